@@ -1,0 +1,52 @@
+# Install rules of the library: headers, archive, CMake package and pkg-config file.
+include(CMakePackageConfigHelpers)
+
+set(TAMIS_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/tamis")
+
+install(TARGETS tamis EXPORT tamisTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/include/tamis
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(EXPORT tamisTargets NAMESPACE tamis:: DESTINATION ${TAMIS_CMAKE_DIR})
+
+# Only a static library passes its dependencies on; the find modules go with it.
+get_target_property(type tamis TYPE)
+set(TAMIS_NEEDS_XXHASH OFF)
+set(TAMIS_NEEDS_HIGHWAY OFF)
+if(type STREQUAL "STATIC_LIBRARY")
+  set(TAMIS_NEEDS_XXHASH ON)
+  set(TAMIS_NEEDS_HIGHWAY ${TAMIS_SIMD})
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindxxHash.cmake DESTINATION ${TAMIS_CMAKE_DIR})
+  if(TAMIS_SIMD)
+    install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindHighway.cmake DESTINATION ${TAMIS_CMAKE_DIR})
+  endif()
+endif()
+configure_package_config_file(
+  ${PROJECT_SOURCE_DIR}/cmake/tamisConfig.cmake.in ${PROJECT_BINARY_DIR}/tamisConfig.cmake
+  INSTALL_DESTINATION ${TAMIS_CMAKE_DIR} NO_SET_AND_CHECK_MACRO)
+# Before 1.0 a minor version may change the interface.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/tamisConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/tamisConfig.cmake ${PROJECT_BINARY_DIR}/tamisConfigVersion.cmake
+  DESTINATION ${TAMIS_CMAKE_DIR})
+
+# The prefix is relative to the file, so that an installed tree can be moved.
+set(TAMIS_PC_REQUIRES "libxxhash >= ${TAMIS_XXHASH_MIN}")
+if(TAMIS_SIMD)
+  string(APPEND TAMIS_PC_REQUIRES ", libhwy >= ${TAMIS_HIGHWAY_MIN}")
+endif()
+set(pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  set(TAMIS_PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
+else()
+  file(RELATIVE_PATH TAMIS_PC_PREFIX "/${pc_dir}" "/")
+  string(REGEX REPLACE "/$" "" TAMIS_PC_PREFIX "\${pcfiledir}/${TAMIS_PC_PREFIX}")
+endif()
+cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY "\${prefix}"
+  OUTPUT_VARIABLE TAMIS_PC_LIBDIR)
+cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_INCLUDEDIR BASE_DIRECTORY "\${prefix}"
+  OUTPUT_VARIABLE TAMIS_PC_INCLUDEDIR)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/tamis.pc.in ${PROJECT_BINARY_DIR}/tamis.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tamis.pc DESTINATION ${pc_dir})

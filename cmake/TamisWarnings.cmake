@@ -1,0 +1,18 @@
+# tamis_flags(<target>): warnings and sanitizers for a target of ours. As a subproject tamis adds
+# nothing to what the parent chose.
+function(tamis_flags target)
+  if(PROJECT_IS_TOP_LEVEL)
+    target_compile_options(${target} PRIVATE
+      -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow -Wundef
+      -Wno-restrict)  # false alarms of g++ 12 on string concatenation (GCC bug 105651)
+  endif()
+  if(TAMIS_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(TAMIS_SANITIZE)
+    # The first finding ends the program, so that a test with a finding fails.
+    set(flags -fsanitize=${TAMIS_SANITIZE} -fno-sanitize-recover=all)
+    target_compile_options(${target} PRIVATE ${flags} -fno-omit-frame-pointer)
+    target_link_options(${target} PRIVATE ${flags})
+  endif()
+endfunction()

@@ -1,0 +1,237 @@
+#!/bin/sh
+# From a fresh clone to the main job or to passed tests, in one command; `help` lists the commands.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+build="$root/build/release"
+
+# Programs as "command:package"; libraries by the package of their headers.
+build_programs="c++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config"
+test_programs="$build_programs python3:python3"
+format_programs="clang-format-14:clang-format-14"
+arm_programs="aarch64-linux-gnu-g++:g++-aarch64-linux-gnu qemu-aarch64:qemu-user"
+demo_libraries="libhwy-dev libxxhash-dev libcli11-dev nlohmann-json3-dev"
+all_libraries="$demo_libraries libgtest-dev libbenchmark-dev"
+
+say() { echo "bootstrap: $*"; }
+fail() {
+  echo "bootstrap: $*" >&2
+  exit 1
+}
+# What cannot be had on this machine, as opposed to what went wrong: status 69, EX_UNAVAILABLE.
+unavailable() {
+  echo "bootstrap: $*" >&2
+  exit 69
+}
+
+usage() {
+  cat <<'END'
+Usage: cmake/bootstrap.sh COMMAND [ARGUMENTS]
+
+  demo [ARGUMENTS]   build and run `tamis demo phones ARGUMENTS`
+  test [ARGUMENTS]   build everything and run `ctest ARGUMENTS`
+  deps               only install what `demo` and `test` need
+  aarch64 [ARGUMENTS]
+                     build the tests for 64-bit Arm and run them in qemu: `ctest ARGUMENTS`
+  format [--fix]     check the layout of the sources with clang-format, or mend it
+  prefix DIR [ARCH]  unpack the libraries needed (headers too) into DIR, for a machine without
+                     network or for a cross build; there: cmake -DCMAKE_PREFIX_PATH=DIR
+  help               this text
+
+What is missing is installed with apt-get (with sudo where not root). Elsewhere the script names it
+and stops. Libraries of your own are found through CMAKE_PREFIX_PATH in the environment; then none
+are installed. Builds go to build/ in the repository.
+END
+}
+
+name_what_is_needed() {
+  cat >&2 <<'END'
+bootstrap: tamis needs, from the packages of your system or through CMAKE_PREFIX_PATH:
+  a C++20 compiler (g++ 12 or clang 14, or newer), CMake 3.22, Ninja or make, pkg-config,
+  Highway 1.0.3, xxHash 0.8.1, CLI11, nlohmann-json;
+  for the tests also Python 3, GoogleTest, Google Benchmark
+END
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    say "needs root or sudo for: $*" >&2
+    return 1
+  fi
+}
+
+# missing PROGRAMS LIBRARIES: the packages to install.
+missing() {
+  for program in $1; do
+    command -v "${program%%:*}" >/dev/null || echo "${program##*:}"
+  done
+  [ -z "${CMAKE_PREFIX_PATH:-}" ] || return 0
+  for library in $2; do
+    dpkg-query -W -f '${db:Status-Status}\n' "$library" 2>/dev/null | grep -q '^installed$' ||
+      echo "$library"
+  done
+}
+
+# install_missing PROGRAMS LIBRARIES: fails if something cannot be installed.
+install_missing() {
+  if ! command -v apt-get >/dev/null; then
+    say "no apt-get here: going on with what is installed"
+    return 0
+  fi
+  packages=$(missing "$1" "$2" | tr '\n' ' ')
+  if [ -z "$packages" ]; then
+    say "all packages needed are installed"
+    return 0
+  fi
+  say "installing $packages"
+  as_root apt-get -q update &&
+    as_root env DEBIAN_FRONTEND=noninteractive \
+      apt-get -q install -y --no-install-recommends $packages
+}
+
+need() {
+  install_missing "$1" "$2" || {
+    name_what_is_needed
+    fail "could not install $packages"
+  }
+}
+
+# configure DIR OPTIONS...
+configure() {
+  dir=$1
+  shift
+  command -v cmake >/dev/null && command -v c++ >/dev/null || {
+    name_what_is_needed
+    exit 1
+  }
+  # The generator of an existing build folder cannot change.
+  if [ ! -f "$dir/CMakeCache.txt" ] && command -v ninja >/dev/null; then
+    set -- -G Ninja "$@"
+  fi
+  say "configuring ${dir#"$root"/}"
+  cmake -S "$root" -B "$dir" "$@" || {
+    name_what_is_needed
+    fail "configuring failed, see above"
+  }
+}
+
+# build DIR OPTIONS...
+build() {
+  dir=$1
+  shift
+  say "building ${dir#"$root"/} with $(nproc) jobs"
+  cmake --build "$dir" --parallel "$(nproc)" "$@"
+}
+
+demo() {
+  need "$build_programs" "$demo_libraries"
+  # A folder that `test` has configured keeps its tests.
+  if [ -f "$build/CMakeCache.txt" ]; then
+    configure "$build"
+  else
+    configure "$build" -DCMAKE_BUILD_TYPE=Release -DTAMIS_BUILD_TESTS=OFF -DTAMIS_BUILD_BENCH=OFF
+  fi
+  build "$build" --target tamis_command
+  say "running tamis demo phones $*"
+  exec "$build/tools/tamis" demo phones "$@"
+}
+
+run_tests() {
+  need "$test_programs" "$all_libraries"
+  configure "$build" -DCMAKE_BUILD_TYPE=Release -DTAMIS_BUILD_TESTS=ON -DTAMIS_BUILD_BENCH=ON
+  build "$build"
+  say "testing"
+  ctest --test-dir "$build" --output-on-failure --parallel "$(nproc)" "$@"
+  say "to run the tests for 64-bit Arm as well: cmake/bootstrap.sh aarch64"
+}
+
+# With a package database of its own apt-get serves another architecture, and the system's packages
+# stay as they are.
+prefix() {
+  [ $# -ge 1 ] || fail "prefix needs a folder: cmake/bootstrap.sh prefix DIR [ARCH]"
+  command -v apt-get >/dev/null || unavailable "prefix needs apt-get (Debian, Ubuntu)"
+  mkdir -p "$1"
+  dir=$(cd "$1" && pwd)
+  arch=${2:-$(dpkg --print-architecture)}
+  state="$dir/.apt"
+  mkdir -p "$state/lists/partial" "$state/cache/archives/partial" "$state/debs"
+  : >"$state/status"
+  cat >"$state/apt.conf" <<END
+APT::Architecture "$arch";
+APT::Architectures { "$arch"; };
+APT::Sandbox::User "";
+Dir::State::Lists "$state/lists";
+Dir::State::status "$state/status";
+Dir::Cache "$state/cache";
+END
+  export APT_CONFIG="$state/apt.conf"
+  say "fetching the libraries for $arch"
+  apt-get -q update || unavailable "no package lists for $arch from this system's archive"
+  # The headers' packages, and those that hold the shared libraries they name.
+  runtime=$(apt-cache depends --important $all_libraries |
+    sed -n 's/^ *Depends: \(lib\(hwy\|xxhash\|benchmark\)[^ ]*\)$/\1/p' | sort -u)
+  (cd "$state/debs" && apt-get -q download $all_libraries $runtime) ||
+    unavailable "the archive of this system has not all libraries for $arch"
+  unset APT_CONFIG
+  for deb in "$state"/debs/*.deb; do
+    dpkg -x "$deb" "$state/root"
+  done
+  cp -R "$state/root/usr/include" "$state/root/usr/lib" "$dir"
+  mkdir -p "$dir/share" && cp -R "$state/root/usr/share/cmake" "$dir/share"
+  rm -rf "$state"
+  # pkg-config files name /usr; make them say where they are.
+  find "$dir" -path '*/lib/*/pkgconfig/*.pc' -exec sed -i 's|^prefix=.*|prefix=${pcfiledir}/../../..|' {} +
+  find "$dir" -path '*/share/*/pkgconfig/*.pc' -exec sed -i 's|^prefix=.*|prefix=${pcfiledir}/../..|' {} +
+  say "$dir holds the libraries; use it with cmake -DCMAKE_PREFIX_PATH=$dir"
+}
+
+aarch64() {
+  install_missing "$test_programs $arm_programs" "" ||
+    unavailable "cannot install the cross compiler and the emulator ($packages)"
+  for program in $arm_programs; do
+    command -v "${program%%:*}" >/dev/null || unavailable "needs ${program##*:}"
+  done
+  arm_prefix="$root/build/aarch64-prefix"
+  # The script again, for an unavailable archive to end only this part with its status.
+  [ -d "$arm_prefix/include/hwy" ] || sh "$0" prefix "$arm_prefix" arm64
+  arm_build="$root/build/aarch64"
+  configure "$arm_build" -DCMAKE_BUILD_TYPE=Release -DTAMIS_BUILD_BENCH=OFF \
+    --toolchain "$root/cmake/toolchain-aarch64.cmake"
+  build "$arm_build"
+  say "testing in qemu, with SVE vectors of 128, 256 and 512 bits"
+  for bits in 128 256 512; do
+    QEMU_CPU=max,sve-default-vector-length=$((bits / 8)) \
+      ctest --test-dir "$arm_build" --output-on-failure --parallel "$(nproc)" "$@"
+  done
+}
+
+# Later versions lay code out differently, so only version 14, of Debian 12, decides.
+format() {
+  install_missing "$format_programs" "" && command -v clang-format-14 >/dev/null ||
+    unavailable "needs clang-format-14"
+  mode="--dry-run -Werror"
+  [ "${1:-}" != --fix ] || mode=-i
+  cd "$root"
+  find core simd cuda tools tests bench -name '*.h' -o -name '*.cc' -o -name '*.cu' -o -name '*.cuh' \
+    2>/dev/null | sort | xargs clang-format-14 $mode
+}
+
+command=${1:-help}
+[ $# -eq 0 ] || shift
+case $command in
+  demo) demo "$@" ;;
+  test) run_tests "$@" ;;
+  deps) need "$test_programs" "$all_libraries" ;;
+  aarch64) aarch64 "$@" ;;
+  format) format "$@" ;;
+  prefix) prefix "$@" ;;
+  help | -h | --help) usage ;;
+  *)
+    usage >&2
+    fail "no command '$command'"
+    ;;
+esac

@@ -1,0 +1,33 @@
+// The backends of this machine: sets of kernels that all give the same bits.
+#ifndef TAMIS_BACKEND_H_
+#define TAMIS_BACKEND_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tamis {
+
+struct Kernels;  // "tamis/detail/kernels.h"; private to the library
+
+// A value: a name and a table of kernels. Filters built with different backends are bit-equal.
+struct Backend {
+  std::string_view name;         // "AVX2", "NEON", "portable" ...
+  std::string_view description;  // one line for people
+  const Kernels* kernels;        // never null, of static lifetime
+};
+
+// What is compiled in and runs on this machine, best first, "portable" always last. Thread-safe.
+std::span<const Backend> Backends();
+
+// The backend of that name, in any case of letters. Throws Error(kUnknownBackend), naming those that
+// would do, if there is none or it does not run here.
+const Backend& FindBackend(std::string_view name);
+
+// The backend that new filters use: the one TAMIS_BACKEND names, if that environment variable is
+// set and not empty, else the first of Backends(). Throws Error(kUnknownBackend) as FindBackend does.
+const Backend& DefaultBackend();
+
+}  // namespace tamis
+
+#endif  // TAMIS_BACKEND_H_

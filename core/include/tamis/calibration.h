@@ -1,0 +1,57 @@
+// What operations cost on a machine: measured once, kept in a file, used by Engine.
+#ifndef TAMIS_CALIBRATION_H_
+#define TAMIS_CALIBRATION_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tamis {
+
+// The cost of each operation of one backend on one thread, for filters of one size: nanoseconds per
+// integer key in a large batch, in (0, 1e6].
+struct CostPoint {
+  std::string backend;
+  uint64_t filter_bytes = 0;         // in [1, 2^53]
+  double contains_ns = 0;            // with a bitmap as the output
+  double insert_ns = 0;              // written straight into the filter
+  double partitioned_insert_ns = 0;  // ordered first by the part of the filter they fall in
+};
+
+struct Calibration {
+  std::string machine = "default";  // what it was measured on, for people
+  double thread_start_us = 20;      // until one more thread works on a call, in [0, 1e6]
+  double thread_efficiency = 0.9;   // what each thread beyond the first adds, in (0, 1]
+  std::vector<CostPoint> points;    // of each backend ascending in filter_bytes
+
+  // Figures of a typical machine, for the backends of this one.
+  Calibration();
+
+  // Measures this machine with every backend: about two seconds on one thread and a moment on all,
+  // for filters of 256 KiB, 1 MiB and so on in steps of 4 up to `max_filter_bytes`, which is at least
+  // 256 KiB, in memory of that and up to 150 MiB more. Each figure is the best of several repetitions,
+  // so that other work on the machine disturbs little. With one thread there is nothing to measure of
+  // threads: their figures stay the typical ones. Throws Error(kInvalidArgument) for a size out of
+  // range and as Engine for TAMIS_THREADS, Error(kOutOfMemory), std::bad_alloc.
+  static Calibration Measure(uint64_t max_filter_bytes = uint64_t{256} << 20);
+
+  // Throws Error(kInvalidArgument), naming the figure, if one is outside the range given above.
+  void Validate() const;
+
+  // $XDG_CACHE_HOME/tamis/calibration.json, or the same under $HOME/.cache. Throws Error(kIo) unless
+  // one of these environment variables holds an absolute path.
+  static std::filesystem::path DefaultPath();
+
+  // Reads a JSON file of at most 1 MiB and checks every field. Throws Error(kIo), FormatError with the
+  // check and the offset: kCorrupt, or kUnsupported for a file of another version.
+  static Calibration Load(const std::filesystem::path& path);
+
+  // Writes a JSON file, replacing the one that is there atomically; creates missing directories.
+  // Throws Error(kIo), and as Validate.
+  void Save(const std::filesystem::path& path) const;
+};
+
+}  // namespace tamis
+
+#endif  // TAMIS_CALIBRATION_H_

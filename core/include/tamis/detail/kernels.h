@@ -1,0 +1,75 @@
+// The kernels of one backend: pure functions over (filter words, geometry, keys) -> output.
+//
+// A backend is a constexpr table of these. `portable` is the oracle: all others give the same bits.
+// They compose in stages: keys -> hashes -> probe -> bits -> bytes or indices, so that a new filter
+// adds a probe and an insert, and no combination of them has to be written.
+#ifndef TAMIS_DETAIL_KERNELS_H_
+#define TAMIS_DETAIL_KERNELS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tamis/hash.h"
+
+namespace tamis {
+
+// What the values of a batch are, hence how they become hashes.
+enum class Source : uint8_t {
+  kHashes,  // they are hashes
+  kXxh3,    // integer keys, to be hashed with XXH3
+  kXxh64,   // integer keys, to be hashed with XXH64
+};
+
+struct Batch {
+  Source source;
+  uint64_t seed_term;  // hash::Xxh3Flip(seed) or hash::Xxh64Start(seed); unused for hashes
+  const uint64_t* values;
+  size_t n;
+};
+
+inline Batch HashBatch(const uint64_t* hashes, size_t n) { return {Source::kHashes, 0, hashes, n}; }
+
+inline Batch KeyBatch(const HashSpec& spec, const uint64_t* keys, size_t n) {
+  if (spec.kind == HashKind::kXxh3) return {Source::kXxh3, hash::Xxh3Flip(spec.seed), keys, n};
+  return {Source::kXxh64, hash::Xxh64Start(spec.seed), keys, n};
+}
+
+// The hash of one value of a batch.
+inline uint64_t HashOf(Source source, uint64_t seed_term, uint64_t value) {
+  if (source == Source::kXxh3) return hash::Xxh3(value, seed_term);
+  if (source == Source::kXxh64) return hash::Xxh64(value, seed_term);
+  return value;
+}
+
+struct SplitBlockKernels {
+  // Bit i of `bits` becomes whether the filter may contain value i. Writes (n + 63) / 64 words, the
+  // bits past n as 0.
+  void (*contains)(const uint32_t* words, uint64_t num_blocks, const Batch& batch, uint64_t* bits);
+  void (*insert)(uint32_t* words, uint64_t num_blocks, const Batch& batch);
+  // The same for one hash: a call by pointer costs less than what a compiler makes of the loop over
+  // words without knowing the processor.
+  bool (*contains_one)(const uint32_t* words, uint64_t num_blocks, uint64_t hash);
+  void (*insert_one)(uint32_t* words, uint64_t num_blocks, uint64_t hash);
+};
+
+struct Kernels {
+  // hashes[i] = the hash of value i; n of them.
+  void (*hash)(const Batch& batch, uint64_t* hashes);
+
+  // Outputs made from the bits of n keys; they write exactly what is named.
+  void (*bits_to_bytes)(const uint64_t* bits, size_t n, uint8_t* bytes);  // n bytes, 0 or 1
+  // Writes first + i for every bit i that is set, ascending, into out[0..n); returns how many.
+  size_t (*bits_to_indices32)(const uint64_t* bits, size_t n, uint64_t first, uint32_t* out);
+  size_t (*bits_to_indices64)(const uint64_t* bits, size_t n, uint64_t first, uint64_t* out);
+
+  // The number of bits set in n words.
+  uint64_t (*popcount)(const uint64_t* words, size_t n);
+  // into[i] |= from[i] for n words.
+  void (*merge)(uint64_t* into, const uint64_t* from, size_t n);
+
+  SplitBlockKernels split_block;
+};
+
+}  // namespace tamis
+
+#endif  // TAMIS_DETAIL_KERNELS_H_

@@ -1,0 +1,53 @@
+// The memory of one filter: allocated, or mapped from a file.
+#ifndef TAMIS_DETAIL_STORAGE_H_
+#define TAMIS_DETAIL_STORAGE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <span>
+#include <utility>
+
+#include "tamis/memory.h"
+
+namespace tamis::detail {
+
+// Move-only owner of bytes that begin at a multiple of 64. The bytes stay where they are when the
+// owner is moved.
+class Storage {
+ public:
+  Storage() = default;
+
+  // `bytes` zero bytes. Throws Error(kOutOfMemory), before allocating where it can tell.
+  static Storage Allocate(uint64_t bytes, const MemoryOptions& options);
+
+  // Takes over a read-only mapping of `map_bytes` at `map`, of which the filter is
+  // [offset, offset + bytes).
+  static Storage FromMapping(void* map, size_t map_bytes, size_t offset, size_t bytes) noexcept;
+
+  Storage(Storage&& other) noexcept { Swap(other); }
+  Storage& operator=(Storage&& other) noexcept {
+    Storage(std::move(other)).Swap(*this);
+    return *this;
+  }
+  ~Storage();
+
+  std::byte* data() const noexcept { return data_; }
+  uint64_t size() const noexcept { return size_; }
+  bool read_only() const noexcept { return read_only_; }
+
+ private:
+  void Swap(Storage& other) noexcept;
+
+  std::byte* data_ = nullptr;
+  uint64_t size_ = 0;
+  // What is to be given back: to `resource_` if there is one, else to the operating system.
+  std::pmr::memory_resource* resource_ = nullptr;
+  void* base_ = nullptr;
+  size_t base_bytes_ = 0;
+  bool read_only_ = false;
+};
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_DETAIL_STORAGE_H_

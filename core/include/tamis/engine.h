@@ -1,0 +1,113 @@
+// The run-time dispatcher: threads, backends, and the reasons for their choice.
+#ifndef TAMIS_ENGINE_H_
+#define TAMIS_ENGINE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tamis/backend.h"
+#include "tamis/calibration.h"
+#include "tamis/filter.h"
+#include "tamis/keys.h"
+
+namespace tamis {
+
+// The threads that one Engine can have.
+inline constexpr unsigned kMaxThreads = 1024;
+
+enum class Operation : uint8_t { kContains, kInsert };
+
+// One way to carry out a call.
+struct PlanStep {
+  const Backend* backend = nullptr;
+  unsigned threads = 1;
+  // Inserts: keys are first ordered by the part of the filter they fall in, so that writes stay in
+  // cache. Several threads insert in no other way, since each then writes parts of its own.
+  bool partitioned = false;
+  uint64_t slice_keys = 0;  // consecutive keys that a thread claims at a time
+  double seconds = 0;       // predicted; without making the keys where a KeySource does
+};
+
+struct EngineOptions {
+  // Threads, the calling one included, in [1, kMaxThreads]; 0: TAMIS_THREADS if that environment
+  // variable is set and not empty, else as many as there are processors that this one may run on.
+  unsigned threads = 0;
+  // An element of Backends(), which every call then uses. nullptr: the one that TAMIS_BACKEND names,
+  // if that environment variable is set and not empty, else for each call the one that the
+  // calibration favours.
+  const Backend* backend = nullptr;
+  // What the choice goes by. The default is a set of figures of a typical machine; a backend for
+  // which there are none is not chosen, unless there are none for any: then the default ones serve.
+  Calibration calibration = {};
+  // Carries out every call this way, for example the chosen or an alternative way of a Plan, whatever
+  // the calibration says. Its backend, if it is not nullptr, and threads take the place of those
+  // above; slice_keys and seconds are not used.
+  std::optional<PlanStep> pin = std::nullopt;
+};
+
+// What an Engine would do for a call, what else it could do, and why.
+struct Plan {
+  Operation operation = Operation::kContains;
+  uint64_t keys = 0;
+  uint64_t filter_bytes = 0;
+  PlanStep chosen;
+  std::vector<PlanStep> alternatives;  // all others, fastest first
+  std::string reason;                  // one sentence
+};
+
+// Runs bulk calls on several threads. The results are those of the filter's own functions, whatever
+// the number of threads; the backend of the filter plays no part. Unlike the filter's own functions
+// these check the outputs: Error(kInvalidArgument) if one is too small, or if there are more than
+// 2^32 keys for 32-bit indices. They may throw std::bad_alloc, before anything is written.
+//
+// Thread-safe: calls that one thread carries out run side by side, others take turns. So use one
+// Engine for the process. Its threads are started by the first call that needs them and sleep between
+// calls. Any number of calls may probe a filter that does not change; a change needs exclusive access.
+class Engine {
+ public:
+  // Fills keys[0..keys.size()) with keys `first`, `first` + 1, ... of a sequence. Called by several
+  // threads at a time, once for each part of the sequence, in no particular order. Must not throw,
+  // and must not call this Engine.
+  using KeySource = std::function<void(uint64_t first, std::span<uint64_t> keys)>;
+
+  // Throws Error(kInvalidArgument) for a number of threads out of range, also in TAMIS_THREADS, and
+  // for a calibration that Validate() refuses; Error(kUnknownBackend) if TAMIS_BACKEND is asked and
+  // names none.
+  explicit Engine(EngineOptions options = {});
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
+  ~Engine();
+
+  // The most threads that a call may use, the calling one included.
+  unsigned threads() const noexcept;
+
+  // As the functions of Filter of these names.
+  size_t Contains(const Filter& filter, Keys keys, Bitmap out) const;
+  size_t Contains(const Filter& filter, Keys keys, std::span<uint8_t> out) const;
+  size_t Select(const Filter& filter, Keys keys, std::span<uint32_t> out) const;
+  size_t Select(const Filter& filter, Keys keys, std::span<uint64_t> out) const;
+  size_t Count(const Filter& filter, Keys keys) const;
+  size_t Insert(Filter& filter, Keys keys) const;
+
+  // Inserts the first n keys of a sequence that is made on the fly, in memory that does not grow with
+  // n: at most 256 MiB. Returns how many were inserted: n, or 0 if the filter is read_only().
+  uint64_t Insert(Filter& filter, uint64_t n, const KeySource& source) const;
+
+  // What a call with this filter and n keys would do, and what else could be done.
+  Plan PlanFor(const Filter& filter, uint64_t n,
+               Operation operation = Operation::kContains) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tamis
+
+#endif  // TAMIS_ENGINE_H_

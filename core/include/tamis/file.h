@@ -1,0 +1,63 @@
+// Filter files: what they say of themselves, and how they are opened.
+//
+// The format is specified in core/FORMAT.md. Nothing in a file is trusted: every field is checked
+// against the others and against the length of the file before use.
+#ifndef TAMIS_FILE_H_
+#define TAMIS_FILE_H_
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+
+#include "tamis/backend.h"
+#include "tamis/hash.h"
+#include "tamis/memory.h"
+
+namespace tamis {
+
+// The values are part of the file format.
+enum class FilterKind : uint32_t {
+  kSplitBlock = 1,
+};
+
+// "split-block" ...
+const char* FilterKindName(FilterKind kind) noexcept;
+
+// The header of a file, all of whose fields have passed their checks.
+struct FileHeader {
+  uint32_t version = 1;
+  FilterKind kind = FilterKind::kSplitBlock;
+  HashSpec hash;
+  std::array<uint64_t, 3> geometry{};  // by kind; split-block: {blocks, 0, 0}
+  uint64_t capacity = 0;               // keys the filter was sized for
+  uint64_t inserted = 0;               // keys inserted, duplicates included
+  uint64_t payload_bytes = 0;
+  std::array<uint64_t, 2> payload_checksum{};  // XXH3-128 of the payload: low, high
+};
+
+// What is checked when a file is opened.
+enum class Verify : uint8_t {
+  kHeader,  // the header and the length of the file
+  kFull,    // the checksum of the payload too: reads the whole file
+};
+
+struct LoadOptions {
+  MemoryOptions memory = {};
+  const Backend* backend = nullptr;  // nullptr: DefaultBackend()
+};
+
+struct MapOptions {
+  Verify verify = Verify::kHeader;
+  const Backend* backend = nullptr;  // nullptr: DefaultBackend()
+};
+
+// Reads and checks the header of a file, and that the file has the length that the header says.
+// Throws FormatError naming the check and the offset, or Error(kIo).
+FileHeader ReadHeader(const std::filesystem::path& path);
+
+// Checks all of a file: header, length, payload checksum. Returns the header; throws as ReadHeader.
+FileHeader VerifyFile(const std::filesystem::path& path);
+
+}  // namespace tamis
+
+#endif  // TAMIS_FILE_H_

@@ -1,0 +1,95 @@
+// The hash functions of a filter: which one, with which seed, and its value for a key.
+//
+// Both are bit-equal to the xxHash library: XXH3_64bits_withSeed and XXH64
+// (github.com/Cyan4973/xxHash, doc/xxhash_spec.md). An integer key hashes exactly as its eight
+// little-endian bytes do, so a filter built from integers answers for the same bytes, too.
+#ifndef TAMIS_HASH_H_
+#define TAMIS_HASH_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "tamis/hd.h"
+
+namespace tamis {
+
+// The values are part of the file format.
+enum class HashKind : uint32_t {
+  kXxh3 = 1,   // XXH3-64; two multiplications for an integer key. The default.
+  kXxh64 = 2,  // XXH64; with seed 0 the hash of Apache Parquet's Bloom filters.
+};
+
+// "xxh3" or "xxh64".
+const char* HashKindName(HashKind kind) noexcept;
+
+// What a filter hashes with. Filters of different specs cannot be merged.
+struct HashSpec {
+  HashKind kind = HashKind::kXxh3;
+  uint64_t seed = 0;
+
+  friend bool operator==(const HashSpec&, const HashSpec&) = default;
+};
+
+// The constants and steps of both hashes for one 8-byte input. Vector code mirrors these.
+namespace hash {
+
+inline constexpr uint64_t kXxh3Secret = 0xC73AB174C5ECD5A2;  // default secret, [8, 16) ^ [16, 24)
+inline constexpr uint64_t kXxh3Mix = 0x9FB21C651E98DF25;     // PRIME_MX2
+inline constexpr uint64_t kXxh64Prime1 = 0x9E3779B185EBCA87;
+inline constexpr uint64_t kXxh64Prime2 = 0xC2B2AE3D27D4EB4F;
+inline constexpr uint64_t kXxh64Prime3 = 0x165667B19E3779F9;
+inline constexpr uint64_t kXxh64Prime4 = 0x85EBCA77C2B2AE63;
+inline constexpr uint64_t kXxh64Prime5 = 0x27D4EB2F165667C5;
+inline constexpr uint64_t kKeyBytes = 8;
+
+TAMIS_HD constexpr uint64_t RotateLeft(uint64_t x, int bits) {
+  return (x << bits) | (x >> (64 - bits));
+}
+
+// The value that a key, its halves swapped, is xored with: all that depends on the seed.
+TAMIS_HD constexpr uint64_t Xxh3Flip(uint64_t seed) {
+  const uint64_t low = seed & 0xFFFFFFFF;
+  const uint64_t swapped = ((low & 0xFF) << 24) | ((low & 0xFF00) << 8) | ((low >> 8) & 0xFF00) | (low >> 24);
+  return kXxh3Secret - (seed ^ (swapped << 32));
+}
+
+// xxhash_spec.md, "XXH3 Algorithm Description (for small inputs)", inputs of 4 to 8 bytes.
+TAMIS_HD constexpr uint64_t Xxh3(uint64_t key, uint64_t flip) {
+  const uint64_t x = RotateLeft(key, 32) ^ flip;
+  uint64_t h = (x ^ RotateLeft(x, 49) ^ RotateLeft(x, 24)) * kXxh3Mix;
+  h = (h ^ ((h >> 35) + kKeyBytes)) * kXxh3Mix;
+  return h ^ (h >> 28);
+}
+
+// The value the state of XXH64 starts from: all that depends on the seed.
+TAMIS_HD constexpr uint64_t Xxh64Start(uint64_t seed) { return seed + kXxh64Prime5 + kKeyBytes; }
+
+// xxhash_spec.md, "XXH64 Algorithm Description", steps 5 and 6 for one 8-byte lane.
+TAMIS_HD constexpr uint64_t Xxh64(uint64_t key, uint64_t start) {
+  uint64_t h = start ^ (RotateLeft(key * kXxh64Prime2, 31) * kXxh64Prime1);
+  h = RotateLeft(h, 27) * kXxh64Prime1 + kXxh64Prime4;
+  h = (h ^ (h >> 33)) * kXxh64Prime2;
+  h = (h ^ (h >> 29)) * kXxh64Prime3;
+  return h ^ (h >> 32);
+}
+
+}  // namespace hash
+
+// The hash of an integer key, equal to that of its eight little-endian bytes.
+// Narrower integers are keys by their 64-bit value: unsigned ones zero-extended, signed ones
+// sign-extended, as C++ converts them.
+TAMIS_HD constexpr uint64_t HashU64(uint64_t key, HashSpec spec = {}) {
+  return spec.kind == HashKind::kXxh3 ? hash::Xxh3(key, hash::Xxh3Flip(spec.seed))
+                                      : hash::Xxh64(key, hash::Xxh64Start(spec.seed));
+}
+
+// The hash of a string of bytes, of any length.
+uint64_t HashBytes(std::string_view bytes, HashSpec spec = {}) noexcept;
+
+// A seed from the operating system's entropy source, for keys an adversary can choose: without
+// knowing the seed nobody can prepare keys that all collide. Throws std::exception if there is none.
+uint64_t RandomSeed();
+
+}  // namespace tamis
+
+#endif  // TAMIS_HASH_H_

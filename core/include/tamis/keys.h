@@ -1,0 +1,129 @@
+// Forms in which keys are handed to the bulk functions, and the outputs that these fill.
+#ifndef TAMIS_KEYS_H_
+#define TAMIS_KEYS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace tamis {
+
+// Strings laid end to end, as Apache Arrow stores a column: string i is
+// bytes[offsets[i] .. offsets[i + 1]). `offsets` has one element more than there are strings, does
+// not decrease, and stays within `bytes`; `Valid()` checks that, the bulk functions rely on it.
+template <typename Offset>
+struct BasicStringColumn {
+  static_assert(std::is_integral_v<Offset> && (sizeof(Offset) == 4 || sizeof(Offset) == 8));
+
+  const char* bytes = nullptr;
+  std::span<const Offset> offsets;
+
+  size_t size() const noexcept { return offsets.empty() ? 0 : offsets.size() - 1; }
+
+  std::string_view operator[](size_t i) const noexcept {
+    return {bytes + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i])};
+  }
+
+  // Whether the offsets are non-negative, in order, and end within `num_bytes`. O(size()).
+  bool Valid(uint64_t num_bytes) const noexcept {
+    for (size_t i = 0; i < size(); ++i) {
+      if (offsets[i] > offsets[i + 1]) return false;
+    }
+    return offsets.empty() ||
+           (offsets.front() >= 0 && static_cast<uint64_t>(offsets.back()) <= num_bytes);
+  }
+};
+
+using StringColumn = BasicStringColumn<int32_t>;       // Arrow's utf8 and binary
+using LargeStringColumn = BasicStringColumn<int64_t>;  // Arrow's large_utf8 and large_binary
+
+// Hashes made by HashU64 or HashBytes with the filter's own hash kind and seed.
+struct Hashes {
+  std::span<const uint64_t> values;
+};
+
+namespace detail {
+template <typename R, typename T>
+concept SpanOf = std::is_convertible_v<const R&, std::span<const T>>;
+}  // namespace detail
+
+// A batch of keys in any of the forms above: a view of two pointers and a size, to be passed by
+// value. Whatever it was made from must outlive the call it is passed to. Vectors, arrays and spans
+// convert to it. 32-bit and signed integers are keys by their value widened to 64 bits, so
+// int32_t{-1} and int64_t{-1} are the same key and uint32_t{0xFFFFFFFF} is another.
+class Keys {
+ public:
+  enum class Form : uint8_t { kU64, kU32, kI32, kHashes, kStringViews, kColumn, kLargeColumn };
+
+  Keys() = default;
+
+  template <detail::SpanOf<uint64_t> R>
+  Keys(const R& keys) : Keys(Form::kU64, std::span<const uint64_t>(keys)) {}
+  template <detail::SpanOf<int64_t> R>
+  Keys(const R& keys) : Keys(Form::kU64, std::span<const int64_t>(keys)) {}
+  template <detail::SpanOf<uint32_t> R>
+  Keys(const R& keys) : Keys(Form::kU32, std::span<const uint32_t>(keys)) {}
+  template <detail::SpanOf<int32_t> R>
+  Keys(const R& keys) : Keys(Form::kI32, std::span<const int32_t>(keys)) {}
+  template <detail::SpanOf<std::string_view> R>
+  Keys(const R& keys) : Keys(Form::kStringViews, std::span<const std::string_view>(keys)) {}
+  Keys(Hashes hashes) : Keys(Form::kHashes, hashes.values) {}
+  Keys(StringColumn column)
+      : data_(column.offsets.data()),
+        bytes_(column.bytes),
+        size_(column.size()),
+        form_(Form::kColumn) {}
+  Keys(LargeStringColumn column)
+      : data_(column.offsets.data()),
+        bytes_(column.bytes),
+        size_(column.size()),
+        form_(Form::kLargeColumn) {}
+
+  Form form() const noexcept { return form_; }
+  size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+
+  // Keys [begin, begin + count), which must be within this batch.
+  Keys Slice(size_t begin, size_t count) const noexcept;
+
+  // The elements as they were passed in: T must be the type that form() stands for; for columns, the
+  // offsets, of which there are size() + 1.
+  template <typename T>
+  const T* data() const noexcept {
+    return static_cast<const T*>(data_);
+  }
+  const char* bytes() const noexcept { return bytes_; }
+
+ private:
+  template <typename T>
+  Keys(Form form, std::span<const T> keys) : data_(keys.data()), size_(keys.size()), form_(form) {}
+
+  const void* data_ = nullptr;
+  const char* bytes_ = nullptr;  // columns only
+  size_t size_ = 0;
+  Form form_ = Form::kU64;
+};
+
+// Words of a bitmap of `bits` bits.
+constexpr size_t BitmapWords(size_t bits) noexcept { return bits / 64 + (bits % 64 != 0); }
+
+// One bit per key, least significant bit first: key i is bit i % 64 of word i / 64, which on a
+// little-endian machine is Arrow's bitmap order. A call over n keys writes exactly BitmapWords(n)
+// words, the bits past n in the last one as 0.
+class Bitmap {
+ public:
+  explicit Bitmap(std::span<uint64_t> words) noexcept : words_(words) {}
+
+  std::span<uint64_t> words() const noexcept { return words_; }
+
+  bool Test(size_t i) const noexcept { return (words_[i / 64] >> (i % 64)) & 1; }
+
+ private:
+  std::span<uint64_t> words_;
+};
+
+}  // namespace tamis
+
+#endif  // TAMIS_KEYS_H_

@@ -1,0 +1,30 @@
+// Where the memory of a filter comes from.
+#ifndef TAMIS_MEMORY_H_
+#define TAMIS_MEMORY_H_
+
+#include <cstdint>
+#include <memory_resource>
+
+namespace tamis {
+
+// Huge pages are worth 2.5x in random access to a 4 GiB filter: they save a TLB miss per probe.
+enum class HugePages : uint8_t {
+  kAuto,  // ask the kernel for them (madvise) from 4 MiB up
+  kOff,
+};
+
+struct MemoryOptions {
+  HugePages huge_pages = HugePages::kAuto;
+
+  // Where to allocate, 64-byte aligned; it must outlive the filter. nullptr: from the operating
+  // system from 4 MiB up, below that from operator new.
+  std::pmr::memory_resource* resource = nullptr;
+};
+
+// The bytes of physical memory that this process may use: that of the machine, or less where a
+// control group limits it. 0 if unknown.
+uint64_t PhysicalMemory() noexcept;
+
+}  // namespace tamis
+
+#endif  // TAMIS_MEMORY_H_

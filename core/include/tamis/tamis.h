@@ -1,0 +1,19 @@
+// All of the public interface.
+#ifndef TAMIS_TAMIS_H_
+#define TAMIS_TAMIS_H_
+
+#include "tamis/any_filter.h"
+#include "tamis/backend.h"
+#include "tamis/calibration.h"
+#include "tamis/engine.h"
+#include "tamis/error.h"
+#include "tamis/file.h"
+#include "tamis/filter.h"
+#include "tamis/hash.h"
+#include "tamis/keys.h"
+#include "tamis/memory.h"
+#include "tamis/sizing.h"
+#include "tamis/split_block_filter.h"
+#include "tamis/version.h"
+
+#endif  // TAMIS_TAMIS_H_

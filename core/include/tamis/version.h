@@ -1,0 +1,10 @@
+// The version of the library, for code that must tell at compile time. CMake reads it from here.
+#ifndef TAMIS_VERSION_H_
+#define TAMIS_VERSION_H_
+
+#define TAMIS_VERSION_MAJOR 0
+#define TAMIS_VERSION_MINOR 1
+#define TAMIS_VERSION_PATCH 0
+#define TAMIS_VERSION_STRING "0.1.0"
+
+#endif  // TAMIS_VERSION_H_

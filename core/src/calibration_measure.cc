@@ -1,0 +1,203 @@
+// Calibration::Measure.
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <numeric>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/src/calibration_fields.h"
+#include "core/src/thread_pool.h"
+#include "tamis/backend.h"
+#include "tamis/calibration.h"
+#include "tamis/engine.h"
+#include "tamis/error.h"
+#include "tamis/split_block_filter.h"
+
+namespace tamis {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr uint64_t kMinFilterBytes = uint64_t{256} << 10;
+constexpr uint64_t kSizeStep = 4;
+constexpr int kRepetitions = 5;
+constexpr size_t kKeys = size_t{128} << 10;  // of one repetition: a fraction of a millisecond or more
+constexpr uint64_t kBitsPerKey = 12;         // the most keys that the probed filters are given
+
+// Ordered insertion is measured with many keys to a cache line of the filter, as in building one.
+constexpr uint64_t kBytesPerPartitionedKey = 8;
+constexpr uint64_t kMaxPartitionedKeys = uint64_t{8} << 20;
+constexpr int kPartitionedRepetitions = 2;
+
+template <typename Call>
+double Seconds(const Call& call) {
+  const Clock::time_point start = Clock::now();
+  call();
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Nanoseconds per key of the fastest of `repetitions` calls of call(repetition).
+template <typename Call>
+double BestNs(int repetitions, uint64_t keys, const Call& call) {
+  double best = 1e9;
+  for (int i = 0; i < repetitions; ++i) best = std::min(best, Seconds([&] { call(i); }));
+  return std::max(1e9 * best / static_cast<double>(keys), 0.001);
+}
+
+Engine PinnedEngine(const Backend& backend, unsigned threads, bool partitioned) {
+  EngineOptions options;
+  options.pin = PlanStep{&backend, threads, partitioned, 0, 0};
+  return Engine(std::move(options));
+}
+
+void FillSequence(uint64_t first, std::span<uint64_t> keys) {
+  std::iota(keys.begin(), keys.end(), first);
+}
+
+// A filter with keys to insert and keys to ask for, of which it has every other one.
+class Workload {
+ public:
+  explicit Workload(uint64_t filter_bytes)
+      : filter_(FilterOptions{.bytes = filter_bytes}),
+        partitioned_keys_(std::min(filter_bytes / kBytesPerPartitionedKey, kMaxPartitionedKeys)) {
+    // Different keys in each repetition where the filter is large: the same ones would find their
+    // cache lines near, as keys of a user do not.
+    const uint64_t most = 8 * filter_bytes / kBitsPerKey;
+    keys_.resize(std::clamp<uint64_t>(kRepetitions * kKeys, kKeys, std::max<uint64_t>(most, kKeys)));
+    FillSequence(0, keys_);
+    queries_ = keys_;
+    for (size_t i = 1; i < queries_.size(); i += 2) queries_[i] += uint64_t{1} << 40;
+    filter_.Insert(Keys(keys_));
+  }
+
+  CostPoint Measure(const Backend& backend) {
+    const Engine direct = PinnedEngine(backend, 1, false);
+    const Engine partitioned = PinnedEngine(backend, 1, true);
+    CostPoint point;
+    point.backend = backend.name;
+    point.filter_bytes = filter_.bytes();
+    // This first: it visits the whole filter, which then is in the caches as far as it fits.
+    point.partitioned_insert_ns = BestNs(kPartitionedRepetitions, partitioned_keys_, [&](int) {
+      partitioned.Insert(filter_, partitioned_keys_, FillSequence);
+    });
+    point.insert_ns = BestNs(kRepetitions, kKeys, [&](int repetition) {
+      direct.Insert(filter_, Slice(keys_, repetition));
+    });
+    point.contains_ns = BestNs(kRepetitions, kKeys, [&](int repetition) {
+      direct.Contains(filter_, Slice(queries_, repetition), Bitmap(bits_));
+    });
+    return point;
+  }
+
+  // What each thread beyond the first adds to the throughput of one.
+  double ThreadEfficiency(const Backend& backend, unsigned threads, double start_seconds) {
+    std::vector<uint64_t> bits(BitmapWords(queries_.size()));
+    const auto seconds = [&](unsigned count) {
+      const Engine engine = PinnedEngine(backend, count, false);
+      return 1e-9 * BestNs(kRepetitions, 1, [&](int) {
+               engine.Contains(filter_, queries_, Bitmap(bits));
+             });
+    };
+    const double one = seconds(1);
+    const double all = std::max(seconds(threads) - start_seconds * (threads - 1), 1e-9);
+    return std::clamp((one / all - 1) / (threads - 1), 0.05, 1.0);
+  }
+
+ private:
+  static Keys Slice(const std::vector<uint64_t>& keys, int repetition) {
+    const size_t step = (keys.size() - kKeys) / (kRepetitions - 1);
+    return Keys(keys).Slice(static_cast<size_t>(repetition) * step, kKeys);
+  }
+
+  SplitBlockBloomFilter filter_;
+  uint64_t partitioned_keys_;
+  std::vector<uint64_t> keys_;
+  std::vector<uint64_t> queries_;
+  std::vector<uint64_t> bits_ = std::vector<uint64_t>(BitmapWords(kKeys));
+};
+
+// The median, for each thread, of the time until all of them work on a call that found them asleep.
+double ThreadStartSeconds(unsigned threads) {
+  constexpr int kCalls = 25;
+  constexpr std::chrono::milliseconds kGiveUp{5};  // if the system refuses to start one of them
+  ThreadPool pool;
+  std::vector<double> seconds;
+  for (int i = 0; i < kCalls; ++i) {
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    std::atomic<unsigned> arrived{0};
+    const Clock::time_point deadline = Clock::now() + kGiveUp;
+    seconds.push_back(Seconds([&] {
+      pool.ParallelFor(threads, threads, [&](size_t, unsigned) noexcept {
+        ++arrived;
+        while (arrived < threads && Clock::now() < deadline) std::this_thread::yield();
+      });
+    }));
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + kCalls / 2, seconds.end());
+  return seconds[kCalls / 2] / (threads - 1);
+}
+
+// "Intel(R) Xeon(R) Processor", or where the system does not say, "Linux aarch64".
+std::string ProcessorName() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  utsname system;
+  if (uname(&system) != 0) return "unknown processor";
+  return std::string(system.sysname) + " " + system.machine;
+}
+
+std::string Machine(unsigned threads) {
+  std::string name = ProcessorName() + ", " + std::to_string(threads) +
+                     (threads == 1 ? " thread" : " threads") + ", backends";
+  for (const Backend& backend : Backends()) name += " " + std::string(backend.name);
+  std::replace_if(name.begin(), name.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return name;
+}
+
+}  // namespace
+
+Calibration Calibration::Measure(uint64_t max_filter_bytes) {
+  if (max_filter_bytes < kMinFilterBytes || max_filter_bytes > detail::kMaxFilterBytes) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "the largest filter to measure has " + std::to_string(max_filter_bytes) +
+                    " bytes; allowed: " + std::to_string(kMinFilterBytes) + " to " +
+                    std::to_string(detail::kMaxFilterBytes));
+  }
+  const unsigned threads = Engine().threads();
+  Calibration calibration;
+  calibration.machine = Machine(threads);
+  calibration.points.clear();
+
+  const std::span<const Backend> backends = Backends();
+  std::vector<std::vector<CostPoint>> by_backend(backends.size());
+  if (threads > 1) calibration.thread_start_us = 1e6 * ThreadStartSeconds(threads);
+  for (uint64_t bytes = kMinFilterBytes; bytes <= max_filter_bytes; bytes *= kSizeStep) {
+    Workload workload(bytes);
+    for (size_t i = 0; i < backends.size(); ++i) {
+      by_backend[i].push_back(workload.Measure(backends[i]));
+    }
+    // With the largest filter, whose time is the one that matters most.
+    if (threads > 1 && bytes * kSizeStep > max_filter_bytes) {
+      calibration.thread_efficiency =
+          workload.ThreadEfficiency(backends[0], threads, 1e-6 * calibration.thread_start_us);
+    }
+  }
+  for (std::vector<CostPoint>& points : by_backend) {
+    calibration.points.insert(calibration.points.end(), points.begin(), points.end());
+  }
+  return calibration;
+}
+
+}  // namespace tamis

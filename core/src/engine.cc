@@ -1,0 +1,199 @@
+#include "tamis/engine.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "core/src/bulk.h"
+#include "tamis/detail/kernels.h"
+#include "core/src/partitioned_insert.h"
+#include "core/src/planner.h"
+#include "core/src/thread_pool.h"
+#include "tamis/error.h"
+
+namespace tamis {
+namespace {
+
+void RequireSize(const char* what, uint64_t size, uint64_t needed, uint64_t keys) {
+  if (size >= needed) return;
+  throw Error(ErrorCode::kInvalidArgument, "the output has " + std::to_string(size) + " " + what +
+                                               ", and " + std::to_string(keys) + " keys need " +
+                                               std::to_string(needed));
+}
+
+}  // namespace
+
+class Engine::Impl {
+ public:
+  explicit Impl(const EngineOptions& options) : planner(options) {}
+
+  PlanStep Choose(Operation operation, const Filter& filter, uint64_t keys) const noexcept {
+    return planner.Choose(operation, filter.bytes(), keys);
+  }
+
+  // Calls work(begin, n, slice, thread) for slices [begin, begin + n) that together are all keys, on
+  // the threads of the step.
+  template <typename Work>
+  void ForEachSlice(const PlanStep& step, uint64_t keys, const Work& work) {
+    pool.ParallelFor(NumSlices(step, keys), step.threads,
+                     [&](size_t slice, unsigned thread) noexcept {
+                       const size_t begin = slice * step.slice_keys;
+                       work(begin, std::min(step.slice_keys, keys - begin), slice, thread);
+                     });
+  }
+
+  static size_t NumSlices(const PlanStep& step, uint64_t keys) noexcept {
+    return keys / step.slice_keys + (keys % step.slice_keys != 0);
+  }
+
+  // The sum of find(kernels, begin, n) over the slices of a call that probes the filter.
+  template <typename Find>
+  size_t SumOfSlices(const Filter& filter, uint64_t keys, const Find& find) {
+    if (keys == 0) return 0;
+    const PlanStep step = Choose(Operation::kContains, filter, keys);
+    std::atomic<size_t> sum{0};
+    ForEachSlice(step, keys, [&](size_t begin, size_t n, size_t, unsigned) {
+      sum.fetch_add(find(*step.backend->kernels, begin, n), std::memory_order_relaxed);
+    });
+    return sum.load(std::memory_order_relaxed);
+  }
+
+  template <typename Index>
+  size_t Select(const Filter& filter, const Keys& keys, std::span<Index> out);
+
+  // Inserts n keys that for_each_batch(begin, n, visit) hands to visit(batch) in batches.
+  template <typename ForEachBatchOf>
+  uint64_t Insert(Filter& filter, const PlanStep& step, uint64_t n,
+                  const ForEachBatchOf& for_each_batch);
+
+  const Planner planner;
+  ThreadPool pool;
+};
+
+Engine::Engine(EngineOptions options) : impl_(std::make_unique<Impl>(options)) {}
+Engine::Engine(Engine&&) noexcept = default;
+Engine& Engine::operator=(Engine&&) noexcept = default;
+Engine::~Engine() = default;
+
+unsigned Engine::threads() const noexcept { return impl_->planner.threads(); }
+
+Plan Engine::PlanFor(const Filter& filter, uint64_t n, Operation operation) const {
+  return impl_->planner.Explain(operation, filter.bytes(), n);
+}
+
+size_t Engine::Contains(const Filter& filter, Keys keys, Bitmap out) const {
+  RequireSize("words", out.words().size(), BitmapWords(keys.size()), keys.size());
+  uint64_t* const bits = out.words().data();
+  return impl_->SumOfSlices(
+      filter, keys.size(), [&](const Kernels& kernels, size_t begin, size_t n) {
+        return filter.ContainsWith(kernels, keys.Slice(begin, n), bits + begin / 64);
+      });
+}
+
+size_t Engine::Contains(const Filter& filter, Keys keys, std::span<uint8_t> out) const {
+  RequireSize("bytes", out.size(), keys.size(), keys.size());
+  return impl_->SumOfSlices(
+      filter, keys.size(), [&](const Kernels& kernels, size_t begin, size_t n) {
+        return filter.ContainsWith(kernels, keys.Slice(begin, n), out.data() + begin);
+      });
+}
+
+size_t Engine::Count(const Filter& filter, Keys keys) const {
+  return impl_->SumOfSlices(filter, keys.size(),
+                            [&](const Kernels& kernels, size_t begin, size_t n) {
+                              return filter.CountWith(kernels, keys.Slice(begin, n));
+                            });
+}
+
+template <typename Index>
+size_t Engine::Impl::Select(const Filter& filter, const Keys& keys, std::span<Index> out) {
+  RequireSize("elements", out.size(), keys.size(), keys.size());
+  if (keys.empty()) return 0;
+  const PlanStep step = Choose(Operation::kContains, filter, keys.size());
+
+  // Each slice writes where its indices would be if all keys were hits; then they move together.
+  std::vector<size_t> found(NumSlices(step, keys.size()));
+  ForEachSlice(step, keys.size(), [&](size_t begin, size_t n, size_t slice, unsigned) {
+    found[slice] = filter.SelectWith(*step.backend->kernels, keys.Slice(begin, n), begin,
+                                     out.data() + begin);
+  });
+  size_t total = found[0];
+  for (size_t slice = 1; slice < found.size(); ++slice) {
+    const Index* from = out.data() + slice * step.slice_keys;
+    if (out.data() + total != from) {
+      std::memmove(out.data() + total, from, found[slice] * sizeof(Index));
+    }
+    total += found[slice];
+  }
+  return total;
+}
+
+size_t Engine::Select(const Filter& filter, Keys keys, std::span<uint32_t> out) const {
+  constexpr uint64_t kMaxKeys = uint64_t{1} << 32;
+  if (keys.size() > kMaxKeys) {
+    throw Error(ErrorCode::kInvalidArgument, std::to_string(keys.size()) +
+                                                 " keys are too many for 32-bit indices; allowed: " +
+                                                 std::to_string(kMaxKeys));
+  }
+  return impl_->Select(filter, keys, out);
+}
+
+size_t Engine::Select(const Filter& filter, Keys keys, std::span<uint64_t> out) const {
+  return impl_->Select(filter, keys, out);
+}
+
+template <typename ForEachBatchOf>
+uint64_t Engine::Impl::Insert(Filter& filter, const PlanStep& step, uint64_t n,
+                              const ForEachBatchOf& for_each_batch) {
+  const Kernels& kernels = *step.backend->kernels;
+  std::unique_ptr<PartitionedInserter> inserter;
+  if (step.partitioned) {
+    try {
+      inserter = std::make_unique<PartitionedInserter>(filter, kernels, n, step.threads);
+    } catch (const std::bad_alloc&) {
+      // No memory for the buffers: the direct way needs none.
+    }
+  }
+  if (inserter) {
+    ForEachSlice(step, n, [&](size_t begin, size_t count, size_t, unsigned lane) {
+      for_each_batch(begin, count, [&](const Batch& batch) { inserter->Add(lane, batch); });
+    });
+    pool.ParallelFor(step.threads, step.threads,
+                     [&](size_t lane, unsigned) noexcept { inserter->Flush(static_cast<unsigned>(lane)); });
+  } else {
+    for_each_batch(0, n, [&](const Batch& batch) { filter.InsertBatch(kernels, batch); });
+  }
+  filter.inserted_ += n;
+  return n;
+}
+
+size_t Engine::Insert(Filter& filter, Keys keys) const {
+  if (filter.read_only() || keys.empty()) return 0;
+  const PlanStep step = impl_->Choose(Operation::kInsert, filter, keys.size());
+  if (step.threads == 1) {
+    return filter.InsertWith(*step.backend->kernels, keys, step.partitioned);
+  }
+  return impl_->Insert(filter, step, keys.size(), [&](size_t begin, size_t n, const auto& visit) {
+    ForEachBatch(keys.Slice(begin, n), filter.hash(), kBatchKeys,
+                 [&](const Batch& batch, size_t) { visit(batch); });
+  });
+}
+
+uint64_t Engine::Insert(Filter& filter, uint64_t n, const KeySource& source) const {
+  if (filter.read_only() || n == 0) return 0;
+  const PlanStep step = impl_->Choose(Operation::kInsert, filter, n);
+  return impl_->Insert(filter, step, n, [&](uint64_t begin, uint64_t count, const auto& visit) {
+    alignas(64) uint64_t keys[kBatchKeys];
+    for (uint64_t done = 0; done < count;) {
+      const size_t size = std::min<uint64_t>(kBatchKeys, count - done);
+      source(begin + done, std::span(keys, size));
+      visit(KeyBatch(filter.hash(), keys, size));
+      done += size;
+    }
+  });
+}
+
+}  // namespace tamis

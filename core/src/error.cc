@@ -1,0 +1,27 @@
+#include "tamis/error.h"
+
+namespace tamis {
+
+const char* ErrorCodeName(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::kInvalidArgument:
+      return "InvalidArgument";
+    case ErrorCode::kOutOfMemory:
+      return "OutOfMemory";
+    case ErrorCode::kIncompatible:
+      return "Incompatible";
+    case ErrorCode::kReadOnly:
+      return "ReadOnly";
+    case ErrorCode::kUnknownBackend:
+      return "UnknownBackend";
+    case ErrorCode::kIo:
+      return "Io";
+    case ErrorCode::kCorrupt:
+      return "Corrupt";
+    case ErrorCode::kUnsupported:
+      return "Unsupported";
+  }
+  return "Unknown";
+}
+
+}  // namespace tamis

@@ -1,0 +1,140 @@
+#include "tamis/filter.h"
+
+#include <cstring>
+#include <limits>
+#include <exception>
+
+#include "core/src/bulk.h"
+#include "core/src/file_format.h"
+#include "tamis/detail/kernels.h"
+#include "core/src/partitioned_insert.h"
+#include "tamis/error.h"
+
+namespace tamis {
+namespace {
+
+constexpr size_t kUnlimited = std::numeric_limits<size_t>::max() / 64 * 64;
+
+}  // namespace
+
+Filter::Filter(uint64_t capacity, HashSpec hash, detail::Storage storage, const Backend* backend)
+    : capacity_(capacity),
+      hash_(hash),
+      backend_(backend != nullptr ? backend : &DefaultBackend()),
+      storage_(std::move(storage)) {}
+
+void Filter::RequireWritable() const {
+  if (read_only()) {
+    throw Error(ErrorCode::kReadOnly, "the filter is mapped from a file and cannot be changed");
+  }
+}
+
+void Filter::Clear() {
+  RequireWritable();
+  std::memset(storage_.data(), 0, storage_.size());
+  inserted_ = 0;
+}
+
+void Filter::Save(const std::filesystem::path& path) const {
+  detail::SaveFile(path, Header(), payload());
+}
+
+size_t Filter::Contains(Keys keys, Bitmap out) const noexcept {
+  return ContainsWith(*backend_->kernels, keys, out.words().data());
+}
+
+size_t Filter::Contains(Keys keys, std::span<uint8_t> out) const noexcept {
+  return ContainsWith(*backend_->kernels, keys, out.data());
+}
+
+size_t Filter::Select(Keys keys, std::span<uint32_t> out) const noexcept {
+  return SelectWith(*backend_->kernels, keys, 0, out.data());
+}
+
+size_t Filter::Select(Keys keys, std::span<uint64_t> out) const noexcept {
+  return SelectWith(*backend_->kernels, keys, 0, out.data());
+}
+
+size_t Filter::Count(Keys keys) const noexcept { return CountWith(*backend_->kernels, keys); }
+
+size_t Filter::Insert(Keys keys) noexcept {
+  return InsertWith(*backend_->kernels, keys, PartitionedInserter::Pays(*this, keys.size()));
+}
+
+size_t Filter::ContainsWith(const Kernels& kernels, const Keys& keys,
+                            uint64_t* bits) const noexcept {
+  ForEachBatch(keys, hash_, kUnlimited, [&](const Batch& batch, size_t begin) {
+    Probe(kernels, batch, bits + begin / 64);
+  });
+  return kernels.popcount(bits, BitmapWords(keys.size()));
+}
+
+template <typename Visit>
+void Filter::ForEachBits(const Kernels& kernels, const Keys& keys,
+                         const Visit& visit) const noexcept {
+  uint64_t bits[kBatchKeys / 64];
+  ForEachBatch(keys, hash_, kBatchKeys, [&](const Batch& batch, size_t begin) {
+    Probe(kernels, batch, bits);
+    visit(bits, batch.n, begin);
+  });
+}
+
+size_t Filter::ContainsWith(const Kernels& kernels, const Keys& keys,
+                            uint8_t* bytes) const noexcept {
+  size_t found = 0;
+  ForEachBits(kernels, keys, [&](const uint64_t* bits, size_t n, size_t begin) {
+    kernels.bits_to_bytes(bits, n, bytes + begin);
+    found += kernels.popcount(bits, BitmapWords(n));
+  });
+  return found;
+}
+
+size_t Filter::SelectWith(const Kernels& kernels, const Keys& keys, uint64_t first,
+                          uint32_t* out) const noexcept {
+  size_t found = 0;
+  ForEachBits(kernels, keys, [&](const uint64_t* bits, size_t n, size_t begin) {
+    found += kernels.bits_to_indices32(bits, n, first + begin, out + found);
+  });
+  return found;
+}
+
+size_t Filter::SelectWith(const Kernels& kernels, const Keys& keys, uint64_t first,
+                          uint64_t* out) const noexcept {
+  size_t found = 0;
+  ForEachBits(kernels, keys, [&](const uint64_t* bits, size_t n, size_t begin) {
+    found += kernels.bits_to_indices64(bits, n, first + begin, out + found);
+  });
+  return found;
+}
+
+size_t Filter::CountWith(const Kernels& kernels, const Keys& keys) const noexcept {
+  size_t found = 0;
+  ForEachBits(kernels, keys, [&](const uint64_t* bits, size_t n, size_t) {
+    found += kernels.popcount(bits, BitmapWords(n));
+  });
+  return found;
+}
+
+size_t Filter::InsertWith(const Kernels& kernels, const Keys& keys, bool partitioned) noexcept {
+  if (read_only()) return 0;
+  bool done = false;
+  if (partitioned) {
+    try {
+      PartitionedInserter inserter(*this, kernels, keys.size(), 1);
+      ForEachBatch(keys, hash_, kBatchKeys,
+                   [&](const Batch& batch, size_t) { inserter.Add(0, batch); });
+      inserter.Flush(0);
+      done = true;
+    } catch (const std::exception&) {
+      // No memory for the buffers, and nothing inserted yet: the direct way needs none.
+    }
+  }
+  if (!done) {
+    ForEachBatch(keys, hash_, kUnlimited,
+                 [&](const Batch& batch, size_t) { InsertBatch(kernels, batch); });
+  }
+  inserted_ += keys.size();
+  return keys.size();
+}
+
+}  // namespace tamis

@@ -1,0 +1,31 @@
+#include "tamis/keys.h"
+
+namespace tamis {
+namespace {
+
+size_t ElementSize(Keys::Form form) noexcept {
+  switch (form) {
+    case Keys::Form::kU64:
+    case Keys::Form::kHashes:
+    case Keys::Form::kLargeColumn:
+      return 8;
+    case Keys::Form::kU32:
+    case Keys::Form::kI32:
+    case Keys::Form::kColumn:
+      return 4;
+    case Keys::Form::kStringViews:
+      return sizeof(std::string_view);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Keys Keys::Slice(size_t begin, size_t count) const noexcept {
+  Keys slice = *this;
+  slice.data_ = static_cast<const char*>(data_) + begin * ElementSize(form_);
+  slice.size_ = count;
+  return slice;
+}
+
+}  // namespace tamis

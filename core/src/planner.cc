@@ -1,0 +1,237 @@
+#include "core/src/planner.h"
+
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <thread>
+
+#include "tamis/error.h"
+
+namespace tamis {
+namespace {
+
+constexpr uint64_t kCacheLine = 64;
+
+// Slices are large enough that claiming them costs nothing, and small enough that threads end at
+// about the same time.
+constexpr uint64_t kMaxSliceKeys = uint64_t{64} << 10;
+constexpr uint64_t kSlicesPerThread = 4;
+
+// Inserting threads take turns in each region of about 1 MiB, and each has its own buffers for all.
+constexpr uint64_t kBytesPerInsertThread = uint64_t{1} << 20;
+constexpr uint64_t kMaxInsertThreads = 128;
+
+std::string OutOfRange(const std::string& what, const std::string& value) {
+  return what + " is \"" + value + "\"; allowed: whole numbers from 1 to " +
+         std::to_string(kMaxThreads);
+}
+
+unsigned AvailableProcessors() {
+  unsigned processors = 0;
+#ifdef __linux__
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) {
+    processors = static_cast<unsigned>(CPU_COUNT(&set));
+  }
+#endif
+  if (processors == 0) processors = std::thread::hardware_concurrency();
+  return std::clamp(processors, 1u, kMaxThreads);
+}
+
+unsigned ThreadsFor(const EngineOptions& options) {
+  const unsigned asked = options.pin ? options.pin->threads : options.threads;
+  if (asked > kMaxThreads || (options.pin && asked == 0)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                OutOfRange("the number of threads", std::to_string(asked)));
+  }
+  if (asked != 0) return asked;
+  const char* value = std::getenv("TAMIS_THREADS");
+  if (value == nullptr || *value == '\0') return AvailableProcessors();
+  const std::string text = value;
+  unsigned threads = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  if (error != std::errc() || end != text.data() + text.size() || threads < 1 ||
+      threads > kMaxThreads) {
+    throw Error(ErrorCode::kInvalidArgument, OutOfRange("TAMIS_THREADS", text));
+  }
+  return threads;
+}
+
+std::string Fixed(double value, int digits) {
+  char buffer[64];
+  const auto result = std::to_chars(buffer, buffer + sizeof(buffer), value,
+                                    std::chars_format::fixed, digits);
+  return result.ec == std::errc() ? std::string(buffer, result.ptr) : "?";
+}
+
+// Three digits and a unit, such as "1.25 ms"; `units` ascend by factors of `step`.
+template <size_t kUnits>
+std::string WithUnit(double value, double step, const char* const (&units)[kUnits]) {
+  size_t unit = 0;
+  for (; unit + 1 < kUnits && value >= 0.9995 * step; ++unit) value /= step;
+  return Fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + " " + units[unit];
+}
+
+std::string Duration(double seconds) {
+  return WithUnit(1e9 * seconds, 1000, {"ns", "us", "ms", "s"});
+}
+
+std::string Bytes(uint64_t bytes) {
+  if (bytes < 1024) return std::to_string(bytes) + " bytes";
+  return WithUnit(static_cast<double>(bytes) / 1024, 1024, {"KiB", "MiB", "GiB", "TiB"});
+}
+
+bool Faster(const PlanStep& a, const PlanStep& b) {
+  return a.seconds != b.seconds ? a.seconds < b.seconds : a.threads < b.threads;
+}
+
+std::string Describe(const PlanStep& step, Operation operation) {
+  std::string text(step.backend->name);
+  text += " on " + std::to_string(step.threads) + (step.threads == 1 ? " thread" : " threads");
+  if (operation == Operation::kInsert) text += step.partitioned ? ", partitioned" : ", direct";
+  return text;
+}
+
+}  // namespace
+
+Planner::Planner(const EngineOptions& options)
+    : threads_(ThreadsFor(options)),
+      pin_(options.pin),
+      machine_(options.calibration.machine),
+      thread_start_seconds_(1e-6 * options.calibration.thread_start_us),
+      thread_efficiency_(options.calibration.thread_efficiency) {
+  options.calibration.Validate();
+
+  const char* named = std::getenv("TAMIS_BACKEND");
+  const Backend* pinned = options.pin ? options.pin->backend : nullptr;
+  if (pinned == nullptr) pinned = options.backend;
+  if (pinned != nullptr) {
+    pinned = &FindBackend(pinned->name);
+    backend_pin_ = "the options of the engine";
+  } else if (named != nullptr && *named != '\0') {
+    pinned = &FindBackend(named);
+    backend_pin_ = "TAMIS_BACKEND";
+  }
+  const std::span backends = pinned != nullptr ? std::span(pinned, 1) : Backends();
+  AddCandidates(backends, options.calibration);
+  if (candidates_.empty()) AddCandidates(backends, Calibration());
+}
+
+void Planner::AddCandidates(std::span<const Backend> backends, const Calibration& calibration) {
+  for (const Backend& backend : backends) {
+    Candidate candidate{&backend, {}};
+    for (const CostPoint& point : calibration.points) {
+      if (point.backend != backend.name) continue;
+      candidate.points.push_back(
+          {std::log2(static_cast<double>(point.filter_bytes)),
+           {point.contains_ns, point.insert_ns, point.partitioned_insert_ns}});
+    }
+    if (!candidate.points.empty()) candidates_.push_back(std::move(candidate));
+  }
+}
+
+// Between two points a straight line over the logarithm of the size, as caches give way to the next
+// one gradually; beyond the outer ones, theirs.
+Planner::Cost Planner::CostAt(const Candidate& candidate, uint64_t filter_bytes) noexcept {
+  const std::vector<Point>& points = candidate.points;
+  const double x = std::log2(static_cast<double>(std::max<uint64_t>(filter_bytes, 1)));
+  const auto right = std::find_if(points.begin(), points.end(),
+                                  [x](const Point& point) { return point.log2_bytes >= x; });
+  if (right == points.begin()) return points.front().cost;
+  if (right == points.end()) return points.back().cost;
+  const Point& a = right[-1];
+  const Point& b = right[0];
+  const double t = (x - a.log2_bytes) / (b.log2_bytes - a.log2_bytes);
+  return {std::lerp(a.cost.contains, b.cost.contains, t),
+          std::lerp(a.cost.insert, b.cost.insert, t),
+          std::lerp(a.cost.partitioned_insert, b.cost.partitioned_insert, t)};
+}
+
+double Planner::Seconds(const Cost& cost, Operation operation, uint64_t filter_bytes,
+                        uint64_t keys, const PlanStep& step) const noexcept {
+  const double n = static_cast<double>(keys);
+  double ns = n * (operation == Operation::kContains ? cost.contains : cost.insert);
+  if (step.partitioned) {
+    // Each cache line that is written has to be fetched once, which is what direct insertion spends
+    // its time on: ordering pays where many keys share a line, not for a few keys in a large filter.
+    const double lines = static_cast<double>(filter_bytes / kCacheLine);
+    ns = n * cost.partitioned_insert + std::min(n, lines) * cost.insert;
+  }
+  const unsigned helpers = step.threads - 1;
+  return 1e-9 * ns / (1 + thread_efficiency_ * helpers) + thread_start_seconds_ * helpers;
+}
+
+template <typename Visit>
+void Planner::ForEachStep(Operation operation, uint64_t filter_bytes, uint64_t keys,
+                          const Visit& visit) const {
+  const bool insert = operation == Operation::kInsert;
+  uint64_t most = threads_;
+  if (insert) most = std::min({most, filter_bytes / kBytesPerInsertThread, kMaxInsertThreads});
+  const auto max_threads = static_cast<unsigned>(std::max<uint64_t>(most, 1));
+
+  const auto emit = [&](const Candidate& candidate, const Cost& cost, unsigned threads,
+                        bool partitioned) {
+    PlanStep step{candidate.backend, threads, partitioned, keys, 0};
+    if (threads > 1) {
+      const uint64_t share = std::min(keys / (kSlicesPerThread * threads) + 1, kMaxSliceKeys);
+      step.slice_keys = (share + 63) / 64 * 64;  // so that no two slices share a word of a bitmap
+    }
+    step.seconds = Seconds(cost, operation, filter_bytes, keys, step);
+    visit(step);
+  };
+  for (const Candidate& candidate : candidates_) {
+    const Cost cost = CostAt(candidate, filter_bytes);
+    if (pin_) {
+      const unsigned threads = insert ? std::min<unsigned>(threads_, kMaxInsertThreads) : threads_;
+      emit(candidate, cost, threads, insert && (pin_->partitioned || threads > 1));
+      continue;
+    }
+    for (unsigned threads = 1;; threads = std::min(2 * threads, max_threads)) {
+      if (!insert || threads == 1) emit(candidate, cost, threads, false);
+      if (insert) emit(candidate, cost, threads, true);
+      if (threads == max_threads) break;
+    }
+  }
+}
+
+PlanStep Planner::Choose(Operation operation, uint64_t filter_bytes,
+                         uint64_t keys) const noexcept {
+  PlanStep best;
+  ForEachStep(operation, filter_bytes, keys, [&](const PlanStep& step) {
+    if (best.backend == nullptr || Faster(step, best)) best = step;
+  });
+  return best;
+}
+
+Plan Planner::Explain(Operation operation, uint64_t filter_bytes, uint64_t keys) const {
+  Plan plan{operation, keys, filter_bytes, {}, {}, {}};
+  ForEachStep(operation, filter_bytes, keys,
+              [&](const PlanStep& step) { plan.alternatives.push_back(step); });
+  std::stable_sort(plan.alternatives.begin(), plan.alternatives.end(), Faster);
+  plan.chosen = plan.alternatives.front();
+  plan.alternatives.erase(plan.alternatives.begin());
+  plan.reason = Reason(plan);
+  return plan;
+}
+
+std::string Planner::Reason(const Plan& plan) const {
+  std::string reason = Describe(plan.chosen, plan.operation) + ": " +
+                       Duration(plan.chosen.seconds) + " predicted for " +
+                       std::to_string(plan.keys) + " keys and a filter of " +
+                       Bytes(plan.filter_bytes);
+  if (!plan.alternatives.empty()) {
+    const PlanStep& next = plan.alternatives.front();
+    reason += "; the next best, " + Describe(next, plan.operation) + ", would take " +
+              Duration(next.seconds);
+  }
+  if (!backend_pin_.empty()) reason += "; " + backend_pin_ + " pins the backend";
+  if (pin_) reason += "; the options of the engine pin the way";
+  return reason + " (calibration: " + machine_ + ").";
+}
+
+}  // namespace tamis

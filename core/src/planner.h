@@ -1,0 +1,67 @@
+// The decision of the run-time dispatcher: which way to carry out a call is predicted to be fastest.
+#ifndef TAMIS_CORE_SRC_PLANNER_H_
+#define TAMIS_CORE_SRC_PLANNER_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tamis/engine.h"
+
+namespace tamis {
+
+// Immutable, hence thread-safe.
+class Planner {
+ public:
+  // Reads TAMIS_THREADS and TAMIS_BACKEND; throws as Engine does.
+  explicit Planner(const EngineOptions& options);
+
+  unsigned threads() const noexcept { return threads_; }
+
+  // The way that is predicted to be fastest; of equal ones that of fewer threads, then of the better
+  // backend. Cheap enough to be called for each batch.
+  PlanStep Choose(Operation operation, uint64_t filter_bytes, uint64_t keys) const noexcept;
+
+  // The same, with all other ways and the reason.
+  Plan Explain(Operation operation, uint64_t filter_bytes, uint64_t keys) const;
+
+ private:
+  // Nanoseconds per key on one thread, at one size of filter.
+  struct Cost {
+    double contains = 0;
+    double insert = 0;
+    double partitioned_insert = 0;
+  };
+  struct Point {
+    double log2_bytes;
+    Cost cost;
+  };
+  struct Candidate {
+    const Backend* backend;
+    std::vector<Point> points;  // ascending, at least one
+  };
+
+  void AddCandidates(std::span<const Backend> backends, const Calibration& calibration);
+  static Cost CostAt(const Candidate& candidate, uint64_t filter_bytes) noexcept;
+  double Seconds(const Cost& cost, Operation operation, uint64_t filter_bytes, uint64_t keys,
+                 const PlanStep& step) const noexcept;
+  // Calls visit(step) for every way there is.
+  template <typename Visit>
+  void ForEachStep(Operation operation, uint64_t filter_bytes, uint64_t keys,
+                   const Visit& visit) const;
+  std::string Reason(const Plan& plan) const;
+
+  unsigned threads_;
+  std::string backend_pin_;  // who pins the backend; empty if nobody does
+  std::optional<PlanStep> pin_;
+  std::string machine_;
+  double thread_start_seconds_;
+  double thread_efficiency_;
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace tamis
+
+#endif  // TAMIS_CORE_SRC_PLANNER_H_

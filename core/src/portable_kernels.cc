@@ -1,0 +1,87 @@
+// The portable backend: plain loops over the arithmetic in the public headers. It is the oracle that
+// every other backend is tested against, and serves machines that no other backend fits.
+#include <bit>
+
+#include "tamis/detail/kernels.h"
+#include "core/src/providers.h"
+#include "tamis/split_block.h"
+
+namespace tamis {
+namespace {
+
+void Hash(const Batch& batch, uint64_t* hashes) {
+  for (size_t i = 0; i < batch.n; ++i) {
+    hashes[i] = HashOf(batch.source, batch.seed_term, batch.values[i]);
+  }
+}
+
+void BitsToBytes(const uint64_t* bits, size_t n, uint8_t* bytes) {
+  for (size_t i = 0; i < n; ++i) bytes[i] = (bits[i / 64] >> (i % 64)) & 1;
+}
+
+template <typename Index>
+size_t BitsToIndices(const uint64_t* bits, size_t n, uint64_t first, Index* out) {
+  size_t found = 0;
+  for (size_t word = 0; 64 * word < n; ++word) {
+    for (uint64_t rest = bits[word]; rest != 0; rest &= rest - 1) {
+      out[found++] = static_cast<Index>(first + 64 * word + std::countr_zero(rest));
+    }
+  }
+  return found;
+}
+
+uint64_t PopCount(const uint64_t* words, size_t n) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < n; ++i) sum += std::popcount(words[i]);
+  return sum;
+}
+
+void Merge(uint64_t* into, const uint64_t* from, size_t n) {
+  for (size_t i = 0; i < n; ++i) into[i] |= from[i];
+}
+
+namespace sb = split_block;
+
+bool SplitBlockContainsOne(const uint32_t* words, uint64_t num_blocks, uint64_t hash) {
+  return sb::BlockContains(words + sb::kWords * sb::BlockIndex(hash, num_blocks), hash);
+}
+
+void SplitBlockInsertOne(uint32_t* words, uint64_t num_blocks, uint64_t hash) {
+  sb::BlockInsert(words + sb::kWords * sb::BlockIndex(hash, num_blocks), hash);
+}
+
+void SplitBlockContains(const uint32_t* words, uint64_t num_blocks, const Batch& batch,
+                        uint64_t* bits) {
+  for (size_t i = 0; i < batch.n; i += 64) {
+    uint64_t found = 0;
+    for (size_t j = i; j < batch.n && j < i + 64; ++j) {
+      const uint64_t h = HashOf(batch.source, batch.seed_term, batch.values[j]);
+      found |= uint64_t{SplitBlockContainsOne(words, num_blocks, h)} << (j - i);
+    }
+    bits[i / 64] = found;
+  }
+}
+
+void SplitBlockInsert(uint32_t* words, uint64_t num_blocks, const Batch& batch) {
+  for (size_t i = 0; i < batch.n; ++i) {
+    SplitBlockInsertOne(words, num_blocks,
+                        HashOf(batch.source, batch.seed_term, batch.values[i]));
+  }
+}
+
+}  // namespace
+
+constexpr Kernels kPortableKernels = {
+    .hash = Hash,
+    .bits_to_bytes = BitsToBytes,
+    .bits_to_indices32 = BitsToIndices<uint32_t>,
+    .bits_to_indices64 = BitsToIndices<uint64_t>,
+    .popcount = PopCount,
+    .merge = Merge,
+    .split_block = {.contains = SplitBlockContains,
+                    .insert = SplitBlockInsert,
+                    .contains_one = SplitBlockContainsOne,
+                    .insert_one = SplitBlockInsertOne},
+};
+
+}  // namespace tamis

@@ -1,0 +1,96 @@
+#include "tamis/sizing.h"
+
+#include <cmath>
+#include <sstream>
+#include <string>
+
+#include "tamis/error.h"
+#include "tamis/split_block.h"
+
+namespace tamis {
+namespace {
+
+namespace sb = split_block;
+
+void CheckFpr(double fpr) {
+  if (fpr >= kMinFpr && fpr <= kMaxFpr) return;  // false for NaN, too
+  std::ostringstream message;
+  message << "false-positive rate " << fpr << " is out of range [" << kMinFpr << ", " << kMaxFpr
+          << "]";
+  throw Error(ErrorCode::kInvalidArgument, message.str());
+}
+
+// The last x in [low, high] for which holds(x), which is true at low and changes at most once.
+template <typename Holds>
+uint64_t LastThatHolds(uint64_t low, uint64_t high, const Holds& holds) {
+  while (low < high) {
+    const uint64_t middle = high - (high - low) / 2;
+    if (holds(middle)) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+}  // namespace
+
+double SplitBlockFpr(double keys, uint64_t num_blocks) {
+  const double load = keys / static_cast<double>(num_blocks);
+  if (!(load > 0)) return 0;
+  // A word of a block with more keys than this has every bit set but for a chance below 1e-17.
+  constexpr double kFull = 1300;
+  if (load > kFull) return 1;
+
+  // Poisson weights fall below 1e-20 within 10 standard deviations of the mean; the sum over fewer
+  // terms than from 0 keeps it O(sqrt(load)).
+  const double spread = 10 * std::sqrt(load) + 40;
+  const double first = std::max(0.0, std::floor(load - spread));
+  const double last = std::ceil(load + spread);
+  double weight = std::exp(first * std::log(load) - load - std::lgamma(first + 1));
+  double sum = 0;
+  for (double i = first; i <= last; ++i) {
+    sum += weight * std::pow(-std::expm1(i * std::log1p(-1.0 / 32)), sb::kWords);
+    weight *= load / (i + 1);
+  }
+  return std::min(sum, 1.0);
+}
+
+uint64_t SplitBlockBlocks(uint64_t capacity, double fpr) {
+  CheckFpr(fpr);
+  const double keys = static_cast<double>(capacity);
+  if (SplitBlockFpr(keys, sb::kMaxBlocks) > fpr) {
+    std::ostringstream message;
+    message << "a split-block filter cannot hold " << capacity << " keys at a false-positive rate of "
+            << fpr << ": it has at most " << sb::kMaxBlocks << " blocks (128 GiB)";
+    throw Error(ErrorCode::kInvalidArgument, message.str());
+  }
+  const uint64_t too_many = LastThatHolds(
+      0, sb::kMaxBlocks - 1, [&](uint64_t spare) {
+        return SplitBlockFpr(keys, sb::kMaxBlocks - spare) <= fpr;
+      });
+  return sb::kMaxBlocks - too_many;
+}
+
+uint64_t SplitBlockCapacity(uint64_t num_blocks, double fpr) {
+  CheckFpr(fpr);
+  if (num_blocks < 1 || num_blocks > sb::kMaxBlocks) {
+    throw Error(ErrorCode::kInvalidArgument, std::to_string(num_blocks) +
+                                                 " blocks are out of range [1, " +
+                                                 std::to_string(sb::kMaxBlocks) + "]");
+  }
+  // At half of all bits set (22 keys a block) the rate is above kMaxFpr^8 and rises steeply; 1024
+  // keys a block are above every rate allowed.
+  return LastThatHolds(1, 1024 * num_blocks, [&](uint64_t keys) {
+    return SplitBlockFpr(static_cast<double>(keys), num_blocks) <= fpr;
+  });
+}
+
+double SplitBlockEstimatedCount(uint64_t bits_set, uint64_t num_blocks) {
+  const double z = static_cast<double>(num_blocks);
+  const double fill = static_cast<double>(bits_set) / (static_cast<double>(sb::kBlockBits) * z);
+  return -32 * z * std::log1p(-fill);
+}
+
+}  // namespace tamis

@@ -1,0 +1,65 @@
+// The Highway backends: one table of kernels for each target that the compiler can build.
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "simd/kernels.cc"
+#include <hwy/foreach_target.h>  // compiles the rest of this file once per target
+//
+#include <hwy/highway.h>
+
+#include "tamis/detail/kernels.h"
+#include "core/src/providers.h"
+#include "simd/hash-inl.h"
+#include "simd/outputs-inl.h"
+#include "simd/split_block-inl.h"
+#include "simd/visit_targets.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tamis {
+namespace HWY_NAMESPACE {
+
+#if HWY_TARGET != HWY_SCALAR
+[[maybe_unused]] constexpr Kernels kKernels = {
+    .hash = Hash,
+    .bits_to_bytes = BitsToBytes,
+    .bits_to_indices32 = BitsToIndices<uint32_t>,
+    .bits_to_indices64 = BitsToIndices<uint64_t>,
+    .popcount = PopCount,
+    .merge = Merge,
+    .split_block = {.contains = SplitBlockContains,
+                    .insert = SplitBlockInsert,
+                    .contains_one = SplitBlockContainsOne,
+                    .insert_one = SplitBlockInsertOne},
+};
+#endif
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tamis
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tamis {
+namespace {
+
+struct Entry {
+  int64_t target;
+  const Kernels* kernels;
+};
+
+#define TAMIS_ENTRY(TARGET, NAMESPACE) Entry{TARGET, &NAMESPACE::kKernels},
+constexpr Entry kEntries[] = {TAMIS_VISIT_TARGETS(TAMIS_ENTRY) Entry{0, nullptr}};
+#undef TAMIS_ENTRY
+
+}  // namespace
+
+std::vector<Backend> SimdBackends() {
+  const int64_t supported = hwy::SupportedTargets();
+  std::vector<Backend> backends;
+  for (const Entry& entry : kEntries) {
+    if ((entry.target & supported) == 0) continue;
+    backends.push_back({hwy::TargetName(entry.target), "vector kernels", entry.kernels});
+  }
+  return backends;
+}
+
+}  // namespace tamis
+#endif  // HWY_ONCE
