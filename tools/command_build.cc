@@ -1,0 +1,185 @@
+// tamis build: a filter from keys.
+#include <tamis/engine.h>
+#include <tamis/error.h>
+#include <tamis/sizing.h>
+#include <tamis/split_block_filter.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "tools/commands.h"
+#include "tools/console.h"
+#include "tools/exit_codes.h"
+#include "tools/format.h"
+#include "tools/input.h"
+#include "tools/key_reader.h"
+#include "tools/output_file.h"
+#include "tools/parse.h"
+#include "tools/progress.h"
+#include "tools/run_options.h"
+
+namespace tamis::tools {
+namespace {
+
+constexpr char kExamples[] =
+    "Examples:\n"
+    "  tamis build -o seen.tamis urls.txt\n"
+    "  tamis build -o ids.tamis --integers --csv --column user_id users-*.csv\n"
+    "  zcat log.gz | tamis build -o log.tamis --capacity 2e9 --fpr 0.1%\n"
+    "  tamis build -o ids.tamis --u64 --capacity 5G ids.bin\n";
+
+struct BuildOptions {
+  InputOptions input;
+  RunOptions run;
+  std::string output;
+  FilterOptions filter;
+  std::string hash = "xxh3";
+  bool no_huge_pages = false;
+  bool json = false;
+};
+
+// Reads all keys, and does nothing with them.
+uint64_t CountKeys(const BuildOptions& options, uint64_t total_bytes) {
+  if (options.input.u64) {
+    options.input.Check();
+    return total_bytes / sizeof(uint64_t);
+  }
+  Progress progress("counting", Progress::Unit::kBytes, total_bytes, options.run.quiet);
+  KeyReader reader(options.input, {.report_bad = false});
+  KeyBatch batch;
+  uint64_t keys = 0;
+  for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
+    keys += batch.size();
+    progress.Advance(reader.bytes_read() - before);
+  }
+  return keys;
+}
+
+// The capacity, by counting the keys if it was not given.
+void SettleCapacity(BuildOptions& options, std::optional<uint64_t> total_bytes, bool given) {
+  if (given || options.filter.bytes != 0) return;
+  if (!total_bytes) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "give --capacity (or --bytes): the keys of a pipe or of standard input cannot be "
+                "counted beforehand");
+  }
+  const uint64_t keys = CountKeys(options, *total_bytes);
+  if (!options.run.quiet) Say("no --capacity given: counted " + WithCommas(keys) + " keys first");
+  options.filter.capacity = std::max<uint64_t>(keys, 1);  // no keys make an empty filter
+}
+
+struct Inserted {
+  uint64_t bad = 0;
+  double seconds = 0;
+  std::string backend;
+  unsigned threads = 0;
+};
+
+Inserted InsertAll(const BuildOptions& options, uint64_t total_bytes, Filter& filter) {
+  Engine engine = options.run.MakeEngine();
+  const auto start = std::chrono::steady_clock::now();
+  Progress progress("building", Progress::Unit::kBytes, total_bytes, options.run.quiet);
+  KeyReader reader(options.input, {});
+  KeyBatch batch;
+  Inserted inserted;
+  for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
+    engine.Insert(filter, batch.keys());
+    progress.Advance(reader.bytes_read() - before);
+  }
+  reader.ReportBad();
+  inserted.bad = reader.num_bad();
+  inserted.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  inserted.backend = engine.PlanFor(filter, 1 << 20, Operation::kInsert).chosen.backend->name;
+  inserted.threads = engine.threads();
+  return inserted;
+}
+
+void Report(const BuildOptions& options, const SplitBlockBloomFilter& filter,
+            const Inserted& inserted) {
+  const uint64_t keys = filter.inserted_count();
+  // An upper bound where keys were inserted twice; exact otherwise.
+  const double fpr = SplitBlockFpr(static_cast<double>(keys), filter.num_blocks());
+  if (keys > filter.capacity()) {
+    const double real = filter.expected_fpr();
+    Say("warning: " + WithCommas(keys) + " keys were inserted into a filter for " +
+        WithCommas(filter.capacity()) + "; the expected false-positive rate is " + Percent(real));
+  }
+  if (options.json) {
+    const nlohmann::ordered_json json = {
+        {"file", options.output},
+        {"kind", FilterKindName(filter.kind())},
+        {"bytes", filter.bytes()},
+        {"capacity", filter.capacity()},
+        {"inserted", keys},
+        {"bad_lines", inserted.bad},
+        {"bits_per_key", filter.bits_per_key()},
+        {"fpr_if_distinct", fpr},
+        {"seconds", inserted.seconds},
+        {"backend", inserted.backend},
+        {"threads", inserted.threads},
+    };
+    Print(json.dump(2) + "\n");
+  } else if (!options.run.quiet) {
+    Say(options.output + ": " + WithCommas(keys) + " keys in " + HumanSeconds(inserted.seconds) +
+        ", " + HumanBytes(static_cast<double>(filter.bytes())) + ", false-positive rate " +
+        Percent(fpr));
+  }
+}
+
+int Run(BuildOptions options, bool capacity_given) {
+  options.input.Check();
+  if (capacity_given && options.filter.capacity == 0) {
+    throw Error(ErrorCode::kInvalidArgument, "--capacity: 0 is not in [1, 2^64 - 1]");
+  }
+  options.filter.hash.kind = options.hash == "xxh64" ? HashKind::kXxh64 : HashKind::kXxh3;
+  if (options.no_huge_pages) options.filter.memory.huge_pages = HugePages::kOff;
+  options.filter.backend = options.run.Pinned();
+  CheckOutputPath(options.output);
+  CheckNotAnInput(options.output, options.input.paths);
+
+  const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
+  SettleCapacity(options, total_bytes, capacity_given);
+  SplitBlockBloomFilter filter(options.filter);
+  const Inserted inserted = InsertAll(options, total_bytes.value_or(0), filter);
+  filter.Save(options.output);
+  Report(options, filter, inserted);
+  return kDone;
+}
+
+}  // namespace
+
+Command AddBuild(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("build", "Build a filter from keys and save it.");
+  auto options = std::make_shared<BuildOptions>();
+  command->footer(std::string(kKeyFormsHelp) + "\n" + kExamples);
+  command->add_option("-o,--output", options->output, "file to save to; replaced whole (required)")
+      ->required()
+      ->type_name("FILE");
+  CLI::Option* capacity =
+      AddParsed(*command, "-n,--capacity", options->filter.capacity, ParseCount,
+                "keys to size for, such as 5e9 (default: counted in a first pass)");
+  capacity->type_name("N");
+  AddParsed(*command, "-p,--fpr", options->filter.fpr, ParseFpr,
+            "false-positive rate at capacity (default: 0.01)")
+      ->type_name("P");
+  AddParsed(*command, "--bytes", options->filter.bytes, ParseBytes,
+            "size, such as 512M, in place of the one that --fpr asks for")
+      ->type_name("SIZE");
+  command->add_option("--hash", options->hash, "hash function (default: xxh3)")
+      ->check(CLI::IsMember({"xxh3", "xxh64"}))
+      ->type_name("NAME");
+  AddParsed(*command, "--seed", options->filter.hash.seed, ParseSeed,
+            "of the hash (default: 0); random against keys made to do harm")
+      ->type_name("N|random");
+  command->add_flag("--no-huge-pages", options->no_huge_pages, "do not ask for huge pages");
+  command->add_flag("--json", options->json, "a report in JSON on standard output");
+  options->run.AddTo(*command);
+  options->input.AddTo(*command);
+  return {command, [options, capacity] { return Run(*options, capacity->count() > 0); }};
+}
+
+}  // namespace tamis::tools

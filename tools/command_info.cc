@@ -1,0 +1,157 @@
+// tamis info: what a filter file holds. tamis verify: whether it is whole.
+#include <tamis/any_filter.h>
+#include <tamis/error.h>
+#include <tamis/file.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/commands.h"
+#include "tools/console.h"
+#include "tools/exit_codes.h"
+#include "tools/filter_kinds.h"
+#include "tools/format.h"
+
+namespace tamis::tools {
+namespace {
+
+constexpr char kInfoFooter[] =
+    "The count and the present rate are estimated from the bits, all of which are read for that;\n"
+    "--header leaves them out and answers at once.\n"
+    "\n"
+    "Examples:\n"
+    "  tamis info seen.tamis\n"
+    "  tamis info --json --header *.tamis\n";
+
+constexpr char kVerifyFooter[] =
+    "Reads all of each file. Exit status 3 if one of them is corrupt or cannot be read.\n"
+    "\n"
+    "Examples:\n"
+    "  tamis verify seen.tamis\n"
+    "  tamis verify --quiet backup/*.tamis || echo restore it\n";
+
+struct InfoOptions {
+  std::vector<std::string> files;
+  bool header = false;
+  bool json = false;
+};
+
+nlohmann::ordered_json Describe(const std::string& path, bool header_only) {
+  const FileHeader header = ReadHeader(path);
+  const double capacity = static_cast<double>(header.capacity);
+  nlohmann::ordered_json json = {
+      {"file", path},
+      {"version", header.version},
+      {"kind", FilterKindName(header.kind)},
+      {"blocks", header.geometry[0]},
+      {"bytes", header.payload_bytes},
+      {"bits_per_key", 8 * static_cast<double>(header.payload_bytes) / capacity},
+      {"hash", HashKindName(header.hash.kind)},
+      {"seed", header.hash.seed},
+      {"capacity", header.capacity},
+      {"fpr_at_capacity", InfoOf(header.kind).fpr(capacity, header.payload_bytes)},
+      {"inserted", header.inserted},
+  };
+  if (!header_only) {
+    const AnyFilter filter = OpenMapped(path);
+    json["estimated_count"] = filter->estimated_count();  // infinite (null) if every bit is set
+    json["expected_fpr"] = filter->expected_fpr();
+  }
+  return json;
+}
+
+std::string InfoText(const nlohmann::ordered_json& json) {
+  std::string text = json["file"].get<std::string>() + "\n";
+  const auto count = [&](const char* key) { return WithCommas(json[key].get<uint64_t>()); };
+  text += Row("kind", json["kind"].get<std::string>() + ", format version " + count("version"));
+  text += Row("blocks", count("blocks"));
+  text += Row("bytes", count("bytes") + " (" + HumanBytes(json["bytes"].get<double>()) + ")");
+  text += Row("hash", json["hash"].get<std::string>() + ", seed " +
+                          std::to_string(json["seed"].get<uint64_t>()));
+  text += Row("capacity", count("capacity") + " keys at " +
+                              Percent(json["fpr_at_capacity"].get<double>()) +
+                              Format(", %.2f bits per key", json["bits_per_key"].get<double>()));
+  text += Row("inserted", count("inserted") + " keys, duplicates included");
+  if (!json.contains("expected_fpr")) return text;
+  const double estimate = json["estimated_count"].get<double>();
+  text += Row("estimated count",
+              estimate < 1e18 ? WithCommas(static_cast<uint64_t>(estimate + 0.5)) + " distinct keys"
+                              : "past all measure: every bit is set");
+  text += Row("expected FPR", Percent(json["expected_fpr"].get<double>()) + " at this fill");
+  return text;
+}
+
+int RunInfo(const InfoOptions& options) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const std::string& path : options.files) {
+    const nlohmann::ordered_json json = Describe(path, options.header);
+    if (!options.json) Print(InfoText(json));
+    all.push_back(json);
+  }
+  // One file, one object; several, an array.
+  if (options.json) Print((all.size() == 1 ? all[0] : all).dump(2) + "\n");
+  return kDone;
+}
+
+struct VerifyOptions {
+  std::vector<std::string> files;
+  bool quiet = false;
+  bool json = false;
+};
+
+// Goes on after a failure, so that one run tells of all files.
+int RunVerify(const VerifyOptions& options) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  int status = kDone;
+  for (const std::string& path : options.files) {
+    nlohmann::ordered_json json = {{"file", path}, {"ok", true}};
+    try {
+      const FileHeader header = VerifyFile(path);
+      if (!options.quiet && !options.json) {
+        Print(path + ": ok (" + FilterKindName(header.kind) + ", " +
+              HumanBytes(static_cast<double>(header.payload_bytes)) + ", " +
+              WithCommas(header.inserted) + " keys)\n");
+      }
+    } catch (const Error& error) {
+      status = kFailure;
+      json["ok"] = false;
+      json["error"] = error.what();
+      if (const auto* format = dynamic_cast<const FormatError*>(&error)) {
+        json["check"] = format->check();
+        json["offset"] = format->offset();
+      }
+      Say(error.what());
+    }
+    all.push_back(json);
+  }
+  if (options.json) Print((all.size() == 1 ? all[0] : all).dump(2) + "\n");
+  return status;
+}
+
+}  // namespace
+
+Command AddInfo(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("info", "Say what a filter file holds, and how full it is.");
+  auto options = std::make_shared<InfoOptions>();
+  command->footer(kInfoFooter);
+  command->add_option("FILE", options->files, "filter files")->required();
+  command->add_flag("--header", options->header, "only what the header says");
+  command->add_flag("--json", options->json, "a report in JSON");
+  return {command, [options] { return RunInfo(*options); }};
+}
+
+Command AddVerify(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("verify", "Check every byte of filter files against their checksums.");
+  auto options = std::make_shared<VerifyOptions>();
+  command->footer(kVerifyFooter);
+  command->add_option("FILE", options->files, "filter files")->required();
+  command->add_flag("-q,--quiet", options->quiet, "say nothing of files that are whole");
+  command->add_flag("--json", options->json, "a report in JSON");
+  return {command, [options] { return RunVerify(*options); }};
+}
+
+}  // namespace tamis::tools

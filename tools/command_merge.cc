@@ -1,0 +1,129 @@
+// tamis merge: the union of several filters.
+#include <tamis/any_filter.h>
+#include <tamis/error.h>
+#include <tamis/file.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/commands.h"
+#include "tools/console.h"
+#include "tools/exit_codes.h"
+#include "tools/filter_kinds.h"
+#include "tools/format.h"
+#include "tools/output_file.h"
+#include "tools/progress.h"
+
+namespace tamis::tools {
+namespace {
+
+constexpr char kFooter[] =
+    "The filters must agree in kind, size, hash and seed: build them with the same --capacity "
+    "(that\n"
+    "of all keys together), --fpr, --hash and --seed. The result is, bit for bit, the filter that\n"
+    "would have been built from all keys at once.\n"
+    "\n"
+    "Examples:\n"
+    "  for day in mon tue wed; do tamis build --capacity 3e9 -o $day.tamis $day.txt; done\n"
+    "  tamis merge -o week.tamis mon.tamis tue.tamis wed.tamis\n";
+
+struct MergeOptions {
+  std::string output;
+  std::vector<std::string> files;
+  bool quiet = false;
+  bool json = false;
+};
+
+[[noreturn]] void Refuse(const MergeOptions& options, const std::string& file,
+                         const std::string& reason) {
+  throw Error(ErrorCode::kIncompatible,
+              "cannot merge " + file + " with " + options.files.front() + ": " + reason);
+}
+
+// Finds what does not fit before anything large is read. Returns the bytes of all filters.
+uint64_t CheckHeaders(const MergeOptions& options) {
+  const FileHeader first = ReadHeader(options.files.front());
+  uint64_t bytes = 0;
+  for (const std::string& file : options.files) {
+    const FileHeader header = ReadHeader(file);
+    bytes += header.payload_bytes;
+    if (header.kind != first.kind) {
+      Refuse(options, file,
+             std::string(FilterKindName(header.kind)) + " and " + FilterKindName(first.kind) +
+                 " are different kinds of filters");
+    }
+    if (header.geometry != first.geometry) {
+      Refuse(options, file,
+             "sizes differ: " + WithCommas(header.payload_bytes) + " and " +
+                 WithCommas(first.payload_bytes) + " bytes");
+    }
+    if (header.hash != first.hash) {
+      const auto name = [](const HashSpec& hash) {
+        return std::string(HashKindName(hash.kind)) + " with seed " + std::to_string(hash.seed);
+      };
+      Refuse(options, file, "hashes differ: " + name(header.hash) + " and " + name(first.hash));
+    }
+  }
+  return bytes;
+}
+
+int Run(const MergeOptions& options) {
+  CheckOutputPath(options.output);
+  const uint64_t total_bytes = CheckHeaders(options);
+  // Every input is verified: damage in one would go into the result, where nothing could tell.
+  Progress progress("merging", Progress::Unit::kBytes, total_bytes, options.quiet);
+  AnyFilter filter = Open(options.files.front());
+  progress.Advance(filter->bytes());
+  const KindInfo& kind = InfoOf(filter->kind());
+  for (size_t i = 1; i < options.files.size(); ++i) {
+    kind.merge(filter, OpenMapped(options.files[i], {.verify = Verify::kFull}));
+    progress.Advance(filter->bytes());
+  }
+  filter->Save(options.output);
+
+  const double fpr = filter->expected_fpr();
+  if (filter->estimated_count() > 1.01 * static_cast<double>(filter->capacity())) {
+    Say("warning: the result holds more keys than its capacity of " +
+        WithCommas(filter->capacity()) + "; the expected false-positive rate is " + Percent(fpr));
+  }
+  if (options.json) {
+    const nlohmann::ordered_json json = {
+        {"file", options.output},
+        {"kind", FilterKindName(filter->kind())},
+        {"merged", options.files.size()},
+        {"bytes", filter->bytes()},
+        {"capacity", filter->capacity()},
+        {"inserted", filter->inserted_count()},
+        {"estimated_count", filter->estimated_count()},
+        {"expected_fpr", fpr},
+    };
+    Print(json.dump(2) + "\n");
+  } else if (!options.quiet) {
+    Say(options.output + ": " + WithCommas(filter->inserted_count()) + " keys of " +
+        std::to_string(options.files.size()) + " filters, " +
+        HumanBytes(static_cast<double>(filter->bytes())) + ", expected false-positive rate " +
+        Percent(fpr));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command AddMerge(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("merge", "Save the union of filters as one filter.");
+  auto options = std::make_shared<MergeOptions>();
+  command->footer(kFooter);
+  command->add_option("-o,--output", options->output, "file to save to; may be an input (required)")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("FILE", options->files, "filter files, two or more")
+      ->required()
+      ->expected(-2);
+  command->add_flag("-q,--quiet", options->quiet, "no progress bar and no summary");
+  command->add_flag("--json", options->json, "a report in JSON on standard output");
+  return {command, [options] { return Run(*options); }};
+}
+
+}  // namespace tamis::tools

@@ -1,0 +1,157 @@
+// tamis query: which keys may be in a filter.
+#include <tamis/any_filter.h>
+#include <tamis/engine.h>
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tools/bitmap_file.h"
+#include "tools/commands.h"
+#include "tools/console.h"
+#include "tools/exit_codes.h"
+#include "tools/format.h"
+#include "tools/input.h"
+#include "tools/key_reader.h"
+#include "tools/output_file.h"
+#include "tools/progress.h"
+#include "tools/run_options.h"
+
+namespace tamis::tools {
+namespace {
+
+constexpr char kFooter[] =
+    "Writes the lines whose keys may be in the filter: all that are in it, and of the others the\n"
+    "share that `tamis info` calls expected FPR. Lines come out as they are, after the header if\n"
+    "there is one, and raw integers raw.\n"
+    "\n";
+
+constexpr char kExamples[] =
+    "Examples:\n"
+    "  tamis query seen.tamis new.txt > known.txt\n"
+    "  tamis query seen.tamis --invert new.txt > certainly_new.txt\n"
+    "  tamis query ids.tamis --integers --csv --column user_id events.csv\n"
+    "  zcat log.gz | tamis query log.tamis --count\n"
+    "  if tamis query seen.tamis --any new.txt; then echo some may be known; fi\n";
+
+struct QueryOptions {
+  std::string filter;
+  InputOptions input;
+  RunOptions run;
+  bool invert = false;
+  bool count = false;
+  bool json = false;
+  bool any = false;
+  std::string bitmap;
+  bool map = false;  // which is the default
+  bool no_map = false;
+
+  bool WritesLines() const { return !count && !json && !any && bitmap.empty(); }
+};
+
+AnyFilter OpenFilter(const QueryOptions& options) {
+  const Backend* backend = options.run.Pinned();
+  if (options.no_map) return Open(options.filter, {.memory = {}, .backend = backend});
+  return OpenMapped(options.filter, {.backend = backend});
+}
+
+void WriteRecord(std::string_view record, bool raw, Output& out) {
+  out.Write(record);
+  // The last line of a file may lack its end, and another file may follow.
+  if (!raw && !record.ends_with('\n')) out.Write("\n");
+}
+
+int Report(const QueryOptions& options, uint64_t selected, uint64_t keys, uint64_t bad,
+           Output& out) {
+  if (options.json) {
+    const uint64_t matching = options.invert ? keys - selected : selected;
+    const nlohmann::ordered_json json = {
+        {"filter", options.filter},        {"keys", keys},     {"matching", matching},
+        {"not_matching", keys - matching}, {"bad_lines", bad},
+    };
+    out.Write(json.dump(2) + "\n");
+  } else if (options.count) {
+    out.Write(std::to_string(selected) + "/" + std::to_string(keys) + "\n");
+  }
+  out.Close();
+  return options.any && selected == 0 ? kNoMatch : kDone;
+}
+
+int Run(const QueryOptions& options) {
+  options.input.Check();
+  const AnyFilter filter = OpenFilter(options);
+  Engine engine = options.run.MakeEngine();
+  std::optional<BitmapFile> bitmap;
+  if (!options.bitmap.empty()) {
+    std::vector<std::string> inputs = options.input.paths;
+    inputs.push_back(options.filter);
+    CheckNotAnInput(options.bitmap, inputs);
+    bitmap.emplace(options.bitmap);
+  }
+  Output out;
+  const bool lines = options.WritesLines();
+  KeyReader reader(options.input, {.records = lines});
+  // A bar among lines on the same terminal would be of no use.
+  const bool quiet = options.run.quiet || (lines && ::isatty(STDOUT_FILENO) == 1);
+  Progress progress("querying", Progress::Unit::kBytes, options.input.TotalBytes().value_or(0),
+                    quiet);
+  KeyBatch batch;
+  std::vector<uint64_t> words;
+  uint64_t keys = 0;
+  uint64_t selected = 0;
+  bool first = true;
+  for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
+    if (lines && first) out.Write(reader.header());
+    first = false;
+    const size_t n = batch.size();
+    words.resize(BitmapWords(n));
+    const Bitmap found(words);
+    const size_t matching = engine.Contains(*filter, batch.keys(), found);
+    keys += n;
+    selected += options.invert ? n - matching : matching;
+    if (options.any && selected > 0) break;
+    if (lines) {
+      for (size_t i = 0; i < n; ++i) {
+        if (found.Test(i) != options.invert) WriteRecord(batch.records[i], options.input.u64, out);
+      }
+      out.Flush();  // input that comes slowly is answered as it comes
+    }
+    if (bitmap) bitmap->Append(found, options.invert, batch);
+    progress.Advance(reader.bytes_read() - before);
+  }
+  if (lines && first) out.Write(reader.header());
+  reader.ReportBad();
+  if (bitmap) bitmap->Close();
+  return Report(options, selected, keys, reader.num_bad(), out);
+}
+
+}  // namespace
+
+Command AddQuery(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("query", "Find the lines whose keys may be in a filter.");
+  auto options = std::make_shared<QueryOptions>();
+  command->footer(std::string(kFooter) + kKeyFormsHelp + "\n" + kExamples);
+  command->add_option("FILTER", options->filter, "file saved by `tamis build`")->required();
+  options->input.AddTo(*command);
+  command->add_flag("-v,--invert", options->invert, "the lines that are certainly not in it");
+  CLI::Option* count =
+      command->add_flag("-c,--count", options->count, "write MATCHES/KEYS, and no lines");
+  CLI::Option* json = command->add_flag("--json", options->json, "write the counts in JSON");
+  CLI::Option* any = command->add_flag(
+      "--any", options->any, "write nothing, stop at the first match; exit status 1 if none");
+  CLI::Option* bitmap = command->add_option(
+      "--bitmap", options->bitmap, "write a bit per line, lowest first; 0 for lines without a key");
+  bitmap->type_name("FILE");
+  any->excludes(count)->excludes(json)->excludes(bitmap);
+  CLI::Option* map = command->add_flag(
+      "--map", options->map, "map the filter: reads what is asked, verifies the header (default)");
+  command->add_flag("--no-map", options->no_map, "load and verify all of it: faster for many keys")
+      ->excludes(map);
+  options->run.AddTo(*command);
+  return {command, [options] { return Run(*options); }};
+}
+
+}  // namespace tamis::tools

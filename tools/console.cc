@@ -1,0 +1,90 @@
+#include "tools/console.h"
+
+#include <fcntl.h>
+#include <tamis/error.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "tools/progress.h"
+
+namespace tamis::tools {
+namespace {
+
+constexpr size_t kBufferBytes = size_t{1} << 20;
+
+}  // namespace
+
+void ReserveStandardStreams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) != -1) continue;
+    // open() takes the lowest free descriptor, which is this one.
+    if (::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) return;
+  }
+}
+
+void Say(std::string_view message) {
+  // In one write, so that lines of several processes do not mix.
+  const std::string line = Progress::Erasure() + "tamis: " + std::string(message) + "\n";
+  // Nowhere is left to report that standard error does not work.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+Output::Output() : fd_(STDOUT_FILENO), name_("standard output") {}
+
+Output::Output(const std::string& path)
+    : fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)), name_(path) {
+  if (fd_ < 0) Fail(errno);
+}
+
+Output::~Output() {
+  if (fd_ > STDERR_FILENO) ::close(fd_);
+}
+
+void Output::Fail(int error) const {
+  if (error == EPIPE && fd_ == STDOUT_FILENO) throw OutputClosed();
+  throw Error(ErrorCode::kIo, "cannot write " + name_ + ": " + std::strerror(error));
+}
+
+void Output::WriteAll(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd_, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<size_t>(written));
+    } else if (errno != EINTR) {
+      Fail(errno);
+    }
+  }
+}
+
+void Output::Write(std::string_view text) {
+  if (buffer_.size() + text.size() > kBufferBytes) Flush();
+  if (text.size() > kBufferBytes) {
+    WriteAll(text);
+  } else {
+    buffer_.append(text);
+  }
+}
+
+void Output::Flush() {
+  WriteAll(buffer_);
+  buffer_.clear();
+}
+
+void Output::Close() {
+  Flush();
+  // Standard output stays open for others; closing a duplicate shows what closing it would report.
+  const int fd = fd_ == STDOUT_FILENO ? ::dup(fd_) : fd_;
+  if (fd < 0) Fail(errno);
+  if (fd_ != STDOUT_FILENO) fd_ = -1;
+  if (::close(fd) != 0) Fail(errno);
+}
+
+void Print(std::string_view text) {
+  Output out;
+  out.Write(text);
+  out.Close();
+}
+
+}  // namespace tamis::tools

@@ -1,0 +1,54 @@
+// The standard streams. Results go to standard output, everything else to standard error.
+#ifndef TAMIS_TOOLS_CONSOLE_H_
+#define TAMIS_TOOLS_CONSOLE_H_
+
+#include <string>
+#include <string_view>
+
+namespace tamis::tools {
+
+// Opens what is closed of the descriptors 0, 1 and 2, in a way that makes their use fail: without
+// this the next file to be opened would take the place of, say, standard output, and be written to.
+void ReserveStandardStreams();
+
+// Prints "tamis: `message`" on standard error, clear of a progress bar.
+void Say(std::string_view message);
+
+// Thrown when the reader of standard output has gone, which is its right and no error of ours:
+// the command ends without a message.
+struct OutputClosed {};
+
+// A buffered stream that does not lose errors: Write and Close throw Error(kIo), or OutputClosed
+// where standard output is a pipe that nobody reads.
+class Output {
+ public:
+  // Standard output.
+  Output();
+  // A new file, in place of any that has this name.
+  explicit Output(const std::string& path);
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  ~Output();
+
+  void Write(std::string_view text);
+  // Hands on what is buffered.
+  void Flush();
+  // Flushes, and learns of errors that are only reported now. To be called before destruction; what
+  // has been written since the last Flush is lost otherwise.
+  void Close();
+
+ private:
+  [[noreturn]] void Fail(int error) const;
+  void WriteAll(std::string_view text);
+
+  int fd_;
+  std::string name_;
+  std::string buffer_;
+};
+
+// Writes a report to standard output.
+void Print(std::string_view text);
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_CONSOLE_H_

@@ -1,0 +1,29 @@
+// What the command says by its exit status.
+#ifndef TAMIS_TOOLS_EXIT_CODES_H_
+#define TAMIS_TOOLS_EXIT_CODES_H_
+
+#include <tamis/error.h>
+
+namespace tamis::tools {
+
+enum ExitCode : int {
+  kDone = 0,
+  kNoMatch = 1,  // query --any only
+  kUsage = 2,    // wrong options, or input that does not make sense
+  kFailure = 3,  // input or output failed, a file is corrupt, or a result is wrong
+};
+
+constexpr ExitCode ExitCodeFor(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kIo:
+    case ErrorCode::kCorrupt:
+    case ErrorCode::kUnsupported:
+      return kFailure;
+    default:
+      return kUsage;
+  }
+}
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_EXIT_CODES_H_

@@ -1,0 +1,29 @@
+// What the command knows of each kind of filter. A new kind is one more entry in the list.
+#ifndef TAMIS_TOOLS_FILTER_KINDS_H_
+#define TAMIS_TOOLS_FILTER_KINDS_H_
+
+#include <tamis/any_filter.h>
+#include <tamis/file.h>
+
+#include <cstdint>
+#include <span>
+
+namespace tamis::tools {
+
+struct KindInfo {
+  FilterKind kind;
+  // The size for `capacity` keys at `fpr`. Throws Error(kInvalidArgument) if that is out of range.
+  uint64_t (*bytes)(uint64_t capacity, double fpr);
+  // The false-positive rate with `keys` distinct keys in a filter of `bytes`.
+  double (*fpr)(double keys, uint64_t bytes);
+  // Adds the keys of `other`, which is of this kind, to `filter`. Throws Error(kIncompatible).
+  void (*merge)(AnyFilter& filter, const AnyFilter& other);
+};
+
+std::span<const KindInfo> FilterKinds();
+
+const KindInfo& InfoOf(FilterKind kind);
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_FILTER_KINDS_H_

@@ -1,0 +1,128 @@
+#include "tools/input.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <tamis/error.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace tamis::tools {
+namespace {
+
+constexpr size_t kBlockBytes = size_t{8} << 20;
+
+[[noreturn]] void FailRead(const std::string& name, int error) {
+  throw Error(ErrorCode::kIo, "cannot read " + name + ": " + std::strerror(error));
+}
+
+bool HasMore(int fd) {
+  pollfd poll_fd{fd, POLLIN, 0};
+  return ::poll(&poll_fd, 1, 0) > 0;
+}
+
+bool IsNumber(const std::string& text) {
+  return text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+}  // namespace
+
+const char kKeyFormsHelp[] =
+    "A key is a line of text, without its LF or CRLF, unless one of the forms above is chosen.\n"
+    "Integers are from -2^63 to 2^64-1. Lines without a key (empty, no integer, too few columns) "
+    "are\n"
+    "skipped, counted and reported with their numbers; with --strict the first one ends the "
+    "command.\n"
+    "\n"
+    "A filter does not know the form of its keys: query it in the form it was built with. The "
+    "string\n"
+    "\"42\" and the integer 42 are different keys. --integers and --u64 are the same form.\n";
+
+void InputOptions::AddTo(CLI::App& app) {
+  app.add_option("INPUT", paths, "files with keys; - is standard input (default: -)");
+  auto* csv_flag = app.add_flag("--csv", csv, "comma-separated records, quoted as in RFC 4180");
+  auto* tsv_flag = app.add_flag("--tsv", tsv, "tab-separated records, without quotes");
+  auto* column_option = app.add_option(
+      "--column", column, "the key's column: number from 1 (default), or name (means --header)");
+  column_option->type_name("N|NAME");
+  auto* header_flag = app.add_flag("--header", header, "each input begins with a record of names");
+  auto* integers_flag = app.add_flag("--integers", integers, "keys are decimal integers");
+  auto* u64_flag = app.add_flag("--u64", u64, "raw little-endian 64-bit integers");
+  auto* strict_flag = app.add_flag("--strict", strict, "fail at the first line without a key");
+  csv_flag->excludes(tsv_flag)->excludes(u64_flag);
+  tsv_flag->excludes(u64_flag);
+  for (CLI::Option* option : {column_option, header_flag, integers_flag})
+    option->excludes(u64_flag);
+  for (CLI::Option* option :
+       {csv_flag, tsv_flag, column_option, header_flag, integers_flag, u64_flag, strict_flag}) {
+    option->group("Forms of keys");
+  }
+}
+
+void InputOptions::Check() const {
+  if (!csv && !tsv && (header || !column.empty())) {
+    throw Error(ErrorCode::kInvalidArgument, "--column and --header need --csv or --tsv");
+  }
+  if (!column.empty() && IsNumber(column) && std::stod(column) < 1) {
+    throw Error(ErrorCode::kInvalidArgument, "--column: columns count from 1, not " + column);
+  }
+}
+
+std::optional<uint64_t> InputOptions::TotalBytes() const {
+  uint64_t total = 0;
+  for (const std::string& path : paths) {
+    struct stat status = {};
+    if (path == "-") return std::nullopt;
+    if (::stat(path.c_str(), &status) != 0) FailRead(path, errno);
+    if (!S_ISREG(status.st_mode)) return std::nullopt;
+    total += static_cast<uint64_t>(status.st_size);
+  }
+  return total;
+}
+
+InputFile::InputFile(const std::string& path)
+    : fd_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)),
+      name_(path == "-" ? "(standard input)" : path),
+      capacity_(kBlockBytes),
+      // Not zeroed: a small file touches a few pages of it.
+      buffer_(std::make_unique_for_overwrite<char[]>(capacity_)) {
+  if (fd_ < 0) FailRead(name_, errno);
+  // A hint; that a pipe refuses it is no error.
+  ::posix_fadvise(fd_, 0, 0, POSIX_FADV_SEQUENTIAL);
+}
+
+InputFile::~InputFile() {
+  if (fd_ > STDERR_FILENO) ::close(fd_);
+}
+
+size_t InputFile::Fill() {
+  const std::string_view rest = text();
+  if (rest.size() == capacity_) {
+    auto larger = std::make_unique_for_overwrite<char[]>(2 * capacity_);
+    std::copy(rest.begin(), rest.end(), larger.get());
+    buffer_ = std::move(larger);
+    capacity_ *= 2;
+  } else {
+    std::memmove(buffer_.get(), rest.data(), rest.size());
+  }
+  begin_ = 0;
+  end_ = rest.size();
+  const size_t before = end_;
+  while (end_ < capacity_ && !last_) {
+    if (end_ > before && !HasMore(fd_)) break;
+    const ssize_t bytes = ::read(fd_, buffer_.get() + end_, capacity_ - end_);
+    if (bytes > 0) {
+      end_ += static_cast<size_t>(bytes);
+    } else if (bytes == 0) {
+      last_ = true;
+    } else if (errno != EINTR) {
+      FailRead(name_, errno);
+    }
+  }
+  return end_ - before;
+}
+
+}  // namespace tamis::tools

@@ -1,0 +1,218 @@
+#include "tools/key_reader.h"
+
+#include <tamis/error.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cstring>
+
+#include "tools/console.h"
+#include "tools/format.h"
+
+namespace tamis::tools {
+namespace {
+
+constexpr size_t kMaxBatch = size_t{1} << 20;
+constexpr size_t kMaxRecordBytes = size_t{16} << 20;
+constexpr uint64_t kBadShown = 5;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+// What is wrong with `text` as an integer, or nullptr.
+const char* ParseInteger(std::string_view text, uint64_t& value) {
+  const char* last = text.data() + text.size();
+  std::from_chars_result result;
+  if (text.starts_with('-')) {
+    int64_t negative = 0;
+    result = std::from_chars(text.data(), last, negative);
+    value = static_cast<uint64_t>(negative);
+  } else {
+    result = std::from_chars(text.data(), last, value);
+  }
+  if (result.ptr != last || result.ec == std::errc::invalid_argument)
+    return "not a decimal integer";
+  return result.ec == std::errc() ? nullptr : "an integer of more than 64 bits";
+}
+
+}  // namespace
+
+KeyReader::KeyReader(const InputOptions& options, Needs needs)
+    : options_(options),
+      needs_(needs),
+      dialect_{options.tsv ? '\t' : ',', /*quotes=*/!options.tsv},
+      column_by_name_(options.column.find_first_not_of("0123456789") != std::string::npos) {
+  options_.Check();
+}
+
+bool KeyReader::Next(KeyBatch& batch) {
+  batch.are_integers = options_.u64 || options_.integers;
+  batch.strings.clear();
+  batch.integers.clear();
+  batch.records.clear();
+  batch.bad.clear();
+  for (;;) {
+    if (file_ != nullptr) {
+      Parse(batch);
+      if (batch.num_records() > 0) return true;
+      if (!file_->last()) {
+        Fill();
+        continue;
+      }
+    }
+    if (next_path_ == options_.paths.size()) return false;
+    OpenNext();
+  }
+}
+
+void KeyReader::OpenNext() {
+  file_ = std::make_unique<InputFile>(options_.paths[next_path_]);
+  ++next_path_;
+  position_ = options_.u64 ? 0 : 1;
+  column_ = 0;
+  if (options_.u64) return;
+  while (!file_->last() && file_->text().size() < kByteOrderMark.size()) Fill();
+  if (file_->text().starts_with(kByteOrderMark)) file_->Consume(kByteOrderMark.size());
+  if (options_.header || column_by_name_) ReadHeader();
+  if (!column_by_name_ && !options_.column.empty()) {
+    const char* last = options_.column.data() + options_.column.size();
+    // A number past all limits is a column that no record has.
+    if (std::from_chars(options_.column.data(), last, column_).ec != std::errc())
+      column_ = SIZE_MAX;
+    --column_;
+  }
+}
+
+void KeyReader::Fill() {
+  if (file_->text().size() >= kMaxRecordBytes) {
+    throw Error(ErrorCode::kInvalidArgument,
+                Format("%s:%llu: a record of more than 16 MiB (a quote that is not closed?)",
+                       file_->name().c_str(), static_cast<unsigned long long>(position_)));
+  }
+  bytes_read_ += file_->Fill();
+}
+
+void KeyReader::ReadHeader() {
+  CsvRecord record;
+  for (;;) {
+    record = ReadCsvRecord(file_->text(), file_->last(), dialect_, 0);
+    if (record.bytes > 0 || file_->last()) break;
+    Fill();
+  }
+  const std::string_view header = file_->text().substr(0, record.bytes);
+  if (header_.empty()) header_ = header;
+  if (column_by_name_ && !header.empty()) column_ = FindColumn(header);
+  position_ += record.lines;
+  file_->Consume(record.bytes);
+}
+
+size_t KeyReader::FindColumn(std::string_view header) const {
+  std::string names;
+  for (size_t column = 0;; ++column) {
+    const CsvRecord record = ReadCsvRecord(header, /*last=*/true, dialect_, column);
+    if (record.error != nullptr) break;
+    std::string name(record.field);
+    if (record.doubled_quotes) {
+      name.clear();
+      AppendUnquoted(record.field, name);
+    }
+    if (name == options_.column) return column;
+    names += (names.empty() ? "" : ", ") + Quoted(name);
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              file_->name() + ": no column " + Quoted(options_.column) + "; there are: " + names);
+}
+
+void KeyReader::Parse(KeyBatch& batch) {
+  if (options_.u64) return ParseU64(batch);
+  // Room for all that a window can hold, so that what points into it stays in place.
+  unquoted_.clear();
+  if (options_.csv) unquoted_.reserve(file_->text().size());
+  while (batch.num_records() < kMaxBatch && !file_->text().empty()) {
+    const size_t bytes = ParseRecord(batch);
+    if (bytes == 0) return;
+    file_->Consume(bytes);
+  }
+}
+
+size_t KeyReader::ParseRecord(KeyBatch& batch) {
+  const std::string_view text = file_->text();
+  if (options_.csv || options_.tsv) {
+    CsvRecord record = ReadCsvRecord(text, file_->last(), dialect_, column_);
+    if (record.bytes == 0) return 0;
+    const std::string_view whole = text.substr(0, record.bytes);
+    if (record.error != nullptr) {
+      Reject(record.error, WithoutLineEnd(whole), batch);
+    } else if (record.doubled_quotes) {
+      const size_t begin = unquoted_.size();
+      AppendUnquoted(record.field, unquoted_);
+      Accept(std::string_view(unquoted_).substr(begin), whole, batch);
+    } else {
+      Accept(record.field, whole, batch);
+    }
+    position_ += record.lines;
+    return record.bytes;
+  }
+  const size_t line_end = text.find('\n');
+  if (line_end == std::string_view::npos && !file_->last()) return 0;
+  const size_t bytes = line_end == std::string_view::npos ? text.size() : line_end + 1;
+  const std::string_view line = text.substr(0, bytes);
+  Accept(WithoutLineEnd(line), line, batch);
+  ++position_;
+  return bytes;
+}
+
+void KeyReader::ParseU64(KeyBatch& batch) {
+  const std::string_view text = file_->text();
+  const size_t n = std::min(text.size() / sizeof(uint64_t), kMaxBatch);
+  batch.integers.resize(n);
+  // Little-endian bytes are integers as they stand, except on a big-endian machine.
+  if (n > 0) std::memcpy(batch.integers.data(), text.data(), n * sizeof(uint64_t));
+  if constexpr (std::endian::native == std::endian::big) {
+    for (uint64_t& key : batch.integers) key = __builtin_bswap64(key);
+  }
+  if (needs_.records) {
+    for (size_t i = 0; i < n; ++i) {
+      batch.records.push_back(text.substr(i * sizeof(uint64_t), sizeof(uint64_t)));
+    }
+  }
+  file_->Consume(n * sizeof(uint64_t));
+  position_ += n * sizeof(uint64_t);
+  const std::string_view rest = file_->text();
+  if (file_->last() && !rest.empty() && rest.size() < sizeof(uint64_t)) {
+    Reject("fewer than 8 bytes are left", rest, batch);
+    file_->Consume(rest.size());
+  }
+}
+
+void KeyReader::Accept(std::string_view key, std::string_view record, KeyBatch& batch) {
+  if (key.empty()) return Reject("an empty key", key, batch);
+  if (batch.are_integers) {
+    uint64_t value = 0;
+    const char* error = ParseInteger(key, value);
+    if (error != nullptr) return Reject(error, key, batch);
+    batch.integers.push_back(value);
+  } else {
+    batch.strings.push_back(key);
+  }
+  if (needs_.records) batch.records.push_back(record);
+}
+
+void KeyReader::Reject(const char* reason, std::string_view text, KeyBatch& batch) {
+  batch.bad.push_back(batch.num_records());
+  ++num_bad_;
+  if (!options_.strict && (!needs_.report_bad || num_bad_ > kBadShown)) return;
+  std::string message = file_->name() + (options_.u64 ? ": offset " : ":") +
+                        std::to_string(position_) + ": " + reason;
+  if (!text.empty()) message += ": " + Quoted(text);
+  if (options_.strict) throw Error(ErrorCode::kInvalidArgument, message);
+  Say(message);
+}
+
+void KeyReader::ReportBad() const {
+  if (num_bad_ == 0) return;
+  Say(WithCommas(num_bad_) + (num_bad_ == 1 ? " bad line skipped" : " bad lines skipped") +
+      (num_bad_ > kBadShown ? Format(" (the first %d are shown)", static_cast<int>(kBadShown))
+                            : ""));
+}
+
+}  // namespace tamis::tools

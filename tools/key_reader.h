@@ -1,0 +1,82 @@
+// Turns input into batches of keys, in memory that does not grow with the input.
+#ifndef TAMIS_TOOLS_KEY_READER_H_
+#define TAMIS_TOOLS_KEY_READER_H_
+
+#include <tamis/keys.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/csv.h"
+#include "tools/input.h"
+
+namespace tamis::tools {
+
+// Successive records of an input. A record is a line, a CSV record or a raw integer; it is good if
+// it holds a key.
+struct KeyBatch {
+  std::vector<std::string_view> strings;  // the keys, or ...
+  std::vector<uint64_t> integers;         // ... the keys where they are integers
+  std::vector<std::string_view> records;  // each key's whole record with its line end, if asked for
+  std::vector<size_t> bad;                // which records of the batch hold no key, ascending
+  bool are_integers = false;
+
+  size_t size() const { return are_integers ? integers.size() : strings.size(); }
+  // Good records and bad ones.
+  size_t num_records() const { return size() + bad.size(); }
+  Keys keys() const { return are_integers ? Keys(integers) : Keys(strings); }
+};
+
+class KeyReader {
+ public:
+  struct Needs {
+    bool records = false;    // fill KeyBatch::records
+    bool report_bad = true;  // say on standard error which records are bad
+  };
+
+  KeyReader(const InputOptions& options, Needs needs);
+
+  // The next batch, or false after the last. What the batch points to lives until the next call.
+  // Throws Error(kIo), and Error(kInvalidArgument) for a bad record where options.strict.
+  bool Next(KeyBatch& batch);
+
+  // The first header that was read, with its line end, if the options say that there is one.
+  const std::string& header() const { return header_; }
+  uint64_t bytes_read() const { return bytes_read_; }
+  uint64_t num_bad() const { return num_bad_; }
+  // Says on standard error how many bad records there were, if there were any.
+  void ReportBad() const;
+
+ private:
+  void OpenNext();
+  void Fill();
+  void ReadHeader();
+  size_t FindColumn(std::string_view header) const;
+  void Parse(KeyBatch& batch);
+  void ParseU64(KeyBatch& batch);
+  // The length of the record that the text begins with, 0 if it is not complete, and its key.
+  size_t ParseRecord(KeyBatch& batch);
+  void Accept(std::string_view key, std::string_view record, KeyBatch& batch);
+  void Reject(const char* reason, std::string_view text, KeyBatch& batch);
+
+  const InputOptions options_;
+  const Needs needs_;
+  const CsvDialect dialect_;
+  const bool column_by_name_;
+  size_t next_path_ = 0;
+  std::unique_ptr<InputFile> file_;
+  size_t column_ = 0;      // of the present file, from 0
+  uint64_t position_ = 0;  // in the present file: the record's first line from 1, or raw its offset
+  std::string header_;
+  std::string unquoted_;  // fields of the batch that do not stand in the text as they are
+  uint64_t bytes_read_ = 0;
+  uint64_t num_bad_ = 0;
+};
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_KEY_READER_H_

@@ -1,0 +1,18 @@
+// Checks on the file that a job will write, made before the job.
+#ifndef TAMIS_TOOLS_OUTPUT_FILE_H_
+#define TAMIS_TOOLS_OUTPUT_FILE_H_
+
+#include <string>
+#include <vector>
+
+namespace tamis::tools {
+
+// Throws Error(kIo) if a file cannot be saved at `path`, as far as can be told without trying.
+void CheckOutputPath(const std::string& path);
+
+// Throws Error(kInvalidArgument) if `path` is the same file as one of `inputs`.
+void CheckNotAnInput(const std::string& path, const std::vector<std::string>& inputs);
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_OUTPUT_FILE_H_

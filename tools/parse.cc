@@ -1,0 +1,195 @@
+#include "tools/parse.h"
+
+#include <tamis/error.h>
+#include <tamis/hash.h>
+#include <tamis/sizing.h>
+
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "tools/format.h"
+
+namespace tamis::tools {
+namespace {
+
+[[noreturn]] void Refuse(std::string_view option, std::string_view text, const char* allowed) {
+  throw Error(ErrorCode::kInvalidArgument,
+              std::string(option) + ": " + Quoted(text) + " is not " + allowed);
+}
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// value * factor + term, or nothing if that is past 2^64 - 1.
+std::optional<uint64_t> MultiplyAdd(uint64_t value, uint64_t factor, uint64_t term) {
+  uint64_t result;
+  if (__builtin_mul_overflow(value, factor, &result)) return std::nullopt;
+  if (__builtin_add_overflow(result, term, &result)) return std::nullopt;
+  return result;
+}
+
+// Digits with single underscores between them, and perhaps a fraction and an exponent of ten; times
+// 10^exponent10. Exact: in integers, and nothing if the value is not a whole number of 64 bits.
+std::optional<uint64_t> WholeNumber(std::string_view text, int exponent10) {
+  std::string digits;
+  bool fraction = false;
+  size_t i = 0;
+  for (; i < text.size(); ++i) {
+    const bool after_digit = i > 0 && IsDigit(text[i - 1]);
+    if (IsDigit(text[i])) {
+      digits += text[i];
+      if (fraction) --exponent10;
+    } else if (text[i] == '_' && after_digit && i + 1 < text.size() && IsDigit(text[i + 1])) {
+      continue;
+    } else if (text[i] == '.' && after_digit && !fraction) {
+      fraction = true;
+    } else {
+      break;
+    }
+  }
+  if (i == 0 || !IsDigit(text[i - 1])) return std::nullopt;
+  if (i < text.size()) {
+    if (text[i] != 'e' && text[i] != 'E') return std::nullopt;
+    text.remove_prefix(i + 1);
+    if (text.starts_with('+')) text.remove_prefix(1);
+    int exponent = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
+    if (error != std::errc() || end != text.data() + text.size() || exponent > 30 ||
+        exponent < -30) {
+      return std::nullopt;
+    }
+    exponent10 += exponent;
+  }
+  // Zeros past the decimal point do no harm: 5.0 is 5.
+  while (exponent10 < 0 && digits.ends_with('0')) {
+    digits.pop_back();
+    ++exponent10;
+  }
+  std::optional<uint64_t> value = 0;
+  for (const char c : digits) {
+    value = MultiplyAdd(*value, 10, static_cast<uint64_t>(c - '0'));
+    if (!value) return std::nullopt;
+  }
+  if (*value == 0) return 0;
+  if (exponent10 < 0) return std::nullopt;
+  for (; exponent10 > 0 && value; --exponent10) value = MultiplyAdd(*value, 10, 0);
+  return value;
+}
+
+unsigned ParseUnsigned(std::string_view option, std::string_view text, unsigned most,
+                       const char* allowed) {
+  unsigned value = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc() || end != last || value < 1 || value > most) {
+    Refuse(option, text, allowed);
+  }
+  return value;
+}
+
+bool RemoveSuffix(std::string_view& text, std::string_view suffix) {
+  if (!text.ends_with(suffix)) return false;
+  text.remove_suffix(suffix.size());
+  return true;
+}
+
+}  // namespace
+
+uint64_t ParseCount(std::string_view option, std::string_view text) {
+  struct Suffix {
+    std::string_view name;
+    int exponent10;
+  };
+  constexpr std::array<Suffix, 5> kSuffixes = {{{"k", 3}, {"K", 3}, {"M", 6}, {"G", 9}, {"T", 12}}};
+  std::string_view number = text;
+  int exponent10 = 0;
+  for (const Suffix& suffix : kSuffixes) {
+    if (RemoveSuffix(number, suffix.name)) {
+      exponent10 = suffix.exponent10;
+      break;
+    }
+  }
+  const std::optional<uint64_t> value = WholeNumber(number, exponent10);
+  if (!value) {
+    Refuse(option, text,
+           "a whole number from 0 to 2^64 - 1, such as 5000000000, 5_000_000_000, 5e9 or 5G");
+  }
+  return *value;
+}
+
+uint64_t ParseBytes(std::string_view option, std::string_view text) {
+  std::string_view number = text;
+  std::optional<uint64_t> value;
+  uint64_t binary = 1;
+  int decimal = 0;
+  bool matched = false;
+  for (const std::string prefix : {"K", "M", "G", "T"}) {
+    binary *= 1024;
+    decimal += 3;
+    if (RemoveSuffix(number, prefix + "iB") || RemoveSuffix(number, prefix)) {
+      value = WholeNumber(number, 0);
+      if (value) value = MultiplyAdd(*value, binary, 0);
+      matched = true;
+    } else if (RemoveSuffix(number, prefix + "B") ||
+               (prefix == "K" && RemoveSuffix(number, "kB"))) {
+      value = WholeNumber(number, decimal);
+      matched = true;
+    }
+    if (matched) break;
+  }
+  if (!matched) value = WholeNumber(number, 0);
+  if (!value) Refuse(option, text, "a number of bytes, such as 1000000, 512KiB, 64M or 2GB");
+  return *value;
+}
+
+unsigned ParseThreads(std::string_view option, std::string_view text) {
+  return ParseUnsigned(option, text, 1024, "a number of threads from 1 to 1024");
+}
+
+double ParseFpr(std::string_view option, std::string_view text) {
+  std::string_view number = text;
+  const bool percent = RemoveSuffix(number, "%");
+  double value = 0;
+  const char* last = number.data() + number.size();
+  const auto [end, error] = std::from_chars(number.data(), last, value);
+  if (percent) value /= 100;
+  if (error != std::errc() || end != last || !(value >= kMinFpr && value <= kMaxFpr)) {
+    Refuse(option, text, "a false-positive rate from 1e-12 to 0.5, such as 0.01 or 1%");
+  }
+  return value;
+}
+
+uint64_t ParseSeed(std::string_view option, std::string_view text) {
+  if (text == "random") return RandomSeed();
+  std::string_view number = text;
+  int base = 10;
+  if (number.starts_with("0x") || number.starts_with("0X")) {
+    number.remove_prefix(2);
+    base = 16;
+  }
+  uint64_t value = 0;
+  const char* last = number.data() + number.size();
+  const auto [end, error] = std::from_chars(number.data(), last, value, base);
+  if (error != std::errc() || end != last) {
+    Refuse(option, text, "\"random\" or a number from 0 to 2^64 - 1, such as 42 or 0x2A");
+  }
+  return value;
+}
+
+Range ParseRange(std::string_view option, std::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos) Refuse(option, text, "two numbers LO:HI");
+  Range range{ParseCount(option, text.substr(0, colon)),
+              ParseCount(option, text.substr(colon + 1))};
+  if (range.low > range.high) Refuse(option, text, "a range LO:HI with LO at most HI");
+  return range;
+}
+
+Range ParseDigits(std::string_view option, std::string_view text) {
+  const unsigned digits = ParseUnsigned(option, text, 19, "a number of digits from 1 to 19");
+  Range range;
+  for (unsigned i = 0; i < digits; ++i) range.high = 10 * range.high + 9;
+  return range;
+}
+
+}  // namespace tamis::tools

@@ -1,0 +1,54 @@
+// Numbers as people type them. Every function takes the whole of `text` or throws
+// Error(kInvalidArgument), which names `option`, the text and what is allowed.
+#ifndef TAMIS_TOOLS_PARSE_H_
+#define TAMIS_TOOLS_PARSE_H_
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tamis::tools {
+
+// A whole number: 5000000000, 5_000_000_000, 5e9, 1.5e9, or with a decimal suffix 5G (k, M, G, T).
+uint64_t ParseCount(std::string_view option, std::string_view text);
+
+// Bytes, with a suffix K, KiB, M, MiB ... (powers of 1024) or kB, MB ... (powers of 1000), or none.
+uint64_t ParseBytes(std::string_view option, std::string_view text);
+
+// A number of threads in [1, 1024].
+unsigned ParseThreads(std::string_view option, std::string_view text);
+
+// A false-positive rate in [kMinFpr, kMaxFpr]: 0.01 or 1%.
+double ParseFpr(std::string_view option, std::string_view text);
+
+// "random", or a number: decimal, or hexadecimal with 0x.
+uint64_t ParseSeed(std::string_view option, std::string_view text);
+
+// "LO:HI", both inclusive, with LO <= HI.
+struct Range {
+  uint64_t low = 0;
+  uint64_t high = 0;
+
+  // The number of values; as double, for 2^64 of them do not fit an integer.
+  double size() const { return static_cast<double>(high - low) + 1; }
+};
+Range ParseRange(std::string_view option, std::string_view text);
+
+// A number of digits in [1, 19], and by it the range of integers of so many digits or fewer.
+Range ParseDigits(std::string_view option, std::string_view text);
+
+// Adds an option whose text `parse`, one of the functions above, turns into `value`.
+template <typename T>
+CLI::Option* AddParsed(CLI::App& app, const std::string& names, T& value,
+                       T (*parse)(std::string_view, std::string_view),
+                       const std::string& description) {
+  const std::string option = names.substr(names.rfind(',') + 1);
+  return app.add_option_function<std::string>(
+      names, [&value, parse, option](const std::string& text) { value = parse(option, text); },
+      description);
+}
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_PARSE_H_

@@ -1,0 +1,52 @@
+#include "tools/run_options.h"
+
+#include <tamis/error.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "tools/console.h"
+#include "tools/parse.h"
+
+namespace tamis::tools {
+namespace {
+
+Calibration SavedCalibration() {
+  try {
+    const std::filesystem::path path = Calibration::DefaultPath();
+    std::error_code missing;
+    if (std::filesystem::exists(path, missing)) return Calibration::Load(path);
+  } catch (const Error& error) {
+    // Without a home directory there is none. A damaged one costs speed, nothing else.
+    if (error.code() == ErrorCode::kCorrupt)
+      Say(std::string("calibration ignored: ") + error.what());
+  }
+  return {};
+}
+
+}  // namespace
+
+void RunOptions::AddTo(CLI::App& app) {
+  auto* backend_option = app.add_option(
+      "--backend", backend, "kernels to use, of `tamis backends` (default: the fastest)");
+  backend_option->type_name("NAME");
+  auto* threads_option = AddParsed(app, "--threads", threads, ParseThreads,
+                                   "threads, 1 to 1024 (default: TAMIS_THREADS, or one per core)");
+  threads_option->type_name("N");
+  auto* quiet_flag = app.add_flag("-q,--quiet", quiet, "no progress bar and no summary");
+  for (CLI::Option* option : {backend_option, threads_option, quiet_flag}) option->group("Running");
+}
+
+const Backend* RunOptions::Pinned() const {
+  return backend.empty() ? nullptr : &FindBackend(backend);
+}
+
+Engine RunOptions::MakeEngine() const {
+  EngineOptions options;
+  options.threads = threads;
+  options.backend = Pinned();
+  options.calibration = SavedCalibration();
+  return Engine(std::move(options));
+}
+
+}  // namespace tamis::tools

@@ -1,0 +1,28 @@
+// The options by which every command that works on many keys is steered.
+#ifndef TAMIS_TOOLS_RUN_OPTIONS_H_
+#define TAMIS_TOOLS_RUN_OPTIONS_H_
+
+#include <tamis/engine.h>
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace tamis::tools {
+
+struct RunOptions {
+  std::string backend;   // empty: the engine chooses
+  unsigned threads = 0;  // 0: the engine chooses
+  bool quiet = false;
+
+  // --backend, --threads, --quiet
+  void AddTo(CLI::App& app);
+
+  // nullptr if none is pinned. Throws Error(kUnknownBackend).
+  const Backend* Pinned() const;
+  // Uses the calibration of this machine, if `tamis backends --calibrate` has left one.
+  Engine MakeEngine() const;
+};
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_RUN_OPTIONS_H_
