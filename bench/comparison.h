@@ -1,0 +1,49 @@
+// One run that measures all contenders against each other and against the machine's limit.
+#ifndef TAMIS_BENCH_COMPARISON_H_
+#define TAMIS_BENCH_COMPARISON_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/contender.h"
+#include "bench/machine.h"
+
+namespace tamis::bench {
+
+inline constexpr char kLineLimit[] = "random-line limit";
+
+// Samples are nanoseconds per key on the wall clock, one for each repetition: the median of passes in
+// a row.
+struct Row {
+  std::string name;
+  double bits_per_key = 0;  // 0 for the limit
+  double fpr = 0;           // measured on the absent ones of the queries
+  std::vector<double> build_ns;
+  std::vector<double> lookup_ns;
+};
+
+struct SizeResult {
+  uint64_t keys = 0;
+  size_t queries = 0;
+  std::vector<Row> rows;                   // the limit first
+  std::vector<std::string> limit_methods;  // the fastest of each repetition
+};
+
+struct SizePlan {
+  uint64_t keys;
+  size_t queries;
+  int repetitions;
+};
+
+// In each repetition every contender takes the arena once, in an order that rotates: it builds, and
+// answers the queries, half of which are hits, after a pass to warm up. So a slow phase of the machine
+// meets all of them, and none evicts what another has in cache. Throws std::runtime_error if one gives
+// a false negative, for then its time is worth nothing.
+SizeResult Compare(const SizePlan& plan, const Contenders& contenders, Arena& arena,
+                   const Pinning& pinning);
+
+}  // namespace tamis::bench
+
+#endif  // TAMIS_BENCH_COMPARISON_H_

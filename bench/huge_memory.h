@@ -1,0 +1,57 @@
+// Memory of huge pages, so that what is measured is the cache or the memory and not the TLB.
+#ifndef TAMIS_BENCH_HUGE_MEMORY_H_
+#define TAMIS_BENCH_HUGE_MEMORY_H_
+
+#include <cstddef>
+#include <memory_resource>
+#include <new>
+#include <span>
+#include <vector>
+
+namespace tamis::bench {
+
+// `bytes` zero bytes, aligned to a huge page; the kernel is asked for huge pages, whatever the size.
+// Throws std::bad_alloc.
+void* MapHuge(size_t bytes);
+void UnmapHuge(void* begin, size_t bytes) noexcept;
+
+template <typename T>
+struct HugeAllocator {
+  using value_type = T;
+
+  HugeAllocator() = default;
+  template <typename U>
+  HugeAllocator(const HugeAllocator<U>&) noexcept {}
+
+  T* allocate(size_t n) { return static_cast<T*>(MapHuge(n * sizeof(T))); }
+  void deallocate(T* begin, size_t n) noexcept { UnmapHuge(begin, n * sizeof(T)); }
+  friend bool operator==(const HugeAllocator&, const HugeAllocator&) { return true; }
+};
+
+template <typename T>
+using HugeVector = std::vector<T, HugeAllocator<T>>;
+
+// One piece of memory that the filters under test take turns in. Which physical pages a filter gets
+// can change its speed by a factor of two on a virtual machine, so filters are compared in the same
+// ones.
+class Arena final : public std::pmr::memory_resource {
+ public:
+  explicit Arena(size_t bytes) : memory_(bytes) {}
+
+  std::span<const std::byte> memory() const noexcept { return memory_; }
+
+ private:
+  // The whole arena, to one owner at a time; throws std::bad_alloc to others.
+  void* do_allocate(size_t bytes, size_t alignment) override;
+  void do_deallocate(void* begin, size_t bytes, size_t alignment) override;
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  HugeVector<std::byte> memory_;
+  bool taken_ = false;
+};
+
+}  // namespace tamis::bench
+
+#endif  // TAMIS_BENCH_HUGE_MEMORY_H_

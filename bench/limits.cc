@@ -1,0 +1,86 @@
+#include "bench/limits.h"
+
+#include <cstring>
+
+#include "bench/timing.h"
+#include "bench/workload.h"
+
+namespace tamis::bench {
+namespace {
+
+constexpr size_t kLineBytes = 64;
+constexpr size_t kStep = 8;          // lines to a turn of the loop: one cache line of offsets
+constexpr size_t kReadAhead = 256;   // offsets
+constexpr size_t kMaxAhead = 128;    // lines
+
+// Sums one word of each line, so that no read can be left out.
+template <size_t kAhead, int kLocality>
+uint64_t ReadLines(const std::byte* memory, const uint64_t* offsets, size_t n) {
+  static_assert(kAhead <= kMaxAhead);
+  uint64_t sum = 0;
+  for (size_t i = 0; i < n; i += kStep) {
+    __builtin_prefetch(offsets + i + kReadAhead);
+    if constexpr (kAhead > 0) {
+      for (size_t j = i; j < i + kStep; ++j) {
+        __builtin_prefetch(memory + offsets[j + kAhead], 0, kLocality);
+      }
+    }
+    for (size_t j = i; j < i + kStep; ++j) {
+      uint64_t word;
+      std::memcpy(&word, memory + offsets[j], sizeof(word));
+      sum += word;
+    }
+  }
+  return sum;
+}
+
+struct Method {
+  std::string_view name;
+  uint64_t (*read)(const std::byte* memory, const uint64_t* offsets, size_t n);
+};
+
+// The locality of __builtin_prefetch: 3 is T0, the first-level cache; 2 is T1, the second-level one.
+constexpr Method kMethods[] = {
+    {"no prefetch", ReadLines<0, 3>}, {"T0, 16 ahead", ReadLines<16, 3>},
+    {"T0, 32 ahead", ReadLines<32, 3>}, {"T0, 64 ahead", ReadLines<64, 3>},
+    {"T1, 64 ahead", ReadLines<64, 2>}, {"T1, 128 ahead", ReadLines<128, 2>},
+};
+
+void Keep(uint64_t value) { asm volatile("" : : "r"(value) : "memory"); }
+
+}  // namespace
+
+RandomLines::RandomLines(uint64_t bytes, size_t lines)
+    : lines_(lines / kStep * kStep), offsets_(lines_ + kMaxAhead) {
+  const uint64_t lines_of_memory = bytes / kLineBytes;
+  for (size_t i = 0; i < offsets_.size(); ++i) {
+    offsets_[i] = kLineBytes * (((KeyAt(i) >> 32) * lines_of_memory) >> 32);
+  }
+}
+
+LineLimit RandomLines::Measure(std::span<const std::byte> memory, int passes) const {
+  LineLimit best;
+  for (const Method& method : kMethods) {
+    const auto read = [&] { Keep(method.read(memory.data(), offsets_.data(), lines_)); };
+    read();
+    const double ns = MedianNanoseconds(passes, read) / static_cast<double>(lines_);
+    if (best.method.empty() || ns < best.ns) best = {ns, method.name};
+  }
+  return best;
+}
+
+double SequentialReadRate(std::span<const std::byte> memory, int passes) {
+  const auto read = [&] {
+    uint64_t sums[4] = {};
+    for (size_t i = 0; i + sizeof(sums) <= memory.size(); i += sizeof(sums)) {
+      uint64_t words[4];
+      std::memcpy(words, memory.data() + i, sizeof(words));
+      for (size_t j = 0; j < 4; ++j) sums[j] += words[j];
+    }
+    Keep(sums[0] + sums[1] + sums[2] + sums[3]);
+  };
+  read();
+  return static_cast<double>(memory.size()) / MedianNanoseconds(passes, read);
+}
+
+}  // namespace tamis::bench

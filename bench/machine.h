@@ -1,0 +1,38 @@
+// What a figure was measured on, and which processor the measuring thread runs on.
+#ifndef TAMIS_BENCH_MACHINE_H_
+#define TAMIS_BENCH_MACHINE_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tamis::bench {
+
+// Names and values, for people: processor, caches, memory, kernel, compiler.
+std::vector<std::pair<std::string, std::string>> MachineFacts();
+
+// The memory of this process that is in huge pages, in bytes; nothing if the system does not say.
+std::optional<uint64_t> HugePageBytes();
+
+// Keeps the calling thread on one processor while one thread is measured, and lets it and the threads
+// that it starts go where they may while several are.
+class Pinning {
+ public:
+  // `processor`: a number, or nothing to leave the thread where the system puts it. Throws
+  // std::runtime_error if this process may not run there.
+  explicit Pinning(std::optional<int> processor);
+
+  void PinTo(unsigned threads) const;
+
+  // Processors that this process may run on.
+  unsigned processors() const noexcept { return static_cast<unsigned>(allowed_.size()); }
+
+ private:
+  std::optional<int> processor_;
+  std::vector<int> allowed_;
+};
+
+}  // namespace tamis::bench
+
+#endif  // TAMIS_BENCH_MACHINE_H_

@@ -1,0 +1,219 @@
+// Calibrations: defaults, files, refusals, and a short measurement.
+#include "tamis/calibration.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <set>
+#include <string>
+
+#include "tamis/backend.h"
+#include "tamis/engine.h"
+#include "tamis/split_block_filter.h"
+#include "tests/core/file_test_util.h"
+#include "tests/core/scoped_env.h"
+
+namespace tamis {
+namespace {
+
+using CalibrationTest = FileTest;
+
+Calibration Example() {
+  Calibration calibration;
+  calibration.machine = "a \"quoted\" \\ name\n\x01 \xC3\xA9";
+  calibration.thread_start_us = 12.345678901234567;
+  calibration.thread_efficiency = 1.0 / 3;
+  calibration.points = {{"AVX2", 1024, 0.1, 0.2, 0.3},
+                        {"AVX2", uint64_t{1} << 53, 1e6, 1e-9, 2},
+                        {"portable", 1, 4, 5, 6}};
+  return calibration;
+}
+
+std::string ExampleText() {
+  return R"({"tamis_calibration": 1, "machine": "m", "thread_start_us": 20, )"
+         R"("thread_efficiency": 0.9, "points": [)"
+         R"({"backend": "b", "filter_bytes": 64, "contains_ns": 1, "insert_ns": 2, )"
+         R"("partitioned_insert_ns": 3}]})";
+}
+
+Bytes ToBytes(const std::string& text) { return {text.begin(), text.end()}; }
+
+TEST_F(CalibrationTest, DefaultsCoverEveryBackendAndAreValid) {
+  const Calibration calibration;
+  EXPECT_NO_THROW(calibration.Validate());
+  for (const Backend& backend : Backends()) {
+    EXPECT_TRUE(std::any_of(calibration.points.begin(), calibration.points.end(),
+                            [&](const CostPoint& point) { return point.backend == backend.name; }))
+        << backend.name;
+  }
+}
+
+TEST_F(CalibrationTest, RoundTripIsExact) {
+  const std::filesystem::path path = folder_ / "new/deeper/calibration.json";
+  const Calibration saved = Example();
+  saved.Save(path);
+  saved.Save(path);  // replaces
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path.parent_path()),
+                          std::filesystem::directory_iterator()),
+            1);
+  const Calibration loaded = Calibration::Load(path);
+  EXPECT_EQ(loaded.machine, saved.machine);
+  EXPECT_EQ(loaded.thread_start_us, saved.thread_start_us);
+  EXPECT_EQ(loaded.thread_efficiency, saved.thread_efficiency);
+  ASSERT_EQ(loaded.points.size(), saved.points.size());
+  for (size_t i = 0; i < saved.points.size(); ++i) {
+    EXPECT_EQ(loaded.points[i].backend, saved.points[i].backend);
+    EXPECT_EQ(loaded.points[i].filter_bytes, saved.points[i].filter_bytes);
+    EXPECT_EQ(loaded.points[i].contains_ns, saved.points[i].contains_ns);
+    EXPECT_EQ(loaded.points[i].insert_ns, saved.points[i].insert_ns);
+    EXPECT_EQ(loaded.points[i].partitioned_insert_ns, saved.points[i].partitioned_insert_ns);
+  }
+}
+
+TEST_F(CalibrationTest, TextOfTheFormatIsRead) {
+  WriteBytes(folder_ / "c", ToBytes(ExampleText()));
+  const Calibration calibration = Calibration::Load(folder_ / "c");
+  EXPECT_EQ(calibration.machine, "m");
+  ASSERT_EQ(calibration.points.size(), 1u);
+  EXPECT_EQ(calibration.points[0].partitioned_insert_ns, 3);
+}
+
+TEST_F(CalibrationTest, CorruptFilesAreRefused) {
+  struct Change {
+    std::string from, to;  // in ExampleText()
+    std::string check;
+    std::string at;         // where this first is in the changed text; of JSON: at its end
+    ErrorCode code = ErrorCode::kCorrupt;
+  };
+  const std::string point = R"({"backend")";
+  const Change changes[] = {
+      {"}]}", "}]", "JSON", ""},
+      {R"({"tamis)", R"([{"tamis)", "JSON", ""},
+      {"calibration\": 1", "calibration\": 2", "tamis_calibration", "2,", ErrorCode::kUnsupported},
+      {"calibration\": 1", "calibration\": \"1\"", "tamis_calibration", "\"1\""},
+      {"tamis_calibration", "other", "tamis_calibration", "{"},
+      {"\"machine\": \"m\"", "\"machine\": 5", "machine", "5"},
+      {"\"machine\": \"m\", ", "", "machine", "{"},
+      {"\"machine\": \"m\"", "\"machine\": \"m\", \"more\": 1", "names", "{"},
+      {"\"thread_start_us\": 20", "\"thread_start_us\": -1", "machine", "{"},
+      {"\"thread_start_us\": 20", "\"thread_start_us\": 1e7", "machine", "{"},
+      {"\"thread_start_us\": 20", "\"thread_start_us\": {}", "thread_start_us", "{}"},
+      {"\"thread_efficiency\": 0.9", "\"thread_efficiency\": 0", "machine", "{"},
+      {"\"thread_efficiency\": 0.9", "\"thread_efficiency\": 1.1", "machine", "{"},
+      {"\"contains_ns\": 1", "\"contains_ns\": 0", "points", point},
+      {"\"insert_ns\": 2", "\"insert_ns\": -2", "points", point},
+      {"\"insert_ns\": 2", "\"insert_ns\": 1000001", "points", point},
+      {"\"insert_ns\": 2, ", "", "insert_ns", point},
+      {"_insert_ns\": 3", "_insert_ns\": 3, \"more\": []", "names", point},
+      {"\"filter_bytes\": 64", "\"filter_bytes\": 64.5", "filter_bytes", "64.5"},
+      {"\"filter_bytes\": 64", "\"filter_bytes\": -64", "filter_bytes", "-64"},
+      {"\"filter_bytes\": 64", "\"filter_bytes\": 1e17", "filter_bytes", "1e17"},
+      {"\"filter_bytes\": 64", "\"filter_bytes\": 0", "points", point},
+      {"\"backend\": \"b\"", "\"backend\": []", "backend", "[],"},
+      {"}]}", "}, 7]}", "points", "7]"},
+      {"[{\"b", "[[], {\"b", "points", "[], "},
+  };
+  for (const Change& change : changes) {
+    std::string text = ExampleText();
+    const size_t begin = text.find(change.from);
+    ASSERT_NE(begin, std::string::npos) << change.from;
+    text.replace(begin, change.from.size(), change.to);
+    SCOPED_TRACE(text);
+    WriteBytes(folder_ / "c", ToBytes(text));
+    const uint64_t offset = change.check == "JSON" ? text.size() : text.find(change.at);
+    ExpectFormatError([&] { Calibration::Load(folder_ / "c"); }, change.check, offset, change.code);
+  }
+}
+
+TEST_F(CalibrationTest, PointsMustAscend) {
+  Calibration calibration = Example();
+  std::swap(calibration.points[0], calibration.points[1]);
+  ExpectError([&] { calibration.Validate(); }, ErrorCode::kInvalidArgument,
+              "filter_bytes is 1024 after 9007199254740992 for AVX2");
+  std::string text = ExampleText();
+  const std::string point = text.substr(text.find("{\"backend"), text.find("}]") + 1 -
+                                                                    text.find("{\"backend"));
+  const size_t second = text.find("]}");
+  text.insert(second, "," + point);
+  WriteBytes(folder_ / "c", ToBytes(text));
+  ExpectFormatError([&] { Calibration::Load(folder_ / "c"); }, "points", second + 1);
+}
+
+TEST_F(CalibrationTest, EveryCutIsRefused) {
+  const std::string text = ExampleText();
+  for (size_t length = 0; length < text.size(); ++length) {
+    WriteBytes(folder_ / "c", ToBytes(text.substr(0, length)));
+    EXPECT_THROW(Calibration::Load(folder_ / "c"), FormatError) << text.substr(0, length);
+  }
+}
+
+TEST_F(CalibrationTest, LongFilesAreRefused) {
+  std::string text = ExampleText();
+  text.resize(size_t{1} << 20, ' ');
+  WriteBytes(folder_ / "c", ToBytes(text));
+  EXPECT_NO_THROW(Calibration::Load(folder_ / "c"));
+  WriteBytes(folder_ / "c", ToBytes(text + " "));
+  ExpectFormatError([&] { Calibration::Load(folder_ / "c"); }, "length", uint64_t{1} << 20);
+}
+
+TEST_F(CalibrationTest, FilesThatCannotBeReadOrWritten) {
+  ExpectError([&] { Calibration::Load(folder_ / "none"); }, ErrorCode::kIo, "cannot open");
+  ExpectError([&] { Calibration::Load(folder_.path()); }, ErrorCode::kIo, "not a regular file");
+  WriteBytes(folder_ / "file", {});
+  ExpectError([&] { Calibration().Save(folder_ / "file/c"); }, ErrorCode::kIo, "file");
+  ExpectError([&] { Calibration().Save(folder_.path()); }, ErrorCode::kIo, "cannot write");
+  EXPECT_EQ(folder_.NumFiles(), 1u);
+}
+
+TEST_F(CalibrationTest, InvalidFiguresAreNotSaved) {
+  for (const double value : {0.0, -1.0, 1e7, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    Calibration calibration = Example();
+    calibration.points[2].insert_ns = value;
+    ExpectError([&] { calibration.Save(folder_ / "c"); }, ErrorCode::kInvalidArgument,
+                "insert_ns is ");
+  }
+  EXPECT_EQ(folder_.NumFiles(), 0u);
+}
+
+TEST_F(CalibrationTest, DefaultPathFollowsTheEnvironment) {
+  ScopedEnv xdg("XDG_CACHE_HOME", "/x/cache");
+  ScopedEnv home("HOME", "/home/h");
+  EXPECT_EQ(Calibration::DefaultPath(), "/x/cache/tamis/calibration.json");
+  for (const char* unusable : {static_cast<const char*>(nullptr), "", "relative"}) {
+    xdg.Set(unusable);
+    EXPECT_EQ(Calibration::DefaultPath(), "/home/h/.cache/tamis/calibration.json");
+  }
+  home.Set(nullptr);
+  ExpectError([] { Calibration::DefaultPath(); }, ErrorCode::kIo, "XDG_CACHE_HOME");
+}
+
+TEST_F(CalibrationTest, MeasuresThisMachine) {
+  const ScopedEnv backend("TAMIS_BACKEND", nullptr);
+  const ScopedEnv threads("TAMIS_THREADS", "2");
+  const Calibration measured = Calibration::Measure(uint64_t{1} << 20);
+  EXPECT_NO_THROW(measured.Validate());
+  EXPECT_NE(measured.machine, Calibration().machine);
+  std::set<std::string> backends;
+  for (const CostPoint& point : measured.points) backends.insert(point.backend);
+  EXPECT_EQ(backends.size(), Backends().size());
+  EXPECT_EQ(measured.points.size(), 2 * Backends().size());  // 256 KiB and 1 MiB
+  EXPECT_GT(measured.thread_start_us, 0);
+
+  measured.Save(folder_ / "c");
+  const Engine engine({.calibration = Calibration::Load(folder_ / "c")});
+  const SplitBlockBloomFilter filter({.bytes = 1 << 16});
+  EXPECT_NE(engine.PlanFor(filter, 1000).reason.find(measured.machine), std::string::npos);
+}
+
+TEST_F(CalibrationTest, MeasureRefusesSizesOutOfRange) {
+  for (const uint64_t bytes : {uint64_t{0}, (uint64_t{256} << 10) - 1, ~uint64_t{0}}) {
+    ExpectError([&] { Calibration::Measure(bytes); }, ErrorCode::kInvalidArgument,
+                std::to_string(bytes));
+  }
+}
+
+}  // namespace
+}  // namespace tamis

@@ -1,0 +1,133 @@
+// Files for tests: a folder of their own, whole files as bytes, and what errors must say.
+#ifndef TAMIS_TESTS_CORE_FILE_TEST_UTIL_H_
+#define TAMIS_TESTS_CORE_FILE_TEST_UTIL_H_
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "core/src/file_format.h"
+#include "tamis/error.h"
+
+namespace tamis {
+
+using Bytes = std::vector<char>;
+
+inline std::filesystem::path GoldenPath(const std::string& name) {
+  return std::filesystem::path(TAMIS_GOLDEN_DIR) / (name + ".tamis");
+}
+
+inline Bytes ReadBytes(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  EXPECT_TRUE(in) << path;
+  return Bytes(std::istreambuf_iterator<char>(in), {});
+}
+
+inline void WriteBytes(const std::filesystem::path& path, const Bytes& bytes) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  ASSERT_TRUE(out.flush()) << path;
+}
+
+template <typename T>
+T GetField(const Bytes& file, size_t offset) {
+  T value;
+  std::memcpy(&value, file.data() + offset, sizeof(T));
+  return value;
+}
+
+template <typename T>
+void SetField(Bytes& file, size_t offset, T value) {
+  std::memcpy(file.data() + offset, &value, sizeof(T));
+}
+
+// Makes the checksum of the header right again: what somebody who means harm would do.
+inline void SealHeader(Bytes& file) {
+  namespace offset = detail::offset;
+  SetField(file, offset::kHeaderChecksum,
+           uint64_t{XXH3_64bits(file.data(), offset::kHeaderChecksum)});
+}
+
+// A folder that is removed with all that is in it, open to other users.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "tamis-test-XXXXXX").string();
+    EXPECT_NE(mkdtemp(name.data()), nullptr) << name;
+    path_ = name;
+    EXPECT_EQ(chmod(path_.c_str(), 0755), 0);
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+  size_t NumFiles() const {
+    const std::filesystem::directory_iterator begin(path_);
+    return static_cast<size_t>(std::distance(begin, std::filesystem::directory_iterator()));
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+class FileTest : public testing::Test {
+ protected:
+  const TemporaryFolder folder_;
+};
+
+inline void ExpectFormatError(const std::function<void()>& act, const std::string& check,
+                              uint64_t offset, ErrorCode code = ErrorCode::kCorrupt) {
+  try {
+    act();
+    ADD_FAILURE() << "no error, expected one of " << check;
+  } catch (const FormatError& error) {
+    EXPECT_EQ(error.check(), check) << error.what();
+    EXPECT_EQ(error.offset(), offset) << error.what();
+    EXPECT_EQ(error.code(), code) << error.what();
+    const std::string where = check + " at offset " + std::to_string(offset) + ": ";
+    EXPECT_NE(std::string(error.what()).find(where), std::string::npos) << error.what();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "expected a FormatError: " << error.what();
+  }
+}
+
+// `text` must be part of the message.
+inline void ExpectError(const std::function<void()>& act, ErrorCode code, const std::string& text) {
+  try {
+    act();
+    ADD_FAILURE() << "no error, expected " << ErrorCodeName(code);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "expected an Error: " << error.what();
+  }
+}
+
+// Acts without the rights of root, if the process has them: as root every file can be read.
+inline void AsOrdinaryUser(const std::function<void()>& act) {
+  const bool root = geteuid() == 0;
+  if (root && seteuid(65534) != 0) GTEST_SKIP() << "cannot give up the rights of root";
+  act();
+  if (root) {
+    ASSERT_EQ(seteuid(0), 0);
+  }
+}
+
+}  // namespace tamis
+
+#endif  // TAMIS_TESTS_CORE_FILE_TEST_UTIL_H_

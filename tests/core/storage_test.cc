@@ -1,0 +1,197 @@
+// The memory of filters: alignment, zeroes, where it comes from, and refusals before it is taken.
+#include "tamis/detail/storage.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <memory_resource>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tamis/error.h"
+#include "tests/core/file_test_util.h"
+
+namespace tamis {
+namespace {
+
+using detail::Storage;
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+// A resource that counts, and fills what it hands out with junk.
+class CountingResource : public std::pmr::memory_resource {
+ public:
+  uint64_t bytes = 0;      // now handed out
+  size_t allocations = 0;  // ever
+  size_t alignment = 0;    // last asked for
+
+ private:
+  void* do_allocate(size_t n, size_t align) override {
+    void* const p = std::pmr::new_delete_resource()->allocate(n, align);
+    std::memset(p, 0xAB, n);
+    bytes += n;
+    alignment = align;
+    ++allocations;
+    return p;
+  }
+  void do_deallocate(void* p, size_t n, size_t align) override {
+    bytes -= n;
+    std::pmr::new_delete_resource()->deallocate(p, n, align);
+  }
+  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+};
+
+bool AllZero(const Storage& storage) {
+  return std::all_of(storage.data(), storage.data() + storage.size(),
+                     [](std::byte b) { return b == std::byte{0}; });
+}
+
+// The flags that the kernel keeps for the mapping that `address` is in; "" where it does not tell.
+std::string VmFlags(const void* address) {
+  std::ifstream in("/proc/self/smaps");
+  bool inside = false;
+  for (std::string line; std::getline(in, line);) {
+    unsigned long long begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%llx-%llx ", &begin, &end) == 2) {
+      const auto at = reinterpret_cast<uintptr_t>(address);
+      inside = begin <= at && at < end;
+    } else if (inside && line.rfind("VmFlags:", 0) == 0) {
+      return line + " ";
+    }
+  }
+  return "";
+}
+
+TEST(StorageTest, IsAlignedZeroedAndWritable) {
+  for (const HugePages huge : {HugePages::kAuto, HugePages::kOff}) {
+    for (const uint64_t bytes : {uint64_t{1}, uint64_t{32}, uint64_t{100}, 4 * kMiB - 32, 4 * kMiB,
+                                 4 * kMiB + 32, 7 * kMiB + 4096}) {
+      SCOPED_TRACE(bytes);
+      const Storage storage = Storage::Allocate(bytes, {.huge_pages = huge});
+      ASSERT_NE(storage.data(), nullptr);
+      EXPECT_EQ(storage.size(), bytes);
+      EXPECT_FALSE(storage.read_only());
+      const auto address = reinterpret_cast<uintptr_t>(storage.data());
+      EXPECT_EQ(address % (bytes >= 4 * kMiB ? 2 * kMiB : 64), 0u);
+      EXPECT_TRUE(AllZero(storage));
+      std::memset(storage.data(), 0xFF, bytes);
+    }
+  }
+}
+
+TEST(StorageTest, NothingIsHeldForNoBytes) {
+  CountingResource resource;
+  const Storage storage = Storage::Allocate(0, {.resource = &resource});
+  EXPECT_EQ(storage.data(), nullptr);
+  EXPECT_EQ(storage.size(), 0u);
+  EXPECT_EQ(resource.allocations, 0u);
+}
+
+TEST(StorageTest, UsesTheResourceForEverySizeAndGivesItBack) {
+  CountingResource resource;
+  for (const uint64_t bytes : {uint64_t{1}, uint64_t{4096}, 4 * kMiB, 9 * kMiB + 1}) {
+    {
+      const Storage storage = Storage::Allocate(bytes, {.resource = &resource});
+      EXPECT_EQ(resource.bytes, bytes);
+      EXPECT_EQ(resource.alignment, 64u);
+      EXPECT_TRUE(AllZero(storage));
+    }
+    EXPECT_EQ(resource.bytes, 0u);
+  }
+  EXPECT_EQ(resource.allocations, 4u);
+}
+
+TEST(StorageTest, MovesWithoutMovingTheBytes) {
+  CountingResource resource;
+  {
+    Storage a = Storage::Allocate(100, {.resource = &resource});
+    std::byte* const data = a.data();
+    Storage b = std::move(a);
+    EXPECT_EQ(b.data(), data);
+    EXPECT_EQ(b.size(), 100u);
+    EXPECT_EQ(a.data(), nullptr);
+    EXPECT_EQ(a.size(), 0u);
+
+    Storage c = Storage::Allocate(200, {.resource = &resource});
+    c = std::move(b);
+    EXPECT_EQ(c.data(), data);
+    EXPECT_EQ(resource.bytes, 100u);  // what c held before has been given back
+
+    Storage& self = c;
+    c = std::move(self);
+    EXPECT_EQ(c.data(), data);
+  }
+  EXPECT_EQ(resource.bytes, 0u);
+}
+
+TEST(StorageTest, FromMappingIsReadOnlyAndUnmaps) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void* const map = mmap(nullptr, 2 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(map, MAP_FAILED);
+  {
+    const Storage storage = Storage::FromMapping(map, 2 * page, 128, 1000);
+    EXPECT_EQ(storage.data(), static_cast<std::byte*>(map) + 128);
+    EXPECT_EQ(storage.size(), 1000u);
+    EXPECT_TRUE(storage.read_only());
+  }
+  EXPECT_NE(msync(map, 2 * page, MS_ASYNC), 0);  // ENOMEM: no longer mapped
+}
+
+// Sizes that a machine cannot have are refused without asking the system or the resource.
+TEST(StorageTest, RefusesMoreThanThereIs) {
+  CountingResource resource;
+  const uint64_t memory = PhysicalMemory();
+  ASSERT_GT(memory, 0u);
+  for (const uint64_t bytes :
+       {memory + 1, uint64_t{1} << 48, std::numeric_limits<uint64_t>::max()}) {
+    for (std::pmr::memory_resource* from : {&resource, static_cast<CountingResource*>(nullptr)}) {
+      ExpectError([&] { Storage::Allocate(bytes, {.resource = from}); }, ErrorCode::kOutOfMemory,
+                  "cannot allocate " + std::to_string(bytes) +
+                      " bytes for a filter: this process may "
+                      "use " +
+                      std::to_string(memory) + " bytes");
+    }
+  }
+  EXPECT_EQ(resource.allocations, 0u);
+}
+
+TEST(StorageTest, AResourceThatHasNoMoreIsAnError) {
+  for (const uint64_t bytes : {uint64_t{64}, 5 * kMiB}) {
+    ExpectError([&] { Storage::Allocate(bytes, {.resource = std::pmr::null_memory_resource()}); },
+                ErrorCode::kOutOfMemory, "the memory resource has none left");
+  }
+}
+
+#ifdef __linux__
+TEST(StorageTest, AsksForHugePagesFrom4MiB) {
+  const auto flags = [](uint64_t bytes, const MemoryOptions& options, uint64_t at) {
+    const Storage storage = Storage::Allocate(bytes, options);
+    return VmFlags(storage.data() + at);
+  };
+  const std::string huge = flags(8 * kMiB, {}, 0);
+  // A kernel without huge pages, or an emulator, has no such flag for anybody.
+  if (huge.find(" hg ") == std::string::npos) {
+    void* const map = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const bool supported =
+        madvise(map, 4096, MADV_HUGEPAGE) == 0 && VmFlags(map).find(" hg ") != std::string::npos;
+    munmap(map, 4096);
+    if (!supported) GTEST_SKIP() << "no huge pages here";
+  }
+  EXPECT_NE(huge.find(" hg "), std::string::npos) << huge;
+  EXPECT_NE(flags(8 * kMiB, {.huge_pages = HugePages::kOff}, 0).find(" nh "), std::string::npos);
+
+  CountingResource resource;
+  EXPECT_NE(flags(8 * kMiB, {.resource = &resource}, 4 * kMiB).find(" hg "), std::string::npos);
+  const MemoryOptions off{.huge_pages = HugePages::kOff, .resource = &resource};
+  EXPECT_EQ(flags(8 * kMiB, off, 4 * kMiB).find(" hg "), std::string::npos);
+}
+#endif
+
+}  // namespace
+}  // namespace tamis

@@ -1,0 +1,100 @@
+// Opens untrusted bytes as a filter file. Whatever they are, the outcome is a FormatError or a
+// filter that can be used; and a file that is accepted is exactly what the library itself would
+// have written.
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "core/src/file_format.h"
+#include "tamis/any_filter.h"
+#include "tamis/error.h"
+
+namespace tamis {
+namespace {
+
+namespace offset = detail::offset;
+using detail::kHeaderBytes;
+
+void Require(bool condition) {
+  if (!condition) __builtin_trap();
+}
+
+// A file in memory, which has a name as long as the process lives.
+class MemoryFile {
+ public:
+  MemoryFile() : fd_(memfd_create("input", MFD_CLOEXEC)) { Require(fd_ >= 0); }
+
+  std::string Write(const std::vector<uint8_t>& bytes) {
+    Require(ftruncate(fd_, 0) == 0);
+    const auto size = static_cast<ssize_t>(bytes.size());
+    Require(pwrite(fd_, bytes.data(), bytes.size(), 0) == size);
+    return "/proc/self/fd/" + std::to_string(fd_);
+  }
+
+ private:
+  int fd_;
+};
+
+void UseFilter(const Filter& filter) {
+  std::vector<uint64_t> keys(100);
+  for (size_t i = 0; i < keys.size(); ++i) keys[i] = i * i;
+  std::vector<uint64_t> bits(BitmapWords(keys.size()));
+  Require(filter.Contains(keys, Bitmap(bits)) == filter.Count(keys));
+  filter.estimated_count();
+  filter.expected_fpr();
+}
+
+void OpenInEveryWay(const std::vector<uint8_t>& bytes) {
+  static MemoryFile file;
+  const std::string path = file.Write(bytes);
+  try {
+    UseFilter(*OpenMapped(path));
+    const FileHeader header = VerifyFile(path);
+    const detail::HeaderBytes again = detail::EncodeHeader(header);
+    Require(std::memcmp(again.data(), bytes.data(), kHeaderBytes) == 0);
+
+    const AnyFilter loaded = Open(path);
+    Require(std::memcmp(loaded->payload().data(), bytes.data() + kHeaderBytes,
+                        bytes.size() - kHeaderBytes) == 0);
+    const std::vector<uint64_t> keys = {1, 2, 3};
+    Require(loaded->Insert(keys) == keys.size() && loaded->Count(keys) == keys.size());
+    UseFilter(*loaded);
+  } catch (const FormatError& error) {
+    Require(error.offset() <= bytes.size() || error.offset() < kHeaderBytes);
+  }
+}
+
+template <typename T>
+void Put(std::vector<uint8_t>& bytes, size_t at, T value) {
+  std::memcpy(bytes.data() + at, &value, sizeof(T));
+}
+
+}  // namespace
+}  // namespace tamis
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace tamis;
+  std::vector<uint8_t> bytes(data, data + size);
+  OpenInEveryWay(bytes);
+  if (size < kHeaderBytes) return 0;
+  // Once more with checksums that are right, which no mutation finds: first that of the header
+  // alone, then that of the payload, too.
+  const XXH128_hash_t payload = XXH3_128bits(data + kHeaderBytes, size - kHeaderBytes);
+  for (const bool seal_payload : {false, true}) {
+    if (seal_payload) {
+      Put(bytes, offset::kPayloadChecksum, uint64_t{payload.low64});
+      Put(bytes, offset::kPayloadChecksum + 8, uint64_t{payload.high64});
+    }
+    Put(bytes, offset::kHeaderChecksum,
+        uint64_t{XXH3_64bits(bytes.data(), offset::kHeaderChecksum)});
+    OpenInEveryWay(bytes);
+  }
+  return 0;
+}

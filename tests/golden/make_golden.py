@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Writes the golden files, from core/FORMAT.md alone: a second implementation of the format.
+
+Usage: make_golden.py DIRECTORY. Needs the module xxhash (Debian: python3-xxhash).
+"""
+
+import pathlib
+import struct
+import sys
+
+import xxhash
+
+XXH3, XXH64 = 1, 2
+HASHES = {XXH3: xxhash.xxh3_64_intdigest, XXH64: xxhash.xxh64_intdigest}
+SALTS = [0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D,
+         0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31]
+
+
+def integers(n):
+    return [struct.pack("<Q", i * 0x9E3779B97F4A7C15 % 2**64) for i in range(n)]
+
+
+def strings(n):
+    return [bytes((length + i) % 256 for i in range(length)) for length in range(n)]
+
+
+# Name: blocks, hash kind, seed, keys, capacity.
+RECIPES = {
+    "split_block_v1_empty": (2, XXH3, 0, [], 1),
+    "split_block_v1_one_block": (1, XXH3, 0, integers(10), 10),
+    "split_block_v1_odd_blocks": (333, XXH3, 0, integers(5000), 5000),
+    "split_block_v1_seeded": (100, XXH3, 0x0123456789ABCDEF, integers(1000), 2000),
+    "split_block_v1_strings": (64, XXH3, 7, strings(300), 300),
+    "split_block_v1_xxh64_seeded": (50, XXH64, 2**64 - 1, integers(500), 500),
+    "split_block_v1_xxh64_strings": (41, XXH64, 42, strings(300), 300),
+    "split_block_v1_parquet": (32, XXH64, 0, [b"hello", b"parquet", b"bloom", b"filter"], 4),
+}
+
+
+def split_block(blocks, hash_kind, seed, keys):
+    words = [0] * (8 * blocks)
+    for key in keys:
+        h = HASHES[hash_kind](key, seed)
+        block = (h >> 32) * blocks >> 32
+        for w, salt in enumerate(SALTS):
+            words[8 * block + w] |= 1 << ((h % 2**32 * salt % 2**32) >> 27)
+    return struct.pack("<%dI" % len(words), *words)
+
+
+def file_of(blocks, hash_kind, seed, keys, capacity):
+    payload = split_block(blocks, hash_kind, seed, keys)
+    checksum = xxhash.xxh3_128_intdigest(payload)
+    header = b"tamis\r\n\x1a" + struct.pack(
+        "<IIIIQQQQQQQQQQQQ", 1, 128, 1, hash_kind, seed, blocks, 0, 0, capacity, len(keys), 128,
+        len(payload), checksum % 2**64, checksum >> 64, 0, 0)
+    return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + payload
+
+
+def main():
+    directory = pathlib.Path(sys.argv[1])
+    for name, recipe in RECIPES.items():
+        (directory / (name + ".tamis")).write_bytes(file_of(*recipe))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+// A user's program: sees public headers only, and links everything that the library needs
+// (hashing, vector kernels, threads).
+#include <tamis/tamis.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <numeric>
+#include <vector>
+
+int main() {
+  std::vector<uint64_t> keys(100'000);
+  std::iota(keys.begin(), keys.end(), uint64_t{0});
+
+  tamis::SplitBlockBloomFilter filter({.capacity = keys.size(), .fpr = 0.01});
+  tamis::Engine engine;
+  engine.Insert(filter, keys);
+
+  std::vector<uint64_t> bits(tamis::BitmapWords(keys.size()));
+  const size_t found = filter.Contains(keys, tamis::Bitmap(bits));
+  std::printf("tamis %s, backend %.*s: found %zu of %zu keys\n", TAMIS_VERSION_STRING,
+              static_cast<int>(tamis::DefaultBackend().name.size()),
+              tamis::DefaultBackend().name.data(), found, keys.size());
+  return found == keys.size() ? 0 : 1;
+}

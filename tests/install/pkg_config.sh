@@ -1,0 +1,25 @@
+#!/bin/sh
+# Builds and runs consumer.cc with nothing but the compiler and pkg-config.
+# Usage: pkg_config.sh COMPILER FOLDER [EMULATOR...]; PKG_CONFIG_PATH leads to tamis.pc.
+set -eu
+source=$(cd "$(dirname "$0")" && pwd)/consumer.cc
+compiler=$1
+folder=$2
+shift 2
+mkdir -p "$folder"
+
+# A static library also needs what is private to it.
+static=
+[ "$TAMIS_TYPE" != STATIC_LIBRARY ] || static=--static
+flags=$("$PKG_CONFIG" --cflags --libs $static tamis)
+echo "flags: $flags"
+
+# Where the program finds shared libraries that are in no system folder.
+rpath=
+for flag in $flags; do
+  case $flag in
+    -L*) rpath="$rpath -Wl,-rpath,${flag#-L}" ;;
+  esac
+done
+"$compiler" -std=c++20 "$source" $flags $rpath -o "$folder/consumer"
+"$@" "$folder/consumer"

@@ -1,0 +1,146 @@
+"""Every rule finds a violation that is planted for it, and accepts the same tree without it.
+
+Usage: rules_selftest.py COMPILER NM
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import readme_example
+import source_rules
+import symbol_rules
+
+# A tree that keeps all rules.
+CLEAN = {
+    "core/include/tamis/key.h":
+        '#ifndef TAMIS_KEY_H_\n#define TAMIS_KEY_H_\n\n#include <cstdint>\n#include "tamis/hd.h"\n#endif\n',
+    "core/src/key.cc": '#include "core/src/key.h"\n#include <sys/mman.h>\n#include <xxhash.h>\n',
+    "simd/key.cc":
+        '#define HWY_TARGET_INCLUDE "simd/key.cc"\n#include <hwy/foreach_target.h>\n'
+        '#include "core/src/kernels.h"\n#include "simd/key-inl.h"\n',
+    "tools/main.cc": '#include <CLI/CLI.hpp>\n#include "tamis/key.h"\n#include <tamis/key.h>\n',
+    "bench/key_bench.cc": '#include <benchmark/benchmark.h>\n#include "core/src/kernels.h"\n',
+    "tests/core/key_test.cc": '#include <gtest/gtest.h>\n#include "core/src/key.h"\n',
+    "cuda/src/key.cu": "#include <cuda_runtime.h>\n#include <cub/cub.cuh>\n",
+    "README.md": "tamis\n",
+}
+
+# Rule, file, content that breaks it.
+PLANTED = [
+    ("includes", "core/include/tamis/a.h", "#include <xxhash.h>\n"),
+    ("includes", "core/include/tamis/a.h", "#include <unistd.h>\n"),
+    ("includes", "core/include/tamis/a.h", '#include "core/src/kernels.h"\n'),
+    ("includes", "core/src/a.cc", '#include "simd/targets.h"\n'),
+    ("includes", "core/src/a.cc", "#include <hwy/highway.h>\n"),
+    ("includes", "core/src/a.cc", '#include "tamis/cuda/device_filter.h"\n'),
+    ("includes", "core/src/a.cc", "#include <iostream>\n"),
+    ("includes", "simd/a.cc", "# include <iostream>\n"),
+    ("includes", "simd/a.cc", '#include "cuda/src/a.h"\n'),
+    ("includes", "simd/a.cc", "#include <xxhash.h>\n"),
+    ("includes", "tools/a.cc", '#include "core/src/kernels.h"\n'),
+    ("includes", "bench/a.cc", '#include "core/src/bulk.h"\n'),
+    ("includes", "bench/a.cc", '#include "simd/key-inl.h"\n'),
+    ("includes", "tools/a.cc", "#include <cuda_runtime.h>\n"),
+    ("includes", "tests/core/a_test.cc", "#include <cooperative_groups.h>\n"),
+    ("includes", "tests/core/a_test.cc", '#include "tamis/cuda/filter_ref.cuh"\n'),
+    ("target_include", "simd/a.cc", '#define HWY_TARGET_INCLUDE "simd/key.cc"\n'),
+    ("target_include", "simd/a.cc", '#include "hwy/foreach_target.h"\n'),
+    ("guards", "core/include/tamis/a.h", "#ifndef TAMIS_B_H_\n#define TAMIS_B_H_\n#endif\n"),
+    ("guards", "core/src/a.h", "#pragma once\n"),
+    ("ascii", "README.md", "caf\u00e9\n"),
+    ("ascii", "core/src/a.cc", "// caf\u00e9\n"),
+    ("ascii", ".ci/run", "# caf\u00e9\n"),
+    ("length", "tools/a.cc", "\n" * 601),
+    ("paths", "CMakeLists.txt", "set(x " + "/ho" + "me/me/tamis)\n"),
+    ("paths", "tests/a.cc", 'const char* kFile = "/ro' + 'ot/x";\n'),
+]
+
+PLANTED_CODE = [
+    "#include <cstdlib>\nvoid F() { std::abort(); }",
+    "#include <cstdlib>\nvoid F(int i) { std::exit(i); }",
+    "#include <cstdlib>\nvoid F(int i) { std::_Exit(i); }",
+    '#include <cstdio>\nvoid F(int i) { std::printf("%d", i); }',
+    '#include <cstdio>\nvoid F() { std::printf("text\\n"); }',
+    "#include <cstdio>\nvoid F(const char* s) { std::fwrite(s, 1, 1, stderr); }",
+    "#include <iostream>\nvoid F() { std::cerr << 1; }",
+    "#include <iostream>\nvoid F() { std::clog << 1; }",
+    "#include <iostream>\nint F() { return 1; }",
+    "#undef NDEBUG\n#include <cassert>\nvoid F(int i) { assert(i); }",
+]
+CLEAN_CODE = """
+#include <cstdio>
+#include <string>
+#include <thread>
+void G() noexcept;
+void F(char* to, int i) noexcept { G(); std::snprintf(to, 8, "%d", i); }
+void H() { std::thread t(G); throw std::string("never printed"); }
+"""
+
+
+def write(root, tree):
+    for name, text in tree.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+class SourceRules(unittest.TestCase):
+    def test_accept_a_clean_tree(self):
+        with tempfile.TemporaryDirectory() as name:
+            write(pathlib.Path(name), CLEAN)
+            for rule in source_rules.RULES:
+                self.assertEqual(source_rules.main([rule, name]), 0, rule)
+
+    def test_find_what_is_planted(self):
+        self.assertEqual({rule for rule, _, _ in PLANTED}, set(source_rules.RULES))
+        for rule, path, text in PLANTED:
+            with self.subTest(rule=rule, path=path, text=text[:60]):
+                with tempfile.TemporaryDirectory() as name:
+                    root = pathlib.Path(name)
+                    write(root, {**CLEAN, path: text})
+                    found = list(source_rules.RULES[rule](root))
+                    self.assertEqual(len(found), 1, found)
+                    self.assertIn(path, found[0])
+
+    def test_an_empty_tree_does_not_pass(self):
+        with tempfile.TemporaryDirectory() as name:
+            self.assertEqual(source_rules.main(["ascii", name]), 2)
+
+
+class SymbolRules(unittest.TestCase):
+    compiler = nm = None
+
+    def violations(self, code):
+        with tempfile.TemporaryDirectory() as name:
+            root = pathlib.Path(name)
+            write(root, {"code.cc": code})
+            subprocess.run(
+                [self.compiler, "-std=c++20", "-O2", "-DNDEBUG", "-c", "code.cc", "-o", "code.o"],
+                cwd=root, check=True)
+            return list(symbol_rules.violations(self.nm, [str(root / "code.o")]))
+
+    def test_accept_clean_code(self):
+        self.assertEqual(self.violations(CLEAN_CODE), [])
+
+    def test_find_what_is_planted(self):
+        for code in PLANTED_CODE:
+            with self.subTest(code=code):
+                self.assertTrue(self.violations(code))
+
+
+class ReadmeExample(unittest.TestCase):
+    def test_takes_the_program_and_leaves_the_fragments(self):
+        program = "#include <tamis/tamis.h>\nint main() {}\n"
+        text = f"A\n```cpp\nint x;\n```\nB\n```cpp\n{program}```\n```sh\nint main\n```\n"
+        self.assertEqual(readme_example.program(text), program)
+
+    def test_no_program_is_an_error(self):
+        with self.assertRaises(SystemExit):
+            readme_example.program("```cpp\nint x;\n```\n")
+
+
+if __name__ == "__main__":
+    SymbolRules.compiler, SymbolRules.nm = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1])

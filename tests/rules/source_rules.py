@@ -1,0 +1,161 @@
+"""Rules that the sources of the repository keep; each is a test of ctest.
+
+Usage: source_rules.py RULE ROOT   prints the violations, and fails if there are any
+       source_rules.py --list      prints the names of the rules
+"""
+import pathlib
+import re
+import sys
+
+MAX_LINES = 600
+SOURCE_SUFFIXES = {".h", ".cc", ".cu", ".cuh"}
+TEXT_SUFFIXES = SOURCE_SUFFIXES | {".cmake", ".in", ".json", ".md", ".py", ".sh", ".txt", ".yml"}
+TEXT_NAMES = {".clang-format", ".clang-tidy", ".gitignore", "run"}
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]', re.MULTILINE)
+TARGET_INCLUDE = re.compile(r'^[ \t]*#[ \t]*define[ \t]+HWY_TARGET_INCLUDE[ \t]+"([^"]*)"', re.MULTILINE)
+CUDA_HEADER = re.compile(
+    r"(cuda|cub|thrust|cooperative_groups|nv)/|cuda\w*\.h$|cooperative_groups\.h$|.*\.cuh$")
+# Folders of one person's machine; the pieces keep this line from being found by itself.
+MACHINE_PATH = re.compile(r"(?<![\w.}])/(?:" + "|".join(["home", "root", "Users", "work"]) + r")/[\w.]")
+
+STD = r"[a-z0-9_]+"  # a header of the standard library has no suffix
+POSIX = r"(sys/\w+|unistd|fcntl|poll|sched|pthread|signal|termios)\.h"
+PUBLIC = r"tamis/(?!cuda/)[\w/]+\.h"
+
+# Who may include what (DESIGN: the house). The first folder that matches decides.
+ALLOWED = [
+    ("core/include/", [STD, PUBLIC]),
+    ("core/", [STD, POSIX, r"xxhash\.h", PUBLIC, r"core/src/\w+\.h"]),
+    ("simd/", [STD, r"hwy/[\w/-]+\.h", PUBLIC, r"core/src/\w+\.h", r"simd/[\w-]+\.h"]),
+    ("tools/", [STD, POSIX, r"CLI/\w+\.hpp", r"nlohmann/\w+\.hpp", r"tamis/[\w/]+\.h", r"tools/[\w/]+\.h"]),
+    ("bench/", [STD, POSIX, r"benchmark/\w+\.h", r"nlohmann/\w+\.hpp", r"tamis/[\w/]+\.h",
+                r"bench/[\w/]+\.h", r"core/src/kernels\.h"]),
+]
+# The library prints nothing, so it has no streams to print to.
+LIBRARY_FORBIDDEN = {"iostream", "print"}
+
+
+def files(root, suffixes, names=frozenset()):
+    """Relative paths of the repository's own files, build folders left out."""
+    for path in sorted(root.rglob("*")):
+        relative = path.relative_to(root)
+        top = relative.parts[0]
+        if top.startswith("build") or (top.startswith(".") and top != ".ci" and len(relative.parts) > 1):
+            continue
+        if path.is_file() and (path.suffix in suffixes or path.name in names):
+            yield relative.as_posix()
+
+
+def sources(root):
+    return files(root, SOURCE_SUFFIXES)
+
+
+def texts(root):
+    return files(root, TEXT_SUFFIXES, TEXT_NAMES)
+
+
+def read(root, name):
+    return (root / name).read_text(encoding="utf-8", errors="replace")
+
+
+def line_of(text, position):
+    return text.count("\n", 0, position) + 1
+
+
+def include_violation(name, header):
+    if not name.startswith(("cuda/", "tests/cuda/")) and CUDA_HEADER.match(header):
+        return "is a CUDA header, which only cuda/ includes"
+    if name.startswith(("core/", "simd/")) and header in LIBRARY_FORBIDDEN:
+        return "is for printing, which the library does not"
+    for folder, patterns in ALLOWED:
+        if name.startswith(folder):
+            if not any(re.fullmatch(pattern, header) for pattern in patterns):
+                return f"may not be included from {folder}"
+            break
+    return None
+
+
+def check_includes(root):
+    for name in sources(root):
+        text = read(root, name)
+        for match in INCLUDE.finditer(text):
+            problem = include_violation(name, match[1])
+            if problem:
+                yield f"{name}:{line_of(text, match.start())}: {match[1]} {problem}"
+
+
+def check_target_include(root):
+    """Highway includes a source again by the path it names: a wrong one compiles another file."""
+    for name in sources(root):
+        if name.startswith("tests/"):
+            continue
+        text = read(root, name)
+        named = TARGET_INCLUDE.findall(text)
+        if named and named != [name]:
+            yield f"{name}: HWY_TARGET_INCLUDE is {named}, and must be its own path"
+        if "hwy/foreach_target.h" in INCLUDE.findall(text) and not named:
+            yield f"{name}: includes hwy/foreach_target.h and defines no HWY_TARGET_INCLUDE"
+
+
+def check_guards(root):
+    """core/include/tamis/hash.h has TAMIS_HASH_H_, core/src/bulk.h TAMIS_CORE_SRC_BULK_H_."""
+    for name in sources(root):
+        if not name.endswith(".h") or name.endswith("-inl.h"):
+            continue
+        want = name.removeprefix("core/include/").upper()
+        want = re.sub(r"[^A-Z0-9]", "_", want if want.startswith("TAMIS/") else "TAMIS/" + want) + "_"
+        if f"#ifndef {want}\n#define {want}\n" not in read(root, name):
+            yield f"{name}: has no include guard {want}"
+
+
+def check_ascii(root):
+    for name in texts(root):
+        for number, line in enumerate((root / name).read_bytes().split(b"\n"), 1):
+            if not line.isascii():
+                yield f"{name}:{number}: not ASCII"
+
+
+def check_length(root):
+    for name in texts(root):
+        lines = (root / name).read_bytes().count(b"\n")
+        if lines > MAX_LINES:
+            yield f"{name}: {lines} lines, the limit is {MAX_LINES}"
+
+
+def check_paths(root):
+    for name in texts(root):
+        for number, line in enumerate(read(root, name).split("\n"), 1):
+            if MACHINE_PATH.search(line):
+                yield f"{name}:{number}: a path of one machine: {line.strip()}"
+
+
+RULES = {
+    "includes": check_includes,
+    "target_include": check_target_include,
+    "guards": check_guards,
+    "ascii": check_ascii,
+    "length": check_length,
+    "paths": check_paths,
+}
+
+
+def main(arguments):
+    if arguments == ["--list"]:
+        print("\n".join(RULES))
+        return 0
+    if len(arguments) != 2 or arguments[0] not in RULES:
+        print(__doc__, file=sys.stderr)
+        return 2
+    root = pathlib.Path(arguments[1])
+    if not any(sources(root)):
+        print(f"{root} has no sources", file=sys.stderr)
+        return 2
+    violations = list(RULES[arguments[0]](root))
+    for violation in violations:
+        print(violation)
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,54 @@
+// Batches for tests of kernels.
+#ifndef TAMIS_TESTS_SIMD_KERNEL_TEST_UTIL_H_
+#define TAMIS_TESTS_SIMD_KERNEL_TEST_UTIL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <ostream>
+#include <vector>
+
+#include "tamis/detail/kernels.h"
+#include "tests/test_util.h"
+
+namespace tamis {
+
+// What a batch is made of, but for its values.
+struct BatchSpec {
+  Source source;
+  uint64_t seed = 0;  // unused for hashes
+
+  Batch Make(const uint64_t* values, size_t n) const {
+    if (source == Source::kHashes) return HashBatch(values, n);
+    return KeyBatch({source == Source::kXxh3 ? HashKind::kXxh3 : HashKind::kXxh64, seed}, values,
+                    n);
+  }
+
+  friend std::ostream& operator<<(std::ostream& out, const BatchSpec& spec) {
+    constexpr const char* kNames[] = {"hashes", "xxh3", "xxh64"};
+    return out << kNames[static_cast<int>(spec.source)] << " with seed " << spec.seed;
+  }
+};
+
+// Seeds whose halves differ, so that no mix-up of them goes unnoticed.
+inline constexpr BatchSpec kBatchSpecs[] = {{Source::kHashes, 0},
+                                            {Source::kXxh3, 0},
+                                            {Source::kXxh3, 0x8123456789ABCDEF},
+                                            {Source::kXxh64, 0},
+                                            {Source::kXxh64, 0xFEDCBA9876543218}};
+
+// Random values, and those at the limits: as hashes these select the first and the last block and the
+// first and the last bit of a word.
+inline std::vector<uint64_t> RandomValues(size_t n, uint64_t seed) {
+  constexpr uint64_t kExtremes[] = {0, ~uint64_t{0}, 0xFFFFFFFF, 0xFFFFFFFF00000000, 1,
+                                    uint64_t{1} << 63};
+  Random random(seed);
+  std::vector<uint64_t> values(n);
+  for (uint64_t& value : values) {
+    value = random.Below(8) == 0 ? kExtremes[random.Below(std::size(kExtremes))] : random();
+  }
+  return values;
+}
+
+}  // namespace tamis
+
+#endif  // TAMIS_TESTS_SIMD_KERNEL_TEST_UTIL_H_

@@ -1,0 +1,199 @@
+// The split-block kernels of every backend: same answers, same filter memory as the portable one.
+#include "tamis/split_block.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "tamis/detail/kernels.h"
+#include "tamis/keys.h"
+#include "tests/simd/kernel_test_util.h"
+#include "tests/test_util.h"
+
+namespace tamis {
+namespace {
+
+namespace sb = split_block;
+
+// Beyond 64 MiB kernels may prefetch otherwise.
+constexpr uint64_t kFarBlocks = 2'500'000;
+
+class SplitBlockKernelTest : public BackendTest {
+ protected:
+  const SplitBlockKernels& split_block() const { return kernels().split_block; }
+  const SplitBlockKernels& oracle() const { return portable().split_block; }
+};
+
+// Blocks at a multiple of 64 bytes, as Storage has them, all bits zero.
+class Blocks : public GuardedArray<uint32_t> {
+ public:
+  explicit Blocks(uint64_t num_blocks)
+      : GuardedArray(num_blocks * sb::kWords, num_blocks % 2 * sb::kWords) {}
+
+  // Seven bits of eight: a third of all probes are then hits, and most of the misses miss one bit.
+  void Randomize(uint64_t seed) {
+    Random random(seed);
+    for (uint32_t& word : span()) word = static_cast<uint32_t>(random() | random() | random());
+  }
+
+  bool operator==(const Blocks& other) const {
+    return size() == other.size() && std::memcmp(data(), other.data(), 4 * size()) == 0;
+  }
+};
+
+TEST_P(SplitBlockKernelTest, ContainsEqualsPortable) {
+  for (const uint64_t num_blocks : {uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{1000},
+                                    kFarBlocks}) {
+    Blocks blocks(num_blocks);
+    blocks.Randomize(/*seed=*/num_blocks);
+    size_t hits = 0, misses = 0;
+    for (const BatchSpec& spec : kBatchSpecs) {
+      for (const size_t n : TestSizes()) {
+        const GuardedArray<uint64_t> values(RandomValues(n, /*seed=*/n), n % 2);
+        const Batch batch = spec.Make(values.data(), n);
+        const size_t num_words = BitmapWords(n);
+        std::vector<uint64_t> want(num_words);
+        oracle().contains(blocks.data(), num_blocks, batch, want.data());
+        for (const size_t slack : {8, 9}) {
+          const auto got = GuardedArray<uint64_t>::Output(num_words, slack);
+          split_block().contains(blocks.data(), num_blocks, batch, got.data());
+          ASSERT_EQ(got.vector(), want) << num_blocks << " blocks, " << spec << ", n = " << n;
+          ASSERT_TRUE(got.Intact()) << num_blocks << " blocks, " << spec << ", n = " << n;
+        }
+        if (n % 64 != 0) {
+          ASSERT_EQ(want.back() >> (n % 64), 0u) << "n = " << n;
+        }
+        const uint64_t ones = portable().popcount(want.data(), num_words);
+        hits += ones;
+        misses += n - ones;
+      }
+    }
+    EXPECT_GT(hits, 1000u) << num_blocks << " blocks";
+    EXPECT_GT(misses, 1000u) << num_blocks << " blocks";
+    EXPECT_TRUE(blocks.Intact());
+  }
+}
+
+// Also where all keys of a step fall into one block, or are equal.
+TEST_P(SplitBlockKernelTest, InsertEqualsPortable) {
+  for (const uint64_t num_blocks : {1, 2, 3, 1000}) {
+    for (const BatchSpec& spec : kBatchSpecs) {
+      for (const size_t n : TestSizes()) {
+        const GuardedArray<uint64_t> values(RandomValues(n, /*seed=*/n), n % 2);
+        Blocks want(num_blocks), got(num_blocks);
+        oracle().insert(want.data(), num_blocks, spec.Make(values.data(), n));
+        split_block().insert(got.data(), num_blocks, spec.Make(values.data(), n));
+        ASSERT_TRUE(got == want) << num_blocks << " blocks, " << spec << ", n = " << n;
+        ASSERT_TRUE(got.Intact()) << num_blocks << " blocks, " << spec << ", n = " << n;
+      }
+    }
+  }
+}
+
+TEST_P(SplitBlockKernelTest, InsertEqualsPortableInALargeFilter) {
+  Blocks want(kFarBlocks), got(kFarBlocks);
+  for (const BatchSpec& spec : kBatchSpecs) {
+    for (const size_t n : TestSizes()) {
+      const GuardedArray<uint64_t> values(RandomValues(n, spec.seed + n), n % 2);
+      oracle().insert(want.data(), kFarBlocks, spec.Make(values.data(), n));
+      split_block().insert(got.data(), kFarBlocks, spec.Make(values.data(), n));
+    }
+    ASSERT_TRUE(got == want) << spec;
+  }
+  EXPECT_TRUE(got.Intact());
+}
+
+TEST_P(SplitBlockKernelTest, InsertKeepsTheBitsThatAreThere) {
+  constexpr uint64_t kBlocks = 50;
+  Blocks want(kBlocks), got(kBlocks);
+  want.Randomize(/*seed=*/1);
+  got.Randomize(/*seed=*/1);
+  const std::vector<uint64_t> values = RandomValues(100, /*seed=*/2);
+  oracle().insert(want.data(), kBlocks, HashBatch(values.data(), values.size()));
+  split_block().insert(got.data(), kBlocks, HashBatch(values.data(), values.size()));
+  EXPECT_TRUE(got == want);
+}
+
+TEST_P(SplitBlockKernelTest, OneKeyEqualsPortable) {
+  for (const uint64_t num_blocks : {uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{1000},
+                                    kFarBlocks}) {
+    Blocks want(num_blocks), got(num_blocks), probed(num_blocks);
+    probed.Randomize(/*seed=*/num_blocks);
+    size_t hits = 0;
+    for (const uint64_t hash : RandomValues(1000, /*seed=*/num_blocks)) {
+      const bool found = split_block().contains_one(probed.data(), num_blocks, hash);
+      ASSERT_EQ(found, oracle().contains_one(probed.data(), num_blocks, hash)) << hash;
+      hits += found;
+      oracle().insert_one(want.data(), num_blocks, hash);
+      split_block().insert_one(got.data(), num_blocks, hash);
+      ASSERT_TRUE(split_block().contains_one(got.data(), num_blocks, hash)) << hash;
+    }
+    EXPECT_TRUE(got == want) << num_blocks << " blocks";
+    EXPECT_TRUE(got.Intact()) << num_blocks << " blocks";
+    EXPECT_GT(hits, 100u) << num_blocks << " blocks";
+    EXPECT_LT(hits, 900u) << num_blocks << " blocks";
+  }
+}
+
+// A key is missing if any one of its eight bits is, whichever word that is in.
+TEST_P(SplitBlockKernelTest, EveryWordCounts) {
+  constexpr uint64_t kBlocks = 5;
+  for (const uint64_t hash : RandomKeys(50, /*seed=*/3)) {
+    for (int w = 0; w < sb::kWords; ++w) {
+      Blocks blocks(kBlocks);
+      oracle().insert_one(blocks.data(), kBlocks, hash);
+      blocks.data()[sb::kWords * sb::BlockIndex(hash, kBlocks) + w] = ~sb::WordBit(hash, w);
+      EXPECT_FALSE(split_block().contains_one(blocks.data(), kBlocks, hash)) << "word " << w;
+      const std::vector<uint64_t> hashes(128, hash);
+      uint64_t bits[2];
+      split_block().contains(blocks.data(), kBlocks, HashBatch(hashes.data(), 128), bits);
+      EXPECT_EQ(bits[0] | bits[1], 0u) << "word " << w;
+    }
+  }
+}
+
+// The largest filter there is, 128 GiB, of which only the pages that are written take memory.
+TEST_P(SplitBlockKernelTest, OffsetsBeyond4GiBAreNotCutOff) {
+  constexpr uint64_t kBlocks = sb::kMaxBlocks;
+  constexpr size_t kBytes = kBlocks * sb::kBlockBytes;
+  void* const map = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (map == MAP_FAILED) GTEST_SKIP() << "no 128 GiB of address space";
+#ifdef MADV_NOHUGEPAGE
+  madvise(map, kBytes, MADV_NOHUGEPAGE);
+#endif
+  auto* const words = static_cast<uint32_t*>(map);
+
+  const std::vector<uint64_t> hashes = RandomValues(300, /*seed=*/4);
+  split_block().insert(words, kBlocks, HashBatch(hashes.data(), 200));
+  for (size_t i = 200; i < 300; ++i) split_block().insert_one(words, kBlocks, hashes[i]);
+
+  std::map<uint64_t, std::vector<uint32_t>> want;  // by block
+  for (const uint64_t hash : hashes) {
+    std::vector<uint32_t>& block = want[sb::BlockIndex(hash, kBlocks)];
+    block.resize(sb::kWords);
+    sb::BlockInsert(block.data(), hash);
+  }
+  EXPECT_GT(want.rbegin()->first, kBlocks - 2);
+  for (const auto& [index, block] : want) {
+    const uint32_t* const got = words + sb::kWords * index;
+    EXPECT_EQ(std::vector<uint32_t>(got, got + sb::kWords), block) << "block " << index;
+  }
+  std::vector<uint64_t> bits(BitmapWords(300)), want_bits(bits.size());
+  std::vector<uint64_t> probes = hashes;
+  for (size_t i = 0; i < probes.size(); i += 3) probes[i] ^= 0x20;  // another bit of the same block
+  split_block().contains(words, kBlocks, HashBatch(probes.data(), 300), bits.data());
+  oracle().contains(words, kBlocks, HashBatch(probes.data(), 300), want_bits.data());
+  EXPECT_EQ(bits, want_bits);
+  EXPECT_LT(portable().popcount(bits.data(), bits.size()), 300u);
+  munmap(map, kBytes);
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, SplitBlockKernelTest,
+                         testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
+
+}  // namespace
+}  // namespace tamis

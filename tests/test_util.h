@@ -1,0 +1,160 @@
+// What tests share: random keys, sizes at which vector code goes wrong, memory that notices accesses
+// past its ends, and backends as test parameters.
+#ifndef TAMIS_TESTS_TEST_UTIL_H_
+#define TAMIS_TESTS_TEST_UTIL_H_
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <ostream>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "tamis/backend.h"
+#include "tamis/hash.h"
+
+namespace tamis {
+
+// The output function of SplitMix64 (Steele, Lea and Flood, 2014), a bijection: different x give
+// different keys. Not one of the hashes under test.
+constexpr uint64_t Mix(uint64_t x) {
+  x += 0x9E3779B97F4A7C15;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
+
+// A reproducible source of random numbers.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(Mix(seed)) {}
+
+  uint64_t operator()() { return Mix(state_++); }
+  // In [0, n); n > 0.
+  uint64_t Below(uint64_t n) { return (*this)() % n; }
+  // In [0, 1).
+  double Unit() { return static_cast<double>((*this)() >> 11) * 0x1p-53; }
+
+ private:
+  uint64_t state_;
+};
+
+// n random numbers, all different.
+inline std::vector<uint64_t> RandomKeys(size_t n, uint64_t seed) {
+  Random random(seed);
+  std::vector<uint64_t> keys(n);
+  std::generate(keys.begin(), keys.end(), random);
+  return keys;
+}
+
+// Strings of 0 to 40 random bytes, zero among them.
+inline std::vector<std::string> RandomStrings(size_t n, uint64_t seed) {
+  Random random(seed);
+  std::vector<std::string> strings(n);
+  for (std::string& s : strings) {
+    s.resize(random.Below(41));
+    for (char& c : s) c = static_cast<char>(random());
+  }
+  return strings;
+}
+
+// Numbers of keys around every vector width, step, word of a bitmap, and length of a pipeline.
+inline const std::vector<size_t>& TestSizes() {
+  static const std::vector<size_t> sizes = {
+      0,   1,   2,   3,   7,   8,   9,   15,  16,  17,  31,  32,  33,  63,  64,  65,   127, 128,
+      129, 191, 192, 193, 255, 256, 257, 258, 259, 260, 383, 384, 385, 511, 512, 1000, 4097};
+  return sizes;
+}
+
+inline constexpr HashKind kHashKinds[] = {HashKind::kXxh3, HashKind::kXxh64};
+
+// n elements, at first zero, that end `slack` elements before a page that cannot be accessed: with
+// slack 0 the first access past the end is a crash. The elements of the slack and all that precedes
+// the array are canaries. Different slacks give different alignments.
+template <typename T>
+class GuardedArray {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  explicit GuardedArray(size_t n, size_t slack = 0) : GuardedArray(n, slack, 0) {}
+  explicit GuardedArray(const std::vector<T>& values, size_t slack = 0)
+      : GuardedArray(values.size(), slack) {
+    std::copy(values.begin(), values.end(), data());
+  }
+  GuardedArray(const GuardedArray&) = delete;
+  GuardedArray& operator=(const GuardedArray&) = delete;
+  ~GuardedArray() { munmap(begin_, map_bytes_); }
+
+  // For an output: what is not written does not look as if it had been.
+  static GuardedArray Output(size_t n, size_t slack) {
+    return GuardedArray(n, slack, kJunk);
+  }
+
+  T* data() const { return reinterpret_cast<T*>(begin_ + front_bytes()); }
+  size_t size() const { return n_; }
+  std::span<T> span() const { return {data(), n_}; }
+  std::vector<T> vector() const { return std::vector<T>(data(), data() + n_); }
+
+  bool Intact() const {
+    const auto is_canary = [](uint8_t byte) { return byte == kCanary; };
+    return std::all_of(begin_, begin_ + front_bytes(), is_canary) &&
+           std::all_of(begin_ + accessible_ - slack_bytes_, begin_ + accessible_, is_canary);
+  }
+
+ private:
+  static constexpr uint8_t kCanary = 0xC5;
+  static constexpr uint8_t kJunk = 0x5C;
+  static constexpr size_t kMinFront = 256;
+
+  GuardedArray(size_t n, size_t slack, uint8_t fill) : n_(n), slack_bytes_(slack * sizeof(T)) {
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    const size_t wanted = kMinFront + n * sizeof(T) + slack_bytes_;
+    accessible_ = (wanted + page - 1) / page * page;
+    map_bytes_ = accessible_ + page;
+    void* const map =
+        mmap(nullptr, map_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED) throw std::bad_alloc();
+    begin_ = static_cast<uint8_t*>(map);
+    mprotect(begin_ + accessible_, page, PROT_NONE);
+    std::memset(begin_, kCanary, front_bytes());
+    if (fill != 0) std::memset(begin_ + front_bytes(), fill, n * sizeof(T));
+    std::memset(begin_ + accessible_ - slack_bytes_, kCanary, slack_bytes_);
+  }
+
+  size_t front_bytes() const { return accessible_ - slack_bytes_ - n_ * sizeof(T); }
+
+  size_t n_;
+  size_t slack_bytes_;
+  uint8_t* begin_ = nullptr;
+  size_t accessible_ = 0;
+  size_t map_bytes_ = 0;
+};
+
+// How gtest shows a backend, also in the names of parameterized tests.
+inline void PrintTo(const Backend& backend, std::ostream* out) { *out << backend.name; }
+
+struct BackendName {
+  std::string operator()(const testing::TestParamInfo<Backend>& test) const {
+    return std::string(test.param.name);
+  }
+};
+
+// Every backend that runs here, against those kernels that are the oracle.
+class BackendTest : public testing::TestWithParam<Backend> {
+ protected:
+  const Backend& backend() const { return GetParam(); }
+  const Kernels& kernels() const { return *GetParam().kernels; }
+  const Kernels& portable() const { return *FindBackend("portable").kernels; }
+};
+
+}  // namespace tamis
+
+#endif  // TAMIS_TESTS_TEST_UTIL_H_
