@@ -10,7 +10,8 @@
 namespace tamis::bench {
 namespace {
 
-// A repetition of one contender does this many keys at least, so that a sample is not one interrupt.
+// A repetition of one contender does this many keys at least, so that a sample is not one
+// interrupt.
 constexpr uint64_t kKeysPerSample = 16'000'000;
 
 int Passes(uint64_t keys) {
@@ -34,6 +35,7 @@ class Round {
   }
 
   void Measure(Contender& contender, Row& row) {
+    const Time time = contender.threads() == 1 ? Time::kThread : Time::kWall;
     const auto num_keys = static_cast<double>(keys_.size());
     const auto num_queries = static_cast<double>(queries_.keys.size());
     contender.Open(arena_, filter_bytes_, keys_.size());
@@ -41,13 +43,14 @@ class Round {
 
     const auto build = [&] { contender.Build(keys_); };
     if (keys_.size() < kKeysPerSample) build();  // to warm up; the largest ones warm nothing
-    row.build_ns.push_back(MedianNanoseconds(Passes(keys_.size()), build) / num_keys);
+    row.build_ns.push_back(MedianNanoseconds(time, Passes(keys_.size()), build) / num_keys);
 
     std::fill(answers_.bits.begin(), answers_.bits.end(), 0);
     std::fill(answers_.bytes.begin(), answers_.bytes.end(), 0);
     const auto lookup = [&] { contender.Lookup(queries_.keys, answers_); };
     lookup();
-    row.lookup_ns.push_back(MedianNanoseconds(Passes(queries_.keys.size()), lookup) / num_queries);
+    row.lookup_ns.push_back(MedianNanoseconds(time, Passes(queries_.keys.size()), lookup) /
+                            num_queries);
     contender.Close();
     row.fpr = CheckedFpr(contender);
   }
@@ -56,9 +59,8 @@ class Round {
   double CheckedFpr(const Contender& contender) const {
     size_t absent = 0, false_positives = 0;
     for (size_t i = 0; i < queries_.keys.size(); ++i) {
-      const bool answer = contender.answers_in_bits()
-                              ? Bitmap(answers_.bits).Test(i)
-                              : answers_.bytes[i] != 0;
+      const bool answer = contender.answers_in_bits() ? (answers_.bits[i / 64] >> (i % 64)) & 1
+                                                      : answers_.bytes[i] != 0;
       if (queries_.present[i] && !answer) {
         throw std::runtime_error(contender.name() + " gave a false negative for query " +
                                  std::to_string(i));
@@ -82,23 +84,29 @@ class Round {
 SizeResult Compare(const SizePlan& plan, const Contenders& contenders, Arena& arena,
                    const Pinning& pinning) {
   Round round(plan, arena);
-  SizeResult result{plan.keys, plan.queries, std::vector<Row>(contenders.size() + 1), {}};
+  SizeResult result{plan.keys, plan.queries, std::vector<Row>(contenders.size() + 1), {}, 0};
   result.rows[0].name = kLineLimit;
   for (size_t i = 0; i < contenders.size(); ++i) result.rows[i + 1].name = contenders[i]->name();
 
+  double wall_ns = 0, thread_ns = 0;  // of turns with one thread
   for (size_t repetition = 0; repetition < static_cast<size_t>(plan.repetitions); ++repetition) {
     for (size_t turn = 0; turn < result.rows.size(); ++turn) {
       const size_t i = (repetition + turn) % result.rows.size();
+      const unsigned threads = i == 0 ? 1 : contenders[i - 1]->threads();
+      const double wall_start = NowNs(Time::kWall), thread_start = NowNs(Time::kThread);
+      pinning.PinTo(threads);
       if (i == 0) {
         result.limit_methods.push_back(round.MeasureLimit(result.rows[0]));
-        continue;
+      } else {
+        round.Measure(*contenders[i - 1], result.rows[i]);
       }
-      Contender& contender = *contenders[i - 1];
-      pinning.PinTo(contender.threads());
-      round.Measure(contender, result.rows[i]);
       pinning.PinTo(1);
+      if (threads > 1) continue;
+      wall_ns += NowNs(Time::kWall) - wall_start;
+      thread_ns += NowNs(Time::kThread) - thread_start;
     }
   }
+  result.processor_share = thread_ns / wall_ns;
   return result;
 }
 

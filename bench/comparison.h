@@ -14,8 +14,7 @@ namespace tamis::bench {
 
 inline constexpr char kLineLimit[] = "random-line limit";
 
-// Samples are nanoseconds per key on the wall clock, one for each repetition: the median of passes in
-// a row.
+// Samples are nanoseconds per key, one for each repetition: the median of passes in a row.
 struct Row {
   std::string name;
   double bits_per_key = 0;  // 0 for the limit
@@ -29,6 +28,9 @@ struct SizeResult {
   size_t queries = 0;
   std::vector<Row> rows;                   // the limit first
   std::vector<std::string> limit_methods;  // the fastest of each repetition
+  // Of the time of one-thread measurements, the share in which the thread had its processor: less
+  // than all of it means that other work ran on the machine.
+  double processor_share = 0;
 };
 
 struct SizePlan {
@@ -38,9 +40,9 @@ struct SizePlan {
 };
 
 // In each repetition every contender takes the arena once, in an order that rotates: it builds, and
-// answers the queries, half of which are hits, after a pass to warm up. So a slow phase of the machine
-// meets all of them, and none evicts what another has in cache. Throws std::runtime_error if one gives
-// a false negative, for then its time is worth nothing.
+// answers the queries, half of which are hits, after a pass to warm up. So a slow phase of the
+// machine meets all of them, and none evicts what another has in cache. Throws std::runtime_error
+// if one gives a false negative, for then its time is worth nothing.
 SizeResult Compare(const SizePlan& plan, const Contenders& contenders, Arena& arena,
                    const Pinning& pinning);
 

@@ -33,7 +33,8 @@ class Contender {
   unsigned threads() const noexcept { return threads_; }
   bool answers_in_bits() const noexcept { return answers_in_bits_; }
 
-  // Makes an empty filter of about `bytes` for `num_keys` in the arena. Close gives the memory back.
+  // Makes an empty filter of about `bytes` for `num_keys` in the arena. Close gives the memory
+  // back.
   virtual void Open(Arena& arena, uint64_t bytes, uint64_t num_keys) = 0;
   virtual void Close() = 0;
   virtual uint64_t bytes() const = 0;

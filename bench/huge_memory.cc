@@ -21,7 +21,8 @@ void* MapHuge(size_t bytes) {
                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (map == MAP_FAILED) throw std::bad_alloc();
   auto* const first = static_cast<std::byte*>(map);
-  const size_t head = WholePages(reinterpret_cast<uintptr_t>(map)) - reinterpret_cast<uintptr_t>(map);
+  const size_t head =
+      WholePages(reinterpret_cast<uintptr_t>(map)) - reinterpret_cast<uintptr_t>(map);
   std::byte* const begin = first + head;
   if (head > 0) munmap(first, head);
   if (head < kHugePageBytes) munmap(begin + size, kHugePageBytes - head);

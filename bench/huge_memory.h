@@ -10,8 +10,8 @@
 
 namespace tamis::bench {
 
-// `bytes` zero bytes, aligned to a huge page; the kernel is asked for huge pages, whatever the size.
-// Throws std::bad_alloc.
+// `bytes` zero bytes, aligned to a huge page; the kernel is asked for huge pages, whatever the
+// size. Throws std::bad_alloc.
 void* MapHuge(size_t bytes);
 void UnmapHuge(void* begin, size_t bytes) noexcept;
 

@@ -9,9 +9,9 @@ namespace tamis::bench {
 namespace {
 
 constexpr size_t kLineBytes = 64;
-constexpr size_t kStep = 8;          // lines to a turn of the loop: one cache line of offsets
-constexpr size_t kReadAhead = 256;   // offsets
-constexpr size_t kMaxAhead = 128;    // lines
+constexpr size_t kStep = 8;         // lines to a turn of the loop: one cache line of offsets
+constexpr size_t kReadAhead = 256;  // offsets
+constexpr size_t kMaxAhead = 128;   // lines
 
 // Sums one word of each line, so that no read can be left out.
 template <size_t kAhead, int kLocality>
@@ -39,9 +39,10 @@ struct Method {
   uint64_t (*read)(const std::byte* memory, const uint64_t* offsets, size_t n);
 };
 
-// The locality of __builtin_prefetch: 3 is T0, the first-level cache; 2 is T1, the second-level one.
+// The locality of __builtin_prefetch: 3 is T0, the first-level cache; 2 is T1, the second-level
+// one.
 constexpr Method kMethods[] = {
-    {"no prefetch", ReadLines<0, 3>}, {"T0, 16 ahead", ReadLines<16, 3>},
+    {"no prefetch", ReadLines<0, 3>},   {"T0, 16 ahead", ReadLines<16, 3>},
     {"T0, 32 ahead", ReadLines<32, 3>}, {"T0, 64 ahead", ReadLines<64, 3>},
     {"T1, 64 ahead", ReadLines<64, 2>}, {"T1, 128 ahead", ReadLines<128, 2>},
 };
@@ -63,7 +64,7 @@ LineLimit RandomLines::Measure(std::span<const std::byte> memory, int passes) co
   for (const Method& method : kMethods) {
     const auto read = [&] { Keep(method.read(memory.data(), offsets_.data(), lines_)); };
     read();
-    const double ns = MedianNanoseconds(passes, read) / static_cast<double>(lines_);
+    const double ns = MedianNanoseconds(Time::kThread, passes, read) / static_cast<double>(lines_);
     if (best.method.empty() || ns < best.ns) best = {ns, method.name};
   }
   return best;
@@ -80,7 +81,7 @@ double SequentialReadRate(std::span<const std::byte> memory, int passes) {
     Keep(sums[0] + sums[1] + sums[2] + sums[3]);
   };
   read();
-  return static_cast<double>(memory.size()) / MedianNanoseconds(passes, read);
+  return static_cast<double>(memory.size()) / MedianNanoseconds(Time::kThread, passes, read);
 }
 
 }  // namespace tamis::bench

@@ -19,10 +19,10 @@ struct LineLimit {
 // Independent reads of random cache lines of 64 bytes, on one thread: what a filter that reads one
 // line for each key cannot beat without reordering the keys.
 //
-// The offsets of the lines come from an array, as hashes do, which is prefetched: streaming through it
-// costs as much as the lines where they are in a cache. Nobody knows beforehand how best to read, so
-// all of these are tried: no prefetch, prefetch to the first-level cache 16, 32 or 64 lines ahead, to
-// the second-level cache 64 or 128 lines ahead.
+// The offsets of the lines come from an array, as hashes do, which is prefetched: streaming through
+// it costs as much as the lines where they are in a cache. Nobody knows beforehand how best to
+// read, so all of these are tried: no prefetch, prefetch to the first-level cache 16, 32 or 64
+// lines ahead, to the second-level cache 64 or 128 lines ahead.
 class RandomLines {
  public:
   // `lines` random lines of a piece of memory of `bytes`, 64 or more.

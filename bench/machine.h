@@ -15,8 +15,8 @@ std::vector<std::pair<std::string, std::string>> MachineFacts();
 // The memory of this process that is in huge pages, in bytes; nothing if the system does not say.
 std::optional<uint64_t> HugePageBytes();
 
-// Keeps the calling thread on one processor while one thread is measured, and lets it and the threads
-// that it starts go where they may while several are.
+// Keeps the calling thread on one processor while one thread is measured, and lets it and the
+// threads that it starts go where they may while several are.
 class Pinning {
  public:
   // `processor`: a number, or nothing to leave the thread where the system puts it. Throws

@@ -1,6 +1,7 @@
-// Boost.Bloom, which chooses its vector instructions when it is compiled: this file alone is compiled
-// with -march=native, so that the peer is at its best, and the program runs on the machine that built
-// it. Boost is no part of this repository; without its headers the comparison has no peer.
+// Boost.Bloom, which chooses its vector instructions when it is compiled: this file alone is
+// compiled with -march=native, so that the peer is at its best, and the program runs on the machine
+// that built it. Boost is no part of this repository; without its headers the comparison has no
+// peer.
 #include <boost/bloom.hpp>
 #include <memory_resource>
 #include <optional>
@@ -53,7 +54,7 @@ class BoostContender : public Contender {
 
  private:
   using BoostFilter = boost::bloom::filter<uint64_t, 1, boost::bloom::fast_multiblock32<8>, 0, Hash,
-                                      std::pmr::polymorphic_allocator<unsigned char>>;
+                                           std::pmr::polymorphic_allocator<unsigned char>>;
 
   bool bulk_;
   std::optional<BoostFilter> filter_;

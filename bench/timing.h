@@ -3,24 +3,33 @@
 #define TAMIS_BENCH_TIMING_H_
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <ctime>
+#include <utility>
 #include <vector>
 
 namespace tamis::bench {
 
-using Clock = std::chrono::steady_clock;
+// What one thread does is measured on the clock of that thread, which stands still while another
+// process has its processor; on an idle machine both say the same. Several threads need the wall's.
+enum class Time { kThread = CLOCK_THREAD_CPUTIME_ID, kWall = CLOCK_MONOTONIC };
 
-template <typename Call>
-double Nanoseconds(const Call& call) {
-  const Clock::time_point start = Clock::now();
-  call();
-  return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+inline double NowNs(Time time) {
+  timespec now = {};
+  clock_gettime(static_cast<clockid_t>(time), &now);
+  return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
 }
 
-// The value below which a share of the samples lies, in [0, 1], linear between two of them. There is
-// at least one sample.
+template <typename Call>
+double Nanoseconds(Time time, const Call& call) {
+  const double start = NowNs(time);
+  call();
+  return NowNs(time) - start;
+}
+
+// The value below which a share of the samples lies, in [0, 1], linear between two of them. There
+// is at least one sample.
 inline double Quantile(std::vector<double> samples, double share) {
   std::sort(samples.begin(), samples.end());
   const double at = share * static_cast<double>(samples.size() - 1);
@@ -33,9 +42,9 @@ inline double Median(std::vector<double> samples) { return Quantile(std::move(sa
 
 // The median time of `passes` calls.
 template <typename Call>
-double MedianNanoseconds(int passes, const Call& call) {
+double MedianNanoseconds(Time time, int passes, const Call& call) {
   std::vector<double> samples;
-  for (int i = 0; i < passes; ++i) samples.push_back(Nanoseconds(call));
+  for (int i = 0; i < passes; ++i) samples.push_back(Nanoseconds(time, call));
   return Median(std::move(samples));
 }
 

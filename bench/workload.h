@@ -33,8 +33,8 @@ struct Queries {
   HugeVector<uint8_t> present;  // 1 where the key is one of the first num_keys, else 0
 };
 
-// n queries, `hit_percent` of which in expectation, and in random order, are random ones of the first
-// `num_keys` keys; the others are distinct keys beyond these. num_keys is below 2^32.
+// n queries, `hit_percent` of which in expectation, and in random order, are random ones of the
+// first `num_keys` keys; the others are distinct keys beyond these. num_keys is below 2^32.
 Queries MakeQueries(uint64_t num_keys, size_t n, int hit_percent);
 
 // Strings of 16 bytes, one for each integer key.

@@ -1,6 +1,7 @@
 # Finds Highway, Google's portable SIMD library: hwy::hwy, Highway_FOUND, Highway_VERSION.
 #
-# Tried in order: its CMake package (upstream from 1.0.4, Debian before), pkg-config, header + library.
+# Tried in order: its CMake package (upstream from 1.0.4, Debian's before), pkg-config, header and
+# library.
 if(TARGET hwy::hwy)
   # The parent project has chosen one, whose version need not be known: trust it.
   set(Highway_FOUND TRUE)
@@ -38,7 +39,7 @@ include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(Highway
   REQUIRED_VARS Highway_LIBRARY Highway_INCLUDE_DIR
   VERSION_VAR Highway_VERSION
-  REASON_FAILURE_MESSAGE "install the package libhwy-dev (Debian, Ubuntu) or highway-devel (Fedora), \
+  REASON_FAILURE_MESSAGE "install the package libhwy-dev (Debian, Ubuntu), \
 add its prefix to CMAKE_PREFIX_PATH, or set TAMIS_SIMD=OFF")
 
 if(Highway_FOUND AND NOT TARGET hwy::hwy)
@@ -50,7 +51,8 @@ if(Highway_FOUND AND NOT TARGET hwy::hwy)
     target_compile_definitions(hwy::hwy INTERFACE HWY_SHARED_DEFINE)
   endif()
 endif()
-# A parent project that links a static tamis must see them; all, for their package file refuses a half.
+# A parent project that links a static tamis must see them. All of them: their package file fails
+# where it finds one and not the others.
 foreach(_highway_target hwy::hwy hwy::hwy_contrib hwy::hwy_test)
   if(TARGET ${_highway_target})
     set_target_properties(${_highway_target} PROPERTIES IMPORTED_GLOBAL TRUE)

@@ -32,7 +32,7 @@ include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(xxHash
   REQUIRED_VARS xxHash_LIBRARY xxHash_INCLUDE_DIR
   VERSION_VAR xxHash_VERSION
-  REASON_FAILURE_MESSAGE "install the package libxxhash-dev (Debian, Ubuntu) or xxhash-devel (Fedora), \
+  REASON_FAILURE_MESSAGE "install the package libxxhash-dev (Debian, Ubuntu), \
 or add its prefix to CMAKE_PREFIX_PATH")
 
 if(xxHash_FOUND AND NOT TARGET xxHash::xxhash)

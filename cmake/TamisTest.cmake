@@ -19,7 +19,8 @@ function(tamis_test name)
   if(CMAKE_CROSSCOMPILING)
     set(mode PRE_TEST)
   endif()
-  set(options DISCOVERY_MODE ${mode} DISCOVERY_TIMEOUT 120 WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  set(options DISCOVERY_MODE ${mode} DISCOVERY_TIMEOUT 120
+    WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   gtest_discover_tests(${name} ${options} TEST_FILTER "-*Slow*" TEST_LIST ${name}_TESTS
     PROPERTIES TIMEOUT 300)
   gtest_discover_tests(${name} ${options} TEST_FILTER "*Slow*" TEST_LIST ${name}_SLOW_TESTS

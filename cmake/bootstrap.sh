@@ -184,8 +184,7 @@ END
   mkdir -p "$dir/share" && cp -R "$state/root/usr/share/cmake" "$dir/share"
   rm -rf "$state"
   # pkg-config files name /usr; make them say where they are.
-  find "$dir" -path '*/lib/*/pkgconfig/*.pc' -exec sed -i 's|^prefix=.*|prefix=${pcfiledir}/../../..|' {} +
-  find "$dir" -path '*/share/*/pkgconfig/*.pc' -exec sed -i 's|^prefix=.*|prefix=${pcfiledir}/../..|' {} +
+  find "$dir" -name '*.pc' -exec sed -i 's|^prefix=.*|prefix=${pcfiledir}/../../..|' {} +
   say "$dir holds the libraries; use it with cmake -DCMAKE_PREFIX_PATH=$dir"
 }
 
@@ -216,8 +215,7 @@ format() {
   mode="--dry-run -Werror"
   [ "${1:-}" != --fix ] || mode=-i
   cd "$root"
-  find core simd cuda tools tests bench -name '*.h' -o -name '*.cc' -o -name '*.cu' -o -name '*.cuh' \
-    2>/dev/null | sort | xargs clang-format-14 $mode
+  find core simd tools tests bench -name '*.h' -o -name '*.cc' | sort | xargs clang-format-14 $mode
 }
 
 command=${1:-help}

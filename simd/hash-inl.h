@@ -23,8 +23,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Keys are hashed and located in steps of eight, in as many vectors as that takes.
 inline constexpr size_t kStep = 8;
-// Keys are read this far ahead of the vector at hand: hardware prefetchers stop at the ends of pages,
-// and a late key delays all stages behind it (bench/NOTES.md).
+// Keys are read this far ahead of the vector at hand: hardware prefetchers stop at the ends of
+// pages, and a late key delays all stages behind it (bench/NOTES.md).
 inline constexpr size_t kReadAhead = 256;
 using D64 = hn::CappedTag<uint64_t, kStep>;
 using V64 = hn::Vec<D64>;

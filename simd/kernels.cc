@@ -6,14 +6,14 @@
 //
 #include <hwy/highway.h>
 
-#include "tamis/detail/kernels.h"
 #include "core/src/providers.h"
 #include "simd/hash-inl.h"
 #include "simd/outputs-inl.h"
 #include "simd/split_block-inl.h"
 #include "simd/visit_targets.h"
+#include "tamis/detail/kernels.h"
 
-HWY_BEFORE_NAMESPACE();
+// No HWY_BEFORE_NAMESPACE: there is no code here, only constants.
 namespace tamis {
 namespace HWY_NAMESPACE {
 
@@ -30,11 +30,14 @@ namespace HWY_NAMESPACE {
                     .contains_one = SplitBlockContainsOne,
                     .insert_one = SplitBlockInsertOne},
 };
+[[maybe_unused]] constexpr const char* kDescription = HWY_MAX_BYTES == 16   ? "128-bit vectors"
+                                                      : HWY_MAX_BYTES == 32 ? "256-bit vectors"
+                                                      : HWY_MAX_BYTES == 64 ? "512-bit vectors"
+                                                                            : "scalable vectors";
 #endif
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tamis
-HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace tamis {
@@ -42,11 +45,12 @@ namespace {
 
 struct Entry {
   int64_t target;
+  const char* description;
   const Kernels* kernels;
 };
 
-#define TAMIS_ENTRY(TARGET, NAMESPACE) Entry{TARGET, &NAMESPACE::kKernels},
-constexpr Entry kEntries[] = {TAMIS_VISIT_TARGETS(TAMIS_ENTRY) Entry{0, nullptr}};
+#define TAMIS_ENTRY(TARGET, NAMESPACE) Entry{TARGET, NAMESPACE::kDescription, &NAMESPACE::kKernels},
+constexpr Entry kEntries[] = {TAMIS_VISIT_TARGETS(TAMIS_ENTRY) Entry{0, nullptr, nullptr}};
 #undef TAMIS_ENTRY
 
 }  // namespace
@@ -56,7 +60,7 @@ std::vector<Backend> SimdBackends() {
   std::vector<Backend> backends;
   for (const Entry& entry : kEntries) {
     if ((entry.target & supported) == 0) continue;
-    backends.push_back({hwy::TargetName(entry.target), "vector kernels", entry.kernels});
+    backends.push_back({hwy::TargetName(entry.target), entry.description, entry.kernels});
   }
   return backends;
 }

@@ -14,9 +14,9 @@
 
 #include <hwy/highway.h>
 
-#include "tamis/detail/kernels.h"
 #include "simd/hash-inl.h"
 #include "simd/unroll.h"
+#include "tamis/detail/kernels.h"
 #include "tamis/split_block.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -201,12 +201,12 @@ void ContainsAll(const uint32_t* words, uint64_t num_blocks, const Batch& batch,
   const char* filter = reinterpret_cast<const char*>(words);
   const size_t whole = batch.n / 64 * 64;
   alignas(64) uint8_t present[64];
-  ForEachStep<kSource, kFar>(
-      filter, num_blocks, batch, whole,
-      [&](size_t i, const uint64_t* hashes, const uint64_t* offsets) HWY_ATTR {
-        ProbeStep(filter, hashes, offsets, present + i % 64);
-        if (i % 64 == 64 - kStep) bits[i / 64] = PresentBits(present);
-      });
+  ForEachStep<kSource, kFar>(filter, num_blocks, batch, whole,
+                             [&](size_t i, const uint64_t* hashes, const uint64_t* offsets)
+                                 HWY_ATTR {
+                                   ProbeStep(filter, hashes, offsets, present + i % 64);
+                                   if (i % 64 == 64 - kStep) bits[i / 64] = PresentBits(present);
+                                 });
   if (whole == batch.n) return;
   uint64_t last = 0;
   for (size_t i = whole; i < batch.n; ++i) {
@@ -220,14 +220,14 @@ template <Source kSource, bool kFar>
 void InsertAll(uint32_t* words, uint64_t num_blocks, const Batch& batch) {
   char* filter = reinterpret_cast<char*>(words);
   const size_t whole = batch.n / kStep * kStep;
-  ForEachStep<kSource, kFar>(
-      filter, num_blocks, batch, whole,
-      [&](size_t, const uint64_t* hashes, const uint64_t* offsets) HWY_ATTR {
-        TAMIS_UNROLL
-        for (size_t i = 0; i < kStep; ++i) {
-          SetBits(reinterpret_cast<uint32_t*>(filter + offsets[i]), hashes[i]);
-        }
-      });
+  ForEachStep<kSource, kFar>(filter, num_blocks, batch, whole,
+                             [&](size_t, const uint64_t* hashes, const uint64_t* offsets) HWY_ATTR {
+                               TAMIS_UNROLL
+                               for (size_t i = 0; i < kStep; ++i) {
+                                 SetBits(reinterpret_cast<uint32_t*>(filter + offsets[i]),
+                                         hashes[i]);
+                               }
+                             });
   for (size_t i = whole; i < batch.n; ++i) {
     SplitBlockInsertOne(words, num_blocks, HashOf(kSource, batch.seed_term, batch.values[i]));
   }

@@ -4,8 +4,9 @@
 
 #include <hwy/targets.h>
 
-// TAMIS_VISIT_TARGETS(V) expands to V(target, namespace) for each target of HWY_TARGETS, best first.
-// HWY_SCALAR and HWY_EMU128 are not among them: the portable backend serves where only those do.
+// TAMIS_VISIT_TARGETS(V) expands to V(target, namespace) for each target of HWY_TARGETS, best
+// first. HWY_SCALAR and HWY_EMU128 are not among them: the portable backend serves where only those
+// do.
 #if defined(HWY_AVX3_SPR) && (HWY_TARGETS & HWY_AVX3_SPR)
 #define TAMIS_VISIT_AVX3_SPR(V) V(HWY_AVX3_SPR, N_AVX3_SPR)
 #else
@@ -82,21 +83,21 @@
 #define TAMIS_VISIT_NEON_WITHOUT_AES(V)
 #endif
 
-#define TAMIS_VISIT_TARGETS(V)    \
-  TAMIS_VISIT_AVX3_SPR(V)         \
-  TAMIS_VISIT_AVX3_ZEN4(V)        \
-  TAMIS_VISIT_AVX3_DL(V)          \
-  TAMIS_VISIT_AVX3(V)             \
-  TAMIS_VISIT_AVX2(V)             \
-  TAMIS_VISIT_SSE4(V)             \
-  TAMIS_VISIT_SSSE3(V)            \
-  TAMIS_VISIT_SSE2(V)             \
-  TAMIS_VISIT_SVE2_128(V)         \
-  TAMIS_VISIT_SVE_256(V)          \
-  TAMIS_VISIT_SVE2(V)             \
-  TAMIS_VISIT_SVE(V)              \
-  TAMIS_VISIT_NEON_BF16(V)        \
-  TAMIS_VISIT_NEON(V)             \
+#define TAMIS_VISIT_TARGETS(V) \
+  TAMIS_VISIT_AVX3_SPR(V)      \
+  TAMIS_VISIT_AVX3_ZEN4(V)     \
+  TAMIS_VISIT_AVX3_DL(V)       \
+  TAMIS_VISIT_AVX3(V)          \
+  TAMIS_VISIT_AVX2(V)          \
+  TAMIS_VISIT_SSE4(V)          \
+  TAMIS_VISIT_SSSE3(V)         \
+  TAMIS_VISIT_SSE2(V)          \
+  TAMIS_VISIT_SVE2_128(V)      \
+  TAMIS_VISIT_SVE_256(V)       \
+  TAMIS_VISIT_SVE2(V)          \
+  TAMIS_VISIT_SVE(V)           \
+  TAMIS_VISIT_NEON_BF16(V)     \
+  TAMIS_VISIT_NEON(V)          \
   TAMIS_VISIT_NEON_WITHOUT_AES(V)
 
 #endif  // TAMIS_SIMD_VISIT_TARGETS_H_

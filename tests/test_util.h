@@ -1,5 +1,5 @@
-// What tests share: random keys, sizes at which vector code goes wrong, memory that notices accesses
-// past its ends, and backends as test parameters.
+// What tests share: random keys, sizes at which vector code goes wrong, memory that notices
+// accesses past its ends, and backends as test parameters.
 #ifndef TAMIS_TESTS_TEST_UTIL_H_
 #define TAMIS_TESTS_TEST_UTIL_H_
 
@@ -94,9 +94,7 @@ class GuardedArray {
   ~GuardedArray() { munmap(begin_, map_bytes_); }
 
   // For an output: what is not written does not look as if it had been.
-  static GuardedArray Output(size_t n, size_t slack) {
-    return GuardedArray(n, slack, kJunk);
-  }
+  static GuardedArray Output(size_t n, size_t slack) { return GuardedArray(n, slack, kJunk); }
 
   T* data() const { return reinterpret_cast<T*>(begin_ + front_bytes()); }
   size_t size() const { return n_; }

@@ -59,8 +59,8 @@ uint64_t CountKeys(const BuildOptions& options, uint64_t total_bytes) {
 }
 
 // The capacity, by counting the keys if it was not given.
-void SettleCapacity(BuildOptions& options, std::optional<uint64_t> total_bytes, bool given) {
-  if (given || options.filter.bytes != 0) return;
+void SettleCapacity(BuildOptions& options, std::optional<uint64_t> total_bytes) {
+  if (options.filter.capacity != 0 || options.filter.bytes != 0) return;
   if (!total_bytes) {
     throw Error(ErrorCode::kInvalidArgument,
                 "give --capacity (or --bytes): the keys of a pipe or of standard input cannot be "
@@ -130,11 +130,8 @@ void Report(const BuildOptions& options, const SplitBlockBloomFilter& filter,
   }
 }
 
-int Run(BuildOptions options, bool capacity_given) {
+int Run(BuildOptions options) {
   options.input.Check();
-  if (capacity_given && options.filter.capacity == 0) {
-    throw Error(ErrorCode::kInvalidArgument, "--capacity: 0 is not in [1, 2^64 - 1]");
-  }
   options.filter.hash.kind = options.hash == "xxh64" ? HashKind::kXxh64 : HashKind::kXxh3;
   if (options.no_huge_pages) options.filter.memory.huge_pages = HugePages::kOff;
   options.filter.backend = options.run.Pinned();
@@ -142,7 +139,7 @@ int Run(BuildOptions options, bool capacity_given) {
   CheckNotAnInput(options.output, options.input.paths);
 
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
-  SettleCapacity(options, total_bytes, capacity_given);
+  SettleCapacity(options, total_bytes);
   SplitBlockBloomFilter filter(options.filter);
   const Inserted inserted = InsertAll(options, total_bytes.value_or(0), filter);
   filter.Save(options.output);
@@ -159,10 +156,9 @@ Command AddBuild(CLI::App& app) {
   command->add_option("-o,--output", options->output, "file to save to; replaced whole (required)")
       ->required()
       ->type_name("FILE");
-  CLI::Option* capacity =
-      AddParsed(*command, "-n,--capacity", options->filter.capacity, ParseCount,
-                "keys to size for, such as 5e9 (default: counted in a first pass)");
-  capacity->type_name("N");
+  AddParsed(*command, "-n,--capacity", options->filter.capacity, ParsePositiveCount,
+            "keys to size for, such as 5e9 (default: counted in a first pass)")
+      ->type_name("N");
   AddParsed(*command, "-p,--fpr", options->filter.fpr, ParseFpr,
             "false-positive rate at capacity (default: 0.01)")
       ->type_name("P");
@@ -179,7 +175,7 @@ Command AddBuild(CLI::App& app) {
   command->add_flag("--json", options->json, "a report in JSON on standard output");
   options->run.AddTo(*command);
   options->input.AddTo(*command);
-  return {command, [options, capacity] { return Run(*options, capacity->count() > 0); }};
+  return {command, [options] { return Run(*options); }};
 }
 
 }  // namespace tamis::tools

@@ -181,12 +181,9 @@ void PrintTable(const DemoOptions& options, const SplitBlockBloomFilter& filter,
   Print(text);
 }
 
-int Run(DemoOptions options, bool numbers_given) {
-  if (numbers_given && options.numbers == 0) {
-    throw Error(ErrorCode::kInvalidArgument, "--numbers: 0 phone numbers make no demonstration");
-  }
+int Run(DemoOptions options) {
   Check(options);
-  if (!numbers_given) options.numbers = DefaultNumbers(options);
+  if (options.numbers == 0) options.numbers = DefaultNumbers(options);
   Engine engine = options.run.MakeEngine();
   FilterOptions filter_options;
   filter_options.capacity = options.numbers;
@@ -228,10 +225,9 @@ Command AddDemoPhones(CLI::App& app) {
       "phones", "Build a filter of 11-digit phone numbers, ask it for more, report.");
   auto options = std::make_shared<DemoOptions>();
   command->footer(kFooter);
-  CLI::Option* numbers =
-      AddParsed(*command, "--numbers", options->numbers, ParseCount,
-                "numbers in the set (default: 5e9, or what 60% of memory holds)");
-  numbers->type_name("N");
+  AddParsed(*command, "--numbers", options->numbers, ParsePositiveCount,
+            "numbers in the set (default: 5e9, or what 60% of memory holds)")
+      ->type_name("N");
   AddParsed(*command, "--queries", options->queries, ParseCount,
             "numbers to ask for (default: 100,000)")
       ->type_name("Q");
@@ -240,7 +236,7 @@ Command AddDemoPhones(CLI::App& app) {
   command->add_option("--save", options->save, "save the filter")->type_name("FILE");
   command->add_flag("--json", options->json, "a report in JSON");
   options->run.AddTo(*command);
-  return {command, [options, numbers] { return Run(*options, numbers->count() > 0); }};
+  return {command, [options] { return Run(*options); }};
 }
 
 }  // namespace tamis::tools

@@ -114,7 +114,6 @@ std::string Line(const PlanOptions& options, const Structure& structure) {
 }
 
 int Run(const PlanOptions& options) {
-  if (options.n == 0) throw Error(ErrorCode::kInvalidArgument, "--n: 0 is not in [1, 2^64 - 1]");
   const auto n = static_cast<double>(options.n);
   if (options.range && n > options.range->size()) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -184,7 +183,7 @@ Command AddPlan(CLI::App& app) {
       "plan", "Compute the size and true error of each kind of filter, and of exact structures.");
   auto options = std::make_shared<PlanOptions>();
   command->footer(kFooter);
-  AddParsed(*command, "-n,--n", options->n, ParseCount, "distinct keys, such as 5e9 or 5G")
+  AddParsed(*command, "-n,--n", options->n, ParsePositiveCount, "distinct keys, such as 5e9 or 5G")
       ->required()
       ->type_name("N");
   AddParsed(*command, "-p,--fpr", options->fpr, ParseFpr,

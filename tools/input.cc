@@ -77,6 +77,7 @@ std::optional<uint64_t> InputOptions::TotalBytes() const {
     struct stat status = {};
     if (path == "-") return std::nullopt;
     if (::stat(path.c_str(), &status) != 0) FailRead(path, errno);
+    if (S_ISDIR(status.st_mode)) FailRead(path, EISDIR);
     if (!S_ISREG(status.st_mode)) return std::nullopt;
     total += static_cast<uint64_t>(status.st_size);
   }

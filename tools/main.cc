@@ -61,7 +61,7 @@ int Run(int argc, char** argv) {
   app.formatter(std::make_shared<HelpFormatter>());  // sub-commands take it over
   app.footer(kFooter);
   app.set_version_flag("--version", "tamis " TAMIS_VERSION_STRING);
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
   const std::vector<Command> commands = {
       AddBuild(app), AddQuery(app), AddInfo(app),     AddVerify(app),
       AddMerge(app), AddPlan(app),  AddBackends(app), AddDemoPhones(app),
@@ -74,7 +74,8 @@ int Run(int argc, char** argv) {
   for (const Command& command : commands) {
     if (command.app->parsed()) return command.run();
   }
-  return kUsage;  // not reached: the parser requires a command
+  Say("give a command, such as `tamis demo phones` (see `tamis --help`)");
+  return kUsage;
 }
 
 int RunAndReport(int argc, char** argv) {

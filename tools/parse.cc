@@ -76,6 +76,24 @@ std::optional<uint64_t> WholeNumber(std::string_view text, int exponent10) {
   return value;
 }
 
+bool RemoveSuffix(std::string_view& text, std::string_view suffix) {
+  if (!text.ends_with(suffix)) return false;
+  text.remove_suffix(suffix.size());
+  return true;
+}
+
+std::optional<uint64_t> Count(std::string_view text) {
+  struct Suffix {
+    std::string_view name;
+    int exponent10;
+  };
+  constexpr std::array<Suffix, 5> kSuffixes = {{{"k", 3}, {"K", 3}, {"M", 6}, {"G", 9}, {"T", 12}}};
+  for (const Suffix& suffix : kSuffixes) {
+    if (RemoveSuffix(text, suffix.name)) return WholeNumber(text, suffix.exponent10);
+  }
+  return WholeNumber(text, 0);
+}
+
 unsigned ParseUnsigned(std::string_view option, std::string_view text, unsigned most,
                        const char* allowed) {
   unsigned value = 0;
@@ -87,32 +105,21 @@ unsigned ParseUnsigned(std::string_view option, std::string_view text, unsigned 
   return value;
 }
 
-bool RemoveSuffix(std::string_view& text, std::string_view suffix) {
-  if (!text.ends_with(suffix)) return false;
-  text.remove_suffix(suffix.size());
-  return true;
-}
-
 }  // namespace
 
 uint64_t ParseCount(std::string_view option, std::string_view text) {
-  struct Suffix {
-    std::string_view name;
-    int exponent10;
-  };
-  constexpr std::array<Suffix, 5> kSuffixes = {{{"k", 3}, {"K", 3}, {"M", 6}, {"G", 9}, {"T", 12}}};
-  std::string_view number = text;
-  int exponent10 = 0;
-  for (const Suffix& suffix : kSuffixes) {
-    if (RemoveSuffix(number, suffix.name)) {
-      exponent10 = suffix.exponent10;
-      break;
-    }
-  }
-  const std::optional<uint64_t> value = WholeNumber(number, exponent10);
-  if (!value) {
+  const std::optional<uint64_t> value = Count(text);
+  if (!value)
     Refuse(option, text,
            "a whole number from 0 to 2^64 - 1, such as 5000000000, 5_000_000_000, 5e9 or 5G");
+  return *value;
+}
+
+uint64_t ParsePositiveCount(std::string_view option, std::string_view text) {
+  const std::optional<uint64_t> value = Count(text);
+  if (!value || *value == 0) {
+    Refuse(option, text,
+           "a whole number from 1 to 2^64 - 1, such as 5000000000, 5_000_000_000, 5e9 or 5G");
   }
   return *value;
 }
@@ -138,7 +145,8 @@ uint64_t ParseBytes(std::string_view option, std::string_view text) {
     if (matched) break;
   }
   if (!matched) value = WholeNumber(number, 0);
-  if (!value) Refuse(option, text, "a number of bytes, such as 1000000, 512KiB, 64M or 2GB");
+  if (!value || *value == 0)
+    Refuse(option, text, "a number of bytes, at least 1, such as 1000000, 512KiB, 64M or 2GB");
   return *value;
 }
 

@@ -13,7 +13,11 @@ namespace tamis::tools {
 // A whole number: 5000000000, 5_000_000_000, 5e9, 1.5e9, or with a decimal suffix 5G (k, M, G, T).
 uint64_t ParseCount(std::string_view option, std::string_view text);
 
-// Bytes, with a suffix K, KiB, M, MiB ... (powers of 1024) or kB, MB ... (powers of 1000), or none.
+// The same, but not 0.
+uint64_t ParsePositiveCount(std::string_view option, std::string_view text);
+
+// Bytes, not 0, with a suffix K, KiB, M, MiB ... (powers of 1024) or kB, MB ... (powers of 1000),
+// or none.
 uint64_t ParseBytes(std::string_view option, std::string_view text);
 
 // A number of threads in [1, 1024].

@@ -21,13 +21,13 @@ inline bool IsDirect(const Keys& keys) noexcept {
   return keys.form() == Keys::Form::kU64 || keys.form() == Keys::Form::kHashes;
 }
 
-// The batch of keys [begin, begin + n). Keys that are not direct are widened or hashed into `buffer`
-// of n elements.
+// The batch of keys [begin, begin + n). Keys that are not direct are widened or hashed into
+// `buffer` of n elements.
 Batch MakeBatch(const Keys& keys, const HashSpec& spec, size_t begin, size_t n,
                 uint64_t* buffer) noexcept;
 
-// Calls visit(batch, begin) for consecutive batches of `batch_keys` keys, a multiple of 64; the last
-// one may be shorter, and those of keys that are not direct are at most kBatchKeys long.
+// Calls visit(batch, begin) for consecutive batches of `batch_keys` keys, a multiple of 64; the
+// last one may be shorter, and those of keys that are not direct are at most kBatchKeys long.
 template <typename Visit>
 void ForEachBatch(const Keys& keys, const HashSpec& spec, size_t batch_keys, const Visit& visit) {
   alignas(64) uint64_t buffer[kBatchKeys];

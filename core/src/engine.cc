@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <new>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -153,8 +153,8 @@ uint64_t Engine::Impl::Insert(Filter& filter, const PlanStep& step, uint64_t n,
   if (step.partitioned) {
     try {
       inserter = std::make_unique<PartitionedInserter>(filter, kernels, n, step.threads);
-    } catch (const std::bad_alloc&) {
-      // No memory for the buffers: the direct way needs none.
+    } catch (const std::exception&) {
+      // No memory for the buffers, of whichever kind: the direct way needs none.
     }
   }
   if (inserter) {

@@ -1,13 +1,13 @@
 #include "tamis/filter.h"
 
 #include <cstring>
-#include <limits>
 #include <exception>
+#include <limits>
 
 #include "core/src/bulk.h"
 #include "core/src/file_format.h"
-#include "tamis/detail/kernels.h"
 #include "core/src/partitioned_insert.h"
+#include "tamis/detail/kernels.h"
 #include "tamis/error.h"
 
 namespace tamis {
@@ -63,9 +63,8 @@ size_t Filter::Insert(Keys keys) noexcept {
 
 size_t Filter::ContainsWith(const Kernels& kernels, const Keys& keys,
                             uint64_t* bits) const noexcept {
-  ForEachBatch(keys, hash_, kUnlimited, [&](const Batch& batch, size_t begin) {
-    Probe(kernels, batch, bits + begin / 64);
-  });
+  ForEachBatch(keys, hash_, kUnlimited,
+               [&](const Batch& batch, size_t begin) { Probe(kernels, batch, bits + begin / 64); });
   return kernels.popcount(bits, BitmapWords(keys.size()));
 }
 

@@ -11,7 +11,7 @@ namespace {
 // Measured: bench/NOTES.md. Smaller regions make more streams to scatter to, and larger ones leave
 // the second-level cache.
 constexpr uint64_t kRegionBytes = uint64_t{2} << 20;
-constexpr uint64_t kMaxRegions = 512;
+constexpr uint64_t kMaxRegions = 256;
 constexpr uint64_t kBufferBytes = uint64_t{256} << 20;  // of all lanes
 
 }  // namespace

@@ -14,15 +14,15 @@
 namespace tamis {
 
 // Hashes are collected by region of the filter; a region whose buffer is full is written at once,
-// while it stays in cache. Several threads may do so, each through a lane of its own: one thread at a
-// time writes a region, so the words need no atomic operations and come out as from one thread.
+// while it stays in cache. Several threads may do so, each through a lane of its own: one thread at
+// a time writes a region, so the words need no atomic operations and come out as from one thread.
 class PartitionedInserter {
  public:
   // Whether it is expected to beat direct insertion for n keys on one thread.
   static bool Pays(const Filter& filter, uint64_t n) noexcept;
 
-  // For about `n` keys in all. Throws Error(kOutOfMemory) or std::bad_alloc if there is no memory for
-  // the buffers, which take 256 MiB at most.
+  // For about `n` keys in all. Throws Error(kOutOfMemory) or std::bad_alloc if there is no memory
+  // for the buffers, which take 256 MiB at most.
   PartitionedInserter(Filter& filter, const Kernels& kernels, uint64_t n, unsigned lanes);
 
   // Adds the keys of a batch. A lane is for one thread at a time.
@@ -37,7 +37,8 @@ class PartitionedInserter {
     std::vector<uint64_t*> ends;    // of what is in it
   };
 
-  // Scatters at most kBatchKeys hashes; then writes the regions that might overflow at the next call.
+  // Scatters at most kBatchKeys hashes; then writes the regions that might overflow at the next
+  // call.
   void Scatter(Lane& lane, const uint64_t* hashes, size_t n) noexcept;
   void Write(Lane& lane, size_t region) noexcept;
 

@@ -22,9 +22,10 @@ constexpr uint64_t kCacheLine = 64;
 constexpr uint64_t kMaxSliceKeys = uint64_t{64} << 10;
 constexpr uint64_t kSlicesPerThread = 4;
 
-// Inserting threads take turns in each region of about 1 MiB, and each has its own buffers for all.
-constexpr uint64_t kBytesPerInsertThread = uint64_t{1} << 20;
-constexpr uint64_t kMaxInsertThreads = 128;
+// Inserting threads take turns in each region of the filter, of 2 MiB or more, and each has buffers of
+// its own for all of them.
+constexpr uint64_t kBytesPerInsertThread = uint64_t{2} << 20;
+constexpr uint64_t kMaxInsertThreads = 64;
 
 std::string OutOfRange(const std::string& what, const std::string& value) {
   return what + " is \"" + value + "\"; allowed: whole numbers from 1 to " +

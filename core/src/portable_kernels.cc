@@ -1,9 +1,9 @@
-// The portable backend: plain loops over the arithmetic in the public headers. It is the oracle that
-// every other backend is tested against, and serves machines that no other backend fits.
+// The portable backend: plain loops over the arithmetic in the public headers. It is the oracle
+// that every other backend is tested against, and serves machines that no other backend fits.
 #include <bit>
 
-#include "tamis/detail/kernels.h"
 #include "core/src/providers.h"
+#include "tamis/detail/kernels.h"
 #include "tamis/split_block.h"
 
 namespace tamis {
@@ -64,8 +64,7 @@ void SplitBlockContains(const uint32_t* words, uint64_t num_blocks, const Batch&
 
 void SplitBlockInsert(uint32_t* words, uint64_t num_blocks, const Batch& batch) {
   for (size_t i = 0; i < batch.n; ++i) {
-    SplitBlockInsertOne(words, num_blocks,
-                        HashOf(batch.source, batch.seed_term, batch.values[i]));
+    SplitBlockInsertOne(words, num_blocks, HashOf(batch.source, batch.seed_term, batch.values[i]));
   }
 }
 

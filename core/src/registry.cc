@@ -42,8 +42,8 @@ const Backend& FindBackend(std::string_view name) {
     if (!valid.empty()) valid += ", ";
     valid += backend.name;
   }
-  throw Error(ErrorCode::kUnknownBackend, "unknown backend \"" + std::string(name) +
-                                              "\"; this machine has: " + valid);
+  throw Error(ErrorCode::kUnknownBackend,
+              "unknown backend \"" + std::string(name) + "\"; this machine has: " + valid);
 }
 
 const Backend& DefaultBackend() {

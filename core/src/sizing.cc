@@ -1,5 +1,6 @@
 #include "tamis/sizing.h"
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <string>
@@ -62,15 +63,15 @@ uint64_t SplitBlockBlocks(uint64_t capacity, double fpr) {
   const double keys = static_cast<double>(capacity);
   if (SplitBlockFpr(keys, sb::kMaxBlocks) > fpr) {
     std::ostringstream message;
-    message << "a split-block filter cannot hold " << capacity << " keys at a false-positive rate of "
-            << fpr << ": it has at most " << sb::kMaxBlocks << " blocks (128 GiB)";
+    message << "a split-block filter cannot hold " << capacity
+            << " keys at a false-positive rate of " << fpr << ": it has at most " << sb::kMaxBlocks
+            << " blocks (128 GiB)";
     throw Error(ErrorCode::kInvalidArgument, message.str());
   }
-  const uint64_t too_many = LastThatHolds(
-      0, sb::kMaxBlocks - 1, [&](uint64_t spare) {
-        return SplitBlockFpr(keys, sb::kMaxBlocks - spare) <= fpr;
-      });
-  return sb::kMaxBlocks - too_many;
+  const uint64_t spare = LastThatHolds(0, sb::kMaxBlocks - 1, [&](uint64_t fewer) {
+    return SplitBlockFpr(keys, sb::kMaxBlocks - fewer) <= fpr;
+  });
+  return sb::kMaxBlocks - spare;
 }
 
 uint64_t SplitBlockCapacity(uint64_t num_blocks, double fpr) {
@@ -80,8 +81,7 @@ uint64_t SplitBlockCapacity(uint64_t num_blocks, double fpr) {
                                                  " blocks are out of range [1, " +
                                                  std::to_string(sb::kMaxBlocks) + "]");
   }
-  // At half of all bits set (22 keys a block) the rate is above kMaxFpr^8 and rises steeply; 1024
-  // keys a block are above every rate allowed.
+  // 1024 keys a block leave hardly a bit unset: more than any rate allowed.
   return LastThatHolds(1, 1024 * num_blocks, [&](uint64_t keys) {
     return SplitBlockFpr(static_cast<double>(keys), num_blocks) <= fpr;
   });

@@ -123,7 +123,7 @@ TEST_F(PlannerTest, EveryWayIsListedOnce) {
         if (insert) expected.emplace(backend.name, threads, true);
       }
     }
-    const Plan plan = engine.PlanFor(FilterOf(8 * kMiB), 1'000'000, operation);
+    const Plan plan = engine.PlanFor(FilterOf(12 * kMiB), 1'000'000, operation);
     std::vector<PlanStep> all = plan.alternatives;
     all.push_back(plan.chosen);
     EXPECT_EQ(all.size(), expected.size());
@@ -147,8 +147,8 @@ TEST_F(PlannerTest, InsertsAreOrderedWhereManyKeysShareACacheLine) {
 
   // Each thread needs a part of the filter to itself.
   const Engine eight({.threads = 8, .calibration = Costs(1, 10, 2)});
-  EXPECT_EQ(eight.PlanFor(FilterOf(kMiB), 10'000'000, Operation::kInsert).chosen.threads, 1u);
-  EXPECT_EQ(eight.PlanFor(FilterOf(3 * kMiB), 10'000'000, Operation::kInsert).chosen.threads, 3u);
+  EXPECT_EQ(eight.PlanFor(FilterOf(2 * kMiB), 10'000'000, Operation::kInsert).chosen.threads, 1u);
+  EXPECT_EQ(eight.PlanFor(FilterOf(6 * kMiB), 10'000'000, Operation::kInsert).chosen.threads, 3u);
   EXPECT_EQ(eight.PlanFor(filter, 10'000'000, Operation::kInsert).chosen.threads, 8u);
 }
 

@@ -186,10 +186,17 @@ TEST(StorageTest, AsksForHugePagesFrom4MiB) {
   EXPECT_NE(huge.find(" hg "), std::string::npos) << huge;
   EXPECT_NE(flags(8 * kMiB, {.huge_pages = HugePages::kOff}, 0).find(" nh "), std::string::npos);
 
-  CountingResource resource;
-  EXPECT_NE(flags(8 * kMiB, {.resource = &resource}, 4 * kMiB).find(" hg "), std::string::npos);
-  const MemoryOptions off{.huge_pages = HugePages::kOff, .resource = &resource};
-  EXPECT_EQ(flags(8 * kMiB, off, 4 * kMiB).find(" hg "), std::string::npos);
+  // Fresh memory for a resource: what malloc hands out may have been advised before.
+  for (const HugePages wanted : {HugePages::kAuto, HugePages::kOff}) {
+    void* const map =
+        mmap(nullptr, 9 * kMiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(map, MAP_FAILED);
+    std::pmr::monotonic_buffer_resource resource(map, 9 * kMiB, std::pmr::null_memory_resource());
+    const std::string got =
+        flags(8 * kMiB, {.huge_pages = wanted, .resource = &resource}, 4 * kMiB);
+    EXPECT_EQ(got.find(" hg ") != std::string::npos, wanted == HugePages::kAuto) << got;
+    munmap(map, 9 * kMiB);
+  }
 }
 #endif
 

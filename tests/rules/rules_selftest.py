@@ -15,13 +15,14 @@ import symbol_rules
 # A tree that keeps all rules.
 CLEAN = {
     "core/include/tamis/key.h":
-        '#ifndef TAMIS_KEY_H_\n#define TAMIS_KEY_H_\n\n#include <cstdint>\n#include "tamis/hd.h"\n#endif\n',
+        "#ifndef TAMIS_KEY_H_\n#define TAMIS_KEY_H_\n\n#include <cstdint>\n"
+        '#include "tamis/hd.h"\n#endif\n',
     "core/src/key.cc": '#include "core/src/key.h"\n#include <sys/mman.h>\n#include <xxhash.h>\n',
     "simd/key.cc":
         '#define HWY_TARGET_INCLUDE "simd/key.cc"\n#include <hwy/foreach_target.h>\n'
-        '#include "core/src/kernels.h"\n#include "simd/key-inl.h"\n',
+        '#include "tamis/detail/kernels.h"\n#include "simd/key-inl.h"\n',
     "tools/main.cc": '#include <CLI/CLI.hpp>\n#include "tamis/key.h"\n#include <tamis/key.h>\n',
-    "bench/key_bench.cc": '#include <benchmark/benchmark.h>\n#include "core/src/kernels.h"\n',
+    "bench/key_bench.cc": '#include <benchmark/benchmark.h>\n#include "tamis/detail/kernels.h"\n',
     "tests/core/key_test.cc": '#include <gtest/gtest.h>\n#include "core/src/key.h"\n',
     "cuda/src/key.cu": "#include <cuda_runtime.h>\n#include <cub/cub.cuh>\n",
     "README.md": "tamis\n",
@@ -31,7 +32,7 @@ CLEAN = {
 PLANTED = [
     ("includes", "core/include/tamis/a.h", "#include <xxhash.h>\n"),
     ("includes", "core/include/tamis/a.h", "#include <unistd.h>\n"),
-    ("includes", "core/include/tamis/a.h", '#include "core/src/kernels.h"\n'),
+    ("includes", "core/include/tamis/a.h", '#include "core/src/bulk.h"\n'),
     ("includes", "core/src/a.cc", '#include "simd/targets.h"\n'),
     ("includes", "core/src/a.cc", "#include <hwy/highway.h>\n"),
     ("includes", "core/src/a.cc", '#include "tamis/cuda/device_filter.h"\n'),
@@ -39,8 +40,10 @@ PLANTED = [
     ("includes", "simd/a.cc", "# include <iostream>\n"),
     ("includes", "simd/a.cc", '#include "cuda/src/a.h"\n'),
     ("includes", "simd/a.cc", "#include <xxhash.h>\n"),
-    ("includes", "tools/a.cc", '#include "core/src/kernels.h"\n'),
+    ("includes", "tools/a.cc", '#include "core/src/bulk.h"\n'),
+    ("includes", "tools/a.cc", '#include "tamis/detail/kernels.h"\n'),
     ("includes", "bench/a.cc", '#include "core/src/bulk.h"\n'),
+    ("includes", "bench/a.cc", '#include "tamis/detail/storage.h"\n'),
     ("includes", "bench/a.cc", '#include "simd/key-inl.h"\n'),
     ("includes", "tools/a.cc", "#include <cuda_runtime.h>\n"),
     ("includes", "tests/core/a_test.cc", "#include <cooperative_groups.h>\n"),

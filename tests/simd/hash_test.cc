@@ -1,5 +1,5 @@
-// The hash kernels of every backend give the hashes of the portable one, which tests/core/hash_test.cc
-// compares with the xxHash library.
+// The hash kernels of every backend give the hashes of the portable one, which
+// tests/core/hash_test.cc compares with the xxHash library.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -28,8 +28,8 @@ TEST_P(HashKernelTest, EqualsPortable) {
         for (const size_t out_slack : {16, 17}) {
           const auto got = GuardedArray<uint64_t>::Output(n, out_slack);
           kernels().hash(spec.Make(values.data(), n), got.data());
-          ASSERT_EQ(got.vector(), want) << spec << ", n = " << n << ", slacks " << in_slack
-                                        << " and " << out_slack;
+          ASSERT_EQ(got.vector(), want)
+              << spec << ", n = " << n << ", slacks " << in_slack << " and " << out_slack;
           ASSERT_TRUE(got.Intact()) << spec << ", n = " << n;
         }
       }

@@ -36,11 +36,11 @@ inline constexpr BatchSpec kBatchSpecs[] = {{Source::kHashes, 0},
                                             {Source::kXxh64, 0},
                                             {Source::kXxh64, 0xFEDCBA9876543218}};
 
-// Random values, and those at the limits: as hashes these select the first and the last block and the
-// first and the last bit of a word.
+// Random values, and those at the limits: as hashes these select the first and the last block and
+// the first and the last bit of a word.
 inline std::vector<uint64_t> RandomValues(size_t n, uint64_t seed) {
-  constexpr uint64_t kExtremes[] = {0, ~uint64_t{0}, 0xFFFFFFFF, 0xFFFFFFFF00000000, 1,
-                                    uint64_t{1} << 63};
+  constexpr uint64_t kExtremes[] = {0, ~uint64_t{0},     0xFFFFFFFF, 0xFFFFFFFF00000000,
+                                    1, uint64_t{1} << 63};
   Random random(seed);
   std::vector<uint64_t> values(n);
   for (uint64_t& value : values) {

@@ -45,8 +45,8 @@ class Blocks : public GuardedArray<uint32_t> {
 };
 
 TEST_P(SplitBlockKernelTest, ContainsEqualsPortable) {
-  for (const uint64_t num_blocks : {uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{1000},
-                                    kFarBlocks}) {
+  for (const uint64_t num_blocks :
+       {uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{1000}, kFarBlocks}) {
     Blocks blocks(num_blocks);
     blocks.Randomize(/*seed=*/num_blocks);
     size_t hits = 0, misses = 0;
@@ -118,8 +118,8 @@ TEST_P(SplitBlockKernelTest, InsertKeepsTheBitsThatAreThere) {
 }
 
 TEST_P(SplitBlockKernelTest, OneKeyEqualsPortable) {
-  for (const uint64_t num_blocks : {uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{1000},
-                                    kFarBlocks}) {
+  for (const uint64_t num_blocks :
+       {uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{1000}, kFarBlocks}) {
     Blocks want(num_blocks), got(num_blocks), probed(num_blocks);
     probed.Randomize(/*seed=*/num_blocks);
     size_t hits = 0;

@@ -14,8 +14,8 @@ namespace tamis {
 class AnyFilter {
  public:
   template <typename F>
-    requires std::is_base_of_v<Filter, F>
-  AnyFilter(F filter) : filter_(std::make_unique<F>(std::move(filter))) {}
+  requires std::is_base_of_v<Filter, F> AnyFilter(F filter)
+      : filter_(std::make_unique<F>(std::move(filter))) {}
 
   Filter& operator*() const noexcept { return *filter_; }
   Filter* operator->() const noexcept { return filter_.get(); }

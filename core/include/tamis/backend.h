@@ -20,12 +20,13 @@ struct Backend {
 // What is compiled in and runs on this machine, best first, "portable" always last. Thread-safe.
 std::span<const Backend> Backends();
 
-// The backend of that name, in any case of letters. Throws Error(kUnknownBackend), naming those that
-// would do, if there is none or it does not run here.
+// The backend of that name, in any case of letters. Throws Error(kUnknownBackend), naming those
+// that would do, if there is none or it does not run here.
 const Backend& FindBackend(std::string_view name);
 
 // The backend that new filters use: the one TAMIS_BACKEND names, if that environment variable is
-// set and not empty, else the first of Backends(). Throws Error(kUnknownBackend) as FindBackend does.
+// set and not empty, else the first of Backends(). Throws Error(kUnknownBackend) as FindBackend
+// does.
 const Backend& DefaultBackend();
 
 }  // namespace tamis

@@ -29,22 +29,23 @@ struct Calibration {
   Calibration();
 
   // Measures this machine with every backend: about two seconds on one thread and a moment on all,
-  // for filters of 256 KiB, 1 MiB and so on in steps of 4 up to `max_filter_bytes`, which is at least
-  // 256 KiB, in memory of that and up to 150 MiB more. Each figure is the best of several repetitions,
-  // so that other work on the machine disturbs little. With one thread there is nothing to measure of
-  // threads: their figures stay the typical ones. Throws Error(kInvalidArgument) for a size out of
-  // range and as Engine for TAMIS_THREADS, Error(kOutOfMemory), std::bad_alloc.
+  // for filters of 256 KiB, 1 MiB and so on in steps of 4 up to `max_filter_bytes`, which is at
+  // least 256 KiB, in memory of that and up to 150 MiB more. Each figure is the best of several
+  // repetitions, so that other work on the machine disturbs little. With one thread there is
+  // nothing to measure of threads: their figures stay the typical ones. Throws
+  // Error(kInvalidArgument) for a size out of range and as Engine for TAMIS_THREADS,
+  // Error(kOutOfMemory), std::bad_alloc.
   static Calibration Measure(uint64_t max_filter_bytes = uint64_t{256} << 20);
 
   // Throws Error(kInvalidArgument), naming the figure, if one is outside the range given above.
   void Validate() const;
 
-  // $XDG_CACHE_HOME/tamis/calibration.json, or the same under $HOME/.cache. Throws Error(kIo) unless
-  // one of these environment variables holds an absolute path.
+  // $XDG_CACHE_HOME/tamis/calibration.json, or the same under $HOME/.cache. Throws Error(kIo)
+  // unless one of these environment variables holds an absolute path.
   static std::filesystem::path DefaultPath();
 
-  // Reads a JSON file of at most 1 MiB and checks every field. Throws Error(kIo), FormatError with the
-  // check and the offset: kCorrupt, or kUnsupported for a file of another version.
+  // Reads a JSON file of at most 1 MiB and checks every field. Throws Error(kIo), FormatError with
+  // the check and the offset: kCorrupt, or kUnsupported for a file of another version.
   static Calibration Load(const std::filesystem::path& path);
 
   // Writes a JSON file, replacing the one that is there atomically; creates missing directories.

@@ -38,16 +38,16 @@ struct EngineOptions {
   // Threads, the calling one included, in [1, kMaxThreads]; 0: TAMIS_THREADS if that environment
   // variable is set and not empty, else as many as there are processors that this one may run on.
   unsigned threads = 0;
-  // An element of Backends(), which every call then uses. nullptr: the one that TAMIS_BACKEND names,
-  // if that environment variable is set and not empty, else for each call the one that the
+  // An element of Backends(), which every call then uses. nullptr: the one that TAMIS_BACKEND
+  // names, if that environment variable is set and not empty, else for each call the one that the
   // calibration favours.
   const Backend* backend = nullptr;
   // What the choice goes by. The default is a set of figures of a typical machine; a backend for
   // which there are none is not chosen, unless there are none for any: then the default ones serve.
   Calibration calibration = {};
-  // Carries out every call this way, for example the chosen or an alternative way of a Plan, whatever
-  // the calibration says. Its backend, if it is not nullptr, and threads take the place of those
-  // above; slice_keys and seconds are not used.
+  // Carries out every call this way, for example the chosen or an alternative way of a Plan,
+  // whatever the calibration says. Its backend, if it is not nullptr, and threads take the place of
+  // those above; slice_keys and seconds are not used.
   std::optional<PlanStep> pin = std::nullopt;
 };
 
@@ -67,8 +67,9 @@ struct Plan {
 // 2^32 keys for 32-bit indices. They may throw std::bad_alloc, before anything is written.
 //
 // Thread-safe: calls that one thread carries out run side by side, others take turns. So use one
-// Engine for the process. Its threads are started by the first call that needs them and sleep between
-// calls. Any number of calls may probe a filter that does not change; a change needs exclusive access.
+// Engine for the process. Its threads are started by the first call that needs them and sleep
+// between calls. Any number of calls may probe a filter that does not change; a change needs
+// exclusive access.
 class Engine {
  public:
   // Fills keys[0..keys.size()) with keys `first`, `first` + 1, ... of a sequence. Called by several
@@ -95,13 +96,12 @@ class Engine {
   size_t Count(const Filter& filter, Keys keys) const;
   size_t Insert(Filter& filter, Keys keys) const;
 
-  // Inserts the first n keys of a sequence that is made on the fly, in memory that does not grow with
-  // n: at most 256 MiB. Returns how many were inserted: n, or 0 if the filter is read_only().
+  // Inserts the first n keys of a sequence that is made on the fly, in memory that does not grow
+  // with n: at most 256 MiB. Returns how many were inserted: n, or 0 if the filter is read_only().
   uint64_t Insert(Filter& filter, uint64_t n, const KeySource& source) const;
 
   // What a call with this filter and n keys would do, and what else could be done.
-  Plan PlanFor(const Filter& filter, uint64_t n,
-               Operation operation = Operation::kContains) const;
+  Plan PlanFor(const Filter& filter, uint64_t n, Operation operation = Operation::kContains) const;
 
  private:
   class Impl;

@@ -28,12 +28,12 @@ struct FilterOptions {
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
 };
 
-// An approximate-membership filter: answers "no" only for keys that were never inserted, and "maybe"
-// for all others, wrongly so at the false-positive rate.
+// An approximate-membership filter: answers "no" only for keys that were never inserted, and
+// "maybe" for all others, wrongly so at the false-positive rate.
 //
-// Bulk functions run on the calling thread with the filter's backend, whose choice changes the speed
-// and never a bit; Engine adds threads. Any number of threads may probe a filter that does not
-// change; a change needs exclusive access.
+// Bulk functions run on the calling thread with the filter's backend, whose choice changes the
+// speed and never a bit; Engine adds threads. Any number of threads may probe a filter that does
+// not change; a change needs exclusive access.
 class Filter {
  public:
   virtual ~Filter() = default;
@@ -64,8 +64,8 @@ class Filter {
   const Backend& backend() const noexcept { return *backend_; }
   void set_backend(const Backend& backend) noexcept { backend_ = &backend; }
 
-  // Sets one bit per key: "maybe" is 1. Returns the number of ones. `out` needs BitmapWords(n) words
-  // or more, of which exactly so many are written.
+  // Sets one bit per key: "maybe" is 1. Returns the number of ones. `out` needs BitmapWords(n)
+  // words or more, of which exactly so many are written.
   size_t Contains(Keys keys, Bitmap out) const noexcept;
   // Writes one byte per key, 0 or 1. Returns the number of ones. `out` needs n bytes or more.
   size_t Contains(Keys keys, std::span<uint8_t> out) const noexcept;
@@ -102,7 +102,8 @@ class Filter {
   // Stages of the bulk functions, for each kind to define. `bits` has BitmapWords(batch.n) words.
   virtual void Probe(const Kernels& kernels, const Batch& batch, uint64_t* bits) const noexcept = 0;
   virtual void InsertBatch(const Kernels& kernels, const Batch& batch) noexcept = 0;
-  // The number of equal parts (blocks, chunks) that can be written independently; part i is chosen by
+  // The number of equal parts (blocks, chunks) that can be written independently; part i is chosen
+  // by
   // ((hash >> 32) * NumParts()) >> 32.
   virtual uint64_t NumParts() const noexcept = 0;
 

@@ -49,7 +49,8 @@ TAMIS_HD constexpr uint64_t RotateLeft(uint64_t x, int bits) {
 // The value that a key, its halves swapped, is xored with: all that depends on the seed.
 TAMIS_HD constexpr uint64_t Xxh3Flip(uint64_t seed) {
   const uint64_t low = seed & 0xFFFFFFFF;
-  const uint64_t swapped = ((low & 0xFF) << 24) | ((low & 0xFF00) << 8) | ((low >> 8) & 0xFF00) | (low >> 24);
+  const uint64_t swapped =
+      ((low & 0xFF) << 24) | ((low & 0xFF00) << 8) | ((low >> 8) & 0xFF00) | (low >> 24);
   return kXxh3Secret - (seed ^ (swapped << 32));
 }
 
@@ -87,7 +88,8 @@ TAMIS_HD constexpr uint64_t HashU64(uint64_t key, HashSpec spec = {}) {
 uint64_t HashBytes(std::string_view bytes, HashSpec spec = {}) noexcept;
 
 // A seed from the operating system's entropy source, for keys an adversary can choose: without
-// knowing the seed nobody can prepare keys that all collide. Throws std::exception if there is none.
+// knowing the seed nobody can prepare keys that all collide. Throws std::exception if there is
+// none.
 uint64_t RandomSeed();
 
 }  // namespace tamis

@@ -88,8 +88,8 @@ class Keys {
   // Keys [begin, begin + count), which must be within this batch.
   Keys Slice(size_t begin, size_t count) const noexcept;
 
-  // The elements as they were passed in: T must be the type that form() stands for; for columns, the
-  // offsets, of which there are size() + 1.
+  // The elements as they were passed in: T must be the type that form() stands for; for columns,
+  // the offsets, of which there are size() + 1.
   template <typename T>
   const T* data() const noexcept {
     return static_cast<const T*>(data_);

@@ -12,10 +12,10 @@
 
 namespace tamis::split_block {
 
-inline constexpr int kWords = 8;                        // one bit is set in each
-inline constexpr uint64_t kBlockBytes = 32;             // never straddles a cache line
+inline constexpr int kWords = 8;             // one bit is set in each
+inline constexpr uint64_t kBlockBytes = 32;  // never straddles a cache line
 inline constexpr uint64_t kBlockBits = 8 * kBlockBytes;
-inline constexpr uint64_t kMaxBlocks = 0xFFFFFFFF;      // the index comes from 32 bits of the hash
+inline constexpr uint64_t kMaxBlocks = 0xFFFFFFFF;  // the index comes from 32 bits of the hash
 
 // The odd multiplier of word `w`, in [0, 8).
 TAMIS_HD constexpr uint32_t Salt(int w) {

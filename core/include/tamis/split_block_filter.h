@@ -14,14 +14,14 @@
 namespace tamis {
 
 // One 256-bit block per key, one bit in each of the block's eight 32-bit words: a probe touches one
-// cache line. 10.5 bits per key at a false-positive rate of 1%, 16.9 at 0.1%, 26.3 at 0.01%. The bits
-// are those of Apache Parquet's Bloom filters if the hash is {HashKind::kXxh64, 0}.
+// cache line. 10.5 bits per key at a false-positive rate of 1%, 16.9 at 0.1%, 26.3 at 0.01%. The
+// bits are those of Apache Parquet's Bloom filters if the hash is {HashKind::kXxh64, 0}.
 //
 // From 1 to 2^32 - 1 blocks (128 GiB), any number of them.
 class SplitBlockBloomFilter final : public Filter {
  public:
-  // Throws Error(kInvalidArgument) for options out of range, Error(kOutOfMemory) for more bytes than
-  // the machine has, Error(kUnknownBackend) if TAMIS_BACKEND names none.
+  // Throws Error(kInvalidArgument) for options out of range, Error(kOutOfMemory) for more bytes
+  // than the machine has, Error(kUnknownBackend) if TAMIS_BACKEND names none.
   explicit SplitBlockBloomFilter(const FilterOptions& options);
 
   // Reads a file and verifies all of it. Throws FormatError or Error(kIo).
@@ -46,9 +46,7 @@ class SplitBlockBloomFilter final : public Filter {
 
   // One key. Integers are keys by their value widened to 64 bits (see Keys).
   bool Contains(uint64_t key) const noexcept { return ContainsHash(HashU64(key, hash_)); }
-  bool Contains(std::string_view key) const noexcept {
-    return ContainsHash(HashBytes(key, hash_));
-  }
+  bool Contains(std::string_view key) const noexcept { return ContainsHash(HashBytes(key, hash_)); }
   bool ContainsHash(uint64_t hash) const noexcept {
     return kernels().contains_one(words(), num_blocks_, hash);
   }
@@ -63,8 +61,8 @@ class SplitBlockBloomFilter final : public Filter {
     return true;
   }
 
-  // Adds all keys of `other`: the union, bit for bit the filter that would have been built from both
-  // sets. Throws Error(kIncompatible) unless blocks and hash are equal, Error(kReadOnly).
+  // Adds all keys of `other`: the union, bit for bit the filter that would have been built from
+  // both sets. Throws Error(kIncompatible) unless blocks and hash are equal, Error(kReadOnly).
   void Merge(const SplitBlockBloomFilter& other);
 
   // A filter of half the blocks, bit for bit the one that would have been built from the same keys

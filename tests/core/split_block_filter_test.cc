@@ -1,0 +1,331 @@
+// SplitBlockBloomFilter: how it is made, combined, moved and refused. What it answers is tested in
+// bulk_test.cc and split_block_model_test.cc.
+#include "tamis/split_block_filter.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory_resource>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tamis/error.h"
+#include "tamis/sizing.h"
+#include "tests/core/file_test_util.h"
+#include "tests/core/reference_filter.h"
+#include "tests/test_util.h"
+
+namespace tamis {
+namespace {
+
+constexpr uint64_t kMaxBytes = split_block::kMaxBlocks * split_block::kBlockBytes;
+
+SplitBlockBloomFilter WithBlocks(uint64_t blocks, HashSpec hash = {}) {
+  return SplitBlockBloomFilter({.bytes = 32 * blocks, .hash = hash});
+}
+
+class SplitBlockFilterTest : public BackendTest {};
+
+TEST(SplitBlockFilterMakingTest, CapacityAndRateGiveTheFewestBlocks) {
+  for (const uint64_t capacity : {1, 10, 12'345, 1'000'000}) {
+    for (const double fpr : {kMaxFpr, 0.01, 1e-4}) {
+      const SplitBlockBloomFilter filter({.capacity = capacity, .fpr = fpr});
+      EXPECT_EQ(filter.num_blocks(), SplitBlockBlocks(capacity, fpr));
+      EXPECT_EQ(filter.bytes(), 32 * filter.num_blocks());
+      EXPECT_EQ(filter.capacity(), capacity);
+      EXPECT_DOUBLE_EQ(filter.bits_per_key(), 256.0 * static_cast<double>(filter.num_blocks()) /
+                                                  static_cast<double>(capacity));
+      EXPECT_EQ(filter.payload().size(), filter.bytes());
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(filter.payload().data()) % 64, 0u);
+      EXPECT_EQ(filter.kind(), FilterKind::kSplitBlock);
+      EXPECT_EQ(filter.hash(), HashSpec{});
+      EXPECT_FALSE(filter.read_only());
+    }
+  }
+}
+
+TEST(SplitBlockFilterMakingTest, BytesAreRoundedDownToBlocksAndSetTheCapacity) {
+  for (const uint64_t bytes : {32, 33, 63, 64, 1000, 1024, 5'000'000}) {
+    const SplitBlockBloomFilter filter({.fpr = 0.05, .bytes = bytes});
+    EXPECT_EQ(filter.num_blocks(), bytes / 32);
+    EXPECT_EQ(filter.capacity(), SplitBlockCapacity(bytes / 32, 0.05));
+    EXPECT_EQ(SplitBlockBloomFilter({.capacity = 77, .bytes = bytes}).capacity(), 77u);
+    EXPECT_EQ(SplitBlockBloomFilter({.capacity = 77, .bytes = bytes}).bytes(), filter.bytes());
+  }
+}
+
+TEST_P(SplitBlockFilterTest, ANewFilterIsEmpty) {
+  const SplitBlockBloomFilter filter({.capacity = 1000, .backend = &backend()});
+  EXPECT_EQ(filter.inserted_count(), 0u);
+  EXPECT_EQ(filter.estimated_count(), 0);
+  EXPECT_EQ(filter.expected_fpr(), 0);
+  EXPECT_EQ(filter.Count(RandomKeys(1000, 1)), 0u);
+}
+
+TEST(SplitBlockFilterErrorsTest, OptionsOutOfRange) {
+  const auto make = [](const FilterOptions& options) {
+    return [options] { SplitBlockBloomFilter filter(options); };
+  };
+  constexpr ErrorCode kCode = ErrorCode::kInvalidArgument;
+  ExpectError(make({}), kCode, "capacity of at least 1");
+  ExpectError(make({.capacity = 0, .fpr = 0.1}), kCode, "capacity of at least 1");
+  const std::string range = " is out of range [1e-12, 0.5]";
+  for (const auto& [fpr, text] : {std::pair(0.0, "0"), std::pair(-1.0, "-1"), std::pair(0.6, "0.6"),
+                                  std::pair(1e-13, "1e-13")}) {
+    ExpectError(make({.capacity = 10, .fpr = fpr}), kCode, "rate " + std::string(text) + range);
+    ExpectError(make({.fpr = fpr, .bytes = 64}), kCode, "rate " + std::string(text) + range);
+  }
+  ExpectError(make({.capacity = 10, .fpr = std::nan("")}), kCode, range);
+  for (const uint64_t bytes : {uint64_t{1}, uint64_t{31}, kMaxBytes + 32, ~uint64_t{0}}) {
+    ExpectError(make({.bytes = bytes}), kCode,
+                std::to_string(bytes) + " bytes is out of range [32, 137438953440]");
+  }
+  ExpectError(make({.capacity = ~uint64_t{0}}), kCode, "cannot hold 18446744073709551615 keys");
+}
+
+// Counts what it hands out.
+class CountingResource : public std::pmr::memory_resource {
+ public:
+  uint64_t bytes = 0;
+  size_t allocations = 0;
+
+ private:
+  void* do_allocate(size_t n, size_t align) override {
+    EXPECT_GE(align, 64u);
+    void* const p = std::pmr::new_delete_resource()->allocate(n, align);
+    std::memset(p, 0xAB, n);  // memory is not zero unless somebody sees to it
+    bytes += n;
+    ++allocations;
+    return p;
+  }
+  void do_deallocate(void* p, size_t n, size_t align) override {
+    bytes -= n;
+    std::pmr::new_delete_resource()->deallocate(p, n, align);
+  }
+  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+};
+
+TEST(SplitBlockFilterErrorsTest, MoreThanTheMachineHasIsRefusedBeforeAllocation) {
+  if (PhysicalMemory() == 0 || PhysicalMemory() >= kMaxBytes) {
+    GTEST_SKIP() << "this machine holds the largest filter there is";
+  }
+  CountingResource resource;
+  ExpectError(
+      [&] { SplitBlockBloomFilter({.bytes = kMaxBytes, .memory = {.resource = &resource}}); },
+      ErrorCode::kOutOfMemory, "cannot allocate " + std::to_string(kMaxBytes) + " bytes");
+  EXPECT_EQ(resource.allocations, 0u);
+  ExpectError([] { SplitBlockBloomFilter({.bytes = kMaxBytes}); }, ErrorCode::kOutOfMemory,
+              std::to_string(PhysicalMemory()) + " bytes");
+}
+
+TEST(SplitBlockFilterMemoryTest, ComesFromTheResourceAndGoesBack) {
+  CountingResource resource;
+  const MemoryOptions memory{.resource = &resource};
+  for (const uint64_t bytes : {uint64_t{64}, uint64_t{4096}, uint64_t{6} << 20}) {
+    {
+      SplitBlockBloomFilter filter({.bytes = bytes, .memory = memory});
+      EXPECT_EQ(resource.bytes, bytes);
+      EXPECT_EQ(filter.estimated_count(), 0);  // zeroed
+      filter.Insert(RandomKeys(100, 1));
+      SplitBlockBloomFilter copy = filter.Clone(memory);
+      EXPECT_EQ(resource.bytes, 2 * bytes);
+      SplitBlockBloomFilter half = filter.Folded(memory);
+      EXPECT_EQ(resource.bytes, 2 * bytes + bytes / 2);
+      const size_t allocations = resource.allocations;
+      SplitBlockBloomFilter moved = std::move(filter);
+      half = std::move(moved);
+      filter = half.Clone();  // of the resource: none
+      filter.Merge(copy);
+      filter.Clear();
+      EXPECT_EQ(resource.allocations, allocations);
+      EXPECT_EQ(resource.bytes, 2 * bytes);
+    }
+    EXPECT_EQ(resource.bytes, 0u);
+  }
+}
+
+TEST(SplitBlockFilterMemoryTest, HugePagesChangeNoBit) {
+  const std::vector<uint64_t> keys = RandomKeys(10'000, /*seed=*/1);
+  const auto build = [&](HugePages huge_pages) {
+    SplitBlockBloomFilter filter({.bytes = 5 << 20, .memory = {.huge_pages = huge_pages}});
+    filter.Insert(keys);
+    EXPECT_EQ(filter.Count(keys), keys.size());
+    return Payload(filter);
+  };
+  EXPECT_EQ(build(HugePages::kOff), build(HugePages::kAuto));
+}
+
+TEST_P(SplitBlockFilterTest, InsertingTwiceChangesOnlyTheCount) {
+  SplitBlockBloomFilter filter({.capacity = 1000, .backend = &backend()});
+  const std::vector<uint64_t> keys = RandomKeys(1000, /*seed=*/1);
+  filter.Insert(keys);
+  const std::vector<std::byte> once = Payload(filter);
+  const double estimate = filter.estimated_count();
+  filter.Insert(keys);
+  for (const uint64_t key : keys) filter.Insert(key);
+  EXPECT_EQ(Payload(filter), once);
+  EXPECT_EQ(filter.estimated_count(), estimate);
+  EXPECT_EQ(filter.inserted_count(), 3000u);
+}
+
+TEST_P(SplitBlockFilterTest, MergeIsTheUnion) {
+  const std::vector<uint64_t> keys = RandomKeys(1000, /*seed=*/2);
+  for (const uint64_t blocks : {1, 3, 100}) {
+    const FilterOptions options{.bytes = 32 * blocks, .backend = &backend()};
+    SplitBlockBloomFilter a(options), b(options), both(options);
+    a.Insert(std::span(keys).first(600));
+    b.Insert(std::span(keys).last(600));
+    both.Insert(keys);
+    a.Merge(b);
+    EXPECT_EQ(Payload(a), Payload(both)) << blocks << " blocks";
+    EXPECT_EQ(a.inserted_count(), 1200u);
+    a.Merge(a);
+    EXPECT_EQ(Payload(a), Payload(both)) << blocks << " blocks";
+  }
+}
+
+TEST(SplitBlockFilterErrorsTest, FiltersThatDoNotMatchAreNotMerged) {
+  const HashSpec hash{HashKind::kXxh3, 5};
+  SplitBlockBloomFilter filter = WithBlocks(4, hash);
+  filter.Insert(RandomKeys(20, 1));
+  const std::vector<std::byte> before = Payload(filter);
+  const auto expect = [&](SplitBlockBloomFilter other, const std::string& text) {
+    other.Insert(uint64_t{1});
+    ExpectError([&] { filter.Merge(other); }, ErrorCode::kIncompatible, text);
+    EXPECT_EQ(Payload(filter), before);
+    EXPECT_EQ(filter.inserted_count(), 20u);
+  };
+  expect(WithBlocks(5, hash), "filters of 4 and 5 blocks");
+  expect(WithBlocks(4, {HashKind::kXxh3, 6}), "xxh3 with seed 5 and xxh3 with seed 6");
+  expect(WithBlocks(4, {HashKind::kXxh64, 5}), "xxh3 with seed 5 and xxh64 with seed 5");
+}
+
+TEST_P(SplitBlockFilterTest, FoldedIsWhatTheKeysGiveAtHalfTheSize) {
+  const std::vector<uint64_t> keys = RandomKeys(500, /*seed=*/3);
+  for (const uint64_t blocks : {2, 6, 10, 64, 130}) {
+    const HashSpec hash{HashKind::kXxh64, blocks};
+    SplitBlockBloomFilter filter(
+        {.capacity = 500, .bytes = 32 * blocks, .hash = hash, .backend = &backend()});
+    SplitBlockBloomFilter want = WithBlocks(blocks / 2, hash);
+    filter.Insert(keys);
+    want.Insert(keys);
+    const SplitBlockBloomFilter half = filter.Folded();
+    EXPECT_EQ(Payload(half), Payload(want)) << blocks << " blocks";
+    EXPECT_EQ(half.inserted_count(), 500u);
+    EXPECT_EQ(half.capacity(), 500u);
+    EXPECT_EQ(half.hash(), hash);
+    EXPECT_EQ(half.Count(keys), keys.size());
+  }
+}
+
+TEST(SplitBlockFilterErrorsTest, AnOddNumberOfBlocksIsNotFolded) {
+  for (const uint64_t blocks : {1, 3, 101}) {
+    const SplitBlockBloomFilter filter = WithBlocks(blocks);
+    ExpectError([&] { filter.Folded(); }, ErrorCode::kInvalidArgument,
+                "a filter of " + std::to_string(blocks) + " blocks cannot be folded");
+  }
+}
+
+TEST_P(SplitBlockFilterTest, CloneIsEqualAndIndependent) {
+  SplitBlockBloomFilter filter(
+      {.capacity = 100, .hash = {HashKind::kXxh64, 8}, .backend = &backend()});
+  filter.Insert(RandomKeys(100, /*seed=*/1));
+  SplitBlockBloomFilter copy = filter.Clone();
+  EXPECT_EQ(Payload(copy), Payload(filter));
+  EXPECT_NE(copy.payload().data(), filter.payload().data());
+  EXPECT_EQ(copy.hash(), filter.hash());
+  EXPECT_EQ(copy.capacity(), filter.capacity());
+  EXPECT_EQ(copy.inserted_count(), filter.inserted_count());
+  EXPECT_EQ(&copy.backend(), &filter.backend());
+  const std::vector<std::byte> before = Payload(filter);
+  copy.Clear();
+  EXPECT_EQ(copy.estimated_count(), 0);
+  EXPECT_EQ(copy.inserted_count(), 0u);
+  EXPECT_EQ(Payload(filter), before);
+}
+
+TEST(SplitBlockFilterMovingTest, TheBytesStayWhereTheyAre) {
+  static_assert(std::is_nothrow_move_constructible_v<SplitBlockBloomFilter>);
+  static_assert(std::is_nothrow_move_assignable_v<SplitBlockBloomFilter>);
+  static_assert(!std::is_copy_constructible_v<SplitBlockBloomFilter>);
+  const std::vector<uint64_t> keys = RandomKeys(100, /*seed=*/1);
+  SplitBlockBloomFilter a({.capacity = 100, .hash = {HashKind::kXxh64, 3}});
+  a.Insert(keys);
+  const std::byte* const data = a.payload().data();
+  SplitBlockBloomFilter b = std::move(a);
+  EXPECT_EQ(b.payload().data(), data);
+  SplitBlockBloomFilter c = WithBlocks(1);
+  c = std::move(b);
+  EXPECT_EQ(c.payload().data(), data);
+  EXPECT_EQ(c.hash(), (HashSpec{HashKind::kXxh64, 3}));
+  EXPECT_EQ(c.inserted_count(), 100u);
+  EXPECT_EQ(c.capacity(), 100u);
+  EXPECT_EQ(c.num_blocks(), c.bytes() / 32);
+  EXPECT_EQ(c.Count(keys), 100u);
+  a = WithBlocks(2);  // a moved-from filter can be assigned to
+  EXPECT_EQ(a.Insert(keys), 100u);
+}
+
+TEST(SplitBlockFilterReadOnlyTest, AMappedFilterAnswersAndRefusesEveryChange) {
+  const TemporaryFolder folder;
+  const std::vector<uint64_t> keys = RandomKeys(100, /*seed=*/1);
+  SplitBlockBloomFilter built({.capacity = 100});
+  built.Insert(keys);
+  built.Save(folder / "a");
+  SplitBlockBloomFilter mapped = SplitBlockBloomFilter::Map(folder / "a");
+  ASSERT_TRUE(mapped.read_only());
+  EXPECT_EQ(mapped.Count(keys), 100u);
+
+  const std::vector<uint64_t> others = RandomKeys(50, /*seed=*/2);
+  EXPECT_FALSE(mapped.Insert(others[0]));
+  EXPECT_FALSE(mapped.Insert("a string"));
+  EXPECT_FALSE(mapped.InsertHash(others[0]));
+  EXPECT_EQ(mapped.Insert(others), 0u);
+  EXPECT_EQ(mapped.Insert(Hashes{others}), 0u);
+  EXPECT_EQ(mapped.Insert(std::vector<std::string_view>{"a", "b"}), 0u);
+  ExpectError([&] { mapped.Clear(); }, ErrorCode::kReadOnly, "mapped from a file");
+  ExpectError([&] { mapped.Merge(built); }, ErrorCode::kReadOnly, "mapped from a file");
+  EXPECT_EQ(Payload(mapped), Payload(built));
+  EXPECT_EQ(mapped.inserted_count(), 100u);
+
+  // But it can be the source of others.
+  SplitBlockBloomFilter copy = mapped.Clone();
+  EXPECT_FALSE(copy.read_only());
+  EXPECT_EQ(copy.Insert(others), 50u);
+  built.Clear();
+  built.Merge(mapped);
+  EXPECT_EQ(Payload(built), Payload(mapped));
+}
+
+TEST_P(SplitBlockFilterTest, EstimatesAreThoseOfTheFill) {
+  constexpr uint64_t kBlocks = 4000;
+  SplitBlockBloomFilter filter({.bytes = 32 * kBlocks, .backend = &backend()});
+  uint64_t n = 0;
+  for (const double load : {0.5, 4.0, 15.0, 24.0, 60.0, 150.0}) {
+    const auto want = static_cast<uint64_t>(load * kBlocks);
+    filter.Insert(RandomKeys(want - n, /*seed=*/want));
+    n = want;
+    const auto keys = static_cast<double>(n);
+    EXPECT_NEAR(filter.estimated_count() / keys, 1, 0.01) << "load " << load;
+    EXPECT_NEAR(filter.expected_fpr() / SplitBlockFpr(keys, kBlocks), 1, 0.07) << "load " << load;
+    EXPECT_DOUBLE_EQ(filter.expected_fpr(), SplitBlockFpr(filter.estimated_count(), kBlocks));
+  }
+}
+
+// A filter with every bit set knows no number, and says yes to all.
+TEST_P(SplitBlockFilterTest, AFullFilterIsInfinitelyFull) {
+  SplitBlockBloomFilter filter({.bytes = 32, .backend = &backend()});
+  filter.Insert(RandomKeys(2000, /*seed=*/1));
+  EXPECT_EQ(filter.estimated_count(), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(filter.expected_fpr(), 1);
+  EXPECT_EQ(filter.Count(RandomKeys(1000, /*seed=*/2)), 1000u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, SplitBlockFilterTest,
+                         testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
+
+}  // namespace
+}  // namespace tamis

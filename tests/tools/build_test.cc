@@ -1,0 +1,191 @@
+// tamis build: every form of keys, sizes, and what it says of bad input.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/tools/command_test.h"
+
+namespace tamis::tools {
+namespace {
+
+class BuildTest : public CommandTest {};
+
+TEST_F(BuildTest, EveryKeyIsFoundAgainAndFewOthersAre) {
+  Write("keys", Numbers(1, 20000));
+  Write("others", Numbers(100000, 20000));
+  const CommandResult build = Ok("tamis build -o f.tamis keys");
+  EXPECT_TRUE(build.ErrHas("counted 20,000 keys")) << build.err;
+  EXPECT_EQ(Ok("tamis query f.tamis keys").out, Read("keys"));
+  const size_t wrong = Ok("tamis query f.tamis others").NumLines();
+  EXPECT_GT(wrong, 100U);  // 200 are expected
+  EXPECT_LT(wrong, 300U);
+}
+
+TEST_F(BuildTest, InputFormsGiveTheSameFilter) {
+  Write("lines", Numbers(5, 1000));
+  std::string csv = "id,name\r\n";
+  std::string tsv;
+  std::vector<uint64_t> values;
+  for (uint64_t i = 5; i < 1005; ++i) {
+    csv += "\"" + std::to_string(i) + "\",x\r\n";
+    tsv += "x\t" + std::to_string(i) + "\n";
+    values.push_back(i);
+  }
+  Write("keys.csv", csv);
+  Write("keys.tsv", tsv);
+  WriteU64("keys.u64", values);
+  const std::string build = "tamis build -q --capacity 1000 ";
+  Ok(build + "-o strings lines");
+  Ok(build + "-o csv --csv --header keys.csv");
+  Ok(build + "-o csv_name --csv --column id keys.csv");
+  Ok(build + "-o tsv --tsv --column 2 keys.tsv");
+  Ok(build + "-o integers --integers lines");
+  Ok(build + "-o integers_csv --integers --csv --column id keys.csv");
+  Ok(build + "-o u64 --u64 keys.u64");
+  Ok("cmp strings csv && cmp strings csv_name && cmp strings tsv");
+  Ok("cmp integers integers_csv && cmp integers u64");
+  EXPECT_NE(Sh("cmp strings integers").status, 0);
+}
+
+TEST_F(BuildTest, NegativeIntegersAreTheirTwosComplement) {
+  Write("lines", "-1\n-9223372036854775808\n18446744073709551615\n0\n");
+  WriteU64("u64", std::vector<uint64_t>{~uint64_t{0}, uint64_t{1} << 63, ~uint64_t{0}, 0});
+  Ok("tamis build -o a --integers lines && tamis build -o b --u64 u64 && cmp a b");
+}
+
+TEST_F(BuildTest, LineEndsAndByteOrderMarksAreNotPartOfKeys) {
+  Write("lf", "ab\ncd\nef\n");
+  Write("crlf",
+        "\xEF\xBB\xBF"
+        "ab\r\ncd\r\nef");
+  Ok("tamis build -o a lf && tamis build -o b crlf && cmp a b");
+}
+
+TEST_F(BuildTest, FilesAreNotJoined) {
+  Write("one", "ab\ncd");  // no line end
+  Write("two", "ef\n");
+  Write("all", "ab\ncd\nef\n");
+  Ok("tamis build -o a one two && tamis build -o b all && cmp a b");
+}
+
+TEST_F(BuildTest, StandardInputStreams) {
+  // Some blocks of 8 MiB; lines lie across their ends.
+  Ok("seq 1 2500000 > keys && tamis build -o a keys");
+  Ok("cat keys | tamis build -o b --capacity 2_500_000");
+  Ok("cat keys | tamis build -o c --capacity 2.5M -");
+  Ok("cmp a b && cmp a c");
+  EXPECT_EQ(Ok("cat keys | tamis query a --count").out, "2500000/2500000\n");
+}
+
+TEST_F(BuildTest, StandardInputNeedsACapacity) {
+  const CommandResult result = Sh("seq 10 | tamis build -o f");
+  EXPECT_EQ(result.status, 2);
+  EXPECT_TRUE(result.ErrHas("--capacity")) << result.err;
+  EXPECT_FALSE(Exists("f"));
+}
+
+TEST_F(BuildTest, BackendsAndThreadsGiveTheSameFile) {
+  Write("keys", Numbers(1, 100000));
+  Ok("tamis build -o a keys");
+  Ok("tamis build -o b --backend portable --threads 1 keys && cmp a b");
+  Ok("tamis build -o c --threads 5 --no-huge-pages keys && cmp a c");
+}
+
+TEST_F(BuildTest, EmptyInputMakesAnEmptyFilter) {
+  Write("keys", "");
+  Ok("tamis build -o f keys");
+  EXPECT_EQ(Ok("seq 1000 | tamis query f --count").out, "0/1000\n");
+  EXPECT_EQ(Ok("tamis info f --json").Json()["inserted"], 0);
+}
+
+TEST_F(BuildTest, BadLinesAreReportedWithTheirNumbers) {
+  Write("keys", "1\n\nthree\n4\n99999999999999999999\n+6\n 7\n8 \n0x9\n10");
+  const CommandResult result = Sh("tamis build -o f --integers keys");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(result.ErrHas("keys:2: an empty key")) << result.err;
+  EXPECT_TRUE(result.ErrHas("keys:3: not a decimal integer: \"three\"")) << result.err;
+  EXPECT_TRUE(result.ErrHas("keys:5: an integer of more than 64 bits")) << result.err;
+  EXPECT_TRUE(result.ErrHas("7 bad lines skipped")) << result.err;
+  EXPECT_FALSE(result.ErrHas("keys:9")) << "only the first few: " << result.err;
+  EXPECT_EQ(Ok("tamis info f --json").Json()["inserted"], 3);
+}
+
+TEST_F(BuildTest, StrictEndsAtTheFirstBadLine) {
+  Write("keys", "1\n2\nthree\n");
+  for (const char* options : {"", "--capacity 10 "}) {
+    const CommandResult result =
+        Sh("tamis build -o f --strict --integers " + std::string(options) + "keys");
+    EXPECT_EQ(result.status, 2);
+    EXPECT_TRUE(result.ErrHas("keys:3: not a decimal integer: \"three\"")) << result.err;
+    EXPECT_EQ(NumFiles(), 1U) << "nothing is saved";
+  }
+}
+
+TEST_F(BuildTest, BytesOfAnIncompleteIntegerAreBad) {
+  Write("keys", std::string(19, 'x'));
+  const CommandResult result = Sh("tamis build -o f --u64 keys");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(result.ErrHas("keys: offset 16: ")) << result.err;
+  EXPECT_TRUE(result.ErrHas("1 bad line skipped")) << result.err;
+  EXPECT_EQ(Sh("tamis build -o f --u64 --strict keys").status, 2);
+}
+
+TEST_F(BuildTest, TooManyKeysGiveAWarningWithTheRate) {
+  Write("keys", Numbers(1, 5000));
+  const CommandResult result = Sh("tamis build -o f --capacity 1000 keys");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(result.ErrHas("warning: 5,000 keys were inserted into a filter for 1,000"))
+      << result.err;
+  EXPECT_TRUE(result.ErrHas("false-positive rate is 5")) << "about 56%: " << result.err;
+}
+
+TEST_F(BuildTest, SizeAndHashAreAsAskedFor) {
+  Write("keys", Numbers(1, 10));
+  const auto info = [&](const std::string& options) {
+    return Ok("tamis build -q -o f " + options + " keys && tamis info f --json --header").Json();
+  };
+  EXPECT_EQ(info("--bytes 1000")["bytes"], 992);  // whole blocks
+  EXPECT_EQ(info("--bytes 64KiB")["bytes"], 65536);
+  EXPECT_EQ(info("--bytes 64kB")["bytes"], 64000);
+  EXPECT_EQ(info("--capacity 1e6")["capacity"], 1000000);
+  EXPECT_LT(info("--capacity 1e6 --fpr 0.1%")["fpr_at_capacity"], 0.001);
+  EXPECT_GT(info("--capacity 1e6 --fpr 0.001")["fpr_at_capacity"], 0.00099);
+  EXPECT_EQ(info("")["hash"], "xxh3");
+  EXPECT_EQ(info("--hash xxh64")["hash"], "xxh64");
+  EXPECT_EQ(info("--seed 0xFFFFFFFFFFFFFFFF")["seed"], ~uint64_t{0});
+  EXPECT_NE(info("--seed random")["seed"], info("--seed random")["seed"]);
+}
+
+TEST_F(BuildTest, ReportsInJson) {
+  Write("keys", Numbers(1, 1000) + "\n");
+  const CommandResult result = Sh("tamis build -o f --capacity 1000 --json --threads 2 keys");
+  ASSERT_EQ(result.status, 0);
+  const nlohmann::json json = result.Json();
+  EXPECT_EQ(json["inserted"], 1000);
+  EXPECT_EQ(json["bad_lines"], 1);
+  EXPECT_EQ(json["threads"], 2);
+  EXPECT_NEAR(json["fpr_if_distinct"].get<double>(), 0.01, 0.0005);
+}
+
+TEST_F(BuildTest, LeavesNothingWhenItIsStopped) {
+  const CommandResult result =
+      Sh("mkfifo pipe\n"
+         "tamis build -o f --capacity 1000 pipe & child=$!\n"
+         "exec 3> pipe; seq 100 >&3; sleep 0.3\n"
+         "kill -TERM $child; wait $child");
+  EXPECT_EQ(result.status, 128 + 15) << result.err;
+  EXPECT_EQ(NumFiles(), 1U);
+}
+
+TEST_F(BuildTest, KeepsTheOldFileWhenItFails) {
+  Write("f", "precious");
+  Write("keys", "x\n");
+  EXPECT_EQ(Sh("tamis build -o f --strict --integers keys").status, 2);
+  EXPECT_EQ(Sh("tamis build -o f missing").status, 3);
+  EXPECT_EQ(Read("f"), "precious");
+  EXPECT_EQ(Sh("tamis build -o keys keys").status, 2) << "the output is an input";
+  EXPECT_EQ(Read("keys"), "x\n");
+}
+
+}  // namespace
+}  // namespace tamis::tools

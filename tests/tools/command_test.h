@@ -1,0 +1,55 @@
+// Runs the command as a user does: from a shell, in a folder of its own.
+#ifndef TAMIS_TESTS_TOOLS_COMMAND_TEST_H_
+#define TAMIS_TESTS_TOOLS_COMMAND_TEST_H_
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tamis::tools {
+
+struct CommandResult {
+  int status = -1;  // of the script, as a shell shows it: 128 + n for signal n
+  std::string out;
+  std::string err;
+
+  nlohmann::json Json() const;
+  size_t NumLines() const;
+  bool ErrHas(std::string_view text) const { return err.find(text) != std::string::npos; }
+};
+
+class CommandTest : public testing::Test {
+ protected:
+  CommandTest();
+  ~CommandTest() override;
+
+  // Runs a script of /bin/sh in the folder, in which `tamis` is the command under test.
+  CommandResult Sh(const std::string& script) const;
+
+  // The same, for scripts that must succeed and say nothing on standard error but summaries.
+  CommandResult Ok(const std::string& script) const;
+
+  void Write(const std::string& name, std::string_view contents) const;
+  void WriteU64(const std::string& name, std::span<const uint64_t> values) const;
+  std::string Read(const std::string& name) const;
+  bool Exists(const std::string& name) const;
+  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  size_t NumFiles() const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// The lines "first", "first + step" ... `n` of them.
+std::string Numbers(uint64_t first, uint64_t n, uint64_t step = 1);
+
+std::vector<std::string> Lines(std::string_view text);
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TESTS_TOOLS_COMMAND_TEST_H_

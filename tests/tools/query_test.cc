@@ -1,0 +1,148 @@
+// tamis query: lines, counts and bitmaps.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/tools/command_test.h"
+
+namespace tamis::tools {
+namespace {
+
+class QueryTest : public CommandTest {
+ protected:
+  QueryTest() {
+    Write("even", Numbers(0, 1000, 2));
+    Write("all", Numbers(0, 2000));
+    Ok("tamis build -q -o even.tamis --fpr 1e-6 even");
+  }
+
+  // Bit i of the file, least significant first.
+  static bool Bit(const std::string& bytes, size_t i) { return (bytes[i / 8] >> (i % 8)) & 1; }
+};
+
+TEST_F(QueryTest, WritesMatchingLines) {
+  EXPECT_EQ(Ok("tamis query even.tamis all").out, Read("even"));
+  EXPECT_EQ(Ok("tamis query even.tamis < all").out, Read("even"));
+  EXPECT_EQ(Ok("tamis query even.tamis - < all").out, Read("even"));
+  EXPECT_EQ(Ok("tamis query even.tamis all all").out, Read("even") + Read("even"));
+}
+
+TEST_F(QueryTest, InvertIsTheComplement) {
+  EXPECT_EQ(Ok("tamis query even.tamis --invert all").out, Numbers(1, 1000, 2));
+  // Also with false positives in plenty.
+  Ok("tamis build -q -o half.tamis --fpr 0.5 even");
+  Ok("tamis query half.tamis all > in; tamis query half.tamis -v all > out");
+  std::vector<std::string> both = Lines(Read("in") + Read("out"));
+  std::vector<std::string> all = Lines(Read("all"));
+  EXPECT_GT(Lines(Read("in")).size(), 1200U);
+  std::sort(both.begin(), both.end());
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(both, all);
+}
+
+TEST_F(QueryTest, LinesComeOutAsTheyAre) {
+  Write("crlf", "0\r\n1\r\n2\r\n4");  // the last one without an end
+  EXPECT_EQ(Ok("tamis query even.tamis crlf").out, "0\r\n2\r\n4\n");
+}
+
+TEST_F(QueryTest, Counts) {
+  EXPECT_EQ(Ok("tamis query even.tamis --count all").out, "1000/2000\n");
+  EXPECT_EQ(Ok("tamis query even.tamis --count --invert all even").out, "1000/3000\n");
+  const nlohmann::json json = Ok("tamis query even.tamis --json all").Json();
+  EXPECT_EQ(json["keys"], 2000);
+  EXPECT_EQ(json["matching"], 1000);
+  EXPECT_EQ(json["not_matching"], 1000);
+  EXPECT_EQ(json["bad_lines"], 0);
+}
+
+TEST_F(QueryTest, AnyTellsByItsStatus) {
+  EXPECT_EQ(Sh("tamis query even.tamis --any all").status, 0);
+  EXPECT_EQ(Sh("tamis query even.tamis --any even --invert").status, 1);
+  const CommandResult none = Sh("seq 3001 2 3101 | tamis query even.tamis --any");
+  EXPECT_EQ(none.status, 1);
+  EXPECT_EQ(none.out + none.err, "");
+  EXPECT_EQ(Sh("tamis query even.tamis --any /dev/null").status, 1);
+}
+
+TEST_F(QueryTest, BitmapHasOneBitPerLine) {
+  // 21 lines, of which two hold no key.
+  Write("lines", "0\n1\n2\n\n4\n5\n\n" + Numbers(7, 14));
+  const CommandResult result = Sh("tamis query even.tamis --bitmap bits lines");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.out, "");
+  const std::string bits = Read("bits");
+  ASSERT_EQ(bits.size(), 3U);
+  for (size_t i = 0; i < 24; ++i) {
+    EXPECT_EQ(Bit(bits, i), i < 21 && i % 2 == 0 && i != 6) << i;
+  }
+  Sh("tamis query even.tamis --bitmap bits --invert lines");
+  const std::string inverse = Read("bits");
+  for (size_t i = 0; i < 24; ++i) {
+    EXPECT_EQ(Bit(inverse, i), i < 21 && i % 2 == 1 && i != 3) << i;
+  }
+}
+
+TEST_F(QueryTest, BitmapGoesOnAcrossBatchesAndFiles) {
+  // Batches of 2^20 keys, and files whose lengths are no multiples of 8.
+  Ok("seq 0 1100000 > many; tamis query even.tamis --bitmap bits all many even --count > count");
+  const std::string bits = Read("bits");
+  ASSERT_EQ(bits.size(), (2000U + 1100001 + 1000 + 7) / 8);
+  size_t ones = 0;
+  for (size_t i = 0; i < 8 * bits.size(); ++i) ones += Bit(bits, i);
+  EXPECT_EQ(Read("count"), std::to_string(ones) + "/1103001\n");
+  for (size_t i = 0; i < 2000; ++i) {
+    ASSERT_EQ(Bit(bits, i), i % 2 == 0) << i;
+    ASSERT_EQ(Bit(bits, 2000 + i), i % 2 == 0) << i;
+  }
+  for (size_t i = 0; i < 1000; ++i) ASSERT_TRUE(Bit(bits, 2000 + 1100001 + i)) << i;
+  EXPECT_EQ(bits.back() & 0x80, 0) << "past the last record";
+}
+
+TEST_F(QueryTest, CsvRecordsComeOutWholeAfterOneHeader) {
+  Write("a.csv", "n,text\n0,\"with, comma\"\n1,x\n2,\"two\nlines\"\n");
+  Write("b.csv", "text,n\nx,3\ny,\"4\"\n");
+  EXPECT_EQ(Ok("tamis query even.tamis --csv --column n a.csv b.csv").out,
+            "n,text\n0,\"with, comma\"\n2,\"two\nlines\"\ny,\"4\"\n");
+  EXPECT_EQ(Ok("tamis query even.tamis --csv --column n --count a.csv b.csv").out, "3/5\n");
+  Write("empty.csv", "n,text\n");
+  EXPECT_EQ(Ok("tamis query even.tamis --csv --column n empty.csv").out, "n,text\n");
+}
+
+TEST_F(QueryTest, RawIntegersComeOutRaw) {
+  WriteU64("u64", std::vector<uint64_t>{7, 8, 9, 10});
+  WriteU64("known", std::vector<uint64_t>{8, 10});
+  Ok("tamis build -q -o f --u64 --fpr 1e-6 known");
+  Ok("tamis query f --u64 u64 > out && cmp out known");
+  EXPECT_EQ(Ok("printf '7\\n8\\n10\\n' | tamis query f --integers").out, "8\n10\n");
+}
+
+TEST_F(QueryTest, MappedAndLoadedFiltersAnswerAlike) {
+  const std::string count = Ok("tamis query even.tamis --map all").out;
+  EXPECT_EQ(Ok("tamis query even.tamis --no-map all").out, count);
+  EXPECT_EQ(Ok("tamis query even.tamis --backend portable --threads 3 all").out, count);
+}
+
+TEST_F(QueryTest, AnswersWhileTheInputIsOpen) {
+  const CommandResult result =
+      Sh("mkfifo pipe\n"
+         "tamis query even.tamis < pipe > out & child=$!\n"
+         "exec 3> pipe; echo 2 >&3\n"
+         "tries=0\n"
+         "until test -s out || test $tries = 100; do sleep 0.1; tries=$((tries + 1)); done\n"
+         "cat out; exec 3>&-; wait $child");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.out, "2\n");
+}
+
+TEST_F(QueryTest, BitmapMustNotReplaceAnInput) {
+  const std::string filter = Read("even.tamis");
+  EXPECT_EQ(Sh("tamis query even.tamis --bitmap even.tamis all").status, 2);
+  EXPECT_EQ(Sh("ln -s all link; tamis query even.tamis --bitmap link all").status, 2);
+  EXPECT_EQ(Read("even.tamis"), filter);
+  EXPECT_EQ(Read("all"), Numbers(0, 2000));
+}
+
+}  // namespace
+}  // namespace tamis::tools
