@@ -20,7 +20,7 @@ namespace {
 constexpr char kUsage[] =
     R"(usage: tamis_compare [options]
   --quick            one small size: shows that everything runs, not how fast
-  --max-keys N       leave out larger sizes (default: 100000000, which takes 3 GiB)
+  --max-keys N       leave out larger sizes (default: 100000000, which takes 1.5 GiB)
   --repetitions R    of every size (default: 7; 5 for 100000000 keys)
   --pin CPU          keep the thread on one processor where only one is measured
   --backend NAME     one of `tamis backends` (default: the best, or TAMIS_BACKEND)
@@ -146,6 +146,9 @@ int main(int argc, char** argv) {
     }
     tamis::bench::Run(options);
     return 0;
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "tamis_compare: %s\n", error.what());
+    return 2;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tamis_compare: %s\n", error.what());
     return 1;

@@ -19,6 +19,10 @@ struct Row {
   std::string name;
   double bits_per_key = 0;  // 0 for the limit
   double fpr = 0;           // measured on the absent ones of the queries
+  // The build right after the filter was made, which warms up for the others. It can cost more even
+  // at the largest sizes: memory that is freed goes back to the host of a virtual machine after a
+  // while, and whoever asks for buffers then waits until the host has found some.
+  std::vector<double> first_build_ns;
   std::vector<double> build_ns;
   std::vector<double> lookup_ns;
 };
@@ -40,7 +44,7 @@ struct SizePlan {
 };
 
 // In each repetition every contender takes the arena once, in an order that rotates: it builds, and
-// answers the queries, half of which are hits, after a pass to warm up. So a slow phase of the
+// answers the queries, half of which are hits, each after a pass to warm up. So a slow phase of the
 // machine meets all of them, and none evicts what another has in cache. Throws std::runtime_error
 // if one gives a false negative, for then its time is worth nothing.
 SizeResult Compare(const SizePlan& plan, const Contenders& contenders, Arena& arena,

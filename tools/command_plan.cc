@@ -180,7 +180,7 @@ int Run(const PlanOptions& options) {
 
 Command AddPlan(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "plan", "Compute the size and true error of each kind of filter, and of exact structures.");
+      "plan", "Compute sizes and true error rates of filters, and of exact structures.");
   auto options = std::make_shared<PlanOptions>();
   command->footer(kFooter);
   AddParsed(*command, "-n,--n", options->n, ParsePositiveCount, "distinct keys, such as 5e9 or 5G")

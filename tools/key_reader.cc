@@ -70,7 +70,10 @@ void KeyReader::OpenNext() {
   position_ = options_.u64 ? 0 : 1;
   column_ = 0;
   if (options_.u64) return;
-  while (!file_->last() && file_->text().size() < kByteOrderMark.size()) Fill();
+  while (!file_->last() && file_->text().size() < kByteOrderMark.size() &&
+         kByteOrderMark.starts_with(file_->text())) {
+    Fill();
+  }
   if (file_->text().starts_with(kByteOrderMark)) file_->Consume(kByteOrderMark.size());
   if (options_.header || column_by_name_) ReadHeader();
   if (!column_by_name_ && !options_.column.empty()) {

@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxWrite = size_t{1} << 30;  // more than one call can write: INT_MAX on some systems
+constexpr size_t kMaxWrite = size_t{1}
+                             << 30;  // more than one call can write: INT_MAX on some systems
 
 // Waits until the file is on the disk.
 bool Synchronize(int fd) {
@@ -35,7 +36,7 @@ class TemporaryFile {
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
-    if (fd_.get() >= 0 && !renamed_) unlinkat(directory_, name_.c_str(), 0);
+    if (!name_.empty() && !renamed_) unlinkat(directory_, name_.c_str(), 0);
   }
 
   void Write(std::span<const std::byte> bytes) {
@@ -49,6 +50,7 @@ class TemporaryFile {
 
   void RenameToTarget() {
     if (!Synchronize(fd_.get())) ThrowIoError(target_, "synchronize");
+    if (name_.empty() && !GiveName()) ThrowIoError(target_, "name the temporary file beside it");
     if (renameat(directory_, name_.c_str(), directory_, target_.filename().c_str()) != 0) {
       ThrowIoError(target_, "rename the temporary file to it");
     }
@@ -56,25 +58,55 @@ class TemporaryFile {
   }
 
  private:
-  // Not mkostemp, whose files are private to the user: mode 0666 lets umask and the default ACL of
-  // the directory decide, as for any new file. The name does not contain that of the target, which
-  // may be as long as names can be.
+  // Where there are files without names, one of these: of a process that is killed nothing remains.
   int Create() {
-    int fd = -1;
+#ifdef O_TMPFILE
+    const int fd =
+        Retry([&] { return openat(directory_, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666); });
+    // It can only be named through /proc, which need not be there.
+    if (fd >= 0 && access(DescriptorPath(fd).c_str(), F_OK) == 0) return fd;
+    if (fd >= 0) close(fd);
+#endif
+    return CreateNamed();
+  }
+
+  // Not mkostemp, whose files are private to the user: mode 0666 lets umask and the default ACL of
+  // the directory decide, as for any new file.
+  int CreateNamed() {
+    return WithNewName([&] {
+      return openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    });
+  }
+
+  bool GiveName() {
+    const std::string path = DescriptorPath(fd_.get());
+    const bool done =
+        WithNewName([&] {
+          return linkat(AT_FDCWD, path.c_str(), directory_, name_.c_str(), AT_SYMLINK_FOLLOW);
+        }) == 0;
+    if (!done) name_.clear();
+    return done;
+  }
+
+  // Acts with a name that no other file has. It does not contain that of the target, which may be
+  // as long as names can be.
+  template <typename Act>
+  int WithNewName(const Act& act) {
+    int result = -1;
     for (int attempt = 0; attempt < 100; ++attempt) {
       const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
       name_ = ".tamis-" + std::to_string(getpid()) + "-" + std::to_string(now) + ".tmp";
-      fd = Retry([&] {
-        return openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      });
-      if (fd >= 0 || errno != EEXIST) break;
+      result = Retry(act);
+      if (result >= 0 || errno != EEXIST) break;
     }
-    return fd;
+    return result;
   }
+
+  static std::string DescriptorPath(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
   int directory_;
   const fs::path& target_;
-  std::string name_;
+  std::string name_;  // empty: the file has none yet
   Descriptor fd_;
   bool renamed_ = false;
 };
@@ -91,8 +123,7 @@ void RequireReplaceable(int directory, const fs::path& path) {
 
 }  // namespace
 
-void WriteFileAtomically(const fs::path& path,
-                         std::span<const std::span<const std::byte>> parts) {
+void WriteFileAtomically(const fs::path& path, std::span<const std::span<const std::byte>> parts) {
   if (!path.has_filename()) ThrowIoError(path, "write", path.empty() ? ENOENT : EISDIR);
   const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
   const Descriptor directory(

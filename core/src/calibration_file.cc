@@ -44,8 +44,8 @@ std::string ReadWholeFile(const fs::path& path) {
   std::string text(std::min(expected, kMaxFileBytes) + 1, '\0');
   size_t size = 0;
   while (size < text.size()) {
-    const ssize_t n = detail::Retry(
-        [&] { return read(file.get(), text.data() + size, text.size() - size); });
+    const ssize_t n =
+        detail::Retry([&] { return read(file.get(), text.data() + size, text.size() - size); });
     if (n < 0) detail::ThrowIoError(path, "read");
     if (n == 0) break;
     size += static_cast<size_t>(n);
@@ -124,8 +124,9 @@ class Reader {
   // Called when all members that there should be have been found: then others are too many.
   void RequireCount(const JsonValue& object, size_t count) const {
     if (object.children.size() != count) {
-      Fail(object, "names", std::to_string(object.children.size()) + " in this object; must be " +
-                                std::to_string(count));
+      Fail(object, "names",
+           std::to_string(object.children.size()) + " in this object; must be " +
+               std::to_string(count));
     }
   }
 

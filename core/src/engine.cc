@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "core/src/bulk.h"
-#include "tamis/detail/kernels.h"
 #include "core/src/partitioned_insert.h"
 #include "core/src/planner.h"
 #include "core/src/thread_pool.h"
+#include "tamis/detail/kernels.h"
 #include "tamis/error.h"
 
 namespace tamis {
@@ -34,8 +34,8 @@ class Engine::Impl {
     return planner.Choose(operation, filter.bytes(), keys);
   }
 
-  // Calls work(begin, n, slice, thread) for slices [begin, begin + n) that together are all keys, on
-  // the threads of the step.
+  // Calls work(begin, n, slice, thread) for slices [begin, begin + n) that together are all keys,
+  // on the threads of the step.
   template <typename Work>
   void ForEachSlice(const PlanStep& step, uint64_t keys, const Work& work) {
     pool.ParallelFor(NumSlices(step, keys), step.threads,
@@ -117,8 +117,8 @@ size_t Engine::Impl::Select(const Filter& filter, const Keys& keys, std::span<In
   // Each slice writes where its indices would be if all keys were hits; then they move together.
   std::vector<size_t> found(NumSlices(step, keys.size()));
   ForEachSlice(step, keys.size(), [&](size_t begin, size_t n, size_t slice, unsigned) {
-    found[slice] = filter.SelectWith(*step.backend->kernels, keys.Slice(begin, n), begin,
-                                     out.data() + begin);
+    found[slice] =
+        filter.SelectWith(*step.backend->kernels, keys.Slice(begin, n), begin, out.data() + begin);
   });
   size_t total = found[0];
   for (size_t slice = 1; slice < found.size(); ++slice) {
@@ -134,9 +134,9 @@ size_t Engine::Impl::Select(const Filter& filter, const Keys& keys, std::span<In
 size_t Engine::Select(const Filter& filter, Keys keys, std::span<uint32_t> out) const {
   constexpr uint64_t kMaxKeys = uint64_t{1} << 32;
   if (keys.size() > kMaxKeys) {
-    throw Error(ErrorCode::kInvalidArgument, std::to_string(keys.size()) +
-                                                 " keys are too many for 32-bit indices; allowed: " +
-                                                 std::to_string(kMaxKeys));
+    throw Error(ErrorCode::kInvalidArgument,
+                std::to_string(keys.size()) +
+                    " keys are too many for 32-bit indices; allowed: " + std::to_string(kMaxKeys));
   }
   return impl_->Select(filter, keys, out);
 }
@@ -161,8 +161,9 @@ uint64_t Engine::Impl::Insert(Filter& filter, const PlanStep& step, uint64_t n,
     ForEachSlice(step, n, [&](size_t begin, size_t count, size_t, unsigned lane) {
       for_each_batch(begin, count, [&](const Batch& batch) { inserter->Add(lane, batch); });
     });
-    pool.ParallelFor(step.threads, step.threads,
-                     [&](size_t lane, unsigned) noexcept { inserter->Flush(static_cast<unsigned>(lane)); });
+    pool.ParallelFor(step.threads, step.threads, [&](size_t lane, unsigned) noexcept {
+      inserter->Flush(static_cast<unsigned>(lane));
+    });
   } else {
     for_each_batch(0, n, [&](const Batch& batch) { filter.InsertBatch(kernels, batch); });
   }

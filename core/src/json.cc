@@ -30,7 +30,8 @@ class Parser {
     throw JsonError(offset, problem);
   }
 
-  // The next character, or 0 at the end; a 0 in the text is nowhere allowed, so they need not differ.
+  // The next character, or 0 at the end; a 0 in the text is nowhere allowed, so they need not
+  // differ.
   char Peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
   void SkipSpace() {

@@ -32,9 +32,8 @@ struct JsonError : std::runtime_error {
 const char* JsonKindName(JsonValue::Kind kind) noexcept;
 
 // Reads a text that holds one value. Strict: no comments, no trailing commas, no repeated names,
-// nothing after the value, at most 16 levels of nesting and 64 names in an object; of \u escapes only
-// those of one UTF-16 unit.
-// Throws JsonError.
+// nothing after the value, at most 16 levels of nesting and 64 names in an object; of \u escapes
+// only those of one UTF-16 unit. Throws JsonError.
 JsonValue ParseJson(std::string_view text);
 
 // As a JSON string, quotes included. Bytes past ASCII are taken for UTF-8 and stay as they are.

@@ -12,7 +12,10 @@ namespace {
 // the second-level cache.
 constexpr uint64_t kRegionBytes = uint64_t{2} << 20;
 constexpr uint64_t kMaxRegions = 256;
-constexpr uint64_t kBufferBytes = uint64_t{256} << 20;  // of all lanes
+// Of all lanes together: the more keys a region is written with, the fewer times it is loaded.
+constexpr uint64_t kMinBufferBytes = uint64_t{8} << 20;
+constexpr uint64_t kMaxBufferBytes = uint64_t{128} << 20;
+constexpr size_t kLineHashes = 8;  // of a cache line
 
 }  // namespace
 
@@ -29,7 +32,8 @@ PartitionedInserter::PartitionedInserter(Filter& filter, const Kernels& kernels,
   shift_ = static_cast<unsigned>(std::bit_width((num_parts_ - 1) / regions));
   num_regions_ = ((num_parts_ - 1) >> shift_) + 1;
   region_locks_ = std::vector<std::mutex>(num_regions_);
-  const uint64_t share = kBufferBytes / sizeof(uint64_t) / lanes / num_regions_;
+  const uint64_t buffer_bytes = std::clamp(filter.bytes(), kMinBufferBytes, kMaxBufferBytes);
+  const uint64_t share = buffer_bytes / sizeof(uint64_t) / lanes / num_regions_;
   const uint64_t needed = n / lanes / num_regions_;
   // Beyond what is needed there is room for one batch, which may go to one region as a whole.
   buffer_hashes_ = std::min(share, needed + needed / 8) + kBatchKeys;
@@ -57,7 +61,12 @@ void PartitionedInserter::Scatter(Lane& lane, const uint64_t* hashes, size_t n) 
   uint64_t** const ends = lane.ends.data();
   const unsigned shift = 32 + shift_;
   const uint64_t num_parts = num_parts_;
-  for (size_t i = 0; i < n; ++i) *ends[((hashes[i] >> 32) * num_parts) >> shift]++ = hashes[i];
+  for (size_t i = 0; i < n; ++i) {
+    uint64_t*& end = ends[((hashes[i] >> 32) * num_parts) >> shift];
+    *end = hashes[i];
+    __builtin_prefetch(end + kLineHashes, 1);  // the store to it would wait for the line
+    ++end;
+  }
   const ptrdiff_t full = static_cast<ptrdiff_t>(buffer_hashes_ - kBatchKeys);
   for (size_t region = 0; region < num_regions_; ++region) {
     if (lane.ends[region] - lane.begins[region] > full) Write(lane, region);

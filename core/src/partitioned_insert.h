@@ -22,7 +22,7 @@ class PartitionedInserter {
   static bool Pays(const Filter& filter, uint64_t n) noexcept;
 
   // For about `n` keys in all. Throws Error(kOutOfMemory) or std::bad_alloc if there is no memory
-  // for the buffers, which take 256 MiB at most.
+  // for the buffers, which take about 128 MiB at most.
   PartitionedInserter(Filter& filter, const Kernels& kernels, uint64_t n, unsigned lanes);
 
   // Adds the keys of a batch. A lane is for one thread at a time.

@@ -1,4 +1,4 @@
-// The decision of the run-time dispatcher: which way to carry out a call is predicted to be fastest.
+// The decision of the run-time dispatcher: the way to carry out a call that should be the fastest.
 #ifndef TAMIS_CORE_SRC_PLANNER_H_
 #define TAMIS_CORE_SRC_PLANNER_H_
 
@@ -20,8 +20,8 @@ class Planner {
 
   unsigned threads() const noexcept { return threads_; }
 
-  // The way that is predicted to be fastest; of equal ones that of fewer threads, then of the better
-  // backend. Cheap enough to be called for each batch.
+  // The way that is predicted to be fastest; of equal ones that of fewer threads, then of the
+  // better backend. Cheap enough to be called for each batch.
   PlanStep Choose(Operation operation, uint64_t filter_bytes, uint64_t keys) const noexcept;
 
   // The same, with all other ways and the reason.

@@ -12,15 +12,15 @@
 
 namespace tamis {
 
-// Thread-safe: calls for several threads take turns. Destroying a pool needs that none is under way.
+// Thread-safe: calls for several threads take turns. None is under way when it is destroyed.
 class ThreadPool {
  public:
   // Threads are started by the first call that needs them and kept until the pool is destroyed.
   ThreadPool() = default;
   ~ThreadPool();
 
-  // Calls task(i, thread) for every i in [0, tasks) and returns when all are done. The caller and up
-  // to `threads` - 1 others claim the tasks in ascending order; `thread`, in [0, threads), is
+  // Calls task(i, thread) for every i in [0, tasks) and returns when all are done. The caller and
+  // up to `threads` - 1 others claim the tasks in ascending order; `thread`, in [0, threads), is
   // different for each of those that work at the same time. Threads that come too late, or that the
   // system refuses to start, leave their share to the others. A task must not call this pool.
   template <typename Task>

@@ -85,7 +85,7 @@ TEST_F(CalibrationTest, CorruptFilesAreRefused) {
   struct Change {
     std::string from, to;  // in ExampleText()
     std::string check;
-    std::string at;         // where this first is in the changed text; of JSON: at its end
+    std::string at;  // where this first is in the changed text; of JSON: at its end
     ErrorCode code = ErrorCode::kCorrupt;
   };
   const std::string point = R"({"backend")";
@@ -134,8 +134,8 @@ TEST_F(CalibrationTest, PointsMustAscend) {
   ExpectError([&] { calibration.Validate(); }, ErrorCode::kInvalidArgument,
               "filter_bytes is 1024 after 9007199254740992 for AVX2");
   std::string text = ExampleText();
-  const std::string point = text.substr(text.find("{\"backend"), text.find("}]") + 1 -
-                                                                    text.find("{\"backend"));
+  const std::string point =
+      text.substr(text.find("{\"backend"), text.find("}]") + 1 - text.find("{\"backend"));
   const size_t second = text.find("]}");
   text.insert(second, "," + point);
   WriteBytes(folder_ / "c", ToBytes(text));
@@ -169,7 +169,8 @@ TEST_F(CalibrationTest, FilesThatCannotBeReadOrWritten) {
 }
 
 TEST_F(CalibrationTest, InvalidFiguresAreNotSaved) {
-  for (const double value : {0.0, -1.0, 1e7, std::nan(""), std::numeric_limits<double>::infinity()}) {
+  for (const double value :
+       {0.0, -1.0, 1e7, std::nan(""), std::numeric_limits<double>::infinity()}) {
     Calibration calibration = Example();
     calibration.points[2].insert_ns = value;
     ExpectError([&] { calibration.Save(folder_ / "c"); }, ErrorCode::kInvalidArgument,
@@ -180,11 +181,11 @@ TEST_F(CalibrationTest, InvalidFiguresAreNotSaved) {
 
 TEST_F(CalibrationTest, DefaultPathFollowsTheEnvironment) {
   ScopedEnv xdg("XDG_CACHE_HOME", "/x/cache");
-  ScopedEnv home("HOME", "/home/h");
+  ScopedEnv home("HOME", "/users/me");
   EXPECT_EQ(Calibration::DefaultPath(), "/x/cache/tamis/calibration.json");
   for (const char* unusable : {static_cast<const char*>(nullptr), "", "relative"}) {
     xdg.Set(unusable);
-    EXPECT_EQ(Calibration::DefaultPath(), "/home/h/.cache/tamis/calibration.json");
+    EXPECT_EQ(Calibration::DefaultPath(), "/users/me/.cache/tamis/calibration.json");
   }
   home.Set(nullptr);
   ExpectError([] { Calibration::DefaultPath(); }, ErrorCode::kIo, "XDG_CACHE_HOME");

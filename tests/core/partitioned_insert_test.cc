@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "core/src/bulk.h"
+#include "tamis/engine.h"
 #include "tamis/split_block_filter.h"
 #include "tests/test_util.h"
 
@@ -20,8 +22,12 @@ namespace {
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
 SplitBlockBloomFilter MakeFilter(uint64_t bytes, const std::string& backend, HashSpec hash = {}) {
-  return SplitBlockBloomFilter(
-      {.capacity = 1, .bytes = bytes, .hash = hash, .backend = &FindBackend(backend)});
+  // Small pages: those of a large filter that no key falls in take no memory.
+  return SplitBlockBloomFilter({.capacity = 1,
+                                .bytes = bytes,
+                                .hash = hash,
+                                .memory = {.huge_pages = HugePages::kOff},
+                                .backend = &FindBackend(backend)});
 }
 
 bool SameBits(const Filter& a, const Filter& b) {
@@ -93,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, PartitionedInsertTest,
 // Any size, fewer keys than lanes, and many more or fewer keys than announced.
 TEST(PartitionedInsertSizesTest, AnyFilterAndAnyNumberOfKeys) {
   const std::string best(Backends().front().name);
-  for (const uint64_t bytes : {uint64_t{32}, uint64_t{96}, kMiB, 3 * kMiB + 64, 100 * kMiB}) {
+  for (const uint64_t bytes : {uint64_t{32}, uint64_t{96}, kMiB, 3 * kMiB + 64, 700 * kMiB}) {
     for (const size_t n : {0, 1, 3, 1000, 20'000}) {
       const std::vector<uint64_t> hashes = RandomKeys(n, /*seed=*/n);
       const SplitBlockBloomFilter want = Direct(bytes, hashes);
@@ -134,23 +140,34 @@ TEST(PartitionedInsertSizesTest, AFlushedLaneCanBeUsedAgain) {
   EXPECT_TRUE(SameBits(got, want));
 }
 
-// The bulk Insert of a large filter takes this way by itself, for keys of every form.
-TEST(PartitionedInsertSizesTest, BulkInsertOfALargeFilter) {
-  constexpr uint64_t kBytes = 9 * kMiB + 32;
-  const std::vector<uint64_t> keys = RandomKeys(400'000, /*seed=*/3);
-  std::vector<std::string_view> views;
-  for (const uint64_t& key : keys) views.emplace_back(reinterpret_cast<const char*>(&key), 8);
-  SplitBlockBloomFilter want = MakeFilter(kBytes, "portable");
+// An engine can be told to take this way, for keys of every form.
+TEST(PartitionedInsertSizesTest, KeysOfEveryForm) {
+  const std::vector<uint64_t> keys = RandomKeys(100'000, /*seed=*/3);
+  std::vector<std::string_view> bytes;  // of the same keys, so with the same hashes
+  for (const uint64_t& key : keys) bytes.emplace_back(reinterpret_cast<const char*>(&key), 8);
+  const std::vector<int64_t> integers(keys.begin(), keys.end());
+  SplitBlockBloomFilter want = MakeFilter(9 * kMiB, "portable");
   for (const uint64_t key : keys) want.Insert(key);
 
-  SplitBlockBloomFilter integers = MakeFilter(kBytes, std::string(Backends().front().name));
-  ASSERT_TRUE(PartitionedInserter::Pays(integers, keys.size()));
-  EXPECT_EQ(integers.Insert(keys), keys.size());
-  EXPECT_TRUE(SameBits(integers, want));
-  SplitBlockBloomFilter strings = MakeFilter(kBytes, std::string(Backends().front().name));
-  EXPECT_EQ(strings.Insert(views), keys.size());
-  EXPECT_TRUE(SameBits(strings, want));
-  EXPECT_EQ(strings.inserted_count(), keys.size());
+  const Engine engine({.pin = PlanStep{.threads = 1, .partitioned = true}});
+  for (const Keys& form : {Keys(keys), Keys(bytes), Keys(integers)}) {
+    SplitBlockBloomFilter got = MakeFilter(9 * kMiB, "portable");
+    EXPECT_EQ(engine.Insert(got, form), keys.size());
+    EXPECT_TRUE(SameBits(got, want));
+    EXPECT_EQ(got.inserted_count(), keys.size());
+  }
+}
+
+// The bulk Insert of a filter takes this way by itself where it pays.
+TEST(PartitionedInsertSizesTest, BulkInsertOfALargeFilter) {
+  SplitBlockBloomFilter got = MakeFilter(70 * kMiB + 32, std::string(Backends().front().name));
+  uint64_t n = 1'000'000;
+  while (!PartitionedInserter::Pays(got, n)) ASSERT_LT(n *= 2, 100'000'000u);
+  EXPECT_EQ(got.Insert(RandomKeys(n, /*seed=*/4)), n);
+  EXPECT_EQ(got.inserted_count(), n);
+  SplitBlockBloomFilter want = MakeFilter(got.bytes(), "portable");
+  for (const uint64_t key : RandomKeys(n, /*seed=*/4)) want.Insert(key);
+  EXPECT_TRUE(SameBits(got, want));
 }
 
 // A filter in cache, or a handful of keys, is never worth the detour.

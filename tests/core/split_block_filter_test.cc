@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <memory_resource>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,7 +87,7 @@ TEST(SplitBlockFilterErrorsTest, OptionsOutOfRange) {
   ExpectError(make({.capacity = ~uint64_t{0}}), kCode, "cannot hold 18446744073709551615 keys");
 }
 
-// Counts what it hands out.
+// Counts what it hands out, and has a GiB.
 class CountingResource : public std::pmr::memory_resource {
  public:
   uint64_t bytes = 0;
@@ -95,10 +96,11 @@ class CountingResource : public std::pmr::memory_resource {
  private:
   void* do_allocate(size_t n, size_t align) override {
     EXPECT_GE(align, 64u);
+    ++allocations;
+    if (n > uint64_t{1} << 30) throw std::bad_alloc();
     void* const p = std::pmr::new_delete_resource()->allocate(n, align);
     std::memset(p, 0xAB, n);  // memory is not zero unless somebody sees to it
     bytes += n;
-    ++allocations;
     return p;
   }
   void do_deallocate(void* p, size_t n, size_t align) override {

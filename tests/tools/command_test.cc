@@ -58,7 +58,10 @@ CommandResult CommandTest::Sh(const std::string& script) const {
                             "' || exit 99\n"
                             "unset TAMIS_BACKEND TAMIS_THREADS\n"
                             "XDG_CACHE_HOME=$PWD/cache; export XDG_CACHE_HOME\n"
-                            "tamis() { " TAMIS_COMMAND_PREFIX " '" TAMIS_COMMAND "' \"$@\"; }\n" +
+                            "tamis() { " TAMIS_COMMAND_PREFIX " '" TAMIS_COMMAND
+                            "' \"$@\"; }\n"
+                            "exec_tamis() { exec " TAMIS_COMMAND_PREFIX " '" TAMIS_COMMAND
+                            "' \"$@\"; }\n" +
                             script;
   const File out = TemporaryFile();
   const File err = TemporaryFile();

@@ -28,7 +28,8 @@ class CommandTest : public testing::Test {
   CommandTest();
   ~CommandTest() override;
 
-  // Runs a script of /bin/sh in the folder, in which `tamis` is the command under test.
+  // Runs a script of /bin/sh in the folder, in which `tamis` is the command under test,
+  // and `exec_tamis ... &` runs it so that $! is its own process.
   CommandResult Sh(const std::string& script) const;
 
   // The same, for scripts that must succeed and say nothing on standard error but summaries.

@@ -127,7 +127,7 @@ TEST_F(QueryTest, MappedAndLoadedFiltersAnswerAlike) {
 TEST_F(QueryTest, AnswersWhileTheInputIsOpen) {
   const CommandResult result =
       Sh("mkfifo pipe\n"
-         "tamis query even.tamis < pipe > out & child=$!\n"
+         "exec_tamis query even.tamis < pipe > out & child=$!\n"
          "exec 3> pipe; echo 2 >&3\n"
          "tries=0\n"
          "until test -s out || test $tries = 100; do sleep 0.1; tries=$((tries + 1)); done\n"

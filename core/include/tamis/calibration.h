@@ -28,12 +28,12 @@ struct Calibration {
   // Figures of a typical machine, for the backends of this one.
   Calibration();
 
-  // Measures this machine with every backend: about two seconds on one thread and a moment on all,
+  // Measures this machine with every backend: about four seconds on one thread and a moment on all,
   // for filters of 256 KiB, 1 MiB and so on in steps of 4 up to `max_filter_bytes`, which is at
-  // least 256 KiB, in memory of that and up to 150 MiB more. Each figure is the best of several
-  // repetitions, so that other work on the machine disturbs little. With one thread there is
-  // nothing to measure of threads: their figures stay the typical ones. Throws
-  // Error(kInvalidArgument) for a size out of range and as Engine for TAMIS_THREADS,
+  // least 256 KiB, in memory of that and up to 300 MiB more. What takes little time is repeated,
+  // and the figures of one thread count only the time that it works, so that other programs disturb
+  // little. With one thread there is nothing to measure of threads: their figures stay the typical
+  // ones. Throws Error(kInvalidArgument) for a size out of range and as Engine for TAMIS_THREADS,
   // Error(kOutOfMemory), std::bad_alloc.
   static Calibration Measure(uint64_t max_filter_bytes = uint64_t{256} << 20);
 

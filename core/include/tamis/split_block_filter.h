@@ -28,7 +28,8 @@ class SplitBlockBloomFilter final : public Filter {
   static SplitBlockBloomFilter Load(const std::filesystem::path& path,
                                     const LoadOptions& options = {});
   // Maps a file, read-only and without a copy; pages are read when they are first probed. The file
-  // must not change while it is mapped: replacing it by Save is safe, writing into it is not.
+  // must not change while it is mapped: replacing it by Save is safe, writing into it is not, and
+  // if it is truncated a probe ends the process (SIGBUS).
   static SplitBlockBloomFilter Map(const std::filesystem::path& path,
                                    const MapOptions& options = {});
 
@@ -74,8 +75,6 @@ class SplitBlockBloomFilter final : public Filter {
   SplitBlockBloomFilter Clone(const MemoryOptions& memory = {}) const;
 
  private:
-  friend class AnyFilter;
-
   SplitBlockBloomFilter(const FilterOptions& options, uint64_t num_blocks);
   SplitBlockBloomFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);
 
