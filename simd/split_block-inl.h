@@ -94,7 +94,7 @@ HWY_INLINE void ForEachStep(const char* filter, uint64_t num_blocks, const Batch
                             const Visit& visit) {
   SplitBlockRing ring;
   const uint64_t* const values = batch.values;
-  const uint64_t seed_term = batch.seed_term;
+  const uint64_t seed_term = batch.hasher.seed_term;
   const auto locate = [&](size_t i) HWY_ATTR {
     LocateBlocks<kSource>(values + i, seed_term, num_blocks, i % kRing, ring);
   };
@@ -210,7 +210,7 @@ void ContainsAll(const uint32_t* words, uint64_t num_blocks, const Batch& batch,
   if (whole == batch.n) return;
   uint64_t last = 0;
   for (size_t i = whole; i < batch.n; ++i) {
-    const uint64_t hash = HashOf(kSource, batch.seed_term, batch.values[i]);
+    const uint64_t hash = batch.hasher(batch.values[i]);
     last |= uint64_t{SplitBlockContainsOne(words, num_blocks, hash)} << (i - whole);
   }
   bits[whole / 64] = last;
@@ -229,14 +229,14 @@ void InsertAll(uint32_t* words, uint64_t num_blocks, const Batch& batch) {
                                }
                              });
   for (size_t i = whole; i < batch.n; ++i) {
-    SplitBlockInsertOne(words, num_blocks, HashOf(kSource, batch.seed_term, batch.values[i]));
+    SplitBlockInsertOne(words, num_blocks, batch.hasher(batch.values[i]));
   }
 }
 
 void SplitBlockContains(const uint32_t* words, uint64_t num_blocks, const Batch& batch,
                         uint64_t* bits) {
   const bool far = num_blocks * sb::kBlockBytes > kFarBytes;
-  WithSource(batch.source, [&](auto source) HWY_ATTR {
+  WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
     return far ? ContainsAll<source(), true>(words, num_blocks, batch, bits)
                : ContainsAll<source(), false>(words, num_blocks, batch, bits);
   });
@@ -244,7 +244,7 @@ void SplitBlockContains(const uint32_t* words, uint64_t num_blocks, const Batch&
 
 void SplitBlockInsert(uint32_t* words, uint64_t num_blocks, const Batch& batch) {
   const bool far = num_blocks * sb::kBlockBytes > kFarBytes;
-  WithSource(batch.source, [&](auto source) HWY_ATTR {
+  WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
     return far ? InsertAll<source(), true>(words, num_blocks, batch)
                : InsertAll<source(), false>(words, num_blocks, batch);
   });

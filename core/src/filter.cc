@@ -20,6 +20,7 @@ constexpr size_t kUnlimited = std::numeric_limits<size_t>::max() / 64 * 64;
 Filter::Filter(uint64_t capacity, HashSpec hash, detail::Storage storage, const Backend* backend)
     : capacity_(capacity),
       hash_(hash),
+      hasher_(hash),
       backend_(backend != nullptr ? backend : &DefaultBackend()),
       storage_(std::move(storage)) {}
 

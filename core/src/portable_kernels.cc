@@ -11,7 +11,7 @@ namespace {
 
 void Hash(const Batch& batch, uint64_t* hashes) {
   for (size_t i = 0; i < batch.n; ++i) {
-    hashes[i] = HashOf(batch.source, batch.seed_term, batch.values[i]);
+    hashes[i] = batch.hasher(batch.values[i]);
   }
 }
 
@@ -55,7 +55,7 @@ void SplitBlockContains(const uint32_t* words, uint64_t num_blocks, const Batch&
   for (size_t i = 0; i < batch.n; i += 64) {
     uint64_t found = 0;
     for (size_t j = i; j < batch.n && j < i + 64; ++j) {
-      const uint64_t h = HashOf(batch.source, batch.seed_term, batch.values[j]);
+      const uint64_t h = batch.hasher(batch.values[j]);
       found |= uint64_t{SplitBlockContainsOne(words, num_blocks, h)} << (j - i);
     }
     bits[i / 64] = found;
@@ -64,7 +64,7 @@ void SplitBlockContains(const uint32_t* words, uint64_t num_blocks, const Batch&
 
 void SplitBlockInsert(uint32_t* words, uint64_t num_blocks, const Batch& batch) {
   for (size_t i = 0; i < batch.n; ++i) {
-    SplitBlockInsertOne(words, num_blocks, HashOf(batch.source, batch.seed_term, batch.values[i]));
+    SplitBlockInsertOne(words, num_blocks, batch.hasher(batch.values[i]));
   }
 }
 

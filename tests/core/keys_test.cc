@@ -66,7 +66,7 @@ struct Strings {
 std::vector<uint64_t> AllHashes(const Batch& batch) {
   std::vector<uint64_t> hashes(batch.n);
   for (size_t i = 0; i < batch.n; ++i) {
-    hashes[i] = HashOf(batch.source, batch.seed_term, batch.values[i]);
+    hashes[i] = batch.hasher(batch.values[i]);
   }
   return hashes;
 }

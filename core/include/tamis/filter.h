@@ -8,6 +8,7 @@
 #include <span>
 
 #include "tamis/backend.h"
+#include "tamis/detail/kernels.h"
 #include "tamis/detail/storage.h"
 #include "tamis/file.h"
 #include "tamis/hash.h"
@@ -110,6 +111,7 @@ class Filter {
   uint64_t capacity_ = 0;
   uint64_t inserted_ = 0;
   HashSpec hash_;
+  KeyHasher hasher_;  // of hash_
   const Backend* backend_ = nullptr;
   detail::Storage storage_;
 

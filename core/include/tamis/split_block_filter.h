@@ -46,14 +46,14 @@ class SplitBlockBloomFilter final : public Filter {
   using Filter::Insert;
 
   // One key. Integers are keys by their value widened to 64 bits (see Keys).
-  bool Contains(uint64_t key) const noexcept { return ContainsHash(HashU64(key, hash_)); }
+  bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
   bool Contains(std::string_view key) const noexcept { return ContainsHash(HashBytes(key, hash_)); }
   bool ContainsHash(uint64_t hash) const noexcept {
     return kernels().contains_one(words(), num_blocks_, hash);
   }
 
   // One key. Returns true, or false if the filter is read_only().
-  bool Insert(uint64_t key) noexcept { return InsertHash(HashU64(key, hash_)); }
+  bool Insert(uint64_t key) noexcept { return InsertHash(hasher_(key)); }
   bool Insert(std::string_view key) noexcept { return InsertHash(HashBytes(key, hash_)); }
   bool InsertHash(uint64_t hash) noexcept {
     if (read_only()) return false;

@@ -20,25 +20,34 @@ enum class Source : uint8_t {
   kXxh64,   // integer keys, to be hashed with XXH64
 };
 
+// Hashes of one value: the choice of a hash and all that depends on its seed, made once.
+struct KeyHasher {
+  Source source = Source::kHashes;
+  uint64_t seed_term = 0;  // hash::Xxh3Flip(seed) or hash::Xxh64Start(seed); unused for hashes
+
+  KeyHasher() = default;
+  explicit KeyHasher(const HashSpec& spec)
+      : source(spec.kind == HashKind::kXxh3 ? Source::kXxh3 : Source::kXxh64),
+        seed_term(spec.kind == HashKind::kXxh3 ? hash::Xxh3Flip(spec.seed)
+                                               : hash::Xxh64Start(spec.seed)) {}
+
+  uint64_t operator()(uint64_t value) const {
+    if (source == Source::kXxh3) return hash::Xxh3(value, seed_term);
+    if (source == Source::kXxh64) return hash::Xxh64(value, seed_term);
+    return value;
+  }
+};
+
 struct Batch {
-  Source source;
-  uint64_t seed_term;  // hash::Xxh3Flip(seed) or hash::Xxh64Start(seed); unused for hashes
+  KeyHasher hasher;
   const uint64_t* values;
   size_t n;
 };
 
-inline Batch HashBatch(const uint64_t* hashes, size_t n) { return {Source::kHashes, 0, hashes, n}; }
+inline Batch HashBatch(const uint64_t* hashes, size_t n) { return {KeyHasher(), hashes, n}; }
 
 inline Batch KeyBatch(const HashSpec& spec, const uint64_t* keys, size_t n) {
-  if (spec.kind == HashKind::kXxh3) return {Source::kXxh3, hash::Xxh3Flip(spec.seed), keys, n};
-  return {Source::kXxh64, hash::Xxh64Start(spec.seed), keys, n};
-}
-
-// The hash of one value of a batch.
-inline uint64_t HashOf(Source source, uint64_t seed_term, uint64_t value) {
-  if (source == Source::kXxh3) return hash::Xxh3(value, seed_term);
-  if (source == Source::kXxh64) return hash::Xxh64(value, seed_term);
-  return value;
+  return {KeyHasher(spec), keys, n};
 }
 
 struct SplitBlockKernels {
