@@ -4,7 +4,8 @@ function(tamis_flags target)
   if(PROJECT_IS_TOP_LEVEL)
     target_compile_options(${target} PRIVATE
       -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow -Wundef
-      -Wno-restrict)  # false alarms of g++ 12 on string concatenation (GCC bug 105651)
+      # False alarms of g++ 12 on string concatenation (GCC bug 105651).
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
   endif()
   if(TAMIS_WERROR)
     target_compile_options(${target} PRIVATE -Werror)

@@ -1,6 +1,5 @@
 #include "tamis/sizing.h"
 
-#include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <string>
@@ -44,18 +43,26 @@ double SplitBlockFpr(double keys, uint64_t num_blocks) {
   constexpr double kFull = 1300;
   if (load > kFull) return 1;
 
-  // Poisson weights fall below 1e-20 within 10 standard deviations of the mean; the sum over fewer
-  // terms than from 0 keeps it O(sqrt(load)).
-  const double spread = 10 * std::sqrt(load) + 40;
-  const double first = std::max(0.0, std::floor(load - spread));
-  const double last = std::ceil(load + spread);
-  double weight = std::exp(first * std::log(load) - load - std::lgamma(first + 1));
-  double sum = 0;
-  for (double i = first; i <= last; ++i) {
+  // The weight of i keys relative to that of the most likely number, outwards from it until nothing
+  // is left to add; the rate is the weighted mean.
+  double weights = 0, sum = 0;
+  const auto add = [&](double i, double weight) {
+    weights += weight;
     sum += weight * std::pow(-std::expm1(i * std::log1p(-1.0 / 32)), sb::kWords);
+  };
+  constexpr double kNegligible = 1e-25;
+  const double mode = std::floor(load);
+  double weight = 1;
+  for (double i = mode; weight > kNegligible; ++i) {
+    add(i, weight);
     weight *= load / (i + 1);
   }
-  return std::min(sum, 1.0);
+  weight = 1;
+  for (double i = mode; i > 0 && weight > kNegligible; --i) {
+    weight *= i / load;
+    add(i - 1, weight);
+  }
+  return sum / weights;
 }
 
 uint64_t SplitBlockBlocks(uint64_t capacity, double fpr) {
