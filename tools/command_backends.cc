@@ -14,6 +14,7 @@
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 #include "tools/format.h"
+#include "tools/progress.h"
 
 namespace tamis::tools {
 namespace {
@@ -57,6 +58,11 @@ std::string CostsText(const Calibration& calibration) {
   return text;
 }
 
+Calibration Measure() {
+  const Notice notice("measuring this machine ...", /*quiet=*/false);
+  return Calibration::Measure();
+}
+
 int Run(const BackendsOptions& options) {
   const Backend& chosen = DefaultBackend();
   const char* pinned = std::getenv("TAMIS_BACKEND");
@@ -89,8 +95,7 @@ int Run(const BackendsOptions& options) {
     if (options.calibrate) throw;  // without a home there is no calibration, and no harm in that
   }
   if (options.calibrate) {
-    if (!options.json) Say("measuring this machine ...");
-    const Calibration calibration = Calibration::Measure();
+    const Calibration calibration = Measure();
     calibration.Save(path);
     exists = true;
     json["costs"] = CostsJson(calibration);

@@ -142,7 +142,7 @@ int Run(BuildOptions options) {
   SettleCapacity(options, total_bytes);
   SplitBlockBloomFilter filter(options.filter);
   const Inserted inserted = InsertAll(options, total_bytes.value_or(0), filter);
-  filter.Save(options.output);
+  SaveFilter(filter, options.output, options.run.quiet);
   Report(options, filter, inserted);
   return kDone;
 }

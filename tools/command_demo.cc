@@ -194,7 +194,7 @@ int Run(DemoOptions options) {
   results.build_seconds = Build(options, engine, filter);
   if (!options.save.empty()) {
     const auto start = std::chrono::steady_clock::now();
-    filter.Save(options.save);
+    SaveFilter(filter, options.save, options.run.quiet);
     results.save_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }

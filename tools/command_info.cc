@@ -3,6 +3,7 @@
 #include <tamis/error.h>
 #include <tamis/file.h>
 
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -77,8 +78,9 @@ std::string InfoText(const nlohmann::ordered_json& json) {
   if (!json.contains("expected_fpr")) return text;
   const double estimate = json["estimated_count"].get<double>();
   text += Row("estimated count",
-              estimate < 1e18 ? WithCommas(static_cast<uint64_t>(estimate + 0.5)) + " distinct keys"
-                              : "past all measure: every bit is set");
+              estimate < 1e18
+                  ? WithCommas(static_cast<uint64_t>(std::llround(estimate))) + " distinct keys"
+                  : "past all measure: every bit is set");
   text += Row("expected FPR", Percent(json["expected_fpr"].get<double>()) + " at this fill");
   return text;
 }

@@ -81,7 +81,7 @@ int Run(const MergeOptions& options) {
     kind.merge(filter, OpenMapped(options.files[i], {.verify = Verify::kFull}));
     progress.Advance(filter->bytes());
   }
-  filter->Save(options.output);
+  SaveFilter(*filter, options.output, options.quiet);
 
   const double fpr = filter->expected_fpr();
   if (filter->estimated_count() > 1.01 * static_cast<double>(filter->capacity())) {

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "tools/progress.h"
+
 namespace tamis::tools {
 
 namespace fs = std::filesystem;
@@ -34,6 +36,11 @@ void CheckNotAnInput(const std::string& path, const std::vector<std::string>& in
       throw Error(ErrorCode::kInvalidArgument, "the output " + path + " is also an input");
     }
   }
+}
+
+void SaveFilter(const Filter& filter, const std::string& path, bool quiet) {
+  const Notice notice("saving " + path + " ...", quiet);
+  filter.Save(path);
 }
 
 }  // namespace tamis::tools

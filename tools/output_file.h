@@ -2,6 +2,8 @@
 #ifndef TAMIS_TOOLS_OUTPUT_FILE_H_
 #define TAMIS_TOOLS_OUTPUT_FILE_H_
 
+#include <tamis/filter.h>
+
 #include <string>
 #include <vector>
 
@@ -12,6 +14,9 @@ void CheckOutputPath(const std::string& path);
 
 // Throws Error(kInvalidArgument) if `path` is the same file as one of `inputs`.
 void CheckNotAnInput(const std::string& path, const std::vector<std::string>& inputs);
+
+// Saves, with a notice for those who watch a terminal.
+void SaveFilter(const Filter& filter, const std::string& path, bool quiet);
 
 }  // namespace tamis::tools
 

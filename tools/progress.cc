@@ -20,13 +20,17 @@ void WriteError(const std::string& text) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
+void Draw(const std::string& line) {
+  WriteError("\r" + line + "\033[K");
+  visible = true;
+}
+
+bool IsWatched(bool quiet) { return !quiet && ::isatty(STDERR_FILENO) == 1; }
+
 }  // namespace
 
 Progress::Progress(std::string label, Unit unit, uint64_t total, bool quiet)
-    : label_(std::move(label)),
-      unit_(unit),
-      total_(total),
-      enabled_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
+    : label_(std::move(label)), unit_(unit), total_(total), enabled_(IsWatched(quiet)) {}
 
 Progress::~Progress() { WriteError(Erasure()); }
 
@@ -40,8 +44,7 @@ void Progress::Advance(uint64_t amount) {
   int64_t due = next_draw_ms_.load(std::memory_order_relaxed);
   // The thread that moves the date on draws, the others go on working.
   if (ms < due || !next_draw_ms_.compare_exchange_strong(due, ms + kDrawEveryMs)) return;
-  WriteError("\r" + Line(done, std::chrono::duration<double>(elapsed).count()) + "\033[K");
-  visible = true;
+  Draw(Line(done, std::chrono::duration<double>(elapsed).count()));
 }
 
 std::string Progress::Line(uint64_t done, double seconds) const {
@@ -64,5 +67,11 @@ std::string Progress::Line(uint64_t done, double seconds) const {
   }
   return line;
 }
+
+Notice::Notice(const std::string& text, bool quiet) {
+  if (IsWatched(quiet)) Draw(text);
+}
+
+Notice::~Notice() { WriteError(Progress::Erasure()); }
 
 }  // namespace tamis::tools

@@ -42,6 +42,15 @@ class Progress {
   std::atomic<int64_t> next_draw_ms_ = 200;  // short jobs show no bar
 };
 
+// A line on a terminal for as long as a job takes of which nothing more can be told.
+class Notice {
+ public:
+  Notice(const std::string& text, bool quiet);
+  Notice(const Notice&) = delete;
+  Notice& operator=(const Notice&) = delete;
+  ~Notice();
+};
+
 }  // namespace tamis::tools
 
 #endif  // TAMIS_TOOLS_PROGRESS_H_

@@ -1,5 +1,6 @@
 #include "tamis/filter.h"
 
+#include <cassert>
 #include <cstring>
 #include <exception>
 #include <limits>
@@ -41,18 +42,22 @@ void Filter::Save(const std::filesystem::path& path) const {
 }
 
 size_t Filter::Contains(Keys keys, Bitmap out) const noexcept {
+  assert(out.words().size() >= BitmapWords(keys.size()));
   return ContainsWith(*backend_->kernels, keys, out.words().data());
 }
 
 size_t Filter::Contains(Keys keys, std::span<uint8_t> out) const noexcept {
+  assert(out.size() >= keys.size());
   return ContainsWith(*backend_->kernels, keys, out.data());
 }
 
 size_t Filter::Select(Keys keys, std::span<uint32_t> out) const noexcept {
+  assert(out.size() >= keys.size());
   return SelectWith(*backend_->kernels, keys, 0, out.data());
 }
 
 size_t Filter::Select(Keys keys, std::span<uint64_t> out) const noexcept {
+  assert(out.size() >= keys.size());
   return SelectWith(*backend_->kernels, keys, 0, out.data());
 }
 
