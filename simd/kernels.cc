@@ -7,6 +7,7 @@
 #include <hwy/highway.h>
 
 #include "core/src/providers.h"
+#include "simd/cuckoo-inl.h"
 #include "simd/hash-inl.h"
 #include "simd/outputs-inl.h"
 #include "simd/split_block-inl.h"
@@ -29,6 +30,9 @@ namespace HWY_NAMESPACE {
                     .insert = SplitBlockInsert,
                     .contains_one = SplitBlockContainsOne,
                     .insert_one = SplitBlockInsertOne},
+    .cuckoo8 = kCuckoo<8>,
+    .cuckoo12 = kCuckoo<12>,
+    .cuckoo16 = kCuckoo<16>,
 };
 [[maybe_unused]] constexpr const char* kDescription = HWY_MAX_BYTES == 16   ? "128-bit vectors"
                                                       : HWY_MAX_BYTES == 32 ? "256-bit vectors"

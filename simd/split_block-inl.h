@@ -1,9 +1,4 @@
 // Split-block Bloom filter: probe and insert, mirroring tamis/split_block.h.
-//
-// Keys run through a ring in three stages, a few dozen keys apart: locate (hash, offset of the
-// block), prefetch, and probe. The distance between locating and prefetching matters as much as the
-// one behind it: the offsets are written as vectors and read one by one, which the processor cannot
-// forward from a store that is still in flight.
 
 #if defined(TAMIS_SIMD_SPLIT_BLOCK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAMIS_SIMD_SPLIT_BLOCK_INL_H_
@@ -15,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include "simd/hash-inl.h"
+#include "simd/pipeline-inl.h"
 #include "simd/unroll.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/split_block.h"
@@ -32,23 +28,14 @@ namespace sb = split_block;
 using DBlock = hn::CappedTag<uint32_t, sb::kWords>;
 using VBlock = hn::Vec<DBlock>;
 
-// Distances in keys, ahead of the probe. Measured: bench/NOTES.md.
-inline constexpr size_t kPrefetchAhead = 64;
-inline constexpr size_t kLocateAhead = 128;
-inline constexpr size_t kRing = 256;  // a power of two above kLocateAhead + kStep
-static_assert((kRing & (kRing - 1)) == 0 && kRing >= kLocateAhead + kStep);
-
-// Filters above this are prefetched into the second-level cache only: more lines can be under way.
-inline constexpr uint64_t kFarBytes = uint64_t{64} << 20;
-
 alignas(64) inline constexpr uint32_t kSalts[2 * sb::kWords] = {
     sb::Salt(0), sb::Salt(1), sb::Salt(2), sb::Salt(3), sb::Salt(4), sb::Salt(5),
     sb::Salt(6), sb::Salt(7), sb::Salt(0), sb::Salt(1), sb::Salt(2), sb::Salt(3),
     sb::Salt(4), sb::Salt(5), sb::Salt(6), sb::Salt(7)};
 
 struct SplitBlockRing {
-  alignas(64) uint64_t hashes[kRing];
-  alignas(64) uint64_t offsets[kRing];  // of the blocks, in bytes
+  alignas(64) Ring hashes;
+  alignas(64) Ring offsets[1];  // of the blocks, in bytes
 };
 
 // Locates kStep keys and writes them to ring positions [at, at + kStep).
@@ -65,19 +52,7 @@ HWY_INLINE void LocateBlocks(const uint64_t* HWY_RESTRICT values, uint64_t seed_
     const V64 offset = hn::And(hn::ShiftRight<32 - 5>(scaled), hn::Set(d, ~(sb::kBlockBytes - 1)));
     static_assert(sb::kBlockBytes == 1 << 5);
     hn::Store(h, d, ring.hashes + at + i);
-    hn::Store(offset, d, ring.offsets + at + i);
-  }
-}
-
-template <bool kFar>
-HWY_INLINE void PrefetchBlocks(const char* filter, const SplitBlockRing& ring, size_t at) {
-  TAMIS_UNROLL
-  for (size_t i = 0; i < kStep; ++i) {
-    if constexpr (kFar) {
-      __builtin_prefetch(filter + ring.offsets[at + i], 0, 2);
-    } else {
-      __builtin_prefetch(filter + ring.offsets[at + i], 0, 3);
-    }
+    hn::Store(offset, d, ring.offsets[0] + at + i);
   }
 }
 
@@ -89,25 +64,16 @@ HWY_INLINE hn::Vec<D> WordBits(D d, hn::Vec<D> hash, const uint32_t* HWY_RESTRIC
 
 // Calls visit(i, hashes, offsets) for each kStep keys from i on, whose blocks have been prefetched.
 // n is a multiple of kStep.
-template <Source kSource, bool kFar, typename Visit>
-HWY_INLINE void ForEachStep(const char* filter, uint64_t num_blocks, const Batch& batch, size_t n,
-                            const Visit& visit) {
+template <Source kSource, Prefetch kPrefetch, typename Visit>
+HWY_INLINE void ForEachBlockStep(const char* filter, uint64_t num_blocks, const Batch& batch,
+                                 size_t n, const Visit& visit) {
   SplitBlockRing ring;
-  const uint64_t* const values = batch.values;
   const uint64_t seed_term = batch.hasher.seed_term;
-  const auto locate = [&](size_t i) HWY_ATTR {
-    LocateBlocks<kSource>(values + i, seed_term, num_blocks, i % kRing, ring);
-  };
-  for (size_t i = 0; i < n && i < kLocateAhead; i += kStep) locate(i);
-  for (size_t i = 0; i < n && i < kPrefetchAhead; i += kStep) {
-    PrefetchBlocks<kFar>(filter, ring, i);
-  }
-  for (size_t i = 0; i < n; i += kStep) {
-    __builtin_prefetch(values + i + kLocateAhead + kReadAhead);
-    if (i + kLocateAhead < n) locate(i + kLocateAhead);
-    if (i + kPrefetchAhead < n) PrefetchBlocks<kFar>(filter, ring, (i + kPrefetchAhead) % kRing);
-    visit(i, ring.hashes + i % kRing, ring.offsets + i % kRing);
-  }
+  ForEachStep<kPrefetch>(
+      batch.values, n, filter, ring.offsets,
+      [&](const uint64_t* values, size_t at)
+          HWY_ATTR { LocateBlocks<kSource>(values, seed_term, num_blocks, at, ring); },
+      [&](size_t i, size_t at) HWY_ATTR { visit(i, ring.hashes + at, ring.offsets[0] + at); });
 }
 
 // The lanes in which the block has the bit of the hash, in all vectors that the block takes.
@@ -196,17 +162,17 @@ HWY_INLINE uint64_t PresentBits(const uint8_t* HWY_RESTRICT present) {
   return word;
 }
 
-template <Source kSource, bool kFar>
+template <Source kSource, Prefetch kPrefetch>
 void ContainsAll(const uint32_t* words, uint64_t num_blocks, const Batch& batch, uint64_t* bits) {
   const char* filter = reinterpret_cast<const char*>(words);
   const size_t whole = batch.n / 64 * 64;
   alignas(64) uint8_t present[64];
-  ForEachStep<kSource, kFar>(filter, num_blocks, batch, whole,
-                             [&](size_t i, const uint64_t* hashes, const uint64_t* offsets)
-                                 HWY_ATTR {
-                                   ProbeStep(filter, hashes, offsets, present + i % 64);
-                                   if (i % 64 == 64 - kStep) bits[i / 64] = PresentBits(present);
-                                 });
+  ForEachBlockStep<kSource, kPrefetch>(
+      filter, num_blocks, batch, whole,
+      [&](size_t i, const uint64_t* hashes, const uint64_t* offsets) HWY_ATTR {
+        ProbeStep(filter, hashes, offsets, present + i % 64);
+        if (i % 64 == 64 - kStep) bits[i / 64] = PresentBits(present);
+      });
   if (whole == batch.n) return;
   uint64_t last = 0;
   for (size_t i = whole; i < batch.n; ++i) {
@@ -216,18 +182,18 @@ void ContainsAll(const uint32_t* words, uint64_t num_blocks, const Batch& batch,
   bits[whole / 64] = last;
 }
 
-template <Source kSource, bool kFar>
+template <Source kSource, Prefetch kPrefetch>
 void InsertAll(uint32_t* words, uint64_t num_blocks, const Batch& batch) {
   char* filter = reinterpret_cast<char*>(words);
   const size_t whole = batch.n / kStep * kStep;
-  ForEachStep<kSource, kFar>(filter, num_blocks, batch, whole,
-                             [&](size_t, const uint64_t* hashes, const uint64_t* offsets) HWY_ATTR {
-                               TAMIS_UNROLL
-                               for (size_t i = 0; i < kStep; ++i) {
-                                 SetBits(reinterpret_cast<uint32_t*>(filter + offsets[i]),
-                                         hashes[i]);
-                               }
-                             });
+  ForEachBlockStep<kSource, kPrefetch>(
+      filter, num_blocks, batch, whole,
+      [&](size_t, const uint64_t* hashes, const uint64_t* offsets) HWY_ATTR {
+        TAMIS_UNROLL
+        for (size_t i = 0; i < kStep; ++i) {
+          SetBits(reinterpret_cast<uint32_t*>(filter + offsets[i]), hashes[i]);
+        }
+      });
   for (size_t i = whole; i < batch.n; ++i) {
     SplitBlockInsertOne(words, num_blocks, batch.hasher(batch.values[i]));
   }
@@ -237,16 +203,16 @@ void SplitBlockContains(const uint32_t* words, uint64_t num_blocks, const Batch&
                         uint64_t* bits) {
   const bool far = num_blocks * sb::kBlockBytes > kFarBytes;
   WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
-    return far ? ContainsAll<source(), true>(words, num_blocks, batch, bits)
-               : ContainsAll<source(), false>(words, num_blocks, batch, bits);
+    return far ? ContainsAll<source(), Prefetch::kL2>(words, num_blocks, batch, bits)
+               : ContainsAll<source(), Prefetch::kL1>(words, num_blocks, batch, bits);
   });
 }
 
 void SplitBlockInsert(uint32_t* words, uint64_t num_blocks, const Batch& batch) {
   const bool far = num_blocks * sb::kBlockBytes > kFarBytes;
   WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
-    return far ? InsertAll<source(), true>(words, num_blocks, batch)
-               : InsertAll<source(), false>(words, num_blocks, batch);
+    return far ? InsertAll<source(), Prefetch::kL2>(words, num_blocks, batch)
+               : InsertAll<source(), Prefetch::kL1>(words, num_blocks, batch);
   });
 }
 

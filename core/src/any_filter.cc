@@ -1,6 +1,7 @@
 #include "tamis/any_filter.h"
 
 #include "core/src/file_format.h"
+#include "tamis/cuckoo_filter.h"
 #include "tamis/split_block_filter.h"
 
 namespace tamis {
@@ -13,6 +14,12 @@ AnyFilter Dispatch(const std::filesystem::path& path, const OpenAs& open_as) {
   switch (header.kind) {
     case FilterKind::kSplitBlock:
       return open_as.template operator()<SplitBlockBloomFilter>();
+    case FilterKind::kCuckoo8:
+      return open_as.template operator()<CuckooFilter<8>>();
+    case FilterKind::kCuckoo12:
+      return open_as.template operator()<CuckooFilter<12>>();
+    case FilterKind::kCuckoo16:
+      return open_as.template operator()<CuckooFilter<16>>();
   }
   // ReadHeader has refused all others.
   detail::ThrowFormatError(path, ErrorCode::kUnsupported, "filter kind",

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/src/bulk.h"
-#include "core/src/partitioned_insert.h"
+#include "core/src/bulk_writer.h"
 #include "core/src/planner.h"
 #include "core/src/thread_pool.h"
 #include "tamis/detail/kernels.h"
@@ -64,10 +64,17 @@ class Engine::Impl {
   template <typename Index>
   size_t Select(const Filter& filter, const Keys& keys, std::span<Index> out);
 
-  // Inserts n keys that for_each_batch(begin, n, visit) hands to visit(batch) in batches.
+  // Changes the filter by n keys that for_each_batch(begin, n, visit) hands to visit(batch, index)
+  // in batches. Returns for how many that was possible.
   template <typename ForEachBatchOf>
-  uint64_t Insert(Filter& filter, const PlanStep& step, uint64_t n,
-                  const ForEachBatchOf& for_each_batch);
+  uint64_t Change(tamis::Change change, Filter& filter, const PlanStep& step, uint64_t n,
+                  Rejects rejects, const ForEachBatchOf& for_each_batch);
+  size_t Change(tamis::Change change, Filter& filter, const Keys& keys, Rejects rejects);
+
+  // One round: all threads add their keys, then all threads carry out tasks.
+  template <typename ForEachBatchOf>
+  void RunRound(BulkWriter& writer, const PlanStep& step, uint64_t begin, uint64_t n,
+                const ForEachBatchOf& for_each_batch);
 
   const Planner planner;
   ThreadPool pool;
@@ -146,55 +153,102 @@ size_t Engine::Select(const Filter& filter, Keys keys, std::span<uint64_t> out) 
 }
 
 template <typename ForEachBatchOf>
-uint64_t Engine::Impl::Insert(Filter& filter, const PlanStep& step, uint64_t n,
-                              const ForEachBatchOf& for_each_batch) {
+void Engine::Impl::RunRound(BulkWriter& writer, const PlanStep& step, uint64_t begin, uint64_t n,
+                            const ForEachBatchOf& for_each_batch) {
+  const auto add = [&](unsigned lane, uint64_t first, uint64_t count) {
+    for_each_batch(first, count,
+                   [&](const Batch& batch, uint64_t index) { writer.Add(lane, batch, index); });
+  };
+  if (writer.in_order()) {
+    const uint64_t share = n / step.threads + 1;
+    pool.ParallelFor(step.threads, step.threads, [&](size_t lane, unsigned) noexcept {
+      const uint64_t first = std::min(n, lane * share);
+      add(static_cast<unsigned>(lane), begin + first, std::min(share, n - first));
+    });
+  } else {
+    ForEachSlice(step, n, [&](size_t first, size_t count, size_t, unsigned lane) {
+      add(lane, begin + first, count);
+    });
+  }
+  pool.ParallelFor(writer.num_tasks(), step.threads,
+                   [&](size_t task, unsigned) noexcept { writer.Run(task); });
+}
+
+template <typename ForEachBatchOf>
+uint64_t Engine::Impl::Change(tamis::Change change, Filter& filter, const PlanStep& step,
+                              uint64_t n, Rejects rejects, const ForEachBatchOf& for_each_batch) {
   const Kernels& kernels = *step.backend->kernels;
-  std::unique_ptr<PartitionedInserter> inserter;
+  std::unique_ptr<BulkWriter> writer;
   if (step.partitioned) {
     try {
-      inserter = std::make_unique<PartitionedInserter>(filter, kernels, n, step.threads);
+      writer = filter.MakeWriter(change, kernels, n, step.threads);
     } catch (const std::exception&) {
       // No memory for the buffers, of whichever kind: the direct way needs none.
     }
   }
-  if (inserter) {
-    ForEachSlice(step, n, [&](size_t begin, size_t count, size_t, unsigned lane) {
-      for_each_batch(begin, count, [&](const Batch& batch) { inserter->Add(lane, batch); });
-    });
-    pool.ParallelFor(step.threads, step.threads, [&](size_t lane, unsigned) noexcept {
-      inserter->Flush(static_cast<unsigned>(lane));
-    });
+  uint64_t done = 0;
+  if (writer) {
+    done = n;
+    for (uint64_t begin = 0, count = 0; begin < n; begin += count) {
+      count = std::min(writer->round_keys(), n - begin);
+      RunRound(*writer, step, begin, count, for_each_batch);
+      done -= writer->EndRound(rejects);
+    }
   } else {
-    for_each_batch(0, n, [&](const Batch& batch) { filter.InsertBatch(kernels, batch); });
+    for_each_batch(0, n, [&](const Batch& batch, uint64_t index) {
+      done += filter.ChangeBatch(change, kernels, batch, index, rejects);
+    });
   }
-  filter.inserted_ += n;
-  return n;
+  filter.CountChange(change, done);
+  return done;
+}
+
+size_t Engine::Impl::Change(tamis::Change change, Filter& filter, const Keys& keys,
+                            Rejects rejects) {
+  if (keys.empty()) return 0;
+  const PlanStep step = Choose(Operation::kInsert, filter, keys.size());
+  if (step.threads == 1 || filter.read_only()) {
+    return filter.ChangeWith(change, *step.backend->kernels, keys, step.partitioned, rejects);
+  }
+  return Change(change, filter, step, keys.size(), rejects,
+                [&](uint64_t begin, uint64_t n, const auto& visit) {
+                  ForEachBatch(
+                      keys.Slice(begin, n), filter.hash(), kBatchKeys,
+                      [&](const Batch& batch, size_t offset) { visit(batch, begin + offset); });
+                });
 }
 
 size_t Engine::Insert(Filter& filter, Keys keys) const {
-  if (filter.read_only() || keys.empty()) return 0;
-  const PlanStep step = impl_->Choose(Operation::kInsert, filter, keys.size());
-  if (step.threads == 1) {
-    return filter.InsertWith(*step.backend->kernels, keys, step.partitioned);
-  }
-  return impl_->Insert(filter, step, keys.size(), [&](size_t begin, size_t n, const auto& visit) {
-    ForEachBatch(keys.Slice(begin, n), filter.hash(), kBatchKeys,
-                 [&](const Batch& batch, size_t) { visit(batch); });
-  });
+  return impl_->Change(Change::kInsert, filter, keys, Rejects());
+}
+
+size_t Engine::Insert(Filter& filter, Keys keys, std::span<uint64_t> rejected) const {
+  RequireSize("elements", rejected.size(), keys.size(), keys.size());
+  return impl_->Change(Change::kInsert, filter, keys, Rejects(rejected));
+}
+
+size_t Engine::Erase(ErasableFilter& filter, Keys keys) const {
+  return impl_->Change(Change::kErase, filter, keys, Rejects());
+}
+
+size_t Engine::Erase(ErasableFilter& filter, Keys keys, std::span<uint64_t> missing) const {
+  RequireSize("elements", missing.size(), keys.size(), keys.size());
+  return impl_->Change(Change::kErase, filter, keys, Rejects(missing));
 }
 
 uint64_t Engine::Insert(Filter& filter, uint64_t n, const KeySource& source) const {
   if (filter.read_only() || n == 0) return 0;
   const PlanStep step = impl_->Choose(Operation::kInsert, filter, n);
-  return impl_->Insert(filter, step, n, [&](uint64_t begin, uint64_t count, const auto& visit) {
-    alignas(64) uint64_t keys[kBatchKeys];
-    for (uint64_t done = 0; done < count;) {
-      const size_t size = std::min<uint64_t>(kBatchKeys, count - done);
-      source(begin + done, std::span(keys, size));
-      visit(KeyBatch(filter.hash(), keys, size));
-      done += size;
-    }
-  });
+  return impl_->Change(Change::kInsert, filter, step, n, Rejects(),
+                       [&](uint64_t begin, uint64_t count, const auto& visit) {
+                         alignas(64) uint64_t keys[kBatchKeys];
+                         for (uint64_t done = 0; done < count;) {
+                           const size_t size = std::min<uint64_t>(kBatchKeys, count - done);
+                           source(begin + done, std::span(keys, size));
+                           visit(KeyBatch(filter.hash(), keys, size), begin + done);
+                           done += size;
+                         }
+                       });
 }
 
 }  // namespace tamis

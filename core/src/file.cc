@@ -12,6 +12,7 @@
 #include "core/src/atomic_file.h"
 #include "core/src/checksum.h"
 #include "core/src/file_format.h"
+#include "core/src/payload_check.h"
 #include "core/src/posix_file.h"
 
 namespace tamis {
@@ -83,17 +84,20 @@ class InputFile {
   template <typename Room>
   void VerifyPieces(const Room& room) const {
     Checksum checksum;
+    PayloadCheck check(header_, path_);
     for (uint64_t begin = 0; begin < header_.payload_bytes; begin += kPieceBytes) {
       const size_t n = std::min<uint64_t>(kPieceBytes, header_.payload_bytes - begin);
       const std::span<std::byte> piece = room(begin, n);
       Read(piece, kHeaderBytes + begin);
       checksum.Update(piece);
+      check.Update(piece, begin);
     }
     if (checksum.Value() != header_.payload_checksum) {
       ThrowFormatError(path_, ErrorCode::kCorrupt, "payload checksum", offset::kPayloadChecksum,
                        "does not match bytes [" + std::to_string(kHeaderBytes) + ", " +
                            std::to_string(bytes_) + ") of the file");
     }
+    check.Finish();
   }
 
   const fs::path& path_;

@@ -8,6 +8,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "tamis/cuckoo.h"
 #include "tamis/split_block.h"
 
 namespace tamis {
@@ -16,6 +17,12 @@ const char* FilterKindName(FilterKind kind) noexcept {
   switch (kind) {
     case FilterKind::kSplitBlock:
       return "split-block";
+    case FilterKind::kCuckoo8:
+      return "cuckoo8";
+    case FilterKind::kCuckoo12:
+      return "cuckoo12";
+    case FilterKind::kCuckoo16:
+      return "cuckoo16";
   }
   return "unknown";
 }
@@ -81,8 +88,25 @@ struct Checker {
   }
 };
 
-// Checks the geometry, whose meaning and limits depend on the kind of filter, and returns the bytes
-// of payload that it calls for. A new kind of filter adds a case here.
+template <int kBits>
+uint64_t CheckCuckoo(const FileHeader& header, const Checker& check) {
+  const auto& [chunks, chunk_buckets, unused] = header.geometry;
+  check.InRange("chunks", offset::kGeometry, chunks, 1, cuckoo::kMaxChunks);
+  check.InRange("chunk buckets", offset::kGeometry + 8, chunk_buckets, 2,
+                cuckoo::kMaxChunkBuckets<kBits>);
+  if (chunk_buckets % 2 != 0) {
+    check.Fail(ErrorCode::kCorrupt, "chunk buckets", offset::kGeometry + 8,
+               "is " + std::to_string(chunk_buckets) + ", must be even");
+  }
+  check.Equal("geometry[2]", offset::kGeometry + 16, unused, 0);
+  const uint64_t buckets = chunks * chunk_buckets;
+  check.InRange("inserted", offset::kInserted, header.inserted, 0,
+                buckets * cuckoo::Bucket<kBits>::kSlots);
+  return buckets * sizeof(cuckoo::Word<kBits>);
+}
+
+// Checks the geometry, whose meaning and limits depend on the kind of filter, and what follows from
+// it, and returns the bytes of payload that it calls for. A new kind of filter adds a case here.
 uint64_t CheckGeometry(const FileHeader& header, const Checker& check) {
   const auto& geometry = header.geometry;
   switch (header.kind) {
@@ -91,6 +115,12 @@ uint64_t CheckGeometry(const FileHeader& header, const Checker& check) {
       check.Equal("geometry[1]", offset::kGeometry + 8, geometry[1], 0);
       check.Equal("geometry[2]", offset::kGeometry + 16, geometry[2], 0);
       return geometry[0] * split_block::kBlockBytes;
+    case FilterKind::kCuckoo8:
+      return CheckCuckoo<8>(header, check);
+    case FilterKind::kCuckoo12:
+      return CheckCuckoo<12>(header, check);
+    case FilterKind::kCuckoo16:
+      return CheckCuckoo<16>(header, check);
   }
   check.Fail(ErrorCode::kUnsupported, "filter kind", offset::kFilterKind,
              "is " + std::to_string(static_cast<uint32_t>(header.kind)) +

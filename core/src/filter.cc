@@ -63,9 +63,19 @@ size_t Filter::Select(Keys keys, std::span<uint64_t> out) const noexcept {
 
 size_t Filter::Count(Keys keys) const noexcept { return CountWith(*backend_->kernels, keys); }
 
-size_t Filter::Insert(Keys keys) noexcept {
-  return InsertWith(*backend_->kernels, keys, PartitionedInserter::Pays(*this, keys.size()));
+size_t Filter::Insert(Keys keys) noexcept { return ChangeAll(Change::kInsert, keys, Rejects()); }
+
+size_t Filter::Insert(Keys keys, std::span<uint64_t> rejected) noexcept {
+  assert(rejected.size() >= keys.size());
+  return ChangeAll(Change::kInsert, keys, Rejects(rejected));
 }
+
+std::unique_ptr<BulkWriter> Filter::MakeWriter(Change, const Kernels& kernels, uint64_t n,
+                                               unsigned lanes) {
+  return std::make_unique<PartitionedInserter>(*this, kernels, n, lanes);
+}
+
+bool Filter::WriterPays(uint64_t n) const noexcept { return PartitionedInserter::Pays(*this, n); }
 
 size_t Filter::ContainsWith(const Kernels& kernels, const Keys& keys,
                             uint64_t* bits) const noexcept {
@@ -120,26 +130,46 @@ size_t Filter::CountWith(const Kernels& kernels, const Keys& keys) const noexcep
   return found;
 }
 
-size_t Filter::InsertWith(const Kernels& kernels, const Keys& keys, bool partitioned) noexcept {
-  if (read_only()) return 0;
-  bool done = false;
+size_t Filter::ChangeAll(Change change, const Keys& keys, Rejects rejects) noexcept {
+  return ChangeWith(change, *backend_->kernels, keys, WriterPays(keys.size()), rejects);
+}
+
+size_t Filter::ChangeWith(Change change, const Kernels& kernels, const Keys& keys, bool partitioned,
+                          Rejects rejects) noexcept {
+  if (read_only()) {
+    for (size_t i = 0; i < keys.size(); ++i) rejects.Add(i);
+    return 0;
+  }
+  std::unique_ptr<BulkWriter> writer;
   if (partitioned) {
     try {
-      PartitionedInserter inserter(*this, kernels, keys.size(), 1);
-      ForEachBatch(keys, hash_, kBatchKeys,
-                   [&](const Batch& batch, size_t) { inserter.Add(0, batch); });
-      inserter.Flush(0);
-      done = true;
+      writer = MakeWriter(change, kernels, keys.size(), 1);
     } catch (const std::exception&) {
-      // No memory for the buffers, and nothing inserted yet: the direct way needs none.
+      // No memory for the buffers, and nothing changed yet: the direct way needs none.
     }
   }
-  if (!done) {
-    ForEachBatch(keys, hash_, kUnlimited,
-                 [&](const Batch& batch, size_t) { InsertBatch(kernels, batch); });
+  size_t done = 0;
+  if (writer) {
+    done = keys.size();
+    for (uint64_t begin = 0, n = 0; begin < keys.size(); begin += n) {
+      n = std::min<uint64_t>(writer->round_keys(), keys.size() - begin);
+      ForEachBatch(keys.Slice(begin, n), hash_, kBatchKeys, [&](const Batch& batch, size_t offset) {
+        writer->Add(0, batch, begin + offset);
+      });
+      for (size_t task = 0; task < writer->num_tasks(); ++task) writer->Run(task);
+      done -= writer->EndRound(rejects);
+    }
+  } else {
+    ForEachBatch(keys, hash_, kUnlimited, [&](const Batch& batch, size_t begin) {
+      done += ChangeBatch(change, kernels, batch, begin, rejects);
+    });
   }
-  inserted_ += keys.size();
-  return keys.size();
+  CountChange(change, done);
+  return done;
+}
+
+void Filter::CountChange(Change change, uint64_t keys) noexcept {
+  inserted_ += change == Change::kInsert ? keys : 0 - keys;
 }
 
 }  // namespace tamis

@@ -46,7 +46,7 @@ PartitionedInserter::PartitionedInserter(Filter& filter, const Kernels& kernels,
   }
 }
 
-void PartitionedInserter::Add(unsigned lane, const Batch& batch) noexcept {
+void PartitionedInserter::Add(unsigned lane, const Batch& batch, uint64_t) noexcept {
   alignas(64) uint64_t hashes[kBatchKeys];
   for (size_t begin = 0; begin < batch.n; begin += kBatchKeys) {
     Batch part = batch;
@@ -73,14 +73,16 @@ void PartitionedInserter::Scatter(Lane& lane, const uint64_t* hashes, size_t n) 
   }
 }
 
-void PartitionedInserter::Flush(unsigned lane) noexcept {
+void PartitionedInserter::Run(size_t lane) noexcept {
   for (size_t region = 0; region < num_regions_; ++region) Write(lanes_[lane], region);
 }
 
 void PartitionedInserter::Write(Lane& lane, size_t region) noexcept {
   uint64_t* const begin = lane.begins[region];
   const std::lock_guard lock(region_locks_[region]);
-  filter_.InsertBatch(kernels_, HashBatch(begin, static_cast<size_t>(lane.ends[region] - begin)));
+  Rejects none;
+  filter_.ChangeBatch(Change::kInsert, kernels_,
+                      HashBatch(begin, static_cast<size_t>(lane.ends[region] - begin)), 0, none);
   lane.ends[region] = begin;
 }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "core/src/bulk_writer.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/storage.h"
 #include "tamis/filter.h"
@@ -16,7 +17,7 @@ namespace tamis {
 // Hashes are collected by region of the filter; a region whose buffer is full is written at once,
 // while it stays in cache. Several threads may do so, each through a lane of its own: one thread at
 // a time writes a region, so the words need no atomic operations and come out as from one thread.
-class PartitionedInserter {
+class PartitionedInserter final : public BulkWriter {
  public:
   // Whether it is expected to beat direct insertion for n keys on one thread.
   static bool Pays(const Filter& filter, uint64_t n) noexcept;
@@ -25,10 +26,14 @@ class PartitionedInserter {
   // for the buffers, which take about 128 MiB at most.
   PartitionedInserter(Filter& filter, const Kernels& kernels, uint64_t n, unsigned lanes);
 
-  // Adds the keys of a batch. A lane is for one thread at a time.
-  void Add(unsigned lane, const Batch& batch) noexcept;
-  // Writes what the lane still holds. All lanes must be flushed before the filter is used.
-  void Flush(unsigned lane) noexcept;
+  // One round takes any number of keys: full buffers are written while keys are added.
+  uint64_t round_keys() const noexcept override { return uint64_t{1} << 63; }
+  bool in_order() const noexcept override { return false; }
+  void Add(unsigned lane, const Batch& batch, uint64_t index) noexcept override;
+  // A task writes what a lane still holds.
+  size_t num_tasks() const noexcept override { return lanes_.size(); }
+  void Run(size_t lane) noexcept override;
+  uint64_t EndRound(Rejects&) noexcept override { return 0; }
 
  private:
   struct Lane {

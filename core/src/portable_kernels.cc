@@ -2,7 +2,9 @@
 // that every other backend is tested against, and serves machines that no other backend fits.
 #include <bit>
 
+#include "core/src/cuckoo_chunk.h"
 #include "core/src/providers.h"
+#include "tamis/cuckoo.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/split_block.h"
 
@@ -50,16 +52,22 @@ void SplitBlockInsertOne(uint32_t* words, uint64_t num_blocks, uint64_t hash) {
   sb::BlockInsert(words + sb::kWords * sb::BlockIndex(hash, num_blocks), hash);
 }
 
-void SplitBlockContains(const uint32_t* words, uint64_t num_blocks, const Batch& batch,
-                        uint64_t* bits) {
+// Bit i becomes contains_one(hash of value i).
+template <typename ContainsOne>
+void ContainsAll(const Batch& batch, uint64_t* bits, const ContainsOne& contains_one) {
   for (size_t i = 0; i < batch.n; i += 64) {
     uint64_t found = 0;
     for (size_t j = i; j < batch.n && j < i + 64; ++j) {
-      const uint64_t h = batch.hasher(batch.values[j]);
-      found |= uint64_t{SplitBlockContainsOne(words, num_blocks, h)} << (j - i);
+      found |= uint64_t{contains_one(batch.hasher(batch.values[j]))} << (j - i);
     }
     bits[i / 64] = found;
   }
+}
+
+void SplitBlockContains(const uint32_t* words, uint64_t num_blocks, const Batch& batch,
+                        uint64_t* bits) {
+  ContainsAll(batch, bits,
+              [&](uint64_t hash) { return SplitBlockContainsOne(words, num_blocks, hash); });
 }
 
 void SplitBlockInsert(uint32_t* words, uint64_t num_blocks, const Batch& batch) {
@@ -67,6 +75,38 @@ void SplitBlockInsert(uint32_t* words, uint64_t num_blocks, const Batch& batch) 
     SplitBlockInsertOne(words, num_blocks, batch.hasher(batch.values[i]));
   }
 }
+
+template <int kBits>
+void CuckooContains(const void* words, const cuckoo::Geometry& geometry, const Batch& batch,
+                    uint64_t* bits) {
+  const auto* const buckets = static_cast<const cuckoo::Word<kBits>*>(words);
+  ContainsAll(batch, bits, [&](uint64_t hash) {
+    const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry);
+    const auto* const chunk = buckets + uint64_t{place.chunk} * geometry.chunk_buckets;
+    const uint32_t partner =
+        cuckoo::PartnerBucket(place.bucket, place.fingerprint, geometry.chunk_buckets);
+    return cuckoo::PairContains<kBits>(chunk[place.bucket], chunk[partner], place.fingerprint);
+  });
+}
+
+template <int kBits>
+void CuckooLocate(const cuckoo::Geometry& geometry, const Batch& batch, uint64_t* places) {
+  for (size_t i = 0; i < batch.n; ++i) {
+    places[i] = cuckoo::Pack(cuckoo::Locate<kBits>(batch.hasher(batch.values[i]), geometry));
+  }
+}
+
+template <int kBits, bool kOneChunk>
+size_t CuckooChange(Change change, void* buckets, uint32_t chunk_buckets, uint64_t* places,
+                    size_t n) {
+  return ChangePlaces<kBits, kOneChunk>(change, buckets, chunk_buckets, places, n);
+}
+
+template <int kBits>
+constexpr CuckooKernels kCuckoo = {.contains = CuckooContains<kBits>,
+                                   .locate = CuckooLocate<kBits>,
+                                   .change_chunk = CuckooChange<kBits, true>,
+                                   .change_table = CuckooChange<kBits, false>};
 
 }  // namespace
 
@@ -81,6 +121,9 @@ constexpr Kernels kPortableKernels = {
                     .insert = SplitBlockInsert,
                     .contains_one = SplitBlockContainsOne,
                     .insert_one = SplitBlockInsertOne},
+    .cuckoo8 = kCuckoo<8>,
+    .cuckoo12 = kCuckoo<12>,
+    .cuckoo16 = kCuckoo<16>,
 };
 
 }  // namespace tamis

@@ -4,11 +4,11 @@
 #include <sstream>
 #include <string>
 
+#include "core/src/sizing_checks.h"
 #include "tamis/error.h"
 #include "tamis/split_block.h"
 
 namespace tamis {
-namespace {
 
 namespace sb = split_block;
 
@@ -19,22 +19,6 @@ void CheckFpr(double fpr) {
           << "]";
   throw Error(ErrorCode::kInvalidArgument, message.str());
 }
-
-// The last x in [low, high] for which holds(x), which is true at low and changes at most once.
-template <typename Holds>
-uint64_t LastThatHolds(uint64_t low, uint64_t high, const Holds& holds) {
-  while (low < high) {
-    const uint64_t middle = high - (high - low) / 2;
-    if (holds(middle)) {
-      low = middle;
-    } else {
-      high = middle - 1;
-    }
-  }
-  return low;
-}
-
-}  // namespace
 
 double SplitBlockFpr(double keys, uint64_t num_blocks) {
   const double load = keys / static_cast<double>(num_blocks);
@@ -75,10 +59,8 @@ uint64_t SplitBlockBlocks(uint64_t capacity, double fpr) {
             << " blocks (128 GiB)";
     throw Error(ErrorCode::kInvalidArgument, message.str());
   }
-  const uint64_t spare = LastThatHolds(0, sb::kMaxBlocks - 1, [&](uint64_t fewer) {
-    return SplitBlockFpr(keys, sb::kMaxBlocks - fewer) <= fpr;
-  });
-  return sb::kMaxBlocks - spare;
+  return FirstThatHolds(1, sb::kMaxBlocks,
+                        [&](uint64_t blocks) { return SplitBlockFpr(keys, blocks) <= fpr; });
 }
 
 uint64_t SplitBlockCapacity(uint64_t num_blocks, double fpr) {

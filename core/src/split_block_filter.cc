@@ -13,12 +13,14 @@ namespace {
 
 namespace sb = split_block;
 
+double FprFor(const FilterOptions& options) { return options.fpr != 0 ? options.fpr : kDefaultFpr; }
+
 uint64_t BlocksFor(const FilterOptions& options) {
   if (options.bytes == 0) {
     if (options.capacity == 0) {
       throw Error(ErrorCode::kInvalidArgument, "a filter needs a capacity of at least 1, or bytes");
     }
-    return SplitBlockBlocks(options.capacity, options.fpr);
+    return SplitBlockBlocks(options.capacity, FprFor(options));
   }
   const uint64_t blocks = options.bytes / sb::kBlockBytes;
   if (blocks < 1 || blocks > sb::kMaxBlocks) {
@@ -32,7 +34,7 @@ uint64_t BlocksFor(const FilterOptions& options) {
 
 // What a filter given by its bytes alone holds at the rate asked for.
 uint64_t CapacityFor(const FilterOptions& options, uint64_t num_blocks) {
-  return options.capacity != 0 ? options.capacity : SplitBlockCapacity(num_blocks, options.fpr);
+  return options.capacity != 0 ? options.capacity : SplitBlockCapacity(num_blocks, FprFor(options));
 }
 
 }  // namespace
@@ -141,8 +143,10 @@ void SplitBlockBloomFilter::Probe(const Kernels& kernels, const Batch& batch,
   kernels.split_block.contains(words(), num_blocks_, batch, bits);
 }
 
-void SplitBlockBloomFilter::InsertBatch(const Kernels& kernels, const Batch& batch) noexcept {
+size_t SplitBlockBloomFilter::ChangeBatch(Change, const Kernels& kernels, const Batch& batch,
+                                          uint64_t, Rejects&) noexcept {
   kernels.split_block.insert(words(), num_blocks_, batch);
+  return batch.n;
 }
 
 }  // namespace tamis

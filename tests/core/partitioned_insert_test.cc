@@ -54,10 +54,10 @@ void InsertByLanes(SplitBlockBloomFilter& filter, const std::vector<uint64_t>& h
       Random random(lane);
       for (size_t at = hashes.size() * lane / lanes; at < end;) {
         const size_t n = std::min(end - at, size_t{random.Below(3 * kBatchKeys)});
-        inserter.Add(lane, HashBatch(hashes.data() + at, n));
+        inserter.Add(lane, HashBatch(hashes.data() + at, n), at);
         at += n;
       }
-      inserter.Flush(lane);
+      inserter.Run(lane);
     });
   }
 }
@@ -121,8 +121,8 @@ TEST(PartitionedInsertSizesTest, KeysAreHashedAsInDirectInsertion) {
     for (const uint64_t key : keys) want.Insert(key);
     SplitBlockBloomFilter got = MakeFilter(10 * kMiB, std::string(Backends().front().name), hash);
     PartitionedInserter inserter(got, *got.backend().kernels, keys.size(), 1);
-    inserter.Add(0, KeyBatch(hash, keys.data(), keys.size()));
-    inserter.Flush(0);
+    inserter.Add(0, KeyBatch(hash, keys.data(), keys.size()), 0);
+    inserter.Run(0);
     EXPECT_TRUE(SameBits(got, want)) << HashKindName(kind);
   }
 }
@@ -133,8 +133,8 @@ TEST(PartitionedInsertSizesTest, AFlushedLaneCanBeUsedAgain) {
   SplitBlockBloomFilter got = MakeFilter(9 * kMiB, std::string(Backends().front().name));
   PartitionedInserter inserter(got, *got.backend().kernels, hashes.size(), 1);
   for (size_t i = 0; i < hashes.size(); i += 10'000) {
-    inserter.Add(0, HashBatch(hashes.data() + i, 10'000));
-    inserter.Flush(0);
+    inserter.Add(0, HashBatch(hashes.data() + i, 10'000), i);
+    inserter.Run(0);
     EXPECT_EQ(got.Count(Hashes{std::span(hashes).first(i + 10'000)}), i + 10'000);
   }
   EXPECT_TRUE(SameBits(got, want));

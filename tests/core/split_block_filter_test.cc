@@ -74,8 +74,8 @@ TEST(SplitBlockFilterErrorsTest, OptionsOutOfRange) {
   ExpectError(make({}), kCode, "capacity of at least 1");
   ExpectError(make({.capacity = 0, .fpr = 0.1}), kCode, "capacity of at least 1");
   const std::string range = " is out of range [1e-12, 0.5]";
-  for (const auto& [fpr, text] : {std::pair(0.0, "0"), std::pair(-1.0, "-1"), std::pair(0.6, "0.6"),
-                                  std::pair(1e-13, "1e-13")}) {
+  for (const auto& [fpr, text] :
+       {std::pair(-1.0, "-1"), std::pair(0.6, "0.6"), std::pair(1e-13, "1e-13")}) {
     ExpectError(make({.capacity = 10, .fpr = fpr}), kCode, "rate " + std::string(text) + range);
     ExpectError(make({.fpr = fpr, .bytes = 64}), kCode, "rate " + std::string(text) + range);
   }
@@ -85,6 +85,11 @@ TEST(SplitBlockFilterErrorsTest, OptionsOutOfRange) {
                 std::to_string(bytes) + " bytes is out of range [32, 137438953440]");
   }
   ExpectError(make({.capacity = ~uint64_t{0}}), kCode, "cannot hold 18446744073709551615 keys");
+}
+
+TEST(SplitBlockFilterTest, WithoutARateItIsTheDefaultOne) {
+  const SplitBlockBloomFilter filter({.capacity = 1000});
+  EXPECT_EQ(filter.num_blocks(), SplitBlockBlocks(1000, kDefaultFpr));
 }
 
 // Counts what it hands out, and has a GiB.

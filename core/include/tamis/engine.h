@@ -13,6 +13,7 @@
 
 #include "tamis/backend.h"
 #include "tamis/calibration.h"
+#include "tamis/erasable_filter.h"
 #include "tamis/filter.h"
 #include "tamis/keys.h"
 
@@ -95,6 +96,9 @@ class Engine {
   size_t Select(const Filter& filter, Keys keys, std::span<uint64_t> out) const;
   size_t Count(const Filter& filter, Keys keys) const;
   size_t Insert(Filter& filter, Keys keys) const;
+  size_t Insert(Filter& filter, Keys keys, std::span<uint64_t> rejected) const;
+  size_t Erase(ErasableFilter& filter, Keys keys) const;
+  size_t Erase(ErasableFilter& filter, Keys keys, std::span<uint64_t> missing) const;
 
   // Inserts the first n keys of a sequence that is made on the fly, in memory that does not grow
   // with n: about 128 MiB, and 4 MiB for each thread. Returns how many were inserted: n, or 0 if

@@ -18,9 +18,12 @@ namespace tamis {
 // The values are part of the file format.
 enum class FilterKind : uint32_t {
   kSplitBlock = 1,
+  kCuckoo8 = 2,
+  kCuckoo12 = 3,
+  kCuckoo16 = 4,
 };
 
-// "split-block" ...
+// "split-block", "cuckoo8" ...
 const char* FilterKindName(FilterKind kind) noexcept;
 
 // The header of a file, all of whose fields have passed their checks.
@@ -28,9 +31,9 @@ struct FileHeader {
   uint32_t version = 1;
   FilterKind kind = FilterKind::kSplitBlock;
   HashSpec hash;
-  std::array<uint64_t, 3> geometry{};  // by kind; split-block: {blocks, 0, 0}
+  std::array<uint64_t, 3> geometry{};  // by kind, see core/FORMAT.md; {blocks, 0, 0} ...
   uint64_t capacity = 0;               // keys the filter was sized for
-  uint64_t inserted = 0;               // keys inserted, duplicates included
+  uint64_t inserted = 0;               // keys inserted, duplicates included, less those erased
   uint64_t payload_bytes = 0;
   std::array<uint64_t, 2> payload_checksum{};  // XXH3-128 of the payload: low, high
 };
@@ -38,7 +41,7 @@ struct FileHeader {
 // What is checked when a file is opened.
 enum class Verify : uint8_t {
   kHeader,  // the header and the length of the file
-  kFull,    // the checksum of the payload too: reads the whole file
+  kFull,    // the payload too, its checksum and what its kind says of it: reads the whole file
 };
 
 struct LoadOptions {
@@ -55,7 +58,7 @@ struct MapOptions {
 // Throws FormatError naming the check and the offset, or Error(kIo).
 FileHeader ReadHeader(const std::filesystem::path& path);
 
-// Checks all of a file: header, length, payload checksum. Returns the header; throws as ReadHeader.
+// Checks all of a file: header, length, payload. Returns the header; throws as ReadHeader.
 FileHeader VerifyFile(const std::filesystem::path& path);
 
 }  // namespace tamis

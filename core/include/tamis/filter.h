@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 
 #include "tamis/backend.h"
+#include "tamis/detail/change.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/storage.h"
 #include "tamis/file.h"
@@ -17,13 +19,18 @@
 
 namespace tamis {
 
-struct Batch;  // "tamis/detail/kernels.h"; private to the library
+class BulkWriter;  // private to the library
+
+// The false-positive rate of Bloom filters for which none is asked.
+inline constexpr double kDefaultFpr = 0.01;
 
 // How a filter is made. Give capacity and fpr, or bytes.
 struct FilterOptions {
   uint64_t capacity = 0;  // keys to be inserted; at least 1 unless bytes is given
-  double fpr = 0.01;      // false-positive rate at capacity, in [kMinFpr, kMaxFpr]
-  uint64_t bytes = 0;     // if not 0, the size: rounded down to whole blocks, at least one
+  // False-positive rate at capacity, in [kMinFpr, kMaxFpr]. 0: as the kind has it, kDefaultFpr for
+  // Bloom filters, and for cuckoo filters that of their fingerprints in a full table.
+  double fpr = 0;
+  uint64_t bytes = 0;  // if not 0, the size: rounded down to whole blocks, at least one
   HashSpec hash = {};
   MemoryOptions memory = {};
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
@@ -43,7 +50,7 @@ class Filter {
 
   // Keys that the filter was sized for.
   uint64_t capacity() const noexcept { return capacity_; }
-  // Keys inserted so far, duplicates included; the sum of both after a merge.
+  // Keys inserted so far, duplicates included, less those erased; the sum of both after a merge.
   uint64_t inserted_count() const noexcept { return inserted_; }
   // Bytes of the filter itself.
   uint64_t bytes() const noexcept { return storage_.size(); }
@@ -78,9 +85,13 @@ class Filter {
   // The number of keys that may be in.
   size_t Count(Keys keys) const noexcept;
 
-  // Inserts all keys. Returns how many were inserted: all of them, or none if the filter is
-  // read_only().
+  // Inserts keys in their order. Returns how many were inserted: all of them, but for cuckoo
+  // filters that are full; none if the filter is read_only(). Nothing is lost of a key that could
+  // not be inserted but itself.
   size_t Insert(Keys keys) noexcept;
+  // The same, and writes the indices of the other keys, ascending, to rejected[0 .. n - result).
+  // `rejected` needs n elements.
+  size_t Insert(Keys keys, std::span<uint64_t> rejected) noexcept;
 
   // Empties the filter. Throws Error(kReadOnly) if it is read_only().
   void Clear();
@@ -102,11 +113,20 @@ class Filter {
 
   // Stages of the bulk functions, for each kind to define. `bits` has BitmapWords(batch.n) words.
   virtual void Probe(const Kernels& kernels, const Batch& batch, uint64_t* bits) const noexcept = 0;
-  virtual void InsertBatch(const Kernels& kernels, const Batch& batch) noexcept = 0;
-  // The number of equal parts (blocks, chunks) that can be written independently; part i is chosen
-  // by
-  // ((hash >> 32) * NumParts()) >> 32.
-  virtual uint64_t NumParts() const noexcept = 0;
+  // Changes the filter by keys in their order, the first of which has the index `first`. Returns
+  // for how many that was possible, and adds the indices of the others to `rejects`.
+  virtual size_t ChangeBatch(Change change, const Kernels& kernels, const Batch& batch,
+                             uint64_t first, Rejects& rejects) noexcept = 0;
+  // For n keys in all. Throws Error(kOutOfMemory) or std::bad_alloc.
+  virtual std::unique_ptr<BulkWriter> MakeWriter(Change change, const Kernels& kernels, uint64_t n,
+                                                 unsigned lanes);
+  // Whether a writer is expected to beat ChangeBatch for n keys on one thread.
+  virtual bool WriterPays(uint64_t n) const noexcept;
+  // For the writer that Filter makes: the number of equal parts that can be written independently,
+  // of which a key writes part ((hash >> 32) * NumParts()) >> 32.
+  virtual uint64_t NumParts() const noexcept { return 1; }
+
+  size_t ChangeAll(Change change, const Keys& keys, Rejects rejects) noexcept;
 
   uint64_t capacity_ = 0;
   uint64_t inserted_ = 0;
@@ -127,7 +147,9 @@ class Filter {
   size_t SelectWith(const Kernels& kernels, const Keys& keys, uint64_t first,
                     uint64_t* out) const noexcept;
   size_t CountWith(const Kernels& kernels, const Keys& keys) const noexcept;
-  size_t InsertWith(const Kernels& kernels, const Keys& keys, bool partitioned) noexcept;
+  size_t ChangeWith(Change change, const Kernels& kernels, const Keys& keys, bool partitioned,
+                    Rejects rejects) noexcept;
+  void CountChange(Change change, uint64_t keys) noexcept;
 
   // Calls visit(bits, n, begin) for the bits of consecutive batches of n keys.
   template <typename Visit>

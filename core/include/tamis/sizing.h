@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "tamis/cuckoo.h"
+
 namespace tamis {
 
 // Limits of what the sizing functions accept.
@@ -32,6 +34,29 @@ uint64_t SplitBlockCapacity(uint64_t num_blocks, double fpr);
 // expectation: n = -32 z ln(1 - B / (256 z)) for z blocks, exact for Poisson block loads because
 // each key sets one bit of 32 in each word. Infinite when every bit is set.
 double SplitBlockEstimatedCount(uint64_t bits_set, uint64_t num_blocks);
+
+// The probability that a cuckoo filter of `buckets` buckets holding `keys` distinct keys, with
+// fingerprints of 8, 12 or 16 bits, answers "maybe" for a key that is not in it.
+//
+// It does if a key with the same fingerprint and the same two buckets is in. There are (buckets /
+// 2) F such classes for F = 2^bits - 1 fingerprints, each with Poisson(2 keys / (buckets F)) keys,
+// hence 1 - exp(-2 keys / (buckets F)). To first order this is 2 slots load / F (Fan et al.,
+// "Cuckoo Filter", CoNEXT 2014, section 5.1).
+double CuckooFpr(int fingerprint_bits, double keys, uint64_t buckets);
+
+// The smallest table into which `capacity` distinct keys go, but for a chance below one in a
+// million: as full as cuckoo_filter.h shows that tables get, less five standard deviations of the
+// number of keys that a chunk gets. It is larger if fpr, in [kMinFpr, kMaxFpr], calls for a lower
+// load; 0 stands for no such wish. Throws Error(kInvalidArgument) for a width, fpr or result out of
+// range.
+cuckoo::Geometry CuckooGeometry(int fingerprint_bits, uint64_t capacity, double fpr = 0);
+
+// The largest table of at most `bytes`. Throws Error(kInvalidArgument) for a width or size out of
+// range.
+cuckoo::Geometry CuckooGeometryOfBytes(int fingerprint_bits, uint64_t bytes);
+
+// The most keys for which a table is what CuckooGeometry would call large enough; at least 1.
+uint64_t CuckooCapacity(int fingerprint_bits, const cuckoo::Geometry& geometry, double fpr = 0);
 
 }  // namespace tamis
 

@@ -79,7 +79,8 @@ class SplitBlockBloomFilter final : public Filter {
   SplitBlockBloomFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);
 
   void Probe(const Kernels& kernels, const Batch& batch, uint64_t* bits) const noexcept override;
-  void InsertBatch(const Kernels& kernels, const Batch& batch) noexcept override;
+  size_t ChangeBatch(Change change, const Kernels& kernels, const Batch& batch, uint64_t first,
+                     Rejects& rejects) noexcept override;
   uint64_t NumParts() const noexcept override { return num_blocks_; }
 
   uint32_t* words() const noexcept { return reinterpret_cast<uint32_t*>(storage_.data()); }

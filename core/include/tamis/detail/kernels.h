@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tamis/cuckoo.h"
+#include "tamis/detail/change.h"
 #include "tamis/hash.h"
 
 namespace tamis {
@@ -61,6 +63,22 @@ struct SplitBlockKernels {
   void (*insert_one)(uint32_t* words, uint64_t num_blocks, uint64_t hash);
 };
 
+// Of one width of fingerprints.
+struct CuckooKernels {
+  // As for split-block filters; `words` are the buckets.
+  void (*contains)(const void* words, const cuckoo::Geometry& geometry, const Batch& batch,
+                   uint64_t* bits);
+  // places[i] = cuckoo::Pack of where value i is; n of them.
+  void (*locate)(const cuckoo::Geometry& geometry, const Batch& batch, uint64_t* places);
+  // Inserts or erases what n places say, in their order, in one chunk (the chunks that they name do
+  // not matter) or in a whole table. Where that is not possible the fingerprint of a place becomes
+  // 0. Returns for how many it was.
+  size_t (*change_chunk)(Change change, void* buckets, uint32_t chunk_buckets, uint64_t* places,
+                         size_t n);
+  size_t (*change_table)(Change change, void* buckets, uint32_t chunk_buckets, uint64_t* places,
+                         size_t n);
+};
+
 struct Kernels {
   // hashes[i] = the hash of value i; n of them.
   void (*hash)(const Batch& batch, uint64_t* hashes);
@@ -77,6 +95,14 @@ struct Kernels {
   void (*merge)(uint64_t* into, const uint64_t* from, size_t n);
 
   SplitBlockKernels split_block;
+  CuckooKernels cuckoo8, cuckoo12, cuckoo16;
+
+  template <int kBits>
+  const CuckooKernels& cuckoo() const {
+    if constexpr (kBits == 8) return cuckoo8;
+    if constexpr (kBits == 12) return cuckoo12;
+    if constexpr (kBits == 16) return cuckoo16;
+  }
 };
 
 }  // namespace tamis

@@ -1,0 +1,124 @@
+// The cuckoo filter: keys can be erased, and low false-positive rates take few bits.
+#ifndef TAMIS_CUCKOO_FILTER_H_
+#define TAMIS_CUCKOO_FILTER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+#include "tamis/cuckoo.h"
+#include "tamis/erasable_filter.h"
+
+namespace tamis {
+
+// A table of fingerprints of 8, 12 or 16 bits in buckets of 4, 5 or 4; a probe looks into two
+// buckets. Full, its false-positive rate is 3.0%, 0.24% or 0.012% at 8.3, 13.2 or 16.7 bits per key
+// (from some 100,000 keys on; a few percent more below). A lower rate can be asked for and is had
+// by a lower load.
+//
+// The table is made so that `capacity` distinct keys go in. A key that cannot be inserted changes
+// nothing: Insert returns false, and all keys inserted before are still found. A key can be
+// inserted again, up to twice the slots of a bucket (8, 10, 8 copies) in all; each copy takes a
+// slot and is erased by itself. Erase must only be called for keys that were inserted (see
+// ErasableFilter).
+//
+// It cannot grow: a fingerprint has too few bits of the hash for a larger table. Neither can two be
+// merged. What bulk and one-key functions do is the same, bit for bit, in any mix of them.
+template <int kBits>
+class CuckooFilter final : public ErasableFilter {
+ public:
+  static_assert(kBits == 8 || kBits == 12 || kBits == 16);
+  static constexpr int kFingerprintBits = kBits;
+  static constexpr FilterKind kKind = kBits == 8    ? FilterKind::kCuckoo8
+                                      : kBits == 12 ? FilterKind::kCuckoo12
+                                                    : FilterKind::kCuckoo16;
+
+  // Throws Error(kInvalidArgument) for options out of range or a capacity that does not go into
+  // `bytes`, Error(kOutOfMemory) for more bytes than the machine has, Error(kUnknownBackend) if
+  // TAMIS_BACKEND names none.
+  explicit CuckooFilter(const FilterOptions& options);
+
+  // Reads a file and verifies all of it, that the table has as many fingerprints as the header says
+  // included. Throws FormatError or Error(kIo).
+  static CuckooFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});
+  // Maps a file, read-only; see SplitBlockBloomFilter::Map.
+  static CuckooFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
+
+  CuckooFilter(CuckooFilter&&) noexcept = default;
+  CuckooFilter& operator=(CuckooFilter&&) noexcept = default;
+
+  FilterKind kind() const noexcept override { return kKind; }
+  const cuckoo::Geometry& geometry() const noexcept { return geometry_; }
+  uint64_t num_slots() const noexcept {
+    return geometry_.buckets() * cuckoo::Bucket<kBits>::kSlots;
+  }
+  // Keys that are in, copies included: inserted_count().
+  uint64_t size() const noexcept { return inserted_count(); }
+  // size() / num_slots().
+  double load_factor() const noexcept {
+    return static_cast<double>(size()) / static_cast<double>(num_slots());
+  }
+  // size(), which includes copies: the contents do not tell keys from each other. O(1).
+  double estimated_count() const noexcept override { return static_cast<double>(size()); }
+  // CuckooFpr at size(). O(1).
+  double expected_fpr() const noexcept override;
+  FileHeader Header() const noexcept override;
+
+  using ErasableFilter::Erase;
+  using Filter::Contains;
+  using Filter::Insert;
+
+  // One key. Integers are keys by their value widened to 64 bits (see Keys).
+  bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
+  bool Contains(std::string_view key) const noexcept { return ContainsHash(HashBytes(key, hash_)); }
+  bool ContainsHash(uint64_t hash) const noexcept {
+    const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry_);
+    const Word* const buckets = chunk(place.chunk);
+    const uint32_t partner =
+        cuckoo::PartnerBucket(place.bucket, place.fingerprint, geometry_.chunk_buckets);
+    return cuckoo::PairContains<kBits>(buckets[place.bucket], buckets[partner], place.fingerprint);
+  }
+
+  // One key. Returns whether it was inserted: not if no room could be made for it, or if the filter
+  // is read_only(). Then nothing has changed.
+  bool Insert(uint64_t key) noexcept { return InsertHash(hasher_(key)); }
+  bool Insert(std::string_view key) noexcept { return InsertHash(HashBytes(key, hash_)); }
+  bool InsertHash(uint64_t hash) noexcept;
+
+  // One key, one copy of it. Returns whether it was found; false if the filter is read_only().
+  bool Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
+  bool Erase(std::string_view key) noexcept { return EraseHash(HashBytes(key, hash_)); }
+  bool EraseHash(uint64_t hash) noexcept;
+
+  // A copy in memory of its own, never read-only.
+  CuckooFilter Clone(const MemoryOptions& memory = {}) const;
+
+ private:
+  using Word = cuckoo::Word<kBits>;
+
+  CuckooFilter(const FilterOptions& options, const cuckoo::Geometry& geometry);
+  CuckooFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);
+
+  void Probe(const Kernels& kernels, const Batch& batch, uint64_t* bits) const noexcept override;
+  size_t ChangeBatch(Change change, const Kernels& kernels, const Batch& batch, uint64_t first,
+                     Rejects& rejects) noexcept override;
+  std::unique_ptr<BulkWriter> MakeWriter(Change change, const Kernels& kernels, uint64_t n,
+                                         unsigned lanes) override;
+  bool WriterPays(uint64_t n) const noexcept override;
+
+  Word* chunk(uint64_t index) const noexcept {
+    return reinterpret_cast<Word*>(storage_.data()) + index * geometry_.chunk_buckets;
+  }
+
+  cuckoo::Geometry geometry_;
+};
+
+extern template class CuckooFilter<8>;
+extern template class CuckooFilter<12>;
+extern template class CuckooFilter<16>;
+
+}  // namespace tamis
+
+#endif  // TAMIS_CUCKOO_FILTER_H_

@@ -1,0 +1,51 @@
+#include "core/src/payload_check.h"
+
+#include <cstring>
+#include <string>
+
+#include "core/src/file_format.h"
+#include "tamis/cuckoo.h"
+
+namespace tamis::detail {
+
+template <int kBits>
+void PayloadCheck::UpdateCuckoo(std::span<const std::byte> piece, uint64_t begin) {
+  using Word = cuckoo::Word<kBits>;
+  constexpr int kUsedBits = kBits * cuckoo::Bucket<kBits>::kSlots;
+  for (size_t i = 0; i < piece.size(); i += sizeof(Word)) {
+    Word word;
+    std::memcpy(&word, piece.data() + i, sizeof(word));
+    fingerprints_ += static_cast<uint64_t>(cuckoo::NumUsed<kBits>(word));
+    if constexpr (kUsedBits < 8 * sizeof(Word)) {
+      if (word >> kUsedBits != 0 && bad_bucket_ == kNone) bad_bucket_ = begin + i;
+    }
+  }
+}
+
+void PayloadCheck::Update(std::span<const std::byte> piece, uint64_t begin) {
+  switch (header_.kind) {
+    case FilterKind::kSplitBlock:
+      break;
+    case FilterKind::kCuckoo8:
+      return UpdateCuckoo<8>(piece, begin);
+    case FilterKind::kCuckoo12:
+      return UpdateCuckoo<12>(piece, begin);
+    case FilterKind::kCuckoo16:
+      return UpdateCuckoo<16>(piece, begin);
+  }
+}
+
+void PayloadCheck::Finish() const {
+  if (header_.kind == FilterKind::kSplitBlock) return;
+  if (bad_bucket_ != kNone) {
+    ThrowFormatError(path_, ErrorCode::kCorrupt, "bucket", kHeaderBytes + bad_bucket_,
+                     "bits that belong to no slot are set");
+  }
+  if (fingerprints_ != header_.inserted) {
+    ThrowFormatError(path_, ErrorCode::kCorrupt, "inserted", offset::kInserted,
+                     "is " + std::to_string(header_.inserted) + ", and the table has " +
+                         std::to_string(fingerprints_) + " fingerprints");
+  }
+}
+
+}  // namespace tamis::detail

@@ -1,0 +1,258 @@
+// Cuckoo filters: probe and locate, mirroring tamis/cuckoo.h.
+
+#if defined(TAMIS_SIMD_CUCKOO_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TAMIS_SIMD_CUCKOO_INL_H_
+#undef TAMIS_SIMD_CUCKOO_INL_H_
+#else
+#define TAMIS_SIMD_CUCKOO_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include "core/src/cuckoo_chunk.h"
+#include "simd/hash-inl.h"
+#include "simd/pipeline-inl.h"
+#include "simd/unroll.h"
+#include "tamis/cuckoo.h"
+#include "tamis/detail/kernels.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tamis {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+
+// The product of the low halves of each lane.
+HWY_INLINE V64 MulLow32(V64 a, V64 b) {
+  return hn::MulEven(hn::BitCast(D32(), a), hn::BitCast(D32(), b));
+}
+
+struct CuckooLanes {
+  V64 chunk, bucket, fingerprint;
+};
+
+template <int kBits>
+HWY_INLINE CuckooLanes LocateLanes(D64 d, V64 hash, const cuckoo::Geometry& geometry) {
+  const V64 chunks = hn::Set(d, geometry.chunks);
+  const V64 low16 = hn::Set(d, 0xFFFF);
+  const V64 middle = hn::And(hn::ShiftRight<16>(hash), low16);
+  const V64 scaled =
+      hn::Add(MulLow32(SwapHalves(d, hash), chunks), hn::ShiftRight<16>(MulLow32(middle, chunks)));
+  const V64 x = hn::And(hash, low16);
+  CuckooLanes lanes;
+  lanes.chunk = hn::ShiftRight<32>(scaled);
+  lanes.bucket = hn::ShiftRight<32>(MulLow32(scaled, hn::Set(d, geometry.chunk_buckets)));
+  lanes.fingerprint =
+      hn::Add(hn::ShiftRight<16>(hn::Sub(hn::ShiftLeft<kBits>(x), x)), hn::Set(d, uint64_t{1}));
+  return lanes;
+}
+
+HWY_INLINE V64 PartnerLanes(D64 d, const CuckooLanes& lanes, const cuckoo::Geometry& geometry) {
+  const V64 chunk_buckets = hn::Set(d, geometry.chunk_buckets);
+  const V64 mixed =
+      MulLow32(MulLow32(lanes.fingerprint, lanes.fingerprint), hn::Set(d, cuckoo::kPartnerMix));
+  const V64 sum =
+      hn::Or(hn::ShiftRight<32>(MulLow32(mixed, chunk_buckets)), hn::Set(d, uint64_t{1}));
+  // Of both candidates the one that has not wrapped is the smaller one as a 32-bit number.
+  const V64 difference = hn::Sub(sum, lanes.bucket);
+  const D32 d32;
+  return hn::BitCast(d, hn::Min(hn::BitCast(d32, hn::And(difference, hn::Set(d, 0xFFFFFFFF))),
+                                hn::BitCast(d32, hn::And(hn::Add(difference, chunk_buckets),
+                                                         hn::Set(d, 0xFFFFFFFF)))));
+}
+
+// The fingerprint in every slot of a bucket of its lane; of two buckets for 8 bits.
+template <int kBits>
+HWY_INLINE V64 BroadcastLanes(D64 d, V64 fingerprint) {
+  if constexpr (kBits == 12) {
+    const V64 two = hn::Or(fingerprint, hn::ShiftLeft<12>(fingerprint));
+    return hn::Or(hn::Or(two, hn::ShiftLeft<24>(two)), hn::ShiftLeft<48>(fingerprint));
+  } else {
+    const hn::Repartition<uint8_t, D64> d8;
+    alignas(16) static constexpr uint8_t k8[16] = {0, 0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8};
+    alignas(16) static constexpr uint8_t k16[16] = {0, 1, 0, 1, 0, 1, 0, 1, 8, 9, 8, 9, 8, 9, 8, 9};
+    return hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(d8, fingerprint),
+                                               hn::LoadDup128(d8, kBits == 8 ? k8 : k16)));
+  }
+}
+
+// cuckoo::ZeroSlots of each lane.
+template <int kBits>
+HWY_INLINE V64 ZeroSlotLanes(D64 d, V64 words) {
+  if constexpr (kBits == 12) {
+    const V64 ones = hn::Set(d, cuckoo::Bucket<12>::kOnes);
+    return hn::And(hn::AndNot(words, hn::Sub(words, ones)),
+                   hn::Set(d, cuckoo::Bucket<12>::kOnes << 11));
+  } else {
+    using T = std::conditional_t<kBits == 8, uint8_t, uint16_t>;
+    const hn::Repartition<T, D64> ds;
+    const auto slots = hn::BitCast(ds, words);
+    const auto high = hn::Set(ds, static_cast<T>(1 << (kBits - 1)));
+    return hn::BitCast(d, hn::And(hn::AndNot(slots, hn::Sub(slots, hn::Set(ds, T{1}))), high));
+  }
+}
+
+// Of keys in the pipeline.
+struct CuckooRing {
+  alignas(64) Ring offsets[2];    // of both buckets, in bytes
+  alignas(64) Ring fingerprints;  // in every slot
+  // What the buckets hold: of 8 bits both in one word, in words[0].
+  alignas(64) Ring words[2];
+};
+
+// Buckets are read this far ahead of the comparison, one by one: that is faster than gathering them
+// (bench/NOTES.md), and a vector read at once would wait for the stores to it.
+inline constexpr size_t kReadBucketsAhead = 32;
+static_assert(kReadBucketsAhead < kPrefetchAhead);
+
+template <int kBits, Source kSource>
+HWY_INLINE void LocateBuckets(const uint64_t* HWY_RESTRICT values, uint64_t seed_term,
+                              const cuckoo::Geometry& geometry, size_t at, CuckooRing& ring) {
+  constexpr int kShift = sizeof(cuckoo::Word<kBits>) == 8 ? 3 : 2;
+  const D64 d;
+  TAMIS_UNROLL
+  for (size_t i = 0; i < kStep; i += hn::Lanes(d)) {
+    const V64 hash = HashLanes<kSource>(d, hn::LoadU(d, values + i), hn::Set(d, seed_term));
+    const CuckooLanes lanes = LocateLanes<kBits>(d, hash, geometry);
+    const V64 chunk = MulLow32(lanes.chunk, hn::Set(d, geometry.chunk_buckets));
+    const V64 partner = PartnerLanes(d, lanes, geometry);
+    hn::Store(hn::ShiftLeft<kShift>(hn::Add(chunk, lanes.bucket)), d, ring.offsets[0] + at + i);
+    hn::Store(hn::ShiftLeft<kShift>(hn::Add(chunk, partner)), d, ring.offsets[1] + at + i);
+    hn::Store(BroadcastLanes<kBits>(d, lanes.fingerprint), d, ring.fingerprints + at + i);
+  }
+}
+
+template <int kBits>
+HWY_INLINE void ReadBuckets(const char* table, size_t at, CuckooRing& ring) {
+  constexpr size_t kBytes = sizeof(cuckoo::Word<kBits>);
+  TAMIS_UNROLL
+  for (size_t i = 0; i < kStep; ++i) {
+    char* const first = reinterpret_cast<char*>(ring.words[0] + at + i);
+    char* const second =
+        kBits == 8 ? first + kBytes : reinterpret_cast<char*>(ring.words[1] + at + i);
+    hwy::CopyBytes<kBytes>(table + ring.offsets[0][at + i], first);
+    hwy::CopyBytes<kBytes>(table + ring.offsets[1][at + i], second);
+  }
+}
+
+// One bit for each of kStep keys: whether either bucket has its fingerprint.
+template <int kBits>
+HWY_INLINE uint8_t CompareBuckets(const CuckooRing& ring, size_t at) {
+  const D64 d;
+  alignas(8) uint8_t lanes[8];
+  unsigned bits = 0;
+  TAMIS_UNROLL
+  for (size_t i = 0; i < kStep; i += hn::Lanes(d)) {
+    const V64 fingerprint = hn::Load(d, ring.fingerprints + at + i);
+    const auto matches = [&](const Ring& words) HWY_ATTR {
+      return ZeroSlotLanes<kBits>(d, hn::Xor(hn::Load(d, words + at + i), fingerprint));
+    };
+    V64 either = matches(ring.words[0]);
+    if constexpr (kBits != 8) either = hn::Or(either, matches(ring.words[1]));
+    hn::StoreMaskBits(d, hn::Ne(either, hn::Zero(d)), lanes);
+    bits |= static_cast<unsigned>(lanes[0]) << i;
+  }
+  return static_cast<uint8_t>(bits);
+}
+
+template <int kBits>
+bool CuckooContainsOne(const void* words, const cuckoo::Geometry& geometry, uint64_t hash) {
+  const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry);
+  const auto* const chunk = static_cast<const cuckoo::Word<kBits>*>(words) +
+                            uint64_t{place.chunk} * geometry.chunk_buckets;
+  const uint32_t partner =
+      cuckoo::PartnerBucket(place.bucket, place.fingerprint, geometry.chunk_buckets);
+  return cuckoo::PairContains<kBits>(chunk[place.bucket], chunk[partner], place.fingerprint);
+}
+
+template <int kBits, Source kSource, Prefetch kPrefetch>
+void CuckooContainsAll(const void* words, const cuckoo::Geometry& geometry, const Batch& batch,
+                       uint64_t* bits) {
+  const char* const table = static_cast<const char*>(words);
+  const uint64_t seed_term = batch.hasher.seed_term;
+  const size_t whole = batch.n / 64 * 64;
+  auto* const bytes = reinterpret_cast<uint8_t*>(bits);
+  CuckooRing ring;
+  ForEachStep<kPrefetch>(
+      batch.values, whole, table, ring.offsets,
+      [&](const uint64_t* values, size_t at)
+          HWY_ATTR { LocateBuckets<kBits, kSource>(values, seed_term, geometry, at, ring); },
+      [&](size_t i, size_t at) HWY_ATTR {
+        if (i == 0) {
+          for (size_t j = 0; j < kReadBucketsAhead; j += kStep) ReadBuckets<kBits>(table, j, ring);
+        }
+        if (i + kReadBucketsAhead < whole) {
+          ReadBuckets<kBits>(table, (at + kReadBucketsAhead) % kRing, ring);
+        }
+        bytes[i / 8] = CompareBuckets<kBits>(ring, at);
+      });
+  if (whole == batch.n) return;
+  uint64_t last = 0;
+  for (size_t i = whole; i < batch.n; ++i) {
+    const uint64_t hash = batch.hasher(batch.values[i]);
+    last |= uint64_t{CuckooContainsOne<kBits>(words, geometry, hash)} << (i - whole);
+  }
+  bits[whole / 64] = last;
+}
+
+// Up to this size buckets are read early enough without being prefetched.
+inline constexpr uint64_t kNearBytes = (uint64_t{5} << 20) / 4;
+
+template <int kBits>
+void CuckooContains(const void* words, const cuckoo::Geometry& geometry, const Batch& batch,
+                    uint64_t* bits) {
+  const uint64_t bytes = geometry.buckets() * sizeof(cuckoo::Word<kBits>);
+  WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
+    const auto all = bytes > kFarBytes    ? CuckooContainsAll<kBits, source(), Prefetch::kL2>
+                     : bytes > kNearBytes ? CuckooContainsAll<kBits, source(), Prefetch::kL1>
+                                          : CuckooContainsAll<kBits, source(), Prefetch::kNone>;
+    all(words, geometry, batch, bits);
+  });
+}
+
+template <int kBits, Source kSource>
+void CuckooLocateAll(const cuckoo::Geometry& geometry, const Batch& batch,
+                     uint64_t* HWY_RESTRICT places) {
+  const D64 d;
+  const V64 seed_term = hn::Set(d, batch.hasher.seed_term);
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= batch.n; i += hn::Lanes(d)) {
+    __builtin_prefetch(batch.values + i + kReadAhead);
+    const V64 hash = HashLanes<kSource>(d, hn::LoadU(d, batch.values + i), seed_term);
+    const CuckooLanes lanes = LocateLanes<kBits>(d, hash, geometry);
+    hn::StoreU(hn::Or(hn::Or(hn::ShiftLeft<32>(lanes.chunk), hn::ShiftLeft<16>(lanes.bucket)),
+                      lanes.fingerprint),
+               d, places + i);
+  }
+  for (; i < batch.n; ++i) {
+    places[i] = cuckoo::Pack(cuckoo::Locate<kBits>(batch.hasher(batch.values[i]), geometry));
+  }
+}
+
+template <int kBits, bool kOneChunk>
+size_t CuckooChange(Change change, void* buckets, uint32_t chunk_buckets, uint64_t* places,
+                    size_t n) {
+  return ChangePlaces<kBits, kOneChunk>(change, buckets, chunk_buckets, places, n);
+}
+
+template <int kBits>
+void CuckooLocate(const cuckoo::Geometry& geometry, const Batch& batch, uint64_t* places) {
+  WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
+    CuckooLocateAll<kBits, source()>(geometry, batch, places);
+  });
+}
+
+template <int kBits>
+inline constexpr CuckooKernels kCuckoo = {.contains = CuckooContains<kBits>,
+                                          .locate = CuckooLocate<kBits>,
+                                          .change_chunk = CuckooChange<kBits, true>,
+                                          .change_table = CuckooChange<kBits, false>};
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tamis
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard
