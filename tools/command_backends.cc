@@ -38,6 +38,7 @@ nlohmann::ordered_json CostsJson(const Calibration& calibration) {
   nlohmann::ordered_json costs = nlohmann::ordered_json::array();
   for (const CostPoint& point : calibration.points) {
     costs.push_back({{"backend", point.backend},
+                     {"kind", FilterKindName(point.kind)},
                      {"filter_bytes", point.filter_bytes},
                      {"contains_ns", point.contains_ns},
                      {"insert_ns", point.insert_ns},
@@ -47,11 +48,12 @@ nlohmann::ordered_json CostsJson(const Calibration& calibration) {
 }
 
 std::string CostsText(const Calibration& calibration) {
-  std::string text = "\nNanoseconds per integer key on one thread\n" +
-                     Row("backend", "filter         query    insert  partitioned insert");
+  std::string text =
+      "\nNanoseconds per integer key on one thread\n" +
+      Row("backend", "filter                      query    insert  partitioned insert");
   for (const CostPoint& point : calibration.points) {
     text +=
-        Row(point.backend, Format("%-11s  %7.2f  %8.2f  %18.2f",
+        Row(point.backend, Format("%-11s  %-11s  %7.2f  %8.2f  %18.2f", FilterKindName(point.kind),
                                   HumanBytes(static_cast<double>(point.filter_bytes)).c_str(),
                                   point.contains_ns, point.insert_ns, point.partitioned_insert_ns));
   }

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "core/src/calibration_fields.h"
 #include "core/src/json.h"
@@ -49,20 +50,50 @@ constexpr TypicalCost kVector512[] = {
     {kGiB, 11.3, 11.8, 9.9},       {4 * kGiB, 14.3, 15.8, 11.4},
 };
 
-std::span<const TypicalCost> TypicalCosts(std::string_view backend) {
-  if (backend == "portable") return kPortable;
-  if (backend.starts_with("AVX3") || backend.starts_with("AVX10")) return kVector512;
-  if (backend == "AVX2" || backend == "SVE_256") return kVector256;
-  return kVector128;
+// The same for cuckoo filters of 16 bits, which stand for all of them; insertion until they are
+// full.
+constexpr TypicalCost kCuckooPortable[] = {
+    {256 * kKiB, 6.4, 15.4, 15.4}, {kMiB, 6.7, 14.3, 15.1},     {4 * kMiB, 12.2, 17.4, 17},
+    {16 * kMiB, 14.4, 20, 17.5},   {64 * kMiB, 42, 36.5, 20.5}, {256 * kMiB, 60, 55, 28},
+};
+constexpr TypicalCost kCuckooVector128[] = {
+    {256 * kKiB, 3.95, 12.9, 13}, {kMiB, 4, 11.8, 12.8},       {4 * kMiB, 5, 14.9, 15},
+    {16 * kMiB, 7.6, 18, 15.2},   {64 * kMiB, 10.8, 40, 16.2}, {256 * kMiB, 16.1, 53, 22.3},
+};
+constexpr TypicalCost kCuckooVector256[] = {
+    {256 * kKiB, 2.2, 11.7, 11.6}, {kMiB, 2.3, 10.5, 11.6},    {4 * kMiB, 3.3, 13.9, 13.5},
+    {16 * kMiB, 5.5, 16.6, 14.5},  {64 * kMiB, 9, 33.6, 15.4}, {256 * kMiB, 12.4, 52, 21.9},
+};
+constexpr TypicalCost kCuckooVector512[] = {
+    {256 * kKiB, 1.43, 11.8, 11.1}, {kMiB, 1.5, 10.5, 10.6},    {4 * kMiB, 2.9, 14, 12.4},
+    {16 * kMiB, 5.3, 16.8, 12.8},   {64 * kMiB, 9.3, 28, 14.3}, {256 * kMiB, 15, 50, 21.7},
+};
+
+struct TypicalCosts {
+  std::span<const TypicalCost> split_block;
+  std::span<const TypicalCost> cuckoo16;
+};
+
+TypicalCosts CostsOf(std::string_view backend) {
+  if (backend == "portable") return {kPortable, kCuckooPortable};
+  if (backend.starts_with("AVX3") || backend.starts_with("AVX10")) {
+    return {kVector512, kCuckooVector512};
+  }
+  if (backend == "AVX2" || backend == "SVE_256") return {kVector256, kCuckooVector256};
+  return {kVector128, kCuckooVector128};
 }
 
 }  // namespace
 
 Calibration::Calibration() {
   for (const Backend& backend : Backends()) {
-    for (const TypicalCost& cost : TypicalCosts(backend.name)) {
-      points.push_back({std::string(backend.name), cost.filter_bytes, cost.contains_ns,
-                        cost.insert_ns, cost.partitioned_insert_ns});
+    const TypicalCosts costs = CostsOf(backend.name);
+    for (const auto& [kind, of_kind] : {std::pair(FilterKind::kSplitBlock, costs.split_block),
+                                        std::pair(FilterKind::kCuckoo16, costs.cuckoo16)}) {
+      for (const TypicalCost& cost : of_kind) {
+        points.push_back({std::string(backend.name), cost.filter_bytes, cost.contains_ns,
+                          cost.insert_ns, cost.partitioned_insert_ns, kind});
+      }
     }
   }
 }
@@ -95,7 +126,8 @@ std::string PointProblem(std::span<const CostPoint> points) {
     return bytes + "; allowed: 1 to " + std::to_string(kMaxFilterBytes);
   }
   for (const CostPoint& other : points.first(points.size() - 1)) {
-    if (other.backend == point.backend && other.filter_bytes >= point.filter_bytes) {
+    if (other.backend == point.backend && other.kind == point.kind &&
+        other.filter_bytes >= point.filter_bytes) {
       return bytes + " after " + std::to_string(other.filter_bytes) + " for " + point.backend +
              "; must ascend";
     }

@@ -26,7 +26,7 @@ using detail::JsonNumber;
 using detail::JsonString;
 using detail::JsonValue;
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;  // 1 had no kinds of filters
 constexpr const char* kVersionName = "tamis_calibration";
 constexpr size_t kMaxFileBytes = size_t{1} << 20;
 
@@ -149,7 +149,11 @@ class Reader {
     }
     point.filter_bytes = static_cast<uint64_t>(bytes.number);
     ReadFigures<CostPoint>(object, detail::kCostFigures, point);
-    RequireCount(object, 2 + std::size(detail::kCostFigures));
+    const JsonValue& kind = Member(object, "kind", JsonValue::Kind::kString);
+    if (!ParseFilterKind(kind.string, point.kind)) {
+      Fail(kind, "kind", "is \"" + kind.string + "\", which is no kind of filter known here");
+    }
+    RequireCount(object, 3 + std::size(detail::kCostFigures));
     return point;
   }
 
@@ -172,6 +176,7 @@ std::string Encode(const Calibration& calibration) {
   const char* separator = "\n    ";
   for (const CostPoint& point : calibration.points) {
     text += separator + ("{\"backend\": " + JsonString(point.backend)) +
+            ", \"kind\": " + JsonString(FilterKindName(point.kind)) +
             ", \"filter_bytes\": " + std::to_string(point.filter_bytes);
     AppendFigures<CostPoint>(detail::kCostFigures, point, ", ", text);
     text += "}";

@@ -9,6 +9,7 @@
 #include <ctime>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <string>
@@ -20,6 +21,7 @@
 #include "core/src/thread_pool.h"
 #include "tamis/backend.h"
 #include "tamis/calibration.h"
+#include "tamis/cuckoo_filter.h"
 #include "tamis/engine.h"
 #include "tamis/error.h"
 #include "tamis/split_block_filter.h"
@@ -34,7 +36,10 @@ constexpr uint64_t kSizeStep = 4;
 constexpr int kRepetitions = 5;
 constexpr size_t kKeys = size_t{128}
                          << 10;       // of one repetition: a fraction of a millisecond or more
-constexpr uint64_t kBitsPerKey = 12;  // the most keys that the probed filters are given
+constexpr uint64_t kBitsPerKey = 12;  // the most keys that Bloom filters are given
+
+// Larger cuckoo filters would take too long to fill.
+constexpr uint64_t kMaxCuckooBytes = uint64_t{64} << 20;
 
 // Partitioned insertion is measured with many keys to a cache line of the filter, as in building
 // one.
@@ -51,11 +56,13 @@ double ThreadTime() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// The shortest time, by clock(), of `repetitions` calls of call(repetition).
-template <typename Call>
-double BestSeconds(double (*clock)(), int repetitions, const Call& call) {
+// The shortest time, by clock(), of `repetitions` calls of call(repetition), each after a call of
+// prepare(repetition) that is not counted.
+template <typename Prepare, typename Call>
+double BestSeconds(double (*clock)(), int repetitions, const Prepare& prepare, const Call& call) {
   double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < repetitions; ++i) {
+    prepare(i);
     const double start = clock();
     call(i);
     best = std::min(best, clock() - start);
@@ -64,9 +71,9 @@ double BestSeconds(double (*clock)(), int repetitions, const Call& call) {
 }
 
 // The same on one thread, in nanoseconds per key; not 0, however coarse the clock.
-template <typename Call>
-double BestNs(int repetitions, uint64_t keys, const Call& call) {
-  const double seconds = BestSeconds(ThreadTime, repetitions, call);
+template <typename Prepare, typename Call>
+double BestNs(int repetitions, uint64_t keys, const Prepare& prepare, const Call& call) {
+  const double seconds = BestSeconds(ThreadTime, repetitions, prepare, call);
   return std::max(1e9 * seconds / static_cast<double>(keys), 0.001);
 }
 
@@ -80,15 +87,27 @@ void FillSequence(uint64_t first, std::span<uint64_t> keys) {
   std::iota(keys.begin(), keys.end(), first);
 }
 
+// The kinds that are measured.
+std::unique_ptr<Filter> MakeFilter(FilterKind kind, uint64_t bytes) {
+  const FilterOptions options{.bytes = bytes};
+  if (kind == FilterKind::kCuckoo16) return std::make_unique<CuckooFilter<16>>(options);
+  return std::make_unique<SplitBlockBloomFilter>(options);
+}
+
 // A filter with keys to insert and keys to ask for, of which it has every other one.
 class Workload {
  public:
-  explicit Workload(uint64_t filter_bytes)
-      : filter_(FilterOptions{.bytes = filter_bytes}),
-        partitioned_keys_(std::min(filter_bytes / kBytesPerPartitionedKey, kMaxPartitionedKeys)) {
+  Workload(FilterKind kind, uint64_t filter_bytes)
+      : filter_(MakeFilter(kind, filter_bytes)), empties_(kind != FilterKind::kSplitBlock) {
+    uint64_t most = 8 * filter_bytes / kBitsPerKey;
+    partitioned_keys_ = std::min(filter_bytes / kBytesPerPartitionedKey, kMaxPartitionedKeys);
+    insert_keys_ = kKeys;
+    if (empties_) {
+      // Until it is full: the last tenth of the keys costs as much as half of the others.
+      most = partitioned_keys_ = insert_keys_ = filter_->capacity();
+    }
     // Different keys in each repetition where the filter is large: the same ones would find their
     // cache lines near, as keys of a user do not.
-    const uint64_t most = 8 * filter_bytes / kBitsPerKey;
     keys_.resize(
         std::clamp<uint64_t>(kRepetitions * kKeys, kKeys, std::max<uint64_t>(most, kKeys)));
     FillSequence(0, keys_);
@@ -105,16 +124,26 @@ class Workload {
     const int repetitions = partitioned_keys_ > kKeys ? 1 : kRepetitions;
     CostPoint point;
     point.backend = backend.name;
-    point.filter_bytes = filter_.bytes();
+    point.kind = filter_->kind();
+    point.filter_bytes = filter_->bytes();
     // This first: it visits the whole filter, which then is in the caches as far as it fits.
-    point.partitioned_insert_ns =
-        BestNs(repetitions, partitioned_keys_, [&](int) { InsertPartitioned(partitioned); });
-    point.insert_ns = BestNs(kRepetitions, kKeys, [&](int repetition) {
-      direct.Insert(filter_, Slice(keys_, repetition));
-    });
-    point.contains_ns = BestNs(kRepetitions, kKeys, [&](int repetition) {
-      direct.Contains(filter_, Slice(queries_, repetition), Bitmap(bits_));
-    });
+    point.partitioned_insert_ns = BestNs(
+        repetitions, partitioned_keys_, [&](int) { Empty(); },
+        [&](int) { InsertPartitioned(partitioned); });
+    point.insert_ns = BestNs(
+        empties_ ? repetitions : kRepetitions, insert_keys_, [&](int) { Empty(); },
+        [&](int repetition) {
+          if (empties_) {
+            direct.Insert(*filter_, insert_keys_, FillSequence);
+          } else {
+            direct.Insert(*filter_, Slice(keys_, repetition));
+          }
+        });
+    point.contains_ns = BestNs(
+        kRepetitions, kKeys, [](int) {},
+        [&](int repetition) {
+          direct.Contains(*filter_, Slice(queries_, repetition), Bitmap(bits_));
+        });
     return point;
   }
 
@@ -123,8 +152,9 @@ class Workload {
     std::vector<uint64_t> bits(BitmapWords(queries_.size()));
     const auto seconds = [&](unsigned count) {
       const Engine engine = PinnedEngine(backend, count, false);
-      return BestSeconds(WallTime, kRepetitions,
-                         [&](int) { engine.Contains(filter_, queries_, Bitmap(bits)); });
+      return BestSeconds(
+          WallTime, kRepetitions, [](int) {},
+          [&](int) { engine.Contains(*filter_, queries_, Bitmap(bits)); });
     };
     const double one = seconds(1);
     const double all = std::max(seconds(threads) - start_seconds * (threads - 1), 1e-9);
@@ -132,8 +162,13 @@ class Workload {
   }
 
  private:
+  // A filter that can be full is emptied before keys are inserted again.
+  void Empty() {
+    if (empties_) filter_->Clear();
+  }
+
   void InsertPartitioned(const Engine& engine) {
-    engine.Insert(filter_, partitioned_keys_, FillSequence);
+    engine.Insert(*filter_, partitioned_keys_, FillSequence);
   }
 
   static Keys Slice(const std::vector<uint64_t>& keys, int repetition) {
@@ -141,8 +176,10 @@ class Workload {
     return Keys(keys).Slice(static_cast<size_t>(repetition) * step, kKeys);
   }
 
-  SplitBlockBloomFilter filter_;
+  std::unique_ptr<Filter> filter_;
+  bool empties_;
   uint64_t partitioned_keys_;
+  uint64_t insert_keys_;
   std::vector<uint64_t> keys_;
   std::vector<uint64_t> queries_;
   std::vector<uint64_t> bits_ = std::vector<uint64_t>(BitmapWords(kKeys));
@@ -158,12 +195,14 @@ double ThreadStartSeconds(unsigned threads) {
     std::this_thread::sleep_for(std::chrono::microseconds(200));
     std::atomic<unsigned> arrived{0};
     const Clock::time_point deadline = Clock::now() + kGiveUp;
-    seconds.push_back(BestSeconds(WallTime, 1, [&](int) {
-      pool.ParallelFor(threads, threads, [&](size_t, unsigned) noexcept {
-        ++arrived;
-        while (arrived < threads && Clock::now() < deadline) std::this_thread::yield();
-      });
-    }));
+    seconds.push_back(BestSeconds(
+        WallTime, 1, [](int) {},
+        [&](int) {
+          pool.ParallelFor(threads, threads, [&](size_t, unsigned) noexcept {
+            ++arrived;
+            while (arrived < threads && Clock::now() < deadline) std::this_thread::yield();
+          });
+        }));
   }
   std::nth_element(seconds.begin(), seconds.begin() + kCalls / 2, seconds.end());
   return seconds[kCalls / 2] / (threads - 1);
@@ -204,22 +243,27 @@ Calibration Calibration::Measure(uint64_t max_filter_bytes) {
   calibration.machine = Machine(threads);
   calibration.points.clear();
 
-  const std::span<const Backend> backends = Backends();
-  std::vector<std::vector<CostPoint>> by_backend(backends.size());
   if (threads > 1) calibration.thread_start_us = 1e6 * ThreadStartSeconds(threads);
-  for (uint64_t bytes = kMinFilterBytes; bytes <= max_filter_bytes; bytes *= kSizeStep) {
-    Workload workload(bytes);
-    for (size_t i = 0; i < backends.size(); ++i) {
-      by_backend[i].push_back(workload.Measure(backends[i]));
+  for (const FilterKind kind : {FilterKind::kSplitBlock, FilterKind::kCuckoo16}) {
+    const uint64_t most = kind == FilterKind::kCuckoo16
+                              ? std::min(max_filter_bytes, kMaxCuckooBytes)
+                              : max_filter_bytes;
+    const std::span<const Backend> backends = Backends();
+    std::vector<std::vector<CostPoint>> by_backend(backends.size());
+    for (uint64_t bytes = kMinFilterBytes; bytes <= most; bytes *= kSizeStep) {
+      Workload workload(kind, bytes);
+      for (size_t i = 0; i < backends.size(); ++i) {
+        by_backend[i].push_back(workload.Measure(backends[i]));
+      }
+      // With the largest filter, whose time is the one that matters most.
+      if (kind == FilterKind::kSplitBlock && threads > 1 && bytes * kSizeStep > max_filter_bytes) {
+        calibration.thread_efficiency =
+            workload.ThreadEfficiency(backends[0], threads, 1e-6 * calibration.thread_start_us);
+      }
     }
-    // With the largest filter, whose time is the one that matters most.
-    if (threads > 1 && bytes * kSizeStep > max_filter_bytes) {
-      calibration.thread_efficiency =
-          workload.ThreadEfficiency(backends[0], threads, 1e-6 * calibration.thread_start_us);
+    for (std::vector<CostPoint>& points : by_backend) {
+      calibration.points.insert(calibration.points.end(), points.begin(), points.end());
     }
-  }
-  for (std::vector<CostPoint>& points : by_backend) {
-    calibration.points.insert(calibration.points.end(), points.begin(), points.end());
   }
   return calibration;
 }

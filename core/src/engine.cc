@@ -31,7 +31,7 @@ class Engine::Impl {
   explicit Impl(const EngineOptions& options) : planner(options) {}
 
   PlanStep Choose(Operation operation, const Filter& filter, uint64_t keys) const noexcept {
-    return planner.Choose(operation, filter.bytes(), keys);
+    return planner.Choose({operation, filter.kind(), filter.bytes(), keys});
   }
 
   // Calls work(begin, n, slice, thread) for slices [begin, begin + n) that together are all keys,
@@ -88,7 +88,7 @@ Engine::~Engine() = default;
 unsigned Engine::threads() const noexcept { return impl_->planner.threads(); }
 
 Plan Engine::PlanFor(const Filter& filter, uint64_t n, Operation operation) const {
-  return impl_->planner.Explain(operation, filter.bytes(), n);
+  return impl_->planner.Explain({operation, filter.kind(), filter.bytes(), n});
 }
 
 size_t Engine::Contains(const Filter& filter, Keys keys, Bitmap out) const {

@@ -27,6 +27,15 @@ const char* FilterKindName(FilterKind kind) noexcept {
   return "unknown";
 }
 
+bool ParseFilterKind(std::string_view name, FilterKind& kind) noexcept {
+  for (const FilterKind known : kFilterKinds) {
+    if (name != FilterKindName(known)) continue;
+    kind = known;
+    return true;
+  }
+  return false;
+}
+
 namespace detail {
 namespace {
 

@@ -126,15 +126,28 @@ Planner::Planner(const EngineOptions& options)
 
 void Planner::AddCandidates(std::span<const Backend> backends, const Calibration& calibration) {
   for (const Backend& backend : backends) {
-    Candidate candidate{&backend, {}};
-    for (const CostPoint& point : calibration.points) {
-      if (point.backend != backend.name) continue;
-      candidate.points.push_back(
-          {std::log2(static_cast<double>(point.filter_bytes)),
-           {point.contains_ns, point.insert_ns, point.partitioned_insert_ns}});
+    for (const FilterKind kind : kFilterKinds) {
+      Candidate candidate{&backend, kind, {}};
+      for (const CostPoint& point : calibration.points) {
+        if (point.backend != backend.name || point.kind != kind) continue;
+        candidate.points.push_back(
+            {std::log2(static_cast<double>(point.filter_bytes)),
+             {point.contains_ns, point.insert_ns, point.partitioned_insert_ns}});
+      }
+      if (!candidate.points.empty()) candidates_.push_back(std::move(candidate));
     }
-    if (!candidate.points.empty()) candidates_.push_back(std::move(candidate));
   }
+}
+
+FilterKind Planner::CostKind(FilterKind kind) const noexcept {
+  const bool cuckoo = kind == FilterKind::kCuckoo8 || kind == FilterKind::kCuckoo12;
+  for (const FilterKind similar :
+       {kind, cuckoo ? FilterKind::kCuckoo16 : FilterKind::kSplitBlock, FilterKind::kSplitBlock}) {
+    for (const Candidate& candidate : candidates_) {
+      if (candidate.kind == similar) return similar;
+    }
+  }
+  return candidates_.front().kind;
 }
 
 // Between two points a straight line over the logarithm of the size, as caches give way to the next
@@ -154,41 +167,45 @@ Planner::Cost Planner::CostAt(const Candidate& candidate, uint64_t filter_bytes)
           std::lerp(a.cost.partitioned_insert, b.cost.partitioned_insert, t)};
 }
 
-double Planner::Seconds(const Cost& cost, Operation operation, uint64_t filter_bytes, uint64_t keys,
+double Planner::Seconds(const Cost& cost, const PlanRequest& request,
                         const PlanStep& step) const noexcept {
-  const double ns = operation == Operation::kContains ? cost.contains
-                    : step.partitioned                ? cost.partitioned_insert
-                                                      : cost.insert;
+  const double ns = request.operation == Operation::kContains ? cost.contains
+                    : step.partitioned                        ? cost.partitioned_insert
+                                                              : cost.insert;
   const unsigned helpers = step.threads - 1;
-  double seconds = 1e-9 * ns * static_cast<double>(keys) / (1 + thread_efficiency_ * helpers) +
-                   thread_start_seconds_ * helpers;
+  double seconds =
+      1e-9 * ns * static_cast<double>(request.keys) / (1 + thread_efficiency_ * helpers) +
+      thread_start_seconds_ * helpers;
   if (step.partitioned) {
-    const uint64_t regions = std::clamp<uint64_t>(filter_bytes / kRegionBytes, 1, kMaxRegions);
+    const uint64_t regions =
+        std::clamp<uint64_t>(request.filter_bytes / kRegionBytes, 1, kMaxRegions);
     seconds += kRegionSeconds * static_cast<double>(regions);
   }
   return seconds;
 }
 
 template <typename Visit>
-void Planner::ForEachStep(Operation operation, uint64_t filter_bytes, uint64_t keys,
-                          const Visit& visit) const {
-  const bool insert = operation == Operation::kInsert;
+void Planner::ForEachStep(const PlanRequest& request, const Visit& visit) const {
+  const bool insert = request.operation == Operation::kInsert;
   uint64_t most = threads_;
-  if (insert) most = std::min({most, filter_bytes / kRegionBytes, kMaxInsertThreads});
+  if (insert) most = std::min({most, request.filter_bytes / kRegionBytes, kMaxInsertThreads});
   const auto max_threads = static_cast<unsigned>(std::max<uint64_t>(most, 1));
 
   const auto emit = [&](const Candidate& candidate, const Cost& cost, unsigned threads,
                         bool partitioned) {
-    PlanStep step{candidate.backend, threads, partitioned, keys, 0};
+    PlanStep step{candidate.backend, threads, partitioned, request.keys, 0};
     if (threads > 1) {
-      const uint64_t share = std::min(keys / (kSlicesPerThread * threads) + 1, kMaxSliceKeys);
+      const uint64_t share =
+          std::min(request.keys / (kSlicesPerThread * threads) + 1, kMaxSliceKeys);
       step.slice_keys = (share + 63) / 64 * 64;  // so that no two slices share a word of a bitmap
     }
-    step.seconds = Seconds(cost, operation, filter_bytes, keys, step);
+    step.seconds = Seconds(cost, request, step);
     visit(step);
   };
+  const FilterKind kind = CostKind(request.kind);
   for (const Candidate& candidate : candidates_) {
-    const Cost cost = CostAt(candidate, filter_bytes);
+    if (candidate.kind != kind) continue;
+    const Cost cost = CostAt(candidate, request.filter_bytes);
     if (pin_) {
       const unsigned threads = insert ? std::min<unsigned>(threads_, kMaxInsertThreads) : threads_;
       emit(candidate, cost, threads, insert && (pin_->partitioned || threads > 1));
@@ -202,18 +219,17 @@ void Planner::ForEachStep(Operation operation, uint64_t filter_bytes, uint64_t k
   }
 }
 
-PlanStep Planner::Choose(Operation operation, uint64_t filter_bytes, uint64_t keys) const noexcept {
+PlanStep Planner::Choose(const PlanRequest& request) const noexcept {
   PlanStep best;
-  ForEachStep(operation, filter_bytes, keys, [&](const PlanStep& step) {
+  ForEachStep(request, [&](const PlanStep& step) {
     if (best.backend == nullptr || Faster(step, best)) best = step;
   });
   return best;
 }
 
-Plan Planner::Explain(Operation operation, uint64_t filter_bytes, uint64_t keys) const {
-  Plan plan{operation, keys, filter_bytes, {}, {}, {}};
-  ForEachStep(operation, filter_bytes, keys,
-              [&](const PlanStep& step) { plan.alternatives.push_back(step); });
+Plan Planner::Explain(const PlanRequest& request) const {
+  Plan plan{request.operation, request.keys, request.filter_bytes, {}, {}, {}};
+  ForEachStep(request, [&](const PlanStep& step) { plan.alternatives.push_back(step); });
   std::stable_sort(plan.alternatives.begin(), plan.alternatives.end(), Faster);
   plan.chosen = plan.alternatives.front();
   plan.alternatives.erase(plan.alternatives.begin());

@@ -12,6 +12,14 @@
 
 namespace tamis {
 
+// What is to be planned.
+struct PlanRequest {
+  Operation operation;
+  FilterKind kind;
+  uint64_t filter_bytes;
+  uint64_t keys;
+};
+
 // Immutable, hence thread-safe.
 class Planner {
  public:
@@ -22,10 +30,10 @@ class Planner {
 
   // The way that is predicted to be fastest; of equal ones that of fewer threads, then of the
   // better backend. Cheap enough to be called for each batch.
-  PlanStep Choose(Operation operation, uint64_t filter_bytes, uint64_t keys) const noexcept;
+  PlanStep Choose(const PlanRequest& request) const noexcept;
 
   // The same, with all other ways and the reason.
-  Plan Explain(Operation operation, uint64_t filter_bytes, uint64_t keys) const;
+  Plan Explain(const PlanRequest& request) const;
 
  private:
   // Nanoseconds per key on one thread, at one size of filter.
@@ -40,17 +48,19 @@ class Planner {
   };
   struct Candidate {
     const Backend* backend;
+    FilterKind kind;
     std::vector<Point> points;  // ascending, at least one
   };
 
   void AddCandidates(std::span<const Backend> backends, const Calibration& calibration);
   static Cost CostAt(const Candidate& candidate, uint64_t filter_bytes) noexcept;
-  double Seconds(const Cost& cost, Operation operation, uint64_t filter_bytes, uint64_t keys,
-                 const PlanStep& step) const noexcept;
+  double Seconds(const Cost& cost, const PlanRequest& request, const PlanStep& step) const noexcept;
+  // The kind whose costs stand for those of `kind`: cuckoo filters of one size cost the same
+  // whatever their fingerprints.
+  FilterKind CostKind(FilterKind kind) const noexcept;
   // Calls visit(step) for every way there is.
   template <typename Visit>
-  void ForEachStep(Operation operation, uint64_t filter_bytes, uint64_t keys,
-                   const Visit& visit) const;
+  void ForEachStep(const PlanRequest& request, const Visit& visit) const;
   std::string Reason(const Plan& plan) const;
 
   unsigned threads_;

@@ -28,14 +28,15 @@ Calibration Example() {
   calibration.thread_efficiency = 1.0 / 3;
   calibration.points = {{"AVX2", 1024, 0.1, 0.2, 0.3},
                         {"AVX2", uint64_t{1} << 53, 1e6, 1e-9, 2},
-                        {"portable", 1, 4, 5, 6}};
+                        {"portable", 1, 4, 5, 6},
+                        {"portable", 1, 7, 8, 9, FilterKind::kCuckoo16}};
   return calibration;
 }
 
 std::string ExampleText() {
-  return R"({"tamis_calibration": 1, "machine": "m", "thread_start_us": 20, )"
+  return R"({"tamis_calibration": 2, "machine": "m", "thread_start_us": 20, )"
          R"("thread_efficiency": 0.9, "points": [)"
-         R"({"backend": "b", "filter_bytes": 64, "contains_ns": 1, "insert_ns": 2, )"
+         R"({"backend": "b", "kind": "cuckoo8", "filter_bytes": 64, "contains_ns": 1, "insert_ns": 2, )"
          R"("partitioned_insert_ns": 3}]})";
 }
 
@@ -66,6 +67,7 @@ TEST_F(CalibrationTest, RoundTripIsExact) {
   ASSERT_EQ(loaded.points.size(), saved.points.size());
   for (size_t i = 0; i < saved.points.size(); ++i) {
     EXPECT_EQ(loaded.points[i].backend, saved.points[i].backend);
+    EXPECT_EQ(loaded.points[i].kind, saved.points[i].kind);
     EXPECT_EQ(loaded.points[i].filter_bytes, saved.points[i].filter_bytes);
     EXPECT_EQ(loaded.points[i].contains_ns, saved.points[i].contains_ns);
     EXPECT_EQ(loaded.points[i].insert_ns, saved.points[i].insert_ns);
@@ -92,8 +94,8 @@ TEST_F(CalibrationTest, CorruptFilesAreRefused) {
   const Change changes[] = {
       {"}]}", "}]", "JSON", ""},
       {R"({"tamis)", R"([{"tamis)", "JSON", ""},
-      {"calibration\": 1", "calibration\": 2", "tamis_calibration", "2,", ErrorCode::kUnsupported},
-      {"calibration\": 1", "calibration\": \"1\"", "tamis_calibration", "\"1\""},
+      {"calibration\": 2", "calibration\": 1", "tamis_calibration", "1,", ErrorCode::kUnsupported},
+      {"calibration\": 2", "calibration\": \"2\"", "tamis_calibration", "\"2\""},
       {"tamis_calibration", "other", "tamis_calibration", "{"},
       {"\"machine\": \"m\"", "\"machine\": 5", "machine", "5"},
       {"\"machine\": \"m\", ", "", "machine", "{"},
@@ -113,6 +115,8 @@ TEST_F(CalibrationTest, CorruptFilesAreRefused) {
       {"\"filter_bytes\": 64", "\"filter_bytes\": 1e17", "filter_bytes", "1e17"},
       {"\"filter_bytes\": 64", "\"filter_bytes\": 0", "points", point},
       {"\"backend\": \"b\"", "\"backend\": []", "backend", "[],"},
+      {"\"cuckoo8\"", "8", "kind", "8,"},
+      {"\"cuckoo8\"", "\"cuckoo9\"", "kind", "\"cuckoo9\""},
       {"}]}", "}, 7]}", "points", "7]"},
       {"[{\"b", "[[], {\"b", "points", "[], "},
   };
@@ -200,7 +204,7 @@ TEST_F(CalibrationTest, MeasuresThisMachine) {
   std::set<std::string> backends;
   for (const CostPoint& point : measured.points) backends.insert(point.backend);
   EXPECT_EQ(backends.size(), Backends().size());
-  EXPECT_EQ(measured.points.size(), 2 * Backends().size());  // 256 KiB and 1 MiB
+  EXPECT_EQ(measured.points.size(), 2 * 2 * Backends().size());  // 256 KiB and 1 MiB
   EXPECT_GT(measured.thread_start_us, 0);
 
   measured.Save(folder_ / "c");

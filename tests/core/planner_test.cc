@@ -13,6 +13,7 @@
 
 #include "tamis/backend.h"
 #include "tamis/calibration.h"
+#include "tamis/cuckoo_filter.h"
 #include "tamis/engine.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"
@@ -76,6 +77,23 @@ TEST_F(PlannerTest, CostsAreInterpolatedOverTheLogarithmOfTheSize) {
   for (const auto& [bytes, ns] : expected) {
     EXPECT_DOUBLE_EQ(engine.PlanFor(FilterOf(bytes), 1000).chosen.seconds, 1e-6 * ns) << bytes;
   }
+}
+
+TEST_F(PlannerTest, EachKindHasItsOwnCosts) {
+  Calibration calibration = Costs(10, 1, 1);
+  const auto seconds = [&](const Filter& filter) {
+    return Engine({.threads = 1, .calibration = calibration}).PlanFor(filter, 100).chosen.seconds;
+  };
+  const CuckooFilter<8> cuckoo8({.bytes = kMiB});
+  const CuckooFilter<12> cuckoo12({.bytes = kMiB});
+  EXPECT_DOUBLE_EQ(seconds(cuckoo8), 1e-6) << "no figures of its own nor of its like";
+  calibration.points.push_back({"portable", kMiB, 20, 1, 1, FilterKind::kCuckoo16});
+  EXPECT_DOUBLE_EQ(seconds(cuckoo8), 2e-6);
+  EXPECT_DOUBLE_EQ(seconds(cuckoo12), 2e-6);
+  calibration.points.push_back({"portable", kMiB, 30, 1, 1, FilterKind::kCuckoo8});
+  EXPECT_DOUBLE_EQ(seconds(cuckoo8), 3e-6);
+  EXPECT_DOUBLE_EQ(seconds(cuckoo12), 2e-6);
+  EXPECT_DOUBLE_EQ(seconds(FilterOf(kMiB)), 1e-6);
 }
 
 TEST_F(PlannerTest, FewKeysStayOnOneThread) {

@@ -7,33 +7,37 @@
 #include <string>
 #include <vector>
 
+#include "tamis/file.h"
+
 namespace tamis {
 
-// The cost of each operation of one backend on one thread, for filters of one size: nanoseconds per
-// integer key in a large batch, in (0, 1e6].
+// The cost of each operation of one backend on one thread, for filters of one kind and size:
+// nanoseconds per integer key in a large batch, in (0, 1e6].
 struct CostPoint {
   std::string backend;
   uint64_t filter_bytes = 0;         // in [1, 2^53]
   double contains_ns = 0;            // with a bitmap as the output
   double insert_ns = 0;              // written straight into the filter
   double partitioned_insert_ns = 0;  // ordered first by the part of the filter they fall in
+  FilterKind kind = FilterKind::kSplitBlock;
 };
 
 struct Calibration {
   std::string machine = "default";  // what it was measured on, for people
   double thread_start_us = 20;      // until one more thread works on a call, in [0, 1e6]
   double thread_efficiency = 0.9;   // what each thread beyond the first adds, in (0, 1]
-  std::vector<CostPoint> points;    // of each backend ascending in filter_bytes
+  std::vector<CostPoint> points;    // of each backend and kind ascending in filter_bytes
 
   // Figures of a typical machine, for the backends of this one.
   Calibration();
 
-  // Measures this machine with every backend: about four seconds on one thread and a moment on all,
-  // for filters of 256 KiB, 1 MiB and so on in steps of 4 up to `max_filter_bytes`, which is at
-  // least 256 KiB, in memory of that and up to 300 MiB more. What takes little time is repeated,
-  // and the figures of one thread count only the time that it works, so that other programs disturb
-  // little. With one thread there is nothing to measure of threads: their figures stay the typical
-  // ones. Throws Error(kInvalidArgument) for a size out of range and as Engine for TAMIS_THREADS,
+  // Measures this machine with every backend, for split-block filters and, up to 64 MiB, cuckoo
+  // filters: about twenty seconds on one thread and a moment on all. Filters have 256 KiB, 1 MiB
+  // and so on in steps of 4 up to `max_filter_bytes`, which is at least 256 KiB, in memory of that
+  // and up to 300 MiB more. What takes little time is repeated, and the figures of one thread count
+  // only the time that it works, so that other programs disturb little. With one thread there is
+  // nothing to measure of threads: their figures stay the typical ones. Throws
+  // Error(kInvalidArgument) for a size out of range and as Engine for TAMIS_THREADS,
   // Error(kOutOfMemory), std::bad_alloc.
   static Calibration Measure(uint64_t max_filter_bytes = uint64_t{256} << 20);
 

@@ -45,6 +45,7 @@ struct EngineOptions {
   const Backend* backend = nullptr;
   // What the choice goes by. The default is a set of figures of a typical machine; a backend for
   // which there are none is not chosen, unless there are none for any: then the default ones serve.
+  // A kind of filter for which there are none is planned by a similar kind's.
   Calibration calibration = {};
   // Carries out every call this way, for example the chosen or an alternative way of a Plan,
   // whatever the calibration says. Its backend, if it is not nullptr, and threads take the place of
@@ -66,6 +67,8 @@ struct Plan {
 // the number of threads; the backend of the filter plays no part. Unlike the filter's own functions
 // these check the outputs: Error(kInvalidArgument) if one is too small, or if there are more than
 // 2^32 keys for 32-bit indices. They may throw std::bad_alloc, before anything is written.
+//
+// Where the order of keys matters (cuckoo filters), the result is as from one thread in that order.
 //
 // Thread-safe: calls that one thread carries out run side by side, others take turns. So use one
 // Engine for the process. Its threads are started by the first call that needs them and sleep
@@ -89,7 +92,7 @@ class Engine {
   // The most threads that a call may use, the calling one included.
   unsigned threads() const noexcept;
 
-  // As the functions of Filter of these names.
+  // As the functions of Filter and ErasableFilter of these names.
   size_t Contains(const Filter& filter, Keys keys, Bitmap out) const;
   size_t Contains(const Filter& filter, Keys keys, std::span<uint8_t> out) const;
   size_t Select(const Filter& filter, Keys keys, std::span<uint32_t> out) const;
@@ -101,8 +104,8 @@ class Engine {
   size_t Erase(ErasableFilter& filter, Keys keys, std::span<uint64_t> missing) const;
 
   // Inserts the first n keys of a sequence that is made on the fly, in memory that does not grow
-  // with n: about 128 MiB, and 4 MiB for each thread. Returns how many were inserted: n, or 0 if
-  // the filter is read_only().
+  // with n: about 128 MiB, and 4 MiB for each thread; for cuckoo filters up to 512 MiB or an eighth
+  // of the filter. Returns how many were inserted, as Filter::Insert.
   uint64_t Insert(Filter& filter, uint64_t n, const KeySource& source) const;
 
   // What a call with this filter and n keys would do, and what else could be done.

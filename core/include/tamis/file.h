@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
 
 #include "tamis/backend.h"
 #include "tamis/hash.h"
@@ -25,6 +26,11 @@ enum class FilterKind : uint32_t {
 
 // "split-block", "cuckoo8" ...
 const char* FilterKindName(FilterKind kind) noexcept;
+// Sets `kind` to the one of that name. Returns false, and sets nothing, if there is none.
+bool ParseFilterKind(std::string_view name, FilterKind& kind) noexcept;
+
+inline constexpr FilterKind kFilterKinds[] = {FilterKind::kSplitBlock, FilterKind::kCuckoo8,
+                                              FilterKind::kCuckoo12, FilterKind::kCuckoo16};
 
 // The header of a file, all of whose fields have passed their checks.
 struct FileHeader {
