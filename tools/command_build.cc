@@ -1,8 +1,7 @@
 // tamis build: a filter from keys.
 #include <tamis/engine.h>
 #include <tamis/error.h>
-#include <tamis/sizing.h>
-#include <tamis/split_block_filter.h>
+#include <tamis/filter.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +12,7 @@
 #include "tools/commands.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
+#include "tools/filter_kinds.h"
 #include "tools/format.h"
 #include "tools/input.h"
 #include "tools/key_reader.h"
@@ -29,12 +29,14 @@ constexpr char kExamples[] =
     "  tamis build -o seen.tamis urls.txt\n"
     "  tamis build -o ids.tamis --integers --csv --column user_id users-*.csv\n"
     "  zcat log.gz | tamis build -o log.tamis --capacity 2e9 --fpr 0.1%\n"
-    "  tamis build -o ids.tamis --u64 --capacity 5G ids.bin\n";
+    "  tamis build -o ids.tamis --u64 --capacity 5G ids.bin\n"
+    "  tamis build -o live.tamis --type cuckoo16 sessions.txt    # `tamis erase` takes keys back\n";
 
 struct BuildOptions {
   InputOptions input;
   RunOptions run;
   std::string output;
+  std::string type = FilterKindName(FilterKind::kSplitBlock);
   FilterOptions filter;
   std::string hash = "xxh3";
   bool no_huge_pages = false;
@@ -85,8 +87,16 @@ Inserted InsertAll(const BuildOptions& options, uint64_t total_bytes, Filter& fi
   KeyReader reader(options.input, {});
   KeyBatch batch;
   Inserted inserted;
+  std::vector<uint64_t> rejected;
   for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
-    engine.Insert(filter, batch.keys());
+    rejected.resize(batch.size());
+    const uint64_t keys_before = filter.inserted_count();
+    if (engine.Insert(filter, batch.keys(), rejected) != batch.size()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "key " + WithCommas(keys_before + rejected[0] + 1) +
+                      " does not go in: the filter is full, or has this key as often as it can; "
+                      "nothing was saved. Give a larger --capacity, or each key only once");
+    }
     progress.Advance(reader.bytes_read() - before);
   }
   reader.ReportBad();
@@ -98,11 +108,10 @@ Inserted InsertAll(const BuildOptions& options, uint64_t total_bytes, Filter& fi
   return inserted;
 }
 
-void Report(const BuildOptions& options, const SplitBlockBloomFilter& filter,
-            const Inserted& inserted) {
+void Report(const BuildOptions& options, const Filter& filter, const Inserted& inserted) {
   const uint64_t keys = filter.inserted_count();
   // An upper bound where keys were inserted twice; exact otherwise.
-  const double fpr = SplitBlockFpr(static_cast<double>(keys), filter.num_blocks());
+  const double fpr = InfoOf(filter.kind()).fpr(static_cast<double>(keys), filter.bytes());
   if (keys > filter.capacity()) {
     const double real = filter.expected_fpr();
     Say("warning: " + WithCommas(keys) + " keys were inserted into a filter for " +
@@ -140,10 +149,12 @@ int Run(BuildOptions options) {
 
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
   SettleCapacity(options, total_bytes);
-  SplitBlockBloomFilter filter(options.filter);
-  const Inserted inserted = InsertAll(options, total_bytes.value_or(0), filter);
-  SaveFilter(filter, options.output, options.run.quiet);
-  Report(options, filter, inserted);
+  FilterKind kind{};
+  ParseFilterKind(options.type, kind);  // the parser has let through none but the known ones
+  const AnyFilter filter = InfoOf(kind).make(options.filter);
+  const Inserted inserted = InsertAll(options, total_bytes.value_or(0), *filter);
+  SaveFilter(*filter, options.output, options.run.quiet);
+  Report(options, *filter, inserted);
   return kDone;
 }
 
@@ -156,11 +167,15 @@ Command AddBuild(CLI::App& app) {
   command->add_option("-o,--output", options->output, "file to save to; replaced whole (required)")
       ->required()
       ->type_name("FILE");
+  command->add_option("-t,--type", options->type, "kind of filter (default: split-block)")
+      ->check(CLI::IsMember(KindNames()))
+      ->type_name("KIND");
   AddParsed(*command, "-n,--capacity", options->filter.capacity, ParsePositiveCount,
             "keys to size for, such as 5e9 (default: counted in a first pass)")
       ->type_name("N");
-  AddParsed(*command, "-p,--fpr", options->filter.fpr, ParseFpr,
-            "false-positive rate at capacity (default: 0.01)")
+  AddParsed(
+      *command, "-p,--fpr", options->filter.fpr, ParseFpr,
+      "false-positive rate at capacity (default: 0.01; of cuckoo filters what a full one has)")
       ->type_name("P");
   AddParsed(*command, "--bytes", options->filter.bytes, ParseBytes,
             "size, such as 512M, in place of the one that --fpr asks for")

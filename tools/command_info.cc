@@ -3,6 +3,7 @@
 #include <tamis/error.h>
 #include <tamis/file.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -41,20 +42,25 @@ struct InfoOptions {
 
 nlohmann::ordered_json Describe(const std::string& path, bool header_only) {
   const FileHeader header = ReadHeader(path);
+  const KindInfo& info = InfoOf(header.kind);
   const double capacity = static_cast<double>(header.capacity);
   nlohmann::ordered_json json = {
       {"file", path},
       {"version", header.version},
       {"kind", FilterKindName(header.kind)},
-      {"blocks", header.geometry[0]},
+  };
+  for (size_t i = 0; i < info.geometry.size() && info.geometry[i] != nullptr; ++i) {
+    json[info.geometry[i]] = header.geometry[i];
+  }
+  json.update(nlohmann::ordered_json{
       {"bytes", header.payload_bytes},
       {"bits_per_key", 8 * static_cast<double>(header.payload_bytes) / capacity},
       {"hash", HashKindName(header.hash.kind)},
       {"seed", header.hash.seed},
       {"capacity", header.capacity},
-      {"fpr_at_capacity", InfoOf(header.kind).fpr(capacity, header.payload_bytes)},
+      {"fpr_at_capacity", info.fpr(capacity, header.payload_bytes)},
       {"inserted", header.inserted},
-  };
+  });
   if (!header_only) {
     const AnyFilter filter = OpenMapped(path);
     json["estimated_count"] = filter->estimated_count();  // infinite (null) if every bit is set
@@ -63,24 +69,30 @@ nlohmann::ordered_json Describe(const std::string& path, bool header_only) {
   return json;
 }
 
-std::string InfoText(const nlohmann::ordered_json& json) {
+std::string InfoText(const nlohmann::ordered_json& json, const KindInfo& info) {
   std::string text = json["file"].get<std::string>() + "\n";
   const auto count = [&](const char* key) { return WithCommas(json[key].get<uint64_t>()); };
   text += Row("kind", json["kind"].get<std::string>() + ", format version " + count("version"));
-  text += Row("blocks", count("blocks"));
+  for (const char* name : info.geometry) {
+    if (name == nullptr) break;
+    std::string label = name;
+    std::replace(label.begin(), label.end(), '_', ' ');
+    text += Row(label, count(name));
+  }
   text += Row("bytes", count("bytes") + " (" + HumanBytes(json["bytes"].get<double>()) + ")");
   text += Row("hash", json["hash"].get<std::string>() + ", seed " +
                           std::to_string(json["seed"].get<uint64_t>()));
   text += Row("capacity", count("capacity") + " keys at " +
                               Percent(json["fpr_at_capacity"].get<double>()) +
                               Format(", %.2f bits per key", json["bits_per_key"].get<double>()));
-  text += Row("inserted", count("inserted") + " keys, duplicates included");
+  text += Row("inserted", count("inserted") + " keys, duplicates included" +
+                              (info.erases ? ", less those erased" : ""));
   if (!json.contains("expected_fpr")) return text;
   const double estimate = json["estimated_count"].get<double>();
-  text += Row("estimated count",
-              estimate < 1e18
-                  ? WithCommas(static_cast<uint64_t>(std::llround(estimate))) + " distinct keys"
-                  : "past all measure: every bit is set");
+  text += Row("estimated count", estimate < 1e18
+                                     ? WithCommas(static_cast<uint64_t>(std::llround(estimate))) +
+                                           (info.erases ? " keys" : " distinct keys")
+                                     : "past all measure: every bit is set");
   text += Row("expected FPR", Percent(json["expected_fpr"].get<double>()) + " at this fill");
   return text;
 }
@@ -89,7 +101,7 @@ int RunInfo(const InfoOptions& options) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const std::string& path : options.files) {
     const nlohmann::ordered_json json = Describe(path, options.header);
-    if (!options.json) Print(InfoText(json));
+    if (!options.json) Print(InfoText(json, InfoOf(ReadHeader(path).kind)));
     all.push_back(json);
   }
   // One file, one object; several, an array.

@@ -50,6 +50,7 @@ std::vector<Structure> Filters(const PlanOptions& options) {
       const uint64_t bytes = kind.bytes(options.n, options.fpr);
       filter.bytes = static_cast<double>(bytes);
       filter.fpr = kind.fpr(static_cast<double>(options.n), bytes);
+      if (kind.erases) filter.note = "keys can be erased";
     } catch (const Error& error) {
       filter.note = error.what();
     }

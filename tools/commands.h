@@ -15,6 +15,7 @@ struct Command {
 
 Command AddBuild(CLI::App& app);
 Command AddQuery(CLI::App& app);
+Command AddErase(CLI::App& app);
 Command AddInfo(CLI::App& app);
 Command AddVerify(CLI::App& app);
 Command AddMerge(CLI::App& app);

@@ -1,5 +1,6 @@
 #include "tools/filter_kinds.h"
 
+#include <tamis/cuckoo_filter.h>
 #include <tamis/error.h>
 #include <tamis/sizing.h>
 #include <tamis/split_block_filter.h>
@@ -7,20 +8,48 @@
 namespace tamis::tools {
 namespace {
 
-constexpr KindInfo kKinds[] = {
-    {
-        FilterKind::kSplitBlock,
-        [](uint64_t capacity, double fpr) {
-          return SplitBlockBlocks(capacity, fpr) * split_block::kBlockBytes;
-        },
-        [](double keys, uint64_t bytes) {
-          return SplitBlockFpr(keys, bytes / split_block::kBlockBytes);
-        },
-        [](AnyFilter& filter, const AnyFilter& other) {
-          filter.As<SplitBlockBloomFilter>()->Merge(*other.As<SplitBlockBloomFilter>());
-        },
-    },
+template <typename F>
+AnyFilter Make(const FilterOptions& options) {
+  return F(options);
+}
+
+template <typename F>
+void Merge(AnyFilter& filter, const AnyFilter& other) {
+  filter.As<F>()->Merge(*other.As<F>());
+}
+
+constexpr KindInfo kSplitBlock = {
+    .kind = FilterKind::kSplitBlock,
+    .make = Make<SplitBlockBloomFilter>,
+    .bytes = [](uint64_t capacity,
+                double fpr) { return SplitBlockBlocks(capacity, fpr) * split_block::kBlockBytes; },
+    .fpr = [](double keys,
+              uint64_t bytes) { return SplitBlockFpr(keys, bytes / split_block::kBlockBytes); },
+    .merge = Merge<SplitBlockBloomFilter>,
+    .no_merge = nullptr,
+    .erases = false,
+    .geometry = {"blocks"},
 };
+
+template <int kBits>
+constexpr KindInfo kCuckoo = {
+    .kind = CuckooFilter<kBits>::kKind,
+    .make = Make<CuckooFilter<kBits>>,
+    .bytes =
+        [](uint64_t capacity, double fpr) {
+          return CuckooGeometry(kBits, capacity, fpr).buckets() * sizeof(cuckoo::Word<kBits>);
+        },
+    .fpr =
+        [](double keys, uint64_t bytes) {
+          return CuckooFpr(kBits, keys, bytes / sizeof(cuckoo::Word<kBits>));
+        },
+    .merge = nullptr,
+    .no_merge = "a cuckoo filter has one slot for each key, and two full tables do not go into one",
+    .erases = true,
+    .geometry = {"chunks", "chunk_buckets"},
+};
+
+constexpr KindInfo kKinds[] = {kSplitBlock, kCuckoo<8>, kCuckoo<12>, kCuckoo<16>};
 
 }  // namespace
 
@@ -32,6 +61,12 @@ const KindInfo& InfoOf(FilterKind kind) {
   }
   throw Error(ErrorCode::kUnsupported,
               std::string("no support for filters of kind ") + FilterKindName(kind));
+}
+
+std::vector<std::string> KindNames() {
+  std::vector<std::string> names;
+  for (const KindInfo& info : kKinds) names.emplace_back(FilterKindName(info.kind));
+  return names;
 }
 
 }  // namespace tamis::tools

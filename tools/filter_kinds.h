@@ -5,24 +5,36 @@
 #include <tamis/any_filter.h>
 #include <tamis/file.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace tamis::tools {
 
 struct KindInfo {
   FilterKind kind;
+  AnyFilter (*make)(const FilterOptions& options);
   // The size for `capacity` keys at `fpr`. Throws Error(kInvalidArgument) if that is out of range.
   uint64_t (*bytes)(uint64_t capacity, double fpr);
   // The false-positive rate with `keys` distinct keys in a filter of `bytes`.
   double (*fpr)(double keys, uint64_t bytes);
-  // Adds the keys of `other`, which is of this kind, to `filter`. Throws Error(kIncompatible).
+  // Adds the keys of `other`, which is of this kind, to `filter`. Throws Error(kIncompatible). Null
+  // if filters of this kind cannot be merged, for this reason:
   void (*merge)(AnyFilter& filter, const AnyFilter& other);
+  const char* no_merge;
+  bool erases;  // keys can be erased
+  // What the numbers of FileHeader::geometry are called, in JSON; null after the last.
+  std::array<const char*, 3> geometry;
 };
 
 std::span<const KindInfo> FilterKinds();
 
 const KindInfo& InfoOf(FilterKind kind);
+
+// The names of all kinds.
+std::vector<std::string> KindNames();
 
 }  // namespace tamis::tools
 

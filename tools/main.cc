@@ -63,7 +63,7 @@ int Run(int argc, char** argv) {
   app.set_version_flag("--version", "tamis " TAMIS_VERSION_STRING);
   app.require_subcommand(0, 1);
   const std::vector<Command> commands = {
-      AddBuild(app), AddQuery(app), AddInfo(app),     AddVerify(app),
+      AddBuild(app), AddQuery(app), AddErase(app),    AddInfo(app),       AddVerify(app),
       AddMerge(app), AddPlan(app),  AddBackends(app), AddDemoPhones(app),
   };
   try {

@@ -1,0 +1,101 @@
+// Kinds of filters that keys can be erased from, in the command.
+#include <string>
+
+#include "tests/tools/command_test.h"
+
+namespace tamis::tools {
+namespace {
+
+class EraseTest : public CommandTest {
+ protected:
+  EraseTest() {
+    Write("all", Numbers(1, 20'000));
+    Write("some", Numbers(1, 5'000, 2));
+  }
+};
+
+TEST_F(EraseTest, ErasedKeysAreGoneAndAllOthersFound) {
+  for (const std::string kind : {"cuckoo8", "cuckoo12", "cuckoo16"}) {
+    SCOPED_TRACE(kind);
+    Ok("tamis build -q --type " + kind + " -o f.tamis all");
+    EXPECT_EQ(Ok("tamis query f.tamis --count all").out, "20000/20000\n");
+    const auto json = Ok("tamis erase -q --json f.tamis some").Json();
+    EXPECT_EQ(json["kind"], kind);
+    EXPECT_EQ(json["erased"], 5'000);
+    EXPECT_EQ(json["not_found"], 0);
+    EXPECT_EQ(json["inserted"], 15'000);
+    Ok("tamis verify -q f.tamis");
+    Write("rest", Numbers(2, 5'000, 2) + Numbers(10'001, 10'000));
+    EXPECT_EQ(Ok("tamis query f.tamis --count rest").out, "15000/15000\n");
+    const std::string found = Ok("tamis query f.tamis --count some").out;
+    EXPECT_LT(std::stoi(found), 250) << "of 5000";  // 2.2% of cuckoo8 at this fill
+  }
+}
+
+TEST_F(EraseTest, WritesElsewhereIfAsked) {
+  Ok("tamis build -q -t cuckoo16 -o f.tamis all");
+  const std::string before = Read("f.tamis");
+  const CommandResult result = Sh("tamis erase f.tamis -o g.tamis some");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(result.ErrHas("5,000 of 5,000 keys were found and erased, 15,000 are left"));
+  EXPECT_EQ(Read("f.tamis"), before);
+  EXPECT_EQ(Ok("tamis info --json g.tamis").Json()["inserted"], 15'000);
+}
+
+TEST_F(EraseTest, KeysThatAreNotThereAreCounted) {
+  Ok("tamis build -q -t cuckoo16 -o f.tamis all");
+  Write("twice", Numbers(1, 100) + Numbers(1, 100));
+  const auto json = Ok("tamis erase -q --json f.tamis twice").Json();
+  EXPECT_EQ(json["keys"], 200);
+  EXPECT_EQ(json["erased"], 100);
+  EXPECT_EQ(json["not_found"], 100);
+}
+
+TEST_F(EraseTest, OtherKindsAreRefusedAndLeftAlone) {
+  Ok("tamis build -q -o f.tamis all");
+  const std::string before = Read("f.tamis");
+  const CommandResult result = Sh("tamis erase f.tamis some");
+  EXPECT_EQ(result.status, 2);
+  EXPECT_TRUE(result.ErrHas("cannot be erased from a split-block filter")) << result.err;
+  EXPECT_EQ(Read("f.tamis"), before);
+}
+
+TEST_F(EraseTest, AFilterThatIsFullIsNotSaved) {
+  std::string copies;
+  for (int i = 0; i < 9; ++i) copies += "the same\n";
+  Write("copies", copies);
+  const CommandResult result = Sh("tamis build -t cuckoo8 -o f.tamis --capacity 1000 copies");
+  EXPECT_EQ(result.status, 2);
+  EXPECT_TRUE(result.ErrHas("key 9 does not go in")) << result.err;
+  EXPECT_FALSE(Exists("f.tamis"));
+}
+
+TEST_F(EraseTest, CuckooFiltersAreNotMerged) {
+  Ok("tamis build -q -t cuckoo12 -o f.tamis all");
+  const CommandResult result = Sh("tamis merge -o g.tamis f.tamis f.tamis");
+  EXPECT_EQ(result.status, 2);
+  EXPECT_TRUE(result.ErrHas("cannot merge f.tamis with f.tamis: a cuckoo filter has one slot"))
+      << result.err;
+  EXPECT_FALSE(Exists("g.tamis"));
+}
+
+TEST_F(EraseTest, UnknownKindsAreRefusedWithTheKnownOnes) {
+  const CommandResult result = Sh("tamis build --type cuckoo9 -o f.tamis all");
+  EXPECT_EQ(result.status, 2);
+  EXPECT_TRUE(result.ErrHas("cuckoo12")) << result.err;
+}
+
+TEST_F(EraseTest, InfoAndPlanTellOfCuckooFilters) {
+  Ok("tamis build -q -t cuckoo16 -o f.tamis all");
+  const auto info = Ok("tamis info --json f.tamis").Json();
+  EXPECT_EQ(info["kind"], "cuckoo16");
+  EXPECT_EQ(info["chunks"], 1);
+  EXPECT_EQ(info["bytes"].get<uint64_t>(), 8 * info["chunk_buckets"].get<uint64_t>());
+  EXPECT_NE(Ok("tamis info f.tamis").out.find("less those erased"), std::string::npos);
+  const std::string plan = Ok("tamis plan --n 1e6 --fpr 0.001").out;
+  EXPECT_NE(plan.find("cuckoo16"), std::string::npos) << plan;
+  EXPECT_NE(plan.find("keys can be erased"), std::string::npos) << plan;
+}
+
+}  // namespace
+}  // namespace tamis::tools

@@ -1,0 +1,105 @@
+// tamis erase: takes keys out of a filter.
+#include <tamis/any_filter.h>
+#include <tamis/engine.h>
+#include <tamis/erasable_filter.h>
+#include <tamis/error.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tools/commands.h"
+#include "tools/console.h"
+#include "tools/exit_codes.h"
+#include "tools/format.h"
+#include "tools/input.h"
+#include "tools/key_reader.h"
+#include "tools/output_file.h"
+#include "tools/progress.h"
+#include "tools/run_options.h"
+
+namespace tamis::tools {
+namespace {
+
+constexpr char kFooter[] =
+    "Only keys that were inserted may be erased. One that was not is in the filter all the same "
+    "at\n"
+    "its false-positive rate, and erasing it then takes out another key, which `tamis query` no\n"
+    "longer finds. A key that was inserted several times is erased once for each line.\n"
+    "\n";
+
+constexpr char kExamples[] =
+    "Examples:\n"
+    "  tamis erase live.tamis ended.txt              # replaces live.tamis, all or nothing\n"
+    "  tamis erase live.tamis -o rest.tamis ended.txt\n";
+
+struct EraseOptions {
+  std::string filter;
+  std::string output;  // empty: replaces the filter
+  InputOptions input;
+  RunOptions run;
+  bool json = false;
+};
+
+int Run(EraseOptions options) {
+  options.input.Check();
+  if (options.output.empty()) options.output = options.filter;
+  CheckOutputPath(options.output);
+  CheckNotAnInput(options.output, options.input.paths);
+
+  const AnyFilter filter = Open(options.filter, {.memory = {}, .backend = options.run.Pinned()});
+  auto* const erasable = filter.As<ErasableFilter>();
+  if (erasable == nullptr) {
+    throw Error(ErrorCode::kUnsupported, options.filter + ": keys cannot be erased from a " +
+                                             FilterKindName(filter->kind()) + " filter");
+  }
+  Engine engine = options.run.MakeEngine();
+  KeyReader reader(options.input, {});
+  KeyBatch batch;
+  uint64_t keys = 0, erased = 0;
+  {
+    Progress progress("erasing", Progress::Unit::kBytes, options.input.TotalBytes().value_or(0),
+                      options.run.quiet);
+    for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
+      keys += batch.size();
+      erased += engine.Erase(*erasable, batch.keys());
+      progress.Advance(reader.bytes_read() - before);
+    }
+  }
+  reader.ReportBad();
+  SaveFilter(*filter, options.output, options.run.quiet);
+
+  if (options.json) {
+    const nlohmann::ordered_json json = {
+        {"file", options.output},
+        {"kind", FilterKindName(filter->kind())},
+        {"keys", keys},
+        {"erased", erased},
+        {"not_found", keys - erased},
+        {"bad_lines", reader.num_bad()},
+        {"inserted", filter->inserted_count()},
+    };
+    Print(json.dump(2) + "\n");
+  } else if (!options.run.quiet) {
+    Say(options.output + ": " + WithCommas(erased) + " of " + WithCommas(keys) +
+        " keys were found and erased, " + WithCommas(filter->inserted_count()) + " are left");
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command AddErase(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("erase", "Take keys out of a filter that allows it.");
+  auto options = std::make_shared<EraseOptions>();
+  command->footer(std::string(kFooter) + kKeyFormsHelp + "\n" + kExamples);
+  command->add_option("FILTER", options->filter, "file saved by `tamis build`")->required();
+  options->input.AddTo(*command);
+  command->add_option("-o,--output", options->output, "file to save to (default: FILTER)")
+      ->type_name("FILE");
+  command->add_flag("--json", options->json, "a report in JSON on standard output");
+  options->run.AddTo(*command);
+  return {command, [options] { return Run(*options); }};
+}
+
+}  // namespace tamis::tools
