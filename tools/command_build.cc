@@ -173,9 +173,8 @@ Command AddBuild(CLI::App& app) {
   AddParsed(*command, "-n,--capacity", options->filter.capacity, ParsePositiveCount,
             "keys to size for, such as 5e9 (default: counted in a first pass)")
       ->type_name("N");
-  AddParsed(
-      *command, "-p,--fpr", options->filter.fpr, ParseFpr,
-      "false-positive rate at capacity (default: 0.01; of cuckoo filters what a full one has)")
+  AddParsed(*command, "-p,--fpr", options->filter.fpr, ParseFpr,
+            "false-positive rate at capacity (default: 0.01; cuckoo: a full one's)")
       ->type_name("P");
   AddParsed(*command, "--bytes", options->filter.bytes, ParseBytes,
             "size, such as 512M, in place of the one that --fpr asks for")

@@ -50,8 +50,8 @@ int Run(EraseOptions options) {
   const AnyFilter filter = Open(options.filter, {.memory = {}, .backend = options.run.Pinned()});
   auto* const erasable = filter.As<ErasableFilter>();
   if (erasable == nullptr) {
-    throw Error(ErrorCode::kUnsupported, options.filter + ": keys cannot be erased from a " +
-                                             FilterKindName(filter->kind()) + " filter");
+    throw Error(ErrorCode::kInvalidArgument, options.filter + ": keys cannot be erased from a " +
+                                                 FilterKindName(filter->kind()) + " filter");
   }
   Engine engine = options.run.MakeEngine();
   KeyReader reader(options.input, {});

@@ -1,0 +1,177 @@
+// Cuckoo filters: how full they get, and their false-positive rates, against what sizing.h says.
+//
+// Usage: tamis_cuckoo_table fill [TRIALS]   loads at the first key that does not go in, and whether
+//                                           `capacity` keys do, for 10^3 to 10^8 keys
+//        tamis_cuckoo_table fpr [KEYS [ABSENT]]   at 50%, 80% and 100% of the capacity; by default
+//                                           ten million keys and a hundred million others
+// Exit status: 0 if all capacities held and every rate is within 5% of the predicted one with no
+// key missed, 1 if not, 2 for bad arguments.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string_view>
+#include <vector>
+
+#include "bench/workload.h"
+#include "tamis/cuckoo_filter.h"
+#include "tamis/sizing.h"
+
+namespace tamis::bench {
+namespace {
+
+constexpr double kTolerance = 0.05;
+constexpr uint64_t kBatch = 1'000'000;
+
+// Calls visit(keys) for batches of keys [first, first + n) of the sequence.
+template <typename Visit>
+void ForEachBatch(uint64_t first, uint64_t n, const Visit& visit) {
+  std::vector<uint64_t> keys;
+  for (uint64_t done = 0; done < n; done += keys.size()) {
+    keys.resize(std::min(kBatch, n - done));
+    for (size_t i = 0; i < keys.size(); ++i) keys[i] = KeyAt(first + done + i);
+    visit(keys);
+  }
+}
+
+struct Fills {
+  uint64_t trials = 0;
+  uint64_t held = 0;  // trials in which `capacity` keys went in
+  double least = 1, sum = 0, squares = 0;
+
+  void Add(double load, bool holds) {
+    ++trials;
+    held += holds;
+    least = std::min(least, load);
+    sum += load;
+    squares += load * load;
+  }
+  double mean() const { return sum / static_cast<double>(trials); }
+  double deviation() const {
+    return std::sqrt(std::max(0.0, squares / static_cast<double>(trials) - mean() * mean()));
+  }
+};
+
+// Inserts keys of another seed in every trial until one does not go in.
+template <int kBits>
+bool PrintFill(uint64_t capacity, uint64_t trials) {
+  Fills fills;
+  double bits_per_key = 0;
+  double full_load = 0;  // of the capacity
+  for (uint64_t seed = 1; seed <= trials; ++seed) {
+    CuckooFilter<kBits> filter({.capacity = capacity, .hash = {HashKind::kXxh3, seed}});
+    bits_per_key = filter.bits_per_key();
+    full_load = static_cast<double>(capacity) / static_cast<double>(filter.num_slots());
+    bool holds = true;
+    ForEachBatch(0, capacity,
+                 [&](const auto& keys) { holds &= filter.Insert(keys) == keys.size(); });
+    for (uint64_t i = capacity; holds && filter.Insert(KeyAt(i)); ++i) {
+    }
+    fills.Add(filter.load_factor(), holds);
+  }
+  const bool good = fills.held == fills.trials;
+  std::printf("%4d  %11llu  %9.2f  %6.2f%%  %8.2f%%  %8.2f%%  %7.3f%%  %6llu of %-6llu %s\n", kBits,
+              static_cast<unsigned long long>(capacity), bits_per_key, 100 * full_load,
+              100 * fills.least, 100 * fills.mean(), 100 * fills.deviation(),
+              static_cast<unsigned long long>(fills.held),
+              static_cast<unsigned long long>(fills.trials), good ? "" : "NOT ALL HELD");
+  std::fflush(stdout);
+  return good;
+}
+
+bool PrintFills(uint64_t scale) {
+  std::printf("load at the first key that does not go in; backend %s\n",
+              DefaultBackend().name.data());
+  std::printf("bits     capacity  bits/key     load     least       mean  deviation   held\n");
+  bool good = true;
+  for (const auto& [capacity, trials] : {std::pair<uint64_t, uint64_t>{1'000, 1000},
+                                         {10'000, 1000},
+                                         {100'000, 1000},
+                                         {1'000'000, 100},
+                                         {10'000'000, 20},
+                                         {100'000'000, 2}}) {
+    const uint64_t n = std::max<uint64_t>(1, trials * scale / 1000);
+    good &= PrintFill<8>(capacity, n);
+    good &= PrintFill<12>(capacity, n);
+    good &= PrintFill<16>(capacity, n);
+  }
+  return good;
+}
+
+template <int kBits>
+bool PrintRates(uint64_t capacity, uint64_t num_absent) {
+  bool good = true;
+  CuckooFilter<kBits> filter({.capacity = capacity});
+  for (const int percent : {50, 80, 100}) {
+    const uint64_t wanted = capacity / 100 * static_cast<uint64_t>(percent);
+    const uint64_t before = filter.size();
+    ForEachBatch(before, wanted - before, [&](const auto& keys) { filter.Insert(keys); });
+    uint64_t found = 0, hits = 0;
+    ForEachBatch(0, wanted, [&](const auto& keys) { found += filter.Count(keys); });
+    ForEachBatch(capacity, num_absent, [&](const auto& keys) { hits += filter.Count(keys); });
+
+    const auto n = static_cast<double>(num_absent);
+    const double predicted =
+        CuckooFpr(kBits, static_cast<double>(wanted), filter.geometry().buckets());
+    const double difference = static_cast<double>(hits) / n / predicted - 1;
+    // Of the count of hits alone: how much of the table's classes are taken varies far less.
+    const double standard_error = std::sqrt((1 - predicted) / (predicted * n));
+    const bool row_good =
+        found == wanted && filter.size() == wanted && std::abs(difference) <= kTolerance;
+    good &= row_good;
+    std::printf("%4d  %4d%%  %6.2f%%  %10llu  %.4e  %.4e  %+6.2f%%  %5.2f%%  %6llu  %s\n", kBits,
+                percent, 100 * filter.load_factor(), static_cast<unsigned long long>(hits),
+                static_cast<double>(hits) / n, predicted, 100 * difference, 100 * standard_error,
+                static_cast<unsigned long long>(wanted - found), row_good ? "ok" : "BEYOND 5%");
+    std::fflush(stdout);
+  }
+  return good;
+}
+
+bool PrintAllRates(uint64_t num_keys, uint64_t num_absent) {
+  std::printf("capacity %llu keys, %llu others; backend %s\n",
+              static_cast<unsigned long long>(num_keys),
+              static_cast<unsigned long long>(num_absent), DefaultBackend().name.data());
+  std::printf("bits  fill     load        hits  measured    predicted  differs  std.err  missed\n");
+  bool good = PrintRates<8>(num_keys, num_absent);
+  good &= PrintRates<12>(num_keys, num_absent);
+  good &= PrintRates<16>(num_keys, num_absent);
+  return good;
+}
+
+bool ParseCount(const char* text, uint64_t& value) {
+  const char* const end = text + std::strlen(text);
+  const auto result = std::from_chars(text, end, value);
+  return result.ec == std::errc() && result.ptr == end && value >= 1 && value <= uint64_t{1} << 40;
+}
+
+int Run(int argc, char** argv) {
+  const std::string_view what = argc > 1 ? argv[1] : "";
+  uint64_t trials = 1000, num_keys = 10'000'000, num_absent = 100'000'000;
+  if (what == "fill" && argc <= 3 && (argc < 3 || ParseCount(argv[2], trials))) {
+    return PrintFills(trials) ? 0 : 1;
+  }
+  if (what == "fpr" && argc <= 4 && (argc < 3 || ParseCount(argv[2], num_keys)) &&
+      (argc < 4 || ParseCount(argv[3], num_absent))) {
+    return PrintAllRates(num_keys, num_absent) ? 0 : 1;
+  }
+  std::fprintf(stderr,
+               "usage: %s fill [TRIALS of 1000 keys]\n       %s fpr [KEYS [ABSENT]]\n"
+               "each a number in [1, 2^40]\n",
+               argv[0], argv[0]);
+  return 2;
+}
+
+}  // namespace
+}  // namespace tamis::bench
+
+int main(int argc, char** argv) {
+  try {
+    return tamis::bench::Run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return 2;
+  }
+}
