@@ -1,4 +1,18 @@
 // The cuckoo filter: keys can be erased, and low false-positive rates take few bits.
+//
+// Distinct keys into filters made for `capacity` of them, until the first one that does not go in
+// (`tamis_cuckoo_table fill`; 1000 trials each up to 10^5 keys, then 100, 20 and 2). In every trial
+// `capacity` keys went in.
+//
+//   fingerprint           8 bits                  12 bits                   16 bits
+//   capacity     bits/key  load at failure  bits/key  load at failure  bits/key  load at failure
+//                          least    mean              least    mean              least    mean
+//   10^3             8.64  95.7%   98.0%      13.57   97.4%   98.9%      17.28   95.4%   98.0%
+//   10^4             8.31  97.1%   97.8%      13.12   98.3%   98.8%      16.61   97.2%   97.8%
+//   10^5             8.23  97.4%   97.7%      13.02   98.5%   98.7%      16.47   97.4%   97.7%
+//   10^6             8.29  97.0%   97.4%      13.18   97.9%   98.4%      16.68   96.8%   97.3%
+//   10^7             8.30  97.0%   97.2%      13.18   98.0%   98.1%      16.69   96.8%   97.0%
+//   10^8             8.30  97.0%   97.0%      13.18   97.9%   97.9%      16.69   96.8%   96.9%
 #ifndef TAMIS_CUCKOO_FILTER_H_
 #define TAMIS_CUCKOO_FILTER_H_
 
