@@ -7,9 +7,9 @@
 namespace tamis {
 namespace {
 
-// Of the lists of a round: one and a half times the filter within these limits. The more keys a chunk
-// is changed by, the fewer times it is loaded; but memory also costs its first touch. Measured:
-// bench/NOTES.md.
+// Of the lists of a round: one and a half times the filter within these limits. The more keys a
+// chunk is changed by, the fewer times it is loaded; but memory also costs its first touch.
+// Measured: bench/NOTES.md.
 constexpr uint64_t kMinListBytes = uint64_t{16} << 20;
 constexpr uint64_t kMaxListBytes = uint64_t{512} << 20;  // or an eighth of the filter
 
@@ -27,8 +27,8 @@ CuckooWriter<kBits>::CuckooWriter(Change change, const Kernels& kernels,
       geometry_(geometry),
       rejected_(geometry.chunks) {
   const uint64_t filter_bytes = geometry.buckets() * sizeof(cuckoo::Word<kBits>);
-  const uint64_t list_bytes =
-      std::clamp(filter_bytes + filter_bytes / 2, kMinListBytes, std::max(kMaxListBytes, filter_bytes / 8));
+  const uint64_t list_bytes = std::clamp(filter_bytes + filter_bytes / 2, kMinListBytes,
+                                         std::max(kMaxListBytes, filter_bytes / 8));
   round_keys_ = std::min<uint64_t>(n, list_bytes / sizeof(uint64_t)) / 64 * 64 + 64;
   // Every chunk may have one segment that is not full.
   const uint64_t segments = (round_keys_ / lanes + 1) / (kSegmentWords - 1) + 1 + geometry.chunks;
