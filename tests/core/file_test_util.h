@@ -58,6 +58,15 @@ inline void SealHeader(Bytes& file) {
            uint64_t{XXH3_64bits(file.data(), offset::kHeaderChecksum)});
 }
 
+// The same for the checksum of the payload, and that of the header with it.
+inline void SealPayload(Bytes& file) {
+  const XXH128_hash_t checksum =
+      XXH3_128bits(file.data() + detail::kHeaderBytes, file.size() - detail::kHeaderBytes);
+  SetField(file, detail::offset::kPayloadChecksum, uint64_t{checksum.low64});
+  SetField(file, detail::offset::kPayloadChecksum + 8, uint64_t{checksum.high64});
+  SealHeader(file);
+}
+
 // A folder that is removed with all that is in it, open to other users.
 class TemporaryFolder {
  public:
