@@ -28,38 +28,32 @@ HWY_INLINE V64 MulLow32(V64 a, V64 b) {
   return hn::MulEven(hn::BitCast(D32(), a), hn::BitCast(D32(), b));
 }
 
-struct CuckooLanes {
-  V64 chunk, bucket, fingerprint;
-};
-
+// cuckoo::Locate of each lane. (Vectors of SVE cannot be members of a struct.)
 template <int kBits>
-HWY_INLINE CuckooLanes LocateLanes(D64 d, V64 hash, const cuckoo::Geometry& geometry) {
+HWY_INLINE void LocateLanes(D64 d, V64 hash, const cuckoo::Geometry& geometry, V64& chunk,
+                            V64& bucket, V64& fingerprint) {
   const V64 chunks = hn::Set(d, geometry.chunks);
   const V64 low16 = hn::Set(d, 0xFFFF);
   const V64 middle = hn::And(hn::ShiftRight<16>(hash), low16);
   const V64 scaled =
       hn::Add(MulLow32(SwapHalves(d, hash), chunks), hn::ShiftRight<16>(MulLow32(middle, chunks)));
+  chunk = hn::ShiftRight<32>(scaled);
+  bucket = hn::ShiftRight<32>(MulLow32(scaled, hn::Set(d, geometry.chunk_buckets)));
   const V64 x = hn::And(hash, low16);
-  CuckooLanes lanes;
-  lanes.chunk = hn::ShiftRight<32>(scaled);
-  lanes.bucket = hn::ShiftRight<32>(MulLow32(scaled, hn::Set(d, geometry.chunk_buckets)));
-  lanes.fingerprint =
+  fingerprint =
       hn::Add(hn::ShiftRight<16>(hn::Sub(hn::ShiftLeft<kBits>(x), x)), hn::Set(d, uint64_t{1}));
-  return lanes;
 }
 
-HWY_INLINE V64 PartnerLanes(D64 d, const CuckooLanes& lanes, const cuckoo::Geometry& geometry) {
+// cuckoo::PartnerBucket of each lane.
+HWY_INLINE V64 PartnerLanes(D64 d, V64 bucket, V64 fingerprint, const cuckoo::Geometry& geometry) {
   const V64 chunk_buckets = hn::Set(d, geometry.chunk_buckets);
-  const V64 mixed =
-      MulLow32(MulLow32(lanes.fingerprint, lanes.fingerprint), hn::Set(d, cuckoo::kPartnerMix));
+  const V64 mixed = MulLow32(MulLow32(fingerprint, fingerprint), hn::Set(d, cuckoo::kPartnerMix));
   const V64 sum =
       hn::Or(hn::ShiftRight<32>(MulLow32(mixed, chunk_buckets)), hn::Set(d, uint64_t{1}));
   // Of both candidates the one that has not wrapped is the smaller one as a 32-bit number.
-  const V64 difference = hn::Sub(sum, lanes.bucket);
   const D32 d32;
-  return hn::BitCast(d, hn::Min(hn::BitCast(d32, hn::And(difference, hn::Set(d, 0xFFFFFFFF))),
-                                hn::BitCast(d32, hn::And(hn::Add(difference, chunk_buckets),
-                                                         hn::Set(d, 0xFFFFFFFF)))));
+  const V32 difference = hn::Sub(hn::BitCast(d32, sum), hn::BitCast(d32, bucket));
+  return hn::BitCast(d, hn::Min(difference, hn::Add(difference, hn::BitCast(d32, chunk_buckets))));
 }
 
 // The fingerprint in every slot of a bucket of its lane; of two buckets for 8 bits.
@@ -114,12 +108,13 @@ HWY_INLINE void LocateBuckets(const uint64_t* HWY_RESTRICT values, uint64_t seed
   TAMIS_UNROLL
   for (size_t i = 0; i < kStep; i += hn::Lanes(d)) {
     const V64 hash = HashLanes<kSource>(d, hn::LoadU(d, values + i), hn::Set(d, seed_term));
-    const CuckooLanes lanes = LocateLanes<kBits>(d, hash, geometry);
-    const V64 chunk = MulLow32(lanes.chunk, hn::Set(d, geometry.chunk_buckets));
-    const V64 partner = PartnerLanes(d, lanes, geometry);
-    hn::Store(hn::ShiftLeft<kShift>(hn::Add(chunk, lanes.bucket)), d, ring.offsets[0] + at + i);
-    hn::Store(hn::ShiftLeft<kShift>(hn::Add(chunk, partner)), d, ring.offsets[1] + at + i);
-    hn::Store(BroadcastLanes<kBits>(d, lanes.fingerprint), d, ring.fingerprints + at + i);
+    V64 chunk = hash, bucket = hash, fingerprint = hash;
+    LocateLanes<kBits>(d, hash, geometry, chunk, bucket, fingerprint);
+    const V64 begin = MulLow32(chunk, hn::Set(d, geometry.chunk_buckets));
+    const V64 partner = PartnerLanes(d, bucket, fingerprint, geometry);
+    hn::Store(hn::ShiftLeft<kShift>(hn::Add(begin, bucket)), d, ring.offsets[0] + at + i);
+    hn::Store(hn::ShiftLeft<kShift>(hn::Add(begin, partner)), d, ring.offsets[1] + at + i);
+    hn::Store(BroadcastLanes<kBits>(d, fingerprint), d, ring.fingerprints + at + i);
   }
 }
 
@@ -145,11 +140,11 @@ HWY_INLINE uint8_t CompareBuckets(const CuckooRing& ring, size_t at) {
   TAMIS_UNROLL
   for (size_t i = 0; i < kStep; i += hn::Lanes(d)) {
     const V64 fingerprint = hn::Load(d, ring.fingerprints + at + i);
-    const auto matches = [&](const Ring& words) HWY_ATTR {
-      return ZeroSlotLanes<kBits>(d, hn::Xor(hn::Load(d, words + at + i), fingerprint));
-    };
-    V64 either = matches(ring.words[0]);
-    if constexpr (kBits != 8) either = hn::Or(either, matches(ring.words[1]));
+    V64 either = ZeroSlotLanes<kBits>(d, hn::Xor(hn::Load(d, ring.words[0] + at + i), fingerprint));
+    if constexpr (kBits != 8) {
+      either = hn::Or(either, ZeroSlotLanes<kBits>(
+                                  d, hn::Xor(hn::Load(d, ring.words[1] + at + i), fingerprint)));
+    }
     hn::StoreMaskBits(d, hn::Ne(either, hn::Zero(d)), lanes);
     bits |= static_cast<unsigned>(lanes[0]) << i;
   }
@@ -220,10 +215,10 @@ void CuckooLocateAll(const cuckoo::Geometry& geometry, const Batch& batch,
   for (; i + hn::Lanes(d) <= batch.n; i += hn::Lanes(d)) {
     __builtin_prefetch(batch.values + i + kReadAhead);
     const V64 hash = HashLanes<kSource>(d, hn::LoadU(d, batch.values + i), seed_term);
-    const CuckooLanes lanes = LocateLanes<kBits>(d, hash, geometry);
-    hn::StoreU(hn::Or(hn::Or(hn::ShiftLeft<32>(lanes.chunk), hn::ShiftLeft<16>(lanes.bucket)),
-                      lanes.fingerprint),
-               d, places + i);
+    V64 chunk = hash, bucket = hash, fingerprint = hash;
+    LocateLanes<kBits>(d, hash, geometry, chunk, bucket, fingerprint);
+    hn::StoreU(hn::Or(hn::Or(hn::ShiftLeft<32>(chunk), hn::ShiftLeft<16>(bucket)), fingerprint), d,
+               places + i);
   }
   for (; i < batch.n; ++i) {
     places[i] = cuckoo::Pack(cuckoo::Locate<kBits>(batch.hasher(batch.values[i]), geometry));
