@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <cstdint>
+#include <cstring>
 
 namespace tamis::bench {
 namespace {
@@ -15,7 +16,7 @@ size_t WholePages(size_t bytes) {
 
 }  // namespace
 
-void* MapHuge(size_t bytes) {
+void* MapHuge(size_t bytes, bool huge_pages) {
   const size_t size = WholePages(bytes);
   void* const map = mmap(nullptr, size + kHugePageBytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -27,19 +28,31 @@ void* MapHuge(size_t bytes) {
   if (head > 0) munmap(first, head);
   if (head < kHugePageBytes) munmap(begin + size, kHugePageBytes - head);
 #ifdef MADV_HUGEPAGE
-  madvise(begin, size, MADV_HUGEPAGE);
+  madvise(begin, size, huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 #endif
   return begin;
 }
 
 void UnmapHuge(void* begin, size_t bytes) noexcept { munmap(begin, WholePages(bytes)); }
 
-void* Arena::do_allocate(size_t bytes, size_t alignment) {
-  if (taken_ || bytes > memory_.size() || alignment > kHugePageBytes) throw std::bad_alloc();
-  taken_ = true;
-  return memory_.data();
+// Touched at once, so that no measurement is the first to do so.
+Arena::Arena(size_t bytes, bool huge_pages)
+    : begin_(static_cast<std::byte*>(MapHuge(bytes, huge_pages))), bytes_(bytes) {
+  std::memset(begin_, 0, bytes_);
 }
 
-void Arena::do_deallocate(void*, size_t, size_t) { taken_ = false; }
+void* Arena::do_allocate(size_t bytes, size_t alignment) {
+  const size_t begin = (used_ + alignment - 1) / alignment * alignment;
+  if (alignment > kHugePageBytes || begin > bytes_ || bytes > bytes_ - begin) {
+    throw std::bad_alloc();
+  }
+  used_ = begin + bytes;
+  ++pieces_;
+  return begin_ + begin;
+}
+
+void Arena::do_deallocate(void*, size_t, size_t) {
+  if (--pieces_ == 0) used_ = 0;
+}
 
 }  // namespace tamis::bench

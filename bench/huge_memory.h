@@ -11,8 +11,8 @@
 namespace tamis::bench {
 
 // `bytes` zero bytes, aligned to a huge page; the kernel is asked for huge pages, whatever the
-// size. Throws std::bad_alloc.
-void* MapHuge(size_t bytes);
+// size, or to use none. Throws std::bad_alloc.
+void* MapHuge(size_t bytes, bool huge_pages = true);
 void UnmapHuge(void* begin, size_t bytes) noexcept;
 
 template <typename T>
@@ -36,20 +36,26 @@ using HugeVector = std::vector<T, HugeAllocator<T>>;
 // ones.
 class Arena final : public std::pmr::memory_resource {
  public:
-  explicit Arena(size_t bytes) : memory_(bytes) {}
+  explicit Arena(size_t bytes, bool huge_pages = true);
+  ~Arena() override { UnmapHuge(begin_, bytes_); }
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
 
-  std::span<const std::byte> memory() const noexcept { return memory_; }
+  std::span<const std::byte> memory() const noexcept { return {begin_, bytes_}; }
 
  private:
-  // The whole arena, to one owner at a time; throws std::bad_alloc to others.
+  // One piece after another, and from the beginning again when all are given back. Throws
+  // std::bad_alloc.
   void* do_allocate(size_t bytes, size_t alignment) override;
   void do_deallocate(void* begin, size_t bytes, size_t alignment) override;
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
     return this == &other;
   }
 
-  HugeVector<std::byte> memory_;
-  bool taken_ = false;
+  std::byte* begin_;
+  size_t bytes_;
+  size_t used_ = 0;
+  size_t pieces_ = 0;
 };
 
 }  // namespace tamis::bench

@@ -1,9 +1,13 @@
 #include "bench/limits.h"
 
+#include <barrier>
 #include <cstring>
+#include <thread>
+#include <vector>
 
 #include "bench/timing.h"
 #include "bench/workload.h"
+#include "tamis/detail/kernels.h"
 
 namespace tamis::bench {
 namespace {
@@ -47,6 +51,31 @@ constexpr Method kMethods[] = {
     {"T1, 64 ahead", ReadLines<64, 2>}, {"T1, 128 ahead", ReadLines<128, 2>},
 };
 
+// The median time on the wall of work(0) to work(threads - 1), begun at the same time.
+template <typename Work>
+double MedianTogether(unsigned threads, int passes, const Work& work) {
+  std::barrier turn(threads);
+  std::vector<std::jthread> others;
+  for (unsigned thread = 1; thread < threads; ++thread) {
+    others.emplace_back([&, thread] {
+      for (int i = 0; i < passes; ++i) {
+        turn.arrive_and_wait();
+        work(thread);
+        turn.arrive_and_wait();
+      }
+    });
+  }
+  std::vector<double> samples;
+  for (int i = 0; i < passes; ++i) {
+    turn.arrive_and_wait();
+    samples.push_back(Nanoseconds(Time::kWall, [&] {
+      work(0);
+      turn.arrive_and_wait();
+    }));
+  }
+  return Median(std::move(samples));
+}
+
 void Keep(uint64_t value) { asm volatile("" : : "r"(value) : "memory"); }
 
 }  // namespace
@@ -59,12 +88,18 @@ RandomLines::RandomLines(uint64_t bytes, size_t lines)
   }
 }
 
-LineLimit RandomLines::Measure(std::span<const std::byte> memory, int passes) const {
+LineLimit RandomLines::Measure(std::span<const std::byte> memory, int passes,
+                               unsigned threads) const {
   LineLimit best;
   for (const Method& method : kMethods) {
-    const auto read = [&] { Keep(method.read(memory.data(), offsets_.data(), lines_)); };
-    read();
-    const double ns = MedianNanoseconds(Time::kThread, passes, read) / static_cast<double>(lines_);
+    const size_t share = lines_ / threads / kStep * kStep;
+    const auto read = [&](unsigned thread) {
+      Keep(method.read(memory.data(), offsets_.data() + thread * share, share));
+    };
+    if (passes > 1) read(0);
+    const double pass_ns = threads == 1 ? MedianNanoseconds(Time::kThread, passes, [&] { read(0); })
+                                        : MedianTogether(threads, passes, read);
+    const double ns = pass_ns / static_cast<double>(share * threads);
     if (best.method.empty() || ns < best.ns) best = {ns, method.name};
   }
   return best;
@@ -82,6 +117,22 @@ double SequentialReadRate(std::span<const std::byte> memory, int passes) {
   };
   read();
   return static_cast<double>(memory.size()) / MedianNanoseconds(Time::kThread, passes, read);
+}
+
+double HashNs(const Backend& backend, int passes) {
+  constexpr size_t kKeys = 1024;
+  constexpr int kTurns = 64;  // so that a pass takes longer than reading the clock
+  uint64_t keys[kKeys], hashes[kKeys];
+  for (size_t i = 0; i < kKeys; ++i) keys[i] = KeyAt(i);
+  const Batch batch = KeyBatch(HashSpec(), keys, kKeys);
+  const auto hash = [&] {
+    for (int i = 0; i < kTurns; ++i) {
+      backend.kernels->hash(batch, hashes);
+      Keep(hashes[static_cast<size_t>(i)]);
+    }
+  };
+  hash();
+  return MedianNanoseconds(Time::kThread, passes, hash) / (kKeys * kTurns);
 }
 
 }  // namespace tamis::bench

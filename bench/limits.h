@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "bench/huge_memory.h"
+#include "tamis/backend.h"
 
 namespace tamis::bench {
 
@@ -16,8 +17,8 @@ struct LineLimit {
   std::string_view method;  // the fastest
 };
 
-// Independent reads of random cache lines of 64 bytes, on one thread: what a filter that reads one
-// line for each key cannot beat without reordering the keys.
+// Independent reads of random cache lines of 64 bytes: what a filter that reads one line for each
+// key cannot beat without reordering the keys.
 //
 // The offsets of the lines come from an array, as hashes do, which is prefetched: streaming through
 // it costs as much as the lines where they are in a cache. Nobody knows beforehand how best to
@@ -28,9 +29,10 @@ class RandomLines {
   // `lines` random lines of a piece of memory of `bytes`, 64 or more.
   RandomLines(uint64_t bytes, size_t lines);
 
-  // Reads them in `memory`, of `bytes` or more, with each method: once to warm up, then `passes`
-  // times. Returns the method whose median pass was the fastest.
-  LineLimit Measure(std::span<const std::byte> memory, int passes) const;
+  // Reads them in `memory`, of `bytes` or more, with each method `passes` times, after once to
+  // warm up if that is more than one. Returns the method whose median pass was the fastest. Several
+  // threads share the lines, and nanoseconds are those of the wall, divided by all lines.
+  LineLimit Measure(std::span<const std::byte> memory, int passes, unsigned threads = 1) const;
 
  private:
   size_t lines_;
@@ -40,6 +42,10 @@ class RandomLines {
 // Bytes per nanosecond (10^9 bytes per second) of reading memory from end to end on one thread: the
 // median of `passes`, after one to warm up.
 double SequentialReadRate(std::span<const std::byte> memory, int passes);
+
+// Nanoseconds to hash an integer key with XXH3 with the kernels of a backend, from and to the
+// first-level cache: the median of `passes`.
+double HashNs(const Backend& backend, int passes);
 
 }  // namespace tamis::bench
 

@@ -3,11 +3,17 @@
 #include <sched.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdint>
+#include <cstdio>
 #include <fstream>
+#include <memory>
 #include <stdexcept>
 
+#include "bench/commit.h"
 #include "tamis/memory.h"
+#include "tamis/version.h"
 
 namespace tamis::bench {
 namespace {
@@ -30,18 +36,50 @@ std::string Field(const std::string& path, const std::string& name) {
   return "";
 }
 
-// "L1 32K data, L2 2048K unified ..." of the first processor.
-std::string Caches() {
-  std::string caches;
+struct CacheFacts {
+  std::string level;
+  std::string size;  // "2048K"
+};
+
+// Those of the first processor that hold data.
+std::vector<CacheFacts> DataCaches() {
+  std::vector<CacheFacts> caches;
   for (int i = 0;; ++i) {
     const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i) + "/";
     const std::string level = FirstLine(folder + "level");
     if (level.empty()) return caches;
-    const std::string type = FirstLine(folder + "type");
-    if (type == "Instruction") continue;
-    if (!caches.empty()) caches += ", ";
-    caches += "L" + level + " " + FirstLine(folder + "size");
+    if (FirstLine(folder + "type") == "Instruction") continue;
+    caches.push_back({level, FirstLine(folder + "size")});
   }
+}
+
+// "L1 32K, L2 2048K ...".
+std::string Caches() {
+  std::string text;
+  for (const CacheFacts& cache : DataCaches()) {
+    if (!text.empty()) text += ", ";
+    text += "L" + cache.level + " " + cache.size;
+  }
+  return text;
+}
+
+// Of "2048K" or "32M"; 0 of anything else.
+uint64_t CacheBytes(const std::string& size) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), number);
+  if (error != std::errc() || end == size.data() + size.size()) return 0;
+  return *end == 'K' ? number << 10 : *end == 'M' ? number << 20 : 0;
+}
+
+// The programs that drive graphics processors say what they are.
+std::string Gpu() {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(
+      popen("nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null", "r"),
+      pclose);
+  char line[256] = "";
+  if (!pipe || std::fgets(line, sizeof(line), pipe.get()) == nullptr) return "none";
+  const std::string text(line);
+  return text.substr(0, text.find('\n'));
 }
 
 std::string Compiler() {
@@ -77,7 +115,27 @@ std::vector<std::pair<std::string, std::string>> MachineFacts() {
       {"huge pages", OrUnknown(FirstLine("/sys/kernel/mm/transparent_hugepage/enabled"))},
       {"system", std::string(system.sysname) + " " + system.release + " " + system.machine},
       {"compiler", Compiler()},
+      {"flags", TAMIS_BENCH_FLAGS},
+      {"version", TAMIS_VERSION_STRING},
+      {"commit", OrUnknown(kCommit)},
+      {"frequency governor",
+       OrUnknown(FirstLine("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))},
+      {"gpu", Gpu()},
   };
+}
+
+CacheSizes MachineCaches() {
+  CacheSizes sizes;
+  for (const CacheFacts& cache : DataCaches()) {
+    const uint64_t bytes = CacheBytes(cache.size);
+    if (cache.level == "1") sizes.l1_data = bytes;
+    if (cache.level == "2") sizes.l2 = bytes;
+    sizes.last_level = std::max(sizes.last_level, bytes);
+  }
+  if (sizes.l1_data == 0) sizes.l1_data = uint64_t{32} << 10;
+  if (sizes.l2 == 0) sizes.l2 = std::max(sizes.last_level, uint64_t{1} << 20);
+  if (sizes.last_level <= sizes.l1_data) sizes.last_level = uint64_t{8} << 20;
+  return sizes;
 }
 
 std::optional<uint64_t> HugePageBytes() {

@@ -2,6 +2,7 @@
 #ifndef TAMIS_BENCH_MACHINE_H_
 #define TAMIS_BENCH_MACHINE_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,15 @@ namespace tamis::bench {
 
 // Names and values, for people: processor, caches, memory, kernel, compiler.
 std::vector<std::pair<std::string, std::string>> MachineFacts();
+
+// Bytes of the caches of the first processor, from the system; where it does not say, those of a
+// small machine: 32 KiB, 1 MiB, 8 MiB.
+struct CacheSizes {
+  uint64_t l1_data = 0;
+  uint64_t l2 = 0;
+  uint64_t last_level = 0;
+};
+CacheSizes MachineCaches();
 
 // The memory of this process that is in huge pages, in bytes; nothing if the system does not say.
 std::optional<uint64_t> HugePageBytes();

@@ -1,0 +1,47 @@
+# Other libraries to compare with, where they are installed; nothing is downloaded. Each that is
+# found is a target tamis_peer_NAME and a variable TAMIS_HAVE_NAME.
+
+# Boost.Bloom is headers only. It selects vector instructions at compile time, so what includes it is
+# compiled for this machine; of our own code nothing needs this.
+set(TAMIS_HAVE_BOOST_BLOOM OFF)
+find_path(TAMIS_PEER_INCLUDE boost/bloom.hpp DOC "Folder of boost/bloom.hpp (1.90 or newer)")
+if(TAMIS_PEER_INCLUDE AND NOT CMAKE_CROSSCOMPILING)
+  file(STRINGS ${TAMIS_PEER_INCLUDE}/boost/version.hpp boost_version REGEX "define BOOST_VERSION ")
+  string(REGEX MATCH "[0-9]+" boost_version "${boost_version}")
+  if(boost_version GREATER_EQUAL 109000)  # its bulk operations came with 1.90
+    set(TAMIS_HAVE_BOOST_BLOOM ON)
+    add_library(tamis_peer_boost INTERFACE)
+    target_include_directories(tamis_peer_boost SYSTEM INTERFACE ${TAMIS_PEER_INCLUDE})
+    set_source_files_properties(peer_boost.cc PROPERTIES COMPILE_OPTIONS "-march=native")
+  else()
+    message(STATUS "tamis: Boost ${boost_version} is too old to compare with: 109000 is needed")
+  endif()
+endif()
+
+# Apache Arrow and Parquet: installed for C++, or the pyarrow package of a Python, which has headers
+# and libraries (-DTAMIS_PYARROW=<its folder>, what `python -c "import pyarrow; print(pyarrow.__path__[0])"` prints).
+set(TAMIS_HAVE_ARROW OFF)
+set(TAMIS_PYARROW "" CACHE PATH "Folder of a pyarrow package, to compare with Parquet's filter")
+if(TAMIS_PYARROW)
+  file(GLOB arrow_libraries ${TAMIS_PYARROW}/libarrow.so.*)
+  file(GLOB parquet_libraries ${TAMIS_PYARROW}/libparquet.so.*)
+  if(arrow_libraries AND parquet_libraries AND EXISTS ${TAMIS_PYARROW}/include/parquet/bloom_filter.h)
+    list(GET arrow_libraries 0 arrow_library)
+    list(GET parquet_libraries 0 parquet_library)
+    set(TAMIS_HAVE_ARROW ON)
+    add_library(tamis_peer_arrow INTERFACE)
+    target_include_directories(tamis_peer_arrow SYSTEM INTERFACE ${TAMIS_PYARROW}/include)
+    target_link_libraries(tamis_peer_arrow INTERFACE ${parquet_library} ${arrow_library})
+    target_link_options(tamis_peer_arrow INTERFACE -Wl,-rpath,${TAMIS_PYARROW})
+  else()
+    message(STATUS "tamis: no libarrow, libparquet and headers in ${TAMIS_PYARROW}")
+  endif()
+else()
+  find_package(Arrow CONFIG QUIET)
+  find_package(Parquet CONFIG QUIET)
+  if(TARGET Parquet::parquet_shared)
+    set(TAMIS_HAVE_ARROW ON)
+    add_library(tamis_peer_arrow INTERFACE)
+    target_link_libraries(tamis_peer_arrow INTERFACE Parquet::parquet_shared)
+  endif()
+endif()

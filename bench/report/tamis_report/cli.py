@@ -1,0 +1,108 @@
+"""The command line of tamis-report."""
+import argparse
+import os
+import pathlib
+import sys
+
+from . import compare, load, markdown
+
+DESCRIPTION = """Compares and draws results of tamis-bench --out. Of several files, all are compared
+with the first. Exit status: 0 done, 1 a regression against --baseline, 2 bad usage or input."""
+
+EXAMPLES = """examples:
+  tamis-report a.json -o a.html                        one machine
+  tamis-report laptop.json server.json -o both.html    two, the second against the first
+  tamis-report a.json --format markdown                a summary on standard output
+  tamis-report new.json --baseline old.json            for CI: fails if something became slower
+"""
+
+
+def parser():
+    result = argparse.ArgumentParser(prog="tamis-report", description=DESCRIPTION, epilog=EXAMPLES,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    result.add_argument("files", nargs="+", metavar="FILE", help="what tamis-bench --out wrote")
+    result.add_argument("-o", "--output", metavar="FILE",
+                        help="where to write (default: standard output)")
+    result.add_argument("--format", choices=["html", "markdown"],
+                        help="default: html, or markdown if the output ends in .md")
+    result.add_argument("--label", action="append", default=[],
+                        help="what to call a file; once for each (default: its name)")
+    result.add_argument("--baseline", metavar="FILE",
+                        help="report what is slower in the (only) file than in this one, beyond "
+                        "the spread of both; a page is then written only if -o is given")
+    result.add_argument("--tolerance", type=float, default=0.05, metavar="SHARE",
+                        help="what --baseline allows beside the spread (default: %(default)s)")
+    return result
+
+
+def check_baseline(base, new, tolerance):
+    slower, total = compare.regressions(base, new, tolerance)
+    for c in slower:
+        low, high = c.range
+        print(f"slower: {c.new.key.label()}, {c.new.key.size_class}: {c.old.ns:.3f} to "
+              f"{c.new.ns:.3f} ns/key, {c.speedup:.2f} times as fast [{low:.2f}, {high:.2f}]")
+    print(f"{len(slower)} of {total} measurements are slower than in {base.label} by more than "
+          f"{tolerance:.0%} and the spread")
+    return 1 if slower else 0
+
+
+def labelled(options):
+    labels = options.label + [None] * len(options.files)
+    results = [load.load(path, label) for path, label in zip(options.files, labels)]
+    for i, one in enumerate(results):
+        if one.label in [other.label for other in results[:i]]:
+            one.label = str(options.files[i])  # two files of one name
+    return results
+
+
+def run(options):
+    if len(options.label) > len(options.files):
+        raise load.BadInput(f"{len(options.label)} labels for {len(options.files)} files")
+    if not 0 <= options.tolerance < 10:
+        raise load.BadInput(f"--tolerance is {options.tolerance}; allowed: from 0 to below 10")
+    results = labelled(options)
+    for other in results[1:]:
+        compare.require_common(results[0], other, compare.by_role(results[0], other))
+    status = 0
+    if options.baseline:
+        if len(results) != 1:
+            raise load.BadInput("--baseline compares one file, "
+                                f"{len(results)} are given")
+        base = load.load(options.baseline, f"the baseline {pathlib.Path(options.baseline).stem}")
+        status = check_baseline(base, results[0], options.tolerance)
+        if not options.output:
+            return status
+        results.insert(0, base)
+
+    style = options.format
+    if style is None:
+        style = "markdown" if (options.output or "").endswith(".md") else "html"
+    if style == "markdown":
+        text = markdown.render(results)
+    else:
+        try:
+            from . import page
+        except ImportError as error:
+            raise load.BadInput(f"a page needs matplotlib ({error}): install python3-matplotlib, "
+                                "or take --format markdown") from None
+        text = page.render(results)
+    if options.output:
+        try:
+            pathlib.Path(options.output).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise load.BadInput(f"cannot write {options.output}: {error}") from None
+    else:
+        sys.stdout.write(text)
+    return status
+
+
+def main(arguments):
+    options = parser().parse_args(arguments)
+    try:
+        return run(options)
+    except load.BadInput as error:
+        print(f"tamis-report: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # a reader such as head has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0

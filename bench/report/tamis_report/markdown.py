@@ -1,0 +1,65 @@
+"""A summary for terminals, commits and READMEs."""
+from . import compare, tables
+
+
+def _table(head, rows):
+    align = ["---"] + ["---:"] * (len(head) - 1)
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, align, *rows]) + "\n"
+
+
+def _speed(row):
+    if row is None:
+        return ""
+    share = f", {row.share:.0%}" if row.share is not None else ""
+    return f"{row.ns:.2f} +-{row.spread:.0%}{share}"
+
+
+def _speedup(comparison):
+    if comparison is None:
+        return ""
+    low, high = comparison.range
+    mark = {"faster": "**", "slower": "**", "same": ""}[comparison.verdict()]
+    return f"{mark}{comparison.speedup:.2f}{mark} [{low:.2f}, {high:.2f}]"
+
+
+def _fpr_table(one):
+    rows = [[point["kind"], f"{point['bits_per_key']:.2f}", f"{point['fpr']:.4%}",
+             f"{point['expected_fpr']:.4%}" if point["expected_fpr"] is not None else ""]
+            for point in one.data["accuracy"]]
+    return _table(["filter", "bits/key", "FPR measured", "in theory"], rows)
+
+
+def render(results):
+    parts = ["# tamis-bench\n"]
+    sizes = tables.sizes(results)
+    first = results[0]
+    for other in results[1:]:
+        parts.append(f"## {other.label} against {first.label}\n")
+        comparisons = compare.by_role(first, other)
+        parts.append(compare.sentence(first, other, comparisons) + "\n")
+        parts.append("Times as fast [from the quartiles]; bold where the quartiles do not overlap.\n")
+        parts.append(_table(["", *sizes], [
+            [f"{kind}: {label}", *(_speedup(cells.get(size)) for size in sizes)]
+            for kind, label, cells in tables.comparison_lines(first, other)]))
+    for one in results:
+        parts.append(f"## {one.label}\n")
+        own = tables.sizes([one])
+        parts.append("ns/key, spread, share of the limit of random cache lines.\n")
+        head = ["", *(f"{size} ({tables.bytes_text(one.sizes[size])})" for size in own)]
+        parts.append(_table(head, [
+            [f"{kind}: {label}", *(_speed(cells.get(size)) for size in own)]
+            for kind, label, cells in tables.speed_lines(one)]))
+        parts.append(_table(["limit", *own], [
+            [what, *(cells.get(size, "") for size in own)]
+            for what, cells in tables.limit_rows(one)]))
+        if one.data["accuracy"]:
+            parts.append(_fpr_table(one))
+    parts.append("## Machines\n")
+    parts.append(_table(["", *(one.label for one in results)],
+                        [[name, *values] for name, values in tables.facts(results)]))
+    refused = [f"- {one.label}: {entry['kind']} with {entry['backend']}: {entry['what']}"
+               for one in results for entry in one.data["refused"]]
+    if refused:
+        parts.append("## Refused, since they do not agree with portable\n")
+        parts.append("\n".join(refused) + "\n")
+    return "\n".join(parts)

@@ -1,0 +1,70 @@
+#include "bench/suite/axes.h"
+
+#include <algorithm>
+
+namespace tamis::bench {
+namespace {
+
+constexpr uint64_t kMinBytes = 4096;
+constexpr uint64_t kMostForKeys = uint64_t{1200} << 20;
+
+// What a filter in memory may have: there are two of them, one without huge pages, beside the keys.
+uint64_t MemoryShare(uint64_t physical_memory) {
+  const uint64_t third = physical_memory / 3;
+  return (third - std::min(kMostForKeys, third / 4)) / 2;
+}
+
+}  // namespace
+
+std::string_view OperationName(Operation operation) noexcept {
+  switch (operation) {
+    case Operation::kContains:
+      return "contains";
+    case Operation::kSelect:
+      return "select";
+    case Operation::kOneKey:
+      return "one_key";
+    case Operation::kInsert:
+      return "insert";
+    case Operation::kBuild:
+      return "build";
+    case Operation::kErase:
+      return "erase";
+  }
+  return "";
+}
+
+std::string_view KeyFormName(KeyForm form) noexcept {
+  switch (form) {
+    case KeyForm::kU64:
+      return "u64";
+    case KeyForm::kString16:
+      return "string16";
+    case KeyForm::kUrl:
+      return "url";
+  }
+  return "";
+}
+
+std::vector<SizeClass> SizeClasses(const Caches& caches, const SizeLimits& limits) {
+  const uint64_t most =
+      limits.physical_memory == 0 ? ~uint64_t{0} : MemoryShare(limits.physical_memory);
+  std::vector<SizeClass> sizes = {{"L1", caches.l1 / 2}};
+  if (caches.l2 < caches.last_level) sizes.push_back({"L2", caches.l2 / 2});
+  sizes.push_back({"LLC", std::min(caches.last_level / 2, limits.llc_bytes)});
+  sizes.push_back({"memory", std::min(8 * caches.last_level, limits.memory_bytes)});
+  for (SizeClass& size : sizes) size.bytes = std::max(kMinBytes, std::min(size.bytes, most));
+  return sizes;
+}
+
+std::string CaseName(std::string_view kind, const Case& c, const SizeClass& size, bool huge_pages) {
+  std::string name(kind);
+  name.append("/").append(OperationName(c.operation));
+  name.append("/backend:").append(c.backend == nullptr ? "own" : c.backend->name);
+  name += "/threads:" + std::to_string(c.threads) + "/size:" + size.name;
+  if (IsLookup(c.operation)) name += "/hits:" + std::to_string(c.hit_percent);
+  name.append("/keys:").append(KeyFormName(c.form));
+  return name.append("/huge_pages:").append(huge_pages ? "on" : "off");
+}
+
+}  // namespace tamis::bench

@@ -1,0 +1,74 @@
+// The axes of the suite: what is measured is one point on each of them.
+#ifndef TAMIS_BENCH_SUITE_AXES_H_
+#define TAMIS_BENCH_SUITE_AXES_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tamis/backend.h"
+
+namespace tamis::bench {
+
+enum class Operation : uint8_t {
+  kContains,  // a batch of queries, answers to a bitmap (or as bytes, where a peer has no bitmaps)
+  kSelect,    // a batch of queries, answers as the indices of the hits
+  kOneKey,    // a loop over the function that asks for one key
+  kInsert,    // a batch of keys into a filter that is nearly full, so that it is full then
+  kBuild,     // all keys into an empty filter
+  kErase,     // a batch of keys out of a full filter
+};
+
+enum class KeyForm : uint8_t { kU64, kString16, kUrl };
+
+// "contains", "select", "one_key", "insert", "build", "erase".
+std::string_view OperationName(Operation operation) noexcept;
+// "u64", "string16", "url".
+std::string_view KeyFormName(KeyForm form) noexcept;
+
+constexpr bool IsLookup(Operation operation) {
+  return operation == Operation::kContains || operation == Operation::kSelect ||
+         operation == Operation::kOneKey;
+}
+
+// One point on all axes but the kind of filter, the size and the huge pages, which all cases of a
+// contender have in common.
+struct Case {
+  Operation operation = Operation::kContains;
+  const Backend* backend = nullptr;  // nullptr for peers
+  unsigned threads = 1;
+  int hit_percent = 50;  // of lookups
+  KeyForm form = KeyForm::kU64;
+
+  friend bool operator==(const Case&, const Case&) = default;
+};
+
+// How large filters are, named after the cache that they fit in.
+struct SizeClass {
+  std::string name;    // "L1", "L2", "LLC" or "memory"
+  uint64_t bytes = 0;  // of a filter
+};
+
+// What the size classes follow from.
+struct Caches {
+  uint64_t l1 = 0;  // bytes of the first-level data cache
+  uint64_t l2 = 0;
+  uint64_t last_level = 0;  // may be l2
+};
+
+// Half of each cache, since keys and answers pass through it as well, and eight times the last one.
+// The limits are for the time that builds take, and for memory: the suite uses a third of it.
+struct SizeLimits {
+  uint64_t llc_bytes = ~uint64_t{0};
+  uint64_t memory_bytes = ~uint64_t{0};
+  uint64_t physical_memory = 0;  // 0: unknown
+};
+std::vector<SizeClass> SizeClasses(const Caches& caches, const SizeLimits& limits);
+
+// "split_block/contains/backend:AVX2/threads:1/size:L2/hits:50/keys:u64/huge_pages:on".
+std::string CaseName(std::string_view kind, const Case& c, const SizeClass& size, bool huge_pages);
+
+}  // namespace tamis::bench
+
+#endif  // TAMIS_BENCH_SUITE_AXES_H_

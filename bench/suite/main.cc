@@ -1,0 +1,115 @@
+// tamis-bench: see kUsage in options.cc.
+#include <benchmark/benchmark.h>
+
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+
+#include "bench/suite/options.h"
+#include "bench/timing.h"
+
+namespace tamis::bench {
+namespace {
+
+std::unique_ptr<benchmark::BenchmarkReporter> ReporterOf(const std::string& format) {
+  if (format == "json") return std::make_unique<benchmark::JSONReporter>();
+    // Google Benchmark has no other reporter that other programs read; it calls this one deprecated
+    // in favour of a tool that reads the first.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  return std::make_unique<benchmark::CSVReporter>();
+#pragma GCC diagnostic pop
+}
+
+void PrintTable(const Results& results) {
+  for (const SizeClass& size : results.sizes) {
+    std::printf("\n%s, filters of %.1f KiB; median ns/key [quartiles], share of the limit\n",
+                size.name.c_str(), static_cast<double>(size.bytes) / 1024);
+    for (const Limit& limit : results.limits) {
+      if (limit.size_class != size.name) continue;
+      const std::string name = limit.name + ", " + std::to_string(limit.threads) + " threads" +
+                               (limit.huge_pages ? "" : ", no huge pages");
+      std::printf("  %-86s %9.1f M %s/s\n", name.c_str(), 1e-6 * Median(limit.per_second),
+                  limit.unit.c_str());
+    }
+    for (const Row& row : results.rows) {
+      if (row.size_class != size.name) continue;
+      std::printf("  %-86s %9.3f [%.3f %.3f]", row.name.c_str(), Median(row.ns_per_key),
+                  Quantile(row.ns_per_key, 0.25), Quantile(row.ns_per_key, 0.75));
+      if (!row.share_of_limit.empty()) std::printf(" %5.2f", Median(row.share_of_limit));
+      std::printf("\n");
+    }
+  }
+}
+
+// Whether the file can be written is better known before the measurements than after.
+void RequireWritable(const std::string& path) {
+  if (!path.empty() && !std::ofstream(path, std::ios::app)) {
+    throw std::runtime_error("cannot write \"" + path + "\"");
+  }
+}
+
+int Run(CommandLine& line) {
+  int rest = static_cast<int>(line.rest.size());
+  line.rest.push_back(nullptr);
+  benchmark::Initialize(&rest, line.rest.data());
+  if (benchmark::ReportUnrecognizedArguments(rest, line.rest.data())) return 2;
+  RequireWritable(line.out);
+  RequireWritable(line.benchmark_out);
+
+  std::vector<std::unique_ptr<benchmark::BenchmarkReporter>> reporters;
+  std::ofstream benchmark_out;
+  if (!line.benchmark_out.empty()) {
+    benchmark_out.open(line.benchmark_out);
+    reporters.push_back(ReporterOf(line.benchmark_out_format));
+    reporters.back()->SetOutputStream(&benchmark_out);
+  }
+  const bool table = line.benchmark_format == "console";
+  if (!table) reporters.push_back(ReporterOf(line.benchmark_format));
+  std::vector<benchmark::BenchmarkReporter*> pointers;
+  for (const auto& reporter : reporters) pointers.push_back(reporter.get());
+
+  const Pinning pinning(line.processor);
+  Results results;
+  {
+    Progress progress(!line.list);
+    Sampler sampler(line.suite.sample_seconds, pointers);
+    Suite suite(line.suite, pinning, sampler, progress);
+    if (line.list) {
+      for (const std::string& name : suite.CaseNames()) std::printf("%s\n", name.c_str());
+      return 0;
+    }
+    results = suite.Run();
+  }
+  for (auto& fact : line.context) results.context.push_back(std::move(fact));
+  if (!line.out.empty()) WriteResults(line.out, results);
+  if (table) PrintTable(results);
+  std::fprintf(stderr, "%zu rows in %.0f s%s%s\n", results.rows.size(), results.seconds,
+               line.out.empty() ? "" : ", written to ", line.out.c_str());
+  return results.refusals.empty() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace tamis::bench
+
+int main(int argc, char** argv) {
+  try {
+    tamis::bench::CommandLine line = tamis::bench::ParseCommandLine(argc, argv);
+    if (line.help) {
+      std::fputs(tamis::bench::kUsage, stdout);
+      std::printf("\n");
+      benchmark::PrintDefaultHelp();
+      return 0;
+    }
+    return tamis::bench::Run(line);
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "tamis-bench: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tamis-bench: %s\n", error.what());
+    return 1;
+  }
+}

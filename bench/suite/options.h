@@ -1,0 +1,34 @@
+// The command line of tamis-bench: its own options, and Google Benchmark's flags.
+#ifndef TAMIS_BENCH_SUITE_OPTIONS_H_
+#define TAMIS_BENCH_SUITE_OPTIONS_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/suite/suite.h"
+
+namespace tamis::bench {
+
+struct CommandLine {
+  SuiteOptions suite;
+  bool help = false;
+  bool list = false;             // the names of cases, and measure none
+  std::string out;               // a file for tamis-report; empty: none
+  std::optional<int> processor;  // to stay on while one thread is measured
+  std::string benchmark_out;     // a file in one of Google Benchmark's forms; empty: none
+  std::string benchmark_out_format = "json";
+  std::string benchmark_format = "console";
+  std::vector<std::pair<std::string, std::string>> context;  // of --benchmark_context
+  std::vector<char*> rest;  // for benchmark::Initialize, with the name of the program first
+};
+
+extern const char kUsage[];
+
+// Throws std::invalid_argument for an option that is wrong.
+CommandLine ParseCommandLine(int argc, char** argv);
+
+}  // namespace tamis::bench
+
+#endif  // TAMIS_BENCH_SUITE_OPTIONS_H_

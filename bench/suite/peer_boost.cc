@@ -1,0 +1,87 @@
+// Boost.Bloom, which chooses its vector instructions when it is compiled: this file alone is
+// compiled with -march=native, so that the peer is at its best.
+#include <boost/bloom.hpp>
+#include <boost/version.hpp>
+#include <memory_resource>
+#include <optional>
+#include <stdexcept>
+
+#include "bench/suite/peers.h"
+
+namespace tamis::bench {
+namespace {
+
+// The 64-bit finalizer of MurmurHash3 (Appleby). Declared avalanching, so that the filter does not
+// mix its result once more.
+struct Murmur3Finalizer {
+  using is_avalanching = void;
+
+  size_t operator()(uint64_t key) const {
+    key = (key ^ (key >> 33)) * 0xFF51AFD7ED558CCD;
+    key = (key ^ (key >> 33)) * 0xC4CEB9FE1A85EC53;
+    return key ^ (key >> 33);
+  }
+};
+
+template <typename Hash>
+class BoostBloom final : public Subject {
+ public:
+  using Subject::Subject;
+
+  std::string library() const override {
+    return "Boost " + std::to_string(BOOST_VERSION / 100000) + "." +
+           std::to_string(BOOST_VERSION / 100 % 1000);
+  }
+  bool Can(Operation operation, KeyForm form) const override {
+    return form == KeyForm::kU64 && operation != Operation::kSelect &&
+           operation != Operation::kErase;
+  }
+  bool reinserts() const override { return true; }
+
+  void Open(std::pmr::memory_resource& memory, uint64_t bytes) override {
+    filter_.emplace(8 * bytes, std::pmr::polymorphic_allocator<unsigned char>(&memory));
+    capacity_ = 8 * bytes / kPeerBitsPerKey;
+  }
+  void Close() override { filter_.reset(); }
+  uint64_t capacity() const override { return capacity_; }
+  uint64_t bytes() const override { return filter_->capacity() / 8; }
+  std::optional<double> expected_fpr() const override { return std::nullopt; }
+  std::span<const std::byte> contents() const override { return {}; }
+
+  void Clear() override { filter_->clear(); }
+  void Insert(const Keys& keys, Way) override {
+    const uint64_t* const values = keys.data<uint64_t>();
+    filter_->insert(values, values + keys.size());
+  }
+  void Erase(const Keys&, Way) override { throw std::logic_error(kind() + " does not erase"); }
+  void Ask(Operation operation, const Keys& keys, Way, Answers& answers) override {
+    bool* const out = reinterpret_cast<bool*>(answers.bytes.data());
+    const uint64_t* const values = keys.data<uint64_t>();
+    if (operation == Operation::kOneKey) {
+      for (size_t i = 0; i < keys.size(); ++i) out[i] = filter_->may_contain(values[i]);
+    } else {
+      filter_->may_contain(values, values + keys.size(),
+                           [o = out](const uint64_t&, bool present) mutable { *o++ = present; });
+    }
+  }
+  bool AnswersInBits(Operation) const override { return false; }
+
+ private:
+  using Filter = boost::bloom::filter<uint64_t, 1, boost::bloom::fast_multiblock32<8>, 0, Hash,
+                                      std::pmr::polymorphic_allocator<unsigned char>>;
+
+  std::optional<Filter> filter_;
+  uint64_t capacity_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Subject> BoostSubject() {
+  return std::make_unique<BoostBloom<boost::hash<uint64_t>>>("boost_multiblock");
+}
+
+std::unique_ptr<Subject> BoostMurmurSubject() {
+  return std::make_unique<BoostBloom<Murmur3Finalizer>>("boost_multiblock_murmur3");
+}
+
+}  // namespace tamis::bench

@@ -1,0 +1,17 @@
+#include "bench/suite/peers.h"
+
+namespace tamis::bench {
+
+Subjects PeerSubjects() {
+  Subjects peers;
+#if TAMIS_HAVE_BOOST_BLOOM
+  peers.push_back(BoostSubject());
+  peers.push_back(BoostMurmurSubject());
+#endif
+#if TAMIS_HAVE_ARROW
+  peers.push_back(ArrowSubject());
+#endif
+  return peers;
+}
+
+}  // namespace tamis::bench

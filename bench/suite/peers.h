@@ -1,0 +1,23 @@
+// Filters of other libraries: those that were found when this was built.
+#ifndef TAMIS_BENCH_SUITE_PEERS_H_
+#define TAMIS_BENCH_SUITE_PEERS_H_
+
+#include <memory>
+
+#include "bench/suite/subject.h"
+
+namespace tamis::bench {
+
+// Bloom filters have this many bits per key, as ours do in the suite.
+inline constexpr uint64_t kPeerBitsPerKey = 12;
+
+// Boost.Bloom's fast_multiblock32<8>, with its own hash and with the finalizer of MurmurHash3.
+std::unique_ptr<Subject> BoostSubject();
+std::unique_ptr<Subject> BoostMurmurSubject();
+
+// Parquet's split-block filter as Apache Arrow has it, XXH64.
+std::unique_ptr<Subject> ArrowSubject();
+
+}  // namespace tamis::bench
+
+#endif  // TAMIS_BENCH_SUITE_PEERS_H_

@@ -1,0 +1,174 @@
+#include "bench/suite/plan.h"
+
+#include <algorithm>
+#include <regex>
+#include <stdexcept>
+
+namespace tamis::bench {
+namespace {
+
+constexpr int kHitPercents[] = {0, 100};  // beside 50
+constexpr KeyForm kStringForms[] = {KeyForm::kString16, KeyForm::kUrl};
+
+// The cases of one subject, without repetition and without those that it cannot do.
+class CaseList {
+ public:
+  explicit CaseList(const Subject& subject) : subject_(subject) {}
+
+  void Add(const Case& c) {
+    if (!subject_.Can(c.operation, c.form)) return;
+    if (std::find(cases_.begin(), cases_.end(), c) == cases_.end()) cases_.push_back(c);
+  }
+  std::vector<Case> Take() { return std::move(cases_); }
+
+ private:
+  const Subject& subject_;
+  std::vector<Case> cases_;
+};
+
+using enum Operation;
+
+// One axis at a time. `deep`: all operations on all backends, where a quick run has only lookups.
+void AddStar(const PlanInput& input, bool deep, CaseList& list) {
+  const Case base{.backend = input.backends[0]};
+  for (const Operation operation : {kContains, kSelect, kOneKey, kInsert, kErase}) {
+    list.Add({.operation = operation, .backend = base.backend});
+  }
+  for (const Backend* const backend : input.backends) {
+    list.Add({.operation = kContains, .backend = backend});
+    if (deep) list.Add({.operation = kInsert, .backend = backend});
+  }
+  for (const unsigned threads : ThreadCounts(input.processors)) {
+    list.Add({.operation = kContains, .backend = base.backend, .threads = threads});
+  }
+  for (const int hits : kHitPercents) {
+    list.Add({.operation = kContains, .backend = base.backend, .hit_percent = hits});
+    if (deep) list.Add({.operation = kSelect, .backend = base.backend, .hit_percent = hits});
+  }
+  for (const KeyForm form : kStringForms) {
+    list.Add({.operation = kContains, .backend = base.backend, .form = form});
+    if (deep) list.Add({.operation = kInsert, .backend = base.backend, .form = form});
+  }
+}
+
+void AddProduct(const PlanInput& input, CaseList& list) {
+  for (const Backend* const backend : input.backends) {
+    for (const KeyForm form : {KeyForm::kU64, KeyForm::kString16, KeyForm::kUrl}) {
+      for (const int hits : {0, 50, 100}) {
+        for (const Operation operation : {kContains, kSelect, kOneKey}) {
+          list.Add({.operation = operation, .backend = backend, .hit_percent = hits, .form = form});
+        }
+        for (const unsigned threads : ThreadCounts(input.processors)) {
+          list.Add({.backend = backend, .threads = threads, .hit_percent = hits, .form = form});
+        }
+      }
+      list.Add({.operation = kInsert, .backend = backend, .form = form});
+      list.Add({.operation = kErase, .backend = backend, .form = form});
+    }
+  }
+}
+
+void AddFew(const Backend* backend, bool deep, CaseList& list) {
+  for (const Operation operation : {kContains, kOneKey, kInsert, kErase}) {
+    list.Add({.operation = operation, .backend = backend});
+  }
+  if (!deep) return;
+  for (const int hits : kHitPercents) list.Add({.backend = backend, .hit_percent = hits});
+}
+
+// Builds, the default one last.
+std::vector<Case> Builds(const PlanInput& input, const Subject& subject, bool all_backends,
+                         bool threads) {
+  if (subject.is_peer()) return {{.operation = kBuild}};
+  CaseList list(subject);
+  const Backend* const best = input.backends[0];
+  for (const Backend* const backend : input.backends) {
+    if (all_backends && backend != best) list.Add({.operation = kBuild, .backend = backend});
+  }
+  for (const unsigned count : ThreadCounts(input.processors)) {
+    if (threads && count > 1) {
+      list.Add({.operation = kBuild, .backend = best, .threads = count});
+    }
+  }
+  list.Add({.operation = kBuild, .backend = best});
+  return list.Take();
+}
+
+}  // namespace
+
+std::vector<unsigned> ThreadCounts(unsigned processors) {
+  std::vector<unsigned> counts;
+  for (unsigned count = 1; count < processors; count *= 2) counts.push_back(count);
+  counts.push_back(processors);
+  return counts;
+}
+
+std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subjects,
+                                     const PlanInput& input) {
+  const bool in_l1 = size.name == "L1";
+  const bool in_memory = size.name == "memory";
+  const bool small = in_l1 || size.name == "L2";
+  const bool quick = input.mode == Mode::kQuick;
+  const bool full = input.mode == Mode::kFull;
+  std::vector<Contender> contenders;
+  for (const auto& subject : subjects) {
+    const bool first = subject == subjects.front();
+    const bool peer = subject->is_peer();
+    if (!first && quick && (in_l1 || in_memory)) continue;
+    if (subject->max_bytes() < size.bytes / 2) continue;
+
+    Contender huge{.subject = subject.get()};
+    CaseList list(*subject);
+    if (peer) {
+      AddFew(nullptr, !quick, list);
+    } else if (full) {
+      AddProduct(input, list);
+    } else if (first || !quick) {
+      AddStar(input, !quick, list);
+    } else {
+      AddFew(input.backends[0], false, list);
+    }
+    huge.others = list.Take();
+    // A small filter is built before a second thread has begun. Beyond the caches all backends wait
+    // for the memory, and builds are what takes most of the time.
+    huge.builds =
+        Builds(input, *subject, full || (first && !in_memory && !quick), !small && (first || full));
+    contenders.push_back(std::move(huge));
+
+    if (small || peer || (quick && !first)) continue;
+    Contender plain{.subject = subject.get(), .huge_pages = false};
+    CaseList few(*subject);
+    if (quick) {
+      few.Add({.backend = input.backends[0]});
+    } else {
+      AddFew(input.backends[0], full, few);
+    }
+    plain.others = few.Take();
+    plain.builds = Builds(input, *subject, false, false);
+    contenders.push_back(std::move(plain));
+  }
+  if (input.filter.empty()) return contenders;
+
+  const bool negative = input.filter.front() == '-';  // as Google Benchmark has it
+  std::regex pattern;
+  try {
+    pattern.assign(input.filter.substr(negative), std::regex::extended);
+  } catch (const std::regex_error& error) {
+    throw std::invalid_argument("--benchmark_filter is \"" + input.filter +
+                                "\", which is no regular expression: " + error.what());
+  }
+  for (Contender& contender : contenders) {
+    const auto drop = [&](const Case& c) {
+      const std::string name = CaseName(contender.subject->kind(), c, size, contender.huge_pages);
+      return std::regex_search(name, pattern) == negative;
+    };
+    std::erase_if(contender.builds, drop);
+    std::erase_if(contender.others, drop);
+  }
+  std::erase_if(contenders, [](const Contender& contender) {
+    return contender.builds.empty() && contender.others.empty();
+  });
+  return contenders;
+}
+
+}  // namespace tamis::bench

@@ -1,0 +1,113 @@
+#include "bench/suite/results.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "bench/timing.h"
+
+namespace tamis::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json Statistics(const std::vector<double>& samples) {
+  return {{"median", Median(samples)},
+          {"q1", Quantile(samples, 0.25)},
+          {"q3", Quantile(samples, 0.75)},
+          {"samples", samples}};
+}
+
+Json OrNull(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json ToJson(const Row& row, const std::string& default_backend) {
+  const Case& point = row.point;
+  const bool own = point.backend == nullptr;
+  Json json = {{"name", row.name},
+               {"kind", row.kind},
+               {"library", row.library},
+               {"operation", OperationName(point.operation)},
+               {"backend", own ? "own" : std::string(point.backend->name)},
+               {"default_backend", own || point.backend->name == default_backend},
+               {"threads", point.threads},
+               {"size_class", row.size_class},
+               {"hit_percent", IsLookup(point.operation) ? Json(point.hit_percent) : Json()},
+               {"keys", KeyFormName(point.form)},
+               {"huge_pages", row.huge_pages},
+               {"filter_bytes", row.filter_bytes},
+               {"num_keys", row.num_keys},
+               {"batch_keys", row.batch_keys},
+               {"bits_per_key",
+                8 * static_cast<double>(row.filter_bytes) / static_cast<double>(row.num_keys)},
+               {"fpr", row.fpr},
+               {"expected_fpr", OrNull(row.expected_fpr)},
+               {"ns_per_key", Statistics(row.ns_per_key)},
+               {"keys_per_second", 1e9 / Median(row.ns_per_key)}};
+  json["share_of_limit"] =
+      row.share_of_limit.empty() ? Json() : Json(Statistics(row.share_of_limit));
+  return json;
+}
+
+Json ToJson(const Limit& limit) {
+  Json json = {{"name", limit.name},       {"size_class", limit.size_class},
+               {"threads", limit.threads}, {"huge_pages", limit.huge_pages},
+               {"unit", limit.unit},       {"per_second", Statistics(limit.per_second)}};
+  if (!limit.method.empty()) json["method"] = limit.method;
+  return json;
+}
+
+Json ToJson(const Accuracy& accuracy) {
+  return {{"kind", accuracy.kind},
+          {"library", accuracy.library},
+          {"bits_per_key", accuracy.bits_per_key},
+          {"num_keys", accuracy.num_keys},
+          {"queries", accuracy.queries},
+          {"fpr", accuracy.fpr},
+          {"expected_fpr", OrNull(accuracy.expected_fpr)}};
+}
+
+Json ContextJson(const Results& results) {
+  Json json;
+  for (const auto& [name, value] : results.context) json[name] = value;
+  json["processors"] = results.processors;
+  json["memory_bytes"] = results.memory_bytes;
+  json["cache_bytes"] = {
+      {"L1", results.caches.l1}, {"L2", results.caches.l2}, {"LLC", results.caches.last_level}};
+  json["default_backend"] = results.default_backend;
+  json["backends"] = results.backends;
+  json["peers"] = Json::object();
+  for (const auto& [kind, library] : results.peers) json["peers"][kind] = library;
+  return json;
+}
+
+}  // namespace
+
+void WriteResults(const std::string& path, const Results& results) {
+  Json json = {{"schema", "tamis-bench"},
+               {"schema_version", kSchemaVersion},
+               {"mode", results.mode},
+               {"seconds", results.seconds},
+               {"context", ContextJson(results)},
+               {"size_classes", Json::array()},
+               {"limits", Json::array()},
+               {"rows", Json::array()},
+               {"accuracy", Json::array()},
+               {"refused", Json::array()}};
+  for (const SizeClass& size : results.sizes) {
+    json["size_classes"].push_back({{"name", size.name}, {"filter_bytes", size.bytes}});
+  }
+  for (const Limit& limit : results.limits) json["limits"].push_back(ToJson(limit));
+  for (const Row& row : results.rows) {
+    json["rows"].push_back(ToJson(row, results.default_backend));
+  }
+  for (const Accuracy& accuracy : results.accuracy) json["accuracy"].push_back(ToJson(accuracy));
+  for (const Refusal& refusal : results.refusals) {
+    json["refused"].push_back(
+        {{"backend", refusal.backend}, {"kind", refusal.kind}, {"what", refusal.what}});
+  }
+  std::ofstream out(path);
+  out << json.dump(1) << '\n';
+  if (!out.flush()) throw std::runtime_error("cannot write \"" + path + "\"");
+}
+
+}  // namespace tamis::bench

@@ -1,0 +1,87 @@
+// What a run of the suite came to.
+#ifndef TAMIS_BENCH_SUITE_RESULTS_H_
+#define TAMIS_BENCH_SUITE_RESULTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/suite/axes.h"
+
+namespace tamis::bench {
+
+// Samples are one for each repetition.
+struct Row {
+  std::string name;
+  std::string kind;
+  std::string library;
+  Case point;
+  std::string size_class;
+  bool huge_pages = true;
+  uint64_t filter_bytes = 0;
+  uint64_t num_keys = 0;    // in the filter
+  uint64_t batch_keys = 0;  // of one call
+  double fpr = 0;           // measured
+  std::optional<double> expected_fpr = std::nullopt;
+  std::vector<double> ns_per_key = {};
+  std::vector<double> share_of_limit = {};  // random lines, same repetition, threads and pages
+};
+
+struct Limit {
+  std::string name;  // "random_lines", "sequential_read" or "hash"
+  std::string size_class;
+  unsigned threads = 1;
+  bool huge_pages = true;
+  std::string unit;         // of what the samples count per second: lines, bytes or keys
+  std::string method = {};  // the fastest of the last repetition
+  std::vector<double> per_second = {};  // samples
+};
+
+// A measured rate of false positives against what theory says, for a filter of 1 M keys.
+struct Accuracy {
+  std::string kind;
+  std::string library;
+  double bits_per_key = 0;
+  uint64_t num_keys = 0;
+  uint64_t queries = 0;
+  double fpr = 0;
+  std::optional<double> expected_fpr = std::nullopt;
+};
+
+// A backend that did not agree with `portable`, and so has no rows.
+struct Refusal {
+  std::string backend;
+  std::string kind;
+  std::string what;
+};
+
+using Context = std::vector<std::pair<std::string, std::string>>;
+
+struct Results {
+  std::string mode;  // "quick", "default" or "full"
+  double seconds = 0;
+  Context context;
+  Caches caches;
+  uint64_t memory_bytes = 0;
+  unsigned processors = 1;
+  std::string default_backend;
+  std::vector<std::string> backends;
+  std::vector<std::pair<std::string, std::string>> peers;  // kind and library
+  std::vector<SizeClass> sizes;
+  std::vector<Limit> limits;
+  std::vector<Row> rows;
+  std::vector<Accuracy> accuracy;
+  std::vector<Refusal> refusals;
+};
+
+// The version of the form of the file; a change that readers must know about changes it.
+inline constexpr int kSchemaVersion = 1;
+
+// As report/tamis_report/schema.json says. Throws std::runtime_error if the file cannot be written.
+void WriteResults(const std::string& path, const Results& results);
+
+}  // namespace tamis::bench
+
+#endif  // TAMIS_BENCH_SUITE_RESULTS_H_

@@ -1,0 +1,95 @@
+// Filters under test, ours and others': the same operations, whatever the library.
+#ifndef TAMIS_BENCH_SUITE_SUBJECT_H_
+#define TAMIS_BENCH_SUITE_SUBJECT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bench/huge_memory.h"
+#include "bench/suite/axes.h"
+#include "tamis/backend.h"
+#include "tamis/keys.h"
+
+namespace tamis::bench {
+
+// Where answers go; each in the form that its function gives.
+struct Answers {
+  explicit Answers(size_t queries)
+      : bits(BitmapWords(queries)), bytes(queries), rows(queries), size(queries) {}
+
+  HugeVector<uint64_t> bits;
+  HugeVector<uint8_t> bytes;
+  HugeVector<uint32_t> rows;  // the first num_rows are valid
+  size_t num_rows = 0;
+  size_t size;
+};
+
+// How a call is carried out. Peers have neither backends nor threads.
+struct Way {
+  const Backend* backend = nullptr;
+  unsigned threads = 1;
+};
+
+class Subject {
+ public:
+  explicit Subject(std::string kind) : kind_(std::move(kind)) {}
+  virtual ~Subject() = default;
+
+  const std::string& kind() const noexcept { return kind_; }
+
+  // What to call its origin in a report: "tamis", or a library and its version.
+  virtual std::string library() const = 0;
+  bool is_peer() const { return library() != "tamis"; }
+
+  virtual bool Can(Operation operation, KeyForm form) const = 0;
+  // Whether keys that are in may be inserted again and leave the filter as it was. Else they are
+  // erased before: a subject that can neither has no Operation::kInsert.
+  virtual bool reinserts() const = 0;
+
+  // The most bytes that it can have.
+  virtual uint64_t max_bytes() const { return ~uint64_t{0}; }
+
+  // Makes an empty filter of about `bytes` in that memory: as large as it can be, down to half.
+  // Close gives the memory back.
+  virtual void Open(std::pmr::memory_resource& memory, uint64_t bytes) = 0;
+  virtual void Close() = 0;
+
+  virtual uint64_t capacity() const = 0;  // keys that it takes
+  virtual uint64_t bytes() const = 0;
+  // The rate of false positives that theory gives for its present fill; nothing if unknown.
+  virtual std::optional<double> expected_fpr() const = 0;
+  // The bits, if they are to be equal whatever the backend that set them.
+  virtual std::span<const std::byte> contents() const = 0;
+
+  virtual void Clear() = 0;
+  // Throws std::runtime_error if not all keys find room, or are there to be erased.
+  virtual void Insert(const Keys& keys, Way way) = 0;
+  virtual void Erase(const Keys& keys, Way way) = 0;
+  // kContains, kSelect or kOneKey.
+  virtual void Ask(Operation operation, const Keys& keys, Way way, Answers& answers) = 0;
+  // Whether Ask gives this answer as bits, else as bytes (or rows, for kSelect).
+  virtual bool AnswersInBits(Operation operation) const = 0;
+
+ private:
+  std::string kind_;
+};
+
+using Subjects = std::vector<std::unique_ptr<Subject>>;
+
+// All kinds of filters of this library; the first is its default. A new kind is one entry in
+// tamis_subjects.cc.
+Subjects TamisSubjects();
+// What was found of other libraries when this was built.
+Subjects PeerSubjects();
+
+}  // namespace tamis::bench
+
+#endif  // TAMIS_BENCH_SUITE_SUBJECT_H_

@@ -1,0 +1,483 @@
+#include "bench/suite/suite.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+
+#include "bench/suite/verify.h"
+#include "bench/timing.h"
+#include "tamis/memory.h"
+
+namespace tamis::bench {
+namespace {
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr size_t kMinRepetitions = 3;
+constexpr uint64_t kMaxLimitLines = uint64_t{1} << 23;
+constexpr uint64_t kLimitReads = uint64_t{4} << 20;
+constexpr uint64_t kFprQueries = uint64_t{4} << 20;
+
+constexpr double kGrowth = 1.5;  // of the time of size classes
+
+// The same in each run of one mode, if time allows.
+size_t MostRepetitions(Mode mode) {
+  return mode == Mode::kQuick ? 7 : mode == Mode::kDefault ? 9 : 11;
+}
+
+const char* ModeName(Mode mode) {
+  return mode == Mode::kQuick ? "quick" : mode == Mode::kDefault ? "default" : "full";
+}
+
+SizeLimits LimitsOf(const SuiteOptions& options) {
+  SizeLimits limits{.physical_memory = PhysicalMemory()};
+  if (options.mode == Mode::kQuick) {
+    limits.llc_bytes = 64 * kMiB;
+    limits.memory_bytes = 512 * kMiB;
+  } else if (options.mode == Mode::kDefault) {
+    limits.llc_bytes = 128 * kMiB;
+    limits.memory_bytes = 1024 * kMiB;
+  }
+  const uint64_t most = options.max_bytes.value_or(std::numeric_limits<uint64_t>::max());
+  limits.llc_bytes = std::min(limits.llc_bytes, most);
+  limits.memory_bytes = std::min(limits.memory_bytes, most);
+  return limits;
+}
+
+// What kinds round up to, and some have beside the filter.
+uint64_t ArenaBytes(uint64_t filter_bytes) { return filter_bytes + filter_bytes / 8 + kMiB; }
+
+std::string SizeText(uint64_t bytes) {
+  char text[32];
+  if (bytes >= kMiB) {
+    std::snprintf(text, sizeof(text), "%.0f MiB", static_cast<double>(bytes) / kMiB);
+  } else {
+    std::snprintf(text, sizeof(text), "%.0f KiB", static_cast<double>(bytes) / 1024);
+  }
+  return text;
+}
+
+}  // namespace
+
+struct Suite::Turns {
+  Turns(const SizeClass& size_class, std::vector<Contender> all)
+      : size(size_class), contenders(std::move(all)), huge(ArenaBytes(size.bytes)) {
+    uint64_t fewest = std::numeric_limits<uint64_t>::max();
+    bool need_plain = false;
+    for (const Contender& contender : contenders) {
+      contender.subject->Open(huge, size.bytes);
+      fewest = std::min(fewest, contender.subject->capacity());
+      contender.subject->Close();
+      need_plain = need_plain || !contender.huge_pages;
+    }
+    if (need_plain) plain.emplace(ArenaBytes(size.bytes), false);
+    keys.emplace(size.bytes, fewest);
+    const size_t queries = keys->num_queries(KeyForm::kU64);
+    lines.emplace(size.bytes, std::min<size_t>(queries, kMaxLimitLines));
+    answers.emplace(queries);
+  }
+
+  void AddLimit(const Limit& sample, double per_second) {
+    const auto same = [&](const Limit& limit) {
+      return limit.name == sample.name && limit.threads == sample.threads &&
+             limit.huge_pages == sample.huge_pages;
+    };
+    auto found = std::find_if(limits.begin(), limits.end(), same);
+    if (found == limits.end()) found = limits.insert(limits.end(), sample);
+    found->method = sample.method;
+    found->per_second.push_back(per_second);
+  }
+
+  const SizeClass& size;
+  std::vector<Contender> contenders;
+  Arena huge;
+  std::optional<Arena> plain;
+  std::optional<SuiteKeys> keys;
+  std::optional<RandomLines> lines;
+  std::optional<Answers> answers;
+  std::optional<Answers> reference;  // of portable, to one contender and some queries
+  std::pair<const void*, const void*> reference_of;
+  std::map<std::pair<unsigned, bool>, double> line_ns;  // of this repetition
+  struct Rates {
+    double fpr = 0;
+    std::optional<double> expected;
+  };
+  std::map<std::pair<Subject*, bool>, Rates> rates;  // by subject and huge pages
+  std::vector<Limit> limits;
+  std::vector<Row> rows;  // in the order of the first repetition
+  size_t repetition = 0, repetitions = kMinRepetitions;
+  double start_ns = NowNs(Time::kWall);
+  double share_seconds = 0;       // of the budget
+  double repetition_seconds = 0;  // of the last one
+};
+
+Suite::Suite(const SuiteOptions& options, const Pinning& pinning, Sampler& sampler,
+             Progress& progress)
+    : options_(options),
+      pinning_(pinning),
+      sampler_(sampler),
+      progress_(progress),
+      subjects_(TamisSubjects()),
+      start_ns_(NowNs(Time::kWall)) {
+  backends_.push_back(&DefaultBackend());
+  const char* const pinned = std::getenv("TAMIS_BACKEND");
+  if (pinned == nullptr || *pinned == '\0') {
+    for (const Backend& backend : Backends()) {
+      if (backend.name != backends_[0]->name) backends_.push_back(&backend);
+    }
+  }
+  for (auto& peer : PeerSubjects()) {
+    results_.peers.emplace_back(peer->kind(), peer->library());
+    subjects_.push_back(std::move(peer));
+  }
+  results_.mode = ModeName(options.mode);
+  results_.context = MachineFacts();
+  const CacheSizes caches = MachineCaches();
+  results_.caches = {caches.l1_data, caches.l2, caches.last_level};
+  results_.memory_bytes = PhysicalMemory();
+  results_.processors = pinning.processors();
+  for (const SizeClass& size : SizeClasses(results_.caches, LimitsOf(options))) {
+    const auto& names = options.sizes;
+    if (names.empty() || std::find(names.begin(), names.end(), size.name) != names.end()) {
+      results_.sizes.push_back(size);
+    }
+  }
+}
+
+Suite::~Suite() = default;
+
+PlanInput Suite::Input() const {
+  return {options_.mode, backends_, results_.processors, options_.filter};
+}
+
+Way Suite::BestWay(const Subject& subject, unsigned threads) const {
+  if (subject.is_peer()) return {};
+  return {backends_[0], threads};
+}
+
+std::vector<std::string> Suite::CaseNames() const {
+  std::vector<std::string> names;
+  for (const SizeClass& size : results_.sizes) {
+    for (const Contender& contender : ContendersFor(size, subjects_, Input())) {
+      for (const auto* cases : {&contender.builds, &contender.others}) {
+        for (const Case& c : *cases) {
+          names.push_back(CaseName(contender.subject->kind(), c, size, contender.huge_pages));
+        }
+      }
+    }
+  }
+  return names;
+}
+
+void Suite::Verify() {
+  const Backend& portable = FindBackend("portable");
+  for (const auto& subject : subjects_) {
+    progress_.Show("checking " + subject->kind() + " against portable", -1);
+    if (subject->is_peer()) {
+      if (const auto wrong = Disagreement(*subject, {}, portable)) {
+        results_.refusals.push_back({"own", subject->kind(), *wrong});
+      }
+      continue;
+    }
+    std::erase_if(backends_, [&](const Backend* backend) {
+      const auto wrong = Disagreement(*subject, {backend, 1}, portable);
+      if (wrong) {
+        results_.refusals.push_back({std::string(backend->name), subject->kind(), *wrong});
+      }
+      return wrong.has_value();
+    });
+  }
+  for (const Refusal& refusal : results_.refusals) {
+    progress_.Say("refused: " + refusal.kind + " with backend " + refusal.backend + ": " +
+                  refusal.what);
+    std::erase_if(subjects_, [&](const auto& subject) {
+      return subject->is_peer() && subject->kind() == refusal.kind;
+    });
+  }
+  if (backends_.empty()) throw std::runtime_error("no backend is left to measure");
+  for (const Backend* const backend : backends_) results_.backends.emplace_back(backend->name);
+  results_.default_backend = backends_[0]->name;
+}
+
+Results Suite::Run() {
+  Verify();
+  bool any = false;
+  for (size_t i = 0; i < results_.sizes.size(); ++i) {
+    any = any || !ContendersFor(results_.sizes[i], subjects_, Input()).empty();
+  }
+  if (!any) throw std::runtime_error("nothing to measure matches \"" + options_.filter + "\"");
+  MeasureAccuracy();
+  for (size_t i = 0; i < results_.sizes.size(); ++i) RunSize(i);
+  results_.seconds = 1e-9 * (NowNs(Time::kWall) - start_ns_);
+  return std::move(results_);
+}
+
+double Suite::SecondsLeft(const Turns& turns) const {
+  if (options_.budget_seconds <= 0) return -1;
+  const double spent = 1e-9 * (NowNs(Time::kWall) - turns.start_ns);
+  const double all = static_cast<double>(turns.repetitions) * turns.repetition_seconds;
+  const double rest =
+      options_.budget_seconds - 1e-9 * (turns.start_ns - start_ns_) - turns.share_seconds;
+  return std::max(0.0, (all > 0 ? all : turns.share_seconds) - spent) + std::max(0.0, rest);
+}
+
+void Suite::RunSize(size_t index) {
+  std::vector<Contender> contenders = ContendersFor(results_.sizes[index], subjects_, Input());
+  if (contenders.empty()) return;
+  Turns turns(results_.sizes[index], std::move(contenders));
+  // A size class has half as much time again as the one before, if it takes that much.
+  const double left = options_.budget_seconds - 1e-9 * (turns.start_ns - start_ns_);
+  const auto classes = static_cast<double>(results_.sizes.size() - index);
+  turns.share_seconds = left * (kGrowth - 1) / (std::pow(kGrowth, classes) - 1);
+  turns.repetitions = options_.repetitions.value_or(MostRepetitions(options_.mode));
+
+  for (; turns.repetition < turns.repetitions; ++turns.repetition) {
+    const double start = NowNs(Time::kWall);
+    MeasureLimits(turns);
+    for (size_t i = 0; i < turns.contenders.size(); ++i) {
+      // The order rotates, so that no one is always the first after another.
+      const size_t turn = (i + turns.repetition) % turns.contenders.size();
+      Turn(turns, turns.contenders[turn], turns.repetition == 0);
+    }
+    turns.repetition_seconds = 1e-9 * (NowNs(Time::kWall) - start);
+    turns.reference.reset();  // only the first repetition checks
+    if (options_.repetitions || options_.budget_seconds <= 0 || turns.repetition == 0) continue;
+    const double spent = 1e-9 * (NowNs(Time::kWall) - turns.start_ns);
+    const double more = std::max(0.0, (turns.share_seconds - spent) / turns.repetition_seconds);
+    turns.repetitions = std::clamp(turns.repetition + 1 + static_cast<size_t>(more),
+                                   kMinRepetitions, MostRepetitions(options_.mode));
+  }
+  for (Limit& limit : turns.limits) results_.limits.push_back(std::move(limit));
+  for (Row& row : turns.rows) results_.rows.push_back(std::move(row));
+}
+
+void Suite::MeasureLimits(Turns& turns) {
+  progress_.Show(turns.size.name + " " + SizeText(turns.size.bytes) + ", limits",
+                 SecondsLeft(turns));
+  const uint64_t lines = std::min(turns.keys->num_queries(KeyForm::kU64), kMaxLimitLines);
+  const int passes = static_cast<int>(std::clamp<uint64_t>(kLimitReads / lines, 1, 16));
+  const auto measure = [&](const Arena& arena, bool huge_pages, unsigned threads) {
+    pinning_.PinTo(threads);
+    const LineLimit limit =
+        turns.lines->Measure(arena.memory().first(turns.size.bytes), passes, threads);
+    pinning_.PinTo(1);
+    turns.line_ns[{threads, huge_pages}] = limit.ns;
+    turns.AddLimit({.name = "random_lines",
+                    .size_class = turns.size.name,
+                    .threads = threads,
+                    .huge_pages = huge_pages,
+                    .unit = "lines",
+                    .method = std::string(limit.method)},
+                   1e9 / limit.ns);
+  };
+  for (const unsigned threads : ThreadCounts(results_.processors)) {
+    measure(turns.huge, true, threads);
+  }
+  if (turns.plain) measure(*turns.plain, false, 1);
+  const auto read_passes =
+      static_cast<int>(std::clamp<uint64_t>(32 * kMiB / turns.size.bytes, 1, 1000));
+  turns.AddLimit(
+      {.name = "sequential_read", .size_class = turns.size.name, .unit = "bytes"},
+      1e9 * SequentialReadRate(turns.huge.memory().first(turns.size.bytes), read_passes));
+  turns.AddLimit({.name = "hash", .size_class = turns.size.name, .unit = "keys"},
+                 1e9 / HashNs(*backends_[0], 32));
+}
+
+void Suite::Turn(Turns& turns, const Contender& contender, bool first) {
+  Subject& subject = *contender.subject;
+  subject.Open(contender.huge_pages ? turns.huge : *turns.plain, turns.size.bytes);
+  if (contender.builds.empty()) {
+    pinning_.PinTo(results_.processors);
+    InsertIntegers(subject, *turns.keys, BestWay(subject, results_.processors));
+    pinning_.PinTo(1);
+  } else {
+    MeasureBuilds(turns, contender);
+  }
+  InsertStrings(subject, *turns.keys, BestWay(subject, 1));
+  if (first) {
+    turns.rates[{&subject, contender.huge_pages}] = {
+        MeasureFpr(turns, subject, BestWay(subject, 1)), subject.expected_fpr()};
+  }
+  for (const Case& c : contender.others) MeasureCase(turns, contender, c, first);
+  subject.Close();
+  if (!first) return;
+  const auto& rates = turns.rates[{&subject, contender.huge_pages}];
+  for (Row& row : turns.rows) {
+    if (row.kind != subject.kind() || row.huge_pages != contender.huge_pages) continue;
+    row.fpr = rates.fpr;
+    row.expected_fpr = rates.expected;
+  }
+}
+
+void Suite::MeasureBuilds(Turns& turns, const Contender& contender) {
+  Subject& subject = *contender.subject;
+  const uint64_t n = turns.keys->NumIntegers(subject.capacity(), TakesStrings(subject));
+  for (const Case& c : contender.builds) {
+    const double ns = Sample(turns, contender, c, n, [&] {
+      subject.Clear();
+      return InsertIntegers(subject, *turns.keys, {c.backend, c.threads});
+    });
+    AddSample(turns, contender, c, n, ns);
+  }
+}
+
+void Suite::MeasureCase(Turns& turns, const Contender& contender, const Case& c, bool first) {
+  Subject& subject = *contender.subject;
+  const Way way{c.backend, c.threads};
+  const Time time = c.threads == 1 ? Time::kThread : Time::kWall;
+  Keys keys;
+  std::function<double()> iterate;
+  AskedKeys asked;
+  if (IsLookup(c.operation)) {
+    asked = turns.keys->Queries(c.form, c.hit_percent);
+    keys = asked.keys;
+    iterate = [&] {
+      return Nanoseconds(time, [&] { subject.Ask(c.operation, keys, way, *turns.answers); });
+    };
+  } else {
+    keys = turns.keys->Last(turns.keys->NumIntegers(subject.capacity(), TakesStrings(subject)),
+                            c.form);
+    const auto insert = [&] { return Nanoseconds(time, [&] { subject.Insert(keys, way); }); };
+    const auto erase = [&] { return Nanoseconds(time, [&] { subject.Erase(keys, way); }); };
+    if (c.operation == Operation::kErase) {
+      iterate = [erase, insert] {
+        const double ns = erase();
+        insert();
+        return ns;
+      };
+    } else if (subject.reinserts()) {
+      iterate = insert;
+    } else {
+      iterate = [erase, insert] {
+        erase();
+        return insert();
+      };
+    }
+  }
+  iterate();  // to warm up
+  if (first && IsLookup(c.operation)) {
+    if (const auto wrong = WrongAnswers(turns, contender, c, asked)) {
+      throw std::runtime_error(CaseName(subject.kind(), c, turns.size, contender.huge_pages) +
+                               ": " + *wrong);
+    }
+  }
+  AddSample(turns, contender, c, keys.size(), Sample(turns, contender, c, keys.size(), iterate));
+}
+
+std::optional<std::string> Suite::WrongAnswers(Turns& turns, const Contender& contender,
+                                               const Case& c, const AskedKeys& asked) const {
+  Subject& subject = *contender.subject;
+  const Answers& answers = *turns.answers;
+  const auto missed = FirstFalseNegative(subject, c.operation, answers, asked.present);
+  if (missed) return "a false negative for query " + std::to_string(*missed);
+  if (subject.is_peer() || c.operation != Operation::kContains) return std::nullopt;
+  const std::pair<const void*, const void*> whose(&contender, asked.present.data());
+  if (!turns.reference || turns.reference_of != whose) {
+    turns.reference_of = whose;
+    turns.reference.emplace(asked.keys.size());
+    subject.Ask(c.operation, asked.keys, {&FindBackend("portable"), 1}, *turns.reference);
+  }
+  const auto& bits = turns.reference->bits;
+  if (!std::equal(bits.begin(), bits.end(), answers.bits.begin())) {
+    return "answers differ from portable's";
+  }
+  return std::nullopt;
+}
+
+double Suite::MeasureFpr(Turns& turns, Subject& subject, Way way) const {
+  uint64_t queries = 0, hits = 0;
+  for (size_t i = 0; queries < kFprQueries; ++i) {
+    const Keys absent = turns.keys->Absent(i);
+    subject.Ask(Operation::kContains, absent, way, *turns.answers);
+    hits += CountHits(subject, *turns.answers, absent.size());
+    queries += absent.size();
+  }
+  return static_cast<double>(hits) / static_cast<double>(queries);
+}
+
+double Suite::Sample(Turns& turns, const Contender& contender, const Case& c, uint64_t batch,
+                     const std::function<double()>& iterate) {
+  const Subject& subject = *contender.subject;
+  const std::string name = CaseName(subject.kind(), c, turns.size, contender.huge_pages);
+  progress_.Show(turns.size.name + " " + SizeText(turns.size.bytes) + ", repetition " +
+                     std::to_string(turns.repetition + 1) + " of " +
+                     std::to_string(turns.repetitions) + ", " + name,
+                 SecondsLeft(turns));
+  const auto bytes = static_cast<double>(subject.bytes());
+  pinning_.PinTo(c.threads);
+  const double ns =
+      sampler_.Sample(name, batch,
+                      {{"bytes", bytes},
+                       {"bits/key", 8 * bytes / static_cast<double>(subject.capacity())},
+                       {"fpr", turns.rates[{contender.subject, contender.huge_pages}].fpr},
+                       {"limit_ns", turns.line_ns[{c.threads, contender.huge_pages}]}},
+                      iterate);
+  pinning_.PinTo(1);
+  return ns;
+}
+
+void Suite::AddSample(Turns& turns, const Contender& contender, const Case& c, uint64_t batch,
+                      double ns_per_key) {
+  const Subject& subject = *contender.subject;
+  const std::string name = CaseName(subject.kind(), c, turns.size, contender.huge_pages);
+  auto row = std::find_if(turns.rows.begin(), turns.rows.end(),
+                          [&](const Row& other) { return other.name == name; });
+  if (row == turns.rows.end()) {
+    row = turns.rows.insert(turns.rows.end(), Row{.name = name,
+                                                  .kind = subject.kind(),
+                                                  .library = subject.library(),
+                                                  .point = c,
+                                                  .size_class = turns.size.name,
+                                                  .huge_pages = contender.huge_pages,
+                                                  .filter_bytes = subject.bytes(),
+                                                  .num_keys = subject.capacity(),
+                                                  .batch_keys = batch});
+  }
+  row->ns_per_key.push_back(ns_per_key);
+  const auto limit = turns.line_ns.find({c.threads, contender.huge_pages});
+  if (limit != turns.line_ns.end()) row->share_of_limit.push_back(limit->second / ns_per_key);
+}
+
+void Suite::MeasureAccuracy() {
+  constexpr uint64_t kBytes = uint64_t{3} << 19;  // 12 bits for each of 1 Mi keys
+  constexpr double kBitsPerKey[] = {6, 8, 10, 12, 14, 16, 20, 24};
+  Arena arena(ArenaBytes(kBytes));
+  SuiteKeys keys(kBytes, 1);
+  Answers answers(keys.num_queries(KeyForm::kU64));
+  for (const auto& subject : subjects_) {
+    progress_.Show("false positives of " + subject->kind(), -1);
+    const Way way = BestWay(*subject, 1);
+    const auto measure = [&](std::optional<double> bits_per_key) {
+      subject->Open(arena, kBytes);
+      const double bits = 8 * static_cast<double>(subject->bytes());
+      const uint64_t n =
+          bits_per_key ? static_cast<uint64_t>(bits / *bits_per_key) : subject->capacity();
+      keys.ForEachSlice(n, [&](const Keys& slice) { subject->Insert(slice, way); });
+      Accuracy point{.kind = subject->kind(),
+                     .library = subject->library(),
+                     .bits_per_key = bits / static_cast<double>(n),
+                     .num_keys = n,
+                     .expected_fpr = subject->expected_fpr()};
+      uint64_t hits = 0;
+      for (size_t i = 0; point.queries < kFprQueries; ++i) {
+        const Keys absent = keys.Absent(i);
+        subject->Ask(Operation::kContains, absent, way, answers);
+        hits += CountHits(*subject, answers, absent.size());
+        point.queries += absent.size();
+      }
+      point.fpr = static_cast<double>(hits) / static_cast<double>(point.queries);
+      subject->Close();
+      results_.accuracy.push_back(point);
+    };
+    // Those that cannot hold more than their capacity have one size for a key.
+    if (!subject->reinserts()) {
+      measure(std::nullopt);
+      continue;
+    }
+    for (const double bits : kBitsPerKey) measure(bits);
+  }
+}
+
+}  // namespace tamis::bench

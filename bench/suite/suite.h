@@ -1,0 +1,77 @@
+// A run of the suite: every size class, with repetitions that take turns.
+#ifndef TAMIS_BENCH_SUITE_SUITE_H_
+#define TAMIS_BENCH_SUITE_SUITE_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/huge_memory.h"
+#include "bench/limits.h"
+#include "bench/machine.h"
+#include "bench/suite/keys.h"
+#include "bench/suite/plan.h"
+#include "bench/suite/progress.h"
+#include "bench/suite/results.h"
+#include "bench/suite/sampler.h"
+
+namespace tamis::bench {
+
+struct SuiteOptions {
+  Mode mode = Mode::kDefault;
+  std::string filter;                 // as PlanInput::filter
+  std::optional<size_t> repetitions;  // fixed, whatever the time
+  double budget_seconds = 0;          // 0: none; repetitions are left out to stay within it
+  double sample_seconds = 0;          // 0: as Google Benchmark's flag says
+  std::vector<std::string> sizes;     // names of size classes; empty: all
+  std::optional<uint64_t> max_bytes;  // of a filter
+};
+
+class Suite {
+ public:
+  Suite(const SuiteOptions& options, const Pinning& pinning, Sampler& sampler, Progress& progress);
+  ~Suite();
+
+  // The names of all cases, in the order of their first repetition.
+  std::vector<std::string> CaseNames() const;
+
+  // Measures everything. Throws std::runtime_error if nothing is left to measure.
+  Results Run();
+
+ private:
+  struct Turns;  // of one size class
+
+  void Verify();
+  void RunSize(size_t index);
+  void MeasureLimits(Turns& turns);
+  void Turn(Turns& turns, const Contender& contender, bool first);
+  void MeasureBuilds(Turns& turns, const Contender& contender);
+  void MeasureCase(Turns& turns, const Contender& contender, const Case& c, bool first);
+  // What the answers to a lookup have wrong, in comparison with those of `portable`.
+  std::optional<std::string> WrongAnswers(Turns& turns, const Contender& contender, const Case& c,
+                                          const AskedKeys& asked) const;
+  double MeasureFpr(Turns& turns, Subject& subject, Way way) const;
+  void AddSample(Turns& turns, const Contender& contender, const Case& c, uint64_t batch,
+                 double ns_per_key);
+  double Sample(Turns& turns, const Contender& contender, const Case& c, uint64_t batch,
+                const std::function<double()>& iterate);
+  void MeasureAccuracy();
+  double SecondsLeft(const Turns& turns) const;
+  PlanInput Input() const;
+  Way BestWay(const Subject& subject, unsigned threads) const;
+
+  SuiteOptions options_;
+  const Pinning& pinning_;
+  Sampler& sampler_;
+  Progress& progress_;
+  std::vector<const Backend*> backends_;  // the default one first
+  Subjects subjects_;
+  Results results_;
+  double start_ns_;
+};
+
+}  // namespace tamis::bench
+
+#endif  // TAMIS_BENCH_SUITE_SUITE_H_

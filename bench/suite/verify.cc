@@ -1,0 +1,146 @@
+#include "bench/suite/verify.h"
+
+#include <algorithm>
+#include <bit>
+#include <exception>
+#include <vector>
+
+#include "bench/timing.h"
+
+namespace tamis::bench {
+namespace {
+
+constexpr uint64_t kFilterBytes = uint64_t{150'000};
+constexpr size_t kSlack = 1 << 20;  // kinds differ in what they round up to
+constexpr Operation kLookups[] = {Operation::kContains, Operation::kSelect, Operation::kOneKey};
+constexpr KeyForm kForms[] = {KeyForm::kU64, KeyForm::kString16, KeyForm::kUrl};
+
+// All that one way of carrying things out leaves behind.
+struct Trace {
+  std::vector<std::pair<std::string, std::vector<std::byte>>> contents;
+  std::vector<std::pair<std::string, std::vector<uint64_t>>> answers;
+  std::string error;  // not empty: where it failed on its own
+};
+
+std::vector<uint64_t> Copy(const Subject& subject, Operation operation, const Answers& answers) {
+  if (operation == Operation::kSelect) {
+    return {answers.rows.begin(), answers.rows.begin() + answers.num_rows};
+  }
+  if (subject.AnswersInBits(operation)) return {answers.bits.begin(), answers.bits.end()};
+  return {answers.bytes.begin(), answers.bytes.end()};
+}
+
+void Follow(Subject& subject, Way way, Arena& arena, Trace& trace) {
+  subject.Open(arena, kFilterBytes);
+  SuiteKeys keys(kFilterBytes, subject.capacity());
+  const uint64_t integers = keys.NumIntegers(subject.capacity(), TakesStrings(subject));
+  const auto keep = [&](const char* when) {
+    trace.contents.emplace_back(when,
+                                std::vector(subject.contents().begin(), subject.contents().end()));
+  };
+  InsertIntegers(subject, keys, way);
+  InsertStrings(subject, keys, way);
+  keep("filter that it builds");
+  Answers answers(keys.num_queries(KeyForm::kU64));
+  for (const KeyForm form : kForms) {
+    const AskedKeys asked = keys.Queries(form, 50);
+    for (const Operation operation : kLookups) {
+      if (!subject.Can(operation, form)) continue;
+      subject.Ask(operation, asked.keys, way, answers);
+      const std::string name =
+          std::string(OperationName(operation)) + " of " + std::string(KeyFormName(form)) + " keys";
+      trace.answers.emplace_back(name, Copy(subject, operation, answers));
+      const auto missed = FirstFalseNegative(subject, operation, answers, asked.present);
+      if (missed) trace.error = name + ": a false negative for query " + std::to_string(*missed);
+    }
+  }
+  if (subject.Can(Operation::kErase, KeyForm::kU64)) {
+    subject.Erase(keys.Last(integers, KeyForm::kU64), way);
+    keep("filter after erasing");
+  }
+  if (subject.Can(Operation::kInsert, KeyForm::kU64)) {
+    subject.Insert(keys.Last(integers, KeyForm::kU64), way);
+    keep("filter after inserting again");
+  }
+}
+
+Trace Traced(Subject& subject, Way way) {
+  Trace trace;
+  Arena arena(kFilterBytes + kSlack);
+  try {
+    Follow(subject, way, arena, trace);
+  } catch (const std::exception& error) {
+    trace.error = error.what();
+  }
+  subject.Close();
+  return trace;
+}
+
+template <typename Entries>
+std::optional<std::string> FirstDifference(const Entries& ours, const Entries& theirs) {
+  for (size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i) {
+    if (ours[i].second != theirs[i].second) return ours[i].first + " differs from portable's";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> Disagreement(Subject& subject, Way way, const Backend& portable) {
+  const Trace trace = Traced(subject, way);
+  if (!trace.error.empty()) return trace.error;
+  if (subject.is_peer()) return std::nullopt;
+  const Trace reference = Traced(subject, {&portable, 1});
+  if (auto difference = FirstDifference(trace.contents, reference.contents)) return difference;
+  return FirstDifference(trace.answers, reference.answers);
+}
+
+bool TakesStrings(const Subject& subject) {
+  return subject.Can(Operation::kContains, KeyForm::kUrl);
+}
+
+double InsertIntegers(Subject& subject, SuiteKeys& keys, Way way) {
+  const Time time = way.threads == 1 ? Time::kThread : Time::kWall;
+  double ns = 0;
+  keys.ForEachSlice(
+      keys.NumIntegers(subject.capacity(), TakesStrings(subject)),
+      [&](const Keys& slice) { ns += Nanoseconds(time, [&] { subject.Insert(slice, way); }); });
+  return ns;
+}
+
+void InsertStrings(Subject& subject, SuiteKeys& keys, Way way) {
+  if (!TakesStrings(subject)) return;
+  for (const KeyForm form : {KeyForm::kString16, KeyForm::kUrl}) {
+    subject.Insert(keys.Last(0, form), way);
+  }
+}
+
+std::optional<size_t> FirstFalseNegative(const Subject& subject, Operation operation,
+                                         const Answers& answers, std::span<const uint8_t> present) {
+  const bool select = operation == Operation::kSelect;
+  const bool in_bits = subject.AnswersInBits(operation);
+  const uint32_t* row = answers.rows.data();
+  const uint32_t* const end = row + answers.num_rows;
+  for (size_t i = 0; i < present.size(); ++i) {
+    while (select && row != end && *row < i) ++row;
+    const bool answer = select    ? row != end && *row == i
+                        : in_bits ? (answers.bits[i / 64] >> (i % 64)) & 1
+                                  : answers.bytes[i] != 0;
+    if (present[i] && !answer) return i;
+  }
+  return std::nullopt;
+}
+
+size_t CountHits(const Subject& subject, const Answers& answers, size_t queries) {
+  size_t hits = 0;
+  if (subject.AnswersInBits(Operation::kContains)) {
+    for (size_t i = 0; i < BitmapWords(queries); ++i) {
+      hits += static_cast<size_t>(std::popcount(answers.bits[i]));
+    }
+  } else {
+    for (size_t i = 0; i < queries; ++i) hits += answers.bytes[i] != 0;
+  }
+  return hits;
+}
+
+}  // namespace tamis::bench

@@ -1,0 +1,133 @@
+// The axes, the size classes, and which points a run measures.
+#include "bench/suite/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <stdexcept>
+
+namespace tamis::bench {
+namespace {
+
+constexpr uint64_t kKiB = uint64_t{1} << 10;
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr Caches kCaches{48 * kKiB, 2 * kMiB, 32 * kMiB};
+
+std::vector<const Backend*> AllBackends() {
+  std::vector<const Backend*> backends;
+  for (const Backend& backend : Backends()) backends.push_back(&backend);
+  return backends;
+}
+
+std::vector<std::string> Names(Mode mode, const std::string& filter = "") {
+  const auto backends = AllBackends();
+  const Subjects subjects = TamisSubjects();
+  std::vector<std::string> names;
+  for (const SizeClass& size : SizeClasses(kCaches, {})) {
+    for (const Contender& contender : ContendersFor(size, subjects, {mode, backends, 4, filter})) {
+      for (const auto* cases : {&contender.builds, &contender.others}) {
+        for (const Case& c : *cases) {
+          names.push_back(CaseName(contender.subject->kind(), c, size, contender.huge_pages));
+        }
+      }
+    }
+  }
+  return names;
+}
+
+TEST(SizeClassesTest, FollowTheCaches) {
+  const auto sizes = SizeClasses(kCaches, {.physical_memory = uint64_t{64} << 30});
+  ASSERT_EQ(sizes.size(), 4u);
+  EXPECT_EQ(sizes[0].name, "L1");
+  EXPECT_EQ(sizes[0].bytes, 24 * kKiB);
+  EXPECT_EQ(sizes[1].bytes, 1 * kMiB);
+  EXPECT_EQ(sizes[2].name, "LLC");
+  EXPECT_EQ(sizes[2].bytes, 16 * kMiB);
+  EXPECT_EQ(sizes[3].name, "memory");
+  EXPECT_EQ(sizes[3].bytes, 256 * kMiB);
+}
+
+TEST(SizeClassesTest, WithoutAThirdLevelThereIsOneLess) {
+  const auto sizes = SizeClasses({32 * kKiB, kMiB, kMiB}, {});
+  ASSERT_EQ(sizes.size(), 3u);
+  EXPECT_EQ(sizes[1].name, "LLC");
+  EXPECT_EQ(sizes[1].bytes, kMiB / 2);
+}
+
+TEST(SizeClassesTest, StayWithinAThirdOfMemory) {
+  for (const uint64_t memory : {256 * kMiB, 2048 * kMiB, uint64_t{24} << 30}) {
+    for (const SizeClass& size :
+         SizeClasses({kCaches.l1, kCaches.l2, 512 * kMiB}, {.physical_memory = memory})) {
+      EXPECT_LE(2 * size.bytes, memory / 3) << size.name;
+      EXPECT_GT(size.bytes, 0u);
+    }
+  }
+}
+
+TEST(SizeClassesTest, KeepToLimits) {
+  const auto sizes = SizeClasses(kCaches, {.llc_bytes = 4 * kMiB, .memory_bytes = 9 * kMiB});
+  EXPECT_EQ(sizes[2].bytes, 4 * kMiB);
+  EXPECT_EQ(sizes[3].bytes, 9 * kMiB);
+}
+
+TEST(PlanTest, NamesAreUniqueAndNameEveryAxis) {
+  for (const Mode mode : {Mode::kQuick, Mode::kDefault, Mode::kFull}) {
+    const auto names = Names(mode);
+    EXPECT_EQ(std::set(names.begin(), names.end()).size(), names.size());
+    for (const std::string& name : names) {
+      for (const char* axis : {"/backend:", "/threads:", "/size:", "/keys:", "/huge_pages:"}) {
+        EXPECT_NE(name.find(axis), std::string::npos) << name;
+      }
+    }
+  }
+}
+
+TEST(PlanTest, QuickIsPartOfDefaultAndThatOfFull) {
+  const auto quick = Names(Mode::kQuick), standard = Names(Mode::kDefault),
+             full = Names(Mode::kFull);
+  EXPECT_LT(quick.size(), standard.size());
+  EXPECT_LT(standard.size(), full.size());
+  const std::set all(full.begin(), full.end());
+  for (const std::string& name : standard) EXPECT_TRUE(all.contains(name)) << name;
+  const std::set most(standard.begin(), standard.end());
+  for (const std::string& name : quick) EXPECT_TRUE(most.contains(name)) << name;
+}
+
+TEST(PlanTest, QuickVariesEachAxis) {
+  const auto names = Names(Mode::kQuick);
+  const auto has = [&](const std::string& part) {
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return name.find(part) != std::string::npos;
+    });
+  };
+  for (const Backend& backend : Backends()) {
+    EXPECT_TRUE(has("/backend:" + std::string(backend.name) + "/"));
+  }
+  for (const char* part :
+       {"/contains/",  "/select/",        "/one_key/",   "/insert/",       "/build/",
+        "/threads:1/", "/threads:2/",     "/threads:4/", "/size:L1/",      "/size:L2/",
+        "/size:LLC/",  "/size:memory/",   "/hits:0/",    "/hits:50/",      "/hits:100/",
+        "/keys:u64/",  "/keys:string16/", "/keys:url/",  "/huge_pages:on", "/huge_pages:off"}) {
+    EXPECT_TRUE(has(part)) << part;
+  }
+}
+
+TEST(PlanTest, TheFilterChoosesByName) {
+  const auto names = Names(Mode::kQuick, "/select/.*/size:L2/");
+  EXPECT_FALSE(names.empty());
+  for (const std::string& name : names) EXPECT_NE(name.find("/select/"), std::string::npos);
+  for (const std::string& name : Names(Mode::kQuick, "-/contains/")) {
+    EXPECT_EQ(name.find("/contains/"), std::string::npos);
+  }
+  EXPECT_TRUE(Names(Mode::kQuick, "no such name").empty());
+  EXPECT_THROW(Names(Mode::kQuick, "("), std::invalid_argument);
+}
+
+TEST(PlanTest, ThreadCountsAreThePowersOfTwoAndAll) {
+  EXPECT_EQ(ThreadCounts(1), (std::vector<unsigned>{1}));
+  EXPECT_EQ(ThreadCounts(2), (std::vector<unsigned>{1, 2}));
+  EXPECT_EQ(ThreadCounts(6), (std::vector<unsigned>{1, 2, 4, 6}));
+}
+
+}  // namespace
+}  // namespace tamis::bench

@@ -1,0 +1,96 @@
+// Backends that agree with portable pass, and each kind of wrong kernel is found.
+#include "bench/suite/verify.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tamis/detail/kernels.h"
+
+namespace tamis::bench {
+namespace {
+
+const Backend& Portable() { return FindBackend("portable"); }
+
+std::unique_ptr<Subject> SplitBlock() { return std::move(TamisSubjects().front()); }
+
+// The portable kernels, of which a test breaks one.
+class BrokenBackend {
+ public:
+  Kernels& kernels() { return kernels_; }
+  const Backend& backend() const { return backend_; }
+
+ private:
+  Kernels kernels_ = *Portable().kernels;
+  Backend backend_{"broken", "for tests", &kernels_};
+};
+
+TEST(VerifyTest, AllBackendsAgreeInAllKinds) {
+  for (const auto& subject : TamisSubjects()) {
+    for (const Backend& backend : Backends()) {
+      EXPECT_EQ(Disagreement(*subject, {&backend, 1}, Portable()), std::nullopt)
+          << subject->kind() << " " << backend.name;
+    }
+  }
+}
+
+TEST(VerifyTest, PeersFindTheirKeys) {
+  for (const auto& peer : PeerSubjects()) {
+    EXPECT_EQ(Disagreement(*peer, {}, Portable()), std::nullopt) << peer->kind();
+  }
+}
+
+TEST(VerifyTest, FindsFalseNegatives) {
+  BrokenBackend broken;
+  broken.kernels().split_block.contains = [](const uint32_t*, uint64_t, const Batch& batch,
+                                             uint64_t* bits) {
+    std::memset(bits, 0, BitmapWords(batch.n) * sizeof(*bits));
+  };
+  const auto wrong = Disagreement(*SplitBlock(), {&broken.backend(), 1}, Portable());
+  ASSERT_TRUE(wrong);
+  EXPECT_NE(wrong->find("false negative"), std::string::npos) << *wrong;
+}
+
+TEST(VerifyTest, FindsTooManyHits) {
+  BrokenBackend broken;
+  broken.kernels().split_block.contains = [](const uint32_t* words, uint64_t num_blocks,
+                                             const Batch& batch, uint64_t* bits) {
+    Portable().kernels->split_block.contains(words, num_blocks, batch, bits);
+    bits[0] = batch.n >= 64 ? ~uint64_t{0} : bits[0];
+  };
+  EXPECT_EQ(Disagreement(*SplitBlock(), {&broken.backend(), 1}, Portable()),
+            "contains of u64 keys differs from portable's");
+}
+
+TEST(VerifyTest, FindsAWrongOneKeyFunction) {
+  BrokenBackend broken;
+  broken.kernels().split_block.contains_one = [](const uint32_t*, uint64_t, uint64_t) {
+    return true;
+  };
+  EXPECT_EQ(Disagreement(*SplitBlock(), {&broken.backend(), 1}, Portable()),
+            "one_key of u64 keys differs from portable's");
+}
+
+TEST(VerifyTest, FindsOtherBits) {
+  BrokenBackend broken;
+  broken.kernels().split_block.insert = [](uint32_t* words, uint64_t num_blocks,
+                                           const Batch& batch) {
+    Portable().kernels->split_block.insert(words, num_blocks, batch);
+    words[0] = ~0u;
+  };
+  EXPECT_EQ(Disagreement(*SplitBlock(), {&broken.backend(), 1}, Portable()),
+            "filter that it builds differs from portable's");
+}
+
+TEST(VerifyTest, RowsAreAnswersToo) {
+  const auto subject = SplitBlock();
+  Answers answers(5);
+  answers.rows = {0, 2, 4, 0, 0};
+  answers.num_rows = 3;
+  const std::vector<uint8_t> present = {1, 0, 1, 0, 1}, more = {1, 0, 1, 1, 0};
+  EXPECT_EQ(FirstFalseNegative(*subject, Operation::kSelect, answers, present), std::nullopt);
+  EXPECT_EQ(FirstFalseNegative(*subject, Operation::kSelect, answers, more), 3u);
+}
+
+}  // namespace
+}  // namespace tamis::bench
