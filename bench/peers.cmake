@@ -19,7 +19,7 @@ if(TAMIS_PEER_INCLUDE AND NOT CMAKE_CROSSCOMPILING)
 endif()
 
 # Apache Arrow and Parquet: installed for C++, or the pyarrow package of a Python, which has headers
-# and libraries (-DTAMIS_PYARROW=<its folder>, what `python -c "import pyarrow; print(pyarrow.__path__[0])"` prints).
+# and libraries: -DTAMIS_PYARROW=$(python3 -c 'import pyarrow; print(pyarrow.__path__[0])').
 set(TAMIS_HAVE_ARROW OFF)
 set(TAMIS_PYARROW "" CACHE PATH "Folder of a pyarrow package, to compare with Parquet's filter")
 if(TAMIS_PYARROW)
@@ -45,3 +45,15 @@ else()
     target_link_libraries(tamis_peer_arrow INTERFACE Parquet::parquet_shared)
   endif()
 endif()
+
+# xor_singleheader: one header in C.
+set(TAMIS_HAVE_BINARY_FUSE OFF)
+find_path(TAMIS_XOR_INCLUDE binaryfusefilter.h DOC "Folder of xor_singleheader's headers")
+if(TAMIS_XOR_INCLUDE AND NOT CMAKE_CROSSCOMPILING)
+  set(TAMIS_HAVE_BINARY_FUSE ON)
+  add_library(tamis_peer_xor INTERFACE)
+  target_include_directories(tamis_peer_xor SYSTEM INTERFACE ${TAMIS_XOR_INCLUDE})
+endif()
+
+# RocksDB is not here: since 7.0 what builds and asks its filters is in headers that it does not
+# install, and only its tables use them.

@@ -11,6 +11,9 @@ Subjects PeerSubjects() {
 #if TAMIS_HAVE_ARROW
   peers.push_back(ArrowSubject());
 #endif
+#if TAMIS_HAVE_BINARY_FUSE
+  peers.push_back(BinaryFuseSubject());
+#endif
   return peers;
 }
 

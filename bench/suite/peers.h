@@ -18,6 +18,9 @@ std::unique_ptr<Subject> BoostMurmurSubject();
 // Parquet's split-block filter as Apache Arrow has it, XXH64.
 std::unique_ptr<Subject> ArrowSubject();
 
+// The binary fuse filter of xor_singleheader, 8 bits.
+std::unique_ptr<Subject> BinaryFuseSubject();
+
 }  // namespace tamis::bench
 
 #endif  // TAMIS_BENCH_SUITE_PEERS_H_

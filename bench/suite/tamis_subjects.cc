@@ -23,7 +23,7 @@ void RequireAll(size_t done, const Keys& keys, const char* what) {
 template <typename F>
 class TamisSubject final : public Subject {
  public:
-  // `bits_per_key`: what the filter is sized by, at its capacity. `reinserts`: see Subject.
+  // `bits_per_key`: at its capacity; 0 leaves the capacity to the filter. `reinserts`: see Subject.
   TamisSubject(const char* kind, double bits_per_key, bool reinserts)
       : Subject(kind), bits_per_key_(bits_per_key), reinserts_(reinserts) {}
 
@@ -45,9 +45,13 @@ class TamisSubject final : public Subject {
   bool reinserts() const override { return reinserts_; }
 
   void Open(std::pmr::memory_resource& memory, uint64_t bytes) override {
-    const auto capacity = static_cast<uint64_t>(8.0 * static_cast<double>(bytes) / bits_per_key_);
-    filter_.emplace(
-        FilterOptions{.capacity = capacity, .bytes = bytes, .memory = {.resource = &memory}});
+    FilterOptions options;
+    options.bytes = bytes;
+    options.memory.resource = &memory;
+    if (bits_per_key_ > 0) {
+      options.capacity = static_cast<uint64_t>(8.0 * static_cast<double>(bytes) / bits_per_key_);
+    }
+    filter_.emplace(options);
   }
   void Close() override { filter_.reset(); }
 

@@ -34,6 +34,7 @@ ALLOWED = [
     ("tools/", [STD, POSIX, r"CLI/\w+\.hpp", r"nlohmann/\w+\.hpp", PUBLIC, r"tools/[\w/]+\.h"]),
     ("bench/peer_boost.cc", [STD, r"boost/\w+\.hpp", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_boost.cc", [STD, r"boost/\w+\.hpp", r"bench/[\w/]+\.h"]),
+    ("bench/suite/peer_xor.cc", [STD, r"binaryfusefilter\.h", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_arrow.cc", [STD, r"(arrow|parquet)/[\w/]+\.h", r"bench/[\w/]+\.h"]),
     ("bench/", [STD, POSIX, r"benchmark/\w+\.h", r"nlohmann/\w+\.hpp", PUBLIC,
                 r"tamis/detail/kernels\.h", r"bench/[\w/]+\.h"]),

@@ -1,5 +1,6 @@
 """The command line of tamis-report."""
 import argparse
+import importlib
 import os
 import pathlib
 import sys
@@ -25,6 +26,8 @@ def parser():
                         help="where to write (default: standard output)")
     result.add_argument("--format", choices=["html", "markdown"],
                         help="default: html, or markdown if the output ends in .md")
+    result.add_argument("--plots", metavar="FOLDER",
+                        help="also write each plot as a file of its own, for documents")
     result.add_argument("--label", action="append", default=[],
                         help="what to call a file; once for each (default: its name)")
     result.add_argument("--baseline", metavar="FILE",
@@ -74,26 +77,40 @@ def run(options):
             return status
         results.insert(0, base)
 
+    if options.plots:
+        write_plots(results, pathlib.Path(options.plots))
     style = options.format
     if style is None:
         style = "markdown" if (options.output or "").endswith(".md") else "html"
-    if style == "markdown":
-        text = markdown.render(results)
-    else:
-        try:
-            from . import page
-        except ImportError as error:
-            raise load.BadInput(f"a page needs matplotlib ({error}): install python3-matplotlib, "
-                                "or take --format markdown") from None
-        text = page.render(results)
+    text = (markdown if style == "markdown" else needs_matplotlib("page")).render(results)
     if options.output:
-        try:
-            pathlib.Path(options.output).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise load.BadInput(f"cannot write {options.output}: {error}") from None
+        write(pathlib.Path(options.output), text)
     else:
         sys.stdout.write(text)
     return status
+
+
+def needs_matplotlib(module):
+    try:
+        return importlib.import_module(f".{module}", __package__)
+    except ImportError as error:
+        raise load.BadInput(f"plots need matplotlib ({error}): install python3-matplotlib, "
+                            "or take --format markdown") from None
+
+
+def write(path, text):
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise load.BadInput(f"cannot write {path}: {error}") from None
+
+
+def write_plots(results, folder):
+    plots = needs_matplotlib("plots")
+    for name, _, draw in plots.GALLERY:
+        svg = draw(results, True) if plots.has_scales(draw) else draw(results)
+        if svg:
+            write(folder / f"{name}.svg", plots.standalone(svg))
 
 
 def main(arguments):

@@ -74,10 +74,11 @@ def sentence(old, new, comparisons):
     text = f"{new.label} against {old.label}"
     if backends[0] != backends[1]:
         text += f" (backend {backends[1]} against {backends[0]})"
+    near = sum(0.95 <= c.speedup <= 1.05 for c in comparisons) / len(comparisons)
     text += (f": {len(verdicts)} measurements in common, {verdicts.count('faster')} faster, "
              f"{verdicts.count('slower')} slower, {verdicts.count('same')} the same within their "
-             f"spread; {geometric_mean(c.speedup for c in comparisons):.2f} times as fast on "
-             "average.")
+             f"spread; {near:.0%} are within 5% of each other; "
+             f"{geometric_mean(c.speedup for c in comparisons):.2f} times as fast on average.")
     # Peers and the other backends are the same code in both files: what differs is the default.
     ours = [c for c in comparisons if c.new.default_backend and c.new.data["library"] == "tamis"]
     groups = {}

@@ -22,6 +22,17 @@ def _speedup(comparison):
     return f"{mark}{comparison.speedup:.2f}{mark} [{low:.2f}, {high:.2f}]"
 
 
+def _side_by_side(one):
+    sizes = tables.sizes([one])
+    columns = [(operation, size) for operation in ("contains", "build") for size in sizes]
+    head = ["ns/key", "library", "bits/key", "FPR", *(f"{operation}, {size}"
+                                                      for operation, size in columns)]
+    return _table(head, [
+        [kind, library, f"{bits:.1f}", f"{fpr:.3%}",
+         *(f"{cells[column].ns:.2f}" if column in cells else "" for column in columns)]
+        for kind, library, bits, fpr, cells in tables.side_by_side(one)])
+
+
 def _fpr_table(one):
     rows = [[point["kind"], f"{point['bits_per_key']:.2f}", f"{point['fpr']:.4%}",
              f"{point['expected_fpr']:.4%}" if point["expected_fpr"] is not None else ""]
@@ -44,6 +55,8 @@ def render(results):
     for one in results:
         parts.append(f"## {one.label}\n")
         own = tables.sizes([one])
+        parts.append("One thread, integers, half of the queries hits, default backend:\n")
+        parts.append(_side_by_side(one))
         parts.append("ns/key, spread, share of the limit of random cache lines.\n")
         head = ["", *(f"{size} ({tables.bytes_text(one.sizes[size])})" for size in own)]
         parts.append(_table(head, [

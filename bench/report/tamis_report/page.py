@@ -45,6 +45,18 @@ def _speedup(comparison):
             f"number {comparison.verdict()}")
 
 
+def _side_by_side(one):
+    columns = [(operation, size) for operation in ("contains", "build")
+               for size in tables.sizes([one])]
+    head = ["ns/key", "library", "bits/key", "false positives",
+            *(f"{operation}, {size}" for operation, size in columns)]
+    return _table(head, [
+        [_text(kind), _text(library), (f"{bits:.1f}", "number"), (f"{fpr:.3%}", "number"),
+         *((f"{cells[column].ns:.2f}" if column in cells else "", "number")
+           for column in columns)]
+        for kind, library, bits, fpr, cells in tables.side_by_side(one)])
+
+
 def _summary(results):
     first = results[0]
     parts = ["<h2 id='summary'>Summary</h2>"]
@@ -66,7 +78,10 @@ def _summary(results):
             for kind, label, cells in tables.comparison_lines(first, other)]))
     for one in results:
         own = tables.sizes([one])
-        body = _table(
+        body = ("<p>One thread, integers, half of the queries hits, default backend:</p>" +
+                _side_by_side(one) +
+                "<p>Everything, with spread and share of the limit of random cache lines:</p>")
+        body += _table(
             ["M keys/s", *(f"{size}, {tables.bytes_text(one.sizes[size])}" for size in own)],
             [[_text(f"{kind}: {label}"), *(_speed(cells.get(size)) for size in own)]
              for kind, label, cells in tables.speed_lines(one)])
@@ -78,25 +93,16 @@ def _summary(results):
 
 def _plots(results):
     parts = ["<h2 id='plots'>Plots</h2>"]
-
-    def add(caption, drawn):
-        if drawn:
-            parts.append(f"<figure>{drawn}<figcaption>{caption}</figcaption></figure>")
-
-    def add_both(caption, draw):
-        parts.append(f'<figure><div class="log">{draw(True)}</div>'
-                     f'<div class="linear">{draw(False)}</div>'
-                     f"<figcaption>{caption}</figcaption></figure>")
-
-    limit = ("One thread, integers, half of the queries hits. Dashed: random cache lines that this "
-             "machine reads in the same memory.")
-    add_both(f"Lookups by backend. {limit}", lambda log: plots.by_backend(results, log))
-    add_both(f"Lookups by filter, default backend. {limit}",
-             lambda log: plots.by_kind(results, "contains", log))
-    add_both("Building by filter, default backend, one thread. A build that orders its keys first "
-             "can pass the limit.", lambda log: plots.by_kind(results, "build", log))
-    add("Scaling with threads, default backend.", plots.scaling(results))
-    add("False positives: measured over theory.", plots.accuracy(results))
+    for _, caption, draw in plots.GALLERY:
+        if plots.has_scales(draw):
+            parts.append(f'<figure><div class="log">{draw(results, True)}</div>'
+                         f'<div class="linear">{draw(results, False)}</div>')
+        else:
+            drawn = draw(results)
+            if not drawn:
+                continue
+            parts.append(f"<figure>{drawn}")
+        parts.append(f"<figcaption>{_text(caption)}</figcaption></figure>")
     return parts
 
 

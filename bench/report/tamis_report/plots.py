@@ -120,12 +120,20 @@ def by_backend(results, log):
         lambda row: row.key.backend, log)
 
 
-def by_kind(results, operation, log):
+def _by_kind(results, operation, log):
     return _throughput(
         results, f"{operation} by filter",
         lambda row: (row.key.operation == operation and row.default_backend and
                      _usual(row.key)),
         lambda row: row.key.kind, log)
+
+
+def lookups(results, log):
+    return _by_kind(results, "contains", log)
+
+
+def builds(results, log):
+    return _by_kind(results, "build", log)
 
 
 def scaling(results):
@@ -219,3 +227,29 @@ def speedups(first, other, comparisons):
         axes[0].invert_yaxis()
         axes[0].set_xlabel(f"times as fast: {other.label} against {first.label}")
         return _svg(figure, f"Speed-up of {other.label} against {first.label}")
+
+
+_LIMIT = ("One thread, integers, half of the queries hits. Dashed: random cache lines that this "
+          "machine reads in the same memory.")
+
+# Name, caption, function of the results (and of whether the scale is logarithmic).
+GALLERY = [
+    ("backends", f"Lookups by backend. {_LIMIT}", by_backend),
+    ("lookups", f"Lookups by filter, default backend. {_LIMIT}", lookups),
+    ("builds", "Building by filter, default backend, one thread. A build that orders its keys "
+     "first can pass the limit.", builds),
+    ("threads", "Scaling with threads, default backend.", scaling),
+    ("accuracy", "False positives: measured over theory.", accuracy),
+]
+
+
+def has_scales(draw):
+    return draw in (by_backend, lookups, builds)
+
+
+def standalone(svg):
+    """The same for a file of its own, which has no page to take the colour of text from."""
+    style = ("<style>svg{color:#1c1e21;background:#fff}@media(prefers-color-scheme:dark)"
+             "{svg{color:#e4e7eb;background:#16181c}}</style>")
+    end = svg.index(">") + 1
+    return svg[:end] + style + svg[end:]

@@ -1,4 +1,4 @@
-"""What the page and the Markdown have in common: tables as rows of text."""
+"""What the page and the Markdown have in common: tables as rows of text and measurements."""
 from . import compare, load
 
 FACTS = ["processor", "processors", "caches", "memory", "memory_bytes", "huge pages",
@@ -104,3 +104,18 @@ def limit_rows(results):
                 else f"{per_second / 1e6:.0f} M {unit}/s")
         found.setdefault(what, {})[limit["size_class"]] = text
     return list(found.items())
+
+
+def side_by_side(results):
+    """One line for each kind of filter, at the usual point of all axes: (kind, library, bits/key,
+    FPR, {(operation, size): row})."""
+    found = {}
+    for row in results.rows.values():
+        key = row.key
+        usual = (key.threads == 1 and key.hit_percent in (None, 50) and key.keys == "u64" and
+                 key.huge_pages and row.default_backend)
+        if usual and key.operation in ("contains", "build"):
+            line = found.setdefault(key.kind, (key.kind, row.data["library"],
+                                               row.data["bits_per_key"], row.data["fpr"], {}))
+            line[4][key.operation, key.size_class] = row
+    return list(found.values())

@@ -1,0 +1,79 @@
+// xor_singleheader's binary fuse filter with 8-bit fingerprints: smaller than a Bloom filter of its
+// rate, built once from all keys, which cannot change after that. It has no bulk lookup.
+#include <binaryfusefilter.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <stdexcept>
+
+#include "bench/suite/peers.h"
+
+namespace tamis::bench {
+namespace {
+
+constexpr uint64_t kMostKeys = uint64_t{1} << 24;  // all keys must be in memory at once
+
+class BinaryFuse8 final : public Subject {
+ public:
+  BinaryFuse8() : Subject("binary_fuse8") {}
+  ~BinaryFuse8() override { Close(); }
+
+  std::string library() const override { return "xor_singleheader"; }
+  bool Can(Operation operation, KeyForm form) const override {
+    return form == KeyForm::kU64 && (IsLookup(operation) || operation == Operation::kBuild) &&
+           operation != Operation::kSelect;
+  }
+  bool reinserts() const override { return false; }
+  uint64_t max_bytes() const override { return kMostKeys; }
+
+  void Open(std::pmr::memory_resource& memory, uint64_t bytes) override {
+    memory_ = &memory;
+    // It says how large it is for so many keys, and not the other way round.
+    for (uint64_t keys = std::min(bytes, kMostKeys); keys > 1; keys -= keys / 100 + 1) {
+      if (!binary_fuse8_allocate(static_cast<uint32_t>(keys), &filter_)) throw std::bad_alloc();
+      std::free(filter_.Fingerprints);
+      filter_.Fingerprints = nullptr;
+      if (filter_.ArrayLength <= bytes) break;
+    }
+    // In the memory that all take turns in, rather than in its own.
+    filter_.Fingerprints = static_cast<uint8_t*>(memory.allocate(filter_.ArrayLength));
+    Clear();
+  }
+  void Close() override {
+    if (filter_.Fingerprints == nullptr) return;
+    memory_->deallocate(filter_.Fingerprints, filter_.ArrayLength);
+    filter_.Fingerprints = nullptr;
+  }
+  uint64_t capacity() const override { return filter_.Size; }
+  uint64_t bytes() const override { return filter_.ArrayLength; }
+  std::optional<double> expected_fpr() const override { return 1.0 / 256; }
+  std::span<const std::byte> contents() const override { return {}; }
+
+  void Clear() override { std::fill_n(filter_.Fingerprints, filter_.ArrayLength, uint8_t{0}); }
+  void Insert(const Keys& keys, Way) override {
+    // It sorts the keys where it finds one twice, and these are distinct.
+    auto* const values = const_cast<uint64_t*>(keys.data<uint64_t>());
+    if (!binary_fuse8_populate(values, static_cast<uint32_t>(keys.size()), &filter_)) {
+      throw std::runtime_error("binary_fuse8_populate failed");
+    }
+  }
+  void Erase(const Keys&, Way) override { throw std::logic_error(kind() + " does not erase"); }
+  void Ask(Operation, const Keys& keys, Way, Answers& answers) override {
+    const uint64_t* const values = keys.data<uint64_t>();
+    for (size_t i = 0; i < keys.size(); ++i) {
+      answers.bytes[i] = binary_fuse8_contain(values[i], &filter_);
+    }
+  }
+  bool AnswersInBits(Operation) const override { return false; }
+
+ private:
+  std::pmr::memory_resource* memory_ = nullptr;
+  binary_fuse8_t filter_ = {};
+};
+
+}  // namespace
+
+std::unique_ptr<Subject> BinaryFuseSubject() { return std::make_unique<BinaryFuse8>(); }
+
+}  // namespace tamis::bench
