@@ -1,6 +1,7 @@
 // tamis-bench: see kUsage in options.cc.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -8,11 +9,15 @@
 #include <memory>
 #include <stdexcept>
 
+#include "bench/suite/calibrate.h"
 #include "bench/suite/options.h"
 #include "bench/timing.h"
 
 namespace tamis::bench {
 namespace {
+
+constexpr uint64_t kCalibrateBytes = uint64_t{256} << 20;
+constexpr size_t kCalibrateRepetitions = 5;
 
 std::unique_ptr<benchmark::BenchmarkReporter> ReporterOf(const std::string& format) {
   if (format == "json") return std::make_unique<benchmark::JSONReporter>();
@@ -26,6 +31,8 @@ std::unique_ptr<benchmark::BenchmarkReporter> ReporterOf(const std::string& form
 
 void PrintTable(const Results& results) {
   for (const SizeClass& size : results.sizes) {
+    const auto of_size = [&](const Row& row) { return row.size_class == size.name; };
+    if (std::none_of(results.rows.begin(), results.rows.end(), of_size)) continue;
     std::printf("\n%s, filters of %.1f KiB; median ns/key [quartiles], share of the limit\n",
                 size.name.c_str(), static_cast<double>(size.bytes) / 1024);
     for (const Limit& limit : results.limits) {
@@ -73,6 +80,15 @@ int Run(CommandLine& line) {
   for (const auto& reporter : reporters) pointers.push_back(reporter.get());
 
   const Pinning pinning(line.processor);
+  if (!line.calibration.empty()) {
+    Progress progress(true);
+    Sampler sampler(line.suite.sample_seconds, pointers);
+    MeasureCalibration(line.suite.max_bytes.value_or(kCalibrateBytes),
+                       line.suite.repetitions.value_or(kCalibrateRepetitions), pinning, sampler,
+                       progress)
+        .Save(line.calibration);
+    return 0;
+  }
   Results results;
   {
     Progress progress(!line.list);

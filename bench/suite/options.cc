@@ -23,6 +23,7 @@ beside the limits of the machine itself. Compare and draw the results with tamis
   --out FILE          write the results, a JSON file for tamis-report
   --sizes NAMES       only these of L1,L2,LLC,memory
   --max-bytes SIZE    no filter larger than that, such as 64M or 1G
+  --calibrate FILE    measure nothing but what tamis::Engine goes by, for Calibration::Load
   --pin CPU           stay on one processor while one thread is measured
   --help              this text, and the flags of Google Benchmark
 
@@ -165,6 +166,8 @@ CommandLine ParseCommandLine(int argc, char** argv) {
       continue;
     } else if (option == "--out") {
       line.out = value();
+    } else if (option == "--calibrate") {
+      line.calibration = value();
     } else if (option == "--sizes") {
       line.suite.sizes = ParseSizes(value());
     } else if (option == "--max-bytes") {

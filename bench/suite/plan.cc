@@ -131,11 +131,11 @@ std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subj
     huge.others = list.Take();
     // A small filter is built before a second thread has begun. Beyond the caches all backends wait
     // for the memory, and builds are what takes most of the time.
-    huge.builds =
-        Builds(input, *subject, full || (first && !in_memory && !quick), !small && (first || full));
+    huge.builds = Builds(input, *subject, full || (first && !in_memory && !quick),
+                         !small && (first || full || (!quick && !in_memory)));
     contenders.push_back(std::move(huge));
 
-    if (small || peer || (quick && !first)) continue;
+    if (small || peer || (!full && !first)) continue;
     Contender plain{.subject = subject.get(), .huge_pages = false};
     CaseList few(*subject);
     if (quick) {

@@ -105,8 +105,24 @@ void WriteResults(const std::string& path, const Results& results) {
     json["refused"].push_back(
         {{"backend", refusal.backend}, {"kind", refusal.kind}, {"what", refusal.what}});
   }
+  // One line for each row, so that files can be read, searched and compared by lines.
   std::ofstream out(path);
-  out << json.dump(1) << '\n';
+  const char* before = "{\n";
+  for (const auto& [name, value] : json.items()) {
+    out << before << Json(name).dump() << ": ";
+    before = ",\n";
+    if (!value.is_array()) {
+      out << value.dump();
+      continue;
+    }
+    const char* between = "[\n";
+    for (const Json& element : value) {
+      out << between << "  " << element.dump();
+      between = ",\n";
+    }
+    out << (value.empty() ? "[]" : "\n]");
+  }
+  out << "\n}\n";
   if (!out.flush()) throw std::runtime_error("cannot write \"" + path + "\"");
 }
 

@@ -33,12 +33,9 @@ const char* ModeName(Mode mode) {
 
 SizeLimits LimitsOf(const SuiteOptions& options) {
   SizeLimits limits{.physical_memory = PhysicalMemory()};
-  if (options.mode == Mode::kQuick) {
+  if (options.mode != Mode::kFull) {  // building larger ones takes too long
     limits.llc_bytes = 64 * kMiB;
     limits.memory_bytes = 512 * kMiB;
-  } else if (options.mode == Mode::kDefault) {
-    limits.llc_bytes = 128 * kMiB;
-    limits.memory_bytes = 1024 * kMiB;
   }
   const uint64_t most = options.max_bytes.value_or(std::numeric_limits<uint64_t>::max());
   limits.llc_bytes = std::min(limits.llc_bytes, most);

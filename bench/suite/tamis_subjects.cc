@@ -1,8 +1,10 @@
 #include <functional>
 #include <map>
 #include <stdexcept>
+#include <type_traits>
 
 #include "bench/suite/subject.h"
+#include "tamis/cuckoo_filter.h"
 #include "tamis/engine.h"
 #include "tamis/split_block_filter.h"
 
@@ -10,9 +12,7 @@ namespace tamis::bench {
 namespace {
 
 template <typename Filter>
-concept Erases = requires(Filter& filter, const Keys& keys) {
-  filter.Erase(keys);
-};
+inline constexpr bool kErases = std::is_base_of_v<ErasableFilter, Filter>;
 
 void RequireAll(size_t done, const Keys& keys, const char* what) {
   if (done == keys.size()) return;
@@ -32,9 +32,9 @@ class TamisSubject final : public Subject {
   bool Can(Operation operation, KeyForm form) const override {
     switch (operation) {
       case Operation::kErase:
-        return Erases<F>;
+        return kErases<F>;
       case Operation::kInsert:
-        return reinserts_ || Erases<F>;
+        return reinserts_ || kErases<F>;
       case Operation::kOneKey:
       case Operation::kBuild:
         return form == KeyForm::kU64;
@@ -72,9 +72,10 @@ class TamisSubject final : public Subject {
   }
 
   void Erase(const Keys& keys, Way way) override {
-    if constexpr (Erases<F>) {
+    if constexpr (kErases<F>) {
       filter_->set_backend(*way.backend);
-      RequireAll(filter_->Erase(keys), keys, "erased");
+      RequireAll(way.threads == 1 ? filter_->Erase(keys) : EngineFor(way).Erase(*filter_, keys),
+                 keys, "erased");
     } else {
       throw std::logic_error(kind() + " does not erase");
     }
@@ -118,6 +119,7 @@ class TamisSubject final : public Subject {
 
 }  // namespace
 
+// The default kind first.
 Subjects TamisSubjects() {
   Subjects subjects;
   const auto add = [&]<typename F>(std::in_place_type_t<F>, const char* kind, double bits_per_key,
@@ -125,6 +127,9 @@ Subjects TamisSubjects() {
     subjects.push_back(std::make_unique<TamisSubject<F>>(kind, bits_per_key, reinserts));
   };
   add(std::in_place_type<SplitBlockBloomFilter>, "split_block", 12, true);
+  add(std::in_place_type<CuckooFilter<8>>, "cuckoo8", 0, false);
+  add(std::in_place_type<CuckooFilter<12>>, "cuckoo12", 0, false);
+  add(std::in_place_type<CuckooFilter<16>>, "cuckoo16", 0, false);
   return subjects;
 }
 

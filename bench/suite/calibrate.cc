@@ -1,0 +1,143 @@
+#include "bench/suite/calibrate.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/huge_memory.h"
+#include "bench/suite/keys.h"
+#include "bench/timing.h"
+#include "tamis/engine.h"
+#include "tamis/split_block_filter.h"
+
+namespace tamis::bench {
+namespace {
+
+constexpr uint64_t kFirstBytes = uint64_t{256} << 10;
+constexpr uint64_t kSizeStep = 4;
+constexpr uint64_t kBitsPerKey = 12;
+
+// One way to carry out one operation, and its samples.
+struct Task {
+  std::string name;
+  PlanStep step;
+  Operation operation;
+  uint64_t keys;
+  std::vector<double> ns = {};
+};
+
+class Turn {
+ public:
+  Turn(uint64_t filter_bytes, Arena& arena)
+      : filter_(FilterOptions{.capacity = 8 * filter_bytes / kBitsPerKey,
+                              .bytes = filter_bytes,
+                              .memory = {.resource = &arena}}),
+        keys_(filter_bytes, filter_.capacity()),
+        queries_(keys_.Queries(KeyForm::kU64, 50).keys),
+        batch_(keys_.Last(filter_.capacity(), KeyForm::kU64)),
+        bits_(BitmapWords(queries_.size())) {
+    keys_.ForEachSlice(filter_.capacity(), [&](const Keys& slice) { filter_.Insert(slice); });
+  }
+
+  std::vector<Task> Tasks(unsigned processors) const {
+    std::vector<Task> tasks;
+    const auto add = [&](const char* what, const Backend& backend, unsigned threads,
+                         bool partitioned, Operation operation, uint64_t keys) {
+      tasks.push_back({"calibrate/" + std::string(what) + "/backend:" + std::string(backend.name) +
+                           "/threads:" + std::to_string(threads) +
+                           "/bytes:" + std::to_string(filter_.bytes()),
+                       {.backend = &backend, .threads = threads, .partitioned = partitioned},
+                       operation,
+                       keys});
+    };
+    for (const Backend& backend : Backends()) {
+      add("contains", backend, 1, false, Operation::kContains, queries_.size());
+      add("insert", backend, 1, false, Operation::kInsert, batch_.size());
+      add("partitioned", backend, 1, true, Operation::kInsert, filter_.capacity());
+    }
+    if (processors > 1) {
+      add("contains", Backends()[0], processors, false, Operation::kContains, queries_.size());
+    }
+    return tasks;
+  }
+
+  void Sample(Task& task, const Pinning& pinning, Sampler& sampler) {
+    const Engine engine(EngineOptions{.pin = task.step});
+    const Time time = task.step.threads == 1 ? Time::kThread : Time::kWall;
+    const auto once = [&] {
+      if (task.operation == Operation::kContains) {
+        return Nanoseconds(time, [&] { engine.Contains(filter_, queries_, Bitmap(bits_)); });
+      }
+      if (!task.step.partitioned) {
+        return Nanoseconds(time, [&] { engine.Insert(filter_, batch_); });
+      }
+      double ns = 0;  // of all keys; inserting them again sets no bit that is not set
+      keys_.ForEachSlice(filter_.capacity(), [&](const Keys& slice) {
+        ns += Nanoseconds(time, [&] { engine.Insert(filter_, slice); });
+      });
+      return ns;
+    };
+    pinning.PinTo(task.step.threads);
+    once();  // to warm up
+    task.ns.push_back(sampler.Sample(task.name, task.keys, {}, once));
+    pinning.PinTo(1);
+  }
+
+ private:
+  SplitBlockBloomFilter filter_;
+  SuiteKeys keys_;
+  Keys queries_;
+  Keys batch_;
+  HugeVector<uint64_t> bits_;
+};
+
+// What each thread beyond the first adds, of one and of several threads' times.
+double Efficiency(double one_ns, double all_ns, unsigned threads) {
+  return std::clamp((one_ns / all_ns - 1) / (threads - 1), 0.05, 1.0);
+}
+
+}  // namespace
+
+Calibration MeasureCalibration(uint64_t max_filter_bytes, size_t repetitions,
+                               const Pinning& pinning, Sampler& sampler, Progress& progress) {
+  Calibration calibration;
+  calibration.machine = "tamis-bench";
+  for (const auto& [name, value] : MachineFacts()) {
+    if (name == "processor") calibration.machine = value;
+  }
+  calibration.machine += ", " + std::to_string(pinning.processors()) + " processors";
+  calibration.points.clear();
+  std::vector<std::vector<CostPoint>> points(Backends().size());
+  for (uint64_t bytes = kFirstBytes; bytes <= max_filter_bytes; bytes *= kSizeStep) {
+    Arena arena(bytes);
+    Turn turn(bytes, arena);
+    std::vector<Task> tasks = turn.Tasks(pinning.processors());
+    for (size_t i = 0; i < repetitions; ++i) {
+      for (size_t j = 0; j < tasks.size(); ++j) {
+        Task& task = tasks[(i + j) % tasks.size()];
+        progress.Show(task.name + ", repetition " + std::to_string(i + 1), -1);
+        turn.Sample(task, pinning, sampler);
+      }
+    }
+    for (size_t i = 0; i < points.size(); ++i) {
+      const Task* const three = &tasks[3 * i];
+      points[i].push_back({.backend = std::string(Backends()[i].name),
+                           .filter_bytes = bytes,
+                           .contains_ns = Median(three[0].ns),
+                           .insert_ns = Median(three[1].ns),
+                           .partitioned_insert_ns = Median(three[2].ns)});
+    }
+    if (pinning.processors() > 1) {  // of the largest, whose time matters most
+      calibration.thread_efficiency =
+          Efficiency(Median(tasks.front().ns), Median(tasks.back().ns), pinning.processors());
+    }
+  }
+  for (auto& of_backend : points) {
+    for (CostPoint& point : of_backend) calibration.points.push_back(std::move(point));
+  }
+  calibration.Validate();
+  return calibration;
+}
+
+}  // namespace tamis::bench

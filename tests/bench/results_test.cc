@@ -1,0 +1,69 @@
+// The file of results, however many there are.
+#include "bench/suite/results.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace tamis::bench {
+namespace {
+
+nlohmann::json Written(const Results& results) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("tamis_results_test_" + std::to_string(getpid()) + ".json");
+  WriteResults(path, results);
+  std::ifstream in(path);
+  nlohmann::json json = nlohmann::json::parse(in);
+  std::filesystem::remove(path);
+  return json;
+}
+
+TEST(ResultsTest, EmptyOnesAreJson) {
+  const nlohmann::json json = Written({});
+  EXPECT_EQ(json["schema"], "tamis-bench");
+  EXPECT_EQ(json["schema_version"], kSchemaVersion);
+  EXPECT_TRUE(json["rows"].is_array());
+  EXPECT_TRUE(json["rows"].empty());
+}
+
+TEST(ResultsTest, RowsHaveTheirStatistics) {
+  Results results;
+  results.context = {{"a \"quoted\" name", "two\nlines"}};
+  results.default_backend = FindBackend("portable").name;
+  Row row;
+  row.point.backend = &FindBackend("portable");
+  row.filter_bytes = 1500;
+  row.num_keys = 1000;
+  row.ns_per_key = {4, 1, 2};
+  results.rows = {row, row};
+  results.rows[1].point = {.operation = Operation::kBuild};
+  Limit limit;
+  limit.per_second = {1e9};
+  results.limits = {limit};
+  const nlohmann::json json = Written(results);
+  ASSERT_EQ(json["rows"].size(), 2u);
+  const auto& first = json["rows"][0];
+  EXPECT_EQ(first["ns_per_key"]["median"], 2);
+  EXPECT_EQ(first["ns_per_key"]["q1"], 1.5);
+  EXPECT_EQ(first["ns_per_key"]["samples"], (std::vector<double>{4, 1, 2}));
+  EXPECT_EQ(first["keys_per_second"], 5e8);
+  EXPECT_EQ(first["bits_per_key"], 12);
+  EXPECT_EQ(first["hit_percent"], 50);
+  EXPECT_TRUE(first["default_backend"]);
+  EXPECT_TRUE(first["share_of_limit"].is_null());
+  EXPECT_TRUE(json["rows"][1]["hit_percent"].is_null());
+  EXPECT_EQ(json["rows"][1]["backend"], "own");
+  EXPECT_EQ(json["context"]["a \"quoted\" name"], "two\nlines");
+  EXPECT_EQ(json["limits"][0]["per_second"]["median"], 1e9);
+}
+
+TEST(ResultsTest, AFileThatCannotBeWrittenIsAnError) {
+  EXPECT_THROW(WriteResults("/dev/null/no.json", {}), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace tamis::bench

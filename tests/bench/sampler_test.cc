@@ -1,0 +1,71 @@
+// Samples that Google Benchmark takes for the suite, and the calibration made of them.
+#include "bench/suite/sampler.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "bench/suite/calibrate.h"
+#include "tamis/backend.h"
+
+namespace tamis::bench {
+namespace {
+
+// Counts what is reported to it.
+class Counter final : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override {
+    ++contexts;
+    return true;
+  }
+  void ReportRuns(const std::vector<Run>& reported) override {
+    runs.insert(runs.end(), reported.begin(), reported.end());
+  }
+  void Finalize() override { ++ends; }
+
+  int contexts = 0, ends = 0;
+  std::vector<Run> runs;
+};
+
+TEST(SamplerTest, GivesNanosecondsPerKeyOfWhatIterationsSay) {
+  Counter counter;
+  {
+    Sampler sampler(0.001, {&counter});
+    int calls = 0;
+    const auto iterate = [&] {
+      ++calls;
+      return 1e5;
+    };
+    EXPECT_NEAR(sampler.Sample("a", 100, {{"bits/key", 12}}, iterate), 1000, 1e-6);
+    EXPECT_GE(calls, 10);  // ten of them are a millisecond
+    const auto iterations = counter.runs.back().iterations;
+    calls = 0;
+    EXPECT_NEAR(sampler.Sample("a", 100, {}, iterate), 1000, 1e-6);
+    EXPECT_EQ(calls, iterations);  // as many as the first time
+    EXPECT_NEAR(sampler.Sample("b", 10, {}, iterate), 10'000, 1e-6);
+  }
+  ASSERT_EQ(counter.runs.size(), 3u);
+  EXPECT_EQ(counter.contexts, 1);
+  EXPECT_EQ(counter.ends, 1);
+  EXPECT_NEAR(counter.runs[0].counters.at("ns/key"), 1000, 1e-6);
+  EXPECT_EQ(counter.runs[0].counters.at("bits/key"), 12);
+}
+
+TEST(CalibrateTest, MeasuresEveryBackendAtEverySize) {
+  const Pinning pinning(std::nullopt);
+  Progress progress(false);
+  Sampler sampler(1e-5, {});
+  const Calibration calibration =
+      MeasureCalibration(uint64_t{1} << 20, 1, pinning, sampler, progress);
+  calibration.Validate();
+  EXPECT_EQ(calibration.points.size(), 2 * Backends().size());
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("tamis_calibrate_test_" + std::to_string(getpid()) + ".json");
+  calibration.Save(path);
+  EXPECT_EQ(Calibration::Load(path).points.size(), calibration.points.size());
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace tamis::bench
