@@ -7,6 +7,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "bench/suite/accuracy.h"
+#include "bench/suite/turns.h"
 #include "bench/suite/verify.h"
 #include "bench/timing.h"
 #include "tamis/memory.h"
@@ -16,9 +18,7 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr size_t kMinRepetitions = 3;
-constexpr uint64_t kMaxLimitLines = uint64_t{1} << 23;
 constexpr uint64_t kLimitReads = uint64_t{4} << 20;
-constexpr uint64_t kFprQueries = uint64_t{4} << 20;
 
 constexpr double kGrowth = 1.5;  // of the time of size classes
 
@@ -43,9 +43,6 @@ SizeLimits LimitsOf(const SuiteOptions& options) {
   return limits;
 }
 
-// What kinds round up to, and some have beside the filter.
-uint64_t ArenaBytes(uint64_t filter_bytes) { return filter_bytes + filter_bytes / 8 + kMiB; }
-
 std::string SizeText(uint64_t bytes) {
   char text[32];
   if (bytes >= kMiB) {
@@ -57,58 +54,6 @@ std::string SizeText(uint64_t bytes) {
 }
 
 }  // namespace
-
-struct Suite::Turns {
-  Turns(const SizeClass& size_class, std::vector<Contender> all)
-      : size(size_class), contenders(std::move(all)), huge(ArenaBytes(size.bytes)) {
-    uint64_t fewest = std::numeric_limits<uint64_t>::max();
-    bool need_plain = false;
-    for (const Contender& contender : contenders) {
-      contender.subject->Open(huge, size.bytes);
-      fewest = std::min(fewest, contender.subject->capacity());
-      contender.subject->Close();
-      need_plain = need_plain || !contender.huge_pages;
-    }
-    if (need_plain) plain.emplace(ArenaBytes(size.bytes), false);
-    keys.emplace(size.bytes, fewest);
-    const size_t queries = keys->num_queries(KeyForm::kU64);
-    lines.emplace(size.bytes, std::min<size_t>(queries, kMaxLimitLines));
-    answers.emplace(queries);
-  }
-
-  void AddLimit(const Limit& sample, double per_second) {
-    const auto same = [&](const Limit& limit) {
-      return limit.name == sample.name && limit.threads == sample.threads &&
-             limit.huge_pages == sample.huge_pages;
-    };
-    auto found = std::find_if(limits.begin(), limits.end(), same);
-    if (found == limits.end()) found = limits.insert(limits.end(), sample);
-    found->method = sample.method;
-    found->per_second.push_back(per_second);
-  }
-
-  const SizeClass& size;
-  std::vector<Contender> contenders;
-  Arena huge;
-  std::optional<Arena> plain;
-  std::optional<SuiteKeys> keys;
-  std::optional<RandomLines> lines;
-  std::optional<Answers> answers;
-  std::optional<Answers> reference;  // of portable, to one contender and some queries
-  std::pair<const void*, const void*> reference_of;
-  std::map<std::pair<unsigned, bool>, double> line_ns;  // of this repetition
-  struct Rates {
-    double fpr = 0;
-    std::optional<double> expected;
-  };
-  std::map<std::pair<Subject*, bool>, Rates> rates;  // by subject and huge pages
-  std::vector<Limit> limits;
-  std::vector<Row> rows;  // in the order of the first repetition
-  size_t repetition = 0, repetitions = kMinRepetitions;
-  double start_ns = NowNs(Time::kWall);
-  double share_seconds = 0;       // of the budget
-  double repetition_seconds = 0;  // of the last one
-};
 
 Suite::Suite(const SuiteOptions& options, const Pinning& pinning, Sampler& sampler,
              Progress& progress)
@@ -205,7 +150,11 @@ Results Suite::Run() {
     any = any || !ContendersFor(results_.sizes[i], subjects_, Input()).empty();
   }
   if (!any) throw std::runtime_error("nothing to measure matches \"" + options_.filter + "\"");
-  MeasureAccuracy();
+  for (const auto& subject : subjects_) {
+    progress_.Show("false positives of " + subject->kind(), -1);
+    const std::vector<Accuracy> points = MeasureAccuracy(*subject, BestWay(*subject, 1));
+    results_.accuracy.insert(results_.accuracy.end(), points.begin(), points.end());
+  }
   for (size_t i = 0; i < results_.sizes.size(); ++i) RunSize(i);
   results_.seconds = 1e-9 * (NowNs(Time::kWall) - start_ns_);
   return std::move(results_);
@@ -224,11 +173,11 @@ void Suite::RunSize(size_t index) {
   std::vector<Contender> contenders = ContendersFor(results_.sizes[index], subjects_, Input());
   if (contenders.empty()) return;
   Turns turns(results_.sizes[index], std::move(contenders));
+  turns.repetitions = options_.repetitions.value_or(MostRepetitions(options_.mode));
   // A size class has half as much time again as the one before, if it takes that much.
   const double left = options_.budget_seconds - 1e-9 * (turns.start_ns - start_ns_);
   const auto classes = static_cast<double>(results_.sizes.size() - index);
   turns.share_seconds = left * (kGrowth - 1) / (std::pow(kGrowth, classes) - 1);
-  turns.repetitions = options_.repetitions.value_or(MostRepetitions(options_.mode));
 
   for (; turns.repetition < turns.repetitions; ++turns.repetition) {
     const double start = NowNs(Time::kWall);
@@ -253,12 +202,11 @@ void Suite::RunSize(size_t index) {
 void Suite::MeasureLimits(Turns& turns) {
   progress_.Show(turns.size.name + " " + SizeText(turns.size.bytes) + ", limits",
                  SecondsLeft(turns));
-  const uint64_t lines = std::min(turns.keys->num_queries(KeyForm::kU64), kMaxLimitLines);
-  const int passes = static_cast<int>(std::clamp<uint64_t>(kLimitReads / lines, 1, 16));
-  const auto measure = [&](const Arena& arena, bool huge_pages, unsigned threads) {
+  const int passes = static_cast<int>(std::clamp<uint64_t>(kLimitReads / turns.num_lines(), 1, 16));
+  const auto measure = [&](bool huge_pages, unsigned threads) {
     pinning_.PinTo(threads);
-    const LineLimit limit =
-        turns.lines->Measure(arena.memory().first(turns.size.bytes), passes, threads);
+    const LineLimit limit = turns.lines->Measure(
+        turns.arena(huge_pages).memory().first(turns.size.bytes), passes, threads);
     pinning_.PinTo(1);
     turns.line_ns[{threads, huge_pages}] = limit.ns;
     turns.AddLimit({.name = "random_lines",
@@ -270,21 +218,21 @@ void Suite::MeasureLimits(Turns& turns) {
                    1e9 / limit.ns);
   };
   for (const unsigned threads : ThreadCounts(results_.processors)) {
-    measure(turns.huge, true, threads);
+    measure(true, threads);
   }
-  if (turns.plain) measure(*turns.plain, false, 1);
+  if (turns.plain) measure(false, 1);
   const auto read_passes =
       static_cast<int>(std::clamp<uint64_t>(32 * kMiB / turns.size.bytes, 1, 1000));
   turns.AddLimit(
       {.name = "sequential_read", .size_class = turns.size.name, .unit = "bytes"},
-      1e9 * SequentialReadRate(turns.huge.memory().first(turns.size.bytes), read_passes));
+      1e9 * SequentialReadRate(turns.arena(true).memory().first(turns.size.bytes), read_passes));
   turns.AddLimit({.name = "hash", .size_class = turns.size.name, .unit = "keys"},
                  1e9 / HashNs(*backends_[0], 32));
 }
 
 void Suite::Turn(Turns& turns, const Contender& contender, bool first) {
   Subject& subject = *contender.subject;
-  subject.Open(contender.huge_pages ? turns.huge : *turns.plain, turns.size.bytes);
+  subject.Open(turns.arena(contender.huge_pages), turns.size.bytes);
   if (contender.builds.empty()) {
     pinning_.PinTo(results_.processors);
     InsertIntegers(subject, *turns.keys, BestWay(subject, results_.processors));
@@ -295,7 +243,8 @@ void Suite::Turn(Turns& turns, const Contender& contender, bool first) {
   InsertStrings(subject, *turns.keys, BestWay(subject, 1));
   if (first) {
     turns.rates[{&subject, contender.huge_pages}] = {
-        MeasureFpr(turns, subject, BestWay(subject, 1)), subject.expected_fpr()};
+        MeasureFpr(subject, BestWay(subject, 1), *turns.keys, *turns.answers).fpr,
+        subject.expected_fpr()};
   }
   for (const Case& c : contender.others) MeasureCase(turns, contender, c, first);
   subject.Close();
@@ -383,17 +332,6 @@ std::optional<std::string> Suite::WrongAnswers(Turns& turns, const Contender& co
   return std::nullopt;
 }
 
-double Suite::MeasureFpr(Turns& turns, Subject& subject, Way way) const {
-  uint64_t queries = 0, hits = 0;
-  for (size_t i = 0; queries < kFprQueries; ++i) {
-    const Keys absent = turns.keys->Absent(i);
-    subject.Ask(Operation::kContains, absent, way, *turns.answers);
-    hits += CountHits(subject, *turns.answers, absent.size());
-    queries += absent.size();
-  }
-  return static_cast<double>(hits) / static_cast<double>(queries);
-}
-
 double Suite::Sample(Turns& turns, const Contender& contender, const Case& c, uint64_t batch,
                      const std::function<double()>& iterate) {
   const Subject& subject = *contender.subject;
@@ -435,46 +373,6 @@ void Suite::AddSample(Turns& turns, const Contender& contender, const Case& c, u
   row->ns_per_key.push_back(ns_per_key);
   const auto limit = turns.line_ns.find({c.threads, contender.huge_pages});
   if (limit != turns.line_ns.end()) row->share_of_limit.push_back(limit->second / ns_per_key);
-}
-
-void Suite::MeasureAccuracy() {
-  constexpr uint64_t kBytes = uint64_t{3} << 19;  // 12 bits for each of 1 Mi keys
-  constexpr double kBitsPerKey[] = {6, 8, 10, 12, 14, 16, 20, 24};
-  Arena arena(ArenaBytes(kBytes));
-  SuiteKeys keys(kBytes, 1);
-  Answers answers(keys.num_queries(KeyForm::kU64));
-  for (const auto& subject : subjects_) {
-    progress_.Show("false positives of " + subject->kind(), -1);
-    const Way way = BestWay(*subject, 1);
-    const auto measure = [&](std::optional<double> bits_per_key) {
-      subject->Open(arena, kBytes);
-      const double bits = 8 * static_cast<double>(subject->bytes());
-      const uint64_t n =
-          bits_per_key ? static_cast<uint64_t>(bits / *bits_per_key) : subject->capacity();
-      keys.ForEachSlice(n, [&](const Keys& slice) { subject->Insert(slice, way); });
-      Accuracy point{.kind = subject->kind(),
-                     .library = subject->library(),
-                     .bits_per_key = bits / static_cast<double>(n),
-                     .num_keys = n,
-                     .expected_fpr = subject->expected_fpr()};
-      uint64_t hits = 0;
-      for (size_t i = 0; point.queries < kFprQueries; ++i) {
-        const Keys absent = keys.Absent(i);
-        subject->Ask(Operation::kContains, absent, way, answers);
-        hits += CountHits(*subject, answers, absent.size());
-        point.queries += absent.size();
-      }
-      point.fpr = static_cast<double>(hits) / static_cast<double>(point.queries);
-      subject->Close();
-      results_.accuracy.push_back(point);
-    };
-    // Those that cannot hold more than their capacity have one size for a key.
-    if (!subject->reinserts()) {
-      measure(std::nullopt);
-      continue;
-    }
-    for (const double bits : kBitsPerKey) measure(bits);
-  }
 }
 
 }  // namespace tamis::bench

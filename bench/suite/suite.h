@@ -2,14 +2,11 @@
 #ifndef TAMIS_BENCH_SUITE_SUITE_H_
 #define TAMIS_BENCH_SUITE_SUITE_H_
 
-#include <map>
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "bench/huge_memory.h"
-#include "bench/limits.h"
 #include "bench/machine.h"
 #include "bench/suite/keys.h"
 #include "bench/suite/plan.h"
@@ -29,6 +26,8 @@ struct SuiteOptions {
   std::optional<uint64_t> max_bytes;  // of a filter
 };
 
+struct Turns;  // "bench/suite/turns.h"
+
 class Suite {
  public:
   Suite(const SuiteOptions& options, const Pinning& pinning, Sampler& sampler, Progress& progress);
@@ -41,8 +40,6 @@ class Suite {
   Results Run();
 
  private:
-  struct Turns;  // of one size class
-
   void Verify();
   void RunSize(size_t index);
   void MeasureLimits(Turns& turns);
@@ -52,12 +49,10 @@ class Suite {
   // What the answers to a lookup have wrong, in comparison with those of `portable`.
   std::optional<std::string> WrongAnswers(Turns& turns, const Contender& contender, const Case& c,
                                           const AskedKeys& asked) const;
-  double MeasureFpr(Turns& turns, Subject& subject, Way way) const;
   void AddSample(Turns& turns, const Contender& contender, const Case& c, uint64_t batch,
                  double ns_per_key);
   double Sample(Turns& turns, const Contender& contender, const Case& c, uint64_t batch,
                 const std::function<double()>& iterate);
-  void MeasureAccuracy();
   double SecondsLeft(const Turns& turns) const;
   PlanInput Input() const;
   Way BestWay(const Subject& subject, unsigned threads) const;
