@@ -12,6 +12,7 @@ format_programs="clang-format-14:clang-format-14"
 arm_programs="aarch64-linux-gnu-g++:g++-aarch64-linux-gnu qemu-aarch64:qemu-user"
 demo_libraries="libhwy-dev libxxhash-dev libcli11-dev nlohmann-json3-dev"
 all_libraries="$demo_libraries libgtest-dev libbenchmark-dev"
+report_packages="python3-matplotlib python3-jsonschema"
 
 say() { echo "bootstrap: $*"; }
 fail() {
@@ -49,7 +50,7 @@ name_what_is_needed() {
 bootstrap: tamis needs, from the packages of your system or through CMAKE_PREFIX_PATH:
   a C++20 compiler (g++ 12 or clang 14, or newer), CMake 3.22, Ninja or make, pkg-config,
   Highway 1.0.3, xxHash 0.8.1, CLI11, nlohmann-json;
-  for the tests also Python 3, GoogleTest, Google Benchmark
+  for the tests also Python 3, GoogleTest, Google Benchmark; matplotlib for the pages of tamis-report
 END
 }
 
@@ -141,7 +142,7 @@ demo() {
 }
 
 run_tests() {
-  need "$test_programs" "$all_libraries"
+  need "$test_programs" "$all_libraries $report_packages"
   configure "$build" -DCMAKE_BUILD_TYPE=Release -DTAMIS_BUILD_TESTS=ON -DTAMIS_BUILD_BENCH=ON
   build "$build"
   say "testing"
@@ -223,7 +224,7 @@ command=${1:-help}
 case $command in
   demo) demo "$@" ;;
   test) run_tests "$@" ;;
-  deps) need "$test_programs" "$all_libraries" ;;
+  deps) need "$test_programs" "$all_libraries $report_packages" ;;
   aarch64) aarch64 "$@" ;;
   format) format "$@" ;;
   prefix) prefix "$@" ;;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "bench/huge_memory.h"
 #include "bench/suite/keys.h"
 #include "bench/timing.h"
+#include "tamis/cuckoo_filter.h"
 #include "tamis/engine.h"
 #include "tamis/split_block_filter.h"
 
@@ -16,7 +18,24 @@ namespace {
 
 constexpr uint64_t kFirstBytes = uint64_t{256} << 10;
 constexpr uint64_t kSizeStep = 4;
-constexpr uint64_t kBitsPerKey = 12;
+
+struct Kind {
+  FilterKind kind;
+  uint64_t max_bytes;
+  std::unique_ptr<Filter> (*make)(const FilterOptions& options);
+};
+
+template <typename F>
+std::unique_ptr<Filter> Make(const FilterOptions& options) {
+  return std::make_unique<F>(options);
+}
+
+// As Calibration::Measure has them: one kind of cuckoo filter stands for all.
+constexpr uint64_t kMostForCuckoo = uint64_t{64} << 20;
+constexpr Kind kKinds[] = {
+    {FilterKind::kSplitBlock, ~uint64_t{0}, Make<SplitBlockBloomFilter>},
+    {FilterKind::kCuckoo16, kMostForCuckoo, Make<CuckooFilter<16>>},
+};
 
 // One way to carry out one operation, and its samples.
 struct Task {
@@ -29,10 +48,10 @@ struct Task {
 
 class Turn {
  public:
-  Turn(uint64_t filter_bytes, Arena& arena)
-      : filter_(FilterOptions{.capacity = 8 * filter_bytes / kBitsPerKey,
-                              .bytes = filter_bytes,
-                              .memory = {.resource = &arena}}),
+  Turn(const Kind& kind, uint64_t filter_bytes, Arena& arena)
+      : owner_(kind.make(OptionsFor(filter_bytes, arena))),
+        filter_(*owner_),
+        erasable_(dynamic_cast<ErasableFilter*>(owner_.get())),
         keys_(filter_bytes, filter_.capacity()),
         queries_(keys_.Queries(KeyForm::kU64, 50).keys),
         batch_(keys_.Last(filter_.capacity(), KeyForm::kU64)),
@@ -44,7 +63,8 @@ class Turn {
     std::vector<Task> tasks;
     const auto add = [&](const char* what, const Backend& backend, unsigned threads,
                          bool partitioned, Operation operation, uint64_t keys) {
-      tasks.push_back({"calibrate/" + std::string(what) + "/backend:" + std::string(backend.name) +
+      tasks.push_back({std::string("calibrate/") + FilterKindName(filter_.kind()) + "/" +
+                           std::string(what) + "/backend:" + std::string(backend.name) +
                            "/threads:" + std::to_string(threads) +
                            "/bytes:" + std::to_string(filter_.bytes()),
                        {.backend = &backend, .threads = threads, .partitioned = partitioned},
@@ -69,10 +89,12 @@ class Turn {
       if (task.operation == Operation::kContains) {
         return Nanoseconds(time, [&] { engine.Contains(filter_, queries_, Bitmap(bits_)); });
       }
-      if (!task.step.partitioned) {
+      if (!task.step.partitioned) {  // what is in is inserted again where that is no new key
+        if (erasable_ != nullptr) erasable_->Erase(batch_);
         return Nanoseconds(time, [&] { engine.Insert(filter_, batch_); });
       }
-      double ns = 0;  // of all keys; inserting them again sets no bit that is not set
+      double ns = 0;
+      filter_.Clear();
       keys_.ForEachSlice(filter_.capacity(), [&](const Keys& slice) {
         ns += Nanoseconds(time, [&] { engine.Insert(filter_, slice); });
       });
@@ -85,7 +107,16 @@ class Turn {
   }
 
  private:
-  SplitBlockBloomFilter filter_;
+  static FilterOptions OptionsFor(uint64_t filter_bytes, Arena& arena) {
+    FilterOptions options;
+    options.bytes = filter_bytes;
+    options.memory.resource = &arena;
+    return options;
+  }
+
+  std::unique_ptr<Filter> owner_;
+  Filter& filter_;
+  ErasableFilter* erasable_;  // nullptr if it is none
   SuiteKeys keys_;
   Keys queries_;
   Keys batch_;
@@ -108,33 +139,38 @@ Calibration MeasureCalibration(uint64_t max_filter_bytes, size_t repetitions,
   }
   calibration.machine += ", " + std::to_string(pinning.processors()) + " processors";
   calibration.points.clear();
-  std::vector<std::vector<CostPoint>> points(Backends().size());
-  for (uint64_t bytes = kFirstBytes; bytes <= max_filter_bytes; bytes *= kSizeStep) {
-    Arena arena(bytes);
-    Turn turn(bytes, arena);
-    std::vector<Task> tasks = turn.Tasks(pinning.processors());
-    for (size_t i = 0; i < repetitions; ++i) {
-      for (size_t j = 0; j < tasks.size(); ++j) {
-        Task& task = tasks[(i + j) % tasks.size()];
-        progress.Show(task.name + ", repetition " + std::to_string(i + 1), -1);
-        turn.Sample(task, pinning, sampler);
+  for (const Kind& kind : kKinds) {
+    std::vector<std::vector<CostPoint>> points(Backends().size());
+    for (uint64_t bytes = kFirstBytes; bytes <= std::min(max_filter_bytes, kind.max_bytes);
+         bytes *= kSizeStep) {
+      Arena arena(bytes);
+      Turn turn(kind, bytes, arena);
+      std::vector<Task> tasks = turn.Tasks(pinning.processors());
+      for (size_t i = 0; i < repetitions; ++i) {
+        for (size_t j = 0; j < tasks.size(); ++j) {
+          Task& task = tasks[(i + j) % tasks.size()];
+          progress.Show(task.name + ", repetition " + std::to_string(i + 1), -1);
+          turn.Sample(task, pinning, sampler);
+        }
+      }
+      for (size_t i = 0; i < points.size(); ++i) {
+        const Task* const three = &tasks[3 * i];
+        points[i].push_back({.backend = std::string(Backends()[i].name),
+                             .filter_bytes = bytes,
+                             .contains_ns = Median(three[0].ns),
+                             .insert_ns = Median(three[1].ns),
+                             .partitioned_insert_ns = Median(three[2].ns),
+                             .kind = kind.kind});
+      }
+      // Of the largest split-block filter, whose time matters most.
+      if (pinning.processors() > 1 && kind.kind == FilterKind::kSplitBlock) {
+        calibration.thread_efficiency =
+            Efficiency(Median(tasks.front().ns), Median(tasks.back().ns), pinning.processors());
       }
     }
-    for (size_t i = 0; i < points.size(); ++i) {
-      const Task* const three = &tasks[3 * i];
-      points[i].push_back({.backend = std::string(Backends()[i].name),
-                           .filter_bytes = bytes,
-                           .contains_ns = Median(three[0].ns),
-                           .insert_ns = Median(three[1].ns),
-                           .partitioned_insert_ns = Median(three[2].ns)});
+    for (auto& of_backend : points) {
+      for (CostPoint& point : of_backend) calibration.points.push_back(std::move(point));
     }
-    if (pinning.processors() > 1) {  // of the largest, whose time matters most
-      calibration.thread_efficiency =
-          Efficiency(Median(tasks.front().ns), Median(tasks.back().ns), pinning.processors());
-    }
-  }
-  for (auto& of_backend : points) {
-    for (CostPoint& point : of_backend) calibration.points.push_back(std::move(point));
   }
   calibration.Validate();
   return calibration;
