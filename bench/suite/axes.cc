@@ -46,6 +46,18 @@ std::string_view KeyFormName(KeyForm form) noexcept {
   return "";
 }
 
+bool IsAccelerator(const Backend* backend) noexcept {
+  // Of a library that has such backends; one without has no such field.
+  const auto has = [](const auto* any) {
+    if constexpr (requires { any->make_accelerator; }) {
+      return any != nullptr && any->make_accelerator != nullptr;
+    } else {
+      return false;
+    }
+  };
+  return has(backend);
+}
+
 std::vector<SizeClass> SizeClasses(const Caches& caches, const SizeLimits& limits) {
   const uint64_t most =
       limits.physical_memory == 0 ? ~uint64_t{0} : MemoryShare(limits.physical_memory);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/timing.h"
 #include "tamis/backend.h"
 
 namespace tamis::bench {
@@ -32,6 +33,9 @@ constexpr bool IsLookup(Operation operation) {
          operation == Operation::kOneKey;
 }
 
+// Whether it is a GPU, to which an Engine hands lookups and nothing else.
+bool IsAccelerator(const Backend* backend) noexcept;
+
 // One point on all axes but the kind of filter, the size and the huge pages, which all cases of a
 // contender have in common.
 struct Case {
@@ -40,6 +44,11 @@ struct Case {
   unsigned threads = 1;
   int hit_percent = 50;  // of lookups
   KeyForm form = KeyForm::kU64;
+
+  // What one thread does is timed by its own clock, which stands still while others work.
+  Time time() const noexcept {
+    return threads == 1 && !IsAccelerator(backend) ? Time::kThread : Time::kWall;
+  }
 
   friend bool operator==(const Case&, const Case&) = default;
 };

@@ -272,7 +272,7 @@ void Suite::MeasureBuilds(Turns& turns, const Contender& contender) {
 void Suite::MeasureCase(Turns& turns, const Contender& contender, const Case& c, bool first) {
   Subject& subject = *contender.subject;
   const Way way{c.backend, c.threads};
-  const Time time = c.threads == 1 ? Time::kThread : Time::kWall;
+  const Time time = c.time();
   Keys keys;
   std::function<double()> iterate;
   AskedKeys asked;
@@ -372,7 +372,8 @@ void Suite::AddSample(Turns& turns, const Contender& contender, const Case& c, u
   }
   row->ns_per_key.push_back(ns_per_key);
   const auto limit = turns.line_ns.find({c.threads, contender.huge_pages});
-  if (limit != turns.line_ns.end()) row->share_of_limit.push_back(limit->second / ns_per_key);
+  if (limit != turns.line_ns.end() && !IsAccelerator(c.backend))
+    row->share_of_limit.push_back(limit->second / ns_per_key);
 }
 
 }  // namespace tamis::bench

@@ -84,17 +84,18 @@ class TamisSubject final : public Subject {
   void Ask(Operation operation, const Keys& keys, Way way, Answers& answers) override {
     F& filter = *filter_;
     filter.set_backend(*way.backend);
+    const bool by_engine = way.threads > 1 || IsAccelerator(way.backend);
     if (operation == Operation::kOneKey) {
       const uint64_t* const values = keys.data<uint64_t>();
       for (size_t i = 0; i < keys.size(); ++i) answers.bytes[i] = filter.Contains(values[i]);
     } else if (operation == Operation::kSelect) {
       const std::span<uint32_t> rows(answers.rows);
       answers.num_rows =
-          way.threads == 1 ? filter.Select(keys, rows) : EngineFor(way).Select(filter, keys, rows);
-    } else if (way.threads == 1) {
-      filter.Contains(keys, Bitmap(answers.bits));
-    } else {
+          by_engine ? EngineFor(way).Select(filter, keys, rows) : filter.Select(keys, rows);
+    } else if (by_engine) {
       EngineFor(way).Contains(filter, keys, Bitmap(answers.bits));
+    } else {
+      filter.Contains(keys, Bitmap(answers.bits));
     }
   }
   bool AnswersInBits(Operation operation) const override {
