@@ -4,6 +4,8 @@ import json
 import pathlib
 import pkgutil
 
+from . import validate
+
 SCHEMA_VERSION = 1
 SIZE_ORDER = ["L1", "L2", "LLC", "memory"]
 OPERATION_ORDER = ["contains", "select", "one_key", "insert", "build", "erase"]
@@ -105,15 +107,8 @@ def _check(path, data):
     if version != SCHEMA_VERSION:
         raise BadInput(f"{path}: schema version {version!r}; this tamis-report reads "
                        f"{SCHEMA_VERSION}")
-    try:
-        import jsonschema
-    except ImportError:
-        return  # what is missing then is found when it is used
-    try:
-        jsonschema.validate(data, schema())
-    except jsonschema.ValidationError as error:
-        where = "/".join(str(part) for part in error.absolute_path) or "the top"
-        raise BadInput(f"{path}: at {where}: {error.message[:300]}") from None
+    for where, what in validate.errors(data, schema(), schema()):
+        raise BadInput(f"{path}: at {where or 'the top'}: {what}")
 
 
 def load(path, label=None):
@@ -127,10 +122,7 @@ def load(path, label=None):
     except json.JSONDecodeError as error:
         raise BadInput(f"{path}: not JSON: {error}") from None
     _check(path, data)
-    try:
-        results = Results(label or pathlib.Path(path).stem, data)
-    except (KeyError, TypeError) as error:
-        raise BadInput(f"{path}: a field is missing or wrong: {error}") from None
+    results = Results(label or pathlib.Path(path).stem, data)
     if not results.rows:
         raise BadInput(f"{path}: has no rows")
     return results
