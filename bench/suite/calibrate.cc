@@ -102,7 +102,7 @@ class Turn {
     };
     pinning.PinTo(task.step.threads);
     once();  // to warm up
-    task.ns.push_back(sampler.Sample(task.name, task.keys, {}, once));
+    task.ns.push_back(sampler.Sample(task.name, task.keys, {}, 0, once));
     pinning.PinTo(1);
   }
 

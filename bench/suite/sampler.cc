@@ -8,7 +8,7 @@ Sampler::~Sampler() {
 }
 
 double Sampler::Sample(const std::string& name, uint64_t keys,
-                       const std::map<std::string, double>& counters,
+                       const std::map<std::string, double>& counters, double limit_ns,
                        const std::function<double()>& iterate) {
   benchmark::internal::Benchmark* const registered =
       benchmark::RegisterBenchmark(name.c_str(), [&](benchmark::State& state) {
@@ -21,18 +21,20 @@ double Sampler::Sample(const std::string& name, uint64_t keys,
         const auto items = static_cast<double>(state.iterations()) * static_cast<double>(keys);
         state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(keys));
         state.counters["ns/key"] = ns / items;
+        if (limit_ns > 0) state.counters["share_of_limit"] = limit_ns * items / ns;
         for (const auto& [counter, value] : counters) state.counters[counter] = value;
       });
   registered->UseManualTime()->Unit(benchmark::kMicrosecond)->Repetitions(1);
-  const auto known = iterations_.find(name);
-  if (known != iterations_.end()) {
-    registered->Iterations(known->second);
+  name_ = name;
+  current_ = &known_[name];
+  if (current_->repetitions > 0) {
+    registered->Iterations(current_->iterations);
   } else if (min_seconds_ > 0) {
     registered->MinTime(min_seconds_);
   }
   benchmark::RunSpecifiedBenchmarks(this, "all");
   benchmark::ClearRegisteredBenchmarks();
-  iterations_[name] = last_iterations_;
+  ++current_->repetitions;
   return 1e9 * seconds_per_iteration_ / static_cast<double>(keys);
 }
 
@@ -44,12 +46,18 @@ bool Sampler::ReportContext(const Context& context) {
 }
 
 void Sampler::ReportRuns(const std::vector<Run>& runs) {
-  for (const Run& run : runs) {
+  std::vector<Run> renamed = runs;
+  for (Run& run : renamed) {
     if (run.run_type != Run::RT_Iteration || run.iterations == 0) continue;
-    last_iterations_ = run.iterations;
+    current_->iterations = run.iterations;
     seconds_per_iteration_ = run.real_accumulated_time / static_cast<double>(run.iterations);
+    // The library adds how it was asked to run, which the first repetition is otherwise than the
+    // rest.
+    run.run_name = {};
+    run.run_name.function_name = name_;
+    run.repetition_index = current_->repetitions;
   }
-  for (benchmark::BenchmarkReporter* reporter : reporters_) reporter->ReportRuns(runs);
+  for (benchmark::BenchmarkReporter* reporter : reporters_) reporter->ReportRuns(renamed);
 }
 
 }  // namespace tamis::bench

@@ -25,9 +25,10 @@ class Sampler final : private benchmark::BenchmarkReporter {
   ~Sampler() override;
 
   // Calls iterate(), which returns the nanoseconds that count, until there are enough of them.
-  // Returns nanoseconds per key where an iteration has so many keys. `counters` are for reporters.
+  // Returns nanoseconds per key where an iteration has so many keys. For reporters are `counters`,
+  // and the share of a limit of so many nanoseconds per key, if it is not 0.
   double Sample(const std::string& name, uint64_t keys,
-                const std::map<std::string, double>& counters,
+                const std::map<std::string, double>& counters, double limit_ns,
                 const std::function<double()>& iterate);
 
  private:
@@ -37,9 +38,14 @@ class Sampler final : private benchmark::BenchmarkReporter {
   double min_seconds_;
   std::vector<benchmark::BenchmarkReporter*> reporters_;
   bool context_reported_ = false;
-  std::map<std::string, benchmark::IterationCount> iterations_;
+  struct Known {
+    benchmark::IterationCount iterations = 1;
+    int64_t repetitions = 0;
+  };
+  std::map<std::string, Known> known_;
+  Known* current_ = nullptr;
+  std::string name_;                  // of the current one
   double seconds_per_iteration_ = 0;  // of the last run
-  benchmark::IterationCount last_iterations_ = 1;
 };
 
 }  // namespace tamis::bench

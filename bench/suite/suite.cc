@@ -346,9 +346,8 @@ double Suite::Sample(Turns& turns, const Contender& contender, const Case& c, ui
       sampler_.Sample(name, batch,
                       {{"bytes", bytes},
                        {"bits/key", 8 * bytes / static_cast<double>(subject.capacity())},
-                       {"fpr", turns.rates[{contender.subject, contender.huge_pages}].fpr},
-                       {"limit_ns", turns.line_ns[{c.threads, contender.huge_pages}]}},
-                      iterate);
+                       {"fpr", turns.rates[{contender.subject, contender.huge_pages}].fpr}},
+                      turns.LimitNs(c, contender.huge_pages), iterate);
   pinning_.PinTo(1);
   return ns;
 }
@@ -371,9 +370,8 @@ void Suite::AddSample(Turns& turns, const Contender& contender, const Case& c, u
                                                   .batch_keys = batch});
   }
   row->ns_per_key.push_back(ns_per_key);
-  const auto limit = turns.line_ns.find({c.threads, contender.huge_pages});
-  if (limit != turns.line_ns.end() && !IsAccelerator(c.backend))
-    row->share_of_limit.push_back(limit->second / ns_per_key);
+  const double limit_ns = turns.LimitNs(c, contender.huge_pages);
+  if (limit_ns > 0) row->share_of_limit.push_back(limit_ns / ns_per_key);
 }
 
 }  // namespace tamis::bench

@@ -38,6 +38,11 @@ uint64_t Turns::num_lines() const {
   return std::min<uint64_t>(keys->num_queries(KeyForm::kU64), kMaxLimitLines);
 }
 
+double Turns::LimitNs(const Case& c, bool huge_pages) const {
+  const auto found = line_ns.find({c.threads, huge_pages});
+  return found == line_ns.end() || IsAccelerator(c.backend) ? 0 : found->second;
+}
+
 void Turns::AddLimit(const Limit& sample, double per_second) {
   const auto same = [&](const Limit& limit) {
     return limit.name == sample.name && limit.threads == sample.threads &&

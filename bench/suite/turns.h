@@ -41,6 +41,10 @@ struct Turns {
   // The random cache lines that are read at a time to measure the limit.
   uint64_t num_lines() const;
 
+  // Nanoseconds per random cache line in this repetition, for what is measured like this; 0 for a
+  // GPU, which reads other memory.
+  double LimitNs(const Case& c, bool huge_pages) const;
+
   void AddLimit(const Limit& sample, double per_second);
 
   const SizeClass& size;

@@ -37,19 +37,23 @@ TEST(SamplerTest, GivesNanosecondsPerKeyOfWhatIterationsSay) {
       ++calls;
       return 1e5;
     };
-    EXPECT_NEAR(sampler.Sample("a", 100, {{"bits/key", 12}}, iterate), 1000, 1e-6);
+    EXPECT_NEAR(sampler.Sample("a", 100, {{"bits/key", 12}}, 250, iterate), 1000, 1e-6);
     EXPECT_GE(calls, 10);  // ten of them are a millisecond
     const auto iterations = counter.runs.back().iterations;
     calls = 0;
-    EXPECT_NEAR(sampler.Sample("a", 100, {}, iterate), 1000, 1e-6);
+    EXPECT_NEAR(sampler.Sample("a", 100, {}, 0, iterate), 1000, 1e-6);
     EXPECT_EQ(calls, iterations);  // as many as the first time
-    EXPECT_NEAR(sampler.Sample("b", 10, {}, iterate), 10'000, 1e-6);
+    EXPECT_NEAR(sampler.Sample("b", 10, {}, 0, iterate), 10'000, 1e-6);
   }
   ASSERT_EQ(counter.runs.size(), 3u);
   EXPECT_EQ(counter.contexts, 1);
   EXPECT_EQ(counter.ends, 1);
   EXPECT_NEAR(counter.runs[0].counters.at("ns/key"), 1000, 1e-6);
   EXPECT_EQ(counter.runs[0].counters.at("bits/key"), 12);
+  EXPECT_NEAR(counter.runs[0].counters.at("share_of_limit"), 0.25, 1e-9);
+  EXPECT_EQ(counter.runs[0].benchmark_name(), "a");
+  EXPECT_EQ(counter.runs[1].benchmark_name(), "a");
+  EXPECT_EQ(counter.runs[1].repetition_index, 1);
 }
 
 TEST(CalibrateTest, MeasuresEveryBackendAtEverySize) {
