@@ -33,7 +33,7 @@ window.addEventListener("load", () => {
 
 def run(command, **options):
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
-                          timeout=250, **options)
+                          timeout=600, **options)
     if done.returncode != 0:
         raise SystemExit(f"{command} failed with {done.returncode}:\n{done.stdout}\n{done.stderr}")
     return done

@@ -181,6 +181,8 @@ class Output(Command):
         self.assertEqual(status, 0)
         self.assertIn("| split_block: contains | 1.00 +-1%, 50% | 2.00 +-1%, 50% |", out)
         self.assertIn("| split_block: contains, portable |  | 9.00 +-1%, 50% |", out)
+        # Side by side, with the rates of the last size.
+        self.assertIn("| split_block | tamis | 12.0 | 0.540% | 1.00 | 2.00 |  | 2.00 |", out)
         self.assertIn("a <processor>", out)
         self.assertIn("1000 M lines/s", out)
 

@@ -108,14 +108,15 @@ def limit_rows(results):
 
 def side_by_side(results):
     """One line for each kind of filter, at the usual point of all axes: (kind, library, bits/key,
-    FPR, {(operation, size): row})."""
+    FPR, {(operation, size): row}); both rates of the largest filter."""
     found = {}
     for row in results.rows.values():
         key = row.key
         usual = (key.threads == 1 and key.hit_percent in (None, 50) and key.keys == "u64" and
                  key.huge_pages and row.default_backend)
         if usual and key.operation in ("contains", "build"):
-            line = found.setdefault(key.kind, (key.kind, row.data["library"],
-                                               row.data["bits_per_key"], row.data["fpr"], {}))
-            line[4][key.operation, key.size_class] = row
+            cells = found[key.kind][4] if key.kind in found else {}
+            cells[key.operation, key.size_class] = row
+            found[key.kind] = (key.kind, row.data["library"], row.data["bits_per_key"],
+                               row.data["fpr"], cells)
     return list(found.values())
