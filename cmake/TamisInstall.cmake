@@ -9,15 +9,21 @@ install(TARGETS tamis EXPORT tamisTargets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/include/tamis
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+if(TAMIS_CUDA_ENABLED)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/cuda/include/tamis
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh")
+endif()
 install(EXPORT tamisTargets NAMESPACE tamis:: DESTINATION ${TAMIS_CMAKE_DIR})
 
 # Only a static library passes its dependencies on; the find modules go with it.
 get_target_property(type tamis TYPE)
 set(TAMIS_NEEDS_XXHASH OFF)
 set(TAMIS_NEEDS_HIGHWAY OFF)
+set(TAMIS_NEEDS_CUDA OFF)
 if(type STREQUAL "STATIC_LIBRARY")
   set(TAMIS_NEEDS_XXHASH ON)
   set(TAMIS_NEEDS_HIGHWAY ${TAMIS_SIMD})
+  set(TAMIS_NEEDS_CUDA ${TAMIS_CUDA_ENABLED})
   install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindxxHash.cmake DESTINATION ${TAMIS_CMAKE_DIR})
   if(TAMIS_SIMD)
     install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindHighway.cmake DESTINATION ${TAMIS_CMAKE_DIR})
@@ -36,6 +42,10 @@ install(FILES ${PROJECT_BINARY_DIR}/tamisConfig.cmake ${PROJECT_BINARY_DIR}/tami
 set(TAMIS_PC_REQUIRES "libxxhash >= ${TAMIS_XXHASH_MIN}")
 if(TAMIS_SIMD)
   string(APPEND TAMIS_PC_REQUIRES ", libhwy >= ${TAMIS_HIGHWAY_MIN}")
+endif()
+set(TAMIS_PC_LIBS_PRIVATE "${CMAKE_THREAD_LIBS_INIT}")
+if(TAMIS_CUDA_ENABLED)
+  string(APPEND TAMIS_PC_LIBS_PRIVATE " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt")
 endif()
 set(pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")

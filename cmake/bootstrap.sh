@@ -216,7 +216,8 @@ format() {
   mode="--dry-run -Werror"
   [ "${1:-}" != --fix ] || mode=-i
   cd "$root"
-  find core simd tools tests bench -name '*.h' -o -name '*.cc' | sort | xargs clang-format-14 $mode
+  find core simd cuda tools tests bench -name "*.h" -o -name "*.cc" -o -name "*.cu" -o -name "*.cuh" |
+    sort | xargs clang-format-14 $mode
 }
 
 command=${1:-help}

@@ -20,6 +20,8 @@ const char* ErrorCodeName(ErrorCode code) noexcept {
       return "Corrupt";
     case ErrorCode::kUnsupported:
       return "Unsupported";
+    case ErrorCode::kDevice:
+      return "Device";
   }
   return "Unknown";
 }

@@ -31,6 +31,9 @@ ALLOWED = [
     ("core/include/", [STD, CORE]),
     ("core/", [STD, POSIX, r"xxhash\.h", CORE, r"core/src/\w+\.h"]),
     ("simd/", [STD, r"hwy/[\w/-]+\.h", CORE, r"core/src/\w+\.h", r"simd/[\w-]+\.h"]),
+    ("cuda/include/", [STD, CORE, r"tamis/cuda/\w+\.(h|cuh)"]),
+    ("cuda/", [STD, r"cuda_runtime(_api)?\.h", r"tamis/[\w/]+\.(h|cuh)", r"core/src/\w+\.h",
+               r"cuda/src/\w+\.h"]),
     ("tools/", [STD, POSIX, r"CLI/\w+\.hpp", r"nlohmann/\w+\.hpp", PUBLIC, r"tools/[\w/]+\.h"]),
     ("bench/peer_boost.cc", [STD, r"boost/\w+\.hpp", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_boost.cc", [STD, r"boost/\w+\.hpp", r"bench/[\w/]+\.h"]),
@@ -109,9 +112,9 @@ def check_target_include(root):
 def check_guards(root):
     """core/include/tamis/hash.h has TAMIS_HASH_H_, core/src/bulk.h TAMIS_CORE_SRC_BULK_H_."""
     for name in sources(root):
-        if not name.endswith(".h") or name.endswith("-inl.h"):
+        if not name.endswith((".h", ".cuh")) or name.endswith("-inl.h"):
             continue
-        path = name.removeprefix("core/include/tamis/")
+        path = name.removeprefix("core/include/tamis/").removeprefix("cuda/include/tamis/")
         want = "TAMIS_" + re.sub(r"[^A-Z0-9]", "_", path.upper()) + "_"
         if f"#ifndef {want}\n#define {want}\n" not in read(root, name):
             yield f"{name}: has no include guard {want}"

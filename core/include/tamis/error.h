@@ -20,6 +20,7 @@ enum class ErrorCode {
   kIo,               // the operating system refused a file operation
   kCorrupt,          // a file that fails a check
   kUnsupported,      // a file of a newer version or another kind
+  kDevice,           // a GPU, or its driver, that failed
 };
 
 // The name of a code without its prefix, e.g. "InvalidArgument".

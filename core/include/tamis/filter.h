@@ -138,6 +138,7 @@ class Filter {
  private:
   friend class Engine;
   friend class PartitionedInserter;
+  friend struct FilterAccess;
 
   // The bulk functions with the kernels of a given backend; `first` is added to every index.
   size_t ContainsWith(const Kernels& kernels, const Keys& keys, uint64_t* bits) const noexcept;

@@ -12,6 +12,7 @@
 #include "tamis/cuckoo.h"
 #include "tamis/detail/change.h"
 #include "tamis/hash.h"
+#include "tamis/hd.h"
 
 namespace tamis {
 
@@ -33,7 +34,7 @@ struct KeyHasher {
         seed_term(spec.kind == HashKind::kXxh3 ? hash::Xxh3Flip(spec.seed)
                                                : hash::Xxh64Start(spec.seed)) {}
 
-  uint64_t operator()(uint64_t value) const {
+  TAMIS_HD uint64_t operator()(uint64_t value) const {
     if (source == Source::kXxh3) return hash::Xxh3(value, seed_term);
     if (source == Source::kXxh64) return hash::Xxh64(value, seed_term);
     return value;

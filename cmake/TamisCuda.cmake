@@ -1,0 +1,44 @@
+# Decides whether the GPU backend is built: sets TAMIS_CUDA_ENABLED, and enables the language CUDA.
+set(TAMIS_CUDA AUTO CACHE STRING
+  "Build the GPU backend: AUTO (if nvcc is found, and not with sanitizers or in cross builds), ON, OFF")
+set_property(CACHE TAMIS_CUDA PROPERTY STRINGS AUTO ON OFF)
+# PTX of the newest lets later GPUs run it, too.
+set(TAMIS_CUDA_ARCHITECTURES "80-real;90-real;100-real;120" CACHE STRING
+  "GPUs to build machine code for, as CMAKE_CUDA_ARCHITECTURES; fewer build faster")
+set(TAMIS_CUDA_MIN 12.8)  # the first that knows the architectures 100 and 120
+
+set(TAMIS_CUDA_ENABLED OFF)
+if(TAMIS_CUDA STREQUAL "AUTO" AND (CMAKE_CROSSCOMPILING OR TAMIS_SANITIZE))
+  message(STATUS "CUDA: left out, as the processor is another or a sanitizer is on")
+elseif(TAMIS_CUDA)
+  # PATH may lack the usual place of the toolkit.
+  find_program(TAMIS_NVCC nvcc HINTS ${CMAKE_CUDA_COMPILER} ENV CUDACXX
+    PATHS /usr/local/cuda/bin /opt/cuda/bin)
+  mark_as_advanced(TAMIS_NVCC)
+  if(TAMIS_NVCC)
+    if(NOT CMAKE_CUDA_COMPILER)
+      set(CMAKE_CUDA_COMPILER ${TAMIS_NVCC})
+    endif()
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES ${TAMIS_CUDA_ARCHITECTURES})
+    endif()
+    enable_language(CUDA)
+    find_package(CUDAToolkit ${TAMIS_CUDA_MIN} REQUIRED)
+    set(TAMIS_CUDA_ENABLED ON)
+    message(STATUS
+      "CUDA: ${CMAKE_CUDA_COMPILER_VERSION}, for architectures ${CMAKE_CUDA_ARCHITECTURES}")
+  elseif(TAMIS_CUDA STREQUAL "AUTO")
+    message(STATUS "CUDA: left out, as nvcc is not found")
+  else()
+    message(FATAL_ERROR "TAMIS_CUDA is ON, and nvcc is not found; set CMAKE_CUDA_COMPILER")
+  endif()
+endif()
+
+# tamis_cuda_flags(<target>): for targets of ours with sources in CUDA. CMake before 3.26 does not know
+# that nvcc has C++20, so it cannot be asked for as a feature.
+function(tamis_cuda_flags target)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
+  if(TAMIS_WERROR)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
+  endif()
+endfunction()

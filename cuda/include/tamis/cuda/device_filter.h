@@ -1,0 +1,144 @@
+// A filter in the memory of a GPU.
+#ifndef TAMIS_CUDA_DEVICE_FILTER_H_
+#define TAMIS_CUDA_DEVICE_FILTER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <variant>
+
+#include "tamis/cuda/filter_ref.cuh"
+#include "tamis/cuda/memory_resource.h"
+#include "tamis/cuda/status.h"
+#include "tamis/file.h"
+#include "tamis/filter.h"
+#include "tamis/keys.h"
+
+namespace tamis::cuda {
+
+class Runtime;
+
+struct DeviceOptions {
+  int device = -1;                   // -1: the current one
+  MemoryResource* memory = nullptr;  // nullptr: cudaMallocAsync, where the device has it
+  const Runtime* runtime = nullptr;  // for tests of the library; nullptr: the CUDA runtime
+};
+
+// Move-only owner of a filter in device memory, with the bits that it has on the host.
+//
+// Keys and outputs are in device memory: a Keys holds device pointers here, and so do Bitmap and
+// std::span. Work is put on a stream, in whose order it runs. Calls whose names end in Async return
+// at once: they do not allocate, wait or throw, so a CUDA graph can capture them, and they say only
+// whether the work could be put on the stream. The others wait for the stream, allocate scratch
+// memory where it is said, and throw Error: kOutOfMemory, kInvalidArgument, kDevice for a failure
+// of the device.
+//
+// As with a filter on the host, any number of threads and streams may probe one that does not
+// change, and a change needs exclusive access; streams have to be ordered accordingly. No work on
+// it may be under way when it is destroyed.
+class DeviceFilter {
+ public:
+  // A copy of a filter on the host, also of one that is mapped from a file.
+  explicit DeviceFilter(const Filter& host, const DeviceOptions& options = {},
+                        cudaStream_t stream = nullptr);
+  // An empty filter of the kind, hash and geometry of a header, such as host.Header().
+  explicit DeviceFilter(const FileHeader& header, const DeviceOptions& options = {},
+                        cudaStream_t stream = nullptr);
+  DeviceFilter(DeviceFilter&& other) noexcept { Swap(other); }
+  DeviceFilter& operator=(DeviceFilter&& other) noexcept {
+    DeviceFilter(static_cast<DeviceFilter&&>(other)).Swap(*this);
+    return *this;
+  }
+  ~DeviceFilter();
+
+  FilterKind kind() const noexcept { return header_.kind; }
+  const HashSpec& hash() const noexcept { return header_.hash; }
+  uint64_t bytes() const noexcept { return header_.payload_bytes; }
+  uint64_t inserted_count() const noexcept { return header_.inserted; }
+  const FileHeader& Header() const noexcept { return header_; }
+  int device() const noexcept { return device_; }
+  // The contents, as they are in a file; aligned to 32 bytes.
+  void* data() const noexcept { return data_; }
+  // A view for kernels of yours. Throws std::bad_variant_access if the filter is of another kind.
+  template <typename Ref>
+  Ref ref() const {
+    return std::get<Ref>(ref_);
+  }
+
+  // Between host and device; the filter on the host has the same kind, hash and geometry, or there
+  // is Error(kIncompatible). Download throws Error(kReadOnly) if it is read_only().
+  void Upload(const Filter& host, cudaStream_t stream = nullptr);
+  void Download(Filter& host, cudaStream_t stream = nullptr) const;
+
+  // As the functions of Filter, with outputs of the same sizes. Integers and hashes need 8 bytes of
+  // scratch memory; columns of strings 8 bytes for each string, at most kMaxScratchKeys at a time;
+  // Select SelectScratchBytes(n) besides. Keys::Form::kStringViews is not for devices.
+  size_t Contains(Keys keys, Bitmap out, cudaStream_t stream = nullptr) const;
+  size_t Contains(Keys keys, std::span<uint8_t> out, cudaStream_t stream = nullptr) const;
+  size_t Select(Keys keys, std::span<uint32_t> out, cudaStream_t stream = nullptr) const;
+  size_t Select(Keys keys, std::span<uint64_t> out, cudaStream_t stream = nullptr) const;
+  size_t Count(Keys keys, cudaStream_t stream = nullptr) const;
+  size_t Insert(Keys keys, cudaStream_t stream = nullptr);
+  // Adds all keys of `other`, which is on the same device. Throws Error(kIncompatible).
+  void Merge(const DeviceFilter& other, cudaStream_t stream = nullptr);
+  void Clear(cudaStream_t stream = nullptr);
+
+  // The same for integers and hashes; strings are first made hashes of by HashAsync. Counts, where
+  // the pointer is not nullptr, are written to device memory. Outputs that are too small, and forms
+  // of keys that do not fit, give kInvalidValue. The current device is left as it was.
+  Status ContainsAsync(Keys keys, Bitmap out, uint64_t* count, cudaStream_t stream) const noexcept;
+  Status ContainsAsync(Keys keys, std::span<uint8_t> out, uint64_t* count,
+                       cudaStream_t stream) const noexcept;
+  Status CountAsync(Keys keys, uint64_t* count, cudaStream_t stream) const noexcept;
+  // `scratch` has SelectScratchBytes(n) bytes, aligned to 8.
+  Status SelectAsync(Keys keys, std::span<uint32_t> out, uint64_t* count,
+                     std::span<std::byte> scratch, cudaStream_t stream) const noexcept;
+  Status SelectAsync(Keys keys, std::span<uint64_t> out, uint64_t* count,
+                     std::span<std::byte> scratch, cudaStream_t stream) const noexcept;
+  Status InsertAsync(Keys keys, cudaStream_t stream) noexcept;
+  Status MergeAsync(const DeviceFilter& other, cudaStream_t stream) noexcept;
+  Status ClearAsync(cudaStream_t stream) noexcept;
+  // Hashes of the strings of a column, with the hash of this filter: n elements.
+  Status HashAsync(Keys keys, std::span<uint64_t> hashes, cudaStream_t stream) const noexcept;
+
+  static constexpr uint64_t kMaxScratchKeys = uint64_t{64} << 20;
+  static uint64_t SelectScratchBytes(uint64_t n) noexcept;
+
+ private:
+  struct Outputs;
+  class Scratch;
+  class Current;
+
+  void Allocate(const DeviceOptions& options, cudaStream_t stream);
+  void Swap(DeviceFilter& other) noexcept;
+  void RequireSame(const FileHeader& header) const;
+  Status Probe(const Keys& keys, const Outputs& out, cudaStream_t stream) const noexcept;
+  // The same for columns of strings too, in pieces through scratch memory; waits.
+  size_t ProbeAndWait(const Keys& keys, Outputs out, cudaStream_t stream) const;
+  // Calls act(piece) for pieces of a batch that are integers or hashes, after their hashing if they
+  // were strings.
+  template <typename Act>
+  void ForEachPiece(const Keys& keys, cudaStream_t stream, const Act& act) const;
+  template <typename Index>
+  Status ListOnes(uint64_t n, std::span<Index> out, uint64_t* count, std::byte* scratch,
+                  cudaStream_t stream) const noexcept;
+  template <typename Index>
+  Status SelectAny(const Keys& keys, std::span<Index> out, uint64_t* count,
+                   std::span<std::byte> scratch, cudaStream_t stream) const noexcept;
+  template <typename Index>
+  size_t SelectAndWait(const Keys& keys, std::span<Index> out, cudaStream_t stream) const;
+
+  using AnyRef = std::variant<SplitBlockRef>;
+  static AnyRef RefOf(const FileHeader& header, void* data) noexcept;
+
+  const Runtime* runtime_ = nullptr;
+  MemoryResource* memory_ = nullptr;
+  int device_ = 0;
+  FileHeader header_;
+  void* data_ = nullptr;
+  AnyRef ref_;
+};
+
+}  // namespace tamis::cuda
+
+#endif  // TAMIS_CUDA_DEVICE_FILTER_H_

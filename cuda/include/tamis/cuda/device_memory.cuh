@@ -1,0 +1,83 @@
+// Accesses to device memory, in the form that the hardware does best; in plain C++ to host memory.
+#ifndef TAMIS_CUDA_DEVICE_MEMORY_CUH_
+#define TAMIS_CUDA_DEVICE_MEMORY_CUH_
+
+#include <cstdint>
+
+#include "tamis/hd.h"
+
+#ifndef __CUDA_ARCH__
+#include <atomic>
+#include <cstring>
+#endif
+
+namespace tamis::cuda::detail {
+
+// The eight words of a 32-byte block, which is aligned to its size and is one sector of memory.
+TAMIS_HD void LoadBlock(const uint32_t* block, uint32_t (&words)[8]) {
+#ifdef __CUDA_ARCH__
+  const uint4 low = reinterpret_cast<const uint4*>(block)[0];
+  const uint4 high = reinterpret_cast<const uint4*>(block)[1];
+  words[0] = low.x, words[1] = low.y, words[2] = low.z, words[3] = low.w;
+  words[4] = high.x, words[5] = high.y, words[6] = high.z, words[7] = high.w;
+#else
+  std::memcpy(words, block, sizeof(words));
+#endif
+}
+
+// A read that is not repeated: leaves the caches to what is.
+template <typename T>
+TAMIS_HD T LoadOnce(const T* from) {
+#ifdef __CUDA_ARCH__
+  return __ldcs(from);
+#else
+  return *from;
+#endif
+}
+
+template <typename T>
+TAMIS_HD void StoreOnce(T* to, T value) {
+#ifdef __CUDA_ARCH__
+  __stcs(to, value);
+#else
+  *to = value;
+#endif
+}
+
+// Relaxed; without a result, so that the hardware needs no answer from memory.
+TAMIS_HD void AtomicOr(uint32_t* word, uint32_t bits) {
+#ifdef __CUDA_ARCH__
+  atomicOr(word, bits);
+#else
+  std::atomic_ref<uint32_t>(*word).fetch_or(bits, std::memory_order_relaxed);
+#endif
+}
+
+TAMIS_HD void AtomicAdd(uint64_t* sum, uint64_t value) {
+#ifdef __CUDA_ARCH__
+  atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(value));
+#else
+  std::atomic_ref<uint64_t>(*sum).fetch_add(value, std::memory_order_relaxed);
+#endif
+}
+
+TAMIS_HD int PopCount(uint32_t x) {
+#ifdef __CUDA_ARCH__
+  return __popc(x);
+#else
+  return __builtin_popcount(x);
+#endif
+}
+
+// The index of the lowest bit that is set; x is not 0.
+TAMIS_HD int LowestBit(uint32_t x) {
+#ifdef __CUDA_ARCH__
+  return __ffs(static_cast<int>(x)) - 1;
+#else
+  return __builtin_ctz(x);
+#endif
+}
+
+}  // namespace tamis::cuda::detail
+
+#endif  // TAMIS_CUDA_DEVICE_MEMORY_CUH_

@@ -1,0 +1,206 @@
+// The CUDA runtime behind the seam, and the one kernel that runs every call.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <string>
+#include <variant>
+
+#include "cuda/src/kernel_bodies.h"
+#include "cuda/src/runtime.h"
+
+namespace tamis::cuda {
+namespace {
+
+constexpr uint32_t kBlockThreads = 256;
+constexpr uint64_t kBlockWarps = kBlockThreads / kWarpLanes;
+constexpr uint64_t kMaxBlocks = 0x7FFFFFFF;  // of a grid, in its first dimension
+
+// The lanes of the hardware. Functions of host and device, as the bodies are, though only the
+// device has something to do.
+struct WarpLane {
+  TAMIS_HD uint32_t Index() const {
+#ifdef __CUDA_ARCH__
+    return threadIdx.x % kWarpLanes;
+#else
+    return 0;
+#endif
+  }
+  TAMIS_HD uint64_t Warp() const {
+#ifdef __CUDA_ARCH__
+    return kBlockWarps * blockIdx.x + threadIdx.x / kWarpLanes;
+#else
+    return 0;
+#endif
+  }
+  TAMIS_HD uint64_t NumWarps() const {
+#ifdef __CUDA_ARCH__
+    return kBlockWarps * gridDim.x;
+#else
+    return 1;
+#endif
+  }
+  TAMIS_HD uint32_t Ballot(bool flag) const {
+#ifdef __CUDA_ARCH__
+    return __ballot_sync(0xFFFFFFFF, flag);
+#else
+    return flag;
+#endif
+  }
+  TAMIS_HD uint32_t Shuffle(uint32_t value, uint32_t from) const {
+#ifdef __CUDA_ARCH__
+    return __shfl_sync(0xFFFFFFFF, value, static_cast<int>(from));
+#else
+    return value + 0 * from;
+#endif
+  }
+};
+
+template <typename Call>
+__global__ void __launch_bounds__(kBlockThreads) Kernel(const Call call) {
+  RunLane(WarpLane(), call);
+}
+
+Status ToStatus(cudaError_t error) noexcept { return {static_cast<int>(error)}; }
+
+// The error of the last call is also kept by CUDA, where it would be found by those who look there
+// for errors of their own.
+Status Checked(cudaError_t error) noexcept {
+  if (error != cudaSuccess) (void)cudaGetLastError();
+  return ToStatus(error);
+}
+
+// Some virtual GPUs have no memory pools.
+bool HasPools() noexcept {
+  int device = 0;
+  int supported = 0;
+  return cudaGetDevice(&device) == cudaSuccess &&
+         cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device) ==
+             cudaSuccess &&
+         supported != 0;
+}
+
+class RealRuntime final : public Runtime {
+ public:
+  int DeviceCount(std::string* why) const override {
+    int driver = 0;
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaSuccess && count > 0) return count;
+    (void)cudaGetLastError();
+    if (cudaDriverGetVersion(&driver) != cudaSuccess) driver = 0;
+    if (driver == 0) {
+      *why = "no NVIDIA driver is installed";
+    } else if (error == cudaErrorInsufficientDriver) {
+      *why = "the NVIDIA driver is too old: it is for CUDA " + Version(driver) +
+             ", and this library for " + Version(CUDART_VERSION);
+    } else if (error == cudaSuccess || error == cudaErrorNoDevice) {
+      *why = "the NVIDIA driver finds no GPU";
+    } else {
+      *why = std::string("the NVIDIA driver does not work: ") + cudaGetErrorString(error);
+    }
+    return 0;
+  }
+
+  Status Properties(int device, DeviceProperties* properties) const override {
+    cudaDeviceProp found;
+    const Status status = Checked(cudaGetDeviceProperties(&found, device));
+    if (!status.ok()) return status;
+    *properties = {found.name,           found.major,
+                   found.minor,          found.multiProcessorCount,
+                   found.totalGlobalMem, static_cast<uint64_t>(found.l2CacheSize)};
+    return kSuccess;
+  }
+
+  Status CurrentDevice(int* device) const noexcept override {
+    return Checked(cudaGetDevice(device));
+  }
+  Status SetDevice(int device) const noexcept override { return Checked(cudaSetDevice(device)); }
+  Status FreeMemory(uint64_t* bytes) const noexcept override {
+    size_t free = 0;
+    size_t total = 0;
+    const Status status = Checked(cudaMemGetInfo(&free, &total));
+    if (status.ok()) *bytes = free;
+    return status;
+  }
+
+  Status Allocate(void** memory, uint64_t bytes, Stream stream) const noexcept override {
+    return Checked(HasPools() ? cudaMallocAsync(memory, bytes, stream) : cudaMalloc(memory, bytes));
+  }
+  Status Free(void* memory, Stream stream) const noexcept override {
+    return Checked(HasPools() ? cudaFreeAsync(memory, stream) : cudaFree(memory));
+  }
+  Status AllocatePinned(void** memory, uint64_t bytes) const noexcept override {
+    return Checked(cudaHostAlloc(memory, bytes, cudaHostAllocPortable));
+  }
+  Status FreePinned(void* memory) const noexcept override { return Checked(cudaFreeHost(memory)); }
+
+  Status Locate(const void* memory, Place* place) const noexcept override {
+    cudaPointerAttributes attributes{};
+    const Status status = Checked(cudaPointerGetAttributes(&attributes, memory));
+    if (!status.ok()) return status;
+    *place = attributes.type == cudaMemoryTypeHost           ? Place::kPinned
+             : attributes.type == cudaMemoryTypeUnregistered ? Place::kPageable
+                                                             : Place::kDevice;
+    return kSuccess;
+  }
+
+  Status Copy(void* to, const void* from, uint64_t bytes, Stream stream) const noexcept override {
+    return Checked(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
+  }
+  Status Zero(void* memory, uint64_t bytes, Stream stream) const noexcept override {
+    return Checked(cudaMemsetAsync(memory, 0, bytes, stream));
+  }
+
+  Status Launch(const KernelCall& call, Stream stream) const noexcept override {
+    return std::visit(
+        [stream](const auto& arguments) {
+          const uint64_t blocks = WarpsFor(Warps(arguments), kBlockWarps);
+          if (blocks == 0) return kSuccess;
+          Kernel<<<static_cast<uint32_t>(std::min(blocks, kMaxBlocks)), kBlockThreads, 0, stream>>>(
+              arguments);
+          return ToStatus(cudaGetLastError());
+        },
+        call);
+  }
+
+  Status CreateStream(Stream* stream) const noexcept override {
+    return Checked(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
+  }
+  Status DestroyStream(Stream stream) const noexcept override {
+    return Checked(cudaStreamDestroy(stream));
+  }
+  Status Wait(Stream stream) const noexcept override {
+    return Checked(cudaStreamSynchronize(stream));
+  }
+  Status CreateEvent(Event* event) const noexcept override {
+    return Checked(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
+  }
+  Status DestroyEvent(Event event) const noexcept override {
+    return Checked(cudaEventDestroy(event));
+  }
+  Status Record(Event event, Stream stream) const noexcept override {
+    return Checked(cudaEventRecord(event, stream));
+  }
+  Status StreamWait(Stream stream, Event event) const noexcept override {
+    return Checked(cudaStreamWaitEvent(stream, event, 0));
+  }
+  Status Wait(Event event) const noexcept override { return Checked(cudaEventSynchronize(event)); }
+
+ private:
+  static std::string Version(int number) {
+    return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+  }
+};
+
+}  // namespace
+
+const Runtime& CudaRuntime() {
+  static const RealRuntime runtime;
+  return runtime;
+}
+
+const char* CudaErrorText(int code) noexcept {
+  return cudaGetErrorString(static_cast<cudaError_t>(code));
+}
+
+}  // namespace tamis::cuda

@@ -1,0 +1,443 @@
+#include "tamis/cuda/device_filter.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/src/filter_access.h"
+#include "cuda/src/kernel_calls.h"
+#include "cuda/src/runtime.h"
+#include "cuda/src/scoped.h"
+#include "tamis/error.h"
+
+namespace tamis::cuda {
+namespace {
+
+constexpr uint64_t kAlignment = 32;  // of a filter: a block is one sector of memory
+constexpr uint64_t kMax32BitKeys = uint64_t{1} << 32;
+
+// Bytes of scratch memory for the bitmap that Select goes by; the counts of its tiles follow.
+uint64_t BitmapBytes(uint64_t n) { return sizeof(uint64_t) * BitmapWords(n); }
+
+uint64_t HalfWords(uint64_t n) { return 2 * BitmapWords(n); }
+
+bool IsColumn(const Keys& keys) {
+  return keys.form() == Keys::Form::kColumn || keys.form() == Keys::Form::kLargeColumn;
+}
+
+Status MakeColumn(const Keys& keys, const HashSpec& spec, KeyColumn* column) {
+  switch (keys.form()) {
+    case Keys::Form::kU64:
+      *column = {keys.data<uint64_t>(), keys.size(), Width::kU64, KeyHasher(spec)};
+      return kSuccess;
+    case Keys::Form::kU32:
+      *column = {keys.data<uint32_t>(), keys.size(), Width::kU32, KeyHasher(spec)};
+      return kSuccess;
+    case Keys::Form::kI32:
+      *column = {keys.data<int32_t>(), keys.size(), Width::kI32, KeyHasher(spec)};
+      return kSuccess;
+    case Keys::Form::kHashes:
+      *column = {keys.data<uint64_t>(), keys.size(), Width::kU64, KeyHasher()};
+      return kSuccess;
+    case Keys::Form::kStringViews:
+    case Keys::Form::kColumn:
+    case Keys::Form::kLargeColumn:
+      break;
+  }
+  return kInvalidValue;
+}
+
+void RequireSize(const char* what, uint64_t size, uint64_t needed, uint64_t keys) {
+  if (size >= needed) return;
+  throw Error(ErrorCode::kInvalidArgument, "the output has " + std::to_string(size) + " " + what +
+                                               ", and " + std::to_string(keys) + " keys need " +
+                                               std::to_string(needed));
+}
+
+void RequireDeviceForm(const Keys& keys) {
+  if (keys.form() != Keys::Form::kStringViews) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "string_views in device memory cannot be keys; allowed: integers, hashes, columns");
+}
+
+}  // namespace
+
+struct DeviceFilter::Outputs {
+  uint64_t* bits = nullptr;
+  uint8_t* bytes = nullptr;
+  uint64_t* count = nullptr;
+};
+
+// The device of the filter, for a scope. The throwing form is for calls that wait.
+class DeviceFilter::Current : public ScopedDevice {
+ public:
+  explicit Current(const DeviceFilter& filter) : ScopedDevice(*filter.runtime_, filter.device_) {
+    status().ThrowIfFailed("choosing the device");
+  }
+};
+
+class DeviceFilter::Scratch : public ScopedMemory {
+ public:
+  Scratch(const DeviceFilter& filter, uint64_t bytes, cudaStream_t stream)
+      : ScopedMemory(*filter.runtime_, filter.memory_, bytes, stream) {}
+};
+
+DeviceFilter::DeviceFilter(const FileHeader& header, const DeviceOptions& options,
+                           cudaStream_t stream)
+    : header_(header) {
+  Allocate(options, stream);
+  try {
+    Clear(stream);
+  } catch (...) {
+    DeviceFilter(std::move(*this));  // gives the memory back
+    throw;
+  }
+}
+
+DeviceFilter::DeviceFilter(const Filter& host, const DeviceOptions& options, cudaStream_t stream)
+    : header_(host.Header()) {
+  Allocate(options, stream);
+  try {
+    Upload(host, stream);
+  } catch (...) {
+    DeviceFilter(std::move(*this));
+    throw;
+  }
+}
+
+DeviceFilter::~DeviceFilter() {
+  if (data_ == nullptr) return;
+  const ScopedDevice current(*runtime_, device_);
+  FreeTo(*runtime_, memory_, data_, bytes(), nullptr);
+}
+
+void DeviceFilter::Allocate(const DeviceOptions& options, cudaStream_t stream) {
+  if (header_.kind != FilterKind::kSplitBlock) {
+    throw Error(ErrorCode::kUnsupported, std::string("a filter of kind ") +
+                                             FilterKindName(header_.kind) + " is not for devices");
+  }
+  if (header_.geometry[0] < 1 || header_.geometry[0] > split_block::kMaxBlocks ||
+      header_.payload_bytes != header_.geometry[0] * split_block::kBlockBytes) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "a filter of " + std::to_string(header_.geometry[0]) + " blocks and " +
+                    std::to_string(header_.payload_bytes) + " bytes; allowed: 1 to " +
+                    std::to_string(split_block::kMaxBlocks) + " blocks of 32 bytes");
+  }
+  runtime_ = options.runtime != nullptr ? options.runtime : &CudaRuntime();
+  memory_ = options.memory;
+  std::string why;
+  const int devices = runtime_->DeviceCount(&why);
+  if (devices == 0) throw Error(ErrorCode::kDevice, "CUDA: " + why);
+  device_ = options.device;
+  if (device_ < 0) runtime_->CurrentDevice(&device_).ThrowIfFailed("asking for the device");
+  if (device_ >= devices) {
+    throw Error(ErrorCode::kInvalidArgument, "device " + std::to_string(device_) +
+                                                 " of the GPUs; allowed: 0 to " +
+                                                 std::to_string(devices - 1));
+  }
+  const Current current(*this);
+  void* data = nullptr;
+  AllocateFrom(*runtime_, memory_, bytes(), stream, &data)
+      .ThrowIfFailed(("allocating a filter of " + std::to_string(bytes()) + " bytes").c_str());
+  if (reinterpret_cast<uintptr_t>(data) % kAlignment != 0) {
+    FreeTo(*runtime_, memory_, data, bytes(), stream);
+    throw Error(ErrorCode::kInvalidArgument,
+                "the memory resource gave memory that is not aligned to 32 bytes");
+  }
+  data_ = data;
+  ref_ = RefOf(header_, data_);
+}
+
+DeviceFilter::AnyRef DeviceFilter::RefOf(const FileHeader& header, void* data) noexcept {
+  return SplitBlockRef{static_cast<uint32_t*>(data), header.geometry[0], KeyHasher(header.hash)};
+}
+
+void DeviceFilter::Swap(DeviceFilter& other) noexcept {
+  std::swap(runtime_, other.runtime_);
+  std::swap(memory_, other.memory_);
+  std::swap(device_, other.device_);
+  std::swap(header_, other.header_);
+  std::swap(data_, other.data_);
+  std::swap(ref_, other.ref_);
+}
+
+void DeviceFilter::RequireSame(const FileHeader& header) const {
+  if (header.kind == header_.kind && header.hash == header_.hash &&
+      header.geometry == header_.geometry && header.payload_bytes == header_.payload_bytes) {
+    return;
+  }
+  throw Error(ErrorCode::kIncompatible,
+              "filters of different kind, hash or size: " + std::string(FilterKindName(kind())) +
+                  " of " + std::to_string(bytes()) + " bytes, and " + FilterKindName(header.kind) +
+                  " of " + std::to_string(header.payload_bytes));
+}
+
+void DeviceFilter::Upload(const Filter& host, cudaStream_t stream) {
+  const FileHeader header = host.Header();
+  RequireSame(header);
+  const Current current(*this);
+  runtime_->Copy(data_, host.payload().data(), bytes(), stream).ThrowIfFailed("uploading");
+  runtime_->Wait(stream).ThrowIfFailed("uploading");
+  header_ = header;
+}
+
+void DeviceFilter::Download(Filter& host, cudaStream_t stream) const {
+  RequireSame(host.Header());
+  const std::span<std::byte> into = FilterAccess::WritablePayload(host);
+  const Current current(*this);
+  const Status status = runtime_->Copy(into.data(), data_, bytes(), stream);
+  // Also when it failed: nothing may write to the filter after this has returned.
+  const Status waited = runtime_->Wait(stream);
+  FilterAccess::SetInserted(host, header_.inserted);
+  status.ThrowIfFailed("downloading");
+  waited.ThrowIfFailed("downloading");
+}
+
+Status DeviceFilter::Probe(const Keys& keys, const Outputs& out,
+                           cudaStream_t stream) const noexcept {
+  KeyColumn column;
+  Status status = MakeColumn(keys, hash(), &column);
+  if (!status.ok() || column.n == 0) return status;
+  return std::visit(
+      [&](const auto& ref) {
+        return runtime_->Launch(
+            ContainsCall<std::decay_t<decltype(ref)>>{
+                ref, column, reinterpret_cast<uint32_t*>(out.bits), out.bytes, out.count},
+            stream);
+      },
+      ref_);
+}
+
+Status DeviceFilter::ContainsAsync(Keys keys, Bitmap out, uint64_t* count,
+                                   cudaStream_t stream) const noexcept {
+  if (out.words().size() < BitmapWords(keys.size())) return kInvalidValue;
+  const ScopedDevice current(*runtime_, device_);
+  Status status = current.status();
+  if (status.ok() && count != nullptr) status = runtime_->Zero(count, sizeof(*count), stream);
+  return status.ok() ? Probe(keys, {.bits = out.words().data(), .count = count}, stream) : status;
+}
+
+Status DeviceFilter::ContainsAsync(Keys keys, std::span<uint8_t> out, uint64_t* count,
+                                   cudaStream_t stream) const noexcept {
+  if (out.size() < keys.size()) return kInvalidValue;
+  const ScopedDevice current(*runtime_, device_);
+  Status status = current.status();
+  if (status.ok() && count != nullptr) status = runtime_->Zero(count, sizeof(*count), stream);
+  return status.ok() ? Probe(keys, {.bytes = out.data(), .count = count}, stream) : status;
+}
+
+Status DeviceFilter::CountAsync(Keys keys, uint64_t* count, cudaStream_t stream) const noexcept {
+  const ScopedDevice current(*runtime_, device_);
+  Status status = current.status();
+  if (status.ok()) status = runtime_->Zero(count, sizeof(*count), stream);
+  return status.ok() ? Probe(keys, {.count = count}, stream) : status;
+}
+
+uint64_t DeviceFilter::SelectScratchBytes(uint64_t n) noexcept {
+  return BitmapBytes(n) + sizeof(uint64_t) * WarpsFor(HalfWords(n), kTileWords);
+}
+
+template <typename Index>
+Status DeviceFilter::ListOnes(uint64_t n, std::span<Index> out, uint64_t* count, std::byte* scratch,
+                              cudaStream_t stream) const noexcept {
+  const auto* bits = reinterpret_cast<const uint32_t*>(scratch);
+  auto* const tiles = reinterpret_cast<uint64_t*>(scratch + BitmapBytes(n));
+  const uint64_t words = HalfWords(n);
+  Status status = runtime_->Launch(CountTilesCall{bits, words, tiles}, stream);
+  if (status.ok()) {
+    status = runtime_->Launch(ScanTilesCall{tiles, WarpsFor(words, kTileWords), count}, stream);
+  }
+  if (!status.ok()) return status;
+  return runtime_->Launch(ListOnesCall<Index>{bits, words, tiles, out.data()}, stream);
+}
+
+template <typename Index>
+Status DeviceFilter::SelectAny(const Keys& keys, std::span<Index> out, uint64_t* count,
+                               std::span<std::byte> scratch, cudaStream_t stream) const noexcept {
+  if (out.size() < keys.size() || scratch.size() < SelectScratchBytes(keys.size()) ||
+      reinterpret_cast<uintptr_t>(scratch.data()) % sizeof(uint64_t) != 0 ||
+      (sizeof(Index) == 4 && keys.size() > kMax32BitKeys)) {
+    return kInvalidValue;
+  }
+  const ScopedDevice current(*runtime_, device_);
+  Status status = current.status();
+  if (!status.ok()) return status;
+  if (keys.empty()) return runtime_->Zero(count, sizeof(*count), stream);
+  status = Probe(keys, {.bits = reinterpret_cast<uint64_t*>(scratch.data())}, stream);
+  return status.ok() ? ListOnes(keys.size(), out, count, scratch.data(), stream) : status;
+}
+
+Status DeviceFilter::SelectAsync(Keys keys, std::span<uint32_t> out, uint64_t* count,
+                                 std::span<std::byte> scratch, cudaStream_t stream) const noexcept {
+  return SelectAny(keys, out, count, scratch, stream);
+}
+
+Status DeviceFilter::SelectAsync(Keys keys, std::span<uint64_t> out, uint64_t* count,
+                                 std::span<std::byte> scratch, cudaStream_t stream) const noexcept {
+  return SelectAny(keys, out, count, scratch, stream);
+}
+
+Status DeviceFilter::InsertAsync(Keys keys, cudaStream_t stream) noexcept {
+  KeyColumn column;
+  Status status = MakeColumn(keys, hash(), &column);
+  if (!status.ok() || column.n == 0) return status;
+  const ScopedDevice current(*runtime_, device_);
+  status = current.status();
+  if (!status.ok()) return status;
+  status = std::visit(
+      [&](const auto& ref) {
+        return runtime_->Launch(InsertCall<std::decay_t<decltype(ref)>>{ref, column}, stream);
+      },
+      ref_);
+  if (status.ok()) header_.inserted += column.n;
+  return status;
+}
+
+Status DeviceFilter::MergeAsync(const DeviceFilter& other, cudaStream_t stream) noexcept {
+  if (other.kind() != kind() || other.hash() != hash() ||
+      other.header_.geometry != header_.geometry || other.device_ != device_) {
+    return kInvalidValue;
+  }
+  const ScopedDevice current(*runtime_, device_);
+  Status status = current.status();
+  if (!status.ok()) return status;
+  status = runtime_->Launch(
+      MergeCall{static_cast<uint64_t*>(data_), static_cast<const uint64_t*>(other.data_),
+                bytes() / sizeof(uint64_t)},
+      stream);
+  if (status.ok()) header_.inserted += other.header_.inserted;
+  return status;
+}
+
+Status DeviceFilter::ClearAsync(cudaStream_t stream) noexcept {
+  const ScopedDevice current(*runtime_, device_);
+  Status status = current.status();
+  if (status.ok()) status = runtime_->Zero(data_, bytes(), stream);
+  if (status.ok()) header_.inserted = 0;
+  return status;
+}
+
+Status DeviceFilter::HashAsync(Keys keys, std::span<uint64_t> hashes,
+                               cudaStream_t stream) const noexcept {
+  if (!IsColumn(keys) || hashes.size() < keys.size()) return kInvalidValue;
+  if (keys.empty()) return kSuccess;
+  const ScopedDevice current(*runtime_, device_);
+  if (!current.status().ok()) return current.status();
+  if (keys.form() == Keys::Form::kColumn) {
+    return runtime_->Launch(HashColumnCall<int32_t>{keys.bytes(), keys.data<int32_t>(), keys.size(),
+                                                    hash(), hashes.data()},
+                            stream);
+  }
+  return runtime_->Launch(HashColumnCall<int64_t>{keys.bytes(), keys.data<int64_t>(), keys.size(),
+                                                  hash(), hashes.data()},
+                          stream);
+}
+
+template <typename Act>
+void DeviceFilter::ForEachPiece(const Keys& keys, cudaStream_t stream, const Act& act) const {
+  RequireDeviceForm(keys);
+  if (!IsColumn(keys)) {
+    act(keys, 0);
+    return;
+  }
+  const uint64_t piece = std::min<uint64_t>(keys.size(), kMaxScratchKeys);
+  if (piece == 0) return;
+  const Scratch scratch(*this, sizeof(uint64_t) * piece, stream);
+  for (uint64_t begin = 0; begin < keys.size(); begin += piece) {
+    const std::span hashes(scratch.as<uint64_t>(), std::min(piece, keys.size() - begin));
+    HashAsync(keys.Slice(begin, hashes.size()), hashes, stream).ThrowIfFailed("hashing strings");
+    act(Keys(Hashes{hashes}), begin);
+  }
+}
+
+size_t DeviceFilter::ProbeAndWait(const Keys& keys, Outputs out, cudaStream_t stream) const {
+  const Current current(*this);
+  const Scratch counter(*this, sizeof(uint64_t), stream);
+  out.count = counter.as<uint64_t>();
+  runtime_->Zero(out.count, sizeof(uint64_t), stream).ThrowIfFailed("clearing a count");
+  ForEachPiece(keys, stream, [&](const Keys& piece, uint64_t begin) {
+    Outputs at = out;
+    if (at.bits != nullptr) at.bits += begin / 64;
+    if (at.bytes != nullptr) at.bytes += begin;
+    Probe(piece, at, stream).ThrowIfFailed("launching a lookup");
+  });
+  uint64_t found = 0;
+  const Status copied = runtime_->Copy(&found, out.count, sizeof(found), stream);
+  // Also when it failed: nothing may write to `found` after this has returned.
+  const Status waited = runtime_->Wait(stream);
+  copied.ThrowIfFailed("copying a count");
+  waited.ThrowIfFailed("looking up keys");
+  return found;
+}
+
+size_t DeviceFilter::Contains(Keys keys, Bitmap out, cudaStream_t stream) const {
+  RequireSize("words", out.words().size(), BitmapWords(keys.size()), keys.size());
+  return ProbeAndWait(keys, {.bits = out.words().data()}, stream);
+}
+
+size_t DeviceFilter::Contains(Keys keys, std::span<uint8_t> out, cudaStream_t stream) const {
+  RequireSize("bytes", out.size(), keys.size(), keys.size());
+  return ProbeAndWait(keys, {.bytes = out.data()}, stream);
+}
+
+size_t DeviceFilter::Count(Keys keys, cudaStream_t stream) const {
+  return ProbeAndWait(keys, {}, stream);
+}
+
+template <typename Index>
+size_t DeviceFilter::SelectAndWait(const Keys& keys, std::span<Index> out,
+                                   cudaStream_t stream) const {
+  RequireSize("elements", out.size(), keys.size(), keys.size());
+  if (sizeof(Index) == 4 && keys.size() > kMax32BitKeys) {
+    throw Error(ErrorCode::kInvalidArgument,
+                std::to_string(keys.size()) + " keys are too many for 32-bit indices; allowed: " +
+                    std::to_string(kMax32BitKeys));
+  }
+  if (keys.empty()) return 0;
+  const Current current(*this);
+  const Scratch scratch(*this, SelectScratchBytes(keys.size()), stream);
+  const size_t found = ProbeAndWait(keys, {.bits = scratch.as<uint64_t>()}, stream);
+  // The total of the tiles replaces what follows the last of them: nothing, so it needs a place.
+  const Scratch total(*this, sizeof(uint64_t), stream);
+  ListOnes(keys.size(), out, total.as<uint64_t>(), scratch.as<std::byte>(), stream)
+      .ThrowIfFailed("listing the hits");
+  runtime_->Wait(stream).ThrowIfFailed("listing the hits");
+  return found;
+}
+
+size_t DeviceFilter::Select(Keys keys, std::span<uint32_t> out, cudaStream_t stream) const {
+  return SelectAndWait(keys, out, stream);
+}
+
+size_t DeviceFilter::Select(Keys keys, std::span<uint64_t> out, cudaStream_t stream) const {
+  return SelectAndWait(keys, out, stream);
+}
+
+size_t DeviceFilter::Insert(Keys keys, cudaStream_t stream) {
+  const Current current(*this);
+  ForEachPiece(keys, stream, [&](const Keys& piece, uint64_t) {
+    InsertAsync(piece, stream).ThrowIfFailed("launching an insertion");
+  });
+  runtime_->Wait(stream).ThrowIfFailed("inserting keys");
+  return keys.size();
+}
+
+void DeviceFilter::Merge(const DeviceFilter& other, cudaStream_t stream) {
+  RequireSame(other.header_);
+  if (other.device_ != device_) {
+    throw Error(ErrorCode::kIncompatible, "filters on devices " + std::to_string(device_) +
+                                              " and " + std::to_string(other.device_) +
+                                              " cannot be merged");
+  }
+  const Current current(*this);
+  MergeAsync(other, stream).ThrowIfFailed("launching a merge");
+  runtime_->Wait(stream).ThrowIfFailed("merging");
+}
+
+void DeviceFilter::Clear(cudaStream_t stream) {
+  const Current current(*this);
+  ClearAsync(stream).ThrowIfFailed("clearing a filter");
+  runtime_->Wait(stream).ThrowIfFailed("clearing a filter");
+}
+
+}  // namespace tamis::cuda

@@ -1,0 +1,221 @@
+// XXH3-64 and XXH64 of strings of any length, for a thread of a GPU and for the host.
+//
+// Bit-equal to XXH3_64bits_withSeed and XXH64 of the xxHash library; written after its
+// specification (github.com/Cyan4973/xxHash, doc/xxhash_spec.md), whose names the steps have.
+#ifndef TAMIS_CUDA_SRC_HASH_BYTES_H_
+#define TAMIS_CUDA_SRC_HASH_BYTES_H_
+
+#include <cstdint>
+
+#include "tamis/hash.h"
+#include "tamis/hd.h"
+
+namespace tamis::hash {
+
+inline constexpr uint64_t kPrime32_1 = 0x9E3779B1;
+inline constexpr uint64_t kPrime32_2 = 0x85EBCA77;
+inline constexpr uint64_t kPrime32_3 = 0xC2B2AE3D;
+inline constexpr uint64_t kPrimeMx1 = 0x165667919E3779F9;
+
+// A GPU reads no number across its alignment, so strings are read byte by byte.
+TAMIS_HD uint64_t ReadLe32(const unsigned char* p) {
+  return uint64_t{p[0]} | uint64_t{p[1]} << 8 | uint64_t{p[2]} << 16 | uint64_t{p[3]} << 24;
+}
+TAMIS_HD uint64_t ReadLe64(const unsigned char* p) { return ReadLe32(p) | ReadLe32(p + 4) << 32; }
+
+TAMIS_HD uint64_t Swap64(uint64_t x) {
+  x = (x & 0x00FF00FF00FF00FF) << 8 | (x >> 8 & 0x00FF00FF00FF00FF);
+  x = (x & 0x0000FFFF0000FFFF) << 16 | (x >> 16 & 0x0000FFFF0000FFFF);
+  return x << 32 | x >> 32;
+}
+
+// The halves of the 128-bit product, xored.
+TAMIS_HD uint64_t MulFold(uint64_t a, uint64_t b) {
+#ifdef __CUDA_ARCH__
+  return __umul64hi(a, b) ^ (a * b);
+#else
+  constexpr uint64_t kLow = 0xFFFFFFFF;
+  const uint64_t low = (a & kLow) * (b & kLow);
+  const uint64_t cross = (a >> 32) * (b & kLow) + (low >> 32);  // at most 2^64 - 2^32
+  const uint64_t middle = (a & kLow) * (b >> 32) + (cross & kLow);
+  return ((a >> 32) * (b >> 32) + (cross >> 32) + (middle >> 32)) ^ (a * b);
+#endif
+}
+
+// Eight bytes of the default secret of XXH3, each 64-bit word of which has the seed added or, if
+// its number is odd, subtracted. `offset` is in [0, 184].
+TAMIS_HD uint64_t SecretAt(uint32_t offset, uint64_t seed) {
+  static constexpr uint64_t kSecret[24] = {
+      0xbe4ba423396cfeb8, 0x1cad21f72c81017c, 0xdb979083e96dd4de, 0x1f67b3b7a4a44072,
+      0x78e5c0cc4ee679cb, 0x2172ffcc7dd05a82, 0x8e2443f7744608b8, 0x4c263a81e69035e0,
+      0xcb00c391bb52283c, 0xa32e531b8b65d088, 0x4ef90da297486471, 0xd8acdea946ef1938,
+      0x3f349ce33f76faa8, 0x1d4f0bc7c7bbdcf9, 0x3159b4cd4be0518a, 0x647378d9c97e9fc8,
+      0xc3ebd33483acc5ea, 0xeb6313faffa081c5, 0x49daf0b751dd0d17, 0x9e68d429265516d3,
+      0xfca1477d58be162b, 0xce31d07ad1b8f88f, 0x280416958f3acb45, 0x7e404bbbcafbd7af};
+  const uint32_t word = offset / 8;
+  const uint64_t first = kSecret[word] + (word % 2 == 0 ? seed : 0 - seed);
+  const uint32_t shift = offset % 8 * 8;
+  if (shift == 0) return first;
+  const uint64_t second = kSecret[word + 1] + (word % 2 == 0 ? 0 - seed : seed);
+  return first >> shift | second << (64 - shift);
+}
+
+TAMIS_HD uint64_t Xxh64Avalanche(uint64_t h) {
+  h = (h ^ h >> 33) * kXxh64Prime2;
+  h = (h ^ h >> 29) * kXxh64Prime3;
+  return h ^ h >> 32;
+}
+
+TAMIS_HD uint64_t Xxh3Avalanche(uint64_t h) {
+  h = (h ^ h >> 37) * kPrimeMx1;
+  return h ^ h >> 32;
+}
+
+TAMIS_HD uint64_t Xxh3Small(const unsigned char* p, uint64_t n, uint64_t seed) {
+  if (n > 8) {
+    const uint64_t low = ReadLe64(p) ^ ((SecretAt(24, 0) ^ SecretAt(32, 0)) + seed);
+    const uint64_t high = ReadLe64(p + n - 8) ^ ((SecretAt(40, 0) ^ SecretAt(48, 0)) - seed);
+    return Xxh3Avalanche(n + Swap64(low) + high + MulFold(low, high));
+  }
+  if (n >= 4) {
+    const uint64_t x = (ReadLe32(p + n - 4) + (ReadLe32(p) << 32)) ^ Xxh3Flip(seed);
+    uint64_t h = (x ^ RotateLeft(x, 49) ^ RotateLeft(x, 24)) * kXxh3Mix;
+    h = (h ^ ((h >> 35) + n)) * kXxh3Mix;
+    return h ^ h >> 28;
+  }
+  if (n > 0) {
+    const uint64_t combined =
+        uint64_t{p[0]} << 16 | uint64_t{p[n >> 1]} << 24 | uint64_t{p[n - 1]} | n << 8;
+    const uint64_t flip = ((SecretAt(0, 0) ^ SecretAt(4, 0)) & 0xFFFFFFFF) + seed;
+    return Xxh64Avalanche(combined ^ flip);
+  }
+  return Xxh64Avalanche(seed ^ SecretAt(56, 0) ^ SecretAt(64, 0));
+}
+
+TAMIS_HD uint64_t Mix16(const unsigned char* p, uint32_t secret, uint64_t seed) {
+  return MulFold(ReadLe64(p) ^ (SecretAt(secret, 0) + seed),
+                 ReadLe64(p + 8) ^ (SecretAt(secret + 8, 0) - seed));
+}
+
+// 17 to 128 bytes: pairs of 16 bytes from both ends.
+TAMIS_HD uint64_t Xxh3Medium(const unsigned char* p, uint64_t n, uint64_t seed) {
+  uint64_t sum = n * kXxh64Prime1;
+  for (uint32_t pair = 0; pair <= (n - 1) / 32; ++pair) {
+    sum += Mix16(p + 16 * pair, 32 * pair, seed);
+    sum += Mix16(p + n - 16 * (pair + 1), 32 * pair + 16, seed);
+  }
+  return Xxh3Avalanche(sum);
+}
+
+// 129 to 240 bytes.
+TAMIS_HD uint64_t Xxh3Large(const unsigned char* p, uint64_t n, uint64_t seed) {
+  constexpr uint32_t kFirstRounds = 8;
+  uint64_t sum = n * kXxh64Prime1;
+  for (uint32_t i = 0; i < n / 16; ++i) {
+    sum += Mix16(p + 16 * i, i < kFirstRounds ? 16 * i : 16 * (i - kFirstRounds) + 3, seed);
+    if (i == kFirstRounds - 1) sum = Xxh3Avalanche(sum);
+  }
+  return Xxh3Avalanche(sum + Mix16(p + n - 16, 136 - 17, seed));
+}
+
+// The state of XXH3 for inputs of more than 240 bytes.
+struct Xxh3Accumulators {
+  uint64_t lanes[8];
+
+  TAMIS_HD void AddStripe(const unsigned char* p, uint32_t secret, uint64_t seed) {
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+    for (int i = 0; i < 8; ++i) {
+      const uint64_t value = ReadLe64(p + 8 * i);
+      const uint64_t keyed = value ^ SecretAt(secret + 8 * i, seed);
+      lanes[i ^ 1] += value;
+      lanes[i] += (keyed & 0xFFFFFFFF) * (keyed >> 32);
+    }
+  }
+
+  TAMIS_HD void Scramble(uint64_t seed) {
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+    for (int i = 0; i < 8; ++i) {
+      lanes[i] = (lanes[i] ^ lanes[i] >> 47 ^ SecretAt(128 + 8 * i, seed)) * kPrime32_1;
+    }
+  }
+};
+
+TAMIS_HD uint64_t Xxh3Long(const unsigned char* p, uint64_t n, uint64_t seed) {
+  constexpr uint32_t kStripe = 64;
+  constexpr uint32_t kStripesPerBlock = 16;
+  Xxh3Accumulators sums = {{kPrime32_3, kXxh64Prime1, kXxh64Prime2, kXxh64Prime3, kXxh64Prime4,
+                            kPrime32_2, kXxh64Prime5, kPrime32_1}};
+  // All whole stripes but a last one that ends with the input, which comes by itself.
+  const uint64_t stripes = (n - 1) / kStripe;
+  for (uint64_t i = 0; i < stripes; ++i) {
+    const auto in_block = static_cast<uint32_t>(i % kStripesPerBlock);
+    sums.AddStripe(p + kStripe * i, 8 * in_block, seed);
+    if (in_block == kStripesPerBlock - 1) sums.Scramble(seed);
+  }
+  sums.AddStripe(p + n - kStripe, 121, seed);
+  uint64_t h = n * kXxh64Prime1;
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+  for (int i = 0; i < 4; ++i) {
+    h += MulFold(sums.lanes[2 * i] ^ SecretAt(11 + 16 * i, seed),
+                 sums.lanes[2 * i + 1] ^ SecretAt(19 + 16 * i, seed));
+  }
+  return Xxh3Avalanche(h);
+}
+
+TAMIS_HD uint64_t Xxh3OfBytes(const unsigned char* p, uint64_t n, uint64_t seed) {
+  if (n <= 16) return Xxh3Small(p, n, seed);
+  if (n <= 128) return Xxh3Medium(p, n, seed);
+  if (n <= 240) return Xxh3Large(p, n, seed);
+  return Xxh3Long(p, n, seed);
+}
+
+TAMIS_HD uint64_t Xxh64Round(uint64_t sum, uint64_t value) {
+  return RotateLeft(sum + value * kXxh64Prime2, 31) * kXxh64Prime1;
+}
+
+TAMIS_HD uint64_t Xxh64OfBytes(const unsigned char* p, uint64_t n, uint64_t seed) {
+  uint64_t h = seed + kXxh64Prime5;
+  uint64_t left = n;
+  if (n >= 32) {
+    uint64_t a = seed + kXxh64Prime1 + kXxh64Prime2;
+    uint64_t b = seed + kXxh64Prime2;
+    uint64_t c = seed;
+    uint64_t d = seed - kXxh64Prime1;
+    for (; left >= 32; left -= 32, p += 32) {
+      a = Xxh64Round(a, ReadLe64(p));
+      b = Xxh64Round(b, ReadLe64(p + 8));
+      c = Xxh64Round(c, ReadLe64(p + 16));
+      d = Xxh64Round(d, ReadLe64(p + 24));
+    }
+    h = RotateLeft(a, 1) + RotateLeft(b, 7) + RotateLeft(c, 12) + RotateLeft(d, 18);
+    h = (h ^ Xxh64Round(0, a)) * kXxh64Prime1 + kXxh64Prime4;
+    h = (h ^ Xxh64Round(0, b)) * kXxh64Prime1 + kXxh64Prime4;
+    h = (h ^ Xxh64Round(0, c)) * kXxh64Prime1 + kXxh64Prime4;
+    h = (h ^ Xxh64Round(0, d)) * kXxh64Prime1 + kXxh64Prime4;
+  }
+  h += n;
+  for (; left >= 8; left -= 8, p += 8) {
+    h = RotateLeft(h ^ Xxh64Round(0, ReadLe64(p)), 27) * kXxh64Prime1 + kXxh64Prime4;
+  }
+  if (left >= 4) {
+    h = RotateLeft(h ^ ReadLe32(p) * kXxh64Prime1, 23) * kXxh64Prime2 + kXxh64Prime3;
+    p += 4, left -= 4;
+  }
+  for (; left > 0; --left, ++p) h = RotateLeft(h ^ *p * kXxh64Prime5, 11) * kXxh64Prime1;
+  return Xxh64Avalanche(h);
+}
+
+TAMIS_HD uint64_t OfBytes(const unsigned char* p, uint64_t n, const HashSpec& spec) {
+  return spec.kind == HashKind::kXxh3 ? Xxh3OfBytes(p, n, spec.seed)
+                                      : Xxh64OfBytes(p, n, spec.seed);
+}
+
+}  // namespace tamis::hash
+
+#endif  // TAMIS_CUDA_SRC_HASH_BYTES_H_

@@ -1,0 +1,191 @@
+// The bodies of all kernels, as templates over a lane of a warp. A GPU runs them with the lanes
+// that the hardware has, tests with lanes that are emulated, and both with the same lines.
+//
+// A lane has: Index() in [0, 32), Warp() in [0, NumWarps()), and two steps that all lanes of a warp
+// take together, Ballot(flag) -> one bit per lane, and Shuffle(value, from) -> the value of lane
+// `from`. Every warp takes each NumWarps()-th piece of the work.
+#ifndef TAMIS_CUDA_SRC_KERNEL_BODIES_H_
+#define TAMIS_CUDA_SRC_KERNEL_BODIES_H_
+
+#include <cstdint>
+
+#include "cuda/src/hash_bytes.h"
+#include "cuda/src/kernel_calls.h"
+#include "tamis/cuda/device_memory.cuh"
+#include "tamis/hd.h"
+#include "tamis/split_block.h"
+
+namespace tamis::cuda {
+
+TAMIS_HD uint64_t LoadKey(const KeyColumn& keys, uint64_t i) {
+  switch (keys.width) {
+    case Width::kU32:
+      return detail::LoadOnce(static_cast<const uint32_t*>(keys.values) + i);
+    case Width::kI32:
+      return static_cast<uint64_t>(
+          int64_t{detail::LoadOnce(static_cast<const int32_t*>(keys.values) + i)});
+    case Width::kU64:
+      break;
+  }
+  return detail::LoadOnce(static_cast<const uint64_t*>(keys.values) + i);
+}
+
+// One lane per key.
+template <typename Lane, typename Ref>
+TAMIS_HD void RunLane(const Lane& lane, const ContainsCall<Ref>& call) {
+  const uint64_t words = (call.keys.n + 63) / 64 * 2;
+  uint64_t found = 0;
+  for (uint64_t word = lane.Warp(); word < words; word += lane.NumWarps()) {
+    const uint64_t i = kWarpLanes * word + lane.Index();
+    bool hit = false;
+    if (i < call.keys.n) {
+      hit = call.filter.ContainsHash(call.keys.hasher(LoadKey(call.keys, i)));
+      if (call.bytes != nullptr) detail::StoreOnce(call.bytes + i, static_cast<uint8_t>(hit));
+    }
+    const uint32_t hits = lane.Ballot(hit);
+    found += detail::PopCount(hits);
+    if (call.bits != nullptr && lane.Index() == 0) detail::StoreOnce(call.bits + word, hits);
+  }
+  if (call.count != nullptr && lane.Index() == 0 && found != 0) {
+    detail::AtomicAdd(call.count, found);
+  }
+}
+
+// The salt of a word that is not known when compiling: a table would be read from local memory.
+TAMIS_HD uint32_t SaltOfWord(uint32_t word) {
+  uint32_t salt = split_block::Salt(0);
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+  for (int w = 1; w < split_block::kWords; ++w) {
+    if (word == static_cast<uint32_t>(w)) salt = split_block::Salt(w);
+  }
+  return salt;
+}
+
+// Each lane hashes one key; then tiles of eight lanes write one key's block at a time, a word each,
+// which the hardware joins into one access to one sector.
+template <typename Lane>
+TAMIS_HD void RunLane(const Lane& lane, const InsertCall<SplitBlockRef>& call) {
+  constexpr uint32_t kTile = split_block::kWords;
+  const uint32_t word = lane.Index() % kTile;
+  const uint32_t tile_start = lane.Index() - word;
+  const uint32_t salt = SaltOfWord(word);
+  const uint64_t n = call.keys.n;
+  for (uint64_t first = kWarpLanes * lane.Warp(); first < n;
+       first += kWarpLanes * lane.NumWarps()) {
+    const uint64_t i = first + lane.Index();
+    const uint64_t hash = i < n ? call.keys.hasher(LoadKey(call.keys, i)) : 0;
+    // Below 2^32, as the number of blocks is.
+    const auto block = static_cast<uint32_t>(split_block::BlockIndex(hash, call.filter.num_blocks));
+    const auto pattern = static_cast<uint32_t>(hash);
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+    for (uint32_t k = 0; k < kTile; ++k) {
+      const uint32_t from = tile_start + k;
+      const uint64_t at = lane.Shuffle(block, from);
+      const uint32_t low = lane.Shuffle(pattern, from);
+      if (first + from < n) {
+        detail::AtomicOr(call.filter.words + (split_block::kWords * at + word),
+                         uint32_t{1} << ((low * salt) >> 27));
+      }
+    }
+  }
+}
+
+template <typename Lane>
+TAMIS_HD void RunLane(const Lane& lane, const MergeCall& call) {
+  const uint64_t step = kWarpLanes * lane.NumWarps();
+  for (uint64_t i = kWarpLanes * lane.Warp() + lane.Index(); i < call.n; i += step) {
+    call.into[i] |= detail::LoadOnce(call.from + i);
+  }
+}
+
+// One lane per string.
+template <typename Lane, typename Offset>
+TAMIS_HD void RunLane(const Lane& lane, const HashColumnCall<Offset>& call) {
+  const uint64_t step = kWarpLanes * lane.NumWarps();
+  for (uint64_t i = kWarpLanes * lane.Warp() + lane.Index(); i < call.n; i += step) {
+    const auto begin = static_cast<uint64_t>(call.offsets[i]);
+    const auto end = static_cast<uint64_t>(call.offsets[i + 1]);
+    const auto* bytes = reinterpret_cast<const unsigned char*>(call.bytes) + begin;
+    call.hashes[i] = hash::OfBytes(bytes, end - begin, call.spec);
+  }
+}
+
+// The sum of the lanes up to and including this one.
+template <typename Lane>
+TAMIS_HD uint32_t InclusiveSum(const Lane& lane, uint32_t value) {
+  for (uint32_t distance = 1; distance < kWarpLanes; distance *= 2) {
+    const bool reaches = lane.Index() >= distance;
+    const uint32_t other = lane.Shuffle(value, reaches ? lane.Index() - distance : 0);
+    if (reaches) value += other;
+  }
+  return value;
+}
+
+template <typename Lane>
+TAMIS_HD uint64_t Shuffle64(const Lane& lane, uint64_t value, uint32_t from) {
+  const uint32_t low = lane.Shuffle(static_cast<uint32_t>(value), from);
+  const uint32_t high = lane.Shuffle(static_cast<uint32_t>(value >> 32), from);
+  return uint64_t{high} << 32 | low;
+}
+
+// Calls visit(word, index) for the words of a tile, a row of 32 at a time; past the end of the
+// bitmap with 0, as all lanes have to come along.
+template <typename Lane, typename Visit>
+TAMIS_HD void ForEachRow(const Lane& lane, const uint32_t* bits, uint64_t num_words, uint64_t tile,
+                         const Visit& visit) {
+  for (uint64_t row = 0; row < kTileWords; row += kWarpLanes) {
+    const uint64_t i = kTileWords * tile + row + lane.Index();
+    visit(i < num_words ? bits[i] : 0, i);
+  }
+}
+
+template <typename Lane>
+TAMIS_HD void RunLane(const Lane& lane, const CountTilesCall& call) {
+  const uint64_t tiles = (call.num_words + kTileWords - 1) / kTileWords;
+  for (uint64_t tile = lane.Warp(); tile < tiles; tile += lane.NumWarps()) {
+    uint32_t ones = 0;  // at most 32 * kTileWords in all lanes together
+    ForEachRow(lane, call.bits, call.num_words, tile,
+               [&](uint32_t word, uint64_t) { ones += detail::PopCount(word); });
+    const uint32_t sum = InclusiveSum(lane, ones);
+    if (lane.Index() == kWarpLanes - 1) call.tile_counts[tile] = sum;
+  }
+}
+
+template <typename Lane>
+TAMIS_HD void RunLane(const Lane& lane, const ScanTilesCall& call) {
+  if (lane.Warp() != 0) return;
+  uint64_t before = 0;
+  for (uint64_t first = 0; first < call.num_tiles; first += kWarpLanes) {
+    const uint64_t i = first + lane.Index();
+    const auto count = static_cast<uint32_t>(i < call.num_tiles ? call.tile_counts[i] : 0);
+    const uint32_t sum = InclusiveSum(lane, count);
+    if (i < call.num_tiles) call.tile_counts[i] = before + sum - count;
+    before += lane.Shuffle(sum, kWarpLanes - 1);
+  }
+  if (lane.Index() == 0) *call.sum = before;
+}
+
+template <typename Lane, typename Index>
+TAMIS_HD void RunLane(const Lane& lane, const ListOnesCall<Index>& call) {
+  const uint64_t tiles = (call.num_words + kTileWords - 1) / kTileWords;
+  for (uint64_t tile = lane.Warp(); tile < tiles; tile += lane.NumWarps()) {
+    uint64_t start = call.tile_starts[tile];
+    ForEachRow(lane, call.bits, call.num_words, tile, [&](uint32_t word, uint64_t i) {
+      const uint32_t ones = detail::PopCount(word);
+      const uint32_t sum = InclusiveSum(lane, ones);
+      Index* out = call.out + (start + sum - ones);
+      for (uint32_t rest = word; rest != 0; rest &= rest - 1) {
+        *out++ = static_cast<Index>(32 * i + detail::LowestBit(rest));
+      }
+      start += lane.Shuffle(sum, kWarpLanes - 1);
+    });
+  }
+}
+
+}  // namespace tamis::cuda
+
+#endif  // TAMIS_CUDA_SRC_KERNEL_BODIES_H_

@@ -1,0 +1,120 @@
+// What a kernel is asked to do: plain values that travel to the device as they are. All pointers
+// are to device memory, all counts have 64 bits.
+#ifndef TAMIS_CUDA_SRC_KERNEL_CALLS_H_
+#define TAMIS_CUDA_SRC_KERNEL_CALLS_H_
+
+#include <cstdint>
+#include <variant>
+
+#include "tamis/cuda/filter_ref.cuh"
+#include "tamis/detail/kernels.h"
+#include "tamis/hash.h"
+
+namespace tamis::cuda {
+
+inline constexpr uint64_t kWarpLanes = 32;
+
+enum class Width : uint8_t { kU64, kU32, kI32 };
+
+// Integers or hashes.
+struct KeyColumn {
+  const void* values;
+  uint64_t n;
+  Width width;
+  KeyHasher hasher;
+};
+
+// Each output may be nullptr.
+template <typename Ref>
+struct ContainsCall {
+  Ref filter;
+  KeyColumn keys;
+  uint32_t* bits;   // 2 * BitmapWords(n) elements: the halves of 64-bit words
+  uint8_t* bytes;   // n elements, 0 or 1
+  uint64_t* count;  // the hits are added to it
+};
+
+template <typename Ref>
+struct InsertCall {
+  Ref filter;
+  KeyColumn keys;
+};
+
+// into[i] |= from[i]
+struct MergeCall {
+  uint64_t* into;
+  const uint64_t* from;
+  uint64_t n;
+};
+
+// hashes[i] = hash of string i
+template <typename Offset>
+struct HashColumnCall {
+  const char* bytes;
+  const Offset* offsets;  // n + 1
+  uint64_t n;
+  HashSpec spec;
+  uint64_t* hashes;
+};
+
+// A bitmap becomes the list of its ones in three steps, over tiles of kTileWords words.
+inline constexpr uint64_t kTileWords = 1024;
+
+struct CountTilesCall {
+  const uint32_t* bits;
+  uint64_t num_words;
+  uint64_t* tile_counts;  // one per tile
+};
+
+// Makes of each count the sum of those before it, and of their total `*sum`. One warp does it.
+struct ScanTilesCall {
+  uint64_t* tile_counts;
+  uint64_t num_tiles;
+  uint64_t* sum;
+};
+
+template <typename Index>
+struct ListOnesCall {
+  const uint32_t* bits;
+  uint64_t num_words;
+  const uint64_t* tile_starts;
+  Index* out;
+};
+
+using KernelCall = std::variant<ContainsCall<SplitBlockRef>, InsertCall<SplitBlockRef>, MergeCall,
+                                HashColumnCall<int32_t>, HashColumnCall<int64_t>, CountTilesCall,
+                                ScanTilesCall, ListOnesCall<uint32_t>, ListOnesCall<uint64_t>>;
+
+// The warps that would do all the work in one round. Fewer do it in several.
+inline uint64_t WarpsFor(uint64_t n, uint64_t per_warp) {
+  return n / per_warp + (n % per_warp != 0);
+}
+
+template <typename Ref>
+uint64_t Warps(const ContainsCall<Ref>& call) {
+  // A warp that only counts takes more, as its one addition at the end is to a word that all share.
+  constexpr uint64_t kRounds = 64;
+  const bool only_counts = call.bits == nullptr && call.bytes == nullptr;
+  // Both halves of the last word of a bitmap are written.
+  const uint64_t words = 2 * WarpsFor(call.keys.n, 2 * kWarpLanes);
+  return call.count != nullptr || only_counts ? WarpsFor(words, kRounds) : words;
+}
+template <typename Ref>
+uint64_t Warps(const InsertCall<Ref>& call) {
+  return WarpsFor(call.keys.n, kWarpLanes);
+}
+inline uint64_t Warps(const MergeCall& call) { return WarpsFor(call.n, kWarpLanes); }
+template <typename Offset>
+uint64_t Warps(const HashColumnCall<Offset>& call) {
+  return WarpsFor(call.n, kWarpLanes);
+}
+inline uint64_t Warps(const CountTilesCall& call) { return WarpsFor(call.num_words, kTileWords); }
+inline uint64_t Warps(const ScanTilesCall&) { return 1; }
+template <typename Index>
+uint64_t Warps(const ListOnesCall<Index>& call) {
+  return WarpsFor(call.num_words, kTileWords);
+}
+
+}  // namespace tamis::cuda
+
+#endif  // TAMIS_CUDA_SRC_KERNEL_CALLS_H_

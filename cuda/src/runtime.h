@@ -1,0 +1,70 @@
+// The seam under the CUDA runtime: every call that the library makes, so that tests put a runtime
+// of their own in its place, which needs no GPU and fails when it is told to.
+#ifndef TAMIS_CUDA_SRC_RUNTIME_H_
+#define TAMIS_CUDA_SRC_RUNTIME_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "cuda/src/kernel_calls.h"
+#include "tamis/cuda/status.h"
+
+struct CUevent_st;
+
+namespace tamis::cuda {
+
+using Stream = cudaStream_t;
+using Event = CUevent_st*;
+
+struct DeviceProperties {
+  std::string name;
+  int major = 0;  // compute capability
+  int minor = 0;
+  int processors = 0;
+  uint64_t memory_bytes = 0;
+  uint64_t l2_bytes = 0;
+};
+
+// Where a pointer leads.
+enum class Place : uint8_t { kPageable, kPinned, kDevice };
+
+// Thread-safe, as the CUDA runtime is. A failed call leaves its outputs alone.
+class Runtime {
+ public:
+  virtual ~Runtime() = default;
+
+  // 0 where there is no driver, or one that is too old; then `why` says so.
+  virtual int DeviceCount(std::string* why) const = 0;
+  virtual Status Properties(int device, DeviceProperties* properties) const = 0;
+  virtual Status CurrentDevice(int* device) const noexcept = 0;
+  virtual Status SetDevice(int device) const noexcept = 0;
+  virtual Status FreeMemory(uint64_t* bytes) const noexcept = 0;
+
+  virtual Status Allocate(void** memory, uint64_t bytes, Stream stream) const noexcept = 0;
+  virtual Status Free(void* memory, Stream stream) const noexcept = 0;
+  virtual Status AllocatePinned(void** memory, uint64_t bytes) const noexcept = 0;
+  virtual Status FreePinned(void* memory) const noexcept = 0;
+  virtual Status Locate(const void* memory, Place* place) const noexcept = 0;
+
+  virtual Status Copy(void* to, const void* from, uint64_t bytes, Stream stream) const noexcept = 0;
+  virtual Status Zero(void* memory, uint64_t bytes, Stream stream) const noexcept = 0;
+  virtual Status Launch(const KernelCall& call, Stream stream) const noexcept = 0;
+
+  virtual Status CreateStream(Stream* stream) const noexcept = 0;
+  virtual Status DestroyStream(Stream stream) const noexcept = 0;
+  virtual Status Wait(Stream stream) const noexcept = 0;  // until all of it is done
+  virtual Status CreateEvent(Event* event) const noexcept = 0;
+  virtual Status DestroyEvent(Event event) const noexcept = 0;
+  virtual Status Record(Event event, Stream stream) const noexcept = 0;
+  virtual Status StreamWait(Stream stream, Event event) const noexcept = 0;
+  virtual Status Wait(Event event) const noexcept = 0;
+};
+
+// The one of the CUDA toolkit, and its words for a cudaError_t.
+const Runtime& CudaRuntime();
+const char* CudaErrorText(int code) noexcept;
+
+}  // namespace tamis::cuda
+
+#endif  // TAMIS_CUDA_SRC_RUNTIME_H_

@@ -1,0 +1,83 @@
+// What is undone at the end of a scope.
+#ifndef TAMIS_CUDA_SRC_SCOPED_H_
+#define TAMIS_CUDA_SRC_SCOPED_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "cuda/src/runtime.h"
+#include "tamis/cuda/memory_resource.h"
+#include "tamis/error.h"
+
+namespace tamis::cuda {
+
+// Makes a device the current one.
+class ScopedDevice {
+ public:
+  ScopedDevice(const Runtime& runtime, int device) noexcept : runtime_(runtime) {
+    status_ = runtime.CurrentDevice(&before_);
+    if (!status_.ok() || before_ == device) return;
+    status_ = runtime.SetDevice(device);
+    changed_ = status_.ok();
+  }
+  ScopedDevice(const ScopedDevice&) = delete;
+  ScopedDevice& operator=(const ScopedDevice&) = delete;
+  ~ScopedDevice() {
+    if (changed_) (void)runtime_.SetDevice(before_);
+  }
+
+  Status status() const noexcept { return status_; }
+
+ private:
+  const Runtime& runtime_;
+  Status status_;
+  int before_ = 0;
+  bool changed_ = false;
+};
+
+inline Status AllocateFrom(const Runtime& runtime, MemoryResource* memory, uint64_t bytes,
+                           Stream stream, void** out) noexcept {
+  if (memory == nullptr) return runtime.Allocate(out, bytes, stream);
+  *out = memory->Allocate(bytes, stream);
+  return *out != nullptr ? kSuccess : kMemoryAllocation;
+}
+
+inline void FreeTo(const Runtime& runtime, MemoryResource* memory, void* data, uint64_t bytes,
+                   Stream stream) noexcept {
+  if (data == nullptr) return;
+  if (memory != nullptr) {
+    memory->Free(data, bytes, stream);
+  } else {
+    (void)runtime.Free(data, stream);
+  }
+}
+
+// Device memory for the work of one stream.
+class ScopedMemory {
+ public:
+  ScopedMemory(const Runtime& runtime, MemoryResource* memory, uint64_t bytes, Stream stream)
+      : runtime_(runtime), memory_(memory), bytes_(bytes), stream_(stream) {
+    AllocateFrom(runtime, memory, bytes, stream, &data_)
+        .ThrowIfFailed(("allocating " + std::to_string(bytes) + " bytes").c_str());
+  }
+  ScopedMemory(const ScopedMemory&) = delete;
+  ScopedMemory& operator=(const ScopedMemory&) = delete;
+  ~ScopedMemory() { FreeTo(runtime_, memory_, data_, bytes_, stream_); }
+
+  template <typename T>
+  T* as() const noexcept {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  const Runtime& runtime_;
+  MemoryResource* memory_;
+  uint64_t bytes_;
+  Stream stream_;
+  void* data_ = nullptr;
+};
+
+}  // namespace tamis::cuda
+
+#endif  // TAMIS_CUDA_SRC_SCOPED_H_

@@ -1,0 +1,317 @@
+#include "tests/cuda/fake_runtime.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cuda/src/kernel_bodies.h"
+#include "tests/cuda/emulator.h"
+
+namespace tamis::cuda {
+namespace {
+
+constexpr Status kStreamCaptureUnsupported{900};  // cudaErrorStreamCaptureUnsupported
+constexpr Status kInvalidDevice{101};             // cudaErrorInvalidDevice
+constexpr Status kInvalidHandle{400};             // cudaErrorInvalidResourceHandle
+constexpr std::align_val_t kAlignment{256};       // of cudaMalloc
+
+// Fewer warps than there are, so that each takes several rounds.
+constexpr uint64_t kMaxWarps = 40;
+
+}  // namespace
+
+FakeRuntime::FakeRuntime(int devices, uint64_t seed) : devices_(devices), random_(seed) {
+  streams_[nullptr];
+}
+
+FakeRuntime::~FakeRuntime() {
+  for (const auto& [memory, block] : blocks_)
+    ::operator delete(const_cast<void*>(memory), kAlignment);
+}
+
+void FakeRuntime::RemoveDevices(std::string why) {
+  devices_ = 0;
+  why_none_ = std::move(why);
+}
+
+void FakeRuntime::SetMemory(uint64_t bytes) { memory_bytes_ = bytes; }
+
+void FakeRuntime::FailCall(int64_t n, Status status) {
+  fail_call_ = n;
+  call_status_ = status;
+}
+
+void FakeRuntime::FailWork(int64_t n, Status status) {
+  fail_work_ = n;
+  work_status_ = status;
+}
+
+void FakeRuntime::SetCapturing(bool capturing) { capturing_ = capturing; }
+
+uint64_t FakeRuntime::num_live() const {
+  return blocks_.size() + (streams_.size() - 1) + events_.size();
+}
+
+Status FakeRuntime::Begin(bool capturable) const {
+  ++calls_;
+  if (fail_call_ >= 0 && fail_call_-- == 0) return call_status_;
+  if (!sticky_.ok()) return sticky_;
+  return capturing_ && !capturable ? kStreamCaptureUnsupported : kSuccess;
+}
+
+// A wait fails because work has, after which none runs any more.
+Status FakeRuntime::BeginWait() const {
+  const Status status = Begin(false);
+  if (!status.ok() && !capturing_) sticky_ = status;
+  return status;
+}
+
+int FakeRuntime::DeviceCount(std::string* why) const {
+  const std::lock_guard lock(mutex_);
+  if (devices_ == 0) *why = why_none_;
+  return devices_;
+}
+
+Status FakeRuntime::Properties(int device, DeviceProperties* properties) const {
+  const std::lock_guard lock(mutex_);
+  const Status status = Begin(true);
+  if (!status.ok()) return status;
+  if (device < 0 || device >= devices_) return kInvalidDevice;
+  *properties = {"emulated GPU", 9, 0, 4, uint64_t{8} << 30, uint64_t{32} << 20};
+  return kSuccess;
+}
+
+Status FakeRuntime::CurrentDevice(int* device) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = Begin(true);
+  if (status.ok()) *device = current_;
+  return status;
+}
+
+Status FakeRuntime::SetDevice(int device) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = Begin(true);
+  if (!status.ok()) return status;
+  if (device < 0 || device >= devices_) return kInvalidDevice;
+  current_ = device;
+  return kSuccess;
+}
+
+Status FakeRuntime::FreeMemory(uint64_t* bytes) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = Begin(false);
+  if (status.ok()) *bytes = memory_bytes_ - device_bytes_;
+  return status;
+}
+
+Status FakeRuntime::NewBlock(void** memory, uint64_t bytes, bool pinned) const {
+  void* const block = ::operator new(std::max<uint64_t>(bytes, 1), kAlignment, std::nothrow);
+  if (block == nullptr) return kMemoryAllocation;
+  std::memset(block, 0xA5, bytes);  // nothing may rely on what new memory holds
+  blocks_[block] = {bytes, pinned};
+  if (!pinned) device_bytes_ += bytes;
+  *memory = block;
+  return kSuccess;
+}
+
+Status FakeRuntime::Allocate(void** memory, uint64_t bytes, Stream) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = Begin(false);
+  if (!status.ok()) return status;
+  if (bytes > memory_bytes_ - std::min(device_bytes_, memory_bytes_)) return kMemoryAllocation;
+  return NewBlock(memory, bytes, false);
+}
+
+Status FakeRuntime::Free(void* memory, Stream stream) const noexcept {
+  const std::lock_guard lock(mutex_);
+  ++calls_;
+  if (fail_call_ >= 0) --fail_call_;  // memory that cannot be freed would be the fake's leak
+  if (!blocks_.contains(memory)) return kInvalidValue;
+  // In the order of the stream.
+  (void)RunUntil([&] { return streams_[stream].empty(); });
+  device_bytes_ -= blocks_.at(memory).bytes;
+  blocks_.erase(memory);
+  ::operator delete(memory, kAlignment);
+  return kSuccess;
+}
+
+Status FakeRuntime::AllocatePinned(void** memory, uint64_t bytes) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = Begin(false);
+  return status.ok() ? NewBlock(memory, bytes, true) : status;
+}
+
+Status FakeRuntime::FreePinned(void* memory) const noexcept {
+  const std::lock_guard lock(mutex_);
+  ++calls_;
+  if (fail_call_ >= 0) --fail_call_;
+  if (!blocks_.contains(memory)) return kInvalidValue;
+  // cudaFreeHost waits for the device.
+  (void)RunUntil([&] {
+    return std::all_of(streams_.begin(), streams_.end(),
+                       [](const auto& stream) { return stream.second.empty(); });
+  });
+  blocks_.erase(memory);
+  ::operator delete(memory, kAlignment);
+  return kSuccess;
+}
+
+Status FakeRuntime::Locate(const void* memory, Place* place) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = Begin(false);
+  if (!status.ok()) return status;
+  *place = Place::kPageable;
+  auto block = blocks_.upper_bound(memory);
+  if (block == blocks_.begin()) return kSuccess;
+  --block;
+  if (static_cast<const char*>(memory) <
+      static_cast<const char*>(block->first) + block->second.bytes) {
+    *place = block->second.pinned ? Place::kPinned : Place::kDevice;
+  }
+  return kSuccess;
+}
+
+void FakeRuntime::Put(Stream stream, Work work) const {
+  streams_.at(stream).push_back(std::move(work));
+}
+
+bool FakeRuntime::CanRun(const Work& work) const {
+  if (work.waits_for == nullptr) return true;
+  const auto event = events_.find(work.waits_for);
+  return event == events_.end() || event->second.reached >= work.number;
+}
+
+Status FakeRuntime::RunUntil(const std::function<bool()>& done) const {
+  while (!done()) {
+    std::vector<std::deque<Work>*> ready;
+    for (auto& [stream, queue] : streams_) {
+      if (!queue.empty() && CanRun(queue.front())) ready.push_back(&queue);
+    }
+    if (ready.empty()) return sticky_.ok() ? kInvalidHandle : sticky_;  // waits for nothing
+    std::deque<Work>& queue = *ready[random_.Below(ready.size())];
+    const Work work = std::move(queue.front());
+    queue.pop_front();
+    const bool is_event = work.waits_for != nullptr;
+    if (!is_event && fail_work_ >= 0 && fail_work_-- == 0) sticky_ = work_status_;
+    // Events are reached, or nobody could wait for anything any more.
+    if (work.run && (sticky_.ok() || is_event)) work.run();
+  }
+  return sticky_;
+}
+
+Status FakeRuntime::Copy(void* to, const void* from, uint64_t bytes, Stream stream) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = Begin(true);
+  if (!status.ok()) return status;
+  if (!streams_.contains(stream)) return kInvalidHandle;
+  bytes_to_device_ += bytes;
+  Put(stream, {[=] { std::memcpy(to, from, bytes); }});
+  return kSuccess;
+}
+
+Status FakeRuntime::Zero(void* memory, uint64_t bytes, Stream stream) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = Begin(true);
+  if (!status.ok()) return status;
+  if (!streams_.contains(stream)) return kInvalidHandle;
+  Put(stream, {[=] { std::memset(memory, 0, bytes); }});
+  return kSuccess;
+}
+
+Status FakeRuntime::Launch(const KernelCall& call, Stream stream) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = Begin(true);
+  if (!status.ok()) return status;
+  if (!streams_.contains(stream)) return kInvalidHandle;
+  ++launches_;
+  Put(stream, {[call] {
+        std::visit(
+            [](const auto& arguments) {
+              RunGrid(std::min(Warps(arguments), kMaxWarps),
+                      [&](const EmulatedLane& lane) { RunLane(lane, arguments); });
+            },
+            call);
+      }});
+  return kSuccess;
+}
+
+Status FakeRuntime::CreateStream(Stream* stream) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = Begin(false);
+  if (!status.ok()) return status;
+  *stream = reinterpret_cast<Stream>(next_handle_++);
+  streams_[*stream];
+  return kSuccess;
+}
+
+Status FakeRuntime::DestroyStream(Stream stream) const noexcept {
+  const std::lock_guard lock(mutex_);
+  ++calls_;
+  if (fail_call_ >= 0) --fail_call_;
+  if (!streams_.contains(stream)) return kInvalidHandle;
+  (void)RunUntil([&] { return streams_[stream].empty(); });
+  streams_.erase(stream);
+  return kSuccess;
+}
+
+Status FakeRuntime::Wait(Stream stream) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = BeginWait();
+  if (!status.ok()) return status;
+  if (!streams_.contains(stream)) return kInvalidHandle;
+  return RunUntil([&] { return streams_[stream].empty(); });
+}
+
+Status FakeRuntime::CreateEvent(Event* event) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = Begin(false);
+  if (!status.ok()) return status;
+  *event = reinterpret_cast<Event>(next_handle_++);
+  events_[*event];
+  return kSuccess;
+}
+
+Status FakeRuntime::DestroyEvent(Event event) const noexcept {
+  const std::lock_guard lock(mutex_);
+  ++calls_;
+  if (fail_call_ >= 0) --fail_call_;
+  return events_.erase(event) == 1 ? kSuccess : kInvalidHandle;
+}
+
+Status FakeRuntime::Record(Event event, Stream stream) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = Begin(true);
+  if (!status.ok()) return status;
+  if (!events_.contains(event) || !streams_.contains(stream)) return kInvalidHandle;
+  const uint64_t number = ++events_[event].recorded;
+  // Of no account to FailWork, and reached also after a failure: hence "waits" for number 0.
+  Put(stream, {[this, event, number] {
+                 if (events_.contains(event)) events_[event].reached = number;
+               },
+               event, 0});
+  return kSuccess;
+}
+
+Status FakeRuntime::StreamWait(Stream stream, Event event) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = Begin(true);
+  if (!status.ok()) return status;
+  if (!events_.contains(event) || !streams_.contains(stream)) return kInvalidHandle;
+  Put(stream, {nullptr, event, events_[event].recorded});
+  return kSuccess;
+}
+
+Status FakeRuntime::Wait(Event event) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = BeginWait();
+  if (!status.ok()) return status;
+  if (!events_.contains(event)) return kInvalidHandle;
+  const uint64_t number = events_[event].recorded;
+  return RunUntil([&] { return events_[event].reached >= number; });
+}
+
+}  // namespace tamis::cuda

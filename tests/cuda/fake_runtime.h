@@ -1,0 +1,119 @@
+// A CUDA runtime without a GPU. Device memory is host memory, kernels run on emulated warps.
+//
+// Work that is put on a stream does not run before somebody has to wait for it, and then, among
+// what may run, in random order: so the results are right only if the caller ordered the streams,
+// and waited, as it has to.
+#ifndef TAMIS_TESTS_CUDA_FAKE_RUNTIME_H_
+#define TAMIS_TESTS_CUDA_FAKE_RUNTIME_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "cuda/src/runtime.h"
+#include "tests/test_util.h"
+
+namespace tamis::cuda {
+
+class FakeRuntime final : public Runtime {
+ public:
+  explicit FakeRuntime(int devices = 1, uint64_t seed = 1);
+  ~FakeRuntime() override;
+
+  // No device from now on, for this reason.
+  void RemoveDevices(std::string why);
+  // Device memory that can be had; without a limit at first.
+  void SetMemory(uint64_t bytes);
+  // The n-th call from now on, 0 being the next one, fails with this status: one that fails does
+  // nothing. Undoing calls (Free, Destroy, SetDevice back) count, too. -1: none.
+  void FailCall(int64_t n, Status status);
+  // The n-th piece of work on any stream that runs from now on fails, and with it, as on a GPU,
+  // every later call.
+  void FailWork(int64_t n, Status status);
+  // While capturing, calls that a CUDA graph cannot capture fail.
+  void SetCapturing(bool capturing);
+
+  uint64_t calls() const { return calls_; }
+  uint64_t launches() const { return launches_; }
+  uint64_t bytes_to_device() const { return bytes_to_device_; }
+  // Memory, streams and events that are not given back.
+  uint64_t num_live() const;
+  uint64_t live_bytes() const { return device_bytes_; }
+
+  int DeviceCount(std::string* why) const override;
+  Status Properties(int device, DeviceProperties* properties) const override;
+  Status CurrentDevice(int* device) const noexcept override;
+  Status SetDevice(int device) const noexcept override;
+  Status FreeMemory(uint64_t* bytes) const noexcept override;
+  Status Allocate(void** memory, uint64_t bytes, Stream stream) const noexcept override;
+  Status Free(void* memory, Stream stream) const noexcept override;
+  Status AllocatePinned(void** memory, uint64_t bytes) const noexcept override;
+  Status FreePinned(void* memory) const noexcept override;
+  Status Locate(const void* memory, Place* place) const noexcept override;
+  Status Copy(void* to, const void* from, uint64_t bytes, Stream stream) const noexcept override;
+  Status Zero(void* memory, uint64_t bytes, Stream stream) const noexcept override;
+  Status Launch(const KernelCall& call, Stream stream) const noexcept override;
+  Status CreateStream(Stream* stream) const noexcept override;
+  Status DestroyStream(Stream stream) const noexcept override;
+  Status Wait(Stream stream) const noexcept override;
+  Status CreateEvent(Event* event) const noexcept override;
+  Status DestroyEvent(Event event) const noexcept override;
+  Status Record(Event event, Stream stream) const noexcept override;
+  Status StreamWait(Stream stream, Event event) const noexcept override;
+  Status Wait(Event event) const noexcept override;
+
+ private:
+  struct Work {
+    std::function<void()> run;
+    Event waits_for = nullptr;  // does not run before the record `number` of this event has
+    uint64_t number = 0;
+  };
+  struct EventState {
+    uint64_t recorded = 0;  // records put on streams
+    uint64_t reached = 0;   // records that have run
+  };
+  struct Block {
+    uint64_t bytes;
+    bool pinned;
+  };
+
+  // Begins a call: it fails if it was told to, if earlier work has failed, or if it cannot be
+  // captured.
+  Status Begin(bool capturable) const;
+  Status BeginWait() const;
+  void Put(Stream stream, Work work) const;
+  bool CanRun(const Work& work) const;
+  // Runs work of random streams until done() is true.
+  Status RunUntil(const std::function<bool()>& done) const;
+  Status NewBlock(void** memory, uint64_t bytes, bool pinned) const;
+
+  mutable std::recursive_mutex mutex_;
+  mutable int devices_;
+  mutable std::string why_none_;
+  mutable int current_ = 0;
+  mutable Random random_;
+  mutable uint64_t memory_bytes_ = ~uint64_t{0};
+  mutable uint64_t device_bytes_ = 0;
+  mutable uint64_t calls_ = 0;
+  mutable uint64_t launches_ = 0;
+  mutable uint64_t bytes_to_device_ = 0;
+  mutable int64_t fail_call_ = -1;
+  mutable Status call_status_;
+  mutable int64_t fail_work_ = -1;
+  mutable Status work_status_;
+  mutable Status sticky_;
+  mutable bool capturing_ = false;
+  mutable std::map<Stream, std::deque<Work>> streams_;
+  mutable std::map<Event, EventState> events_;
+  mutable std::map<const void*, Block> blocks_;
+  mutable uint64_t next_handle_ = 1;
+};
+
+}  // namespace tamis::cuda
+
+#endif  // TAMIS_TESTS_CUDA_FAKE_RUNTIME_H_

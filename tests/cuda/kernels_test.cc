@@ -1,0 +1,350 @@
+// The bodies of the kernels on emulated warps, against the portable backend.
+#include "tamis/detail/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cuda/src/kernel_bodies.h"
+#include "tamis/cuda/filter_ref.cuh"
+#include "tamis/keys.h"
+#include "tests/cuda/emulator.h"
+#include "tests/test_util.h"
+
+namespace tamis::cuda {
+namespace {
+
+constexpr size_t kSizes[] = {0, 1, 2, 31, 32, 33, 63, 64, 65, 96, 127, 128, 129, 397, 797};
+constexpr uint64_t kBlockCounts[] = {1, 3, 101, 4096};
+// One warp that does everything, several with an uneven share, and one piece each.
+constexpr uint64_t kWarpCounts[] = {1, 3, 1000};
+
+constexpr HashSpec kSpecs[] = {{HashKind::kXxh3, 0},
+                               {HashKind::kXxh3, 0x8123456789ABCDEF},
+                               {HashKind::kXxh64, 0},
+                               {HashKind::kXxh64, 0xFEDCBA9876543218}};
+
+const Kernels& Portable() { return *FindBackend("portable").kernels; }
+
+template <typename Call>
+void RunAll(const Call& call, uint64_t num_warps) {
+  RunGrid(num_warps, [&](const EmulatedLane& lane) { RunLane(lane, call); });
+}
+
+// Filter words aligned as device memory is.
+class Words {
+ public:
+  explicit Words(uint64_t blocks) : blocks_(blocks), memory_(blocks + 1) {
+    data_ = memory_.data()->words;
+  }
+  uint32_t* data() { return data_; }
+  std::vector<uint32_t> vector() const { return {data_, data_ + split_block::kWords * blocks_}; }
+
+ private:
+  struct alignas(32) Block {
+    uint32_t words[split_block::kWords] = {};
+  };
+  uint64_t blocks_;
+  std::vector<Block> memory_;
+  uint32_t* data_;
+};
+
+void FillPortably(Words& words, uint64_t blocks, const Batch& batch) {
+  Portable().split_block.insert(words.data(), blocks, batch);
+}
+
+TEST(Contains, GivesThePortableBitsBytesAndCount) {
+  for (const HashSpec& spec : kSpecs) {
+    for (const uint64_t blocks : kBlockCounts) {
+      const std::vector<uint64_t> keys = RandomKeys(797, blocks);
+      Words words(blocks);
+      FillPortably(words, blocks, KeyBatch(spec, keys.data(), keys.size() / 2));
+      const SplitBlockRef ref{words.data(), blocks, KeyHasher(spec)};
+      for (const size_t n : kSizes) {
+        for (const uint64_t warps : kWarpCounts) {
+          std::vector<uint64_t> want(BitmapWords(n));
+          Portable().split_block.contains(words.data(), blocks, KeyBatch(spec, keys.data(), n),
+                                          want.data());
+          const std::vector<uint64_t> copy(keys.begin(), keys.begin() + n);
+          const GuardedArray<uint64_t> input(copy);
+          const auto bits = GuardedArray<uint64_t>::Output(BitmapWords(n), 0);
+          const auto bytes = GuardedArray<uint8_t>::Output(n, 0);
+          uint64_t count = 1000;
+          RunAll(ContainsCall<SplitBlockRef>{ref,
+                                             {input.data(), n, Width::kU64, ref.hasher},
+                                             reinterpret_cast<uint32_t*>(bits.data()),
+                                             bytes.data(),
+                                             &count},
+                 warps);
+          ASSERT_EQ(bits.vector(), want) << n << " keys, " << warps << " warps";
+          ASSERT_TRUE(bits.Intact() && bytes.Intact());
+          uint64_t ones = 0;
+          for (size_t i = 0; i < n; ++i) {
+            ASSERT_EQ(bytes.data()[i], want[i / 64] >> (i % 64) & 1);
+            ones += bytes.data()[i];
+          }
+          ASSERT_EQ(count, 1000 + ones);
+        }
+      }
+    }
+  }
+}
+
+TEST(Contains, WritesOnlyTheOutputsThatAreAskedFor) {
+  const std::vector<uint64_t> keys = RandomKeys(397, 1);
+  Words words(10);
+  FillPortably(words, 10, KeyBatch({}, keys.data(), 200));
+  const SplitBlockRef ref{words.data(), 10, KeyHasher(HashSpec{})};
+  uint64_t count = 0;
+  const KeyColumn column{keys.data(), keys.size(), Width::kU64, ref.hasher};
+  RunAll(ContainsCall<SplitBlockRef>{ref, column, nullptr, nullptr, &count}, 5);
+  std::vector<uint8_t> bytes(keys.size());
+  RunAll(ContainsCall<SplitBlockRef>{ref, column, nullptr, bytes.data(), nullptr}, 5);
+  EXPECT_EQ(count, std::accumulate(bytes.begin(), bytes.end(), uint64_t{0}));
+  EXPECT_GE(count, 200u);
+}
+
+TEST(Contains, WidensNarrowIntegersByTheirValue) {
+  const std::vector<int32_t> keys = {0, 1, -1, 2147483647, -2147483647 - 1, 77};
+  std::vector<uint64_t> as_signed(keys.size());
+  std::vector<uint64_t> as_unsigned(keys.size());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    as_signed[i] = static_cast<uint64_t>(int64_t{keys[i]});
+    as_unsigned[i] = static_cast<uint32_t>(keys[i]);
+  }
+  const uint64_t blocks = 1000;
+  for (const Width width : {Width::kI32, Width::kU32}) {
+    Words want(blocks);
+    Words got(blocks);
+    const auto& wide = width == Width::kI32 ? as_signed : as_unsigned;
+    FillPortably(want, blocks, KeyBatch({}, wide.data(), wide.size()));
+    const SplitBlockRef ref{got.data(), blocks, KeyHasher(HashSpec{})};
+    RunAll(InsertCall<SplitBlockRef>{ref, {keys.data(), keys.size(), width, ref.hasher}}, 1);
+    EXPECT_EQ(got.vector(), want.vector());
+  }
+}
+
+TEST(Insert, SetsThePortableBits) {
+  for (const HashSpec& spec : kSpecs) {
+    for (const uint64_t blocks : kBlockCounts) {
+      for (const size_t n : kSizes) {
+        for (const uint64_t warps : kWarpCounts) {
+          const GuardedArray<uint64_t> keys(RandomKeys(n, blocks + n));
+          Words want(blocks);
+          Words got(blocks);
+          FillPortably(want, blocks, KeyBatch(spec, keys.data(), n));
+          const SplitBlockRef ref{got.data(), blocks, KeyHasher(spec)};
+          RunAll(InsertCall<SplitBlockRef>{ref, {keys.data(), n, Width::kU64, ref.hasher}}, warps);
+          ASSERT_EQ(got.vector(), want.vector()) << n << " keys, " << warps << " warps";
+        }
+      }
+    }
+  }
+}
+
+TEST(Insert, TakesHashesAsTheyAre) {
+  // The first and last block, the first and last bit of a word.
+  const std::vector<uint64_t> hashes = {0, ~uint64_t{0}, 0xFFFFFFFF, 0xFFFFFFFF00000000, 1};
+  Words want(7);
+  Words got(7);
+  FillPortably(want, 7, HashBatch(hashes.data(), hashes.size()));
+  const SplitBlockRef ref{got.data(), 7, KeyHasher(HashSpec{})};
+  RunAll(InsertCall<SplitBlockRef>{ref, {hashes.data(), hashes.size(), Width::kU64, KeyHasher()}},
+         1);
+  EXPECT_EQ(got.vector(), want.vector());
+}
+
+// Several threads run warps of the same grid; under ThreadSanitizer an access that is not atomic is
+// an error.
+TEST(Insert, ThreadsMayInsertTheSameBlocks) {
+  constexpr uint64_t kThreads = 4;
+  const std::vector<uint64_t> keys = RandomKeys(4000, 5);
+  for (const uint64_t blocks : {1, 5, 64}) {
+    Words want(blocks);
+    Words got(blocks);
+    FillPortably(want, blocks, KeyBatch({}, keys.data(), keys.size()));
+    const SplitBlockRef ref{got.data(), blocks, KeyHasher(HashSpec{})};
+    const InsertCall<SplitBlockRef> call{ref, {keys.data(), keys.size(), Width::kU64, ref.hasher}};
+    uint64_t count = 0;
+    std::vector<std::thread> threads;
+    for (uint64_t t = 0; t < kThreads; ++t) {
+      threads.emplace_back(
+          [&, t] { RunWarp(t, kThreads, [&](const EmulatedLane& lane) { RunLane(lane, call); }); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(got.vector(), want.vector());
+    threads.clear();
+    const ContainsCall<SplitBlockRef> probe{ref, call.keys, nullptr, nullptr, &count};
+    for (uint64_t t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        RunWarp(t, kThreads, [&](const EmulatedLane& lane) { RunLane(lane, probe); });
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(count, keys.size());
+  }
+}
+
+// Pointers before the memory, so that only what is past 2^32 keys is within it.
+TEST(Contains, CountsKeysPast32Bits) {
+  constexpr uint64_t kFirst = (uint64_t{1} << 32) + 64 * 5;
+  constexpr uint64_t kWarps = kFirst / kWarpLanes + 100;  // one round
+  const std::vector<uint64_t> keys = RandomKeys(397, 6);
+  const uint64_t blocks = 100;
+  Words words(blocks);
+  FillPortably(words, blocks, KeyBatch({}, keys.data(), 200));
+  const SplitBlockRef ref{words.data(), blocks, KeyHasher(HashSpec{})};
+  std::vector<uint64_t> want(BitmapWords(keys.size()));
+  Portable().split_block.contains(words.data(), blocks, KeyBatch({}, keys.data(), keys.size()),
+                                  want.data());
+  const auto bits = GuardedArray<uint64_t>::Output(want.size(), 0);
+  const auto bytes = GuardedArray<uint8_t>::Output(keys.size(), 0);
+  const auto before = [](auto* memory, uint64_t elements) {
+    return reinterpret_cast<decltype(memory)>(reinterpret_cast<uintptr_t>(memory) -
+                                              elements * sizeof(*memory));
+  };
+  const ContainsCall<SplitBlockRef> call{
+      ref,
+      {before(keys.data(), kFirst), kFirst + keys.size(), Width::kU64, ref.hasher},
+      before(reinterpret_cast<uint32_t*>(bits.data()), kFirst / 32),
+      before(bytes.data(), kFirst),
+      nullptr};
+  for (uint64_t warp = kFirst / kWarpLanes; warp < kFirst / kWarpLanes + 14; ++warp) {
+    RunWarp(warp, kWarps, [&](const EmulatedLane& lane) { RunLane(lane, call); });
+  }
+  EXPECT_EQ(bits.vector(), want);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    ASSERT_EQ(bytes.data()[i], want[i / 64] >> (i % 64) & 1);
+  }
+
+  Words inserted(blocks);
+  Words expected(blocks);
+  const InsertCall<SplitBlockRef> insert{{inserted.data(), blocks, ref.hasher}, call.keys};
+  for (uint64_t warp = kFirst / kWarpLanes; warp < kFirst / kWarpLanes + 14; ++warp) {
+    RunWarp(warp, kWarps, [&](const EmulatedLane& lane) { RunLane(lane, insert); });
+  }
+  FillPortably(expected, blocks, KeyBatch({}, keys.data(), keys.size()));
+  EXPECT_EQ(inserted.vector(), expected.vector());
+}
+
+// A filter of more than 2^32 words, of which only the pages that are touched take memory.
+TEST(Contains, ReachesBlocksPast16GiB) {
+  constexpr uint64_t kBlocks = (uint64_t{1} << 29) + 12345;
+  constexpr uint64_t kBytes = kBlocks * split_block::kBlockBytes;
+  void* const map = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (map == MAP_FAILED) GTEST_SKIP() << "no address space for 16 GiB";
+  auto* const words = static_cast<uint32_t*>(map);
+  const SplitBlockRef ref{words, kBlocks, KeyHasher(HashSpec{})};
+  std::vector<uint64_t> keys = RandomKeys(65, 7);
+  const KeyColumn column{keys.data(), keys.size(), Width::kU64, ref.hasher};
+  RunAll(InsertCall<SplitBlockRef>{ref, column}, 3);
+  std::vector<uint64_t> bits(BitmapWords(keys.size()));
+  Portable().split_block.contains(words, kBlocks, KeyBatch({}, keys.data(), keys.size()),
+                                  bits.data());
+  EXPECT_EQ(Portable().popcount(bits.data(), bits.size()), keys.size());
+  // The last block of all.
+  const uint64_t last_hash = ~uint64_t{0};
+  ref.InsertHash(last_hash);
+  EXPECT_TRUE(split_block::BlockContains(words + split_block::kWords * (kBlocks - 1), last_hash));
+  uint64_t count = 0;
+  RunAll(ContainsCall<SplitBlockRef>{ref, column, nullptr, nullptr, &count}, 3);
+  EXPECT_EQ(count, keys.size());
+  munmap(map, kBytes);
+}
+
+TEST(Ref, OneKeyFunctionsAgreeWithTheBulkOnes) {
+  const std::vector<uint64_t> keys = RandomKeys(500, 8);
+  Words want(20);
+  Words got(20);
+  FillPortably(want, 20, KeyBatch({}, keys.data(), 250));
+  const SplitBlockRef ref{got.data(), 20, KeyHasher(HashSpec{})};
+  static_assert(std::is_trivially_copyable_v<SplitBlockRef>);
+  for (size_t i = 0; i < 250; ++i) ref.Insert(keys[i]);
+  EXPECT_EQ(got.vector(), want.vector());
+  for (const uint64_t key : keys) {
+    ASSERT_EQ(ref.Contains(key),
+              Portable().split_block.contains_one(want.data(), 20, HashU64(key)));
+  }
+}
+
+TEST(Merge, IsTheUnion) {
+  for (const uint64_t n : {0, 1, 31, 32, 33, 397}) {
+    const std::vector<uint64_t> from = RandomKeys(n, 9);
+    const std::vector<uint64_t> into = RandomKeys(n, 10);
+    const GuardedArray<uint64_t> merged(into);
+    RunAll(MergeCall{merged.data(), from.data(), n}, 2);
+    for (uint64_t i = 0; i < n; ++i) ASSERT_EQ(merged.data()[i], into[i] | from[i]);
+    ASSERT_TRUE(merged.Intact());
+  }
+}
+
+template <typename Offset>
+void TestHashColumn(size_t n, const HashSpec& spec) {
+  const std::vector<std::string> strings = RandomStrings(n, 11);
+  std::string bytes;
+  std::vector<Offset> offsets = {0};
+  for (const std::string& s : strings) {
+    bytes += s;
+    offsets.push_back(static_cast<Offset>(bytes.size()));
+  }
+  const auto hashes = GuardedArray<uint64_t>::Output(n, 0);
+  const HashColumnCall<Offset> call{bytes.data(), offsets.data(), n, spec, hashes.data()};
+  RunAll(call, 3);
+  for (size_t i = 0; i < n; ++i) ASSERT_EQ(hashes.data()[i], HashBytes(strings[i], spec));
+  ASSERT_TRUE(hashes.Intact());
+}
+
+TEST(HashColumn, GivesTheHashesOfTheStrings) {
+  for (const size_t n : kSizes) {
+    for (const HashSpec& spec : kSpecs) {
+      TestHashColumn<int32_t>(n, spec);
+      TestHashColumn<int64_t>(n, spec);
+    }
+  }
+}
+
+template <typename Index>
+void TestListOnes(size_t n, double density, uint64_t warps) {
+  Random random(n);
+  std::vector<uint64_t> bits(BitmapWords(n));
+  for (size_t i = 0; i < n; ++i) bits[i / 64] |= uint64_t{random.Unit() < density} << (i % 64);
+  std::vector<Index> want;
+  for (size_t i = 0; i < n; ++i) {
+    if (bits[i / 64] >> (i % 64) & 1) want.push_back(static_cast<Index>(i));
+  }
+  const auto* words = reinterpret_cast<const uint32_t*>(bits.data());
+  const uint64_t num_words = 2 * bits.size();
+  const uint64_t tiles = WarpsFor(num_words, kTileWords);
+  const auto counts = GuardedArray<uint64_t>::Output(tiles, 0);
+  uint64_t sum = ~uint64_t{0};
+  RunAll(CountTilesCall{words, num_words, counts.data()}, warps);
+  RunAll(ScanTilesCall{counts.data(), tiles, &sum}, warps);
+  ASSERT_EQ(sum, want.size());
+  const auto out = GuardedArray<Index>::Output(want.size(), 0);
+  RunAll(ListOnesCall<Index>{words, num_words, counts.data(), out.data()}, warps);
+  ASSERT_EQ(out.vector(), want) << n << " bits, " << warps << " warps";
+  ASSERT_TRUE(out.Intact() && counts.Intact());
+}
+
+TEST(ListOnes, GivesTheIndicesInOrder) {
+  for (const size_t n : {0, 1, 31, 32, 33, 64, 397, 32768, 32769, 100'000}) {
+    for (const double density : {0.0, 0.03, 0.5, 1.0}) {
+      for (const uint64_t warps : {1, 2, 7}) {
+        TestListOnes<uint32_t>(n, density, warps);
+        TestListOnes<uint64_t>(n, density, warps);
+      }
+    }
+  }
+}
+
+// More tiles than a warp has lanes: the scan takes several rounds.
+TEST(ListOnes, ScansManyTiles) { TestListOnes<uint64_t>(70 * 32768 + 5, 0.01, 9); }
+
+}  // namespace
+}  // namespace tamis::cuda
