@@ -51,16 +51,16 @@ TAMIS_HD void RunLane(const Lane& lane, const ContainsCall<Ref>& call) {
   }
 }
 
-// The salt of a word that is not known when compiling: a table would be read from local memory.
+// The salt of a word that is not known when compiling. A table, or a chain of comparisons, which
+// compilers make a table of, would be read from local memory.
 TAMIS_HD uint32_t SaltOfWord(uint32_t word) {
-  uint32_t salt = split_block::Salt(0);
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
-  for (int w = 1; w < split_block::kWords; ++w) {
-    if (word == static_cast<uint32_t>(w)) salt = split_block::Salt(w);
-  }
-  return salt;
+  const auto pick = [](bool second, uint32_t a, uint32_t b) { return second ? b : a; };
+  const bool odd = (word & 1) != 0;
+  const uint32_t low = pick((word & 2) != 0, pick(odd, split_block::Salt(0), split_block::Salt(1)),
+                            pick(odd, split_block::Salt(2), split_block::Salt(3)));
+  const uint32_t high = pick((word & 2) != 0, pick(odd, split_block::Salt(4), split_block::Salt(5)),
+                             pick(odd, split_block::Salt(6), split_block::Salt(7)));
+  return pick((word & 4) != 0, low, high);
 }
 
 // Each lane hashes one key; then tiles of eight lanes write one key's block at a time, a word each,

@@ -56,6 +56,15 @@ uint64_t FakeRuntime::num_live() const {
   return blocks_.size() + (streams_.size() - 1) + events_.size();
 }
 
+uint64_t FakeRuntime::copied_from(const void* memory, uint64_t bytes) const {
+  const auto* begin = static_cast<const char*>(memory);
+  uint64_t sum = 0;
+  for (const auto& [from, size] : copies_) {
+    if (from >= begin && from < begin + bytes) sum += size;
+  }
+  return sum;
+}
+
 Status FakeRuntime::Begin(bool capturable) const {
   ++calls_;
   if (fail_call_ >= 0 && fail_call_-- == 0) return call_status_;
@@ -208,7 +217,7 @@ Status FakeRuntime::Copy(void* to, const void* from, uint64_t bytes, Stream stre
   const Status status = Begin(true);
   if (!status.ok()) return status;
   if (!streams_.contains(stream)) return kInvalidHandle;
-  bytes_to_device_ += bytes;
+  copies_.emplace_back(static_cast<const char*>(from), bytes);
   Put(stream, {[=] { std::memcpy(to, from, bytes); }});
   return kSuccess;
 }

@@ -12,8 +12,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cuda/src/runtime.h"
 #include "tests/test_util.h"
@@ -40,7 +41,8 @@ class FakeRuntime final : public Runtime {
 
   uint64_t calls() const { return calls_; }
   uint64_t launches() const { return launches_; }
-  uint64_t bytes_to_device() const { return bytes_to_device_; }
+  // Bytes that were copied straight from this memory.
+  uint64_t copied_from(const void* memory, uint64_t bytes) const;
   // Memory, streams and events that are not given back.
   uint64_t num_live() const;
   uint64_t live_bytes() const { return device_bytes_; }
@@ -101,7 +103,7 @@ class FakeRuntime final : public Runtime {
   mutable uint64_t device_bytes_ = 0;
   mutable uint64_t calls_ = 0;
   mutable uint64_t launches_ = 0;
-  mutable uint64_t bytes_to_device_ = 0;
+  mutable std::vector<std::pair<const char*, uint64_t>> copies_;
   mutable int64_t fail_call_ = -1;
   mutable Status call_status_;
   mutable int64_t fail_work_ = -1;

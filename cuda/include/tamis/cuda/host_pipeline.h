@@ -1,0 +1,58 @@
+// Keys in host memory, streamed through a GPU.
+#ifndef TAMIS_CUDA_HOST_PIPELINE_H_
+#define TAMIS_CUDA_HOST_PIPELINE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "tamis/cuda/device_filter.h"
+#include "tamis/keys.h"
+
+namespace tamis::cuda {
+
+struct PipelineOptions {
+  uint64_t chunk_keys = uint64_t{2} << 20;  // a multiple of 64, in [64, 2^30]
+  int chunks = 4;                           // that are under way at a time, in [3, 64]
+  // Threads that bring pageable memory and strings into pinned memory, in [1, kMaxThreads]; 0: one
+  // per processor, at most 16.
+  unsigned threads = 0;
+};
+
+// A ring of chunks in pinned memory, each with its place on the device: while one is copied there,
+// keys of another are looked up and the bits of a third come back. Keys in pinned memory (as
+// cudaHostAlloc and cudaHostRegister give) are copied from where they are, others are staged by
+// several threads; strings are hashed on the way. About 17 * chunk_keys * chunks bytes of pinned
+// memory and as many of the device's, allocated once.
+//
+// Used by one thread at a time. Functions throw Error, as those of DeviceFilter that wait; nothing
+// of what they were given is in use when they have returned or thrown.
+class HostPipeline {
+ public:
+  // Receives the bits of keys [begin, begin + n), in order: n is a multiple of 64 but for the last
+  // call, and bits past n are 0.
+  using Deliver = std::function<void(const uint64_t* bits, size_t n, uint64_t begin)>;
+  // Told how many keys are done, after each chunk.
+  using Progress = std::function<void(uint64_t keys)>;
+
+  // For the filters of one device. Throws Error(kInvalidArgument) for options out of range.
+  explicit HostPipeline(const DeviceOptions& device = {}, const PipelineOptions& options = {});
+  HostPipeline(HostPipeline&&) noexcept;
+  HostPipeline& operator=(HostPipeline&&) noexcept;
+  ~HostPipeline();
+
+  // As the function of Filter of this name.
+  size_t Contains(const DeviceFilter& filter, Keys keys, Bitmap out, const Progress& progress = {});
+  // The bits of all keys, for outputs of other forms. What `deliver` throws ends the call.
+  void ForEachBits(const DeviceFilter& filter, Keys keys, const Deliver& deliver);
+  size_t Insert(DeviceFilter& filter, Keys keys, const Progress& progress = {});
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tamis::cuda
+
+#endif  // TAMIS_CUDA_HOST_PIPELINE_H_

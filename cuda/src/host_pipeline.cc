@@ -1,0 +1,316 @@
+#include "tamis/cuda/host_pipeline.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/src/bulk.h"
+#include "core/src/thread_pool.h"
+#include "cuda/src/runtime.h"
+#include "cuda/src/scoped.h"
+#include "tamis/backend.h"
+#include "tamis/detail/kernels.h"
+#include "tamis/engine.h"
+#include "tamis/error.h"
+
+namespace tamis::cuda {
+namespace {
+
+constexpr uint64_t kMaxChunkKeys = uint64_t{1} << 30;
+constexpr int kMinChunks = 3;
+constexpr int kMaxChunks = 64;
+constexpr unsigned kMaxStagingThreads = 16;          // more than a bus can be fed by
+constexpr uint64_t kPieceKeys = uint64_t{16} << 10;  // that a thread stages at a time
+
+void RequireRange(const char* what, uint64_t value, uint64_t low, uint64_t high) {
+  if (value >= low && value <= high) return;
+  throw Error(ErrorCode::kInvalidArgument, std::string(what) + " is " + std::to_string(value) +
+                                               "; allowed: " + std::to_string(low) + " to " +
+                                               std::to_string(high));
+}
+
+// How a batch travels: integers and hashes as they are, strings as their hashes.
+uint64_t ElementBytes(Keys::Form form) {
+  return form == Keys::Form::kU32 || form == Keys::Form::kI32 ? 4 : 8;
+}
+
+bool IsStrings(Keys::Form form) {
+  return form == Keys::Form::kStringViews || form == Keys::Form::kColumn ||
+         form == Keys::Form::kLargeColumn;
+}
+
+Keys KeysOf(Keys::Form form, const void* values, uint64_t n) {
+  switch (form) {
+    case Keys::Form::kU32:
+      return std::span(static_cast<const uint32_t*>(values), n);
+    case Keys::Form::kI32:
+      return std::span(static_cast<const int32_t*>(values), n);
+    case Keys::Form::kU64:
+      return std::span(static_cast<const uint64_t*>(values), n);
+    default:
+      return Hashes{{static_cast<const uint64_t*>(values), n}};
+  }
+}
+
+}  // namespace
+
+class HostPipeline::Impl {
+ public:
+  Impl(const DeviceOptions& device, const PipelineOptions& options);
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { Release(); }
+
+  void ForEachBits(const DeviceFilter& filter, const Keys& keys, const Deliver& deliver);
+  void Insert(DeviceFilter& filter, const Keys& keys, const Progress& progress);
+
+ private:
+  struct Slot {
+    void* staged = nullptr;           // pinned
+    uint64_t* bits = nullptr;         // pinned
+    void* keys = nullptr;             // on the device
+    uint64_t* device_bits = nullptr;  // on the device
+    Event copied_in = nullptr;
+    Event computed = nullptr;
+    Event done = nullptr;
+    uint64_t begin = 0;
+    uint64_t n = 0;  // 0: free
+  };
+
+  void Acquire();
+  void Release() noexcept;
+  // Puts the next chunk on the streams; compute(slot, keys) puts the kernel on compute_.
+  template <typename Compute>
+  void Put(Slot& slot, const Keys& keys, const HashSpec& spec, bool pinned, bool copy_out,
+           const Compute& compute);
+  void Stage(const Keys& keys, const HashSpec& spec, void* to);
+  // Runs all chunks through the ring; finish(slot) is called in order when a chunk is done.
+  template <typename Compute, typename Finish>
+  void Run(const DeviceFilter& filter, const Keys& keys, bool copy_out, const Compute& compute,
+           const Finish& finish);
+
+  const Runtime& runtime_;
+  MemoryResource* const memory_;
+  int device_ = 0;
+  const uint64_t chunk_keys_;
+  unsigned threads_;
+  Stream in_ = nullptr;
+  Stream compute_ = nullptr;
+  Stream out_ = nullptr;
+  std::vector<Slot> slots_;
+  ThreadPool pool_;
+};
+
+HostPipeline::Impl::Impl(const DeviceOptions& device, const PipelineOptions& options)
+    : runtime_(device.runtime != nullptr ? *device.runtime : CudaRuntime()),
+      memory_(device.memory),
+      chunk_keys_(options.chunk_keys),
+      threads_(options.threads) {
+  RequireRange("chunk_keys", chunk_keys_, 64, kMaxChunkKeys);
+  if (chunk_keys_ % 64 != 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "chunk_keys is " + std::to_string(chunk_keys_) + "; allowed: multiples of 64");
+  }
+  RequireRange("chunks", static_cast<uint64_t>(std::max(options.chunks, 0)), kMinChunks,
+               kMaxChunks);
+  RequireRange("threads", threads_, 0, kMaxThreads);
+  if (threads_ == 0) {
+    threads_ = std::clamp(std::thread::hardware_concurrency(), 1u, kMaxStagingThreads);
+  }
+  std::string why;
+  if (runtime_.DeviceCount(&why) == 0) throw Error(ErrorCode::kDevice, "CUDA: " + why);
+  device_ = device.device;
+  if (device_ < 0) runtime_.CurrentDevice(&device_).ThrowIfFailed("asking for the device");
+  slots_.resize(static_cast<size_t>(options.chunks));
+  try {
+    Acquire();
+  } catch (...) {
+    Release();
+    throw;
+  }
+}
+
+void HostPipeline::Impl::Acquire() {
+  const ScopedDevice current(runtime_, device_);
+  current.status().ThrowIfFailed("choosing the device");
+  for (Stream* stream : {&in_, &compute_, &out_}) {
+    runtime_.CreateStream(stream).ThrowIfFailed("creating a stream");
+  }
+  const uint64_t key_bytes = sizeof(uint64_t) * chunk_keys_;
+  const uint64_t bit_bytes = sizeof(uint64_t) * BitmapWords(chunk_keys_);
+  for (Slot& slot : slots_) {
+    for (Event* event : {&slot.copied_in, &slot.computed, &slot.done}) {
+      runtime_.CreateEvent(event).ThrowIfFailed("creating an event");
+    }
+    void* bits = nullptr;
+    void* device_bits = nullptr;
+    runtime_.AllocatePinned(&slot.staged, key_bytes).ThrowIfFailed("allocating pinned memory");
+    runtime_.AllocatePinned(&bits, bit_bytes).ThrowIfFailed("allocating pinned memory");
+    slot.bits = static_cast<uint64_t*>(bits);
+    AllocateFrom(runtime_, memory_, key_bytes, compute_, &slot.keys)
+        .ThrowIfFailed("allocating chunks of keys");
+    AllocateFrom(runtime_, memory_, bit_bytes, compute_, &device_bits)
+        .ThrowIfFailed("allocating chunks of bits");
+    slot.device_bits = static_cast<uint64_t*>(device_bits);
+  }
+  // Memory that was allocated on one stream is used on all.
+  runtime_.Wait(compute_).ThrowIfFailed("allocating chunks");
+}
+
+void HostPipeline::Impl::Release() noexcept {
+  const ScopedDevice current(runtime_, device_);
+  const uint64_t key_bytes = sizeof(uint64_t) * chunk_keys_;
+  const uint64_t bit_bytes = sizeof(uint64_t) * BitmapWords(chunk_keys_);
+  for (Slot& slot : slots_) {
+    FreeTo(runtime_, memory_, slot.device_bits, bit_bytes, compute_);
+    FreeTo(runtime_, memory_, slot.keys, key_bytes, compute_);
+    if (slot.bits != nullptr) (void)runtime_.FreePinned(slot.bits);
+    if (slot.staged != nullptr) (void)runtime_.FreePinned(slot.staged);
+    for (Event event : {slot.copied_in, slot.computed, slot.done}) {
+      if (event != nullptr) (void)runtime_.DestroyEvent(event);
+    }
+  }
+  for (Stream stream : {in_, compute_, out_}) {
+    if (stream != nullptr) (void)runtime_.DestroyStream(stream);
+  }
+}
+
+void HostPipeline::Impl::Stage(const Keys& keys, const HashSpec& spec, void* to) {
+  const uint64_t bytes = ElementBytes(keys.form());
+  const uint64_t pieces = (keys.size() + kPieceKeys - 1) / kPieceKeys;
+  pool_.ParallelFor(pieces, threads_, [&](size_t piece, unsigned) noexcept {
+    const uint64_t begin = kPieceKeys * piece;
+    const uint64_t n = std::min(kPieceKeys, keys.size() - begin);
+    if (IsStrings(keys.form())) {
+      (void)MakeBatch(keys, spec, begin, n, static_cast<uint64_t*>(to) + begin);
+    } else {
+      std::memcpy(static_cast<std::byte*>(to) + bytes * begin,
+                  keys.data<std::byte>() + bytes * begin, bytes * n);
+    }
+  });
+}
+
+template <typename Compute>
+void HostPipeline::Impl::Put(Slot& slot, const Keys& keys, const HashSpec& spec, bool pinned,
+                             bool copy_out, const Compute& compute) {
+  const void* from = keys.data<void>();
+  if (!pinned) {
+    Stage(keys, spec, slot.staged);
+    from = slot.staged;
+  }
+  runtime_.Copy(slot.keys, from, ElementBytes(keys.form()) * slot.n, in_)
+      .ThrowIfFailed("copying keys to the device");
+  runtime_.Record(slot.copied_in, in_).ThrowIfFailed("recording an event");
+  runtime_.StreamWait(compute_, slot.copied_in).ThrowIfFailed("ordering streams");
+  compute(slot, KeysOf(keys.form(), slot.keys, slot.n)).ThrowIfFailed("launching a kernel");
+  if (!copy_out) {
+    runtime_.Record(slot.done, compute_).ThrowIfFailed("recording an event");
+    return;
+  }
+  runtime_.Record(slot.computed, compute_).ThrowIfFailed("recording an event");
+  runtime_.StreamWait(out_, slot.computed).ThrowIfFailed("ordering streams");
+  runtime_.Copy(slot.bits, slot.device_bits, sizeof(uint64_t) * BitmapWords(slot.n), out_)
+      .ThrowIfFailed("copying bits to the host");
+  runtime_.Record(slot.done, out_).ThrowIfFailed("recording an event");
+}
+
+template <typename Compute, typename Finish>
+void HostPipeline::Impl::Run(const DeviceFilter& filter, const Keys& keys, bool copy_out,
+                             const Compute& compute, const Finish& finish) {
+  if (filter.device() != device_) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "a filter on device " + std::to_string(filter.device()) +
+                    " for a pipeline of device " + std::to_string(device_));
+  }
+  if (keys.empty()) return;
+  const ScopedDevice current(runtime_, device_);
+  current.status().ThrowIfFailed("choosing the device");
+  Place place = Place::kPageable;
+  if (!IsStrings(keys.form())) {
+    runtime_.Locate(keys.data<void>(), &place).ThrowIfFailed("asking where the keys are");
+    if (place == Place::kDevice) {
+      throw Error(ErrorCode::kInvalidArgument, "keys in device memory need no pipeline");
+    }
+  }
+  const auto complete = [&](Slot& slot) {
+    if (slot.n == 0) return;
+    runtime_.Wait(slot.done).ThrowIfFailed("streaming keys");
+    finish(slot);
+    slot.n = 0;
+  };
+  try {
+    size_t next = 0;
+    for (uint64_t begin = 0; begin < keys.size(); begin += chunk_keys_) {
+      Slot& slot = slots_[next++ % slots_.size()];
+      complete(slot);
+      slot.begin = begin;
+      slot.n = std::min(chunk_keys_, keys.size() - begin);
+      Put(slot, keys.Slice(begin, slot.n), filter.hash(), place == Place::kPinned, copy_out,
+          compute);
+    }
+    for (size_t i = 0; i < slots_.size(); ++i) complete(slots_[next++ % slots_.size()]);
+  } catch (...) {
+    // Work under way may still read the keys.
+    for (Stream stream : {in_, compute_, out_}) (void)runtime_.Wait(stream);
+    for (Slot& slot : slots_) slot.n = 0;
+    throw;
+  }
+}
+
+void HostPipeline::Impl::ForEachBits(const DeviceFilter& filter, const Keys& keys,
+                                     const Deliver& deliver) {
+  Run(
+      filter, keys, true,
+      [&](const Slot& slot, const Keys& chunk) {
+        const Bitmap out({slot.device_bits, BitmapWords(slot.n)});
+        return filter.ContainsAsync(chunk, out, nullptr, compute_);
+      },
+      [&](const Slot& slot) { deliver(slot.bits, slot.n, slot.begin); });
+}
+
+void HostPipeline::Impl::Insert(DeviceFilter& filter, const Keys& keys, const Progress& progress) {
+  Run(
+      filter, keys, false,
+      [&](const Slot&, const Keys& chunk) { return filter.InsertAsync(chunk, compute_); },
+      [&](const Slot& slot) {
+        if (progress) progress(slot.begin + slot.n);
+      });
+}
+
+HostPipeline::HostPipeline(const DeviceOptions& device, const PipelineOptions& options)
+    : impl_(std::make_unique<Impl>(device, options)) {}
+HostPipeline::HostPipeline(HostPipeline&&) noexcept = default;
+HostPipeline& HostPipeline::operator=(HostPipeline&&) noexcept = default;
+HostPipeline::~HostPipeline() = default;
+
+void HostPipeline::ForEachBits(const DeviceFilter& filter, Keys keys, const Deliver& deliver) {
+  impl_->ForEachBits(filter, keys, deliver);
+}
+
+size_t HostPipeline::Contains(const DeviceFilter& filter, Keys keys, Bitmap out,
+                              const Progress& progress) {
+  if (out.words().size() < BitmapWords(keys.size())) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "the output has " + std::to_string(out.words().size()) + " words, and " +
+                    std::to_string(keys.size()) + " keys need " +
+                    std::to_string(BitmapWords(keys.size())));
+  }
+  const Kernels& kernels = *Backends().front().kernels;
+  size_t found = 0;
+  impl_->ForEachBits(filter, keys, [&](const uint64_t* bits, size_t n, uint64_t begin) {
+    const size_t words = BitmapWords(n);
+    std::memcpy(out.words().data() + begin / 64, bits, sizeof(uint64_t) * words);
+    found += kernels.popcount(bits, words);
+    if (progress) progress(begin + n);
+  });
+  return found;
+}
+
+size_t HostPipeline::Insert(DeviceFilter& filter, Keys keys, const Progress& progress) {
+  impl_->Insert(filter, keys, progress);
+  return keys.size();
+}
+
+}  // namespace tamis::cuda

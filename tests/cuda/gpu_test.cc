@@ -1,0 +1,330 @@
+// What only a GPU can show; skipped where there is none, saying why.
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "cuda/src/runtime.h"
+#include "tamis/cuda/device_filter.h"
+#include "tamis/cuda/host_pipeline.h"
+#include "tamis/error.h"
+#include "tamis/sizing.h"
+#include "tamis/split_block_filter.h"
+#include "tests/cuda/example_kernel.h"
+#include "tests/test_util.h"
+
+namespace tamis::cuda {
+namespace {
+
+// Primes: the last warp and the last tile are never full.
+constexpr size_t kSizes[] = {0, 1, 31, 397, 797, 65537, 1'000'003};
+
+#define ASSERT_CUDA(call) ASSERT_EQ(call, cudaSuccess) << cudaGetErrorString(cudaGetLastError())
+
+// Memory of the device, with what is copied from and to the host.
+template <typename T>
+class DeviceArray {
+ public:
+  explicit DeviceArray(size_t n) : n_(n) {
+    EXPECT_EQ(cudaMalloc(&data_, std::max<size_t>(n, 1) * sizeof(T)), cudaSuccess);
+  }
+  explicit DeviceArray(const std::vector<T>& values) : DeviceArray(values.size()) {
+    EXPECT_EQ(cudaMemcpy(data_, values.data(), n_ * sizeof(T), cudaMemcpyHostToDevice),
+              cudaSuccess);
+  }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+  ~DeviceArray() { cudaFree(data_); }
+
+  T* data() const { return data_; }
+  std::span<T> span() const { return {data_, n_}; }
+  std::span<const T> keys() const { return {data_, n_}; }
+  std::vector<T> vector() const {
+    std::vector<T> values(n_);
+    EXPECT_EQ(cudaMemcpy(values.data(), data_, n_ * sizeof(T), cudaMemcpyDeviceToHost),
+              cudaSuccess);
+    return values;
+  }
+
+ private:
+  size_t n_;
+  T* data_ = nullptr;
+};
+
+class GpuTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    if (CudaRuntime().DeviceCount(&why) == 0) GTEST_SKIP() << why;
+  }
+  // Skips unless so much memory is free.
+  static bool HasMemory(uint64_t bytes) {
+    uint64_t free = 0;
+    return CudaRuntime().FreeMemory(&free).ok() && free > bytes + (uint64_t{1} << 30);
+  }
+};
+
+// A filter with the first half of the keys.
+SplitBlockBloomFilter HostFilter(const std::vector<uint64_t>& keys, HashSpec hash = {}) {
+  SplitBlockBloomFilter filter(
+      {.capacity = std::max<size_t>(keys.size(), 1), .fpr = 0.01, .hash = hash});
+  filter.Insert(std::span(keys).first(keys.size() / 2));
+  return filter;
+}
+
+std::vector<std::byte> Payload(const Filter& filter) {
+  return {filter.payload().begin(), filter.payload().end()};
+}
+
+TEST(GpuRuntime, SaysWhyThereIsNoDevice) {
+  std::string why;
+  const int devices = CudaRuntime().DeviceCount(&why);
+  EXPECT_EQ(devices == 0, !why.empty());
+  if (devices > 0) return;
+  try {
+    DeviceFilter(HostFilter({}));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kDevice);
+    EXPECT_NE(std::string(error.what()).find(why), std::string::npos);
+  }
+}
+
+TEST_F(GpuTest, InsertGivesTheBitsOfTheHost) {
+  for (const HashKind kind : kHashKinds) {
+    for (const size_t n : kSizes) {
+      const std::vector<uint64_t> keys = RandomKeys(n, n);
+      SplitBlockBloomFilter host = HostFilter(keys, {kind, 3});
+      DeviceFilter device(host);
+      const DeviceArray<uint64_t> on_device(keys);
+      device.Insert(on_device.keys());
+      host.Insert(keys);
+      SplitBlockBloomFilter copy = host.Clone();
+      copy.Clear();
+      device.Download(copy);
+      ASSERT_EQ(Payload(copy), Payload(host)) << n;
+    }
+  }
+}
+
+TEST_F(GpuTest, EveryOutputIsThatOfTheHost) {
+  for (const size_t n : kSizes) {
+    const std::vector<uint64_t> keys = RandomKeys(n, n);
+    const SplitBlockBloomFilter host = HostFilter(keys);
+    const DeviceFilter device(host);
+    const DeviceArray<uint64_t> on_device(keys);
+    std::vector<uint64_t> want(BitmapWords(n));
+    std::vector<uint8_t> want_bytes(n);
+    std::vector<uint64_t> want_rows(n);
+    const size_t found = host.Contains(keys, Bitmap(want));
+    host.Contains(keys, std::span(want_bytes));
+    host.Select(keys, std::span(want_rows));
+    want_rows.resize(found);
+    const DeviceArray<uint64_t> bits(BitmapWords(n));
+    const DeviceArray<uint8_t> bytes(n);
+    const DeviceArray<uint32_t> rows32(n);
+    const DeviceArray<uint64_t> rows64(n);
+    EXPECT_EQ(device.Contains(on_device.keys(), Bitmap(bits.span())), found);
+    EXPECT_EQ(device.Contains(on_device.keys(), bytes.span()), found);
+    EXPECT_EQ(device.Count(on_device.keys()), found);
+    EXPECT_EQ(device.Select(on_device.keys(), rows32.span()), found);
+    EXPECT_EQ(device.Select(on_device.keys(), rows64.span()), found);
+    ASSERT_EQ(bits.vector(), want);
+    ASSERT_EQ(bytes.vector(), want_bytes);
+    std::vector<uint64_t> got = rows64.vector();
+    got.resize(found);
+    ASSERT_EQ(got, want_rows);
+    const std::vector<uint32_t> got32 = rows32.vector();
+    ASSERT_TRUE(std::equal(want_rows.begin(), want_rows.end(), got32.begin()));
+  }
+}
+
+TEST_F(GpuTest, StringsHashAsOnTheHost) {
+  std::vector<std::string> strings = RandomStrings(5000, 1);
+  for (size_t n = 0; n <= 1200; ++n) strings.emplace_back(n, static_cast<char>('a' + n % 26));
+  std::string bytes;
+  std::vector<int32_t> offsets = {0};
+  for (const std::string& s : strings) {
+    bytes += s;
+    offsets.push_back(static_cast<int32_t>(bytes.size()));
+  }
+  const DeviceArray<char> device_bytes(std::vector<char>(bytes.begin(), bytes.end()));
+  const DeviceArray<int32_t> device_offsets(offsets);
+  for (const HashKind kind : kHashKinds) {
+    SplitBlockBloomFilter host({.capacity = 10'000, .fpr = 0.01, .hash = {kind, 99}});
+    DeviceFilter device(host.Header());
+    device.Insert(StringColumn{device_bytes.data(), device_offsets.keys()});
+    host.Insert(StringColumn{bytes.data(), offsets});
+    SplitBlockBloomFilter copy = host.Clone();
+    device.Download(copy);
+    EXPECT_EQ(Payload(copy), Payload(host));
+  }
+}
+
+TEST_F(GpuTest, MergeIsTheUnion) {
+  const std::vector<uint64_t> keys = RandomKeys(100'003, 1);
+  SplitBlockBloomFilter a = HostFilter(keys);
+  SplitBlockBloomFilter b = HostFilter(keys);
+  b.Insert(keys);
+  DeviceFilter device(a);
+  device.Merge(DeviceFilter(b));
+  a.Merge(b);
+  SplitBlockBloomFilter copy = a.Clone();
+  copy.Clear();
+  device.Download(copy);
+  EXPECT_EQ(Payload(copy), Payload(a));
+}
+
+TEST_F(GpuTest, HostKeysComeBackInOrder) {
+  const std::vector<uint64_t> keys = RandomKeys(3'000'017, 1);
+  const SplitBlockBloomFilter host = HostFilter(keys);
+  const DeviceFilter device(host);
+  HostPipeline pipeline({}, {.chunk_keys = 1 << 16, .chunks = 4});
+  std::vector<uint64_t> want(BitmapWords(keys.size())), bits(BitmapWords(keys.size()));
+  const size_t found = host.Contains(keys, Bitmap(want));
+  EXPECT_EQ(pipeline.Contains(device, keys, Bitmap(bits)), found);
+  EXPECT_EQ(bits, want);
+  uint64_t* pinned = nullptr;
+  ASSERT_CUDA(cudaMallocHost(&pinned, 8 * keys.size()));
+  std::copy(keys.begin(), keys.end(), pinned);
+  std::fill(bits.begin(), bits.end(), 0);
+  EXPECT_EQ(pipeline.Contains(device, std::span(pinned, keys.size()), Bitmap(bits)), found);
+  EXPECT_EQ(bits, want);
+  ASSERT_CUDA(cudaFreeHost(pinned));
+}
+
+TEST_F(GpuTest, AGraphCanBeCapturedAndReplayed) {
+  const std::vector<uint64_t> keys = RandomKeys(100'003, 1);
+  SplitBlockBloomFilter host = HostFilter(keys);
+  DeviceFilter device(host);
+  const DeviceArray<uint64_t> on_device(keys);
+  const DeviceArray<uint64_t> bits(BitmapWords(keys.size()));
+  const DeviceArray<uint32_t> rows(keys.size());
+  const DeviceArray<uint64_t> counts(2);
+  const DeviceArray<std::byte> scratch(DeviceFilter::SelectScratchBytes(keys.size()));
+  cudaStream_t stream = nullptr;
+  ASSERT_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  ASSERT_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  EXPECT_TRUE(
+      device.ContainsAsync(on_device.keys(), Bitmap(bits.span()), counts.data(), stream).ok());
+  EXPECT_TRUE(device.InsertAsync(on_device.keys(), stream).ok());
+  EXPECT_TRUE(
+      device.SelectAsync(on_device.keys(), rows.span(), counts.data() + 1, scratch.span(), stream)
+          .ok());
+  cudaGraph_t graph = nullptr;
+  ASSERT_CUDA(cudaStreamEndCapture(stream, &graph));
+  cudaGraphExec_t runnable = nullptr;
+  ASSERT_CUDA(cudaGraphInstantiate(&runnable, graph, 0));
+  const size_t before = host.Count(keys);
+  for (const size_t want : {before, keys.size()}) {
+    ASSERT_CUDA(cudaGraphLaunch(runnable, stream));
+    ASSERT_CUDA(cudaStreamSynchronize(stream));
+    EXPECT_EQ(counts.vector(), (std::vector<uint64_t>{want, keys.size()}));
+  }
+  ASSERT_CUDA(cudaGraphExecDestroy(runnable));
+  ASSERT_CUDA(cudaGraphDestroy(graph));
+  ASSERT_CUDA(cudaStreamDestroy(stream));
+}
+
+TEST_F(GpuTest, AKernelOfAUserAsksAndFillsFilters) {
+  const std::vector<uint64_t> keys = RandomKeys(100'003, 1);
+  const SplitBlockBloomFilter known = HostFilter(keys);
+  SplitBlockBloomFilter want({.capacity = keys.size(), .fpr = 0.01});
+  uint64_t even = 0;
+  for (const uint64_t key : keys) {
+    if (known.Contains(key)) continue;
+    want.Insert(key);
+    even += key % 2 == 0;
+  }
+  const DeviceFilter device_known(known);
+  const DeviceFilter news(want.Header());
+  const DeviceArray<uint64_t> on_device(keys);
+  const DeviceArray<unsigned long long> count(std::vector<unsigned long long>{0});
+  ASSERT_EQ(LaunchExample(device_known.ref<SplitBlockRef>(), news.ref<SplitBlockRef>(),
+                          on_device.data(), keys.size(), count.data(), nullptr),
+            0);
+  ASSERT_CUDA(cudaDeviceSynchronize());
+  EXPECT_EQ(count.vector()[0], even);
+  SplitBlockBloomFilter copy = want.Clone();
+  news.Download(copy);
+  EXPECT_EQ(Payload(copy), Payload(want));
+}
+
+TEST_F(GpuTest, OutOfMemoryIsAnErrorAndLeavesTheDeviceUsable) {
+  FileHeader header = HostFilter({}).Header();
+  header.geometry[0] = split_block::kMaxBlocks;  // 128 GiB
+  header.payload_bytes = header.geometry[0] * split_block::kBlockBytes;
+  if (HasMemory(header.payload_bytes)) GTEST_SKIP() << "this GPU has the memory";
+  try {
+    DeviceFilter device(header);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kOutOfMemory);
+  }
+  const std::vector<uint64_t> keys = RandomKeys(100, 1);
+  EXPECT_GE(DeviceFilter(HostFilter(keys)).Count(DeviceArray<uint64_t>(keys).keys()), 50u);
+}
+
+// Keys first, first + 1, ... of a sequence without repetition.
+std::vector<uint64_t> KeysFrom(uint64_t first, size_t n) {
+  std::vector<uint64_t> keys(n);
+  for (size_t i = 0; i < n; ++i) keys[i] = Mix(first + i);
+  return keys;
+}
+
+TEST_F(GpuTest, SlowNoFalseNegativesAmongABillionKeys) {
+  constexpr uint64_t kKeys = 1'000'000'000;
+  constexpr uint64_t kBatch = 50'000'000;
+  const SplitBlockBloomFilter sized({.capacity = kKeys, .fpr = 0.01});
+  if (!HasMemory(sized.bytes() + 16 * kBatch)) GTEST_SKIP() << "too little device memory";
+  DeviceFilter device(sized.Header());
+  uint64_t negatives = 0;
+  const auto for_each_batch = [&](uint64_t first, const auto& act) {
+    for (uint64_t begin = 0; begin < kKeys; begin += kBatch) {
+      const DeviceArray<uint64_t> keys(KeysFrom(first + begin, kBatch));
+      act(keys);
+    }
+  };
+  for_each_batch(0, [&](const auto& keys) { device.Insert(keys.keys()); });
+  for_each_batch(0, [&](const auto& keys) { negatives += kBatch - device.Count(keys.keys()); });
+  EXPECT_EQ(negatives, 0u);
+  // The rate at capacity, on keys that were never inserted.
+  const DeviceArray<uint64_t> others(KeysFrom(kKeys, kBatch));
+  const double measured = static_cast<double>(device.Count(others.keys())) / kBatch;
+  const double expected = SplitBlockFpr(static_cast<double>(kKeys), sized.num_blocks());
+  EXPECT_NEAR(measured, expected, 0.02 * expected);
+}
+
+TEST_F(GpuTest, SlowFilterBeyond16GiBHasTheBitsOfTheHost) {
+  constexpr uint64_t kBlocks = (uint64_t{1} << 29) + 1'000'003;
+  constexpr size_t kKeys = 20'000'003;
+  SplitBlockBloomFilter tiny({.bytes = 32, .hash = {}});
+  FileHeader header = tiny.Header();
+  header.geometry[0] = kBlocks;
+  header.payload_bytes = kBlocks * split_block::kBlockBytes;
+  if (!HasMemory(header.payload_bytes)) GTEST_SKIP() << "too little device memory";
+  const std::vector<uint64_t> keys = KeysFrom(0, kKeys);
+  DeviceFilter device(header);
+  const DeviceArray<uint64_t> on_device(keys);
+  device.Insert(on_device.keys());
+  EXPECT_EQ(device.Count(on_device.keys()), kKeys);
+  // The blocks of some keys, the last ones among them, word by word; few keys share a block.
+  const auto* words = static_cast<const uint32_t*>(device.data());
+  uint64_t past_32_bits = 0;
+  for (size_t i = 0; i < kKeys; i += 9973) {
+    const uint64_t hash = HashU64(keys[i]);
+    const uint64_t block = split_block::BlockIndex(hash, kBlocks);
+    uint32_t got[split_block::kWords];
+    ASSERT_CUDA(
+        cudaMemcpy(got, words + split_block::kWords * block, sizeof(got), cudaMemcpyDeviceToHost));
+    ASSERT_TRUE(split_block::BlockContains(got, hash));
+    past_32_bits += split_block::kWords * block >> 32;
+  }
+  EXPECT_GT(past_32_bits, 0u);
+}
+
+}  // namespace
+}  // namespace tamis::cuda

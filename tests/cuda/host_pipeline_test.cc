@@ -1,0 +1,225 @@
+// Streaming of host keys: the order of the results, of the streams, and failures on the way. The
+// runtime of the tests runs work of different streams in random order where it may.
+#include "tamis/cuda/host_pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tamis/error.h"
+#include "tamis/split_block_filter.h"
+#include "tests/cuda/fake_runtime.h"
+#include "tests/test_util.h"
+
+namespace tamis::cuda {
+namespace {
+
+constexpr size_t kSizes[] = {0, 1, 63, 64, 65, 127, 128, 129, 397, 640, 641, 3000};
+
+SplitBlockBloomFilter HostFilter(HashSpec hash = {}) {
+  SplitBlockBloomFilter filter({.capacity = 2000, .fpr = 0.01, .hash = hash});
+  filter.Insert(RandomKeys(1000, 1));
+  return filter;
+}
+
+// Every other one is in the filter.
+std::vector<uint64_t> Queries(size_t n) {
+  std::vector<uint64_t> keys = RandomKeys(n, 2);
+  const std::vector<uint64_t> known = RandomKeys(1000, 1);
+  for (size_t i = 0; i < n; i += 2) keys[i] = known[i % known.size()];
+  return keys;
+}
+
+TEST(HostPipeline, GivesTheBitsOfTheHost) {
+  const SplitBlockBloomFilter host = HostFilter({HashKind::kXxh64, 5});
+  for (uint64_t seed = 0; seed < 30; ++seed) {
+    FakeRuntime runtime(1, seed);
+    {
+      const DeviceFilter device(host, {.runtime = &runtime});
+      HostPipeline pipeline({.runtime = &runtime},
+                            {.chunk_keys = 64, .chunks = 3 + static_cast<int>(seed % 3)});
+      for (const size_t n : kSizes) {
+        const std::vector<uint64_t> keys = Queries(n);
+        std::vector<uint64_t> want(BitmapWords(n));
+        const auto bits = GuardedArray<uint64_t>::Output(BitmapWords(n), 0);
+        const size_t found = host.Contains(keys, Bitmap(want));
+        uint64_t done = 0;
+        const auto progress = [&](uint64_t keys_done) {
+          EXPECT_EQ(keys_done, std::min<uint64_t>(done + 64, n));
+          done = keys_done;
+        };
+        ASSERT_EQ(pipeline.Contains(device, keys, Bitmap(bits.span()), progress), found);
+        ASSERT_EQ(bits.vector(), want) << n << " keys, order " << seed;
+        ASSERT_EQ(done, n);
+        ASSERT_TRUE(bits.Intact());
+      }
+    }
+    ASSERT_EQ(runtime.num_live(), 0u);
+  }
+}
+
+TEST(HostPipeline, InsertsWhatTheHostWouldInsert) {
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    FakeRuntime runtime(1, seed);
+    SplitBlockBloomFilter host = HostFilter();
+    DeviceFilter device(host, {.runtime = &runtime});
+    HostPipeline pipeline({.runtime = &runtime}, {.chunk_keys = 128, .chunks = 3});
+    const std::vector<uint64_t> keys = RandomKeys(1001, 3);
+    EXPECT_EQ(pipeline.Insert(device, keys), keys.size());
+    host.Insert(keys);
+    SplitBlockBloomFilter copy = host.Clone();
+    copy.Clear();
+    device.Download(copy);
+    EXPECT_TRUE(std::equal(copy.payload().begin(), copy.payload().end(), host.payload().begin()));
+    EXPECT_EQ(copy.inserted_count(), host.inserted_count());
+  }
+}
+
+TEST(HostPipeline, TakesEveryFormOfKeys) {
+  FakeRuntime runtime;
+  SplitBlockBloomFilter host({.capacity = 2000, .fpr = 0.001});
+  DeviceFilter device(host, {.runtime = &runtime});
+  HostPipeline pipeline({.runtime = &runtime}, {.chunk_keys = 64, .chunks = 3, .threads = 2});
+  const auto check = [&](const Keys& keys) {
+    host.Insert(keys);
+    pipeline.Insert(device, keys);
+    std::vector<uint64_t> bits(BitmapWords(keys.size()));
+    EXPECT_EQ(pipeline.Contains(device, keys, Bitmap(bits)), keys.size());
+    SplitBlockBloomFilter copy = host.Clone();
+    device.Download(copy);
+    EXPECT_TRUE(std::equal(copy.payload().begin(), copy.payload().end(), host.payload().begin()));
+  };
+  const std::vector<uint64_t> u64 = RandomKeys(200, 3);
+  const std::vector<uint32_t> u32(u64.begin(), u64.end());
+  const std::vector<int32_t> i32(u64.begin(), u64.end());
+  check(u64);
+  check(u32);
+  check(i32);
+  check(Hashes{u64});
+  const std::vector<std::string> strings = RandomStrings(200, 4);
+  check(std::vector<std::string_view>(strings.begin(), strings.end()));
+  std::string bytes;
+  std::vector<int64_t> offsets = {0};
+  for (const std::string& s : strings) {
+    bytes += s;
+    offsets.push_back(static_cast<int64_t>(bytes.size()));
+  }
+  check(LargeStringColumn{bytes.data(), offsets});
+}
+
+// More keys than a thread stages at a time.
+TEST(HostPipeline, StagesInSeveralThreads) {
+  FakeRuntime runtime;
+  const SplitBlockBloomFilter host = HostFilter();
+  const DeviceFilter device(host, {.runtime = &runtime});
+  HostPipeline pipeline({.runtime = &runtime}, {.chunk_keys = 1 << 16, .chunks = 3, .threads = 4});
+  const std::vector<uint64_t> keys = Queries(150'001);
+  std::vector<uint64_t> want(BitmapWords(keys.size())), bits(BitmapWords(keys.size()));
+  EXPECT_EQ(pipeline.Contains(device, keys, Bitmap(bits)), host.Contains(keys, Bitmap(want)));
+  EXPECT_EQ(bits, want);
+}
+
+TEST(HostPipeline, CopiesPinnedKeysFromWhereTheyAre) {
+  FakeRuntime runtime;
+  {
+    const SplitBlockBloomFilter host = HostFilter();
+    const DeviceFilter device(host, {.runtime = &runtime});
+    HostPipeline pipeline({.runtime = &runtime}, {.chunk_keys = 64, .chunks = 3});
+    const std::vector<uint64_t> keys = Queries(1000);
+    void* pinned = nullptr;
+    ASSERT_TRUE(runtime.AllocatePinned(&pinned, 8 * keys.size()).ok());
+    std::memcpy(pinned, keys.data(), 8 * keys.size());
+    std::vector<uint64_t> want(BitmapWords(keys.size())), bits(BitmapWords(keys.size()));
+    const std::span<const uint64_t> there(static_cast<const uint64_t*>(pinned), keys.size());
+    EXPECT_EQ(pipeline.Contains(device, there, Bitmap(bits)), host.Contains(keys, Bitmap(want)));
+    EXPECT_EQ(bits, want);
+    EXPECT_EQ(runtime.copied_from(pinned, 8 * keys.size()), 8 * keys.size());
+    EXPECT_TRUE(runtime.FreePinned(pinned).ok());
+
+    // Keys that are on the device already are for DeviceFilter itself.
+    const std::span<const uint64_t> on_device(static_cast<const uint64_t*>(device.data()), 10);
+    EXPECT_THROW(pipeline.Contains(device, on_device, Bitmap(bits)), Error);
+  }
+  EXPECT_EQ(runtime.num_live(), 0u);
+}
+
+TEST(HostPipeline, RefusesOptionsOutOfRange) {
+  FakeRuntime runtime;
+  const auto code = [&](const PipelineOptions& options) {
+    try {
+      HostPipeline pipeline({.runtime = &runtime}, options);
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return ErrorCode::kIo;
+  };
+  EXPECT_EQ(code({.chunk_keys = 0}), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code({.chunk_keys = 100}), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code({.chunk_keys = uint64_t{1} << 31}), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code({.chunks = 2}), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code({.chunks = -1}), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code({.threads = 5000}), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(runtime.num_live(), 0u);
+}
+
+void UsePipeline(const Runtime& runtime, const SplitBlockBloomFilter& host) {
+  const std::vector<uint64_t> keys = Queries(700);
+  std::vector<uint64_t> want(BitmapWords(keys.size())), bits(BitmapWords(keys.size()));
+  DeviceFilter device(host, {.runtime = &runtime});
+  HostPipeline pipeline({.runtime = &runtime}, {.chunk_keys = 64, .chunks = 3, .threads = 1});
+  pipeline.Contains(device, keys, Bitmap(bits));
+  host.Contains(keys, Bitmap(want));
+  EXPECT_EQ(bits, want);
+  pipeline.Insert(device, keys);
+}
+
+TEST(HostPipelineFailures, EveryCallThatFailsIsAnErrorWithoutALeak) {
+  const SplitBlockBloomFilter host = HostFilter();
+  FakeRuntime counting;
+  UsePipeline(counting, host);
+  ASSERT_EQ(counting.num_live(), 0u);
+  size_t errors = 0;
+  for (uint64_t call = 0; call < counting.calls(); ++call) {
+    FakeRuntime runtime;
+    runtime.FailCall(static_cast<int64_t>(call), call % 2 == 0 ? Status{719} : kMemoryAllocation);
+    try {
+      UsePipeline(runtime, host);
+    } catch (const Error&) {
+      ++errors;
+    }
+    ASSERT_EQ(runtime.num_live(), 0u) << "after a failure of call " << call;
+  }
+  EXPECT_GT(errors, counting.calls() / 2);
+}
+
+TEST(HostPipelineFailures, WorkThatFailsInMidStreamIsAnErrorWithoutALeak) {
+  const SplitBlockBloomFilter host = HostFilter();
+  for (int work : {0, 1, 2, 5, 11, 20, 30, 40}) {
+    FakeRuntime runtime;
+    runtime.FailWork(work, Status{719});
+    EXPECT_THROW(UsePipeline(runtime, host), Error) << work;
+    EXPECT_EQ(runtime.num_live(), 0u);
+  }
+}
+
+TEST(HostPipelineFailures, AnExceptionOfTheReceiverEndsTheCall) {
+  FakeRuntime runtime;
+  const SplitBlockBloomFilter host = HostFilter();
+  const DeviceFilter device(host, {.runtime = &runtime});
+  HostPipeline pipeline({.runtime = &runtime}, {.chunk_keys = 64, .chunks = 3});
+  std::vector<uint64_t> keys = Queries(1000);
+  EXPECT_THROW(pipeline.ForEachBits(device, keys,
+                                    [](const uint64_t*, size_t, uint64_t begin) {
+                                      if (begin >= 128) throw std::runtime_error("enough");
+                                    }),
+               std::runtime_error);
+  // It can go on.
+  std::vector<uint64_t> want(BitmapWords(keys.size())), bits(BitmapWords(keys.size()));
+  EXPECT_EQ(pipeline.Contains(device, keys, Bitmap(bits)), host.Contains(keys, Bitmap(want)));
+  EXPECT_EQ(bits, want);
+}
+
+}  // namespace
+}  // namespace tamis::cuda
