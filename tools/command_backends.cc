@@ -83,6 +83,11 @@ int Run(const BackendsOptions& options) {
     }
     text += Row(backend.name, description);
   }
+  json["missing"] = nlohmann::ordered_json::array();
+  for (const MissingBackend& missing : MissingBackends()) {
+    json["missing"].push_back({{"name", missing.name}, {"reason", missing.reason}});
+    text += Row(missing.name, "does not run here: " + missing.reason);
+  }
   json["pinned_by_environment"] = is_pinned;
   json["threads"] = threads;
   text += "\n" + Row("threads", std::to_string(threads));

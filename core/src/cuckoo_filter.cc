@@ -99,6 +99,7 @@ bool CuckooFilter<kBits>::InsertHash(uint64_t hash) noexcept {
   CuckooChunk<kBits> buckets(chunk(place.chunk), geometry_.chunk_buckets);
   const bool inserted = buckets.Insert(place.bucket, place.fingerprint);
   inserted_ += inserted;
+  Changed();
   return inserted;
 }
 
@@ -109,6 +110,7 @@ bool CuckooFilter<kBits>::EraseHash(uint64_t hash) noexcept {
   CuckooChunk<kBits> buckets(chunk(place.chunk), geometry_.chunk_buckets);
   const bool erased = buckets.Erase(place.bucket, place.fingerprint);
   inserted_ -= erased;
+  Changed();
   return erased;
 }
 

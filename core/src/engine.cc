@@ -4,9 +4,12 @@
 #include <atomic>
 #include <cstring>
 #include <exception>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/src/accelerator.h"
 #include "core/src/bulk.h"
 #include "core/src/bulk_writer.h"
 #include "core/src/planner.h"
@@ -24,14 +27,42 @@ void RequireSize(const char* what, uint64_t size, uint64_t needed, uint64_t keys
                                                std::to_string(needed));
 }
 
+// For what is made of the bits that a GPU has found.
+const Kernels& HostKernels() { return *Backends().front().kernels; }
+
+size_t BitsToIndices(const uint64_t* bits, size_t n, uint64_t first, uint32_t* out) {
+  return HostKernels().bits_to_indices32(bits, n, first, out);
+}
+size_t BitsToIndices(const uint64_t* bits, size_t n, uint64_t first, uint64_t* out) {
+  return HostKernels().bits_to_indices64(bits, n, first, out);
+}
+
 }  // namespace
 
 class Engine::Impl {
  public:
-  explicit Impl(const EngineOptions& options) : planner(options) {}
+  explicit Impl(const EngineOptions& options)
+      : planner(options), accelerator_(options.accelerator), device_keys_(options.device_keys) {
+    const Backend* device = planner.device();
+    if (device == nullptr) {
+      accelerator_ = nullptr;
+    } else if (accelerator_ == nullptr) {
+      accelerator_ = device->make_accelerator();
+    }
+  }
 
   PlanStep Choose(Operation operation, const Filter& filter, uint64_t keys) const noexcept {
     return planner.Choose({operation, filter.kind(), filter.bytes(), keys});
+  }
+
+  DeviceState StateOf(const Filter& filter) const noexcept {
+    if (accelerator_ == nullptr || device_lost_ || !accelerator_->Takes(filter)) return {};
+    return {.takes = true, .mirrored = accelerator_->HasMirror(filter)};
+  }
+
+  EngineStats stats() const {
+    const std::lock_guard lock(stats_mutex_);
+    return stats_;
   }
 
   // Calls work(begin, n, slice, thread) for slices [begin, begin + n) that together are all keys,
@@ -49,10 +80,19 @@ class Engine::Impl {
     return keys / step.slice_keys + (keys % step.slice_keys != 0);
   }
 
-  // The sum of find(kernels, begin, n) over the slices of a call that probes the filter.
-  template <typename Find>
-  size_t SumOfSlices(const Filter& filter, uint64_t keys, const Find& find) {
-    if (keys == 0) return 0;
+  // Lets a GPU look the keys up if that is the way to go, and returns the sum of
+  // write(bits, n, begin), which is handed the bits of keys [begin, begin + n). Nothing: the host
+  // has to.
+  template <typename Write>
+  std::optional<size_t> OnDevice(const Filter& filter, const Keys& keys, const Write& write);
+
+  // The sum of find(kernels, begin, n) over the slices of a call that probes the filter, or of
+  // write() as above.
+  template <typename Find, typename Write>
+  size_t SumOfSlices(const Filter& filter, const Keys& all, const Find& find, const Write& write) {
+    if (all.empty()) return 0;
+    if (const std::optional<size_t> found = OnDevice(filter, all, write)) return *found;
+    const uint64_t keys = all.size();
     const PlanStep step = Choose(Operation::kContains, filter, keys);
     std::atomic<size_t> sum{0};
     ForEachSlice(step, keys, [&](size_t begin, size_t n, size_t, unsigned) {
@@ -78,7 +118,47 @@ class Engine::Impl {
 
   const Planner planner;
   ThreadPool pool;
+
+ private:
+  std::shared_ptr<Accelerator> accelerator_;
+  const bool device_keys_;
+  std::atomic<bool> device_lost_{false};
+  mutable std::mutex stats_mutex_;
+  EngineStats stats_;
 };
+
+template <typename Write>
+std::optional<size_t> Engine::Impl::OnDevice(const Filter& filter, const Keys& keys,
+                                             const Write& write) {
+  if (accelerator_ == nullptr) return std::nullopt;
+  // Those cannot be read by the host, so the device has to answer.
+  const bool held = device_keys_ && accelerator_->Holds(keys);
+  const DeviceState state = StateOf(filter);
+  const PlanRequest request = {Operation::kContains, filter.kind(), filter.bytes(), keys.size(),
+                               state};
+  if (!held && !planner.Choose(request).on_device) return std::nullopt;
+  size_t found = 0;
+  bool has_written = false;
+  try {
+    accelerator_->ForEachBits(filter, keys, [&](const uint64_t* bits, size_t n, uint64_t begin) {
+      has_written = true;
+      found += write(bits, n, begin);
+    });
+  } catch (const Error& error) {
+    const bool falls_back = !held && !has_written && !planner.backend_is_pinned();
+    if (falls_back && error.code() == ErrorCode::kDevice) device_lost_ = true;
+    const std::lock_guard lock(stats_mutex_);
+    ++stats_.failures;
+    stats_.fallbacks += falls_back;
+    stats_.last_failure = error.what();
+    if (!falls_back) throw;
+    return std::nullopt;
+  }
+  const std::lock_guard lock(stats_mutex_);
+  ++stats_.device_calls;
+  stats_.uploads += !state.mirrored;
+  return found;
+}
 
 Engine::Engine(EngineOptions options) : impl_(std::make_unique<Impl>(options)) {}
 Engine::Engine(Engine&&) noexcept = default;
@@ -88,37 +168,61 @@ Engine::~Engine() = default;
 unsigned Engine::threads() const noexcept { return impl_->planner.threads(); }
 
 Plan Engine::PlanFor(const Filter& filter, uint64_t n, Operation operation) const {
-  return impl_->planner.Explain({operation, filter.kind(), filter.bytes(), n});
+  return impl_->planner.Explain(
+      {operation, filter.kind(), filter.bytes(), n, impl_->StateOf(filter)});
 }
+
+EngineStats Engine::stats() const { return impl_->stats(); }
 
 size_t Engine::Contains(const Filter& filter, Keys keys, Bitmap out) const {
   RequireSize("words", out.words().size(), BitmapWords(keys.size()), keys.size());
   uint64_t* const bits = out.words().data();
   return impl_->SumOfSlices(
-      filter, keys.size(), [&](const Kernels& kernels, size_t begin, size_t n) {
+      filter, keys,
+      [&](const Kernels& kernels, size_t begin, size_t n) {
         return filter.ContainsWith(kernels, keys.Slice(begin, n), bits + begin / 64);
+      },
+      [&](const uint64_t* from, size_t n, uint64_t begin) {
+        std::memcpy(bits + begin / 64, from, sizeof(*bits) * BitmapWords(n));
+        return HostKernels().popcount(from, BitmapWords(n));
       });
 }
 
 size_t Engine::Contains(const Filter& filter, Keys keys, std::span<uint8_t> out) const {
   RequireSize("bytes", out.size(), keys.size(), keys.size());
   return impl_->SumOfSlices(
-      filter, keys.size(), [&](const Kernels& kernels, size_t begin, size_t n) {
+      filter, keys,
+      [&](const Kernels& kernels, size_t begin, size_t n) {
         return filter.ContainsWith(kernels, keys.Slice(begin, n), out.data() + begin);
+      },
+      [&](const uint64_t* bits, size_t n, uint64_t begin) {
+        HostKernels().bits_to_bytes(bits, n, out.data() + begin);
+        return HostKernels().popcount(bits, BitmapWords(n));
       });
 }
 
 size_t Engine::Count(const Filter& filter, Keys keys) const {
-  return impl_->SumOfSlices(filter, keys.size(),
-                            [&](const Kernels& kernels, size_t begin, size_t n) {
-                              return filter.CountWith(kernels, keys.Slice(begin, n));
-                            });
+  return impl_->SumOfSlices(
+      filter, keys,
+      [&](const Kernels& kernels, size_t begin, size_t n) {
+        return filter.CountWith(kernels, keys.Slice(begin, n));
+      },
+      [&](const uint64_t* bits, size_t n, uint64_t) {
+        return HostKernels().popcount(bits, BitmapWords(n));
+      });
 }
 
 template <typename Index>
 size_t Engine::Impl::Select(const Filter& filter, const Keys& keys, std::span<Index> out) {
   RequireSize("elements", out.size(), keys.size(), keys.size());
   if (keys.empty()) return 0;
+  size_t written = 0;
+  const auto write = [&](const uint64_t* bits, size_t n, uint64_t begin) {
+    const size_t more = BitsToIndices(bits, n, begin, out.data() + written);
+    written += more;
+    return more;
+  };
+  if (const std::optional<size_t> all = OnDevice(filter, keys, write)) return *all;
   const PlanStep step = Choose(Operation::kContains, filter, keys.size());
 
   // Each slice writes where its indices would be if all keys were hits; then they move together.

@@ -1,5 +1,6 @@
 #include "tamis/filter.h"
 
+#include <atomic>
 #include <cassert>
 #include <cstring>
 #include <exception>
@@ -25,6 +26,11 @@ Filter::Filter(uint64_t capacity, HashSpec hash, detail::Storage storage, const 
       backend_(backend != nullptr ? backend : &DefaultBackend()),
       storage_(std::move(storage)) {}
 
+uint64_t Filter::NewIdentity() noexcept {
+  static std::atomic<uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
 void Filter::RequireWritable() const {
   if (read_only()) {
     throw Error(ErrorCode::kReadOnly, "the filter is mapped from a file and cannot be changed");
@@ -35,6 +41,7 @@ void Filter::Clear() {
   RequireWritable();
   std::memset(storage_.data(), 0, storage_.size());
   inserted_ = 0;
+  Changed();
 }
 
 void Filter::Save(const std::filesystem::path& path) const {
@@ -170,6 +177,7 @@ size_t Filter::ChangeWith(Change change, const Kernels& kernels, const Keys& key
 
 void Filter::CountChange(Change change, uint64_t keys) noexcept {
   inserted_ += change == Change::kInsert ? keys : 0 - keys;
+  Changed();
 }
 
 }  // namespace tamis

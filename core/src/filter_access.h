@@ -11,9 +11,21 @@
 namespace tamis {
 
 struct FilterAccess {
+  // Equal for the same filter, wherever it was moved, as long as nothing changes it.
+  struct Version {
+    uint64_t identity;
+    uint64_t changes;
+
+    friend bool operator==(const Version&, const Version&) = default;
+  };
+  static Version VersionOf(const Filter& filter) noexcept {
+    return {filter.identity_, filter.changes_};
+  }
+
   // Throws Error(kReadOnly).
   static std::span<std::byte> WritablePayload(Filter& filter) {
     filter.RequireWritable();
+    filter.Changed();
     return {filter.storage_.data(), filter.storage_.size()};
   }
   static void SetInserted(Filter& filter, uint64_t inserted) noexcept {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "core/src/accelerator.h"
 #include "tamis/error.h"
 
 namespace tamis {
@@ -27,6 +28,11 @@ constexpr uint64_t kRegionBytes = uint64_t{2} << 20;
 constexpr uint64_t kMaxRegions = 256;
 constexpr double kRegionSeconds = 0.8e-6;
 constexpr uint64_t kMaxInsertThreads = 64;
+
+// Until a GPU works on a call, and the rate at which filters are copied to one: what a bus of the
+// fourth generation allows, not measured. The cost of a key on the way is the calibration's.
+constexpr double kDeviceStartSeconds = 40e-6;
+constexpr double kUploadBytesPerSecond = 12e9;
 
 std::string OutOfRange(const std::string& what, const std::string& value) {
   return what + " is \"" + value + "\"; allowed: whole numbers from 1 to " +
@@ -94,6 +100,9 @@ bool Faster(const PlanStep& a, const PlanStep& b) {
 
 std::string Describe(const PlanStep& step, Operation operation) {
   std::string text(step.backend->name);
+  if (step.on_device) {
+    return text + (step.uploads ? ", copying the filter there" : ", where the filter is");
+  }
   text += " on " + std::to_string(step.threads) + (step.threads == 1 ? " thread" : " threads");
   if (operation == Operation::kInsert) text += step.partitioned ? ", partitioned" : ", direct";
   return text;
@@ -112,16 +121,27 @@ Planner::Planner(const EngineOptions& options)
   const char* named = std::getenv("TAMIS_BACKEND");
   const Backend* pinned = options.pin ? options.pin->backend : nullptr;
   if (pinned == nullptr) pinned = options.backend;
+  const Backend* extra = options.accelerator ? &options.accelerator->backend() : nullptr;
   if (pinned != nullptr) {
-    pinned = &FindBackend(pinned->name);
+    if (pinned != extra) pinned = &FindBackend(pinned->name);
     backend_pin_ = "the options of the engine";
   } else if (named != nullptr && *named != '\0') {
     pinned = &FindBackend(named);
     backend_pin_ = "TAMIS_BACKEND";
   }
-  const std::span backends = pinned != nullptr ? std::span(pinned, 1) : Backends();
-  AddCandidates(backends, options.calibration);
-  if (candidates_.empty()) AddCandidates(backends, Calibration());
+  const auto add_all = [&](const Calibration& calibration) {
+    AddCandidates(pinned != nullptr ? std::span(pinned, 1) : Backends(), calibration);
+    if (pinned == nullptr && extra != nullptr) AddCandidates(std::span(extra, 1), calibration);
+  };
+  add_all(options.calibration);
+  if (candidates_.empty()) add_all(Calibration());
+}
+
+const Backend* Planner::device() const noexcept {
+  for (const Candidate& candidate : candidates_) {
+    if (candidate.backend->make_accelerator != nullptr) return candidate.backend;
+  }
+  return nullptr;
 }
 
 void Planner::AddCandidates(std::span<const Backend> backends, const Calibration& calibration) {
@@ -150,6 +170,13 @@ FilterKind Planner::CostKind(FilterKind kind) const noexcept {
   return candidates_.front().kind;
 }
 
+// Whether there is a candidate that is not a GPU.
+bool Planner::HasHost(FilterKind kind) const noexcept {
+  return std::any_of(candidates_.begin(), candidates_.end(), [kind](const Candidate& candidate) {
+    return candidate.kind == kind && candidate.backend->make_accelerator == nullptr;
+  });
+}
+
 // Between two points a straight line over the logarithm of the size, as caches give way to the next
 // one gradually; beyond the outer ones, theirs.
 Planner::Cost Planner::CostAt(const Candidate& candidate, uint64_t filter_bytes) noexcept {
@@ -169,6 +196,10 @@ Planner::Cost Planner::CostAt(const Candidate& candidate, uint64_t filter_bytes)
 
 double Planner::Seconds(const Cost& cost, const PlanRequest& request,
                         const PlanStep& step) const noexcept {
+  if (step.on_device) {
+    return kDeviceStartSeconds + 1e-9 * cost.contains * static_cast<double>(request.keys) +
+           (step.uploads ? static_cast<double>(request.filter_bytes) / kUploadBytesPerSecond : 0);
+  }
   const double ns = request.operation == Operation::kContains ? cost.contains
                     : step.partitioned                        ? cost.partitioned_insert
                                                               : cost.insert;
@@ -206,6 +237,15 @@ void Planner::ForEachStep(const PlanRequest& request, const Visit& visit) const 
   for (const Candidate& candidate : candidates_) {
     if (candidate.kind != kind) continue;
     const Cost cost = CostAt(candidate, request.filter_bytes);
+    if (!insert && candidate.backend->make_accelerator != nullptr) {
+      // Its kernels are another candidate's, and serve only if there is no other way.
+      PlanStep step{candidate.backend, 1, false, request.keys, 0};
+      step.on_device = request.device.takes;
+      step.uploads = request.device.takes && !request.device.mirrored;
+      step.seconds = Seconds(cost, request, step);
+      if (step.on_device || !HasHost(kind)) visit(step);
+      continue;
+    }
     if (pin_) {
       const unsigned threads = insert ? std::min<unsigned>(threads_, kMaxInsertThreads) : threads_;
       emit(candidate, cost, threads, insert && (pin_->partitioned || threads > 1));

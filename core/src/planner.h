@@ -12,12 +12,19 @@
 
 namespace tamis {
 
+// Whether a GPU can take a lookup, which is for its Accelerator to say.
+struct DeviceState {
+  bool takes = false;
+  bool mirrored = false;
+};
+
 // What is to be planned.
 struct PlanRequest {
   Operation operation;
   FilterKind kind;
   uint64_t filter_bytes;
   uint64_t keys;
+  DeviceState device = {};
 };
 
 // Immutable, hence thread-safe.
@@ -27,6 +34,9 @@ class Planner {
   explicit Planner(const EngineOptions& options);
 
   unsigned threads() const noexcept { return threads_; }
+  bool backend_is_pinned() const noexcept { return !backend_pin_.empty(); }
+  // The candidate that is a GPU, or nullptr.
+  const Backend* device() const noexcept;
 
   // The way that is predicted to be fastest; of equal ones that of fewer threads, then of the
   // better backend. Cheap enough to be called for each batch.
@@ -58,6 +68,7 @@ class Planner {
   // The kind whose costs stand for those of `kind`: cuckoo filters of one size cost the same
   // whatever their fingerprints.
   FilterKind CostKind(FilterKind kind) const noexcept;
+  bool HasHost(FilterKind kind) const noexcept;
   // Calls visit(step) for every way there is.
   template <typename Visit>
   void ForEachStep(const PlanRequest& request, const Visit& visit) const;

@@ -3,6 +3,7 @@
 #ifndef TAMIS_CORE_SRC_PROVIDERS_H_
 #define TAMIS_CORE_SRC_PROVIDERS_H_
 
+#include <string>
 #include <vector>
 
 #include "tamis/backend.h"
@@ -13,6 +14,10 @@ extern const Kernels kPortableKernels;
 
 // Those Highway backends that run on this machine, best first. Defined where TAMIS_HAVE_SIMD is 1.
 std::vector<Backend> SimdBackends();
+
+// The GPU, if one works, with these kernels for what it does not do; else nothing, and why. Defined
+// where TAMIS_HAVE_CUDA is 1.
+std::vector<Backend> CudaBackends(const Kernels& host_kernels, std::string* why);
 
 }  // namespace tamis
 

@@ -9,17 +9,35 @@
 namespace tamis {
 namespace {
 
-const std::vector<Backend>& AllBackends() {
-  static const std::vector<Backend> all = [] {
-    std::vector<Backend> backends;
+struct Registry {
+  std::vector<Backend> backends;
+  std::vector<MissingBackend> missing;
+};
+
+Registry MakeRegistry() {
+  Registry made;
 #if TAMIS_HAVE_SIMD
-    backends = SimdBackends();
+  made.backends = SimdBackends();
 #endif
-    backends.push_back({"portable", "plain C++, the reference for all others", &kPortableKernels});
-    return backends;
-  }();
-  return all;
+  made.backends.push_back(
+      {"portable", "plain C++, the reference for all others", &kPortableKernels});
+#if TAMIS_HAVE_CUDA
+  std::string why;
+  const std::vector<Backend> gpus = CudaBackends(*made.backends.front().kernels, &why);
+  if (gpus.empty()) made.missing.push_back({"CUDA", why});
+  // Never the first, which is the one that filters use by themselves.
+  made.backends.insert(made.backends.end() - (made.backends.size() > 1 ? 1 : 0), gpus.begin(),
+                       gpus.end());
+#endif
+  return made;
 }
+
+const Registry& TheRegistry() {
+  static const Registry registry = MakeRegistry();
+  return registry;
+}
+
+const std::vector<Backend>& AllBackends() { return TheRegistry().backends; }
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -35,12 +53,20 @@ bool EqualIgnoringCase(std::string_view a, std::string_view b) {
 
 std::span<const Backend> Backends() { return AllBackends(); }
 
+std::span<const MissingBackend> MissingBackends() { return TheRegistry().missing; }
+
 const Backend& FindBackend(std::string_view name) {
   std::string valid;
   for (const Backend& backend : AllBackends()) {
     if (EqualIgnoringCase(backend.name, name)) return backend;
     if (!valid.empty()) valid += ", ";
     valid += backend.name;
+  }
+  for (const MissingBackend& missing : MissingBackends()) {
+    if (!EqualIgnoringCase(missing.name, name)) continue;
+    throw Error(ErrorCode::kUnknownBackend, "backend \"" + std::string(missing.name) +
+                                                "\" does not run here: " + missing.reason +
+                                                "; this machine has: " + valid);
   }
   throw Error(ErrorCode::kUnknownBackend,
               "unknown backend \"" + std::string(name) + "\"; this machine has: " + valid);

@@ -108,6 +108,7 @@ void SplitBlockBloomFilter::Merge(const SplitBlockBloomFilter& other) {
                            reinterpret_cast<const uint64_t*>(other.storage_.data()),
                            bytes() / sizeof(uint64_t));
   inserted_ += other.inserted_;
+  Changed();
 }
 
 SplitBlockBloomFilter SplitBlockBloomFilter::Folded(const MemoryOptions& memory) const {

@@ -83,7 +83,7 @@ class HostPipeline::Impl {
   void Release() noexcept;
   // Puts the next chunk on the streams; compute(slot, keys) puts the kernel on compute_.
   template <typename Compute>
-  void Put(Slot& slot, const Keys& keys, const HashSpec& spec, bool pinned, bool copy_out,
+  void Put(Slot& slot, const Keys& keys, const HashSpec& spec, Place place, bool copy_out,
            const Compute& compute);
   void Stage(const Keys& keys, const HashSpec& spec, void* to);
   // Runs all chunks through the ring; finish(slot) is called in order when a chunk is done.
@@ -193,18 +193,21 @@ void HostPipeline::Impl::Stage(const Keys& keys, const HashSpec& spec, void* to)
 }
 
 template <typename Compute>
-void HostPipeline::Impl::Put(Slot& slot, const Keys& keys, const HashSpec& spec, bool pinned,
+void HostPipeline::Impl::Put(Slot& slot, const Keys& keys, const HashSpec& spec, Place place,
                              bool copy_out, const Compute& compute) {
   const void* from = keys.data<void>();
-  if (!pinned) {
-    Stage(keys, spec, slot.staged);
-    from = slot.staged;
+  if (place != Place::kDevice) {
+    if (place == Place::kPageable) {
+      Stage(keys, spec, slot.staged);
+      from = slot.staged;
+    }
+    runtime_.Copy(slot.keys, from, ElementBytes(keys.form()) * slot.n, in_)
+        .ThrowIfFailed("copying keys to the device");
+    runtime_.Record(slot.copied_in, in_).ThrowIfFailed("recording an event");
+    runtime_.StreamWait(compute_, slot.copied_in).ThrowIfFailed("ordering streams");
+    from = slot.keys;
   }
-  runtime_.Copy(slot.keys, from, ElementBytes(keys.form()) * slot.n, in_)
-      .ThrowIfFailed("copying keys to the device");
-  runtime_.Record(slot.copied_in, in_).ThrowIfFailed("recording an event");
-  runtime_.StreamWait(compute_, slot.copied_in).ThrowIfFailed("ordering streams");
-  compute(slot, KeysOf(keys.form(), slot.keys, slot.n)).ThrowIfFailed("launching a kernel");
+  compute(slot, KeysOf(keys.form(), from, slot.n)).ThrowIfFailed("launching a kernel");
   if (!copy_out) {
     runtime_.Record(slot.done, compute_).ThrowIfFailed("recording an event");
     return;
@@ -230,9 +233,6 @@ void HostPipeline::Impl::Run(const DeviceFilter& filter, const Keys& keys, bool 
   Place place = Place::kPageable;
   if (!IsStrings(keys.form())) {
     runtime_.Locate(keys.data<void>(), &place).ThrowIfFailed("asking where the keys are");
-    if (place == Place::kDevice) {
-      throw Error(ErrorCode::kInvalidArgument, "keys in device memory need no pipeline");
-    }
   }
   const auto complete = [&](Slot& slot) {
     if (slot.n == 0) return;
@@ -247,8 +247,7 @@ void HostPipeline::Impl::Run(const DeviceFilter& filter, const Keys& keys, bool 
       complete(slot);
       slot.begin = begin;
       slot.n = std::min(chunk_keys_, keys.size() - begin);
-      Put(slot, keys.Slice(begin, slot.n), filter.hash(), place == Place::kPinned, copy_out,
-          compute);
+      Put(slot, keys.Slice(begin, slot.n), filter.hash(), place, copy_out, compute);
     }
     for (size_t i = 0; i < slots_.size(); ++i) complete(slots_[next++ % slots_.size()]);
   } catch (...) {

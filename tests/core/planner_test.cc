@@ -137,6 +137,7 @@ TEST_F(PlannerTest, EveryWayIsListedOnce) {
     for (const Backend& backend : Backends()) {
       for (const unsigned threads : {1, 2, 4, 6}) {
         const bool insert = operation == Operation::kInsert;
+        if (!insert && backend.make_accelerator != nullptr && threads > 1) continue;
         if (!insert || threads == 1) expected.emplace(backend.name, threads, false);
         if (insert) expected.emplace(backend.name, threads, true);
       }

@@ -138,9 +138,17 @@ TEST(HostPipeline, CopiesPinnedKeysFromWhereTheyAre) {
     EXPECT_EQ(runtime.copied_from(pinned, 8 * keys.size()), 8 * keys.size());
     EXPECT_TRUE(runtime.FreePinned(pinned).ok());
 
-    // Keys that are on the device already are for DeviceFilter itself.
-    const std::span<const uint64_t> on_device(static_cast<const uint64_t*>(device.data()), 10);
-    EXPECT_THROW(pipeline.Contains(device, on_device, Bitmap(bits)), Error);
+    // Those in device memory are not copied at all.
+    void* memory = nullptr;
+    ASSERT_TRUE(runtime.Allocate(&memory, 8 * keys.size(), nullptr).ok());
+    std::memcpy(memory, keys.data(), 8 * keys.size());
+    const std::span<const uint64_t> on_device(static_cast<const uint64_t*>(memory), keys.size());
+    std::fill(bits.begin(), bits.end(), 0);
+    const uint64_t before = runtime.copied_from(memory, 8 * keys.size());
+    pipeline.Contains(device, on_device, Bitmap(bits));
+    EXPECT_EQ(bits, want);
+    EXPECT_EQ(runtime.copied_from(memory, 8 * keys.size()), before);
+    EXPECT_TRUE(runtime.Free(memory, nullptr).ok());
   }
   EXPECT_EQ(runtime.num_live(), 0u);
 }

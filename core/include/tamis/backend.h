@@ -2,23 +2,35 @@
 #ifndef TAMIS_BACKEND_H_
 #define TAMIS_BACKEND_H_
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace tamis {
 
-struct Kernels;  // "tamis/detail/kernels.h"; private to the library
+struct Kernels;     // "tamis/detail/kernels.h"; private to the library
+class Accelerator;  // private to the library
 
 // A value: a name and a table of kernels. Filters built with different backends are bit-equal.
 struct Backend {
   std::string_view name;         // "AVX2", "NEON", "portable" ...
   std::string_view description;  // one line for people
   const Kernels* kernels;        // never null, of static lifetime
+  // Not null for a GPU, which an Engine hands lookups to; all else is then done by the kernels,
+  // which are those of the best backend without one.
+  std::shared_ptr<Accelerator> (*make_accelerator)() = nullptr;
+};
+
+// A backend that is compiled in and does not run here, and why.
+struct MissingBackend {
+  std::string_view name;
+  std::string reason;
 };
 
 // What is compiled in and runs on this machine, best first, "portable" always last. Thread-safe.
 std::span<const Backend> Backends();
+std::span<const MissingBackend> MissingBackends();
 
 // The backend of that name, in any case of letters. Throws Error(kUnknownBackend), naming those
 // that would do, if there is none or it does not run here.

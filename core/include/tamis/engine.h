@@ -33,6 +33,17 @@ struct PlanStep {
   bool partitioned = false;
   uint64_t slice_keys = 0;  // consecutive keys that a thread claims at a time
   double seconds = 0;       // predicted; without making the keys where a KeySource does
+  bool on_device = false;   // lookups by a GPU; of the host one thread then attends to it
+  bool uploads = false;     // the filter has to be copied there first
+};
+
+// What an Engine has handed to a GPU so far.
+struct EngineStats {
+  uint64_t device_calls = 0;  // lookups that a GPU answered
+  uint64_t uploads = 0;       // copies of filters that were made for them
+  uint64_t fallbacks = 0;     // lookups that it failed in, and that the host answered
+  uint64_t failures = 0;      // all that it failed in
+  std::string last_failure;   // what the last of these said
 };
 
 struct EngineOptions {
@@ -51,6 +62,12 @@ struct EngineOptions {
   // whatever the calibration says. Its backend, if it is not nullptr, and threads take the place of
   // those above; slice_keys and seconds are not used.
   std::optional<PlanStep> pin = std::nullopt;
+  // Keys of lookups may be in the memory of a GPU, with outputs in that of the host: each call then
+  // asks the driver where they are, and those in device memory are looked up there, whatever the
+  // calibration says.
+  bool device_keys = false;
+  // For tests of the library: a GPU besides those of Backends().
+  std::shared_ptr<Accelerator> accelerator = nullptr;
 };
 
 // What an Engine would do for a call, what else it could do, and why.
@@ -74,6 +91,11 @@ struct Plan {
 // Engine for the process. Its threads are started by the first call that needs them and sleep
 // between calls. Any number of calls may probe a filter that does not change; a change needs
 // exclusive access.
+//
+// Where there is a GPU, lookups go there if that is predicted to be faster. It keeps a copy of the
+// filter for the calls that follow, until the filter changes or the memory is needed. If it fails
+// before any output was written, the host answers, and stats() counts it; if it fails later, or if
+// the backend is pinned, the call throws Error: kDevice or kOutOfMemory.
 class Engine {
  public:
   // Fills keys[0..keys.size()) with keys `first`, `first` + 1, ... of a sequence. Called by several
@@ -107,6 +129,8 @@ class Engine {
   // with n: about 128 MiB, and 4 MiB for each thread; for cuckoo filters up to 512 MiB or an eighth
   // of the filter. Returns how many were inserted, as Filter::Insert.
   uint64_t Insert(Filter& filter, uint64_t n, const KeySource& source) const;
+
+  EngineStats stats() const;
 
   // What a call with this filter and n keys would do, and what else could be done.
   Plan PlanFor(const Filter& filter, uint64_t n, Operation operation = Operation::kContains) const;

@@ -111,6 +111,9 @@ class Filter {
 
   void RequireWritable() const;
 
+  // To be called by whatever changes the contents: copies of them elsewhere are then out of date.
+  void Changed() noexcept { ++changes_; }
+
   // Stages of the bulk functions, for each kind to define. `bits` has BitmapWords(batch.n) words.
   virtual void Probe(const Kernels& kernels, const Batch& batch, uint64_t* bits) const noexcept = 0;
   // Changes the filter by keys in their order, the first of which has the index `first`. Returns
@@ -136,6 +139,12 @@ class Filter {
   detail::Storage storage_;
 
  private:
+  // Which contents these are: no other filter of the process has the same identity, but one that
+  // this is moved to.
+  static uint64_t NewIdentity() noexcept;
+  uint64_t identity_ = NewIdentity();
+  uint64_t changes_ = 0;
+
   friend class Engine;
   friend class PartitionedInserter;
   friend struct FilterAccess;

@@ -59,6 +59,7 @@ class SplitBlockBloomFilter final : public Filter {
     if (read_only()) return false;
     kernels().insert_one(words(), num_blocks_, hash);
     ++inserted_;
+    Changed();
     return true;
   }
 

@@ -1,0 +1,51 @@
+// A GPU as an Engine sees it: copies of filters that are kept, and keys that are streamed to them.
+#ifndef TAMIS_CUDA_SRC_ACCELERATOR_H_
+#define TAMIS_CUDA_SRC_ACCELERATOR_H_
+
+#include <list>
+#include <mutex>
+#include <optional>
+
+#include "core/src/accelerator.h"
+#include "core/src/filter_access.h"
+#include "cuda/src/runtime.h"
+#include "tamis/cuda/device_filter.h"
+#include "tamis/cuda/host_pipeline.h"
+
+namespace tamis::cuda {
+
+class CudaAccelerator final : public Accelerator {
+ public:
+  // The backend must outlive it. A device below 0 is device 0.
+  explicit CudaAccelerator(const Backend& backend, const DeviceOptions& device = {},
+                           const PipelineOptions& pipeline = {});
+  ~CudaAccelerator() override;
+
+  const Backend& backend() const noexcept override { return backend_; }
+  bool Takes(const Filter& filter) const noexcept override;
+  bool HasMirror(const Filter& filter) const noexcept override;
+  bool Holds(const Keys& keys) const noexcept override;
+  void ForEachBits(const Filter& filter, const Keys& keys, const Deliver& deliver) override;
+
+ private:
+  struct Mirror {
+    FilterAccess::Version version;
+    DeviceFilter filter;
+  };
+
+  std::list<Mirror>::const_iterator Find(const FilterAccess::Version& version) const noexcept;
+  // Makes a mirror unless there is one; those that were not used for the longest time give way.
+  const DeviceFilter& MirrorOf(const Filter& filter);
+
+  const Backend& backend_;
+  DeviceOptions device_;
+  const PipelineOptions pipeline_options_;
+  const Runtime& runtime_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::list<Mirror> mirrors_;
+  std::optional<HostPipeline> pipeline_;
+};
+
+}  // namespace tamis::cuda
+
+#endif  // TAMIS_CUDA_SRC_ACCELERATOR_H_

@@ -1,0 +1,284 @@
+// The Engine with a GPU that is not there: what goes to it, what it keeps, and what happens when it
+// fails.
+#include "tamis/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cuda/src/accelerator.h"
+#include "tamis/error.h"
+#include "tamis/split_block_filter.h"
+#include "tests/core/scoped_env.h"
+#include "tests/cuda/fake_runtime.h"
+#include "tests/test_util.h"
+
+namespace tamis::cuda {
+namespace {
+
+constexpr Status kLaunchFailure{719};
+
+std::shared_ptr<Accelerator> NotMade() { return nullptr; }
+
+// Lookups on the device at 1 ns a key, on the host at `host_ns`.
+Calibration Costs(double host_ns) {
+  Calibration calibration;
+  calibration.machine = "test";
+  calibration.points = {{"portable", 1024, host_ns, host_ns, host_ns},
+                        {"fake GPU", 1024, 1, host_ns, host_ns}};
+  return calibration;
+}
+
+class EngineOnDeviceTest : public testing::Test {
+ protected:
+  EngineOnDeviceTest()
+      : backend_{"fake GPU", "for tests", Backends().back().kernels, NotMade},
+        accelerator_(std::make_shared<CudaAccelerator>(
+            backend_, DeviceOptions{.runtime = &runtime_},
+            PipelineOptions{.chunk_keys = 128, .chunks = 3, .threads = 1})),
+        filter_({.capacity = 2000, .fpr = 0.01}),
+        keys_(RandomKeys(1001, 2)) {
+    filter_.Insert(RandomKeys(2000, 1));
+    filter_.Insert(std::span(keys_).first(500));
+  }
+  ~EngineOnDeviceTest() override {
+    accelerator_.reset();
+    EXPECT_EQ(runtime_.num_live(), 0u) << "a leak";
+  }
+
+  EngineOptions Options(double host_ns = 1e6) {
+    return {.threads = 1, .calibration = Costs(host_ns), .accelerator = accelerator_};
+  }
+
+  // All forms of output, against the filter's own.
+  void ExpectRightAnswers(const Engine& engine, const Filter& filter) {
+    std::vector<uint64_t> want(BitmapWords(keys_.size())), bits(BitmapWords(keys_.size()));
+    std::vector<uint8_t> want_bytes(keys_.size()), bytes(keys_.size());
+    std::vector<uint32_t> want_rows(keys_.size()), rows(keys_.size());
+    std::vector<uint64_t> rows64(keys_.size());
+    const size_t found = filter.Contains(keys_, Bitmap(want));
+    filter.Contains(keys_, std::span(want_bytes));
+    filter.Select(keys_, std::span(want_rows));
+    EXPECT_EQ(engine.Contains(filter, keys_, Bitmap(bits)), found);
+    EXPECT_EQ(bits, want);
+    EXPECT_EQ(engine.Contains(filter, keys_, std::span(bytes)), found);
+    EXPECT_EQ(bytes, want_bytes);
+    EXPECT_EQ(engine.Count(filter, keys_), found);
+    EXPECT_EQ(engine.Select(filter, keys_, std::span(rows)), found);
+    EXPECT_EQ(engine.Select(filter, keys_, std::span(rows64)), found);
+    for (size_t i = 0; i < found; ++i) {
+      ASSERT_EQ(rows[i], want_rows[i]);
+      ASSERT_EQ(rows64[i], want_rows[i]);
+    }
+  }
+
+  // An environment variable would pin another backend.
+  const ScopedEnv pin_{"TAMIS_BACKEND", nullptr};
+  FakeRuntime runtime_;
+  const Backend backend_;
+  std::shared_ptr<CudaAccelerator> accelerator_;
+  SplitBlockBloomFilter filter_;
+  std::vector<uint64_t> keys_;
+};
+
+TEST_F(EngineOnDeviceTest, GivesTheSameAnswersAndKeepsTheFilter) {
+  const Engine engine(Options());
+  ExpectRightAnswers(engine, filter_);
+  const EngineStats stats = engine.stats();
+  EXPECT_EQ(stats.device_calls, 5u);
+  EXPECT_EQ(stats.uploads, 1u);
+  EXPECT_EQ(stats.failures, 0u);
+}
+
+TEST_F(EngineOnDeviceTest, EveryChangeOfTheFilterIsSeen) {
+  Engine engine(Options());
+  SplitBlockBloomFilter other({.capacity = 2000, .fpr = 0.01});
+  other.Insert(RandomKeys(10, 9));
+  uint64_t uploads = 0;
+  const auto expect_upload = [&] {
+    ExpectRightAnswers(engine, filter_);
+    EXPECT_EQ(engine.stats().uploads, ++uploads);
+    ExpectRightAnswers(engine, filter_);
+    EXPECT_EQ(engine.stats().uploads, uploads);
+  };
+  expect_upload();
+  filter_.Insert(keys_[700]);
+  expect_upload();
+  filter_.Insert(std::span(keys_).subspan(600, 10));
+  expect_upload();
+  engine.Insert(filter_, std::span(keys_).subspan(800, 10));
+  expect_upload();
+  engine.Insert(filter_, 5, [](uint64_t first, std::span<uint64_t> keys) {
+    for (uint64_t& key : keys) key = first++;
+  });
+  expect_upload();
+  filter_.Merge(other);
+  expect_upload();
+  filter_.Clear();
+  expect_upload();
+  // As many insertions as before the last one, of other keys.
+  filter_.Insert(keys_[0]);
+  expect_upload();
+  filter_.Clear();
+  filter_.Insert(keys_[1]);
+  expect_upload();
+  DeviceFilter(other, {.runtime = &runtime_}).Download(filter_);
+  expect_upload();
+  // The same contents at another place.
+  SplitBlockBloomFilter moved = std::move(filter_);
+  filter_ = std::move(moved);
+  ExpectRightAnswers(engine, filter_);
+  EXPECT_EQ(engine.stats().uploads, uploads);
+  // Another filter at the same place.
+  filter_ = other.Clone();
+  expect_upload();
+}
+
+TEST_F(EngineOnDeviceTest, TheCheaperWayIsChosenAndExplained) {
+  const Engine engine(Options(10));
+  const auto plan = [&](uint64_t n) { return engine.PlanFor(filter_, n); };
+  // 40 us to start and a filter to be copied, against 9 ns a key.
+  EXPECT_FALSE(plan(1000).chosen.on_device);
+  const Plan many = plan(100'000);
+  EXPECT_TRUE(many.chosen.on_device);
+  EXPECT_TRUE(many.chosen.uploads);
+  EXPECT_NE(many.reason.find("fake GPU, copying the filter there"), std::string::npos)
+      << many.reason;
+  ASSERT_EQ(many.alternatives.size(), 1u);
+  EXPECT_EQ(many.alternatives[0].backend->name, "portable");
+
+  EXPECT_EQ(engine.Count(filter_, std::span(keys_).first(5)), 5u);
+  EXPECT_EQ(engine.stats().device_calls, 0u);
+  const std::vector<uint64_t> large = RandomKeys(50'000, 3);
+  EXPECT_EQ(engine.Count(filter_, large), filter_.Count(large));
+  EXPECT_EQ(engine.stats().device_calls, 1u);
+  const Plan again = plan(100'000);
+  EXPECT_FALSE(again.chosen.uploads);
+  EXPECT_LT(again.chosen.seconds, many.chosen.seconds);
+  EXPECT_NE(again.reason.find("where the filter is"), std::string::npos) << again.reason;
+
+  EXPECT_FALSE(engine.PlanFor(filter_, 100'000, Operation::kInsert).chosen.on_device);
+  // A backend that is pinned is the only one.
+  EngineOptions pinned = Options(10);
+  pinned.backend = &backend_;
+  EXPECT_TRUE(Engine(pinned).PlanFor(filter_, 1).chosen.on_device);
+  pinned.backend = &Backends().back();
+  EXPECT_FALSE(Engine(pinned).PlanFor(filter_, 100'000'000).chosen.on_device);
+}
+
+TEST_F(EngineOnDeviceTest, MirrorsGiveWayWhenMemoryIsShort) {
+  const Engine engine(Options());
+  ExpectRightAnswers(engine, filter_);
+  runtime_.SetMemory(runtime_.live_bytes() + filter_.bytes());  // for one more
+  SplitBlockBloomFilter b = filter_.Clone();
+  SplitBlockBloomFilter c = filter_.Clone();
+  ExpectRightAnswers(engine, b);
+  EXPECT_TRUE(accelerator_->HasMirror(filter_));
+  ExpectRightAnswers(engine, filter_);
+  ExpectRightAnswers(engine, c);  // instead of b, which was not used for longer
+  EXPECT_TRUE(accelerator_->HasMirror(filter_));
+  EXPECT_FALSE(accelerator_->HasMirror(b));
+  EXPECT_TRUE(accelerator_->HasMirror(c));
+  EXPECT_EQ(engine.stats().uploads, 3u);
+  EXPECT_EQ(engine.stats().failures, 0u);
+}
+
+TEST_F(EngineOnDeviceTest, WithoutMemoryTheHostAnswers) {
+  const Engine engine(Options());
+  runtime_.SetMemory(100);
+  ExpectRightAnswers(engine, filter_);
+  const EngineStats stats = engine.stats();
+  EXPECT_EQ(stats.device_calls, 0u);
+  EXPECT_EQ(stats.fallbacks, 5u);
+  EXPECT_NE(stats.last_failure.find("allocating"), std::string::npos) << stats.last_failure;
+  // There may be memory later.
+  runtime_.SetMemory(~uint64_t{0});
+  ExpectRightAnswers(engine, filter_);
+  EXPECT_EQ(engine.stats().device_calls, 5u);
+}
+
+TEST_F(EngineOnDeviceTest, ADeviceThatIsLostIsNotAskedAgain) {
+  const Engine engine(Options());
+  runtime_.FailWork(0, kLaunchFailure);
+  ExpectRightAnswers(engine, filter_);
+  EXPECT_EQ(engine.stats().failures, 1u);
+  EXPECT_EQ(engine.stats().fallbacks, 1u);
+  const uint64_t calls = runtime_.calls();
+  ExpectRightAnswers(engine, filter_);
+  EXPECT_EQ(runtime_.calls(), calls);
+  EXPECT_FALSE(engine.PlanFor(filter_, 1'000'000).chosen.on_device);
+}
+
+// Wherever the device fails, the answers are right or there is an error.
+TEST_F(EngineOnDeviceTest, FailuresAnywhereAreFallbacksOrErrors) {
+  uint64_t fallbacks = 0;
+  uint64_t errors = 0;
+  for (int64_t at = 0;; ++at) {
+    FakeRuntime runtime;
+    {
+      EngineOptions options = Options();
+      options.accelerator = std::make_shared<CudaAccelerator>(
+          backend_, DeviceOptions{.runtime = &runtime},
+          PipelineOptions{.chunk_keys = 128, .chunks = 3, .threads = 1});
+      const Engine engine(options);
+      runtime.FailWork(at, kLaunchFailure);
+      std::vector<uint64_t> want(BitmapWords(keys_.size())), bits(BitmapWords(keys_.size()));
+      filter_.Contains(keys_, Bitmap(want));
+      bool threw = false;
+      try {
+        engine.Contains(filter_, keys_, Bitmap(bits));
+        EXPECT_EQ(bits, want) << at;
+      } catch (const Error& error) {
+        threw = true;
+        EXPECT_EQ(error.code(), ErrorCode::kDevice);
+      }
+      const EngineStats stats = engine.stats();
+      errors += threw;
+      fallbacks += stats.fallbacks;
+      EXPECT_EQ(stats.failures, threw + stats.fallbacks);
+      if (stats.failures == 0) break;
+    }
+    EXPECT_EQ(runtime.num_live(), 0u);
+  }
+  EXPECT_GT(fallbacks, 3u);  // before anything was written
+  EXPECT_GT(errors, 3u);     // after that
+}
+
+TEST_F(EngineOnDeviceTest, APinnedDeviceThatFailsIsAnError) {
+  EngineOptions options = Options();
+  options.backend = &backend_;
+  const Engine engine(options);
+  runtime_.SetMemory(100);
+  for (int i = 0; i < 2; ++i) {
+    try {
+      engine.Count(filter_, keys_);
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kOutOfMemory);
+    }
+  }
+  EXPECT_EQ(engine.stats().failures, 2u);
+  EXPECT_EQ(engine.stats().fallbacks, 0u);
+}
+
+TEST_F(EngineOnDeviceTest, KeysInDeviceMemoryAreLookedUpThere) {
+  void* memory = nullptr;
+  ASSERT_TRUE(runtime_.Allocate(&memory, 8 * keys_.size(), nullptr).ok());
+  std::memcpy(memory, keys_.data(), 8 * keys_.size());
+  const std::span<const uint64_t> there(static_cast<const uint64_t*>(memory), keys_.size());
+  EngineOptions options = Options(1e-3);  // the host would be faster
+  options.device_keys = true;
+  const Engine engine(options);
+  EXPECT_EQ(engine.Count(filter_, there), filter_.Count(keys_));
+  EXPECT_EQ(engine.stats().device_calls, 1u);
+  EXPECT_EQ(engine.Count(filter_, keys_), filter_.Count(keys_));
+  EXPECT_EQ(engine.stats().device_calls, 1u);
+  runtime_.FailWork(0, kLaunchFailure);
+  EXPECT_THROW(engine.Count(filter_, there), Error);  // nobody else can read them
+  EXPECT_TRUE(runtime_.Free(memory, nullptr).ok());
+}
+
+}  // namespace
+}  // namespace tamis::cuda
