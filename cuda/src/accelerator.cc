@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cuda/src/geometry.h"
 #include "tamis/error.h"
 
 namespace tamis::cuda {
@@ -19,7 +20,7 @@ CudaAccelerator::CudaAccelerator(const Backend& backend, const DeviceOptions& de
 CudaAccelerator::~CudaAccelerator() = default;
 
 bool CudaAccelerator::Takes(const Filter& filter) const noexcept {
-  return filter.kind() == FilterKind::kSplitBlock;
+  return HasKernels(filter.kind());
 }
 
 bool CudaAccelerator::HasMirror(const Filter& filter) const noexcept {

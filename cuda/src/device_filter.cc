@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "core/src/filter_access.h"
+#include "cuda/src/device_filter_parts.h"
+#include "cuda/src/geometry.h"
 #include "cuda/src/kernel_calls.h"
 #include "cuda/src/runtime.h"
 #include "cuda/src/scoped.h"
@@ -16,70 +18,12 @@ namespace {
 constexpr uint64_t kAlignment = 32;  // of a filter: a block is one sector of memory
 constexpr uint64_t kMax32BitKeys = uint64_t{1} << 32;
 
-// Bytes of scratch memory for the bitmap that Select goes by; the counts of its tiles follow.
-uint64_t BitmapBytes(uint64_t n) { return sizeof(uint64_t) * BitmapWords(n); }
-
-uint64_t HalfWords(uint64_t n) { return 2 * BitmapWords(n); }
-
-bool IsColumn(const Keys& keys) {
-  return keys.form() == Keys::Form::kColumn || keys.form() == Keys::Form::kLargeColumn;
-}
-
-Status MakeColumn(const Keys& keys, const HashSpec& spec, KeyColumn* column) {
-  switch (keys.form()) {
-    case Keys::Form::kU64:
-      *column = {keys.data<uint64_t>(), keys.size(), Width::kU64, KeyHasher(spec)};
-      return kSuccess;
-    case Keys::Form::kU32:
-      *column = {keys.data<uint32_t>(), keys.size(), Width::kU32, KeyHasher(spec)};
-      return kSuccess;
-    case Keys::Form::kI32:
-      *column = {keys.data<int32_t>(), keys.size(), Width::kI32, KeyHasher(spec)};
-      return kSuccess;
-    case Keys::Form::kHashes:
-      *column = {keys.data<uint64_t>(), keys.size(), Width::kU64, KeyHasher()};
-      return kSuccess;
-    case Keys::Form::kStringViews:
-    case Keys::Form::kColumn:
-    case Keys::Form::kLargeColumn:
-      break;
-  }
-  return kInvalidValue;
-}
-
-void RequireSize(const char* what, uint64_t size, uint64_t needed, uint64_t keys) {
-  if (size >= needed) return;
-  throw Error(ErrorCode::kInvalidArgument, "the output has " + std::to_string(size) + " " + what +
-                                               ", and " + std::to_string(keys) + " keys need " +
-                                               std::to_string(needed));
-}
-
-void RequireDeviceForm(const Keys& keys) {
-  if (keys.form() != Keys::Form::kStringViews) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              "string_views in device memory cannot be keys; allowed: integers, hashes, columns");
-}
-
 }  // namespace
 
 struct DeviceFilter::Outputs {
   uint64_t* bits = nullptr;
   uint8_t* bytes = nullptr;
   uint64_t* count = nullptr;
-};
-
-// The device of the filter, for a scope. The throwing form is for calls that wait.
-class DeviceFilter::Current : public ScopedDevice {
- public:
-  explicit Current(const DeviceFilter& filter) : ScopedDevice(*filter.runtime_, filter.device_) {
-    status().ThrowIfFailed("choosing the device");
-  }
-};
-
-class DeviceFilter::Scratch : public ScopedMemory {
- public:
-  Scratch(const DeviceFilter& filter, uint64_t bytes, cudaStream_t stream)
-      : ScopedMemory(*filter.runtime_, filter.memory_, bytes, stream) {}
 };
 
 DeviceFilter::DeviceFilter(const FileHeader& header, const DeviceOptions& options,
@@ -112,17 +56,7 @@ DeviceFilter::~DeviceFilter() {
 }
 
 void DeviceFilter::Allocate(const DeviceOptions& options, cudaStream_t stream) {
-  if (header_.kind != FilterKind::kSplitBlock) {
-    throw Error(ErrorCode::kUnsupported, std::string("a filter of kind ") +
-                                             FilterKindName(header_.kind) + " is not for devices");
-  }
-  if (header_.geometry[0] < 1 || header_.geometry[0] > split_block::kMaxBlocks ||
-      header_.payload_bytes != header_.geometry[0] * split_block::kBlockBytes) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "a filter of " + std::to_string(header_.geometry[0]) + " blocks and " +
-                    std::to_string(header_.payload_bytes) + " bytes; allowed: 1 to " +
-                    std::to_string(split_block::kMaxBlocks) + " blocks of 32 bytes");
-  }
+  RequireGeometry(header_);
   runtime_ = options.runtime != nullptr ? options.runtime : &CudaRuntime();
   memory_ = options.memory;
   std::string why;
@@ -146,10 +80,6 @@ void DeviceFilter::Allocate(const DeviceOptions& options, cudaStream_t stream) {
   }
   data_ = data;
   ref_ = RefOf(header_, data_);
-}
-
-DeviceFilter::AnyRef DeviceFilter::RefOf(const FileHeader& header, void* data) noexcept {
-  return SplitBlockRef{static_cast<uint32_t*>(data), header.geometry[0], KeyHasher(header.hash)};
 }
 
 void DeviceFilter::Swap(DeviceFilter& other) noexcept {
@@ -188,9 +118,9 @@ void DeviceFilter::Download(Filter& host, cudaStream_t stream) const {
   const Status status = runtime_->Copy(into.data(), data_, bytes(), stream);
   // Also when it failed: nothing may write to the filter after this has returned.
   const Status waited = runtime_->Wait(stream);
-  FilterAccess::SetInserted(host, header_.inserted);
   status.ThrowIfFailed("downloading");
   waited.ThrowIfFailed("downloading");
+  FilterAccess::SetInserted(host, CountInserted(header_, into));
 }
 
 Status DeviceFilter::Probe(const Keys& keys, const Outputs& out,
@@ -238,20 +168,6 @@ uint64_t DeviceFilter::SelectScratchBytes(uint64_t n) noexcept {
 }
 
 template <typename Index>
-Status DeviceFilter::ListOnes(uint64_t n, std::span<Index> out, uint64_t* count, std::byte* scratch,
-                              cudaStream_t stream) const noexcept {
-  const auto* bits = reinterpret_cast<const uint32_t*>(scratch);
-  auto* const tiles = reinterpret_cast<uint64_t*>(scratch + BitmapBytes(n));
-  const uint64_t words = HalfWords(n);
-  Status status = runtime_->Launch(CountTilesCall{bits, words, tiles}, stream);
-  if (status.ok()) {
-    status = runtime_->Launch(ScanTilesCall{tiles, WarpsFor(words, kTileWords), count}, stream);
-  }
-  if (!status.ok()) return status;
-  return runtime_->Launch(ListOnesCall<Index>{bits, words, tiles, out.data()}, stream);
-}
-
-template <typename Index>
 Status DeviceFilter::SelectAny(const Keys& keys, std::span<Index> out, uint64_t* count,
                                std::span<std::byte> scratch, cudaStream_t stream) const noexcept {
   if (out.size() < keys.size() || scratch.size() < SelectScratchBytes(keys.size()) ||
@@ -280,21 +196,19 @@ Status DeviceFilter::SelectAsync(Keys keys, std::span<uint64_t> out, uint64_t* c
 Status DeviceFilter::InsertAsync(Keys keys, cudaStream_t stream) noexcept {
   KeyColumn column;
   Status status = MakeColumn(keys, hash(), &column);
+  const auto* ref = std::get_if<SplitBlockRef>(&ref_);
+  if (ref == nullptr) return kInvalidValue;
   if (!status.ok() || column.n == 0) return status;
   const ScopedDevice current(*runtime_, device_);
   status = current.status();
   if (!status.ok()) return status;
-  status = std::visit(
-      [&](const auto& ref) {
-        return runtime_->Launch(InsertCall<std::decay_t<decltype(ref)>>{ref, column}, stream);
-      },
-      ref_);
+  status = runtime_->Launch(InsertCall<SplitBlockRef>{*ref, column}, stream);
   if (status.ok()) header_.inserted += column.n;
   return status;
 }
 
 Status DeviceFilter::MergeAsync(const DeviceFilter& other, cudaStream_t stream) noexcept {
-  if (other.kind() != kind() || other.hash() != hash() ||
+  if (kind() != FilterKind::kSplitBlock || other.kind() != kind() || other.hash() != hash() ||
       other.header_.geometry != header_.geometry || other.device_ != device_) {
     return kInvalidValue;
   }
@@ -331,23 +245,6 @@ Status DeviceFilter::HashAsync(Keys keys, std::span<uint64_t> hashes,
   return runtime_->Launch(HashColumnCall<int64_t>{keys.bytes(), keys.data<int64_t>(), keys.size(),
                                                   hash(), hashes.data()},
                           stream);
-}
-
-template <typename Act>
-void DeviceFilter::ForEachPiece(const Keys& keys, cudaStream_t stream, const Act& act) const {
-  RequireDeviceForm(keys);
-  if (!IsColumn(keys)) {
-    act(keys, 0);
-    return;
-  }
-  const uint64_t piece = std::min<uint64_t>(keys.size(), kMaxScratchKeys);
-  if (piece == 0) return;
-  const Scratch scratch(*this, sizeof(uint64_t) * piece, stream);
-  for (uint64_t begin = 0; begin < keys.size(); begin += piece) {
-    const std::span hashes(scratch.as<uint64_t>(), std::min(piece, keys.size() - begin));
-    HashAsync(keys.Slice(begin, hashes.size()), hashes, stream).ThrowIfFailed("hashing strings");
-    act(Keys(Hashes{hashes}), begin);
-  }
 }
 
 size_t DeviceFilter::ProbeAndWait(const Keys& keys, Outputs out, cudaStream_t stream) const {
@@ -397,7 +294,7 @@ size_t DeviceFilter::SelectAndWait(const Keys& keys, std::span<Index> out,
   const Current current(*this);
   const Scratch scratch(*this, SelectScratchBytes(keys.size()), stream);
   const size_t found = ProbeAndWait(keys, {.bits = scratch.as<uint64_t>()}, stream);
-  // The total of the tiles replaces what follows the last of them: nothing, so it needs a place.
+  // The total of the tiles, which is known by now, needs a place all the same.
   const Scratch total(*this, sizeof(uint64_t), stream);
   ListOnes(keys.size(), out, total.as<uint64_t>(), scratch.as<std::byte>(), stream)
       .ThrowIfFailed("listing the hits");
@@ -413,7 +310,10 @@ size_t DeviceFilter::Select(Keys keys, std::span<uint64_t> out, cudaStream_t str
   return SelectAndWait(keys, out, stream);
 }
 
-size_t DeviceFilter::Insert(Keys keys, cudaStream_t stream) {
+size_t DeviceFilter::Insert(Keys keys, std::span<uint64_t> failed, cudaStream_t stream) {
+  if (kind() != FilterKind::kSplitBlock) {
+    return ChangeAndWait(Change::kInsert, keys, failed, stream);
+  }
   const Current current(*this);
   ForEachPiece(keys, stream, [&](const Keys& piece, uint64_t) {
     InsertAsync(piece, stream).ThrowIfFailed("launching an insertion");
@@ -424,6 +324,9 @@ size_t DeviceFilter::Insert(Keys keys, cudaStream_t stream) {
 
 void DeviceFilter::Merge(const DeviceFilter& other, cudaStream_t stream) {
   RequireSame(other.header_);
+  if (kind() != FilterKind::kSplitBlock) {
+    throw Error(ErrorCode::kIncompatible, "cuckoo filters cannot be merged");
+  }
   if (other.device_ != device_) {
     throw Error(ErrorCode::kIncompatible, "filters on devices " + std::to_string(device_) +
                                               " and " + std::to_string(other.device_) +

@@ -270,6 +270,11 @@ void HostPipeline::Impl::ForEachBits(const DeviceFilter& filter, const Keys& key
 }
 
 void HostPipeline::Impl::Insert(DeviceFilter& filter, const Keys& keys, const Progress& progress) {
+  if (filter.kind() != FilterKind::kSplitBlock) {
+    throw Error(ErrorCode::kUnsupported,
+                "a pipeline inserts into filters that take every key, and cannot say which did not "
+                "go into a cuckoo filter");
+  }
   Run(
       filter, keys, false,
       [&](const Slot&, const Keys& chunk) { return filter.InsertAsync(chunk, compute_); },

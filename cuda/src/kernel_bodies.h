@@ -94,6 +94,49 @@ TAMIS_HD void RunLane(const Lane& lane, const InsertCall<SplitBlockRef>& call) {
   }
 }
 
+// One lane per key.
+template <typename Lane, typename Ref, Change kChange>
+TAMIS_HD void RunLane(const Lane& lane, const ChangeCall<Ref, kChange>& call) {
+  const uint64_t words = (call.keys.n + 63) / 64 * 2;
+  for (uint64_t word = lane.Warp(); word < words; word += lane.NumWarps()) {
+    const uint64_t i = kWarpLanes * word + lane.Index();
+    bool failed = false;
+    if (i < call.keys.n) {
+      const uint64_t hash = call.keys.hasher(LoadKey(call.keys, i));
+      failed = !(kChange == Change::kInsert ? call.filter.InsertHash(hash)
+                                            : call.filter.EraseHash(hash));
+    }
+    const uint32_t failures = lane.Ballot(failed);
+    if (lane.Index() == 0) {
+      detail::StoreOnce(call.failed + word, failures);
+      // Few fail, so this is not where threads meet.
+      if (failures != 0) {
+        detail::AtomicAdd(call.num_failed, static_cast<uint64_t>(detail::PopCount(failures)));
+      }
+    }
+  }
+}
+
+// One lane per word of the bitmap.
+template <typename Lane, typename Ref>
+TAMIS_HD void RunLane(const Lane& lane, const RetryCall<Ref>& call) {
+  const uint64_t thread = kWarpLanes * lane.Warp() + lane.Index();
+  const uint64_t threads = kWarpLanes * lane.NumWarps();
+  uint32_t* const nodes = call.nodes + Ref::kManyNodes * thread;
+  for (uint64_t word = thread; word < (call.keys.n + 31) / 32; word += threads) {
+    const uint32_t before = call.failed[word];
+    uint32_t after = before;
+    for (uint32_t rest = before; rest != 0; rest &= rest - 1) {
+      const uint64_t i = 32 * word + detail::LowestBit(rest);
+      const uint64_t hash = call.keys.hasher(LoadKey(call.keys, i));
+      if (call.filter.InsertHash(hash, nodes, Ref::kManyNodes)) after ^= rest & (0 - rest);
+    }
+    if (after == before) continue;
+    call.failed[word] = after;
+    detail::AtomicAdd(call.num_failed, uint64_t{0} - detail::PopCount(before ^ after));
+  }
+}
+
 template <typename Lane>
 TAMIS_HD void RunLane(const Lane& lane, const MergeCall& call) {
   const uint64_t step = kWarpLanes * lane.NumWarps();

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <variant>
 
+#include "tamis/cuda/cuckoo_ref.cuh"
 #include "tamis/cuda/filter_ref.cuh"
+#include "tamis/detail/change.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/hash.h"
 
@@ -34,10 +36,33 @@ struct ContainsCall {
   uint64_t* count;  // the hits are added to it
 };
 
+// Into a filter that takes every key.
 template <typename Ref>
 struct InsertCall {
   Ref filter;
   KeyColumn keys;
+};
+
+// Insertions that may fail, and erasures.
+template <typename Ref, Change kChange>
+struct ChangeCall {
+  Ref filter;
+  KeyColumn keys;
+  uint32_t* failed;      // 2 * BitmapWords(n) elements: a bit for each key that it failed for
+  uint64_t* num_failed;  // their number is added to it
+};
+
+// The same for those keys whose bits are 1 in `failed`, with longer searches in memory of their
+// own; by few threads, as few keys need it.
+inline constexpr uint64_t kRetryWarps = 128;
+
+template <typename Ref>
+struct RetryCall {
+  Ref filter;
+  KeyColumn keys;
+  uint32_t* failed;
+  uint64_t* num_failed;
+  uint32_t* nodes;  // Ref::kManyNodes for each thread
 };
 
 // into[i] |= from[i]
@@ -81,9 +106,15 @@ struct ListOnesCall {
   Index* out;
 };
 
-using KernelCall = std::variant<ContainsCall<SplitBlockRef>, InsertCall<SplitBlockRef>, MergeCall,
-                                HashColumnCall<int32_t>, HashColumnCall<int64_t>, CountTilesCall,
-                                ScanTilesCall, ListOnesCall<uint32_t>, ListOnesCall<uint64_t>>;
+using KernelCall = std::variant<
+    ContainsCall<SplitBlockRef>, ContainsCall<CuckooRef<8>>, ContainsCall<CuckooRef<12>>,
+    ContainsCall<CuckooRef<16>>, InsertCall<SplitBlockRef>,
+    ChangeCall<CuckooRef<8>, Change::kInsert>, ChangeCall<CuckooRef<12>, Change::kInsert>,
+    ChangeCall<CuckooRef<16>, Change::kInsert>, ChangeCall<CuckooRef<8>, Change::kErase>,
+    ChangeCall<CuckooRef<12>, Change::kErase>, ChangeCall<CuckooRef<16>, Change::kErase>, MergeCall,
+    HashColumnCall<int32_t>, HashColumnCall<int64_t>, CountTilesCall, ScanTilesCall,
+    ListOnesCall<uint32_t>, ListOnesCall<uint64_t>, RetryCall<CuckooRef<8>>,
+    RetryCall<CuckooRef<12>>, RetryCall<CuckooRef<16>>>;
 
 // The warps that would do all the work in one round. Fewer do it in several.
 inline uint64_t WarpsFor(uint64_t n, uint64_t per_warp) {
@@ -102,6 +133,14 @@ uint64_t Warps(const ContainsCall<Ref>& call) {
 template <typename Ref>
 uint64_t Warps(const InsertCall<Ref>& call) {
   return WarpsFor(call.keys.n, kWarpLanes);
+}
+template <typename Ref, Change kChange>
+uint64_t Warps(const ChangeCall<Ref, kChange>& call) {
+  return 2 * WarpsFor(call.keys.n, 2 * kWarpLanes);
+}
+template <typename Ref>
+uint64_t Warps(const RetryCall<Ref>&) {
+  return kRetryWarps;
 }
 inline uint64_t Warps(const MergeCall& call) { return WarpsFor(call.n, kWarpLanes); }
 template <typename Offset>

@@ -7,9 +7,11 @@
 #include <span>
 #include <variant>
 
+#include "tamis/cuda/cuckoo_ref.cuh"
 #include "tamis/cuda/filter_ref.cuh"
 #include "tamis/cuda/memory_resource.h"
 #include "tamis/cuda/status.h"
+#include "tamis/detail/change.h"
 #include "tamis/file.h"
 #include "tamis/filter.h"
 #include "tamis/keys.h"
@@ -24,7 +26,8 @@ struct DeviceOptions {
   const Runtime* runtime = nullptr;  // for tests of the library; nullptr: the CUDA runtime
 };
 
-// Move-only owner of a filter in device memory, with the bits that it has on the host.
+// Move-only owner of a split-block or cuckoo filter in device memory, with the bits that it has on
+// the host.
 //
 // Keys and outputs are in device memory: a Keys holds device pointers here, and so do Bitmap and
 // std::span. Work is put on a stream, in whose order it runs. Calls whose names end in Async return
@@ -54,6 +57,8 @@ class DeviceFilter {
   FilterKind kind() const noexcept { return header_.kind; }
   const HashSpec& hash() const noexcept { return header_.hash; }
   uint64_t bytes() const noexcept { return header_.payload_bytes; }
+  // As that of Filter. For cuckoo filters, insertions and erasures of Async calls are not in it, as
+  // nobody knows yet how many succeed; Download() counts what is there.
   uint64_t inserted_count() const noexcept { return header_.inserted; }
   const FileHeader& Header() const noexcept { return header_; }
   int device() const noexcept { return device_; }
@@ -78,8 +83,17 @@ class DeviceFilter {
   size_t Select(Keys keys, std::span<uint32_t> out, cudaStream_t stream = nullptr) const;
   size_t Select(Keys keys, std::span<uint64_t> out, cudaStream_t stream = nullptr) const;
   size_t Count(Keys keys, cudaStream_t stream = nullptr) const;
-  size_t Insert(Keys keys, cudaStream_t stream = nullptr);
-  // Adds all keys of `other`, which is on the same device. Throws Error(kIncompatible).
+  // Returns how many were inserted: all of them, but for cuckoo filters. The indices of the others
+  // are written, ascending, to failed[0 .. n - result), in device memory, which has n elements or
+  // none. A key that could not be inserted changes nothing, and all others are still found. Cuckoo
+  // filters need SelectScratchBytes(n) + kInsertScratchBytes more of scratch memory.
+  size_t Insert(Keys keys, cudaStream_t stream = nullptr) { return Insert(keys, {}, stream); }
+  size_t Insert(Keys keys, std::span<uint64_t> failed, cudaStream_t stream = nullptr);
+  // As the functions of ErasableFilter. Error(kUnsupported) if keys cannot be erased.
+  size_t Erase(Keys keys, cudaStream_t stream = nullptr) { return Erase(keys, {}, stream); }
+  size_t Erase(Keys keys, std::span<uint64_t> missing, cudaStream_t stream = nullptr);
+  // Adds all keys of `other`, which is on the same device. Throws Error(kIncompatible), also for
+  // cuckoo filters, which cannot be merged.
   void Merge(const DeviceFilter& other, cudaStream_t stream = nullptr);
   void Clear(cudaStream_t stream = nullptr);
 
@@ -95,7 +109,14 @@ class DeviceFilter {
                      std::span<std::byte> scratch, cudaStream_t stream) const noexcept;
   Status SelectAsync(Keys keys, std::span<uint64_t> out, uint64_t* count,
                      std::span<std::byte> scratch, cudaStream_t stream) const noexcept;
+  // Only for filters that take every key: what failed would go unseen.
   Status InsertAsync(Keys keys, cudaStream_t stream) noexcept;
+  // For cuckoo filters: a bit for each key, 1 if it could not be inserted, or was not found and
+  // erased, and the number of these, both in device memory. `scratch` has kInsertScratchBytes,
+  // aligned to 4, or none: then searches are shorter, and near capacity a key in 10,000 fails.
+  Status InsertAsync(Keys keys, Bitmap failed, uint64_t* num_failed, std::span<std::byte> scratch,
+                     cudaStream_t stream) noexcept;
+  Status EraseAsync(Keys keys, Bitmap missing, uint64_t* num_missing, cudaStream_t stream) noexcept;
   Status MergeAsync(const DeviceFilter& other, cudaStream_t stream) noexcept;
   Status ClearAsync(cudaStream_t stream) noexcept;
   // Hashes of the strings of a column, with the hash of this filter: n elements.
@@ -103,6 +124,7 @@ class DeviceFilter {
 
   static constexpr uint64_t kMaxScratchKeys = uint64_t{64} << 20;
   static uint64_t SelectScratchBytes(uint64_t n) noexcept;
+  static constexpr uint64_t kInsertScratchBytes = uint64_t{16} << 20;
 
  private:
   struct Outputs;
@@ -128,15 +150,20 @@ class DeviceFilter {
   template <typename Index>
   size_t SelectAndWait(const Keys& keys, std::span<Index> out, cudaStream_t stream) const;
 
-  using AnyRef = std::variant<SplitBlockRef>;
-  static AnyRef RefOf(const FileHeader& header, void* data) noexcept;
+  // `nodes` is memory for longer searches, or nullptr.
+  Status ChangeAsync(Change change, const Keys& keys, Bitmap failed, uint64_t* num_failed,
+                     uint32_t* nodes, cudaStream_t stream) noexcept;
+  Status Alter(Change change, const Keys& keys, uint64_t* failed, uint64_t* num_failed,
+               uint32_t* nodes, cudaStream_t stream) noexcept;
+  size_t ChangeAndWait(Change change, const Keys& keys, std::span<uint64_t> failed,
+                       cudaStream_t stream);
 
   const Runtime* runtime_ = nullptr;
   MemoryResource* memory_ = nullptr;
   int device_ = 0;
   FileHeader header_;
   void* data_ = nullptr;
-  AnyRef ref_;
+  std::variant<SplitBlockRef, CuckooRef<8>, CuckooRef<12>, CuckooRef<16>> ref_;
 };
 
 }  // namespace tamis::cuda

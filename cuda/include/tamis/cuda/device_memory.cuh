@@ -61,6 +61,38 @@ TAMIS_HD void AtomicAdd(uint64_t* sum, uint64_t value) {
 #endif
 }
 
+// For words that other threads change: from the memory that all share, past the caches of one
+// processor.
+template <typename Word>
+TAMIS_HD Word LoadShared(const Word* word) {
+#ifdef __CUDA_ARCH__
+  return __ldcg(word);
+#else
+  return std::atomic_ref<Word>(*const_cast<Word*>(word)).load(std::memory_order_relaxed);
+#endif
+}
+
+// Replaces the word if it is `expected`, and returns whether it was. Relaxed.
+TAMIS_HD bool AtomicReplace(uint32_t* word, uint32_t expected, uint32_t desired) {
+#ifdef __CUDA_ARCH__
+  return atomicCAS(word, expected, desired) == expected;
+#else
+  return std::atomic_ref<uint32_t>(*word).compare_exchange_strong(expected, desired,
+                                                                  std::memory_order_relaxed);
+#endif
+}
+
+TAMIS_HD bool AtomicReplace(uint64_t* word, uint64_t expected, uint64_t desired) {
+#ifdef __CUDA_ARCH__
+  return atomicCAS(reinterpret_cast<unsigned long long*>(word),
+                   static_cast<unsigned long long>(expected),
+                   static_cast<unsigned long long>(desired)) == expected;
+#else
+  return std::atomic_ref<uint64_t>(*word).compare_exchange_strong(expected, desired,
+                                                                  std::memory_order_relaxed);
+#endif
+}
+
 TAMIS_HD int PopCount(uint32_t x) {
 #ifdef __CUDA_ARCH__
   return __popc(x);
@@ -75,6 +107,14 @@ TAMIS_HD int LowestBit(uint32_t x) {
   return __ffs(static_cast<int>(x)) - 1;
 #else
   return __builtin_ctz(x);
+#endif
+}
+
+TAMIS_HD int LowestBit(uint64_t x) {
+#ifdef __CUDA_ARCH__
+  return __ffsll(static_cast<long long>(x)) - 1;
+#else
+  return __builtin_ctzll(x);
 #endif
 }
 

@@ -47,6 +47,7 @@ class HostPipeline {
   size_t Contains(const DeviceFilter& filter, Keys keys, Bitmap out, const Progress& progress = {});
   // The bits of all keys, for outputs of other forms. What `deliver` throws ends the call.
   void ForEachBits(const DeviceFilter& filter, Keys keys, const Deliver& deliver);
+  // Split-block filters only, or Error(kUnsupported).
   size_t Insert(DeviceFilter& filter, Keys keys, const Progress& progress = {});
 
  private:

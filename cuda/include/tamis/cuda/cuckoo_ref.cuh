@@ -1,0 +1,200 @@
+// A trivially copyable view of a cuckoo filter in device memory, for kernels of yours.
+//
+// As filter_ref.cuh, it also compiles as plain C++ and works on host memory there.
+#ifndef TAMIS_CUDA_CUCKOO_REF_CUH_
+#define TAMIS_CUDA_CUCKOO_REF_CUH_
+
+#include <cstdint>
+
+#include "tamis/cuckoo.h"
+#include "tamis/cuda/device_memory.cuh"
+#include "tamis/detail/kernels.h"
+#include "tamis/hd.h"
+
+namespace tamis::cuda {
+
+// Any number of threads may insert at the same time, or erase, or look keys up, but only one of
+// these at a time: what one kernel does is seen by the kernels that come after it in the stream.
+//
+// A fingerprint is never lost. It moves by being copied to its other bucket first; only then is the
+// copy that it leaves behind replaced, and if another thread was faster, one copy is taken back.
+template <int kBits>
+struct CuckooRef {
+  using Word = cuckoo::Word<kBits>;
+
+  Word* words;  // geometry.buckets() of them
+  cuckoo::Geometry geometry;
+  KeyHasher hasher;
+
+  // Integers are keys by their value widened to 64 bits.
+  TAMIS_HD bool Contains(uint64_t key) const { return ContainsHash(hasher(key)); }
+  // Returns whether it was inserted: not if no room could be made for it; then nothing has changed.
+  TAMIS_HD bool Insert(uint64_t key) const { return InsertHash(hasher(key)); }
+  // One copy, of a key that was inserted. Returns whether it was found.
+  TAMIS_HD bool Erase(uint64_t key) const { return EraseHash(hasher(key)); }
+
+  // The same for hashes made with the filter's hash kind and seed.
+
+  // The second bucket is read only if the first has not the fingerprint: that is half of the memory
+  // traffic of a key that is in.
+  TAMIS_HD bool ContainsHash(uint64_t hash) const {
+    const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry);
+    const Word* const chunk = Chunk(place);
+    const Word all = cuckoo::Broadcast<kBits>(place.fingerprint);
+    if (cuckoo::ZeroSlots<kBits>(chunk[place.bucket] ^ all) != 0) return true;
+    return cuckoo::ZeroSlots<kBits>(chunk[Partner(place.bucket, place.fingerprint)] ^ all) != 0;
+  }
+
+  TAMIS_HD bool InsertHash(uint64_t hash) const {
+    uint32_t nodes[kFewNodes];
+    return InsertHash(hash, nodes, kFewNodes);
+  }
+  // With memory for a longer search, of kFewNodes to kManyNodes elements.
+  TAMIS_HD bool InsertHash(uint64_t hash, uint32_t* nodes, uint32_t max_nodes) const {
+    const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry);
+    Word* const chunk = Chunk(place);
+    const uint32_t partner = Partner(place.bucket, place.fingerprint);
+    for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+      const bool partner_first = cuckoo::NumUsed<kBits>(detail::LoadShared(chunk + partner)) <
+                                 cuckoo::NumUsed<kBits>(detail::LoadShared(chunk + place.bucket));
+      const uint32_t first = partner_first ? partner : place.bucket;
+      const uint32_t second = partner_first ? place.bucket : partner;
+      if (Add(chunk + first, place.fingerprint)) return true;
+      if (Add(chunk + second, place.fingerprint)) return true;
+      const Search outcome = MakeRoom(chunk, first, second, place.fingerprint, nodes, max_nodes);
+      if (outcome != Search::kDisturbed) return outcome == Search::kDone;
+    }
+    return false;
+  }
+
+  TAMIS_HD bool EraseHash(uint64_t hash) const {
+    const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry);
+    Word* const chunk = Chunk(place);
+    return Remove(chunk + place.bucket, place.fingerprint) ||
+           Remove(chunk + Partner(place.bucket, place.fingerprint), place.fingerprint);
+  }
+
+  // Buckets that a search looks into. Few fill a table to half a percent less than the host does,
+  // which looks into as many as kManyNodes; but they take local memory, and that of all threads
+  // that a GPU can have.
+  static constexpr uint32_t kFewNodes = 128;
+  static constexpr uint32_t kManyNodes = 1024;
+
+ private:
+  static constexpr int kSlots = cuckoo::Bucket<kBits>::kSlots;
+  // Searches that other threads may disturb before a key is given up.
+  static constexpr int kMaxAttempts = 32;
+  enum class Search { kDone, kNoRoom, kDisturbed };
+
+  // A full bucket that the search has reached by moving the fingerprint in `slot` of its parent. In
+  // one word, of 16 bits of bucket, 12 of parent and 4 of slot. Roots have themselves for a parent.
+  static TAMIS_HD uint32_t Node(uint32_t bucket, uint32_t parent, uint32_t slot) {
+    return bucket << 16 | parent << 4 | slot;
+  }
+  static TAMIS_HD uint32_t BucketOf(uint32_t node) { return node >> 16; }
+  static TAMIS_HD uint32_t ParentOf(uint32_t node) { return node >> 4 & 0xFFF; }
+  static TAMIS_HD uint32_t SlotOf(uint32_t node) { return node & 0xF; }
+
+  TAMIS_HD Word* Chunk(const cuckoo::Place& place) const {
+    return words + uint64_t{place.chunk} * geometry.chunk_buckets;
+  }
+  TAMIS_HD uint32_t Partner(uint32_t bucket, uint32_t fingerprint) const {
+    return cuckoo::PartnerBucket(bucket, fingerprint, geometry.chunk_buckets);
+  }
+
+  static TAMIS_HD uint32_t Get(Word word, uint32_t slot) {
+    return static_cast<uint32_t>(word >> (kBits * slot) & cuckoo::kSlotMask<kBits>);
+  }
+  static TAMIS_HD Word With(Word word, uint32_t slot, uint32_t fingerprint) {
+    const uint32_t shift = kBits * slot;
+    return static_cast<Word>((word & ~(cuckoo::kSlotMask<kBits> << shift)) |
+                             static_cast<Word>(fingerprint) << shift);
+  }
+
+  // Into a free slot, if there is one.
+  static TAMIS_HD bool Add(Word* bucket, uint32_t fingerprint) {
+    for (Word word = detail::LoadShared(bucket);; word = detail::LoadShared(bucket)) {
+      const Word zeros = cuckoo::ZeroSlots<kBits>(word);
+      if (zeros == 0) return false;
+      const auto slot = static_cast<uint32_t>(detail::LowestBit(zeros) / kBits);
+      if (detail::AtomicReplace(bucket, word, With(word, slot, fingerprint))) return true;
+    }
+  }
+
+  // One copy, if there is one.
+  static TAMIS_HD bool Remove(Word* bucket, uint32_t fingerprint) {
+    const Word all = cuckoo::Broadcast<kBits>(fingerprint);
+    for (Word word = detail::LoadShared(bucket);; word = detail::LoadShared(bucket)) {
+      const Word matches = cuckoo::ZeroSlots<kBits>(word ^ all);
+      if (matches == 0) return false;
+      const auto slot = static_cast<uint32_t>(detail::LowestBit(matches) / kBits);
+      if (detail::AtomicReplace(bucket, word, With(word, slot, 0))) return true;
+    }
+  }
+
+  // Puts `fingerprint` where `old` is, unless that has left its slot.
+  static TAMIS_HD bool Replace(Word* bucket, uint32_t slot, uint32_t old, uint32_t fingerprint) {
+    for (Word word = detail::LoadShared(bucket); Get(word, slot) == old;
+         word = detail::LoadShared(bucket)) {
+      if (detail::AtomicReplace(bucket, word, With(word, slot, fingerprint))) return true;
+    }
+    return false;
+  }
+
+  // Breadth first for a path of moves that ends in a free slot; then moves from its end, and puts
+  // the new fingerprint into the slot that becomes free.
+  TAMIS_HD Search MakeRoom(Word* chunk, uint32_t first, uint32_t second, uint32_t fingerprint,
+                           uint32_t* nodes, uint32_t max_nodes) const {
+    nodes[0] = Node(first, 0, 0);
+    nodes[1] = Node(second, 1, 0);
+    uint32_t num_nodes = 2;
+    for (uint32_t at = 0; at < num_nodes; ++at) {
+      const uint32_t from = BucketOf(nodes[at]);
+      const Word word = detail::LoadShared(chunk + from);
+      for (uint32_t slot = 0; slot < kSlots; ++slot) {
+        const uint32_t moved = Get(word, slot);
+        if (moved == 0) return Search::kDisturbed;  // there is room now
+        const uint32_t to = Partner(from, moved);
+        if (cuckoo::ZeroSlots<kBits>(detail::LoadShared(chunk + to)) == 0) {
+          if (num_nodes < max_nodes) nodes[num_nodes++] = Node(to, at, slot);
+          continue;
+        }
+        return Move(chunk, nodes, at, slot, moved, fingerprint);
+      }
+    }
+    return Search::kNoRoom;
+  }
+
+  // Moves along the path that ends with `moved` of slot `slot` of node `at` going to its partner.
+  TAMIS_HD Search Move(Word* chunk, const uint32_t* nodes, uint32_t at, uint32_t slot,
+                       uint32_t moved, uint32_t fingerprint) const {
+    if (!Add(chunk + Partner(BucketOf(nodes[at]), moved), moved)) return Search::kDisturbed;
+    // From here on there is one copy of `moved` too many, in one of its two buckets.
+    while (true) {
+      const uint32_t bucket = BucketOf(nodes[at]);
+      const bool is_root = ParentOf(nodes[at]) == at;
+      const uint32_t parent = ParentOf(nodes[at]);
+      const uint32_t parent_slot = SlotOf(nodes[at]);
+      const uint32_t next =
+          is_root ? fingerprint
+                  : Get(detail::LoadShared(chunk + BucketOf(nodes[parent])), parent_slot);
+      // Another thread may have put something else there, that does not belong into this bucket.
+      const bool is_on_path =
+          is_root || (next != 0 && Partner(BucketOf(nodes[parent]), next) == bucket);
+      if (!is_on_path || !Replace(chunk + bucket, slot, moved, next)) {
+        const uint32_t partner = Partner(bucket, moved);
+        while (!Remove(chunk + partner, moved) && !Remove(chunk + bucket, moved)) {
+        }
+        return Search::kDisturbed;
+      }
+      if (is_root) return Search::kDone;
+      at = parent;
+      slot = parent_slot;
+      moved = next;
+    }
+  }
+};
+
+}  // namespace tamis::cuda
+
+#endif  // TAMIS_CUDA_CUCKOO_REF_CUH_

@@ -1,0 +1,105 @@
+// Changes that may fail for some keys: those of cuckoo filters.
+#include <string>
+#include <type_traits>
+
+#include "cuda/src/device_filter_parts.h"
+#include "cuda/src/kernel_calls.h"
+#include "cuda/src/runtime.h"
+#include "tamis/cuda/device_filter.h"
+#include "tamis/error.h"
+
+namespace tamis::cuda {
+
+static_assert(DeviceFilter::kInsertScratchBytes ==
+              kRetryWarps * kWarpLanes * CuckooRef<16>::kManyNodes * sizeof(uint32_t));
+
+Status DeviceFilter::Alter(Change change, const Keys& keys, uint64_t* failed, uint64_t* num_failed,
+                           uint32_t* nodes, cudaStream_t stream) noexcept {
+  KeyColumn column;
+  const Status status = MakeColumn(keys, hash(), &column);
+  if (!status.ok() || column.n == 0) return status;
+  auto* const bits = reinterpret_cast<uint32_t*>(failed);
+  return std::visit(
+      [&]<typename Ref>(const Ref& ref) {
+        if constexpr (std::is_same_v<Ref, SplitBlockRef>) {
+          return kInvalidValue;
+        } else if (change == Change::kInsert) {
+          const Status inserted = runtime_->Launch(
+              ChangeCall<Ref, Change::kInsert>{ref, column, bits, num_failed}, stream);
+          if (!inserted.ok() || nodes == nullptr) return inserted;
+          return runtime_->Launch(RetryCall<Ref>{ref, column, bits, num_failed, nodes}, stream);
+        } else {
+          return runtime_->Launch(ChangeCall<Ref, Change::kErase>{ref, column, bits, num_failed},
+                                  stream);
+        }
+      },
+      ref_);
+}
+
+Status DeviceFilter::ChangeAsync(Change change, const Keys& keys, Bitmap failed,
+                                 uint64_t* num_failed, uint32_t* nodes,
+                                 cudaStream_t stream) noexcept {
+  if (failed.words().size() < BitmapWords(keys.size()) || kind() == FilterKind::kSplitBlock) {
+    return kInvalidValue;
+  }
+  const ScopedDevice current(*runtime_, device_);
+  Status status = current.status();
+  if (status.ok()) status = runtime_->Zero(num_failed, sizeof(*num_failed), stream);
+  return status.ok() ? Alter(change, keys, failed.words().data(), num_failed, nodes, stream)
+                     : status;
+}
+
+Status DeviceFilter::InsertAsync(Keys keys, Bitmap failed, uint64_t* num_failed,
+                                 std::span<std::byte> scratch, cudaStream_t stream) noexcept {
+  if (!scratch.empty() && (scratch.size() < kInsertScratchBytes ||
+                           reinterpret_cast<uintptr_t>(scratch.data()) % sizeof(uint32_t) != 0)) {
+    return kInvalidValue;
+  }
+  auto* const nodes = reinterpret_cast<uint32_t*>(scratch.data());
+  return ChangeAsync(Change::kInsert, keys, failed, num_failed, nodes, stream);
+}
+
+Status DeviceFilter::EraseAsync(Keys keys, Bitmap missing, uint64_t* num_missing,
+                                cudaStream_t stream) noexcept {
+  return ChangeAsync(Change::kErase, keys, missing, num_missing, nullptr, stream);
+}
+
+size_t DeviceFilter::Erase(Keys keys, std::span<uint64_t> missing, cudaStream_t stream) {
+  if (kind() == FilterKind::kSplitBlock) {
+    throw Error(ErrorCode::kUnsupported, "no key can be erased from a split-block filter");
+  }
+  return ChangeAndWait(Change::kErase, keys, missing, stream);
+}
+
+size_t DeviceFilter::ChangeAndWait(Change change, const Keys& keys, std::span<uint64_t> failed,
+                                   cudaStream_t stream) {
+  if (!failed.empty()) RequireSize("elements", failed.size(), keys.size(), keys.size());
+  if (keys.empty()) return 0;
+  const Current current(*this);
+  const Scratch scratch(*this, SelectScratchBytes(keys.size()), stream);
+  const Scratch counter(*this, sizeof(uint64_t), stream);
+  const bool insert = change == Change::kInsert;
+  const Scratch searches(*this, insert ? kInsertScratchBytes : sizeof(uint32_t), stream);
+  auto* const nodes = insert ? searches.as<uint32_t>() : nullptr;
+  auto* const num_failed = counter.as<uint64_t>();
+  runtime_->Zero(num_failed, sizeof(uint64_t), stream).ThrowIfFailed("clearing a count");
+  ForEachPiece(keys, stream, [&](const Keys& piece, uint64_t begin) {
+    Alter(change, piece, scratch.as<uint64_t>() + begin / 64, num_failed, nodes, stream)
+        .ThrowIfFailed("launching a change");
+  });
+  if (!failed.empty()) {
+    ListOnes(keys.size(), failed, num_failed, scratch.as<std::byte>(), stream)
+        .ThrowIfFailed("listing what failed");
+  }
+  uint64_t count = 0;
+  const Status copied = runtime_->Copy(&count, num_failed, sizeof(count), stream);
+  // Also when it failed: nothing may write to `count` after this has returned.
+  const Status waited = runtime_->Wait(stream);
+  copied.ThrowIfFailed("copying a count");
+  waited.ThrowIfFailed("changing a filter");
+  const uint64_t done = keys.size() - count;
+  header_.inserted += insert ? done : 0 - done;
+  return done;
+}
+
+}  // namespace tamis::cuda

@@ -1,0 +1,110 @@
+// What the sources of DeviceFilter share.
+#ifndef TAMIS_CUDA_SRC_DEVICE_FILTER_PARTS_H_
+#define TAMIS_CUDA_SRC_DEVICE_FILTER_PARTS_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "cuda/src/kernel_calls.h"
+#include "cuda/src/runtime.h"
+#include "cuda/src/scoped.h"
+#include "tamis/cuda/device_filter.h"
+#include "tamis/error.h"
+
+namespace tamis::cuda {
+
+// Bytes of scratch memory for the bitmap that Select goes by; the counts of its tiles follow.
+inline uint64_t BitmapBytes(uint64_t n) { return sizeof(uint64_t) * BitmapWords(n); }
+
+inline uint64_t HalfWords(uint64_t n) { return 2 * BitmapWords(n); }
+
+inline bool IsColumn(const Keys& keys) {
+  return keys.form() == Keys::Form::kColumn || keys.form() == Keys::Form::kLargeColumn;
+}
+
+inline Status MakeColumn(const Keys& keys, const HashSpec& spec, KeyColumn* column) {
+  switch (keys.form()) {
+    case Keys::Form::kU64:
+      *column = {keys.data<uint64_t>(), keys.size(), Width::kU64, KeyHasher(spec)};
+      return kSuccess;
+    case Keys::Form::kU32:
+      *column = {keys.data<uint32_t>(), keys.size(), Width::kU32, KeyHasher(spec)};
+      return kSuccess;
+    case Keys::Form::kI32:
+      *column = {keys.data<int32_t>(), keys.size(), Width::kI32, KeyHasher(spec)};
+      return kSuccess;
+    case Keys::Form::kHashes:
+      *column = {keys.data<uint64_t>(), keys.size(), Width::kU64, KeyHasher()};
+      return kSuccess;
+    case Keys::Form::kStringViews:
+    case Keys::Form::kColumn:
+    case Keys::Form::kLargeColumn:
+      break;
+  }
+  return kInvalidValue;
+}
+
+inline void RequireSize(const char* what, uint64_t size, uint64_t needed, uint64_t keys) {
+  if (size >= needed) return;
+  throw Error(ErrorCode::kInvalidArgument, "the output has " + std::to_string(size) + " " + what +
+                                               ", and " + std::to_string(keys) + " keys need " +
+                                               std::to_string(needed));
+}
+
+inline void RequireDeviceForm(const Keys& keys) {
+  if (keys.form() != Keys::Form::kStringViews) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "string_views in device memory cannot be keys; allowed: integers, hashes, columns");
+}
+
+// The device of the filter, for a scope. The throwing form is for calls that wait.
+class DeviceFilter::Current : public ScopedDevice {
+ public:
+  explicit Current(const DeviceFilter& filter) : ScopedDevice(*filter.runtime_, filter.device_) {
+    status().ThrowIfFailed("choosing the device");
+  }
+};
+
+class DeviceFilter::Scratch : public ScopedMemory {
+ public:
+  Scratch(const DeviceFilter& filter, uint64_t bytes, cudaStream_t stream)
+      : ScopedMemory(*filter.runtime_, filter.memory_, bytes, stream) {}
+};
+
+template <typename Index>
+Status DeviceFilter::ListOnes(uint64_t n, std::span<Index> out, uint64_t* count, std::byte* scratch,
+                              cudaStream_t stream) const noexcept {
+  const auto* bits = reinterpret_cast<const uint32_t*>(scratch);
+  auto* const tiles = reinterpret_cast<uint64_t*>(scratch + BitmapBytes(n));
+  const uint64_t words = HalfWords(n);
+  Status status = runtime_->Launch(CountTilesCall{bits, words, tiles}, stream);
+  if (status.ok()) {
+    status = runtime_->Launch(ScanTilesCall{tiles, WarpsFor(words, kTileWords), count}, stream);
+  }
+  if (!status.ok()) return status;
+  return runtime_->Launch(ListOnesCall<Index>{bits, words, tiles, out.data()}, stream);
+}
+
+template <typename Act>
+void DeviceFilter::ForEachPiece(const Keys& keys, cudaStream_t stream, const Act& act) const {
+  RequireDeviceForm(keys);
+  if (!IsColumn(keys)) {
+    act(keys, 0);
+    return;
+  }
+  const uint64_t piece = std::min<uint64_t>(keys.size(), kMaxScratchKeys);
+  if (piece == 0) return;
+  const Scratch scratch(*this, sizeof(uint64_t) * piece, stream);
+  for (uint64_t begin = 0; begin < keys.size(); begin += piece) {
+    const std::span hashes(scratch.as<uint64_t>(), std::min(piece, keys.size() - begin));
+    HashAsync(keys.Slice(begin, hashes.size()), hashes, stream).ThrowIfFailed("hashing strings");
+    act(Keys(Hashes{hashes}), begin);
+  }
+}
+
+}  // namespace tamis::cuda
+
+#endif  // TAMIS_CUDA_SRC_DEVICE_FILTER_PARTS_H_

@@ -1,0 +1,228 @@
+// Cuckoo filters on a device: emulated warps and real threads against the filter of the host.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "cuda/src/kernel_bodies.h"
+#include "tamis/cuckoo_filter.h"
+#include "tamis/cuda/device_filter.h"
+#include "tamis/cuda/host_pipeline.h"
+#include "tamis/error.h"
+#include "tests/cuda/emulator.h"
+#include "tests/cuda/fake_runtime.h"
+#include "tests/test_util.h"
+
+namespace tamis::cuda {
+namespace {
+
+template <typename Filter>
+class CuckooOnDevice : public testing::Test {
+ protected:
+  ~CuckooOnDevice() override { EXPECT_EQ(runtime_.num_live(), 0u) << "a leak"; }
+
+  static bool IsEmpty(const tamis::Filter& filter) {
+    return std::all_of(filter.payload().begin(), filter.payload().end(),
+                       [](std::byte byte) { return byte == std::byte{0}; });
+  }
+
+  FakeRuntime runtime_;
+};
+
+using Filters = testing::Types<CuckooFilter<8>, CuckooFilter<12>, CuckooFilter<16>>;
+TYPED_TEST_SUITE(CuckooOnDevice, Filters);
+
+// Prime numbers of keys, and of 1 bucket pair to several chunks.
+constexpr size_t kSizes[] = {1, 31, 32, 33, 397, 5003};
+
+TYPED_TEST(CuckooOnDevice, LooksUpAndErasesWhatTheHostInserted) {
+  for (const HashKind kind : kHashKinds) {
+    for (const size_t n : kSizes) {
+      const std::vector<uint64_t> keys = RandomKeys(2 * n, n);
+      TypeParam host({.capacity = n, .fpr = 0.05, .hash = {kind, 5}});
+      ASSERT_EQ(host.Insert(std::span(keys).first(n)), n);
+      DeviceFilter device(host, {.runtime = &this->runtime_});
+      std::vector<uint64_t> want(BitmapWords(2 * n)), bits(BitmapWords(2 * n));
+      const size_t found = host.Contains(keys, Bitmap(want));
+      EXPECT_EQ(device.Contains(keys, Bitmap(bits)), found);
+      EXPECT_EQ(bits, want);
+      EXPECT_EQ(device.Count(keys), found);
+
+      EXPECT_EQ(device.Erase(std::span(keys).first(n)), n);
+      EXPECT_EQ(device.inserted_count(), 0u);
+      device.Download(host);
+      EXPECT_TRUE(this->IsEmpty(host));
+      EXPECT_EQ(host.inserted_count(), 0u);
+    }
+  }
+}
+
+// More keys than go in: every one that is not reported is found, and erasing exactly these leaves
+// nothing behind, so none was lost and none is there twice.
+TYPED_TEST(CuckooOnDevice, FillsUpAndLosesNothing) {
+  for (const size_t capacity : {10, 1000, 70'000}) {
+    TypeParam host({.capacity = capacity, .fpr = 0.05});
+    const size_t n = host.num_slots() + host.num_slots() / 20;
+    const std::vector<uint64_t> keys = RandomKeys(n, capacity);
+    DeviceFilter device(host, {.runtime = &this->runtime_});
+    std::vector<uint64_t> failed(n);
+    const size_t inserted = device.Insert(keys, failed);
+    EXPECT_EQ(device.inserted_count(), inserted);
+    EXPECT_LE(inserted, host.num_slots());
+    if (capacity >= 1000) {
+      EXPECT_GT(inserted, host.num_slots() * 96 / 100);
+    }
+
+    std::vector<uint64_t> in;
+    failed.resize(n - inserted);
+    for (size_t i = 0, next = 0; i < n; ++i) {
+      if (next < failed.size() && failed[next] == i) {
+        ++next;
+      } else {
+        in.push_back(keys[i]);
+      }
+    }
+    ASSERT_EQ(in.size(), inserted) << "the indices are in order, each once";
+    EXPECT_EQ(device.Count(in), inserted);
+    device.Download(host);
+    EXPECT_EQ(host.inserted_count(), inserted);
+    EXPECT_EQ(host.Count(in), inserted);
+    EXPECT_EQ(device.Erase(in), inserted);
+    device.Download(host);
+    EXPECT_TRUE(this->IsEmpty(host));
+  }
+}
+
+TYPED_TEST(CuckooOnDevice, TheCapacityOfTheHostGoesIn) {
+  for (const size_t capacity : {1000, 20'000, 100'003}) {
+    const TypeParam host({.capacity = capacity, .fpr = 0.05});
+    const std::vector<uint64_t> keys = RandomKeys(capacity, 3);
+    DeviceFilter device(host.Header(), {.runtime = &this->runtime_});
+    EXPECT_EQ(device.Insert(keys), capacity) << "of " << host.num_slots() << " slots";
+  }
+}
+
+// Copies of a key, up to the slots of its two buckets, are keys of their own.
+TYPED_TEST(CuckooOnDevice, CopiesAreErasedOneByOne) {
+  TypeParam host({.capacity = 1000, .fpr = 0.05});
+  DeviceFilter device(host.Header(), {.runtime = &this->runtime_});
+  const size_t most = 2 * cuckoo::Bucket<TypeParam::kFingerprintBits>::kSlots;
+  const std::vector<uint64_t> keys(most + 1, 42);
+  std::vector<uint64_t> failed(keys.size());
+  EXPECT_EQ(device.Insert(keys, failed), most);
+  for (size_t left = most; left > 0; --left) {
+    EXPECT_EQ(device.Count(std::span(keys).first(1)), 1u);
+    EXPECT_EQ(device.Erase(std::span(keys).first(1)), 1u);
+  }
+  std::vector<uint64_t> missing(1, 77);
+  EXPECT_EQ(device.Erase(std::span(keys).first(1), missing), 0u);
+  EXPECT_EQ(missing[0], 0u);
+}
+
+TYPED_TEST(CuckooOnDevice, AsyncChangesCanBeCaptured) {
+  TypeParam host({.capacity = 1000, .fpr = 0.05});
+  DeviceFilter device(host.Header(), {.runtime = &this->runtime_});
+  const std::vector<uint64_t> keys = RandomKeys(397, 1);
+  std::vector<uint64_t> failed(BitmapWords(keys.size()), ~uint64_t{0});
+  std::vector<uint64_t> missing(BitmapWords(keys.size()), ~uint64_t{0});
+  uint64_t counts[3] = {7, 7, 7};
+  Stream stream = nullptr;
+  ASSERT_TRUE(this->runtime_.CreateStream(&stream).ok());
+  this->runtime_.SetCapturing(true);
+  std::vector<uint32_t> scratch(DeviceFilter::kInsertScratchBytes / 4);
+  const std::span nodes = std::as_writable_bytes(std::span(scratch));
+  EXPECT_TRUE(device.InsertAsync(keys, Bitmap(failed), &counts[0], nodes, stream).ok());
+  EXPECT_TRUE(device.CountAsync(keys, &counts[1], stream).ok());
+  EXPECT_TRUE(device.EraseAsync(keys, Bitmap(missing), &counts[2], stream).ok());
+  this->runtime_.SetCapturing(false);
+  EXPECT_EQ(device.InsertAsync(keys, Bitmap(failed), &counts[0], nodes.first(8), stream),
+            kInvalidValue);
+  // What failed would go unseen.
+  EXPECT_EQ(device.InsertAsync(keys, stream), kInvalidValue);
+  EXPECT_EQ(device.MergeAsync(device, stream), kInvalidValue);
+  ASSERT_TRUE(this->runtime_.Wait(stream).ok());
+  EXPECT_EQ(counts[0], 0u);
+  EXPECT_EQ(counts[1], keys.size());
+  EXPECT_EQ(counts[2], 0u);
+  for (const uint64_t word : failed) EXPECT_EQ(word, 0u);
+  for (const uint64_t word : missing) EXPECT_EQ(word, 0u);
+  EXPECT_TRUE(this->runtime_.DestroyStream(stream).ok());
+  device.Download(host);
+  EXPECT_TRUE(this->IsEmpty(host));
+}
+
+TYPED_TEST(CuckooOnDevice, HostKeysAreStreamedToIt) {
+  TypeParam host({.capacity = 1000, .fpr = 0.05});
+  const std::vector<uint64_t> keys = RandomKeys(2000, 1);
+  host.Insert(std::span(keys).first(1000));
+  DeviceFilter device(host, {.runtime = &this->runtime_});
+  HostPipeline pipeline({.runtime = &this->runtime_}, {.chunk_keys = 128, .chunks = 3});
+  std::vector<uint64_t> want(BitmapWords(keys.size())), bits(BitmapWords(keys.size()));
+  EXPECT_EQ(pipeline.Contains(device, keys, Bitmap(bits)), host.Contains(keys, Bitmap(want)));
+  EXPECT_EQ(bits, want);
+  EXPECT_THROW(pipeline.Insert(device, keys), Error);
+}
+
+// Threads that insert the same few buckets, and then erase, at the same time. Under ThreadSanitizer
+// an access that is not atomic is an error.
+TYPED_TEST(CuckooOnDevice, ThreadsLoseNothing) {
+  constexpr int kBits = TypeParam::kFingerprintBits;
+  constexpr uint64_t kThreads = 4;
+  for (const uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+    TypeParam host({.capacity = 900, .fpr = 0.05});
+    const size_t n = host.num_slots() + 50;
+    const std::vector<uint64_t> keys = RandomKeys(n, seed);
+    const cuckoo::Geometry geometry = host.geometry();
+    std::vector<cuckoo::Word<kBits>> words(geometry.buckets());
+    const CuckooRef<kBits> ref{words.data(), geometry, KeyHasher(HashSpec{})};
+    const auto run = [&](const auto& call) {
+      std::vector<std::thread> threads;
+      for (uint64_t t = 0; t < kThreads; ++t) {
+        threads.emplace_back([&, t] {
+          RunWarp(t, kThreads, [&](const EmulatedLane& lane) { RunLane(lane, call); });
+        });
+      }
+      for (std::thread& thread : threads) thread.join();
+    };
+    std::vector<uint32_t> failed(2 * BitmapWords(n));
+    uint64_t num_failed = 0;
+    run(ChangeCall<CuckooRef<kBits>, Change::kInsert>{
+        ref, {keys.data(), n, Width::kU64, ref.hasher}, failed.data(), &num_failed});
+    std::vector<uint64_t> in;
+    for (size_t i = 0; i < n; ++i) {
+      if ((failed[i / 32] >> (i % 32) & 1) == 0) in.push_back(keys[i]);
+    }
+    ASSERT_EQ(in.size(), n - num_failed);
+    EXPECT_GT(in.size(), host.num_slots() * 9 / 10);
+    uint64_t used = 0;
+    for (const auto word : words) used += cuckoo::NumUsed<kBits>(word);
+    EXPECT_EQ(used, in.size());
+    for (const uint64_t key : in) ASSERT_TRUE(ref.Contains(key));
+
+    std::vector<uint32_t> missing(2 * BitmapWords(n));
+    uint64_t num_missing = 0;
+    run(ChangeCall<CuckooRef<kBits>, Change::kErase>{
+        ref, {in.data(), in.size(), Width::kU64, ref.hasher}, missing.data(), &num_missing});
+    EXPECT_EQ(num_missing, 0u);
+    for (const auto word : words) ASSERT_EQ(word, 0u);
+  }
+}
+
+TYPED_TEST(CuckooOnDevice, HeadersAreChecked) {
+  const TypeParam host({.capacity = 1000, .fpr = 0.05});
+  for (const auto& [chunks, buckets] : {std::pair<uint64_t, uint64_t>{0, 2}, {1, 3}, {1, 0}}) {
+    FileHeader header = host.Header();
+    header.geometry = {chunks, buckets, 0};
+    header.payload_bytes = chunks * buckets * sizeof(cuckoo::Word<TypeParam::kFingerprintBits>);
+    try {
+      DeviceFilter(header, {.runtime = &this->runtime_});
+      ADD_FAILURE();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tamis::cuda
