@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cuda/src/runtime.h"
+#include "tamis/cuckoo_filter.h"
 #include "tamis/cuda/device_filter.h"
 #include "tamis/cuda/host_pipeline.h"
 #include "tamis/error.h"
@@ -251,6 +252,57 @@ TEST_F(GpuTest, AKernelOfAUserAsksAndFillsFilters) {
   SplitBlockBloomFilter copy = want.Clone();
   news.Download(copy);
   EXPECT_EQ(Payload(copy), Payload(want));
+}
+
+// Fills a cuckoo filter past its capacity and empties it again: nothing is lost, nothing is left.
+template <int kBits>
+void TestCuckoo(size_t capacity) {
+  CuckooFilter<kBits> host({.capacity = capacity, .fpr = 0.05});
+  const size_t n = host.num_slots() + host.num_slots() / 50;
+  const std::vector<uint64_t> keys = RandomKeys(n, capacity);
+  DeviceFilter device(host.Header());
+  const DeviceArray<uint64_t> on_device(keys);
+  const DeviceArray<uint64_t> failed(n);
+  const size_t inserted = device.Insert(on_device.keys(), failed.span());
+  EXPECT_GT(inserted, host.num_slots() * 95 / 100);
+  const std::vector<uint64_t> rejects = failed.vector();
+  std::vector<uint64_t> in;
+  for (size_t i = 0, next = 0; i < n; ++i) {
+    if (next < n - inserted && rejects[next] == i) {
+      ++next;
+    } else {
+      in.push_back(keys[i]);
+    }
+  }
+  ASSERT_EQ(in.size(), inserted);
+  const DeviceArray<uint64_t> in_on_device(in);
+  EXPECT_EQ(device.Count(in_on_device.keys()), inserted);
+  device.Download(host);
+  EXPECT_EQ(host.inserted_count(), inserted);
+  EXPECT_EQ(host.Count(in), inserted);
+  EXPECT_EQ(device.Count(on_device.keys()), host.Count(keys));
+  EXPECT_EQ(device.Erase(in_on_device.keys()), inserted);
+  device.Download(host);
+  EXPECT_EQ(host.inserted_count(), 0u);
+}
+
+TEST_F(GpuTest, CuckooSmallLosesNothing) {
+  TestCuckoo<8>(1009);
+  TestCuckoo<12>(1009);
+  TestCuckoo<16>(1009);
+}
+
+TEST_F(GpuTest, CuckooLosesNothing) {
+  TestCuckoo<8>(3'000'017);
+  TestCuckoo<12>(3'000'017);
+  TestCuckoo<16>(3'000'017);
+}
+
+TEST_F(GpuTest, CuckooTakesItsCapacity) {
+  const CuckooFilter<16> host({.capacity = 10'000'019, .fpr = 0.001});
+  DeviceFilter device(host.Header());
+  const DeviceArray<uint64_t> keys(RandomKeys(host.capacity(), 1));
+  EXPECT_EQ(device.Insert(keys.keys()), host.capacity());
 }
 
 TEST_F(GpuTest, OutOfMemoryIsAnErrorAndLeavesTheDeviceUsable) {
