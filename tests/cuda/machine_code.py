@@ -23,8 +23,9 @@ REQUIRED = {
     "ContainsCallINS0_13SplitBlockRef": [(WIDE_LOAD, 2)],
     "InsertCallINS0_13SplitBlockRef": [(SET_BITS, 8)],
 }
-# The search for room in a cuckoo filter keeps what it has seen there; all else has no use for it.
-USES_LOCAL_MEMORY = r"ChangeCallINS0_9CuckooRefILi\d+EEELNS_6ChangeE0E"
+# The search for room in a cuckoo filter keeps what it has seen there, and the longer one of few keys
+# some registers; all else has no use for it.
+USES_LOCAL_MEMORY = r"ChangeCallINS0_9CuckooRefILi\d+EEELNS_6ChangeE0E|RetryCallINS0_9CuckooRef"
 # Local memory, of spilled registers or of tables that are indexed.
 FORBIDDEN = r"(LDL|STL)(\..*)?"
 # Divisions of 64 bits are functions.
