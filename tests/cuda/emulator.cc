@@ -72,16 +72,14 @@ class Fiber {
 #endif
   }
 
-  void Yield(bool last) {
+  void Yield() {
 #if defined(__SANITIZE_THREAD__)
     __tsan_switch_to_fiber(tsan_caller_, 0);
 #endif
 #if defined(__SANITIZE_ADDRESS__)
     void* fake_stack = nullptr;
-    __sanitizer_start_switch_fiber(last ? nullptr : &fake_stack, caller_stack_,
-                                   caller_stack_bytes_);
+    __sanitizer_start_switch_fiber(&fake_stack, caller_stack_, caller_stack_bytes_);
 #endif
-    (void)last;
     swapcontext(&context_, &caller_);
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(fake_stack, &caller_stack_, &caller_stack_bytes_);
@@ -113,13 +111,16 @@ enum class Step : uint8_t { kNone, kBallot, kShuffle, kEnd };
 
 class EmulatedWarp {
  public:
+  EmulatedWarp() {
+    for (Fiber& fiber : fibers_) fiber.Start(Enter);
+  }
+
   void Run(uint64_t warp, uint64_t num_warps,
            const std::function<void(const EmulatedLane&)>& body) {
     warp_ = warp;
     num_warps_ = num_warps;
     body_ = &body;
     current_ = this;
-    for (lane_ = 0; lane_ < kWarpLanes; ++lane_) fibers_[lane_].Start(Enter);
     do {
       for (lane_ = 0; lane_ < kWarpLanes; ++lane_) fibers_[lane_].Resume();
       for (const Step step : steps_) {
@@ -133,7 +134,7 @@ class EmulatedWarp {
   const std::array<uint32_t, kWarpLanes>& Meet(Step step, uint32_t value) {
     steps_[lane_] = step;
     values_[lane_] = value;
-    fibers_[lane_].Yield(step == Step::kEnd);
+    fibers_[lane_].Yield();
     return arrived_;
   }
 
@@ -142,8 +143,11 @@ class EmulatedWarp {
     EmulatedWarp& warp = *current_;
     const uint32_t lane = warp.lane_;
     warp.fibers_[lane].Entered();
-    (*warp.body_)(EmulatedLane(warp, lane, warp.warp_, warp.num_warps_));
-    warp.Meet(Step::kEnd, 0);
+    // A fiber is never left and started anew: ThreadSanitizer counts the calls that do not return.
+    while (true) {
+      (*warp.body_)(EmulatedLane(warp, lane, warp.warp_, warp.num_warps_));
+      warp.Meet(Step::kEnd, 0);
+    }
   }
 
   static thread_local EmulatedWarp* current_;
