@@ -24,7 +24,7 @@ CLEAN = {
     "tools/main.cc": '#include <CLI/CLI.hpp>\n#include "tamis/key.h"\n#include <tamis/key.h>\n',
     "bench/key_bench.cc": '#include <benchmark/benchmark.h>\n#include "tamis/detail/kernels.h"\n',
     "tests/core/key_test.cc": '#include <gtest/gtest.h>\n#include "core/src/key.h"\n',
-    "cuda/src/key.cu": "#include <cuda_runtime.h>\n#include <cub/cub.cuh>\n",
+    "cuda/src/key.cu": '#include <cuda_runtime.h>\n#include "tamis/cuda/filter_ref.cuh"\n',
     "README.md": "tamis\n",
 }
 
@@ -40,6 +40,9 @@ PLANTED = [
     ("includes", "simd/a.cc", "# include <iostream>\n"),
     ("includes", "simd/a.cc", '#include "cuda/src/a.h"\n'),
     ("includes", "simd/a.cc", "#include <xxhash.h>\n"),
+    ("includes", "cuda/src/a.cu", "#include <cub/cub.cuh>\n"),
+    ("includes", "cuda/src/a.cc", '#include "simd/a.h"\n'),
+    ("includes", "bench/cuda_a.cu", '#include "cuda/src/runtime.h"\n'),
     ("includes", "tools/a.cc", '#include "core/src/bulk.h"\n'),
     ("includes", "tools/a.cc", '#include "tamis/detail/kernels.h"\n'),
     ("includes", "bench/a.cc", '#include "core/src/bulk.h"\n'),
