@@ -41,7 +41,7 @@ double Fingerprints(int fingerprint_bits) { return std::exp2(fingerprint_bits) -
 // chunks of 16 to 2^18 slots: the load at the first failure has a mean of 0.976 (4 slots) and 0.987
 // (5), a little more in small chunks, and a standard deviation of 0.20 / sqrt(S) and 0.15 /
 // sqrt(S); below 100 slots its lower tail is longer. Two full buckets' worth of keys always go in:
-// each key has two buckets to go to, and the search finds a way if there is one.
+// a key is only refused while both of its buckets are full of others.
 uint64_t MaxChunkKeys(const Width& width, uint32_t chunk_buckets) {
   constexpr double kSmallChunk = 16;
   const double slots = static_cast<double>(chunk_buckets) * width.slots;

@@ -13,6 +13,9 @@ namespace {
 constexpr uint64_t kMinListBytes = uint64_t{16} << 20;
 constexpr uint64_t kMaxListBytes = uint64_t{512} << 20;  // or an eighth of the filter
 
+// Entries of a list have 32 bits of a key's index.
+constexpr uint64_t kMaxRoundKeys = uint64_t{1} << 31;
+
 constexpr size_t kLineWords = 8;  // of a cache line
 
 }  // namespace
@@ -29,7 +32,7 @@ CuckooWriter<kBits>::CuckooWriter(Change change, const Kernels& kernels,
   const uint64_t filter_bytes = geometry.buckets() * sizeof(cuckoo::Word<kBits>);
   const uint64_t list_bytes = std::clamp(filter_bytes + filter_bytes / 2, kMinListBytes,
                                          std::max(kMaxListBytes, filter_bytes / 8));
-  round_keys_ = std::min<uint64_t>(n, list_bytes / sizeof(uint64_t)) / 64 * 64 + 64;
+  round_keys_ = std::min({n, list_bytes / sizeof(uint64_t), kMaxRoundKeys}) / 64 * 64 + 64;
   // Every chunk may have one segment that is not full.
   const uint64_t segments = (round_keys_ / lanes + 1) / (kSegmentWords - 1) + 1 + geometry.chunks;
   lanes_.resize(lanes);

@@ -220,6 +220,18 @@ TYPED_TEST(CuckooBulkTest, SegmentsThatAreJustFull) {
   }
 }
 
+// A writer takes batches longer than its own buffers.
+TYPED_TEST(CuckooBulkTest, LongBatchesOfAWriter) {
+  const std::vector<uint64_t> hashes = RandomKeys(5 * kBatchKeys, /*seed=*/3);
+  TypeParam start = this->Empty({4, 600});
+  for (size_t i = 0; i < hashes.size(); i += 2) start.InsertHash(hashes[i]);
+  const Outcome want = OneByOne(Change::kErase, start.Clone(), hashes);
+  EXPECT_GT(want.others.size(), hashes.size() / 3);
+  for (const unsigned lanes : {1, 2}) {
+    ASSERT_EQ(ByWriter(Change::kErase, start.Clone(), hashes, lanes, hashes.size()), want);
+  }
+}
+
 TYPED_TEST(CuckooBulkTest, EveryBackendGivesTheSameTable) {
   const TypeParam full = this->Full(kGeometry);
   const std::vector<uint64_t> hashes = RandomKeys(1400, /*seed=*/0);

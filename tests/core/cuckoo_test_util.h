@@ -116,12 +116,12 @@ uint64_t NumFingerprints(const CuckooFilter<kBits>& filter) {
 
 // A file of an empty filter of any geometry.
 template <int kBits>
-Bytes EmptyCuckooFile(const cuckoo::Geometry& geometry, const HashSpec& hash = {}) {
+Bytes EmptyCuckooFile(const cuckoo::Geometry& geometry, const HashSpec& hash, uint64_t capacity) {
   FileHeader header;
   header.kind = CuckooFilter<kBits>::kKind;
   header.hash = hash;
   header.geometry = {geometry.chunks, geometry.chunk_buckets, 0};
-  header.capacity = 1;
+  header.capacity = capacity;
   header.payload_bytes = geometry.buckets() * ReferenceBucketBytes(kBits);
   Bytes file(detail::kHeaderBytes + header.payload_bytes);
   const detail::HeaderBytes start = detail::EncodeHeader(header);
@@ -133,9 +133,9 @@ Bytes EmptyCuckooFile(const cuckoo::Geometry& geometry, const HashSpec& hash = {
 // That filter. Constructors make several chunks only where one would be too large.
 template <typename Filter>
 Filter EmptyCuckooFilter(const cuckoo::Geometry& geometry, const HashSpec& hash = {},
-                         const Backend* backend = nullptr) {
+                         const Backend* backend = nullptr, uint64_t capacity = 1) {
   const TemporaryFolder folder;
-  WriteBytes(folder / "empty", EmptyCuckooFile<Filter::kFingerprintBits>(geometry, hash));
+  WriteBytes(folder / "empty", EmptyCuckooFile<Filter::kFingerprintBits>(geometry, hash, capacity));
   return Filter::Load(folder / "empty", {.backend = backend});
 }
 

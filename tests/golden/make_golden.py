@@ -37,6 +37,67 @@ RECIPES = {
 }
 
 
+# Name: fingerprint bits, chunks, buckets of a chunk, hash kind, seed, keys, capacity. Some keys
+# repeat. The fuller tables have keys that others were moved for.
+CUCKOO_RECIPES = {
+    "cuckoo8_v1_empty": (8, 1, 2, XXH3, 0, [], 1),
+    "cuckoo8_v1_full": (8, 1, 32, XXH3, 0x0123456789ABCDEF, integers(122), 122),
+    "cuckoo12_v1_chunks": (12, 5, 8, XXH3, 7, strings(100) + strings(20), 120),
+    "cuckoo12_v1_full": (12, 1, 20, XXH3, 3, integers(94), 94),
+    "cuckoo16_v1_chunks": (16, 3, 8, XXH64, 2**64 - 1, integers(50) + integers(5), 60),
+    "cuckoo16_v1_full": (16, 1, 20, XXH3, 1, integers(74), 74),
+}
+MAX_NODES = 1024
+
+
+class Chunk:
+    """Of a cuckoo filter: a list of slots for each bucket. Where a key goes is the library's
+    choice, not the format's: of its two buckets the emptier one, else the first free slot that a
+    breadth-first search over the fingerprints in full buckets finds."""
+
+    def __init__(self, bits, num_buckets):
+        self.buckets = [[0] * (5 if bits == 12 else 4) for _ in range(num_buckets)]
+
+    def partner(self, bucket, fingerprint):
+        mixed = fingerprint * fingerprint * 0x9E3779B1 % 2**32
+        return (((mixed * len(self.buckets) >> 32) | 1) - bucket) % len(self.buckets)
+
+    def insert(self, bucket, fingerprint):
+        partner = self.partner(bucket, fingerprint)
+        emptier = min((bucket, partner), key=lambda b: -self.buckets[b].count(0))
+        if 0 in self.buckets[emptier]:
+            self.buckets[emptier][self.buckets[emptier].index(0)] = fingerprint
+            return
+        # Paths: lists of (bucket, slot) whose fingerprints each move on, and the bucket after them.
+        nodes = [([], bucket), ([], partner)]
+        for path, at in nodes:
+            for slot, there in enumerate(self.buckets[at]):
+                to = self.partner(at, there)
+                longer = path + [(at, slot)]
+                if 0 in self.buckets[to]:
+                    free = (to, self.buckets[to].index(0))
+                    for source in reversed(longer):
+                        self.buckets[free[0]][free[1]] = self.buckets[source[0]][source[1]]
+                        free = source
+                    self.buckets[free[0]][free[1]] = fingerprint
+                    return
+                if len(nodes) < MAX_NODES:
+                    nodes.append((longer, to))
+        raise ValueError("no room")
+
+
+def cuckoo(bits, chunks, chunk_buckets, hash_kind, seed, keys):
+    table = [Chunk(bits, chunk_buckets) for _ in range(chunks)]
+    for key in keys:
+        h = HASHES[hash_kind](key, seed)
+        x = (h >> 32) * chunks + ((h >> 16) % 2**16 * chunks >> 16)
+        fingerprint = 1 + (h % 2**16 * (2**bits - 1) >> 16)
+        table[x >> 32].insert(x % 2**32 * chunk_buckets >> 32, fingerprint)
+    words = [sum(f << (bits * s) for s, f in enumerate(bucket))
+             for chunk in table for bucket in chunk.buckets]
+    return struct.pack("<%d%s" % (len(words), "I" if bits == 8 else "Q"), *words)
+
+
 def split_block(blocks, hash_kind, seed, keys):
     words = [0] * (8 * blocks)
     for key in keys:
@@ -47,19 +108,27 @@ def split_block(blocks, hash_kind, seed, keys):
     return struct.pack("<%dI" % len(words), *words)
 
 
-def file_of(blocks, hash_kind, seed, keys, capacity):
-    payload = split_block(blocks, hash_kind, seed, keys)
+def file_of(filter_kind, hash_kind, seed, geometry, capacity, inserted, payload):
     checksum = xxhash.xxh3_128_intdigest(payload)
     header = b"tamis\r\n\x1a" + struct.pack(
-        "<IIIIQQQQQQQQQQQQ", 1, 128, 1, hash_kind, seed, blocks, 0, 0, capacity, len(keys), 128,
-        len(payload), checksum % 2**64, checksum >> 64, 0, 0)
+        "<IIIIQQQQQQQQQQQQ", 1, 128, filter_kind, hash_kind, seed, *geometry, capacity, inserted,
+        128, len(payload), checksum % 2**64, checksum >> 64, 0, 0)
     return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + payload
+
+
+def files():
+    for name, (blocks, hash_kind, seed, keys, capacity) in RECIPES.items():
+        yield name, file_of(1, hash_kind, seed, (blocks, 0, 0), capacity, len(keys),
+                            split_block(blocks, hash_kind, seed, keys))
+    for name, (bits, chunks, buckets, hash_kind, seed, keys, capacity) in CUCKOO_RECIPES.items():
+        yield name, file_of({8: 2, 12: 3, 16: 4}[bits], hash_kind, seed, (chunks, buckets, 0),
+                            capacity, len(keys), cuckoo(bits, chunks, buckets, hash_kind, seed, keys))
 
 
 def main():
     directory = pathlib.Path(sys.argv[1])
-    for name, recipe in RECIPES.items():
-        (directory / (name + ".tamis")).write_bytes(file_of(*recipe))
+    for name, file in files():
+        (directory / (name + ".tamis")).write_bytes(file)
 
 
 if __name__ == "__main__":

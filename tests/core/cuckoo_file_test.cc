@@ -1,0 +1,232 @@
+// Files of cuckoo filters: round trips, and every way in which one can be damaged, or made by
+// somebody who means harm. What does not depend on the kind of filter is in file_test.cc.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tamis/any_filter.h"
+#include "tests/core/cuckoo_test_util.h"
+#include "tests/test_util.h"
+
+namespace tamis {
+namespace {
+
+namespace offset = detail::offset;
+constexpr size_t kHeaderBytes = detail::kHeaderBytes;
+
+template <typename Filter>
+class CuckooFileTest : public testing::Test {
+ protected:
+  static constexpr int kWidth = Filter::kFingerprintBits;
+  const TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_ / "f.tamis";
+
+  // Three chunks of 2 buckets with 10 keys.
+  Bytes SmallFile() {
+    Filter filter = EmptyCuckooFilter<Filter>({3, 2}, {HashKind::kXxh64, 99});
+    EXPECT_EQ(filter.Insert(RandomKeys(10, /*seed=*/1)), 10u);
+    filter.Save(path_);
+    return ReadBytes(path_);
+  }
+
+  // By whatever reads no more than the header as well.
+  void ExpectRefused(const Bytes& file, const std::string& check, uint64_t at,
+                     ErrorCode code = ErrorCode::kCorrupt) {
+    WriteBytes(path_, file);
+    ExpectFormatError([&] { ReadHeader(path_); }, check, at, code);
+    ExpectFormatError([&] { Filter::Map(path_); }, check, at, code);
+    ExpectFormatError([&] { OpenMapped(path_); }, check, at, code);
+    ExpectFullyRefused(check, at, code);
+  }
+
+  // By whatever reads the payload.
+  void ExpectPayloadRefused(const Bytes& file, const std::string& check, uint64_t at) {
+    WriteBytes(path_, file);
+    ExpectFullyRefused(check, at, ErrorCode::kCorrupt);
+    // Any payload is safe to probe.
+    const Filter mapped = Filter::Map(path_);
+    const std::vector<uint64_t> keys = RandomKeys(100, /*seed=*/2);
+    size_t found = 0;
+    for (const uint64_t key : keys) found += mapped.Contains(key);
+    EXPECT_EQ(mapped.Count(keys), found);
+  }
+
+ private:
+  void ExpectFullyRefused(const std::string& check, uint64_t at, ErrorCode code) {
+    const MapOptions full{.verify = Verify::kFull};
+    ExpectFormatError([&] { VerifyFile(path_); }, check, at, code);
+    ExpectFormatError([&] { Filter::Load(path_); }, check, at, code);
+    ExpectFormatError([&] { Filter::Map(path_, full); }, check, at, code);
+    ExpectFormatError([&] { Open(path_); }, check, at, code);
+    ExpectFormatError([&] { OpenMapped(path_, full); }, check, at, code);
+  }
+};
+TYPED_TEST_SUITE(CuckooFileTest, CuckooFilters, CuckooFilterName);
+
+TYPED_TEST(CuckooFileTest, GivesBackTheSameFilter) {
+  for (const uint64_t bytes : {16u, 1000u, 256u << 10, (256u << 10) + 8, 5u << 20}) {
+    TypeParam filter({.bytes = bytes, .hash = {HashKind::kXxh64, bytes}});
+    filter.Insert(RandomKeys(filter.capacity() / 2, /*seed=*/bytes));
+    filter.Save(this->path_);
+    const auto expect_same = [&](const Filter& other) {
+      EXPECT_EQ(Payload(other), Payload(filter));
+      EXPECT_EQ(other.kind(), TypeParam::kKind);
+      EXPECT_EQ(other.Header().geometry, filter.Header().geometry);
+      EXPECT_EQ(other.capacity(), filter.capacity());
+      EXPECT_EQ(other.inserted_count(), filter.size());
+      EXPECT_EQ(other.hash(), filter.hash());
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(other.payload().data()) % 64, 0u);
+    };
+    expect_same(TypeParam::Load(this->path_));
+    expect_same(TypeParam::Map(this->path_));
+    expect_same(TypeParam::Map(this->path_, {.verify = Verify::kFull}));
+    expect_same(*Open(this->path_));
+    expect_same(*OpenMapped(this->path_));
+    EXPECT_NE(Open(this->path_).template As<TypeParam>(), nullptr);
+    EXPECT_EQ(VerifyFile(this->path_).inserted, filter.size());
+  }
+}
+
+TYPED_TEST(CuckooFileTest, ALoadedFilterCanBeChangedAMappedOneCannot) {
+  WriteBytes(this->path_, this->SmallFile());
+  const std::vector<uint64_t> keys = RandomKeys(10, /*seed=*/1);
+  TypeParam loaded = TypeParam::Load(this->path_);
+  EXPECT_EQ(loaded.Erase(keys), 10u);
+  EXPECT_EQ(loaded.size(), 0u);
+  TypeParam mapped = TypeParam::Map(this->path_);
+  EXPECT_TRUE(mapped.read_only());
+  EXPECT_FALSE(mapped.Erase(keys[0]));
+  EXPECT_FALSE(mapped.Insert(keys[0]));
+  ExpectError([&] { mapped.Clear(); }, ErrorCode::kReadOnly, "mapped");
+  EXPECT_EQ(mapped.Count(keys), 10u);
+  EXPECT_EQ(mapped.Clone().Erase(keys), 10u);
+}
+
+TYPED_TEST(CuckooFileTest, EveryByteOfTheHeader) {
+  const Bytes good = this->SmallFile();
+  for (size_t at = offset::kFilterKind; at < kHeaderBytes; ++at) {
+    SCOPED_TRACE("byte " + std::to_string(at));
+    Bytes file = good;
+    file[at] = static_cast<char>(file[at] ^ (1 << (at % 8)));
+    this->ExpectRefused(file, "header checksum", offset::kHeaderChecksum);
+  }
+}
+
+TYPED_TEST(CuckooFileTest, EveryBitOfThePayload) {
+  const Bytes good = this->SmallFile();
+  for (size_t bit = 8 * kHeaderBytes; bit < 8 * good.size(); ++bit) {
+    SCOPED_TRACE("bit " + std::to_string(bit));
+    Bytes file = good;
+    file[bit / 8] = static_cast<char>(file[bit / 8] ^ (1 << (bit % 8)));
+    this->ExpectPayloadRefused(file, "payload checksum", offset::kPayloadChecksum);
+  }
+}
+
+// Sealed headers whose fields cannot be, or do not go with each other.
+TYPED_TEST(CuckooFileTest, GeometriesThatCannotBe) {
+  const Bytes good = this->SmallFile();
+  const uint64_t bucket = ReferenceBucketBytes(this->kWidth);
+  const uint64_t max_buckets = 262'144 / bucket;
+  const auto expect = [&](uint64_t chunks, uint64_t chunk_buckets, const std::string& check,
+                          uint64_t at) {
+    SCOPED_TRACE(std::to_string(chunks) + " chunks of " + std::to_string(chunk_buckets));
+    Bytes file = good;
+    SetField(file, offset::kGeometry, chunks);
+    SetField(file, offset::kGeometry + 8, chunk_buckets);
+    SealHeader(file);
+    this->ExpectRefused(file, check, at);
+    // Neither where the payload's length goes with them.
+    SetField(file, offset::kPayloadLength, chunks * chunk_buckets * bucket);
+    SealHeader(file);
+    this->ExpectRefused(file, check == "payload length" ? "file length" : check,
+                        check == "payload length"
+                            ? std::min(good.size(), kHeaderBytes + chunks * chunk_buckets * bucket)
+                            : at);
+  };
+  for (const uint64_t chunks : {uint64_t{0}, (uint64_t{1} << 24) + 1, ~uint64_t{0}}) {
+    expect(chunks, 2, "chunks", offset::kGeometry);
+  }
+  for (const uint64_t buckets :
+       {uint64_t{0}, uint64_t{1}, uint64_t{7}, max_buckets + 2, ~uint64_t{0}}) {
+    expect(3, buckets, "chunk buckets", offset::kGeometry + 8);
+  }
+  expect(2, 2, "payload length", offset::kPayloadLength);
+  expect(3, 4, "payload length", offset::kPayloadLength);
+  expect(uint64_t{1} << 24, max_buckets, "payload length", offset::kPayloadLength);
+
+  Bytes file = good;
+  SetField(file, offset::kGeometry + 16, uint64_t{1});
+  SealHeader(file);
+  this->ExpectRefused(file, "geometry[2]", offset::kGeometry + 16);
+  file = good;
+  SetField(file, offset::kInserted, uint64_t{6 * ReferenceSlots(this->kWidth) + 1});
+  SealHeader(file);
+  this->ExpectRefused(file, "inserted", offset::kInserted);
+}
+
+// All checksums right, and yet a table of other keys than the header says.
+TYPED_TEST(CuckooFileTest, CountsThatDisagree) {
+  const Bytes good = this->SmallFile();
+  ASSERT_EQ(GetField<uint64_t>(good, offset::kInserted), 10u);
+  for (const uint64_t inserted : {0, 1, 9, 11, 24}) {
+    Bytes file = good;
+    SetField(file, offset::kInserted, inserted);
+    SealHeader(file);
+    this->ExpectPayloadRefused(file, "inserted", offset::kInserted);
+  }
+  // A fingerprint less, one more; the number of bits does not matter.
+  Bytes less = good;
+  std::fill(less.begin() + kHeaderBytes, less.end(), '\0');
+  SealPayload(less);
+  this->ExpectPayloadRefused(less, "inserted", offset::kInserted);
+  Bytes more = good;
+  std::fill(more.begin() + kHeaderBytes, more.end(), '\x11');
+  if (this->kWidth == 12) {
+    for (size_t at = kHeaderBytes + 7; at < more.size(); at += 8) more[at] = '\x01';
+  }
+  SealPayload(more);
+  this->ExpectPayloadRefused(more, "inserted", offset::kInserted);
+  SetField(more, offset::kInserted, uint64_t{6 * ReferenceSlots(this->kWidth)});
+  SealHeader(more);
+  WriteBytes(this->path_, more);
+  EXPECT_EQ(TypeParam::Load(this->path_).load_factor(), 1);
+}
+
+TYPED_TEST(CuckooFileTest, OtherKindsAreToldApart) {
+  WriteBytes(this->path_, this->SmallFile());
+  const auto expect = [&](const auto& read) {
+    ExpectFormatError(read, "filter kind", offset::kFilterKind, ErrorCode::kUnsupported);
+  };
+  if (this->kWidth != 8) expect([&] { CuckooFilter<8>::Load(this->path_); });
+  if (this->kWidth != 12) expect([&] { CuckooFilter<12>::Map(this->path_); });
+  if (this->kWidth != 16) expect([&] { CuckooFilter<16>::Load(this->path_); });
+}
+
+// 12-bit buckets have four bits that belong to no slot.
+TEST(CuckooFileBitsTest, BitsAboveTheLastSlotAreRefused) {
+  const TemporaryFolder folder;
+  const auto path = folder / "f";
+  CuckooFilter<12> filter({.bytes = 600'000});
+  filter.Insert(RandomKeys(1000, /*seed=*/1));
+  filter.Save(path);
+  const Bytes good = ReadBytes(path);
+  // In the first bucket, in the middle, at the end of a piece, and in the last one.
+  for (const size_t bucket : {size_t{0}, size_t{1000}, size_t{32767}, size_t{32768},
+                              (good.size() - kHeaderBytes) / 8 - 1}) {
+    for (int bit = 60; bit < 64; ++bit) {
+      Bytes file = good;
+      const size_t at = kHeaderBytes + 8 * bucket;
+      SetField(file, at, GetField<uint64_t>(file, at) | uint64_t{1} << bit);
+      SealPayload(file);
+      WriteBytes(path, file);
+      ExpectFormatError([&] { VerifyFile(path); }, "bucket", at);
+      ExpectFormatError([&] { CuckooFilter<12>::Load(path); }, "bucket", at);
+      ExpectFormatError([&] { CuckooFilter<12>::Map(path, {.verify = Verify::kFull}); }, "bucket",
+                        at);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tamis
