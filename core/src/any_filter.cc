@@ -2,6 +2,7 @@
 
 #include "core/src/file_format.h"
 #include "tamis/cuckoo_filter.h"
+#include "tamis/bloom_filter.h"
 #include "tamis/split_block_filter.h"
 
 namespace tamis {
@@ -20,6 +21,8 @@ AnyFilter Dispatch(const std::filesystem::path& path, const OpenAs& open_as) {
       return open_as.template operator()<CuckooFilter<12>>();
     case FilterKind::kCuckoo16:
       return open_as.template operator()<CuckooFilter<16>>();
+    case FilterKind::kBloom:
+      return open_as.template operator()<BloomFilter>();
   }
   // ReadHeader has refused all others.
   detail::ThrowFormatError(path, ErrorCode::kUnsupported, "filter kind",

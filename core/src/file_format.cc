@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "tamis/cuckoo.h"
+#include "tamis/bloom.h"
 #include "tamis/split_block.h"
 
 namespace tamis {
@@ -23,6 +24,8 @@ const char* FilterKindName(FilterKind kind) noexcept {
       return "cuckoo12";
     case FilterKind::kCuckoo16:
       return "cuckoo16";
+    case FilterKind::kBloom:
+      return "bloom";
   }
   return "unknown";
 }
@@ -130,6 +133,16 @@ uint64_t CheckGeometry(const FileHeader& header, const Checker& check) {
       return CheckCuckoo<12>(header, check);
     case FilterKind::kCuckoo16:
       return CheckCuckoo<16>(header, check);
+    case FilterKind::kBloom:
+      check.InRange("bits", offset::kGeometry, geometry[0], bloom::kWordBits, bloom::kMaxBits);
+      if (geometry[0] % bloom::kWordBits != 0) {
+        check.Fail(ErrorCode::kCorrupt, "bits", offset::kGeometry,
+                   "is " + std::to_string(geometry[0]) + ", must be a multiple of " +
+                       std::to_string(bloom::kWordBits));
+      }
+      check.InRange("hashes", offset::kGeometry + 8, geometry[1], 1, bloom::kMaxHashes);
+      check.Equal("geometry[2]", offset::kGeometry + 16, geometry[2], 0);
+      return geometry[0] / 8;
   }
   check.Fail(ErrorCode::kUnsupported, "filter kind", offset::kFilterKind,
              "is " + std::to_string(static_cast<uint32_t>(header.kind)) +

@@ -37,6 +37,15 @@ RECIPES = {
 }
 
 
+# Name: bits, hashes, hash kind, seed, keys, capacity.
+BLOOM_RECIPES = {
+    "bloom_v1_empty": (64, 44, XXH3, 0, [], 1),
+    "bloom_v1_seven_hashes": (9664, 7, XXH3, 0, integers(1000), 1000),
+    "bloom_v1_one_hash": (704, 1, XXH3, 0x0123456789ABCDEF, integers(500), 500),
+    "bloom_v1_strings": (8000, 18, XXH64, 42, strings(300), 300),
+}
+
+
 def split_block(blocks, hash_kind, seed, keys):
     words = [0] * (8 * blocks)
     for key in keys:
@@ -47,19 +56,40 @@ def split_block(blocks, hash_kind, seed, keys):
     return struct.pack("<%dI" % len(words), *words)
 
 
-def file_of(blocks, hash_kind, seed, keys, capacity):
-    payload = split_block(blocks, hash_kind, seed, keys)
+def bloom(bits, hashes, hash_kind, seed, keys):
+    array = 0
+    for key in keys:
+        h = HASHES[hash_kind](key, seed)
+        x = h * bits >> 64
+        y = ((h ^ h >> 32) * 0xD6E8FEB86659FD93 % 2**64) * bits >> 64
+        for i in range(hashes):
+            array |= 1 << (x + i * y + (i**3 - i) // 6) % bits
+    return array.to_bytes(bits // 8, "little")
+
+
+def file_of(kind, geometry, hash_kind, seed, keys, capacity, payload):
     checksum = xxhash.xxh3_128_intdigest(payload)
     header = b"tamis\r\n\x1a" + struct.pack(
-        "<IIIIQQQQQQQQQQQQ", 1, 128, 1, hash_kind, seed, blocks, 0, 0, capacity, len(keys), 128,
+        "<IIIIQQQQQQQQQQQQ", 1, 128, kind, hash_kind, seed, *geometry, capacity, len(keys), 128,
         len(payload), checksum % 2**64, checksum >> 64, 0, 0)
     return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + payload
 
 
+def split_block_file(blocks, hash_kind, seed, keys, capacity):
+    payload = split_block(blocks, hash_kind, seed, keys)
+    return file_of(1, (blocks, 0, 0), hash_kind, seed, keys, capacity, payload)
+
+
+def bloom_file(bits, hashes, hash_kind, seed, keys, capacity):
+    payload = bloom(bits, hashes, hash_kind, seed, keys)
+    return file_of(6, (bits, hashes, 0), hash_kind, seed, keys, capacity, payload)
+
+
 def main():
     directory = pathlib.Path(sys.argv[1])
-    for name, recipe in RECIPES.items():
-        (directory / (name + ".tamis")).write_bytes(file_of(*recipe))
+    for make_file, recipes in [(split_block_file, RECIPES), (bloom_file, BLOOM_RECIPES)]:
+        for name, recipe in recipes.items():
+            (directory / (name + ".tamis")).write_bytes(make_file(*recipe))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ enum class FilterKind : uint32_t {
   kCuckoo8 = 2,
   kCuckoo12 = 3,
   kCuckoo16 = 4,
+  kBloom = 6,
 };
 
 // "split-block", "cuckoo8" ...

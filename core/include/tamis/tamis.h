@@ -4,6 +4,7 @@
 
 #include "tamis/any_filter.h"
 #include "tamis/backend.h"
+#include "tamis/bloom_filter.h"
 #include "tamis/calibration.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/engine.h"
@@ -14,6 +15,7 @@
 #include "tamis/hash.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
+#include "tamis/set_operations.h"
 #include "tamis/sizing.h"
 #include "tamis/split_block_filter.h"
 #include "tamis/version.h"
