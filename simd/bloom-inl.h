@@ -30,7 +30,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Keys that go through the rounds together: enough for a prefetch to arrive within a round, and few
 // enough for the lines of one round to stay in the first-level cache. Measured: bench/NOTES.md.
-inline constexpr size_t kRoundKeys = 512;
+inline constexpr size_t kRoundKeys = 256;
 static_assert(kRoundKeys % 64 == 0);
 
 // bloom::MulHigh from four products of halves.
@@ -189,20 +189,20 @@ void BloomContainsAll(const uint64_t* words, uint64_t num_bits, uint32_t num_has
   }
 }
 
-// Positions that are located and prefetched while those before them are written.
-inline constexpr size_t kInsertPositions = 512;
-static_assert(kInsertPositions >= kStep * bloom::kMaxHashes);
+// Positions that are located and prefetched while those before them are written: about so many, and
+// those of kStep keys at least.
+inline constexpr size_t kInsertPositions = 64;
 
 template <Source kSource>
 void BloomInsertAll(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, const Batch& batch) {
   const D64 d;
   const V64 m = hn::Set(d, num_bits);
-  alignas(64) uint64_t positions[2][kInsertPositions];
+  alignas(64) uint64_t positions[2][kStep * bloom::kMaxHashes];
   const auto write = [&](const uint64_t* from, size_t n) {
     for (size_t i = 0; i < n; ++i) bloom::SetBit(words, from[i]);
   };
   const size_t whole = batch.n / kStep * kStep;
-  const size_t most = kInsertPositions / num_hashes / kStep * kStep;
+  const size_t most = std::max(kInsertPositions / num_hashes / kStep * kStep, kStep);
   size_t located = 0;
   for (size_t begin = 0, turn = 0; begin < whole; begin += most, turn ^= 1) {
     const size_t n = std::min(most, whole - begin);
