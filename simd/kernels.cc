@@ -9,6 +9,7 @@
 #include "core/src/providers.h"
 #include "simd/cuckoo-inl.h"
 #include "simd/bloom-inl.h"
+#include "simd/counting-inl.h"
 #include "simd/hash-inl.h"
 #include "simd/outputs-inl.h"
 #include "simd/split_block-inl.h"
@@ -39,6 +40,11 @@ namespace HWY_NAMESPACE {
               .insert = BloomInsert,
               .contains_one = bloom::Contains,
               .insert_one = bloom::Insert},
+    .counting = {.contains = CountingContains,
+                 .insert = CountingInsert,
+                 .contains_one = CountingContainsOne,
+                 .insert_one = CountingInsertOne,
+                 .erase_one = CountingEraseOne},
 };
 [[maybe_unused]] constexpr const char* kDescription = HWY_MAX_BYTES == 16   ? "128-bit vectors"
                                                       : HWY_MAX_BYTES == 32 ? "256-bit vectors"

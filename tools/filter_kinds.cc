@@ -1,6 +1,7 @@
 #include "tools/filter_kinds.h"
 
 #include <tamis/bloom_filter.h>
+#include <tamis/counting_filter.h>
 #include <tamis/cuckoo_filter.h>
 #include <tamis/error.h>
 #include <tamis/sizing.h>
@@ -67,7 +68,21 @@ constexpr KindInfo kBloom = {
     .geometry = {"bits", "hashes"},
 };
 
-constexpr KindInfo kKinds[] = {kSplitBlock, kCuckoo<8>, kCuckoo<12>, kCuckoo<16>, kBloom};
+constexpr KindInfo kCounting = {
+    .kind = FilterKind::kCounting,
+    .make = Make<CountingBloomFilter>,
+    .bytes = [](uint64_t capacity,
+                double fpr) { return CountingBlocks(capacity, fpr) * counting::kBlockBytes; },
+    .fpr = [](double keys,
+              uint64_t bytes) { return CountingFpr(keys, bytes / counting::kBlockBytes); },
+    .merge = Merge<CountingBloomFilter>,
+    .no_merge = nullptr,
+    .erases = true,
+    .geometry = {"blocks"},
+};
+
+constexpr KindInfo kKinds[] = {kSplitBlock, kCuckoo<8>, kCuckoo<12>,
+                               kCuckoo<16>, kBloom,     kCounting};
 
 }  // namespace
 

@@ -1,8 +1,9 @@
 #include "tamis/any_filter.h"
 
 #include "core/src/file_format.h"
-#include "tamis/cuckoo_filter.h"
 #include "tamis/bloom_filter.h"
+#include "tamis/counting_filter.h"
+#include "tamis/cuckoo_filter.h"
 #include "tamis/split_block_filter.h"
 
 namespace tamis {
@@ -23,6 +24,8 @@ AnyFilter Dispatch(const std::filesystem::path& path, const OpenAs& open_as) {
       return open_as.template operator()<CuckooFilter<16>>();
     case FilterKind::kBloom:
       return open_as.template operator()<BloomFilter>();
+    case FilterKind::kCounting:
+      return open_as.template operator()<CountingBloomFilter>();
   }
   // ReadHeader has refused all others.
   detail::ThrowFormatError(path, ErrorCode::kUnsupported, "filter kind",

@@ -15,6 +15,7 @@ std::string Shape(const FileHeader& header) {
   const auto& geometry = header.geometry;
   switch (header.kind) {
     case FilterKind::kSplitBlock:
+    case FilterKind::kCounting:
       return std::to_string(geometry[0]) + " blocks";
     case FilterKind::kBloom:
       return std::to_string(geometry[0]) + " bits with " + std::to_string(geometry[1]) + " hashes";

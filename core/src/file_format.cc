@@ -8,8 +8,9 @@
 #include <cassert>
 #include <cstring>
 
-#include "tamis/cuckoo.h"
 #include "tamis/bloom.h"
+#include "tamis/counting.h"
+#include "tamis/cuckoo.h"
 #include "tamis/split_block.h"
 
 namespace tamis {
@@ -26,6 +27,8 @@ const char* FilterKindName(FilterKind kind) noexcept {
       return "cuckoo16";
     case FilterKind::kBloom:
       return "bloom";
+    case FilterKind::kCounting:
+      return "counting";
   }
   return "unknown";
 }
@@ -143,6 +146,11 @@ uint64_t CheckGeometry(const FileHeader& header, const Checker& check) {
       check.InRange("hashes", offset::kGeometry + 8, geometry[1], 1, bloom::kMaxHashes);
       check.Equal("geometry[2]", offset::kGeometry + 16, geometry[2], 0);
       return geometry[0] / 8;
+    case FilterKind::kCounting:
+      check.InRange("blocks", offset::kGeometry, geometry[0], 1, counting::kMaxBlocks);
+      check.Equal("geometry[1]", offset::kGeometry + 8, geometry[1], 0);
+      check.Equal("geometry[2]", offset::kGeometry + 16, geometry[2], 0);
+      return geometry[0] * counting::kBlockBytes;
   }
   check.Fail(ErrorCode::kUnsupported, "filter kind", offset::kFilterKind,
              "is " + std::to_string(static_cast<uint32_t>(header.kind)) +

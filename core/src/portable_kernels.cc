@@ -4,8 +4,9 @@
 
 #include "core/src/cuckoo_chunk.h"
 #include "core/src/providers.h"
-#include "tamis/cuckoo.h"
 #include "tamis/bloom.h"
+#include "tamis/counting.h"
+#include "tamis/cuckoo.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/split_block.h"
 
@@ -116,12 +117,38 @@ constexpr CuckooKernels kCuckoo = {.contains = CuckooContains<kBits>,
 void BloomContains(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
                    const Batch& batch, uint64_t* bits) {
   ContainsAll(batch, bits,
-               [&](uint64_t hash) { return bloom::Contains(words, num_bits, num_hashes, hash); });
+              [&](uint64_t hash) { return bloom::Contains(words, num_bits, num_hashes, hash); });
 }
 
 void BloomInsert(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, const Batch& batch) {
   for (size_t i = 0; i < batch.n; ++i) {
     bloom::Insert(words, num_bits, num_hashes, batch.hasher(batch.values[i]));
+  }
+}
+
+bool CountingContainsOne(const uint64_t* words, uint64_t num_blocks, uint64_t hash) {
+  return counting::BlockContains(words + counting::kWords * counting::BlockIndex(hash, num_blocks),
+                                 hash);
+}
+
+void CountingInsertOne(uint64_t* words, uint64_t num_blocks, uint64_t hash) {
+  counting::BlockInsert(words + counting::kWords * counting::BlockIndex(hash, num_blocks), hash);
+}
+
+bool CountingEraseOne(uint64_t* words, uint64_t num_blocks, uint64_t hash) {
+  return counting::BlockErase(words + counting::kWords * counting::BlockIndex(hash, num_blocks),
+                              hash);
+}
+
+void CountingContains(const uint64_t* words, uint64_t num_blocks, const Batch& batch,
+                      uint64_t* bits) {
+  ContainsAll(batch, bits,
+               [&](uint64_t hash) { return CountingContainsOne(words, num_blocks, hash); });
+}
+
+void CountingInsert(uint64_t* words, uint64_t num_blocks, const Batch& batch) {
+  for (size_t i = 0; i < batch.n; ++i) {
+    CountingInsertOne(words, num_blocks, batch.hasher(batch.values[i]));
   }
 }
 
@@ -146,6 +173,11 @@ constexpr Kernels kPortableKernels = {
               .insert = BloomInsert,
               .contains_one = bloom::Contains,
               .insert_one = bloom::Insert},
+    .counting = {.contains = CountingContains,
+                 .insert = CountingInsert,
+                 .contains_one = CountingContainsOne,
+                 .insert_one = CountingInsertOne,
+                 .erase_one = CountingEraseOne},
 };
 
 }  // namespace tamis

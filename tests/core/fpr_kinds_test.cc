@@ -8,6 +8,7 @@
 
 #include "tamis/any_filter.h"
 #include "tamis/bloom_filter.h"
+#include "tamis/counting_filter.h"
 #include "tamis/sizing.h"
 #include "tests/test_util.h"
 
@@ -33,6 +34,11 @@ std::vector<Case> Cases() {
                      [](double keys, const Filter& filter) {
                        const auto& bloom = dynamic_cast<const BloomFilter&>(filter);
                        return BloomFpr(keys, bloom.num_bits(), bloom.num_hashes());
+                     }});
+    cases.push_back({"counting_" + percent, target, 0.05,
+                     [](const FilterOptions& options) { return CountingBloomFilter(options); },
+                     [](double keys, const Filter& filter) {
+                       return CountingFpr(keys, filter.bytes() / counting::kBlockBytes);
                      }});
   }
   return cases;

@@ -11,6 +11,7 @@
 
 #include "tamis/any_filter.h"
 #include "tamis/bloom_filter.h"
+#include "tamis/counting_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/golden_keys.h"
 #include "tests/core/reference_filter.h"
@@ -42,12 +43,28 @@ Recipe Bloom(const std::string& name, uint64_t bits, uint32_t hashes, const Hash
           capacity,           [](const FilterOptions& options) { return BloomFilter(options); }};
 }
 
+Recipe Counting(const std::string& name, uint64_t blocks, const HashSpec& hash,
+                const std::vector<uint64_t>& integers, const std::vector<std::string>& strings,
+                uint64_t capacity) {
+  return {"counting_v1_" + name,
+          FilterKind::kCounting,
+          {blocks, 0, 0},
+          hash,
+          integers,
+          strings,
+          capacity,
+          [](const FilterOptions& options) { return CountingBloomFilter(options); }};
+}
+
 const std::vector<Recipe>& Recipes() {
   static const std::vector<Recipe> recipes = {
       Bloom("empty", 64, 44, {}, {}, {}, 1),
       Bloom("seven_hashes", 9664, 7, {}, Integers(1000), {}, 1000),
       Bloom("one_hash", 704, 1, {HashKind::kXxh3, 0x0123456789ABCDEF}, Integers(500), {}, 500),
       Bloom("strings", 8000, 18, {HashKind::kXxh64, 42}, {}, Strings(300), 300),
+      Counting("empty", 3, {}, {}, {}, 1),
+      Counting("saturated", 2, {}, Integers(300), {}, 300),
+      Counting("strings", 33, {HashKind::kXxh64, 42}, {}, Strings(300), 300),
   };
   return recipes;
 }
@@ -131,6 +148,14 @@ TEST(GeometryCheckTest, Bloom) {
     ExpectGeometryError("bloom_v1_seven_hashes", 1, hashes, "hashes");
   }
   ExpectGeometryError("bloom_v1_seven_hashes", 2, 1, "geometry[2]");
+}
+
+TEST(GeometryCheckTest, Counting) {
+  for (const uint64_t blocks : {uint64_t{0}, uint64_t{1} << 32, ~uint64_t{0}}) {
+    ExpectGeometryError("counting_v1_strings", 0, blocks, "blocks");
+  }
+  ExpectGeometryError("counting_v1_strings", 1, 1, "geometry[1]");
+  ExpectGeometryError("counting_v1_strings", 2, 1, "geometry[2]");
 }
 
 }  // namespace

@@ -45,6 +45,13 @@ BLOOM_RECIPES = {
     "bloom_v1_strings": (8000, 18, XXH64, 42, strings(300), 300),
 }
 
+# Name: blocks, hash kind, seed, keys, capacity.
+COUNTING_RECIPES = {
+    "counting_v1_empty": (3, XXH3, 0, [], 1),
+    "counting_v1_saturated": (2, XXH3, 0, integers(300), 300),
+    "counting_v1_strings": (33, XXH64, 42, strings(300), 300),
+}
+
 
 def split_block(blocks, hash_kind, seed, keys):
     words = [0] * (8 * blocks)
@@ -67,6 +74,17 @@ def bloom(bits, hashes, hash_kind, seed, keys):
     return array.to_bytes(bits // 8, "little")
 
 
+def counting(blocks, hash_kind, seed, keys):
+    counters = [0] * (128 * blocks)
+    for key in keys:
+        h = HASHES[hash_kind](key, seed)
+        block = (h >> 32) * blocks >> 32
+        for w, salt in enumerate(SALTS):
+            i = 128 * block + 16 * w + ((h % 2**32 * salt % 2**32) >> 28)
+            counters[i] = min(15, counters[i] + 1)
+    return bytes(a + 16 * b for a, b in zip(counters[::2], counters[1::2]))
+
+
 def file_of(kind, geometry, hash_kind, seed, keys, capacity, payload):
     checksum = xxhash.xxh3_128_intdigest(payload)
     header = b"tamis\r\n\x1a" + struct.pack(
@@ -85,9 +103,15 @@ def bloom_file(bits, hashes, hash_kind, seed, keys, capacity):
     return file_of(6, (bits, hashes, 0), hash_kind, seed, keys, capacity, payload)
 
 
+def counting_file(blocks, hash_kind, seed, keys, capacity):
+    payload = counting(blocks, hash_kind, seed, keys)
+    return file_of(7, (blocks, 0, 0), hash_kind, seed, keys, capacity, payload)
+
+
 def main():
     directory = pathlib.Path(sys.argv[1])
-    for make_file, recipes in [(split_block_file, RECIPES), (bloom_file, BLOOM_RECIPES)]:
+    for make_file, recipes in [(split_block_file, RECIPES), (bloom_file, BLOOM_RECIPES),
+                               (counting_file, COUNTING_RECIPES)]:
         for name, recipe in recipes.items():
             (directory / (name + ".tamis")).write_bytes(make_file(*recipe))
 

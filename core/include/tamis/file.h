@@ -23,6 +23,7 @@ enum class FilterKind : uint32_t {
   kCuckoo12 = 3,
   kCuckoo16 = 4,
   kBloom = 6,
+  kCounting = 7,
 };
 
 // "split-block", "cuckoo8" ...

@@ -81,6 +81,19 @@ uint64_t BloomCapacity(uint64_t num_bits, double fpr);
 // Similarity Measures to Improve Chemical Retrieval", 2007). Infinite when every bit is set.
 double BloomEstimatedCount(uint64_t bits_set, uint64_t num_bits, uint32_t num_hashes);
 
+// The probability that a counting filter of `num_blocks` blocks holding `keys` distinct keys
+// answers "maybe" for a key that is not in it: SplitBlockFpr with 16 counters in each word in place
+// of 32 bits. num_blocks >= 1.
+double CountingFpr(double keys, uint64_t num_blocks);
+
+// As the functions of split-block filters of these names; at most counting::kMaxBlocks (256 GiB).
+uint64_t CountingBlocks(uint64_t capacity, double fpr);
+uint64_t CountingCapacity(uint64_t num_blocks, double fpr);
+
+// The number of distinct keys that leave `counters` of a filter's counters other than 0, in
+// expectation: n = -16 z ln(1 - B / (128 z)). Infinite when all are.
+double CountingEstimatedCount(uint64_t counters, uint64_t num_blocks);
+
 }  // namespace tamis
 
 #endif  // TAMIS_SIZING_H_

@@ -91,6 +91,8 @@ class SplitBlockBloomFilter final : public Filter {
   SplitBlockBloomFilter Clone(const MemoryOptions& memory = {}) const;
 
  private:
+  friend class CountingBloomFilter;  // for Freeze
+
   SplitBlockBloomFilter(const FilterOptions& options, uint64_t num_blocks);
   SplitBlockBloomFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);
 

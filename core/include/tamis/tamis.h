@@ -6,6 +6,7 @@
 #include "tamis/backend.h"
 #include "tamis/bloom_filter.h"
 #include "tamis/calibration.h"
+#include "tamis/counting_filter.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/engine.h"
 #include "tamis/erasable_filter.h"

@@ -90,6 +90,16 @@ struct BloomKernels {
   void (*insert_one)(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, uint64_t hash);
 };
 
+struct CountingKernels {
+  // As the functions of SplitBlockKernels of these names.
+  void (*contains)(const uint64_t* words, uint64_t num_blocks, const Batch& batch, uint64_t* bits);
+  void (*insert)(uint64_t* words, uint64_t num_blocks, const Batch& batch);
+  bool (*contains_one)(const uint64_t* words, uint64_t num_blocks, uint64_t hash);
+  void (*insert_one)(uint64_t* words, uint64_t num_blocks, uint64_t hash);
+  // Returns false, with nothing changed, if a counter of the hash is 0.
+  bool (*erase_one)(uint64_t* words, uint64_t num_blocks, uint64_t hash);
+};
+
 struct Kernels {
   // hashes[i] = the hash of value i; n of them.
   void (*hash)(const Batch& batch, uint64_t* hashes);
@@ -117,6 +127,7 @@ struct Kernels {
     if constexpr (kBits == 16) return cuckoo16;
   }
   BloomKernels bloom;
+  CountingKernels counting;
 };
 
 }  // namespace tamis
