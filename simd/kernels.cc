@@ -7,9 +7,9 @@
 #include <hwy/highway.h>
 
 #include "core/src/providers.h"
-#include "simd/cuckoo-inl.h"
 #include "simd/bloom-inl.h"
 #include "simd/counting-inl.h"
+#include "simd/cuckoo-inl.h"
 #include "simd/hash-inl.h"
 #include "simd/outputs-inl.h"
 #include "simd/split_block-inl.h"

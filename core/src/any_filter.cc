@@ -26,6 +26,8 @@ AnyFilter Dispatch(const std::filesystem::path& path, const OpenAs& open_as) {
       return open_as.template operator()<BloomFilter>();
     case FilterKind::kCounting:
       return open_as.template operator()<CountingBloomFilter>();
+    case FilterKind::kScalable:
+      break;
   }
   // ReadHeader has refused all others.
   detail::ThrowFormatError(path, ErrorCode::kUnsupported, "filter kind",

@@ -29,6 +29,8 @@ const char* FilterKindName(FilterKind kind) noexcept {
       return "bloom";
     case FilterKind::kCounting:
       return "counting";
+    case FilterKind::kScalable:
+      return "scalable";
   }
   return "unknown";
 }
@@ -151,6 +153,8 @@ uint64_t CheckGeometry(const FileHeader& header, const Checker& check) {
       check.Equal("geometry[1]", offset::kGeometry + 8, geometry[1], 0);
       check.Equal("geometry[2]", offset::kGeometry + 16, geometry[2], 0);
       return geometry[0] * counting::kBlockBytes;
+    case FilterKind::kScalable:
+      break;
   }
   check.Fail(ErrorCode::kUnsupported, "filter kind", offset::kFilterKind,
              "is " + std::to_string(static_cast<uint32_t>(header.kind)) +

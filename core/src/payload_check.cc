@@ -35,6 +35,7 @@ void PayloadCheck::Update(std::span<const std::byte> piece, uint64_t begin) {
     case FilterKind::kSplitBlock:
     case FilterKind::kBloom:
     case FilterKind::kCounting:
+    case FilterKind::kScalable:
       break;  // any bytes will do
     case FilterKind::kCuckoo8:
       return UpdateCuckoo<8>(piece, begin);

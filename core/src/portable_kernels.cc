@@ -143,7 +143,7 @@ bool CountingEraseOne(uint64_t* words, uint64_t num_blocks, uint64_t hash) {
 void CountingContains(const uint64_t* words, uint64_t num_blocks, const Batch& batch,
                       uint64_t* bits) {
   ContainsAll(batch, bits,
-               [&](uint64_t hash) { return CountingContainsOne(words, num_blocks, hash); });
+              [&](uint64_t hash) { return CountingContainsOne(words, num_blocks, hash); });
 }
 
 void CountingInsert(uint64_t* words, uint64_t num_blocks, const Batch& batch) {
