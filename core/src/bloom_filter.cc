@@ -104,6 +104,7 @@ void BloomFilter::Merge(const BloomFilter& other) {
   detail::RequireMergeable(*this, other);
   backend_->kernels->merge(words(), other.words(), bytes() / sizeof(uint64_t));
   inserted_ += other.inserted_;
+  Changed();
 }
 
 void BloomFilter::Intersect(const BloomFilter& other) {
@@ -111,6 +112,7 @@ void BloomFilter::Intersect(const BloomFilter& other) {
   detail::RequireMergeable(*this, other);
   backend_->kernels->intersect(words(), other.words(), bytes() / sizeof(uint64_t));
   inserted_ = std::min(inserted_, other.inserted_);
+  Changed();
 }
 
 BloomFilter BloomFilter::Clone(const MemoryOptions& memory) const {

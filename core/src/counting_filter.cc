@@ -116,6 +116,7 @@ void CountingBloomFilter::Merge(const CountingBloomFilter& other) {
   const uint64_t* const from = other.words();
   for (uint64_t i = 0; i < num_words(); ++i) into[i] = counting::ClampedSum(into[i], from[i]);
   inserted_ += other.inserted_;
+  Changed();
 }
 
 SplitBlockBloomFilter CountingBloomFilter::Freeze(const MemoryOptions& memory) const {

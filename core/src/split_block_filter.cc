@@ -109,6 +109,7 @@ void SplitBlockBloomFilter::Intersect(const SplitBlockBloomFilter& other) {
                                reinterpret_cast<const uint64_t*>(other.storage_.data()),
                                bytes() / sizeof(uint64_t));
   inserted_ = std::min(inserted_, other.inserted_);
+  Changed();
 }
 
 double SplitBlockBloomFilter::estimated_union_count(const SplitBlockBloomFilter& other) const {

@@ -61,6 +61,7 @@ class BloomFilter final : public Filter {
     if (read_only()) return false;
     kernels().insert_one(words(), num_bits_, num_hashes_, hash);
     ++inserted_;
+    Changed();
     return true;
   }
 

@@ -66,6 +66,7 @@ class CountingBloomFilter final : public ErasableFilter {
     if (read_only()) return false;
     kernels().insert_one(words(), num_blocks_, hash);
     ++inserted_;
+    Changed();
     return true;
   }
 
@@ -76,6 +77,7 @@ class CountingBloomFilter final : public ErasableFilter {
   bool EraseHash(uint64_t hash) noexcept {
     if (read_only() || !kernels().erase_one(words(), num_blocks_, hash)) return false;
     --inserted_;
+    Changed();
     return true;
   }
 
