@@ -7,6 +7,8 @@
 #include <hwy/highway.h>
 
 #include "core/src/providers.h"
+#include "simd/bloom-inl.h"
+#include "simd/counting-inl.h"
 #include "simd/cuckoo-inl.h"
 #include "simd/hash-inl.h"
 #include "simd/outputs-inl.h"
@@ -26,6 +28,7 @@ namespace HWY_NAMESPACE {
     .bits_to_indices64 = BitsToIndices<uint64_t>,
     .popcount = PopCount,
     .merge = Merge,
+    .intersect = Intersect,
     .split_block = {.contains = SplitBlockContains,
                     .insert = SplitBlockInsert,
                     .contains_one = SplitBlockContainsOne,
@@ -33,6 +36,15 @@ namespace HWY_NAMESPACE {
     .cuckoo8 = kCuckoo<8>,
     .cuckoo12 = kCuckoo<12>,
     .cuckoo16 = kCuckoo<16>,
+    .bloom = {.contains = BloomContains,
+              .insert = BloomInsert,
+              .contains_one = bloom::Contains,
+              .insert_one = bloom::Insert},
+    .counting = {.contains = CountingContains,
+                 .insert = CountingInsert,
+                 .contains_one = CountingContainsOne,
+                 .insert_one = CountingInsertOne,
+                 .erase_one = CountingEraseOne},
 };
 [[maybe_unused]] constexpr const char* kDescription = HWY_MAX_BYTES == 16   ? "128-bit vectors"
                                                       : HWY_MAX_BYTES == 32 ? "256-bit vectors"

@@ -84,6 +84,15 @@ void Merge(uint64_t* HWY_RESTRICT into, const uint64_t* HWY_RESTRICT from, size_
   for (; i < n; ++i) into[i] |= from[i];
 }
 
+void Intersect(uint64_t* HWY_RESTRICT into, const uint64_t* HWY_RESTRICT from, size_t n) {
+  const hn::ScalableTag<uint64_t> d;
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
+    hn::StoreU(hn::And(hn::LoadU(d, into + i), hn::LoadU(d, from + i)), d, into + i);
+  }
+  for (; i < n; ++i) into[i] &= from[i];
+}
+
 #endif  // HWY_TARGET != HWY_SCALAR
 
 }  // namespace HWY_NAMESPACE

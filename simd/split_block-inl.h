@@ -9,6 +9,8 @@
 
 #include <hwy/highway.h>
 
+#include <bit>
+
 #include "simd/hash-inl.h"
 #include "simd/pipeline-inl.h"
 #include "simd/unroll.h"
@@ -33,15 +35,15 @@ alignas(64) inline constexpr uint32_t kSalts[2 * sb::kWords] = {
     sb::Salt(6), sb::Salt(7), sb::Salt(0), sb::Salt(1), sb::Salt(2), sb::Salt(3),
     sb::Salt(4), sb::Salt(5), sb::Salt(6), sb::Salt(7)};
 
-struct SplitBlockRing {
+struct BlockRing {
   alignas(64) Ring hashes;
   alignas(64) Ring offsets[1];  // of the blocks, in bytes
 };
 
-// Locates kStep keys and writes them to ring positions [at, at + kStep).
-template <Source kSource>
+// Locates kStep keys, in blocks of kBlockBytes, and writes them to ring positions [at, at + kStep).
+template <Source kSource, uint64_t kBlockBytes>
 HWY_INLINE void LocateBlocks(const uint64_t* HWY_RESTRICT values, uint64_t seed_term,
-                             uint64_t num_blocks, size_t at, SplitBlockRing& ring) {
+                             uint64_t num_blocks, size_t at, BlockRing& ring) {
   const D64 d;
   TAMIS_UNROLL
   for (size_t i = 0; i < kStep; i += hn::Lanes(d)) {
@@ -49,8 +51,9 @@ HWY_INLINE void LocateBlocks(const uint64_t* HWY_RESTRICT values, uint64_t seed_
     // BlockIndex, then times the bytes of a block.
     const V64 scaled = hn::MulEven(hn::BitCast(D32(), SwapHalves(d, h)),
                                    hn::BitCast(D32(), hn::Set(d, num_blocks)));
-    const V64 offset = hn::And(hn::ShiftRight<32 - 5>(scaled), hn::Set(d, ~(sb::kBlockBytes - 1)));
-    static_assert(sb::kBlockBytes == 1 << 5);
+    const V64 offset = hn::And(hn::ShiftRight<32 - std::countr_zero(kBlockBytes)>(scaled),
+                               hn::Set(d, ~(kBlockBytes - 1)));
+    static_assert(std::has_single_bit(kBlockBytes));
     hn::Store(h, d, ring.hashes + at + i);
     hn::Store(offset, d, ring.offsets[0] + at + i);
   }
@@ -64,15 +67,15 @@ HWY_INLINE hn::Vec<D> WordBits(D d, hn::Vec<D> hash, const uint32_t* HWY_RESTRIC
 
 // Calls visit(i, hashes, offsets) for each kStep keys from i on, whose blocks have been prefetched.
 // n is a multiple of kStep.
-template <Source kSource, Prefetch kPrefetch, typename Visit>
+template <Source kSource, Prefetch kPrefetch, uint64_t kBlockBytes, typename Visit>
 HWY_INLINE void ForEachBlockStep(const char* filter, uint64_t num_blocks, const Batch& batch,
                                  size_t n, const Visit& visit) {
-  SplitBlockRing ring;
+  BlockRing ring;
   const uint64_t seed_term = batch.hasher.seed_term;
   ForEachStep<kPrefetch>(
       batch.values, n, filter, ring.offsets,
       [&](const uint64_t* values, size_t at)
-          HWY_ATTR { LocateBlocks<kSource>(values, seed_term, num_blocks, at, ring); },
+          HWY_ATTR { LocateBlocks<kSource, kBlockBytes>(values, seed_term, num_blocks, at, ring); },
       [&](size_t i, size_t at) HWY_ATTR { visit(i, ring.hashes + at, ring.offsets[0] + at); });
 }
 
@@ -167,7 +170,7 @@ void ContainsAll(const uint32_t* words, uint64_t num_blocks, const Batch& batch,
   const char* filter = reinterpret_cast<const char*>(words);
   const size_t whole = batch.n / 64 * 64;
   alignas(64) uint8_t present[64];
-  ForEachBlockStep<kSource, kPrefetch>(
+  ForEachBlockStep<kSource, kPrefetch, sb::kBlockBytes>(
       filter, num_blocks, batch, whole,
       [&](size_t i, const uint64_t* hashes, const uint64_t* offsets) HWY_ATTR {
         ProbeStep(filter, hashes, offsets, present + i % 64);
@@ -186,7 +189,7 @@ template <Source kSource, Prefetch kPrefetch>
 void InsertAll(uint32_t* words, uint64_t num_blocks, const Batch& batch) {
   char* filter = reinterpret_cast<char*>(words);
   const size_t whole = batch.n / kStep * kStep;
-  ForEachBlockStep<kSource, kPrefetch>(
+  ForEachBlockStep<kSource, kPrefetch, sb::kBlockBytes>(
       filter, num_blocks, batch, whole,
       [&](size_t, const uint64_t* hashes, const uint64_t* offsets) HWY_ATTR {
         TAMIS_UNROLL

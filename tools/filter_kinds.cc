@@ -1,9 +1,13 @@
 #include "tools/filter_kinds.h"
 
+#include <tamis/bloom_filter.h>
+#include <tamis/counting_filter.h>
 #include <tamis/cuckoo_filter.h>
 #include <tamis/error.h>
 #include <tamis/sizing.h>
 #include <tamis/split_block_filter.h>
+
+#include <algorithm>
 
 namespace tamis::tools {
 namespace {
@@ -49,7 +53,36 @@ constexpr KindInfo kCuckoo = {
     .geometry = {"chunks", "chunk_buckets"},
 };
 
-constexpr KindInfo kKinds[] = {kSplitBlock, kCuckoo<8>, kCuckoo<12>, kCuckoo<16>};
+constexpr KindInfo kBloom = {
+    .kind = FilterKind::kBloom,
+    .make = Make<BloomFilter>,
+    .bytes = [](uint64_t capacity, double fpr) { return BloomBits(capacity, fpr) / 8; },
+    .fpr =
+        [](double keys, uint64_t bytes) {
+          const auto capacity = static_cast<uint64_t>(std::max(keys, 1.0));
+          return BloomFpr(keys, 8 * bytes, BloomHashes(8 * bytes, capacity));
+        },
+    .merge = Merge<BloomFilter>,
+    .no_merge = nullptr,
+    .erases = false,
+    .geometry = {"bits", "hashes"},
+};
+
+constexpr KindInfo kCounting = {
+    .kind = FilterKind::kCounting,
+    .make = Make<CountingBloomFilter>,
+    .bytes = [](uint64_t capacity,
+                double fpr) { return CountingBlocks(capacity, fpr) * counting::kBlockBytes; },
+    .fpr = [](double keys,
+              uint64_t bytes) { return CountingFpr(keys, bytes / counting::kBlockBytes); },
+    .merge = Merge<CountingBloomFilter>,
+    .no_merge = nullptr,
+    .erases = true,
+    .geometry = {"blocks"},
+};
+
+constexpr KindInfo kKinds[] = {kSplitBlock, kCuckoo<8>, kCuckoo<12>,
+                               kCuckoo<16>, kBloom,     kCounting};
 
 }  // namespace
 

@@ -1,6 +1,8 @@
 #include "tamis/any_filter.h"
 
 #include "core/src/file_format.h"
+#include "tamis/bloom_filter.h"
+#include "tamis/counting_filter.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/split_block_filter.h"
 
@@ -20,6 +22,12 @@ AnyFilter Dispatch(const std::filesystem::path& path, const OpenAs& open_as) {
       return open_as.template operator()<CuckooFilter<12>>();
     case FilterKind::kCuckoo16:
       return open_as.template operator()<CuckooFilter<16>>();
+    case FilterKind::kBloom:
+      return open_as.template operator()<BloomFilter>();
+    case FilterKind::kCounting:
+      return open_as.template operator()<CountingBloomFilter>();
+    case FilterKind::kScalable:
+      break;
   }
   // ReadHeader has refused all others.
   detail::ThrowFormatError(path, ErrorCode::kUnsupported, "filter kind",

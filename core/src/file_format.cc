@@ -8,6 +8,8 @@
 #include <cassert>
 #include <cstring>
 
+#include "tamis/bloom.h"
+#include "tamis/counting.h"
 #include "tamis/cuckoo.h"
 #include "tamis/split_block.h"
 
@@ -23,6 +25,12 @@ const char* FilterKindName(FilterKind kind) noexcept {
       return "cuckoo12";
     case FilterKind::kCuckoo16:
       return "cuckoo16";
+    case FilterKind::kBloom:
+      return "bloom";
+    case FilterKind::kCounting:
+      return "counting";
+    case FilterKind::kScalable:
+      return "scalable";
   }
   return "unknown";
 }
@@ -130,6 +138,23 @@ uint64_t CheckGeometry(const FileHeader& header, const Checker& check) {
       return CheckCuckoo<12>(header, check);
     case FilterKind::kCuckoo16:
       return CheckCuckoo<16>(header, check);
+    case FilterKind::kBloom:
+      check.InRange("bits", offset::kGeometry, geometry[0], bloom::kWordBits, bloom::kMaxBits);
+      if (geometry[0] % bloom::kWordBits != 0) {
+        check.Fail(ErrorCode::kCorrupt, "bits", offset::kGeometry,
+                   "is " + std::to_string(geometry[0]) + ", must be a multiple of " +
+                       std::to_string(bloom::kWordBits));
+      }
+      check.InRange("hashes", offset::kGeometry + 8, geometry[1], 1, bloom::kMaxHashes);
+      check.Equal("geometry[2]", offset::kGeometry + 16, geometry[2], 0);
+      return geometry[0] / 8;
+    case FilterKind::kCounting:
+      check.InRange("blocks", offset::kGeometry, geometry[0], 1, counting::kMaxBlocks);
+      check.Equal("geometry[1]", offset::kGeometry + 8, geometry[1], 0);
+      check.Equal("geometry[2]", offset::kGeometry + 16, geometry[2], 0);
+      return geometry[0] * counting::kBlockBytes;
+    case FilterKind::kScalable:
+      break;
   }
   check.Fail(ErrorCode::kUnsupported, "filter kind", offset::kFilterKind,
              "is " + std::to_string(static_cast<uint32_t>(header.kind)) +

@@ -22,7 +22,7 @@ constexpr size_t kLineHashes = 8;  // of a cache line
 bool PartitionedInserter::Pays(const Filter& filter, uint64_t n) noexcept {
   // Each cache line of the filter must be written several times for its region to be worth loading.
   constexpr uint64_t kMinFilterBytes = uint64_t{64} << 20;
-  return filter.bytes() >= kMinFilterBytes && n >= filter.bytes() / 8;
+  return filter.NumParts() > 1 && filter.bytes() >= kMinFilterBytes && n >= filter.bytes() / 8;
 }
 
 PartitionedInserter::PartitionedInserter(Filter& filter, const Kernels& kernels, uint64_t n,

@@ -7,6 +7,14 @@
 #include "tamis/cuckoo.h"
 
 namespace tamis::detail {
+namespace {
+
+bool IsCuckoo(FilterKind kind) {
+  return kind == FilterKind::kCuckoo8 || kind == FilterKind::kCuckoo12 ||
+         kind == FilterKind::kCuckoo16;
+}
+
+}  // namespace
 
 template <int kBits>
 void PayloadCheck::UpdateCuckoo(std::span<const std::byte> piece, uint64_t begin) {
@@ -25,7 +33,10 @@ void PayloadCheck::UpdateCuckoo(std::span<const std::byte> piece, uint64_t begin
 void PayloadCheck::Update(std::span<const std::byte> piece, uint64_t begin) {
   switch (header_.kind) {
     case FilterKind::kSplitBlock:
-      break;
+    case FilterKind::kBloom:
+    case FilterKind::kCounting:
+    case FilterKind::kScalable:
+      break;  // any bytes will do
     case FilterKind::kCuckoo8:
       return UpdateCuckoo<8>(piece, begin);
     case FilterKind::kCuckoo12:
@@ -36,7 +47,7 @@ void PayloadCheck::Update(std::span<const std::byte> piece, uint64_t begin) {
 }
 
 void PayloadCheck::Finish() const {
-  if (header_.kind == FilterKind::kSplitBlock) return;
+  if (!IsCuckoo(header_.kind)) return;
   if (bad_bucket_ != kNone) {
     ThrowFormatError(path_, ErrorCode::kCorrupt, "bucket", kHeaderBytes + bad_bucket_,
                      "bits that belong to no slot are set");

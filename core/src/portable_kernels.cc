@@ -4,6 +4,8 @@
 
 #include "core/src/cuckoo_chunk.h"
 #include "core/src/providers.h"
+#include "tamis/bloom.h"
+#include "tamis/counting.h"
 #include "tamis/cuckoo.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/split_block.h"
@@ -40,6 +42,10 @@ uint64_t PopCount(const uint64_t* words, size_t n) {
 
 void Merge(uint64_t* into, const uint64_t* from, size_t n) {
   for (size_t i = 0; i < n; ++i) into[i] |= from[i];
+}
+
+void Intersect(uint64_t* into, const uint64_t* from, size_t n) {
+  for (size_t i = 0; i < n; ++i) into[i] &= from[i];
 }
 
 namespace sb = split_block;
@@ -108,6 +114,44 @@ constexpr CuckooKernels kCuckoo = {.contains = CuckooContains<kBits>,
                                    .change_chunk = CuckooChange<kBits, true>,
                                    .change_table = CuckooChange<kBits, false>};
 
+void BloomContains(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
+                   const Batch& batch, uint64_t* bits) {
+  ContainsAll(batch, bits,
+              [&](uint64_t hash) { return bloom::Contains(words, num_bits, num_hashes, hash); });
+}
+
+void BloomInsert(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, const Batch& batch) {
+  for (size_t i = 0; i < batch.n; ++i) {
+    bloom::Insert(words, num_bits, num_hashes, batch.hasher(batch.values[i]));
+  }
+}
+
+bool CountingContainsOne(const uint64_t* words, uint64_t num_blocks, uint64_t hash) {
+  return counting::BlockContains(words + counting::kWords * counting::BlockIndex(hash, num_blocks),
+                                 hash);
+}
+
+void CountingInsertOne(uint64_t* words, uint64_t num_blocks, uint64_t hash) {
+  counting::BlockInsert(words + counting::kWords * counting::BlockIndex(hash, num_blocks), hash);
+}
+
+bool CountingEraseOne(uint64_t* words, uint64_t num_blocks, uint64_t hash) {
+  return counting::BlockErase(words + counting::kWords * counting::BlockIndex(hash, num_blocks),
+                              hash);
+}
+
+void CountingContains(const uint64_t* words, uint64_t num_blocks, const Batch& batch,
+                      uint64_t* bits) {
+  ContainsAll(batch, bits,
+              [&](uint64_t hash) { return CountingContainsOne(words, num_blocks, hash); });
+}
+
+void CountingInsert(uint64_t* words, uint64_t num_blocks, const Batch& batch) {
+  for (size_t i = 0; i < batch.n; ++i) {
+    CountingInsertOne(words, num_blocks, batch.hasher(batch.values[i]));
+  }
+}
+
 }  // namespace
 
 constexpr Kernels kPortableKernels = {
@@ -117,6 +161,7 @@ constexpr Kernels kPortableKernels = {
     .bits_to_indices64 = BitsToIndices<uint64_t>,
     .popcount = PopCount,
     .merge = Merge,
+    .intersect = Intersect,
     .split_block = {.contains = SplitBlockContains,
                     .insert = SplitBlockInsert,
                     .contains_one = SplitBlockContainsOne,
@@ -124,6 +169,15 @@ constexpr Kernels kPortableKernels = {
     .cuckoo8 = kCuckoo<8>,
     .cuckoo12 = kCuckoo<12>,
     .cuckoo16 = kCuckoo<16>,
+    .bloom = {.contains = BloomContains,
+              .insert = BloomInsert,
+              .contains_one = bloom::Contains,
+              .insert_one = bloom::Insert},
+    .counting = {.contains = CountingContains,
+                 .insert = CountingInsert,
+                 .contains_one = CountingContainsOne,
+                 .insert_one = CountingInsertOne,
+                 .erase_one = CountingEraseOne},
 };
 
 }  // namespace tamis

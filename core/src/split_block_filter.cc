@@ -1,8 +1,10 @@
 #include "tamis/split_block_filter.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "core/src/combine.h"
 #include "core/src/file_format.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
@@ -92,23 +94,34 @@ double SplitBlockBloomFilter::expected_fpr() const noexcept {
 
 void SplitBlockBloomFilter::Merge(const SplitBlockBloomFilter& other) {
   RequireWritable();
-  if (other.num_blocks_ != num_blocks_) {
-    throw Error(ErrorCode::kIncompatible, "filters of " + std::to_string(num_blocks_) + " and " +
-                                              std::to_string(other.num_blocks_) +
-                                              " blocks cannot be merged");
-  }
-  if (other.hash_ != hash_) {
-    const auto name = [](const HashSpec& spec) {
-      return std::string(HashKindName(spec.kind)) + " with seed " + std::to_string(spec.seed);
-    };
-    throw Error(ErrorCode::kIncompatible, "filters of hash " + name(hash_) + " and " +
-                                              name(other.hash_) + " cannot be merged");
-  }
+  detail::RequireMergeable(*this, other);
   backend_->kernels->merge(reinterpret_cast<uint64_t*>(storage_.data()),
                            reinterpret_cast<const uint64_t*>(other.storage_.data()),
                            bytes() / sizeof(uint64_t));
   inserted_ += other.inserted_;
   Changed();
+}
+
+void SplitBlockBloomFilter::Intersect(const SplitBlockBloomFilter& other) {
+  RequireWritable();
+  detail::RequireMergeable(*this, other);
+  backend_->kernels->intersect(reinterpret_cast<uint64_t*>(storage_.data()),
+                               reinterpret_cast<const uint64_t*>(other.storage_.data()),
+                               bytes() / sizeof(uint64_t));
+  inserted_ = std::min(inserted_, other.inserted_);
+  Changed();
+}
+
+double SplitBlockBloomFilter::estimated_union_count(const SplitBlockBloomFilter& other) const {
+  detail::RequireMergeable(*this, other);
+  const uint64_t bits_set = detail::UnionPopCount(*backend_->kernels, payload(), other.payload());
+  return SplitBlockEstimatedCount(bits_set, num_blocks_);
+}
+
+double SplitBlockBloomFilter::estimated_intersection_count(
+    const SplitBlockBloomFilter& other) const {
+  const double both = estimated_union_count(other);
+  return std::max(0.0, estimated_count() + other.estimated_count() - both);
 }
 
 SplitBlockBloomFilter SplitBlockBloomFilter::Folded(const MemoryOptions& memory) const {

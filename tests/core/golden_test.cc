@@ -12,23 +12,10 @@
 #include "tamis/any_filter.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"
+#include "tests/core/golden_keys.h"
 
 namespace tamis {
 namespace {
-
-std::vector<uint64_t> Integers(uint64_t n) {
-  std::vector<uint64_t> keys(n);
-  for (uint64_t i = 0; i < n; ++i) keys[i] = i * 0x9E3779B97F4A7C15;
-  return keys;
-}
-
-std::vector<std::string> Strings(size_t n) {
-  std::vector<std::string> keys(n);
-  for (size_t m = 0; m < n; ++m) {
-    for (size_t i = 0; i < m; ++i) keys[m].push_back(static_cast<char>((m + i) % 256));
-  }
-  return keys;
-}
 
 struct Recipe {
   const char* name;

@@ -205,7 +205,7 @@ TEST(SplitBlockFilterErrorsTest, FiltersThatDoNotMatchAreNotMerged) {
     EXPECT_EQ(Payload(filter), before);
     EXPECT_EQ(filter.inserted_count(), 20u);
   };
-  expect(WithBlocks(5, hash), "filters of 4 and 5 blocks");
+  expect(WithBlocks(5, hash), "filters of 4 blocks and 5 blocks");
   expect(WithBlocks(4, {HashKind::kXxh3, 6}), "xxh3 with seed 5 and xxh3 with seed 6");
   expect(WithBlocks(4, {HashKind::kXxh64, 5}), "xxh3 with seed 5 and xxh64 with seed 5");
 }

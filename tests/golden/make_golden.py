@@ -98,6 +98,22 @@ def cuckoo(bits, chunks, chunk_buckets, hash_kind, seed, keys):
     return struct.pack("<%d%s" % (len(words), "I" if bits == 8 else "Q"), *words)
 
 
+# Name: bits, hashes, hash kind, seed, keys, capacity.
+BLOOM_RECIPES = {
+    "bloom_v1_empty": (64, 44, XXH3, 0, [], 1),
+    "bloom_v1_seven_hashes": (9664, 7, XXH3, 0, integers(1000), 1000),
+    "bloom_v1_one_hash": (704, 1, XXH3, 0x0123456789ABCDEF, integers(500), 500),
+    "bloom_v1_strings": (8000, 18, XXH64, 42, strings(300), 300),
+}
+
+# Name: blocks, hash kind, seed, keys, capacity.
+COUNTING_RECIPES = {
+    "counting_v1_empty": (3, XXH3, 0, [], 1),
+    "counting_v1_saturated": (2, XXH3, 0, integers(300), 300),
+    "counting_v1_strings": (33, XXH64, 42, strings(300), 300),
+}
+
+
 def split_block(blocks, hash_kind, seed, keys):
     words = [0] * (8 * blocks)
     for key in keys:
@@ -108,27 +124,63 @@ def split_block(blocks, hash_kind, seed, keys):
     return struct.pack("<%dI" % len(words), *words)
 
 
-def file_of(filter_kind, hash_kind, seed, geometry, capacity, inserted, payload):
+def bloom(bits, hashes, hash_kind, seed, keys):
+    array = 0
+    for key in keys:
+        h = HASHES[hash_kind](key, seed)
+        x = h * bits >> 64
+        y = ((h ^ h >> 32) * 0xD6E8FEB86659FD93 % 2**64) * bits >> 64
+        for i in range(hashes):
+            array |= 1 << (x + i * y + (i**3 - i) // 6) % bits
+    return array.to_bytes(bits // 8, "little")
+
+
+def counting(blocks, hash_kind, seed, keys):
+    counters = [0] * (128 * blocks)
+    for key in keys:
+        h = HASHES[hash_kind](key, seed)
+        block = (h >> 32) * blocks >> 32
+        for w, salt in enumerate(SALTS):
+            i = 128 * block + 16 * w + ((h % 2**32 * salt % 2**32) >> 28)
+            counters[i] = min(15, counters[i] + 1)
+    return bytes(a + 16 * b for a, b in zip(counters[::2], counters[1::2]))
+
+
+def file_of(kind, geometry, hash_kind, seed, keys, capacity, payload):
     checksum = xxhash.xxh3_128_intdigest(payload)
     header = b"tamis\r\n\x1a" + struct.pack(
-        "<IIIIQQQQQQQQQQQQ", 1, 128, filter_kind, hash_kind, seed, *geometry, capacity, inserted,
-        128, len(payload), checksum % 2**64, checksum >> 64, 0, 0)
+        "<IIIIQQQQQQQQQQQQ", 1, 128, kind, hash_kind, seed, *geometry, capacity, len(keys), 128,
+        len(payload), checksum % 2**64, checksum >> 64, 0, 0)
     return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + payload
 
 
-def files():
-    for name, (blocks, hash_kind, seed, keys, capacity) in RECIPES.items():
-        yield name, file_of(1, hash_kind, seed, (blocks, 0, 0), capacity, len(keys),
-                            split_block(blocks, hash_kind, seed, keys))
-    for name, (bits, chunks, buckets, hash_kind, seed, keys, capacity) in CUCKOO_RECIPES.items():
-        yield name, file_of({8: 2, 12: 3, 16: 4}[bits], hash_kind, seed, (chunks, buckets, 0),
-                            capacity, len(keys), cuckoo(bits, chunks, buckets, hash_kind, seed, keys))
+def split_block_file(blocks, hash_kind, seed, keys, capacity):
+    payload = split_block(blocks, hash_kind, seed, keys)
+    return file_of(1, (blocks, 0, 0), hash_kind, seed, keys, capacity, payload)
+
+
+def bloom_file(bits, hashes, hash_kind, seed, keys, capacity):
+    payload = bloom(bits, hashes, hash_kind, seed, keys)
+    return file_of(6, (bits, hashes, 0), hash_kind, seed, keys, capacity, payload)
+
+
+def counting_file(blocks, hash_kind, seed, keys, capacity):
+    payload = counting(blocks, hash_kind, seed, keys)
+    return file_of(7, (blocks, 0, 0), hash_kind, seed, keys, capacity, payload)
+
+
+def cuckoo_file(bits, chunks, buckets, hash_kind, seed, keys, capacity):
+    payload = cuckoo(bits, chunks, buckets, hash_kind, seed, keys)
+    kind = {8: 2, 12: 3, 16: 4}[bits]
+    return file_of(kind, (chunks, buckets, 0), hash_kind, seed, keys, capacity, payload)
 
 
 def main():
     directory = pathlib.Path(sys.argv[1])
-    for name, file in files():
-        (directory / (name + ".tamis")).write_bytes(file)
+    for make_file, recipes in [(split_block_file, RECIPES), (cuckoo_file, CUCKOO_RECIPES),
+                               (bloom_file, BLOOM_RECIPES), (counting_file, COUNTING_RECIPES)]:
+        for name, recipe in recipes.items():
+            (directory / (name + ".tamis")).write_bytes(make_file(*recipe))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,9 @@ enum class FilterKind : uint32_t {
   kCuckoo8 = 2,
   kCuckoo12 = 3,
   kCuckoo16 = 4,
+  kBloom = 6,
+  kCounting = 7,
+  kScalable = 8,  // of no file yet
 };
 
 // "split-block", "cuckoo8" ...
@@ -30,7 +33,8 @@ const char* FilterKindName(FilterKind kind) noexcept;
 bool ParseFilterKind(std::string_view name, FilterKind& kind) noexcept;
 
 inline constexpr FilterKind kFilterKinds[] = {FilterKind::kSplitBlock, FilterKind::kCuckoo8,
-                                              FilterKind::kCuckoo12, FilterKind::kCuckoo16};
+                                              FilterKind::kCuckoo12,   FilterKind::kCuckoo16,
+                                              FilterKind::kBloom,      FilterKind::kCounting};
 
 // The header of a file, all of whose fields have passed their checks.
 struct FileHeader {

@@ -53,7 +53,7 @@ class Filter {
   // Keys inserted so far, duplicates included, less those erased; the sum of both after a merge.
   uint64_t inserted_count() const noexcept { return inserted_; }
   // Bytes of the filter itself.
-  uint64_t bytes() const noexcept { return storage_.size(); }
+  virtual uint64_t bytes() const noexcept { return storage_.size(); }
   // Bits of memory per key of the capacity.
   double bits_per_key() const noexcept {
     return 8.0 * static_cast<double>(bytes()) / static_cast<double>(capacity_);
@@ -94,12 +94,12 @@ class Filter {
   size_t Insert(Keys keys, std::span<uint64_t> rejected) noexcept;
 
   // Empties the filter. Throws Error(kReadOnly) if it is read_only().
-  void Clear();
+  virtual void Clear();
 
   // Writes the filter to `path`, atomically: to a temporary file in the same directory that is
   // synchronized and then renamed, so that under this name there is the old file or the whole new
   // one, and never a part. Throws Error(kIo), leaving no temporary file behind.
-  void Save(const std::filesystem::path& path) const;
+  virtual void Save(const std::filesystem::path& path) const;
 
   // The header that Save writes, without the checksum.
   virtual FileHeader Header() const noexcept = 0;
@@ -120,7 +120,7 @@ class Filter {
   // for how many that was possible, and adds the indices of the others to `rejects`.
   virtual size_t ChangeBatch(Change change, const Kernels& kernels, const Batch& batch,
                              uint64_t first, Rejects& rejects) noexcept = 0;
-  // For n keys in all. Throws Error(kOutOfMemory) or std::bad_alloc.
+  // For n keys in all; nullptr if there is none. Throws Error(kOutOfMemory) or std::bad_alloc.
   virtual std::unique_ptr<BulkWriter> MakeWriter(Change change, const Kernels& kernels, uint64_t n,
                                                  unsigned lanes);
   // Whether a writer is expected to beat ChangeBatch for n keys on one thread.
@@ -148,6 +148,8 @@ class Filter {
   friend class Engine;
   friend class PartitionedInserter;
   friend struct FilterAccess;
+  template <typename F>
+  friend class ScalableFilter;
 
   // The bulk functions with the kernels of a given backend; `first` is added to every index.
   size_t ContainsWith(const Kernels& kernels, const Keys& keys, uint64_t* bits) const noexcept;

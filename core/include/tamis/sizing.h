@@ -57,6 +57,42 @@ cuckoo::Geometry CuckooGeometryOfBytes(int fingerprint_bits, uint64_t bytes);
 
 // The most keys for which a table is what CuckooGeometry would call large enough; at least 1.
 uint64_t CuckooCapacity(int fingerprint_bits, const cuckoo::Geometry& geometry, double fpr = 0);
+// The probability that a classic Bloom filter of `num_bits` bits and `num_hashes` bits per key,
+// holding `keys` distinct keys, answers "maybe" for a key that is not in it: (1 - e^(-kn/m))^k
+// (Bloom, 1970). num_bits, num_hashes >= 1.
+double BloomFpr(double keys, uint64_t num_bits, uint32_t num_hashes);
+
+// The bits m of a classic Bloom filter for `capacity` keys at a rate of `fpr`: -n ln p / ln^2 2,
+// and where a whole number of hashes needs a little more, that; rounded up to whole words of 64
+// bits. Throws Error(kInvalidArgument) unless fpr is in [kMinFpr, kMaxFpr] and the result is at
+// most bloom::kMaxBits.
+uint64_t BloomBits(uint64_t capacity, double fpr);
+
+// The bits per key k that make the rate smallest: max(1, round(m/n ln 2)), at most
+// bloom::kMaxHashes. num_bits, capacity >= 1.
+uint32_t BloomHashes(uint64_t num_bits, uint64_t capacity);
+
+// The most keys for which BloomFpr with the best number of hashes is at most `fpr`; at least 1.
+// num_bits in [64, bloom::kMaxBits]; throws as above.
+uint64_t BloomCapacity(uint64_t num_bits, double fpr);
+
+// The number of distinct keys whose insertion leaves `bits_set` of a filter's bits set, in
+// expectation: -(m/k) ln(1 - B/m) (Swamidass and Baldi, "Mathematical Correction for Fingerprint
+// Similarity Measures to Improve Chemical Retrieval", 2007). Infinite when every bit is set.
+double BloomEstimatedCount(uint64_t bits_set, uint64_t num_bits, uint32_t num_hashes);
+
+// The probability that a counting filter of `num_blocks` blocks holding `keys` distinct keys
+// answers "maybe" for a key that is not in it: SplitBlockFpr with 16 counters in each word in place
+// of 32 bits. num_blocks >= 1.
+double CountingFpr(double keys, uint64_t num_blocks);
+
+// As the functions of split-block filters of these names; at most counting::kMaxBlocks (256 GiB).
+uint64_t CountingBlocks(uint64_t capacity, double fpr);
+uint64_t CountingCapacity(uint64_t num_blocks, double fpr);
+
+// The number of distinct keys that leave `counters` of a filter's counters other than 0, in
+// expectation: n = -16 z ln(1 - B / (128 z)). Infinite when all are.
+double CountingEstimatedCount(uint64_t counters, uint64_t num_blocks);
 
 }  // namespace tamis
 

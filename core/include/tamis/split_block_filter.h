@@ -67,6 +67,21 @@ class SplitBlockBloomFilter final : public Filter {
   // both sets. Throws Error(kIncompatible) unless blocks and hash are equal, Error(kReadOnly).
   void Merge(const SplitBlockBloomFilter& other);
 
+  // Keeps what both filters have: no key that is in both is lost. The false-positive rate is at
+  // most the smaller of both, and more than that of a filter built from the common keys;
+  // estimated_count() then counts common bits, more than the common keys set. inserted_count()
+  // becomes the smaller of both. Throws as Merge does.
+  void Intersect(const SplitBlockBloomFilter& other);
+
+  // The number of distinct keys in either filter: that of their union. Throws Error(kIncompatible)
+  // unless CanMerge(*this, other). O(bytes()).
+  double estimated_union_count(const SplitBlockBloomFilter& other) const;
+  // The number of distinct keys in both: those of each less those of the union (Papapetrou,
+  // Siberski and Nejdl, "Cardinality estimation and dynamic length adaptation for Bloom filters",
+  // 2010). A difference of large numbers: where the sets overlap little its error is as large as
+  // itself.
+  double estimated_intersection_count(const SplitBlockBloomFilter& other) const;
+
   // A filter of half the blocks, bit for bit the one that would have been built from the same keys
   // at that size: blocks 2i and 2i + 1 become block i. For filters that were made too large. Throws
   // Error(kInvalidArgument) if the number of blocks is odd.
@@ -76,6 +91,8 @@ class SplitBlockBloomFilter final : public Filter {
   SplitBlockBloomFilter Clone(const MemoryOptions& memory = {}) const;
 
  private:
+  friend class CountingBloomFilter;  // for Freeze
+
   SplitBlockBloomFilter(const FilterOptions& options, uint64_t num_blocks);
   SplitBlockBloomFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);
 

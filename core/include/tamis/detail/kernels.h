@@ -80,6 +80,26 @@ struct CuckooKernels {
                          size_t n);
 };
 
+struct BloomKernels {
+  // As the functions of SplitBlockKernels of these names.
+  void (*contains)(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
+                   const Batch& batch, uint64_t* bits);
+  void (*insert)(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, const Batch& batch);
+  bool (*contains_one)(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
+                       uint64_t hash);
+  void (*insert_one)(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, uint64_t hash);
+};
+
+struct CountingKernels {
+  // As the functions of SplitBlockKernels of these names.
+  void (*contains)(const uint64_t* words, uint64_t num_blocks, const Batch& batch, uint64_t* bits);
+  void (*insert)(uint64_t* words, uint64_t num_blocks, const Batch& batch);
+  bool (*contains_one)(const uint64_t* words, uint64_t num_blocks, uint64_t hash);
+  void (*insert_one)(uint64_t* words, uint64_t num_blocks, uint64_t hash);
+  // Returns false, with nothing changed, if a counter of the hash is 0.
+  bool (*erase_one)(uint64_t* words, uint64_t num_blocks, uint64_t hash);
+};
+
 struct Kernels {
   // hashes[i] = the hash of value i; n of them.
   void (*hash)(const Batch& batch, uint64_t* hashes);
@@ -94,6 +114,8 @@ struct Kernels {
   uint64_t (*popcount)(const uint64_t* words, size_t n);
   // into[i] |= from[i] for n words.
   void (*merge)(uint64_t* into, const uint64_t* from, size_t n);
+  // into[i] &= from[i] for n words.
+  void (*intersect)(uint64_t* into, const uint64_t* from, size_t n);
 
   SplitBlockKernels split_block;
   CuckooKernels cuckoo8, cuckoo12, cuckoo16;
@@ -104,6 +126,8 @@ struct Kernels {
     if constexpr (kBits == 12) return cuckoo12;
     if constexpr (kBits == 16) return cuckoo16;
   }
+  BloomKernels bloom;
+  CountingKernels counting;
 };
 
 }  // namespace tamis

@@ -1,0 +1,153 @@
+// A filter for a number of keys that nobody knows beforehand.
+#ifndef TAMIS_SCALABLE_FILTER_H_
+#define TAMIS_SCALABLE_FILTER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "tamis/bloom_filter.h"
+#include "tamis/cuckoo_filter.h"
+#include "tamis/erasable_filter.h"
+#include "tamis/filter.h"
+#include "tamis/split_block_filter.h"
+
+namespace tamis {
+
+struct ScalableOptions {
+  uint64_t initial_capacity = uint64_t{1} << 16;  // keys of the first layer, at least 1
+  double fpr = 0.01;                              // bound of the whole, in [kMinFpr, kMaxFpr]
+  double growth = 2;        // each layer has so many times the capacity of the last, in [1, 1024]
+  double tightening = 0.5;  // and so many times its false-positive rate, in [0.01, 0.99]
+  uint64_t max_bytes = 0;   // of all layers together; 0: no limit
+  HashSpec hash = {};
+  MemoryOptions memory = {};
+  const Backend* backend = nullptr;  // nullptr: DefaultBackend()
+};
+
+namespace detail {
+
+// What a scalable filter is: with layers that can erase, an ErasableFilter.
+template <bool kErases>
+class ScalableBase : public Filter {
+ protected:
+  using Filter::Filter;
+  virtual bool EraseFromLayers(uint64_t hash) noexcept = 0;
+};
+
+template <>
+class ScalableBase<true> : public ErasableFilter {
+ public:
+  using ErasableFilter::Erase;
+
+  // One key. Returns false, with nothing changed, if no layer has it, or more than one may.
+  bool Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
+  bool Erase(std::string_view key) noexcept { return EraseHash(HashBytes(key, hash_)); }
+  bool EraseHash(uint64_t hash) noexcept { return EraseFromLayers(hash); }
+
+ protected:
+  using ErasableFilter::ErasableFilter;
+  virtual bool EraseFromLayers(uint64_t hash) noexcept = 0;
+};
+
+}  // namespace detail
+
+// A chain of filters of one kind (Almeida, Baquero, Preguica and Hutchison, "Scalable Bloom
+// Filters", 2007): when the newest layer is full a larger one is begun. A key is in one layer, so
+// it may be in if ANY layer says maybe, and is not in only if all say no.
+//
+// The rates of the layers are p (1 - r), p (1 - r) r, p (1 - r) r^2 ... for the bound p and the
+// tightening r. Their sum, and with it the rate of the whole, stays below p for any number of
+// layers. That has its price in memory, log2(1/r) times 1.44 bits per key and layer with classic
+// layers and more with split-block ones: where the number of keys is known, a filter of that size
+// is smaller and faster. Compact makes one.
+//
+// Duplicates count as keys. All bulk forms of Filter, and Engine, work; changes are made by one
+// thread. A scalable filter cannot be saved or merged; what Compact returns can.
+//
+// F is SplitBlockBloomFilter, BloomFilter or CuckooFilter<8, 12 or 16>. With layers that can erase
+// so can the whole; a key that more than one layer may have is then refused, and stays: the others
+// of these layers would lose what stands for another key.
+template <typename F>
+class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<ErasableFilter, F>> {
+ public:
+  static constexpr bool kErases = std::is_base_of_v<ErasableFilter, F>;
+
+  // Makes the first layer. Throws Error(kInvalidArgument) for options out of range or if the first
+  // layer is larger than max_bytes, Error(kOutOfMemory), Error(kUnknownBackend).
+  explicit ScalableFilter(const ScalableOptions& options);
+
+  ScalableFilter(ScalableFilter&&) noexcept = default;
+  ScalableFilter& operator=(ScalableFilter&&) noexcept = default;
+
+  FilterKind kind() const noexcept override { return FilterKind::kScalable; }
+  const ScalableOptions& options() const noexcept { return options_; }
+  // Oldest first; at least one.
+  const std::vector<F>& layers() const noexcept { return layers_; }
+  uint64_t bytes() const noexcept override;
+  // The sum of those of the layers.
+  double estimated_count() const noexcept override;
+  // 1 - (1 - p1) (1 - p2) ... for the expected rates of the layers.
+  double expected_fpr() const noexcept override;
+  FileHeader Header() const noexcept override;
+
+  using Filter::Contains;
+  using Filter::Insert;
+
+  // One key. Integers are keys by their value widened to 64 bits (see Keys).
+  bool Contains(uint64_t key) const noexcept { return ContainsHash(this->hasher_(key)); }
+  bool Contains(std::string_view key) const noexcept {
+    return ContainsHash(HashBytes(key, this->hash_));
+  }
+  bool ContainsHash(uint64_t hash) const noexcept;
+
+  // One key. Returns false, with nothing changed, if there is no room for it and another layer
+  // would exceed max_bytes, memory, or the smallest rate that a layer can have.
+  bool Insert(uint64_t key) noexcept { return InsertHash(this->hasher_(key)); }
+  bool Insert(std::string_view key) noexcept { return InsertHash(HashBytes(key, this->hash_)); }
+  bool InsertHash(uint64_t hash) noexcept;
+
+  // Back to one empty layer, the first.
+  void Clear() override;
+
+  // Throws Error(kUnsupported).
+  void Save(const std::filesystem::path& path) const override;
+
+  // One filter of these keys, sized for their number at the rate of the whole, with the same hash.
+  // `keys` are those that were inserted, which only the caller has. Throws Error(kInvalidArgument)
+  // if there are none or one of them is not in this filter, and as the constructor of F.
+  F Compact(Keys keys) const;
+
+ private:
+  void Probe(const Kernels& kernels, const Batch& batch, uint64_t* bits) const noexcept override;
+  size_t ChangeBatch(Change change, const Kernels& kernels, const Batch& batch, uint64_t first,
+                     Rejects& rejects) noexcept override;
+  // Keys are written in their order.
+  std::unique_ptr<BulkWriter> MakeWriter(Change, const Kernels&, uint64_t, unsigned) override {
+    return nullptr;
+  }
+  bool WriterPays(uint64_t) const noexcept override { return false; }
+
+  bool EraseFromLayers(uint64_t hash) noexcept override;
+  size_t InsertHashes(const Kernels& kernels, const uint64_t* hashes, size_t n, uint64_t first,
+                      Rejects& rejects) noexcept;
+  void AddLayer();
+  bool TryAddLayer() noexcept;
+
+  ScalableOptions options_;
+  std::vector<F> layers_;
+};
+
+extern template class ScalableFilter<SplitBlockBloomFilter>;
+extern template class ScalableFilter<BloomFilter>;
+extern template class ScalableFilter<CuckooFilter<8>>;
+extern template class ScalableFilter<CuckooFilter<12>>;
+extern template class ScalableFilter<CuckooFilter<16>>;
+
+}  // namespace tamis
+
+#endif  // TAMIS_SCALABLE_FILTER_H_

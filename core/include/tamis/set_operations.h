@@ -1,0 +1,24 @@
+// Whether filters can be combined. The operations are members of the classes that have them.
+#ifndef TAMIS_SET_OPERATIONS_H_
+#define TAMIS_SET_OPERATIONS_H_
+
+#include <string>
+
+#include "tamis/filter.h"
+
+namespace tamis {
+
+// Yes, or why not.
+struct MergeCheck {
+  std::string reason;  // empty if the filters can be merged; one sentence without a period
+
+  explicit operator bool() const noexcept { return reason.empty(); }
+};
+
+// Whether `a` and `b` can be merged or intersected: both must be of the same kind, one that can be
+// merged at all, and agree in geometry, hash and seed.
+MergeCheck CanMerge(const Filter& a, const Filter& b);
+
+}  // namespace tamis
+
+#endif  // TAMIS_SET_OPERATIONS_H_

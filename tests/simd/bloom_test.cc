@@ -1,0 +1,176 @@
+// The kernels of classic Bloom filters of every backend: same answers, same filter memory as the
+// portable one.
+#include "tamis/bloom.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <vector>
+
+#include "tamis/detail/kernels.h"
+#include "tamis/keys.h"
+#include "tests/simd/kernel_test_util.h"
+#include "tests/test_util.h"
+
+namespace tamis {
+namespace {
+
+class BloomKernelTest : public BackendTest {
+ protected:
+  const BloomKernels& bloom() const { return kernels().bloom; }
+  const BloomKernels& oracle() const { return portable().bloom; }
+};
+
+constexpr uint32_t kHashCounts[] = {1, 2, 3, 7, 8, 13, 64};
+
+// The share of bits that makes about half of all probes hits, but for few hashes.
+std::vector<uint64_t> RandomWords(uint64_t num_words, uint32_t num_hashes) {
+  std::vector<uint64_t> words(num_words);
+  Random random(num_words);
+  for (uint64_t& word : words) {
+    word = random();
+    for (uint32_t i = 2; i < 2 * num_hashes; i *= 2) word |= random();
+  }
+  return words;
+}
+
+std::vector<size_t> Sizes() {
+  std::vector<size_t> sizes = TestSizes();
+  for (const size_t n : {511, 519, 520, 1023, 1024, 1025, 1031, 2500}) sizes.push_back(n);
+  return sizes;
+}
+
+TEST_P(BloomKernelTest, ContainsEqualsPortable) {
+  for (const uint64_t num_words : {1, 2, 3, 1000, 300'000}) {
+    const uint64_t num_bits = 64 * num_words;
+    for (const uint32_t num_hashes : kHashCounts) {
+      const GuardedArray<uint64_t> words(RandomWords(num_words, num_hashes), num_words % 2);
+      size_t hits = 0, misses = 0;
+      for (const BatchSpec& spec : kBatchSpecs) {
+        for (const size_t n : Sizes()) {
+          const GuardedArray<uint64_t> values(RandomValues(n, /*seed=*/n), n % 2);
+          const Batch batch = spec.Make(values.data(), n);
+          std::vector<uint64_t> want(BitmapWords(n));
+          oracle().contains(words.data(), num_bits, num_hashes, batch, want.data());
+          const auto got = GuardedArray<uint64_t>::Output(BitmapWords(n), n % 2);
+          bloom().contains(words.data(), num_bits, num_hashes, batch, got.data());
+          ASSERT_EQ(got.vector(), want)
+              << num_words << " words, " << num_hashes << " hashes, " << spec << ", n = " << n;
+          ASSERT_TRUE(got.Intact());
+          const uint64_t ones = portable().popcount(want.data(), want.size());
+          hits += ones;
+          misses += n - ones;
+        }
+      }
+      EXPECT_TRUE(words.Intact());
+      EXPECT_GT(hits, 1000u) << num_words << " words, " << num_hashes << " hashes";
+      if (num_words > 3) {
+        EXPECT_GT(misses, 1000u) << num_words << " words, " << num_hashes;
+      }
+    }
+  }
+}
+
+TEST_P(BloomKernelTest, InsertEqualsPortable) {
+  for (const uint64_t num_words : {1, 2, 3, 1000, 300'000}) {
+    const uint64_t num_bits = 64 * num_words;
+    for (const uint32_t num_hashes : kHashCounts) {
+      GuardedArray<uint64_t> want(num_words, num_words % 2), got(num_words, num_words % 2);
+      for (const BatchSpec& spec : kBatchSpecs) {
+        for (const size_t n : Sizes()) {
+          const GuardedArray<uint64_t> values(RandomValues(n, spec.seed + n), n % 2);
+          const Batch batch = spec.Make(values.data(), n);
+          oracle().insert(want.data(), num_bits, num_hashes, batch);
+          bloom().insert(got.data(), num_bits, num_hashes, batch);
+          if (num_words <= 1000) {
+            ASSERT_EQ(got.vector(), want.vector())
+                << num_words << " words, " << num_hashes << " hashes, " << spec << ", n = " << n;
+          }
+        }
+      }
+      ASSERT_EQ(got.vector(), want.vector()) << num_words << " words, " << num_hashes << " hashes";
+      EXPECT_TRUE(got.Intact());
+    }
+  }
+}
+
+TEST_P(BloomKernelTest, OneKeyEqualsPortable) {
+  for (const uint64_t num_words : {1, 3, 1000}) {
+    const uint64_t num_bits = 64 * num_words;
+    for (const uint32_t num_hashes : kHashCounts) {
+      const auto probed = RandomWords(num_words, num_hashes);
+      GuardedArray<uint64_t> want(num_words), got(num_words);
+      for (const uint64_t hash : RandomValues(300, /*seed=*/num_words)) {
+        ASSERT_EQ(bloom().contains_one(probed.data(), num_bits, num_hashes, hash),
+                  oracle().contains_one(probed.data(), num_bits, num_hashes, hash));
+        oracle().insert_one(want.data(), num_bits, num_hashes, hash);
+        bloom().insert_one(got.data(), num_bits, num_hashes, hash);
+        ASSERT_TRUE(bloom().contains_one(got.data(), num_bits, num_hashes, hash));
+      }
+      EXPECT_EQ(got.vector(), want.vector());
+    }
+  }
+}
+
+// A key is missing if any one of its bits is.
+TEST_P(BloomKernelTest, EveryBitCounts) {
+  constexpr uint64_t kBits = 64 * 100'003;
+  constexpr uint32_t kHashes = 7;
+  std::vector<uint64_t> words(kBits / 64);
+  for (const uint64_t hash : RandomKeys(50, /*seed=*/3)) {
+    bloom::Walk walk = bloom::Start(hash, kBits);
+    for (uint32_t i = 1; i <= kHashes; ++i) {
+      std::fill(words.begin(), words.end(), ~uint64_t{0});
+      words[walk.position / 64] ^= uint64_t{1} << (walk.position % 64);
+      const std::vector<uint64_t> hashes(70, hash);
+      uint64_t bits[2];
+      bloom().contains(words.data(), kBits, kHashes, HashBatch(hashes.data(), 70), bits);
+      EXPECT_EQ(bits[0] | bits[1], 0u) << "position " << i;
+      walk = bloom::Next(walk, i, kBits);
+    }
+  }
+}
+
+// 16 GiB of which only the pages that are written take memory.
+TEST_P(BloomKernelTest, PositionsPast2To36BitsAreNotCutOff) {
+  constexpr uint64_t kBits = (uint64_t{1} << 37) - 64;
+  constexpr size_t kBytes = kBits / 8;
+  constexpr uint32_t kHashes = 7;
+  void* const map = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (map == MAP_FAILED) GTEST_SKIP() << "no 16 GiB of address space";
+#ifdef MADV_NOHUGEPAGE
+  madvise(map, kBytes, MADV_NOHUGEPAGE);
+#endif
+  auto* const words = static_cast<uint64_t*>(map);
+
+  const std::vector<uint64_t> hashes = RandomKeys(300, /*seed=*/4);
+  bloom().insert(words, kBits, kHashes, HashBatch(hashes.data(), 200));
+  for (size_t i = 200; i < 300; ++i) bloom().insert_one(words, kBits, kHashes, hashes[i]);
+  uint64_t far = 0, set = 0;
+  for (const uint64_t hash : hashes) {
+    bloom::Walk walk = bloom::Start(hash, kBits);
+    for (uint32_t i = 1; i <= kHashes; ++i) {
+      far += walk.position >= uint64_t{1} << 36;
+      set += bloom::TestBit(words, walk.position);
+      walk = bloom::Next(walk, i, kBits);
+    }
+  }
+  EXPECT_EQ(set, 300u * kHashes);
+  EXPECT_NEAR(static_cast<double>(far), 150.0 * kHashes, 100);
+  std::vector<uint64_t> probes = hashes;
+  for (size_t i = 0; i < probes.size(); i += 3) probes[i] ^= 0x20;  // other steps
+  std::vector<uint64_t> got(BitmapWords(300)), want(got);
+  bloom().contains(words, kBits, kHashes, HashBatch(probes.data(), 300), got.data());
+  oracle().contains(words, kBits, kHashes, HashBatch(probes.data(), 300), want.data());
+  EXPECT_EQ(got, want);
+  EXPECT_EQ(portable().popcount(got.data(), got.size()), 200u);
+  munmap(map, kBytes);
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, BloomKernelTest,
+                         testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
+
+}  // namespace
+}  // namespace tamis
