@@ -4,6 +4,8 @@
 #include <type_traits>
 
 #include "bench/suite/subject.h"
+#include "tamis/bloom_filter.h"
+#include "tamis/counting_filter.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/engine.h"
 #include "tamis/split_block_filter.h"
@@ -131,6 +133,8 @@ Subjects TamisSubjects() {
   add(std::in_place_type<CuckooFilter<8>>, "cuckoo8", 0, false);
   add(std::in_place_type<CuckooFilter<12>>, "cuckoo12", 0, false);
   add(std::in_place_type<CuckooFilter<16>>, "cuckoo16", 0, false);
+  add(std::in_place_type<BloomFilter>, "bloom", 12, true);
+  add(std::in_place_type<CountingBloomFilter>, "counting", 48, false);
   return subjects;
 }
 

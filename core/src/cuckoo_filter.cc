@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -34,7 +35,16 @@ uint64_t CapacityFor(const FilterOptions& options, const cuckoo::Geometry& geome
                     std::to_string(kBits) + "-bit fingerprints has room for " +
                     std::to_string(most) + " there");
   }
-  return options.capacity != 0 ? options.capacity : most;
+  const uint64_t capacity = options.capacity != 0 ? options.capacity : most;
+  // CuckooCapacity is at least 1, whatever the rate.
+  const double fpr = CuckooFpr(kBits, static_cast<double>(capacity), geometry.buckets());
+  if (options.fpr != 0 && fpr > options.fpr * (1 + 1e-9)) {
+    std::ostringstream message;
+    message << "a false-positive rate of " << options.fpr << " is out of reach of " << options.bytes
+            << " bytes of " << kBits << "-bit fingerprints: with one key it is " << fpr;
+    throw Error(ErrorCode::kInvalidArgument, message.str());
+  }
+  return capacity;
 }
 
 }  // namespace

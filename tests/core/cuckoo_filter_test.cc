@@ -87,6 +87,11 @@ TYPED_TEST(CuckooFilterTest, OptionsOutOfRange) {
   }
 }
 
+TYPED_TEST(CuckooFilterTest, RatesOutOfReachAreRefused) {
+  ExpectError([] { TypeParam filter({.fpr = 1e-12, .bytes = 1000}); }, ErrorCode::kInvalidArgument,
+              "1e-12 is out of reach of 1000 bytes");
+}
+
 TYPED_TEST(CuckooFilterTest, ANewFilterIsEmpty) {
   const TypeParam filter({.capacity = 1000});
   EXPECT_EQ(filter.size(), 0u);

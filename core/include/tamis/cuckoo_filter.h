@@ -38,8 +38,9 @@ namespace tamis {
 // slot and is erased by itself. Erase must only be called for keys that were inserted (see
 // ErasableFilter).
 //
-// It cannot grow: a fingerprint has too few bits of the hash for a larger table. Neither can two be
-// merged. What bulk and one-key functions do is the same, bit for bit, in any mix of them.
+// It cannot grow: a fingerprint has too few bits of the hash for a larger table (ScalableFilter
+// chains several). Neither can two be merged. What bulk and one-key functions do is the same, bit
+// for bit, in any mix of them.
 template <int kBits>
 class CuckooFilter final : public ErasableFilter {
  public:

@@ -51,8 +51,8 @@ double CuckooFpr(int fingerprint_bits, double keys, uint64_t buckets);
 // range.
 cuckoo::Geometry CuckooGeometry(int fingerprint_bits, uint64_t capacity, double fpr = 0);
 
-// The largest table of at most `bytes`. Throws Error(kInvalidArgument) for a width or size out of
-// range.
+// The largest table of at most `bytes` in as few equal chunks as it takes. Throws
+// Error(kInvalidArgument) for a width or size out of range.
 cuckoo::Geometry CuckooGeometryOfBytes(int fingerprint_bits, uint64_t bytes);
 
 // The most keys for which a table is what CuckooGeometry would call large enough; at least 1.
