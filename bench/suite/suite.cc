@@ -1,7 +1,6 @@
 #include "bench/suite/suite.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <limits>
@@ -19,8 +18,6 @@ namespace {
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr size_t kMinRepetitions = 3;
 constexpr uint64_t kLimitReads = uint64_t{4} << 20;
-
-constexpr double kGrowth = 1.5;  // of the time of size classes
 
 // The same in each run of one mode, if time allows.
 size_t MostRepetitions(Mode mode) {
@@ -88,8 +85,6 @@ Suite::Suite(const SuiteOptions& options, const Pinning& pinning, Sampler& sampl
   }
 }
 
-Suite::~Suite() = default;
-
 PlanInput Suite::Input() const {
   return {options_.mode, backends_, results_.processors, options_.filter};
 }
@@ -143,6 +138,8 @@ void Suite::Verify() {
   results_.default_backend = backends_[0]->name;
 }
 
+double Suite::Elapsed() const { return 1e-9 * (NowNs(Time::kWall) - start_ns_); }
+
 Results Suite::Run() {
   Verify();
   bool any = false;
@@ -155,53 +152,66 @@ Results Suite::Run() {
     const std::vector<Accuracy> points = MeasureAccuracy(*subject, BestWay(*subject, 1));
     results_.accuracy.insert(results_.accuracy.end(), points.begin(), points.end());
   }
-  for (size_t i = 0; i < results_.sizes.size(); ++i) RunSize(i);
-  results_.seconds = 1e-9 * (NowNs(Time::kWall) - start_ns_);
+  for (const SizeClass& size : results_.sizes) {
+    auto contenders = ContendersFor(size, subjects_, Input());
+    if (!contenders.empty()) turns_.emplace_back(size, std::move(contenders));
+  }
+  // Sizes take turns, too: what a neighbour does to the memory or a shared cache for minutes would
+  // else fall on one of them.
+  while (Turns* const turns = Next()) Repeat(*turns);
+  for (Turns& turns : turns_) {
+    for (Limit& limit : turns.limits) results_.limits.push_back(std::move(limit));
+    for (Row& row : turns.rows) results_.rows.push_back(std::move(row));
+  }
+  turns_.clear();
+  results_.seconds = Elapsed();
   return std::move(results_);
 }
 
-double Suite::SecondsLeft(const Turns& turns) const {
-  if (options_.budget_seconds <= 0) return -1;
-  const double spent = 1e-9 * (NowNs(Time::kWall) - turns.start_ns);
-  const double all = static_cast<double>(turns.repetitions) * turns.repetition_seconds;
-  const double rest =
-      options_.budget_seconds - 1e-9 * (turns.start_ns - start_ns_) - turns.share_seconds;
-  return std::max(0.0, (all > 0 ? all : turns.share_seconds) - spent) + std::max(0.0, rest);
+void Suite::Repeat(Turns& turns) {
+  const double start = NowNs(Time::kWall);
+  MeasureLimits(turns);
+  for (size_t i = 0; i < turns.contenders.size(); ++i) {
+    // The order rotates, so that no one is always the first after another.
+    const size_t turn = (i + turns.repetition) % turns.contenders.size();
+    Turn(turns, turns.contenders[turn], turns.repetition == 0);
+  }
+  turns.reference.reset();  // only the first repetition checks
+  turns.repetition_seconds = 1e-9 * (NowNs(Time::kWall) - start);
+  ++turns.repetition;
 }
 
-void Suite::RunSize(size_t index) {
-  std::vector<Contender> contenders = ContendersFor(results_.sizes[index], subjects_, Input());
-  if (contenders.empty()) return;
-  Turns turns(results_.sizes[index], std::move(contenders));
-  turns.repetitions = options_.repetitions.value_or(MostRepetitions(options_.mode));
-  // A size class has half as much time again as the one before, if it takes that much.
-  const double left = options_.budget_seconds - 1e-9 * (turns.start_ns - start_ns_);
-  const auto classes = static_cast<double>(results_.sizes.size() - index);
-  turns.share_seconds = left * (kGrowth - 1) / (std::pow(kGrowth, classes) - 1);
-
-  for (; turns.repetition < turns.repetitions; ++turns.repetition) {
-    const double start = NowNs(Time::kWall);
-    MeasureLimits(turns);
-    for (size_t i = 0; i < turns.contenders.size(); ++i) {
-      // The order rotates, so that no one is always the first after another.
-      const size_t turn = (i + turns.repetition) % turns.contenders.size();
-      Turn(turns, turns.contenders[turn], turns.repetition == 0);
-    }
-    turns.repetition_seconds = 1e-9 * (NowNs(Time::kWall) - start);
-    turns.reference.reset();  // only the first repetition checks
-    if (options_.repetitions || options_.budget_seconds <= 0 || turns.repetition == 0) continue;
-    const double spent = 1e-9 * (NowNs(Time::kWall) - turns.start_ns);
-    const double more = std::max(0.0, (turns.share_seconds - spent) / turns.repetition_seconds);
-    turns.repetitions = std::clamp(turns.repetition + 1 + static_cast<size_t>(more),
-                                   kMinRepetitions, MostRepetitions(options_.mode));
+Turns* Suite::Next() {
+  const auto most = options_.repetitions.value_or(MostRepetitions(options_.mode));
+  const bool all = options_.repetitions || options_.budget_seconds <= 0;
+  Turns* next = nullptr;
+  for (Turns& turns : turns_) {
+    if (turns.repetition >= most) continue;
+    const bool fits = all || turns.repetition < kMinRepetitions ||
+                      Elapsed() + turns.repetition_seconds <= options_.budget_seconds;
+    if (fits && (next == nullptr || turns.repetition < next->repetition)) next = &turns;
   }
-  for (Limit& limit : turns.limits) results_.limits.push_back(std::move(limit));
-  for (Row& row : turns.rows) results_.rows.push_back(std::move(row));
+  return next;
+}
+
+double Suite::SecondsLeft() const {
+  if (options_.budget_seconds <= 0) return -1;
+  double least = 0;
+  double most = 0;
+  for (const Turns& turns : turns_) {
+    if (turns.repetition == 0) return std::max(0.0, options_.budget_seconds - Elapsed());
+    const auto repetitions = [&](size_t count) {
+      return turns.repetition_seconds *
+             static_cast<double>(count - std::min(count, turns.repetition));
+    };
+    least += repetitions(options_.repetitions.value_or(kMinRepetitions));
+    most += repetitions(options_.repetitions.value_or(MostRepetitions(options_.mode)));
+  }
+  return std::clamp(options_.budget_seconds - Elapsed(), least, most);
 }
 
 void Suite::MeasureLimits(Turns& turns) {
-  progress_.Show(turns.size.name + " " + SizeText(turns.size.bytes) + ", limits",
-                 SecondsLeft(turns));
+  progress_.Show(turns.size.name + " " + SizeText(turns.size.bytes) + ", limits", SecondsLeft());
   const int passes = static_cast<int>(std::clamp<uint64_t>(kLimitReads / turns.num_lines(), 1, 16));
   const auto measure = [&](bool huge_pages, unsigned threads) {
     pinning_.PinTo(threads);
@@ -337,9 +347,8 @@ double Suite::Sample(Turns& turns, const Contender& contender, const Case& c, ui
   const Subject& subject = *contender.subject;
   const std::string name = CaseName(subject.kind(), c, turns.size, contender.huge_pages);
   progress_.Show(turns.size.name + " " + SizeText(turns.size.bytes) + ", repetition " +
-                     std::to_string(turns.repetition + 1) + " of " +
-                     std::to_string(turns.repetitions) + ", " + name,
-                 SecondsLeft(turns));
+                     std::to_string(turns.repetition + 1) + ", " + name,
+                 SecondsLeft());
   const auto bytes = static_cast<double>(subject.bytes());
   pinning_.PinTo(c.threads);
   const double ns =

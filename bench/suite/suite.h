@@ -2,6 +2,7 @@
 #ifndef TAMIS_BENCH_SUITE_SUITE_H_
 #define TAMIS_BENCH_SUITE_SUITE_H_
 
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "bench/suite/progress.h"
 #include "bench/suite/results.h"
 #include "bench/suite/sampler.h"
+#include "bench/suite/turns.h"
 
 namespace tamis::bench {
 
@@ -26,12 +28,9 @@ struct SuiteOptions {
   std::optional<uint64_t> max_bytes;  // of a filter
 };
 
-struct Turns;  // "bench/suite/turns.h"
-
 class Suite {
  public:
   Suite(const SuiteOptions& options, const Pinning& pinning, Sampler& sampler, Progress& progress);
-  ~Suite();
 
   // The names of all cases, in the order of their first repetition.
   std::vector<std::string> CaseNames() const;
@@ -41,7 +40,10 @@ class Suite {
 
  private:
   void Verify();
-  void RunSize(size_t index);
+  // One repetition of all that is measured at one size.
+  void Repeat(Turns& turns);
+  // The size with the fewest repetitions of those that have time for another; nothing if none has.
+  Turns* Next();
   void MeasureLimits(Turns& turns);
   void Turn(Turns& turns, const Contender& contender, bool first);
   void MeasureBuilds(Turns& turns, const Contender& contender);
@@ -53,7 +55,8 @@ class Suite {
                  double ns_per_key);
   double Sample(Turns& turns, const Contender& contender, const Case& c, uint64_t batch,
                 const std::function<double()>& iterate);
-  double SecondsLeft(const Turns& turns) const;
+  double Elapsed() const;      // seconds
+  double SecondsLeft() const;  // about; negative if there is no budget
   PlanInput Input() const;
   Way BestWay(const Subject& subject, unsigned threads) const;
 
@@ -64,6 +67,7 @@ class Suite {
   std::vector<const Backend*> backends_;  // the default one first
   Subjects subjects_;
   Results results_;
+  std::deque<Turns> turns_;  // by size
   double start_ns_;
 };
 

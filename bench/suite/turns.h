@@ -15,7 +15,6 @@
 #include "bench/suite/keys.h"
 #include "bench/suite/plan.h"
 #include "bench/suite/results.h"
-#include "bench/timing.h"
 
 namespace tamis::bench {
 
@@ -59,11 +58,8 @@ struct Turns {
   std::map<std::pair<unsigned, bool>, double> line_ns;  // of this repetition; threads, huge pages
   std::map<std::pair<Subject*, bool>, Rates> rates;     // by subject and huge pages
   std::vector<Limit> limits;
-  std::vector<Row> rows;  // in the order of the first repetition
-  size_t repetition = 0;
-  size_t repetitions = 1;
-  double start_ns = NowNs(Time::kWall);
-  double share_seconds = 0;       // of the budget
+  std::vector<Row> rows;          // in the order of the first repetition
+  size_t repetition = 0;          // so many are done
   double repetition_seconds = 0;  // of the last one
 };
 
