@@ -6,10 +6,9 @@
 
 namespace tamis::bench {
 
-// Seconds that a run takes at most on a machine that is not slow; some are left for what comes
-// after the last size.
-constexpr double kQuickSeconds = 120;
-constexpr double kDefaultSeconds = 780;
+// Seconds that a run takes at most on a machine that is not slow.
+constexpr double kQuickSeconds = 150;
+constexpr double kDefaultSeconds = 840;
 constexpr double kQuickSampleSeconds = 0.025;
 constexpr double kSampleSeconds = 0.05;
 

@@ -178,18 +178,21 @@ void Suite::Repeat(Turns& turns) {
   }
   turns.reference.reset();  // only the first repetition checks
   turns.repetition_seconds = 1e-9 * (NowNs(Time::kWall) - start);
+  turns.seconds += turns.repetition_seconds;
   ++turns.repetition;
 }
 
 Turns* Suite::Next() {
-  const auto most = options_.repetitions.value_or(MostRepetitions(options_.mode));
+  const size_t most = options_.repetitions.value_or(MostRepetitions(options_.mode));
   const bool all = options_.repetitions || options_.budget_seconds <= 0;
+  double reserved = 0;  // for the repetitions that each size has at least
+  for (const Turns& turns : turns_) reserved += turns.SecondsUntil(kMinRepetitions);
   Turns* next = nullptr;
   for (Turns& turns : turns_) {
     if (turns.repetition >= most) continue;
     const bool fits = all || turns.repetition < kMinRepetitions ||
-                      Elapsed() + turns.repetition_seconds <= options_.budget_seconds;
-    if (fits && (next == nullptr || turns.repetition < next->repetition)) next = &turns;
+                      Elapsed() + reserved + turns.repetition_seconds <= options_.budget_seconds;
+    if (fits && (next == nullptr || turns.seconds < next->seconds)) next = &turns;
   }
   return next;
 }
@@ -200,12 +203,8 @@ double Suite::SecondsLeft() const {
   double most = 0;
   for (const Turns& turns : turns_) {
     if (turns.repetition == 0) return std::max(0.0, options_.budget_seconds - Elapsed());
-    const auto repetitions = [&](size_t count) {
-      return turns.repetition_seconds *
-             static_cast<double>(count - std::min(count, turns.repetition));
-    };
-    least += repetitions(options_.repetitions.value_or(kMinRepetitions));
-    most += repetitions(options_.repetitions.value_or(MostRepetitions(options_.mode)));
+    least += turns.SecondsUntil(options_.repetitions.value_or(kMinRepetitions));
+    most += turns.SecondsUntil(options_.repetitions.value_or(MostRepetitions(options_.mode)));
   }
   return std::clamp(options_.budget_seconds - Elapsed(), least, most);
 }

@@ -42,7 +42,8 @@ class Suite {
   void Verify();
   // One repetition of all that is measured at one size.
   void Repeat(Turns& turns);
-  // The size with the fewest repetitions of those that have time for another; nothing if none has.
+  // Of the sizes that have time for another repetition the one that has had the least; nothing if
+  // none has.
   Turns* Next();
   void MeasureLimits(Turns& turns);
   void Turn(Turns& turns, const Contender& contender, bool first);

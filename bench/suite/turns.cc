@@ -43,6 +43,10 @@ double Turns::LimitNs(const Case& c, bool huge_pages) const {
   return found == line_ns.end() || IsAccelerator(c.backend) ? 0 : found->second;
 }
 
+double Turns::SecondsUntil(size_t count) const {
+  return repetition_seconds * static_cast<double>(count - std::min(count, repetition));
+}
+
 void Turns::AddLimit(const Limit& sample, double per_second) {
   const auto same = [&](const Limit& limit) {
     return limit.name == sample.name && limit.threads == sample.threads &&

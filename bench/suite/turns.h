@@ -44,6 +44,9 @@ struct Turns {
   // GPU, which reads other memory.
   double LimitNs(const Case& c, bool huge_pages) const;
 
+  // What the repetitions up to that number will take, if they take as long as the last one.
+  double SecondsUntil(size_t count) const;
+
   void AddLimit(const Limit& sample, double per_second);
 
   const SizeClass& size;
@@ -60,6 +63,7 @@ struct Turns {
   std::vector<Limit> limits;
   std::vector<Row> rows;          // in the order of the first repetition
   size_t repetition = 0;          // so many are done
+  double seconds = 0;             // that they took
   double repetition_seconds = 0;  // of the last one
 };
 

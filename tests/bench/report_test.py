@@ -140,7 +140,6 @@ class BadInput(Command):
         a = self.file("a.json", results(FULL))
         self.assertIn("--tolerance is -1", self.refused(a, "--tolerance", "-1"))
         self.assertIn("2 labels for 1 files", self.refused(a, "--label", "x", "--label", "y"))
-        self.assertIn("2 are given", self.refused(a, a, "--baseline", a))
         self.assertIn("cannot write",
                       self.refused(a, "--format", "markdown", "-o", self.folder / "no" / "a.md"))
 
@@ -225,6 +224,20 @@ class Output(Command):
         rows[2] = row("build", ns=2.3, spread=0.2)
         noisy = self.file("noisy.json", results(rows))
         self.assertEqual(self.run_command(noisy, "--baseline", old)[0], 0)
+
+    def test_baseline_of_several_runs(self):
+        def file(name, contains, build):
+            return self.file(name, results([row(ns=contains), row("build", ns=build)]))
+        old = [file("old1.json", 2.0, 2.0), file("old2.json", 2.3, 2.0)]
+        new = [file("new1.json", 2.3, 2.4), file("new2.json", 2.3, 2.2)]
+        status, out, _ = self.run_command(*new, "--baseline", old[0], "--baseline", old[1])
+        self.assertEqual(status, 1)
+        self.assertNotIn("slower: split_block, contains", out)
+        self.assertIn("slower: split_block, build, AVX2, L2: 2.000 to 2.200 ns/key", out)
+        self.assertIn("1 of 2 measurements are slower than in the baseline old1 and the baseline "
+                      "old2", out)
+        status, out, _ = self.run_command(*new, "--baseline", old[0])
+        self.assertIn("2 of 2", out)
 
     @unittest.skipUnless(matplotlib, "no matplotlib")
     def test_page(self):

@@ -15,6 +15,8 @@ EXAMPLES = """examples:
   tamis-report laptop.json server.json -o both.html    two, the second against the first
   tamis-report a.json --format markdown                a summary on standard output
   tamis-report new.json --baseline old.json            for CI: fails if something became slower
+  tamis-report new1.json new2.json --baseline old1.json --baseline old2.json
+                                                       the same on a noisy machine: runs in turn
 """
 
 
@@ -30,22 +32,24 @@ def parser():
                         help="also write each plot as a file of its own, for documents")
     result.add_argument("--label", action="append", default=[],
                         help="what to call a file; once for each (default: its name)")
-    result.add_argument("--baseline", metavar="FILE",
-                        help="report what is slower in the (only) file than in this one, beyond "
-                        "the spread of both; a page is then written only if -o is given")
+    result.add_argument("--baseline", action="append", default=[], metavar="FILE",
+                        help="report what is slower in the files than in this one, beyond the "
+                        "spread of both; once for each of several, and then slower in all files "
+                        "than in all of these; a page is then written only if -o is given")
     result.add_argument("--tolerance", type=float, default=0.05, metavar="SHARE",
                         help="what --baseline allows beside the spread (default: %(default)s)")
     return result
 
 
-def check_baseline(base, new, tolerance):
-    slower, total = compare.regressions(base, new, tolerance)
+def check_baseline(bases, news, tolerance):
+    slower, total = compare.regressions(bases, news, tolerance)
     for c in slower:
         low, high = c.range
         print(f"slower: {c.new.key.label()}, {c.new.key.size_class}: {c.old.ns:.3f} to "
               f"{c.new.ns:.3f} ns/key, {c.speedup:.2f} times as fast [{low:.2f}, {high:.2f}]")
-    print(f"{len(slower)} of {total} measurements are slower than in {base.label} by more than "
-          f"{tolerance:.0%} and the spread")
+    print(f"{len(slower)} of {total} measurements are slower than in "
+          f"{' and '.join(base.label for base in bases)} by more than {tolerance:.0%} and the "
+          "spread")
     return 1 if slower else 0
 
 
@@ -68,14 +72,12 @@ def run(options):
         compare.require_common(results[0], other, compare.by_role(results[0], other))
     status = 0
     if options.baseline:
-        if len(results) != 1:
-            raise load.BadInput("--baseline compares one file, "
-                                f"{len(results)} are given")
-        base = load.load(options.baseline, f"the baseline {pathlib.Path(options.baseline).stem}")
-        status = check_baseline(base, results[0], options.tolerance)
+        bases = [load.load(path, f"the baseline {pathlib.Path(path).stem}")
+                 for path in options.baseline]
+        status = check_baseline(bases, results, options.tolerance)
         if not options.output:
             return status
-        results.insert(0, base)
+        results = bases + results
 
     if options.plots:
         write_plots(results, pathlib.Path(options.plots))
