@@ -89,7 +89,12 @@ HWY_INLINE V64 ZeroSlotLanes(D64 d, V64 words) {
 
 // Of keys in the pipeline.
 struct CuckooRing {
-  alignas(64) Ring offsets[2];    // of both buckets, in bytes
+  alignas(64) Ring offsets[2];  // of both buckets, in bytes
+  // Without it the fingerprints of a step would be written 4 KiB behind its offsets. Where the two
+  // pages happen to have physical addresses that are alike, one in some hundred, each pair of such
+  // stores takes hundreds of cycles (bench/NOTES.md); so the distance is no such multiple, nor near
+  // one.
+  alignas(64) uint64_t gap[144];
   alignas(64) Ring fingerprints;  // in every slot
   // What the buckets hold: of 8 bits both in one word, in words[0].
   alignas(64) Ring words[2];
