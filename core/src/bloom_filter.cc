@@ -53,14 +53,12 @@ BloomFilter::BloomFilter(const FileHeader& header, detail::Storage storage, cons
 }
 
 BloomFilter BloomFilter::Load(const std::filesystem::path& path, const LoadOptions& options) {
-  detail::OpenedFile file = detail::LoadFile(path, options.memory);
-  detail::RequireKind(file.header, FilterKind::kBloom, path);
+  detail::OpenedFile file = detail::LoadFile(path, FilterKind::kBloom, options.memory);
   return BloomFilter(file.header, std::move(file.storage), options.backend);
 }
 
 BloomFilter BloomFilter::Map(const std::filesystem::path& path, const MapOptions& options) {
-  detail::OpenedFile file = detail::MapFile(path, options.verify);
-  detail::RequireKind(file.header, FilterKind::kBloom, path);
+  detail::OpenedFile file = detail::MapFile(path, FilterKind::kBloom, options.verify);
   return BloomFilter(file.header, std::move(file.storage), options.backend);
 }
 

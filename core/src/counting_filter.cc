@@ -73,15 +73,13 @@ CountingBloomFilter::CountingBloomFilter(const FileHeader& header, detail::Stora
 
 CountingBloomFilter CountingBloomFilter::Load(const std::filesystem::path& path,
                                               const LoadOptions& options) {
-  detail::OpenedFile file = detail::LoadFile(path, options.memory);
-  detail::RequireKind(file.header, FilterKind::kCounting, path);
+  detail::OpenedFile file = detail::LoadFile(path, FilterKind::kCounting, options.memory);
   return CountingBloomFilter(file.header, std::move(file.storage), options.backend);
 }
 
 CountingBloomFilter CountingBloomFilter::Map(const std::filesystem::path& path,
                                              const MapOptions& options) {
-  detail::OpenedFile file = detail::MapFile(path, options.verify);
-  detail::RequireKind(file.header, FilterKind::kCounting, path);
+  detail::OpenedFile file = detail::MapFile(path, FilterKind::kCounting, options.verify);
   return CountingBloomFilter(file.header, std::move(file.storage), options.backend);
 }
 

@@ -72,16 +72,14 @@ CuckooFilter<kBits>::CuckooFilter(const FileHeader& header, detail::Storage stor
 template <int kBits>
 CuckooFilter<kBits> CuckooFilter<kBits>::Load(const std::filesystem::path& path,
                                               const LoadOptions& options) {
-  detail::OpenedFile file = detail::LoadFile(path, options.memory);
-  detail::RequireKind(file.header, kKind, path);
+  detail::OpenedFile file = detail::LoadFile(path, kKind, options.memory);
   return CuckooFilter(file.header, std::move(file.storage), options.backend);
 }
 
 template <int kBits>
 CuckooFilter<kBits> CuckooFilter<kBits>::Map(const std::filesystem::path& path,
                                              const MapOptions& options) {
-  detail::OpenedFile file = detail::MapFile(path, options.verify);
-  detail::RequireKind(file.header, kKind, path);
+  detail::OpenedFile file = detail::MapFile(path, kKind, options.verify);
   return CuckooFilter(file.header, std::move(file.storage), options.backend);
 }
 

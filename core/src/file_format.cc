@@ -8,6 +8,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "core/src/scalable_file.h"
 #include "tamis/bloom.h"
 #include "tamis/counting.h"
 #include "tamis/cuckoo.h"
@@ -82,10 +83,11 @@ std::string Hex(uint64_t value) {
 // Checks on the fields of one header, all of which say where the field is.
 struct Checker {
   const fs::path& path;
+  uint64_t start = 0;  // of the header in the file
 
   [[noreturn]] void Fail(ErrorCode code, const std::string& field, uint64_t at,
                          const std::string& problem) const {
-    ThrowFormatError(path, code, field, at, problem);
+    ThrowFormatError(path, code, field, start + at, problem);
   }
 
   void Equal(const std::string& field, uint64_t at, uint64_t value, uint64_t wanted,
@@ -122,6 +124,20 @@ uint64_t CheckCuckoo(const FileHeader& header, const Checker& check) {
   return buckets * sizeof(cuckoo::Word<kBits>);
 }
 
+// The layers say what the payload's length is, which is for the reader of the file to check.
+uint64_t CheckScalable(const FileHeader& header, const Checker& check) {
+  const auto& [layers, layer_kind, unused] = header.geometry;
+  check.InRange("layers", offset::kGeometry, layers, 1, scalable::kMaxLayers);
+  if (!IsLayerKind(layer_kind)) {
+    check.Fail(ErrorCode::kUnsupported, "layer kind", offset::kGeometry + 8,
+               "is " + std::to_string(layer_kind) + ", which layers cannot be of");
+  }
+  check.Equal("geometry[2]", offset::kGeometry + 16, unused, 0);
+  check.InRange("payload length", offset::kPayloadLength, header.payload_bytes,
+                kOptionsBytes + layers * LayerFileBytes(1), uint64_t{1} << 62);
+  return header.payload_bytes;
+}
+
 // Checks the geometry, whose meaning and limits depend on the kind of filter, and what follows from
 // it, and returns the bytes of payload that it calls for. A new kind of filter adds a case here.
 uint64_t CheckGeometry(const FileHeader& header, const Checker& check) {
@@ -154,7 +170,7 @@ uint64_t CheckGeometry(const FileHeader& header, const Checker& check) {
       check.Equal("geometry[2]", offset::kGeometry + 16, geometry[2], 0);
       return geometry[0] * counting::kBlockBytes;
     case FilterKind::kScalable:
-      break;
+      return CheckScalable(header, check);
   }
   check.Fail(ErrorCode::kUnsupported, "filter kind", offset::kFilterKind,
              "is " + std::to_string(static_cast<uint32_t>(header.kind)) +
@@ -205,7 +221,21 @@ FileHeader DecodeHeader(std::span<const std::byte> start, uint64_t file_bytes,
                "the file has " + std::to_string(file_bytes) + " bytes, fewer than its header of " +
                    std::to_string(kHeaderBytes));
   }
+  const FileHeader header = DecodeHeaderAt(start, 0, path);
+  // No overflow: CheckGeometry has bounded the payload.
+  const uint64_t expected = kHeaderBytes + header.payload_bytes;
+  if (file_bytes != expected) {
+    check.Fail(ErrorCode::kCorrupt, "file length", std::min(file_bytes, expected),
+               "the file has " + std::to_string(file_bytes) + " bytes, must have " +
+                   std::to_string(expected) + " by its header");
+  }
+  return header;
+}
 
+FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
+                          const fs::path& path) {
+  const Checker check{path, header_at};
+  CheckMagic(start, check);
   // The version comes before the checksum, which other versions might keep elsewhere.
   FileHeader header;
   header.version = Get<uint32_t>(start, offset::kVersion);
@@ -241,14 +271,6 @@ FileHeader DecodeHeader(std::span<const std::byte> start, uint64_t file_bytes,
   check.Equal("payload length", offset::kPayloadLength, header.payload_bytes, payload_bytes);
   for (size_t at = offset::kReserved; at < offset::kHeaderChecksum; at += sizeof(uint64_t)) {
     check.Equal("reserved bytes", at, Get<uint64_t>(start, at), 0);
-  }
-
-  // No overflow: CheckGeometry has bounded the payload.
-  const uint64_t expected = kHeaderBytes + payload_bytes;
-  if (file_bytes != expected) {
-    check.Fail(ErrorCode::kCorrupt, "file length", std::min(file_bytes, expected),
-               "the file has " + std::to_string(file_bytes) + " bytes, must have " +
-                   std::to_string(expected) + " by its header");
   }
   return header;
 }

@@ -46,6 +46,11 @@ HeaderBytes EncodeHeader(const FileHeader& header);
 FileHeader DecodeHeader(std::span<const std::byte> start, uint64_t file_bytes,
                         const std::filesystem::path& path);
 
+// The header of a filter `header_at` bytes from the start of a file: the same checks but for the
+// length of the file. `start` is kHeaderBytes bytes.
+FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
+                          const std::filesystem::path& path);
+
 // Throws FormatError saying path, check, offset, and `problem`.
 [[noreturn]] void ThrowFormatError(const std::filesystem::path& path, ErrorCode code,
                                    const std::string& check, uint64_t offset,
@@ -56,14 +61,19 @@ struct OpenedFile {
   Storage storage;
 };
 
-// Reads a whole file into memory of its own and verifies all of it. Nothing is allocated before the
-// header has been found right, so a file cannot ask for more memory than it has bytes itself.
-OpenedFile LoadFile(const std::filesystem::path& path, const MemoryOptions& memory);
+// The header that SaveFile writes for this payload.
+FileHeader CompleteHeader(const FileHeader& header, std::span<const std::byte> payload);
 
-// Maps a file, read-only. A file that is cut short while it is mapped raises SIGBUS where its
-// missing pages are probed, and nothing but not doing so helps: SaveFile replaces files, never
-// shortens them.
-OpenedFile MapFile(const std::filesystem::path& path, Verify verify);
+// Reads a whole file of that kind, not scalable, into memory of its own and verifies all of it.
+// Nothing is allocated before the header has been found right, so a file cannot ask for more memory
+// than it has bytes itself.
+OpenedFile LoadFile(const std::filesystem::path& path, FilterKind kind,
+                    const MemoryOptions& memory);
+
+// Maps a file of that kind, not scalable, read-only. A file that is cut short while it is mapped
+// raises SIGBUS where its missing pages are probed, and nothing but not doing so helps: SaveFile
+// replaces files, never shortens them.
+OpenedFile MapFile(const std::filesystem::path& path, FilterKind kind, Verify verify);
 
 // Writes a file atomically; computes length and checksums of the payload. A symbolic link at `path`
 // is replaced, not followed.

@@ -31,12 +31,12 @@ void PayloadCheck::UpdateCuckoo(std::span<const std::byte> piece, uint64_t begin
 }
 
 void PayloadCheck::Update(std::span<const std::byte> piece, uint64_t begin) {
-  switch (header_.kind) {
+  switch (extent_.header.kind) {
     case FilterKind::kSplitBlock:
     case FilterKind::kBloom:
     case FilterKind::kCounting:
-    case FilterKind::kScalable:
-      break;  // any bytes will do
+    case FilterKind::kScalable:  // whose layers are checked
+      break;                     // any bytes will do
     case FilterKind::kCuckoo8:
       return UpdateCuckoo<8>(piece, begin);
     case FilterKind::kCuckoo12:
@@ -47,14 +47,14 @@ void PayloadCheck::Update(std::span<const std::byte> piece, uint64_t begin) {
 }
 
 void PayloadCheck::Finish() const {
-  if (!IsCuckoo(header_.kind)) return;
+  if (!IsCuckoo(extent_.header.kind)) return;
   if (bad_bucket_ != kNone) {
-    ThrowFormatError(path_, ErrorCode::kCorrupt, "bucket", kHeaderBytes + bad_bucket_,
+    ThrowFormatError(path_, ErrorCode::kCorrupt, "bucket", extent_.payload_at() + bad_bucket_,
                      "bits that belong to no slot are set");
   }
-  if (fingerprints_ != header_.inserted) {
-    ThrowFormatError(path_, ErrorCode::kCorrupt, "inserted", offset::kInserted,
-                     "is " + std::to_string(header_.inserted) + ", and the table has " +
+  if (fingerprints_ != extent_.header.inserted) {
+    ThrowFormatError(path_, ErrorCode::kCorrupt, "inserted", extent_.header_at + offset::kInserted,
+                     "is " + std::to_string(extent_.header.inserted) + ", and the table has " +
                          std::to_string(fingerprints_) + " fingerprints");
   }
 }

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <span>
 
-#include "tamis/file.h"
+#include "core/src/scalable_file.h"
 
 namespace tamis::detail {
 
@@ -15,9 +15,9 @@ namespace tamis::detail {
 // it. Cuckoo filters: as many fingerprints as keys inserted, and nothing in bits that no slot has.
 class PayloadCheck {
  public:
-  // `header` has passed its own checks; both must outlive this.
-  PayloadCheck(const FileHeader& header, const std::filesystem::path& path)
-      : header_(header), path_(path) {}
+  // `extent`, whose header has passed its own checks, and `path` must outlive this.
+  PayloadCheck(const Extent& extent, const std::filesystem::path& path)
+      : extent_(extent), path_(path) {}
 
   // The payload in consecutive pieces, each a multiple of 8 bytes long but for the last, at
   // `begin`.
@@ -32,7 +32,7 @@ class PayloadCheck {
 
   static constexpr uint64_t kNone = ~uint64_t{0};
 
-  const FileHeader& header_;
+  const Extent& extent_;
   const std::filesystem::path& path_;
   uint64_t fingerprints_ = 0;
   uint64_t bad_bucket_ = kNone;  // offset in the payload of the first one with such bits

@@ -9,6 +9,8 @@
 
 #include "core/src/bulk.h"
 #include "core/src/bulk_writer.h"
+#include "core/src/file_format.h"
+#include "core/src/scalable_file.h"
 #include "core/src/sizing_checks.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
@@ -30,12 +32,48 @@ uint64_t BytesFor(uint64_t capacity, double fpr) {
   }
 }
 
+// The false-positive rate of a layer that is full.
+template <typename F>
+double FprWhenFull(const F& layer) {
+  const auto keys = static_cast<double>(layer.capacity());
+  if constexpr (std::is_same_v<F, SplitBlockBloomFilter>) {
+    return SplitBlockFpr(keys, layer.num_blocks());
+  } else if constexpr (std::is_same_v<F, BloomFilter>) {
+    return BloomFpr(keys, layer.num_bits(), layer.num_hashes());
+  } else {
+    return CuckooFpr(F::kFingerprintBits, keys, layer.geometry().buckets());
+  }
+}
+
 void CheckRange(const char* name, double value, double min, double max) {
   if (value >= min && value <= max) return;  // false for NaN, too
   std::ostringstream message;
   message << "the " << name << " of a scalable filter is " << value << "; allowed: " << min
           << " to " << max;
   throw Error(ErrorCode::kInvalidArgument, message.str());
+}
+
+template <typename F>
+constexpr FilterKind KindOf() {
+  if constexpr (std::is_same_v<F, SplitBlockBloomFilter>) {
+    return FilterKind::kSplitBlock;
+  } else if constexpr (std::is_same_v<F, BloomFilter>) {
+    return FilterKind::kBloom;
+  } else {
+    return F::kKind;
+  }
+}
+
+template <typename F>
+bool IsFull(const F& layer) {
+  return layer.inserted_count() >= layer.capacity();
+}
+
+template <typename F>
+std::vector<const Filter*> Pointers(const std::vector<F>& layers) {
+  std::vector<const Filter*> pointers;
+  for (const F& layer : layers) pointers.push_back(&layer);
+  return pointers;
 }
 
 // Moves the hashes whose bit is not set, and their numbers, to the front. Returns how many.
@@ -54,10 +92,11 @@ size_t KeepAbsent(const uint64_t* bits, size_t n, uint64_t* hashes, uint16_t* nu
 template <typename F>
 ScalableFilter<F>::ScalableFilter(const ScalableOptions& options)
     : detail::ScalableBase<kErases>(0, options.hash, detail::Storage(), options.backend),
-      options_(options) {
+      options_(options),
+      error_left_(options.fpr) {
   CheckFpr(options.fpr);
-  CheckRange("growth", options.growth, 1, 1024);
-  CheckRange("tightening", options.tightening, 0.01, 0.99);
+  CheckRange("growth", options.growth, scalable::kMinGrowth, scalable::kMaxGrowth);
+  CheckRange("tightening", options.tightening, scalable::kMinTightening, scalable::kMaxTightening);
   if (options.initial_capacity == 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 "a scalable filter needs an initial capacity of at least 1");
@@ -66,28 +105,78 @@ ScalableFilter<F>::ScalableFilter(const ScalableOptions& options)
 }
 
 template <typename F>
+ScalableFilter<F>::ScalableFilter(detail::LayeredFile file, detail::Storage storage,
+                                  const MemoryOptions& memory, const Backend* backend)
+    : detail::ScalableBase<kErases>(0, file.header.hash, std::move(storage), backend),
+      options_(file.options),
+      error_left_(file.options.fpr) {
+  options_.hash = file.header.hash;
+  options_.memory = memory;
+  options_.backend = backend;
+  layers_.reserve(file.layers.size());
+  for (detail::OpenedFile& layer : file.layers) {
+    layers_.push_back(F(layer.header, std::move(layer.storage), this->backend_));
+    Account(layers_.back());
+  }
+  this->inserted_ = file.header.inserted;
+}
+
+template <typename F>
+ScalableFilter<F> ScalableFilter<F>::Load(const std::filesystem::path& path,
+                                          const LoadOptions& options) {
+  return ScalableFilter(detail::LoadLayers(path, KindOf<F>(), options.memory), detail::Storage(),
+                        options.memory, options.backend);
+}
+
+template <typename F>
+ScalableFilter<F> ScalableFilter<F>::Map(const std::filesystem::path& path,
+                                         const MapOptions& options) {
+  // No memory of its own, but read-only as the layers are.
+  return ScalableFilter(detail::MapLayers(path, KindOf<F>(), options.verify),
+                        detail::Storage::FromMapping(nullptr, 0, 0, 0), {}, options.backend);
+}
+
+template <typename F>
+void ScalableFilter<F>::Account(const F& layer) noexcept {
+  this->capacity_ += layer.capacity();
+  error_left_ -= FprWhenFull(layer);
+}
+
+template <typename F>
 void ScalableFilter<F>::AddLayer() {
   const auto age = static_cast<double>(layers_.size());
   const double capacity =
       std::ceil(static_cast<double>(options_.initial_capacity) * std::pow(options_.growth, age));
-  const double fpr = options_.fpr * (1 - options_.tightening) * std::pow(options_.tightening, age);
+  const double fpr = error_left_ * (1 - options_.tightening);
+  if (layers_.size() == scalable::kMaxLayers) {
+    throw Error(ErrorCode::kInvalidArgument, "a scalable filter cannot have more than " +
+                                                 std::to_string(scalable::kMaxLayers) + " layers");
+  }
   if (capacity >= 0x1p63) {
     throw Error(ErrorCode::kInvalidArgument, "a layer cannot have more than 2^63 keys");
   }
-  const auto keys = static_cast<uint64_t>(capacity);
+  auto keys = static_cast<uint64_t>(capacity);
   const uint64_t layer_bytes = BytesFor<F>(keys, fpr);
   if (options_.max_bytes != 0 && layer_bytes > options_.max_bytes - bytes()) {
-    throw Error(ErrorCode::kInvalidArgument, "a layer of " + std::to_string(layer_bytes) +
-                                                 " bytes beside " + std::to_string(bytes()) +
-                                                 " would exceed the limit of " +
-                                                 std::to_string(options_.max_bytes));
+    const uint64_t room = options_.max_bytes - bytes();
+    const uint64_t fits =
+        LastThatHolds(0, keys, [&](uint64_t n) { return n == 0 || BytesFor<F>(n, fpr) <= room; });
+    // A layer costs every probe; one of a few keys is not worth that.
+    constexpr uint64_t kLeastShare = 16;
+    if (layers_.empty() || fits < keys / kLeastShare || fits == 0) {
+      throw Error(ErrorCode::kInvalidArgument, "a layer of " + std::to_string(layer_bytes) +
+                                                   " bytes beside " + std::to_string(bytes()) +
+                                                   " would exceed the limit of " +
+                                                   std::to_string(options_.max_bytes));
+    }
+    keys = fits;
   }
   layers_.emplace_back(FilterOptions{.capacity = keys,
                                      .fpr = fpr,
                                      .hash = options_.hash,
                                      .memory = options_.memory,
                                      .backend = this->backend_});
-  this->capacity_ += keys;
+  Account(layers_.back());
 }
 
 template <typename F>
@@ -127,21 +216,27 @@ FileHeader ScalableFilter<F>::Header() const noexcept {
   header.geometry = {layers_.size(), static_cast<uint64_t>(layers_[0].kind()), 0};
   header.capacity = this->capacity_;
   header.inserted = this->inserted_;
+  header.payload_bytes = detail::kOptionsBytes;
+  for (const F& layer : layers_) header.payload_bytes += detail::LayerFileBytes(layer.bytes());
   return header;
 }
 
 template <typename F>
 void ScalableFilter<F>::Save(const std::filesystem::path& path) const {
-  throw Error(ErrorCode::kUnsupported,
-              path.string() + ": a scalable filter cannot be saved; save what Compact() returns");
+  detail::SaveLayers(path, Header(), options_, Pointers(layers_));
 }
 
 template <typename F>
 void ScalableFilter<F>::Clear() {
+  this->RequireWritable();
   layers_.erase(layers_.begin() + 1, layers_.end());
   layers_[0].Clear();
-  this->capacity_ = layers_[0].capacity();
+  this->capacity_ = 0;
+  current_ = 0;
+  error_left_ = options_.fpr;
+  Account(layers_[0]);
   this->inserted_ = 0;
+  this->Changed();
 }
 
 template <typename F>
@@ -153,23 +248,27 @@ bool ScalableFilter<F>::ContainsHash(uint64_t hash) const noexcept {
 
 template <typename F>
 bool ScalableFilter<F>::InsertHash(uint64_t hash) noexcept {
+  if (this->read_only()) return false;
   Rejects none;
   const bool inserted = InsertHashes(*this->backend_->kernels, &hash, 1, 0, none) == 1;
   this->inserted_ += inserted;
+  this->Changed();
   return inserted;
 }
 
 template <typename F>
 bool ScalableFilter<F>::EraseFromLayers(uint64_t hash) noexcept {
-  F* owner = nullptr;
-  for (F& layer : layers_) {
-    if (!layer.ContainsHash(hash)) continue;
-    if (owner != nullptr) return false;
-    owner = &layer;
+  size_t owner = layers_.size();
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    if (!layers_[i].ContainsHash(hash)) continue;
+    if (owner != layers_.size()) return false;
+    owner = i;
   }
   if constexpr (kErases) {
-    if (owner == nullptr || !owner->EraseHash(hash)) return false;
+    if (owner == layers_.size() || !layers_[owner].EraseHash(hash)) return false;
+    current_ = std::min(current_, owner);
     --this->inserted_;
+    this->Changed();
     return true;
   } else {
     return false;
@@ -210,27 +309,41 @@ void ScalableFilter<F>::Probe(const Kernels& kernels, const Batch& batch,
 }
 
 template <typename F>
+bool ScalableFilter<F>::FindRoom() noexcept {
+  while (current_ < layers_.size() && IsFull(layers_[current_])) ++current_;
+  return current_ < layers_.size() || TryAddLayer();
+}
+
+// A cuckoo layer may refuse a key although it is not full, as where it has many copies of it: the
+// next one that has room takes it.
+template <typename F>
+bool ScalableFilter<F>::InsertAfter(size_t layer, uint64_t hash) noexcept {
+  while (++layer < layers_.size() || TryAddLayer()) {
+    if (!IsFull(layers_[layer]) && layers_[layer].InsertHash(hash)) return true;
+  }
+  return false;
+}
+
+// Each layer gets its keys in their order, whatever the batches.
+template <typename F>
 size_t ScalableFilter<F>::InsertHashes(const Kernels& kernels, const uint64_t* hashes, size_t n,
                                        uint64_t first, Rejects& rejects) noexcept {
-  const auto is_full = [&] { return layers_.back().inserted_count() >= layers_.back().capacity(); };
   size_t done = 0;
   for (size_t begin = 0, asked = 0; begin < n; begin += asked) {
-    if (is_full() && !TryAddLayer()) {
+    if (!FindRoom()) {
       for (size_t i = begin; i < n; ++i) rejects.Add(first + i);
       break;
     }
-    Filter& newest = layers_.back();
-    asked = std::min<uint64_t>(newest.capacity() - newest.inserted_count(), n - begin);
+    Filter& layer = layers_[current_];
+    asked = std::min<uint64_t>(layer.capacity() - layer.inserted_count(), n - begin);
     uint64_t refused[kBatchKeys];
     Rejects collect{std::span(refused)};
-    const size_t inserted = newest.ChangeBatch(Change::kInsert, kernels,
-                                               HashBatch(hashes + begin, asked), begin, collect);
-    newest.inserted_ += inserted;
+    const size_t inserted = layer.ChangeBatch(Change::kInsert, kernels,
+                                              HashBatch(hashes + begin, asked), begin, collect);
+    layer.CountChange(Change::kInsert, inserted);
     done += inserted;
-    // A cuckoo filter may have no room for a key, as where it has many copies: the next layer has.
     for (size_t i = 0; i < asked - inserted; ++i) {
-      const uint64_t hash = hashes[refused[i]];
-      if (layers_.back().InsertHash(hash) || (TryAddLayer() && layers_.back().InsertHash(hash))) {
+      if (InsertAfter(current_, hashes[refused[i]])) {
         ++done;
       } else {
         rejects.Add(first + refused[i]);

@@ -59,15 +59,13 @@ SplitBlockBloomFilter::SplitBlockBloomFilter(const FileHeader& header, detail::S
 
 SplitBlockBloomFilter SplitBlockBloomFilter::Load(const std::filesystem::path& path,
                                                   const LoadOptions& options) {
-  detail::OpenedFile file = detail::LoadFile(path, options.memory);
-  detail::RequireKind(file.header, FilterKind::kSplitBlock, path);
+  detail::OpenedFile file = detail::LoadFile(path, FilterKind::kSplitBlock, options.memory);
   return SplitBlockBloomFilter(file.header, std::move(file.storage), options.backend);
 }
 
 SplitBlockBloomFilter SplitBlockBloomFilter::Map(const std::filesystem::path& path,
                                                  const MapOptions& options) {
-  detail::OpenedFile file = detail::MapFile(path, options.verify);
-  detail::RequireKind(file.header, FilterKind::kSplitBlock, path);
+  detail::OpenedFile file = detail::MapFile(path, FilterKind::kSplitBlock, options.verify);
   return SplitBlockBloomFilter(file.header, std::move(file.storage), options.backend);
 }
 

@@ -12,6 +12,7 @@
 #include "tamis/engine.h"
 #include "tamis/error.h"
 #include "tamis/set_operations.h"
+#include "tamis/sizing.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
@@ -28,11 +29,20 @@ using AllKinds =
     testing::Types<SplitBlockBloomFilter, BloomFilter, CuckooFilter<12>, CuckooFilter<16>>;
 TYPED_TEST_SUITE(ScalableFilterTest, AllKinds);
 
+// Of full layers, by sizing.h.
+double FullRate(const SplitBlockBloomFilter& layer) {
+  return SplitBlockFpr(static_cast<double>(layer.capacity()), layer.num_blocks());
+}
+double FullRate(const BloomFilter& layer) { return layer.theoretical_fpr(); }
+template <int kBits>
+double FullRate(const CuckooFilter<kBits>& layer) {
+  return CuckooFpr(kBits, static_cast<double>(layer.capacity()), layer.geometry().buckets());
+}
+
 template <typename F>
 double SumOfLayerRates(const ScalableFilter<F>& filter) {
-  double sum = 0, fpr = filter.options().fpr * (1 - filter.options().tightening);
-  for (size_t i = 0; i < filter.layers().size(); ++i, fpr *= filter.options().tightening)
-    sum += fpr;
+  double sum = 0;
+  for (const F& layer : filter.layers()) sum += FullRate(layer);
   return sum;
 }
 
@@ -60,15 +70,27 @@ TYPED_TEST(ScalableFilterTest, AMillionKeysFromAThousand) {
   for (size_t i = 0; i < 2000; ++i) ASSERT_TRUE(filter.Contains(keys[i * 500]));
 }
 
-// With classic layers the price of not knowing the number is at most 2.2 times the memory.
+// A million keys from a thousand on, with options as they are by default: at most 2.2 times the
+// memory of a filter of the right size. Cuckoo layers keep to that where the bound is a dozen times
+// the rate of a full table; bench/NOTES.md says why no other ones can.
+template <typename F>
+void ExpectAtMost2Point2Times(double fpr) {
+  SCOPED_TRACE(fpr);
+  ScalableFilter<F> filter({.initial_capacity = 1000, .fpr = fpr});
+  ASSERT_EQ(filter.Insert(RandomKeys(1'000'000, /*seed=*/1)), 1'000'000u);
+  const F right({.capacity = 1'000'000, .fpr = fpr});
+  EXPECT_LE(static_cast<double>(filter.bytes()), 2.2 * static_cast<double>(right.bytes()));
+  EXPECT_LT(filter.expected_fpr(), fpr);
+}
+
 TEST(ScalableFilterMemoryTest, AtMost2Point2TimesThatOfAFilterOfTheRightSize) {
-  for (const double fpr : {0.001, 0.0001}) {
-    BloomScalable filter({.initial_capacity = 1000, .fpr = fpr});
-    ASSERT_EQ(filter.Insert(RandomKeys(1'000'000, /*seed=*/1)), 1'000'000u);
-    const BloomFilter right({.capacity = 1'000'000, .fpr = fpr});
-    EXPECT_LE(static_cast<double>(filter.bytes()), 2.2 * static_cast<double>(right.bytes()));
-    EXPECT_LT(filter.expected_fpr(), fpr);
+  for (const double fpr : {0.05, 0.01, 0.001, 0.0001}) {
+    ExpectAtMost2Point2Times<SplitBlockBloomFilter>(fpr);
+    ExpectAtMost2Point2Times<BloomFilter>(fpr);
   }
+  for (const double fpr : {0.05, 0.01, 0.002}) ExpectAtMost2Point2Times<CuckooFilter<16>>(fpr);
+  ExpectAtMost2Point2Times<CuckooFilter<12>>(0.05);
+  ExpectAtMost2Point2Times<CuckooFilter<8>>(0.4);
 }
 
 // The sum p (1 - r) (1 + r + r^2 ...) is below p however many layers there are.
@@ -155,6 +177,31 @@ TEST_P(ScalableBackendTest, OneKeyAndBulkInsertTheSame) {
 INSTANTIATE_TEST_SUITE_P(Backends, ScalableBackendTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
+// Layers of Bloom filters have the rates p (1 - r), p (1 - r) r, ... but for the rounding of sizes.
+TEST(ScalableFilterBoundTest, RatesOfLayersAreAGeometricSequence) {
+  for (const double tightening : {0.5, 0.85}) {
+    BloomScalable filter({.initial_capacity = 10'000, .fpr = 0.01, .tightening = tightening});
+    filter.Insert(RandomKeys(300'000, /*seed=*/1));
+    ASSERT_EQ(filter.layers().size(), 5u);
+    double want = 0.01 * (1 - tightening);
+    for (const BloomFilter& layer : filter.layers()) {
+      EXPECT_LE(FullRate(layer), want * (1 + 0.01));
+      EXPECT_NEAR(FullRate(layer) / want, 1, 0.01);
+      want *= tightening;
+    }
+  }
+}
+
+// What cuckoo layers do not take of the bound is there for later ones, which can so be full tables.
+TEST(ScalableFilterBoundTest, CuckooLayersAreFullTablesAsLongAsTheBoundAllows) {
+  ScalableFilter<CuckooFilter<16>> filter({.initial_capacity = 10'000, .fpr = 0.01, .growth = 1});
+  filter.Insert(RandomKeys(300'000, /*seed=*/1));
+  ASSERT_EQ(filter.layers().size(), 30u);
+  const CuckooFilter<16> full({.capacity = 10'000});
+  for (const auto& layer : filter.layers()) EXPECT_EQ(layer.bytes(), full.bytes());
+  EXPECT_LT(SumOfLayerRates(filter), 0.01);
+}
+
 // At the limit an insertion is refused, and all that is in stays in.
 TEST(ScalableFilterLimitTest, InsertReturnsFalseAtMaxBytes) {
   SplitBlockScalable filter({.initial_capacity = 1000, .max_bytes = 40'000});
@@ -173,6 +220,30 @@ TEST(ScalableFilterLimitTest, InsertReturnsFalseAtMaxBytes) {
               ErrorCode::kInvalidArgument, "would exceed the limit of 100");
 }
 
+// The last layer is as large as the limit allows, and one that is hardly worth it is not made.
+template <typename F>
+void ExpectLimitIsUsed() {
+  const ScalableFilter<F> one({.initial_capacity = 10'000});
+  for (const double share : {1.02, 2.0, 3.0, 5.0, 6.9}) {
+    SCOPED_TRACE(share);
+    const auto limit = static_cast<uint64_t>(share * static_cast<double>(one.bytes()));
+    ScalableFilter<F> filter({.initial_capacity = 10'000, .max_bytes = limit});
+    const std::vector<uint64_t> keys = RandomKeys(100'000, /*seed=*/1);
+    const size_t n = filter.Insert(keys);
+    EXPECT_EQ(n, filter.capacity());
+    EXPECT_EQ(filter.Count(std::span(keys).first(n)), n);
+    EXPECT_LE(filter.bytes(), limit);
+    EXPECT_GE(static_cast<double>(filter.bytes()), 0.88 * static_cast<double>(limit));
+    EXPECT_LT(SumOfLayerRates(filter), 0.01);
+  }
+}
+
+TEST(ScalableFilterLimitTest, TheLastLayerFillsTheLimit) {
+  ExpectLimitIsUsed<SplitBlockBloomFilter>();
+  ExpectLimitIsUsed<BloomFilter>();
+  ExpectLimitIsUsed<CuckooFilter<16>>();
+}
+
 TEST(ScalableFilterErrorsTest, OptionsOutOfRange) {
   const auto expect = [](const ScalableOptions& options, const std::string& text) {
     ExpectError([&] { BloomScalable{options}; }, ErrorCode::kInvalidArgument, text);
@@ -182,10 +253,7 @@ TEST(ScalableFilterErrorsTest, OptionsOutOfRange) {
   expect({.growth = 0.5}, "growth of a scalable filter is 0.5; allowed: 1 to 1024");
   expect({.growth = std::nan("")}, "growth");
   expect({.tightening = 1}, "tightening of a scalable filter is 1; allowed: 0.01 to 0.99");
-  const TemporaryFolder folder;
-  BloomScalable filter({.initial_capacity = 10});
-  ExpectError([&] { filter.Save(folder / "a"); }, ErrorCode::kUnsupported, "cannot be saved");
-  EXPECT_EQ(folder.NumFiles(), 0u);
+  const BloomScalable filter({.initial_capacity = 10});
   EXPECT_EQ(CanMerge(filter, filter).reason, "filters of kind scalable cannot be merged");
 }
 
@@ -236,6 +304,25 @@ TEST(ScalableCuckooTest, EraseNeverLosesAKey) {
   EXPECT_EQ(filter.inserted_count(), refused + present.size() - done);
   for (size_t i = 0; i < present.size() - done; ++i)
     ASSERT_TRUE(filter.Contains(present[missing[i]]));
+}
+
+// Keys that come and go in equal numbers need no layer after layer: room that was given back is
+// used.
+TEST(ScalableCuckooTest, ErasedRoomIsUsedAgain) {
+  ScalableFilter<CuckooFilter<16>> filter({.initial_capacity = 1000, .fpr = 0.01});
+  Random random(/*seed=*/6);
+  std::vector<uint64_t> present = RandomKeys(6000, /*seed=*/7);
+  ASSERT_EQ(filter.Insert(present), present.size());
+  const size_t layers = filter.layers().size();
+  for (int step = 0; step < 50'000; ++step) {
+    uint64_t& key = present[random.Below(present.size())];
+    if (!filter.Erase(key)) continue;
+    key = random();
+    ASSERT_TRUE(filter.Insert(key));
+  }
+  EXPECT_EQ(filter.layers().size(), layers);
+  EXPECT_EQ(filter.Count(present), present.size()) << "false negatives";
+  for (const auto& layer : filter.layers()) EXPECT_LE(layer.inserted_count(), layer.capacity());
 }
 
 // More copies than a cuckoo filter has slots for go into further layers.

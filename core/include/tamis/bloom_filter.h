@@ -79,6 +79,9 @@ class BloomFilter final : public Filter {
   BloomFilter Clone(const MemoryOptions& memory = {}) const;
 
  private:
+  template <typename F>
+  friend class ScalableFilter;  // for its layers in files
+
   struct Geometry {
     uint64_t num_bits;
     uint32_t num_hashes;

@@ -111,6 +111,9 @@ class CuckooFilter final : public ErasableFilter {
   CuckooFilter Clone(const MemoryOptions& memory = {}) const;
 
  private:
+  template <typename F>
+  friend class ScalableFilter;  // for its layers in files
+
   using Word = cuckoo::Word<kBits>;
 
   CuckooFilter(const FilterOptions& options, const cuckoo::Geometry& geometry);

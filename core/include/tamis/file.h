@@ -24,7 +24,7 @@ enum class FilterKind : uint32_t {
   kCuckoo16 = 4,
   kBloom = 6,
   kCounting = 7,
-  kScalable = 8,  // of no file yet
+  kScalable = 8,
 };
 
 // "split-block", "cuckoo8" ...
@@ -32,6 +32,7 @@ const char* FilterKindName(FilterKind kind) noexcept;
 // Sets `kind` to the one of that name. Returns false, and sets nothing, if there is none.
 bool ParseFilterKind(std::string_view name, FilterKind& kind) noexcept;
 
+// All but scalable filters, whose layers are of one of these.
 inline constexpr FilterKind kFilterKinds[] = {FilterKind::kSplitBlock, FilterKind::kCuckoo8,
                                               FilterKind::kCuckoo12,   FilterKind::kCuckoo16,
                                               FilterKind::kBloom,      FilterKind::kCounting};

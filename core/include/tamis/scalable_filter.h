@@ -18,18 +18,30 @@
 
 namespace tamis {
 
+namespace scalable {
+
+inline constexpr double kMinGrowth = 1;
+inline constexpr double kMaxGrowth = 1024;
+inline constexpr double kMinTightening = 0.01;
+inline constexpr double kMaxTightening = 0.99;
+inline constexpr uint64_t kMaxLayers = 4096;  // past which nobody would want to probe them all
+
+}  // namespace scalable
+
 struct ScalableOptions {
   uint64_t initial_capacity = uint64_t{1} << 16;  // keys of the first layer, at least 1
   double fpr = 0.01;                              // bound of the whole, in [kMinFpr, kMaxFpr]
-  double growth = 2;        // each layer has so many times the capacity of the last, in [1, 1024]
-  double tightening = 0.5;  // and so many times its false-positive rate, in [0.01, 0.99]
-  uint64_t max_bytes = 0;   // of all layers together; 0: no limit
+  double growth = 2;         // each layer has so many times the capacity of the last, in [1, 1024]
+  double tightening = 0.85;  // the share of the error left that a layer leaves, in [0.01, 0.99]
+  uint64_t max_bytes = 0;    // of all layers together; 0: no limit
   HashSpec hash = {};
   MemoryOptions memory = {};
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
 };
 
 namespace detail {
+
+struct LayeredFile;  // private to the library
 
 // What a scalable filter is: with layers that can erase, an ErasableFilter.
 template <bool kErases>
@@ -60,14 +72,34 @@ class ScalableBase<true> : public ErasableFilter {
 // Filters", 2007): when the newest layer is full a larger one is begun. A key is in one layer, so
 // it may be in if ANY layer says maybe, and is not in only if all say no.
 //
-// The rates of the layers are p (1 - r), p (1 - r) r, p (1 - r) r^2 ... for the bound p and the
-// tightening r. Their sum, and with it the rate of the whole, stays below p for any number of
-// layers. That has its price in memory, log2(1/r) times 1.44 bits per key and layer with classic
-// layers and more with split-block ones: where the number of keys is known, a filter of that size
-// is smaller and faster. Compact makes one.
+// Each layer may take 1 - r, for the tightening r, of what the layers before it leave of the bound
+// p: p (1 - r), p (1 - r) r, p (1 - r) r^2 ... for Bloom filters, which are as good as asked for
+// and no better. The sum, and with it the rate of the whole, stays below p for any number of
+// layers. Cuckoo filters are often better than asked for, and what they do not take is left to
+// later layers.
+//
+// That has its price in memory. For a million keys in layers from a thousand on, against one filter
+// of the right size (`tamis_scalable_table`):
+//
+//   bound           5%     1%     0.1%   0.01%
+//   split-block     2.07   1.95   1.89   1.89
+//   classic         2.11   1.73   1.50   1.38
+//   cuckoo16        1.02   1.02   2.85   26
+//   cuckoo12        1.02   6.1    26     26
+//
+// and up to twice that just after a layer is begun, which is still empty. Cuckoo layers are full
+// tables as long as the bound is a dozen times the rate of one, and far from it below. With a
+// tightening of 0.5 split-block takes 3.5 and classic 2.4 times the memory at 1% (bench/NOTES.md).
+// Where the number of keys is known, a filter of that size is smaller and faster. Compact makes
+// one.
+//
+// Where a whole layer would exceed max_bytes, the last one is what still fits, if that is worth it.
+//
+// Keys go into the oldest layer that is not full: the newest, but after erasures.
 //
 // Duplicates count as keys. All bulk forms of Filter, and Engine, work; changes are made by one
-// thread. A scalable filter cannot be saved or merged; what Compact returns can.
+// thread. Scalable filters cannot be merged; what Compact returns can. payload() is empty: each
+// layer has its own.
 //
 // F is SplitBlockBloomFilter, BloomFilter or CuckooFilter<8, 12 or 16>. With layers that can erase
 // so can the whole; a key that more than one layer may have is then refused, and stays: the others
@@ -80,6 +112,11 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   // Makes the first layer. Throws Error(kInvalidArgument) for options out of range or if the first
   // layer is larger than max_bytes, Error(kOutOfMemory), Error(kUnknownBackend).
   explicit ScalableFilter(const ScalableOptions& options);
+
+  // As the functions of SplitBlockBloomFilter of these names. A filter that was loaded goes on
+  // growing as it would have; one that is mapped is read-only.
+  static ScalableFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});
+  static ScalableFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
 
   ScalableFilter(ScalableFilter&&) noexcept = default;
   ScalableFilter& operator=(ScalableFilter&&) noexcept = default;
@@ -105,16 +142,16 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   }
   bool ContainsHash(uint64_t hash) const noexcept;
 
-  // One key. Returns false, with nothing changed, if there is no room for it and another layer
-  // would exceed max_bytes, memory, or the smallest rate that a layer can have.
+  // One key. Returns false, with nothing changed, if the filter is read_only(), or if there is no
+  // room for the key and another layer would exceed max_bytes, memory, scalable::kMaxLayers or the
+  // smallest rate that a layer can have.
   bool Insert(uint64_t key) noexcept { return InsertHash(this->hasher_(key)); }
   bool Insert(std::string_view key) noexcept { return InsertHash(HashBytes(key, this->hash_)); }
   bool InsertHash(uint64_t hash) noexcept;
 
-  // Back to one empty layer, the first.
+  // Back to one empty layer, the first. Throws Error(kReadOnly) if the filter is read_only().
   void Clear() override;
 
-  // Throws Error(kUnsupported).
   void Save(const std::filesystem::path& path) const override;
 
   // One filter of these keys, sized for their number at the rate of the whole, with the same hash.
@@ -123,6 +160,9 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   F Compact(Keys keys) const;
 
  private:
+  ScalableFilter(detail::LayeredFile file, detail::Storage storage, const MemoryOptions& memory,
+                 const Backend* backend);
+
   void Probe(const Kernels& kernels, const Batch& batch, uint64_t* bits) const noexcept override;
   size_t ChangeBatch(Change change, const Kernels& kernels, const Batch& batch, uint64_t first,
                      Rejects& rejects) noexcept override;
@@ -137,9 +177,16 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
                       Rejects& rejects) noexcept;
   void AddLayer();
   bool TryAddLayer() noexcept;
+  // Lets current_ be a layer that is not full. Returns false if there can be none.
+  bool FindRoom() noexcept;
+  bool InsertAfter(size_t layer, uint64_t hash) noexcept;
+  // Counts a layer's capacity, and the error it takes when full, as used.
+  void Account(const F& layer) noexcept;
 
   ScalableOptions options_;
   std::vector<F> layers_;
+  size_t current_ = 0;     // layers before it are full
+  double error_left_ = 0;  // of options_.fpr, for layers to come
 };
 
 extern template class ScalableFilter<SplitBlockBloomFilter>;

@@ -92,6 +92,8 @@ class SplitBlockBloomFilter final : public Filter {
 
  private:
   friend class CountingBloomFilter;  // for Freeze
+  template <typename F>
+  friend class ScalableFilter;  // for its layers in files
 
   SplitBlockBloomFilter(const FilterOptions& options, uint64_t num_blocks);
   SplitBlockBloomFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);

@@ -1,0 +1,417 @@
+// Files of scalable filters: round trips, growing on, and every way in which one can be damaged, or
+// made by somebody who means harm. What does not depend on the kind of filter is in file_test.cc.
+#include "core/src/scalable_file.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/src/file_format.h"
+#include "tamis/any_filter.h"
+#include "tamis/scalable_filter.h"
+#include "tests/core/file_test_util.h"
+#include "tests/core/reference_filter.h"
+#include "tests/core/scalable_test_util.h"
+#include "tests/test_util.h"
+
+namespace tamis {
+namespace {
+
+namespace offset = detail::offset;
+constexpr size_t kHeaderBytes = detail::kHeaderBytes;
+
+template <typename F>
+class ScalableFileTest : public testing::Test {
+ protected:
+  using Layered = ScalableFilter<F>;
+  static constexpr ScalableOptions kOptions{.initial_capacity = 9,
+                                            .fpr = 0.4,
+                                            .growth = 1.7,
+                                            .tightening = 0.7,
+                                            .max_bytes = 100'000,
+                                            .hash = {HashKind::kXxh64, 99}};
+
+  const TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_ / "f.tamis";
+
+  Bytes Saved(const Filter& filter) const {
+    filter.Save(folder_ / "saved");
+    return ReadBytes(folder_ / "saved");
+  }
+
+  // Three layers with 35 keys.
+  Bytes SmallFile() const {
+    Layered filter(kOptions);
+    EXPECT_EQ(filter.Insert(RandomKeys(35, /*seed=*/1)), 35u);
+    EXPECT_EQ(filter.layers().size(), 3u);
+    return Saved(filter);
+  }
+
+  // By whatever reads no more than headers as well.
+  void ExpectRefused(const Bytes& file, const std::string& check, uint64_t at,
+                     ErrorCode code = ErrorCode::kCorrupt) {
+    WriteBytes(path_, file);
+    ExpectFormatError([&] { ReadHeader(path_); }, check, at, code);
+    ExpectFormatError([&] { Layered::Map(path_); }, check, at, code);
+    ExpectFormatError([&] { OpenMapped(path_); }, check, at, code);
+    ExpectFullyRefused(check, at, code);
+  }
+
+  // By whatever reads the payloads.
+  void ExpectPayloadRefused(const Bytes& file, const std::string& check, uint64_t at) {
+    WriteBytes(path_, file);
+    ExpectFullyRefused(check, at, ErrorCode::kCorrupt);
+    // Any payload is safe to probe.
+    const Layered mapped = Layered::Map(path_);
+    const std::vector<uint64_t> keys = RandomKeys(100, /*seed=*/2);
+    size_t found = 0;
+    for (const uint64_t key : keys) found += mapped.Contains(key);
+    EXPECT_EQ(mapped.Count(keys), found);
+  }
+
+ private:
+  void ExpectFullyRefused(const std::string& check, uint64_t at, ErrorCode code) {
+    const MapOptions full{.verify = Verify::kFull};
+    ExpectFormatError([&] { VerifyFile(path_); }, check, at, code);
+    ExpectFormatError([&] { Layered::Load(path_); }, check, at, code);
+    ExpectFormatError([&] { Layered::Map(path_, full); }, check, at, code);
+    ExpectFormatError([&] { Open(path_); }, check, at, code);
+    ExpectFormatError([&] { OpenMapped(path_, full); }, check, at, code);
+  }
+};
+using LayerKinds = testing::Types<SplitBlockBloomFilter, BloomFilter, CuckooFilter<8>,
+                                  CuckooFilter<12>, CuckooFilter<16>>;
+TYPED_TEST_SUITE(ScalableFileTest, LayerKinds);
+
+TYPED_TEST(ScalableFileTest, GivesBackTheSameFilter) {
+  using Scalable = ScalableFilter<TypeParam>;
+  // Layers smaller and larger than the pieces that are read, and than pages.
+  for (const uint64_t keys : {0u, 9u, 3'000u, 100'000u}) {
+    ScalableOptions options = this->kOptions;
+    options.max_bytes = keys < 1000 ? 100'000 : 0;
+    if (keys > 10'000) options.growth = 12;
+    Scalable filter(options);
+    const std::vector<uint64_t> in = RandomKeys(keys, /*seed=*/1);
+    ASSERT_EQ(filter.Insert(in), keys);
+    filter.Save(this->path_);
+    const FileHeader header = VerifyFile(this->path_);
+    EXPECT_EQ(header.kind, FilterKind::kScalable);
+    EXPECT_EQ(header.geometry, filter.Header().geometry);
+    EXPECT_EQ(header.payload_bytes, filter.Header().payload_bytes);
+    EXPECT_EQ(std::filesystem::file_size(this->path_), kHeaderBytes + header.payload_bytes);
+    const auto expect_same = [&](const Filter& any, bool read_only) {
+      const auto& other = dynamic_cast<const Scalable&>(any);
+      EXPECT_EQ(other.read_only(), read_only);
+      EXPECT_EQ(other.capacity(), filter.capacity());
+      EXPECT_EQ(other.inserted_count(), keys);
+      EXPECT_EQ(other.bytes(), filter.bytes());
+      EXPECT_EQ(other.hash(), filter.hash());
+      EXPECT_EQ(other.options().initial_capacity, options.initial_capacity);
+      EXPECT_EQ(other.options().fpr, options.fpr);
+      EXPECT_EQ(other.options().growth, options.growth);
+      EXPECT_EQ(other.options().tightening, options.tightening);
+      EXPECT_EQ(other.options().max_bytes, options.max_bytes);
+      EXPECT_EQ(other.expected_fpr(), filter.expected_fpr());
+      ASSERT_EQ(other.layers().size(), filter.layers().size());
+      for (size_t i = 0; i < filter.layers().size(); ++i) {
+        EXPECT_EQ(Payload(other.layers()[i]), Payload(filter.layers()[i]));
+        EXPECT_EQ(other.layers()[i].capacity(), filter.layers()[i].capacity());
+        EXPECT_EQ(other.layers()[i].inserted_count(), filter.layers()[i].inserted_count());
+        EXPECT_EQ(other.layers()[i].read_only(), read_only);
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(other.layers()[i].payload().data()) % 64, 0u);
+      }
+      EXPECT_EQ(other.Count(in), keys);
+      EXPECT_EQ(this->Saved(other), ReadBytes(this->path_));
+    };
+    expect_same(Scalable::Load(this->path_), false);
+    expect_same(Scalable::Map(this->path_), true);
+    expect_same(Scalable::Map(this->path_, {.verify = Verify::kFull}), true);
+    expect_same(*Open(this->path_), false);
+    expect_same(*OpenMapped(this->path_), true);
+  }
+}
+
+// Whether keys come one by one, in batches or all at once, and whether the filter was in a file
+// meanwhile: the bytes are the same. Copies are more than one cuckoo layer takes.
+TYPED_TEST(ScalableFileTest, SameKeysInTheSameOrderGiveTheSameBytes) {
+  using Scalable = ScalableFilter<TypeParam>;
+  ScalableOptions options = this->kOptions;
+  options.max_bytes = 0;
+  std::vector<uint64_t> keys = RandomKeys(4000, /*seed=*/1);
+  for (size_t i = 0; i < keys.size(); i += 50) keys[i] = 42;
+  Scalable one(options), all(options), batches(options);
+  for (const uint64_t key : keys) ASSERT_TRUE(one.Insert(key));
+  ASSERT_EQ(all.Insert(keys), keys.size());
+  Random random(/*seed=*/3);
+  for (size_t begin = 0, n = 0; begin < keys.size(); begin += n) {
+    n = std::min<size_t>(1 + random.Below(700), keys.size() - begin);
+    ASSERT_EQ(batches.Insert(std::span(keys).subspan(begin, n)), n);
+    batches.Save(this->path_);
+    batches = Scalable::Load(this->path_);
+  }
+  const Bytes want = this->Saved(all);
+  EXPECT_EQ(this->Saved(one), want);
+  EXPECT_EQ(this->Saved(batches), want);
+  for (const auto& layer : all.layers()) EXPECT_LE(layer.inserted_count(), layer.capacity());
+}
+
+TYPED_TEST(ScalableFileTest, AMappedFilterAnswersAndRefusesEveryChange) {
+  using Scalable = ScalableFilter<TypeParam>;
+  WriteBytes(this->path_, this->SmallFile());
+  const std::vector<uint64_t> keys = RandomKeys(35, /*seed=*/1);
+  Scalable mapped = Scalable::Map(this->path_);
+  ASSERT_TRUE(mapped.read_only());
+  EXPECT_FALSE(mapped.Insert(uint64_t{5}));
+  EXPECT_FALSE(mapped.Insert("a string"));
+  std::vector<uint64_t> rejected(keys.size());
+  EXPECT_EQ(mapped.Insert(keys, rejected), 0u);
+  EXPECT_EQ(rejected[34], 34u);
+  if constexpr (Scalable::kErases) {
+    EXPECT_FALSE(mapped.Erase(keys[0]));
+    EXPECT_EQ(mapped.Erase(keys), 0u);
+  }
+  ExpectError([&] { mapped.Clear(); }, ErrorCode::kReadOnly, "mapped");
+  Scalable moved = std::move(mapped);
+  EXPECT_TRUE(moved.read_only());
+  EXPECT_EQ(moved.Count(keys), 35u);
+  VerifyFile(this->path_);
+
+  Scalable loaded = Scalable::Load(this->path_);
+  EXPECT_TRUE(loaded.Insert(uint64_t{5}));
+  loaded.Clear();
+  EXPECT_EQ(loaded.layers().size(), 1u);
+  EXPECT_EQ(loaded.Insert(keys), 35u);
+  EXPECT_EQ(this->Saved(loaded), ReadBytes(this->path_));
+}
+
+TYPED_TEST(ScalableFileTest, ALayerCutOutIsAFile) {
+  const Bytes file = this->SmallFile();
+  for (const LayerInFile& layer : LayersIn(file)) {
+    const auto begin = file.begin() + static_cast<std::ptrdiff_t>(layer.at);
+    const auto bytes = static_cast<std::ptrdiff_t>(kHeaderBytes + layer.payload_bytes);
+    WriteBytes(this->path_, Bytes(begin, begin + bytes));
+    EXPECT_NE(Open(this->path_).template As<TypeParam>(), nullptr);
+  }
+}
+
+TYPED_TEST(ScalableFileTest, OtherKindsAreToldApart) {
+  using Scalable = ScalableFilter<TypeParam>;
+  WriteBytes(this->path_, this->SmallFile());
+  const auto expect = [&](const auto& read, const std::string& check, uint64_t at) {
+    ExpectFormatError(read, check, at, ErrorCode::kUnsupported);
+  };
+  using Other = std::conditional_t<std::is_same_v<TypeParam, BloomFilter>, SplitBlockBloomFilter,
+                                   BloomFilter>;
+  expect([&] { TypeParam::Load(this->path_); }, "filter kind", offset::kFilterKind);
+  expect([&] { TypeParam::Map(this->path_); }, "filter kind", offset::kFilterKind);
+  expect([&] { ScalableFilter<Other>::Load(this->path_); }, "layer kind", offset::kGeometry + 8);
+  expect([&] { ScalableFilter<Other>::Map(this->path_); }, "layer kind", offset::kGeometry + 8);
+  TypeParam({.capacity = 10}).Save(this->path_);
+  expect([&] { Scalable::Load(this->path_); }, "filter kind", offset::kFilterKind);
+}
+
+TYPED_TEST(ScalableFileTest, EveryLengthThatATruncatedFileCanHave) {
+  const Bytes good = this->SmallFile();
+  for (size_t length = 0; length < good.size(); ++length) {
+    SCOPED_TRACE("length " + std::to_string(length));
+    const Bytes file(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(length));
+    this->ExpectRefused(file, "file length", length);
+    // With a header that goes along with the length.
+    if (length <= kHeaderBytes + 64) continue;
+    Bytes sealed = file;
+    SetField(sealed, offset::kPayloadLength, uint64_t{length - kHeaderBytes});
+    SealPayload(sealed);
+    WriteBytes(this->path_, sealed);
+    EXPECT_THROW(ReadHeader(this->path_), FormatError);
+    EXPECT_THROW(Open(this->path_), FormatError);
+  }
+}
+
+TYPED_TEST(ScalableFileTest, EveryByte) {
+  const Bytes good = this->SmallFile();
+  const std::vector<LayerInFile> layers = LayersIn(good);
+  for (size_t byte = 0; byte < good.size(); ++byte) {
+    SCOPED_TRACE("byte " + std::to_string(byte));
+    Bytes file = good;
+    file[byte] = static_cast<char>(file[byte] ^ (1 << (byte % 8)));
+    const auto header_of = [&](size_t at) {
+      const size_t field = byte - at;
+      if (field < offset::kVersion) {
+        this->ExpectRefused(file, "magic", at);
+      } else if (field < offset::kHeaderLength) {
+        this->ExpectRefused(file, "version", at + offset::kVersion, ErrorCode::kUnsupported);
+      } else if (field < offset::kFilterKind) {
+        this->ExpectRefused(file, "header length", at + offset::kHeaderLength);
+      } else {
+        this->ExpectRefused(file, "header checksum", at + offset::kHeaderChecksum);
+      }
+    };
+    if (byte < kHeaderBytes) {
+      header_of(0);
+    } else if (byte < offset::kLayers) {
+      this->ExpectRefused(file, "options checksum", offset::kOptionsChecksum);
+    } else {
+      const LayerInFile& layer = *std::find_if(layers.begin(), layers.end(), [&](const auto& l) {
+        return byte < l.at + detail::LayerFileBytes(l.payload_bytes);
+      });
+      if (byte < layer.at + kHeaderBytes) {
+        header_of(layer.at);
+      } else if (byte < layer.at + kHeaderBytes + layer.payload_bytes) {
+        this->ExpectPayloadRefused(file, "payload checksum", layer.at + offset::kPayloadChecksum);
+      } else {
+        this->ExpectPayloadRefused(file, "padding", byte);
+      }
+    }
+  }
+}
+
+// Every checksum is right, and yet a field cannot be, or does not go with another.
+TYPED_TEST(ScalableFileTest, FieldsThatCannotBe) {
+  const Bytes good = this->SmallFile();
+  const auto expect = [&](size_t at, auto value, const std::string& check, uint64_t error_at,
+                          ErrorCode code = ErrorCode::kCorrupt) {
+    SCOPED_TRACE(std::to_string(at) + ": " + std::to_string(value));
+    Bytes file = good;
+    SetField(file, at, value);
+    SealLayers(file, LayersIn(good));
+    this->ExpectRefused(file, check, error_at, code);
+  };
+  using U = uint64_t;
+  for (const U layers : {U{0}, U{4097}, ~U{0}}) {
+    expect(offset::kGeometry, layers, "layers", offset::kGeometry);
+  }
+  expect(offset::kGeometry, U{2}, "capacity", offset::kCapacity);
+  expect(offset::kGeometry, U{4096}, "payload length", offset::kPayloadLength);
+  for (const U kind : {U{0}, U{5}, U{7}, U{8}, ~U{0}}) {
+    expect(offset::kGeometry + 8, kind, "layer kind", offset::kGeometry + 8,
+           ErrorCode::kUnsupported);
+  }
+  const U other_kind = std::is_same_v<TypeParam, BloomFilter> ? 1 : 6;
+  const size_t first = offset::kLayers, second = LayersIn(good)[1].at;
+  expect(offset::kGeometry + 8, other_kind, "filter kind", first + offset::kFilterKind);
+  expect(offset::kGeometry + 16, U{1}, "geometry[2]", offset::kGeometry + 16);
+  for (const U length : {U{0}, U{64}, U{639}, (U{1} << 62) + 1, ~U{0}}) {
+    expect(offset::kPayloadLength, length, "payload length", offset::kPayloadLength);
+  }
+  expect(offset::kPayloadLength, U{1} << 62, "file length", good.size());
+  expect(offset::kHashKind, uint32_t{1}, "hash kind", first + offset::kHashKind);
+  expect(offset::kSeed, U{98}, "seed", first + offset::kSeed);
+  for (const U value : {U{0}, U{51}, U{53}, ~U{0}}) {
+    expect(offset::kCapacity, value, "capacity", offset::kCapacity);
+    if (value != 0) expect(offset::kInserted, value, "inserted", offset::kInserted);
+  }
+
+  expect(offset::kInitialCapacity, U{0}, "initial capacity", offset::kInitialCapacity);
+  for (const double bad : {0.0, -1.0, 0.6, std::nan(""), HUGE_VAL}) {
+    expect(offset::kFpr, bad, "fpr", offset::kFpr);
+    expect(offset::kGrowth, bad == HUGE_VAL ? 1025 : bad, "growth", offset::kGrowth);
+    expect(offset::kTightening, bad == 0.6 ? 0.995 : bad, "tightening", offset::kTightening);
+  }
+  U payloads = 0;
+  for (const LayerInFile& layer : LayersIn(good)) payloads += layer.payload_bytes;
+  expect(offset::kMaxBytes, payloads - 1, "max bytes", offset::kMaxBytes);
+  expect(offset::kOptionsReserved, U{1}, "reserved bytes", offset::kOptionsReserved);
+  expect(offset::kOptionsReserved + 8, U{1} << 63, "reserved bytes", offset::kOptionsReserved + 8);
+
+  expect(second + offset::kFilterKind, uint32_t{77}, "filter kind", second + offset::kFilterKind,
+         ErrorCode::kUnsupported);
+  expect(second + offset::kHashKind, uint32_t{1}, "hash kind", second + offset::kHashKind);
+  expect(second + offset::kSeed, U{100}, "seed", second + offset::kSeed);
+  expect(second + offset::kCapacity, U{0}, "capacity", second + offset::kCapacity);
+  expect(second + offset::kCapacity, ~U{0}, "capacity", second + offset::kCapacity);
+  expect(second + offset::kCapacity, U{17}, "capacity", offset::kCapacity);
+  expect(second + offset::kCapacity, U{15}, "inserted", second + offset::kInserted);
+  expect(second + offset::kInserted, U{15}, "inserted", offset::kInserted);
+  expect(second + offset::kPayloadOffset, U{64}, "payload offset", second + offset::kPayloadOffset);
+  expect(second + offset::kPayloadLength, U{1} << 40, "payload length",
+         second + offset::kPayloadLength);
+  expect(second + offset::kReserved, U{1}, "reserved bytes", second + offset::kReserved);
+}
+
+// A layer of another kind, scalable ones included, whichever check finds it.
+TYPED_TEST(ScalableFileTest, LayersOfOtherKinds) {
+  const Bytes good = this->SmallFile();
+  const size_t second = LayersIn(good)[1].at;
+  for (uint32_t kind = 0; kind <= 10; ++kind) {
+    Bytes file = good;
+    if (kind == GetField<uint32_t>(good, second + offset::kFilterKind)) continue;
+    SetField(file, second + offset::kFilterKind, kind);
+    SealLayers(file, LayersIn(good));
+    WriteBytes(this->path_, file);
+    EXPECT_THROW(ReadHeader(this->path_), FormatError) << kind;
+    EXPECT_THROW(OpenMapped(this->path_), FormatError) << kind;
+  }
+}
+
+// Layers that claim more bytes than there are: refused before anything is allocated.
+TYPED_TEST(ScalableFileTest, ClaimsOfAHugeLayer) {
+  const Bytes good = this->SmallFile();
+  const size_t second = LayersIn(good)[1].at;
+  Bytes file = good;
+  const bool cuckoo = ScalableFilter<TypeParam>::kErases;
+  const uint64_t units = uint64_t{1} << 20;  // blocks, words or chunks
+  const uint64_t unit_bytes = std::is_same_v<TypeParam, BloomFilter>       ? 8
+                              : !cuckoo                                    ? 32
+                              : std::is_same_v<TypeParam, CuckooFilter<8>> ? 4 * 128
+                                                                           : 8 * 128;
+  SetField(file, second + offset::kGeometry,
+           std::is_same_v<TypeParam, BloomFilter> ? 64 * units : units);
+  if (cuckoo) SetField(file, second + offset::kGeometry + 8, uint64_t{128});
+  SetField(file, second + offset::kPayloadLength, units * unit_bytes);
+  SealLayers(file, LayersIn(good));
+  this->ExpectRefused(file, "payload length", second + offset::kPayloadLength);
+}
+
+TEST(ScalableFileLayersTest, OneLayerMoreThanThereAre) {
+  const TemporaryFolder folder;
+  const ScalableFilter<BloomFilter> filter({.initial_capacity = 1000});
+  filter.Save(folder / "f");
+  Bytes file = ReadBytes(folder / "f");
+  SetField(file, offset::kGeometry, uint64_t{2});
+  SealHeader(file);
+  WriteBytes(folder / "f", file);
+  ExpectFormatError([&] { ReadHeader(folder / "f"); }, "layers", offset::kGeometry);
+  ExpectFormatError([&] { Open(folder / "f"); }, "layers", offset::kGeometry);
+}
+
+// Two layers of the same size exchanged: only the checksum of the whole tells.
+TEST(ScalableFileLayersTest, ExchangedLayers) {
+  const TemporaryFolder folder;
+  ScalableFilter<BloomFilter> filter({.initial_capacity = 64, .fpr = 0.2, .growth = 1});
+  filter.Insert(RandomKeys(128, /*seed=*/1));
+  filter.Save(folder / "f");
+  Bytes file = ReadBytes(folder / "f");
+  const std::vector<LayerInFile> layers = LayersIn(file);
+  ASSERT_EQ(layers.size(), 2u);
+  const auto at = [&](size_t offset) { return file.begin() + static_cast<std::ptrdiff_t>(offset); };
+  std::rotate(at(layers[0].at), at(layers[1].at), file.end());
+  WriteBytes(folder / "f", file);
+  ExpectFormatError([&] { Open(folder / "f"); }, "payload checksum", offset::kPayloadChecksum);
+  EXPECT_EQ(OpenMapped(folder / "f")->Count(RandomKeys(128, /*seed=*/1)), 128u);
+}
+
+// A table of other keys than the header of its layer says.
+TEST(ScalableFileCuckooTest, CountsThatDisagree) {
+  const TemporaryFolder folder;
+  ScalableFilter<CuckooFilter<16>> filter({.initial_capacity = 20});
+  filter.Insert(RandomKeys(50, /*seed=*/1));
+  filter.Save(folder / "f");
+  Bytes file = ReadBytes(folder / "f");
+  const size_t second = LayersIn(file)[1].at;
+  SetField(file, second + offset::kInserted, uint64_t{29});
+  SetField(file, offset::kInserted, uint64_t{49});
+  SealLayers(file, LayersIn(file));
+  WriteBytes(folder / "f", file);
+  ExpectFormatError([&] { Open(folder / "f"); }, "inserted", second + offset::kInserted);
+  ExpectFormatError([&] { VerifyFile(folder / "f"); }, "inserted", second + offset::kInserted);
+}
+
+}  // namespace
+}  // namespace tamis
