@@ -8,6 +8,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "tools/commands.h"
 #include "tools/console.h"
@@ -20,6 +22,7 @@
 #include "tools/parse.h"
 #include "tools/progress.h"
 #include "tools/run_options.h"
+#include "tools/scalable.h"
 
 namespace tamis::tools {
 namespace {
@@ -30,17 +33,21 @@ constexpr char kExamples[] =
     "  tamis build -o ids.tamis --integers --csv --column user_id users-*.csv\n"
     "  zcat log.gz | tamis build -o log.tamis --capacity 2e9 --fpr 0.1%\n"
     "  tamis build -o ids.tamis --u64 --capacity 5G ids.bin\n"
-    "  tamis build -o live.tamis --type cuckoo16 sessions.txt    # `tamis erase` takes keys back\n";
+    "  tamis build -o live.tamis --type cuckoo16 sessions.txt    # `tamis erase` takes keys back\n"
+    "  zcat log.gz | tamis build -o log.tamis --type scalable    # however many keys there are\n";
 
 struct BuildOptions {
   InputOptions input;
   RunOptions run;
   std::string output;
   std::string type = FilterKindName(FilterKind::kSplitBlock);
+  std::string layers;  // of a scalable filter; empty: split-block
   FilterOptions filter;
   std::string hash = "xxh3";
   bool no_huge_pages = false;
   bool json = false;
+
+  bool scalable() const { return type == FilterKindName(FilterKind::kScalable); }
 };
 
 // Reads all keys, and does nothing with them.
@@ -60,13 +67,30 @@ uint64_t CountKeys(const BuildOptions& options, uint64_t total_bytes) {
   return keys;
 }
 
+AnyFilter MakeFilter(const BuildOptions& options) {
+  FilterKind kind{};
+  if (!options.scalable()) {
+    ParseFilterKind(options.type, kind);  // the parser has let through none but the known ones
+    return InfoOf(kind).make(options.filter);
+  }
+  ParseFilterKind(options.layers.empty() ? "split-block" : options.layers, kind);
+  ScalableOptions scalable;
+  if (options.filter.capacity != 0) scalable.initial_capacity = options.filter.capacity;
+  if (options.filter.fpr != 0) scalable.fpr = options.filter.fpr;
+  scalable.max_bytes = options.filter.bytes;
+  scalable.hash = options.filter.hash;
+  scalable.memory = options.filter.memory;
+  scalable.backend = options.filter.backend;
+  return MakeScalable(kind, scalable);
+}
+
 // The capacity, by counting the keys if it was not given.
 void SettleCapacity(BuildOptions& options, std::optional<uint64_t> total_bytes) {
-  if (options.filter.capacity != 0 || options.filter.bytes != 0) return;
+  if (options.filter.capacity != 0 || options.filter.bytes != 0 || options.scalable()) return;
   if (!total_bytes) {
     throw Error(ErrorCode::kInvalidArgument,
                 "give --capacity (or --bytes): the keys of a pipe or of standard input cannot be "
-                "counted beforehand");
+                "counted beforehand. Or make it --type scalable");
   }
   const uint64_t keys = CountKeys(options, *total_bytes);
   if (!options.run.quiet) Say("no --capacity given: counted " + WithCommas(keys) + " keys first");
@@ -93,9 +117,12 @@ Inserted InsertAll(const BuildOptions& options, uint64_t total_bytes, Filter& fi
     const uint64_t keys_before = filter.inserted_count();
     if (engine.Insert(filter, batch.keys(), rejected) != batch.size()) {
       throw Error(ErrorCode::kInvalidArgument,
-                  "key " + WithCommas(keys_before + rejected[0] + 1) +
-                      " does not go in: the filter is full, or has this key as often as it can; "
-                      "nothing was saved. Give a larger --capacity, or each key only once");
+                  "key " + WithCommas(keys_before + rejected[0] + 1) + " does not go in: " +
+                      (options.scalable()
+                           ? "another layer would exceed --bytes, memory or what --fpr leaves; "
+                             "nothing was saved"
+                           : "the filter is full, or has this key as often as it can; nothing was "
+                             "saved. Give a larger --capacity, or each key only once"));
     }
     progress.Advance(reader.bytes_read() - before);
   }
@@ -111,7 +138,9 @@ Inserted InsertAll(const BuildOptions& options, uint64_t total_bytes, Filter& fi
 void Report(const BuildOptions& options, const Filter& filter, const Inserted& inserted) {
   const uint64_t keys = filter.inserted_count();
   // An upper bound where keys were inserted twice; exact otherwise.
-  const double fpr = InfoOf(filter.kind()).fpr(static_cast<double>(keys), filter.bytes());
+  const double fpr = options.scalable()
+                         ? filter.expected_fpr()
+                         : InfoOf(filter.kind()).fpr(static_cast<double>(keys), filter.bytes());
   if (keys > filter.capacity()) {
     const double real = filter.expected_fpr();
     Say("warning: " + WithCommas(keys) + " keys were inserted into a filter for " +
@@ -141,6 +170,9 @@ void Report(const BuildOptions& options, const Filter& filter, const Inserted& i
 
 int Run(BuildOptions options) {
   options.input.Check();
+  if (!options.layers.empty() && !options.scalable()) {
+    throw Error(ErrorCode::kInvalidArgument, "--layers goes with --type scalable");
+  }
   options.filter.hash.kind = options.hash == "xxh64" ? HashKind::kXxh64 : HashKind::kXxh3;
   if (options.no_huge_pages) options.filter.memory.huge_pages = HugePages::kOff;
   options.filter.backend = options.run.Pinned();
@@ -149,9 +181,7 @@ int Run(BuildOptions options) {
 
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
   SettleCapacity(options, total_bytes);
-  FilterKind kind{};
-  ParseFilterKind(options.type, kind);  // the parser has let through none but the known ones
-  const AnyFilter filter = InfoOf(kind).make(options.filter);
+  const AnyFilter filter = MakeFilter(options);
   const Inserted inserted = InsertAll(options, total_bytes.value_or(0), *filter);
   SaveFilter(*filter, options.output, options.run.quiet);
   Report(options, *filter, inserted);
@@ -167,17 +197,27 @@ Command AddBuild(CLI::App& app) {
   command->add_option("-o,--output", options->output, "file to save to; replaced whole (required)")
       ->required()
       ->type_name("FILE");
+  std::vector<std::string> types = KindNames();
+  types.emplace_back(FilterKindName(FilterKind::kScalable));
   command->add_option("-t,--type", options->type, "kind of filter (default: split-block)")
-      ->check(CLI::IsMember(KindNames()))
+      ->check(CLI::IsMember(types))
+      ->type_name("KIND");
+  command
+      ->add_option("--layers", options->layers,
+                   "kind of its layers, if scalable (default: split-block)")
+      ->check(CLI::IsMember(LayerKindNames()))
       ->type_name("KIND");
   AddParsed(*command, "-n,--capacity", options->filter.capacity, ParsePositiveCount,
-            "keys to size for, such as 5e9 (default: counted in a first pass)")
+            "keys to size for, such as 5e9 (default: counted in a first pass); scalable: to begin "
+            "with (default: 65536)")
       ->type_name("N");
-  AddParsed(*command, "-p,--fpr", options->filter.fpr, ParseFpr,
-            "false-positive rate at capacity (default: 0.01; cuckoo: a full one's)")
+  AddParsed(
+      *command, "-p,--fpr", options->filter.fpr, ParseFpr,
+      "false-positive rate at capacity (default: 0.01; cuckoo: a full one's); scalable: bound "
+      "whatever the number of keys")
       ->type_name("P");
   AddParsed(*command, "--bytes", options->filter.bytes, ParseBytes,
-            "size, such as 512M, in place of the one that --fpr asks for")
+            "size, such as 512M, in place of the one that --fpr asks for; scalable: limit")
       ->type_name("SIZE");
   command->add_option("--hash", options->hash, "hash function (default: xxh3)")
       ->check(CLI::IsMember({"xxh3", "xxh64"}))

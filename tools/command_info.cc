@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "tools/exit_codes.h"
 #include "tools/filter_kinds.h"
 #include "tools/format.h"
+#include "tools/scalable.h"
 
 namespace tamis::tools {
 namespace {
@@ -40,10 +42,31 @@ struct InfoOptions {
   bool json = false;
 };
 
+// Its layers' headers and its options; bytes are those of the layers' payloads.
+nlohmann::ordered_json DescribeLayers(const AnyFilter& filter) {
+  const ScalableView view = ViewScalable(filter);
+  nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+  for (const Filter* layer : view.layers) {
+    layers.push_back({{"bytes", layer->bytes()},
+                      {"capacity", layer->capacity()},
+                      {"inserted", layer->inserted_count()}});
+  }
+  return {{"layer_kind", FilterKindName(view.layers[0]->kind())},
+          {"initial_capacity", view.options.initial_capacity},
+          {"growth", view.options.growth},
+          {"tightening", view.options.tightening},
+          {"max_bytes", view.options.max_bytes},
+          {"layer_list", layers}};
+}
+
 nlohmann::ordered_json Describe(const std::string& path, bool header_only) {
   const FileHeader header = ReadHeader(path);
   const KindInfo& info = InfoOf(header.kind);
   const double capacity = static_cast<double>(header.capacity);
+  const bool scalable = header.kind == FilterKind::kScalable;
+  std::optional<AnyFilter> filter;
+  if (scalable || !header_only) filter.emplace(OpenMapped(path));
+  const uint64_t bytes = scalable ? (*filter)->bytes() : header.payload_bytes;
   nlohmann::ordered_json json = {
       {"file", path},
       {"version", header.version},
@@ -52,21 +75,44 @@ nlohmann::ordered_json Describe(const std::string& path, bool header_only) {
   for (size_t i = 0; i < info.geometry.size() && info.geometry[i] != nullptr; ++i) {
     json[info.geometry[i]] = header.geometry[i];
   }
+  if (scalable) json.update(DescribeLayers(*filter));
   json.update(nlohmann::ordered_json{
-      {"bytes", header.payload_bytes},
-      {"bits_per_key", 8 * static_cast<double>(header.payload_bytes) / capacity},
+      {"bytes", bytes},
+      {"bits_per_key", 8 * static_cast<double>(bytes) / capacity},
       {"hash", HashKindName(header.hash.kind)},
       {"seed", header.hash.seed},
       {"capacity", header.capacity},
-      {"fpr_at_capacity", info.fpr(capacity, header.payload_bytes)},
+      {scalable ? "fpr_bound" : "fpr_at_capacity",
+       scalable ? ViewScalable(*filter).options.fpr : info.fpr(capacity, bytes)},
       {"inserted", header.inserted},
   });
   if (!header_only) {
-    const AnyFilter filter = OpenMapped(path);
-    json["estimated_count"] = filter->estimated_count();  // infinite (null) if every bit is set
-    json["expected_fpr"] = filter->expected_fpr();
+    json["estimated_count"] = (*filter)->estimated_count();  // infinite (null) if every bit is set
+    json["expected_fpr"] = (*filter)->expected_fpr();
   }
   return json;
+}
+
+FilterKind KindNamed(const std::string& name) {
+  FilterKind kind{};
+  ParseFilterKind(name, kind);
+  return kind;
+}
+
+std::string LayerRows(const nlohmann::ordered_json& json) {
+  std::string text = Row("layer kind", json["layer_kind"].get<std::string>());
+  text += Row("growth", Format("%g times the keys a layer, which takes %g of the error left",
+                               json["growth"].get<double>(), 1 - json["tightening"].get<double>()));
+  const auto max_bytes = json["max_bytes"].get<uint64_t>();
+  text += Row("limit", max_bytes == 0 ? "none" : WithCommas(max_bytes) + " bytes");
+  size_t number = 0;
+  for (const auto& layer : json["layer_list"]) {
+    text += Row(Format("layer %zu", ++number),
+                WithCommas(layer["inserted"].get<uint64_t>()) + " of " +
+                    WithCommas(layer["capacity"].get<uint64_t>()) + " keys, " +
+                    HumanBytes(layer["bytes"].get<double>()));
+  }
+  return text;
 }
 
 std::string InfoText(const nlohmann::ordered_json& json, const KindInfo& info) {
@@ -79,19 +125,24 @@ std::string InfoText(const nlohmann::ordered_json& json, const KindInfo& info) {
     std::replace(label.begin(), label.end(), '_', ' ');
     text += Row(label, count(name));
   }
+  const bool scalable = json.contains("layer_kind");
+  const bool erases =
+      scalable ? InfoOf(KindNamed(json["layer_kind"].get<std::string>())).erases : info.erases;
+  if (scalable) text += LayerRows(json);
   text += Row("bytes", count("bytes") + " (" + HumanBytes(json["bytes"].get<double>()) + ")");
   text += Row("hash", json["hash"].get<std::string>() + ", seed " +
                           std::to_string(json["seed"].get<uint64_t>()));
-  text += Row("capacity", count("capacity") + " keys at " +
-                              Percent(json["fpr_at_capacity"].get<double>()) +
-                              Format(", %.2f bits per key", json["bits_per_key"].get<double>()));
+  text +=
+      Row("capacity", count("capacity") + (scalable ? " keys below " : " keys at ") +
+                          Percent(json[scalable ? "fpr_bound" : "fpr_at_capacity"].get<double>()) +
+                          Format(", %.2f bits per key", json["bits_per_key"].get<double>()));
   text += Row("inserted", count("inserted") + " keys, duplicates included" +
-                              (info.erases ? ", less those erased" : ""));
+                              (erases ? ", less those erased" : ""));
   if (!json.contains("expected_fpr")) return text;
   const double estimate = json["estimated_count"].get<double>();
   text += Row("estimated count", estimate < 1e18
                                      ? WithCommas(static_cast<uint64_t>(std::llround(estimate))) +
-                                           (info.erases ? " keys" : " distinct keys")
+                                           (erases ? " keys" : " distinct keys")
                                      : "past all measure: every bit is set");
   text += Row("expected FPR", Percent(json["expected_fpr"].get<double>()) + " at this fill");
   return text;

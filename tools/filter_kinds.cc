@@ -81,6 +81,18 @@ constexpr KindInfo kCounting = {
     .geometry = {"blocks"},
 };
 
+// Not in the list of kinds that can be made of FilterOptions: see scalable.h.
+constexpr KindInfo kScalable = {
+    .kind = FilterKind::kScalable,
+    .make = nullptr,
+    .bytes = nullptr,
+    .fpr = nullptr,
+    .merge = nullptr,
+    .no_merge = "scalable filters have layers of different sizes; query both",
+    .erases = false,  // that depends on the layers
+    .geometry = {"layers"},
+};
+
 constexpr KindInfo kKinds[] = {kSplitBlock, kCuckoo<8>, kCuckoo<12>,
                                kCuckoo<16>, kBloom,     kCounting};
 
@@ -92,6 +104,7 @@ const KindInfo& InfoOf(FilterKind kind) {
   for (const KindInfo& info : kKinds) {
     if (info.kind == kind) return info;
   }
+  if (kind == FilterKind::kScalable) return kScalable;
   throw Error(ErrorCode::kUnsupported,
               std::string("no support for filters of kind ") + FilterKindName(kind));
 }

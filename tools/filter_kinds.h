@@ -29,11 +29,12 @@ struct KindInfo {
   std::array<const char*, 3> geometry;
 };
 
+// All but scalable filters, of which InfoOf has no functions.
 std::span<const KindInfo> FilterKinds();
 
 const KindInfo& InfoOf(FilterKind kind);
 
-// The names of all kinds.
+// The names of the kinds of FilterKinds().
 std::vector<std::string> KindNames();
 
 }  // namespace tamis::tools

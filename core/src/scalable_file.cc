@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include <cmath>
 #include <cstring>
 #include <sstream>
 #include <string>
@@ -55,6 +56,22 @@ void RequireEqual(const fs::path& path, const char* check, uint64_t at, uint64_t
   }
 }
 
+// A layer has the keys that the options call for, and only the last can be cut by the limit: what
+// is loaded goes on growing by them, and must not ask for more memory than such layers warrant.
+void CheckCapacity(const ScalableOptions& options, const Extent& layer, size_t i, bool last,
+                   const fs::path& path) {
+  const auto keys = static_cast<double>(layer.header.capacity);
+  const double most = LayerCapacity(options, i);
+  const bool can_be_cut = last && i > 0 && options.max_bytes != 0;
+  const double least = can_be_cut ? std::floor(most / kLeastShare) : most;
+  const double slack = 1 + 1e-12 * most;  // powers are rounded, not everywhere alike
+  if (keys <= most + slack && keys >= least - slack) return;
+  std::ostringstream problem;
+  problem << "is " << layer.header.capacity << ", and the options call for " << least << " to "
+          << most;
+  Fail(path, "capacity", layer.header_at + offset::kCapacity, problem.str());
+}
+
 void RequireLayerKind(const FileHeader& header, FilterKind kind, const fs::path& path) {
   RequireKind(header, FilterKind::kScalable, path);
   const auto found = static_cast<FilterKind>(header.geometry[1]);
@@ -76,6 +93,30 @@ Storage MapExtent(const InputFile& file, const Extent& extent) {
 }
 
 }  // namespace
+
+double LayerCapacity(const ScalableOptions& options, size_t i) {
+  return std::ceil(static_cast<double>(options.initial_capacity) *
+                   std::pow(options.growth, static_cast<double>(i)));
+}
+
+double FprWhenFull(const FileHeader& layer) {
+  const auto keys = static_cast<double>(layer.capacity);
+  const auto& geometry = layer.geometry;
+  switch (layer.kind) {
+    case FilterKind::kSplitBlock:
+      return SplitBlockFpr(keys, geometry[0]);
+    case FilterKind::kBloom:
+      return BloomFpr(keys, geometry[0], static_cast<uint32_t>(geometry[1]));
+    case FilterKind::kCuckoo8:
+      return CuckooFpr(8, keys, geometry[0] * geometry[1]);
+    case FilterKind::kCuckoo12:
+      return CuckooFpr(12, keys, geometry[0] * geometry[1]);
+    case FilterKind::kCuckoo16:
+      return CuckooFpr(16, keys, geometry[0] * geometry[1]);
+    default:
+      return 1;
+  }
+}
 
 OptionsBytes EncodeOptions(const ScalableOptions& options) {
   OptionsBytes bytes{};
@@ -140,7 +181,10 @@ void CheckLayer(const FileHeader& whole, const Extent& layer, uint64_t file_byte
 void CheckLayers(const FileHeader& whole, const ScalableOptions& options,
                  std::span<const Extent> layers, uint64_t file_bytes, const fs::path& path) {
   uint64_t capacity = 0, inserted = 0, bytes = 0, end = offset::kLayers;
-  for (const Extent& layer : layers) {
+  double fpr = 0;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const Extent& layer = layers[i];
+    CheckCapacity(options, layer, i, i + 1 == layers.size(), path);
     if (layer.header.capacity > UINT64_MAX - capacity) {
       Fail(path, "capacity", layer.header_at + offset::kCapacity,
            "is " + std::to_string(layer.header.capacity) + ": the sum of all layers overflows");
@@ -148,6 +192,7 @@ void CheckLayers(const FileHeader& whole, const ScalableOptions& options,
     capacity += layer.header.capacity;
     inserted += layer.header.inserted;  // no more than the capacity
     bytes += layer.header.payload_bytes;
+    fpr += FprWhenFull(layer.header);
     end = layer.header_at + LayerFileBytes(layer.header.payload_bytes);
   }
   const char* const whose = "by its layers";
@@ -155,6 +200,12 @@ void CheckLayers(const FileHeader& whole, const ScalableOptions& options,
   RequireEqual(path, "inserted", offset::kInserted, whole.inserted, inserted, whose);
   RequireEqual(path, "payload length", offset::kPayloadLength, file_bytes - kHeaderBytes,
                end - kHeaderBytes, whose);
+  constexpr double kRounding = 1e-6;
+  if (fpr > options.fpr * (1 + kRounding)) {
+    std::ostringstream problem;
+    problem << "is " << options.fpr << ", and the layers have " << fpr << " when full";
+    Fail(path, "fpr", offset::kFpr, problem.str());
+  }
   if (options.max_bytes != 0 && bytes > options.max_bytes) {
     Fail(path, "max bytes", offset::kMaxBytes,
          "is " + std::to_string(options.max_bytes) + ", and the layers have " +

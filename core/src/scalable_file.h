@@ -45,6 +45,14 @@ constexpr bool IsLayerKind(uint64_t kind) {
           kind <= static_cast<uint64_t>(FilterKind::kCuckoo16));
 }
 
+// The keys of layer i = 0, 1, ... where max_bytes does not cut it.
+double LayerCapacity(const ScalableOptions& options, size_t i);
+// A layer cut to less than its capacity by this is not made.
+inline constexpr uint64_t kLeastShare = 16;
+
+// The false-positive rate of a layer that is full. Of a kind that layers can be of.
+double FprWhenFull(const FileHeader& layer);
+
 OptionsBytes EncodeOptions(const ScalableOptions& options);
 
 // The options, checked in full. Throws FormatError; `path` is for the message only.

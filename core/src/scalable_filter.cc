@@ -32,19 +32,6 @@ uint64_t BytesFor(uint64_t capacity, double fpr) {
   }
 }
 
-// The false-positive rate of a layer that is full.
-template <typename F>
-double FprWhenFull(const F& layer) {
-  const auto keys = static_cast<double>(layer.capacity());
-  if constexpr (std::is_same_v<F, SplitBlockBloomFilter>) {
-    return SplitBlockFpr(keys, layer.num_blocks());
-  } else if constexpr (std::is_same_v<F, BloomFilter>) {
-    return BloomFpr(keys, layer.num_bits(), layer.num_hashes());
-  } else {
-    return CuckooFpr(F::kFingerprintBits, keys, layer.geometry().buckets());
-  }
-}
-
 void CheckRange(const char* name, double value, double min, double max) {
   if (value >= min && value <= max) return;  // false for NaN, too
   std::ostringstream message;
@@ -139,14 +126,12 @@ ScalableFilter<F> ScalableFilter<F>::Map(const std::filesystem::path& path,
 template <typename F>
 void ScalableFilter<F>::Account(const F& layer) noexcept {
   this->capacity_ += layer.capacity();
-  error_left_ -= FprWhenFull(layer);
+  error_left_ -= detail::FprWhenFull(layer.Header());
 }
 
 template <typename F>
 void ScalableFilter<F>::AddLayer() {
-  const auto age = static_cast<double>(layers_.size());
-  const double capacity =
-      std::ceil(static_cast<double>(options_.initial_capacity) * std::pow(options_.growth, age));
+  const double capacity = detail::LayerCapacity(options_, layers_.size());
   const double fpr = error_left_ * (1 - options_.tightening);
   if (layers_.size() == scalable::kMaxLayers) {
     throw Error(ErrorCode::kInvalidArgument, "a scalable filter cannot have more than " +
@@ -162,8 +147,7 @@ void ScalableFilter<F>::AddLayer() {
     const uint64_t fits =
         LastThatHolds(0, keys, [&](uint64_t n) { return n == 0 || BytesFor<F>(n, fpr) <= room; });
     // A layer costs every probe; one of a few keys is not worth that.
-    constexpr uint64_t kLeastShare = 16;
-    if (layers_.empty() || fits < keys / kLeastShare || fits == 0) {
+    if (layers_.empty() || fits < keys / detail::kLeastShare || fits == 0) {
       throw Error(ErrorCode::kInvalidArgument, "a layer of " + std::to_string(layer_bytes) +
                                                    " bytes beside " + std::to_string(bytes()) +
                                                    " would exceed the limit of " +

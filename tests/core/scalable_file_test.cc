@@ -314,6 +314,10 @@ TYPED_TEST(ScalableFileTest, FieldsThatCannotBe) {
     expect(offset::kGrowth, bad == HUGE_VAL ? 1025 : bad, "growth", offset::kGrowth);
     expect(offset::kTightening, bad == 0.6 ? 0.995 : bad, "tightening", offset::kTightening);
   }
+  expect(offset::kInitialCapacity, U{1000}, "capacity", first + offset::kCapacity);
+  expect(offset::kGrowth, 3.0, "capacity", second + offset::kCapacity);
+  expect(offset::kGrowth, 1.0, "capacity", second + offset::kCapacity);
+  expect(offset::kFpr, 1e-5, "fpr", offset::kFpr);
   U payloads = 0;
   for (const LayerInFile& layer : LayersIn(good)) payloads += layer.payload_bytes;
   expect(offset::kMaxBytes, payloads - 1, "max bytes", offset::kMaxBytes);

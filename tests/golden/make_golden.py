@@ -86,16 +86,30 @@ class Chunk:
         raise ValueError("no room")
 
 
-def cuckoo(bits, chunks, chunk_buckets, hash_kind, seed, keys):
-    table = [Chunk(bits, chunk_buckets) for _ in range(chunks)]
-    for key in keys:
-        h = HASHES[hash_kind](key, seed)
+class CuckooTable:
+    def __init__(self, bits, chunks, chunk_buckets, hash_kind, seed):
+        self.bits, self.chunk_buckets, self.hash_kind, self.seed = (
+            bits, chunk_buckets, hash_kind, seed)
+        self.table = [Chunk(bits, chunk_buckets) for _ in range(chunks)]
+
+    def insert(self, key):
+        h = HASHES[self.hash_kind](key, self.seed)
+        chunks = len(self.table)
         x = (h >> 32) * chunks + ((h >> 16) % 2**16 * chunks >> 16)
-        fingerprint = 1 + (h % 2**16 * (2**bits - 1) >> 16)
-        table[x >> 32].insert(x % 2**32 * chunk_buckets >> 32, fingerprint)
-    words = [sum(f << (bits * s) for s, f in enumerate(bucket))
-             for chunk in table for bucket in chunk.buckets]
-    return struct.pack("<%d%s" % (len(words), "I" if bits == 8 else "Q"), *words)
+        fingerprint = 1 + (h % 2**16 * (2**self.bits - 1) >> 16)
+        self.table[x >> 32].insert(x % 2**32 * self.chunk_buckets >> 32, fingerprint)
+
+    def payload(self):
+        words = [sum(f << (self.bits * s) for s, f in enumerate(bucket))
+                 for chunk in self.table for bucket in chunk.buckets]
+        return struct.pack("<%d%s" % (len(words), "I" if self.bits == 8 else "Q"), *words)
+
+
+def cuckoo(bits, chunks, chunk_buckets, hash_kind, seed, keys):
+    table = CuckooTable(bits, chunks, chunk_buckets, hash_kind, seed)
+    for key in keys:
+        table.insert(key)
+    return table.payload()
 
 
 # Name: bits, hashes, hash kind, seed, keys, capacity.
@@ -175,10 +189,64 @@ def cuckoo_file(bits, chunks, buckets, hash_kind, seed, keys, capacity):
     return file_of(kind, (chunks, buckets, 0), hash_kind, seed, keys, capacity, payload)
 
 
+# Name: layer kind, hash kind, seed, keys; initial capacity, fpr, growth, tightening, max bytes; and
+# geometry and capacity of each layer, which are the library's choice, not the format's.
+COPIES = integers(100)
+COPIES[0:80:2] = [struct.pack("<Q", 1)] * 40
+SCALABLE_RECIPES = {
+    "scalable_v1_empty": (1, XXH3, 0, [], (20, 0.01, 2, 0.85, 0), [((2, 0), 20)]),
+    "scalable_v1_split_block": (
+        1, XXH3, 0, integers(100), (20, 0.05, 2, 0.85, 0),
+        [((1, 0), 20), ((2, 0), 40), ((4, 0), 80)]),
+    "scalable_v1_bloom": (
+        6, XXH64, 42, strings(110), (16, 0.01, 1.5, 0.5, 200),
+        [((192, 8), 16), ((320, 9), 24), ((448, 9), 36), ((640, 10), 46)]),
+    "scalable_v1_cuckoo8": (
+        2, XXH3, 7, COPIES, (25, 0.5, 1, 0.85, 0), [((1, 14), 25)] * 5),
+    "scalable_v1_cuckoo12": (
+        3, XXH3, 0, integers(30), (10, 0.1, 4, 0.85, 0), [((1, 2), 10), ((1, 14), 40)]),
+    "scalable_v1_cuckoo16": (
+        4, XXH3, 0x0123456789ABCDEF, integers(50) + strings(20), (10, 0.01, 3, 0.85, 0),
+        [((1, 10), 10), ((1, 14), 30), ((1, 30), 90)]),
+}
+
+
+def scalable_file(kind, hash_kind, seed, keys, options, layers):
+    # Each key goes into the first layer that has room and does not refuse it.
+    bits = {2: 8, 3: 12, 4: 16}.get(kind)
+    tables = [CuckooTable(bits, *geometry, hash_kind, seed) if bits else None
+              for geometry, _ in layers]
+    kept = [[] for _ in layers]
+    for key in keys:
+        for (_, capacity), table, keys_of_layer in zip(layers, tables, kept):
+            if len(keys_of_layer) == capacity:
+                continue
+            try:
+                if table:
+                    table.insert(key)
+            except ValueError:
+                continue
+            keys_of_layer.append(key)
+            break
+        else:
+            raise ValueError("no layer has room")
+    make = {1: lambda g, k, c: split_block_file(g[0], hash_kind, seed, k, c),
+            6: lambda g, k, c: bloom_file(*g, hash_kind, seed, k, c)}.get(
+                kind, lambda g, k, c: cuckoo_file(bits, *g, hash_kind, seed, k, c))
+    payload = struct.pack("<QdddQQQ", *options, 0, 0)
+    payload += struct.pack("<Q", xxhash.xxh3_64_intdigest(payload))
+    for (geometry, capacity), keys_of_layer in zip(layers, kept):
+        payload += make(geometry, keys_of_layer, capacity)
+        payload += bytes(-len(payload) % 64)
+    return file_of(8, (len(layers), kind, 0), hash_kind, seed, keys,
+                   sum(capacity for _, capacity in layers), payload)
+
+
 def main():
     directory = pathlib.Path(sys.argv[1])
     for make_file, recipes in [(split_block_file, RECIPES), (cuckoo_file, CUCKOO_RECIPES),
-                               (bloom_file, BLOOM_RECIPES), (counting_file, COUNTING_RECIPES)]:
+                               (bloom_file, BLOOM_RECIPES), (counting_file, COUNTING_RECIPES),
+                               (scalable_file, SCALABLE_RECIPES)]:
         for name, recipe in recipes.items():
             (directory / (name + ".tamis")).write_bytes(make_file(*recipe))
 

@@ -81,11 +81,11 @@ class ScalableBase<true> : public ErasableFilter {
 // That has its price in memory. For a million keys in layers from a thousand on, against one filter
 // of the right size (`tamis_scalable_table`):
 //
-//   bound           5%     1%     0.1%   0.01%
-//   split-block     2.07   1.95   1.89   1.89
-//   classic         2.11   1.73   1.50   1.38
-//   cuckoo16        1.02   1.02   2.85   26
-//   cuckoo12        1.02   6.1    26     26
+//   bound           5%     1%     0.1%
+//   split-block     2.07   1.95   1.89
+//   classic         2.11   1.73   1.50
+//   cuckoo16        1.02   1.02   2.81
+//   cuckoo12        1.02   6.1    26
 //
 // and up to twice that just after a layer is begun, which is still empty. Cuckoo layers are full
 // tables as long as the bound is a dozen times the rate of one, and far from it below. With a

@@ -1,0 +1,142 @@
+// A classic filter of 8 GiB, past 2^36 bits: that positions up there are reached, found and told
+// apart. Too large for a test.
+//
+// Usage: tamis_huge_filter [KEYS], by default 200 million into 2^36 + 2^30 bits.
+// Exit status: 0 if all is as it should be, 1 if not, 2 for bad arguments, 77 (skipped) if the
+// machine has less memory than the filter and a margin need.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/workload.h"
+#include "tamis/bloom_filter.h"
+#include "tamis/engine.h"
+#include "tamis/memory.h"
+#include "tamis/sizing.h"
+
+namespace tamis::bench {
+namespace {
+
+constexpr uint64_t kBits = (uint64_t{1} << 36) + (uint64_t{1} << 30);
+constexpr uint64_t kBatch = 1'000'000;
+
+bool Report(const char* what, double value, double wanted, double tolerance) {
+  const bool good = std::abs(value - wanted) <= tolerance;
+  std::printf("%-44s %.6g, wanted %.6g +- %.3g  %s\n", what, value, wanted, tolerance,
+              good ? "ok" : "WRONG");
+  std::fflush(stdout);
+  return good;
+}
+
+std::vector<uint64_t> KeysAt(uint64_t first, uint64_t n) {
+  std::vector<uint64_t> keys(n);
+  for (uint64_t i = 0; i < n; ++i) keys[i] = KeyAt(first + i);
+  return keys;
+}
+
+double BitsSet(std::span<const std::byte> bytes) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i + 8 <= bytes.size(); i += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + i, sizeof(word));
+    sum += static_cast<uint64_t>(__builtin_popcountll(word));
+  }
+  return static_cast<double>(sum);
+}
+
+bool Check(uint64_t num_keys) {
+  // Two hashes: the rate is then large enough to be measured, in an array that is nearly empty.
+  BloomFilter filter({.capacity = kBits / 3, .bytes = kBits / 8});
+  const auto keys = static_cast<double>(num_keys);
+  const auto bits = static_cast<double>(filter.num_bits());
+  const double k = filter.num_hashes();
+  std::printf("%.6g bits (2^36 = %.6g), %u hashes, %.6g keys, backend %s\n", bits, 0x1p36,
+              filter.num_hashes(), keys, filter.backend().name.data());
+  Engine engine;
+  for (uint64_t first = 0; first < num_keys; first += kBatch) {
+    engine.Insert(filter, KeysAt(first, std::min(kBatch, num_keys - first)));
+  }
+  uint64_t found = 0;
+  for (uint64_t first = 0; first < num_keys; first += kBatch) {
+    found += engine.Count(filter, KeysAt(first, std::min(kBatch, num_keys - first)));
+  }
+  bool good = Report("keys found", static_cast<double>(found), keys, 0);
+
+  // Bits are set all over the array, its end included: a position cut to 32 or 36 bits would crowd.
+  const double share = -std::expm1(-k * keys / bits);
+  constexpr int kParts = 17;
+  const std::span<const std::byte> payload = filter.payload();
+  const size_t part = payload.size() / kParts;
+  for (int i = 0; i < kParts; ++i) {
+    const double n = 8.0 * static_cast<double>(part);
+    char what[64];
+    std::snprintf(what, sizeof(what), "share of bits set in part %d of %d", i + 1, kParts);
+    good &= Report(what, BitsSet(payload.subspan(static_cast<size_t>(i) * part, part)) / n, share,
+                   6 * std::sqrt(share * (1 - share) / n));
+  }
+
+  // One key a call agrees with bulk, on every backend; both agree with the arithmetic's walk.
+  const std::vector<uint64_t> some = KeysAt(num_keys - 50'000, 100'000);
+  const KeyHasher hasher(filter.hash());
+  size_t want = 0;
+  for (const uint64_t key : some) {
+    want += bloom::Contains(reinterpret_cast<const uint64_t*>(payload.data()), filter.num_bits(),
+                            filter.num_hashes(), hasher(key));
+  }
+  for (const Backend& backend : Backends()) {
+    filter.set_backend(backend);
+    size_t one = 0;
+    for (const uint64_t key : some) one += filter.Contains(key);
+    const auto wanted = static_cast<double>(want);
+    good &= Report((std::string(backend.name) + ": hits, one by one").c_str(),
+                   static_cast<double>(one), wanted, 0);
+    good &= Report((std::string(backend.name) + ": hits, bulk").c_str(),
+                   static_cast<double>(filter.Count(some)), wanted, 0);
+  }
+  filter.set_backend(DefaultBackend());
+  good &= Report("estimated count", filter.estimated_count(), keys, 0.001 * keys);
+
+  constexpr uint64_t kAbsent = 100'000'000;
+  uint64_t hits = 0;
+  for (uint64_t first = 0; first < kAbsent; first += kBatch) {
+    hits += engine.Count(filter, KeysAt(num_keys + first, kBatch));
+  }
+  const double rate = BloomFpr(keys, filter.num_bits(), filter.num_hashes());
+  const double expected = rate * kAbsent;
+  good &= Report("hits of 1e8 absent keys", static_cast<double>(hits), expected,
+                 4 * std::sqrt(expected) + 0.03 * expected);
+  return good;
+}
+
+}  // namespace
+}  // namespace tamis::bench
+
+int main(int argc, char** argv) {
+  uint64_t num_keys = 200'000'000;
+  if (argc > 2 ||
+      (argc > 1 && (std::from_chars(argv[1], argv[1] + std::strlen(argv[1]), num_keys).ptr !=
+                        argv[1] + std::strlen(argv[1]) ||
+                    num_keys < 100'000))) {
+    std::fprintf(stderr, "usage: %s [KEYS], at least 100000\n", argv[0]);
+    return 2;
+  }
+  constexpr uint64_t kNeeded = tamis::bench::kBits / 8 + (uint64_t{2} << 30);
+  if (tamis::PhysicalMemory() < kNeeded) {
+    std::printf("skipped: %.1f GiB of memory, and %.1f are needed\n",
+                static_cast<double>(tamis::PhysicalMemory()) / 0x1p30,
+                static_cast<double>(kNeeded) / 0x1p30);
+    return 77;
+  }
+  try {
+    return tamis::bench::Check(num_keys) ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return 2;
+  }
+}
