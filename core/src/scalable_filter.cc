@@ -193,6 +193,12 @@ double ScalableFilter<F>::expected_fpr() const noexcept {
 }
 
 template <typename F>
+void ScalableFilter<F>::set_backend(const Backend& backend) noexcept {
+  Filter::set_backend(backend);
+  for (F& layer : layers_) layer.set_backend(backend);
+}
+
+template <typename F>
 FileHeader ScalableFilter<F>::Header() const noexcept {
   FileHeader header;
   header.kind = kind();

@@ -174,6 +174,15 @@ TEST_P(ScalableBackendTest, OneKeyAndBulkInsertTheSame) {
   EXPECT_EQ(bulk.inserted_count(), 0u);
 }
 
+TEST_P(ScalableBackendTest, SetBackendIsForAllLayers) {
+  SplitBlockScalable filter({.initial_capacity = 50});
+  filter.Insert(RandomKeys(200, /*seed=*/1));
+  filter.set_backend(backend());
+  for (const auto& layer : filter.layers()) EXPECT_EQ(&layer.backend(), &backend());
+  filter.Insert(RandomKeys(2000, /*seed=*/2));
+  for (const auto& layer : filter.layers()) EXPECT_EQ(&layer.backend(), &backend());
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, ScalableBackendTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 

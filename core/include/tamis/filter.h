@@ -70,7 +70,7 @@ class Filter {
   std::span<const std::byte> payload() const noexcept { return {storage_.data(), storage_.size()}; }
 
   const Backend& backend() const noexcept { return *backend_; }
-  void set_backend(const Backend& backend) noexcept { backend_ = &backend; }
+  virtual void set_backend(const Backend& backend) noexcept { backend_ = &backend; }
 
   // Sets one bit per key: "maybe" is 1. Returns the number of ones. `out` needs BitmapWords(n)
   // words or more, of which exactly so many are written.

@@ -131,6 +131,7 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   // 1 - (1 - p1) (1 - p2) ... for the expected rates of the layers.
   double expected_fpr() const noexcept override;
   FileHeader Header() const noexcept override;
+  void set_backend(const Backend& backend) noexcept override;
 
   using Filter::Contains;
   using Filter::Insert;
