@@ -162,6 +162,37 @@ TYPED_TEST(ScalableFileTest, SameKeysInTheSameOrderGiveTheSameBytes) {
   for (const auto& layer : all.layers()) EXPECT_LE(layer.inserted_count(), layer.capacity());
 }
 
+// Whatever the options, and whatever was inserted and erased: what is saved can be read again.
+TYPED_TEST(ScalableFileTest, EveryFilterThatCanBeMadeIsReadAgain) {
+  using Scalable = ScalableFilter<TypeParam>;
+  Random random(/*seed=*/8);
+  const auto uniform = [&](double min, double max) {
+    return min + (max - min) * static_cast<double>(random.Below(1'000'001)) / 1e6;
+  };
+  for (int round = 0; round < 60; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    ScalableOptions options{.initial_capacity = 1 + random.Below(round % 3 == 0 ? 5 : 500),
+                            .fpr = std::pow(10, uniform(-4, -0.31)),
+                            .growth = round % 4 == 0 ? 1 : std::pow(10, uniform(0, 2)),
+                            .tightening = uniform(0.01, 0.99),
+                            .hash = {HashKind::kXxh3, random()}};
+    // Cuckoo layers of low rates are large.
+    options.max_bytes = Scalable(options).bytes() + random.Below(200'000);
+    Scalable filter(options);
+    const std::vector<uint64_t> keys = RandomKeys(random.Below(3000), random());
+    std::vector<uint64_t> rejected(keys.size());
+    const size_t inserted = filter.Insert(keys, rejected);
+    if constexpr (Scalable::kErases) filter.Erase(std::span(keys).first(keys.size() / 3));
+    const Bytes saved = this->Saved(filter);
+    WriteBytes(this->path_, saved);
+    const Scalable loaded = Scalable::Load(this->path_);
+    EXPECT_EQ(loaded.inserted_count(), filter.inserted_count());
+    EXPECT_EQ(loaded.capacity(), filter.capacity());
+    EXPECT_EQ(this->Saved(loaded), saved);
+    if constexpr (!Scalable::kErases) EXPECT_GE(loaded.Count(keys), inserted);
+  }
+}
+
 TYPED_TEST(ScalableFileTest, AMappedFilterAnswersAndRefusesEveryChange) {
   using Scalable = ScalableFilter<TypeParam>;
   WriteBytes(this->path_, this->SmallFile());
