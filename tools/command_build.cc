@@ -2,6 +2,7 @@
 #include <tamis/engine.h>
 #include <tamis/error.h>
 #include <tamis/filter.h>
+#include <tamis/plan.h>
 
 #include <algorithm>
 #include <chrono>
@@ -111,7 +112,7 @@ Inserted InsertAll(const BuildOptions& options, uint64_t total_bytes, Filter& fi
 void Report(const BuildOptions& options, const Filter& filter, const Inserted& inserted) {
   const uint64_t keys = filter.inserted_count();
   // An upper bound where keys were inserted twice; exact otherwise.
-  const double fpr = InfoOf(filter.kind()).fpr(static_cast<double>(keys), filter.bytes());
+  const double fpr = FilterFpr(filter.kind(), static_cast<double>(keys), filter.bytes());
   if (keys > filter.capacity()) {
     const double real = filter.expected_fpr();
     Say("warning: " + WithCommas(keys) + " keys were inserted into a filter for " +

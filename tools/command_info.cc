@@ -2,6 +2,7 @@
 #include <tamis/any_filter.h>
 #include <tamis/error.h>
 #include <tamis/file.h>
+#include <tamis/plan.h>
 
 #include <algorithm>
 #include <cmath>
@@ -58,7 +59,7 @@ nlohmann::ordered_json Describe(const std::string& path, bool header_only) {
       {"hash", HashKindName(header.hash.kind)},
       {"seed", header.hash.seed},
       {"capacity", header.capacity},
-      {"fpr_at_capacity", info.fpr(capacity, header.payload_bytes)},
+      {"fpr_at_capacity", FilterFpr(header.kind, capacity, header.payload_bytes)},
       {"inserted", header.inserted},
   });
   if (!header_only) {
