@@ -28,6 +28,10 @@
 namespace tamis::tools {
 namespace {
 
+constexpr char kScalableHelp[] =
+    "A scalable filter grows: --capacity is what it begins with (default: 65536), --fpr its bound\n"
+    "whatever the number of keys, --bytes its limit.\n";
+
 constexpr char kExamples[] =
     "Examples:\n"
     "  tamis build -o seen.tamis urls.txt\n"
@@ -194,7 +198,7 @@ int Run(BuildOptions options) {
 Command AddBuild(CLI::App& app) {
   CLI::App* command = app.add_subcommand("build", "Build a filter from keys and save it.");
   auto options = std::make_shared<BuildOptions>();
-  command->footer(std::string(kKeyFormsHelp) + "\n" + kExamples);
+  command->footer(std::string(kKeyFormsHelp) + kScalableHelp + "\n" + kExamples);
   command->add_option("-o,--output", options->output, "file to save to; replaced whole (required)")
       ->required()
       ->type_name("FILE");
@@ -209,16 +213,13 @@ Command AddBuild(CLI::App& app) {
       ->check(CLI::IsMember(LayerKindNames()))
       ->type_name("KIND");
   AddParsed(*command, "-n,--capacity", options->filter.capacity, ParsePositiveCount,
-            "keys to size for, such as 5e9 (default: counted in a first pass); scalable: to begin "
-            "with (default: 65536)")
+            "keys to size for, such as 5e9 (default: counted in a first pass)")
       ->type_name("N");
-  AddParsed(
-      *command, "-p,--fpr", options->filter.fpr, ParseFpr,
-      "false-positive rate at capacity (default: 0.01; cuckoo: a full one's); scalable: bound "
-      "whatever the number of keys")
+  AddParsed(*command, "-p,--fpr", options->filter.fpr, ParseFpr,
+            "false-positive rate at capacity (default: 0.01; cuckoo: a full one's)")
       ->type_name("P");
   AddParsed(*command, "--bytes", options->filter.bytes, ParseBytes,
-            "size, such as 512M, in place of the one that --fpr asks for; scalable: limit")
+            "size, such as 512M, in place of the one that --fpr asks for")
       ->type_name("SIZE");
   command->add_option("--hash", options->hash, "hash function (default: xxh3)")
       ->check(CLI::IsMember({"xxh3", "xxh64"}))
