@@ -14,6 +14,7 @@
 #include "core/src/bulk_writer.h"
 #include "core/src/planner.h"
 #include "core/src/thread_pool.h"
+#include "tamis/bloom_filter.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
 
@@ -25,6 +26,15 @@ void RequireSize(const char* what, uint64_t size, uint64_t needed, uint64_t keys
   throw Error(ErrorCode::kInvalidArgument, "the output has " + std::to_string(size) + " " + what +
                                                ", and " + std::to_string(keys) + " keys need " +
                                                std::to_string(needed));
+}
+
+PlanRequest RequestFor(Operation operation, const Filter& filter, uint64_t keys,
+                       DeviceState device = {}) noexcept {
+  PlanRequest request = {operation, filter.kind(), filter.bytes(), keys, device};
+  if (request.kind == FilterKind::kBloom) {
+    request.hashes = static_cast<const BloomFilter&>(filter).num_hashes();
+  }
+  return request;
 }
 
 // For what is made of the bits that a GPU has found.
@@ -52,7 +62,7 @@ class Engine::Impl {
   }
 
   PlanStep Choose(Operation operation, const Filter& filter, uint64_t keys) const noexcept {
-    return planner.Choose({operation, filter.kind(), filter.bytes(), keys});
+    return planner.Choose(RequestFor(operation, filter, keys));
   }
 
   DeviceState StateOf(const Filter& filter) const noexcept {
@@ -134,8 +144,7 @@ std::optional<size_t> Engine::Impl::OnDevice(const Filter& filter, const Keys& k
   // Those cannot be read by the host, so the device has to answer.
   const bool held = device_keys_ && accelerator_->Holds(keys);
   const DeviceState state = StateOf(filter);
-  const PlanRequest request = {Operation::kContains, filter.kind(), filter.bytes(), keys.size(),
-                               state};
+  const PlanRequest request = RequestFor(Operation::kContains, filter, keys.size(), state);
   if (!held && !planner.Choose(request).on_device) return std::nullopt;
   size_t found = 0;
   bool has_written = false;
@@ -168,8 +177,7 @@ Engine::~Engine() = default;
 unsigned Engine::threads() const noexcept { return impl_->planner.threads(); }
 
 Plan Engine::PlanFor(const Filter& filter, uint64_t n, Operation operation) const {
-  return impl_->planner.Explain(
-      {operation, filter.kind(), filter.bytes(), n, impl_->StateOf(filter)});
+  return impl_->planner.Explain(RequestFor(operation, filter, n, impl_->StateOf(filter)));
 }
 
 EngineStats Engine::stats() const { return impl_->stats(); }

@@ -11,6 +11,8 @@
 #include <thread>
 
 #include "core/src/accelerator.h"
+#include "core/src/kind_traits.h"
+#include "core/src/units.h"
 #include "tamis/error.h"
 
 namespace tamis {
@@ -70,29 +72,8 @@ unsigned ThreadsFor(const EngineOptions& options) {
   return threads;
 }
 
-std::string Fixed(double value, int digits) {
-  char buffer[64];
-  const auto result =
-      std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::fixed, digits);
-  return result.ec == std::errc() ? std::string(buffer, result.ptr) : "?";
-}
-
-// Three digits and a unit, such as "1.25 ms"; `units` ascend by factors of `step`.
-template <size_t kUnits>
-std::string WithUnit(double value, double step, const char* const (&units)[kUnits]) {
-  size_t unit = 0;
-  for (; unit + 1 < kUnits && value >= 0.9995 * step; ++unit) value /= step;
-  return Fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + " " + units[unit];
-}
-
-std::string Duration(double seconds) {
-  return WithUnit(1e9 * seconds, 1000, {"ns", "us", "ms", "s"});
-}
-
-std::string Bytes(uint64_t bytes) {
-  if (bytes < 1024) return std::to_string(bytes) + " bytes";
-  return WithUnit(static_cast<double>(bytes) / 1024, 1024, {"KiB", "MiB", "GiB", "TiB"});
-}
+// Of the filters that classic filters are calibrated with: those that kDefaultFpr makes.
+constexpr double kCalibratedHashes = 7;
 
 bool Faster(const PlanStep& a, const PlanStep& b) {
   return a.seconds != b.seconds ? a.seconds < b.seconds : a.threads < b.threads;
@@ -134,7 +115,8 @@ Planner::Planner(const EngineOptions& options)
     if (pinned == nullptr && extra != nullptr) AddCandidates(std::span(extra, 1), calibration);
   };
   add_all(options.calibration);
-  if (candidates_.empty()) add_all(Calibration());
+  calibrated_ = !candidates_.empty();
+  if (!calibrated_) add_all(Calibration());
 }
 
 const Backend* Planner::device() const noexcept {
@@ -160,14 +142,28 @@ void Planner::AddCandidates(std::span<const Backend> backends, const Calibration
 }
 
 FilterKind Planner::CostKind(FilterKind kind) const noexcept {
-  const bool cuckoo = kind == FilterKind::kCuckoo8 || kind == FilterKind::kCuckoo12;
   for (const FilterKind similar :
-       {kind, cuckoo ? FilterKind::kCuckoo16 : FilterKind::kSplitBlock, FilterKind::kSplitBlock}) {
+       {kind, IsCuckoo(kind) ? FilterKind::kCuckoo16 : FilterKind::kSplitBlock,
+        FilterKind::kSplitBlock}) {
     for (const Candidate& candidate : candidates_) {
       if (candidate.kind == similar) return similar;
     }
   }
   return candidates_.front().kind;
+}
+
+bool Planner::KnowsCosts(FilterKind kind) const noexcept {
+  const FilterKind similar = CostKind(kind);
+  return calibrated_ && (similar == kind || (IsCuckoo(kind) && IsCuckoo(similar)));
+}
+
+uint64_t Planner::LargestCalibrated(FilterKind kind) const noexcept {
+  double log2_bytes = 0;
+  for (const Candidate& candidate : candidates_) {
+    if (candidate.kind != CostKind(kind)) continue;
+    log2_bytes = std::max(log2_bytes, candidate.points.back().log2_bytes);
+  }
+  return static_cast<uint64_t>(std::round(std::exp2(log2_bytes)));
 }
 
 // Whether there is a candidate that is not a GPU.
@@ -194,15 +190,24 @@ Planner::Cost Planner::CostAt(const Candidate& candidate, uint64_t filter_bytes)
           std::lerp(a.cost.partitioned_insert, b.cost.partitioned_insert, t)};
 }
 
+double Planner::RelativeReads(const PlanRequest& request) noexcept {
+  return request.hashes == 0 ? 1 : BloomReads(request.hashes) / BloomReads(kCalibratedHashes);
+}
+
+double Planner::RelativeWrites(const PlanRequest& request) noexcept {
+  return request.hashes == 0 ? 1 : request.hashes / kCalibratedHashes;
+}
+
 double Planner::Seconds(const Cost& cost, const PlanRequest& request,
                         const PlanStep& step) const noexcept {
   if (step.on_device) {
     return kDeviceStartSeconds + 1e-9 * cost.contains * static_cast<double>(request.keys) +
            (step.uploads ? static_cast<double>(request.filter_bytes) / kUploadBytesPerSecond : 0);
   }
-  const double ns = request.operation == Operation::kContains ? cost.contains
-                    : step.partitioned                        ? cost.partitioned_insert
-                                                              : cost.insert;
+  const double ns =
+      request.operation == Operation::kContains
+          ? cost.contains * RelativeReads(request)
+          : (step.partitioned ? cost.partitioned_insert : cost.insert) * RelativeWrites(request);
   const unsigned helpers = step.threads - 1;
   double seconds =
       1e-9 * ns * static_cast<double>(request.keys) / (1 + thread_efficiency_ * helpers) +
@@ -219,7 +224,11 @@ template <typename Visit>
 void Planner::ForEachStep(const PlanRequest& request, const Visit& visit) const {
   const bool insert = request.operation == Operation::kInsert;
   uint64_t most = threads_;
-  if (insert) most = std::min({most, request.filter_bytes / kRegionBytes, kMaxInsertThreads});
+  if (insert) {
+    most = TraitsOf(request.kind).inserts_in_parallel
+               ? std::min({most, request.filter_bytes / kRegionBytes, kMaxInsertThreads})
+               : 1;
+  }
   const auto max_threads = static_cast<unsigned>(std::max<uint64_t>(most, 1));
 
   const auto emit = [&](const Candidate& candidate, const Cost& cost, unsigned threads,
@@ -279,13 +288,13 @@ Plan Planner::Explain(const PlanRequest& request) const {
 
 std::string Planner::Reason(const Plan& plan) const {
   std::string reason = Describe(plan.chosen, plan.operation) + ": " +
-                       Duration(plan.chosen.seconds) + " predicted for " +
+                       detail::DurationText(plan.chosen.seconds) + " predicted for " +
                        std::to_string(plan.keys) + " keys and a filter of " +
-                       Bytes(plan.filter_bytes);
+                       detail::BytesText(static_cast<double>(plan.filter_bytes));
   if (!plan.alternatives.empty()) {
     const PlanStep& next = plan.alternatives.front();
     reason += "; the next best, " + Describe(next, plan.operation) + ", would take " +
-              Duration(next.seconds);
+              detail::DurationText(next.seconds);
   }
   if (!backend_pin_.empty()) reason += "; " + backend_pin_ + " pins the backend";
   if (pin_) reason += "; the options of the engine pin the way";

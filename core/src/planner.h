@@ -2,6 +2,7 @@
 #ifndef TAMIS_CORE_SRC_PLANNER_H_
 #define TAMIS_CORE_SRC_PLANNER_H_
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -25,7 +26,15 @@ struct PlanRequest {
   uint64_t filter_bytes;
   uint64_t keys;
   DeviceState device = {};
+  uint32_t hashes = 0;  // of a classic filter; 0 for others
 };
+
+// The bits that a lookup in a full classic filter of `hashes` bits per key tests on average, if
+// half of the keys are in: all of them for those, and as half of the bits are set, 1 + 1/2 + 1/4
+// ... for the others, up to the first that is missing.
+inline double BloomReads(double hashes) noexcept {
+  return 0.5 * hashes + 0.5 * 2 * (1 - std::exp2(-hashes));
+}
 
 // Immutable, hence thread-safe.
 class Planner {
@@ -37,6 +46,13 @@ class Planner {
   bool backend_is_pinned() const noexcept { return !backend_pin_.empty(); }
   // The candidate that is a GPU, or nullptr.
   const Backend* device() const noexcept;
+
+  // Whether the calibration has figures of this kind, or of another width of cuckoo filters.
+  // Without them plans are made by a similar kind's, which serve to choose a way and are no
+  // prediction.
+  bool KnowsCosts(FilterKind kind) const noexcept;
+  // The bytes of the largest filter they were measured with; what is larger takes at least as long.
+  uint64_t LargestCalibrated(FilterKind kind) const noexcept;
 
   // The way that is predicted to be fastest; of equal ones that of fewer threads, then of the
   // better backend. Cheap enough to be called for each batch.
@@ -64,6 +80,10 @@ class Planner {
 
   void AddCandidates(std::span<const Backend> backends, const Calibration& calibration);
   static Cost CostAt(const Candidate& candidate, uint64_t filter_bytes) noexcept;
+  // What an operation costs relative to the filter that was measured: classic filters differ in
+  // their bits per key.
+  static double RelativeReads(const PlanRequest& request) noexcept;
+  static double RelativeWrites(const PlanRequest& request) noexcept;
   double Seconds(const Cost& cost, const PlanRequest& request, const PlanStep& step) const noexcept;
   // The kind whose costs stand for those of `kind`: cuckoo filters of one size cost the same
   // whatever their fingerprints.
@@ -81,6 +101,7 @@ class Planner {
   double thread_start_seconds_;
   double thread_efficiency_;
   std::vector<Candidate> candidates_;
+  bool calibrated_ = true;  // not, if the typical figures had to serve
 };
 
 }  // namespace tamis

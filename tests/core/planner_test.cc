@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tamis/backend.h"
+#include "tamis/bloom_filter.h"
 #include "tamis/calibration.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/engine.h"
@@ -94,6 +95,29 @@ TEST_F(PlannerTest, EachKindHasItsOwnCosts) {
   EXPECT_DOUBLE_EQ(seconds(cuckoo8), 3e-6);
   EXPECT_DOUBLE_EQ(seconds(cuckoo12), 2e-6);
   EXPECT_DOUBLE_EQ(seconds(FilterOf(kMiB)), 1e-6);
+}
+
+TEST_F(PlannerTest, CostsOfClassicFiltersFollowTheirHashes) {
+  Calibration calibration = Costs(1, 1, 1);
+  calibration.points.push_back({"portable", kMiB, 10, 7, 7, FilterKind::kBloom});
+  const Engine engine({.threads = 1, .calibration = calibration});
+  const auto ns = [&](double fpr, Operation operation) {
+    const BloomFilter filter({.capacity = 1000, .fpr = fpr});
+    return 1e9 * engine.PlanFor(filter, 1'000'000, operation).chosen.seconds / 1e6;
+  };
+  // 7 hashes, as calibrated; one hash: lookups test one bit, where those of 7 test 4.5.
+  EXPECT_NEAR(ns(0.01, Operation::kContains), 10, 1e-9);
+  EXPECT_NEAR(ns(0.01, Operation::kInsert), 7, 1e-9);
+  EXPECT_NEAR(ns(0.5, Operation::kContains), 10 * 1 / (3.5 + 1 - 1 / 128.), 1e-9);
+  EXPECT_NEAR(ns(0.5, Operation::kInsert), 1, 1e-9);
+  EXPECT_GT(ns(1e-6, Operation::kContains), 2 * ns(0.01, Operation::kContains));
+}
+
+TEST_F(PlannerTest, ClassicFiltersAreWrittenByOneThread) {
+  const BloomFilter filter({.bytes = 64 * kMiB});
+  const Engine engine({.threads = 8});
+  EXPECT_EQ(engine.PlanFor(filter, 100'000'000, Operation::kInsert).chosen.threads, 1u);
+  EXPECT_EQ(engine.PlanFor(filter, 100'000'000).chosen.threads, 8u);
 }
 
 TEST_F(PlannerTest, FewKeysStayOnOneThread) {
