@@ -6,11 +6,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <random>
 #include <span>
 #include <string>
 #include <thread>
@@ -18,9 +20,13 @@
 #include <vector>
 
 #include "core/src/calibration_fields.h"
+#include "core/src/filter_access.h"
+#include "core/src/kind_traits.h"
 #include "core/src/thread_pool.h"
 #include "tamis/backend.h"
+#include "tamis/bloom_filter.h"
 #include "tamis/calibration.h"
+#include "tamis/counting_filter.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/engine.h"
 #include "tamis/error.h"
@@ -87,18 +93,51 @@ void FillSequence(uint64_t first, std::span<uint64_t> keys) {
   std::iota(keys.begin(), keys.end(), first);
 }
 
-// The kinds that are measured.
-std::unique_ptr<Filter> MakeFilter(FilterKind kind, uint64_t bytes) {
-  const FilterOptions options{.bytes = bytes};
-  if (kind == FilterKind::kCuckoo16) return std::make_unique<CuckooFilter<16>>(options);
-  return std::make_unique<SplitBlockBloomFilter>(options);
+// What is measured of a kind.
+struct MeasuredKind {
+  FilterKind kind;
+  uint64_t max_bytes;
+  std::unique_ptr<Filter> (*make)(uint64_t bytes);
+};
+
+template <typename F>
+std::unique_ptr<Filter> Make(uint64_t bytes) {
+  return std::make_unique<F>(FilterOptions{.bytes = bytes});
+}
+
+constexpr uint64_t kAnySize = ~uint64_t{0};
+constexpr MeasuredKind kMeasuredKinds[] = {
+    {FilterKind::kSplitBlock, kAnySize, Make<SplitBlockBloomFilter>},
+    {FilterKind::kCuckoo16, kMaxCuckooBytes, Make<CuckooFilter<16>>},
+    {FilterKind::kBloom, kAnySize, Make<BloomFilter>},
+    {FilterKind::kCounting, kAnySize, Make<CountingBloomFilter>},
+};
+
+// The lookups of a classic filter end at the first bit that is missing, so it has to be full: with
+// half of its bits set. Where the keys that will be inserted are few these are set at random,
+// as inserting all would take seconds.
+void FillBloom(Filter& filter, uint64_t more_keys) {
+  if (filter.capacity() < 16 * more_keys) {
+    Engine().Insert(filter, filter.capacity(), [](uint64_t first, std::span<uint64_t> keys) {
+      std::iota(keys.begin(), keys.end(), first);
+    });
+    return;
+  }
+  std::mt19937_64 random(1);
+  const std::span<std::byte> payload = FilterAccess::WritablePayload(filter);
+  for (size_t i = 0; i + sizeof(uint64_t) <= payload.size(); i += sizeof(uint64_t)) {
+    const uint64_t word = random();
+    std::memcpy(payload.data() + i, &word, sizeof(word));
+  }
 }
 
 // A filter with keys to insert and keys to ask for, of which it has every other one.
 class Workload {
  public:
-  Workload(FilterKind kind, uint64_t filter_bytes)
-      : filter_(MakeFilter(kind, filter_bytes)), empties_(kind != FilterKind::kSplitBlock) {
+  Workload(const MeasuredKind& kind, uint64_t filter_bytes)
+      : filter_(kind.make(filter_bytes)),
+        empties_(IsCuckoo(kind.kind)),
+        partitions_(TraitsOf(kind.kind).inserts_in_parallel) {
     uint64_t most = 8 * filter_bytes / kBitsPerKey;
     partitioned_keys_ = std::min(filter_bytes / kBytesPerPartitionedKey, kMaxPartitionedKeys);
     insert_keys_ = kKeys;
@@ -114,7 +153,12 @@ class Workload {
     queries_ = keys_;
     for (size_t i = 1; i < queries_.size(); i += 2) queries_[i] += uint64_t{1} << 40;
     // So that no measurement is the first to touch the memory of the filter and of the buffers.
-    InsertPartitioned(PinnedEngine(Backends().front(), 1, true));
+    if (kind.kind == FilterKind::kBloom) {
+      FillBloom(*filter_, keys_.size());
+      filter_->Insert(keys_);
+    } else {
+      InsertPartitioned(PinnedEngine(Backends().front(), 1, true));
+    }
   }
 
   CostPoint Measure(const Backend& backend) {
@@ -127,9 +171,11 @@ class Workload {
     point.kind = filter_->kind();
     point.filter_bytes = filter_->bytes();
     // This first: it visits the whole filter, which then is in the caches as far as it fits.
-    point.partitioned_insert_ns = BestNs(
-        repetitions, partitioned_keys_, [&](int) { Empty(); },
-        [&](int) { InsertPartitioned(partitioned); });
+    if (partitions_) {
+      point.partitioned_insert_ns = BestNs(
+          repetitions, partitioned_keys_, [&](int) { Empty(); },
+          [&](int) { InsertPartitioned(partitioned); });
+    }
     point.insert_ns = BestNs(
         empties_ ? repetitions : kRepetitions, insert_keys_, [&](int) { Empty(); },
         [&](int repetition) {
@@ -139,6 +185,7 @@ class Workload {
             direct.Insert(*filter_, Slice(keys_, repetition));
           }
         });
+    if (!partitions_) point.partitioned_insert_ns = point.insert_ns;  // there are no parts
     point.contains_ns = BestNs(
         kRepetitions, kKeys, [](int) {},
         [&](int repetition) {
@@ -178,6 +225,7 @@ class Workload {
 
   std::unique_ptr<Filter> filter_;
   bool empties_;
+  bool partitions_;
   uint64_t partitioned_keys_;
   uint64_t insert_keys_;
   std::vector<uint64_t> keys_;
@@ -244,10 +292,8 @@ Calibration Calibration::Measure(uint64_t max_filter_bytes) {
   calibration.points.clear();
 
   if (threads > 1) calibration.thread_start_us = 1e6 * ThreadStartSeconds(threads);
-  for (const FilterKind kind : {FilterKind::kSplitBlock, FilterKind::kCuckoo16}) {
-    const uint64_t most = kind == FilterKind::kCuckoo16
-                              ? std::min(max_filter_bytes, kMaxCuckooBytes)
-                              : max_filter_bytes;
+  for (const MeasuredKind& kind : kMeasuredKinds) {
+    const uint64_t most = std::min(max_filter_bytes, kind.max_bytes);
     const std::span<const Backend> backends = Backends();
     std::vector<std::vector<CostPoint>> by_backend(backends.size());
     for (uint64_t bytes = kMinFilterBytes; bytes <= most; bytes *= kSizeStep) {
@@ -256,7 +302,8 @@ Calibration Calibration::Measure(uint64_t max_filter_bytes) {
         by_backend[i].push_back(workload.Measure(backends[i]));
       }
       // With the largest filter, whose time is the one that matters most.
-      if (kind == FilterKind::kSplitBlock && threads > 1 && bytes * kSizeStep > max_filter_bytes) {
+      if (kind.kind == FilterKind::kSplitBlock && threads > 1 &&
+          bytes * kSizeStep > max_filter_bytes) {
         calibration.thread_efficiency =
             workload.ThreadEfficiency(backends[0], threads, 1e-6 * calibration.thread_start_us);
       }

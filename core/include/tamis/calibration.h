@@ -12,7 +12,8 @@
 namespace tamis {
 
 // The cost of each operation of one backend on one thread, for filters of one kind and size:
-// nanoseconds per integer key in a large batch, in (0, 1e6].
+// nanoseconds per integer key in a large batch, in (0, 1e6]. Of lookups half find their key;
+// classic filters are full and have 7 bits per key, from which the costs of others follow.
 struct CostPoint {
   std::string backend;
   uint64_t filter_bytes = 0;         // in [1, 2^53]
@@ -31,12 +32,12 @@ struct Calibration {
   // Figures of a typical machine, for the backends of this one.
   Calibration();
 
-  // Measures this machine with every backend, for split-block filters and, up to 64 MiB, cuckoo
-  // filters: about twenty seconds on one thread and a moment on all. Filters have 256 KiB, 1 MiB
-  // and so on in steps of 4 up to `max_filter_bytes`, which is at least 256 KiB, in memory of that
-  // and up to 300 MiB more. What takes little time is repeated, and the figures of one thread count
-  // only the time that it works, so that other programs disturb little. With one thread there is
-  // nothing to measure of threads: their figures stay the typical ones. Throws
+  // Measures this machine with every backend, for split-block, classic and counting filters and, up
+  // to 64 MiB, cuckoo filters: about half a minute on one thread and a moment on all. Filters have
+  // 256 KiB, 1 MiB and so on in steps of 4 up to `max_filter_bytes`, which is at least 256 KiB, in
+  // memory of that and up to 300 MiB more. What takes little time is repeated, and the figures of
+  // one thread count only the time that it works, so that other programs disturb little. With one
+  // thread there is nothing to measure of threads: their figures stay the typical ones. Throws
   // Error(kInvalidArgument) for a size out of range and as Engine for TAMIS_THREADS,
   // Error(kOutOfMemory), std::bad_alloc.
   static Calibration Measure(uint64_t max_filter_bytes = uint64_t{256} << 20);
