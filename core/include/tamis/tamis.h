@@ -17,6 +17,7 @@
 #include "tamis/hash.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
+#include "tamis/plan.h"
 #include "tamis/scalable_filter.h"
 #include "tamis/set_operations.h"
 #include "tamis/sizing.h"
