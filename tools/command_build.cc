@@ -2,6 +2,7 @@
 #include <tamis/engine.h>
 #include <tamis/error.h>
 #include <tamis/filter.h>
+#include <tamis/plan.h>
 
 #include <algorithm>
 #include <chrono>
@@ -140,7 +141,7 @@ void Report(const BuildOptions& options, const Filter& filter, const Inserted& i
   // An upper bound where keys were inserted twice; exact otherwise.
   const double fpr = options.scalable()
                          ? filter.expected_fpr()
-                         : InfoOf(filter.kind()).fpr(static_cast<double>(keys), filter.bytes());
+                         : FilterFpr(filter.kind(), static_cast<double>(keys), filter.bytes());
   if (keys > filter.capacity()) {
     const double real = filter.expected_fpr();
     Say("warning: " + WithCommas(keys) + " keys were inserted into a filter for " +

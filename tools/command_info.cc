@@ -2,6 +2,7 @@
 #include <tamis/any_filter.h>
 #include <tamis/error.h>
 #include <tamis/file.h>
+#include <tamis/plan.h>
 
 #include <algorithm>
 #include <cmath>
@@ -83,7 +84,7 @@ nlohmann::ordered_json Describe(const std::string& path, bool header_only) {
       {"seed", header.hash.seed},
       {"capacity", header.capacity},
       {scalable ? "fpr_bound" : "fpr_at_capacity",
-       scalable ? ViewScalable(*filter).options.fpr : info.fpr(capacity, bytes)},
+       scalable ? ViewScalable(*filter).options.fpr : FilterFpr(header.kind, capacity, bytes)},
       {"inserted", header.inserted},
   });
   if (!header_only) {

@@ -1,9 +1,8 @@
-// tamis plan: how large a filter would be, and whether something exact would be smaller.
+// tamis plan: which structure to take for so many keys, how large it is, and what it can do.
+#include <tamis/engine.h>
 #include <tamis/error.h>
-#include <tamis/memory.h>
+#include <tamis/plan.h>
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,167 +12,219 @@
 #include "tools/commands.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
-#include "tools/filter_kinds.h"
 #include "tools/format.h"
 #include "tools/parse.h"
+#include "tools/run_options.h"
 
 namespace tamis::tools {
 namespace {
 
 constexpr char kFooter[] =
+    "Sizes and rates are those that the filters will have. Times are known once\n"
+    "`tamis backends --calibrate` has measured this machine.\n"
+    "\n"
     "Examples:\n"
     "  tamis plan --n 5e9 --fpr 0.01\n"
     "  tamis plan --n 5e9 --fpr 0.1% --digits 11\n"
+    "  tamis plan --n 1e8 --fpr 0.001 --erase --memory 1G\n"
     "  tamis plan --n 2e9 --range 0:4294967295 --json\n";
 
 struct PlanOptions {
   uint64_t n = 0;
   double fpr = 0.01;
-  std::optional<Range> range;
+  PlanNeeds needs;
   bool json = false;
 };
 
-// A way to keep the keys. Sizes are double: some are far past what an integer holds.
-struct Structure {
-  std::string name;
-  double bytes = 0;
-  double fpr = 0;    // 0: exact
-  std::string note;  // or, where bytes is 0, why it cannot be
+constexpr size_t kWidth = 100;
+constexpr size_t kAbilitiesColumn = 71;
+
+std::string ProbeText(const std::optional<ProbeCost>& probe) {
+  if (!probe) return "-";
+  return Format("%s%.2f", probe->at_least ? ">" : "", probe->ns);
+}
+
+// What fits into the last column.
+std::string LacksText(const std::vector<std::string>& lacks) {
+  std::string text = "lacks ";
+  for (size_t i = 0; i < lacks.size(); ++i) {
+    const std::string more = (i == 0 ? "" : ", ") + lacks[i];
+    if (kAbilitiesColumn + text.size() + more.size() > kWidth - (i + 1 < lacks.size() ? 5 : 0)) {
+      return text + " ...";
+    }
+    text += more;
+  }
+  return text;
+}
+
+std::string AbilitiesText(const Abilities& can) {
+  const auto word = [](bool yes) { return yes ? "yes" : "-"; };
+  return Format("%6s %5s %6s %8s", word(can.erase), word(can.grow), word(can.merge),
+                word(can.parallel_build));
+}
+
+// The lines of the table; with times only if there are any.
+class Table {
+ public:
+  explicit Table(bool times) : times_(times) {}
+
+  void Add(const std::string& name, const std::string& bytes, const std::string& bits,
+           const std::string& fpr, const std::string& ns, const std::string& lines,
+           const std::string& rest) {
+    text_ +=
+        Row(Format("%-20s  %-9s  %8s  %-9s  %s%5s  %s", name.c_str(), bytes.c_str(), bits.c_str(),
+                   fpr.c_str(), times_ ? Format("%7s  ", ns.c_str()).c_str() : "", lines.c_str(),
+                   rest.c_str()),
+            "");
+  }
+
+  void Add(const PlanCandidate& candidate) {
+    if (!candidate.possible()) {
+      text_ += Wrapped(Format("  %-20s  ", candidate.name.c_str()) + candidate.error, 24, kWidth);
+      return;
+    }
+    Add(candidate.name, HumanBytes(candidate.bytes),
+        Format(candidate.bits_per_key < 1e5 ? "%.2f" : "%.3g", candidate.bits_per_key),
+        candidate.fpr == 0 ? "exact" : Percent(candidate.fpr), ProbeText(candidate.probe),
+        Format("%.1f", candidate.cache_lines),
+        candidate.suitable() ? AbilitiesText(candidate.can) : LacksText(candidate.lacks));
+  }
+
+  const std::string& text() const { return text_; }
+
+ private:
+  bool times_;
+  std::string text_;
 };
 
-std::vector<Structure> Filters(const PlanOptions& options) {
-  std::vector<Structure> filters;
-  for (const KindInfo& kind : FilterKinds()) {
-    Structure filter;
-    filter.name = FilterKindName(kind.kind);
-    try {
-      const uint64_t bytes = kind.bytes(options.n, options.fpr);
-      filter.bytes = static_cast<double>(bytes);
-      filter.fpr = kind.fpr(static_cast<double>(options.n), bytes);
-      if (kind.erases) filter.note = "keys can be erased";
-    } catch (const Error& error) {
-      filter.note = error.what();
+// How the times came about, or how to get some.
+std::string TimesText(const FilterPlan& plan) {
+  constexpr char kCalibrate[] = "`tamis backends --calibrate` measures this machine";
+  if (plan.calibration.empty())
+    return std::string("No times of lookups are known: ") + kCalibrate + ".";
+  std::string way;
+  bool at_least = false, unknown = false;
+  for (const PlanCandidate& filter : plan.filters) {
+    if (!filter.possible()) continue;
+    unknown |= !filter.probe;
+    if (!filter.probe) continue;
+    at_least |= filter.probe->at_least;
+    if (way.empty()) {
+      way =
+          Format(", on %u thread%s", filter.probe->threads, filter.probe->threads == 1 ? "" : "s");
     }
-    filters.push_back(filter);
   }
-  return filters;
+  std::string text = "ns/key: lookups of " + WithCommas(plan.needs.batch_keys) +
+                     " integers at a time, half of them in" + way + " (" + plan.calibration + ").";
+  if (at_least) text += " >: at least; the filter is larger than those that were measured.";
+  if (unknown) text += std::string(" -: not measured; ") + kCalibrate + ".";
+  return text;
 }
 
-std::vector<Structure> ExactStructures(const PlanOptions& options) {
-  const auto n = static_cast<double>(options.n);
-  std::vector<Structure> exact;
-  if (options.range) {
-    const double values = options.range->size();
-    exact.push_back({"bitmap of the range", std::ceil(values / 8), 0,
-                     Format("one bit for each of %.4g values; the fastest of all", values)});
-    // Elias 1974, Fano 1971: the low bits of each key as they are, its high part in unary.
-    const double low_bits = std::max(0.0, std::floor(std::log2(values / n)));
-    const double bits = n * (low_bits + 1) + values / std::exp2(low_bits);
-    exact.push_back({"Elias-Fano list", std::ceil(bits / 8), 0,
-                     "sorted and compressed; several cache misses per key"});
+std::string NeedsText(const PlanNeeds& needs) {
+  std::string text;
+  for (const AbilityInfo& info : kAbilities) {
+    if (!(needs.must.*info.ability)) continue;
+    text += (text.empty() ? "" : ", ") + std::string(info.name);
   }
-  exact.push_back({"sorted 64-bit keys", 8 * n, 0, "binary search; some 30 cache misses per key"});
-  return exact;
+  return text;
 }
 
-const Structure* Smallest(const std::vector<Structure>& structures) {
-  const Structure* smallest = nullptr;
-  for (const Structure& structure : structures) {
-    if (structure.bytes == 0) continue;
-    if (smallest == nullptr || structure.bytes < smallest->bytes) smallest = &structure;
+std::string Text(const FilterPlan& plan) {
+  const std::string needs = NeedsText(plan.needs);
+  std::string text = Wrapped(WithCommas(plan.keys) + " keys, at most " + Percent(plan.fpr) +
+                                 " false positives" + (needs.empty() ? "" : "; needed: " + needs),
+                             2, kWidth) +
+                     "\n";
+  Table table(!plan.calibration.empty());
+  table.Add("filter", "bytes", "bits/key", "true FPR", "ns/key", "lines",
+            "erases grows merges parallel");
+  for (const PlanCandidate& filter : plan.filters) table.Add(filter);
+  table.Add("(least possible)", HumanBytes(plan.least_bytes),
+            Format("%.2f", 8 * plan.least_bytes / static_cast<double>(plan.keys)),
+            Percent(plan.fpr), "", "", "n log2(1/p) bits");
+  for (const PlanCandidate& exact : plan.exact) table.Add(exact);
+  text += table.text();
+  text += "\n" + Wrapped("  " + plan.advice, 2, kWidth) + "\n";
+  text += Wrapped(
+      "  lines: cache lines that a lookup touches, half of the keys being in. " + TimesText(plan),
+      2, kWidth);
+  if (plan.needs.max_bytes != 0) {
+    text += Wrapped("  memory: " + HumanBytes(static_cast<double>(plan.needs.max_bytes)) +
+                        " at most (--memory).",
+                    2, kWidth);
   }
-  return smallest;
+  return text;
 }
 
-// What to make of the sizes.
-std::string Advice(const PlanOptions& options, const Structure* filter, const Structure& exact) {
-  if (filter == nullptr) return "  No filter can be that large.\n";
-  std::string advice;
-  if (exact.bytes <= filter->bytes) {
-    advice = "  Smaller, and exact: " + exact.name + ", " + HumanBytes(exact.bytes) + " against " +
-             HumanBytes(filter->bytes) + ". (tamis has filters only.)\n";
+nlohmann::ordered_json WholeNumber(double value) {
+  if (value < 0x1p63) return static_cast<uint64_t>(value);
+  return value;
+}
+
+nlohmann::ordered_json AbilitiesJson(const Abilities& abilities) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const AbilityInfo& info : kAbilities) {
+    if (abilities.*info.ability) json.push_back(info.name);
+  }
+  return json;
+}
+
+nlohmann::ordered_json CandidateJson(const PlanCandidate& candidate) {
+  nlohmann::ordered_json json = {{"name", candidate.name}};
+  if (candidate.kind) json["kind"] = FilterKindName(*candidate.kind);
+  if (candidate.layers) json["layers"] = FilterKindName(*candidate.layers);
+  if (!candidate.possible()) {
+    json["error"] = candidate.error;
+    return json;
+  }
+  json["bytes"] = WholeNumber(candidate.bytes);
+  json["bits_per_key"] = candidate.bits_per_key;
+  json["fpr"] = candidate.fpr;
+  json["cache_lines"] = candidate.cache_lines;
+  if (candidate.probe) {
+    json["probe"] = {{"ns", candidate.probe->ns},
+                     {"at_least", candidate.probe->at_least},
+                     {"backend", candidate.probe->backend->name},
+                     {"threads", candidate.probe->threads}};
   } else {
-    advice = "  The " + filter->name + " filter is " + Format("%.1f", exact.bytes / filter->bytes) +
-             " times smaller than the smallest exact structure here.\n";
+    json["probe"] = nullptr;
   }
-  if (options.range) {
-    const double bits_per_key = 8 * filter->bytes / static_cast<double>(options.n);
-    advice += Format("  A bitmap of this range is smaller than the filter from %.3g keys up.\n",
-                     options.range->size() / bits_per_key);
-  } else {
-    advice += "  If the keys are integers of a known range, compare with --range or --digits.\n";
-  }
-  return advice;
+  json["can"] = AbilitiesJson(candidate.can);
+  json["lacks"] = candidate.lacks;
+  json["suitable"] = candidate.suitable();
+  json["note"] = candidate.note;
+  return json;
 }
 
-std::string Line(const PlanOptions& options, const Structure& structure) {
-  if (structure.bytes == 0) return Row(structure.name, structure.note);
-  const double bits = 8 * structure.bytes / static_cast<double>(options.n);
-  const std::string fpr = structure.fpr == 0 ? "exact" : Percent(structure.fpr);
-  return Row(structure.name, Format("%-11s  %8.2f  %-10s  %s", HumanBytes(structure.bytes).c_str(),
-                                    bits, fpr.c_str(), structure.note.c_str()));
+nlohmann::ordered_json Json(const FilterPlan& plan) {
+  nlohmann::ordered_json json = {{"n", plan.keys}, {"fpr", plan.fpr}};
+  json["needs"] = AbilitiesJson(plan.needs.must);
+  if (plan.needs.range) json["range"] = {plan.needs.range->low, plan.needs.range->high};
+  json["max_bytes"] = plan.needs.max_bytes;
+  json["batch_keys"] = plan.needs.batch_keys;
+  json["hit_rate"] = 0.5;
+  json["calibration"] = plan.calibration.empty() ? nlohmann::ordered_json()
+                                                 : nlohmann::ordered_json(plan.calibration);
+  json["filters"] = nlohmann::ordered_json::array();
+  json["exact"] = nlohmann::ordered_json::array();
+  for (const PlanCandidate& filter : plan.filters) json["filters"].push_back(CandidateJson(filter));
+  for (const PlanCandidate& exact : plan.exact) json["exact"].push_back(CandidateJson(exact));
+  json["least"] = {{"bytes", WholeNumber(plan.least_bytes)},
+                   {"bits_per_key", 8 * plan.least_bytes / static_cast<double>(plan.keys)}};
+  json["choice"] =
+      plan.choice ? nlohmann::ordered_json(plan.choice->name) : nlohmann::ordered_json();
+  json["advice"] = plan.advice;
+  return json;
 }
 
 int Run(const PlanOptions& options) {
-  const auto n = static_cast<double>(options.n);
-  if (options.range && n > options.range->size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                WithCommas(options.n) + Format(" distinct keys do not fit a range of %.17g values",
-                                               options.range->size()));
-  }
-  const std::vector<Structure> filters = Filters(options);
-  const std::vector<Structure> exact = ExactStructures(options);
-  const Structure least = {"(least possible)", std::ceil(n * -std::log2(options.fpr) / 8),
-                           options.fpr, "n log2(1/p) bits: the bound for keys of any kind"};
-  const Structure* filter = Smallest(filters);
-  const Structure& smallest_exact = *Smallest(exact);
-  const uint64_t memory = PhysicalMemory();
-
-  if (options.json) {
-    const auto list = [&](const std::vector<Structure>& structures) {
-      nlohmann::ordered_json json = nlohmann::ordered_json::array();
-      for (const Structure& one : structures) {
-        if (one.bytes == 0) {
-          json.push_back({{"name", one.name}, {"error", one.note}});
-          continue;
-        }
-        json.push_back(
-            {{"name", one.name},
-             {"bytes", one.bytes < 0x1p63 ? nlohmann::ordered_json(static_cast<uint64_t>(one.bytes))
-                                          : nlohmann::ordered_json(one.bytes)},
-             {"bits_per_key", 8 * one.bytes / n},
-             {"fpr", one.fpr},
-             {"fits_memory", one.bytes <= static_cast<double>(memory)}});
-      }
-      return json;
-    };
-    const nlohmann::ordered_json json = {
-        {"n", options.n},
-        {"fpr", options.fpr},
-        {"filters", list(filters)},
-        {"minimum", list({least})[0]},
-        {"exact", list(exact)},
-        {"exact_is_smaller", filter == nullptr || smallest_exact.bytes <= filter->bytes},
-        {"memory_bytes", memory},
-    };
-    Print(json.dump(2) + "\n");
-    return kDone;
-  }
-
-  std::string text =
-      WithCommas(options.n) + " keys at a false-positive rate of " + Percent(options.fpr) + "\n\n";
-  text += Row("", "bytes        bits/key  true FPR");
-  for (const Structure& one : filters) text += Line(options, one);
-  text += Line(options, least);
-  for (const Structure& one : exact) text += Line(options, one);
-  text += "\n" + Advice(options, filter, smallest_exact);
-  if (memory > 0 && filter != nullptr) {
-    text += "  This machine has " + HumanBytes(static_cast<double>(memory)) + " of memory: the " +
-            filter->name +
-            (filter->bytes <= static_cast<double>(memory) ? " filter fits.\n"
-                                                          : " filter does not fit.\n");
-  }
-  Print(text);
+  EngineOptions engine;
+  std::optional<Calibration> calibration = SavedCalibration();
+  if (calibration) engine.calibration = *std::move(calibration);
+  const FilterPlan plan =
+      PlanFilters(options.n, options.fpr, options.needs, calibration ? &engine : nullptr);
+  Print(options.json ? Json(plan).dump(2) + "\n" : Text(plan));
   return kDone;
 }
 
@@ -181,8 +232,9 @@ int Run(const PlanOptions& options) {
 
 Command AddPlan(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "plan", "Compute sizes and true error rates of filters, and of exact structures.");
+      "plan", "Compare filters, and exact structures, for a job, and say which to take.");
   auto options = std::make_shared<PlanOptions>();
+  PlanNeeds& needs = options->needs;
   command->footer(kFooter);
   AddParsed(*command, "-n,--n", options->n, ParsePositiveCount, "distinct keys, such as 5e9 or 5G")
       ->required()
@@ -190,18 +242,27 @@ Command AddPlan(CLI::App& app) {
   AddParsed(*command, "-p,--fpr", options->fpr, ParseFpr,
             "false-positive rate asked for (default: 0.01)")
       ->type_name("P");
+  for (const AbilityInfo& info : kAbilities) {
+    command->add_flag(std::string("--") + info.name, needs.must.*info.ability, info.description)
+        ->group("What it must do");
+  }
   CLI::Option* range = command->add_option_function<std::string>(
-      "--range",
-      [options](const std::string& text) { options->range = ParseRange("--range", text); },
+      "--range", [&needs](const std::string& text) { needs.range = ParseRange("--range", text); },
       "the keys are integers from LO to HI");
   range->type_name("LO:HI");
   command
       ->add_option_function<std::string>(
           "--digits",
-          [options](const std::string& text) { options->range = ParseDigits("--digits", text); },
+          [&needs](const std::string& text) { needs.range = ParseDigits("--digits", text); },
           "the keys are integers of up to D decimal digits")
       ->type_name("D")
       ->excludes(range);
+  AddParsed(*command, "--memory", needs.max_bytes, ParseBytes,
+            "the most memory it may take (default: that of this machine)")
+      ->type_name("BYTES");
+  AddParsed(*command, "--batch", needs.batch_keys, ParsePositiveCount,
+            "keys of a lookup, for its time (default: 1M)")
+      ->type_name("N");
   command->add_flag("--json", options->json, "the same in JSON");
   return {command, [options] { return Run(*options); }};
 }

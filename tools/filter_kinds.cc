@@ -4,10 +4,7 @@
 #include <tamis/counting_filter.h>
 #include <tamis/cuckoo_filter.h>
 #include <tamis/error.h>
-#include <tamis/sizing.h>
 #include <tamis/split_block_filter.h>
-
-#include <algorithm>
 
 namespace tamis::tools {
 namespace {
@@ -25,10 +22,6 @@ void Merge(AnyFilter& filter, const AnyFilter& other) {
 constexpr KindInfo kSplitBlock = {
     .kind = FilterKind::kSplitBlock,
     .make = Make<SplitBlockBloomFilter>,
-    .bytes = [](uint64_t capacity,
-                double fpr) { return SplitBlockBlocks(capacity, fpr) * split_block::kBlockBytes; },
-    .fpr = [](double keys,
-              uint64_t bytes) { return SplitBlockFpr(keys, bytes / split_block::kBlockBytes); },
     .merge = Merge<SplitBlockBloomFilter>,
     .no_merge = nullptr,
     .erases = false,
@@ -39,14 +32,6 @@ template <int kBits>
 constexpr KindInfo kCuckoo = {
     .kind = CuckooFilter<kBits>::kKind,
     .make = Make<CuckooFilter<kBits>>,
-    .bytes =
-        [](uint64_t capacity, double fpr) {
-          return CuckooGeometry(kBits, capacity, fpr).buckets() * sizeof(cuckoo::Word<kBits>);
-        },
-    .fpr =
-        [](double keys, uint64_t bytes) {
-          return CuckooFpr(kBits, keys, bytes / sizeof(cuckoo::Word<kBits>));
-        },
     .merge = nullptr,
     .no_merge = "a cuckoo filter has one slot for each key, and two full tables do not go into one",
     .erases = true,
@@ -56,12 +41,6 @@ constexpr KindInfo kCuckoo = {
 constexpr KindInfo kBloom = {
     .kind = FilterKind::kBloom,
     .make = Make<BloomFilter>,
-    .bytes = [](uint64_t capacity, double fpr) { return BloomBits(capacity, fpr) / 8; },
-    .fpr =
-        [](double keys, uint64_t bytes) {
-          const auto capacity = static_cast<uint64_t>(std::max(keys, 1.0));
-          return BloomFpr(keys, 8 * bytes, BloomHashes(8 * bytes, capacity));
-        },
     .merge = Merge<BloomFilter>,
     .no_merge = nullptr,
     .erases = false,
@@ -71,10 +50,6 @@ constexpr KindInfo kBloom = {
 constexpr KindInfo kCounting = {
     .kind = FilterKind::kCounting,
     .make = Make<CountingBloomFilter>,
-    .bytes = [](uint64_t capacity,
-                double fpr) { return CountingBlocks(capacity, fpr) * counting::kBlockBytes; },
-    .fpr = [](double keys,
-              uint64_t bytes) { return CountingFpr(keys, bytes / counting::kBlockBytes); },
     .merge = Merge<CountingBloomFilter>,
     .no_merge = nullptr,
     .erases = true,
@@ -85,8 +60,6 @@ constexpr KindInfo kCounting = {
 constexpr KindInfo kScalable = {
     .kind = FilterKind::kScalable,
     .make = nullptr,
-    .bytes = nullptr,
-    .fpr = nullptr,
     .merge = nullptr,
     .no_merge = "scalable filters have layers of different sizes; query both",
     .erases = false,  // that depends on the layers

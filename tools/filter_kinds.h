@@ -16,10 +16,6 @@ namespace tamis::tools {
 struct KindInfo {
   FilterKind kind;
   AnyFilter (*make)(const FilterOptions& options);
-  // The size for `capacity` keys at `fpr`. Throws Error(kInvalidArgument) if that is out of range.
-  uint64_t (*bytes)(uint64_t capacity, double fpr);
-  // The false-positive rate with `keys` distinct keys in a filter of `bytes`.
-  double (*fpr)(double keys, uint64_t bytes);
   // Adds the keys of `other`, which is of this kind, to `filter`. Throws Error(kIncompatible). Null
   // if filters of this kind cannot be merged, for this reason:
   void (*merge)(AnyFilter& filter, const AnyFilter& other);

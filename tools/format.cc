@@ -82,6 +82,25 @@ std::string Row(std::string_view name, std::string_view value) {
   return row + "\n";
 }
 
+std::string Wrapped(std::string_view text, size_t indent, size_t width) {
+  std::string lines;
+  std::string line;
+  while (line.size() + text.size() > width) {
+    const size_t room = width - std::min(width, line.size());
+    // Not at the spaces before the first word.
+    const size_t word = std::min(text.find_first_not_of(' '), text.size());
+    size_t space = text.rfind(' ', room);
+    if (space == std::string_view::npos || space < word) space = text.find(' ', word);
+    if (space == std::string_view::npos) break;
+    line.append(text.substr(0, space));
+    line.erase(line.find_last_not_of(' ') + 1);
+    lines += line + "\n";
+    text.remove_prefix(std::min(text.find_first_not_of(' ', space), text.size()));
+    line.assign(indent, ' ');
+  }
+  return lines + line + std::string(text) + "\n";
+}
+
 std::string Quoted(std::string_view text) {
   constexpr size_t kMost = 40;
   std::string quoted = "\"";

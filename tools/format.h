@@ -2,6 +2,7 @@
 #ifndef TAMIS_TOOLS_FORMAT_H_
 #define TAMIS_TOOLS_FORMAT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -28,6 +29,10 @@ std::string Percent(double fraction, int digits = 4);
 
 // One line of a report: "  name      value\n".
 std::string Row(std::string_view name, std::string_view value);
+
+// `text` in lines of at most `width` characters, broken at spaces, with `indent` spaces before all
+// but the first; a longer word stands out. Ends with a newline.
+std::string Wrapped(std::string_view text, size_t indent, size_t width);
 
 // At most 40 characters of `text`, in quotes, with unprintable bytes as \xNN.
 std::string Quoted(std::string_view text);

@@ -184,18 +184,18 @@ uint64_t ParseSeed(std::string_view option, std::string_view text) {
   return value;
 }
 
-Range ParseRange(std::string_view option, std::string_view text) {
+KeyRange ParseRange(std::string_view option, std::string_view text) {
   const size_t colon = text.find(':');
   if (colon == std::string_view::npos) Refuse(option, text, "two numbers LO:HI");
-  Range range{ParseCount(option, text.substr(0, colon)),
-              ParseCount(option, text.substr(colon + 1))};
+  KeyRange range{ParseCount(option, text.substr(0, colon)),
+                 ParseCount(option, text.substr(colon + 1))};
   if (range.low > range.high) Refuse(option, text, "a range LO:HI with LO at most HI");
   return range;
 }
 
-Range ParseDigits(std::string_view option, std::string_view text) {
+KeyRange ParseDigits(std::string_view option, std::string_view text) {
   const unsigned digits = ParseUnsigned(option, text, 19, "a number of digits from 1 to 19");
-  Range range;
+  KeyRange range;
   for (unsigned i = 0; i < digits; ++i) range.high = 10 * range.high + 9;
   return range;
 }

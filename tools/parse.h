@@ -3,6 +3,8 @@
 #ifndef TAMIS_TOOLS_PARSE_H_
 #define TAMIS_TOOLS_PARSE_H_
 
+#include <tamis/plan.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
@@ -30,17 +32,10 @@ double ParseFpr(std::string_view option, std::string_view text);
 uint64_t ParseSeed(std::string_view option, std::string_view text);
 
 // "LO:HI", both inclusive, with LO <= HI.
-struct Range {
-  uint64_t low = 0;
-  uint64_t high = 0;
-
-  // The number of values; as double, for 2^64 of them do not fit an integer.
-  double size() const { return static_cast<double>(high - low) + 1; }
-};
-Range ParseRange(std::string_view option, std::string_view text);
+KeyRange ParseRange(std::string_view option, std::string_view text);
 
 // A number of digits in [1, 19], and by it the range of integers of so many digits or fewer.
-Range ParseDigits(std::string_view option, std::string_view text);
+KeyRange ParseDigits(std::string_view option, std::string_view text);
 
 // Adds an option whose text `parse`, one of the functions above, turns into `value`.
 template <typename T>

@@ -9,9 +9,8 @@
 #include "tools/parse.h"
 
 namespace tamis::tools {
-namespace {
 
-Calibration SavedCalibration() {
+std::optional<Calibration> SavedCalibration() {
   try {
     const std::filesystem::path path = Calibration::DefaultPath();
     std::error_code missing;
@@ -21,10 +20,8 @@ Calibration SavedCalibration() {
     if (error.code() == ErrorCode::kCorrupt)
       Say(std::string("calibration ignored: ") + error.what());
   }
-  return {};
+  return std::nullopt;
 }
-
-}  // namespace
 
 void RunOptions::AddTo(CLI::App& app) {
   auto* backend_option = app.add_option(
@@ -45,7 +42,9 @@ Engine RunOptions::MakeEngine() const {
   EngineOptions options;
   options.threads = threads;
   options.backend = Pinned();
-  options.calibration = SavedCalibration();
+  if (std::optional<Calibration> saved = SavedCalibration()) {
+    options.calibration = *std::move(saved);
+  }
   return Engine(std::move(options));
 }
 

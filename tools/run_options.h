@@ -5,9 +5,14 @@
 #include <tamis/engine.h>
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 
 namespace tamis::tools {
+
+// The calibration of this machine, if `tamis backends --calibrate` has left one. Of one that is
+// damaged it says so on standard error.
+std::optional<Calibration> SavedCalibration();
 
 struct RunOptions {
   std::string backend;   // empty: the engine chooses

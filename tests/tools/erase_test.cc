@@ -85,16 +85,13 @@ TEST_F(EraseTest, UnknownKindsAreRefusedWithTheKnownOnes) {
   EXPECT_TRUE(result.ErrHas("cuckoo12")) << result.err;
 }
 
-TEST_F(EraseTest, InfoAndPlanTellOfCuckooFilters) {
+TEST_F(EraseTest, InfoTellsOfCuckooFilters) {
   Ok("tamis build -q -t cuckoo16 -o f.tamis all");
   const auto info = Ok("tamis info --json f.tamis").Json();
   EXPECT_EQ(info["kind"], "cuckoo16");
   EXPECT_EQ(info["chunks"], 1);
   EXPECT_EQ(info["bytes"].get<uint64_t>(), 8 * info["chunk_buckets"].get<uint64_t>());
   EXPECT_NE(Ok("tamis info f.tamis").out.find("less those erased"), std::string::npos);
-  const std::string plan = Ok("tamis plan --n 1e6 --fpr 0.001").out;
-  EXPECT_NE(plan.find("cuckoo16"), std::string::npos) << plan;
-  EXPECT_NE(plan.find("keys can be erased"), std::string::npos) << plan;
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ TEST(ParseTest, SeedsRangesAndThreads) {
   EXPECT_NE(ParseSeed("--seed", "random"), ParseSeed("--seed", "random"));
   for (const char* bad : {"", "0x", "-1", "1e3", "0x1_0", "Random"}) ExpectRefused(ParseSeed, bad);
 
-  const Range range = ParseRange("--range", "10:1e3");
+  const KeyRange range = ParseRange("--range", "10:1e3");
   EXPECT_EQ(range.low, 10U);
   EXPECT_EQ(range.high, 1000U);
   EXPECT_EQ(range.size(), 991);

@@ -1,9 +1,8 @@
-// tamis plan, backends and demo phones.
+// tamis backends and demo phones.
 #include <gtest/gtest.h>
 #include <tamis/backend.h>
 #include <tamis/sizing.h>
 
-#include <cmath>
 #include <string>
 
 #include "tests/tools/command_test.h"
@@ -12,69 +11,8 @@
 namespace tamis::tools {
 namespace {
 
-class PlanTest : public CommandTest {};
 class BackendsTest : public CommandTest {};
 class DemoTest : public CommandTest {};
-
-TEST_F(PlanTest, FiveBillionKeys) {
-  const nlohmann::json json = Ok("tamis plan --n 5e9 --fpr 0.01 --json").Json();
-  EXPECT_EQ(json["n"], 5'000'000'000);
-  const nlohmann::json filter = json["filters"][0];
-  EXPECT_EQ(filter["name"], "split-block");
-  EXPECT_NEAR(filter["bytes"].get<double>() / 0x1p30, 6.13, 0.0613);
-  EXPECT_NEAR(filter["bits_per_key"].get<double>(), 10.53, 0.01);
-  EXPECT_LE(filter["fpr"].get<double>(), 0.01);
-  EXPECT_GT(filter["fpr"].get<double>(), 0.00999);
-  EXPECT_NEAR(json["minimum"]["bits_per_key"].get<double>(), std::log2(100), 1e-6);
-  ASSERT_EQ(json["exact"].size(), 1U);
-  EXPECT_EQ(json["exact"][0]["bytes"], 40'000'000'000);
-  EXPECT_FALSE(json["exact_is_smaller"].get<bool>());
-
-  const std::string text = Ok("tamis plan --n 5e9 --fpr 0.01").out;
-  EXPECT_NE(text.find("6.13 GiB"), std::string::npos) << text;
-  EXPECT_NE(text.find("10.53"), std::string::npos) << text;
-}
-
-TEST_F(PlanTest, NumbersCanBeWrittenInManyWays) {
-  const std::string plan = Ok("tamis plan --n 5e9 --fpr 0.01").out;
-  for (const char* n : {"5000000000", "5_000_000_000", "5G", "5000M", "0.5e10", "5.0E+9"}) {
-    EXPECT_EQ(Ok("tamis plan --fpr 1% --n " + std::string(n)).out, plan) << n;
-  }
-  for (const char* bad : {"5x", "-5", "0", "1.5", "5e", "5_", "_5", "5__0", "1e20", "''", "' 5'"}) {
-    EXPECT_EQ(Sh("tamis plan --n " + std::string(bad)).status, 2) << bad;
-  }
-}
-
-TEST_F(PlanTest, SaysWhenSomethingExactIsSmaller) {
-  const auto plan = [&](const std::string& options) {
-    return Ok("tamis plan --json " + options).Json();
-  };
-  const nlohmann::json digits11 = plan("--n 5e9 --fpr 0.01 --digits 11");
-  EXPECT_EQ(digits11["exact"][0]["name"], "bitmap of the range");
-  EXPECT_EQ(digits11["exact"][0]["bytes"], 12'500'000'000);
-  EXPECT_EQ(plan("--n 5e9 --range 0:99999999999")["exact"], digits11["exact"]);
-  // 10^10 bits are 1.16 GiB, less than any filter for half of that range.
-  const nlohmann::json digits10 = plan("--n 5e9 --fpr 0.01 --digits 10");
-  EXPECT_EQ(digits10["exact"][0]["bytes"], 1'250'000'000);
-  EXPECT_TRUE(digits10["exact_is_smaller"].get<bool>());
-  EXPECT_FALSE(plan("--n 1e6 --fpr 0.01 --digits 11")["exact_is_smaller"].get<bool>());
-  const std::string text = Ok("tamis plan --n 5e9 --fpr 0.01 --digits 10").out;
-  EXPECT_NE(text.find("Smaller, and exact: bitmap of the range, 1.16 GiB"), std::string::npos)
-      << text;
-}
-
-TEST_F(PlanTest, WhatIsImpossibleIsSaid) {
-  const nlohmann::json json = Ok("tamis plan --n 1e13 --json").Json();
-  EXPECT_FALSE(json["filters"][0].contains("bytes"));
-  EXPECT_TRUE(json["filters"][0].contains("error"));
-  EXPECT_NE(Ok("tamis plan --n 1e16").out.find("No filter can be that large"), std::string::npos);
-  EXPECT_EQ(Sh("tamis plan --n 1001 --range 0:999").status, 2);
-  EXPECT_EQ(Sh("tamis plan --n 10 --range 9:5").status, 2);
-  EXPECT_EQ(Sh("tamis plan --n 10 --digits 20").status, 2);
-  EXPECT_EQ(Sh("tamis plan --n 10 --fpr 0").status, 2);
-  EXPECT_EQ(Sh("tamis plan --n 10 --fpr nan").status, 2);
-  EXPECT_EQ(Sh("tamis plan").status, 2);
-}
 
 TEST_F(BackendsTest, ListsThoseOfTheLibrary) {
   const nlohmann::json json = Ok("tamis backends --json").Json();
