@@ -22,7 +22,8 @@ namespace {
 constexpr char kFooter[] =
     "All backends give the same bits; they differ in speed. Pin one with --backend, or for every\n"
     "program that uses the library with TAMIS_BACKEND. --calibrate measures this machine, in half\n"
-    "a minute, and saves the result where the tamis command finds it; delete that file to undo it.\n"
+    "a minute, and saves the result where the tamis command finds it; delete that file to undo\n"
+    "it.\n"
     "\n"
     "Examples:\n"
     "  tamis backends\n"
