@@ -79,10 +79,10 @@ struct PlanCandidate {
   // larger than the caches that many misses. Split-block and counting filters have each key in one
   // line, cuckoo filters in two buckets; a classic one tests all of its k bits for a key that is
   // in, and for others, with half of the bits set, 1 + 1/2 + 1/4 ... A bitmap has one line. A
-  // binary search touches log2(n) lines but for the last keys, which share one. A hash table by
-  // linear probing that is half full tests 1.5 slots for keys that are in and 2.5 for others
-  // (Knuth, The Art of Computer Programming 3, section 6.4, 1962's analysis). An Elias-Fano list
-  // has at least three: its directory, the high and the low part.
+  // binary search touches log2(n) lines but for the last keys, which share one. A hash table that
+  // is half full tests 1.5 slots in a row for keys that are in, and 2.5 for others (linear probing;
+  // Knuth, "The Art of Computer Programming", volume 3, section 6.4). An Elias-Fano list has at
+  // least three: its directory, the high and the low parts.
   double cache_lines = 0;
   // By the cost model of Engine. None without figures for this kind of filter.
   std::optional<ProbeCost> probe;
