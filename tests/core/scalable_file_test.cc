@@ -189,7 +189,9 @@ TYPED_TEST(ScalableFileTest, EveryFilterThatCanBeMadeIsReadAgain) {
     EXPECT_EQ(loaded.inserted_count(), filter.inserted_count());
     EXPECT_EQ(loaded.capacity(), filter.capacity());
     EXPECT_EQ(this->Saved(loaded), saved);
-    if constexpr (!Scalable::kErases) EXPECT_GE(loaded.Count(keys), inserted);
+    if constexpr (!Scalable::kErases) {
+      EXPECT_GE(loaded.Count(keys), inserted);
+    }
   }
 }
 
