@@ -163,8 +163,7 @@ class PlanMaker {
       candidate.layers = layers;
       candidate.can = {.erase = TraitsOf(layers).erases, .grow = true};
       Size(layers, FirstLayerFpr(), candidate);
-      candidate.note =
-          "its first layer; others, of twice the keys each, share the error that is left";
+      candidate.note = "its first layer; each further one has twice the keys of the last";
     });
   }
 

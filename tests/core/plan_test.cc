@@ -126,7 +126,11 @@ TEST_F(PlanFiltersTest, SizesAndAbilitiesAreThoseOfTheFilters) {
     const ScalableOptions scalable{.initial_capacity = kKeys, .fpr = fpr};
     ExpectTrue(Named(plan, "scalable split-block"),
                ScalableFilter<SplitBlockBloomFilter>(scalable));
-    ExpectTrue(Named(plan, "scalable cuckoo12"), ScalableFilter<CuckooFilter<12>>(scalable));
+    if (fpr > 0.01) {
+      ExpectTrue(Named(plan, "scalable cuckoo12"), ScalableFilter<CuckooFilter<12>>(scalable));
+    } else {
+      ExpectTrue(Named(plan, "scalable cuckoo16"), ScalableFilter<CuckooFilter<16>>(scalable));
+    }
   }
 }
 
@@ -344,7 +348,7 @@ TEST_F(PlanFiltersTest, NeedsDecide) {
   EXPECT_EQ(choice({.erase = true}), "cuckoo12");
   EXPECT_EQ(choice({.erase = true, .merge = true}), "counting");
   EXPECT_EQ(choice({.grow = true}), "scalable split-block");
-  EXPECT_EQ(choice({.erase = true, .grow = true}), "scalable cuckoo12");
+  EXPECT_EQ(choice({.erase = true, .grow = true}), "scalable cuckoo16");
   EXPECT_EQ(choice({.merge = true, .intersect = true, .parquet = true}), "split-block");
   EXPECT_EQ(choice({}, 12 * kMiB), "bloom");  // the only one that fits
   const FilterPlan tight = PlanOf(10'000'000, 0.01, {.max_bytes = 12 * kMiB});

@@ -32,10 +32,10 @@ TEST_F(PlanTest, FiveBillionKeys) {
 
   filter                bytes      bits/key  true FPR   lines  erases grows merges parallel
   split-block           6.13 GiB      10.53  1.000%       1.0       -     -    yes      yes
-  scalable split-block  7.10 GiB      12.20  0.5000%      1.0       -   yes      -        -
+  scalable split-block  9.07 GiB      15.59  0.1500%      1.0       -   yes      -        -
   cuckoo12              7.67 GiB      13.18  0.2369%      2.0     yes     -      -      yes
-  scalable cuckoo12     7.67 GiB      13.18  0.2369%      2.0     yes   yes      -        -
   cuckoo16              9.72 GiB      16.69  0.01170%     2.0     yes     -      -      yes
+  scalable cuckoo16     9.72 GiB      16.69  0.01170%     2.0     yes   yes      -        -
   bloom                 5.58 GiB       9.59  1.000%       4.5       -     -    yes        -
   cuckoo8               14.5 GiB      24.97  1.000%       2.0     yes     -      -      yes
   counting              26.6 GiB      45.72  1.000%       1.0  lacks memory
