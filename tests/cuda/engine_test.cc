@@ -4,8 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstring>
+#include <future>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cuda/src/accelerator.h"
@@ -183,6 +187,34 @@ TEST_F(EngineOnDeviceTest, MirrorsGiveWayWhenMemoryIsShort) {
   EXPECT_TRUE(accelerator_->HasMirror(c));
   EXPECT_EQ(engine.stats().uploads, 3u);
   EXPECT_EQ(engine.stats().failures, 0u);
+}
+
+TEST_F(EngineOnDeviceTest, AFilterThatCannotFitDrivesNoOthersOut) {
+  const Engine engine(Options());
+  ExpectRightAnswers(engine, filter_);
+  runtime_.SetMemory(runtime_.live_bytes() + 100);
+  SplitBlockBloomFilter large({.bytes = 2 * runtime_.live_bytes()});
+  ExpectRightAnswers(engine, large);
+  EXPECT_GT(engine.stats().fallbacks, 0u);
+  EXPECT_TRUE(accelerator_->HasMirror(filter_));
+}
+
+// Other threads plan their calls, and make those that are the host's, while one waits for a GPU.
+TEST_F(EngineOnDeviceTest, NobodyWaitsToLearnWhatIsOnTheDevice) {
+  bool answered = false;
+  accelerator_->ForEachBits(filter_, keys_, [&](const uint64_t*, size_t, uint64_t begin) {
+    if (begin != 0) return;
+    auto asked = std::make_shared<std::promise<bool>>();
+    std::future<bool> answer = asked->get_future();
+    std::thread other([asked, accelerator = accelerator_, filter = &filter_] {
+      asked->set_value(accelerator->HasMirror(*filter));
+    });
+    answered = answer.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    EXPECT_TRUE(answered && answer.get());
+    // One that waits for this call must not be waited for.
+    answered ? other.join() : other.detach();
+  });
+  EXPECT_TRUE(answered);
 }
 
 TEST_F(EngineOnDeviceTest, WithoutMemoryTheHostAnswers) {
