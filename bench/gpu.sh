@@ -4,6 +4,8 @@
 # system, or in a folder made elsewhere by `cmake/bootstrap.sh prefix DIR` and named in
 # CMAKE_PREFIX_PATH.
 #
+# The benchmark in results.json, a file for tamis-report, is benchmark.json beside it.
+#
 # Usage: bench/gpu.sh [--keep-going] [FOLDER]
 #   FOLDER        for the build and for results.json, which is written anew after each step; default:
 #                 build/gpu
@@ -128,7 +130,7 @@ if command -v ninja >/dev/null && [ ! -f "$folder/CMakeCache.txt" ]; then
 fi
 needed 60 "configure for compute capability $architecture" "$@"
 needed "$((total > 340 ? total - 170 : total / 2))" "build" cmake --build "$folder" --parallel "$(nproc)" \
-  --target tamis_cuda_tests tamis_cuda_bench
+  --target tamis_cuda_tests tamis_bench
 
 tests="$folder/tests/cuda/tamis_cuda_tests"
 why=$("$tests" --gtest_filter='GpuTest.AKernelOfAUserAsksAndFillsFilters' 2>&1 |
@@ -170,7 +172,7 @@ else
   note 0 "left out: not installed" compute-sanitizer
 fi
 run 60 "a filter beyond 16 GiB" 'GpuTest.SlowFilterBeyond*'
-step 150 "benchmark" "$folder/bench/tamis_cuda_bench" "$folder/benchmark.json"
+step 150 "benchmark" "$folder/tamis-bench" --sizes GPU --out "$folder/benchmark.json"
 write_json
 if [ -n "$failed" ]; then
   echo "gpu.sh: failed: $failed; $folder/results.json" >&2

@@ -35,9 +35,9 @@ def facts(results):
 
 
 def sizes(results):
-    found = {size for one in results for size in one.sizes}
+    found = {size: count for one in results for size, count in one.sizes.items()}
     return [size for size in load.SIZE_ORDER if size in found] + sorted(
-        found - set(load.SIZE_ORDER))
+        set(found) - set(load.SIZE_ORDER), key=lambda size: found[size])
 
 
 def _line_key(row):
