@@ -124,7 +124,8 @@ command -v nvcc >/dev/null || {
 }
 
 set -- cmake -S "$root" -B "$folder" -DCMAKE_BUILD_TYPE=Release -DTAMIS_CUDA=ON \
-  -DTAMIS_BUILD_TOOLS=OFF "-DTAMIS_CUDA_ARCHITECTURES=$architecture-real"
+  -DTAMIS_BUILD_TOOLS=OFF "-DTAMIS_CUDA_ARCHITECTURES=$architecture-real" \
+  "-DCMAKE_LIBRARY_ARCHITECTURE=$(uname -m)-linux-gnu" # where a prefix of Debian's packages has them
 if command -v ninja >/dev/null && [ ! -f "$folder/CMakeCache.txt" ]; then
   set -- "$@" -G Ninja
 fi
