@@ -6,6 +6,11 @@ FACTS = ["processor", "processors", "caches", "memory", "memory_bytes", "huge pa
          "default_backend", "backends", "peers"]
 
 
+def ns_text(ns):
+    """Two digits after the point, or three that count: a GPU takes hundredths."""
+    return f"{ns:.2f}" if ns >= 1 else f"{ns:.3g}"
+
+
 def bytes_text(count):
     for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if count >= size:
