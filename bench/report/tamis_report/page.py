@@ -117,8 +117,9 @@ def _all_rows(results):
         found = [one.rows.get(key) for one in results]
         cells = [_text(key.label()), _text(key.size_class)]
         for row in found:
-            cells.append((f"{tables.ns_text(row.ns)} <small>{tables.ns_text(row.quartiles[0])} to {tables.ns_text(row.quartiles[1])}"
-                          "</small>" if row else "", "number"))
+            low, high = map(tables.ns_text, row.quartiles) if row else ("", "")
+            cells.append((f"{tables.ns_text(row.ns)} <small>{low} to {high}</small>"
+                          if row else "", "number"))
         for row in found[1:]:
             both = found[0] and row
             cells.append(_speedup(compare.Comparison(found[0], row) if both else None))
