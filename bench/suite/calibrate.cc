@@ -37,6 +37,15 @@ constexpr Kind kKinds[] = {
     {FilterKind::kCuckoo16, kMostForCuckoo, Make<CuckooFilter<16>>},
 };
 
+// A GPU is measured by the library, which alone knows what it keeps there.
+std::vector<const Backend*> HostBackends() {
+  std::vector<const Backend*> backends;
+  for (const Backend& backend : Backends()) {
+    if (!IsAccelerator(&backend)) backends.push_back(&backend);
+  }
+  return backends;
+}
+
 // One way to carry out one operation, and its samples.
 struct Task {
   std::string name;
@@ -71,7 +80,8 @@ class Turn {
                        operation,
                        keys});
     };
-    for (const Backend& backend : Backends()) {
+    for (const Backend* const host : HostBackends()) {
+      const Backend& backend = *host;
       add("contains", backend, 1, false, Operation::kContains, queries_.size());
       add("insert", backend, 1, false, Operation::kInsert, batch_.size());
       add("partitioned", backend, 1, true, Operation::kInsert, filter_.capacity());
@@ -140,7 +150,7 @@ Calibration MeasureCalibration(uint64_t max_filter_bytes, size_t repetitions,
   calibration.machine += ", " + std::to_string(pinning.processors()) + " processors";
   calibration.points.clear();
   for (const Kind& kind : kKinds) {
-    std::vector<std::vector<CostPoint>> points(Backends().size());
+    std::vector<std::vector<CostPoint>> points(HostBackends().size());
     for (uint64_t bytes = kFirstBytes; bytes <= std::min(max_filter_bytes, kind.max_bytes);
          bytes *= kSizeStep) {
       Arena arena(bytes);
@@ -155,7 +165,7 @@ Calibration MeasureCalibration(uint64_t max_filter_bytes, size_t repetitions,
       }
       for (size_t i = 0; i < points.size(); ++i) {
         const Task* const three = &tasks[3 * i];
-        points[i].push_back({.backend = std::string(Backends()[i].name),
+        points[i].push_back({.backend = std::string(HostBackends()[i]->name),
                              .filter_bytes = bytes,
                              .contains_ns = Median(three[0].ns),
                              .insert_ns = Median(three[1].ns),
@@ -172,6 +182,8 @@ Calibration MeasureCalibration(uint64_t max_filter_bytes, size_t repetitions,
       for (CostPoint& point : of_backend) calibration.points.push_back(std::move(point));
     }
   }
+  progress.Show("calibrate, the GPU", -1);
+  calibration.MeasureDevice();
   calibration.Validate();
   return calibration;
 }

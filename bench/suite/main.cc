@@ -44,7 +44,7 @@ void PrintTable(const Results& results) {
     }
     for (const Row& row : results.rows) {
       if (row.size_class != size.name) continue;
-      std::printf("  %-86s %9.3f [%.3f %.3f]", row.name.c_str(), Median(row.ns_per_key),
+      std::printf("  %-86s %9.4g [%.4g %.4g]", row.name.c_str(), Median(row.ns_per_key),
                   Quantile(row.ns_per_key, 0.25), Quantile(row.ns_per_key, 0.75));
       if (!row.share_of_limit.empty()) std::printf(" %5.2f", Median(row.share_of_limit));
       std::printf("\n");

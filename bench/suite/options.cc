@@ -20,7 +20,7 @@ beside the limits of the machine itself. Compare and draw the results with tamis
   --quick             the main points, in less than 3 minutes (default: less than 15)
   --full              all combinations; hours where the last-level cache is large
   --out FILE          write the results, a JSON file for tamis-report
-  --sizes NAMES       only these of L1,L2,LLC,memory
+  --sizes NAMES       only these of L1,L2,LLC,memory,GPU (all sizes on a GPU)
   --max-bytes SIZE    no filter larger than that, such as 64M or 1G
   --calibrate FILE    measure nothing but what tamis::Engine goes by, for Calibration::Load
   --pin CPU           stay on one processor while one thread is measured
@@ -73,8 +73,8 @@ std::vector<std::string> ParseSizes(std::string_view value) {
   for (std::string_view rest = value;;) {
     const size_t comma = rest.find(',');
     const std::string_view name = rest.substr(0, comma);
-    if (name != "L1" && name != "L2" && name != "LLC" && name != "memory") {
-      throw Wrong("--sizes", value, "L1, L2, LLC and memory, with commas between them");
+    if (name != "L1" && name != "L2" && name != "LLC" && name != "memory" && name != kGpuSizes) {
+      throw Wrong("--sizes", value, "L1, L2, LLC, memory and GPU, with commas between them");
     }
     names.emplace_back(name);
     if (comma == std::string_view::npos) return names;

@@ -99,6 +99,21 @@ std::vector<Case> Builds(const PlanInput& input, const Subject& subject, bool al
 
 }  // namespace
 
+NameFilter::NameFilter(const std::string& filter) {
+  if (filter.empty()) return;
+  negative_ = filter.front() == '-';  // as Google Benchmark has it
+  try {
+    pattern_.emplace(filter.substr(negative_), std::regex::extended);
+  } catch (const std::regex_error& error) {
+    throw std::invalid_argument("--benchmark_filter is \"" + filter +
+                                "\", which is no regular expression: " + error.what());
+  }
+}
+
+bool NameFilter::Keeps(const std::string& name) const {
+  return !pattern_ || std::regex_search(name, *pattern_) != negative_;
+}
+
 std::vector<unsigned> ThreadCounts(unsigned processors) {
   std::vector<unsigned> counts;
   for (unsigned count = 1; count < processors; count *= 2) counts.push_back(count);
@@ -150,20 +165,10 @@ std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subj
     plain.builds = Builds(input, *subject, false, false);
     contenders.push_back(std::move(plain));
   }
-  if (input.filter.empty()) return contenders;
-
-  const bool negative = input.filter.front() == '-';  // as Google Benchmark has it
-  std::regex pattern;
-  try {
-    pattern.assign(input.filter.substr(negative), std::regex::extended);
-  } catch (const std::regex_error& error) {
-    throw std::invalid_argument("--benchmark_filter is \"" + input.filter +
-                                "\", which is no regular expression: " + error.what());
-  }
+  const NameFilter filter(input.filter);
   for (Contender& contender : contenders) {
     const auto drop = [&](const Case& c) {
-      const std::string name = CaseName(contender.subject->kind(), c, size, contender.huge_pages);
-      return std::regex_search(name, pattern) == negative;
+      return !filter.Keeps(CaseName(contender.subject->kind(), c, size, contender.huge_pages));
     };
     std::erase_if(contender.builds, drop);
     std::erase_if(contender.others, drop);

@@ -2,6 +2,8 @@
 #ifndef TAMIS_BENCH_SUITE_PLAN_H_
 #define TAMIS_BENCH_SUITE_PLAN_H_
 
+#include <optional>
+#include <regex>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +14,19 @@
 namespace tamis::bench {
 
 enum class Mode : uint8_t { kQuick, kDefault, kFull };
+
+// A regular expression for the names of cases, which leaves out what does not match, or, if it
+// begins with "-", what does; an empty one leaves out nothing.
+class NameFilter {
+ public:
+  // Throws std::invalid_argument if it is no regular expression.
+  explicit NameFilter(const std::string& filter);
+  bool Keeps(const std::string& name) const;
+
+ private:
+  bool negative_ = false;
+  std::optional<std::regex> pattern_;
+};
 
 // What takes turns in the memory of a size class: a subject, in huge pages or not.
 struct Contender {
@@ -25,9 +40,7 @@ struct PlanInput {
   Mode mode = Mode::kDefault;
   std::span<const Backend* const> backends;  // the default one first
   unsigned processors = 1;
-  // A regular expression for the names of cases; what does not match is left out, or, if it begins
-  // with "-", what does. Empty: nothing is.
-  std::string filter;
+  std::string filter;  // for a NameFilter
 };
 
 // Numbers of threads to measure: powers of two below the number of processors, and that number.

@@ -10,6 +10,7 @@
 #include "bench/suite/turns.h"
 #include "bench/suite/verify.h"
 #include "bench/timing.h"
+#include "tamis/error.h"
 #include "tamis/memory.h"
 
 namespace tamis::bench {
@@ -83,6 +84,35 @@ Suite::Suite(const SuiteOptions& options, const Pinning& pinning, Sampler& sampl
       results_.sizes.push_back(size);
     }
   }
+  if (options.sizes.empty() ||
+      std::find(options.sizes.begin(), options.sizes.end(), kGpuSizes) != options.sizes.end()) {
+    OpenDevice();
+  }
+}
+
+Suite::~Suite() = default;
+
+void Suite::OpenDevice() {
+  try {
+    gpu_ = OpenGpu();
+  } catch (const Error& error) {
+    progress_.Say(std::string("the GPU does not work: ") + error.what());
+  }
+  if (gpu_ != nullptr) {
+    gpu_plan_ = GpuPlanFor(options_.mode, gpu_->memory_bytes());
+    gpu_plan_.filter = options_.filter;
+    gpu_plan_.repetitions = options_.repetitions.value_or(gpu_plan_.repetitions);
+    std::erase_if(gpu_plan_.filter_bytes,
+                  [&](uint64_t bytes) { return bytes > options_.max_bytes.value_or(bytes); });
+    return;
+  }
+  std::string why = "this build has no CUDA";
+  for (const MissingBackend& missing : MissingBackends()) {
+    if (missing.name == "CUDA") why = missing.reason;
+  }
+  for (auto& [name, value] : results_.context) {
+    if (name == "gpu") value += ", and none is measured: " + why;
+  }
 }
 
 PlanInput Suite::Input() const {
@@ -105,6 +135,8 @@ std::vector<std::string> Suite::CaseNames() const {
       }
     }
   }
+  const std::vector<std::string> gpu_names = GpuCaseNames(gpu_plan_);
+  names.insert(names.end(), gpu_names.begin(), gpu_names.end());
   return names;
 }
 
@@ -146,8 +178,11 @@ Results Suite::Run() {
   for (size_t i = 0; i < results_.sizes.size(); ++i) {
     any = any || !ContendersFor(results_.sizes[i], subjects_, Input()).empty();
   }
-  if (!any) throw std::runtime_error("nothing to measure matches \"" + options_.filter + "\"");
+  const bool any_on_gpu = !GpuCaseNames(gpu_plan_).empty();
+  if (!any && !any_on_gpu && !results_.sizes.empty())
+    throw std::runtime_error("nothing to measure matches \"" + options_.filter + "\"");
   for (const auto& subject : subjects_) {
+    if (!any) break;
     progress_.Show("false positives of " + subject->kind(), -1);
     const std::vector<Accuracy> points = MeasureAccuracy(*subject, BestWay(*subject, 1));
     results_.accuracy.insert(results_.accuracy.end(), points.begin(), points.end());
@@ -164,6 +199,12 @@ Results Suite::Run() {
     for (Row& row : turns.rows) results_.rows.push_back(std::move(row));
   }
   turns_.clear();
+  if (any_on_gpu) MeasureGpu(*gpu_, gpu_plan_, progress_, results_);
+  if (results_.rows.empty()) {
+    for (const auto& [name, value] : results_.context) {
+      if (name == "gpu") throw std::runtime_error("nothing was measured; GPU: " + value);
+    }
+  }
   results_.seconds = Elapsed();
   return std::move(results_);
 }

@@ -4,11 +4,13 @@
 
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/machine.h"
+#include "bench/suite/gpu.h"
 #include "bench/suite/keys.h"
 #include "bench/suite/plan.h"
 #include "bench/suite/progress.h"
@@ -28,9 +30,13 @@ struct SuiteOptions {
   std::optional<uint64_t> max_bytes;  // of a filter
 };
 
+// Among SuiteOptions::sizes: all of a GPU.
+inline constexpr const char* kGpuSizes = "GPU";
+
 class Suite {
  public:
   Suite(const SuiteOptions& options, const Pinning& pinning, Sampler& sampler, Progress& progress);
+  ~Suite();
 
   // The names of all cases, in the order of their first repetition.
   std::vector<std::string> CaseNames() const;
@@ -39,6 +45,8 @@ class Suite {
   Results Run();
 
  private:
+  // Plans for the GPU, or says in the context why it is not measured.
+  void OpenDevice();
   void Verify();
   // One repetition of all that is measured at one size.
   void Repeat(Turns& turns);
@@ -68,7 +76,9 @@ class Suite {
   std::vector<const Backend*> backends_;  // the default one first
   Subjects subjects_;
   Results results_;
-  std::deque<Turns> turns_;  // by size
+  std::deque<Turns> turns_;         // by size
+  std::unique_ptr<GpuDevice> gpu_;  // nullptr if there is none
+  GpuPlan gpu_plan_;
   double start_ns_;
 };
 

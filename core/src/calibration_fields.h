@@ -12,6 +12,9 @@ namespace tamis::detail {
 
 inline constexpr uint64_t kMaxFilterBytes = uint64_t{1} << 53;  // to which a double counts exactly
 
+// Calibration::device where nothing was measured.
+inline constexpr const char* kNoDevice = "default";
+
 template <typename Owner>
 struct Figure {
   const char* name;
@@ -23,6 +26,8 @@ struct Figure {
 inline constexpr Figure<Calibration> kMachineFigures[] = {
     {"thread_start_us", &Calibration::thread_start_us, 1e6, true},
     {"thread_efficiency", &Calibration::thread_efficiency, 1, false},
+    {"device_start_us", &Calibration::device_start_us, 1e6, true},
+    {"upload_gb_per_s", &Calibration::upload_gb_per_s, 1e6, false},
 };
 
 inline constexpr Figure<CostPoint> kCostFigures[] = {

@@ -26,7 +26,7 @@ using detail::JsonNumber;
 using detail::JsonString;
 using detail::JsonValue;
 
-constexpr int kVersion = 2;  // 1 had no kinds of filters
+constexpr int kVersion = 3;  // 1 had no kinds of filters, 2 nothing of a GPU
 constexpr const char* kVersionName = "tamis_calibration";
 constexpr size_t kMaxFileBytes = size_t{1} << 20;
 
@@ -76,10 +76,11 @@ class Reader {
     Calibration calibration;
     calibration.points.clear();
     calibration.machine = Member(root, "machine", JsonValue::Kind::kString).string;
+    calibration.device = Member(root, "device", JsonValue::Kind::kString).string;
     ReadFigures<Calibration>(root, detail::kMachineFigures, calibration);
     Require(root, "machine", detail::MachineProblem(calibration));
     const JsonValue& points = Member(root, "points", JsonValue::Kind::kArray);
-    RequireCount(root, 3 + std::size(detail::kMachineFigures));
+    RequireCount(root, 4 + std::size(detail::kMachineFigures));
     for (const JsonValue& value : points.children) {
       calibration.points.push_back(ReadPoint(value));
       Require(value, "points", detail::PointProblem(calibration.points));
@@ -170,7 +171,8 @@ void AppendFigures(std::span<const detail::Figure<Owner>> figures, const Owner& 
 
 std::string Encode(const Calibration& calibration) {
   std::string text = "{\n  " + JsonString(kVersionName) + ": " + std::to_string(kVersion) +
-                     ",\n  \"machine\": " + JsonString(calibration.machine);
+                     ",\n  \"machine\": " + JsonString(calibration.machine) +
+                     ",\n  \"device\": " + JsonString(calibration.device);
   AppendFigures<Calibration>(detail::kMachineFigures, calibration, ",\n  ", text);
   text += ",\n  \"points\": [";
   const char* separator = "\n    ";

@@ -299,6 +299,7 @@ Calibration Calibration::Measure(uint64_t max_filter_bytes) {
     for (uint64_t bytes = kMinFilterBytes; bytes <= most; bytes *= kSizeStep) {
       Workload workload(kind, bytes);
       for (size_t i = 0; i < backends.size(); ++i) {
+        if (backends[i].make_accelerator != nullptr) continue;  // below
         by_backend[i].push_back(workload.Measure(backends[i]));
       }
       // With the largest filter, whose time is the one that matters most.
@@ -312,6 +313,7 @@ Calibration Calibration::Measure(uint64_t max_filter_bytes) {
       calibration.points.insert(calibration.points.end(), points.begin(), points.end());
     }
   }
+  calibration.MeasureDevice();
   return calibration;
 }
 

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "core/src/accelerator.h"
+#include "core/src/calibration_fields.h"
 #include "core/src/kind_traits.h"
 #include "core/src/units.h"
 #include "tamis/error.h"
@@ -30,11 +31,6 @@ constexpr uint64_t kRegionBytes = uint64_t{2} << 20;
 constexpr uint64_t kMaxRegions = 256;
 constexpr double kRegionSeconds = 0.8e-6;
 constexpr uint64_t kMaxInsertThreads = 64;
-
-// Until a GPU works on a call, and the rate at which filters are copied to one: what a bus of the
-// fourth generation allows, not measured. The cost of a key on the way is the calibration's.
-constexpr double kDeviceStartSeconds = 40e-6;
-constexpr double kUploadBytesPerSecond = 12e9;
 
 std::string OutOfRange(const std::string& what, const std::string& value) {
   return what + " is \"" + value + "\"; allowed: whole numbers from 1 to " +
@@ -96,7 +92,10 @@ Planner::Planner(const EngineOptions& options)
       pin_(options.pin),
       machine_(options.calibration.machine),
       thread_start_seconds_(1e-6 * options.calibration.thread_start_us),
-      thread_efficiency_(options.calibration.thread_efficiency) {
+      thread_efficiency_(options.calibration.thread_efficiency),
+      device_(options.calibration.device),
+      device_start_seconds_(1e-6 * options.calibration.device_start_us),
+      upload_bytes_per_second_(1e9 * options.calibration.upload_gb_per_s) {
   options.calibration.Validate();
 
   const char* named = std::getenv("TAMIS_BACKEND");
@@ -201,8 +200,9 @@ double Planner::RelativeWrites(const PlanRequest& request) noexcept {
 double Planner::Seconds(const Cost& cost, const PlanRequest& request,
                         const PlanStep& step) const noexcept {
   if (step.on_device) {
-    return kDeviceStartSeconds + 1e-9 * cost.contains * static_cast<double>(request.keys) +
-           (step.uploads ? static_cast<double>(request.filter_bytes) / kUploadBytesPerSecond : 0);
+    return device_start_seconds_ + 1e-9 * cost.contains * static_cast<double>(request.keys) +
+           (step.uploads ? static_cast<double>(request.filter_bytes) / upload_bytes_per_second_
+                         : 0);
   }
   const double ns =
       request.operation == Operation::kContains
@@ -298,7 +298,14 @@ std::string Planner::Reason(const Plan& plan) const {
   }
   if (!backend_pin_.empty()) reason += "; " + backend_pin_ + " pins the backend";
   if (pin_) reason += "; the options of the engine pin the way";
-  return reason + " (calibration: " + machine_ + ").";
+  reason += " (calibration: " + machine_;
+  const auto on_device = [](const PlanStep& step) { return step.on_device; };
+  if (on_device(plan.chosen) ||
+      std::any_of(plan.alternatives.begin(), plan.alternatives.end(), on_device)) {
+    reason +=
+        "; of the GPU: " + (device_ == detail::kNoDevice ? "defaults, not measured" : device_);
+  }
+  return reason + ").";
 }
 
 }  // namespace tamis

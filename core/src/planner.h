@@ -100,6 +100,9 @@ class Planner {
   std::string machine_;
   double thread_start_seconds_;
   double thread_efficiency_;
+  std::string device_;  // that the next two were measured on
+  double device_start_seconds_;
+  double upload_bytes_per_second_;
   std::vector<Candidate> candidates_;
   bool calibrated_ = true;  // not, if the typical figures had to serve
 };

@@ -1,6 +1,7 @@
 #include "cuda/src/accelerator.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "cuda/src/geometry.h"
@@ -24,7 +25,7 @@ bool CudaAccelerator::Takes(const Filter& filter) const noexcept {
 }
 
 bool CudaAccelerator::HasMirror(const Filter& filter) const noexcept {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(list_mutex_);
   return Find(FilterAccess::VersionOf(filter)) != mirrors_.end();
 }
 
@@ -40,30 +41,53 @@ std::list<CudaAccelerator::Mirror>::const_iterator CudaAccelerator::Find(
                       [&](const Mirror& mirror) { return mirror.version == version; });
 }
 
-// The most recently used mirror is the first.
+// The most recently used mirror is the first. Filters are copied, and their copies freed, while the
+// list is not locked.
 const DeviceFilter& CudaAccelerator::MirrorOf(const Filter& filter) {
   const FilterAccess::Version version = FilterAccess::VersionOf(filter);
-  const auto found = Find(version);
-  if (found != mirrors_.end()) {
-    mirrors_.splice(mirrors_.begin(), mirrors_, found);
-    return mirrors_.front().filter;
+  std::list<Mirror> outdated;
+  {
+    const std::lock_guard lock(list_mutex_);
+    if (const auto found = Find(version); found != mirrors_.end()) {
+      mirrors_.splice(mirrors_.begin(), mirrors_, found);
+      return mirrors_.front().filter;
+    }
+    // One that shows the filter as it was is of no use any more.
+    for (auto mirror = mirrors_.begin(); mirror != mirrors_.end();) {
+      const auto next = std::next(mirror);
+      if (mirror->version.identity == version.identity) {
+        outdated.splice(outdated.end(), mirrors_, mirror);
+      }
+      mirror = next;
+    }
   }
-  // One that shows the filter as it was is of no use any more.
-  mirrors_.remove_if(
-      [&](const Mirror& mirror) { return mirror.version.identity == version.identity; });
+  outdated.clear();
   while (true) {
     try {
-      mirrors_.push_front({version, DeviceFilter(filter, device_)});
+      std::list<Mirror> made;
+      made.push_front({version, DeviceFilter(filter, device_)});
+      const std::lock_guard lock(list_mutex_);
+      mirrors_.splice(mirrors_.begin(), made);
       return mirrors_.front().filter;
     } catch (const Error& error) {
-      if (error.code() != ErrorCode::kOutOfMemory || mirrors_.empty()) throw;
-      mirrors_.pop_back();
+      // One that could never fit drives no others out.
+      if (error.code() != ErrorCode::kOutOfMemory || !MayFit(filter)) throw;
+      const std::lock_guard lock(list_mutex_);
+      if (mirrors_.empty()) throw;
+      outdated.splice(outdated.end(), mirrors_, std::prev(mirrors_.end()));
     }
+    outdated.clear();
   }
 }
 
+bool CudaAccelerator::MayFit(const Filter& filter) const {
+  DeviceProperties properties;
+  const Status status = runtime_.Properties(device_.device, &properties);
+  return !status.ok() || filter.bytes() <= properties.memory_bytes;
+}
+
 void CudaAccelerator::ForEachBits(const Filter& filter, const Keys& keys, const Deliver& deliver) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(turn_);
   if (!pipeline_) pipeline_.emplace(device_, pipeline_options_);
   pipeline_->ForEachBits(MirrorOf(filter), keys, deliver);
 }

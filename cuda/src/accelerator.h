@@ -36,14 +36,17 @@ class CudaAccelerator final : public Accelerator {
   std::list<Mirror>::const_iterator Find(const FilterAccess::Version& version) const noexcept;
   // Makes a mirror unless there is one; those that were not used for the longest time give way.
   const DeviceFilter& MirrorOf(const Filter& filter);
+  // Whether the device has so much memory at all.
+  bool MayFit(const Filter& filter) const;
 
   const Backend& backend_;
   DeviceOptions device_;
   const PipelineOptions pipeline_options_;
   const Runtime& runtime_;
-  mutable std::mutex mutex_;  // guards what follows
-  std::list<Mirror> mirrors_;
+  std::mutex turn_;  // held by the call that looks keys up, which alone changes what follows
   std::optional<HostPipeline> pipeline_;
+  mutable std::mutex list_mutex_;  // for moments: others ask meanwhile what is there
+  std::list<Mirror> mirrors_;
 };
 
 }  // namespace tamis::cuda

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
 #include <variant>
 
 #include "cuda/src/kernel_bodies.h"
@@ -60,13 +61,11 @@ __global__ void __launch_bounds__(kBlockThreads) Kernel(const Call call) {
   RunLane(WarpLane(), call);
 }
 
-Status ToStatus(cudaError_t error) noexcept { return {static_cast<int>(error)}; }
-
 // The error of the last call is also kept by CUDA, where it would be found by those who look there
 // for errors of their own.
 Status Checked(cudaError_t error) noexcept {
   if (error != cudaSuccess) (void)cudaGetLastError();
-  return ToStatus(error);
+  return {static_cast<int>(error)};
 }
 
 // Some virtual GPUs have no memory pools.
@@ -156,9 +155,13 @@ class RealRuntime final : public Runtime {
         [stream](const auto& arguments) {
           const uint64_t blocks = WarpsFor(Warps(arguments), kBlockWarps);
           if (blocks == 0) return kSuccess;
-          Kernel<<<static_cast<uint32_t>(std::min(blocks, kMaxBlocks)), kBlockThreads, 0, stream>>>(
-              arguments);
-          return ToStatus(cudaGetLastError());
+          // With <<<>>> its error would be asked for by cudaGetLastError, which gives, and forgets,
+          // an earlier one of somebody else's.
+          const void* kernel =
+              reinterpret_cast<const void*>(&Kernel<std::decay_t<decltype(arguments)>>);
+          void* pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))};
+          const dim3 grid(static_cast<uint32_t>(std::min(blocks, kMaxBlocks)));
+          return Checked(cudaLaunchKernel(kernel, grid, dim3(kBlockThreads), pointers, 0, stream));
         },
         call);
   }

@@ -69,7 +69,7 @@ void DeviceFilter::Allocate(const DeviceOptions& options, cudaStream_t stream) {
                                                  " of the GPUs; allowed: 0 to " +
                                                  std::to_string(devices - 1));
   }
-  const Current current(*this);
+  const Current current(*this, stream);
   void* data = nullptr;
   AllocateFrom(*runtime_, memory_, bytes(), stream, &data)
       .ThrowIfFailed(("allocating a filter of " + std::to_string(bytes()) + " bytes").c_str());
@@ -105,7 +105,7 @@ void DeviceFilter::RequireSame(const FileHeader& header) const {
 void DeviceFilter::Upload(const Filter& host, cudaStream_t stream) {
   const FileHeader header = host.Header();
   RequireSame(header);
-  const Current current(*this);
+  const Current current(*this, stream);
   runtime_->Copy(data_, host.payload().data(), bytes(), stream).ThrowIfFailed("uploading");
   runtime_->Wait(stream).ThrowIfFailed("uploading");
   header_ = header;
@@ -114,7 +114,7 @@ void DeviceFilter::Upload(const Filter& host, cudaStream_t stream) {
 void DeviceFilter::Download(Filter& host, cudaStream_t stream) const {
   RequireSame(host.Header());
   const std::span<std::byte> into = FilterAccess::WritablePayload(host);
-  const Current current(*this);
+  const Current current(*this, stream);
   const Status status = runtime_->Copy(into.data(), data_, bytes(), stream);
   // Also when it failed: nothing may write to the filter after this has returned.
   const Status waited = runtime_->Wait(stream);
@@ -157,6 +157,7 @@ Status DeviceFilter::ContainsAsync(Keys keys, std::span<uint8_t> out, uint64_t* 
 }
 
 Status DeviceFilter::CountAsync(Keys keys, uint64_t* count, cudaStream_t stream) const noexcept {
+  if (count == nullptr) return kInvalidValue;
   const ScopedDevice current(*runtime_, device_);
   Status status = current.status();
   if (status.ok()) status = runtime_->Zero(count, sizeof(*count), stream);
@@ -178,7 +179,9 @@ Status DeviceFilter::SelectAny(const Keys& keys, std::span<Index> out, uint64_t*
   const ScopedDevice current(*runtime_, device_);
   Status status = current.status();
   if (!status.ok()) return status;
-  if (keys.empty()) return runtime_->Zero(count, sizeof(*count), stream);
+  if (keys.empty()) {
+    return count == nullptr ? kSuccess : runtime_->Zero(count, sizeof(*count), stream);
+  }
   status = Probe(keys, {.bits = reinterpret_cast<uint64_t*>(scratch.data())}, stream);
   return status.ok() ? ListOnes(keys.size(), out, count, scratch.data(), stream) : status;
 }
@@ -248,7 +251,7 @@ Status DeviceFilter::HashAsync(Keys keys, std::span<uint64_t> hashes,
 }
 
 size_t DeviceFilter::ProbeAndWait(const Keys& keys, Outputs out, cudaStream_t stream) const {
-  const Current current(*this);
+  const Current current(*this, stream);
   const Scratch counter(*this, sizeof(uint64_t), stream);
   out.count = counter.as<uint64_t>();
   runtime_->Zero(out.count, sizeof(uint64_t), stream).ThrowIfFailed("clearing a count");
@@ -291,12 +294,10 @@ size_t DeviceFilter::SelectAndWait(const Keys& keys, std::span<Index> out,
                     std::to_string(kMax32BitKeys));
   }
   if (keys.empty()) return 0;
-  const Current current(*this);
+  const Current current(*this, stream);
   const Scratch scratch(*this, SelectScratchBytes(keys.size()), stream);
   const size_t found = ProbeAndWait(keys, {.bits = scratch.as<uint64_t>()}, stream);
-  // The total of the tiles, which is known by now, needs a place all the same.
-  const Scratch total(*this, sizeof(uint64_t), stream);
-  ListOnes(keys.size(), out, total.as<uint64_t>(), scratch.as<std::byte>(), stream)
+  ListOnes(keys.size(), out, nullptr, scratch.as<std::byte>(), stream)
       .ThrowIfFailed("listing the hits");
   runtime_->Wait(stream).ThrowIfFailed("listing the hits");
   return found;
@@ -314,7 +315,7 @@ size_t DeviceFilter::Insert(Keys keys, std::span<uint64_t> failed, cudaStream_t 
   if (kind() != FilterKind::kSplitBlock) {
     return ChangeAndWait(Change::kInsert, keys, failed, stream);
   }
-  const Current current(*this);
+  const Current current(*this, stream);
   ForEachPiece(keys, stream, [&](const Keys& piece, uint64_t) {
     InsertAsync(piece, stream).ThrowIfFailed("launching an insertion");
   });
@@ -332,13 +333,13 @@ void DeviceFilter::Merge(const DeviceFilter& other, cudaStream_t stream) {
                                               " and " + std::to_string(other.device_) +
                                               " cannot be merged");
   }
-  const Current current(*this);
+  const Current current(*this, stream);
   MergeAsync(other, stream).ThrowIfFailed("launching a merge");
   runtime_->Wait(stream).ThrowIfFailed("merging");
 }
 
 void DeviceFilter::Clear(cudaStream_t stream) {
-  const Current current(*this);
+  const Current current(*this, stream);
   ClearAsync(stream).ThrowIfFailed("clearing a filter");
   runtime_->Wait(stream).ThrowIfFailed("clearing a filter");
 }

@@ -39,7 +39,8 @@ Status DeviceFilter::Alter(Change change, const Keys& keys, uint64_t* failed, ui
 Status DeviceFilter::ChangeAsync(Change change, const Keys& keys, Bitmap failed,
                                  uint64_t* num_failed, uint32_t* nodes,
                                  cudaStream_t stream) noexcept {
-  if (failed.words().size() < BitmapWords(keys.size()) || kind() == FilterKind::kSplitBlock) {
+  if (failed.words().size() < BitmapWords(keys.size()) || num_failed == nullptr ||
+      kind() == FilterKind::kSplitBlock) {
     return kInvalidValue;
   }
   const ScopedDevice current(*runtime_, device_);
@@ -75,7 +76,7 @@ size_t DeviceFilter::ChangeAndWait(Change change, const Keys& keys, std::span<ui
                                    cudaStream_t stream) {
   if (!failed.empty()) RequireSize("elements", failed.size(), keys.size(), keys.size());
   if (keys.empty()) return 0;
-  const Current current(*this);
+  const Current current(*this, stream);
   const Scratch scratch(*this, SelectScratchBytes(keys.size()), stream);
   const Scratch counter(*this, sizeof(uint64_t), stream);
   const bool insert = change == Change::kInsert;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <span>
 #include <string>
 
@@ -60,12 +61,25 @@ inline void RequireDeviceForm(const Keys& keys) {
               "string_views in device memory cannot be keys; allowed: integers, hashes, columns");
 }
 
-// The device of the filter, for a scope. The throwing form is for calls that wait.
+// The device of the filter, for the scope of a call that waits. If an exception ends it, what is on
+// the stream by then is waited for: the caller may free what it gave.
 class DeviceFilter::Current : public ScopedDevice {
  public:
-  explicit Current(const DeviceFilter& filter) : ScopedDevice(*filter.runtime_, filter.device_) {
+  Current(const DeviceFilter& filter, cudaStream_t stream)
+      : ScopedDevice(*filter.runtime_, filter.device_),
+        runtime_(*filter.runtime_),
+        stream_(stream),
+        exceptions_(std::uncaught_exceptions()) {
     status().ThrowIfFailed("choosing the device");
   }
+  ~Current() {
+    if (std::uncaught_exceptions() > exceptions_) (void)runtime_.Wait(stream_);
+  }
+
+ private:
+  const Runtime& runtime_;
+  cudaStream_t stream_;
+  int exceptions_;
 };
 
 class DeviceFilter::Scratch : public ScopedMemory {

@@ -209,7 +209,7 @@ TAMIS_HD void RunLane(const Lane& lane, const ScanTilesCall& call) {
     if (i < call.num_tiles) call.tile_counts[i] = before + sum - count;
     before += lane.Shuffle(sum, kWarpLanes - 1);
   }
-  if (lane.Index() == 0) *call.sum = before;
+  if (lane.Index() == 0 && call.sum != nullptr) *call.sum = before;
 }
 
 template <typename Lane, typename Index>

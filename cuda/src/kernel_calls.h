@@ -91,7 +91,8 @@ struct CountTilesCall {
   uint64_t* tile_counts;  // one per tile
 };
 
-// Makes of each count the sum of those before it, and of their total `*sum`. One warp does it.
+// Makes of each count the sum of those before it, and of their total `*sum` unless that is nullptr.
+// One warp does it.
 struct ScanTilesCall {
   uint64_t* tile_counts;
   uint64_t num_tiles;

@@ -64,7 +64,7 @@ TEST(OptionsTest, SaysWhatIsWrong) {
   EXPECT_EQ(Error({"--fast"}), "unknown option \"--fast\"");
   EXPECT_EQ(Error({"--out"}), "--out needs a value");
   EXPECT_EQ(Error({"--sizes", "L1,L9"}),
-            "--sizes is \"L1,L9\"; allowed: L1, L2, LLC and memory, with commas between them");
+            "--sizes is \"L1,L9\"; allowed: L1, L2, LLC, memory and GPU, with commas between them");
   for (const char* size : {"", "0", "-1", "10", "64X", "99999999999G", "1.5M"}) {
     EXPECT_NE(Error({"--max-bytes", size}).find("allowed: 4096 bytes or more"), std::string::npos)
         << size;

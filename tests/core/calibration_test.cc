@@ -26,6 +26,9 @@ Calibration Example() {
   calibration.machine = "a \"quoted\" \\ name\n\x01 \xC3\xA9";
   calibration.thread_start_us = 12.345678901234567;
   calibration.thread_efficiency = 1.0 / 3;
+  calibration.device = "a GPU";
+  calibration.device_start_us = 0;
+  calibration.upload_gb_per_s = 1.0 / 7;
   calibration.points = {{"AVX2", 1024, 0.1, 0.2, 0.3},
                         {"AVX2", uint64_t{1} << 53, 1e6, 1e-9, 2},
                         {"portable", 1, 4, 5, 6},
@@ -34,8 +37,8 @@ Calibration Example() {
 }
 
 std::string ExampleText() {
-  return R"({"tamis_calibration": 2, "machine": "m", "thread_start_us": 20, )"
-         R"("thread_efficiency": 0.9, "points": [)"
+  return R"({"tamis_calibration": 3, "machine": "m", "device": "d", "thread_start_us": 20, )"
+         R"("thread_efficiency": 0.9, "device_start_us": 30, "upload_gb_per_s": 25, "points": [)"
          R"({"backend": "b", "kind": "cuckoo8", "filter_bytes": 64, "contains_ns": 1, "insert_ns": 2, )"
          R"("partitioned_insert_ns": 3}]})";
 }
@@ -64,6 +67,9 @@ TEST_F(CalibrationTest, RoundTripIsExact) {
   EXPECT_EQ(loaded.machine, saved.machine);
   EXPECT_EQ(loaded.thread_start_us, saved.thread_start_us);
   EXPECT_EQ(loaded.thread_efficiency, saved.thread_efficiency);
+  EXPECT_EQ(loaded.device, saved.device);
+  EXPECT_EQ(loaded.device_start_us, saved.device_start_us);
+  EXPECT_EQ(loaded.upload_gb_per_s, saved.upload_gb_per_s);
   ASSERT_EQ(loaded.points.size(), saved.points.size());
   for (size_t i = 0; i < saved.points.size(); ++i) {
     EXPECT_EQ(loaded.points[i].backend, saved.points[i].backend);
@@ -94,8 +100,8 @@ TEST_F(CalibrationTest, CorruptFilesAreRefused) {
   const Change changes[] = {
       {"}]}", "}]", "JSON", ""},
       {R"({"tamis)", R"([{"tamis)", "JSON", ""},
-      {"calibration\": 2", "calibration\": 1", "tamis_calibration", "1,", ErrorCode::kUnsupported},
-      {"calibration\": 2", "calibration\": \"2\"", "tamis_calibration", "\"2\""},
+      {"calibration\": 3", "calibration\": 2", "tamis_calibration", "2,", ErrorCode::kUnsupported},
+      {"calibration\": 3", "calibration\": \"3\"", "tamis_calibration", "\"3\""},
       {"tamis_calibration", "other", "tamis_calibration", "{"},
       {"\"machine\": \"m\"", "\"machine\": 5", "machine", "5"},
       {"\"machine\": \"m\", ", "", "machine", "{"},

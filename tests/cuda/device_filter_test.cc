@@ -244,6 +244,10 @@ TEST_F(DeviceFilterTest, AsyncCallsCanBeCaptured) {
   EXPECT_EQ(CodeOf([&] { (void)device.Count(keys, stream); }), ErrorCode::kDevice);
   runtime_.SetCapturing(false);
 
+  // Nor does one that would write a count to no place reach the device.
+  EXPECT_TRUE(device.SelectAsync(keys, std::span(rows), nullptr, scratch_bytes, stream).ok());
+  EXPECT_EQ(device.CountAsync(keys, nullptr, stream), kInvalidValue);
+
   EXPECT_EQ(counts[0], 0u) << "nothing has run yet";
   ASSERT_TRUE(runtime_.Wait(stream).ok());
   for (const uint64_t count : counts) EXPECT_EQ(count, keys.size());
@@ -388,12 +392,66 @@ TEST(DeviceFilterMemory, AllOfItComesFromTheResource) {
     std::vector<uint32_t> rows(100);
     device.Select(RandomKeys(100, 1), std::span(rows));
     EXPECT_EQ(resource.live, static_cast<int64_t>(host.bytes()));
-    EXPECT_EQ(resource.calls, 4);
+    EXPECT_EQ(resource.calls, 3);
     resource.limit = 7;
     EXPECT_EQ(CodeOf([&] { (void)device.Count(RandomKeys(1, 1)); }), ErrorCode::kOutOfMemory);
   }
   EXPECT_EQ(resource.live, 0);
   EXPECT_EQ(runtime.num_live(), 0u);
+}
+
+// Memory that is freed much later, as far as a stream can tell.
+class LateResource final : public MemoryResource {
+ public:
+  void* Allocate(uint64_t bytes, cudaStream_t) noexcept override {
+    blocks_.push_back(std::make_unique<Block[]>(bytes / sizeof(Block) + 1));
+    return blocks_.back().get();
+  }
+  void Free(void*, uint64_t, cudaStream_t) noexcept override {}
+
+ private:
+  struct alignas(32) Block {
+    std::byte bytes[32];
+  };
+  std::vector<std::unique_ptr<Block[]>> blocks_;
+};
+
+// The caller may free its keys and outputs when a call has thrown: nothing uses them any more.
+TEST(DeviceFilterFailures, NoWorkIsUnderWayAfterAnError) {
+  const std::vector<uint64_t> keys = RandomKeys(100, 2);
+  const std::string bytes = "abcdef";
+  const std::vector<int32_t> offsets = {0, 2, 6};
+  const StringColumn strings{bytes.data(), offsets};
+  std::vector<uint32_t> rows(keys.size());
+  SplitBlockBloomFilter host = HostFilter();
+  const std::function<void(DeviceFilter&)> calls[] = {
+      [&](DeviceFilter& device) { (void)device.Count(keys); },
+      [&](DeviceFilter& device) { (void)device.Count(strings); },
+      [&](DeviceFilter& device) { (void)device.Insert(strings); },
+      [&](DeviceFilter& device) { (void)device.Select(keys, std::span(rows)); },
+      [&](DeviceFilter& device) { device.Download(host); },
+  };
+  for (const auto& call : calls) {
+    int errors = 0;
+    for (int64_t at = 0;; ++at) {
+      FakeRuntime runtime;
+      LateResource resource;
+      DeviceFilter device(HostFilter(), {.memory = &resource, .runtime = &runtime});
+      const uint64_t before = runtime.calls();
+      runtime.FailCall(at, kMemoryAllocation);
+      try {
+        call(device);
+      } catch (const Error&) {
+        ++errors;
+        // A wait that fails leaves nothing that could run.
+        if (runtime.usable()) {
+          EXPECT_EQ(runtime.num_pending(), 0u) << "after call " << at;
+        }
+      }
+      if (static_cast<int64_t>(runtime.calls() - before) <= at) break;  // there are no more calls
+    }
+    EXPECT_GT(errors, 1);
+  }
 }
 
 TEST(DeviceFilterMemory, MisalignedMemoryIsRefused) {

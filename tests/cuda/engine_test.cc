@@ -4,10 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstring>
+#include <future>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "core/src/calibration_device.h"
 #include "cuda/src/accelerator.h"
 #include "tamis/error.h"
 #include "tamis/split_block_filter.h"
@@ -146,6 +151,8 @@ TEST_F(EngineOnDeviceTest, TheCheaperWayIsChosenAndExplained) {
   EXPECT_TRUE(many.chosen.uploads);
   EXPECT_NE(many.reason.find("fake GPU, copying the filter there"), std::string::npos)
       << many.reason;
+  EXPECT_NE(many.reason.find("of the GPU: defaults, not measured"), std::string::npos)
+      << many.reason;
   ASSERT_EQ(many.alternatives.size(), 1u);
   EXPECT_EQ(many.alternatives[0].backend->name, "portable");
 
@@ -168,6 +175,52 @@ TEST_F(EngineOnDeviceTest, TheCheaperWayIsChosenAndExplained) {
   EXPECT_FALSE(Engine(pinned).PlanFor(filter_, 100'000'000).chosen.on_device);
 }
 
+TEST_F(EngineOnDeviceTest, CalibrationMeasuresTheDevice) {
+  Calibration calibration;
+  calibration.points.clear();
+  for (const FilterKind kind : {FilterKind::kSplitBlock, FilterKind::kCuckoo16}) {
+    for (const uint64_t bytes : {1024, 65536}) {
+      calibration.points.push_back({std::string(Backends().front().name), bytes, 10, 20, 30, kind});
+    }
+  }
+  // What was there is replaced.
+  calibration.points.push_back({"fake GPU", 77, 1e6, 1, 1});
+  tamis::detail::MeasureDevice(backend_, accelerator_, 1000, calibration);
+  EXPECT_NO_THROW(calibration.Validate());
+  EXPECT_EQ(calibration.device, "for tests");
+  // An emulated warp takes its time; so do 64 KiB.
+  EXPECT_GT(calibration.device_start_us, 0);
+  EXPECT_LT(calibration.upload_gb_per_s, 1e4);
+  EXPECT_GT(runtime_.launches(), 8u * 4);
+  ASSERT_EQ(calibration.points.size(), 8u);
+  for (size_t i = 4; i < 8; ++i) {
+    const CostPoint& point = calibration.points[i];
+    EXPECT_EQ(point.backend, "fake GPU");
+    EXPECT_EQ(point.kind, calibration.points[i - 4].kind);
+    EXPECT_EQ(point.insert_ns, 20);
+    EXPECT_EQ(point.partitioned_insert_ns, 30);
+    EXPECT_NE(point.contains_ns, 10);
+  }
+  EngineOptions options = Options();
+  options.calibration = calibration;
+  const Plan plan = Engine(options).PlanFor(filter_, 1'000'000);
+  EXPECT_NE(plan.reason.find("; of the GPU: for tests)"), std::string::npos) << plan.reason;
+
+  runtime_.FailWork(0, kLaunchFailure);
+  EXPECT_THROW(tamis::detail::MeasureDevice(backend_, accelerator_, 1000, calibration), Error);
+}
+
+// Predictions are by the figures of the calibration.
+TEST_F(EngineOnDeviceTest, PlansByTheMeasuredFigures) {
+  EngineOptions options = Options(10);
+  options.calibration.device_start_us = 1000;
+  options.calibration.upload_gb_per_s = 1e-3;  // a microsecond for a byte
+  const Plan plan = Engine(options).PlanFor(filter_, 1'000'000'000);
+  ASSERT_TRUE(plan.chosen.on_device);
+  EXPECT_DOUBLE_EQ(plan.chosen.seconds,
+                   1e-3 + 1e-9 * 1'000'000'000 + 1e-6 * static_cast<double>(filter_.bytes()));
+}
+
 TEST_F(EngineOnDeviceTest, MirrorsGiveWayWhenMemoryIsShort) {
   const Engine engine(Options());
   ExpectRightAnswers(engine, filter_);
@@ -183,6 +236,34 @@ TEST_F(EngineOnDeviceTest, MirrorsGiveWayWhenMemoryIsShort) {
   EXPECT_TRUE(accelerator_->HasMirror(c));
   EXPECT_EQ(engine.stats().uploads, 3u);
   EXPECT_EQ(engine.stats().failures, 0u);
+}
+
+TEST_F(EngineOnDeviceTest, AFilterThatCannotFitDrivesNoOthersOut) {
+  const Engine engine(Options());
+  ExpectRightAnswers(engine, filter_);
+  runtime_.SetMemory(runtime_.live_bytes() + 100);
+  SplitBlockBloomFilter large({.bytes = 2 * runtime_.live_bytes()});
+  ExpectRightAnswers(engine, large);
+  EXPECT_GT(engine.stats().fallbacks, 0u);
+  EXPECT_TRUE(accelerator_->HasMirror(filter_));
+}
+
+// Other threads plan their calls, and make those that are the host's, while one waits for a GPU.
+TEST_F(EngineOnDeviceTest, NobodyWaitsToLearnWhatIsOnTheDevice) {
+  bool answered = false;
+  accelerator_->ForEachBits(filter_, keys_, [&](const uint64_t*, size_t, uint64_t begin) {
+    if (begin != 0) return;
+    auto asked = std::make_shared<std::promise<bool>>();
+    std::future<bool> answer = asked->get_future();
+    std::thread other([asked, accelerator = accelerator_, filter = &filter_] {
+      asked->set_value(accelerator->HasMirror(*filter));
+    });
+    answered = answer.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    EXPECT_TRUE(answered && answer.get());
+    // One that waits for this call must not be waited for.
+    answered ? other.join() : other.detach();
+  });
+  EXPECT_TRUE(answered);
 }
 
 TEST_F(EngineOnDeviceTest, WithoutMemoryTheHostAnswers) {

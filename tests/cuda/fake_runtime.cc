@@ -56,6 +56,12 @@ uint64_t FakeRuntime::num_live() const {
   return blocks_.size() + (streams_.size() - 1) + events_.size();
 }
 
+uint64_t FakeRuntime::num_pending() const {
+  uint64_t sum = 0;
+  for (const auto& [stream, queue] : streams_) sum += queue.size();
+  return sum;
+}
+
 uint64_t FakeRuntime::copied_from(const void* memory, uint64_t bytes) const {
   const auto* begin = static_cast<const char*>(memory);
   uint64_t sum = 0;
@@ -90,7 +96,8 @@ Status FakeRuntime::Properties(int device, DeviceProperties* properties) const {
   const Status status = Begin(true);
   if (!status.ok()) return status;
   if (device < 0 || device >= devices_) return kInvalidDevice;
-  *properties = {"emulated GPU", 9, 0, 4, uint64_t{8} << 30, uint64_t{32} << 20};
+  *properties = {"emulated GPU",    9, 0, 4, std::min(memory_bytes_, uint64_t{8} << 30),
+                 uint64_t{32} << 20};
   return kSuccess;
 }
 

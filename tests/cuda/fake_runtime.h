@@ -28,7 +28,7 @@ class FakeRuntime final : public Runtime {
 
   // No device from now on, for this reason.
   void RemoveDevices(std::string why);
-  // Device memory that can be had; without a limit at first.
+  // Device memory that can be had, and that the device says it has; without a limit at first.
   void SetMemory(uint64_t bytes);
   // The n-th call from now on, 0 being the next one, fails with this status: one that fails does
   // nothing. Undoing calls (Free, Destroy, SetDevice back) count, too. -1: none.
@@ -39,10 +39,14 @@ class FakeRuntime final : public Runtime {
   // While capturing, calls that a CUDA graph cannot capture fail.
   void SetCapturing(bool capturing);
 
+  // Whether nothing has failed that work cannot go on after.
+  bool usable() const { return sticky_.ok(); }
   uint64_t calls() const { return calls_; }
   uint64_t launches() const { return launches_; }
   // Bytes that were copied straight from this memory.
   uint64_t copied_from(const void* memory, uint64_t bytes) const;
+  // Work that is on a stream and has not run.
+  uint64_t num_pending() const;
   // Memory, streams and events that are not given back.
   uint64_t num_live() const;
   uint64_t live_bytes() const { return device_bytes_; }

@@ -12,15 +12,17 @@ import sys
 INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")
 RESOURCES = re.compile(r"Function ([\w$.]+):\s*\n\s*(.*STACK.*)")
 
-# Per kernel: what it must have, and how often at least.
-WIDE_LOAD = r"LDG\.E\.(?:\w+\.)*(128|256)\b.*"
+# Per kernel: what it must have, and how often at least. A block of 32 bytes is one load where there
+# are such, else two.
+WIDE_LOAD = r"LDG\.E\.(?:\w+\.)*128\b.*"
+WIDEST_LOAD = r"LDG\.E\.(?:\w+\.)*256\b.*"
+FIRST_WITH_WIDEST_LOAD = 100  # compute capability 10.0
 SET_BITS = r"(RED|REDG|ATOM|ATOMG)\.E\.(?:\w+\.)*OR\b.*"
 REQUIRED = {
     # A bucket is one word: of 32 bits, or of 64.
     "ContainsCallINS0_9CuckooRefILi8": [(r"LDG\.E", 2)],
     "ContainsCallINS0_9CuckooRefILi12": [(r"LDG\.E\.64", 2)],
     "ContainsCallINS0_9CuckooRefILi16": [(r"LDG\.E\.64", 2)],
-    "ContainsCallINS0_13SplitBlockRef": [(WIDE_LOAD, 2)],
     "InsertCallINS0_13SplitBlockRef": [(SET_BITS, 8)],
 }
 # The search for room in a cuckoo filter keeps what it has seen there, and the longer one of few keys
@@ -50,8 +52,14 @@ def count(instructions, pattern):
     return sum(n for name, n in instructions.items() if re.fullmatch(pattern, name))
 
 
+def required(architecture):
+    block = (WIDEST_LOAD, 1) if int(architecture) >= FIRST_WITH_WIDEST_LOAD else (WIDE_LOAD, 2)
+    return REQUIRED | {"ContainsCallINS0_13SplitBlockRef": [block]}
+
+
 def problems(cuobjdump, binary, architecture):
-    found = {name: 0 for name in REQUIRED}
+    wanted_of = required(architecture)
+    found = {name: 0 for name in wanted_of}
     listing = dump(cuobjdump, "-sass", "-arch", f"sm_{architecture}", binary)
     for name, instructions in kernels(listing):
         if sum(instructions.values()) < 10:
@@ -60,7 +68,7 @@ def problems(cuobjdump, binary, architecture):
         for instruction in instructions:
             if not local and re.fullmatch(FORBIDDEN, instruction):
                 yield f"{name}: has {instruction}"
-        for kernel, wanted in REQUIRED.items():
+        for kernel, wanted in wanted_of.items():
             if kernel not in name:
                 continue
             found[kernel] += 1

@@ -39,7 +39,7 @@ ALLOWED = [
     ("bench/suite/peer_boost.cc", [STD, r"boost/\w+\.hpp", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_xor.cc", [STD, r"binaryfusefilter\.h", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_arrow.cc", [STD, r"(arrow|parquet)/[\w/]+\.h", r"bench/[\w/]+\.h"]),
-    ("bench/cuda_", [STD, r"cuda_runtime\.h", PUBLIC]),
+    ("bench/cuda_", [STD, r"cuda_runtime\.h", PUBLIC, r"bench/[\w/]+\.h"]),
     ("bench/", [STD, POSIX, r"benchmark/\w+\.h", r"nlohmann/\w+\.hpp", PUBLIC,
                 r"tamis/detail/kernels\.h", r"bench/[\w/]+\.h"]),
 ]

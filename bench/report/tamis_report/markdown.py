@@ -11,7 +11,7 @@ def _speed(row):
     if row is None:
         return ""
     share = f", {row.share:.0%}" if row.share is not None else ""
-    return f"{row.ns:.2f} +-{row.spread:.0%}{share}"
+    return f"{tables.ns_text(row.ns)} +-{row.spread:.0%}{share}"
 
 
 def _speedup(comparison):
@@ -29,7 +29,7 @@ def _side_by_side(one):
                                                       for operation, size in columns)]
     return _table(head, [
         [kind, library, f"{bits:.1f}", f"{fpr:.3%}",
-         *(f"{cells[column].ns:.2f}" if column in cells else "" for column in columns)]
+         *(tables.ns_text(cells[column].ns) if column in cells else "" for column in columns)]
         for kind, library, bits, fpr, cells in tables.side_by_side(one)])
 
 

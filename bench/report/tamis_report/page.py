@@ -52,7 +52,7 @@ def _side_by_side(one):
             *(f"{operation}, {size}" for operation, size in columns)]
     return _table(head, [
         [_text(kind), _text(library), (f"{bits:.1f}", "number"), (f"{fpr:.3%}", "number"),
-         *((f"{cells[column].ns:.2f}" if column in cells else "", "number")
+         *((tables.ns_text(cells[column].ns) if column in cells else "", "number")
            for column in columns)]
         for kind, library, bits, fpr, cells in tables.side_by_side(one)])
 
@@ -117,8 +117,9 @@ def _all_rows(results):
         found = [one.rows.get(key) for one in results]
         cells = [_text(key.label()), _text(key.size_class)]
         for row in found:
-            cells.append((f"{row.ns:.3f} <small>{row.quartiles[0]:.3f} to {row.quartiles[1]:.3f}"
-                          "</small>" if row else "", "number"))
+            low, high = map(tables.ns_text, row.quartiles) if row else ("", "")
+            cells.append((f"{tables.ns_text(row.ns)} <small>{low} to {high}</small>"
+                          if row else "", "number"))
         for row in found[1:]:
             both = found[0] and row
             cells.append(_speedup(compare.Comparison(found[0], row) if both else None))

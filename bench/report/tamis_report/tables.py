@@ -6,6 +6,11 @@ FACTS = ["processor", "processors", "caches", "memory", "memory_bytes", "huge pa
          "default_backend", "backends", "peers"]
 
 
+def ns_text(ns):
+    """Two digits after the point, or three that count: a GPU takes hundredths."""
+    return f"{ns:.2f}" if ns >= 1 else f"{ns:.3g}"
+
+
 def bytes_text(count):
     for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if count >= size:
@@ -35,9 +40,9 @@ def facts(results):
 
 
 def sizes(results):
-    found = {size for one in results for size in one.sizes}
+    found = {size: count for one in results for size, count in one.sizes.items()}
     return [size for size in load.SIZE_ORDER if size in found] + sorted(
-        found - set(load.SIZE_ORDER))
+        set(found) - set(load.SIZE_ORDER), key=lambda size: found[size])
 
 
 def _line_key(row):

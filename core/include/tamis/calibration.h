@@ -27,7 +27,13 @@ struct Calibration {
   std::string machine = "default";  // what it was measured on, for people
   double thread_start_us = 20;      // until one more thread works on a call, in [0, 1e6]
   double thread_efficiency = 0.9;   // what each thread beyond the first adds, in (0, 1]
-  std::vector<CostPoint> points;    // of each backend and kind ascending in filter_bytes
+  // Of a GPU: until it works on a call, in [0, 1e6], and 10^9 bytes per second at which filters are
+  // copied to it, in (0, 1e6]. Measured on `device`; "default": nothing was, and these are
+  // estimates for a bus of the fourth generation.
+  std::string device = "default";
+  double device_start_us = 40;
+  double upload_gb_per_s = 12;
+  std::vector<CostPoint> points;  // of each backend and kind ascending in filter_bytes
 
   // Figures of a typical machine, for the backends of this one.
   Calibration();
@@ -37,10 +43,15 @@ struct Calibration {
   // 256 KiB, 1 MiB and so on in steps of 4 up to `max_filter_bytes`, which is at least 256 KiB, in
   // memory of that and up to 300 MiB more. What takes little time is repeated, and the figures of
   // one thread count only the time that it works, so that other programs disturb little. With one
-  // thread there is nothing to measure of threads: their figures stay the typical ones. Throws
+  // thread there is nothing to measure of threads: their figures stay the typical ones. Of a GPU,
+  // if there is one, lookups are measured on the wall's clock, with keys that travel to it. Throws
   // Error(kInvalidArgument) for a size out of range and as Engine for TAMIS_THREADS,
   // Error(kOutOfMemory), std::bad_alloc.
   static Calibration Measure(uint64_t max_filter_bytes = uint64_t{256} << 20);
+  // The part of it that is for a GPU: replaces its figures, at the kinds and sizes of filters that
+  // the points of the best backend of the host have. One that fails gets no points, so that no
+  // Engine chooses it. Does nothing where there is none. Throws std::bad_alloc.
+  void MeasureDevice();
 
   // Throws Error(kInvalidArgument), naming the figure, if one is outside the range given above.
   void Validate() const;

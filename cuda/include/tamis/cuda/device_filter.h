@@ -97,9 +97,10 @@ class DeviceFilter {
   void Merge(const DeviceFilter& other, cudaStream_t stream = nullptr);
   void Clear(cudaStream_t stream = nullptr);
 
-  // The same for integers and hashes; strings are first made hashes of by HashAsync. Counts, where
-  // the pointer is not nullptr, are written to device memory. Outputs that are too small, and forms
-  // of keys that do not fit, give kInvalidValue. The current device is left as it was.
+  // The same for integers and hashes; strings are first made hashes of by HashAsync. Counts are
+  // written to device memory; Contains and Select take nullptr for none. Outputs that are too
+  // small, and forms of keys that do not fit, give kInvalidValue. The current device is left as it
+  // was.
   Status ContainsAsync(Keys keys, Bitmap out, uint64_t* count, cudaStream_t stream) const noexcept;
   Status ContainsAsync(Keys keys, std::span<uint8_t> out, uint64_t* count,
                        cudaStream_t stream) const noexcept;

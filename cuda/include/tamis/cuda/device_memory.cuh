@@ -14,8 +14,16 @@
 namespace tamis::cuda::detail {
 
 // The eight words of a 32-byte block, which is aligned to its size and is one sector of memory.
+// From compute capability 10.0 on one load can have all of it; the type that says so came with
+// CUDA 13.
 TAMIS_HD void LoadBlock(const uint32_t* block, uint32_t (&words)[8]) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000 && __CUDACC_VER_MAJOR__ >= 13
+  const ulonglong4_32a all = *reinterpret_cast<const ulonglong4_32a*>(block);
+  words[0] = static_cast<uint32_t>(all.x), words[1] = static_cast<uint32_t>(all.x >> 32);
+  words[2] = static_cast<uint32_t>(all.y), words[3] = static_cast<uint32_t>(all.y >> 32);
+  words[4] = static_cast<uint32_t>(all.z), words[5] = static_cast<uint32_t>(all.z >> 32);
+  words[6] = static_cast<uint32_t>(all.w), words[7] = static_cast<uint32_t>(all.w >> 32);
+#elif defined(__CUDA_ARCH__)
   const uint4 low = reinterpret_cast<const uint4*>(block)[0];
   const uint4 high = reinterpret_cast<const uint4*>(block)[1];
   words[0] = low.x, words[1] = low.y, words[2] = low.z, words[3] = low.w;
@@ -61,32 +69,50 @@ TAMIS_HD void AtomicAdd(uint64_t* sum, uint64_t value) {
 #endif
 }
 
-// For words that other threads change: from the memory that all share, past the caches of one
-// processor.
-template <typename Word>
-TAMIS_HD Word LoadShared(const Word* word) {
+// For words that other threads change. A relaxed atomic load: the cached ones would be a data race,
+// which the compiler may take for no race at all.
+TAMIS_HD uint32_t LoadShared(const uint32_t* word) {
 #ifdef __CUDA_ARCH__
-  return __ldcg(word);
+  uint32_t value;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+  return value;
 #else
-  return std::atomic_ref<Word>(*const_cast<Word*>(word)).load(std::memory_order_relaxed);
+  return std::atomic_ref<uint32_t>(*const_cast<uint32_t*>(word)).load(std::memory_order_relaxed);
 #endif
 }
 
-// Replaces the word if it is `expected`, and returns whether it was. Relaxed.
-TAMIS_HD bool AtomicReplace(uint32_t* word, uint32_t expected, uint32_t desired) {
+TAMIS_HD uint64_t LoadShared(const uint64_t* word) {
 #ifdef __CUDA_ARCH__
-  return atomicCAS(word, expected, desired) == expected;
+  uint64_t value;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
+  return value;
+#else
+  return std::atomic_ref<uint64_t>(*const_cast<uint64_t*>(word)).load(std::memory_order_relaxed);
+#endif
+}
+
+// Replaces the word if it is `expected`, and returns whether it was; else `expected` becomes what
+// it is. Relaxed.
+TAMIS_HD bool AtomicReplace(uint32_t* word, uint32_t& expected, uint32_t desired) {
+#ifdef __CUDA_ARCH__
+  const uint32_t found = atomicCAS(word, expected, desired);
+  const bool replaced = found == expected;
+  expected = found;
+  return replaced;
 #else
   return std::atomic_ref<uint32_t>(*word).compare_exchange_strong(expected, desired,
                                                                   std::memory_order_relaxed);
 #endif
 }
 
-TAMIS_HD bool AtomicReplace(uint64_t* word, uint64_t expected, uint64_t desired) {
+TAMIS_HD bool AtomicReplace(uint64_t* word, uint64_t& expected, uint64_t desired) {
 #ifdef __CUDA_ARCH__
-  return atomicCAS(reinterpret_cast<unsigned long long*>(word),
-                   static_cast<unsigned long long>(expected),
-                   static_cast<unsigned long long>(desired)) == expected;
+  const uint64_t found = atomicCAS(reinterpret_cast<unsigned long long*>(word),
+                                   static_cast<unsigned long long>(expected),
+                                   static_cast<unsigned long long>(desired));
+  const bool replaced = found == expected;
+  expected = found;
+  return replaced;
 #else
   return std::atomic_ref<uint64_t>(*word).compare_exchange_strong(expected, desired,
                                                                   std::memory_order_relaxed);

@@ -1,0 +1,72 @@
+// Rows and limits of a GPU, in the same results as those of the processor.
+#ifndef TAMIS_BENCH_SUITE_GPU_H_
+#define TAMIS_BENCH_SUITE_GPU_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/suite/plan.h"
+#include "bench/suite/progress.h"
+#include "bench/suite/results.h"
+#include "tamis/cuda/device_filter.h"
+
+namespace tamis::bench {
+
+// What the measurements need of a device beside tamis::cuda; a test has one without a GPU.
+// Functions throw tamis::Error, and have finished when they return; those that time return seconds.
+class GpuDevice {
+ public:
+  virtual ~GpuDevice() = default;
+
+  virtual uint64_t memory_bytes() const = 0;
+  virtual cuda::DeviceOptions options() const = 0;
+  virtual void* Allocate(uint64_t bytes) = 0;
+  virtual void Free(void* memory) noexcept = 0;
+  virtual void* AllocatePinned(uint64_t bytes) = 0;
+  virtual void FreePinned(void* memory) noexcept = 0;
+  virtual void Copy(void* to, const void* from, uint64_t bytes) = 0;
+
+  // Makes keys first, first + 1, ... of the sequence KeyAt in device memory.
+  virtual void MakeKeys(uint64_t* keys, uint64_t n, uint64_t first) = 0;
+  // In device memory; hit_percent of them, in expectation and in random order, are random ones of
+  // the first `inserted` keys, the others are none of the first 2^48.
+  virtual void MakeQueries(uint64_t* keys, uint64_t n, uint64_t inserted, int hit_percent) = 0;
+
+  // Of the work that is put on a stream, by the clock of the device.
+  virtual double Time(const std::function<void(cudaStream_t)>& work) = 0;
+  // Of reading n random sectors of 32 bytes; each thread has so many reads under way at a time, one
+  // of kReadsPerThread.
+  virtual double ReadSectors(const void* memory, uint64_t bytes, uint64_t n, int per_thread) = 0;
+  // Of setting bits in all eight words of n random sectors.
+  virtual double SetSectors(void* memory, uint64_t bytes, uint64_t n) = 0;
+
+  static constexpr int kReadsPerThread[] = {1, 2, 4};
+};
+
+struct GpuPlan {
+  std::vector<uint64_t> filter_bytes;
+  uint64_t batch_keys = 0;       // of queries and insertions in device memory
+  uint64_t host_batch_keys = 0;  // of those in host memory
+  size_t repetitions = 0;
+  std::string filter;  // as PlanInput::filter
+};
+GpuPlan GpuPlanFor(Mode mode, uint64_t memory_bytes);
+
+// Adds sizes, limits and rows to the results; backends of rows are named after the place of the
+// keys: "CUDA:device", "CUDA:pinned", "CUDA:host". A kind that does not give the bits and answers
+// of `portable` is refused.
+void MeasureGpu(GpuDevice& device, const GpuPlan& plan, Progress& progress, Results& results);
+
+// The names of the cases.
+std::vector<std::string> GpuCaseNames(const GpuPlan& plan);
+
+// The GPU of this machine, or nullptr. Only in builds that have CUDA.
+std::unique_ptr<GpuDevice> OpenGpu();
+
+}  // namespace tamis::bench
+
+#endif  // TAMIS_BENCH_SUITE_GPU_H_

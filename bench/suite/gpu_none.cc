@@ -1,0 +1,11 @@
+// For builds without CUDA, whose library has no filters on devices.
+#include "bench/suite/gpu.h"
+
+namespace tamis::bench {
+
+std::unique_ptr<GpuDevice> OpenGpu() { return nullptr; }
+GpuPlan GpuPlanFor(Mode, uint64_t) { return {}; }
+std::vector<std::string> GpuCaseNames(const GpuPlan&) { return {}; }
+void MeasureGpu(GpuDevice&, const GpuPlan&, Progress&, Results&) {}
+
+}  // namespace tamis::bench
