@@ -9,6 +9,8 @@
 #include "bench/huge_memory.h"
 #include "bench/suite/keys.h"
 #include "bench/timing.h"
+#include "tamis/bloom_filter.h"
+#include "tamis/counting_filter.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/engine.h"
 #include "tamis/split_block_filter.h"
@@ -22,6 +24,7 @@ constexpr uint64_t kSizeStep = 4;
 struct Kind {
   FilterKind kind;
   uint64_t max_bytes;
+  bool partitions;  // an Engine inserts into parts of it
   std::unique_ptr<Filter> (*make)(const FilterOptions& options);
 };
 
@@ -30,11 +33,14 @@ std::unique_ptr<Filter> Make(const FilterOptions& options) {
   return std::make_unique<F>(options);
 }
 
-// As Calibration::Measure has them: one kind of cuckoo filter stands for all.
-constexpr uint64_t kMostForCuckoo = uint64_t{64} << 20;
+// One kind of cuckoo filter stands for all. Larger ones of kinds that take long to fill would keep
+// everybody waiting.
+constexpr uint64_t kMostForSlow = uint64_t{64} << 20;
 constexpr Kind kKinds[] = {
-    {FilterKind::kSplitBlock, ~uint64_t{0}, Make<SplitBlockBloomFilter>},
-    {FilterKind::kCuckoo16, kMostForCuckoo, Make<CuckooFilter<16>>},
+    {FilterKind::kSplitBlock, ~uint64_t{0}, true, Make<SplitBlockBloomFilter>},
+    {FilterKind::kCuckoo16, kMostForSlow, true, Make<CuckooFilter<16>>},
+    {FilterKind::kBloom, kMostForSlow, false, Make<BloomFilter>},
+    {FilterKind::kCounting, kMostForSlow, true, Make<CountingBloomFilter>},
 };
 
 // A GPU is measured by the library, which alone knows what it keeps there.
@@ -58,7 +64,8 @@ struct Task {
 class Turn {
  public:
   Turn(const Kind& kind, uint64_t filter_bytes, Arena& arena)
-      : owner_(kind.make(OptionsFor(filter_bytes, arena))),
+      : partitions_(kind.partitions),
+        owner_(kind.make(OptionsFor(filter_bytes, arena))),
         filter_(*owner_),
         erasable_(dynamic_cast<ErasableFilter*>(owner_.get())),
         keys_(filter_bytes, filter_.capacity()),
@@ -84,7 +91,7 @@ class Turn {
       const Backend& backend = *host;
       add("contains", backend, 1, false, Operation::kContains, queries_.size());
       add("insert", backend, 1, false, Operation::kInsert, batch_.size());
-      add("partitioned", backend, 1, true, Operation::kInsert, filter_.capacity());
+      if (partitions_) add("partitioned", backend, 1, true, Operation::kInsert, filter_.capacity());
     }
     if (processors > 1) {
       add("contains", Backends()[0], processors, false, Operation::kContains, queries_.size());
@@ -124,6 +131,7 @@ class Turn {
     return options;
   }
 
+  bool partitions_;
   std::unique_ptr<Filter> owner_;
   Filter& filter_;
   ErasableFilter* erasable_;  // nullptr if it is none
@@ -164,12 +172,12 @@ Calibration MeasureCalibration(uint64_t max_filter_bytes, size_t repetitions,
         }
       }
       for (size_t i = 0; i < points.size(); ++i) {
-        const Task* const three = &tasks[3 * i];
+        const Task* const its = &tasks[(kind.partitions ? 3 : 2) * i];
         points[i].push_back({.backend = std::string(HostBackends()[i]->name),
                              .filter_bytes = bytes,
-                             .contains_ns = Median(three[0].ns),
-                             .insert_ns = Median(three[1].ns),
-                             .partitioned_insert_ns = Median(three[2].ns),
+                             .contains_ns = Median(its[0].ns),
+                             .insert_ns = Median(its[1].ns),
+                             .partitioned_insert_ns = Median(its[kind.partitions ? 2 : 1].ns),
                              .kind = kind.kind});
       }
       // Of the largest split-block filter, whose time matters most.
