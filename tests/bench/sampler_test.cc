@@ -63,7 +63,7 @@ TEST(CalibrateTest, MeasuresEveryBackendAtEverySize) {
   const Calibration calibration =
       MeasureCalibration(uint64_t{1} << 20, 1, pinning, sampler, progress);
   calibration.Validate();
-  EXPECT_EQ(calibration.points.size(), 2 * 2 * Backends().size());  // kinds, sizes
+  EXPECT_EQ(calibration.points.size(), 4 * 2 * Backends().size());  // kinds, sizes
   const auto path = std::filesystem::temp_directory_path() /
                     ("tamis_calibrate_test_" + std::to_string(getpid()) + ".json");
   calibration.Save(path);
