@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "tests/tools/command_test.h"
 #include "tools/format.h"
@@ -107,7 +108,7 @@ TEST_F(PlanTest, NeedsAreTold) {
     EXPECT_EQ(json["needs"], nlohmann::json::array({info.name}));
     for (const char* list : {"filters", "exact"}) {
       for (const nlohmann::json& candidate : json[list]) {
-        const nlohmann::json& can = candidate["can"];
+        const auto can = candidate["can"].get<std::vector<std::string>>();
         EXPECT_EQ(candidate["suitable"], std::find(can.begin(), can.end(), info.name) != can.end())
             << info.name << " " << candidate;
       }
