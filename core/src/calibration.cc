@@ -70,7 +70,7 @@ constexpr TypicalCost kCuckooVector512[] = {
     {16 * kMiB, 5.3, 16.8, 12.8},   {64 * kMiB, 9.3, 28, 14.3}, {256 * kMiB, 15, 50, 21.7},
 };
 
-// The same for classic filters of 7 bits per key and for counting filters, up to 256 MiB, while
+// The same for classic filters of 7 hashes per key and for counting filters, up to 256 MiB, while
 // other programs shared the memory.
 constexpr TypicalCost kBloomPortable[] = {
     {256 * kKiB, 14.2, 11.7, 11.7}, {kMiB, 15.8, 12.1, 12.1},    {4 * kMiB, 23.4, 22.3, 22.3},
