@@ -49,7 +49,9 @@ uint64_t CheckHeaders(const MergeOptions& options) {
   for (const std::string& file : options.files) {
     const FileHeader header = ReadHeader(file);
     bytes += header.payload_bytes;
-    if (InfoOf(header.kind).merge == nullptr) Refuse(options, file, InfoOf(header.kind).no_merge);
+    if (const KindInfo& kind = InfoOf(header.kind); kind.merge == nullptr) {
+      throw Error(ErrorCode::kIncompatible, "cannot merge " + file + ": " + kind.no_merge);
+    }
     if (header.kind != first.kind) {
       Refuse(options, file,
              std::string(FilterKindName(header.kind)) + " and " + FilterKindName(first.kind) +

@@ -74,8 +74,7 @@ TEST_F(EraseTest, CuckooFiltersAreNotMerged) {
   Ok("tamis build -q -t cuckoo12 -o f.tamis all");
   const CommandResult result = Sh("tamis merge -o g.tamis f.tamis f.tamis");
   EXPECT_EQ(result.status, 2);
-  EXPECT_TRUE(result.ErrHas("cannot merge f.tamis with f.tamis: a cuckoo filter has one slot"))
-      << result.err;
+  EXPECT_TRUE(result.ErrHas("cannot merge f.tamis: a cuckoo filter has one slot")) << result.err;
   EXPECT_FALSE(Exists("g.tamis"));
 }
 
