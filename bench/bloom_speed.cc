@@ -4,14 +4,13 @@
 // Usage: tamis_bloom_speed [KEYS [REPETITIONS]], by default ten million keys (12 bits each) and 9.
 // Run it pinned, with nothing else running: `taskset -c 1 tamis_bloom_speed`.
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
+#include "bench/arguments.h"
 #include "bench/huge_memory.h"
 #include "bench/timing.h"
 #include "bench/workload.h"
@@ -65,19 +64,14 @@ void Measure(uint64_t num_keys, int repetitions) {
   }
 }
 
-bool ParseNumber(const char* text, uint64_t max, uint64_t& value) {
-  const char* const end = text + std::strlen(text);
-  const auto result = std::from_chars(text, end, value);
-  return result.ec == std::errc() && result.ptr == end && value >= 1 && value <= max;
-}
-
 }  // namespace
 }  // namespace tamis::bench
 
 int main(int argc, char** argv) {
   uint64_t num_keys = 10'000'000, repetitions = 9;
-  if (argc > 3 || (argc > 1 && !tamis::bench::ParseNumber(argv[1], uint64_t{1} << 32, num_keys)) ||
-      (argc > 2 && !tamis::bench::ParseNumber(argv[2], 1000, repetitions))) {
+  if (argc > 3 ||
+      (argc > 1 && !tamis::bench::ParseCount(argv[1], num_keys, 1, uint64_t{1} << 32)) ||
+      (argc > 2 && !tamis::bench::ParseCount(argv[2], repetitions, 1, 1000))) {
     std::fprintf(stderr, "usage: %s [KEYS up to 2^32 [REPETITIONS up to 1000]]\n", argv[0]);
     return 2;
   }

@@ -7,14 +7,13 @@
 // Exit status: 0 if all capacities held and every rate is within 5% of the predicted one with no
 // key missed, 1 if not, 2 for bad arguments.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <string_view>
 #include <vector>
 
+#include "bench/arguments.h"
 #include "bench/workload.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/sizing.h"
@@ -139,12 +138,6 @@ bool PrintAllRates(uint64_t num_keys, uint64_t num_absent) {
   good &= PrintRates<12>(num_keys, num_absent);
   good &= PrintRates<16>(num_keys, num_absent);
   return good;
-}
-
-bool ParseCount(const char* text, uint64_t& value) {
-  const char* const end = text + std::strlen(text);
-  const auto result = std::from_chars(text, end, value);
-  return result.ec == std::errc() && result.ptr == end && value >= 1 && value <= uint64_t{1} << 40;
 }
 
 int Run(int argc, char** argv) {

@@ -5,14 +5,13 @@
 // Exit status: 0 if every measured rate is within 3% of the predicted one and no key is missed, 1
 // if not, 2 for bad arguments.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <system_error>
 #include <vector>
 
+#include "bench/arguments.h"
 #include "bench/workload.h"
 #include "tamis/sizing.h"
 #include "tamis/split_block_filter.h"
@@ -108,12 +107,7 @@ bool PrintTable(uint64_t num_keys, uint64_t num_absent) {
   return good;
 }
 
-// At least 32: room for one block at 8 bits per key.
-bool ParseCount(const char* text, uint64_t& value) {
-  const char* const end = text + std::strlen(text);
-  const auto result = std::from_chars(text, end, value);
-  return result.ec == std::errc() && result.ptr == end && value >= 32 && value <= uint64_t{1} << 40;
-}
+constexpr uint64_t kLeastKeys = 32;  // room for one block at 8 bits per key
 
 }  // namespace
 }  // namespace tamis::bench
@@ -121,8 +115,9 @@ bool ParseCount(const char* text, uint64_t& value) {
 int main(int argc, char** argv) {
   uint64_t num_keys = 10'000'000;
   uint64_t num_absent = 100'000'000;
-  if (argc > 3 || (argc > 1 && !tamis::bench::ParseCount(argv[1], num_keys)) ||
-      (argc > 2 && !tamis::bench::ParseCount(argv[2], num_absent))) {
+  if (argc > 3 ||
+      (argc > 1 && !tamis::bench::ParseCount(argv[1], num_keys, tamis::bench::kLeastKeys)) ||
+      (argc > 2 && !tamis::bench::ParseCount(argv[2], num_absent, tamis::bench::kLeastKeys))) {
     std::fprintf(stderr, "usage: %s [KEYS [ABSENT]], each a number in [32, 2^40]\n", argv[0]);
     return 2;
   }

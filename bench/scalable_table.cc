@@ -7,14 +7,13 @@
 // it by no more than chance explains, 1 if not, 2 for bad arguments. Sizes are for the reader to
 // judge.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <optional>
 #include <vector>
 
+#include "bench/arguments.h"
 #include "bench/workload.h"
 #include "tamis/error.h"
 #include "tamis/scalable_filter.h"
@@ -102,12 +101,6 @@ bool PrintTable(uint64_t num_keys, uint64_t num_absent) {
     }
   }
   return good;
-}
-
-bool ParseCount(const char* text, uint64_t& value) {
-  const char* const end = text + std::strlen(text);
-  const auto result = std::from_chars(text, end, value);
-  return result.ec == std::errc() && result.ptr == end && value >= 1 && value <= uint64_t{1} << 40;
 }
 
 }  // namespace
