@@ -9,7 +9,7 @@
 
 #include <hwy/highway.h>
 
-#include "core/src/cuckoo_chunk.h"
+#include "core/src/filters/cuckoo/cuckoo_chunk.h"
 #include "simd/hash-inl.h"
 #include "simd/pipeline-inl.h"
 #include "simd/unroll.h"

@@ -6,7 +6,7 @@
 //
 #include <hwy/highway.h>
 
-#include "core/src/providers.h"
+#include "core/src/backend/providers.h"
 #include "simd/bloom-inl.h"
 #include "simd/counting-inl.h"
 #include "simd/cuckoo-inl.h"

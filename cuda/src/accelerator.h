@@ -6,8 +6,8 @@
 #include <mutex>
 #include <optional>
 
-#include "core/src/accelerator.h"
-#include "core/src/filter_access.h"
+#include "core/src/engine/accelerator.h"
+#include "core/src/filters/filter_access.h"
 #include "cuda/src/runtime.h"
 #include "tamis/cuda/device_filter.h"
 #include "tamis/cuda/host_pipeline.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/src/providers.h"
+#include "core/src/backend/providers.h"
 #include "cuda/src/accelerator.h"
 #include "cuda/src/runtime.h"
 

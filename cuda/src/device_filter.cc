@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "core/src/filter_access.h"
+#include "core/src/filters/filter_access.h"
 #include "cuda/src/device_filter_parts.h"
 #include "cuda/src/geometry.h"
 #include "cuda/src/kernel_calls.h"

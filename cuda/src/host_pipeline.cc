@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/src/bulk.h"
-#include "core/src/thread_pool.h"
+#include "core/src/bulk/bulk.h"
+#include "core/src/engine/thread_pool.h"
 #include "cuda/src/runtime.h"
 #include "cuda/src/scoped.h"
 #include "tamis/backend.h"

@@ -1,5 +1,5 @@
 // Memory limits of control groups, in trees of files as Linux shows them.
-#include "core/src/control_group.h"
+#include "core/src/base/control_group.h"
 
 #include <gtest/gtest.h>
 

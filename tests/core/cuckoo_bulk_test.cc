@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/src/bulk.h"
-#include "core/src/cuckoo_writer.h"
+#include "core/src/bulk/bulk.h"
+#include "core/src/filters/cuckoo/cuckoo_writer.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/engine.h"
 #include "tests/core/cuckoo_test_util.h"

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "core/src/file_format.h"
+#include "core/src/file/file_format.h"
 #include "tamis/cuckoo_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/reference_filter.h"

@@ -1,5 +1,5 @@
 // The header of a file: every field where core/FORMAT.md says, every check of it in its place.
-#include "core/src/file_format.h"
+#include "core/src/file/file_format.h"
 
 #include <gtest/gtest.h>
 

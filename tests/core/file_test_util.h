@@ -16,7 +16,7 @@
 #include <system_error>
 #include <vector>
 
-#include "core/src/file_format.h"
+#include "core/src/file/file_format.h"
 #include "tamis/error.h"
 
 namespace tamis {

@@ -1,5 +1,5 @@
 // The JSON reader: what it takes, and where it says that a text is wrong.
-#include "core/src/json.h"
+#include "core/src/engine/calibration/json.h"
 
 #include <gtest/gtest.h>
 

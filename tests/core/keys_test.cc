@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/src/bulk.h"
+#include "core/src/bulk/bulk.h"
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
 

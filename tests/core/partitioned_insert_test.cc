@@ -1,6 +1,6 @@
 // Insertion ordered by parts of the filter leaves the same bits as direct insertion, whatever the
 // number of threads, the batches and the spread of the keys.
-#include "core/src/partitioned_insert.h"
+#include "core/src/bulk/partitioned_insert.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/src/bulk.h"
+#include "core/src/bulk/bulk.h"
 #include "tamis/engine.h"
 #include "tamis/split_block_filter.h"
 #include "tests/test_util.h"

@@ -1,6 +1,6 @@
 // Files of scalable filters: round trips, growing on, and every way in which one can be damaged, or
 // made by somebody who means harm. What does not depend on the kind of filter is in file_test.cc.
-#include "core/src/scalable_file.h"
+#include "core/src/filters/scalable/scalable_file.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/src/file_format.h"
+#include "core/src/file/file_format.h"
 #include "tamis/any_filter.h"
 #include "tamis/scalable_filter.h"
 #include "tests/core/file_test_util.h"

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/src/file_format.h"
+#include "core/src/file/file_format.h"
 #include "tests/core/file_test_util.h"
 
 namespace tamis {

@@ -1,5 +1,5 @@
 // The pool of threads: every task once, all threads at work, no two of the same number.
-#include "core/src/thread_pool.h"
+#include "core/src/engine/thread_pool.h"
 
 #include <gtest/gtest.h>
 

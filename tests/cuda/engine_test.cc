@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/src/calibration_device.h"
+#include "core/src/engine/calibration/calibration_device.h"
 #include "cuda/src/accelerator.h"
 #include "tamis/error.h"
 #include "tamis/split_block_filter.h"

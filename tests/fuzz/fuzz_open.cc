@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "core/src/file_format.h"
-#include "core/src/scalable_file.h"
+#include "core/src/file/file_format.h"
+#include "core/src/filters/scalable/scalable_file.h"
 #include "tamis/any_filter.h"
 #include "tamis/erasable_filter.h"
 #include "tamis/error.h"

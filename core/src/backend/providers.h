@@ -1,0 +1,24 @@
+// Where backends come from: functions that are declared here and defined in simd/, a promise to the
+// linker. There is no self-registration, which an archive would drop.
+#ifndef TAMIS_CORE_SRC_BACKEND_PROVIDERS_H_
+#define TAMIS_CORE_SRC_BACKEND_PROVIDERS_H_
+
+#include <string>
+#include <vector>
+
+#include "tamis/backend.h"
+
+namespace tamis {
+
+extern const Kernels kPortableKernels;
+
+// Those Highway backends that run on this machine, best first. Defined where TAMIS_HAVE_SIMD is 1.
+std::vector<Backend> SimdBackends();
+
+// The GPU, if one works, with these kernels for what it does not do; else nothing, and why. Defined
+// where TAMIS_HAVE_CUDA is 1.
+std::vector<Backend> CudaBackends(const Kernels& host_kernels, std::string* why);
+
+}  // namespace tamis
+
+#endif  // TAMIS_CORE_SRC_BACKEND_PROVIDERS_H_

@@ -1,0 +1,80 @@
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "core/src/backend/providers.h"
+#include "tamis/backend.h"
+#include "tamis/error.h"
+
+namespace tamis {
+namespace {
+
+struct Registry {
+  std::vector<Backend> backends;
+  std::vector<MissingBackend> missing;
+};
+
+Registry MakeRegistry() {
+  Registry made;
+#if TAMIS_HAVE_SIMD
+  made.backends = SimdBackends();
+#endif
+  made.backends.push_back(
+      {"portable", "plain C++, the reference for all others", &kPortableKernels});
+#if TAMIS_HAVE_CUDA
+  std::string why;
+  const std::vector<Backend> gpus = CudaBackends(*made.backends.front().kernels, &why);
+  if (gpus.empty()) made.missing.push_back({"CUDA", why});
+  // Never the first, which is the one that filters use by themselves.
+  made.backends.insert(made.backends.end() - (made.backends.size() > 1 ? 1 : 0), gpus.begin(),
+                       gpus.end());
+#endif
+  return made;
+}
+
+const Registry& TheRegistry() {
+  static const Registry registry = MakeRegistry();
+  return registry;
+}
+
+const std::vector<Backend>& AllBackends() { return TheRegistry().backends; }
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool EqualIgnoringCase(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (Lower(a[i]) != Lower(b[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::span<const Backend> Backends() { return AllBackends(); }
+
+std::span<const MissingBackend> MissingBackends() { return TheRegistry().missing; }
+
+const Backend& FindBackend(std::string_view name) {
+  std::string valid;
+  for (const Backend& backend : AllBackends()) {
+    if (EqualIgnoringCase(backend.name, name)) return backend;
+    if (!valid.empty()) valid += ", ";
+    valid += backend.name;
+  }
+  for (const MissingBackend& missing : MissingBackends()) {
+    if (!EqualIgnoringCase(missing.name, name)) continue;
+    throw Error(ErrorCode::kUnknownBackend, "backend \"" + std::string(missing.name) +
+                                                "\" does not run here: " + missing.reason +
+                                                "; this machine has: " + valid);
+  }
+  throw Error(ErrorCode::kUnknownBackend,
+              "unknown backend \"" + std::string(name) + "\"; this machine has: " + valid);
+}
+
+const Backend& DefaultBackend() {
+  const char* pinned = std::getenv("TAMIS_BACKEND");
+  return pinned != nullptr && *pinned != '\0' ? FindBackend(pinned) : AllBackends().front();
+}
+
+}  // namespace tamis

@@ -1,0 +1,80 @@
+#include "tamis/memory.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "core/src/base/control_group.h"
+
+namespace tamis {
+namespace detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
+
+// A number, or "max" for none.
+uint64_t ReadLimit(const fs::path& file) {
+  std::ifstream in(file);
+  uint64_t limit = 0;
+  return in >> limit ? limit : kNoLimit;
+}
+
+// The lowest limit from `group` up to the root. In a container the group may be named by its path
+// on the host, which is not there: then only the root is, and that is the container's own group.
+uint64_t LowestLimit(const fs::path& mount, fs::path group, const char* file) {
+  uint64_t lowest = ReadLimit(mount / file);
+  for (group = group.relative_path(); !group.empty(); group = group.parent_path()) {
+    lowest = std::min(lowest, ReadLimit(mount / group / file));
+  }
+  return lowest;
+}
+
+bool HasMemory(const std::string& controllers) {
+  return ("," + controllers + ",").find(",memory,") != std::string::npos;
+}
+
+}  // namespace
+
+uint64_t ControlGroupMemoryLimit(const fs::path& membership, const fs::path& mount) {
+  uint64_t lowest = kNoLimit;
+  std::ifstream in(membership);
+  // Lines of "hierarchy:controllers:/path"; version 2 has one line, without controllers.
+  for (std::string hierarchy, controllers, group; std::getline(in, hierarchy, ':') &&
+                                                  std::getline(in, controllers, ':') &&
+                                                  std::getline(in, group);) {
+    if (controllers.empty()) {
+      lowest = std::min(lowest, LowestLimit(mount, group, "memory.max"));
+    } else if (HasMemory(controllers)) {
+      lowest = std::min(lowest, LowestLimit(mount / "memory", group, "memory.limit_in_bytes"));
+    }
+  }
+  return lowest;
+}
+
+}  // namespace detail
+
+uint64_t PhysicalMemory() noexcept {
+  uint64_t machine = 0;
+#ifdef _SC_PHYS_PAGES
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page_bytes > 0) {
+    machine = static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_bytes);
+  }
+#endif
+  try {
+    const uint64_t limit = detail::ControlGroupMemoryLimit("/proc/self/cgroup", "/sys/fs/cgroup");
+    // Unlimited groups of version 1 show a number beyond any machine.
+    if (machine != 0) return std::min(machine, limit);
+  } catch (...) {
+    // No memory to read a few lines with: the machine's own size is still right.
+  }
+  return machine;
+}
+
+}  // namespace tamis

@@ -1,0 +1,111 @@
+#include "core/src/engine/calibration/calibration_device.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tamis/backend.h"
+#include "tamis/cuckoo_filter.h"
+#include "tamis/engine.h"
+#include "tamis/error.h"
+#include "tamis/split_block_filter.h"
+
+namespace tamis {
+namespace detail {
+namespace {
+
+constexpr int kRepetitions = 5;
+constexpr uint64_t kFewKeys = 64;
+constexpr double kLeastSeconds = 1e-9;  // however coarse the clock
+
+// On the wall: the thread that waits for a GPU may sleep.
+template <typename Call>
+double MedianSeconds(const Call& call) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> seconds;
+  for (int i = 0; i < kRepetitions; ++i) {
+    const Clock::time_point start = Clock::now();
+    call();
+    seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + kRepetitions / 2, seconds.end());
+  return std::max(seconds[kRepetitions / 2], kLeastSeconds);
+}
+
+std::unique_ptr<Filter> MakeFilter(FilterKind kind, uint64_t bytes) {
+  if (kind == FilterKind::kSplitBlock) {
+    return std::make_unique<SplitBlockBloomFilter>(FilterOptions{.bytes = bytes});
+  }
+  if (kind == FilterKind::kCuckoo16) {
+    return std::make_unique<CuckooFilter<16>>(FilterOptions{.bytes = bytes});
+  }
+  return nullptr;  // no GPU takes it
+}
+
+}  // namespace
+
+void MeasureDevice(const Backend& backend, const std::shared_ptr<Accelerator>& accelerator,
+                   uint64_t keys, Calibration& calibration) {
+  EngineOptions options;
+  options.accelerator = accelerator;
+  options.pin = PlanStep{&backend, 1, false, 0, 0};
+  options.calibration.points = {{std::string(backend.name), 1, 1, 1, 1}};  // it is the only way
+  const Engine engine(std::move(options));
+  // Keys of any values: the filters are empty, which costs a GPU no less than full ones.
+  std::vector<uint64_t> many(keys);
+  for (uint64_t i = 0; i < keys; ++i) many[i] = i * 0x9E3779B97F4A7C15;
+  std::vector<uint64_t> bits(BitmapWords(keys));
+  const auto ask = [&](const Filter& filter, uint64_t n) {
+    engine.Contains(filter, Keys(many).Slice(0, n), Bitmap(bits));
+  };
+
+  std::erase_if(calibration.points,
+                [&](const CostPoint& point) { return point.backend == backend.name; });
+  const std::vector<CostPoint> host = calibration.points;
+  uint64_t largest = 0;
+  for (const CostPoint& of_host : host) {
+    if (of_host.backend != Backends().front().name) continue;
+    const std::unique_ptr<Filter> filter = MakeFilter(of_host.kind, of_host.filter_bytes);
+    if (!filter) continue;
+    ask(*filter, keys);  // copies the filter, and the first time makes the ring
+    const double few = MedianSeconds([&] { ask(*filter, kFewKeys); });
+    const double all = MedianSeconds([&] { ask(*filter, keys); });
+    CostPoint point = of_host;
+    point.backend = backend.name;
+    point.filter_bytes = filter->bytes();
+    point.contains_ns =
+        std::max(1e9 * (all - few) / static_cast<double>(keys), 1e9 * kLeastSeconds / 1e3);
+    calibration.points.push_back(point);
+    if (filter->bytes() < largest) continue;
+    largest = filter->bytes();
+    calibration.device_start_us = 1e6 * few;
+    // Each insertion makes the copy on the device one of how the filter was.
+    const double copied = MedianSeconds([&] {
+      filter->Insert(std::span(many).first(1));
+      ask(*filter, kFewKeys);
+    });
+    calibration.upload_gb_per_s =
+        1e-9 * static_cast<double>(largest) / std::max(copied - few, kLeastSeconds);
+  }
+  const std::string_view description = backend.description;
+  if (largest > 0) calibration.device = description.substr(0, description.find(';'));
+}
+
+}  // namespace detail
+
+void Calibration::MeasureDevice() {
+  for (const Backend& backend : Backends()) {
+    if (backend.make_accelerator == nullptr) continue;
+    Calibration measured = *this;
+    std::erase_if(points, [&](const CostPoint& point) { return point.backend == backend.name; });
+    try {
+      detail::MeasureDevice(backend, nullptr, detail::kDeviceKeys, measured);
+      *this = std::move(measured);
+    } catch (const Error&) {
+    }
+  }
+}
+
+}  // namespace tamis

@@ -1,0 +1,46 @@
+// The figures of a calibration by name, and what may be wrong with them.
+#ifndef TAMIS_CORE_SRC_ENGINE_CALIBRATION_CALIBRATION_FIELDS_H_
+#define TAMIS_CORE_SRC_ENGINE_CALIBRATION_CALIBRATION_FIELDS_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "tamis/calibration.h"
+
+namespace tamis::detail {
+
+inline constexpr uint64_t kMaxFilterBytes = uint64_t{1} << 53;  // to which a double counts exactly
+
+// Calibration::device where nothing was measured.
+inline constexpr const char* kNoDevice = "default";
+
+template <typename Owner>
+struct Figure {
+  const char* name;
+  double Owner::*value;
+  double max;
+  bool may_be_zero;
+};
+
+inline constexpr Figure<Calibration> kMachineFigures[] = {
+    {"thread_start_us", &Calibration::thread_start_us, 1e6, true},
+    {"thread_efficiency", &Calibration::thread_efficiency, 1, false},
+    {"device_start_us", &Calibration::device_start_us, 1e6, true},
+    {"upload_gb_per_s", &Calibration::upload_gb_per_s, 1e6, false},
+};
+
+inline constexpr Figure<CostPoint> kCostFigures[] = {
+    {"contains_ns", &CostPoint::contains_ns, 1e6, false},
+    {"insert_ns", &CostPoint::insert_ns, 1e6, false},
+    {"partitioned_insert_ns", &CostPoint::partitioned_insert_ns, 1e6, false},
+};
+
+// What is wrong with the figures of the machine, or with the last of the points in view of those
+// before it. Empty if nothing is.
+std::string MachineProblem(const Calibration& calibration);
+std::string PointProblem(std::span<const CostPoint> points);
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_ENGINE_CALIBRATION_CALIBRATION_FIELDS_H_

@@ -1,0 +1,320 @@
+// Calibration::Measure.
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/src/engine/calibration/calibration_fields.h"
+#include "core/src/engine/thread_pool.h"
+#include "core/src/filters/filter_access.h"
+#include "core/src/filters/kind_traits.h"
+#include "tamis/backend.h"
+#include "tamis/bloom_filter.h"
+#include "tamis/calibration.h"
+#include "tamis/counting_filter.h"
+#include "tamis/cuckoo_filter.h"
+#include "tamis/engine.h"
+#include "tamis/error.h"
+#include "tamis/split_block_filter.h"
+
+namespace tamis {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr uint64_t kMinFilterBytes = uint64_t{256} << 10;
+constexpr uint64_t kSizeStep = 4;
+constexpr int kRepetitions = 5;
+constexpr size_t kKeys = size_t{128}
+                         << 10;       // of one repetition: a fraction of a millisecond or more
+constexpr uint64_t kBitsPerKey = 12;  // the most keys that Bloom filters are given
+
+// Larger cuckoo filters would take too long to fill.
+constexpr uint64_t kMaxCuckooBytes = uint64_t{64} << 20;
+
+// Partitioned insertion is measured with many keys to a cache line of the filter, as in building
+// one.
+constexpr uint64_t kBytesPerPartitionedKey = 8;
+constexpr uint64_t kMaxPartitionedKeys = uint64_t{32} << 20;
+
+// Seconds on the wall.
+double WallTime() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
+
+// Seconds that this thread has worked: unlike the wall it does not count what other programs take.
+double ThreadTime() {
+  timespec time;
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return WallTime();
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// The shortest time, by clock(), of `repetitions` calls of call(repetition), each after a call of
+// prepare(repetition) that is not counted.
+template <typename Prepare, typename Call>
+double BestSeconds(double (*clock)(), int repetitions, const Prepare& prepare, const Call& call) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < repetitions; ++i) {
+    prepare(i);
+    const double start = clock();
+    call(i);
+    best = std::min(best, clock() - start);
+  }
+  return best;
+}
+
+// The same on one thread, in nanoseconds per key; not 0, however coarse the clock.
+template <typename Prepare, typename Call>
+double BestNs(int repetitions, uint64_t keys, const Prepare& prepare, const Call& call) {
+  const double seconds = BestSeconds(ThreadTime, repetitions, prepare, call);
+  return std::max(1e9 * seconds / static_cast<double>(keys), 0.001);
+}
+
+Engine PinnedEngine(const Backend& backend, unsigned threads, bool partitioned) {
+  EngineOptions options;
+  options.pin = PlanStep{&backend, threads, partitioned, 0, 0};
+  return Engine(std::move(options));
+}
+
+void FillSequence(uint64_t first, std::span<uint64_t> keys) {
+  std::iota(keys.begin(), keys.end(), first);
+}
+
+// What is measured of a kind.
+struct MeasuredKind {
+  FilterKind kind;
+  uint64_t max_bytes;
+  std::unique_ptr<Filter> (*make)(uint64_t bytes);
+};
+
+template <typename F>
+std::unique_ptr<Filter> Make(uint64_t bytes) {
+  return std::make_unique<F>(FilterOptions{.bytes = bytes});
+}
+
+constexpr uint64_t kAnySize = ~uint64_t{0};
+constexpr MeasuredKind kMeasuredKinds[] = {
+    {FilterKind::kSplitBlock, kAnySize, Make<SplitBlockBloomFilter>},
+    {FilterKind::kCuckoo16, kMaxCuckooBytes, Make<CuckooFilter<16>>},
+    {FilterKind::kBloom, kAnySize, Make<BloomFilter>},
+    {FilterKind::kCounting, kAnySize, Make<CountingBloomFilter>},
+};
+
+// The lookups of a classic filter end at the first bit that is missing, so it has to be full: with
+// half of its bits set. Where the keys that will be inserted are few these are set at random,
+// as inserting all would take seconds.
+void FillBloom(Filter& filter, uint64_t more_keys) {
+  if (filter.capacity() < 16 * more_keys) {
+    Engine().Insert(filter, filter.capacity(), [](uint64_t first, std::span<uint64_t> keys) {
+      std::iota(keys.begin(), keys.end(), first);
+    });
+    return;
+  }
+  std::mt19937_64 random(1);
+  const std::span<std::byte> payload = FilterAccess::WritablePayload(filter);
+  for (size_t i = 0; i + sizeof(uint64_t) <= payload.size(); i += sizeof(uint64_t)) {
+    const uint64_t word = random();
+    std::memcpy(payload.data() + i, &word, sizeof(word));
+  }
+}
+
+// A filter with keys to insert and keys to ask for, of which it has every other one.
+class Workload {
+ public:
+  Workload(const MeasuredKind& kind, uint64_t filter_bytes)
+      : filter_(kind.make(filter_bytes)),
+        empties_(IsCuckoo(kind.kind)),
+        partitions_(TraitsOf(kind.kind).inserts_in_parallel) {
+    uint64_t most = 8 * filter_bytes / kBitsPerKey;
+    partitioned_keys_ = std::min(filter_bytes / kBytesPerPartitionedKey, kMaxPartitionedKeys);
+    insert_keys_ = kKeys;
+    if (empties_) {
+      // Until it is full: the last tenth of the keys costs as much as half of the others.
+      most = partitioned_keys_ = insert_keys_ = filter_->capacity();
+    }
+    // Different keys in each repetition where the filter is large: the same ones would find their
+    // cache lines near, as keys of a user do not.
+    keys_.resize(
+        std::clamp<uint64_t>(kRepetitions * kKeys, kKeys, std::max<uint64_t>(most, kKeys)));
+    FillSequence(0, keys_);
+    queries_ = keys_;
+    for (size_t i = 1; i < queries_.size(); i += 2) queries_[i] += uint64_t{1} << 40;
+    // So that no measurement is the first to touch the memory of the filter and of the buffers.
+    if (kind.kind == FilterKind::kBloom) {
+      FillBloom(*filter_, keys_.size());
+      filter_->Insert(keys_);
+    } else {
+      InsertPartitioned(PinnedEngine(Backends().front(), 1, true));
+    }
+  }
+
+  CostPoint Measure(const Backend& backend) {
+    const Engine direct = PinnedEngine(backend, 1, false);
+    const Engine partitioned = PinnedEngine(backend, 1, true);
+    // Many keys are their own repetition.
+    const int repetitions = partitioned_keys_ > kKeys ? 1 : kRepetitions;
+    CostPoint point;
+    point.backend = backend.name;
+    point.kind = filter_->kind();
+    point.filter_bytes = filter_->bytes();
+    // This first: it visits the whole filter, which then is in the caches as far as it fits.
+    if (partitions_) {
+      point.partitioned_insert_ns = BestNs(
+          repetitions, partitioned_keys_, [&](int) { Empty(); },
+          [&](int) { InsertPartitioned(partitioned); });
+    }
+    point.insert_ns = BestNs(
+        empties_ ? repetitions : kRepetitions, insert_keys_, [&](int) { Empty(); },
+        [&](int repetition) {
+          if (empties_) {
+            direct.Insert(*filter_, insert_keys_, FillSequence);
+          } else {
+            direct.Insert(*filter_, Slice(keys_, repetition));
+          }
+        });
+    if (!partitions_) point.partitioned_insert_ns = point.insert_ns;  // there are no parts
+    point.contains_ns = BestNs(
+        kRepetitions, kKeys, [](int) {},
+        [&](int repetition) {
+          direct.Contains(*filter_, Slice(queries_, repetition), Bitmap(bits_));
+        });
+    return point;
+  }
+
+  // What each thread beyond the first adds to the throughput of one.
+  double ThreadEfficiency(const Backend& backend, unsigned threads, double start_seconds) {
+    std::vector<uint64_t> bits(BitmapWords(queries_.size()));
+    const auto seconds = [&](unsigned count) {
+      const Engine engine = PinnedEngine(backend, count, false);
+      return BestSeconds(
+          WallTime, kRepetitions, [](int) {},
+          [&](int) { engine.Contains(*filter_, queries_, Bitmap(bits)); });
+    };
+    const double one = seconds(1);
+    const double all = std::max(seconds(threads) - start_seconds * (threads - 1), 1e-9);
+    return std::clamp((one / all - 1) / (threads - 1), 0.05, 1.0);
+  }
+
+ private:
+  // A filter that can be full is emptied before keys are inserted again.
+  void Empty() {
+    if (empties_) filter_->Clear();
+  }
+
+  void InsertPartitioned(const Engine& engine) {
+    engine.Insert(*filter_, partitioned_keys_, FillSequence);
+  }
+
+  static Keys Slice(const std::vector<uint64_t>& keys, int repetition) {
+    const size_t step = (keys.size() - kKeys) / (kRepetitions - 1);
+    return Keys(keys).Slice(static_cast<size_t>(repetition) * step, kKeys);
+  }
+
+  std::unique_ptr<Filter> filter_;
+  bool empties_;
+  bool partitions_;
+  uint64_t partitioned_keys_;
+  uint64_t insert_keys_;
+  std::vector<uint64_t> keys_;
+  std::vector<uint64_t> queries_;
+  std::vector<uint64_t> bits_ = std::vector<uint64_t>(BitmapWords(kKeys));
+};
+
+// The median, for each thread, of the time until all of them work on a call that found them asleep.
+double ThreadStartSeconds(unsigned threads) {
+  constexpr int kCalls = 25;
+  constexpr std::chrono::milliseconds kGiveUp{5};  // if the system refuses to start one of them
+  ThreadPool pool;
+  std::vector<double> seconds;
+  for (int i = 0; i < kCalls; ++i) {
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    std::atomic<unsigned> arrived{0};
+    const Clock::time_point deadline = Clock::now() + kGiveUp;
+    seconds.push_back(BestSeconds(
+        WallTime, 1, [](int) {},
+        [&](int) {
+          pool.ParallelFor(threads, threads, [&](size_t, unsigned) noexcept {
+            ++arrived;
+            while (arrived < threads && Clock::now() < deadline) std::this_thread::yield();
+          });
+        }));
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + kCalls / 2, seconds.end());
+  return seconds[kCalls / 2] / (threads - 1);
+}
+
+// "Intel(R) Xeon(R) Processor", or where the system does not say, "Linux aarch64".
+std::string ProcessorName() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  utsname system;
+  if (uname(&system) != 0) return "unknown processor";
+  return std::string(system.sysname) + " " + system.machine;
+}
+
+std::string Machine(unsigned threads) {
+  std::string name = ProcessorName() + ", " + std::to_string(threads) +
+                     (threads == 1 ? " thread" : " threads") + ", backends";
+  for (const Backend& backend : Backends()) name += " " + std::string(backend.name);
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return name;
+}
+
+}  // namespace
+
+Calibration Calibration::Measure(uint64_t max_filter_bytes) {
+  if (max_filter_bytes < kMinFilterBytes || max_filter_bytes > detail::kMaxFilterBytes) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "the largest filter to measure has " + std::to_string(max_filter_bytes) +
+                    " bytes; allowed: " + std::to_string(kMinFilterBytes) + " to " +
+                    std::to_string(detail::kMaxFilterBytes));
+  }
+  const unsigned threads = Engine().threads();
+  Calibration calibration;
+  calibration.machine = Machine(threads);
+  calibration.points.clear();
+
+  if (threads > 1) calibration.thread_start_us = 1e6 * ThreadStartSeconds(threads);
+  for (const MeasuredKind& kind : kMeasuredKinds) {
+    const uint64_t most = std::min(max_filter_bytes, kind.max_bytes);
+    const std::span<const Backend> backends = Backends();
+    std::vector<std::vector<CostPoint>> by_backend(backends.size());
+    for (uint64_t bytes = kMinFilterBytes; bytes <= most; bytes *= kSizeStep) {
+      Workload workload(kind, bytes);
+      for (size_t i = 0; i < backends.size(); ++i) {
+        if (backends[i].make_accelerator != nullptr) continue;  // below
+        by_backend[i].push_back(workload.Measure(backends[i]));
+      }
+      // With the largest filter, whose time is the one that matters most.
+      if (kind.kind == FilterKind::kSplitBlock && threads > 1 &&
+          bytes * kSizeStep > max_filter_bytes) {
+        calibration.thread_efficiency =
+            workload.ThreadEfficiency(backends[0], threads, 1e-6 * calibration.thread_start_us);
+      }
+    }
+    for (std::vector<CostPoint>& points : by_backend) {
+      calibration.points.insert(calibration.points.end(), points.begin(), points.end());
+    }
+  }
+  calibration.MeasureDevice();
+  return calibration;
+}
+
+}  // namespace tamis

@@ -1,0 +1,103 @@
+#include "core/src/file/input_file.h"
+
+#include <sys/stat.h>
+
+namespace tamis::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+// O_NONBLOCK, which regular files ignore: opening a named pipe would wait for somebody to write.
+int OpenToRead(const fs::path& path) {
+  const int fd = Retry([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
+  if (fd < 0) ThrowIoError(path, "open");
+  return fd;
+}
+
+}  // namespace
+
+InputFile::InputFile(const fs::path& path) : path_(path), fd_(OpenToRead(path)) {
+  struct stat status;
+  if (fstat(fd(), &status) != 0) ThrowIoError(path, "read its status");
+  if (S_ISDIR(status.st_mode)) ThrowIoError(path, "read", EISDIR);
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(ErrorCode::kIo, path.string() + ": cannot read: not a regular file");
+  }
+  bytes_ = static_cast<uint64_t>(status.st_size);
+  HeaderBytes start;
+  const std::span have = std::span(start).first(std::min<uint64_t>(bytes_, kHeaderBytes));
+  Read(have, 0);
+  header_ = DecodeHeader(have, bytes_, path);
+  if (header_.kind == FilterKind::kScalable) {
+    ReadLayerHeaders();
+  } else {
+    extents_ = {{header_, 0}};
+  }
+}
+
+void InputFile::ReadLayerHeaders() {
+  OptionsBytes options;
+  Read(options, kHeaderBytes);
+  options_ = DecodeOptions(options, path_);
+  uint64_t at = offset::kLayers;
+  for (uint64_t i = 0; i < header_.geometry[0]; ++i) {
+    if (bytes_ - at < kHeaderBytes) {
+      ThrowFormatError(path_, ErrorCode::kCorrupt, "layers", offset::kGeometry,
+                       "is " + std::to_string(header_.geometry[0]) + ", and there is no room for " +
+                           "the header of layer " + std::to_string(i + 1));
+    }
+    HeaderBytes start;
+    Read(start, at);
+    extents_.push_back({DecodeHeaderAt(start, at, path_), at});
+    CheckLayer(header_, extents_.back(), bytes_, path_);
+    at += LayerFileBytes(extents_.back().header.payload_bytes);
+  }
+  CheckLayers(header_, options_, extents_, bytes_, path_);
+}
+
+void InputFile::Read(std::span<std::byte> out, uint64_t offset) const {
+  while (!out.empty()) {
+    const ssize_t n =
+        Retry([&] { return pread(fd(), out.data(), out.size(), static_cast<off_t>(offset)); });
+    if (n < 0) ThrowIoError(path_, "read");
+    if (n == 0) {
+      ThrowFormatError(path_, ErrorCode::kCorrupt, "file length", offset,
+                       "the file had " + std::to_string(bytes_) +
+                           " bytes when it was opened, and was cut short since");
+    }
+    out = out.subspan(static_cast<size_t>(n));
+    offset += static_cast<uint64_t>(n);
+  }
+}
+
+void InputFile::ReadBetween(uint64_t begin, uint64_t end, Checksum& checksum) const {
+  // The options, a header, and the padding before it.
+  std::byte bytes[kOptionsBytes + kHeaderBytes];
+  const std::span have = std::span(bytes).first(end - begin);
+  Read(have, begin);
+  checksum.Update(have);
+}
+
+void InputFile::CheckPadding(uint64_t begin, uint64_t end) const {
+  std::byte bytes[64];
+  Read(std::span(bytes).first(end - begin), begin);
+  for (uint64_t at = begin; at < end; ++at) {
+    if (bytes[at - begin] != std::byte{0}) {
+      ThrowFormatError(path_, ErrorCode::kCorrupt, "padding", at, "is not 0");
+    }
+  }
+}
+
+void InputFile::VerifyPayloads() const {
+  std::vector<std::byte> buffer(std::min<uint64_t>(kPieceBytes, header_.payload_bytes));
+  ReadPayloads([&](size_t, uint64_t, size_t n) { return std::span(buffer).first(n); });
+}
+
+void InputFile::FailChecksum(uint64_t header_at, uint64_t end) const {
+  ThrowFormatError(path_, ErrorCode::kCorrupt, "payload checksum",
+                   header_at + offset::kPayloadChecksum,
+                   "does not match bytes [" + std::to_string(header_at + kHeaderBytes) + ", " +
+                       std::to_string(end) + ") of the file");
+}
+
+}  // namespace tamis::detail

@@ -1,0 +1,50 @@
+// File descriptors that close themselves, and system calls that throw.
+#ifndef TAMIS_CORE_SRC_FILE_POSIX_FILE_H_
+#define TAMIS_CORE_SRC_FILE_POSIX_FILE_H_
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "tamis/error.h"
+
+namespace tamis::detail {
+
+// "known.tamis: cannot open: No such file or directory"
+[[noreturn]] inline void ThrowIoError(const std::filesystem::path& path, const std::string& action,
+                                      int error = errno) {
+  throw Error(ErrorCode::kIo,
+              path.string() + ": cannot " + action + ": " + std::generic_category().message(error));
+}
+
+// Calls until not interrupted by a signal; returns what the call returned.
+template <typename Call>
+auto Retry(const Call& call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
+// Owner of an open file, or of none (negative).
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) noexcept : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+
+  int get() const noexcept { return fd_; }
+
+ private:
+  int fd_;
+};
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_FILE_POSIX_FILE_H_

@@ -1,0 +1,76 @@
+#include "core/src/filters/combine.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "tamis/error.h"
+#include "tamis/set_operations.h"
+
+namespace tamis {
+namespace {
+
+// The size of a filter that can be merged in words; empty for kinds that cannot.
+std::string Shape(const FileHeader& header) {
+  const auto& geometry = header.geometry;
+  switch (header.kind) {
+    case FilterKind::kSplitBlock:
+    case FilterKind::kCounting:
+      return std::to_string(geometry[0]) + " blocks";
+    case FilterKind::kBloom:
+      return std::to_string(geometry[0]) + " bits with " + std::to_string(geometry[1]) + " hashes";
+    default:
+      return {};
+  }
+}
+
+std::string HashText(const HashSpec& hash) {
+  return std::string(HashKindName(hash.kind)) + " with seed " + std::to_string(hash.seed);
+}
+
+}  // namespace
+
+MergeCheck CanMerge(const Filter& a, const Filter& b) {
+  const FileHeader x = a.Header();
+  const FileHeader y = b.Header();
+  if (x.kind != y.kind) {
+    return {std::string("filters of kinds ") + FilterKindName(x.kind) + " and " +
+            FilterKindName(y.kind) + " cannot be merged"};
+  }
+  if (Shape(x).empty()) {
+    return {std::string("filters of kind ") + FilterKindName(x.kind) + " cannot be merged"};
+  }
+  if (x.geometry != y.geometry) {
+    return {"filters of " + Shape(x) + " and " + Shape(y) + " cannot be merged"};
+  }
+  if (x.hash != y.hash) {
+    return {"filters of hash " + HashText(x.hash) + " and " + HashText(y.hash) +
+            " cannot be merged"};
+  }
+  return {};
+}
+
+namespace detail {
+
+void RequireMergeable(const Filter& a, const Filter& b) {
+  const MergeCheck check = CanMerge(a, b);
+  if (!check) throw Error(ErrorCode::kIncompatible, check.reason);
+}
+
+uint64_t UnionPopCount(const Kernels& kernels, std::span<const std::byte> a,
+                       std::span<const std::byte> b) noexcept {
+  constexpr size_t kWords = 512;
+  alignas(64) uint64_t both[kWords];
+  uint64_t sum = 0;
+  for (size_t begin = 0; begin < a.size(); begin += sizeof(both)) {
+    const size_t bytes = std::min(sizeof(both), a.size() - begin);
+    std::memcpy(both, a.data() + begin, bytes);
+    kernels.merge(both, reinterpret_cast<const uint64_t*>(b.data() + begin),
+                  bytes / sizeof(uint64_t));
+    sum += kernels.popcount(both, bytes / sizeof(uint64_t));
+  }
+  return sum;
+}
+
+}  // namespace detail
+}  // namespace tamis

@@ -1,0 +1,174 @@
+#include "tamis/counting_filter.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "core/src/bulk/bulk.h"
+#include "core/src/bulk/bulk_writer.h"
+#include "core/src/file/file_format.h"
+#include "core/src/filters/combine.h"
+#include "tamis/detail/kernels.h"
+#include "tamis/error.h"
+#include "tamis/sizing.h"
+
+namespace tamis {
+namespace {
+
+double FprFor(const FilterOptions& options) { return options.fpr != 0 ? options.fpr : kDefaultFpr; }
+
+uint64_t BlocksFor(const FilterOptions& options) {
+  if (options.bytes == 0) {
+    if (options.capacity == 0) {
+      throw Error(ErrorCode::kInvalidArgument, "a filter needs a capacity of at least 1, or bytes");
+    }
+    return CountingBlocks(options.capacity, FprFor(options));
+  }
+  const uint64_t blocks = options.bytes / counting::kBlockBytes;
+  if (blocks < 1 || blocks > counting::kMaxBlocks) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "a counting filter of " + std::to_string(options.bytes) +
+                    " bytes is out of range [" + std::to_string(counting::kBlockBytes) + ", " +
+                    std::to_string(counting::kMaxBlocks * counting::kBlockBytes) + "]");
+  }
+  return blocks;
+}
+
+uint64_t CapacityFor(const FilterOptions& options, uint64_t num_blocks) {
+  return options.capacity != 0 ? options.capacity : CountingCapacity(num_blocks, FprFor(options));
+}
+
+// The number of bits set in map(word) over all words.
+template <typename Map>
+uint64_t PopCountOf(const Kernels& kernels, const uint64_t* words, uint64_t n, const Map& map) {
+  constexpr size_t kChunk = 512;
+  uint64_t mapped[kChunk];
+  uint64_t sum = 0;
+  for (uint64_t begin = 0; begin < n; begin += kChunk) {
+    const size_t size = std::min<uint64_t>(kChunk, n - begin);
+    for (size_t i = 0; i < size; ++i) mapped[i] = map(words[begin + i]);
+    sum += kernels.popcount(mapped, size);
+  }
+  return sum;
+}
+
+}  // namespace
+
+CountingBloomFilter::CountingBloomFilter(const FilterOptions& options)
+    : CountingBloomFilter(options, BlocksFor(options)) {}
+
+CountingBloomFilter::CountingBloomFilter(const FilterOptions& options, uint64_t num_blocks)
+    : ErasableFilter(CapacityFor(options, num_blocks), options.hash,
+                     detail::Storage::Allocate(num_blocks * counting::kBlockBytes, options.memory),
+                     options.backend),
+      num_blocks_(num_blocks) {}
+
+CountingBloomFilter::CountingBloomFilter(const FileHeader& header, detail::Storage storage,
+                                         const Backend* backend)
+    : ErasableFilter(header.capacity, header.hash, std::move(storage), backend),
+      num_blocks_(header.geometry[0]) {
+  inserted_ = header.inserted;
+}
+
+CountingBloomFilter CountingBloomFilter::Load(const std::filesystem::path& path,
+                                              const LoadOptions& options) {
+  detail::OpenedFile file = detail::LoadFile(path, FilterKind::kCounting, options.memory);
+  return CountingBloomFilter(file.header, std::move(file.storage), options.backend);
+}
+
+CountingBloomFilter CountingBloomFilter::Map(const std::filesystem::path& path,
+                                             const MapOptions& options) {
+  detail::OpenedFile file = detail::MapFile(path, FilterKind::kCounting, options.verify);
+  return CountingBloomFilter(file.header, std::move(file.storage), options.backend);
+}
+
+FileHeader CountingBloomFilter::Header() const noexcept {
+  FileHeader header;
+  header.kind = kind();
+  header.hash = hash_;
+  header.geometry = {num_blocks_, 0, 0};
+  header.capacity = capacity_;
+  header.inserted = inserted_;
+  header.payload_bytes = bytes();
+  return header;
+}
+
+double CountingBloomFilter::estimated_count() const noexcept {
+  return CountingEstimatedCount(
+      PopCountOf(*backend_->kernels, words(), num_words(), counting::NonZero), num_blocks_);
+}
+
+double CountingBloomFilter::expected_fpr() const noexcept {
+  return CountingFpr(estimated_count(), num_blocks_);
+}
+
+uint64_t CountingBloomFilter::saturated() const noexcept {
+  return PopCountOf(*backend_->kernels, words(), num_words(), counting::Saturated);
+}
+
+void CountingBloomFilter::Merge(const CountingBloomFilter& other) {
+  RequireWritable();
+  detail::RequireMergeable(*this, other);
+  uint64_t* const into = words();
+  const uint64_t* const from = other.words();
+  for (uint64_t i = 0; i < num_words(); ++i) into[i] = counting::ClampedSum(into[i], from[i]);
+  inserted_ += other.inserted_;
+  Changed();
+}
+
+SplitBlockBloomFilter CountingBloomFilter::Freeze(const MemoryOptions& memory) const {
+  FileHeader header = Header();
+  header.kind = FilterKind::kSplitBlock;
+  const uint64_t half = bytes() / 2;
+  SplitBlockBloomFilter frozen(header, detail::Storage::Allocate(half, memory), backend_);
+  for (uint64_t i = 0; i < num_words(); ++i) frozen.words()[i] = counting::FrozenWord(words()[i]);
+  return frozen;
+}
+
+CountingBloomFilter CountingBloomFilter::Clone(const MemoryOptions& memory) const {
+  CountingBloomFilter copy(Header(), detail::Storage::Allocate(bytes(), memory), backend_);
+  std::memcpy(copy.storage_.data(), storage_.data(), bytes());
+  return copy;
+}
+
+void CountingBloomFilter::Probe(const Kernels& kernels, const Batch& batch,
+                                uint64_t* bits) const noexcept {
+  kernels.counting.contains(words(), num_blocks_, batch, bits);
+}
+
+size_t CountingBloomFilter::ChangeBatch(Change change, const Kernels& kernels, const Batch& batch,
+                                        uint64_t first, Rejects& rejects) noexcept {
+  if (change == Change::kInsert) {
+    kernels.counting.insert(words(), num_blocks_, batch);
+    return batch.n;
+  }
+  size_t erased = 0;
+  for (size_t begin = 0; begin < batch.n; begin += kBatchKeys) {
+    Batch part = batch;
+    part.values += begin;
+    part.n = std::min(kBatchKeys, batch.n - begin);
+    alignas(64) uint64_t hashes[kBatchKeys];
+    kernels.hash(part, hashes);
+    for (size_t i = 0; i < part.n; ++i) {
+      constexpr size_t kAhead = 16;
+      const uint64_t next = hashes[std::min(i + kAhead, part.n - 1)];
+      __builtin_prefetch(words() + counting::kWords * counting::BlockIndex(next, num_blocks_), 1);
+      if (kernels.counting.erase_one(words(), num_blocks_, hashes[i])) {
+        ++erased;
+      } else {
+        rejects.Add(first + begin + i);
+      }
+    }
+  }
+  return erased;
+}
+
+std::unique_ptr<BulkWriter> CountingBloomFilter::MakeWriter(Change change, const Kernels& kernels,
+                                                            uint64_t n, unsigned lanes) {
+  // Which of two keys is refused depends on their order, which the writer of Filter does not keep.
+  if (change == Change::kErase) return nullptr;
+  return Filter::MakeWriter(change, kernels, n, lanes);
+}
+
+}  // namespace tamis

@@ -1,0 +1,177 @@
+#include "tamis/cuckoo_filter.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "core/src/bulk/bulk.h"
+#include "core/src/file/file_format.h"
+#include "core/src/filters/cuckoo/cuckoo_chunk.h"
+#include "core/src/filters/cuckoo/cuckoo_writer.h"
+#include "tamis/error.h"
+#include "tamis/sizing.h"
+
+namespace tamis {
+namespace {
+
+template <int kBits>
+cuckoo::Geometry GeometryFor(const FilterOptions& options) {
+  if (options.bytes != 0) return CuckooGeometryOfBytes(kBits, options.bytes);
+  if (options.capacity == 0) {
+    throw Error(ErrorCode::kInvalidArgument, "a filter needs a capacity of at least 1, or bytes");
+  }
+  return CuckooGeometry(kBits, options.capacity, options.fpr);
+}
+
+template <int kBits>
+uint64_t CapacityFor(const FilterOptions& options, const cuckoo::Geometry& geometry) {
+  const uint64_t most = CuckooCapacity(kBits, geometry, options.fpr);
+  if (options.capacity > most) {
+    throw Error(ErrorCode::kInvalidArgument,
+                std::to_string(options.capacity) + " keys do not go into " +
+                    std::to_string(options.bytes) + " bytes: a cuckoo filter of " +
+                    std::to_string(kBits) + "-bit fingerprints has room for " +
+                    std::to_string(most) + " there");
+  }
+  const uint64_t capacity = options.capacity != 0 ? options.capacity : most;
+  // CuckooCapacity is at least 1, whatever the rate.
+  const double fpr = CuckooFpr(kBits, static_cast<double>(capacity), geometry.buckets());
+  if (options.fpr != 0 && fpr > options.fpr * (1 + 1e-9)) {
+    std::ostringstream message;
+    message << "a false-positive rate of " << options.fpr << " is out of reach of " << options.bytes
+            << " bytes of " << kBits << "-bit fingerprints: with one key it is " << fpr;
+    throw Error(ErrorCode::kInvalidArgument, message.str());
+  }
+  return capacity;
+}
+
+}  // namespace
+
+template <int kBits>
+CuckooFilter<kBits>::CuckooFilter(const FilterOptions& options)
+    : CuckooFilter(options, GeometryFor<kBits>(options)) {}
+
+template <int kBits>
+CuckooFilter<kBits>::CuckooFilter(const FilterOptions& options, const cuckoo::Geometry& geometry)
+    : ErasableFilter(CapacityFor<kBits>(options, geometry), options.hash,
+                     detail::Storage::Allocate(geometry.buckets() * sizeof(Word), options.memory),
+                     options.backend),
+      geometry_(geometry) {}
+
+template <int kBits>
+CuckooFilter<kBits>::CuckooFilter(const FileHeader& header, detail::Storage storage,
+                                  const Backend* backend)
+    : ErasableFilter(header.capacity, header.hash, std::move(storage), backend),
+      geometry_{static_cast<uint32_t>(header.geometry[0]),
+                static_cast<uint32_t>(header.geometry[1])} {
+  inserted_ = header.inserted;
+}
+
+template <int kBits>
+CuckooFilter<kBits> CuckooFilter<kBits>::Load(const std::filesystem::path& path,
+                                              const LoadOptions& options) {
+  detail::OpenedFile file = detail::LoadFile(path, kKind, options.memory);
+  return CuckooFilter(file.header, std::move(file.storage), options.backend);
+}
+
+template <int kBits>
+CuckooFilter<kBits> CuckooFilter<kBits>::Map(const std::filesystem::path& path,
+                                             const MapOptions& options) {
+  detail::OpenedFile file = detail::MapFile(path, kKind, options.verify);
+  return CuckooFilter(file.header, std::move(file.storage), options.backend);
+}
+
+template <int kBits>
+FileHeader CuckooFilter<kBits>::Header() const noexcept {
+  FileHeader header;
+  header.kind = kind();
+  header.hash = hash_;
+  header.geometry = {geometry_.chunks, geometry_.chunk_buckets, 0};
+  header.capacity = capacity_;
+  header.inserted = inserted_;
+  header.payload_bytes = bytes();
+  return header;
+}
+
+template <int kBits>
+double CuckooFilter<kBits>::expected_fpr() const noexcept {
+  return CuckooFpr(kBits, static_cast<double>(size()), geometry_.buckets());
+}
+
+template <int kBits>
+bool CuckooFilter<kBits>::InsertHash(uint64_t hash) noexcept {
+  if (read_only()) return false;
+  const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry_);
+  CuckooChunk<kBits> buckets(chunk(place.chunk), geometry_.chunk_buckets);
+  const bool inserted = buckets.Insert(place.bucket, place.fingerprint);
+  inserted_ += inserted;
+  Changed();
+  return inserted;
+}
+
+template <int kBits>
+bool CuckooFilter<kBits>::EraseHash(uint64_t hash) noexcept {
+  if (read_only()) return false;
+  const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry_);
+  CuckooChunk<kBits> buckets(chunk(place.chunk), geometry_.chunk_buckets);
+  const bool erased = buckets.Erase(place.bucket, place.fingerprint);
+  inserted_ -= erased;
+  Changed();
+  return erased;
+}
+
+template <int kBits>
+CuckooFilter<kBits> CuckooFilter<kBits>::Clone(const MemoryOptions& memory) const {
+  CuckooFilter copy(Header(), detail::Storage::Allocate(bytes(), memory), backend_);
+  std::memcpy(copy.storage_.data(), storage_.data(), bytes());
+  return copy;
+}
+
+template <int kBits>
+void CuckooFilter<kBits>::Probe(const Kernels& kernels, const Batch& batch,
+                                uint64_t* bits) const noexcept {
+  kernels.cuckoo<kBits>().contains(storage_.data(), geometry_, batch, bits);
+}
+
+template <int kBits>
+size_t CuckooFilter<kBits>::ChangeBatch(Change change, const Kernels& kernels, const Batch& batch,
+                                        uint64_t first, Rejects& rejects) noexcept {
+  const CuckooKernels& cuckoo = kernels.cuckoo<kBits>();
+  alignas(64) uint64_t places[kBatchKeys];
+  size_t done = 0;
+  for (size_t begin = 0; begin < batch.n; begin += kBatchKeys) {
+    Batch part = batch;
+    part.values += begin;
+    part.n = std::min(kBatchKeys, batch.n - begin);
+    cuckoo.locate(geometry_, part, places);
+    const size_t part_done =
+        cuckoo.change_table(change, chunk(0), geometry_.chunk_buckets, places, part.n);
+    done += part_done;
+    if (part_done == part.n) continue;
+    for (size_t i = 0; i < part.n; ++i) {
+      if (cuckoo::Unpack(places[i]).fingerprint == 0) rejects.Add(first + begin + i);
+    }
+  }
+  return done;
+}
+
+template <int kBits>
+std::unique_ptr<BulkWriter> CuckooFilter<kBits>::MakeWriter(Change change, const Kernels& kernels,
+                                                            uint64_t n, unsigned lanes) {
+  return std::make_unique<CuckooWriter<kBits>>(change, kernels, chunk(0), geometry_, n, lanes);
+}
+
+template <int kBits>
+bool CuckooFilter<kBits>::WriterPays(uint64_t n) const noexcept {
+  // Several keys must meet in a cache line for a chunk to be worth loading.
+  constexpr uint64_t kMinFilterBytes = uint64_t{4} << 20;
+  return bytes() >= kMinFilterBytes && n >= bytes() / 32;
+}
+
+template class CuckooFilter<8>;
+template class CuckooFilter<12>;
+template class CuckooFilter<16>;
+
+}  // namespace tamis

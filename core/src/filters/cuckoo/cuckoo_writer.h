@@ -1,0 +1,66 @@
+// Bulk changes of a cuckoo filter, chunk by chunk.
+#ifndef TAMIS_CORE_SRC_FILTERS_CUCKOO_CUCKOO_WRITER_H_
+#define TAMIS_CORE_SRC_FILTERS_CUCKOO_CUCKOO_WRITER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/src/bulk/bulk_writer.h"
+#include "tamis/cuckoo.h"
+#include "tamis/detail/storage.h"
+
+namespace tamis {
+
+// The keys of a round are first distributed to lists, one for each chunk and lane; then each chunk
+// is changed by its keys while it stays in cache, in the order in which they came. Since chunks
+// have nothing to do with each other, the table comes out as from one key after the other, whatever
+// the number of lanes.
+template <int kBits>
+class CuckooWriter final : public BulkWriter {
+ public:
+  // For about n keys in all. Throws Error(kOutOfMemory) or std::bad_alloc.
+  CuckooWriter(Change change, const Kernels& kernels, cuckoo::Word<kBits>* buckets,
+               const cuckoo::Geometry& geometry, uint64_t n, unsigned lanes);
+
+  uint64_t round_keys() const noexcept override { return round_keys_; }
+  bool in_order() const noexcept override { return true; }
+  void Add(unsigned lane, const Batch& batch, uint64_t index) noexcept override;
+  size_t num_tasks() const noexcept override { return geometry_.chunks; }
+  void Run(size_t chunk) noexcept override;
+  uint64_t EndRound(Rejects& rejects) noexcept override;
+
+ private:
+  // A list is a chain of segments, aligned to their size, of one link and entries: 32 bits of the
+  // key's index in the call, 16 of bucket, 16 of fingerprint.
+  static constexpr size_t kSegmentWords = 128;
+  static constexpr size_t kSegmentBytes = kSegmentWords * sizeof(uint64_t);
+
+  struct Lane {
+    detail::Storage storage;
+    uint64_t* segments = nullptr;
+    uint64_t used = 0;              // segments
+    uint64_t keys = 0;              // added in this round
+    std::vector<uint64_t*> begins;  // by chunk: its first segment
+    std::vector<uint64_t*> ends;    // by chunk: where the next entry goes; nullptr: nothing yet
+  };
+
+  static uint64_t* Extend(Lane& lane, size_t chunk) noexcept;
+  // Calls visit(entries) for the segments of a chunk in the order of keys.
+  template <typename Visit>
+  void ForEachSegment(size_t chunk, const Visit& visit) noexcept;
+
+  const Change change_;
+  const Kernels& kernels_;
+  cuckoo::Word<kBits>* const buckets_;
+  const cuckoo::Geometry geometry_;
+  uint64_t round_keys_;
+  uint64_t round_begin_ = 0;  // index of the round's first key
+  std::vector<Lane> lanes_;
+  std::vector<uint32_t> rejected_;  // by chunk; their entries have 0 for the fingerprint
+};
+
+}  // namespace tamis
+
+#endif  // TAMIS_CORE_SRC_FILTERS_CUCKOO_CUCKOO_WRITER_H_

@@ -1,0 +1,96 @@
+// Scalable filters in files: the options they go on growing by, and the layers, each of which is
+// laid out as a file of its own. core/FORMAT.md is the specification.
+#ifndef TAMIS_CORE_SRC_FILTERS_SCALABLE_SCALABLE_FILE_H_
+#define TAMIS_CORE_SRC_FILTERS_SCALABLE_SCALABLE_FILE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "core/src/file/file_format.h"
+#include "tamis/filter.h"
+#include "tamis/scalable_filter.h"
+
+namespace tamis::detail {
+
+inline constexpr size_t kOptionsBytes = 64;  // at the start of the payload
+using OptionsBytes = std::array<std::byte, kOptionsBytes>;
+
+// Where the options are, in bytes from the start of the file.
+namespace offset {
+inline constexpr size_t kInitialCapacity = 128;
+inline constexpr size_t kFpr = 136;
+inline constexpr size_t kGrowth = 144;
+inline constexpr size_t kTightening = 152;
+inline constexpr size_t kMaxBytes = 160;
+inline constexpr size_t kOptionsReserved = 168;  // two of 8 bytes
+inline constexpr size_t kOptionsChecksum = 184;
+inline constexpr size_t kLayers = 192;
+}  // namespace offset
+
+constexpr uint64_t PaddedBytes(uint64_t payload_bytes) { return (payload_bytes + 63) / 64 * 64; }
+
+// The bytes that a layer takes in a file: header, payload, padding.
+constexpr uint64_t LayerFileBytes(uint64_t payload_bytes) {
+  return kHeaderBytes + PaddedBytes(payload_bytes);
+}
+
+constexpr bool IsLayerKind(uint64_t kind) {
+  return kind == static_cast<uint64_t>(FilterKind::kSplitBlock) ||
+         kind == static_cast<uint64_t>(FilterKind::kBloom) ||
+         (kind >= static_cast<uint64_t>(FilterKind::kCuckoo8) &&
+          kind <= static_cast<uint64_t>(FilterKind::kCuckoo16));
+}
+
+// The keys of layer i = 0, 1, ... where max_bytes does not cut it.
+double LayerCapacity(const ScalableOptions& options, size_t i);
+// A layer cut to less than its capacity by this is not made.
+inline constexpr uint64_t kLeastShare = 16;
+
+// The false-positive rate of a layer that is full. Of a kind that layers can be of.
+double FprWhenFull(const FileHeader& layer);
+
+OptionsBytes EncodeOptions(const ScalableOptions& options);
+
+// The options, checked in full. Throws FormatError; `path` is for the message only.
+ScalableOptions DecodeOptions(std::span<const std::byte, kOptionsBytes> bytes,
+                              const std::filesystem::path& path);
+
+// A payload in a file.
+struct Extent {
+  FileHeader header;
+  uint64_t header_at = 0;  // in bytes from the start of the file
+
+  uint64_t payload_at() const noexcept { return header_at + kHeaderBytes; }
+  uint64_t payload_end() const noexcept { return payload_at() + header.payload_bytes; }
+};
+
+// Checks that a layer goes with the filter that it is one of, and with the bytes left in its file.
+void CheckLayer(const FileHeader& whole, const Extent& layer, uint64_t file_bytes,
+                const std::filesystem::path& path);
+// Checks that layers, each of which has passed its checks, are together what the header says.
+void CheckLayers(const FileHeader& whole, const ScalableOptions& options,
+                 std::span<const Extent> layers, uint64_t file_bytes,
+                 const std::filesystem::path& path);
+
+struct LayeredFile {
+  FileHeader header;
+  ScalableOptions options;
+  std::vector<OpenedFile> layers;
+};
+
+// As LoadFile and MapFile, for files of scalable filters with layers of that kind. Each layer has a
+// mapping of its own.
+LayeredFile LoadLayers(const std::filesystem::path& path, FilterKind kind,
+                       const MemoryOptions& memory);
+LayeredFile MapLayers(const std::filesystem::path& path, FilterKind kind, Verify verify);
+
+void SaveLayers(const std::filesystem::path& path, const FileHeader& header,
+                const ScalableOptions& options, std::span<const Filter* const> layers);
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_FILTERS_SCALABLE_SCALABLE_FILE_H_

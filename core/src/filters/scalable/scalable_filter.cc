@@ -1,0 +1,403 @@
+#include "tamis/scalable_filter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <numeric>
+#include <sstream>
+#include <string>
+
+#include "core/src/bulk/bulk.h"
+#include "core/src/bulk/bulk_writer.h"
+#include "core/src/file/file_format.h"
+#include "core/src/filters/scalable/scalable_file.h"
+#include "core/src/filters/sizing_checks.h"
+#include "tamis/detail/kernels.h"
+#include "tamis/error.h"
+#include "tamis/sizing.h"
+
+namespace tamis {
+namespace {
+
+// The bytes of a layer that is not made yet. Throws Error(kInvalidArgument).
+template <typename F>
+uint64_t BytesFor(uint64_t capacity, double fpr) {
+  if constexpr (std::is_same_v<F, SplitBlockBloomFilter>) {
+    return SplitBlockBlocks(capacity, fpr) * split_block::kBlockBytes;
+  } else if constexpr (std::is_same_v<F, BloomFilter>) {
+    return BloomBits(capacity, fpr) / 8;
+  } else {
+    constexpr int kBits = F::kFingerprintBits;
+    return CuckooGeometry(kBits, capacity, fpr).buckets() * sizeof(cuckoo::Word<kBits>);
+  }
+}
+
+void CheckRange(const char* name, double value, double min, double max) {
+  if (value >= min && value <= max) return;  // false for NaN, too
+  std::ostringstream message;
+  message << "the " << name << " of a scalable filter is " << value << "; allowed: " << min
+          << " to " << max;
+  throw Error(ErrorCode::kInvalidArgument, message.str());
+}
+
+template <typename F>
+constexpr FilterKind KindOf() {
+  if constexpr (std::is_same_v<F, SplitBlockBloomFilter>) {
+    return FilterKind::kSplitBlock;
+  } else if constexpr (std::is_same_v<F, BloomFilter>) {
+    return FilterKind::kBloom;
+  } else {
+    return F::kKind;
+  }
+}
+
+template <typename F>
+bool IsFull(const F& layer) {
+  return layer.inserted_count() >= layer.capacity();
+}
+
+template <typename F>
+std::vector<const Filter*> Pointers(const std::vector<F>& layers) {
+  std::vector<const Filter*> pointers;
+  for (const F& layer : layers) pointers.push_back(&layer);
+  return pointers;
+}
+
+// Moves the hashes whose bit is not set, and their numbers, to the front. Returns how many.
+size_t KeepAbsent(const uint64_t* bits, size_t n, uint64_t* hashes, uint16_t* numbers) noexcept {
+  size_t kept = 0;
+  for (size_t i = 0; i < n; ++i) {
+    hashes[kept] = hashes[i];
+    numbers[kept] = numbers[i];
+    kept += ((bits[i / 64] >> (i % 64)) & 1) == 0;
+  }
+  return kept;
+}
+
+}  // namespace
+
+template <typename F>
+ScalableFilter<F>::ScalableFilter(const ScalableOptions& options)
+    : detail::ScalableBase<kErases>(0, options.hash, detail::Storage(), options.backend),
+      options_(options),
+      error_left_(options.fpr) {
+  CheckFpr(options.fpr);
+  CheckRange("growth", options.growth, scalable::kMinGrowth, scalable::kMaxGrowth);
+  CheckRange("tightening", options.tightening, scalable::kMinTightening, scalable::kMaxTightening);
+  if (options.initial_capacity == 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "a scalable filter needs an initial capacity of at least 1");
+  }
+  AddLayer();
+}
+
+template <typename F>
+ScalableFilter<F>::ScalableFilter(detail::LayeredFile file, detail::Storage storage,
+                                  const MemoryOptions& memory, const Backend* backend)
+    : detail::ScalableBase<kErases>(0, file.header.hash, std::move(storage), backend),
+      options_(file.options),
+      error_left_(file.options.fpr) {
+  options_.hash = file.header.hash;
+  options_.memory = memory;
+  options_.backend = backend;
+  layers_.reserve(file.layers.size());
+  for (detail::OpenedFile& layer : file.layers) {
+    layers_.push_back(F(layer.header, std::move(layer.storage), this->backend_));
+    Account(layers_.back());
+  }
+  this->inserted_ = file.header.inserted;
+}
+
+template <typename F>
+ScalableFilter<F> ScalableFilter<F>::Load(const std::filesystem::path& path,
+                                          const LoadOptions& options) {
+  return ScalableFilter(detail::LoadLayers(path, KindOf<F>(), options.memory), detail::Storage(),
+                        options.memory, options.backend);
+}
+
+template <typename F>
+ScalableFilter<F> ScalableFilter<F>::Map(const std::filesystem::path& path,
+                                         const MapOptions& options) {
+  // No memory of its own, but read-only as the layers are.
+  return ScalableFilter(detail::MapLayers(path, KindOf<F>(), options.verify),
+                        detail::Storage::FromMapping(nullptr, 0, 0, 0), {}, options.backend);
+}
+
+template <typename F>
+void ScalableFilter<F>::Account(const F& layer) noexcept {
+  this->capacity_ += layer.capacity();
+  error_left_ -= detail::FprWhenFull(layer.Header());
+}
+
+template <typename F>
+void ScalableFilter<F>::AddLayer() {
+  const double capacity = detail::LayerCapacity(options_, layers_.size());
+  const double fpr = error_left_ * (1 - options_.tightening);
+  if (layers_.size() == scalable::kMaxLayers) {
+    throw Error(ErrorCode::kInvalidArgument, "a scalable filter cannot have more than " +
+                                                 std::to_string(scalable::kMaxLayers) + " layers");
+  }
+  if (capacity >= 0x1p63) {
+    throw Error(ErrorCode::kInvalidArgument, "a layer cannot have more than 2^63 keys");
+  }
+  auto keys = static_cast<uint64_t>(capacity);
+  const uint64_t layer_bytes = BytesFor<F>(keys, fpr);
+  if (options_.max_bytes != 0 && layer_bytes > options_.max_bytes - bytes()) {
+    const uint64_t room = options_.max_bytes - bytes();
+    const uint64_t fits =
+        LastThatHolds(0, keys, [&](uint64_t n) { return n == 0 || BytesFor<F>(n, fpr) <= room; });
+    // A layer costs every probe; one of a few keys is not worth that.
+    if (layers_.empty() || fits < keys / detail::kLeastShare || fits == 0) {
+      throw Error(ErrorCode::kInvalidArgument, "a layer of " + std::to_string(layer_bytes) +
+                                                   " bytes beside " + std::to_string(bytes()) +
+                                                   " would exceed the limit of " +
+                                                   std::to_string(options_.max_bytes));
+    }
+    keys = fits;
+  }
+  layers_.emplace_back(FilterOptions{.capacity = keys,
+                                     .fpr = fpr,
+                                     .hash = options_.hash,
+                                     .memory = options_.memory,
+                                     .backend = this->backend_});
+  Account(layers_.back());
+}
+
+template <typename F>
+bool ScalableFilter<F>::TryAddLayer() noexcept {
+  try {
+    AddLayer();
+    return true;
+  } catch (const std::exception&) {
+    return false;  // at a limit, of whichever kind
+  }
+}
+
+template <typename F>
+uint64_t ScalableFilter<F>::bytes() const noexcept {
+  return std::accumulate(layers_.begin(), layers_.end(), uint64_t{0},
+                         [](uint64_t sum, const F& layer) { return sum + layer.bytes(); });
+}
+
+template <typename F>
+double ScalableFilter<F>::estimated_count() const noexcept {
+  return std::accumulate(layers_.begin(), layers_.end(), 0.0,
+                         [](double sum, const F& layer) { return sum + layer.estimated_count(); });
+}
+
+template <typename F>
+double ScalableFilter<F>::expected_fpr() const noexcept {
+  double all_say_no = 0;  // logarithm: rates are as small as 1e-12
+  for (const F& layer : layers_) all_say_no += std::log1p(-layer.expected_fpr());
+  return -std::expm1(all_say_no);
+}
+
+template <typename F>
+void ScalableFilter<F>::set_backend(const Backend& backend) noexcept {
+  Filter::set_backend(backend);
+  for (F& layer : layers_) layer.set_backend(backend);
+}
+
+template <typename F>
+FileHeader ScalableFilter<F>::Header() const noexcept {
+  FileHeader header;
+  header.kind = kind();
+  header.hash = this->hash_;
+  header.geometry = {layers_.size(), static_cast<uint64_t>(layers_[0].kind()), 0};
+  header.capacity = this->capacity_;
+  header.inserted = this->inserted_;
+  header.payload_bytes = detail::kOptionsBytes;
+  for (const F& layer : layers_) header.payload_bytes += detail::LayerFileBytes(layer.bytes());
+  return header;
+}
+
+template <typename F>
+void ScalableFilter<F>::Save(const std::filesystem::path& path) const {
+  detail::SaveLayers(path, Header(), options_, Pointers(layers_));
+}
+
+template <typename F>
+void ScalableFilter<F>::Clear() {
+  this->RequireWritable();
+  layers_.erase(layers_.begin() + 1, layers_.end());
+  layers_[0].Clear();
+  this->capacity_ = 0;
+  current_ = 0;
+  error_left_ = options_.fpr;
+  Account(layers_[0]);
+  this->inserted_ = 0;
+  this->Changed();
+}
+
+template <typename F>
+bool ScalableFilter<F>::ContainsHash(uint64_t hash) const noexcept {
+  // Newest first: it has as many keys as all others together, or more.
+  return std::any_of(layers_.rbegin(), layers_.rend(),
+                     [hash](const F& layer) { return layer.ContainsHash(hash); });
+}
+
+template <typename F>
+bool ScalableFilter<F>::InsertHash(uint64_t hash) noexcept {
+  if (this->read_only()) return false;
+  Rejects none;
+  const bool inserted = InsertHashes(*this->backend_->kernels, &hash, 1, 0, none) == 1;
+  this->inserted_ += inserted;
+  this->Changed();
+  return inserted;
+}
+
+template <typename F>
+bool ScalableFilter<F>::EraseFromLayers(uint64_t hash) noexcept {
+  size_t owner = layers_.size();
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    if (!layers_[i].ContainsHash(hash)) continue;
+    if (owner != layers_.size()) return false;
+    owner = i;
+  }
+  if constexpr (kErases) {
+    if (owner == layers_.size() || !layers_[owner].EraseHash(hash)) return false;
+    current_ = std::min(current_, owner);
+    --this->inserted_;
+    this->Changed();
+    return true;
+  } else {
+    return false;
+  }
+}
+
+// Each layer is asked only for the keys that no newer one may have.
+template <typename F>
+void ScalableFilter<F>::Probe(const Kernels& kernels, const Batch& batch,
+                              uint64_t* bits) const noexcept {
+  for (size_t begin = 0; begin < batch.n; begin += kBatchKeys) {
+    Batch part = batch;
+    part.values += begin;
+    part.n = std::min(kBatchKeys, batch.n - begin);
+    alignas(64) uint64_t hashes[kBatchKeys];
+    kernels.hash(part, hashes);
+    uint64_t* const out = bits + begin / 64;
+    const Filter& newest = layers_.back();
+    newest.Probe(kernels, HashBatch(hashes, part.n), out);
+
+    uint16_t numbers[kBatchKeys];
+    std::iota(numbers, numbers + part.n, uint16_t{0});
+    uint64_t found[kBatchKeys / 64];
+    const uint64_t* asked = out;
+    size_t left = part.n;
+    for (size_t i = layers_.size() - 1; i-- > 0;) {
+      left = KeepAbsent(asked, left, hashes, numbers);
+      if (left == 0) break;
+      const Filter& layer = layers_[i];
+      layer.Probe(kernels, HashBatch(hashes, left), found);
+      for (size_t j = 0; j < left; ++j) {
+        const uint64_t bit = (found[j / 64] >> (j % 64)) & 1;
+        out[numbers[j] / 64] |= bit << (numbers[j] % 64);
+      }
+      asked = found;
+    }
+  }
+}
+
+template <typename F>
+bool ScalableFilter<F>::FindRoom() noexcept {
+  while (current_ < layers_.size() && IsFull(layers_[current_])) ++current_;
+  return current_ < layers_.size() || TryAddLayer();
+}
+
+// A cuckoo layer may refuse a key although it is not full, as where it has many copies of it: the
+// next one that has room takes it.
+template <typename F>
+bool ScalableFilter<F>::InsertAfter(size_t layer, uint64_t hash) noexcept {
+  while (++layer < layers_.size() || TryAddLayer()) {
+    if (!IsFull(layers_[layer]) && layers_[layer].InsertHash(hash)) return true;
+  }
+  return false;
+}
+
+// Each layer gets its keys in their order, whatever the batches.
+template <typename F>
+size_t ScalableFilter<F>::InsertHashes(const Kernels& kernels, const uint64_t* hashes, size_t n,
+                                       uint64_t first, Rejects& rejects) noexcept {
+  size_t done = 0;
+  for (size_t begin = 0, asked = 0; begin < n; begin += asked) {
+    if (!FindRoom()) {
+      for (size_t i = begin; i < n; ++i) rejects.Add(first + i);
+      break;
+    }
+    Filter& layer = layers_[current_];
+    asked = std::min<uint64_t>(layer.capacity() - layer.inserted_count(), n - begin);
+    uint64_t refused[kBatchKeys];
+    Rejects collect{std::span(refused)};
+    const size_t inserted = layer.ChangeBatch(Change::kInsert, kernels,
+                                              HashBatch(hashes + begin, asked), begin, collect);
+    layer.CountChange(Change::kInsert, inserted);
+    done += inserted;
+    for (size_t i = 0; i < asked - inserted; ++i) {
+      if (InsertAfter(current_, hashes[refused[i]])) {
+        ++done;
+      } else {
+        rejects.Add(first + refused[i]);
+      }
+    }
+  }
+  return done;
+}
+
+template <typename F>
+size_t ScalableFilter<F>::ChangeBatch(Change change, const Kernels& kernels, const Batch& batch,
+                                      uint64_t first, Rejects& rejects) noexcept {
+  size_t done = 0;
+  for (size_t begin = 0; begin < batch.n; begin += kBatchKeys) {
+    Batch part = batch;
+    part.values += begin;
+    part.n = std::min(kBatchKeys, batch.n - begin);
+    alignas(64) uint64_t hashes[kBatchKeys];
+    kernels.hash(part, hashes);
+    if (change == Change::kInsert) {
+      done += InsertHashes(kernels, hashes, part.n, first + begin, rejects);
+      continue;
+    }
+    for (size_t i = 0; i < part.n; ++i) {
+      if (EraseFromLayers(hashes[i])) {
+        ++this->inserted_;  // which the caller takes back for all keys
+        ++done;
+      } else {
+        rejects.Add(first + begin + i);
+      }
+    }
+  }
+  return done;
+}
+
+template <typename F>
+F ScalableFilter<F>::Compact(Keys keys) const {
+  if (keys.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "there are no keys to make a filter of");
+  }
+  const size_t found = this->Count(keys);
+  if (found != keys.size()) {
+    throw Error(ErrorCode::kInvalidArgument, std::to_string(keys.size() - found) + " of " +
+                                                 std::to_string(keys.size()) +
+                                                 " keys are not in the scalable filter");
+  }
+  F filter({.capacity = keys.size(),
+            .fpr = options_.fpr,
+            .hash = options_.hash,
+            .memory = options_.memory,
+            .backend = this->backend_});
+  const size_t inserted = filter.Insert(keys);
+  if (inserted != keys.size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                std::to_string(keys.size() - inserted) +
+                    " keys found no room: there are too many copies of some");
+  }
+  return filter;
+}
+
+template class ScalableFilter<SplitBlockBloomFilter>;
+template class ScalableFilter<BloomFilter>;
+template class ScalableFilter<CuckooFilter<8>>;
+template class ScalableFilter<CuckooFilter<12>>;
+template class ScalableFilter<CuckooFilter<16>>;
+
+}  // namespace tamis

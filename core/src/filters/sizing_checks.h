@@ -1,0 +1,42 @@
+// What the sizing functions of all kinds share.
+#ifndef TAMIS_CORE_SRC_FILTERS_SIZING_CHECKS_H_
+#define TAMIS_CORE_SRC_FILTERS_SIZING_CHECKS_H_
+
+#include <cstdint>
+
+namespace tamis {
+
+// Throws Error(kInvalidArgument) unless fpr is in [kMinFpr, kMaxFpr].
+void CheckFpr(double fpr);
+
+// The last x in [low, high] for which holds(x), which is true at low and changes at most once.
+template <typename Holds>
+uint64_t LastThatHolds(uint64_t low, uint64_t high, const Holds& holds) {
+  while (low < high) {
+    const uint64_t middle = high - (high - low) / 2;
+    if (holds(middle)) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+// The first x in [low, high] for which holds(x), which is true at high and changes at most once.
+template <typename Holds>
+uint64_t FirstThatHolds(uint64_t low, uint64_t high, const Holds& holds) {
+  while (low < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    if (holds(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+}  // namespace tamis
+
+#endif  // TAMIS_CORE_SRC_FILTERS_SIZING_CHECKS_H_

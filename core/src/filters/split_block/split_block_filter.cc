@@ -1,0 +1,164 @@
+#include "tamis/split_block_filter.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/src/file/file_format.h"
+#include "core/src/filters/combine.h"
+#include "tamis/detail/kernels.h"
+#include "tamis/error.h"
+#include "tamis/sizing.h"
+
+namespace tamis {
+namespace {
+
+namespace sb = split_block;
+
+double FprFor(const FilterOptions& options) { return options.fpr != 0 ? options.fpr : kDefaultFpr; }
+
+uint64_t BlocksFor(const FilterOptions& options) {
+  if (options.bytes == 0) {
+    if (options.capacity == 0) {
+      throw Error(ErrorCode::kInvalidArgument, "a filter needs a capacity of at least 1, or bytes");
+    }
+    return SplitBlockBlocks(options.capacity, FprFor(options));
+  }
+  const uint64_t blocks = options.bytes / sb::kBlockBytes;
+  if (blocks < 1 || blocks > sb::kMaxBlocks) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "a split-block filter of " + std::to_string(options.bytes) +
+                    " bytes is out of range [" + std::to_string(sb::kBlockBytes) + ", " +
+                    std::to_string(sb::kMaxBlocks * sb::kBlockBytes) + "]");
+  }
+  return blocks;
+}
+
+// What a filter given by its bytes alone holds at the rate asked for.
+uint64_t CapacityFor(const FilterOptions& options, uint64_t num_blocks) {
+  return options.capacity != 0 ? options.capacity : SplitBlockCapacity(num_blocks, FprFor(options));
+}
+
+}  // namespace
+
+SplitBlockBloomFilter::SplitBlockBloomFilter(const FilterOptions& options)
+    : SplitBlockBloomFilter(options, BlocksFor(options)) {}
+
+SplitBlockBloomFilter::SplitBlockBloomFilter(const FilterOptions& options, uint64_t num_blocks)
+    : Filter(CapacityFor(options, num_blocks), options.hash,
+             detail::Storage::Allocate(num_blocks * sb::kBlockBytes, options.memory),
+             options.backend),
+      num_blocks_(num_blocks) {}
+
+SplitBlockBloomFilter::SplitBlockBloomFilter(const FileHeader& header, detail::Storage storage,
+                                             const Backend* backend)
+    : Filter(header.capacity, header.hash, std::move(storage), backend),
+      num_blocks_(header.geometry[0]) {
+  inserted_ = header.inserted;
+}
+
+SplitBlockBloomFilter SplitBlockBloomFilter::Load(const std::filesystem::path& path,
+                                                  const LoadOptions& options) {
+  detail::OpenedFile file = detail::LoadFile(path, FilterKind::kSplitBlock, options.memory);
+  return SplitBlockBloomFilter(file.header, std::move(file.storage), options.backend);
+}
+
+SplitBlockBloomFilter SplitBlockBloomFilter::Map(const std::filesystem::path& path,
+                                                 const MapOptions& options) {
+  detail::OpenedFile file = detail::MapFile(path, FilterKind::kSplitBlock, options.verify);
+  return SplitBlockBloomFilter(file.header, std::move(file.storage), options.backend);
+}
+
+FileHeader SplitBlockBloomFilter::Header() const noexcept {
+  FileHeader header;
+  header.kind = kind();
+  header.hash = hash_;
+  header.geometry = {num_blocks_, 0, 0};
+  header.capacity = capacity_;
+  header.inserted = inserted_;
+  header.payload_bytes = bytes();
+  return header;
+}
+
+double SplitBlockBloomFilter::estimated_count() const noexcept {
+  const auto* data = reinterpret_cast<const uint64_t*>(storage_.data());
+  const uint64_t bits_set = backend_->kernels->popcount(data, bytes() / sizeof(uint64_t));
+  return SplitBlockEstimatedCount(bits_set, num_blocks_);
+}
+
+double SplitBlockBloomFilter::expected_fpr() const noexcept {
+  return SplitBlockFpr(estimated_count(), num_blocks_);
+}
+
+void SplitBlockBloomFilter::Merge(const SplitBlockBloomFilter& other) {
+  RequireWritable();
+  detail::RequireMergeable(*this, other);
+  backend_->kernels->merge(reinterpret_cast<uint64_t*>(storage_.data()),
+                           reinterpret_cast<const uint64_t*>(other.storage_.data()),
+                           bytes() / sizeof(uint64_t));
+  inserted_ += other.inserted_;
+  Changed();
+}
+
+void SplitBlockBloomFilter::Intersect(const SplitBlockBloomFilter& other) {
+  RequireWritable();
+  detail::RequireMergeable(*this, other);
+  backend_->kernels->intersect(reinterpret_cast<uint64_t*>(storage_.data()),
+                               reinterpret_cast<const uint64_t*>(other.storage_.data()),
+                               bytes() / sizeof(uint64_t));
+  inserted_ = std::min(inserted_, other.inserted_);
+  Changed();
+}
+
+double SplitBlockBloomFilter::estimated_union_count(const SplitBlockBloomFilter& other) const {
+  detail::RequireMergeable(*this, other);
+  const uint64_t bits_set = detail::UnionPopCount(*backend_->kernels, payload(), other.payload());
+  return SplitBlockEstimatedCount(bits_set, num_blocks_);
+}
+
+double SplitBlockBloomFilter::estimated_intersection_count(
+    const SplitBlockBloomFilter& other) const {
+  const double both = estimated_union_count(other);
+  return std::max(0.0, estimated_count() + other.estimated_count() - both);
+}
+
+SplitBlockBloomFilter SplitBlockBloomFilter::Folded(const MemoryOptions& memory) const {
+  if (num_blocks_ % 2 != 0) {
+    throw Error(ErrorCode::kInvalidArgument, "a filter of " + std::to_string(num_blocks_) +
+                                                 " blocks cannot be folded: an even number is "
+                                                 "needed");
+  }
+  FileHeader header = Header();
+  header.geometry[0] = num_blocks_ / 2;
+  SplitBlockBloomFilter half(header, detail::Storage::Allocate(bytes() / 2, memory), backend_);
+  const uint32_t* from = words();
+  uint32_t* into = half.words();
+  for (uint64_t block = 0; block < half.num_blocks_; ++block) {
+    for (int w = 0; w < sb::kWords; ++w) {
+      into[sb::kWords * block + w] =
+          from[sb::kWords * 2 * block + w] | from[sb::kWords * (2 * block + 1) + w];
+    }
+  }
+  return half;
+}
+
+SplitBlockBloomFilter SplitBlockBloomFilter::Clone(const MemoryOptions& memory) const {
+  SplitBlockBloomFilter copy(Header(), detail::Storage::Allocate(bytes(), memory), backend_);
+  backend_->kernels->merge(reinterpret_cast<uint64_t*>(copy.storage_.data()),
+                           reinterpret_cast<const uint64_t*>(storage_.data()),
+                           bytes() / sizeof(uint64_t));
+  return copy;
+}
+
+void SplitBlockBloomFilter::Probe(const Kernels& kernels, const Batch& batch,
+                                  uint64_t* bits) const noexcept {
+  kernels.split_block.contains(words(), num_blocks_, batch, bits);
+}
+
+size_t SplitBlockBloomFilter::ChangeBatch(Change, const Kernels& kernels, const Batch& batch,
+                                          uint64_t, Rejects&) noexcept {
+  kernels.split_block.insert(words(), num_blocks_, batch);
+  return batch.n;
+}
+
+}  // namespace tamis
