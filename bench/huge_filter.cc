@@ -83,7 +83,7 @@ bool Check(uint64_t num_keys) {
 
   // One key a call agrees with bulk, on every backend; both agree with the arithmetic's walk.
   const std::vector<uint64_t> some = KeysAt(num_keys - 50'000, 100'000);
-  const KeyHasher hasher(filter.hash());
+  const detail::KeyHasher hasher(filter.hash());
   size_t want = 0;
   for (const uint64_t key : some) {
     want += bloom::Contains(reinterpret_cast<const uint64_t*>(payload.data()), filter.num_bits(),

@@ -124,7 +124,7 @@ double HashNs(const Backend& backend, int passes) {
   constexpr int kTurns = 64;  // so that a pass takes longer than reading the clock
   uint64_t keys[kKeys], hashes[kKeys];
   for (size_t i = 0; i < kKeys; ++i) keys[i] = KeyAt(i);
-  const Batch batch = KeyBatch(HashSpec(), keys, kKeys);
+  const detail::Batch batch = detail::KeyBatch(HashSpec(), keys, kKeys);
   const auto hash = [&] {
     for (int i = 0; i < kTurns; ++i) {
       backend.kernels->hash(batch, hashes);

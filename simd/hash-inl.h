@@ -11,11 +11,11 @@
 
 #include <type_traits>
 
-#include "tamis/detail/kernels.h"
+#include "tamis/detail/batch.h"
 #include "tamis/hash.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace tamis {
+namespace tamis::detail {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -74,18 +74,6 @@ HWY_INLINE V64 HashLanes(D64 d, V64 value, V64 seed_term) {
   }
 }
 
-template <Source kSource>
-void HashAll(const Batch& batch, uint64_t* HWY_RESTRICT hashes) {
-  const D64 d;
-  const V64 seed_term = hn::Set(d, batch.hasher.seed_term);
-  size_t i = 0;
-  for (; i + hn::Lanes(d) <= batch.n; i += hn::Lanes(d)) {
-    __builtin_prefetch(batch.values + i + kReadAhead);
-    hn::StoreU(HashLanes<kSource>(d, hn::LoadU(d, batch.values + i), seed_term), d, hashes + i);
-  }
-  for (; i < batch.n; ++i) hashes[i] = batch.hasher(batch.values[i]);
-}
-
 // Calls fn with the source of a batch as a compile-time constant.
 template <typename Fn>
 HWY_INLINE void WithSource(Source source, const Fn& fn) {
@@ -94,14 +82,10 @@ HWY_INLINE void WithSource(Source source, const Fn& fn) {
   return fn(std::integral_constant<Source, Source::kHashes>());
 }
 
-void Hash(const Batch& batch, uint64_t* hashes) {
-  WithSource(batch.hasher.source, [&](auto source) HWY_ATTR { HashAll<source()>(batch, hashes); });
-}
-
 #endif  // HWY_TARGET != HWY_SCALAR
 
 }  // namespace HWY_NAMESPACE
-}  // namespace tamis
+}  // namespace tamis::detail
 HWY_AFTER_NAMESPACE();
 
 #endif  // include guard

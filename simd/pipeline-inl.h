@@ -16,10 +16,10 @@
 
 #include "simd/hash-inl.h"
 #include "simd/unroll.h"
-#include "tamis/detail/kernels.h"
+#include "tamis/detail/batch.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace tamis {
+namespace tamis::detail {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -80,7 +80,7 @@ HWY_INLINE void ForEachStep(const uint64_t* values, size_t n, const char* base,
 #endif  // HWY_TARGET != HWY_SCALAR
 
 }  // namespace HWY_NAMESPACE
-}  // namespace tamis
+}  // namespace tamis::detail
 HWY_AFTER_NAMESPACE();
 
 #endif  // include guard

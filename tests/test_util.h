@@ -149,8 +149,8 @@ struct BackendName {
 class BackendTest : public testing::TestWithParam<Backend> {
  protected:
   const Backend& backend() const { return GetParam(); }
-  const Kernels& kernels() const { return *GetParam().kernels; }
-  const Kernels& portable() const { return *FindBackend("portable").kernels; }
+  const detail::Kernels& kernels() const { return *GetParam().kernels; }
+  const detail::Kernels& portable() const { return *FindBackend("portable").kernels; }
 };
 
 }  // namespace tamis

@@ -2,7 +2,8 @@
 #include <tamis/engine.h>
 #include <tamis/error.h>
 #include <tamis/filter.h>
-#include <tamis/plan.h>
+#include <tamis/filter_kinds.h>
+#include <tamis/scalable_filter.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +16,6 @@
 #include "tools/commands.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
-#include "tools/filter_kinds.h"
 #include "tools/format.h"
 #include "tools/input.h"
 #include "tools/key_reader.h"
@@ -23,7 +23,6 @@
 #include "tools/parse.h"
 #include "tools/progress.h"
 #include "tools/run_options.h"
-#include "tools/scalable.h"
 
 namespace tamis::tools {
 namespace {
@@ -45,14 +44,20 @@ struct BuildOptions {
   InputOptions input;
   RunOptions run;
   std::string output;
-  std::string type = FilterKindName(FilterKind::kSplitBlock);
-  std::string layers;  // of a scalable filter; empty: split-block
+  std::string type = FilterKinds().front().name;
+  std::string layers;  // of a scalable filter; empty: the fast default
   FilterOptions filter;
   std::string hash = "xxh3";
   bool no_huge_pages = false;
   bool json = false;
 
-  bool scalable() const { return type == FilterKindName(FilterKind::kScalable); }
+  // The parser lets through none but the known ones.
+  static const FilterKindInfo& KindNamed(const std::string& name) {
+    FilterKind kind{};
+    ParseFilterKind(name, kind);
+    return KindInfo(kind);
+  }
+  bool scalable() const { return KindNamed(type).has_layers; }
 };
 
 // Reads all keys, and does nothing with them.
@@ -72,13 +77,11 @@ uint64_t CountKeys(const BuildOptions& options, uint64_t total_bytes) {
   return keys;
 }
 
-AnyFilter MakeFilter(const BuildOptions& options) {
-  FilterKind kind{};
-  if (!options.scalable()) {
-    ParseFilterKind(options.type, kind);  // the parser has let through none but the known ones
-    return InfoOf(kind).make(options.filter);
-  }
-  ParseFilterKind(options.layers.empty() ? "split-block" : options.layers, kind);
+AnyFilter MakeFilterFor(const BuildOptions& options) {
+  const FilterKindInfo& kind = BuildOptions::KindNamed(options.type);
+  if (!kind.has_layers) return MakeFilter(kind.kind, options.filter);
+  const FilterKindInfo& layers =
+      options.layers.empty() ? FilterKinds().front() : BuildOptions::KindNamed(options.layers);
   ScalableOptions scalable;
   if (options.filter.capacity != 0) scalable.initial_capacity = options.filter.capacity;
   if (options.filter.fpr != 0) scalable.fpr = options.filter.fpr;
@@ -86,7 +89,7 @@ AnyFilter MakeFilter(const BuildOptions& options) {
   scalable.hash = options.filter.hash;
   scalable.memory = options.filter.memory;
   scalable.backend = options.filter.backend;
-  return MakeScalable(kind, scalable);
+  return MakeScalableFilter(layers.kind, scalable);
 }
 
 // The capacity, by counting the keys if it was not given.
@@ -186,7 +189,7 @@ int Run(BuildOptions options) {
 
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
   SettleCapacity(options, total_bytes);
-  const AnyFilter filter = MakeFilter(options);
+  const AnyFilter filter = MakeFilterFor(options);
   const Inserted inserted = InsertAll(options, total_bytes.value_or(0), *filter);
   SaveFilter(*filter, options.output, options.run.quiet);
   Report(options, *filter, inserted);
@@ -202,15 +205,18 @@ Command AddBuild(CLI::App& app) {
   command->add_option("-o,--output", options->output, "file to save to; replaced whole (required)")
       ->required()
       ->type_name("FILE");
-  std::vector<std::string> types = KindNames();
-  types.emplace_back(FilterKindName(FilterKind::kScalable));
+  std::vector<std::string> types, layers;
+  for (const FilterKindInfo& kind : FilterKinds()) {
+    types.emplace_back(kind.name);
+    if (kind.can_be_layer) layers.emplace_back(kind.name);
+  }
   command->add_option("-t,--type", options->type, "kind of filter (default: split-block)")
       ->check(CLI::IsMember(types))
       ->type_name("KIND");
   command
       ->add_option("--layers", options->layers,
                    "kind of its layers, if scalable (default: split-block)")
-      ->check(CLI::IsMember(LayerKindNames()))
+      ->check(CLI::IsMember(layers))
       ->type_name("KIND");
   AddParsed(*command, "-n,--capacity", options->filter.capacity, ParsePositiveCount,
             "keys to size for, such as 5e9 (default: counted in a first pass)")

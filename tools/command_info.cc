@@ -2,7 +2,8 @@
 #include <tamis/any_filter.h>
 #include <tamis/error.h>
 #include <tamis/file.h>
-#include <tamis/plan.h>
+#include <tamis/filter_kinds.h>
+#include <tamis/scalable_filter.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,9 +16,7 @@
 #include "tools/commands.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
-#include "tools/filter_kinds.h"
 #include "tools/format.h"
-#include "tools/scalable.h"
 
 namespace tamis::tools {
 namespace {
@@ -44,8 +43,7 @@ struct InfoOptions {
 };
 
 // Its layers' headers and its options; bytes are those of the layers' payloads.
-nlohmann::ordered_json DescribeLayers(const AnyFilter& filter) {
-  const ScalableView view = ViewScalable(filter);
+nlohmann::ordered_json DescribeLayers(const ScalableView& view) {
   nlohmann::ordered_json layers = nlohmann::ordered_json::array();
   for (const Filter* layer : view.layers) {
     layers.push_back({{"bytes", layer->bytes()},
@@ -62,12 +60,13 @@ nlohmann::ordered_json DescribeLayers(const AnyFilter& filter) {
 
 nlohmann::ordered_json Describe(const std::string& path, bool header_only) {
   const FileHeader header = ReadHeader(path);
-  const KindInfo& info = InfoOf(header.kind);
+  const FilterKindInfo& info = KindInfo(header.kind);
   const double capacity = static_cast<double>(header.capacity);
-  const bool scalable = header.kind == FilterKind::kScalable;
   std::optional<AnyFilter> filter;
-  if (scalable || !header_only) filter.emplace(OpenMapped(path));
-  const uint64_t bytes = scalable ? (*filter)->bytes() : header.payload_bytes;
+  if (info.has_layers || !header_only) filter.emplace(OpenMapped(path));
+  std::optional<ScalableView> view;
+  if (info.has_layers) view = ViewScalable(**filter);
+  const uint64_t bytes = view ? (*filter)->bytes() : header.payload_bytes;
   nlohmann::ordered_json json = {
       {"file", path},
       {"version", header.version},
@@ -76,15 +75,15 @@ nlohmann::ordered_json Describe(const std::string& path, bool header_only) {
   for (size_t i = 0; i < info.geometry.size() && info.geometry[i] != nullptr; ++i) {
     json[info.geometry[i]] = header.geometry[i];
   }
-  if (scalable) json.update(DescribeLayers(*filter));
+  if (view) json.update(DescribeLayers(*view));
   json.update(nlohmann::ordered_json{
       {"bytes", bytes},
       {"bits_per_key", 8 * static_cast<double>(bytes) / capacity},
       {"hash", HashKindName(header.hash.kind)},
       {"seed", header.hash.seed},
       {"capacity", header.capacity},
-      {scalable ? "fpr_bound" : "fpr_at_capacity",
-       scalable ? ViewScalable(*filter).options.fpr : FilterFpr(header.kind, capacity, bytes)},
+      {view ? "fpr_bound" : "fpr_at_capacity",
+       view ? view->options.fpr : FilterFpr(header.kind, capacity, bytes)},
       {"inserted", header.inserted},
   });
   if (!header_only) {
@@ -116,7 +115,7 @@ std::string LayerRows(const nlohmann::ordered_json& json) {
   return text;
 }
 
-std::string InfoText(const nlohmann::ordered_json& json, const KindInfo& info) {
+std::string InfoText(const nlohmann::ordered_json& json, const FilterKindInfo& info) {
   std::string text = json["file"].get<std::string>() + "\n";
   const auto count = [&](const char* key) { return WithCommas(json[key].get<uint64_t>()); };
   text += Row("kind", json["kind"].get<std::string>() + ", format version " + count("version"));
@@ -128,7 +127,7 @@ std::string InfoText(const nlohmann::ordered_json& json, const KindInfo& info) {
   }
   const bool scalable = json.contains("layer_kind");
   const bool erases =
-      scalable ? InfoOf(KindNamed(json["layer_kind"].get<std::string>())).erases : info.erases;
+      KindInfo(scalable ? KindNamed(json["layer_kind"].get<std::string>()) : info.kind).can.erase;
   if (scalable) text += LayerRows(json);
   text += Row("bytes", count("bytes") + " (" + HumanBytes(json["bytes"].get<double>()) + ")");
   text += Row("hash", json["hash"].get<std::string>() + ", seed " +
@@ -153,7 +152,7 @@ int RunInfo(const InfoOptions& options) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const std::string& path : options.files) {
     const nlohmann::ordered_json json = Describe(path, options.header);
-    if (!options.json) Print(InfoText(json, InfoOf(ReadHeader(path).kind)));
+    if (!options.json) Print(InfoText(json, KindInfo(ReadHeader(path).kind)));
     all.push_back(json);
   }
   // One file, one object; several, an array.

@@ -2,6 +2,8 @@
 #include <tamis/any_filter.h>
 #include <tamis/error.h>
 #include <tamis/file.h>
+#include <tamis/filter_kinds.h>
+#include <tamis/set_operations.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,7 +13,6 @@
 #include "tools/commands.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
-#include "tools/filter_kinds.h"
 #include "tools/format.h"
 #include "tools/output_file.h"
 #include "tools/progress.h"
@@ -49,8 +50,8 @@ uint64_t CheckHeaders(const MergeOptions& options) {
   for (const std::string& file : options.files) {
     const FileHeader header = ReadHeader(file);
     bytes += header.payload_bytes;
-    if (const KindInfo& kind = InfoOf(header.kind); kind.merge == nullptr) {
-      throw Error(ErrorCode::kIncompatible, "cannot merge " + file + ": " + kind.no_merge);
+    if (const char* const reason = KindInfo(header.kind).no_merge; reason != nullptr) {
+      throw Error(ErrorCode::kIncompatible, "cannot merge " + file + ": " + reason);
     }
     if (header.kind != first.kind) {
       Refuse(options, file,
@@ -79,9 +80,8 @@ int Run(const MergeOptions& options) {
   Progress progress("merging", Progress::Unit::kBytes, total_bytes, options.quiet);
   AnyFilter filter = Open(options.files.front());
   progress.Advance(filter->bytes());
-  const KindInfo& kind = InfoOf(filter->kind());
   for (size_t i = 1; i < options.files.size(); ++i) {
-    kind.merge(filter, OpenMapped(options.files[i], {.verify = Verify::kFull}));
+    Merge(*filter, *OpenMapped(options.files[i], {.verify = Verify::kFull}));
     progress.Advance(filter->bytes());
   }
   SaveFilter(*filter, options.output, options.quiet);

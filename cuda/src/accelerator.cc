@@ -26,7 +26,7 @@ bool CudaAccelerator::Takes(const Filter& filter) const noexcept {
 
 bool CudaAccelerator::HasMirror(const Filter& filter) const noexcept {
   const std::lock_guard lock(list_mutex_);
-  return Find(FilterAccess::VersionOf(filter)) != mirrors_.end();
+  return Find(tamis::detail::FilterAccess::VersionOf(filter)) != mirrors_.end();
 }
 
 bool CudaAccelerator::Holds(const Keys& keys) const noexcept {
@@ -36,7 +36,7 @@ bool CudaAccelerator::Holds(const Keys& keys) const noexcept {
 }
 
 std::list<CudaAccelerator::Mirror>::const_iterator CudaAccelerator::Find(
-    const FilterAccess::Version& version) const noexcept {
+    const tamis::detail::FilterAccess::Version& version) const noexcept {
   return std::find_if(mirrors_.begin(), mirrors_.end(),
                       [&](const Mirror& mirror) { return mirror.version == version; });
 }
@@ -44,7 +44,8 @@ std::list<CudaAccelerator::Mirror>::const_iterator CudaAccelerator::Find(
 // The most recently used mirror is the first. Filters are copied, and their copies freed, while the
 // list is not locked.
 const DeviceFilter& CudaAccelerator::MirrorOf(const Filter& filter) {
-  const FilterAccess::Version version = FilterAccess::VersionOf(filter);
+  const tamis::detail::FilterAccess::Version version =
+      tamis::detail::FilterAccess::VersionOf(filter);
   std::list<Mirror> outdated;
   {
     const std::lock_guard lock(list_mutex_);

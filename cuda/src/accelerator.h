@@ -14,7 +14,7 @@
 
 namespace tamis::cuda {
 
-class CudaAccelerator final : public Accelerator {
+class CudaAccelerator final : public tamis::detail::Accelerator {
  public:
   // The backend must outlive it. A device below 0 is device 0.
   explicit CudaAccelerator(const Backend& backend, const DeviceOptions& device = {},
@@ -29,11 +29,12 @@ class CudaAccelerator final : public Accelerator {
 
  private:
   struct Mirror {
-    FilterAccess::Version version;
+    tamis::detail::FilterAccess::Version version;
     DeviceFilter filter;
   };
 
-  std::list<Mirror>::const_iterator Find(const FilterAccess::Version& version) const noexcept;
+  std::list<Mirror>::const_iterator Find(
+      const tamis::detail::FilterAccess::Version& version) const noexcept;
   // Makes a mirror unless there is one; those that were not used for the longest time give way.
   const DeviceFilter& MirrorOf(const Filter& filter);
   // Whether the device has so much memory at all.

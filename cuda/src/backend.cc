@@ -7,7 +7,7 @@
 #include "cuda/src/accelerator.h"
 #include "cuda/src/runtime.h"
 
-namespace tamis {
+namespace tamis::detail {
 namespace {
 
 constexpr const char* kName = "CUDA";
@@ -34,4 +34,4 @@ std::vector<Backend> CudaBackends(const Kernels& host_kernels, std::string* why)
   return {{kName, description, &host_kernels, MakeCudaAccelerator}};
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -113,14 +113,14 @@ void DeviceFilter::Upload(const Filter& host, cudaStream_t stream) {
 
 void DeviceFilter::Download(Filter& host, cudaStream_t stream) const {
   RequireSame(host.Header());
-  const std::span<std::byte> into = FilterAccess::WritablePayload(host);
+  const std::span<std::byte> into = tamis::detail::FilterAccess::WritablePayload(host);
   const Current current(*this, stream);
   const Status status = runtime_->Copy(into.data(), data_, bytes(), stream);
   // Also when it failed: nothing may write to the filter after this has returned.
   const Status waited = runtime_->Wait(stream);
   status.ThrowIfFailed("downloading");
   waited.ThrowIfFailed("downloading");
-  FilterAccess::SetInserted(host, CountInserted(header_, into));
+  tamis::detail::FilterAccess::SetInserted(host, CountInserted(header_, into));
 }
 
 Status DeviceFilter::Probe(const Keys& keys, const Outputs& out,
@@ -313,7 +313,7 @@ size_t DeviceFilter::Select(Keys keys, std::span<uint64_t> out, cudaStream_t str
 
 size_t DeviceFilter::Insert(Keys keys, std::span<uint64_t> failed, cudaStream_t stream) {
   if (kind() != FilterKind::kSplitBlock) {
-    return ChangeAndWait(Change::kInsert, keys, failed, stream);
+    return ChangeAndWait(tamis::detail::Change::kInsert, keys, failed, stream);
   }
   const Current current(*this, stream);
   ForEachPiece(keys, stream, [&](const Keys& piece, uint64_t) {

@@ -13,8 +13,8 @@ namespace tamis::cuda {
 static_assert(DeviceFilter::kInsertScratchBytes ==
               kRetryWarps * kWarpLanes * CuckooRef<16>::kManyNodes * sizeof(uint32_t));
 
-Status DeviceFilter::Alter(Change change, const Keys& keys, uint64_t* failed, uint64_t* num_failed,
-                           uint32_t* nodes, cudaStream_t stream) noexcept {
+Status DeviceFilter::Alter(tamis::detail::Change change, const Keys& keys, uint64_t* failed,
+                           uint64_t* num_failed, uint32_t* nodes, cudaStream_t stream) noexcept {
   KeyColumn column;
   const Status status = MakeColumn(keys, hash(), &column);
   if (!status.ok() || column.n == 0) return status;
@@ -23,20 +23,22 @@ Status DeviceFilter::Alter(Change change, const Keys& keys, uint64_t* failed, ui
       [&]<typename Ref>(const Ref& ref) {
         if constexpr (std::is_same_v<Ref, SplitBlockRef>) {
           return kInvalidValue;
-        } else if (change == Change::kInsert) {
+        } else if (change == tamis::detail::Change::kInsert) {
           const Status inserted = runtime_->Launch(
-              ChangeCall<Ref, Change::kInsert>{ref, column, bits, num_failed}, stream);
+              ChangeCall<Ref, tamis::detail::Change::kInsert>{ref, column, bits, num_failed},
+              stream);
           if (!inserted.ok() || nodes == nullptr) return inserted;
           return runtime_->Launch(RetryCall<Ref>{ref, column, bits, num_failed, nodes}, stream);
         } else {
-          return runtime_->Launch(ChangeCall<Ref, Change::kErase>{ref, column, bits, num_failed},
-                                  stream);
+          return runtime_->Launch(
+              ChangeCall<Ref, tamis::detail::Change::kErase>{ref, column, bits, num_failed},
+              stream);
         }
       },
       ref_);
 }
 
-Status DeviceFilter::ChangeAsync(Change change, const Keys& keys, Bitmap failed,
+Status DeviceFilter::ChangeAsync(tamis::detail::Change change, const Keys& keys, Bitmap failed,
                                  uint64_t* num_failed, uint32_t* nodes,
                                  cudaStream_t stream) noexcept {
   if (failed.words().size() < BitmapWords(keys.size()) || num_failed == nullptr ||
@@ -57,29 +59,29 @@ Status DeviceFilter::InsertAsync(Keys keys, Bitmap failed, uint64_t* num_failed,
     return kInvalidValue;
   }
   auto* const nodes = reinterpret_cast<uint32_t*>(scratch.data());
-  return ChangeAsync(Change::kInsert, keys, failed, num_failed, nodes, stream);
+  return ChangeAsync(tamis::detail::Change::kInsert, keys, failed, num_failed, nodes, stream);
 }
 
 Status DeviceFilter::EraseAsync(Keys keys, Bitmap missing, uint64_t* num_missing,
                                 cudaStream_t stream) noexcept {
-  return ChangeAsync(Change::kErase, keys, missing, num_missing, nullptr, stream);
+  return ChangeAsync(tamis::detail::Change::kErase, keys, missing, num_missing, nullptr, stream);
 }
 
 size_t DeviceFilter::Erase(Keys keys, std::span<uint64_t> missing, cudaStream_t stream) {
   if (kind() == FilterKind::kSplitBlock) {
     throw Error(ErrorCode::kUnsupported, "no key can be erased from a split-block filter");
   }
-  return ChangeAndWait(Change::kErase, keys, missing, stream);
+  return ChangeAndWait(tamis::detail::Change::kErase, keys, missing, stream);
 }
 
-size_t DeviceFilter::ChangeAndWait(Change change, const Keys& keys, std::span<uint64_t> failed,
-                                   cudaStream_t stream) {
+size_t DeviceFilter::ChangeAndWait(tamis::detail::Change change, const Keys& keys,
+                                   std::span<uint64_t> failed, cudaStream_t stream) {
   if (!failed.empty()) RequireSize("elements", failed.size(), keys.size(), keys.size());
   if (keys.empty()) return 0;
   const Current current(*this, stream);
   const Scratch scratch(*this, SelectScratchBytes(keys.size()), stream);
   const Scratch counter(*this, sizeof(uint64_t), stream);
-  const bool insert = change == Change::kInsert;
+  const bool insert = change == tamis::detail::Change::kInsert;
   const Scratch searches(*this, insert ? kInsertScratchBytes : sizeof(uint32_t), stream);
   auto* const nodes = insert ? searches.as<uint32_t>() : nullptr;
   auto* const num_failed = counter.as<uint64_t>();

@@ -29,16 +29,16 @@ inline bool IsColumn(const Keys& keys) {
 inline Status MakeColumn(const Keys& keys, const HashSpec& spec, KeyColumn* column) {
   switch (keys.form()) {
     case Keys::Form::kU64:
-      *column = {keys.data<uint64_t>(), keys.size(), Width::kU64, KeyHasher(spec)};
+      *column = {keys.data<uint64_t>(), keys.size(), Width::kU64, tamis::detail::KeyHasher(spec)};
       return kSuccess;
     case Keys::Form::kU32:
-      *column = {keys.data<uint32_t>(), keys.size(), Width::kU32, KeyHasher(spec)};
+      *column = {keys.data<uint32_t>(), keys.size(), Width::kU32, tamis::detail::KeyHasher(spec)};
       return kSuccess;
     case Keys::Form::kI32:
-      *column = {keys.data<int32_t>(), keys.size(), Width::kI32, KeyHasher(spec)};
+      *column = {keys.data<int32_t>(), keys.size(), Width::kI32, tamis::detail::KeyHasher(spec)};
       return kSuccess;
     case Keys::Form::kHashes:
-      *column = {keys.data<uint64_t>(), keys.size(), Width::kU64, KeyHasher()};
+      *column = {keys.data<uint64_t>(), keys.size(), Width::kU64, tamis::detail::KeyHasher()};
       return kSuccess;
     case Keys::Form::kStringViews:
     case Keys::Form::kColumn:

@@ -28,7 +28,7 @@ AnyRef CuckooRefOf(const FileHeader& header, void* data) {
   const cuckoo::Geometry geometry = {static_cast<uint32_t>(header.geometry[0]),
                                      static_cast<uint32_t>(header.geometry[1])};
   return CuckooRef<kBits>{static_cast<cuckoo::Word<kBits>*>(data), geometry,
-                          KeyHasher(header.hash)};
+                          tamis::detail::KeyHasher(header.hash)};
 }
 
 template <int kBits>
@@ -75,7 +75,7 @@ AnyRef RefOf(const FileHeader& header, void* data) noexcept {
       return CuckooRefOf<16>(header, data);
     default:
       return SplitBlockRef{static_cast<uint32_t*>(data), header.geometry[0],
-                           KeyHasher(header.hash)};
+                           tamis::detail::KeyHasher(header.hash)};
   }
 }
 

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/src/bulk/bulk.h"
+#include "core/src/bulk/batches.h"
 #include "core/src/engine/thread_pool.h"
 #include "cuda/src/runtime.h"
 #include "cuda/src/scoped.h"
@@ -100,7 +100,7 @@ class HostPipeline::Impl {
   Stream compute_ = nullptr;
   Stream out_ = nullptr;
   std::vector<Slot> slots_;
-  ThreadPool pool_;
+  tamis::detail::ThreadPool pool_;
 };
 
 HostPipeline::Impl::Impl(const DeviceOptions& device, const PipelineOptions& options)
@@ -184,7 +184,7 @@ void HostPipeline::Impl::Stage(const Keys& keys, const HashSpec& spec, void* to)
     const uint64_t begin = kPieceKeys * piece;
     const uint64_t n = std::min(kPieceKeys, keys.size() - begin);
     if (IsStrings(keys.form())) {
-      (void)MakeBatch(keys, spec, begin, n, static_cast<uint64_t*>(to) + begin);
+      (void)tamis::detail::MakeBatch(keys, spec, begin, n, static_cast<uint64_t*>(to) + begin);
     } else {
       std::memcpy(static_cast<std::byte*>(to) + bytes * begin,
                   keys.data<std::byte>() + bytes * begin, bytes * n);
@@ -301,7 +301,7 @@ size_t HostPipeline::Contains(const DeviceFilter& filter, Keys keys, Bitmap out,
                     std::to_string(keys.size()) + " keys need " +
                     std::to_string(BitmapWords(keys.size())));
   }
-  const Kernels& kernels = *Backends().front().kernels;
+  const tamis::detail::Kernels& kernels = *Backends().front().kernels;
   size_t found = 0;
   impl_->ForEachBits(filter, keys, [&](const uint64_t* bits, size_t n, uint64_t begin) {
     const size_t words = BitmapWords(n);

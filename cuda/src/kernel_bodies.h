@@ -95,7 +95,7 @@ TAMIS_HD void RunLane(const Lane& lane, const InsertCall<SplitBlockRef>& call) {
 }
 
 // One lane per key.
-template <typename Lane, typename Ref, Change kChange>
+template <typename Lane, typename Ref, tamis::detail::Change kChange>
 TAMIS_HD void RunLane(const Lane& lane, const ChangeCall<Ref, kChange>& call) {
   const uint64_t words = (call.keys.n + 63) / 64 * 2;
   for (uint64_t word = lane.Warp(); word < words; word += lane.NumWarps()) {
@@ -103,8 +103,8 @@ TAMIS_HD void RunLane(const Lane& lane, const ChangeCall<Ref, kChange>& call) {
     bool failed = false;
     if (i < call.keys.n) {
       const uint64_t hash = call.keys.hasher(LoadKey(call.keys, i));
-      failed = !(kChange == Change::kInsert ? call.filter.InsertHash(hash)
-                                            : call.filter.EraseHash(hash));
+      failed = !(kChange == tamis::detail::Change::kInsert ? call.filter.InsertHash(hash)
+                                                           : call.filter.EraseHash(hash));
     }
     const uint32_t failures = lane.Ballot(failed);
     if (lane.Index() == 0) {

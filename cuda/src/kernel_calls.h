@@ -23,7 +23,7 @@ struct KeyColumn {
   const void* values;
   uint64_t n;
   Width width;
-  KeyHasher hasher;
+  tamis::detail::KeyHasher hasher;
 };
 
 // Each output may be nullptr.
@@ -44,7 +44,7 @@ struct InsertCall {
 };
 
 // Insertions that may fail, and erasures.
-template <typename Ref, Change kChange>
+template <typename Ref, tamis::detail::Change kChange>
 struct ChangeCall {
   Ref filter;
   KeyColumn keys;
@@ -107,15 +107,19 @@ struct ListOnesCall {
   Index* out;
 };
 
-using KernelCall = std::variant<
-    ContainsCall<SplitBlockRef>, ContainsCall<CuckooRef<8>>, ContainsCall<CuckooRef<12>>,
-    ContainsCall<CuckooRef<16>>, InsertCall<SplitBlockRef>,
-    ChangeCall<CuckooRef<8>, Change::kInsert>, ChangeCall<CuckooRef<12>, Change::kInsert>,
-    ChangeCall<CuckooRef<16>, Change::kInsert>, ChangeCall<CuckooRef<8>, Change::kErase>,
-    ChangeCall<CuckooRef<12>, Change::kErase>, ChangeCall<CuckooRef<16>, Change::kErase>, MergeCall,
-    HashColumnCall<int32_t>, HashColumnCall<int64_t>, CountTilesCall, ScanTilesCall,
-    ListOnesCall<uint32_t>, ListOnesCall<uint64_t>, RetryCall<CuckooRef<8>>,
-    RetryCall<CuckooRef<12>>, RetryCall<CuckooRef<16>>>;
+using KernelCall =
+    std::variant<ContainsCall<SplitBlockRef>, ContainsCall<CuckooRef<8>>,
+                 ContainsCall<CuckooRef<12>>, ContainsCall<CuckooRef<16>>,
+                 InsertCall<SplitBlockRef>,
+                 ChangeCall<CuckooRef<8>, tamis::detail::Change::kInsert>,
+                 ChangeCall<CuckooRef<12>, tamis::detail::Change::kInsert>,
+                 ChangeCall<CuckooRef<16>, tamis::detail::Change::kInsert>,
+                 ChangeCall<CuckooRef<8>, tamis::detail::Change::kErase>,
+                 ChangeCall<CuckooRef<12>, tamis::detail::Change::kErase>,
+                 ChangeCall<CuckooRef<16>, tamis::detail::Change::kErase>, MergeCall,
+                 HashColumnCall<int32_t>, HashColumnCall<int64_t>, CountTilesCall, ScanTilesCall,
+                 ListOnesCall<uint32_t>, ListOnesCall<uint64_t>, RetryCall<CuckooRef<8>>,
+                 RetryCall<CuckooRef<12>>, RetryCall<CuckooRef<16>>>;
 
 // The warps that would do all the work in one round. Fewer do it in several.
 inline uint64_t WarpsFor(uint64_t n, uint64_t per_warp) {
@@ -135,7 +139,7 @@ template <typename Ref>
 uint64_t Warps(const InsertCall<Ref>& call) {
   return WarpsFor(call.keys.n, kWarpLanes);
 }
-template <typename Ref, Change kChange>
+template <typename Ref, tamis::detail::Change kChange>
 uint64_t Warps(const ChangeCall<Ref, kChange>& call) {
   return 2 * WarpsFor(call.keys.n, 2 * kWarpLanes);
 }

@@ -17,11 +17,11 @@ std::unique_ptr<Subject> SplitBlock() { return std::move(TamisSubjects().front()
 // The portable kernels, of which a test breaks one.
 class BrokenBackend {
  public:
-  Kernels& kernels() { return kernels_; }
+  detail::Kernels& kernels() { return kernels_; }
   const Backend& backend() const { return backend_; }
 
  private:
-  Kernels kernels_ = *Portable().kernels;
+  detail::Kernels kernels_ = *Portable().kernels;
   Backend backend_{"broken", "for tests", &kernels_};
 };
 
@@ -42,7 +42,7 @@ TEST(VerifyTest, PeersFindTheirKeys) {
 
 TEST(VerifyTest, FindsFalseNegatives) {
   BrokenBackend broken;
-  broken.kernels().split_block.contains = [](const uint32_t*, uint64_t, const Batch& batch,
+  broken.kernels().split_block.contains = [](const uint32_t*, uint64_t, const detail::Batch& batch,
                                              uint64_t* bits) {
     std::memset(bits, 0, BitmapWords(batch.n) * sizeof(*bits));
   };
@@ -54,7 +54,7 @@ TEST(VerifyTest, FindsFalseNegatives) {
 TEST(VerifyTest, FindsTooManyHits) {
   BrokenBackend broken;
   broken.kernels().split_block.contains = [](const uint32_t* words, uint64_t num_blocks,
-                                             const Batch& batch, uint64_t* bits) {
+                                             const detail::Batch& batch, uint64_t* bits) {
     Portable().kernels->split_block.contains(words, num_blocks, batch, bits);
     bits[0] = batch.n >= 64 ? ~uint64_t{0} : bits[0];
   };
@@ -74,7 +74,7 @@ TEST(VerifyTest, FindsAWrongOneKeyFunction) {
 TEST(VerifyTest, FindsOtherBits) {
   BrokenBackend broken;
   broken.kernels().split_block.insert = [](uint32_t* words, uint64_t num_blocks,
-                                           const Batch& batch) {
+                                           const detail::Batch& batch) {
     Portable().kernels->split_block.insert(words, num_blocks, batch);
     words[0] = ~0u;
   };

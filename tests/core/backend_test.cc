@@ -49,7 +49,7 @@ TEST(BackendsTest, NamesAreUniqueAndTablesComplete) {
     EXPECT_TRUE(names.insert(backend.name).second) << backend.name;
     EXPECT_FALSE(backend.description.empty()) << backend.name;
     ASSERT_NE(backend.kernels, nullptr) << backend.name;
-    const Kernels& k = *backend.kernels;
+    const detail::Kernels& k = *backend.kernels;
     EXPECT_TRUE(k.hash && k.bits_to_bytes && k.bits_to_indices32 && k.bits_to_indices64 &&
                 k.popcount && k.merge)
         << backend.name;

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/src/bulk/bulk.h"
+#include "core/src/bulk/batches.h"
 #include "core/src/filters/cuckoo/cuckoo_writer.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/engine.h"
@@ -41,11 +41,11 @@ void Conclude(const Filter& filter, Outcome& outcome) {
 }
 
 template <typename Filter>
-Outcome OneByOne(Change change, Filter filter, const std::vector<uint64_t>& hashes) {
+Outcome OneByOne(detail::Change change, Filter filter, const std::vector<uint64_t>& hashes) {
   Outcome outcome;
   for (size_t i = 0; i < hashes.size(); ++i) {
-    const bool done =
-        change == Change::kInsert ? filter.InsertHash(hashes[i]) : filter.EraseHash(hashes[i]);
+    const bool done = change == detail::Change::kInsert ? filter.InsertHash(hashes[i])
+                                                        : filter.EraseHash(hashes[i]);
     if (done) {
       ++outcome.done;
     } else {
@@ -58,11 +58,12 @@ Outcome OneByOne(Change change, Filter filter, const std::vector<uint64_t>& hash
 
 // By the filter's own function.
 template <typename Filter>
-Outcome InBulk(Change change, Filter filter, const Keys& keys) {
+Outcome InBulk(detail::Change change, Filter filter, const Keys& keys) {
   Outcome outcome;
   outcome.others.resize(keys.size());
   const std::span out(outcome.others);
-  outcome.done = change == Change::kInsert ? filter.Insert(keys, out) : filter.Erase(keys, out);
+  outcome.done =
+      change == detail::Change::kInsert ? filter.Insert(keys, out) : filter.Erase(keys, out);
   outcome.others.resize(keys.size() - outcome.done);
   Conclude(filter, outcome);
   return outcome;
@@ -73,12 +74,12 @@ Engine PinnedEngine(const Backend& backend, unsigned threads, bool partitioned) 
 }
 
 template <typename Filter>
-Outcome ByEngine(Change change, Filter filter, const Keys& keys, const Engine& engine) {
+Outcome ByEngine(detail::Change change, Filter filter, const Keys& keys, const Engine& engine) {
   Outcome outcome;
   outcome.others.resize(keys.size());
   const std::span out(outcome.others);
-  outcome.done = change == Change::kInsert ? engine.Insert(filter, keys, out)
-                                           : engine.Erase(filter, keys, out);
+  outcome.done = change == detail::Change::kInsert ? engine.Insert(filter, keys, out)
+                                                   : engine.Erase(filter, keys, out);
   outcome.others.resize(keys.size() - outcome.done);
   Conclude(filter, outcome);
   return outcome;
@@ -87,23 +88,23 @@ Outcome ByEngine(Change change, Filter filter, const Keys& keys, const Engine& e
 // By a writer made for `expected_keys`, hence in rounds of not many more, each lane on a thread of
 // its own, which adds in batches of different lengths.
 template <typename Filter>
-Outcome ByWriter(Change change, Filter filter, const std::vector<uint64_t>& hashes, unsigned lanes,
-                 uint64_t expected_keys) {
+Outcome ByWriter(detail::Change change, Filter filter, const std::vector<uint64_t>& hashes,
+                 unsigned lanes, uint64_t expected_keys) {
   using Word = cuckoo::Word<Filter::kFingerprintBits>;
   std::vector<Word> words(filter.bytes() / sizeof(Word));
   std::memcpy(words.data(), filter.payload().data(), filter.bytes());
-  CuckooWriter<Filter::kFingerprintBits> writer(change, *filter.backend().kernels, words.data(),
-                                                filter.geometry(), expected_keys, lanes);
+  detail::CuckooWriter<Filter::kFingerprintBits> writer(
+      change, *filter.backend().kernels, words.data(), filter.geometry(), expected_keys, lanes);
   EXPECT_TRUE(writer.in_order());
   EXPECT_EQ(writer.num_tasks(), filter.geometry().chunks);
-  EXPECT_EQ(writer.round_keys() % 64, 0u);
+  EXPECT_EQ(writer.max_slice_keys() % 64, 0u);
 
   Outcome outcome;
   outcome.done = hashes.size();
   outcome.others.resize(hashes.size());
-  Rejects rejects{std::span(outcome.others)};
+  detail::Rejects rejects{std::span(outcome.others)};
   for (size_t begin = 0, n = 0; begin < hashes.size(); begin += n) {
-    n = std::min<size_t>(writer.round_keys(), hashes.size() - begin);
+    n = std::min<size_t>(writer.max_slice_keys(), hashes.size() - begin);
     const size_t share = n / lanes + 1;
     std::vector<std::jthread> threads;
     for (unsigned lane = 0; lane < lanes; ++lane) {
@@ -111,21 +112,21 @@ Outcome ByWriter(Change change, Filter filter, const std::vector<uint64_t>& hash
         Random random(begin + lane);
         const size_t end = begin + std::min(n, (lane + 1) * share);
         for (size_t at = begin + std::min(n, lane * share); at < end;) {
-          const size_t size = std::min<size_t>(end - at, 1 + random.Below(3 * kBatchKeys));
-          writer.Add(lane, HashBatch(hashes.data() + at, size), at);
+          const size_t size = std::min<size_t>(end - at, 1 + random.Below(3 * detail::kBatchKeys));
+          writer.Add(lane, detail::HashBatch(hashes.data() + at, size), at);
           at += size;
         }
       });
     }
     threads.clear();
     for (size_t task = writer.num_tasks(); task > 0; --task) writer.Run(task - 1);
-    outcome.done -= writer.EndRound(rejects);
+    outcome.done -= writer.EndSlice(rejects);
   }
   outcome.others.resize(hashes.size() - outcome.done);
   outcome.payload.resize(filter.bytes());
   std::memcpy(outcome.payload.data(), words.data(), filter.bytes());
-  outcome.size =
-      change == Change::kInsert ? filter.size() + outcome.done : filter.size() - outcome.done;
+  outcome.size = change == detail::Change::kInsert ? filter.size() + outcome.done
+                                                   : filter.size() - outcome.done;
   return outcome;
 }
 
@@ -172,10 +173,10 @@ TYPED_TEST(CuckooBulkTest, EveryWayGivesTheTableOfOneKeyAtATime) {
     for (const size_t n : {0, 1, 63, 64, 65, 600, 2049}) {
       const std::vector<uint64_t> hashes = HashesOf(spread, n);
       const Keys keys = Hashes{hashes};
-      for (const Change change : {Change::kInsert, Change::kErase}) {
+      for (const detail::Change change : {detail::Change::kInsert, detail::Change::kErase}) {
         SCOPED_TRACE(std::string(spread.name) + ", n = " + std::to_string(n));
         TypeParam start = this->Empty(kGeometry);
-        if (change == Change::kErase) start.Insert(Hashes{HashesOf(spread, 1200)});
+        if (change == detail::Change::kErase) start.Insert(Hashes{HashesOf(spread, 1200)});
         const Outcome want = OneByOne(change, start.Clone(), hashes);
         ASSERT_EQ(want.done + want.others.size(), n);
         ASSERT_EQ(InBulk(change, start.Clone(), keys), want);
@@ -194,9 +195,9 @@ TYPED_TEST(CuckooBulkTest, EveryWayGivesTheTableOfOneKeyAtATime) {
 TYPED_TEST(CuckooBulkTest, SeveralRoundsOfAWriter) {
   for (const Spread& spread : kSpreads) {
     const std::vector<uint64_t> hashes = HashesOf(spread, 1900);
-    for (const Change change : {Change::kInsert, Change::kErase}) {
+    for (const detail::Change change : {detail::Change::kInsert, detail::Change::kErase}) {
       TypeParam start = this->Empty(kGeometry);
-      if (change == Change::kErase) start.Insert(Hashes{HashesOf(spread, 1500)});
+      if (change == detail::Change::kErase) start.Insert(Hashes{HashesOf(spread, 1500)});
       const Outcome want = OneByOne(change, start.Clone(), hashes);
       for (const uint64_t expected_keys : {1, 700, 1900}) {
         for (const unsigned lanes : {1, 2, 5}) {
@@ -213,22 +214,22 @@ TYPED_TEST(CuckooBulkTest, SegmentsThatAreJustFull) {
   for (const size_t n : {126, 127, 128, 253, 254, 255, 256, 381, 382}) {
     const std::vector<uint64_t> hashes = HashesOf(kSpreads[0], n);
     const TypeParam start = this->Empty({1, 60});
-    const Outcome want = OneByOne(Change::kInsert, start.Clone(), hashes);
+    const Outcome want = OneByOne(detail::Change::kInsert, start.Clone(), hashes);
     for (const unsigned lanes : {1, 2, 3}) {
-      ASSERT_EQ(ByWriter(Change::kInsert, start.Clone(), hashes, lanes, n), want) << n;
+      ASSERT_EQ(ByWriter(detail::Change::kInsert, start.Clone(), hashes, lanes, n), want) << n;
     }
   }
 }
 
 // A writer takes batches longer than its own buffers.
 TYPED_TEST(CuckooBulkTest, LongBatchesOfAWriter) {
-  const std::vector<uint64_t> hashes = RandomKeys(5 * kBatchKeys, /*seed=*/3);
+  const std::vector<uint64_t> hashes = RandomKeys(5 * detail::kBatchKeys, /*seed=*/3);
   TypeParam start = this->Empty({4, 600});
   for (size_t i = 0; i < hashes.size(); i += 2) start.InsertHash(hashes[i]);
-  const Outcome want = OneByOne(Change::kErase, start.Clone(), hashes);
+  const Outcome want = OneByOne(detail::Change::kErase, start.Clone(), hashes);
   EXPECT_GT(want.others.size(), hashes.size() / 3);
   for (const unsigned lanes : {1, 2}) {
-    ASSERT_EQ(ByWriter(Change::kErase, start.Clone(), hashes, lanes, hashes.size()), want);
+    ASSERT_EQ(ByWriter(detail::Change::kErase, start.Clone(), hashes, lanes, hashes.size()), want);
   }
 }
 
@@ -236,22 +237,24 @@ TYPED_TEST(CuckooBulkTest, EveryBackendGivesTheSameTable) {
   const TypeParam full = this->Full(kGeometry);
   const std::vector<uint64_t> hashes = RandomKeys(1400, /*seed=*/0);
   const std::vector<uint64_t> more = RandomKeys(400, /*seed=*/1);
-  const Outcome want_erased = OneByOne(Change::kErase, full.Clone(), hashes);
-  const Outcome want_refused = OneByOne(Change::kInsert, full.Clone(), more);
+  const Outcome want_erased = OneByOne(detail::Change::kErase, full.Clone(), hashes);
+  const Outcome want_refused = OneByOne(detail::Change::kInsert, full.Clone(), more);
   EXPECT_EQ(want_erased.done + want_erased.others.size(), 1400u);
   EXPECT_GT(want_refused.others.size(), 200u);
   for (const Backend& backend : Backends()) {
     SCOPED_TRACE(backend.name);
     TypeParam start = full.Clone();
     start.set_backend(backend);
-    EXPECT_EQ(InBulk(Change::kErase, start.Clone(), Hashes{hashes}), want_erased);
-    EXPECT_EQ(InBulk(Change::kInsert, start.Clone(), Hashes{more}), want_refused);
-    EXPECT_EQ(ByWriter(Change::kErase, start.Clone(), hashes, 2, 500), want_erased);
-    EXPECT_EQ(ByWriter(Change::kInsert, start.Clone(), more, 2, 500), want_refused);
+    EXPECT_EQ(InBulk(detail::Change::kErase, start.Clone(), Hashes{hashes}), want_erased);
+    EXPECT_EQ(InBulk(detail::Change::kInsert, start.Clone(), Hashes{more}), want_refused);
+    EXPECT_EQ(ByWriter(detail::Change::kErase, start.Clone(), hashes, 2, 500), want_erased);
+    EXPECT_EQ(ByWriter(detail::Change::kInsert, start.Clone(), more, 2, 500), want_refused);
     for (const unsigned threads : {1, 4}) {
       const Engine engine = PinnedEngine(backend, threads, true);
-      EXPECT_EQ(ByEngine(Change::kErase, full.Clone(), Hashes{hashes}, engine), want_erased);
-      EXPECT_EQ(ByEngine(Change::kInsert, full.Clone(), Hashes{more}, engine), want_refused);
+      EXPECT_EQ(ByEngine(detail::Change::kErase, full.Clone(), Hashes{hashes}, engine),
+                want_erased);
+      EXPECT_EQ(ByEngine(detail::Change::kInsert, full.Clone(), Hashes{more}, engine),
+                want_refused);
     }
   }
 }
@@ -260,7 +263,7 @@ TYPED_TEST(CuckooBulkTest, EveryBackendGivesTheSameTable) {
 TYPED_TEST(CuckooBulkTest, IndicesNeedNotBeAskedFor) {
   const std::vector<uint64_t> hashes = RandomKeys(400, /*seed=*/1);
   const TypeParam full = this->Full(kGeometry);
-  const Outcome want = OneByOne(Change::kInsert, full.Clone(), hashes);
+  const Outcome want = OneByOne(detail::Change::kInsert, full.Clone(), hashes);
   for (const unsigned threads : {1, 3}) {
     for (const bool partitioned : {false, true}) {
       TypeParam filter = full.Clone();
@@ -269,7 +272,7 @@ TYPED_TEST(CuckooBulkTest, IndicesNeedNotBeAskedFor) {
       EXPECT_EQ(Payload(filter), want.payload);
       EXPECT_EQ(filter.size(), want.size);
       const std::vector<uint64_t> absent = RandomKeys(100, /*seed=*/2);
-      const Outcome erased = OneByOne(Change::kErase, filter.Clone(), absent);
+      const Outcome erased = OneByOne(detail::Change::kErase, filter.Clone(), absent);
       EXPECT_EQ(engine.Erase(filter, Hashes{absent}), erased.done);
       EXPECT_EQ(Payload(filter), erased.payload);
     }
@@ -392,18 +395,18 @@ TYPED_TEST(CuckooBulkTest, AllFormsOfKeys) {
   const TypeParam empty = EmptyCuckooFilter<TypeParam>(kSmall, spec);
   for (const auto& [keys, hashes] : forms) {
     SCOPED_TRACE("form " + std::to_string(static_cast<int>(keys.form())));
-    const Outcome want = OneByOne(Change::kInsert, empty.Clone(), hashes);
+    const Outcome want = OneByOne(detail::Change::kInsert, empty.Clone(), hashes);
     EXPECT_GT(want.others.size(), 0u);
     TypeParam full = empty.Clone();
     full.Insert(keys);
     EXPECT_EQ(Payload(full), want.payload);
-    const Outcome want_erased = OneByOne(Change::kErase, full.Clone(), hashes);
+    const Outcome want_erased = OneByOne(detail::Change::kErase, full.Clone(), hashes);
     EXPECT_EQ(want_erased.size, 0u);
     for (const unsigned threads : {1, 2}) {
       for (const bool partitioned : {false, true}) {
         const Engine engine = PinnedEngine(Backends().front(), threads, partitioned);
-        EXPECT_EQ(ByEngine(Change::kInsert, empty.Clone(), keys, engine), want);
-        EXPECT_EQ(ByEngine(Change::kErase, full.Clone(), keys, engine), want_erased);
+        EXPECT_EQ(ByEngine(detail::Change::kInsert, empty.Clone(), keys, engine), want);
+        EXPECT_EQ(ByEngine(detail::Change::kErase, full.Clone(), keys, engine), want_erased);
       }
     }
   }

@@ -83,7 +83,7 @@ TYPED_TEST(CuckooTest, ConstantsAreThoseOfTheFormat) {
   static_assert(cuckoo::kSlotMask<kBits> == TestFixture::kFingerprints);
   static_assert(cuckoo::kMaxChunkBuckets<kBits> == 262144 / ReferenceBucketBytes(kBits));
   static_assert(cuckoo::kMaxChunks == 16777216);
-  static_assert(cuckoo::kPartnerMix == 2654435761 && cuckoo::kPartnerMix % 2 == 1);
+  static_assert(cuckoo::kAlternateMix == 2654435761 && cuckoo::kAlternateMix % 2 == 1);
   for (const uint32_t fingerprint : {1u, 2u, TestFixture::kFingerprints}) {
     EXPECT_EQ(cuckoo::Broadcast<kBits>(fingerprint),
               this->MakeWord(std::vector<uint32_t>(this->kSlots, fingerprint)));
@@ -133,7 +133,7 @@ TYPED_TEST(CuckooTest, LocateAndPartnerFollowTheSpecification) {
       ASSERT_EQ(got.fingerprint, want.fingerprint) << hash;
       ASSERT_LT(got.chunk, geometry.chunks) << hash;
       ASSERT_LT(got.bucket, geometry.chunk_buckets) << hash;
-      ASSERT_EQ(cuckoo::PartnerBucket(got.bucket, got.fingerprint, geometry.chunk_buckets),
+      ASSERT_EQ(cuckoo::AlternateBucket(got.bucket, got.fingerprint, geometry.chunk_buckets),
                 want.partner)
           << hash;
       const cuckoo::Place again = cuckoo::Unpack(cuckoo::Pack(got));
@@ -196,10 +196,10 @@ TYPED_TEST(CuckooTest, ThePartnerIsAnotherBucketAndLeadsBack) {
                                 : p == 0      ? 0
                                 : p == 1      ? buckets - 1
                                               : static_cast<uint32_t>(random.Below(buckets));
-        const uint32_t partner = cuckoo::PartnerBucket(bucket, f, buckets);
+        const uint32_t partner = cuckoo::AlternateBucket(bucket, f, buckets);
         ASSERT_LT(partner, buckets) << bucket << ", " << f;
         ASSERT_NE(partner, bucket) << buckets << ", " << f;
-        ASSERT_EQ(cuckoo::PartnerBucket(partner, f, buckets), bucket) << buckets << ", " << f;
+        ASSERT_EQ(cuckoo::AlternateBucket(partner, f, buckets), bucket) << buckets << ", " << f;
       }
     }
   };
@@ -214,7 +214,7 @@ TYPED_TEST(CuckooTest, PartnersAreSpread) {
   constexpr uint32_t kBuckets = 1000;
   std::vector<int> count(kBuckets);
   for (uint32_t f = 1; f <= TestFixture::kFingerprints; ++f) {
-    ++count[cuckoo::PartnerBucket(0, f, kBuckets)];
+    ++count[cuckoo::AlternateBucket(0, f, kBuckets)];
   }
   const double share = TestFixture::kFingerprints / (kBuckets / 2.0);
   int used = 0;

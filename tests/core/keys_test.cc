@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/src/bulk/bulk.h"
+#include "core/src/bulk/batches.h"
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
 
@@ -63,7 +63,7 @@ struct Strings {
 };
 
 // The hash of every key of a batch, whatever it is.
-std::vector<uint64_t> AllHashes(const Batch& batch) {
+std::vector<uint64_t> AllHashes(const detail::Batch& batch) {
   std::vector<uint64_t> hashes(batch.n);
   for (size_t i = 0; i < batch.n; ++i) {
     hashes[i] = batch.hasher(batch.values[i]);
@@ -83,7 +83,7 @@ void ExpectHashes(const Keys& keys, const HashSpec& spec, const std::vector<uint
     ASSERT_EQ(slice.form(), keys.form());
     for (const size_t batch_keys : {size_t{64}, size_t{4096}, size_t{1} << 40}) {
       std::vector<uint64_t> got;
-      ForEachBatch(slice, spec, batch_keys, [&](const Batch& batch, size_t at) {
+      detail::ForEachBatch(slice, spec, batch_keys, [&](const detail::Batch& batch, size_t at) {
         ASSERT_EQ(at, got.size());
         ASSERT_LE(batch.n, batch_keys);
         ASSERT_TRUE(batch.n % 64 == 0 || at + batch.n == count);

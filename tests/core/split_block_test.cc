@@ -110,7 +110,7 @@ TEST(SplitBlockTest, BlocksFollowTheSpecification) {
 }
 
 TEST(SplitBlockTest, PortableKernelsFollowTheSpecification) {
-  const SplitBlockKernels& kernels = FindBackend("portable").kernels->split_block;
+  const detail::SplitBlockKernels& kernels = FindBackend("portable").kernels->split_block;
   for (const uint64_t num_blocks : {1, 2, 3, 1000}) {
     for (const size_t n : TestSizes()) {
       const std::vector<uint64_t> keys = RandomKeys(n, /*seed=*/n);
@@ -120,13 +120,14 @@ TEST(SplitBlockTest, PortableKernelsFollowTheSpecification) {
         ReferenceFilter want(num_blocks);
         for (size_t i = 0; i < half; ++i) want.Insert(ReferenceHash(keys[i], spec));
         GuardedArray<uint32_t> words(8 * num_blocks);
-        kernels.insert(words.data(), num_blocks, KeyBatch(spec, keys.data(), half));
+        kernels.insert(words.data(), num_blocks, detail::KeyBatch(spec, keys.data(), half));
         const std::vector<std::byte> bytes = want.Bytes();
         ASSERT_EQ(std::memcmp(words.data(), bytes.data(), bytes.size()), 0);
         ASSERT_TRUE(words.Intact());
 
         const auto bits = GuardedArray<uint64_t>::Output(BitmapWords(n), 4);
-        kernels.contains(words.data(), num_blocks, KeyBatch(spec, keys.data(), n), bits.data());
+        kernels.contains(words.data(), num_blocks, detail::KeyBatch(spec, keys.data(), n),
+                         bits.data());
         ASSERT_TRUE(bits.Intact()) << "n = " << n;
         for (size_t i = 0; i < 64 * bits.size(); ++i) {
           const bool got = (bits.data()[i / 64] >> (i % 64)) & 1;

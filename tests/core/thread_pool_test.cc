@@ -14,7 +14,7 @@ namespace tamis {
 namespace {
 
 TEST(ThreadPoolTest, EveryTaskRunsOnceAndIsSeenByTheCaller) {
-  ThreadPool pool;
+  detail::ThreadPool pool;
   for (const size_t tasks : {0, 1, 2, 7, 8, 9, 1000}) {
     for (const unsigned threads : {1, 2, 3, 8, 4, 1}) {  // up and down: workers are kept
       std::vector<int> runs(tasks);  // not atomic: what tasks wrote must be visible afterwards
@@ -28,7 +28,7 @@ TEST(ThreadPoolTest, EveryTaskRunsOnceAndIsSeenByTheCaller) {
 }
 
 TEST(ThreadPoolTest, AllThreadsWorkAtTheSameTime) {
-  ThreadPool pool;
+  detail::ThreadPool pool;
   for (const unsigned threads : {2, 5, 8}) {
     // Nobody leaves before all have come; the limit of time is for a pool that is broken.
     std::atomic<unsigned> arrived{0};
@@ -45,7 +45,7 @@ TEST(ThreadPoolTest, AllThreadsWorkAtTheSameTime) {
 
 TEST(ThreadPoolTest, ThreadNumbersAreNotShared) {
   constexpr unsigned kThreads = 6;
-  ThreadPool pool;
+  detail::ThreadPool pool;
   std::vector<std::atomic<bool>> busy(kThreads);
   for (int call = 0; call < 200; ++call) {
     pool.ParallelFor(50, kThreads, [&](size_t, unsigned thread) noexcept {
@@ -58,7 +58,7 @@ TEST(ThreadPoolTest, ThreadNumbersAreNotShared) {
 
 TEST(ThreadPoolTest, CallsFromSeveralThreadsTakeTurns) {
   constexpr int kCallers = 4;
-  ThreadPool pool;
+  detail::ThreadPool pool;
   std::vector<std::atomic<int>> running(kCallers);  // tasks, of each caller
   std::vector<size_t> sums(kCallers);
   {
@@ -85,7 +85,7 @@ TEST(ThreadPoolTest, CallsFromSeveralThreadsTakeTurns) {
 
 TEST(ThreadPoolTest, EndsWhetherUsedOrNot) {
   for (int i = 0; i < 50; ++i) {
-    const auto pool = std::make_unique<ThreadPool>();
+    const auto pool = std::make_unique<detail::ThreadPool>();
     if (i % 2 == 1) pool->ParallelFor(3, 3, [](size_t, unsigned) noexcept {});
   }
 }

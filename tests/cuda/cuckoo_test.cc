@@ -175,7 +175,7 @@ TYPED_TEST(CuckooOnDevice, ThreadsLoseNothing) {
     const std::vector<uint64_t> keys = RandomKeys(n, seed);
     const cuckoo::Geometry geometry = host.geometry();
     std::vector<cuckoo::Word<kBits>> words(geometry.buckets());
-    const CuckooRef<kBits> ref{words.data(), geometry, KeyHasher(HashSpec{})};
+    const CuckooRef<kBits> ref{words.data(), geometry, tamis::detail::KeyHasher(HashSpec{})};
     const auto run = [&](const auto& call) {
       std::vector<std::thread> threads;
       for (uint64_t t = 0; t < kThreads; ++t) {
@@ -187,7 +187,7 @@ TYPED_TEST(CuckooOnDevice, ThreadsLoseNothing) {
     };
     std::vector<uint32_t> failed(2 * BitmapWords(n));
     uint64_t num_failed = 0;
-    run(ChangeCall<CuckooRef<kBits>, Change::kInsert>{
+    run(ChangeCall<CuckooRef<kBits>, tamis::detail::Change::kInsert>{
         ref, {keys.data(), n, Width::kU64, ref.hasher}, failed.data(), &num_failed});
     std::vector<uint64_t> in;
     for (size_t i = 0; i < n; ++i) {
@@ -202,7 +202,7 @@ TYPED_TEST(CuckooOnDevice, ThreadsLoseNothing) {
 
     std::vector<uint32_t> missing(2 * BitmapWords(n));
     uint64_t num_missing = 0;
-    run(ChangeCall<CuckooRef<kBits>, Change::kErase>{
+    run(ChangeCall<CuckooRef<kBits>, tamis::detail::Change::kErase>{
         ref, {in.data(), in.size(), Width::kU64, ref.hasher}, missing.data(), &num_missing});
     EXPECT_EQ(num_missing, 0u);
     for (const auto word : words) ASSERT_EQ(word, 0u);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/src/engine/calibration/calibration_device.h"
+#include "core/src/engine/engine_access.h"
 #include "cuda/src/accelerator.h"
 #include "tamis/error.h"
 #include "tamis/split_block_filter.h"
@@ -25,7 +26,7 @@ namespace {
 
 constexpr Status kLaunchFailure{719};
 
-std::shared_ptr<Accelerator> NotMade() { return nullptr; }
+std::shared_ptr<tamis::detail::Accelerator> NotMade() { return nullptr; }
 
 // Lookups on the device at 1 ns a key, on the host at `host_ns`.
 Calibration Costs(double host_ns) {
@@ -54,7 +55,10 @@ class EngineOnDeviceTest : public testing::Test {
   }
 
   EngineOptions Options(double host_ns = 1e6) {
-    return {.threads = 1, .calibration = Costs(host_ns), .accelerator = accelerator_};
+    return {.threads = 1, .calibration = Costs(host_ns)};
+  }
+  Engine EngineOf(EngineOptions options) {
+    return tamis::detail::EngineAccess::Make(std::move(options), accelerator_);
   }
 
   // All forms of output, against the filter's own.
@@ -89,7 +93,7 @@ class EngineOnDeviceTest : public testing::Test {
 };
 
 TEST_F(EngineOnDeviceTest, GivesTheSameAnswersAndKeepsTheFilter) {
-  const Engine engine(Options());
+  const Engine engine = EngineOf(Options());
   ExpectRightAnswers(engine, filter_);
   const EngineStats stats = engine.stats();
   EXPECT_EQ(stats.device_calls, 5u);
@@ -98,7 +102,7 @@ TEST_F(EngineOnDeviceTest, GivesTheSameAnswersAndKeepsTheFilter) {
 }
 
 TEST_F(EngineOnDeviceTest, EveryChangeOfTheFilterIsSeen) {
-  Engine engine(Options());
+  Engine engine = EngineOf(Options());
   SplitBlockBloomFilter other({.capacity = 2000, .fpr = 0.01});
   other.Insert(RandomKeys(10, 9));
   uint64_t uploads = 0;
@@ -142,7 +146,7 @@ TEST_F(EngineOnDeviceTest, EveryChangeOfTheFilterIsSeen) {
 }
 
 TEST_F(EngineOnDeviceTest, TheCheaperWayIsChosenAndExplained) {
-  const Engine engine(Options(10));
+  const Engine engine = EngineOf(Options(10));
   const auto plan = [&](uint64_t n) { return engine.PlanFor(filter_, n); };
   // 40 us to start and a filter to be copied, against 9 ns a key.
   EXPECT_FALSE(plan(1000).chosen.on_device);
@@ -170,9 +174,9 @@ TEST_F(EngineOnDeviceTest, TheCheaperWayIsChosenAndExplained) {
   // A backend that is pinned is the only one.
   EngineOptions pinned = Options(10);
   pinned.backend = &backend_;
-  EXPECT_TRUE(Engine(pinned).PlanFor(filter_, 1).chosen.on_device);
+  EXPECT_TRUE(EngineOf(pinned).PlanFor(filter_, 1).chosen.on_device);
   pinned.backend = &Backends().back();
-  EXPECT_FALSE(Engine(pinned).PlanFor(filter_, 100'000'000).chosen.on_device);
+  EXPECT_FALSE(EngineOf(pinned).PlanFor(filter_, 100'000'000).chosen.on_device);
 }
 
 TEST_F(EngineOnDeviceTest, CalibrationMeasuresTheDevice) {
@@ -203,7 +207,7 @@ TEST_F(EngineOnDeviceTest, CalibrationMeasuresTheDevice) {
   }
   EngineOptions options = Options();
   options.calibration = calibration;
-  const Plan plan = Engine(options).PlanFor(filter_, 1'000'000);
+  const Plan plan = EngineOf(options).PlanFor(filter_, 1'000'000);
   EXPECT_NE(plan.reason.find("; of the GPU: for tests)"), std::string::npos) << plan.reason;
 
   runtime_.FailWork(0, kLaunchFailure);
@@ -215,14 +219,14 @@ TEST_F(EngineOnDeviceTest, PlansByTheMeasuredFigures) {
   EngineOptions options = Options(10);
   options.calibration.device_start_us = 1000;
   options.calibration.upload_gb_per_s = 1e-3;  // a microsecond for a byte
-  const Plan plan = Engine(options).PlanFor(filter_, 1'000'000'000);
+  const Plan plan = EngineOf(options).PlanFor(filter_, 1'000'000'000);
   ASSERT_TRUE(plan.chosen.on_device);
   EXPECT_DOUBLE_EQ(plan.chosen.seconds,
                    1e-3 + 1e-9 * 1'000'000'000 + 1e-6 * static_cast<double>(filter_.bytes()));
 }
 
 TEST_F(EngineOnDeviceTest, MirrorsGiveWayWhenMemoryIsShort) {
-  const Engine engine(Options());
+  const Engine engine = EngineOf(Options());
   ExpectRightAnswers(engine, filter_);
   runtime_.SetMemory(runtime_.live_bytes() + filter_.bytes());  // for one more
   SplitBlockBloomFilter b = filter_.Clone();
@@ -239,7 +243,7 @@ TEST_F(EngineOnDeviceTest, MirrorsGiveWayWhenMemoryIsShort) {
 }
 
 TEST_F(EngineOnDeviceTest, AFilterThatCannotFitDrivesNoOthersOut) {
-  const Engine engine(Options());
+  const Engine engine = EngineOf(Options());
   ExpectRightAnswers(engine, filter_);
   runtime_.SetMemory(runtime_.live_bytes() + 100);
   SplitBlockBloomFilter large({.bytes = 2 * runtime_.live_bytes()});
@@ -267,7 +271,7 @@ TEST_F(EngineOnDeviceTest, NobodyWaitsToLearnWhatIsOnTheDevice) {
 }
 
 TEST_F(EngineOnDeviceTest, WithoutMemoryTheHostAnswers) {
-  const Engine engine(Options());
+  const Engine engine = EngineOf(Options());
   runtime_.SetMemory(100);
   ExpectRightAnswers(engine, filter_);
   const EngineStats stats = engine.stats();
@@ -281,7 +285,7 @@ TEST_F(EngineOnDeviceTest, WithoutMemoryTheHostAnswers) {
 }
 
 TEST_F(EngineOnDeviceTest, ADeviceThatIsLostIsNotAskedAgain) {
-  const Engine engine(Options());
+  const Engine engine = EngineOf(Options());
   runtime_.FailWork(0, kLaunchFailure);
   ExpectRightAnswers(engine, filter_);
   EXPECT_EQ(engine.stats().failures, 1u);
@@ -299,11 +303,10 @@ TEST_F(EngineOnDeviceTest, FailuresAnywhereAreFallbacksOrErrors) {
   for (int64_t at = 0;; ++at) {
     FakeRuntime runtime;
     {
-      EngineOptions options = Options();
-      options.accelerator = std::make_shared<CudaAccelerator>(
-          backend_, DeviceOptions{.runtime = &runtime},
-          PipelineOptions{.chunk_keys = 128, .chunks = 3, .threads = 1});
-      const Engine engine(options);
+      const Engine engine = tamis::detail::EngineAccess::Make(
+          Options(), std::make_shared<CudaAccelerator>(
+                         backend_, DeviceOptions{.runtime = &runtime},
+                         PipelineOptions{.chunk_keys = 128, .chunks = 3, .threads = 1}));
       runtime.FailWork(at, kLaunchFailure);
       std::vector<uint64_t> want(BitmapWords(keys_.size())), bits(BitmapWords(keys_.size()));
       filter_.Contains(keys_, Bitmap(want));
@@ -330,7 +333,7 @@ TEST_F(EngineOnDeviceTest, FailuresAnywhereAreFallbacksOrErrors) {
 TEST_F(EngineOnDeviceTest, APinnedDeviceThatFailsIsAnError) {
   EngineOptions options = Options();
   options.backend = &backend_;
-  const Engine engine(options);
+  const Engine engine = EngineOf(options);
   runtime_.SetMemory(100);
   for (int i = 0; i < 2; ++i) {
     try {
@@ -351,7 +354,7 @@ TEST_F(EngineOnDeviceTest, KeysInDeviceMemoryAreLookedUpThere) {
   const std::span<const uint64_t> there(static_cast<const uint64_t*>(memory), keys_.size());
   EngineOptions options = Options(1e-3);  // the host would be faster
   options.device_keys = true;
-  const Engine engine(options);
+  const Engine engine = EngineOf(options);
   EXPECT_EQ(engine.Count(filter_, there), filter_.Count(keys_));
   EXPECT_EQ(engine.stats().device_calls, 1u);
   EXPECT_EQ(engine.Count(filter_, keys_), filter_.Count(keys_));

@@ -29,7 +29,7 @@ constexpr HashSpec kSpecs[] = {{HashKind::kXxh3, 0},
                                {HashKind::kXxh64, 0},
                                {HashKind::kXxh64, 0xFEDCBA9876543218}};
 
-const Kernels& Portable() { return *FindBackend("portable").kernels; }
+const tamis::detail::Kernels& Portable() { return *FindBackend("portable").kernels; }
 
 template <typename Call>
 void RunAll(const Call& call, uint64_t num_warps) {
@@ -54,7 +54,7 @@ class Words {
   uint32_t* data_;
 };
 
-void FillPortably(Words& words, uint64_t blocks, const Batch& batch) {
+void FillPortably(Words& words, uint64_t blocks, const tamis::detail::Batch& batch) {
   Portable().split_block.insert(words.data(), blocks, batch);
 }
 
@@ -63,13 +63,13 @@ TEST(Contains, GivesThePortableBitsBytesAndCount) {
     for (const uint64_t blocks : kBlockCounts) {
       const std::vector<uint64_t> keys = RandomKeys(797, blocks);
       Words words(blocks);
-      FillPortably(words, blocks, KeyBatch(spec, keys.data(), keys.size() / 2));
-      const SplitBlockRef ref{words.data(), blocks, KeyHasher(spec)};
+      FillPortably(words, blocks, tamis::detail::KeyBatch(spec, keys.data(), keys.size() / 2));
+      const SplitBlockRef ref{words.data(), blocks, tamis::detail::KeyHasher(spec)};
       for (const size_t n : kSizes) {
         for (const uint64_t warps : kWarpCounts) {
           std::vector<uint64_t> want(BitmapWords(n));
-          Portable().split_block.contains(words.data(), blocks, KeyBatch(spec, keys.data(), n),
-                                          want.data());
+          Portable().split_block.contains(
+              words.data(), blocks, tamis::detail::KeyBatch(spec, keys.data(), n), want.data());
           const std::vector<uint64_t> copy(keys.begin(), keys.begin() + n);
           const GuardedArray<uint64_t> input(copy);
           const auto bits = GuardedArray<uint64_t>::Output(BitmapWords(n), 0);
@@ -98,8 +98,8 @@ TEST(Contains, GivesThePortableBitsBytesAndCount) {
 TEST(Contains, WritesOnlyTheOutputsThatAreAskedFor) {
   const std::vector<uint64_t> keys = RandomKeys(397, 1);
   Words words(10);
-  FillPortably(words, 10, KeyBatch({}, keys.data(), 200));
-  const SplitBlockRef ref{words.data(), 10, KeyHasher(HashSpec{})};
+  FillPortably(words, 10, tamis::detail::KeyBatch({}, keys.data(), 200));
+  const SplitBlockRef ref{words.data(), 10, tamis::detail::KeyHasher(HashSpec{})};
   uint64_t count = 0;
   const KeyColumn column{keys.data(), keys.size(), Width::kU64, ref.hasher};
   RunAll(ContainsCall<SplitBlockRef>{ref, column, nullptr, nullptr, &count}, 5);
@@ -122,8 +122,8 @@ TEST(Contains, WidensNarrowIntegersByTheirValue) {
     Words want(blocks);
     Words got(blocks);
     const auto& wide = width == Width::kI32 ? as_signed : as_unsigned;
-    FillPortably(want, blocks, KeyBatch({}, wide.data(), wide.size()));
-    const SplitBlockRef ref{got.data(), blocks, KeyHasher(HashSpec{})};
+    FillPortably(want, blocks, tamis::detail::KeyBatch({}, wide.data(), wide.size()));
+    const SplitBlockRef ref{got.data(), blocks, tamis::detail::KeyHasher(HashSpec{})};
     RunAll(InsertCall<SplitBlockRef>{ref, {keys.data(), keys.size(), width, ref.hasher}}, 1);
     EXPECT_EQ(got.vector(), want.vector());
   }
@@ -137,8 +137,8 @@ TEST(Insert, SetsThePortableBits) {
           const GuardedArray<uint64_t> keys(RandomKeys(n, blocks + n));
           Words want(blocks);
           Words got(blocks);
-          FillPortably(want, blocks, KeyBatch(spec, keys.data(), n));
-          const SplitBlockRef ref{got.data(), blocks, KeyHasher(spec)};
+          FillPortably(want, blocks, tamis::detail::KeyBatch(spec, keys.data(), n));
+          const SplitBlockRef ref{got.data(), blocks, tamis::detail::KeyHasher(spec)};
           RunAll(InsertCall<SplitBlockRef>{ref, {keys.data(), n, Width::kU64, ref.hasher}}, warps);
           ASSERT_EQ(got.vector(), want.vector()) << n << " keys, " << warps << " warps";
         }
@@ -152,10 +152,12 @@ TEST(Insert, TakesHashesAsTheyAre) {
   const std::vector<uint64_t> hashes = {0, ~uint64_t{0}, 0xFFFFFFFF, 0xFFFFFFFF00000000, 1};
   Words want(7);
   Words got(7);
-  FillPortably(want, 7, HashBatch(hashes.data(), hashes.size()));
-  const SplitBlockRef ref{got.data(), 7, KeyHasher(HashSpec{})};
-  RunAll(InsertCall<SplitBlockRef>{ref, {hashes.data(), hashes.size(), Width::kU64, KeyHasher()}},
-         1);
+  FillPortably(want, 7, tamis::detail::HashBatch(hashes.data(), hashes.size()));
+  const SplitBlockRef ref{got.data(), 7, tamis::detail::KeyHasher(HashSpec{})};
+  RunAll(
+      InsertCall<SplitBlockRef>{
+          ref, {hashes.data(), hashes.size(), Width::kU64, tamis::detail::KeyHasher()}},
+      1);
   EXPECT_EQ(got.vector(), want.vector());
 }
 
@@ -167,8 +169,8 @@ TEST(Insert, ThreadsMayInsertTheSameBlocks) {
   for (const uint64_t blocks : {1, 5, 64}) {
     Words want(blocks);
     Words got(blocks);
-    FillPortably(want, blocks, KeyBatch({}, keys.data(), keys.size()));
-    const SplitBlockRef ref{got.data(), blocks, KeyHasher(HashSpec{})};
+    FillPortably(want, blocks, tamis::detail::KeyBatch({}, keys.data(), keys.size()));
+    const SplitBlockRef ref{got.data(), blocks, tamis::detail::KeyHasher(HashSpec{})};
     const InsertCall<SplitBlockRef> call{ref, {keys.data(), keys.size(), Width::kU64, ref.hasher}};
     uint64_t count = 0;
     std::vector<std::thread> threads;
@@ -197,11 +199,11 @@ TEST(Contains, CountsKeysPast32Bits) {
   const std::vector<uint64_t> keys = RandomKeys(397, 6);
   const uint64_t blocks = 100;
   Words words(blocks);
-  FillPortably(words, blocks, KeyBatch({}, keys.data(), 200));
-  const SplitBlockRef ref{words.data(), blocks, KeyHasher(HashSpec{})};
+  FillPortably(words, blocks, tamis::detail::KeyBatch({}, keys.data(), 200));
+  const SplitBlockRef ref{words.data(), blocks, tamis::detail::KeyHasher(HashSpec{})};
   std::vector<uint64_t> want(BitmapWords(keys.size()));
-  Portable().split_block.contains(words.data(), blocks, KeyBatch({}, keys.data(), keys.size()),
-                                  want.data());
+  Portable().split_block.contains(
+      words.data(), blocks, tamis::detail::KeyBatch({}, keys.data(), keys.size()), want.data());
   const auto bits = GuardedArray<uint64_t>::Output(want.size(), 0);
   const auto bytes = GuardedArray<uint8_t>::Output(keys.size(), 0);
   const auto before = [](auto* memory, uint64_t elements) {
@@ -228,7 +230,7 @@ TEST(Contains, CountsKeysPast32Bits) {
   for (uint64_t warp = kFirst / kWarpLanes; warp < kFirst / kWarpLanes + 14; ++warp) {
     RunWarp(warp, kWarps, [&](const EmulatedLane& lane) { RunLane(lane, insert); });
   }
-  FillPortably(expected, blocks, KeyBatch({}, keys.data(), keys.size()));
+  FillPortably(expected, blocks, tamis::detail::KeyBatch({}, keys.data(), keys.size()));
   EXPECT_EQ(inserted.vector(), expected.vector());
 }
 
@@ -240,13 +242,13 @@ TEST(Contains, ReachesBlocksPast16GiB) {
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (map == MAP_FAILED) GTEST_SKIP() << "no address space for 16 GiB";
   auto* const words = static_cast<uint32_t*>(map);
-  const SplitBlockRef ref{words, kBlocks, KeyHasher(HashSpec{})};
+  const SplitBlockRef ref{words, kBlocks, tamis::detail::KeyHasher(HashSpec{})};
   std::vector<uint64_t> keys = RandomKeys(65, 7);
   const KeyColumn column{keys.data(), keys.size(), Width::kU64, ref.hasher};
   RunAll(InsertCall<SplitBlockRef>{ref, column}, 3);
   std::vector<uint64_t> bits(BitmapWords(keys.size()));
-  Portable().split_block.contains(words, kBlocks, KeyBatch({}, keys.data(), keys.size()),
-                                  bits.data());
+  Portable().split_block.contains(
+      words, kBlocks, tamis::detail::KeyBatch({}, keys.data(), keys.size()), bits.data());
   EXPECT_EQ(Portable().popcount(bits.data(), bits.size()), keys.size());
   // The last block of all.
   const uint64_t last_hash = ~uint64_t{0};
@@ -262,8 +264,8 @@ TEST(Ref, OneKeyFunctionsAgreeWithTheBulkOnes) {
   const std::vector<uint64_t> keys = RandomKeys(500, 8);
   Words want(20);
   Words got(20);
-  FillPortably(want, 20, KeyBatch({}, keys.data(), 250));
-  const SplitBlockRef ref{got.data(), 20, KeyHasher(HashSpec{})};
+  FillPortably(want, 20, tamis::detail::KeyBatch({}, keys.data(), 250));
+  const SplitBlockRef ref{got.data(), 20, tamis::detail::KeyHasher(HashSpec{})};
   static_assert(std::is_trivially_copyable_v<SplitBlockRef>);
   for (size_t i = 0; i < 250; ++i) ref.Insert(keys[i]);
   EXPECT_EQ(got.vector(), want.vector());

@@ -18,8 +18,8 @@ namespace {
 
 class BloomKernelTest : public BackendTest {
  protected:
-  const BloomKernels& bloom() const { return kernels().bloom; }
-  const BloomKernels& oracle() const { return portable().bloom; }
+  const detail::BloomKernels& bloom() const { return kernels().bloom; }
+  const detail::BloomKernels& oracle() const { return portable().bloom; }
 };
 
 constexpr uint32_t kHashCounts[] = {1, 2, 3, 7, 8, 13, 64};
@@ -50,7 +50,7 @@ TEST_P(BloomKernelTest, ContainsEqualsPortable) {
       for (const BatchSpec& spec : kBatchSpecs) {
         for (const size_t n : Sizes()) {
           const GuardedArray<uint64_t> values(RandomValues(n, /*seed=*/n), n % 2);
-          const Batch batch = spec.Make(values.data(), n);
+          const detail::Batch batch = spec.Make(values.data(), n);
           std::vector<uint64_t> want(BitmapWords(n));
           oracle().contains(words.data(), num_bits, num_hashes, batch, want.data());
           const auto got = GuardedArray<uint64_t>::Output(BitmapWords(n), n % 2);
@@ -80,7 +80,7 @@ TEST_P(BloomKernelTest, InsertEqualsPortable) {
       for (const BatchSpec& spec : kBatchSpecs) {
         for (const size_t n : Sizes()) {
           const GuardedArray<uint64_t> values(RandomValues(n, spec.seed + n), n % 2);
-          const Batch batch = spec.Make(values.data(), n);
+          const detail::Batch batch = spec.Make(values.data(), n);
           oracle().insert(want.data(), num_bits, num_hashes, batch);
           bloom().insert(got.data(), num_bits, num_hashes, batch);
           if (num_words <= 1000) {
@@ -125,7 +125,7 @@ TEST_P(BloomKernelTest, EveryBitCounts) {
       words[walk.position / 64] ^= uint64_t{1} << (walk.position % 64);
       const std::vector<uint64_t> hashes(70, hash);
       uint64_t bits[2];
-      bloom().contains(words.data(), kBits, kHashes, HashBatch(hashes.data(), 70), bits);
+      bloom().contains(words.data(), kBits, kHashes, detail::HashBatch(hashes.data(), 70), bits);
       EXPECT_EQ(bits[0] | bits[1], 0u) << "position " << i;
       walk = bloom::Next(walk, i, kBits);
     }
@@ -146,7 +146,7 @@ TEST_P(BloomKernelTest, PositionsPast2To36BitsAreNotCutOff) {
   auto* const words = static_cast<uint64_t*>(map);
 
   const std::vector<uint64_t> hashes = RandomKeys(300, /*seed=*/4);
-  bloom().insert(words, kBits, kHashes, HashBatch(hashes.data(), 200));
+  bloom().insert(words, kBits, kHashes, detail::HashBatch(hashes.data(), 200));
   for (size_t i = 200; i < 300; ++i) bloom().insert_one(words, kBits, kHashes, hashes[i]);
   uint64_t far = 0, set = 0;
   for (const uint64_t hash : hashes) {
@@ -162,8 +162,8 @@ TEST_P(BloomKernelTest, PositionsPast2To36BitsAreNotCutOff) {
   std::vector<uint64_t> probes = hashes;
   for (size_t i = 0; i < probes.size(); i += 3) probes[i] ^= 0x20;  // other steps
   std::vector<uint64_t> got(BitmapWords(300)), want(got);
-  bloom().contains(words, kBits, kHashes, HashBatch(probes.data(), 300), got.data());
-  oracle().contains(words, kBits, kHashes, HashBatch(probes.data(), 300), want.data());
+  bloom().contains(words, kBits, kHashes, detail::HashBatch(probes.data(), 300), got.data());
+  oracle().contains(words, kBits, kHashes, detail::HashBatch(probes.data(), 300), want.data());
   EXPECT_EQ(got, want);
   EXPECT_EQ(portable().popcount(got.data(), got.size()), 200u);
   munmap(map, kBytes);

@@ -21,8 +21,8 @@ constexpr uint64_t kFarBlocks = 1'100'000;
 
 class CountingKernelTest : public BackendTest {
  protected:
-  const CountingKernels& counting() const { return kernels().counting; }
-  const CountingKernels& oracle() const { return portable().counting; }
+  const detail::CountingKernels& counting() const { return kernels().counting; }
+  const detail::CountingKernels& oracle() const { return portable().counting; }
 };
 
 // Counters of which one in twelve is 0, so that about half of all probes are hits, and as many are
@@ -49,7 +49,7 @@ TEST_P(CountingKernelTest, ContainsEqualsPortable) {
     for (const BatchSpec& spec : kBatchSpecs) {
       for (const size_t n : TestSizes()) {
         const GuardedArray<uint64_t> values(RandomValues(n, /*seed=*/n), n % 2);
-        const Batch batch = spec.Make(values.data(), n);
+        const detail::Batch batch = spec.Make(values.data(), n);
         std::vector<uint64_t> want(BitmapWords(n));
         oracle().contains(words.data(), num_blocks, batch, want.data());
         const auto got = GuardedArray<uint64_t>::Output(BitmapWords(n), n % 2);
@@ -130,7 +130,7 @@ TEST_P(CountingKernelTest, EveryWordCounts) {
       EXPECT_EQ(words, before);
       const std::vector<uint64_t> hashes(128, hash);
       uint64_t bits[2];
-      counting().contains(words.data(), kBlocks, HashBatch(hashes.data(), 128), bits);
+      counting().contains(words.data(), kBlocks, detail::HashBatch(hashes.data(), 128), bits);
       EXPECT_EQ(bits[0] | bits[1], 0u) << "word " << w;
     }
   }
@@ -148,7 +148,7 @@ TEST_P(CountingKernelTest, OffsetsBeyond4GiBAreNotCutOff) {
 #endif
   auto* const words = static_cast<uint64_t*>(map);
   const std::vector<uint64_t> hashes = RandomKeys(300, /*seed=*/4);
-  counting().insert(words, kBlocks, HashBatch(hashes.data(), 200));
+  counting().insert(words, kBlocks, detail::HashBatch(hashes.data(), 200));
   for (size_t i = 200; i < 300; ++i) counting().insert_one(words, kBlocks, hashes[i]);
   uint64_t last = 0;
   for (const uint64_t hash : hashes) {
@@ -158,8 +158,8 @@ TEST_P(CountingKernelTest, OffsetsBeyond4GiBAreNotCutOff) {
   }
   EXPECT_GT(last, kBlocks / 2);
   std::vector<uint64_t> got(BitmapWords(300)), want(got);
-  counting().contains(words, kBlocks, HashBatch(hashes.data(), 300), got.data());
-  oracle().contains(words, kBlocks, HashBatch(hashes.data(), 300), want.data());
+  counting().contains(words, kBlocks, detail::HashBatch(hashes.data(), 300), got.data());
+  oracle().contains(words, kBlocks, detail::HashBatch(hashes.data(), 300), want.data());
   EXPECT_EQ(got, want);
   EXPECT_EQ(portable().popcount(got.data(), got.size()), 300u);
   for (const uint64_t hash : hashes) EXPECT_TRUE(counting().erase_one(words, kBlocks, hash));

@@ -55,7 +55,7 @@ class Table : public GuardedArray<cuckoo::Word<kBits>> {
       const uint32_t bucket =
           random.Below(2) == 0
               ? place.bucket
-              : cuckoo::PartnerBucket(place.bucket, place.fingerprint, geometry.chunk_buckets);
+              : cuckoo::AlternateBucket(place.bucket, place.fingerprint, geometry.chunk_buckets);
       const auto shift = kBits * random.Below(cuckoo::Bucket<kBits>::kSlots);
       Word& word = this->data()[uint64_t{place.chunk} * geometry.chunk_buckets + bucket];
       word = (word & ~(cuckoo::kSlotMask<kBits> << shift)) | Word{place.fingerprint} << shift;
@@ -71,7 +71,7 @@ class Table : public GuardedArray<cuckoo::Word<kBits>> {
 template <int kBits>
 class CuckooKernelTester {
  public:
-  CuckooKernelTester(const Kernels& tested, const Kernels& portable)
+  CuckooKernelTester(const detail::Kernels& tested, const detail::Kernels& portable)
       : tested_(tested.cuckoo<kBits>()),
         oracle_(portable.cuckoo<kBits>()),
         popcount_(portable.popcount) {}
@@ -84,7 +84,7 @@ class CuckooKernelTester {
       for (const BatchSpec& spec : kBatchSpecs) {
         for (const size_t n : TestSizes()) {
           const GuardedArray<uint64_t> values(RandomValues(n, /*seed=*/n + geometry.chunks), n % 2);
-          const Batch batch = spec.Make(values.data(), n);
+          const detail::Batch batch = spec.Make(values.data(), n);
           std::vector<uint64_t> some;
           for (size_t i = 0; i < n; i += 3) some.push_back(batch.hasher(values.data()[i]));
           table.Plant(some, geometry, /*seed=*/n);
@@ -117,11 +117,11 @@ class CuckooKernelTester {
     for (const uint64_t hash : RandomKeys(20, /*seed=*/1)) {
       const cuckoo::Place place = cuckoo::Locate<kBits>(hash, kGeometry);
       const uint32_t partner =
-          cuckoo::PartnerBucket(place.bucket, place.fingerprint, kGeometry.chunk_buckets);
+          cuckoo::AlternateBucket(place.bucket, place.fingerprint, kGeometry.chunk_buckets);
       const std::vector<uint64_t> hashes(128, hash);
       const auto found = [&](const Table<kBits>& table) {
         uint64_t bits[2];
-        tested_.contains(table.data(), kGeometry, HashBatch(hashes.data(), 128), bits);
+        tested_.contains(table.data(), kGeometry, detail::HashBatch(hashes.data(), 128), bits);
         EXPECT_TRUE(bits[0] == bits[1] && (bits[0] == 0 || ~bits[0] == 0));
         return bits[0] != 0;
       };
@@ -152,7 +152,7 @@ class CuckooKernelTester {
       for (const BatchSpec& spec : kBatchSpecs) {
         for (const size_t n : TestSizes()) {
           const GuardedArray<uint64_t> values(RandomValues(n, /*seed=*/n), n % 2);
-          const Batch batch = spec.Make(values.data(), n);
+          const detail::Batch batch = spec.Make(values.data(), n);
           std::vector<uint64_t> want(n);
           oracle_.locate(geometry, batch, want.data());
           for (const size_t slack : {8, 9}) {
@@ -174,10 +174,10 @@ class CuckooKernelTester {
       for (const size_t n : TestSizes()) {
         if (n > 200 && n > 20 * geometry.buckets()) continue;  // failures take their time
         const bool insert = n % 3 != 0 || n > 300;
-        const tamis::Change change = insert ? tamis::Change::kInsert : tamis::Change::kErase;
+        const detail::Change change = insert ? detail::Change::kInsert : detail::Change::kErase;
         const std::vector<uint64_t> hashes = RandomValues(n, /*seed=*/n / 3);
         std::vector<uint64_t> want_places(n);
-        oracle_.locate(geometry, HashBatch(hashes.data(), n), want_places.data());
+        oracle_.locate(geometry, detail::HashBatch(hashes.data(), n), want_places.data());
         const GuardedArray<uint64_t> places(want_places, 8 + n % 2);
         const auto oracle = one_chunk ? oracle_.change_chunk : oracle_.change_table;
         const auto tested = one_chunk ? tested_.change_chunk : tested_.change_table;
@@ -212,11 +212,11 @@ class CuckooKernelTester {
 #endif
     const std::vector<uint64_t> hashes = RandomKeys(300, /*seed=*/4);
     std::vector<uint64_t> places(300);
-    tested_.locate(kGeometry, HashBatch(hashes.data(), 300), places.data());
+    tested_.locate(kGeometry, detail::HashBatch(hashes.data(), 300), places.data());
     uint32_t highest = 0;
     for (const uint64_t place : places) highest = std::max(highest, cuckoo::Unpack(place).chunk);
     EXPECT_GT(highest, 39'000u);
-    EXPECT_EQ(tested_.change_table(tamis::Change::kInsert, map, kGeometry.chunk_buckets,
+    EXPECT_EQ(tested_.change_table(detail::Change::kInsert, map, kGeometry.chunk_buckets,
                                    places.data(), 200),
               200u);
     // Each where the arithmetic says, in the first slot of its first bucket.
@@ -227,9 +227,9 @@ class CuckooKernelTester {
       EXPECT_EQ(words[bucket], i < 200 ? place.fingerprint : 0) << i;
     }
     std::vector<uint64_t> bits(BitmapWords(300));
-    tested_.contains(map, kGeometry, HashBatch(hashes.data(), 300), bits.data());
+    tested_.contains(map, kGeometry, detail::HashBatch(hashes.data(), 300), bits.data());
     for (size_t i = 0; i < 300; ++i) EXPECT_EQ(bits[i / 64] >> (i % 64) & 1, i < 200) << i;
-    EXPECT_EQ(tested_.change_table(tamis::Change::kErase, map, kGeometry.chunk_buckets,
+    EXPECT_EQ(tested_.change_table(detail::Change::kErase, map, kGeometry.chunk_buckets,
                                    places.data(), 300),
               200u);
     munmap(map, bytes);
@@ -241,8 +241,8 @@ class CuckooKernelTester {
            std::to_string(geometry.chunk_buckets) + ", ";
   }
 
-  const CuckooKernels& tested_;
-  const CuckooKernels& oracle_;
+  const detail::CuckooKernels& tested_;
+  const detail::CuckooKernels& oracle_;
   uint64_t (*const popcount_)(const uint64_t*, size_t);
 };
 
@@ -251,8 +251,8 @@ class CuckooKernelTest : public testing::TestWithParam<std::tuple<Backend, int>>
   // Calls test(tester) for the width of the parameter.
   template <typename Test>
   void Run(const Test& test) const {
-    const Kernels& tested = *std::get<0>(GetParam()).kernels;
-    const Kernels& portable = *FindBackend("portable").kernels;
+    const detail::Kernels& tested = *std::get<0>(GetParam()).kernels;
+    const detail::Kernels& portable = *FindBackend("portable").kernels;
     const int bits = std::get<1>(GetParam());
     if (bits == 8) test(CuckooKernelTester<8>(tested, portable));
     if (bits == 12) test(CuckooKernelTester<12>(tested, portable));

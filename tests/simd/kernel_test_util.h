@@ -14,13 +14,13 @@ namespace tamis {
 
 // What a batch is made of, but for its values.
 struct BatchSpec {
-  Source source;
+  detail::Source source;
   uint64_t seed = 0;  // unused for hashes
 
-  Batch Make(const uint64_t* values, size_t n) const {
-    if (source == Source::kHashes) return HashBatch(values, n);
-    return KeyBatch({source == Source::kXxh3 ? HashKind::kXxh3 : HashKind::kXxh64, seed}, values,
-                    n);
+  detail::Batch Make(const uint64_t* values, size_t n) const {
+    if (source == detail::Source::kHashes) return detail::HashBatch(values, n);
+    return detail::KeyBatch(
+        {source == detail::Source::kXxh3 ? HashKind::kXxh3 : HashKind::kXxh64, seed}, values, n);
   }
 
   friend std::ostream& operator<<(std::ostream& out, const BatchSpec& spec) {
@@ -30,11 +30,11 @@ struct BatchSpec {
 };
 
 // Seeds whose halves differ, so that no mix-up of them goes unnoticed.
-inline constexpr BatchSpec kBatchSpecs[] = {{Source::kHashes, 0},
-                                            {Source::kXxh3, 0},
-                                            {Source::kXxh3, 0x8123456789ABCDEF},
-                                            {Source::kXxh64, 0},
-                                            {Source::kXxh64, 0xFEDCBA9876543218}};
+inline constexpr BatchSpec kBatchSpecs[] = {{detail::Source::kHashes, 0},
+                                            {detail::Source::kXxh3, 0},
+                                            {detail::Source::kXxh3, 0x8123456789ABCDEF},
+                                            {detail::Source::kXxh64, 0},
+                                            {detail::Source::kXxh64, 0xFEDCBA9876543218}};
 
 // Random values, and those at the limits: as hashes these select the first and the last block and
 // the first and the last bit of a word.

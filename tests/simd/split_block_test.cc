@@ -23,8 +23,8 @@ constexpr uint64_t kFarBlocks = 2'500'000;
 
 class SplitBlockKernelTest : public BackendTest {
  protected:
-  const SplitBlockKernels& split_block() const { return kernels().split_block; }
-  const SplitBlockKernels& oracle() const { return portable().split_block; }
+  const detail::SplitBlockKernels& split_block() const { return kernels().split_block; }
+  const detail::SplitBlockKernels& oracle() const { return portable().split_block; }
 };
 
 // Blocks at a multiple of 64 bytes, as Storage has them, all bits zero.
@@ -53,7 +53,7 @@ TEST_P(SplitBlockKernelTest, ContainsEqualsPortable) {
     for (const BatchSpec& spec : kBatchSpecs) {
       for (const size_t n : TestSizes()) {
         const GuardedArray<uint64_t> values(RandomValues(n, /*seed=*/n), n % 2);
-        const Batch batch = spec.Make(values.data(), n);
+        const detail::Batch batch = spec.Make(values.data(), n);
         const size_t num_words = BitmapWords(n);
         std::vector<uint64_t> want(num_words);
         oracle().contains(blocks.data(), num_blocks, batch, want.data());
@@ -112,8 +112,8 @@ TEST_P(SplitBlockKernelTest, InsertKeepsTheBitsThatAreThere) {
   want.Randomize(/*seed=*/1);
   got.Randomize(/*seed=*/1);
   const std::vector<uint64_t> values = RandomValues(100, /*seed=*/2);
-  oracle().insert(want.data(), kBlocks, HashBatch(values.data(), values.size()));
-  split_block().insert(got.data(), kBlocks, HashBatch(values.data(), values.size()));
+  oracle().insert(want.data(), kBlocks, detail::HashBatch(values.data(), values.size()));
+  split_block().insert(got.data(), kBlocks, detail::HashBatch(values.data(), values.size()));
   EXPECT_TRUE(got == want);
 }
 
@@ -149,7 +149,7 @@ TEST_P(SplitBlockKernelTest, EveryWordCounts) {
       EXPECT_FALSE(split_block().contains_one(blocks.data(), kBlocks, hash)) << "word " << w;
       const std::vector<uint64_t> hashes(128, hash);
       uint64_t bits[2];
-      split_block().contains(blocks.data(), kBlocks, HashBatch(hashes.data(), 128), bits);
+      split_block().contains(blocks.data(), kBlocks, detail::HashBatch(hashes.data(), 128), bits);
       EXPECT_EQ(bits[0] | bits[1], 0u) << "word " << w;
     }
   }
@@ -168,7 +168,7 @@ TEST_P(SplitBlockKernelTest, OffsetsBeyond4GiBAreNotCutOff) {
   auto* const words = static_cast<uint32_t*>(map);
 
   const std::vector<uint64_t> hashes = RandomValues(300, /*seed=*/4);
-  split_block().insert(words, kBlocks, HashBatch(hashes.data(), 200));
+  split_block().insert(words, kBlocks, detail::HashBatch(hashes.data(), 200));
   for (size_t i = 200; i < 300; ++i) split_block().insert_one(words, kBlocks, hashes[i]);
 
   std::map<uint64_t, std::vector<uint32_t>> want;  // by block
@@ -185,8 +185,8 @@ TEST_P(SplitBlockKernelTest, OffsetsBeyond4GiBAreNotCutOff) {
   std::vector<uint64_t> bits(BitmapWords(300)), want_bits(bits.size());
   std::vector<uint64_t> probes = hashes;
   for (size_t i = 0; i < probes.size(); i += 3) probes[i] ^= 0x20;  // another bit of the same block
-  split_block().contains(words, kBlocks, HashBatch(probes.data(), 300), bits.data());
-  oracle().contains(words, kBlocks, HashBatch(probes.data(), 300), want_bits.data());
+  split_block().contains(words, kBlocks, detail::HashBatch(probes.data(), 300), bits.data());
+  oracle().contains(words, kBlocks, detail::HashBatch(probes.data(), 300), want_bits.data());
   EXPECT_EQ(bits, want_bits);
   EXPECT_LT(portable().popcount(bits.data(), bits.size()), 300u);
   munmap(map, kBytes);

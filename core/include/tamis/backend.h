@@ -9,17 +9,19 @@
 
 namespace tamis {
 
-struct Kernels;     // "tamis/detail/kernels.h"; private to the library
-class Accelerator;  // private to the library
+namespace detail {
+struct Kernels;
+class Accelerator;
+}  // namespace detail
 
 // A value: a name and a table of kernels. Filters built with different backends are bit-equal.
 struct Backend {
-  std::string_view name;         // "AVX2", "NEON", "portable" ...
-  std::string_view description;  // one line for people
-  const Kernels* kernels;        // never null, of static lifetime
+  std::string_view name;           // "AVX2", "NEON", "portable" ...
+  std::string_view description;    // one line for people
+  const detail::Kernels* kernels;  // never null, of static lifetime
   // Not null for a GPU, which an Engine hands lookups to; all else is then done by the kernels,
   // which are those of the best backend without one.
-  std::shared_ptr<Accelerator> (*make_accelerator)() = nullptr;
+  std::shared_ptr<detail::Accelerator> (*make_accelerator)() = nullptr;
 };
 
 // A backend that is compiled in and does not run here, and why.

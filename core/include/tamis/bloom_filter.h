@@ -8,8 +8,7 @@
 #include <string_view>
 
 #include "tamis/bloom.h"
-#include "tamis/detail/kernels.h"
-#include "tamis/filter.h"
+#include "tamis/detail/filter_base.h"
 
 namespace tamis {
 
@@ -18,8 +17,10 @@ namespace tamis {
 // that is in costs k cache misses, one that is not costs two, in a filter that is full.
 //
 // From 64 to 2^53 bits, a multiple of 64.
-class BloomFilter final : public Filter {
+class BloomFilter final : public detail::FilterBase {
  public:
+  static constexpr FilterKind kKind = FilterKind::kBloom;
+
   // Given capacity n and fpr: the bits of BloomBits, and k = max(1, round(m/n ln 2)). Given bytes:
   // as many whole words, and k by the same formula. Throws Error(kInvalidArgument) for options out
   // of range, Error(kOutOfMemory) for more bytes than the machine has, Error(kUnknownBackend) if
@@ -30,10 +31,11 @@ class BloomFilter final : public Filter {
   static BloomFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});
   static BloomFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
 
-  BloomFilter(BloomFilter&&) noexcept = default;
-  BloomFilter& operator=(BloomFilter&&) noexcept = default;
+  BloomFilter(BloomFilter&&) noexcept;
+  BloomFilter& operator=(BloomFilter&&) noexcept;
+  ~BloomFilter() override;
 
-  FilterKind kind() const noexcept override { return FilterKind::kBloom; }
+  FilterKind kind() const noexcept override { return kKind; }
   uint64_t num_bits() const noexcept { return num_bits_; }      // m
   uint32_t num_hashes() const noexcept { return num_hashes_; }  // k, in [1, 64]
   // (1 - e^(-kn/m))^k for n = capacity(): the textbook's rate of a filter that is full.
@@ -58,7 +60,7 @@ class BloomFilter final : public Filter {
   bool Insert(uint64_t key) noexcept { return InsertHash(hasher_(key)); }
   bool Insert(std::string_view key) noexcept { return InsertHash(HashBytes(key, hash_)); }
   bool InsertHash(uint64_t hash) noexcept {
-    if (read_only()) return false;
+    if (storage_.read_only()) return false;
     kernels().insert_one(words(), num_bits_, num_hashes_, hash);
     ++inserted_;
     Changed();
@@ -92,12 +94,14 @@ class BloomFilter final : public Filter {
   BloomFilter(const FilterOptions& options, const Geometry& geometry);
   BloomFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);
 
-  void Probe(const Kernels& kernels, const Batch& batch, uint64_t* bits) const noexcept override;
-  size_t ChangeBatch(Change change, const Kernels& kernels, const Batch& batch, uint64_t first,
-                     Rejects& rejects) noexcept override;
+  void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
+             uint64_t* bits) const noexcept override;
+  size_t ChangeBatch(detail::Change change, const detail::Kernels& kernels,
+                     const detail::Batch& batch, uint64_t first,
+                     detail::Rejects& rejects) noexcept override;
 
   uint64_t* words() const noexcept { return reinterpret_cast<uint64_t*>(storage_.data()); }
-  const BloomKernels& kernels() const noexcept { return backend_->kernels->bloom; }
+  const detail::BloomKernels& kernels() const noexcept { return backend_->kernels->bloom; }
 
   uint64_t num_bits_;
   uint32_t num_hashes_;

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "tamis/counting.h"
-#include "tamis/detail/kernels.h"
 #include "tamis/erasable_filter.h"
 #include "tamis/split_block_filter.h"
 
@@ -27,6 +26,8 @@ namespace tamis {
 // refused.
 class CountingBloomFilter final : public ErasableFilter {
  public:
+  static constexpr FilterKind kKind = FilterKind::kCounting;
+
   // Throws Error(kInvalidArgument) for options out of range, Error(kOutOfMemory) for more bytes
   // than the machine has, Error(kUnknownBackend) if TAMIS_BACKEND names none.
   explicit CountingBloomFilter(const FilterOptions& options);
@@ -36,10 +37,11 @@ class CountingBloomFilter final : public ErasableFilter {
                                   const LoadOptions& options = {});
   static CountingBloomFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
 
-  CountingBloomFilter(CountingBloomFilter&&) noexcept = default;
-  CountingBloomFilter& operator=(CountingBloomFilter&&) noexcept = default;
+  CountingBloomFilter(CountingBloomFilter&&) noexcept;
+  CountingBloomFilter& operator=(CountingBloomFilter&&) noexcept;
+  ~CountingBloomFilter() override;
 
-  FilterKind kind() const noexcept override { return FilterKind::kCounting; }
+  FilterKind kind() const noexcept override { return kKind; }
   uint64_t num_blocks() const noexcept { return num_blocks_; }
   // From the counters that are not 0, whatever their counts: of distinct keys.
   double estimated_count() const noexcept override;
@@ -63,7 +65,7 @@ class CountingBloomFilter final : public ErasableFilter {
   bool Insert(uint64_t key) noexcept { return InsertHash(hasher_(key)); }
   bool Insert(std::string_view key) noexcept { return InsertHash(HashBytes(key, hash_)); }
   bool InsertHash(uint64_t hash) noexcept {
-    if (read_only()) return false;
+    if (storage_.read_only()) return false;
     kernels().insert_one(words(), num_blocks_, hash);
     ++inserted_;
     Changed();
@@ -75,7 +77,7 @@ class CountingBloomFilter final : public ErasableFilter {
   bool Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
   bool Erase(std::string_view key) noexcept { return EraseHash(HashBytes(key, hash_)); }
   bool EraseHash(uint64_t hash) noexcept {
-    if (read_only() || !kernels().erase_one(words(), num_blocks_, hash)) return false;
+    if (storage_.read_only() || !kernels().erase_one(words(), num_blocks_, hash)) return false;
     --inserted_;
     Changed();
     return true;
@@ -98,16 +100,18 @@ class CountingBloomFilter final : public ErasableFilter {
   CountingBloomFilter(const FilterOptions& options, uint64_t num_blocks);
   CountingBloomFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);
 
-  void Probe(const Kernels& kernels, const Batch& batch, uint64_t* bits) const noexcept override;
-  size_t ChangeBatch(Change change, const Kernels& kernels, const Batch& batch, uint64_t first,
-                     Rejects& rejects) noexcept override;
-  std::unique_ptr<BulkWriter> MakeWriter(Change change, const Kernels& kernels, uint64_t n,
-                                         unsigned lanes) override;
-  uint64_t NumParts() const noexcept override { return num_blocks_; }
+  void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
+             uint64_t* bits) const noexcept override;
+  size_t ChangeBatch(detail::Change change, const detail::Kernels& kernels,
+                     const detail::Batch& batch, uint64_t first,
+                     detail::Rejects& rejects) noexcept override;
+  std::unique_ptr<detail::BulkWriter> MakeWriter(detail::Change change,
+                                                 const detail::Kernels& kernels, uint64_t n,
+                                                 unsigned threads) override;
 
   uint64_t* words() const noexcept { return reinterpret_cast<uint64_t*>(storage_.data()); }
   uint64_t num_words() const noexcept { return bytes() / sizeof(uint64_t); }
-  const CountingKernels& kernels() const noexcept { return backend_->kernels->counting; }
+  const detail::CountingKernels& kernels() const noexcept { return backend_->kernels->counting; }
 
   uint64_t num_blocks_;
 };

@@ -104,12 +104,12 @@ TAMIS_HD constexpr Place Unpack(uint64_t packed) {
 // Squared, so that what two moves add to the number of a bucket has as many values as there are
 // pairs of fingerprints. A multiplication alone leaves a few hundred of them at 8 bits, and tables
 // fill to 96% in place of 97.6%.
-inline constexpr uint32_t kPartnerMix = 0x9E3779B1;  // 2^32 / golden ratio, odd
+inline constexpr uint32_t kAlternateMix = 0x9E3779B1;  // 2^32 / golden ratio, odd
 
 // The other bucket of a fingerprint that is in `bucket`, both within its chunk.
-TAMIS_HD constexpr uint32_t PartnerBucket(uint32_t bucket, uint32_t fingerprint,
-                                          uint32_t chunk_buckets) {
-  const uint32_t mixed = fingerprint * fingerprint * kPartnerMix;
+TAMIS_HD constexpr uint32_t AlternateBucket(uint32_t bucket, uint32_t fingerprint,
+                                            uint32_t chunk_buckets) {
+  const uint32_t mixed = fingerprint * fingerprint * kAlternateMix;
   // Odd and below chunk_buckets, which is even.
   const uint32_t sum = static_cast<uint32_t>(uint64_t{mixed} * chunk_buckets >> 32) | 1;
   return sum >= bucket ? sum - bucket : sum + chunk_buckets - bucket;

@@ -61,8 +61,9 @@ class CuckooFilter final : public ErasableFilter {
   // Maps a file, read-only; see SplitBlockBloomFilter::Map.
   static CuckooFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
 
-  CuckooFilter(CuckooFilter&&) noexcept = default;
-  CuckooFilter& operator=(CuckooFilter&&) noexcept = default;
+  CuckooFilter(CuckooFilter&&) noexcept;
+  CuckooFilter& operator=(CuckooFilter&&) noexcept;
+  ~CuckooFilter() override;
 
   FilterKind kind() const noexcept override { return kKind; }
   const cuckoo::Geometry& geometry() const noexcept { return geometry_; }
@@ -91,9 +92,10 @@ class CuckooFilter final : public ErasableFilter {
   bool ContainsHash(uint64_t hash) const noexcept {
     const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry_);
     const Word* const buckets = chunk(place.chunk);
-    const uint32_t partner =
-        cuckoo::PartnerBucket(place.bucket, place.fingerprint, geometry_.chunk_buckets);
-    return cuckoo::PairContains<kBits>(buckets[place.bucket], buckets[partner], place.fingerprint);
+    const uint32_t alternate =
+        cuckoo::AlternateBucket(place.bucket, place.fingerprint, geometry_.chunk_buckets);
+    return cuckoo::PairContains<kBits>(buckets[place.bucket], buckets[alternate],
+                                       place.fingerprint);
   }
 
   // One key. Returns whether it was inserted: not if no room could be made for it, or if the filter
@@ -119,12 +121,14 @@ class CuckooFilter final : public ErasableFilter {
   CuckooFilter(const FilterOptions& options, const cuckoo::Geometry& geometry);
   CuckooFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);
 
-  void Probe(const Kernels& kernels, const Batch& batch, uint64_t* bits) const noexcept override;
-  size_t ChangeBatch(Change change, const Kernels& kernels, const Batch& batch, uint64_t first,
-                     Rejects& rejects) noexcept override;
-  std::unique_ptr<BulkWriter> MakeWriter(Change change, const Kernels& kernels, uint64_t n,
-                                         unsigned lanes) override;
-  bool WriterPays(uint64_t n) const noexcept override;
+  void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
+             uint64_t* bits) const noexcept override;
+  size_t ChangeBatch(detail::Change change, const detail::Kernels& kernels,
+                     const detail::Batch& batch, uint64_t first,
+                     detail::Rejects& rejects) noexcept override;
+  std::unique_ptr<detail::BulkWriter> MakeWriter(detail::Change change,
+                                                 const detail::Kernels& kernels, uint64_t n,
+                                                 unsigned threads) override;
 
   Word* chunk(uint64_t index) const noexcept {
     return reinterpret_cast<Word*>(storage_.data()) + index * geometry_.chunk_buckets;

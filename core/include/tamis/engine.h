@@ -19,6 +19,10 @@
 
 namespace tamis {
 
+namespace detail {
+struct EngineAccess;
+}  // namespace detail
+
 // The threads that one Engine can have.
 inline constexpr unsigned kMaxThreads = 1024;
 
@@ -66,8 +70,6 @@ struct EngineOptions {
   // asks the driver where they are, and those in device memory are looked up there, whatever the
   // calibration says.
   bool device_keys = false;
-  // For tests of the library: a GPU besides those of Backends().
-  std::shared_ptr<Accelerator> accelerator = nullptr;
 };
 
 // What an Engine would do for a call, what else it could do, and why.
@@ -81,9 +83,8 @@ struct Plan {
 };
 
 // Runs bulk calls on several threads. The results are those of the filter's own functions, whatever
-// the number of threads; the backend of the filter plays no part. Unlike the filter's own functions
-// these check the outputs: Error(kInvalidArgument) if one is too small, or if there are more than
-// 2^32 keys for 32-bit indices. They may throw std::bad_alloc, before anything is written.
+// the number of threads; the backend of the filter plays no part. They throw what those throw, and
+// may throw std::bad_alloc, before anything is written.
 //
 // Where the order of keys matters (cuckoo filters), the result is as from one thread in that order.
 //
@@ -136,7 +137,10 @@ class Engine {
   Plan PlanFor(const Filter& filter, uint64_t n, Operation operation = Operation::kContains) const;
 
  private:
+  friend struct detail::EngineAccess;
+
   class Impl;
+  explicit Engine(std::unique_ptr<Impl> impl) noexcept;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -6,24 +6,24 @@
 #include <cstdint>
 #include <span>
 
-#include "tamis/filter.h"
+#include "tamis/detail/filter_base.h"
 
 namespace tamis {
 
 // Erasing takes a key back that was inserted. A key that was never inserted must not be erased: the
 // filter may have it all the same, at the false-positive rate, and would then lose what stands for
 // another key, which is a false negative from there on. Only the caller can know.
-class ErasableFilter : public Filter {
+class ErasableFilter : public detail::FilterBase {
  public:
   // Erases keys in their order, one copy of each. Returns how many were found and erased; none if
   // the filter is read_only().
   size_t Erase(Keys keys) noexcept;
   // The same, and writes the indices of the other keys, ascending, to missing[0 .. n - result).
-  // `missing` needs n elements.
-  size_t Erase(Keys keys, std::span<uint64_t> missing) noexcept;
+  // `missing` needs n elements: Error(kInvalidArgument), with nothing erased, if it has fewer.
+  size_t Erase(Keys keys, std::span<uint64_t> missing);
 
  protected:
-  using Filter::Filter;
+  using FilterBase::FilterBase;
 };
 
 }  // namespace tamis

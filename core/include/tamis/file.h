@@ -16,7 +16,7 @@
 
 namespace tamis {
 
-// The values are part of the file format.
+// The values are part of the file format. filter_kinds.h says what each kind is and can do.
 enum class FilterKind : uint32_t {
   kSplitBlock = 1,
   kCuckoo8 = 2,
@@ -31,11 +31,6 @@ enum class FilterKind : uint32_t {
 const char* FilterKindName(FilterKind kind) noexcept;
 // Sets `kind` to the one of that name. Returns false, and sets nothing, if there is none.
 bool ParseFilterKind(std::string_view name, FilterKind& kind) noexcept;
-
-// All but scalable filters, whose layers are of one of these.
-inline constexpr FilterKind kFilterKinds[] = {FilterKind::kSplitBlock, FilterKind::kCuckoo8,
-                                              FilterKind::kCuckoo12,   FilterKind::kCuckoo16,
-                                              FilterKind::kBloom,      FilterKind::kCounting};
 
 // The header of a file, all of whose fields have passed their checks.
 struct FileHeader {

@@ -9,19 +9,9 @@
 
 #include "tamis/engine.h"
 #include "tamis/file.h"
+#include "tamis/filter_kinds.h"
 
 namespace tamis {
-
-// What a structure can do, or has to.
-struct Abilities {
-  bool erase = false;           // keys can be taken back
-  bool grow = false;            // more keys than planned can come, at the rate that was asked for
-  bool merge = false;           // two of equal shape become the one that has the keys of both
-  bool intersect = false;       // two of equal shape become one that has the keys of both at once
-  bool parallel_build = false;  // the threads of an Engine share the work of building it
-  bool parquet = false;         // its bits are those of a Bloom filter in an Apache Parquet file
-  bool exact = false;           // it is never wrong
-};
 
 struct AbilityInfo {
   const char* name;
@@ -137,15 +127,6 @@ struct FilterPlan {
 // Engine.
 FilterPlan PlanFilters(uint64_t keys, double fpr, const PlanNeeds& needs = {},
                        const EngineOptions* engine = nullptr);
-
-// The bytes of a filter of a kind other than kScalable for `capacity` keys at a rate of `fpr`.
-// Throws Error(kInvalidArgument) if that is out of range.
-uint64_t FilterBytes(FilterKind kind, uint64_t capacity, double fpr);
-
-// The false-positive rate of a filter of a kind other than kScalable and of so many bytes, as
-// FilterBytes gives them, that holds `keys` distinct keys; of a classic one with the number of
-// hashes that is best for them. Throws Error(kInvalidArgument) for kScalable.
-double FilterFpr(FilterKind kind, double keys, uint64_t bytes);
 
 }  // namespace tamis
 

@@ -5,11 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "tamis/any_filter.h"
 #include "tamis/bloom_filter.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/erasable_filter.h"
@@ -45,9 +46,9 @@ struct LayeredFile;  // private to the library
 
 // What a scalable filter is: with layers that can erase, an ErasableFilter.
 template <bool kErases>
-class ScalableBase : public Filter {
+class ScalableBase : public FilterBase {
  protected:
-  using Filter::Filter;
+  using FilterBase::FilterBase;
   virtual bool EraseFromLayers(uint64_t hash) noexcept = 0;
 };
 
@@ -118,8 +119,9 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   static ScalableFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});
   static ScalableFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
 
-  ScalableFilter(ScalableFilter&&) noexcept = default;
-  ScalableFilter& operator=(ScalableFilter&&) noexcept = default;
+  ScalableFilter(ScalableFilter&&) noexcept;
+  ScalableFilter& operator=(ScalableFilter&&) noexcept;
+  ~ScalableFilter() override;
 
   FilterKind kind() const noexcept override { return FilterKind::kScalable; }
   const ScalableOptions& options() const noexcept { return options_; }
@@ -164,18 +166,15 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   ScalableFilter(detail::LayeredFile file, detail::Storage storage, const MemoryOptions& memory,
                  const Backend* backend);
 
-  void Probe(const Kernels& kernels, const Batch& batch, uint64_t* bits) const noexcept override;
-  size_t ChangeBatch(Change change, const Kernels& kernels, const Batch& batch, uint64_t first,
-                     Rejects& rejects) noexcept override;
-  // Keys are written in their order.
-  std::unique_ptr<BulkWriter> MakeWriter(Change, const Kernels&, uint64_t, unsigned) override {
-    return nullptr;
-  }
-  bool WriterPays(uint64_t) const noexcept override { return false; }
+  void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
+             uint64_t* bits) const noexcept override;
+  size_t ChangeBatch(detail::Change change, const detail::Kernels& kernels,
+                     const detail::Batch& batch, uint64_t first,
+                     detail::Rejects& rejects) noexcept override;
 
   bool EraseFromLayers(uint64_t hash) noexcept override;
-  size_t InsertHashes(const Kernels& kernels, const uint64_t* hashes, size_t n, uint64_t first,
-                      Rejects& rejects) noexcept;
+  size_t InsertHashes(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
+                      uint64_t first, detail::Rejects& rejects) noexcept;
   void AddLayer();
   bool TryAddLayer() noexcept;
   // Lets current_ be a layer that is not full. Returns false if there can be none.
@@ -189,6 +188,19 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   size_t current_ = 0;     // layers before it are full
   double error_left_ = 0;  // of options_.fpr, for layers to come
 };
+
+// A scalable filter with layers of the kind asked for: of those whose FilterKindInfo says
+// can_be_layer. Throws Error(kInvalidArgument) for any other kind, and as the constructor does.
+AnyFilter MakeScalableFilter(FilterKind layers, const ScalableOptions& options);
+
+// A scalable filter, whatever the kind of its layers.
+struct ScalableView {
+  ScalableOptions options;
+  std::vector<const Filter*> layers;  // oldest first; as long as the filter is there, and unchanged
+};
+
+// Nothing for a filter that is not scalable.
+std::optional<ScalableView> ViewScalable(const Filter& filter);
 
 extern template class ScalableFilter<SplitBlockBloomFilter>;
 extern template class ScalableFilter<BloomFilter>;

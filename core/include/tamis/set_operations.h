@@ -1,4 +1,4 @@
-// Whether filters can be combined. The operations are members of the classes that have them.
+// Whether filters can be combined, whatever their class. Each class that can has members for it.
 #ifndef TAMIS_SET_OPERATIONS_H_
 #define TAMIS_SET_OPERATIONS_H_
 
@@ -18,6 +18,10 @@ struct MergeCheck {
 // Whether `a` and `b` can be merged or intersected: both must be of the same kind, one that can be
 // merged at all, and agree in geometry, hash and seed.
 MergeCheck CanMerge(const Filter& a, const Filter& b);
+
+// Adds all keys of `other` to `filter`, as the function of its class. Throws Error(kIncompatible)
+// with the reason unless CanMerge(filter, other), Error(kReadOnly).
+void Merge(Filter& filter, const Filter& other);
 
 }  // namespace tamis
 

@@ -7,9 +7,10 @@
 #include <filesystem>
 #include <string_view>
 
-#include "tamis/detail/kernels.h"
-#include "tamis/filter.h"
+#include "tamis/detail/filter_base.h"
+#include "tamis/detail/split_block_inline.h"
 #include "tamis/split_block.h"
+#include "tamis/split_block_view.h"
 
 namespace tamis {
 
@@ -18,8 +19,10 @@ namespace tamis {
 // bits are those of Apache Parquet's Bloom filters if the hash is {HashKind::kXxh64, 0}.
 //
 // From 1 to 2^32 - 1 blocks (128 GiB), any number of them.
-class SplitBlockBloomFilter final : public Filter {
+class SplitBlockBloomFilter final : public detail::FilterBase {
  public:
+  static constexpr FilterKind kKind = FilterKind::kSplitBlock;
+
   // Throws Error(kInvalidArgument) for options out of range, Error(kOutOfMemory) for more bytes
   // than the machine has, Error(kUnknownBackend) if TAMIS_BACKEND names none.
   explicit SplitBlockBloomFilter(const FilterOptions& options);
@@ -33,10 +36,11 @@ class SplitBlockBloomFilter final : public Filter {
   static SplitBlockBloomFilter Map(const std::filesystem::path& path,
                                    const MapOptions& options = {});
 
-  SplitBlockBloomFilter(SplitBlockBloomFilter&&) noexcept = default;
-  SplitBlockBloomFilter& operator=(SplitBlockBloomFilter&&) noexcept = default;
+  SplitBlockBloomFilter(SplitBlockBloomFilter&&) noexcept;
+  SplitBlockBloomFilter& operator=(SplitBlockBloomFilter&&) noexcept;
+  ~SplitBlockBloomFilter() override;
 
-  FilterKind kind() const noexcept override { return FilterKind::kSplitBlock; }
+  FilterKind kind() const noexcept override { return kKind; }
   uint64_t num_blocks() const noexcept { return num_blocks_; }
   double estimated_count() const noexcept override;
   double expected_fpr() const noexcept override;
@@ -46,22 +50,33 @@ class SplitBlockBloomFilter final : public Filter {
   using Filter::Insert;
 
   // One key. Integers are keys by their value widened to 64 bits (see Keys).
-  bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
-  bool Contains(std::string_view key) const noexcept { return ContainsHash(HashBytes(key, hash_)); }
-  bool ContainsHash(uint64_t hash) const noexcept {
-    return kernels().contains_one(words(), num_blocks_, hash);
+  TAMIS_ONE_KEY bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
+  TAMIS_ONE_KEY bool Contains(std::string_view key) const noexcept {
+    return ContainsHash(HashBytes(key, hash_));
+  }
+  TAMIS_ONE_KEY bool ContainsHash(uint64_t hash) const noexcept {
+    return detail::SplitBlockContainsOne(backend_->kernels->split_block, words(), num_blocks_,
+                                         hash);
   }
 
   // One key. Returns true, or false if the filter is read_only().
-  bool Insert(uint64_t key) noexcept { return InsertHash(hasher_(key)); }
-  bool Insert(std::string_view key) noexcept { return InsertHash(HashBytes(key, hash_)); }
-  bool InsertHash(uint64_t hash) noexcept {
-    if (read_only()) return false;
-    kernels().insert_one(words(), num_blocks_, hash);
+  TAMIS_ONE_KEY bool Insert(uint64_t key) noexcept { return InsertHash(hasher_(key)); }
+  TAMIS_ONE_KEY bool Insert(std::string_view key) noexcept {
+    return InsertHash(HashBytes(key, hash_));
+  }
+  TAMIS_ONE_KEY bool InsertHash(uint64_t hash) noexcept {
+    if (storage_.read_only()) return false;
+    detail::SplitBlockInsertOne(backend_->kernels->split_block, words(), num_blocks_, hash);
     ++inserted_;
     Changed();
     return true;
   }
+
+  // The blocks, to be asked, or inserted into, by whoever is handed a view; it is valid as long as
+  // the filter is there and keeps its backend. Throws Error(kReadOnly) for one to insert into if
+  // the filter is read_only(). Copies of the filter on a GPU do not notice what a view inserts.
+  ConstSplitBlockView view() const noexcept;
+  SplitBlockView mutable_view();
 
   // Adds all keys of `other`: the union, bit for bit the filter that would have been built from
   // both sets. Throws Error(kIncompatible) unless blocks and hash are equal, Error(kReadOnly).
@@ -98,13 +113,16 @@ class SplitBlockBloomFilter final : public Filter {
   SplitBlockBloomFilter(const FilterOptions& options, uint64_t num_blocks);
   SplitBlockBloomFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);
 
-  void Probe(const Kernels& kernels, const Batch& batch, uint64_t* bits) const noexcept override;
-  size_t ChangeBatch(Change change, const Kernels& kernels, const Batch& batch, uint64_t first,
-                     Rejects& rejects) noexcept override;
-  uint64_t NumParts() const noexcept override { return num_blocks_; }
+  void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
+             uint64_t* bits) const noexcept override;
+  size_t ChangeBatch(detail::Change change, const detail::Kernels& kernels,
+                     const detail::Batch& batch, uint64_t first,
+                     detail::Rejects& rejects) noexcept override;
+  std::unique_ptr<detail::BulkWriter> MakeWriter(detail::Change change,
+                                                 const detail::Kernels& kernels, uint64_t n,
+                                                 unsigned threads) override;
 
-  uint32_t* words() const noexcept { return reinterpret_cast<uint32_t*>(storage_.data()); }
-  const SplitBlockKernels& kernels() const noexcept { return backend_->kernels->split_block; }
+  TAMIS_HD uint32_t* words() const noexcept { return reinterpret_cast<uint32_t*>(storage_.data()); }
 
   uint64_t num_blocks_;
 };

@@ -14,6 +14,7 @@
 #include "tamis/error.h"
 #include "tamis/file.h"
 #include "tamis/filter.h"
+#include "tamis/filter_kinds.h"
 #include "tamis/hash.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
@@ -22,6 +23,7 @@
 #include "tamis/set_operations.h"
 #include "tamis/sizing.h"
 #include "tamis/split_block_filter.h"
+#include "tamis/split_block_view.h"
 #include "tamis/version.h"
 
 #endif  // TAMIS_TAMIS_H_

@@ -4,21 +4,29 @@
 #define TAMIS_CORE_SRC_BACKEND_PROVIDERS_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tamis/backend.h"
+#include "tamis/detail/kernels.h"
 
-namespace tamis {
+namespace tamis::detail {
 
-extern const Kernels kPortableKernels;
+Kernels PortableKernels();
+
+struct ProvidedBackend {
+  std::string_view name;
+  std::string_view description;
+  Kernels kernels;
+};
 
 // Those Highway backends that run on this machine, best first. Defined where TAMIS_HAVE_SIMD is 1.
-std::vector<Backend> SimdBackends();
+std::vector<ProvidedBackend> SimdBackends();
 
 // The GPU, if one works, with these kernels for what it does not do; else nothing, and why. Defined
 // where TAMIS_HAVE_CUDA is 1.
 std::vector<Backend> CudaBackends(const Kernels& host_kernels, std::string* why);
 
-}  // namespace tamis
+}  // namespace tamis::detail
 
 #endif  // TAMIS_CORE_SRC_BACKEND_PROVIDERS_H_

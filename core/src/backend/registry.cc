@@ -1,5 +1,6 @@
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/src/backend/providers.h"
@@ -10,6 +11,7 @@ namespace tamis {
 namespace {
 
 struct Registry {
+  std::vector<detail::ProvidedBackend> provided;
   std::vector<Backend> backends;
   std::vector<MissingBackend> missing;
 };
@@ -17,13 +19,16 @@ struct Registry {
 Registry MakeRegistry() {
   Registry made;
 #if TAMIS_HAVE_SIMD
-  made.backends = SimdBackends();
+  made.provided = detail::SimdBackends();
 #endif
-  made.backends.push_back(
-      {"portable", "plain C++, the reference for all others", &kPortableKernels});
+  made.provided.push_back(
+      {"portable", "plain C++, the reference for all others", detail::PortableKernels()});
+  for (const detail::ProvidedBackend& backend : made.provided) {
+    made.backends.push_back({backend.name, backend.description, &backend.kernels});
+  }
 #if TAMIS_HAVE_CUDA
   std::string why;
-  const std::vector<Backend> gpus = CudaBackends(*made.backends.front().kernels, &why);
+  const std::vector<Backend> gpus = detail::CudaBackends(*made.backends.front().kernels, &why);
   if (gpus.empty()) made.missing.push_back({"CUDA", why});
   // Never the first, which is the one that filters use by themselves.
   made.backends.insert(made.backends.end() - (made.backends.size() > 1 ? 1 : 0), gpus.begin(),
@@ -33,7 +38,8 @@ Registry MakeRegistry() {
 }
 
 const Registry& TheRegistry() {
-  static const Registry registry = MakeRegistry();
+  // Never destroyed: filters of static lifetime may be asked after it would be.
+  static const Registry& registry = *new Registry(MakeRegistry());
   return registry;
 }
 

@@ -1,39 +1,39 @@
-// Bulk changes that are ordered by the part of the filter a key falls in, on one or more threads.
+// Bulk changes that are ordered by the region of the filter a key falls in, on one or more threads.
 #ifndef TAMIS_CORE_SRC_BULK_BULK_WRITER_H_
 #define TAMIS_CORE_SRC_BULK_BULK_WRITER_H_
 
 #include <cstddef>
 #include <cstdint>
 
+#include "tamis/detail/batch.h"
 #include "tamis/detail/change.h"
-#include "tamis/detail/kernels.h"
 
-namespace tamis {
+namespace tamis::detail {
 
-// Works in rounds: all keys of a round are added, through one lane for each thread; then all tasks
-// are run, in any order and at the same time; then the round is ended.
+// Takes the keys of a call in slices: all keys of a slice are added, by the threads that share the
+// work; then all tasks are run, in any order and at the same time; then the slice is ended.
 class BulkWriter {
  public:
   virtual ~BulkWriter() = default;
 
-  // The most keys that a round can take, a multiple of 64.
-  virtual uint64_t round_keys() const noexcept = 0;
-  // Whether the result depends on the order of keys. If so, lane 0 must be given the first keys of
-  // the round, lane 1 the next ones and so on, each in their order.
+  // The most keys that a slice can have, a multiple of 64.
+  virtual uint64_t max_slice_keys() const noexcept = 0;
+  // Whether the result depends on the order of keys. If so, thread 0 must add the first keys of the
+  // slice, thread 1 the next ones and so on, each in their order.
   virtual bool in_order() const noexcept = 0;
 
-  // Adds keys, the first of which has this index in the whole call. A lane is for one thread at a
-  // time.
-  virtual void Add(unsigned lane, const Batch& batch, uint64_t index) noexcept = 0;
+  // Adds keys, the first of which has this index in the whole call. Calls for different threads may
+  // run at the same time.
+  virtual void Add(unsigned thread, const Batch& batch, uint64_t index) noexcept = 0;
 
   virtual size_t num_tasks() const noexcept = 0;
   virtual void Run(size_t task) noexcept = 0;
 
-  // Returns how many keys of the round could not be inserted or erased, and adds their indices to
+  // Returns how many keys of the slice could not be inserted or erased, and adds their indices to
   // `rejects`, ascending.
-  virtual uint64_t EndRound(Rejects& rejects) noexcept = 0;
+  virtual uint64_t EndSlice(Rejects& rejects) noexcept = 0;
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail
 
 #endif  // TAMIS_CORE_SRC_BULK_BULK_WRITER_H_

@@ -11,7 +11,7 @@
 #include "tamis/filter.h"
 #include "tamis/keys.h"
 
-namespace tamis {
+namespace tamis::detail {
 
 // Thread-safe; calls may take turns. Cheap to make: what costs is done by the first lookup.
 class Accelerator {
@@ -36,6 +36,6 @@ class Accelerator {
   virtual void ForEachBits(const Filter& filter, const Keys& keys, const Deliver& deliver) = 0;
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail
 
 #endif  // TAMIS_CORE_SRC_ENGINE_ACCELERATOR_H_

@@ -3,7 +3,7 @@
 #include <new>
 #include <system_error>
 
-namespace tamis {
+namespace tamis::detail {
 
 ThreadPool::~ThreadPool() {
   {
@@ -62,4 +62,4 @@ void ThreadPool::Work() {
   }
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail

@@ -10,7 +10,9 @@
 #include <type_traits>
 #include <vector>
 
-namespace tamis {
+#include "core/src/bulk/change_loop.h"
+
+namespace tamis::detail {
 
 // Thread-safe: calls for several threads take turns. None is under way when it is destroyed.
 class ThreadPool {
@@ -61,6 +63,22 @@ class ThreadPool {
   std::vector<std::jthread> workers_;  // last: joined while the members above are still there
 };
 
-}  // namespace tamis
+// The threads of a pool that share one call.
+class PoolWorkers final : public Workers {
+ public:
+  PoolWorkers(ThreadPool& pool, unsigned threads) : pool_(pool), threads_(threads) {}
+
+  unsigned threads() const noexcept override { return threads_; }
+  void ForEachTask(size_t tasks, FunctionRef<void(size_t, unsigned)> work) override {
+    pool_.ParallelFor(tasks, threads_,
+                      [&](size_t task, unsigned thread) noexcept { work(task, thread); });
+  }
+
+ private:
+  ThreadPool& pool_;
+  unsigned threads_;
+};
+
+}  // namespace tamis::detail
 
 #endif  // TAMIS_CORE_SRC_ENGINE_THREAD_POOL_H_

@@ -8,44 +8,10 @@
 #include <cassert>
 #include <cstring>
 
-#include "core/src/filters/scalable/scalable_file.h"
-#include "tamis/bloom.h"
-#include "tamis/counting.h"
-#include "tamis/cuckoo.h"
-#include "tamis/split_block.h"
+#include "core/src/file/field_check.h"
+#include "core/src/file/file_kind.h"
 
-namespace tamis {
-
-const char* FilterKindName(FilterKind kind) noexcept {
-  switch (kind) {
-    case FilterKind::kSplitBlock:
-      return "split-block";
-    case FilterKind::kCuckoo8:
-      return "cuckoo8";
-    case FilterKind::kCuckoo12:
-      return "cuckoo12";
-    case FilterKind::kCuckoo16:
-      return "cuckoo16";
-    case FilterKind::kBloom:
-      return "bloom";
-    case FilterKind::kCounting:
-      return "counting";
-    case FilterKind::kScalable:
-      return "scalable";
-  }
-  return "unknown";
-}
-
-bool ParseFilterKind(std::string_view name, FilterKind& kind) noexcept {
-  for (const FilterKind known : kFilterKinds) {
-    if (name != FilterKindName(known)) continue;
-    kind = known;
-    return true;
-  }
-  return false;
-}
-
-namespace detail {
+namespace tamis::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -80,104 +46,7 @@ std::string Hex(uint64_t value) {
   return digits;
 }
 
-// Checks on the fields of one header, all of which say where the field is.
-struct Checker {
-  const fs::path& path;
-  uint64_t start = 0;  // of the header in the file
-
-  [[noreturn]] void Fail(ErrorCode code, const std::string& field, uint64_t at,
-                         const std::string& problem) const {
-    ThrowFormatError(path, code, field, start + at, problem);
-  }
-
-  void Equal(const std::string& field, uint64_t at, uint64_t value, uint64_t wanted,
-             ErrorCode code = ErrorCode::kCorrupt) const {
-    if (value != wanted) {
-      Fail(code, field, at, "is " + std::to_string(value) + ", must be " + std::to_string(wanted));
-    }
-  }
-
-  void InRange(const std::string& field, uint64_t at, uint64_t value, uint64_t min,
-               uint64_t max) const {
-    if (value < min || value > max) {
-      Fail(ErrorCode::kCorrupt, field, at,
-           "is " + std::to_string(value) + ", out of range [" + std::to_string(min) + ", " +
-               std::to_string(max) + "]");
-    }
-  }
-};
-
-template <int kBits>
-uint64_t CheckCuckoo(const FileHeader& header, const Checker& check) {
-  const auto& [chunks, chunk_buckets, unused] = header.geometry;
-  check.InRange("chunks", offset::kGeometry, chunks, 1, cuckoo::kMaxChunks);
-  check.InRange("chunk buckets", offset::kGeometry + 8, chunk_buckets, 2,
-                cuckoo::kMaxChunkBuckets<kBits>);
-  if (chunk_buckets % 2 != 0) {
-    check.Fail(ErrorCode::kCorrupt, "chunk buckets", offset::kGeometry + 8,
-               "is " + std::to_string(chunk_buckets) + ", must be even");
-  }
-  check.Equal("geometry[2]", offset::kGeometry + 16, unused, 0);
-  const uint64_t buckets = chunks * chunk_buckets;
-  check.InRange("inserted", offset::kInserted, header.inserted, 0,
-                buckets * cuckoo::Bucket<kBits>::kSlots);
-  return buckets * sizeof(cuckoo::Word<kBits>);
-}
-
-// The layers say what the payload's length is, which is for the reader of the file to check.
-uint64_t CheckScalable(const FileHeader& header, const Checker& check) {
-  const auto& [layers, layer_kind, unused] = header.geometry;
-  check.InRange("layers", offset::kGeometry, layers, 1, scalable::kMaxLayers);
-  if (!IsLayerKind(layer_kind)) {
-    check.Fail(ErrorCode::kUnsupported, "layer kind", offset::kGeometry + 8,
-               "is " + std::to_string(layer_kind) + ", which layers cannot be of");
-  }
-  check.Equal("geometry[2]", offset::kGeometry + 16, unused, 0);
-  check.InRange("payload length", offset::kPayloadLength, header.payload_bytes,
-                kOptionsBytes + layers * LayerFileBytes(1), uint64_t{1} << 62);
-  return header.payload_bytes;
-}
-
-// Checks the geometry, whose meaning and limits depend on the kind of filter, and what follows from
-// it, and returns the bytes of payload that it calls for. A new kind of filter adds a case here.
-uint64_t CheckGeometry(const FileHeader& header, const Checker& check) {
-  const auto& geometry = header.geometry;
-  switch (header.kind) {
-    case FilterKind::kSplitBlock:
-      check.InRange("blocks", offset::kGeometry, geometry[0], 1, split_block::kMaxBlocks);
-      check.Equal("geometry[1]", offset::kGeometry + 8, geometry[1], 0);
-      check.Equal("geometry[2]", offset::kGeometry + 16, geometry[2], 0);
-      return geometry[0] * split_block::kBlockBytes;
-    case FilterKind::kCuckoo8:
-      return CheckCuckoo<8>(header, check);
-    case FilterKind::kCuckoo12:
-      return CheckCuckoo<12>(header, check);
-    case FilterKind::kCuckoo16:
-      return CheckCuckoo<16>(header, check);
-    case FilterKind::kBloom:
-      check.InRange("bits", offset::kGeometry, geometry[0], bloom::kWordBits, bloom::kMaxBits);
-      if (geometry[0] % bloom::kWordBits != 0) {
-        check.Fail(ErrorCode::kCorrupt, "bits", offset::kGeometry,
-                   "is " + std::to_string(geometry[0]) + ", must be a multiple of " +
-                       std::to_string(bloom::kWordBits));
-      }
-      check.InRange("hashes", offset::kGeometry + 8, geometry[1], 1, bloom::kMaxHashes);
-      check.Equal("geometry[2]", offset::kGeometry + 16, geometry[2], 0);
-      return geometry[0] / 8;
-    case FilterKind::kCounting:
-      check.InRange("blocks", offset::kGeometry, geometry[0], 1, counting::kMaxBlocks);
-      check.Equal("geometry[1]", offset::kGeometry + 8, geometry[1], 0);
-      check.Equal("geometry[2]", offset::kGeometry + 16, geometry[2], 0);
-      return geometry[0] * counting::kBlockBytes;
-    case FilterKind::kScalable:
-      return CheckScalable(header, check);
-  }
-  check.Fail(ErrorCode::kUnsupported, "filter kind", offset::kFilterKind,
-             "is " + std::to_string(static_cast<uint32_t>(header.kind)) +
-                 ", which this version of the library does not know");
-}
-
-void CheckMagic(std::span<const std::byte> start, const Checker& check) {
+void CheckMagic(std::span<const std::byte> start, const FieldCheck& check) {
   if (std::memcmp(start.data(), kMagic, std::min(sizeof(kMagic), start.size())) != 0) {
     check.Fail(ErrorCode::kCorrupt, "magic", offset::kMagic,
                "the file does not begin as a tamis file does");
@@ -213,7 +82,7 @@ HeaderBytes EncodeHeader(const FileHeader& header) {
 
 FileHeader DecodeHeader(std::span<const std::byte> start, uint64_t file_bytes,
                         const fs::path& path) {
-  const Checker check{path};
+  const FieldCheck check{path};
   assert(start.size() == std::min<uint64_t>(file_bytes, kHeaderBytes));
   if (file_bytes > 0) CheckMagic(start, check);
   if (file_bytes < kHeaderBytes) {
@@ -222,7 +91,7 @@ FileHeader DecodeHeader(std::span<const std::byte> start, uint64_t file_bytes,
                    std::to_string(kHeaderBytes));
   }
   const FileHeader header = DecodeHeaderAt(start, 0, path);
-  // No overflow: CheckGeometry has bounded the payload.
+  // No overflow: check_geometry has bounded the payload.
   const uint64_t expected = kHeaderBytes + header.payload_bytes;
   if (file_bytes != expected) {
     check.Fail(ErrorCode::kCorrupt, "file length", std::min(file_bytes, expected),
@@ -234,7 +103,7 @@ FileHeader DecodeHeader(std::span<const std::byte> start, uint64_t file_bytes,
 
 FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
                           const fs::path& path) {
-  const Checker check{path, header_at};
+  const FieldCheck check{path, header_at};
   CheckMagic(start, check);
   // The version comes before the checksum, which other versions might keep elsewhere.
   FileHeader header;
@@ -259,7 +128,13 @@ FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
   header.payload_bytes = Get<uint64_t>(start, offset::kPayloadLength);
   header.payload_checksum = Get<decltype(header.payload_checksum)>(start, offset::kPayloadChecksum);
 
-  const uint64_t payload_bytes = CheckGeometry(header, check);
+  const FileKind* const kind = FindFileKind(header.kind);
+  if (kind == nullptr) {
+    check.Fail(ErrorCode::kUnsupported, "filter kind", offset::kFilterKind,
+               "is " + std::to_string(static_cast<uint32_t>(header.kind)) +
+                   ", which this version of the library does not know");
+  }
+  const uint64_t payload_bytes = kind->check_geometry(header, check);
   if (header.hash.kind != HashKind::kXxh3 && header.hash.kind != HashKind::kXxh64) {
     check.Fail(ErrorCode::kUnsupported, "hash kind", offset::kHashKind,
                "is " + std::to_string(static_cast<uint32_t>(header.hash.kind)) +
@@ -283,5 +158,4 @@ void RequireKind(const FileHeader& header, FilterKind kind, const fs::path& path
   }
 }
 
-}  // namespace detail
-}  // namespace tamis
+}  // namespace tamis::detail

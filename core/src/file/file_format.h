@@ -56,6 +56,18 @@ FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
                                    const std::string& check, uint64_t offset,
                                    const std::string& problem);
 
+// A payload in a file.
+struct Extent {
+  FileHeader header;
+  uint64_t header_at = 0;  // in bytes from the start of the file
+
+  uint64_t payload_at() const noexcept { return header_at + kHeaderBytes; }
+  uint64_t payload_end() const noexcept { return payload_at() + header.payload_bytes; }
+};
+
+// The bytes of a payload that another filter follows: the next header is at a multiple of 64.
+constexpr uint64_t PaddedBytes(uint64_t payload_bytes) { return (payload_bytes + 63) / 64 * 64; }
+
 struct OpenedFile {
   FileHeader header;
   Storage storage;
@@ -64,13 +76,13 @@ struct OpenedFile {
 // The header that SaveFile writes for this payload.
 FileHeader CompleteHeader(const FileHeader& header, std::span<const std::byte> payload);
 
-// Reads a whole file of that kind, not scalable, into memory of its own and verifies all of it.
+// Reads a whole file of that kind, without layers, into memory of its own and verifies all of it.
 // Nothing is allocated before the header has been found right, so a file cannot ask for more memory
 // than it has bytes itself.
 OpenedFile LoadFile(const std::filesystem::path& path, FilterKind kind,
                     const MemoryOptions& memory);
 
-// Maps a file of that kind, not scalable, read-only. A file that is cut short while it is mapped
+// Maps a file of that kind, without layers, read-only. A file that is cut short while it is mapped
 // raises SIGBUS where its missing pages are probed, and nothing but not doing so helps: SaveFile
 // replaces files, never shortens them.
 OpenedFile MapFile(const std::filesystem::path& path, FilterKind kind, Verify verify);

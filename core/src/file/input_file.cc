@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <cassert>
+
 namespace tamis::detail {
 namespace {
 
@@ -28,31 +30,9 @@ InputFile::InputFile(const fs::path& path) : path_(path), fd_(OpenToRead(path)) 
   const std::span have = std::span(start).first(std::min<uint64_t>(bytes_, kHeaderBytes));
   Read(have, 0);
   header_ = DecodeHeader(have, bytes_, path);
-  if (header_.kind == FilterKind::kScalable) {
-    ReadLayerHeaders();
-  } else {
-    extents_ = {{header_, 0}};
-  }
-}
-
-void InputFile::ReadLayerHeaders() {
-  OptionsBytes options;
-  Read(options, kHeaderBytes);
-  options_ = DecodeOptions(options, path_);
-  uint64_t at = offset::kLayers;
-  for (uint64_t i = 0; i < header_.geometry[0]; ++i) {
-    if (bytes_ - at < kHeaderBytes) {
-      ThrowFormatError(path_, ErrorCode::kCorrupt, "layers", offset::kGeometry,
-                       "is " + std::to_string(header_.geometry[0]) + ", and there is no room for " +
-                           "the header of layer " + std::to_string(i + 1));
-    }
-    HeaderBytes start;
-    Read(start, at);
-    extents_.push_back({DecodeHeaderAt(start, at, path_), at});
-    CheckLayer(header_, extents_.back(), bytes_, path_);
-    at += LayerFileBytes(extents_.back().header.payload_bytes);
-  }
-  CheckLayers(header_, options_, extents_, bytes_, path_);
+  kind_ = FindFileKind(header_.kind);
+  extents_ =
+      kind_->read_layers != nullptr ? kind_->read_layers(*this) : std::vector<Extent>{{header_, 0}};
 }
 
 void InputFile::Read(std::span<std::byte> out, uint64_t offset) const {
@@ -71,8 +51,8 @@ void InputFile::Read(std::span<std::byte> out, uint64_t offset) const {
 }
 
 void InputFile::ReadBetween(uint64_t begin, uint64_t end, Checksum& checksum) const {
-  // The options, a header, and the padding before it.
-  std::byte bytes[kOptionsBytes + kHeaderBytes];
+  assert(end - begin <= kMaxBetween);
+  std::byte bytes[kMaxBetween];
   const std::span have = std::span(bytes).first(end - begin);
   Read(have, begin);
   checksum.Update(have);

@@ -4,25 +4,12 @@
 #include <cstring>
 #include <string>
 
+#include "core/src/filters/kinds.h"
 #include "tamis/error.h"
 #include "tamis/set_operations.h"
 
 namespace tamis {
 namespace {
-
-// The size of a filter that can be merged in words; empty for kinds that cannot.
-std::string Shape(const FileHeader& header) {
-  const auto& geometry = header.geometry;
-  switch (header.kind) {
-    case FilterKind::kSplitBlock:
-    case FilterKind::kCounting:
-      return std::to_string(geometry[0]) + " blocks";
-    case FilterKind::kBloom:
-      return std::to_string(geometry[0]) + " bits with " + std::to_string(geometry[1]) + " hashes";
-    default:
-      return {};
-  }
-}
 
 std::string HashText(const HashSpec& hash) {
   return std::string(HashKindName(hash.kind)) + " with seed " + std::to_string(hash.seed);
@@ -37,17 +24,23 @@ MergeCheck CanMerge(const Filter& a, const Filter& b) {
     return {std::string("filters of kinds ") + FilterKindName(x.kind) + " and " +
             FilterKindName(y.kind) + " cannot be merged"};
   }
-  if (Shape(x).empty()) {
+  const detail::Kind& kind = detail::KindOf(x.kind);
+  if (kind.info.no_merge != nullptr) {
     return {std::string("filters of kind ") + FilterKindName(x.kind) + " cannot be merged"};
   }
   if (x.geometry != y.geometry) {
-    return {"filters of " + Shape(x) + " and " + Shape(y) + " cannot be merged"};
+    return {"filters of " + kind.shape(x) + " and " + kind.shape(y) + " cannot be merged"};
   }
   if (x.hash != y.hash) {
     return {"filters of hash " + HashText(x.hash) + " and " + HashText(y.hash) +
             " cannot be merged"};
   }
   return {};
+}
+
+void Merge(Filter& filter, const Filter& other) {
+  detail::RequireMergeable(filter, other);
+  detail::KindOf(filter.kind()).merge(filter, other);
 }
 
 namespace detail {

@@ -1,16 +1,21 @@
 #include "tamis/erasable_filter.h"
 
-#include <cassert>
+#include "core/src/bulk/outputs.h"
+#include "core/src/filters/filter_access.h"
 
 namespace tamis {
 
+using detail::Change;
+using detail::FilterAccess;
+using detail::Rejects;
+
 size_t ErasableFilter::Erase(Keys keys) noexcept {
-  return ChangeAll(Change::kErase, keys, Rejects());
+  return FilterAccess::ChangeKeys(*this, Change::kErase, keys, Rejects());
 }
 
-size_t ErasableFilter::Erase(Keys keys, std::span<uint64_t> missing) noexcept {
-  assert(missing.size() >= keys.size());
-  return ChangeAll(Change::kErase, keys, Rejects(missing));
+size_t ErasableFilter::Erase(Keys keys, std::span<uint64_t> missing) {
+  detail::RequireRoom(missing, keys.size());
+  return FilterAccess::ChangeKeys(*this, Change::kErase, keys, Rejects(missing));
 }
 
 }  // namespace tamis

@@ -1,4 +1,4 @@
-// What the parts of the library that keep copies of a filter elsewhere may do to it.
+// What other rooms of the library may do with a filter that users may not.
 #ifndef TAMIS_CORE_SRC_FILTERS_FILTER_ACCESS_H_
 #define TAMIS_CORE_SRC_FILTERS_FILTER_ACCESS_H_
 
@@ -6,9 +6,10 @@
 #include <cstdint>
 #include <span>
 
-#include "tamis/filter.h"
+#include "core/src/bulk/change_loop.h"
+#include "tamis/detail/filter_base.h"
 
-namespace tamis {
+namespace tamis::detail {
 
 struct FilterAccess {
   // Equal for the same filter, wherever it was moved, as long as nothing changes it.
@@ -19,20 +20,42 @@ struct FilterAccess {
     friend bool operator==(const Version&, const Version&) = default;
   };
   static Version VersionOf(const Filter& filter) noexcept {
-    return {filter.identity_, filter.changes_};
+    return {Base(filter).identity_, Base(filter).changes_};
   }
 
   // Throws Error(kReadOnly).
-  static std::span<std::byte> WritablePayload(Filter& filter) {
-    filter.RequireWritable();
-    filter.Changed();
-    return {filter.storage_.data(), filter.storage_.size()};
-  }
+  static std::span<std::byte> WritablePayload(Filter& filter);
   static void SetInserted(Filter& filter, uint64_t inserted) noexcept {
-    filter.inserted_ = inserted;
+    Base(filter).inserted_ = inserted;
   }
+
+  static void Probe(const Filter& filter, const Kernels& kernels, const Batch& batch,
+                    uint64_t* bits) noexcept {
+    Base(filter).Probe(kernels, batch, bits);
+  }
+  // For a filter that is part of another: counts the keys, too.
+  static size_t ChangeBatch(Filter& filter, Change change, const Kernels& kernels,
+                            const Batch& batch, uint64_t first, Rejects& rejects) noexcept;
+
+  // A whole call, as ChangeByAll has it. Returns for how many keys it was possible: none if the
+  // filter is read_only().
+  static uint64_t ChangeFrom(Filter& filter, Change change, const Kernels& kernels, uint64_t n,
+                             const BatchSource& source, bool partitioned, Workers& workers,
+                             uint64_t slice_keys, Rejects rejects) noexcept;
+  // The same for keys that are there, on the calling thread, with the filter's own backend and in
+  // the way that the default figures favour.
+  static size_t ChangeKeys(Filter& filter, Change change, const Keys& keys,
+                           Rejects rejects) noexcept;
+
+ private:
+  // Every filter derives from it: Filter has no other friend.
+  static FilterBase& Base(Filter& filter) noexcept { return static_cast<FilterBase&>(filter); }
+  static const FilterBase& Base(const Filter& filter) noexcept {
+    return static_cast<const FilterBase&>(filter);
+  }
+  static void CountChange(FilterBase& filter, Change change, uint64_t keys) noexcept;
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail
 
 #endif  // TAMIS_CORE_SRC_FILTERS_FILTER_ACCESS_H_

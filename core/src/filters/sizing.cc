@@ -13,7 +13,7 @@ namespace tamis {
 
 namespace sb = split_block;
 
-void CheckFpr(double fpr) {
+void detail::CheckFpr(double fpr) {
   if (fpr >= kMinFpr && fpr <= kMaxFpr) return;  // false for NaN, too
   std::ostringstream message;
   message << "false-positive rate " << fpr << " is out of range [" << kMinFpr << ", " << kMaxFpr
@@ -60,7 +60,7 @@ using Fpr = double (*)(double keys, uint64_t num_blocks);
 // most sb::kMaxBlocks.
 uint64_t FewestBlocks(Fpr rate, const char* kind, uint64_t block_bytes, uint64_t capacity,
                       double fpr) {
-  CheckFpr(fpr);
+  detail::CheckFpr(fpr);
   const double keys = static_cast<double>(capacity);
   if (rate(keys, sb::kMaxBlocks) > fpr) {
     std::ostringstream message;
@@ -69,19 +69,19 @@ uint64_t FewestBlocks(Fpr rate, const char* kind, uint64_t block_bytes, uint64_t
             << " blocks (" << ((block_bytes << 32) >> 30) << " GiB)";
     throw Error(ErrorCode::kInvalidArgument, message.str());
   }
-  return FirstThatHolds(1, sb::kMaxBlocks,
-                        [&](uint64_t blocks) { return rate(keys, blocks) <= fpr; });
+  return detail::FirstThatHolds(1, sb::kMaxBlocks,
+                                [&](uint64_t blocks) { return rate(keys, blocks) <= fpr; });
 }
 
 uint64_t MostKeys(Fpr rate, uint64_t num_blocks, double fpr) {
-  CheckFpr(fpr);
+  detail::CheckFpr(fpr);
   if (num_blocks < 1 || num_blocks > sb::kMaxBlocks) {
     throw Error(ErrorCode::kInvalidArgument, std::to_string(num_blocks) +
                                                  " blocks are out of range [1, " +
                                                  std::to_string(sb::kMaxBlocks) + "]");
   }
   // 1024 keys a block leave hardly a slot free: more than any rate allowed.
-  return LastThatHolds(1, 1024 * num_blocks, [&](uint64_t keys) {
+  return detail::LastThatHolds(1, 1024 * num_blocks, [&](uint64_t keys) {
     return rate(static_cast<double>(keys), num_blocks) <= fpr;
   });
 }

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace tamis {
+namespace tamis::detail {
 
 // Throws Error(kInvalidArgument) unless fpr is in [kMinFpr, kMaxFpr].
 void CheckFpr(double fpr);
@@ -37,6 +37,6 @@ uint64_t FirstThatHolds(uint64_t low, uint64_t high, const Holds& holds) {
   return low;
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail
 
 #endif  // TAMIS_CORE_SRC_FILTERS_SIZING_CHECKS_H_

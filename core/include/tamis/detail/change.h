@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace tamis {
+namespace tamis::detail {
 
 enum class Change : uint8_t { kInsert, kErase };
 
@@ -15,6 +15,8 @@ class Rejects {
   Rejects() = default;
   explicit Rejects(std::span<uint64_t> out) : next_(out.data()) {}
 
+  // Whether somebody asked.
+  bool wanted() const noexcept { return next_ != nullptr; }
   // Where the next index goes; nullptr if nobody asked.
   uint64_t* next() const noexcept { return next_; }
   void Add(uint64_t index) noexcept {
@@ -25,6 +27,6 @@ class Rejects {
   uint64_t* next_ = nullptr;  // nullptr: nobody asked
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail
 
 #endif  // TAMIS_DETAIL_CHANGE_H_

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "tamis/hd.h"
 #include "tamis/memory.h"
 
 namespace tamis::detail {
@@ -32,9 +33,9 @@ class Storage {
   }
   ~Storage();
 
-  std::byte* data() const noexcept { return data_; }
-  uint64_t size() const noexcept { return size_; }
-  bool read_only() const noexcept { return read_only_; }
+  TAMIS_HD std::byte* data() const noexcept { return data_; }
+  TAMIS_HD uint64_t size() const noexcept { return size_; }
+  TAMIS_HD bool read_only() const noexcept { return read_only_; }
 
  private:
   void Swap(Storage& other) noexcept;

@@ -6,11 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/src/engine/engine_access.h"
+#include "core/src/filters/kinds.h"
+#include "tamis/any_filter.h"
 #include "tamis/backend.h"
-#include "tamis/cuckoo_filter.h"
 #include "tamis/engine.h"
 #include "tamis/error.h"
-#include "tamis/split_block_filter.h"
 
 namespace tamis {
 namespace detail {
@@ -34,25 +35,14 @@ double MedianSeconds(const Call& call) {
   return std::max(seconds[kRepetitions / 2], kLeastSeconds);
 }
 
-std::unique_ptr<Filter> MakeFilter(FilterKind kind, uint64_t bytes) {
-  if (kind == FilterKind::kSplitBlock) {
-    return std::make_unique<SplitBlockBloomFilter>(FilterOptions{.bytes = bytes});
-  }
-  if (kind == FilterKind::kCuckoo16) {
-    return std::make_unique<CuckooFilter<16>>(FilterOptions{.bytes = bytes});
-  }
-  return nullptr;  // no GPU takes it
-}
-
 }  // namespace
 
 void MeasureDevice(const Backend& backend, const std::shared_ptr<Accelerator>& accelerator,
                    uint64_t keys, Calibration& calibration) {
   EngineOptions options;
-  options.accelerator = accelerator;
   options.pin = PlanStep{&backend, 1, false, 0, 0};
   options.calibration.points = {{std::string(backend.name), 1, 1, 1, 1}};  // it is the only way
-  const Engine engine(std::move(options));
+  const Engine engine = EngineAccess::Make(std::move(options), accelerator);
   // Keys of any values: the filters are empty, which costs a GPU no less than full ones.
   std::vector<uint64_t> many(keys);
   for (uint64_t i = 0; i < keys; ++i) many[i] = i * 0x9E3779B97F4A7C15;
@@ -67,8 +57,9 @@ void MeasureDevice(const Backend& backend, const std::shared_ptr<Accelerator>& a
   uint64_t largest = 0;
   for (const CostPoint& of_host : host) {
     if (of_host.backend != Backends().front().name) continue;
-    const std::unique_ptr<Filter> filter = MakeFilter(of_host.kind, of_host.filter_bytes);
-    if (!filter) continue;
+    const Kind& kind = KindOf(of_host.kind);
+    if (!kind.calibration.on_device) continue;
+    const AnyFilter filter = kind.make({.bytes = of_host.filter_bytes});
     ask(*filter, keys);  // copies the filter, and the first time makes the ring
     const double few = MedianSeconds([&] { ask(*filter, kFewKeys); });
     const double all = MedianSeconds([&] { ask(*filter, keys); });

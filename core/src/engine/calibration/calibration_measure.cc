@@ -6,31 +6,25 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <limits>
-#include <memory>
 #include <numeric>
-#include <random>
 #include <span>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "core/src/bulk/regions.h"
 #include "core/src/engine/calibration/calibration_fields.h"
 #include "core/src/engine/thread_pool.h"
-#include "core/src/filters/filter_access.h"
-#include "core/src/filters/kind_traits.h"
+#include "core/src/filters/kinds.h"
+#include "tamis/any_filter.h"
 #include "tamis/backend.h"
-#include "tamis/bloom_filter.h"
 #include "tamis/calibration.h"
-#include "tamis/counting_filter.h"
-#include "tamis/cuckoo_filter.h"
 #include "tamis/engine.h"
 #include "tamis/error.h"
-#include "tamis/split_block_filter.h"
 
 namespace tamis {
 namespace {
@@ -43,14 +37,6 @@ constexpr int kRepetitions = 5;
 constexpr size_t kKeys = size_t{128}
                          << 10;       // of one repetition: a fraction of a millisecond or more
 constexpr uint64_t kBitsPerKey = 12;  // the most keys that Bloom filters are given
-
-// Larger cuckoo filters would take too long to fill.
-constexpr uint64_t kMaxCuckooBytes = uint64_t{64} << 20;
-
-// Partitioned insertion is measured with many keys to a cache line of the filter, as in building
-// one.
-constexpr uint64_t kBytesPerPartitionedKey = 8;
-constexpr uint64_t kMaxPartitionedKeys = uint64_t{32} << 20;
 
 // Seconds on the wall.
 double WallTime() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
@@ -93,53 +79,15 @@ void FillSequence(uint64_t first, std::span<uint64_t> keys) {
   std::iota(keys.begin(), keys.end(), first);
 }
 
-// What is measured of a kind.
-struct MeasuredKind {
-  FilterKind kind;
-  uint64_t max_bytes;
-  std::unique_ptr<Filter> (*make)(uint64_t bytes);
-};
-
-template <typename F>
-std::unique_ptr<Filter> Make(uint64_t bytes) {
-  return std::make_unique<F>(FilterOptions{.bytes = bytes});
-}
-
-constexpr uint64_t kAnySize = ~uint64_t{0};
-constexpr MeasuredKind kMeasuredKinds[] = {
-    {FilterKind::kSplitBlock, kAnySize, Make<SplitBlockBloomFilter>},
-    {FilterKind::kCuckoo16, kMaxCuckooBytes, Make<CuckooFilter<16>>},
-    {FilterKind::kBloom, kAnySize, Make<BloomFilter>},
-    {FilterKind::kCounting, kAnySize, Make<CountingBloomFilter>},
-};
-
-// The lookups of a classic filter end at the first bit that is missing, so it has to be full: with
-// half of its bits set. Where the keys that will be inserted are few these are set at random,
-// as inserting all would take seconds.
-void FillBloom(Filter& filter, uint64_t more_keys) {
-  if (filter.capacity() < 16 * more_keys) {
-    Engine().Insert(filter, filter.capacity(), [](uint64_t first, std::span<uint64_t> keys) {
-      std::iota(keys.begin(), keys.end(), first);
-    });
-    return;
-  }
-  std::mt19937_64 random(1);
-  const std::span<std::byte> payload = FilterAccess::WritablePayload(filter);
-  for (size_t i = 0; i + sizeof(uint64_t) <= payload.size(); i += sizeof(uint64_t)) {
-    const uint64_t word = random();
-    std::memcpy(payload.data() + i, &word, sizeof(word));
-  }
-}
-
 // A filter with keys to insert and keys to ask for, of which it has every other one.
 class Workload {
  public:
-  Workload(const MeasuredKind& kind, uint64_t filter_bytes)
-      : filter_(kind.make(filter_bytes)),
-        empties_(IsCuckoo(kind.kind)),
-        partitions_(TraitsOf(kind.kind).inserts_in_parallel) {
+  Workload(const detail::Kind& kind, uint64_t filter_bytes)
+      : filter_(kind.make({.bytes = filter_bytes})),
+        empties_(kind.calibration.until_full),
+        partitions_(kind.info.can.parallel_build) {
     uint64_t most = 8 * filter_bytes / kBitsPerKey;
-    partitioned_keys_ = std::min(filter_bytes / kBytesPerPartitionedKey, kMaxPartitionedKeys);
+    partitioned_keys_ = detail::CalibratedKeys(filter_bytes);
     insert_keys_ = kKeys;
     if (empties_) {
       // Until it is full: the last tenth of the keys costs as much as half of the others.
@@ -153,8 +101,8 @@ class Workload {
     queries_ = keys_;
     for (size_t i = 1; i < queries_.size(); i += 2) queries_[i] += uint64_t{1} << 40;
     // So that no measurement is the first to touch the memory of the filter and of the buffers.
-    if (kind.kind == FilterKind::kBloom) {
-      FillBloom(*filter_, keys_.size());
+    if (kind.calibration.fill != nullptr) {
+      kind.calibration.fill(*filter_, keys_.size());
       filter_->Insert(keys_);
     } else {
       InsertPartitioned(PinnedEngine(Backends().front(), 1, true));
@@ -223,7 +171,7 @@ class Workload {
     return Keys(keys).Slice(static_cast<size_t>(repetition) * step, kKeys);
   }
 
-  std::unique_ptr<Filter> filter_;
+  AnyFilter filter_;
   bool empties_;
   bool partitions_;
   uint64_t partitioned_keys_;
@@ -237,7 +185,7 @@ class Workload {
 double ThreadStartSeconds(unsigned threads) {
   constexpr int kCalls = 25;
   constexpr std::chrono::milliseconds kGiveUp{5};  // if the system refuses to start one of them
-  ThreadPool pool;
+  detail::ThreadPool pool;
   std::vector<double> seconds;
   for (int i = 0; i < kCalls; ++i) {
     std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -292,19 +240,19 @@ Calibration Calibration::Measure(uint64_t max_filter_bytes) {
   calibration.points.clear();
 
   if (threads > 1) calibration.thread_start_us = 1e6 * ThreadStartSeconds(threads);
-  for (const MeasuredKind& kind : kMeasuredKinds) {
-    const uint64_t most = std::min(max_filter_bytes, kind.max_bytes);
+  for (const detail::Kind* kind : detail::Kinds()) {
+    if (kind->calibration.costs_as != kind->info.kind) continue;  // another's figures stand for it
+    const uint64_t most = std::min(max_filter_bytes, kind->calibration.max_bytes);
     const std::span<const Backend> backends = Backends();
     std::vector<std::vector<CostPoint>> by_backend(backends.size());
     for (uint64_t bytes = kMinFilterBytes; bytes <= most; bytes *= kSizeStep) {
-      Workload workload(kind, bytes);
+      Workload workload(*kind, bytes);
       for (size_t i = 0; i < backends.size(); ++i) {
         if (backends[i].make_accelerator != nullptr) continue;  // below
         by_backend[i].push_back(workload.Measure(backends[i]));
       }
       // With the largest filter, whose time is the one that matters most.
-      if (kind.kind == FilterKind::kSplitBlock && threads > 1 &&
-          bytes * kSizeStep > max_filter_bytes) {
+      if (kind == detail::Kinds().front() && threads > 1 && bytes * kSizeStep > max_filter_bytes) {
         calibration.thread_efficiency =
             workload.ThreadEfficiency(backends[0], threads, 1e-6 * calibration.thread_start_us);
       }

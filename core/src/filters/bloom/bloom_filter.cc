@@ -12,6 +12,11 @@
 
 namespace tamis {
 
+using detail::Batch;
+using detail::Change;
+using detail::Kernels;
+using detail::Rejects;
+
 BloomFilter::Geometry BloomFilter::GeometryFor(const FilterOptions& options) {
   const double fpr = options.fpr != 0 ? options.fpr : kDefaultFpr;
   uint64_t bits = 0;
@@ -40,17 +45,21 @@ BloomFilter::BloomFilter(const FilterOptions& options)
     : BloomFilter(options, GeometryFor(options)) {}
 
 BloomFilter::BloomFilter(const FilterOptions& options, const Geometry& geometry)
-    : Filter(geometry.capacity, options.hash,
-             detail::Storage::Allocate(geometry.num_bits / 8, options.memory), options.backend),
+    : FilterBase(geometry.capacity, options.hash,
+                 detail::Storage::Allocate(geometry.num_bits / 8, options.memory), options.backend),
       num_bits_(geometry.num_bits),
       num_hashes_(geometry.num_hashes) {}
 
 BloomFilter::BloomFilter(const FileHeader& header, detail::Storage storage, const Backend* backend)
-    : Filter(header.capacity, header.hash, std::move(storage), backend),
+    : FilterBase(header.capacity, header.hash, std::move(storage), backend),
       num_bits_(header.geometry[0]),
       num_hashes_(static_cast<uint32_t>(header.geometry[1])) {
   inserted_ = header.inserted;
 }
+
+BloomFilter::BloomFilter(BloomFilter&&) noexcept = default;
+BloomFilter& BloomFilter::operator=(BloomFilter&&) noexcept = default;
+BloomFilter::~BloomFilter() = default;
 
 BloomFilter BloomFilter::Load(const std::filesystem::path& path, const LoadOptions& options) {
   detail::OpenedFile file = detail::LoadFile(path, FilterKind::kBloom, options.memory);

@@ -25,7 +25,7 @@ uint32_t BloomHashes(uint64_t num_bits, uint64_t capacity) {
 }
 
 uint64_t BloomBits(uint64_t capacity, double fpr) {
-  CheckFpr(fpr);
+  detail::CheckFpr(fpr);
   const double keys = static_cast<double>(std::max<uint64_t>(capacity, 1));
   const double ideal = -std::log(fpr) / (std::numbers::ln2 * std::numbers::ln2);  // m/n
   const double k = std::max(1.0, std::round(ideal * std::numbers::ln2));
@@ -44,13 +44,13 @@ uint64_t BloomBits(uint64_t capacity, double fpr) {
 }
 
 uint64_t BloomCapacity(uint64_t num_bits, double fpr) {
-  CheckFpr(fpr);
+  detail::CheckFpr(fpr);
   if (num_bits < bloom::kWordBits || num_bits > bloom::kMaxBits) {
     throw Error(ErrorCode::kInvalidArgument, std::to_string(num_bits) + " bits are out of range [" +
                                                  std::to_string(bloom::kWordBits) + ", " +
                                                  std::to_string(bloom::kMaxBits) + "]");
   }
-  return LastThatHolds(1, 2 * num_bits, [&](uint64_t keys) {
+  return detail::LastThatHolds(1, 2 * num_bits, [&](uint64_t keys) {
     return BloomFpr(static_cast<double>(keys), num_bits, BloomHashes(num_bits, keys)) <= fpr;
   });
 }

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "core/src/bulk/bulk.h"
-#include "core/src/bulk/bulk_writer.h"
+#include "core/src/bulk/batches.h"
+#include "core/src/bulk/partitioned_writer.h"
 #include "core/src/file/file_format.h"
 #include "core/src/filters/combine.h"
 #include "tamis/detail/kernels.h"
@@ -14,6 +14,13 @@
 #include "tamis/sizing.h"
 
 namespace tamis {
+
+using detail::Batch;
+using detail::BulkWriter;
+using detail::Change;
+using detail::Kernels;
+using detail::Rejects;
+
 namespace {
 
 double FprFor(const FilterOptions& options) { return options.fpr != 0 ? options.fpr : kDefaultFpr; }
@@ -70,6 +77,10 @@ CountingBloomFilter::CountingBloomFilter(const FileHeader& header, detail::Stora
       num_blocks_(header.geometry[0]) {
   inserted_ = header.inserted;
 }
+
+CountingBloomFilter::CountingBloomFilter(CountingBloomFilter&&) noexcept = default;
+CountingBloomFilter& CountingBloomFilter::operator=(CountingBloomFilter&&) noexcept = default;
+CountingBloomFilter::~CountingBloomFilter() = default;
 
 CountingBloomFilter CountingBloomFilter::Load(const std::filesystem::path& path,
                                               const LoadOptions& options) {
@@ -144,15 +155,12 @@ size_t CountingBloomFilter::ChangeBatch(Change change, const Kernels& kernels, c
     return batch.n;
   }
   size_t erased = 0;
-  for (size_t begin = 0; begin < batch.n; begin += kBatchKeys) {
-    Batch part = batch;
-    part.values += begin;
-    part.n = std::min(kBatchKeys, batch.n - begin);
-    alignas(64) uint64_t hashes[kBatchKeys];
-    kernels.hash(part, hashes);
-    for (size_t i = 0; i < part.n; ++i) {
+  alignas(64) uint64_t hashes[detail::kBatchKeys];
+  detail::ForEachSlice(batch, [&](const Batch& slice, size_t begin) {
+    kernels.hash(slice, hashes);
+    for (size_t i = 0; i < slice.n; ++i) {
       constexpr size_t kAhead = 16;
-      const uint64_t next = hashes[std::min(i + kAhead, part.n - 1)];
+      const uint64_t next = hashes[std::min(i + kAhead, slice.n - 1)];
       __builtin_prefetch(words() + counting::kWords * counting::BlockIndex(next, num_blocks_), 1);
       if (kernels.counting.erase_one(words(), num_blocks_, hashes[i])) {
         ++erased;
@@ -160,15 +168,19 @@ size_t CountingBloomFilter::ChangeBatch(Change change, const Kernels& kernels, c
         rejects.Add(first + begin + i);
       }
     }
-  }
+  });
   return erased;
 }
 
 std::unique_ptr<BulkWriter> CountingBloomFilter::MakeWriter(Change change, const Kernels& kernels,
-                                                            uint64_t n, unsigned lanes) {
-  // Which of two keys is refused depends on their order, which the writer of Filter does not keep.
+                                                            uint64_t n, unsigned threads) {
+  // Which of two keys is refused depends on their order, which this writer does not keep.
   if (change == Change::kErase) return nullptr;
-  return Filter::MakeWriter(change, kernels, n, lanes);
+  const auto insert = [this, &kernels](const Batch& hashes) {
+    kernels.counting.insert(words(), num_blocks_, hashes);
+  };
+  return std::make_unique<detail::PartitionedWriter>(
+      detail::PartitionedWriter::Target{bytes(), num_blocks_, insert}, kernels, n, threads);
 }
 
 }  // namespace tamis

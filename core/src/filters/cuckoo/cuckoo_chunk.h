@@ -10,7 +10,7 @@
 #include "tamis/cuckoo.h"
 #include "tamis/detail/change.h"
 
-namespace tamis {
+namespace tamis::detail {
 
 // A view of `chunk_buckets` buckets.
 template <int kBits>
@@ -21,18 +21,18 @@ class CuckooChunk {
   CuckooChunk(Word* buckets, uint32_t chunk_buckets)
       : buckets_(buckets), chunk_buckets_(chunk_buckets) {}
 
-  // Inserts the fingerprint into its bucket or that one's partner, whichever has fewer. Where both
+  // Inserts the fingerprint into its bucket or the alternate one, whichever has fewer. Where both
   // are full it searches for the shortest way to make room, breadth first, and moves fingerprints
   // only when it has found one: a failure changes nothing. The result depends on nothing but the
   // table.
   [[gnu::always_inline]] bool Insert(uint32_t bucket, uint32_t fingerprint) noexcept {
-    const uint32_t partner = Partner(bucket, fingerprint);
+    const uint32_t alternate = Alternate(bucket, fingerprint);
     // Without a branch, which would be mispredicted every other time.
-    const uint32_t choose_partner =
-        -static_cast<uint32_t>(NumUsed(buckets_[partner]) < NumUsed(buckets_[bucket]));
-    const uint32_t emptier = bucket ^ ((bucket ^ partner) & choose_partner);
+    const uint32_t choose_alternate =
+        -static_cast<uint32_t>(NumUsed(buckets_[alternate]) < NumUsed(buckets_[bucket]));
+    const uint32_t emptier = bucket ^ ((bucket ^ alternate) & choose_alternate);
     const Word zeros = cuckoo::ZeroSlots<kBits>(buckets_[emptier]);
-    if (zeros == 0) return MakeRoom(bucket, partner, fingerprint);
+    if (zeros == 0) return MakeRoom(bucket, alternate, fingerprint);
     // The lowest of `zeros` is the highest bit of the slot.
     buckets_[emptier] |= static_cast<Word>(fingerprint) << (std::countr_zero(zeros) - (kBits - 1));
     return true;
@@ -40,14 +40,14 @@ class CuckooChunk {
 
   // Erases one copy of the fingerprint. Returns whether there was one.
   [[gnu::always_inline]] bool Erase(uint32_t bucket, uint32_t fingerprint) noexcept {
-    return EraseFrom(bucket, fingerprint) || EraseFrom(Partner(bucket, fingerprint), fingerprint);
+    return EraseFrom(bucket, fingerprint) || EraseFrom(Alternate(bucket, fingerprint), fingerprint);
   }
 
   // Always inlined: g++ takes a function that only prefetches for one without effects, and leaves
   // calls of it out.
   [[gnu::always_inline]] void Prefetch(uint32_t bucket, uint32_t fingerprint) const noexcept {
     __builtin_prefetch(buckets_ + bucket, 1);
-    __builtin_prefetch(buckets_ + Partner(bucket, fingerprint), 1);
+    __builtin_prefetch(buckets_ + Alternate(bucket, fingerprint), 1);
   }
 
  private:
@@ -63,10 +63,10 @@ class CuckooChunk {
     uint16_t slot;
   };
 
-  uint32_t Partner(uint32_t bucket, uint32_t fingerprint) const noexcept {
-    return cuckoo::PartnerBucket(bucket, fingerprint, chunk_buckets_);
+  uint32_t Alternate(uint32_t bucket, uint32_t fingerprint) const noexcept {
+    return cuckoo::AlternateBucket(bucket, fingerprint, chunk_buckets_);
   }
-  // The highest bit of every slot that is not 0; see cuckoo::NumUsed.
+  // cuckoo::NumUsed, with the processor's instruction for the sum, which the header cannot use.
   static int NumUsed(Word word) noexcept {
     constexpr Word kHighs = cuckoo::Bucket<kBits>::kOnes << (kBits - 1);
     constexpr Word kRest = kHighs - cuckoo::Bucket<kBits>::kOnes;
@@ -90,7 +90,8 @@ class CuckooChunk {
     return true;
   }
 
-  [[gnu::noinline]] bool MakeRoom(uint32_t bucket, uint32_t partner, uint32_t fingerprint) noexcept;
+  [[gnu::noinline]] bool MakeRoom(uint32_t bucket, uint32_t alternate,
+                                  uint32_t fingerprint) noexcept;
 
   Word* buckets_;
   uint32_t chunk_buckets_;
@@ -99,18 +100,18 @@ class CuckooChunk {
 // A path visits no bucket twice: the search expands a bucket the first time it reaches it, so what
 // can be had through a second visit was found through the first.
 template <int kBits>
-bool CuckooChunk<kBits>::MakeRoom(uint32_t bucket, uint32_t partner,
+bool CuckooChunk<kBits>::MakeRoom(uint32_t bucket, uint32_t alternate,
                                   uint32_t fingerprint) noexcept {
   Node nodes[kMaxNodes];
   uint32_t num_nodes = 0;
-  for (const uint32_t root : {bucket, partner}) {
+  for (const uint32_t root : {bucket, alternate}) {
     nodes[num_nodes] = {static_cast<uint16_t>(root), static_cast<uint16_t>(num_nodes), 0};
     ++num_nodes;
   }
   for (uint32_t at = 0; at < num_nodes; ++at) {
     const uint32_t from = nodes[at].bucket;
     for (int slot = 0; slot < kSlots; ++slot) {
-      const uint32_t to = Partner(from, Get(from, slot));
+      const uint32_t to = Alternate(from, Get(from, slot));
       const Word zeros = cuckoo::ZeroSlots<kBits>(buckets_[to]);
       if (zeros == 0) {
         if (num_nodes < kMaxNodes) {
@@ -137,9 +138,10 @@ bool CuckooChunk<kBits>::MakeRoom(uint32_t bucket, uint32_t partner,
   return false;
 }
 
-// Carries out `change` for n places (cuckoo::Pack), in their order: those of one chunk, whose
-// buckets these are and whatever the places have for a chunk, or those of a whole table. Of places
-// for which it is not possible the fingerprint becomes 0. Returns for how many it was.
+// Carries out `change` for n places (cuckoo::Pack), in their order. If kOneChunk, `buckets` are
+// those of one chunk, and the chunk that a place names is not looked at; else they are the whole
+// table. Where a change is not possible, the fingerprint of the place becomes 0. Returns for how
+// many places it was possible.
 template <int kBits, bool kOneChunk>
 [[gnu::always_inline]] inline size_t ChangePlaces(Change change, void* buckets,
                                                   uint32_t chunk_buckets, uint64_t* places,
@@ -170,6 +172,6 @@ template <int kBits, bool kOneChunk>
   return done;
 }
 
-}  // namespace tamis
+}  // namespace tamis::detail
 
 #endif  // TAMIS_CORE_SRC_FILTERS_CUCKOO_CUCKOO_CHUNK_H_

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "core/src/bulk/bulk.h"
+#include "core/src/bulk/batches.h"
 #include "core/src/file/file_format.h"
 #include "core/src/filters/cuckoo/cuckoo_chunk.h"
 #include "core/src/filters/cuckoo/cuckoo_writer.h"
@@ -14,6 +14,14 @@
 #include "tamis/sizing.h"
 
 namespace tamis {
+
+using detail::Batch;
+using detail::BulkWriter;
+using detail::Change;
+using detail::CuckooKernels;
+using detail::Kernels;
+using detail::Rejects;
+
 namespace {
 
 template <int kBits>
@@ -70,6 +78,13 @@ CuckooFilter<kBits>::CuckooFilter(const FileHeader& header, detail::Storage stor
 }
 
 template <int kBits>
+CuckooFilter<kBits>::CuckooFilter(CuckooFilter&&) noexcept = default;
+template <int kBits>
+CuckooFilter<kBits>& CuckooFilter<kBits>::operator=(CuckooFilter&&) noexcept = default;
+template <int kBits>
+CuckooFilter<kBits>::~CuckooFilter() = default;
+
+template <int kBits>
 CuckooFilter<kBits> CuckooFilter<kBits>::Load(const std::filesystem::path& path,
                                               const LoadOptions& options) {
   detail::OpenedFile file = detail::LoadFile(path, kKind, options.memory);
@@ -104,7 +119,7 @@ template <int kBits>
 bool CuckooFilter<kBits>::InsertHash(uint64_t hash) noexcept {
   if (read_only()) return false;
   const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry_);
-  CuckooChunk<kBits> buckets(chunk(place.chunk), geometry_.chunk_buckets);
+  detail::CuckooChunk<kBits> buckets(chunk(place.chunk), geometry_.chunk_buckets);
   const bool inserted = buckets.Insert(place.bucket, place.fingerprint);
   inserted_ += inserted;
   Changed();
@@ -115,7 +130,7 @@ template <int kBits>
 bool CuckooFilter<kBits>::EraseHash(uint64_t hash) noexcept {
   if (read_only()) return false;
   const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry_);
-  CuckooChunk<kBits> buckets(chunk(place.chunk), geometry_.chunk_buckets);
+  detail::CuckooChunk<kBits> buckets(chunk(place.chunk), geometry_.chunk_buckets);
   const bool erased = buckets.Erase(place.bucket, place.fingerprint);
   inserted_ -= erased;
   Changed();
@@ -139,35 +154,26 @@ template <int kBits>
 size_t CuckooFilter<kBits>::ChangeBatch(Change change, const Kernels& kernels, const Batch& batch,
                                         uint64_t first, Rejects& rejects) noexcept {
   const CuckooKernels& cuckoo = kernels.cuckoo<kBits>();
-  alignas(64) uint64_t places[kBatchKeys];
+  alignas(64) uint64_t places[detail::kBatchKeys];
   size_t done = 0;
-  for (size_t begin = 0; begin < batch.n; begin += kBatchKeys) {
-    Batch part = batch;
-    part.values += begin;
-    part.n = std::min(kBatchKeys, batch.n - begin);
-    cuckoo.locate(geometry_, part, places);
-    const size_t part_done =
-        cuckoo.change_table(change, chunk(0), geometry_.chunk_buckets, places, part.n);
-    done += part_done;
-    if (part_done == part.n) continue;
-    for (size_t i = 0; i < part.n; ++i) {
+  detail::ForEachSlice(batch, [&](const Batch& slice, size_t begin) {
+    cuckoo.locate(geometry_, slice, places);
+    const size_t possible =
+        cuckoo.change_table(change, chunk(0), geometry_.chunk_buckets, places, slice.n);
+    done += possible;
+    if (possible == slice.n) return;
+    for (size_t i = 0; i < slice.n; ++i) {
       if (cuckoo::Unpack(places[i]).fingerprint == 0) rejects.Add(first + begin + i);
     }
-  }
+  });
   return done;
 }
 
 template <int kBits>
 std::unique_ptr<BulkWriter> CuckooFilter<kBits>::MakeWriter(Change change, const Kernels& kernels,
-                                                            uint64_t n, unsigned lanes) {
-  return std::make_unique<CuckooWriter<kBits>>(change, kernels, chunk(0), geometry_, n, lanes);
-}
-
-template <int kBits>
-bool CuckooFilter<kBits>::WriterPays(uint64_t n) const noexcept {
-  // Several keys must meet in a cache line for a chunk to be worth loading.
-  constexpr uint64_t kMinFilterBytes = uint64_t{4} << 20;
-  return bytes() >= kMinFilterBytes && n >= bytes() / 32;
+                                                            uint64_t n, unsigned threads) {
+  return std::make_unique<detail::CuckooWriter<kBits>>(change, kernels, chunk(0), geometry_, n,
+                                                       threads);
 }
 
 template class CuckooFilter<8>;

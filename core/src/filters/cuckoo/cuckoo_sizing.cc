@@ -63,7 +63,7 @@ bool Holds(const Width& width, const cuckoo::Geometry& geometry, uint64_t keys) 
 // The fewest buckets at which the rate is at most fpr: CuckooFpr solved for them. 0 for fpr 0.
 double BucketsForFpr(int fingerprint_bits, uint64_t keys, double fpr) {
   if (fpr == 0) return 0;
-  CheckFpr(fpr);
+  detail::CheckFpr(fpr);
   return std::ceil(2 * static_cast<double>(keys) /
                    (Fingerprints(fingerprint_bits) * -std::log1p(-fpr)));
 }
@@ -91,10 +91,10 @@ cuckoo::Geometry CuckooGeometry(int fingerprint_bits, uint64_t capacity, double 
             << " bytes";
     throw Error(ErrorCode::kInvalidArgument, message.str());
   }
-  const uint64_t chunks = FirstThatHolds(1, cuckoo::kMaxChunks, [&](uint64_t n) {
+  const uint64_t chunks = detail::FirstThatHolds(1, cuckoo::kMaxChunks, [&](uint64_t n) {
     return enough(static_cast<uint32_t>(n), width.max_chunk_buckets);
   });
-  const uint64_t pairs = FirstThatHolds(1, width.max_chunk_buckets / 2, [&](uint64_t n) {
+  const uint64_t pairs = detail::FirstThatHolds(1, width.max_chunk_buckets / 2, [&](uint64_t n) {
     return enough(static_cast<uint32_t>(chunks), static_cast<uint32_t>(2 * n));
   });
   return {static_cast<uint32_t>(chunks), static_cast<uint32_t>(2 * pairs)};
@@ -116,7 +116,7 @@ cuckoo::Geometry CuckooGeometryOfBytes(int fingerprint_bits, uint64_t bytes) {
 uint64_t CuckooCapacity(int fingerprint_bits, const cuckoo::Geometry& geometry, double fpr) {
   const Width& width = WidthOf(fingerprint_bits);
   const auto buckets = static_cast<double>(geometry.buckets());
-  return LastThatHolds(1, geometry.buckets() * width.slots, [&](uint64_t keys) {
+  return detail::LastThatHolds(1, geometry.buckets() * width.slots, [&](uint64_t keys) {
     return Holds(width, geometry, keys) && BucketsForFpr(fingerprint_bits, keys, fpr) <= buckets;
   });
 }

@@ -9,27 +9,28 @@
 
 #include "core/src/bulk/bulk_writer.h"
 #include "tamis/cuckoo.h"
+#include "tamis/detail/kernels.h"
 #include "tamis/detail/storage.h"
 
-namespace tamis {
+namespace tamis::detail {
 
-// The keys of a round are first distributed to lists, one for each chunk and lane; then each chunk
-// is changed by its keys while it stays in cache, in the order in which they came. Since chunks
-// have nothing to do with each other, the table comes out as from one key after the other, whatever
-// the number of lanes.
+// The keys of a slice are first distributed to lists, one for each chunk and thread; then each
+// chunk is changed by its keys while it stays in cache, in the order in which they came. Since
+// chunks have nothing to do with each other, the table comes out as from one key after the other,
+// whatever the number of threads.
 template <int kBits>
 class CuckooWriter final : public BulkWriter {
  public:
   // For about n keys in all. Throws Error(kOutOfMemory) or std::bad_alloc.
   CuckooWriter(Change change, const Kernels& kernels, cuckoo::Word<kBits>* buckets,
-               const cuckoo::Geometry& geometry, uint64_t n, unsigned lanes);
+               const cuckoo::Geometry& geometry, uint64_t n, unsigned threads);
 
-  uint64_t round_keys() const noexcept override { return round_keys_; }
+  uint64_t max_slice_keys() const noexcept override { return max_slice_keys_; }
   bool in_order() const noexcept override { return true; }
-  void Add(unsigned lane, const Batch& batch, uint64_t index) noexcept override;
+  void Add(unsigned thread, const Batch& batch, uint64_t index) noexcept override;
   size_t num_tasks() const noexcept override { return geometry_.chunks; }
   void Run(size_t chunk) noexcept override;
-  uint64_t EndRound(Rejects& rejects) noexcept override;
+  uint64_t EndSlice(Rejects& rejects) noexcept override;
 
  private:
   // A list is a chain of segments, aligned to their size, of one link and entries: 32 bits of the
@@ -37,16 +38,16 @@ class CuckooWriter final : public BulkWriter {
   static constexpr size_t kSegmentWords = 128;
   static constexpr size_t kSegmentBytes = kSegmentWords * sizeof(uint64_t);
 
-  struct Lane {
-    detail::Storage storage;
+  struct Share {
+    Storage storage;
     uint64_t* segments = nullptr;
     uint64_t used = 0;              // segments
-    uint64_t keys = 0;              // added in this round
+    uint64_t keys = 0;              // added in this slice
     std::vector<uint64_t*> begins;  // by chunk: its first segment
     std::vector<uint64_t*> ends;    // by chunk: where the next entry goes; nullptr: nothing yet
   };
 
-  static uint64_t* Extend(Lane& lane, size_t chunk) noexcept;
+  static uint64_t* Extend(Share& share, size_t chunk) noexcept;
   // Calls visit(entries) for the segments of a chunk in the order of keys.
   template <typename Visit>
   void ForEachSegment(size_t chunk, const Visit& visit) noexcept;
@@ -55,12 +56,12 @@ class CuckooWriter final : public BulkWriter {
   const Kernels& kernels_;
   cuckoo::Word<kBits>* const buckets_;
   const cuckoo::Geometry geometry_;
-  uint64_t round_keys_;
-  uint64_t round_begin_ = 0;  // index of the round's first key
-  std::vector<Lane> lanes_;
+  uint64_t max_slice_keys_;
+  uint64_t slice_begin_ = 0;  // index of the first key of the slice
+  std::vector<Share> shares_;
   std::vector<uint32_t> rejected_;  // by chunk; their entries have 0 for the fingerprint
 };
 
-}  // namespace tamis
+}  // namespace tamis::detail
 
 #endif  // TAMIS_CORE_SRC_FILTERS_CUCKOO_CUCKOO_WRITER_H_

@@ -13,6 +13,8 @@
 #include "core/src/file/checksum.h"
 #include "core/src/file/input_file.h"
 #include "core/src/file/posix_file.h"
+#include "core/src/filters/filter_access.h"
+#include "core/src/filters/kinds.h"
 #include "tamis/sizing.h"
 
 namespace tamis::detail {
@@ -82,6 +84,71 @@ void RequireLayerKind(const FileHeader& header, FilterKind kind, const fs::path&
   }
 }
 
+// Checks that a layer goes with the filter that it is one of, and with the bytes left in its file.
+void CheckLayer(const FileHeader& whole, const Extent& layer, uint64_t file_bytes,
+                const fs::path& path) {
+  const FileHeader& header = layer.header;
+  const auto check = [&](const char* name, size_t at, uint64_t value, uint64_t wanted) {
+    RequireEqual(path, name, layer.header_at + at, value, wanted, "that of the whole is");
+  };
+  check("filter kind", offset::kFilterKind, static_cast<uint64_t>(header.kind), whole.geometry[1]);
+  check("hash kind", offset::kHashKind, static_cast<uint64_t>(header.hash.kind),
+        static_cast<uint64_t>(whole.hash.kind));
+  check("seed", offset::kSeed, header.hash.seed, whole.hash.seed);
+  if (header.inserted > header.capacity) {
+    Fail(path, "inserted", layer.header_at + offset::kInserted,
+         "is " + std::to_string(header.inserted) + ", more than the capacity of the layer");
+  }
+  const uint64_t room = file_bytes - layer.payload_at();
+  if (PaddedBytes(header.payload_bytes) > room) {
+    Fail(path, "payload length", layer.header_at + offset::kPayloadLength,
+         "is " + std::to_string(header.payload_bytes) + ", and only " + std::to_string(room) +
+             " bytes follow");
+  }
+}
+
+// Checks that layers, each of which has passed its checks, are together what the header says.
+void CheckLayers(const FileHeader& whole, const ScalableOptions& options,
+                 std::span<const Extent> layers, uint64_t file_bytes, const fs::path& path) {
+  uint64_t capacity = 0, inserted = 0, bytes = 0, end = offset::kLayers;
+  double fpr = 0;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const Extent& layer = layers[i];
+    CheckCapacity(options, layer, i, i + 1 == layers.size(), path);
+    if (layer.header.capacity > UINT64_MAX - capacity) {
+      Fail(path, "capacity", layer.header_at + offset::kCapacity,
+           "is " + std::to_string(layer.header.capacity) + ": the sum of all layers overflows");
+    }
+    capacity += layer.header.capacity;
+    inserted += layer.header.inserted;  // no more than the capacity
+    bytes += layer.header.payload_bytes;
+    fpr += FprWhenFull(layer.header);
+    end = layer.header_at + LayerFileBytes(layer.header.payload_bytes);
+  }
+  const char* const whose = "by its layers";
+  RequireEqual(path, "capacity", offset::kCapacity, whole.capacity, capacity, whose);
+  RequireEqual(path, "inserted", offset::kInserted, whole.inserted, inserted, whose);
+  RequireEqual(path, "payload length", offset::kPayloadLength, file_bytes - kHeaderBytes,
+               end - kHeaderBytes, whose);
+  constexpr double kRounding = 1e-6;
+  if (fpr > options.fpr * (1 + kRounding)) {
+    std::ostringstream problem;
+    problem << "is " << options.fpr << ", and the layers have " << fpr << " when full";
+    Fail(path, "fpr", offset::kFpr, problem.str());
+  }
+  if (options.max_bytes != 0 && bytes > options.max_bytes) {
+    Fail(path, "max bytes", offset::kMaxBytes,
+         "is " + std::to_string(options.max_bytes) + ", and the layers have " +
+             std::to_string(bytes));
+  }
+}
+
+ScalableOptions ReadOptions(const InputFile& file) {
+  OptionsBytes bytes;
+  file.Read(bytes, kHeaderBytes);
+  return DecodeOptions(bytes, file.path());
+}
+
 Storage MapExtent(const InputFile& file, const Extent& extent) {
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const uint64_t begin = extent.payload_at() / page * page;
@@ -97,25 +164,6 @@ Storage MapExtent(const InputFile& file, const Extent& extent) {
 double LayerCapacity(const ScalableOptions& options, size_t i) {
   return std::ceil(static_cast<double>(options.initial_capacity) *
                    std::pow(options.growth, static_cast<double>(i)));
-}
-
-double FprWhenFull(const FileHeader& layer) {
-  const auto keys = static_cast<double>(layer.capacity);
-  const auto& geometry = layer.geometry;
-  switch (layer.kind) {
-    case FilterKind::kSplitBlock:
-      return SplitBlockFpr(keys, geometry[0]);
-    case FilterKind::kBloom:
-      return BloomFpr(keys, geometry[0], static_cast<uint32_t>(geometry[1]));
-    case FilterKind::kCuckoo8:
-      return CuckooFpr(8, keys, geometry[0] * geometry[1]);
-    case FilterKind::kCuckoo12:
-      return CuckooFpr(12, keys, geometry[0] * geometry[1]);
-    case FilterKind::kCuckoo16:
-      return CuckooFpr(16, keys, geometry[0] * geometry[1]);
-    default:
-      return 1;
-  }
 }
 
 OptionsBytes EncodeOptions(const ScalableOptions& options) {
@@ -156,67 +204,46 @@ ScalableOptions DecodeOptions(std::span<const std::byte, kOptionsBytes> bytes,
   return options;
 }
 
-void CheckLayer(const FileHeader& whole, const Extent& layer, uint64_t file_bytes,
-                const fs::path& path) {
-  const FileHeader& header = layer.header;
-  const auto check = [&](const char* name, size_t at, uint64_t value, uint64_t wanted) {
-    RequireEqual(path, name, layer.header_at + at, value, wanted, "that of the whole is");
-  };
-  check("filter kind", offset::kFilterKind, static_cast<uint64_t>(header.kind), whole.geometry[1]);
-  check("hash kind", offset::kHashKind, static_cast<uint64_t>(header.hash.kind),
-        static_cast<uint64_t>(whole.hash.kind));
-  check("seed", offset::kSeed, header.hash.seed, whole.hash.seed);
-  if (header.inserted > header.capacity) {
-    Fail(path, "inserted", layer.header_at + offset::kInserted,
-         "is " + std::to_string(header.inserted) + ", more than the capacity of the layer");
+uint64_t CheckScalableGeometry(const FileHeader& header, const FieldCheck& check) {
+  const auto& [layers, layer_kind, unused] = header.geometry;
+  check.InRange("layers", offset::kGeometry, layers, 1, scalable::kMaxLayers);
+  const Kind* const kind =
+      layer_kind > UINT32_MAX ? nullptr : FindKind(static_cast<FilterKind>(layer_kind));
+  if (kind == nullptr || !kind->info.can_be_layer) {
+    check.Fail(ErrorCode::kUnsupported, "layer kind", offset::kGeometry + 8,
+               "is " + std::to_string(layer_kind) + ", which layers cannot be of");
   }
-  const uint64_t room = file_bytes - layer.payload_at();
-  if (PaddedBytes(header.payload_bytes) > room) {
-    Fail(path, "payload length", layer.header_at + offset::kPayloadLength,
-         "is " + std::to_string(header.payload_bytes) + ", and only " + std::to_string(room) +
-             " bytes follow");
-  }
+  check.UnusedGeometry(header, 2);
+  check.InRange("payload length", offset::kPayloadLength, header.payload_bytes,
+                kOptionsBytes + layers * LayerFileBytes(1), uint64_t{1} << 62);
+  return header.payload_bytes;  // the layers say what it is
 }
 
-void CheckLayers(const FileHeader& whole, const ScalableOptions& options,
-                 std::span<const Extent> layers, uint64_t file_bytes, const fs::path& path) {
-  uint64_t capacity = 0, inserted = 0, bytes = 0, end = offset::kLayers;
-  double fpr = 0;
-  for (size_t i = 0; i < layers.size(); ++i) {
-    const Extent& layer = layers[i];
-    CheckCapacity(options, layer, i, i + 1 == layers.size(), path);
-    if (layer.header.capacity > UINT64_MAX - capacity) {
-      Fail(path, "capacity", layer.header_at + offset::kCapacity,
-           "is " + std::to_string(layer.header.capacity) + ": the sum of all layers overflows");
+std::vector<Extent> ReadLayers(const InputFile& file) {
+  const FileHeader& whole = file.header();
+  const ScalableOptions options = ReadOptions(file);
+  std::vector<Extent> layers;
+  uint64_t at = offset::kLayers;
+  for (uint64_t i = 0; i < whole.geometry[0]; ++i) {
+    if (file.bytes() - at < kHeaderBytes) {
+      Fail(file.path(), "layers", offset::kGeometry,
+           "is " + std::to_string(whole.geometry[0]) + ", and there is no room for the header of " +
+               "layer " + std::to_string(i + 1));
     }
-    capacity += layer.header.capacity;
-    inserted += layer.header.inserted;  // no more than the capacity
-    bytes += layer.header.payload_bytes;
-    fpr += FprWhenFull(layer.header);
-    end = layer.header_at + LayerFileBytes(layer.header.payload_bytes);
+    HeaderBytes start;
+    file.Read(start, at);
+    layers.push_back({DecodeHeaderAt(start, at, file.path()), at});
+    CheckLayer(whole, layers.back(), file.bytes(), file.path());
+    at += LayerFileBytes(layers.back().header.payload_bytes);
   }
-  const char* const whose = "by its layers";
-  RequireEqual(path, "capacity", offset::kCapacity, whole.capacity, capacity, whose);
-  RequireEqual(path, "inserted", offset::kInserted, whole.inserted, inserted, whose);
-  RequireEqual(path, "payload length", offset::kPayloadLength, file_bytes - kHeaderBytes,
-               end - kHeaderBytes, whose);
-  constexpr double kRounding = 1e-6;
-  if (fpr > options.fpr * (1 + kRounding)) {
-    std::ostringstream problem;
-    problem << "is " << options.fpr << ", and the layers have " << fpr << " when full";
-    Fail(path, "fpr", offset::kFpr, problem.str());
-  }
-  if (options.max_bytes != 0 && bytes > options.max_bytes) {
-    Fail(path, "max bytes", offset::kMaxBytes,
-         "is " + std::to_string(options.max_bytes) + ", and the layers have " +
-             std::to_string(bytes));
-  }
+  CheckLayers(whole, options, layers, file.bytes(), file.path());
+  return layers;
 }
 
 LayeredFile LoadLayers(const fs::path& path, FilterKind kind, const MemoryOptions& memory) {
   const InputFile file(path);
   RequireLayerKind(file.header(), kind, path);
-  LayeredFile opened{file.header(), file.options(), {}};
+  LayeredFile opened{file.header(), ReadOptions(file), {}};
   for (const Extent& extent : file.extents()) {
     opened.layers.push_back(
         {extent.header, Storage::Allocate(extent.header.payload_bytes, memory)});
@@ -231,7 +258,7 @@ LayeredFile MapLayers(const fs::path& path, FilterKind kind, Verify verify) {
   const InputFile file(path);
   RequireLayerKind(file.header(), kind, path);
   if (verify == Verify::kFull) file.VerifyPayloads();
-  LayeredFile opened{file.header(), file.options(), {}};
+  LayeredFile opened{file.header(), ReadOptions(file), {}};
   for (const Extent& extent : file.extents()) {
     opened.layers.push_back({extent.header, MapExtent(file, extent)});
   }

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "core/src/file/file_format.h"
+#include "core/src/file/file_kind.h"
+#include "core/src/file/input_file.h"
 #include "tamis/filter.h"
 #include "tamis/scalable_filter.h"
 
@@ -31,18 +33,9 @@ inline constexpr size_t kOptionsChecksum = 184;
 inline constexpr size_t kLayers = 192;
 }  // namespace offset
 
-constexpr uint64_t PaddedBytes(uint64_t payload_bytes) { return (payload_bytes + 63) / 64 * 64; }
-
 // The bytes that a layer takes in a file: header, payload, padding.
 constexpr uint64_t LayerFileBytes(uint64_t payload_bytes) {
   return kHeaderBytes + PaddedBytes(payload_bytes);
-}
-
-constexpr bool IsLayerKind(uint64_t kind) {
-  return kind == static_cast<uint64_t>(FilterKind::kSplitBlock) ||
-         kind == static_cast<uint64_t>(FilterKind::kBloom) ||
-         (kind >= static_cast<uint64_t>(FilterKind::kCuckoo8) &&
-          kind <= static_cast<uint64_t>(FilterKind::kCuckoo16));
 }
 
 // The keys of layer i = 0, 1, ... where max_bytes does not cut it.
@@ -50,31 +43,15 @@ double LayerCapacity(const ScalableOptions& options, size_t i);
 // A layer cut to less than its capacity by this is not made.
 inline constexpr uint64_t kLeastShare = 16;
 
-// The false-positive rate of a layer that is full. Of a kind that layers can be of.
-double FprWhenFull(const FileHeader& layer);
-
 OptionsBytes EncodeOptions(const ScalableOptions& options);
 
 // The options, checked in full. Throws FormatError; `path` is for the message only.
 ScalableOptions DecodeOptions(std::span<const std::byte, kOptionsBytes> bytes,
                               const std::filesystem::path& path);
 
-// A payload in a file.
-struct Extent {
-  FileHeader header;
-  uint64_t header_at = 0;  // in bytes from the start of the file
-
-  uint64_t payload_at() const noexcept { return header_at + kHeaderBytes; }
-  uint64_t payload_end() const noexcept { return payload_at() + header.payload_bytes; }
-};
-
-// Checks that a layer goes with the filter that it is one of, and with the bytes left in its file.
-void CheckLayer(const FileHeader& whole, const Extent& layer, uint64_t file_bytes,
-                const std::filesystem::path& path);
-// Checks that layers, each of which has passed its checks, are together what the header says.
-void CheckLayers(const FileHeader& whole, const ScalableOptions& options,
-                 std::span<const Extent> layers, uint64_t file_bytes,
-                 const std::filesystem::path& path);
+// The row of the table of kinds, as far as it is about files.
+uint64_t CheckScalableGeometry(const FileHeader& header, const FieldCheck& check);
+std::vector<Extent> ReadLayers(const InputFile& file);
 
 struct LayeredFile {
   FileHeader header;

@@ -7,9 +7,9 @@
 #include <sstream>
 #include <string>
 
-#include "core/src/bulk/bulk.h"
-#include "core/src/bulk/bulk_writer.h"
-#include "core/src/file/file_format.h"
+#include "core/src/bulk/batches.h"
+#include "core/src/filters/filter_access.h"
+#include "core/src/filters/kinds.h"
 #include "core/src/filters/scalable/scalable_file.h"
 #include "core/src/filters/sizing_checks.h"
 #include "tamis/detail/kernels.h"
@@ -17,20 +17,14 @@
 #include "tamis/sizing.h"
 
 namespace tamis {
-namespace {
 
-// The bytes of a layer that is not made yet. Throws Error(kInvalidArgument).
-template <typename F>
-uint64_t BytesFor(uint64_t capacity, double fpr) {
-  if constexpr (std::is_same_v<F, SplitBlockBloomFilter>) {
-    return SplitBlockBlocks(capacity, fpr) * split_block::kBlockBytes;
-  } else if constexpr (std::is_same_v<F, BloomFilter>) {
-    return BloomBits(capacity, fpr) / 8;
-  } else {
-    constexpr int kBits = F::kFingerprintBits;
-    return CuckooGeometry(kBits, capacity, fpr).buckets() * sizeof(cuckoo::Word<kBits>);
-  }
-}
+using detail::Batch;
+using detail::Change;
+using detail::FilterAccess;
+using detail::Kernels;
+using detail::Rejects;
+
+namespace {
 
 void CheckRange(const char* name, double value, double min, double max) {
   if (value >= min && value <= max) return;  // false for NaN, too
@@ -38,17 +32,6 @@ void CheckRange(const char* name, double value, double min, double max) {
   message << "the " << name << " of a scalable filter is " << value << "; allowed: " << min
           << " to " << max;
   throw Error(ErrorCode::kInvalidArgument, message.str());
-}
-
-template <typename F>
-constexpr FilterKind KindOf() {
-  if constexpr (std::is_same_v<F, SplitBlockBloomFilter>) {
-    return FilterKind::kSplitBlock;
-  } else if constexpr (std::is_same_v<F, BloomFilter>) {
-    return FilterKind::kBloom;
-  } else {
-    return F::kKind;
-  }
 }
 
 template <typename F>
@@ -81,7 +64,7 @@ ScalableFilter<F>::ScalableFilter(const ScalableOptions& options)
     : detail::ScalableBase<kErases>(0, options.hash, detail::Storage(), options.backend),
       options_(options),
       error_left_(options.fpr) {
-  CheckFpr(options.fpr);
+  detail::CheckFpr(options.fpr);
   CheckRange("growth", options.growth, scalable::kMinGrowth, scalable::kMaxGrowth);
   CheckRange("tightening", options.tightening, scalable::kMinTightening, scalable::kMaxTightening);
   if (options.initial_capacity == 0) {
@@ -109,9 +92,16 @@ ScalableFilter<F>::ScalableFilter(detail::LayeredFile file, detail::Storage stor
 }
 
 template <typename F>
+ScalableFilter<F>::ScalableFilter(ScalableFilter&&) noexcept = default;
+template <typename F>
+ScalableFilter<F>& ScalableFilter<F>::operator=(ScalableFilter&&) noexcept = default;
+template <typename F>
+ScalableFilter<F>::~ScalableFilter() = default;
+
+template <typename F>
 ScalableFilter<F> ScalableFilter<F>::Load(const std::filesystem::path& path,
                                           const LoadOptions& options) {
-  return ScalableFilter(detail::LoadLayers(path, KindOf<F>(), options.memory), detail::Storage(),
+  return ScalableFilter(detail::LoadLayers(path, F::kKind, options.memory), detail::Storage(),
                         options.memory, options.backend);
 }
 
@@ -119,7 +109,7 @@ template <typename F>
 ScalableFilter<F> ScalableFilter<F>::Map(const std::filesystem::path& path,
                                          const MapOptions& options) {
   // No memory of its own, but read-only as the layers are.
-  return ScalableFilter(detail::MapLayers(path, KindOf<F>(), options.verify),
+  return ScalableFilter(detail::MapLayers(path, F::kKind, options.verify),
                         detail::Storage::FromMapping(nullptr, 0, 0, 0), {}, options.backend);
 }
 
@@ -141,11 +131,11 @@ void ScalableFilter<F>::AddLayer() {
     throw Error(ErrorCode::kInvalidArgument, "a layer cannot have more than 2^63 keys");
   }
   auto keys = static_cast<uint64_t>(capacity);
-  const uint64_t layer_bytes = BytesFor<F>(keys, fpr);
+  const uint64_t layer_bytes = FilterBytes(F::kKind, keys, fpr);
   if (options_.max_bytes != 0 && layer_bytes > options_.max_bytes - bytes()) {
     const uint64_t room = options_.max_bytes - bytes();
-    const uint64_t fits =
-        LastThatHolds(0, keys, [&](uint64_t n) { return n == 0 || BytesFor<F>(n, fpr) <= room; });
+    const uint64_t fits = detail::LastThatHolds(
+        0, keys, [&](uint64_t n) { return n == 0 || FilterBytes(F::kKind, n, fpr) <= room; });
     // A layer costs every probe; one of a few keys is not worth that.
     if (layers_.empty() || fits < keys / detail::kLeastShare || fits == 0) {
       throw Error(ErrorCode::kInvalidArgument, "a layer of " + std::to_string(layer_bytes) +
@@ -194,7 +184,7 @@ double ScalableFilter<F>::expected_fpr() const noexcept {
 
 template <typename F>
 void ScalableFilter<F>::set_backend(const Backend& backend) noexcept {
-  Filter::set_backend(backend);
+  detail::FilterBase::set_backend(backend);
   for (F& layer : layers_) layer.set_backend(backend);
 }
 
@@ -269,33 +259,27 @@ bool ScalableFilter<F>::EraseFromLayers(uint64_t hash) noexcept {
 template <typename F>
 void ScalableFilter<F>::Probe(const Kernels& kernels, const Batch& batch,
                               uint64_t* bits) const noexcept {
-  for (size_t begin = 0; begin < batch.n; begin += kBatchKeys) {
-    Batch part = batch;
-    part.values += begin;
-    part.n = std::min(kBatchKeys, batch.n - begin);
-    alignas(64) uint64_t hashes[kBatchKeys];
-    kernels.hash(part, hashes);
+  alignas(64) uint64_t hashes[detail::kBatchKeys];
+  uint16_t numbers[detail::kBatchKeys];
+  uint64_t found[detail::kBatchKeys / 64];
+  detail::ForEachSlice(batch, [&](const Batch& slice, size_t begin) {
+    kernels.hash(slice, hashes);
     uint64_t* const out = bits + begin / 64;
-    const Filter& newest = layers_.back();
-    newest.Probe(kernels, HashBatch(hashes, part.n), out);
-
-    uint16_t numbers[kBatchKeys];
-    std::iota(numbers, numbers + part.n, uint16_t{0});
-    uint64_t found[kBatchKeys / 64];
+    FilterAccess::Probe(layers_.back(), kernels, detail::HashBatch(hashes, slice.n), out);
+    std::iota(numbers, numbers + slice.n, uint16_t{0});
     const uint64_t* asked = out;
-    size_t left = part.n;
+    size_t left = slice.n;
     for (size_t i = layers_.size() - 1; i-- > 0;) {
       left = KeepAbsent(asked, left, hashes, numbers);
       if (left == 0) break;
-      const Filter& layer = layers_[i];
-      layer.Probe(kernels, HashBatch(hashes, left), found);
+      FilterAccess::Probe(layers_[i], kernels, detail::HashBatch(hashes, left), found);
       for (size_t j = 0; j < left; ++j) {
         const uint64_t bit = (found[j / 64] >> (j % 64)) & 1;
         out[numbers[j] / 64] |= bit << (numbers[j] % 64);
       }
       asked = found;
     }
-  }
+  });
 }
 
 template <typename F>
@@ -324,13 +308,12 @@ size_t ScalableFilter<F>::InsertHashes(const Kernels& kernels, const uint64_t* h
       for (size_t i = begin; i < n; ++i) rejects.Add(first + i);
       break;
     }
-    Filter& layer = layers_[current_];
+    F& layer = layers_[current_];
     asked = std::min<uint64_t>(layer.capacity() - layer.inserted_count(), n - begin);
-    uint64_t refused[kBatchKeys];
+    uint64_t refused[detail::kBatchKeys];
     Rejects collect{std::span(refused)};
-    const size_t inserted = layer.ChangeBatch(Change::kInsert, kernels,
-                                              HashBatch(hashes + begin, asked), begin, collect);
-    layer.CountChange(Change::kInsert, inserted);
+    const size_t inserted = FilterAccess::ChangeBatch(
+        layer, Change::kInsert, kernels, detail::HashBatch(hashes + begin, asked), begin, collect);
     done += inserted;
     for (size_t i = 0; i < asked - inserted; ++i) {
       if (InsertAfter(current_, hashes[refused[i]])) {
@@ -347,17 +330,14 @@ template <typename F>
 size_t ScalableFilter<F>::ChangeBatch(Change change, const Kernels& kernels, const Batch& batch,
                                       uint64_t first, Rejects& rejects) noexcept {
   size_t done = 0;
-  for (size_t begin = 0; begin < batch.n; begin += kBatchKeys) {
-    Batch part = batch;
-    part.values += begin;
-    part.n = std::min(kBatchKeys, batch.n - begin);
-    alignas(64) uint64_t hashes[kBatchKeys];
-    kernels.hash(part, hashes);
+  alignas(64) uint64_t hashes[detail::kBatchKeys];
+  detail::ForEachSlice(batch, [&](const Batch& slice, size_t begin) {
+    kernels.hash(slice, hashes);
     if (change == Change::kInsert) {
-      done += InsertHashes(kernels, hashes, part.n, first + begin, rejects);
-      continue;
+      done += InsertHashes(kernels, hashes, slice.n, first + begin, rejects);
+      return;
     }
-    for (size_t i = 0; i < part.n; ++i) {
+    for (size_t i = 0; i < slice.n; ++i) {
       if (EraseFromLayers(hashes[i])) {
         ++this->inserted_;  // which the caller takes back for all keys
         ++done;
@@ -365,7 +345,7 @@ size_t ScalableFilter<F>::ChangeBatch(Change change, const Kernels& kernels, con
         rejects.Add(first + begin + i);
       }
     }
-  }
+  });
   return done;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "core/src/bulk/partitioned_writer.h"
 #include "core/src/file/file_format.h"
 #include "core/src/filters/combine.h"
 #include "tamis/detail/kernels.h"
@@ -11,6 +12,13 @@
 #include "tamis/sizing.h"
 
 namespace tamis {
+
+using detail::Batch;
+using detail::BulkWriter;
+using detail::Change;
+using detail::Kernels;
+using detail::Rejects;
+
 namespace {
 
 namespace sb = split_block;
@@ -45,17 +53,21 @@ SplitBlockBloomFilter::SplitBlockBloomFilter(const FilterOptions& options)
     : SplitBlockBloomFilter(options, BlocksFor(options)) {}
 
 SplitBlockBloomFilter::SplitBlockBloomFilter(const FilterOptions& options, uint64_t num_blocks)
-    : Filter(CapacityFor(options, num_blocks), options.hash,
-             detail::Storage::Allocate(num_blocks * sb::kBlockBytes, options.memory),
-             options.backend),
+    : FilterBase(CapacityFor(options, num_blocks), options.hash,
+                 detail::Storage::Allocate(num_blocks * sb::kBlockBytes, options.memory),
+                 options.backend),
       num_blocks_(num_blocks) {}
 
 SplitBlockBloomFilter::SplitBlockBloomFilter(const FileHeader& header, detail::Storage storage,
                                              const Backend* backend)
-    : Filter(header.capacity, header.hash, std::move(storage), backend),
+    : FilterBase(header.capacity, header.hash, std::move(storage), backend),
       num_blocks_(header.geometry[0]) {
   inserted_ = header.inserted;
 }
+
+SplitBlockBloomFilter::SplitBlockBloomFilter(SplitBlockBloomFilter&&) noexcept = default;
+SplitBlockBloomFilter& SplitBlockBloomFilter::operator=(SplitBlockBloomFilter&&) noexcept = default;
+SplitBlockBloomFilter::~SplitBlockBloomFilter() = default;
 
 SplitBlockBloomFilter SplitBlockBloomFilter::Load(const std::filesystem::path& path,
                                                   const LoadOptions& options) {
@@ -80,15 +92,9 @@ FileHeader SplitBlockBloomFilter::Header() const noexcept {
   return header;
 }
 
-double SplitBlockBloomFilter::estimated_count() const noexcept {
-  const auto* data = reinterpret_cast<const uint64_t*>(storage_.data());
-  const uint64_t bits_set = backend_->kernels->popcount(data, bytes() / sizeof(uint64_t));
-  return SplitBlockEstimatedCount(bits_set, num_blocks_);
-}
+double SplitBlockBloomFilter::estimated_count() const noexcept { return view().estimated_count(); }
 
-double SplitBlockBloomFilter::expected_fpr() const noexcept {
-  return SplitBlockFpr(estimated_count(), num_blocks_);
-}
+double SplitBlockBloomFilter::expected_fpr() const noexcept { return view().expected_fpr(); }
 
 void SplitBlockBloomFilter::Merge(const SplitBlockBloomFilter& other) {
   RequireWritable();
@@ -150,6 +156,15 @@ SplitBlockBloomFilter SplitBlockBloomFilter::Clone(const MemoryOptions& memory) 
   return copy;
 }
 
+ConstSplitBlockView SplitBlockBloomFilter::view() const noexcept {
+  return {words(), num_blocks_, hash_, hasher_, *backend_};
+}
+
+SplitBlockView SplitBlockBloomFilter::mutable_view() {
+  RequireWritable();
+  return {view(), &inserted_};
+}
+
 void SplitBlockBloomFilter::Probe(const Kernels& kernels, const Batch& batch,
                                   uint64_t* bits) const noexcept {
   kernels.split_block.contains(words(), num_blocks_, batch, bits);
@@ -159,6 +174,15 @@ size_t SplitBlockBloomFilter::ChangeBatch(Change, const Kernels& kernels, const 
                                           uint64_t, Rejects&) noexcept {
   kernels.split_block.insert(words(), num_blocks_, batch);
   return batch.n;
+}
+
+std::unique_ptr<BulkWriter> SplitBlockBloomFilter::MakeWriter(Change, const Kernels& kernels,
+                                                              uint64_t n, unsigned threads) {
+  const auto insert = [this, &kernels](const Batch& hashes) {
+    kernels.split_block.insert(words(), num_blocks_, hashes);
+  };
+  return std::make_unique<detail::PartitionedWriter>(
+      detail::PartitionedWriter::Target{bytes(), num_blocks_, insert}, kernels, n, threads);
 }
 
 }  // namespace tamis

@@ -24,7 +24,7 @@ struct CuckooRef {
 
   Word* words;  // geometry.buckets() of them
   cuckoo::Geometry geometry;
-  KeyHasher hasher;
+  tamis::detail::KeyHasher hasher;
 
   // Integers are keys by their value widened to 64 bits.
   TAMIS_HD bool Contains(uint64_t key) const { return ContainsHash(hasher(key)); }
@@ -42,7 +42,7 @@ struct CuckooRef {
     const Word* const chunk = Chunk(place);
     const Word all = cuckoo::Broadcast<kBits>(place.fingerprint);
     if (cuckoo::ZeroSlots<kBits>(chunk[place.bucket] ^ all) != 0) return true;
-    return cuckoo::ZeroSlots<kBits>(chunk[Partner(place.bucket, place.fingerprint)] ^ all) != 0;
+    return cuckoo::ZeroSlots<kBits>(chunk[Alternate(place.bucket, place.fingerprint)] ^ all) != 0;
   }
 
   TAMIS_HD bool InsertHash(uint64_t hash) const {
@@ -53,16 +53,16 @@ struct CuckooRef {
   TAMIS_HD bool InsertHash(uint64_t hash, uint32_t* nodes, uint32_t max_nodes) const {
     const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry);
     Word* const chunk = Chunk(place);
-    const uint32_t partner = Partner(place.bucket, place.fingerprint);
+    const uint32_t alternate = Alternate(place.bucket, place.fingerprint);
     for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
       // Both at once: one after the other they would take twice as long.
       const Word here = detail::LoadShared(chunk + place.bucket);
-      const Word there = detail::LoadShared(chunk + partner);
-      const bool partner_first = cuckoo::NumUsed<kBits>(there) < cuckoo::NumUsed<kBits>(here);
-      const uint32_t first = partner_first ? partner : place.bucket;
-      const uint32_t second = partner_first ? place.bucket : partner;
-      if (Add(chunk + first, partner_first ? there : here, place.fingerprint)) return true;
-      if (Add(chunk + second, partner_first ? here : there, place.fingerprint)) return true;
+      const Word there = detail::LoadShared(chunk + alternate);
+      const bool alternate_first = cuckoo::NumUsed<kBits>(there) < cuckoo::NumUsed<kBits>(here);
+      const uint32_t first = alternate_first ? alternate : place.bucket;
+      const uint32_t second = alternate_first ? place.bucket : alternate;
+      if (Add(chunk + first, alternate_first ? there : here, place.fingerprint)) return true;
+      if (Add(chunk + second, alternate_first ? here : there, place.fingerprint)) return true;
       const Search outcome = MakeRoom(chunk, first, second, place.fingerprint, nodes, max_nodes);
       if (outcome != Search::kDisturbed) return outcome == Search::kDone;
     }
@@ -73,7 +73,7 @@ struct CuckooRef {
     const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry);
     Word* const chunk = Chunk(place);
     return Remove(chunk + place.bucket, place.fingerprint) ||
-           Remove(chunk + Partner(place.bucket, place.fingerprint), place.fingerprint);
+           Remove(chunk + Alternate(place.bucket, place.fingerprint), place.fingerprint);
   }
 
   // Buckets that a search looks into. Few fill a table to half a percent less than the host does,
@@ -100,8 +100,8 @@ struct CuckooRef {
   TAMIS_HD Word* Chunk(const cuckoo::Place& place) const {
     return words + uint64_t{place.chunk} * geometry.chunk_buckets;
   }
-  TAMIS_HD uint32_t Partner(uint32_t bucket, uint32_t fingerprint) const {
-    return cuckoo::PartnerBucket(bucket, fingerprint, geometry.chunk_buckets);
+  TAMIS_HD uint32_t Alternate(uint32_t bucket, uint32_t fingerprint) const {
+    return cuckoo::AlternateBucket(bucket, fingerprint, geometry.chunk_buckets);
   }
 
   static TAMIS_HD uint32_t Get(Word word, uint32_t slot) {
@@ -155,7 +155,7 @@ struct CuckooRef {
       for (uint32_t slot = 0; slot < kSlots; ++slot) {
         const uint32_t moved = Get(word, slot);
         if (moved == 0) return Search::kDisturbed;  // there is room now
-        const uint32_t to = Partner(from, moved);
+        const uint32_t to = Alternate(from, moved);
         if (cuckoo::ZeroSlots<kBits>(detail::LoadShared(chunk + to)) == 0) {
           if (num_nodes < max_nodes) nodes[num_nodes++] = Node(to, at, slot);
           continue;
@@ -166,10 +166,11 @@ struct CuckooRef {
     return Search::kNoRoom;
   }
 
-  // Moves along the path that ends with `moved` of slot `slot` of node `at` going to its partner.
+  // Moves along the path that ends with `moved` of slot `slot` of node `at` going to its alternate
+  // bucket.
   TAMIS_HD Search Move(Word* chunk, const uint32_t* nodes, uint32_t at, uint32_t slot,
                        uint32_t moved, uint32_t fingerprint) const {
-    Word* const end = chunk + Partner(BucketOf(nodes[at]), moved);
+    Word* const end = chunk + Alternate(BucketOf(nodes[at]), moved);
     if (!Add(end, detail::LoadShared(end), moved)) return Search::kDisturbed;
     // From here on there is one copy of `moved` too many, in one of its two buckets.
     while (true) {
@@ -182,10 +183,10 @@ struct CuckooRef {
                   : Get(detail::LoadShared(chunk + BucketOf(nodes[parent])), parent_slot);
       // Another thread may have put something else there, that does not belong into this bucket.
       const bool is_on_path =
-          is_root || (next != 0 && Partner(BucketOf(nodes[parent]), next) == bucket);
+          is_root || (next != 0 && Alternate(BucketOf(nodes[parent]), next) == bucket);
       if (!is_on_path || !Replace(chunk + bucket, slot, moved, next)) {
-        const uint32_t partner = Partner(bucket, moved);
-        while (!Remove(chunk + partner, moved) && !Remove(chunk + bucket, moved)) {
+        const uint32_t alternate = Alternate(bucket, moved);
+        while (!Remove(chunk + alternate, moved) && !Remove(chunk + bucket, moved)) {
         }
         return Search::kDisturbed;
       }

@@ -152,11 +152,11 @@ class DeviceFilter {
   size_t SelectAndWait(const Keys& keys, std::span<Index> out, cudaStream_t stream) const;
 
   // `nodes` is memory for longer searches, or nullptr.
-  Status ChangeAsync(Change change, const Keys& keys, Bitmap failed, uint64_t* num_failed,
-                     uint32_t* nodes, cudaStream_t stream) noexcept;
-  Status Alter(Change change, const Keys& keys, uint64_t* failed, uint64_t* num_failed,
-               uint32_t* nodes, cudaStream_t stream) noexcept;
-  size_t ChangeAndWait(Change change, const Keys& keys, std::span<uint64_t> failed,
+  Status ChangeAsync(tamis::detail::Change change, const Keys& keys, Bitmap failed,
+                     uint64_t* num_failed, uint32_t* nodes, cudaStream_t stream) noexcept;
+  Status Alter(tamis::detail::Change change, const Keys& keys, uint64_t* failed,
+               uint64_t* num_failed, uint32_t* nodes, cudaStream_t stream) noexcept;
+  size_t ChangeAndWait(tamis::detail::Change change, const Keys& keys, std::span<uint64_t> failed,
                        cudaStream_t stream);
 
   const Runtime* runtime_ = nullptr;

@@ -21,7 +21,7 @@ namespace tamis::cuda {
 struct SplitBlockRef {
   uint32_t* words;
   uint64_t num_blocks;  // in [1, split_block::kMaxBlocks]
-  KeyHasher hasher;
+  tamis::detail::KeyHasher hasher;
 
   // Integers are keys by their value widened to 64 bits.
   TAMIS_HD bool Contains(uint64_t key) const { return ContainsHash(hasher(key)); }

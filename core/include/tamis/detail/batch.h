@@ -1,0 +1,52 @@
+// Keys as kernels take them.
+#ifndef TAMIS_DETAIL_BATCH_H_
+#define TAMIS_DETAIL_BATCH_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tamis/hash.h"
+#include "tamis/hd.h"
+
+namespace tamis::detail {
+
+// What the values of a batch are, hence how they become hashes.
+enum class Source : uint8_t {
+  kHashes,  // they are hashes
+  kXxh3,    // integer keys, to be hashed with XXH3
+  kXxh64,   // integer keys, to be hashed with XXH64
+};
+
+// Hashes of one value: the choice of a hash and all that depends on its seed, made once.
+struct KeyHasher {
+  Source source = Source::kHashes;
+  uint64_t seed_term = 0;  // hash::Xxh3Flip(seed) or hash::Xxh64Start(seed); unused for hashes
+
+  KeyHasher() = default;
+  TAMIS_HD explicit KeyHasher(const HashSpec& spec)
+      : source(spec.kind == HashKind::kXxh3 ? Source::kXxh3 : Source::kXxh64),
+        seed_term(spec.kind == HashKind::kXxh3 ? hash::Xxh3Flip(spec.seed)
+                                               : hash::Xxh64Start(spec.seed)) {}
+
+  TAMIS_HD uint64_t operator()(uint64_t value) const {
+    if (source == Source::kXxh3) return hash::Xxh3(value, seed_term);
+    if (source == Source::kXxh64) return hash::Xxh64(value, seed_term);
+    return value;
+  }
+};
+
+struct Batch {
+  KeyHasher hasher;
+  const uint64_t* values;
+  size_t n;
+};
+
+inline Batch HashBatch(const uint64_t* hashes, size_t n) { return {KeyHasher(), hashes, n}; }
+
+inline Batch KeyBatch(const HashSpec& spec, const uint64_t* keys, size_t n) {
+  return {KeyHasher(spec), keys, n};
+}
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_DETAIL_BATCH_H_

@@ -1,0 +1,24 @@
+// What a backend does for classic Bloom filters.
+#ifndef TAMIS_DETAIL_BLOOM_KERNELS_H_
+#define TAMIS_DETAIL_BLOOM_KERNELS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tamis/detail/batch.h"
+
+namespace tamis::detail {
+
+struct BloomKernels {
+  // As the functions of SplitBlockKernels of these names.
+  void (*contains)(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
+                   const Batch& batch, uint64_t* bits);
+  void (*insert)(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, const Batch& batch);
+  bool (*contains_one)(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
+                       uint64_t hash);
+  void (*insert_one)(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, uint64_t hash);
+};
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_DETAIL_BLOOM_KERNELS_H_

@@ -1,0 +1,72 @@
+// What the classes of filters derive from: the data that all have, and the stages of the bulk
+// functions, which each defines.
+#ifndef TAMIS_DETAIL_FILTER_BASE_H_
+#define TAMIS_DETAIL_FILTER_BASE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "tamis/detail/change.h"
+#include "tamis/detail/kernels.h"
+#include "tamis/detail/storage.h"
+#include "tamis/filter.h"
+#include "tamis/hd.h"
+
+namespace tamis::detail {
+
+class BulkWriter;
+struct FilterAccess;
+
+class FilterBase : public Filter {
+ public:
+  uint64_t bytes() const noexcept override;
+  void set_backend(const Backend& backend) noexcept override;
+  void Clear() override;
+  void Save(const std::filesystem::path& path) const override;
+
+ protected:
+  FilterBase(uint64_t capacity, HashSpec hash, Storage storage, const Backend* backend);
+  FilterBase(FilterBase&&) noexcept;
+  FilterBase& operator=(FilterBase&&) noexcept;
+  ~FilterBase() override;
+
+  void RequireWritable() const;
+
+  // To be called by whatever changes the contents: copies of them elsewhere are then out of date.
+  TAMIS_HD void Changed() noexcept { ++changes_; }
+
+  // `bits` has BitmapWords(batch.n) words.
+  virtual void Probe(const Kernels& kernels, const Batch& batch, uint64_t* bits) const noexcept = 0;
+  // Changes the filter by keys in their order, the first of which has the index `first`. Returns
+  // for how many that was possible, and adds the indices of the others to `rejects`. Does not
+  // change inserted_.
+  virtual size_t ChangeBatch(Change change, const Kernels& kernels, const Batch& batch,
+                             uint64_t first, Rejects& rejects) noexcept = 0;
+  // What orders n keys in all by the region of the filter that they fall in, for so many threads;
+  // nullptr if nothing does. Throws Error(kOutOfMemory) or std::bad_alloc.
+  virtual std::unique_ptr<BulkWriter> MakeWriter(Change change, const Kernels& kernels, uint64_t n,
+                                                 unsigned threads);
+
+  uint64_t capacity_ = 0;
+  uint64_t inserted_ = 0;
+  HashSpec hash_;
+  KeyHasher hasher_;  // of hash_
+  const Backend* backend_ = nullptr;
+  Storage storage_;
+
+ private:
+  friend class tamis::Filter;
+  friend struct FilterAccess;
+
+  // Which contents these are: no other filter of the process has the same identity, but one that
+  // this is moved to.
+  static uint64_t NewIdentity() noexcept;
+  uint64_t identity_ = NewIdentity();
+  uint64_t changes_ = 0;
+};
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_DETAIL_FILTER_BASE_H_

@@ -1,0 +1,66 @@
+// The kinds of filters that there are, what each can do, and filters made by the name of their
+// kind.
+#ifndef TAMIS_FILTER_KINDS_H_
+#define TAMIS_FILTER_KINDS_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "tamis/any_filter.h"
+#include "tamis/file.h"
+#include "tamis/filter.h"
+
+namespace tamis {
+
+// What a structure can do, or has to.
+struct Abilities {
+  bool erase = false;           // keys can be taken back
+  bool grow = false;            // more keys than planned can come, at the rate that was asked for
+  bool merge = false;           // two of equal shape become the one that has the keys of both
+  bool intersect = false;       // two of equal shape become one that has the keys of both at once
+  bool parallel_build = false;  // the threads of an Engine share the work of building it
+  bool parquet = false;         // its bits are those of a Bloom filter in an Apache Parquet file
+  bool exact = false;           // it is never wrong
+};
+
+struct FilterKindInfo {
+  FilterKind kind;
+  const char* name;  // "split-block", "cuckoo8" ...
+  Abilities can;     // of a scalable filter: whatever its layers are
+  // What the numbers of FileHeader::geometry are called, in JSON; nullptr after the last.
+  std::array<const char*, 3> geometry = {};
+  // Why filters of this kind cannot be merged; nullptr if they can.
+  const char* no_merge = nullptr;
+  // Whether the layers of a scalable filter can be of it.
+  bool can_be_layer = false;
+  // Whether it is made of filters of another kind, its layers: by MakeScalableFilter.
+  bool has_layers = false;
+};
+
+// All kinds, the fast default first.
+std::span<const FilterKindInfo> FilterKinds() noexcept;
+
+// Throws Error(kUnsupported) for a number that is no kind.
+const FilterKindInfo& KindInfo(FilterKind kind);
+
+// A filter of that kind, as the constructor of its class makes it. Throws as that does, and
+// Error(kInvalidArgument) for a kind that has layers, Error(kUnsupported) for a number that is no
+// kind.
+AnyFilter MakeFilter(FilterKind kind, const FilterOptions& options);
+
+// The bytes of a filter of a kind without layers for `capacity` keys at a rate of `fpr`. Throws
+// Error(kInvalidArgument) if that is out of range, Error(kUnsupported) for a number that is no
+// kind.
+uint64_t FilterBytes(FilterKind kind, uint64_t capacity, double fpr);
+
+// The false-positive rate of a filter of a kind without layers and of so many bytes, as FilterBytes
+// gives them, that holds `keys` distinct keys; of a classic one with the number of hashes that is
+// best for them. Throws Error(kInvalidArgument) for a kind with layers, Error(kUnsupported) for a
+// number that is no kind.
+double FilterFpr(FilterKind kind, double keys, uint64_t bytes);
+
+}  // namespace tamis
+
+#endif  // TAMIS_FILTER_KINDS_H_

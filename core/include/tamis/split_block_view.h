@@ -1,0 +1,106 @@
+// A split-block Bloom filter in memory that somebody else owns: a page of a Parquet file, a value
+// in a database, shared memory, an array of another language, a region of a format of your own.
+#ifndef TAMIS_SPLIT_BLOCK_VIEW_H_
+#define TAMIS_SPLIT_BLOCK_VIEW_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "tamis/backend.h"
+#include "tamis/detail/batch.h"
+#include "tamis/detail/kernels.h"
+#include "tamis/detail/split_block_inline.h"
+#include "tamis/hash.h"
+#include "tamis/hd.h"
+#include "tamis/keys.h"
+
+namespace tamis {
+
+// Asks 32-byte blocks as SplitBlockBloomFilter has them, wherever they are. A view is a few
+// pointers, to be passed by value; it allocates nothing, and the memory must outlive it. Any number
+// of threads may ask while nobody writes to the blocks.
+class ConstSplitBlockView {
+ public:
+  // `blocks` is a whole number of 32-byte blocks, from 1 to split_block::kMaxBlocks, at a multiple
+  // of 4 bytes; at a multiple of 32 it is faster, as no block then lies in two cache lines. `hash`
+  // is what its keys were hashed with: {HashKind::kXxh64, 0} in Parquet files. `backend` is nullptr
+  // for DefaultBackend(). Throws Error(kInvalidArgument) for any other size or place,
+  // Error(kUnknownBackend) if TAMIS_BACKEND is asked and names none.
+  explicit ConstSplitBlockView(std::span<const std::byte> blocks, const HashSpec& hash = {},
+                               const Backend* backend = nullptr);
+
+  uint64_t num_blocks() const noexcept { return num_blocks_; }
+  uint64_t bytes() const noexcept { return split_block::kBlockBytes * num_blocks_; }
+  const HashSpec& hash() const noexcept { return hash_; }
+  const Backend& backend() const noexcept { return *backend_; }
+  std::span<const std::byte> blocks() const noexcept {
+    return std::as_bytes(std::span(words_, split_block::kWords * num_blocks_));
+  }
+
+  // As the functions of SplitBlockBloomFilter of these names.
+  TAMIS_ONE_KEY bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
+  TAMIS_ONE_KEY bool Contains(std::string_view key) const noexcept {
+    return ContainsHash(HashBytes(key, hash_));
+  }
+  TAMIS_ONE_KEY bool ContainsHash(uint64_t hash) const noexcept {
+    return detail::SplitBlockContainsOne(backend_->kernels->split_block, words_, num_blocks_, hash);
+  }
+  size_t Contains(Keys keys, Bitmap out) const;
+  size_t Contains(Keys keys, std::span<uint8_t> out) const;
+  size_t Select(Keys keys, std::span<uint32_t> out) const;
+  size_t Select(Keys keys, std::span<uint64_t> out) const;
+  size_t Count(Keys keys) const noexcept;
+  double estimated_count() const noexcept;
+  double expected_fpr() const noexcept;
+
+ private:
+  friend class SplitBlockBloomFilter;
+  friend class SplitBlockView;
+
+  // Of words that are known to be right.
+  ConstSplitBlockView(uint32_t* words, uint64_t num_blocks, const HashSpec& hash,
+                      const detail::KeyHasher& hasher, const Backend& backend) noexcept;
+
+  void Probe(const detail::Batch& batch, uint64_t* bits) const noexcept;
+  uint64_t PopCount() const noexcept;
+
+  uint32_t* words_;  // written to by SplitBlockView alone
+  uint64_t num_blocks_;
+  HashSpec hash_;
+  detail::KeyHasher hasher_;  // of hash_
+  const Backend* backend_;
+};
+
+// The same, to insert into as well, which needs exclusive access.
+class SplitBlockView : public ConstSplitBlockView {
+ public:
+  // As ConstSplitBlockView; blocks without keys are all zeros. `inserted`, if it is not nullptr, is
+  // a count that every insertion adds its keys to, duplicates included.
+  explicit SplitBlockView(std::span<std::byte> blocks, const HashSpec& hash = {},
+                          uint64_t* inserted = nullptr, const Backend* backend = nullptr);
+
+  TAMIS_ONE_KEY void Insert(uint64_t key) const noexcept { InsertHash(hasher_(key)); }
+  TAMIS_ONE_KEY void Insert(std::string_view key) const noexcept {
+    InsertHash(HashBytes(key, hash_));
+  }
+  TAMIS_ONE_KEY void InsertHash(uint64_t hash) const noexcept {
+    detail::SplitBlockInsertOne(backend_->kernels->split_block, words_, num_blocks_, hash);
+    if (inserted_ != nullptr) ++*inserted_;
+  }
+  // All keys, straight into the blocks: no memory is taken to order them, as
+  // SplitBlockBloomFilter::Insert does with many keys for a large filter.
+  void Insert(Keys keys) const noexcept;
+
+ private:
+  friend class SplitBlockBloomFilter;
+
+  SplitBlockView(const ConstSplitBlockView& view, uint64_t* inserted) noexcept;
+
+  uint64_t* inserted_;
+};
+
+}  // namespace tamis
+
+#endif  // TAMIS_SPLIT_BLOCK_VIEW_H_

@@ -1,0 +1,19 @@
+// What to make of a plan, in words.
+#ifndef TAMIS_CORE_SRC_ADVISOR_ADVICE_TEXT_H_
+#define TAMIS_CORE_SRC_ADVISOR_ADVICE_TEXT_H_
+
+#include <string>
+
+#include "tamis/plan.h"
+
+namespace tamis::detail {
+
+// In PlanCandidate::lacks: it is larger than max_bytes.
+inline constexpr char kLacksMemory[] = "memory";
+
+// Of a plan that is otherwise complete.
+std::string PlanAdvice(const FilterPlan& plan);
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_ADVISOR_ADVICE_TEXT_H_

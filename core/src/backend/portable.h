@@ -1,0 +1,35 @@
+// What the portable kernels of all kinds of filters share. Those of a kind are with the kind, and
+// named here for the table of the backend: a promise to the linker.
+#ifndef TAMIS_CORE_SRC_BACKEND_PORTABLE_H_
+#define TAMIS_CORE_SRC_BACKEND_PORTABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tamis/detail/kernels.h"
+
+namespace tamis::detail {
+
+namespace portable {
+
+#define TAMIS_FAMILY(Type, name) extern const Type name;
+TAMIS_KERNEL_FAMILIES(TAMIS_FAMILY)
+#undef TAMIS_FAMILY
+
+}  // namespace portable
+
+// Bit i becomes contains_one(hash of value i).
+template <typename ContainsOne>
+void ContainsAll(const Batch& batch, uint64_t* bits, const ContainsOne& contains_one) {
+  for (size_t i = 0; i < batch.n; i += 64) {
+    uint64_t found = 0;
+    for (size_t j = i; j < batch.n && j < i + 64; ++j) {
+      found |= uint64_t{contains_one(batch.hasher(batch.values[j]))} << (j - i);
+    }
+    bits[i / 64] = found;
+  }
+}
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_BACKEND_PORTABLE_H_

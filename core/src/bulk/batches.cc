@@ -1,0 +1,51 @@
+#include "core/src/bulk/batches.h"
+
+#include <string_view>
+
+namespace tamis::detail {
+namespace {
+
+template <typename T>
+void Widen(const T* keys, size_t n, uint64_t* buffer) {
+  for (size_t i = 0; i < n; ++i) buffer[i] = static_cast<uint64_t>(keys[i]);
+}
+
+template <typename Strings>
+void HashStrings(const Strings& strings, const HashSpec& spec, size_t n, uint64_t* buffer) {
+  for (size_t i = 0; i < n; ++i) buffer[i] = HashBytes(strings[i], spec);
+}
+
+template <typename Offset>
+BasicStringColumn<Offset> Column(const Keys& keys, size_t begin, size_t n) {
+  return {keys.bytes(), {keys.data<Offset>() + begin, n + 1}};
+}
+
+}  // namespace
+
+Batch MakeBatch(const Keys& keys, const HashSpec& spec, size_t begin, size_t n,
+                uint64_t* buffer) noexcept {
+  switch (keys.form()) {
+    case Keys::Form::kU64:
+      return KeyBatch(spec, keys.data<uint64_t>() + begin, n);
+    case Keys::Form::kHashes:
+      return HashBatch(keys.data<uint64_t>() + begin, n);
+    case Keys::Form::kU32:
+      Widen(keys.data<uint32_t>() + begin, n, buffer);
+      return KeyBatch(spec, buffer, n);
+    case Keys::Form::kI32:
+      Widen(keys.data<int32_t>() + begin, n, buffer);
+      return KeyBatch(spec, buffer, n);
+    case Keys::Form::kStringViews:
+      HashStrings(keys.data<std::string_view>() + begin, spec, n, buffer);
+      break;
+    case Keys::Form::kColumn:
+      HashStrings(Column<int32_t>(keys, begin, n), spec, n, buffer);
+      break;
+    case Keys::Form::kLargeColumn:
+      HashStrings(Column<int64_t>(keys, begin, n), spec, n, buffer);
+      break;
+  }
+  return HashBatch(buffer, n);
+}
+
+}  // namespace tamis::detail

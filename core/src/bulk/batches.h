@@ -1,0 +1,56 @@
+// The hash stage of the bulk functions: keys of any form become batches that kernels take.
+#ifndef TAMIS_CORE_SRC_BULK_BATCHES_H_
+#define TAMIS_CORE_SRC_BULK_BATCHES_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "tamis/detail/batch.h"
+#include "tamis/hash.h"
+#include "tamis/keys.h"
+
+namespace tamis::detail {
+
+// Keys of a batch whose hashes or bits are kept in between: half of a first-level cache of 32 KiB.
+inline constexpr size_t kBatchKeys = 2048;
+static_assert(kBatchKeys % 64 == 0);
+
+// For ForEachBatch: batches as long as the keys allow.
+inline constexpr size_t kUnlimited = std::numeric_limits<size_t>::max() / 64 * 64;
+
+// Whether the kernels can read these keys where they are.
+inline bool IsDirect(const Keys& keys) noexcept {
+  return keys.form() == Keys::Form::kU64 || keys.form() == Keys::Form::kHashes;
+}
+
+// The batch of keys [begin, begin + n). Keys that are not direct are widened or hashed into
+// `buffer` of n elements.
+Batch MakeBatch(const Keys& keys, const HashSpec& spec, size_t begin, size_t n,
+                uint64_t* buffer) noexcept;
+
+// Calls visit(batch, begin) for consecutive batches of `batch_keys` keys, a multiple of 64; the
+// last one may be shorter, and those of keys that are not direct are at most kBatchKeys long.
+template <typename Visit>
+void ForEachBatch(const Keys& keys, const HashSpec& spec, size_t batch_keys, const Visit& visit) {
+  alignas(64) uint64_t buffer[kBatchKeys];
+  const size_t step = IsDirect(keys) ? batch_keys : std::min(batch_keys, kBatchKeys);
+  for (size_t begin = 0, n = 0; begin < keys.size(); begin += n) {
+    n = std::min(step, keys.size() - begin);
+    visit(MakeBatch(keys, spec, begin, n, buffer), begin);
+  }
+}
+
+// Calls visit(slice, begin) for consecutive slices of at most kBatchKeys keys: for stages that keep
+// something of each key on the stack.
+template <typename Visit>
+void ForEachSlice(const Batch& batch, const Visit& visit) {
+  for (size_t begin = 0; begin < batch.n; begin += kBatchKeys) {
+    visit(Batch{batch.hasher, batch.values + begin, std::min(kBatchKeys, batch.n - begin)}, begin);
+  }
+}
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_BULK_BATCHES_H_

@@ -1,0 +1,65 @@
+#include "core/src/bulk/lookup.h"
+
+#include "core/src/bulk/batches.h"
+
+namespace tamis::detail {
+namespace {
+
+// The sum of write(bits, n, begin), which is handed the bits of consecutive batches of n keys.
+template <typename Write>
+size_t SumOfBatches(const HashSpec& hash, const Probe& probe, const Keys& keys,
+                    const Write& write) {
+  uint64_t bits[kBatchKeys / 64];
+  size_t found = 0;
+  ForEachBatch(keys, hash, kBatchKeys, [&](const Batch& batch, size_t begin) {
+    probe(batch, bits);
+    found += write(bits, batch.n, begin);
+  });
+  return found;
+}
+
+template <typename Index>
+size_t Indices(const Kernels& kernels, const HashSpec& hash, const Probe& probe, const Keys& keys,
+               uint64_t first, Index* out) {
+  return SumOfBatches(hash, probe, keys, [&](const uint64_t* bits, size_t n, size_t begin) {
+    const size_t found = BitsToIndices(kernels, bits, n, first + begin, out);
+    out += found;
+    return found;
+  });
+}
+
+}  // namespace
+
+size_t LookUpBits(const Kernels& kernels, const HashSpec& hash, Probe probe, const Keys& keys,
+                  uint64_t* bits) noexcept {
+  ForEachBatch(keys, hash, kUnlimited,
+               [&](const Batch& batch, size_t begin) { probe(batch, bits + begin / 64); });
+  return kernels.popcount(bits, BitmapWords(keys.size()));
+}
+
+size_t LookUpBytes(const Kernels& kernels, const HashSpec& hash, Probe probe, const Keys& keys,
+                   uint8_t* bytes) noexcept {
+  return SumOfBatches(hash, probe, keys, [&](const uint64_t* bits, size_t n, size_t begin) {
+    kernels.bits_to_bytes(bits, n, bytes + begin);
+    return kernels.popcount(bits, BitmapWords(n));
+  });
+}
+
+size_t LookUpIndices(const Kernels& kernels, const HashSpec& hash, Probe probe, const Keys& keys,
+                     uint64_t first, uint32_t* out) noexcept {
+  return Indices(kernels, hash, probe, keys, first, out);
+}
+
+size_t LookUpIndices(const Kernels& kernels, const HashSpec& hash, Probe probe, const Keys& keys,
+                     uint64_t first, uint64_t* out) noexcept {
+  return Indices(kernels, hash, probe, keys, first, out);
+}
+
+size_t LookUpCount(const Kernels& kernels, const HashSpec& hash, Probe probe,
+                   const Keys& keys) noexcept {
+  return SumOfBatches(hash, probe, keys, [&](const uint64_t* bits, size_t n, size_t) {
+    return kernels.popcount(bits, BitmapWords(n));
+  });
+}
+
+}  // namespace tamis::detail

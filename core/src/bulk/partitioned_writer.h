@@ -1,0 +1,68 @@
+// Bulk insertion into a filter beyond the caches, ordered by the region of the filter a key falls
+// in.
+#ifndef TAMIS_CORE_SRC_BULK_PARTITIONED_WRITER_H_
+#define TAMIS_CORE_SRC_BULK_PARTITIONED_WRITER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "core/src/bulk/bulk_writer.h"
+#include "tamis/detail/kernels.h"
+#include "tamis/detail/storage.h"
+
+namespace tamis::detail {
+
+// Hashes are collected by region of the filter; a region whose buffer is full is written at once,
+// while it stays in cache. Several threads may do so, each with buffers of its own: one thread at a
+// time writes a region, so the words need no atomic operations and come out as from one thread.
+class PartitionedWriter final : public BulkWriter {
+ public:
+  // What is written to.
+  struct Target {
+    uint64_t bytes;       // of the filter
+    uint64_t num_blocks;  // a key writes block ((hash >> 32) * num_blocks) >> 32, and no other
+    // Inserts the hashes of a batch. Called by one thread at a time for each region.
+    std::function<void(const Batch& hashes)> insert;
+  };
+
+  // For about `n` keys in all. Throws Error(kOutOfMemory) or std::bad_alloc if there is no memory
+  // for the buffers, which take about 128 MiB at most.
+  PartitionedWriter(Target target, const Kernels& kernels, uint64_t n, unsigned threads);
+
+  // A slice has any number of keys: full buffers are written while keys are added.
+  uint64_t max_slice_keys() const noexcept override { return uint64_t{1} << 63; }
+  bool in_order() const noexcept override { return false; }
+  void Add(unsigned thread, const Batch& batch, uint64_t index) noexcept override;
+  // A task writes what the buffers of a thread still hold.
+  size_t num_tasks() const noexcept override { return buffers_.size(); }
+  void Run(size_t thread) noexcept override;
+  uint64_t EndSlice(Rejects&) noexcept override { return 0; }
+
+ private:
+  // Of one thread.
+  struct Buffers {
+    Storage hashes;                 // num_regions_ buffers of buffer_hashes_
+    std::vector<uint64_t*> begins;  // of each buffer
+    std::vector<uint64_t*> ends;    // of what is in it
+  };
+
+  // Scatters at most kBatchKeys hashes; then writes the regions that might overflow at the next
+  // call.
+  void Scatter(Buffers& buffers, const uint64_t* hashes, size_t n) noexcept;
+  void Write(Buffers& buffers, size_t region) noexcept;
+
+  const Target target_;
+  const Kernels& kernels_;
+  unsigned shift_;  // region = block >> shift_
+  size_t num_regions_;
+  size_t buffer_hashes_;
+  std::vector<std::mutex> region_locks_;
+  std::vector<Buffers> buffers_;
+};
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_BULK_PARTITIONED_WRITER_H_

@@ -1,0 +1,277 @@
+#include "core/src/engine/dispatcher.h"
+
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <thread>
+
+#include "core/src/base/units.h"
+#include "core/src/bulk/regions.h"
+#include "core/src/engine/calibration/calibration_fields.h"
+#include "core/src/filters/kinds.h"
+#include "tamis/error.h"
+
+namespace tamis::detail {
+namespace {
+
+// Slices are large enough that claiming them costs nothing, and small enough that threads end at
+// about the same time.
+constexpr uint64_t kMaxSliceKeys = uint64_t{64} << 10;
+constexpr uint64_t kSlicesPerThread = 4;
+
+// Threads take turns in the regions of a filter, and more than these would wait for each other.
+constexpr uint64_t kMaxInsertThreads = 64;
+
+std::string OutOfRange(const std::string& what, const std::string& value) {
+  return what + " is \"" + value + "\"; allowed: whole numbers from 1 to " +
+         std::to_string(kMaxThreads);
+}
+
+unsigned AvailableProcessors() {
+  unsigned processors = 0;
+#ifdef __linux__
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) {
+    processors = static_cast<unsigned>(CPU_COUNT(&set));
+  }
+#endif
+  if (processors == 0) processors = std::thread::hardware_concurrency();
+  return std::clamp(processors, 1u, kMaxThreads);
+}
+
+unsigned ThreadsFor(const EngineOptions& options) {
+  const unsigned asked = options.pin ? options.pin->threads : options.threads;
+  if (asked > kMaxThreads || (options.pin && asked == 0)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                OutOfRange("the number of threads", std::to_string(asked)));
+  }
+  if (asked != 0) return asked;
+  const char* value = std::getenv("TAMIS_THREADS");
+  if (value == nullptr || *value == '\0') return AvailableProcessors();
+  const std::string text = value;
+  unsigned threads = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  if (error != std::errc() || end != text.data() + text.size() || threads < 1 ||
+      threads > kMaxThreads) {
+    throw Error(ErrorCode::kInvalidArgument, OutOfRange("TAMIS_THREADS", text));
+  }
+  return threads;
+}
+
+bool Faster(const PlanStep& a, const PlanStep& b) {
+  return a.seconds != b.seconds ? a.seconds < b.seconds : a.threads < b.threads;
+}
+
+std::string Describe(const PlanStep& step, Operation operation) {
+  std::string text(step.backend->name);
+  if (step.on_device) {
+    return text + (step.uploads ? ", copying the filter there" : ", where the filter is");
+  }
+  text += " on " + std::to_string(step.threads) + (step.threads == 1 ? " thread" : " threads");
+  if (operation == Operation::kInsert) text += step.partitioned ? ", partitioned" : ", direct";
+  return text;
+}
+
+}  // namespace
+
+Dispatcher::Dispatcher(const EngineOptions& options, const Accelerator* accelerator)
+    : threads_(ThreadsFor(options)),
+      pin_(options.pin),
+      machine_(options.calibration.machine),
+      thread_start_seconds_(1e-6 * options.calibration.thread_start_us),
+      thread_efficiency_(options.calibration.thread_efficiency),
+      device_(options.calibration.device),
+      device_start_seconds_(1e-6 * options.calibration.device_start_us),
+      upload_bytes_per_second_(1e9 * options.calibration.upload_gb_per_s) {
+  options.calibration.Validate();
+
+  const char* named = std::getenv("TAMIS_BACKEND");
+  const Backend* pinned = options.pin ? options.pin->backend : nullptr;
+  if (pinned == nullptr) pinned = options.backend;
+  const Backend* extra = accelerator != nullptr ? &accelerator->backend() : nullptr;
+  if (pinned != nullptr) {
+    if (pinned != extra) pinned = &FindBackend(pinned->name);
+    backend_pin_ = "the options of the engine";
+  } else if (named != nullptr && *named != '\0') {
+    pinned = &FindBackend(named);
+    backend_pin_ = "TAMIS_BACKEND";
+  }
+  const auto add_all = [&](const Calibration& calibration) {
+    AddCandidates(pinned != nullptr ? std::span(pinned, 1) : Backends(), calibration);
+    if (pinned == nullptr && extra != nullptr) AddCandidates(std::span(extra, 1), calibration);
+  };
+  add_all(options.calibration);
+  calibrated_ = !candidates_.empty();
+  if (!calibrated_) add_all(Calibration());
+}
+
+const Backend* Dispatcher::device() const noexcept {
+  for (const Candidate& candidate : candidates_) {
+    if (candidate.backend->make_accelerator != nullptr) return candidate.backend;
+  }
+  return nullptr;
+}
+
+void Dispatcher::AddCandidates(std::span<const Backend> backends, const Calibration& calibration) {
+  for (const Backend& backend : backends) {
+    for (const Kind* kind : Kinds()) {
+      Candidate candidate{&backend, kind->info.kind, {}};
+      for (const CostPoint& point : calibration.points) {
+        if (point.backend != backend.name || point.kind != kind->info.kind) continue;
+        candidate.points.push_back(
+            {point.filter_bytes,
+             {point.contains_ns, point.insert_ns, point.partitioned_insert_ns}});
+      }
+      if (!candidate.points.empty()) candidates_.push_back(std::move(candidate));
+    }
+  }
+}
+
+FilterKind Dispatcher::CostKind(FilterKind kind) const noexcept {
+  for (const FilterKind similar :
+       {kind, KindOf(kind).calibration.costs_as, Kinds().front()->info.kind}) {
+    for (const Candidate& candidate : candidates_) {
+      if (candidate.kind == similar) return similar;
+    }
+  }
+  return candidates_.front().kind;
+}
+
+bool Dispatcher::KnowsCosts(FilterKind kind) const noexcept {
+  const FilterKind similar = CostKind(kind);
+  const Kind& row = KindOf(kind);
+  return calibrated_ &&
+         (similar == kind || (similar == row.calibration.costs_as && !row.info.has_layers));
+}
+
+uint64_t Dispatcher::LargestCalibrated(FilterKind kind) const noexcept {
+  uint64_t bytes = 1;
+  for (const Candidate& candidate : candidates_) {
+    if (candidate.kind != CostKind(kind)) continue;
+    bytes = std::max(bytes, candidate.points.back().filter_bytes);
+  }
+  return bytes;
+}
+
+// Whether there is a candidate that is not a GPU.
+bool Dispatcher::HasHost(FilterKind kind) const noexcept {
+  return std::any_of(candidates_.begin(), candidates_.end(), [kind](const Candidate& candidate) {
+    return candidate.kind == kind && candidate.backend->make_accelerator == nullptr;
+  });
+}
+
+double Dispatcher::Seconds(const Cost& cost, const PlanRequest& request,
+                           const PlanStep& step) const noexcept {
+  const auto keys = static_cast<double>(request.keys);
+  if (step.on_device) {
+    return device_start_seconds_ + 1e-9 * cost.contains_ns * keys +
+           (step.uploads ? static_cast<double>(request.filter_bytes) / upload_bytes_per_second_
+                         : 0);
+  }
+  const unsigned helpers = step.threads - 1;
+  const double speed = 1 + thread_efficiency_ * helpers;
+  const double start = thread_start_seconds_ * helpers;
+  if (request.operation == Operation::kContains) {
+    return 1e-9 * cost.contains_ns * request.cost.contains * keys / speed + start;
+  }
+  const InsertCost insert = {cost.insert_ns * request.cost.insert,
+                             cost.partitioned_insert_ns * request.cost.insert};
+  // What is to be done for each region has to be done by every thread.
+  const double shared = step.partitioned ? PartitionedSeconds(insert, request.filter_bytes, keys) -
+                                               RegionSeconds(request.filter_bytes)
+                                         : DirectSeconds(insert, keys);
+  return shared / speed + start + (step.partitioned ? RegionSeconds(request.filter_bytes) : 0);
+}
+
+template <typename Visit>
+void Dispatcher::ForEachStep(const PlanRequest& request, const Visit& visit) const {
+  const bool insert = request.operation == Operation::kInsert;
+  uint64_t most = threads_;
+  if (insert) {
+    most = KindOf(request.kind).info.can.parallel_build
+               ? std::min({most, request.filter_bytes / kRegionBytes, kMaxInsertThreads})
+               : 1;
+  }
+  const auto max_threads = static_cast<unsigned>(std::max<uint64_t>(most, 1));
+
+  const auto emit = [&](const Candidate& candidate, const Cost& cost, unsigned threads,
+                        bool partitioned) {
+    PlanStep step{candidate.backend, threads, partitioned, request.keys, 0};
+    if (threads > 1) {
+      const uint64_t share =
+          std::min(request.keys / (kSlicesPerThread * threads) + 1, kMaxSliceKeys);
+      step.slice_keys = (share + 63) / 64 * 64;  // so that no two slices share a word of a bitmap
+    }
+    step.seconds = Seconds(cost, request, step);
+    visit(step);
+  };
+  const FilterKind kind = CostKind(request.kind);
+  for (const Candidate& candidate : candidates_) {
+    if (candidate.kind != kind) continue;
+    const Cost cost = CostOfSize(candidate.points, request.filter_bytes);
+    if (!insert && candidate.backend->make_accelerator != nullptr) {
+      // Its kernels are another candidate's, and serve only if there is no other way.
+      PlanStep step{candidate.backend, 1, false, request.keys, 0};
+      step.on_device = request.device.takes;
+      step.uploads = request.device.takes && !request.device.mirrored;
+      step.seconds = Seconds(cost, request, step);
+      if (step.on_device || !HasHost(kind)) visit(step);
+      continue;
+    }
+    if (pin_) {
+      const unsigned threads = insert ? std::min<unsigned>(threads_, kMaxInsertThreads) : threads_;
+      emit(candidate, cost, threads, insert && (pin_->partitioned || threads > 1));
+      continue;
+    }
+    for (unsigned threads = 1;; threads = std::min(2 * threads, max_threads)) {
+      if (!insert || threads == 1) emit(candidate, cost, threads, false);
+      if (insert) emit(candidate, cost, threads, true);
+      if (threads == max_threads) break;
+    }
+  }
+}
+
+PlanStep Dispatcher::Choose(const PlanRequest& request) const noexcept {
+  PlanStep best;
+  ForEachStep(request, [&](const PlanStep& step) {
+    if (best.backend == nullptr || Faster(step, best)) best = step;
+  });
+  return best;
+}
+
+Plan Dispatcher::Explain(const PlanRequest& request) const {
+  Plan plan{request.operation, request.keys, request.filter_bytes, {}, {}, {}};
+  ForEachStep(request, [&](const PlanStep& step) { plan.alternatives.push_back(step); });
+  std::stable_sort(plan.alternatives.begin(), plan.alternatives.end(), Faster);
+  plan.chosen = plan.alternatives.front();
+  plan.alternatives.erase(plan.alternatives.begin());
+  plan.reason = Reason(plan);
+  return plan;
+}
+
+std::string Dispatcher::Reason(const Plan& plan) const {
+  std::string reason = Describe(plan.chosen, plan.operation) + ": " +
+                       DurationText(plan.chosen.seconds) + " predicted for " +
+                       std::to_string(plan.keys) + " keys and a filter of " +
+                       BytesText(static_cast<double>(plan.filter_bytes));
+  if (!plan.alternatives.empty()) {
+    const PlanStep& next = plan.alternatives.front();
+    reason += "; the next best, " + Describe(next, plan.operation) + ", would take " +
+              DurationText(next.seconds);
+  }
+  if (!backend_pin_.empty()) reason += "; " + backend_pin_ + " pins the backend";
+  if (pin_) reason += "; the options of the engine pin the way";
+  reason += " (calibration: " + machine_;
+  const auto on_device = [](const PlanStep& step) { return step.on_device; };
+  if (on_device(plan.chosen) ||
+      std::any_of(plan.alternatives.begin(), plan.alternatives.end(), on_device)) {
+    reason += "; of the GPU: " + (device_ == kNoDevice ? "defaults, not measured" : device_);
+  }
+  return reason + ").";
+}
+
+}  // namespace tamis::detail

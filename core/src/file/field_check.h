@@ -1,0 +1,51 @@
+// Checks on the fields of a header, all of which say where the field is.
+#ifndef TAMIS_CORE_SRC_FILE_FIELD_CHECK_H_
+#define TAMIS_CORE_SRC_FILE_FIELD_CHECK_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "core/src/file/file_format.h"
+#include "tamis/error.h"
+
+namespace tamis::detail {
+
+struct FieldCheck {
+  const std::filesystem::path& path;
+  uint64_t start = 0;  // of the header in the file
+
+  // `at` is in bytes from the start of the header.
+  [[noreturn]] void Fail(ErrorCode code, const std::string& field, uint64_t at,
+                         const std::string& problem) const {
+    ThrowFormatError(path, code, field, start + at, problem);
+  }
+
+  void Equal(const std::string& field, uint64_t at, uint64_t value, uint64_t wanted,
+             ErrorCode code = ErrorCode::kCorrupt) const {
+    if (value != wanted) {
+      Fail(code, field, at, "is " + std::to_string(value) + ", must be " + std::to_string(wanted));
+    }
+  }
+
+  void InRange(const std::string& field, uint64_t at, uint64_t value, uint64_t min,
+               uint64_t max) const {
+    if (value < min || value > max) {
+      Fail(ErrorCode::kCorrupt, field, at,
+           "is " + std::to_string(value) + ", out of range [" + std::to_string(min) + ", " +
+               std::to_string(max) + "]");
+    }
+  }
+
+  // The fields of the geometry from number `first` on, which the kind does not use.
+  void UnusedGeometry(const FileHeader& header, size_t first) const {
+    for (size_t i = first; i < header.geometry.size(); ++i) {
+      Equal("geometry[" + std::to_string(i) + "]", offset::kGeometry + 8 * i, header.geometry[i],
+            0);
+    }
+  }
+};
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_FILE_FIELD_CHECK_H_

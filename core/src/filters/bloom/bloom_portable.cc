@@ -1,0 +1,30 @@
+// Classic filters in plain C++: the oracle for all other backends.
+#include "core/src/backend/portable.h"
+#include "tamis/bloom.h"
+
+namespace tamis::detail {
+namespace {
+
+void BloomContains(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
+                   const Batch& batch, uint64_t* bits) {
+  ContainsAll(batch, bits,
+              [&](uint64_t hash) { return bloom::Contains(words, num_bits, num_hashes, hash); });
+}
+
+void BloomInsert(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, const Batch& batch) {
+  for (size_t i = 0; i < batch.n; ++i) {
+    bloom::Insert(words, num_bits, num_hashes, batch.hasher(batch.values[i]));
+  }
+}
+
+}  // namespace
+
+namespace portable {
+
+constexpr BloomKernels bloom = {.contains = BloomContains,
+                                .insert = BloomInsert,
+                                .contains_one = tamis::bloom::Contains,
+                                .insert_one = tamis::bloom::Insert};
+
+}  // namespace portable
+}  // namespace tamis::detail

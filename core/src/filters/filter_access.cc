@@ -1,0 +1,57 @@
+#include "core/src/filters/filter_access.h"
+
+#include "core/src/bulk/batches.h"
+#include "core/src/filters/kinds.h"
+
+namespace tamis::detail {
+
+std::span<std::byte> FilterAccess::WritablePayload(Filter& filter) {
+  FilterBase& base = Base(filter);
+  base.RequireWritable();
+  base.Changed();
+  return {base.storage_.data(), base.storage_.size()};
+}
+
+void FilterAccess::CountChange(FilterBase& filter, Change change, uint64_t keys) noexcept {
+  filter.inserted_ += change == Change::kInsert ? keys : 0 - keys;
+  filter.Changed();
+}
+
+size_t FilterAccess::ChangeBatch(Filter& filter, Change change, const Kernels& kernels,
+                                 const Batch& batch, uint64_t first, Rejects& rejects) noexcept {
+  const size_t done = Base(filter).ChangeBatch(change, kernels, batch, first, rejects);
+  CountChange(Base(filter), change, done);
+  return done;
+}
+
+uint64_t FilterAccess::ChangeFrom(Filter& filter, Change change, const Kernels& kernels, uint64_t n,
+                                  const BatchSource& source, bool partitioned, Workers& workers,
+                                  uint64_t slice_keys, Rejects rejects) noexcept {
+  FilterBase& base = Base(filter);
+  if (base.read_only()) {
+    for (uint64_t i = 0; rejects.wanted() && i < n; ++i) rejects.Add(i);
+    return 0;
+  }
+  const auto change_batch = [&](const Batch& batch, uint64_t index, Rejects& refused) {
+    return base.ChangeBatch(change, kernels, batch, index, refused);
+  };
+  const auto make_writer = [&](uint64_t keys, unsigned threads) {
+    return base.MakeWriter(change, kernels, keys, threads);
+  };
+  const uint64_t done = ChangeByAll({change_batch, make_writer}, n, source, partitioned, workers,
+                                    slice_keys, rejects);
+  CountChange(base, change, done);
+  return done;
+}
+
+size_t FilterAccess::ChangeKeys(Filter& filter, Change change, const Keys& keys,
+                                Rejects rejects) noexcept {
+  const Backend& backend = filter.backend();
+  const bool partitioned =
+      PartitioningPays(filter.kind(), backend.name, filter.bytes(), keys.size());
+  CallingThread alone;
+  return ChangeFrom(filter, change, *backend.kernels, keys.size(), BatchesOf(keys, filter.hash()),
+                    partitioned, alone, keys.size(), rejects);
+}
+
+}  // namespace tamis::detail

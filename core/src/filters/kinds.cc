@@ -1,0 +1,135 @@
+#include "core/src/filters/kinds.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "core/src/bulk/batches.h"
+#include "core/src/bulk/regions.h"
+#include "core/src/filters/bloom/bloom_kind.h"
+#include "core/src/filters/counting/counting_kind.h"
+#include "core/src/filters/cuckoo/cuckoo_kind.h"
+#include "core/src/filters/scalable/scalable_kind.h"
+#include "core/src/filters/split_block/split_block_kind.h"
+#include "tamis/error.h"
+#include "tamis/sizing.h"
+
+namespace tamis {
+namespace detail {
+namespace {
+
+constexpr const Kind* kKinds[] = {
+    &kSplitBlockKind, &kCuckoo8Kind,  &kCuckoo12Kind, &kCuckoo16Kind,
+    &kBloomKind,      &kCountingKind, &kScalableKind,
+};
+
+}  // namespace
+
+std::span<const Kind* const> Kinds() noexcept { return kKinds; }
+
+const Kind* FindKind(FilterKind kind) noexcept {
+  const auto* const found = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                         [=](const Kind* k) { return k->info.kind == kind; });
+  return found != std::end(kKinds) ? *found : nullptr;
+}
+
+const Kind& KindOf(FilterKind kind) noexcept { return *FindKind(kind); }
+
+const FileKind* FindFileKind(FilterKind kind) noexcept {
+  const Kind* const found = FindKind(kind);
+  return found != nullptr ? &found->file : nullptr;
+}
+
+double FprWhenFull(const FileHeader& layer) { return KindOf(layer.kind).fpr_when_full(layer); }
+
+std::span<const CostAtSize> TypicalCostsOf(const Kind& kind, std::string_view backend) noexcept {
+  const TypicalCosts& costs = KindOf(kind.calibration.costs_as).calibration.typical;
+  if (backend == "portable") return costs.portable;
+  if (backend.starts_with("AVX3") || backend.starts_with("AVX10")) return costs.vector512;
+  if (backend == "AVX2" || backend == "SVE_256") return costs.vector256;
+  return costs.vector128;
+}
+
+bool PartitioningPays(FilterKind kind, std::string_view backend, uint64_t filter_bytes,
+                      uint64_t keys) noexcept {
+  const Kind& row = KindOf(kind);
+  // Before any of the arithmetic, which would count in calls of a few keys.
+  if (keys < kBatchKeys || !row.info.can.parallel_build) return false;
+  const Cost cost = CostOfSize(TypicalCostsOf(row, backend), filter_bytes);
+  const InsertCost insert = {cost.insert_ns, cost.partitioned_insert_ns};
+  return PartitionedSeconds(insert, filter_bytes, static_cast<double>(keys)) <
+         DirectSeconds(insert, static_cast<double>(keys));
+}
+
+}  // namespace detail
+
+namespace {
+
+constexpr size_t kNumKinds = std::size(detail::kKinds);
+
+const std::array<FilterKindInfo, kNumKinds>& Infos() noexcept {
+  static const std::array<FilterKindInfo, kNumKinds> infos = [] {
+    std::array<FilterKindInfo, kNumKinds> made{};
+    for (size_t i = 0; i < kNumKinds; ++i) made[i] = detail::kKinds[i]->info;
+    return made;
+  }();
+  return infos;
+}
+
+const detail::Kind& RequireKind(FilterKind kind) {
+  const detail::Kind* const found = detail::FindKind(kind);
+  if (found == nullptr) {
+    throw Error(ErrorCode::kUnsupported, "there is no kind of filter of number " +
+                                             std::to_string(static_cast<uint32_t>(kind)));
+  }
+  return *found;
+}
+
+const detail::Kind& RequireOneSize(FilterKind kind) {
+  const detail::Kind& found = RequireKind(kind);
+  if (found.bytes_for == nullptr) {
+    throw Error(ErrorCode::kInvalidArgument,
+                std::string("there is no one size of filters of kind ") + found.info.name);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::span<const FilterKindInfo> FilterKinds() noexcept { return Infos(); }
+
+const FilterKindInfo& KindInfo(FilterKind kind) { return RequireKind(kind).info; }
+
+const char* FilterKindName(FilterKind kind) noexcept {
+  const detail::Kind* const found = detail::FindKind(kind);
+  return found != nullptr ? found->info.name : "unknown";
+}
+
+bool ParseFilterKind(std::string_view name, FilterKind& kind) noexcept {
+  for (const detail::Kind* known : detail::kKinds) {
+    if (name != known->info.name) continue;
+    kind = known->info.kind;
+    return true;
+  }
+  return false;
+}
+
+AnyFilter MakeFilter(FilterKind kind, const FilterOptions& options) {
+  const detail::Kind& found = RequireKind(kind);
+  if (found.make == nullptr) {
+    throw Error(ErrorCode::kInvalidArgument, std::string("a ") + found.info.name +
+                                                 " filter has layers of another kind: "
+                                                 "MakeScalableFilter makes it");
+  }
+  return found.make(options);
+}
+
+uint64_t FilterBytes(FilterKind kind, uint64_t capacity, double fpr) {
+  return RequireOneSize(kind).bytes_for(capacity, fpr);
+}
+
+double FilterFpr(FilterKind kind, double keys, uint64_t bytes) {
+  return RequireOneSize(kind).fpr_of_bytes(keys, bytes);
+}
+
+}  // namespace tamis

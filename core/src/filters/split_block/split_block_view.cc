@@ -1,0 +1,124 @@
+#include "tamis/split_block_view.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "core/src/bulk/batches.h"
+#include "core/src/bulk/lookup.h"
+#include "core/src/bulk/outputs.h"
+#include "tamis/error.h"
+#include "tamis/sizing.h"
+
+namespace tamis {
+
+using detail::Batch;
+
+namespace {
+
+uint64_t CheckedBlocks(std::span<const std::byte> blocks) {
+  const uint64_t num_blocks = blocks.size() / split_block::kBlockBytes;
+  if (blocks.size() % split_block::kBlockBytes != 0 || num_blocks < 1 ||
+      num_blocks > split_block::kMaxBlocks) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "a view of " + std::to_string(blocks.size()) + " bytes; allowed: multiples of " +
+                    std::to_string(split_block::kBlockBytes) + " from " +
+                    std::to_string(split_block::kBlockBytes) + " to " +
+                    std::to_string(split_block::kMaxBlocks * split_block::kBlockBytes));
+  }
+  const auto address = reinterpret_cast<uintptr_t>(blocks.data());
+  if (address % alignof(uint32_t) != 0) {
+    throw Error(ErrorCode::kInvalidArgument, "a view of bytes at an address that leaves " +
+                                                 std::to_string(address % alignof(uint32_t)) +
+                                                 " when divided by 4; it must be a multiple");
+  }
+  return num_blocks;
+}
+
+// The words of a view that is not written to.
+uint32_t* Words(std::span<const std::byte> blocks) {
+  return reinterpret_cast<uint32_t*>(const_cast<std::byte*>(blocks.data()));
+}
+
+}  // namespace
+
+ConstSplitBlockView::ConstSplitBlockView(std::span<const std::byte> blocks, const HashSpec& hash,
+                                         const Backend* backend)
+    : ConstSplitBlockView(Words(blocks), CheckedBlocks(blocks), hash, detail::KeyHasher(hash),
+                          backend != nullptr ? *backend : DefaultBackend()) {}
+
+ConstSplitBlockView::ConstSplitBlockView(uint32_t* words, uint64_t num_blocks, const HashSpec& hash,
+                                         const detail::KeyHasher& hasher,
+                                         const Backend& backend) noexcept
+    : words_(words), num_blocks_(num_blocks), hash_(hash), hasher_(hasher), backend_(&backend) {}
+
+void ConstSplitBlockView::Probe(const Batch& batch, uint64_t* bits) const noexcept {
+  backend_->kernels->split_block.contains(words_, num_blocks_, batch, bits);
+}
+
+size_t ConstSplitBlockView::Contains(Keys keys, Bitmap out) const {
+  detail::RequireRoom(out, keys.size());
+  const auto probe = [this](const Batch& batch, uint64_t* bits) { Probe(batch, bits); };
+  return detail::LookUpBits(*backend_->kernels, hash_, probe, keys, out.words().data());
+}
+
+size_t ConstSplitBlockView::Contains(Keys keys, std::span<uint8_t> out) const {
+  detail::RequireRoom(out, keys.size());
+  const auto probe = [this](const Batch& batch, uint64_t* bits) { Probe(batch, bits); };
+  return detail::LookUpBytes(*backend_->kernels, hash_, probe, keys, out.data());
+}
+
+size_t ConstSplitBlockView::Select(Keys keys, std::span<uint32_t> out) const {
+  detail::RequireRoom(out, keys.size());
+  const auto probe = [this](const Batch& batch, uint64_t* bits) { Probe(batch, bits); };
+  return detail::LookUpIndices(*backend_->kernels, hash_, probe, keys, 0, out.data());
+}
+
+size_t ConstSplitBlockView::Select(Keys keys, std::span<uint64_t> out) const {
+  detail::RequireRoom(out, keys.size());
+  const auto probe = [this](const Batch& batch, uint64_t* bits) { Probe(batch, bits); };
+  return detail::LookUpIndices(*backend_->kernels, hash_, probe, keys, 0, out.data());
+}
+
+size_t ConstSplitBlockView::Count(Keys keys) const noexcept {
+  const auto probe = [this](const Batch& batch, uint64_t* bits) { Probe(batch, bits); };
+  return detail::LookUpCount(*backend_->kernels, hash_, probe, keys);
+}
+
+// The kernel reads 64-bit words, which these need not be aligned for.
+uint64_t ConstSplitBlockView::PopCount() const noexcept {
+  constexpr size_t kWords = 512;
+  alignas(64) uint64_t words[kWords];
+  uint64_t sum = 0;
+  const std::span<const std::byte> all = blocks();
+  for (size_t begin = 0; begin < all.size(); begin += sizeof(words)) {
+    const size_t bytes = std::min(sizeof(words), all.size() - begin);
+    std::memcpy(words, all.data() + begin, bytes);
+    sum += backend_->kernels->popcount(words, bytes / sizeof(uint64_t));
+  }
+  return sum;
+}
+
+double ConstSplitBlockView::estimated_count() const noexcept {
+  return SplitBlockEstimatedCount(PopCount(), num_blocks_);
+}
+
+double ConstSplitBlockView::expected_fpr() const noexcept {
+  return SplitBlockFpr(estimated_count(), num_blocks_);
+}
+
+SplitBlockView::SplitBlockView(std::span<std::byte> blocks, const HashSpec& hash,
+                               uint64_t* inserted, const Backend* backend)
+    : ConstSplitBlockView(blocks, hash, backend), inserted_(inserted) {}
+
+SplitBlockView::SplitBlockView(const ConstSplitBlockView& view, uint64_t* inserted) noexcept
+    : ConstSplitBlockView(view), inserted_(inserted) {}
+
+void SplitBlockView::Insert(Keys keys) const noexcept {
+  detail::ForEachBatch(keys, hash_, detail::kUnlimited, [this](const Batch& batch, size_t) {
+    backend_->kernels->split_block.insert(words_, num_blocks_, batch);
+  });
+  if (inserted_ != nullptr) *inserted_ += keys.size();
+}
+
+}  // namespace tamis

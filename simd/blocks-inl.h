@@ -1,0 +1,71 @@
+// What filters of blocks share: where the blocks of keys are, in the order in which they are
+// visited.
+
+#if defined(TAMIS_SIMD_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TAMIS_SIMD_BLOCKS_INL_H_
+#undef TAMIS_SIMD_BLOCKS_INL_H_
+#else
+#define TAMIS_SIMD_BLOCKS_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <bit>
+
+#include "simd/hash-inl.h"
+#include "simd/pipeline-inl.h"
+#include "simd/unroll.h"
+#include "tamis/detail/batch.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tamis::detail {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+
+struct BlockRing {
+  alignas(64) Ring hashes;
+  alignas(64) Ring offsets[1];  // of the blocks, in bytes
+};
+
+// Locates kStep keys, in blocks of kBlockBytes, and writes them to ring positions [at, at + kStep).
+template <Source kSource, uint64_t kBlockBytes>
+HWY_INLINE void LocateBlocks(const uint64_t* HWY_RESTRICT values, uint64_t seed_term,
+                             uint64_t num_blocks, size_t at, BlockRing& ring) {
+  const D64 d;
+  TAMIS_UNROLL
+  for (size_t i = 0; i < kStep; i += hn::Lanes(d)) {
+    const V64 h = HashLanes<kSource>(d, hn::LoadU(d, values + i), hn::Set(d, seed_term));
+    // BlockIndex, then times the bytes of a block.
+    const V64 scaled = hn::MulEven(hn::BitCast(D32(), SwapHalves(d, h)),
+                                   hn::BitCast(D32(), hn::Set(d, num_blocks)));
+    const V64 offset = hn::And(hn::ShiftRight<32 - std::countr_zero(kBlockBytes)>(scaled),
+                               hn::Set(d, ~(kBlockBytes - 1)));
+    static_assert(std::has_single_bit(kBlockBytes));
+    hn::Store(h, d, ring.hashes + at + i);
+    hn::Store(offset, d, ring.offsets[0] + at + i);
+  }
+}
+
+// Calls visit(i, hashes, offsets) for each kStep keys from i on, whose blocks have been prefetched.
+// n is a multiple of kStep.
+template <Source kSource, Prefetch kPrefetch, uint64_t kBlockBytes, typename Visit>
+HWY_INLINE void ForEachBlockStep(const char* filter, uint64_t num_blocks, const Batch& batch,
+                                 size_t n, const Visit& visit) {
+  BlockRing ring;
+  const uint64_t seed_term = batch.hasher.seed_term;
+  ForEachStep<kPrefetch>(
+      batch.values, n, filter, ring.offsets,
+      [&](const uint64_t* values, size_t at)
+          HWY_ATTR { LocateBlocks<kSource, kBlockBytes>(values, seed_term, num_blocks, at, ring); },
+      [&](size_t i, size_t at) HWY_ATTR { visit(i, ring.hashes + at, ring.offsets[0] + at); });
+}
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tamis::detail
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard

@@ -1,0 +1,265 @@
+// Classic Bloom filter: probe and insert, mirroring tamis/bloom.h.
+//
+// A key that is absent misses a bit after two probes, on average, and one that is present takes all
+// k. So a probe goes in rounds over a batch: each round gathers one word per key, drops the keys
+// whose bit is missing, and prefetches the next word of those that are left. No round touches a
+// word that the answer does not need, and no branch depends on the data.
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "simd/bloom.cc"
+#include <hwy/foreach_target.h>  // compiles the rest of this file once per target
+//
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+#include "simd/families.h"
+#include "simd/hash-inl.h"
+#include "simd/unroll.h"
+#include "simd/visit_targets.h"
+#include "tamis/bloom.h"
+#include "tamis/detail/bloom_kernels.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tamis::detail {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+
+// Keys that go through the rounds together: enough for a prefetch to arrive within a round, and few
+// enough for the lines of one round to stay in the first-level cache. Measured: bench/NOTES.md.
+inline constexpr size_t kRoundKeys = 256;
+static_assert(kRoundKeys % 64 == 0);
+
+// bloom::MulHigh from four products of halves.
+HWY_INLINE V64 MulHigh(D64 d, V64 a, V64 b) {
+  const V64 low = hn::Set(d, 0xFFFFFFFF);
+  const auto multiply = [&](V64 x, V64 y) HWY_ATTR {
+    return hn::MulEven(hn::BitCast(D32(), x), hn::BitCast(D32(), y));
+  };
+  const V64 a_high = SwapHalves(d, a);
+  const V64 b_high = SwapHalves(d, b);
+  const V64 low_high = multiply(a, b_high);
+  const V64 high_low = multiply(a_high, b);
+  const V64 middle = hn::Add(hn::ShiftRight<32>(multiply(a, b)),
+                             hn::Add(hn::And(low_high, low), hn::And(high_low, low)));
+  return hn::Add(hn::Add(multiply(a_high, b_high), hn::ShiftRight<32>(middle)),
+                 hn::Add(hn::ShiftRight<32>(low_high), hn::ShiftRight<32>(high_low)));
+}
+
+// bloom::AddModulo.
+HWY_INLINE V64 AddModulo(D64 d, V64 a, V64 b, V64 m) {
+  const V64 reduced = hn::Sub(hn::Add(a, b), m);
+#if HWY_TARGET <= HWY_AVX3
+  (void)d;
+  return hn::Min(reduced, hn::Add(a, b));  // what is negative is large
+#else
+  const hn::RebindToSigned<D64> d_signed;
+  const V64 negative = hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(d_signed, reduced)));
+  return hn::Add(reduced, hn::And(negative, m));
+#endif
+}
+
+#if HWY_TARGET == HWY_AVX2
+// Where the 32-bit halves of those 64-bit lanes come from whose bits are set in the index.
+struct LeftPack {
+  alignas(32) uint32_t halves[16][8];
+};
+inline constexpr LeftPack kLeftPack = [] {
+  LeftPack table{};
+  for (uint32_t mask = 0; mask < 16; ++mask) {
+    size_t at = 0;
+    for (uint32_t lane = 0; lane < 4; ++lane) {
+      if (((mask >> lane) & 1) == 0) continue;
+      table.halves[mask][at++] = 2 * lane;
+      table.halves[mask][at++] = 2 * lane + 1;
+    }
+  }
+  return table;
+}();
+#endif
+
+// The lanes of the mask, at the front. hn::Compress has its tables in functions, and g++ copies
+// these to the stack, 2 KiB at every call.
+HWY_INLINE V64 LanesToFront(V64 v, hn::Mask<D64> mask) {
+#if HWY_ARCH_X86 && HWY_MAX_BYTES >= 64
+  return V64{_mm512_maskz_compress_epi64(mask.raw, v.raw)};
+#elif HWY_TARGET == HWY_AVX2
+  uint8_t bits[8];
+  hn::StoreMaskBits(D64(), mask, bits);
+  return hn::BitCast(D64(),
+                     hn::TableLookupLanes(hn::BitCast(D32(), v),
+                                          hn::SetTableIndices(D32(), kLeftPack.halves[bits[0]])));
+#else
+  return hn::Compress(v, mask);
+#endif
+}
+
+// bloom::Start for the values at hand.
+template <Source kSource>
+HWY_INLINE void StartWalks(D64 d, const uint64_t* HWY_RESTRICT values, const Batch& batch, V64 m,
+                           V64& position, V64& step) {
+  const V64 hash = HashLanes<kSource>(d, hn::LoadU(d, values), hn::Set(d, batch.hasher.seed_term));
+  const V64 step_hash =
+      hn::Mul(hn::Xor(hash, hn::ShiftRight<32>(hash)), hn::Set(d, bloom::kStepMultiplier));
+  position = MulHigh(d, hash, m);
+  step = MulHigh(d, step_hash, m);
+}
+
+// The keys that are left in a round, one after another. Vectors are read and written whole, hence
+// the room behind the last one.
+struct BloomWalks {
+  // Were the arrays a multiple of 4 KiB apart, each load would wait for the stores before it, whose
+  // addresses agree in the bits that processors compare first.
+  static constexpr size_t kRoom = 176;
+  static_assert(kRoom >= kStep);
+  alignas(64) uint64_t positions[kRoundKeys + kRoom];
+  alignas(64) uint64_t steps[kRoundKeys + kRoom];
+  alignas(64) uint64_t keys[kRoundKeys + kRoom];  // their numbers in the batch
+};
+
+HWY_INLINE void PrefetchWords(const uint64_t* words, const uint64_t* HWY_RESTRICT positions,
+                              size_t n) {
+  TAMIS_UNROLL
+  for (size_t i = 0; i < n; ++i) __builtin_prefetch(words + positions[i] / bloom::kWordBits);
+}
+
+// Round number `round` (1, 2, ...) over n keys. Returns how many are left, which are then at the
+// front, at their next positions.
+HWY_INLINE size_t BloomRound(const uint64_t* words, uint64_t num_bits, uint32_t round, size_t n,
+                             BloomWalks& walks) {
+  const D64 d;
+  const hn::RebindToSigned<D64> d_signed;
+  const V64 m = hn::Set(d, num_bits);
+  const V64 i_step = hn::Set(d, round);
+  size_t left = 0;
+  for (size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const auto within = hn::FirstN(d, n - i);
+    const V64 position = hn::IfThenElseZero(within, hn::Load(d, walks.positions + i));
+    const V64 step = hn::Load(d, walks.steps + i);
+    const V64 key = hn::Load(d, walks.keys + i);
+    const V64 word = hn::GatherIndex(d, words, hn::BitCast(d_signed, hn::ShiftRight<6>(position)));
+    const V64 bit = hn::Shl(hn::Set(d, 1), hn::And(position, hn::Set(d, 63)));
+    const auto present = hn::And(hn::TestBit(word, bit), within);
+    // Written at or before what was read.
+    hn::StoreU(LanesToFront(AddModulo(d, position, step, m), present), d, walks.positions + left);
+    hn::StoreU(LanesToFront(AddModulo(d, step, i_step, m), present), d, walks.steps + left);
+    hn::StoreU(LanesToFront(key, present), d, walks.keys + left);
+    left += hn::CountTrue(d, present);
+  }
+  return left;
+}
+
+template <Source kSource>
+void BloomContainsAll(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
+                      const Batch& batch, uint64_t* bits) {
+  const D64 d;
+  const V64 m = hn::Set(d, num_bits);
+  BloomWalks walks;
+  for (size_t begin = 0; begin < batch.n; begin += kRoundKeys) {
+    const uint64_t* const values = batch.values + begin;
+    const size_t n = std::min(kRoundKeys, batch.n - begin);
+    const size_t whole = n / kStep * kStep;
+    uint64_t* const out = bits + begin / 64;
+    std::fill_n(out, (n + 63) / 64, 0);
+
+    for (size_t i = 0; i < whole; i += kStep) {
+      __builtin_prefetch(values + i + kReadAhead);
+      TAMIS_UNROLL
+      for (size_t j = i; j < i + kStep; j += hn::Lanes(d)) {
+        V64 position, step;
+        StartWalks<kSource>(d, values + j, batch, m, position, step);
+        hn::Store(position, d, walks.positions + j);
+        hn::Store(step, d, walks.steps + j);
+        hn::Store(hn::Iota(d, j), d, walks.keys + j);
+      }
+    }
+    size_t left = whole;
+    for (uint32_t round = 1; left != 0 && round <= num_hashes; ++round) {
+      PrefetchWords(words, walks.positions, left);
+      left = BloomRound(words, num_bits, round, left, walks);
+    }
+    for (size_t i = 0; i < left; ++i) out[walks.keys[i] / 64] |= uint64_t{1} << walks.keys[i] % 64;
+    for (size_t i = whole; i < n; ++i) {
+      const uint64_t hash = batch.hasher(values[i]);
+      out[i / 64] |= uint64_t{bloom::Contains(words, num_bits, num_hashes, hash)} << (i % 64);
+    }
+  }
+}
+
+// Positions that are located and prefetched while those before them are written: about so many, and
+// those of kStep keys at least.
+inline constexpr size_t kInsertPositions = 64;
+
+template <Source kSource>
+void BloomInsertAll(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, const Batch& batch) {
+  const D64 d;
+  const V64 m = hn::Set(d, num_bits);
+  alignas(64) uint64_t positions[2][kStep * bloom::kMaxHashes];
+  const auto write = [&](const uint64_t* from, size_t n) {
+    for (size_t i = 0; i < n; ++i) bloom::SetBit(words, from[i]);
+  };
+  const size_t whole = batch.n / kStep * kStep;
+  const size_t most = std::max(kInsertPositions / num_hashes / kStep * kStep, kStep);
+  size_t located = 0;
+  for (size_t begin = 0, turn = 0; begin < whole; begin += most, turn ^= 1) {
+    const size_t n = std::min(most, whole - begin);
+    for (size_t i = 0; i < n; i += hn::Lanes(d)) {
+      V64 position, step;
+      StartWalks<kSource>(d, batch.values + begin + i, batch, m, position, step);
+      uint64_t* at = positions[turn] + i;
+      for (uint32_t round = 1;; ++round, at += n) {
+        hn::Store(position, d, at);
+        if (round == num_hashes) break;
+        position = AddModulo(d, position, step, m);
+        step = AddModulo(d, step, hn::Set(d, round), m);
+      }
+    }
+    PrefetchWords(words, positions[turn], n * num_hashes);
+    write(positions[turn ^ 1], located);
+    located = n * num_hashes;
+    if (begin + n == whole) write(positions[turn], located);
+  }
+  for (size_t i = whole; i < batch.n; ++i) {
+    bloom::Insert(words, num_bits, num_hashes, batch.hasher(batch.values[i]));
+  }
+}
+
+void BloomContains(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
+                   const Batch& batch, uint64_t* bits) {
+  WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
+    BloomContainsAll<source()>(words, num_bits, num_hashes, batch, bits);
+  });
+}
+
+void BloomInsert(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, const Batch& batch) {
+  WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
+    BloomInsertAll<source()>(words, num_bits, num_hashes, batch);
+  });
+}
+
+[[maybe_unused]] constexpr BloomKernels kBloom = {.contains = BloomContains,
+                                                  .insert = BloomInsert,
+                                                  .contains_one = bloom::Contains,
+                                                  .insert_one = bloom::Insert};
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tamis::detail
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tamis::detail::simd {
+
+const BloomKernels* bloom(int64_t target) {
+#define TAMIS_FAMILY_OF(TARGET, NAMESPACE) \
+  if (target == TARGET) return &NAMESPACE::kBloom;
+  TAMIS_VISIT_TARGETS(TAMIS_FAMILY_OF)
+#undef TAMIS_FAMILY_OF
+  return nullptr;
+}
+
+}  // namespace tamis::detail::simd
+#endif  // HWY_ONCE

@@ -1,0 +1,140 @@
+// What backends do for filters of all kinds: hashes, outputs made of bits, and whole filters.
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "simd/common.cc"
+#include <hwy/foreach_target.h>  // compiles the rest of this file once per target
+//
+#include <hwy/highway.h>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "simd/families.h"
+#include "simd/hash-inl.h"
+#include "simd/visit_targets.h"
+#include "tamis/detail/kernels.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tamis::detail {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+
+template <Source kSource>
+void HashAll(const Batch& batch, uint64_t* HWY_RESTRICT hashes) {
+  const D64 d;
+  const V64 seed_term = hn::Set(d, batch.hasher.seed_term);
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= batch.n; i += hn::Lanes(d)) {
+    __builtin_prefetch(batch.values + i + kReadAhead);
+    hn::StoreU(HashLanes<kSource>(d, hn::LoadU(d, batch.values + i), seed_term), d, hashes + i);
+  }
+  for (; i < batch.n; ++i) hashes[i] = batch.hasher(batch.values[i]);
+}
+
+void Hash(const Batch& batch, uint64_t* hashes) {
+  WithSource(batch.hasher.source, [&](auto source) HWY_ATTR { HashAll<source()>(batch, hashes); });
+}
+
+void BitsToBytes(const uint64_t* bits, size_t n, uint8_t* HWY_RESTRICT bytes) {
+  const hn::CappedTag<uint8_t, 64> d;
+  const auto one = hn::Set(d, uint8_t{1});
+  const size_t whole = n / 64 * 64;
+  for (size_t i = 0; i < whole; i += 64) {
+    alignas(8) uint8_t word[8 + 8] = {};  // LoadMaskBits may read 8 bytes from any of the first 8
+    hwy::CopyBytes<8>(bits + i / 64, word);
+    for (size_t j = 0; j < 64; j += hn::Lanes(d)) {
+      hn::StoreU(hn::IfThenElseZero(hn::LoadMaskBits(d, word + j / 8), one), d, bytes + i + j);
+    }
+  }
+  for (size_t i = whole; i < n; ++i) bytes[i] = (bits[i / 64] >> (i % 64)) & 1;
+}
+
+// Up to kChunk indices are written at a time, of which those past the hits are overwritten later.
+// Hits never run ahead of keys, so a whole chunk of keys leaves room for a whole chunk of indices.
+template <typename Index>
+size_t BitsToIndices(const uint64_t* bits, size_t n, uint64_t first, Index* HWY_RESTRICT out) {
+  const hn::CappedTag<Index, 64 / sizeof(Index)> d;
+  const size_t chunk = hn::Lanes(d);
+  size_t found = 0, i = 0;
+#if HWY_ARCH_X86 && HWY_MAX_BYTES >= 64
+  const auto step = hn::Set(d, static_cast<Index>(chunk));
+  auto index = hn::Iota(d, static_cast<Index>(first));
+  for (; i + 64 <= n; i += 64) {
+    for (size_t j = 0; j < 64; j += chunk) {
+      alignas(8) uint8_t mask_bits[8];
+      const uint64_t rest = bits[i / 64] >> j;
+      hwy::CopyBytes<8>(&rest, mask_bits);
+      found += hn::CompressStore(index, hn::LoadMaskBits(d, mask_bits), d, out + found);
+      index = hn::Add(index, step);
+    }
+  }
+#endif
+  (void)chunk;
+  for (; i < n; i += 64) {
+    for (uint64_t rest = bits[i / 64]; rest != 0; rest &= rest - 1) {
+      out[found++] = static_cast<Index>(first + i + std::countr_zero(rest));
+    }
+  }
+  return found;
+}
+
+uint64_t PopCount(const uint64_t* HWY_RESTRICT words, size_t n) {
+  const hn::ScalableTag<uint64_t> d;
+  auto sum = hn::Zero(d);
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
+    sum = hn::Add(sum, hn::PopulationCount(hn::LoadU(d, words + i)));
+  }
+  uint64_t total = hn::GetLane(hn::SumOfLanes(d, sum));
+  for (; i < n; ++i) total += std::popcount(words[i]);
+  return total;
+}
+
+void Merge(uint64_t* HWY_RESTRICT into, const uint64_t* HWY_RESTRICT from, size_t n) {
+  const hn::ScalableTag<uint64_t> d;
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
+    hn::StoreU(hn::Or(hn::LoadU(d, into + i), hn::LoadU(d, from + i)), d, into + i);
+  }
+  for (; i < n; ++i) into[i] |= from[i];
+}
+
+void Intersect(uint64_t* HWY_RESTRICT into, const uint64_t* HWY_RESTRICT from, size_t n) {
+  const hn::ScalableTag<uint64_t> d;
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
+    hn::StoreU(hn::And(hn::LoadU(d, into + i), hn::LoadU(d, from + i)), d, into + i);
+  }
+  for (; i < n; ++i) into[i] &= from[i];
+}
+
+[[maybe_unused]] constexpr CommonKernels kCommon = {.hash = Hash,
+                                                    .bits_to_bytes = BitsToBytes,
+                                                    .bits_to_indices32 = BitsToIndices<uint32_t>,
+                                                    .bits_to_indices64 = BitsToIndices<uint64_t>,
+                                                    .popcount = PopCount,
+                                                    .merge = Merge,
+                                                    .intersect = Intersect};
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tamis::detail
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tamis::detail::simd {
+
+const CommonKernels* common(int64_t target) {
+#define TAMIS_FAMILY_OF(TARGET, NAMESPACE) \
+  if (target == TARGET) return &NAMESPACE::kCommon;
+  TAMIS_VISIT_TARGETS(TAMIS_FAMILY_OF)
+#undef TAMIS_FAMILY_OF
+  return nullptr;
+}
+
+}  // namespace tamis::detail::simd
+#endif  // HWY_ONCE

@@ -1,0 +1,279 @@
+// Cuckoo filters: probe and locate, mirroring tamis/cuckoo.h.
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "simd/cuckoo.cc"
+#include <hwy/foreach_target.h>  // compiles the rest of this file once per target
+//
+#include <hwy/highway.h>
+
+#include "core/src/filters/cuckoo/cuckoo_chunk.h"
+#include "simd/families.h"
+#include "simd/hash-inl.h"
+#include "simd/pipeline-inl.h"
+#include "simd/unroll.h"
+#include "simd/visit_targets.h"
+#include "tamis/cuckoo.h"
+#include "tamis/detail/cuckoo_kernels.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tamis::detail {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+
+// The product of the low halves of each lane.
+HWY_INLINE V64 MulLow32(V64 a, V64 b) {
+  return hn::MulEven(hn::BitCast(D32(), a), hn::BitCast(D32(), b));
+}
+
+// cuckoo::Locate of each lane. (Vectors of SVE cannot be members of a struct.)
+template <int kBits>
+HWY_INLINE void LocateLanes(D64 d, V64 hash, const cuckoo::Geometry& geometry, V64& chunk,
+                            V64& bucket, V64& fingerprint) {
+  const V64 chunks = hn::Set(d, geometry.chunks);
+  const V64 low16 = hn::Set(d, 0xFFFF);
+  const V64 middle = hn::And(hn::ShiftRight<16>(hash), low16);
+  const V64 scaled =
+      hn::Add(MulLow32(SwapHalves(d, hash), chunks), hn::ShiftRight<16>(MulLow32(middle, chunks)));
+  chunk = hn::ShiftRight<32>(scaled);
+  bucket = hn::ShiftRight<32>(MulLow32(scaled, hn::Set(d, geometry.chunk_buckets)));
+  const V64 x = hn::And(hash, low16);
+  fingerprint =
+      hn::Add(hn::ShiftRight<16>(hn::Sub(hn::ShiftLeft<kBits>(x), x)), hn::Set(d, uint64_t{1}));
+}
+
+// cuckoo::AlternateBucket of each lane.
+HWY_INLINE V64 AlternateLanes(D64 d, V64 bucket, V64 fingerprint,
+                              const cuckoo::Geometry& geometry) {
+  const V64 chunk_buckets = hn::Set(d, geometry.chunk_buckets);
+  const V64 mixed = MulLow32(MulLow32(fingerprint, fingerprint), hn::Set(d, cuckoo::kAlternateMix));
+  const V64 sum =
+      hn::Or(hn::ShiftRight<32>(MulLow32(mixed, chunk_buckets)), hn::Set(d, uint64_t{1}));
+  // Of both candidates the one that has not wrapped is the smaller one as a 32-bit number.
+  const D32 d32;
+  const V32 difference = hn::Sub(hn::BitCast(d32, sum), hn::BitCast(d32, bucket));
+  return hn::BitCast(d, hn::Min(difference, hn::Add(difference, hn::BitCast(d32, chunk_buckets))));
+}
+
+// The fingerprint in every slot of a bucket of its lane; of two buckets for 8 bits.
+template <int kBits>
+HWY_INLINE V64 BroadcastLanes(D64 d, V64 fingerprint) {
+  if constexpr (kBits == 12) {
+    const V64 two = hn::Or(fingerprint, hn::ShiftLeft<12>(fingerprint));
+    return hn::Or(hn::Or(two, hn::ShiftLeft<24>(two)), hn::ShiftLeft<48>(fingerprint));
+  } else {
+    const hn::Repartition<uint8_t, D64> d8;
+    alignas(16) static constexpr uint8_t k8[16] = {0, 0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8};
+    alignas(16) static constexpr uint8_t k16[16] = {0, 1, 0, 1, 0, 1, 0, 1, 8, 9, 8, 9, 8, 9, 8, 9};
+    return hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(d8, fingerprint),
+                                               hn::LoadDup128(d8, kBits == 8 ? k8 : k16)));
+  }
+}
+
+// cuckoo::ZeroSlots of each lane.
+template <int kBits>
+HWY_INLINE V64 ZeroSlotLanes(D64 d, V64 words) {
+  if constexpr (kBits == 12) {
+    const V64 ones = hn::Set(d, cuckoo::Bucket<12>::kOnes);
+    return hn::And(hn::AndNot(words, hn::Sub(words, ones)),
+                   hn::Set(d, cuckoo::Bucket<12>::kOnes << 11));
+  } else {
+    using T = std::conditional_t<kBits == 8, uint8_t, uint16_t>;
+    const hn::Repartition<T, D64> ds;
+    const auto slots = hn::BitCast(ds, words);
+    const auto high = hn::Set(ds, static_cast<T>(1 << (kBits - 1)));
+    return hn::BitCast(d, hn::And(hn::AndNot(slots, hn::Sub(slots, hn::Set(ds, T{1}))), high));
+  }
+}
+
+// Of keys in the pipeline.
+struct CuckooRing {
+  alignas(64) Ring offsets[2];  // of both buckets, in bytes
+  // Without it the fingerprints of a step would be written 4 KiB behind its offsets. Where the two
+  // pages happen to have physical addresses that are alike, one in some hundred, each pair of such
+  // stores takes hundreds of cycles (bench/NOTES.md); so the distance is no such multiple, nor near
+  // one.
+  alignas(64) uint64_t gap[144];
+  alignas(64) Ring fingerprints;  // in every slot
+  // What the buckets hold: of 8 bits both in one word, in words[0].
+  alignas(64) Ring words[2];
+};
+
+// Buckets are read this far ahead of the comparison, one by one: that is faster than gathering them
+// (bench/NOTES.md), and a vector read at once would wait for the stores to it.
+inline constexpr size_t kReadBucketsAhead = 32;
+static_assert(kReadBucketsAhead < kPrefetchAhead);
+
+template <int kBits, Source kSource>
+HWY_INLINE void LocateBuckets(const uint64_t* HWY_RESTRICT values, uint64_t seed_term,
+                              const cuckoo::Geometry& geometry, size_t at, CuckooRing& ring) {
+  constexpr int kShift = sizeof(cuckoo::Word<kBits>) == 8 ? 3 : 2;
+  const D64 d;
+  TAMIS_UNROLL
+  for (size_t i = 0; i < kStep; i += hn::Lanes(d)) {
+    const V64 hash = HashLanes<kSource>(d, hn::LoadU(d, values + i), hn::Set(d, seed_term));
+    V64 chunk = hash, bucket = hash, fingerprint = hash;
+    LocateLanes<kBits>(d, hash, geometry, chunk, bucket, fingerprint);
+    const V64 begin = MulLow32(chunk, hn::Set(d, geometry.chunk_buckets));
+    const V64 alternate = AlternateLanes(d, bucket, fingerprint, geometry);
+    hn::Store(hn::ShiftLeft<kShift>(hn::Add(begin, bucket)), d, ring.offsets[0] + at + i);
+    hn::Store(hn::ShiftLeft<kShift>(hn::Add(begin, alternate)), d, ring.offsets[1] + at + i);
+    hn::Store(BroadcastLanes<kBits>(d, fingerprint), d, ring.fingerprints + at + i);
+  }
+}
+
+template <int kBits>
+HWY_INLINE void ReadBuckets(const char* table, size_t at, CuckooRing& ring) {
+  constexpr size_t kBytes = sizeof(cuckoo::Word<kBits>);
+  TAMIS_UNROLL
+  for (size_t i = 0; i < kStep; ++i) {
+    char* const first = reinterpret_cast<char*>(ring.words[0] + at + i);
+    char* const second =
+        kBits == 8 ? first + kBytes : reinterpret_cast<char*>(ring.words[1] + at + i);
+    hwy::CopyBytes<kBytes>(table + ring.offsets[0][at + i], first);
+    hwy::CopyBytes<kBytes>(table + ring.offsets[1][at + i], second);
+  }
+}
+
+// One bit for each of kStep keys: whether either bucket has its fingerprint.
+template <int kBits>
+HWY_INLINE uint8_t CompareBuckets(const CuckooRing& ring, size_t at) {
+  const D64 d;
+  alignas(8) uint8_t lanes[8];
+  unsigned bits = 0;
+  TAMIS_UNROLL
+  for (size_t i = 0; i < kStep; i += hn::Lanes(d)) {
+    const V64 fingerprint = hn::Load(d, ring.fingerprints + at + i);
+    V64 either = ZeroSlotLanes<kBits>(d, hn::Xor(hn::Load(d, ring.words[0] + at + i), fingerprint));
+    if constexpr (kBits != 8) {
+      either = hn::Or(either, ZeroSlotLanes<kBits>(
+                                  d, hn::Xor(hn::Load(d, ring.words[1] + at + i), fingerprint)));
+    }
+    hn::StoreMaskBits(d, hn::Ne(either, hn::Zero(d)), lanes);
+    bits |= static_cast<unsigned>(lanes[0]) << i;
+  }
+  return static_cast<uint8_t>(bits);
+}
+
+template <int kBits>
+bool CuckooContainsOne(const void* words, const cuckoo::Geometry& geometry, uint64_t hash) {
+  const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry);
+  const auto* const chunk = static_cast<const cuckoo::Word<kBits>*>(words) +
+                            uint64_t{place.chunk} * geometry.chunk_buckets;
+  const uint32_t alternate =
+      cuckoo::AlternateBucket(place.bucket, place.fingerprint, geometry.chunk_buckets);
+  return cuckoo::PairContains<kBits>(chunk[place.bucket], chunk[alternate], place.fingerprint);
+}
+
+template <int kBits, Source kSource, Prefetch kPrefetch>
+void CuckooContainsAll(const void* words, const cuckoo::Geometry& geometry, const Batch& batch,
+                       uint64_t* bits) {
+  const char* const table = static_cast<const char*>(words);
+  const uint64_t seed_term = batch.hasher.seed_term;
+  const size_t whole = batch.n / 64 * 64;
+  auto* const bytes = reinterpret_cast<uint8_t*>(bits);
+  CuckooRing ring;
+  ForEachStep<kPrefetch>(
+      batch.values, whole, table, ring.offsets,
+      [&](const uint64_t* values, size_t at)
+          HWY_ATTR { LocateBuckets<kBits, kSource>(values, seed_term, geometry, at, ring); },
+      [&](size_t i, size_t at) HWY_ATTR {
+        if (i == 0) {
+          for (size_t j = 0; j < kReadBucketsAhead; j += kStep) ReadBuckets<kBits>(table, j, ring);
+        }
+        if (i + kReadBucketsAhead < whole) {
+          ReadBuckets<kBits>(table, (at + kReadBucketsAhead) % kRing, ring);
+        }
+        bytes[i / 8] = CompareBuckets<kBits>(ring, at);
+      });
+  if (whole == batch.n) return;
+  uint64_t last = 0;
+  for (size_t i = whole; i < batch.n; ++i) {
+    const uint64_t hash = batch.hasher(batch.values[i]);
+    last |= uint64_t{CuckooContainsOne<kBits>(words, geometry, hash)} << (i - whole);
+  }
+  bits[whole / 64] = last;
+}
+
+// Up to this size buckets are read early enough without being prefetched.
+inline constexpr uint64_t kNearBytes = (uint64_t{5} << 20) / 4;
+
+template <int kBits>
+void CuckooContains(const void* words, const cuckoo::Geometry& geometry, const Batch& batch,
+                    uint64_t* bits) {
+  const uint64_t bytes = geometry.buckets() * sizeof(cuckoo::Word<kBits>);
+  WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
+    const auto all = bytes > kFarBytes    ? CuckooContainsAll<kBits, source(), Prefetch::kL2>
+                     : bytes > kNearBytes ? CuckooContainsAll<kBits, source(), Prefetch::kL1>
+                                          : CuckooContainsAll<kBits, source(), Prefetch::kNone>;
+    all(words, geometry, batch, bits);
+  });
+}
+
+template <int kBits, Source kSource>
+void CuckooLocateAll(const cuckoo::Geometry& geometry, const Batch& batch,
+                     uint64_t* HWY_RESTRICT places) {
+  const D64 d;
+  const V64 seed_term = hn::Set(d, batch.hasher.seed_term);
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= batch.n; i += hn::Lanes(d)) {
+    __builtin_prefetch(batch.values + i + kReadAhead);
+    const V64 hash = HashLanes<kSource>(d, hn::LoadU(d, batch.values + i), seed_term);
+    V64 chunk = hash, bucket = hash, fingerprint = hash;
+    LocateLanes<kBits>(d, hash, geometry, chunk, bucket, fingerprint);
+    hn::StoreU(hn::Or(hn::Or(hn::ShiftLeft<32>(chunk), hn::ShiftLeft<16>(bucket)), fingerprint), d,
+               places + i);
+  }
+  for (; i < batch.n; ++i) {
+    places[i] = cuckoo::Pack(cuckoo::Locate<kBits>(batch.hasher(batch.values[i]), geometry));
+  }
+}
+
+template <int kBits, bool kOneChunk>
+size_t CuckooChange(Change change, void* buckets, uint32_t chunk_buckets, uint64_t* places,
+                    size_t n) {
+  return ChangePlaces<kBits, kOneChunk>(change, buckets, chunk_buckets, places, n);
+}
+
+template <int kBits>
+void CuckooLocate(const cuckoo::Geometry& geometry, const Batch& batch, uint64_t* places) {
+  WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
+    CuckooLocateAll<kBits, source()>(geometry, batch, places);
+  });
+}
+
+template <int kBits>
+inline constexpr CuckooKernels kCuckoo = {.contains = CuckooContains<kBits>,
+                                          .locate = CuckooLocate<kBits>,
+                                          .change_chunk = CuckooChange<kBits, true>,
+                                          .change_table = CuckooChange<kBits, false>};
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tamis::detail
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tamis::detail::simd {
+
+namespace {
+
+template <int kBits>
+const CuckooKernels* Find(int64_t target) {
+#define TAMIS_FAMILY_OF(TARGET, NAMESPACE) \
+  if (target == TARGET) return &NAMESPACE::kCuckoo<kBits>;
+  TAMIS_VISIT_TARGETS(TAMIS_FAMILY_OF)
+#undef TAMIS_FAMILY_OF
+  return nullptr;
+}
+
+}  // namespace
+
+const CuckooKernels* cuckoo8(int64_t target) { return Find<8>(target); }
+const CuckooKernels* cuckoo12(int64_t target) { return Find<12>(target); }
+const CuckooKernels* cuckoo16(int64_t target) { return Find<16>(target); }
+
+}  // namespace tamis::detail::simd
+#endif  // HWY_ONCE

@@ -1,0 +1,318 @@
+// The decision of the run-time dispatcher, as PlanFor tells it.
+#include <gtest/gtest.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tamis/backend.h"
+#include "tamis/bloom_filter.h"
+#include "tamis/calibration.h"
+#include "tamis/cuckoo_filter.h"
+#include "tamis/engine.h"
+#include "tamis/split_block_filter.h"
+#include "tests/core/file_test_util.h"
+#include "tests/core/scoped_env.h"
+
+namespace tamis {
+namespace {
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+// No pins from outside.
+class DispatcherTest : public testing::Test {
+ protected:
+  ScopedEnv backend_{"TAMIS_BACKEND", nullptr};
+  ScopedEnv threads_{"TAMIS_THREADS", nullptr};
+};
+
+// Figures of one size for the portable backend alone.
+Calibration Costs(double contains_ns, double insert_ns, double partitioned_insert_ns) {
+  Calibration calibration;
+  calibration.machine = "made up";
+  calibration.thread_start_us = 10;
+  calibration.thread_efficiency = 0.5;
+  calibration.points = {{"portable", kMiB, contains_ns, insert_ns, partitioned_insert_ns}};
+  return calibration;
+}
+
+SplitBlockBloomFilter FilterOf(uint64_t bytes) { return SplitBlockBloomFilter({.bytes = bytes}); }
+
+bool Mentions(const Plan& plan, const std::string& text) {
+  return plan.reason.find(text) != std::string::npos;
+}
+
+TEST_F(DispatcherTest, PredictsByTheFormula) {
+  const SplitBlockBloomFilter filter = FilterOf(kMiB);
+  const Engine engine({.threads = 3, .calibration = Costs(100, 1, 1)});
+  const Plan plan = engine.PlanFor(filter, 1'000'000);
+  EXPECT_EQ(plan.operation, Operation::kContains);
+  EXPECT_EQ(plan.keys, 1'000'000u);
+  EXPECT_EQ(plan.filter_bytes, kMiB);
+  // 0.1 s of one thread; each further one adds half of one and takes 10 us to start.
+  EXPECT_EQ(plan.chosen.threads, 3u);
+  EXPECT_DOUBLE_EQ(plan.chosen.seconds, 0.1 / 2 + 20e-6);
+  ASSERT_EQ(plan.alternatives.size(), 2u);
+  EXPECT_EQ(plan.alternatives[0].threads, 2u);
+  EXPECT_DOUBLE_EQ(plan.alternatives[0].seconds, 0.1 / 1.5 + 10e-6);
+  EXPECT_EQ(plan.alternatives[1].threads, 1u);
+  EXPECT_DOUBLE_EQ(plan.alternatives[1].seconds, 0.1);
+  EXPECT_EQ(plan.reason,
+            "portable on 3 threads: 50.0 ms predicted for 1000000 keys and a filter of 1.00 MiB; "
+            "the next best, portable on 2 threads, would take 66.7 ms (calibration: made up).");
+}
+
+TEST_F(DispatcherTest, CostsAreInterpolatedOverTheLogarithmOfTheSize) {
+  Calibration calibration = Costs(2, 1, 1);
+  calibration.points.push_back({"portable", 16 * kMiB, 6, 1, 1});
+  const Engine engine({.threads = 1, .calibration = calibration});
+  const std::tuple<uint64_t, double> expected[] = {{kMiB / 4, 2}, {kMiB, 2},     {2 * kMiB, 3},
+                                                   {4 * kMiB, 4}, {8 * kMiB, 5}, {16 * kMiB, 6},
+                                                   {32 * kMiB, 6}};
+  for (const auto& [bytes, ns] : expected) {
+    EXPECT_DOUBLE_EQ(engine.PlanFor(FilterOf(bytes), 1000).chosen.seconds, 1e-6 * ns) << bytes;
+  }
+}
+
+TEST_F(DispatcherTest, EachKindHasItsOwnCosts) {
+  Calibration calibration = Costs(10, 1, 1);
+  const auto seconds = [&](const Filter& filter) {
+    return Engine({.threads = 1, .calibration = calibration}).PlanFor(filter, 100).chosen.seconds;
+  };
+  const CuckooFilter<8> cuckoo8({.bytes = kMiB});
+  const CuckooFilter<12> cuckoo12({.bytes = kMiB});
+  EXPECT_DOUBLE_EQ(seconds(cuckoo8), 1e-6) << "no figures of its own nor of its like";
+  calibration.points.push_back({"portable", kMiB, 20, 1, 1, FilterKind::kCuckoo16});
+  EXPECT_DOUBLE_EQ(seconds(cuckoo8), 2e-6);
+  EXPECT_DOUBLE_EQ(seconds(cuckoo12), 2e-6);
+  calibration.points.push_back({"portable", kMiB, 30, 1, 1, FilterKind::kCuckoo8});
+  EXPECT_DOUBLE_EQ(seconds(cuckoo8), 3e-6);
+  EXPECT_DOUBLE_EQ(seconds(cuckoo12), 2e-6);
+  EXPECT_DOUBLE_EQ(seconds(FilterOf(kMiB)), 1e-6);
+}
+
+TEST_F(DispatcherTest, CostsOfClassicFiltersFollowTheirHashes) {
+  Calibration calibration = Costs(1, 1, 1);
+  calibration.points.push_back({"portable", kMiB, 10, 7, 7, FilterKind::kBloom});
+  const Engine engine({.threads = 1, .calibration = calibration});
+  const auto ns = [&](double fpr, Operation operation) {
+    const BloomFilter filter({.capacity = 1000, .fpr = fpr});
+    return 1e9 * engine.PlanFor(filter, 1'000'000, operation).chosen.seconds / 1e6;
+  };
+  // 7 hashes, as calibrated; one hash: lookups test one bit, where those of 7 test 4.5.
+  EXPECT_NEAR(ns(0.01, Operation::kContains), 10, 1e-9);
+  EXPECT_NEAR(ns(0.01, Operation::kInsert), 7, 1e-9);
+  EXPECT_NEAR(ns(0.5, Operation::kContains), 10 * 1 / (3.5 + 1 - 1 / 128.), 1e-9);
+  EXPECT_NEAR(ns(0.5, Operation::kInsert), 1, 1e-9);
+  EXPECT_GT(ns(1e-6, Operation::kContains), 2 * ns(0.01, Operation::kContains));
+}
+
+TEST_F(DispatcherTest, ClassicFiltersAreWrittenByOneThread) {
+  const BloomFilter filter({.bytes = 64 * kMiB});
+  const Engine engine({.threads = 8});
+  EXPECT_EQ(engine.PlanFor(filter, 100'000'000, Operation::kInsert).chosen.threads, 1u);
+  EXPECT_EQ(engine.PlanFor(filter, 100'000'000).chosen.threads, 8u);
+}
+
+TEST_F(DispatcherTest, FewKeysStayOnOneThread) {
+  const SplitBlockBloomFilter filter = FilterOf(64 * kMiB);
+  const Engine engine({.threads = 8});
+  for (const Operation operation : {Operation::kContains, Operation::kInsert}) {
+    for (const uint64_t n : {0, 1, 64, 1000}) {
+      const PlanStep chosen = engine.PlanFor(filter, n, operation).chosen;
+      EXPECT_EQ(chosen.threads, 1u) << n;
+      EXPECT_FALSE(chosen.partitioned) << n;
+    }
+    EXPECT_EQ(engine.PlanFor(filter, 100'000'000, operation).chosen.threads, 8u);
+  }
+}
+
+TEST_F(DispatcherTest, ChosenIsTheFastestAndMoreKeysTakeLonger) {
+  const Engine engine({.threads = 6});
+  for (const uint64_t bytes : {uint64_t{32}, uint64_t{4096}, kMiB, 3 * kMiB, 64 * kMiB}) {
+    const SplitBlockBloomFilter filter = FilterOf(bytes);
+    for (const Operation operation : {Operation::kContains, Operation::kInsert}) {
+      double last = 0;
+      for (uint64_t n = 1; n < uint64_t{1} << 40; n = 2 * n + 1) {
+        const Plan plan = engine.PlanFor(filter, n, operation);
+        EXPECT_GE(plan.chosen.seconds, last) << n;
+        last = plan.chosen.seconds;
+        double slower = plan.chosen.seconds;
+        for (const PlanStep& step : plan.alternatives) {
+          EXPECT_GE(step.seconds, slower);
+          slower = step.seconds;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(DispatcherTest, EveryWayIsListedOnce) {
+  using Way = std::tuple<std::string, unsigned, bool>;
+  const Engine engine({.threads = 6});
+  for (const Operation operation : {Operation::kContains, Operation::kInsert}) {
+    std::set<Way> expected;
+    for (const Backend& backend : Backends()) {
+      for (const unsigned threads : {1, 2, 4, 6}) {
+        const bool insert = operation == Operation::kInsert;
+        if (!insert && backend.make_accelerator != nullptr && threads > 1) continue;
+        if (!insert || threads == 1) expected.emplace(backend.name, threads, false);
+        if (insert) expected.emplace(backend.name, threads, true);
+      }
+    }
+    const Plan plan = engine.PlanFor(FilterOf(12 * kMiB), 1'000'000, operation);
+    std::vector<PlanStep> all = plan.alternatives;
+    all.push_back(plan.chosen);
+    EXPECT_EQ(all.size(), expected.size());
+    for (const PlanStep& step : all) {
+      EXPECT_EQ(expected.erase({std::string(step.backend->name), step.threads, step.partitioned}),
+                1u)
+          << step.backend->name << ' ' << step.threads << ' ' << step.partitioned;
+      EXPECT_TRUE(step.threads == 1 ? step.slice_keys == 1'000'000
+                                    : step.slice_keys % 64 == 0 && step.slice_keys > 0);
+    }
+  }
+}
+
+TEST_F(DispatcherTest, InsertsAreOrderedWhereThatPays) {
+  const SplitBlockBloomFilter filter = FilterOf(64 * kMiB);  // 32 regions at 0.8 us
+  const Engine one({.threads = 1, .calibration = Costs(1, 10, 2)});
+  EXPECT_FALSE(one.PlanFor(filter, 3000, Operation::kInsert).chosen.partitioned);
+  // Few keys meet in a line: most of them would pay the way to memory all the same.
+  EXPECT_FALSE(one.PlanFor(filter, 10'000, Operation::kInsert).chosen.partitioned);
+  EXPECT_TRUE(one.PlanFor(filter, 3'000'000, Operation::kInsert).chosen.partitioned);
+  // As many as the figures are for: one key for 8 bytes of filter.
+  const Plan plan = one.PlanFor(filter, 8 * kMiB, Operation::kInsert);
+  EXPECT_TRUE(plan.chosen.partitioned);
+  EXPECT_DOUBLE_EQ(plan.chosen.seconds, 2e-9 * 8 * kMiB + 25.6e-6);
+  EXPECT_TRUE(Mentions(plan, "portable on 1 thread, partitioned: 16.8 ms")) << plan.reason;
+  EXPECT_TRUE(Mentions(plan, "portable on 1 thread, direct, would take 83.9 ms")) << plan.reason;
+
+  // Each thread needs a part of the filter to itself.
+  const Engine eight({.threads = 8, .calibration = Costs(1, 10, 2)});
+  EXPECT_EQ(eight.PlanFor(FilterOf(2 * kMiB), 10'000'000, Operation::kInsert).chosen.threads, 1u);
+  EXPECT_EQ(eight.PlanFor(FilterOf(6 * kMiB), 10'000'000, Operation::kInsert).chosen.threads, 3u);
+  EXPECT_EQ(eight.PlanFor(filter, 10'000'000, Operation::kInsert).chosen.threads, 8u);
+}
+
+TEST_F(DispatcherTest, BackendsWithoutFiguresAreNotChosen) {
+  const Engine engine({.threads = 1, .calibration = Costs(1000, 1000, 1000)});
+  const Plan plan = engine.PlanFor(FilterOf(kMiB), 1000);
+  EXPECT_EQ(plan.chosen.backend->name, "portable");
+  EXPECT_TRUE(plan.alternatives.empty());
+
+  // With none for any, or none for the one that is pinned, the typical ones serve.
+  Calibration other = Costs(1, 1, 1);
+  other.points[0].backend = "of another machine";
+  const Engine any({.threads = 1, .calibration = other});
+  EXPECT_EQ(any.PlanFor(FilterOf(kMiB), 1000).alternatives.size() + 1, Backends().size());
+  const Engine pinned({.threads = 1, .backend = &Backends().front(), .calibration = other});
+  EXPECT_EQ(pinned.PlanFor(FilterOf(kMiB), 1000).chosen.backend, &Backends().front());
+}
+
+TEST_F(DispatcherTest, BackendPins) {
+  const SplitBlockBloomFilter filter = FilterOf(kMiB);
+  for (const Backend& backend : Backends()) {
+    backend_.Set(nullptr);
+    const auto expect_pinned = [&](const Engine& engine, const std::string& by) {
+      const Plan plan = engine.PlanFor(filter, 1'000'000);
+      EXPECT_EQ(plan.chosen.backend, &backend);
+      for (const PlanStep& step : plan.alternatives) EXPECT_EQ(step.backend, &backend);
+      EXPECT_TRUE(Mentions(plan, by + " pins the backend")) << plan.reason;
+    };
+    expect_pinned(Engine({.threads = 4, .backend = &backend}), "the options of the engine");
+    backend_.Set(std::string(backend.name).c_str());
+    expect_pinned(Engine({.threads = 4}), "TAMIS_BACKEND");
+  }
+  backend_.Set("no-such");
+  ExpectError([] { Engine(); }, ErrorCode::kUnknownBackend, "no-such");
+  EXPECT_NO_THROW(Engine({.backend = &Backends().back()}));  // not asked
+  backend_.Set("");
+  EXPECT_FALSE(Mentions(Engine().PlanFor(filter, 1), "pins"));
+}
+
+TEST_F(DispatcherTest, WayPins) {
+  const SplitBlockBloomFilter filter = FilterOf(kMiB);
+  const Backend& portable = Backends().back();
+  const Engine engine({.threads = 2, .pin = PlanStep{&portable, 5, true, 0, 0}});
+  EXPECT_EQ(engine.threads(), 5u);
+  for (const uint64_t n : {0, 1, 1000}) {
+    const Plan insert = engine.PlanFor(filter, n, Operation::kInsert);
+    EXPECT_EQ(insert.chosen.backend, &portable);
+    EXPECT_EQ(insert.chosen.threads, 5u);
+    EXPECT_TRUE(insert.chosen.partitioned);
+    EXPECT_TRUE(insert.alternatives.empty());
+    EXPECT_TRUE(Mentions(insert, "pin the way")) << insert.reason;
+    EXPECT_FALSE(engine.PlanFor(filter, n, Operation::kContains).chosen.partitioned);
+  }
+  // Several threads insert in no other way, and without a backend the calibration chooses one.
+  const Engine direct({.pin = PlanStep{nullptr, 2, false, 0, 0}});
+  const Plan plan = direct.PlanFor(filter, 1000, Operation::kInsert);
+  EXPECT_TRUE(plan.chosen.partitioned);
+  EXPECT_EQ(plan.alternatives.size() + 1, Backends().size());
+}
+
+TEST_F(DispatcherTest, ThreadsFromTheEnvironment) {
+  threads_.Set("3");
+  EXPECT_EQ(Engine().threads(), 3u);
+  EXPECT_EQ(Engine({.threads = 2}).threads(), 2u);
+  threads_.Set("1024");
+  EXPECT_EQ(Engine().threads(), kMaxThreads);
+  for (const char* unset : {static_cast<const char*>(nullptr), ""}) {
+    threads_.Set(unset);
+    EXPECT_GE(Engine().threads(), 1u);
+    EXPECT_LE(Engine().threads(), kMaxThreads);
+  }
+  for (const char* wrong :
+       {"0", "-1", "+2", "2x", " 2", "2 ", "0x2", "1.5", "1025", "two", "99999999999999999999"}) {
+    threads_.Set(wrong);
+    ExpectError(
+        [] { Engine(); }, ErrorCode::kInvalidArgument,
+        "TAMIS_THREADS is \"" + std::string(wrong) + "\"; allowed: whole numbers from 1 to 1024");
+    EXPECT_NO_THROW(Engine({.threads = 1}));  // not asked
+  }
+}
+
+TEST_F(DispatcherTest, OptionsOutOfRangeAreRefused) {
+  ExpectError([] { Engine({.threads = 1025}); }, ErrorCode::kInvalidArgument, "1025");
+  for (const unsigned threads : {0u, 1025u}) {
+    ExpectError(
+        [&] {
+          Engine({.pin = PlanStep{nullptr, threads, false, 0, 0}});
+        },
+        ErrorCode::kInvalidArgument, std::to_string(threads));
+  }
+  Calibration calibration = Costs(1, 1, 1);
+  calibration.thread_efficiency = 0;
+  ExpectError([&] { Engine({.calibration = calibration}); }, ErrorCode::kInvalidArgument,
+              "thread_efficiency is 0");
+}
+
+TEST_F(DispatcherTest, AffinityLimitsThreads) {
+#ifdef __linux__
+  cpu_set_t old;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(old), &old), 0);
+  EXPECT_EQ(Engine().threads(), static_cast<unsigned>(CPU_COUNT(&old)));
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &old)) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+    EXPECT_EQ(Engine().threads(), 1u);
+    break;
+  }
+  ASSERT_EQ(sched_setaffinity(0, sizeof(old), &old), 0);
+#else
+  GTEST_SKIP() << "affinity is asked on Linux only";
+#endif
+}
+
+}  // namespace
+}  // namespace tamis

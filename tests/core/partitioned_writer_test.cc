@@ -1,0 +1,206 @@
+// Insertion ordered by parts of the filter leaves the same bits as direct insertion, whatever the
+// number of threads, the batches and the spread of the keys.
+#include "core/src/bulk/partitioned_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "core/src/bulk/batches.h"
+#include "core/src/filters/filter_access.h"
+#include "core/src/filters/kinds.h"
+#include "tamis/engine.h"
+#include "tamis/split_block_filter.h"
+#include "tests/test_util.h"
+
+namespace tamis {
+namespace {
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+SplitBlockBloomFilter MakeFilter(uint64_t bytes, const std::string& backend, HashSpec hash = {}) {
+  // Small pages: those of a large filter that no key falls in take no memory.
+  return SplitBlockBloomFilter({.capacity = 1,
+                                .bytes = bytes,
+                                .hash = hash,
+                                .memory = {.huge_pages = HugePages::kOff},
+                                .backend = &FindBackend(backend)});
+}
+
+// The writer that the filter would make for itself.
+detail::PartitionedWriter WriterOf(SplitBlockBloomFilter& filter, uint64_t n, unsigned threads) {
+  const detail::Kernels& kernels = *filter.backend().kernels;
+  auto* const words =
+      reinterpret_cast<uint32_t*>(detail::FilterAccess::WritablePayload(filter).data());
+  const auto insert = [&kernels, words,
+                       num_blocks = filter.num_blocks()](const detail::Batch& hashes) {
+    kernels.split_block.insert(words, num_blocks, hashes);
+  };
+  return {{filter.bytes(), filter.num_blocks(), insert}, kernels, n, threads};
+}
+
+bool SameBits(const Filter& a, const Filter& b) {
+  return a.bytes() == b.bytes() &&
+         std::memcmp(a.payload().data(), b.payload().data(), a.bytes()) == 0;
+}
+
+// One key at a time, by the oracle.
+SplitBlockBloomFilter Direct(uint64_t bytes, const std::vector<uint64_t>& hashes) {
+  SplitBlockBloomFilter filter = MakeFilter(bytes, "portable");
+  for (const uint64_t hash : hashes) filter.InsertHash(hash);
+  return filter;
+}
+
+// Lane i adds the i-th share of the hashes, in batches of different lengths, on a thread of its
+// own.
+void InsertByLanes(SplitBlockBloomFilter& filter, const std::vector<uint64_t>& hashes,
+                   unsigned lanes, uint64_t expected_keys) {
+  detail::PartitionedWriter inserter = WriterOf(filter, expected_keys, lanes);
+  std::vector<std::jthread> threads;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    threads.emplace_back([&, lane] {
+      const size_t end = hashes.size() * (lane + 1) / lanes;
+      Random random(lane);
+      for (size_t at = hashes.size() * lane / lanes; at < end;) {
+        const size_t n = std::min(end - at, size_t{random.Below(3 * detail::kBatchKeys)});
+        inserter.Add(lane, detail::HashBatch(hashes.data() + at, n), at);
+        at += n;
+      }
+      inserter.Run(lane);
+    });
+  }
+}
+
+struct Spread {
+  const char* name;
+  uint64_t (*hash)(uint64_t i);
+};
+
+constexpr Spread kSpreads[] = {
+    {"even", [](uint64_t i) { return Mix(i); }},
+    // All of the filter's first 1/256, so that the buffers of few regions overflow.
+    {"skewed", [](uint64_t i) { return Mix(i) >> (i % 2 == 0 ? 0 : 8); }},
+    // Both ends, and few different hashes.
+    {"ends", [](uint64_t i) { return i % 2 == 0 ? ~(Mix(i) >> 40) : Mix(i) >> 40; }},
+};
+
+class PartitionedInsertTest : public BackendTest {};
+
+TEST_P(PartitionedInsertTest, BitsAreThoseOfDirectInsertion) {
+  for (const uint64_t bytes : {8 * kMiB, 8 * kMiB + 32, 27 * kMiB + 32 * 12345}) {
+    for (const Spread& spread : kSpreads) {
+      std::vector<uint64_t> hashes(300'000);
+      for (size_t i = 0; i < hashes.size(); ++i) hashes[i] = spread.hash(i);
+      const SplitBlockBloomFilter want = Direct(bytes, hashes);
+      for (unsigned lanes = 1; lanes <= 4; ++lanes) {
+        SplitBlockBloomFilter got = MakeFilter(bytes, std::string(backend().name));
+        InsertByLanes(got, hashes, lanes, hashes.size());
+        ASSERT_TRUE(SameBits(got, want))
+            << bytes << " bytes, " << spread.name << ", " << lanes << " lanes";
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, PartitionedInsertTest,
+                         testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
+
+// Any size, fewer keys than lanes, and many more or fewer keys than announced.
+TEST(PartitionedInsertSizesTest, AnyFilterAndAnyNumberOfKeys) {
+  const std::string best(Backends().front().name);
+  for (const uint64_t bytes : {uint64_t{32}, uint64_t{96}, kMiB, 3 * kMiB + 64, 700 * kMiB}) {
+    for (const size_t n : {0, 1, 3, 1000, 20'000}) {
+      const std::vector<uint64_t> hashes = RandomKeys(n, /*seed=*/n);
+      const SplitBlockBloomFilter want = Direct(bytes, hashes);
+      for (const uint64_t announced : {uint64_t{1}, uint64_t{n}, uint64_t{10'000'000}}) {
+        SplitBlockBloomFilter got = MakeFilter(bytes, best);
+        InsertByLanes(got, hashes, 3, announced);
+        ASSERT_TRUE(SameBits(got, want))
+            << bytes << " bytes, " << n << " keys, announced " << announced;
+      }
+    }
+  }
+}
+
+TEST(PartitionedInsertSizesTest, KeysAreHashedAsInDirectInsertion) {
+  const std::vector<uint64_t> keys = RandomKeys(50'000, /*seed=*/1);
+  for (const HashKind kind : kHashKinds) {
+    const HashSpec hash{kind, 99};
+    SplitBlockBloomFilter want = MakeFilter(10 * kMiB, "portable", hash);
+    for (const uint64_t key : keys) want.Insert(key);
+    SplitBlockBloomFilter got = MakeFilter(10 * kMiB, std::string(Backends().front().name), hash);
+    detail::PartitionedWriter inserter = WriterOf(got, keys.size(), 1);
+    inserter.Add(0, detail::KeyBatch(hash, keys.data(), keys.size()), 0);
+    inserter.Run(0);
+    EXPECT_TRUE(SameBits(got, want)) << HashKindName(kind);
+  }
+}
+
+TEST(PartitionedInsertSizesTest, AFlushedLaneCanBeUsedAgain) {
+  const std::vector<uint64_t> hashes = RandomKeys(30'000, /*seed=*/2);
+  const SplitBlockBloomFilter want = Direct(9 * kMiB, hashes);
+  SplitBlockBloomFilter got = MakeFilter(9 * kMiB, std::string(Backends().front().name));
+  detail::PartitionedWriter inserter = WriterOf(got, hashes.size(), 1);
+  for (size_t i = 0; i < hashes.size(); i += 10'000) {
+    inserter.Add(0, detail::HashBatch(hashes.data() + i, 10'000), i);
+    inserter.Run(0);
+    EXPECT_EQ(got.Count(Hashes{std::span(hashes).first(i + 10'000)}), i + 10'000);
+  }
+  EXPECT_TRUE(SameBits(got, want));
+}
+
+// An engine can be told to take this way, for keys of every form.
+TEST(PartitionedInsertSizesTest, KeysOfEveryForm) {
+  const std::vector<uint64_t> keys = RandomKeys(100'000, /*seed=*/3);
+  std::vector<std::string_view> bytes;  // of the same keys, so with the same hashes
+  for (const uint64_t& key : keys) bytes.emplace_back(reinterpret_cast<const char*>(&key), 8);
+  const std::vector<int64_t> integers(keys.begin(), keys.end());
+  SplitBlockBloomFilter want = MakeFilter(9 * kMiB, "portable");
+  for (const uint64_t key : keys) want.Insert(key);
+
+  const Engine engine({.pin = PlanStep{.threads = 1, .partitioned = true}});
+  for (const Keys& form : {Keys(keys), Keys(bytes), Keys(integers)}) {
+    SplitBlockBloomFilter got = MakeFilter(9 * kMiB, "portable");
+    EXPECT_EQ(engine.Insert(got, form), keys.size());
+    EXPECT_TRUE(SameBits(got, want));
+    EXPECT_EQ(got.inserted_count(), keys.size());
+  }
+}
+
+// The bulk Insert of a filter takes this way by itself where it pays.
+TEST(PartitionedInsertSizesTest, BulkInsertOfALargeFilter) {
+  SplitBlockBloomFilter got = MakeFilter(70 * kMiB + 32, std::string(Backends().front().name));
+  uint64_t n = 1'000'000;
+  while (!detail::PartitioningPays(got.kind(), got.backend().name, got.bytes(), n))
+    ASSERT_LT(n *= 2, 100'000'000u);
+  EXPECT_EQ(got.Insert(RandomKeys(n, /*seed=*/4)), n);
+  EXPECT_EQ(got.inserted_count(), n);
+  SplitBlockBloomFilter want = MakeFilter(got.bytes(), "portable");
+  for (const uint64_t key : RandomKeys(n, /*seed=*/4)) want.Insert(key);
+  EXPECT_TRUE(SameBits(got, want));
+}
+
+// A filter in cache, or a handful of keys, is never worth the detour.
+TEST(PartitionedInsertSizesTest, DoesNotPayForSmallFiltersOrFewKeys) {
+  for (const char* backend : {"SSE4", "AVX2", "AVX3_DL", "NEON", "SVE_256"}) {
+    EXPECT_FALSE(
+        detail::PartitioningPays(FilterKind::kSplitBlock, backend, 256 * 1024, 1'000'000'000));
+    EXPECT_FALSE(detail::PartitioningPays(FilterKind::kSplitBlock, backend, 100 * kMiB, 100));
+    EXPECT_FALSE(detail::PartitioningPays(FilterKind::kSplitBlock, backend, 100 * kMiB, 10'000));
+  }
+}
+
+// Kinds without regions have no such way.
+TEST(PartitionedInsertSizesTest, DoesNotPayWhereThereAreNoRegions) {
+  for (const FilterKind kind : {FilterKind::kBloom, FilterKind::kScalable}) {
+    EXPECT_FALSE(detail::PartitioningPays(kind, "AVX2", 1024 * kMiB, 1'000'000'000));
+  }
+}
+
+}  // namespace
+}  // namespace tamis
