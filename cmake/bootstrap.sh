@@ -222,7 +222,7 @@ format() {
   mode="--dry-run -Werror"
   [ "${1:-}" != --fix ] || mode=-i
   cd "$root"
-  find core simd cuda tools tests bench -name "*.h" -o -name "*.cc" -o -name "*.cu" -o -name "*.cuh" |
+  find core simd cuda tools tests bench examples -name "*.h" -o -name "*.cc" -o -name "*.cu" -o -name "*.cuh" |
     sort | xargs clang-format-14 $mode
 }
 

@@ -248,7 +248,8 @@ class Output(Command):
         text = out.read_text()
         self.assertGreaterEqual(text.count("<svg"), 6)
         # Not assertIn, which would print the page.
-        for part in ("two&lt;b&gt;", "a &lt;processor&gt;", "currentColor", "$x$"):
+        for part in ("two&lt;b&gt;", "a &lt;processor&gt;", "currentColor", "$x$",
+                     "split_block, batches of keys"):
             self.assertTrue(part in text, part)
         # Nothing from elsewhere, and no markup from names.
         for part in ("two<b>", 'src="http', "src='http", 'href="http', "@import", "<link rel='style"):

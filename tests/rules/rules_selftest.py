@@ -8,9 +8,10 @@ import sys
 import tempfile
 import unittest
 
-import readme_example
 import source_rules
 import symbol_rules
+
+PROGRAM = "#include <tamis/tamis.h>\nint main() {\n  return 0;\n}\n"
 
 # A tree that keeps all rules.
 CLEAN = {
@@ -25,7 +26,10 @@ CLEAN = {
     "bench/key_bench.cc": '#include <benchmark/benchmark.h>\n#include "tamis/detail/kernels.h"\n',
     "tests/core/key_test.cc": '#include <gtest/gtest.h>\n#include "core/src/key.h"\n',
     "cuda/src/key.cu": '#include <cuda_runtime.h>\n#include "tamis/cuda/filter_ref.cuh"\n',
-    "README.md": "tamis\n",
+    "examples/key.cc": PROGRAM,
+    "docs/page.md": "[Here](#a-title), [there](../README.md#tamis-1), `x[i](none)`\n# `A` title\n",
+    "README.md": f"# tamis, 1\n[Page](docs/page.md), [site](https://tamis.org/none)\n"
+                 f"```cpp\n{PROGRAM}```\n```cpp\nreturn 0;\n```\n",
 }
 
 # Rule, file, content that breaks it.
@@ -51,6 +55,8 @@ PLANTED = [
     ("includes", "tools/a.cc", "#include <cuda_runtime.h>\n"),
     ("includes", "tests/core/a_test.cc", "#include <cooperative_groups.h>\n"),
     ("includes", "tests/core/a_test.cc", '#include "tamis/cuda/filter_ref.cuh"\n'),
+    ("includes", "examples/a.cc", '#include "tamis/detail/kernels.h"\n'),
+    ("includes", "examples/a.cc", '#include "examples/key.h"\n'),
     ("target_include", "simd/a.cc", '#define HWY_TARGET_INCLUDE "simd/key.cc"\n'),
     ("target_include", "simd/a.cc", '#include "hwy/foreach_target.h"\n'),
     ("guards", "core/include/tamis/a.h", "#ifndef TAMIS_B_H_\n#define TAMIS_B_H_\n#endif\n"),
@@ -59,6 +65,12 @@ PLANTED = [
     ("ascii", "core/src/a.cc", "// caf\u00e9\n"),
     ("ascii", ".ci/run", "# caf\u00e9\n"),
     ("length", "tools/a.cc", "\n" * 601),
+    ("links", "README.md", "# tamis, 1\n![A picture](bench/none.svg)\n"),
+    ("links", "docs/a.md", "[From the root](docs/page.md)\n"),
+    ("links", "CONTRIBUTING.md", "[No such heading](docs/page.md#none)\n"),
+    ("page_code", "README.md", f"```cpp\n{PROGRAM.replace('0', '1')}```\n"),
+    ("page_code", "README.md", "```cpp\nint main() {\n```\n"),
+    ("page_code", "docs/a.md", "```cpp\nreturn 1;\n```\n"),
     ("paths", "CMakeLists.txt", "set(x " + "/ho" + "me/me/tamis)\n"),
     ("paths", "tests/a.cc", 'const char* kFile = "/ro' + 'ot/x";\n'),
 ]
@@ -134,17 +146,6 @@ class SymbolRules(unittest.TestCase):
         for code in PLANTED_CODE:
             with self.subTest(code=code):
                 self.assertTrue(self.violations(code))
-
-
-class ReadmeExample(unittest.TestCase):
-    def test_takes_the_program_and_leaves_the_fragments(self):
-        program = "#include <tamis/tamis.h>\nint main() {}\n"
-        text = f"A\n```cpp\nint x;\n```\nB\n```cpp\n{program}```\n```sh\nint main\n```\n"
-        self.assertEqual(readme_example.program(text), program)
-
-    def test_no_program_is_an_error(self):
-        with self.assertRaises(SystemExit):
-            readme_example.program("```cpp\nint x;\n```\n")
 
 
 if __name__ == "__main__":

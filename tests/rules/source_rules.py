@@ -35,6 +35,7 @@ ALLOWED = [
     ("cuda/", [STD, r"cuda_runtime(_api)?\.h", r"tamis/[\w/]+\.(h|cuh)", r"core/src/[\w/]+\.h",
                r"cuda/src/\w+\.h"]),
     ("tools/", [STD, POSIX, r"CLI/\w+\.hpp", r"nlohmann/\w+\.hpp", PUBLIC, r"tools/[\w/]+\.h"]),
+    ("examples/", [STD, r"tamis/tamis\.h"]),
     ("bench/peer_boost.cc", [STD, r"boost/\w+\.hpp", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_boost.cc", [STD, r"boost/\w+\.hpp", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_xor.cc", [STD, r"binaryfusefilter\.h", r"bench/[\w/]+\.h"]),
@@ -43,6 +44,12 @@ ALLOWED = [
     ("bench/", [STD, POSIX, r"benchmark/\w+\.h", r"nlohmann/\w+\.hpp", PUBLIC,
                 r"tamis/detail/kernels\.h", r"bench/[\w/]+\.h"]),
 ]
+# A block of C++, and a link or picture, in a page.
+CPP_BLOCK = re.compile(r"^```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(rf"{BLOCK.pattern}|`[^`\n]*`", BLOCK.flags)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 # The library prints nothing, so it has no streams to print to.
 LIBRARY_FORBIDDEN = {"iostream", "print"}
 
@@ -145,6 +152,49 @@ def check_paths(root):
                 yield f"{name}:{number}: a path of one machine: {line.strip()}"
 
 
+def anchors(text):
+    """What a link to a heading of the page ends in."""
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+            for heading in HEADING.findall(BLOCK.sub("", text))}
+
+
+def check_links(root):
+    """Links inside the repository lead to files and headings that exist."""
+    for name in files(root, {".md"}):
+        text = read(root, name)
+        # Code has brackets of its own; blanks in its place keep the numbers of lines.
+        prose = CODE.sub(lambda code: re.sub(r"[^\n]", " ", code[0]), text)
+        for match in LINK.finditer(prose):
+            if re.match(r"\w+:", match[1]):
+                continue  # of another site
+            path, _, anchor = match[1].partition("#")
+            target = (root / name).parent / path if path else root / name
+            where = f"{name}:{line_of(prose, match.start())}: {match[1]}"
+            if not target.exists():
+                yield f"{where} does not exist"
+            elif anchor and anchor not in anchors(target.read_text(encoding="utf-8")):
+                yield f"{where} names no heading"
+
+
+def check_page_code(root):
+    """C++ in the README and in docs/ is text of the programs in examples/, which the tests run."""
+    def stripped(text):
+        return "\n" + "".join(f"{line.strip()}\n" for line in text.splitlines())
+    programs = [read(root, name) for name in sources(root) if name.startswith("examples/")]
+    for name in files(root, {".md"}):
+        if name != "README.md" and not name.startswith("docs/"):
+            continue
+        text = read(root, name)
+        for match in CPP_BLOCK.finditer(text):
+            code = match[1]
+            if "int main(" in code:
+                found = code in programs
+            else:
+                found = any(stripped(code) in stripped(program) for program in programs)
+            if not found:
+                yield f"{name}:{line_of(text, match.start())}: not text of a program in examples/"
+
+
 RULES = {
     "includes": check_includes,
     "target_include": check_target_include,
@@ -152,6 +202,8 @@ RULES = {
     "ascii": check_ascii,
     "length": check_length,
     "paths": check_paths,
+    "links": check_links,
+    "page_code": check_page_code,
 }
 
 

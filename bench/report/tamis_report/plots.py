@@ -60,6 +60,13 @@ def _bytes_axis(axis):
     axis.set_xlabel("filter")
 
 
+def _log_ticks(axis):
+    axis.set_yscale("log")
+    axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.yaxis.set_minor_formatter(NullFormatter())
+
+
 def _limit_line(axis, one, log, threads=1):
     limits = one.limits("random_lines", threads)
     points = sorted((one.sizes[size], rate / 1e6) for size, rate in limits.items())
@@ -103,10 +110,7 @@ def _throughput(results, title, select, name, log):
             _bytes_axis(axis)
             axis.set_title(one.label)
             if log:
-                axis.set_yscale("log")
-                axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-                axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-                axis.yaxis.set_minor_formatter(NullFormatter())
+                _log_ticks(axis)
         axes[0].set_ylabel("M keys/s")
         _legend(axes)
         return _svg(figure, title)
@@ -199,6 +203,33 @@ def accuracy(results):
         return _svg(figure, "False positives against bits per key")
 
 
+def lookup_times(results):
+    """Nanoseconds of a lookup against bytes, in batches and one key a call, beside the limit."""
+    lines = [("contains", "batches of keys", 0), ("one_key", "one key a call", 1)]
+    with plt.rc_context({**STYLE, "svg.hashsalt": "lookup_times"}):
+        figure, axes = _figure(len(results), height=2.8)
+        for axis, one in zip(axes, results):
+            kind = next(iter(one.rows.values())).key.kind
+            for operation, label, i in lines:
+                points = sorted((row.data["filter_bytes"], row.ns) for row in one.rows.values()
+                                if row.key.kind == kind and row.key.operation == operation and
+                                row.default_backend and _usual(row.key))
+                if points:
+                    axis.plot(*zip(*points), label=f"{kind}, {label}", color=COLORS[i],
+                              marker=MARKERS[i], markersize=4, linewidth=1.4)
+            limits = one.limits("random_lines")
+            points = sorted((one.sizes[size], 1e9 / rate) for size, rate in limits.items())
+            if points:
+                axis.plot(*zip(*points), color=INK, linestyle="--", linewidth=1,
+                          label="limit: reading one random cache line")
+            _bytes_axis(axis)
+            _log_ticks(axis)
+            axis.set_title(one.label)
+        axes[0].set_ylabel("ns per key")
+        _legend(axes)
+        return _svg(figure, "Time of a lookup by size of the filter")
+
+
 def speedups(first, other, comparisons):
     """The spread of speed-ups as one dot for each measurement, by operation and size class."""
     groups = {}
@@ -240,6 +271,8 @@ GALLERY = [
      "first can pass the limit.", builds),
     ("threads", "Scaling with threads, default backend.", scaling),
     ("accuracy", "False positives: measured over theory.", accuracy),
+    ("lookup_times", "Time of a lookup on one thread: in batches, and one key a call.",
+     lookup_times),
 ]
 
 
