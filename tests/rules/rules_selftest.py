@@ -37,6 +37,7 @@ PLANTED = [
     ("includes", "core/src/a.cc", "#include <hwy/highway.h>\n"),
     ("includes", "core/src/a.cc", '#include "tamis/cuda/device_filter.h"\n'),
     ("includes", "core/src/a.cc", "#include <iostream>\n"),
+    ("includes", "core/src/a.cc", "#include <nlohmann/json.hpp>\n"),
     ("includes", "simd/a.cc", "# include <iostream>\n"),
     ("includes", "simd/a.cc", '#include "cuda/src/a.h"\n'),
     ("includes", "simd/a.cc", "#include <xxhash.h>\n"),

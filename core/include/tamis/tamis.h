@@ -22,6 +22,7 @@
 #include "tamis/set_operations.h"
 #include "tamis/sizing.h"
 #include "tamis/split_block_filter.h"
+#include "tamis/units.h"
 #include "tamis/version.h"
 
 #endif  // TAMIS_TAMIS_H_

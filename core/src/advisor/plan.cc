@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "core/src/advisor/plan_advice.h"
-#include "core/src/base/units.h"
 #include "core/src/engine/planner.h"
 #include "core/src/filters/kind_traits.h"
 #include "core/src/filters/sizing_checks.h"
@@ -18,6 +17,7 @@
 #include "tamis/memory.h"
 #include "tamis/scalable_filter.h"
 #include "tamis/sizing.h"
+#include "tamis/units.h"
 
 namespace tamis {
 namespace {
@@ -36,7 +36,7 @@ void Check(uint64_t keys, double fpr, const PlanNeeds& needs) {
                                        ": the first must not be larger");
   require(keys - 1 <= range.high - range.low, std::to_string(keys) +
                                                   " distinct keys do not fit a range of " +
-                                                  detail::Fixed(range.size(), 0) + " values");
+                                                  FixedText(range.size(), 0) + " values");
 }
 
 class PlanMaker {

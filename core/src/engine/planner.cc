@@ -10,11 +10,11 @@
 #include <cstdlib>
 #include <thread>
 
-#include "core/src/base/units.h"
 #include "core/src/engine/accelerator.h"
 #include "core/src/engine/calibration/calibration_fields.h"
 #include "core/src/filters/kind_traits.h"
 #include "tamis/error.h"
+#include "tamis/units.h"
 
 namespace tamis {
 namespace {
@@ -288,13 +288,13 @@ Plan Planner::Explain(const PlanRequest& request) const {
 
 std::string Planner::Reason(const Plan& plan) const {
   std::string reason = Describe(plan.chosen, plan.operation) + ": " +
-                       detail::DurationText(plan.chosen.seconds) + " predicted for " +
+                       DurationText(plan.chosen.seconds) + " predicted for " +
                        std::to_string(plan.keys) + " keys and a filter of " +
-                       detail::BytesText(static_cast<double>(plan.filter_bytes));
+                       BytesText(static_cast<double>(plan.filter_bytes));
   if (!plan.alternatives.empty()) {
     const PlanStep& next = plan.alternatives.front();
     reason += "; the next best, " + Describe(next, plan.operation) + ", would take " +
-              detail::DurationText(next.seconds);
+              DurationText(next.seconds);
   }
   if (!backend_pin_.empty()) reason += "; " + backend_pin_ + " pins the backend";
   if (pin_) reason += "; the options of the engine pin the way";
