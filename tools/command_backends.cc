@@ -3,6 +3,7 @@
 #include <tamis/calibration.h>
 #include <tamis/engine.h>
 #include <tamis/error.h>
+#include <tamis/units.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 #include "tools/format.h"
+#include "tools/json.h"
 #include "tools/progress.h"
 
 namespace tamis::tools {
@@ -55,7 +57,7 @@ std::string CostsText(const Calibration& calibration) {
   for (const CostPoint& point : calibration.points) {
     text +=
         Row(point.backend, Format("%-11s  %-11s  %7.2f  %8.2f  %18.2f", FilterKindName(point.kind),
-                                  HumanBytes(static_cast<double>(point.filter_bytes)).c_str(),
+                                  BytesText(static_cast<double>(point.filter_bytes)).c_str(),
                                   point.contains_ns, point.insert_ns, point.partitioned_insert_ns));
   }
   return text;
@@ -113,19 +115,19 @@ int Run(const BackendsOptions& options) {
     text += Row("calibration", exists ? path.string() : "none; --calibrate makes one");
   }
   json["calibration"] = exists ? nlohmann::ordered_json(path.string()) : nlohmann::ordered_json();
-  Print(options.json ? json.dump(2) + "\n" : text);
+  Print(options.json ? JsonText(json) : text);
   return kDone;
 }
 
 }  // namespace
 
-Command AddBackends(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("backends", "List the backends that run on this machine, best first.");
+Command AddBackends(const CommandLine& program) {
+  const CommandLine command =
+      program.AddCommand("backends", "List the backends that run on this machine, best first.");
   auto options = std::make_shared<BackendsOptions>();
-  command->footer(kFooter);
-  command->add_flag("--calibrate", options->calibrate, "measure this machine and save the figures");
-  command->add_flag("--json", options->json, "the same in JSON");
+  command.Footer(kFooter);
+  command.AddFlag("--calibrate", options->calibrate, "measure this machine and save the figures");
+  command.AddFlag("--json", options->json, "the same in JSON");
   return {command, [options] { return Run(*options); }};
 }
 

@@ -4,6 +4,7 @@
 #include <tamis/filter.h>
 #include <tamis/filter_kinds.h>
 #include <tamis/scalable_filter.h>
+#include <tamis/units.h>
 
 #include <algorithm>
 #include <chrono>
@@ -18,6 +19,7 @@
 #include "tools/exit_codes.h"
 #include "tools/format.h"
 #include "tools/input.h"
+#include "tools/json.h"
 #include "tools/key_reader.h"
 #include "tools/output_file.h"
 #include "tools/parse.h"
@@ -152,7 +154,8 @@ void Report(const BuildOptions& options, const Filter& filter, const Inserted& i
   if (keys > filter.capacity()) {
     const double real = filter.expected_fpr();
     Say("warning: " + WithCommas(keys) + " keys were inserted into a filter for " +
-        WithCommas(filter.capacity()) + "; the expected false-positive rate is " + Percent(real));
+        WithCommas(filter.capacity()) + "; the expected false-positive rate is " +
+        PercentText(real));
   }
   if (options.json) {
     const nlohmann::ordered_json json = {
@@ -168,11 +171,11 @@ void Report(const BuildOptions& options, const Filter& filter, const Inserted& i
         {"backend", inserted.backend},
         {"threads", inserted.threads},
     };
-    Print(json.dump(2) + "\n");
+    Print(JsonText(json));
   } else if (!options.run.quiet) {
-    Say(options.output + ": " + WithCommas(keys) + " keys in " + HumanSeconds(inserted.seconds) +
-        ", " + HumanBytes(static_cast<double>(filter.bytes())) + ", false-positive rate " +
-        Percent(fpr));
+    Say(options.output + ": " + WithCommas(keys) + " keys in " + DurationText(inserted.seconds) +
+        ", " + BytesText(static_cast<double>(filter.bytes())) + ", false-positive rate " +
+        PercentText(fpr));
   }
 }
 
@@ -198,45 +201,47 @@ int Run(BuildOptions options) {
 
 }  // namespace
 
-Command AddBuild(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("build", "Build a filter from keys and save it.");
+Command AddBuild(const CommandLine& program) {
+  const CommandLine command = program.AddCommand("build", "Build a filter from keys and save it.");
   auto options = std::make_shared<BuildOptions>();
-  command->footer(std::string(kKeyFormsHelp) + kScalableHelp + "\n" + kExamples);
-  command->add_option("-o,--output", options->output, "file to save to; replaced whole (required)")
-      ->required()
-      ->type_name("FILE");
+  command.Footer(std::string(kKeyFormsHelp) + kScalableHelp + "\n" + kExamples);
+  command.Add("-o,--output", options->output, "file to save to; replaced whole (required)")
+      .Required()
+      .Type("FILE");
   std::vector<std::string> types, layers;
   for (const FilterKindInfo& kind : FilterKinds()) {
     types.emplace_back(kind.name);
     if (kind.can_be_layer) layers.emplace_back(kind.name);
   }
-  command->add_option("-t,--type", options->type, "kind of filter (default: split-block)")
-      ->check(CLI::IsMember(types))
-      ->type_name("KIND");
+  command.Add("-t,--type", options->type, "kind of filter (default: split-block)")
+      .OneOf(types)
+      .Type("KIND");
+  command.Add("--layers", options->layers, "kind of its layers, if scalable (default: split-block)")
+      .OneOf(layers)
+      .Type("KIND");
   command
-      ->add_option("--layers", options->layers,
-                   "kind of its layers, if scalable (default: split-block)")
-      ->check(CLI::IsMember(layers))
-      ->type_name("KIND");
-  AddParsed(*command, "-n,--capacity", options->filter.capacity, ParsePositiveCount,
-            "keys to size for, such as 5e9 (default: counted in a first pass)")
-      ->type_name("N");
-  AddParsed(*command, "-p,--fpr", options->filter.fpr, ParseFpr,
-            "false-positive rate at capacity (default: 0.01; cuckoo: a full one's)")
-      ->type_name("P");
-  AddParsed(*command, "--bytes", options->filter.bytes, ParseBytes,
-            "size, such as 512M, in place of the one that --fpr asks for")
-      ->type_name("SIZE");
-  command->add_option("--hash", options->hash, "hash function (default: xxh3)")
-      ->check(CLI::IsMember({"xxh3", "xxh64"}))
-      ->type_name("NAME");
-  AddParsed(*command, "--seed", options->filter.hash.seed, ParseSeed,
-            "of the hash (default: 0); random against keys made to do harm")
-      ->type_name("N|random");
-  command->add_flag("--no-huge-pages", options->no_huge_pages, "do not ask for huge pages");
-  command->add_flag("--json", options->json, "a report in JSON on standard output");
-  options->run.AddTo(*command);
-  options->input.AddTo(*command);
+      .Add("-n,--capacity", options->filter.capacity, ParsePositiveCount,
+           "keys to size for, such as 5e9 (default: counted in a first pass)")
+      .Type("N");
+  command
+      .Add("-p,--fpr", options->filter.fpr, ParseFpr,
+           "false-positive rate at capacity (default: 0.01; cuckoo: a full one's)")
+      .Type("P");
+  command
+      .Add("--bytes", options->filter.bytes, ParseBytes,
+           "size, such as 512M, in place of the one that --fpr asks for")
+      .Type("SIZE");
+  command.Add("--hash", options->hash, "hash function (default: xxh3)")
+      .OneOf({"xxh3", "xxh64"})
+      .Type("NAME");
+  command
+      .Add("--seed", options->filter.hash.seed, ParseSeed,
+           "of the hash (default: 0); random against keys made to do harm")
+      .Type("N|random");
+  command.AddFlag("--no-huge-pages", options->no_huge_pages, "do not ask for huge pages");
+  command.AddFlag("--json", options->json, "a report in JSON on standard output");
+  options->run.AddTo(command);
+  options->input.AddTo(command);
   return {command, [options] { return Run(*options); }};
 }
 

@@ -4,6 +4,7 @@
 #include <tamis/memory.h>
 #include <tamis/sizing.h>
 #include <tamis/split_block_filter.h>
+#include <tamis/units.h>
 
 #include <algorithm>
 #include <chrono>
@@ -17,6 +18,7 @@
 #include "tools/demo.h"
 #include "tools/exit_codes.h"
 #include "tools/format.h"
+#include "tools/json.h"
 #include "tools/output_file.h"
 #include "tools/parse.h"
 #include "tools/phone_numbers.h"
@@ -61,7 +63,7 @@ uint64_t DefaultNumbers(const DemoOptions& options) {
                 "the memory of this machine is not known; give --numbers");
   }
   if (numbers < kDefaultNumbers) {
-    Say("60% of this machine's memory, " + HumanBytes(static_cast<double>(share)) + ", holds " +
+    Say("60% of this machine's memory, " + BytesText(static_cast<double>(share)) + ", holds " +
         WithCommas(numbers) + " numbers, not " + WithCommas(kDefaultNumbers));
   }
   return numbers;
@@ -145,7 +147,7 @@ void PrintJson(const DemoOptions& options, const SplitBlockBloomFilter& filter,
     json["saved_to"] = options.save;
     json["save_seconds"] = results.save_seconds;
   }
-  Print(json.dump(2) + "\n");
+  Print(JsonText(json));
 }
 
 void PrintTable(const DemoOptions& options, const SplitBlockBloomFilter& filter,
@@ -156,25 +158,25 @@ void PrintTable(const DemoOptions& options, const SplitBlockBloomFilter& filter,
   std::string text = WithCommas(options.numbers) + " phone numbers in a " +
                      FilterKindName(filter.kind()) + " filter\n\n";
   text += Row("build", Format("%.2f s, %s numbers/s", results.build_seconds,
-                              HumanCount(numbers / results.build_seconds).c_str()));
-  text += Row("filter", HumanBytes(bytes) + Format(", %.2f bits per number", 8 * bytes / numbers));
+                              ShortCountText(numbers / results.build_seconds).c_str()));
+  text += Row("filter", BytesText(bytes) + Format(", %.2f bits per number", 8 * bytes / numbers));
   if (!options.save.empty()) {
-    text += Row("saved", options.save + " in " + HumanSeconds(results.save_seconds));
+    text += Row("saved", options.save + " in " + DurationText(results.save_seconds));
   }
-  text += Row("queries", WithCommas(options.queries) + " in " + HumanSeconds(queries.median()) +
+  text += Row("queries", WithCommas(options.queries) + " in " + DurationText(queries.median()) +
                              ", of which " + WithCommas(results.num_known) + " are known");
   text += Row("", "median of " + std::to_string(queries.seconds.size()) + " runs from " +
-                      HumanSeconds(queries.seconds.front()) + " to " +
-                      HumanSeconds(queries.seconds.back()) + ", after one to warm up");
+                      DurationText(queries.seconds.front()) + " to " +
+                      DurationText(queries.seconds.back()) + ", after one to warm up");
   text += Row("found", WithCommas(queries.found) + ", " + WithCommas(queries.false_positives) +
                            " of them wrongly");
   text += Row("false negatives", WithCommas(results.false_negatives()) + " of these and " +
                                      WithCommas(results.members_checked) + " more known numbers");
-  text += Row("predicted FPR", Percent(results.predicted_fpr));
-  text += Row("measured FPR", Percent(results.measured_fpr()) + " +- " +
-                                  Percent(results.fpr_error(), 2) + ", over " +
+  text += Row("predicted FPR", PercentText(results.predicted_fpr));
+  text += Row("measured FPR", PercentText(results.measured_fpr()) + " +- " +
+                                  PercentText(results.fpr_error(), 2) + ", over " +
                                   WithCommas(kChecked) + " unknown numbers");
-  text += Row("peak memory", HumanBytes(static_cast<double>(PeakMemory())));
+  text += Row("peak memory", BytesText(static_cast<double>(PeakMemory())));
   text += Row("ran on", std::string(results.query_step.backend->name) + ", " +
                             std::to_string(engine.threads()) +
                             (engine.threads() == 1 ? " thread" : " threads"));
@@ -217,25 +219,24 @@ int Run(DemoOptions options) {
 
 }  // namespace
 
-Command AddDemoPhones(CLI::App& app) {
-  CLI::App* demo = app.add_subcommand("demo", "Show what this machine can do.");
-  demo->require_subcommand(1);
-  demo->footer("Examples:\n  tamis demo phones\n  tamis demo phones --help\n");
-  CLI::App* command = demo->add_subcommand(
+Command AddDemoPhones(const CommandLine& program) {
+  const CommandLine demo = program.AddCommand("demo", "Show what this machine can do.");
+  demo.RequireCommand();
+  demo.Footer("Examples:\n  tamis demo phones\n  tamis demo phones --help\n");
+  const CommandLine command = demo.AddCommand(
       "phones", "Build a filter of 11-digit phone numbers, ask it for more, report.");
   auto options = std::make_shared<DemoOptions>();
-  command->footer(kFooter);
-  AddParsed(*command, "--numbers", options->numbers, ParsePositiveCount,
-            "numbers in the set (default: 5e9, or what 60% of memory holds)")
-      ->type_name("N");
-  AddParsed(*command, "--queries", options->queries, ParseCount,
-            "numbers to ask for (default: 100,000)")
-      ->type_name("Q");
-  AddParsed(*command, "-p,--fpr", options->fpr, ParseFpr, "false-positive rate (default: 0.01)")
-      ->type_name("P");
-  command->add_option("--save", options->save, "save the filter")->type_name("FILE");
-  command->add_flag("--json", options->json, "a report in JSON");
-  options->run.AddTo(*command);
+  command.Footer(kFooter);
+  command
+      .Add("--numbers", options->numbers, ParsePositiveCount,
+           "numbers in the set (default: 5e9, or what 60% of memory holds)")
+      .Type("N");
+  command.Add("--queries", options->queries, ParseCount, "numbers to ask for (default: 100,000)")
+      .Type("Q");
+  command.Add("-p,--fpr", options->fpr, ParseFpr, "false-positive rate (default: 0.01)").Type("P");
+  command.Add("--save", options->save, "save the filter").Type("FILE");
+  command.AddFlag("--json", options->json, "a report in JSON");
+  options->run.AddTo(command);
   return {command, [options] { return Run(*options); }};
 }
 

@@ -13,6 +13,7 @@
 #include "tools/exit_codes.h"
 #include "tools/format.h"
 #include "tools/input.h"
+#include "tools/json.h"
 #include "tools/key_reader.h"
 #include "tools/output_file.h"
 #include "tools/progress.h"
@@ -79,7 +80,7 @@ int Run(EraseOptions options) {
         {"bad_lines", reader.num_bad()},
         {"inserted", filter->inserted_count()},
     };
-    Print(json.dump(2) + "\n");
+    Print(JsonText(json));
   } else if (!options.run.quiet) {
     Say(options.output + ": " + WithCommas(erased) + " of " + WithCommas(keys) +
         " keys were found and erased, " + WithCommas(filter->inserted_count()) + " are left");
@@ -89,16 +90,16 @@ int Run(EraseOptions options) {
 
 }  // namespace
 
-Command AddErase(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("erase", "Take keys out of a filter that allows it.");
+Command AddErase(const CommandLine& program) {
+  const CommandLine command =
+      program.AddCommand("erase", "Take keys out of a filter that allows it.");
   auto options = std::make_shared<EraseOptions>();
-  command->footer(std::string(kFooter) + kKeyFormsHelp + "\n" + kExamples);
-  command->add_option("FILTER", options->filter, "file saved by `tamis build`")->required();
-  options->input.AddTo(*command);
-  command->add_option("-o,--output", options->output, "file to save to (default: FILTER)")
-      ->type_name("FILE");
-  command->add_flag("--json", options->json, "a report in JSON on standard output");
-  options->run.AddTo(*command);
+  command.Footer(std::string(kFooter) + kKeyFormsHelp + "\n" + kExamples);
+  command.Add("FILTER", options->filter, "file saved by `tamis build`").Required();
+  options->input.AddTo(command);
+  command.Add("-o,--output", options->output, "file to save to (default: FILTER)").Type("FILE");
+  command.AddFlag("--json", options->json, "a report in JSON on standard output");
+  options->run.AddTo(command);
   return {command, [options] { return Run(*options); }};
 }
 

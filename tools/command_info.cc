@@ -4,6 +4,7 @@
 #include <tamis/file.h>
 #include <tamis/filter_kinds.h>
 #include <tamis/scalable_filter.h>
+#include <tamis/units.h>
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +18,7 @@
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 #include "tools/format.h"
+#include "tools/json.h"
 
 namespace tamis::tools {
 namespace {
@@ -107,10 +109,10 @@ std::string LayerRows(const nlohmann::ordered_json& json) {
   text += Row("limit", max_bytes == 0 ? "none" : WithCommas(max_bytes) + " bytes");
   size_t number = 0;
   for (const auto& layer : json["layer_list"]) {
-    text += Row(Format("layer %zu", ++number),
-                WithCommas(layer["inserted"].get<uint64_t>()) + " of " +
-                    WithCommas(layer["capacity"].get<uint64_t>()) + " keys, " +
-                    HumanBytes(layer["bytes"].get<double>()));
+    text +=
+        Row(Format("layer %zu", ++number), WithCommas(layer["inserted"].get<uint64_t>()) + " of " +
+                                               WithCommas(layer["capacity"].get<uint64_t>()) +
+                                               " keys, " + BytesText(layer["bytes"].get<double>()));
   }
   return text;
 }
@@ -129,13 +131,13 @@ std::string InfoText(const nlohmann::ordered_json& json, const FilterKindInfo& i
   const bool erases =
       KindInfo(scalable ? KindNamed(json["layer_kind"].get<std::string>()) : info.kind).can.erase;
   if (scalable) text += LayerRows(json);
-  text += Row("bytes", count("bytes") + " (" + HumanBytes(json["bytes"].get<double>()) + ")");
+  text += Row("bytes", count("bytes") + " (" + BytesText(json["bytes"].get<double>()) + ")");
   text += Row("hash", json["hash"].get<std::string>() + ", seed " +
                           std::to_string(json["seed"].get<uint64_t>()));
-  text +=
-      Row("capacity", count("capacity") + (scalable ? " keys below " : " keys at ") +
-                          Percent(json[scalable ? "fpr_bound" : "fpr_at_capacity"].get<double>()) +
-                          Format(", %.2f bits per key", json["bits_per_key"].get<double>()));
+  text += Row("capacity",
+              count("capacity") + (scalable ? " keys below " : " keys at ") +
+                  PercentText(json[scalable ? "fpr_bound" : "fpr_at_capacity"].get<double>()) +
+                  Format(", %.2f bits per key", json["bits_per_key"].get<double>()));
   text += Row("inserted", count("inserted") + " keys, duplicates included" +
                               (erases ? ", less those erased" : ""));
   if (!json.contains("expected_fpr")) return text;
@@ -144,7 +146,7 @@ std::string InfoText(const nlohmann::ordered_json& json, const FilterKindInfo& i
                                      ? WithCommas(static_cast<uint64_t>(std::llround(estimate))) +
                                            (erases ? " keys" : " distinct keys")
                                      : "past all measure: every bit is set");
-  text += Row("expected FPR", Percent(json["expected_fpr"].get<double>()) + " at this fill");
+  text += Row("expected FPR", PercentText(json["expected_fpr"].get<double>()) + " at this fill");
   return text;
 }
 
@@ -156,7 +158,7 @@ int RunInfo(const InfoOptions& options) {
     all.push_back(json);
   }
   // One file, one object; several, an array.
-  if (options.json) Print((all.size() == 1 ? all[0] : all).dump(2) + "\n");
+  if (options.json) Print(JsonText(all.size() == 1 ? all[0] : all));
   return kDone;
 }
 
@@ -176,7 +178,7 @@ int RunVerify(const VerifyOptions& options) {
       const FileHeader header = VerifyFile(path);
       if (!options.quiet && !options.json) {
         Print(path + ": ok (" + FilterKindName(header.kind) + ", " +
-              HumanBytes(static_cast<double>(header.payload_bytes)) + ", " +
+              BytesText(static_cast<double>(header.payload_bytes)) + ", " +
               WithCommas(header.inserted) + " keys)\n");
       }
     } catch (const Error& error) {
@@ -191,31 +193,31 @@ int RunVerify(const VerifyOptions& options) {
     }
     all.push_back(json);
   }
-  if (options.json) Print((all.size() == 1 ? all[0] : all).dump(2) + "\n");
+  if (options.json) Print(JsonText(all.size() == 1 ? all[0] : all));
   return status;
 }
 
 }  // namespace
 
-Command AddInfo(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("info", "Say what a filter file holds, and how full it is.");
+Command AddInfo(const CommandLine& program) {
+  const CommandLine command =
+      program.AddCommand("info", "Say what a filter file holds, and how full it is.");
   auto options = std::make_shared<InfoOptions>();
-  command->footer(kInfoFooter);
-  command->add_option("FILE", options->files, "filter files")->required();
-  command->add_flag("--header", options->header, "only what the header says");
-  command->add_flag("--json", options->json, "a report in JSON");
+  command.Footer(kInfoFooter);
+  command.Add("FILE", options->files, "filter files").Required();
+  command.AddFlag("--header", options->header, "only what the header says");
+  command.AddFlag("--json", options->json, "a report in JSON");
   return {command, [options] { return RunInfo(*options); }};
 }
 
-Command AddVerify(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("verify", "Check every byte of filter files against their checksums.");
+Command AddVerify(const CommandLine& program) {
+  const CommandLine command =
+      program.AddCommand("verify", "Check every byte of filter files against their checksums.");
   auto options = std::make_shared<VerifyOptions>();
-  command->footer(kVerifyFooter);
-  command->add_option("FILE", options->files, "filter files")->required();
-  command->add_flag("-q,--quiet", options->quiet, "say nothing of files that are whole");
-  command->add_flag("--json", options->json, "a report in JSON");
+  command.Footer(kVerifyFooter);
+  command.Add("FILE", options->files, "filter files").Required();
+  command.AddFlag("-q,--quiet", options->quiet, "say nothing of files that are whole");
+  command.AddFlag("--json", options->json, "a report in JSON");
   return {command, [options] { return RunVerify(*options); }};
 }
 

@@ -4,6 +4,7 @@
 #include <tamis/file.h>
 #include <tamis/filter_kinds.h>
 #include <tamis/set_operations.h>
+#include <tamis/units.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 #include "tools/format.h"
+#include "tools/json.h"
 #include "tools/output_file.h"
 #include "tools/progress.h"
 
@@ -89,7 +91,8 @@ int Run(const MergeOptions& options) {
   const double fpr = filter->expected_fpr();
   if (filter->estimated_count() > 1.01 * static_cast<double>(filter->capacity())) {
     Say("warning: the result holds more keys than its capacity of " +
-        WithCommas(filter->capacity()) + "; the expected false-positive rate is " + Percent(fpr));
+        WithCommas(filter->capacity()) + "; the expected false-positive rate is " +
+        PercentText(fpr));
   }
   if (options.json) {
     const nlohmann::ordered_json json = {
@@ -102,30 +105,29 @@ int Run(const MergeOptions& options) {
         {"estimated_count", filter->estimated_count()},
         {"expected_fpr", fpr},
     };
-    Print(json.dump(2) + "\n");
+    Print(JsonText(json));
   } else if (!options.quiet) {
     Say(options.output + ": " + WithCommas(filter->inserted_count()) + " keys of " +
         std::to_string(options.files.size()) + " filters, " +
-        HumanBytes(static_cast<double>(filter->bytes())) + ", expected false-positive rate " +
-        Percent(fpr));
+        BytesText(static_cast<double>(filter->bytes())) + ", expected false-positive rate " +
+        PercentText(fpr));
   }
   return kDone;
 }
 
 }  // namespace
 
-Command AddMerge(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("merge", "Save the union of filters as one filter.");
+Command AddMerge(const CommandLine& program) {
+  const CommandLine command =
+      program.AddCommand("merge", "Save the union of filters as one filter.");
   auto options = std::make_shared<MergeOptions>();
-  command->footer(kFooter);
-  command->add_option("-o,--output", options->output, "file to save to; may be an input (required)")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("FILE", options->files, "filter files, two or more")
-      ->required()
-      ->expected(-2);
-  command->add_flag("-q,--quiet", options->quiet, "no progress bar and no summary");
-  command->add_flag("--json", options->json, "a report in JSON on standard output");
+  command.Footer(kFooter);
+  command.Add("-o,--output", options->output, "file to save to; may be an input (required)")
+      .Required()
+      .Type("FILE");
+  command.Add("FILE", options->files, "filter files, two or more").Required().AtLeast(2);
+  command.AddFlag("-q,--quiet", options->quiet, "no progress bar and no summary");
+  command.AddFlag("--json", options->json, "a report in JSON on standard output");
   return {command, [options] { return Run(*options); }};
 }
 

@@ -2,6 +2,7 @@
 #include <tamis/engine.h>
 #include <tamis/error.h>
 #include <tamis/plan.h>
+#include <tamis/units.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -13,6 +14,7 @@
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 #include "tools/format.h"
+#include "tools/json.h"
 #include "tools/parse.h"
 #include "tools/run_options.h"
 
@@ -83,9 +85,9 @@ class Table {
       text_ += Wrapped(Format("  %-20s  ", candidate.name.c_str()) + candidate.error, 24, kWidth);
       return;
     }
-    Add(candidate.name, HumanBytes(candidate.bytes),
+    Add(candidate.name, BytesText(candidate.bytes),
         Format(candidate.bits_per_key < 1e5 ? "%.2f" : "%.3g", candidate.bits_per_key),
-        candidate.fpr == 0 ? "exact" : Percent(candidate.fpr), ProbeText(candidate.probe),
+        candidate.fpr == 0 ? "exact" : PercentText(candidate.fpr), ProbeText(candidate.probe),
         Format("%.1f", candidate.cache_lines),
         candidate.suitable() ? AbilitiesText(candidate.can) : LacksText(candidate.lacks));
   }
@@ -132,7 +134,7 @@ std::string NeedsText(const PlanNeeds& needs) {
 
 std::string Text(const FilterPlan& plan) {
   const std::string needs = NeedsText(plan.needs);
-  std::string text = Wrapped(WithCommas(plan.keys) + " keys, at most " + Percent(plan.fpr) +
+  std::string text = Wrapped(WithCommas(plan.keys) + " keys, at most " + PercentText(plan.fpr) +
                                  " false positives" + (needs.empty() ? "" : "; needed: " + needs),
                              2, kWidth) +
                      "\n";
@@ -140,9 +142,9 @@ std::string Text(const FilterPlan& plan) {
   table.Add("filter", "bytes", "bits/key", "true FPR", "ns/key", "lines",
             "erases grows merges parallel");
   for (const PlanCandidate& filter : plan.filters) table.Add(filter);
-  table.Add("(least possible)", HumanBytes(plan.least_bytes),
+  table.Add("(least possible)", BytesText(plan.least_bytes),
             Format("%.2f", 8 * plan.least_bytes / static_cast<double>(plan.keys)),
-            Percent(plan.fpr), "", "", "n log2(1/p) bits");
+            PercentText(plan.fpr), "", "", "n log2(1/p) bits");
   for (const PlanCandidate& exact : plan.exact) table.Add(exact);
   text += table.text();
   text += "\n" + Wrapped("  " + plan.advice, 2, kWidth) + "\n";
@@ -150,7 +152,7 @@ std::string Text(const FilterPlan& plan) {
       "  lines: cache lines that a lookup touches, half of the keys being in. " + TimesText(plan),
       2, kWidth);
   if (plan.needs.max_bytes != 0) {
-    text += Wrapped("  memory: " + HumanBytes(static_cast<double>(plan.needs.max_bytes)) +
+    text += Wrapped("  memory: " + BytesText(static_cast<double>(plan.needs.max_bytes)) +
                         " at most (--memory).",
                     2, kWidth);
   }
@@ -224,46 +226,43 @@ int Run(const PlanOptions& options) {
   if (calibration) engine.calibration = *std::move(calibration);
   const FilterPlan plan =
       PlanFilters(options.n, options.fpr, options.needs, calibration ? &engine : nullptr);
-  Print(options.json ? Json(plan).dump(2) + "\n" : Text(plan));
+  Print(options.json ? JsonText(Json(plan)) : Text(plan));
   return kDone;
 }
 
 }  // namespace
 
-Command AddPlan(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
+Command AddPlan(const CommandLine& program) {
+  const CommandLine command = program.AddCommand(
       "plan", "Compare filters, and exact structures, for a job, and say which to take.");
   auto options = std::make_shared<PlanOptions>();
   PlanNeeds& needs = options->needs;
-  command->footer(kFooter);
-  AddParsed(*command, "-n,--n", options->n, ParsePositiveCount, "distinct keys, such as 5e9 or 5G")
-      ->required()
-      ->type_name("N");
-  AddParsed(*command, "-p,--fpr", options->fpr, ParseFpr,
-            "false-positive rate asked for (default: 0.01)")
-      ->type_name("P");
+  command.Footer(kFooter);
+  command.Add("-n,--n", options->n, ParsePositiveCount, "distinct keys, such as 5e9 or 5G")
+      .Required()
+      .Type("N");
+  command.Add("-p,--fpr", options->fpr, ParseFpr, "false-positive rate asked for (default: 0.01)")
+      .Type("P");
   for (const AbilityInfo& info : kAbilities) {
-    command->add_flag(std::string("--") + info.name, needs.must.*info.ability, info.description)
-        ->group("What it must do");
+    command.AddFlag(std::string("--") + info.name, needs.must.*info.ability, info.description)
+        .Group("What it must do");
   }
-  CLI::Option* range = command->add_option_function<std::string>(
-      "--range", [&needs](const std::string& text) { needs.range = ParseRange("--range", text); },
-      "the keys are integers from LO to HI");
-  range->type_name("LO:HI");
+  const Option range =
+      command.Add("--range", needs.range, ParseRange, "the keys are integers from LO to HI");
+  range.Type("LO:HI");
   command
-      ->add_option_function<std::string>(
-          "--digits",
-          [&needs](const std::string& text) { needs.range = ParseDigits("--digits", text); },
-          "the keys are integers of up to D decimal digits")
-      ->type_name("D")
-      ->excludes(range);
-  AddParsed(*command, "--memory", needs.max_bytes, ParseBytes,
-            "the most memory it may take (default: that of this machine)")
-      ->type_name("BYTES");
-  AddParsed(*command, "--batch", needs.batch_keys, ParsePositiveCount,
-            "keys of a lookup, for its time (default: 1M)")
-      ->type_name("N");
-  command->add_flag("--json", options->json, "the same in JSON");
+      .Add("--digits", needs.range, ParseDigits, "the keys are integers of up to D decimal digits")
+      .Type("D")
+      .Excludes(range);
+  command
+      .Add("--memory", needs.max_bytes, ParseBytes,
+           "the most memory it may take (default: that of this machine)")
+      .Type("BYTES");
+  command
+      .Add("--batch", needs.batch_keys, ParsePositiveCount,
+           "keys of a lookup, for its time (default: 1M)")
+      .Type("N");
+  command.AddFlag("--json", options->json, "the same in JSON");
   return {command, [options] { return Run(*options); }};
 }
 

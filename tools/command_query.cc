@@ -15,6 +15,7 @@
 #include "tools/exit_codes.h"
 #include "tools/format.h"
 #include "tools/input.h"
+#include "tools/json.h"
 #include "tools/key_reader.h"
 #include "tools/output_file.h"
 #include "tools/progress.h"
@@ -72,7 +73,7 @@ int Report(const QueryOptions& options, uint64_t selected, uint64_t keys, uint64
         {"filter", options.filter},        {"keys", keys},     {"matching", matching},
         {"not_matching", keys - matching}, {"bad_lines", bad},
     };
-    out.Write(json.dump(2) + "\n");
+    out.Write(JsonText(json));
   } else if (options.count) {
     out.Write(std::to_string(selected) + "/" + std::to_string(keys) + "\n");
   }
@@ -130,27 +131,28 @@ int Run(const QueryOptions& options) {
 
 }  // namespace
 
-Command AddQuery(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("query", "Find the lines whose keys may be in a filter.");
+Command AddQuery(const CommandLine& program) {
+  const CommandLine command =
+      program.AddCommand("query", "Find the lines whose keys may be in a filter.");
   auto options = std::make_shared<QueryOptions>();
-  command->footer(std::string(kFooter) + kKeyFormsHelp + "\n" + kExamples);
-  command->add_option("FILTER", options->filter, "file saved by `tamis build`")->required();
-  options->input.AddTo(*command);
-  command->add_flag("-v,--invert", options->invert, "the lines that are certainly not in it");
-  CLI::Option* count =
-      command->add_flag("-c,--count", options->count, "write MATCHES/KEYS, and no lines");
-  CLI::Option* json = command->add_flag("--json", options->json, "write the counts in JSON");
-  CLI::Option* any = command->add_flag(
+  command.Footer(std::string(kFooter) + kKeyFormsHelp + "\n" + kExamples);
+  command.Add("FILTER", options->filter, "file saved by `tamis build`").Required();
+  options->input.AddTo(command);
+  command.AddFlag("-v,--invert", options->invert, "the lines that are certainly not in it");
+  const Option count =
+      command.AddFlag("-c,--count", options->count, "write MATCHES/KEYS, and no lines");
+  const Option json = command.AddFlag("--json", options->json, "write the counts in JSON");
+  const Option any = command.AddFlag(
       "--any", options->any, "write nothing, stop at the first match; exit status 1 if none");
-  CLI::Option* bitmap = command->add_option(
+  const Option bitmap = command.Add(
       "--bitmap", options->bitmap, "write a bit per line, lowest first; 0 for lines without a key");
-  bitmap->type_name("FILE");
-  any->excludes(count)->excludes(json)->excludes(bitmap);
-  CLI::Option* map = command->add_flag(
+  bitmap.Type("FILE");
+  any.Excludes(count).Excludes(json).Excludes(bitmap);
+  const Option map = command.AddFlag(
       "--map", options->map, "map the filter: reads what is asked, verifies the header (default)");
-  command->add_flag("--no-map", options->no_map, "load and verify all of it: faster for many keys")
-      ->excludes(map);
-  options->run.AddTo(*command);
+  command.AddFlag("--no-map", options->no_map, "load and verify all of it: faster for many keys")
+      .Excludes(map);
+  options->run.AddTo(command);
   return {command, [options] { return Run(*options); }};
 }
 

@@ -1,27 +1,28 @@
-// The commands. Each function adds one, with its options, to the command line, and returns what
+// The commands. Each function adds one, with its options, to the program's, and returns what
 // runs it; that returns the exit status, or throws what main() reports.
 #ifndef TAMIS_TOOLS_COMMANDS_H_
 #define TAMIS_TOOLS_COMMANDS_H_
 
-#include <CLI/CLI.hpp>
 #include <functional>
+
+#include "tools/command_line.h"
 
 namespace tamis::tools {
 
 struct Command {
-  CLI::App* app;
+  CommandLine line;
   std::function<int()> run;
 };
 
-Command AddBuild(CLI::App& app);
-Command AddQuery(CLI::App& app);
-Command AddErase(CLI::App& app);
-Command AddInfo(CLI::App& app);
-Command AddVerify(CLI::App& app);
-Command AddMerge(CLI::App& app);
-Command AddPlan(CLI::App& app);
-Command AddBackends(CLI::App& app);
-Command AddDemoPhones(CLI::App& app);
+Command AddBuild(const CommandLine& program);
+Command AddQuery(const CommandLine& program);
+Command AddErase(const CommandLine& program);
+Command AddInfo(const CommandLine& program);
+Command AddVerify(const CommandLine& program);
+Command AddMerge(const CommandLine& program);
+Command AddPlan(const CommandLine& program);
+Command AddBackends(const CommandLine& program);
+Command AddDemoPhones(const CommandLine& program);
 
 }  // namespace tamis::tools
 

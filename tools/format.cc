@@ -1,7 +1,6 @@
 #include "tools/format.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 
@@ -30,49 +29,7 @@ namespace {
 
 constexpr size_t kNameWidth = 24;
 
-// Three significant digits, without an exponent for values below 1000.
-std::string ThreeDigits(double value) {
-  if (value >= 99.95) return Format("%.0f", value);
-  return Format(value >= 9.995 ? "%.1f" : "%.2f", value);
-}
-
 }  // namespace
-
-std::string HumanBytes(double bytes) {
-  if (bytes < 1024) return Format("%.0f bytes", bytes);
-  const char* unit = "";
-  for (const char* prefix : {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}) {
-    bytes /= 1024;
-    unit = prefix;
-    if (bytes < 999.5) break;
-  }
-  return ThreeDigits(bytes) + " " + unit;
-}
-
-std::string HumanCount(double n) {
-  if (n < 999.5) return Format("%.0f", n);
-  const char* unit = "";
-  for (const char* prefix : {"k", "M", "G", "T", "P", "E"}) {
-    n /= 1000;
-    unit = prefix;
-    if (n < 999.5) break;
-  }
-  return ThreeDigits(n) + " " + unit;
-}
-
-std::string HumanSeconds(double seconds) {
-  if (seconds < 0.9995e-3) return ThreeDigits(seconds * 1e6) + " us";
-  if (seconds < 0.9995) return ThreeDigits(seconds * 1e3) + " ms";
-  if (seconds < 99.95) return ThreeDigits(seconds) + " s";
-  const auto whole = static_cast<unsigned long long>(std::llround(seconds));
-  if (whole < 3600) return Format("%llu min %02llu s", whole / 60, whole % 60);
-  return Format("%llu h %02llu min", whole / 3600, whole % 3600 / 60);
-}
-
-std::string Percent(double fraction, int digits) {
-  if (fraction == 0) return "0%";
-  return Format("%#.*g%%", digits, 100 * fraction);
-}
 
 std::string Row(std::string_view name, std::string_view value) {
   std::string row = "  " + std::string(name);

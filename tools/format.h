@@ -15,18 +15,6 @@ namespace tamis::tools {
 // "5,000,000,000"
 std::string WithCommas(uint64_t n);
 
-// "6.13 GiB", "512 bytes"
-std::string HumanBytes(double bytes);
-
-// "95.6 M", "812 k", "17": three digits and a decimal prefix, for rates.
-std::string HumanCount(double n);
-
-// "3.12 ms", "52.3 s", "2 min 05 s", "1 h 10 min"
-std::string HumanSeconds(double seconds);
-
-// 0.01 is "1.000%", with so many significant digits.
-std::string Percent(double fraction, int digits = 4);
-
 // One line of a report: "  name      value\n".
 std::string Row(std::string_view name, std::string_view value);
 

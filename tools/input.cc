@@ -41,24 +41,27 @@ const char kKeyFormsHelp[] =
     "string\n"
     "\"42\" and the integer 42 are different keys. --integers and --u64 are the same form.\n";
 
-void InputOptions::AddTo(CLI::App& app) {
-  app.add_option("INPUT", paths, "files with keys; - is standard input (default: -)");
-  auto* csv_flag = app.add_flag("--csv", csv, "comma-separated records, quoted as in RFC 4180");
-  auto* tsv_flag = app.add_flag("--tsv", tsv, "tab-separated records, without quotes");
-  auto* column_option = app.add_option(
+void InputOptions::AddTo(const CommandLine& command) {
+  command.Add("INPUT", paths, "files with keys; - is standard input (default: -)");
+  const Option csv_flag =
+      command.AddFlag("--csv", csv, "comma-separated records, quoted as in RFC 4180");
+  const Option tsv_flag = command.AddFlag("--tsv", tsv, "tab-separated records, without quotes");
+  const Option column_option = command.Add(
       "--column", column, "the key's column: number from 1 (default), or name (means --header)");
-  column_option->type_name("N|NAME");
-  auto* header_flag = app.add_flag("--header", header, "each input begins with a record of names");
-  auto* integers_flag = app.add_flag("--integers", integers, "keys are decimal integers");
-  auto* u64_flag = app.add_flag("--u64", u64, "raw little-endian 64-bit integers");
-  auto* strict_flag = app.add_flag("--strict", strict, "fail at the first line without a key");
-  csv_flag->excludes(tsv_flag)->excludes(u64_flag);
-  tsv_flag->excludes(u64_flag);
-  for (CLI::Option* option : {column_option, header_flag, integers_flag})
-    option->excludes(u64_flag);
-  for (CLI::Option* option :
+  column_option.Type("N|NAME");
+  const Option header_flag =
+      command.AddFlag("--header", header, "each input begins with a record of names");
+  const Option integers_flag = command.AddFlag("--integers", integers, "keys are decimal integers");
+  const Option u64_flag = command.AddFlag("--u64", u64, "raw little-endian 64-bit integers");
+  const Option strict_flag =
+      command.AddFlag("--strict", strict, "fail at the first line without a key");
+  csv_flag.Excludes(tsv_flag).Excludes(u64_flag);
+  tsv_flag.Excludes(u64_flag);
+  for (const Option& option : {column_option, header_flag, integers_flag})
+    option.Excludes(u64_flag);
+  for (const Option& option :
        {csv_flag, tsv_flag, column_option, header_flag, integers_flag, u64_flag, strict_flag}) {
-    option->group("Forms of keys");
+    option.Group("Forms of keys");
   }
 }
 

@@ -2,7 +2,6 @@
 #ifndef TAMIS_TOOLS_INPUT_H_
 #define TAMIS_TOOLS_INPUT_H_
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tools/command_line.h"
 
 namespace tamis::tools {
 
@@ -25,7 +26,7 @@ struct InputOptions {
   bool strict = false;
 
   // The positional INPUT and all of the above.
-  void AddTo(CLI::App& app);
+  void AddTo(const CommandLine& command);
   // What the parser of the command line cannot check. Throws Error(kInvalidArgument).
   void Check() const;
 

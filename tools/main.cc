@@ -2,19 +2,15 @@
 #include <tamis/error.h>
 #include <tamis/version.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <exception>
-#include <memory>
 #include <new>
-#include <sstream>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tools/commands.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
-#include "tools/help_formatter.h"
 
 namespace tamis::tools {
 namespace {
@@ -34,45 +30,21 @@ constexpr char kFooter[] =
     "Exit status: 0 done, 1 no match (query --any), 2 wrong usage or bad input, 3 a failure of\n"
     "input or output, or a corrupt file.\n";
 
-// What the parser has to say: help and version to standard output, errors as ours.
-int ReportParse(const CLI::App& app, const CLI::ParseError& error) {
-  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) {
-    std::string message = error.what();
-    std::replace(message.begin(), message.end(), '\n', ' ');
-    std::string command = "tamis";
-    for (const CLI::App* sub : app.get_subcommands()) {
-      command += " " + sub->get_name();
-      for (const CLI::App* below : sub->get_subcommands()) command += " " + below->get_name();
-    }
-    Say(message + " (see `" + command + " --help`)");
-    return kUsage;
-  }
-  std::ostringstream text;
-  app.exit(error, text, text);
-  Print(text.str());
-  return kDone;
-}
-
 int Run(int argc, char** argv) {
-  CLI::App app(
+  const CommandLine program(
+      "tamis",
       "tamis: is this key in that set? Approximate-membership filters for sets of billions, that\n"
       "never answer \"no\" for a key that is in.",
-      "tamis");
-  app.formatter(std::make_shared<HelpFormatter>());  // sub-commands take it over
-  app.footer(kFooter);
-  app.set_version_flag("--version", "tamis " TAMIS_VERSION_STRING);
-  app.require_subcommand(0, 1);
+      "tamis " TAMIS_VERSION_STRING);
+  program.Footer(kFooter);
   const std::vector<Command> commands = {
-      AddBuild(app), AddQuery(app), AddErase(app),    AddInfo(app),       AddVerify(app),
-      AddMerge(app), AddPlan(app),  AddBackends(app), AddDemoPhones(app),
+      AddBuild(program), AddQuery(program),    AddErase(program),
+      AddInfo(program),  AddVerify(program),   AddMerge(program),
+      AddPlan(program),  AddBackends(program), AddDemoPhones(program),
   };
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return ReportParse(app, error);
-  }
+  if (const std::optional<int> status = program.Parse(argc, argv)) return *status;
   for (const Command& command : commands) {
-    if (command.app->parsed()) return command.run();
+    if (command.line.given()) return command.run();
   }
   Say("give a command, such as `tamis demo phones` (see `tamis --help`)");
   return kUsage;

@@ -5,7 +5,6 @@
 
 #include <tamis/plan.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -36,17 +35,6 @@ KeyRange ParseRange(std::string_view option, std::string_view text);
 
 // A number of digits in [1, 19], and by it the range of integers of so many digits or fewer.
 KeyRange ParseDigits(std::string_view option, std::string_view text);
-
-// Adds an option whose text `parse`, one of the functions above, turns into `value`.
-template <typename T>
-CLI::Option* AddParsed(CLI::App& app, const std::string& names, T& value,
-                       T (*parse)(std::string_view, std::string_view),
-                       const std::string& description) {
-  const std::string option = names.substr(names.rfind(',') + 1);
-  return app.add_option_function<std::string>(
-      names, [&value, parse, option](const std::string& text) { value = parse(option, text); },
-      description);
-}
 
 }  // namespace tamis::tools
 

@@ -1,5 +1,6 @@
 #include "tools/progress.h"
 
+#include <tamis/units.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,11 +51,11 @@ void Progress::Advance(uint64_t amount) {
 std::string Progress::Line(uint64_t done, double seconds) const {
   const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
   const std::string speed =
-      unit_ == Unit::kBytes ? HumanBytes(rate) + "/s" : HumanCount(rate) + " keys/s";
+      unit_ == Unit::kBytes ? BytesText(rate) + "/s" : ShortCountText(rate) + " keys/s";
   if (total_ == 0) {
     const auto amount = static_cast<double>(done);
     return label_ + "  " +
-           (unit_ == Unit::kBytes ? HumanBytes(amount) : HumanCount(amount) + " keys") + "  " +
+           (unit_ == Unit::kBytes ? BytesText(amount) : ShortCountText(amount) + " keys") + "  " +
            speed;
   }
   // A file may have grown since its size was taken.
@@ -63,7 +64,7 @@ std::string Progress::Line(uint64_t done, double seconds) const {
   std::string line = label_ + "  [" + std::string(full, '#') + std::string(kBarWidth - full, '.') +
                      Format("] %3.0f%%  ", 100 * part) + speed;
   if (rate > 0 && done < total_) {
-    line += "  " + HumanSeconds(static_cast<double>(total_ - done) / rate) + " left";
+    line += "  " + DurationText(static_cast<double>(total_ - done) / rate) + " left";
   }
   return line;
 }

@@ -23,15 +23,16 @@ std::optional<Calibration> SavedCalibration() {
   return std::nullopt;
 }
 
-void RunOptions::AddTo(CLI::App& app) {
-  auto* backend_option = app.add_option(
-      "--backend", backend, "kernels to use, of `tamis backends` (default: the fastest)");
-  backend_option->type_name("NAME");
-  auto* threads_option = AddParsed(app, "--threads", threads, ParseThreads,
-                                   "threads, 1 to 1024 (default: TAMIS_THREADS, or one per core)");
-  threads_option->type_name("N");
-  auto* quiet_flag = app.add_flag("-q,--quiet", quiet, "no progress bar and no summary");
-  for (CLI::Option* option : {backend_option, threads_option, quiet_flag}) option->group("Running");
+void RunOptions::AddTo(const CommandLine& command) {
+  command.Add("--backend", backend, "kernels to use, of `tamis backends` (default: the fastest)")
+      .Type("NAME")
+      .Group("Running");
+  command
+      .Add("--threads", threads, ParseThreads,
+           "threads, 1 to 1024 (default: TAMIS_THREADS, or one per core)")
+      .Type("N")
+      .Group("Running");
+  command.AddFlag("-q,--quiet", quiet, "no progress bar and no summary").Group("Running");
 }
 
 const Backend* RunOptions::Pinned() const {

@@ -4,9 +4,10 @@
 
 #include <tamis/engine.h>
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+
+#include "tools/command_line.h"
 
 namespace tamis::tools {
 
@@ -20,7 +21,7 @@ struct RunOptions {
   bool quiet = false;
 
   // --backend, --threads, --quiet
-  void AddTo(CLI::App& app);
+  void AddTo(const CommandLine& command);
 
   // nullptr if none is pinned. Throws Error(kUnknownBackend).
   const Backend* Pinned() const;

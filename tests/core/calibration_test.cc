@@ -9,6 +9,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "tamis/backend.h"
 #include "tamis/engine.h"
@@ -136,6 +137,107 @@ TEST_F(CalibrationTest, CorruptFilesAreRefused) {
     const uint64_t offset = change.check == "JSON" ? text.size() : text.find(change.at);
     ExpectFormatError([&] { Calibration::Load(folder_ / "c"); }, change.check, offset, change.code);
   }
+}
+
+// The offset is within or after the token at which the parser noticed.
+TEST_F(CalibrationTest, TextsThatAreNoJsonAreRefused) {
+  struct Wrong {
+    std::string text;
+    uint64_t offset;
+    std::string problem;
+  };
+  std::string names = "{";
+  for (int i = 0; i < 65; ++i) names += "\"" + std::to_string(i) + "\": 0, ";
+  std::string values = "[";
+  for (int i = 0; i < (1 << 17); ++i) values += "0,";
+  const std::vector<Wrong> all = {
+      {"", 0, "end of input"},
+      {"  ", 2, "end of input"},
+      {"{\"a\": true}", 6, "true or false"},
+      {"[null]", 1, "null"},
+      {"nan", 1, "invalid literal"},
+      {"[Infinity]", 1, "invalid literal"},
+      {"[1,]", 3, "unexpected ']'"},
+      {"[1 2]", 3, "expected ']'"},
+      {"{\"a\": 1,}", 8, "expected string literal"},
+      {"{\"a\" 1}", 5, "expected ':'"},
+      {"{a: 1}", 1, "invalid literal"},
+      {"{\"a\": 1, // b\n}", 9, "invalid literal"},
+      {"{\"a\": 1, \"a\": 2}", 9, "a second \"a\""},
+      {"{\"a\": [], \"b\": {\"\\\"\": 1, \"\\\"\": 2}}", 25, "a second \"\"\""},
+      {"{\"b\": {\"a\": 1}, \"a\": {\"a\": 2}, \"a\": 3}", 31, "a second \"a\""},
+      {"{} {}", 3, "expected end of input"},
+      {ExampleText() + std::string(1, '\0'), ExampleText().size(), "a byte of 0"},
+      {std::string("{\"\0\": 1}", 9), 2, "a byte of 0"},
+      {"[01]", 2, "expected ']'"},
+      {"[-]", 2, "invalid number"},
+      {"[+1]", 1, "invalid literal"},
+      {"[.5]", 1, "invalid literal"},
+      {"[1e]", 3, "invalid number"},
+      {"[0x10]", 2, "invalid literal"},
+      {"[1e999]", 5, "number overflow"},
+      {"[-1e999]", 6, "number overflow"},
+      {"\"abc", 4, "missing closing quote"},
+      {"\"a\nb\"", 2, "control character"},
+      {"\"a\\x\"", 3, "backslash"},
+      {"\"\\u12g4\"", 5, "4 hex digits"},
+      {"\"\\ud83d\"", 7, "surrogate"},
+      {"\"\xC3(\"", 2, "UTF-8"},
+      {"\"\xED\xA0\x80\"", 2, "UTF-8"},
+      {std::string(100'000, '['), 16, "more than 16 levels"},
+      {names, 1 + 10 * 8 + 54 * 9, "more than 64 names"},
+      {values, 1 + 2 * ((1 << 17) - 1), "too many values"},
+      {"\"" + std::string(100'000, 'x'), 100'001, "missing closing quote"},
+  };
+  for (const Wrong& wrong : all) {
+    WriteBytes(folder_ / "c", ToBytes(wrong.text));
+    try {
+      Calibration::Load(folder_ / "c");
+      ADD_FAILURE() << "no error: " << wrong.text.substr(0, 1000);
+    } catch (const FormatError& error) {
+      const std::string what = error.what();
+      EXPECT_EQ(error.check(), "JSON") << what;
+      EXPECT_EQ(error.code(), ErrorCode::kCorrupt) << what;
+      EXPECT_EQ(error.offset(), wrong.offset) << what;
+      EXPECT_NE(what.find(wrong.problem), std::string::npos) << what;
+      EXPECT_LT(what.size(), 1000u);
+    }
+  }
+}
+
+TEST_F(CalibrationTest, EveryFormOfNumbersAndStringsIsRead) {
+  std::string text = "\xEF\xBB\xBF\r\n\t" + ExampleText();
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    ASSERT_NE(text.find(from), std::string::npos) << from;
+    text.replace(text.find(from), from.size(), to);
+  };
+  replace("\"m\"", R"("\"\\\/\b\f\n\r\t\u0041\u00e9\u20AC\ud83d\ude00\u0000")");
+  replace("\"thread_start_us\": 20", "\"thread_start\\u005fus\" :2.5e-3");
+  replace("0.9", "9007199254740993E-16");
+  replace("64", "9007199254740992");
+  replace("\"insert_ns\": 2", "\"insert_ns\": 1e-320");
+  WriteBytes(folder_ / "c", ToBytes(text));
+  const Calibration calibration = Calibration::Load(folder_ / "c");
+  EXPECT_EQ(calibration.machine,
+            std::string("\"\\/\b\f\n\r\tA\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\0", 19));
+  EXPECT_EQ(calibration.thread_start_us, 2.5e-3);
+  EXPECT_EQ(calibration.thread_efficiency, 9007199254740993E-16);
+  EXPECT_EQ(calibration.points[0].filter_bytes, uint64_t{1} << 53);
+  EXPECT_EQ(calibration.points[0].insert_ns, 1e-320);
+  // What follows all that is still found where it is.
+  replace("\"cuckoo8\"", "\"cuckoo9\"");
+  WriteBytes(folder_ / "c", ToBytes(text));
+  ExpectFormatError([&] { Calibration::Load(folder_ / "c"); }, "kind", text.find("\"cuckoo9\""));
+}
+
+TEST_F(CalibrationTest, NamesThatAreNotUtf8AreSavedWithReplacements) {
+  Calibration calibration = Example();
+  calibration.machine = "caf\xE9";
+  calibration.points[0].backend = std::string("\0\xFF", 2);
+  calibration.Save(folder_ / "c");
+  const Calibration loaded = Calibration::Load(folder_ / "c");
+  EXPECT_EQ(loaded.machine, "caf\xEF\xBF\xBD");
+  EXPECT_EQ(loaded.points[0].backend, std::string("\0\xEF\xBF\xBD", 4));
 }
 
 TEST_F(CalibrationTest, PointsMustAscend) {

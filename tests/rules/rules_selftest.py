@@ -22,7 +22,8 @@ CLEAN = {
     "simd/key.cc":
         '#define HWY_TARGET_INCLUDE "simd/key.cc"\n#include <hwy/foreach_target.h>\n'
         '#include "tamis/detail/kernels.h"\n#include "simd/key-inl.h"\n',
-    "tools/main.cc": '#include <CLI/CLI.hpp>\n#include "tamis/key.h"\n#include <tamis/key.h>\n',
+    "tools/command_line.cc": "#include <CLI/CLI.hpp>\n",
+    "tools/main.cc": '#include "tamis/key.h"\n#include <tamis/key.h>\n',
     "bench/key_bench.cc": '#include <benchmark/benchmark.h>\n#include "tamis/detail/kernels.h"\n',
     "tests/core/key_test.cc": '#include <gtest/gtest.h>\n#include "core/src/key.h"\n',
     "cuda/src/key.cu": '#include <cuda_runtime.h>\n#include "tamis/cuda/filter_ref.cuh"\n',
@@ -41,6 +42,7 @@ PLANTED = [
     ("includes", "core/src/a.cc", "#include <hwy/highway.h>\n"),
     ("includes", "core/src/a.cc", '#include "tamis/cuda/device_filter.h"\n'),
     ("includes", "core/src/a.cc", "#include <iostream>\n"),
+    ("includes", "core/src/a.cc", "#include <nlohmann/json.hpp>\n"),
     ("includes", "simd/a.cc", "# include <iostream>\n"),
     ("includes", "simd/a.cc", '#include "cuda/src/a.h"\n'),
     ("includes", "simd/a.cc", "#include <xxhash.h>\n"),
@@ -53,6 +55,7 @@ PLANTED = [
     ("includes", "bench/a.cc", '#include "tamis/detail/storage.h"\n'),
     ("includes", "bench/a.cc", '#include "simd/key-inl.h"\n'),
     ("includes", "tools/a.cc", "#include <cuda_runtime.h>\n"),
+    ("includes", "tools/a.cc", "#include <CLI/CLI.hpp>\n"),
     ("includes", "tests/core/a_test.cc", "#include <cooperative_groups.h>\n"),
     ("includes", "tests/core/a_test.cc", '#include "tamis/cuda/filter_ref.cuh"\n'),
     ("includes", "examples/a.cc", '#include "tamis/detail/kernels.h"\n'),

@@ -1,4 +1,5 @@
 // Kinds of filters that keys can be erased from, in the command.
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/tools/command_test.h"

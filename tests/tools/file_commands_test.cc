@@ -1,6 +1,7 @@
 // tamis info, verify and merge.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/tools/command_test.h"

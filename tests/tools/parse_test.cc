@@ -106,22 +106,6 @@ TEST(FormatTest, Numbers) {
   EXPECT_EQ(WithCommas(999), "999");
   EXPECT_EQ(WithCommas(1000), "1,000");
   EXPECT_EQ(WithCommas(kMax), "18,446,744,073,709,551,615");
-  EXPECT_EQ(HumanBytes(0), "0 bytes");
-  EXPECT_EQ(HumanBytes(1023), "1023 bytes");
-  EXPECT_EQ(HumanBytes(1024), "1.00 KiB");
-  EXPECT_EQ(HumanBytes(6.58e9), "6.13 GiB");
-  EXPECT_EQ(HumanBytes(9.9999 * 1024), "10.0 KiB");
-  EXPECT_EQ(HumanCount(17), "17");
-  EXPECT_EQ(HumanCount(95.6e6), "95.6 M");
-  EXPECT_EQ(HumanCount(999'999), "1.00 M");
-  EXPECT_EQ(HumanSeconds(3.12e-3), "3.12 ms");
-  EXPECT_EQ(HumanSeconds(5e-6), "5.00 us");
-  EXPECT_EQ(HumanSeconds(52.34), "52.3 s");
-  EXPECT_EQ(HumanSeconds(125), "2 min 05 s");
-  EXPECT_EQ(HumanSeconds(4200), "1 h 10 min");
-  EXPECT_EQ(Percent(0), "0%");
-  EXPECT_EQ(Percent(0.01), "1.000%");
-  EXPECT_EQ(Percent(0.0000315, 2), "0.0032%");
 }
 
 TEST(FormatTest, QuotedTextIsShortAndPrintable) {

@@ -3,6 +3,7 @@
 #include <tamis/backend.h>
 #include <tamis/sizing.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/tools/command_test.h"

@@ -1,6 +1,7 @@
 // Scalable filters in the command.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/tools/command_test.h"

@@ -61,10 +61,12 @@ struct Calibration {
   static std::filesystem::path DefaultPath();
 
   // Reads a JSON file of at most 1 MiB and checks every field. Throws Error(kIo), FormatError with
-  // the check and the offset: kCorrupt, or kUnsupported for a file of another version.
+  // the check and the offset: kCorrupt, or kUnsupported for a file of another version. Where the
+  // text is no JSON, the offset is where the parser noticed.
   static Calibration Load(const std::filesystem::path& path);
 
   // Writes a JSON file, replacing the one that is there atomically; creates missing directories.
+  // Bytes in names that are not UTF-8 become U+FFFD.
   // Throws Error(kIo), and as Validate.
   void Save(const std::filesystem::path& path) const;
 };

@@ -24,6 +24,7 @@
 #include "tamis/sizing.h"
 #include "tamis/split_block_filter.h"
 #include "tamis/split_block_view.h"
+#include "tamis/units.h"
 #include "tamis/version.h"
 
 #endif  // TAMIS_TAMIS_H_

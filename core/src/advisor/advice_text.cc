@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/src/base/units.h"
+#include "tamis/units.h"
 
 namespace tamis::detail {
 namespace {
@@ -17,7 +17,7 @@ std::string NameOf(const PlanCandidate& candidate) {
 
 std::string LinesText(double lines) {
   if (lines < 1.05) return "one cache line";
-  return Fixed(lines, lines < 9.95 ? 1 : 0) + " cache lines";
+  return FixedText(lines, lines < 9.95 ? 1 : 0) + " cache lines";
 }
 
 std::string CostText(const PlanCandidate& candidate) {
@@ -59,7 +59,7 @@ std::string Alternatives(const FilterPlan& plan, const PlanCandidate& choice) {
   constexpr double kWorthSaying = 0.97;
   if (smaller->bytes < kWorthSaying * choice.bytes) {
     text += " " + NameOf(*smaller) + " would be " +
-            Fixed(100 * (1 - smaller->bytes / choice.bytes), 0) + "% smaller, and cost " +
+            FixedText(100 * (1 - smaller->bytes / choice.bytes), 0) + "% smaller, and cost " +
             CostText(*smaller) + ".";
   }
   const PlanCandidate* const larger = Smallest(plan.filters, [&](const PlanCandidate& candidate) {
@@ -71,7 +71,7 @@ std::string Alternatives(const FilterPlan& plan, const PlanCandidate& choice) {
   }
   if (const PlanCandidate* const exact = Smallest(plan.exact, Suitable)) {
     text += " Exact, " + NameOf(*exact) + " takes " + BytesText(exact->bytes) + ", " +
-            Fixed(exact->bytes / choice.bytes, 1) + " times as much.";
+            FixedText(exact->bytes / choice.bytes, 1) + " times as much.";
   }
   if (plan.needs.range) {
     text += " From " + CountText(plan.needs.range->size() / choice.bits_per_key) +
@@ -85,7 +85,7 @@ std::string Alternatives(const FilterPlan& plan, const PlanCandidate& choice) {
 
 std::string AdviceForFilter(const FilterPlan& plan, const PlanCandidate& choice) {
   return "Take " + NameOf(choice) + ": " + BytesText(choice.bytes) + ", " +
-         PercentText(choice.fpr) + " false positives, " + CostText(choice) + "." +
+         ShortPercentText(choice.fpr) + " false positives, " + CostText(choice) + "." +
          Alternatives(plan, choice);
 }
 
@@ -121,7 +121,7 @@ std::string AdviceForNothing(const FilterPlan& plan) {
       if (plan.needs.max_bytes < 32) continue;
       text +=
           std::string(" A ") + fast.name + " filter of " + LimitText(plan) + " would have " +
-          PercentText(FilterFpr(fast.kind, static_cast<double>(plan.keys), plan.needs.max_bytes)) +
+          ShortPercentText(FilterFpr(fast.kind, static_cast<double>(plan.keys), plan.needs.max_bytes)) +
           " false positives.";
     }
     return text;

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/src/advisor/advice_text.h"
-#include "core/src/base/units.h"
 #include "core/src/engine/dispatcher.h"
 #include "core/src/filters/kinds.h"
 #include "core/src/filters/sizing_checks.h"
@@ -17,6 +16,7 @@
 #include "tamis/plan.h"
 #include "tamis/scalable_filter.h"
 #include "tamis/sizing.h"
+#include "tamis/units.h"
 
 namespace tamis {
 namespace {
@@ -35,7 +35,7 @@ void Check(uint64_t keys, double fpr, const PlanNeeds& needs) {
                                        ": the first must not be larger");
   require(keys - 1 <= range.high - range.low, std::to_string(keys) +
                                                   " distinct keys do not fit a range of " +
-                                                  detail::Fixed(range.size(), 0) + " values");
+                                                  FixedText(range.size(), 0) + " values");
 }
 
 class Advisor {

@@ -1,47 +1,74 @@
-#include "core/src/base/units.h"
+#include "tamis/units.h"
 
 #include <charconv>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 
-namespace tamis::detail {
+namespace tamis {
 namespace {
+
+template <typename... Format>
+std::string Text(double value, Format... format) {
+  char buffer[512];
+  const auto result = std::to_chars(buffer, buffer + sizeof(buffer), value, format...);
+  return result.ec == std::errc() ? std::string(buffer, result.ptr) : "?";
+}
 
 // `units` ascend by factors of `step`.
 template <size_t kUnits>
 std::string WithUnit(double value, double step, const char* const (&units)[kUnits]) {
   size_t unit = 0;
   for (; unit + 1 < kUnits && value >= 0.9995 * step; ++unit) value /= step;
-  return Fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + units[unit];
+  return FixedText(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + units[unit];
 }
+
+std::string TwoDigits(uint64_t number) { return (number < 10 ? "0" : "") + std::to_string(number); }
 
 }  // namespace
 
-std::string Fixed(double value, int digits) {
-  char buffer[512];
-  const auto result =
-      std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::fixed, digits);
-  return result.ec == std::errc() ? std::string(buffer, result.ptr) : "?";
+std::string FixedText(double value, int digits) {
+  return Text(value, std::chars_format::fixed, digits);
 }
 
+std::string NumberText(double value) { return Text(value); }
+
 std::string DurationText(double seconds) {
-  return WithUnit(1e9 * seconds, 1000, {" ns", " us", " ms", " s"});
+  if (!(seconds >= 99.95 && seconds < 1e15)) {
+    return WithUnit(1e9 * seconds, 1000, {" ns", " us", " ms", " s"});
+  }
+  const auto whole = static_cast<uint64_t>(std::llround(seconds));
+  if (whole < 3600) return std::to_string(whole / 60) + " min " + TwoDigits(whole % 60) + " s";
+  return std::to_string(whole / 3600) + " h " + TwoDigits(whole % 3600 / 60) + " min";
 }
 
 std::string BytesText(double bytes) {
-  if (bytes < 1024) return Fixed(bytes, 0) + " bytes";
+  if (bytes < 1024) return FixedText(bytes, 0) + " bytes";
   return WithUnit(bytes / 1024, 1024, {" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"});
 }
 
 std::string CountText(double count) {
-  if (count < 1000) return Fixed(count, 0);
+  if (count < 999.5) return FixedText(count, 0);
   return WithUnit(count / 1000, 1000, {" thousand", " million", " billion", " trillion"});
 }
 
-std::string PercentText(double fraction) {
-  char buffer[64];
-  const auto result =
-      std::to_chars(buffer, buffer + sizeof(buffer), 100 * fraction, std::chars_format::general, 3);
-  return result.ec == std::errc() ? std::string(buffer, result.ptr) + "%" : "?";
+std::string ShortCountText(double count) {
+  if (count < 999.5) return FixedText(count, 0);
+  return WithUnit(count / 1000, 1000, {" k", " M", " G", " T", " P", " E"});
 }
 
-}  // namespace tamis::detail
+std::string PercentText(double fraction, int digits) {
+  if (fraction == 0) return "0%";
+  const std::string scientific = Text(100 * fraction, std::chars_format::scientific, digits - 1);
+  // After rounding, so that 99.99 has as many digits as 100.
+  const size_t e = scientific.find('e');
+  const int exponent = e == std::string::npos ? digits : std::stoi(scientific.substr(e + 1));
+  if (exponent < -4 || exponent >= digits) return scientific + "%";
+  return FixedText(100 * fraction, digits - 1 - exponent) + "%";
+}
+
+std::string ShortPercentText(double fraction) {
+  return Text(100 * fraction, std::chars_format::general, 3) + "%";
+}
+
+}  // namespace tamis

@@ -9,11 +9,11 @@
 #include <cstdlib>
 #include <thread>
 
-#include "core/src/base/units.h"
 #include "core/src/bulk/regions.h"
 #include "core/src/engine/calibration/calibration_fields.h"
 #include "core/src/filters/kinds.h"
 #include "tamis/error.h"
+#include "tamis/units.h"
 
 namespace tamis::detail {
 namespace {

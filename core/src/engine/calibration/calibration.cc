@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "core/src/engine/calibration/calibration_fields.h"
-#include "core/src/engine/calibration/json.h"
 #include "core/src/filters/kinds.h"
 #include "tamis/backend.h"
 #include "tamis/error.h"
+#include "tamis/units.h"
 
 namespace tamis {
 namespace {
@@ -46,9 +46,9 @@ std::string Problem(std::span<const Figure<Owner>> figures, const Owner& owner) 
   for (const Figure<Owner>& figure : figures) {
     const double value = owner.*figure.value;
     if (value <= figure.max && (value > 0 || (figure.may_be_zero && value == 0))) continue;
-    return std::string(figure.name) + " is " + JsonNumber(value) +
+    return std::string(figure.name) + " is " + NumberText(value) +
            "; allowed: " + (figure.may_be_zero ? "0 to " : "more than 0, up to ") +
-           JsonNumber(figure.max);
+           NumberText(figure.max);
   }
   return {};
 }

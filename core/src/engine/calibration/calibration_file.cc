@@ -6,29 +6,49 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/src/engine/calibration/calibration_fields.h"
-#include "core/src/engine/calibration/json.h"
 #include "core/src/file/atomic_file.h"
 #include "core/src/file/file_format.h"
 #include "core/src/file/posix_file.h"
 #include "tamis/calibration.h"
 #include "tamis/error.h"
+#include "tamis/units.h"
+
+// The library never aborts: what the parser asserts of itself stays unchecked.
+#define JSON_ASSERT(condition) static_cast<void>(0)
+#include <nlohmann/json.hpp>
 
 namespace tamis {
 namespace {
 
 namespace fs = std::filesystem;
-using detail::JsonNumber;
-using detail::JsonString;
-using detail::JsonValue;
+
+// Makes Json a type of this library alone, whose functions the linker does not take for those of a
+// program with a nlohmann-json of its own, compiled with other settings.
+template <typename T>
+struct Allocator : std::allocator<T> {
+  Allocator() = default;
+  template <typename U>
+  Allocator(const Allocator<U>& other) : std::allocator<T>(other) {}
+};
+using Json = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, int64_t,
+                                  uint64_t, double, Allocator>;
 
 constexpr int kVersion = 3;  // 1 had no kinds of filters, 2 nothing of a GPU
 constexpr const char* kVersionName = "tamis_calibration";
 constexpr size_t kMaxFileBytes = size_t{1} << 20;
+// So that no file can exhaust the stack, the memory, or the patience of those who look for repeated
+// names.
+constexpr size_t kMaxDepth = 16;
+constexpr size_t kMaxValues = size_t{1} << 17;  // valid files of 1 MiB have fewer
+constexpr size_t kMaxMembers = 64;
 
 // O_NONBLOCK, which regular files ignore: opening a named pipe would wait for somebody to write.
 std::string ReadWholeFile(const fs::path& path) {
@@ -58,30 +78,156 @@ std::string ReadWholeFile(const fs::path& path) {
   return text;
 }
 
+// A value of a file, and the offset at which it begins.
+struct Value {
+  enum class Kind : uint8_t { kObject, kArray, kString, kNumber };
+
+  Kind kind = Kind::kObject;
+  uint64_t offset = 0;
+  double number = 0;  // finite
+  std::string string;
+  std::vector<Value> children;  // the elements of an array, the members of an object
+  std::string name;             // of this member of an object, which no other one has
+};
+
+const char* KindName(Value::Kind kind) {
+  constexpr const char* kNames[] = {"an object", "an array", "a string", "a number"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+// Makes a Value of what the parser finds in a text.
+class Builder final : public nlohmann::json_sax<Json> {
+ public:
+  Builder(const fs::path& path, std::string_view text) : path_(path), text_(text) {}
+
+  Value Build() {
+    // The parser would take it for the end.
+    if (const size_t at = text_.find('\0'); at != text_.npos) Fail(at, "a byte of 0");
+    Json::sax_parse(text_.begin(), text_.end(), this);
+    return std::move(root_);
+  }
+
+  bool null() override { Fail(Token(), "null, which no field may be"); }
+  bool boolean(bool) override { Fail(Token(), "true or false, which no field may be"); }
+  bool binary(binary_t&) override { Fail(Token(), "binary"); }  // in no text
+  bool number_integer(int64_t number) override { return AddNumber(static_cast<double>(number)); }
+  bool number_unsigned(uint64_t number) override { return AddNumber(static_cast<double>(number)); }
+  bool number_float(double number, const std::string&) override { return AddNumber(number); }
+  bool string(std::string& string) override {
+    Add(Value::Kind::kString).string = std::move(string);
+    return true;
+  }
+  bool start_object(size_t) override { return Open(Value::Kind::kObject); }
+  bool end_object() override { return Close(); }
+  bool start_array(size_t) override { return Open(Value::Kind::kArray); }
+  bool end_array() override { return Close(); }
+
+  bool key(std::string& name) override {
+    const uint64_t offset = Token();
+    const std::vector<Value>& members = open_.back()->children;
+    for (const Value& member : members) {
+      if (member.name == name) Fail(offset, "a second \"" + name + "\" in one object");
+    }
+    if (members.size() == kMaxMembers) {
+      Fail(offset, "more than " + std::to_string(kMaxMembers) + " names in one object");
+    }
+    name_ = std::move(name);
+    return true;
+  }
+
+  bool parse_error(size_t read, const std::string&, const Json::exception& error) override {
+    // What follows is part of the text, of any length and in any bytes.
+    const std::string_view problem = error.what();
+    constexpr size_t kMost = 200;
+    Fail(std::min(read - 1, text_.size()),
+         std::string(problem.substr(0, std::min(problem.find("; last read"), kMost))));
+  }
+
+ private:
+  [[noreturn]] void Fail(uint64_t offset, const std::string& problem) const {
+    detail::ThrowFormatError(path_, ErrorCode::kCorrupt, "JSON", offset, problem);
+  }
+
+  // Goes past the next token and returns its offset, which the parser, having read it, does not
+  // tell.
+  uint64_t Token() {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (at_ == 0 && text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+    const size_t begin = text_.find_first_not_of(" \t\r\n,:", at_);
+    at_ = begin + 1;
+    if (text_[begin] == '"') {
+      while (text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
+      ++at_;
+    } else if (std::string_view("{}[]").find(text_[begin]) == std::string_view::npos) {
+      at_ = std::min(text_.find_first_of(" \t\r\n,]}", at_), text_.size());
+    }
+    return begin;
+  }
+
+  Value& Add(Value::Kind kind) {
+    const uint64_t offset = Token();
+    if (++num_values_ > kMaxValues) Fail(offset, "too many values");
+    Value& value = open_.empty() ? root_ : open_.back()->children.emplace_back();
+    value.kind = kind;
+    value.offset = offset;
+    value.name = std::exchange(name_, {});
+    return value;
+  }
+
+  bool AddNumber(double number) {
+    Add(Value::Kind::kNumber).number = number;
+    return true;
+  }
+
+  bool Open(Value::Kind kind) {
+    Value& value = Add(kind);
+    if (open_.size() == kMaxDepth) {
+      Fail(value.offset, "nested more than " + std::to_string(kMaxDepth) + " levels deep");
+    }
+    open_.push_back(&value);
+    return true;
+  }
+
+  bool Close() {
+    Token();
+    open_.pop_back();
+    return true;
+  }
+
+  const fs::path& path_;
+  std::string_view text_;
+  size_t at_ = 0;  // the end of the last token that was added
+  size_t num_values_ = 0;
+  std::string name_;  // of the value to come
+  Value root_;
+  std::vector<Value*> open_;  // objects and arrays that have not ended, the innermost last
+};
+
 class Reader {
  public:
   explicit Reader(const fs::path& path) : path_(path) {}
 
   Calibration Read() const {
-    const JsonValue root = Parse(ReadWholeFile(path_));
-    RequireKind(root, JsonValue::Kind::kObject, "the file");
+    const std::string text = ReadWholeFile(path_);
+    const Value root = Builder(path_, text).Build();
+    RequireKind(root, Value::Kind::kObject, "the file");
     // Before all others: a file of another version has other fields.
-    const JsonValue& version = Member(root, kVersionName, JsonValue::Kind::kNumber);
+    const Value& version = Member(root, kVersionName, Value::Kind::kNumber);
     if (version.number != kVersion) {
       Fail(version, kVersionName,
-           "version " + JsonNumber(version.number) + "; this library reads version " +
-               JsonNumber(kVersion),
+           "version " + NumberText(version.number) + "; this library reads version " +
+               std::to_string(kVersion),
            ErrorCode::kUnsupported);
     }
     Calibration calibration;
     calibration.points.clear();
-    calibration.machine = Member(root, "machine", JsonValue::Kind::kString).string;
-    calibration.device = Member(root, "device", JsonValue::Kind::kString).string;
+    calibration.machine = Member(root, "machine", Value::Kind::kString).string;
+    calibration.device = Member(root, "device", Value::Kind::kString).string;
     ReadFigures<Calibration>(root, detail::kMachineFigures, calibration);
     Require(root, "machine", detail::MachineProblem(calibration));
-    const JsonValue& points = Member(root, "points", JsonValue::Kind::kArray);
+    const Value& points = Member(root, "points", Value::Kind::kArray);
     RequireCount(root, 4 + std::size(detail::kMachineFigures));
-    for (const JsonValue& value : points.children) {
+    for (const Value& value : points.children) {
       calibration.points.push_back(ReadPoint(value));
       Require(value, "points", detail::PointProblem(calibration.points));
     }
@@ -89,32 +235,23 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void Fail(const JsonValue& at, const std::string& check, const std::string& problem,
+  [[noreturn]] void Fail(const Value& at, const std::string& check, const std::string& problem,
                          ErrorCode code = ErrorCode::kCorrupt) const {
     detail::ThrowFormatError(path_, code, check, at.offset, problem);
   }
 
-  JsonValue Parse(const std::string& text) const {
-    try {
-      return detail::ParseJson(text);
-    } catch (const detail::JsonError& error) {
-      detail::ThrowFormatError(path_, ErrorCode::kCorrupt, "JSON", error.offset, error.what());
-    }
-  }
-
-  void Require(const JsonValue& at, const std::string& check, const std::string& problem) const {
+  void Require(const Value& at, const std::string& check, const std::string& problem) const {
     if (!problem.empty()) Fail(at, check, problem);
   }
 
-  void RequireKind(const JsonValue& value, JsonValue::Kind kind, const std::string& name) const {
+  void RequireKind(const Value& value, Value::Kind kind, const std::string& name) const {
     if (value.kind != kind) {
-      Fail(value, name, std::string(JsonKindName(value.kind)) + "; must be " + JsonKindName(kind));
+      Fail(value, name, std::string(KindName(value.kind)) + "; must be " + KindName(kind));
     }
   }
 
-  const JsonValue& Member(const JsonValue& object, const std::string& name,
-                          JsonValue::Kind kind) const {
-    for (const JsonValue& member : object.children) {
+  const Value& Member(const Value& object, const std::string& name, Value::Kind kind) const {
+    for (const Value& member : object.children) {
       if (member.name != name) continue;
       RequireKind(member, kind, name);
       return member;
@@ -123,7 +260,7 @@ class Reader {
   }
 
   // Called when all members that there should be have been found: then others are too many.
-  void RequireCount(const JsonValue& object, size_t count) const {
+  void RequireCount(const Value& object, size_t count) const {
     if (object.children.size() != count) {
       Fail(object, "names",
            std::to_string(object.children.size()) + " in this object; must be " +
@@ -132,25 +269,25 @@ class Reader {
   }
 
   template <typename Owner>
-  void ReadFigures(const JsonValue& object, std::span<const detail::Figure<Owner>> figures,
+  void ReadFigures(const Value& object, std::span<const detail::Figure<Owner>> figures,
                    Owner& owner) const {
     for (const auto& figure : figures) {
-      owner.*figure.value = Member(object, figure.name, JsonValue::Kind::kNumber).number;
+      owner.*figure.value = Member(object, figure.name, Value::Kind::kNumber).number;
     }
   }
 
-  CostPoint ReadPoint(const JsonValue& object) const {
-    RequireKind(object, JsonValue::Kind::kObject, "points");
+  CostPoint ReadPoint(const Value& object) const {
+    RequireKind(object, Value::Kind::kObject, "points");
     CostPoint point;
-    point.backend = Member(object, "backend", JsonValue::Kind::kString).string;
-    const JsonValue& bytes = Member(object, "filter_bytes", JsonValue::Kind::kNumber);
+    point.backend = Member(object, "backend", Value::Kind::kString).string;
+    const Value& bytes = Member(object, "filter_bytes", Value::Kind::kNumber);
     if (!(bytes.number >= 0 && bytes.number <= detail::kMaxFilterBytes) ||
         bytes.number != std::floor(bytes.number)) {
-      Fail(bytes, "filter_bytes", "is " + JsonNumber(bytes.number) + "; must be a whole number");
+      Fail(bytes, "filter_bytes", "is " + NumberText(bytes.number) + "; must be a whole number");
     }
     point.filter_bytes = static_cast<uint64_t>(bytes.number);
     ReadFigures<CostPoint>(object, detail::kCostFigures, point);
-    const JsonValue& kind = Member(object, "kind", JsonValue::Kind::kString);
+    const Value& kind = Member(object, "kind", Value::Kind::kString);
     if (!ParseFilterKind(kind.string, point.kind)) {
       Fail(kind, "kind", "is \"" + kind.string + "\", which is no kind of filter known here");
     }
@@ -162,29 +299,22 @@ class Reader {
 };
 
 template <typename Owner>
-void AppendFigures(std::span<const detail::Figure<Owner>> figures, const Owner& owner,
-                   const std::string& separator, std::string& text) {
-  for (const auto& figure : figures) {
-    text += separator + JsonString(figure.name) + ": " + JsonNumber(owner.*figure.value);
-  }
+void AddFigures(std::span<const detail::Figure<Owner>> figures, const Owner& owner, Json& json) {
+  for (const auto& figure : figures) json[figure.name] = owner.*figure.value;
 }
 
 std::string Encode(const Calibration& calibration) {
-  std::string text = "{\n  " + JsonString(kVersionName) + ": " + std::to_string(kVersion) +
-                     ",\n  \"machine\": " + JsonString(calibration.machine) +
-                     ",\n  \"device\": " + JsonString(calibration.device);
-  AppendFigures<Calibration>(detail::kMachineFigures, calibration, ",\n  ", text);
-  text += ",\n  \"points\": [";
-  const char* separator = "\n    ";
+  Json json = {
+      {kVersionName, kVersion}, {"machine", calibration.machine}, {"device", calibration.device}};
+  AddFigures<Calibration>(detail::kMachineFigures, calibration, json);
+  Json& points = json["points"] = Json::array();
   for (const CostPoint& point : calibration.points) {
-    text += separator + ("{\"backend\": " + JsonString(point.backend)) +
-            ", \"kind\": " + JsonString(FilterKindName(point.kind)) +
-            ", \"filter_bytes\": " + std::to_string(point.filter_bytes);
-    AppendFigures<CostPoint>(detail::kCostFigures, point, ", ", text);
-    text += "}";
-    separator = ",\n    ";
+    Json& added = points.emplace_back(Json{{"backend", point.backend},
+                                           {"kind", FilterKindName(point.kind)},
+                                           {"filter_bytes", point.filter_bytes}});
+    AddFigures<CostPoint>(detail::kCostFigures, point, added);
   }
-  return text + "\n  ]\n}\n";
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace

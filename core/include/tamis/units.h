@@ -1,0 +1,30 @@
+// Numbers in texts for people, the same in every locale.
+#ifndef TAMIS_UNITS_H_
+#define TAMIS_UNITS_H_
+
+#include <string>
+
+namespace tamis {
+
+// Three digits and a unit: "1.25 ms", "52.3 s", and "2 min 05 s", "1 h 10 min".
+std::string DurationText(double seconds);
+// "512 bytes", "6.13 GiB"; four digits where the unit would else be less than 1: "1000 KiB".
+std::string BytesText(double bytes);
+// "17", "52.7 billion"
+std::string CountText(double count);
+// "17", "52.7 G": for rates.
+std::string ShortCountText(double count);
+
+// With so many significant digits: "1.000%", "0.2441%", "1.200e-05%". 0 is "0%".
+std::string PercentText(double fraction, int digits = 4);
+// With three at most: "1%", "0.244%", "1.2e-05%".
+std::string ShortPercentText(double fraction);
+
+// With so many digits after the point.
+std::string FixedText(double value, int digits);
+// The shortest decimal that reads back as the same number.
+std::string NumberText(double value);
+
+}  // namespace tamis
+
+#endif  // TAMIS_UNITS_H_
