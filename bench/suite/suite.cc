@@ -99,10 +99,10 @@ void Suite::OpenDevice() {
     progress_.Say(std::string("the GPU does not work: ") + error.what());
   }
   if (gpu_ != nullptr) {
-    gpu_plan_ = GpuPlanFor(options_.mode, gpu_->memory_bytes());
-    gpu_plan_.filter = options_.filter;
-    gpu_plan_.repetitions = options_.repetitions.value_or(gpu_plan_.repetitions);
-    std::erase_if(gpu_plan_.filter_bytes,
+    gpu_schedule_ = GpuScheduleFor(options_.mode, gpu_->memory_bytes());
+    gpu_schedule_.filter = options_.filter;
+    gpu_schedule_.repetitions = options_.repetitions.value_or(gpu_schedule_.repetitions);
+    std::erase_if(gpu_schedule_.filter_bytes,
                   [&](uint64_t bytes) { return bytes > options_.max_bytes.value_or(bytes); });
     return;
   }
@@ -115,7 +115,7 @@ void Suite::OpenDevice() {
   }
 }
 
-PlanInput Suite::Input() const {
+ScheduleInput Suite::Input() const {
   return {options_.mode, backends_, results_.processors, options_.filter};
 }
 
@@ -135,7 +135,7 @@ std::vector<std::string> Suite::CaseNames() const {
       }
     }
   }
-  const std::vector<std::string> gpu_names = GpuCaseNames(gpu_plan_);
+  const std::vector<std::string> gpu_names = GpuCaseNames(gpu_schedule_);
   names.insert(names.end(), gpu_names.begin(), gpu_names.end());
   return names;
 }
@@ -178,7 +178,7 @@ Results Suite::Run() {
   for (size_t i = 0; i < results_.sizes.size(); ++i) {
     any = any || !ContendersFor(results_.sizes[i], subjects_, Input()).empty();
   }
-  const bool any_on_gpu = !GpuCaseNames(gpu_plan_).empty();
+  const bool any_on_gpu = !GpuCaseNames(gpu_schedule_).empty();
   if (!any && !any_on_gpu && !results_.sizes.empty())
     throw std::runtime_error("nothing to measure matches \"" + options_.filter + "\"");
   for (const auto& subject : subjects_) {
@@ -199,7 +199,7 @@ Results Suite::Run() {
     for (Row& row : turns.rows) results_.rows.push_back(std::move(row));
   }
   turns_.clear();
-  if (any_on_gpu) MeasureGpu(*gpu_, gpu_plan_, progress_, results_);
+  if (any_on_gpu) MeasureGpu(*gpu_, gpu_schedule_, progress_, results_);
   if (results_.rows.empty()) {
     for (const auto& [name, value] : results_.context) {
       if (name == "gpu") throw std::runtime_error("nothing was measured; GPU: " + value);

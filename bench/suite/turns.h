@@ -13,8 +13,8 @@
 #include "bench/huge_memory.h"
 #include "bench/limits.h"
 #include "bench/suite/keys.h"
-#include "bench/suite/plan.h"
 #include "bench/suite/results.h"
+#include "bench/suite/schedule.h"
 
 namespace tamis::bench {
 

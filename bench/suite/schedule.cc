@@ -1,4 +1,4 @@
-#include "bench/suite/plan.h"
+#include "bench/suite/schedule.h"
 
 #include <algorithm>
 #include <regex>
@@ -32,7 +32,7 @@ class CaseList {
 using enum Operation;
 
 // One axis at a time. `deep`: all operations on all backends, where a quick run has only lookups.
-void AddStar(const PlanInput& input, bool deep, CaseList& list) {
+void AddStar(const ScheduleInput& input, bool deep, CaseList& list) {
   const Case base{.backend = input.backends[0]};
   for (const Operation operation : {kContains, kSelect, kOneKey, kInsert, kErase}) {
     list.Add({.operation = operation, .backend = base.backend});
@@ -54,7 +54,7 @@ void AddStar(const PlanInput& input, bool deep, CaseList& list) {
   }
 }
 
-void AddProduct(const PlanInput& input, CaseList& list) {
+void AddProduct(const ScheduleInput& input, CaseList& list) {
   for (const Backend* const backend : input.backends) {
     for (const KeyForm form : {KeyForm::kU64, KeyForm::kString16, KeyForm::kUrl}) {
       for (const int hits : {0, 50, 100}) {
@@ -80,7 +80,7 @@ void AddFew(const Backend* backend, bool deep, CaseList& list) {
 }
 
 // Builds, the default one last.
-std::vector<Case> Builds(const PlanInput& input, const Subject& subject, bool all_backends,
+std::vector<Case> Builds(const ScheduleInput& input, const Subject& subject, bool all_backends,
                          bool threads) {
   if (subject.is_peer()) return {{.operation = kBuild}};
   CaseList list(subject);
@@ -122,7 +122,7 @@ std::vector<unsigned> ThreadCounts(unsigned processors) {
 }
 
 std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subjects,
-                                     const PlanInput& input) {
+                                     const ScheduleInput& input) {
   const bool in_l1 = size.name == "L1";
   const bool in_memory = size.name == "memory";
   const bool small = in_l1 || size.name == "L2";

@@ -1,6 +1,6 @@
 // Which points on the axes a run measures.
-#ifndef TAMIS_BENCH_SUITE_PLAN_H_
-#define TAMIS_BENCH_SUITE_PLAN_H_
+#ifndef TAMIS_BENCH_SUITE_SCHEDULE_H_
+#define TAMIS_BENCH_SUITE_SCHEDULE_H_
 
 #include <optional>
 #include <regex>
@@ -36,7 +36,7 @@ struct Contender {
   std::vector<Case> others = {};
 };
 
-struct PlanInput {
+struct ScheduleInput {
   Mode mode = Mode::kDefault;
   std::span<const Backend* const> backends;  // the default one first
   unsigned processors = 1;
@@ -50,8 +50,8 @@ std::vector<unsigned> ThreadCounts(unsigned processors);
 // hits, integers, huge pages, the default backend); a full run measures combinations. Contenders
 // without a case are left out. Throws std::invalid_argument if the filter is no regular expression.
 std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subjects,
-                                     const PlanInput& input);
+                                     const ScheduleInput& input);
 
 }  // namespace tamis::bench
 
-#endif  // TAMIS_BENCH_SUITE_PLAN_H_
+#endif  // TAMIS_BENCH_SUITE_SCHEDULE_H_

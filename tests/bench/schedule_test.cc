@@ -1,5 +1,5 @@
 // The axes, the size classes, and which points a run measures.
-#include "bench/suite/plan.h"
+#include "bench/suite/schedule.h"
 
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ TEST(SizeClassesTest, KeepToLimits) {
   EXPECT_EQ(sizes[3].bytes, 9 * kMiB);
 }
 
-TEST(PlanTest, NamesAreUniqueAndNameEveryAxis) {
+TEST(ScheduleTest, NamesAreUniqueAndNameEveryAxis) {
   for (const Mode mode : {Mode::kQuick, Mode::kDefault, Mode::kFull}) {
     const auto names = Names(mode);
     EXPECT_EQ(std::set(names.begin(), names.end()).size(), names.size());
@@ -82,7 +82,7 @@ TEST(PlanTest, NamesAreUniqueAndNameEveryAxis) {
   }
 }
 
-TEST(PlanTest, QuickIsPartOfDefaultAndThatOfFull) {
+TEST(ScheduleTest, QuickIsPartOfDefaultAndThatOfFull) {
   const auto quick = Names(Mode::kQuick), standard = Names(Mode::kDefault),
              full = Names(Mode::kFull);
   EXPECT_LT(quick.size(), standard.size());
@@ -93,7 +93,7 @@ TEST(PlanTest, QuickIsPartOfDefaultAndThatOfFull) {
   for (const std::string& name : quick) EXPECT_TRUE(most.contains(name)) << name;
 }
 
-TEST(PlanTest, QuickVariesEachAxis) {
+TEST(ScheduleTest, QuickVariesEachAxis) {
   const auto names = Names(Mode::kQuick);
   const auto has = [&](const std::string& part) {
     return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -112,7 +112,7 @@ TEST(PlanTest, QuickVariesEachAxis) {
   }
 }
 
-TEST(PlanTest, TheFilterChoosesByName) {
+TEST(ScheduleTest, TheFilterChoosesByName) {
   const auto names = Names(Mode::kQuick, "/select/.*/size:L2/");
   EXPECT_FALSE(names.empty());
   for (const std::string& name : names) EXPECT_NE(name.find("/select/"), std::string::npos);
@@ -123,7 +123,7 @@ TEST(PlanTest, TheFilterChoosesByName) {
   EXPECT_THROW(Names(Mode::kQuick, "("), std::invalid_argument);
 }
 
-TEST(PlanTest, ThreadCountsAreThePowersOfTwoAndAll) {
+TEST(ScheduleTest, ThreadCountsAreThePowersOfTwoAndAll) {
   EXPECT_EQ(ThreadCounts(1), (std::vector<unsigned>{1}));
   EXPECT_EQ(ThreadCounts(2), (std::vector<unsigned>{1, 2}));
   EXPECT_EQ(ThreadCounts(6), (std::vector<unsigned>{1, 2, 4, 6}));
