@@ -79,6 +79,26 @@ void AddFew(const Backend* backend, bool deep, CaseList& list) {
   for (const int hits : kHitPercents) list.Add({.backend = backend, .hit_percent = hits});
 }
 
+// What a run that compares speeds measures of one subject.
+void AddSpeeds(const ScheduleInput& input, Contender& contender) {
+  const Subject& subject = *contender.subject;
+  const Backend* const backend = subject.is_peer() ? nullptr : input.backends[0];
+  const bool two_threads = !subject.is_peer() && input.processors >= 2;
+  CaseList builds(subject), others(subject);
+  builds.Add({.operation = kBuildOneKey, .backend = backend});
+  if (two_threads) builds.Add({.operation = kBuild, .backend = backend, .threads = 2});
+  builds.Add({.operation = kBuild, .backend = backend});
+  others.Add({.backend = backend});
+  if (two_threads) others.Add({.backend = backend, .threads = 2});
+  for (const int hits : {50, 0, 100}) {
+    if (hits != 50 && input.mode == Mode::kPeers) continue;
+    others.Add({.backend = backend, .hit_percent = hits});
+    others.Add({.operation = kOneKey, .backend = backend, .hit_percent = hits});
+  }
+  contender.builds = builds.Take();
+  contender.others = others.Take();
+}
+
 // Builds, the default one last.
 std::vector<Case> Builds(const ScheduleInput& input, const Subject& subject, bool all_backends,
                          bool threads) {
@@ -98,6 +118,11 @@ std::vector<Case> Builds(const ScheduleInput& input, const Subject& subject, boo
 }
 
 }  // namespace
+
+std::string_view ModeName(Mode mode) noexcept {
+  constexpr std::string_view kNames[] = {"quick", "default", "full", "peers", "kinds"};
+  return kNames[static_cast<size_t>(mode)];
+}
 
 NameFilter::NameFilter(const std::string& filter) {
   if (filter.empty()) return;
@@ -136,6 +161,12 @@ std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subj
     if (subject->max_bytes() < size.bytes / 2) continue;
 
     Contender huge{.subject = subject.get()};
+    if (ComparesSpeeds(input.mode)) {
+      if (input.mode == Mode::kPeers ? !first && !peer : peer) continue;
+      AddSpeeds(input, huge);
+      contenders.push_back(std::move(huge));
+      continue;
+    }
     CaseList list(*subject);
     if (peer) {
       AddFew(nullptr, !quick, list);

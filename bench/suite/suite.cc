@@ -22,11 +22,7 @@ constexpr uint64_t kLimitReads = uint64_t{4} << 20;
 
 // The same in each run of one mode, if time allows.
 size_t MostRepetitions(Mode mode) {
-  return mode == Mode::kQuick ? 7 : mode == Mode::kDefault ? 9 : 11;
-}
-
-const char* ModeName(Mode mode) {
-  return mode == Mode::kQuick ? "quick" : mode == Mode::kDefault ? "default" : "full";
+  return mode == Mode::kQuick ? 7 : mode == Mode::kFull ? 11 : 9;
 }
 
 SizeLimits LimitsOf(const SuiteOptions& options) {
@@ -63,7 +59,7 @@ Suite::Suite(const SuiteOptions& options, const Pinning& pinning, Sampler& sampl
       start_ns_(NowNs(Time::kWall)) {
   backends_.push_back(&DefaultBackend());
   const char* const pinned = std::getenv("TAMIS_BACKEND");
-  if (pinned == nullptr || *pinned == '\0') {
+  if ((pinned == nullptr || *pinned == '\0') && !ComparesSpeeds(options.mode)) {
     for (const Backend& backend : Backends()) {
       if (backend.name != backends_[0]->name) backends_.push_back(&backend);
     }
@@ -78,19 +74,34 @@ Suite::Suite(const SuiteOptions& options, const Pinning& pinning, Sampler& sampl
   results_.caches = {caches.l1_data, caches.l2, caches.last_level};
   results_.memory_bytes = PhysicalMemory();
   results_.processors = pinning.processors();
-  for (const SizeClass& size : SizeClasses(results_.caches, LimitsOf(options))) {
-    const auto& names = options.sizes;
-    if (names.empty() || std::find(names.begin(), names.end(), size.name) != names.end()) {
-      results_.sizes.push_back(size);
-    }
-  }
-  if (options.sizes.empty() ||
-      std::find(options.sizes.begin(), options.sizes.end(), kGpuSizes) != options.sizes.end()) {
-    OpenDevice();
-  }
+  ChooseSizes();
 }
 
 Suite::~Suite() = default;
+
+void Suite::ChooseSizes() {
+  if (!options_.keys.empty()) {
+    results_.sizes =
+        SizesOfKeys(options_.keys, {.memory_bytes = options_.max_bytes.value_or(~uint64_t{0}),
+                                    .physical_memory = results_.memory_bytes});
+    if (results_.sizes.empty()) {
+      throw std::runtime_error(
+          "filters for so many keys are too large for this machine or --max-bytes");
+    }
+    if (results_.sizes.size() < options_.keys.size()) {
+      progress_.Say("some numbers of keys are left out, for their filters are too large");
+    }
+    return;
+  }
+  const auto& names = options_.sizes;
+  const auto chosen = [&](const std::string& name) {
+    return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const SizeClass& size : SizeClasses(results_.caches, LimitsOf(options_))) {
+    if (chosen(size.name)) results_.sizes.push_back(size);
+  }
+  if (chosen(kGpuSizes) && !ComparesSpeeds(options_.mode)) OpenDevice();
+}
 
 void Suite::OpenDevice() {
   try {
@@ -182,14 +193,15 @@ Results Suite::Run() {
   if (!any && !any_on_gpu && !results_.sizes.empty())
     throw std::runtime_error("nothing to measure matches \"" + options_.filter + "\"");
   for (const auto& subject : subjects_) {
-    if (!any) break;
+    if (!any || ComparesSpeeds(options_.mode)) break;
     progress_.Show("false positives of " + subject->kind(), -1);
     const std::vector<Accuracy> points = MeasureAccuracy(*subject, BestWay(*subject, 1));
     results_.accuracy.insert(results_.accuracy.end(), points.begin(), points.end());
   }
   for (const SizeClass& size : results_.sizes) {
     auto contenders = ContendersFor(size, subjects_, Input());
-    if (!contenders.empty()) turns_.emplace_back(size, std::move(contenders));
+    if (contenders.empty()) continue;
+    turns_.emplace_back(size, std::move(contenders), !ComparesSpeeds(options_.mode));
   }
   // Sizes take turns, too: what a neighbour does to the memory or a shared cache for minutes would
   // else fall on one of them.
@@ -282,7 +294,7 @@ void Suite::MeasureLimits(Turns& turns) {
 
 void Suite::Turn(Turns& turns, const Contender& contender, bool first) {
   Subject& subject = *contender.subject;
-  subject.Open(turns.arena(contender.huge_pages), turns.size.bytes);
+  subject.Open(turns.arena(contender.huge_pages), contender.bytes);
   if (contender.builds.empty()) {
     pinning_.PinTo(results_.processors);
     InsertIntegers(subject, *turns.keys, BestWay(subject, results_.processors));
@@ -313,7 +325,8 @@ void Suite::MeasureBuilds(Turns& turns, const Contender& contender) {
   for (const Case& c : contender.builds) {
     const double ns = Sample(turns, contender, c, n, [&] {
       subject.Clear();
-      return InsertIntegers(subject, *turns.keys, {c.backend, c.threads});
+      return InsertIntegers(subject, *turns.keys,
+                            {c.backend, c.threads, c.operation == Operation::kBuildOneKey});
     });
     AddSample(turns, contender, c, n, ns);
   }

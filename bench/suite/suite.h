@@ -27,6 +27,7 @@ struct SuiteOptions {
   double budget_seconds = 0;          // 0: none; repetitions are left out to stay within it
   double sample_seconds = 0;          // 0: as Google Benchmark's flag says
   std::vector<std::string> sizes;     // names of size classes; empty: all
+  std::vector<uint64_t> keys;         // numbers of them, in place of size classes; may be empty
   std::optional<uint64_t> max_bytes;  // of a filter
 };
 
@@ -45,6 +46,7 @@ class Suite {
   Results Run();
 
  private:
+  void ChooseSizes();
   // Makes the schedule of the GPU, or says in the context why it is not measured.
   void OpenDevice();
   void Verify();

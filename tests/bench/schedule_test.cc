@@ -19,11 +19,12 @@ std::vector<const Backend*> AllBackends() {
   return backends;
 }
 
-std::vector<std::string> Names(Mode mode, const std::string& filter = "") {
+std::vector<std::string> Names(Mode mode, const std::string& filter = "",
+                               const std::vector<SizeClass>& sizes = SizeClasses(kCaches, {})) {
   const auto backends = AllBackends();
   const Subjects subjects = TamisSubjects();
   std::vector<std::string> names;
-  for (const SizeClass& size : SizeClasses(kCaches, {})) {
+  for (const SizeClass& size : sizes) {
     for (const Contender& contender : ContendersFor(size, subjects, {mode, backends, 4, filter})) {
       for (const auto* cases : {&contender.builds, &contender.others}) {
         for (const Case& c : *cases) {
@@ -70,8 +71,19 @@ TEST(SizeClassesTest, KeepToLimits) {
   EXPECT_EQ(sizes[3].bytes, 9 * kMiB);
 }
 
+TEST(SizeClassesTest, OfKeysHaveTheirNamesAndFit) {
+  const std::vector<uint64_t> keys = {100'000, 100'000'000};
+  const auto sizes = SizesOfKeys(keys, {});
+  ASSERT_EQ(sizes.size(), 2u);
+  EXPECT_EQ(sizes[0].name, "100000_keys");
+  EXPECT_EQ(sizes[0].bytes, 150'000u);
+  EXPECT_EQ(sizes[0].num_keys, 100'000u);
+  EXPECT_EQ(SizesOfKeys(keys, {.memory_bytes = 150'000}).size(), 1u);
+  EXPECT_EQ(SizesOfKeys(keys, {.physical_memory = 256 * kMiB}).size(), 1u);
+}
+
 TEST(ScheduleTest, NamesAreUniqueAndNameEveryAxis) {
-  for (const Mode mode : {Mode::kQuick, Mode::kDefault, Mode::kFull}) {
+  for (const Mode mode : kModes) {
     const auto names = Names(mode);
     EXPECT_EQ(std::set(names.begin(), names.end()).size(), names.size());
     for (const std::string& name : names) {
@@ -110,6 +122,26 @@ TEST(ScheduleTest, QuickVariesEachAxis) {
         "/keys:u64/",  "/keys:string16/", "/keys:url/",  "/huge_pages:on", "/huge_pages:off"}) {
     EXPECT_TRUE(has(part)) << part;
   }
+}
+
+TEST(ScheduleTest, SpeedsAreThoseOfTheDefaultBackendInBulkOnTwoThreadsAndOneKeyACall) {
+  const std::vector<uint64_t> keys = {100'000};
+  const std::string backend = "/backend:" + std::string(Backends().front().name);
+  const std::string rest = "/size:100000_keys";
+  EXPECT_EQ(
+      Names(Mode::kPeers, "", SizesOfKeys(keys, {})),
+      (std::vector<std::string>{
+          "split_block/build_one_key" + backend + "/threads:1" + rest + "/keys:u64/huge_pages:on",
+          "split_block/build" + backend + "/threads:2" + rest + "/keys:u64/huge_pages:on",
+          "split_block/build" + backend + "/threads:1" + rest + "/keys:u64/huge_pages:on",
+          "split_block/contains" + backend + "/threads:1" + rest +
+              "/hits:50/keys:u64/huge_pages:on",
+          "split_block/contains" + backend + "/threads:2" + rest +
+              "/hits:50/keys:u64/huge_pages:on",
+          "split_block/one_key" + backend + "/threads:1" + rest + "/hits:50/keys:u64/huge_pages:on",
+      }));
+  const auto kinds = Names(Mode::kKinds, "one_key/.*/hits:100", SizesOfKeys(keys, {}));
+  EXPECT_EQ(kinds.size(), TamisSubjects().size());
 }
 
 TEST(ScheduleTest, TheFilterChoosesByName) {

@@ -35,7 +35,6 @@ ALLOWED = [
     ("cuda/", [STD, r"cuda_runtime(_api)?\.h", r"tamis/[\w/]+\.(h|cuh)", r"core/src/[\w/]+\.h",
                r"cuda/src/\w+\.h"]),
     ("tools/", [STD, POSIX, r"CLI/\w+\.hpp", r"nlohmann/\w+\.hpp", PUBLIC, r"tools/[\w/]+\.h"]),
-    ("bench/peer_boost.cc", [STD, r"boost/\w+\.hpp", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_boost.cc", [STD, r"boost/\w+\.hpp", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_xor.cc", [STD, r"binaryfusefilter\.h", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_arrow.cc", [STD, r"(arrow|parquet)/[\w/]+\.h", r"bench/[\w/]+\.h"]),
