@@ -1,11 +1,14 @@
-// Cuckoo filters: how full they get, and their false-positive rates, against what sizing.h says.
+// Cuckoo filters: how full they get, their false-positive rates against what sizing.h says, and the
+// latencies of single insertions.
 //
 // Usage: tamis_cuckoo_table fill [TRIALS]   loads at the first key that does not go in, and whether
 //                                           `capacity` keys do, for 10^3 to 10^8 keys
 //        tamis_cuckoo_table fpr [KEYS [ABSENT]]   at 50%, 80% and 100% of the capacity; by default
 //                                           ten million keys and a hundred million others
-// Exit status: 0 if all capacities held and every rate is within 5% of the predicted one with no
-// key missed, 1 if not, 2 for bad arguments.
+//        tamis_cuckoo_table latency [MAX_KEYS]   of one insertion into a filter that stays full to
+//                                           its capacity, of 10^5 keys and so on by tens to 10^7
+// Exit status: 0 if all capacities held, no insertion failed, and every rate is within 5% of the
+// predicted one with no key missed, 1 if not, 2 for bad arguments.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -14,6 +17,7 @@
 #include <vector>
 
 #include "bench/arguments.h"
+#include "bench/timing.h"
 #include "bench/workload.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/sizing.h"
@@ -22,18 +26,6 @@ namespace tamis::bench {
 namespace {
 
 constexpr double kTolerance = 0.05;
-constexpr uint64_t kBatch = 1'000'000;
-
-// Calls visit(keys) for batches of keys [first, first + n) of the sequence.
-template <typename Visit>
-void ForEachBatch(uint64_t first, uint64_t n, const Visit& visit) {
-  std::vector<uint64_t> keys;
-  for (uint64_t done = 0; done < n; done += keys.size()) {
-    keys.resize(std::min(kBatch, n - done));
-    for (size_t i = 0; i < keys.size(); ++i) keys[i] = KeyAt(first + done + i);
-    visit(keys);
-  }
-}
 
 struct Fills {
   uint64_t trials = 0;
@@ -140,6 +132,42 @@ bool PrintAllRates(uint64_t num_keys, uint64_t num_absent) {
   return good;
 }
 
+// In each turn the oldest key is erased and a new one inserted. Returns whether all went in.
+template <int kBits>
+bool PrintLatencies(uint64_t capacity) {
+  constexpr size_t kTurns = 1'000'000;
+  CuckooFilter<kBits> filter({.capacity = capacity});
+  for (uint64_t i = 0; i < capacity; ++i) filter.Insert(KeyAt(i));
+  std::vector<double> ns;
+  uint64_t failed = 0;
+  for (size_t turn = 0; turn < kTurns; ++turn) {
+    filter.Erase(KeyAt(turn));
+    const uint64_t key = KeyAt(capacity + turn);
+    bool inserted = false;
+    ns.push_back(Nanoseconds(Time::kWall, [&] { inserted = filter.Insert(key); }));
+    failed += !inserted;
+  }
+  std::printf("%4d  %11llu  %6.2f%%  %6.0f  %6.0f  %6.0f  %9.0f  %llu of %zu\n", kBits,
+              static_cast<unsigned long long>(capacity), 100 * filter.load_factor(),
+              Quantile(ns, 0.5), Quantile(ns, 0.99), Quantile(ns, 0.999), Quantile(ns, 1),
+              static_cast<unsigned long long>(failed), kTurns);
+  std::fflush(stdout);
+  return failed == 0;
+}
+
+bool PrintAllLatencies(uint64_t max_keys) {
+  std::printf("ns for one insertion, with the clock's own time; backend %s\n",
+              DefaultBackend().name.data());
+  std::printf("bits     capacity     load     p50     p99   p99.9        max  failed\n");
+  bool good = true;
+  for (uint64_t keys = 100'000; keys <= max_keys; keys *= 10) {
+    good &= PrintLatencies<8>(keys);
+    good &= PrintLatencies<12>(keys);
+    good &= PrintLatencies<16>(keys);
+  }
+  return good;
+}
+
 int Run(int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "";
   uint64_t trials = 1000, num_keys = 10'000'000, num_absent = 100'000'000;
@@ -150,10 +178,14 @@ int Run(int argc, char** argv) {
       (argc < 4 || ParseCount(argv[3], num_absent))) {
     return PrintAllRates(num_keys, num_absent) ? 0 : 1;
   }
+  uint64_t max_keys = 10'000'000;
+  if (what == "latency" && argc <= 3 && (argc < 3 || ParseCount(argv[2], max_keys, 100'000))) {
+    return PrintAllLatencies(max_keys) ? 0 : 1;
+  }
   std::fprintf(stderr,
                "usage: %s fill [TRIALS of 1000 keys]\n       %s fpr [KEYS [ABSENT]]\n"
-               "each a number in [1, 2^40]\n",
-               argv[0], argv[0]);
+               "       %s latency [MAX_KEYS, 100000 or more]\neach a number in [1, 2^40]\n",
+               argv[0], argv[0], argv[0]);
   return 2;
 }
 

@@ -4,12 +4,9 @@
 // Usage: tamis_fpr_table [KEYS [ABSENT]], by default ten million keys and a hundred million others.
 // Exit status: 0 if every measured rate is within 3% of the predicted one and no key is missed, 1
 // if not, 2 for bad arguments.
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <exception>
-#include <system_error>
-#include <vector>
 
 #include "bench/arguments.h"
 #include "bench/workload.h"
@@ -20,27 +17,18 @@ namespace tamis::bench {
 namespace {
 
 constexpr double kTolerance = 0.03;
-constexpr uint64_t kBatch = 1'000'000;
 
-enum class Order { kSequential, kRandom };
+// The keys in their order, which repeats none.
+struct Order {
+  const char* name;
+  uint64_t (*at)(uint64_t);
+};
+constexpr Order kOrders[] = {{"sequential", [](uint64_t i) { return i; }}, {"random", KeyAt}};
 
-// Calls visit(keys) for batches of keys [first, first + n) of the order, which repeats none.
-template <typename Visit>
-void ForEachBatch(Order order, uint64_t first, uint64_t n, const Visit& visit) {
-  std::vector<uint64_t> keys;
-  for (uint64_t done = 0; done < n; done += keys.size()) {
-    keys.resize(std::min(kBatch, n - done));
-    for (size_t i = 0; i < keys.size(); ++i) {
-      const uint64_t index = first + done + i;
-      keys[i] = order == Order::kSequential ? index : KeyAt(index);
-    }
-    visit(keys);
-  }
-}
-
-uint64_t CountHits(const Filter& filter, Order order, uint64_t first, uint64_t n) {
+uint64_t CountHits(const Filter& filter, const Order& order, uint64_t first, uint64_t n) {
   uint64_t hits = 0;
-  ForEachBatch(order, first, n, [&](const auto& keys) { hits += filter.Count(keys); });
+  ForEachBatch(
+      first, n, [&](const auto& keys) { hits += filter.Count(keys); }, order.at);
   return hits;
 }
 
@@ -65,11 +53,12 @@ double FilterVariance(double keys, double num_blocks) {
 }
 
 // Measures one row and prints it. Returns whether it is as it should be.
-bool PrintRow(HashKind kind, Order order, uint64_t bits_per_key, uint64_t num_keys,
+bool PrintRow(HashKind kind, const Order& order, uint64_t bits_per_key, uint64_t num_keys,
               uint64_t num_absent) {
   SplitBlockBloomFilter filter(
       {.capacity = num_keys, .bytes = num_keys * bits_per_key / 8, .hash = {kind, 0}});
-  ForEachBatch(order, 0, num_keys, [&](const auto& keys) { filter.Insert(keys); });
+  ForEachBatch(
+      0, num_keys, [&](const auto& keys) { filter.Insert(keys); }, order.at);
   const uint64_t missed = num_keys - CountHits(filter, order, 0, num_keys);
   const uint64_t hits = CountHits(filter, order, num_keys, num_absent);
 
@@ -83,10 +72,10 @@ bool PrintRow(HashKind kind, Order order, uint64_t bits_per_key, uint64_t num_ke
   const double standard_error = std::sqrt(variance) / predicted;
   const bool good = missed == 0 && std::abs(difference) <= kTolerance;
   std::printf("%-5s  %-10s  %4llu  %9llu  %.4e  %.4e  %+7.2f%%  %6.2f%%  %6llu  %s\n",
-              HashKindName(kind), order == Order::kSequential ? "sequential" : "random",
-              static_cast<unsigned long long>(bits_per_key), static_cast<unsigned long long>(hits),
-              measured, predicted, 100 * difference, 100 * standard_error,
-              static_cast<unsigned long long>(missed), good ? "ok" : "BEYOND 3%");
+              HashKindName(kind), order.name, static_cast<unsigned long long>(bits_per_key),
+              static_cast<unsigned long long>(hits), measured, predicted, 100 * difference,
+              100 * standard_error, static_cast<unsigned long long>(missed),
+              good ? "ok" : "BEYOND 3%");
   std::fflush(stdout);
   return good;
 }
@@ -98,7 +87,7 @@ bool PrintTable(uint64_t num_keys, uint64_t num_absent) {
       "hash   keys        bits       hits  measured    predicted   differs  std.err  missed\n");
   bool good = true;
   for (const HashKind kind : {HashKind::kXxh3, HashKind::kXxh64}) {
-    for (const Order order : {Order::kSequential, Order::kRandom}) {
+    for (const Order& order : kOrders) {
       for (const uint64_t bits_per_key : {8, 12, 16, 24}) {
         good &= PrintRow(kind, order, bits_per_key, num_keys, num_absent);
       }

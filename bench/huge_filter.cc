@@ -4,8 +4,6 @@
 // Usage: tamis_huge_filter [KEYS], by default 200 million into 2^36 + 2^30 bits.
 // Exit status: 0 if all is as it should be, 1 if not, 2 for bad arguments, 77 (skipped) if the
 // machine has less memory than the filter and a margin need.
-#include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -14,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/arguments.h"
 #include "bench/workload.h"
 #include "tamis/bloom_filter.h"
 #include "tamis/engine.h"
@@ -24,7 +23,6 @@ namespace tamis::bench {
 namespace {
 
 constexpr uint64_t kBits = (uint64_t{1} << 36) + (uint64_t{1} << 30);
-constexpr uint64_t kBatch = 1'000'000;
 
 bool Report(const char* what, double value, double wanted, double tolerance) {
   const bool good = std::abs(value - wanted) <= tolerance;
@@ -32,12 +30,6 @@ bool Report(const char* what, double value, double wanted, double tolerance) {
               good ? "ok" : "WRONG");
   std::fflush(stdout);
   return good;
-}
-
-std::vector<uint64_t> KeysAt(uint64_t first, uint64_t n) {
-  std::vector<uint64_t> keys(n);
-  for (uint64_t i = 0; i < n; ++i) keys[i] = KeyAt(first + i);
-  return keys;
 }
 
 double BitsSet(std::span<const std::byte> bytes) {
@@ -59,13 +51,9 @@ bool Check(uint64_t num_keys) {
   std::printf("%.6g bits (2^36 = %.6g), %u hashes, %.6g keys, backend %s\n", bits, 0x1p36,
               filter.num_hashes(), keys, filter.backend().name.data());
   Engine engine;
-  for (uint64_t first = 0; first < num_keys; first += kBatch) {
-    engine.Insert(filter, KeysAt(first, std::min(kBatch, num_keys - first)));
-  }
+  ForEachBatch(0, num_keys, [&](const auto& batch) { engine.Insert(filter, batch); });
   uint64_t found = 0;
-  for (uint64_t first = 0; first < num_keys; first += kBatch) {
-    found += engine.Count(filter, KeysAt(first, std::min(kBatch, num_keys - first)));
-  }
+  ForEachBatch(0, num_keys, [&](const auto& batch) { found += engine.Count(filter, batch); });
   bool good = Report("keys found", static_cast<double>(found), keys, 0);
 
   // Bits are set all over the array, its end included: a position cut to 32 or 36 bits would crowd.
@@ -82,7 +70,8 @@ bool Check(uint64_t num_keys) {
   }
 
   // One key a call agrees with bulk, on every backend; both agree with the arithmetic's walk.
-  const std::vector<uint64_t> some = KeysAt(num_keys - 50'000, 100'000);
+  std::vector<uint64_t> some;
+  ForEachBatch(num_keys - 50'000, 100'000, [&](const auto& batch) { some = batch; });
   const detail::KeyHasher hasher(filter.hash());
   size_t want = 0;
   for (const uint64_t key : some) {
@@ -104,9 +93,7 @@ bool Check(uint64_t num_keys) {
 
   constexpr uint64_t kAbsent = 100'000'000;
   uint64_t hits = 0;
-  for (uint64_t first = 0; first < kAbsent; first += kBatch) {
-    hits += engine.Count(filter, KeysAt(num_keys + first, kBatch));
-  }
+  ForEachBatch(num_keys, kAbsent, [&](const auto& batch) { hits += engine.Count(filter, batch); });
   const double rate = BloomFpr(keys, filter.num_bits(), filter.num_hashes());
   const double expected = rate * kAbsent;
   good &= Report("hits of 1e8 absent keys", static_cast<double>(hits), expected,
@@ -119,11 +106,8 @@ bool Check(uint64_t num_keys) {
 
 int main(int argc, char** argv) {
   uint64_t num_keys = 200'000'000;
-  if (argc > 2 ||
-      (argc > 1 && (std::from_chars(argv[1], argv[1] + std::strlen(argv[1]), num_keys).ptr !=
-                        argv[1] + std::strlen(argv[1]) ||
-                    num_keys < 100'000))) {
-    std::fprintf(stderr, "usage: %s [KEYS], at least 100000\n", argv[0]);
+  if (argc > 2 || (argc > 1 && !tamis::bench::ParseCount(argv[1], num_keys, 100'000))) {
+    std::fprintf(stderr, "usage: %s [KEYS], in [100000, 2^40]\n", argv[0]);
     return 2;
   }
   constexpr uint64_t kNeeded = tamis::bench::kBits / 8 + (uint64_t{2} << 30);

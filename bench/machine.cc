@@ -138,12 +138,6 @@ CacheSizes MachineCaches() {
   return sizes;
 }
 
-std::optional<uint64_t> HugePageBytes() {
-  const std::string kib = Field("/proc/self/smaps_rollup", "AnonHugePages");
-  if (kib.empty()) return std::nullopt;
-  return std::stoull(kib) << 10;
-}
-
 Pinning::Pinning(std::optional<int> processor)
     : processor_(processor), allowed_(AllowedProcessors()) {
   PinTo(1);

@@ -22,9 +22,6 @@ struct CacheSizes {
 };
 CacheSizes MachineCaches();
 
-// The memory of this process that is in huge pages, in bytes; nothing if the system does not say.
-std::optional<uint64_t> HugePageBytes();
-
 // Keeps the calling thread on one processor while one thread is measured, and lets it and the
 // threads that it starts go where they may while several are.
 class Pinning {

@@ -21,19 +21,7 @@
 namespace tamis::bench {
 namespace {
 
-constexpr uint64_t kBatch = 1'000'000;
 constexpr uint64_t kInitialCapacity = 1000;
-
-// Calls visit(keys) for batches of keys [first, first + n) of the sequence.
-template <typename Visit>
-void ForEachBatch(uint64_t first, uint64_t n, const Visit& visit) {
-  std::vector<uint64_t> keys;
-  for (uint64_t done = 0; done < n; done += keys.size()) {
-    keys.resize(std::min(kBatch, n - done));
-    for (size_t i = 0; i < keys.size(); ++i) keys[i] = KeyAt(first + done + i);
-    visit(keys);
-  }
-}
 
 template <typename F>
 uint64_t CountHits(const F& filter, uint64_t first, uint64_t n) {

@@ -2,13 +2,10 @@
 #ifndef TAMIS_BENCH_WORKLOAD_H_
 #define TAMIS_BENCH_WORKLOAD_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <string_view>
 #include <vector>
-
-#include "bench/huge_memory.h"
 
 namespace tamis::bench {
 
@@ -25,25 +22,18 @@ constexpr uint64_t KeyAt(uint64_t i) {
   return z ^ (z >> 31);
 }
 
-// Keys 0 to n - 1 of the sequence.
-HugeVector<uint64_t> MakeKeys(uint64_t n);
-
-struct Queries {
-  HugeVector<uint64_t> keys;
-  HugeVector<uint8_t> present;  // 1 where the key is one of the first num_keys, else 0
-};
-
-// n queries, `hit_percent` of which in expectation, and in random order, are random ones of the
-// first `num_keys` keys; the others are distinct keys beyond these. num_keys is below 2^32.
-Queries MakeQueries(uint64_t num_keys, size_t n, int hit_percent);
-
-// Strings of 16 bytes, one for each integer key.
-struct Strings {
-  explicit Strings(std::span<const uint64_t> keys);
-
-  std::vector<uint64_t> words;
-  std::vector<std::string_view> views;
-};
+// Calls visit(keys) for batches of keys [first, first + n) of a sequence.
+template <typename Visit>
+void ForEachBatch(uint64_t first, uint64_t n, const Visit& visit,
+                  uint64_t (*at)(uint64_t) = KeyAt) {
+  constexpr uint64_t kBatch = 1'000'000;
+  std::vector<uint64_t> keys;
+  for (uint64_t done = 0; done < n; done += keys.size()) {
+    keys.resize(std::min(kBatch, n - done));
+    for (size_t i = 0; i < keys.size(); ++i) keys[i] = at(first + done + i);
+    visit(keys);
+  }
+}
 
 }  // namespace tamis::bench
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "bench/workload.h"
+
 namespace tamis::bench {
 namespace {
 
@@ -10,6 +12,7 @@ constexpr uint64_t kMostForKeys = uint64_t{1200} << 20;
 
 // What a filter in memory may have: there are two of them, one without huge pages, beside the keys.
 uint64_t MemoryShare(uint64_t physical_memory) {
+  if (physical_memory == 0) return ~uint64_t{0};
   const uint64_t third = physical_memory / 3;
   return (third - std::min(kMostForKeys, third / 4)) / 2;
 }
@@ -28,6 +31,8 @@ std::string_view OperationName(Operation operation) noexcept {
       return "insert";
     case Operation::kBuild:
       return "build";
+    case Operation::kBuildOneKey:
+      return "build_one_key";
     case Operation::kErase:
       return "erase";
   }
@@ -59,13 +64,21 @@ bool IsAccelerator(const Backend* backend) noexcept {
 }
 
 std::vector<SizeClass> SizeClasses(const Caches& caches, const SizeLimits& limits) {
-  const uint64_t most =
-      limits.physical_memory == 0 ? ~uint64_t{0} : MemoryShare(limits.physical_memory);
+  const uint64_t most = MemoryShare(limits.physical_memory);
   std::vector<SizeClass> sizes = {{"L1", caches.l1 / 2}};
   if (caches.l2 < caches.last_level) sizes.push_back({"L2", caches.l2 / 2});
   sizes.push_back({"LLC", std::min(caches.last_level / 2, limits.llc_bytes)});
   sizes.push_back({"memory", std::min(8 * caches.last_level, limits.memory_bytes)});
   for (SizeClass& size : sizes) size.bytes = std::max(kMinBytes, std::min(size.bytes, most));
+  return sizes;
+}
+
+std::vector<SizeClass> SizesOfKeys(std::span<const uint64_t> keys, const SizeLimits& limits) {
+  const uint64_t most = std::min(limits.memory_bytes, MemoryShare(limits.physical_memory));
+  std::vector<SizeClass> sizes;
+  for (const uint64_t n : keys) {
+    if (FilterBytes(n) <= most) sizes.push_back({std::to_string(n) + "_keys", FilterBytes(n), n});
+  }
   return sizes;
 }
 

@@ -3,6 +3,7 @@
 #define TAMIS_BENCH_SUITE_AXES_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,12 +19,13 @@ enum class Operation : uint8_t {
   kOneKey,    // a loop over the function that asks for one key
   kInsert,    // a batch of keys into a filter that is nearly full, so that it is full then
   kBuild,     // all keys into an empty filter
-  kErase,     // a batch of keys out of a full filter
+  kBuildOneKey,  // the same, one key a call
+  kErase,        // a batch of keys out of a full filter
 };
 
 enum class KeyForm : uint8_t { kU64, kString16, kUrl };
 
-// "contains", "select", "one_key", "insert", "build", "erase".
+// "contains", "select", "one_key", "insert", "build", "build_one_key", "erase".
 std::string_view OperationName(Operation operation) noexcept;
 // "u64", "string16", "url".
 std::string_view KeyFormName(KeyForm form) noexcept;
@@ -53,10 +55,11 @@ struct Case {
   friend bool operator==(const Case&, const Case&) = default;
 };
 
-// How large filters are, named after the cache that they fit in.
+// How large filters are, named after the cache that they fit in, or for how many keys they are.
 struct SizeClass {
-  std::string name;    // "L1", "L2", "LLC" or "memory"
-  uint64_t bytes = 0;  // of a filter
+  std::string name;       // "L1", "L2", "LLC" or "memory"; "1000000_keys"
+  uint64_t bytes = 0;     // of a filter; of one with 12 bits per key if the keys are given
+  uint64_t num_keys = 0;  // 0: as many as go into the bytes
 };
 
 // What the size classes follow from.
@@ -74,6 +77,9 @@ struct SizeLimits {
   uint64_t physical_memory = 0;  // 0: unknown
 };
 std::vector<SizeClass> SizeClasses(const Caches& caches, const SizeLimits& limits);
+
+// Of filters for so many keys, those that memory_bytes and physical_memory allow.
+std::vector<SizeClass> SizesOfKeys(std::span<const uint64_t> keys, const SizeLimits& limits);
 
 // "split_block/contains/backend:AVX2/threads:1/size:L2/hits:50/keys:u64/huge_pages:on".
 std::string CaseName(std::string_view kind, const Case& c, const SizeClass& size, bool huge_pages);

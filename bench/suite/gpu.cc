@@ -126,12 +126,12 @@ Limit& LimitOf(std::vector<Limit>& limits, const Limit& sample) {
 // A kind of filter of one size on the device, filled, and its rows.
 class Contestant {
  public:
-  Contestant(GpuDevice& device, const Kind& kind, const SizeClass& size, const GpuPlan& plan,
-             const NameFilter& filter)
+  Contestant(GpuDevice& device, const Kind& kind, const SizeClass& size,
+             const GpuSchedule& schedule, const NameFilter& filter)
       : device_(device),
         kind_(kind),
         size_(size),
-        plan_(plan),
+        schedule_(schedule),
         cases_(CasesOf(kind, size, filter)),
         filter_(kind.make(size.bytes)->Header(), device.options()),
         num_keys_(kind.can_be_full
@@ -161,7 +161,7 @@ class Contestant {
   GpuDevice& device_;
   const Kind& kind_;
   const SizeClass size_;
-  const GpuPlan& plan_;
+  const GpuSchedule& schedule_;
   std::vector<Case> cases_;
   cuda::DeviceFilter filter_;
   uint64_t num_keys_;
@@ -205,8 +205,8 @@ std::optional<std::string> Disagreement(GpuDevice& device, const Kind& kind) {
 
 void Contestant::Fill(const DeviceArray<uint64_t>& keys) {
   filter_.Clear();
-  for (uint64_t first = 0; first < num_keys_; first += plan_.batch_keys) {
-    const uint64_t n = std::min(plan_.batch_keys, num_keys_ - first);
+  for (uint64_t first = 0; first < num_keys_; first += schedule_.batch_keys) {
+    const uint64_t n = std::min(schedule_.batch_keys, num_keys_ - first);
     device_.MakeKeys(keys.data(), n, first);
     if (filter_.Insert(keys.keys(n)) != n) throw std::runtime_error("a filter took too few keys");
   }
@@ -215,7 +215,7 @@ void Contestant::Fill(const DeviceArray<uint64_t>& keys) {
 // Batches of the last keys, as far as they are in one.
 double Contestant::MeasureChange(const Case& c, const DeviceArray<uint64_t>& keys,
                                  uint64_t* batch) {
-  const uint64_t n = *batch = std::min(plan_.batch_keys, num_keys_);
+  const uint64_t n = *batch = std::min(schedule_.batch_keys, num_keys_);
   if (c.operation == Operation::kInsert) {
     device_.MakeKeys(keys.data(), n, num_keys_ - n);
     return device_.Time([&](cudaStream_t stream) {
@@ -237,8 +237,8 @@ double Contestant::MeasureChange(const Case& c, const DeviceArray<uint64_t>& key
   }
   filter_.Clear();
   *batch = num_keys_;
-  for (uint64_t first = 0; first < num_keys_; first += plan_.batch_keys) {
-    const uint64_t part = std::min(plan_.batch_keys, num_keys_ - first);
+  for (uint64_t first = 0; first < num_keys_; first += schedule_.batch_keys) {
+    const uint64_t part = std::min(schedule_.batch_keys, num_keys_ - first);
     device_.MakeKeys(keys.data(), part, first);
     seconds += device_.Time([&](cudaStream_t stream) {
       filter_
@@ -257,7 +257,7 @@ double Contestant::Measure(const Case& c, cuda::HostPipeline& pipeline,
                            const PinnedKeys& pinned, uint64_t* batch) {
   if (!IsLookup(c.operation)) return MeasureChange(c, keys, batch);
   const bool on_device = c.backend == &kPlaces[kDevice];
-  const uint64_t n = *batch = on_device ? plan_.batch_keys : plan_.host_batch_keys;
+  const uint64_t n = *batch = on_device ? schedule_.batch_keys : schedule_.host_batch_keys;
   device_.MakeQueries(keys.data(), n, num_keys_, c.hit_percent);
   double seconds = 0;
   uint64_t found = 0;
@@ -323,16 +323,16 @@ void Contestant::Repeat(size_t repetition, cuda::HostPipeline& pipeline,
 }
 
 // The limits of one repetition, in memory of the size of the filter.
-Contestant::Limits MeasureLimits(GpuDevice& device, const SizeClass& size, const GpuPlan& plan,
-                                 const DeviceArray<uint64_t>& keys, const PinnedKeys& pinned,
-                                 std::vector<Limit>& limits) {
+Contestant::Limits MeasureLimits(GpuDevice& device, const SizeClass& size,
+                                 const GpuSchedule& schedule, const DeviceArray<uint64_t>& keys,
+                                 const PinnedKeys& pinned, std::vector<Limit>& limits) {
   const DeviceArray<std::byte> memory(device, size.bytes);
-  const auto n = static_cast<double>(plan.batch_keys);
+  const auto n = static_cast<double>(schedule.batch_keys);
   Contestant::Limits found;
   Limit best{.name = "random_sectors", .size_class = size.name, .unit = "sectors"};
   for (const int per_thread : GpuDevice::kReadsPerThread) {
     const double ns =
-        1e9 / n * device.ReadSectors(memory.data(), size.bytes, plan.batch_keys, per_thread);
+        1e9 / n * device.ReadSectors(memory.data(), size.bytes, schedule.batch_keys, per_thread);
     if (found.read_ns != 0 && ns >= found.read_ns) continue;
     found.read_ns = ns;
     best.method = std::to_string(per_thread) + " under way per thread";
@@ -340,15 +340,15 @@ Contestant::Limits MeasureLimits(GpuDevice& device, const SizeClass& size, const
   Limit& read = LimitOf(limits, best);
   read.method = best.method;
   read.per_second.push_back(1e9 / found.read_ns);
-  found.set_ns = 1e9 / n * device.SetSectors(memory.data(), size.bytes, plan.batch_keys);
+  found.set_ns = 1e9 / n * device.SetSectors(memory.data(), size.bytes, schedule.batch_keys);
   LimitOf(limits, {.name = "random_sectors_set", .size_class = size.name, .unit = "sectors"})
       .per_second.push_back(1e9 / found.set_ns);
-  const uint64_t bytes = 8 * plan.host_batch_keys;
+  const uint64_t bytes = 8 * schedule.host_batch_keys;
   const auto copy = [&](const char* name, void* to, const void* from) {
     const double seconds = 1e-9 * Nanoseconds(Time::kWall, [&] { device.Copy(to, from, bytes); });
     LimitOf(limits, {.name = name, .size_class = size.name, .unit = "bytes"})
         .per_second.push_back(static_cast<double>(bytes) / seconds);
-    return 1e9 * seconds / static_cast<double>(plan.host_batch_keys);
+    return 1e9 * seconds / static_cast<double>(schedule.host_batch_keys);
   };
   copy("copy_from_device", pinned.data(), keys.data());
   found.copy_ns = copy("copy_to_device", keys.data(), pinned.data());
@@ -357,25 +357,25 @@ Contestant::Limits MeasureLimits(GpuDevice& device, const SizeClass& size, const
 
 }  // namespace
 
-GpuPlan GpuPlanFor(Mode mode, uint64_t memory_bytes) {
-  GpuPlan plan;
+GpuSchedule GpuScheduleFor(Mode mode, uint64_t memory_bytes) {
+  GpuSchedule schedule;
   const bool quick = mode == Mode::kQuick;
-  plan.batch_keys = quick ? 64 * kMiB : 256 * kMiB;
-  plan.host_batch_keys = 32 * kMiB;
-  plan.repetitions = quick ? 5 : 7;
+  schedule.batch_keys = quick ? 64 * kMiB : 256 * kMiB;
+  schedule.host_batch_keys = 32 * kMiB;
+  schedule.repetitions = quick ? 5 : 7;
   for (const uint64_t bytes :
        {kMiB, 4 * kMiB, 16 * kMiB, 64 * kMiB, 256 * kMiB, 512 * kMiB, 1024 * kMiB, 16384 * kMiB}) {
     const bool few = bytes == kMiB || bytes == 16 * kMiB || bytes == 1024 * kMiB;
     // Two kinds and what is read for the limits.
-    if ((!quick || few) && bytes <= memory_bytes / 6) plan.filter_bytes.push_back(bytes);
+    if ((!quick || few) && bytes <= memory_bytes / 6) schedule.filter_bytes.push_back(bytes);
   }
-  return plan;
+  return schedule;
 }
 
-std::vector<std::string> GpuCaseNames(const GpuPlan& plan) {
+std::vector<std::string> GpuCaseNames(const GpuSchedule& schedule) {
   std::vector<std::string> names;
-  const NameFilter filter(plan.filter);
-  for (const uint64_t bytes : plan.filter_bytes) {
+  const NameFilter filter(schedule.filter);
+  for (const uint64_t bytes : schedule.filter_bytes) {
     const SizeClass size = SizeOf(bytes);
     for (const Kind& kind : kKinds) {
       for (const Case& c : CasesOf(kind, size, filter)) {
@@ -388,8 +388,8 @@ std::vector<std::string> GpuCaseNames(const GpuPlan& plan) {
 
 namespace {
 
-void RunGpu(GpuDevice& device, const GpuPlan& plan, Progress& progress, Results& results) {
-  const NameFilter filter(plan.filter);
+void RunGpu(GpuDevice& device, const GpuSchedule& schedule, Progress& progress, Results& results) {
+  const NameFilter filter(schedule.filter);
   const auto refuse = [&](const Kind& kind, const std::string& what) {
     results.refusals.push_back({"CUDA", kind.name, what});
     progress.Say(std::string("refused: ") + kind.name + " on the GPU: " + what);
@@ -404,23 +404,23 @@ void RunGpu(GpuDevice& device, const GpuPlan& plan, Progress& progress, Results&
     }
   }
   cuda::HostPipeline pipeline(device.options());
-  const DeviceArray<uint64_t> keys(device, plan.batch_keys);
-  const DeviceArray<uint64_t> bits(device, BitmapWords(plan.batch_keys));
-  const PinnedKeys pinned(device, plan.host_batch_keys);
-  for (const uint64_t bytes : plan.filter_bytes) {
+  const DeviceArray<uint64_t> keys(device, schedule.batch_keys);
+  const DeviceArray<uint64_t> bits(device, BitmapWords(schedule.batch_keys));
+  const PinnedKeys pinned(device, schedule.host_batch_keys);
+  for (const uint64_t bytes : schedule.filter_bytes) {
     const SizeClass size = SizeOf(bytes);
     std::vector<std::unique_ptr<Contestant>> contestants;
     for (const Kind* const kind : kinds) {
       if (CasesOf(*kind, size, filter).empty()) continue;
-      contestants.push_back(std::make_unique<Contestant>(device, *kind, size, plan, filter));
+      contestants.push_back(std::make_unique<Contestant>(device, *kind, size, schedule, filter));
     }
     if (contestants.empty()) continue;
     results.sizes.push_back(size);
-    for (size_t repetition = 0; repetition < plan.repetitions; ++repetition) {
+    for (size_t repetition = 0; repetition < schedule.repetitions; ++repetition) {
       progress.Show(size.name + ", repetition " + std::to_string(repetition + 1) + " of " +
-                        std::to_string(plan.repetitions),
+                        std::to_string(schedule.repetitions),
                     -1);
-      const auto limits = MeasureLimits(device, size, plan, keys, pinned, results.limits);
+      const auto limits = MeasureLimits(device, size, schedule, keys, pinned, results.limits);
       for (size_t i = 0; i < contestants.size(); ++i) {
         auto& contestant = contestants[(i + repetition) % contestants.size()];
         if (!contestant) continue;
@@ -441,9 +441,10 @@ void RunGpu(GpuDevice& device, const GpuPlan& plan, Progress& progress, Results&
 
 }  // namespace
 
-void MeasureGpu(GpuDevice& device, const GpuPlan& plan, Progress& progress, Results& results) {
+void MeasureGpu(GpuDevice& device, const GpuSchedule& schedule, Progress& progress,
+                Results& results) {
   try {
-    RunGpu(device, plan, progress, results);
+    RunGpu(device, schedule, progress, results);
   } catch (const Error& error) {  // what was measured before is worth having
     results.refusals.push_back({"CUDA", "all that were left", error.what()});
     progress.Say(std::string("the GPU failed: ") + error.what());

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/suite/plan.h"
 #include "bench/suite/progress.h"
 #include "bench/suite/results.h"
+#include "bench/suite/schedule.h"
 #include "tamis/cuda/device_filter.h"
 
 namespace tamis::bench {
@@ -47,22 +47,23 @@ class GpuDevice {
   static constexpr int kReadsPerThread[] = {1, 2, 4};
 };
 
-struct GpuPlan {
+struct GpuSchedule {
   std::vector<uint64_t> filter_bytes;
   uint64_t batch_keys = 0;       // of queries and insertions in device memory
   uint64_t host_batch_keys = 0;  // of those in host memory
   size_t repetitions = 0;
-  std::string filter;  // as PlanInput::filter
+  std::string filter;  // as ScheduleInput::filter
 };
-GpuPlan GpuPlanFor(Mode mode, uint64_t memory_bytes);
+GpuSchedule GpuScheduleFor(Mode mode, uint64_t memory_bytes);
 
 // Adds sizes, limits and rows to the results; backends of rows are named after the place of the
 // keys: "CUDA:device", "CUDA:pinned", "CUDA:host". A kind that does not give the bits and answers
 // of `portable` is refused.
-void MeasureGpu(GpuDevice& device, const GpuPlan& plan, Progress& progress, Results& results);
+void MeasureGpu(GpuDevice& device, const GpuSchedule& schedule, Progress& progress,
+                Results& results);
 
 // The names of the cases.
-std::vector<std::string> GpuCaseNames(const GpuPlan& plan);
+std::vector<std::string> GpuCaseNames(const GpuSchedule& schedule);
 
 // The GPU of this machine, or nullptr. Only in builds that have CUDA.
 std::unique_ptr<GpuDevice> OpenGpu();

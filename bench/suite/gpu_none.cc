@@ -4,8 +4,8 @@
 namespace tamis::bench {
 
 std::unique_ptr<GpuDevice> OpenGpu() { return nullptr; }
-GpuPlan GpuPlanFor(Mode, uint64_t) { return {}; }
-std::vector<std::string> GpuCaseNames(const GpuPlan&) { return {}; }
-void MeasureGpu(GpuDevice&, const GpuPlan&, Progress&, Results&) {}
+GpuSchedule GpuScheduleFor(Mode, uint64_t) { return {}; }
+std::vector<std::string> GpuCaseNames(const GpuSchedule&) { return {}; }
+void MeasureGpu(GpuDevice&, const GpuSchedule&, Progress&, Results&) {}
 
 }  // namespace tamis::bench

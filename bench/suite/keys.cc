@@ -79,10 +79,10 @@ StringKeys::StringKeys(KeyForm form, size_t n, const std::function<uint64_t(size
   }
 }
 
-SuiteKeys::SuiteKeys(uint64_t filter_bytes, uint64_t fewest_keys)
+SuiteKeys::SuiteKeys(uint64_t filter_bytes, uint64_t fewest_keys, bool strings)
     : num_queries_(std::clamp(filter_bytes / kLineBytes, kMinQueries, kMaxQueries)),
       num_string_queries_(std::max(num_queries_ / 4, kMinStringQueries)),
-      num_strings_(std::min<uint64_t>(fewest_keys / 8, num_string_queries_ / 2)),
+      num_strings_(strings ? std::min<uint64_t>(fewest_keys / 8, num_string_queries_ / 2) : 0),
       num_hit_integers_(fewest_keys - 2 * num_strings_) {}
 
 void SuiteKeys::ForEachSlice(uint64_t n, const std::function<void(const Keys&)>& visit) {

@@ -40,9 +40,9 @@ struct AskedKeys {
 // and URLs (a quarter of the keys at most), so that one filter answers for every form.
 class SuiteKeys {
  public:
-  // For filters of `filter_bytes` and `fewest_keys` or more. Queries visit each cache line of the
-  // filter about once, within bounds.
-  SuiteKeys(uint64_t filter_bytes, uint64_t fewest_keys);
+  // For filters of `filter_bytes` and `fewest_keys` or more, which may have no strings. Queries
+  // visit each cache line of the filter about once, within bounds.
+  SuiteKeys(uint64_t filter_bytes, uint64_t fewest_keys, bool strings = true);
 
   // Integers in a filter of n keys; one that takes no strings has only these.
   uint64_t NumIntegers(uint64_t n, bool strings) const noexcept {

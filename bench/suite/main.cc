@@ -9,15 +9,13 @@
 #include <memory>
 #include <stdexcept>
 
-#include "bench/suite/calibrate.h"
 #include "bench/suite/options.h"
+#include "bench/suite/ratios.h"
 #include "bench/timing.h"
+#include "tamis/calibration.h"
 
 namespace tamis::bench {
 namespace {
-
-constexpr uint64_t kCalibrateBytes = uint64_t{256} << 20;
-constexpr size_t kCalibrateRepetitions = 5;
 
 std::unique_ptr<benchmark::BenchmarkReporter> ReporterOf(const std::string& format) {
   if (format == "json") return std::make_unique<benchmark::JSONReporter>();
@@ -39,16 +37,26 @@ void PrintTable(const Results& results) {
       if (limit.size_class != size.name) continue;
       const std::string name = limit.name + ", " + std::to_string(limit.threads) + " threads" +
                                (limit.huge_pages ? "" : ", no huge pages");
-      std::printf("  %-86s %9.1f M %s/s\n", name.c_str(), 1e-6 * Median(limit.per_second),
+      std::printf("  %-100s %9.1f M %s/s\n", name.c_str(), 1e-6 * Median(limit.per_second),
                   limit.unit.c_str());
     }
     for (const Row& row : results.rows) {
       if (row.size_class != size.name) continue;
-      std::printf("  %-86s %9.4g [%.4g %.4g]", row.name.c_str(), Median(row.ns_per_key),
+      std::printf("  %-100s %9.4g [%.4g %.4g]", row.name.c_str(), Median(row.ns_per_key),
                   Quantile(row.ns_per_key, 0.25), Quantile(row.ns_per_key, 0.75));
       if (!row.share_of_limit.empty()) std::printf(" %5.2f", Median(row.share_of_limit));
       std::printf("\n");
     }
+  }
+}
+
+void PrintRatios(const Results& results) {
+  std::printf("\nTimes that a row takes over another's: median of the repetitions [least most]\n");
+  for (const Ratio& ratio : Ratios(results.rows)) {
+    const Case& to = ratio.to->point;
+    std::printf("  %-100s %9.2f [%.2f %.2f] over %s, %s%s\n", ratio.row->name.c_str(), ratio.median,
+                ratio.least, ratio.most, ratio.to->kind.c_str(), OperationName(to.operation).data(),
+                to.threads > 1 ? ", as many threads" : "");
   }
 }
 
@@ -60,6 +68,11 @@ void RequireWritable(const std::string& path) {
 }
 
 int Run(CommandLine& line) {
+  if (!line.calibration.empty()) {
+    const auto& most = line.suite.max_bytes;
+    (most ? Calibration::Measure(*most) : Calibration::Measure()).Save(line.calibration);
+    return 0;
+  }
   int rest = static_cast<int>(line.rest.size());
   line.rest.push_back(nullptr);
   benchmark::Initialize(&rest, line.rest.data());
@@ -80,15 +93,6 @@ int Run(CommandLine& line) {
   for (const auto& reporter : reporters) pointers.push_back(reporter.get());
 
   const Pinning pinning(line.processor);
-  if (!line.calibration.empty()) {
-    Progress progress(true);
-    Sampler sampler(line.suite.sample_seconds, pointers);
-    MeasureCalibration(line.suite.max_bytes.value_or(kCalibrateBytes),
-                       line.suite.repetitions.value_or(kCalibrateRepetitions), pinning, sampler,
-                       progress)
-        .Save(line.calibration);
-    return 0;
-  }
   Results results;
   {
     Progress progress(!line.list);
@@ -103,6 +107,7 @@ int Run(CommandLine& line) {
   for (auto& fact : line.context) results.context.push_back(std::move(fact));
   if (!line.out.empty()) WriteResults(line.out, results);
   if (table) PrintTable(results);
+  if (table && ComparesSpeeds(line.suite.mode)) PrintRatios(results);
   std::fprintf(stderr, "%zu rows in %.0f s%s%s\n", results.rows.size(), results.seconds,
                line.out.empty() ? "" : ", written to ", line.out.c_str());
   return results.refusals.empty() ? 0 : 1;

@@ -1,6 +1,9 @@
 #include "bench/suite/options.h"
 
+#include <algorithm>
 #include <charconv>
+#include <functional>
+#include <iterator>
 #include <stdexcept>
 #include <string_view>
 
@@ -11,6 +14,7 @@ constexpr double kQuickSeconds = 150;
 constexpr double kDefaultSeconds = 840;
 constexpr double kQuickSampleSeconds = 0.025;
 constexpr double kSampleSeconds = 0.05;
+constexpr uint64_t kPresetKeys[] = {100'000, 1'000'000, 10'000'000, 100'000'000};
 
 const char kUsage[] =
     R"(usage: tamis-bench [options] [flags of Google Benchmark]
@@ -19,10 +23,16 @@ beside the limits of the machine itself. Compare and draw the results with tamis
 
   --quick             the main points, in less than 3 minutes (default: less than 15)
   --full              all combinations; hours where the last-level cache is large
+  --preset NAME       quick, default, full, or one of two that measure lookups and builds of integers
+                      in bulk, on two threads and one key a call, at numbers of keys, with ratios:
+                      peers, the default kind beside other libraries; kinds, all kinds of tamis
   --out FILE          write the results, a JSON file for tamis-report
   --sizes NAMES       only these of L1,L2,LLC,memory,GPU (all sizes on a GPU)
+  --keys NUMBERS      filters for so many keys in place of sizes, such as 100000,10000000 (for the
+                      presets peers and kinds: 10^5 to 10^8 by tens, which takes 1.1 GiB)
   --max-bytes SIZE    no filter larger than that, such as 64M or 1G
-  --calibrate FILE    measure nothing but what tamis::Engine goes by, for Calibration::Load
+  --calibrate FILE    measure nothing but what tamis::Engine goes by, for Calibration::Load; with
+                      filters up to --max-bytes
   --pin CPU           stay on one processor while one thread is measured
   --help              this text, and the flags of Google Benchmark
 
@@ -37,6 +47,7 @@ Flags of Google Benchmark that mean something of their own here:
 TAMIS_BACKEND=NAME measures one backend in place of all. Examples:
   tamis-bench --quick --out a.json && tamis-report a.json -o a.html
   TAMIS_BACKEND=AVX2 tamis-bench --quick --out avx2.json && tamis-report a.json avx2.json -o b.html
+  tamis-bench --preset peers --keys 100000,10000000 --out peers.json
   tamis-bench --sizes L2 --benchmark_filter='split_block/contains/.*/hits:50/keys:u64'
 )";
 
@@ -68,17 +79,57 @@ uint64_t ParseNumber(std::string_view option, std::string_view value, std::strin
   return number << shift;
 }
 
+// Calls visit(part) for what is between commas.
+void ForEachPart(std::string_view value, const std::function<void(std::string_view)>& visit) {
+  for (;;) {
+    const size_t comma = value.find(',');
+    visit(value.substr(0, comma));
+    if (comma == std::string_view::npos) return;
+    value.remove_prefix(comma + 1);
+  }
+}
+
 std::vector<std::string> ParseSizes(std::string_view value) {
   std::vector<std::string> names;
-  for (std::string_view rest = value;;) {
-    const size_t comma = rest.find(',');
-    const std::string_view name = rest.substr(0, comma);
+  ForEachPart(value, [&](std::string_view name) {
     if (name != "L1" && name != "L2" && name != "LLC" && name != "memory" && name != kGpuSizes) {
       throw Wrong("--sizes", value, "L1, L2, LLC, memory and GPU, with commas between them");
     }
     names.emplace_back(name);
-    if (comma == std::string_view::npos) return names;
-    rest.remove_prefix(comma + 1);
+  });
+  return names;
+}
+
+std::vector<uint64_t> ParseKeys(std::string_view value) {
+  std::vector<uint64_t> keys;
+  ForEachPart(value, [&](std::string_view part) {
+    constexpr char kAllowed[] = "whole numbers from 10000 to 4000000000, with commas between them";
+    const uint64_t n = ParseNumber("--keys", part, kAllowed, 10'000);
+    if (n > 4'000'000'000) throw Wrong("--keys", part, kAllowed);
+    if (std::find(keys.begin(), keys.end(), n) == keys.end()) keys.push_back(n);
+  });
+  return keys;
+}
+
+Mode ParseMode(std::string_view value) {
+  for (const Mode mode : kModes) {
+    if (value == ModeName(mode)) return mode;
+  }
+  throw Wrong("--preset", value, "quick, default, full, peers and kinds");
+}
+
+// What follows from the mode, where no option says otherwise.
+void Complete(SuiteOptions& options) {
+  const bool quick = options.mode == Mode::kQuick;
+  // 0: --benchmark_min_time has the word.
+  if (options.sample_seconds > 0 && quick) options.sample_seconds = kQuickSampleSeconds;
+  options.budget_seconds = quick ? kQuickSeconds : kDefaultSeconds;
+  if (options.mode == Mode::kFull) options.budget_seconds = 0;
+  if (!options.keys.empty() && !options.sizes.empty()) {
+    throw std::invalid_argument("--keys and --sizes exclude each other");
+  }
+  if (ComparesSpeeds(options.mode) && options.keys.empty() && options.sizes.empty()) {
+    options.keys.assign(std::begin(kPresetKeys), std::end(kPresetKeys));
   }
 }
 
@@ -131,19 +182,6 @@ CommandLine ParseCommandLine(int argc, char** argv) {
   CommandLine line;
   line.rest.push_back(argv[0]);
   line.suite.sample_seconds = kSampleSeconds;
-  line.suite.budget_seconds = kDefaultSeconds;
-  for (int i = 1; i < argc; ++i) {  // first, for --benchmark_min_time has the last word
-    const std::string_view option = argv[i];
-    if (option == "--quick") {
-      line.suite.mode = Mode::kQuick;
-      line.suite.sample_seconds = kQuickSampleSeconds;
-      line.suite.budget_seconds = kQuickSeconds;
-    } else if (option == "--full") {
-      line.suite.mode = Mode::kFull;
-      line.suite.sample_seconds = kSampleSeconds;
-      line.suite.budget_seconds = 0;
-    }
-  }
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     const size_t equals = argument.find('=');
@@ -162,7 +200,11 @@ CommandLine ParseCommandLine(int argc, char** argv) {
     if (option == "--help") {
       line.help = true;
     } else if (option == "--quick" || option == "--full") {
-      continue;
+      line.suite.mode = ParseMode(option.substr(2));
+    } else if (option == "--preset") {
+      line.suite.mode = ParseMode(value());
+    } else if (option == "--keys") {
+      line.suite.keys = ParseKeys(value());
     } else if (option == "--out") {
       line.out = value();
     } else if (option == "--calibrate") {
@@ -179,6 +221,7 @@ CommandLine ParseCommandLine(int argc, char** argv) {
       throw std::invalid_argument("unknown option \"" + std::string(argument) + "\"");
     }
   }
+  Complete(line.suite);
   return line;
 }
 

@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "bench/suite/peers.h"
+#include "bench/workload.h"
 
 namespace tamis::bench {
 namespace {
@@ -79,7 +80,7 @@ class ArrowSplitBlock final : public Subject {
     filter_.reset();
     pool_.reset();
   }
-  uint64_t capacity() const override { return 8 * bytes_ / kPeerBitsPerKey; }
+  uint64_t capacity() const override { return 8 * bytes_ / kBitsPerKey; }
   uint64_t bytes() const override { return filter_->GetBitsetSize(); }
   std::optional<double> expected_fpr() const override { return std::nullopt; }
   std::span<const std::byte> contents() const override { return {}; }
@@ -90,7 +91,12 @@ class ArrowSplitBlock final : public Subject {
     filter_.emplace(&*pool_);
     filter_->Init(static_cast<uint32_t>(bytes_));
   }
-  void Insert(const Keys& keys, Way) override {
+  void Insert(const Keys& keys, Way way) override {
+    if (way.one_key) {
+      const auto* const values = reinterpret_cast<const int64_t*>(keys.data<uint64_t>());
+      for (size_t i = 0; i < keys.size(); ++i) filter_->InsertHash(filter_->Hash(values[i]));
+      return;
+    }
     uint64_t hashes[kBatch];
     ForEachBatch(keys, hashes, [&](size_t, int n) { filter_->InsertHashes(hashes, n); });
   }

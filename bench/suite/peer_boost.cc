@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "bench/suite/peers.h"
+#include "bench/workload.h"
 
 namespace tamis::bench {
 namespace {
@@ -40,7 +41,7 @@ class BoostBloom final : public Subject {
 
   void Open(std::pmr::memory_resource& memory, uint64_t bytes) override {
     filter_.emplace(8 * bytes, std::pmr::polymorphic_allocator<unsigned char>(&memory));
-    capacity_ = 8 * bytes / kPeerBitsPerKey;
+    capacity_ = 8 * bytes / kBitsPerKey;
   }
   void Close() override { filter_.reset(); }
   uint64_t capacity() const override { return capacity_; }
@@ -49,9 +50,13 @@ class BoostBloom final : public Subject {
   std::span<const std::byte> contents() const override { return {}; }
 
   void Clear() override { filter_->clear(); }
-  void Insert(const Keys& keys, Way) override {
+  void Insert(const Keys& keys, Way way) override {
     const uint64_t* const values = keys.data<uint64_t>();
-    filter_->insert(values, values + keys.size());
+    if (way.one_key) {
+      for (size_t i = 0; i < keys.size(); ++i) filter_->insert(values[i]);
+    } else {
+      filter_->insert(values, values + keys.size());
+    }
   }
   void Erase(const Keys&, Way) override { throw std::logic_error(kind() + " does not erase"); }
   void Ask(Operation operation, const Keys& keys, Way, Answers& answers) override {

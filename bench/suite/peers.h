@@ -8,9 +8,6 @@
 
 namespace tamis::bench {
 
-// Bloom filters have this many bits per key, as ours do in the suite.
-inline constexpr uint64_t kPeerBitsPerKey = 12;
-
 // Boost.Bloom's fast_multiblock32<8>, with its own hash and with the finalizer of MurmurHash3.
 std::unique_ptr<Subject> BoostSubject();
 std::unique_ptr<Subject> BoostMurmurSubject();

@@ -60,7 +60,7 @@ struct Refusal {
 using Context = std::vector<std::pair<std::string, std::string>>;
 
 struct Results {
-  std::string mode;  // "quick", "default" or "full"
+  std::string mode;  // ModeName
   double seconds = 0;
   Context context;
   Caches caches;

@@ -36,6 +36,7 @@ struct Answers {
 struct Way {
   const Backend* backend = nullptr;
   unsigned threads = 1;
+  bool one_key = false;  // insertion of integers, on one thread: one key a call
 };
 
 class Subject {

@@ -22,11 +22,7 @@ constexpr uint64_t kLimitReads = uint64_t{4} << 20;
 
 // The same in each run of one mode, if time allows.
 size_t MostRepetitions(Mode mode) {
-  return mode == Mode::kQuick ? 7 : mode == Mode::kDefault ? 9 : 11;
-}
-
-const char* ModeName(Mode mode) {
-  return mode == Mode::kQuick ? "quick" : mode == Mode::kDefault ? "default" : "full";
+  return mode == Mode::kQuick ? 7 : mode == Mode::kFull ? 11 : 9;
 }
 
 SizeLimits LimitsOf(const SuiteOptions& options) {
@@ -63,7 +59,7 @@ Suite::Suite(const SuiteOptions& options, const Pinning& pinning, Sampler& sampl
       start_ns_(NowNs(Time::kWall)) {
   backends_.push_back(&DefaultBackend());
   const char* const pinned = std::getenv("TAMIS_BACKEND");
-  if (pinned == nullptr || *pinned == '\0') {
+  if ((pinned == nullptr || *pinned == '\0') && !ComparesSpeeds(options.mode)) {
     for (const Backend& backend : Backends()) {
       if (backend.name != backends_[0]->name) backends_.push_back(&backend);
     }
@@ -78,19 +74,34 @@ Suite::Suite(const SuiteOptions& options, const Pinning& pinning, Sampler& sampl
   results_.caches = {caches.l1_data, caches.l2, caches.last_level};
   results_.memory_bytes = PhysicalMemory();
   results_.processors = pinning.processors();
-  for (const SizeClass& size : SizeClasses(results_.caches, LimitsOf(options))) {
-    const auto& names = options.sizes;
-    if (names.empty() || std::find(names.begin(), names.end(), size.name) != names.end()) {
-      results_.sizes.push_back(size);
-    }
-  }
-  if (options.sizes.empty() ||
-      std::find(options.sizes.begin(), options.sizes.end(), kGpuSizes) != options.sizes.end()) {
-    OpenDevice();
-  }
+  ChooseSizes();
 }
 
 Suite::~Suite() = default;
+
+void Suite::ChooseSizes() {
+  if (!options_.keys.empty()) {
+    results_.sizes =
+        SizesOfKeys(options_.keys, {.memory_bytes = options_.max_bytes.value_or(~uint64_t{0}),
+                                    .physical_memory = results_.memory_bytes});
+    if (results_.sizes.empty()) {
+      throw std::runtime_error(
+          "filters for so many keys are too large for this machine or --max-bytes");
+    }
+    if (results_.sizes.size() < options_.keys.size()) {
+      progress_.Say("some numbers of keys are left out, for their filters are too large");
+    }
+    return;
+  }
+  const auto& names = options_.sizes;
+  const auto chosen = [&](const std::string& name) {
+    return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const SizeClass& size : SizeClasses(results_.caches, LimitsOf(options_))) {
+    if (chosen(size.name)) results_.sizes.push_back(size);
+  }
+  if (chosen(kGpuSizes) && !ComparesSpeeds(options_.mode)) OpenDevice();
+}
 
 void Suite::OpenDevice() {
   try {
@@ -99,10 +110,10 @@ void Suite::OpenDevice() {
     progress_.Say(std::string("the GPU does not work: ") + error.what());
   }
   if (gpu_ != nullptr) {
-    gpu_plan_ = GpuPlanFor(options_.mode, gpu_->memory_bytes());
-    gpu_plan_.filter = options_.filter;
-    gpu_plan_.repetitions = options_.repetitions.value_or(gpu_plan_.repetitions);
-    std::erase_if(gpu_plan_.filter_bytes,
+    gpu_schedule_ = GpuScheduleFor(options_.mode, gpu_->memory_bytes());
+    gpu_schedule_.filter = options_.filter;
+    gpu_schedule_.repetitions = options_.repetitions.value_or(gpu_schedule_.repetitions);
+    std::erase_if(gpu_schedule_.filter_bytes,
                   [&](uint64_t bytes) { return bytes > options_.max_bytes.value_or(bytes); });
     return;
   }
@@ -115,7 +126,7 @@ void Suite::OpenDevice() {
   }
 }
 
-PlanInput Suite::Input() const {
+ScheduleInput Suite::Input() const {
   return {options_.mode, backends_, results_.processors, options_.filter};
 }
 
@@ -135,7 +146,7 @@ std::vector<std::string> Suite::CaseNames() const {
       }
     }
   }
-  const std::vector<std::string> gpu_names = GpuCaseNames(gpu_plan_);
+  const std::vector<std::string> gpu_names = GpuCaseNames(gpu_schedule_);
   names.insert(names.end(), gpu_names.begin(), gpu_names.end());
   return names;
 }
@@ -178,18 +189,19 @@ Results Suite::Run() {
   for (size_t i = 0; i < results_.sizes.size(); ++i) {
     any = any || !ContendersFor(results_.sizes[i], subjects_, Input()).empty();
   }
-  const bool any_on_gpu = !GpuCaseNames(gpu_plan_).empty();
+  const bool any_on_gpu = !GpuCaseNames(gpu_schedule_).empty();
   if (!any && !any_on_gpu && !results_.sizes.empty())
     throw std::runtime_error("nothing to measure matches \"" + options_.filter + "\"");
   for (const auto& subject : subjects_) {
-    if (!any) break;
+    if (!any || ComparesSpeeds(options_.mode)) break;
     progress_.Show("false positives of " + subject->kind(), -1);
     const std::vector<Accuracy> points = MeasureAccuracy(*subject, BestWay(*subject, 1));
     results_.accuracy.insert(results_.accuracy.end(), points.begin(), points.end());
   }
   for (const SizeClass& size : results_.sizes) {
     auto contenders = ContendersFor(size, subjects_, Input());
-    if (!contenders.empty()) turns_.emplace_back(size, std::move(contenders));
+    if (contenders.empty()) continue;
+    turns_.emplace_back(size, std::move(contenders), !ComparesSpeeds(options_.mode));
   }
   // Sizes take turns, too: what a neighbour does to the memory or a shared cache for minutes would
   // else fall on one of them.
@@ -199,7 +211,7 @@ Results Suite::Run() {
     for (Row& row : turns.rows) results_.rows.push_back(std::move(row));
   }
   turns_.clear();
-  if (any_on_gpu) MeasureGpu(*gpu_, gpu_plan_, progress_, results_);
+  if (any_on_gpu) MeasureGpu(*gpu_, gpu_schedule_, progress_, results_);
   if (results_.rows.empty()) {
     for (const auto& [name, value] : results_.context) {
       if (name == "gpu") throw std::runtime_error("nothing was measured; GPU: " + value);
@@ -282,7 +294,7 @@ void Suite::MeasureLimits(Turns& turns) {
 
 void Suite::Turn(Turns& turns, const Contender& contender, bool first) {
   Subject& subject = *contender.subject;
-  subject.Open(turns.arena(contender.huge_pages), turns.size.bytes);
+  subject.Open(turns.arena(contender.huge_pages), contender.bytes);
   if (contender.builds.empty()) {
     pinning_.PinTo(results_.processors);
     InsertIntegers(subject, *turns.keys, BestWay(subject, results_.processors));
@@ -313,7 +325,8 @@ void Suite::MeasureBuilds(Turns& turns, const Contender& contender) {
   for (const Case& c : contender.builds) {
     const double ns = Sample(turns, contender, c, n, [&] {
       subject.Clear();
-      return InsertIntegers(subject, *turns.keys, {c.backend, c.threads});
+      return InsertIntegers(subject, *turns.keys,
+                            {c.backend, c.threads, c.operation == Operation::kBuildOneKey});
     });
     AddSample(turns, contender, c, n, ns);
   }

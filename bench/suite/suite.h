@@ -12,21 +12,22 @@
 #include "bench/machine.h"
 #include "bench/suite/gpu.h"
 #include "bench/suite/keys.h"
-#include "bench/suite/plan.h"
 #include "bench/suite/progress.h"
 #include "bench/suite/results.h"
 #include "bench/suite/sampler.h"
+#include "bench/suite/schedule.h"
 #include "bench/suite/turns.h"
 
 namespace tamis::bench {
 
 struct SuiteOptions {
   Mode mode = Mode::kDefault;
-  std::string filter;                 // as PlanInput::filter
+  std::string filter;                 // as ScheduleInput::filter
   std::optional<size_t> repetitions;  // fixed, whatever the time
   double budget_seconds = 0;          // 0: none; repetitions are left out to stay within it
   double sample_seconds = 0;          // 0: as Google Benchmark's flag says
   std::vector<std::string> sizes;     // names of size classes; empty: all
+  std::vector<uint64_t> keys;         // numbers of them, in place of size classes; may be empty
   std::optional<uint64_t> max_bytes;  // of a filter
 };
 
@@ -45,7 +46,8 @@ class Suite {
   Results Run();
 
  private:
-  // Plans for the GPU, or says in the context why it is not measured.
+  void ChooseSizes();
+  // Makes the schedule of the GPU, or says in the context why it is not measured.
   void OpenDevice();
   void Verify();
   // One repetition of all that is measured at one size.
@@ -66,7 +68,7 @@ class Suite {
                 const std::function<double()>& iterate);
   double Elapsed() const;      // seconds
   double SecondsLeft() const;  // about; negative if there is no budget
-  PlanInput Input() const;
+  ScheduleInput Input() const;
   Way BestWay(const Subject& subject, unsigned threads) const;
 
   SuiteOptions options_;
@@ -78,7 +80,7 @@ class Suite {
   Results results_;
   std::deque<Turns> turns_;         // by size
   std::unique_ptr<GpuDevice> gpu_;  // nullptr if there is none
-  GpuPlan gpu_plan_;
+  GpuSchedule gpu_schedule_;
   double start_ns_;
 };
 

@@ -39,6 +39,7 @@ class TamisSubject final : public Subject {
         return reinserts_ || kErases<F>;
       case Operation::kOneKey:
       case Operation::kBuild:
+      case Operation::kBuildOneKey:
         return form == KeyForm::kU64;
       default:
         return true;
@@ -65,7 +66,14 @@ class TamisSubject final : public Subject {
   void Clear() override { filter_->Clear(); }
 
   void Insert(const Keys& keys, Way way) override {
-    if (way.threads == 1) {
+    if (way.one_key) {
+      F& filter = *filter_;
+      filter.set_backend(*way.backend);
+      const uint64_t* const values = keys.data<uint64_t>();
+      size_t done = 0;
+      for (size_t i = 0; i < keys.size(); ++i) done += filter.Insert(values[i]);
+      RequireAll(done, keys, "inserted");
+    } else if (way.threads == 1) {
       filter_->set_backend(*way.backend);
       RequireAll(filter_->Insert(keys), keys, "inserted");
     } else {

@@ -1,6 +1,7 @@
 #include "bench/suite/turns.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace tamis::bench {
@@ -14,22 +15,40 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr size_t kPlaces = 4;
 constexpr uint64_t kMaxPlaceBytes = 64 * kMiB;
 
+// What a filter of that size needs. Kinds differ in what they take for a key, and tell when asked
+// at about that size.
+uint64_t BytesFor(Subject& subject, const SizeClass& size) {
+  if (size.num_keys == 0) return size.bytes;
+  Arena arena(ArenaBytes(size.bytes));
+  subject.Open(arena, size.bytes);
+  const auto bytes = static_cast<double>(subject.bytes());
+  const auto keys = static_cast<double>(subject.capacity());
+  subject.Close();
+  if (keys == static_cast<double>(size.num_keys)) return size.bytes;
+  return static_cast<uint64_t>(std::ceil(static_cast<double>(size.num_keys) * bytes / keys));
+}
+
 }  // namespace
 
-Turns::Turns(const SizeClass& size_class, std::vector<Contender> all)
+Turns::Turns(const SizeClass& size_class, std::vector<Contender> all, bool strings)
     : size(size_class), contenders(std::move(all)) {
-  const size_t places = size.bytes <= kMaxPlaceBytes ? kPlaces : 1;
-  for (size_t i = 0; i < places; ++i) huge_places.emplace_back(ArenaBytes(size.bytes));
+  uint64_t most = size.bytes;
+  for (Contender& contender : contenders) {
+    contender.bytes = BytesFor(*contender.subject, size);
+    most = std::max(most, contender.bytes);
+  }
+  const size_t places = most <= kMaxPlaceBytes ? kPlaces : 1;
+  for (size_t i = 0; i < places; ++i) huge_places.emplace_back(ArenaBytes(most));
   uint64_t fewest = std::numeric_limits<uint64_t>::max();
   bool need_plain = false;
   for (const Contender& contender : contenders) {
-    contender.subject->Open(arena(true), size.bytes);
+    contender.subject->Open(arena(true), contender.bytes);
     fewest = std::min(fewest, contender.subject->capacity());
     contender.subject->Close();
     need_plain = need_plain || !contender.huge_pages;
   }
-  if (need_plain) plain.emplace(ArenaBytes(size.bytes), false);
-  keys.emplace(size.bytes, fewest);
+  if (need_plain) plain.emplace(ArenaBytes(most), false);
+  keys.emplace(size.bytes, fewest, strings);
   lines.emplace(size.bytes, num_lines());
   answers.emplace(keys->num_queries(KeyForm::kU64));
 }

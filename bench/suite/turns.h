@@ -13,8 +13,8 @@
 #include "bench/huge_memory.h"
 #include "bench/limits.h"
 #include "bench/suite/keys.h"
-#include "bench/suite/plan.h"
 #include "bench/suite/results.h"
+#include "bench/suite/schedule.h"
 
 namespace tamis::bench {
 
@@ -31,7 +31,8 @@ struct Turns {
     std::optional<double> expected;
   };
 
-  Turns(const SizeClass& size_class, std::vector<Contender> all);
+  // `strings`: whether they are among the keys.
+  Turns(const SizeClass& size_class, std::vector<Contender> all, bool strings);
 
   // The memory of this repetition.
   Arena& arena(bool huge_pages) {

@@ -38,6 +38,11 @@ void Follow(Subject& subject, Way way, Arena& arena, Trace& trace) {
     trace.contents.emplace_back(when,
                                 std::vector(subject.contents().begin(), subject.contents().end()));
   };
+  if (subject.Can(Operation::kBuildOneKey, KeyForm::kU64)) {
+    InsertIntegers(subject, keys, {way.backend, 1, true});
+    keep("filter that it builds one key a call");
+    subject.Clear();
+  }
   InsertIntegers(subject, keys, way);
   InsertStrings(subject, keys, way);
   keep("filter that it builds");

@@ -36,6 +36,18 @@ TEST(OptionsTest, ModesHaveTheirTimes) {
   EXPECT_EQ(Parse({"--full"}).suite.budget_seconds, 0);
 }
 
+TEST(OptionsTest, PresetsHaveTheirModesAndKeys) {
+  for (const Mode mode : kModes) {
+    const SuiteOptions suite = Parse({"--preset", std::string(ModeName(mode))}).suite;
+    EXPECT_EQ(suite.mode, mode);
+    EXPECT_EQ(suite.keys.size(), ComparesSpeeds(mode) ? 4u : 0u);
+  }
+  const std::vector<uint64_t> keys = {100'000, 2'000'000};
+  EXPECT_EQ(Parse({"--preset=peers", "--keys", "100000,2000000,100000"}).suite.keys, keys);
+  EXPECT_EQ(Parse({"--keys=100000,2000000"}).suite.keys, keys);
+  EXPECT_TRUE(Parse({"--preset=kinds", "--sizes=L2"}).suite.keys.empty());
+}
+
 TEST(OptionsTest, ReadsWhatItIsGiven) {
   const CommandLine line =
       Parse({"--out", "a.json", "--sizes=L1,memory", "--max-bytes", "64M", "--pin=1",
@@ -58,6 +70,7 @@ TEST(OptionsTest, LeavesOtherFlagsToGoogleBenchmark) {
   EXPECT_EQ(line.suite.sample_seconds, 0);
   ASSERT_EQ(line.rest.size(), 2u);
   EXPECT_STREQ(line.rest[1], "--benchmark_min_time=0.5");
+  EXPECT_GT(Parse({"--quick"}).suite.sample_seconds, 0);
 }
 
 TEST(OptionsTest, SaysWhatIsWrong) {
@@ -65,6 +78,13 @@ TEST(OptionsTest, SaysWhatIsWrong) {
   EXPECT_EQ(Error({"--out"}), "--out needs a value");
   EXPECT_EQ(Error({"--sizes", "L1,L9"}),
             "--sizes is \"L1,L9\"; allowed: L1, L2, LLC, memory and GPU, with commas between them");
+  EXPECT_EQ(Error({"--preset", "fast"}),
+            "--preset is \"fast\"; allowed: quick, default, full, peers and kinds");
+  EXPECT_EQ(Error({"--keys=20000", "--sizes=L1"}), "--keys and --sizes exclude each other");
+  for (const char* keys : {"", "9999", "1e6", "100000,", "4000000001"}) {
+    EXPECT_NE(Error({"--keys", keys}).find("allowed: whole numbers from 10000"), std::string::npos)
+        << keys;
+  }
   for (const char* size : {"", "0", "-1", "10", "64X", "99999999999G", "1.5M"}) {
     EXPECT_NE(Error({"--max-bytes", size}).find("allowed: 4096 bytes or more"), std::string::npos)
         << size;

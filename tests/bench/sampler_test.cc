@@ -1,13 +1,10 @@
-// Samples that Google Benchmark takes for the suite, and the calibration made of them.
+// Samples that Google Benchmark takes for the suite.
 #include "bench/suite/sampler.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-
-#include "bench/suite/calibrate.h"
-#include "tamis/backend.h"
+#include <string>
+#include <vector>
 
 namespace tamis::bench {
 namespace {
@@ -54,21 +51,6 @@ TEST(SamplerTest, GivesNanosecondsPerKeyOfWhatIterationsSay) {
   EXPECT_EQ(counter.runs[0].benchmark_name(), "a");
   EXPECT_EQ(counter.runs[1].benchmark_name(), "a");
   EXPECT_EQ(counter.runs[1].repetition_index, 1);
-}
-
-TEST(CalibrateTest, MeasuresEveryBackendAtEverySize) {
-  const Pinning pinning(std::nullopt);
-  Progress progress(false);
-  Sampler sampler(1e-5, {});
-  const Calibration calibration =
-      MeasureCalibration(uint64_t{1} << 20, 1, pinning, sampler, progress);
-  calibration.Validate();
-  EXPECT_EQ(calibration.points.size(), 4 * 2 * Backends().size());  // kinds, sizes
-  const auto path = std::filesystem::temp_directory_path() /
-                    ("tamis_calibrate_test_" + std::to_string(getpid()) + ".json");
-  calibration.Save(path);
-  EXPECT_EQ(Calibration::Load(path).points.size(), calibration.points.size());
-  std::filesystem::remove(path);
 }
 
 }  // namespace

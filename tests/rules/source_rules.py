@@ -40,7 +40,6 @@ ALLOWED = [
     # Seconds for every file that includes it.
     ("tools/command_line.cc", [STD, r"CLI/CLI\.hpp", r"tools/[\w/]+\.h"]),
     ("tools/", [STD, POSIX, r"nlohmann/\w+\.hpp", PUBLIC, r"tools/[\w/]+\.h"]),
-    ("bench/peer_boost.cc", [STD, r"boost/\w+\.hpp", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_boost.cc", [STD, r"boost/\w+\.hpp", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_xor.cc", [STD, r"binaryfusefilter\.h", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_arrow.cc", [STD, r"(arrow|parquet)/[\w/]+\.h", r"bench/[\w/]+\.h"]),

@@ -8,7 +8,8 @@ from . import validate
 
 SCHEMA_VERSION = 1
 SIZE_ORDER = ["L1", "L2", "LLC", "memory"]
-OPERATION_ORDER = ["contains", "select", "one_key", "insert", "build", "erase"]
+OPERATION_ORDER = ["contains", "select", "one_key", "insert", "build", "build_one_key",
+                   "erase"]
 
 
 class BadInput(Exception):

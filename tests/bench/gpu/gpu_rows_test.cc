@@ -65,26 +65,26 @@ class FakeDevice final : public GpuDevice {
   cudaStream_t stream_ = nullptr;
 };
 
-const GpuPlan kPlan = {.filter_bytes = {4 * kKiB, 64 * kKiB},
-                       .batch_keys = 3000,
-                       .host_batch_keys = 1000,
-                       .repetitions = 2,
-                       .filter = ""};
+const GpuSchedule kSchedule = {.filter_bytes = {4 * kKiB, 64 * kKiB},
+                               .batch_keys = 3000,
+                               .host_batch_keys = 1000,
+                               .repetitions = 2,
+                               .filter = ""};
 
-Results Measure(const cuda::FakeRuntime& runtime, const GpuPlan& plan, uint64_t wrong = 0,
+Results Measure(const cuda::FakeRuntime& runtime, const GpuSchedule& schedule, uint64_t wrong = 0,
                 uint64_t lost = 0) {
   Results results;
   Progress progress(false);
   FakeDevice device(runtime);
   device.wrong_keys = wrong;
   device.lost_keys = lost;
-  MeasureGpu(device, plan, progress, results);
+  MeasureGpu(device, schedule, progress, results);
   return results;
 }
 
 TEST(GpuRows, HaveTheirLimitsSharesAndRates) {
   cuda::FakeRuntime runtime;
-  const Results results = Measure(runtime, kPlan);
+  const Results results = Measure(runtime, kSchedule);
   EXPECT_TRUE(results.refusals.empty()) << results.refusals[0].what;
   ASSERT_EQ(results.sizes.size(), 2u);
   EXPECT_EQ(results.sizes[0].name, "GPU_4KiB");
@@ -102,9 +102,9 @@ TEST(GpuRows, HaveTheirLimitsSharesAndRates) {
     EXPECT_NEAR(row.ns_per_key[0], 1e6 / 3000, 1e-6);
     EXPECT_NEAR(row.share_of_limit[0], 0.25 / (1e6 / 3000), 1e-9);
   }
-  std::vector<std::string> planned = GpuCaseNames(kPlan);
+  std::vector<std::string> scheduled = GpuCaseNames(kSchedule);
   EXPECT_EQ(std::multiset(names.begin(), names.end()),
-            std::multiset(planned.begin(), planned.end()));
+            std::multiset(scheduled.begin(), scheduled.end()));
   EXPECT_EQ(names.size(), 2u * (6 + 7));
   std::set<std::string> limits;
   for (const Limit& limit : results.limits) {
@@ -120,22 +120,22 @@ TEST(GpuRows, HaveTheirLimitsSharesAndRates) {
 }
 
 TEST(GpuRows, AreChosenByName) {
-  GpuPlan plan = kPlan;
-  plan.filter = "split_block/contains/backend:CUDA:pinned/.*GPU_64KiB";
-  EXPECT_EQ(GpuCaseNames(plan),
+  GpuSchedule schedule = kSchedule;
+  schedule.filter = "split_block/contains/backend:CUDA:pinned/.*GPU_64KiB";
+  EXPECT_EQ(GpuCaseNames(schedule),
             (std::vector<std::string>{"split_block/contains/backend:CUDA:pinned/threads:1/"
                                       "size:GPU_64KiB/hits:50/keys:u64/huge_pages:on"}));
   cuda::FakeRuntime runtime;
-  EXPECT_EQ(Measure(runtime, plan).rows.size(), 1u);
+  EXPECT_EQ(Measure(runtime, schedule).rows.size(), 1u);
 }
 
 TEST(GpuRows, AreRefusedWhereAnswersAreWrong) {
   cuda::FakeRuntime runtime;
-  const Results other_keys = Measure(runtime, kPlan, 1);
+  const Results other_keys = Measure(runtime, kSchedule, 1);
   EXPECT_TRUE(other_keys.rows.empty());
   EXPECT_EQ(other_keys.refusals.size(), 2u);
   // Queries that should be hits and are none.
-  const Results lost = Measure(runtime, kPlan, 0, uint64_t{1} << 40);
+  const Results lost = Measure(runtime, kSchedule, 0, uint64_t{1} << 40);
   EXPECT_TRUE(lost.rows.empty());
   EXPECT_GE(lost.refusals.size(), 2u);
   EXPECT_NE(lost.refusals[0].what.find("not found"), std::string::npos) << lost.refusals[0].what;
@@ -145,21 +145,21 @@ TEST(GpuRows, AreRefusedWhereAnswersAreWrong) {
 // What was measured before a device is lost stays.
 TEST(GpuRows, SurviveTheLossOfTheDevice) {
   cuda::FakeRuntime runtime;
-  Measure(runtime, kPlan);
+  Measure(runtime, kSchedule);
   const uint64_t work = runtime.launches();
   runtime.FailWork(static_cast<int64_t>(2 * work), cuda::Status{719});
-  const Results results = Measure(runtime, kPlan);
+  const Results results = Measure(runtime, kSchedule);
   EXPECT_FALSE(results.refusals.empty());
   EXPECT_GT(results.rows.size(), 0u);
-  EXPECT_LT(results.rows.size(), GpuCaseNames(kPlan).size());
+  EXPECT_LT(results.rows.size(), GpuCaseNames(kSchedule).size());
 }
 
 TEST(GpuRows, SizesFitTheMemory) {
-  EXPECT_TRUE(GpuPlanFor(Mode::kQuick, kKiB).filter_bytes.empty());
-  EXPECT_EQ(GpuPlanFor(Mode::kQuick, uint64_t{80} << 30).filter_bytes.size(), 3u);
-  EXPECT_EQ(GpuPlanFor(Mode::kDefault, uint64_t{140} << 30).filter_bytes.back(),
+  EXPECT_TRUE(GpuScheduleFor(Mode::kQuick, kKiB).filter_bytes.empty());
+  EXPECT_EQ(GpuScheduleFor(Mode::kQuick, uint64_t{80} << 30).filter_bytes.size(), 3u);
+  EXPECT_EQ(GpuScheduleFor(Mode::kDefault, uint64_t{140} << 30).filter_bytes.back(),
             uint64_t{16} << 30);
-  EXPECT_EQ(GpuPlanFor(Mode::kFull, uint64_t{24} << 30).filter_bytes.back(), uint64_t{1} << 30);
+  EXPECT_EQ(GpuScheduleFor(Mode::kFull, uint64_t{24} << 30).filter_bytes.back(), uint64_t{1} << 30);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The axes, the size classes, and which points a run measures.
-#include "bench/suite/plan.h"
+#include "bench/suite/schedule.h"
 
 #include <gtest/gtest.h>
 
@@ -19,11 +19,12 @@ std::vector<const Backend*> AllBackends() {
   return backends;
 }
 
-std::vector<std::string> Names(Mode mode, const std::string& filter = "") {
+std::vector<std::string> Names(Mode mode, const std::string& filter = "",
+                               const std::vector<SizeClass>& sizes = SizeClasses(kCaches, {})) {
   const auto backends = AllBackends();
   const Subjects subjects = TamisSubjects();
   std::vector<std::string> names;
-  for (const SizeClass& size : SizeClasses(kCaches, {})) {
+  for (const SizeClass& size : sizes) {
     for (const Contender& contender : ContendersFor(size, subjects, {mode, backends, 4, filter})) {
       for (const auto* cases : {&contender.builds, &contender.others}) {
         for (const Case& c : *cases) {
@@ -70,8 +71,19 @@ TEST(SizeClassesTest, KeepToLimits) {
   EXPECT_EQ(sizes[3].bytes, 9 * kMiB);
 }
 
-TEST(PlanTest, NamesAreUniqueAndNameEveryAxis) {
-  for (const Mode mode : {Mode::kQuick, Mode::kDefault, Mode::kFull}) {
+TEST(SizeClassesTest, OfKeysHaveTheirNamesAndFit) {
+  const std::vector<uint64_t> keys = {100'000, 100'000'000};
+  const auto sizes = SizesOfKeys(keys, {});
+  ASSERT_EQ(sizes.size(), 2u);
+  EXPECT_EQ(sizes[0].name, "100000_keys");
+  EXPECT_EQ(sizes[0].bytes, 150'000u);
+  EXPECT_EQ(sizes[0].num_keys, 100'000u);
+  EXPECT_EQ(SizesOfKeys(keys, {.memory_bytes = 150'000}).size(), 1u);
+  EXPECT_EQ(SizesOfKeys(keys, {.physical_memory = 256 * kMiB}).size(), 1u);
+}
+
+TEST(ScheduleTest, NamesAreUniqueAndNameEveryAxis) {
+  for (const Mode mode : kModes) {
     const auto names = Names(mode);
     EXPECT_EQ(std::set(names.begin(), names.end()).size(), names.size());
     for (const std::string& name : names) {
@@ -82,7 +94,7 @@ TEST(PlanTest, NamesAreUniqueAndNameEveryAxis) {
   }
 }
 
-TEST(PlanTest, QuickIsPartOfDefaultAndThatOfFull) {
+TEST(ScheduleTest, QuickIsPartOfDefaultAndThatOfFull) {
   const auto quick = Names(Mode::kQuick), standard = Names(Mode::kDefault),
              full = Names(Mode::kFull);
   EXPECT_LT(quick.size(), standard.size());
@@ -93,7 +105,7 @@ TEST(PlanTest, QuickIsPartOfDefaultAndThatOfFull) {
   for (const std::string& name : quick) EXPECT_TRUE(most.contains(name)) << name;
 }
 
-TEST(PlanTest, QuickVariesEachAxis) {
+TEST(ScheduleTest, QuickVariesEachAxis) {
   const auto names = Names(Mode::kQuick);
   const auto has = [&](const std::string& part) {
     return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -112,7 +124,27 @@ TEST(PlanTest, QuickVariesEachAxis) {
   }
 }
 
-TEST(PlanTest, TheFilterChoosesByName) {
+TEST(ScheduleTest, SpeedsAreThoseOfTheDefaultBackendInBulkOnTwoThreadsAndOneKeyACall) {
+  const std::vector<uint64_t> keys = {100'000};
+  const std::string backend = "/backend:" + std::string(Backends().front().name);
+  const std::string rest = "/size:100000_keys";
+  EXPECT_EQ(
+      Names(Mode::kPeers, "", SizesOfKeys(keys, {})),
+      (std::vector<std::string>{
+          "split_block/build_one_key" + backend + "/threads:1" + rest + "/keys:u64/huge_pages:on",
+          "split_block/build" + backend + "/threads:2" + rest + "/keys:u64/huge_pages:on",
+          "split_block/build" + backend + "/threads:1" + rest + "/keys:u64/huge_pages:on",
+          "split_block/contains" + backend + "/threads:1" + rest +
+              "/hits:50/keys:u64/huge_pages:on",
+          "split_block/contains" + backend + "/threads:2" + rest +
+              "/hits:50/keys:u64/huge_pages:on",
+          "split_block/one_key" + backend + "/threads:1" + rest + "/hits:50/keys:u64/huge_pages:on",
+      }));
+  const auto kinds = Names(Mode::kKinds, "one_key/.*/hits:100", SizesOfKeys(keys, {}));
+  EXPECT_EQ(kinds.size(), TamisSubjects().size());
+}
+
+TEST(ScheduleTest, TheFilterChoosesByName) {
   const auto names = Names(Mode::kQuick, "/select/.*/size:L2/");
   EXPECT_FALSE(names.empty());
   for (const std::string& name : names) EXPECT_NE(name.find("/select/"), std::string::npos);
@@ -123,7 +155,7 @@ TEST(PlanTest, TheFilterChoosesByName) {
   EXPECT_THROW(Names(Mode::kQuick, "("), std::invalid_argument);
 }
 
-TEST(PlanTest, ThreadCountsAreThePowersOfTwoAndAll) {
+TEST(ScheduleTest, ThreadCountsAreThePowersOfTwoAndAll) {
   EXPECT_EQ(ThreadCounts(1), (std::vector<unsigned>{1}));
   EXPECT_EQ(ThreadCounts(2), (std::vector<unsigned>{1, 2}));
   EXPECT_EQ(ThreadCounts(6), (std::vector<unsigned>{1, 2, 4, 6}));

@@ -1,11 +1,12 @@
 // Which points on the axes a run measures.
-#ifndef TAMIS_BENCH_SUITE_PLAN_H_
-#define TAMIS_BENCH_SUITE_PLAN_H_
+#ifndef TAMIS_BENCH_SUITE_SCHEDULE_H_
+#define TAMIS_BENCH_SUITE_SCHEDULE_H_
 
 #include <optional>
 #include <regex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/suite/axes.h"
@@ -13,7 +14,16 @@
 
 namespace tamis::bench {
 
-enum class Mode : uint8_t { kQuick, kDefault, kFull };
+// The last two compare speeds on the default backend: of the default kind and the peers, and of all
+// kinds of this library.
+enum class Mode : uint8_t { kQuick, kDefault, kFull, kPeers, kKinds };
+inline constexpr Mode kModes[] = {Mode::kQuick, Mode::kDefault, Mode::kFull, Mode::kPeers,
+                                  Mode::kKinds};
+
+// "quick", "default", "full", "peers", "kinds".
+std::string_view ModeName(Mode mode) noexcept;
+
+constexpr bool ComparesSpeeds(Mode mode) { return mode == Mode::kPeers || mode == Mode::kKinds; }
 
 // A regular expression for the names of cases, which leaves out what does not match, or, if it
 // begins with "-", what does; an empty one leaves out nothing.
@@ -34,9 +44,10 @@ struct Contender {
   bool huge_pages = true;
   std::vector<Case> builds = {};  // the last leaves the filter for the others
   std::vector<Case> others = {};
+  uint64_t bytes = 0;  // of the filter
 };
 
-struct PlanInput {
+struct ScheduleInput {
   Mode mode = Mode::kDefault;
   std::span<const Backend* const> backends;  // the default one first
   unsigned processors = 1;
@@ -47,11 +58,12 @@ struct PlanInput {
 std::vector<unsigned> ThreadCounts(unsigned processors);
 
 // Quick and default runs vary one axis at a time around one point (one thread, half of the queries
-// hits, integers, huge pages, the default backend); a full run measures combinations. Contenders
+// hits, integers, huge pages, the default backend); a full run measures combinations. Those that
+// compare speeds look up and build integers in bulk, on two threads, and one key a call. Contenders
 // without a case are left out. Throws std::invalid_argument if the filter is no regular expression.
 std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subjects,
-                                     const PlanInput& input);
+                                     const ScheduleInput& input);
 
 }  // namespace tamis::bench
 
-#endif  // TAMIS_BENCH_SUITE_PLAN_H_
+#endif  // TAMIS_BENCH_SUITE_SCHEDULE_H_

@@ -1,4 +1,4 @@
-#include "bench/suite/plan.h"
+#include "bench/suite/schedule.h"
 
 #include <algorithm>
 #include <regex>
@@ -32,7 +32,7 @@ class CaseList {
 using enum Operation;
 
 // One axis at a time. `deep`: all operations on all backends, where a quick run has only lookups.
-void AddStar(const PlanInput& input, bool deep, CaseList& list) {
+void AddStar(const ScheduleInput& input, bool deep, CaseList& list) {
   const Case base{.backend = input.backends[0]};
   for (const Operation operation : {kContains, kSelect, kOneKey, kInsert, kErase}) {
     list.Add({.operation = operation, .backend = base.backend});
@@ -54,7 +54,7 @@ void AddStar(const PlanInput& input, bool deep, CaseList& list) {
   }
 }
 
-void AddProduct(const PlanInput& input, CaseList& list) {
+void AddProduct(const ScheduleInput& input, CaseList& list) {
   for (const Backend* const backend : input.backends) {
     for (const KeyForm form : {KeyForm::kU64, KeyForm::kString16, KeyForm::kUrl}) {
       for (const int hits : {0, 50, 100}) {
@@ -79,8 +79,28 @@ void AddFew(const Backend* backend, bool deep, CaseList& list) {
   for (const int hits : kHitPercents) list.Add({.backend = backend, .hit_percent = hits});
 }
 
+// What a run that compares speeds measures of one subject.
+void AddSpeeds(const ScheduleInput& input, Contender& contender) {
+  const Subject& subject = *contender.subject;
+  const Backend* const backend = subject.is_peer() ? nullptr : input.backends[0];
+  const bool two_threads = !subject.is_peer() && input.processors >= 2;
+  CaseList builds(subject), others(subject);
+  builds.Add({.operation = kBuildOneKey, .backend = backend});
+  if (two_threads) builds.Add({.operation = kBuild, .backend = backend, .threads = 2});
+  builds.Add({.operation = kBuild, .backend = backend});
+  others.Add({.backend = backend});
+  if (two_threads) others.Add({.backend = backend, .threads = 2});
+  for (const int hits : {50, 0, 100}) {
+    if (hits != 50 && input.mode == Mode::kPeers) continue;
+    others.Add({.backend = backend, .hit_percent = hits});
+    others.Add({.operation = kOneKey, .backend = backend, .hit_percent = hits});
+  }
+  contender.builds = builds.Take();
+  contender.others = others.Take();
+}
+
 // Builds, the default one last.
-std::vector<Case> Builds(const PlanInput& input, const Subject& subject, bool all_backends,
+std::vector<Case> Builds(const ScheduleInput& input, const Subject& subject, bool all_backends,
                          bool threads) {
   if (subject.is_peer()) return {{.operation = kBuild}};
   CaseList list(subject);
@@ -98,6 +118,11 @@ std::vector<Case> Builds(const PlanInput& input, const Subject& subject, bool al
 }
 
 }  // namespace
+
+std::string_view ModeName(Mode mode) noexcept {
+  constexpr std::string_view kNames[] = {"quick", "default", "full", "peers", "kinds"};
+  return kNames[static_cast<size_t>(mode)];
+}
 
 NameFilter::NameFilter(const std::string& filter) {
   if (filter.empty()) return;
@@ -122,7 +147,7 @@ std::vector<unsigned> ThreadCounts(unsigned processors) {
 }
 
 std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subjects,
-                                     const PlanInput& input) {
+                                     const ScheduleInput& input) {
   const bool in_l1 = size.name == "L1";
   const bool in_memory = size.name == "memory";
   const bool small = in_l1 || size.name == "L2";
@@ -136,6 +161,12 @@ std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subj
     if (subject->max_bytes() < size.bytes / 2) continue;
 
     Contender huge{.subject = subject.get()};
+    if (ComparesSpeeds(input.mode)) {
+      if (input.mode == Mode::kPeers ? !first && !peer : peer) continue;
+      AddSpeeds(input, huge);
+      contenders.push_back(std::move(huge));
+      continue;
+    }
     CaseList list(*subject);
     if (peer) {
       AddFew(nullptr, !quick, list);

@@ -1,0 +1,39 @@
+// Filters of a size class: as many bytes as it says, or for as many keys.
+#include "bench/suite/turns.h"
+
+#include <gtest/gtest.h>
+
+namespace tamis::bench {
+namespace {
+
+std::vector<Contender> All(const Subjects& subjects) {
+  std::vector<Contender> contenders;
+  for (const auto& subject : subjects) contenders.push_back({.subject = subject.get()});
+  return contenders;
+}
+
+TEST(TurnsTest, EachKindHasTheBytesOfItsSizeClass) {
+  const Subjects subjects = TamisSubjects();
+  const SizeClass size{"L2", uint64_t{1} << 20};
+  Turns turns(size, All(subjects), true);
+  for (const Contender& contender : turns.contenders) EXPECT_EQ(contender.bytes, size.bytes);
+  EXPECT_GT(turns.keys->Last(0, KeyForm::kUrl).size(), 0u);
+}
+
+TEST(TurnsTest, EachKindHasTheKeysThatAreGiven) {
+  constexpr uint64_t kKeys = 100'000;
+  const Subjects subjects = TamisSubjects();
+  const SizeClass size = SizesOfKeys(std::vector<uint64_t>{kKeys}, {}).front();
+  Turns turns(size, All(subjects), false);
+  for (const Contender& contender : turns.contenders) {
+    Subject& subject = *contender.subject;
+    subject.Open(turns.arena(true), contender.bytes);
+    EXPECT_NEAR(static_cast<double>(subject.capacity()), kKeys, 0.02 * kKeys) << subject.kind();
+    EXPECT_EQ(turns.keys->NumIntegers(subject.capacity(), true), subject.capacity());
+    subject.Close();
+  }
+  EXPECT_EQ(turns.keys->Last(0, KeyForm::kUrl).size(), 0u);
+}
+
+}  // namespace
+}  // namespace tamis::bench
