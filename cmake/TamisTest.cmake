@@ -5,7 +5,7 @@ include(GoogleTest)
 
 function(tamis_test name)
   add_executable(${name} ${ARGN})
-  tamis_flags(${name})
+  tamis_test_flags(${name})
   target_compile_definitions(${name} PRIVATE
     TAMIS_HAVE_SIMD=$<BOOL:${TAMIS_SIMD}>
     TAMIS_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden"
@@ -13,8 +13,9 @@ function(tamis_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE
     tamis::tamis xxHash::xxhash Threads::Threads GTest::gtest GTest::gtest_main)
+  tamis_test_headers(${name})
 
-  # A cross-built test lists its tests when ctest runs, not while building: the emulator is slow.
+  # A cross-built test lists its tests when ctest runs: only there it may have what runs it.
   set(mode POST_BUILD)
   if(CMAKE_CROSSCOMPILING)
     set(mode PRE_TEST)
@@ -25,4 +26,30 @@ function(tamis_test name)
     PROPERTIES TIMEOUT 300)
   gtest_discover_tests(${name} ${options} TEST_FILTER "*Slow*" TEST_LIST ${name}_SLOW_TESTS
     PROPERTIES TIMEOUT 1200 LABELS slow)
+endfunction()
+
+# In the tests' own code most of what -O3 brings is a longer build; the library they link has it.
+function(tamis_test_flags name)
+  tamis_flags(${name})
+  target_compile_options(${name} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
+endfunction()
+
+# Headers that most tests include, compiled once: none of ours, or a change there would rebuild all.
+# Not behind a launcher such as ccache, which by default does not cache what uses them.
+function(tamis_test_headers name)
+  if(CMAKE_CXX_COMPILER_LAUNCHER)
+    return()
+  endif()
+  set(shared tamis_test_headers)
+  if(NOT TARGET ${shared})
+    set(source ${PROJECT_BINARY_DIR}/test_headers.cc)
+    file(CONFIGURE OUTPUT ${source} CONTENT "")
+    add_library(${shared} OBJECT ${source})
+    tamis_test_flags(${shared})
+    target_compile_features(${shared} PRIVATE cxx_std_20)
+    target_link_libraries(${shared} PRIVATE GTest::gtest Threads::Threads)
+    target_precompile_headers(${shared} PRIVATE <gtest/gtest.h> <algorithm> <cmath> <cstring>
+      <filesystem> <functional> <limits> <numeric> <set> <span> <string> <thread> <vector>)
+  endif()
+  target_precompile_headers(${name} REUSE_FROM ${shared})
 endfunction()
