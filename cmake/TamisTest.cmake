@@ -1,7 +1,13 @@
-# tamis_test(<name> <sources>...): one GoogleTest binary; every TEST in it is a test of ctest.
+# tamis_test(<name> <sources>...): one GoogleTest binary. Where a process starts fast, every TEST in it
+# is a test of ctest; in an emulator or with a sanitizer the binary is cut into a few shards.
 #
 # A test is labelled `slow`, and can be left out with `ctest -LE slow`, if "Slow" is in its name.
 include(GoogleTest)
+
+set(TAMIS_TEST_SHARDS 0)
+if(CMAKE_CROSSCOMPILING_EMULATOR OR TAMIS_SANITIZE)
+  set(TAMIS_TEST_SHARDS 6)
+endif()
 
 function(tamis_test name)
   add_executable(${name} ${ARGN})
@@ -15,6 +21,13 @@ function(tamis_test name)
     tamis::tamis xxHash::xxhash Threads::Threads GTest::gtest GTest::gtest_main)
   tamis_test_headers(${name})
 
+  if(TAMIS_TEST_SHARDS)
+    tamis_test_shards(${name} all "-*Slow*")
+    add_test(NAME ${name}.slow COMMAND ${name} --gtest_filter=*Slow*)
+    set_tests_properties(${name}.slow PROPERTIES TIMEOUT 3600 COST 100 LABELS slow)
+    return()
+  endif()
+
   # A cross-built test lists its tests when ctest runs: only there it may have what runs it.
   set(mode POST_BUILD)
   if(CMAKE_CROSSCOMPILING)
@@ -25,7 +38,20 @@ function(tamis_test name)
   gtest_discover_tests(${name} ${options} TEST_FILTER "-*Slow*" TEST_LIST ${name}_TESTS
     PROPERTIES TIMEOUT 300)
   gtest_discover_tests(${name} ${options} TEST_FILTER "*Slow*" TEST_LIST ${name}_SLOW_TESTS
-    PROPERTIES TIMEOUT 1200 LABELS slow)
+    PROPERTIES TIMEOUT 1200 COST 100 LABELS slow)
+endfunction()
+
+# tamis_test_shards(<binary> <label> <filter> [<variable>=<value>...]): its tests that the filter of
+# GoogleTest selects, in tests of ctest that are called <binary>.<label>.<number>.
+function(tamis_test_shards name label filter)
+  math(EXPR last "${TAMIS_TEST_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    set(test ${name}.${label}.${shard})
+    add_test(NAME ${test} COMMAND ${name} --gtest_filter=${filter})
+    set(environment GTEST_TOTAL_SHARDS=${TAMIS_TEST_SHARDS} GTEST_SHARD_INDEX=${shard}
+      GTEST_BRIEF=1 ${ARGN})
+    set_tests_properties(${test} PROPERTIES TIMEOUT 1200 COST 10 ENVIRONMENT "${environment}")
+  endforeach()
 endfunction()
 
 # In the tests' own code most of what -O3 brings is a longer build; the library they link has it.
