@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bench/suite/gpu.h"
+#include "tamis/cuda/device_filter.h"
 #include "tamis/error.h"
 
 namespace tamis::bench {

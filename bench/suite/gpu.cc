@@ -10,6 +10,7 @@
 #include "bench/timing.h"
 #include "bench/workload.h"
 #include "tamis/cuckoo_filter.h"
+#include "tamis/cuda/device_filter.h"
 #include "tamis/cuda/host_pipeline.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"

@@ -12,7 +12,11 @@
 #include "bench/suite/progress.h"
 #include "bench/suite/results.h"
 #include "bench/suite/schedule.h"
-#include "tamis/cuda/device_filter.h"
+#include "tamis/cuda/status.h"
+
+namespace tamis::cuda {
+struct DeviceOptions;
+}
 
 namespace tamis::bench {
 

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 
-#include "tamis/cuckoo.h"
-
 namespace tamis {
+
+namespace cuckoo {
+struct Geometry;
+}  // namespace cuckoo
 
 // Limits of what the sizing functions accept.
 inline constexpr double kMinFpr = 1e-12;

@@ -6,6 +6,7 @@
 
 #include "bench/suite/gpu.h"
 #include "bench/workload.h"
+#include "tamis/cuda/device_filter.h"
 #include "tests/cuda/fake_runtime.h"
 
 namespace tamis::bench {
