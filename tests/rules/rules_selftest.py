@@ -18,14 +18,18 @@ CLEAN = {
     "core/include/tamis/key.h":
         "#ifndef TAMIS_KEY_H_\n#define TAMIS_KEY_H_\n\n#include <cstdint>\n"
         '#include "tamis/hd.h"\n#endif\n',
-    "core/src/key.cc": '#include "core/src/key.h"\n#include <sys/mman.h>\n#include <xxhash.h>\n',
+    "core/src/base/key.cc":
+        '#include "core/src/base/key.h"\n#include <sys/mman.h>\n#include <xxhash.h>\n',
+    "core/src/filters/key/key.cc":
+        '#include "core/src/filters/kind.h"\n#include "core/src/bulk/a.h"\n#include "tamis/keys.h"\n'
+        "auto k = FilterKind::kKey;\n",
     "simd/key.cc":
         '#define HWY_TARGET_INCLUDE "simd/key.cc"\n#include <hwy/foreach_target.h>\n'
         '#include "tamis/detail/kernels.h"\n#include "simd/key-inl.h"\n',
     "tools/command_line.cc": "#include <CLI/CLI.hpp>\n",
     "tools/main.cc": '#include "tamis/key.h"\n#include <tamis/key.h>\n',
     "bench/key_bench.cc": '#include <benchmark/benchmark.h>\n#include "tamis/detail/kernels.h"\n',
-    "tests/core/key_test.cc": '#include <gtest/gtest.h>\n#include "core/src/key.h"\n',
+    "tests/core/key_test.cc": '#include <gtest/gtest.h>\n#include "core/src/base/key.h"\n',
     "cuda/src/key.cu": '#include <cuda_runtime.h>\n#include "tamis/cuda/filter_ref.cuh"\n',
     "examples/key.cc": PROGRAM,
     "docs/page.md": "[Here](#a-title), [there](../README.md#tamis-1), `x[i](none)`\n# `A` title\n",
@@ -60,6 +64,16 @@ PLANTED = [
     ("includes", "tests/core/a_test.cc", '#include "tamis/cuda/filter_ref.cuh"\n'),
     ("includes", "examples/a.cc", '#include "tamis/detail/kernels.h"\n'),
     ("includes", "examples/a.cc", '#include "examples/key.h"\n'),
+    ("rooms", "core/src/a.cc", "int a;\n"),
+    ("rooms", "core/src/attic/a.cc", "int a;\n"),
+    ("rooms", "core/src/file/a.cc", '#include "tamis/split_block.h"\n'),
+    ("rooms", "core/src/file/a.cc", '#include "core/src/filters/kind.h"\n'),
+    ("rooms", "core/src/base/a.h", '#include "core/src/bulk/a.h"\n'),
+    ("rooms", "core/src/filters/key/a.cc", '#include "tamis/engine.h"\n'),
+    ("rooms", "core/src/filters/key/a.cc", '#include "core/src/filters/other/a.h"\n'),
+    ("rooms", "core/include/tamis/hash.h", '#include "tamis/keys.h"\n'),
+    ("kinds", "core/src/engine/a.cc", "auto k = FilterKind::kKey;\n"),
+    ("kinds", "tools/a.cc", "auto k = tamis::FilterKind::kKey;\n"),
     ("target_include", "simd/a.cc", '#define HWY_TARGET_INCLUDE "simd/key.cc"\n'),
     ("target_include", "simd/a.cc", '#include "hwy/foreach_target.h"\n'),
     ("guards", "core/include/tamis/a.h", "#ifndef TAMIS_B_H_\n#define TAMIS_B_H_\n#endif\n"),

@@ -53,6 +53,27 @@ BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(rf"{BLOCK.pattern}|`[^`\n]*`", BLOCK.flags)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+# The rooms of core, and which others each may include, itself aside: arrows point down.
+ROOMS = {
+    "base": [],
+    "backend": ["base"],
+    "bulk": ["backend", "base"],
+    "file": ["backend", "base"],
+    "filters": ["bulk", "file", "backend", "base"],
+    "engine": ["filters", "bulk", "file", "backend", "base"],
+    "advisor": ["engine", "filters", "bulk", "file", "backend", "base"],
+}
+# The room of a public header, by its name below tamis/: the first pattern that matches.
+PUBLIC_ROOMS = [
+    (r"tamis", None),  # the umbrella
+    (r"error|hash|hd|memory|units|version|detail/storage", "base"),
+    (r"backend|detail/(batch|change|kernels|\w+_kernels)", "backend"),
+    (r"keys", "bulk"),
+    (r"file", "file"),
+    (r"engine|build|calibration", "engine"),
+    (r"plan", "advisor"),
+    (r".*", "filters"),
+]
 # The library prints nothing, so it has no streams to print to.
 LIBRARY_FORBIDDEN = {"iostream", "print"}
 
@@ -106,6 +127,52 @@ def check_includes(root):
             problem = include_violation(name, match[1])
             if problem:
                 yield f"{name}:{line_of(text, match.start())}: {match[1]} {problem}"
+
+
+def room_of(name):
+    """The room of a source of core, or of a header by the name that includes give it."""
+    source = re.match(r"core/src/(\w+)/", name)
+    if source:
+        return source[1]
+    header = re.fullmatch(r"(?:core/include/)?tamis/(?!cuda/)([\w/]+)\.h", name)
+    if header:
+        return next(room for pattern, room in PUBLIC_ROOMS if re.fullmatch(pattern, header[1]))
+    return None
+
+
+def check_rooms(root):
+    """Includes between the rooms of core point down, and no kind of filter includes another's."""
+    for name in sources(root):
+        room = room_of(name)
+        if re.fullmatch(r"core/src/[^/]+", name):
+            yield f"{name}: is in no room"
+        if room is None or not name.startswith("core/"):
+            continue
+        if room not in ROOMS:
+            yield f"{name}: {room} is no room"
+            continue
+        kind = re.match(r"core/src/filters/(\w+)/", name)
+        text = read(root, name)
+        for match in INCLUDE.finditer(text):
+            other = room_of(match[1])
+            where = f"{name}:{line_of(text, match.start())}"
+            if other is not None and other != room and other not in ROOMS[room]:
+                yield f"{where}: {match[1]} is in {other}, which {room} may not include"
+            other_kind = re.match(r"core/src/filters/(\w+)/", match[1])
+            if kind and other_kind and kind[1] != other_kind[1]:
+                yield f"{where}: {match[1]} is of another kind of filter"
+
+
+def check_kinds(root):
+    """What is true of all kinds goes through their table; what is true of one is in its folder."""
+    for name in sources(root):
+        if not name.startswith(("core/src/", "tools/", "bench/")):
+            continue
+        if re.match(r"core/src/filters/\w+/", name):
+            continue
+        for number, line in enumerate(read(root, name).split("\n"), 1):
+            if re.search(r"\bFilterKind::k[A-Z]", line):
+                yield f"{name}:{number}: names a kind of filter: {line.strip()}"
 
 
 def check_target_include(root):
@@ -200,6 +267,8 @@ def check_page_code(root):
 
 RULES = {
     "includes": check_includes,
+    "rooms": check_rooms,
+    "kinds": check_kinds,
     "target_include": check_target_include,
     "guards": check_guards,
     "ascii": check_ascii,

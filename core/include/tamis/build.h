@@ -14,8 +14,8 @@
 
 namespace tamis {
 
-// Calls visit(keys) for batches of keys, of any sizes and forms; the same keys in each call of its
-// own, in any order.
+// Calls visit(keys) for batches of keys, of any sizes and forms. It is called twice, and must hand
+// out the same keys both times, in any order.
 using RepeatableSource = std::function<void(const std::function<void(Keys)>& visit)>;
 
 // Builds a filter of kind F, such as SplitBlockBloomFilter, from all keys of a source, duplicates

@@ -24,13 +24,15 @@ struct CostPoint {
 };
 
 struct Calibration {
+  static constexpr const char* kNotMeasured = "default";
+
   std::string machine = "default";  // what it was measured on, for people
   double thread_start_us = 20;      // until one more thread works on a call, in [0, 1e6]
   double thread_efficiency = 0.9;   // what each thread beyond the first adds, in (0, 1]
   // Of a GPU: until it works on a call, in [0, 1e6], and 10^9 bytes per second at which filters are
-  // copied to it, in (0, 1e6]. Measured on `device`; "default": nothing was, and these are
+  // copied to it, in (0, 1e6]. Measured on `device`; kNotMeasured: nothing was, and these are
   // estimates for a bus of the fourth generation.
-  std::string device = "default";
+  std::string device = kNotMeasured;
   double device_start_us = 40;
   double upload_gb_per_s = 12;
   std::vector<CostPoint> points;  // of each backend and kind ascending in filter_bytes

@@ -1,7 +1,7 @@
 // Which counters of a block a hash owns, and how they count.
 //
-// The layout of the split-block filter with a counter of 4 bits in place of each other bit: a block
-// is one cache line of eight words of 64 bits, with 16 counters in each, one of which a key owns
+// As the split-block filter, with counters of 4 bits: where a word of that has 32 bits, one of which
+// a key owns, a word of this has 16 counters. A block is one cache line of eight words of 64 bits
 // (after Fan, Cao, Almeida and Broder, "Summary Cache", 2000, whose counters are not in blocks).
 // Every backend calls or mirrors this header; a change here is a format change.
 #ifndef TAMIS_COUNTING_H_

@@ -119,10 +119,10 @@ std::string AdviceForNothing(const FilterPlan& plan) {
     for (const PlanCandidate& candidate : plan.filters) {
       if (candidate.kind != fast.kind || !LacksMemoryAlone(candidate)) continue;
       if (plan.needs.max_bytes < 32) continue;
-      text +=
-          std::string(" A ") + fast.name + " filter of " + LimitText(plan) + " would have " +
-          ShortPercentText(FilterFpr(fast.kind, static_cast<double>(plan.keys), plan.needs.max_bytes)) +
-          " false positives.";
+      text += std::string(" A ") + fast.name + " filter of " + LimitText(plan) + " would have " +
+              ShortPercentText(
+                  FilterFpr(fast.kind, static_cast<double>(plan.keys), plan.needs.max_bytes)) +
+              " false positives.";
     }
     return text;
   }

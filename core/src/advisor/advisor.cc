@@ -50,10 +50,13 @@ class Advisor {
   std::vector<PlanCandidate> Filters() const {
     std::vector<PlanCandidate> filters;
     for (const FilterKindInfo& kind : FilterKinds()) {
-      if (!kind.has_layers) filters.push_back(FilterOf(kind.kind));
+      if (kind.has_layers) {
+        filters.push_back(Layered(kind, FilterKinds().front().kind));
+        filters.push_back(Layered(kind, SmallestErasableLayer()));
+      } else {
+        filters.push_back(FilterOf(kind.kind));
+      }
     }
-    filters.push_back(Scalable(FilterKinds().front().kind));
-    filters.push_back(Scalable(SmallestErasableLayer()));
     return filters;
   }
 
@@ -151,9 +154,9 @@ class Advisor {
     });
   }
 
-  PlanCandidate Scalable(FilterKind layers) const {
-    const std::string name = std::string("scalable ") + FilterKindName(layers);
-    return Make(name, FilterKind::kScalable, [&](PlanCandidate& candidate) {
+  PlanCandidate Layered(const FilterKindInfo& kind, FilterKind layers) const {
+    const std::string name = std::string(kind.name) + " " + FilterKindName(layers);
+    return Make(name, kind.kind, [&](PlanCandidate& candidate) {
       candidate.layers = layers;
       candidate.can = {.erase = KindInfo(layers).can.erase, .grow = true};
       Size(layers, FirstLayerFpr(), candidate);

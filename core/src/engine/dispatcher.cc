@@ -10,7 +10,6 @@
 #include <thread>
 
 #include "core/src/bulk/regions.h"
-#include "core/src/engine/calibration/calibration_fields.h"
 #include "core/src/filters/kinds.h"
 #include "tamis/error.h"
 #include "tamis/units.h"
@@ -269,7 +268,8 @@ std::string Dispatcher::Reason(const Plan& plan) const {
   const auto on_device = [](const PlanStep& step) { return step.on_device; };
   if (on_device(plan.chosen) ||
       std::any_of(plan.alternatives.begin(), plan.alternatives.end(), on_device)) {
-    reason += "; of the GPU: " + (device_ == kNoDevice ? "defaults, not measured" : device_);
+    reason += "; of the GPU: " +
+              (device_ == Calibration::kNotMeasured ? "defaults, not measured" : device_);
   }
   return reason + ").";
 }

@@ -12,9 +12,6 @@ namespace tamis::detail {
 
 inline constexpr uint64_t kMaxFilterBytes = uint64_t{1} << 53;  // to which a double counts exactly
 
-// Calibration::device where nothing was measured.
-inline constexpr const char* kNoDevice = "default";
-
 template <typename Owner>
 struct Figure {
   const char* name;
