@@ -1,9 +1,9 @@
 // Which counters of a block a hash owns, and how they count.
 //
-// As the split-block filter, with counters of 4 bits: where a word of that has 32 bits, one of which
-// a key owns, a word of this has 16 counters. A block is one cache line of eight words of 64 bits
-// (after Fan, Cao, Almeida and Broder, "Summary Cache", 2000, whose counters are not in blocks).
-// Every backend calls or mirrors this header; a change here is a format change.
+// As the split-block filter, with counters of 4 bits: where a word of that has 32 bits, one of
+// which a key owns, a word of this has 16 counters. A block is one cache line of eight words of 64
+// bits (after Fan, Cao, Almeida and Broder, "Summary Cache", 2000, whose counters are not in
+// blocks). Every backend calls or mirrors this header; a change here is a format change.
 #ifndef TAMIS_COUNTING_H_
 #define TAMIS_COUNTING_H_
 

@@ -67,8 +67,7 @@ class SplitBlockBloomFilter final : public detail::FilterBase {
   TAMIS_ONE_KEY bool InsertHash(uint64_t hash) noexcept {
     if (storage_.read_only()) return false;
     detail::SplitBlockInsertOne(backend_->kernels->split_block, words(), num_blocks_, hash);
-    ++inserted_;
-    Changed();
+    ++inserted_;  // which counts as a change
     return true;
   }
 

@@ -16,11 +16,13 @@ struct FilterAccess {
   struct Version {
     uint64_t identity;
     uint64_t changes;
+    uint64_t inserted;
 
     friend bool operator==(const Version&, const Version&) = default;
   };
   static Version VersionOf(const Filter& filter) noexcept {
-    return {Base(filter).identity_, Base(filter).changes_};
+    const FilterBase& base = Base(filter);
+    return {base.identity_, base.changes_, base.inserted_};
   }
 
   // Throws Error(kReadOnly).

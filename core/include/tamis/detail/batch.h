@@ -29,8 +29,12 @@ struct KeyHasher {
                                                : hash::Xxh64Start(spec.seed)) {}
 
   TAMIS_HD uint64_t operator()(uint64_t value) const {
-    if (source == Source::kXxh3) return hash::Xxh3(value, seed_term);
-    if (source == Source::kXxh64) return hash::Xxh64(value, seed_term);
+    if (source == Source::kXxh3) [[likely]] {
+      return hash::Xxh3(value, seed_term);
+    }
+    if (source == Source::kXxh64) [[likely]] {
+      return hash::Xxh64(value, seed_term);
+    }
     return value;
   }
 };

@@ -35,6 +35,7 @@ class FilterBase : public Filter {
   void RequireWritable() const;
 
   // To be called by whatever changes the contents: copies of them elsewhere are then out of date.
+  // What only adds to inserted_ is seen without: one store less for one key.
   TAMIS_HD void Changed() noexcept { ++changes_; }
 
   // `bits` has BitmapWords(batch.n) words.
