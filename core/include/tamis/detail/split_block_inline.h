@@ -59,9 +59,11 @@ TAMIS_ONE_KEY bool SplitBlockContainsOne(const SplitBlockKernels&, const uint32_
          0;
 #else
   const BlockVector missing = bits & ~block;
-  uint64_t quads[4];
-  std::memcpy(quads, &missing, sizeof(quads));
-  return (quads[0] | quads[1] | quads[2] | quads[3]) == 0;
+  using Half [[gnu::vector_size(16)]] = uint64_t;
+  Half halves[2];  // as vectors: words would go through memory
+  std::memcpy(halves, &missing, sizeof(halves));
+  const Half any = halves[0] | halves[1];
+  return (any[0] | any[1]) == 0;
 #endif
 }
 
