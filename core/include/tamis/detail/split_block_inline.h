@@ -3,9 +3,8 @@
 //
 // What a compiler makes of the loop over eight words without such vectors is four times slower than
 // a call through the table (bench/NOTES.md); with them, the call costs more than the work. Which of
-// both a file gets depends on what it is compiled for, so functions that contain either are inlined
-// up to their caller, and have a name of their own for each choice, for those that are called
-// through pointers: files that are compiled for different processors can be linked together.
+// both a file gets depends on what it is compiled for, so functions that contain either are
+// TAMIS_INLINE, up to the user's: files compiled for different processors can be linked together.
 #ifndef TAMIS_DETAIL_SPLIT_BLOCK_INLINE_H_
 #define TAMIS_DETAIL_SPLIT_BLOCK_INLINE_H_
 
@@ -16,29 +15,21 @@
 #include "tamis/hd.h"
 #include "tamis/split_block.h"
 
-#if defined(__GNUC__) && defined(__AVX512VL__) && !defined(__CUDACC__)
-#define TAMIS_ONE_KEY_TAG "avx512"
-#elif defined(__GNUC__) && defined(__AVX2__) && !defined(__CUDACC__)
-#define TAMIS_ONE_KEY_TAG "avx2"
-#elif defined(__GNUC__) && defined(__ARM_NEON) && !defined(__CUDACC__)
-#define TAMIS_ONE_KEY_TAG "neon"
-#endif
-
-#ifdef TAMIS_ONE_KEY_TAG
-#define TAMIS_ONE_KEY inline __attribute__((always_inline, abi_tag(TAMIS_ONE_KEY_TAG)))
+#if defined(__GNUC__) && (defined(__AVX2__) || defined(__ARM_NEON)) && !defined(__CUDACC__)
+#define TAMIS_BLOCK_VECTORS 1
 #else
-#define TAMIS_ONE_KEY TAMIS_HD
+#define TAMIS_BLOCK_VECTORS 0
 #endif
 
 namespace tamis::detail {
 
-#ifdef TAMIS_ONE_KEY_TAG
+#if TAMIS_BLOCK_VECTORS
 
 // The eight words of a block, by the vector extensions of g++ and clang.
 using BlockVector [[gnu::vector_size(32)]] = uint32_t;
 
 // The bit that a hash owns in each word: split_block::WordBit.
-TAMIS_ONE_KEY BlockVector BlockBits(uint64_t hash) {
+TAMIS_INLINE BlockVector BlockBits(uint64_t hash) {
   constexpr BlockVector kSalts = {split_block::Salt(0), split_block::Salt(1), split_block::Salt(2),
                                   split_block::Salt(3), split_block::Salt(4), split_block::Salt(5),
                                   split_block::Salt(6), split_block::Salt(7)};
@@ -46,8 +37,8 @@ TAMIS_ONE_KEY BlockVector BlockBits(uint64_t hash) {
   return kOnes << ((static_cast<uint32_t>(hash) * kSalts) >> 27);
 }
 
-TAMIS_ONE_KEY bool SplitBlockContainsOne(const SplitBlockKernels&, const uint32_t* words,
-                                         uint64_t num_blocks, uint64_t hash) {
+TAMIS_INLINE bool SplitBlockContainsOne(const SplitBlockKernels&, const uint32_t* words,
+                                        uint64_t num_blocks, uint64_t hash) {
   const uint32_t* const at =
       words + split_block::kWords * split_block::BlockIndex(hash, num_blocks);
   BlockVector block;
@@ -67,8 +58,8 @@ TAMIS_ONE_KEY bool SplitBlockContainsOne(const SplitBlockKernels&, const uint32_
 #endif
 }
 
-TAMIS_ONE_KEY void SplitBlockInsertOne(const SplitBlockKernels&, uint32_t* words,
-                                       uint64_t num_blocks, uint64_t hash) {
+TAMIS_INLINE void SplitBlockInsertOne(const SplitBlockKernels&, uint32_t* words,
+                                      uint64_t num_blocks, uint64_t hash) {
   uint32_t* const at = words + split_block::kWords * split_block::BlockIndex(hash, num_blocks);
   BlockVector block;
   std::memcpy(&block, at, sizeof(block));
@@ -78,13 +69,13 @@ TAMIS_ONE_KEY void SplitBlockInsertOne(const SplitBlockKernels&, uint32_t* words
 
 #else
 
-TAMIS_ONE_KEY bool SplitBlockContainsOne(const SplitBlockKernels& kernels, const uint32_t* words,
-                                         uint64_t num_blocks, uint64_t hash) {
+TAMIS_INLINE bool SplitBlockContainsOne(const SplitBlockKernels& kernels, const uint32_t* words,
+                                        uint64_t num_blocks, uint64_t hash) {
   return kernels.contains_one(words, num_blocks, hash);
 }
 
-TAMIS_ONE_KEY void SplitBlockInsertOne(const SplitBlockKernels& kernels, uint32_t* words,
-                                       uint64_t num_blocks, uint64_t hash) {
+TAMIS_INLINE void SplitBlockInsertOne(const SplitBlockKernels& kernels, uint32_t* words,
+                                      uint64_t num_blocks, uint64_t hash) {
   kernels.insert_one(words, num_blocks, hash);
 }
 
