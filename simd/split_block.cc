@@ -22,7 +22,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 namespace sb = split_block;
 
-// One block, in one vector or two.
+// One block, in one vector or two. Those of a view may begin at any multiple of 4 bytes, so they
+// are loaded and stored as not aligned, which with AVX2 and later costs aligned ones nothing.
 using DBlock = hn::CappedTag<uint32_t, sb::kWords>;
 using VBlock = hn::Vec<DBlock>;
 
@@ -41,9 +42,9 @@ HWY_INLINE hn::Vec<D> WordBits(D d, hn::Vec<D> hash, const uint32_t* HWY_RESTRIC
 HWY_INLINE hn::Mask<DBlock> PresentLanes(const uint32_t* HWY_RESTRICT block, uint64_t h) {
   const DBlock d;
   const VBlock hash = hn::Set(d, static_cast<uint32_t>(h));
-  auto all = hn::TestBit(hn::Load(d, block), WordBits(d, hash, kSalts));
+  auto all = hn::TestBit(hn::LoadU(d, block), WordBits(d, hash, kSalts));
   for (size_t w = hn::Lanes(d); w < sb::kWords; w += hn::Lanes(d)) {
-    all = hn::And(all, hn::TestBit(hn::Load(d, block + w), WordBits(d, hash, kSalts + w)));
+    all = hn::And(all, hn::TestBit(hn::LoadU(d, block + w), WordBits(d, hash, kSalts + w)));
   }
   return all;
 }
@@ -52,7 +53,7 @@ HWY_INLINE void SetBits(uint32_t* HWY_RESTRICT block, uint64_t h) {
   const DBlock d;
   const VBlock hash = hn::Set(d, static_cast<uint32_t>(h));
   for (size_t w = 0; w < sb::kWords; w += hn::Lanes(d)) {
-    hn::Store(hn::Or(hn::Load(d, block + w), WordBits(d, hash, kSalts + w)), d, block + w);
+    hn::StoreU(hn::Or(hn::LoadU(d, block + w), WordBits(d, hash, kSalts + w)), d, block + w);
   }
 }
 
@@ -81,7 +82,7 @@ HWY_INLINE void ProbeStep(const char* filter, const uint64_t* HWY_RESTRICT hashe
   const DBlock d_block;
   const V32 all_hashes = hn::Load(d, reinterpret_cast<const uint32_t*>(hashes));
   const auto block = [&](size_t i) HWY_ATTR {
-    return hn::Load(d_block, reinterpret_cast<const uint32_t*>(filter + offsets[i]));
+    return hn::LoadU(d_block, reinterpret_cast<const uint32_t*>(filter + offsets[i]));
   };
   TAMIS_UNROLL
   for (size_t i = 0; i < kStep; i += 2) {

@@ -50,21 +50,21 @@ class SplitBlockBloomFilter final : public detail::FilterBase {
   using Filter::Insert;
 
   // One key. Integers are keys by their value widened to 64 bits (see Keys).
-  TAMIS_ONE_KEY bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
-  TAMIS_ONE_KEY bool Contains(std::string_view key) const noexcept {
+  TAMIS_INLINE bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
+  TAMIS_INLINE bool Contains(std::string_view key) const noexcept {
     return ContainsHash(HashBytes(key, hash_));
   }
-  TAMIS_ONE_KEY bool ContainsHash(uint64_t hash) const noexcept {
+  TAMIS_INLINE bool ContainsHash(uint64_t hash) const noexcept {
     return detail::SplitBlockContainsOne(backend_->kernels->split_block, words(), num_blocks_,
                                          hash);
   }
 
   // One key. Returns true, or false if the filter is read_only().
-  TAMIS_ONE_KEY bool Insert(uint64_t key) noexcept { return InsertHash(hasher_(key)); }
-  TAMIS_ONE_KEY bool Insert(std::string_view key) noexcept {
+  TAMIS_INLINE bool Insert(uint64_t key) noexcept { return InsertHash(hasher_(key)); }
+  TAMIS_INLINE bool Insert(std::string_view key) noexcept {
     return InsertHash(HashBytes(key, hash_));
   }
-  TAMIS_ONE_KEY bool InsertHash(uint64_t hash) noexcept {
+  TAMIS_INLINE bool InsertHash(uint64_t hash) noexcept {
     if (storage_.read_only()) return false;
     detail::SplitBlockInsertOne(backend_->kernels->split_block, words(), num_blocks_, hash);
     ++inserted_;  // which counts as a change

@@ -40,11 +40,11 @@ class ConstSplitBlockView {
   }
 
   // As the functions of SplitBlockBloomFilter of these names.
-  TAMIS_ONE_KEY bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
-  TAMIS_ONE_KEY bool Contains(std::string_view key) const noexcept {
+  TAMIS_INLINE bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
+  TAMIS_INLINE bool Contains(std::string_view key) const noexcept {
     return ContainsHash(HashBytes(key, hash_));
   }
-  TAMIS_ONE_KEY bool ContainsHash(uint64_t hash) const noexcept {
+  TAMIS_INLINE bool ContainsHash(uint64_t hash) const noexcept {
     return detail::SplitBlockContainsOne(backend_->kernels->split_block, words_, num_blocks_, hash);
   }
   size_t Contains(Keys keys, Bitmap out) const;
@@ -81,11 +81,11 @@ class SplitBlockView : public ConstSplitBlockView {
   explicit SplitBlockView(std::span<std::byte> blocks, const HashSpec& hash = {},
                           uint64_t* inserted = nullptr, const Backend* backend = nullptr);
 
-  TAMIS_ONE_KEY void Insert(uint64_t key) const noexcept { InsertHash(hasher_(key)); }
-  TAMIS_ONE_KEY void Insert(std::string_view key) const noexcept {
+  TAMIS_INLINE void Insert(uint64_t key) const noexcept { InsertHash(hasher_(key)); }
+  TAMIS_INLINE void Insert(std::string_view key) const noexcept {
     InsertHash(HashBytes(key, hash_));
   }
-  TAMIS_ONE_KEY void InsertHash(uint64_t hash) const noexcept {
+  TAMIS_INLINE void InsertHash(uint64_t hash) const noexcept {
     detail::SplitBlockInsertOne(backend_->kernels->split_block, words_, num_blocks_, hash);
     if (inserted_ != nullptr) ++*inserted_;
   }

@@ -3,9 +3,8 @@
 //
 // What a compiler makes of the loop over eight words without such vectors is four times slower than
 // a call through the table (bench/NOTES.md); with them, the call costs more than the work. Which of
-// both a file gets depends on what it is compiled for, so functions that contain either are inlined
-// up to their caller, and have a name of their own for each choice, for those that are called
-// through pointers: files that are compiled for different processors can be linked together.
+// both a file gets depends on what it is compiled for, so functions that contain either are
+// TAMIS_INLINE, up to the user's: files compiled for different processors can be linked together.
 #ifndef TAMIS_DETAIL_SPLIT_BLOCK_INLINE_H_
 #define TAMIS_DETAIL_SPLIT_BLOCK_INLINE_H_
 
@@ -16,23 +15,15 @@
 #include "tamis/hd.h"
 #include "tamis/split_block.h"
 
-#if defined(__GNUC__) && defined(__AVX512VL__) && !defined(__CUDACC__)
-#define TAMIS_ONE_KEY_TAG "avx512"
-#elif defined(__GNUC__) && defined(__AVX2__) && !defined(__CUDACC__)
-#define TAMIS_ONE_KEY_TAG "avx2"
-#elif defined(__GNUC__) && defined(__ARM_NEON) && !defined(__CUDACC__)
-#define TAMIS_ONE_KEY_TAG "neon"
-#endif
-
-#ifdef TAMIS_ONE_KEY_TAG
-#define TAMIS_ONE_KEY inline __attribute__((always_inline, abi_tag(TAMIS_ONE_KEY_TAG)))
+#if defined(__GNUC__) && (defined(__AVX2__) || defined(__ARM_NEON)) && !defined(__CUDACC__)
+#define TAMIS_BLOCK_VECTORS 1
 #else
-#define TAMIS_ONE_KEY TAMIS_HD
+#define TAMIS_BLOCK_VECTORS 0
 #endif
 
 namespace tamis::detail {
 
-#ifdef TAMIS_ONE_KEY_TAG
+#if TAMIS_BLOCK_VECTORS
 
 // The eight words of a block, by the vector extensions of g++ and clang; and the same in memory, at
 // any multiple of 4. As uint32_t they share no memory with the fields of a filter, which the
@@ -41,7 +32,7 @@ using BlockVector [[gnu::vector_size(32)]] = uint32_t;
 using BlockInMemory [[gnu::vector_size(32), gnu::aligned(4)]] = uint32_t;
 
 // The bit that a hash owns in each word: split_block::WordBit.
-TAMIS_ONE_KEY BlockVector BlockBits(uint64_t hash) {
+TAMIS_INLINE BlockVector BlockBits(uint64_t hash) {
   constexpr BlockVector kSalts = {split_block::Salt(0), split_block::Salt(1), split_block::Salt(2),
                                   split_block::Salt(3), split_block::Salt(4), split_block::Salt(5),
                                   split_block::Salt(6), split_block::Salt(7)};
@@ -52,7 +43,7 @@ TAMIS_ONE_KEY BlockVector BlockBits(uint64_t hash) {
 // The block of split_block::BlockIndex. Its offset comes out of the product by a shift and a mask:
 // x86 processors have fewer units for the two shifts that the plain formula takes.
 template <typename Block>
-TAMIS_ONE_KEY Block& BlockAt(const uint32_t* words, uint64_t num_blocks, uint64_t hash) {
+TAMIS_INLINE Block& BlockAt(const uint32_t* words, uint64_t num_blocks, uint64_t hash) {
   constexpr int kLog2BlockBytes = 5;
   static_assert(uint64_t{1} << kLog2BlockBytes == split_block::kBlockBytes);
   const uint64_t offset = ((hash >> 32) * num_blocks) >> (32 - kLog2BlockBytes);
@@ -60,8 +51,8 @@ TAMIS_ONE_KEY Block& BlockAt(const uint32_t* words, uint64_t num_blocks, uint64_
   return *reinterpret_cast<Block*>(begin + (offset & ~(split_block::kBlockBytes - 1)));
 }
 
-TAMIS_ONE_KEY bool SplitBlockContainsOne(const SplitBlockKernels&, const uint32_t* words,
-                                         uint64_t num_blocks, uint64_t hash) {
+TAMIS_INLINE bool SplitBlockContainsOne(const SplitBlockKernels&, const uint32_t* words,
+                                        uint64_t num_blocks, uint64_t hash) {
   const BlockVector block = BlockAt<const BlockInMemory>(words, num_blocks, hash);
   const BlockVector bits = BlockBits(hash);
 #if defined(__AVX2__)
@@ -70,26 +61,28 @@ TAMIS_ONE_KEY bool SplitBlockContainsOne(const SplitBlockKernels&, const uint32_
          0;
 #else
   const BlockVector missing = bits & ~block;
-  uint64_t quads[4];
-  std::memcpy(quads, &missing, sizeof(quads));
-  return (quads[0] | quads[1] | quads[2] | quads[3]) == 0;
+  using Half [[gnu::vector_size(16)]] = uint64_t;
+  Half halves[2];  // as vectors: words would go through memory
+  std::memcpy(halves, &missing, sizeof(halves));
+  const Half any = halves[0] | halves[1];
+  return (any[0] | any[1]) == 0;
 #endif
 }
 
-TAMIS_ONE_KEY void SplitBlockInsertOne(const SplitBlockKernels&, uint32_t* words,
-                                       uint64_t num_blocks, uint64_t hash) {
+TAMIS_INLINE void SplitBlockInsertOne(const SplitBlockKernels&, uint32_t* words,
+                                      uint64_t num_blocks, uint64_t hash) {
   BlockAt<BlockInMemory>(words, num_blocks, hash) |= BlockBits(hash);
 }
 
 #else
 
-TAMIS_ONE_KEY bool SplitBlockContainsOne(const SplitBlockKernels& kernels, const uint32_t* words,
-                                         uint64_t num_blocks, uint64_t hash) {
+TAMIS_INLINE bool SplitBlockContainsOne(const SplitBlockKernels& kernels, const uint32_t* words,
+                                        uint64_t num_blocks, uint64_t hash) {
   return kernels.contains_one(words, num_blocks, hash);
 }
 
-TAMIS_ONE_KEY void SplitBlockInsertOne(const SplitBlockKernels& kernels, uint32_t* words,
-                                       uint64_t num_blocks, uint64_t hash) {
+TAMIS_INLINE void SplitBlockInsertOne(const SplitBlockKernels& kernels, uint32_t* words,
+                                      uint64_t num_blocks, uint64_t hash) {
   kernels.insert_one(words, num_blocks, hash);
 }
 

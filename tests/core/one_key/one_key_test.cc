@@ -1,0 +1,153 @@
+// Files of one program that are compiled for different processors: each says one key at a time what
+// bulk functions say, and none runs code of another, whatever the order in which they are linked.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tamis/tamis.h"
+#include "tests/core/one_key/unit.h"
+#include "tests/test_util.h"
+
+namespace tamis::one_key {
+namespace {
+
+struct NamedUnit {
+  const char* name;
+  const Unit* unit;
+  bool runs_here;
+};
+
+void PrintTo(const NamedUnit& unit, std::ostream* out) { *out << unit.name; }
+
+// Not a constant: before a pointer of a unit is read, the processor must be known to run it.
+std::vector<NamedUnit> Units() {
+  std::vector<NamedUnit> units = {{"plain", &kPlain, true}};
+#if defined(__x86_64__)
+  const bool avx2 = __builtin_cpu_supports("avx2");
+  units.push_back({"avx2", &kAvx2, avx2});
+  units.push_back({"haswell", &kHaswell, avx2 && __builtin_cpu_supports("bmi2")});
+  units.push_back({"avx512", &kAvx512,
+                   avx2 && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("avx512vl") &&
+                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                       __builtin_cpu_supports("avx512cd")});
+#endif
+  return units;
+}
+
+std::vector<std::byte> Copy(std::span<const std::byte> bytes) {
+  return {bytes.begin(), bytes.end()};
+}
+
+class OneKeyTest : public testing::TestWithParam<NamedUnit> {
+ protected:
+  void SetUp() override {
+    if (!GetParam().runs_here) GTEST_SKIP() << "not on this processor";
+  }
+
+  const Unit& unit() const { return *GetParam().unit; }
+
+  // Through the functions of the unit, every third key into `changed`, which is empty, and all from
+  // `asked`, which is the same.
+  template <typename Asked, typename Changed>
+  void ExpectBulk(const Calls<Asked, Changed>& calls, const Asked& asked, Changed& changed,
+                  std::span<const std::byte> blocks, const FilterOptions& options) const {
+    SplitBlockBloomFilter bulk{options};
+    std::vector<uint64_t> some;
+    std::vector<std::string_view> some_strings;
+    for (size_t i = 0; i < keys_.size(); i += 3) {
+      some.push_back(keys_[i]);
+      some_strings.push_back(strings_[i]);
+      calls.insert(changed, keys_[i]);
+      calls.insert_string(changed, strings_[i]);
+      calls.insert_hash(changed, ~keys_[i]);
+    }
+    bulk.Insert(some);
+    bulk.Insert(some_strings);
+    for (uint64_t& key : some) key = ~key;
+    bulk.Insert(Hashes{some});
+    ASSERT_EQ(Copy(blocks), Copy(bulk.payload()));
+
+    const std::vector<std::string_view> strings(strings_.begin(), strings_.end());
+    std::vector<uint8_t> want(keys_.size()), want_strings(keys_.size()), want_hashes(keys_.size());
+    bulk.Contains(keys_, want);
+    bulk.Contains(strings, want_strings);
+    bulk.Contains(Hashes{keys_}, want_hashes);
+    for (size_t i = 0; i < keys_.size(); ++i) {
+      ASSERT_EQ(calls.contains(asked, keys_[i]), want[i]);
+      ASSERT_EQ(calls.contains_string(asked, strings_[i]), want_strings[i]);
+      ASSERT_EQ(calls.contains_hash(asked, keys_[i]), want_hashes[i]);
+    }
+  }
+
+  const std::vector<uint64_t> keys_ = RandomKeys(999, /*seed=*/1);
+  const std::vector<std::string> strings_ = RandomStrings(999, /*seed=*/2);
+};
+
+TEST_P(OneKeyTest, EqualsBulk) {
+  for (const Backend& backend : Backends()) {
+    for (const HashKind kind : kHashKinds) {
+      for (const size_t blocks : {1, 3, 100}) {
+        SCOPED_TRACE(std::string(backend.name) + ", " + std::to_string(blocks) + " blocks");
+        const FilterOptions options{.bytes = 32 * blocks, .hash = {kind, 7}, .backend = &backend};
+        SplitBlockBloomFilter filter{options};
+        ExpectBulk(unit().filter, filter, filter, filter.payload(), options);
+        for (const size_t slack : {0, 1}) {
+          const GuardedArray<uint32_t> words(8 * blocks, slack);
+          const std::span<std::byte> memory = std::as_writable_bytes(words.span());
+          const SplitBlockView view = unit().make_view(memory, options.hash, backend);
+          ExpectBulk<ConstSplitBlockView>(unit().view, view, view, memory, options);
+          EXPECT_TRUE(words.Intact());
+        }
+      }
+    }
+  }
+}
+
+TEST_P(OneKeyTest, PointersToFunctionsAreToThoseOfTheUnit) {
+  SplitBlockBloomFilter filter({.bytes = 3200});
+  const SplitBlockView view = filter.mutable_view();
+  for (const uint64_t key : keys_) (view.*unit().insert_hash)(unit().hash(key, {}));
+  EXPECT_EQ(filter.Count(keys_), keys_.size());
+  EXPECT_EQ(filter.inserted_count(), keys_.size());
+  const std::vector<uint64_t> others = RandomKeys(999, /*seed=*/3);
+  std::vector<uint8_t> want(others.size());
+  filter.Contains(Hashes{others}, want);
+  for (size_t i = 0; i < others.size(); ++i) {
+    ASSERT_EQ((view.*unit().contains_hash)(others[i]), want[i]);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Units, OneKeyTest, testing::ValuesIn(Units()),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+// For a processor without AVX2 the library has kernels, too, and takes no others.
+TEST(LibraryTest, RunsOnThisProcessor) {
+#if defined(__x86_64__)
+  EXPECT_EQ(
+      std::ranges::any_of(Backends(), [](const Backend& b) { return b.name.starts_with("AVX2"); }),
+      TAMIS_HAVE_SIMD && __builtin_cpu_supports("avx2"));
+#endif
+  const std::vector<uint64_t> keys = RandomKeys(10'000, /*seed=*/4);
+  const std::vector<std::string> owners = RandomStrings(100, /*seed=*/5);
+  const std::vector<std::string_view> strings(owners.begin(), owners.end());
+  Engine engine;
+  for (const FilterKindInfo& info : FilterKinds()) {
+    if (info.has_layers) continue;  // its layers are of the other kinds
+    for (const Backend& backend : Backends()) {
+      const FilterOptions options{.capacity = 20'000, .backend = &backend};
+      const AnyFilter filter = MakeFilter(info.kind, options);
+      EXPECT_EQ(filter->Insert(keys), keys.size());
+      EXPECT_EQ(engine.Insert(*filter, strings), strings.size());
+      EXPECT_EQ(filter->Count(keys), keys.size());
+      EXPECT_EQ(engine.Count(*filter, strings), strings.size());
+      EXPECT_LT(filter->Count(RandomKeys(10'000, /*seed=*/6)), 1000u);
+      EXPECT_GT(filter->estimated_count(), 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tamis::one_key
