@@ -10,7 +10,7 @@ int main() {
   // Any whole number of 32-byte blocks, at first all zeros. 40 bytes of a header of yours may come
   // before them: a multiple of 4 will do, though blocks at a multiple of 32 are faster.
   constexpr size_t kHeader = 40;
-  std::vector<std::byte> memory(kHeader + 32 * 4096);
+  std::vector<std::byte> memory(kHeader + 32 * 512);
   const auto blocks = std::span(memory).subspan(kHeader);
 
   // A view is a few pointers. It takes no memory, and the blocks must outlive it.
