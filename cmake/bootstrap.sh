@@ -8,6 +8,8 @@ build="$root/build/release"
 # Programs as "command:package"; libraries by the package of their headers.
 build_programs="c++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config"
 test_programs="$build_programs python3:python3"
+# For tests of processors without AVX.
+[ "$(uname -m)" != x86_64 ] || test_programs="$test_programs qemu-x86_64:qemu-user"
 format_programs="clang-format-14:clang-format-14"
 arm_programs="aarch64-linux-gnu-g++:g++-aarch64-linux-gnu qemu-aarch64:qemu-user"
 demo_libraries="libhwy-dev libxxhash-dev libcli11-dev nlohmann-json3-dev"

@@ -62,9 +62,11 @@ std::span<const Backend> Backends() { return AllBackends(); }
 std::span<const MissingBackend> MissingBackends() { return TheRegistry().missing; }
 
 const Backend& FindBackend(std::string_view name) {
-  std::string valid;
   for (const Backend& backend : AllBackends()) {
     if (EqualIgnoringCase(backend.name, name)) return backend;
+  }
+  std::string valid;
+  for (const Backend& backend : AllBackends()) {
     if (!valid.empty()) valid += ", ";
     valid += backend.name;
   }

@@ -1,0 +1,95 @@
+// Views allocate nothing: a program of its own, as it counts what all of it allocates.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tamis/backend.h"
+#include "tamis/split_block_view.h"
+#include "tests/core/scoped_env.h"
+#include "tests/test_util.h"
+
+namespace {
+
+std::atomic<size_t> allocations = 0;
+
+void* Allocate(size_t bytes, size_t alignment) {
+  ++allocations;
+  void* const p = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+
+}  // namespace
+
+// All other forms of new and delete call one of these. Inlined, g++ 12 takes free for a mismatch.
+[[gnu::noinline]] void* operator new(size_t bytes) {
+  return Allocate(bytes, alignof(std::max_align_t));
+}
+[[gnu::noinline]] void* operator new(size_t bytes, std::align_val_t alignment) {
+  return Allocate(bytes, static_cast<size_t>(alignment));
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p); }
+
+namespace tamis {
+namespace {
+
+// Makes a view, and calls all its functions with many keys.
+void UseAView(std::span<std::byte> blocks, const Backend* backend) {
+  const size_t n = 10'000;
+  const std::vector<uint64_t> u64 = RandomKeys(n, /*seed=*/1);
+  const std::vector<uint32_t> u32(u64.begin(), u64.end());
+  const std::vector<std::string> strings = RandomStrings(n, /*seed=*/2);
+  const std::vector<std::string_view> views(strings.begin(), strings.end());
+  std::vector<uint64_t> words(BitmapWords(n)), rows64(n);
+  std::vector<uint32_t> rows32(n);
+  std::vector<uint8_t> bytes(n);
+  uint64_t inserted = 0;
+
+  const size_t before = allocations;
+  const SplitBlockView view(blocks, {HashKind::kXxh64, 1}, &inserted, backend);
+  view.Insert(u64[0]);
+  view.Insert(views[0]);
+  view.InsertHash(1);
+  double sum = 0;
+  for (const Keys keys : {Keys(u64), Keys(u32), Keys(views), Keys(Hashes{u64})}) {
+    view.Insert(keys);
+    sum += static_cast<double>(view.Contains(keys, Bitmap(words)) + view.Contains(keys, bytes) +
+                               view.Select(keys, rows32) + view.Select(keys, rows64) +
+                               view.Count(keys));
+  }
+  sum += view.estimated_count() + view.expected_fpr();
+  sum += view.Contains(u64[0]) + view.Contains(views[0]) + view.ContainsHash(1);
+  const ConstSplitBlockView copy = view;
+  sum += static_cast<double>(copy.blocks().size());
+  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(inserted, 4 * n + 3);
+  EXPECT_GT(sum, static_cast<double>(20 * n));
+}
+
+TEST(ViewAllocationsTest, ThereAreNone) {
+  // Larger than the first-level caches, and at an odd place.
+  const GuardedArray<uint32_t> words(8 * 50'000, /*slack=*/3);
+  const std::span<std::byte> blocks = std::as_writable_bytes(words.span());
+  for (const Backend& backend : Backends()) UseAView(blocks, &backend);
+  UseAView(blocks, nullptr);
+  const ScopedEnv named("TAMIS_BACKEND", "portable");
+  UseAView(blocks, nullptr);
+}
+
+TEST(ViewAllocationsTest, WouldBeCounted) {
+  const size_t before = allocations;
+  delete new int(1);
+  EXPECT_EQ(std::vector<uint64_t>(100).size(), 100u);
+  EXPECT_GT(allocations, before);
+}
+
+}  // namespace
+}  // namespace tamis
