@@ -22,8 +22,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 namespace sb = split_block;
 
-// One block, in one vector or two. Those of a view may begin at any multiple of 4 bytes, so they are
-// loaded and stored as not aligned, which with AVX2 and later costs aligned ones nothing.
+// One block, in one vector or two. Those of a view may begin at any multiple of 4 bytes, so they
+// are loaded and stored as not aligned, which with AVX2 and later costs aligned ones nothing.
 using DBlock = hn::CappedTag<uint32_t, sb::kWords>;
 using VBlock = hn::Vec<DBlock>;
 
