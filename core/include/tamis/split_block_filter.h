@@ -72,8 +72,9 @@ class SplitBlockBloomFilter final : public detail::FilterBase {
   }
 
   // The blocks, to be asked, or inserted into, by whoever is handed a view; it is valid as long as
-  // the filter is there and keeps its backend. Throws Error(kReadOnly) for one to insert into if
-  // the filter is read_only(). Copies of the filter on a GPU do not notice what a view inserts.
+  // the filter is there, is not moved and keeps its backend. Throws Error(kReadOnly) for one to
+  // insert into if the filter is read_only(). Copies of the filter on a GPU do not notice what a
+  // view inserts.
   ConstSplitBlockView view() const noexcept;
   SplitBlockView mutable_view();
 
