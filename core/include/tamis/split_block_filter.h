@@ -66,7 +66,7 @@ class SplitBlockBloomFilter final : public detail::FilterBase {
   }
   TAMIS_INLINE bool InsertHash(uint64_t hash) noexcept {
     if (storage_.read_only()) return false;
-    detail::SplitBlockInsertOne(backend_->kernels->split_block, words(), num_blocks_, hash);
+    detail::SplitBlockInsertOwn(backend_->kernels->split_block, words(), num_blocks_, hash);
     ++inserted_;  // which counts as a change
     return true;
   }

@@ -26,10 +26,12 @@ namespace tamis::detail {
 #if TAMIS_BLOCK_VECTORS
 
 // The eight words of a block, by the vector extensions of g++ and clang; and the same in memory, at
-// any multiple of 4. As uint32_t they share no memory with the fields of a filter, which the
-// compiler would read again after every key if blocks were copied as bytes.
+// any multiple of 4 and whatever its owner takes it for. (Not to be arguments of templates, which
+// drop such attributes.)
 using BlockVector [[gnu::vector_size(32)]] = uint32_t;
-using BlockInMemory [[gnu::vector_size(32), gnu::aligned(4)]] = uint32_t;
+using BlockInMemory [[gnu::vector_size(32), gnu::aligned(4), gnu::may_alias]] = uint32_t;
+// Of a filter, whose fields have other types: they need not be read again after every insertion.
+using OwnBlock [[gnu::vector_size(32), gnu::aligned(4)]] = uint32_t;
 
 // The bit that a hash owns in each word: split_block::WordBit.
 TAMIS_INLINE BlockVector BlockBits(uint64_t hash) {
@@ -40,20 +42,19 @@ TAMIS_INLINE BlockVector BlockBits(uint64_t hash) {
   return kOnes << ((static_cast<uint32_t>(hash) * kSalts) >> 27);
 }
 
-// The block of split_block::BlockIndex. Its offset comes out of the product by a shift and a mask:
-// x86 processors have fewer units for the two shifts that the plain formula takes.
-template <typename Block>
-TAMIS_INLINE Block& BlockAt(const uint32_t* words, uint64_t num_blocks, uint64_t hash) {
+// Where the block of split_block::BlockIndex is. Its offset comes out of the product by a shift and
+// a mask: x86 processors have fewer units for the two shifts that the plain formula takes.
+TAMIS_INLINE uintptr_t BlockAddress(const uint32_t* words, uint64_t num_blocks, uint64_t hash) {
   constexpr int kLog2BlockBytes = 5;
   static_assert(uint64_t{1} << kLog2BlockBytes == split_block::kBlockBytes);
   const uint64_t offset = ((hash >> 32) * num_blocks) >> (32 - kLog2BlockBytes);
-  const auto begin = reinterpret_cast<uintptr_t>(words);
-  return *reinterpret_cast<Block*>(begin + (offset & ~(split_block::kBlockBytes - 1)));
+  return reinterpret_cast<uintptr_t>(words) + (offset & ~(split_block::kBlockBytes - 1));
 }
 
 TAMIS_INLINE bool SplitBlockContainsOne(const SplitBlockKernels&, const uint32_t* words,
                                         uint64_t num_blocks, uint64_t hash) {
-  const BlockVector block = BlockAt<const BlockInMemory>(words, num_blocks, hash);
+  const BlockVector block =
+      *reinterpret_cast<const BlockInMemory*>(BlockAddress(words, num_blocks, hash));
   const BlockVector bits = BlockBits(hash);
 #if defined(__AVX2__)
   using Quads [[gnu::vector_size(32)]] = long long;
@@ -69,9 +70,14 @@ TAMIS_INLINE bool SplitBlockContainsOne(const SplitBlockKernels&, const uint32_t
 #endif
 }
 
+// Into blocks that somebody else owns, or a filter.
 TAMIS_INLINE void SplitBlockInsertOne(const SplitBlockKernels&, uint32_t* words,
                                       uint64_t num_blocks, uint64_t hash) {
-  BlockAt<BlockInMemory>(words, num_blocks, hash) |= BlockBits(hash);
+  *reinterpret_cast<BlockInMemory*>(BlockAddress(words, num_blocks, hash)) |= BlockBits(hash);
+}
+TAMIS_INLINE void SplitBlockInsertOwn(const SplitBlockKernels&, uint32_t* words,
+                                      uint64_t num_blocks, uint64_t hash) {
+  *reinterpret_cast<OwnBlock*>(BlockAddress(words, num_blocks, hash)) |= BlockBits(hash);
 }
 
 #else
@@ -82,6 +88,10 @@ TAMIS_INLINE bool SplitBlockContainsOne(const SplitBlockKernels& kernels, const 
 }
 
 TAMIS_INLINE void SplitBlockInsertOne(const SplitBlockKernels& kernels, uint32_t* words,
+                                      uint64_t num_blocks, uint64_t hash) {
+  kernels.insert_one(words, num_blocks, hash);
+}
+TAMIS_INLINE void SplitBlockInsertOwn(const SplitBlockKernels& kernels, uint32_t* words,
                                       uint64_t num_blocks, uint64_t hash) {
   kernels.insert_one(words, num_blocks, hash);
 }

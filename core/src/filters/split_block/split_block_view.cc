@@ -26,6 +26,9 @@ uint64_t CheckedBlocks(std::span<const std::byte> blocks) {
                     std::to_string(split_block::kBlockBytes) + " to " +
                     std::to_string(split_block::kMaxBlocks * split_block::kBlockBytes));
   }
+  if (blocks.data() == nullptr) {
+    throw Error(ErrorCode::kInvalidArgument, "a view of bytes at no address");
+  }
   const auto address = reinterpret_cast<uintptr_t>(blocks.data());
   if (address % alignof(uint32_t) != 0) {
     throw Error(ErrorCode::kInvalidArgument, "a view of bytes at an address that leaves " +
