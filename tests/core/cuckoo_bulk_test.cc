@@ -12,6 +12,7 @@
 #include "core/src/filters/cuckoo/cuckoo_writer.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/engine.h"
+#include "tests/core/contract.h"
 #include "tests/core/cuckoo_test_util.h"
 #include "tests/test_util.h"
 
@@ -67,10 +68,6 @@ Outcome InBulk(detail::Change change, Filter filter, const Keys& keys) {
   outcome.others.resize(keys.size() - outcome.done);
   Conclude(filter, outcome);
   return outcome;
-}
-
-Engine PinnedEngine(const Backend& backend, unsigned threads, bool partitioned) {
-  return Engine({.pin = PlanStep{&backend, threads, partitioned, 0, 0}});
 }
 
 template <typename Filter>
@@ -350,108 +347,41 @@ TYPED_TEST(CuckooBulkTest, KeySourcesOnAnyNumberOfThreads) {
   }
 }
 
-// The same keys one by one and in each form, in both ways.
+// The same keys one by one and in each form, in both ways, in several chunks.
 TYPED_TEST(CuckooBulkTest, AllFormsOfKeys) {
-  constexpr size_t kKeys = 800;
   constexpr cuckoo::Geometry kSmall{3, ReferenceSlots(TypeParam::kFingerprintBits) == 4 ? 60 : 48};
-  std::vector<uint64_t> u64;
-  std::vector<int64_t> i64;
-  std::vector<uint32_t> u32;
-  std::vector<int32_t> i32;
-  for (size_t i = 0; i < kKeys; ++i) {
-    u64.push_back(Mix(i) >> (i % 40));
-    i64.push_back(-static_cast<int64_t>(Mix(i) >> 20));
-    u32.push_back(static_cast<uint32_t>(Mix(i)));
-    i32.push_back(static_cast<int32_t>(Mix(i) >> 9));
-  }
-  const std::vector<std::string> strings = RandomStrings(kKeys, /*seed=*/1);
-  const std::vector<std::string_view> views(strings.begin(), strings.end());
-  std::string bytes;
-  std::vector<int32_t> offsets = {0};
-  std::vector<int64_t> large_offsets = {0};
-  for (const std::string& s : strings) {
-    bytes += s;
-    offsets.push_back(static_cast<int32_t>(bytes.size()));
-    large_offsets.push_back(static_cast<int64_t>(bytes.size()));
-  }
-  const HashSpec spec{HashKind::kXxh64, 77};
-  const auto integers = [&](const auto& keys) {
-    std::vector<uint64_t> hashes;
-    for (const auto key : keys) hashes.push_back(ReferenceHash(static_cast<uint64_t>(key), spec));
-    return hashes;
+  const Subject subject = SubjectOf<TypeParam>();
+  const AllForms forms(800, /*seed=*/1);
+  const TypeParam empty = EmptyCuckooFilter<TypeParam>(kSmall, {HashKind::kXxh64, 77});
+  const auto one_by_one = [](const auto& change, TypeParam filter, const auto& keys) {
+    Outcome outcome;
+    for (size_t i = 0; i < keys.size(); ++i) {
+      if (change(filter, keys[i])) {
+        ++outcome.done;
+      } else {
+        outcome.others.push_back(i);
+      }
+    }
+    Conclude(filter, outcome);
+    return outcome;
   };
-  std::vector<uint64_t> of_strings;
-  for (const std::string_view s : views) of_strings.push_back(ReferenceHash(s, spec));
-
-  const std::pair<Keys, std::vector<uint64_t>> forms[] = {
-      {u64, integers(u64)},
-      {i64, integers(i64)},
-      {u32, integers(u32)},
-      {i32, integers(i32)},
-      {views, of_strings},
-      {StringColumn{bytes.data(), offsets}, of_strings},
-      {LargeStringColumn{bytes.data(), large_offsets}, of_strings},
-      {Hashes{of_strings}, of_strings}};
-  const TypeParam empty = EmptyCuckooFilter<TypeParam>(kSmall, spec);
-  for (const auto& [keys, hashes] : forms) {
-    SCOPED_TRACE("form " + std::to_string(static_cast<int>(keys.form())));
-    const Outcome want = OneByOne(detail::Change::kInsert, empty.Clone(), hashes);
+  for (const AllForms::Set& set : forms.sets()) {
+    SCOPED_TRACE(set.name);
+    const Outcome want = one_by_one(subject.insert, empty.Clone(), set.ones);
     EXPECT_GT(want.others.size(), 0u);
     TypeParam full = empty.Clone();
-    full.Insert(keys);
+    full.Insert(set.keys);
     EXPECT_EQ(Payload(full), want.payload);
-    const Outcome want_erased = OneByOne(detail::Change::kErase, full.Clone(), hashes);
+    const Outcome want_erased = one_by_one(subject.erase, full.Clone(), set.ones);
     EXPECT_EQ(want_erased.size, 0u);
     for (const unsigned threads : {1, 2}) {
       for (const bool partitioned : {false, true}) {
         const Engine engine = PinnedEngine(Backends().front(), threads, partitioned);
-        EXPECT_EQ(ByEngine(detail::Change::kInsert, empty.Clone(), keys, engine), want);
-        EXPECT_EQ(ByEngine(detail::Change::kErase, full.Clone(), keys, engine), want_erased);
+        EXPECT_EQ(ByEngine(detail::Change::kInsert, empty.Clone(), set.keys, engine), want);
+        EXPECT_EQ(ByEngine(detail::Change::kErase, full.Clone(), set.keys, engine), want_erased);
       }
     }
   }
-}
-
-TYPED_TEST(CuckooBulkTest, AMappedFilterRefusesAllKeys) {
-  const TemporaryFolder folder;
-  const TypeParam full = this->Full(kGeometry);
-  full.Save(folder / "f");
-  const std::vector<uint64_t> keys = RandomKeys(300, /*seed=*/0);
-  std::vector<uint64_t> all(keys.size());
-  for (size_t i = 0; i < all.size(); ++i) all[i] = i;
-  const auto expect = [&](const auto& act) {
-    TypeParam mapped = TypeParam::Map(folder / "f");
-    std::vector<uint64_t> others(keys.size(), ~uint64_t{0});
-    EXPECT_EQ(act(mapped, std::span(others)), 0u);
-    EXPECT_EQ(others, all);
-    EXPECT_EQ(mapped.size(), full.size());
-    EXPECT_EQ(Payload(mapped), Payload(full));
-  };
-  const Keys hashes = Hashes{keys};
-  expect([&](TypeParam& filter, auto out) { return filter.Insert(hashes, out); });
-  expect([&](TypeParam& filter, auto out) { return filter.Erase(hashes, out); });
-  for (const unsigned threads : {1, 3}) {
-    const Engine engine = PinnedEngine(Backends().front(), threads, true);
-    expect([&](TypeParam& filter, auto out) { return engine.Insert(filter, hashes, out); });
-    expect([&](TypeParam& filter, auto out) { return engine.Erase(filter, hashes, out); });
-  }
-  TypeParam mapped = TypeParam::Map(folder / "f");
-  EXPECT_EQ(mapped.Insert(hashes), 0u);
-  EXPECT_EQ(mapped.Erase(hashes), 0u);
-  EXPECT_FALSE(mapped.InsertHash(keys[0]));
-  EXPECT_FALSE(mapped.EraseHash(keys[0]));
-  EXPECT_EQ(Payload(mapped), Payload(full));
-}
-
-TYPED_TEST(CuckooBulkTest, OutputsThatAreTooSmallAreRefusedByTheEngine) {
-  TypeParam filter = this->Empty(kGeometry);
-  const Engine engine = PinnedEngine(Backends().front(), 2, true);
-  const std::vector<uint64_t> keys = RandomKeys(10, /*seed=*/0);
-  std::vector<uint64_t> out(9);
-  const std::string text = "the output has 9 elements, and 10 keys need 10";
-  ExpectError([&] { engine.Insert(filter, keys, out); }, ErrorCode::kInvalidArgument, text);
-  ExpectError([&] { engine.Erase(filter, keys, out); }, ErrorCode::kInvalidArgument, text);
-  EXPECT_EQ(filter.size(), 0u);
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
-// Files of cuckoo filters: round trips, and every way in which one can be damaged, or made by
-// somebody who means harm. What does not depend on the kind of filter is in file_test.cc.
+// Files of cuckoo filters that were made by somebody who means harm. What does not depend on the
+// kind of filter is in contract_file_test.cc.
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "tamis/any_filter.h"
+#include "tests/core/contract.h"
 #include "tests/core/cuckoo_test_util.h"
 #include "tests/test_util.h"
 
@@ -30,98 +31,16 @@ class CuckooFileTest : public testing::Test {
     return ReadBytes(path_);
   }
 
-  // By whatever reads no more than the header as well.
-  void ExpectRefused(const Bytes& file, const std::string& check, uint64_t at,
-                     ErrorCode code = ErrorCode::kCorrupt) {
-    WriteBytes(path_, file);
-    ExpectFormatError([&] { ReadHeader(path_); }, check, at, code);
-    ExpectFormatError([&] { Filter::Map(path_); }, check, at, code);
-    ExpectFormatError([&] { OpenMapped(path_); }, check, at, code);
-    ExpectFullyRefused(check, at, code);
+  void ExpectRefused(const Bytes& file, const std::string& check, uint64_t at) {
+    tamis::ExpectRefused(SubjectOf<Filter>(), path_, file, check, at);
   }
 
   // By whatever reads the payload.
   void ExpectPayloadRefused(const Bytes& file, const std::string& check, uint64_t at) {
-    WriteBytes(path_, file);
-    ExpectFullyRefused(check, at, ErrorCode::kCorrupt);
-    // Any payload is safe to probe.
-    const Filter mapped = Filter::Map(path_);
-    const std::vector<uint64_t> keys = RandomKeys(100, /*seed=*/2);
-    size_t found = 0;
-    for (const uint64_t key : keys) found += mapped.Contains(key);
-    EXPECT_EQ(mapped.Count(keys), found);
-  }
-
- private:
-  void ExpectFullyRefused(const std::string& check, uint64_t at, ErrorCode code) {
-    const MapOptions full{.verify = Verify::kFull};
-    ExpectFormatError([&] { VerifyFile(path_); }, check, at, code);
-    ExpectFormatError([&] { Filter::Load(path_); }, check, at, code);
-    ExpectFormatError([&] { Filter::Map(path_, full); }, check, at, code);
-    ExpectFormatError([&] { Open(path_); }, check, at, code);
-    ExpectFormatError([&] { OpenMapped(path_, full); }, check, at, code);
+    tamis::ExpectRefused(SubjectOf<Filter>(), path_, file, check, at, false);
   }
 };
 TYPED_TEST_SUITE(CuckooFileTest, CuckooFilters, CuckooFilterName);
-
-TYPED_TEST(CuckooFileTest, GivesBackTheSameFilter) {
-  for (const uint64_t bytes : {16u, 1000u, 256u << 10, (256u << 10) + 8, 5u << 20}) {
-    TypeParam filter({.bytes = bytes, .hash = {HashKind::kXxh64, bytes}});
-    filter.Insert(RandomKeys(filter.capacity() / 2, /*seed=*/bytes));
-    filter.Save(this->path_);
-    const auto expect_same = [&](const Filter& other) {
-      EXPECT_EQ(Payload(other), Payload(filter));
-      EXPECT_EQ(other.kind(), TypeParam::kKind);
-      EXPECT_EQ(other.Header().geometry, filter.Header().geometry);
-      EXPECT_EQ(other.capacity(), filter.capacity());
-      EXPECT_EQ(other.inserted_count(), filter.size());
-      EXPECT_EQ(other.hash(), filter.hash());
-      EXPECT_EQ(reinterpret_cast<uintptr_t>(other.payload().data()) % 64, 0u);
-    };
-    expect_same(TypeParam::Load(this->path_));
-    expect_same(TypeParam::Map(this->path_));
-    expect_same(TypeParam::Map(this->path_, {.verify = Verify::kFull}));
-    expect_same(*Open(this->path_));
-    expect_same(*OpenMapped(this->path_));
-    EXPECT_NE(Open(this->path_).template As<TypeParam>(), nullptr);
-    EXPECT_EQ(VerifyFile(this->path_).inserted, filter.size());
-  }
-}
-
-TYPED_TEST(CuckooFileTest, ALoadedFilterCanBeChangedAMappedOneCannot) {
-  WriteBytes(this->path_, this->SmallFile());
-  const std::vector<uint64_t> keys = RandomKeys(10, /*seed=*/1);
-  TypeParam loaded = TypeParam::Load(this->path_);
-  EXPECT_EQ(loaded.Erase(keys), 10u);
-  EXPECT_EQ(loaded.size(), 0u);
-  TypeParam mapped = TypeParam::Map(this->path_);
-  EXPECT_TRUE(mapped.read_only());
-  EXPECT_FALSE(mapped.Erase(keys[0]));
-  EXPECT_FALSE(mapped.Insert(keys[0]));
-  ExpectError([&] { mapped.Clear(); }, ErrorCode::kReadOnly, "mapped");
-  EXPECT_EQ(mapped.Count(keys), 10u);
-  EXPECT_EQ(mapped.Clone().Erase(keys), 10u);
-}
-
-TYPED_TEST(CuckooFileTest, EveryByteOfTheHeader) {
-  const Bytes good = this->SmallFile();
-  for (size_t at = offset::kFilterKind; at < kHeaderBytes; ++at) {
-    SCOPED_TRACE("byte " + std::to_string(at));
-    Bytes file = good;
-    file[at] = static_cast<char>(file[at] ^ (1 << (at % 8)));
-    this->ExpectRefused(file, "header checksum", offset::kHeaderChecksum);
-  }
-}
-
-TYPED_TEST(CuckooFileTest, EveryBitOfThePayload) {
-  const Bytes good = this->SmallFile();
-  for (size_t bit = 8 * kHeaderBytes; bit < 8 * good.size(); ++bit) {
-    SCOPED_TRACE("bit " + std::to_string(bit));
-    Bytes file = good;
-    file[bit / 8] = static_cast<char>(file[bit / 8] ^ (1 << (bit % 8)));
-    this->ExpectPayloadRefused(file, "payload checksum", offset::kPayloadChecksum);
-  }
-}
 
 // Sealed headers whose fields cannot be, or do not go with each other.
 TYPED_TEST(CuckooFileTest, GeometriesThatCannotBe) {
@@ -191,16 +110,6 @@ TYPED_TEST(CuckooFileTest, CountsThatDisagree) {
   SealHeader(more);
   WriteBytes(this->path_, more);
   EXPECT_EQ(TypeParam::Load(this->path_).load_factor(), 1);
-}
-
-TYPED_TEST(CuckooFileTest, OtherKindsAreToldApart) {
-  WriteBytes(this->path_, this->SmallFile());
-  const auto expect = [&](const auto& read) {
-    ExpectFormatError(read, "filter kind", offset::kFilterKind, ErrorCode::kUnsupported);
-  };
-  if (this->kWidth != 8) expect([&] { CuckooFilter<8>::Load(this->path_); });
-  if (this->kWidth != 12) expect([&] { CuckooFilter<12>::Map(this->path_); });
-  if (this->kWidth != 16) expect([&] { CuckooFilter<16>::Load(this->path_); });
 }
 
 // 12-bit buckets have four bits that belong to no slot.

@@ -1,5 +1,5 @@
 // Damaged files: whatever is wrong with one, every way to open it gives an error that names the
-// check and the offset.
+// check and the offset. What any file can suffer is in contract_file_test.cc.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -7,6 +7,7 @@
 
 #include "tamis/any_filter.h"
 #include "tamis/split_block_filter.h"
+#include "tests/core/contract.h"
 #include "tests/core/file_test_util.h"
 
 namespace tamis {
@@ -22,77 +23,17 @@ class FileCorruptionTest : public FileTest {
 
   void ExpectRefused(const Bytes& file, const std::string& check, uint64_t at,
                      ErrorCode code = ErrorCode::kCorrupt) {
-    WriteBytes(path_, file);
-    ExpectFormatError([&] { ReadHeader(path_); }, check, at, code);
-    ExpectFormatError([&] { VerifyFile(path_); }, check, at, code);
-    ExpectFormatError([&] { SplitBlockBloomFilter::Load(path_); }, check, at, code);
-    ExpectFormatError([&] { SplitBlockBloomFilter::Map(path_); }, check, at, code);
-    ExpectFormatError([&] { Open(path_); }, check, at, code);
-    ExpectFormatError([&] { OpenMapped(path_); }, check, at, code);
+    tamis::ExpectRefused(subject_, path_, file, check, at, true, code);
   }
 
   // What only a reader of the payload can notice.
   void ExpectPayloadRefused(const Bytes& file) {
-    constexpr uint64_t at = offset::kPayloadChecksum;
-    WriteBytes(path_, file);
-    ExpectFormatError([&] { VerifyFile(path_); }, "payload checksum", at);
-    ExpectFormatError([&] { SplitBlockBloomFilter::Load(path_); }, "payload checksum", at);
-    ExpectFormatError([&] { Open(path_); }, "payload checksum", at);
-    const MapOptions full{.verify = Verify::kFull};
-    ExpectFormatError([&] { SplitBlockBloomFilter::Map(path_, full); }, "payload checksum", at);
-    ExpectFormatError([&] { OpenMapped(path_, full); }, "payload checksum", at);
-    // Any payload is safe to probe.
-    EXPECT_EQ(ReadHeader(path_).payload_bytes, file.size() - kHeaderBytes);
-    SplitBlockBloomFilter::Map(path_).Contains(uint64_t{1});
+    tamis::ExpectRefused(subject_, path_, file, "payload checksum", offset::kPayloadChecksum,
+                         false);
   }
+
+  const Subject subject_ = SubjectOf<SplitBlockBloomFilter>();
 };
-
-TEST_F(FileCorruptionTest, EveryBitOfTheHeader) {
-  const Bytes golden = ReadBytes(GoldenPath("split_block_v1_one_block"));
-  for (size_t bit = 0; bit < 8 * kHeaderBytes; ++bit) {
-    SCOPED_TRACE("bit " + std::to_string(bit));
-    Bytes file = golden;
-    file[bit / 8] = static_cast<char>(file[bit / 8] ^ (1 << (bit % 8)));
-    if (bit / 8 < offset::kVersion) {
-      ExpectRefused(file, "magic", offset::kMagic);
-    } else if (bit / 8 < offset::kHeaderLength) {
-      ExpectRefused(file, "version", offset::kVersion, ErrorCode::kUnsupported);
-    } else if (bit / 8 < offset::kFilterKind) {
-      ExpectRefused(file, "header length", offset::kHeaderLength);
-    } else {
-      ExpectRefused(file, "header checksum", offset::kHeaderChecksum);
-    }
-  }
-}
-
-TEST_F(FileCorruptionTest, EveryBitOfAPayload) {
-  const Bytes golden = ReadBytes(GoldenPath("split_block_v1_one_block"));
-  for (size_t bit = 8 * kHeaderBytes; bit < 8 * golden.size(); ++bit) {
-    SCOPED_TRACE("bit " + std::to_string(bit));
-    Bytes file = golden;
-    file[bit / 8] = static_cast<char>(file[bit / 8] ^ (1 << (bit % 8)));
-    ExpectPayloadRefused(file);
-  }
-}
-
-TEST_F(FileCorruptionTest, EveryLengthThatATruncatedFileCanHave) {
-  const Bytes golden = ReadBytes(GoldenPath("split_block_v1_empty"));
-  for (size_t length = 0; length < golden.size(); ++length) {
-    SCOPED_TRACE("length " + std::to_string(length));
-    ExpectRefused(Bytes(golden.begin(), golden.begin() + static_cast<std::ptrdiff_t>(length)),
-                  "file length", length);
-  }
-}
-
-TEST_F(FileCorruptionTest, AppendedBytes) {
-  const Bytes golden = ReadBytes(GoldenPath("split_block_v1_empty"));
-  for (const size_t extra : {1, 7, 32, 64, 100000}) {
-    SCOPED_TRACE("extra " + std::to_string(extra));
-    Bytes file = golden;
-    file.insert(file.end(), extra, '\0');
-    ExpectRefused(file, "file length", golden.size());
-  }
-}
 
 TEST_F(FileCorruptionTest, OtherFiles) {
   const auto text = [](const std::string& s) { return Bytes(s.begin(), s.end()); };
@@ -148,6 +89,38 @@ TEST_F(FileCorruptionTest, OneByteOfALargePayload) {
     file[at] = static_cast<char>(~file[at]);
     ExpectPayloadRefused(file);
   }
+}
+
+// Every field of the geometry is checked.
+void ExpectGeometryError(const std::string& golden, size_t field, uint64_t value,
+                         const std::string& check) {
+  const TemporaryFolder folder;
+  Bytes file = ReadBytes(GoldenPath(golden));
+  const size_t at = detail::offset::kGeometry + 8 * field;
+  SetField(file, at, value);
+  SealHeader(file);
+  WriteBytes(folder / "a", file);
+  ExpectFormatError([&] { Open(folder / "a"); }, check, at);
+  ExpectFormatError([&] { OpenMapped(folder / "a"); }, check, at);
+}
+
+TEST(GeometryCheckTest, Bloom) {
+  for (const uint64_t bits :
+       {uint64_t{0}, uint64_t{32}, uint64_t{9665}, ~uint64_t{63}, (uint64_t{1} << 53) + 64}) {
+    ExpectGeometryError("bloom_v1_seven_hashes", 0, bits, "bits");
+  }
+  for (const uint64_t hashes : {uint64_t{0}, uint64_t{65}, ~uint64_t{0}}) {
+    ExpectGeometryError("bloom_v1_seven_hashes", 1, hashes, "hashes");
+  }
+  ExpectGeometryError("bloom_v1_seven_hashes", 2, 1, "geometry[2]");
+}
+
+TEST(GeometryCheckTest, Counting) {
+  for (const uint64_t blocks : {uint64_t{0}, uint64_t{1} << 32, ~uint64_t{0}}) {
+    ExpectGeometryError("counting_v1_strings", 0, blocks, "blocks");
+  }
+  ExpectGeometryError("counting_v1_strings", 1, 1, "geometry[1]");
+  ExpectGeometryError("counting_v1_strings", 2, 1, "geometry[2]");
 }
 
 }  // namespace

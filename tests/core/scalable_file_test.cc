@@ -1,5 +1,6 @@
-// Files of scalable filters: round trips, growing on, and every way in which one can be damaged, or
-// made by somebody who means harm. What does not depend on the kind of filter is in file_test.cc.
+// Files of scalable filters: options, growing on, and every way in which one can be damaged, or
+// made by somebody who means harm. What does not depend on the kind of filter is in
+// contract_file_test.cc.
 #include "core/src/filters/scalable/scalable_file.h"
 
 #include <gtest/gtest.h>
@@ -16,6 +17,7 @@
 #include "core/src/file/file_format.h"
 #include "tamis/any_filter.h"
 #include "tamis/scalable_filter.h"
+#include "tests/core/contract.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/reference_filter.h"
 #include "tests/core/scalable_test_util.h"
@@ -54,88 +56,33 @@ class ScalableFileTest : public testing::Test {
     return Saved(filter);
   }
 
-  // By whatever reads no more than headers as well.
   void ExpectRefused(const Bytes& file, const std::string& check, uint64_t at,
                      ErrorCode code = ErrorCode::kCorrupt) {
-    WriteBytes(path_, file);
-    ExpectFormatError([&] { ReadHeader(path_); }, check, at, code);
-    ExpectFormatError([&] { Layered::Map(path_); }, check, at, code);
-    ExpectFormatError([&] { OpenMapped(path_); }, check, at, code);
-    ExpectFullyRefused(check, at, code);
+    tamis::ExpectRefused(SubjectOf<Layered>(), path_, file, check, at, true, code);
   }
 
   // By whatever reads the payloads.
   void ExpectPayloadRefused(const Bytes& file, const std::string& check, uint64_t at) {
-    WriteBytes(path_, file);
-    ExpectFullyRefused(check, at, ErrorCode::kCorrupt);
-    // Any payload is safe to probe.
-    const Layered mapped = Layered::Map(path_);
-    const std::vector<uint64_t> keys = RandomKeys(100, /*seed=*/2);
-    size_t found = 0;
-    for (const uint64_t key : keys) found += mapped.Contains(key);
-    EXPECT_EQ(mapped.Count(keys), found);
-  }
-
- private:
-  void ExpectFullyRefused(const std::string& check, uint64_t at, ErrorCode code) {
-    const MapOptions full{.verify = Verify::kFull};
-    ExpectFormatError([&] { VerifyFile(path_); }, check, at, code);
-    ExpectFormatError([&] { Layered::Load(path_); }, check, at, code);
-    ExpectFormatError([&] { Layered::Map(path_, full); }, check, at, code);
-    ExpectFormatError([&] { Open(path_); }, check, at, code);
-    ExpectFormatError([&] { OpenMapped(path_, full); }, check, at, code);
+    tamis::ExpectRefused(SubjectOf<Layered>(), path_, file, check, at, false);
   }
 };
 using LayerKinds = testing::Types<SplitBlockBloomFilter, BloomFilter, CuckooFilter<8>,
                                   CuckooFilter<12>, CuckooFilter<16>>;
 TYPED_TEST_SUITE(ScalableFileTest, LayerKinds);
 
-TYPED_TEST(ScalableFileTest, GivesBackTheSameFilter) {
+TYPED_TEST(ScalableFileTest, GivesBackTheOptions) {
   using Scalable = ScalableFilter<TypeParam>;
-  // Layers smaller and larger than the pieces that are read, and than pages.
-  for (const uint64_t keys : {0u, 9u, 3'000u, 100'000u}) {
-    ScalableOptions options = this->kOptions;
-    options.max_bytes = keys < 1000 ? 100'000 : 0;
-    if (keys > 10'000) options.growth = 12;
-    Scalable filter(options);
-    const std::vector<uint64_t> in = RandomKeys(keys, /*seed=*/1);
-    ASSERT_EQ(filter.Insert(in), keys);
-    filter.Save(this->path_);
-    const FileHeader header = VerifyFile(this->path_);
-    EXPECT_EQ(header.kind, FilterKind::kScalable);
-    EXPECT_EQ(header.geometry, filter.Header().geometry);
-    EXPECT_EQ(header.payload_bytes, filter.Header().payload_bytes);
-    EXPECT_EQ(std::filesystem::file_size(this->path_), kHeaderBytes + header.payload_bytes);
-    const auto expect_same = [&](const Filter& any, bool read_only) {
-      const auto& other = dynamic_cast<const Scalable&>(any);
-      EXPECT_EQ(other.read_only(), read_only);
-      EXPECT_EQ(other.capacity(), filter.capacity());
-      EXPECT_EQ(other.inserted_count(), keys);
-      EXPECT_EQ(other.bytes(), filter.bytes());
-      EXPECT_EQ(other.hash(), filter.hash());
-      EXPECT_EQ(other.options().initial_capacity, options.initial_capacity);
-      EXPECT_EQ(other.options().fpr, options.fpr);
-      EXPECT_EQ(other.options().growth, options.growth);
-      EXPECT_EQ(other.options().tightening, options.tightening);
-      EXPECT_EQ(other.options().max_bytes, options.max_bytes);
-      EXPECT_EQ(other.expected_fpr(), filter.expected_fpr());
-      ASSERT_EQ(other.layers().size(), filter.layers().size());
-      for (size_t i = 0; i < filter.layers().size(); ++i) {
-        EXPECT_EQ(Payload(other.layers()[i]), Payload(filter.layers()[i]));
-        EXPECT_EQ(other.layers()[i].capacity(), filter.layers()[i].capacity());
-        EXPECT_EQ(other.layers()[i].inserted_count(), filter.layers()[i].inserted_count());
-        EXPECT_EQ(other.layers()[i].read_only(), read_only);
-        EXPECT_EQ(reinterpret_cast<uintptr_t>(other.layers()[i].payload().data()) % 64, 0u);
-      }
-      EXPECT_EQ(other.Count(in), keys);
-      EXPECT_EQ(this->Saved(other), ReadBytes(this->path_));
-    };
-    expect_same(Scalable::Load(this->path_), false);
-    expect_same(Scalable::Map(this->path_), true);
-    expect_same(Scalable::Map(this->path_, {.verify = Verify::kFull}), true);
-    expect_same(*Open(this->path_), false);
-    expect_same(*OpenMapped(this->path_), true);
-  }
+  const Scalable filter(this->kOptions);
+  filter.Save(this->path_);
+  const auto expect = [&](const Scalable& other) {
+    EXPECT_EQ(other.options().initial_capacity, this->kOptions.initial_capacity);
+    EXPECT_EQ(other.options().fpr, this->kOptions.fpr);
+    EXPECT_EQ(other.options().growth, this->kOptions.growth);
+    EXPECT_EQ(other.options().tightening, this->kOptions.tightening);
+    EXPECT_EQ(other.options().max_bytes, this->kOptions.max_bytes);
+  };
+  expect(Scalable::Load(this->path_));
+  expect(Scalable::Map(this->path_));
 }
 
 // Whether keys come one by one, in batches or all at once, and whether the filter was in a file
@@ -195,35 +142,6 @@ TYPED_TEST(ScalableFileTest, EveryFilterThatCanBeMadeIsReadAgain) {
   }
 }
 
-TYPED_TEST(ScalableFileTest, AMappedFilterAnswersAndRefusesEveryChange) {
-  using Scalable = ScalableFilter<TypeParam>;
-  WriteBytes(this->path_, this->SmallFile());
-  const std::vector<uint64_t> keys = RandomKeys(35, /*seed=*/1);
-  Scalable mapped = Scalable::Map(this->path_);
-  ASSERT_TRUE(mapped.read_only());
-  EXPECT_FALSE(mapped.Insert(uint64_t{5}));
-  EXPECT_FALSE(mapped.Insert("a string"));
-  std::vector<uint64_t> rejected(keys.size());
-  EXPECT_EQ(mapped.Insert(keys, rejected), 0u);
-  EXPECT_EQ(rejected[34], 34u);
-  if constexpr (Scalable::kErases) {
-    EXPECT_FALSE(mapped.Erase(keys[0]));
-    EXPECT_EQ(mapped.Erase(keys), 0u);
-  }
-  ExpectError([&] { mapped.Clear(); }, ErrorCode::kReadOnly, "mapped");
-  Scalable moved = std::move(mapped);
-  EXPECT_TRUE(moved.read_only());
-  EXPECT_EQ(moved.Count(keys), 35u);
-  VerifyFile(this->path_);
-
-  Scalable loaded = Scalable::Load(this->path_);
-  EXPECT_TRUE(loaded.Insert(uint64_t{5}));
-  loaded.Clear();
-  EXPECT_EQ(loaded.layers().size(), 1u);
-  EXPECT_EQ(loaded.Insert(keys), 35u);
-  EXPECT_EQ(this->Saved(loaded), ReadBytes(this->path_));
-}
-
 TYPED_TEST(ScalableFileTest, ALayerCutOutIsAFile) {
   const Bytes file = this->SmallFile();
   for (const LayerInFile& layer : LayersIn(file)) {
@@ -232,22 +150,6 @@ TYPED_TEST(ScalableFileTest, ALayerCutOutIsAFile) {
     WriteBytes(this->path_, Bytes(begin, begin + bytes));
     EXPECT_NE(Open(this->path_).template As<TypeParam>(), nullptr);
   }
-}
-
-TYPED_TEST(ScalableFileTest, OtherKindsAreToldApart) {
-  using Scalable = ScalableFilter<TypeParam>;
-  WriteBytes(this->path_, this->SmallFile());
-  const auto expect = [&](const auto& read, const std::string& check, uint64_t at) {
-    ExpectFormatError(read, check, at, ErrorCode::kUnsupported);
-  };
-  using Other = std::conditional_t<std::is_same_v<TypeParam, BloomFilter>, SplitBlockBloomFilter,
-                                   BloomFilter>;
-  expect([&] { TypeParam::Load(this->path_); }, "filter kind", offset::kFilterKind);
-  expect([&] { TypeParam::Map(this->path_); }, "filter kind", offset::kFilterKind);
-  expect([&] { ScalableFilter<Other>::Load(this->path_); }, "layer kind", offset::kGeometry + 8);
-  expect([&] { ScalableFilter<Other>::Map(this->path_); }, "layer kind", offset::kGeometry + 8);
-  TypeParam({.capacity = 10}).Save(this->path_);
-  expect([&] { Scalable::Load(this->path_); }, "filter kind", offset::kFilterKind);
 }
 
 TYPED_TEST(ScalableFileTest, EveryLengthThatATruncatedFileCanHave) {

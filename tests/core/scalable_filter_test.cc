@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "tamis/engine.h"
 #include "tamis/error.h"
 #include "tamis/set_operations.h"
 #include "tamis/sizing.h"
@@ -110,7 +109,7 @@ TEST(ScalableFilterBoundTest, HoldsForAnyNumberOfLayers) {
 // It is said that a scalable filter may answer "absent" as soon as one layer does. With that rule
 // nearly every key but those of one layer would be lost.
 TEST(ScalableFilterMythTest, OneLayerThatSaysAbsentProvesNothing) {
-  SplitBlockScalable filter({.initial_capacity = 100});
+  SplitBlockScalable filter({.initial_capacity = 100, .fpr = 0.05});
   const std::vector<uint64_t> keys = RandomKeys(10'000, /*seed=*/1);
   filter.Insert(keys);
   ASSERT_GT(filter.layers().size(), 5u);
@@ -122,69 +121,15 @@ TEST(ScalableFilterMythTest, OneLayerThatSaysAbsentProvesNothing) {
   }
   EXPECT_LT(all_layers_say_maybe, 10u);
   EXPECT_EQ(filter.Count(keys), keys.size());
-}
-
-class ScalableBackendTest : public BackendTest {};
-
-// Every form of output agrees with asking one layer after another, on every backend.
-TEST_P(ScalableBackendTest, BulkIsTheOrOfAllLayers) {
-  SplitBlockScalable filter({.initial_capacity = 50, .fpr = 0.2, .backend = &backend()});
-  std::vector<uint64_t> queries = RandomKeys(10'007, /*seed=*/1);
-  filter.Insert(std::span(queries).first(3000));
-  Random random(/*seed=*/4);
-  for (size_t i = queries.size(); i > 1; --i) std::swap(queries[i - 1], queries[random.Below(i)]);
-  std::vector<uint64_t> bits(BitmapWords(queries.size()));
-  std::vector<uint8_t> bytes(queries.size());
-  std::vector<uint32_t> rows(queries.size());
-  size_t want = 0;
-  for (const uint64_t key : queries) {
-    want += std::any_of(filter.layers().begin(), filter.layers().end(),
-                        [key](const auto& layer) { return layer.Contains(key); });
+  size_t positives = 0;
+  for (const uint64_t key : RandomKeys(10'000, /*seed=*/2)) {
+    const bool maybe = std::any_of(filter.layers().begin(), filter.layers().end(),
+                                   [key](const auto& layer) { return layer.Contains(key); });
+    EXPECT_EQ(filter.Contains(key), maybe);
+    positives += maybe;
   }
-  EXPECT_GT(want, 3050u);
-  EXPECT_EQ(filter.Contains(queries, Bitmap(bits)), want);
-  EXPECT_EQ(filter.Contains(queries, std::span<uint8_t>(bytes)), want);
-  EXPECT_EQ(filter.Select(queries, rows), want);
-  const Engine engine({.threads = 2, .backend = &backend()});
-  EXPECT_EQ(engine.Count(filter, queries), want);
-  for (size_t i = 0; i < queries.size(); ++i) {
-    ASSERT_EQ(Bitmap(bits).Test(i), filter.Contains(queries[i])) << i;
-    ASSERT_EQ(bytes[i], filter.Contains(queries[i])) << i;
-  }
+  EXPECT_GT(positives, 50u);
 }
-
-TEST_P(ScalableBackendTest, OneKeyAndBulkInsertTheSame) {
-  const std::vector<uint64_t> keys = RandomKeys(5000, /*seed=*/1);
-  const ScalableOptions options{.initial_capacity = 37, .growth = 1.5, .backend = &backend()};
-  BloomScalable one(options), bulk(options), threads(options);
-  for (const uint64_t key : keys) ASSERT_TRUE(one.Insert(key));
-  EXPECT_EQ(bulk.Insert(keys), keys.size());
-  EXPECT_EQ(Engine({.threads = 2, .backend = &backend()}).Insert(threads, keys), keys.size());
-  ASSERT_EQ(one.layers().size(), bulk.layers().size());
-  ASSERT_EQ(one.layers().size(), threads.layers().size());
-  for (size_t i = 0; i < one.layers().size(); ++i) {
-    EXPECT_EQ(Payload(one.layers()[i]), Payload(bulk.layers()[i])) << "layer " << i;
-    EXPECT_EQ(Payload(one.layers()[i]), Payload(threads.layers()[i])) << "layer " << i;
-    EXPECT_LE(bulk.layers()[i].inserted_count(), bulk.layers()[i].capacity());
-  }
-  bulk.Clear();
-  EXPECT_EQ(bulk.layers().size(), 1u);
-  EXPECT_EQ(bulk.Count(keys), 0u);
-  EXPECT_EQ(bulk.capacity(), 37u);
-  EXPECT_EQ(bulk.inserted_count(), 0u);
-}
-
-TEST_P(ScalableBackendTest, SetBackendIsForAllLayers) {
-  SplitBlockScalable filter({.initial_capacity = 50});
-  filter.Insert(RandomKeys(200, /*seed=*/1));
-  filter.set_backend(backend());
-  for (const auto& layer : filter.layers()) EXPECT_EQ(&layer.backend(), &backend());
-  filter.Insert(RandomKeys(2000, /*seed=*/2));
-  for (const auto& layer : filter.layers()) EXPECT_EQ(&layer.backend(), &backend());
-}
-
-INSTANTIATE_TEST_SUITE_P(Backends, ScalableBackendTest,
-                         testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
 // Layers of Bloom filters have the rates p (1 - r), p (1 - r) r, ... but for the rounding of sizes.
 TEST(ScalableFilterBoundTest, RatesOfLayersAreAGeometricSequence) {

@@ -1,5 +1,4 @@
-// SplitBlockBloomFilter: how it is made, combined, moved and refused. What it answers is tested in
-// bulk_test.cc and split_block_model_test.cc.
+// What is special to split-block filters: sizes, memory, folding, estimates.
 #include "tamis/split_block_filter.h"
 
 #include <gtest/gtest.h>
@@ -36,14 +35,7 @@ TEST(SplitBlockFilterMakingTest, CapacityAndRateGiveTheFewestBlocks) {
       const SplitBlockBloomFilter filter({.capacity = capacity, .fpr = fpr});
       EXPECT_EQ(filter.num_blocks(), SplitBlockBlocks(capacity, fpr));
       EXPECT_EQ(filter.bytes(), 32 * filter.num_blocks());
-      EXPECT_EQ(filter.capacity(), capacity);
-      EXPECT_DOUBLE_EQ(filter.bits_per_key(), 256.0 * static_cast<double>(filter.num_blocks()) /
-                                                  static_cast<double>(capacity));
-      EXPECT_EQ(filter.payload().size(), filter.bytes());
-      EXPECT_EQ(reinterpret_cast<uintptr_t>(filter.payload().data()) % 64, 0u);
-      EXPECT_EQ(filter.kind(), FilterKind::kSplitBlock);
       EXPECT_EQ(filter.hash(), HashSpec{});
-      EXPECT_FALSE(filter.read_only());
     }
   }
 }
@@ -58,28 +50,11 @@ TEST(SplitBlockFilterMakingTest, BytesAreRoundedDownToBlocksAndSetTheCapacity) {
   }
 }
 
-TEST_P(SplitBlockFilterTest, ANewFilterIsEmpty) {
-  const SplitBlockBloomFilter filter({.capacity = 1000, .backend = &backend()});
-  EXPECT_EQ(filter.inserted_count(), 0u);
-  EXPECT_EQ(filter.estimated_count(), 0);
-  EXPECT_EQ(filter.expected_fpr(), 0);
-  EXPECT_EQ(filter.Count(RandomKeys(1000, 1)), 0u);
-}
-
 TEST(SplitBlockFilterErrorsTest, OptionsOutOfRange) {
   const auto make = [](const FilterOptions& options) {
     return [options] { SplitBlockBloomFilter filter(options); };
   };
   constexpr ErrorCode kCode = ErrorCode::kInvalidArgument;
-  ExpectError(make({}), kCode, "capacity of at least 1");
-  ExpectError(make({.capacity = 0, .fpr = 0.1}), kCode, "capacity of at least 1");
-  const std::string range = " is out of range [1e-12, 0.5]";
-  for (const auto& [fpr, text] :
-       {std::pair(-1.0, "-1"), std::pair(0.6, "0.6"), std::pair(1e-13, "1e-13")}) {
-    ExpectError(make({.capacity = 10, .fpr = fpr}), kCode, "rate " + std::string(text) + range);
-    ExpectError(make({.fpr = fpr, .bytes = 64}), kCode, "rate " + std::string(text) + range);
-  }
-  ExpectError(make({.capacity = 10, .fpr = std::nan("")}), kCode, range);
   for (const uint64_t bytes : {uint64_t{1}, uint64_t{31}, kMaxBytes + 32, ~uint64_t{0}}) {
     ExpectError(make({.bytes = bytes}), kCode,
                 std::to_string(bytes) + " bytes is out of range [32, 137438953440]");
@@ -154,17 +129,6 @@ TEST(SplitBlockFilterMemoryTest, ComesFromTheResourceAndGoesBack) {
   }
 }
 
-TEST(SplitBlockFilterMemoryTest, HugePagesChangeNoBit) {
-  const std::vector<uint64_t> keys = RandomKeys(10'000, /*seed=*/1);
-  const auto build = [&](HugePages huge_pages) {
-    SplitBlockBloomFilter filter({.bytes = 5 << 20, .memory = {.huge_pages = huge_pages}});
-    filter.Insert(keys);
-    EXPECT_EQ(filter.Count(keys), keys.size());
-    return Payload(filter);
-  };
-  EXPECT_EQ(build(HugePages::kOff), build(HugePages::kAuto));
-}
-
 TEST_P(SplitBlockFilterTest, InsertingTwiceChangesOnlyTheCount) {
   SplitBlockBloomFilter filter({.capacity = 1000, .backend = &backend()});
   const std::vector<uint64_t> keys = RandomKeys(1000, /*seed=*/1);
@@ -176,38 +140,6 @@ TEST_P(SplitBlockFilterTest, InsertingTwiceChangesOnlyTheCount) {
   EXPECT_EQ(Payload(filter), once);
   EXPECT_EQ(filter.estimated_count(), estimate);
   EXPECT_EQ(filter.inserted_count(), 3000u);
-}
-
-TEST_P(SplitBlockFilterTest, MergeIsTheUnion) {
-  const std::vector<uint64_t> keys = RandomKeys(1000, /*seed=*/2);
-  for (const uint64_t blocks : {1, 3, 100}) {
-    const FilterOptions options{.bytes = 32 * blocks, .backend = &backend()};
-    SplitBlockBloomFilter a(options), b(options), both(options);
-    a.Insert(std::span(keys).first(600));
-    b.Insert(std::span(keys).last(600));
-    both.Insert(keys);
-    a.Merge(b);
-    EXPECT_EQ(Payload(a), Payload(both)) << blocks << " blocks";
-    EXPECT_EQ(a.inserted_count(), 1200u);
-    a.Merge(a);
-    EXPECT_EQ(Payload(a), Payload(both)) << blocks << " blocks";
-  }
-}
-
-TEST(SplitBlockFilterErrorsTest, FiltersThatDoNotMatchAreNotMerged) {
-  const HashSpec hash{HashKind::kXxh3, 5};
-  SplitBlockBloomFilter filter = WithBlocks(4, hash);
-  filter.Insert(RandomKeys(20, 1));
-  const std::vector<std::byte> before = Payload(filter);
-  const auto expect = [&](SplitBlockBloomFilter other, const std::string& text) {
-    other.Insert(uint64_t{1});
-    ExpectError([&] { filter.Merge(other); }, ErrorCode::kIncompatible, text);
-    EXPECT_EQ(Payload(filter), before);
-    EXPECT_EQ(filter.inserted_count(), 20u);
-  };
-  expect(WithBlocks(5, hash), "filters of 4 blocks and 5 blocks");
-  expect(WithBlocks(4, {HashKind::kXxh3, 6}), "xxh3 with seed 5 and xxh3 with seed 6");
-  expect(WithBlocks(4, {HashKind::kXxh64, 5}), "xxh3 with seed 5 and xxh64 with seed 5");
 }
 
 TEST_P(SplitBlockFilterTest, FoldedIsWhatTheKeysGiveAtHalfTheSize) {
@@ -234,77 +166,6 @@ TEST(SplitBlockFilterErrorsTest, AnOddNumberOfBlocksIsNotFolded) {
     ExpectError([&] { filter.Folded(); }, ErrorCode::kInvalidArgument,
                 "a filter of " + std::to_string(blocks) + " blocks cannot be folded");
   }
-}
-
-TEST_P(SplitBlockFilterTest, CloneIsEqualAndIndependent) {
-  SplitBlockBloomFilter filter(
-      {.capacity = 100, .hash = {HashKind::kXxh64, 8}, .backend = &backend()});
-  filter.Insert(RandomKeys(100, /*seed=*/1));
-  SplitBlockBloomFilter copy = filter.Clone();
-  EXPECT_EQ(Payload(copy), Payload(filter));
-  EXPECT_NE(copy.payload().data(), filter.payload().data());
-  EXPECT_EQ(copy.hash(), filter.hash());
-  EXPECT_EQ(copy.capacity(), filter.capacity());
-  EXPECT_EQ(copy.inserted_count(), filter.inserted_count());
-  EXPECT_EQ(&copy.backend(), &filter.backend());
-  const std::vector<std::byte> before = Payload(filter);
-  copy.Clear();
-  EXPECT_EQ(copy.estimated_count(), 0);
-  EXPECT_EQ(copy.inserted_count(), 0u);
-  EXPECT_EQ(Payload(filter), before);
-}
-
-TEST(SplitBlockFilterMovingTest, TheBytesStayWhereTheyAre) {
-  static_assert(std::is_nothrow_move_constructible_v<SplitBlockBloomFilter>);
-  static_assert(std::is_nothrow_move_assignable_v<SplitBlockBloomFilter>);
-  static_assert(!std::is_copy_constructible_v<SplitBlockBloomFilter>);
-  const std::vector<uint64_t> keys = RandomKeys(100, /*seed=*/1);
-  SplitBlockBloomFilter a({.capacity = 100, .hash = {HashKind::kXxh64, 3}});
-  a.Insert(keys);
-  const std::byte* const data = a.payload().data();
-  SplitBlockBloomFilter b = std::move(a);
-  EXPECT_EQ(b.payload().data(), data);
-  SplitBlockBloomFilter c = WithBlocks(1);
-  c = std::move(b);
-  EXPECT_EQ(c.payload().data(), data);
-  EXPECT_EQ(c.hash(), (HashSpec{HashKind::kXxh64, 3}));
-  EXPECT_EQ(c.inserted_count(), 100u);
-  EXPECT_EQ(c.capacity(), 100u);
-  EXPECT_EQ(c.num_blocks(), c.bytes() / 32);
-  EXPECT_EQ(c.Count(keys), 100u);
-  a = WithBlocks(2);  // a moved-from filter can be assigned to
-  EXPECT_EQ(a.Insert(keys), 100u);
-}
-
-TEST(SplitBlockFilterReadOnlyTest, AMappedFilterAnswersAndRefusesEveryChange) {
-  const TemporaryFolder folder;
-  const std::vector<uint64_t> keys = RandomKeys(100, /*seed=*/1);
-  SplitBlockBloomFilter built({.capacity = 100});
-  built.Insert(keys);
-  built.Save(folder / "a");
-  SplitBlockBloomFilter mapped = SplitBlockBloomFilter::Map(folder / "a");
-  ASSERT_TRUE(mapped.read_only());
-  EXPECT_EQ(mapped.Count(keys), 100u);
-
-  const std::vector<uint64_t> others = RandomKeys(50, /*seed=*/2);
-  EXPECT_FALSE(mapped.Insert(others[0]));
-  EXPECT_FALSE(mapped.Insert("a string"));
-  EXPECT_FALSE(mapped.InsertHash(others[0]));
-  EXPECT_EQ(mapped.Insert(others), 0u);
-  EXPECT_EQ(mapped.Insert(Hashes{others}), 0u);
-  EXPECT_EQ(mapped.Insert(std::vector<std::string_view>{"a", "b"}), 0u);
-  ExpectError([&] { mapped.Clear(); }, ErrorCode::kReadOnly, "mapped from a file");
-  ExpectError([&] { mapped.Merge(built); }, ErrorCode::kReadOnly, "mapped from a file");
-  EXPECT_EQ(Payload(mapped), Payload(built));
-  EXPECT_EQ(mapped.inserted_count(), 100u);
-
-  // But it can be the source of others.
-  SplitBlockBloomFilter copy = mapped.Clone();
-  EXPECT_FALSE(copy.read_only());
-  EXPECT_EQ(copy.Insert(others), 50u);
-  built.Clear();
-  built.Merge(mapped);
-  EXPECT_EQ(Payload(built), Payload(mapped));
 }
 
 TEST_P(SplitBlockFilterTest, EstimatesAreThoseOfTheFill) {

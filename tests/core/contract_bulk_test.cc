@@ -1,0 +1,303 @@
+// Bulk functions of every kind: every form of keys and every output says what the functions of one
+// key say, for every backend and any number of threads, and no output is written past its end.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tests/core/contract.h"
+#include "tests/test_util.h"
+
+namespace tamis {
+namespace {
+
+// Around the words of a bitmap, and around the batches that the bulk functions cut keys into.
+constexpr size_t kSizes[] = {0,   1,   7,    63,   64,   65,   127,  128,  129,
+                             255, 256, 1000, 2047, 2048, 2049, 4095, 4096, 5000};
+constexpr size_t kEngineSizes[] = {0, 1, 63, 64, 65, 127, 128, 129, 511, 512, 1000, 4096, 10'007};
+constexpr unsigned kThreads[] = {1, 2, 3, 5, 8};
+
+using BulkContractTest = ContractTest;
+
+// Inserted one by one; the indices of those that did not go in.
+std::vector<uint64_t> InsertOnes(const Subject& subject, Filter& filter,
+                                 const std::vector<OneKey>& keys) {
+  std::vector<uint64_t> rejected;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (!subject.insert(filter, keys[i])) rejected.push_back(i);
+  }
+  return rejected;
+}
+
+TEST_P(BulkContractTest, InsertEqualsOneKeyAtATime) {
+  for (const size_t n : kSizes) {
+    const AllForms forms(n, /*seed=*/n);
+    for (const AllForms::Set& set : forms.sets()) {
+      for (const HashKind kind : kHashKinds) {
+        const AnyFilter ones = Make(n + 1, nullptr, {kind, n});
+        const std::vector<uint64_t> want = InsertOnes(subject(), *ones, set.ones);
+        EXPECT_EQ(ones->inserted_count(), n - want.size());
+        for (const Backend& backend : Backends()) {
+          const AnyFilter bulk = Make(n + 1, &backend, {kind, n});
+          std::vector<uint64_t> rejected(n);
+          rejected.resize(n - bulk->Insert(set.keys, rejected));
+          ASSERT_EQ(rejected, want) << set.name << ", n = " << n;
+          ASSERT_EQ(Contents(*bulk), Contents(*ones)) << set.name << ", n = " << n;
+        }
+        const AnyFilter unasked = Make(n + 1, nullptr, {kind, n});
+        EXPECT_EQ(unasked->Insert(set.keys), n - want.size());
+        ASSERT_EQ(Contents(*unasked), Contents(*ones)) << set.name << ", n = " << n;
+      }
+    }
+  }
+}
+
+// Bits, bytes, 32- and 64-bit indices and counts, of the same keys, by a Filter or an Engine.
+template <typename Asked>
+void ExpectOutputs(const Asked& asked, const Keys& keys, const std::vector<bool>& want) {
+  const size_t n = want.size();
+  std::vector<uint64_t> rows;
+  for (size_t i = 0; i < n; ++i) {
+    if (want[i]) rows.push_back(i);
+  }
+  EXPECT_EQ(asked.Count(keys), rows.size());
+
+  const auto words = GuardedArray<uint64_t>::Output(BitmapWords(n), 9);
+  EXPECT_EQ(asked.Contains(keys, Bitmap(words.span())), rows.size());
+  for (size_t i = 0; i < 64 * words.size(); ++i) {
+    ASSERT_EQ(Bitmap(words.span()).Test(i), i < n && want[i]) << "bit " << i << " of " << n;
+  }
+  const auto bytes = GuardedArray<uint8_t>::Output(n, 65);
+  EXPECT_EQ(asked.Contains(keys, bytes.span()), rows.size());
+  ASSERT_EQ(bytes.vector(), std::vector<uint8_t>(want.begin(), want.end()));
+
+  const auto rows32 = GuardedArray<uint32_t>::Output(n, 17);
+  ASSERT_EQ(asked.Select(keys, rows32.span()), rows.size());
+  ASSERT_TRUE(std::equal(rows.begin(), rows.end(), rows32.data()));
+  const auto rows64 = GuardedArray<uint64_t>::Output(n, 9);
+  ASSERT_EQ(asked.Select(keys, rows64.span()), rows.size());
+  ASSERT_TRUE(std::equal(rows.begin(), rows.end(), rows64.data()));
+  ASSERT_TRUE(words.Intact() && bytes.Intact() && rows32.Intact() && rows64.Intact());
+}
+
+// An Engine with the functions of a Filter.
+struct ByEngine {
+  const Engine& engine;
+  const Filter& filter;
+
+  size_t Contains(Keys keys, auto out) const { return engine.Contains(filter, keys, out); }
+  size_t Select(Keys keys, auto out) const { return engine.Select(filter, keys, out); }
+  size_t Count(Keys keys) const { return engine.Count(filter, keys); }
+};
+
+// Every third key is in. Where the kind can be wrong often, it is: the false positives must be the
+// same ones, too.
+class SomeIn {
+ public:
+  SomeIn(const Subject& subject, const AllForms::Set& set)
+      : filter_(subject.make({.capacity = set.ones.size() / 8 * 3 + 8,
+                              .fpr = subject.can.erase && !subject.layered ? 0 : 0.3})),
+        want_(set.ones.size()) {
+    std::vector<bool> in(want_.size());
+    for (size_t i = 0; i < in.size(); i += 3) in[i] = subject.insert(*filter_, set.ones[i]);
+    for (size_t i = 0; i < in.size(); ++i) {
+      want_[i] = subject.contains(*filter_, set.ones[i]);
+      EXPECT_TRUE(want_[i] || !in[i]) << "false negative: " << set.name << ' ' << i;
+    }
+  }
+
+  const Filter& filter() const { return *filter_; }
+  Filter& filter() { return *filter_; }
+  const std::vector<bool>& want() const { return want_; }
+
+ private:
+  AnyFilter filter_;
+  std::vector<bool> want_;
+};
+
+TEST_P(BulkContractTest, EveryOutputEqualsOneKeyAtATime) {
+  size_t hits = 0, misses = 0;
+  for (const size_t n : kSizes) {
+    const AllForms forms(n, /*seed=*/n);
+    for (const AllForms::Set& set : forms.sets()) {
+      SomeIn some(subject(), set);
+      const std::vector<std::byte> before = Contents(some.filter());
+      const auto hit =
+          static_cast<size_t>(std::count(some.want().begin(), some.want().end(), true));
+      hits += hit;
+      misses += n - hit;
+      const auto cut = static_cast<std::ptrdiff_t>(n / 3);
+      const std::vector<bool> rest(some.want().begin() + cut, some.want().end());
+      for (const Backend& backend : Backends()) {
+        SCOPED_TRACE(std::string(backend.name) + ", " + set.name + ", n = " + std::to_string(n));
+        some.filter().set_backend(backend);
+        ASSERT_NO_FATAL_FAILURE(ExpectOutputs(some.filter(), set.keys, some.want()));
+        // A slice says what it says within the whole.
+        ASSERT_NO_FATAL_FAILURE(
+            ExpectOutputs(some.filter(), set.keys.Slice(n / 3, rest.size()), rest));
+      }
+      ASSERT_EQ(Contents(some.filter()), before) << "probing changed the filter";
+    }
+  }
+  EXPECT_GT(hits, 50'000u);
+  EXPECT_GT(misses, 50'000u);
+}
+
+TEST_P(BulkContractTest, EngineAnswersAsTheFilter) {
+  for (const size_t n : kEngineSizes) {
+    const AllForms forms(n, /*seed=*/n);
+    for (const AllForms::Set& set : forms.sets()) {
+      const SomeIn some(subject(), set);
+      for (const unsigned threads : kThreads) {
+        SCOPED_TRACE(std::to_string(threads) + " threads, " + set.name + ", " + std::to_string(n));
+        const Engine engine = PinnedEngine(Backends().front(), threads);
+        ASSERT_NO_FATAL_FAILURE(
+            ExpectOutputs(ByEngine{engine, some.filter()}, set.keys, some.want()));
+      }
+      if (n != 1000) continue;
+      for (const Backend& backend : Backends()) {
+        SCOPED_TRACE(backend.name);
+        const Engine engine = PinnedEngine(backend, 3);
+        ASSERT_NO_FATAL_FAILURE(
+            ExpectOutputs(ByEngine{engine, some.filter()}, set.keys, some.want()));
+      }
+    }
+  }
+}
+
+TEST_P(BulkContractTest, EngineInsertsAsTheFilter) {
+  for (const size_t n : kEngineSizes) {
+    const AllForms forms(n, /*seed=*/n);
+    for (const AllForms::Set& set : forms.sets()) {
+      const AnyFilter ones = Make(n + 1);
+      const std::vector<uint64_t> want = InsertOnes(subject(), *ones, set.ones);
+      for (const unsigned threads : kThreads) {
+        for (const bool partitioned : {false, true}) {
+          SCOPED_TRACE(std::to_string(threads) + " threads, " + set.name + ", " +
+                       std::to_string(n) + " keys");
+          const Engine engine = PinnedEngine(Backends().front(), threads, partitioned);
+          const AnyFilter filter = Make(n + 1);
+          std::vector<uint64_t> rejected(n);
+          rejected.resize(n - engine.Insert(*filter, set.keys, rejected));
+          ASSERT_EQ(rejected, want);
+          ASSERT_EQ(Contents(*filter), Contents(*ones));
+        }
+      }
+    }
+  }
+}
+
+// As many keys as an Engine would share out by itself.
+TEST_P(BulkContractTest, EngineDoesTheSameWithManyKeys) {
+  const std::vector<uint64_t> keys = RandomKeys(150'000, /*seed=*/1);
+  const auto half = std::span(keys).first(keys.size() / 2);
+  const AnyFilter one = Make(keys.size());
+  EXPECT_EQ(one->Insert(keys), keys.size());
+  std::vector<bool> all(keys.size(), true);
+  for (const Backend& backend : Backends()) {
+    SCOPED_TRACE(backend.name);
+    for (const unsigned threads : {1u, 4u}) {
+      const Engine engine({.threads = threads, .backend = &backend});
+      const AnyFilter many = Make(keys.size(), &backend);
+      EXPECT_EQ(engine.Insert(*many, half), half.size());
+      EXPECT_EQ(engine.Insert(*many, std::span(keys).subspan(half.size())),
+                keys.size() - half.size());
+      ASSERT_EQ(Contents(*many), Contents(*one));
+      ASSERT_NO_FATAL_FAILURE(ExpectOutputs(ByEngine{engine, *many}, keys, all));
+
+      const AnyFilter made = Make(keys.size(), &backend);
+      EXPECT_EQ(engine.Insert(*made, keys.size(),
+                              [&](uint64_t first, std::span<uint64_t> out) {
+                                std::copy_n(keys.data() + first, out.size(), out.begin());
+                              }),
+                keys.size());
+      ASSERT_EQ(Contents(*made), Contents(*one));
+    }
+  }
+}
+
+TEST_P(BulkContractTest, FormsOfTheSameKeysAreTheSame) {
+  const AllForms forms(3000, /*seed=*/5);
+  const auto contents = [&](const std::string& name) {
+    const AnyFilter filter = Make(4000, nullptr, {HashKind::kXxh3, 7});
+    for (const AllForms::Set& set : forms.sets()) {
+      if (set.name == name) filter->Insert(set.keys);
+    }
+    EXPECT_GT(filter->inserted_count(), 2900u) << name;
+    return Contents(*filter);
+  };
+  EXPECT_EQ(contents("u64"), contents("i64"));
+  EXPECT_EQ(contents("string views"), contents("column"));
+  EXPECT_EQ(contents("string views"), contents("large column"));
+  EXPECT_NE(contents("u32"), contents("i32"));  // a sign is part of the value
+}
+
+// int32_t{-1} and int64_t{-1} are the same key, uint32_t{0xFFFFFFFF} is another.
+TEST_P(BulkContractTest, SignedIntegersAreWidenedWithTheirSign) {
+  for (const Backend& backend : Backends()) {
+    const AnyFilter filter = Make(100, &backend);
+    EXPECT_EQ(filter->Insert(std::vector<int32_t>{-1}), 1u);
+    EXPECT_TRUE(subject().contains(*filter, int32_t{-1}));
+    EXPECT_TRUE(subject().contains(*filter, int64_t{-1}));
+    EXPECT_TRUE(subject().contains(*filter, ~uint64_t{0}));
+    EXPECT_FALSE(subject().contains(*filter, uint32_t{0xFFFFFFFF}));
+    EXPECT_EQ(filter->Count(std::vector<int64_t>{-1}), 1u);
+    EXPECT_EQ(filter->Count(std::vector<uint32_t>{0xFFFFFFFF}), 0u);
+  }
+}
+
+// Calls act(output of n elements), which must say that it has too few of `unit` and write nothing.
+template <typename T>
+void ExpectTooSmall(size_t n, const std::string& unit, const auto& act) {
+  const std::vector<T> untouched(n, static_cast<T>(0xC0FFEEC0FFEEC0EE));
+  std::vector<T> out = untouched;
+  ExpectError([&] { act(std::span<T>(out)); }, ErrorCode::kInvalidArgument,
+              "the output has " + std::to_string(n) + " " + unit + ", and 129 keys need " +
+                  std::to_string(unit == "words" ? 3 : 129));
+  EXPECT_EQ(out, untouched);
+}
+
+template <typename Asked>
+void ExpectSmallOutputsRefused(const Asked& asked, const Keys& keys) {
+  ExpectTooSmall<uint64_t>(2, "words", [&](auto out) { asked.Contains(keys, Bitmap(out)); });
+  ExpectTooSmall<uint8_t>(128, "bytes", [&](auto out) { asked.Contains(keys, out); });
+  ExpectTooSmall<uint32_t>(128, "elements", [&](auto out) { asked.Select(keys, out); });
+  ExpectTooSmall<uint64_t>(0, "elements", [&](auto out) { asked.Select(keys, out); });
+  // Neither the keys nor the output are there: the call must look at their sizes alone.
+  uint64_t key = 0;
+  uint32_t row = 0;
+  const Keys many(std::span(&key, (size_t{1} << 32) + 1));
+  ExpectError([&] { asked.Select(many, std::span(&row, many.size())); },
+              ErrorCode::kInvalidArgument, "4294967297 keys");
+}
+
+TEST_P(BulkContractTest, OutputsThatAreTooSmallAreRefused) {
+  const std::vector<uint64_t> keys = RandomKeys(129, /*seed=*/1);
+  const AnyFilter filter = Make(200);
+  filter->Insert(std::span(keys).first(60));
+  const std::vector<std::byte> before = Contents(*filter);
+  auto* const erasable = dynamic_cast<ErasableFilter*>(&*filter);
+  ASSERT_EQ(erasable != nullptr, subject().can.erase);
+  ExpectSmallOutputsRefused(*filter, keys);
+  ExpectTooSmall<uint64_t>(128, "elements", [&](auto out) { filter->Insert(keys, out); });
+  if (erasable != nullptr) {
+    ExpectTooSmall<uint64_t>(128, "elements", [&](auto out) { erasable->Erase(keys, out); });
+  }
+  for (const unsigned threads : {1, 2}) {
+    const Engine engine = PinnedEngine(Backends().front(), threads, true);
+    ExpectSmallOutputsRefused(ByEngine{engine, *filter}, keys);
+    ExpectTooSmall<uint64_t>(128, "elements", [&](auto out) { engine.Insert(*filter, keys, out); });
+    if (erasable == nullptr) continue;
+    ExpectTooSmall<uint64_t>(128, "elements",
+                             [&](auto out) { engine.Erase(*erasable, keys, out); });
+  }
+  EXPECT_EQ(Contents(*filter), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, BulkContractTest, testing::ValuesIn(Subjects()), SubjectName());
+
+}  // namespace
+}  // namespace tamis

@@ -1,0 +1,272 @@
+// Files of every kind: what is saved is what is read, in every way; a mapped filter answers and
+// refuses every change; a damaged file is refused by all that reads what is damaged.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tamis/set_operations.h"
+#include "tests/core/contract.h"
+#include "tests/test_util.h"
+
+namespace tamis {
+namespace {
+
+namespace offset = detail::offset;
+using detail::kHeaderBytes;
+
+class FileContractTest : public ContractTest {
+ protected:
+  // Small, with 10 keys.
+  Bytes SmallFile() const {
+    const AnyFilter filter = Make(10, nullptr, {HashKind::kXxh64, 99});
+    EXPECT_EQ(filter->Insert(RandomKeys(10, /*seed=*/1)), 10u);
+    filter->Save(path_);
+    return ReadBytes(path_);
+  }
+
+  // Around the pieces in which payloads are read, and from where on storage is mapped.
+  std::vector<FilterOptions> Sizes() const {
+    std::vector<FilterOptions> sizes = {
+        {.capacity = 1}, {.capacity = 100}, {.capacity = 3000}, {.capacity = 100'000}};
+    if (subject().layered) return sizes;
+    for (const uint64_t bytes : {64u, 96u, 1000u, (256u << 10) - 32, 256u << 10, (256u << 10) + 8,
+                                 (256u << 10) + 32, (4u << 20) - 32, 4u << 20, (5u << 20) + 96}) {
+      sizes.push_back({.bytes = bytes});
+    }
+    return sizes;
+  }
+};
+
+// Each layer of a scalable filter has a checksum of its own.
+class PayloadContractTest : public FileContractTest {};
+
+TEST_P(FileContractTest, GivesBackTheSameFilter) {
+  for (FilterOptions options : Sizes()) {
+    options.hash = {HashKind::kXxh64, 1 + options.capacity + options.bytes};
+    SCOPED_TRACE(std::to_string(options.capacity) + " keys, " + std::to_string(options.bytes));
+    const AnyFilter filter = subject().make(options);
+    const std::vector<uint64_t> keys =
+        RandomKeys(options.capacity != 0 ? options.capacity
+                                         : std::min<uint64_t>(filter->capacity() / 2, 200'000),
+                   /*seed=*/1);
+    ASSERT_EQ(filter->Insert(keys), keys.size());
+    filter->Save(path_);
+    const Bytes saved = ReadBytes(path_);
+    const auto expect_header = [&](const FileHeader& header) {
+      EXPECT_EQ(header.version, 1u);
+      EXPECT_EQ(header.kind, subject().kind);
+      EXPECT_EQ(header.hash, options.hash);
+      EXPECT_EQ(header.geometry, filter->Header().geometry);
+      EXPECT_EQ(header.capacity, filter->capacity());
+      EXPECT_EQ(header.inserted, keys.size());
+      EXPECT_EQ(header.payload_bytes, filter->Header().payload_bytes);
+      EXPECT_EQ(header.payload_bytes, saved.size() - kHeaderBytes);
+    };
+    expect_header(ReadHeader(path_));
+    expect_header(VerifyFile(path_));
+    const auto expect_same = [&](const AnyFilter& any, bool read_only) {
+      EXPECT_TRUE(subject().is(any));
+      expect_header(any->Header());
+      EXPECT_EQ(any->read_only(), read_only);
+      EXPECT_TRUE(Contents(*any) == Contents(*filter));
+      EXPECT_EQ(any->hash(), filter->hash());
+      EXPECT_EQ(any->bytes(), filter->bytes());
+      EXPECT_EQ(any->estimated_count(), filter->estimated_count());
+      EXPECT_EQ(any->expected_fpr(), filter->expected_fpr());
+      EXPECT_EQ(any->Count(keys), keys.size());
+      std::vector<const Filter*> parts = {&*any};
+      if (const auto view = ViewScalable(*any)) parts = view->layers;
+      for (const Filter* part : parts) {
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(part->payload().data()) % 64, 0u);
+        EXPECT_EQ(part->read_only(), read_only);
+      }
+      any->Save(folder_ / "again");
+      EXPECT_TRUE(ReadBytes(folder_ / "again") == saved);
+    };
+    expect_same(subject().load(path_, {}), false);
+    expect_same(subject().map(path_, {}), true);
+    expect_same(subject().map(path_, {.verify = Verify::kFull}), true);
+    expect_same(Open(path_), false);
+    expect_same(OpenMapped(path_), true);
+  }
+}
+
+TEST_P(FileContractTest, TheBackendIsTheOneThatIsAskedFor) {
+  SmallFile();
+  for (const Backend& backend : Backends()) {
+    EXPECT_EQ(&subject().load(path_, {.backend = &backend})->backend(), &backend);
+    EXPECT_EQ(&subject().map(path_, {.backend = &backend})->backend(), &backend);
+    EXPECT_EQ(&Open(path_, {.backend = &backend})->backend(), &backend);
+    EXPECT_EQ(&OpenMapped(path_, {.backend = &backend})->backend(), &backend);
+  }
+}
+
+TEST_P(FileContractTest, ALoadedFilterCanBeChanged) {
+  SmallFile();
+  const std::vector<uint64_t> keys = RandomKeys(10, /*seed=*/1);
+  const AnyFilter loaded = subject().load(path_, {});
+  loaded->Clear();
+  EXPECT_EQ(loaded->inserted_count(), 0u);
+  EXPECT_EQ(loaded->Insert(keys), 10u);
+  loaded->Save(folder_ / "again");
+  EXPECT_EQ(ReadBytes(folder_ / "again"), ReadBytes(path_));
+  EXPECT_EQ(VerifyFile(path_).inserted, 10u);
+}
+
+TEST_P(FileContractTest, AMappedFilterAnswersAndRefusesEveryChange) {
+  const std::vector<uint64_t> keys = RandomKeys(1000, /*seed=*/1);
+  std::vector<uint64_t> all(keys.size());
+  std::iota(all.begin(), all.end(), uint64_t{0});
+  const AllForms forms(200, /*seed=*/2);
+  const AnyFilter built = Make(1000);
+  ASSERT_EQ(built->Insert(keys), keys.size());
+  built->Save(path_);
+  const std::vector<std::byte> want = Contents(*built);
+  const auto expect_refused = [&](Filter& mapped) {
+    auto* const erasable = dynamic_cast<ErasableFilter*>(&mapped);
+    ASSERT_TRUE(mapped.read_only());
+    const auto expect_all_rejected = [&](const auto& change) {
+      std::vector<uint64_t> rejected(keys.size(), ~uint64_t{0});
+      EXPECT_EQ(change(std::span(rejected)), 0u);
+      EXPECT_EQ(rejected, all);
+    };
+    expect_all_rejected([&](auto out) { return mapped.Insert(keys, out); });
+    if (erasable != nullptr) {
+      expect_all_rejected([&](auto out) { return erasable->Erase(keys, out); });
+    }
+    for (const AllForms::Set& set : forms.sets()) {
+      EXPECT_FALSE(subject().insert(mapped, set.ones[0]));
+      EXPECT_EQ(mapped.Insert(set.keys), 0u);
+      if (erasable != nullptr) {
+        EXPECT_EQ(erasable->Erase(set.keys), 0u);
+      }
+    }
+    for (const uint64_t key : keys) {
+      if (erasable != nullptr) {
+        EXPECT_FALSE(subject().erase(mapped, key));
+      }
+    }
+    for (const unsigned threads : {1, 3}) {
+      const Engine engine = PinnedEngine(Backends().front(), threads, true);
+      expect_all_rejected([&](auto out) { return engine.Insert(mapped, keys, out); });
+      for (const AllForms::Set& set : forms.sets()) EXPECT_EQ(engine.Insert(mapped, set.keys), 0u);
+      EXPECT_EQ(engine.Insert(mapped, 10, [](uint64_t, std::span<uint64_t>) { FAIL(); }), 0u);
+      EXPECT_EQ(engine.Count(mapped, keys), keys.size());
+      if (erasable != nullptr) {
+        expect_all_rejected([&](auto out) { return engine.Erase(*erasable, keys, out); });
+        EXPECT_EQ(engine.Erase(*erasable, keys), 0u);
+      }
+    }
+    const auto expect_read_only = [](const auto& act) {
+      ExpectError(act, ErrorCode::kReadOnly, "mapped from a file");
+    };
+    expect_read_only([&] { mapped.Clear(); });
+    if (subject().merge != nullptr) {
+      expect_read_only([&] { subject().merge(mapped, *built); });
+      expect_read_only([&] { Merge(mapped, *built); });
+    }
+    if (subject().intersect != nullptr) {
+      expect_read_only([&] { subject().intersect(mapped, *built); });
+    }
+    EXPECT_EQ(Contents(mapped), want);
+    EXPECT_EQ(mapped.Count(keys), keys.size());
+  };
+  const AnyFilter mapped = subject().map(path_, {});
+  expect_refused(*mapped);
+  expect_refused(*OpenMapped(path_));
+
+  // But it can be the source of others.
+  if (subject().clone != nullptr) {
+    const AnyFilter copy = subject().clone(*mapped);
+    EXPECT_FALSE(copy->read_only());
+    EXPECT_EQ(Contents(*copy), want);
+    copy->Clear();
+    EXPECT_EQ(copy->Insert(keys), keys.size());
+    EXPECT_EQ(Contents(*copy), want);
+  }
+  if (subject().merge != nullptr) {
+    const AnyFilter merged = Make(1000);
+    Merge(*merged, *mapped);
+    EXPECT_EQ(Contents(*merged), want);
+  }
+  const AnyFilter moved = subject().moved(*mapped);
+  EXPECT_TRUE(moved->read_only());
+  EXPECT_EQ(moved->Count(keys), keys.size());
+  EXPECT_EQ(VerifyFile(path_).inserted, keys.size());
+}
+
+TEST_P(FileContractTest, OtherClassesAreToldApart) {
+  SmallFile();
+  for (const Subject& other : Subjects()) {
+    if (other.name == subject().name) continue;
+    const bool other_layers = other.layered && subject().layered;
+    const auto expect = [&](const auto& read) {
+      ExpectFormatError([&] { read(path_); }, other_layers ? "layer kind" : "filter kind",
+                        other_layers ? offset::kGeometry + 8 : offset::kFilterKind,
+                        ErrorCode::kUnsupported);
+    };
+    expect([&](const auto& path) { other.load(path, {}); });
+    expect([&](const auto& path) { other.map(path, {}); });
+    EXPECT_FALSE(other.is(Open(path_)));
+  }
+}
+
+TEST_P(FileContractTest, EveryBitOfTheHeader) {
+  const Bytes good = SmallFile();
+  for (size_t bit = 0; bit < 8 * kHeaderBytes; ++bit) {
+    SCOPED_TRACE("bit " + std::to_string(bit));
+    Bytes file = good;
+    file[bit / 8] = static_cast<char>(file[bit / 8] ^ (1 << (bit % 8)));
+    const auto expect = [&](const std::string& check, uint64_t at,
+                            ErrorCode code = ErrorCode::kCorrupt) {
+      ExpectRefused(subject(), path_, file, check, at, true, code);
+    };
+    if (bit / 8 < offset::kVersion) {
+      expect("magic", offset::kMagic);
+    } else if (bit / 8 < offset::kHeaderLength) {
+      expect("version", offset::kVersion, ErrorCode::kUnsupported);
+    } else if (bit / 8 < offset::kFilterKind) {
+      expect("header length", offset::kHeaderLength);
+    } else {
+      expect("header checksum", offset::kHeaderChecksum);
+    }
+  }
+}
+
+TEST_P(PayloadContractTest, EveryBitOfThePayload) {
+  const Bytes good = SmallFile();
+  for (size_t bit = 8 * kHeaderBytes; bit < 8 * good.size(); ++bit) {
+    SCOPED_TRACE("bit " + std::to_string(bit));
+    Bytes file = good;
+    file[bit / 8] = static_cast<char>(file[bit / 8] ^ (1 << (bit % 8)));
+    ExpectRefused(subject(), path_, file, "payload checksum", offset::kPayloadChecksum, false);
+  }
+}
+
+TEST_P(FileContractTest, EveryOtherLength) {
+  const Bytes good = SmallFile();
+  for (size_t length = 0; length < good.size(); ++length) {
+    SCOPED_TRACE("length " + std::to_string(length));
+    Bytes file = good;
+    file.resize(length);
+    ExpectRefused(subject(), path_, file, "file length", length);
+  }
+  for (const size_t extra : {1, 7, 32, 64, 100'000}) {
+    SCOPED_TRACE("extra " + std::to_string(extra));
+    Bytes file = good;
+    file.resize(good.size() + extra);
+    ExpectRefused(subject(), path_, file, "file length", good.size());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, FileContractTest, testing::ValuesIn(Subjects()), SubjectName());
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, PayloadContractTest,
+    testing::ValuesIn(SubjectsThat([](const Subject& s) { return !s.layered; })), SubjectName());
+
+}  // namespace
+}  // namespace tamis
