@@ -33,8 +33,8 @@ struct Target {
   const char* description;
 };
 
-#define TAMIS_TARGET(TARGET, NAMESPACE) Target{TARGET, NAMESPACE::kDescription},
-constexpr Target kTargets[] = {TAMIS_VISIT_TARGETS(TAMIS_TARGET) Target{0, nullptr}};
+#define TAMIS_TARGET(TARGET, NAMESPACE, ...) Target{TARGET, NAMESPACE::kDescription},
+constexpr Target kTargets[] = {TAMIS_VISIT_TARGETS(TAMIS_TARGET, ) Target{0, nullptr}};
 #undef TAMIS_TARGET
 
 Kernels KernelsOf(int64_t target) {

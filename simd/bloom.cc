@@ -16,7 +16,6 @@
 #include "simd/families.h"
 #include "simd/hash-inl.h"
 #include "simd/unroll.h"
-#include "simd/visit_targets.h"
 #include "tamis/bloom.h"
 #include "tamis/detail/bloom_kernels.h"
 
@@ -253,13 +252,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tamis::detail::simd {
 
-const BloomKernels* bloom(int64_t target) {
-#define TAMIS_FAMILY_OF(TARGET, NAMESPACE) \
-  if (target == TARGET) return &NAMESPACE::kBloom;
-  TAMIS_VISIT_TARGETS(TAMIS_FAMILY_OF)
-#undef TAMIS_FAMILY_OF
-  return nullptr;
-}
+TAMIS_DEFINE_FAMILY(BloomKernels, bloom, kBloom)
 
 }  // namespace tamis::detail::simd
 #endif  // HWY_ONCE

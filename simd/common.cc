@@ -12,7 +12,6 @@
 
 #include "simd/families.h"
 #include "simd/hash-inl.h"
-#include "simd/visit_targets.h"
 #include "tamis/detail/kernels.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -128,13 +127,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tamis::detail::simd {
 
-const CommonKernels* common(int64_t target) {
-#define TAMIS_FAMILY_OF(TARGET, NAMESPACE) \
-  if (target == TARGET) return &NAMESPACE::kCommon;
-  TAMIS_VISIT_TARGETS(TAMIS_FAMILY_OF)
-#undef TAMIS_FAMILY_OF
-  return nullptr;
-}
+TAMIS_DEFINE_FAMILY(CommonKernels, common, kCommon)
 
 }  // namespace tamis::detail::simd
 #endif  // HWY_ONCE

@@ -9,7 +9,6 @@
 #include "simd/blocks-inl.h"
 #include "simd/families.h"
 #include "simd/unroll.h"
-#include "simd/visit_targets.h"
 #include "tamis/counting.h"
 #include "tamis/detail/counting_kernels.h"
 #include "tamis/split_block.h"
@@ -152,13 +151,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tamis::detail::simd {
 
-const CountingKernels* counting(int64_t target) {
-#define TAMIS_FAMILY_OF(TARGET, NAMESPACE) \
-  if (target == TARGET) return &NAMESPACE::kCounting;
-  TAMIS_VISIT_TARGETS(TAMIS_FAMILY_OF)
-#undef TAMIS_FAMILY_OF
-  return nullptr;
-}
+TAMIS_DEFINE_FAMILY(CountingKernels, counting, kCounting)
 
 }  // namespace tamis::detail::simd
 #endif  // HWY_ONCE

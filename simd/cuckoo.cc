@@ -11,7 +11,6 @@
 #include "simd/hash-inl.h"
 #include "simd/pipeline-inl.h"
 #include "simd/unroll.h"
-#include "simd/visit_targets.h"
 #include "tamis/cuckoo.h"
 #include "tamis/detail/cuckoo_kernels.h"
 
@@ -258,22 +257,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tamis::detail::simd {
 
-namespace {
-
-template <int kBits>
-const CuckooKernels* Find(int64_t target) {
-#define TAMIS_FAMILY_OF(TARGET, NAMESPACE) \
-  if (target == TARGET) return &NAMESPACE::kCuckoo<kBits>;
-  TAMIS_VISIT_TARGETS(TAMIS_FAMILY_OF)
-#undef TAMIS_FAMILY_OF
-  return nullptr;
-}
-
-}  // namespace
-
-const CuckooKernels* cuckoo8(int64_t target) { return Find<8>(target); }
-const CuckooKernels* cuckoo12(int64_t target) { return Find<12>(target); }
-const CuckooKernels* cuckoo16(int64_t target) { return Find<16>(target); }
+TAMIS_DEFINE_FAMILY(CuckooKernels, cuckoo8, kCuckoo<8>)
+TAMIS_DEFINE_FAMILY(CuckooKernels, cuckoo12, kCuckoo<12>)
+TAMIS_DEFINE_FAMILY(CuckooKernels, cuckoo16, kCuckoo<16>)
 
 }  // namespace tamis::detail::simd
 #endif  // HWY_ONCE

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "simd/visit_targets.h"
 #include "tamis/detail/kernels.h"
 
 namespace tamis::detail::simd {
@@ -13,6 +14,15 @@ const CommonKernels* common(int64_t target);
 #define TAMIS_FAMILY(Type, name) const Type* name(int64_t target);
 TAMIS_KERNEL_FAMILIES(TAMIS_FAMILY)
 #undef TAMIS_FAMILY
+
+// Defines one of these, for kernels that are called `constant` in the namespace of each target.
+#define TAMIS_DEFINE_FAMILY(Type, name, constant)      \
+  const Type* name(int64_t target) {                   \
+    TAMIS_VISIT_TARGETS(TAMIS_RETURN_FAMILY, constant) \
+    return nullptr;                                    \
+  }
+#define TAMIS_RETURN_FAMILY(TARGET, NAMESPACE, constant) \
+  if (target == TARGET) return &NAMESPACE::constant;
 
 }  // namespace tamis::detail::simd
 

@@ -9,7 +9,6 @@
 #include "simd/blocks-inl.h"
 #include "simd/families.h"
 #include "simd/unroll.h"
-#include "simd/visit_targets.h"
 #include "tamis/detail/split_block_kernels.h"
 #include "tamis/split_block.h"
 
@@ -192,13 +191,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tamis::detail::simd {
 
-const SplitBlockKernels* split_block(int64_t target) {
-#define TAMIS_FAMILY_OF(TARGET, NAMESPACE) \
-  if (target == TARGET) return &NAMESPACE::kSplitBlock;
-  TAMIS_VISIT_TARGETS(TAMIS_FAMILY_OF)
-#undef TAMIS_FAMILY_OF
-  return nullptr;
-}
+TAMIS_DEFINE_FAMILY(SplitBlockKernels, split_block, kSplitBlock)
 
 }  // namespace tamis::detail::simd
 #endif  // HWY_ONCE

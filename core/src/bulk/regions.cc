@@ -17,23 +17,21 @@ double FirstInLine(double load) noexcept { return load > 0 ? -std::expm1(-load) 
 
 }  // namespace
 
-double DirectSeconds(const InsertCost& cost, double keys) noexcept {
-  return 1e-9 * cost.direct_ns * keys;
-}
-
-double RegionSeconds(uint64_t filter_bytes) noexcept {
-  return kSecondsPerRegion * static_cast<double>(NumRegions(filter_bytes));
+double DirectSeconds(const Cost& cost, double keys, double speed) noexcept {
+  return 1e-9 * cost.insert_ns * keys / speed;
 }
 
 // Ordering saves the way to memory for all keys but the first one in a line. The calibration has
 // the cost with several keys in each line; with fewer, more of them pay what a direct write pays.
-double PartitionedSeconds(const InsertCost& cost, uint64_t filter_bytes, double keys) noexcept {
+// What is to be done for each region, every thread has to do.
+double PartitionedSeconds(const Cost& cost, uint64_t filter_bytes, double keys,
+                          double speed) noexcept {
   const double lines = static_cast<double>(filter_bytes) / kLineBytes;
   const double calibrated = static_cast<double>(CalibratedKeys(filter_bytes));
   const double more_first =
       std::max(0.0, FirstInLine(keys / lines) - FirstInLine(calibrated / lines));
-  return 1e-9 * (cost.partitioned_ns + more_first * cost.direct_ns) * keys +
-         RegionSeconds(filter_bytes);
+  return 1e-9 * (cost.partitioned_insert_ns + more_first * cost.insert_ns) * keys / speed +
+         kSecondsPerRegion * static_cast<double>(NumRegions(filter_bytes));
 }
 
 }  // namespace tamis::detail

@@ -177,13 +177,11 @@ double Dispatcher::Seconds(const Cost& cost, const PlanRequest& request,
   if (request.operation == Operation::kContains) {
     return 1e-9 * cost.contains_ns * request.cost.contains * keys / speed + start;
   }
-  const InsertCost insert = {cost.insert_ns * request.cost.insert,
-                             cost.partitioned_insert_ns * request.cost.insert};
-  // What is to be done for each region has to be done by every thread.
-  const double shared = step.partitioned ? PartitionedSeconds(insert, request.filter_bytes, keys) -
-                                               RegionSeconds(request.filter_bytes)
-                                         : DirectSeconds(insert, keys);
-  return shared / speed + start + (step.partitioned ? RegionSeconds(request.filter_bytes) : 0);
+  Cost insert = cost;
+  insert.insert_ns *= request.cost.insert;
+  insert.partitioned_insert_ns *= request.cost.insert;
+  return start + (step.partitioned ? PartitionedSeconds(insert, request.filter_bytes, keys, speed)
+                                   : DirectSeconds(insert, keys, speed));
 }
 
 template <typename Visit>

@@ -30,7 +30,6 @@ class PayloadCheck {
 };
 
 struct FileKind {
-  FilterKind kind;
   // Checks the geometry, whose meaning and limits depend on the kind, and what follows from it, and
   // returns the bytes of payload that it calls for.
   uint64_t (*check_geometry)(const FileHeader& header, const FieldCheck& check);

@@ -52,13 +52,12 @@ std::span<const CostAtSize> TypicalCostsOf(const Kind& kind, std::string_view ba
 
 bool PartitioningPays(FilterKind kind, std::string_view backend, uint64_t filter_bytes,
                       uint64_t keys) noexcept {
+  if (keys < kBatchKeys) return false;  // all that follows would count in calls of a few keys
   const Kind& row = KindOf(kind);
-  // Before any of the arithmetic, which would count in calls of a few keys.
-  if (keys < kBatchKeys || !row.info.can.parallel_build) return false;
+  if (!row.info.can.parallel_build) return false;
   const Cost cost = CostOfSize(TypicalCostsOf(row, backend), filter_bytes);
-  const InsertCost insert = {cost.insert_ns, cost.partitioned_insert_ns};
-  return PartitionedSeconds(insert, filter_bytes, static_cast<double>(keys)) <
-         DirectSeconds(insert, static_cast<double>(keys));
+  const auto n = static_cast<double>(keys);
+  return PartitionedSeconds(cost, filter_bytes, n) < DirectSeconds(cost, n);
 }
 
 }  // namespace detail

@@ -118,7 +118,7 @@ constexpr Kind kBloomKind = {
              .can = {.merge = true, .intersect = true},
              .geometry = {"bits", "hashes"},
              .can_be_layer = true},
-    .file = {.kind = FilterKind::kBloom, .check_geometry = CheckGeometry},
+    .file = {.check_geometry = CheckGeometry},
     .make = MakeAs<BloomFilter>,
     .load = LoadAs<BloomFilter>,
     .map = MapAs<BloomFilter>,

@@ -1,20 +1,11 @@
 #include "core/src/filters/counting/counting_kind.h"
 
+#include "core/src/filters/blocks.h"
 #include "tamis/counting_filter.h"
 #include "tamis/sizing.h"
 
 namespace tamis::detail {
 namespace {
-
-uint64_t CheckGeometry(const FileHeader& header, const FieldCheck& check) {
-  check.InRange("blocks", offset::kGeometry, header.geometry[0], 1, counting::kMaxBlocks);
-  check.UnusedGeometry(header, 1);
-  return header.geometry[0] * counting::kBlockBytes;
-}
-
-std::string Shape(const FileHeader& header) {
-  return std::to_string(header.geometry[0]) + " blocks";
-}
 
 uint64_t BytesFor(uint64_t capacity, double fpr) {
   return CountingBlocks(capacity, fpr) * counting::kBlockBytes;
@@ -57,12 +48,12 @@ constexpr Kind kCountingKind = {
              .name = "counting",
              .can = {.erase = true, .merge = true, .parallel_build = true},
              .geometry = {"blocks"}},
-    .file = {.kind = FilterKind::kCounting, .check_geometry = CheckGeometry},
+    .file = {.check_geometry = CheckBlocks<counting::kMaxBlocks, counting::kBlockBytes>},
     .make = MakeAs<CountingBloomFilter>,
     .load = LoadAs<CountingBloomFilter>,
     .map = MapAs<CountingBloomFilter>,
     .merge = MergeAs<CountingBloomFilter>,
-    .shape = Shape,
+    .shape = ShapeOfBlocks,
     .bytes_for = BytesFor,
     .fpr_of_bytes = FprOfBytes,
     .lookup_facts = Facts,

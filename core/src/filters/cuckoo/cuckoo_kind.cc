@@ -115,8 +115,7 @@ constexpr Kind RowOf(const char* name) {
                .no_merge = "a cuckoo filter has one slot for each key, and two full tables do not "
                            "go into one",
                .can_be_layer = true},
-      .file = {.kind = F::kKind,
-               .check_geometry = CheckGeometry<kBits>,
+      .file = {.check_geometry = CheckGeometry<kBits>,
                .make_payload_check = []() -> std::unique_ptr<PayloadCheck> {
                  return std::make_unique<TableCheck<kBits>>();
                }},

@@ -1,5 +1,6 @@
 #include "core/src/filters/split_block/split_block_kind.h"
 
+#include "core/src/filters/blocks.h"
 #include "tamis/sizing.h"
 #include "tamis/split_block_filter.h"
 
@@ -7,16 +8,6 @@ namespace tamis::detail {
 namespace {
 
 namespace sb = split_block;
-
-uint64_t CheckGeometry(const FileHeader& header, const FieldCheck& check) {
-  check.InRange("blocks", offset::kGeometry, header.geometry[0], 1, sb::kMaxBlocks);
-  check.UnusedGeometry(header, 1);
-  return header.geometry[0] * sb::kBlockBytes;
-}
-
-std::string Shape(const FileHeader& header) {
-  return std::to_string(header.geometry[0]) + " blocks";
-}
 
 uint64_t BytesFor(uint64_t capacity, double fpr) {
   return SplitBlockBlocks(capacity, fpr) * sb::kBlockBytes;
@@ -67,12 +58,12 @@ constexpr Kind kSplitBlockKind = {
              .can = {.merge = true, .intersect = true, .parallel_build = true, .parquet = true},
              .geometry = {"blocks"},
              .can_be_layer = true},
-    .file = {.kind = FilterKind::kSplitBlock, .check_geometry = CheckGeometry},
+    .file = {.check_geometry = CheckBlocks<sb::kMaxBlocks, sb::kBlockBytes>},
     .make = MakeAs<SplitBlockBloomFilter>,
     .load = LoadAs<SplitBlockBloomFilter>,
     .map = MapAs<SplitBlockBloomFilter>,
     .merge = MergeAs<SplitBlockBloomFilter>,
-    .shape = Shape,
+    .shape = ShapeOfBlocks,
     .bytes_for = BytesFor,
     .fpr_of_bytes = FprOfBytes,
     .fpr_when_full = FprWhenFull,
