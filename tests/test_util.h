@@ -102,15 +102,18 @@ class GuardedArray {
   std::vector<T> vector() const { return std::vector<T>(data(), data() + n_); }
 
   bool Intact() const {
-    const auto is_canary = [](uint8_t byte) { return byte == kCanary; };
-    return std::all_of(begin_, begin_ + front_bytes(), is_canary) &&
-           std::all_of(begin_ + accessible_ - slack_bytes_, begin_ + accessible_, is_canary);
+    return AllCanaries(begin_, front_bytes()) &&
+           AllCanaries(begin_ + accessible_ - slack_bytes_, slack_bytes_);
   }
 
  private:
   static constexpr uint8_t kCanary = 0xC5;
   static constexpr uint8_t kJunk = 0x5C;
   static constexpr size_t kMinFront = 256;
+
+  static bool AllCanaries(const uint8_t* bytes, size_t n) {
+    return n == 0 || (bytes[0] == kCanary && std::memcmp(bytes, bytes + 1, n - 1) == 0);
+  }
 
   GuardedArray(size_t n, size_t slack, uint8_t fill) : n_(n), slack_bytes_(slack * sizeof(T)) {
     const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));

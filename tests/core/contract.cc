@@ -46,14 +46,15 @@ TEST(ContractSubjectsTest, EveryKindAndEveryKindOfLayerIsOne) {
   EXPECT_EQ(got, want);
 }
 
-std::vector<std::byte> Contents(const Filter& filter) {
-  std::vector<std::byte> contents;
+std::vector<char> Contents(const Filter& filter) {
+  std::vector<char> contents;
   const auto add = [&](const Filter& f) {
     for (const uint64_t number : {f.inserted_count(), f.capacity()}) {
-      const auto* bytes = reinterpret_cast<const std::byte*>(&number);
+      const auto* bytes = reinterpret_cast<const char*>(&number);
       contents.insert(contents.end(), bytes, bytes + sizeof(number));
     }
-    contents.insert(contents.end(), f.payload().begin(), f.payload().end());
+    const auto* const payload = reinterpret_cast<const char*>(f.payload().data());
+    contents.insert(contents.end(), payload, payload + f.payload().size());
   };
   add(filter);
   if (const auto view = ViewScalable(filter)) {

@@ -83,7 +83,7 @@ class ContractTest : public testing::TestWithParam<Subject> {
 };
 
 // All that tells two filters of equal options apart: bytes and numbers, of every layer.
-std::vector<std::byte> Contents(const Filter& filter);
+std::vector<char> Contents(const Filter& filter);
 
 Engine PinnedEngine(const Backend& backend, unsigned threads, bool partitioned = false);
 

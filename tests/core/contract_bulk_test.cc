@@ -124,7 +124,7 @@ TEST_P(BulkContractTest, EveryOutputEqualsOneKeyAtATime) {
     const AllForms forms(n, /*seed=*/n);
     for (const AllForms::Set& set : forms.sets()) {
       SomeIn some(subject(), set);
-      const std::vector<std::byte> before = Contents(some.filter());
+      const auto before = Contents(some.filter());
       const auto hit =
           static_cast<size_t>(std::count(some.want().begin(), some.want().end(), true));
       hits += hit;
@@ -278,7 +278,7 @@ TEST_P(BulkContractTest, OutputsThatAreTooSmallAreRefused) {
   const std::vector<uint64_t> keys = RandomKeys(129, /*seed=*/1);
   const AnyFilter filter = Make(200);
   filter->Insert(std::span(keys).first(60));
-  const std::vector<std::byte> before = Contents(*filter);
+  const auto before = Contents(*filter);
   auto* const erasable = dynamic_cast<ErasableFilter*>(&*filter);
   ASSERT_EQ(erasable != nullptr, subject().can.erase);
   ExpectSmallOutputsRefused(*filter, keys);

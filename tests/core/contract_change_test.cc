@@ -93,7 +93,7 @@ TEST_P(ChangeContractTest, MovedFiltersKeepTheirBytesWhereTheyAre) {
   const HashSpec hash{HashKind::kXxh64, 3};
   const AnyFilter filter = Make(100, &Backends().back(), hash);
   filter->Insert(keys);
-  const std::vector<std::byte> want = Contents(*filter);
+  const auto want = Contents(*filter);
   const FileHeader header = filter->Header();
   const std::byte* const data = filter->payload().data();
   const AnyFilter moved = subject().moved(*filter);
@@ -117,7 +117,7 @@ TEST_P(CloneContractTest, ACloneIsEqualAndIndependent) {
   const AnyFilter filter = Make(200, &Backends().back(), hash);
   filter->Insert(std::span(keys).first(100));
   const AnyFilter copy = subject().clone(*filter);
-  const std::vector<std::byte> before = Contents(*filter);
+  const auto before = Contents(*filter);
   EXPECT_EQ(Contents(*copy), before);
   EXPECT_NE(copy->payload().data(), filter->payload().data());
   EXPECT_EQ(copy->Header().geometry, filter->Header().geometry);
@@ -206,7 +206,7 @@ TEST_P(EraseContractTest, EngineErasesAsTheFilter) {
 TEST_P(EraseContractTest, ARefusedErasureChangesNothing) {
   const AnyFilter filter = Make(1000);
   filter->Insert(RandomKeys(1000, /*seed=*/1));
-  const std::vector<std::byte> before = Contents(*filter);
+  const auto before = Contents(*filter);
   std::vector<uint64_t> absent = RandomKeys(1000, /*seed=*/2);
   std::erase_if(absent, [&](uint64_t key) { return subject().contains(*filter, key); });
   ASSERT_GT(absent.size(), 700u);
@@ -232,7 +232,7 @@ TEST_P(MergeContractTest, AMergedFilterIsBuiltFromBoth) {
       other->Insert(last);
       both->Insert(first);
       both->Insert(last);
-      const std::vector<std::byte> before = Contents(*other);
+      const auto before = Contents(*other);
       EXPECT_EQ(CanMerge(*of_class, *other).reason, "");
       subject().merge(*of_class, *other);
       Merge(*of_base, *other);
@@ -276,7 +276,7 @@ TEST_P(ChangeContractTest, WhatDoesNotMatchIsNotCombined) {
   const HashSpec hash{HashKind::kXxh3, 5};
   const AnyFilter filter = Make(640, nullptr, hash);
   filter->Insert(RandomKeys(20, /*seed=*/1));
-  const std::vector<std::byte> before = Contents(*filter);
+  const auto before = Contents(*filter);
   const auto expect = [&](const Filter& other, const std::string& text) {
     const MergeCheck check = CanMerge(*filter, other);
     EXPECT_FALSE(check);

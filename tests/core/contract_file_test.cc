@@ -125,7 +125,7 @@ TEST_P(FileContractTest, AMappedFilterAnswersAndRefusesEveryChange) {
   const AnyFilter built = Make(1000);
   ASSERT_EQ(built->Insert(keys), keys.size());
   built->Save(path_);
-  const std::vector<std::byte> want = Contents(*built);
+  const auto want = Contents(*built);
   const auto expect_refused = [&](Filter& mapped) {
     auto* const erasable = dynamic_cast<ErasableFilter*>(&mapped);
     ASSERT_TRUE(mapped.read_only());

@@ -28,9 +28,11 @@ inline std::filesystem::path GoldenPath(const std::string& name) {
 }
 
 inline Bytes ReadBytes(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
   EXPECT_TRUE(in) << path;
-  return Bytes(std::istreambuf_iterator<char>(in), {});
+  Bytes bytes(in ? static_cast<size_t>(in.tellg()) : 0);
+  in.seekg(0).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return bytes;
 }
 
 inline void WriteBytes(const std::filesystem::path& path, const Bytes& bytes) {
