@@ -56,24 +56,22 @@ TEST(ThreadPoolTest, ThreadNumbersAreNotShared) {
   }
 }
 
-TEST(ThreadPoolTest, CallsFromSeveralThreadsTakeTurns) {
+TEST(ThreadPoolTest, CallsFromSeveralThreadsRunSideBySide) {
   constexpr int kCallers = 4;
+  constexpr unsigned kThreads = 3;
   detail::ThreadPool pool;
-  std::vector<std::atomic<int>> running(kCallers);  // tasks, of each caller
   std::vector<size_t> sums(kCallers);
   {
     std::vector<std::jthread> callers;
     for (int c = 0; c < kCallers; ++c) {
       callers.emplace_back([&, c] {
+        std::vector<std::atomic<bool>> busy(kThreads);
         for (int call = 0; call < 50; ++call) {
           std::vector<size_t> squares(30);
-          pool.ParallelFor(squares.size(), 3, [&](size_t i, unsigned) noexcept {
-            ++running[c];
-            for (int other = 0; other < kCallers; ++other) {
-              EXPECT_TRUE(other == c || running[other] == 0);
-            }
+          pool.ParallelFor(squares.size(), kThreads, [&](size_t i, unsigned thread) noexcept {
+            EXPECT_FALSE(busy[thread].exchange(true));
             squares[i] = i * i;
-            --running[c];
+            busy[thread] = false;
           });
           sums[c] += std::accumulate(squares.begin(), squares.end(), size_t{0});
         }
@@ -81,6 +79,35 @@ TEST(ThreadPoolTest, CallsFromSeveralThreadsTakeTurns) {
     }
   }
   EXPECT_EQ(sums, std::vector<size_t>(kCallers, 50 * 8555));
+}
+
+// A call that has all threads lets one that comes later have them, which it gets between two tasks.
+TEST(ThreadPoolTest, ASmallCallDoesNotWaitForALargeOne) {
+  constexpr unsigned kThreads = 4;
+  detail::ThreadPool pool;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto in_time = [&] { return std::chrono::steady_clock::now() < deadline; };
+  std::atomic<bool> is_over{false};
+  std::atomic<unsigned> at_work{0};
+  std::jthread large([&] {
+    pool.ParallelFor(1'000'000, kThreads, [&](size_t, unsigned) noexcept {
+      ++at_work;
+      if (!is_over && in_time()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+  });
+  while (at_work < kThreads && in_time()) std::this_thread::yield();
+  for (int call = 0; call < 20; ++call) {
+    // Nobody leaves before all have come.
+    std::atomic<unsigned> arrived{0};
+    pool.ParallelFor(kThreads, kThreads, [&](size_t, unsigned) noexcept {
+      ++arrived;
+      while (arrived < kThreads && in_time()) std::this_thread::yield();
+    });
+    EXPECT_EQ(arrived, kThreads);
+  }
+  EXPECT_TRUE(in_time());
+  EXPECT_LT(at_work, 1'000'000u) << "the large call was over before";
+  is_over = true;
 }
 
 TEST(ThreadPoolTest, EndsWhetherUsedOrNot) {

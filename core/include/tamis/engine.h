@@ -88,10 +88,13 @@ struct Plan {
 //
 // Where the order of keys matters (cuckoo filters), the result is as from one thread in that order.
 //
-// Thread-safe: calls that one thread carries out run side by side, others take turns. So use one
-// Engine for the process. Its threads are started by the first call that needs them and sleep
-// between calls. Any number of calls may probe a filter that does not change; a change needs
-// exclusive access.
+// Thread-safe: calls run side by side, and those that have the least left to do get the threads
+// first, so that a small one need not wait for a large one. So use one Engine for the process. Its
+// threads are started by the first call that needs them and sleep between calls. Any number of
+// calls may probe a filter that does not change; a change needs exclusive access.
+//
+// fork: a child may go on with an Engine that it got from its parent, make others, and exit, also
+// if a call was under way when it was made. It starts threads of its own, and uses no GPU.
 //
 // Where there is a GPU, lookups go there if that is predicted to be faster. It keeps a copy of the
 // filter for the calls that follow, until the filter changes or the memory is needed. If it fails

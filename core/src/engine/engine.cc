@@ -4,11 +4,13 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/src/base/process_mark.h"
 #include "core/src/bulk/lookup.h"
 #include "core/src/bulk/outputs.h"
 #include "core/src/engine/dispatcher.h"
@@ -68,8 +70,22 @@ class Engine::Impl {
     }
   }
 
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() {
+    // A child cannot use the driver's state, not even to let go of it.
+    if (!mark_.IsOfThisProcess() && accelerator_ != nullptr) {
+      new (std::nothrow) std::shared_ptr<Accelerator>(std::move(accelerator_));
+    }
+  }
+
+  // A child of fork has no part in the GPU of its parent.
+  bool HasAccelerator() const noexcept {
+    return accelerator_ != nullptr && mark_.IsOfThisProcess();
+  }
+
   DeviceState StateOf(const Filter& filter) const noexcept {
-    if (accelerator_ == nullptr || device_lost_ || !accelerator_->Takes(filter)) return {};
+    if (!HasAccelerator() || device_lost_ || !accelerator_->Takes(filter)) return {};
     return {.takes = true, .mirrored = accelerator_->HasMirror(filter)};
   }
 
@@ -121,6 +137,7 @@ class Engine::Impl {
   std::optional<size_t> OnDevice(const Filter& filter, const Keys& keys, bool held,
                                  const DeviceState& state, const Write& write);
 
+  const detail::ProcessMark mark_;
   std::shared_ptr<Accelerator> accelerator_;
   const bool device_keys_;
   std::atomic<bool> device_lost_{false};
@@ -159,7 +176,7 @@ template <typename Write>
 Engine::Impl::Way Engine::Impl::ChooseLookup(const Filter& filter, const Keys& keys,
                                              const Write& write) {
   // Keys in its memory cannot be read by the host, so the device has to answer.
-  const bool held = accelerator_ != nullptr && device_keys_ && accelerator_->Holds(keys);
+  const bool held = device_keys_ && HasAccelerator() && accelerator_->Holds(keys);
   const DeviceState state = StateOf(filter);
   PlanRequest request = RequestFor(Operation::kContains, filter, keys.size(), state);
   Way way{std::nullopt, dispatcher.Choose(request)};

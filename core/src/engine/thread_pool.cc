@@ -1,64 +1,167 @@
 #include "core/src/engine/thread_pool.h"
 
+#include <algorithm>
+#include <bitset>
+#include <condition_variable>
+#include <mutex>
 #include <new>
 #include <system_error>
+#include <thread>
+#include <vector>
+
+#include "core/src/base/process_mark.h"
+#include "tamis/engine.h"
 
 namespace tamis::detail {
+namespace {
+
+struct Job {
+  size_t left() const noexcept {
+    return tasks - std::min(tasks, next.load(std::memory_order_relaxed));
+  }
+  // Returns whether there was a task left to claim.
+  bool RunOne(unsigned thread) noexcept {
+    const size_t i = next.fetch_add(1, std::memory_order_relaxed);
+    if (i < tasks) call(task, i, thread);
+    return i < tasks;
+  }
+
+  void (*call)(const void* object, size_t i, unsigned thread) noexcept;
+  const void* task;
+  size_t tasks;
+  unsigned threads;
+  std::atomic<size_t> next{0};  // the first task that is not claimed
+
+  // Under the mutex of the crew.
+  std::bitset<kMaxThreads> numbers = {1};  // of threads that work on it; the caller has the first
+  unsigned running = 0;                    // without the caller
+  Job* following = nullptr;
+};
+
+}  // namespace
+
+// The threads, and what they share with callers.
+class ThreadPool::Crew {
+ public:
+  ~Crew() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+  }
+
+  bool IsOfThisProcess() const noexcept { return mark_.IsOfThisProcess(); }
+
+  // Of another process: neither its threads nor its locks can be brought to an end. It stays where
+  // it is, and can be reached, so that nobody takes it for lost memory.
+  void Abandon() noexcept {
+    static std::atomic<Crew*> abandoned{nullptr};
+    for (before_ = abandoned.load(); !abandoned.compare_exchange_weak(before_, this);) {
+    }
+  }
+
+  // What tasks wrote reaches the caller through mutex_, which each worker takes when it leaves.
+  void Run(Job& job) {
+    {
+      const std::lock_guard lock(mutex_);
+      StartWorkers(job.threads - 1);
+      job.following = first_;
+      first_ = &job;
+      num_jobs_.fetch_add(1, std::memory_order_relaxed);
+    }
+    for (unsigned i = 1; i < job.threads; ++i) wake_.notify_one();
+    while (job.RunOne(0)) {
+    }
+    std::unique_lock lock(mutex_);
+    // Nobody joins from here on, so `job` may go once those that have are done.
+    Job** link = &first_;
+    while (*link != &job) link = &(*link)->following;
+    *link = job.following;
+    num_jobs_.fetch_sub(1, std::memory_order_relaxed);
+    idle_.wait(lock, [&] { return job.running == 0; });
+  }
+
+ private:
+  void StartWorkers(unsigned wanted) {
+    try {
+      while (workers_.size() < wanted) workers_.emplace_back([this] { Work(); });
+    } catch (const std::system_error&) {  // the limit of the process or the machine
+    } catch (const std::bad_alloc&) {
+    }
+  }
+
+  // The one with the fewest tasks left, of those that can use another thread; nullptr: none can.
+  Job* Best() const noexcept {
+    Job* best = nullptr;
+    for (Job* job = first_; job != nullptr; job = job->following) {
+      const size_t left = job->left();
+      if (left == 0 || job->running + 1 >= job->threads) continue;
+      if (best == nullptr || left < best->left()) best = job;
+    }
+    return best;
+  }
+
+  void Work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      Job* job = nullptr;
+      wake_.wait(lock, [&] { return stopping_ || (job = Best()) != nullptr; });
+      if (stopping_) return;
+      unsigned thread = 1;
+      while (job->numbers[thread]) ++thread;
+      job->numbers.set(thread);
+      ++job->running;
+      lock.unlock();
+      // Where there are other calls, one of them may need this thread more after each task.
+      while (job->RunOne(thread) && num_jobs_.load(std::memory_order_relaxed) == 1) {
+      }
+      lock.lock();
+      job->numbers.reset(thread);
+      if (--job->running == 0) idle_.notify_all();
+    }
+  }
+
+  const ProcessMark mark_;
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable wake_;
+  std::condition_variable idle_;
+  Job* first_ = nullptr;             // those that callers work on
+  std::atomic<size_t> num_jobs_{0};  // also read without the mutex
+  bool stopping_ = false;
+  Crew* before_ = nullptr;             // of those that were abandoned
+  std::vector<std::jthread> workers_;  // last: joined while the members above are still there
+};
 
 ThreadPool::~ThreadPool() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_all();
-}
-
-void ThreadPool::StartWorkers(unsigned wanted) {
-  try {
-    while (workers_.size() < wanted) workers_.emplace_back([this] { Work(); });
-  } catch (const std::system_error&) {  // the limit of the process or the machine
-  } catch (const std::bad_alloc&) {
+  Crew* const crew = crew_.load(std::memory_order_acquire);
+  if (crew == nullptr) return;
+  if (crew->IsOfThisProcess()) {
+    delete crew;
+  } else {
+    crew->Abandon();
   }
 }
 
-void ThreadPool::ClaimTasks(Job& job, unsigned thread) noexcept {
-  for (size_t i; (i = job.next.fetch_add(1, std::memory_order_relaxed)) < job.tasks;) {
-    job.call(job.task, i, thread);
+// nullptr: there is no memory for it.
+ThreadPool::Crew* ThreadPool::CrewOfThisProcess() noexcept {
+  Crew* crew = crew_.load(std::memory_order_acquire);
+  if (crew != nullptr && crew->IsOfThisProcess()) return crew;
+  auto* const fresh = new (std::nothrow) Crew;
+  if (fresh == nullptr) return nullptr;
+  if (crew_.compare_exchange_strong(crew, fresh, std::memory_order_acq_rel)) {
+    if (crew != nullptr) crew->Abandon();
+    return fresh;
   }
+  delete fresh;
+  return crew;  // another thread of this process was first
 }
 
-// What tasks wrote reaches the caller through mutex_, which each worker takes when it has finished.
-void ThreadPool::Run(Job& job) {
-  if (job.threads <= 1) return ClaimTasks(job, 0);
-  const std::lock_guard turn(turn_);
-  StartWorkers(job.threads - 1);
-  {
-    const std::lock_guard lock(mutex_);
-    job_ = &job;
-  }
-  for (unsigned i = 1; i < job.threads; ++i) wake_.notify_one();
-  ClaimTasks(job, 0);
-  std::unique_lock lock(mutex_);
-  job_ = nullptr;  // nobody joins from here on, so `job` may go once those that have are done
-  idle_.wait(lock, [&] { return job.running == 0; });
-}
-
-void ThreadPool::Work() {
-  std::unique_lock lock(mutex_);
-  const auto wanted = [&] {
-    return job_ != nullptr && job_->joined < job_->threads &&
-           job_->next.load(std::memory_order_relaxed) < job_->tasks;
-  };
-  for (;;) {
-    wake_.wait(lock, [&] { return stopping_ || wanted(); });
-    if (stopping_) return;
-    Job& job = *job_;
-    const unsigned thread = job.joined++;
-    ++job.running;
-    lock.unlock();
-    ClaimTasks(job, thread);
-    lock.lock();
-    if (--job.running == 0) idle_.notify_one();
+void ThreadPool::Run(size_t tasks, unsigned threads, Call* call, const void* task) {
+  Job job{call, task, tasks, std::min(threads, kMaxThreads)};
+  Crew* const crew = threads <= 1 ? nullptr : CrewOfThisProcess();
+  if (crew != nullptr) return crew->Run(job);
+  while (job.RunOne(0)) {
   }
 }
 

@@ -3,64 +3,48 @@
 #define TAMIS_CORE_SRC_ENGINE_THREAD_POOL_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
-#include <mutex>
-#include <thread>
 #include <type_traits>
-#include <vector>
 
 #include "core/src/bulk/change_loop.h"
 
 namespace tamis::detail {
 
-// Thread-safe: calls for several threads take turns. None is under way when it is destroyed.
+// Thread-safe: calls from several threads run side by side, each with a thread of its own, its
+// caller; the others go to the call that has the fewest tasks left, so that a small one does not
+// wait for a large one. None is under way when the pool is destroyed.
+//
+// A child of fork has none of the threads: there the pool starts new ones, or ends without any.
 class ThreadPool {
  public:
   // Threads are started by the first call that needs them and kept until the pool is destroyed.
   ThreadPool() = default;
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
   ~ThreadPool();
 
   // Calls task(i, thread) for every i in [0, tasks) and returns when all are done. The caller and
-  // up to `threads` - 1 others claim the tasks in ascending order; `thread`, in [0, threads), is
-  // different for each of those that work at the same time. Threads that come too late, or that the
-  // system refuses to start, leave their share to the others. A task must not call this pool.
+  // up to `threads` - 1 others, at most kMaxThreads in all, claim the tasks in ascending order;
+  // `thread`, in [0, threads), is different for each of those that work at the same time. Threads
+  // that come too late, or that the system refuses to start, leave their share to the others. A
+  // task must not call this pool.
   template <typename Task>
   void ParallelFor(size_t tasks, unsigned threads, const Task& task) {
     static_assert(std::is_nothrow_invocable_v<const Task&, size_t, unsigned>);
-    Job job;
-    job.task = &task;
-    job.call = [](const void* object, size_t i, unsigned thread) noexcept {
+    const auto call = [](const void* object, size_t i, unsigned thread) noexcept {
       (*static_cast<const Task*>(object))(i, thread);
     };
-    job.tasks = tasks;
-    job.threads = threads;
-    Run(job);
+    Run(tasks, threads, call, &task);
   }
 
  private:
-  struct Job {
-    void (*call)(const void* object, size_t i, unsigned thread) noexcept = nullptr;
-    const void* task = nullptr;
-    size_t tasks = 0;
-    unsigned threads = 1;
-    std::atomic<size_t> next{0};  // the first task that is not claimed
-    unsigned joined = 1;          // threads that have come, the caller included; under mutex_
-    unsigned running = 0;         // those of them that still work, without the caller; under mutex_
-  };
+  class Crew;
+  using Call = void(const void* task, size_t i, unsigned thread) noexcept;
 
-  void Run(Job& job);
-  void StartWorkers(unsigned wanted);
-  void Work();
-  static void ClaimTasks(Job& job, unsigned thread) noexcept;
+  void Run(size_t tasks, unsigned threads, Call* call, const void* task);
+  Crew* CrewOfThisProcess() noexcept;
 
-  std::mutex turn_;   // held by the call that runs
-  std::mutex mutex_;  // guards what follows, save workers_, which belongs to the call that runs
-  std::condition_variable wake_;
-  std::condition_variable idle_;
-  Job* job_ = nullptr;
-  bool stopping_ = false;
-  std::vector<std::jthread> workers_;  // last: joined while the members above are still there
+  std::atomic<Crew*> crew_{nullptr};  // those of the process that called last
 };
 
 // The threads of a pool that share one call.

@@ -1,0 +1,20 @@
+// Which process made something: a child of fork has a copy of it, but not of what stands behind it,
+// such as threads and GPUs.
+#ifndef TAMIS_CORE_SRC_BASE_PROCESS_MARK_H_
+#define TAMIS_CORE_SRC_BASE_PROCESS_MARK_H_
+
+#include <unistd.h>
+
+namespace tamis::detail {
+
+class ProcessMark {
+ public:
+  bool IsOfThisProcess() const noexcept { return process_ == getpid(); }
+
+ private:
+  pid_t process_ = getpid();
+};
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_BASE_PROCESS_MARK_H_

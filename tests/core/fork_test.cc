@@ -1,0 +1,110 @@
+// Children of fork: they have a copy of every engine, and none of its threads.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "tamis/engine.h"
+#include "tamis/split_block_filter.h"
+#include "tests/test_util.h"
+
+namespace tamis {
+namespace {
+
+// What `child` returns in a child, or 1000 plus the signal that ended it; it has a minute.
+int InChild(const std::function<int()>& child) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    alarm(60);
+    _exit(child());
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(pid, &status, 0), pid);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+// Threads of the parent do not exist in a child, nor does anybody give back their locks there.
+class ForkTest : public testing::Test {
+ protected:
+  ForkTest() { filter_.Insert(keys_); }
+
+  EngineOptions OnThreads(unsigned threads) const {
+    EngineOptions options{.threads = threads};
+    options.pin = PlanStep{.backend = &Backends()[0], .threads = threads};
+    return options;
+  }
+  bool FindsAll(const Engine& engine) const { return engine.Count(filter_, keys_) == keys_.size(); }
+
+  const std::vector<uint64_t> keys_ = RandomKeys(20'000, /*seed=*/1);
+  SplitBlockBloomFilter filter_{{.capacity = 20'000}};
+};
+
+TEST_F(ForkTest, AChildLooksUpMakesEnginesAndEndsThem) {
+  auto engine = std::make_unique<Engine>(OnThreads(4));
+  ASSERT_TRUE(FindsAll(*engine));  // its threads are there
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(InChild([&] {
+                if (i % 2 == 0 && !FindsAll(*engine)) return 1;
+                engine.reset();
+                const Engine own(OnThreads(3));
+                return FindsAll(own) ? 0 : 2;
+              }),
+              0)
+        << i;
+  }
+  EXPECT_TRUE(FindsAll(*engine));
+}
+
+// With the handlers of exit, and destructors of what is static.
+TEST_F(ForkTest, AChildExits) {
+  static std::optional<Engine> engine;
+  engine.emplace(OnThreads(4));
+  ASSERT_TRUE(FindsAll(*engine));
+  ASSERT_EQ(InChild([&] {
+              std::atexit([] { engine.reset(); });
+              testing::UnitTest::GetInstance();
+              std::exit(FindsAll(*engine) ? 0 : 1);
+              return 2;
+            }),
+            0);
+  engine.reset();
+}
+
+TEST_F(ForkTest, AChildOfAChild) {
+  const Engine engine(OnThreads(3));
+  ASSERT_TRUE(FindsAll(engine));
+  EXPECT_EQ(InChild([&] {
+              if (!FindsAll(engine)) return 1;
+              return InChild([&] { return FindsAll(engine) ? 0 : 2; });
+            }),
+            0);
+}
+
+// Locks may be held, and calls be half done, by threads that the child does not have.
+TEST_F(ForkTest, WhileCallsAreUnderWay) {
+  const Engine engine(OnThreads(3));
+  std::atomic<bool> stop{false};
+  std::vector<std::jthread> callers;
+  for (int c = 0; c < 3; ++c) {
+    callers.emplace_back([&] {
+      while (!stop) EXPECT_TRUE(FindsAll(engine));
+    });
+  }
+  int failed = 0;
+  for (int i = 0; i < 100; ++i) {
+    failed += InChild([&] { return FindsAll(engine) ? 0 : 1; }) != 0;
+  }
+  stop = true;
+  EXPECT_EQ(failed, 0);
+}
+
+}  // namespace
+}  // namespace tamis
