@@ -109,10 +109,23 @@ void SettleCapacity(BuildOptions& options, std::optional<uint64_t> total_bytes) 
 
 struct Inserted {
   uint64_t bad = 0;
+  uint64_t copies_left_out = 0;  // of keys that are in
   double seconds = 0;
   std::string backend;
   unsigned threads = 0;
 };
+
+// The first of these keys that the filter does not have; nothing if it has all.
+std::optional<uint64_t> FirstThatIsAbsent(const Engine& engine, const Filter& filter, Keys keys,
+                                          std::span<const uint64_t> indices) {
+  std::vector<uint64_t> words(BitmapWords(keys.size()));
+  const Bitmap found(words);
+  engine.Contains(filter, keys, found);
+  for (const uint64_t i : indices) {
+    if (!found.Test(i)) return i;
+  }
+  return std::nullopt;
+}
 
 Inserted InsertAll(const BuildOptions& options, uint64_t total_bytes, Filter& filter) {
   Engine engine = options.run.MakeEngine();
@@ -122,18 +135,27 @@ Inserted InsertAll(const BuildOptions& options, uint64_t total_bytes, Filter& fi
   KeyBatch batch;
   Inserted inserted;
   std::vector<uint64_t> rejected;
+  uint64_t keys_before = 0;
   for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
     rejected.resize(batch.size());
-    const uint64_t keys_before = filter.inserted_count();
-    if (engine.Insert(filter, batch.keys(), rejected) != batch.size()) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "key " + WithCommas(keys_before + rejected[0] + 1) + " does not go in: " +
-                      (options.scalable()
-                           ? "another layer would exceed --bytes, memory or what --fpr leaves; "
-                             "nothing was saved"
-                           : "the filter is full, or has this key as often as it can; nothing was "
-                             "saved. Give a larger --capacity, or each key only once"));
+    rejected.resize(batch.size() - engine.Insert(filter, batch.keys(), rejected));
+    if (!rejected.empty()) {
+      // Copies that a scalable filter does not hold; a full filter of one size lets nothing pass.
+      const std::optional<uint64_t> lost =
+          options.scalable() ? FirstThatIsAbsent(engine, filter, batch.keys(), rejected)
+                             : rejected[0];
+      if (lost) {
+        throw Error(ErrorCode::kInvalidArgument,
+                    "key " + WithCommas(keys_before + *lost + 1) + " does not go in: " +
+                        (options.scalable()
+                             ? "another layer would exceed --bytes, memory or what --fpr leaves; "
+                               "nothing was saved"
+                             : "the filter is full, or has this key as often as it can; nothing "
+                               "was saved. Give a larger --capacity, or each key only once"));
+      }
+      inserted.copies_left_out += rejected.size();
     }
+    keys_before += batch.size();
     progress.Advance(reader.bytes_read() - before);
   }
   reader.ReportBad();
@@ -157,6 +179,11 @@ void Report(const BuildOptions& options, const Filter& filter, const Inserted& i
         WithCommas(filter.capacity()) + "; the expected false-positive rate is " +
         PercentText(real));
   }
+  if (inserted.copies_left_out > 0 && !options.run.quiet) {
+    Say(WithCommas(inserted.copies_left_out) +
+        " further copies of keys that are in were left out: the filter can erase a key as often "
+        "as it has it");
+  }
   if (options.json) {
     const nlohmann::ordered_json json = {
         {"file", options.output},
@@ -165,6 +192,7 @@ void Report(const BuildOptions& options, const Filter& filter, const Inserted& i
         {"capacity", filter.capacity()},
         {"inserted", keys},
         {"bad_lines", inserted.bad},
+        {"copies_left_out", inserted.copies_left_out},
         {"bits_per_key", filter.bits_per_key()},
         {"fpr_if_distinct", fpr},
         {"seconds", inserted.seconds},
@@ -236,7 +264,7 @@ Command AddBuild(const CommandLine& program) {
       .Type("NAME");
   command
       .Add("--seed", options->filter.hash.seed, ParseSeed,
-           "of the hash (default: 0); random against keys made to do harm")
+           "of the hash (default: 0); random: filters err for different keys")
       .Type("N|random");
   command.AddFlag("--no-huge-pages", options->no_huge_pages, "do not ask for huge pages");
   command.AddFlag("--json", options->json, "a report in JSON on standard output");

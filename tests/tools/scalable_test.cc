@@ -76,5 +76,24 @@ TEST_F(ScalableTest, WhatIsNotDefinedIsRefused) {
   EXPECT_FALSE(Exists("g.tamis"));
 }
 
+// As in logs: memory follows the different keys, and those that are left out are counted.
+TEST_F(ScalableTest, CopiesDoNotMakeItGrow) {
+  for (const std::string layers : {"split-block", "bloom", "cuckoo16"}) {
+    SCOPED_TRACE(layers);
+    const std::string build = " | tamis build -q --json -t scalable --layers " + layers + " -o ";
+    const auto one = Ok("echo same" + build + "one.tamis").Json();
+    const auto many = Ok("yes same | head -n 100000" + build + "many.tamis").Json();
+    EXPECT_EQ(many["bytes"], one["bytes"]);
+    EXPECT_EQ(many["copies_left_out"], layers == "cuckoo16" ? 99'996 : 0);
+    EXPECT_EQ(Ok("echo same | tamis query many.tamis --count").out, "1/1\n");
+    const auto log = Ok("cat all all all all all all" + build + "log.tamis").Json();
+    EXPECT_EQ(log["capacity"], 65'536);
+    EXPECT_EQ(Ok("tamis query log.tamis --count all").out, "20000/20000\n");
+  }
+  const CommandResult result =
+      Sh("yes same | head -n 9 | tamis build -t scalable --layers cuckoo8 -p 0.4 -o f.tamis");
+  EXPECT_TRUE(result.ErrHas("5 further copies of keys that are in were left out")) << result.err;
+}
+
 }  // namespace
 }  // namespace tamis::tools

@@ -114,7 +114,7 @@ class CuckooFilter final : public ErasableFilter {
 
  private:
   template <typename F>
-  friend class ScalableFilter;  // for its layers in files
+  friend class ScalableFilter;  // of which it can be a layer
 
   using Word = cuckoo::Word<kBits>;
 
@@ -129,6 +129,9 @@ class CuckooFilter final : public ErasableFilter {
   std::unique_ptr<detail::BulkWriter> MakeWriter(detail::Change change,
                                                  const detail::Kernels& kernels, uint64_t n,
                                                  unsigned threads) override;
+
+  // How often the filter has the key, as far as it can tell.
+  int CopiesOfHash(uint64_t hash) const noexcept;
 
   Word* chunk(uint64_t index) const noexcept {
     return reinterpret_cast<Word*>(storage_.data()) + index * geometry_.chunk_buckets;

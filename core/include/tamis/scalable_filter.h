@@ -31,7 +31,7 @@ inline constexpr uint64_t kMaxLayers = 4096;  // past which nobody would want to
 
 struct ScalableOptions {
   uint64_t initial_capacity = uint64_t{1} << 16;  // keys of the first layer, at least 1
-  double fpr = 0.01;                              // bound of the whole, in [kMinFpr, kMaxFpr]
+  double fpr = 0.01;                              // of the whole; (1 - tightening) fpr >= kMinFpr
   double growth = 2;         // each layer has so many times the capacity of the last, in [1, 1024]
   double tightening = 0.85;  // the share of the error left that a layer leaves, in [0.01, 0.99]
   uint64_t max_bytes = 0;    // of all layers together; 0: no limit
@@ -98,9 +98,14 @@ class ScalableBase<true> : public ErasableFilter {
 //
 // Keys go into the oldest layer that is not full: the newest, but after erasures.
 //
-// Duplicates count as keys. All bulk forms of Filter, and Engine, work; changes are made by one
-// thread. Scalable filters cannot be merged; what Compact returns can. payload() is empty: each
-// layer has its own.
+// Copies of a key open no layer, so memory follows the number of different keys, however often they
+// come. Of Bloom layers that fill up more slowly than keys come, inserted_count() is an estimate of
+// the different ones. Cuckoo layers hold copies, so that each can be erased; but at most 4 of a key
+// in a layer, and no more in all than there are different keys, or half the keys of the first
+// layer. Insert returns false for those that are not held, and Contains(key) is true.
+//
+// All bulk forms of Filter, and Engine, work; changes are made by one thread. Scalable filters
+// cannot be merged; what Compact returns can. payload() is empty: each layer has its own.
 //
 // F is SplitBlockBloomFilter, BloomFilter or CuckooFilter<8, 12 or 16>. With layers that can erase
 // so can the whole; a key that more than one layer may have is then refused, and stays: the others
@@ -145,9 +150,10 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   }
   bool ContainsHash(uint64_t hash) const noexcept;
 
-  // One key. Returns false, with nothing changed, if the filter is read_only(), or if there is no
-  // room for the key and another layer would exceed max_bytes, memory, scalable::kMaxLayers or the
-  // smallest rate that a layer can have.
+  // One key. Returns false, with nothing changed, if the filter is read_only(); if the key is a
+  // copy that is not held (see above): Contains(key) is true; or if there is no room for the key
+  // and another layer would exceed max_bytes, memory, scalable::kMaxLayers or the smallest rate
+  // that a layer can have.
   bool Insert(uint64_t key) noexcept { return InsertHash(this->hasher_(key)); }
   bool Insert(std::string_view key) noexcept { return InsertHash(HashBytes(key, this->hash_)); }
   bool InsertHash(uint64_t hash) noexcept;
@@ -177,8 +183,13 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
                       uint64_t first, detail::Rejects& rejects) noexcept;
   void AddLayer();
   bool TryAddLayer() noexcept;
-  // Lets current_ be a layer that is not full. Returns false if there can be none.
+  // Lets current_ be a layer that is not full. Returns false, with current_ past the last one, if
+  // there is none.
   bool FindRoom() noexcept;
+  size_t InsertEach(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
+                    uint64_t first, detail::Rejects& rejects) noexcept;
+  bool TakesCopy(const F& layer, uint64_t hash) const noexcept;
+  uint64_t SumOfInserted() const noexcept;
   bool InsertAfter(size_t layer, uint64_t hash) noexcept;
   // Counts a layer's capacity, and the error it takes when full, as used.
   void Account(const F& layer) noexcept;
@@ -186,6 +197,7 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   ScalableOptions options_;
   std::vector<F> layers_;
   size_t current_ = 0;     // layers before it are full
+  uint64_t copies_ = 0;    // keys that were inserted, since it was made, though one may be in
   double error_left_ = 0;  // of options_.fpr, for layers to come
 };
 

@@ -43,6 +43,17 @@ class CuckooChunk {
     return EraseFrom(bucket, fingerprint) || EraseFrom(Alternate(bucket, fingerprint), fingerprint);
   }
 
+  // How often the two buckets have the fingerprint.
+  int Copies(uint32_t bucket, uint32_t fingerprint) const noexcept {
+    const uint32_t alternate = Alternate(bucket, fingerprint);
+    int copies = 0;
+    for (int slot = 0; slot < kSlots; ++slot) {
+      copies += Get(bucket, slot) == fingerprint;
+      copies += Get(alternate, slot) == fingerprint;
+    }
+    return copies;
+  }
+
   // Always inlined: g++ takes a function that only prefetches for one without effects, and leaves
   // calls of it out.
   [[gnu::always_inline]] void Prefetch(uint32_t bucket, uint32_t fingerprint) const noexcept {

@@ -64,9 +64,9 @@ ScalableFilter<F>::ScalableFilter(const ScalableOptions& options)
     : detail::ScalableBase<kErases>(0, options.hash, detail::Storage(), options.backend),
       options_(options),
       error_left_(options.fpr) {
-  detail::CheckFpr(options.fpr);
   CheckRange("growth", options.growth, scalable::kMinGrowth, scalable::kMaxGrowth);
   CheckRange("tightening", options.tightening, scalable::kMinTightening, scalable::kMaxTightening);
+  CheckRange("false-positive rate", options.fpr, kMinFpr / (1 - options.tightening), kMaxFpr);
   if (options.initial_capacity == 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 "a scalable filter needs an initial capacity of at least 1");
@@ -170,6 +170,12 @@ uint64_t ScalableFilter<F>::bytes() const noexcept {
 }
 
 template <typename F>
+uint64_t ScalableFilter<F>::SumOfInserted() const noexcept {
+  return std::accumulate(layers_.begin(), layers_.end(), uint64_t{0},
+                         [](uint64_t sum, const F& layer) { return sum + layer.inserted_count(); });
+}
+
+template <typename F>
 double ScalableFilter<F>::estimated_count() const noexcept {
   return std::accumulate(layers_.begin(), layers_.end(), 0.0,
                          [](double sum, const F& layer) { return sum + layer.estimated_count(); });
@@ -193,7 +199,7 @@ FileHeader ScalableFilter<F>::Header() const noexcept {
   FileHeader header;
   header.kind = kind();
   header.hash = this->hash_;
-  header.geometry = {layers_.size(), static_cast<uint64_t>(layers_[0].kind()), 0};
+  header.geometry = {layers_.size(), static_cast<uint64_t>(F::kKind), 0};
   header.capacity = this->capacity_;
   header.inserted = this->inserted_;
   header.payload_bytes = detail::kOptionsBytes;
@@ -203,6 +209,10 @@ FileHeader ScalableFilter<F>::Header() const noexcept {
 
 template <typename F>
 void ScalableFilter<F>::Save(const std::filesystem::path& path) const {
+  if (layers_.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "a scalable filter that was moved from has no layers to save");
+  }
   detail::SaveLayers(path, Header(), options_, Pointers(layers_));
 }
 
@@ -213,6 +223,7 @@ void ScalableFilter<F>::Clear() {
   layers_[0].Clear();
   this->capacity_ = 0;
   current_ = 0;
+  copies_ = 0;
   error_left_ = options_.fpr;
   Account(layers_[0]);
   this->inserted_ = 0;
@@ -247,6 +258,7 @@ bool ScalableFilter<F>::EraseFromLayers(uint64_t hash) noexcept {
   if constexpr (kErases) {
     if (owner == layers_.size() || !layers_[owner].EraseHash(hash)) return false;
     current_ = std::min(current_, owner);
+    copies_ -= copies_ > 0 && layers_[owner].ContainsHash(hash);
     --this->inserted_;
     this->Changed();
     return true;
@@ -259,6 +271,10 @@ bool ScalableFilter<F>::EraseFromLayers(uint64_t hash) noexcept {
 template <typename F>
 void ScalableFilter<F>::Probe(const Kernels& kernels, const Batch& batch,
                               uint64_t* bits) const noexcept {
+  if (layers_.empty()) {  // moved from
+    std::fill_n(bits, BitmapWords(batch.n), uint64_t{0});
+    return;
+  }
   alignas(64) uint64_t hashes[detail::kBatchKeys];
   uint16_t numbers[detail::kBatchKeys];
   uint64_t found[detail::kBatchKeys / 64];
@@ -282,14 +298,32 @@ void ScalableFilter<F>::Probe(const Kernels& kernels, const Batch& batch,
   });
 }
 
+// Lets current_ pass the layers that are full.
+//
+// By their number, keys with many copies would fill Bloom layers that have hardly a bit set. Such a
+// layer goes on with the number of keys that its bits speak of. The decision is made from what a
+// file has, so a filter that was loaded makes the same one.
 template <typename F>
 bool ScalableFilter<F>::FindRoom() noexcept {
-  while (current_ < layers_.size() && IsFull(layers_[current_])) ++current_;
-  return current_ < layers_.size() || TryAddLayer();
+  for (; current_ < layers_.size(); ++current_) {
+    F& layer = layers_[current_];
+    if (!IsFull(layer)) return true;
+    if constexpr (!kErases) {
+      // By more than an estimate of distinct keys errs.
+      const double distinct = layer.estimated_count();
+      const auto capacity = static_cast<double>(layer.capacity());
+      if (distinct < capacity - 3 * std::sqrt(capacity)) {
+        const auto counted = static_cast<uint64_t>(distinct);
+        this->inserted_ -= layer.inserted_count() - counted;
+        FilterAccess::SetInserted(layer, counted);
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
-// A cuckoo layer may refuse a key although it is not full, as where it has many copies of it: the
-// next one that has room takes it.
+// A cuckoo layer may refuse a key although it is not full: the next one that has room takes it.
 template <typename F>
 bool ScalableFilter<F>::InsertAfter(size_t layer, uint64_t hash) noexcept {
   while (++layer < layers_.size() || TryAddLayer()) {
@@ -302,26 +336,66 @@ bool ScalableFilter<F>::InsertAfter(size_t layer, uint64_t hash) noexcept {
 template <typename F>
 size_t ScalableFilter<F>::InsertHashes(const Kernels& kernels, const uint64_t* hashes, size_t n,
                                        uint64_t first, Rejects& rejects) noexcept {
+  if constexpr (kErases) return InsertEach(kernels, hashes, n, first, rejects);
   size_t done = 0;
   for (size_t begin = 0, asked = 0; begin < n; begin += asked) {
-    if (!FindRoom()) {
+    if (!FindRoom() && !TryAddLayer()) {
       for (size_t i = begin; i < n; ++i) rejects.Add(first + i);
       break;
     }
     F& layer = layers_[current_];
     asked = std::min<uint64_t>(layer.capacity() - layer.inserted_count(), n - begin);
-    uint64_t refused[detail::kBatchKeys];
-    Rejects collect{std::span(refused)};
-    const size_t inserted = FilterAccess::ChangeBatch(
-        layer, Change::kInsert, kernels, detail::HashBatch(hashes + begin, asked), begin, collect);
-    done += inserted;
-    for (size_t i = 0; i < asked - inserted; ++i) {
-      if (InsertAfter(current_, hashes[refused[i]])) {
-        ++done;
-      } else {
-        rejects.Add(first + refused[i]);
-      }
+    Rejects none;
+    done += FilterAccess::ChangeBatch(layer, Change::kInsert, kernels,
+                                      detail::HashBatch(hashes + begin, asked), begin, none);
+  }
+  return done;
+}
+
+// Of the keys that are in, half can be copies. So memory follows the number of different keys, and
+// the few that are in by mistake do not count where there are no copies. Of one key a layer has as
+// many as one of its two buckets: where both are full of copies of a few keys, no other finds room.
+template <typename F>
+bool ScalableFilter<F>::TakesCopy(const F& layer, uint64_t hash) const noexcept {
+  if constexpr (kErases) {
+    constexpr int kMostCopies = 4;
+    return copies_ < std::max(layers_[0].capacity(), SumOfInserted()) / 2 &&
+           layer.CopiesOfHash(hash) < kMostCopies;
+  } else {
+    return true;
+  }
+}
+
+// Layers that can erase hold copies, and so are asked for each key whether it is one.
+template <typename F>
+size_t ScalableFilter<F>::InsertEach(const Kernels& kernels, const uint64_t* hashes, size_t n,
+                                     uint64_t first, Rejects& rejects) noexcept {
+  uint64_t found[detail::kBatchKeys / 64] = {};
+  std::ptrdiff_t changing = 0;  // older layers stay as they are in `found`
+  if (n > 1) {
+    Probe(kernels, detail::HashBatch(hashes, n), found);
+    changing = static_cast<std::ptrdiff_t>(current_);
+  }
+  size_t done = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const uint64_t hash = hashes[i];
+    const bool is_copy = ((found[i / 64] >> (i % 64)) & 1) != 0 ||
+                         std::any_of(layers_.begin() + changing, layers_.end(),
+                                     [hash](const F& layer) { return layer.ContainsHash(hash); });
+    const bool has_room = FindRoom();
+    bool inserted = false;
+    if (is_copy) {
+      inserted =
+          has_room && TakesCopy(layers_[current_], hash) && layers_[current_].InsertHash(hash);
+      copies_ += inserted;
+    } else if (has_room || TryAddLayer()) {
+      inserted = layers_[current_].InsertHash(hash) || InsertAfter(current_, hash);
+    } else {
+      for (; i < n; ++i) rejects.Add(first + i);
+      break;
     }
+    done += inserted;
+    if (!inserted) rejects.Add(first + i);
   }
   return done;
 }

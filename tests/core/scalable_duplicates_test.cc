@@ -1,0 +1,137 @@
+// Keys that come again and again, as in logs: scalable filters do not grow by them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tamis/scalable_filter.h"
+#include "tests/core/file_test_util.h"
+#include "tests/test_util.h"
+
+namespace tamis {
+namespace {
+
+template <typename F>
+class ScalableDuplicatesTest : public FileTest {
+ protected:
+  static constexpr ScalableOptions kOptions = {.initial_capacity = 200, .fpr = 0.1};
+  // A Bloom layer takes anew what older layers have, unless it has it.
+  static constexpr uint64_t kTimes = ScalableFilter<F>::kErases ? 4 : 5;
+};
+using Layers = testing::Types<SplitBlockBloomFilter, BloomFilter, CuckooFilter<8>, CuckooFilter<12>,
+                              CuckooFilter<16>>;
+TYPED_TEST_SUITE(ScalableDuplicatesTest, Layers);
+
+// Keys [0, distinct), each of them once or more, in one of several orders.
+std::vector<uint64_t> Sequence(uint64_t distinct, uint64_t copies, Random& random) {
+  struct Copy {
+    uint64_t key, number;
+  };
+  std::vector<Copy> all;
+  const uint64_t shape = random.Below(4);
+  for (uint64_t key = 0; key < distinct; ++key) {
+    uint64_t times = copies;                                          // all as often
+    if (shape == 1) times = 1 + random.Below(2 * copies);             // by chance
+    if (shape == 2) times = 1 + copies * distinct / 8 / (key + 1);    // few that are most of all
+    if (shape == 3) times = random.Below(10) == 0 ? 10 * copies : 1;  // some, very often
+    for (uint64_t number = 0; number < times; ++number) all.push_back({key, number});
+  }
+  switch (random.Below(3)) {
+    case 0:  // copies of a key one after the other
+      break;
+    case 1:  // mixed
+      for (size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[random.Below(i)]);
+      break;
+    case 2:  // all keys, and again
+      std::stable_sort(all.begin(), all.end(),
+                       [](const Copy& a, const Copy& b) { return a.number < b.number; });
+      break;
+  }
+  std::vector<uint64_t> keys;
+  for (const Copy& copy : all) keys.push_back(copy.key);
+  return keys;
+}
+
+// Memory and file have at most 4 or 5 times the bytes that the different keys need, whatever the
+// multiset and its order, nothing is lost, and what is refused is a copy.
+TYPED_TEST(ScalableDuplicatesTest, MemoryFollowsTheDifferentKeys) {
+  using Scalable = ScalableFilter<TypeParam>;
+  for (uint64_t round = 0; round < 40; ++round) {
+    SCOPED_TRACE(round);
+    Random random(round);
+    const uint64_t distinct = 1 + random.Below(round % 2 == 0 ? 300 : 3000);
+    const std::vector<uint64_t> keys = Sequence(distinct, 1 + random.Below(30), random);
+    Scalable filter(this->kOptions);
+    std::vector<uint64_t> rejected(keys.size());
+    for (size_t begin = 0, n = 0; begin < keys.size(); begin += n) {
+      n = std::min<size_t>(keys.size() - begin, 1 + random.Below(5000));
+      const auto some = std::span(keys).subspan(begin, n);
+      const size_t done = filter.Insert(some, rejected);
+      for (size_t i = 0; i < n - done; ++i) {
+        ASSERT_TRUE(Scalable::kErases);
+        ASSERT_TRUE(filter.Contains(some[rejected[i]]));
+      }
+    }
+    ASSERT_EQ(filter.Count(keys), keys.size()) << "false negatives";
+
+    Scalable once(this->kOptions);
+    for (uint64_t key = 0; key < distinct; ++key) once.Insert(key);
+    ASSERT_LE(filter.bytes(), this->kTimes * once.bytes()) << distinct << " of " << keys.size();
+    filter.Save(this->folder_ / "f");
+    once.Save(this->folder_ / "once");
+    ASSERT_LE(std::filesystem::file_size(this->folder_ / "f"),
+              this->kTimes * std::filesystem::file_size(this->folder_ / "once"));
+    ASSERT_LE(filter.expected_fpr(), 0.1);
+
+    // One at a time, and with a break, it is the same.
+    Scalable one(this->kOptions);
+    for (const uint64_t key : keys) one.Insert(key);
+    ASSERT_EQ(one.inserted_count(), filter.inserted_count());
+    one.Save(this->folder_ / "once");
+    ASSERT_EQ(ReadBytes(this->folder_ / "once"), ReadBytes(this->folder_ / "f"));
+  }
+}
+
+TYPED_TEST(ScalableDuplicatesTest, OneKeyAMillionTimes) {
+  ScalableFilter<TypeParam> filter(this->kOptions);
+  const std::vector<uint64_t> copies(1'000'000, 42);
+  filter.Insert(copies);
+  EXPECT_EQ(filter.layers().size(), 1u);
+  EXPECT_TRUE(filter.Contains(42));
+  for (int i = 0; i < 144; ++i) filter.Insert(uint64_t{42});
+  EXPECT_EQ(filter.layers().size(), 1u);
+}
+
+// Every copy that was taken can be erased, and then the key is gone.
+TYPED_TEST(ScalableDuplicatesTest, WhatWasTakenCanBeErased) {
+  if constexpr (std::is_base_of_v<ErasableFilter, TypeParam>) {
+    ScalableFilter<TypeParam> filter(this->kOptions);
+    std::vector<uint64_t> taken;
+    for (uint64_t i = 0; i < 1000; ++i) {
+      if (filter.Insert(i % 90)) taken.push_back(i % 90);
+    }
+    EXPECT_GE(taken.size(), 180u);
+    for (const uint64_t key : taken) ASSERT_TRUE(filter.Erase(key));
+    EXPECT_EQ(filter.inserted_count(), 0u);
+    for (uint64_t key = 0; key < 90; ++key) EXPECT_FALSE(filter.Contains(key));
+    // And its room is there for others.
+    for (uint64_t key = 100; key < 250; ++key) EXPECT_TRUE(filter.Insert(Mix(key)));
+    EXPECT_EQ(filter.layers().size(), 1u);
+  } else {
+    GTEST_SKIP() << "layers that cannot erase";
+  }
+}
+
+// Different keys are not taken for copies because others seem to have come before.
+TYPED_TEST(ScalableDuplicatesTest, DifferentKeysAreAllTaken) {
+  ScalableFilter<TypeParam> filter({.initial_capacity = 1000, .fpr = 0.3});
+  const std::vector<uint64_t> keys = RandomKeys(50'000, /*seed=*/1);
+  EXPECT_EQ(filter.Insert(keys), keys.size());
+  EXPECT_EQ(filter.inserted_count(), keys.size());
+  EXPECT_EQ(filter.layers().size(), 6u);
+}
+
+}  // namespace
+}  // namespace tamis
