@@ -2,6 +2,7 @@
 // that depends on the backend.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 #include <span>
 #include <string>
@@ -109,6 +110,56 @@ TEST_P(ChangeContractTest, MovedFiltersKeepTheirBytesWhereTheyAre) {
   }
   subject().assign(*filter, Make(100));  // a moved-from filter can be assigned to
   EXPECT_EQ(filter->Insert(keys), 100u);
+}
+
+TEST_P(ChangeContractTest, WhatWasMovedFromIsEmptyAndReadOnly) {
+  const std::vector<uint64_t> keys = RandomKeys(5000, /*seed=*/1);
+  const AnyFilter filter = Make(5000);
+  filter->Insert(keys);
+  AnyFilter moved = subject().moved(*filter);
+  EXPECT_TRUE(filter->read_only());
+  EXPECT_EQ(filter->Count(keys), 0u);
+  EXPECT_EQ(filter->Insert(keys), 0u);
+  EXPECT_FALSE(subject().insert(*filter, keys[0]));
+  EXPECT_EQ(filter->inserted_count(), 0u);
+  EXPECT_EQ(filter->estimated_count(), 0);
+  EXPECT_EQ(filter->expected_fpr(), 0);
+  for (const Backend& backend : Backends()) {
+    const Engine engine = PinnedEngine(backend, 2);
+    EXPECT_EQ(engine.Count(*filter, keys), 0u);
+    EXPECT_EQ(engine.Insert(*filter, keys), 0u);
+  }
+  if (auto* const erasable = dynamic_cast<ErasableFilter*>(&*filter)) {
+    EXPECT_EQ(erasable->Erase(keys), 0u);
+  }
+  ExpectError([&] { filter->Clear(); }, ErrorCode::kReadOnly, "was moved from");
+  EXPECT_FALSE(CanMerge(*filter, *moved));
+  if (subject().layered) {
+    ExpectError([&] { filter->Save(path_); }, ErrorCode::kInvalidArgument, "was moved from");
+  } else {
+    filter->Save(path_);
+    VerifyFile(path_);
+    EXPECT_EQ(Open(path_)->Count(keys), 0u);
+  }
+  EXPECT_EQ(moved->Count(keys), keys.size());
+}
+
+TEST_P(ChangeContractTest, OptionsOutOfRangeAreRefused) {
+  for (const uint32_t kind : {0u, 3u, 7u, 0xFFFFFFFFu}) {
+    ExpectError(
+        [&] {
+          Make(100, nullptr, {static_cast<HashKind>(kind), 0});
+        },
+        ErrorCode::kInvalidArgument, "there is no hash of number " + std::to_string(kind));
+  }
+  for (const double fpr : {std::nan(""), -5.0, 7.0, 1e-13, -0.01}) {
+    for (const FilterOptions options : {FilterOptions{.capacity = 100, .fpr = fpr},
+                                        {.capacity = 100, .fpr = fpr, .bytes = 4096},
+                                        {.fpr = fpr, .bytes = 4096}}) {
+      ExpectError([&] { subject().make(options); }, ErrorCode::kInvalidArgument,
+                  "false-positive rate");
+    }
+  }
 }
 
 TEST_P(CloneContractTest, ACloneIsEqualAndIndependent) {

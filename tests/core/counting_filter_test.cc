@@ -160,5 +160,17 @@ TEST_P(CountingFilterTest, EstimatesAreThoseOfTheFill) {
 INSTANTIATE_TEST_SUITE_P(Backends, CountingFilterTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
+// A saturated counter stays, so its keys remain found, however often they are erased.
+TEST(CountingFilterTest, TheNumberOfKeysIsNeverBelowZero) {
+  CountingBloomFilter filter({.capacity = 1});
+  const std::vector<uint64_t> copies(15, 7);
+  filter.Insert(copies);
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(filter.Erase(7));
+  EXPECT_EQ(filter.inserted_count(), 0u);
+  EXPECT_EQ(filter.Erase(copies), 15u);
+  EXPECT_EQ(filter.inserted_count(), 0u);
+  EXPECT_TRUE(filter.Contains(7));
+}
+
 }  // namespace
 }  // namespace tamis

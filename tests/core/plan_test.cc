@@ -412,6 +412,12 @@ TEST_F(PlanFiltersTest, BadInputIsRefused) {
   ExpectError([&] { PlanFilters(10, 0.01, {}, &engine); }, ErrorCode::kInvalidArgument, "1025");
   ExpectError([] { FilterBytes(FilterKind::kScalable, 1, 0.01); }, ErrorCode::kInvalidArgument,
               "scalable");
+  for (const double keys : {-1.0, -1e300, 0x1p64, 1e300, std::nan("")}) {
+    for (const FilterKind kind : {FilterKind::kBloom, FilterKind::kSplitBlock}) {
+      ExpectError([&] { FilterFpr(kind, keys, 64); }, ErrorCode::kInvalidArgument,
+                  "keys are out of range [0, 2^64)");
+    }
+  }
   ExpectError([] { FilterFpr(FilterKind::kScalable, 1, 64); }, ErrorCode::kInvalidArgument,
               "scalable");
 }

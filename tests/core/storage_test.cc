@@ -115,8 +115,10 @@ TEST(StorageTest, MovesWithoutMovingTheBytes) {
     Storage b = std::move(a);
     EXPECT_EQ(b.data(), data);
     EXPECT_EQ(b.size(), 100u);
-    EXPECT_EQ(a.data(), nullptr);
-    EXPECT_EQ(a.size(), 0u);
+    ASSERT_EQ(a.size(), detail::kMovedBytes);
+    EXPECT_TRUE(
+        std::all_of(a.data(), a.data() + a.size(), [](std::byte x) { return x == std::byte(); }));
+    EXPECT_TRUE(a.read_only());
 
     Storage c = Storage::Allocate(200, {.resource = &resource});
     c = std::move(b);

@@ -73,12 +73,13 @@ class CountingBloomFilter final : public ErasableFilter {
   }
 
   // One key, once. Returns false, with nothing changed, if it was never inserted as far as the
-  // filter can tell, or if the filter is read_only().
+  // filter can tell, or if the filter is read_only(). True for a key all of whose counters are
+  // saturated, which stay; inserted_count() does not go below 0 then.
   bool Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
   bool Erase(std::string_view key) noexcept { return EraseHash(HashBytes(key, hash_)); }
   bool EraseHash(uint64_t hash) noexcept {
     if (storage_.read_only() || !kernels().erase_one(words(), num_blocks_, hash)) return false;
-    --inserted_;
+    inserted_ -= inserted_ > 0;  // of saturated counters more can be erased than was inserted
     Changed();
     return true;
   }

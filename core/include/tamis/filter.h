@@ -41,6 +41,9 @@ struct FilterOptions {
 // speed and never a bit; Engine adds threads. Those with an output throw Error(kInvalidArgument),
 // with nothing written or changed, if it is too small. Any number of threads may probe a filter
 // that does not change; a change needs exclusive access.
+//
+// A filter that was moved from is an empty one of 64 bytes that is read_only(); a scalable one has
+// no layers, and cannot be saved.
 class Filter {
  public:
   virtual ~Filter();

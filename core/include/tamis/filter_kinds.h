@@ -57,8 +57,8 @@ uint64_t FilterBytes(FilterKind kind, uint64_t capacity, double fpr);
 
 // The false-positive rate of a filter of a kind without layers and of so many bytes, as FilterBytes
 // gives them, that holds `keys` distinct keys; of a classic one with the number of hashes that is
-// best for them. Throws Error(kInvalidArgument) for a kind with layers, Error(kUnsupported) for a
-// number that is no kind.
+// best for them. `keys` is in [0, 2^64). Throws Error(kInvalidArgument) for any other number or a
+// kind with layers, Error(kUnsupported) for a number that is no kind.
 double FilterFpr(FilterKind kind, double keys, uint64_t bytes);
 
 }  // namespace tamis

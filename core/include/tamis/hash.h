@@ -19,7 +19,7 @@ enum class HashKind : uint32_t {
   kXxh64 = 2,  // XXH64; with seed 0 the hash of Apache Parquet's Bloom filters.
 };
 
-// "xxh3" or "xxh64".
+// "xxh3" or "xxh64"; "unknown" for any other number.
 const char* HashKindName(HashKind kind) noexcept;
 
 // What a filter hashes with. Filters of different specs cannot be merged.
@@ -87,9 +87,10 @@ TAMIS_HD constexpr uint64_t HashU64(uint64_t key, HashSpec spec = {}) {
 // The hash of a string of bytes, of any length.
 uint64_t HashBytes(std::string_view bytes, HashSpec spec = {}) noexcept;
 
-// A seed from the operating system's entropy source, for keys an adversary can choose: without
-// knowing the seed nobody can prepare keys that all collide. Throws std::exception if there is
-// none.
+// A seed from the operating system's entropy source. Keys that collide by chance under one seed do
+// not under another, so filters of different seeds err for different keys. It is no defence against
+// somebody who chooses keys to do harm: neither hash is made for that, and strings can be prepared
+// that collide under every seed of XXH64. Throws std::exception if there is no such source.
 uint64_t RandomSeed();
 
 }  // namespace tamis

@@ -120,6 +120,14 @@ Storage Storage::FromMapping(void* map, size_t map_bytes, size_t offset, size_t 
   return storage;
 }
 
+Storage::Storage(Storage&& other) noexcept {
+  alignas(kAlignment) static constexpr std::byte kZeros[kMovedBytes] = {};
+  Swap(other);
+  other.data_ = const_cast<std::byte*>(kZeros);
+  other.size_ = kMovedBytes;
+  other.read_only_ = true;
+}
+
 Storage::~Storage() {
   if (base_ == nullptr) return;
   if (resource_ != nullptr) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/src/base/hash_check.h"
 #include "core/src/bulk/lookup.h"
 #include "core/src/bulk/outputs.h"
 #include "core/src/file/file_format.h"
@@ -109,13 +110,37 @@ namespace detail {
 
 FilterBase::FilterBase(uint64_t capacity, HashSpec hash, Storage storage, const Backend* backend)
     : capacity_(capacity),
-      hash_(hash),
+      hash_(CheckedHash(hash)),
       hasher_(hash),
       backend_(backend != nullptr ? backend : &DefaultBackend()),
       storage_(std::move(storage)) {}
 
-FilterBase::FilterBase(FilterBase&&) noexcept = default;
-FilterBase& FilterBase::operator=(FilterBase&&) noexcept = default;
+// What was moved from is an empty filter of the one line that its storage then is; the shape that
+// goes with that is the business of each kind.
+FilterBase::FilterBase(FilterBase&& other) noexcept
+    : Filter(std::move(other)),
+      capacity_(std::exchange(other.capacity_, 1)),
+      inserted_(std::exchange(other.inserted_, 0)),
+      hash_(other.hash_),
+      hasher_(other.hasher_),
+      backend_(other.backend_),
+      storage_(std::move(other.storage_)),
+      identity_(std::exchange(other.identity_, NewIdentity())),
+      changes_(std::exchange(other.changes_, 0)) {}
+
+FilterBase& FilterBase::operator=(FilterBase&& other) noexcept {
+  Filter::operator=(std::move(other));
+  capacity_ = std::exchange(other.capacity_, 1);
+  inserted_ = std::exchange(other.inserted_, 0);
+  hash_ = other.hash_;
+  hasher_ = other.hasher_;
+  backend_ = other.backend_;
+  storage_ = std::move(other.storage_);
+  identity_ = std::exchange(other.identity_, NewIdentity());
+  changes_ = std::exchange(other.changes_, 0);
+  return *this;
+}
+
 FilterBase::~FilterBase() = default;
 
 uint64_t FilterBase::bytes() const noexcept { return storage_.size(); }
@@ -129,7 +154,8 @@ uint64_t FilterBase::NewIdentity() noexcept {
 
 void FilterBase::RequireWritable() const {
   if (read_only()) {
-    throw Error(ErrorCode::kReadOnly, "the filter is mapped from a file and cannot be changed");
+    throw Error(ErrorCode::kReadOnly,
+                "the filter is mapped from a file, or was moved from, and cannot be changed");
   }
 }
 

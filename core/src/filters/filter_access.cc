@@ -1,5 +1,7 @@
 #include "core/src/filters/filter_access.h"
 
+#include <algorithm>
+
 #include "core/src/bulk/batches.h"
 #include "core/src/filters/kinds.h"
 
@@ -13,7 +15,11 @@ std::span<std::byte> FilterAccess::WritablePayload(Filter& filter) {
 }
 
 void FilterAccess::CountChange(FilterBase& filter, Change change, uint64_t keys) noexcept {
-  filter.inserted_ += change == Change::kInsert ? keys : 0 - keys;
+  if (change == Change::kInsert) {
+    filter.inserted_ += keys;
+  } else {
+    filter.inserted_ -= std::min(filter.inserted_, keys);
+  }
   filter.Changed();
 }
 

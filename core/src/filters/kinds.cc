@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 #include <string>
 
 #include "core/src/bulk/batches.h"
@@ -128,7 +129,13 @@ uint64_t FilterBytes(FilterKind kind, uint64_t capacity, double fpr) {
 }
 
 double FilterFpr(FilterKind kind, double keys, uint64_t bytes) {
-  return RequireOneSize(kind).fpr_of_bytes(keys, bytes);
+  const detail::Kind& found = RequireOneSize(kind);
+  if (!(keys >= 0 && keys < 0x1p64)) {  // true for NaN, too
+    std::ostringstream message;
+    message << keys << " keys are out of range [0, 2^64)";
+    throw Error(ErrorCode::kInvalidArgument, message.str());
+  }
+  return found.fpr_of_bytes(keys, bytes);
 }
 
 }  // namespace tamis

@@ -21,6 +21,12 @@ void detail::CheckFpr(double fpr) {
   throw Error(ErrorCode::kInvalidArgument, message.str());
 }
 
+double detail::FprOrDefault(const FilterOptions& options) {
+  if (options.fpr == 0) return kDefaultFpr;
+  CheckFpr(options.fpr);
+  return options.fpr;
+}
+
 namespace {
 
 // The rate of a filter of blocks of eight words, `word_slots` slots in each, one of which a key

@@ -4,10 +4,15 @@
 
 #include <cstdint>
 
+#include "tamis/filter.h"
+
 namespace tamis::detail {
 
 // Throws Error(kInvalidArgument) unless fpr is in [kMinFpr, kMaxFpr].
 void CheckFpr(double fpr);
+
+// That of the options, checked also where bytes decide the size; kDefaultFpr where it is 0.
+double FprOrDefault(const FilterOptions& options);
 
 // The last x in [low, high] for which holds(x), which is true at low and changes at most once.
 template <typename Holds>

@@ -13,6 +13,9 @@
 
 namespace tamis::detail {
 
+// What storage that was moved from has: so many zeros, read-only, that many share.
+inline constexpr uint32_t kMovedBytes = 64;
+
 // Move-only owner of bytes that begin at a multiple of 64. The bytes stay where they are when the
 // owner is moved.
 class Storage {
@@ -26,7 +29,7 @@ class Storage {
   // [offset, offset + bytes).
   static Storage FromMapping(void* map, size_t map_bytes, size_t offset, size_t bytes) noexcept;
 
-  Storage(Storage&& other) noexcept { Swap(other); }
+  Storage(Storage&& other) noexcept;
   Storage& operator=(Storage&& other) noexcept {
     Storage(std::move(other)).Swap(*this);
     return *this;

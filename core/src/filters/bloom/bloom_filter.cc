@@ -6,6 +6,7 @@
 
 #include "core/src/file/file_format.h"
 #include "core/src/filters/combine.h"
+#include "core/src/filters/sizing_checks.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
@@ -18,7 +19,7 @@ using detail::Kernels;
 using detail::Rejects;
 
 BloomFilter::Geometry BloomFilter::GeometryFor(const FilterOptions& options) {
-  const double fpr = options.fpr != 0 ? options.fpr : kDefaultFpr;
+  const double fpr = detail::FprOrDefault(options);
   uint64_t bits = 0;
   uint64_t capacity = options.capacity;
   if (options.bytes == 0) {
@@ -57,8 +58,18 @@ BloomFilter::BloomFilter(const FileHeader& header, detail::Storage storage, cons
   inserted_ = header.inserted;
 }
 
-BloomFilter::BloomFilter(BloomFilter&&) noexcept = default;
-BloomFilter& BloomFilter::operator=(BloomFilter&&) noexcept = default;
+BloomFilter::BloomFilter(BloomFilter&& other) noexcept
+    : FilterBase(std::move(other)),
+      num_bits_(std::exchange(other.num_bits_, 8 * detail::kMovedBytes)),
+      num_hashes_(other.num_hashes_) {}
+
+BloomFilter& BloomFilter::operator=(BloomFilter&& other) noexcept {
+  FilterBase::operator=(std::move(other));
+  num_bits_ = std::exchange(other.num_bits_, 8 * detail::kMovedBytes);
+  num_hashes_ = other.num_hashes_;
+  return *this;
+}
+
 BloomFilter::~BloomFilter() = default;
 
 BloomFilter BloomFilter::Load(const std::filesystem::path& path, const LoadOptions& options) {

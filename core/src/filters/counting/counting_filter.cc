@@ -9,6 +9,7 @@
 #include "core/src/bulk/partitioned_writer.h"
 #include "core/src/file/file_format.h"
 #include "core/src/filters/combine.h"
+#include "core/src/filters/sizing_checks.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
@@ -23,14 +24,13 @@ using detail::Rejects;
 
 namespace {
 
-double FprFor(const FilterOptions& options) { return options.fpr != 0 ? options.fpr : kDefaultFpr; }
-
 uint64_t BlocksFor(const FilterOptions& options) {
+  const double fpr = detail::FprOrDefault(options);
   if (options.bytes == 0) {
     if (options.capacity == 0) {
       throw Error(ErrorCode::kInvalidArgument, "a filter needs a capacity of at least 1, or bytes");
     }
-    return CountingBlocks(options.capacity, FprFor(options));
+    return CountingBlocks(options.capacity, fpr);
   }
   const uint64_t blocks = options.bytes / counting::kBlockBytes;
   if (blocks < 1 || blocks > counting::kMaxBlocks) {
@@ -43,7 +43,8 @@ uint64_t BlocksFor(const FilterOptions& options) {
 }
 
 uint64_t CapacityFor(const FilterOptions& options, uint64_t num_blocks) {
-  return options.capacity != 0 ? options.capacity : CountingCapacity(num_blocks, FprFor(options));
+  return options.capacity != 0 ? options.capacity
+                               : CountingCapacity(num_blocks, detail::FprOrDefault(options));
 }
 
 // The number of bits set in map(word) over all words.
@@ -78,8 +79,16 @@ CountingBloomFilter::CountingBloomFilter(const FileHeader& header, detail::Stora
   inserted_ = header.inserted;
 }
 
-CountingBloomFilter::CountingBloomFilter(CountingBloomFilter&&) noexcept = default;
-CountingBloomFilter& CountingBloomFilter::operator=(CountingBloomFilter&&) noexcept = default;
+CountingBloomFilter::CountingBloomFilter(CountingBloomFilter&& other) noexcept
+    : ErasableFilter(std::move(other)),
+      num_blocks_(std::exchange(other.num_blocks_, detail::kMovedBytes / counting::kBlockBytes)) {}
+
+CountingBloomFilter& CountingBloomFilter::operator=(CountingBloomFilter&& other) noexcept {
+  ErasableFilter::operator=(std::move(other));
+  num_blocks_ = std::exchange(other.num_blocks_, detail::kMovedBytes / counting::kBlockBytes);
+  return *this;
+}
+
 CountingBloomFilter::~CountingBloomFilter() = default;
 
 CountingBloomFilter CountingBloomFilter::Load(const std::filesystem::path& path,

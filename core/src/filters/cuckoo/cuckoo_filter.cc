@@ -10,6 +10,7 @@
 #include "core/src/file/file_format.h"
 #include "core/src/filters/cuckoo/cuckoo_chunk.h"
 #include "core/src/filters/cuckoo/cuckoo_writer.h"
+#include "core/src/filters/sizing_checks.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
 
@@ -26,12 +27,16 @@ namespace {
 
 template <int kBits>
 cuckoo::Geometry GeometryFor(const FilterOptions& options) {
+  if (options.fpr != 0) detail::CheckFpr(options.fpr);
   if (options.bytes != 0) return CuckooGeometryOfBytes(kBits, options.bytes);
   if (options.capacity == 0) {
     throw Error(ErrorCode::kInvalidArgument, "a filter needs a capacity of at least 1, or bytes");
   }
   return CuckooGeometry(kBits, options.capacity, options.fpr);
 }
+
+template <int kBits>
+constexpr cuckoo::Geometry kMovedGeometry = {1, detail::kMovedBytes / sizeof(cuckoo::Word<kBits>)};
 
 template <int kBits>
 uint64_t CapacityFor(const FilterOptions& options, const cuckoo::Geometry& geometry) {
@@ -78,9 +83,17 @@ CuckooFilter<kBits>::CuckooFilter(const FileHeader& header, detail::Storage stor
 }
 
 template <int kBits>
-CuckooFilter<kBits>::CuckooFilter(CuckooFilter&&) noexcept = default;
+CuckooFilter<kBits>::CuckooFilter(CuckooFilter&& other) noexcept
+    : ErasableFilter(std::move(other)),
+      geometry_(std::exchange(other.geometry_, kMovedGeometry<kBits>)) {}
+
 template <int kBits>
-CuckooFilter<kBits>& CuckooFilter<kBits>::operator=(CuckooFilter&&) noexcept = default;
+CuckooFilter<kBits>& CuckooFilter<kBits>::operator=(CuckooFilter&& other) noexcept {
+  ErasableFilter::operator=(std::move(other));
+  geometry_ = std::exchange(other.geometry_, kMovedGeometry<kBits>);
+  return *this;
+}
+
 template <int kBits>
 CuckooFilter<kBits>::~CuckooFilter() = default;
 
@@ -124,6 +137,13 @@ bool CuckooFilter<kBits>::InsertHash(uint64_t hash) noexcept {
   inserted_ += inserted;
   Changed();
   return inserted;
+}
+
+template <int kBits>
+int CuckooFilter<kBits>::CopiesOfHash(uint64_t hash) const noexcept {
+  const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry_);
+  const detail::CuckooChunk<kBits> buckets(chunk(place.chunk), geometry_.chunk_buckets);
+  return buckets.Copies(place.bucket, place.fingerprint);
 }
 
 template <int kBits>

@@ -7,6 +7,7 @@
 #include "core/src/bulk/partitioned_writer.h"
 #include "core/src/file/file_format.h"
 #include "core/src/filters/combine.h"
+#include "core/src/filters/sizing_checks.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
@@ -23,14 +24,13 @@ namespace {
 
 namespace sb = split_block;
 
-double FprFor(const FilterOptions& options) { return options.fpr != 0 ? options.fpr : kDefaultFpr; }
-
 uint64_t BlocksFor(const FilterOptions& options) {
+  const double fpr = detail::FprOrDefault(options);
   if (options.bytes == 0) {
     if (options.capacity == 0) {
       throw Error(ErrorCode::kInvalidArgument, "a filter needs a capacity of at least 1, or bytes");
     }
-    return SplitBlockBlocks(options.capacity, FprFor(options));
+    return SplitBlockBlocks(options.capacity, fpr);
   }
   const uint64_t blocks = options.bytes / sb::kBlockBytes;
   if (blocks < 1 || blocks > sb::kMaxBlocks) {
@@ -44,7 +44,8 @@ uint64_t BlocksFor(const FilterOptions& options) {
 
 // What a filter given by its bytes alone holds at the rate asked for.
 uint64_t CapacityFor(const FilterOptions& options, uint64_t num_blocks) {
-  return options.capacity != 0 ? options.capacity : SplitBlockCapacity(num_blocks, FprFor(options));
+  return options.capacity != 0 ? options.capacity
+                               : SplitBlockCapacity(num_blocks, detail::FprOrDefault(options));
 }
 
 }  // namespace
@@ -65,8 +66,16 @@ SplitBlockBloomFilter::SplitBlockBloomFilter(const FileHeader& header, detail::S
   inserted_ = header.inserted;
 }
 
-SplitBlockBloomFilter::SplitBlockBloomFilter(SplitBlockBloomFilter&&) noexcept = default;
-SplitBlockBloomFilter& SplitBlockBloomFilter::operator=(SplitBlockBloomFilter&&) noexcept = default;
+SplitBlockBloomFilter::SplitBlockBloomFilter(SplitBlockBloomFilter&& other) noexcept
+    : FilterBase(std::move(other)),
+      num_blocks_(std::exchange(other.num_blocks_, detail::kMovedBytes / sb::kBlockBytes)) {}
+
+SplitBlockBloomFilter& SplitBlockBloomFilter::operator=(SplitBlockBloomFilter&& other) noexcept {
+  FilterBase::operator=(std::move(other));
+  num_blocks_ = std::exchange(other.num_blocks_, detail::kMovedBytes / sb::kBlockBytes);
+  return *this;
+}
+
 SplitBlockBloomFilter::~SplitBlockBloomFilter() = default;
 
 SplitBlockBloomFilter SplitBlockBloomFilter::Load(const std::filesystem::path& path,

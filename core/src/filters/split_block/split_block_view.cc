@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "core/src/base/hash_check.h"
 #include "core/src/bulk/batches.h"
 #include "core/src/bulk/lookup.h"
 #include "core/src/bulk/outputs.h"
@@ -47,7 +48,8 @@ uint32_t* Words(std::span<const std::byte> blocks) {
 
 ConstSplitBlockView::ConstSplitBlockView(std::span<const std::byte> blocks, const HashSpec& hash,
                                          const Backend* backend)
-    : ConstSplitBlockView(Words(blocks), CheckedBlocks(blocks), hash, detail::KeyHasher(hash),
+    : ConstSplitBlockView(Words(blocks), CheckedBlocks(blocks), detail::CheckedHash(hash),
+                          detail::KeyHasher(hash),
                           backend != nullptr ? *backend : DefaultBackend()) {}
 
 ConstSplitBlockView::ConstSplitBlockView(uint32_t* words, uint64_t num_blocks, const HashSpec& hash,
