@@ -19,6 +19,7 @@
 #include "tools/exit_codes.h"
 #include "tools/format.h"
 #include "tools/json.h"
+#include "tools/output_file.h"
 
 namespace tamis::tools {
 namespace {
@@ -151,6 +152,7 @@ std::string InfoText(const nlohmann::ordered_json& json, const FilterKindInfo& i
 }
 
 int RunInfo(const InfoOptions& options) {
+  CheckStandardOutputIsNoInput(options.files);
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const std::string& path : options.files) {
     const nlohmann::ordered_json json = Describe(path, options.header);
@@ -170,6 +172,7 @@ struct VerifyOptions {
 
 // Goes on after a failure, so that one run tells of all files.
 int RunVerify(const VerifyOptions& options) {
+  CheckStandardOutputIsNoInput(options.files);
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   int status = kDone;
   for (const std::string& path : options.files) {

@@ -6,7 +6,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "tools/bitmap_file.h"
@@ -59,6 +58,13 @@ AnyFilter OpenFilter(const QueryOptions& options) {
   return OpenMapped(options.filter, {.backend = backend});
 }
 
+void CheckOutputs(const QueryOptions& options) {
+  std::vector<std::string> inputs = options.input.paths;
+  inputs.push_back(options.filter);
+  if (!options.bitmap.empty()) CheckNotAnInput(options.bitmap, inputs);
+  if (options.WritesLines() || options.count || options.json) CheckStandardOutputIsNoInput(inputs);
+}
+
 void WriteRecord(std::string_view record, bool raw, Output& out) {
   out.Write(record);
   // The last line of a file may lack its end, and another file may follow.
@@ -83,22 +89,18 @@ int Report(const QueryOptions& options, uint64_t selected, uint64_t keys, uint64
 
 int Run(const QueryOptions& options) {
   options.input.Check();
+  CheckOutputs(options);
+  const std::optional<uint64_t> input_bytes = options.input.TotalBytes();
   const AnyFilter filter = OpenFilter(options);
   Engine engine = options.run.MakeEngine();
   std::optional<BitmapFile> bitmap;
-  if (!options.bitmap.empty()) {
-    std::vector<std::string> inputs = options.input.paths;
-    inputs.push_back(options.filter);
-    CheckNotAnInput(options.bitmap, inputs);
-    bitmap.emplace(options.bitmap);
-  }
+  if (!options.bitmap.empty()) bitmap.emplace(options.bitmap);
   Output out;
   const bool lines = options.WritesLines();
   KeyReader reader(options.input, {.records = lines});
   // A bar among lines on the same terminal would be of no use.
   const bool quiet = options.run.quiet || (lines && ::isatty(STDOUT_FILENO) == 1);
-  Progress progress("querying", Progress::Unit::kBytes, options.input.TotalBytes().value_or(0),
-                    quiet);
+  Progress progress("querying", Progress::Unit::kBytes, input_bytes.value_or(0), quiet);
   KeyBatch batch;
   std::vector<uint64_t> words;
   uint64_t keys = 0;

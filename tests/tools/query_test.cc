@@ -137,13 +137,5 @@ TEST_F(QueryTest, AnswersWhileTheInputIsOpen) {
   EXPECT_EQ(result.out, "2\n");
 }
 
-TEST_F(QueryTest, BitmapMustNotReplaceAnInput) {
-  const std::string filter = Read("even.tamis");
-  EXPECT_EQ(Sh("tamis query even.tamis --bitmap even.tamis all").status, 2);
-  EXPECT_EQ(Sh("ln -s all link; tamis query even.tamis --bitmap link all").status, 2);
-  EXPECT_EQ(Read("even.tamis"), filter);
-  EXPECT_EQ(Read("all"), Numbers(0, 2000));
-}
-
 }  // namespace
 }  // namespace tamis::tools
