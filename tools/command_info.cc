@@ -119,7 +119,7 @@ std::string LayerRows(const nlohmann::ordered_json& json) {
 }
 
 std::string InfoText(const nlohmann::ordered_json& json, const FilterKindInfo& info) {
-  std::string text = json["file"].get<std::string>() + "\n";
+  std::string text = Printable(json["file"].get<std::string>()) + "\n";
   const auto count = [&](const char* key) { return WithCommas(json[key].get<uint64_t>()); };
   text += Row("kind", json["kind"].get<std::string>() + ", format version " + count("version"));
   for (const char* name : info.geometry) {
@@ -180,7 +180,7 @@ int RunVerify(const VerifyOptions& options) {
     try {
       const FileHeader header = VerifyFile(path);
       if (!options.quiet && !options.json) {
-        Print(path + ": ok (" + FilterKindName(header.kind) + ", " +
+        Print(Printable(path) + ": ok (" + FilterKindName(header.kind) + ", " +
               BytesText(static_cast<double>(header.payload_bytes)) + ", " +
               WithCommas(header.inserted) + " keys)\n");
       }
