@@ -109,10 +109,10 @@ int Run(const BackendsOptions& options) {
     calibration.Save(path);
     exists = true;
     json["costs"] = CostsJson(calibration);
-    text += Row("calibration", "saved to " + path.string());
+    text += Row("calibration", "saved to " + Printable(path.string()));
     text += CostsText(calibration);
   } else {
-    text += Row("calibration", exists ? path.string() : "none; --calibrate makes one");
+    text += Row("calibration", exists ? Printable(path.string()) : "none; --calibrate makes one");
   }
   json["calibration"] = exists ? nlohmann::ordered_json(path.string()) : nlohmann::ordered_json();
   Print(options.json ? JsonText(json) : text);

@@ -217,6 +217,7 @@ int Run(BuildOptions options) {
   options.filter.backend = options.run.Pinned();
   CheckOutputPath(options.output);
   CheckNotAnInput(options.output, options.input.paths);
+  if (options.json) CheckStandardOutputIsNoInput(options.input.paths);
 
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
   SettleCapacity(options, total_bytes);

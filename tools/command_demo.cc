@@ -161,7 +161,7 @@ void PrintTable(const DemoOptions& options, const SplitBlockBloomFilter& filter,
                               ShortCountText(numbers / results.build_seconds).c_str()));
   text += Row("filter", BytesText(bytes) + Format(", %.2f bits per number", 8 * bytes / numbers));
   if (!options.save.empty()) {
-    text += Row("saved", options.save + " in " + DurationText(results.save_seconds));
+    text += Row("saved", Printable(options.save) + " in " + DurationText(results.save_seconds));
   }
   text += Row("queries", WithCommas(options.queries) + " in " + DurationText(queries.median()) +
                              ", of which " + WithCommas(results.num_known) + " are known");

@@ -19,6 +19,7 @@
 #include "tools/exit_codes.h"
 #include "tools/format.h"
 #include "tools/json.h"
+#include "tools/output_file.h"
 
 namespace tamis::tools {
 namespace {
@@ -118,7 +119,7 @@ std::string LayerRows(const nlohmann::ordered_json& json) {
 }
 
 std::string InfoText(const nlohmann::ordered_json& json, const FilterKindInfo& info) {
-  std::string text = json["file"].get<std::string>() + "\n";
+  std::string text = Printable(json["file"].get<std::string>()) + "\n";
   const auto count = [&](const char* key) { return WithCommas(json[key].get<uint64_t>()); };
   text += Row("kind", json["kind"].get<std::string>() + ", format version " + count("version"));
   for (const char* name : info.geometry) {
@@ -151,6 +152,7 @@ std::string InfoText(const nlohmann::ordered_json& json, const FilterKindInfo& i
 }
 
 int RunInfo(const InfoOptions& options) {
+  CheckStandardOutputIsNoInput(options.files);
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const std::string& path : options.files) {
     const nlohmann::ordered_json json = Describe(path, options.header);
@@ -170,6 +172,7 @@ struct VerifyOptions {
 
 // Goes on after a failure, so that one run tells of all files.
 int RunVerify(const VerifyOptions& options) {
+  CheckStandardOutputIsNoInput(options.files);
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   int status = kDone;
   for (const std::string& path : options.files) {
@@ -177,7 +180,7 @@ int RunVerify(const VerifyOptions& options) {
     try {
       const FileHeader header = VerifyFile(path);
       if (!options.quiet && !options.json) {
-        Print(path + ": ok (" + FilterKindName(header.kind) + ", " +
+        Print(Printable(path) + ": ok (" + FilterKindName(header.kind) + ", " +
               BytesText(static_cast<double>(header.payload_bytes)) + ", " +
               WithCommas(header.inserted) + " keys)\n");
       }

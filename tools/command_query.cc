@@ -3,10 +3,11 @@
 #include <tamis/engine.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
+#include <system_error>
 #include <vector>
 
 #include "tools/bitmap_file.h"
@@ -28,6 +29,10 @@ constexpr char kFooter[] =
     "Writes the lines whose keys may be in the filter: all that are in it, and of the others the\n"
     "share that `tamis info` calls expected FPR. Lines come out as they are, after the header if\n"
     "there is one, and raw integers raw.\n"
+    "\n"
+    "A mapped filter is verified, all of its bytes, if it has at most 256 MiB or 16 times the\n"
+    "bytes of the inputs, where these are files. Otherwise only what is asked for is read, and\n"
+    "damage to it goes unnoticed without --verify.\n"
     "\n";
 
 constexpr char kExamples[] =
@@ -49,14 +54,37 @@ struct QueryOptions {
   std::string bitmap;
   bool map = false;  // which is the default
   bool no_map = false;
+  bool verify = false;
+  bool no_verify = false;
 
   bool WritesLines() const { return !count && !json && !any && bitmap.empty(); }
 };
 
-AnyFilter OpenFilter(const QueryOptions& options) {
+// Whether to read all of a mapped filter before it is asked. A byte of input takes some thirty
+// times as long as one of a filter that is verified, so this is soon done, or adds at most half to
+// the time. The help has these numbers.
+bool Verifies(const QueryOptions& options, std::optional<uint64_t> input_bytes) {
+  constexpr uint64_t kSoonDone = uint64_t{256} << 20;
+  constexpr uint64_t kPerInputByte = 16;
+  if (options.verify || options.no_verify) return options.verify;
+  std::error_code error;  // opening the file will report it
+  const uint64_t bytes = std::filesystem::file_size(options.filter, error);
+  return !error && (bytes <= kSoonDone || bytes / kPerInputByte <= input_bytes.value_or(0));
+}
+
+AnyFilter OpenFilter(const QueryOptions& options, std::optional<uint64_t> input_bytes) {
   const Backend* backend = options.run.Pinned();
   if (options.no_map) return Open(options.filter, {.memory = {}, .backend = backend});
-  return OpenMapped(options.filter, {.backend = backend});
+  if (!Verifies(options, input_bytes)) return OpenMapped(options.filter, {.backend = backend});
+  const Notice notice("verifying " + options.filter + " ...", options.run.quiet);
+  return OpenMapped(options.filter, {.verify = Verify::kFull, .backend = backend});
+}
+
+void CheckOutputs(const QueryOptions& options) {
+  std::vector<std::string> inputs = options.input.paths;
+  inputs.push_back(options.filter);
+  if (!options.bitmap.empty()) CheckNotAnInput(options.bitmap, inputs);
+  if (options.WritesLines() || options.count || options.json) CheckStandardOutputIsNoInput(inputs);
 }
 
 void WriteRecord(std::string_view record, bool raw, Output& out) {
@@ -83,22 +111,18 @@ int Report(const QueryOptions& options, uint64_t selected, uint64_t keys, uint64
 
 int Run(const QueryOptions& options) {
   options.input.Check();
-  const AnyFilter filter = OpenFilter(options);
+  CheckOutputs(options);
+  const std::optional<uint64_t> input_bytes = options.input.TotalBytes();
+  const AnyFilter filter = OpenFilter(options, input_bytes);
   Engine engine = options.run.MakeEngine();
   std::optional<BitmapFile> bitmap;
-  if (!options.bitmap.empty()) {
-    std::vector<std::string> inputs = options.input.paths;
-    inputs.push_back(options.filter);
-    CheckNotAnInput(options.bitmap, inputs);
-    bitmap.emplace(options.bitmap);
-  }
+  if (!options.bitmap.empty()) bitmap.emplace(options.bitmap);
   Output out;
   const bool lines = options.WritesLines();
   KeyReader reader(options.input, {.records = lines});
   // A bar among lines on the same terminal would be of no use.
   const bool quiet = options.run.quiet || (lines && ::isatty(STDOUT_FILENO) == 1);
-  Progress progress("querying", Progress::Unit::kBytes, options.input.TotalBytes().value_or(0),
-                    quiet);
+  Progress progress("querying", Progress::Unit::kBytes, input_bytes.value_or(0), quiet);
   KeyBatch batch;
   std::vector<uint64_t> words;
   uint64_t keys = 0;
@@ -148,10 +172,15 @@ Command AddQuery(const CommandLine& program) {
       "--bitmap", options->bitmap, "write a bit per line, lowest first; 0 for lines without a key");
   bitmap.Type("FILE");
   any.Excludes(count).Excludes(json).Excludes(bitmap);
-  const Option map = command.AddFlag(
-      "--map", options->map, "map the filter: reads what is asked, verifies the header (default)");
-  command.AddFlag("--no-map", options->no_map, "load and verify all of it: faster for many keys")
-      .Excludes(map);
+  const Option map = command.AddFlag("--map", options->map, "map the filter (default)");
+  const Option no_map = command.AddFlag("--no-map", options->no_map,
+                                        "load and verify all of it: faster for many keys");
+  const Option verify =
+      command.AddFlag("--verify", options->verify, "verify all of a mapped filter");
+  const Option no_verify =
+      command.AddFlag("--no-verify", options->no_verify, "verify only the header of it");
+  no_map.Excludes(map).Excludes(no_verify);
+  verify.Excludes(no_verify);
   options->run.AddTo(command);
   return {command, [options] { return Run(*options); }};
 }

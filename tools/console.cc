@@ -1,12 +1,15 @@
 #include "tools/console.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <tamis/error.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
+#include "tools/format.h"
 #include "tools/progress.h"
 
 namespace tamis::tools {
@@ -26,7 +29,7 @@ void ReserveStandardStreams() {
 
 void Say(std::string_view message) {
   // In one write, so that lines of several processes do not mix.
-  const std::string line = Progress::Erasure() + "tamis: " + std::string(message) + "\n";
+  const std::string line = Progress::Erasure() + "tamis: " + Printable(message) + "\n";
   // Nowhere is left to report that standard error does not work.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
@@ -34,8 +37,10 @@ void Say(std::string_view message) {
 Output::Output() : fd_(STDOUT_FILENO), name_("standard output") {}
 
 Output::Output(const std::string& path)
-    : fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)), name_(path) {
+    : fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)), name_(path) {
   if (fd_ < 0) Fail(errno);
+  struct stat status = {};
+  has_old_contents_ = ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 Output::~Output() {
@@ -68,6 +73,7 @@ void Output::Write(std::string_view text) {
 }
 
 void Output::Flush() {
+  if (std::exchange(has_old_contents_, false) && ::ftruncate(fd_, 0) != 0) Fail(errno);
   WriteAll(buffer_);
   buffer_.clear();
 }

@@ -11,7 +11,8 @@ namespace tamis::tools {
 // this the next file to be opened would take the place of, say, standard output, and be written to.
 void ReserveStandardStreams();
 
-// Prints "tamis: `message`" on standard error, clear of a progress bar.
+// Prints "tamis: `message`" on standard error, clear of a progress bar. Control characters, as
+// names of files may have, are shown and not sent.
 void Say(std::string_view message);
 
 // Thrown when the reader of standard output has gone, which is its right and no error of ours:
@@ -24,7 +25,8 @@ class Output {
  public:
   // Standard output.
   Output();
-  // A new file, in place of any that has this name.
+  // A file, in place of any that has this name: the contents of that stay until the first bytes are
+  // handed on, so that a job which fails before does no harm.
   explicit Output(const std::string& path);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
@@ -42,6 +44,7 @@ class Output {
   void WriteAll(std::string_view text);
 
   int fd_;
+  bool has_old_contents_ = false;
   std::string name_;
   std::string buffer_;
 };

@@ -1,5 +1,7 @@
 #include "tools/csv.h"
 
+#include <utility>
+
 namespace tamis::tools {
 namespace {
 
@@ -18,66 +20,10 @@ void SplitLine(std::string_view line, char delimiter, size_t column, CsvRecord& 
   record.field = line.substr(0, line.find(delimiter));
 }
 
-// Where the quoted field that begins at text[begin - 1] ends: the position of the closing quote, or
-// npos. Counts line ends and doubled quotes on the way.
-size_t ClosingQuote(std::string_view text, size_t begin, CsvRecord& record, bool& doubled) {
-  for (size_t i = begin; i < text.size(); ++i) {
-    if (text[i] == '\n') ++record.lines;
-    if (text[i] != '"') continue;
-    if (i + 1 == text.size() || text[i + 1] != '"') return i;
-    doubled = true;
-    ++i;
-  }
-  return std::string_view::npos;
-}
-
-CsvRecord ReadQuoted(std::string_view text, bool last, char delimiter, size_t column) {
-  CsvRecord record;
-  size_t at = 0;
-  for (size_t index = 0;; ++index) {
-    std::string_view field;
-    bool doubled = false;
-    const bool quoted = at < text.size() && text[at] == '"';
-    if (quoted) {
-      const size_t close = ClosingQuote(text, at + 1, record, doubled);
-      if (close == std::string_view::npos) {
-        if (!last) return {};
-        record.bytes = text.size();
-        record.error = "a quote that is not closed";
-        return record;
-      }
-      field = text.substr(at + 1, close - at - 1);
-      at = close + 1;
-    }
-    // What follows a closing quote should be nothing.
-    const char ends[] = {delimiter, '\n'};
-    size_t end = text.find_first_of(std::string_view(ends, 2), at);
-    if (end == std::string_view::npos) {
-      if (!last) return {};
-      end = text.size();
-    }
-    const bool more = end < text.size() && text[end] == delimiter;
-    std::string_view rest = text.substr(at, end - at);
-    if (!more && rest.ends_with('\r')) rest.remove_suffix(1);
-    if (!quoted) field = rest;
-    if (index == column) {
-      if (quoted && !rest.empty()) record.error = "text after a closing quote";
-      record.field = field;
-      record.doubled_quotes = doubled;
-    }
-    at = end;
-    if (more) {
-      ++at;
-      continue;
-    }
-    if (at < text.size()) {
-      ++at;
-      ++record.lines;
-    }
-    record.bytes = at;
-    if (index < column) record.error = kTooFewColumns;
-    return record;
-  }
+// The first place from `at` on of one of two bytes, or the end of the text.
+size_t FindEither(std::string_view text, size_t at, char a, char b) {
+  while (at < text.size() && text[at] != a && text[at] != b) ++at;
+  return at;
 }
 
 }  // namespace
@@ -88,26 +34,140 @@ std::string_view WithoutLineEnd(std::string_view text) {
   return text;
 }
 
-CsvRecord ReadCsvRecord(std::string_view text, bool last, const CsvDialect& dialect,
-                        size_t column) {
-  const size_t line_end = text.find('\n');
-  const std::string_view line = text.substr(0, line_end);
-  if (dialect.quotes && line.find('"') != std::string_view::npos) {
-    return ReadQuoted(text, last, dialect.delimiter, column);
-  }
-  if (line_end == std::string_view::npos && !last) return {};
-  CsvRecord record;
-  record.lines = line_end == std::string_view::npos ? 0 : 1;
-  record.bytes = line.size() + record.lines;
-  SplitLine(WithoutLineEnd(line), dialect.delimiter, column, record);
-  return record;
-}
-
 void AppendUnquoted(std::string_view field, std::string& out) {
   for (size_t i = 0; i < field.size(); ++i) {
     out += field[i];
     if (field[i] == '"') ++i;  // its twin
   }
+}
+
+size_t LineFinder::Find(std::string_view text, bool last) {
+  const size_t end = text.find('\n', searched_);
+  if (end == std::string_view::npos && !last) {
+    searched_ = text.size();
+    return 0;
+  }
+  searched_ = 0;
+  return end == std::string_view::npos ? text.size() : end + 1;
+}
+
+template <typename OnField>
+bool CsvReader::Scan(std::string_view text, bool last, OnField on_field) {
+  Progress& s = scan_;
+  const auto end_field = [&](size_t end) {
+    const bool plain = s.state == State::kStart || s.state == State::kPlain;
+    on_field(s.begin, (plain ? end : s.closing) - s.begin);
+  };
+  const auto lose = [&](const char* error) {
+    s.error = error;
+    s.spans = true;
+    s.span_line = s.quote_line;
+    return true;
+  };
+  while (s.at < text.size()) {
+    if (s.state == State::kQuoted) {
+      s.at = FindEither(text, s.at, '"', '\n');
+      if (s.at == text.size()) break;
+      if (text[s.at++] == '"') {
+        s.state = State::kQuote;
+        s.closing = s.at - 1;
+        continue;
+      }
+      if (!std::exchange(s.spans, true)) s.span_line = s.quote_line;
+      if (++s.lines - s.quote_line < dialect_.max_quoted_lines) continue;
+      return lose("a quoted field of more lines than --quoted-lines allows");
+    }
+    if (s.state == State::kPlain || s.state == State::kAfterClosing) {
+      s.at = FindEither(text, s.at, dialect_.delimiter, '\n');
+      if (s.at == text.size()) break;
+    }
+    const char c = text[s.at++];
+    if (c == '"' && s.state == State::kStart && dialect_.quotes) {
+      s.state = State::kQuoted;
+      s.begin = s.at;
+      s.quote_line = s.lines;
+    } else if (c == '"' && s.state == State::kQuote) {
+      s.state = State::kQuoted;
+      s.doubled = true;
+    } else if (c == '\n') {
+      // A CR after a closing quote is in no field anyway.
+      const bool plain_return =
+          s.state == State::kPlain && s.at >= s.begin + 2 && text[s.at - 2] == '\r';
+      end_field(s.at - (plain_return ? 2 : 1));
+      ++s.lines;
+      return true;
+    } else if (c == dialect_.delimiter && s.state != State::kQuoteReturn) {
+      end_field(s.at - 1);
+      ++s.column;
+      s.state = State::kStart;
+      s.begin = s.at;
+      s.doubled = false;
+    } else if (s.state == State::kStart) {
+      s.state = State::kPlain;
+    } else if (s.state == State::kQuote && c == '\r') {
+      s.state = State::kQuoteReturn;
+    } else {
+      s.state = State::kAfterClosing;
+      if (s.error == nullptr) {
+        s.error = "text after a closing quote";
+        if (s.lines > s.quote_line) s.span_line = s.quote_line;
+      }
+      if (c == dialect_.delimiter) --s.at;
+    }
+  }
+  if (!last) return false;
+  if (s.state == State::kQuoted) return lose("a quote that is not closed");
+  const bool plain_return = s.state == State::kPlain && text.ends_with('\r');
+  end_field(s.at - (plain_return ? 1 : 0));
+  return true;
+}
+
+CsvRecord CsvReader::Read(std::string_view text, bool last, size_t column) {
+  CsvRecord record;
+  if (scan_.at == 0) {
+    const size_t bytes = lines_.Find(text, last);
+    if (bytes == 0) return record;
+    const std::string_view line = text.substr(0, bytes);
+    if (!dialect_.quotes || line.find('"') == std::string_view::npos) {
+      record.bytes = bytes;
+      record.lines = line.ends_with('\n') ? 1 : 0;
+      SplitLine(WithoutLineEnd(line), dialect_.delimiter, column, record);
+      return record;
+    }
+  }
+  const bool complete = Scan(text, last, [&](size_t begin, size_t bytes) {
+    if (scan_.column != column) return;
+    scan_.field_begin = begin;
+    scan_.field_bytes = bytes;
+    scan_.field_doubled = scan_.doubled;
+  });
+  if (!complete) return record;
+  const Progress done = std::exchange(scan_, {});
+  record.bytes = done.at;
+  record.lines = done.lines;
+  record.error = done.error;
+  if (record.error == nullptr && done.column < column) record.error = kTooFewColumns;
+  if (record.error == nullptr) {
+    record.field = text.substr(done.field_begin, done.field_bytes);
+    record.doubled_quotes = done.field_doubled;
+  } else if (done.spans) {
+    record.astray = true;
+    record.quote_line = done.span_line;
+  }
+  return record;
+}
+
+void CsvReader::ForEachField(std::string_view record, const CsvDialect& dialect,
+                             const std::function<void(std::string_view)>& visit) {
+  CsvReader reader(dialect);
+  std::string unquoted;
+  reader.Scan(record, /*last=*/true, [&](size_t begin, size_t bytes) {
+    const std::string_view field = record.substr(begin, bytes);
+    if (!reader.scan_.doubled) return visit(field);
+    unquoted.clear();
+    AppendUnquoted(field, unquoted);
+    visit(unquoted);
+  });
 }
 
 }  // namespace tamis::tools

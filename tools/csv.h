@@ -3,6 +3,7 @@
 #define TAMIS_TOOLS_CSV_H_
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,8 @@ struct CsvDialect {
   // RFC 4180: a field may stand in double quotes; then it can hold delimiters, line ends, and
   // quotes written twice. Tab-separated text has no quotes.
   bool quotes = true;
+  // A quoted field of more is taken for a quote that is not closed.
+  size_t max_quoted_lines = 1000;
 };
 
 // One record and one of its fields.
@@ -22,10 +25,78 @@ struct CsvRecord {
   std::string_view field;       // as it stands in the text, without enclosing quotes
   bool doubled_quotes = false;  // the field holds quotes written twice
   const char* error = nullptr;  // why there is no such field
+  // With an error: a quote that opens `quote_line` lines further down has taken in line ends that
+  // it should not have. Which records it has swallowed cannot be told.
+  bool astray = false;
+  size_t quote_line = 0;
 };
 
-// Reads the record that `text` begins with; `last` if no more text follows. Columns count from 0.
-CsvRecord ReadCsvRecord(std::string_view text, bool last, const CsvDialect& dialect, size_t column);
+// Finds the end of the line that a text begins with, where the text comes in pieces. No byte is
+// looked at twice.
+class LineFinder {
+ public:
+  // The length of the line with its end, or 0 if it is not complete: then the next call goes on,
+  // with a text that begins the same. `last` if no more text follows.
+  size_t Find(std::string_view text, bool last);
+
+ private:
+  size_t searched_ = 0;
+};
+
+// Reads records from a text that comes in pieces. No byte is looked at more than a few times.
+class CsvReader {
+ public:
+  explicit CsvReader(const CsvDialect& dialect) : dialect_(dialect) {}
+
+  // The record that `text` begins with, and its field in `column`, from 0. Where it is not complete
+  // the next call goes on, with a text that begins the same. `last` if no more text follows.
+  CsvRecord Read(std::string_view text, bool last, size_t column);
+
+  // Whether the record that is not complete ends in quotes, and how many lines down these opened.
+  bool in_quotes() const { return scan_.state == State::kQuoted; }
+  size_t quote_line() const { return scan_.quote_line; }
+
+  // Calls `visit` for every field of a complete record, without its quotes.
+  static void ForEachField(std::string_view record, const CsvDialect& dialect,
+                           const std::function<void(std::string_view)>& visit);
+
+ private:
+  enum class State : unsigned char {
+    kStart,         // of a field
+    kPlain,         // in a field without quotes
+    kQuoted,        // in quotes
+    kQuote,         // after a quote in quotes: the closing one, or the first of two
+    kQuoteReturn,   // after the closing quote and a CR
+    kAfterClosing,  // in text after a closing quote, which should not be there
+  };
+  // How far the record has been read; positions count from its begin.
+  struct Progress {
+    State state = State::kStart;
+    size_t at = 0;
+    size_t lines = 0;
+    size_t column = 0;
+    size_t begin = 0;       // of the present field, or of what is in its quotes
+    size_t closing = 0;     // its closing quote
+    size_t quote_line = 0;  // where its quotes opened
+    bool doubled = false;   // it holds quotes written twice
+    bool spans = false;     // a quoted field of the record holds a line end ...
+    size_t span_line = 0;   // ... and opened here: the first, or the one with the error
+    const char* error = nullptr;
+    // The field that is asked for.
+    size_t field_begin = 0;
+    size_t field_bytes = 0;
+    bool field_doubled = false;
+  };
+
+  // Reads on, and calls `on_field(begin, bytes)` at the end of each field. Whether the record is
+  // complete, or an error makes going on useless.
+  template <typename OnField>
+  bool Scan(std::string_view text, bool last, OnField on_field);
+
+  const CsvDialect dialect_;
+  LineFinder lines_;
+  Progress scan_;
+};
 
 // Appends `field` to `out` with its doubled quotes made single.
 void AppendUnquoted(std::string_view field, std::string& out);

@@ -58,19 +58,29 @@ std::string Wrapped(std::string_view text, size_t indent, size_t width) {
   return lines + line + std::string(text) + "\n";
 }
 
+std::string Printable(std::string_view text) {
+  std::string printable;
+  unsigned char before = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    // Bytes from 0x80 up are left alone, as most are part of a UTF-8 character; but 0xC2 with one
+    // up to 0x9F are the control characters U+0080 to U+009F.
+    if (byte < 0x20 || byte == 0x7F) {
+      printable += Format("\\x%02X", byte);
+    } else if (before == 0xC2 && byte >= 0x80 && byte < 0xA0) {
+      printable.pop_back();
+      printable += Format("\\xC2\\x%02X", byte);
+    } else {
+      printable += c;
+    }
+    before = byte;
+  }
+  return printable;
+}
+
 std::string Quoted(std::string_view text) {
   constexpr size_t kMost = 40;
-  std::string quoted = "\"";
-  for (const char c : text.substr(0, kMost)) {
-    const auto byte = static_cast<unsigned char>(c);
-    // Bytes from 0x80 up are left alone: most are part of a UTF-8 character.
-    if (byte < 0x20 || byte == 0x7F) {
-      quoted += Format("\\x%02X", byte);
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + (text.size() > kMost ? "...\"" : "\"");
+  return "\"" + Printable(text.substr(0, kMost)) + (text.size() > kMost ? "...\"" : "\"");
 }
 
 }  // namespace tamis::tools

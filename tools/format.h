@@ -22,7 +22,10 @@ std::string Row(std::string_view name, std::string_view value);
 // but the first; a longer word stands out. Ends with a newline.
 std::string Wrapped(std::string_view text, size_t indent, size_t width);
 
-// At most 40 characters of `text`, in quotes, with unprintable bytes as \xNN.
+// `text` with control characters as \xNN: what a terminal would obey.
+std::string Printable(std::string_view text);
+
+// At most 40 characters of `text`, Printable and in quotes.
 std::string Quoted(std::string_view text);
 
 }  // namespace tamis::tools

@@ -8,7 +8,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
+
+#include "tools/format.h"
+#include "tools/parse.h"
 
 namespace tamis::tools {
 namespace {
@@ -24,10 +28,6 @@ bool HasMore(int fd) {
   return ::poll(&poll_fd, 1, 0) > 0;
 }
 
-bool IsNumber(const std::string& text) {
-  return text.find_first_not_of("0123456789") == std::string::npos;
-}
-
 }  // namespace
 
 const char kKeyFormsHelp[] =
@@ -36,6 +36,8 @@ const char kKeyFormsHelp[] =
     "are\n"
     "skipped, counted and reported with their numbers; with --strict the first one ends the "
     "command.\n"
+    "So does a stray quote in CSV, which would swallow other lines: one that is not closed, or\n"
+    "whose field goes over line ends and then breaks RFC 4180 or has more than --quoted-lines.\n"
     "\n"
     "A filter does not know the form of its keys: query it in the form it was built with. The "
     "string\n"
@@ -51,6 +53,12 @@ void InputOptions::AddTo(const CommandLine& command) {
   column_option.Type("N|NAME");
   const Option header_flag =
       command.AddFlag("--header", header, "each input begins with a record of names");
+  const Option quotes_flag =
+      command.AddFlag("--no-quotes", no_quotes, "of CSV: quotes are text, and records are lines");
+  const Option lines_option =
+      command.Add("--quoted-lines", quoted_lines, ParsePositiveCount,
+                  "of CSV: lines that a quoted field may have (default: 1000)");
+  lines_option.Type("N").Excludes(quotes_flag);
   const Option integers_flag = command.AddFlag("--integers", integers, "keys are decimal integers");
   const Option u64_flag = command.AddFlag("--u64", u64, "raw little-endian 64-bit integers");
   const Option strict_flag =
@@ -59,8 +67,8 @@ void InputOptions::AddTo(const CommandLine& command) {
   tsv_flag.Excludes(u64_flag);
   for (const Option& option : {column_option, header_flag, integers_flag})
     option.Excludes(u64_flag);
-  for (const Option& option :
-       {csv_flag, tsv_flag, column_option, header_flag, integers_flag, u64_flag, strict_flag}) {
+  for (const Option& option : {csv_flag, tsv_flag, column_option, header_flag, quotes_flag,
+                               lines_option, integers_flag, u64_flag, strict_flag}) {
     option.Group("Forms of keys");
   }
 }
@@ -69,22 +77,39 @@ void InputOptions::Check() const {
   if (!csv && !tsv && (header || !column.empty())) {
     throw Error(ErrorCode::kInvalidArgument, "--column and --header need --csv or --tsv");
   }
-  if (!column.empty() && IsNumber(column) && std::stod(column) < 1) {
-    throw Error(ErrorCode::kInvalidArgument, "--column: columns count from 1, not " + column);
+  if (!csv && (no_quotes || quoted_lines != kQuotedLines)) {
+    throw Error(ErrorCode::kInvalidArgument, "--no-quotes and --quoted-lines need --csv");
   }
+  ColumnNumber();
+}
+
+std::optional<uint64_t> InputOptions::ColumnNumber() const {
+  if (column.empty()) return 1;
+  if (column.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(column.data(), column.data() + column.size(), number);
+  if (error != std::errc() || number < 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--column: " + Quoted(column) + " is not a column: they count from 1 to 2^64 - 1");
+  }
+  return number;
 }
 
 std::optional<uint64_t> InputOptions::TotalBytes() const {
   uint64_t total = 0;
+  bool known = true;
   for (const std::string& path : paths) {
     struct stat status = {};
-    if (path == "-") return std::nullopt;
-    if (::stat(path.c_str(), &status) != 0) FailRead(path, errno);
-    if (S_ISDIR(status.st_mode)) FailRead(path, EISDIR);
-    if (!S_ISREG(status.st_mode)) return std::nullopt;
+    if (path != "-") {
+      if (::stat(path.c_str(), &status) != 0 || ::access(path.c_str(), R_OK) != 0) {
+        FailRead(path, errno);
+      }
+      if (S_ISDIR(status.st_mode)) FailRead(path, EISDIR);
+    }
+    known = known && S_ISREG(status.st_mode);
     total += static_cast<uint64_t>(status.st_size);
   }
-  return total;
+  return known ? std::optional(total) : std::nullopt;
 }
 
 InputFile::InputFile(const std::string& path)

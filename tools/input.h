@@ -19,18 +19,26 @@ struct InputOptions {
   std::vector<std::string> paths = {"-"};  // "-" is standard input
   bool csv = false;
   bool tsv = false;
-  std::string column;   // number from 1, or a name in the header; empty: the first
-  bool header = false;  // the first record of each input names the columns
+  std::string column;                    // number from 1, or a name in the header; empty: the first
+  bool header = false;                   // the first record of each input names the columns
+  bool no_quotes = false;                // of CSV: quotes are text
+  uint64_t quoted_lines = kQuotedLines;  // of CSV: a field in quotes has no more
   bool u64 = false;
   bool integers = false;
   bool strict = false;
+
+  static constexpr uint64_t kQuotedLines = 1000;
 
   // The positional INPUT and all of the above.
   void AddTo(const CommandLine& command);
   // What the parser of the command line cannot check. Throws Error(kInvalidArgument).
   void Check() const;
 
-  // Bytes of all inputs together, or nothing unless all are regular files. Throws Error(kIo).
+  // The number of `column`, from 1, unless it is a name. Throws Error(kInvalidArgument).
+  std::optional<uint64_t> ColumnNumber() const;
+
+  // Bytes of all inputs together, or nothing unless all are regular files. Throws Error(kIo) if
+  // there is one that cannot be read, as far as can be told without reading.
   std::optional<uint64_t> TotalBytes() const;
 };
 

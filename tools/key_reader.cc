@@ -16,6 +16,7 @@ namespace {
 constexpr size_t kMaxBatch = size_t{1} << 20;
 constexpr size_t kMaxRecordBytes = size_t{16} << 20;
 constexpr uint64_t kBadShown = 5;
+constexpr size_t kNamesShown = 20;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 // What is wrong with `text` as an integer, or nullptr.
@@ -39,8 +40,10 @@ const char* ParseInteger(std::string_view text, uint64_t& value) {
 KeyReader::KeyReader(const InputOptions& options, Needs needs)
     : options_(options),
       needs_(needs),
-      dialect_{options.tsv ? '\t' : ',', /*quotes=*/!options.tsv},
-      column_by_name_(options.column.find_first_not_of("0123456789") != std::string::npos) {
+      dialect_{options.tsv ? '\t' : ',', /*quotes=*/!options.tsv && !options.no_quotes,
+               options.quoted_lines},
+      column_number_(options.ColumnNumber()),
+      csv_(dialect_) {
   options_.Check();
 }
 
@@ -68,59 +71,65 @@ void KeyReader::OpenNext() {
   file_ = std::make_unique<InputFile>(options_.paths[next_path_]);
   ++next_path_;
   position_ = options_.u64 ? 0 : 1;
-  column_ = 0;
   if (options_.u64) return;
   while (!file_->last() && file_->text().size() < kByteOrderMark.size() &&
          kByteOrderMark.starts_with(file_->text())) {
     Fill();
   }
   if (file_->text().starts_with(kByteOrderMark)) file_->Consume(kByteOrderMark.size());
-  if (options_.header || column_by_name_) ReadHeader();
-  if (!column_by_name_ && !options_.column.empty()) {
-    const char* last = options_.column.data() + options_.column.size();
-    // A number past all limits is a column that no record has.
-    if (std::from_chars(options_.column.data(), last, column_).ec != std::errc())
-      column_ = SIZE_MAX;
-    --column_;
-  }
+  column_ = column_number_.value_or(1) - 1;
+  if (options_.header || !column_number_) ReadHeader();
 }
 
 void KeyReader::Fill() {
   if (file_->text().size() >= kMaxRecordBytes) {
+    CsvRecord record;
+    record.error = "a record of more than 16 MiB";
+    record.astray = csv_.in_quotes();
+    record.quote_line = csv_.quote_line();
+    CheckQuotes(record);
     throw Error(ErrorCode::kInvalidArgument,
-                Format("%s:%llu: a record of more than 16 MiB (a quote that is not closed?)",
-                       file_->name().c_str(), static_cast<unsigned long long>(position_)));
+                file_->name() + ":" + std::to_string(position_) + ": " + record.error);
   }
   bytes_read_ += file_->Fill();
+}
+
+void KeyReader::CheckQuotes(const CsvRecord& record) const {
+  if (!record.astray) return;
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      file_->name() + ":" + std::to_string(position_ + record.quote_line) +
+          ": from the quote that opens here on, records cannot be told apart: " + record.error +
+          ". Mend it (a quote within quotes is written twice), or give --no-quotes to take "
+          "quotes as text");
 }
 
 void KeyReader::ReadHeader() {
   CsvRecord record;
   for (;;) {
-    record = ReadCsvRecord(file_->text(), file_->last(), dialect_, 0);
+    record = csv_.Read(file_->text(), file_->last(), 0);
     if (record.bytes > 0 || file_->last()) break;
     Fill();
   }
+  CheckQuotes(record);
   const std::string_view header = file_->text().substr(0, record.bytes);
   if (header_.empty()) header_ = header;
-  if (column_by_name_ && !header.empty()) column_ = FindColumn(header);
+  if (!column_number_ && !header.empty()) column_ = FindColumn(header);
   position_ += record.lines;
   file_->Consume(record.bytes);
 }
 
 size_t KeyReader::FindColumn(std::string_view header) const {
+  std::optional<size_t> found;
   std::string names;
-  for (size_t column = 0;; ++column) {
-    const CsvRecord record = ReadCsvRecord(header, /*last=*/true, dialect_, column);
-    if (record.error != nullptr) break;
-    std::string name(record.field);
-    if (record.doubled_quotes) {
-      name.clear();
-      AppendUnquoted(record.field, name);
-    }
-    if (name == options_.column) return column;
-    names += (names.empty() ? "" : ", ") + Quoted(name);
-  }
+  size_t columns = 0;
+  CsvReader::ForEachField(header, dialect_, [&](std::string_view name) {
+    if (!found && name == options_.column) found = columns;
+    if (columns < kNamesShown) names += (columns > 0 ? ", " : "") + Quoted(name);
+    ++columns;
+  });
+  if (found) return *found;
+  if (columns > kNamesShown) names += " and " + WithCommas(columns - kNamesShown) + " more";
   throw Error(ErrorCode::kInvalidArgument,
               file_->name() + ": no column " + Quoted(options_.column) + "; there are: " + names);
 }
@@ -140,8 +149,9 @@ void KeyReader::Parse(KeyBatch& batch) {
 size_t KeyReader::ParseRecord(KeyBatch& batch) {
   const std::string_view text = file_->text();
   if (options_.csv || options_.tsv) {
-    CsvRecord record = ReadCsvRecord(text, file_->last(), dialect_, column_);
+    const CsvRecord record = csv_.Read(text, file_->last(), column_);
     if (record.bytes == 0) return 0;
+    CheckQuotes(record);
     const std::string_view whole = text.substr(0, record.bytes);
     if (record.error != nullptr) {
       Reject(record.error, WithoutLineEnd(whole), batch);
@@ -155,9 +165,8 @@ size_t KeyReader::ParseRecord(KeyBatch& batch) {
     position_ += record.lines;
     return record.bytes;
   }
-  const size_t line_end = text.find('\n');
-  if (line_end == std::string_view::npos && !file_->last()) return 0;
-  const size_t bytes = line_end == std::string_view::npos ? text.size() : line_end + 1;
+  const size_t bytes = lines_.Find(text, file_->last());
+  if (bytes == 0) return 0;
   const std::string_view line = text.substr(0, bytes);
   Accept(WithoutLineEnd(line), line, batch);
   ++position_;

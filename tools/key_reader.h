@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,7 +42,8 @@ class KeyReader {
   KeyReader(const InputOptions& options, Needs needs);
 
   // The next batch, or false after the last. What the batch points to lives until the next call.
-  // Throws Error(kIo), and Error(kInvalidArgument) for a bad record where options.strict.
+  // Throws Error(kIo), and Error(kInvalidArgument) for a bad record where options.strict, and for a
+  // quote after which records cannot be told apart.
   bool Next(KeyBatch& batch);
 
   // The first header that was read, with its line end, if the options say that there is one.
@@ -60,15 +62,19 @@ class KeyReader {
   void ParseU64(KeyBatch& batch);
   // The length of the record that the text begins with, 0 if it is not complete, and its key.
   size_t ParseRecord(KeyBatch& batch);
+  // Throws for an error that leaves in doubt where records begin.
+  void CheckQuotes(const CsvRecord& record) const;
   void Accept(std::string_view key, std::string_view record, KeyBatch& batch);
   void Reject(const char* reason, std::string_view text, KeyBatch& batch);
 
   const InputOptions options_;
   const Needs needs_;
   const CsvDialect dialect_;
-  const bool column_by_name_;
+  const std::optional<uint64_t> column_number_;  // nothing where it is a name
   size_t next_path_ = 0;
   std::unique_ptr<InputFile> file_;
+  LineFinder lines_;
+  CsvReader csv_;
   size_t column_ = 0;      // of the present file, from 0
   uint64_t position_ = 0;  // in the present file: the record's first line from 1, or raw its offset
   std::string header_;

@@ -1,5 +1,6 @@
 #include "tools/output_file.h"
 
+#include <sys/stat.h>
 #include <tamis/error.h>
 #include <unistd.h>
 
@@ -12,6 +13,24 @@
 namespace tamis::tools {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// A file that does not exist is not an input, and a device or a pipe may be both.
+void CheckNotAnInput(const std::string& name, const struct stat& output,
+                     const std::vector<std::string>& inputs) {
+  if (!S_ISREG(output.st_mode)) return;
+  for (const std::string& path : inputs) {
+    struct stat input = {};
+    const int failed = path == "-" ? ::fstat(STDIN_FILENO, &input) : ::stat(path.c_str(), &input);
+    if (failed == 0 && input.st_dev == output.st_dev && input.st_ino == output.st_ino) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "the output " + name + " is also an input" + (path == name ? "" : ", " + path));
+    }
+  }
+}
+
+}  // namespace
 
 void CheckOutputPath(const std::string& path) {
   const auto fail = [&](const std::string& reason) {
@@ -30,12 +49,13 @@ void CheckOutputPath(const std::string& path) {
 }
 
 void CheckNotAnInput(const std::string& path, const std::vector<std::string>& inputs) {
-  std::error_code missing;  // a file that does not exist is not an input
-  for (const std::string& input : inputs) {
-    if (input != "-" && fs::equivalent(path, input, missing)) {
-      throw Error(ErrorCode::kInvalidArgument, "the output " + path + " is also an input");
-    }
-  }
+  struct stat output = {};
+  if (::stat(path.c_str(), &output) == 0) CheckNotAnInput(path, output, inputs);
+}
+
+void CheckStandardOutputIsNoInput(const std::vector<std::string>& inputs) {
+  struct stat output = {};
+  if (::fstat(STDOUT_FILENO, &output) == 0) CheckNotAnInput("(standard output)", output, inputs);
 }
 
 void SaveFilter(const Filter& filter, const std::string& path, bool quiet) {

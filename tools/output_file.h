@@ -1,4 +1,4 @@
-// Checks on the file that a job will write, made before the job.
+// Checks on what a job will write to, made before the job.
 #ifndef TAMIS_TOOLS_OUTPUT_FILE_H_
 #define TAMIS_TOOLS_OUTPUT_FILE_H_
 
@@ -12,8 +12,11 @@ namespace tamis::tools {
 // Throws Error(kIo) if a file cannot be saved at `path`, as far as can be told without trying.
 void CheckOutputPath(const std::string& path);
 
-// Throws Error(kInvalidArgument) if `path` is the same file as one of `inputs`.
+// Throws Error(kInvalidArgument) if `path` is the same regular file as one of `inputs`, whatever
+// its name; "-" among these is standard input.
 void CheckNotAnInput(const std::string& path, const std::vector<std::string>& inputs);
+// The same for standard output: a file that it is appended to would be read without end.
+void CheckStandardOutputIsNoInput(const std::vector<std::string>& inputs);
 
 // Saves, with a notice for those who watch a terminal.
 void SaveFilter(const Filter& filter, const std::string& path, bool quiet);

@@ -70,7 +70,7 @@ std::string Progress::Line(uint64_t done, double seconds) const {
 }
 
 Notice::Notice(const std::string& text, bool quiet) {
-  if (IsWatched(quiet)) Draw(text);
+  if (IsWatched(quiet)) Draw(Printable(text));
 }
 
 Notice::~Notice() { WriteError(Progress::Erasure()); }

@@ -12,6 +12,11 @@ namespace {
 constexpr CsvDialect kCsv;
 constexpr CsvDialect kTsv = {'\t', false};
 
+// The first record of `text`, all of which is there.
+CsvRecord ReadFirst(std::string_view text, const CsvDialect& dialect, size_t column) {
+  return CsvReader(dialect).Read(text, /*last=*/true, column);
+}
+
 // All records of `text`, each as the fields of its columns.
 std::vector<std::vector<std::string>> ReadAll(std::string_view text, const CsvDialect& dialect) {
   std::vector<std::vector<std::string>> records;
@@ -19,7 +24,7 @@ std::vector<std::vector<std::string>> ReadAll(std::string_view text, const CsvDi
     std::vector<std::string> fields;
     CsvRecord record;
     for (size_t column = 0;; ++column) {
-      record = ReadCsvRecord(text, /*last=*/true, dialect, column);
+      record = ReadFirst(text, dialect, column);
       if (record.error != nullptr) break;
       std::string field(record.field);
       if (record.doubled_quotes) {
@@ -28,6 +33,10 @@ std::vector<std::vector<std::string>> ReadAll(std::string_view text, const CsvDi
       }
       fields.push_back(field);
     }
+    std::vector<std::string> visited;
+    CsvReader::ForEachField(text.substr(0, record.bytes), dialect,
+                            [&](std::string_view field) { visited.emplace_back(field); });
+    EXPECT_EQ(visited, fields);
     records.push_back(fields);
     text.remove_prefix(record.bytes);
   }
@@ -39,6 +48,7 @@ using Records = std::vector<std::vector<std::string>>;
 TEST(CsvTest, FieldsOfRecords) {
   EXPECT_EQ(ReadAll("a,b,c\n1,,3\r\n,\n\nx", kCsv),
             (Records{{"a", "b", "c"}, {"1", "", "3"}, {"", ""}, {""}, {"x"}}));
+  EXPECT_EQ(ReadAll("\r\na\r,\r\n\r\r\n", kCsv), (Records{{""}, {"a\r", ""}, {"\r"}}));
   EXPECT_EQ(ReadAll("a\tb\r\n\"x\"\t\"\n", kTsv), (Records{{"a", "b"}, {"\"x\"", "\""}}));
 }
 
@@ -52,31 +62,91 @@ TEST(CsvTest, QuotedFields) {
       << "a quote within a field";
 }
 
-TEST(CsvTest, Errors) {
-  const auto error = [](std::string_view text, size_t column) -> std::string {
-    const CsvRecord record = ReadCsvRecord(text, true, kCsv, column);
-    EXPECT_EQ(record.bytes, text.size());
+TEST(CsvTest, QuotesAsText) {
+  const CsvDialect dialect = {.quotes = false};
+  EXPECT_EQ(ReadAll("\"a,b\"\nc\"\n", dialect), (Records{{"\"a", "b\""}, {"c\""}}));
+}
+
+TEST(CsvTest, ErrorsWithinALineAreOfThatLine) {
+  const auto error = [](const std::string& line, size_t column) -> std::string {
+    const CsvRecord record = ReadFirst(line + "next\n", kCsv, column);
+    EXPECT_EQ(record.bytes, line.size());
+    EXPECT_FALSE(record.astray);
     return record.error != nullptr ? record.error : "";
   };
   EXPECT_EQ(error("a,b\n", 2), "too few columns");
   EXPECT_EQ(error("\"a\",b\n", 2), "too few columns");
-  EXPECT_EQ(error("\"a\"x,b\n", 0), "text after a closing quote");
-  EXPECT_EQ(error("\"a\"x,b\n", 1), "");
-  EXPECT_EQ(error("a,\"b\n", 1), "a quote that is not closed");
-  EXPECT_EQ(error("a,\"b\n", 0), "a quote that is not closed");
+  for (const size_t column : {0, 1, 2}) {
+    for (const char* line : {"\"a\"x,b\n", "\"a\"\r,b\n", "\"a\"\rx,b\n", "a,\"b\" \n"}) {
+      EXPECT_EQ(error(line, column), "text after a closing quote") << line;
+    }
+  }
+}
+
+// Of each text the quote on the line given has swallowed what follows.
+TEST(CsvTest, QuotesAstray) {
+  struct Case {
+    const char* text;
+    size_t quote_line;
+    const char* error;
+  };
+  const Case cases[] = {
+      {"a,\"b", 0, "a quote that is not closed"},
+      {"a,\"b\nc,d\ne,f\n", 0, "a quote that is not closed"},
+      {"a,\"b\nc\",d\"\"\",\"e\n", 1, "a quote that is not closed"},
+      {"a,\"b\nc,d\ne,\"f,g\"\n", 0, "text after a closing quote"},
+      {"a,\"b\nc\",\"d\n\"e\"\n", 1, "text after a closing quote"},
+      {"\"a,b\nc,d\ne,f\"\n", 0, "too few columns"},
+      {"\"a\"b,\"c\nd\"\n", 0, "text after a closing quote"},
+  };
+  for (const Case& c : cases) {
+    const CsvRecord record = ReadFirst(c.text, kCsv, 1);
+    EXPECT_TRUE(record.astray) << c.text;
+    EXPECT_STREQ(record.error, c.error) << c.text;
+    EXPECT_EQ(record.quote_line, c.quote_line) << c.text;
+  }
+}
+
+TEST(CsvTest, LinesOfAQuotedFieldAreBounded) {
+  const CsvDialect dialect = {.max_quoted_lines = 3};
+  const std::string text = "\"1\n2\n3\",\"1\n2\n3\"\n";
+  EXPECT_EQ(ReadFirst(text, dialect, 1).field, "1\n2\n3");
+  const CsvRecord record = ReadFirst("a,\"1\n2\",\"1\n2\n3\n4\",b\n", dialect, 0);
+  EXPECT_TRUE(record.astray);
+  EXPECT_EQ(record.quote_line, 1U);
+  EXPECT_NE(std::string(record.error).find("--quoted-lines"), std::string::npos);
 }
 
 // However much of a text is there, the first record is found complete or not at all.
 TEST(CsvTest, IncompleteTextIsNotARecord) {
-  const std::string text = "\"a\"\"b\nc\",d\r\nnext,\"\"\n";
+  const std::string text = "\"a\"\"b\nc\"\r\nnext,\"\"\n";
   const size_t first = text.find("next");
+  CsvReader growing(kCsv);
   for (size_t size = 0; size <= text.size(); ++size) {
-    const CsvRecord record = ReadCsvRecord(text.substr(0, size), /*last=*/false, kCsv, 0);
-    EXPECT_EQ(record.bytes, size < first ? 0 : first) << size;
-    if (size >= first) {
+    const std::string piece = text.substr(0, size);  // each in another place
+    for (const bool goes_on : {false, true}) {
+      if (goes_on && size > first) continue;
+      CsvReader fresh(kCsv);
+      const CsvRecord record = (goes_on ? growing : fresh).Read(piece, /*last=*/false, 0);
+      EXPECT_EQ(record.bytes, size < first ? 0 : first) << size;
+      if (size < first) continue;
       EXPECT_EQ(record.lines, 2U);
       EXPECT_EQ(record.error, nullptr);
+      EXPECT_EQ(record.field, "a\"\"b\nc");
+      EXPECT_TRUE(record.doubled_quotes);
     }
+  }
+}
+
+// Read again from its begin with every byte, a record of 4 MiB would take the time limit of a test.
+TEST(CsvTest, ARecordInPiecesIsReadOnce) {
+  for (const char* quote : {"", "\""}) {
+    const std::string text = quote + std::string(4 << 20, 'x') + quote + "\n";
+    CsvReader reader(kCsv);
+    for (size_t size = 0; size < text.size(); ++size) {
+      ASSERT_EQ(reader.Read(std::string_view(text).substr(0, size), /*last=*/false, 0).bytes, 0U);
+    }
+    EXPECT_EQ(reader.Read(text, /*last=*/false, 0).field.size(), size_t{4} << 20);
   }
 }
 

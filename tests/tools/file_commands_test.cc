@@ -81,7 +81,13 @@ TEST_F(FileCommandsTest, VerifyGoesOnAfterAFailure) {
 TEST_F(FileCommandsTest, DamagedFiltersAreNotUsed) {
   WriteDamaged("bad.tamis", 1000);
   WriteDamaged("bad_header.tamis", 40);
-  EXPECT_EQ(Sh("tamis query bad.tamis --no-map keys").status, 3);
+  for (const char* options : {"", "--verify ", "--map ", "--no-map "}) {
+    const CommandResult result = Sh("tamis query bad.tamis " + std::string(options) + "keys");
+    EXPECT_EQ(result.status, 3) << options;
+    EXPECT_EQ(result.out, "");
+    EXPECT_TRUE(result.ErrHas("tamis: bad.tamis: payload checksum")) << result.err;
+  }
+  EXPECT_EQ(Sh("tamis query bad.tamis --no-verify keys").status, 0) << "as asked for";
   EXPECT_EQ(Sh("tamis query bad_header.tamis keys").status, 3);
   EXPECT_EQ(Sh("tamis query keys keys").status, 3) << "not a filter";
   EXPECT_EQ(Sh("tamis info bad_header.tamis").status, 3);

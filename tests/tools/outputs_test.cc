@@ -1,0 +1,108 @@
+// What commands write to: never an input, nothing before it can be done, no control characters.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/tools/command_test.h"
+
+namespace tamis::tools {
+namespace {
+
+class OutputsTest : public CommandTest {
+ protected:
+  OutputsTest() {
+    Write("keys", Numbers(1, 1000));
+    Ok("tamis build -q -o f.tamis keys");
+  }
+};
+
+// Were it read on while it grows, the file would fill the disk; these limits end that soon.
+TEST_F(OutputsTest, MustNotBeInputs) {
+  const std::string filter = Read("f.tamis");
+  Ok("ln -s keys link; ln keys hard; mkfifo pipe");
+  for (const char* script : {
+           "tamis query f.tamis keys >> keys",
+           "tamis query f.tamis link >> hard",
+           "tamis query f.tamis < keys >> keys",
+           "tamis query f.tamis - < link >> keys",
+           "tamis query f.tamis --count keys >> keys",
+           "tamis query f.tamis --json keys >> f.tamis",
+           "tamis query f.tamis --bitmap f.tamis keys",
+           "tamis query f.tamis --bitmap link keys",
+           "tamis query f.tamis --bitmap hard --count < keys",
+           "tamis build -o hard keys",
+           "tamis build -o keys --capacity 1000 < keys",
+           "tamis build -o g.tamis --json keys >> keys",
+           "tamis info f.tamis >> f.tamis",
+           "tamis verify f.tamis >> f.tamis",
+       }) {
+    const CommandResult result = Sh("ulimit -f 1000; " + std::string(script));
+    EXPECT_EQ(result.status, 2) << script << "\n" << result.err;
+    EXPECT_TRUE(result.ErrHas(" is also an input")) << script << "\n" << result.err;
+    ASSERT_EQ(Read("keys"), Numbers(1, 1000)) << script;
+    ASSERT_EQ(Read("f.tamis"), filter) << script;
+  }
+  EXPECT_FALSE(Exists("g.tamis"));
+  // Devices and pipes may be both.
+  Ok("tamis query f.tamis /dev/null > /dev/null");
+  EXPECT_EQ(Ok("cat keys > pipe & tamis query f.tamis pipe | cat").out, Read("keys"));
+}
+
+TEST_F(OutputsTest, ABitmapIsLeftAloneByAQueryThatCannotBegin) {
+  Write("broken.csv", "n,x\n1,\"2\n");
+  Write("short.tamis", Read("f.tamis").substr(0, 500));
+  for (const char* arguments : {
+           "f.tamis missing",
+           "f.tamis keys missing",
+           "f.tamis - missing < keys",
+           "f.tamis .",
+           "missing keys",
+           "short.tamis keys",
+           "f.tamis --csv --column who broken.csv",
+           "f.tamis --csv broken.csv",
+           "f.tamis --strict --integers broken.csv",
+       }) {
+    Write("bits", "precious");
+    EXPECT_GE(Sh("tamis query --bitmap bits " + std::string(arguments)).status, 2) << arguments;
+    EXPECT_EQ(Read("bits"), "precious") << arguments;
+  }
+  Ok("tamis query f.tamis --bitmap bits /dev/null");
+  EXPECT_EQ(Read("bits"), "");
+  Write("bits", std::string(1000, 'x'));
+  Ok("tamis query f.tamis --bitmap bits keys");
+  EXPECT_EQ(Read("bits"), std::string(125, '\xFF')) << "nothing of the old file is left";
+}
+
+TEST_F(OutputsTest, NamesThatAreNotUtf8) {
+  const std::string name = "name=$(printf 'n\\377'); ";
+  const CommandResult build = Sh(name + "tamis build -o $name --json keys && cmp f.tamis $name");
+  EXPECT_EQ(build.status, 0) << build.err;
+  EXPECT_EQ(build.Json()["file"], "n\xEF\xBF\xBD") << "a byte that JSON cannot hold";
+  for (const char* script :
+       {"tamis info --json $name", "tamis verify --json $name", "tamis query $name --json keys",
+        "tamis merge -o m --json $name $name", "tamis verify --json missing$name || true"}) {
+    const CommandResult result = Sh(name + script);
+    EXPECT_EQ(result.status, 0) << script << "\n" << result.err;
+    EXPECT_TRUE(result.Json().is_object()) << script;
+  }
+}
+
+TEST_F(OutputsTest, ControlCharactersOfNamesAreShown) {
+  // Clears a terminal, in two ways; and a line end, which would begin a message of its own.
+  Ok("mv f.tamis \"$(printf 'a\\033[2J\\302\\2332J\\nb')\"; touch \"$(printf 'k\\033c')\"");
+  const CommandResult result =
+      Sh("for command in info verify 'query --count' 'build -o x'; do"
+         " tamis $command a*b k*; tamis $command no*pe \"$(printf '\\033')\";"
+         "done; tamis \"$(printf '\\007')\"; tamis info \"$(printf -- '--\\033')\"");
+  const std::string all = result.out + result.err;
+  for (const char byte : {'\x1B', '\x9B', '\x07'}) {
+    EXPECT_EQ(all.find(byte), std::string::npos) << all;
+  }
+  EXPECT_NE(result.out.find("a\\x1B[2J\\xC2\\x9B2J\\x0Ab\n"), std::string::npos) << result.out;
+  EXPECT_TRUE(result.ErrHas("k\\x1Bc")) << result.err;
+  for (const std::string& line : Lines(result.err)) EXPECT_EQ(line.rfind("tamis: ", 0), 0U) << line;
+}
+
+}  // namespace
+}  // namespace tamis::tools
