@@ -130,6 +130,8 @@ class CuckooFilter final : public ErasableFilter {
                                                  const detail::Kernels& kernels, uint64_t n,
                                                  unsigned threads) override;
 
+  // Equal for keys that the filter cannot tell from one another; never 0.
+  uint64_t IdentityOfHash(uint64_t hash) const noexcept;
   // How often the filter has the key, as far as it can tell.
   int CopiesOfHash(uint64_t hash) const noexcept;
 

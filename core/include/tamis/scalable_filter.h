@@ -186,8 +186,12 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   // Lets current_ be a layer that is not full. Returns false, with current_ past the last one, if
   // there is none.
   bool FindRoom() noexcept;
-  size_t InsertEach(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
+  size_t InsertSome(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
                     uint64_t first, detail::Rejects& rejects) noexcept;
+  size_t InsertNew(const detail::Kernels& kernels, const uint64_t* hashes, size_t n, uint64_t first,
+                   detail::Rejects& rejects) noexcept;
+  void FindCopies(const detail::Kernels& kernels, const uint64_t* hashes, size_t n, bool has_room,
+                  uint64_t* bits) const noexcept;
   bool TakesCopy(const F& layer, uint64_t hash) const noexcept;
   uint64_t SumOfInserted() const noexcept;
   bool InsertAfter(size_t layer, uint64_t hash) noexcept;
@@ -196,8 +200,14 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
 
   ScalableOptions options_;
   std::vector<F> layers_;
-  size_t current_ = 0;     // layers before it are full
-  uint64_t copies_ = 0;    // keys that were inserted, since it was made, though one may be in
+  size_t current_ = 0;  // layers before it are full
+  // Keys that one seemed to be in of, since the filter was made or loaded.
+  struct Copies {
+    uint64_t examined = 0;  // keys that were asked whether they are copies
+    uint64_t seen = 0;      // of these, those that are
+    uint64_t held = 0;      // of these, those that were inserted
+    bool many = false;      // since the last layer was begun: all keys are examined
+  } copies_;
   double error_left_ = 0;  // of options_.fpr, for layers to come
 };
 

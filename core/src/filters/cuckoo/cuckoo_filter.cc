@@ -140,6 +140,15 @@ bool CuckooFilter<kBits>::InsertHash(uint64_t hash) noexcept {
 }
 
 template <int kBits>
+uint64_t CuckooFilter<kBits>::IdentityOfHash(uint64_t hash) const noexcept {
+  const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry_);
+  const uint32_t alternate =
+      cuckoo::AlternateBucket(place.bucket, place.fingerprint, geometry_.chunk_buckets);
+  return (uint64_t{place.chunk} << 32) | (uint64_t{std::min(place.bucket, alternate)} << 16) |
+         place.fingerprint;
+}
+
+template <int kBits>
 int CuckooFilter<kBits>::CopiesOfHash(uint64_t hash) const noexcept {
   const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry_);
   const detail::CuckooChunk<kBits> buckets(chunk(place.chunk), geometry_.chunk_buckets);

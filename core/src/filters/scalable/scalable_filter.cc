@@ -46,6 +46,12 @@ std::vector<const Filter*> Pointers(const std::vector<F>& layers) {
   return pointers;
 }
 
+// By the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).
+uint64_t Spread(uint64_t x) { return x * 0x9E3779B97F4A7C15; }
+
+// One key of 16.
+bool IsExamined(uint64_t hash) { return Spread(hash) >> 60 == 0; }
+
 // Moves the hashes whose bit is not set, and their numbers, to the front. Returns how many.
 size_t KeepAbsent(const uint64_t* bits, size_t n, uint64_t* hashes, uint16_t* numbers) noexcept {
   size_t kept = 0;
@@ -151,6 +157,7 @@ void ScalableFilter<F>::AddLayer() {
                                      .memory = options_.memory,
                                      .backend = this->backend_});
   Account(layers_.back());
+  copies_.many = false;
 }
 
 template <typename F>
@@ -223,7 +230,7 @@ void ScalableFilter<F>::Clear() {
   layers_[0].Clear();
   this->capacity_ = 0;
   current_ = 0;
-  copies_ = 0;
+  copies_ = {};
   error_left_ = options_.fpr;
   Account(layers_[0]);
   this->inserted_ = 0;
@@ -240,8 +247,13 @@ bool ScalableFilter<F>::ContainsHash(uint64_t hash) const noexcept {
 template <typename F>
 bool ScalableFilter<F>::InsertHash(uint64_t hash) noexcept {
   if (this->read_only()) return false;
-  Rejects none;
-  const bool inserted = InsertHashes(*this->backend_->kernels, &hash, 1, 0, none) == 1;
+  bool inserted = false;
+  if constexpr (kErases) {
+    Rejects none;
+    inserted = InsertSome(*this->backend_->kernels, &hash, 1, 0, none) == 1;
+  } else {
+    inserted = (FindRoom() || TryAddLayer()) && layers_[current_].InsertHash(hash);
+  }
   this->inserted_ += inserted;
   this->Changed();
   return inserted;
@@ -258,7 +270,7 @@ bool ScalableFilter<F>::EraseFromLayers(uint64_t hash) noexcept {
   if constexpr (kErases) {
     if (owner == layers_.size() || !layers_[owner].EraseHash(hash)) return false;
     current_ = std::min(current_, owner);
-    copies_ -= copies_ > 0 && layers_[owner].ContainsHash(hash);
+    copies_.held -= copies_.held > 0 && layers_[owner].ContainsHash(hash);
     --this->inserted_;
     this->Changed();
     return true;
@@ -323,9 +335,11 @@ bool ScalableFilter<F>::FindRoom() noexcept {
   return false;
 }
 
-// A cuckoo layer may refuse a key although it is not full: the next one that has room takes it.
+// A cuckoo layer may refuse a key although it is not full: the next one that has room takes it,
+// unless it is a copy.
 template <typename F>
 bool ScalableFilter<F>::InsertAfter(size_t layer, uint64_t hash) noexcept {
+  if (ContainsHash(hash)) return false;
   while (++layer < layers_.size() || TryAddLayer()) {
     if (!IsFull(layers_[layer]) && layers_[layer].InsertHash(hash)) return true;
   }
@@ -336,7 +350,7 @@ bool ScalableFilter<F>::InsertAfter(size_t layer, uint64_t hash) noexcept {
 template <typename F>
 size_t ScalableFilter<F>::InsertHashes(const Kernels& kernels, const uint64_t* hashes, size_t n,
                                        uint64_t first, Rejects& rejects) noexcept {
-  if constexpr (kErases) return InsertEach(kernels, hashes, n, first, rejects);
+  if constexpr (kErases) return InsertSome(kernels, hashes, n, first, rejects);
   size_t done = 0;
   for (size_t begin = 0, asked = 0; begin < n; begin += asked) {
     if (!FindRoom() && !TryAddLayer()) {
@@ -359,45 +373,132 @@ template <typename F>
 bool ScalableFilter<F>::TakesCopy(const F& layer, uint64_t hash) const noexcept {
   if constexpr (kErases) {
     constexpr int kMostCopies = 4;
-    return copies_ < std::max(layers_[0].capacity(), SumOfInserted()) / 2 &&
+    return copies_.held < std::max(layers_[0].capacity(), SumOfInserted()) / 2 &&
            layer.CopiesOfHash(hash) < kMostCopies;
   } else {
     return true;
   }
 }
 
-// Layers that can erase hold copies, and so are asked for each key whether it is one.
+// Keys that are not known to be copies, in their order.
 template <typename F>
-size_t ScalableFilter<F>::InsertEach(const Kernels& kernels, const uint64_t* hashes, size_t n,
-                                     uint64_t first, Rejects& rejects) noexcept {
-  uint64_t found[detail::kBatchKeys / 64] = {};
-  std::ptrdiff_t changing = 0;  // older layers stay as they are in `found`
-  if (n > 1) {
-    Probe(kernels, detail::HashBatch(hashes, n), found);
-    changing = static_cast<std::ptrdiff_t>(current_);
-  }
-  size_t done = 0;
-  for (size_t i = 0; i < n; ++i) {
-    const uint64_t hash = hashes[i];
-    const bool is_copy = ((found[i / 64] >> (i % 64)) & 1) != 0 ||
-                         std::any_of(layers_.begin() + changing, layers_.end(),
-                                     [hash](const F& layer) { return layer.ContainsHash(hash); });
-    const bool has_room = FindRoom();
-    bool inserted = false;
-    if (is_copy) {
-      inserted =
-          has_room && TakesCopy(layers_[current_], hash) && layers_[current_].InsertHash(hash);
-      copies_ += inserted;
-    } else if (has_room || TryAddLayer()) {
-      inserted = layers_[current_].InsertHash(hash) || InsertAfter(current_, hash);
+size_t ScalableFilter<F>::InsertNew(const Kernels& kernels, const uint64_t* hashes, size_t n,
+                                    uint64_t first, Rejects& rejects) noexcept {
+  uint64_t refused[detail::kBatchKeys];
+  Rejects collect{std::span(refused)};
+  size_t done = FilterAccess::ChangeBatch(layers_[current_], Change::kInsert, kernels,
+                                          detail::HashBatch(hashes, n), 0, collect);
+  const size_t num_refused = n - done;
+  for (size_t i = 0; i < num_refused; ++i) {
+    if (InsertAfter(current_, hashes[refused[i]])) {
+      ++done;
     } else {
-      for (; i < n; ++i) rejects.Add(first + i);
-      break;
+      rejects.Add(first + refused[i]);
     }
-    done += inserted;
-    if (!inserted) rejects.Add(first + i);
   }
   return done;
+}
+
+// Layers that can erase hold copies, so keys are examined: asked whether they are one. All are, in
+// their order, as long as there are few, where no layer has room, and until the next layer if many
+// were; else some of them, as to examine a key takes longer than to insert it. Which ones depends
+// on the keys alone, so the filter does not depend on the batches that they come in.
+template <typename F>
+size_t ScalableFilter<F>::InsertSome(const Kernels& kernels, const uint64_t* hashes, size_t n,
+                                     uint64_t first, Rejects& rejects) noexcept {
+  constexpr uint64_t kFewKeys = 4096;
+  size_t done = 0;
+  for (size_t begin = 0, asked = 0; begin < n; begin += asked) {
+    const bool has_room = FindRoom();
+    const uint64_t held = SumOfInserted();
+    const bool all = copies_.many || !has_room || held < kFewKeys;
+    asked = n - begin;
+    if (has_room) {
+      const F& layer = layers_[current_];
+      asked = std::min<uint64_t>(asked, layer.capacity() - layer.inserted_count());
+    }
+    if (held < kFewKeys) asked = std::min<uint64_t>(asked, kFewKeys - held);
+
+    uint64_t examined[detail::kBatchKeys];
+    uint16_t numbers[detail::kBatchKeys];
+    size_t num_examined = 0;
+    for (size_t i = 0; i < asked; ++i) {
+      examined[num_examined] = hashes[begin + i];
+      numbers[num_examined] = static_cast<uint16_t>(i);
+      num_examined += all || IsExamined(hashes[begin + i]);
+    }
+    uint64_t found[detail::kBatchKeys / 64];
+    FindCopies(kernels, examined, num_examined, has_room, found);
+
+    size_t run = 0;  // keys from here on are to be inserted
+    const auto insert_run = [&](size_t end) {
+      if (run < end) {
+        done += InsertNew(kernels, hashes + begin + run, end - run, first + begin + run, rejects);
+      }
+      run = end + 1;
+    };
+    for (size_t j = 0; j < num_examined; ++j) {
+      const size_t i = numbers[j];
+      const bool is_copy = ((found[j / 64] >> (j % 64)) & 1) != 0;
+      if (!is_copy && !has_room) {
+        if (TryAddLayer()) {
+          asked = i;  // the rest goes there
+        } else {
+          for (size_t left = i; left < asked; ++left) rejects.Add(first + begin + left);
+        }
+        run = asked;
+        break;
+      }
+      ++copies_.examined;
+      if (!is_copy) continue;
+      insert_run(i);
+      const bool inserted = has_room && TakesCopy(layers_[current_], examined[j]) &&
+                            layers_[current_].InsertHash(examined[j]);
+      copies_.held += inserted;
+      done += inserted;
+      if (!inserted) rejects.Add(first + begin + i);
+      constexpr uint64_t kManyShare = 4;
+      if (++copies_.seen >= copies_.examined / kManyShare && !all) {
+        copies_.many = true;
+        asked = i + 1;
+        break;
+      }
+    }
+    if (has_room) insert_run(asked);
+  }
+  return done;
+}
+
+// Sets the bits of keys that are in, or that the layer which they go into could not tell from one
+// before them.
+template <typename F>
+void ScalableFilter<F>::FindCopies(const Kernels& kernels, const uint64_t* hashes, size_t n,
+                                   bool has_room, uint64_t* bits) const noexcept {
+  if (n <= 1) {  // often, as keys come one by one
+    if (n == 1) bits[0] = ContainsHash(hashes[0]);
+    return;
+  }
+  // Not Probe, which is for keys that many layers have.
+  std::fill_n(bits, BitmapWords(n), uint64_t{0});
+  for (const F& layer : layers_) {
+    uint64_t found[detail::kBatchKeys / 64];
+    FilterAccess::Probe(layer, kernels, detail::HashBatch(hashes, n), found);
+    for (size_t word = 0; word < BitmapWords(n); ++word) bits[word] |= found[word];
+  }
+  if (!has_room) return;  // up to the first that is not in, none is inserted
+  if constexpr (kErases) {
+    constexpr int kLog2Slots = 12;
+    constexpr size_t kSlots = size_t{1} << kLog2Slots;
+    static_assert(kSlots == 2 * detail::kBatchKeys);
+    uint64_t seen[kSlots] = {};  // no identity is 0
+    for (size_t i = 0; i < n; ++i) {
+      const uint64_t identity = layers_[current_].IdentityOfHash(hashes[i]);
+      size_t slot = Spread(identity) >> (64 - kLog2Slots);
+      while (seen[slot] != 0 && seen[slot] != identity) slot = (slot + 1) % kSlots;
+      bits[i / 64] |= uint64_t{seen[slot] == identity} << (i % 64);
+      seen[slot] = identity;
+    }
+  }
 }
 
 template <typename F>
