@@ -1,10 +1,7 @@
 #include "tools/output_file.h"
 
 #include <tamis/error.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 
 #include "tools/progress.h"
@@ -13,20 +10,8 @@ namespace tamis::tools {
 
 namespace fs = std::filesystem;
 
-void CheckOutputPath(const std::string& path) {
-  const auto fail = [&](const std::string& reason) {
-    throw Error(ErrorCode::kIo, "cannot save to " + path + ": " + reason);
-  };
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (fs::is_directory(status)) fail("it is a directory");
-  if (fs::exists(status) && !fs::is_regular_file(status)) fail("it is not a regular file");
-  const fs::path name(path);
-  if (!name.has_filename()) fail("it is not the name of a file");
-  const fs::path folder = name.has_parent_path() ? name.parent_path() : fs::path(".");
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    fail("folder " + folder.string() + ": " + std::strerror(errno));
-  }
+void CheckOutputPath(const std::string& path, const SaveOptions& options) {
+  RequireSavable(path, options);
 }
 
 void CheckNotAnInput(const std::string& path, const std::vector<std::string>& inputs) {
@@ -38,9 +23,10 @@ void CheckNotAnInput(const std::string& path, const std::vector<std::string>& in
   }
 }
 
-void SaveFilter(const Filter& filter, const std::string& path, bool quiet) {
+void SaveFilter(const Filter& filter, const std::string& path, bool quiet,
+                const SaveOptions& options) {
   const Notice notice("saving " + path + " ...", quiet);
-  filter.Save(path);
+  filter.Save(path, options);
 }
 
 }  // namespace tamis::tools

@@ -2,6 +2,7 @@
 #ifndef TAMIS_TOOLS_OUTPUT_FILE_H_
 #define TAMIS_TOOLS_OUTPUT_FILE_H_
 
+#include <tamis/file.h>
 #include <tamis/filter.h>
 
 #include <string>
@@ -9,14 +10,18 @@
 
 namespace tamis::tools {
 
+// The help of the flag --replace-read-only, which sets SaveOptions::replace_read_only.
+inline constexpr char kReplaceReadOnlyHelp[] = "replace the output also if it is read-only";
+
 // Throws Error(kIo) if a file cannot be saved at `path`, as far as can be told without trying.
-void CheckOutputPath(const std::string& path);
+void CheckOutputPath(const std::string& path, const SaveOptions& options = {});
 
 // Throws Error(kInvalidArgument) if `path` is the same file as one of `inputs`.
 void CheckNotAnInput(const std::string& path, const std::vector<std::string>& inputs);
 
 // Saves, with a notice for those who watch a terminal.
-void SaveFilter(const Filter& filter, const std::string& path, bool quiet);
+void SaveFilter(const Filter& filter, const std::string& path, bool quiet,
+                const SaveOptions& options = {});
 
 }  // namespace tamis::tools
 

@@ -61,6 +61,19 @@ TEST_F(EraseTest, OtherKindsAreRefusedAndLeftAlone) {
   EXPECT_EQ(Read("f.tamis"), before);
 }
 
+TEST_F(EraseTest, TheFileKeepsItsModeAndIsOnlyReplacedIfItMayBeWritten) {
+  Ok("tamis build -q -t cuckoo16 -o f.tamis all && chmod 600 f.tamis && ln -s f.tamis link");
+  Ok("tamis erase -q link some && test -L link");
+  EXPECT_EQ(Ok("ls -l f.tamis").out.rfind("-rw-------", 0), 0U);
+  const std::string before = Read("f.tamis");
+  const CommandResult result = Sh("chmod 444 f.tamis; tamis erase f.tamis some");
+  EXPECT_EQ(result.status, 3);
+  EXPECT_TRUE(result.ErrHas("f.tamis: cannot write: it is read-only")) << result.err;
+  EXPECT_EQ(Read("f.tamis"), before);
+  Ok("tamis erase -q --replace-read-only f.tamis all");
+  EXPECT_EQ(Ok("tamis info --json f.tamis").Json()["inserted"], 0);
+}
+
 TEST_F(EraseTest, AFilterThatIsFullIsNotSaved) {
   std::string copies;
   for (int i = 0; i < 9; ++i) copies += "the same\n";

@@ -60,6 +60,21 @@ struct MapOptions {
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
 };
 
+// What Save may do, in a place where there is a file already. The new one keeps its mode and access
+// list, and owner and group where the process may give a file away; where not, nobody but the new
+// owner may do with it what the old one denied. Bits of set-user-ID and the like are dropped, and
+// other hard links keep the old file. A symbolic link stays, and what it leads to is replaced, or
+// made if it is not there.
+struct SaveOptions {
+  // Also a file that has no permission to write for anybody (root included), or not for this
+  // process. Else that is Error(kIo).
+  bool replace_read_only = false;
+};
+
+// Throws what saving to `path` would, as far as can be told without writing: for jobs that take
+// long before they save.
+void RequireSavable(const std::filesystem::path& path, const SaveOptions& options = {});
+
 // Reads and checks the header of a file, and that the file has the length that the header says.
 // Throws FormatError naming the check and the offset, or Error(kIo).
 FileHeader ReadHeader(const std::filesystem::path& path);

@@ -155,7 +155,7 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   // Back to one empty layer, the first. Throws Error(kReadOnly) if the filter is read_only().
   void Clear() override;
 
-  void Save(const std::filesystem::path& path) const override;
+  void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const override;
 
   // One filter of these keys, sized for their number at the rate of the whole, with the same hash.
   // `keys` are those that were inserted, which only the caller has. Throws Error(kInvalidArgument)

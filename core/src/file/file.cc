@@ -51,10 +51,11 @@ FileHeader CompleteHeader(const FileHeader& header, std::span<const std::byte> p
   return complete;
 }
 
-void SaveFile(const fs::path& path, const FileHeader& header, std::span<const std::byte> payload) {
+void SaveFile(const fs::path& path, const FileHeader& header, std::span<const std::byte> payload,
+              const SaveOptions& options) {
   const HeaderBytes start = EncodeHeader(CompleteHeader(header, payload));
   const std::span<const std::byte> parts[] = {start, payload};
-  WriteFileAtomically(path, parts);
+  WriteFileAtomically(path, parts, options);
 }
 
 }  // namespace detail

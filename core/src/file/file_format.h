@@ -87,10 +87,9 @@ OpenedFile LoadFile(const std::filesystem::path& path, FilterKind kind,
 // replaces files, never shortens them.
 OpenedFile MapFile(const std::filesystem::path& path, FilterKind kind, Verify verify);
 
-// Writes a file atomically; computes length and checksums of the payload. A symbolic link at `path`
-// is replaced, not followed.
+// Writes a file atomically; computes length and checksums of the payload.
 void SaveFile(const std::filesystem::path& path, const FileHeader& header,
-              std::span<const std::byte> payload);
+              std::span<const std::byte> payload, const SaveOptions& options);
 
 // Throws FormatError(kUnsupported) unless the file is of that kind.
 void RequireKind(const FileHeader& header, FilterKind kind, const std::filesystem::path& path);

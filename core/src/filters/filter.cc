@@ -140,8 +140,8 @@ void FilterBase::Clear() {
   Changed();
 }
 
-void FilterBase::Save(const std::filesystem::path& path) const {
-  SaveFile(path, Header(), payload());
+void FilterBase::Save(const std::filesystem::path& path, const SaveOptions& options) const {
+  SaveFile(path, Header(), payload(), options);
 }
 
 std::unique_ptr<BulkWriter> FilterBase::MakeWriter(Change, const Kernels&, uint64_t, unsigned) {

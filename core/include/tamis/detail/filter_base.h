@@ -24,7 +24,7 @@ class FilterBase : public Filter {
   uint64_t bytes() const noexcept override;
   void set_backend(const Backend& backend) noexcept override;
   void Clear() override;
-  void Save(const std::filesystem::path& path) const override;
+  void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const override;
 
  protected:
   FilterBase(uint64_t capacity, HashSpec hash, Storage storage, const Backend* backend);

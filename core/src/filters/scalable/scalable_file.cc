@@ -266,7 +266,7 @@ LayeredFile MapLayers(const fs::path& path, FilterKind kind, Verify verify) {
 }
 
 void SaveLayers(const fs::path& path, const FileHeader& header, const ScalableOptions& options,
-                std::span<const Filter* const> layers) {
+                std::span<const Filter* const> layers, const SaveOptions& save) {
   static constexpr std::byte kZeros[64] = {};
   const OptionsBytes options_bytes = EncodeOptions(options);
   std::vector<HeaderBytes> headers(layers.size());
@@ -285,7 +285,7 @@ void SaveLayers(const fs::path& path, const FileHeader& header, const ScalableOp
   FileHeader complete = header;
   complete.payload_checksum = checksum.Value();
   start = EncodeHeader(complete);
-  WriteFileAtomically(path, parts);
+  WriteFileAtomically(path, parts, save);
 }
 
 }  // namespace tamis::detail

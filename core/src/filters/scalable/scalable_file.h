@@ -66,7 +66,8 @@ LayeredFile LoadLayers(const std::filesystem::path& path, FilterKind kind,
 LayeredFile MapLayers(const std::filesystem::path& path, FilterKind kind, Verify verify);
 
 void SaveLayers(const std::filesystem::path& path, const FileHeader& header,
-                const ScalableOptions& options, std::span<const Filter* const> layers);
+                const ScalableOptions& options, std::span<const Filter* const> layers,
+                const SaveOptions& save);
 
 }  // namespace tamis::detail
 

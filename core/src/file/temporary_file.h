@@ -1,0 +1,42 @@
+// A new file beside the one that it is to replace.
+#ifndef TAMIS_CORE_SRC_FILE_TEMPORARY_FILE_H_
+#define TAMIS_CORE_SRC_FILE_TEMPORARY_FILE_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "core/src/file/posix_file.h"
+#include "core/src/file/save_target.h"
+
+namespace tamis::detail {
+
+// Removed on destruction unless it has been given its final name.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const SaveTarget& target);
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile();
+
+  int fd() const noexcept { return fd_.get(); }
+  void Write(std::span<const std::byte> bytes);
+  // Gives the file a name if it has none. False if the system refuses.
+  bool GiveName();
+  // Only of a file that has a name.
+  void RenameToTarget();
+
+ private:
+  int Create();
+  int CreateNamed();
+  template <typename Act>
+  int WithNewName(const Act& act);
+
+  const SaveTarget& target_;
+  std::string name_;  // empty: the file has none yet
+  Descriptor fd_;
+};
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_FILE_TEMPORARY_FILE_H_
