@@ -28,7 +28,7 @@ constexpr char kFooter[] =
     "  TAMIS_THREADS  number of threads\n"
     "\n"
     "Exit status: 0 done, 1 no match (query --any), 2 wrong usage or bad input, 3 a failure of\n"
-    "input or output, or a corrupt file.\n";
+    "input or output, or a corrupt file, 4 saved, but a power cut may yet take it back.\n";
 
 int Run(int argc, char** argv) {
   const CommandLine program(

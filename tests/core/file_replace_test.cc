@@ -1,9 +1,11 @@
-// What becomes of a file that is replaced, and of its directory: permissions and links.
+// What becomes of a file that is replaced, and of its directory: permissions, links, and an
+// operating system that refuses.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "tamis/any_filter.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"
+#include "tests/system_faults.h"
 
 namespace tamis {
 namespace {
@@ -216,6 +219,28 @@ TEST_F(FileReplaceTest, TellsBeforehandThatADirectoryIsReadOnly) {
   });
   ExpectError([&] { RequireSavable(folder_ / "none" / "f"); }, ErrorCode::kIo, "No such file");
   Chmod(folder_.path(), 0700);
+}
+
+using FileFaultTest = FileReplaceTest;
+
+bool IsDirectory(int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+TEST_F(FileFaultTest, ASaveThatMayNotLastSaysThatItHappened) {
+  SystemFaults faults;
+  faults.fsync = [](int fd) { return IsDirectory(fd) ? EIO : 0; };
+  ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kNotDurable,
+              "f.tamis: saved, but not known to be durable: cannot synchronize the directory: ");
+  EXPECT_EQ(KeysIn(path_), 2u);
+  faults.fsync = [](int fd) { return IsDirectory(fd) ? 0 : EIO; };
+  ExpectError([&] { FilterOf(3).Save(path_); }, ErrorCode::kIo, "cannot synchronize");
+  EXPECT_EQ(KeysIn(path_), 2u);
+  faults.fsync = [](int fd) { return IsDirectory(fd) ? EINVAL : 0; };  // need not
+  FilterOf(4).Save(path_);
+  EXPECT_EQ(KeysIn(path_), 4u);
+  EXPECT_EQ(folder_.NumFiles(), 1u);
 }
 
 }  // namespace

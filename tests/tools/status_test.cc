@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tests/tools/command_test.h"
+#include "tools/exit_codes.h"
 
 namespace tamis::tools {
 namespace {
@@ -77,6 +78,10 @@ TEST_F(StatusTest, FailuresAreOneLineAndAStatus) {
     EXPECT_EQ(lines.back().rfind("tamis: ", 0), 0U) << result.err;
     EXPECT_FALSE(Exists("x")) << c.script;
   }
+}
+
+TEST(ExitCodeTest, ASaveThatHappenedIsNoFailure) {
+  EXPECT_EQ(ExitCodeFor(ErrorCode::kNotDurable), 4);
 }
 
 TEST_F(StatusTest, AFullDeviceIsAnError) {

@@ -22,6 +22,8 @@ const char* ErrorCodeName(ErrorCode code) noexcept {
       return "Unsupported";
     case ErrorCode::kDevice:
       return "Device";
+    case ErrorCode::kNotDurable:
+      return "NotDurable";
   }
   return "Unknown";
 }

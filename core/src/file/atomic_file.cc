@@ -24,7 +24,11 @@ void WriteFileAtomically(const fs::path& path, std::span<const std::span<const s
   file.RenameToTarget();
   // So that the new name outlives a power cut.
   if (!target.SynchronizeDirectory()) {
-    ThrowIoError(target.path(), "synchronize the directory");
+    const int error = errno;
+    throw Error(ErrorCode::kNotDurable,
+                target.path().string() +
+                    ": saved, but not known to be durable: cannot synchronize the directory: " +
+                    std::generic_category().message(error));
   }
 }
 
