@@ -49,6 +49,8 @@ int Run(EraseOptions options) {
   CheckOutputPath(options.output, options.save);
   CheckNotAnInput(options.output, options.input.paths);
 
+  const auto lock = LockIfInput(options.output, {options.filter});
+  options.save.lock = lock.get();
   const AnyFilter filter = Open(options.filter, {.memory = {}, .backend = options.run.Pinned()});
   auto* const erasable = filter.As<ErasableFilter>();
   if (erasable == nullptr) {

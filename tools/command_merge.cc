@@ -76,8 +76,10 @@ uint64_t CheckHeaders(const MergeOptions& options) {
   return bytes;
 }
 
-int Run(const MergeOptions& options) {
+int Run(MergeOptions options) {
   CheckOutputPath(options.output, options.save);
+  const auto lock = LockIfInput(options.output, options.files);
+  options.save.lock = lock.get();
   const uint64_t total_bytes = CheckHeaders(options);
   // Every input is verified: damage in one would go into the result, where nothing could tell.
   Progress progress("merging", Progress::Unit::kBytes, total_bytes, options.quiet);

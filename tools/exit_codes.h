@@ -19,6 +19,7 @@ constexpr ExitCode ExitCodeFor(ErrorCode code) {
     case ErrorCode::kIo:
     case ErrorCode::kCorrupt:
     case ErrorCode::kUnsupported:
+    case ErrorCode::kBusy:
       return kFailure;
     case ErrorCode::kNotDurable:
       return kSaved;

@@ -5,6 +5,7 @@
 #include <tamis/file.h>
 #include <tamis/filter.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,11 @@ void CheckOutputPath(const std::string& path, const SaveOptions& options = {});
 
 // Throws Error(kInvalidArgument) if `path` is the same file as one of `inputs`.
 void CheckNotAnInput(const std::string& path, const std::vector<std::string>& inputs);
+
+// The lock on the file at `path` if it is the same file as one of `inputs`, nullptr if not: to be
+// taken before they are read. Throws Error(kBusy).
+std::unique_ptr<const FileLock> LockIfInput(const std::string& path,
+                                            const std::vector<std::string>& inputs);
 
 // Saves, with a notice for those who watch a terminal.
 void SaveFilter(const Filter& filter, const std::string& path, bool quiet,

@@ -1,4 +1,4 @@
-// What becomes of a file that is replaced, and of its directory: permissions, links, and an
+// What becomes of a file that is replaced, and of its directory: permissions, links, locks, and an
 // operating system that refuses.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -240,6 +240,31 @@ TEST_F(FileFaultTest, ASaveThatMayNotLastSaysThatItHappened) {
   faults.fsync = [](int fd) { return IsDirectory(fd) ? EINVAL : 0; };  // need not
   FilterOf(4).Save(path_);
   EXPECT_EQ(KeysIn(path_), 4u);
+  EXPECT_EQ(folder_.NumFiles(), 1u);
+}
+
+using FileLockTest = FileReplaceTest;
+
+TEST_F(FileLockTest, OnlyOneHasIt) {
+  {
+    const FileLock lock(path_);
+    ExpectError([&] { FileLock again(path_); }, ErrorCode::kBusy, "f.tamis: somebody else is");
+    fs::create_symlink("f.tamis", folder_ / "link");
+    ExpectError([&] { FileLock again(folder_ / "link"); }, ErrorCode::kBusy, "somebody else is");
+    FilterOf(2).Save(path_, {.lock = &lock});
+    EXPECT_EQ(KeysIn(path_), 2u);
+    const FileLock of_the_new_one(path_);
+  }
+  const FileLock free_again(path_);
+  ExpectError([&] { FileLock none(folder_ / "none"); }, ErrorCode::kIo, "No such file");
+}
+
+TEST_F(FileLockTest, AFileThatIsAnotherByNowIsNotReplaced) {
+  const FileLock lock(path_);
+  FilterOf(2).Save(path_);  // who has not read it needs no lock
+  ExpectError([&] { FilterOf(3).Save(path_, {.lock = &lock}); }, ErrorCode::kBusy,
+              "f.tamis: somebody else has replaced it meanwhile; nothing was saved");
+  EXPECT_EQ(KeysIn(path_), 2u);
   EXPECT_EQ(folder_.NumFiles(), 1u);
 }
 

@@ -82,6 +82,7 @@ TEST_F(StatusTest, FailuresAreOneLineAndAStatus) {
 
 TEST(ExitCodeTest, ASaveThatHappenedIsNoFailure) {
   EXPECT_EQ(ExitCodeFor(ErrorCode::kNotDurable), 4);
+  EXPECT_EQ(ExitCodeFor(ErrorCode::kBusy), 3);
 }
 
 TEST_F(StatusTest, AFullDeviceIsAnError) {

@@ -60,6 +60,31 @@ struct MapOptions {
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
 };
 
+// Keeps those who also take it from reading, changing and replacing the same file meanwhile: what
+// one of two changed would be lost. Take it before the file is read, give it to Save, and drop it
+// then. Advisory: who only reads, or replaces the file without having read it, does not wait.
+class FileLock {
+ public:
+  // Throws Error(kBusy) if somebody has the lock, in this process or another, Error(kIo) if there
+  // is no such file. On file systems without locks it holds none, and only what Save checks is
+  // left.
+  explicit FileLock(std::filesystem::path path);
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  ~FileLock();
+
+  // Throws Error(kBusy) if the path names another file than at first: Save does so, with nothing
+  // replaced.
+  void RequireUnchanged() const;
+
+ private:
+  // Whether the path still names the file that is open.
+  bool IsCurrent() const;
+
+  std::filesystem::path path_;
+  int fd_ = -1;
+};
+
 // What Save may do, in a place where there is a file already. The new one keeps its mode and access
 // list, and owner and group where the process may give a file away; where not, nobody but the new
 // owner may do with it what the old one denied. Bits of set-user-ID and the like are dropped, and
@@ -69,6 +94,8 @@ struct SaveOptions {
   // Also a file that has no permission to write for anybody (root included), or not for this
   // process. Else that is Error(kIo).
   bool replace_read_only = false;
+  // Of the file that is read, changed and replaced; nullptr: of none.
+  const FileLock* lock = nullptr;
 };
 
 // Throws what saving to `path` would, as far as can be told without writing: for jobs that take

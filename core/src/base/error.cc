@@ -24,6 +24,8 @@ const char* ErrorCodeName(ErrorCode code) noexcept {
       return "Device";
     case ErrorCode::kNotDurable:
       return "NotDurable";
+    case ErrorCode::kBusy:
+      return "Busy";
   }
   return "Unknown";
 }

@@ -21,6 +21,7 @@ void WriteFileAtomically(const fs::path& path, std::span<const std::span<const s
   for (const std::span<const std::byte> part : parts) file.Write(part);
   if (!Synchronize(file.fd())) ThrowIoError(target.path(), "synchronize");
   if (!file.GiveName()) ThrowIoError(target.path(), "name the temporary file beside it");
+  if (options.lock != nullptr) options.lock->RequireUnchanged();
   file.RenameToTarget();
   // So that the new name outlives a power cut.
   if (!target.SynchronizeDirectory()) {

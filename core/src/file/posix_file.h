@@ -49,6 +49,8 @@ class Descriptor {
   }
 
   int get() const noexcept { return fd_; }
+  // Gives up what it owns.
+  void Release() noexcept { fd_ = -1; }
 
  private:
   int fd_;
