@@ -22,6 +22,10 @@ class Storage {
   // `bytes` zero bytes. Throws Error(kOutOfMemory), before allocating where it can tell.
   static Storage Allocate(uint64_t bytes, const MemoryOptions& options);
 
+  // Throws Error(kOutOfMemory) for bytes that the process cannot have: for the sum, where several
+  // are to be allocated. Linux would promise them, and end the process when they are used.
+  static void RequireFits(uint64_t bytes);
+
   // Takes over a read-only mapping of `map_bytes` at `map`, of which the filter is
   // [offset, offset + bytes).
   static Storage FromMapping(void* map, size_t map_bytes, size_t offset, size_t bytes) noexcept;

@@ -243,6 +243,10 @@ std::vector<Extent> ReadLayers(const InputFile& file) {
 LayeredFile LoadLayers(const fs::path& path, FilterKind kind, const MemoryOptions& memory) {
   const InputFile file(path);
   RequireLayerKind(file.header(), kind, path);
+  // The file has all the bytes that its layers claim, but may be one with holes.
+  uint64_t bytes = 0;
+  for (const Extent& extent : file.extents()) bytes += extent.header.payload_bytes;
+  Storage::RequireFits(bytes);
   LayeredFile opened{file.header(), ReadOptions(file), {}};
   for (const Extent& extent : file.extents()) {
     opened.layers.push_back(
