@@ -339,6 +339,45 @@ TEST(ScalableFileLayersTest, ExchangedLayers) {
   EXPECT_EQ(OpenMapped(folder / "f")->Count(RandomKeys(128, /*seed=*/1)), 128u);
 }
 
+size_t MappingsOf(const std::filesystem::path& path) {
+  std::ifstream maps("/proc/self/maps");
+  size_t found = 0;
+  for (std::string line; std::getline(maps, line);) found += line.ends_with(path.string());
+  return found;
+}
+
+TEST(ScalableFileLayersTest, AllLayersAreInOneMapping) {
+  const TemporaryFolder folder;
+  const std::vector<uint64_t> keys = RandomKeys(1000, /*seed=*/1);
+  ScalableFilter<SplitBlockBloomFilter> filter(
+      {.initial_capacity = 1, .fpr = 0.5, .growth = 1, .tightening = 0.99});
+  ASSERT_EQ(filter.Insert(keys), keys.size());
+  ASSERT_EQ(filter.layers().size(), 1000u);
+  filter.Save(folder / "f");
+  {
+    AnyFilter mapped = OpenMapped(folder / "f");
+    EXPECT_EQ(MappingsOf(folder / "f"), 1u);
+    EXPECT_EQ(mapped->Count(keys), keys.size());
+    const auto moved = std::move(*mapped.As<ScalableFilter<SplitBlockBloomFilter>>());
+    EXPECT_EQ(MappingsOf(folder / "f"), 1u);
+    EXPECT_EQ(moved.Count(keys), keys.size());
+    EXPECT_TRUE(moved.payload().empty());
+  }
+  EXPECT_EQ(MappingsOf(folder / "f"), 0u);
+}
+
+// More than growing by these options could ever come to, although the sum of the rates is right.
+TEST(ScalableFileLayersTest, ALayerThatNoBoundIsLeftFor) {
+  const TemporaryFolder folder;
+  const ScalableFilter<BloomFilter> filter(
+      {.initial_capacity = 10, .fpr = 1e-11, .tightening = 0.85});
+  filter.Save(folder / "f");
+  Bytes file = ReadBytes(folder / "f");
+  SetField(file, offset::kFpr, 1.51e-12);
+  SealLayers(file, LayersIn(file));
+  ExpectRefused(SubjectOf<ScalableFilter<BloomFilter>>(), folder / "g", file, "fpr", offset::kFpr);
+}
+
 class UnusedResource : public std::pmr::memory_resource {
   void* do_allocate(size_t, size_t) override {
     ADD_FAILURE() << "was asked for memory";

@@ -163,8 +163,7 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   F Compact(Keys keys) const;
 
  private:
-  ScalableFilter(detail::LayeredFile file, detail::Storage storage, const MemoryOptions& memory,
-                 const Backend* backend);
+  ScalableFilter(detail::LayeredFile file, const MemoryOptions& memory, const Backend* backend);
 
   void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
              uint64_t* bits) const noexcept override;

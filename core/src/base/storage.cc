@@ -118,6 +118,14 @@ Storage Storage::FromMapping(void* map, size_t map_bytes, size_t offset, size_t 
   return storage;
 }
 
+Storage Storage::Part(size_t offset, size_t bytes) const noexcept {
+  Storage part;
+  part.data_ = static_cast<std::byte*>(base_) + offset;
+  part.size_ = bytes;
+  part.read_only_ = true;
+  return part;
+}
+
 Storage::~Storage() {
   if (base_ == nullptr) return;
   if (resource_ != nullptr) {

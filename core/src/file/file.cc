@@ -26,9 +26,8 @@ OpenedFile LoadFile(const fs::path& path, FilterKind kind, const MemoryOptions& 
   return opened;
 }
 
-OpenedFile MapFile(const fs::path& path, FilterKind kind, Verify verify) {
-  const InputFile file(path);
-  RequireKind(file.header(), kind, path);
+Storage MapWhole(const InputFile& file, Verify verify, uint64_t payload_bytes) {
+  const fs::path& path = file.path();
   // By reads, not through the mapping: a file cut short meanwhile is then an error and no SIGBUS.
   if (verify == Verify::kFull) file.VerifyPayloads();
   if (file.bytes() > std::numeric_limits<size_t>::max()) ThrowIoError(path, "map", EFBIG);
@@ -38,8 +37,13 @@ OpenedFile MapFile(const fs::path& path, FilterKind kind, Verify verify) {
   // slow to read, and many keys need most of the file anyway.
   void* const map = mmap(nullptr, file.bytes(), PROT_READ, MAP_SHARED, file.fd(), 0);
   if (map == MAP_FAILED) ThrowIoError(path, "map");
-  return {file.header(),
-          Storage::FromMapping(map, file.bytes(), kHeaderBytes, file.header().payload_bytes)};
+  return Storage::FromMapping(map, file.bytes(), kHeaderBytes, payload_bytes);
+}
+
+OpenedFile MapFile(const fs::path& path, FilterKind kind, Verify verify) {
+  const InputFile file(path);
+  RequireKind(file.header(), kind, path);
+  return {file.header(), MapWhole(file, verify, file.header().payload_bytes)};
 }
 
 FileHeader CompleteHeader(const FileHeader& header, std::span<const std::byte> payload) {

@@ -15,6 +15,8 @@
 
 namespace tamis::detail {
 
+class InputFile;
+
 inline constexpr uint32_t kFormatVersion = 1;
 inline constexpr size_t kHeaderBytes = 128;  // also the offset of the payload
 using HeaderBytes = std::array<std::byte, kHeaderBytes>;
@@ -86,6 +88,10 @@ OpenedFile LoadFile(const std::filesystem::path& path, FilterKind kind,
 // raises SIGBUS where its missing pages are probed, and nothing but not doing so helps: SaveFile
 // replaces files, never shortens them.
 OpenedFile MapFile(const std::filesystem::path& path, FilterKind kind, Verify verify);
+
+// The same for a file of any kind that has been opened. What is mapped is all of it, and what the
+// storage shows the first so many bytes of its payload: none, where filters are to be parts of it.
+Storage MapWhole(const InputFile& file, Verify verify, uint64_t payload_bytes);
 
 // Writes a file atomically; computes length and checksums of the payload.
 void SaveFile(const std::filesystem::path& path, const FileHeader& header,

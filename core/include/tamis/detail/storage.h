@@ -29,6 +29,9 @@ class Storage {
   // Takes over a read-only mapping of `map_bytes` at `map`, of which the filter is
   // [offset, offset + bytes).
   static Storage FromMapping(void* map, size_t map_bytes, size_t offset, size_t bytes) noexcept;
+  // A part of what FromMapping took over, counted from its beginning; only as long as that is
+  // there.
+  Storage Part(size_t offset, size_t bytes) const noexcept;
 
   Storage(Storage&& other) noexcept { Swap(other); }
   Storage& operator=(Storage&& other) noexcept {

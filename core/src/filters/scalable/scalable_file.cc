@@ -1,7 +1,5 @@
 #include "core/src/filters/scalable/scalable_file.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include <cmath>
@@ -12,7 +10,6 @@
 #include "core/src/file/atomic_file.h"
 #include "core/src/file/checksum.h"
 #include "core/src/file/input_file.h"
-#include "core/src/file/posix_file.h"
 #include "core/src/filters/filter_access.h"
 #include "core/src/filters/kinds.h"
 #include "tamis/sizing.h"
@@ -74,6 +71,18 @@ void CheckCapacity(const ScalableOptions& options, const Extent& layer, size_t i
   Fail(path, "capacity", layer.header_at + offset::kCapacity, problem.str());
 }
 
+// No layer can be made for a rate below the smallest, and so there are no more of them than the
+// bound of the whole has room for.
+void CheckRateLeft(const ScalableOptions& options, double error_left, size_t i,
+                   const fs::path& path) {
+  const double fpr = LayerFpr(options, error_left);
+  constexpr double kRounding = 0.5;  // of a small difference of sums, not everywhere alike
+  if (fpr >= kRounding * kMinFpr) return;
+  std::ostringstream problem;
+  problem << "is " << options.fpr << ", which leaves layer " << i + 1 << " a rate of " << fpr;
+  Fail(path, "fpr", offset::kFpr, problem.str());
+}
+
 void RequireLayerKind(const FileHeader& header, FilterKind kind, const fs::path& path) {
   RequireKind(header, FilterKind::kScalable, path);
   const auto found = static_cast<FilterKind>(header.geometry[1]);
@@ -115,6 +124,7 @@ void CheckLayers(const FileHeader& whole, const ScalableOptions& options,
   for (size_t i = 0; i < layers.size(); ++i) {
     const Extent& layer = layers[i];
     CheckCapacity(options, layer, i, i + 1 == layers.size(), path);
+    CheckRateLeft(options, options.fpr - fpr, i, path);
     if (layer.header.capacity > UINT64_MAX - capacity) {
       Fail(path, "capacity", layer.header_at + offset::kCapacity,
            "is " + std::to_string(layer.header.capacity) + ": the sum of all layers overflows");
@@ -149,21 +159,15 @@ ScalableOptions ReadOptions(const InputFile& file) {
   return DecodeOptions(bytes, file.path());
 }
 
-Storage MapExtent(const InputFile& file, const Extent& extent) {
-  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const uint64_t begin = extent.payload_at() / page * page;
-  const uint64_t bytes = extent.payload_end() - begin;
-  void* const map =
-      mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.fd(), static_cast<off_t>(begin));
-  if (map == MAP_FAILED) ThrowIoError(file.path(), "map");
-  return Storage::FromMapping(map, bytes, extent.payload_at() - begin, extent.header.payload_bytes);
-}
-
 }  // namespace
 
 double LayerCapacity(const ScalableOptions& options, size_t i) {
   return std::ceil(static_cast<double>(options.initial_capacity) *
                    std::pow(options.growth, static_cast<double>(i)));
+}
+
+double LayerFpr(const ScalableOptions& options, double error_left) {
+  return error_left * (1 - options.tightening);
 }
 
 OptionsBytes EncodeOptions(const ScalableOptions& options) {
@@ -247,7 +251,7 @@ LayeredFile LoadLayers(const fs::path& path, FilterKind kind, const MemoryOption
   uint64_t bytes = 0;
   for (const Extent& extent : file.extents()) bytes += extent.header.payload_bytes;
   Storage::RequireFits(bytes);
-  LayeredFile opened{file.header(), ReadOptions(file), {}};
+  LayeredFile opened{file.header(), ReadOptions(file), {}, {}};
   for (const Extent& extent : file.extents()) {
     opened.layers.push_back(
         {extent.header, Storage::Allocate(extent.header.payload_bytes, memory)});
@@ -261,10 +265,10 @@ LayeredFile LoadLayers(const fs::path& path, FilterKind kind, const MemoryOption
 LayeredFile MapLayers(const fs::path& path, FilterKind kind, Verify verify) {
   const InputFile file(path);
   RequireLayerKind(file.header(), kind, path);
-  if (verify == Verify::kFull) file.VerifyPayloads();
-  LayeredFile opened{file.header(), ReadOptions(file), {}};
+  LayeredFile opened{file.header(), ReadOptions(file), MapWhole(file, verify, 0), {}};
   for (const Extent& extent : file.extents()) {
-    opened.layers.push_back({extent.header, MapExtent(file, extent)});
+    opened.layers.push_back(
+        {extent.header, opened.mapping.Part(extent.payload_at(), extent.header.payload_bytes)});
   }
   return opened;
 }
