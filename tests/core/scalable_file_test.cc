@@ -337,6 +337,8 @@ TEST(ScalableFileLayersTest, ExchangedLayers) {
   WriteBytes(folder / "f", file);
   ExpectFormatError([&] { Open(folder / "f"); }, "payload checksum", offset::kPayloadChecksum);
   EXPECT_EQ(OpenMapped(folder / "f")->Count(RandomKeys(128, /*seed=*/1)), 128u);
+  ExpectFormatError([&] { OpenMapped(folder / "f")->Save(folder / "g"); }, "payload checksum",
+                    offset::kPayloadChecksum);
 }
 
 size_t MappingsOf(const std::filesystem::path& path) {

@@ -142,6 +142,7 @@ void Storage::Swap(Storage& other) noexcept {
   std::swap(base_, other.base_);
   std::swap(base_bytes_, other.base_bytes_);
   std::swap(read_only_, other.read_only_);
+  std::swap(unverified_, other.unverified_);
 }
 
 }  // namespace tamis::detail

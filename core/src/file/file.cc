@@ -37,7 +37,11 @@ Storage MapWhole(const InputFile& file, Verify verify, uint64_t payload_bytes) {
   // slow to read, and many keys need most of the file anyway.
   void* const map = mmap(nullptr, file.bytes(), PROT_READ, MAP_SHARED, file.fd(), 0);
   if (map == MAP_FAILED) ThrowIoError(path, "map");
-  return Storage::FromMapping(map, file.bytes(), kHeaderBytes, payload_bytes);
+  Storage storage = Storage::FromMapping(map, file.bytes(), kHeaderBytes, payload_bytes);
+  if (verify != Verify::kFull) {
+    storage.set_unverified({file.header().payload_checksum, offset::kPayloadChecksum});
+  }
+  return storage;
 }
 
 OpenedFile MapFile(const fs::path& path, FilterKind kind, Verify verify) {
@@ -46,18 +50,35 @@ OpenedFile MapFile(const fs::path& path, FilterKind kind, Verify verify) {
   return {file.header(), MapWhole(file, verify, file.header().payload_bytes)};
 }
 
-FileHeader CompleteHeader(const FileHeader& header, std::span<const std::byte> payload) {
+void RequireChecksum(const Storage& storage, const std::array<uint64_t, 2>& checksum) {
+  const std::optional<StoredChecksum>& stored = storage.unverified();
+  if (stored && stored->value != checksum) {
+    ThrowFormatError("the mapped file", ErrorCode::kCorrupt, "payload checksum", stored->at,
+                     "does not match, and nothing is made of damaged bytes");
+  }
+}
+
+void RequireIntact(const Storage& storage) {
+  if (!storage.unverified()) return;
   Checksum checksum;
-  checksum.Update(payload);
+  checksum.Update({storage.data(), storage.size()});
+  RequireChecksum(storage, checksum.Value());
+}
+
+FileHeader CompleteHeader(const FileHeader& header, const Storage& payload) {
+  Checksum checksum;
+  checksum.Update({payload.data(), payload.size()});
   FileHeader complete = header;
   complete.payload_bytes = payload.size();
   complete.payload_checksum = checksum.Value();
+  RequireChecksum(payload, complete.payload_checksum);
   return complete;
 }
 
-void SaveFile(const fs::path& path, const FileHeader& header, std::span<const std::byte> payload,
+void SaveFile(const fs::path& path, const FileHeader& header, const Storage& storage,
               const SaveOptions& options) {
-  const HeaderBytes start = EncodeHeader(CompleteHeader(header, payload));
+  const HeaderBytes start = EncodeHeader(CompleteHeader(header, storage));
+  const std::span<const std::byte> payload(storage.data(), storage.size());
   const std::span<const std::byte> parts[] = {start, payload};
   WriteFileAtomically(path, parts, options);
 }

@@ -133,6 +133,8 @@ void FilterBase::RequireWritable() const {
   }
 }
 
+void FilterBase::RequireIntact() const { detail::RequireIntact(storage_); }
+
 void FilterBase::Clear() {
   RequireWritable();
   std::memset(storage_.data(), 0, storage_.size());
@@ -141,7 +143,7 @@ void FilterBase::Clear() {
 }
 
 void FilterBase::Save(const std::filesystem::path& path, const SaveOptions& options) const {
-  SaveFile(path, Header(), payload(), options);
+  SaveFile(path, Header(), storage_, options);
 }
 
 std::unique_ptr<BulkWriter> FilterBase::MakeWriter(Change, const Kernels&, uint64_t, unsigned) {

@@ -33,6 +33,9 @@ class FilterBase : public Filter {
   ~FilterBase() override;
 
   void RequireWritable() const;
+  // To be called before the contents go into another filter, which would be saved as intact. Throws
+  // FormatError for a mapped filter whose file is damaged; the first that reads all of it.
+  void RequireIntact() const;
 
   // To be called by whatever changes the contents: copies of them elsewhere are then out of date.
   // What only adds to inserted_ is seen without: one store less for one key.

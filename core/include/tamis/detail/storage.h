@@ -2,9 +2,11 @@
 #ifndef TAMIS_DETAIL_STORAGE_H_
 #define TAMIS_DETAIL_STORAGE_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -12,6 +14,12 @@
 #include "tamis/memory.h"
 
 namespace tamis::detail {
+
+// What a file says of bytes that are mapped from it.
+struct StoredChecksum {
+  std::array<uint64_t, 2> value{};  // as FileHeader has it
+  uint64_t at = 0;                  // where it is, in bytes from the start of the file
+};
 
 // Move-only owner of bytes that begin at a multiple of 64. The bytes stay where they are when the
 // owner is moved.
@@ -44,6 +52,11 @@ class Storage {
   TAMIS_HD uint64_t size() const noexcept { return size_; }
   TAMIS_HD bool read_only() const noexcept { return read_only_; }
 
+  // Of bytes that were mapped and that nobody has verified: what they must be found to have before
+  // anything is made of them that has a checksum of its own.
+  const std::optional<StoredChecksum>& unverified() const noexcept { return unverified_; }
+  void set_unverified(const StoredChecksum& checksum) noexcept { unverified_ = checksum; }
+
  private:
   void Swap(Storage& other) noexcept;
 
@@ -54,6 +67,7 @@ class Storage {
   void* base_ = nullptr;
   size_t base_bytes_ = 0;
   bool read_only_ = false;
+  std::optional<StoredChecksum> unverified_;
 };
 
 }  // namespace tamis::detail

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "core/src/file/atomic_file.h"
 #include "core/src/file/checksum.h"
@@ -267,22 +268,28 @@ LayeredFile MapLayers(const fs::path& path, FilterKind kind, Verify verify) {
   RequireLayerKind(file.header(), kind, path);
   LayeredFile opened{file.header(), ReadOptions(file), MapWhole(file, verify, 0), {}};
   for (const Extent& extent : file.extents()) {
-    opened.layers.push_back(
-        {extent.header, opened.mapping.Part(extent.payload_at(), extent.header.payload_bytes)});
+    Storage layer = opened.mapping.Part(extent.payload_at(), extent.header.payload_bytes);
+    if (opened.mapping.unverified()) {
+      layer.set_unverified(
+          {extent.header.payload_checksum, extent.header_at + offset::kPayloadChecksum});
+    }
+    opened.layers.push_back({extent.header, std::move(layer)});
   }
   return opened;
 }
 
 void SaveLayers(const fs::path& path, const FileHeader& header, const ScalableOptions& options,
-                std::span<const Filter* const> layers, const SaveOptions& save) {
+                const Storage& mapping, std::span<const Filter* const> layers,
+                const SaveOptions& save) {
   static constexpr std::byte kZeros[64] = {};
   const OptionsBytes options_bytes = EncodeOptions(options);
   std::vector<HeaderBytes> headers(layers.size());
   HeaderBytes start;
   std::vector<std::span<const std::byte>> parts = {start, options_bytes};
   for (size_t i = 0; i < layers.size(); ++i) {
-    const std::span<const std::byte> payload = layers[i]->payload();
-    headers[i] = EncodeHeader(CompleteHeader(layers[i]->Header(), payload));
+    const Storage& storage = FilterAccess::StorageOf(*layers[i]);
+    const std::span<const std::byte> payload(storage.data(), storage.size());
+    headers[i] = EncodeHeader(CompleteHeader(layers[i]->Header(), storage));
     parts.push_back(headers[i]);
     parts.push_back(payload);
     const uint64_t padding = PaddedBytes(payload.size()) - payload.size();
@@ -292,6 +299,7 @@ void SaveLayers(const fs::path& path, const FileHeader& header, const ScalableOp
   for (size_t i = 1; i < parts.size(); ++i) checksum.Update(parts[i]);
   FileHeader complete = header;
   complete.payload_checksum = checksum.Value();
+  RequireChecksum(mapping, complete.payload_checksum);
   start = EncodeHeader(complete);
   WriteFileAtomically(path, parts, save);
 }

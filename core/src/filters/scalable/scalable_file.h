@@ -67,9 +67,10 @@ LayeredFile LoadLayers(const std::filesystem::path& path, FilterKind kind,
                        const MemoryOptions& memory);
 LayeredFile MapLayers(const std::filesystem::path& path, FilterKind kind, Verify verify);
 
+// `mapping` is that of a LayeredFile.
 void SaveLayers(const std::filesystem::path& path, const FileHeader& header,
-                const ScalableOptions& options, std::span<const Filter* const> layers,
-                const SaveOptions& save);
+                const ScalableOptions& options, const Storage& mapping,
+                std::span<const Filter* const> layers, const SaveOptions& save);
 
 }  // namespace tamis::detail
 

@@ -201,7 +201,7 @@ FileHeader ScalableFilter<F>::Header() const noexcept {
 
 template <typename F>
 void ScalableFilter<F>::Save(const std::filesystem::path& path, const SaveOptions& options) const {
-  detail::SaveLayers(path, Header(), options_, Pointers(layers_), options);
+  detail::SaveLayers(path, Header(), options_, this->storage_, Pointers(layers_), options);
 }
 
 template <typename F>
