@@ -11,6 +11,7 @@
 #include "tools/commands.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
+#include "tools/signals.h"
 
 namespace tamis::tools {
 namespace {
@@ -72,5 +73,6 @@ int RunAndReport(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   tamis::tools::ReserveStandardStreams();
+  tamis::tools::RemoveTemporaryFilesOnSignals();
   return tamis::tools::RunAndReport(argc, argv);
 }

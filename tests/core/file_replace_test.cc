@@ -1,12 +1,15 @@
 // What becomes of a file that is replaced, and of its directory: permissions, links, locks, and an
 // operating system that refuses.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -208,6 +211,20 @@ TEST_F(FileReplaceTest, OtherHardLinksKeepTheOldFile) {
   EXPECT_EQ(KeysIn(folder_ / "other"), 1u);
 }
 
+TEST_F(FileReplaceTest, ADirectoryThatCannotBeListedWillDo) {
+  if (geteuid() == 0) {
+    ASSERT_EQ(chown(folder_.path().c_str(), 65534, 65534), 0);
+  }
+  Chmod(folder_.path(), 0300);
+  AsOrdinaryUser([&] {
+    RequireSavable(folder_ / "new");
+    FilterOf(2).Save(folder_ / "new");
+    EXPECT_EQ(KeysIn(folder_ / "new"), 2u);
+  });
+  Chmod(folder_.path(), 0700);
+  EXPECT_EQ(folder_.NumFiles(), 2u);
+}
+
 TEST_F(FileReplaceTest, TellsBeforehandThatADirectoryIsReadOnly) {
   if (geteuid() == 0) {
     ASSERT_EQ(chown(folder_.path().c_str(), 65534, 65534), 0);
@@ -240,6 +257,66 @@ TEST_F(FileFaultTest, ASaveThatMayNotLastSaysThatItHappened) {
   faults.fsync = [](int fd) { return IsDirectory(fd) ? EINVAL : 0; };  // need not
   FilterOf(4).Save(path_);
   EXPECT_EQ(KeysIn(path_), 4u);
+  EXPECT_EQ(folder_.NumFiles(), 1u);
+}
+
+int RefuseUnnamed(int flags) { return (flags & O_TMPFILE) == O_TMPFILE ? EOPNOTSUPP : 0; }
+
+TEST_F(FileFaultTest, WithoutUnnamedFilesThereAreNamedOnes) {
+  SystemFaults faults;
+  faults.openat = RefuseUnnamed;
+  FilterOf(2).Save(path_);
+  EXPECT_EQ(KeysIn(path_), 2u);
+  EXPECT_EQ(folder_.NumFiles(), 1u);
+}
+
+TEST_F(FileFaultTest, AFileThatCannotBeNamedIsWrittenAgain) {
+  Chmod(path_, 0640);
+  SystemFaults faults;
+  for (const int error : {EPERM, EACCES, ENOENT, EXDEV}) {
+    faults.linkat = [=] { return error; };
+    const uint64_t keys = KeysIn(path_) + 1;
+    FilterOf(keys).Save(path_);
+    EXPECT_EQ(KeysIn(path_), keys) << error;
+  }
+  EXPECT_EQ(ModeOf(path_), mode_t{0640});
+  EXPECT_EQ(folder_.NumFiles(), 1u);
+}
+
+TEST_F(FileFaultTest, AWriteOfNothingIsAnError) {
+  SystemFaults faults;
+  int calls = 0;
+  faults.write = [&]() -> std::optional<ssize_t> {
+    if (++calls < 100) return 0;
+    errno = EDOM;  // ends what would go on for ever
+    return -1;
+  };
+  ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kIo, "cannot write: Input/output error");
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(KeysIn(path_), 1u);
+  EXPECT_EQ(folder_.NumFiles(), 1u);
+}
+
+TEST_F(FileFaultTest, TemporaryFilesCanBeRemovedAtAnyMoment) {
+  SystemFaults faults;
+  faults.openat = RefuseUnnamed;
+  size_t before = 0, after = 0;
+  faults.write = [&]() -> std::optional<ssize_t> {
+    if (before == 0) {
+      before = folder_.NumFiles();
+      RemoveTemporaryFiles();
+      after = folder_.NumFiles();
+    }
+    return std::nullopt;
+  };
+  ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kIo, "rename the temporary file");
+  EXPECT_EQ(before, 2u);
+  EXPECT_EQ(after, 1u);
+  EXPECT_EQ(KeysIn(path_), 1u);
+  RemoveTemporaryFiles();
+  faults.write = nullptr;
+  for (int i = 0; i < 100; ++i) FilterOf(2).Save(path_);  // more than there are places for names
+  EXPECT_EQ(KeysIn(path_), 2u);
   EXPECT_EQ(folder_.NumFiles(), 1u);
 }
 

@@ -102,6 +102,11 @@ struct SaveOptions {
 // long before they save.
 void RequireSavable(const std::filesystem::path& path, const SaveOptions& options = {});
 
+// Removes the temporary files of saves that are under way. Only for a process that a signal is
+// about to end: a signal handler may call it. Where the file system has files without names, which
+// is where they are used, there is seldom any.
+void RemoveTemporaryFiles() noexcept;
+
 // Reads and checks the header of a file, and that the file has the length that the header says.
 // Throws FormatError naming the check and the offset, or Error(kIo).
 FileHeader ReadHeader(const std::filesystem::path& path);

@@ -10,27 +10,38 @@
 
 namespace tamis {
 namespace detail {
+namespace {
 
 namespace fs = std::filesystem;
 
-void WriteFileAtomically(const fs::path& path, std::span<const std::span<const std::byte>> parts,
-                         const SaveOptions& options) {
-  const SaveTarget target(path, options);
-  TemporaryFile file(target);
+// Returns false, with nothing done, if the file was made without a name and cannot be given one.
+bool TryWrite(const SaveTarget& target, std::span<const std::span<const std::byte>> parts,
+              const FileLock* lock, TemporaryFile::Name name) {
+  TemporaryFile file(target, name);
   target.KeepPermissions(file.fd());
   for (const std::span<const std::byte> part : parts) file.Write(part);
   if (!Synchronize(file.fd())) ThrowIoError(target.path(), "synchronize");
-  if (!file.GiveName()) ThrowIoError(target.path(), "name the temporary file beside it");
-  if (options.lock != nullptr) options.lock->RequireUnchanged();
+  if (!file.GiveName()) return false;
+  if (lock != nullptr) lock->RequireUnchanged();
   file.RenameToTarget();
   // So that the new name outlives a power cut.
-  if (!target.SynchronizeDirectory()) {
+  if (!target.SynchronizeDirectory(file.fd())) {
     const int error = errno;
     throw Error(ErrorCode::kNotDurable,
                 target.path().string() +
                     ": saved, but not known to be durable: cannot synchronize the directory: " +
                     std::generic_category().message(error));
   }
+  return true;
+}
+
+}  // namespace
+
+void WriteFileAtomically(const fs::path& path, std::span<const std::span<const std::byte>> parts,
+                         const SaveOptions& options) {
+  const SaveTarget target(path, options);
+  if (TryWrite(target, parts, options.lock, TemporaryFile::Name::kLater)) return;
+  TryWrite(target, parts, options.lock, TemporaryFile::Name::kNow);
 }
 
 }  // namespace detail

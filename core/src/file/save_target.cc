@@ -62,9 +62,17 @@ fs::path DirectoryOf(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-int OpenDirectory(const fs::path& path) {
+int OpenDirectory(const fs::path& path, bool& readable) {
   const fs::path directory = DirectoryOf(path);
-  const int fd = Retry([&] { return open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+  const auto open_for = [&](int access) {
+    return Retry([&] { return open(directory.c_str(), access | O_DIRECTORY | O_CLOEXEC); });
+  };
+  int fd = open_for(O_RDONLY);
+  readable = fd >= 0;
+#ifdef O_PATH
+  // Files can be made in a directory that cannot be listed.
+  if (fd < 0 && errno == EACCES) fd = open_for(O_PATH);
+#endif
   if (fd < 0) ThrowIoError(directory, "open the directory");
   return fd;
 }
@@ -84,7 +92,7 @@ mode_t KeptMode(mode_t mode, bool same_owner, bool same_group) {
 
 SaveTarget::SaveTarget(const fs::path& path, const SaveOptions& options)
     : path_(FollowLinks(path, StatusOf(path))),
-      directory_(OpenDirectory(path_)),
+      directory_(OpenDirectory(path_, directory_readable_)),
       old_(StatusOf(path_)) {
   if (old_ && !options.replace_read_only && IsReadOnly(path_, *old_)) {
     Refuse(path_, "it is read-only, and to be replaced only if replace_read_only says so");
@@ -135,7 +143,11 @@ bool SaveTarget::KeepAccessList([[maybe_unused]] int fd,
 #endif
 }
 
-bool SaveTarget::SynchronizeDirectory() const {
+bool SaveTarget::SynchronizeDirectory([[maybe_unused]] int fd) const {
+#ifdef __linux__
+  // One that cannot be read cannot be synchronized alone.
+  if (!directory_readable_) return syncfs(fd) == 0;
+#endif
   // Some file systems cannot and need not.
   return Synchronize(directory()) || errno == EINVAL || errno == ENOTSUP;
 }

@@ -40,13 +40,15 @@ class SaveTarget {
   // Gives a file what the old one had of owner, group, mode and access list, if there was one.
   void KeepPermissions(int fd) const;
 
-  // Waits until the directory is on the disk. False, with errno, if that failed.
-  bool SynchronizeDirectory() const;
+  // Waits until the directory is on the disk, to which `fd` was moved. False, with errno, if that
+  // failed.
+  bool SynchronizeDirectory(int fd) const;
 
  private:
   bool KeepAccessList(int fd, bool same_owner_and_group) const;
 
   std::filesystem::path path_;
+  bool directory_readable_ = true;
   Descriptor directory_;
   std::optional<struct stat> old_;
 };

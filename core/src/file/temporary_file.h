@@ -11,10 +11,16 @@
 
 namespace tamis::detail {
 
+class PendingName;
+
 // Removed on destruction unless it has been given its final name.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const SaveTarget& target);
+  // kLater: where there are files without names, one of these, of which nothing remains when the
+  // process is killed. It can only be named through /proc.
+  enum class Name { kLater, kNow };
+
+  TemporaryFile(const SaveTarget& target, Name name);
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile();
@@ -27,13 +33,15 @@ class TemporaryFile {
   void RenameToTarget();
 
  private:
-  int Create();
+  int Create(Name name);
   int CreateNamed();
   template <typename Act>
   int WithNewName(const Act& act);
+  void Forget() noexcept;
 
   const SaveTarget& target_;
   std::string name_;  // empty: the file has none yet
+  PendingName* pending_ = nullptr;
   Descriptor fd_;
 };
 
