@@ -51,6 +51,7 @@ struct BuildOptions {
   FilterOptions filter;
   std::string hash = "xxh3";
   bool no_huge_pages = false;
+  SaveOptions save;
   bool json = false;
 
   // The parser lets through none but the known ones.
@@ -215,7 +216,7 @@ int Run(BuildOptions options) {
   options.filter.hash.kind = options.hash == "xxh64" ? HashKind::kXxh64 : HashKind::kXxh3;
   if (options.no_huge_pages) options.filter.memory.huge_pages = HugePages::kOff;
   options.filter.backend = options.run.Pinned();
-  CheckOutputPath(options.output);
+  CheckOutputPath(options.output, options.save);
   CheckNotAnInput(options.output, options.input.paths);
   if (options.json) CheckStandardOutputIsNoInput(options.input.paths);
 
@@ -223,7 +224,7 @@ int Run(BuildOptions options) {
   SettleCapacity(options, total_bytes);
   const AnyFilter filter = MakeFilterFor(options);
   const Inserted inserted = InsertAll(options, total_bytes.value_or(0), *filter);
-  SaveFilter(*filter, options.output, options.run.quiet);
+  SaveFilter(*filter, options.output, options.run.quiet, options.save);
   Report(options, *filter, inserted);
   return kDone;
 }
@@ -268,6 +269,7 @@ Command AddBuild(const CommandLine& program) {
            "of the hash (default: 0); random: filters err for different keys")
       .Type("N|random");
   command.AddFlag("--no-huge-pages", options->no_huge_pages, "do not ask for huge pages");
+  command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
   command.AddFlag("--json", options->json, "a report in JSON on standard output");
   options->run.AddTo(command);
   options->input.AddTo(command);

@@ -39,15 +39,19 @@ struct EraseOptions {
   std::string output;  // empty: replaces the filter
   InputOptions input;
   RunOptions run;
+  SaveOptions save;
   bool json = false;
 };
 
 int Run(EraseOptions options) {
   options.input.Check();
   if (options.output.empty()) options.output = options.filter;
-  CheckOutputPath(options.output);
+  CheckOutputPath(options.output, options.save);
   CheckNotAnInput(options.output, options.input.paths);
 
+  if (options.json) CheckStandardOutputIsNoInput(options.input.paths);
+  const auto lock = LockIfInput(options.output, {options.filter});
+  options.save.lock = lock.get();
   const AnyFilter filter = Open(options.filter, {.memory = {}, .backend = options.run.Pinned()});
   auto* const erasable = filter.As<ErasableFilter>();
   if (erasable == nullptr) {
@@ -68,7 +72,7 @@ int Run(EraseOptions options) {
     }
   }
   reader.ReportBad();
-  SaveFilter(*filter, options.output, options.run.quiet);
+  SaveFilter(*filter, options.output, options.run.quiet, options.save);
 
   if (options.json) {
     const nlohmann::ordered_json json = {
@@ -98,6 +102,7 @@ Command AddErase(const CommandLine& program) {
   command.Add("FILTER", options->filter, "file saved by `tamis build`").Required();
   options->input.AddTo(command);
   command.Add("-o,--output", options->output, "file to save to (default: FILTER)").Type("FILE");
+  command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
   command.AddFlag("--json", options->json, "a report in JSON on standard output");
   options->run.AddTo(command);
   return {command, [options] { return Run(*options); }};

@@ -36,6 +36,7 @@ struct MergeOptions {
   std::string output;
   std::vector<std::string> files;
   bool quiet = false;
+  SaveOptions save;
   bool json = false;
 };
 
@@ -75,8 +76,11 @@ uint64_t CheckHeaders(const MergeOptions& options) {
   return bytes;
 }
 
-int Run(const MergeOptions& options) {
-  CheckOutputPath(options.output);
+int Run(MergeOptions options) {
+  CheckOutputPath(options.output, options.save);
+  if (options.json) CheckStandardOutputIsNoInput(options.files);
+  const auto lock = LockIfInput(options.output, options.files);
+  options.save.lock = lock.get();
   const uint64_t total_bytes = CheckHeaders(options);
   // Every input is verified: damage in one would go into the result, where nothing could tell.
   Progress progress("merging", Progress::Unit::kBytes, total_bytes, options.quiet);
@@ -86,7 +90,7 @@ int Run(const MergeOptions& options) {
     Merge(*filter, *OpenMapped(options.files[i], {.verify = Verify::kFull}));
     progress.Advance(filter->bytes());
   }
-  SaveFilter(*filter, options.output, options.quiet);
+  SaveFilter(*filter, options.output, options.quiet, options.save);
 
   const double fpr = filter->expected_fpr();
   if (filter->estimated_count() > 1.01 * static_cast<double>(filter->capacity())) {
@@ -127,6 +131,7 @@ Command AddMerge(const CommandLine& program) {
       .Type("FILE");
   command.Add("FILE", options->files, "filter files, two or more").Required().AtLeast(2);
   command.AddFlag("-q,--quiet", options->quiet, "no progress bar and no summary");
+  command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
   command.AddFlag("--json", options->json, "a report in JSON on standard output");
   return {command, [options] { return Run(*options); }};
 }

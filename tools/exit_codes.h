@@ -11,6 +11,7 @@ enum ExitCode : int {
   kNoMatch = 1,  // query --any only
   kUsage = 2,    // wrong options, or input that does not make sense
   kFailure = 3,  // input or output failed, a file is corrupt, or a result is wrong
+  kSaved = 4,    // the output was saved, but is not known to be durable
 };
 
 constexpr ExitCode ExitCodeFor(ErrorCode code) {
@@ -18,7 +19,10 @@ constexpr ExitCode ExitCodeFor(ErrorCode code) {
     case ErrorCode::kIo:
     case ErrorCode::kCorrupt:
     case ErrorCode::kUnsupported:
+    case ErrorCode::kBusy:
       return kFailure;
+    case ErrorCode::kNotDurable:
+      return kSaved;
     default:
       return kUsage;
   }

@@ -11,6 +11,7 @@
 #include "tools/commands.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
+#include "tools/signals.h"
 
 namespace tamis::tools {
 namespace {
@@ -28,7 +29,7 @@ constexpr char kFooter[] =
     "  TAMIS_THREADS  number of threads\n"
     "\n"
     "Exit status: 0 done, 1 no match (query --any), 2 wrong usage or bad input, 3 a failure of\n"
-    "input or output, or a corrupt file.\n";
+    "input or output, or a corrupt file, 4 saved, but a power cut may yet take it back.\n";
 
 int Run(int argc, char** argv) {
   const CommandLine program(
@@ -72,5 +73,6 @@ int RunAndReport(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   tamis::tools::ReserveStandardStreams();
+  tamis::tools::RemoveTemporaryFilesOnSignals();
   return tamis::tools::RunAndReport(argc, argv);
 }

@@ -2,15 +2,20 @@
 #ifndef TAMIS_TOOLS_OUTPUT_FILE_H_
 #define TAMIS_TOOLS_OUTPUT_FILE_H_
 
+#include <tamis/file.h>
 #include <tamis/filter.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace tamis::tools {
 
+// The help of the flag --replace-read-only, which sets SaveOptions::replace_read_only.
+inline constexpr char kReplaceReadOnlyHelp[] = "replace the output also if it is read-only";
+
 // Throws Error(kIo) if a file cannot be saved at `path`, as far as can be told without trying.
-void CheckOutputPath(const std::string& path);
+void CheckOutputPath(const std::string& path, const SaveOptions& options = {});
 
 // Throws Error(kInvalidArgument) if `path` is the same regular file as one of `inputs`, whatever
 // its name; "-" among these is standard input.
@@ -18,8 +23,14 @@ void CheckNotAnInput(const std::string& path, const std::vector<std::string>& in
 // The same for standard output: a file that it is appended to would be read without end.
 void CheckStandardOutputIsNoInput(const std::vector<std::string>& inputs);
 
+// The lock on the file at `path` if it is the same file as one of `inputs`, nullptr if not: to be
+// taken before they are read. Throws Error(kBusy).
+std::unique_ptr<const FileLock> LockIfInput(const std::string& path,
+                                            const std::vector<std::string>& inputs);
+
 // Saves, with a notice for those who watch a terminal.
-void SaveFilter(const Filter& filter, const std::string& path, bool quiet);
+void SaveFilter(const Filter& filter, const std::string& path, bool quiet,
+                const SaveOptions& options = {});
 
 }  // namespace tamis::tools
 

@@ -199,6 +199,37 @@ TEST_P(FileContractTest, AMappedFilterAnswersAndRefusesEveryChange) {
   EXPECT_EQ(VerifyFile(path_).inserted, keys.size());
 }
 
+// A file whose payload is damaged can be mapped, but nothing comes of it that looks intact.
+TEST_P(FileContractTest, NothingIsMadeOfADamagedMappedFile) {
+  const HashSpec hash{HashKind::kXxh64, 99};  // of SmallFile
+  const size_t header_at = subject().layered ? size_t{192} : 0;
+  Bytes file = SmallFile();
+  file[header_at + kHeaderBytes] = static_cast<char>(file[header_at + kHeaderBytes] ^ 1);
+  WriteBytes(path_, file);
+  const auto expect_refused = [&](const auto& act) {
+    ExpectFormatError(act, "payload checksum", header_at + offset::kPayloadChecksum);
+  };
+  const AnyFilter mapped = subject().map(path_, {});
+  const auto again = folder_ / "again";
+  expect_refused([&] { mapped->Save(again); });
+  expect_refused([&] { OpenMapped(path_)->Save(again); });
+  if (subject().clone != nullptr) expect_refused([&] { subject().clone(*mapped); });
+  for (const auto combine : {subject().merge, subject().intersect}) {
+    if (combine == nullptr) continue;
+    const AnyFilter other = Make(10, nullptr, hash);
+    other->Insert(RandomKeys(5, /*seed=*/2));
+    const auto before = Contents(*other);
+    expect_refused([&] { combine(*other, *mapped); });
+    EXPECT_EQ(Contents(*other), before);
+  }
+  const AnyFilter moved = subject().moved(*mapped);
+  expect_refused([&] { moved->Save(again); });
+  if (const auto view = ViewScalable(*moved)) {
+    expect_refused([&] { view->layers[0]->Save(again); });
+  }
+  EXPECT_FALSE(std::filesystem::exists(again));
+}
+
 TEST_P(FileContractTest, OtherClassesAreToldApart) {
   SmallFile();
   for (const Subject& other : Subjects()) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tamis/any_filter.h"
+#include "tamis/counting_filter.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/contract.h"
 #include "tests/core/file_test_util.h"
@@ -89,6 +90,21 @@ TEST_F(FileCorruptionTest, OneByteOfALargePayload) {
     file[at] = static_cast<char>(~file[at]);
     ExpectPayloadRefused(file);
   }
+}
+
+// What Clone and Merge refuse of every kind (contract_file_test.cc), these do of theirs.
+TEST_F(FileCorruptionTest, NothingIsDerivedFromADamagedMappedFile) {
+  const auto expect_refused = [&](const Filter& filter, const auto& derive) {
+    filter.Save(path_);
+    Bytes file = ReadBytes(path_);
+    file.back() = static_cast<char>(file.back() ^ 1);
+    WriteBytes(path_, file);
+    ExpectFormatError(derive, "payload checksum", offset::kPayloadChecksum);
+  };
+  expect_refused(SplitBlockBloomFilter({.bytes = 640}),
+                 [&] { SplitBlockBloomFilter::Map(path_).Folded(); });
+  expect_refused(CountingBloomFilter({.bytes = 640}),
+                 [&] { CountingBloomFilter::Map(path_).Freeze(); });
 }
 
 // Every field of the geometry is checked.

@@ -114,6 +114,7 @@ TEST_F(FileSaveTest, ReplacesAFileAndLeavesMappingsOfItAlone) {
 TEST_F(FileSaveTest, GivesThePermissionsOfANewFile) {
   const auto path = folder_ / "f.tamis";
   for (const mode_t mask : {mode_t{022}, mode_t{077}, mode_t{0}}) {
+    fs::remove(path);
     const mode_t old = umask(mask);
     MakeFilter(32).Save(path);
     umask(old);

@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <memory_resource>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -336,6 +339,94 @@ TEST(ScalableFileLayersTest, ExchangedLayers) {
   WriteBytes(folder / "f", file);
   ExpectFormatError([&] { Open(folder / "f"); }, "payload checksum", offset::kPayloadChecksum);
   EXPECT_EQ(OpenMapped(folder / "f")->Count(RandomKeys(128, /*seed=*/1)), 128u);
+  ExpectFormatError([&] { OpenMapped(folder / "f")->Save(folder / "g"); }, "payload checksum",
+                    offset::kPayloadChecksum);
+}
+
+size_t MappingsOf(const std::filesystem::path& path) {
+  std::ifstream maps("/proc/self/maps");
+  size_t found = 0;
+  for (std::string line; std::getline(maps, line);) found += line.ends_with(path.string());
+  return found;
+}
+
+TEST(ScalableFileLayersTest, AllLayersAreInOneMapping) {
+  const TemporaryFolder folder;
+  const std::vector<uint64_t> keys = RandomKeys(1000, /*seed=*/1);
+  ScalableFilter<SplitBlockBloomFilter> filter(
+      {.initial_capacity = 1, .fpr = 0.5, .growth = 1, .tightening = 0.99});
+  ASSERT_EQ(filter.Insert(keys), keys.size());
+  ASSERT_EQ(filter.layers().size(), 1000u);
+  filter.Save(folder / "f");
+  {
+    AnyFilter mapped = OpenMapped(folder / "f");
+    EXPECT_EQ(MappingsOf(folder / "f"), 1u);
+    EXPECT_EQ(mapped->Count(keys), keys.size());
+    const auto moved = std::move(*mapped.As<ScalableFilter<SplitBlockBloomFilter>>());
+    EXPECT_EQ(MappingsOf(folder / "f"), 1u);
+    EXPECT_EQ(moved.Count(keys), keys.size());
+    EXPECT_TRUE(moved.payload().empty());
+  }
+  EXPECT_EQ(MappingsOf(folder / "f"), 0u);
+}
+
+// More than growing by these options could ever come to, although the sum of the rates is right.
+TEST(ScalableFileLayersTest, ALayerThatNoBoundIsLeftFor) {
+  const TemporaryFolder folder;
+  const ScalableFilter<BloomFilter> filter(
+      {.initial_capacity = 10, .fpr = 1e-11, .tightening = 0.85});
+  filter.Save(folder / "f");
+  Bytes file = ReadBytes(folder / "f");
+  SetField(file, offset::kFpr, 1.51e-12);
+  SealLayers(file, LayersIn(file));
+  ExpectRefused(SubjectOf<ScalableFilter<BloomFilter>>(), folder / "g", file, "fpr", offset::kFpr);
+}
+
+class UnusedResource : public std::pmr::memory_resource {
+  void* do_allocate(size_t, size_t) override {
+    ADD_FAILURE() << "was asked for memory";
+    throw std::bad_alloc();
+  }
+  void do_deallocate(void*, size_t, size_t) override {}
+  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+};
+
+// A file with holes that has three layers, two of which would go into memory.
+TEST(ScalableFileLayersTest, MoreThanFitsIntoMemoryInAll) {
+  const TemporaryFolder folder;
+  ScalableFilter<BloomFilter> filter({.initial_capacity = 64, .growth = 1});
+  ASSERT_EQ(filter.Insert(RandomKeys(150, /*seed=*/1)), 150u);
+  filter.Save(folder / "f");
+  const Bytes small = ReadBytes(folder / "f");
+  const std::vector<LayerInFile> layers = LayersIn(small);
+  ASSERT_EQ(layers.size(), 3u);
+  const uint64_t bytes = PhysicalMemory() / 5 * 2 / 64 * 64;
+  const auto part = [&](size_t at, size_t n) {
+    const auto begin = small.begin() + static_cast<std::ptrdiff_t>(at);
+    return Bytes(begin, begin + static_cast<std::ptrdiff_t>(n));
+  };
+  Bytes start = part(0, offset::kLayers);
+  const uint64_t layer_bytes = kHeaderBytes + bytes;
+  SetField(start, offset::kPayloadLength, 64 + 3 * layer_bytes);
+  SealHeader(start);
+  std::ofstream out(folder / "f", std::ios::binary | std::ios::trunc);
+  out.write(start.data(), static_cast<std::streamsize>(start.size()));
+  for (size_t i = 0; i < 3; ++i) {
+    Bytes header = part(layers[i].at, kHeaderBytes);
+    SetField(header, offset::kGeometry, 8 * bytes);
+    SetField(header, offset::kPayloadLength, bytes);
+    SealHeader(header);
+    out.seekp(static_cast<std::streamoff>(offset::kLayers + i * layer_bytes));
+    out.write(header.data(), static_cast<std::streamsize>(header.size()));
+  }
+  ASSERT_TRUE(out.flush());
+  std::error_code error;
+  std::filesystem::resize_file(folder / "f", offset::kLayers + 3 * layer_bytes, error);
+  if (error) GTEST_SKIP() << "no file can be so long here: " << error.message();
+  ASSERT_EQ(ReadHeader(folder / "f").geometry[0], 3u);
+  UnusedResource none;
+  ExpectError([&] { Open(folder / "f", {.memory = {.resource = &none}}); }, ErrorCode::kOutOfMemory,
+              "cannot allocate " + std::to_string(3 * bytes) + " bytes for a filter: this process");
 }
 
 // A table of other keys than the header of its layer says.

@@ -61,6 +61,43 @@ TEST_F(EraseTest, OtherKindsAreRefusedAndLeftAlone) {
   EXPECT_EQ(Read("f.tamis"), before);
 }
 
+TEST_F(EraseTest, TheFileKeepsItsModeAndIsOnlyReplacedIfItMayBeWritten) {
+  Ok("tamis build -q -t cuckoo16 -o f.tamis all && chmod 600 f.tamis && ln -s f.tamis link");
+  Ok("tamis erase -q link some && test -L link");
+  EXPECT_EQ(Ok("ls -l f.tamis").out.rfind("-rw-------", 0), 0U);
+  const std::string before = Read("f.tamis");
+  const CommandResult result = Sh("chmod 444 f.tamis; tamis erase f.tamis some");
+  EXPECT_EQ(result.status, 3);
+  EXPECT_TRUE(result.ErrHas("f.tamis: cannot write: it is read-only")) << result.err;
+  EXPECT_EQ(Read("f.tamis"), before);
+  Ok("tamis erase -q --replace-read-only f.tamis all");
+  EXPECT_EQ(Ok("tamis info --json f.tamis").Json()["inserted"], 0);
+}
+
+// The first reads its keys from a pipe, and waits for them.
+TEST_F(EraseTest, OfTwoAtOnceTheSecondIsRefused) {
+  Ok("tamis build -q -t cuckoo16 -o f.tamis all");
+  Write("others", Numbers(2, 5'000, 2));
+  const CommandResult result =
+      Sh("mkfifo pipe; exec_tamis erase -q f.tamis pipe & exec 3> pipe\n"
+         "tamis erase f.tamis others; echo $?\n"
+         "tamis merge -q -o f.tamis f.tamis f.tamis; echo $?\n"
+         "cat some >&3; exec 3>&-; wait $! && tamis erase -q f.tamis others; echo $?");
+  EXPECT_EQ(result.out, "3\n3\n0\n");
+  EXPECT_TRUE(result.ErrHas("tamis: f.tamis: somebody else is changing it; try again"));
+  EXPECT_EQ(Ok("tamis info --json f.tamis").Json()["inserted"], 10'000);
+}
+
+TEST_F(EraseTest, AFileThatIsReplacedMeanwhileIsLeftAlone) {
+  Ok("tamis build -q -t cuckoo16 -o f.tamis all");
+  const CommandResult result =
+      Sh("mkfifo pipe; exec_tamis erase -q f.tamis pipe & exec 3> pipe\n"
+         "tamis build -q -t cuckoo16 -o f.tamis some; cat some >&3; exec 3>&-; wait $!");
+  EXPECT_EQ(result.status, 3);
+  EXPECT_TRUE(result.ErrHas("somebody else has replaced it meanwhile")) << result.err;
+  EXPECT_EQ(Ok("tamis info --json f.tamis").Json()["inserted"], 5'000);
+}
+
 TEST_F(EraseTest, AFilterThatIsFullIsNotSaved) {
   std::string copies;
   for (int i = 0; i < 9; ++i) copies += "the same\n";

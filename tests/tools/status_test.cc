@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tests/tools/command_test.h"
+#include "tools/exit_codes.h"
 
 namespace tamis::tools {
 namespace {
@@ -83,6 +84,11 @@ TEST_F(StatusTest, FailuresAreOneLineAndAStatus) {
     EXPECT_EQ(lines.back().rfind("tamis: ", 0), 0U) << result.err;
     EXPECT_FALSE(Exists("x")) << c.script;
   }
+}
+
+TEST(ExitCodeTest, ASaveThatHappenedIsNoFailure) {
+  EXPECT_EQ(ExitCodeFor(ErrorCode::kNotDurable), 4);
+  EXPECT_EQ(ExitCodeFor(ErrorCode::kBusy), 3);
 }
 
 TEST_F(StatusTest, AFullDeviceIsAnError) {

@@ -77,7 +77,8 @@ class BloomFilter final : public detail::FilterBase {
   double estimated_union_count(const BloomFilter& other) const;
   double estimated_intersection_count(const BloomFilter& other) const;
 
-  // A copy in memory of its own, never read-only.
+  // A copy in memory of its own, never read-only. Of a filter that was mapped without being
+  // verified: reads all of it twice, and throws FormatError if its file is damaged.
   BloomFilter Clone(const MemoryOptions& memory = {}) const;
 
  private:

@@ -94,7 +94,8 @@ class CountingBloomFilter final : public ErasableFilter {
   // this filter hold for both.
   SplitBlockBloomFilter Freeze(const MemoryOptions& memory = {}) const;
 
-  // A copy in memory of its own, never read-only.
+  // A copy in memory of its own, never read-only. Of a filter that was mapped without being
+  // verified: reads all of it twice, and throws FormatError if its file is damaged.
   CountingBloomFilter Clone(const MemoryOptions& memory = {}) const;
 
  private:

@@ -109,7 +109,8 @@ class CuckooFilter final : public ErasableFilter {
   bool Erase(std::string_view key) noexcept { return EraseHash(HashBytes(key, hash_)); }
   bool EraseHash(uint64_t hash) noexcept;
 
-  // A copy in memory of its own, never read-only.
+  // A copy in memory of its own, never read-only. Of a filter that was mapped without being
+  // verified: reads all of it twice, and throws FormatError if its file is damaged.
   CuckooFilter Clone(const MemoryOptions& memory = {}) const;
 
  private:

@@ -21,6 +21,8 @@ enum class ErrorCode {
   kCorrupt,          // a file that fails a check
   kUnsupported,      // a file of a newer version or another kind
   kDevice,           // a GPU, or its driver, that failed
+  kNotDurable,       // a file that was saved, but that a power cut may yet take back
+  kBusy,             // a file that another process is changing, or has replaced meanwhile
 };
 
 // The name of a code without its prefix, e.g. "InvalidArgument".

@@ -60,6 +60,53 @@ struct MapOptions {
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
 };
 
+// Keeps those who also take it from reading, changing and replacing the same file meanwhile: what
+// one of two changed would be lost. Take it before the file is read, give it to Save, and drop it
+// then. Advisory: who only reads, or replaces the file without having read it, does not wait.
+class FileLock {
+ public:
+  // Throws Error(kBusy) if somebody has the lock, in this process or another, Error(kIo) if there
+  // is no such file. On file systems without locks it holds none, and only what Save checks is
+  // left.
+  explicit FileLock(std::filesystem::path path);
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  ~FileLock();
+
+  // Throws Error(kBusy) if the path names another file than at first: Save does so, with nothing
+  // replaced.
+  void RequireUnchanged() const;
+
+ private:
+  // Whether the path still names the file that is open.
+  bool IsCurrent() const;
+
+  std::filesystem::path path_;
+  int fd_ = -1;
+};
+
+// What Save may do, in a place where there is a file already. The new one keeps its mode and access
+// list, and owner and group where the process may give a file away; where not, nobody but the new
+// owner may do with it what the old one denied. Bits of set-user-ID and the like are dropped, and
+// other hard links keep the old file. A symbolic link stays, and what it leads to is replaced, or
+// made if it is not there.
+struct SaveOptions {
+  // Also a file that has no permission to write for anybody (root included), or not for this
+  // process. Else that is Error(kIo).
+  bool replace_read_only = false;
+  // Of the file that is read, changed and replaced; nullptr: of none.
+  const FileLock* lock = nullptr;
+};
+
+// Throws what saving to `path` would, as far as can be told without writing: for jobs that take
+// long before they save.
+void RequireSavable(const std::filesystem::path& path, const SaveOptions& options = {});
+
+// Removes the temporary files of saves that are under way. Only for a process that a signal is
+// about to end: a signal handler may call it. Where the file system has files without names, which
+// is where they are used, there is seldom any.
+void RemoveTemporaryFiles() noexcept;
+
 // Reads and checks the header of a file, and that the file has the length that the header says.
 // Throws FormatError naming the check and the offset, or Error(kIo).
 FileHeader ReadHeader(const std::filesystem::path& path);

@@ -98,8 +98,10 @@ class Filter {
 
   // Writes the filter to `path`, atomically: to a temporary file in the same directory that is
   // synchronized and then renamed, so that under this name there is the old file or the whole new
-  // one, and never a part. Throws Error(kIo), leaving no temporary file behind.
-  virtual void Save(const std::filesystem::path& path) const = 0;
+  // one, and never a part. SaveOptions says what the new one keeps of the old. Throws Error(kIo),
+  // leaving no temporary file behind, Error(kBusy) as FileLock says, and FormatError for a filter
+  // that is mapped from a damaged file. With Error(kNotDurable) the file HAS been saved.
+  virtual void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const = 0;
 
   // The header that Save writes, without the checksum.
   virtual FileHeader Header() const noexcept = 0;

@@ -161,7 +161,7 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   // Back to one empty layer, the first. Throws Error(kReadOnly) if the filter is read_only().
   void Clear() override;
 
-  void Save(const std::filesystem::path& path) const override;
+  void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const override;
 
   // One filter of these keys, sized for their number at the rate of the whole, with the same hash.
   // `keys` are those that were inserted, which only the caller has. Throws Error(kInvalidArgument)
@@ -169,8 +169,7 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   F Compact(Keys keys) const;
 
  private:
-  ScalableFilter(detail::LayeredFile file, detail::Storage storage, const MemoryOptions& memory,
-                 const Backend* backend);
+  ScalableFilter(detail::LayeredFile file, const MemoryOptions& memory, const Backend* backend);
 
   void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
              uint64_t* bits) const noexcept override;

@@ -79,7 +79,8 @@ class SplitBlockBloomFilter final : public detail::FilterBase {
   SplitBlockView mutable_view();
 
   // Adds all keys of `other`: the union, bit for bit the filter that would have been built from
-  // both sets. Throws Error(kIncompatible) unless blocks and hash are equal, Error(kReadOnly).
+  // both sets. Throws Error(kIncompatible) unless blocks and hash are equal, Error(kReadOnly), and
+  // FormatError as Clone would for `other`.
   void Merge(const SplitBlockBloomFilter& other);
 
   // Keeps what both filters have: no key that is in both is lost. The false-positive rate is at
@@ -102,7 +103,8 @@ class SplitBlockBloomFilter final : public detail::FilterBase {
   // Error(kInvalidArgument) if the number of blocks is odd.
   SplitBlockBloomFilter Folded(const MemoryOptions& memory = {}) const;
 
-  // A copy in memory of its own, never read-only.
+  // A copy in memory of its own, never read-only. Of a filter that was mapped without being
+  // verified: reads all of it twice, and throws FormatError if its file is damaged.
   SplitBlockBloomFilter Clone(const MemoryOptions& memory = {}) const;
 
  private:

@@ -22,6 +22,10 @@ const char* ErrorCodeName(ErrorCode code) noexcept {
       return "Unsupported";
     case ErrorCode::kDevice:
       return "Device";
+    case ErrorCode::kNotDurable:
+      return "NotDurable";
+    case ErrorCode::kBusy:
+      return "Busy";
   }
   return "Unknown";
 }

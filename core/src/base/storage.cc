@@ -23,21 +23,6 @@ constexpr uint64_t kLargeBytes = uint64_t{4} << 20;
               "cannot allocate " + std::to_string(bytes) + " bytes for a filter: " + why);
 }
 
-// Throws for sizes that could only fail, or that would be granted and end in a kill: Linux promises
-// more memory than there is.
-void RequireFits(uint64_t bytes) {
-  const uint64_t limit = PhysicalMemory();
-  if (limit != 0 && bytes > limit) {
-    ThrowOutOfMemory(bytes,
-                     "this process may use " + std::to_string(limit) + " bytes of physical memory");
-  }
-  // Room for the roundings below.
-  constexpr uint64_t kMax = std::numeric_limits<size_t>::max() - 2 * kHugePageBytes;
-  if (bytes > kMax) {
-    ThrowOutOfMemory(bytes, "the address space allows " + std::to_string(kMax) + " bytes");
-  }
-}
-
 constexpr size_t RoundUp(size_t x, size_t multiple) {
   return (x + multiple - 1) / multiple * multiple;
 }
@@ -71,6 +56,19 @@ void* MapZeroed(size_t bytes) {
 }
 
 }  // namespace
+
+void Storage::RequireFits(uint64_t bytes) {
+  const uint64_t limit = PhysicalMemory();
+  if (limit != 0 && bytes > limit) {
+    ThrowOutOfMemory(bytes,
+                     "this process may use " + std::to_string(limit) + " bytes of physical memory");
+  }
+  // Room for the roundings of Allocate.
+  constexpr uint64_t kMax = std::numeric_limits<size_t>::max() - 2 * kHugePageBytes;
+  if (bytes > kMax) {
+    ThrowOutOfMemory(bytes, "the address space allows " + std::to_string(kMax) + " bytes");
+  }
+}
 
 Storage Storage::Allocate(uint64_t bytes, const MemoryOptions& options) {
   Storage storage;
@@ -128,6 +126,14 @@ Storage::Storage(Storage&& other) noexcept {
   other.read_only_ = true;
 }
 
+Storage Storage::Part(size_t offset, size_t bytes) const noexcept {
+  Storage part;
+  part.data_ = static_cast<std::byte*>(base_) + offset;
+  part.size_ = bytes;
+  part.read_only_ = true;
+  return part;
+}
+
 Storage::~Storage() {
   if (base_ == nullptr) return;
   if (resource_ != nullptr) {
@@ -144,6 +150,7 @@ void Storage::Swap(Storage& other) noexcept {
   std::swap(base_, other.base_);
   std::swap(base_bytes_, other.base_bytes_);
   std::swap(read_only_, other.read_only_);
+  std::swap(unverified_, other.unverified_);
 }
 
 }  // namespace tamis::detail

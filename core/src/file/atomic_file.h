@@ -6,14 +6,17 @@
 #include <filesystem>
 #include <span>
 
+#include "tamis/file.h"
+
 namespace tamis::detail {
 
 // Writes the parts, one after the other, to a temporary file beside `path`, waits until it is on
 // the disk and renames it: under `path` there is the old file or the whole new one, also after a
-// crash. A symbolic link is replaced, not followed. Throws Error(kIo), leaving no temporary file
-// behind, also if at `path` there is something other than a regular file.
+// crash. SaveOptions says what becomes of links and permissions, and what is thrown; no temporary
+// file is left behind.
 void WriteFileAtomically(const std::filesystem::path& path,
-                         std::span<const std::span<const std::byte>> parts);
+                         std::span<const std::span<const std::byte>> parts,
+                         const SaveOptions& options = {});
 
 }  // namespace tamis::detail
 

@@ -26,9 +26,8 @@ OpenedFile LoadFile(const fs::path& path, FilterKind kind, const MemoryOptions& 
   return opened;
 }
 
-OpenedFile MapFile(const fs::path& path, FilterKind kind, Verify verify) {
-  const InputFile file(path);
-  RequireKind(file.header(), kind, path);
+Storage MapWhole(const InputFile& file, Verify verify, uint64_t payload_bytes) {
+  const fs::path& path = file.path();
   // By reads, not through the mapping: a file cut short meanwhile is then an error and no SIGBUS.
   if (verify == Verify::kFull) file.VerifyPayloads();
   if (file.bytes() > std::numeric_limits<size_t>::max()) ThrowIoError(path, "map", EFBIG);
@@ -38,23 +37,50 @@ OpenedFile MapFile(const fs::path& path, FilterKind kind, Verify verify) {
   // slow to read, and many keys need most of the file anyway.
   void* const map = mmap(nullptr, file.bytes(), PROT_READ, MAP_SHARED, file.fd(), 0);
   if (map == MAP_FAILED) ThrowIoError(path, "map");
-  return {file.header(),
-          Storage::FromMapping(map, file.bytes(), kHeaderBytes, file.header().payload_bytes)};
+  Storage storage = Storage::FromMapping(map, file.bytes(), kHeaderBytes, payload_bytes);
+  if (verify != Verify::kFull) {
+    storage.set_unverified({file.header().payload_checksum, offset::kPayloadChecksum});
+  }
+  return storage;
 }
 
-FileHeader CompleteHeader(const FileHeader& header, std::span<const std::byte> payload) {
+OpenedFile MapFile(const fs::path& path, FilterKind kind, Verify verify) {
+  const InputFile file(path);
+  RequireKind(file.header(), kind, path);
+  return {file.header(), MapWhole(file, verify, file.header().payload_bytes)};
+}
+
+void RequireChecksum(const Storage& storage, const std::array<uint64_t, 2>& checksum) {
+  const std::optional<StoredChecksum>& stored = storage.unverified();
+  if (stored && stored->value != checksum) {
+    ThrowFormatError("the mapped file", ErrorCode::kCorrupt, "payload checksum", stored->at,
+                     "does not match, and nothing is made of damaged bytes");
+  }
+}
+
+void RequireIntact(const Storage& storage) {
+  if (!storage.unverified()) return;
   Checksum checksum;
-  checksum.Update(payload);
+  checksum.Update({storage.data(), storage.size()});
+  RequireChecksum(storage, checksum.Value());
+}
+
+FileHeader CompleteHeader(const FileHeader& header, const Storage& payload) {
+  Checksum checksum;
+  checksum.Update({payload.data(), payload.size()});
   FileHeader complete = header;
   complete.payload_bytes = payload.size();
   complete.payload_checksum = checksum.Value();
+  RequireChecksum(payload, complete.payload_checksum);
   return complete;
 }
 
-void SaveFile(const fs::path& path, const FileHeader& header, std::span<const std::byte> payload) {
-  const HeaderBytes start = EncodeHeader(CompleteHeader(header, payload));
+void SaveFile(const fs::path& path, const FileHeader& header, const Storage& storage,
+              const SaveOptions& options) {
+  const HeaderBytes start = EncodeHeader(CompleteHeader(header, storage));
+  const std::span<const std::byte> payload(storage.data(), storage.size());
   const std::span<const std::byte> parts[] = {start, payload};
-  WriteFileAtomically(path, parts);
+  WriteFileAtomically(path, parts, options);
 }
 
 }  // namespace detail

@@ -15,6 +15,8 @@
 
 namespace tamis::detail {
 
+class InputFile;
+
 inline constexpr uint32_t kFormatVersion = 1;
 inline constexpr size_t kHeaderBytes = 128;  // also the offset of the payload
 using HeaderBytes = std::array<std::byte, kHeaderBytes>;
@@ -73,8 +75,14 @@ struct OpenedFile {
   Storage storage;
 };
 
-// The header that SaveFile writes for this payload.
-FileHeader CompleteHeader(const FileHeader& header, std::span<const std::byte> payload);
+// The header that SaveFile writes for this payload. Throws as RequireIntact.
+FileHeader CompleteHeader(const FileHeader& header, const Storage& payload);
+
+// Throws FormatError unless what is mapped has the checksum of its file: to be called before it is
+// copied into what would be saved with a new one. Reads all of it, unless it has been verified.
+void RequireIntact(const Storage& storage);
+// The same, for whoever has computed the checksum.
+void RequireChecksum(const Storage& storage, const std::array<uint64_t, 2>& checksum);
 
 // Reads a whole file of that kind, without layers, into memory of its own and verifies all of it.
 // Nothing is allocated before the header has been found right, so a file cannot ask for more memory
@@ -87,10 +95,13 @@ OpenedFile LoadFile(const std::filesystem::path& path, FilterKind kind,
 // replaces files, never shortens them.
 OpenedFile MapFile(const std::filesystem::path& path, FilterKind kind, Verify verify);
 
-// Writes a file atomically; computes length and checksums of the payload. A symbolic link at `path`
-// is replaced, not followed.
-void SaveFile(const std::filesystem::path& path, const FileHeader& header,
-              std::span<const std::byte> payload);
+// The same for a file of any kind that has been opened. What is mapped is all of it, and what the
+// storage shows the first so many bytes of its payload: none, where filters are to be parts of it.
+Storage MapWhole(const InputFile& file, Verify verify, uint64_t payload_bytes);
+
+// Writes a file atomically; computes length and checksums of the payload. Throws as RequireIntact.
+void SaveFile(const std::filesystem::path& path, const FileHeader& header, const Storage& storage,
+              const SaveOptions& options);
 
 // Throws FormatError(kUnsupported) unless the file is of that kind.
 void RequireKind(const FileHeader& header, FilterKind kind, const std::filesystem::path& path);

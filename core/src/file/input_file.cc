@@ -5,18 +5,14 @@
 #include <cassert>
 
 namespace tamis::detail {
-namespace {
 
 namespace fs = std::filesystem;
 
-// O_NONBLOCK, which regular files ignore: opening a named pipe would wait for somebody to write.
 int OpenToRead(const fs::path& path) {
   const int fd = Retry([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
   if (fd < 0) ThrowIoError(path, "open");
   return fd;
 }
-
-}  // namespace
 
 InputFile::InputFile(const fs::path& path) : path_(path), fd_(OpenToRead(path)) {
   struct stat status;

@@ -18,6 +18,10 @@
 
 namespace tamis::detail {
 
+// Returns a descriptor, which the caller has to close. Does not wait, as opening a named pipe
+// would, for somebody to write. Throws Error(kIo).
+int OpenToRead(const std::filesystem::path& path);
+
 class InputFile {
  public:
   // Throws FormatError or Error(kIo). `path` must outlive this.

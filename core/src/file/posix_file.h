@@ -29,6 +29,15 @@ auto Retry(const Call& call) {
   return result;
 }
 
+// Waits until the file is on the disk. False, with errno, if that failed.
+inline bool Synchronize(int fd) {
+#ifdef F_FULLFSYNC
+  // Where fsync leaves data in the cache of the drive; not every file system has this.
+  if (fcntl(fd, F_FULLFSYNC) == 0) return true;
+#endif
+  return Retry([&] { return fsync(fd); }) == 0;
+}
+
 // Owner of an open file, or of none (negative).
 class Descriptor {
  public:
@@ -40,6 +49,8 @@ class Descriptor {
   }
 
   int get() const noexcept { return fd_; }
+  // Gives up what it owns.
+  void Release() noexcept { fd_ = -1; }
 
  private:
   int fd_;

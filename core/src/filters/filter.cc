@@ -159,6 +159,8 @@ void FilterBase::RequireWritable() const {
   }
 }
 
+void FilterBase::RequireIntact() const { detail::RequireIntact(storage_); }
+
 void FilterBase::Clear() {
   RequireWritable();
   std::memset(storage_.data(), 0, storage_.size());
@@ -166,8 +168,8 @@ void FilterBase::Clear() {
   Changed();
 }
 
-void FilterBase::Save(const std::filesystem::path& path) const {
-  SaveFile(path, Header(), payload());
+void FilterBase::Save(const std::filesystem::path& path, const SaveOptions& options) const {
+  SaveFile(path, Header(), storage_, options);
 }
 
 std::unique_ptr<BulkWriter> FilterBase::MakeWriter(Change, const Kernels&, uint64_t, unsigned) {

@@ -25,6 +25,8 @@ struct FilterAccess {
     return {base.identity_, base.changes_, base.inserted_};
   }
 
+  static const Storage& StorageOf(const Filter& filter) noexcept { return Base(filter).storage_; }
+
   // Throws Error(kReadOnly).
   static std::span<std::byte> WritablePayload(Filter& filter);
   static void SetInserted(Filter& filter, uint64_t inserted) noexcept {

@@ -24,7 +24,7 @@ class FilterBase : public Filter {
   uint64_t bytes() const noexcept override;
   void set_backend(const Backend& backend) noexcept override;
   void Clear() override;
-  void Save(const std::filesystem::path& path) const override;
+  void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const override;
 
  protected:
   FilterBase(uint64_t capacity, HashSpec hash, Storage storage, const Backend* backend);
@@ -33,6 +33,9 @@ class FilterBase : public Filter {
   ~FilterBase() override;
 
   void RequireWritable() const;
+  // To be called before the contents go into another filter, which would be saved as intact. Throws
+  // FormatError for a mapped filter whose file is damaged; the first that reads all of it.
+  void RequireIntact() const;
 
   // To be called by whatever changes the contents: copies of them elsewhere are then out of date.
   // What only adds to inserted_ is seen without: one store less for one key.

@@ -120,6 +120,7 @@ double BloomFilter::estimated_intersection_count(const BloomFilter& other) const
 void BloomFilter::Merge(const BloomFilter& other) {
   RequireWritable();
   detail::RequireMergeable(*this, other);
+  other.RequireIntact();
   backend_->kernels->merge(words(), other.words(), bytes() / sizeof(uint64_t));
   inserted_ += other.inserted_;
   Changed();
@@ -128,12 +129,14 @@ void BloomFilter::Merge(const BloomFilter& other) {
 void BloomFilter::Intersect(const BloomFilter& other) {
   RequireWritable();
   detail::RequireMergeable(*this, other);
+  other.RequireIntact();
   backend_->kernels->intersect(words(), other.words(), bytes() / sizeof(uint64_t));
   inserted_ = std::min(inserted_, other.inserted_);
   Changed();
 }
 
 BloomFilter BloomFilter::Clone(const MemoryOptions& memory) const {
+  RequireIntact();
   BloomFilter copy(Header(), detail::Storage::Allocate(bytes(), memory), backend_);
   backend_->kernels->merge(copy.words(), words(), bytes() / sizeof(uint64_t));
   return copy;

@@ -130,6 +130,7 @@ uint64_t CountingBloomFilter::saturated() const noexcept {
 void CountingBloomFilter::Merge(const CountingBloomFilter& other) {
   RequireWritable();
   detail::RequireMergeable(*this, other);
+  other.RequireIntact();
   uint64_t* const into = words();
   const uint64_t* const from = other.words();
   for (uint64_t i = 0; i < num_words(); ++i) into[i] = counting::ClampedSum(into[i], from[i]);
@@ -138,6 +139,7 @@ void CountingBloomFilter::Merge(const CountingBloomFilter& other) {
 }
 
 SplitBlockBloomFilter CountingBloomFilter::Freeze(const MemoryOptions& memory) const {
+  RequireIntact();
   FileHeader header = Header();
   header.kind = FilterKind::kSplitBlock;
   const uint64_t half = bytes() / 2;
@@ -147,6 +149,7 @@ SplitBlockBloomFilter CountingBloomFilter::Freeze(const MemoryOptions& memory) c
 }
 
 CountingBloomFilter CountingBloomFilter::Clone(const MemoryOptions& memory) const {
+  RequireIntact();
   CountingBloomFilter copy(Header(), detail::Storage::Allocate(bytes(), memory), backend_);
   std::memcpy(copy.storage_.data(), storage_.data(), bytes());
   return copy;

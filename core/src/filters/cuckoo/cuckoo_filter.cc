@@ -168,6 +168,7 @@ bool CuckooFilter<kBits>::EraseHash(uint64_t hash) noexcept {
 
 template <int kBits>
 CuckooFilter<kBits> CuckooFilter<kBits>::Clone(const MemoryOptions& memory) const {
+  RequireIntact();
   CuckooFilter copy(Header(), detail::Storage::Allocate(bytes(), memory), backend_);
   std::memcpy(copy.storage_.data(), storage_.data(), bytes());
   return copy;

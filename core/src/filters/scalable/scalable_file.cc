@@ -1,18 +1,16 @@
 #include "core/src/filters/scalable/scalable_file.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include <cmath>
 #include <cstring>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "core/src/file/atomic_file.h"
 #include "core/src/file/checksum.h"
 #include "core/src/file/input_file.h"
-#include "core/src/file/posix_file.h"
 #include "core/src/filters/filter_access.h"
 #include "core/src/filters/kinds.h"
 #include "tamis/sizing.h"
@@ -74,6 +72,18 @@ void CheckCapacity(const ScalableOptions& options, const Extent& layer, size_t i
   Fail(path, "capacity", layer.header_at + offset::kCapacity, problem.str());
 }
 
+// No layer can be made for a rate below the smallest, and so there are no more of them than the
+// bound of the whole has room for.
+void CheckRateLeft(const ScalableOptions& options, double error_left, size_t i,
+                   const fs::path& path) {
+  const double fpr = LayerFpr(options, error_left);
+  constexpr double kRounding = 0.5;  // of a small difference of sums, not everywhere alike
+  if (fpr >= kRounding * kMinFpr) return;
+  std::ostringstream problem;
+  problem << "is " << options.fpr << ", which leaves layer " << i + 1 << " a rate of " << fpr;
+  Fail(path, "fpr", offset::kFpr, problem.str());
+}
+
 void RequireLayerKind(const FileHeader& header, FilterKind kind, const fs::path& path) {
   RequireKind(header, FilterKind::kScalable, path);
   const auto found = static_cast<FilterKind>(header.geometry[1]);
@@ -115,6 +125,7 @@ void CheckLayers(const FileHeader& whole, const ScalableOptions& options,
   for (size_t i = 0; i < layers.size(); ++i) {
     const Extent& layer = layers[i];
     CheckCapacity(options, layer, i, i + 1 == layers.size(), path);
+    CheckRateLeft(options, options.fpr - fpr, i, path);
     if (layer.header.capacity > UINT64_MAX - capacity) {
       Fail(path, "capacity", layer.header_at + offset::kCapacity,
            "is " + std::to_string(layer.header.capacity) + ": the sum of all layers overflows");
@@ -149,21 +160,15 @@ ScalableOptions ReadOptions(const InputFile& file) {
   return DecodeOptions(bytes, file.path());
 }
 
-Storage MapExtent(const InputFile& file, const Extent& extent) {
-  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const uint64_t begin = extent.payload_at() / page * page;
-  const uint64_t bytes = extent.payload_end() - begin;
-  void* const map =
-      mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.fd(), static_cast<off_t>(begin));
-  if (map == MAP_FAILED) ThrowIoError(file.path(), "map");
-  return Storage::FromMapping(map, bytes, extent.payload_at() - begin, extent.header.payload_bytes);
-}
-
 }  // namespace
 
 double LayerCapacity(const ScalableOptions& options, size_t i) {
   return std::ceil(static_cast<double>(options.initial_capacity) *
                    std::pow(options.growth, static_cast<double>(i)));
+}
+
+double LayerFpr(const ScalableOptions& options, double error_left) {
+  return error_left * (1 - options.tightening);
 }
 
 OptionsBytes EncodeOptions(const ScalableOptions& options) {
@@ -243,7 +248,11 @@ std::vector<Extent> ReadLayers(const InputFile& file) {
 LayeredFile LoadLayers(const fs::path& path, FilterKind kind, const MemoryOptions& memory) {
   const InputFile file(path);
   RequireLayerKind(file.header(), kind, path);
-  LayeredFile opened{file.header(), ReadOptions(file), {}};
+  // The file has all the bytes that its layers claim, but may be one with holes.
+  uint64_t bytes = 0;
+  for (const Extent& extent : file.extents()) bytes += extent.header.payload_bytes;
+  Storage::RequireFits(bytes);
+  LayeredFile opened{file.header(), ReadOptions(file), {}, {}};
   for (const Extent& extent : file.extents()) {
     opened.layers.push_back(
         {extent.header, Storage::Allocate(extent.header.payload_bytes, memory)});
@@ -257,24 +266,30 @@ LayeredFile LoadLayers(const fs::path& path, FilterKind kind, const MemoryOption
 LayeredFile MapLayers(const fs::path& path, FilterKind kind, Verify verify) {
   const InputFile file(path);
   RequireLayerKind(file.header(), kind, path);
-  if (verify == Verify::kFull) file.VerifyPayloads();
-  LayeredFile opened{file.header(), ReadOptions(file), {}};
+  LayeredFile opened{file.header(), ReadOptions(file), MapWhole(file, verify, 0), {}};
   for (const Extent& extent : file.extents()) {
-    opened.layers.push_back({extent.header, MapExtent(file, extent)});
+    Storage layer = opened.mapping.Part(extent.payload_at(), extent.header.payload_bytes);
+    if (opened.mapping.unverified()) {
+      layer.set_unverified(
+          {extent.header.payload_checksum, extent.header_at + offset::kPayloadChecksum});
+    }
+    opened.layers.push_back({extent.header, std::move(layer)});
   }
   return opened;
 }
 
 void SaveLayers(const fs::path& path, const FileHeader& header, const ScalableOptions& options,
-                std::span<const Filter* const> layers) {
+                const Storage& mapping, std::span<const Filter* const> layers,
+                const SaveOptions& save) {
   static constexpr std::byte kZeros[64] = {};
   const OptionsBytes options_bytes = EncodeOptions(options);
   std::vector<HeaderBytes> headers(layers.size());
   HeaderBytes start;
   std::vector<std::span<const std::byte>> parts = {start, options_bytes};
   for (size_t i = 0; i < layers.size(); ++i) {
-    const std::span<const std::byte> payload = layers[i]->payload();
-    headers[i] = EncodeHeader(CompleteHeader(layers[i]->Header(), payload));
+    const Storage& storage = FilterAccess::StorageOf(*layers[i]);
+    const std::span<const std::byte> payload(storage.data(), storage.size());
+    headers[i] = EncodeHeader(CompleteHeader(layers[i]->Header(), storage));
     parts.push_back(headers[i]);
     parts.push_back(payload);
     const uint64_t padding = PaddedBytes(payload.size()) - payload.size();
@@ -284,8 +299,9 @@ void SaveLayers(const fs::path& path, const FileHeader& header, const ScalableOp
   for (size_t i = 1; i < parts.size(); ++i) checksum.Update(parts[i]);
   FileHeader complete = header;
   complete.payload_checksum = checksum.Value();
+  RequireChecksum(mapping, complete.payload_checksum);
   start = EncodeHeader(complete);
-  WriteFileAtomically(path, parts);
+  WriteFileAtomically(path, parts, save);
 }
 
 }  // namespace tamis::detail

@@ -40,6 +40,8 @@ constexpr uint64_t LayerFileBytes(uint64_t payload_bytes) {
 
 // The keys of layer i = 0, 1, ... where max_bytes does not cut it.
 double LayerCapacity(const ScalableOptions& options, size_t i);
+// The rate that a layer is sized for where those before it leave so much of the bound.
+double LayerFpr(const ScalableOptions& options, double error_left);
 // A layer cut to less than its capacity by this is not made.
 inline constexpr uint64_t kLeastShare = 16;
 
@@ -56,17 +58,19 @@ std::vector<Extent> ReadLayers(const InputFile& file);
 struct LayeredFile {
   FileHeader header;
   ScalableOptions options;
+  Storage mapping;  // of the whole file, in which the layers are; none where they were loaded
   std::vector<OpenedFile> layers;
 };
 
-// As LoadFile and MapFile, for files of scalable filters with layers of that kind. Each layer has a
-// mapping of its own.
+// As LoadFile and MapFile, for files of scalable filters with layers of that kind.
 LayeredFile LoadLayers(const std::filesystem::path& path, FilterKind kind,
                        const MemoryOptions& memory);
 LayeredFile MapLayers(const std::filesystem::path& path, FilterKind kind, Verify verify);
 
+// `mapping` is that of a LayeredFile.
 void SaveLayers(const std::filesystem::path& path, const FileHeader& header,
-                const ScalableOptions& options, std::span<const Filter* const> layers);
+                const ScalableOptions& options, const Storage& mapping,
+                std::span<const Filter* const> layers, const SaveOptions& save);
 
 }  // namespace tamis::detail
 

@@ -81,9 +81,9 @@ ScalableFilter<F>::ScalableFilter(const ScalableOptions& options)
 }
 
 template <typename F>
-ScalableFilter<F>::ScalableFilter(detail::LayeredFile file, detail::Storage storage,
-                                  const MemoryOptions& memory, const Backend* backend)
-    : detail::ScalableBase<kErases>(0, file.header.hash, std::move(storage), backend),
+ScalableFilter<F>::ScalableFilter(detail::LayeredFile file, const MemoryOptions& memory,
+                                  const Backend* backend)
+    : detail::ScalableBase<kErases>(0, file.header.hash, std::move(file.mapping), backend),
       options_(file.options),
       error_left_(file.options.fpr) {
   options_.hash = file.header.hash;
@@ -107,16 +107,14 @@ ScalableFilter<F>::~ScalableFilter() = default;
 template <typename F>
 ScalableFilter<F> ScalableFilter<F>::Load(const std::filesystem::path& path,
                                           const LoadOptions& options) {
-  return ScalableFilter(detail::LoadLayers(path, F::kKind, options.memory), detail::Storage(),
-                        options.memory, options.backend);
+  return ScalableFilter(detail::LoadLayers(path, F::kKind, options.memory), options.memory,
+                        options.backend);
 }
 
 template <typename F>
 ScalableFilter<F> ScalableFilter<F>::Map(const std::filesystem::path& path,
                                          const MapOptions& options) {
-  // No memory of its own, but read-only as the layers are.
-  return ScalableFilter(detail::MapLayers(path, F::kKind, options.verify),
-                        detail::Storage::FromMapping(nullptr, 0, 0, 0), {}, options.backend);
+  return ScalableFilter(detail::MapLayers(path, F::kKind, options.verify), {}, options.backend);
 }
 
 template <typename F>
@@ -128,7 +126,7 @@ void ScalableFilter<F>::Account(const F& layer) noexcept {
 template <typename F>
 void ScalableFilter<F>::AddLayer() {
   const double capacity = detail::LayerCapacity(options_, layers_.size());
-  const double fpr = error_left_ * (1 - options_.tightening);
+  const double fpr = detail::LayerFpr(options_, error_left_);
   if (layers_.size() == scalable::kMaxLayers) {
     throw Error(ErrorCode::kInvalidArgument, "a scalable filter cannot have more than " +
                                                  std::to_string(scalable::kMaxLayers) + " layers");
@@ -215,12 +213,12 @@ FileHeader ScalableFilter<F>::Header() const noexcept {
 }
 
 template <typename F>
-void ScalableFilter<F>::Save(const std::filesystem::path& path) const {
+void ScalableFilter<F>::Save(const std::filesystem::path& path, const SaveOptions& options) const {
   if (layers_.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "a scalable filter that was moved from has no layers to save");
   }
-  detail::SaveLayers(path, Header(), options_, Pointers(layers_));
+  detail::SaveLayers(path, Header(), options_, this->storage_, Pointers(layers_), options);
 }
 
 template <typename F>

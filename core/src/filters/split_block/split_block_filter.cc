@@ -108,6 +108,7 @@ double SplitBlockBloomFilter::expected_fpr() const noexcept { return view().expe
 void SplitBlockBloomFilter::Merge(const SplitBlockBloomFilter& other) {
   RequireWritable();
   detail::RequireMergeable(*this, other);
+  other.RequireIntact();
   backend_->kernels->merge(reinterpret_cast<uint64_t*>(storage_.data()),
                            reinterpret_cast<const uint64_t*>(other.storage_.data()),
                            bytes() / sizeof(uint64_t));
@@ -118,6 +119,7 @@ void SplitBlockBloomFilter::Merge(const SplitBlockBloomFilter& other) {
 void SplitBlockBloomFilter::Intersect(const SplitBlockBloomFilter& other) {
   RequireWritable();
   detail::RequireMergeable(*this, other);
+  other.RequireIntact();
   backend_->kernels->intersect(reinterpret_cast<uint64_t*>(storage_.data()),
                                reinterpret_cast<const uint64_t*>(other.storage_.data()),
                                bytes() / sizeof(uint64_t));
@@ -143,6 +145,7 @@ SplitBlockBloomFilter SplitBlockBloomFilter::Folded(const MemoryOptions& memory)
                                                  " blocks cannot be folded: an even number is "
                                                  "needed");
   }
+  RequireIntact();
   FileHeader header = Header();
   header.geometry[0] = num_blocks_ / 2;
   SplitBlockBloomFilter half(header, detail::Storage::Allocate(bytes() / 2, memory), backend_);
@@ -158,6 +161,7 @@ SplitBlockBloomFilter SplitBlockBloomFilter::Folded(const MemoryOptions& memory)
 }
 
 SplitBlockBloomFilter SplitBlockBloomFilter::Clone(const MemoryOptions& memory) const {
+  RequireIntact();
   SplitBlockBloomFilter copy(Header(), detail::Storage::Allocate(bytes(), memory), backend_);
   backend_->kernels->merge(reinterpret_cast<uint64_t*>(copy.storage_.data()),
                            reinterpret_cast<const uint64_t*>(storage_.data()),

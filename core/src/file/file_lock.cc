@@ -1,0 +1,44 @@
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <utility>
+
+#include "core/src/file/input_file.h"
+#include "core/src/file/posix_file.h"
+#include "tamis/file.h"
+
+namespace tamis {
+
+FileLock::FileLock(std::filesystem::path path) : path_(std::move(path)) {
+  // Who had the lock before may have replaced the file since it was opened here.
+  for (;;) {
+    detail::Descriptor file(detail::OpenToRead(path_));
+    if (detail::Retry([&] { return flock(file.get(), LOCK_EX | LOCK_NB); }) != 0 &&
+        errno == EWOULDBLOCK) {
+      throw Error(ErrorCode::kBusy, path_.string() +
+                                        ": somebody else is changing it; try again when they are "
+                                        "done");
+    }
+    fd_ = file.get();
+    if (IsCurrent()) {
+      file.Release();
+      return;
+    }
+  }
+}
+
+FileLock::~FileLock() { close(fd_); }
+
+bool FileLock::IsCurrent() const {
+  struct stat held, named;
+  return fstat(fd_, &held) == 0 && stat(path_.c_str(), &named) == 0 &&
+         held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
+void FileLock::RequireUnchanged() const {
+  if (IsCurrent()) return;
+  throw Error(ErrorCode::kBusy,
+              path_.string() + ": somebody else has replaced it meanwhile; nothing was saved");
+}
+
+}  // namespace tamis

@@ -1,0 +1,155 @@
+#include "core/src/file/save_target.h"
+
+#ifdef __linux__
+#include <sys/xattr.h>
+#endif
+
+#include <vector>
+
+namespace tamis::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMaxLinks = 40;  // as many as Linux follows
+
+[[noreturn]] void Refuse(const fs::path& path, const std::string& why) {
+  throw Error(ErrorCode::kIo, path.string() + ": cannot write: " + why);
+}
+
+// What is at `path`, with links followed by the system: it has rules about whose it follows.
+std::optional<struct stat> StatusOf(const fs::path& path) {
+  if (!path.has_filename()) ThrowIoError(path, "write", path.empty() ? ENOENT : EISDIR);
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) {
+    if (errno != ENOENT) ThrowIoError(path, "write");
+    return std::nullopt;
+  }
+  if (S_ISDIR(status.st_mode)) ThrowIoError(path, "write", EISDIR);
+  if (!S_ISREG(status.st_mode)) Refuse(path, "not a regular file");
+  return status;
+}
+
+// The name that the links end at. `found` is what the system found there.
+fs::path FollowLinks(const fs::path& path, const std::optional<struct stat>& found) {
+  fs::path target = path;
+  struct stat status;
+  int error = lstat(target.c_str(), &status);
+  for (int links = 0; error == 0 && S_ISLNK(status.st_mode); ++links) {
+    if (links == kMaxLinks) ThrowIoError(path, "write", ELOOP);
+    std::error_code unread;
+    const fs::path next = fs::read_symlink(target, unread);
+    if (unread) ThrowIoError(target, "read the link", unread.value());
+    target = target.parent_path() / next;
+    error = lstat(target.c_str(), &status);
+  }
+  if (!target.has_filename()) ThrowIoError(path, "write", EISDIR);
+  const bool same = error == 0
+                        ? found && status.st_dev == found->st_dev && status.st_ino == found->st_ino
+                        : !found;
+  if (!same) Refuse(path, "where it leads to has changed meanwhile, or has no name");
+  return target;
+}
+
+bool IsReadOnly(const fs::path& path, const struct stat& status) {
+  // Root may write whatever the mode is, and had no reason to ask for this one.
+  if ((status.st_mode & 0222) == 0) return true;
+  return faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0 &&
+         (errno == EACCES || errno == EPERM);
+}
+
+fs::path DirectoryOf(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+int OpenDirectory(const fs::path& path, bool& readable) {
+  const fs::path directory = DirectoryOf(path);
+  const auto open_for = [&](int access) {
+    return Retry([&] { return open(directory.c_str(), access | O_DIRECTORY | O_CLOEXEC); });
+  };
+  int fd = open_for(O_RDONLY);
+  readable = fd >= 0;
+#ifdef O_PATH
+  // Files can be made in a directory that cannot be listed.
+  if (fd < 0 && errno == EACCES) fd = open_for(O_PATH);
+#endif
+  if (fd < 0) ThrowIoError(directory, "open the directory");
+  return fd;
+}
+
+}  // namespace
+
+mode_t KeptMode(mode_t mode, bool same_owner, bool same_group) {
+  const mode_t owner = (mode >> 6) & 7;
+  mode_t group = (mode >> 3) & 7, other = mode & 7;
+  if (!same_group) group = other = group & other;  // some were of the one class, some of the other
+  if (!same_owner) {                               // the old one is now of either
+    group &= owner;
+    other &= owner;
+  }
+  return (owner << 6) | (group << 3) | other;
+}
+
+SaveTarget::SaveTarget(const fs::path& path, const SaveOptions& options)
+    : path_(FollowLinks(path, StatusOf(path))),
+      directory_(OpenDirectory(path_, directory_readable_)),
+      old_(StatusOf(path_)) {
+  if (old_ && !options.replace_read_only && IsReadOnly(path_, *old_)) {
+    Refuse(path_, "it is read-only, and to be replaced only if replace_read_only says so");
+  }
+}
+
+void SaveTarget::RequireDirectoryWritable() const {
+  const fs::path directory = DirectoryOf(path_);
+  if (faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
+    ThrowIoError(directory, "make a file in the directory");
+  }
+}
+
+void SaveTarget::KeepPermissions(int fd) const {
+  if (!old_) return;
+  struct stat now;
+  if (fstat(fd, &now) != 0) ThrowIoError(path_, "read the status of the file that replaces it");
+  bool same_owner = now.st_uid == old_->st_uid;
+  bool same_group = now.st_gid == old_->st_gid;
+  if (!same_owner || !same_group) {
+    if (fchown(fd, old_->st_uid, old_->st_gid) == 0) {
+      same_owner = same_group = true;
+    } else if (!same_group) {
+      same_group = fchown(fd, static_cast<uid_t>(-1), old_->st_gid) == 0;
+    }
+  }
+  mode_t mode = KeptMode(old_->st_mode, same_owner, same_group);
+  // With a list, the bits of the group bound what others have by it.
+  if (!KeepAccessList(fd, same_owner && same_group)) mode &= 0700;
+  if (fchmod(fd, mode) != 0) ThrowIoError(path_, "give its permissions to what replaces it");
+}
+
+bool SaveTarget::KeepAccessList([[maybe_unused]] int fd,
+                                [[maybe_unused]] bool same_owner_and_group) const {
+#ifdef __linux__
+  constexpr char kList[] = "system.posix_acl_access";
+  const ssize_t bytes = getxattr(path_.c_str(), kList, nullptr, 0);
+  if (bytes < 0) {  // none: nor may there be the one that the directory gave
+    return fremovexattr(fd, kList) == 0 || errno == ENODATA || errno == EOPNOTSUPP ||
+           errno == ENOSYS;
+  }
+  std::vector<char> list(static_cast<size_t>(bytes));
+  return same_owner_and_group &&
+         getxattr(path_.c_str(), kList, list.data(), list.size()) == bytes &&
+         fsetxattr(fd, kList, list.data(), list.size(), 0) == 0;
+#else
+  return true;
+#endif
+}
+
+bool SaveTarget::SynchronizeDirectory([[maybe_unused]] int fd) const {
+#ifdef __linux__
+  // One that cannot be read cannot be synchronized alone.
+  if (!directory_readable_) return syncfs(fd) == 0;
+#endif
+  // Some file systems cannot and need not.
+  return Synchronize(directory()) || errno == EINVAL || errno == ENOTSUP;
+}
+
+}  // namespace tamis::detail

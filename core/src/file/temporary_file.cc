@@ -1,0 +1,154 @@
+#include "core/src/file/temporary_file.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+namespace tamis {
+namespace detail {
+
+// The name of a temporary file, for a signal handler to read.
+class PendingName {
+ public:
+  // Returns nullptr if there are too many of them, and for one that is too long.
+  static PendingName* Add(int directory, const std::string& name) noexcept;
+  // Only calls what a signal handler may.
+  static void RemoveAllFiles() noexcept;
+  void Drop() noexcept {
+    directory_.store(kNone);
+    taken_.store(false);
+  }
+
+ private:
+  static constexpr int kNone = -1;
+  static PendingName all_[16];
+
+  std::atomic<bool> taken_ = false;
+  std::atomic<int> directory_ = kNone;  // the name is complete if there is one
+  char name_[64] = {};
+};
+
+constinit PendingName PendingName::all_[16];
+
+PendingName* PendingName::Add(int directory, const std::string& name) noexcept {
+  if (name.size() >= sizeof(name_)) return nullptr;
+  for (PendingName& pending : all_) {
+    if (pending.taken_.exchange(true)) continue;
+    std::memcpy(pending.name_, name.c_str(), name.size() + 1);
+    pending.directory_.store(directory);
+    return &pending;
+  }
+  return nullptr;
+}
+
+void PendingName::RemoveAllFiles() noexcept {
+  const int error = errno;
+  for (const PendingName& pending : all_) {
+    const int directory = pending.directory_.load();
+    if (directory != kNone) unlinkat(directory, pending.name_, 0);
+  }
+  errno = error;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxWrite = size_t{1}
+                             << 30;  // more than one call can write: INT_MAX on some systems
+
+std::string DescriptorPath(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
+}  // namespace
+
+TemporaryFile::TemporaryFile(const SaveTarget& target, Name name)
+    : target_(target), fd_(Create(name)) {
+  if (fd() < 0) ThrowIoError(target.path(), "create a temporary file beside it");
+}
+
+TemporaryFile::~TemporaryFile() {
+  if (!name_.empty()) unlinkat(target_.directory(), name_.c_str(), 0);
+  Forget();
+}
+
+void TemporaryFile::Write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const size_t wanted = std::min(bytes.size(), kMaxWrite);
+    const ssize_t n = Retry([&] { return write(fd(), bytes.data(), wanted); });
+    if (n < 0) ThrowIoError(target_.path(), "write");
+    if (n == 0) ThrowIoError(target_.path(), "write", EIO);  // it would go on for ever
+    bytes = bytes.subspan(static_cast<size_t>(n));
+  }
+}
+
+int TemporaryFile::Create([[maybe_unused]] Name name) {
+#ifdef O_TMPFILE
+  if (name == Name::kLater) {
+    const int fd = Retry([&] {
+      return openat(target_.directory(), ".", O_TMPFILE | O_WRONLY | O_CLOEXEC,
+                    target_.mode_of_new_file());
+    });
+    if (fd >= 0 && access(DescriptorPath(fd).c_str(), F_OK) == 0) return fd;
+    if (fd >= 0) close(fd);
+  }
+#endif
+  return CreateNamed();
+}
+
+// Not mkostemp, whose files are private to the user.
+int TemporaryFile::CreateNamed() {
+  return WithNewName([&] {
+    return openat(target_.directory(), name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                  target_.mode_of_new_file());
+  });
+}
+
+bool TemporaryFile::GiveName() {
+  if (!name_.empty()) return true;
+  const std::string path = DescriptorPath(fd());
+  return WithNewName([&] {
+           return linkat(AT_FDCWD, path.c_str(), target_.directory(), name_.c_str(),
+                         AT_SYMLINK_FOLLOW);
+         }) == 0;
+}
+
+void TemporaryFile::RenameToTarget() {
+  const int directory = target_.directory();
+  if (renameat(directory, name_.c_str(), directory, target_.name().c_str()) != 0) {
+    ThrowIoError(target_.path(), "rename the temporary file to it");
+  }
+  Forget();
+}
+
+// Acts with a name that no other file has. It does not contain that of the target, which may be as
+// long as names can be.
+template <typename Act>
+int TemporaryFile::WithNewName(const Act& act) {
+  int result = -1;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    name_ = ".tamis-" + std::to_string(getpid()) + "-" + std::to_string(now) + ".tmp";
+    result = Retry(act);
+    if (result >= 0 || errno != EEXIST) break;
+  }
+  if (result < 0) {
+    name_.clear();
+  } else {
+    pending_ = PendingName::Add(target_.directory(), name_);
+  }
+  return result;
+}
+
+void TemporaryFile::Forget() noexcept {
+  if (pending_ != nullptr) pending_->Drop();
+  pending_ = nullptr;
+  name_.clear();
+}
+
+}  // namespace detail
+
+void RemoveTemporaryFiles() noexcept { detail::PendingName::RemoveAllFiles(); }
+
+}  // namespace tamis

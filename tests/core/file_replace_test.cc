@@ -1,0 +1,349 @@
+// What becomes of a file that is replaced, and of its directory: permissions, links, locks, and an
+// operating system that refuses.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/src/file/save_target.h"
+#include "tamis/any_filter.h"
+#include "tamis/split_block_filter.h"
+#include "tests/core/file_test_util.h"
+#include "tests/system_faults.h"
+
+namespace tamis {
+namespace {
+
+namespace fs = std::filesystem;
+
+SplitBlockBloomFilter FilterOf(uint64_t keys) {
+  SplitBlockBloomFilter filter({.capacity = 1000});
+  for (uint64_t key = 0; key < keys; ++key) filter.Insert(key);
+  return filter;
+}
+
+struct stat StatusOf(const fs::path& path) {
+  struct stat status = {};
+  EXPECT_EQ(stat(path.c_str(), &status), 0) << path;
+  return status;
+}
+
+mode_t ModeOf(const fs::path& path) { return StatusOf(path).st_mode & 07777; }
+
+uint64_t KeysIn(const fs::path& path) { return VerifyFile(path).inserted; }
+
+class FileReplaceTest : public FileTest {
+ protected:
+  FileReplaceTest() { FilterOf(1).Save(path_); }
+
+  void Chmod(const fs::path& path, mode_t mode) const {
+    ASSERT_EQ(chmod(path.c_str(), mode), 0) << path;
+  }
+
+  const fs::path path_ = folder_ / "f.tamis";
+};
+
+// Every mode, and the classes that somebody falls into whom the old file knew by another.
+TEST(KeptModeTest, WhoMayDoLessMayNotDoMore) {
+  for (mode_t mode = 0; mode < 01000; ++mode) {
+    EXPECT_EQ(detail::KeptMode(mode | 06000, true, true), mode);
+    const auto class_of = [](mode_t bits, int shift) { return (bits >> shift) & 7; };
+    const auto within = [](mode_t now, mode_t before) { return (now & ~before) == 0; };
+    const mode_t other_group = detail::KeptMode(mode, true, false);
+    EXPECT_EQ(class_of(other_group, 6), class_of(mode, 6));
+    for (const int now : {3, 0}) {  // the new group, and all others, of whichever class they were
+      for (const int before : {3, 0}) {
+        EXPECT_TRUE(within(class_of(other_group, now), class_of(mode, before))) << mode;
+      }
+    }
+    const mode_t other_owner = detail::KeptMode(mode, false, true);
+    for (const int now : {3, 0}) {
+      EXPECT_TRUE(within(class_of(other_owner, now), class_of(mode, now))) << mode;
+      EXPECT_TRUE(within(class_of(other_owner, now), class_of(mode, 6))) << mode;
+    }
+    const mode_t both = detail::KeptMode(mode, false, false);
+    EXPECT_TRUE(within(both, other_owner) && within(both, other_group)) << mode;
+  }
+}
+
+TEST_F(FileReplaceTest, KeepsTheMode) {
+  const mode_t old = umask(022);
+  for (const mode_t mode : {0600, 0640, 0664, 0666, 0755}) {
+    Chmod(path_, mode);
+    FilterOf(2).Save(path_);
+    EXPECT_EQ(ModeOf(path_), mode);
+    EXPECT_EQ(ReadHeader(path_).inserted, 2u);
+  }
+  Chmod(path_, 06755);
+  FilterOf(3).Save(path_);
+  EXPECT_EQ(ModeOf(path_), mode_t{0755}) << "what is written loses its set-user-ID";
+  umask(old);
+}
+
+TEST_F(FileReplaceTest, KeepsOwnerAndGroupWhereAllowed) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root";
+  ASSERT_EQ(chown(path_.c_str(), 65534, 12345), 0);
+  Chmod(path_, 0640);
+  FilterOf(2).Save(path_);
+  EXPECT_EQ(StatusOf(path_).st_uid, 65534u);
+  EXPECT_EQ(StatusOf(path_).st_gid, 12345u);
+  EXPECT_EQ(ModeOf(path_), mode_t{0640});
+}
+
+TEST_F(FileReplaceTest, AnotherOwnerGivesNobodyMore) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root";
+  Chmod(folder_.path(), 0777);
+  ASSERT_EQ(chown(path_.c_str(), 12345, 12345), 0);
+  Chmod(path_, 0662);  // anybody may write, and only the owner and the group may read
+  AsOrdinaryUser([&] { FilterOf(2).Save(path_); });
+  EXPECT_EQ(StatusOf(path_).st_uid, 65534u);
+  EXPECT_EQ(ModeOf(path_), mode_t{0622}) << "the new group could not read";
+  EXPECT_EQ(KeysIn(path_), 2u);
+}
+
+// Entries of acl(5): version 2, then tag, permissions and id of each.
+std::vector<uint16_t> AccessList() {
+  constexpr uint16_t kNone = 0xFFFF;
+  return {2,    0, 0x01,  6,     kNone, kNone,  // the owner: rw
+          0x02, 6, 4242,  0,                    // one more user: rw
+          0x04, 0, kNone, kNone,                // the group: none
+          0x10, 6, kNone, kNone,                // at most rw
+          0x20, 0, kNone, kNone};               // others: none
+}
+
+TEST_F(FileReplaceTest, KeepsTheAccessList) {
+  constexpr char kName[] = "system.posix_acl_access";
+  const std::vector<uint16_t> list = AccessList();
+  const size_t bytes = list.size() * sizeof(list[0]);
+  if (setxattr(path_.c_str(), kName, list.data(), bytes, 0) != 0) {
+    GTEST_SKIP() << "no access lists here";
+  }
+  ASSERT_EQ(ModeOf(path_), mode_t{0660}) << "which would give the group what only one user has";
+  FilterOf(2).Save(path_);
+  std::vector<uint16_t> kept(list.size());
+  EXPECT_EQ(getxattr(path_.c_str(), kName, kept.data(), bytes), static_cast<ssize_t>(bytes));
+  EXPECT_EQ(kept, list);
+
+  // The directory's default for new files is not for one that has no list.
+  fs::remove(path_);
+  FilterOf(1).Save(path_);
+  Chmod(path_, 0660);
+  ASSERT_EQ(setxattr(folder_.path().c_str(), "system.posix_acl_default", list.data(), bytes, 0), 0);
+  FilterOf(2).Save(path_);
+  EXPECT_LT(getxattr(path_.c_str(), kName, nullptr, 0), 0);
+  EXPECT_EQ(ModeOf(path_), mode_t{0660});
+  FilterOf(2).Save(folder_ / "new");
+  EXPECT_EQ(getxattr((folder_ / "new").c_str(), kName, nullptr, 0), static_cast<ssize_t>(bytes));
+}
+
+TEST_F(FileReplaceTest, RefusesAReadOnlyFileUnlessTold) {
+  Chmod(path_, 0444);  // for root, too
+  ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kIo,
+              "f.tamis: cannot write: it is read-");
+  ExpectError([&] { RequireSavable(path_); }, ErrorCode::kIo, "it is read-only");
+  EXPECT_EQ(KeysIn(path_), 1u);
+  RequireSavable(path_, {.replace_read_only = true});
+  FilterOf(2).Save(path_, {.replace_read_only = true});
+  EXPECT_EQ(KeysIn(path_), 2u);
+  EXPECT_EQ(ModeOf(path_), mode_t{0444});
+  EXPECT_EQ(folder_.NumFiles(), 1u);
+}
+
+TEST_F(FileReplaceTest, RefusesAFileThatIsReadOnlyForThisProcess) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root";
+  Chmod(folder_.path(), 0777);
+  Chmod(path_, 0644);
+  AsOrdinaryUser(
+      [&] { ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kIo, "it is read-only"); });
+  EXPECT_EQ(KeysIn(path_), 1u);
+}
+
+TEST_F(FileReplaceTest, FollowsLinks) {
+  fs::create_directory(folder_ / "d");
+  fs::create_symlink("../f.tamis", folder_ / "d" / "one");
+  fs::create_symlink(folder_ / "d" / "one", folder_ / "two");
+  for (const fs::path& link : {folder_ / "d" / "one", folder_ / "two"}) {
+    const uint64_t keys = KeysIn(path_) + 1;
+    RequireSavable(link);
+    FilterOf(keys).Save(link);
+    EXPECT_TRUE(fs::is_symlink(link));
+    EXPECT_FALSE(fs::is_symlink(path_));
+    EXPECT_EQ(KeysIn(path_), keys);
+  }
+  EXPECT_EQ(folder_.NumFiles(), 3u);
+}
+
+TEST_F(FileReplaceTest, MakesWhatALinkLeadsTo) {
+  fs::create_directory(folder_ / "d");
+  fs::create_symlink("d/new", folder_ / "link");
+  FilterOf(5).Save(folder_ / "link");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_EQ(KeysIn(folder_ / "d" / "new"), 5u);
+}
+
+TEST_F(FileReplaceTest, RefusesLinksThatLeadNowhere) {
+  fs::create_symlink("b", folder_ / "a");
+  fs::create_symlink("a", folder_ / "b");
+  fs::create_symlink("none/f", folder_ / "far");
+  fs::create_symlink("none/", folder_ / "folder");
+  fs::create_symlink("/dev/null", folder_ / "null");
+  const auto filter = FilterOf(2);
+  ExpectError([&] { filter.Save(folder_ / "a"); }, ErrorCode::kIo, "symbolic links");
+  ExpectError([&] { filter.Save(folder_ / "far"); }, ErrorCode::kIo, "No such file");
+  ExpectError([&] { filter.Save(folder_ / "folder"); }, ErrorCode::kIo, "Is a directory");
+  ExpectError([&] { filter.Save(folder_ / "null"); }, ErrorCode::kIo, "not a regular file");
+  EXPECT_EQ(folder_.NumFiles(), 6u);
+}
+
+TEST_F(FileReplaceTest, OtherHardLinksKeepTheOldFile) {
+  fs::create_hard_link(path_, folder_ / "other");
+  FilterOf(2).Save(path_);
+  EXPECT_EQ(KeysIn(path_), 2u);
+  EXPECT_EQ(KeysIn(folder_ / "other"), 1u);
+}
+
+TEST_F(FileReplaceTest, ADirectoryThatCannotBeListedWillDo) {
+  if (geteuid() == 0) {
+    ASSERT_EQ(chown(folder_.path().c_str(), 65534, 65534), 0);
+  }
+  Chmod(folder_.path(), 0300);
+  AsOrdinaryUser([&] {
+    RequireSavable(folder_ / "new");
+    FilterOf(2).Save(folder_ / "new");
+    EXPECT_EQ(KeysIn(folder_ / "new"), 2u);
+  });
+  Chmod(folder_.path(), 0700);
+  EXPECT_EQ(folder_.NumFiles(), 2u);
+}
+
+TEST_F(FileReplaceTest, TellsBeforehandThatADirectoryIsReadOnly) {
+  if (geteuid() == 0) {
+    ASSERT_EQ(chown(folder_.path().c_str(), 65534, 65534), 0);
+  }
+  Chmod(folder_.path(), 0500);
+  AsOrdinaryUser([&] {
+    ExpectError([&] { RequireSavable(folder_ / "new"); }, ErrorCode::kIo,
+                "cannot make a file in the directory: Permission denied");
+  });
+  ExpectError([&] { RequireSavable(folder_ / "none" / "f"); }, ErrorCode::kIo, "No such file");
+  Chmod(folder_.path(), 0700);
+}
+
+using FileFaultTest = FileReplaceTest;
+
+bool IsDirectory(int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+TEST_F(FileFaultTest, ASaveThatMayNotLastSaysThatItHappened) {
+  SystemFaults faults;
+  faults.fsync = [](int fd) { return IsDirectory(fd) ? EIO : 0; };
+  ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kNotDurable,
+              "f.tamis: saved, but not known to be durable: cannot synchronize the directory: ");
+  EXPECT_EQ(KeysIn(path_), 2u);
+  faults.fsync = [](int fd) { return IsDirectory(fd) ? 0 : EIO; };
+  ExpectError([&] { FilterOf(3).Save(path_); }, ErrorCode::kIo, "cannot synchronize");
+  EXPECT_EQ(KeysIn(path_), 2u);
+  faults.fsync = [](int fd) { return IsDirectory(fd) ? EINVAL : 0; };  // need not
+  FilterOf(4).Save(path_);
+  EXPECT_EQ(KeysIn(path_), 4u);
+  EXPECT_EQ(folder_.NumFiles(), 1u);
+}
+
+int RefuseUnnamed(int flags) { return (flags & O_TMPFILE) == O_TMPFILE ? EOPNOTSUPP : 0; }
+
+TEST_F(FileFaultTest, WithoutUnnamedFilesThereAreNamedOnes) {
+  SystemFaults faults;
+  faults.openat = RefuseUnnamed;
+  FilterOf(2).Save(path_);
+  EXPECT_EQ(KeysIn(path_), 2u);
+  EXPECT_EQ(folder_.NumFiles(), 1u);
+}
+
+TEST_F(FileFaultTest, AFileThatCannotBeNamedIsWrittenAgain) {
+  Chmod(path_, 0640);
+  SystemFaults faults;
+  for (const int error : {EPERM, EACCES, ENOENT, EXDEV}) {
+    faults.linkat = [=] { return error; };
+    const uint64_t keys = KeysIn(path_) + 1;
+    FilterOf(keys).Save(path_);
+    EXPECT_EQ(KeysIn(path_), keys) << error;
+  }
+  EXPECT_EQ(ModeOf(path_), mode_t{0640});
+  EXPECT_EQ(folder_.NumFiles(), 1u);
+}
+
+TEST_F(FileFaultTest, AWriteOfNothingIsAnError) {
+  SystemFaults faults;
+  int calls = 0;
+  faults.write = [&]() -> std::optional<ssize_t> {
+    if (++calls < 100) return 0;
+    errno = EDOM;  // ends what would go on for ever
+    return -1;
+  };
+  ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kIo, "cannot write: Input/output error");
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(KeysIn(path_), 1u);
+  EXPECT_EQ(folder_.NumFiles(), 1u);
+}
+
+TEST_F(FileFaultTest, TemporaryFilesCanBeRemovedAtAnyMoment) {
+  SystemFaults faults;
+  faults.openat = RefuseUnnamed;
+  size_t before = 0, after = 0;
+  faults.write = [&]() -> std::optional<ssize_t> {
+    if (before == 0) {
+      before = folder_.NumFiles();
+      RemoveTemporaryFiles();
+      after = folder_.NumFiles();
+    }
+    return std::nullopt;
+  };
+  ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kIo, "rename the temporary file");
+  EXPECT_EQ(before, 2u);
+  EXPECT_EQ(after, 1u);
+  EXPECT_EQ(KeysIn(path_), 1u);
+  RemoveTemporaryFiles();
+  faults.write = nullptr;
+  for (int i = 0; i < 100; ++i) FilterOf(2).Save(path_);  // more than there are places for names
+  EXPECT_EQ(KeysIn(path_), 2u);
+  EXPECT_EQ(folder_.NumFiles(), 1u);
+}
+
+using FileLockTest = FileReplaceTest;
+
+TEST_F(FileLockTest, OnlyOneHasIt) {
+  {
+    const FileLock lock(path_);
+    ExpectError([&] { FileLock again(path_); }, ErrorCode::kBusy, "f.tamis: somebody else is");
+    fs::create_symlink("f.tamis", folder_ / "link");
+    ExpectError([&] { FileLock again(folder_ / "link"); }, ErrorCode::kBusy, "somebody else is");
+    FilterOf(2).Save(path_, {.lock = &lock});
+    EXPECT_EQ(KeysIn(path_), 2u);
+    const FileLock of_the_new_one(path_);
+  }
+  const FileLock free_again(path_);
+  ExpectError([&] { FileLock none(folder_ / "none"); }, ErrorCode::kIo, "No such file");
+}
+
+TEST_F(FileLockTest, AFileThatIsAnotherByNowIsNotReplaced) {
+  const FileLock lock(path_);
+  FilterOf(2).Save(path_);  // who has not read it needs no lock
+  ExpectError([&] { FilterOf(3).Save(path_, {.lock = &lock}); }, ErrorCode::kBusy,
+              "f.tamis: somebody else has replaced it meanwhile; nothing was saved");
+  EXPECT_EQ(KeysIn(path_), 2u);
+  EXPECT_EQ(folder_.NumFiles(), 1u);
+}
+
+}  // namespace
+}  // namespace tamis

@@ -1,0 +1,58 @@
+#include "tests/system_faults.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+
+namespace tamis {
+namespace {
+
+const SystemFaults* faults = nullptr;
+
+bool Fails(int error) {
+  if (error != 0) errno = error;
+  return error != 0;
+}
+
+}  // namespace
+
+SystemFaults::SystemFaults() { faults = this; }
+SystemFaults::~SystemFaults() { faults = nullptr; }
+
+}  // namespace tamis
+
+using tamis::Fails;
+using tamis::faults;
+
+extern "C" {
+
+int openat(int directory, const char* name, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = va_arg(rest, mode_t);  // junk where there is none, as in the C library
+  va_end(rest);
+  if (faults != nullptr && faults->openat && Fails(faults->openat(flags))) return -1;
+  return static_cast<int>(syscall(SYS_openat, directory, name, flags, mode));
+}
+
+int linkat(int from, const char* path, int to, const char* name, int flags) noexcept {
+  if (faults != nullptr && faults->linkat && Fails(faults->linkat())) return -1;
+  return static_cast<int>(syscall(SYS_linkat, from, path, to, name, flags));
+}
+
+int fsync(int fd) {
+  if (faults != nullptr && faults->fsync && Fails(faults->fsync(fd))) return -1;
+  return static_cast<int>(syscall(SYS_fsync, fd));
+}
+
+ssize_t write(int fd, const void* bytes, size_t n) {
+  if (faults != nullptr && faults->write) {
+    if (const std::optional<ssize_t> result = faults->write()) return *result;
+  }
+  return syscall(SYS_write, fd, bytes, n);
+}
+
+}  // extern "C"

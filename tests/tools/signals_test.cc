@@ -1,0 +1,72 @@
+#include "tools/signals.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <tamis/split_block_filter.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <optional>
+
+#include "tests/system_faults.h"
+#include "tests/tools/command_test.h"
+
+namespace tamis::tools {
+namespace {
+
+class SignalsTest : public CommandTest {
+ protected:
+  // A child that saves to "f", where there are no files without names, and waits in the middle of
+  // it.
+  pid_t SaveForEver(int ready) const {
+    const pid_t child = fork();
+    if (child != 0) return child;
+    RemoveTemporaryFilesOnSignals();
+    SystemFaults faults;
+    faults.openat = [](int flags) { return (flags & O_TMPFILE) == O_TMPFILE ? EOPNOTSUPP : 0; };
+    faults.write = [&]() -> std::optional<ssize_t> {
+      close(ready);
+      for (;;) pause();
+    };
+    try {
+      SplitBlockBloomFilter({.capacity = 1}).Save(Path("f"));
+    } catch (...) {
+    }
+    _exit(1);
+  }
+
+  // How a child ends that is sent a signal while it saves.
+  int StatusAfter(int number) const {
+    int pipe_ends[2];
+    EXPECT_EQ(pipe(pipe_ends), 0);
+    const pid_t child = SaveForEver(pipe_ends[1]);
+    close(pipe_ends[1]);
+    char none;
+    EXPECT_EQ(read(pipe_ends[0], &none, 1), 0);  // until it has closed its end
+    close(pipe_ends[0]);
+    EXPECT_EQ(NumFiles(), 1u);
+    EXPECT_EQ(kill(child, number), 0);
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    return status;
+  }
+};
+
+TEST_F(SignalsTest, EndTheProcessAndLeaveNoTemporaryFiles) {
+  for (const int number : {SIGHUP, SIGINT, SIGTERM}) {
+    const int status = StatusAfter(number);
+    EXPECT_TRUE(WIFSIGNALED(status)) << status;
+    EXPECT_EQ(WTERMSIG(status), number);
+    EXPECT_EQ(NumFiles(), 0u) << number;
+  }
+}
+
+TEST_F(SignalsTest, IgnoredOnesStayIgnored) {
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  RemoveTemporaryFilesOnSignals();
+  EXPECT_EQ(std::signal(SIGHUP, before), SIG_IGN);
+}
+
+}  // namespace
+}  // namespace tamis::tools
