@@ -101,7 +101,6 @@ PLANTED_CODE = [
     "#include <cstdio>\nvoid F(const char* s) { std::fwrite(s, 1, 1, stderr); }",
     "#include <iostream>\nvoid F() { std::cerr << 1; }",
     "#include <iostream>\nvoid F() { std::clog << 1; }",
-    "#include <iostream>\nint F() { return 1; }",
     "#undef NDEBUG\n#include <cassert>\nvoid F(int i) { assert(i); }",
 ]
 CLEAN_CODE = """

@@ -15,7 +15,7 @@ FORBIDDEN = re.compile(
   | f?puts | f?putc | putchar | puts_unlocked | fputs_unlocked | perror | syslog
   | stdout | stderr
   | _ZSt[45]w?(cout|cerr|clog)          # std::cout and so on
-  | _ZNSt8ios_base4InitC1Ev             # what including <iostream> leaves behind
+  | _ZNSt8ios_base4InitC1Ev             # what including <iostream> leaves behind, up to g++ 12
   | _ZSt21__glibcxx_assert_fail\w*
   | _ZN3hwy5Abort\w*                    # HWY_ABORT, HWY_ASSERT
   """,
