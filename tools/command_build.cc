@@ -182,8 +182,8 @@ void Report(const BuildOptions& options, const Filter& filter, const Inserted& i
   }
   if (inserted.copies_left_out > 0 && !options.run.quiet) {
     Say(WithCommas(inserted.copies_left_out) +
-        " further copies of keys that are in were left out: the filter can erase a key as often "
-        "as it has it");
+        " copies of keys that are in, or keys that cannot be told from them, were left out: "
+        "they are found, and not there to be erased");
   }
   if (options.json) {
     const nlohmann::ordered_json json = {

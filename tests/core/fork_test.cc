@@ -106,5 +106,17 @@ TEST_F(ForkTest, WhileCallsAreUnderWay) {
   EXPECT_EQ(failed, 0);
 }
 
+TEST_F(ForkTest, WhileOthersAskForStats) {
+  const Engine engine(OnThreads(2));
+  std::atomic<bool> stop{false};
+  std::jthread asks([&] {
+    while (!stop) engine.stats();
+  });
+  int failed = 0;
+  for (int i = 0; i < 100; ++i) failed += InChild([&] { return engine.stats().uploads != 0; }) != 0;
+  stop = true;
+  EXPECT_EQ(failed, 0);
+}
+
 }  // namespace
 }  // namespace tamis

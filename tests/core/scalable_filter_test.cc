@@ -281,5 +281,16 @@ TEST(ScalableCuckooTest, ErasedRoomIsUsedAgain) {
   for (const auto& layer : filter.layers()) EXPECT_LE(layer.inserted_count(), layer.capacity());
 }
 
+TEST(ScalableFilterMoveTest, ToItselfChangesNothing) {
+  BloomScalable filter({.initial_capacity = 10});
+  const std::vector<uint64_t> keys = RandomKeys(100, /*seed=*/1);
+  filter.Insert(keys);
+  BloomScalable& self = filter;
+  filter = std::move(self);
+  EXPECT_EQ(filter.Count(keys), keys.size());
+  filter.Clear();
+  EXPECT_EQ(filter.Count(keys), 0u);
+}
+
 }  // namespace
 }  // namespace tamis

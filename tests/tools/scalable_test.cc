@@ -92,7 +92,9 @@ TEST_F(ScalableTest, CopiesDoNotMakeItGrow) {
   }
   const CommandResult result =
       Sh("yes same | head -n 9 | tamis build -t scalable --layers cuckoo8 -p 0.4 -o f.tamis");
-  EXPECT_TRUE(result.ErrHas("5 further copies of keys that are in were left out")) << result.err;
+  EXPECT_TRUE(result.ErrHas(
+      "5 copies of keys that are in, or keys that cannot be told from them, were left out"))
+      << result.err;
 }
 
 }  // namespace

@@ -94,7 +94,10 @@ struct Plan {
 // calls may probe a filter that does not change; a change needs exclusive access.
 //
 // fork: a child may go on with an Engine that it got from its parent, make others, and exit, also
-// if a call was under way when it was made. It starts threads of its own, and uses no GPU.
+// if a call was under way when it was made. It starts threads of its own, and uses no GPU. The
+// first Engine of a process must not be in the making when it forks. Processes are told apart by
+// their numbers, so a child that is to have that of its parent, in a PID namespace of its own, must
+// leave its engines alone.
 //
 // Where there is a GPU, lookups go there if that is predicted to be faster. It keeps a copy of the
 // filter for the calls that follow, until the filter changes or the memory is needed. If it fails
@@ -134,6 +137,7 @@ class Engine {
   // of the filter. Returns how many were inserted, as Filter::Insert.
   uint64_t Insert(Filter& filter, uint64_t n, const KeySource& source) const;
 
+  // All zeros in a child of fork.
   EngineStats stats() const;
 
   // What a call with this filter and n keys would do, and what else could be done.

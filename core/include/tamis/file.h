@@ -83,6 +83,7 @@ class FileLock {
 
   std::filesystem::path path_;
   int fd_ = -1;
+  int process_ = 0;  // a child of fork does not give back what its parent holds
 };
 
 // What Save may do, in a place where there is a file already. The new one keeps its mode and access
@@ -103,8 +104,8 @@ struct SaveOptions {
 void RequireSavable(const std::filesystem::path& path, const SaveOptions& options = {});
 
 // Removes the temporary files of saves that are under way. Only for a process that a signal is
-// about to end: a signal handler may call it. Where the file system has files without names, which
-// is where they are used, there is seldom any.
+// about to end, and only those of this process: a signal handler may call it. Where the file system
+// has files without names, which is where they are used, there is seldom any.
 void RemoveTemporaryFiles() noexcept;
 
 // Reads and checks the header of a file, and that the file has the length that the header says.

@@ -98,11 +98,13 @@ class ScalableBase<true> : public ErasableFilter {
 //
 // Keys go into the oldest layer that is not full: the newest, but after erasures.
 //
-// Copies of a key open no layer, so memory follows the number of different keys, however often they
-// come. Of Bloom layers that fill up more slowly than keys come, inserted_count() is an estimate of
-// the different ones. Cuckoo layers hold copies, so that each can be erased; but at most 4 of a key
-// in a layer, and no more in all than there are different keys, or half the keys of the first
-// layer. Insert returns false for those that are not held, and Contains(key) is true.
+// Copies of a key: memory follows the number of different keys, however often they come, with a
+// growth of 2 or more. (With less, Bloom layers are filled again by keys that older ones have.) Of
+// Bloom layers that fill up more slowly than keys come, inserted_count() is an estimate of what is
+// new to each. Cuckoo layers hold copies: at most 8 of a key in a layer, 4 once many keys are
+// copies, and then, of all keys inserted since the filter was made or loaded, at most half. Insert
+// returns false for a copy that is not held, and seldom for a key that cannot be told from one:
+// Contains(key) is true, and is no longer once the key that it was taken for is erased.
 //
 // All bulk forms of Filter, and Engine, work; changes are made by one thread. Scalable filters
 // cannot be merged; what Compact returns can. payload() is empty: each layer has its own.

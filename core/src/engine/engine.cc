@@ -90,6 +90,8 @@ class Engine::Impl {
   }
 
   EngineStats stats() const {
+    // Nobody may give back a lock that a child of fork got with the rest.
+    if (!mark_.IsOfThisProcess()) return {};
     const std::lock_guard lock(stats_mutex_);
     return stats_;
   }

@@ -1,5 +1,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -20,6 +21,7 @@ FileLock::FileLock(std::filesystem::path path) : path_(std::move(path)) {
                                         "done");
     }
     fd_ = file.get();
+    process_ = getpid();
     if (IsCurrent()) {
       file.Release();
       return;
@@ -27,7 +29,11 @@ FileLock::FileLock(std::filesystem::path path) : path_(std::move(path)) {
   }
 }
 
-FileLock::~FileLock() { close(fd_); }
+FileLock::~FileLock() {
+  // Not left to close: children that were forked meanwhile have the file open, too.
+  if (process_ == getpid()) flock(fd_, LOCK_UN);
+  close(fd_);
+}
 
 bool FileLock::IsCurrent() const {
   struct stat held, named;

@@ -95,7 +95,7 @@ SaveTarget::SaveTarget(const fs::path& path, const SaveOptions& options)
       directory_(OpenDirectory(path_, directory_readable_)),
       old_(StatusOf(path_)) {
   if (old_ && !options.replace_read_only && IsReadOnly(path_, *old_)) {
-    Refuse(path_, "it is read-only, and to be replaced only if replace_read_only says so");
+    Refuse(path_, "it is read-only, and replaced only if that is asked for");
   }
 }
 

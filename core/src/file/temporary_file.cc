@@ -1,5 +1,7 @@
 #include "core/src/file/temporary_file.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -26,7 +28,8 @@ class PendingName {
   static PendingName all_[16];
 
   std::atomic<bool> taken_ = false;
-  std::atomic<int> directory_ = kNone;  // the name is complete if there is one
+  std::atomic<int> directory_ = kNone;  // all else is complete if there is one
+  pid_t process_ = 0;                   // a child of fork has no part in files of its parent
   char name_[64] = {};
 };
 
@@ -37,6 +40,7 @@ PendingName* PendingName::Add(int directory, const std::string& name) noexcept {
   for (PendingName& pending : all_) {
     if (pending.taken_.exchange(true)) continue;
     std::memcpy(pending.name_, name.c_str(), name.size() + 1);
+    pending.process_ = getpid();
     pending.directory_.store(directory);
     return &pending;
   }
@@ -47,7 +51,7 @@ void PendingName::RemoveAllFiles() noexcept {
   const int error = errno;
   for (const PendingName& pending : all_) {
     const int directory = pending.directory_.load();
-    if (directory != kNone) unlinkat(directory, pending.name_, 0);
+    if (directory != kNone && pending.process_ == getpid()) unlinkat(directory, pending.name_, 0);
   }
   errno = error;
 }

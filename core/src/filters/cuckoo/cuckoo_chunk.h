@@ -113,6 +113,8 @@ class CuckooChunk {
 template <int kBits>
 bool CuckooChunk<kBits>::MakeRoom(uint32_t bucket, uint32_t alternate,
                                   uint32_t fingerprint) noexcept {
+  // Where both buckets have nothing else, a search would only go from the one to the other.
+  if (Copies(bucket, fingerprint) == 2 * kSlots) return false;
   Node nodes[kMaxNodes];
   uint32_t num_nodes = 0;
   for (const uint32_t root : {bucket, alternate}) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "core/src/bulk/batches.h"
 #include "core/src/filters/filter_access.h"
@@ -100,7 +101,16 @@ ScalableFilter<F>::ScalableFilter(detail::LayeredFile file, const MemoryOptions&
 template <typename F>
 ScalableFilter<F>::ScalableFilter(ScalableFilter&&) noexcept = default;
 template <typename F>
-ScalableFilter<F>& ScalableFilter<F>::operator=(ScalableFilter&&) noexcept = default;
+ScalableFilter<F>& ScalableFilter<F>::operator=(ScalableFilter&& other) noexcept {
+  if (this == &other) return *this;  // or the layers would be lost
+  detail::ScalableBase<kErases>::operator=(std::move(other));
+  options_ = other.options_;
+  layers_ = std::move(other.layers_);
+  current_ = std::exchange(other.current_, 0);
+  error_left_ = other.error_left_;
+  copies_ = std::exchange(other.copies_, {});
+  return *this;
+}
 template <typename F>
 ScalableFilter<F>::~ScalableFilter() = default;
 
@@ -155,7 +165,6 @@ void ScalableFilter<F>::AddLayer() {
                                      .memory = options_.memory,
                                      .backend = this->backend_});
   Account(layers_.back());
-  copies_.many = false;
 }
 
 template <typename F>
@@ -319,10 +328,10 @@ bool ScalableFilter<F>::FindRoom() noexcept {
     F& layer = layers_[current_];
     if (!IsFull(layer)) return true;
     if constexpr (!kErases) {
-      // By more than an estimate of distinct keys errs.
+      // By more than an estimate of distinct keys errs, and enough to be worth counting bits for.
       const double distinct = layer.estimated_count();
       const auto capacity = static_cast<double>(layer.capacity());
-      if (distinct < capacity - 3 * std::sqrt(capacity)) {
+      if (distinct < capacity - std::max(3 * std::sqrt(capacity), capacity / 32)) {
         const auto counted = static_cast<uint64_t>(distinct);
         this->inserted_ -= layer.inserted_count() - counted;
         FilterAccess::SetInserted(layer, counted);
@@ -400,7 +409,8 @@ size_t ScalableFilter<F>::InsertNew(const Kernels& kernels, const uint64_t* hash
 // Layers that can erase hold copies, so keys are examined: asked whether they are one. All are, in
 // their order, as long as there are few, where no layer has room, and until the next layer if many
 // were; else some of them, as to examine a key takes longer than to insert it. Which ones depends
-// on the keys alone, so the filter does not depend on the batches that they come in.
+// on the keys alone, so the filter does not depend on the batches that they come in; but for keys
+// that a layer refuses before it is full, as it may where it has many copies.
 template <typename F>
 size_t ScalableFilter<F>::InsertSome(const Kernels& kernels, const uint64_t* hashes, size_t n,
                                      uint64_t first, Rejects& rejects) noexcept {
@@ -440,6 +450,7 @@ size_t ScalableFilter<F>::InsertSome(const Kernels& kernels, const uint64_t* has
       const bool is_copy = ((found[j / 64] >> (j % 64)) & 1) != 0;
       if (!is_copy && !has_room) {
         if (TryAddLayer()) {
+          copies_.many = false;
           asked = i;  // the rest goes there
         } else {
           for (size_t left = i; left < asked; ++left) rejects.Add(first + begin + left);
