@@ -151,7 +151,7 @@ TEST_F(CalibrationTest, TextsThatAreNoJsonAreRefused) {
   std::string values = "[";
   for (int i = 0; i < (1 << 17); ++i) values += "0,";
   const std::vector<Wrong> all = {
-      {"", 0, "end of input"},
+      {"", 0, "input"},  // its end, or that it is empty, by the version of the parser
       {"  ", 2, "end of input"},
       {"{\"a\": true}", 6, "true or false"},
       {"[null]", 1, "null"},
