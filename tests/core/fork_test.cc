@@ -1,5 +1,6 @@
 // Children of fork: they have a copy of every engine, and none of its threads.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,17 +14,19 @@
 #include <vector>
 
 #include "tamis/engine.h"
+#include "tamis/file.h"
 #include "tamis/split_block_filter.h"
+#include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 
 namespace tamis {
 namespace {
 
-// What `child` returns in a child, or 1000 plus the signal that ended it; it has a minute.
+// What `child` returns in a child, or 1000 plus the signal that ended it; it has 20 seconds.
 int InChild(const std::function<int()>& child) {
   const pid_t pid = fork();
   if (pid == 0) {
-    alarm(60);
+    alarm(20);
     _exit(child());
   }
   int status = 0;
@@ -32,7 +35,7 @@ int InChild(const std::function<int()>& child) {
 }
 
 // Threads of the parent do not exist in a child, nor does anybody give back their locks there.
-class ForkTest : public testing::Test {
+class ForkTest : public FileTest {
  protected:
   ForkTest() { filter_.Insert(keys_); }
 
@@ -70,7 +73,6 @@ TEST_F(ForkTest, AChildExits) {
   ASSERT_TRUE(FindsAll(*engine));
   ASSERT_EQ(InChild([&] {
               std::atexit([] { engine.reset(); });
-              testing::UnitTest::GetInstance();
               std::exit(FindsAll(*engine) ? 0 : 1);
               return 2;
             }),
@@ -104,6 +106,23 @@ TEST_F(ForkTest, WhileCallsAreUnderWay) {
   }
   stop = true;
   EXPECT_EQ(failed, 0);
+}
+
+TEST_F(ForkTest, AChildDoesNotKeepTheLockOfItsParent) {
+  const std::filesystem::path path = folder_ / "f";
+  filter_.Save(path);
+  std::optional<FileLock> lock(path);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    pause();
+    _exit(0);
+  }
+  ExpectError([&] { FileLock second(path); }, ErrorCode::kBusy, "somebody else is changing it");
+  lock.reset();
+  EXPECT_NO_THROW(FileLock second(path));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
 }
 
 TEST_F(ForkTest, WhileOthersAskForStats) {

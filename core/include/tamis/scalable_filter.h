@@ -188,12 +188,12 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   // there is none.
   bool FindRoom() noexcept;
   size_t InsertSome(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
-                    uint64_t first, detail::Rejects& rejects) noexcept;
+                    uint64_t first, detail::Rejects& rejects) noexcept requires kErases;
   size_t InsertNew(const detail::Kernels& kernels, const uint64_t* hashes, size_t n, uint64_t first,
-                   detail::Rejects& rejects) noexcept;
+                   detail::Rejects& rejects) noexcept requires kErases;
   void FindCopies(const detail::Kernels& kernels, const uint64_t* hashes, size_t n, bool has_room,
-                  uint64_t* bits) const noexcept;
-  bool TakesCopy(const F& layer, uint64_t hash) const noexcept;
+                  uint64_t* bits) const noexcept requires kErases;
+  bool TakesCopy(const F& layer, uint64_t hash) const noexcept requires kErases;
   uint64_t SumOfInserted() const noexcept;
   bool InsertAfter(size_t layer, uint64_t hash) noexcept;
   // Counts a layer's capacity, and the error it takes when full, as used.

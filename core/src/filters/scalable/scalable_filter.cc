@@ -377,20 +377,16 @@ size_t ScalableFilter<F>::InsertHashes(const Kernels& kernels, const uint64_t* h
 // the few that are in by mistake do not count where there are no copies. Of one key a layer has as
 // many as one of its two buckets: where both are full of copies of a few keys, no other finds room.
 template <typename F>
-bool ScalableFilter<F>::TakesCopy(const F& layer, uint64_t hash) const noexcept {
-  if constexpr (kErases) {
-    constexpr int kMostCopies = 4;
-    return copies_.held < std::max(layers_[0].capacity(), SumOfInserted()) / 2 &&
-           layer.CopiesOfHash(hash) < kMostCopies;
-  } else {
-    return true;
-  }
+bool ScalableFilter<F>::TakesCopy(const F& layer, uint64_t hash) const noexcept requires kErases {
+  constexpr int kMostCopies = 4;
+  return copies_.held < std::max(layers_[0].capacity(), SumOfInserted()) / 2 &&
+         layer.CopiesOfHash(hash) < kMostCopies;
 }
 
 // Keys that are not known to be copies, in their order.
 template <typename F>
 size_t ScalableFilter<F>::InsertNew(const Kernels& kernels, const uint64_t* hashes, size_t n,
-                                    uint64_t first, Rejects& rejects) noexcept {
+                                    uint64_t first, Rejects& rejects) noexcept requires kErases {
   uint64_t refused[detail::kBatchKeys];
   Rejects collect{std::span(refused)};
   size_t done = FilterAccess::ChangeBatch(layers_[current_], Change::kInsert, kernels,
@@ -413,7 +409,7 @@ size_t ScalableFilter<F>::InsertNew(const Kernels& kernels, const uint64_t* hash
 // that a layer refuses before it is full, as it may where it has many copies.
 template <typename F>
 size_t ScalableFilter<F>::InsertSome(const Kernels& kernels, const uint64_t* hashes, size_t n,
-                                     uint64_t first, Rejects& rejects) noexcept {
+                                     uint64_t first, Rejects& rejects) noexcept requires kErases {
   constexpr uint64_t kFewKeys = 4096;
   size_t done = 0;
   for (size_t begin = 0, asked = 0; begin < n; begin += asked) {
@@ -482,7 +478,7 @@ size_t ScalableFilter<F>::InsertSome(const Kernels& kernels, const uint64_t* has
 // before them.
 template <typename F>
 void ScalableFilter<F>::FindCopies(const Kernels& kernels, const uint64_t* hashes, size_t n,
-                                   bool has_room, uint64_t* bits) const noexcept {
+                                   bool has_room, uint64_t* bits) const noexcept requires kErases {
   if (n <= 1) {  // often, as keys come one by one
     if (n == 1) bits[0] = ContainsHash(hashes[0]);
     return;
@@ -495,18 +491,16 @@ void ScalableFilter<F>::FindCopies(const Kernels& kernels, const uint64_t* hashe
     for (size_t word = 0; word < BitmapWords(n); ++word) bits[word] |= found[word];
   }
   if (!has_room) return;  // up to the first that is not in, none is inserted
-  if constexpr (kErases) {
-    constexpr int kLog2Slots = 12;
-    constexpr size_t kSlots = size_t{1} << kLog2Slots;
-    static_assert(kSlots == 2 * detail::kBatchKeys);
-    uint64_t seen[kSlots] = {};  // no identity is 0
-    for (size_t i = 0; i < n; ++i) {
-      const uint64_t identity = layers_[current_].IdentityOfHash(hashes[i]);
-      size_t slot = Spread(identity) >> (64 - kLog2Slots);
-      while (seen[slot] != 0 && seen[slot] != identity) slot = (slot + 1) % kSlots;
-      bits[i / 64] |= uint64_t{seen[slot] == identity} << (i % 64);
-      seen[slot] = identity;
-    }
+  constexpr int kLog2Slots = 12;
+  constexpr size_t kSlots = size_t{1} << kLog2Slots;
+  static_assert(kSlots == 2 * detail::kBatchKeys);
+  uint64_t seen[kSlots] = {};  // no identity is 0
+  for (size_t i = 0; i < n; ++i) {
+    const uint64_t identity = layers_[current_].IdentityOfHash(hashes[i]);
+    size_t slot = Spread(identity) >> (64 - kLog2Slots);
+    while (seen[slot] != 0 && seen[slot] != identity) slot = (slot + 1) % kSlots;
+    bits[i / 64] |= uint64_t{seen[slot] == identity} << (i % 64);
+    seen[slot] = identity;
   }
 }
 
