@@ -1,31 +1,48 @@
 // The hash functions of a filter: which one, with which seed, and its value for a key.
 //
-// Both are bit-equal to the xxHash library: XXH3_64bits_withSeed and XXH64
-// (github.com/Cyan4973/xxHash, doc/xxhash_spec.md). An integer key hashes exactly as its eight
-// little-endian bytes do, so a filter built from integers answers for the same bytes, too.
+// Two are bit-equal to the xxHash library: XXH3_64bits_withSeed and XXH64
+// (github.com/Cyan4973/xxHash, doc/xxhash_spec.md). The other two are keyed, for where somebody who
+// chooses keys may mean harm: SipHash-1-3 and SipHash-2-4 (Aumasson and Bernstein, 2012). With all
+// of them an integer key hashes exactly as its eight little-endian bytes do, so a filter built from
+// integers answers for the same bytes, too.
 #ifndef TAMIS_HASH_H_
 #define TAMIS_HASH_H_
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
+#include "tamis/detail/siphash.h"
 #include "tamis/hd.h"
 
 namespace tamis {
 
 // The values are part of the file format.
 enum class HashKind : uint32_t {
-  kXxh3 = 1,   // XXH3-64; two multiplications for an integer key. The default.
-  kXxh64 = 2,  // XXH64; with seed 0 the hash of Apache Parquet's Bloom filters.
+  kXxh3 = 1,       // XXH3-64; two multiplications for an integer key. The default.
+  kXxh64 = 2,      // XXH64; with seed 0 the hash of Apache Parquet's Bloom filters.
+  kSipHash13 = 3,  // SipHash-1-3: one round for each 8 bytes, three at the end
+  kSipHash24 = 4,  // SipHash-2-4: the authors' choice, with a larger margin
 };
 
-// "xxh3" or "xxh64"; "unknown" for any other number.
+// "xxh3", "xxh64", "siphash13" or "siphash24"; "unknown" for any other number.
 const char* HashKindName(HashKind kind) noexcept;
+
+// Whether a hash of this kind has a secret in place of a seed.
+constexpr bool IsKeyed(HashKind kind) noexcept {
+  return kind == HashKind::kSipHash13 || kind == HashKind::kSipHash24;
+}
+
+// The key of SipHash: its 16 bytes, the low half first, each half little-endian. Whoever knows it
+// can choose keys that collide; so nothing in the library prints it, and it is in files only by the
+// caller's choice (SaveOptions).
+using HashSecret = std::array<uint64_t, 2>;
 
 // What a filter hashes with. Filters of different specs cannot be merged.
 struct HashSpec {
   HashKind kind = HashKind::kXxh3;
-  uint64_t seed = 0;
+  uint64_t seed = 0;    // of kinds that are not keyed, else 0
+  HashSecret secret{};  // of kinds that are keyed, else 0
 
   friend bool operator==(const HashSpec&, const HashSpec&) = default;
 };
@@ -41,10 +58,6 @@ inline constexpr uint64_t kXxh64Prime3 = 0x165667B19E3779F9;
 inline constexpr uint64_t kXxh64Prime4 = 0x85EBCA77C2B2AE63;
 inline constexpr uint64_t kXxh64Prime5 = 0x27D4EB2F165667C5;
 inline constexpr uint64_t kKeyBytes = 8;
-
-TAMIS_HD constexpr uint64_t RotateLeft(uint64_t x, int bits) {
-  return (x << bits) | (x >> (64 - bits));
-}
 
 // The value that a key, its halves swapped, is xored with: all that depends on the seed.
 TAMIS_HD constexpr uint64_t Xxh3Flip(uint64_t seed) {
@@ -80,8 +93,16 @@ TAMIS_HD constexpr uint64_t Xxh64(uint64_t key, uint64_t start) {
 // Narrower integers are keys by their 64-bit value: unsigned ones zero-extended, signed ones
 // sign-extended, as C++ converts them.
 TAMIS_HD constexpr uint64_t HashU64(uint64_t key, HashSpec spec = {}) {
-  return spec.kind == HashKind::kXxh3 ? hash::Xxh3(key, hash::Xxh3Flip(spec.seed))
-                                      : hash::Xxh64(key, hash::Xxh64Start(spec.seed));
+  switch (spec.kind) {
+    case HashKind::kXxh3:
+      return hash::Xxh3(key, hash::Xxh3Flip(spec.seed));
+    case HashKind::kSipHash13:
+      return hash::SipOfU64<1, 3>(key, spec.secret[0], spec.secret[1]);
+    case HashKind::kSipHash24:
+      return hash::SipOfU64<2, 4>(key, spec.secret[0], spec.secret[1]);
+    default:
+      return hash::Xxh64(key, hash::Xxh64Start(spec.seed));
+  }
 }
 
 // The hash of a string of bytes, of any length.
@@ -90,8 +111,14 @@ uint64_t HashBytes(std::string_view bytes, HashSpec spec = {}) noexcept;
 // A seed from the operating system's entropy source. Keys that collide by chance under one seed do
 // not under another, so filters of different seeds err for different keys. It is no defence against
 // somebody who chooses keys to do harm: neither hash is made for that, and strings can be prepared
-// that collide under every seed of XXH64. Throws std::exception if there is no such source.
+// that collide under every seed of XXH64. RandomKeyedHash is. Throws std::exception if there is no
+// such source.
 uint64_t RandomSeed();
+
+// A keyed hash whose secret is from the operating system's entropy source: which keys collide is
+// then not known to who does not know the secret, and cannot be found out but by asking. Throws
+// Error(kInvalidArgument) for a kind that is not keyed, and as RandomSeed.
+HashSpec RandomKeyedHash(HashKind kind = HashKind::kSipHash13);
 
 }  // namespace tamis
 

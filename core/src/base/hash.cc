@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <cstring>
 #include <random>
 #include <string>
 
@@ -9,25 +10,73 @@
 #include "tamis/error.h"
 
 namespace tamis {
+namespace {
+
+template <int kC, int kD>
+uint64_t SipOfString(std::string_view bytes, const HashSecret& secret) noexcept {
+  const auto load = [](const unsigned char* p) {
+    uint64_t value;
+    std::memcpy(&value, p, sizeof(value));
+    return value;
+  };
+  return hash::SipOfBytes<kC, kD>(reinterpret_cast<const unsigned char*>(bytes.data()),
+                                  bytes.size(), secret[0], secret[1], load);
+}
+
+}  // namespace
 
 const char* HashKindName(HashKind kind) noexcept {
-  return kind == HashKind::kXxh3 ? "xxh3" : kind == HashKind::kXxh64 ? "xxh64" : "unknown";
+  switch (kind) {
+    case HashKind::kXxh3:
+      return "xxh3";
+    case HashKind::kXxh64:
+      return "xxh64";
+    case HashKind::kSipHash13:
+      return "siphash13";
+    case HashKind::kSipHash24:
+      return "siphash24";
+  }
+  return "unknown";
 }
 
 const HashSpec& detail::CheckedHash(const HashSpec& spec) {
-  if (spec.kind == HashKind::kXxh3 || spec.kind == HashKind::kXxh64) return spec;
-  throw Error(ErrorCode::kInvalidArgument,
-              "there is no hash of number " + std::to_string(static_cast<uint32_t>(spec.kind)));
+  const bool keyed = IsKeyed(spec.kind);
+  if (!keyed && spec.kind != HashKind::kXxh3 && spec.kind != HashKind::kXxh64) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "there is no hash of number " + std::to_string(static_cast<uint32_t>(spec.kind)));
+  }
+  if (keyed ? spec.seed != 0 : spec.secret != HashSecret{}) {
+    throw Error(ErrorCode::kInvalidArgument,
+                std::string("the hash ") + HashKindName(spec.kind) +
+                    (keyed ? " has a secret and no seed" : " has a seed and no secret"));
+  }
+  return spec;
 }
 
 uint64_t HashBytes(std::string_view bytes, HashSpec spec) noexcept {
-  return spec.kind == HashKind::kXxh3 ? XXH3_64bits_withSeed(bytes.data(), bytes.size(), spec.seed)
-                                      : XXH64(bytes.data(), bytes.size(), spec.seed);
+  switch (spec.kind) {
+    case HashKind::kXxh3:
+      return XXH3_64bits_withSeed(bytes.data(), bytes.size(), spec.seed);
+    case HashKind::kSipHash13:
+      return SipOfString<1, 3>(bytes, spec.secret);
+    case HashKind::kSipHash24:
+      return SipOfString<2, 4>(bytes, spec.secret);
+    default:
+      return XXH64(bytes.data(), bytes.size(), spec.seed);
+  }
 }
 
 uint64_t RandomSeed() {
   std::random_device device;
   return (uint64_t{device()} << 32) | device();
+}
+
+HashSpec RandomKeyedHash(HashKind kind) {
+  if (!IsKeyed(kind)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                std::string("the hash ") + HashKindName(kind) + " has no secret");
+  }
+  return {kind, 0, {RandomSeed(), RandomSeed()}};
 }
 
 }  // namespace tamis

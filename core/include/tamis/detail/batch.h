@@ -15,18 +15,37 @@ enum class Source : uint8_t {
   kHashes,  // they are hashes
   kXxh3,    // integer keys, to be hashed with XXH3
   kXxh64,   // integer keys, to be hashed with XXH64
+  kSip13,   // integer keys, to be hashed with SipHash-1-3
+  kSip24,   // integer keys, to be hashed with SipHash-2-4
 };
 
 // Hashes of one value: the choice of a hash and all that depends on its seed, made once.
 struct KeyHasher {
   Source source = Source::kHashes;
-  uint64_t seed_term = 0;  // hash::Xxh3Flip(seed) or hash::Xxh64Start(seed); unused for hashes
+  // hash::Xxh3Flip(seed) or hash::Xxh64Start(seed); for SipHash, the halves of the secret; unused
+  // for hashes.
+  uint64_t seed_term = 0;
+  uint64_t second_term = 0;
 
   KeyHasher() = default;
-  TAMIS_HD explicit KeyHasher(const HashSpec& spec)
-      : source(spec.kind == HashKind::kXxh3 ? Source::kXxh3 : Source::kXxh64),
-        seed_term(spec.kind == HashKind::kXxh3 ? hash::Xxh3Flip(spec.seed)
-                                               : hash::Xxh64Start(spec.seed)) {}
+  TAMIS_HD explicit KeyHasher(const HashSpec& spec) {
+    switch (spec.kind) {
+      case HashKind::kXxh3:
+        source = Source::kXxh3;
+        seed_term = hash::Xxh3Flip(spec.seed);
+        break;
+      case HashKind::kXxh64:
+        source = Source::kXxh64;
+        seed_term = hash::Xxh64Start(spec.seed);
+        break;
+      case HashKind::kSipHash13:
+      case HashKind::kSipHash24:
+        source = spec.kind == HashKind::kSipHash13 ? Source::kSip13 : Source::kSip24;
+        seed_term = spec.secret[0];
+        second_term = spec.secret[1];
+        break;
+    }
+  }
 
   TAMIS_HD uint64_t operator()(uint64_t value) const {
     if (source == Source::kXxh3) [[likely]] {
@@ -35,6 +54,8 @@ struct KeyHasher {
     if (source == Source::kXxh64) [[likely]] {
       return hash::Xxh64(value, seed_term);
     }
+    if (source == Source::kSip13) return hash::SipOfU64<1, 3>(value, seed_term, second_term);
+    if (source == Source::kSip24) return hash::SipOfU64<2, 4>(value, seed_term, second_term);
     return value;
   }
 };

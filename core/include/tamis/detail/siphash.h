@@ -1,0 +1,83 @@
+// SipHash-c-d (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012, section 2): c
+// rounds for each 8 bytes, d at the end. The names are the paper's.
+#ifndef TAMIS_DETAIL_SIPHASH_H_
+#define TAMIS_DETAIL_SIPHASH_H_
+
+#include <cstdint>
+
+#include "tamis/hd.h"
+
+namespace tamis::hash {
+
+TAMIS_HD constexpr uint64_t RotateLeft(uint64_t x, int bits) {
+  return (x << bits) | (x >> (64 - bits));
+}
+
+inline constexpr uint64_t kSip0 = 0x736F6D6570736575;  // "somepseudorandomlygeneratedbytes"
+inline constexpr uint64_t kSip1 = 0x646F72616E646F6D;
+inline constexpr uint64_t kSip2 = 0x6C7967656E657261;
+inline constexpr uint64_t kSip3 = 0x7465646279746573;
+inline constexpr uint64_t kSipLast = 0xFF;
+
+template <int kC, int kD>
+struct Sip {
+  uint64_t v0, v1, v2, v3;
+
+  // k0 and k1 are the halves of the secret, low and high.
+  TAMIS_HD constexpr Sip(uint64_t k0, uint64_t k1)
+      : v0(k0 ^ kSip0), v1(k1 ^ kSip1), v2(k0 ^ kSip2), v3(k1 ^ kSip3) {}
+
+  template <int kRounds>
+  TAMIS_HD constexpr void Rounds() {
+    for (int i = 0; i < kRounds; ++i) {
+      v0 += v1;
+      v2 += v3;
+      v1 = RotateLeft(v1, 13) ^ v0;
+      v3 = RotateLeft(v3, 16) ^ v2;
+      v0 = RotateLeft(v0, 32);
+      v2 += v1;
+      v0 += v3;
+      v1 = RotateLeft(v1, 17) ^ v2;
+      v3 = RotateLeft(v3, 21) ^ v0;
+      v2 = RotateLeft(v2, 32);
+    }
+  }
+
+  TAMIS_HD constexpr void Add(uint64_t m) {
+    v3 ^= m;
+    Rounds<kC>();
+    v0 ^= m;
+  }
+
+  TAMIS_HD constexpr uint64_t Finish() {
+    v2 ^= kSipLast;
+    Rounds<kD>();
+    return v0 ^ v1 ^ v2 ^ v3;
+  }
+};
+
+// Of eight bytes, little-endian, as those of an integer are.
+template <int kC, int kD>
+TAMIS_HD constexpr uint64_t SipOfU64(uint64_t key, uint64_t k0, uint64_t k1) {
+  Sip<kC, kD> sip(k0, k1);
+  sip.Add(key);
+  sip.Add(uint64_t{8} << 56);
+  return sip.Finish();
+}
+
+// Of n bytes at any address. `load` reads eight bytes, little-endian.
+template <int kC, int kD, typename Load>
+TAMIS_HD uint64_t SipOfBytes(const unsigned char* p, uint64_t n, uint64_t k0, uint64_t k1,
+                             const Load& load) {
+  Sip<kC, kD> sip(k0, k1);
+  const unsigned char* const end = p + n / 8 * 8;
+  for (; p != end; p += 8) sip.Add(load(p));
+  uint64_t last = n << 56;
+  for (uint64_t i = 0; i < n % 8; ++i) last |= static_cast<uint64_t>(p[i]) << (8 * i);
+  sip.Add(last);
+  return sip.Finish();
+}
+
+}  // namespace tamis::hash
+
+#endif  // TAMIS_DETAIL_SIPHASH_H_
