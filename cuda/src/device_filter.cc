@@ -121,6 +121,7 @@ void DeviceFilter::Download(Filter& host, cudaStream_t stream) const {
   status.ThrowIfFailed("downloading");
   waited.ThrowIfFailed("downloading");
   tamis::detail::FilterAccess::SetInserted(host, CountInserted(header_, into));
+  host.set_key_forms(header_.key_forms);
 }
 
 Status DeviceFilter::Probe(const Keys& keys, const Outputs& out,
@@ -206,7 +207,10 @@ Status DeviceFilter::InsertAsync(Keys keys, cudaStream_t stream) noexcept {
   status = current.status();
   if (!status.ok()) return status;
   status = runtime_->Launch(InsertCall<SplitBlockRef>{*ref, column}, stream);
-  if (status.ok()) header_.inserted += column.n;
+  if (status.ok()) {
+    header_.inserted += column.n;
+    header_.key_forms.Add(keys.key_form());
+  }
   return status;
 }
 
@@ -222,7 +226,10 @@ Status DeviceFilter::MergeAsync(const DeviceFilter& other, cudaStream_t stream) 
       MergeCall{static_cast<uint64_t*>(data_), static_cast<const uint64_t*>(other.data_),
                 bytes() / sizeof(uint64_t)},
       stream);
-  if (status.ok()) header_.inserted += other.header_.inserted;
+  if (status.ok()) {
+    header_.inserted += other.header_.inserted;
+    header_.key_forms.Add(other.header_.key_forms);
+  }
   return status;
 }
 
@@ -230,7 +237,10 @@ Status DeviceFilter::ClearAsync(cudaStream_t stream) noexcept {
   const ScopedDevice current(*runtime_, device_);
   Status status = current.status();
   if (status.ok()) status = runtime_->Zero(data_, bytes(), stream);
-  if (status.ok()) header_.inserted = 0;
+  if (status.ok()) {
+    header_.inserted = 0;
+    header_.key_forms = {};
+  }
   return status;
 }
 
@@ -316,9 +326,12 @@ size_t DeviceFilter::Insert(Keys keys, std::span<uint64_t> failed, cudaStream_t 
     return ChangeAndWait(tamis::detail::Change::kInsert, keys, failed, stream);
   }
   const Current current(*this, stream);
+  KeyForms forms = header_.key_forms;
   ForEachPiece(keys, stream, [&](const Keys& piece, uint64_t) {
     InsertAsync(piece, stream).ThrowIfFailed("launching an insertion");
   });
+  forms.Add(keys.key_form());  // pieces of strings were hashes
+  set_key_forms(forms);
   runtime_->Wait(stream).ThrowIfFailed("inserting keys");
   return keys.size();
 }

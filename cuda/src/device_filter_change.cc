@@ -18,6 +18,7 @@ Status DeviceFilter::Alter(tamis::detail::Change change, const Keys& keys, uint6
   KeyColumn column;
   const Status status = MakeColumn(keys, hash(), &column);
   if (!status.ok() || column.n == 0) return status;
+  if (change == tamis::detail::Change::kInsert) header_.key_forms.Add(keys.key_form());
   auto* const bits = reinterpret_cast<uint32_t*>(failed);
   return std::visit(
       [&]<typename Ref>(const Ref& ref) {
@@ -85,6 +86,7 @@ size_t DeviceFilter::ChangeAndWait(tamis::detail::Change change, const Keys& key
   const Scratch searches(*this, insert ? kInsertScratchBytes : sizeof(uint32_t), stream);
   auto* const nodes = insert ? searches.as<uint32_t>() : nullptr;
   auto* const num_failed = counter.as<uint64_t>();
+  KeyForms forms = header_.key_forms;
   runtime_->Zero(num_failed, sizeof(uint64_t), stream).ThrowIfFailed("clearing a count");
   ForEachPiece(keys, stream, [&](const Keys& piece, uint64_t begin) {
     Alter(change, piece, scratch.as<uint64_t>() + begin / 64, num_failed, nodes, stream)
@@ -100,6 +102,8 @@ size_t DeviceFilter::ChangeAndWait(tamis::detail::Change change, const Keys& key
   const Status waited = runtime_->Wait(stream);
   copied.ThrowIfFailed("copying a count");
   waited.ThrowIfFailed("changing a filter");
+  if (insert) forms.Add(keys.key_form());  // pieces of strings were hashes
+  set_key_forms(forms);
   const uint64_t done = keys.size() - count;
   header_.inserted += insert ? done : 0 - done;
   return done;

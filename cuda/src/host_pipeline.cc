@@ -313,7 +313,10 @@ size_t HostPipeline::Contains(const DeviceFilter& filter, Keys keys, Bitmap out,
 }
 
 size_t HostPipeline::Insert(DeviceFilter& filter, Keys keys, const Progress& progress) {
+  KeyForms forms = filter.Header().key_forms;
   impl_->Insert(filter, keys, progress);
+  forms.Add(keys.key_form());  // strings came as hashes
+  filter.set_key_forms(forms);
   return keys.size();
 }
 

@@ -10,21 +10,21 @@
 
 #include "tamis/set_operations.h"
 #include "tests/core/contract.h"
+#include "tests/core/file_parts.h"
 #include "tests/test_util.h"
 
 namespace tamis {
 namespace {
 
 namespace offset = detail::offset;
-using detail::kHeaderBytes;
 
 class FileContractTest : public ContractTest {
  protected:
   // Small, with 10 keys.
-  Bytes SmallFile() const {
+  Bytes SmallFile(uint32_t version = kFormatVersion) const {
     const AnyFilter filter = Make(10, nullptr, {HashKind::kXxh64, 99});
     EXPECT_EQ(filter->Insert(RandomKeys(10, /*seed=*/1)), 10u);
-    filter->Save(path_);
+    filter->Save(path_, {.version = version});
     return ReadBytes(path_);
   }
 
@@ -41,12 +41,10 @@ class FileContractTest : public ContractTest {
   }
 };
 
-// Each layer of a scalable filter has a checksum of its own.
-class PayloadContractTest : public FileContractTest {};
-
 TEST_P(FileContractTest, GivesBackTheSameFilter) {
   for (FilterOptions options : Sizes()) {
     options.hash = {HashKind::kXxh64, 1 + options.capacity + options.bytes};
+    const uint32_t version = kVersions[options.capacity % 3 % 2 == 0];
     SCOPED_TRACE(std::to_string(options.capacity) + " keys, " + std::to_string(options.bytes));
     const AnyFilter filter = subject().make(options);
     const std::vector<uint64_t> keys =
@@ -54,20 +52,22 @@ TEST_P(FileContractTest, GivesBackTheSameFilter) {
                                          : std::min<uint64_t>(filter->capacity() / 2, 200'000),
                    /*seed=*/1);
     ASSERT_EQ(filter->Insert(keys), keys.size());
-    filter->Save(path_);
+    filter->Save(path_, {.version = version});
     const Bytes saved = ReadBytes(path_);
+    const KeyForms forms = version == 1 ? KeyForm::kUnknown : KeyForm::kInteger;
     const auto expect_header = [&](const FileHeader& header) {
-      EXPECT_EQ(header.version, 1u);
       EXPECT_EQ(header.kind, subject().kind);
       EXPECT_EQ(header.hash, options.hash);
       EXPECT_EQ(header.geometry, filter->Header().geometry);
       EXPECT_EQ(header.capacity, filter->capacity());
       EXPECT_EQ(header.inserted, keys.size());
-      EXPECT_EQ(header.payload_bytes, filter->Header().payload_bytes);
-      EXPECT_EQ(header.payload_bytes, saved.size() - kHeaderBytes);
+      EXPECT_EQ(header.key_forms, forms);
     };
-    expect_header(ReadHeader(path_));
-    expect_header(VerifyFile(path_));
+    for (const FileHeader& header : {ReadHeader(path_), VerifyFile(path_)}) {
+      expect_header(header);
+      EXPECT_EQ(header.version, version);
+      EXPECT_EQ(header.payload_bytes, GetField<uint64_t>(saved, offset::kPayloadLength));
+    }
     const auto expect_same = [&](const AnyFilter& any, bool read_only) {
       EXPECT_TRUE(subject().is(any));
       expect_header(any->Header());
@@ -84,7 +84,7 @@ TEST_P(FileContractTest, GivesBackTheSameFilter) {
         EXPECT_EQ(reinterpret_cast<uintptr_t>(part->payload().data()) % 64, 0u);
         EXPECT_EQ(part->read_only(), read_only);
       }
-      any->Save(folder_ / "again");
+      any->Save(folder_ / "again", {.version = version});
       EXPECT_TRUE(ReadBytes(folder_ / "again") == saved);
     };
     expect_same(subject().load(path_, {}), false);
@@ -183,6 +183,7 @@ TEST_P(FileContractTest, AMappedFilterAnswersAndRefusesEveryChange) {
   if (subject().clone != nullptr) {
     const AnyFilter copy = subject().clone(*mapped);
     EXPECT_FALSE(copy->read_only());
+    EXPECT_EQ(copy->key_forms(), built->key_forms());
     EXPECT_EQ(Contents(*copy), want);
     copy->Clear();
     EXPECT_EQ(copy->Insert(keys), keys.size());
@@ -199,35 +200,49 @@ TEST_P(FileContractTest, AMappedFilterAnswersAndRefusesEveryChange) {
   EXPECT_EQ(VerifyFile(path_).inserted, keys.size());
 }
 
-// A file whose payload is damaged can be mapped, but nothing comes of it that looks intact.
+// A file whose payload is damaged can be mapped, but nothing comes of it that looks intact,
+// whatever the version that it would be saved with.
 TEST_P(FileContractTest, NothingIsMadeOfADamagedMappedFile) {
   const HashSpec hash{HashKind::kXxh64, 99};  // of SmallFile
-  const size_t header_at = subject().layered ? size_t{192} : 0;
-  Bytes file = SmallFile();
-  file[header_at + kHeaderBytes] = static_cast<char>(file[header_at + kHeaderBytes] ^ 1);
-  WriteBytes(path_, file);
-  const auto expect_refused = [&](const auto& act) {
-    ExpectFormatError(act, "payload checksum", header_at + offset::kPayloadChecksum);
-  };
-  const AnyFilter mapped = subject().map(path_, {});
-  const auto again = folder_ / "again";
-  expect_refused([&] { mapped->Save(again); });
-  expect_refused([&] { OpenMapped(path_)->Save(again); });
-  if (subject().clone != nullptr) expect_refused([&] { subject().clone(*mapped); });
-  for (const auto combine : {subject().merge, subject().intersect}) {
-    if (combine == nullptr) continue;
-    const AnyFilter other = Make(10, nullptr, hash);
-    other->Insert(RandomKeys(5, /*seed=*/2));
-    const auto before = Contents(*other);
-    expect_refused([&] { combine(*other, *mapped); });
-    EXPECT_EQ(Contents(*other), before);
+  for (const uint32_t version : kVersions) {
+    SCOPED_TRACE("version " + std::to_string(version));
+    const Bytes good = SmallFile(version);
+    Bytes file = good;
+    const size_t byte = FiltersIn(good)[0].payload_at();
+    file[byte] = static_cast<char>(file[byte] ^ 1);
+    WriteBytes(path_, file);
+    const Damage damage = DamageOf(good, byte);
+    const auto expect_refused = [&](const auto& act) {
+      ExpectFormatError(act, damage.check, damage.at);
+      ExpectError(act, ErrorCode::kCorrupt, path_.string());
+    };
+    // Of a layered file of version 1, all of it first.
+    const auto expect_not_saved = [&](const Filter& filter, const Damage& found) {
+      for (const uint32_t save_as : kVersions) {
+        ExpectFormatError([&] { filter.Save(folder_ / "again", {.version = save_as}); },
+                          found.check, found.at);
+      }
+    };
+    const Damage of_all = version == 1 && subject().layered
+                              ? Damage{"payload checksum", offset::kPayloadChecksum, false}
+                              : damage;
+    const AnyFilter mapped = subject().map(path_, {});
+    expect_not_saved(*mapped, of_all);
+    expect_not_saved(*OpenMapped(path_), of_all);
+    if (subject().clone != nullptr) expect_refused([&] { subject().clone(*mapped); });
+    for (const auto combine : {subject().merge, subject().intersect}) {
+      if (combine == nullptr) continue;
+      const AnyFilter other = Make(10, nullptr, hash);
+      other->Insert(RandomKeys(5, /*seed=*/2));
+      const auto before = Contents(*other);
+      expect_refused([&] { combine(*other, *mapped); });
+      EXPECT_EQ(Contents(*other), before);
+    }
+    const AnyFilter moved = subject().moved(*mapped);
+    expect_not_saved(*moved, of_all);
+    if (const auto view = ViewScalable(*moved)) expect_not_saved(*view->layers[0], damage);
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "again"));
   }
-  const AnyFilter moved = subject().moved(*mapped);
-  expect_refused([&] { moved->Save(again); });
-  if (const auto view = ViewScalable(*moved)) {
-    expect_refused([&] { view->layers[0]->Save(again); });
-  }
-  EXPECT_FALSE(std::filesystem::exists(again));
 }
 
 TEST_P(FileContractTest, OtherClassesAreToldApart) {
@@ -246,58 +261,43 @@ TEST_P(FileContractTest, OtherClassesAreToldApart) {
   }
 }
 
-TEST_P(FileContractTest, EveryBitOfTheHeader) {
-  const Bytes good = SmallFile();
-  for (size_t bit = 0; bit < 8 * kHeaderBytes; ++bit) {
-    SCOPED_TRACE("bit " + std::to_string(bit));
-    Bytes file = good;
-    file[bit / 8] = static_cast<char>(file[bit / 8] ^ (1 << (bit % 8)));
-    const auto expect = [&](const std::string& check, uint64_t at,
-                            ErrorCode code = ErrorCode::kCorrupt) {
-      ExpectRefused(subject(), path_, file, check, at, true, code);
-    };
-    if (bit / 8 < offset::kVersion) {
-      expect("magic", offset::kMagic);
-    } else if (bit / 8 < offset::kHeaderLength) {
-      expect("version", offset::kVersion, ErrorCode::kUnsupported);
-    } else if (bit / 8 < offset::kFilterKind) {
-      expect("header length", offset::kHeaderLength);
-    } else {
-      expect("header checksum", offset::kHeaderChecksum);
+TEST_P(FileContractTest, EveryBit) {
+  for (const uint32_t version : kVersions) {
+    const Bytes good = SmallFile(version);
+    // Of the oldest version, and of layers, one bit of each byte.
+    const bool every_bit = version == kFormatVersion && !subject().layered;
+    for (size_t byte = 0; byte < good.size(); ++byte) {
+      const Damage damage = DamageOf(good, byte);
+      for (size_t bit = every_bit ? 0 : byte % 8; bit < 8; bit += every_bit ? 1 : 8) {
+        SCOPED_TRACE("bit " + std::to_string(bit) + " of byte " + std::to_string(byte));
+        Bytes file = good;
+        file[byte] = static_cast<char>(file[byte] ^ (1 << bit));
+        ExpectRefused(subject(), path_, file, damage.check, damage.at, damage.by_headers,
+                      damage.code);
+      }
     }
   }
 }
 
-TEST_P(PayloadContractTest, EveryBitOfThePayload) {
-  const Bytes good = SmallFile();
-  for (size_t bit = 8 * kHeaderBytes; bit < 8 * good.size(); ++bit) {
-    SCOPED_TRACE("bit " + std::to_string(bit));
-    Bytes file = good;
-    file[bit / 8] = static_cast<char>(file[bit / 8] ^ (1 << (bit % 8)));
-    ExpectRefused(subject(), path_, file, "payload checksum", offset::kPayloadChecksum, false);
-  }
-}
-
 TEST_P(FileContractTest, EveryOtherLength) {
-  const Bytes good = SmallFile();
-  for (size_t length = 0; length < good.size(); ++length) {
-    SCOPED_TRACE("length " + std::to_string(length));
-    Bytes file = good;
-    file.resize(length);
-    ExpectRefused(subject(), path_, file, "file length", length);
-  }
-  for (const size_t extra : {1, 7, 32, 64, 100'000}) {
-    SCOPED_TRACE("extra " + std::to_string(extra));
-    Bytes file = good;
-    file.resize(good.size() + extra);
-    ExpectRefused(subject(), path_, file, "file length", good.size());
+  for (const uint32_t version : kVersions) {
+    const Bytes good = SmallFile(version);
+    for (size_t length = 0; length < good.size(); ++length) {
+      SCOPED_TRACE("length " + std::to_string(length));
+      Bytes file = good;
+      file.resize(length);
+      ExpectRefused(subject(), path_, file, "file length", length);
+    }
+    for (const size_t extra : {1, 7, 32, 64, 100'000}) {
+      SCOPED_TRACE("extra " + std::to_string(extra));
+      Bytes file = good;
+      file.resize(good.size() + extra);
+      ExpectRefused(subject(), path_, file, "file length", good.size());
+    }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, FileContractTest, testing::ValuesIn(Subjects()), SubjectName());
-INSTANTIATE_TEST_SUITE_P(
-    Kinds, PayloadContractTest,
-    testing::ValuesIn(SubjectsThat([](const Subject& s) { return !s.layered; })), SubjectName());
 
 }  // namespace
 }  // namespace tamis

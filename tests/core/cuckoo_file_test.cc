@@ -8,13 +8,14 @@
 #include "tamis/any_filter.h"
 #include "tests/core/contract.h"
 #include "tests/core/cuckoo_test_util.h"
+#include "tests/core/file_parts.h"
 #include "tests/test_util.h"
 
 namespace tamis {
 namespace {
 
 namespace offset = detail::offset;
-constexpr size_t kHeaderBytes = detail::kHeaderBytes;
+const size_t kHeaderBytes = HeaderBytesOf(kFormatVersion);
 
 template <typename Filter>
 class CuckooFileTest : public testing::Test {
@@ -58,10 +59,9 @@ TYPED_TEST(CuckooFileTest, GeometriesThatCannotBe) {
     // Neither where the payload's length goes with them.
     SetField(file, offset::kPayloadLength, chunks * chunk_buckets * bucket);
     SealHeader(file);
+    const FilterInFile claimed{kFormatVersion, 0, chunks * chunk_buckets * bucket};
     this->ExpectRefused(file, check == "payload length" ? "file length" : check,
-                        check == "payload length"
-                            ? std::min(good.size(), kHeaderBytes + chunks * chunk_buckets * bucket)
-                            : at);
+                        check == "payload length" ? std::min(good.size(), claimed.end()) : at);
   };
   for (const uint64_t chunks : {uint64_t{0}, (uint64_t{1} << 24) + 1, ~uint64_t{0}}) {
     expect(chunks, 2, "chunks", offset::kGeometry);
@@ -96,15 +96,19 @@ TYPED_TEST(CuckooFileTest, CountsThatDisagree) {
   }
   // A fingerprint less, one more; the number of bits does not matter.
   Bytes less = good;
-  std::fill(less.begin() + kHeaderBytes, less.end(), '\0');
-  SealPayload(less);
+  const FilterInFile table = FiltersIn(good)[0];
+  const auto fill = [&](Bytes& file, char byte) {
+    std::fill(file.begin() + table.payload_at(), file.begin() + table.payload_end(), byte);
+  };
+  fill(less, '\0');
+  SealAll(less);
   this->ExpectPayloadRefused(less, "inserted", offset::kInserted);
   Bytes more = good;
-  std::fill(more.begin() + kHeaderBytes, more.end(), '\x11');
+  fill(more, '\x11');
   if (this->kWidth == 12) {
-    for (size_t at = kHeaderBytes + 7; at < more.size(); at += 8) more[at] = '\x01';
+    for (size_t at = kHeaderBytes + 7; at < table.payload_end(); at += 8) more[at] = '\x01';
   }
-  SealPayload(more);
+  SealAll(more);
   this->ExpectPayloadRefused(more, "inserted", offset::kInserted);
   SetField(more, offset::kInserted, uint64_t{6 * ReferenceSlots(this->kWidth)});
   SealHeader(more);
@@ -122,12 +126,12 @@ TEST(CuckooFileBitsTest, BitsAboveTheLastSlotAreRefused) {
   const Bytes good = ReadBytes(path);
   // In the first bucket, in the middle, at the end of a piece, and in the last one.
   for (const size_t bucket : {size_t{0}, size_t{1000}, size_t{32767}, size_t{32768},
-                              (good.size() - kHeaderBytes) / 8 - 1}) {
+                              FiltersIn(good)[0].payload_bytes / 8 - 1}) {
     for (int bit = 60; bit < 64; ++bit) {
       Bytes file = good;
       const size_t at = kHeaderBytes + 8 * bucket;
       SetField(file, at, GetField<uint64_t>(file, at) | uint64_t{1} << bit);
-      SealPayload(file);
+      SealAll(file);
       WriteBytes(path, file);
       ExpectFormatError([&] { VerifyFile(path); }, "bucket", at);
       ExpectFormatError([&] { CuckooFilter<12>::Load(path); }, "bucket", at);

@@ -16,6 +16,7 @@
 
 #include "core/src/file/file_format.h"
 #include "tamis/cuckoo_filter.h"
+#include "tests/core/file_parts.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/reference_filter.h"
 
@@ -123,10 +124,11 @@ Bytes EmptyCuckooFile(const cuckoo::Geometry& geometry, const HashSpec& hash, ui
   header.geometry = {geometry.chunks, geometry.chunk_buckets, 0};
   header.capacity = capacity;
   header.payload_bytes = geometry.buckets() * ReferenceBucketBytes(kBits);
-  Bytes file(detail::kHeaderBytes + header.payload_bytes);
-  const detail::HeaderBytes start = detail::EncodeHeader(header);
+  header.key_forms = {};
+  Bytes file(detail::Extent{header}.end());
+  const std::vector<std::byte> start = detail::EncodeHeader(header);
   std::memcpy(file.data(), start.data(), start.size());
-  SealPayload(file);
+  SealAll(file);
   return file;
 }
 

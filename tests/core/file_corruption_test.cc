@@ -2,21 +2,22 @@
 // check and the offset. What any file can suffer is in contract_file_test.cc.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 #include "tamis/any_filter.h"
 #include "tamis/counting_filter.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/contract.h"
+#include "tests/core/file_parts.h"
 #include "tests/core/file_test_util.h"
 
 namespace tamis {
 namespace {
 
 namespace offset = detail::offset;
-
-constexpr size_t kHeaderBytes = detail::kHeaderBytes;
 
 class FileCorruptionTest : public FileTest {
  protected:
@@ -27,12 +28,6 @@ class FileCorruptionTest : public FileTest {
     tamis::ExpectRefused(subject_, path_, file, check, at, true, code);
   }
 
-  // What only a reader of the payload can notice.
-  void ExpectPayloadRefused(const Bytes& file) {
-    tamis::ExpectRefused(subject_, path_, file, "payload checksum", offset::kPayloadChecksum,
-                         false);
-  }
-
   const Subject subject_ = SubjectOf<SplitBlockBloomFilter>();
 };
 
@@ -40,7 +35,7 @@ TEST_F(FileCorruptionTest, OtherFiles) {
   const auto text = [](const std::string& s) { return Bytes(s.begin(), s.end()); };
   ExpectRefused(text("?"), "magic", offset::kMagic);
   ExpectRefused(text("tamis\n\x1a"), "magic", offset::kMagic);  // sent as text
-  ExpectRefused(Bytes(kHeaderBytes), "magic", offset::kMagic);
+  ExpectRefused(Bytes(192), "magic", offset::kMagic);
   ExpectRefused(Bytes(100000, 'x'), "magic", offset::kMagic);
   ExpectRefused(text("tamis"), "file length", 5);
 }
@@ -50,8 +45,10 @@ TEST_F(FileCorruptionTest, WrongKindAndVersion) {
   SetField<uint32_t>(file, offset::kFilterKind, 77);
   SealHeader(file);
   ExpectRefused(file, "filter kind", offset::kFilterKind, ErrorCode::kUnsupported);
-  SetField<uint32_t>(file, offset::kVersion, 2);
-  ExpectRefused(file, "version", offset::kVersion, ErrorCode::kUnsupported);
+  for (const uint32_t version : {0, 3, 256}) {
+    SetField<uint32_t>(file, offset::kVersion, version);
+    ExpectRefused(file, "version", offset::kVersion, ErrorCode::kUnsupported);
+  }
 }
 
 // Sealed headers that ask for more than the file has: refused before anything is allocated, hence
@@ -71,35 +68,52 @@ TEST_F(FileCorruptionTest, ClaimsOfAHugePayload) {
 }
 
 TEST_F(FileCorruptionTest, SwappedChecksumHalves) {
-  Bytes file = ReadBytes(GoldenPath("split_block_v1_one_block"));
-  const auto halves = GetField<std::array<uint64_t, 2>>(file, offset::kPayloadChecksum);
-  SetField(file, offset::kPayloadChecksum, std::array<uint64_t, 2>{halves[1], halves[0]});
-  SealHeader(file);
-  ExpectPayloadRefused(file);
+  for (const uint32_t version : kVersions) {
+    SplitBlockBloomFilter({.bytes = 640}).Save(path_, {.version = version});
+    Bytes file = ReadBytes(path_);
+    const auto halves = GetField<std::array<uint64_t, 2>>(file, offset::kPayloadChecksum);
+    SetField(file, offset::kPayloadChecksum, std::array<uint64_t, 2>{halves[1], halves[0]});
+    SealHeader(file);
+    tamis::ExpectRefused(subject_, path_, file, "payload checksum", offset::kPayloadChecksum,
+                         false);
+  }
 }
 
-// In a payload of several pieces, the first, middle and last byte.
+// In a payload of several pieces, the first, middle and last byte; in one of several pages, the
+// ends of each. Of the others all is as it was.
 TEST_F(FileCorruptionTest, OneByteOfALargePayload) {
   SplitBlockBloomFilter filter({.capacity = 100000, .bytes = 1000032});
   for (uint64_t key = 0; key < 100000; ++key) filter.Insert(key);
-  filter.Save(path_);
-  const Bytes good = ReadBytes(path_);
-  for (const size_t at : {kHeaderBytes, good.size() / 2, good.size() - 1}) {
-    SCOPED_TRACE("byte " + std::to_string(at));
-    Bytes file = good;
-    file[at] = static_cast<char>(~file[at]);
-    ExpectPayloadRefused(file);
+  for (const uint32_t version : kVersions) {
+    filter.Save(path_, {.version = version});
+    const Bytes good = ReadBytes(path_);
+    const FilterInFile at = FiltersIn(good)[0];
+    std::vector<size_t> bytes = {at.payload_at(), good.size() / 2, at.payload_end() - 1};
+    for (size_t page = 0; page < at.num_pages(); ++page) {
+      bytes.push_back(at.payload_at() + 65536 * page);
+      bytes.push_back(std::min(bytes.back() + 65536, at.payload_end()) - 1);
+    }
+    for (const size_t byte : bytes) {
+      SCOPED_TRACE("byte " + std::to_string(byte));
+      Bytes file = good;
+      file[byte] = static_cast<char>(~file[byte]);
+      const Damage damage = DamageOf(good, byte);
+      tamis::ExpectRefused(subject_, path_, file, damage.check, damage.at, false);
+    }
   }
 }
 
 // What Clone and Merge refuse of every kind (contract_file_test.cc), these do of theirs.
 TEST_F(FileCorruptionTest, NothingIsDerivedFromADamagedMappedFile) {
   const auto expect_refused = [&](const Filter& filter, const auto& derive) {
-    filter.Save(path_);
-    Bytes file = ReadBytes(path_);
-    file.back() = static_cast<char>(file.back() ^ 1);
-    WriteBytes(path_, file);
-    ExpectFormatError(derive, "payload checksum", offset::kPayloadChecksum);
+    for (const uint32_t version : kVersions) {
+      filter.Save(path_, {.version = version});
+      Bytes file = ReadBytes(path_);
+      const Damage damage = DamageOf(file, FiltersIn(file)[0].payload_end() - 1);
+      file[FiltersIn(file)[0].payload_end() - 1] ^= 1;
+      WriteBytes(path_, file);
+      ExpectFormatError(derive, damage.check, damage.at);
+    }
   };
   expect_refused(SplitBlockBloomFilter({.bytes = 640}),
                  [&] { SplitBlockBloomFilter::Map(path_).Folded(); });

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <cstring>
 #include <filesystem>
@@ -16,7 +15,6 @@
 #include <system_error>
 #include <vector>
 
-#include "core/src/file/file_format.h"
 #include "tamis/error.h"
 
 namespace tamis {
@@ -51,22 +49,6 @@ T GetField(const Bytes& file, size_t offset) {
 template <typename T>
 void SetField(Bytes& file, size_t offset, T value) {
   std::memcpy(file.data() + offset, &value, sizeof(T));
-}
-
-// Makes the checksum of the header right again: what somebody who means harm would do.
-inline void SealHeader(Bytes& file) {
-  namespace offset = detail::offset;
-  SetField(file, offset::kHeaderChecksum,
-           uint64_t{XXH3_64bits(file.data(), offset::kHeaderChecksum)});
-}
-
-// The same for the checksum of the payload, and that of the header with it.
-inline void SealPayload(Bytes& file) {
-  const XXH128_hash_t checksum =
-      XXH3_128bits(file.data() + detail::kHeaderBytes, file.size() - detail::kHeaderBytes);
-  SetField(file, detail::offset::kPayloadChecksum, uint64_t{checksum.low64});
-  SetField(file, detail::offset::kPayloadChecksum + 8, uint64_t{checksum.high64});
-  SealHeader(file);
 }
 
 // A folder that is removed with all that is in it, open to other users.

@@ -7,14 +7,18 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/src/file/file_format.h"
+#include "core/src/file/key_tag.h"
 #include "tamis/filter_kinds.h"
 #include "tamis/scalable_filter.h"
 #include "tests/core/contract.h"
+#include "tests/core/file_parts.h"
 #include "tests/core/file_test_util.h"
 
 namespace tamis {
@@ -58,8 +62,20 @@ struct Recipe {
   std::vector<uint64_t> integers;
   std::vector<std::string> strings;
   ScalableOptions scalable = {};
-  bool only_read = false;  // made by other rules of growth
+  bool only_read = false;    // made by other rules of growth
+  bool with_secret = false;  // it is in the file
 
+  uint32_t version() const { return name.find("_v1_") != std::string::npos ? 1 : 2; }
+  KeyForms forms() const {
+    if (version() == 1) return KeyForm::kUnknown;
+    KeyForms forms;
+    if (!integers.empty()) forms.Add(KeyForm::kInteger);
+    if (!strings.empty()) forms.Add(KeyForm::kBytes);
+    return forms;
+  }
+  std::optional<HashSecret> secret() const {
+    return IsKeyed(hash.kind) && !with_secret ? std::optional(hash.secret) : std::nullopt;
+  }
   std::vector<std::string_view> views() const { return {strings.begin(), strings.end()}; }
   uint64_t num_keys() const { return integers.size() + strings.size(); }
 };
@@ -71,6 +87,10 @@ constexpr HashSpec kSeeded{HashKind::kXxh3, 0x0123456789ABCDEF};
 constexpr HashSpec kXxh64Of42{HashKind::kXxh64, 42};
 constexpr HashSpec kXxh64Max{HashKind::kXxh64, ~uint64_t{0}};
 constexpr HashSpec kXxh3Of7{HashKind::kXxh3, 7};
+// Bytes 0 to 15.
+constexpr HashSecret kSecret{0x0706050403020100, 0x0F0E0D0C0B0A0908};
+constexpr HashSpec kSip13{HashKind::kSipHash13, 0, kSecret};
+constexpr HashSpec kSip24{HashKind::kSipHash24, 0, kSecret};
 
 std::vector<Recipe> Recipes() {
   using enum FilterKind;
@@ -117,6 +137,22 @@ std::vector<Recipe> Recipes() {
        {.initial_capacity = 10, .fpr = 0.1, .growth = 4}},
       {"scalable_v1_cuckoo16", kScalable, layers(3, kCuckoo16), kSeeded, 0, Integers(50),
        Strings(20), {.initial_capacity = 10, .growth = 3}},
+
+      {"split_block_v2_empty", kSplitBlock, {2}, kPlain, 1, {}, {}},
+      {"split_block_v2_two_pages", kSplitBlock, {2100}, kPlain, 5000, Integers(5000), {}},
+      {"split_block_v2_both_forms", kSplitBlock, {33}, kXxh64Of42, 200, Integers(100),
+       Strings(100)},
+      {"split_block_v2_siphash13", kSplitBlock, {33}, kSip13, 300, Integers(300), {}, {}, false,
+       true},
+      {"split_block_v2_siphash24", kSplitBlock, {33}, kSip24, 300, {}, Strings(300)},
+      {"cuckoo8_v2_padding", kCuckoo8, {1, 2}, kPlain, 5, Integers(5), {}},
+      {"cuckoo16_v2_siphash24", kCuckoo16, {3, 8}, kSip24, 60, Integers(50), {}, {}, false, true},
+      {"bloom_v2_siphash13", kBloom, {8000, 18}, kSip13, 300, {}, Strings(300)},
+      {"counting_v2_strings", kCounting, {33}, kXxh64Of42, 300, {}, Strings(300)},
+      {"scalable_v2_bloom", kScalable, layers(4, kBloom), kXxh64Of42, 0, {}, Strings(110),
+       {.initial_capacity = 16, .growth = 1.5, .tightening = 0.5, .max_bytes = 200}},
+      {"scalable_v2_cuckoo16", kScalable, layers(3, kCuckoo16), kSip13, 0,
+       Integers(50) + Integers(3), {}, {.initial_capacity = 10, .growth = 3}, false, true},
   };
   // clang-format on
 }
@@ -128,7 +164,7 @@ class GoldenTest : public testing::TestWithParam<Recipe> {
   Bytes Golden() const { return ReadBytes(path()); }
 
   AnyFilter Empty(const Backend& backend) const {
-    const uint64_t payload_bytes = Golden().size() - detail::kHeaderBytes;
+    const uint64_t payload_bytes = GetField<uint64_t>(Golden(), 80);
     const FilterKindInfo& info = KindInfo(recipe().kind);
     if (info.has_layers) {
       ScalableOptions options = recipe().scalable;
@@ -150,10 +186,13 @@ class GoldenTest : public testing::TestWithParam<Recipe> {
     header.geometry = recipe().geometry;
     header.capacity = recipe().capacity;
     header.payload_bytes = payload_bytes;
-    Bytes file(detail::kHeaderBytes + payload_bytes);
-    const detail::HeaderBytes start = detail::EncodeHeader(header);
+    header.key_forms = {};
+    header.has_secret = IsKeyed(recipe().hash.kind);
+    header.key_tag = detail::KeyTag(recipe().hash);
+    Bytes file(detail::Extent{header}.end());
+    const std::vector<std::byte> start = detail::EncodeHeader(header);
     std::memcpy(file.data(), start.data(), start.size());
-    SealPayload(file);
+    SealAll(file);
     WriteBytes(folder_ / "empty", file);
     return Open(folder_ / "empty", {.backend = &backend});
   }
@@ -166,34 +205,46 @@ class GoldenTest : public testing::TestWithParam<Recipe> {
   }
 
   Bytes Saved(const Filter& filter) const {
-    filter.Save(folder_ / "saved");
+    filter.Save(folder_ / "saved",
+                {.with_secret = recipe().with_secret, .version = recipe().version()});
     return ReadBytes(folder_ / "saved");
   }
 
   void ExpectHeader(const FileHeader& header) const {
-    EXPECT_EQ(header.version, 1u);
     EXPECT_EQ(header.kind, recipe().kind);
-    EXPECT_EQ(header.hash, recipe().hash);
+    EXPECT_EQ(header.hash.kind, recipe().hash.kind);
+    EXPECT_EQ(header.hash.seed, recipe().hash.seed);
+    EXPECT_EQ(header.key_forms, recipe().forms());
     EXPECT_EQ(header.geometry, recipe().geometry);
     if (recipe().capacity != 0) {
       EXPECT_EQ(header.capacity, recipe().capacity);
     }
     EXPECT_EQ(header.inserted, recipe().num_keys());
-    EXPECT_EQ(header.payload_bytes, Golden().size() - detail::kHeaderBytes);
+  }
+
+  void ExpectHeaderOfFile(const FileHeader& header) const {
+    ExpectHeader(header);
+    EXPECT_EQ(header.version, recipe().version());
+    EXPECT_EQ(header.payload_bytes, GetField<uint64_t>(Golden(), 80));
+    EXPECT_EQ(header.has_secret, recipe().with_secret);
+    EXPECT_EQ(header.hash.secret, HashSecret{});  // it is not handed out
   }
 
   void ExpectFilter(const Filter& filter, bool read_only) const {
     ExpectHeader(filter.Header());
+    EXPECT_EQ(filter.hash(), recipe().hash);
     EXPECT_EQ(filter.read_only(), read_only);
     EXPECT_EQ(filter.Count(recipe().integers), recipe().integers.size());
     EXPECT_EQ(filter.Count(recipe().views()), recipe().strings.size());
     EXPECT_EQ(Saved(filter), Golden());
     EXPECT_EQ(reinterpret_cast<uintptr_t>(filter.payload().data()) % 64, 0u);
     if (KindInfo(recipe().kind).has_layers) return;
-    ASSERT_EQ(filter.bytes() + detail::kHeaderBytes, Golden().size());
-    EXPECT_EQ(std::memcmp(filter.payload().data(), Golden().data() + detail::kHeaderBytes,
-                          filter.bytes()),
-              0);
+    const Bytes golden = Golden();
+    const FilterInFile in_file = FiltersIn(golden)[0];
+    ASSERT_EQ(filter.bytes(), in_file.payload_bytes);
+    EXPECT_EQ(
+        std::memcmp(filter.payload().data(), golden.data() + in_file.payload_at(), filter.bytes()),
+        0);
   }
 
   const TemporaryFolder folder_;
@@ -216,23 +267,26 @@ TEST_P(GoldenTest, IsWhatEveryBackendAndWayWrites) {
 }
 
 TEST_P(GoldenTest, OpensInEveryWay) {
-  ExpectHeader(ReadHeader(path()));
-  ExpectHeader(VerifyFile(path()));
-  ExpectFilter(*Open(path()), false);
-  ExpectFilter(*OpenMapped(path()), true);
-  ExpectFilter(*OpenMapped(path(), {.verify = Verify::kFull}), true);
+  ExpectHeaderOfFile(ReadHeader(path()));
+  ExpectHeaderOfFile(VerifyFile(path()));
+  const LoadOptions load{.secret = recipe().secret()};
+  const MapOptions map{.secret = recipe().secret()};
+  const MapOptions verified{.verify = Verify::kFull, .secret = recipe().secret()};
+  ExpectFilter(*Open(path(), load), false);
+  ExpectFilter(*OpenMapped(path(), map), true);
+  ExpectFilter(*OpenMapped(path(), verified), true);
   for (const Subject& subject : Subjects()) {
-    if (!subject.is(Open(path()))) continue;
-    ExpectFilter(*subject.load(path(), {}), false);
-    ExpectFilter(*subject.map(path(), {}), true);
-    ExpectFilter(*subject.map(path(), {.verify = Verify::kFull}), true);
+    if (!subject.is(Open(path(), load))) continue;
+    ExpectFilter(*subject.load(path(), load), false);
+    ExpectFilter(*subject.map(path(), map), true);
+    ExpectFilter(*subject.map(path(), verified), true);
     return;
   }
   FAIL() << "a filter of no class";
 }
 
 TEST_P(GoldenTest, GoesOnWhenLoaded) {
-  const AnyFilter loaded = Open(path());
+  const AnyFilter loaded = Open(path(), {.secret = recipe().secret()});
   if (recipe().only_read) {
     EXPECT_GT(loaded->Insert(Integers(500)), 400u);
     return;
@@ -241,13 +295,14 @@ TEST_P(GoldenTest, GoesOnWhenLoaded) {
   Insert(*fresh, [&](Keys keys) { return fresh->Insert(keys); });
   const std::vector<uint64_t> more = Integers(500);
   EXPECT_EQ(loaded->Insert(more), fresh->Insert(more));
+  // Of files of version 1 nobody knows what their keys were.
   EXPECT_EQ(Saved(*loaded), Saved(*fresh));
 }
 
 class GoldenErasableTest : public GoldenTest {};
 
 TEST_P(GoldenErasableTest, EmptiesWhenItsKeysAreErased) {
-  const AnyFilter filter = Open(path());
+  const AnyFilter filter = Open(path(), {.secret = recipe().secret()});
   auto* const erasable = dynamic_cast<ErasableFilter*>(&*filter);
   ASSERT_NE(erasable, nullptr);
   EXPECT_EQ(erasable->Erase(recipe().integers), recipe().integers.size());

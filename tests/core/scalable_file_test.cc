@@ -21,16 +21,17 @@
 #include "tamis/any_filter.h"
 #include "tamis/scalable_filter.h"
 #include "tests/core/contract.h"
+#include "tests/core/file_parts.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/reference_filter.h"
-#include "tests/core/scalable_test_util.h"
 #include "tests/test_util.h"
 
 namespace tamis {
 namespace {
 
 namespace offset = detail::offset;
-constexpr size_t kHeaderBytes = detail::kHeaderBytes;
+
+const size_t kOptionsAt = OptionsAt(kFormatVersion);
 
 template <typename F>
 class ScalableFileTest : public testing::Test {
@@ -46,17 +47,17 @@ class ScalableFileTest : public testing::Test {
   const TemporaryFolder folder_;
   const std::filesystem::path path_ = folder_ / "f.tamis";
 
-  Bytes Saved(const Filter& filter) const {
-    filter.Save(folder_ / "saved");
+  Bytes Saved(const Filter& filter, uint32_t version = kFormatVersion) const {
+    filter.Save(folder_ / "saved", {.version = version});
     return ReadBytes(folder_ / "saved");
   }
 
   // Three layers with 35 keys.
-  Bytes SmallFile() const {
+  Bytes SmallFile(uint32_t version = kFormatVersion) const {
     Layered filter(kOptions);
     EXPECT_EQ(filter.Insert(RandomKeys(35, /*seed=*/1)), 35u);
     EXPECT_EQ(filter.layers().size(), 3u);
-    return Saved(filter);
+    return Saved(filter, version);
   }
 
   void ExpectRefused(const Bytes& file, const std::string& check, uint64_t at,
@@ -148,146 +149,128 @@ TYPED_TEST(ScalableFileTest, EveryFilterThatCanBeMadeIsReadAgain) {
 }
 
 TYPED_TEST(ScalableFileTest, ALayerCutOutIsAFile) {
-  const Bytes file = this->SmallFile();
-  for (const LayerInFile& layer : LayersIn(file)) {
-    const auto begin = file.begin() + static_cast<std::ptrdiff_t>(layer.at);
-    const auto bytes = static_cast<std::ptrdiff_t>(kHeaderBytes + layer.payload_bytes);
-    WriteBytes(this->path_, Bytes(begin, begin + bytes));
-    EXPECT_NE(Open(this->path_).template As<TypeParam>(), nullptr);
+  for (const uint32_t version : kVersions) {
+    const Bytes file = this->SmallFile(version);
+    for (const FilterInFile& layer : FiltersIn(file)) {
+      const auto begin = file.begin() + static_cast<std::ptrdiff_t>(layer.at);
+      const auto bytes = static_cast<std::ptrdiff_t>(layer.end() - layer.at);
+      WriteBytes(this->path_, Bytes(begin, begin + bytes));
+      EXPECT_NE(Open(this->path_).template As<TypeParam>(), nullptr);
+      VerifyFile(this->path_);
+    }
   }
 }
 
+// With a header that goes along with the length.
 TYPED_TEST(ScalableFileTest, EveryLengthThatATruncatedFileCanHave) {
-  const Bytes good = this->SmallFile();
-  for (size_t length = 0; length < good.size(); ++length) {
-    SCOPED_TRACE("length " + std::to_string(length));
-    const Bytes file(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(length));
-    this->ExpectRefused(file, "file length", length);
-    // With a header that goes along with the length.
-    if (length <= kHeaderBytes + 64) continue;
-    Bytes sealed = file;
-    SetField(sealed, offset::kPayloadLength, uint64_t{length - kHeaderBytes});
-    SealPayload(sealed);
-    WriteBytes(this->path_, sealed);
-    EXPECT_THROW(ReadHeader(this->path_), FormatError);
-    EXPECT_THROW(Open(this->path_), FormatError);
-  }
-}
-
-TYPED_TEST(ScalableFileTest, EveryByte) {
-  const Bytes good = this->SmallFile();
-  const std::vector<LayerInFile> layers = LayersIn(good);
-  for (size_t byte = 0; byte < good.size(); ++byte) {
-    SCOPED_TRACE("byte " + std::to_string(byte));
-    Bytes file = good;
-    file[byte] = static_cast<char>(file[byte] ^ (1 << (byte % 8)));
-    const auto header_of = [&](size_t at) {
-      const size_t field = byte - at;
-      if (field < offset::kVersion) {
-        this->ExpectRefused(file, "magic", at);
-      } else if (field < offset::kHeaderLength) {
-        this->ExpectRefused(file, "version", at + offset::kVersion, ErrorCode::kUnsupported);
-      } else if (field < offset::kFilterKind) {
-        this->ExpectRefused(file, "header length", at + offset::kHeaderLength);
-      } else {
-        this->ExpectRefused(file, "header checksum", at + offset::kHeaderChecksum);
-      }
-    };
-    if (byte < kHeaderBytes) {
-      header_of(0);
-    } else if (byte < offset::kLayers) {
-      this->ExpectRefused(file, "options checksum", offset::kOptionsChecksum);
-    } else {
-      const LayerInFile& layer = *std::find_if(layers.begin(), layers.end(), [&](const auto& l) {
-        return byte < l.at + detail::LayerFileBytes(l.payload_bytes);
-      });
-      if (byte < layer.at + kHeaderBytes) {
-        header_of(layer.at);
-      } else if (byte < layer.at + kHeaderBytes + layer.payload_bytes) {
-        this->ExpectPayloadRefused(file, "payload checksum", layer.at + offset::kPayloadChecksum);
-      } else {
-        this->ExpectPayloadRefused(file, "padding", byte);
-      }
+  for (const uint32_t version : kVersions) {
+    const Bytes good = this->SmallFile(version);
+    for (size_t length = LayersAt(version) + 1; length < good.size(); ++length) {
+      SCOPED_TRACE("length " + std::to_string(length));
+      Bytes file(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(length));
+      SetField(file, offset::kPayloadLength, uint64_t{length - HeaderBytesOf(version)});
+      SealHeader(file);
+      WriteBytes(this->path_, file);
+      EXPECT_THROW(ReadHeader(this->path_), FormatError);
+      EXPECT_THROW(Open(this->path_), FormatError);
     }
   }
 }
 
 // Every checksum is right, and yet a field cannot be, or does not go with another.
 TYPED_TEST(ScalableFileTest, FieldsThatCannotBe) {
-  const Bytes good = this->SmallFile();
-  const auto expect = [&](size_t at, auto value, const std::string& check, uint64_t error_at,
-                          ErrorCode code = ErrorCode::kCorrupt) {
-    SCOPED_TRACE(std::to_string(at) + ": " + std::to_string(value));
-    Bytes file = good;
-    SetField(file, at, value);
-    SealLayers(file, LayersIn(good));
-    this->ExpectRefused(file, check, error_at, code);
-  };
-  using U = uint64_t;
-  for (const U layers : {U{0}, U{4097}, ~U{0}}) {
-    expect(offset::kGeometry, layers, "layers", offset::kGeometry);
-  }
-  expect(offset::kGeometry, U{2}, "capacity", offset::kCapacity);
-  expect(offset::kGeometry, U{4096}, "payload length", offset::kPayloadLength);
-  for (const U kind : {U{0}, U{5}, U{7}, U{8}, ~U{0}}) {
-    expect(offset::kGeometry + 8, kind, "layer kind", offset::kGeometry + 8,
+  for (const uint32_t version : kVersions) {
+    const Bytes good = this->SmallFile(version);
+    const size_t options = OptionsAt(version);
+    const auto expect = [&](size_t at, auto value, const std::string& check, uint64_t error_at,
+                            ErrorCode code = ErrorCode::kCorrupt) {
+      SCOPED_TRACE(std::to_string(at) + ": " + std::to_string(value));
+      Bytes file = good;
+      SetField(file, at, value);
+      SealAll(file, FiltersIn(good));
+      this->ExpectRefused(file, check, error_at, code);
+    };
+    using U = uint64_t;
+    for (const U layers : {U{0}, U{4097}, ~U{0}}) {
+      expect(offset::kGeometry, layers, "layers", offset::kGeometry);
+    }
+    expect(offset::kGeometry, U{2}, "capacity", offset::kCapacity);
+    expect(offset::kGeometry, U{4096}, "payload length", offset::kPayloadLength);
+    for (const U kind : {U{0}, U{5}, U{7}, U{8}, ~U{0}}) {
+      expect(offset::kGeometry + 8, kind, "layer kind", offset::kGeometry + 8,
+             ErrorCode::kUnsupported);
+    }
+    const U other_kind = std::is_same_v<TypeParam, BloomFilter> ? 1 : 6;
+    const size_t first = LayersAt(version), second = FiltersIn(good)[1].at;
+    expect(offset::kGeometry + 8, other_kind, "filter kind", first + offset::kFilterKind);
+    expect(offset::kGeometry + 16, U{1}, "geometry[2]", offset::kGeometry + 16);
+    for (const U length : {U{0}, U{64}, U{639}, (U{1} << 62) + 1, ~U{0}}) {
+      expect(offset::kPayloadLength, length, "payload length", offset::kPayloadLength);
+    }
+    expect(offset::kPayloadLength, U{1} << 62, "file length", good.size());
+    expect(offset::kHashKind, uint32_t{1}, "hash kind", first + offset::kHashKind);
+    expect(offset::kSeed, U{98}, "seed", first + offset::kSeed);
+    for (const U value : {U{0}, U{51}, U{53}, ~U{0}}) {
+      expect(offset::kCapacity, value, "capacity", offset::kCapacity);
+      if (value != 0) expect(offset::kInserted, value, "inserted", offset::kInserted);
+    }
+
+    expect(options + offset::kInitialCapacity, U{0}, "initial capacity",
+           options + offset::kInitialCapacity);
+    for (const double bad : {0.0, -1.0, 0.6, std::nan(""), HUGE_VAL}) {
+      expect(options + offset::kFpr, bad, "fpr", options + offset::kFpr);
+      expect(options + offset::kGrowth, bad == HUGE_VAL ? 1025 : bad, "growth",
+             options + offset::kGrowth);
+      expect(options + offset::kTightening, bad == 0.6 ? 0.995 : bad, "tightening",
+             options + offset::kTightening);
+    }
+    expect(options + offset::kInitialCapacity, U{1000}, "capacity", first + offset::kCapacity);
+    expect(options + offset::kGrowth, 3.0, "capacity", second + offset::kCapacity);
+    expect(options + offset::kGrowth, 1.0, "capacity", second + offset::kCapacity);
+    expect(options + offset::kFpr, 1e-5, "fpr", options + offset::kFpr);
+    U payloads = 0;
+    for (const FilterInFile& layer : FiltersIn(good)) payloads += layer.payload_bytes;
+    expect(options + offset::kMaxBytes, payloads - 1, "max bytes", options + offset::kMaxBytes);
+    for (size_t at = offset::OptionsReserved(version); at < offset::OptionsChecksum(version);
+         at += 8) {
+      expect(options + at, U{1} << 63, "reserved bytes", options + at);
+    }
+
+    expect(second + offset::kFilterKind, uint32_t{77}, "filter kind", second + offset::kFilterKind,
            ErrorCode::kUnsupported);
+    expect(second + offset::kHashKind, uint32_t{1}, "hash kind", second + offset::kHashKind);
+    expect(second + offset::kSeed, U{100}, "seed", second + offset::kSeed);
+    expect(second + offset::kCapacity, U{0}, "capacity", second + offset::kCapacity);
+    expect(second + offset::kCapacity, ~U{0}, "capacity", second + offset::kCapacity);
+    expect(second + offset::kCapacity, U{17}, "capacity", offset::kCapacity);
+    expect(second + offset::kCapacity, U{15}, "inserted", second + offset::kInserted);
+    expect(second + offset::kInserted, U{15}, "inserted", offset::kInserted);
+    expect(second + offset::kPayloadOffset, U{64}, "payload offset",
+           second + offset::kPayloadOffset);
+    expect(second + offset::kPayloadLength, U{1} << 40, "payload length",
+           second + offset::kPayloadLength);
+    for (size_t at = offset::Reserved(version); at < offset::HeaderChecksum(version); at += 4) {
+      expect(second + at, uint32_t{1}, "reserved bytes", second + at);
+    }
+    const uint32_t other = version == 1 ? 2 : 1;
+    expect(second + offset::kVersion, other, "header length", second + offset::kHeaderLength);
+    if (version == 1) continue;
+    expect(options + offset::kCopiesSeen, U{1} << 40, "copies seen", options + offset::kCopiesSeen);
+    expect(options + offset::kCopiesHeld, U{1} << 40, "copies held", options + offset::kCopiesHeld);
+    expect(options + offset::kManyCopies, U{2}, "many copies", options + offset::kManyCopies);
+    expect(second + offset::kKeyForms, uint32_t{2}, "key forms", second + offset::kKeyForms);
   }
-  const U other_kind = std::is_same_v<TypeParam, BloomFilter> ? 1 : 6;
-  const size_t first = offset::kLayers, second = LayersIn(good)[1].at;
-  expect(offset::kGeometry + 8, other_kind, "filter kind", first + offset::kFilterKind);
-  expect(offset::kGeometry + 16, U{1}, "geometry[2]", offset::kGeometry + 16);
-  for (const U length : {U{0}, U{64}, U{639}, (U{1} << 62) + 1, ~U{0}}) {
-    expect(offset::kPayloadLength, length, "payload length", offset::kPayloadLength);
-  }
-  expect(offset::kPayloadLength, U{1} << 62, "file length", good.size());
-  expect(offset::kHashKind, uint32_t{1}, "hash kind", first + offset::kHashKind);
-  expect(offset::kSeed, U{98}, "seed", first + offset::kSeed);
-  for (const U value : {U{0}, U{51}, U{53}, ~U{0}}) {
-    expect(offset::kCapacity, value, "capacity", offset::kCapacity);
-    if (value != 0) expect(offset::kInserted, value, "inserted", offset::kInserted);
-  }
-
-  expect(offset::kInitialCapacity, U{0}, "initial capacity", offset::kInitialCapacity);
-  for (const double bad : {0.0, -1.0, 0.6, std::nan(""), HUGE_VAL}) {
-    expect(offset::kFpr, bad, "fpr", offset::kFpr);
-    expect(offset::kGrowth, bad == HUGE_VAL ? 1025 : bad, "growth", offset::kGrowth);
-    expect(offset::kTightening, bad == 0.6 ? 0.995 : bad, "tightening", offset::kTightening);
-  }
-  expect(offset::kInitialCapacity, U{1000}, "capacity", first + offset::kCapacity);
-  expect(offset::kGrowth, 3.0, "capacity", second + offset::kCapacity);
-  expect(offset::kGrowth, 1.0, "capacity", second + offset::kCapacity);
-  expect(offset::kFpr, 1e-5, "fpr", offset::kFpr);
-  U payloads = 0;
-  for (const LayerInFile& layer : LayersIn(good)) payloads += layer.payload_bytes;
-  expect(offset::kMaxBytes, payloads - 1, "max bytes", offset::kMaxBytes);
-  expect(offset::kOptionsReserved, U{1}, "reserved bytes", offset::kOptionsReserved);
-  expect(offset::kOptionsReserved + 8, U{1} << 63, "reserved bytes", offset::kOptionsReserved + 8);
-
-  expect(second + offset::kFilterKind, uint32_t{77}, "filter kind", second + offset::kFilterKind,
-         ErrorCode::kUnsupported);
-  expect(second + offset::kHashKind, uint32_t{1}, "hash kind", second + offset::kHashKind);
-  expect(second + offset::kSeed, U{100}, "seed", second + offset::kSeed);
-  expect(second + offset::kCapacity, U{0}, "capacity", second + offset::kCapacity);
-  expect(second + offset::kCapacity, ~U{0}, "capacity", second + offset::kCapacity);
-  expect(second + offset::kCapacity, U{17}, "capacity", offset::kCapacity);
-  expect(second + offset::kCapacity, U{15}, "inserted", second + offset::kInserted);
-  expect(second + offset::kInserted, U{15}, "inserted", offset::kInserted);
-  expect(second + offset::kPayloadOffset, U{64}, "payload offset", second + offset::kPayloadOffset);
-  expect(second + offset::kPayloadLength, U{1} << 40, "payload length",
-         second + offset::kPayloadLength);
-  expect(second + offset::kReserved, U{1}, "reserved bytes", second + offset::kReserved);
 }
 
 // A layer of another kind, scalable ones included, whichever check finds it.
 TYPED_TEST(ScalableFileTest, LayersOfOtherKinds) {
   const Bytes good = this->SmallFile();
-  const size_t second = LayersIn(good)[1].at;
+  const size_t second = FiltersIn(good)[1].at;
   for (uint32_t kind = 0; kind <= 10; ++kind) {
     Bytes file = good;
     if (kind == GetField<uint32_t>(good, second + offset::kFilterKind)) continue;
     SetField(file, second + offset::kFilterKind, kind);
-    SealLayers(file, LayersIn(good));
+    SealAll(file, FiltersIn(good));
     WriteBytes(this->path_, file);
     EXPECT_THROW(ReadHeader(this->path_), FormatError) << kind;
     EXPECT_THROW(OpenMapped(this->path_), FormatError) << kind;
@@ -297,7 +280,7 @@ TYPED_TEST(ScalableFileTest, LayersOfOtherKinds) {
 // Layers that claim more bytes than there are: refused before anything is allocated.
 TYPED_TEST(ScalableFileTest, ClaimsOfAHugeLayer) {
   const Bytes good = this->SmallFile();
-  const size_t second = LayersIn(good)[1].at;
+  const size_t second = FiltersIn(good)[1].at;
   Bytes file = good;
   const bool cuckoo = ScalableFilter<TypeParam>::kErases;
   const uint64_t units = uint64_t{1} << 20;  // blocks, words or chunks
@@ -309,7 +292,7 @@ TYPED_TEST(ScalableFileTest, ClaimsOfAHugeLayer) {
            std::is_same_v<TypeParam, BloomFilter> ? 64 * units : units);
   if (cuckoo) SetField(file, second + offset::kGeometry + 8, uint64_t{128});
   SetField(file, second + offset::kPayloadLength, units * unit_bytes);
-  SealLayers(file, LayersIn(good));
+  SealAll(file, FiltersIn(good));
   this->ExpectRefused(file, "payload length", second + offset::kPayloadLength);
 }
 
@@ -325,22 +308,33 @@ TEST(ScalableFileLayersTest, OneLayerMoreThanThereAre) {
   ExpectFormatError([&] { Open(folder / "f"); }, "layers", offset::kGeometry);
 }
 
-// Two layers of the same size exchanged: only the checksum of the whole tells.
+// Two layers of the same size exchanged: only the checksum of the whole tells. In version 2 that is
+// of headers, and read with them.
 TEST(ScalableFileLayersTest, ExchangedLayers) {
   const TemporaryFolder folder;
+  const std::vector<uint64_t> keys = RandomKeys(128, /*seed=*/1);
   ScalableFilter<BloomFilter> filter({.initial_capacity = 64, .fpr = 0.2, .growth = 1});
-  filter.Insert(RandomKeys(128, /*seed=*/1));
-  filter.Save(folder / "f");
-  Bytes file = ReadBytes(folder / "f");
-  const std::vector<LayerInFile> layers = LayersIn(file);
-  ASSERT_EQ(layers.size(), 2u);
-  const auto at = [&](size_t offset) { return file.begin() + static_cast<std::ptrdiff_t>(offset); };
-  std::rotate(at(layers[0].at), at(layers[1].at), file.end());
-  WriteBytes(folder / "f", file);
-  ExpectFormatError([&] { Open(folder / "f"); }, "payload checksum", offset::kPayloadChecksum);
-  EXPECT_EQ(OpenMapped(folder / "f")->Count(RandomKeys(128, /*seed=*/1)), 128u);
-  ExpectFormatError([&] { OpenMapped(folder / "f")->Save(folder / "g"); }, "payload checksum",
-                    offset::kPayloadChecksum);
+  filter.Insert(keys);
+  const auto exchanged = [&](uint32_t version) {
+    filter.Save(folder / "f", {.version = version});
+    Bytes file = ReadBytes(folder / "f");
+    const std::vector<FilterInFile> layers = FiltersIn(file);
+    EXPECT_EQ(layers.size(), 2u);
+    const auto at = [&](size_t byte) { return file.begin() + static_cast<std::ptrdiff_t>(byte); };
+    std::rotate(at(layers[0].at), at(layers[1].at), file.end());
+    return file;
+  };
+  const auto expect_refused = [](const auto& act) {
+    ExpectFormatError(act, "payload checksum", offset::kPayloadChecksum);
+  };
+  WriteBytes(folder / "f", exchanged(1));
+  expect_refused([&] { Open(folder / "f"); });
+  EXPECT_EQ(OpenMapped(folder / "f")->Count(keys), keys.size());
+  for (const uint32_t version : kVersions) {
+    expect_refused([&] { OpenMapped(folder / "f")->Save(folder / "g", {.version = version}); });
+  }
+  ExpectRefused(SubjectOf<ScalableFilter<BloomFilter>>(), folder / "f", exchanged(2),
+                "payload checksum", offset::kPayloadChecksum);
 }
 
 size_t MappingsOf(const std::filesystem::path& path) {
@@ -377,9 +371,10 @@ TEST(ScalableFileLayersTest, ALayerThatNoBoundIsLeftFor) {
       {.initial_capacity = 10, .fpr = 1e-11, .tightening = 0.85});
   filter.Save(folder / "f");
   Bytes file = ReadBytes(folder / "f");
-  SetField(file, offset::kFpr, 1.51e-12);
-  SealLayers(file, LayersIn(file));
-  ExpectRefused(SubjectOf<ScalableFilter<BloomFilter>>(), folder / "g", file, "fpr", offset::kFpr);
+  SetField(file, kOptionsAt + offset::kFpr, 1.51e-12);
+  SealAll(file);
+  ExpectRefused(SubjectOf<ScalableFilter<BloomFilter>>(), folder / "g", file, "fpr",
+                kOptionsAt + offset::kFpr);
 }
 
 class UnusedResource : public std::pmr::memory_resource {
@@ -396,32 +391,32 @@ TEST(ScalableFileLayersTest, MoreThanFitsIntoMemoryInAll) {
   const TemporaryFolder folder;
   ScalableFilter<BloomFilter> filter({.initial_capacity = 64, .growth = 1});
   ASSERT_EQ(filter.Insert(RandomKeys(150, /*seed=*/1)), 150u);
-  filter.Save(folder / "f");
+  filter.Save(folder / "f", {.version = 1});  // whose headers do not depend on the payloads
   const Bytes small = ReadBytes(folder / "f");
-  const std::vector<LayerInFile> layers = LayersIn(small);
+  const std::vector<FilterInFile> layers = FiltersIn(small);
   ASSERT_EQ(layers.size(), 3u);
   const uint64_t bytes = PhysicalMemory() / 5 * 2 / 64 * 64;
   const auto part = [&](size_t at, size_t n) {
     const auto begin = small.begin() + static_cast<std::ptrdiff_t>(at);
     return Bytes(begin, begin + static_cast<std::ptrdiff_t>(n));
   };
-  Bytes start = part(0, offset::kLayers);
-  const uint64_t layer_bytes = kHeaderBytes + bytes;
+  Bytes start = part(0, LayersAt(1));
+  const uint64_t layer_bytes = HeaderBytesOf(1) + bytes;
   SetField(start, offset::kPayloadLength, 64 + 3 * layer_bytes);
   SealHeader(start);
   std::ofstream out(folder / "f", std::ios::binary | std::ios::trunc);
   out.write(start.data(), static_cast<std::streamsize>(start.size()));
   for (size_t i = 0; i < 3; ++i) {
-    Bytes header = part(layers[i].at, kHeaderBytes);
+    Bytes header = part(layers[i].at, HeaderBytesOf(1));
     SetField(header, offset::kGeometry, 8 * bytes);
     SetField(header, offset::kPayloadLength, bytes);
     SealHeader(header);
-    out.seekp(static_cast<std::streamoff>(offset::kLayers + i * layer_bytes));
+    out.seekp(static_cast<std::streamoff>(LayersAt(1) + i * layer_bytes));
     out.write(header.data(), static_cast<std::streamsize>(header.size()));
   }
   ASSERT_TRUE(out.flush());
   std::error_code error;
-  std::filesystem::resize_file(folder / "f", offset::kLayers + 3 * layer_bytes, error);
+  std::filesystem::resize_file(folder / "f", LayersAt(1) + 3 * layer_bytes, error);
   if (error) GTEST_SKIP() << "no file can be so long here: " << error.message();
   ASSERT_EQ(ReadHeader(folder / "f").geometry[0], 3u);
   UnusedResource none;
@@ -436,10 +431,10 @@ TEST(ScalableFileCuckooTest, CountsThatDisagree) {
   filter.Insert(RandomKeys(50, /*seed=*/1));
   filter.Save(folder / "f");
   Bytes file = ReadBytes(folder / "f");
-  const size_t second = LayersIn(file)[1].at;
+  const size_t second = FiltersIn(file)[1].at;
   SetField(file, second + offset::kInserted, uint64_t{29});
   SetField(file, offset::kInserted, uint64_t{49});
-  SealLayers(file, LayersIn(file));
+  SealAll(file);
   WriteBytes(folder / "f", file);
   ExpectFormatError([&] { Open(folder / "f"); }, "inserted", second + offset::kInserted);
   ExpectFormatError([&] { VerifyFile(folder / "f"); }, "inserted", second + offset::kInserted);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tamis/split_block_filter.h"
+#include "tests/core/file_parts.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/reference_filter.h"
 #include "tests/core/scoped_env.h"
@@ -280,11 +281,11 @@ TEST_P(SplitBlockViewTest, ParquetBlocksAnswerForTheirKeys) {
   const Bytes file = ReadBytes(GoldenPath("split_block_v1_parquet"));
   const std::vector<std::string_view> keys = {"hello", "parquet", "bloom", "filter"};
   const std::vector<std::string_view> others = {"Hello", "", "parquets", "loom", "tamis"};
-  const size_t bytes = file.size() - detail::kHeaderBytes;
+  const size_t bytes = file.size() - HeaderBytesOf(1);
   ASSERT_EQ(bytes, 1024u);
   for (const size_t slack : {0, 1, 7}) {
     const GuardedArray<uint32_t> words(bytes / 4, slack);
-    std::memcpy(words.data(), file.data() + detail::kHeaderBytes, bytes);
+    std::memcpy(words.data(), file.data() + HeaderBytesOf(1), bytes);
     const ConstSplitBlockView view(std::as_bytes(words.span()), {HashKind::kXxh64, 0}, &backend());
     EXPECT_EQ(view.Count(keys), keys.size());
     for (const std::string_view key : keys) EXPECT_TRUE(view.Contains(key)) << key;

@@ -10,8 +10,51 @@ import sys
 
 import xxhash
 
-XXH3, XXH64 = 1, 2
-HASHES = {XXH3: xxhash.xxh3_64_intdigest, XXH64: xxhash.xxh64_intdigest}
+XXH3, XXH64, SIP13, SIP24 = 1, 2, 3, 4
+
+
+def siphash(rounds, last_rounds):
+    """SipHash-c-d (Aumasson and Bernstein, 2012); `secret` is its key, of 16 bytes."""
+    def hash_of(key, secret):
+        k0, k1 = struct.unpack("<QQ", secret)
+        v = [k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D,
+             k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573]
+
+        def rotate(i, bits):
+            v[i] = (v[i] << bits | v[i] >> (64 - bits)) % 2**64
+
+        def add(i, j):
+            v[i] = (v[i] + v[j]) % 2**64
+
+        def sip_round():
+            for a, b, bits in ((0, 1, 13), (2, 3, 16)):
+                add(a, b)
+                rotate(b, bits)
+                v[b] ^= v[a]
+            rotate(0, 32)
+            for a, b, bits in ((2, 1, 17), (0, 3, 21)):
+                add(a, b)
+                rotate(b, bits)
+                v[b] ^= v[a]
+            rotate(2, 32)
+
+        padded = key + bytes(7 - len(key) % 8) + bytes([len(key) % 256])
+        for (word,) in struct.iter_unpack("<Q", padded):
+            v[3] ^= word
+            for _ in range(rounds):
+                sip_round()
+            v[0] ^= word
+        v[2] ^= 0xFF
+        for _ in range(last_rounds):
+            sip_round()
+        return v[0] ^ v[1] ^ v[2] ^ v[3]
+    return hash_of
+
+
+# By hash kind; the second argument is the seed or the secret.
+HASHES = {XXH3: xxhash.xxh3_64_intdigest, XXH64: xxhash.xxh64_intdigest,
+          SIP13: siphash(1, 3), SIP24: siphash(2, 4)}
+SECRET = bytes(range(16))
 SALTS = [0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D,
          0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31]
 
@@ -24,7 +67,11 @@ def strings(n):
     return [bytes((length + i) % 256 for i in range(length)) for length in range(n)]
 
 
-# Name: blocks, hash kind, seed, keys, capacity.
+BYTES, INTEGER = 1, 2  # forms of keys
+
+
+# Name: blocks, hash kind, seed or secret, keys, capacity; in version 2 also the forms of the keys,
+# and whether the secret is in the file.
 RECIPES = {
     "split_block_v1_empty": (2, XXH3, 0, [], 1),
     "split_block_v1_one_block": (1, XXH3, 0, integers(10), 10),
@@ -34,6 +81,12 @@ RECIPES = {
     "split_block_v1_xxh64_seeded": (50, XXH64, 2**64 - 1, integers(500), 500),
     "split_block_v1_xxh64_strings": (41, XXH64, 42, strings(300), 300),
     "split_block_v1_parquet": (32, XXH64, 0, [b"hello", b"parquet", b"bloom", b"filter"], 4),
+    "split_block_v2_empty": (2, XXH3, 0, [], 1, ((), False)),
+    "split_block_v2_two_pages": (2100, XXH3, 0, integers(5000), 5000, ((INTEGER,), False)),
+    "split_block_v2_both_forms": (
+        33, XXH64, 42, integers(100) + strings(100), 200, ((BYTES, INTEGER), False)),
+    "split_block_v2_siphash13": (33, SIP13, SECRET, integers(300), 300, ((INTEGER,), True)),
+    "split_block_v2_siphash24": (33, SIP24, SECRET, strings(300), 300, ((BYTES,), False)),
 }
 
 
@@ -46,6 +99,8 @@ CUCKOO_RECIPES = {
     "cuckoo12_v1_full": (12, 1, 20, XXH3, 3, integers(94), 94),
     "cuckoo16_v1_chunks": (16, 3, 8, XXH64, 2**64 - 1, integers(50) + integers(5), 60),
     "cuckoo16_v1_full": (16, 1, 20, XXH3, 1, integers(74), 74),
+    "cuckoo8_v2_padding": (8, 1, 2, XXH3, 0, integers(5), 5, ((INTEGER,), False)),
+    "cuckoo16_v2_siphash24": (16, 3, 8, SIP24, SECRET, integers(50), 60, ((INTEGER,), True)),
 }
 MAX_NODES = 1024
 
@@ -118,6 +173,7 @@ BLOOM_RECIPES = {
     "bloom_v1_seven_hashes": (9664, 7, XXH3, 0, integers(1000), 1000),
     "bloom_v1_one_hash": (704, 1, XXH3, 0x0123456789ABCDEF, integers(500), 500),
     "bloom_v1_strings": (8000, 18, XXH64, 42, strings(300), 300),
+    "bloom_v2_siphash13": (8000, 18, SIP13, SECRET, strings(300), 300, ((BYTES,), False)),
 }
 
 # Name: blocks, hash kind, seed, keys, capacity.
@@ -125,6 +181,7 @@ COUNTING_RECIPES = {
     "counting_v1_empty": (3, XXH3, 0, [], 1),
     "counting_v1_saturated": (2, XXH3, 0, integers(300), 300),
     "counting_v1_strings": (33, XXH64, 42, strings(300), 300),
+    "counting_v2_strings": (33, XXH64, 42, strings(300), 300, ((BYTES,), False)),
 }
 
 
@@ -160,33 +217,64 @@ def counting(blocks, hash_kind, seed, keys):
     return bytes(a + 16 * b for a, b in zip(counters[::2], counters[1::2]))
 
 
-def file_of(kind, geometry, hash_kind, seed, keys, capacity, payload):
-    checksum = xxhash.xxh3_128_intdigest(payload)
+def checksum128(data):
+    value = xxhash.xxh3_128_intdigest(data)
+    return value % 2**64, value >> 64
+
+
+def file_of_version_1(kind, geometry, hash_kind, seed, num_keys, capacity, payload):
     header = b"tamis\r\n\x1a" + struct.pack(
-        "<IIIIQQQQQQQQQQQQ", 1, 128, kind, hash_kind, seed, *geometry, capacity, len(keys), 128,
-        len(payload), checksum % 2**64, checksum >> 64, 0, 0)
+        "<IIIIQQQQQQQQQQQQ", 1, 128, kind, hash_kind, seed, *geometry, capacity, num_keys, 128,
+        len(payload), *checksum128(payload), 0, 0)
     return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header)) + payload
 
 
-def split_block_file(blocks, hash_kind, seed, keys, capacity):
+def header_of_version_2(kind, geometry, hash_kind, seed, num_keys, capacity, payload_bytes, checksum,
+                        forms, has_secret):
+    keyed = hash_kind in (SIP13, SIP24)
+    tag = [HASHES[hash_kind](b"tamis key tag %d" % i, seed) for i in (1, 2)] if keyed else (0, 0)
+    header = b"tamis\r\n\x1a" + struct.pack(
+        "<IIIIQQQQQQQQQQIIQQ16sI36x", 2, 192, kind, hash_kind, 0 if keyed else seed, *geometry,
+        capacity, num_keys, 192, payload_bytes, *checksum, sum(1 << form for form in forms),
+        1 if has_secret else 0, *tag, seed if has_secret else bytes(16), 16)
+    return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header))
+
+
+def file_of_version_2(kind, geometry, hash_kind, seed, num_keys, capacity, payload, forms,
+                      has_secret):
+    table = b"".join(struct.pack("<Q", xxhash.xxh3_64_intdigest(payload[at:at + 65536]))
+                     for at in range(0, len(payload), 65536))
+    header = header_of_version_2(kind, geometry, hash_kind, seed, num_keys, capacity, len(payload),
+                                 checksum128(table), forms, has_secret)
+    return header + payload + bytes(-len(payload) % 64) + table
+
+
+# `new` is nothing for version 1; else the forms of keys, and whether the secret is in the file.
+def file_of(kind, geometry, hash_kind, seed, keys, capacity, payload, new):
+    if new is None:
+        return file_of_version_1(kind, geometry, hash_kind, seed, len(keys), capacity, payload)
+    return file_of_version_2(kind, geometry, hash_kind, seed, len(keys), capacity, payload, *new)
+
+
+def split_block_file(blocks, hash_kind, seed, keys, capacity, new=None):
     payload = split_block(blocks, hash_kind, seed, keys)
-    return file_of(1, (blocks, 0, 0), hash_kind, seed, keys, capacity, payload)
+    return file_of(1, (blocks, 0, 0), hash_kind, seed, keys, capacity, payload, new)
 
 
-def bloom_file(bits, hashes, hash_kind, seed, keys, capacity):
+def bloom_file(bits, hashes, hash_kind, seed, keys, capacity, new=None):
     payload = bloom(bits, hashes, hash_kind, seed, keys)
-    return file_of(6, (bits, hashes, 0), hash_kind, seed, keys, capacity, payload)
+    return file_of(6, (bits, hashes, 0), hash_kind, seed, keys, capacity, payload, new)
 
 
-def counting_file(blocks, hash_kind, seed, keys, capacity):
+def counting_file(blocks, hash_kind, seed, keys, capacity, new=None):
     payload = counting(blocks, hash_kind, seed, keys)
-    return file_of(7, (blocks, 0, 0), hash_kind, seed, keys, capacity, payload)
+    return file_of(7, (blocks, 0, 0), hash_kind, seed, keys, capacity, payload, new)
 
 
-def cuckoo_file(bits, chunks, buckets, hash_kind, seed, keys, capacity):
+def cuckoo_file(bits, chunks, buckets, hash_kind, seed, keys, capacity, new=None):
     payload = cuckoo(bits, chunks, buckets, hash_kind, seed, keys)
     kind = {8: 2, 12: 3, 16: 4}[bits]
-    return file_of(kind, (chunks, buckets, 0), hash_kind, seed, keys, capacity, payload)
+    return file_of(kind, (chunks, buckets, 0), hash_kind, seed, keys, capacity, payload, new)
 
 
 # Name: layer kind, hash kind, seed, keys; initial capacity, fpr, growth, tightening, max bytes; and
@@ -208,10 +296,19 @@ SCALABLE_RECIPES = {
     "scalable_v1_cuckoo16": (
         4, XXH3, 0x0123456789ABCDEF, integers(50) + strings(20), (10, 0.01, 3, 0.85, 0),
         [((1, 10), 10), ((1, 14), 30), ((1, 30), 90)]),
+    "scalable_v2_bloom": (
+        6, XXH64, 42, strings(110), (16, 0.01, 1.5, 0.5, 200),
+        [((192, 8), 16), ((320, 9), 24), ((448, 9), 36), ((640, 10), 46)],
+        ((BYTES,), False), (0, 0, 0, 0)),
+    "scalable_v2_cuckoo16": (
+        4, SIP13, SECRET, integers(50) + integers(3), (10, 0.01, 3, 0.85, 0),
+        [((1, 10), 10), ((1, 14), 30), ((1, 30), 90)], ((INTEGER,), True), (0, 0, 0, 0)),
 }
 
 
-def scalable_file(kind, hash_kind, seed, keys, options, layers):
+# `copies` are, in version 2, what the library counts of them: examined, seen, held, and whether
+# they are many.
+def scalable_file(kind, hash_kind, seed, keys, options, layers, new=None, copies=None):
     # Each key goes into the first layer that has room and does not refuse it.
     bits = {2: 8, 3: 12, 4: 16}.get(kind)
     tables = [CuckooTable(bits, *geometry, hash_kind, seed) if bits else None
@@ -230,16 +327,23 @@ def scalable_file(kind, hash_kind, seed, keys, options, layers):
             break
         else:
             raise ValueError("no layer has room")
-    make = {1: lambda g, k, c: split_block_file(g[0], hash_kind, seed, k, c),
-            6: lambda g, k, c: bloom_file(*g, hash_kind, seed, k, c)}.get(
-                kind, lambda g, k, c: cuckoo_file(bits, *g, hash_kind, seed, k, c))
-    payload = struct.pack("<QdddQQQ", *options, 0, 0)
+    make = {1: lambda g, k, c: split_block_file(g[0], hash_kind, seed, k, c, new),
+            6: lambda g, k, c: bloom_file(*g, hash_kind, seed, k, c, new)}.get(
+                kind, lambda g, k, c: cuckoo_file(bits, *g, hash_kind, seed, k, c, new))
+    payload = struct.pack("<QdddQ", *options)
+    payload += struct.pack("<QQQQ48x", *copies) if new else bytes(16)
     payload += struct.pack("<Q", xxhash.xxh3_64_intdigest(payload))
+    vouched_for = payload
     for (geometry, capacity), keys_of_layer in zip(layers, kept):
-        payload += make(geometry, keys_of_layer, capacity)
-        payload += bytes(-len(payload) % 64)
-    return file_of(8, (len(layers), kind, 0), hash_kind, seed, keys,
-                   sum(capacity for _, capacity in layers), payload)
+        layer = make(geometry, keys_of_layer, capacity)
+        vouched_for += layer[:192]
+        payload += layer + bytes(-len(layer) % 64)
+    geometry = (len(layers), kind, 0)
+    capacity = sum(capacity for _, capacity in layers)
+    if new is None:
+        return file_of_version_1(8, geometry, hash_kind, seed, len(keys), capacity, payload)
+    return header_of_version_2(8, geometry, hash_kind, seed, len(keys), capacity, len(payload),
+                               checksum128(vouched_for), *new) + payload
 
 
 def main():

@@ -57,15 +57,11 @@ class BloomFilter final : public detail::FilterBase {
   }
 
   // One key. Returns true, or false if the filter is read_only().
-  bool Insert(uint64_t key) noexcept { return InsertHash(hasher_(key)); }
-  bool Insert(std::string_view key) noexcept { return InsertHash(HashBytes(key, hash_)); }
-  bool InsertHash(uint64_t hash) noexcept {
-    if (storage_.read_only()) return false;
-    kernels().insert_one(words(), num_bits_, num_hashes_, hash);
-    ++inserted_;
-    Changed();
-    return true;
+  bool Insert(uint64_t key) noexcept { return Note(KeyForm::kInteger, InsertOne(hasher_(key))); }
+  bool Insert(std::string_view key) noexcept {
+    return Note(KeyForm::kBytes, InsertOne(HashBytes(key, hash_)));
   }
+  bool InsertHash(uint64_t hash) noexcept { return Note(KeyForm::kUnknown, InsertOne(hash)); }
 
   // The union: see SplitBlockBloomFilter::Merge.
   void Merge(const BloomFilter& other);
@@ -94,6 +90,14 @@ class BloomFilter final : public detail::FilterBase {
 
   BloomFilter(const FilterOptions& options, const Geometry& geometry);
   BloomFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);
+
+  bool InsertOne(uint64_t hash) noexcept {
+    if (storage_.read_only()) return false;
+    kernels().insert_one(words(), num_bits_, num_hashes_, hash);
+    ++inserted_;
+    Changed();
+    return true;
+  }
 
   void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
              uint64_t* bits) const noexcept override;

@@ -62,15 +62,11 @@ class CountingBloomFilter final : public ErasableFilter {
   }
 
   // One key. Returns true, or false if the filter is read_only().
-  bool Insert(uint64_t key) noexcept { return InsertHash(hasher_(key)); }
-  bool Insert(std::string_view key) noexcept { return InsertHash(HashBytes(key, hash_)); }
-  bool InsertHash(uint64_t hash) noexcept {
-    if (storage_.read_only()) return false;
-    kernels().insert_one(words(), num_blocks_, hash);
-    ++inserted_;
-    Changed();
-    return true;
+  bool Insert(uint64_t key) noexcept { return Note(KeyForm::kInteger, InsertOne(hasher_(key))); }
+  bool Insert(std::string_view key) noexcept {
+    return Note(KeyForm::kBytes, InsertOne(HashBytes(key, hash_)));
   }
+  bool InsertHash(uint64_t hash) noexcept { return Note(KeyForm::kUnknown, InsertOne(hash)); }
 
   // One key, once. Returns false, with nothing changed, if it was never inserted as far as the
   // filter can tell, or if the filter is read_only(). True for a key all of whose counters are
@@ -101,6 +97,14 @@ class CountingBloomFilter final : public ErasableFilter {
  private:
   CountingBloomFilter(const FilterOptions& options, uint64_t num_blocks);
   CountingBloomFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);
+
+  bool InsertOne(uint64_t hash) noexcept {
+    if (storage_.read_only()) return false;
+    kernels().insert_one(words(), num_blocks_, hash);
+    ++inserted_;
+    Changed();
+    return true;
+  }
 
   void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
              uint64_t* bits) const noexcept override;

@@ -100,9 +100,11 @@ class CuckooFilter final : public ErasableFilter {
 
   // One key. Returns whether it was inserted: not if no room could be made for it, or if the filter
   // is read_only(). Then nothing has changed.
-  bool Insert(uint64_t key) noexcept { return InsertHash(hasher_(key)); }
-  bool Insert(std::string_view key) noexcept { return InsertHash(HashBytes(key, hash_)); }
-  bool InsertHash(uint64_t hash) noexcept;
+  bool Insert(uint64_t key) noexcept { return Note(KeyForm::kInteger, InsertOne(hasher_(key))); }
+  bool Insert(std::string_view key) noexcept {
+    return Note(KeyForm::kBytes, InsertOne(HashBytes(key, hash_)));
+  }
+  bool InsertHash(uint64_t hash) noexcept { return Note(KeyForm::kUnknown, InsertOne(hash)); }
 
   // One key, one copy of it. Returns whether it was found; false if the filter is read_only().
   bool Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
@@ -121,6 +123,8 @@ class CuckooFilter final : public ErasableFilter {
 
   CuckooFilter(const FilterOptions& options, const cuckoo::Geometry& geometry);
   CuckooFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);
+
+  bool InsertOne(uint64_t hash) noexcept;
 
   void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
              uint64_t* bits) const noexcept override;

@@ -23,6 +23,7 @@ enum class ErrorCode {
   kDevice,           // a GPU, or its driver, that failed
   kNotDurable,       // a file that was saved, but that a power cut may yet take back
   kBusy,             // a file that another process is changing, or has replaced meanwhile
+  kSecret,           // the secret of a keyed hash that is missing, wrong, or of no use
 };
 
 // The name of a code without its prefix, e.g. "InvalidArgument".

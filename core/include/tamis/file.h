@@ -8,10 +8,12 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include "tamis/backend.h"
 #include "tamis/hash.h"
+#include "tamis/key_forms.h"
 #include "tamis/memory.h"
 
 namespace tamis {
@@ -32,32 +34,44 @@ const char* FilterKindName(FilterKind kind) noexcept;
 // Sets `kind` to the one of that name. Returns false, and sets nothing, if there is none.
 bool ParseFilterKind(std::string_view name, FilterKind& kind) noexcept;
 
+// What Save writes. Version 1 has no forms of keys, no keyed hashes, and one checksum in all.
+inline constexpr uint32_t kFormatVersion = 2;
+
 // The header of a file, all of whose fields have passed their checks.
 struct FileHeader {
-  uint32_t version = 1;
+  uint32_t version = kFormatVersion;
   FilterKind kind = FilterKind::kSplitBlock;
-  HashSpec hash;
+  HashSpec hash;  // out of a file by ReadHeader or VerifyFile: without the secret
   std::array<uint64_t, 3> geometry{};  // by kind, see core/FORMAT.md; {blocks, 0, 0} ...
   uint64_t capacity = 0;               // keys the filter was sized for
   uint64_t inserted = 0;               // keys inserted, duplicates included, less those erased
   uint64_t payload_bytes = 0;
-  std::array<uint64_t, 2> payload_checksum{};  // XXH3-128 of the payload: low, high
+  // XXH3-128, low half and high half, of what core/FORMAT.md says for the version.
+  std::array<uint64_t, 2> payload_checksum{};
+  // The rest is not in files of version 1.
+  KeyForms key_forms = KeyForm::kUnknown;  // of all keys inserted
+  bool has_secret = false;                 // whether the secret of a keyed hash is in the file
+  std::array<uint64_t, 2> key_tag{};       // of a keyed hash: tells a wrong secret from the right
 };
 
 // What is checked when a file is opened.
 enum class Verify : uint8_t {
   kHeader,  // the header and the length of the file
-  kFull,    // the payload too, its checksum and what its kind says of it: reads the whole file
+  kFull,    // the payload too, its checksums and what its kind says of it: reads the whole file
 };
 
 struct LoadOptions {
   MemoryOptions memory = {};
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
+  // Of a filter with a keyed hash, whose file does not have it. Error(kSecret) is thrown if it is
+  // not the right one, or missing, or given for a filter whose hash has none.
+  std::optional<HashSecret> secret = {};
 };
 
 struct MapOptions {
   Verify verify = Verify::kHeader;
-  const Backend* backend = nullptr;  // nullptr: DefaultBackend()
+  const Backend* backend = nullptr;       // nullptr: DefaultBackend()
+  std::optional<HashSecret> secret = {};  // as in LoadOptions
 };
 
 // Keeps those who also take it from reading, changing and replacing the same file meanwhile: what
@@ -86,17 +100,22 @@ class FileLock {
   int process_ = 0;  // a child of fork does not give back what its parent holds
 };
 
-// What Save may do, in a place where there is a file already. The new one keeps its mode and access
-// list, and owner and group where the process may give a file away; where not, nobody but the new
-// owner may do with it what the old one denied. Bits of set-user-ID and the like are dropped, and
-// other hard links keep the old file. A symbolic link stays, and what it leads to is replaced, or
-// made if it is not there.
+// How a filter is saved, and what may be done in a place where there is a file already. The new one
+// keeps its mode and access list, and owner and group where the process may give a file away; where
+// not, nobody but the new owner may do with it what the old one denied. Bits of set-user-ID and the
+// like are dropped, and other hard links keep the old file. A symbolic link stays, and what it
+// leads to is replaced, or made if it is not there.
 struct SaveOptions {
   // Also a file that has no permission to write for anybody (root included), or not for this
   // process. Else that is Error(kIo).
   bool replace_read_only = false;
   // Of the file that is read, changed and replaced; nullptr: of none.
   const FileLock* lock = nullptr;
+  // Puts the secret of a keyed hash into the file. Whoever can read the file can then choose keys
+  // that collide; without it, loading needs the secret again.
+  bool with_secret = false;
+  // 1: for readers that know no other version. Not for filters with a keyed hash.
+  uint32_t version = kFormatVersion;
 };
 
 // Throws what saving to `path` would, as far as can be told without writing: for jobs that take

@@ -10,6 +10,7 @@
 #include "tamis/backend.h"
 #include "tamis/file.h"
 #include "tamis/hash.h"
+#include "tamis/key_forms.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
 
@@ -64,6 +65,11 @@ class Filter {
   virtual double expected_fpr() const noexcept = 0;
 
   const HashSpec& hash() const noexcept;
+  // Of all keys inserted since the filter was empty: it is saved with them. A filter does not
+  // refuse keys of other forms, it answers "no"; key_forms().Admit(form) tells beforehand.
+  KeyForms key_forms() const noexcept;
+  // For who inserts ready hashes, or through a view, and knows what they were made of.
+  void set_key_forms(KeyForms forms) noexcept;
   // True for a filter that is mapped from a file: it can be asked, not changed.
   bool read_only() const noexcept;
   // The contents, as they are in a file.

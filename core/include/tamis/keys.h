@@ -8,6 +8,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "tamis/key_forms.h"
+
 namespace tamis {
 
 // Strings laid end to end, as Apache Arrow stores a column: string i is
@@ -82,6 +84,8 @@ class Keys {
         form_(Form::kLargeColumn) {}
 
   Form form() const noexcept { return form_; }
+  // What the keys are to a filter: forms of the same keys have one.
+  KeyForm key_form() const noexcept;
   size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
 

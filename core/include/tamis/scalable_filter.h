@@ -44,6 +44,15 @@ namespace detail {
 
 struct LayeredFile;  // private to the library
 
+// Of keys inserted into layers that hold copies: in files, so that a filter that is loaded goes on
+// as it would have.
+struct ScalableCopies {
+  uint64_t examined = 0;  // keys that were asked whether they are copies
+  uint64_t seen = 0;      // of these, those that are
+  uint64_t held = 0;      // of these, those that were inserted
+  bool many = false;      // since the last layer was begun: all keys are examined
+};
+
 // What a scalable filter is: with layers that can erase, an ErasableFilter.
 template <bool kErases>
 class ScalableBase : public FilterBase {
@@ -102,7 +111,7 @@ class ScalableBase<true> : public ErasableFilter {
 // growth of 2 or more. (With less, Bloom layers are filled again by keys that older ones have.) Of
 // Bloom layers that fill up more slowly than keys come, inserted_count() is an estimate of what is
 // new to each. Cuckoo layers hold copies: at most 8 of a key in a layer, 4 once many keys are
-// copies, and then, of all keys inserted since the filter was made or loaded, at most half. Insert
+// copies, and then, of all keys inserted, at most half. Insert
 // returns false for a copy that is not held, and seldom for a key that cannot be told from one:
 // Contains(key) is true, and is no longer once the key that it was taken for is erased.
 //
@@ -156,9 +165,13 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   // copy that is not held (see above): Contains(key) is true; or if there is no room for the key
   // and another layer would exceed max_bytes, memory, scalable::kMaxLayers or the smallest rate
   // that a layer can have.
-  bool Insert(uint64_t key) noexcept { return InsertHash(this->hasher_(key)); }
-  bool Insert(std::string_view key) noexcept { return InsertHash(HashBytes(key, this->hash_)); }
-  bool InsertHash(uint64_t hash) noexcept;
+  bool Insert(uint64_t key) noexcept {
+    return this->Note(KeyForm::kInteger, InsertOne(this->hasher_(key)));
+  }
+  bool Insert(std::string_view key) noexcept {
+    return this->Note(KeyForm::kBytes, InsertOne(HashBytes(key, this->hash_)));
+  }
+  bool InsertHash(uint64_t hash) noexcept { return this->Note(KeyForm::kUnknown, InsertOne(hash)); }
 
   // Back to one empty layer, the first. Throws Error(kReadOnly) if the filter is read_only().
   void Clear() override;
@@ -180,6 +193,7 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
                      detail::Rejects& rejects) noexcept override;
 
   bool EraseFromLayers(uint64_t hash) noexcept override;
+  bool InsertOne(uint64_t hash) noexcept;
   size_t InsertHashes(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
                       uint64_t first, detail::Rejects& rejects) noexcept;
   void AddLayer();
@@ -202,13 +216,7 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   ScalableOptions options_;
   std::vector<F> layers_;
   size_t current_ = 0;  // layers before it are full
-  // Keys that one seemed to be in of, since the filter was made or loaded.
-  struct Copies {
-    uint64_t examined = 0;  // keys that were asked whether they are copies
-    uint64_t seen = 0;      // of these, those that are
-    uint64_t held = 0;      // of these, those that were inserted
-    bool many = false;      // since the last layer was begun: all keys are examined
-  } copies_;
+  detail::ScalableCopies copies_;
   double error_left_ = 0;  // of options_.fpr, for layers to come
 };
 

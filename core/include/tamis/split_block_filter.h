@@ -60,15 +60,14 @@ class SplitBlockBloomFilter final : public detail::FilterBase {
   }
 
   // One key. Returns true, or false if the filter is read_only().
-  TAMIS_INLINE bool Insert(uint64_t key) noexcept { return InsertHash(hasher_(key)); }
+  TAMIS_INLINE bool Insert(uint64_t key) noexcept {
+    return Note(KeyForm::kInteger, InsertOne(hasher_(key)));
+  }
   TAMIS_INLINE bool Insert(std::string_view key) noexcept {
-    return InsertHash(HashBytes(key, hash_));
+    return Note(KeyForm::kBytes, InsertOne(HashBytes(key, hash_)));
   }
   TAMIS_INLINE bool InsertHash(uint64_t hash) noexcept {
-    if (storage_.read_only()) return false;
-    detail::SplitBlockInsertOwn(backend_->kernels->split_block, words(), num_blocks_, hash);
-    ++inserted_;  // which counts as a change
-    return true;
+    return Note(KeyForm::kUnknown, InsertOne(hash));
   }
 
   // The blocks, to be asked, or inserted into, by whoever is handed a view; it is valid as long as
@@ -114,6 +113,13 @@ class SplitBlockBloomFilter final : public detail::FilterBase {
 
   SplitBlockBloomFilter(const FilterOptions& options, uint64_t num_blocks);
   SplitBlockBloomFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);
+
+  TAMIS_INLINE bool InsertOne(uint64_t hash) noexcept {
+    if (storage_.read_only()) return false;
+    detail::SplitBlockInsertOwn(backend_->kernels->split_block, words(), num_blocks_, hash);
+    ++inserted_;  // which counts as a change
+    return true;
+  }
 
   void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
              uint64_t* bits) const noexcept override;

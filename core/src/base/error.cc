@@ -26,6 +26,8 @@ const char* ErrorCodeName(ErrorCode code) noexcept {
       return "NotDurable";
     case ErrorCode::kBusy:
       return "Busy";
+    case ErrorCode::kSecret:
+      return "Secret";
   }
   return "Unknown";
 }

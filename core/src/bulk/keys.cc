@@ -21,6 +21,22 @@ size_t ElementSize(Keys::Form form) noexcept {
 
 }  // namespace
 
+KeyForm Keys::key_form() const noexcept {
+  switch (form_) {
+    case Form::kU64:
+    case Form::kU32:
+    case Form::kI32:
+      return KeyForm::kInteger;
+    case Form::kStringViews:
+    case Form::kColumn:
+    case Form::kLargeColumn:
+      return KeyForm::kBytes;
+    case Form::kHashes:
+      break;
+  }
+  return KeyForm::kUnknown;
+}
+
 Keys Keys::Slice(size_t begin, size_t count) const noexcept {
   Keys slice = *this;
   slice.data_ = static_cast<const char*>(data_) + begin * ElementSize(form_);

@@ -128,7 +128,10 @@ class Engine::Impl {
   uint64_t ChangeFrom(Filter& filter, Change change, uint64_t n, const BatchSource& source,
                       Rejects rejects);
   size_t ChangeKeys(Filter& filter, Change change, const Keys& keys, Rejects rejects) {
-    return ChangeFrom(filter, change, keys.size(), detail::BatchesOf(keys, filter.hash()), rejects);
+    const uint64_t done =
+        ChangeFrom(filter, change, keys.size(), detail::BatchesOf(keys, filter.hash()), rejects);
+    if (change == Change::kInsert && done > 0) FilterAccess::AddForms(filter, keys.key_form());
+    return done;
   }
 
   const Dispatcher dispatcher;
@@ -339,7 +342,9 @@ uint64_t Engine::Insert(Filter& filter, uint64_t n, const KeySource& source) con
       done += size;
     }
   };
-  return impl_->ChangeFrom(filter, Change::kInsert, n, batches, Rejects());
+  const uint64_t done = impl_->ChangeFrom(filter, Change::kInsert, n, batches, Rejects());
+  if (done > 0) FilterAccess::AddForms(filter, KeyForm::kInteger);
+  return done;
 }
 
 }  // namespace tamis

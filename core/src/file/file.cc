@@ -4,11 +4,14 @@
 #include <sys/mman.h>
 
 #include <limits>
+#include <vector>
 
 #include "core/src/file/atomic_file.h"
 #include "core/src/file/checksum.h"
 #include "core/src/file/file_format.h"
 #include "core/src/file/input_file.h"
+#include "core/src/file/key_tag.h"
+#include "core/src/file/mapped_from.h"
 #include "core/src/file/posix_file.h"
 
 namespace tamis {
@@ -16,20 +19,20 @@ namespace detail {
 
 namespace fs = std::filesystem;
 
-OpenedFile LoadFile(const fs::path& path, FilterKind kind, const MemoryOptions& memory) {
+OpenedFile LoadFile(const fs::path& path, FilterKind kind, const LoadOptions& options) {
   const InputFile file(path);
   RequireKind(file.header(), kind, path);
-  OpenedFile opened{file.header(), Storage::Allocate(file.header().payload_bytes, memory)};
+  FileHeader header = file.header();
+  header.hash = HashOf(header, options.secret, path);
+  OpenedFile opened{header, Storage::Allocate(header.payload_bytes, options.memory)};
   file.ReadPayloads([&](size_t, uint64_t begin, size_t n) {
     return std::span(opened.storage.data() + begin, n);
   });
   return opened;
 }
 
-Storage MapWhole(const InputFile& file, Verify verify, uint64_t payload_bytes) {
+Storage MapWhole(const InputFile& file, uint64_t payload_bytes) {
   const fs::path& path = file.path();
-  // By reads, not through the mapping: a file cut short meanwhile is then an error and no SIGBUS.
-  if (verify == Verify::kFull) file.VerifyPayloads();
   if (file.bytes() > std::numeric_limits<size_t>::max()) ThrowIoError(path, "map", EFBIG);
   // Without advice to the kernel. MADV_RANDOM, which stops read-ahead, wins only for the first few
   // keys (3 GiB, cold, on a virtual disk: 1,000 probes take 0.1 s instead of 1.8 s) and then loses
@@ -37,62 +40,70 @@ Storage MapWhole(const InputFile& file, Verify verify, uint64_t payload_bytes) {
   // slow to read, and many keys need most of the file anyway.
   void* const map = mmap(nullptr, file.bytes(), PROT_READ, MAP_SHARED, file.fd(), 0);
   if (map == MAP_FAILED) ThrowIoError(path, "map");
-  Storage storage = Storage::FromMapping(map, file.bytes(), kHeaderBytes, payload_bytes);
-  if (verify != Verify::kFull) {
-    storage.set_unverified({file.header().payload_checksum, offset::kPayloadChecksum});
-  }
-  return storage;
+  return Storage::FromMapping(map, file.bytes(), HeaderBytes(file.header().version), payload_bytes);
 }
 
-OpenedFile MapFile(const fs::path& path, FilterKind kind, Verify verify) {
+OpenedFile MapFile(const fs::path& path, FilterKind kind, const MapOptions& options) {
   const InputFile file(path);
   RequireKind(file.header(), kind, path);
-  return {file.header(), MapWhole(file, verify, file.header().payload_bytes)};
+  FileHeader header = file.header();
+  header.hash = HashOf(header, options.secret, path);
+  // By reads, not through the mapping: a file cut short meanwhile is then an error and no SIGBUS.
+  if (options.verify == Verify::kFull) file.VerifyPayloads();
+  OpenedFile opened{header, MapWhole(file, header.payload_bytes)};
+  if (options.verify != Verify::kFull) SetUnverified(opened.storage, file.extents()[0], path);
+  return opened;
 }
 
-void RequireChecksum(const Storage& storage, const std::array<uint64_t, 2>& checksum) {
-  const std::optional<StoredChecksum>& stored = storage.unverified();
-  if (stored && stored->value != checksum) {
-    ThrowFormatError("the mapped file", ErrorCode::kCorrupt, "payload checksum", stored->at,
-                     "does not match, and nothing is made of damaged bytes");
+SealedFilter Seal(FileHeader header, const Storage& storage, const SaveOptions& options) {
+  const std::span<const std::byte> payload(storage.data(), storage.size());
+  SealedFilter sealed;
+  header = HeaderToSave(header, options);
+  header.payload_bytes = payload.size();
+  if (header.version == 1) {
+    Checksum checksum;
+    checksum.Update(payload);
+    header.payload_checksum = checksum.Value();
+  } else {
+    sealed.pages = PageTable(payload);
+    header.payload_checksum = TableChecksum(sealed.pages);
   }
-}
-
-void RequireIntact(const Storage& storage) {
-  if (!storage.unverified()) return;
-  Checksum checksum;
-  checksum.Update({storage.data(), storage.size()});
-  RequireChecksum(storage, checksum.Value());
-}
-
-FileHeader CompleteHeader(const FileHeader& header, const Storage& payload) {
-  Checksum checksum;
-  checksum.Update({payload.data(), payload.size()});
-  FileHeader complete = header;
-  complete.payload_bytes = payload.size();
-  complete.payload_checksum = checksum.Value();
-  RequireChecksum(payload, complete.payload_checksum);
-  return complete;
+  // Of another version they are never equal, and then it is verified.
+  const MappedFrom* const from = storage.unverified();
+  if (from != nullptr && from->extent.header.payload_checksum != header.payload_checksum) {
+    RequireIntact(storage);
+  }
+  sealed.header = EncodeHeader(header);
+  return sealed;
 }
 
 void SaveFile(const fs::path& path, const FileHeader& header, const Storage& storage,
               const SaveOptions& options) {
-  const HeaderBytes start = EncodeHeader(CompleteHeader(header, storage));
-  const std::span<const std::byte> payload(storage.data(), storage.size());
-  const std::span<const std::byte> parts[] = {start, payload};
+  const SealedFilter sealed = Seal(header, storage, options);
+  std::vector<std::span<const std::byte>> parts;
+  AddParts(sealed, {storage.data(), storage.size()}, parts);
   WriteFileAtomically(path, parts, options);
 }
 
 }  // namespace detail
 
+namespace {
+
+FileHeader WithoutSecret(FileHeader header) {
+  header.hash.secret = {};
+  return header;
+}
+
+}  // namespace
+
 FileHeader ReadHeader(const std::filesystem::path& path) {
-  return detail::InputFile(path).header();
+  return WithoutSecret(detail::InputFile(path).header());
 }
 
 FileHeader VerifyFile(const std::filesystem::path& path) {
   const detail::InputFile file(path);
   file.VerifyPayloads();
-  return file.header();
+  return WithoutSecret(file.header());
 }
 
 }  // namespace tamis

@@ -10,6 +10,7 @@
 
 #include "core/src/file/field_check.h"
 #include "core/src/file/file_kind.h"
+#include "core/src/file/key_tag.h"
 
 namespace tamis::detail {
 namespace {
@@ -36,8 +37,8 @@ void Put(std::span<std::byte> bytes, size_t offset, T value) {
   std::memcpy(bytes.data() + offset, &value, sizeof(T));
 }
 
-uint64_t HeaderChecksum(std::span<const std::byte> header) {
-  return XXH3_64bits(header.data(), offset::kHeaderChecksum);
+uint64_t HeaderChecksum(std::span<const std::byte> header, uint32_t version) {
+  return XXH3_64bits(header.data(), offset::HeaderChecksum(version));
 }
 
 std::string Hex(uint64_t value) {
@@ -53,6 +54,44 @@ void CheckMagic(std::span<const std::byte> start, const FieldCheck& check) {
   }
 }
 
+void CheckHashKind(const FileHeader& header, const FieldCheck& check) {
+  const HashKind kind = header.hash.kind;
+  if (kind == HashKind::kXxh3 || kind == HashKind::kXxh64) return;
+  if (!IsKeyed(kind) || header.version == 1) {
+    check.Fail(ErrorCode::kUnsupported, "hash kind", offset::kHashKind,
+               "is " + std::to_string(static_cast<uint32_t>(kind)) +
+                   ", which this version of the library does not know");
+  }
+  check.Equal("seed", offset::kSeed, header.hash.seed, 0);
+}
+
+constexpr uint32_t kHasSecret = 1;  // of the flags
+
+// Those that version 1 does not have.
+void DecodeNewFields(std::span<const std::byte> start, const FieldCheck& check,
+                     FileHeader& header) {
+  const auto forms = Get<uint32_t>(start, offset::kKeyForms);
+  check.InRange("key forms", offset::kKeyForms, forms, 0, (1u << kKeyForms) - 1);
+  header.key_forms = KeyForms::FromBits(static_cast<uint16_t>(forms));
+  const bool keyed = IsKeyed(header.hash.kind);
+  const auto flags = Get<uint32_t>(start, offset::kFlags);
+  check.InRange("flags", offset::kFlags, flags, 0, keyed ? kHasSecret : 0);
+  header.has_secret = flags == kHasSecret;
+  header.key_tag = Get<decltype(header.key_tag)>(start, offset::kKeyTag);
+  header.hash.secret = Get<HashSecret>(start, offset::kSecret);
+  if (!header.has_secret && header.hash.secret != HashSecret{}) {
+    check.Fail(ErrorCode::kCorrupt, "secret", offset::kSecret,
+               "must be 0, as no flag announces it");
+  }
+  if (keyed ? header.has_secret && KeyTag(header.hash) != header.key_tag
+            : header.key_tag != decltype(header.key_tag){}) {
+    check.Fail(ErrorCode::kCorrupt, "key tag", offset::kKeyTag,
+               keyed ? "is not that of the secret" : "must be 0, as the hash is not keyed");
+  }
+  check.Equal("page size", offset::kLog2PageBytes, Get<uint32_t>(start, offset::kLog2PageBytes),
+              kLog2PageBytes, ErrorCode::kUnsupported);
+}
+
 }  // namespace
 
 void ThrowFormatError(const fs::path& path, ErrorCode code, const std::string& check,
@@ -62,37 +101,40 @@ void ThrowFormatError(const fs::path& path, ErrorCode code, const std::string& c
       path.string() + ": " + check + " at offset " + std::to_string(offset) + ": " + problem);
 }
 
-HeaderBytes EncodeHeader(const FileHeader& header) {
-  HeaderBytes bytes{};
+std::vector<std::byte> EncodeHeader(const FileHeader& header) {
+  const size_t length = HeaderBytes(header.version);
+  std::vector<std::byte> bytes(length);
   std::memcpy(bytes.data() + offset::kMagic, kMagic, sizeof(kMagic));
-  Put(bytes, offset::kVersion, kFormatVersion);
-  Put(bytes, offset::kHeaderLength, static_cast<uint32_t>(kHeaderBytes));
+  Put(bytes, offset::kVersion, header.version);
+  Put(bytes, offset::kHeaderLength, static_cast<uint32_t>(length));
   Put(bytes, offset::kFilterKind, header.kind);
   Put(bytes, offset::kHashKind, header.hash.kind);
   Put(bytes, offset::kSeed, header.hash.seed);
   Put(bytes, offset::kGeometry, header.geometry);
   Put(bytes, offset::kCapacity, header.capacity);
   Put(bytes, offset::kInserted, header.inserted);
-  Put(bytes, offset::kPayloadOffset, uint64_t{kHeaderBytes});
+  Put(bytes, offset::kPayloadOffset, uint64_t{length});
   Put(bytes, offset::kPayloadLength, header.payload_bytes);
   Put(bytes, offset::kPayloadChecksum, header.payload_checksum);
-  Put(bytes, offset::kHeaderChecksum, HeaderChecksum(bytes));
+  if (header.version != 1) {
+    Put(bytes, offset::kKeyForms, uint32_t{header.key_forms.bits()});
+    Put(bytes, offset::kFlags, header.has_secret ? kHasSecret : 0);
+    Put(bytes, offset::kKeyTag, header.key_tag);
+    if (header.has_secret) Put(bytes, offset::kSecret, header.hash.secret);
+    Put(bytes, offset::kLog2PageBytes, uint32_t{kLog2PageBytes});
+  }
+  Put(bytes, offset::HeaderChecksum(header.version), HeaderChecksum(bytes, header.version));
   return bytes;
 }
 
 FileHeader DecodeHeader(std::span<const std::byte> start, uint64_t file_bytes,
                         const fs::path& path) {
+  assert(start.size() == std::min<uint64_t>(file_bytes, kHeaderBytes2));
   const FieldCheck check{path};
-  assert(start.size() == std::min<uint64_t>(file_bytes, kHeaderBytes));
-  if (file_bytes > 0) CheckMagic(start, check);
-  if (file_bytes < kHeaderBytes) {
-    check.Fail(ErrorCode::kCorrupt, "file length", file_bytes,
-               "the file has " + std::to_string(file_bytes) + " bytes, fewer than its header of " +
-                   std::to_string(kHeaderBytes));
-  }
   const FileHeader header = DecodeHeaderAt(start, 0, path);
   // No overflow: check_geometry has bounded the payload.
-  const uint64_t expected = kHeaderBytes + header.payload_bytes;
+  const bool has_pages = FindFileKind(header.kind)->read_layers == nullptr;
+  const uint64_t expected = Extent{header, 0, has_pages}.end();
   if (file_bytes != expected) {
     check.Fail(ErrorCode::kCorrupt, "file length", std::min(file_bytes, expected),
                "the file has " + std::to_string(file_bytes) + " bytes, must have " +
@@ -105,16 +147,31 @@ FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
                           const fs::path& path) {
   const FieldCheck check{path, header_at};
   CheckMagic(start, check);
+  const auto require_length = [&](size_t length) {
+    if (start.size() >= length) return;
+    check.Fail(ErrorCode::kCorrupt, "file length", start.size(),
+               "the file has " + std::to_string(header_at + start.size()) +
+                   " bytes, too few for a header of " + std::to_string(length));
+  };
+  require_length(kHeaderBytes1);
   // The version comes before the checksum, which other versions might keep elsewhere.
   FileHeader header;
   header.version = Get<uint32_t>(start, offset::kVersion);
-  check.Equal("version", offset::kVersion, header.version, kFormatVersion, ErrorCode::kUnsupported);
+  if (header.version < 1 || header.version > kFormatVersion) {
+    check.Fail(ErrorCode::kUnsupported, "version", offset::kVersion,
+               "is " + std::to_string(header.version) +
+                   ", and this version of the library knows 1 to " +
+                   std::to_string(kFormatVersion));
+  }
+  const size_t length = HeaderBytes(header.version);
   check.Equal("header length", offset::kHeaderLength, Get<uint32_t>(start, offset::kHeaderLength),
-              kHeaderBytes);
-  const uint64_t stored = Get<uint64_t>(start, offset::kHeaderChecksum);
-  const uint64_t computed = HeaderChecksum(start);
+              length);
+  require_length(length);
+  const size_t checksum_at = offset::HeaderChecksum(header.version);
+  const uint64_t stored = Get<uint64_t>(start, checksum_at);
+  const uint64_t computed = HeaderChecksum(start, header.version);
   if (stored != computed) {
-    check.Fail(ErrorCode::kCorrupt, "header checksum", offset::kHeaderChecksum,
+    check.Fail(ErrorCode::kCorrupt, "header checksum", checksum_at,
                "is " + Hex(stored) + ", must be " + Hex(computed));
   }
 
@@ -135,19 +192,67 @@ FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
                    ", which this version of the library does not know");
   }
   const uint64_t payload_bytes = kind->check_geometry(header, check);
-  if (header.hash.kind != HashKind::kXxh3 && header.hash.kind != HashKind::kXxh64) {
-    check.Fail(ErrorCode::kUnsupported, "hash kind", offset::kHashKind,
-               "is " + std::to_string(static_cast<uint32_t>(header.hash.kind)) +
-                   ", which this version of the library does not know");
-  }
+  CheckHashKind(header, check);
   check.InRange("capacity", offset::kCapacity, header.capacity, 1, UINT64_MAX);
   check.Equal("payload offset", offset::kPayloadOffset,
-              Get<uint64_t>(start, offset::kPayloadOffset), kHeaderBytes);
+              Get<uint64_t>(start, offset::kPayloadOffset), length);
   check.Equal("payload length", offset::kPayloadLength, header.payload_bytes, payload_bytes);
-  for (size_t at = offset::kReserved; at < offset::kHeaderChecksum; at += sizeof(uint64_t)) {
-    check.Equal("reserved bytes", at, Get<uint64_t>(start, at), 0);
+  if (header.version != 1) DecodeNewFields(start, check, header);
+  for (size_t at = offset::Reserved(header.version); at < checksum_at; at += sizeof(uint32_t)) {
+    check.Equal("reserved bytes", at, Get<uint32_t>(start, at), 0);
   }
   return header;
+}
+
+FileHeader HeaderToSave(FileHeader header, const SaveOptions& options) {
+  const auto refuse = [](const std::string& problem) {
+    throw Error(ErrorCode::kInvalidArgument, problem);
+  };
+  const bool keyed = IsKeyed(header.hash.kind);
+  if (options.version < 1 || options.version > kFormatVersion) {
+    refuse("there is no version " + std::to_string(options.version) +
+           " of the format; allowed: 1 to " + std::to_string(kFormatVersion));
+  }
+  if (options.version == 1 && keyed) {
+    refuse(std::string("version 1 of the format does not have the hash ") +
+           HashKindName(header.hash.kind));
+  }
+  if (options.with_secret && !keyed) {
+    refuse(std::string("the hash ") + HashKindName(header.hash.kind) + " has no secret to save");
+  }
+  header.version = options.version;
+  header.has_secret = options.with_secret;
+  header.key_tag = KeyTag(header.hash);
+  return header;
+}
+
+std::span<const std::byte> Padding(uint64_t bytes) noexcept {
+  static constexpr std::byte kZeros[kAlignment] = {};
+  return std::span(kZeros).first(Padded(bytes) - bytes);
+}
+
+void AddParts(const SealedFilter& sealed, std::span<const std::byte> payload,
+              std::vector<std::span<const std::byte>>& parts) {
+  parts.push_back(sealed.header);
+  parts.push_back(payload);
+  if (sealed.pages.empty()) return;
+  parts.push_back(Padding(payload.size()));
+  parts.push_back(std::as_bytes(std::span(sealed.pages)));
+}
+
+void FailPageTable(const Extent& extent, const fs::path& path) {
+  ThrowFormatError(
+      path, ErrorCode::kCorrupt, "payload checksum", extent.header_at + offset::kPayloadChecksum,
+      "does not match the checksums of pages, bytes [" + std::to_string(extent.pages_at()) + ", " +
+          std::to_string(extent.end()) + ") of the file");
+}
+
+void FailPage(const Extent& extent, uint64_t page, const fs::path& path) {
+  const uint64_t begin = extent.payload_at() + page * kPageBytes;
+  ThrowFormatError(path, ErrorCode::kCorrupt, "page checksum", begin,
+                   "page " + std::to_string(page) + ", bytes [" + std::to_string(begin) + ", " +
+                       std::to_string(std::min(begin + kPageBytes, extent.payload_end())) +
+                       ") of the file, does not match its checksum");
 }
 
 void RequireKind(const FileHeader& header, FilterKind kind, const fs::path& path) {

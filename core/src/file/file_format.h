@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "core/src/file/page_table.h"
 #include "tamis/detail/storage.h"
 #include "tamis/error.h"
 #include "tamis/file.h"
@@ -17,9 +19,12 @@ namespace tamis::detail {
 
 class InputFile;
 
-inline constexpr uint32_t kFormatVersion = 1;
-inline constexpr size_t kHeaderBytes = 128;  // also the offset of the payload
-using HeaderBytes = std::array<std::byte, kHeaderBytes>;
+// Of the header, which is also the offset of the payload.
+inline constexpr size_t kHeaderBytes1 = 128;
+inline constexpr size_t kHeaderBytes2 = 192;
+constexpr size_t HeaderBytes(uint32_t version) {
+  return version == 1 ? kHeaderBytes1 : kHeaderBytes2;
+}
 
 // Where the fields are, in bytes from the start of the file.
 namespace offset {
@@ -35,21 +40,28 @@ inline constexpr size_t kInserted = 64;
 inline constexpr size_t kPayloadOffset = 72;
 inline constexpr size_t kPayloadLength = 80;
 inline constexpr size_t kPayloadChecksum = 88;  // low 8 bytes, high 8 bytes
-inline constexpr size_t kReserved = 104;        // two of 8 bytes
-inline constexpr size_t kHeaderChecksum = 120;
+// From here on, version 2 ...
+inline constexpr size_t kKeyForms = 104;
+inline constexpr size_t kFlags = 108;
+inline constexpr size_t kKeyTag = 112;  // two of 8 bytes
+inline constexpr size_t kSecret = 128;  // two of 8 bytes
+inline constexpr size_t kLog2PageBytes = 144;
+// ... but for these two, which differ.
+constexpr size_t Reserved(uint32_t version) { return version == 1 ? 104 : 148; }
+constexpr size_t HeaderChecksum(uint32_t version) { return HeaderBytes(version) - 8; }
 }  // namespace offset
 
 // The header as it is in a file, with its checksum. `header` has the payload's length and checksum.
-HeaderBytes EncodeHeader(const FileHeader& header);
+std::vector<std::byte> EncodeHeader(const FileHeader& header);
 
 // The first bytes of a file of `file_bytes` bytes, checked in full: every field, against the others
-// and against the length. `start` is the first kHeaderBytes bytes, or all if the file is shorter.
+// and against the length. `start` is the first kHeaderBytes2 bytes, or all if the file is shorter.
 // Throws FormatError; `path` is for the message only.
 FileHeader DecodeHeader(std::span<const std::byte> start, uint64_t file_bytes,
                         const std::filesystem::path& path);
 
 // The header of a filter `header_at` bytes from the start of a file: the same checks but for the
-// length of the file. `start` is kHeaderBytes bytes.
+// length of the file. `start` is kHeaderBytes2 bytes, or all up to the end of the file.
 FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
                           const std::filesystem::path& path);
 
@@ -58,48 +70,74 @@ FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
                                    const std::string& check, uint64_t offset,
                                    const std::string& problem);
 
-// A payload in a file.
+// All that follows in a file, or another filter in it, is at a multiple of this.
+inline constexpr uint64_t kAlignment = 64;
+constexpr uint64_t Padded(uint64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+// A filter in a file: its header, its payload, and in version 2, after zeros up to a multiple of
+// kAlignment, the checksums of its pages.
 struct Extent {
   FileHeader header;
   uint64_t header_at = 0;  // in bytes from the start of the file
+  // False for filters made of others, whose payload has none of its own.
+  bool has_pages = true;
 
-  uint64_t payload_at() const noexcept { return header_at + kHeaderBytes; }
-  uint64_t payload_end() const noexcept { return payload_at() + header.payload_bytes; }
+  constexpr uint64_t payload_at() const noexcept { return header_at + HeaderBytes(header.version); }
+  constexpr uint64_t payload_end() const noexcept { return payload_at() + header.payload_bytes; }
+  constexpr bool paged() const noexcept { return header.version != 1 && has_pages; }
+  constexpr uint64_t pages_at() const noexcept {
+    return payload_at() + Padded(header.payload_bytes);
+  }
+  constexpr uint64_t end() const noexcept {
+    return paged() ? pages_at() + PageTableBytes(header.payload_bytes) : payload_end();
+  }
 };
-
-// The bytes of a payload that another filter follows: the next header is at a multiple of 64.
-constexpr uint64_t PaddedBytes(uint64_t payload_bytes) { return (payload_bytes + 63) / 64 * 64; }
 
 struct OpenedFile {
   FileHeader header;
   Storage storage;
 };
 
-// The header that SaveFile writes for this payload. Throws as RequireIntact.
-FileHeader CompleteHeader(const FileHeader& header, const Storage& payload);
+// The errors of a table of pages that is not what the header vouches for, and of a page that is not
+// what the table says.
+[[noreturn]] void FailPageTable(const Extent& extent, const std::filesystem::path& path);
+[[noreturn]] void FailPage(const Extent& extent, uint64_t page, const std::filesystem::path& path);
 
-// Throws FormatError unless what is mapped has the checksum of its file: to be called before it is
-// copied into what would be saved with a new one. Reads all of it, unless it has been verified.
-void RequireIntact(const Storage& storage);
-// The same, for whoever has computed the checksum.
-void RequireChecksum(const Storage& storage, const std::array<uint64_t, 2>& checksum);
+// The header with the version and the secret, or none, that `options` say. Throws
+// Error(kInvalidArgument) for options that do not go with the filter.
+FileHeader HeaderToSave(FileHeader header, const SaveOptions& options);
+
+// What is written of a filter: all but its payload.
+struct SealedFilter {
+  std::vector<std::byte> header;
+  std::vector<uint64_t> pages;  // none in version 1
+};
+// Throws as HeaderToSave and RequireIntact.
+SealedFilter Seal(FileHeader header, const Storage& storage, const SaveOptions& options);
+// The parts in which it is written, which refer to both.
+void AddParts(const SealedFilter& sealed, std::span<const std::byte> payload,
+              std::vector<std::span<const std::byte>>& parts);
+// Zeros up to the next multiple of kAlignment.
+std::span<const std::byte> Padding(uint64_t bytes) noexcept;
 
 // Reads a whole file of that kind, without layers, into memory of its own and verifies all of it.
 // Nothing is allocated before the header has been found right, so a file cannot ask for more memory
 // than it has bytes itself.
-OpenedFile LoadFile(const std::filesystem::path& path, FilterKind kind,
-                    const MemoryOptions& memory);
+OpenedFile LoadFile(const std::filesystem::path& path, FilterKind kind, const LoadOptions& options);
 
 // Maps a file of that kind, without layers, read-only. A file that is cut short while it is mapped
 // raises SIGBUS where its missing pages are probed, and nothing but not doing so helps: SaveFile
 // replaces files, never shortens them.
-OpenedFile MapFile(const std::filesystem::path& path, FilterKind kind, Verify verify);
+OpenedFile MapFile(const std::filesystem::path& path, FilterKind kind, const MapOptions& options);
 
 // The same for a file of any kind that has been opened. What is mapped is all of it, and what the
 // storage shows the first so many bytes of its payload: none, where filters are to be parts of it.
-Storage MapWhole(const InputFile& file, Verify verify, uint64_t payload_bytes);
+// Verifies nothing.
+Storage MapWhole(const InputFile& file, uint64_t payload_bytes);
 
-// Writes a file atomically; computes length and checksums of the payload. Throws as RequireIntact.
+// Writes a file atomically. Throws as Seal.
 void SaveFile(const std::filesystem::path& path, const FileHeader& header, const Storage& storage,
               const SaveOptions& options);
 

@@ -22,13 +22,21 @@ InputFile::InputFile(const fs::path& path) : path_(path), fd_(OpenToRead(path)) 
     throw Error(ErrorCode::kIo, path.string() + ": cannot read: not a regular file");
   }
   bytes_ = static_cast<uint64_t>(status.st_size);
-  HeaderBytes start;
-  const std::span have = std::span(start).first(std::min<uint64_t>(bytes_, kHeaderBytes));
+  std::byte start[kHeaderBytes2];
+  const std::span have = std::span(start).first(std::min<uint64_t>(bytes_, sizeof(start)));
   Read(have, 0);
   header_ = DecodeHeader(have, bytes_, path);
   kind_ = FindFileKind(header_.kind);
   extents_ =
-      kind_->read_layers != nullptr ? kind_->read_layers(*this) : std::vector<Extent>{{header_, 0}};
+      kind_->read_layers != nullptr ? kind_->read_layers(*this) : std::vector<Extent>{{header_}};
+}
+
+FileHeader InputFile::ReadHeaderAt(uint64_t header_at) const {
+  std::byte start[kHeaderBytes2];
+  const std::span have =
+      std::span(start).first(std::min<uint64_t>(bytes_ - header_at, sizeof(start)));
+  Read(have, header_at);
+  return DecodeHeaderAt(have, header_at, path_);
 }
 
 void InputFile::Read(std::span<std::byte> out, uint64_t offset) const {
@@ -69,11 +77,38 @@ void InputFile::VerifyPayloads() const {
   ReadPayloads([&](size_t, uint64_t, size_t n) { return std::span(buffer).first(n); });
 }
 
-void InputFile::FailChecksum(uint64_t header_at, uint64_t end) const {
+std::vector<uint64_t> InputFile::ReadPageTable(const Extent& extent) const {
+  std::vector<uint64_t> pages(NumPages(extent.header.payload_bytes));
+  Read(std::as_writable_bytes(std::span(pages)), extent.pages_at());
+  if (TableChecksum(pages) != extent.header.payload_checksum) FailPageTable(extent, path_);
+  return pages;
+}
+
+void InputFile::CheckPages(const Extent& extent, std::span<const uint64_t> pages,
+                           std::span<const std::byte> piece, uint64_t begin) const {
+  if (const auto page = FindDamage(piece, pages.subspan(begin / kPageBytes))) {
+    FailPage(extent, begin / kPageBytes + *page, path_);
+  }
+}
+
+void InputFile::FailChecksum(const Extent& extent, uint64_t end) const {
   ThrowFormatError(path_, ErrorCode::kCorrupt, "payload checksum",
-                   header_at + offset::kPayloadChecksum,
-                   "does not match bytes [" + std::to_string(header_at + kHeaderBytes) + ", " +
+                   extent.header_at + offset::kPayloadChecksum,
+                   "does not match bytes [" + std::to_string(extent.payload_at()) + ", " +
                        std::to_string(end) + ") of the file");
+}
+
+PayloadChecks::PayloadChecks(std::span<const Extent> extents) {
+  for (const Extent& extent : extents) {
+    const FileKind& kind = *FindFileKind(extent.header.kind);
+    checks_.push_back(kind.make_payload_check ? kind.make_payload_check() : nullptr);
+  }
+}
+
+void PayloadChecks::Finish(std::span<const Extent> extents, const fs::path& path) const {
+  for (size_t i = 0; i < checks_.size(); ++i) {
+    if (checks_[i]) checks_[i]->Finish(extents[i], path);
+  }
 }
 
 }  // namespace tamis::detail

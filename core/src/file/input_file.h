@@ -14,9 +14,23 @@
 #include "core/src/file/checksum.h"
 #include "core/src/file/file_format.h"
 #include "core/src/file/file_kind.h"
+#include "core/src/file/page_table.h"
 #include "core/src/file/posix_file.h"
 
 namespace tamis::detail {
+
+// What the kinds of all payloads of a file check.
+class PayloadChecks {
+ public:
+  explicit PayloadChecks(std::span<const Extent> extents);
+  void Update(size_t i, std::span<const std::byte> piece, uint64_t begin) {
+    if (checks_[i]) checks_[i]->Update(piece, begin);
+  }
+  void Finish(std::span<const Extent> extents, const std::filesystem::path& path) const;
+
+ private:
+  std::vector<std::unique_ptr<PayloadCheck>> checks_;
+};
 
 // Returns a descriptor, which the caller has to close. Does not wait, as opening a named pipe
 // would, for somebody to write. Throws Error(kIo).
@@ -31,6 +45,8 @@ class InputFile {
   const std::filesystem::path& path() const noexcept { return path_; }
   uint64_t bytes() const noexcept { return bytes_; }
   const FileHeader& header() const noexcept { return header_; }
+  // The header of a filter in the file, as DecodeHeaderAt.
+  FileHeader ReadHeaderAt(uint64_t header_at) const;
   // Where the filter is, or each of its layers, oldest first.
   std::span<const Extent> extents() const noexcept { return extents_; }
 
@@ -47,14 +63,28 @@ class InputFile {
 
  private:
   // Pieces in which payloads are read: one fits a second-level cache, so that copying and checking
-  // it cost one pass over memory.
-  static constexpr size_t kPieceBytes = size_t{256} << 10;
+  // it cost one pass over memory. Whole pages.
+  static constexpr size_t kPieceBytes = 4 * kPageBytes;
+
+  // Calls on_piece(piece, begin) for the pieces of a payload.
+  template <typename Room, typename OnPiece>
+  void ReadPayload(size_t i, const Room& room, const OnPiece& on_piece) const;
+  // By a checksum of each payload and one of all bytes that follow the header of the file.
+  template <typename Room>
+  void ReadPayloads1(const Room& room) const;
+  // By pages; what is between payloads is vouched for by headers, which have been checked.
+  template <typename Room>
+  void ReadPayloads2(const Room& room) const;
 
   // Reads what is between payloads, which is checked elsewhere: at most kMaxBetween bytes.
   static constexpr uint64_t kMaxBetween = 256;
   void ReadBetween(uint64_t begin, uint64_t end, Checksum& checksum) const;
   void CheckPadding(uint64_t begin, uint64_t end) const;
-  [[noreturn]] void FailChecksum(uint64_t header_at, uint64_t end) const;
+  // The checksums of a payload's pages, which are those that its header vouches for.
+  std::vector<uint64_t> ReadPageTable(const Extent& extent) const;
+  void CheckPages(const Extent& extent, std::span<const uint64_t> pages,
+                  std::span<const std::byte> piece, uint64_t begin) const;
+  [[noreturn]] void FailChecksum(const Extent& extent, uint64_t end) const;
 
   const std::filesystem::path& path_;
   Descriptor fd_;
@@ -66,36 +96,59 @@ class InputFile {
 
 template <typename Room>
 void InputFile::ReadPayloads(const Room& room) const {
+  if (header_.version == 1) return ReadPayloads1(room);
+  ReadPayloads2(room);
+}
+
+template <typename Room, typename OnPiece>
+void InputFile::ReadPayload(size_t i, const Room& room, const OnPiece& on_piece) const {
+  const Extent& extent = extents_[i];
+  for (uint64_t begin = 0; begin < extent.header.payload_bytes; begin += kPieceBytes) {
+    const size_t n = std::min<uint64_t>(kPieceBytes, extent.header.payload_bytes - begin);
+    const std::span<std::byte> piece = room(i, begin, n);
+    Read(piece, extent.payload_at() + begin);
+    on_piece(piece, begin);
+  }
+}
+
+template <typename Room>
+void InputFile::ReadPayloads1(const Room& room) const {
   const bool layered = kind_->read_layers != nullptr;
   Checksum whole;
-  std::vector<std::unique_ptr<PayloadCheck>> checks;
-  uint64_t at = kHeaderBytes;
+  PayloadChecks checks(extents_);
+  uint64_t at = kHeaderBytes1;
   for (size_t i = 0; i < extents_.size(); ++i) {
     const Extent& extent = extents_[i];
     ReadBetween(at, extent.payload_at(), whole);
     Checksum own;
-    const FileKind& kind = *FindFileKind(extent.header.kind);
-    PayloadCheck* const check =
-        checks.emplace_back(kind.make_payload_check ? kind.make_payload_check() : nullptr).get();
-    for (uint64_t begin = 0; begin < extent.header.payload_bytes; begin += kPieceBytes) {
-      const size_t n = std::min<uint64_t>(kPieceBytes, extent.header.payload_bytes - begin);
-      const std::span<std::byte> piece = room(i, begin, n);
-      Read(piece, extent.payload_at() + begin);
+    ReadPayload(i, room, [&](std::span<const std::byte> piece, uint64_t begin) {
       whole.Update(piece);
       if (layered) own.Update(piece);
-      if (check != nullptr) check->Update(piece, begin);
-    }
-    at = extent.payload_end();
-    if (layered && own.Value() != extent.header.payload_checksum) {
-      FailChecksum(extent.header_at, at);
-    }
-    if (layered) CheckPadding(at, extent.payload_at() + PaddedBytes(extent.header.payload_bytes));
+      checks.Update(i, piece, begin);
+    });
+    at = extent.end();
+    if (layered && own.Value() != extent.header.payload_checksum) FailChecksum(extent, at);
+    if (layered) CheckPadding(at, Padded(at));
   }
   ReadBetween(at, bytes_, whole);
-  if (whole.Value() != header_.payload_checksum) FailChecksum(0, bytes_);
-  for (size_t i = 0; i < checks.size(); ++i) {
-    if (checks[i]) checks[i]->Finish(extents_[i], path_);
+  if (whole.Value() != header_.payload_checksum) FailChecksum({header_}, bytes_);
+  checks.Finish(extents_, path_);
+}
+
+template <typename Room>
+void InputFile::ReadPayloads2(const Room& room) const {
+  PayloadChecks checks(extents_);
+  for (size_t i = 0; i < extents_.size(); ++i) {
+    const Extent& extent = extents_[i];
+    const std::vector<uint64_t> pages = ReadPageTable(extent);
+    ReadPayload(i, room, [&](std::span<const std::byte> piece, uint64_t begin) {
+      CheckPages(extent, pages, piece, begin);
+      checks.Update(i, piece, begin);
+    });
+    CheckPadding(extent.payload_end(), extent.pages_at());
+    CheckPadding(extent.end(), std::min(bytes_, Padded(extent.end())));
   }
+  checks.Finish(extents_, path_);
 }
 
 }  // namespace tamis::detail

@@ -8,6 +8,7 @@
 #include "core/src/bulk/lookup.h"
 #include "core/src/bulk/outputs.h"
 #include "core/src/file/file_format.h"
+#include "core/src/file/mapped_from.h"
 #include "core/src/filters/filter_access.h"
 #include "tamis/detail/filter_base.h"
 #include "tamis/error.h"
@@ -48,6 +49,14 @@ double Filter::bits_per_key() const noexcept {
 
 const HashSpec& Filter::hash() const noexcept {
   return static_cast<const FilterBase*>(this)->hash_;
+}
+
+KeyForms Filter::key_forms() const noexcept {
+  return static_cast<const FilterBase*>(this)->key_forms_;
+}
+
+void Filter::set_key_forms(KeyForms forms) noexcept {
+  static_cast<FilterBase*>(this)->key_forms_ = forms;
 }
 
 bool Filter::read_only() const noexcept {
@@ -115,12 +124,19 @@ FilterBase::FilterBase(uint64_t capacity, HashSpec hash, Storage storage, const 
       backend_(backend != nullptr ? backend : &DefaultBackend()),
       storage_(std::move(storage)) {}
 
+FilterBase::FilterBase(const FileHeader& header, Storage storage, const Backend* backend)
+    : FilterBase(header.capacity, header.hash, std::move(storage), backend) {
+  inserted_ = header.inserted;
+  key_forms_ = header.key_forms;
+}
+
 // What was moved from is an empty filter of the one line that its storage then is; the shape that
 // goes with that is the business of each kind.
 FilterBase::FilterBase(FilterBase&& other) noexcept
     : Filter(std::move(other)),
       capacity_(std::exchange(other.capacity_, 1)),
       inserted_(std::exchange(other.inserted_, 0)),
+      key_forms_(std::exchange(other.key_forms_, {})),
       hash_(other.hash_),
       hasher_(other.hasher_),
       backend_(other.backend_),
@@ -132,6 +148,7 @@ FilterBase& FilterBase::operator=(FilterBase&& other) noexcept {
   Filter::operator=(std::move(other));
   capacity_ = std::exchange(other.capacity_, 1);
   inserted_ = std::exchange(other.inserted_, 0);
+  key_forms_ = std::exchange(other.key_forms_, {});
   hash_ = other.hash_;
   hasher_ = other.hasher_;
   backend_ = other.backend_;
@@ -165,6 +182,25 @@ void FilterBase::Clear() {
   RequireWritable();
   std::memset(storage_.data(), 0, storage_.size());
   inserted_ = 0;
+  key_forms_ = {};
+  Changed();
+}
+
+FileHeader FilterBase::HeaderOf(const std::array<uint64_t, 3>& geometry) const noexcept {
+  FileHeader header;
+  header.kind = kind();
+  header.hash = hash_;
+  header.geometry = geometry;
+  header.capacity = capacity_;
+  header.inserted = inserted_;
+  header.payload_bytes = bytes();
+  header.key_forms = key_forms_;
+  return header;
+}
+
+void FilterBase::AddCounts(const FilterBase& other) noexcept {
+  inserted_ += other.inserted_;
+  key_forms_.Add(other.key_forms_);
   Changed();
 }
 

@@ -56,8 +56,11 @@ size_t FilterAccess::ChangeKeys(Filter& filter, Change change, const Keys& keys,
   const bool partitioned =
       PartitioningPays(filter.kind(), backend.name, filter.bytes(), keys.size());
   CallingThread alone;
-  return ChangeFrom(filter, change, *backend.kernels, keys.size(), BatchesOf(keys, filter.hash()),
-                    partitioned, alone, keys.size(), rejects);
+  const uint64_t done =
+      ChangeFrom(filter, change, *backend.kernels, keys.size(), BatchesOf(keys, filter.hash()),
+                 partitioned, alone, keys.size(), rejects);
+  if (change == Change::kInsert && done > 0) AddForms(filter, keys.key_form());
+  return done;
 }
 
 }  // namespace tamis::detail

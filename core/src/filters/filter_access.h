@@ -33,6 +33,10 @@ struct FilterAccess {
     Base(filter).inserted_ = inserted;
   }
 
+  static void AddForms(Filter& filter, KeyForms forms) noexcept {
+    Base(filter).key_forms_.Add(forms);
+  }
+
   static void Probe(const Filter& filter, const Kernels& kernels, const Batch& batch,
                     uint64_t* bits) noexcept {
     Base(filter).Probe(kernels, batch, bits);

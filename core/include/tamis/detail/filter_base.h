@@ -3,6 +3,7 @@
 #ifndef TAMIS_DETAIL_FILTER_BASE_H_
 #define TAMIS_DETAIL_FILTER_BASE_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "tamis/detail/storage.h"
 #include "tamis/filter.h"
 #include "tamis/hd.h"
+#include "tamis/key_forms.h"
 
 namespace tamis::detail {
 
@@ -28,6 +30,7 @@ class FilterBase : public Filter {
 
  protected:
   FilterBase(uint64_t capacity, HashSpec hash, Storage storage, const Backend* backend);
+  FilterBase(const FileHeader& header, Storage storage, const Backend* backend);
   FilterBase(FilterBase&&) noexcept;
   FilterBase& operator=(FilterBase&&) noexcept;
   ~FilterBase() override;
@@ -36,6 +39,16 @@ class FilterBase : public Filter {
   // To be called before the contents go into another filter, which would be saved as intact. Throws
   // FormatError for a mapped filter whose file is damaged; the first that reads all of it.
   void RequireIntact() const;
+
+  // The header of a filter of this geometry.
+  FileHeader HeaderOf(const std::array<uint64_t, 3>& geometry) const noexcept;
+  // Counts what a merge has added.
+  void AddCounts(const FilterBase& other) noexcept;
+  // To be called with whether a key of that form was inserted, which it returns.
+  TAMIS_HD bool Note(KeyForm form, bool inserted) noexcept {
+    if (inserted) key_forms_.Add(form);
+    return inserted;
+  }
 
   // To be called by whatever changes the contents: copies of them elsewhere are then out of date.
   // What only adds to inserted_ is seen without: one store less for one key.
@@ -55,6 +68,7 @@ class FilterBase : public Filter {
 
   uint64_t capacity_ = 0;
   uint64_t inserted_ = 0;
+  KeyForms key_forms_;
   HashSpec hash_;
   KeyHasher hasher_;  // of hash_
   const Backend* backend_ = nullptr;

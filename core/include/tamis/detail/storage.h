@@ -2,11 +2,10 @@
 #ifndef TAMIS_DETAIL_STORAGE_H_
 #define TAMIS_DETAIL_STORAGE_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <memory_resource>
-#include <optional>
 #include <span>
 #include <utility>
 
@@ -18,11 +17,9 @@ namespace tamis::detail {
 // What storage that was moved from has: so many zeros, read-only, that many share.
 inline constexpr uint32_t kMovedBytes = 64;
 
-// What a file says of bytes that are mapped from it.
-struct StoredChecksum {
-  std::array<uint64_t, 2> value{};  // as FileHeader has it
-  uint64_t at = 0;                  // where it is, in bytes from the start of the file
-};
+// Where bytes are in the file that they are mapped from, and what it says of them: private to the
+// rooms of files.
+struct MappedFrom;
 
 // Move-only owner of bytes that begin at a multiple of 64. The bytes stay where they are when the
 // owner is moved.
@@ -56,9 +53,11 @@ class Storage {
   TAMIS_HD bool read_only() const noexcept { return read_only_; }
 
   // Of bytes that were mapped and that nobody has verified: what they must be found to have before
-  // anything is made of them that has a checksum of its own.
-  const std::optional<StoredChecksum>& unverified() const noexcept { return unverified_; }
-  void set_unverified(const StoredChecksum& checksum) noexcept { unverified_ = checksum; }
+  // anything is made of them that has a checksum of its own. Else nullptr.
+  const MappedFrom* unverified() const noexcept { return unverified_.get(); }
+  void set_unverified(std::shared_ptr<const MappedFrom> from) noexcept {
+    unverified_ = std::move(from);
+  }
 
  private:
   void Swap(Storage& other) noexcept;
@@ -70,7 +69,7 @@ class Storage {
   void* base_ = nullptr;
   size_t base_bytes_ = 0;
   bool read_only_ = false;
-  std::optional<StoredChecksum> unverified_;
+  std::shared_ptr<const MappedFrom> unverified_;
 };
 
 }  // namespace tamis::detail

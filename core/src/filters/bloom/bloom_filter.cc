@@ -52,11 +52,9 @@ BloomFilter::BloomFilter(const FilterOptions& options, const Geometry& geometry)
       num_hashes_(geometry.num_hashes) {}
 
 BloomFilter::BloomFilter(const FileHeader& header, detail::Storage storage, const Backend* backend)
-    : FilterBase(header.capacity, header.hash, std::move(storage), backend),
+    : FilterBase(header, std::move(storage), backend),
       num_bits_(header.geometry[0]),
-      num_hashes_(static_cast<uint32_t>(header.geometry[1])) {
-  inserted_ = header.inserted;
-}
+      num_hashes_(static_cast<uint32_t>(header.geometry[1])) {}
 
 BloomFilter::BloomFilter(BloomFilter&& other) noexcept
     : FilterBase(std::move(other)),
@@ -73,25 +71,16 @@ BloomFilter& BloomFilter::operator=(BloomFilter&& other) noexcept {
 BloomFilter::~BloomFilter() = default;
 
 BloomFilter BloomFilter::Load(const std::filesystem::path& path, const LoadOptions& options) {
-  detail::OpenedFile file = detail::LoadFile(path, FilterKind::kBloom, options.memory);
+  detail::OpenedFile file = detail::LoadFile(path, FilterKind::kBloom, options);
   return BloomFilter(file.header, std::move(file.storage), options.backend);
 }
 
 BloomFilter BloomFilter::Map(const std::filesystem::path& path, const MapOptions& options) {
-  detail::OpenedFile file = detail::MapFile(path, FilterKind::kBloom, options.verify);
+  detail::OpenedFile file = detail::MapFile(path, FilterKind::kBloom, options);
   return BloomFilter(file.header, std::move(file.storage), options.backend);
 }
 
-FileHeader BloomFilter::Header() const noexcept {
-  FileHeader header;
-  header.kind = kind();
-  header.hash = hash_;
-  header.geometry = {num_bits_, num_hashes_, 0};
-  header.capacity = capacity_;
-  header.inserted = inserted_;
-  header.payload_bytes = bytes();
-  return header;
-}
+FileHeader BloomFilter::Header() const noexcept { return HeaderOf({num_bits_, num_hashes_, 0}); }
 
 double BloomFilter::theoretical_fpr() const noexcept {
   return BloomFpr(static_cast<double>(capacity_), num_bits_, num_hashes_);
@@ -122,8 +111,7 @@ void BloomFilter::Merge(const BloomFilter& other) {
   detail::RequireMergeable(*this, other);
   other.RequireIntact();
   backend_->kernels->merge(words(), other.words(), bytes() / sizeof(uint64_t));
-  inserted_ += other.inserted_;
-  Changed();
+  AddCounts(other);
 }
 
 void BloomFilter::Intersect(const BloomFilter& other) {
@@ -132,6 +120,7 @@ void BloomFilter::Intersect(const BloomFilter& other) {
   other.RequireIntact();
   backend_->kernels->intersect(words(), other.words(), bytes() / sizeof(uint64_t));
   inserted_ = std::min(inserted_, other.inserted_);
+  key_forms_.Add(other.key_forms_);
   Changed();
 }
 

@@ -74,10 +74,7 @@ CountingBloomFilter::CountingBloomFilter(const FilterOptions& options, uint64_t 
 
 CountingBloomFilter::CountingBloomFilter(const FileHeader& header, detail::Storage storage,
                                          const Backend* backend)
-    : ErasableFilter(header.capacity, header.hash, std::move(storage), backend),
-      num_blocks_(header.geometry[0]) {
-  inserted_ = header.inserted;
-}
+    : ErasableFilter(header, std::move(storage), backend), num_blocks_(header.geometry[0]) {}
 
 CountingBloomFilter::CountingBloomFilter(CountingBloomFilter&& other) noexcept
     : ErasableFilter(std::move(other)),
@@ -93,26 +90,17 @@ CountingBloomFilter::~CountingBloomFilter() = default;
 
 CountingBloomFilter CountingBloomFilter::Load(const std::filesystem::path& path,
                                               const LoadOptions& options) {
-  detail::OpenedFile file = detail::LoadFile(path, FilterKind::kCounting, options.memory);
+  detail::OpenedFile file = detail::LoadFile(path, FilterKind::kCounting, options);
   return CountingBloomFilter(file.header, std::move(file.storage), options.backend);
 }
 
 CountingBloomFilter CountingBloomFilter::Map(const std::filesystem::path& path,
                                              const MapOptions& options) {
-  detail::OpenedFile file = detail::MapFile(path, FilterKind::kCounting, options.verify);
+  detail::OpenedFile file = detail::MapFile(path, FilterKind::kCounting, options);
   return CountingBloomFilter(file.header, std::move(file.storage), options.backend);
 }
 
-FileHeader CountingBloomFilter::Header() const noexcept {
-  FileHeader header;
-  header.kind = kind();
-  header.hash = hash_;
-  header.geometry = {num_blocks_, 0, 0};
-  header.capacity = capacity_;
-  header.inserted = inserted_;
-  header.payload_bytes = bytes();
-  return header;
-}
+FileHeader CountingBloomFilter::Header() const noexcept { return HeaderOf({num_blocks_, 0, 0}); }
 
 double CountingBloomFilter::estimated_count() const noexcept {
   return CountingEstimatedCount(
@@ -134,8 +122,7 @@ void CountingBloomFilter::Merge(const CountingBloomFilter& other) {
   uint64_t* const into = words();
   const uint64_t* const from = other.words();
   for (uint64_t i = 0; i < num_words(); ++i) into[i] = counting::ClampedSum(into[i], from[i]);
-  inserted_ += other.inserted_;
-  Changed();
+  AddCounts(other);
 }
 
 SplitBlockBloomFilter CountingBloomFilter::Freeze(const MemoryOptions& memory) const {

@@ -76,11 +76,9 @@ CuckooFilter<kBits>::CuckooFilter(const FilterOptions& options, const cuckoo::Ge
 template <int kBits>
 CuckooFilter<kBits>::CuckooFilter(const FileHeader& header, detail::Storage storage,
                                   const Backend* backend)
-    : ErasableFilter(header.capacity, header.hash, std::move(storage), backend),
+    : ErasableFilter(header, std::move(storage), backend),
       geometry_{static_cast<uint32_t>(header.geometry[0]),
-                static_cast<uint32_t>(header.geometry[1])} {
-  inserted_ = header.inserted;
-}
+                static_cast<uint32_t>(header.geometry[1])} {}
 
 template <int kBits>
 CuckooFilter<kBits>::CuckooFilter(CuckooFilter&& other) noexcept
@@ -100,27 +98,20 @@ CuckooFilter<kBits>::~CuckooFilter() = default;
 template <int kBits>
 CuckooFilter<kBits> CuckooFilter<kBits>::Load(const std::filesystem::path& path,
                                               const LoadOptions& options) {
-  detail::OpenedFile file = detail::LoadFile(path, kKind, options.memory);
+  detail::OpenedFile file = detail::LoadFile(path, kKind, options);
   return CuckooFilter(file.header, std::move(file.storage), options.backend);
 }
 
 template <int kBits>
 CuckooFilter<kBits> CuckooFilter<kBits>::Map(const std::filesystem::path& path,
                                              const MapOptions& options) {
-  detail::OpenedFile file = detail::MapFile(path, kKind, options.verify);
+  detail::OpenedFile file = detail::MapFile(path, kKind, options);
   return CuckooFilter(file.header, std::move(file.storage), options.backend);
 }
 
 template <int kBits>
 FileHeader CuckooFilter<kBits>::Header() const noexcept {
-  FileHeader header;
-  header.kind = kind();
-  header.hash = hash_;
-  header.geometry = {geometry_.chunks, geometry_.chunk_buckets, 0};
-  header.capacity = capacity_;
-  header.inserted = inserted_;
-  header.payload_bytes = bytes();
-  return header;
+  return HeaderOf({geometry_.chunks, geometry_.chunk_buckets, 0});
 }
 
 template <int kBits>
@@ -129,7 +120,7 @@ double CuckooFilter<kBits>::expected_fpr() const noexcept {
 }
 
 template <int kBits>
-bool CuckooFilter<kBits>::InsertHash(uint64_t hash) noexcept {
+bool CuckooFilter<kBits>::InsertOne(uint64_t hash) noexcept {
   if (read_only()) return false;
   const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry_);
   detail::CuckooChunk<kBits> buckets(chunk(place.chunk), geometry_.chunk_buckets);

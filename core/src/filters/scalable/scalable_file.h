@@ -18,24 +18,32 @@
 
 namespace tamis::detail {
 
-inline constexpr size_t kOptionsBytes = 64;  // at the start of the payload
-using OptionsBytes = std::array<std::byte, kOptionsBytes>;
+// Of the options, at the start of the payload, with a checksum at their end.
+constexpr size_t OptionsBytes(uint32_t version) { return version == 1 ? 64 : 128; }
 
-// Where the options are, in bytes from the start of the file.
+// Where the options are, in bytes from the start of the payload.
 namespace offset {
-inline constexpr size_t kInitialCapacity = 128;
-inline constexpr size_t kFpr = 136;
-inline constexpr size_t kGrowth = 144;
-inline constexpr size_t kTightening = 152;
-inline constexpr size_t kMaxBytes = 160;
-inline constexpr size_t kOptionsReserved = 168;  // two of 8 bytes
-inline constexpr size_t kOptionsChecksum = 184;
-inline constexpr size_t kLayers = 192;
+inline constexpr size_t kInitialCapacity = 0;
+inline constexpr size_t kFpr = 8;
+inline constexpr size_t kGrowth = 16;
+inline constexpr size_t kTightening = 24;
+inline constexpr size_t kMaxBytes = 32;
+// From here on, version 2: what is known of copies.
+inline constexpr size_t kCopiesExamined = 40;
+inline constexpr size_t kCopiesSeen = 48;
+inline constexpr size_t kCopiesHeld = 56;
+inline constexpr size_t kManyCopies = 64;
+// These two differ.
+constexpr size_t OptionsReserved(uint32_t version) { return version == 1 ? 40 : 72; }
+constexpr size_t OptionsChecksum(uint32_t version) { return OptionsBytes(version) - 8; }
 }  // namespace offset
 
-// The bytes that a layer takes in a file: header, payload, padding.
-constexpr uint64_t LayerFileBytes(uint64_t payload_bytes) {
-  return kHeaderBytes + PaddedBytes(payload_bytes);
+// The bytes that a layer takes with its header, its checksums and the zeros after it.
+constexpr uint64_t LayerFileBytes(uint32_t version, uint64_t payload_bytes) {
+  FileHeader header;
+  header.version = version;
+  header.payload_bytes = payload_bytes;
+  return Padded(Extent{header}.end());
 }
 
 // The keys of layer i = 0, 1, ... where max_bytes does not cut it.
@@ -45,11 +53,11 @@ double LayerFpr(const ScalableOptions& options, double error_left);
 // A layer cut to less than its capacity by this is not made.
 inline constexpr uint64_t kLeastShare = 16;
 
-OptionsBytes EncodeOptions(const ScalableOptions& options);
-
-// The options, checked in full. Throws FormatError; `path` is for the message only.
-ScalableOptions DecodeOptions(std::span<const std::byte, kOptionsBytes> bytes,
-                              const std::filesystem::path& path);
+// What a scalable filter goes on growing by. Not the hash, which is in the header.
+struct Growth {
+  ScalableOptions options;
+  ScalableCopies copies;
+};
 
 // The row of the table of kinds, as far as it is about files.
 uint64_t CheckScalableGeometry(const FileHeader& header, const FieldCheck& check);
@@ -57,20 +65,21 @@ std::vector<Extent> ReadLayers(const InputFile& file);
 
 struct LayeredFile {
   FileHeader header;
-  ScalableOptions options;
+  Growth growth;
   Storage mapping;  // of the whole file, in which the layers are; none where they were loaded
   std::vector<OpenedFile> layers;
 };
 
 // As LoadFile and MapFile, for files of scalable filters with layers of that kind.
 LayeredFile LoadLayers(const std::filesystem::path& path, FilterKind kind,
-                       const MemoryOptions& memory);
-LayeredFile MapLayers(const std::filesystem::path& path, FilterKind kind, Verify verify);
+                       const LoadOptions& options);
+LayeredFile MapLayers(const std::filesystem::path& path, FilterKind kind,
+                      const MapOptions& options);
 
 // `mapping` is that of a LayeredFile.
-void SaveLayers(const std::filesystem::path& path, const FileHeader& header,
-                const ScalableOptions& options, const Storage& mapping,
-                std::span<const Filter* const> layers, const SaveOptions& save);
+void SaveLayers(const std::filesystem::path& path, const FileHeader& header, const Growth& growth,
+                const Storage& mapping, std::span<const Filter* const> layers,
+                const SaveOptions& save);
 
 }  // namespace tamis::detail
 

@@ -85,8 +85,9 @@ template <typename F>
 ScalableFilter<F>::ScalableFilter(detail::LayeredFile file, const MemoryOptions& memory,
                                   const Backend* backend)
     : detail::ScalableBase<kErases>(0, file.header.hash, std::move(file.mapping), backend),
-      options_(file.options),
-      error_left_(file.options.fpr) {
+      options_(file.growth.options),
+      copies_(file.growth.copies),
+      error_left_(options_.fpr) {
   options_.hash = file.header.hash;
   options_.memory = memory;
   options_.backend = backend;
@@ -96,6 +97,7 @@ ScalableFilter<F>::ScalableFilter(detail::LayeredFile file, const MemoryOptions&
     Account(layers_.back());
   }
   this->inserted_ = file.header.inserted;
+  this->key_forms_ = file.header.key_forms;
 }
 
 template <typename F>
@@ -117,14 +119,14 @@ ScalableFilter<F>::~ScalableFilter() = default;
 template <typename F>
 ScalableFilter<F> ScalableFilter<F>::Load(const std::filesystem::path& path,
                                           const LoadOptions& options) {
-  return ScalableFilter(detail::LoadLayers(path, F::kKind, options.memory), options.memory,
+  return ScalableFilter(detail::LoadLayers(path, F::kKind, options), options.memory,
                         options.backend);
 }
 
 template <typename F>
 ScalableFilter<F> ScalableFilter<F>::Map(const std::filesystem::path& path,
                                          const MapOptions& options) {
-  return ScalableFilter(detail::MapLayers(path, F::kKind, options.verify), {}, options.backend);
+  return ScalableFilter(detail::MapLayers(path, F::kKind, options), {}, options.backend);
 }
 
 template <typename F>
@@ -210,14 +212,11 @@ void ScalableFilter<F>::set_backend(const Backend& backend) noexcept {
 
 template <typename F>
 FileHeader ScalableFilter<F>::Header() const noexcept {
-  FileHeader header;
-  header.kind = kind();
-  header.hash = this->hash_;
-  header.geometry = {layers_.size(), static_cast<uint64_t>(F::kKind), 0};
-  header.capacity = this->capacity_;
-  header.inserted = this->inserted_;
-  header.payload_bytes = detail::kOptionsBytes;
-  for (const F& layer : layers_) header.payload_bytes += detail::LayerFileBytes(layer.bytes());
+  FileHeader header = this->HeaderOf({layers_.size(), static_cast<uint64_t>(F::kKind), 0});
+  header.payload_bytes = detail::OptionsBytes(header.version);
+  for (const F& layer : layers_) {
+    header.payload_bytes += detail::LayerFileBytes(header.version, layer.bytes());
+  }
   return header;
 }
 
@@ -227,7 +226,8 @@ void ScalableFilter<F>::Save(const std::filesystem::path& path, const SaveOption
     throw Error(ErrorCode::kInvalidArgument,
                 "a scalable filter that was moved from has no layers to save");
   }
-  detail::SaveLayers(path, Header(), options_, this->storage_, Pointers(layers_), options);
+  detail::SaveLayers(path, Header(), {options_, copies_}, this->storage_, Pointers(layers_),
+                     options);
 }
 
 template <typename F>
@@ -241,6 +241,7 @@ void ScalableFilter<F>::Clear() {
   error_left_ = options_.fpr;
   Account(layers_[0]);
   this->inserted_ = 0;
+  this->key_forms_ = {};
   this->Changed();
 }
 
@@ -252,7 +253,7 @@ bool ScalableFilter<F>::ContainsHash(uint64_t hash) const noexcept {
 }
 
 template <typename F>
-bool ScalableFilter<F>::InsertHash(uint64_t hash) noexcept {
+bool ScalableFilter<F>::InsertOne(uint64_t hash) noexcept {
   if (this->read_only()) return false;
   bool inserted = false;
   if constexpr (kErases) {

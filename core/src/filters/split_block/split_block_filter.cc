@@ -61,10 +61,7 @@ SplitBlockBloomFilter::SplitBlockBloomFilter(const FilterOptions& options, uint6
 
 SplitBlockBloomFilter::SplitBlockBloomFilter(const FileHeader& header, detail::Storage storage,
                                              const Backend* backend)
-    : FilterBase(header.capacity, header.hash, std::move(storage), backend),
-      num_blocks_(header.geometry[0]) {
-  inserted_ = header.inserted;
-}
+    : FilterBase(header, std::move(storage), backend), num_blocks_(header.geometry[0]) {}
 
 SplitBlockBloomFilter::SplitBlockBloomFilter(SplitBlockBloomFilter&& other) noexcept
     : FilterBase(std::move(other)),
@@ -80,26 +77,17 @@ SplitBlockBloomFilter::~SplitBlockBloomFilter() = default;
 
 SplitBlockBloomFilter SplitBlockBloomFilter::Load(const std::filesystem::path& path,
                                                   const LoadOptions& options) {
-  detail::OpenedFile file = detail::LoadFile(path, FilterKind::kSplitBlock, options.memory);
+  detail::OpenedFile file = detail::LoadFile(path, FilterKind::kSplitBlock, options);
   return SplitBlockBloomFilter(file.header, std::move(file.storage), options.backend);
 }
 
 SplitBlockBloomFilter SplitBlockBloomFilter::Map(const std::filesystem::path& path,
                                                  const MapOptions& options) {
-  detail::OpenedFile file = detail::MapFile(path, FilterKind::kSplitBlock, options.verify);
+  detail::OpenedFile file = detail::MapFile(path, FilterKind::kSplitBlock, options);
   return SplitBlockBloomFilter(file.header, std::move(file.storage), options.backend);
 }
 
-FileHeader SplitBlockBloomFilter::Header() const noexcept {
-  FileHeader header;
-  header.kind = kind();
-  header.hash = hash_;
-  header.geometry = {num_blocks_, 0, 0};
-  header.capacity = capacity_;
-  header.inserted = inserted_;
-  header.payload_bytes = bytes();
-  return header;
-}
+FileHeader SplitBlockBloomFilter::Header() const noexcept { return HeaderOf({num_blocks_, 0, 0}); }
 
 double SplitBlockBloomFilter::estimated_count() const noexcept { return view().estimated_count(); }
 
@@ -112,8 +100,7 @@ void SplitBlockBloomFilter::Merge(const SplitBlockBloomFilter& other) {
   backend_->kernels->merge(reinterpret_cast<uint64_t*>(storage_.data()),
                            reinterpret_cast<const uint64_t*>(other.storage_.data()),
                            bytes() / sizeof(uint64_t));
-  inserted_ += other.inserted_;
-  Changed();
+  AddCounts(other);
 }
 
 void SplitBlockBloomFilter::Intersect(const SplitBlockBloomFilter& other) {
@@ -124,6 +111,7 @@ void SplitBlockBloomFilter::Intersect(const SplitBlockBloomFilter& other) {
                                reinterpret_cast<const uint64_t*>(other.storage_.data()),
                                bytes() / sizeof(uint64_t));
   inserted_ = std::min(inserted_, other.inserted_);
+  key_forms_.Add(other.key_forms_);
   Changed();
 }
 
@@ -175,6 +163,7 @@ ConstSplitBlockView SplitBlockBloomFilter::view() const noexcept {
 
 SplitBlockView SplitBlockBloomFilter::mutable_view() {
   RequireWritable();
+  key_forms_.Add(KeyForm::kUnknown);  // what the view will be given is not seen here
   return {view(), &inserted_};
 }
 

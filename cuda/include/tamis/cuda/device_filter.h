@@ -61,6 +61,8 @@ class DeviceFilter {
   // nobody knows yet how many succeed; Download() counts what is there.
   uint64_t inserted_count() const noexcept { return header_.inserted; }
   const FileHeader& Header() const noexcept { return header_; }
+  // As Filter::set_key_forms: InsertAsync takes strings as their hashes, whose form is unknown.
+  void set_key_forms(KeyForms forms) noexcept { header_.key_forms = forms; }
   int device() const noexcept { return device_; }
   // The contents, as they are in a file; aligned to 32 bytes.
   void* data() const noexcept { return data_; }

@@ -1,0 +1,33 @@
+#include "core/src/file/key_tag.h"
+
+#include <string>
+
+#include "tamis/error.h"
+
+namespace tamis::detail {
+
+std::array<uint64_t, 2> KeyTag(const HashSpec& hash) noexcept {
+  if (!IsKeyed(hash.kind)) return {};
+  return {HashBytes("tamis key tag 1", hash), HashBytes("tamis key tag 2", hash)};
+}
+
+HashSpec HashOf(const FileHeader& header, const std::optional<HashSecret>& given,
+                const std::filesystem::path& path) {
+  const auto refuse = [&](const char* problem) {
+    throw Error(ErrorCode::kSecret, path.string() + ": " + problem);
+  };
+  HashSpec hash = header.hash;
+  if (!IsKeyed(hash.kind)) {
+    if (given) refuse("a secret was given, and the filter's hash has none");
+    return hash;
+  }
+  if (given) {
+    hash.secret = *given;
+    if (KeyTag(hash) != header.key_tag) refuse("the secret is not that of the filter");
+  } else if (!header.has_secret) {
+    refuse("the filter's hash is keyed, and its secret is not in the file: it has to be given");
+  }
+  return hash;
+}
+
+}  // namespace tamis::detail
