@@ -60,8 +60,10 @@ TYPED_TEST(CuckooFileTest, GeometriesThatCannotBe) {
     SetField(file, offset::kPayloadLength, chunks * chunk_buckets * bucket);
     SealHeader(file);
     const FilterInFile claimed{kFormatVersion, 0, chunks * chunk_buckets * bucket};
-    this->ExpectRefused(file, check == "payload length" ? "file length" : check,
-                        check == "payload length" ? std::min(good.size(), claimed.end()) : at);
+    if (check != "payload length") return this->ExpectRefused(file, check, at);
+    if (claimed.end() != good.size()) {  // which the zeros after the payload can make up for
+      this->ExpectRefused(file, "file length", std::min(good.size(), claimed.end()));
+    }
   };
   for (const uint64_t chunks : {uint64_t{0}, (uint64_t{1} << 24) + 1, ~uint64_t{0}}) {
     expect(chunks, 2, "chunks", offset::kGeometry);

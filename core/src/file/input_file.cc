@@ -45,7 +45,10 @@ void InputFile::Read(std::span<std::byte> out, uint64_t offset) const {
         Retry([&] { return pread(fd(), out.data(), out.size(), static_cast<off_t>(offset)); });
     if (n < 0) ThrowIoError(path_, "read");
     if (n == 0) {
-      ThrowFormatError(path_, ErrorCode::kCorrupt, "file length", offset,
+      struct stat status;
+      const bool known = fstat(fd(), &status) == 0;
+      const uint64_t end = known ? static_cast<uint64_t>(status.st_size) : offset;
+      ThrowFormatError(path_, ErrorCode::kCorrupt, "file length", std::min(end, offset),
                        "the file had " + std::to_string(bytes_) +
                            " bytes when it was opened, and was cut short since");
     }
