@@ -9,10 +9,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/src/file/file_format.h"
+#include "core/src/file/page_table.h"
 #include "core/src/filters/scalable/scalable_file.h"
 #include "tamis/any_filter.h"
 #include "tamis/erasable_filter.h"
@@ -22,7 +24,7 @@ namespace tamis {
 namespace {
 
 namespace offset = detail::offset;
-using detail::kHeaderBytes;
+using Bytes = std::vector<uint8_t>;
 
 void Require(bool condition) {
   if (!condition) __builtin_trap();
@@ -33,7 +35,7 @@ class MemoryFile {
  public:
   MemoryFile() : fd_(memfd_create("input", MFD_CLOEXEC)) { Require(fd_ >= 0); }
 
-  std::string Write(const std::vector<uint8_t>& bytes) {
+  std::string Write(const Bytes& bytes) {
     Require(ftruncate(fd_, 0) == 0);
     const auto size = static_cast<ssize_t>(bytes.size());
     Require(pwrite(fd_, bytes.data(), bytes.size(), 0) == size);
@@ -75,53 +77,103 @@ void ChangeFilter(Filter& filter) {
   }
 }
 
-void OpenInEveryWay(const std::vector<uint8_t>& bytes) {
+void OpenInEveryWay(const Bytes& bytes) {
   static MemoryFile file;
   const std::string path = file.Write(bytes);
   try {
     UseFilter(*OpenMapped(path));
-    const FileHeader header = VerifyFile(path);
-    const detail::HeaderBytes again = detail::EncodeHeader(header);
-    Require(std::memcmp(again.data(), bytes.data(), kHeaderBytes) == 0);
+    VerifyFile(path);
+    const std::span all = std::as_bytes(std::span(bytes));
+    const FileHeader header = detail::DecodeHeader(
+        all.first(std::min(all.size(), detail::kHeaderBytes2)), all.size(), path);
+    const std::vector<std::byte> again = detail::EncodeHeader(header);
+    Require(std::memcmp(again.data(), bytes.data(), again.size()) == 0);
 
     const AnyFilter loaded = Open(path);
+    const size_t payload_at = again.size();
     if (loaded->kind() == FilterKind::kScalable) {
       // Its payload is what its layers have, each in its place.
-      Require(loaded->Header().payload_bytes == bytes.size() - kHeaderBytes);
+      Require(header.payload_bytes == bytes.size() - payload_at);
     } else {
-      Require(std::memcmp(loaded->payload().data(), bytes.data() + kHeaderBytes,
-                          bytes.size() - kHeaderBytes) == 0);
+      const auto payload = loaded->payload();
+      Require(std::memcmp(payload.data(), bytes.data() + payload_at, payload.size()) == 0);
     }
     ChangeFilter(*loaded);
     UseFilter(*loaded);
   } catch (const FormatError& error) {
-    Require(error.offset() <= bytes.size() || error.offset() < kHeaderBytes);
+    Require(error.offset() <= bytes.size() || error.offset() < detail::kHeaderBytes2);
+  } catch (const Error& error) {
+    Require(error.code() == ErrorCode::kSecret);  // of a keyed hash, which is not in the file
   }
 }
 
 template <typename T>
-void Put(std::vector<uint8_t>& bytes, size_t at, T value) {
+T Get(const Bytes& bytes, size_t at) {
+  T value;
+  std::memcpy(&value, bytes.data() + at, sizeof(T));
+  return value;
+}
+
+template <typename T>
+void Put(Bytes& bytes, size_t at, T value) {
   std::memcpy(bytes.data() + at, &value, sizeof(T));
 }
 
-// Makes the checksums of options and layers right, as far as the bytes go.
-void SealLayers(std::vector<uint8_t>& bytes) {
-  if (bytes.size() < offset::kLayers) return;
-  Put(bytes, offset::kOptionsChecksum,
-      uint64_t{XXH3_64bits(bytes.data() + kHeaderBytes, offset::kOptionsChecksum - kHeaderBytes)});
-  uint64_t at = offset::kLayers;
-  while (at < bytes.size() && bytes.size() - at >= kHeaderBytes) {
-    uint64_t length = 0;
-    std::memcpy(&length, bytes.data() + at + offset::kPayloadLength, sizeof(length));
-    const uint64_t room = bytes.size() - at - kHeaderBytes;
-    const XXH128_hash_t payload =
-        XXH3_128bits(bytes.data() + at + kHeaderBytes, std::min(length, room));
-    Put(bytes, at + offset::kPayloadChecksum, uint64_t{payload.low64});
-    Put(bytes, at + offset::kPayloadChecksum + 8, uint64_t{payload.high64});
-    Put(bytes, at + offset::kHeaderChecksum,
-        uint64_t{XXH3_64bits(bytes.data() + at, offset::kHeaderChecksum)});
-    if (length > room) break;
-    at += detail::LayerFileBytes(length);
+uint32_t VersionAt(const Bytes& bytes, size_t at) {
+  return Get<uint32_t>(bytes, at + offset::kVersion) == 1 ? 1 : 2;
+}
+
+void PutChecksum(Bytes& bytes, size_t at, const uint8_t* data, size_t size) {
+  const XXH128_hash_t checksum = XXH3_128bits(data, size);
+  Put(bytes, at + offset::kPayloadChecksum, uint64_t{checksum.low64});
+  Put(bytes, at + offset::kPayloadChecksum + 8, uint64_t{checksum.high64});
+}
+
+void SealHeader(Bytes& bytes, size_t at) {
+  const size_t checksum_at = offset::HeaderChecksum(VersionAt(bytes, at));
+  Put(bytes, at + checksum_at, uint64_t{XXH3_64bits(bytes.data() + at, checksum_at)});
+}
+
+// Makes the checksums of a filter without layers right, as far as the bytes go. Returns its end.
+uint64_t SealFilter(Bytes& bytes, size_t at) {
+  FileHeader header;
+  header.version = VersionAt(bytes, at);
+  const uint64_t room = bytes.size() - at - detail::HeaderBytes(header.version);
+  header.payload_bytes = std::min(Get<uint64_t>(bytes, at + offset::kPayloadLength), room);
+  const detail::Extent extent{header, at};
+  const uint8_t* const payload = bytes.data() + extent.payload_at();
+  if (!extent.paged()) {
+    PutChecksum(bytes, at, payload, header.payload_bytes);
+  } else if (extent.end() <= bytes.size()) {
+    const auto pages = detail::PageTable(std::as_bytes(std::span(payload, header.payload_bytes)));
+    std::memcpy(bytes.data() + extent.pages_at(), pages.data(), 8 * pages.size());
+    PutChecksum(bytes, at, bytes.data() + extent.pages_at(), 8 * pages.size());
+  }
+  SealHeader(bytes, at);
+  return extent.end();
+}
+
+// The same for options and layers.
+void SealScalable(Bytes& bytes) {
+  const uint32_t version = VersionAt(bytes, 0);
+  const size_t options_at = detail::HeaderBytes(version);
+  const size_t layers_at = options_at + detail::OptionsBytes(version);
+  if (bytes.size() < layers_at) return;
+  Put(bytes, layers_at - 8,
+      uint64_t{XXH3_64bits(bytes.data() + options_at, layers_at - 8 - options_at)});
+  Bytes headers(bytes.begin() + options_at, bytes.begin() + layers_at);
+  uint64_t at = layers_at;
+  while (at < bytes.size() && bytes.size() - at >= detail::HeaderBytes(VersionAt(bytes, at))) {
+    const uint64_t end = detail::Padded(SealFilter(bytes, at));
+    const size_t n = std::min<size_t>(detail::HeaderBytes(version), bytes.size() - at);
+    const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(at);
+    headers.insert(headers.end(), begin, begin + static_cast<std::ptrdiff_t>(n));
+    at = end;
+  }
+  if (version == 1) {
+    PutChecksum(bytes, 0, bytes.data() + options_at, bytes.size() - options_at);
+  } else {
+    PutChecksum(bytes, 0, headers.data(), headers.size());
   }
 }
 
@@ -130,22 +182,21 @@ void SealLayers(std::vector<uint8_t>& bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tamis;
-  std::vector<uint8_t> bytes(data, data + size);
+  Bytes bytes(data, data + size);
   OpenInEveryWay(bytes);
-  if (size < kHeaderBytes) return 0;
+  if (size < detail::kHeaderBytes1) return 0;
+  if (size < detail::HeaderBytes(VersionAt(bytes, 0))) return 0;
   // Once more with checksums that are right, which no mutation finds: first that of the header
-  // alone, then that of the payload, too, and of the layers in it.
+  // alone, then those of the payload, too, and of the layers in it.
   for (const bool seal_payload : {false, true}) {
     if (seal_payload) {
       if (bytes[offset::kFilterKind] == static_cast<uint8_t>(FilterKind::kScalable)) {
-        SealLayers(bytes);
+        SealScalable(bytes);
+      } else {
+        SealFilter(bytes, 0);
       }
-      const XXH128_hash_t payload = XXH3_128bits(bytes.data() + kHeaderBytes, size - kHeaderBytes);
-      Put(bytes, offset::kPayloadChecksum, uint64_t{payload.low64});
-      Put(bytes, offset::kPayloadChecksum + 8, uint64_t{payload.high64});
     }
-    Put(bytes, offset::kHeaderChecksum,
-        uint64_t{XXH3_64bits(bytes.data(), offset::kHeaderChecksum)});
+    SealHeader(bytes, 0);
     OpenInEveryWay(bytes);
   }
   return 0;
