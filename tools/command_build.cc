@@ -25,6 +25,7 @@
 #include "tools/parse.h"
 #include "tools/progress.h"
 #include "tools/run_options.h"
+#include "tools/secret.h"
 
 namespace tamis::tools {
 namespace {
@@ -32,6 +33,12 @@ namespace {
 constexpr char kScalableHelp[] =
     "A scalable filter grows: --capacity is what it begins with (default: 65536), --fpr its bound\n"
     "whatever the number of keys, --bytes its limit.\n";
+
+constexpr char kHashHelp[] =
+    "Where somebody who means harm chooses the keys, take a keyed hash: siphash13, or siphash24 "
+    "with\n"
+    "a larger margin. Its secret is asked for again by `tamis query`, or is in the filter's "
+    "file.\n";
 
 constexpr char kExamples[] =
     "Examples:\n"
@@ -42,6 +49,9 @@ constexpr char kExamples[] =
     "  tamis build -o live.tamis --type cuckoo16 sessions.txt    # `tamis erase` takes keys back\n"
     "  zcat log.gz | tamis build -o log.tamis --type scalable    # however many keys there are\n";
 
+constexpr HashKind kHashes[] = {HashKind::kXxh3, HashKind::kXxh64, HashKind::kSipHash13,
+                                HashKind::kSipHash24};
+
 struct BuildOptions {
   InputOptions input;
   RunOptions run;
@@ -50,6 +60,7 @@ struct BuildOptions {
   std::string layers;  // of a scalable filter; empty: the fast default
   FilterOptions filter;
   std::string hash = "xxh3";
+  SecretOptions secret;
   bool no_huge_pages = false;
   SaveOptions save;
   bool json = false;
@@ -208,12 +219,37 @@ void Report(const BuildOptions& options, const Filter& filter, const Inserted& i
   }
 }
 
+// The kind of the hash by its name, and its secret if it has one.
+void SettleHash(BuildOptions& options) {
+  HashSpec& hash = options.filter.hash;
+  for (const HashKind kind : kHashes) {
+    if (options.hash == HashKindName(kind)) hash.kind = kind;
+  }
+  const std::optional<HashSecret> secret = options.secret.Read();
+  const auto refuse = [&](const std::string& problem) {
+    throw Error(ErrorCode::kInvalidArgument, "the hash " + options.hash + problem);
+  };
+  if (!IsKeyed(hash.kind)) {
+    if (secret || options.save.with_secret) refuse(" has no secret; give --hash siphash13");
+    return;
+  }
+  if (hash.seed != 0) refuse(" has a secret in place of a seed: leave out --seed");
+  if (secret) {
+    hash.secret = *secret;
+  } else if (options.save.with_secret) {
+    hash = RandomKeyedHash(hash.kind);
+  } else {
+    refuse(std::string(" needs a secret: give --secret FILE (") + kMakeSecret +
+           "), or --secret-in-file for a random one that the filter's file has");
+  }
+}
+
 int Run(BuildOptions options) {
   options.input.Check();
   if (!options.layers.empty() && !options.scalable()) {
     throw Error(ErrorCode::kInvalidArgument, "--layers goes with --type scalable");
   }
-  options.filter.hash.kind = options.hash == "xxh64" ? HashKind::kXxh64 : HashKind::kXxh3;
+  SettleHash(options);
   if (options.no_huge_pages) options.filter.memory.huge_pages = HugePages::kOff;
   options.filter.backend = options.run.Pinned();
   CheckOutputPath(options.output, options.save);
@@ -234,7 +270,7 @@ int Run(BuildOptions options) {
 Command AddBuild(const CommandLine& program) {
   const CommandLine command = program.AddCommand("build", "Build a filter from keys and save it.");
   auto options = std::make_shared<BuildOptions>();
-  command.Footer(std::string(kKeyFormsHelp) + kScalableHelp + "\n" + kExamples);
+  command.Footer(std::string(kKeyFormsHelp) + kScalableHelp + kHashHelp + "\n" + kExamples);
   command.Add("-o,--output", options->output, "file to save to; replaced whole (required)")
       .Required()
       .Type("FILE");
@@ -261,13 +297,16 @@ Command AddBuild(const CommandLine& program) {
       .Add("--bytes", options->filter.bytes, ParseBytes,
            "size, such as 512M, in place of the one that --fpr asks for")
       .Type("SIZE");
-  command.Add("--hash", options->hash, "hash function (default: xxh3)")
-      .OneOf({"xxh3", "xxh64"})
-      .Type("NAME");
+  std::vector<std::string> hashes;
+  for (const HashKind kind : kHashes) hashes.emplace_back(HashKindName(kind));
+  command.Add("--hash", options->hash, "hash function (default: xxh3)").OneOf(hashes).Type("NAME");
   command
       .Add("--seed", options->filter.hash.seed, ParseSeed,
            "of the hash (default: 0); random: filters err for different keys")
       .Type("N|random");
+  options->secret.AddTo(command);
+  command.AddFlag("--secret-in-file", options->save.with_secret,
+                  "save the secret with the filter; without --secret, a random one");
   command.AddFlag("--no-huge-pages", options->no_huge_pages, "do not ask for huge pages");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
   command.AddFlag("--json", options->json, "a report in JSON on standard output");

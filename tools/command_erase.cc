@@ -14,10 +14,12 @@
 #include "tools/format.h"
 #include "tools/input.h"
 #include "tools/json.h"
+#include "tools/key_form.h"
 #include "tools/key_reader.h"
 #include "tools/output_file.h"
 #include "tools/progress.h"
 #include "tools/run_options.h"
+#include "tools/secret.h"
 
 namespace tamis::tools {
 namespace {
@@ -38,6 +40,8 @@ struct EraseOptions {
   std::string filter;
   std::string output;  // empty: replaces the filter
   InputOptions input;
+  KeyFormOptions form;
+  SecretOptions secret;
   RunOptions run;
   SaveOptions save;
   bool json = false;
@@ -52,12 +56,15 @@ int Run(EraseOptions options) {
   if (options.json) CheckStandardOutputIsNoInput(options.input.paths);
   const auto lock = LockIfInput(options.output, {options.filter});
   options.save.lock = lock.get();
-  const AnyFilter filter = Open(options.filter, {.memory = {}, .backend = options.run.Pinned()});
+  const AnyFilter filter =
+      Open(options.filter, {.backend = options.run.Pinned(), .secret = options.secret.Read()});
+  options.save.with_secret = ReadHeader(options.filter).has_secret;  // it stays where it was
   auto* const erasable = filter.As<ErasableFilter>();
   if (erasable == nullptr) {
     throw Error(ErrorCode::kInvalidArgument, options.filter + ": keys cannot be erased from a " +
                                                  FilterKindName(filter->kind()) + " filter");
   }
+  options.form.Require(*filter, options.filter, options.input.key_form());
   Engine engine = options.run.MakeEngine();
   KeyReader reader(options.input, {});
   KeyBatch batch;
@@ -101,6 +108,8 @@ Command AddErase(const CommandLine& program) {
   command.Footer(std::string(kFooter) + kKeyFormsHelp + "\n" + kExamples);
   command.Add("FILTER", options->filter, "file saved by `tamis build`").Required();
   options->input.AddTo(command);
+  options->form.AddTo(command);
+  options->secret.AddTo(command);
   command.Add("-o,--output", options->output, "file to save to (default: FILTER)").Type("FILE");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
   command.AddFlag("--json", options->json, "a report in JSON on standard output");

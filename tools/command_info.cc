@@ -20,13 +20,16 @@
 #include "tools/format.h"
 #include "tools/json.h"
 #include "tools/output_file.h"
+#include "tools/secret.h"
 
 namespace tamis::tools {
 namespace {
 
 constexpr char kInfoFooter[] =
     "The count and the present rate are estimated from the bits, all of which are read for that;\n"
-    "--header leaves them out and answers at once.\n"
+    "--header leaves them out and answers at once. Those of a filter with a keyed hash, the "
+    "secret\n"
+    "of which is not in its file, need --secret.\n"
     "\n"
     "Examples:\n"
     "  tamis info seen.tamis\n"
@@ -41,6 +44,7 @@ constexpr char kVerifyFooter[] =
 
 struct InfoOptions {
   std::vector<std::string> files;
+  SecretOptions secret;
   bool header = false;
   bool json = false;
 };
@@ -61,12 +65,18 @@ nlohmann::ordered_json DescribeLayers(const ScalableView& view) {
           {"layer_list", layers}};
 }
 
-nlohmann::ordered_json Describe(const std::string& path, bool header_only) {
+nlohmann::ordered_json Describe(const std::string& path, bool header_only,
+                                const std::optional<HashSecret>& secret) {
   const FileHeader header = ReadHeader(path);
   const FilterKindInfo& info = KindInfo(header.kind);
+  const bool keyed = IsKeyed(header.hash.kind);
+  // The bits alone would do, but for layers and estimates the file has to be opened.
+  const bool closed = keyed && !header.has_secret && !secret;
+  if (closed && !info.has_layers) header_only = true;
   const double capacity = static_cast<double>(header.capacity);
   std::optional<AnyFilter> filter;
-  if (info.has_layers || !header_only) filter.emplace(OpenMapped(path));
+  if (info.has_layers || !header_only)
+    filter.emplace(OpenMapped(path, {.secret = keyed ? secret : std::nullopt}));
   std::optional<ScalableView> view;
   if (info.has_layers) view = ViewScalable(**filter);
   const uint64_t bytes = view ? (*filter)->bytes() : header.payload_bytes;
@@ -83,7 +93,14 @@ nlohmann::ordered_json Describe(const std::string& path, bool header_only) {
       {"bytes", bytes},
       {"bits_per_key", 8 * static_cast<double>(bytes) / capacity},
       {"hash", HashKindName(header.hash.kind)},
-      {"seed", header.hash.seed},
+  });
+  if (keyed) {
+    json["secret_in_file"] = header.has_secret;
+  } else {
+    json["seed"] = header.hash.seed;
+  }
+  json.update(nlohmann::ordered_json{
+      {"key_forms", KeyFormsText(header.key_forms)},
       {"capacity", header.capacity},
       {view ? "fpr_bound" : "fpr_at_capacity",
        view ? view->options.fpr : FilterFpr(header.kind, capacity, bytes)},
@@ -133,8 +150,12 @@ std::string InfoText(const nlohmann::ordered_json& json, const FilterKindInfo& i
       KindInfo(scalable ? KindNamed(json["layer_kind"].get<std::string>()) : info.kind).can.erase;
   if (scalable) text += LayerRows(json);
   text += Row("bytes", count("bytes") + " (" + BytesText(json["bytes"].get<double>()) + ")");
-  text += Row("hash", json["hash"].get<std::string>() + ", seed " +
-                          std::to_string(json["seed"].get<uint64_t>()));
+  const bool keyed = json.contains("secret_in_file");
+  text += Row("hash", json["hash"].get<std::string>() +
+                          (!keyed ? ", seed " + std::to_string(json["seed"].get<uint64_t>())
+                           : json["secret_in_file"].get<bool>() ? ", its secret in the file"
+                                                                : ", its secret not in the file"));
+  text += Row("keys", json["key_forms"].get<std::string>());
   text += Row("capacity",
               count("capacity") + (scalable ? " keys below " : " keys at ") +
                   PercentText(json[scalable ? "fpr_bound" : "fpr_at_capacity"].get<double>()) +
@@ -153,9 +174,10 @@ std::string InfoText(const nlohmann::ordered_json& json, const FilterKindInfo& i
 
 int RunInfo(const InfoOptions& options) {
   CheckStandardOutputIsNoInput(options.files);
+  const std::optional<HashSecret> secret = options.secret.Read();
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const std::string& path : options.files) {
-    const nlohmann::ordered_json json = Describe(path, options.header);
+    const nlohmann::ordered_json json = Describe(path, options.header, secret);
     if (!options.json) Print(InfoText(json, KindInfo(ReadHeader(path).kind)));
     all.push_back(json);
   }
@@ -208,6 +230,7 @@ Command AddInfo(const CommandLine& program) {
   auto options = std::make_shared<InfoOptions>();
   command.Footer(kInfoFooter);
   command.Add("FILE", options->files, "filter files").Required();
+  options->secret.AddTo(command);
   command.AddFlag("--header", options->header, "only what the header says");
   command.AddFlag("--json", options->json, "a report in JSON");
   return {command, [options] { return RunInfo(*options); }};

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,15 +19,18 @@
 #include "tools/json.h"
 #include "tools/output_file.h"
 #include "tools/progress.h"
+#include "tools/secret.h"
 
 namespace tamis::tools {
 namespace {
 
 constexpr char kFooter[] =
-    "The filters must agree in kind, size, hash and seed: build them with the same --capacity "
-    "(that\n"
-    "of all keys together), --fpr, --hash and --seed. The result is, bit for bit, the filter that\n"
-    "would have been built from all keys at once.\n"
+    "The filters must agree in kind, size, hash and seed or secret: build them with the same\n"
+    "--capacity (that of all keys together), --fpr, --hash and --seed. The result is, bit for "
+    "bit,\n"
+    "the filter that would have been built from all keys at once. A secret is in its file if it "
+    "is\n"
+    "in that of the first.\n"
     "\n"
     "Examples:\n"
     "  for day in mon tue wed; do tamis build --capacity 3e9 -o $day.tamis $day.txt; done\n"
@@ -35,6 +39,7 @@ constexpr char kFooter[] =
 struct MergeOptions {
   std::string output;
   std::vector<std::string> files;
+  SecretOptions secret;
   bool quiet = false;
   SaveOptions save;
   bool json = false;
@@ -68,10 +73,12 @@ uint64_t CheckHeaders(const MergeOptions& options) {
     }
     if (header.hash != first.hash) {
       const auto name = [](const HashSpec& hash) {
-        return std::string(HashKindName(hash.kind)) + " with seed " + std::to_string(hash.seed);
+        return HashKindName(hash.kind) +
+               (IsKeyed(hash.kind) ? "" : " with seed " + std::to_string(hash.seed));
       };
       Refuse(options, file, "hashes differ: " + name(header.hash) + " and " + name(first.hash));
     }
+    if (header.key_tag != first.key_tag) Refuse(options, file, "the secrets of hashes differ");
   }
   return bytes;
 }
@@ -84,10 +91,12 @@ int Run(MergeOptions options) {
   const uint64_t total_bytes = CheckHeaders(options);
   // Every input is verified: damage in one would go into the result, where nothing could tell.
   Progress progress("merging", Progress::Unit::kBytes, total_bytes, options.quiet);
-  AnyFilter filter = Open(options.files.front());
+  const std::optional<HashSecret> secret = options.secret.Read();
+  options.save.with_secret = ReadHeader(options.files.front()).has_secret;
+  AnyFilter filter = Open(options.files.front(), {.secret = secret});
   progress.Advance(filter->bytes());
   for (size_t i = 1; i < options.files.size(); ++i) {
-    Merge(*filter, *OpenMapped(options.files[i], {.verify = Verify::kFull}));
+    Merge(*filter, *OpenMapped(options.files[i], {.verify = Verify::kFull, .secret = secret}));
     progress.Advance(filter->bytes());
   }
   SaveFilter(*filter, options.output, options.quiet, options.save);
@@ -130,6 +139,7 @@ Command AddMerge(const CommandLine& program) {
       .Required()
       .Type("FILE");
   command.Add("FILE", options->files, "filter files, two or more").Required().AtLeast(2);
+  options->secret.AddTo(command);
   command.AddFlag("-q,--quiet", options->quiet, "no progress bar and no summary");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
   command.AddFlag("--json", options->json, "a report in JSON on standard output");

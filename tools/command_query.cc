@@ -17,10 +17,12 @@
 #include "tools/format.h"
 #include "tools/input.h"
 #include "tools/json.h"
+#include "tools/key_form.h"
 #include "tools/key_reader.h"
 #include "tools/output_file.h"
 #include "tools/progress.h"
 #include "tools/run_options.h"
+#include "tools/secret.h"
 
 namespace tamis::tools {
 namespace {
@@ -46,6 +48,8 @@ constexpr char kExamples[] =
 struct QueryOptions {
   std::string filter;
   InputOptions input;
+  KeyFormOptions form;
+  SecretOptions secret;
   RunOptions run;
   bool invert = false;
   bool count = false;
@@ -73,11 +77,14 @@ bool Verifies(const QueryOptions& options, std::optional<uint64_t> input_bytes) 
 }
 
 AnyFilter OpenFilter(const QueryOptions& options, std::optional<uint64_t> input_bytes) {
-  const Backend* backend = options.run.Pinned();
-  if (options.no_map) return Open(options.filter, {.memory = {}, .backend = backend});
-  if (!Verifies(options, input_bytes)) return OpenMapped(options.filter, {.backend = backend});
+  const Backend* const backend = options.run.Pinned();
+  const std::optional<HashSecret> secret = options.secret.Read();
+  if (options.no_map) return Open(options.filter, {.backend = backend, .secret = secret});
+  MapOptions map{.backend = backend, .secret = secret};
+  if (!Verifies(options, input_bytes)) return OpenMapped(options.filter, map);
+  map.verify = Verify::kFull;
   const Notice notice("verifying " + options.filter + " ...", options.run.quiet);
-  return OpenMapped(options.filter, {.verify = Verify::kFull, .backend = backend});
+  return OpenMapped(options.filter, map);
 }
 
 void CheckOutputs(const QueryOptions& options) {
@@ -114,6 +121,7 @@ int Run(const QueryOptions& options) {
   CheckOutputs(options);
   const std::optional<uint64_t> input_bytes = options.input.TotalBytes();
   const AnyFilter filter = OpenFilter(options, input_bytes);
+  options.form.Require(*filter, options.filter, options.input.key_form());
   Engine engine = options.run.MakeEngine();
   std::optional<BitmapFile> bitmap;
   if (!options.bitmap.empty()) bitmap.emplace(options.bitmap);
@@ -162,6 +170,8 @@ Command AddQuery(const CommandLine& program) {
   command.Footer(std::string(kFooter) + kKeyFormsHelp + "\n" + kExamples);
   command.Add("FILTER", options->filter, "file saved by `tamis build`").Required();
   options->input.AddTo(command);
+  options->form.AddTo(command);
+  options->secret.AddTo(command);
   command.AddFlag("-v,--invert", options->invert, "the lines that are certainly not in it");
   const Option count =
       command.AddFlag("-c,--count", options->count, "write MATCHES/KEYS, and no lines");

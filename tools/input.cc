@@ -39,9 +39,9 @@ const char kKeyFormsHelp[] =
     "So does a stray quote in CSV, which would swallow other lines: one that is not closed, or\n"
     "whose field goes over line ends and then breaks RFC 4180 or has more than --quoted-lines.\n"
     "\n"
-    "A filter does not know the form of its keys: query it in the form it was built with. The "
-    "string\n"
-    "\"42\" and the integer 42 are different keys. --integers and --u64 are the same form.\n";
+    "The string \"42\" and the integer 42 are different keys; --integers and --u64 are the same "
+    "form.\n"
+    "A filter knows which it was built of (`tamis info`), and the other is refused.\n";
 
 void InputOptions::AddTo(const CommandLine& command) {
   command.Add("INPUT", paths, "files with keys; - is standard input (default: -)");

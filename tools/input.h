@@ -2,6 +2,8 @@
 #ifndef TAMIS_TOOLS_INPUT_H_
 #define TAMIS_TOOLS_INPUT_H_
 
+#include <tamis/key_forms.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,6 +33,7 @@ struct InputOptions {
 
   // The positional INPUT and all of the above.
   void AddTo(const CommandLine& command);
+  KeyForm key_form() const { return u64 || integers ? KeyForm::kInteger : KeyForm::kBytes; }
   // What the parser of the command line cannot check. Throws Error(kInvalidArgument).
   void Check() const;
 

@@ -27,18 +27,19 @@ class FileCommandsTest : public CommandTest {
 TEST_F(FileCommandsTest, InfoTellsWhatBuildMade) {
   const nlohmann::json json = Ok("tamis info f.tamis --json").Json();
   EXPECT_EQ(json["kind"], "split-block");
-  EXPECT_EQ(json["version"], 1);
+  EXPECT_EQ(json["version"], 2);
+  EXPECT_EQ(json["key_forms"], "text");
   EXPECT_EQ(json["capacity"], 10000);
   EXPECT_EQ(json["inserted"], 10000);
   EXPECT_EQ(json["bytes"].get<uint64_t>(), 32 * json["blocks"].get<uint64_t>());
-  EXPECT_EQ(Read("f.tamis").size(), 128 + json["bytes"].get<uint64_t>());
+  EXPECT_GT(Read("f.tamis").size(), 192 + json["bytes"].get<uint64_t>());
   EXPECT_NEAR(json["bits_per_key"].get<double>(), 10.53, 0.02);
   EXPECT_NEAR(json["estimated_count"].get<double>(), 10000, 100);
   EXPECT_NEAR(json["expected_fpr"].get<double>(), 0.01, 0.0005);
 
   const std::string text = Ok("tamis info f.tamis").out;
-  for (const char* row : {"kind", "blocks", "bytes", "hash", "xxh3", "seed 0", "capacity", "10,000",
-                          "inserted", "estimated count", "expected FPR"}) {
+  for (const char* row : {"kind", "blocks", "bytes", "hash", "xxh3", "seed 0", "keys", "text",
+                          "capacity", "10,000", "inserted", "estimated count", "expected FPR"}) {
     EXPECT_NE(text.find(row), std::string::npos) << row << "\n" << text;
   }
 }
@@ -55,7 +56,7 @@ TEST_F(FileCommandsTest, VerifyFindsDamageWhereverItIs) {
   EXPECT_EQ(Ok("tamis verify --quiet f.tamis").out, "");
   const size_t size = Read("f.tamis").size();
   for (const size_t offset :
-       {size_t{0}, size_t{9}, size_t{40}, size_t{127}, size_t{128}, size - 1}) {
+       {size_t{0}, size_t{9}, size_t{40}, size_t{191}, size_t{192}, size - 1}) {
     WriteDamaged("bad.tamis", offset);
     const CommandResult result = Sh("tamis verify bad.tamis");
     EXPECT_EQ(result.status, 3) << offset;
@@ -72,7 +73,7 @@ TEST_F(FileCommandsTest, VerifyGoesOnAfterAFailure) {
   EXPECT_EQ(result.status, 3);
   const nlohmann::json json = result.Json();
   ASSERT_EQ(json.size(), 4U);
-  EXPECT_EQ(json[0]["check"], "payload checksum");
+  EXPECT_EQ(json[0]["check"], "page checksum");
   EXPECT_FALSE(json[1]["ok"].get<bool>());
   EXPECT_FALSE(json[2]["ok"].get<bool>());
   EXPECT_TRUE(json[3]["ok"].get<bool>());

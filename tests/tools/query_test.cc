@@ -136,7 +136,7 @@ TEST_F(QueryTest, SlowLargeFiltersAreVerifiedForLargeInputs) {
   EXPECT_EQ(Sh("tamis query large.tamis --count --no-verify many").status, 0);
   const CommandResult result = Sh("tamis query large.tamis --count many");
   EXPECT_EQ(result.status, 3);
-  EXPECT_TRUE(result.ErrHas("large.tamis: payload checksum")) << result.err;
+  EXPECT_TRUE(result.ErrHas("large.tamis: page checksum")) << result.err;
 }
 
 TEST_F(QueryTest, AnswersWhileTheInputIsOpen) {

@@ -43,7 +43,7 @@ TEST_F(ScalableTest, InfoTellsOfLayers) {
   Ok("tamis build -q -t scalable -n 8000 -o f.tamis all");
   const std::string text = Ok("tamis info f.tamis").out;
   for (const char* row :
-       {"scalable, format version 1", "layer kind            split-block", "8,000 of 8,000 keys",
+       {"scalable, format version 2", "layer kind            split-block", "8,000 of 8,000 keys",
         "12,000 of 16,000 keys", "24,000 keys below 1.000%", "distinct keys"}) {
     EXPECT_NE(text.find(row), std::string::npos) << row << "\n" << text;
   }

@@ -1,0 +1,25 @@
+// Keys that a filter cannot have, as those it was built of have another form.
+#ifndef TAMIS_TOOLS_KEY_FORM_H_
+#define TAMIS_TOOLS_KEY_FORM_H_
+
+#include <tamis/filter.h>
+
+#include <string>
+
+#include "tools/command_line.h"
+
+namespace tamis::tools {
+
+struct KeyFormOptions {
+  bool any = false;
+
+  // --any-form
+  void AddTo(const CommandLine& command);
+  // Throws Error(kInvalidArgument) for keys of a form that the filter at `path` does not admit,
+  // with a word on how to give the right one, unless any form will do.
+  void Require(const Filter& filter, const std::string& path, KeyForm asked) const;
+};
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_KEY_FORM_H_
