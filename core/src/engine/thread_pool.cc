@@ -122,7 +122,7 @@ class ThreadPool::Crew {
     }
   }
 
-  const ProcessMark mark_;
+  const ProcessMark mark_{};
   std::mutex mutex_;  // guards what follows
   std::condition_variable wake_;
   std::condition_variable idle_;
