@@ -1,14 +1,10 @@
 #include "core/src/engine/dispatcher.h"
 
-#ifdef __linux__
-#include <sched.h>
-#endif
-
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <thread>
 
+#include "core/src/base/processors.h"
 #include "core/src/bulk/regions.h"
 #include "core/src/filters/kinds.h"
 #include "tamis/error.h"
@@ -30,18 +26,6 @@ std::string OutOfRange(const std::string& what, const std::string& value) {
          std::to_string(kMaxThreads);
 }
 
-unsigned AvailableProcessors() {
-  unsigned processors = 0;
-#ifdef __linux__
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) {
-    processors = static_cast<unsigned>(CPU_COUNT(&set));
-  }
-#endif
-  if (processors == 0) processors = std::thread::hardware_concurrency();
-  return std::clamp(processors, 1u, kMaxThreads);
-}
-
 unsigned ThreadsFor(const EngineOptions& options) {
   const unsigned asked = options.pin ? options.pin->threads : options.threads;
   if (asked > kMaxThreads || (options.pin && asked == 0)) {
@@ -50,7 +34,7 @@ unsigned ThreadsFor(const EngineOptions& options) {
   }
   if (asked != 0) return asked;
   const char* value = std::getenv("TAMIS_THREADS");
-  if (value == nullptr || *value == '\0') return AvailableProcessors();
+  if (value == nullptr || *value == '\0') return std::min(AvailableProcessors(), kMaxThreads);
   const std::string text = value;
   unsigned threads = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/src/base/process_mark.h"
+#include "core/src/base/processors.h"
 #include "tamis/engine.h"
 
 namespace tamis::detail {
@@ -79,6 +80,8 @@ class ThreadPool::Crew {
     while (*link != &job) link = &(*link)->following;
     *link = job.following;
     num_jobs_.fetch_sub(1, std::memory_order_relaxed);
+    if (first_ != nullptr)
+      wake_.notify_one();  // there is room for a worker in place of this thread
     idle_.wait(lock, [&] { return job.running == 0; });
   }
 
@@ -91,8 +94,16 @@ class ThreadPool::Crew {
     }
   }
 
-  // The one with the fewest tasks left, of those that can use another thread; nullptr: none can.
+  // The one with the fewest tasks left, of those that can use another thread; nullptr: none can, or
+  // callers and workers are as many as there are processors, or as one call wants. More of them
+  // would wait for each other's turns: with two on two processors, and a worker, a small call
+  // beside a large one took ten times as long as alone at the 99th percentile (bench/NOTES.md).
   Job* Best() const noexcept {
+    size_t room = processors_;
+    for (Job* job = first_; job != nullptr; job = job->following) {
+      room = std::max<size_t>(room, job->threads);
+    }
+    if (num_jobs_.load(std::memory_order_relaxed) + working_ >= room) return nullptr;
     Job* best = nullptr;
     for (Job* job = first_; job != nullptr; job = job->following) {
       const size_t left = job->left();
@@ -112,21 +123,25 @@ class ThreadPool::Crew {
       while (job->numbers[thread]) ++thread;
       job->numbers.set(thread);
       ++job->running;
+      ++working_;
       lock.unlock();
       // Where there are other calls, one of them may need this thread more after each task.
       while (job->RunOne(thread) && num_jobs_.load(std::memory_order_relaxed) == 1) {
       }
       lock.lock();
       job->numbers.reset(thread);
+      --working_;
       if (--job->running == 0) idle_.notify_all();
     }
   }
 
   const ProcessMark mark_{};
+  const size_t processors_ = AvailableProcessors();
   std::mutex mutex_;  // guards what follows
   std::condition_variable wake_;
   std::condition_variable idle_;
   Job* first_ = nullptr;             // those that callers work on
+  size_t working_ = 0;               // workers that have a job
   std::atomic<size_t> num_jobs_{0};  // also read without the mutex
   bool stopping_ = false;
   Crew* before_ = nullptr;             // of those that were abandoned

@@ -11,8 +11,9 @@
 namespace tamis::detail {
 
 // Thread-safe: calls from several threads run side by side, each with a thread of its own, its
-// caller; the others go to the call that has the fewest tasks left, so that a small one does not
-// wait for a large one. None is under way when the pool is destroyed.
+// caller; as long as there are fewer callers than processors, the others go to the call that has
+// the fewest tasks left. So a small one does not wait for a large one. None is under way when the
+// pool is destroyed.
 //
 // A child of fork has none of the threads: there the pool starts new ones, or ends without any.
 class ThreadPool {
