@@ -361,6 +361,42 @@ TEST_F(PlanFiltersTest, NeedsDecide) {
       << tight.advice;
 }
 
+// Twenty shards of keys that are taken back: what merging costs, and that it need not be a filter.
+TEST_F(PlanFiltersTest, ExactIsTakenWhereItIsNoLarger) {
+  const Abilities must = {.erase = true, .merge = true};
+  const FilterPlan plan = PlanOf(200'000'000, 1e-4, {.must = must});
+  EXPECT_EQ(plan.choice->name, "hash table") << plan.advice;
+  EXPECT_LT(plan.choice->bytes, Named(plan, "counting").bytes);
+  EXPECT_TRUE(Says(plan,
+                   "Without merging, a cuckoo16 filter takes 466 MiB: a union is then built "
+                   "again, from the keys."))
+      << plan.advice;
+  const FilterPlan loose = PlanOf(200'000'000, 0.01, {.must = must});
+  EXPECT_EQ(loose.choice->name, "counting");
+  EXPECT_TRUE(Says(loose,
+                   "To be merged, every part has to be made for all 200 million keys, at "
+                   "this size."))
+      << loose.advice;
+  EXPECT_FALSE(Says(PlanOf(200'000'000, 0.01), "merge"));
+}
+
+TEST_F(PlanFiltersTest, AbsurdSizesAreToldWithTheBetterKind) {
+  EXPECT_EQ(SizingAdvice(FilterKind::kCuckoo8, 1'000'000, 0.001),
+            "at 0.1% a cuckoo8 filter takes 250.9 bits per key; a cuckoo16 filter can do the same "
+            "and takes 16.7");
+  for (const FilterKindInfo& info : FilterKinds()) {
+    if (info.has_layers) continue;
+    EXPECT_EQ(SizingAdvice(info.kind, 1'000'000, 0.03), "") << info.name;
+  }
+  for (const double fpr : {0.5, 0.1, 0.01, 1e-4, 1e-6, 1e-9}) {
+    // The fast default, and the only one that erases and merges, are never absurd.
+    EXPECT_EQ(SizingAdvice(FilterKind::kSplitBlock, 1'000'000, fpr), "");
+    EXPECT_EQ(SizingAdvice(FilterKind::kCounting, 1'000'000, fpr), "");
+  }
+  ExpectError([] { SizingAdvice(FilterKind::kScalable, 10, 0.01); }, ErrorCode::kInvalidArgument,
+              "");
+}
+
 TEST_F(PlanFiltersTest, WhatCannotBeHasItsReason) {
   const FilterPlan huge = PlanOf(10'000'000'000'000, 0.01, {.max_bytes = kGiB});
   EXPECT_FALSE(huge.choice);

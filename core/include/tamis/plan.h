@@ -101,8 +101,9 @@ struct FilterPlan {
   std::vector<PlanCandidate> filters;
   std::vector<PlanCandidate> exact;
   // What to take. An exact structure of so few bytes (256 KiB) that it stays in cache, that of the
-  // fewest cache_lines; else the best exact one if its bytes times its cache_lines are no more than
-  // those of the best filter, else that filter. None if nothing meets all needs.
+  // fewest cache_lines; else an exact one if its bytes times its cache_lines are no more than those
+  // of the best filter, or if it is no larger and has at most twice the cache_lines; else that
+  // filter. None if nothing meets all needs.
   std::optional<PlanCandidate> choice;
   std::string advice;  // which to take and why, in a few sentences
 };
@@ -127,6 +128,11 @@ struct FilterPlan {
 // Engine.
 FilterPlan PlanFilters(uint64_t keys, double fpr, const PlanNeeds& needs = {},
                        const EngineOptions* engine = nullptr);
+
+// A sentence for who asks for a kind of filter that is absurd for its rate: of more than twice the
+// bytes of another kind that can do all that it can. It says which, and what both take. Empty if
+// there is none. Throws as FilterBytes.
+std::string SizingAdvice(FilterKind kind, uint64_t capacity, double fpr);
 
 }  // namespace tamis
 

@@ -52,6 +52,25 @@ std::string LimitText(const FilterPlan& plan) {
   return BytesText(static_cast<double>(plan.needs.max_bytes));
 }
 
+// What merging takes, and what there would be without it.
+std::string MergeText(const FilterPlan& plan, const PlanCandidate& choice) {
+  if (!plan.needs.must.merge) return "";
+  std::string text;
+  if (choice.kind) {
+    text = " To be merged, every part has to be made for all " +
+           CountText(static_cast<double>(plan.keys)) + " keys, at this size.";
+  }
+  const PlanCandidate* const apart = Smallest(plan.filters, [](const PlanCandidate& candidate) {
+    return candidate.lacks == std::vector<std::string>{"merge"};
+  });
+  constexpr double kWorthSaying = 0.9;
+  if (apart != nullptr && apart->bytes < kWorthSaying * choice.bytes) {
+    text += " Without merging, " + NameOf(*apart) + " takes " + BytesText(apart->bytes) +
+            ": a union is then built again, from the keys.";
+  }
+  return text;
+}
+
 // What else there is for keys for which a filter is best.
 std::string Alternatives(const FilterPlan& plan, const PlanCandidate& choice) {
   std::string text;
@@ -86,17 +105,17 @@ std::string Alternatives(const FilterPlan& plan, const PlanCandidate& choice) {
 std::string AdviceForFilter(const FilterPlan& plan, const PlanCandidate& choice) {
   return "Take " + NameOf(choice) + ": " + BytesText(choice.bytes) + ", " +
          ShortPercentText(choice.fpr) + " false positives, " + CostText(choice) + "." +
-         Alternatives(plan, choice);
+         MergeText(plan, choice) + Alternatives(plan, choice);
 }
 
 std::string AdviceForExact(const FilterPlan& plan, const PlanCandidate& choice) {
   std::string text = "Take " + NameOf(choice) + ": exact, " + BytesText(choice.bytes) + ", " +
                      CostText(choice) + " (tamis has filters alone).";
   const PlanCandidate* const filter = Smallest(plan.filters, Suitable);
-  if (filter == nullptr) return text + " No filter meets the needs.";
+  if (filter == nullptr) return text + " No filter meets the needs." + MergeText(plan, choice);
   text += " The smallest filter, " + filter->name + ", takes " + BytesText(filter->bytes);
   if (filter->bytes < choice.bytes) text += ", but with so few keys that gains nothing";
-  return text + ".";
+  return text + "." + MergeText(plan, choice);
 }
 
 std::string Listed(const std::vector<std::string>& names) {

@@ -225,12 +225,55 @@ const PlanCandidate* Choose(const FilterPlan& plan) {
   }
   if (small != nullptr) return small;
   const PlanCandidate* const filter = plan.filters[0].suitable() ? &plan.filters[0] : nullptr;
-  const PlanCandidate* const exact = plan.exact[0].suitable() ? &plan.exact[0] : nullptr;
-  if (exact == nullptr || filter == nullptr) return exact != nullptr ? exact : filter;
-  return Score(*exact, false) <= Score(*filter, false) ? exact : filter;
+  for (const PlanCandidate& exact : plan.exact) {  // best first
+    if (!exact.suitable()) continue;
+    constexpr double kBearable = 2;  // for answers that are never wrong, in no more memory
+    if (filter == nullptr || Score(exact, false) <= Score(*filter, false) ||
+        (exact.bytes <= filter->bytes && exact.cache_lines <= kBearable * filter->cache_lines)) {
+      return &exact;
+    }
+  }
+  return filter;
+}
+
+// Whether one kind can do all that the other can.
+bool CanAll(const Abilities& a, const Abilities& b) {
+  return std::all_of(std::begin(kAbilities), std::end(kAbilities), [&](const AbilityInfo& info) {
+    return a.*info.ability || !(b.*info.ability);
+  });
 }
 
 }  // namespace
+
+std::string SizingAdvice(FilterKind kind, uint64_t capacity, double fpr) {
+  constexpr double kAbsurd = 2;
+  const uint64_t bytes = FilterBytes(kind, capacity, fpr);
+  const FilterKindInfo* best = nullptr;
+  uint64_t least = 0;
+  for (const FilterKindInfo& info : FilterKinds()) {
+    if (info.has_layers || !CanAll(info.can, KindInfo(kind).can)) continue;
+    try {
+      const uint64_t others = FilterBytes(info.kind, capacity, fpr);
+      if (best == nullptr || others < least) {
+        best = &info;
+        least = others;
+      }
+    } catch (const Error&) {
+      // It cannot be so large.
+    }
+  }
+  if (best == nullptr || kAbsurd * static_cast<double>(least) >= static_cast<double>(bytes)) {
+    return {};
+  }
+  // One that is large since it cannot be any worse is not made large for the rate.
+  if (kAbsurd * FilterFpr(kind, static_cast<double>(capacity), bytes) < fpr) return {};
+  const auto bits = [&](uint64_t size) {
+    return FixedText(8 * static_cast<double>(size) / static_cast<double>(capacity), 1);
+  };
+  return std::string("at ") + ShortPercentText(fpr) + " a " + FilterKindName(kind) +
+         " filter takes " + bits(bytes) + " bits per key; a " + best->name +
+         " filter can do the same and takes " + bits(least);
+}
 
 FilterPlan PlanFilters(uint64_t keys, double fpr, const PlanNeeds& needs,
                        const EngineOptions* engine) {
