@@ -106,7 +106,7 @@ TAMIS_HD constexpr uint64_t HashU64(uint64_t key, HashSpec spec = {}) {
 }
 
 // The hash of a string of bytes, of any length.
-uint64_t HashBytes(std::string_view bytes, HashSpec spec = {}) noexcept;
+uint64_t HashBytes(std::string_view bytes, const HashSpec& spec = {}) noexcept;
 
 // A seed from the operating system's entropy source. Keys that collide by chance under one seed do
 // not under another, so filters of different seeds err for different keys. It is no defence against

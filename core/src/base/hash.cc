@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/src/base/hash_check.h"
+#include "tamis/detail/batch.h"
 #include "tamis/error.h"
 
 namespace tamis {
@@ -53,7 +54,12 @@ const HashSpec& detail::CheckedHash(const HashSpec& spec) {
   return spec;
 }
 
-uint64_t HashBytes(std::string_view bytes, HashSpec spec) noexcept {
+uint64_t detail::SipOfKey(Source source, uint64_t k0, uint64_t k1, uint64_t key) noexcept {
+  return source == Source::kSip13 ? hash::SipOfU64<1, 3>(key, k0, k1)
+                                  : hash::SipOfU64<2, 4>(key, k0, k1);
+}
+
+uint64_t HashBytes(std::string_view bytes, const HashSpec& spec) noexcept {
   switch (spec.kind) {
     case HashKind::kXxh3:
       return XXH3_64bits_withSeed(bytes.data(), bytes.size(), spec.seed);

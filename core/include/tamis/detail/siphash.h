@@ -72,8 +72,13 @@ TAMIS_HD uint64_t SipOfBytes(const unsigned char* p, uint64_t n, uint64_t k0, ui
   Sip<kC, kD> sip(k0, k1);
   const unsigned char* const end = p + n / 8 * 8;
   for (; p != end; p += 8) sip.Add(load(p));
+  const uint64_t left = n % 8;
   uint64_t last = n << 56;
-  for (uint64_t i = 0; i < n % 8; ++i) last |= static_cast<uint64_t>(p[i]) << (8 * i);
+  if (left != 0 && n > 8) {
+    last |= load(p + left - 8) >> (64 - 8 * left);  // the eight bytes that end with the input
+  } else {
+    for (uint64_t i = 0; i < left; ++i) last |= static_cast<uint64_t>(p[i]) << (8 * i);
+  }
   sip.Add(last);
   return sip.Finish();
 }
