@@ -213,16 +213,10 @@ TAMIS_HD uint64_t Xxh64OfBytes(const unsigned char* p, uint64_t n, uint64_t seed
 }
 
 TAMIS_HD uint64_t OfBytes(const unsigned char* p, uint64_t n, const HashSpec& spec) {
-  switch (spec.kind) {
-    case HashKind::kXxh3:
-      return Xxh3OfBytes(p, n, spec.seed);
-    case HashKind::kSipHash13:
-      return SipOfBytes<1, 3>(p, n, spec.secret[0], spec.secret[1], ReadLe64);
-    case HashKind::kSipHash24:
-      return SipOfBytes<2, 4>(p, n, spec.secret[0], spec.secret[1], ReadLe64);
-    default:
-      return Xxh64OfBytes(p, n, spec.seed);
-  }
+  if (spec.kind == HashKind::kXxh3) return Xxh3OfBytes(p, n, spec.seed);
+  if (spec.kind == HashKind::kXxh64) return Xxh64OfBytes(p, n, spec.seed);
+  const bool few = spec.kind == HashKind::kSipHash13;
+  return SipOfBytes(few ? 1 : 2, few ? 3 : 4, p, n, spec.secret.low, spec.secret.high, ReadLe64);
 }
 
 }  // namespace tamis::hash

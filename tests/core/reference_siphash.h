@@ -21,7 +21,7 @@ inline uint64_t ReferenceSipHash(std::string_view bytes, const HashSecret& secre
     for (const char letter : kConstants.substr(8 * i, 8)) {
       v[i] = 256 * v[i] + static_cast<unsigned char>(letter);
     }
-    v[i] ^= secret[i % 2];
+    v[i] ^= i % 2 == 0 ? secret.low : secret.high;
   }
   const auto rounds = [&v](int n) {
     const auto half = [&v](size_t a, size_t b, int left) {  // two arrows of the figure

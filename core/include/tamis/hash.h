@@ -8,7 +8,6 @@
 #ifndef TAMIS_HASH_H_
 #define TAMIS_HASH_H_
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -36,7 +35,12 @@ constexpr bool IsKeyed(HashKind kind) noexcept {
 // The key of SipHash: its 16 bytes, the low half first, each half little-endian. Whoever knows it
 // can choose keys that collide; so nothing in the library prints it, and it is in files only by the
 // caller's choice (SaveOptions).
-using HashSecret = std::array<uint64_t, 2>;
+struct HashSecret {
+  uint64_t low = 0;
+  uint64_t high = 0;
+
+  friend bool operator==(const HashSecret&, const HashSecret&) = default;
+};
 
 // What a filter hashes with. Filters of different specs cannot be merged.
 struct HashSpec {
@@ -97,9 +101,9 @@ TAMIS_HD constexpr uint64_t HashU64(uint64_t key, HashSpec spec = {}) {
     case HashKind::kXxh3:
       return hash::Xxh3(key, hash::Xxh3Flip(spec.seed));
     case HashKind::kSipHash13:
-      return hash::SipOfU64<1, 3>(key, spec.secret[0], spec.secret[1]);
+      return hash::SipOfU64(1, 3, key, spec.secret.low, spec.secret.high);
     case HashKind::kSipHash24:
-      return hash::SipOfU64<2, 4>(key, spec.secret[0], spec.secret[1]);
+      return hash::SipOfU64(2, 4, key, spec.secret.low, spec.secret.high);
     default:
       return hash::Xxh64(key, hash::Xxh64Start(spec.seed));
   }

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "core/src/base/hash_check.h"
-#include "tamis/detail/batch.h"
 #include "tamis/error.h"
 
 namespace tamis {
@@ -20,8 +19,8 @@ uint64_t SipOfString(std::string_view bytes, const HashSecret& secret) noexcept 
     std::memcpy(&value, p, sizeof(value));
     return value;
   };
-  return hash::SipOfBytes<kC, kD>(reinterpret_cast<const unsigned char*>(bytes.data()),
-                                  bytes.size(), secret[0], secret[1], load);
+  return hash::SipOfBytes(kC, kD, reinterpret_cast<const unsigned char*>(bytes.data()),
+                          bytes.size(), secret.low, secret.high, load);
 }
 
 }  // namespace
@@ -52,11 +51,6 @@ const HashSpec& detail::CheckedHash(const HashSpec& spec) {
                     (keyed ? " has a secret and no seed" : " has a seed and no secret"));
   }
   return spec;
-}
-
-uint64_t detail::SipOfKey(Source source, uint64_t k0, uint64_t k1, uint64_t key) noexcept {
-  return source == Source::kSip13 ? hash::SipOfU64<1, 3>(key, k0, k1)
-                                  : hash::SipOfU64<2, 4>(key, k0, k1);
 }
 
 uint64_t HashBytes(std::string_view bytes, const HashSpec& spec) noexcept {

@@ -52,8 +52,8 @@ struct KeyHasher {
       case HashKind::kSipHash13:
       case HashKind::kSipHash24:
         source = spec.kind == HashKind::kSipHash13 ? Source::kSip13 : Source::kSip24;
-        seed_term = spec.secret[0];
-        second_term = spec.secret[1];
+        seed_term = spec.secret.low;
+        second_term = spec.secret.high;
         break;
     }
   }
@@ -67,8 +67,8 @@ struct KeyHasher {
     }
     if (source == Source::kHashes) return value;
 #ifdef __CUDA_ARCH__
-    if (source == Source::kSip13) return hash::SipOfU64<1, 3>(value, seed_term, second_term);
-    return hash::SipOfU64<2, 4>(value, seed_term, second_term);
+    const bool few = source == Source::kSip13;
+    return hash::SipOfU64(few ? 1 : 2, few ? 3 : 4, value, seed_term, second_term);
 #else
     return SipOfKey(source, seed_term, second_term, value);
 #endif
