@@ -158,7 +158,7 @@ TEST(AdversaryTest, PreparedStringsFillNoClassUnderASecret) {
   for (const HashKind kind : kKeyed) EXPECT_EQ(SeedsOverLimit(kind, hashes), 0u);
 }
 
-// Pairs of keys, by the difference of their hashes.
+// Pairs of keys, by the difference of their hashes, modulo 2^64.
 TEST(AdversaryTest, PreparedPairsOfIntegersFillNoClassUnderASecret) {
   const uint64_t difference = Difference();
   const std::vector<uint64_t> keys = RandomKeys(kStrings, /*seed=*/2);

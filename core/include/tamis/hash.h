@@ -51,7 +51,7 @@ struct HashSpec {
   friend bool operator==(const HashSpec&, const HashSpec&) = default;
 };
 
-// The constants and steps of both hashes for one 8-byte input. Vector code mirrors these.
+// The constants and steps of XXH3 and XXH64 for one 8-byte input. Vector code mirrors these.
 namespace hash {
 
 inline constexpr uint64_t kXxh3Secret = 0xC73AB174C5ECD5A2;  // default secret, [8, 16) ^ [16, 24)
@@ -114,14 +114,14 @@ uint64_t HashBytes(std::string_view bytes, const HashSpec& spec = {}) noexcept;
 
 // A seed from the operating system's entropy source. Keys that collide by chance under one seed do
 // not under another, so filters of different seeds err for different keys. It is no defence against
-// somebody who chooses keys to do harm: neither hash is made for that, and strings can be prepared
-// that collide under every seed of XXH64. RandomKeyedHash is. Throws std::exception if there is no
-// such source.
+// somebody who chooses keys to do harm: the hashes that have a seed are not made for that, and
+// strings can be prepared that collide under every seed of XXH64. RandomKeyedHash is the defence.
+// Throws std::exception if there is no such source.
 uint64_t RandomSeed();
 
-// A keyed hash whose secret is from the operating system's entropy source: which keys collide is
-// then not known to who does not know the secret, and cannot be found out but by asking. Throws
-// Error(kInvalidArgument) for a kind that is not keyed, and as RandomSeed.
+// A keyed hash whose secret is from the operating system's entropy source: whoever does not know
+// the secret cannot tell which keys collide, but by asking the filter for them. What it costs is in
+// the README. Throws Error(kInvalidArgument) for a kind that is not keyed, and as RandomSeed.
 HashSpec RandomKeyedHash(HashKind kind = HashKind::kSipHash13);
 
 }  // namespace tamis
