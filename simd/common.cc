@@ -6,6 +6,7 @@
 //
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -22,18 +23,53 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET != HWY_SCALAR
 
 template <Source kSource>
-void HashAll(const Batch& batch, uint64_t* HWY_RESTRICT hashes) {
+void HashAll(const Batch& batch, uint64_t* hashes) {
   const D64 d;
+  const uint64_t* const values = batch.values;
+  const size_t n = batch.n;
   const V64 seed_term = hn::Set(d, batch.hasher.seed_term);
   size_t i = 0;
-  for (; i + hn::Lanes(d) <= batch.n; i += hn::Lanes(d)) {
-    __builtin_prefetch(batch.values + i + kReadAhead);
-    hn::StoreU(HashLanes<kSource>(d, hn::LoadU(d, batch.values + i), seed_term), d, hashes + i);
+  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
+    __builtin_prefetch(values + i + kReadAhead);
+    hn::StoreU(HashLanes<kSource>(d, hn::LoadU(d, values + i), seed_term), d, hashes + i);
   }
-  for (; i < batch.n; ++i) hashes[i] = batch.hasher(batch.values[i]);
+  for (; i < n; ++i) hashes[i] = batch.hasher(values[i]);
+}
+
+// Of the keys of two vectors.
+template <int kC, int kD>
+HWY_INLINE void SipStep(const KeyHasher& hasher, const uint64_t* values, uint64_t* hashes) {
+  const D64 d;
+  V64 a = hn::LoadU(d, values);
+  V64 b = hn::LoadU(d, values + hn::Lanes(d));
+  SipTwo<kC, kD>(d, hn::Set(d, hasher.seed_term), hn::Set(d, hasher.second_term), a, b);
+  hn::StoreU(a, d, hashes);
+  hn::StoreU(b, d, hashes + hn::Lanes(d));
+}
+
+template <int kC, int kD>
+void SipAll(const Batch& batch, uint64_t* hashes) {
+  const size_t step = 2 * hn::Lanes(D64());
+  const KeyHasher hasher = batch.hasher;
+  const uint64_t* const values = batch.values;
+  const size_t n = batch.n;
+  size_t i = 0;
+  for (; i + step <= n; i += step) {
+    __builtin_prefetch(values + i + kReadAhead);
+    __builtin_prefetch(values + i + kReadAhead + kStep);
+    SipStep<kC, kD>(hasher, values + i, hashes + i);
+  }
+  if (i == n) return;
+  // One by one, the rest of a small batch would take longer than all before it.
+  alignas(64) uint64_t rest[2 * kStep] = {};
+  std::copy_n(values + i, n - i, rest);
+  SipStep<kC, kD>(hasher, rest, rest);
+  std::copy_n(rest, n - i, hashes + i);
 }
 
 void Hash(const Batch& batch, uint64_t* hashes) {
+  if (batch.hasher.source == Source::kSip13) return SipAll<1, 3>(batch, hashes);
+  if (batch.hasher.source == Source::kSip24) return SipAll<2, 4>(batch, hashes);
   WithSource(batch.hasher.source, [&](auto source) HWY_ATTR { HashAll<source()>(batch, hashes); });
 }
 

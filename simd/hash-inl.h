@@ -9,8 +9,10 @@
 
 #include <hwy/highway.h>
 
+#include <cassert>
 #include <type_traits>
 
+#include "simd/unroll.h"
 #include "tamis/detail/batch.h"
 #include "tamis/hash.h"
 
@@ -74,9 +76,73 @@ HWY_INLINE V64 HashLanes(D64 d, V64 value, V64 seed_term) {
   }
 }
 
-// Calls fn with the source of a batch as a compile-time constant.
+// x rotated left by 16 bits.
+HWY_INLINE V64 RotateLeft16(D64 d, V64 v) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
+  alignas(16) static constexpr uint8_t kBytes[16] = {6,  7,  0, 1, 2,  3,  4,  5,
+                                                     14, 15, 8, 9, 10, 11, 12, 13};
+  const hn::Repartition<uint8_t, D64> d8;
+  return hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(d8, v), hn::LoadDup128(d8, kBytes)));
+#else
+  (void)d;
+  return hn::RotateRight<64 - 16>(v);
+#endif
+}
+
+HWY_INLINE void SipRound(D64 d, V64& v0, V64& v1, V64& v2, V64& v3) {
+  v0 = hn::Add(v0, v1);
+  v2 = hn::Add(v2, v3);
+  v1 = hn::Xor(hn::RotateRight<64 - 13>(v1), v0);
+  v3 = hn::Xor(RotateLeft16(d, v3), v2);
+  v0 = SwapHalves(d, v0);
+  v2 = hn::Add(v2, v1);
+  v0 = hn::Add(v0, v3);
+  v1 = hn::Xor(hn::RotateRight<64 - 17>(v1), v2);
+  v3 = hn::Xor(hn::RotateRight<64 - 21>(v3), v0);
+  v2 = SwapHalves(d, v2);
+}
+
+// Keys become their hashes. Two vectors at a time, for rounds are chains (bench/NOTES.md).
+template <int kC, int kD>
+HWY_INLINE void SipTwo(D64 d, V64 k0, V64 k1, V64& a, V64& b) {
+  const V64 length = hn::Set(d, hash::kKeyBytes << 56);
+  const V64 last = hn::Set(d, hash::kSipLast);
+  V64 a0 = hn::Xor(k0, hn::Set(d, hash::kSip0)), b0 = a0;
+  V64 a1 = hn::Xor(k1, hn::Set(d, hash::kSip1)), b1 = a1;
+  V64 a2 = hn::Xor(k0, hn::Set(d, hash::kSip2)), b2 = a2;
+  V64 a3 = hn::Xor(k1, hn::Set(d, hash::kSip3)), b3 = hn::Xor(a3, b);
+  a3 = hn::Xor(a3, a);
+  TAMIS_UNROLL
+  for (int i = 0; i < kC; ++i) {
+    SipRound(d, a0, a1, a2, a3);
+    SipRound(d, b0, b1, b2, b3);
+  }
+  a0 = hn::Xor(a0, a);
+  b0 = hn::Xor(b0, b);
+  a3 = hn::Xor(a3, length);
+  b3 = hn::Xor(b3, length);
+  TAMIS_UNROLL
+  for (int i = 0; i < kC; ++i) {
+    SipRound(d, a0, a1, a2, a3);
+    SipRound(d, b0, b1, b2, b3);
+  }
+  a0 = hn::Xor(a0, length);
+  b0 = hn::Xor(b0, length);
+  a2 = hn::Xor(a2, last);
+  b2 = hn::Xor(b2, last);
+  TAMIS_UNROLL
+  for (int i = 0; i < kD; ++i) {
+    SipRound(d, a0, a1, a2, a3);
+    SipRound(d, b0, b1, b2, b3);
+  }
+  a = hn::Xor(hn::Xor(a0, a1), hn::Xor(a2, a3));
+  b = hn::Xor(hn::Xor(b0, b1), hn::Xor(b2, b3));
+}
+
+// Calls fn with the source of a batch, which is not SipHash, as a compile-time constant.
 template <typename Fn>
 HWY_INLINE void WithSource(Source source, const Fn& fn) {
+  assert(!IsSip(source));
   if (source == Source::kXxh3) return fn(std::integral_constant<Source, Source::kXxh3>());
   if (source == Source::kXxh64) return fn(std::integral_constant<Source, Source::kXxh64>());
   return fn(std::integral_constant<Source, Source::kHashes>());

@@ -74,7 +74,14 @@ inline const std::vector<size_t>& TestSizes() {
   return sizes;
 }
 
-inline constexpr HashKind kHashKinds[] = {HashKind::kXxh3, HashKind::kXxh64};
+inline constexpr HashKind kHashKinds[] = {HashKind::kXxh3, HashKind::kXxh64, HashKind::kSipHash13,
+                                          HashKind::kSipHash24};
+
+// A hash of any kind: a number for its seed, or of which its secret is made.
+constexpr HashSpec HashOf(HashKind kind, uint64_t number) {
+  if (IsKeyed(kind)) return {kind, 0, {number, Mix(number)}};
+  return {kind, number};
+}
 
 // n elements, at first zero, that end `slack` elements before a page that cannot be accessed: with
 // slack 0 the first access past the end is a crash. The elements of the slack and all that precedes

@@ -1,7 +1,8 @@
-// XXH3-64 and XXH64 of strings of any length, for a thread of a GPU and for the host.
+// The hashes of strings of any length, for a thread of a GPU and for the host.
 //
-// Bit-equal to XXH3_64bits_withSeed and XXH64 of the xxHash library; written after its
-// specification (github.com/Cyan4973/xxHash, doc/xxhash_spec.md), whose names the steps have.
+// XXH3 and XXH64 are bit-equal to XXH3_64bits_withSeed and XXH64 of the xxHash library; written
+// after its specification (github.com/Cyan4973/xxHash, doc/xxhash_spec.md), whose names the steps
+// have.
 #ifndef TAMIS_CUDA_SRC_HASH_BYTES_H_
 #define TAMIS_CUDA_SRC_HASH_BYTES_H_
 
@@ -212,8 +213,10 @@ TAMIS_HD uint64_t Xxh64OfBytes(const unsigned char* p, uint64_t n, uint64_t seed
 }
 
 TAMIS_HD uint64_t OfBytes(const unsigned char* p, uint64_t n, const HashSpec& spec) {
-  return spec.kind == HashKind::kXxh3 ? Xxh3OfBytes(p, n, spec.seed)
-                                      : Xxh64OfBytes(p, n, spec.seed);
+  if (spec.kind == HashKind::kXxh3) return Xxh3OfBytes(p, n, spec.seed);
+  if (spec.kind == HashKind::kXxh64) return Xxh64OfBytes(p, n, spec.seed);
+  const bool few = spec.kind == HashKind::kSipHash13;
+  return SipOfBytes(few ? 1 : 2, few ? 3 : 4, p, n, spec.secret.low, spec.secret.high, ReadLe64);
 }
 
 }  // namespace tamis::hash

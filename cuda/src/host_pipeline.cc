@@ -184,7 +184,8 @@ void HostPipeline::Impl::Stage(const Keys& keys, const HashSpec& spec, void* to)
     const uint64_t begin = kPieceKeys * piece;
     const uint64_t n = std::min(kPieceKeys, keys.size() - begin);
     if (IsStrings(keys.form())) {
-      (void)tamis::detail::MakeBatch(keys, spec, begin, n, static_cast<uint64_t*>(to) + begin);
+      (void)tamis::detail::MakeBatch(*Backends().front().kernels, keys, spec, begin, n,
+                                     static_cast<uint64_t*>(to) + begin);
     } else {
       std::memcpy(static_cast<std::byte*>(to) + bytes * begin,
                   keys.data<std::byte>() + bytes * begin, bytes * n);

@@ -37,17 +37,17 @@ TEST_P(BulkContractTest, InsertEqualsOneKeyAtATime) {
     const AllForms forms(n, /*seed=*/n);
     for (const AllForms::Set& set : forms.sets()) {
       for (const HashKind kind : kHashKinds) {
-        const AnyFilter ones = Make(n + 1, nullptr, {kind, n});
+        const AnyFilter ones = Make(n + 1, nullptr, HashOf(kind, n));
         const std::vector<uint64_t> want = InsertOnes(subject(), *ones, set.ones);
         EXPECT_EQ(ones->inserted_count(), n - want.size());
         for (const Backend& backend : Backends()) {
-          const AnyFilter bulk = Make(n + 1, &backend, {kind, n});
+          const AnyFilter bulk = Make(n + 1, &backend, HashOf(kind, n));
           std::vector<uint64_t> rejected(n);
           rejected.resize(n - bulk->Insert(set.keys, rejected));
           ASSERT_EQ(rejected, want) << set.name << ", n = " << n;
           ASSERT_EQ(Contents(*bulk), Contents(*ones)) << set.name << ", n = " << n;
         }
-        const AnyFilter unasked = Make(n + 1, nullptr, {kind, n});
+        const AnyFilter unasked = Make(n + 1, nullptr, HashOf(kind, n));
         EXPECT_EQ(unasked->Insert(set.keys), n - want.size());
         ASSERT_EQ(Contents(*unasked), Contents(*ones)) << set.name << ", n = " << n;
       }

@@ -149,7 +149,7 @@ TYPED_TEST(ModelContractTest, RandomSequences) {
     Random& random = this->random_;
     const FilterOptions options{.capacity = 1 + random.Below(2000),
                                 .bytes = 64 * (1 + random.Below(round % 3 == 0 ? 3 : 60)),
-                                .hash = {kHashKinds[random.Below(2)], random()},
+                                .hash = HashOf(kHashKinds[random.Below(4)], random()),
                                 .backend = &Backends()[round % Backends().size()]};
     TypeParam filter(options);
     typename TestFixture::Beside model(filter);

@@ -38,7 +38,7 @@ TEST_P(FprTest, IsThePredictedOne) {
   const auto [kind, order, bits_per_key] = GetParam();
   SplitBlockBloomFilter filter({.capacity = kKeys,
                                 .bytes = kKeys * static_cast<uint64_t>(bits_per_key) / 8,
-                                .hash = {kind, 0}});
+                                .hash = HashOf(kind, 0)});
   filter.Insert(MakeKeys(order, 0, kKeys));
   EXPECT_EQ(filter.Count(MakeKeys(order, 0, kKeys)), kKeys);
 

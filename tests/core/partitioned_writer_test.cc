@@ -130,7 +130,7 @@ TEST(PartitionedInsertSizesTest, AnyFilterAndAnyNumberOfKeys) {
 TEST(PartitionedInsertSizesTest, KeysAreHashedAsInDirectInsertion) {
   const std::vector<uint64_t> keys = RandomKeys(50'000, /*seed=*/1);
   for (const HashKind kind : kHashKinds) {
-    const HashSpec hash{kind, 99};
+    const HashSpec hash = HashOf(kind, 99);
     SplitBlockBloomFilter want = MakeFilter(10 * kMiB, "portable", hash);
     for (const uint64_t key : keys) want.Insert(key);
     SplitBlockBloomFilter got = MakeFilter(10 * kMiB, std::string(Backends().front().name), hash);

@@ -13,12 +13,22 @@
 
 #include "tamis/filter.h"
 #include "tamis/hash.h"
+#include "tests/core/reference_siphash.h"
 
 namespace tamis {
 
 inline uint64_t ReferenceHash(std::string_view bytes, HashSpec spec) {
-  return spec.kind == HashKind::kXxh3 ? XXH3_64bits_withSeed(bytes.data(), bytes.size(), spec.seed)
-                                      : XXH64(bytes.data(), bytes.size(), spec.seed);
+  switch (spec.kind) {
+    case HashKind::kXxh3:
+      return XXH3_64bits_withSeed(bytes.data(), bytes.size(), spec.seed);
+    case HashKind::kXxh64:
+      return XXH64(bytes.data(), bytes.size(), spec.seed);
+    case HashKind::kSipHash13:
+      return ReferenceSipHash(bytes, spec.secret, 1, 3);
+    case HashKind::kSipHash24:
+      return ReferenceSipHash(bytes, spec.secret, 2, 4);
+  }
+  return 0;
 }
 
 inline uint64_t ReferenceHash(uint64_t key, HashSpec spec) {

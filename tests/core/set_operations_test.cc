@@ -63,6 +63,14 @@ TEST(CanMergeTest, SaysWhyNot) {
   EXPECT_EQ(
       CanMerge(a, SplitBlockBloomFilter({.bytes = 320, .hash = {HashKind::kXxh64, 1}})).reason,
       "filters of hash xxh3 with seed 0 and xxh64 with seed 1 cannot be merged");
+  const auto keyed = [](HashKind kind, uint64_t number) {
+    return SplitBlockBloomFilter({.bytes = 320, .hash = HashOf(kind, number)});
+  };
+  EXPECT_TRUE(CanMerge(keyed(HashKind::kSipHash13, 7), keyed(HashKind::kSipHash13, 7)));
+  EXPECT_EQ(CanMerge(keyed(HashKind::kSipHash13, 7), keyed(HashKind::kSipHash24, 7)).reason,
+            "filters of hash siphash13 and siphash24 cannot be merged");
+  EXPECT_EQ(CanMerge(keyed(HashKind::kSipHash13, 7), keyed(HashKind::kSipHash13, 8)).reason,
+            "filters of hash siphash13 and siphash13 with another secret cannot be merged");
   EXPECT_EQ(CanMerge(a, BloomFilter({.bytes = 320})).reason,
             "filters of kinds split-block and bloom cannot be merged");
 }

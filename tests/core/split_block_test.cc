@@ -115,7 +115,7 @@ TEST(SplitBlockTest, PortableKernelsFollowTheSpecification) {
     for (const size_t n : TestSizes()) {
       const std::vector<uint64_t> keys = RandomKeys(n, /*seed=*/n);
       for (const HashKind kind : kHashKinds) {
-        const HashSpec spec{kind, num_blocks};
+        const HashSpec spec = HashOf(kind, num_blocks);
         const size_t half = n / 2;
         ReferenceFilter want(num_blocks);
         for (size_t i = 0; i < half; ++i) want.Insert(ReferenceHash(keys[i], spec));

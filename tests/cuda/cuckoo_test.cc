@@ -40,7 +40,7 @@ TYPED_TEST(CuckooOnDevice, LooksUpAndErasesWhatTheHostInserted) {
   for (const HashKind kind : kHashKinds) {
     for (const size_t n : kSizes) {
       const std::vector<uint64_t> keys = RandomKeys(2 * n, n);
-      TypeParam host({.capacity = n, .fpr = 0.05, .hash = {kind, 5}});
+      TypeParam host({.capacity = n, .fpr = 0.05, .hash = HashOf(kind, 5)});
       ASSERT_EQ(host.Insert(std::span(keys).first(n)), n);
       DeviceFilter device(host, {.runtime = &this->runtime_});
       std::vector<uint64_t> want(BitmapWords(2 * n)), bits(BitmapWords(2 * n));

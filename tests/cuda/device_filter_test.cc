@@ -76,7 +76,7 @@ TEST_F(DeviceFilterTest, UploadsAndDownloads) {
 
 TEST_F(DeviceFilterTest, AnswersInEveryFormAsTheHostDoes) {
   for (const HashKind kind : kHashKinds) {
-    const SplitBlockBloomFilter host = HostFilter(2000, {kind, 7});
+    const SplitBlockBloomFilter host = HostFilter(2000, HashOf(kind, 7));
     const DeviceFilter device(host, Options());
     for (const size_t n : kSizes) {
       std::vector<uint64_t> keys = RandomKeys(n, 2);

@@ -98,7 +98,7 @@ TEST_F(GpuTest, InsertGivesTheBitsOfTheHost) {
   for (const HashKind kind : kHashKinds) {
     for (const size_t n : kSizes) {
       const std::vector<uint64_t> keys = RandomKeys(n, n);
-      SplitBlockBloomFilter host = HostFilter(keys, {kind, 3});
+      SplitBlockBloomFilter host = HostFilter(keys, HashOf(kind, 3));
       DeviceFilter device(host);
       const DeviceArray<uint64_t> on_device(keys);
       device.Insert(on_device.keys());
@@ -155,7 +155,7 @@ TEST_F(GpuTest, StringsHashAsOnTheHost) {
   const DeviceArray<char> device_bytes(std::vector<char>(bytes.begin(), bytes.end()));
   const DeviceArray<int32_t> device_offsets(offsets);
   for (const HashKind kind : kHashKinds) {
-    SplitBlockBloomFilter host({.capacity = 10'000, .fpr = 0.01, .hash = {kind, 99}});
+    SplitBlockBloomFilter host({.capacity = 10'000, .fpr = 0.01, .hash = HashOf(kind, 99)});
     DeviceFilter device(host.Header());
     device.Insert(StringColumn{device_bytes.data(), device_offsets.keys()});
     host.Insert(StringColumn{bytes.data(), offsets});

@@ -1,4 +1,4 @@
-// Hashing of strings on a device, against the xxHash library.
+// Hashing of strings on a device, against the xxHash library and that of the host.
 #include "cuda/src/hash_bytes.h"
 
 #include <gtest/gtest.h>
@@ -34,12 +34,23 @@ TEST(HashBytesOnDevice, IsTheLibrarysForEveryLength) {
   }
 }
 
+TEST(HashBytesOnDevice, OfASecretIsThatOfTheHostForEveryLength) {
+  const GuardedArray<unsigned char> bytes(RandomBytes(300));
+  for (const HashKind kind : {HashKind::kSipHash13, HashKind::kSipHash24}) {
+    const HashSpec spec = HashOf(kind, 5);
+    for (size_t n = 0; n <= bytes.size(); ++n) {
+      const unsigned char* p = bytes.data() + bytes.size() - n;
+      ASSERT_EQ(hash::OfBytes(p, n, spec), HashBytes({reinterpret_cast<const char*>(p), n}, spec));
+    }
+  }
+}
+
 TEST(HashBytesOnDevice, IsThatOfAnIntegerForItsBytes) {
   for (const uint64_t key : RandomKeys(100, 2)) {
     unsigned char bytes[8];
     std::memcpy(bytes, &key, sizeof(key));
     for (const HashKind kind : kHashKinds) {
-      const HashSpec spec{kind, 0x123456789ABCDEF0};
+      const HashSpec spec = HashOf(kind, 0x123456789ABCDEF0);
       EXPECT_EQ(hash::OfBytes(bytes, sizeof(bytes), spec), HashU64(key, spec));
     }
   }

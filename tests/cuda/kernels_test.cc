@@ -27,7 +27,9 @@ constexpr uint64_t kWarpCounts[] = {1, 3, 1000};
 constexpr HashSpec kSpecs[] = {{HashKind::kXxh3, 0},
                                {HashKind::kXxh3, 0x8123456789ABCDEF},
                                {HashKind::kXxh64, 0},
-                               {HashKind::kXxh64, 0xFEDCBA9876543218}};
+                               {HashKind::kXxh64, 0xFEDCBA9876543218},
+                               HashOf(HashKind::kSipHash13, 7),
+                               HashOf(HashKind::kSipHash24, 7)};
 
 const tamis::detail::Kernels& Portable() { return *FindBackend("portable").kernels; }
 

@@ -15,21 +15,21 @@ namespace tamis {
 // What a batch is made of, but for its values.
 struct BatchSpec {
   detail::Source source;
-  uint64_t seed = 0;  // unused for hashes
+  uint64_t seed = 0;  // see HashOf; unused for hashes
 
   detail::Batch Make(const uint64_t* values, size_t n) const {
     if (source == detail::Source::kHashes) return detail::HashBatch(values, n);
-    return detail::KeyBatch(
-        {source == detail::Source::kXxh3 ? HashKind::kXxh3 : HashKind::kXxh64, seed}, values, n);
+    const HashKind kind = kHashKinds[static_cast<size_t>(source) - 1];
+    return detail::KeyBatch(HashOf(kind, seed), values, n);
   }
 
   friend std::ostream& operator<<(std::ostream& out, const BatchSpec& spec) {
-    constexpr const char* kNames[] = {"hashes", "xxh3", "xxh64"};
-    return out << kNames[static_cast<int>(spec.source)] << " with seed " << spec.seed;
+    constexpr const char* kNames[] = {"hashes", "xxh3", "xxh64", "siphash13", "siphash24"};
+    return out << kNames[static_cast<int>(spec.source)] << " of " << spec.seed;
   }
 };
 
-// Seeds whose halves differ, so that no mix-up of them goes unnoticed.
+// Those that all kernels take. Seeds whose halves differ, so that no mix-up of them goes unnoticed.
 inline constexpr BatchSpec kBatchSpecs[] = {{detail::Source::kHashes, 0},
                                             {detail::Source::kXxh3, 0},
                                             {detail::Source::kXxh3, 0x8123456789ABCDEF},

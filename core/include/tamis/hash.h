@@ -8,7 +8,6 @@
 #ifndef TAMIS_HASH_H_
 #define TAMIS_HASH_H_
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -36,7 +35,12 @@ constexpr bool IsKeyed(HashKind kind) noexcept {
 // The key of SipHash: its 16 bytes, the low half first, each half little-endian. Whoever knows it
 // can choose keys that collide; so nothing in the library prints it, and it is in files only by the
 // caller's choice (SaveOptions).
-using HashSecret = std::array<uint64_t, 2>;
+struct HashSecret {
+  uint64_t low = 0;
+  uint64_t high = 0;
+
+  friend bool operator==(const HashSecret&, const HashSecret&) = default;
+};
 
 // What a filter hashes with. Filters of different specs cannot be merged.
 struct HashSpec {
@@ -47,7 +51,7 @@ struct HashSpec {
   friend bool operator==(const HashSpec&, const HashSpec&) = default;
 };
 
-// The constants and steps of both hashes for one 8-byte input. Vector code mirrors these.
+// The constants and steps of XXH3 and XXH64 for one 8-byte input. Vector code mirrors these.
 namespace hash {
 
 inline constexpr uint64_t kXxh3Secret = 0xC73AB174C5ECD5A2;  // default secret, [8, 16) ^ [16, 24)
@@ -97,27 +101,27 @@ TAMIS_HD constexpr uint64_t HashU64(uint64_t key, HashSpec spec = {}) {
     case HashKind::kXxh3:
       return hash::Xxh3(key, hash::Xxh3Flip(spec.seed));
     case HashKind::kSipHash13:
-      return hash::SipOfU64<1, 3>(key, spec.secret[0], spec.secret[1]);
+      return hash::SipOfU64(1, 3, key, spec.secret.low, spec.secret.high);
     case HashKind::kSipHash24:
-      return hash::SipOfU64<2, 4>(key, spec.secret[0], spec.secret[1]);
+      return hash::SipOfU64(2, 4, key, spec.secret.low, spec.secret.high);
     default:
       return hash::Xxh64(key, hash::Xxh64Start(spec.seed));
   }
 }
 
 // The hash of a string of bytes, of any length.
-uint64_t HashBytes(std::string_view bytes, HashSpec spec = {}) noexcept;
+uint64_t HashBytes(std::string_view bytes, const HashSpec& spec = {}) noexcept;
 
 // A seed from the operating system's entropy source. Keys that collide by chance under one seed do
 // not under another, so filters of different seeds err for different keys. It is no defence against
-// somebody who chooses keys to do harm: neither hash is made for that, and strings can be prepared
-// that collide under every seed of XXH64. RandomKeyedHash is. Throws std::exception if there is no
-// such source.
+// somebody who chooses keys to do harm: the hashes that have a seed are not made for that, and
+// strings can be prepared that collide under every seed of XXH64. RandomKeyedHash is the defence.
+// Throws std::exception if there is no such source.
 uint64_t RandomSeed();
 
-// A keyed hash whose secret is from the operating system's entropy source: which keys collide is
-// then not known to who does not know the secret, and cannot be found out but by asking. Throws
-// Error(kInvalidArgument) for a kind that is not keyed, and as RandomSeed.
+// A keyed hash whose secret is from the operating system's entropy source: whoever does not know
+// the secret cannot tell which keys collide, but by asking the filter for them. What it costs is in
+// the README. Throws Error(kInvalidArgument) for a kind that is not keyed, and as RandomSeed.
 HashSpec RandomKeyedHash(HashKind kind = HashKind::kSipHash13);
 
 }  // namespace tamis

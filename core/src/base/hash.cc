@@ -19,8 +19,8 @@ uint64_t SipOfString(std::string_view bytes, const HashSecret& secret) noexcept 
     std::memcpy(&value, p, sizeof(value));
     return value;
   };
-  return hash::SipOfBytes<kC, kD>(reinterpret_cast<const unsigned char*>(bytes.data()),
-                                  bytes.size(), secret[0], secret[1], load);
+  return hash::SipOfBytes(kC, kD, reinterpret_cast<const unsigned char*>(bytes.data()),
+                          bytes.size(), secret.low, secret.high, load);
 }
 
 }  // namespace
@@ -53,17 +53,15 @@ const HashSpec& detail::CheckedHash(const HashSpec& spec) {
   return spec;
 }
 
-uint64_t HashBytes(std::string_view bytes, HashSpec spec) noexcept {
-  switch (spec.kind) {
-    case HashKind::kXxh3:
-      return XXH3_64bits_withSeed(bytes.data(), bytes.size(), spec.seed);
-    case HashKind::kSipHash13:
-      return SipOfString<1, 3>(bytes, spec.secret);
-    case HashKind::kSipHash24:
-      return SipOfString<2, 4>(bytes, spec.secret);
-    default:
-      return XXH64(bytes.data(), bytes.size(), spec.seed);
+uint64_t HashBytes(std::string_view bytes, const HashSpec& spec) noexcept {
+  if (spec.kind == HashKind::kXxh3) [[likely]] {
+    return XXH3_64bits_withSeed(bytes.data(), bytes.size(), spec.seed);
   }
+  if (!IsKeyed(spec.kind)) [[likely]] {
+    return XXH64(bytes.data(), bytes.size(), spec.seed);
+  }
+  return spec.kind == HashKind::kSipHash13 ? SipOfString<1, 3>(bytes, spec.secret)
+                                           : SipOfString<2, 4>(bytes, spec.secret);
 }
 
 uint64_t RandomSeed() {

@@ -22,19 +22,27 @@ BasicStringColumn<Offset> Column(const Keys& keys, size_t begin, size_t n) {
 
 }  // namespace
 
-Batch MakeBatch(const Keys& keys, const HashSpec& spec, size_t begin, size_t n,
-                uint64_t* buffer) noexcept {
+Batch IntegerBatch(const CommonKernels& kernels, const HashSpec& spec, const uint64_t* keys,
+                   size_t n, uint64_t* buffer) noexcept {
+  const Batch batch = KeyBatch(spec, keys, n);
+  if (!IsKeyed(spec.kind)) return batch;
+  kernels.hash(batch, buffer);
+  return HashBatch(buffer, n);
+}
+
+Batch MakeBatch(const CommonKernels& kernels, const Keys& keys, const HashSpec& spec, size_t begin,
+                size_t n, uint64_t* buffer) noexcept {
   switch (keys.form()) {
     case Keys::Form::kU64:
-      return KeyBatch(spec, keys.data<uint64_t>() + begin, n);
+      return IntegerBatch(kernels, spec, keys.data<uint64_t>() + begin, n, buffer);
     case Keys::Form::kHashes:
       return HashBatch(keys.data<uint64_t>() + begin, n);
     case Keys::Form::kU32:
       Widen(keys.data<uint32_t>() + begin, n, buffer);
-      return KeyBatch(spec, buffer, n);
+      return IntegerBatch(kernels, spec, buffer, n, buffer);
     case Keys::Form::kI32:
       Widen(keys.data<int32_t>() + begin, n, buffer);
-      return KeyBatch(spec, buffer, n);
+      return IntegerBatch(kernels, spec, buffer, n, buffer);
     case Keys::Form::kStringViews:
       HashStrings(keys.data<std::string_view>() + begin, spec, n, buffer);
       break;

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "tamis/detail/batch.h"
+#include "tamis/detail/kernels.h"
 #include "tamis/hash.h"
 #include "tamis/keys.h"
 
@@ -20,25 +20,32 @@ static_assert(kBatchKeys % 64 == 0);
 // For ForEachBatch: batches as long as the keys allow.
 inline constexpr size_t kUnlimited = std::numeric_limits<size_t>::max() / 64 * 64;
 
-// Whether the kernels can read these keys where they are.
-inline bool IsDirect(const Keys& keys) noexcept {
-  return keys.form() == Keys::Form::kU64 || keys.form() == Keys::Form::kHashes;
+// Whether all kernels can read these keys where they are.
+inline bool IsDirect(const Keys& keys, const HashSpec& spec) noexcept {
+  return keys.form() == Keys::Form::kHashes ||
+         (keys.form() == Keys::Form::kU64 && !IsKeyed(spec.kind));
 }
+
+// Integer keys as all kernels take them: themselves, or their hashes in `buffer` of n elements,
+// which may be where the keys are.
+Batch IntegerBatch(const CommonKernels& kernels, const HashSpec& spec, const uint64_t* keys,
+                   size_t n, uint64_t* buffer) noexcept;
 
 // The batch of keys [begin, begin + n). Keys that are not direct are widened or hashed into
 // `buffer` of n elements.
-Batch MakeBatch(const Keys& keys, const HashSpec& spec, size_t begin, size_t n,
-                uint64_t* buffer) noexcept;
+Batch MakeBatch(const CommonKernels& kernels, const Keys& keys, const HashSpec& spec, size_t begin,
+                size_t n, uint64_t* buffer) noexcept;
 
 // Calls visit(batch, begin) for consecutive batches of `batch_keys` keys, a multiple of 64; the
 // last one may be shorter, and those of keys that are not direct are at most kBatchKeys long.
 template <typename Visit>
-void ForEachBatch(const Keys& keys, const HashSpec& spec, size_t batch_keys, const Visit& visit) {
+void ForEachBatch(const CommonKernels& kernels, const Keys& keys, const HashSpec& spec,
+                  size_t batch_keys, const Visit& visit) {
   alignas(64) uint64_t buffer[kBatchKeys];
-  const size_t step = IsDirect(keys) ? batch_keys : std::min(batch_keys, kBatchKeys);
+  const size_t step = IsDirect(keys, spec) ? batch_keys : std::min(batch_keys, kBatchKeys);
   for (size_t begin = 0, n = 0; begin < keys.size(); begin += n) {
     n = std::min(step, keys.size() - begin);
-    visit(MakeBatch(keys, spec, begin, n, buffer), begin);
+    visit(MakeBatch(kernels, keys, spec, begin, n, buffer), begin);
   }
 }
 

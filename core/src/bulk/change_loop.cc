@@ -16,15 +16,15 @@ std::unique_ptr<BulkWriter> TryMakeWriter(const ChangeTarget& target, uint64_t n
 }
 
 // Keys [begin, begin + n): all threads add them, then all threads carry out tasks.
-void AddAndRun(BulkWriter& writer, uint64_t begin, uint64_t n, const BatchSource& source,
-               Workers& workers, uint64_t slice_keys) {
+void AddAndRun(const Kernels& kernels, BulkWriter& writer, uint64_t begin, uint64_t n,
+               const BatchSource& source, Workers& workers, uint64_t slice_keys) {
   // In order, each thread has one slice; else they claim smaller ones, and end at about one time.
   const uint64_t step = writer.in_order() ? n / workers.threads() + 1 : slice_keys;
   const uint64_t slices = n / step + (n % step != 0);
   workers.ForEachTask(slices, [&](size_t slice, unsigned thread) {
     const uint64_t first = slice * step;
     const unsigned adder = writer.in_order() ? static_cast<unsigned>(slice) : thread;
-    source(begin + first, std::min(step, n - first),
+    source(kernels, begin + first, std::min(step, n - first),
            [&](const Batch& batch, uint64_t index) { writer.Add(adder, batch, index); });
   });
   workers.ForEachTask(writer.num_tasks(), [&](size_t task, unsigned) { writer.Run(task); });
@@ -38,7 +38,7 @@ uint64_t ChangeByAll(const ChangeTarget& target, uint64_t n, const BatchSource& 
       partitioned ? TryMakeWriter(target, n, workers.threads()) : nullptr;
   if (writer == nullptr) {
     uint64_t done = 0;
-    source(0, n, [&](const Batch& batch, uint64_t index) {
+    source(target.kernels, 0, n, [&](const Batch& batch, uint64_t index) {
       done += target.change_batch(batch, index, rejects);
     });
     return done;
@@ -46,7 +46,7 @@ uint64_t ChangeByAll(const ChangeTarget& target, uint64_t n, const BatchSource& 
   uint64_t done = n;
   for (uint64_t begin = 0, count = 0; begin < n; begin += count) {
     count = std::min(writer->max_slice_keys(), n - begin);
-    AddAndRun(*writer, begin, count, source, workers, slice_keys);
+    AddAndRun(target.kernels, *writer, begin, count, source, workers, slice_keys);
     done -= writer->EndSlice(rejects);
   }
   return done;

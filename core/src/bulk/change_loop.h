@@ -35,22 +35,24 @@ class CallingThread final : public Workers {
 };
 
 // The keys of a call, from wherever they come: calls visit(batch, index) for batches that together
-// are keys [begin, begin + n), in their order; `index` is that of the first key of the batch.
-// Called by several threads at a time.
-using BatchSource = FunctionRef<void(uint64_t begin, uint64_t n,
+// are keys [begin, begin + n), in their order; `index` is that of the first key of the batch. What
+// has to be hashed for the kernels of a filter is hashed by these. Called by several threads at a
+// time.
+using BatchSource = FunctionRef<void(const CommonKernels& kernels, uint64_t begin, uint64_t n,
                                      FunctionRef<void(const Batch& batch, uint64_t index)> visit)>;
 
 // The source of keys that are there, which it refers to.
 inline auto BatchesOf(const Keys& keys, const HashSpec& hash) {
-  return [&keys, &hash](uint64_t begin, uint64_t n,
+  return [&keys, &hash](const CommonKernels& kernels, uint64_t begin, uint64_t n,
                         FunctionRef<void(const Batch& batch, uint64_t index)> visit) {
-    ForEachBatch(keys.Slice(begin, n), hash, kUnlimited,
+    ForEachBatch(kernels, keys.Slice(begin, n), hash, kUnlimited,
                  [&](const Batch& batch, size_t offset) { visit(batch, begin + offset); });
   };
 }
 
 // A filter, as the loop sees it.
 struct ChangeTarget {
+  const Kernels& kernels;
   // Changes the filter by the keys of a batch, in their order. Returns for how many that was
   // possible, and adds the indices of the others to `rejects`.
   FunctionRef<size_t(const Batch& batch, uint64_t index, Rejects& rejects)> change_batch;

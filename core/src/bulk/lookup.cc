@@ -7,11 +7,11 @@ namespace {
 
 // The sum of write(bits, n, begin), which is handed the bits of consecutive batches of n keys.
 template <typename Write>
-size_t SumOfBatches(const HashSpec& hash, const Probe& probe, const Keys& keys,
-                    const Write& write) {
+size_t SumOfBatches(const Kernels& kernels, const HashSpec& hash, const Probe& probe,
+                    const Keys& keys, const Write& write) {
   uint64_t bits[kBatchKeys / 64];
   size_t found = 0;
-  ForEachBatch(keys, hash, kBatchKeys, [&](const Batch& batch, size_t begin) {
+  ForEachBatch(kernels, keys, hash, kBatchKeys, [&](const Batch& batch, size_t begin) {
     probe(batch, bits);
     found += write(bits, batch.n, begin);
   });
@@ -21,28 +21,30 @@ size_t SumOfBatches(const HashSpec& hash, const Probe& probe, const Keys& keys,
 template <typename Index>
 size_t Indices(const Kernels& kernels, const HashSpec& hash, const Probe& probe, const Keys& keys,
                uint64_t first, Index* out) {
-  return SumOfBatches(hash, probe, keys, [&](const uint64_t* bits, size_t n, size_t begin) {
-    const size_t found = BitsToIndices(kernels, bits, n, first + begin, out);
-    out += found;
-    return found;
-  });
+  return SumOfBatches(kernels, hash, probe, keys,
+                      [&](const uint64_t* bits, size_t n, size_t begin) {
+                        const size_t found = BitsToIndices(kernels, bits, n, first + begin, out);
+                        out += found;
+                        return found;
+                      });
 }
 
 }  // namespace
 
 size_t LookUpBits(const Kernels& kernels, const HashSpec& hash, Probe probe, const Keys& keys,
                   uint64_t* bits) noexcept {
-  ForEachBatch(keys, hash, kUnlimited,
+  ForEachBatch(kernels, keys, hash, kUnlimited,
                [&](const Batch& batch, size_t begin) { probe(batch, bits + begin / 64); });
   return kernels.popcount(bits, BitmapWords(keys.size()));
 }
 
 size_t LookUpBytes(const Kernels& kernels, const HashSpec& hash, Probe probe, const Keys& keys,
                    uint8_t* bytes) noexcept {
-  return SumOfBatches(hash, probe, keys, [&](const uint64_t* bits, size_t n, size_t begin) {
-    kernels.bits_to_bytes(bits, n, bytes + begin);
-    return kernels.popcount(bits, BitmapWords(n));
-  });
+  return SumOfBatches(kernels, hash, probe, keys,
+                      [&](const uint64_t* bits, size_t n, size_t begin) {
+                        kernels.bits_to_bytes(bits, n, bytes + begin);
+                        return kernels.popcount(bits, BitmapWords(n));
+                      });
 }
 
 size_t LookUpIndices(const Kernels& kernels, const HashSpec& hash, Probe probe, const Keys& keys,
@@ -57,7 +59,7 @@ size_t LookUpIndices(const Kernels& kernels, const HashSpec& hash, Probe probe, 
 
 size_t LookUpCount(const Kernels& kernels, const HashSpec& hash, Probe probe,
                    const Keys& keys) noexcept {
-  return SumOfBatches(hash, probe, keys, [&](const uint64_t* bits, size_t n, size_t) {
+  return SumOfBatches(kernels, hash, probe, keys, [&](const uint64_t* bits, size_t n, size_t) {
     return kernels.popcount(bits, BitmapWords(n));
   });
 }

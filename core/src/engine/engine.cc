@@ -333,12 +333,13 @@ size_t Engine::Erase(ErasableFilter& filter, Keys keys, std::span<uint64_t> miss
 }
 
 uint64_t Engine::Insert(Filter& filter, uint64_t n, const KeySource& source) const {
-  const auto batches = [&](uint64_t begin, uint64_t count, const auto& visit) {
+  const auto batches = [&](const detail::CommonKernels& kernels, uint64_t begin, uint64_t count,
+                           const auto& visit) {
     alignas(64) uint64_t keys[detail::kBatchKeys];
     for (uint64_t done = 0; done < count;) {
       const size_t size = std::min<uint64_t>(detail::kBatchKeys, count - done);
       source(begin + done, std::span(keys, size));
-      visit(detail::KeyBatch(filter.hash(), keys, size), begin + done);
+      visit(detail::IntegerBatch(kernels, filter.hash(), keys, size, keys), begin + done);
       done += size;
     }
   };

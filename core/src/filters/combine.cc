@@ -11,8 +11,10 @@
 namespace tamis {
 namespace {
 
+// Never of the secret, which goes where errors go.
 std::string HashText(const HashSpec& hash) {
-  return std::string(HashKindName(hash.kind)) + " with seed " + std::to_string(hash.seed);
+  const std::string name = HashKindName(hash.kind);
+  return IsKeyed(hash.kind) ? name : name + " with seed " + std::to_string(hash.seed);
 }
 
 }  // namespace
@@ -32,8 +34,9 @@ MergeCheck CanMerge(const Filter& a, const Filter& b) {
     return {"filters of " + kind.shape(x) + " and " + kind.shape(y) + " cannot be merged"};
   }
   if (x.hash != y.hash) {
+    const bool same = IsKeyed(x.hash.kind) && x.hash.kind == y.hash.kind;
     return {"filters of hash " + HashText(x.hash) + " and " + HashText(y.hash) +
-            " cannot be merged"};
+            (same ? " with another secret cannot be merged" : " cannot be merged")};
   }
   return {};
 }

@@ -44,8 +44,8 @@ uint64_t FilterAccess::ChangeFrom(Filter& filter, Change change, const Kernels& 
   const auto make_writer = [&](uint64_t keys, unsigned threads) {
     return base.MakeWriter(change, kernels, keys, threads);
   };
-  const uint64_t done = ChangeByAll({change_batch, make_writer}, n, source, partitioned, workers,
-                                    slice_keys, rejects);
+  const uint64_t done = ChangeByAll({kernels, change_batch, make_writer}, n, source, partitioned,
+                                    workers, slice_keys, rejects);
   CountChange(base, change, done);
   return done;
 }

@@ -91,7 +91,8 @@ TEST_P(OneKeyTest, EqualsBulk) {
     for (const HashKind kind : kHashKinds) {
       for (const size_t blocks : {1, 3, 100}) {
         SCOPED_TRACE(std::string(backend.name) + ", " + std::to_string(blocks) + " blocks");
-        const FilterOptions options{.bytes = 32 * blocks, .hash = {kind, 7}, .backend = &backend};
+        const FilterOptions options{
+            .bytes = 32 * blocks, .hash = HashOf(kind, 7), .backend = &backend};
         SplitBlockBloomFilter filter{options};
         ExpectBulk(unit().filter, filter, filter, filter.payload(), options);
         for (const size_t slack : {0, 1}) {

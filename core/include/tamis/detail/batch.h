@@ -10,7 +10,10 @@
 
 namespace tamis::detail {
 
-// What the values of a batch are, hence how they become hashes.
+// What the values of a batch are, hence how they become hashes. All kernels take the first three.
+// The last two only CommonKernels::hash does: their hash takes longer than a probe of a filter in
+// the caches, and every kernel compiled for them would be twice as large. ForEachBatch has their
+// hashes ready.
 enum class Source : uint8_t {
   kHashes,  // they are hashes
   kXxh3,    // integer keys, to be hashed with XXH3
@@ -18,6 +21,14 @@ enum class Source : uint8_t {
   kSip13,   // integer keys, to be hashed with SipHash-1-3
   kSip24,   // integer keys, to be hashed with SipHash-2-4
 };
+
+constexpr bool IsSip(Source source) noexcept {
+  return source == Source::kSip13 || source == Source::kSip24;
+}
+
+// SipHash of an integer, for the host: in a user's function that asks for one key, it would be most
+// of the code, whichever hash the filter has. k0 and k1 are the halves of the secret.
+uint64_t SipOfKey(Source source, uint64_t k0, uint64_t k1, uint64_t key) noexcept;
 
 // Hashes of one value: the choice of a hash and all that depends on its seed, made once.
 struct KeyHasher {
@@ -41,8 +52,8 @@ struct KeyHasher {
       case HashKind::kSipHash13:
       case HashKind::kSipHash24:
         source = spec.kind == HashKind::kSipHash13 ? Source::kSip13 : Source::kSip24;
-        seed_term = spec.secret[0];
-        second_term = spec.secret[1];
+        seed_term = spec.secret.low;
+        second_term = spec.secret.high;
         break;
     }
   }
@@ -54,9 +65,13 @@ struct KeyHasher {
     if (source == Source::kXxh64) [[likely]] {
       return hash::Xxh64(value, seed_term);
     }
-    if (source == Source::kSip13) return hash::SipOfU64<1, 3>(value, seed_term, second_term);
-    if (source == Source::kSip24) return hash::SipOfU64<2, 4>(value, seed_term, second_term);
-    return value;
+    if (source == Source::kHashes) return value;
+#ifdef __CUDA_ARCH__
+    const bool few = source == Source::kSip13;
+    return hash::SipOfU64(few ? 1 : 2, few ? 3 : 4, value, seed_term, second_term);
+#else
+    return SipOfKey(source, seed_term, second_term, value);
+#endif
   }
 };
 

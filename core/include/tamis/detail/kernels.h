@@ -29,7 +29,7 @@ namespace tamis::detail {
 
 // For filters of all kinds.
 struct CommonKernels {
-  // hashes[i] = the hash of value i; n of them.
+  // hashes[i] = the hash of value i; n of them. They may take the place of the values.
   void (*hash)(const Batch& batch, uint64_t* hashes);
 
   // Outputs made from the bits of n keys; they write exactly what is named.

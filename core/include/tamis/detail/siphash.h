@@ -19,7 +19,6 @@ inline constexpr uint64_t kSip2 = 0x6C7967656E657261;
 inline constexpr uint64_t kSip3 = 0x7465646279746573;
 inline constexpr uint64_t kSipLast = 0xFF;
 
-template <int kC, int kD>
 struct Sip {
   uint64_t v0, v1, v2, v3;
 
@@ -27,9 +26,11 @@ struct Sip {
   TAMIS_HD constexpr Sip(uint64_t k0, uint64_t k1)
       : v0(k0 ^ kSip0), v1(k1 ^ kSip1), v2(k0 ^ kSip2), v3(k1 ^ kSip3) {}
 
-  template <int kRounds>
-  TAMIS_HD constexpr void Rounds() {
-    for (int i = 0; i < kRounds; ++i) {
+  TAMIS_HD constexpr void Rounds(int n) {
+#ifdef __CUDA_ARCH__
+#pragma unroll 1  // or it would take the registers of kernels that never come here
+#endif
+    for (int i = 0; i < n; ++i) {
       v0 += v1;
       v2 += v3;
       v1 = RotateLeft(v1, 13) ^ v0;
@@ -43,39 +44,43 @@ struct Sip {
     }
   }
 
-  TAMIS_HD constexpr void Add(uint64_t m) {
+  TAMIS_HD constexpr void Add(uint64_t m, int c) {
     v3 ^= m;
-    Rounds<kC>();
+    Rounds(c);
     v0 ^= m;
   }
 
-  TAMIS_HD constexpr uint64_t Finish() {
+  TAMIS_HD constexpr uint64_t Finish(int d) {
     v2 ^= kSipLast;
-    Rounds<kD>();
+    Rounds(d);
     return v0 ^ v1 ^ v2 ^ v3;
   }
 };
 
 // Of eight bytes, little-endian, as those of an integer are.
-template <int kC, int kD>
-TAMIS_HD constexpr uint64_t SipOfU64(uint64_t key, uint64_t k0, uint64_t k1) {
-  Sip<kC, kD> sip(k0, k1);
-  sip.Add(key);
-  sip.Add(uint64_t{8} << 56);
-  return sip.Finish();
+TAMIS_HD constexpr uint64_t SipOfU64(int c, int d, uint64_t key, uint64_t k0, uint64_t k1) {
+  Sip sip(k0, k1);
+  sip.Add(key, c);
+  sip.Add(uint64_t{8} << 56, c);
+  return sip.Finish(d);
 }
 
 // Of n bytes at any address. `load` reads eight bytes, little-endian.
-template <int kC, int kD, typename Load>
-TAMIS_HD uint64_t SipOfBytes(const unsigned char* p, uint64_t n, uint64_t k0, uint64_t k1,
-                             const Load& load) {
-  Sip<kC, kD> sip(k0, k1);
+template <typename Load>
+TAMIS_HD uint64_t SipOfBytes(int c, int d, const unsigned char* p, uint64_t n, uint64_t k0,
+                             uint64_t k1, const Load& load) {
+  Sip sip(k0, k1);
   const unsigned char* const end = p + n / 8 * 8;
-  for (; p != end; p += 8) sip.Add(load(p));
+  for (; p != end; p += 8) sip.Add(load(p), c);
+  const uint64_t left = n % 8;
   uint64_t last = n << 56;
-  for (uint64_t i = 0; i < n % 8; ++i) last |= static_cast<uint64_t>(p[i]) << (8 * i);
-  sip.Add(last);
-  return sip.Finish();
+  if (left != 0 && n > 8) {
+    last |= load(p + left - 8) >> (64 - 8 * left);  // the eight bytes that end with the input
+  } else {
+    for (uint64_t i = 0; i < left; ++i) last |= static_cast<uint64_t>(p[i]) << (8 * i);
+  }
+  sip.Add(last, c);
+  return sip.Finish(d);
 }
 
 }  // namespace tamis::hash

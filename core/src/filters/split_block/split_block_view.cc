@@ -120,8 +120,9 @@ SplitBlockView::SplitBlockView(const ConstSplitBlockView& view, uint64_t* insert
     : ConstSplitBlockView(view), inserted_(inserted) {}
 
 void SplitBlockView::Insert(Keys keys) const noexcept {
-  detail::ForEachBatch(keys, hash_, detail::kUnlimited, [this](const Batch& batch, size_t) {
-    backend_->kernels->split_block.insert(words_, num_blocks_, batch);
+  const detail::Kernels& kernels = *backend_->kernels;
+  detail::ForEachBatch(kernels, keys, hash_, detail::kUnlimited, [&](const Batch& batch, size_t) {
+    kernels.split_block.insert(words_, num_blocks_, batch);
   });
   if (inserted_ != nullptr) *inserted_ += keys.size();
 }
