@@ -27,10 +27,10 @@ std::optional<HashSecret> Parse(std::string_view text) {
   for (size_t i = 0; i < kDigits; ++i) {
     const int value = DigitValue(text[i]);
     if (value < 0) return std::nullopt;
-    // Byte b is bits [8 (b mod 8), 8 (b mod 8) + 8) of half b / 8; its first digit the upper four.
+    // Byte b is bits [8 (b mod 8), 8 (b mod 8) + 8) of its half; its first digit the upper four.
     const size_t byte = i / 2;
     const int shift = static_cast<int>(8 * (byte % 8)) + (i % 2 == 0 ? 4 : 0);
-    secret[byte / 8] |= static_cast<uint64_t>(value) << shift;
+    (byte < 8 ? secret.low : secret.high) |= static_cast<uint64_t>(value) << shift;
   }
   return secret;
 }

@@ -61,7 +61,7 @@ class SecretTest : public ContractTest {
   bool FileHasTheSecret() const {
     const Bytes file = ReadBytes(path_);
     const std::string text(file.begin(), file.end());
-    for (const uint64_t half : kSecret) {
+    for (const uint64_t half : {kSecret.low, kSecret.high}) {
       const std::string bytes(reinterpret_cast<const char*>(&half), sizeof(half));
       if (text.find(bytes) != std::string::npos) return true;
     }
@@ -129,7 +129,7 @@ TEST_P(MergedSecretTest, IsNotShown) {
   const MergeCheck check = CanMerge(*one, *other);
   ASSERT_FALSE(check);
   EXPECT_NE(check.reason.find("siphash13"), std::string::npos) << check.reason;
-  for (const uint64_t half : {kSecret[0], kSecret[1], kOther[1]}) {
+  for (const uint64_t half : {kSecret.low, kSecret.high, kOther.high}) {
     EXPECT_EQ(check.reason.find(std::to_string(half)), std::string::npos) << check.reason;
   }
   EXPECT_TRUE(CanMerge(*one, *MakeKeyed(HashKind::kSipHash13)));
