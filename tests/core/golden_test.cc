@@ -152,7 +152,7 @@ std::vector<Recipe> Recipes() {
       {"scalable_v2_bloom", kScalable, layers(4, kBloom), kXxh64Of42, 0, {}, Strings(110),
        {.initial_capacity = 16, .growth = 1.5, .tightening = 0.5, .max_bytes = 200}},
       {"scalable_v2_cuckoo16", kScalable, layers(3, kCuckoo16), kSip13, 0,
-       Integers(50) + Integers(3), {}, {.initial_capacity = 10, .growth = 3}, false, true},
+       Integers(50), {}, {.initial_capacity = 10, .growth = 3}, false, true},
   };
   // clang-format on
 }
