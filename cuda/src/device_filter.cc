@@ -236,7 +236,9 @@ Status DeviceFilter::ClearAsync(cudaStream_t stream) noexcept {
 
 Status DeviceFilter::HashAsync(Keys keys, std::span<uint64_t> hashes,
                                cudaStream_t stream) const noexcept {
-  if (!IsColumn(keys) || hashes.size() < keys.size()) return kInvalidValue;
+  if (!IsColumn(keys) || keys.validity() != nullptr || hashes.size() < keys.size()) {
+    return kInvalidValue;
+  }
   if (keys.empty()) return kSuccess;
   const ScopedDevice current(*runtime_, device_);
   if (!current.status().ok()) return current.status();

@@ -153,9 +153,9 @@ TEST_P(ChangeContractTest, OptionsOutOfRangeAreRefused) {
         ErrorCode::kInvalidArgument, "there is no hash of number " + std::to_string(kind));
   }
   for (const double fpr : {std::nan(""), -5.0, 7.0, 1e-13, -0.01}) {
-    for (const FilterOptions options : {FilterOptions{.capacity = 100, .fpr = fpr},
-                                        {.capacity = 100, .fpr = fpr, .bytes = 4096},
-                                        {.fpr = fpr, .bytes = 4096}}) {
+    for (const FilterOptions& options : {FilterOptions{.capacity = 100, .fpr = fpr},
+                                         {.capacity = 100, .fpr = fpr, .bytes = 4096},
+                                         {.fpr = fpr, .bytes = 4096}}) {
       ExpectError([&] { subject().make(options); }, ErrorCode::kInvalidArgument,
                   "false-positive rate");
     }

@@ -147,6 +147,27 @@ TEST_F(DeviceFilterTest, TakesEveryFormOfKeys) {
   EXPECT_EQ(device.InsertAsync(StringColumn{bytes.data(), offsets}, nullptr), kInvalidValue);
 }
 
+TEST_F(DeviceFilterTest, RefusesAValidityBitmap) {
+  DeviceFilter device(HostFilter(), Options());
+  const std::vector<uint64_t> values = RandomKeys(100, 1);
+  const std::vector<uint8_t> valid(13);
+  const Keys keys = Keys(values).WithValidity(valid.data());
+  uint64_t count = 0;
+  std::vector<uint64_t> words(2), hashes(2);
+  EXPECT_EQ(device.ContainsAsync(keys, Bitmap(words), nullptr, nullptr), kInvalidValue);
+  EXPECT_EQ(device.CountAsync(keys, &count, nullptr), kInvalidValue);
+  EXPECT_EQ(device.InsertAsync(keys, nullptr), kInvalidValue);
+  const std::vector<int32_t> offsets = {0, 0, 0};
+  const Keys column = Keys(StringColumn{"", offsets}).WithValidity(valid.data());
+  EXPECT_EQ(device.HashAsync(column, hashes, nullptr), kInvalidValue);
+  for (const Keys& refused : {keys, column}) {
+    EXPECT_EQ(CodeOf([&] { device.Count(refused); }), ErrorCode::kInvalidArgument);
+    EXPECT_EQ(CodeOf([&] { device.Insert(refused); }), ErrorCode::kInvalidArgument);
+    EXPECT_EQ(CodeOf([&] { device.Contains(refused, Bitmap(words)); }),
+              ErrorCode::kInvalidArgument);
+  }
+}
+
 TEST_F(DeviceFilterTest, MergesAndClears) {
   SplitBlockBloomFilter a = HostFilter(500);
   SplitBlockBloomFilter b = HostFilter(0);

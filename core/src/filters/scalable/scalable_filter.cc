@@ -529,24 +529,25 @@ size_t ScalableFilter<F>::ChangeBatch(Change change, const Kernels& kernels, con
 
 template <typename F>
 F ScalableFilter<F>::Compact(Keys keys) const {
-  if (keys.empty()) {
+  const size_t valid = keys.CountValid();
+  if (valid == 0) {
     throw Error(ErrorCode::kInvalidArgument, "there are no keys to make a filter of");
   }
   const size_t found = this->Count(keys);
-  if (found != keys.size()) {
-    throw Error(ErrorCode::kInvalidArgument, std::to_string(keys.size() - found) + " of " +
-                                                 std::to_string(keys.size()) +
+  if (found != valid) {
+    throw Error(ErrorCode::kInvalidArgument, std::to_string(valid - found) + " of " +
+                                                 std::to_string(valid) +
                                                  " keys are not in the scalable filter");
   }
-  F filter({.capacity = keys.size(),
+  F filter({.capacity = valid,
             .fpr = options_.fpr,
             .hash = options_.hash,
             .memory = options_.memory,
             .backend = this->backend_});
   const size_t inserted = filter.Insert(keys);
-  if (inserted != keys.size()) {
+  if (inserted != valid) {
     throw Error(ErrorCode::kInvalidArgument,
-                std::to_string(keys.size() - inserted) +
+                std::to_string(valid - inserted) +
                     " keys found no room: there are too many copies of some");
   }
   return filter;

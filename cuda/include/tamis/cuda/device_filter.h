@@ -77,7 +77,8 @@ class DeviceFilter {
 
   // As the functions of Filter, with outputs of the same sizes. Integers and hashes need 8 bytes of
   // scratch memory; columns of strings 8 bytes for each string, at most kMaxScratchKeys at a time;
-  // Select SelectScratchBytes(n) besides. Keys::Form::kStringViews is not for devices.
+  // Select SelectScratchBytes(n) besides. Keys::Form::kStringViews is not for devices,
+  // and neither are keys with a validity bitmap: ask without it, and clear the answers of nulls.
   size_t Contains(Keys keys, Bitmap out, cudaStream_t stream = nullptr) const;
   size_t Contains(Keys keys, std::span<uint8_t> out, cudaStream_t stream = nullptr) const;
   size_t Select(Keys keys, std::span<uint32_t> out, cudaStream_t stream = nullptr) const;
