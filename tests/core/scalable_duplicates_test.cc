@@ -8,6 +8,7 @@
 
 #include "tamis/scalable_filter.h"
 #include "tests/core/file_test_util.h"
+#include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
 
 namespace tamis {
@@ -88,12 +89,54 @@ TYPED_TEST(ScalableDuplicatesTest, MemoryFollowsTheDifferentKeys) {
     // One at a time, and with a break, it is the same.
     Scalable one(this->kOptions);
     for (const uint64_t key : keys) one.Insert(key);
-    // But for keys that a layer of 8-bit fingerprints, jammed by copies, hands to the next.
-    if (TypeParam::kKind == FilterKind::kCuckoo8) continue;
     ASSERT_EQ(one.inserted_count(), filter.inserted_count());
     one.Save(this->folder_ / "once");
     ASSERT_EQ(ReadBytes(this->folder_ / "once"), ReadBytes(this->folder_ / "f"));
   }
+}
+
+// Layers that are no larger than the one before, also tiny ones. All keys come again and again, and
+// now and then a new one. For tiny layers memory is rounded up to whole blocks or buckets in both.
+TYPED_TEST(ScalableDuplicatesTest, GrowthNearOne) {
+  using Scalable = ScalableFilter<TypeParam>;
+  for (const double growth : {1.0, 1.1, 1.5}) {
+    for (const uint64_t initial : {1, 2, 5, 9, 20, 63, 64, 300}) {
+      SCOPED_TRACE("growth " + std::to_string(growth) + ", " + std::to_string(initial) + " keys");
+      const ScalableOptions options = {
+          .initial_capacity = initial, .fpr = 0.1, .growth = growth, .tightening = 0.9};
+      std::vector<uint64_t> keys;
+      const uint64_t distinct = std::min<uint64_t>(2 * initial, 100);
+      uint64_t more = 0;
+      for (int time = 0; time < 50; ++time) {
+        for (uint64_t key = 0; key < distinct; ++key) keys.push_back(key);
+        if (time % 5 == 0) keys.push_back(1'000'000 + more++);
+      }
+      Scalable filter(options), one(options), once(options);
+      EXPECT_EQ(Scalable::kErases || filter.Insert(keys) == keys.size(), true);
+      if (Scalable::kErases) filter.Insert(keys);
+      for (uint64_t key = 0; key < distinct; ++key) once.Insert(key);
+      for (uint64_t i = 0; i < more; ++i) once.Insert(1'000'000 + i);
+      ASSERT_EQ(filter.Count(keys), keys.size()) << "false negatives";
+      ASSERT_LE(filter.layers().size(), 3 * once.layers().size() + 2);
+      ASSERT_LE(filter.expected_fpr(), 0.1);
+
+      for (const uint64_t key : keys) one.Insert(key);
+      ASSERT_EQ(one.layers().size(), filter.layers().size());
+      for (size_t i = 0; i < one.layers().size(); ++i) {
+        ASSERT_EQ(Payload(one.layers()[i]), Payload(filter.layers()[i])) << i;
+        ASSERT_EQ(one.layers()[i].inserted_count(), filter.layers()[i].inserted_count()) << i;
+      }
+    }
+  }
+}
+
+// Two thousand keys, in two layers of a thousand, fifty times.
+TYPED_TEST(ScalableDuplicatesTest, WhatOlderLayersHaveOpensNone) {
+  ScalableFilter<TypeParam> filter({.initial_capacity = 1000, .fpr = 0.1, .growth = 1});
+  const std::vector<uint64_t> keys = RandomKeys(2000, /*seed=*/1);
+  for (int time = 0; time < 50; ++time) filter.Insert(keys);
+  EXPECT_LE(filter.layers().size(), 4u);
+  EXPECT_EQ(filter.Count(keys), keys.size());
 }
 
 TYPED_TEST(ScalableDuplicatesTest, OneKeyAMillionTimes) {
