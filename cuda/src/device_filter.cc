@@ -105,6 +105,7 @@ void DeviceFilter::RequireSame(const FileHeader& header) const {
 void DeviceFilter::Upload(const Filter& host, cudaStream_t stream) {
   const FileHeader header = host.Header();
   RequireSame(header);
+  tamis::detail::FilterAccess::RequireIntact(host);
   const Current current(*this, stream);
   runtime_->Copy(data_, host.payload().data(), bytes(), stream).ThrowIfFailed("uploading");
   runtime_->Wait(stream).ThrowIfFailed("uploading");

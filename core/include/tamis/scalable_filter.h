@@ -102,10 +102,10 @@ class ScalableBase<true> : public ErasableFilter {
 // layers that are smaller than all before them together, as with a growth below 2, do not take what
 // these have, which costs a lookup for each key inserted. Of Bloom layers that fill up more slowly
 // than keys come, inserted_count() is an estimate of what is new to each. Cuckoo layers hold
-// copies: at most 8 of a key in a layer, 4 once many keys are copies, and then,
-// of all keys inserted since the filter was made or loaded, at most half. Insert returns false for
-// a copy that is not held, and seldom for a key that cannot be told from one: Contains(key) is
-// true, and is no longer once the key that it was taken for is erased.
+// copies: at most 8 of a key in a layer, 4 once many keys are copies, and then, of all keys
+// inserted since the filter was made or loaded, at most half. Insert returns false for a copy that
+// is not held, and seldom for a key that cannot be told from one: Contains(key) is true, and is no
+// longer once the key that it was taken for is erased.
 //
 // All bulk forms of Filter, and Engine, work; changes are made by one thread. Scalable filters
 // cannot be merged; what Compact returns can. payload() is empty: each layer has its own.

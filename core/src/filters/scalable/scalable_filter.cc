@@ -148,6 +148,10 @@ void ScalableFilter<F>::AddLayer() {
     }
     keys = fits;
   }
+  // Of all layers together: what the process may use has to do for them all.
+  if (!layers_.empty()) {
+    detail::Storage::RequireFits(bytes() + FilterBytes(F::kKind, keys, fpr));
+  }
   layers_.emplace_back(FilterOptions{.capacity = keys,
                                      .fpr = fpr,
                                      .hash = options_.hash,

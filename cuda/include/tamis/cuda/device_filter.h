@@ -41,7 +41,8 @@ struct DeviceOptions {
 // it may be under way when it is destroyed.
 class DeviceFilter {
  public:
-  // A copy of a filter on the host, also of one that is mapped from a file.
+  // A copy of a filter on the host, also of one that is mapped from a file: if that was not
+  // verified it is now, and FormatError thrown if it is damaged.
   explicit DeviceFilter(const Filter& host, const DeviceOptions& options = {},
                         cudaStream_t stream = nullptr);
   // An empty filter of the kind, hash and geometry of a header, such as host.Header().
@@ -71,7 +72,8 @@ class DeviceFilter {
   }
 
   // Between host and device; the filter on the host has the same kind, hash and geometry, or there
-  // is Error(kIncompatible). Download throws Error(kReadOnly) if it is read_only().
+  // is Error(kIncompatible). Upload throws FormatError as the constructor does, Download throws
+  // Error(kReadOnly) if it is read_only().
   void Upload(const Filter& host, cudaStream_t stream = nullptr);
   void Download(Filter& host, cudaStream_t stream = nullptr) const;
 
