@@ -130,6 +130,43 @@ TYPED_TEST(ScalableDuplicatesTest, GrowthNearOne) {
   }
 }
 
+// Also where cuckoo layers refuse keys before they are full, as many copies make them.
+TYPED_TEST(ScalableDuplicatesTest, BatchesDoAsOneKeyAfterTheOther) {
+  size_t refused_early = 0;
+  for (uint64_t round = 0; round < 150; ++round) {
+    SCOPED_TRACE(round);
+    Random random(round);
+    const ScalableOptions options = {
+        .initial_capacity = 20 + random.Below(500), .fpr = 0.3, .growth = 1 + 1.2 * random.Unit()};
+    const uint64_t distinct = 1 + random.Below(1000);
+    const std::vector<uint64_t> keys = Sequence(distinct, 1 + random.Below(10), random);
+    ScalableFilter<TypeParam> bulk(options), one(options);
+    std::vector<uint64_t> rejected(keys.size());
+    size_t num_rejected = 0;
+    for (size_t begin = 0, n = 0; begin < keys.size(); begin += n) {
+      n = std::min<size_t>(keys.size() - begin, 1 + random.Below(5000));
+      const auto out = std::span(rejected).subspan(num_rejected);
+      const size_t refused = n - bulk.Insert(std::span(keys).subspan(begin, n), out);
+      for (uint64_t& index : out.first(refused)) index += begin;
+      num_rejected += refused;
+    }
+    rejected.resize(num_rejected);
+    std::vector<uint64_t> want;
+    for (size_t i = 0; i < keys.size(); ++i) {
+      if (!one.Insert(keys[i])) want.push_back(i);
+    }
+    ASSERT_EQ(rejected, want);
+    ASSERT_EQ(bulk.layers().size(), one.layers().size());
+    for (size_t i = 0; i < one.layers().size(); ++i) {
+      const TypeParam& layer = one.layers()[i];
+      ASSERT_EQ(bulk.layers()[i].inserted_count(), layer.inserted_count());
+      ASSERT_EQ(Payload(bulk.layers()[i]), Payload(layer)) << i;
+      refused_early += i + 1 < one.layers().size() && layer.inserted_count() < layer.capacity();
+    }
+  }
+  EXPECT_EQ(refused_early > 0, ScalableFilter<TypeParam>::kErases) << refused_early;
+}
+
 // Two thousand keys, in two layers of a thousand, fifty times.
 TYPED_TEST(ScalableDuplicatesTest, WhatOlderLayersHaveOpensNone) {
   ScalableFilter<TypeParam> filter({.initial_capacity = 1000, .fpr = 0.1, .growth = 1});

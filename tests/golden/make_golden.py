@@ -212,7 +212,8 @@ SCALABLE_RECIPES = {
 
 
 def scalable_file(kind, hash_kind, seed, keys, options, layers):
-    # Each key goes into the first layer that has room and does not refuse it.
+    # Each key goes into the first layer that has room and does not refuse it. (None of these keys seems
+    # to be in an older Bloom layer; it would go into none.)
     bits = {2: 8, 3: 12, 4: 16}.get(kind)
     tables = [CuckooTable(bits, *geometry, hash_kind, seed) if bits else None
               for geometry, _ in layers]

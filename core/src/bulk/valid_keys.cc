@@ -75,6 +75,11 @@ void ValidKeys::operator()(
           size_t kept = 0;
           for (size_t i = 0; i < batch.n; i += kWordBits) {
             uint64_t bits = ValidBits(keys_, index + offset + i, std::min(kWordBits, batch.n - i));
+            if (bits == ~uint64_t{0}) {  // often all
+              std::copy_n(batch.values + i, kWordBits, packed + kept);
+              kept += kWordBits;
+              continue;
+            }
             for (; bits != 0; bits &= bits - 1) {
               packed[kept++] = batch.values[i + static_cast<size_t>(std::countr_zero(bits))];
             }

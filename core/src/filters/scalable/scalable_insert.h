@@ -110,12 +110,14 @@ size_t ScalableFilter<F>::InsertHashes(const detail::Kernels& kernels, const uin
                                        detail::Rejects& rejects) noexcept {
   if constexpr (kErases) return InsertSome(kernels, hashes, n, first, rejects);
   size_t done = 0;
+  bool at_limit = false;
   for (size_t begin = 0, asked = 0; begin < n; begin += asked) {
     if (!FindRoom()) {
       asked = CountThoseThatAreIn(kernels, hashes + begin, n - begin);
       this->inserted_ -= asked;
       done += asked;
-      if (begin + asked == n || TryAddLayer()) continue;
+      if (begin + asked == n || (!at_limit && TryAddLayer())) continue;
+      at_limit = true;
       rejects.Add(first + begin + asked);
       ++asked;
       continue;
