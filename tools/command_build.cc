@@ -254,7 +254,10 @@ int Run(BuildOptions options) {
   options.filter.backend = options.run.Pinned();
   CheckOutputPath(options.output, options.save);
   CheckNotAnInput(options.output, options.input.paths);
-  if (options.json) CheckStandardOutputIsNoInput(options.input.paths);
+  if (options.json) {
+    CheckStandardOutputIsNoInput(options.input.paths);
+    CheckStandardOutputIsNot(options.output);
+  }
 
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
   SettleCapacity(options, total_bytes);

@@ -52,8 +52,10 @@ int Run(EraseOptions options) {
   if (options.output.empty()) options.output = options.filter;
   CheckOutputPath(options.output, options.save);
   CheckNotAnInput(options.output, options.input.paths);
-
-  if (options.json) CheckStandardOutputIsNoInput(options.input.paths);
+  if (options.json) {
+    CheckStandardOutputIsNoInput(options.input.paths);
+    CheckStandardOutputIsNot(options.output);
+  }
   const auto lock = LockIfInput(options.output, {options.filter});
   options.save.lock = lock.get();
   const AnyFilter filter =

@@ -85,7 +85,10 @@ uint64_t CheckHeaders(const MergeOptions& options) {
 
 int Run(MergeOptions options) {
   CheckOutputPath(options.output, options.save);
-  if (options.json) CheckStandardOutputIsNoInput(options.files);
+  if (options.json) {
+    CheckStandardOutputIsNoInput(options.files);
+    CheckStandardOutputIsNot(options.output);
+  }
   const auto lock = LockIfInput(options.output, options.files);
   options.save.lock = lock.get();
   const uint64_t total_bytes = CheckHeaders(options);

@@ -91,7 +91,10 @@ void CheckOutputs(const QueryOptions& options) {
   std::vector<std::string> inputs = options.input.paths;
   inputs.push_back(options.filter);
   if (!options.bitmap.empty()) CheckNotAnInput(options.bitmap, inputs);
-  if (options.WritesLines() || options.count || options.json) CheckStandardOutputIsNoInput(inputs);
+  if (options.WritesLines() || options.count || options.json) {
+    CheckStandardOutputIsNoInput(inputs);
+    if (!options.bitmap.empty()) CheckStandardOutputIsNot(options.bitmap);
+  }
 }
 
 void WriteRecord(std::string_view record, bool raw, Output& out) {

@@ -37,14 +37,25 @@ void Say(std::string_view message) {
 Output::Output() : fd_(STDOUT_FILENO), name_("standard output") {}
 
 Output::Output(const std::string& path)
-    : fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)), name_(path) {
+    : fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)),
+      is_new_(fd_ >= 0),
+      name_(path) {
+  if (!is_new_) fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (fd_ < 0) Fail(errno);
   struct stat status = {};
-  has_old_contents_ = ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
+  is_regular_ = ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
+  has_old_contents_ = is_regular_;
 }
 
 Output::~Output() {
-  if (fd_ > STDERR_FILENO) ::close(fd_);
+  if (fd_ <= STDERR_FILENO) return;
+  if (is_new_) {
+    ::unlink(name_.c_str());
+  } else if (is_regular_ && !has_old_contents_) {
+    // Nowhere is left to report that it did not work.
+    [[maybe_unused]] const int failed = ::ftruncate(fd_, 0);
+  }
+  ::close(fd_);
 }
 
 void Output::Fail(int error) const {
@@ -55,8 +66,10 @@ void Output::Fail(int error) const {
 void Output::WriteAll(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(fd_, text.data(), text.size());
-    if (written >= 0) {
+    if (written > 0) {
       text.remove_prefix(static_cast<size_t>(written));
+    } else if (written == 0) {
+      Fail(EIO);  // it would go on for ever
     } else if (errno != EINTR) {
       Fail(errno);
     }

@@ -26,7 +26,8 @@ class Output {
   // Standard output.
   Output();
   // A file, in place of any that has this name: the contents of that stay until the first bytes are
-  // handed on, so that a job which fails before does no harm.
+  // handed on, so that a job which fails before does no harm. One that fails later, and so does not
+  // Close, leaves no part of a result: a new file goes, an old one is empty.
   explicit Output(const std::string& path);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
@@ -44,6 +45,8 @@ class Output {
   void WriteAll(std::string_view text);
 
   int fd_;
+  bool is_new_ = false;
+  bool is_regular_ = false;
   bool has_old_contents_ = false;
   std::string name_;
   std::string buffer_;

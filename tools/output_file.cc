@@ -45,6 +45,13 @@ void CheckStandardOutputIsNoInput(const std::vector<std::string>& inputs) {
   if (::fstat(STDOUT_FILENO, &output) == 0) CheckNotAnInput("(standard output)", output, inputs);
 }
 
+void CheckStandardOutputIsNot(const std::string& path) {
+  struct stat output = {};
+  if (::fstat(STDOUT_FILENO, &output) == 0 && FindInput(output, {path}) != nullptr) {
+    throw Error(ErrorCode::kInvalidArgument, "the output " + path + " is also standard output");
+  }
+}
+
 std::unique_ptr<const FileLock> LockIfInput(const std::string& path,
                                             const std::vector<std::string>& inputs) {
   struct stat output = {};

@@ -22,6 +22,8 @@ void CheckOutputPath(const std::string& path, const SaveOptions& options = {});
 void CheckNotAnInput(const std::string& path, const std::vector<std::string>& inputs);
 // The same for standard output: a file that it is appended to would be read without end.
 void CheckStandardOutputIsNoInput(const std::vector<std::string>& inputs);
+// The same if standard output is the file at `path`, which the job replaces or writes to by itself.
+void CheckStandardOutputIsNot(const std::string& path);
 
 // The lock on the file at `path` if it is the same file as one of `inputs`, nullptr if not: to be
 // taken before they are read. Throws Error(kBusy).

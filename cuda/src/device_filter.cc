@@ -105,6 +105,7 @@ void DeviceFilter::RequireSame(const FileHeader& header) const {
 void DeviceFilter::Upload(const Filter& host, cudaStream_t stream) {
   const FileHeader header = host.Header();
   RequireSame(header);
+  tamis::detail::FilterAccess::RequireIntact(host);
   const Current current(*this, stream);
   runtime_->Copy(data_, host.payload().data(), bytes(), stream).ThrowIfFailed("uploading");
   runtime_->Wait(stream).ThrowIfFailed("uploading");
@@ -246,7 +247,9 @@ Status DeviceFilter::ClearAsync(cudaStream_t stream) noexcept {
 
 Status DeviceFilter::HashAsync(Keys keys, std::span<uint64_t> hashes,
                                cudaStream_t stream) const noexcept {
-  if (!IsColumn(keys) || hashes.size() < keys.size()) return kInvalidValue;
+  if (!IsColumn(keys) || keys.validity() != nullptr || hashes.size() < keys.size()) {
+    return kInvalidValue;
+  }
   if (keys.empty()) return kSuccess;
   const ScopedDevice current(*runtime_, device_);
   if (!current.status().ok()) return current.status();

@@ -27,6 +27,7 @@ inline bool IsColumn(const Keys& keys) {
 }
 
 inline Status MakeColumn(const Keys& keys, const HashSpec& spec, KeyColumn* column) {
+  if (keys.validity() != nullptr) return kInvalidValue;
   switch (keys.form()) {
     case Keys::Form::kU64:
       *column = {keys.data<uint64_t>(), keys.size(), Width::kU64, tamis::detail::KeyHasher(spec)};
@@ -56,6 +57,12 @@ inline void RequireSize(const char* what, uint64_t size, uint64_t needed, uint64
 }
 
 inline void RequireDeviceForm(const Keys& keys) {
+  if (keys.validity() != nullptr) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "keys in device memory cannot have a validity bitmap: ask without it, and clear the "
+        "answers of nulls");
+  }
   if (keys.form() != Keys::Form::kStringViews) return;
   throw Error(ErrorCode::kInvalidArgument,
               "string_views in device memory cannot be keys; allowed: integers, hashes, columns");

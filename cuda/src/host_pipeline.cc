@@ -6,8 +6,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/src/bulk/batches.h"
+#include "core/src/bulk/valid_keys.h"
 #include "core/src/engine/thread_pool.h"
+#include "cuda/src/device_filter_parts.h"
 #include "cuda/src/runtime.h"
 #include "cuda/src/scoped.h"
 #include "tamis/backend.h"
@@ -184,8 +185,11 @@ void HostPipeline::Impl::Stage(const Keys& keys, const HashSpec& spec, void* to)
     const uint64_t begin = kPieceKeys * piece;
     const uint64_t n = std::min(kPieceKeys, keys.size() - begin);
     if (IsStrings(keys.form())) {
-      (void)tamis::detail::MakeBatch(*Backends().front().kernels, keys, spec, begin, n,
-                                     static_cast<uint64_t*>(to) + begin);
+      tamis::detail::ForEachBatchAndNulls(
+          *Backends().front().kernels, keys.Slice(begin, n), spec, tamis::detail::kBatchKeys,
+          [&](const tamis::detail::Batch& batch, size_t offset) {
+            std::copy_n(batch.values, batch.n, static_cast<uint64_t*>(to) + begin + offset);
+          });
     } else {
       std::memcpy(static_cast<std::byte*>(to) + bytes * begin,
                   keys.data<std::byte>() + bytes * begin, bytes * n);
@@ -235,6 +239,7 @@ void HostPipeline::Impl::Run(const DeviceFilter& filter, const Keys& keys, bool 
   if (!IsStrings(keys.form())) {
     runtime_.Locate(keys.data<void>(), &place).ThrowIfFailed("asking where the keys are");
   }
+  if (place == Place::kDevice) RequireDeviceForm(keys);
   const auto complete = [&](Slot& slot) {
     if (slot.n == 0) return;
     runtime_.Wait(slot.done).ThrowIfFailed("streaming keys");
@@ -267,7 +272,10 @@ void HostPipeline::Impl::ForEachBits(const DeviceFilter& filter, const Keys& key
         const Bitmap out({slot.device_bits, BitmapWords(slot.n)});
         return filter.ContainsAsync(chunk, out, nullptr, compute_);
       },
-      [&](const Slot& slot) { deliver(slot.bits, slot.n, slot.begin); });
+      [&](const Slot& slot) {
+        tamis::detail::ClearNulls(keys, slot.begin, slot.n, slot.bits);
+        deliver(slot.bits, slot.n, slot.begin);
+      });
 }
 
 void HostPipeline::Impl::Insert(DeviceFilter& filter, const Keys& keys, const Progress& progress) {
@@ -275,6 +283,10 @@ void HostPipeline::Impl::Insert(DeviceFilter& filter, const Keys& keys, const Pr
     throw Error(ErrorCode::kUnsupported,
                 "a pipeline inserts into filters that take every key, and cannot say which did not "
                 "go into a cuckoo filter");
+  }
+  if (keys.validity() != nullptr) {
+    throw Error(ErrorCode::kUnsupported,
+                "a pipeline cannot insert keys that have a validity bitmap");
   }
   Run(
       filter, keys, false,

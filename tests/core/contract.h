@@ -136,7 +136,7 @@ AnyFilter MakeOf(const FilterOptions& options) {
   if constexpr (requires { F::kErases; }) {
     return F({.initial_capacity = options.capacity / 8 + 1,
               .fpr = options.fpr != 0 ? options.fpr : 0.1,
-              .growth = 1.25,  // each 8 copies of a key take a cuckoo layer more
+              .growth = F::kErases ? 1.25 : 2,  // below 2 Bloom layers do not count all that is in
               .hash = options.hash,
               .memory = options.memory,
               .backend = options.backend});

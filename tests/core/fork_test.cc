@@ -1,10 +1,12 @@
 // Children of fork: they have a copy of every engine, and none of its threads.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <functional>
@@ -17,6 +19,7 @@
 #include "tamis/file.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"
+#include "tests/system_faults.h"
 #include "tests/test_util.h"
 
 namespace tamis {
@@ -123,6 +126,37 @@ TEST_F(ForkTest, AChildDoesNotKeepTheLockOfItsParent) {
   EXPECT_NO_THROW(FileLock second(path));
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
+}
+
+// The parent's temporary files are its own: not even a child that removes its own touches them.
+TEST_F(ForkTest, AChildDoesNotRemoveTheTemporaryFilesOfItsParent) {
+  SystemFaults faults;
+  faults.openat = [](int flags) { return (flags & O_TMPFILE) == O_TMPFILE ? EOPNOTSUPP : 0; };
+  bool in_child = false;
+  std::vector<size_t> files;
+  faults.write = [&]() -> std::optional<ssize_t> {
+    if (!in_child && files.empty()) {
+      files.push_back(folder_.NumFiles());
+      EXPECT_EQ(InChild([&] {
+                  in_child = true;
+                  RemoveTemporaryFiles();
+                  if (folder_.NumFiles() != files[0]) return 1;
+                  // What it saves itself it can remove.
+                  faults.write = [&]() -> std::optional<ssize_t> {
+                    RemoveTemporaryFiles();
+                    _exit(folder_.NumFiles() == files[0] ? 0 : 2);
+                  };
+                  filter_.Save(folder_ / "of_the_child");
+                  return 3;
+                }),
+                0);
+      files.push_back(folder_.NumFiles());
+    }
+    return std::nullopt;
+  };
+  filter_.Save(folder_ / "f");
+  EXPECT_EQ(files, (std::vector<size_t>{1, 1}));
+  EXPECT_EQ(SplitBlockBloomFilter::Load(folder_ / "f").inserted_count(), keys_.size());
 }
 
 TEST_F(ForkTest, WhileOthersAskForStats) {

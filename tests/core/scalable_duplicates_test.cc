@@ -8,6 +8,7 @@
 
 #include "tamis/scalable_filter.h"
 #include "tests/core/file_test_util.h"
+#include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
 
 namespace tamis {
@@ -88,12 +89,91 @@ TYPED_TEST(ScalableDuplicatesTest, MemoryFollowsTheDifferentKeys) {
     // One at a time, and with a break, it is the same.
     Scalable one(this->kOptions);
     for (const uint64_t key : keys) one.Insert(key);
-    // But for keys that a layer of 8-bit fingerprints, jammed by copies, hands to the next.
-    if (TypeParam::kKind == FilterKind::kCuckoo8) continue;
     ASSERT_EQ(one.inserted_count(), filter.inserted_count());
     one.Save(this->folder_ / "once");
     ASSERT_EQ(ReadBytes(this->folder_ / "once"), ReadBytes(this->folder_ / "f"));
   }
+}
+
+// Layers that are no larger than the one before, also tiny ones. All keys come again and again, and
+// now and then a new one. For tiny layers memory is rounded up to whole blocks or buckets in both.
+TYPED_TEST(ScalableDuplicatesTest, GrowthNearOne) {
+  using Scalable = ScalableFilter<TypeParam>;
+  for (const double growth : {1.0, 1.1, 1.5}) {
+    for (const uint64_t initial : {1, 2, 5, 9, 20, 63, 64, 300}) {
+      SCOPED_TRACE("growth " + std::to_string(growth) + ", " + std::to_string(initial) + " keys");
+      const ScalableOptions options = {
+          .initial_capacity = initial, .fpr = 0.1, .growth = growth, .tightening = 0.9};
+      std::vector<uint64_t> keys;
+      const uint64_t distinct = std::min<uint64_t>(2 * initial, 100);
+      uint64_t more = 0;
+      for (int time = 0; time < 50; ++time) {
+        for (uint64_t key = 0; key < distinct; ++key) keys.push_back(key);
+        if (time % 5 == 0) keys.push_back(1'000'000 + more++);
+      }
+      Scalable filter(options), one(options), once(options);
+      EXPECT_EQ(Scalable::kErases || filter.Insert(keys) == keys.size(), true);
+      if (Scalable::kErases) filter.Insert(keys);
+      for (uint64_t key = 0; key < distinct; ++key) once.Insert(key);
+      for (uint64_t i = 0; i < more; ++i) once.Insert(1'000'000 + i);
+      ASSERT_EQ(filter.Count(keys), keys.size()) << "false negatives";
+      ASSERT_LE(filter.layers().size(), 3 * once.layers().size() + 2);
+      ASSERT_LE(filter.expected_fpr(), 0.1);
+
+      for (const uint64_t key : keys) one.Insert(key);
+      ASSERT_EQ(one.layers().size(), filter.layers().size());
+      for (size_t i = 0; i < one.layers().size(); ++i) {
+        ASSERT_EQ(Payload(one.layers()[i]), Payload(filter.layers()[i])) << i;
+        ASSERT_EQ(one.layers()[i].inserted_count(), filter.layers()[i].inserted_count()) << i;
+      }
+    }
+  }
+}
+
+// Also where cuckoo layers refuse keys before they are full, as many copies make them.
+TYPED_TEST(ScalableDuplicatesTest, BatchesDoAsOneKeyAfterTheOther) {
+  size_t refused_early = 0;
+  for (uint64_t round = 0; round < 150; ++round) {
+    SCOPED_TRACE(round);
+    Random random(round);
+    const ScalableOptions options = {
+        .initial_capacity = 20 + random.Below(500), .fpr = 0.3, .growth = 1 + 1.2 * random.Unit()};
+    const uint64_t distinct = 1 + random.Below(1000);
+    const std::vector<uint64_t> keys = Sequence(distinct, 1 + random.Below(10), random);
+    ScalableFilter<TypeParam> bulk(options), one(options);
+    std::vector<uint64_t> rejected(keys.size());
+    size_t num_rejected = 0;
+    for (size_t begin = 0, n = 0; begin < keys.size(); begin += n) {
+      n = std::min<size_t>(keys.size() - begin, 1 + random.Below(5000));
+      const auto out = std::span(rejected).subspan(num_rejected);
+      const size_t refused = n - bulk.Insert(std::span(keys).subspan(begin, n), out);
+      for (uint64_t& index : out.first(refused)) index += begin;
+      num_rejected += refused;
+    }
+    rejected.resize(num_rejected);
+    std::vector<uint64_t> want;
+    for (size_t i = 0; i < keys.size(); ++i) {
+      if (!one.Insert(keys[i])) want.push_back(i);
+    }
+    ASSERT_EQ(rejected, want);
+    ASSERT_EQ(bulk.layers().size(), one.layers().size());
+    for (size_t i = 0; i < one.layers().size(); ++i) {
+      const TypeParam& layer = one.layers()[i];
+      ASSERT_EQ(bulk.layers()[i].inserted_count(), layer.inserted_count());
+      ASSERT_EQ(Payload(bulk.layers()[i]), Payload(layer)) << i;
+      refused_early += i + 1 < one.layers().size() && layer.inserted_count() < layer.capacity();
+    }
+  }
+  EXPECT_EQ(refused_early > 0, ScalableFilter<TypeParam>::kErases) << refused_early;
+}
+
+// Two thousand keys, in two layers of a thousand, fifty times.
+TYPED_TEST(ScalableDuplicatesTest, WhatOlderLayersHaveOpensNone) {
+  ScalableFilter<TypeParam> filter({.initial_capacity = 1000, .fpr = 0.1, .growth = 1});
+  const std::vector<uint64_t> keys = RandomKeys(2000, /*seed=*/1);
+  for (int time = 0; time < 50; ++time) filter.Insert(keys);
+  EXPECT_LE(filter.layers().size(), 4u);
+  EXPECT_EQ(filter.Count(keys), keys.size());
 }
 
 TYPED_TEST(ScalableDuplicatesTest, OneKeyAMillionTimes) {

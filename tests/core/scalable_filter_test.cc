@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/src/filters/filter_access.h"
 #include "tamis/error.h"
+#include "tamis/memory.h"
 #include "tamis/set_operations.h"
 #include "tamis/sizing.h"
 #include "tests/core/file_test_util.h"
@@ -290,6 +293,27 @@ TEST(ScalableFilterMoveTest, ToItselfChangesNothing) {
   EXPECT_EQ(filter.Count(keys), keys.size());
   filter.Clear();
   EXPECT_EQ(filter.Count(keys), 0u);
+}
+
+// Each of two layers fits into memory, and both do not. As filters that nobody has written to, they
+// take none.
+TEST(ScalableFilterMemoryTest, LayersAreSummed) {
+  using Layer = CuckooFilter<16>;
+  const uint64_t memory = PhysicalMemory();
+  ASSERT_GT(memory, 0u);
+  std::optional<ScalableFilter<Layer>> filter;
+  try {
+    filter.emplace(ScalableOptions{.initial_capacity = memory / 10 * 3, .fpr = 0.5, .growth = 1});
+  } catch (const Error& error) {
+    ASSERT_EQ(error.code(), ErrorCode::kOutOfMemory);
+    GTEST_SKIP() << "the system hands out no more memory than it has free";
+  }
+  ASSERT_LT(filter->bytes(), memory);
+  ASSERT_GT(2 * filter->bytes(), memory);
+  auto& layer = const_cast<Layer&>(filter->layers()[0]);
+  detail::FilterAccess::SetInserted(layer, layer.capacity());
+  EXPECT_FALSE(filter->Insert(uint64_t{1}));
+  EXPECT_EQ(filter->layers().size(), 1u);
 }
 
 }  // namespace

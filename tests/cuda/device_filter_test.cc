@@ -12,6 +12,7 @@
 #include "cuda/src/runtime.h"
 #include "tamis/error.h"
 #include "tamis/split_block_filter.h"
+#include "tests/core/file_test_util.h"
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"
 
@@ -145,6 +146,44 @@ TEST_F(DeviceFilterTest, TakesEveryFormOfKeys) {
   EXPECT_EQ(device.InsertAsync(views, nullptr), kInvalidValue);
   // Without scratch memory there is no place for the hashes of strings.
   EXPECT_EQ(device.InsertAsync(StringColumn{bytes.data(), offsets}, nullptr), kInvalidValue);
+}
+
+// As Clone does: the copy would look intact.
+TEST_F(DeviceFilterTest, RefusesADamagedMappedFilter) {
+  const TemporaryFolder folder;
+  const SplitBlockBloomFilter host = HostFilter();
+  host.Save(folder / "f");
+  EXPECT_EQ(DeviceFilter(SplitBlockBloomFilter::Map(folder / "f"), Options()).bytes(),
+            host.bytes());
+  Bytes file = ReadBytes(folder / "f");
+  file.back() ^= 1;
+  WriteBytes(folder / "f", file);
+  const auto damaged = SplitBlockBloomFilter::Map(folder / "f");
+  EXPECT_EQ(CodeOf([&] { DeviceFilter(damaged, Options()); }), ErrorCode::kCorrupt);
+  DeviceFilter device(host, Options());
+  EXPECT_EQ(CodeOf([&] { device.Upload(damaged); }), ErrorCode::kCorrupt);
+  EXPECT_EQ(Contents(device, host), Payload(host));
+}
+
+TEST_F(DeviceFilterTest, RefusesAValidityBitmap) {
+  DeviceFilter device(HostFilter(), Options());
+  const std::vector<uint64_t> values = RandomKeys(100, 1);
+  const std::vector<uint8_t> valid(13);
+  const Keys keys = Keys(values).WithValidity(valid.data());
+  uint64_t count = 0;
+  std::vector<uint64_t> words(2), hashes(2);
+  EXPECT_EQ(device.ContainsAsync(keys, Bitmap(words), nullptr, nullptr), kInvalidValue);
+  EXPECT_EQ(device.CountAsync(keys, &count, nullptr), kInvalidValue);
+  EXPECT_EQ(device.InsertAsync(keys, nullptr), kInvalidValue);
+  const std::vector<int32_t> offsets = {0, 0, 0};
+  const Keys column = Keys(StringColumn{"", offsets}).WithValidity(valid.data());
+  EXPECT_EQ(device.HashAsync(column, hashes, nullptr), kInvalidValue);
+  for (const Keys& refused : {keys, column}) {
+    EXPECT_EQ(CodeOf([&] { device.Count(refused); }), ErrorCode::kInvalidArgument);
+    EXPECT_EQ(CodeOf([&] { device.Insert(refused); }), ErrorCode::kInvalidArgument);
+    EXPECT_EQ(CodeOf([&] { device.Contains(refused, Bitmap(words)); }),
+              ErrorCode::kInvalidArgument);
+  }
 }
 
 TEST_F(DeviceFilterTest, MergesAndClears) {

@@ -63,20 +63,23 @@ class EngineOnDeviceTest : public testing::Test {
 
   // All forms of output, against the filter's own.
   void ExpectRightAnswers(const Engine& engine, const Filter& filter) {
-    std::vector<uint64_t> want(BitmapWords(keys_.size())), bits(BitmapWords(keys_.size()));
-    std::vector<uint8_t> want_bytes(keys_.size()), bytes(keys_.size());
-    std::vector<uint32_t> want_rows(keys_.size()), rows(keys_.size());
-    std::vector<uint64_t> rows64(keys_.size());
-    const size_t found = filter.Contains(keys_, Bitmap(want));
-    filter.Contains(keys_, std::span(want_bytes));
-    filter.Select(keys_, std::span(want_rows));
-    EXPECT_EQ(engine.Contains(filter, keys_, Bitmap(bits)), found);
+    ExpectRightAnswers(engine, filter, keys_);
+  }
+  void ExpectRightAnswers(const Engine& engine, const Filter& filter, const Keys& keys) {
+    std::vector<uint64_t> want(BitmapWords(keys.size())), bits(BitmapWords(keys.size()));
+    std::vector<uint8_t> want_bytes(keys.size()), bytes(keys.size());
+    std::vector<uint32_t> want_rows(keys.size()), rows(keys.size());
+    std::vector<uint64_t> rows64(keys.size());
+    const size_t found = filter.Contains(keys, Bitmap(want));
+    filter.Contains(keys, std::span(want_bytes));
+    filter.Select(keys, std::span(want_rows));
+    EXPECT_EQ(engine.Contains(filter, keys, Bitmap(bits)), found);
     EXPECT_EQ(bits, want);
-    EXPECT_EQ(engine.Contains(filter, keys_, std::span(bytes)), found);
+    EXPECT_EQ(engine.Contains(filter, keys, std::span(bytes)), found);
     EXPECT_EQ(bytes, want_bytes);
-    EXPECT_EQ(engine.Count(filter, keys_), found);
-    EXPECT_EQ(engine.Select(filter, keys_, std::span(rows)), found);
-    EXPECT_EQ(engine.Select(filter, keys_, std::span(rows64)), found);
+    EXPECT_EQ(engine.Count(filter, keys), found);
+    EXPECT_EQ(engine.Select(filter, keys, std::span(rows)), found);
+    EXPECT_EQ(engine.Select(filter, keys, std::span(rows64)), found);
     for (size_t i = 0; i < found; ++i) {
       ASSERT_EQ(rows[i], want_rows[i]);
       ASSERT_EQ(rows64[i], want_rows[i]);
@@ -99,6 +102,15 @@ TEST_F(EngineOnDeviceTest, GivesTheSameAnswersAndKeepsTheFilter) {
   EXPECT_EQ(stats.device_calls, 5u);
   EXPECT_EQ(stats.uploads, 1u);
   EXPECT_EQ(stats.failures, 0u);
+}
+
+TEST_F(EngineOnDeviceTest, NullsAreInNoAnswer) {
+  const Engine engine = EngineOf(Options());
+  const std::vector<uint8_t> validity(keys_.size() / 8 + 2, 0b1101'0011);
+  const Keys keys = Keys(keys_).WithValidity(validity.data(), 5);
+  ASSERT_LT(filter_.Count(keys), filter_.Count(keys_));
+  ExpectRightAnswers(engine, filter_, keys);
+  EXPECT_GT(engine.stats().device_calls, 0u);
 }
 
 TEST_F(EngineOnDeviceTest, EveryChangeOfTheFilterIsSeen) {
@@ -359,6 +371,8 @@ TEST_F(EngineOnDeviceTest, KeysInDeviceMemoryAreLookedUpThere) {
   EXPECT_EQ(engine.stats().device_calls, 1u);
   EXPECT_EQ(engine.Count(filter_, keys_), filter_.Count(keys_));
   EXPECT_EQ(engine.stats().device_calls, 1u);
+  const std::vector<uint8_t> validity(keys_.size() / 8 + 1);
+  EXPECT_THROW(engine.Count(filter_, Keys(there).WithValidity(validity.data())), Error);
   runtime_.FailWork(0, kLaunchFailure);
   EXPECT_THROW(engine.Count(filter_, there), Error);  // nobody else can read them
   EXPECT_TRUE(runtime_.Free(memory, nullptr).ok());

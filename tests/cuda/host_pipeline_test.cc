@@ -110,6 +110,34 @@ TEST(HostPipeline, TakesEveryFormOfKeys) {
 }
 
 // More keys than a thread stages at a time.
+// Of every form that the host has; with string views that point nowhere for nulls.
+TEST(HostPipeline, ClearsTheAnswersOfNulls) {
+  FakeRuntime runtime;
+  SplitBlockBloomFilter host({.capacity = 2000, .fpr = 0.001});
+  const std::vector<uint64_t> numbers = RandomKeys(500, 3);
+  const std::vector<std::string> strings = RandomStrings(500, 4);
+  const std::vector<uint8_t> valid(64, 0b1011'0110);
+  constexpr uint64_t kFirstBit = 3;
+  std::vector<std::string_view> views(strings.begin(), strings.end());
+  for (size_t i = 0; i < views.size(); ++i) {
+    if (Keys(views).WithValidity(valid.data(), kFirstBit).IsValid(i)) continue;
+    views[i] = {reinterpret_cast<const char*>(16), size_t{1} << 40};
+  }
+  host.Insert(numbers);
+  host.Insert(std::vector<std::string_view>(strings.begin(), strings.end()));
+  DeviceFilter device(host, {.runtime = &runtime});
+  HostPipeline pipeline({.runtime = &runtime}, {.chunk_keys = 64, .chunks = 3, .threads = 2});
+  for (const Keys& all : {Keys(numbers), Keys(views)}) {
+    const Keys keys = all.WithValidity(valid.data(), kFirstBit);
+    std::vector<uint64_t> bits(BitmapWords(keys.size()));
+    EXPECT_EQ(pipeline.Contains(device, keys, Bitmap(bits)), keys.CountValid());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      ASSERT_EQ(Bitmap(bits).Test(i), keys.IsValid(i)) << i;
+    }
+    EXPECT_THROW(pipeline.Insert(device, keys), Error);
+  }
+}
+
 TEST(HostPipeline, StagesInSeveralThreads) {
   FakeRuntime runtime;
   const SplitBlockBloomFilter host = HostFilter();

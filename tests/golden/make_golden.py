@@ -309,7 +309,8 @@ SCALABLE_RECIPES = {
 # `copies` are, in version 2, what the library counts of them: examined, seen, held, and whether
 # they are many.
 def scalable_file(kind, hash_kind, seed, keys, options, layers, new=None, copies=None):
-    # Each key goes into the first layer that has room and does not refuse it.
+    # Each key goes into the first layer that has room and does not refuse it. (None of these keys seems
+    # to be in an older Bloom layer; it would go into none.)
     bits = {2: 8, 3: 12, 4: 16}.get(kind)
     tables = [CuckooTable(bits, *geometry, hash_kind, seed) if bits else None
               for geometry, _ in layers]

@@ -1,10 +1,15 @@
 // What commands write to: never an input, nothing before it can be done, no control characters.
 #include <gtest/gtest.h>
+#include <tamis/error.h>
 
+#include <cerrno>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
+#include "tests/system_faults.h"
 #include "tests/tools/command_test.h"
+#include "tools/console.h"
 
 namespace tamis::tools {
 namespace {
@@ -47,6 +52,63 @@ TEST_F(OutputsTest, MustNotBeInputs) {
   // Devices and pipes may be both.
   Ok("tamis query f.tamis /dev/null > /dev/null");
   EXPECT_EQ(Ok("cat keys > pipe & tamis query f.tamis pipe | cat").out, Read("keys"));
+}
+
+// The report would go into the file that was just saved, or was until then.
+TEST_F(OutputsTest, ReportsDoNotGoIntoWhatIsSaved) {
+  Ok("tamis build -q -t cuckoo8 -o c.tamis keys; cp c.tamis erased; cp f.tamis g.tamis; ln -s "
+     "g.tamis link");
+  const std::string before = Read("g.tamis"), erased = Read("erased");
+  for (const char* script : {
+           "tamis build --json -o g.tamis keys >> g.tamis",
+           "tamis build --json -o link keys >> g.tamis",
+           "tamis merge --json -o g.tamis f.tamis f.tamis >> g.tamis",
+           "tamis erase --json c.tamis -o erased keys >> erased",
+           "tamis query f.tamis --count --bitmap g.tamis keys >> g.tamis",
+       }) {
+    const CommandResult result = Sh(script);
+    EXPECT_EQ(result.status, 2) << script << "\n" << result.err;
+    EXPECT_TRUE(result.ErrHas(" is also standard output")) << script << "\n" << result.err;
+    EXPECT_EQ(Read("g.tamis"), before) << script;
+    EXPECT_EQ(Read("erased"), erased) << script;
+  }
+  EXPECT_EQ(Sh("tamis build --json -o new keys > new").status, 2);
+  EXPECT_EQ(Read("new"), "");
+  Ok("tamis build --json -o g.tamis keys > report");
+}
+
+// Of one that is more than is buffered, and a stream that ends in the middle of a key.
+TEST_F(OutputsTest, APartOfABitmapIsNotLeft) {
+  const std::string query =
+      "head -c 100000003 /dev/zero | tamis query f.tamis --u64 --strict --bitmap ";
+  const CommandResult fails = Sh(query + "bits");
+  EXPECT_EQ(fails.status, 2);
+  EXPECT_TRUE(fails.ErrHas("offset 100000000: fewer than 8 bytes are left")) << fails.err;
+  EXPECT_FALSE(Exists("bits"));
+  Write("bits", "of before");
+  EXPECT_EQ(Sh(query + "bits").status, 2);
+  EXPECT_EQ(Read("bits").size(), 0u);
+  EXPECT_EQ(Sh(query + "/dev/null").status, 2);
+  Ok("test -c /dev/null");
+}
+
+TEST_F(OutputsTest, AWriteOfNothingIsAnError) {
+  SystemFaults faults;
+  int calls = 0;
+  faults.write = [&]() -> std::optional<ssize_t> {
+    if (++calls < 100) return 0;
+    errno = EDOM;  // ends what would go on for ever
+    return -1;
+  };
+  Output out(Path("out"));
+  out.Write("text");
+  try {
+    out.Flush();
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kIo);
+  }
+  EXPECT_EQ(calls, 1);
 }
 
 TEST_F(OutputsTest, ABitmapIsLeftAloneByAQueryThatCannotBegin) {

@@ -19,10 +19,10 @@ namespace tamis {
 using RepeatableSource = std::function<void(const std::function<void(Keys)>& visit)>;
 
 // Builds a filter of kind F, such as SplitBlockBloomFilter, from all keys of a source, duplicates
-// included. It is sized for their number at options.fpr; options.capacity and options.bytes must be
-// 0. The same keys and options give the same bytes on any machine, for kinds other than cuckoo
-// filters whatever the order. With an engine its threads and backend are used, else the calling
-// thread.
+// included and nulls not. It is sized for their number at options.fpr; options.capacity and
+// options.bytes must be 0. The same keys and options give the same bytes on any machine, for kinds
+// other than cuckoo filters whatever the order. With an engine its threads and backend are used,
+// else the calling thread.
 //
 // Throws Error(kInvalidArgument) if the source has other keys the second time, as far as their
 // number tells, or if keys find no room (more copies of one than a cuckoo filter takes); and as the
@@ -34,12 +34,12 @@ F Build(const RepeatableSource& source, FilterOptions options, const Engine* eng
                 "Build sizes a filter by its keys: capacity and bytes must be 0");
   }
   uint64_t count = 0;
-  source([&count](const Keys& keys) { count += keys.size(); });
+  source([&count](const Keys& keys) { count += keys.CountValid(); });
   options.capacity = std::max<uint64_t>(count, 1);
   F filter(options);
   uint64_t offered = 0, inserted = 0;
   source([&](const Keys& keys) {
-    offered += keys.size();
+    offered += keys.CountValid();
     if (offered <= count) {
       inserted += engine != nullptr ? engine->Insert(filter, keys) : filter.Insert(keys);
     }

@@ -18,8 +18,9 @@ class ErasableFilter : public detail::FilterBase {
   // Erases keys in their order, one copy of each. Returns how many were found and erased; none if
   // the filter is read_only().
   size_t Erase(Keys keys) noexcept;
-  // The same, and writes the indices of the other keys, ascending, to missing[0 .. n - result).
-  // `missing` needs n elements: Error(kInvalidArgument), with nothing erased, if it has fewer.
+  // The same, and writes the indices of the other keys, ascending, to missing[0 .. n - result),
+  // those of nulls among them. `missing` needs n elements: Error(kInvalidArgument), with nothing
+  // erased, if it has fewer.
   size_t Erase(Keys keys, std::span<uint64_t> missing);
 
  protected:

@@ -91,12 +91,12 @@ class Filter {
   // The number of keys that may be in.
   size_t Count(Keys keys) const noexcept;
 
-  // Inserts keys in their order. Returns how many were inserted: all of them, but for cuckoo
-  // filters that are full; none if the filter is read_only(). A key that cannot be inserted changes
-  // nothing, and those after it are still tried.
+  // Inserts keys in their order. Returns how many were inserted: all of them, but for nulls and for
+  // cuckoo filters that are full; none if the filter is read_only(). A key that cannot be inserted
+  // changes nothing, and those after it are still tried.
   size_t Insert(Keys keys) noexcept;
-  // The same, and writes the indices of the other keys, ascending, to rejected[0 .. n - result).
-  // `rejected` needs n elements.
+  // The same, and writes the indices of the other keys, ascending, to rejected[0 .. n - result),
+  // those of nulls among them. `rejected` needs n elements.
   size_t Insert(Keys keys, std::span<uint64_t> rejected);
 
   // Empties the filter. Throws Error(kReadOnly) if it is read_only().

@@ -40,7 +40,7 @@ struct FilterKindInfo {
 };
 
 // All kinds, the fast default first.
-std::span<const FilterKindInfo> FilterKinds() noexcept;
+std::span<const FilterKindInfo> FilterKinds();
 
 // Throws Error(kUnsupported) for a number that is no kind.
 const FilterKindInfo& KindInfo(FilterKind kind);

@@ -51,10 +51,13 @@ template <typename R, typename T>
 concept SpanOf = std::is_convertible_v<const R&, std::span<const T>>;
 }  // namespace detail
 
-// A batch of keys in any of the forms above: a view of two pointers and a size, to be passed by
+// A batch of keys in any of the forms above: a view of a few pointers and numbers, to be passed by
 // value. Whatever it was made from must outlive the call it is passed to. Vectors, arrays and spans
 // convert to it. 32-bit and signed integers are keys by their value widened to 64 bits, so
 // int32_t{-1} and int64_t{-1} are the same key and uint32_t{0xFFFFFFFF} is another.
+//
+// Any of them can have nulls, by WithValidity. Null is no key: it is never in, and never inserted
+// or erased, whatever is in its place. 0 and "" are keys.
 class Keys {
  public:
   enum class Form : uint8_t { kU64, kU32, kI32, kHashes, kStringViews, kColumn, kLargeColumn };
@@ -89,11 +92,31 @@ class Keys {
   size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
 
-  // Keys [begin, begin + count), which must be within this batch.
+  // Keys [begin, begin + count), which must be within this batch, with their nulls.
   Keys Slice(size_t begin, size_t count) const noexcept;
 
-  // The elements as they were passed in: T must be the type that form() stands for; for columns,
-  // the offsets, of which there are size() + 1.
+  // The same keys with the validity bitmap of Apache Arrow: bit first_bit + i, least significant
+  // bit first, is 1 if key i is valid and 0 if it is null. `bitmap` needs (first_bit + size() + 7)
+  // / 8 bytes in host memory, at any address; first_bit is counted in bits, and is the offset of an
+  // Arrow array whose values are handed over from that offset on. With nullptr all are valid.
+  Keys WithValidity(const uint8_t* bitmap, uint64_t first_bit = 0) const noexcept {
+    Keys keys = *this;
+    keys.validity_ = bitmap;
+    keys.first_bit_ = first_bit;
+    return keys;
+  }
+  // What WithValidity was given, moved on by Slice; nullptr if all keys are valid.
+  const uint8_t* validity() const noexcept { return validity_; }
+  uint64_t first_bit() const noexcept { return first_bit_; }
+  bool IsValid(size_t i) const noexcept {
+    const uint64_t bit = first_bit_ + i;
+    return validity_ == nullptr || ((validity_[bit / 8] >> (bit % 8)) & 1) != 0;
+  }
+  // How many keys are not null. O(size() / 64) with nulls.
+  size_t CountValid() const noexcept;
+
+  // The elements as they were passed in, nulls included: T must be the type that form() stands for;
+  // for columns, the offsets, of which there are size() + 1.
   template <typename T>
   const T* data() const noexcept {
     return static_cast<const T*>(data_);
@@ -106,6 +129,8 @@ class Keys {
 
   const void* data_ = nullptr;
   const char* bytes_ = nullptr;  // columns only
+  const uint8_t* validity_ = nullptr;
+  uint64_t first_bit_ = 0;
   size_t size_ = 0;
   Form form_ = Form::kU64;
 };

@@ -107,13 +107,14 @@ class ScalableBase<true> : public ErasableFilter {
 //
 // Keys go into the oldest layer that is not full: the newest, but after erasures.
 //
-// Copies of a key: memory follows the number of different keys, however often they come, with a
-// growth of 2 or more. (With less, Bloom layers are filled again by keys that older ones have.) Of
-// Bloom layers that fill up more slowly than keys come, inserted_count() is an estimate of what is
-// new to each. Cuckoo layers hold copies: at most 8 of a key in a layer, 4 once many keys are
-// copies, and then, of all keys inserted, at most half. Insert
-// returns false for a copy that is not held, and seldom for a key that cannot be told from one:
-// Contains(key) is true, and is no longer once the key that it was taken for is erased.
+// Copies of a key: memory follows the number of different keys, however often they come. Bloom
+// layers that are smaller than all before them together, as with a growth below 2, do not take what
+// these have, which costs a lookup for each key inserted. Of Bloom layers that fill up more slowly
+// than keys come, inserted_count() is an estimate of what is new to each. Cuckoo layers hold
+// copies: at most 8 of a key in a layer, 4 once many keys are copies, and then, of all keys
+// inserted, at most half. Insert returns false for a copy that
+// is not held, and seldom for a key that cannot be told from one: Contains(key) is true, and is no
+// longer once the key that it was taken for is erased.
 //
 // All bulk forms of Filter, and Engine, work; changes are made by one thread. Scalable filters
 // cannot be merged; what Compact returns can. payload() is empty: each layer has its own.
@@ -192,8 +193,16 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
                      const detail::Batch& batch, uint64_t first,
                      detail::Rejects& rejects) noexcept override;
 
+  // Of the first so many layers.
+  void ProbeLayers(size_t layers, const detail::Kernels& kernels, const detail::Batch& batch,
+                   uint64_t* bits) const noexcept;
+
   bool EraseFromLayers(uint64_t hash) noexcept override;
   bool InsertOne(uint64_t hash) noexcept;
+  bool AsksOlder() const noexcept;
+  size_t CountThoseThatAreIn(const detail::Kernels& kernels, const uint64_t* hashes,
+                             size_t n) const noexcept;
+  void InsertIfNew(const detail::Kernels& kernels, const uint64_t* hashes, size_t n) noexcept;
   size_t InsertHashes(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
                       uint64_t first, detail::Rejects& rejects) noexcept;
   void AddLayer();
@@ -201,13 +210,16 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   // Lets current_ be a layer that is not full. Returns false, with current_ past the last one, if
   // there is none.
   bool FindRoom() noexcept;
-  size_t InsertSome(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
-                    uint64_t first, detail::Rejects& rejects) noexcept requires kErases;
-  size_t InsertNew(const detail::Kernels& kernels, const uint64_t* hashes, size_t n, uint64_t first,
-                   detail::Rejects& rejects) noexcept requires kErases;
+  size_t InsertSome(
+      const detail::Kernels& kernels, const uint64_t* hashes, size_t n, uint64_t first,
+      detail::Rejects& rejects) noexcept requires std::is_base_of_v<ErasableFilter, F>;
+  bool InsertNew(const detail::Kernels& kernels, const uint64_t* hashes, size_t n, uint64_t first,
+                 detail::Rejects& rejects,
+                 size_t* done) noexcept requires std::is_base_of_v<ErasableFilter, F>;
   void FindCopies(const detail::Kernels& kernels, const uint64_t* hashes, size_t n, bool has_room,
-                  uint64_t* bits) const noexcept requires kErases;
-  bool TakesCopy(const F& layer, uint64_t hash) const noexcept requires kErases;
+                  uint64_t* bits) const noexcept requires std::is_base_of_v<ErasableFilter, F>;
+  bool TakesCopy(const F& layer,
+                 uint64_t hash) const noexcept requires std::is_base_of_v<ErasableFilter, F>;
   uint64_t SumOfInserted() const noexcept;
   bool InsertAfter(size_t layer, uint64_t hash) noexcept;
   // Counts a layer's capacity, and the error it takes when full, as used.

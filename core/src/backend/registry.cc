@@ -1,9 +1,11 @@
+#include <atomic>
 #include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/src/backend/providers.h"
+#include "core/src/base/made_once.h"
 #include "tamis/backend.h"
 #include "tamis/error.h"
 
@@ -38,9 +40,8 @@ Registry MakeRegistry() {
 }
 
 const Registry& TheRegistry() {
-  // Never destroyed: filters of static lifetime may be asked after it would be.
-  static const Registry& registry = *new Registry(MakeRegistry());
-  return registry;
+  static constinit std::atomic<const Registry*> kept = nullptr;
+  return detail::MadeOnce(kept, MakeRegistry);
 }
 
 const std::vector<Backend>& AllBackends() { return TheRegistry().backends; }

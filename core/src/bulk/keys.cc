@@ -1,5 +1,7 @@
 #include "tamis/keys.h"
 
+#include "core/src/bulk/valid_keys.h"
+
 namespace tamis {
 namespace {
 
@@ -40,8 +42,13 @@ KeyForm Keys::key_form() const noexcept {
 Keys Keys::Slice(size_t begin, size_t count) const noexcept {
   Keys slice = *this;
   slice.data_ = static_cast<const char*>(data_) + begin * ElementSize(form_);
+  slice.first_bit_ += begin;
   slice.size_ = count;
   return slice;
+}
+
+size_t Keys::CountValid() const noexcept {
+  return validity_ == nullptr ? size_ : detail::CountValid(*this, 0, size_);
 }
 
 }  // namespace tamis

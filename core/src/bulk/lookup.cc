@@ -1,6 +1,7 @@
 #include "core/src/bulk/lookup.h"
 
 #include "core/src/bulk/batches.h"
+#include "core/src/bulk/valid_keys.h"
 
 namespace tamis::detail {
 namespace {
@@ -11,8 +12,9 @@ size_t SumOfBatches(const Kernels& kernels, const HashSpec& hash, const Probe& p
                     const Keys& keys, const Write& write) {
   uint64_t bits[kBatchKeys / 64];
   size_t found = 0;
-  ForEachBatch(kernels, keys, hash, kBatchKeys, [&](const Batch& batch, size_t begin) {
+  ForEachBatchAndNulls(kernels, keys, hash, kBatchKeys, [&](const Batch& batch, size_t begin) {
     probe(batch, bits);
+    ClearNulls(keys, begin, batch.n, bits);
     found += write(bits, batch.n, begin);
   });
   return found;
@@ -33,8 +35,9 @@ size_t Indices(const Kernels& kernels, const HashSpec& hash, const Probe& probe,
 
 size_t LookUpBits(const Kernels& kernels, const HashSpec& hash, Probe probe, const Keys& keys,
                   uint64_t* bits) noexcept {
-  ForEachBatch(kernels, keys, hash, kUnlimited,
-               [&](const Batch& batch, size_t begin) { probe(batch, bits + begin / 64); });
+  ForEachBatchAndNulls(kernels, keys, hash, kUnlimited,
+                       [&](const Batch& batch, size_t begin) { probe(batch, bits + begin / 64); });
+  ClearNulls(keys, 0, keys.size(), bits);
   return kernels.popcount(bits, BitmapWords(keys.size()));
 }
 

@@ -17,7 +17,7 @@ namespace tamis::detail {
 class Accelerator {
  public:
   // Receives the bits of keys [begin, begin + n), in order: n is a multiple of 64 but for the last
-  // call, and bits past n are 0.
+  // call, and bits past n and of nulls are 0.
   using Deliver = std::function<void(const uint64_t* bits, size_t n, uint64_t begin)>;
 
   virtual ~Accelerator() = default;

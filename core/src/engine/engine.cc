@@ -13,6 +13,7 @@
 #include "core/src/base/process_mark.h"
 #include "core/src/bulk/lookup.h"
 #include "core/src/bulk/outputs.h"
+#include "core/src/bulk/valid_keys.h"
 #include "core/src/engine/dispatcher.h"
 #include "core/src/engine/engine_access.h"
 #include "core/src/engine/thread_pool.h"
@@ -128,8 +129,10 @@ class Engine::Impl {
   uint64_t ChangeFrom(Filter& filter, Change change, uint64_t n, const BatchSource& source,
                       Rejects rejects);
   size_t ChangeKeys(Filter& filter, Change change, const Keys& keys, Rejects rejects) {
-    const uint64_t done =
-        ChangeFrom(filter, change, keys.size(), detail::BatchesOf(keys, filter.hash()), rejects);
+    const uint64_t done = detail::ForValidKeys(
+        keys, filter.hash(), rejects, [&](uint64_t n, const BatchSource& source, Rejects refused) {
+          return ChangeFrom(filter, change, n, source, refused);
+        });
     if (change == Change::kInsert && done > 0) FilterAccess::AddForms(filter, keys.key_form());
     return done;
   }

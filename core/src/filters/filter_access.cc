@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/src/bulk/batches.h"
+#include "core/src/bulk/valid_keys.h"
 #include "core/src/filters/kinds.h"
 
 namespace tamis::detail {
@@ -53,12 +53,13 @@ uint64_t FilterAccess::ChangeFrom(Filter& filter, Change change, const Kernels& 
 size_t FilterAccess::ChangeKeys(Filter& filter, Change change, const Keys& keys,
                                 Rejects rejects) noexcept {
   const Backend& backend = filter.backend();
-  const bool partitioned =
-      PartitioningPays(filter.kind(), backend.name, filter.bytes(), keys.size());
   CallingThread alone;
-  const uint64_t done =
-      ChangeFrom(filter, change, *backend.kernels, keys.size(), BatchesOf(keys, filter.hash()),
-                 partitioned, alone, keys.size(), rejects);
+  const uint64_t done = ForValidKeys(
+      keys, filter.hash(), rejects, [&](uint64_t n, const BatchSource& source, Rejects refused) {
+        const bool partitioned = PartitioningPays(filter.kind(), backend.name, filter.bytes(), n);
+        return ChangeFrom(filter, change, *backend.kernels, n, source, partitioned, alone, n,
+                          refused);
+      });
   if (change == Change::kInsert && done > 0) AddForms(filter, keys.key_form());
   return done;
 }

@@ -27,6 +27,9 @@ struct FilterAccess {
 
   static const Storage& StorageOf(const Filter& filter) noexcept { return Base(filter).storage_; }
 
+  // Before the contents are copied elsewhere: throws FormatError if they are damaged.
+  static void RequireIntact(const Filter& filter) { Base(filter).RequireIntact(); }
+
   // Throws Error(kReadOnly).
   static std::span<std::byte> WritablePayload(Filter& filter);
   static void SetInserted(Filter& filter, uint64_t inserted) noexcept {

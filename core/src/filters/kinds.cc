@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <sstream>
 #include <string>
 
+#include "core/src/base/made_once.h"
 #include "core/src/bulk/batches.h"
 #include "core/src/bulk/regions.h"
 #include "core/src/filters/bloom/bloom_kind.h"
@@ -67,13 +69,12 @@ namespace {
 
 constexpr size_t kNumKinds = std::size(detail::kKinds);
 
-const std::array<FilterKindInfo, kNumKinds>& Infos() noexcept {
-  static const std::array<FilterKindInfo, kNumKinds> infos = [] {
-    std::array<FilterKindInfo, kNumKinds> made{};
-    for (size_t i = 0; i < kNumKinds; ++i) made[i] = detail::kKinds[i]->info;
-    return made;
-  }();
-  return infos;
+using Infos = std::array<FilterKindInfo, kNumKinds>;
+
+Infos MakeInfos() {
+  Infos made{};
+  for (size_t i = 0; i < kNumKinds; ++i) made[i] = detail::kKinds[i]->info;
+  return made;
 }
 
 const detail::Kind& RequireKind(FilterKind kind) {
@@ -96,7 +97,10 @@ const detail::Kind& RequireOneSize(FilterKind kind) {
 
 }  // namespace
 
-std::span<const FilterKindInfo> FilterKinds() noexcept { return Infos(); }
+std::span<const FilterKindInfo> FilterKinds() {
+  static constinit std::atomic<const Infos*> kept = nullptr;
+  return detail::MadeOnce(kept, MakeInfos);
+}
 
 const FilterKindInfo& KindInfo(FilterKind kind) { return RequireKind(kind).info; }
 

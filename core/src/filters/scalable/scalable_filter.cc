@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <numeric>
 #include <sstream>
 #include <string>
@@ -12,6 +11,7 @@
 #include "core/src/filters/filter_access.h"
 #include "core/src/filters/kinds.h"
 #include "core/src/filters/scalable/scalable_file.h"
+#include "core/src/filters/scalable/scalable_insert.h"
 #include "core/src/filters/sizing_checks.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
@@ -36,22 +36,11 @@ void CheckRange(const char* name, double value, double min, double max) {
 }
 
 template <typename F>
-bool IsFull(const F& layer) {
-  return layer.inserted_count() >= layer.capacity();
-}
-
-template <typename F>
 std::vector<const Filter*> Pointers(const std::vector<F>& layers) {
   std::vector<const Filter*> pointers;
   for (const F& layer : layers) pointers.push_back(&layer);
   return pointers;
 }
-
-// By the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).
-uint64_t Spread(uint64_t x) { return x * 0x9E3779B97F4A7C15; }
-
-// One key of 16.
-bool IsExamined(uint64_t hash) { return Spread(hash) >> 60 == 0; }
 
 // Moves the hashes whose bit is not set, and their numbers, to the front. Returns how many.
 size_t KeepAbsent(const uint64_t* bits, size_t n, uint64_t* hashes, uint16_t* numbers) noexcept {
@@ -161,22 +150,16 @@ void ScalableFilter<F>::AddLayer() {
     }
     keys = fits;
   }
+  // Of all layers together: what the process may use has to do for them all.
+  if (!layers_.empty()) {
+    detail::Storage::RequireFits(bytes() + FilterBytes(F::kKind, keys, fpr));
+  }
   layers_.emplace_back(FilterOptions{.capacity = keys,
                                      .fpr = fpr,
                                      .hash = options_.hash,
                                      .memory = options_.memory,
                                      .backend = this->backend_});
   Account(layers_.back());
-}
-
-template <typename F>
-bool ScalableFilter<F>::TryAddLayer() noexcept {
-  try {
-    AddLayer();
-    return true;
-  } catch (const std::exception&) {
-    return false;  // at a limit, of whichever kind
-  }
 }
 
 template <typename F>
@@ -253,21 +236,6 @@ bool ScalableFilter<F>::ContainsHash(uint64_t hash) const noexcept {
 }
 
 template <typename F>
-bool ScalableFilter<F>::InsertOne(uint64_t hash) noexcept {
-  if (this->read_only()) return false;
-  bool inserted = false;
-  if constexpr (kErases) {
-    Rejects none;
-    inserted = InsertSome(*this->backend_->kernels, &hash, 1, 0, none) == 1;
-  } else {
-    inserted = (FindRoom() || TryAddLayer()) && layers_[current_].InsertHash(hash);
-  }
-  this->inserted_ += inserted;
-  this->Changed();
-  return inserted;
-}
-
-template <typename F>
 bool ScalableFilter<F>::EraseFromLayers(uint64_t hash) noexcept {
   size_t owner = layers_.size();
   for (size_t i = 0; i < layers_.size(); ++i) {
@@ -287,11 +255,17 @@ bool ScalableFilter<F>::EraseFromLayers(uint64_t hash) noexcept {
   }
 }
 
-// Each layer is asked only for the keys that no newer one may have.
 template <typename F>
 void ScalableFilter<F>::Probe(const Kernels& kernels, const Batch& batch,
                               uint64_t* bits) const noexcept {
-  if (layers_.empty()) {  // moved from
+  ProbeLayers(layers_.size(), kernels, batch, bits);
+}
+
+// Each layer is asked only for the keys that no newer one may have.
+template <typename F>
+void ScalableFilter<F>::ProbeLayers(size_t layers, const Kernels& kernels, const Batch& batch,
+                                    uint64_t* bits) const noexcept {
+  if (layers == 0) {  // moved from
     std::fill_n(bits, BitmapWords(batch.n), uint64_t{0});
     return;
   }
@@ -301,11 +275,11 @@ void ScalableFilter<F>::Probe(const Kernels& kernels, const Batch& batch,
   detail::ForEachSlice(batch, [&](const Batch& slice, size_t begin) {
     kernels.hash(slice, hashes);
     uint64_t* const out = bits + begin / 64;
-    FilterAccess::Probe(layers_.back(), kernels, detail::HashBatch(hashes, slice.n), out);
+    FilterAccess::Probe(layers_[layers - 1], kernels, detail::HashBatch(hashes, slice.n), out);
     std::iota(numbers, numbers + slice.n, uint16_t{0});
     const uint64_t* asked = out;
     size_t left = slice.n;
-    for (size_t i = layers_.size() - 1; i-- > 0;) {
+    for (size_t i = layers - 1; i-- > 0;) {
       left = KeepAbsent(asked, left, hashes, numbers);
       if (left == 0) break;
       FilterAccess::Probe(layers_[i], kernels, detail::HashBatch(hashes, left), found);
@@ -316,193 +290,6 @@ void ScalableFilter<F>::Probe(const Kernels& kernels, const Batch& batch,
       asked = found;
     }
   });
-}
-
-// Lets current_ pass the layers that are full.
-//
-// By their number, keys with many copies would fill Bloom layers that have hardly a bit set. Such a
-// layer goes on with the number of keys that its bits speak of. The decision is made from what a
-// file has, so a filter that was loaded makes the same one.
-template <typename F>
-bool ScalableFilter<F>::FindRoom() noexcept {
-  for (; current_ < layers_.size(); ++current_) {
-    F& layer = layers_[current_];
-    if (!IsFull(layer)) return true;
-    if constexpr (!kErases) {
-      // By more than an estimate of distinct keys errs, and enough to be worth counting bits for.
-      const double distinct = layer.estimated_count();
-      const auto capacity = static_cast<double>(layer.capacity());
-      if (distinct < capacity - std::max(3 * std::sqrt(capacity), capacity / 32)) {
-        const auto counted = static_cast<uint64_t>(distinct);
-        this->inserted_ -= layer.inserted_count() - counted;
-        FilterAccess::SetInserted(layer, counted);
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-// A cuckoo layer may refuse a key although it is not full: the next one that has room takes it,
-// unless it is a copy.
-template <typename F>
-bool ScalableFilter<F>::InsertAfter(size_t layer, uint64_t hash) noexcept {
-  if (ContainsHash(hash)) return false;
-  while (++layer < layers_.size() || TryAddLayer()) {
-    if (!IsFull(layers_[layer]) && layers_[layer].InsertHash(hash)) return true;
-  }
-  return false;
-}
-
-// Each layer gets its keys in their order, whatever the batches.
-template <typename F>
-size_t ScalableFilter<F>::InsertHashes(const Kernels& kernels, const uint64_t* hashes, size_t n,
-                                       uint64_t first, Rejects& rejects) noexcept {
-  if constexpr (kErases) return InsertSome(kernels, hashes, n, first, rejects);
-  size_t done = 0;
-  for (size_t begin = 0, asked = 0; begin < n; begin += asked) {
-    if (!FindRoom() && !TryAddLayer()) {
-      for (size_t i = begin; i < n; ++i) rejects.Add(first + i);
-      break;
-    }
-    F& layer = layers_[current_];
-    asked = std::min<uint64_t>(layer.capacity() - layer.inserted_count(), n - begin);
-    Rejects none;
-    done += FilterAccess::ChangeBatch(layer, Change::kInsert, kernels,
-                                      detail::HashBatch(hashes + begin, asked), begin, none);
-  }
-  return done;
-}
-
-// Of the keys that are in, half can be copies. So memory follows the number of different keys, and
-// the few that are in by mistake do not count where there are no copies. Of one key a layer has as
-// many as one of its two buckets: where both are full of copies of a few keys, no other finds room.
-template <typename F>
-bool ScalableFilter<F>::TakesCopy(const F& layer, uint64_t hash) const noexcept requires kErases {
-  constexpr int kMostCopies = 4;
-  return copies_.held < std::max(layers_[0].capacity(), SumOfInserted()) / 2 &&
-         layer.CopiesOfHash(hash) < kMostCopies;
-}
-
-// Keys that are not known to be copies, in their order.
-template <typename F>
-size_t ScalableFilter<F>::InsertNew(const Kernels& kernels, const uint64_t* hashes, size_t n,
-                                    uint64_t first, Rejects& rejects) noexcept requires kErases {
-  uint64_t refused[detail::kBatchKeys];
-  Rejects collect{std::span(refused)};
-  size_t done = FilterAccess::ChangeBatch(layers_[current_], Change::kInsert, kernels,
-                                          detail::HashBatch(hashes, n), 0, collect);
-  const size_t num_refused = n - done;
-  for (size_t i = 0; i < num_refused; ++i) {
-    if (InsertAfter(current_, hashes[refused[i]])) {
-      ++done;
-    } else {
-      rejects.Add(first + refused[i]);
-    }
-  }
-  return done;
-}
-
-// Layers that can erase hold copies, so keys are examined: asked whether they are one. All are, in
-// their order, as long as there are few, where no layer has room, and until the next layer if many
-// were; else some of them, as to examine a key takes longer than to insert it. Which ones depends
-// on the keys alone, so the filter does not depend on the batches that they come in; but for keys
-// that a layer refuses before it is full, as it may where it has many copies.
-template <typename F>
-size_t ScalableFilter<F>::InsertSome(const Kernels& kernels, const uint64_t* hashes, size_t n,
-                                     uint64_t first, Rejects& rejects) noexcept requires kErases {
-  constexpr uint64_t kFewKeys = 4096;
-  size_t done = 0;
-  for (size_t begin = 0, asked = 0; begin < n; begin += asked) {
-    const bool has_room = FindRoom();
-    const uint64_t held = SumOfInserted();
-    const bool all = copies_.many || !has_room || held < kFewKeys;
-    asked = n - begin;
-    if (has_room) {
-      const F& layer = layers_[current_];
-      asked = std::min<uint64_t>(asked, layer.capacity() - layer.inserted_count());
-    }
-    if (held < kFewKeys) asked = std::min<uint64_t>(asked, kFewKeys - held);
-
-    uint64_t examined[detail::kBatchKeys];
-    uint16_t numbers[detail::kBatchKeys];
-    size_t num_examined = 0;
-    for (size_t i = 0; i < asked; ++i) {
-      examined[num_examined] = hashes[begin + i];
-      numbers[num_examined] = static_cast<uint16_t>(i);
-      num_examined += all || IsExamined(hashes[begin + i]);
-    }
-    uint64_t found[detail::kBatchKeys / 64];
-    FindCopies(kernels, examined, num_examined, has_room, found);
-
-    size_t run = 0;  // keys from here on are to be inserted
-    const auto insert_run = [&](size_t end) {
-      if (run < end) {
-        done += InsertNew(kernels, hashes + begin + run, end - run, first + begin + run, rejects);
-      }
-      run = end + 1;
-    };
-    for (size_t j = 0; j < num_examined; ++j) {
-      const size_t i = numbers[j];
-      const bool is_copy = ((found[j / 64] >> (j % 64)) & 1) != 0;
-      if (!is_copy && !has_room) {
-        if (TryAddLayer()) {
-          copies_.many = false;
-          asked = i;  // the rest goes there
-        } else {
-          for (size_t left = i; left < asked; ++left) rejects.Add(first + begin + left);
-        }
-        run = asked;
-        break;
-      }
-      ++copies_.examined;
-      if (!is_copy) continue;
-      insert_run(i);
-      const bool inserted = has_room && TakesCopy(layers_[current_], examined[j]) &&
-                            layers_[current_].InsertHash(examined[j]);
-      copies_.held += inserted;
-      done += inserted;
-      if (!inserted) rejects.Add(first + begin + i);
-      constexpr uint64_t kManyShare = 4;
-      if (++copies_.seen >= copies_.examined / kManyShare && !all) {
-        copies_.many = true;
-        asked = i + 1;
-        break;
-      }
-    }
-    if (has_room) insert_run(asked);
-  }
-  return done;
-}
-
-// Sets the bits of keys that are in, or that the layer which they go into could not tell from one
-// before them.
-template <typename F>
-void ScalableFilter<F>::FindCopies(const Kernels& kernels, const uint64_t* hashes, size_t n,
-                                   bool has_room, uint64_t* bits) const noexcept requires kErases {
-  if (n <= 1) {  // often, as keys come one by one
-    if (n == 1) bits[0] = ContainsHash(hashes[0]);
-    return;
-  }
-  // Not Probe, which is for keys that many layers have.
-  std::fill_n(bits, BitmapWords(n), uint64_t{0});
-  for (const F& layer : layers_) {
-    uint64_t found[detail::kBatchKeys / 64];
-    FilterAccess::Probe(layer, kernels, detail::HashBatch(hashes, n), found);
-    for (size_t word = 0; word < BitmapWords(n); ++word) bits[word] |= found[word];
-  }
-  if (!has_room) return;  // up to the first that is not in, none is inserted
-  constexpr int kLog2Slots = 12;
-  constexpr size_t kSlots = size_t{1} << kLog2Slots;
-  static_assert(kSlots == 2 * detail::kBatchKeys);
-  uint64_t seen[kSlots] = {};  // no identity is 0
-  for (size_t i = 0; i < n; ++i) {
-    const uint64_t identity = layers_[current_].IdentityOfHash(hashes[i]);
-    size_t slot = Spread(identity) >> (64 - kLog2Slots);
-    while (seen[slot] != 0 && seen[slot] != identity) slot = (slot + 1) % kSlots;
-    bits[i / 64] |= uint64_t{seen[slot] == identity} << (i % 64);
-    seen[slot] = identity;
-  }
 }
 
 template <typename F>
@@ -530,24 +317,25 @@ size_t ScalableFilter<F>::ChangeBatch(Change change, const Kernels& kernels, con
 
 template <typename F>
 F ScalableFilter<F>::Compact(Keys keys) const {
-  if (keys.empty()) {
+  const size_t valid = keys.CountValid();
+  if (valid == 0) {
     throw Error(ErrorCode::kInvalidArgument, "there are no keys to make a filter of");
   }
   const size_t found = this->Count(keys);
-  if (found != keys.size()) {
-    throw Error(ErrorCode::kInvalidArgument, std::to_string(keys.size() - found) + " of " +
-                                                 std::to_string(keys.size()) +
+  if (found != valid) {
+    throw Error(ErrorCode::kInvalidArgument, std::to_string(valid - found) + " of " +
+                                                 std::to_string(valid) +
                                                  " keys are not in the scalable filter");
   }
-  F filter({.capacity = keys.size(),
+  F filter({.capacity = valid,
             .fpr = options_.fpr,
             .hash = options_.hash,
             .memory = options_.memory,
             .backend = this->backend_});
   const size_t inserted = filter.Insert(keys);
-  if (inserted != keys.size()) {
+  if (inserted != valid) {
     throw Error(ErrorCode::kInvalidArgument,
-                std::to_string(keys.size() - inserted) +
+                std::to_string(valid - inserted) +
                     " keys found no room: there are too many copies of some");
   }
   return filter;

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "core/src/base/hash_check.h"
-#include "core/src/bulk/batches.h"
 #include "core/src/bulk/lookup.h"
 #include "core/src/bulk/outputs.h"
+#include "core/src/bulk/valid_keys.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
 
@@ -121,10 +121,15 @@ SplitBlockView::SplitBlockView(const ConstSplitBlockView& view, uint64_t* insert
 
 void SplitBlockView::Insert(Keys keys) const noexcept {
   const detail::Kernels& kernels = *backend_->kernels;
-  detail::ForEachBatch(kernels, keys, hash_, detail::kUnlimited, [&](const Batch& batch, size_t) {
+  const auto insert = [&](const Batch& batch, uint64_t) {
     kernels.split_block.insert(words_, num_blocks_, batch);
-  });
-  if (inserted_ != nullptr) *inserted_ += keys.size();
+  };
+  const uint64_t inserted = detail::ForValidKeys(
+      keys, hash_, {}, [&](uint64_t n, const detail::BatchSource& source, const detail::Rejects&) {
+        source(kernels, 0, n, insert);
+        return n;
+      });
+  if (inserted_ != nullptr) *inserted_ += inserted;
 }
 
 }  // namespace tamis

@@ -41,7 +41,8 @@ struct DeviceOptions {
 // it may be under way when it is destroyed.
 class DeviceFilter {
  public:
-  // A copy of a filter on the host, also of one that is mapped from a file.
+  // A copy of a filter on the host, also of one that is mapped from a file: if that was not
+  // verified it is now, and FormatError thrown if it is damaged.
   explicit DeviceFilter(const Filter& host, const DeviceOptions& options = {},
                         cudaStream_t stream = nullptr);
   // An empty filter of the kind, hash and geometry of a header, such as host.Header().
@@ -73,13 +74,15 @@ class DeviceFilter {
   }
 
   // Between host and device; the filter on the host has the same kind, hash and geometry, or there
-  // is Error(kIncompatible). Download throws Error(kReadOnly) if it is read_only().
+  // is Error(kIncompatible). Upload throws FormatError as the constructor does, Download throws
+  // Error(kReadOnly) if it is read_only().
   void Upload(const Filter& host, cudaStream_t stream = nullptr);
   void Download(Filter& host, cudaStream_t stream = nullptr) const;
 
   // As the functions of Filter, with outputs of the same sizes. Integers and hashes need 8 bytes of
   // scratch memory; columns of strings 8 bytes for each string, at most kMaxScratchKeys at a time;
-  // Select SelectScratchBytes(n) besides. Keys::Form::kStringViews is not for devices.
+  // Select SelectScratchBytes(n) besides. Keys::Form::kStringViews is not for devices,
+  // and neither are keys with a validity bitmap: ask without it, and clear the answers of nulls.
   size_t Contains(Keys keys, Bitmap out, cudaStream_t stream = nullptr) const;
   size_t Contains(Keys keys, std::span<uint8_t> out, cudaStream_t stream = nullptr) const;
   size_t Select(Keys keys, std::span<uint32_t> out, cudaStream_t stream = nullptr) const;

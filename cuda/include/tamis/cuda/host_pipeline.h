@@ -23,7 +23,8 @@ struct PipelineOptions {
 // A ring of chunks in pinned memory, each with its place on the device: while one is copied there,
 // keys of another are looked up and the bits of a third come back. Keys in pinned memory (as
 // cudaHostAlloc and cudaHostRegister give) are copied from where they are, others are staged by
-// several threads; strings are hashed on the way. Integers and hashes may be in device memory, too.
+// several threads; strings are hashed on the way. Integers and hashes may be in device memory, too,
+// but without a validity bitmap. With one, keys cannot be inserted.
 // About 17 * chunk_keys * chunks bytes of pinned memory and as many of the device's, allocated
 // once.
 //
