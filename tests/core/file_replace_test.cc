@@ -238,6 +238,22 @@ TEST_F(FileReplaceTest, TellsBeforehandThatADirectoryIsReadOnly) {
   Chmod(folder_.path(), 0700);
 }
 
+// As in /tmp: anybody may make files there, and nobody may replace those of others.
+TEST_F(FileReplaceTest, TellsBeforehandThatAFileIsAnothersInAStickyDirectory) {
+  if (geteuid() != 0) GTEST_SKIP() << "files of two users need root";
+  Chmod(folder_.path(), 01777);
+  Chmod(path_, 0666);
+  AsOrdinaryUser([&] {
+    ExpectError([&] { RequireSavable(path_); }, ErrorCode::kIo, "f.tamis: cannot write: it is of");
+    ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kIo, "Operation not permitted");
+    RequireSavable(folder_ / "new");
+    FilterOf(2).Save(folder_ / "new");
+    RequireSavable(folder_ / "new");
+  });
+  RequireSavable(path_);
+  EXPECT_EQ(KeysIn(path_), 1u);
+}
+
 using FileFaultTest = FileReplaceTest;
 
 bool IsDirectory(int fd) {

@@ -210,16 +210,19 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   // Lets current_ be a layer that is not full. Returns false, with current_ past the last one, if
   // there is none.
   bool FindRoom() noexcept;
-  size_t InsertSome(
-      const detail::Kernels& kernels, const uint64_t* hashes, size_t n, uint64_t first,
-      detail::Rejects& rejects) noexcept requires std::is_base_of_v<ErasableFilter, F>;
+  // Templates, as only filters with layers that hold copies have them: others could not compile
+  // them.
+  template <int = 0>
+  size_t InsertSome(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
+                    uint64_t first, detail::Rejects& rejects) noexcept;
+  template <int = 0>
   bool InsertNew(const detail::Kernels& kernels, const uint64_t* hashes, size_t n, uint64_t first,
-                 detail::Rejects& rejects,
-                 size_t* done) noexcept requires std::is_base_of_v<ErasableFilter, F>;
+                 detail::Rejects& rejects, size_t* done) noexcept;
+  template <int = 0>
   void FindCopies(const detail::Kernels& kernels, const uint64_t* hashes, size_t n, bool has_room,
-                  uint64_t* bits) const noexcept requires std::is_base_of_v<ErasableFilter, F>;
-  bool TakesCopy(const F& layer,
-                 uint64_t hash) const noexcept requires std::is_base_of_v<ErasableFilter, F>;
+                  uint64_t* bits) const noexcept;
+  template <int = 0>
+  bool TakesCopy(const F& layer, uint64_t hash) const noexcept;
   uint64_t SumOfInserted() const noexcept;
   bool InsertAfter(size_t layer, uint64_t hash) noexcept;
   // Counts a layer's capacity, and the error it takes when full, as used.

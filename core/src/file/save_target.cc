@@ -104,6 +104,12 @@ void SaveTarget::RequireDirectoryWritable() const {
   if (faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
     ThrowIoError(directory, "make a file in the directory");
   }
+  struct stat status;
+  if (!old_ || stat(directory.c_str(), &status) != 0 || (status.st_mode & S_ISVTX) == 0) return;
+  const uid_t user = geteuid();
+  if (user != 0 && user != old_->st_uid && user != status.st_uid) {
+    Refuse(path_, "it is of another user, in a directory where only its owner may replace it");
+  }
 }
 
 void SaveTarget::KeepPermissions(int fd) const {

@@ -194,8 +194,8 @@ void ScalableFilter<F>::InsertIfNew(const detail::Kernels& kernels, const uint64
 // Also one that another layer has is taken, though neither layer can then give it back: it may be
 // in by mistake, and a key that is refused is lost with the one that it was taken for.
 template <typename F>
-bool ScalableFilter<F>::TakesCopy(
-    const F& layer, uint64_t hash) const noexcept requires std::is_base_of_v<ErasableFilter, F> {
+template <int>
+bool ScalableFilter<F>::TakesCopy(const F& layer, uint64_t hash) const noexcept {
   constexpr int kMostCopies = 4;
   return copies_.held < std::max(layers_[0].capacity(), SumOfInserted()) / 2 &&
          layer.CopiesOfHash(hash) < kMostCopies;
@@ -204,9 +204,9 @@ bool ScalableFilter<F>::TakesCopy(
 // Keys that are not known to be copies, in their order. Adds to `done` how many were inserted, and
 // returns whether the layer with room took all.
 template <typename F>
-bool ScalableFilter<F>::InsertNew(
-    const detail::Kernels& kernels, const uint64_t* hashes, size_t n, uint64_t first,
-    detail::Rejects& rejects, size_t* done) noexcept requires std::is_base_of_v<ErasableFilter, F> {
+template <int>
+bool ScalableFilter<F>::InsertNew(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
+                                  uint64_t first, detail::Rejects& rejects, size_t* done) noexcept {
   uint64_t refused[detail::kBatchKeys];
   detail::Rejects collect{std::span(refused)};
   const size_t taken =
@@ -230,9 +230,9 @@ bool ScalableFilter<F>::InsertNew(
 // refuse a key before it is full, where it has many copies. If another takes it, one of those that
 // were put into the first together with it may, by chance, be taken for a copy of it or not.)
 template <typename F>
-size_t ScalableFilter<F>::InsertSome(
-    const detail::Kernels& kernels, const uint64_t* hashes, size_t n, uint64_t first,
-    detail::Rejects& rejects) noexcept requires std::is_base_of_v<ErasableFilter, F> {
+template <int>
+size_t ScalableFilter<F>::InsertSome(const detail::Kernels& kernels, const uint64_t* hashes,
+                                     size_t n, uint64_t first, detail::Rejects& rejects) noexcept {
   constexpr uint64_t kFewKeys = 4096;
   size_t done = 0;
   for (size_t begin = 0, asked = 0; begin < n; begin += asked) {
@@ -307,9 +307,9 @@ size_t ScalableFilter<F>::InsertSome(
 // Sets the bits of keys that are in, or that the layer which they go into could not tell from one
 // before them.
 template <typename F>
-void ScalableFilter<F>::FindCopies(
-    const detail::Kernels& kernels, const uint64_t* hashes, size_t n, bool has_room,
-    uint64_t* bits) const noexcept requires std::is_base_of_v<ErasableFilter, F> {
+template <int>
+void ScalableFilter<F>::FindCopies(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
+                                   bool has_room, uint64_t* bits) const noexcept {
   if (n <= 1) {  // often, as keys come one by one
     if (n == 1) bits[0] = ContainsHash(hashes[0]);
     return;
