@@ -42,6 +42,7 @@ inline Status MakeColumn(const Keys& keys, const HashSpec& spec, KeyColumn* colu
       *column = {keys.data<uint64_t>(), keys.size(), Width::kU64, tamis::detail::KeyHasher()};
       return kSuccess;
     case Keys::Form::kStringViews:
+    case Keys::Form::kStrings:
     case Keys::Form::kColumn:
     case Keys::Form::kLargeColumn:
       break;
@@ -63,7 +64,7 @@ inline void RequireDeviceForm(const Keys& keys) {
         "keys in device memory cannot have a validity bitmap: ask without it, and clear the "
         "answers of nulls");
   }
-  if (keys.form() != Keys::Form::kStringViews) return;
+  if (keys.form() != Keys::Form::kStringViews && keys.form() != Keys::Form::kStrings) return;
   throw Error(ErrorCode::kInvalidArgument,
               "string_views in device memory cannot be keys; allowed: integers, hashes, columns");
 }

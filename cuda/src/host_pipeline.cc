@@ -38,8 +38,8 @@ uint64_t ElementBytes(Keys::Form form) {
 }
 
 bool IsStrings(Keys::Form form) {
-  return form == Keys::Form::kStringViews || form == Keys::Form::kColumn ||
-         form == Keys::Form::kLargeColumn;
+  return form == Keys::Form::kStringViews || form == Keys::Form::kStrings ||
+         form == Keys::Form::kColumn || form == Keys::Form::kLargeColumn;
 }
 
 Keys KeysOf(Keys::Form form, const void* values, uint64_t n) {

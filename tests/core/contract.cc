@@ -89,6 +89,7 @@ AllForms::AllForms(size_t n, uint64_t seed)
   add("u32", u32_, u32_);
   add("i32", i32_, i32_);
   add("string views", views_, views_);
+  add("strings", strings_, views_);
   add("column", StringColumn{bytes_.data(), offsets_}, views_);
   add("large column", LargeStringColumn{bytes_.data(), large_offsets_}, views_);
   add("hashes", Hashes{u64_}, hashes_);

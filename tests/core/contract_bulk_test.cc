@@ -56,6 +56,54 @@ TEST_P(BulkContractTest, InsertEqualsOneKeyAtATime) {
   }
 }
 
+// By the functions of Filter and ErasableFilter, which go by what the filter turns out to be.
+TEST_P(BulkContractTest, OneKeyOfAnyKindIsOneKeyOfTheClass) {
+  const AllForms forms(200, /*seed=*/1);
+  for (const AllForms::Set& set : forms.sets()) {
+    const AnyFilter of_class = Make(100), any = Make(100);
+    auto* const erasable = dynamic_cast<ErasableFilter*>(&*any);
+    const auto in_any = [&](const OneKey& one, const auto& of_hash, const auto& of_key) {
+      return std::visit(
+          [&](auto key) {
+            if constexpr (std::is_same_v<decltype(key), OneHash>)
+              return of_hash(key.value);
+            else
+              return of_key(key);
+          },
+          one);
+    };
+    const auto inserts = [&](const OneKey& one) {
+      return in_any(
+          one, [&](uint64_t hash) { return any->InsertHash(hash); },
+          [&](auto key) { return any->Insert(key); });
+    };
+    const auto contains = [&](const OneKey& one) {
+      return in_any(
+          one, [&](uint64_t hash) { return any->ContainsHash(hash); },
+          [&](auto key) { return any->Contains(key); });
+    };
+    const auto erases = [&](const OneKey& one) {
+      return in_any(
+          one, [&](uint64_t hash) { return erasable->EraseHash(hash); },
+          [&](auto key) { return erasable->Erase(key); });
+    };
+    for (size_t i = 0; i < set.ones.size(); i += 2) {
+      ASSERT_EQ(inserts(set.ones[i]), subject().insert(*of_class, set.ones[i])) << set.name;
+    }
+    EXPECT_EQ(Contents(*any), Contents(*of_class)) << set.name;
+    EXPECT_EQ(any->inserted_count(), of_class->inserted_count());
+    EXPECT_EQ(any->key_forms(), of_class->key_forms());
+    for (const OneKey& one : set.ones) {
+      ASSERT_EQ(contains(one), subject().contains(*of_class, one)) << set.name;
+    }
+    if (erasable == nullptr) continue;
+    for (size_t i = 0; i < set.ones.size(); i += 4) {
+      ASSERT_EQ(erases(set.ones[i]), subject().erase(*of_class, set.ones[i])) << set.name;
+    }
+    EXPECT_EQ(Contents(*any), Contents(*of_class)) << set.name;
+  }
+}
+
 // Every third key is in. Where the kind can be wrong often, it is: the false positives must be the
 // same ones, too.
 class SomeIn {

@@ -212,10 +212,6 @@ TEST_P(FileContractTest, NothingIsMadeOfADamagedMappedFile) {
     file[byte] = static_cast<char>(file[byte] ^ 1);
     WriteBytes(path_, file);
     const Damage damage = DamageOf(good, byte);
-    const auto expect_refused = [&](const auto& act) {
-      ExpectFormatError(act, damage.check, damage.at);
-      ExpectError(act, ErrorCode::kCorrupt, path_.string());
-    };
     // Of a layered file of version 1, all of it first.
     const auto expect_not_saved = [&](const Filter& filter, const Damage& found) {
       for (const uint32_t save_as : kVersions) {
@@ -226,10 +222,15 @@ TEST_P(FileContractTest, NothingIsMadeOfADamagedMappedFile) {
     const Damage of_all = version == 1 && subject().layered
                               ? Damage{"payload checksum", offset::kPayloadChecksum, false}
                               : damage;
+    const auto expect_refused = [&](const auto& act) {
+      ExpectFormatError(act, of_all.check, of_all.at);
+      ExpectError(act, ErrorCode::kCorrupt, path_.string());
+    };
     const AnyFilter mapped = subject().map(path_, {});
     expect_not_saved(*mapped, of_all);
     expect_not_saved(*OpenMapped(path_), of_all);
-    if (subject().clone != nullptr) expect_refused([&] { subject().clone(*mapped); });
+    expect_refused([&] { subject().clone(*mapped); });
+    expect_refused([&] { Clone(*mapped); });
     for (const auto combine : {subject().merge, subject().intersect}) {
       if (combine == nullptr) continue;
       const AnyFilter other = Make(10, nullptr, hash);

@@ -23,7 +23,11 @@ TEST(KeysTest, EveryContainerOfASupportedTypeIsOfItsForm) {
   EXPECT_EQ(Keys(std::vector<int64_t>{1}).form(), Form::kU64);
   EXPECT_EQ(Keys(std::vector<uint32_t>{1}).form(), Form::kU32);
   EXPECT_EQ(Keys(std::vector<int32_t>{1}).form(), Form::kI32);
+  EXPECT_EQ(Keys(std::vector<long long>{1}).form(), Form::kU64);
+  EXPECT_EQ(Keys(std::vector<unsigned long long>{1}).form(), Form::kU64);
+  EXPECT_EQ(Keys(std::vector<long>{1}).form(), Form::kU64);
   EXPECT_EQ(Keys(std::vector<std::string_view>{"a"}).form(), Form::kStringViews);
+  EXPECT_EQ(Keys(std::vector<std::string>{"a"}).form(), Form::kStrings);
   EXPECT_EQ(Keys(Hashes{u64}).form(), Form::kHashes);
   EXPECT_EQ(Keys(StringColumn{}).form(), Form::kColumn);
   EXPECT_EQ(Keys(LargeStringColumn{}).form(), Form::kLargeColumn);
@@ -34,9 +38,11 @@ TEST(KeysTest, EveryContainerOfASupportedTypeIsOfItsForm) {
   EXPECT_EQ(Keys(std::span<uint64_t>(array)).data<uint64_t>(), array);
   EXPECT_TRUE(Keys().empty());
 
-  static_assert(!std::is_convertible_v<std::vector<uint16_t>, Keys>);
-  static_assert(!std::is_convertible_v<std::vector<double>, Keys>);
-  static_assert(!std::is_convertible_v<std::vector<std::string>, Keys>);
+  // One string is one key. Vectors of what no key is are refused in words: tests/refused.
+  static_assert(!std::is_convertible_v<std::string, Keys>);
+  static_assert(!std::is_convertible_v<const char*, Keys>);
+  static_assert(!std::is_convertible_v<char[4], Keys>);
+  static_assert(!std::is_convertible_v<uint64_t, Keys>);
   static_assert(std::is_trivially_copyable_v<Keys>);
 }
 

@@ -145,7 +145,7 @@ uint64_t SealFilter(Bytes& bytes, size_t at) {
   const uint8_t* const payload = bytes.data() + extent.payload_at();
   if (!extent.paged()) {
     PutChecksum(bytes, at, payload, header.payload_bytes);
-  } else if (extent.end() <= bytes.size()) {
+  } else if (header.payload_bytes > 0 && extent.end() <= bytes.size()) {
     const auto pages = detail::PageTable(std::as_bytes(std::span(payload, header.payload_bytes)));
     std::memcpy(bytes.data() + extent.pages_at(), pages.data(), 8 * pages.size());
     PutChecksum(bytes, at, bytes.data() + extent.pages_at(), 8 * pages.size());

@@ -36,6 +36,9 @@ AnyFilter Open(const std::filesystem::path& path, const LoadOptions& options = {
 // Maps a file of any kind, as SplitBlockBloomFilter::Map does.
 AnyFilter OpenMapped(const std::filesystem::path& path, const MapOptions& options = {});
 
+// A copy of a filter of any kind, in memory of its own, never read-only: as Clone of its class.
+AnyFilter Clone(const Filter& filter, const MemoryOptions& memory = {});
+
 }  // namespace tamis
 
 #endif  // TAMIS_ANY_FILTER_H_

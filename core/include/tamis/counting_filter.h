@@ -108,6 +108,8 @@ class CountingBloomFilter final : public ErasableFilter {
 
   void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
              uint64_t* bits) const noexcept override;
+  bool ProbeOne(uint64_t hash) const noexcept override;
+  bool ChangeOne(detail::Change change, uint64_t hash) noexcept override;
   size_t ChangeBatch(detail::Change change, const detail::Kernels& kernels,
                      const detail::Batch& batch, uint64_t first,
                      detail::Rejects& rejects) noexcept override;

@@ -2,9 +2,11 @@
 #ifndef TAMIS_ERASABLE_FILTER_H_
 #define TAMIS_ERASABLE_FILTER_H_
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "tamis/detail/filter_base.h"
 
@@ -15,6 +17,13 @@ namespace tamis {
 // another key, which is a false negative from there on. Only the caller can know.
 class ErasableFilter : public detail::FilterBase {
  public:
+  // One key, one copy of it, of a filter of whatever kind. Returns whether it was found and erased.
+  bool Erase(uint64_t key) noexcept;
+  bool Erase(std::string_view key) noexcept;
+  bool EraseHash(uint64_t hash) noexcept;
+  template <std::floating_point T>
+  bool Erase(T) = delete;
+
   // Erases keys in their order, one copy of each. Returns how many were found and erased; none if
   // the filter is read_only().
   size_t Erase(Keys keys) noexcept;

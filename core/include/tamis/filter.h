@@ -2,10 +2,12 @@
 #ifndef TAMIS_FILTER_H_
 #define TAMIS_FILTER_H_
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string_view>
 
 #include "tamis/backend.h"
 #include "tamis/file.h"
@@ -77,6 +79,22 @@ class Filter {
 
   const Backend& backend() const noexcept;
   virtual void set_backend(const Backend& backend) noexcept = 0;
+
+  // One key, of a filter of whatever kind; those of the classes do the same, and are faster by the
+  // call of a virtual function. Integers are keys by their value widened to 64 bits (see Keys), and
+  // a hash is one made with hash().
+  bool Contains(uint64_t key) const noexcept;
+  bool Contains(std::string_view key) const noexcept;
+  bool ContainsHash(uint64_t hash) const noexcept;
+  // Return whether the key was inserted, as the functions of the class do.
+  bool Insert(uint64_t key) noexcept;
+  bool Insert(std::string_view key) noexcept;
+  bool InsertHash(uint64_t hash) noexcept;
+  // 3.9 is no key, and should not become 3.
+  template <std::floating_point T>
+  bool Contains(T) const = delete;
+  template <std::floating_point T>
+  bool Insert(T) = delete;
 
   // Sets one bit per key: "maybe" is 1. Returns the number of ones. `out` needs BitmapWords(n)
   // words or more, of which exactly so many are written.

@@ -4,9 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "tamis/key_forms.h"
 
@@ -47,34 +50,55 @@ struct Hashes {
 };
 
 namespace detail {
-template <typename R, typename T>
-concept SpanOf = std::is_convertible_v<const R&, std::span<const T>>;
+
+template <typename R>
+using ElementOf = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(std::declval<R&>()))>>;
+
+template <typename T>
+inline constexpr bool kIsCharacter =
+    std::is_same_v<T, char> || std::is_same_v<T, wchar_t> || std::is_same_v<T, char8_t> ||
+    std::is_same_v<T, char16_t> || std::is_same_v<T, char32_t>;
+
+// Vectors, arrays, spans. Characters are one string, and no sequence of keys.
+template <typename R>
+concept Sequence = requires(const R& r) {
+  std::data(r);
+  std::size(r);
+}
+&&!kIsCharacter<ElementOf<const R>>;
+
 }  // namespace detail
 
 // A batch of keys in any of the forms above: a view of a few pointers and numbers, to be passed by
 // value. Whatever it was made from must outlive the call it is passed to. Vectors, arrays and spans
-// convert to it. 32-bit and signed integers are keys by their value widened to 64 bits, so
-// int32_t{-1} and int64_t{-1} are the same key and uint32_t{0xFFFFFFFF} is another.
+// convert to it, of integers of 32 or 64 bits, std::string_view or std::string. 32-bit and signed
+// integers are keys by their value widened to 64 bits, so int32_t{-1} and int64_t{-1} are the same
+// key and uint32_t{0xFFFFFFFF} is another.
 //
 // Any of them can have nulls, by WithValidity. Null is no key: it is never in, and never inserted
 // or erased, whatever is in its place. 0 and "" are keys.
 class Keys {
  public:
-  enum class Form : uint8_t { kU64, kU32, kI32, kHashes, kStringViews, kColumn, kLargeColumn };
+  enum class Form : uint8_t {
+    kU64,
+    kU32,
+    kI32,
+    kHashes,
+    kStringViews,
+    kStrings,
+    kColumn,
+    kLargeColumn
+  };
 
   Keys() = default;
 
-  template <detail::SpanOf<uint64_t> R>
-  Keys(const R& keys) : Keys(Form::kU64, std::span<const uint64_t>(keys)) {}
-  template <detail::SpanOf<int64_t> R>
-  Keys(const R& keys) : Keys(Form::kU64, std::span<const int64_t>(keys)) {}
-  template <detail::SpanOf<uint32_t> R>
-  Keys(const R& keys) : Keys(Form::kU32, std::span<const uint32_t>(keys)) {}
-  template <detail::SpanOf<int32_t> R>
-  Keys(const R& keys) : Keys(Form::kI32, std::span<const int32_t>(keys)) {}
-  template <detail::SpanOf<std::string_view> R>
-  Keys(const R& keys) : Keys(Form::kStringViews, std::span<const std::string_view>(keys)) {}
-  Keys(Hashes hashes) : Keys(Form::kHashes, hashes.values) {}
+  template <detail::Sequence R>
+  Keys(const R& keys)
+      : data_(std::data(keys)),
+        size_(std::size(keys)),
+        form_(FormOf<detail::ElementOf<const R>>()) {}
+  Keys(Hashes hashes)
+      : data_(hashes.values.data()), size_(hashes.values.size()), form_(Form::kHashes) {}
   Keys(StringColumn column)
       : data_(column.offsets.data()),
         bytes_(column.bytes),
@@ -125,7 +149,17 @@ class Keys {
 
  private:
   template <typename T>
-  Keys(Form form, std::span<const T> keys) : data_(keys.data()), size_(keys.size()), form_(form) {}
+  static constexpr Form FormOf() {
+    constexpr bool kInteger = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+    constexpr bool kString = std::is_same_v<T, std::string>;
+    static_assert((kInteger && (sizeof(T) == 4 || sizeof(T) == 8)) || kString ||
+                      std::is_same_v<T, std::string_view>,
+                  "tamis: keys are integers of 32 or 64 bits, std::string or std::string_view; "
+                  "others have to be converted first");
+    if (kInteger && sizeof(T) == 8) return Form::kU64;
+    if (kInteger) return std::is_signed_v<T> ? Form::kI32 : Form::kU32;
+    return kString ? Form::kStrings : Form::kStringViews;
+  }
 
   const void* data_ = nullptr;
   const char* bytes_ = nullptr;  // columns only

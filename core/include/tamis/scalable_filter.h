@@ -179,6 +179,11 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
 
   void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const override;
 
+  // A copy in memory of its own, never read-only, that goes on growing in the same way. Of a filter
+  // that was mapped without being verified: reads all of it, and throws FormatError if its file is
+  // damaged.
+  ScalableFilter Clone(const MemoryOptions& memory = {}) const;
+
   // One filter of these keys, sized for their number at the rate of the whole, with the same hash.
   // `keys` are those that were inserted, which only the caller has. Throws Error(kInvalidArgument)
   // if there are none or one of them is not in this filter, and as the constructor of F.
@@ -189,6 +194,8 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
 
   void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
              uint64_t* bits) const noexcept override;
+  bool ProbeOne(uint64_t hash) const noexcept override;
+  bool ChangeOne(detail::Change change, uint64_t hash) noexcept override;
   size_t ChangeBatch(detail::Change change, const detail::Kernels& kernels,
                      const detail::Batch& batch, uint64_t first,
                      detail::Rejects& rejects) noexcept override;

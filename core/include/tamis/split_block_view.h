@@ -3,6 +3,7 @@
 #ifndef TAMIS_SPLIT_BLOCK_VIEW_H_
 #define TAMIS_SPLIT_BLOCK_VIEW_H_
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -44,6 +45,8 @@ class ConstSplitBlockView {
   TAMIS_INLINE bool Contains(std::string_view key) const noexcept {
     return ContainsHash(HashBytes(key, hash_));
   }
+  template <std::floating_point T>
+  bool Contains(T) const = delete;
   TAMIS_INLINE bool ContainsHash(uint64_t hash) const noexcept {
     return detail::SplitBlockContainsOne(backend_->kernels->split_block, words_, num_blocks_, hash);
   }
@@ -85,6 +88,8 @@ class SplitBlockView : public ConstSplitBlockView {
   TAMIS_INLINE void Insert(std::string_view key) const noexcept {
     InsertHash(HashBytes(key, hash_));
   }
+  template <std::floating_point T>
+  void Insert(T) const = delete;
   TAMIS_INLINE void InsertHash(uint64_t hash) const noexcept {
     detail::SplitBlockInsertOne(backend_->kernels->split_block, words_, num_blocks_, hash);
     if (inserted_ != nullptr) ++*inserted_;

@@ -1,5 +1,6 @@
 #include "core/src/bulk/batches.h"
 
+#include <string>
 #include <string_view>
 
 namespace tamis::detail {
@@ -45,6 +46,9 @@ Batch MakeBatch(const CommonKernels& kernels, const Keys& keys, const HashSpec& 
       return IntegerBatch(kernels, spec, buffer, n, buffer);
     case Keys::Form::kStringViews:
       HashStrings(keys.data<std::string_view>() + begin, spec, n, buffer);
+      break;
+    case Keys::Form::kStrings:
+      HashStrings(keys.data<std::string>() + begin, spec, n, buffer);
       break;
     case Keys::Form::kColumn:
       HashStrings(Column<int32_t>(keys, begin, n), spec, n, buffer);

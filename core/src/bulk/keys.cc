@@ -17,6 +17,8 @@ size_t ElementSize(Keys::Form form) noexcept {
       return 4;
     case Keys::Form::kStringViews:
       return sizeof(std::string_view);
+    case Keys::Form::kStrings:
+      return sizeof(std::string);
   }
   return 0;
 }
@@ -30,6 +32,7 @@ KeyForm Keys::key_form() const noexcept {
     case Form::kI32:
       return KeyForm::kInteger;
     case Form::kStringViews:
+    case Form::kStrings:
     case Form::kColumn:
     case Form::kLargeColumn:
       return KeyForm::kBytes;

@@ -15,4 +15,8 @@ AnyFilter OpenMapped(const std::filesystem::path& path, const MapOptions& option
   return detail::KindOf(header.kind).map(path, header, options);
 }
 
+AnyFilter Clone(const Filter& filter, const MemoryOptions& memory) {
+  return detail::KindOf(filter.kind()).clone(filter, memory);
+}
+
 }  // namespace tamis

@@ -9,6 +9,14 @@ using detail::Change;
 using detail::FilterAccess;
 using detail::Rejects;
 
+bool ErasableFilter::Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
+
+bool ErasableFilter::Erase(std::string_view key) noexcept {
+  return EraseHash(HashBytes(key, hash_));
+}
+
+bool ErasableFilter::EraseHash(uint64_t hash) noexcept { return ChangeOne(Change::kErase, hash); }
+
 size_t ErasableFilter::Erase(Keys keys) noexcept {
   return FilterAccess::ChangeKeys(*this, Change::kErase, keys, Rejects());
 }

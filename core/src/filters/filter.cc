@@ -16,6 +16,7 @@
 namespace tamis {
 
 using detail::Batch;
+using detail::Change;
 using detail::FilterAccess;
 using detail::FilterBase;
 using detail::Kernels;
@@ -70,6 +71,33 @@ std::span<const std::byte> Filter::payload() const noexcept {
 
 const Backend& Filter::backend() const noexcept {
   return *static_cast<const FilterBase*>(this)->backend_;
+}
+
+bool Filter::Contains(uint64_t key) const noexcept {
+  return ContainsHash(static_cast<const FilterBase*>(this)->hasher_(key));
+}
+
+bool Filter::Contains(std::string_view key) const noexcept {
+  return ContainsHash(HashBytes(key, hash()));
+}
+
+bool Filter::ContainsHash(uint64_t hash) const noexcept {
+  return static_cast<const FilterBase*>(this)->ProbeOne(hash);
+}
+
+bool Filter::Insert(uint64_t key) noexcept {
+  auto* const base = static_cast<FilterBase*>(this);
+  return base->Note(KeyForm::kInteger, base->ChangeOne(Change::kInsert, base->hasher_(key)));
+}
+
+bool Filter::Insert(std::string_view key) noexcept {
+  auto* const base = static_cast<FilterBase*>(this);
+  return base->Note(KeyForm::kBytes, base->ChangeOne(Change::kInsert, HashBytes(key, hash())));
+}
+
+bool Filter::InsertHash(uint64_t hash) noexcept {
+  auto* const base = static_cast<FilterBase*>(this);
+  return base->Note(KeyForm::kUnknown, base->ChangeOne(Change::kInsert, hash));
 }
 
 size_t Filter::Contains(Keys keys, Bitmap out) const {

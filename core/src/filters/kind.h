@@ -57,6 +57,7 @@ struct Kind {
                     const LoadOptions& options);
   AnyFilter (*map)(const std::filesystem::path& path, const FileHeader& header,
                    const MapOptions& options);
+  AnyFilter (*clone)(const Filter& filter, const MemoryOptions& memory);
   // Where info.no_merge is nullptr: merges two of this kind, and tells the size of one in words.
   void (*merge)(Filter& filter, const Filter& other) = nullptr;
   std::string (*shape)(const FileHeader& header) = nullptr;
@@ -87,6 +88,10 @@ AnyFilter LoadAs(const std::filesystem::path& path, const FileHeader&, const Loa
 template <typename F>
 AnyFilter MapAs(const std::filesystem::path& path, const FileHeader&, const MapOptions& options) {
   return F::Map(path, options);
+}
+template <typename F>
+AnyFilter CloneAs(const Filter& filter, const MemoryOptions& memory) {
+  return static_cast<const F&>(filter).Clone(memory);
 }
 template <typename F>
 void MergeAs(Filter& filter, const Filter& other) {

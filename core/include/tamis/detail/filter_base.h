@@ -56,6 +56,9 @@ class FilterBase : public Filter {
 
   // `bits` has BitmapWords(batch.n) words.
   virtual void Probe(const Kernels& kernels, const Batch& batch, uint64_t* bits) const noexcept = 0;
+  // One key, by its hash, with the filter's own backend.
+  virtual bool ProbeOne(uint64_t hash) const noexcept = 0;
+  virtual bool ChangeOne(Change change, uint64_t hash) noexcept = 0;
   // Changes the filter by keys in their order, the first of which has the index `first`. Returns
   // for how many that was possible, and adds the indices of the others to `rejects`. Does not
   // change inserted_.

@@ -131,6 +131,10 @@ BloomFilter BloomFilter::Clone(const MemoryOptions& memory) const {
   return copy;
 }
 
+bool BloomFilter::ProbeOne(uint64_t hash) const noexcept { return ContainsHash(hash); }
+
+bool BloomFilter::ChangeOne(Change, uint64_t hash) noexcept { return InsertOne(hash); }
+
 void BloomFilter::Probe(const Kernels& kernels, const Batch& batch, uint64_t* bits) const noexcept {
   kernels.bloom.contains(words(), num_bits_, num_hashes_, batch, bits);
 }

@@ -122,6 +122,7 @@ constexpr Kind kBloomKind = {
     .make = MakeAs<BloomFilter>,
     .load = LoadAs<BloomFilter>,
     .map = MapAs<BloomFilter>,
+    .clone = CloneAs<BloomFilter>,
     .merge = MergeAs<BloomFilter>,
     .shape = Shape,
     .bytes_for = BytesFor,

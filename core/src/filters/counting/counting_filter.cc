@@ -142,6 +142,13 @@ CountingBloomFilter CountingBloomFilter::Clone(const MemoryOptions& memory) cons
   return copy;
 }
 
+bool CountingBloomFilter::ProbeOne(uint64_t hash) const noexcept { return ContainsHash(hash); }
+
+bool CountingBloomFilter::ChangeOne(Change change, uint64_t hash) noexcept {
+  if (change == Change::kErase) return EraseHash(hash);
+  return InsertOne(hash);
+}
+
 void CountingBloomFilter::Probe(const Kernels& kernels, const Batch& batch,
                                 uint64_t* bits) const noexcept {
   kernels.counting.contains(words(), num_blocks_, batch, bits);

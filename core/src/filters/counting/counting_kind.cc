@@ -52,6 +52,7 @@ constexpr Kind kCountingKind = {
     .make = MakeAs<CountingBloomFilter>,
     .load = LoadAs<CountingBloomFilter>,
     .map = MapAs<CountingBloomFilter>,
+    .clone = CloneAs<CountingBloomFilter>,
     .merge = MergeAs<CountingBloomFilter>,
     .shape = ShapeOfBlocks,
     .bytes_for = BytesFor,

@@ -166,6 +166,17 @@ CuckooFilter<kBits> CuckooFilter<kBits>::Clone(const MemoryOptions& memory) cons
 }
 
 template <int kBits>
+bool CuckooFilter<kBits>::ProbeOne(uint64_t hash) const noexcept {
+  return ContainsHash(hash);
+}
+
+template <int kBits>
+bool CuckooFilter<kBits>::ChangeOne(Change change, uint64_t hash) noexcept {
+  if (change == Change::kErase) return EraseHash(hash);
+  return InsertOne(hash);
+}
+
+template <int kBits>
 void CuckooFilter<kBits>::Probe(const Kernels& kernels, const Batch& batch,
                                 uint64_t* bits) const noexcept {
   kernels.cuckoo<kBits>().contains(storage_.data(), geometry_, batch, bits);

@@ -122,6 +122,7 @@ constexpr Kind RowOf(const char* name) {
       .make = MakeAs<F>,
       .load = LoadAs<F>,
       .map = MapAs<F>,
+      .clone = CloneAs<F>,
       .bytes_for = BytesFor<kBits>,
       .fpr_of_bytes = FprOfBytes<kBits>,
       .fpr_when_full = FprWhenFull<kBits>,

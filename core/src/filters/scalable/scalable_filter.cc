@@ -256,6 +256,17 @@ bool ScalableFilter<F>::EraseFromLayers(uint64_t hash) noexcept {
 }
 
 template <typename F>
+bool ScalableFilter<F>::ProbeOne(uint64_t hash) const noexcept {
+  return ContainsHash(hash);
+}
+
+template <typename F>
+bool ScalableFilter<F>::ChangeOne(Change change, uint64_t hash) noexcept {
+  if (change == Change::kErase) return EraseFromLayers(hash);
+  return InsertOne(hash);
+}
+
+template <typename F>
 void ScalableFilter<F>::Probe(const Kernels& kernels, const Batch& batch,
                               uint64_t* bits) const noexcept {
   ProbeLayers(layers_.size(), kernels, batch, bits);
@@ -313,6 +324,19 @@ size_t ScalableFilter<F>::ChangeBatch(Change change, const Kernels& kernels, con
     }
   });
   return done;
+}
+
+template <typename F>
+ScalableFilter<F> ScalableFilter<F>::Clone(const MemoryOptions& memory) const {
+  this->RequireIntact();
+  ScalableFilter copy({Header(), {options_, copies_}, {}, {}}, memory, this->backend_);
+  copy.layers_.reserve(layers_.size());
+  for (const F& layer : layers_) {
+    copy.layers_.push_back(layer.Clone(memory));
+    copy.Account(copy.layers_.back());
+  }
+  copy.current_ = current_;
+  return copy;
 }
 
 template <typename F>

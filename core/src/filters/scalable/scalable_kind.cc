@@ -15,6 +15,7 @@ struct LayerKind {
   AnyFilter (*make)(const ScalableOptions& options);
   AnyFilter (*load)(const std::filesystem::path& path, const LoadOptions& options);
   AnyFilter (*map)(const std::filesystem::path& path, const MapOptions& options);
+  AnyFilter (*clone)(const Filter& filter, const MemoryOptions& memory);
   std::optional<ScalableView> (*view)(const Filter& filter);
 };
 
@@ -28,6 +29,7 @@ constexpr LayerKind Of() {
           [](const std::filesystem::path& path, const MapOptions& options) -> AnyFilter {
             return Scalable::Map(path, options);
           },
+          detail::CloneAs<Scalable>,
           [](const Filter& filter) -> std::optional<ScalableView> {
             const auto* const scalable = dynamic_cast<const Scalable*>(&filter);
             if (scalable == nullptr) return std::nullopt;
@@ -63,6 +65,10 @@ AnyFilter Map(const std::filesystem::path& path, const FileHeader& header,
   return LayersOf(header).map(path, options);
 }
 
+AnyFilter CloneLayered(const Filter& filter, const MemoryOptions& memory) {
+  return LayersOf(filter.Header()).clone(filter, memory);
+}
+
 }  // namespace
 
 AnyFilter MakeScalableFilter(FilterKind layers, const ScalableOptions& options) {
@@ -94,6 +100,7 @@ constexpr Kind kScalableKind = {
     .make = nullptr,
     .load = Load,
     .map = Map,
+    .clone = CloneLayered,
     .calibration = {.costs_as = FilterKind::kSplitBlock},
 };
 

@@ -167,6 +167,10 @@ SplitBlockView SplitBlockBloomFilter::mutable_view() {
   return {view(), &inserted_};
 }
 
+bool SplitBlockBloomFilter::ProbeOne(uint64_t hash) const noexcept { return ContainsHash(hash); }
+
+bool SplitBlockBloomFilter::ChangeOne(Change, uint64_t hash) noexcept { return InsertOne(hash); }
+
 void SplitBlockBloomFilter::Probe(const Kernels& kernels, const Batch& batch,
                                   uint64_t* bits) const noexcept {
   kernels.split_block.contains(words(), num_blocks_, batch, bits);

@@ -62,6 +62,7 @@ constexpr Kind kSplitBlockKind = {
     .make = MakeAs<SplitBlockBloomFilter>,
     .load = LoadAs<SplitBlockBloomFilter>,
     .map = MapAs<SplitBlockBloomFilter>,
+    .clone = CloneAs<SplitBlockBloomFilter>,
     .merge = MergeAs<SplitBlockBloomFilter>,
     .shape = ShapeOfBlocks,
     .bytes_for = BytesFor,

@@ -1,0 +1,34 @@
+// Programs that must not compile, one for each value of CASE; CASE 0 must.
+#include <tamis/tamis.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+int main() {
+  tamis::SplitBlockBloomFilter filter({.capacity = 100});
+  [[maybe_unused]] tamis::Filter& any = filter;
+  [[maybe_unused]] tamis::CuckooFilter<16> cuckoo({.capacity = 100});
+#if CASE == 0
+  filter.Insert(std::vector<std::string>{"a"});
+  filter.Insert(std::vector<long long>{1});
+  filter.Insert("a");
+  filter.Insert(3);
+  any.Insert(std::string("a"));
+#elif CASE == 1
+  filter.Insert(std::vector<double>{3.9});
+#elif CASE == 2
+  filter.Count(std::vector<const char*>{"a"});
+#elif CASE == 3
+  filter.Count(std::vector<short>{1});
+#elif CASE == 4
+  filter.Insert(3.9);
+#elif CASE == 5
+  filter.Contains(3.9F);
+#elif CASE == 6
+  any.Insert(3.9);
+#elif CASE == 7
+  cuckoo.Erase(3.9);
+#endif
+  return 0;
+}
