@@ -78,7 +78,7 @@ int Run(EraseOptions options) {
       progress.Advance(reader.bytes_read() - before);
     }
   }
-  reader.ReportBad();
+  reader.Conclude("; nothing was erased", /*some_key=*/false);
   SaveFilter(*filter, options.output, options.run.quiet, options.save);
 
   if (options.json) {
@@ -89,6 +89,7 @@ int Run(EraseOptions options) {
         {"erased", erased},
         {"not_found", keys - erased},
         {"bad_lines", reader.num_bad()},
+        {"empty_lines", reader.num_empty()},
         {"inserted", filter->inserted_count()},
     };
     Print(JsonText(json));
