@@ -24,8 +24,8 @@ uint64_t MaxBad::Of(uint64_t lines) const {
 void LineCounts::Conclude(const Needs& needs) const {
   if (without_key() > 0) {
     const bool all_shown = bad_ <= kShown && empty_ <= kShown;
-    Say(Counted(without_key(), "bad line") + " skipped" +
-        (empty_ > 0 ? ", " + WithCommas(empty_) + " of them empty" : "") +
+    Say((bad_ == 0 ? Counted(empty_, "empty line") : Counted(without_key(), "bad line")) +
+        " skipped" + (bad_ > 0 && empty_ > 0 ? ", " + WithCommas(empty_) + " of them empty" : "") +
         (all_shown ? "" : Format(" (the first %d are shown)", static_cast<int>(kShown))));
   }
   const auto fail = [&](const std::string& problem) {

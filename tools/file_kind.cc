@@ -72,10 +72,9 @@ bool HasNulsAt(std::string_view text, size_t place) {
 // As RecognizeFile, of text in UTF-16 without the mark at its begin.
 std::optional<FileKind> RecognizeUtf16(std::string_view text, bool last) {
   constexpr size_t kLeast = 4, kMost = 4096;
-  text = text.substr(0, std::min(text.size() / 2 * 2, kMost));
+  text = text.substr(0, kMost);
   const bool little = HasNulsAt(text, 1);
-  const bool big = HasNulsAt(text, 0);
-  if (text.empty() || (!little && !big)) return kText;
+  if (!little && !HasNulsAt(text, 0)) return kText;
   if (text.size() < kLeast) return last ? std::optional(kText) : std::nullopt;
   return little ? kUtf16Little : kUtf16Big;
 }

@@ -23,7 +23,8 @@ const char* Misfit(std::string_view text) {
   if (inner.size() < text.size() && ParseIntegerKey(inner, ignored) == nullptr) {
     return "not a decimal integer (--trim takes off the blanks around it)";
   }
-  if (inner.starts_with('+') && ParseIntegerKey(inner.substr(1), ignored) == nullptr) {
+  if (inner.starts_with('+') && !inner.starts_with("+-") &&
+      ParseIntegerKey(inner.substr(1), ignored) == nullptr) {
     return "not a decimal integer (it has a plus sign)";
   }
   double number = 0;

@@ -108,7 +108,8 @@ TEST_F(BuildTest, BadLinesAreReportedWithTheirNumbers) {
   EXPECT_TRUE(result.ErrHas("keys:2: an empty key")) << result.err;
   EXPECT_TRUE(result.ErrHas("keys:3: not a decimal integer: \"three\"")) << result.err;
   EXPECT_TRUE(result.ErrHas("keys:5: an integer of more than 64 bits")) << result.err;
-  EXPECT_TRUE(result.ErrHas("7 bad lines skipped, 1 of them empty (the first 5 are shown)")) << result.err;
+  EXPECT_TRUE(result.ErrHas("7 bad lines skipped, 1 of them empty (the first 5 are shown)"))
+      << result.err;
   EXPECT_FALSE(result.ErrHas("keys:9")) << "only the first few: " << result.err;
   EXPECT_EQ(Ok("tamis info f --json").Json()["inserted"], 3);
 }
