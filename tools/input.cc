@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <utility>
 
 #include "tools/format.h"
 #include "tools/input_file.h"
@@ -19,17 +20,16 @@ const char kKeyFormsHelp[] =
     "has blanks around it are not (--trim). Lines without a key (empty, no integer, too few "
     "columns)\n"
     "are skipped, counted and reported with their numbers; with --strict the first one ends the\n"
-    "command. It fails (status 2) where no line gives a key, or more than --max-bad of them are "
+    "command. It ends with status 2, too, where no line gives a key, or more than --max-bad are "
     "bad;\n"
-    "empty ones do not count for that. A stray quote in CSV, which would swallow other lines, is "
-    "an\n"
-    "error: one that is not closed, or whose field goes over line ends and then breaks RFC 4180 "
-    "or\n"
-    "has more than --quoted-lines.\n"
+    "empty ones are not. A stray quote in CSV, which would swallow other lines, is an error: one "
+    "that\n"
+    "is not closed, or whose field goes over line ends and then breaks RFC 4180 or has more than\n"
+    "--quoted-lines.\n"
     "\n"
-    "An empty line or field holds no key. With --empty keep it is the key \"\", but in CSV only "
-    "where\n"
-    "it is quoted (1,\"\"): there nothing between two separators is no key.\n"
+    "An empty line or field holds no key. With --empty keep it is the key \"\", but of the fields "
+    "of\n"
+    "CSV only one that is quoted: in 1,\"\" the second is a key, in 1, there is none.\n"
     "\n"
     "What gzip and zstd have packed is unpacked (`tamis --version` says whether this tamis can),\n"
     "raw integers only if the name ends in .gz or .zst. Other files that are no text, such as\n"
@@ -63,8 +63,8 @@ void InputOptions::AddTo(const CommandLine& command) {
   const Option trim_flag =
       command.AddFlag("--trim", trim, "spaces and tabs at both ends are not of the key");
   const Option empty_option = command.Add(
-      "--empty", empty, "keep: an empty key is one, if not the lack of one (default: skip)");
-  empty_option.OneOf({"keep", "skip"}).Type("keep|skip").Excludes(integers_flag);
+      "--empty", empty, "whether an empty line or quoted field is a key (default: skip)");
+  empty_option.OneOf({"keep", "skip"}).Type("WHAT").Excludes(integers_flag);
   const Option u64_flag = command.AddFlag("--u64", u64, "raw little-endian 64-bit integers");
   const Option as_is_flag =
       command.AddFlag("--as-is", as_is, "nothing is unpacked or refused by its first bytes");
@@ -72,7 +72,7 @@ void InputOptions::AddTo(const CommandLine& command) {
       command.AddFlag("--strict", strict, "fail at the first line without a key");
   const Option max_bad_option =
       command.Add("--max-bad", max_bad, ParseMaxBad,
-                  "bad lines to let pass: a share or a number (default: 1%, and always one)");
+                  "bad lines to let pass: 1%, 0.01 or a number (default: 1%, at least one)");
   max_bad_option.Type("P|N");
   csv_flag.Excludes(tsv_flag);
   for (const Option& option : {csv_flag, tsv_flag, separator_option, column_option, header_flag,
@@ -115,8 +115,10 @@ bool InputOptions::Recognizes(const std::string& path) const {
 std::optional<uint64_t> InputOptions::TotalBytes() const {
   uint64_t total = 0;
   bool known = true;
+  bool standard_input = false;
   for (const std::string& path : paths) {
     if (path == "-") {
+      if (std::exchange(standard_input, true)) continue;  // the first has read it all
       const std::optional<uint64_t> rest = StandardInputPlace().BytesLeft();
       known = known && rest;
       total += rest.value_or(0);

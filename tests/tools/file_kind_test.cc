@@ -84,6 +84,8 @@ TEST_F(FileKindTest, TextIsText) {
     const std::optional<FileKind> kind = RecognizeFile(text, /*last=*/true);
     ASSERT_TRUE(kind) << text;
     EXPECT_TRUE(kind->is_text()) << text;
+    Write("keys", text);
+    EXPECT_EQ(Sh("tamis build -q -o f --allow-empty keys").status, 0) << text;
   }
 }
 

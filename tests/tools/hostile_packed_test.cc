@@ -118,12 +118,12 @@ TEST_F(HostilePackedTest, BombsAreRecordsThatAreTooLong) {
 }
 
 TEST_F(HostilePackedTest, BombsOfEmptyLinesGiveNoKey) {
-  ExpectFailure(ZstdRun(10'000'000, '\n') + Gzip(""), 3, "zstd data are damaged");
+  ExpectFailure(ZstdRun(2'000'000, '\n') + Gzip(""), 3, "zstd data are damaged");
   Write("f", "precious");
-  Write("keys", ZstdRun(10'000'000, '\n'));
+  Write("keys", ZstdRun(2'000'000, '\n'));
   const CommandResult result = Sh("tamis build -o f keys");
   EXPECT_EQ(result.status, 2);
-  EXPECT_TRUE(result.ErrHas("none of 10,000,000 lines gave a key")) << result.err;
+  EXPECT_TRUE(result.ErrHas("none of 2,000,000 lines gave a key")) << result.err;
   EXPECT_EQ(Read("f"), "precious");
 }
 

@@ -42,6 +42,9 @@ TEST_F(StandardInputTest, AmongOtherInputs) {
   Write("others", Numbers(20000, 500));
   EXPECT_EQ(Ok("tamis build -q -o f others - < keys && tamis info f --json").Json()["capacity"],
             10500);
+  EXPECT_EQ(Ok("tamis build -q -o f - - < keys && tamis info f --json").Json()["capacity"], 10000);
+  WriteU64("u64", std::vector<uint64_t>{1, 2, 3});
+  EXPECT_EQ(Ok("tamis build -q -o f --u64 - - < u64 && tamis info f --json").Json()["capacity"], 3);
 }
 
 TEST_F(StandardInputTest, APipeIsNotCounted) {
