@@ -51,7 +51,7 @@ name_what_is_needed() {
   cat >&2 <<'END'
 bootstrap: tamis needs, from the packages of your system or through CMAKE_PREFIX_PATH:
   a C++20 compiler (g++ 12 or clang 14, or newer), CMake 3.22, Ninja or make, pkg-config,
-  Highway 1.0.3, xxHash 0.8.1, CLI11, nlohmann-json; zlib and libzstd to read packed files;
+  Highway 1.0.3, xxHash 0.8.1, CLI11, nlohmann-json; zlib and libzstd only to read packed input;
   for the tests also Python 3, GoogleTest, Google Benchmark; matplotlib for the pages of tamis-report
 END
 }

@@ -13,6 +13,7 @@
 #include "tools/parse.h"
 
 namespace tamis::tools {
+
 const char kKeyFormsHelp[] =
     "A key is a line of text, without its LF or CRLF, unless one of the forms above is chosen.\n"
     "Integers are from -2^63 to 2^64-1, of digits: 42, -42 and 007 are some; +7, 1e3, 1.0 and "

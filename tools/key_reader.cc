@@ -62,8 +62,9 @@ void KeyReader::OpenNext() {
          kByteOrderMark.starts_with(file_->text())) {
     Fill();
   }
-  if (!options_.as_is && file_->text().starts_with(kByteOrderMark))
+  if (!options_.as_is && file_->text().starts_with(kByteOrderMark)) {
     file_->Consume(kByteOrderMark.size());
+  }
   column_ = column_number_.value_or(1) - 1;
   if (options_.header || !column_number_) ReadHeader();
 }
@@ -112,7 +113,8 @@ size_t KeyReader::FindColumn(std::string_view header) const {
   std::string names;
   size_t columns = 0;
   CsvReader::ForEachField(header, dialect_, [&](std::string_view name) {
-    if (name == options_.column && !again) (found ? again : found) = columns;
+    const std::string_view bare = options_.trim ? WithoutBlanks(name) : name;
+    if (bare == options_.column && !again) (found ? again : found) = columns;
     if (columns < kNamesShown) names += (columns > 0 ? ", " : "") + Quoted(name);
     ++columns;
   });

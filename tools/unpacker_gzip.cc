@@ -3,6 +3,7 @@
 #include "tools/unpacker.h"
 
 #if TAMIS_ZLIB
+#define ZLIB_CONST
 #include <zlib.h>
 
 #include <algorithm>
@@ -30,7 +31,7 @@ class GzipUnpacker : public Unpacker {
 
   size_t Unpack(std::string_view& in, std::span<char> out) override {
     if (state_ != State::kInside && !BeginMember(in)) return 0;
-    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
+    stream_.next_in = reinterpret_cast<const Bytef*>(in.data());
     stream_.avail_in = AtMostUInt(in.size());
     stream_.next_out = reinterpret_cast<Bytef*>(out.data());
     stream_.avail_out = AtMostUInt(out.size());

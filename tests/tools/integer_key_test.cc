@@ -86,6 +86,10 @@ TEST_F(TrimTest, FieldsToo) {
   EXPECT_TRUE(build.ErrHas("keys.csv:4: an empty key")) << build.err;
   EXPECT_EQ(Ok("printf '1\\n2\\na \"b\"\\n 1 \\n' | tamis query f").out, "1\n2\na \"b\"\n");
   EXPECT_EQ(Sh("tamis build -o f --u64 --trim keys.csv").status, 2);
+  Write("names.csv", "x, id \na, b \n");
+  EXPECT_EQ(Sh("tamis build -o f --csv --column id names.csv").status, 2);
+  Ok("tamis build -q -o f --csv --column id --trim --fpr 1e-6 names.csv");
+  EXPECT_EQ(Ok("echo b | tamis query f").out, "b\n");
 }
 
 TEST_F(TrimTest, TheHelpSaysWhatAnIntegerIs) {
