@@ -12,7 +12,7 @@ test_programs="$build_programs python3:python3"
 [ "$(uname -m)" != x86_64 ] || test_programs="$test_programs qemu-x86_64:qemu-user"
 format_programs="clang-format-14:clang-format-14"
 arm_programs="aarch64-linux-gnu-g++:g++-aarch64-linux-gnu qemu-aarch64:qemu-user"
-demo_libraries="libhwy-dev libxxhash-dev libcli11-dev nlohmann-json3-dev"
+demo_libraries="libhwy-dev libxxhash-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev"
 all_libraries="$demo_libraries libgtest-dev libbenchmark-dev"
 report_packages="python3-matplotlib python3-jsonschema"
 
@@ -51,7 +51,7 @@ name_what_is_needed() {
   cat >&2 <<'END'
 bootstrap: tamis needs, from the packages of your system or through CMAKE_PREFIX_PATH:
   a C++20 compiler (g++ 12 or clang 14, or newer), CMake 3.22, Ninja or make, pkg-config,
-  Highway 1.0.3, xxHash 0.8.1, CLI11, nlohmann-json;
+  Highway 1.0.3, xxHash 0.8.1, CLI11, nlohmann-json; zlib and libzstd only to read packed input;
   for the tests also Python 3, GoogleTest, Google Benchmark; matplotlib for the pages of tamis-report
 END
 }
@@ -176,7 +176,7 @@ END
   apt-get -q update || unavailable "no package lists for $arch from this system's archive"
   # The headers' packages, and those that hold the shared libraries they name.
   runtime=$(apt-cache depends --important $all_libraries |
-    sed -n 's/^ *Depends: \(lib\(hwy\|xxhash\|benchmark\)[^ ]*\)$/\1/p' | sort -u)
+    sed -n 's/^ *Depends: \(lib\(hwy\|xxhash\|benchmark\|zstd\)[^ ]*\|zlib1g\)$/\1/p' | sort -u)
   (cd "$state/debs" && apt-get -q download $all_libraries $runtime) ||
     unavailable "the archive of this system has not all libraries for $arch"
   unset APT_CONFIG

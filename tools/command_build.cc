@@ -43,11 +43,11 @@ constexpr char kHashHelp[] =
 constexpr char kExamples[] =
     "Examples:\n"
     "  tamis build -o seen.tamis urls.txt\n"
-    "  tamis build -o ids.tamis --integers --csv --column user_id users-*.csv\n"
-    "  zcat log.gz | tamis build -o log.tamis --capacity 2e9 --fpr 0.1%\n"
+    "  tamis build -o ids.tamis --integers --csv --column user_id users-*.csv.gz\n"
+    "  xz -dc log.xz | tamis build -o log.tamis --capacity 2e9 --fpr 0.1%\n"
     "  tamis build -o ids.tamis --u64 --capacity 5G ids.bin\n"
     "  tamis build -o live.tamis --type cuckoo16 sessions.txt    # `tamis erase` takes keys back\n"
-    "  zcat log.gz | tamis build -o log.tamis --type scalable    # however many keys there are\n";
+    "  xz -dc log.xz | tamis build -o log.tamis --type scalable    # however many keys there are\n";
 
 constexpr HashKind kHashes[] = {HashKind::kXxh3, HashKind::kXxh64, HashKind::kSipHash13,
                                 HashKind::kSipHash24};
@@ -63,6 +63,7 @@ struct BuildOptions {
   SecretOptions secret;
   bool no_huge_pages = false;
   SaveOptions save;
+  bool allow_empty = false;
   bool json = false;
 
   // The parser lets through none but the known ones.
@@ -76,18 +77,22 @@ struct BuildOptions {
 
 // Reads all keys, and does nothing with them.
 uint64_t CountKeys(const BuildOptions& options, uint64_t total_bytes) {
-  if (options.input.u64) {
-    options.input.Check();
+  const InputOptions& input = options.input;
+  if (input.u64 && std::none_of(input.paths.begin(), input.paths.end(),
+                                [&](const std::string& path) { return input.Recognizes(path); })) {
+    input.Check();
     return total_bytes / sizeof(uint64_t);
   }
+  const StandardInputPlace begin;
   Progress progress("counting", Progress::Unit::kBytes, total_bytes, options.run.quiet);
-  KeyReader reader(options.input, {.report_bad = false});
+  KeyReader reader(input, {.report_bad = false});
   KeyBatch batch;
   uint64_t keys = 0;
   for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
     keys += batch.size();
     progress.Advance(reader.bytes_read() - before);
   }
+  begin.Return();
   return keys;
 }
 
@@ -111,8 +116,8 @@ void SettleCapacity(BuildOptions& options, std::optional<uint64_t> total_bytes) 
   if (options.filter.capacity != 0 || options.filter.bytes != 0 || options.scalable()) return;
   if (!total_bytes) {
     throw Error(ErrorCode::kInvalidArgument,
-                "give --capacity (or --bytes): the keys of a pipe or of standard input cannot be "
-                "counted beforehand. Or make it --type scalable");
+                "give --capacity (or --bytes): the keys of a pipe cannot be counted beforehand. "
+                "Or make it --type scalable");
   }
   const uint64_t keys = CountKeys(options, *total_bytes);
   if (!options.run.quiet) Say("no --capacity given: counted " + WithCommas(keys) + " keys first");
@@ -120,7 +125,8 @@ void SettleCapacity(BuildOptions& options, std::optional<uint64_t> total_bytes) 
 }
 
 struct Inserted {
-  uint64_t bad = 0;
+  uint64_t bad = 0;              // lines without a key ...
+  uint64_t empty = 0;            // ... and which of them are empty
   uint64_t copies_left_out = 0;  // of keys that are in
   double seconds = 0;
   std::string backend;
@@ -170,8 +176,9 @@ Inserted InsertAll(const BuildOptions& options, uint64_t total_bytes, Filter& fi
     keys_before += batch.size();
     progress.Advance(reader.bytes_read() - before);
   }
-  reader.ReportBad();
+  reader.Conclude("; nothing was saved", /*some_key=*/!options.allow_empty);
   inserted.bad = reader.num_bad();
+  inserted.empty = reader.num_empty();
   inserted.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   inserted.backend = engine.PlanFor(filter, 1 << 20, Operation::kInsert).chosen.backend->name;
@@ -204,6 +211,7 @@ void Report(const BuildOptions& options, const Filter& filter, const Inserted& i
         {"capacity", filter.capacity()},
         {"inserted", keys},
         {"bad_lines", inserted.bad},
+        {"empty_lines", inserted.empty},
         {"copies_left_out", inserted.copies_left_out},
         {"bits_per_key", filter.bits_per_key()},
         {"fpr_if_distinct", fpr},
@@ -312,6 +320,8 @@ Command AddBuild(const CommandLine& program) {
                   "save the secret with the filter; without --secret, a random one");
   command.AddFlag("--no-huge-pages", options->no_huge_pages, "do not ask for huge pages");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
+  command.AddFlag("--allow-empty", options->allow_empty,
+                  "save a filter also where there is no key");
   command.AddFlag("--json", options->json, "a report in JSON on standard output");
   options->run.AddTo(command);
   options->input.AddTo(command);

@@ -80,7 +80,7 @@ int Run(EraseOptions options) {
       progress.Advance(reader.bytes_read() - before);
     }
   }
-  reader.ReportBad();
+  reader.Conclude("; nothing was erased", /*some_key=*/false);
   SaveFilter(*filter, options.output, options.run.quiet, options.save);
 
   if (options.json) {
@@ -91,6 +91,7 @@ int Run(EraseOptions options) {
         {"erased", erased},
         {"not_found", keys - erased},
         {"bad_lines", reader.num_bad()},
+        {"empty_lines", reader.num_empty()},
         {"inserted", filter->inserted_count()},
     };
     Print(JsonText(json));

@@ -42,7 +42,7 @@ constexpr char kExamples[] =
     "  tamis query seen.tamis new.txt > known.txt\n"
     "  tamis query seen.tamis --invert new.txt > certainly_new.txt\n"
     "  tamis query ids.tamis --integers --csv --column user_id events.csv\n"
-    "  zcat log.gz | tamis query log.tamis --count\n"
+    "  xz -dc log.xz | tamis query log.tamis --count\n"
     "  if tamis query seen.tamis --any new.txt; then echo some may be known; fi\n";
 
 struct QueryOptions {
@@ -103,20 +103,20 @@ void WriteRecord(std::string_view record, bool raw, Output& out) {
   if (!raw && !record.ends_with('\n')) out.Write("\n");
 }
 
-int Report(const QueryOptions& options, uint64_t selected, uint64_t keys, uint64_t bad,
-           Output& out) {
+void Report(const QueryOptions& options, uint64_t selected, uint64_t keys, const KeyReader& reader,
+            Output& out) {
   if (options.json) {
     const uint64_t matching = options.invert ? keys - selected : selected;
     const nlohmann::ordered_json json = {
-        {"filter", options.filter},        {"keys", keys},     {"matching", matching},
-        {"not_matching", keys - matching}, {"bad_lines", bad},
+        {"filter", options.filter},      {"keys", keys},
+        {"matching", matching},          {"not_matching", keys - matching},
+        {"bad_lines", reader.num_bad()}, {"empty_lines", reader.num_empty()},
     };
     out.Write(JsonText(json));
   } else if (options.count) {
     out.Write(std::to_string(selected) + "/" + std::to_string(keys) + "\n");
   }
   out.Close();
-  return options.any && selected == 0 ? kNoMatch : kDone;
 }
 
 int Run(const QueryOptions& options) {
@@ -159,9 +159,11 @@ int Run(const QueryOptions& options) {
     progress.Advance(reader.bytes_read() - before);
   }
   if (lines && first) out.Write(reader.header());
-  reader.ReportBad();
   if (bitmap) bitmap->Close();
-  return Report(options, selected, keys, reader.num_bad(), out);
+  Report(options, selected, keys, reader, out);
+  if (options.any && selected > 0) return kDone;  // without having read all
+  reader.Conclude("", /*some_key=*/false);
+  return options.any ? kNoMatch : kDone;
 }
 
 }  // namespace

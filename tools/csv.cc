@@ -1,5 +1,7 @@
 #include "tools/csv.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace tamis::tools {
@@ -32,6 +34,20 @@ std::string_view WithoutLineEnd(std::string_view text) {
   if (text.ends_with('\n')) text.remove_suffix(1);
   if (text.ends_with('\r')) text.remove_suffix(1);
   return text;
+}
+
+std::optional<char> GuessSeparator(std::string_view record) {
+  constexpr std::string_view kSeparators = ",;\t|";
+  std::array<size_t, kSeparators.size()> counts = {};
+  bool quoted = false;
+  for (const char c : record) {
+    if (c == '"') quoted = !quoted;
+    const size_t which = quoted ? std::string_view::npos : kSeparators.find(c);
+    if (which != std::string_view::npos) ++counts[which];
+  }
+  const auto most = std::max_element(counts.begin(), counts.end());
+  if (*most == 0) return std::nullopt;
+  return kSeparators[static_cast<size_t>(most - counts.begin())];
 }
 
 void AppendUnquoted(std::string_view field, std::string& out) {
@@ -149,6 +165,7 @@ CsvRecord CsvReader::Read(std::string_view text, bool last, size_t column) {
   if (record.error == nullptr && done.column < column) record.error = kTooFewColumns;
   if (record.error == nullptr) {
     record.field = text.substr(done.field_begin, done.field_bytes);
+    record.quoted = done.field_begin > 0 && text[done.field_begin - 1] == '"';
     record.doubled_quotes = done.field_doubled;
   } else if (done.spans) {
     record.astray = true;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,7 @@ struct CsvRecord {
   size_t bytes = 0;             // with the line end; 0: the text ends before the record does
   size_t lines = 0;             // line ends in it
   std::string_view field;       // as it stands in the text, without enclosing quotes
+  bool quoted = false;          // it stands in quotes
   bool doubled_quotes = false;  // the field holds quotes written twice
   const char* error = nullptr;  // why there is no such field
   // With an error: a quote that opens `quote_line` lines further down has taken in line ends that
@@ -97,6 +99,10 @@ class CsvReader {
   LineFinder lines_;
   Progress scan_;
 };
+
+// What seems to stand between the fields of `record`: of comma, semicolon, tab and bar the one that
+// is there most often outside quotes, if any is.
+std::optional<char> GuessSeparator(std::string_view record);
 
 // Appends `field` to `out` with its doubled quotes made single.
 void AppendUnquoted(std::string_view field, std::string& out);

@@ -1,43 +1,40 @@
 #include "tools/input.h"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <tamis/error.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstring>
+#include <utility>
 
 #include "tools/format.h"
+#include "tools/input_file.h"
 #include "tools/parse.h"
 
 namespace tamis::tools {
-namespace {
-
-constexpr size_t kBlockBytes = size_t{8} << 20;
-
-[[noreturn]] void FailRead(const std::string& name, int error) {
-  throw Error(ErrorCode::kIo, "cannot read " + name + ": " + std::strerror(error));
-}
-
-bool HasMore(int fd) {
-  pollfd poll_fd{fd, POLLIN, 0};
-  return ::poll(&poll_fd, 1, 0) > 0;
-}
-
-}  // namespace
 
 const char kKeyFormsHelp[] =
     "A key is a line of text, without its LF or CRLF, unless one of the forms above is chosen.\n"
-    "Integers are from -2^63 to 2^64-1. Lines without a key (empty, no integer, too few columns) "
-    "are\n"
-    "skipped, counted and reported with their numbers; with --strict the first one ends the "
-    "command.\n"
-    "So does a stray quote in CSV, which would swallow other lines: one that is not closed, or\n"
-    "whose field goes over line ends and then breaks RFC 4180 or has more than --quoted-lines.\n"
+    "Integers are from -2^63 to 2^64-1, of digits: 42, -42 and 007 are some; +7, 1e3, 1.0 and "
+    "what\n"
+    "has blanks around it are not (--trim). Lines without a key (empty, no integer, too few "
+    "columns)\n"
+    "are skipped, counted and reported with their numbers; with --strict the first one ends the\n"
+    "command. It ends with status 2, too, where no line gives a key, or more than --max-bad are "
+    "bad;\n"
+    "empty ones are not. A stray quote in CSV, which would swallow other lines, is an error: one "
+    "that\n"
+    "is not closed, or whose field goes over line ends and then breaks RFC 4180 or has more than\n"
+    "--quoted-lines.\n"
+    "\n"
+    "An empty line or field holds no key. With --empty keep it is the key \"\", but of the fields "
+    "of\n"
+    "CSV only one that is quoted: in 1,\"\" the second is a key, in 1, there is none.\n"
+    "\n"
+    "What gzip and zstd have packed is unpacked (`tamis --version` says whether this tamis can),\n"
+    "raw integers only if the name ends in .gz or .zst. Other files that are no text, such as\n"
+    "Parquet or UTF-16, are refused by their first bytes; --as-is takes them for text.\n"
     "\n"
     "The string \"42\" and the integer 42 are different keys; --integers and --u64 are the same "
     "form.\n"
@@ -59,25 +56,42 @@ void InputOptions::AddTo(const CommandLine& command) {
       command.Add("--quoted-lines", quoted_lines, ParsePositiveCount,
                   "of CSV: lines that a quoted field may have (default: 1000)");
   lines_option.Type("N").Excludes(quotes_flag);
+  const Option separator_option =
+      command.Add("--separator", separator, ParseSeparator,
+                  "between the fields of CSV, in place of a comma (means --csv)");
+  separator_option.Type("C").Excludes(tsv_flag);
   const Option integers_flag = command.AddFlag("--integers", integers, "keys are decimal integers");
+  const Option trim_flag =
+      command.AddFlag("--trim", trim, "spaces and tabs at both ends are not of the key");
+  const Option empty_option = command.Add(
+      "--empty", empty, "whether an empty line or quoted field is a key (default: skip)");
+  empty_option.OneOf({"keep", "skip"}).Type("WHAT").Excludes(integers_flag);
   const Option u64_flag = command.AddFlag("--u64", u64, "raw little-endian 64-bit integers");
+  const Option as_is_flag =
+      command.AddFlag("--as-is", as_is, "nothing is unpacked or refused by its first bytes");
   const Option strict_flag =
       command.AddFlag("--strict", strict, "fail at the first line without a key");
-  csv_flag.Excludes(tsv_flag).Excludes(u64_flag);
-  tsv_flag.Excludes(u64_flag);
-  for (const Option& option : {column_option, header_flag, integers_flag})
+  const Option max_bad_option =
+      command.Add("--max-bad", max_bad, ParseMaxBad,
+                  "bad lines to let pass: 1%, 0.01 or a number (default: 1%, at least one)");
+  max_bad_option.Type("P|N");
+  csv_flag.Excludes(tsv_flag);
+  for (const Option& option : {csv_flag, tsv_flag, separator_option, column_option, header_flag,
+                               integers_flag, trim_flag, empty_option}) {
     option.Excludes(u64_flag);
-  for (const Option& option : {csv_flag, tsv_flag, column_option, header_flag, quotes_flag,
-                               lines_option, integers_flag, u64_flag, strict_flag}) {
+  }
+  for (const Option& option : {csv_flag, tsv_flag, separator_option, column_option, header_flag,
+                               quotes_flag, lines_option, integers_flag, trim_flag, empty_option,
+                               u64_flag, as_is_flag, strict_flag, max_bad_option}) {
     option.Group("Forms of keys");
   }
 }
 
 void InputOptions::Check() const {
-  if (!csv && !tsv && (header || !column.empty())) {
+  if (!reads_csv() && !tsv && (header || !column.empty())) {
     throw Error(ErrorCode::kInvalidArgument, "--column and --header need --csv or --tsv");
   }
-  if (!csv && (no_quotes || quoted_lines != kQuotedLines)) {
+  if (!reads_csv() && (no_quotes || quoted_lines != kQuotedLines)) {
     throw Error(ErrorCode::kInvalidArgument, "--no-quotes and --quoted-lines need --csv");
   }
   ColumnNumber();
@@ -95,63 +109,51 @@ std::optional<uint64_t> InputOptions::ColumnNumber() const {
   return number;
 }
 
+bool InputOptions::Recognizes(const std::string& path) const {
+  return !as_is && (!u64 || path.ends_with(".gz") || path.ends_with(".zst"));
+}
+
 std::optional<uint64_t> InputOptions::TotalBytes() const {
   uint64_t total = 0;
   bool known = true;
+  bool standard_input = false;
   for (const std::string& path : paths) {
-    struct stat status = {};
-    if (path != "-") {
-      if (::stat(path.c_str(), &status) != 0 || ::access(path.c_str(), R_OK) != 0) {
-        FailRead(path, errno);
-      }
-      if (S_ISDIR(status.st_mode)) FailRead(path, EISDIR);
+    if (path == "-") {
+      if (std::exchange(standard_input, true)) continue;  // the first has read it all
+      const std::optional<uint64_t> rest = StandardInputPlace().BytesLeft();
+      known = known && rest;
+      total += rest.value_or(0);
+      continue;
     }
+    struct stat status = {};
+    if (::stat(path.c_str(), &status) != 0 || ::access(path.c_str(), R_OK) != 0) {
+      FailRead(path, errno);
+    }
+    if (S_ISDIR(status.st_mode)) FailRead(path, EISDIR);
     known = known && S_ISREG(status.st_mode);
     total += static_cast<uint64_t>(status.st_size);
   }
   return known ? std::optional(total) : std::nullopt;
 }
 
-InputFile::InputFile(const std::string& path)
-    : fd_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)),
-      name_(path == "-" ? "(standard input)" : path),
-      capacity_(kBlockBytes),
-      // Not zeroed: a small file touches a few pages of it.
-      buffer_(std::make_unique_for_overwrite<char[]>(capacity_)) {
-  if (fd_ < 0) FailRead(name_, errno);
-  // A hint; that a pipe refuses it is no error.
-  ::posix_fadvise(fd_, 0, 0, POSIX_FADV_SEQUENTIAL);
+StandardInputPlace::StandardInputPlace() {
+  struct stat status = {};
+  if (::fstat(STDIN_FILENO, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  const off_t offset = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
+  if (offset < 0) return;
+  offset_ = static_cast<uint64_t>(offset);
+  bytes_left_ = status.st_size > offset ? static_cast<uint64_t>(status.st_size - offset) : 0;
 }
 
-InputFile::~InputFile() {
-  if (fd_ > STDERR_FILENO) ::close(fd_);
+std::optional<uint64_t> StandardInputPlace::BytesLeft() const {
+  return offset_ ? std::optional(bytes_left_) : std::nullopt;
 }
 
-size_t InputFile::Fill() {
-  const std::string_view rest = text();
-  if (rest.size() == capacity_) {
-    auto larger = std::make_unique_for_overwrite<char[]>(2 * capacity_);
-    std::copy(rest.begin(), rest.end(), larger.get());
-    buffer_ = std::move(larger);
-    capacity_ *= 2;
-  } else {
-    std::memmove(buffer_.get(), rest.data(), rest.size());
+void StandardInputPlace::Return() const {
+  if (!offset_) return;
+  if (::lseek(STDIN_FILENO, static_cast<off_t>(*offset_), SEEK_SET) < 0) {
+    FailRead("(standard input)", errno);
   }
-  begin_ = 0;
-  end_ = rest.size();
-  const size_t before = end_;
-  while (end_ < capacity_ && !last_) {
-    if (end_ > before && !HasMore(fd_)) break;
-    const ssize_t bytes = ::read(fd_, buffer_.get() + end_, capacity_ - end_);
-    if (bytes > 0) {
-      end_ += static_cast<size_t>(bytes);
-    } else if (bytes == 0) {
-      last_ = true;
-    } else if (errno != EINTR) {
-      FailRead(name_, errno);
-    }
-  }
-  return end_ - before;
 }
 
 }  // namespace tamis::tools

@@ -4,44 +4,29 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cstring>
 
 #include "tools/console.h"
 #include "tools/format.h"
+#include "tools/integer_key.h"
 
 namespace tamis::tools {
 namespace {
 
 constexpr size_t kMaxBatch = size_t{1} << 20;
 constexpr size_t kMaxRecordBytes = size_t{16} << 20;
-constexpr uint64_t kBadShown = 5;
+constexpr size_t kGuessBytes = 4096;  // of the first record, for guessing its separator
 constexpr size_t kNamesShown = 20;
+constexpr const char* kEmptyKey = "an empty key";
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-// What is wrong with `text` as an integer, or nullptr.
-const char* ParseInteger(std::string_view text, uint64_t& value) {
-  const char* last = text.data() + text.size();
-  std::from_chars_result result;
-  if (text.starts_with('-')) {
-    int64_t negative = 0;
-    result = std::from_chars(text.data(), last, negative);
-    value = static_cast<uint64_t>(negative);
-  } else {
-    result = std::from_chars(text.data(), last, value);
-  }
-  if (result.ptr != last || result.ec == std::errc::invalid_argument)
-    return "not a decimal integer";
-  return result.ec == std::errc() ? nullptr : "an integer of more than 64 bits";
-}
 
 }  // namespace
 
 KeyReader::KeyReader(const InputOptions& options, Needs needs)
     : options_(options),
       needs_(needs),
-      dialect_{options.tsv ? '\t' : ',', /*quotes=*/!options.tsv && !options.no_quotes,
-               options.quoted_lines},
+      dialect_{options.tsv ? '\t' : options.separator.value_or(','),
+               /*quotes=*/!options.tsv && !options.no_quotes, options.quoted_lines},
       column_number_(options.ColumnNumber()),
       csv_(dialect_) {
   options_.Check();
@@ -71,12 +56,15 @@ void KeyReader::OpenNext() {
   file_ = std::make_unique<InputFile>(options_.paths[next_path_]);
   ++next_path_;
   position_ = options_.u64 ? 0 : 1;
+  if (options_.Recognizes(file_->name())) bytes_read_ += file_->Recognize(/*raw=*/options_.u64);
   if (options_.u64) return;
   while (!file_->last() && file_->text().size() < kByteOrderMark.size() &&
          kByteOrderMark.starts_with(file_->text())) {
     Fill();
   }
-  if (file_->text().starts_with(kByteOrderMark)) file_->Consume(kByteOrderMark.size());
+  if (!options_.as_is && file_->text().starts_with(kByteOrderMark)) {
+    file_->Consume(kByteOrderMark.size());
+  }
   column_ = column_number_.value_or(1) - 1;
   if (options_.header || !column_number_) ReadHeader();
 }
@@ -114,31 +102,41 @@ void KeyReader::ReadHeader() {
   CheckQuotes(record);
   const std::string_view header = file_->text().substr(0, record.bytes);
   if (header_.empty()) header_ = header;
+  if (first_record_.empty()) first_record_ = header.substr(0, kGuessBytes);
   if (!column_number_ && !header.empty()) column_ = FindColumn(header);
   position_ += record.lines;
   file_->Consume(record.bytes);
 }
 
 size_t KeyReader::FindColumn(std::string_view header) const {
-  std::optional<size_t> found;
+  std::optional<size_t> found, again;
   std::string names;
   size_t columns = 0;
   CsvReader::ForEachField(header, dialect_, [&](std::string_view name) {
-    if (!found && name == options_.column) found = columns;
+    const std::string_view bare = options_.trim ? WithoutBlanks(name) : name;
+    if (bare == options_.column && !again) (found ? again : found) = columns;
     if (columns < kNamesShown) names += (columns > 0 ? ", " : "") + Quoted(name);
     ++columns;
   });
+  if (again) {
+    const std::string first = std::to_string(*found + 1), second = std::to_string(*again + 1);
+    throw Error(ErrorCode::kInvalidArgument, file_->name() + ": two columns are " +
+                                                 Quoted(options_.column) + ", number " + first +
+                                                 " and " + second + ": give --header --column " +
+                                                 first + ", or " + second);
+  }
   if (found) return *found;
   if (columns > kNamesShown) names += " and " + WithCommas(columns - kNamesShown) + " more";
-  throw Error(ErrorCode::kInvalidArgument,
-              file_->name() + ": no column " + Quoted(options_.column) + "; there are: " + names);
+  throw Error(ErrorCode::kInvalidArgument, file_->name() + ": no column " +
+                                               Quoted(options_.column) + "; there are: " + names +
+                                               SeparatorHint());
 }
 
 void KeyReader::Parse(KeyBatch& batch) {
   if (options_.u64) return ParseU64(batch);
   // Room for all that a window can hold, so that what points into it stays in place.
   unquoted_.clear();
-  if (options_.csv) unquoted_.reserve(file_->text().size());
+  if (options_.reads_csv()) unquoted_.reserve(file_->text().size());
   while (batch.num_records() < kMaxBatch && !file_->text().empty()) {
     const size_t bytes = ParseRecord(batch);
     if (bytes == 0) return;
@@ -148,19 +146,21 @@ void KeyReader::Parse(KeyBatch& batch) {
 
 size_t KeyReader::ParseRecord(KeyBatch& batch) {
   const std::string_view text = file_->text();
-  if (options_.csv || options_.tsv) {
+  if (options_.reads_csv() || options_.tsv) {
     const CsvRecord record = csv_.Read(text, file_->last(), column_);
     if (record.bytes == 0) return 0;
     CheckQuotes(record);
     const std::string_view whole = text.substr(0, record.bytes);
+    if (first_record_.empty()) first_record_ = whole.substr(0, kGuessBytes);
     if (record.error != nullptr) {
-      Reject(record.error, WithoutLineEnd(whole), batch);
+      const std::string_view line = WithoutLineEnd(whole);
+      Reject(line.empty() ? kEmptyKey : record.error, line, batch);
     } else if (record.doubled_quotes) {
       const size_t begin = unquoted_.size();
       AppendUnquoted(record.field, unquoted_);
-      Accept(std::string_view(unquoted_).substr(begin), whole, batch);
+      Accept(std::string_view(unquoted_).substr(begin), record.quoted, whole, batch);
     } else {
-      Accept(record.field, whole, batch);
+      Accept(record.field, record.quoted, whole, batch);
     }
     position_ += record.lines;
     return record.bytes;
@@ -168,7 +168,8 @@ size_t KeyReader::ParseRecord(KeyBatch& batch) {
   const size_t bytes = lines_.Find(text, file_->last());
   if (bytes == 0) return 0;
   const std::string_view line = text.substr(0, bytes);
-  Accept(WithoutLineEnd(line), line, batch);
+  if (first_record_.empty()) first_record_ = line.substr(0, kGuessBytes);
+  Accept(WithoutLineEnd(line), /*quoted=*/false, line, batch);
   ++position_;
   return bytes;
 }
@@ -187,6 +188,7 @@ void KeyReader::ParseU64(KeyBatch& batch) {
       batch.records.push_back(text.substr(i * sizeof(uint64_t), sizeof(uint64_t)));
     }
   }
+  counts_.AddKeys(n);
   file_->Consume(n * sizeof(uint64_t));
   position_ += n * sizeof(uint64_t);
   const std::string_view rest = file_->text();
@@ -196,23 +198,30 @@ void KeyReader::ParseU64(KeyBatch& batch) {
   }
 }
 
-void KeyReader::Accept(std::string_view key, std::string_view record, KeyBatch& batch) {
-  if (key.empty()) return Reject("an empty key", key, batch);
+void KeyReader::Accept(std::string_view key, bool quoted, std::string_view record,
+                       KeyBatch& batch) {
+  if (options_.trim) key = WithoutBlanks(key);
+  // Where fields may be quoted, one that is empty and is not holds nothing.
+  const bool tells = options_.reads_csv() && dialect_.quotes;
+  if (key.empty() && !(options_.keeps_empty() && (quoted || !tells))) {
+    return Reject(kEmptyKey, key, batch);
+  }
   if (batch.are_integers) {
     uint64_t value = 0;
-    const char* error = ParseInteger(key, value);
+    const char* error = ParseIntegerKey(key, value);
     if (error != nullptr) return Reject(error, key, batch);
     batch.integers.push_back(value);
   } else {
     batch.strings.push_back(key);
   }
+  counts_.AddKeys(1);
   if (needs_.records) batch.records.push_back(record);
 }
 
 void KeyReader::Reject(const char* reason, std::string_view text, KeyBatch& batch) {
   batch.bad.push_back(batch.num_records());
-  ++num_bad_;
-  if (!options_.strict && (!needs_.report_bad || num_bad_ > kBadShown)) return;
+  const bool is_first = reason == kEmptyKey ? counts_.AddEmpty() : counts_.AddBad();
+  if (!options_.strict && !(needs_.report_bad && is_first)) return;
   std::string message = file_->name() + (options_.u64 ? ": offset " : ":") +
                         std::to_string(position_) + ": " + reason;
   if (!text.empty()) message += ": " + Quoted(text);
@@ -220,11 +229,19 @@ void KeyReader::Reject(const char* reason, std::string_view text, KeyBatch& batc
   Say(message);
 }
 
-void KeyReader::ReportBad() const {
-  if (num_bad_ == 0) return;
-  Say(WithCommas(num_bad_) + (num_bad_ == 1 ? " bad line skipped" : " bad lines skipped") +
-      (num_bad_ > kBadShown ? Format(" (the first %d are shown)", static_cast<int>(kBadShown))
-                            : ""));
+std::string KeyReader::SeparatorHint() const {
+  const bool fields = options_.reads_csv() || options_.tsv;
+  if (!fields && !options_.integers) return "";
+  const std::optional<char> guess = GuessSeparator(first_record_);
+  if (!guess || (fields && first_record_.find(dialect_.delimiter) != std::string::npos)) return "";
+  const std::string option = *guess == '\t'  ? "--tsv"
+                             : *guess == ',' ? "--csv"
+                                             : "--separator '" + std::string(1, *guess) + "'";
+  return ". The first record looks like one of several columns: give " + option;
+}
+
+void KeyReader::Conclude(const char* consequence, bool some_key) const {
+  counts_.Conclude({options_.max_bad, some_key, SeparatorHint(), consequence});
 }
 
 }  // namespace tamis::tools

@@ -12,8 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/bad_lines.h"
 #include "tools/csv.h"
 #include "tools/input.h"
+#include "tools/input_file.h"
 
 namespace tamis::tools {
 
@@ -48,10 +50,17 @@ class KeyReader {
 
   // The first header that was read, with its line end, if the options say that there is one.
   const std::string& header() const { return header_; }
+  // Of the files, as they are packed.
   uint64_t bytes_read() const { return bytes_read_; }
-  uint64_t num_bad() const { return num_bad_; }
-  // Says on standard error how many bad records there were, if there were any.
-  void ReportBad() const;
+  // Records without a key, and how many of these are empty.
+  uint64_t num_bad() const { return counts_.without_key(); }
+  uint64_t num_empty() const { return counts_.empty(); }
+
+  // To be called at the end: says on standard error how many records hold no key, if there are any.
+  // Throws Error(kInvalidArgument), with `consequence`, if none gave a key or more were bad than
+  // options.max_bad; for an input without bad records and without keys only if there must be
+  // `some_key`.
+  void Conclude(const char* consequence, bool some_key) const;
 
  private:
   void OpenNext();
@@ -64,8 +73,10 @@ class KeyReader {
   size_t ParseRecord(KeyBatch& batch);
   // Throws for an error that leaves in doubt where records begin.
   void CheckQuotes(const CsvRecord& record) const;
-  void Accept(std::string_view key, std::string_view record, KeyBatch& batch);
+  void Accept(std::string_view key, bool quoted, std::string_view record, KeyBatch& batch);
   void Reject(const char* reason, std::string_view text, KeyBatch& batch);
+  // A sentence, if another separator seems to be the right one.
+  std::string SeparatorHint() const;
 
   const InputOptions options_;
   const Needs needs_;
@@ -78,9 +89,10 @@ class KeyReader {
   size_t column_ = 0;      // of the present file, from 0
   uint64_t position_ = 0;  // in the present file: the record's first line from 1, or raw its offset
   std::string header_;
-  std::string unquoted_;  // fields of the batch that do not stand in the text as they are
+  std::string first_record_;  // of all, or how it begins
+  std::string unquoted_;      // fields of the batch that do not stand in the text as they are
   uint64_t bytes_read_ = 0;
-  uint64_t num_bad_ = 0;
+  LineCounts counts_;
 };
 
 }  // namespace tamis::tools

@@ -12,6 +12,7 @@
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 #include "tools/signals.h"
+#include "tools/unpacker.h"
 
 namespace tamis::tools {
 namespace {
@@ -31,12 +32,21 @@ constexpr char kFooter[] =
     "Exit status: 0 done, 1 no match (query --any), 2 wrong usage or bad input, 3 a failure of\n"
     "input or output, or a corrupt file, 4 saved, but a power cut may yet take it back.\n";
 
+// With what this tamis can read beside text: the libraries for that are optional.
+std::string VersionText() {
+  const auto by = [](const std::string& library) {
+    return library.empty() ? "no (built without its library)" : "with " + library;
+  };
+  return "tamis " TAMIS_VERSION_STRING "\nunpacks gzip: " + by(GzipLibrary()) +
+         "\nunpacks zstd: " + by(ZstdLibrary());
+}
+
 int Run(int argc, char** argv) {
   const CommandLine program(
       "tamis",
       "tamis: is this key in that set? Approximate-membership filters for sets of billions, that\n"
       "never answer \"no\" for a key that is in.",
-      "tamis " TAMIS_VERSION_STRING);
+      VersionText());
   program.Footer(kFooter);
   const std::vector<Command> commands = {
       AddBuild(program), AddQuery(program),    AddErase(program),

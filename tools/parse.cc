@@ -94,6 +94,16 @@ std::optional<uint64_t> Count(std::string_view text) {
   return WholeNumber(text, 0);
 }
 
+// 0.01 or 1%.
+std::optional<double> Share(std::string_view text) {
+  const bool percent = RemoveSuffix(text, "%");
+  double value = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc() || end != last) return std::nullopt;
+  return percent ? value / 100 : value;
+}
+
 unsigned ParseUnsigned(std::string_view option, std::string_view text, unsigned most,
                        const char* allowed) {
   unsigned value = 0;
@@ -155,16 +165,31 @@ unsigned ParseThreads(std::string_view option, std::string_view text) {
 }
 
 double ParseFpr(std::string_view option, std::string_view text) {
-  std::string_view number = text;
-  const bool percent = RemoveSuffix(number, "%");
-  double value = 0;
-  const char* last = number.data() + number.size();
-  const auto [end, error] = std::from_chars(number.data(), last, value);
-  if (percent) value /= 100;
-  if (error != std::errc() || end != last || !(value >= kMinFpr && value <= kMaxFpr)) {
+  const std::optional<double> rate = Share(text);
+  if (!rate || !(*rate >= kMinFpr && *rate <= kMaxFpr)) {
     Refuse(option, text, "a false-positive rate from 1e-12 to 0.5, such as 0.01 or 1%");
   }
-  return value;
+  return *rate;
+}
+
+MaxBad ParseMaxBad(std::string_view option, std::string_view text) {
+  MaxBad max_bad;
+  max_bad.count = Count(text);  // not of what is less than one line: that is a share
+  if (max_bad.count) return max_bad;
+  const std::optional<double> share = Share(text);
+  if (!share || !(*share >= 0 && *share <= 1)) {
+    Refuse(option, text, "a share of the lines, such as 1% or 0.01, or a number of them");
+  }
+  max_bad.share = *share;
+  if (*share == 0) max_bad.count = 0;
+  return max_bad;
+}
+
+char ParseSeparator(std::string_view option, std::string_view text) {
+  if (text.size() != 1 || text.find_first_of("\"\r\n") == 0) {
+    Refuse(option, text, "one byte, such as ';' or '|', and no quote or line end (a tab: --tsv)");
+  }
+  return text[0];
 }
 
 uint64_t ParseSeed(std::string_view option, std::string_view text) {

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "tools/bad_lines.h"
+
 namespace tamis::tools {
 
 // A whole number: 5000000000, 5_000_000_000, 5e9, 1.5e9, or with a decimal suffix 5G (k, M, G, T).
@@ -26,6 +28,12 @@ unsigned ParseThreads(std::string_view option, std::string_view text);
 
 // A false-positive rate in [kMinFpr, kMaxFpr]: 0.01 or 1%.
 double ParseFpr(std::string_view option, std::string_view text);
+
+// "1%" or 0.01 for a share of the lines, a whole number for so many.
+MaxBad ParseMaxBad(std::string_view option, std::string_view text);
+
+// What stands between fields: one byte, and no quote or line end.
+char ParseSeparator(std::string_view option, std::string_view text);
 
 // "random", or a number: decimal, or hexadecimal with 0x.
 uint64_t ParseSeed(std::string_view option, std::string_view text);

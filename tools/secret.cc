@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "tools/input.h"
+#include "tools/input_file.h"
 
 namespace tamis::tools {
 namespace {

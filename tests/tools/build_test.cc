@@ -94,21 +94,22 @@ TEST_F(BuildTest, BackendsAndThreadsGiveTheSameFile) {
   Ok("tamis build -o c --threads 5 --no-huge-pages keys && cmp a c");
 }
 
-TEST_F(BuildTest, EmptyInputMakesAnEmptyFilter) {
+TEST_F(BuildTest, EmptyInputMakesAnEmptyFilterIfThatIsMeant) {
   Write("keys", "");
-  Ok("tamis build -o f keys");
+  Ok("tamis build -o f --allow-empty keys");
   EXPECT_EQ(Ok("seq 1000 | tamis query f --count").out, "0/1000\n");
   EXPECT_EQ(Ok("tamis info f --json").Json()["inserted"], 0);
 }
 
 TEST_F(BuildTest, BadLinesAreReportedWithTheirNumbers) {
   Write("keys", "1\n\nthree\n4\n99999999999999999999\n+6\n 7\n8 \n0x9\n10");
-  const CommandResult result = Sh("tamis build -o f --integers keys");
+  const CommandResult result = Sh("tamis build -o f --integers --max-bad 6 keys");
   EXPECT_EQ(result.status, 0);
   EXPECT_TRUE(result.ErrHas("keys:2: an empty key")) << result.err;
   EXPECT_TRUE(result.ErrHas("keys:3: not a decimal integer: \"three\"")) << result.err;
   EXPECT_TRUE(result.ErrHas("keys:5: an integer of more than 64 bits")) << result.err;
-  EXPECT_TRUE(result.ErrHas("7 bad lines skipped")) << result.err;
+  EXPECT_TRUE(result.ErrHas("7 bad lines skipped, 1 of them empty (the first 5 are shown)"))
+      << result.err;
   EXPECT_FALSE(result.ErrHas("keys:9")) << "only the first few: " << result.err;
   EXPECT_EQ(Ok("tamis info f --json").Json()["inserted"], 3);
 }
@@ -167,6 +168,7 @@ TEST_F(BuildTest, ReportsInJson) {
   const nlohmann::json json = result.Json();
   EXPECT_EQ(json["inserted"], 1000);
   EXPECT_EQ(json["bad_lines"], 1);
+  EXPECT_EQ(json["empty_lines"], 1);
   EXPECT_EQ(json["threads"], 2);
   EXPECT_LE(json["fpr_if_distinct"].get<double>(), 0.01);
   EXPECT_GT(json["fpr_if_distinct"].get<double>(), 0.009);  // 42 whole blocks for 41.1

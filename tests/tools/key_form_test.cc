@@ -34,7 +34,7 @@ TEST_F(KeyFormTest, TheOtherIsRefusedUnlessToldSo) {
 }
 
 TEST_F(KeyFormTest, AFilterOfNoKeysOrOfBothAnswersBoth) {
-  Ok("tamis build -q -o empty.tamis -n 1000 /dev/null");
+  Ok("tamis build -q -o empty.tamis -n 1000 --allow-empty /dev/null");
   Ok("tamis query -c empty.tamis keys && tamis query -c empty.tamis --integers keys");
   Ok("tamis merge -q -o both.tamis text.tamis integers.tamis");
   EXPECT_EQ(Ok("tamis info --json both.tamis").Json()["key_forms"], "text and integers");

@@ -1,0 +1,129 @@
+// Files that are no text, by their first bytes.
+#include "tools/file_kind.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "tests/tools/command_test.h"
+
+namespace tamis::tools {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+struct Case {
+  std::string_view bytes;
+  const char* what;
+  const char* cure;
+};
+
+constexpr Case kCases[] = {
+    {"PAR1\x15\x04\x15 and so on"sv, "a Parquet file", "duckdb"},
+    {"ARROW1\0\0\xFF\xFF\xFF\xFF"sv, "an Arrow file", "as CSV"},
+    {"SQLite format 3\0\x10\0"sv, "an SQLite database", "sqlite3 -csv"},
+    {"\xFD\x37zXZ\0\0\4"sv, "packed by xz", "`xz -dc FILE | tamis"},
+    {"BZh91AY&SY\x12"sv, "packed by bzip2", "`bzip2 -dc FILE | tamis"},
+    {"\x04\x22\x4D\x18\x64"sv, "packed by lz4", "`lz4 -dc FILE | tamis"},
+    {"PK\x03\x04\x14"sv, "a zip file", "`unzip -p FILE | tamis"},
+    {"\xFF\xFE\0\0"sv, "text in UTF-32", "`iconv -f UTF-32 -t UTF-8 FILE | tamis"},
+    {"\xFF\xFE"
+     "a\0\n\0"sv,
+     "text in UTF-16", "`iconv -f UTF-16 -t UTF-8 FILE | tamis"},
+    {"\xFE\xFF\0a\0\n"sv, "text in UTF-16", "`iconv -f UTF-16 -t UTF-8 FILE | tamis"},
+    {"a\0\n\0"sv, "text in UTF-16", "`iconv -f UTF-16LE -t UTF-8 FILE | tamis"},
+    {"\0a\0\n"sv, "text in UTF-16", "`iconv -f UTF-16BE -t UTF-8 FILE | tamis"},
+};
+
+// What must be taken for keys.
+constexpr std::string_view kTexts[] = {
+    "",
+    "P",
+    "PAR1",
+    "PAR1\n",
+    "PAR1S\n",
+    "ARROW1\n",
+    "SQLite format 3\n",
+    "BZh9\n",
+    "BZh91AY&S\n",
+    "PK\nPL\n",
+    "\x1F",
+    "(\xB5/x\n",
+    "\xFF\n",
+    "\xFEx\n",
+    "a\0b\n"sv,
+    "\0"sv,
+    "a\0"sv,
+    "\0\0\0\0"sv,
+    "caf\xC3\xA9\n",
+    "\xEF\xBB\xBFkey\n",
+};
+
+class FileKindTest : public CommandTest {};
+
+TEST_F(FileKindTest, WhatIsNoTextIsRefusedWithItsCure) {
+  Write("f", "precious");
+  for (const Case& c : kCases) {
+    Write("keys", c.bytes);
+    for (const char* options : {"keys", "--integers keys", "--csv --column id keys",
+                                "--capacity 10 < keys", "--allow-empty keys"}) {
+      const CommandResult result = Sh("tamis build -o f " + std::string(options));
+      EXPECT_EQ(result.status, 2) << c.what << result.err;
+      EXPECT_TRUE(result.ErrHas(c.what)) << result.err;
+      EXPECT_TRUE(result.ErrHas(c.cure)) << result.err;
+      EXPECT_EQ(result.NumLines() + Lines(result.err).size(), 1U) << result.err;
+      EXPECT_EQ(Read("f"), "precious");
+    }
+  }
+  Ok("tamis build -q -o g --as-is keys");
+}
+
+TEST_F(FileKindTest, TextIsText) {
+  for (const std::string_view text : kTexts) {
+    const std::optional<FileKind> kind = RecognizeFile(text, /*last=*/true);
+    ASSERT_TRUE(kind) << text;
+    EXPECT_TRUE(kind->is_text()) << text;
+    Write("keys", text);
+    EXPECT_EQ(Sh("tamis build -q -o f --allow-empty keys").status, 0) << text;
+  }
+}
+
+// What is said of a file does not depend on how much of it is there, and nobody who types a line
+// waits for the answer.
+TEST_F(FileKindTest, DecidesAsSoonAsItCan) {
+  for (const Case& c : kCases) {
+    for (size_t bytes = 0; bytes < c.bytes.size(); ++bytes) {
+      const std::optional<FileKind> kind = RecognizeFile(c.bytes.substr(0, bytes), /*last=*/false);
+      if (kind) {
+        EXPECT_STREQ(kind->what, c.what) << bytes;
+      }
+    }
+    EXPECT_STREQ(RecognizeFile(c.bytes, /*last=*/false).value().what, c.what);
+  }
+  for (const std::string_view text : kTexts) {
+    if (text.ends_with('\n')) {
+      EXPECT_TRUE(RecognizeFile(text, /*last=*/false)) << text;
+    }
+  }
+}
+
+TEST_F(FileKindTest, SuchFilesAmongOthersAndWithinPackedOnes) {
+  Write("keys", "1\n2\n");
+  Write("wide",
+        "\xFF\xFE"
+        "1\0\n\0"sv);
+  Ok("tamis build -q -o f keys && cp f before");
+  EXPECT_EQ(Sh("tamis build -o f keys wide").status, 2);
+  EXPECT_EQ(Sh("tamis query f keys wide").status, 2);
+  EXPECT_EQ(Sh("gzip -c wide > packed; tamis build -o f packed").status, 2);
+  const CommandResult twice = Sh("gzip -c keys | gzip > twice; tamis build -o f twice");
+  EXPECT_EQ(twice.status, 2);
+  EXPECT_TRUE(twice.ErrHas("packed by gzip")) << twice.err;
+  Ok("cmp f before");
+  EXPECT_EQ(Sh("tamis build -o f -n 10 .").status, 3) << "a folder";
+  EXPECT_EQ(Sh("tamis build -o f -n 10 < .").status, 3);
+}
+
+}  // namespace
+}  // namespace tamis::tools
