@@ -3,6 +3,7 @@
 #include <tamis/error.h>
 #include <tamis/filter.h>
 #include <tamis/filter_kinds.h>
+#include <tamis/plan.h>
 #include <tamis/scalable_filter.h>
 #include <tamis/units.h>
 
@@ -269,6 +270,11 @@ int Run(BuildOptions options) {
 
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
   SettleCapacity(options, total_bytes);
+  if (options.filter.capacity != 0 && options.filter.fpr != 0 && !options.scalable()) {
+    const std::string advice = SizingAdvice(BuildOptions::KindNamed(options.type).kind,
+                                            options.filter.capacity, options.filter.fpr);
+    if (!advice.empty()) Say("warning: " + advice);
+  }
   const AnyFilter filter = MakeFilterFor(options);
   const Inserted inserted = InsertAll(options, total_bytes.value_or(0), *filter);
   SaveFilter(*filter, options.output, options.run.quiet, options.save);

@@ -164,7 +164,11 @@ void SealScalable(Bytes& bytes) {
       uint64_t{XXH3_64bits(bytes.data() + options_at, layers_at - 8 - options_at)});
   Bytes headers(bytes.begin() + options_at, bytes.begin() + layers_at);
   uint64_t at = layers_at;
-  while (at < bytes.size() && bytes.size() - at >= detail::HeaderBytes(VersionAt(bytes, at))) {
+  const auto has_header = [&] {
+    return at < bytes.size() && bytes.size() - at >= detail::kHeaderBytes1 &&
+           bytes.size() - at >= detail::HeaderBytes(VersionAt(bytes, at));
+  };
+  while (has_header()) {
     const uint64_t end = detail::Padded(SealFilter(bytes, at));
     const size_t n = std::min<size_t>(detail::HeaderBytes(version), bytes.size() - at);
     const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(at);

@@ -68,7 +68,7 @@ ROOMS = {
 # The room of a public header, by its name below tamis/: the first pattern that matches.
 PUBLIC_ROOMS = [
     (r"tamis", None),  # the umbrella
-    (r"error|hash|hd|memory|units|version|detail/(siphash|storage)", "base"),
+    (r"error|hash|hd|key_forms|memory|units|version|detail/(siphash|storage)", "base"),
     (r"backend|detail/(batch|change|kernels|\w+_kernels)", "backend"),
     (r"keys", "bulk"),
     (r"file", "file"),

@@ -214,5 +214,14 @@ TEST_F(BuildTest, KeepsTheOldFileWhenItFails) {
   EXPECT_EQ(Read("keys"), "x\n");
 }
 
+TEST_F(BuildTest, AbsurdSizesAreToldWithTheBetterKind) {
+  Write("keys", Numbers(1, 1000));
+  const CommandResult absurd = Sh("tamis build -o f.tamis --type cuckoo8 --fpr 0.1% keys");
+  EXPECT_EQ(absurd.status, 0);
+  EXPECT_TRUE(absurd.ErrHas("warning: at 0.1% a cuckoo8 filter takes ")) << absurd.err;
+  EXPECT_TRUE(absurd.ErrHas("a cuckoo16 filter can do the same and takes ")) << absurd.err;
+  Ok("tamis build -o f.tamis --type cuckoo16 --fpr 0.1% keys");
+}
+
 }  // namespace
 }  // namespace tamis::tools

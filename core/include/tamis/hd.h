@@ -32,6 +32,13 @@
 #define TAMIS_INLINE inline __attribute__((always_inline))
 #endif
 
+// Of functions whose result depends on their arguments alone, no memory included.
+#if defined(__GNUC__)
+#define TAMIS_CONST __attribute__((const))
+#else
+#define TAMIS_CONST
+#endif
+
 #if defined(__CUDACC__)
 #define TAMIS_HD __host__ __device__ __forceinline__
 #else

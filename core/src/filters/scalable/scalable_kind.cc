@@ -22,7 +22,8 @@ struct LayerKind {
 template <typename F>
 constexpr LayerKind Of() {
   using Scalable = ScalableFilter<F>;
-  return {F::kKind, [](const ScalableOptions& options) -> AnyFilter { return Scalable(options); },
+  return {F::kKind,
+          [](const ScalableOptions& options) -> AnyFilter { return Scalable(options); },
           [](const std::filesystem::path& path, const LoadOptions& options) -> AnyFilter {
             return Scalable::Load(path, options);
           },

@@ -1,0 +1,29 @@
+// Keys that somebody chooses, who may mean harm: a hash with a secret.
+#include <tamis/tamis.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+int main() {
+  std::vector<uint64_t> keys;
+  for (uint64_t i = 0; i < 50'000; ++i) keys.push_back(3 * i);
+
+  // Nobody can prepare keys that collide without knowing the secret, which is random.
+  tamis::CuckooFilter<16> filter({.capacity = keys.size(), .hash = tamis::RandomKeyedHash()});
+  filter.Insert(keys);
+
+  // The file does not have it, unless SaveOptions::with_secret says so. Keep it apart.
+  const tamis::HashSecret secret = filter.hash().secret;
+  filter.Save("sessions.tamis");
+  const tamis::AnyFilter again = tamis::Open("sessions.tamis", {.secret = secret});
+
+  // Without it, or with a wrong one, the filter cannot be asked.
+  try {
+    tamis::Open("sessions.tamis");
+  } catch (const tamis::Error& error) {
+    std::printf("refused: %s\n", error.what());
+    return again->Count(keys) == keys.size() ? 0 : 1;
+  }
+  return 1;
+}
