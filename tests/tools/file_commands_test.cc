@@ -86,7 +86,7 @@ TEST_F(FileCommandsTest, DamagedFiltersAreNotUsed) {
     const CommandResult result = Sh("tamis query bad.tamis " + std::string(options) + "keys");
     EXPECT_EQ(result.status, 3) << options;
     EXPECT_EQ(result.out, "");
-    EXPECT_TRUE(result.ErrHas("tamis: bad.tamis: payload checksum")) << result.err;
+    EXPECT_TRUE(result.ErrHas("tamis: bad.tamis: page checksum")) << result.err;
   }
   EXPECT_EQ(Sh("tamis query bad.tamis --no-verify keys").status, 0) << "as asked for";
   EXPECT_EQ(Sh("tamis query bad_header.tamis keys").status, 3);

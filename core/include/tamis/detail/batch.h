@@ -27,8 +27,8 @@ constexpr bool IsSip(Source source) noexcept {
 }
 
 // SipHash of an integer, for the host: in a user's function that asks for one key, it would be most
-// of the code, whichever hash the filter has. k0 and k1 are the halves of the secret. It is declared
-// to depend on nothing else: fields of the filter then need not be read again after it.
+// of the code, whichever hash the filter has. k0 and k1 are the halves of the secret. It is
+// declared to depend on nothing else: fields of the filter then need not be read again after it.
 TAMIS_CONST uint64_t SipOfKey(Source source, uint64_t k0, uint64_t k1, uint64_t key) noexcept;
 
 // Hashes of one value: the choice of a hash and all that depends on its seed, made once.
