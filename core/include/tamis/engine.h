@@ -88,16 +88,16 @@ struct Plan {
 //
 // Where the order of keys matters (cuckoo filters), the result is as from one thread in that order.
 //
-// Thread-safe: calls run side by side, and those that have the least left to do get the threads
-// first, so that a small one need not wait for a large one. So use one Engine for the process. Its
-// threads are started by the first call that needs them and sleep between calls. Any number of
-// calls may probe a filter that does not change; a change needs exclusive access.
+// One Engine is enough for a process: any number of threads may call it at a time, as long as no
+// filter is changed by one call and used by another. Its threads are started by the first call that
+// needs them and sleep between calls. Where there are several calls, those that have the least left
+// to do get the threads first, and none work where callers are as many as processors; so a small
+// call need not wait for a large one.
 //
 // fork: a child may go on with an Engine that it got from its parent, make others, and exit, also
-// if a call was under way when it was made. It starts threads of its own, and uses no GPU. The
-// first Engine of a process must not be in the making when it forks. Processes are told apart by
-// their numbers, so a child that is to have that of its parent, in a PID namespace of its own, must
-// leave its engines alone.
+// if a call was under way when it was made. It starts threads of its own, and uses no GPU.
+// Processes are told apart by their numbers, so a child that is to have that of its parent, in a
+// PID namespace of its own, must leave its engines alone.
 //
 // Where there is a GPU, lookups go there if that is predicted to be faster. It keeps a copy of the
 // filter for the calls that follow, until the filter changes or the memory is needed. If it fails
