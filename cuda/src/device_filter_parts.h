@@ -45,6 +45,7 @@ inline Status MakeColumn(const Keys& keys, const HashSpec& spec, KeyColumn* colu
     case Keys::Form::kStrings:
     case Keys::Form::kColumn:
     case Keys::Form::kLargeColumn:
+    case Keys::Form::kFixedColumn:
       break;
   }
   return kInvalidValue;
@@ -64,9 +65,15 @@ inline void RequireDeviceForm(const Keys& keys) {
         "keys in device memory cannot have a validity bitmap: ask without it, and clear the "
         "answers of nulls");
   }
-  if (keys.form() != Keys::Form::kStringViews && keys.form() != Keys::Form::kStrings) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              "string_views in device memory cannot be keys; allowed: integers, hashes, columns");
+  const Keys::Form form = keys.form();
+  if (form != Keys::Form::kStringViews && form != Keys::Form::kStrings &&
+      form != Keys::Form::kFixedColumn) {
+    return;
+  }
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      "strings and fixed columns in device memory cannot be keys; allowed: integers, hashes, "
+      "columns of strings");
 }
 
 // The device of the filter, for the scope of a call that waits. If an exception ends it, what is on

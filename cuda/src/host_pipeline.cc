@@ -37,9 +37,17 @@ uint64_t ElementBytes(Keys::Form form) {
   return form == Keys::Form::kU32 || form == Keys::Form::kI32 ? 4 : 8;
 }
 
+// What is hashed before it travels.
 bool IsStrings(Keys::Form form) {
-  return form == Keys::Form::kStringViews || form == Keys::Form::kStrings ||
-         form == Keys::Form::kColumn || form == Keys::Form::kLargeColumn;
+  switch (form) {
+    case Keys::Form::kU64:
+    case Keys::Form::kU32:
+    case Keys::Form::kI32:
+    case Keys::Form::kHashes:
+      return false;
+    default:
+      return true;
+  }
 }
 
 Keys KeysOf(Keys::Form form, const void* values, uint64_t n) {

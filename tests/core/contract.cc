@@ -92,6 +92,10 @@ AllForms::AllForms(size_t n, uint64_t seed)
   add("strings", strings_, views_);
   add("column", StringColumn{bytes_.data(), offsets_}, views_);
   add("large column", LargeStringColumn{bytes_.data(), large_offsets_}, views_);
+  std::vector<std::string_view> fixed;
+  const auto* const bytes = reinterpret_cast<const char*>(u64_.data());
+  for (size_t i = 0; i < n; ++i) fixed.emplace_back(bytes + 7 * i, 7);
+  add("fixed column", FixedColumn{bytes, 7, n}, fixed);
   add("hashes", Hashes{u64_}, hashes_);
 }
 

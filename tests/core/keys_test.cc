@@ -31,6 +31,9 @@ TEST(KeysTest, EveryContainerOfASupportedTypeIsOfItsForm) {
   EXPECT_EQ(Keys(Hashes{u64}).form(), Form::kHashes);
   EXPECT_EQ(Keys(StringColumn{}).form(), Form::kColumn);
   EXPECT_EQ(Keys(LargeStringColumn{}).form(), Form::kLargeColumn);
+  EXPECT_EQ(Keys(FixedColumn{}).form(), Form::kFixedColumn);
+  EXPECT_EQ(Keys(FixedColumn{}).key_form(), KeyForm::kBytes);
+  EXPECT_EQ(Keys(FixedColumn{nullptr, 4, 0, KeyForm::kInt32}).key_form(), KeyForm::kInt32);
   EXPECT_EQ(Keys(std::array<uint64_t, 3>{}).size(), 3u);
   EXPECT_EQ(Keys(std::span(u64).subspan(1)).data<uint64_t>(), u64.data() + 1);
   uint64_t array[4] = {};

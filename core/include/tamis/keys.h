@@ -44,6 +44,16 @@ struct BasicStringColumn {
 using StringColumn = BasicStringColumn<int32_t>;       // Arrow's utf8 and binary
 using LargeStringColumn = BasicStringColumn<int64_t>;  // Arrow's large_utf8 and large_binary
 
+// Values of a fixed width laid end to end, each a key by its bytes: Arrow's fixed_size_binary, and
+// the physical types of Parquet that are not hashed as 8 bytes, such as INT32 (4 bytes,
+// KeyForm::kInt32). `form` is what the filter then notes of its keys.
+struct FixedColumn {
+  const void* bytes = nullptr;  // size * width, at any address
+  uint32_t width = 0;
+  size_t size = 0;
+  KeyForm form = KeyForm::kBytes;
+};
+
 // Hashes made by HashU64 or HashBytes with the filter's own hash kind and seed.
 struct Hashes {
   std::span<const uint64_t> values;
@@ -87,7 +97,8 @@ class Keys {
     kStringViews,
     kStrings,
     kColumn,
-    kLargeColumn
+    kLargeColumn,
+    kFixedColumn
   };
 
   Keys() = default;
@@ -110,7 +121,16 @@ class Keys {
         size_(column.size()),
         form_(Form::kLargeColumn) {}
 
+  Keys(FixedColumn column)
+      : data_(column.bytes),
+        size_(column.size),
+        width_(column.width),
+        form_(Form::kFixedColumn),
+        fixed_form_(column.form) {}
+
   Form form() const noexcept { return form_; }
+  // Of a FixedColumn, in bytes.
+  uint32_t width() const noexcept { return width_; }
   // What the keys are to a filter: forms of the same keys have one.
   KeyForm key_form() const noexcept;
   size_t size() const noexcept { return size_; }
@@ -140,7 +160,7 @@ class Keys {
   size_t CountValid() const noexcept;
 
   // The elements as they were passed in, nulls included: T must be the type that form() stands for;
-  // for columns, the offsets, of which there are size() + 1.
+  // for columns, the offsets, of which there are size() + 1, or the bytes of a fixed one.
   template <typename T>
   const T* data() const noexcept {
     return static_cast<const T*>(data_);
@@ -166,7 +186,9 @@ class Keys {
   const uint8_t* validity_ = nullptr;
   uint64_t first_bit_ = 0;
   size_t size_ = 0;
+  uint32_t width_ = 0;  // fixed columns only, as the last one
   Form form_ = Form::kU64;
+  KeyForm fixed_form_ = KeyForm::kUnknown;
 };
 
 // Words of a bitmap of `bits` bits.

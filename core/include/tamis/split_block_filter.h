@@ -16,7 +16,9 @@ namespace tamis {
 
 // One 256-bit block per key, one bit in each of the block's eight 32-bit words: a probe touches one
 // cache line. 10.5 bits per key at a false-positive rate of 1%, 16.9 at 0.1%, 26.3 at 0.01%. The
-// bits are those of Apache Parquet's Bloom filters if the hash is {HashKind::kXxh64, 0}.
+// bits are those of Apache Parquet's Bloom filters if the hash is {HashKind::kXxh64, 0} and the
+// keys are the bytes that Parquet hashes: strings and 64-bit integers are, its INT32 and other
+// types of fixed width by FixedColumn.
 //
 // From 1 to 2^32 - 1 blocks (128 GiB), any number of them.
 class SplitBlockBloomFilter final : public detail::FilterBase {

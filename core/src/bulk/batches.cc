@@ -16,6 +16,13 @@ void HashStrings(const Strings& strings, const HashSpec& spec, size_t n, uint64_
   for (size_t i = 0; i < n; ++i) buffer[i] = HashBytes(strings[i], spec);
 }
 
+struct FixedValues {
+  const char* bytes;
+  size_t width;
+
+  std::string_view operator[](size_t i) const noexcept { return {bytes + i * width, width}; }
+};
+
 template <typename Offset>
 BasicStringColumn<Offset> Column(const Keys& keys, size_t begin, size_t n) {
   return {keys.bytes(), {keys.data<Offset>() + begin, n + 1}};
@@ -55,6 +62,10 @@ Batch MakeBatch(const CommonKernels& kernels, const Keys& keys, const HashSpec& 
       break;
     case Keys::Form::kLargeColumn:
       HashStrings(Column<int64_t>(keys, begin, n), spec, n, buffer);
+      break;
+    case Keys::Form::kFixedColumn:
+      HashStrings(FixedValues{keys.data<char>() + begin * keys.width(), keys.width()}, spec, n,
+                  buffer);
       break;
   }
   return HashBatch(buffer, n);

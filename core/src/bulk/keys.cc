@@ -5,8 +5,8 @@
 namespace tamis {
 namespace {
 
-size_t ElementSize(Keys::Form form) noexcept {
-  switch (form) {
+size_t ElementSize(const Keys& keys) noexcept {
+  switch (keys.form()) {
     case Keys::Form::kU64:
     case Keys::Form::kHashes:
     case Keys::Form::kLargeColumn:
@@ -19,6 +19,8 @@ size_t ElementSize(Keys::Form form) noexcept {
       return sizeof(std::string_view);
     case Keys::Form::kStrings:
       return sizeof(std::string);
+    case Keys::Form::kFixedColumn:
+      return keys.width();
   }
   return 0;
 }
@@ -36,6 +38,8 @@ KeyForm Keys::key_form() const noexcept {
     case Form::kColumn:
     case Form::kLargeColumn:
       return KeyForm::kBytes;
+    case Form::kFixedColumn:
+      return fixed_form_;
     case Form::kHashes:
       break;
   }
@@ -44,7 +48,7 @@ KeyForm Keys::key_form() const noexcept {
 
 Keys Keys::Slice(size_t begin, size_t count) const noexcept {
   Keys slice = *this;
-  slice.data_ = static_cast<const char*>(data_) + begin * ElementSize(form_);
+  slice.data_ = static_cast<const char*>(data_) + begin * ElementSize(*this);
   slice.first_bit_ += begin;
   slice.size_ = count;
   return slice;
