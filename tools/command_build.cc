@@ -62,6 +62,7 @@ struct BuildOptions {
   FilterOptions filter;
   std::string hash = "xxh3";
   SecretOptions secret;
+  bool secret_in_file = false;
   bool no_huge_pages = false;
   SaveOptions save;
   bool allow_empty = false;
@@ -110,6 +111,21 @@ AnyFilter MakeFilterFor(const BuildOptions& options) {
   scalable.memory = options.filter.memory;
   scalable.backend = options.filter.backend;
   return MakeScalableFilter(layers.kind, scalable);
+}
+
+// Of a kind that is absurd for its rate; of layers, for that of the first.
+std::string AdviceFor(const BuildOptions& options) {
+  const ScalableOptions growth;
+  const uint64_t capacity = options.filter.capacity;
+  const double fpr = options.filter.fpr;
+  if (!options.scalable()) {
+    if (capacity == 0 || fpr == 0) return {};
+    return SizingAdvice(BuildOptions::KindNamed(options.type).kind, capacity, fpr);
+  }
+  if (options.layers.empty()) return {};
+  return SizingAdvice(BuildOptions::KindNamed(options.layers).kind,
+                      capacity != 0 ? capacity : growth.initial_capacity,
+                      (fpr != 0 ? fpr : growth.fpr) * (1 - growth.tightening));
 }
 
 // The capacity, by counting the keys if it was not given.
@@ -239,13 +255,14 @@ void SettleHash(BuildOptions& options) {
     throw Error(ErrorCode::kInvalidArgument, "the hash " + options.hash + problem);
   };
   if (!IsKeyed(hash.kind)) {
-    if (secret || options.save.with_secret) refuse(" has no secret; give --hash siphash13");
+    if (secret || options.secret_in_file) refuse(" has no secret; give --hash siphash13");
     return;
   }
   if (hash.seed != 0) refuse(" has a secret in place of a seed: leave out --seed");
+  options.save.with_secret = options.secret_in_file;
   if (secret) {
     hash.secret = *secret;
-  } else if (options.save.with_secret) {
+  } else if (options.secret_in_file) {
     hash = RandomKeyedHash(hash.kind);
   } else {
     refuse(std::string(" needs a secret: give --secret FILE (") + kMakeSecret +
@@ -262,19 +279,15 @@ int Run(BuildOptions options) {
   if (options.no_huge_pages) options.filter.memory.huge_pages = HugePages::kOff;
   options.filter.backend = options.run.Pinned();
   CheckOutputPath(options.output, options.save);
-  CheckNotAnInput(options.output, options.input.paths);
+  CheckNotAnInput(options.output, options.secret.And(options.input.paths));
   if (options.json) {
-    CheckStandardOutputIsNoInput(options.input.paths);
+    CheckStandardOutputIsNoInput(options.secret.And(options.input.paths));
     CheckStandardOutputIsNot(options.output);
   }
 
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
   SettleCapacity(options, total_bytes);
-  if (options.filter.capacity != 0 && options.filter.fpr != 0 && !options.scalable()) {
-    const std::string advice = SizingAdvice(BuildOptions::KindNamed(options.type).kind,
-                                            options.filter.capacity, options.filter.fpr);
-    if (!advice.empty()) Say("warning: " + advice);
-  }
+  if (const std::string advice = AdviceFor(options); !advice.empty()) Say("warning: " + advice);
   const AnyFilter filter = MakeFilterFor(options);
   const Inserted inserted = InsertAll(options, total_bytes.value_or(0), *filter);
   SaveFilter(*filter, options.output, options.run.quiet, options.save);
@@ -322,7 +335,7 @@ Command AddBuild(const CommandLine& program) {
            "of the hash (default: 0); random: filters err for different keys")
       .Type("N|random");
   options->secret.AddTo(command);
-  command.AddFlag("--secret-in-file", options->save.with_secret,
+  command.AddFlag("--secret-in-file", options->secret_in_file,
                   "save the secret with the filter; without --secret, a random one");
   command.AddFlag("--no-huge-pages", options->no_huge_pages, "do not ask for huge pages");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);

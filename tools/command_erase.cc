@@ -51,16 +51,15 @@ int Run(EraseOptions options) {
   options.input.Check();
   if (options.output.empty()) options.output = options.filter;
   CheckOutputPath(options.output, options.save);
-  CheckNotAnInput(options.output, options.input.paths);
+  CheckNotAnInput(options.output, options.secret.And(options.input.paths));
   if (options.json) {
-    CheckStandardOutputIsNoInput(options.input.paths);
+    CheckStandardOutputIsNoInput(options.secret.And(options.input.paths));
     CheckStandardOutputIsNot(options.output);
   }
   const auto lock = LockIfInput(options.output, {options.filter});
   options.save.lock = lock.get();
   const AnyFilter filter =
       Open(options.filter, {.backend = options.run.Pinned(), .secret = options.secret.Read()});
-  options.save.with_secret = ReadHeader(options.filter).has_secret;  // it stays where it was
   auto* const erasable = filter.As<ErasableFilter>();
   if (erasable == nullptr) {
     throw Error(ErrorCode::kInvalidArgument, options.filter + ": keys cannot be erased from a " +

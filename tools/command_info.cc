@@ -72,13 +72,14 @@ nlohmann::ordered_json Describe(const std::string& path, bool header_only,
   const bool keyed = IsKeyed(header.hash.kind);
   // The bits alone would do, but for layers and estimates the file has to be opened.
   const bool closed = keyed && !header.has_secret && !secret;
-  if (closed && !info.has_layers) header_only = true;
   const double capacity = static_cast<double>(header.capacity);
   std::optional<AnyFilter> filter;
-  if (info.has_layers || !header_only)
-    filter.emplace(OpenMapped(path, {.secret = keyed ? secret : std::nullopt}));
+  if (!closed && (info.has_layers || !header_only)) {
+    const bool needed = keyed && !header.has_secret;
+    filter.emplace(OpenMapped(path, {.secret = needed ? secret : std::nullopt}));
+  }
   std::optional<ScalableView> view;
-  if (info.has_layers) view = ViewScalable(**filter);
+  if (info.has_layers && filter) view = ViewScalable(**filter);
   const uint64_t bytes = view ? (*filter)->bytes() : header.payload_bytes;
   nlohmann::ordered_json json = {
       {"file", path},
@@ -102,11 +103,14 @@ nlohmann::ordered_json Describe(const std::string& path, bool header_only,
   json.update(nlohmann::ordered_json{
       {"key_forms", KeyFormsText(header.key_forms)},
       {"capacity", header.capacity},
-      {view ? "fpr_bound" : "fpr_at_capacity",
-       view ? view->options.fpr : FilterFpr(header.kind, capacity, bytes)},
-      {"inserted", header.inserted},
   });
-  if (!header_only) {
+  if (view) {
+    json["fpr_bound"] = view->options.fpr;
+  } else if (!info.has_layers) {
+    json["fpr_at_capacity"] = FilterFpr(header.kind, capacity, bytes);
+  }
+  json["inserted"] = header.inserted;
+  if (filter && !header_only) {
     json["estimated_count"] = (*filter)->estimated_count();  // infinite (null) if every bit is set
     json["expected_fpr"] = (*filter)->expected_fpr();
   }
@@ -156,10 +160,14 @@ std::string InfoText(const nlohmann::ordered_json& json, const FilterKindInfo& i
                            : json["secret_in_file"].get<bool>() ? ", its secret in the file"
                                                                 : ", its secret not in the file"));
   text += Row("keys", json["key_forms"].get<std::string>());
-  text += Row("capacity",
-              count("capacity") + (scalable ? " keys below " : " keys at ") +
-                  PercentText(json[scalable ? "fpr_bound" : "fpr_at_capacity"].get<double>()) +
-                  Format(", %.2f bits per key", json["bits_per_key"].get<double>()));
+  std::string rate;  // of layers only where they could be opened
+  if (json.contains("fpr_bound")) {
+    rate = " below " + PercentText(json["fpr_bound"].get<double>());
+  } else if (json.contains("fpr_at_capacity")) {
+    rate = " at " + PercentText(json["fpr_at_capacity"].get<double>());
+  }
+  text += Row("capacity", count("capacity") + " keys" + rate +
+                              Format(", %.2f bits per key", json["bits_per_key"].get<double>()));
   text += Row("inserted", count("inserted") + " keys, duplicates included" +
                               (erases ? ", less those erased" : ""));
   if (!json.contains("expected_fpr")) return text;

@@ -85,8 +85,9 @@ uint64_t CheckHeaders(const MergeOptions& options) {
 
 int Run(MergeOptions options) {
   CheckOutputPath(options.output, options.save);
+  CheckNotAnInput(options.output, options.secret.And({}));
   if (options.json) {
-    CheckStandardOutputIsNoInput(options.files);
+    CheckStandardOutputIsNoInput(options.secret.And(options.files));
     CheckStandardOutputIsNot(options.output);
   }
   const auto lock = LockIfInput(options.output, options.files);
@@ -94,10 +95,10 @@ int Run(MergeOptions options) {
   const uint64_t total_bytes = CheckHeaders(options);
   // Every input is verified: damage in one would go into the result, where nothing could tell.
   Progress progress("merging", Progress::Unit::kBytes, total_bytes, options.quiet);
-  const std::optional<HashSecret> secret = options.secret.Read();
-  options.save.with_secret = ReadHeader(options.files.front()).has_secret;
+  std::optional<HashSecret> secret = options.secret.Read();
   AnyFilter filter = Open(options.files.front(), {.secret = secret});
   progress.Advance(filter->bytes());
+  if (IsKeyed(filter->hash().kind)) secret = filter->hash().secret;  // all have the same
   for (size_t i = 1; i < options.files.size(); ++i) {
     Merge(*filter, *OpenMapped(options.files[i], {.verify = Verify::kFull, .secret = secret}));
     progress.Advance(filter->bytes());

@@ -88,7 +88,7 @@ AnyFilter OpenFilter(const QueryOptions& options, std::optional<uint64_t> input_
 }
 
 void CheckOutputs(const QueryOptions& options) {
-  std::vector<std::string> inputs = options.input.paths;
+  std::vector<std::string> inputs = options.secret.And(options.input.paths);
   inputs.push_back(options.filter);
   if (!options.bitmap.empty()) CheckNotAnInput(options.bitmap, inputs);
   if (options.WritesLines() || options.count || options.json) {

@@ -13,6 +13,16 @@
 #include "tools/parse.h"
 
 namespace tamis::tools {
+namespace {
+
+// /dev/null, which is known to be empty.
+bool IsNull(const struct stat& status) {
+  struct stat null = {};
+  return S_ISCHR(status.st_mode) && ::stat("/dev/null", &null) == 0 &&
+         status.st_rdev == null.st_rdev;
+}
+
+}  // namespace
 
 const char kKeyFormsHelp[] =
     "A key is a line of text, without its LF or CRLF, unless one of the forms above is chosen.\n"
@@ -73,7 +83,7 @@ void InputOptions::AddTo(const CommandLine& command) {
       command.AddFlag("--strict", strict, "fail at the first line without a key");
   const Option max_bad_option =
       command.Add("--max-bad", max_bad, ParseMaxBad,
-                  "bad lines to let pass: 1%, 0.01 or a number (default: 1%, at least one)");
+                  "bad lines to let pass: 1%, 0.01 or a number (default: 1%, or one; raw: none)");
   max_bad_option.Type("P|N");
   csv_flag.Excludes(tsv_flag);
   for (const Option& option : {csv_flag, tsv_flag, separator_option, column_option, header_flag,
@@ -130,7 +140,7 @@ std::optional<uint64_t> InputOptions::TotalBytes() const {
       FailRead(path, errno);
     }
     if (S_ISDIR(status.st_mode)) FailRead(path, EISDIR);
-    known = known && S_ISREG(status.st_mode);
+    known = known && (S_ISREG(status.st_mode) || IsNull(status));
     total += static_cast<uint64_t>(status.st_size);
   }
   return known ? std::optional(total) : std::nullopt;
@@ -138,7 +148,9 @@ std::optional<uint64_t> InputOptions::TotalBytes() const {
 
 StandardInputPlace::StandardInputPlace() {
   struct stat status = {};
-  if (::fstat(STDIN_FILENO, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  if (::fstat(STDIN_FILENO, &status) != 0) return;
+  if (IsNull(status)) offset_ = 0;
+  if (!S_ISREG(status.st_mode)) return;
   const off_t offset = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
   if (offset < 0) return;
   offset_ = static_cast<uint64_t>(offset);

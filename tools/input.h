@@ -30,7 +30,7 @@ struct InputOptions {
   std::string empty = "skip";  // or "keep": an empty key is one, where it can be told from none
   bool as_is = false;          // the first bytes are nothing but text
   bool strict = false;
-  MaxBad max_bad;
+  std::optional<MaxBad> max_bad;  // by default that of MaxBad, of raw integers none
 
   static constexpr uint64_t kQuotedLines = 1000;
 

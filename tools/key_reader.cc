@@ -241,7 +241,9 @@ std::string KeyReader::SeparatorHint() const {
 }
 
 void KeyReader::Conclude(const char* consequence, bool some_key) const {
-  counts_.Conclude({options_.max_bad, some_key, SeparatorHint(), consequence});
+  // Bytes that are left over say that the input is none of raw integers, or was cut short.
+  const MaxBad by_default = options_.u64 ? MaxBad{.count = 0} : MaxBad();
+  counts_.Conclude({options_.max_bad.value_or(by_default), some_key, SeparatorHint(), consequence});
 }
 
 }  // namespace tamis::tools

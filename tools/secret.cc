@@ -20,8 +20,13 @@ int DigitValue(char digit) {
 }
 
 std::optional<HashSecret> Parse(std::string_view text) {
-  if (text.ends_with('\n')) text.remove_suffix(1);
-  if (text.ends_with('\r')) text.remove_suffix(1);
+  constexpr std::string_view kBlanks = " \t\r\n";
+  while (!text.empty() && kBlanks.find(text.back()) != std::string_view::npos) {
+    text.remove_suffix(1);
+  }
+  while (!text.empty() && kBlanks.find(text.front()) != std::string_view::npos) {
+    text.remove_prefix(1);
+  }
   if (text.size() != kDigits) return std::nullopt;
   HashSecret secret{};
   for (size_t i = 0; i < kDigits; ++i) {
@@ -38,8 +43,13 @@ std::optional<HashSecret> Parse(std::string_view text) {
 }  // namespace
 
 void SecretOptions::AddTo(const CommandLine& command) {
-  command.Add("--secret", path, "file with the secret of a keyed hash: " + std::string(kMakeSecret))
+  command.Add("--secret", path, "file with the secret of a keyed hash: a line of 32 hex digits")
       .Type("FILE");
+}
+
+std::vector<std::string> SecretOptions::And(std::vector<std::string> paths) const {
+  if (!path.empty()) paths.push_back(path);
+  return paths;
 }
 
 std::optional<HashSecret> SecretOptions::Read() const {
@@ -48,13 +58,12 @@ std::optional<HashSecret> SecretOptions::Read() const {
     throw Error(ErrorCode::kInvalidArgument, "--secret: give a file; standard input is for keys");
   }
   InputFile file(path);
-  while (!file.last() && file.text().size() <= kDigits + 2) file.Fill();
+  constexpr size_t kEnough = 4096;  // for it and blanks around it
+  while (!file.last() && file.text().size() <= kEnough) file.Fill();
   const std::optional<HashSecret> secret = Parse(file.text());
   if (!secret) {
-    throw Error(ErrorCode::kInvalidArgument, file.name() +
-                                                 ": not a secret; it is 32 hexadecimal digits and "
-                                                 "a line end: " +
-                                                 kMakeSecret);
+    throw Error(ErrorCode::kInvalidArgument,
+                file.name() + ": not a secret; it is 32 hexadecimal digits on the only line");
   }
   return secret;
 }

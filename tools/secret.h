@@ -6,12 +6,14 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/command_line.h"
 
 namespace tamis::tools {
 
-// How to get one that --secret takes, for help and errors.
+// How to get one that --secret takes. Said only where a filter is built: elsewhere it would take
+// the place of the one that is needed.
 inline constexpr char kMakeSecret[] = "openssl rand -hex 16 > FILE";
 
 struct SecretOptions {
@@ -19,6 +21,8 @@ struct SecretOptions {
 
   // --secret
   void AddTo(const CommandLine& command);
+  // Those paths and its own, if there is one: what is read must not be written to.
+  std::vector<std::string> And(std::vector<std::string> paths) const;
   // Reads it: 32 hexadecimal digits, which may be followed by one line end. Nothing if no file was
   // given. Throws Error(kIo), and Error(kInvalidArgument), which does not show what is in the file.
   std::optional<HashSecret> Read() const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <set>
@@ -177,7 +178,7 @@ TEST(AdversaryTest, PreparedPairsOfIntegersFillNoClassUnderASecret) {
 TEST(AdversaryTest, IntegersOfASubspaceFillNoClassUnderASecret) {
   std::vector<uint64_t> keys = {RandomKeys(1, /*seed=*/3).front()};
   for (int i = 0; keys.size() < kStrings; ++i) {
-    const uint64_t difference = hash::RotateLeft(Difference(), 6 * i);
+    const uint64_t difference = std::rotl(Difference(), 6 * i);
     for (size_t k = keys.size(); k-- > 0;) keys.push_back(keys[k] ^ difference);
   }
   ASSERT_EQ(std::set<uint64_t>(keys.begin(), keys.end()).size(), kStrings);

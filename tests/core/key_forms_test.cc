@@ -34,6 +34,7 @@ TEST(KeyFormsTest, HaveNames) {
   EXPECT_EQ(KeyFormsText(KeyForms::FromBits(0b1011'1110 & 127)),
             "text, integers, 32-bit integers, floats and doubles");
   EXPECT_EQ(KeyFormsText(KeyForms::FromBits(127)), "unknown");
+  EXPECT_EQ(KeyForms::FromBits(0xFFFF).bits(), 127);
 }
 
 KeyForm FormOf(const OneKey& key) {
@@ -129,7 +130,12 @@ TEST(KeyFormsViewTest, AreUnknownWithAView) {
   filter.Insert("a");
   filter.view();
   EXPECT_EQ(filter.key_forms(), KeyForms(KeyForm::kBytes));
-  filter.mutable_view().Insert(uint64_t{1});
+  const SplitBlockView view = filter.mutable_view();
+  view.Insert(uint64_t{1});
+  EXPECT_TRUE(filter.key_forms().Admit(KeyForm::kInteger));
+  filter.Clear();  // which a view outlives
+  view.Insert(uint64_t{1});
+  filter.Insert("a");
   EXPECT_TRUE(filter.key_forms().Admit(KeyForm::kInteger));
 }
 

@@ -148,6 +148,26 @@ TYPED_TEST(ScalableFileTest, EveryFilterThatCanBeMadeIsReadAgain) {
   }
 }
 
+// Small tables have few sizes, so that several layers can be cut by a limit, one after the other.
+TYPED_TEST(ScalableFileTest, SmallLimitsAreReadAgain) {
+  using Scalable = ScalableFilter<TypeParam>;
+  const std::vector<uint64_t> keys = RandomKeys(200, /*seed=*/1);
+  for (const double fpr : {0.5, 0.123, 0.05, 0.0013}) {
+    for (const uint64_t initial : {1, 10, 13, 20}) {
+      ScalableOptions options{.initial_capacity = initial, .fpr = fpr};
+      const uint64_t first = Scalable(options).bytes();
+      for (uint64_t more = 0; more < 300; more += 7) {
+        options.max_bytes = first + more;
+        Scalable filter(options);
+        const size_t inserted = filter.Insert(keys);
+        filter.Save(this->path_);
+        const Scalable loaded = Scalable::Load(this->path_);
+        ASSERT_GE(loaded.Count(keys), inserted) << fpr << ", " << initial << ", " << more;
+      }
+    }
+  }
+}
+
 TYPED_TEST(ScalableFileTest, ALayerCutOutIsAFile) {
   for (const uint32_t version : kVersions) {
     const Bytes file = this->SmallFile(version);
@@ -225,7 +245,7 @@ TYPED_TEST(ScalableFileTest, FieldsThatCannotBe) {
              options + offset::kTightening);
     }
     expect(options + offset::kInitialCapacity, U{1000}, "capacity", first + offset::kCapacity);
-    expect(options + offset::kGrowth, 3.0, "capacity", second + offset::kCapacity);
+    expect(options + offset::kGrowth, 100.0, "capacity", second + offset::kCapacity);
     expect(options + offset::kGrowth, 1.0, "capacity", second + offset::kCapacity);
     expect(options + offset::kFpr, 1e-5, "fpr", options + offset::kFpr);
     U payloads = 0;

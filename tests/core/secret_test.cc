@@ -101,6 +101,22 @@ TEST_P(SecretTest, IsGivenAgainWhereItIsNot) {
   }
 }
 
+TEST_P(SecretTest, StaysWhereItWas) {
+  const AnyFilter filter = MakeKeyed(HashKind::kSipHash13);
+  filter->Save(path_, {.with_secret = true});
+  const AnyFilter loaded = Open(path_);
+  loaded->Insert("one more");
+  loaded->Save(path_);
+  EXPECT_TRUE(FileHasTheSecret());
+  EXPECT_TRUE(OpenMapped(path_)->Contains("one more"));
+  Clone(*OpenMapped(path_))->Save(path_);
+  EXPECT_TRUE(FileHasTheSecret());
+  Open(path_)->Save(path_, {.with_secret = false});
+  EXPECT_FALSE(FileHasTheSecret());
+  Open(path_, {.secret = kSecret})->Save(path_);
+  EXPECT_FALSE(FileHasTheSecret());
+}
+
 TEST_P(SecretTest, IsRefusedWhereThereIsNone) {
   const AnyFilter filter = Make(1000, nullptr, {HashKind::kXxh3, 7});
   filter->Save(path_);

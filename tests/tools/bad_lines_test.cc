@@ -162,5 +162,19 @@ TEST_F(BadLinesTest, QueriesFailAtTheirEnd) {
   EXPECT_EQ(Sh("echo x | tamis query f --integers").status, 2);
 }
 
+// What is left over says that they are none, or were cut short.
+TEST_F(BadLinesTest, RawIntegersLeaveNothingOver) {
+  Write("raw", std::string(8 * 100 + 3, 'x'));
+  EXPECT_EQ(Sh("tamis build -o f --u64 raw").status, 2);
+  EXPECT_FALSE(Exists("f"));
+  EXPECT_EQ(Sh("tamis build -o f --u64 --max-bad 1 raw").status, 0);
+}
+
+TEST_F(BadLinesTest, TheNullDeviceIsEmpty) {
+  EXPECT_EQ(Sh("tamis build -o f --allow-empty /dev/null").status, 0);
+  EXPECT_EQ(Sh("tamis build -o f --allow-empty < /dev/null").status, 0);
+  EXPECT_EQ(Sh("tamis build -o f /dev/null").status, 2);
+}
+
 }  // namespace
 }  // namespace tamis::tools

@@ -127,7 +127,7 @@ TEST_F(BuildTest, StrictEndsAtTheFirstBadLine) {
 
 TEST_F(BuildTest, BytesOfAnIncompleteIntegerAreBad) {
   Write("keys", std::string(19, 'x'));
-  const CommandResult result = Sh("tamis build -o f --u64 keys");
+  const CommandResult result = Sh("tamis build -o f --u64 --max-bad 1 keys");
   EXPECT_EQ(result.status, 0);
   EXPECT_TRUE(result.ErrHas("keys: offset 16: ")) << result.err;
   EXPECT_TRUE(result.ErrHas("1 bad line skipped")) << result.err;

@@ -117,6 +117,39 @@ TEST_F(SecretCommandTest, StaysWhereItWas) {
   EXPECT_EQ(info.find("0011"), std::string::npos) << info;
 }
 
+// With it every filter that was made with it would be lost.
+TEST_F(SecretCommandTest, IsNotOverwritten) {
+  Ok("tamis build -q -o f.tamis --type cuckoo16 --hash siphash13 --secret secret keys");
+  Ok("tamis build -q -o s.tamis --hash siphash13 --secret secret keys");
+  const std::string before = Read("secret");
+  for (const std::string script : {"tamis build -o secret --hash siphash13 --secret secret keys",
+                                   "tamis merge -o secret --secret secret s.tamis s.tamis",
+                                   "tamis erase f.tamis -o secret --secret secret keys",
+                                   "tamis query s.tamis --secret secret --bitmap secret keys",
+                                   "tamis query s.tamis --secret secret keys >> secret"}) {
+    EXPECT_EQ(Sh(script).status, 2) << script;
+    EXPECT_EQ(Read("secret"), before) << script;
+  }
+}
+
+// Also of layers, which only a reader with the secret can open.
+TEST_F(SecretCommandTest, InfoDescribesWhatItCannotOpen) {
+  Ok("tamis build -q -o f.tamis --type scalable --hash siphash13 --secret secret keys");
+  const nlohmann::json json = Ok("tamis info --json f.tamis").Json();
+  EXPECT_EQ(json["inserted"], 1000);
+  EXPECT_FALSE(json.contains("expected_fpr"));
+  EXPECT_NE(Ok("tamis info f.tamis").out.find("siphash13, its secret not in the file"),
+            std::string::npos);
+  Ok("tamis build -q -o own.tamis --hash siphash13 --secret-in-file keys");
+  Ok("tamis info --secret secret f.tamis own.tamis");
+}
+
+TEST_F(SecretCommandTest, MayHaveBlanksAroundIt) {
+  Ok("tamis build -q -o f.tamis --hash siphash13 --secret secret keys");
+  Write("blanks", "  " + std::string(kDigits) + " \r\n\n");
+  EXPECT_EQ(Ok("tamis query -c f.tamis --secret blanks keys").out, "1000/1000\n");
+}
+
 TEST_F(SecretCommandTest, IsRandomWhereTheFileHasIt) {
   Ok("tamis build -q -o a.tamis --hash siphash13 --secret-in-file keys");
   Ok("tamis build -q -o b.tamis --hash siphash13 --secret-in-file keys");
@@ -135,7 +168,7 @@ TEST_F(SecretCommandTest, IsNotTakenForWhatItIsNot) {
   for (const std::string text :
        {"", "\n", "00112233445566778899aAbBcCdDeEf", "00112233445566778899aAbBcCdDeEfFF",
         "00112233445566778899aAbBcCdDeEfg", " 0112233445566778899aAbBcCdDeEfF",
-        "00112233445566778899aAbBcCdDeEfF\n\n"}) {
+        "00112233445566778899aAbBcCdDeEfF\nmore"}) {
     SCOPED_TRACE(text);
     Write("bad", text);
     ExpectRefused(build + "siphash13 --secret bad keys", "bad: not a secret");

@@ -111,9 +111,10 @@ struct SaveOptions {
   bool replace_read_only = false;
   // Of the file that is read, changed and replaced; nullptr: of none.
   const FileLock* lock = nullptr;
-  // Puts the secret of a keyed hash into the file. Whoever can read the file can then choose keys
-  // that collide; without it, loading needs the secret again.
-  bool with_secret = false;
+  // Whether the secret of a keyed hash is put into the file. Whoever can read the file can then
+  // choose keys that collide; without it, loading needs the secret again. By default it is where it
+  // was: in the file if the filter came from one that had it.
+  std::optional<bool> with_secret = {};
   // 1: for readers that know no other version. Not for filters with a keyed hash.
   uint32_t version = kFormatVersion;
 };

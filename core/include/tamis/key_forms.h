@@ -27,16 +27,17 @@ class KeyForms {
  public:
   constexpr KeyForms() = default;
   constexpr KeyForms(KeyForm form) : bits_(Bit(form)) {}
-  // Bit i is the form of value i, as in files.
+  // Bit i is the form of value i, as in files; bits that stand for none are left out.
   static constexpr KeyForms FromBits(uint16_t bits) {
     KeyForms forms;
-    forms.bits_ = bits;
+    forms.bits_ = bits & ((1 << kKeyForms) - 1);
     return forms;
   }
 
   constexpr uint16_t bits() const noexcept { return bits_; }
   constexpr bool Has(KeyForm form) const noexcept { return (bits_ & Bit(form)) != 0; }
-  // False only if keys of this form are known not to be in: those that are have another form.
+  // False only if all keys have other forms. (Eight bytes and the integer that they are hash alike
+  // all the same: who asks for one and built of the other knows it.)
   constexpr bool Admit(KeyForm form) const noexcept {
     return bits_ == 0 || form == KeyForm::kUnknown || Has(KeyForm::kUnknown) || Has(form);
   }

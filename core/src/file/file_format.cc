@@ -217,11 +217,11 @@ FileHeader HeaderToSave(FileHeader header, const SaveOptions& options) {
     refuse(std::string("version 1 of the format does not have the hash ") +
            HashKindName(header.hash.kind));
   }
-  if (options.with_secret && !keyed) {
+  if (options.with_secret.value_or(false) && !keyed) {
     refuse(std::string("the hash ") + HashKindName(header.hash.kind) + " has no secret to save");
   }
   header.version = options.version;
-  header.has_secret = options.with_secret;
+  header.has_secret = options.with_secret.value_or(header.has_secret);
   header.key_tag = KeyTag(header.hash);
   return header;
 }

@@ -156,6 +156,7 @@ FilterBase::FilterBase(const FileHeader& header, Storage storage, const Backend*
     : FilterBase(header.capacity, header.hash, std::move(storage), backend) {
   inserted_ = header.inserted;
   key_forms_ = header.key_forms;
+  has_secret_ = header.has_secret;
 }
 
 // What was moved from is an empty filter of the one line that its storage then is; the shape that
@@ -165,6 +166,7 @@ FilterBase::FilterBase(FilterBase&& other) noexcept
       capacity_(std::exchange(other.capacity_, 1)),
       inserted_(std::exchange(other.inserted_, 0)),
       key_forms_(std::exchange(other.key_forms_, {})),
+      has_secret_(other.has_secret_),
       hash_(other.hash_),
       hasher_(other.hasher_),
       backend_(other.backend_),
@@ -177,6 +179,8 @@ FilterBase& FilterBase::operator=(FilterBase&& other) noexcept {
   capacity_ = std::exchange(other.capacity_, 1);
   inserted_ = std::exchange(other.inserted_, 0);
   key_forms_ = std::exchange(other.key_forms_, {});
+  has_secret_ = other.has_secret_;
+  has_views_ = false;
   hash_ = other.hash_;
   hasher_ = other.hasher_;
   backend_ = other.backend_;
@@ -210,7 +214,7 @@ void FilterBase::Clear() {
   RequireWritable();
   std::memset(storage_.data(), 0, storage_.size());
   inserted_ = 0;
-  key_forms_ = {};
+  key_forms_ = has_views_ ? KeyForm::kUnknown : KeyForms();
   Changed();
 }
 
@@ -223,6 +227,7 @@ FileHeader FilterBase::HeaderOf(const std::array<uint64_t, 3>& geometry) const n
   header.inserted = inserted_;
   header.payload_bytes = bytes();
   header.key_forms = key_forms_;
+  header.has_secret = has_secret_;
   return header;
 }
 

@@ -72,6 +72,8 @@ class FilterBase : public Filter {
   uint64_t capacity_ = 0;
   uint64_t inserted_ = 0;
   KeyForms key_forms_;
+  bool has_secret_ = false;  // as its file had it
+  bool has_views_ = false;   // which may insert keys of any form
   HashSpec hash_;
   KeyHasher hasher_;  // of hash_
   const Backend* backend_ = nullptr;

@@ -59,13 +59,14 @@ void RequireEqual(const fs::path& path, const char* check, uint64_t at, uint64_t
   }
 }
 
-// A layer has the keys that the options call for, and only the last can be cut by the limit: what
-// is loaded goes on growing by them, and must not ask for more memory than such layers warrant.
-void CheckCapacity(const ScalableOptions& options, const Extent& layer, size_t i, bool last,
+// A layer has the keys that the options call for, and all but the first can be cut by the limit
+// (there may be room for another one, as sizes of small tables are far apart): what is loaded goes
+// on growing by them, and must not ask for more memory than such layers warrant.
+void CheckCapacity(const ScalableOptions& options, const Extent& layer, size_t i,
                    const fs::path& path) {
   const auto keys = static_cast<double>(layer.header.capacity);
   const double most = LayerCapacity(options, i);
-  const bool can_be_cut = last && i > 0 && options.max_bytes != 0;
+  const bool can_be_cut = i > 0 && options.max_bytes != 0;
   const double least = can_be_cut ? std::floor(most / kLeastShare) : most;
   const double slack = 1 + 1e-12 * most;  // powers are rounded, not everywhere alike
   if (keys <= most + slack && keys >= least - slack) return;
@@ -133,7 +134,7 @@ void CheckLayers(const FileHeader& whole, const ScalableOptions& options,
   double fpr = 0;
   for (size_t i = 0; i < layers.size(); ++i) {
     const Extent& layer = layers[i];
-    CheckCapacity(options, layer, i, i + 1 == layers.size(), path);
+    CheckCapacity(options, layer, i, path);
     CheckRateLeft(whole, options, options.fpr - fpr, i, path);
     if (layer.header.capacity > UINT64_MAX - capacity) {
       Fail(path, "capacity", layer.header_at + offset::kCapacity,
@@ -189,6 +190,7 @@ void CheckCopies(const FileHeader& whole, const ScalableCopies& copies, uint64_t
     Fail(path, name, InFile(whole, at),
          "is " + std::to_string(value) + ", and can be " + std::to_string(most) + " at most");
   };
+  check("copies examined", offset::kCopiesExamined, copies.examined, uint64_t{1} << 62);
   check("copies seen", offset::kCopiesSeen, copies.seen, copies.examined);
   check("copies held", offset::kCopiesHeld, copies.held, copies.seen);
   check("many copies", offset::kManyCopies, many, 1);
@@ -369,6 +371,7 @@ void SaveLayers(const fs::path& path, const FileHeader& header, const Growth& gr
     const Storage& storage = FilterAccess::StorageOf(*layer);
     FileHeader own = layer->Header();
     own.key_forms = header.key_forms;
+    own.has_secret = header.has_secret;
     sealed.push_back(Seal(own, storage, save));
     of_headers.Update(sealed.back().header);
     AddParts(sealed.back(), {storage.data(), storage.size()}, parts);

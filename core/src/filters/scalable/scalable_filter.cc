@@ -87,6 +87,7 @@ ScalableFilter<F>::ScalableFilter(detail::LayeredFile file, const MemoryOptions&
   }
   this->inserted_ = file.header.inserted;
   this->key_forms_ = file.header.key_forms;
+  this->has_secret_ = file.header.has_secret;
 }
 
 template <typename F>

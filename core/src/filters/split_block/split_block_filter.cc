@@ -164,6 +164,7 @@ ConstSplitBlockView SplitBlockBloomFilter::view() const noexcept {
 SplitBlockView SplitBlockBloomFilter::mutable_view() {
   RequireWritable();
   key_forms_.Add(KeyForm::kUnknown);  // what the view will be given is not seen here
+  has_views_ = true;
   return {view(), &inserted_};
 }
 
