@@ -48,7 +48,9 @@ constexpr char kExamples[] =
     "  xz -dc log.xz | tamis build -o log.tamis --capacity 2e9 --fpr 0.1%\n"
     "  tamis build -o ids.tamis --u64 --capacity 5G ids.bin\n"
     "  tamis build -o live.tamis --type cuckoo16 sessions.txt    # `tamis erase` takes keys back\n"
-    "  xz -dc log.xz | tamis build -o log.tamis --type scalable    # however many keys there are\n";
+    "  xz -dc log.xz | tamis build -o log.tamis --type scalable    # however many keys there are\n"
+    "  openssl rand -hex 16 > secret; tamis build -o s.tamis --hash siphash13 --secret secret "
+    "keys\n";
 
 constexpr HashKind kHashes[] = {HashKind::kXxh3, HashKind::kXxh64, HashKind::kSipHash13,
                                 HashKind::kSipHash24};
@@ -300,7 +302,8 @@ int Run(BuildOptions options) {
 Command AddBuild(const CommandLine& program) {
   const CommandLine command = program.AddCommand("build", "Build a filter from keys and save it.");
   auto options = std::make_shared<BuildOptions>();
-  command.Footer(std::string(kKeyFormsHelp) + kScalableHelp + kHashHelp + "\n" + kExamples);
+  command.Footer(std::string(kKeyFormsHelp) + "\n" + kScalableHelp + "\n" + kHashHelp + "\n" +
+                 kExamples);
   command.Add("-o,--output", options->output, "file to save to; replaced whole (required)")
       .Required()
       .Type("FILE");
