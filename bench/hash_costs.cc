@@ -23,9 +23,6 @@
 namespace tamis::bench {
 namespace {
 
-constexpr std::array kKinds = {HashKind::kXxh3, HashKind::kXxh64, HashKind::kSipHash13,
-                               HashKind::kSipHash24};
-
 HashSpec SpecOf(HashKind kind) {
   if (IsKeyed(kind)) return {kind, 0, {KeyAt(0), KeyAt(1)}};
   return {kind, KeyAt(0)};
@@ -39,8 +36,8 @@ class Table {
   bool Run() {
     bool all_found = true;
     for (uint64_t pass = 0; pass < passes_; ++pass) {
-      for (size_t i = 0; i < kKinds.size(); ++i) {
-        const size_t kind = (i + pass) % kKinds.size();
+      for (size_t i = 0; i < std::size(kHashKinds); ++i) {
+        const size_t kind = (i + pass) % std::size(kHashKinds);
         Integers(kind);
         for (const size_t length : {16, 40, 80}) Strings(kind, length);
         all_found &= Filters(kind, kSmall) && Filters(kind, kLarge);
@@ -64,7 +61,7 @@ class Table {
     constexpr size_t kKeys = 2048, kTimes = 200;
     alignas(64) static uint64_t keys[kKeys], hashes[kKeys];
     for (size_t i = 0; i < kKeys; ++i) keys[i] = KeyAt(i);
-    const detail::Batch batch = detail::KeyBatch(SpecOf(kKinds[kind]), keys, kKeys);
+    const detail::Batch batch = detail::KeyBatch(SpecOf(kHashKinds[kind]), keys, kKeys);
     Add("integers in bulk, hash alone", kind, kKeys * kTimes, [&] {
       for (size_t i = 0; i < kTimes; ++i) DefaultBackend().kernels->hash(batch, hashes);
     });
@@ -75,7 +72,7 @@ class Table {
     constexpr size_t kStrings = 4096, kTimes = 20;
     std::string bytes(kStrings * length, '\0');
     for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(KeyAt(i));
-    const HashSpec spec = SpecOf(kKinds[kind]);
+    const HashSpec spec = SpecOf(kHashKinds[kind]);
     Add("strings of " + std::to_string(length) + " bytes, hash alone", kind, kStrings * kTimes,
         [&] {
           uint64_t sum = 0;
@@ -105,7 +102,7 @@ class Table {
     const std::span<const uint64_t> keys = std::span(keys_).first(num_keys);
 
     SplitBlockBloomFilter filter(
-        {.bytes = bytes, .hash = SpecOf(kKinds[kind]), .memory = {.resource = &arena_}});
+        {.bytes = bytes, .hash = SpecOf(kHashKinds[kind]), .memory = {.resource = &arena_}});
     std::vector<uint64_t> words(BitmapWords(kQueries));
     Add(size + "insertion in bulk", kind, num_keys, [&] { filter.Insert(keys); });
     Add(size + "lookup in bulk", kind, kQueries,
@@ -119,10 +116,10 @@ class Table {
   }
 
   void Print() const {
-    std::printf("| ns per key (of %s) |", HashKindName(kKinds[0]));
-    for (const HashKind kind : kKinds) std::printf(" %s |", HashKindName(kind));
+    std::printf("| ns per key (of %s) |", HashKindName(kHashKinds[0]));
+    for (const HashKind kind : kHashKinds) std::printf(" %s |", HashKindName(kind));
     std::printf("\n|---|");
-    for (size_t i = 0; i < kKinds.size(); ++i) std::printf("---:|");
+    for (size_t i = 0; i < std::size(kHashKinds); ++i) std::printf("---:|");
     for (const std::string& name : order_) {
       const Row& row = rows_.at(name);
       std::printf("\n| %s |", name.c_str());
@@ -137,7 +134,7 @@ class Table {
     std::printf("\n");
   }
 
-  using Row = std::array<std::vector<double>, kKinds.size()>;
+  using Row = std::array<std::vector<double>, std::size(kHashKinds)>;
   const uint64_t passes_;
   Arena arena_;
   HugeVector<uint64_t> keys_;

@@ -119,6 +119,20 @@ double SequentialReadRate(std::span<const std::byte> memory, int passes) {
   return static_cast<double>(memory.size()) / MedianNanoseconds(Time::kThread, passes, read);
 }
 
+double ChainedMultiplicationsPerNs() {
+  constexpr int kChain = 4096, kPasses = 3;
+  double least = 0;
+  for (int pass = 0; pass < kPasses; ++pass) {
+    uint64_t x = KeyAt(static_cast<uint64_t>(pass)) | 1;
+    const double ns = Nanoseconds(Time::kThread, [&] {
+      for (int i = 0; i < kChain; ++i) x *= x;
+      Keep(x);
+    });
+    if (pass == 0 || ns < least) least = ns;
+  }
+  return kChain / least;
+}
+
 double HashNs(const Backend& backend, int passes) {
   constexpr size_t kKeys = 1024;
   constexpr int kTurns = 64;  // so that a pass takes longer than reading the clock

@@ -47,6 +47,11 @@ double SequentialReadRate(std::span<const std::byte> memory, int passes);
 // first-level cache: the median of `passes`.
 double HashNs(const Backend& backend, int passes);
 
+// Multiplications of 64 bits, each of what the one before gave, that this thread makes in a
+// nanosecond: what the clock of its processor is at, up to a number of cycles that is the
+// processor's own. Takes some microseconds, the shortest of a few passes.
+double ChainedMultiplicationsPerNs();
+
 }  // namespace tamis::bench
 
 #endif  // TAMIS_BENCH_LIMITS_H_

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
@@ -90,6 +91,16 @@ std::string Compiler() {
 #endif
 }
 
+// Of today in UTC, as ISO 8601 has it. The hour would say more of who measures than of the machine.
+std::string Date() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts = {};
+  gmtime_r(&now, &parts);
+  char text[16] = "";
+  std::strftime(text, sizeof(text), "%Y-%m-%d", &parts);
+  return text;
+}
+
 std::vector<int> AllowedProcessors() {
   std::vector<int> allowed;
   cpu_set_t set;
@@ -108,6 +119,7 @@ std::vector<std::pair<std::string, std::string>> MachineFacts() {
   utsname system = {};
   uname(&system);
   return {
+      {"date", Date()},
       {"processor", OrUnknown(Field("/proc/cpuinfo", "model name"))},
       {"processors", std::to_string(AllowedProcessors().size())},
       {"caches", OrUnknown(Caches())},

@@ -1,4 +1,4 @@
-// What a figure was measured on, and which processor the measuring thread runs on.
+// What a figure was measured on and when, and which processor the measuring thread runs on.
 #ifndef TAMIS_BENCH_MACHINE_H_
 #define TAMIS_BENCH_MACHINE_H_
 
@@ -10,7 +10,7 @@
 
 namespace tamis::bench {
 
-// Names and values, for people: processor, caches, memory, kernel, compiler.
+// Names and values, for people: date, processor, caches, memory, kernel, compiler.
 std::vector<std::pair<std::string, std::string>> MachineFacts();
 
 // Bytes of the caches of the first processor, from the system; where it does not say, those of a

@@ -1,13 +1,11 @@
 # Install rules of the library: headers, archive, CMake package and pkg-config file.
 include(CMakePackageConfigHelpers)
 
-set(TAMIS_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/tamis")
-
 install(TARGETS tamis EXPORT tamisTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/include/tamis
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/include/tamis ${PROJECT_SOURCE_DIR}/live/include/tamis
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 if(TAMIS_CUDA_ENABLED)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/cuda/include/tamis
@@ -28,6 +26,11 @@ if(type STREQUAL "STATIC_LIBRARY")
   if(TAMIS_SIMD)
     install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindHighway.cmake DESTINATION ${TAMIS_CMAKE_DIR})
   endif()
+endif()
+# As find_package(tamis COMPONENTS redis) asks for it.
+set(TAMIS_REDIS_NEEDS_HIREDIS OFF)
+if(TAMIS_REDIS_ENABLED AND type STREQUAL "STATIC_LIBRARY")
+  set(TAMIS_REDIS_NEEDS_HIREDIS ON)
 endif()
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/tamisConfig.cmake.in ${PROJECT_BINARY_DIR}/tamisConfig.cmake
@@ -60,3 +63,7 @@ cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_INCLUDEDIR BASE_DIRECTORY "\${prefix}"
   OUTPUT_VARIABLE TAMIS_PC_INCLUDEDIR)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/tamis.pc.in ${PROJECT_BINARY_DIR}/tamis.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tamis.pc DESTINATION ${pc_dir})
+if(TAMIS_BUILD_C)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/tamis_c.pc.in ${PROJECT_BINARY_DIR}/tamis_c.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/tamis_c.pc DESTINATION ${pc_dir})
+endif()

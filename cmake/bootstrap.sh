@@ -7,14 +7,18 @@ build="$root/build/release"
 
 # Programs as "command:package"; libraries by the package of their headers.
 build_programs="c++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config"
-test_programs="$build_programs python3:python3"
+test_programs="$build_programs python3:python3 redis-server:redis-server"
 # For tests of processors without AVX.
 [ "$(uname -m)" != x86_64 ] || test_programs="$test_programs qemu-x86_64:qemu-user"
 format_programs="clang-format-14:clang-format-14"
 arm_programs="aarch64-linux-gnu-g++:g++-aarch64-linux-gnu qemu-aarch64:qemu-user"
 demo_libraries="libhwy-dev libxxhash-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev"
-all_libraries="$demo_libraries libgtest-dev libbenchmark-dev"
+all_libraries="$demo_libraries libgtest-dev libbenchmark-dev libsqlite3-dev libhiredis-dev"
+bench_libraries="$demo_libraries libbenchmark-dev"
+browser_programs="chromium:chromium"
 report_packages="python3-matplotlib python3-jsonschema"
+# For the tests of the Python package, which have the rest from PyPI.
+python_packages="python3-dev python3-venv"
 
 say() { echo "bootstrap: $*"; }
 fail() {
@@ -33,6 +37,9 @@ Usage: cmake/bootstrap.sh COMMAND [ARGUMENTS]
 
   demo [ARGUMENTS]   build and run `tamis demo phones ARGUMENTS`
   test [ARGUMENTS]   build everything and run `ctest ARGUMENTS`
+  bench [ARGUMENTS]  build tamis-bench and tamis-report without the tests, and run
+                     `tamis-bench ARGUMENTS`; a release's archive is enough for it
+  browser            install Chromium, in which the tests open the page of tamis-report
   deps               only install what `demo` and `test` need
   aarch64 [ARGUMENTS]
                      build the tests for 64-bit Arm and run them in qemu: `ctest ARGUMENTS`
@@ -52,7 +59,10 @@ name_what_is_needed() {
 bootstrap: tamis needs, from the packages of your system or through CMAKE_PREFIX_PATH:
   a C++20 compiler (g++ 12 or clang 14, or newer), CMake 3.22, Ninja or make, pkg-config,
   Highway 1.0.3, xxHash 0.8.1, CLI11, nlohmann-json; zlib and libzstd only to read packed input;
-  for the tests also Python 3, GoogleTest, Google Benchmark; matplotlib for the pages of tamis-report
+  for the tests also Python 3, GoogleTest, Google Benchmark, SQLite for one example, and
+  hiredis and redis-server for filters on Redis, which are left out without them;
+  matplotlib for the plots of tamis-report, and the headers and venv of Python 3.11 or newer
+  for the tests of the Python package
 END
 }
 
@@ -143,8 +153,26 @@ demo() {
   exec "$build/tools/tamis" demo phones "$@"
 }
 
+bench() {
+  need "$build_programs python3:python3" "$bench_libraries" >&2
+  # A folder that is there keeps its options, such as those for peers.
+  if [ -f "$build/CMakeCache.txt" ]; then
+    configure "$build" -DTAMIS_BUILD_BENCH=ON >&2
+  else
+    configure "$build" -DCMAKE_BUILD_TYPE=Release -DTAMIS_BUILD_TESTS=OFF >&2
+  fi
+  build "$build" --target tamis_bench tamis_report >&2
+  say "running tamis-bench $*" >&2
+  exec "$build/tamis-bench" "$@"
+}
+
+browser() {
+  install_missing "$browser_programs" "" && command -v chromium >/dev/null ||
+    unavailable "needs chromium"
+}
+
 run_tests() {
-  need "$test_programs" "$all_libraries $report_packages"
+  need "$test_programs" "$all_libraries $report_packages $python_packages"
   configure "$build" -DCMAKE_BUILD_TYPE=Release -DTAMIS_BUILD_TESTS=ON -DTAMIS_BUILD_BENCH=ON
   build "$build"
   say "testing"
@@ -176,7 +204,7 @@ END
   apt-get -q update || unavailable "no package lists for $arch from this system's archive"
   # The headers' packages, and those that hold the shared libraries they name.
   runtime=$(apt-cache depends --important $all_libraries |
-    sed -n 's/^ *Depends: \(lib\(hwy\|xxhash\|benchmark\|zstd\)[^ ]*\|zlib1g\)$/\1/p' | sort -u)
+    sed -n 's/^ *Depends: \(lib\(hwy\|xxhash\|benchmark\|zstd\|sqlite3\|hiredis\)[^ ]*\|zlib1g\)$/\1/p' | sort -u)
   (cd "$state/debs" && apt-get -q download $all_libraries $runtime) ||
     unavailable "the archive of this system has not all libraries for $arch"
   unset APT_CONFIG
@@ -216,7 +244,7 @@ format() {
   mode="--dry-run -Werror"
   [ "${1:-}" != --fix ] || mode=-i
   cd "$root"
-  find core simd cuda tools tests bench examples -name "*.h" -o -name "*.cc" -o -name "*.cu" -o -name "*.cuh" |
+  find core simd cuda live redis bindings tools tests bench examples -name "*.h" -o -name "*.c" -o -name "*.cc" -o -name "*.cu" -o -name "*.cuh" |
     sort | xargs clang-format-14 $mode
 }
 
@@ -225,7 +253,9 @@ command=${1:-help}
 case $command in
   demo) demo "$@" ;;
   test) run_tests "$@" ;;
-  deps) need "$test_programs" "$all_libraries $report_packages" ;;
+  bench) bench "$@" ;;
+  browser) browser ;;
+  deps) need "$test_programs" "$all_libraries $report_packages $python_packages" ;;
   aarch64) aarch64 "$@" ;;
   format) format "$@" ;;
   prefix) prefix "$@" ;;

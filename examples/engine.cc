@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-void Print(const char* what, const tamis::PlanStep& step) {
-  const std::string backend(step.backend->name);
-  std::printf("  %-8s %s, threads: %u, predicted: %.0f us\n", what, backend.c_str(), step.threads,
-              1e6 * step.seconds);
+void Print(const char* what, const tamis::CallRoute& route) {
+  const std::string backend(route.backend->name);
+  std::printf("  %-8s %s, threads: %u, predicted: %.0f us\n", what, backend.c_str(), route.threads,
+              1e6 * route.seconds);
 }
 
 int main() {
@@ -24,7 +24,7 @@ int main() {
 
   // What it does with a small and a large batch, and the next best way.
   for (const uint64_t n : {uint64_t{1'000}, uint64_t{10'000'000}}) {
-    const tamis::Plan plan = engine.PlanFor(filter, n);
+    const tamis::CallPlan plan = engine.PlanCall(filter, n);
     std::printf("%llu lookups: %s\n", static_cast<unsigned long long>(n), plan.reason.c_str());
     Print("chosen", plan.chosen);
     if (!plan.alternatives.empty()) Print("next", plan.alternatives.front());

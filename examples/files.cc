@@ -1,4 +1,4 @@
-// A filter in a file: save it, load it, map it, open it whatever its kind is.
+// A filter in a file: save it, load it, map it, whatever its kind is.
 #include <tamis/tamis.h>
 
 #include <cstdint>
@@ -24,8 +24,8 @@ int main() {
   const auto mapped = tamis::SplitBlockBloomFilter::Map("seen.tamis");
   if (!mapped.read_only() || mapped.Count(keys) != keys.size()) return 1;
 
-  // Open is for a file of any kind. OpenMapped is the same without a copy.
-  const tamis::AnyFilter any = tamis::Open("seen.tamis");
+  // The functions outside the classes take a file of any kind: tamis::Load and tamis::Map.
+  const tamis::AnyFilter any = tamis::Load("seen.tamis");
   std::printf("a %s filter of %llu keys\n", tamis::FilterKindName(any->kind()),
               static_cast<unsigned long long>(any->inserted_count()));
 
@@ -34,7 +34,7 @@ int main() {
                              std::filesystem::copy_options::overwrite_existing);
   std::filesystem::resize_file("damaged.tamis", 1'000);
   try {
-    tamis::Open("damaged.tamis");
+    tamis::Load("damaged.tamis");
   } catch (const tamis::FormatError& error) {
     std::printf("refused: %s\n", error.what());
     return any->Count(keys) == keys.size() && loaded.Contains(uint64_t{1}) ? 0 : 1;

@@ -25,7 +25,7 @@ int main() {
 
   // A filter works on the calling thread. An engine has as many threads as there are processors.
   filter.Save("known.tamis");
-  const tamis::AnyFilter saved = tamis::Open("known.tamis");
+  const tamis::AnyFilter saved = tamis::Load("known.tamis");
   const tamis::Engine engine;
   const bool all_found = engine.Count(*saved, known) == known.size();
   return all_found && rows.size() == hits ? 0 : 1;

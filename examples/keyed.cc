@@ -1,4 +1,4 @@
-// Keys that somebody chooses, who may mean harm: a hash with a secret.
+// Keys that an attacker may choose: a hash with a secret.
 #include <tamis/tamis.h>
 
 #include <cstdint>
@@ -16,11 +16,11 @@ int main() {
   // The file does not have it, unless SaveOptions::with_secret says so. Keep it apart.
   const tamis::HashSecret secret = filter.hash().secret;
   filter.Save("sessions.tamis");
-  const tamis::AnyFilter again = tamis::Open("sessions.tamis", {.secret = secret});
+  const tamis::AnyFilter again = tamis::Load("sessions.tamis", {.secret = secret});
 
   // Without it, or with a wrong one, the filter cannot be asked.
   try {
-    tamis::Open("sessions.tamis");
+    tamis::Load("sessions.tamis");
   } catch (const tamis::Error& error) {
     std::printf("refused: %s\n", error.what());
     return again->Count(keys) == keys.size() ? 0 : 1;

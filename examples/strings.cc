@@ -1,21 +1,20 @@
-// Keys that are strings: one at a time, as a vector, and as a column of Apache Arrow, which may
-// have nulls.
+// Keys that are strings: one, a vector of them, and a column of Apache Arrow, which may have nulls.
 #include <tamis/tamis.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <string>
-#include <string_view>
 #include <vector>
 
 int main() {
-  const std::vector<std::string_view> blocked = {"ads.example", "evil.example", "spam.example"};
+  std::vector<std::string> blocked = {"ads.example", "evil.example", "spam.example"};
   tamis::SplitBlockBloomFilter filter({.capacity = 1'000, .fpr = 0.001});
-  filter.Insert(blocked);
-  if (!filter.Contains("spam.example")) return 1;
+  filter.Insert(blocked);  // also a vector of std::string_view, or a column of Apache Arrow
+  filter.Insert("phish.example");
+  if (!filter.Contains("evil.example")) return 1;
 
-  // Arrow keeps the strings of a column end to end. String i is bytes[offsets[i] .. offsets[i +
-  // 1]).
+  // Arrow keeps the strings of a column end to end. String i begins at bytes[offsets[i]] and ends
+  // before bytes[offsets[i + 1]].
   const std::string bytes = "good.examplespam.examplenews.exampleads.example";
   const std::vector<int32_t> offsets = {0, 12, 24, 36, 47};
   const tamis::StringColumn column{bytes.data(), offsets};

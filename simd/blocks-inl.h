@@ -29,23 +29,36 @@ struct BlockRing {
   alignas(64) Ring offsets[1];  // of the blocks, in bytes
 };
 
+// Where the blocks of hashes begin, in bytes: BlockIndex times kBlockBytes.
+template <uint64_t kBlockBytes>
+HWY_INLINE V64 BlockOffsets(D64 d, V64 hash, uint64_t num_blocks) {
+  static_assert(std::has_single_bit(kBlockBytes));
+  const V64 scaled = hn::MulEven(hn::BitCast(D32(), SwapHalves(d, hash)),
+                                 hn::BitCast(D32(), hn::Set(d, num_blocks)));
+  return hn::And(hn::ShiftRight<32 - std::countr_zero(kBlockBytes)>(scaled),
+                 hn::Set(d, ~(kBlockBytes - 1)));
+}
+
 // Locates kStep keys, in blocks of kBlockBytes, and writes them to ring positions [at, at + kStep).
 template <Source kSource, uint64_t kBlockBytes>
 HWY_INLINE void LocateBlocks(const uint64_t* HWY_RESTRICT values, uint64_t seed_term,
                              uint64_t num_blocks, size_t at, BlockRing& ring) {
+#if TAMIS_SCALAR_HASHES
+  TAMIS_UNROLL
+  for (size_t i = 0; i < kStep; ++i) {
+    const uint64_t h = HashOne<kSource>(values[i], seed_term);
+    ring.hashes[at + i] = h;
+    ring.offsets[0][at + i] = ((h >> 32) * num_blocks >> 32) * kBlockBytes;
+  }
+#else
   const D64 d;
   TAMIS_UNROLL
   for (size_t i = 0; i < kStep; i += hn::Lanes(d)) {
     const V64 h = HashLanes<kSource>(d, hn::LoadU(d, values + i), hn::Set(d, seed_term));
-    // BlockIndex, then times the bytes of a block.
-    const V64 scaled = hn::MulEven(hn::BitCast(D32(), SwapHalves(d, h)),
-                                   hn::BitCast(D32(), hn::Set(d, num_blocks)));
-    const V64 offset = hn::And(hn::ShiftRight<32 - std::countr_zero(kBlockBytes)>(scaled),
-                               hn::Set(d, ~(kBlockBytes - 1)));
-    static_assert(std::has_single_bit(kBlockBytes));
     hn::Store(h, d, ring.hashes + at + i);
-    hn::Store(offset, d, ring.offsets[0] + at + i);
+    hn::Store(BlockOffsets<kBlockBytes>(d, h, num_blocks), d, ring.offsets[0] + at + i);
   }
+#endif
 }
 
 // Calls visit(i, hashes, offsets) for each kStep keys from i on, whose blocks have been prefetched.
@@ -57,8 +70,10 @@ HWY_INLINE void ForEachBlockStep(const char* filter, uint64_t num_blocks, const 
   const uint64_t seed_term = batch.hasher.seed_term;
   ForEachStep<kPrefetch>(
       batch.values, n, filter, ring.offsets,
-      [&](const uint64_t* values, size_t at)
-          HWY_ATTR { LocateBlocks<kSource, kBlockBytes>(values, seed_term, num_blocks, at, ring); },
+      [&](size_t i, size_t at) HWY_ATTR {
+        const uint64_t* const values = batch.values + (i < n ? i : 0);
+        LocateBlocks<kSource, kBlockBytes>(values, seed_term, num_blocks, at, ring);
+      },
       [&](size_t i, size_t at) HWY_ATTR { visit(i, ring.hashes + at, ring.offsets[0] + at); });
 }
 

@@ -1,4 +1,4 @@
-// Classic Bloom filter: probe and insert, mirroring tamis/bloom.h.
+// Classic Bloom filter: probe and insert, mirroring tamis/layout/bloom.h.
 //
 // A key that is absent misses a bit after two probes, on average, and one that is present takes all
 // k. So a probe goes in rounds over a batch: each round gathers one word per key, drops the keys
@@ -16,8 +16,8 @@
 #include "simd/families.h"
 #include "simd/hash-inl.h"
 #include "simd/unroll.h"
-#include "tamis/bloom.h"
 #include "tamis/detail/bloom_kernels.h"
+#include "tamis/layout/bloom.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tamis::detail {
@@ -191,17 +191,18 @@ void BloomContainsAll(const uint64_t* words, uint64_t num_bits, uint32_t num_has
 // those of kStep keys at least.
 inline constexpr size_t kInsertPositions = 64;
 
-template <Source kSource>
-void BloomInsertAll(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, const Batch& batch) {
+// Calls write(positions, first, n) for the keys of a batch in their order, but for those after the
+// last whole step, whose number it returns: the i-th position of key first + j is
+// positions[i * n + j], prefetched.
+template <Source kSource, typename Write>
+HWY_INLINE size_t ForEachLocated(uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
+                                 const Batch& batch, const Write& write) {
   const D64 d;
   const V64 m = hn::Set(d, num_bits);
   alignas(64) uint64_t positions[2][kStep * bloom::kMaxHashes];
-  const auto write = [&](const uint64_t* from, size_t n) {
-    for (size_t i = 0; i < n; ++i) bloom::SetBit(words, from[i]);
-  };
   const size_t whole = batch.n / kStep * kStep;
   const size_t most = std::max(kInsertPositions / num_hashes / kStep * kStep, kStep);
-  size_t located = 0;
+  size_t located = 0;  // keys before `begin` that are to be written
   for (size_t begin = 0, turn = 0; begin < whole; begin += most, turn ^= 1) {
     const size_t n = std::min(most, whole - begin);
     for (size_t i = 0; i < n; i += hn::Lanes(d)) {
@@ -216,12 +217,48 @@ void BloomInsertAll(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, con
       }
     }
     PrefetchWords(words, positions[turn], n * num_hashes);
-    write(positions[turn ^ 1], located);
-    located = n * num_hashes;
-    if (begin + n == whole) write(positions[turn], located);
+    if (located != 0) write(positions[turn ^ 1], begin - located, located);
+    located = n;
+    if (begin + n == whole) write(positions[turn], begin, n);
   }
+  return whole;
+}
+
+template <Source kSource>
+void BloomInsertAll(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, const Batch& batch) {
+  const auto write = [&](const uint64_t* positions, size_t, size_t n) {
+    for (size_t i = 0; i < n * num_hashes; ++i) bloom::SetBit(words, positions[i]);
+  };
+  const size_t whole = ForEachLocated<kSource>(words, num_bits, num_hashes, batch, write);
   for (size_t i = whole; i < batch.n; ++i) {
     bloom::Insert(words, num_bits, num_hashes, batch.hasher(batch.values[i]));
+  }
+}
+
+// Key by key, as the positions of one may be those of the next.
+template <Source kSource>
+void BloomInsertAllIfAbsent(uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
+                            const Batch& batch, uint64_t* fresh) {
+  std::fill_n(fresh, (batch.n + 63) / 64, 0);
+  const auto write = [&](const uint64_t* positions, size_t first, size_t n) {
+    for (size_t j = 0; j < n; ++j) {
+      uint64_t missing = 0;
+      for (size_t i = j; i < n * num_hashes; i += n) {
+        const uint64_t position = positions[i];
+        uint64_t& word = words[position / bloom::kWordBits];
+        const uint64_t bit = uint64_t{1} << (position % bloom::kWordBits);
+        missing |= bit & ~word;
+        word |= bit;
+      }
+      fresh[(first + j) / 64] |= uint64_t{missing != 0} << ((first + j) % 64);
+    }
+  };
+  const size_t whole = ForEachLocated<kSource>(words, num_bits, num_hashes, batch, write);
+  for (size_t i = whole; i < batch.n; ++i) {
+    const uint64_t hash = batch.hasher(batch.values[i]);
+    if (bloom::Contains(words, num_bits, num_hashes, hash)) continue;
+    bloom::Insert(words, num_bits, num_hashes, hash);
+    fresh[i / 64] |= uint64_t{1} << (i % 64);
   }
 }
 
@@ -238,8 +275,16 @@ void BloomInsert(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, const 
   });
 }
 
+void BloomInsertIfAbsent(uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
+                         const Batch& batch, uint64_t* fresh) {
+  WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
+    BloomInsertAllIfAbsent<source()>(words, num_bits, num_hashes, batch, fresh);
+  });
+}
+
 [[maybe_unused]] constexpr BloomKernels kBloom = {.contains = BloomContains,
                                                   .insert = BloomInsert,
+                                                  .insert_if_absent = BloomInsertIfAbsent,
                                                   .contains_one = bloom::Contains,
                                                   .insert_one = bloom::Insert};
 

@@ -13,6 +13,7 @@
 
 #include "simd/families.h"
 #include "simd/hash-inl.h"
+#include "simd/xxh64_rests-inl.h"
 #include "tamis/detail/kernels.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -27,13 +28,18 @@ void HashAll(const Batch& batch, uint64_t* hashes) {
   const D64 d;
   const uint64_t* const values = batch.values;
   const size_t n = batch.n;
-  const V64 seed_term = hn::Set(d, batch.hasher.seed_term);
+  const uint64_t seed_term = batch.hasher.seed_term;
   size_t i = 0;
+#if !TAMIS_SCALAR_HASHES
   for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
     __builtin_prefetch(values + i + kReadAhead);
-    hn::StoreU(HashLanes<kSource>(d, hn::LoadU(d, values + i), seed_term), d, hashes + i);
+    const V64 value = hn::LoadU(d, values + i);
+    hn::StoreU(HashLanes<kSource>(d, value, hn::Set(d, seed_term)), d, hashes + i);
   }
-  for (; i < n; ++i) hashes[i] = batch.hasher(values[i]);
+#else
+  (void)d;
+#endif
+  for (; i < n; ++i) hashes[i] = HashOne<kSource>(values[i], seed_term);
 }
 
 // Of the keys of two vectors.
@@ -68,9 +74,19 @@ void SipAll(const Batch& batch, uint64_t* hashes) {
 }
 
 void Hash(const Batch& batch, uint64_t* hashes) {
-  if (batch.hasher.source == Source::kSip13) return SipAll<1, 3>(batch, hashes);
-  if (batch.hasher.source == Source::kSip24) return SipAll<2, 4>(batch, hashes);
-  WithSource(batch.hasher.source, [&](auto source) HWY_ATTR { HashAll<source()>(batch, hashes); });
+  switch (batch.hasher.source) {
+    case Source::kSip13:
+      return SipAll<1, 3>(batch, hashes);
+    case Source::kSip24:
+      return SipAll<2, 4>(batch, hashes);
+    case Source::kXxh3Of4:
+      return HashAll<Source::kXxh3Of4>(batch, hashes);
+    case Source::kXxh64Of4:
+      return HashAll<Source::kXxh64Of4>(batch, hashes);
+    default:
+      WithSource(batch.hasher.source,
+                 [&](auto source) HWY_ATTR { HashAll<source()>(batch, hashes); });
+  }
 }
 
 void BitsToBytes(const uint64_t* bits, size_t n, uint8_t* HWY_RESTRICT bytes) {
@@ -147,6 +163,7 @@ void Intersect(uint64_t* HWY_RESTRICT into, const uint64_t* HWY_RESTRICT from, s
 }
 
 [[maybe_unused]] constexpr CommonKernels kCommon = {.hash = Hash,
+                                                    .xxh64_rests = HashXxh64Rests,
                                                     .bits_to_bytes = BitsToBytes,
                                                     .bits_to_indices32 = BitsToIndices<uint32_t>,
                                                     .bits_to_indices64 = BitsToIndices<uint64_t>,

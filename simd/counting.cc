@@ -1,4 +1,4 @@
-// Counting Bloom filter: probe, insert and erase, mirroring tamis/counting.h.
+// Counting Bloom filter: probe, insert and erase, mirroring tamis/layout/counting.h.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/counting.cc"
@@ -9,9 +9,9 @@
 #include "simd/blocks-inl.h"
 #include "simd/families.h"
 #include "simd/unroll.h"
-#include "tamis/counting.h"
 #include "tamis/detail/counting_kernels.h"
-#include "tamis/split_block.h"
+#include "tamis/layout/counting.h"
+#include "tamis/layout/split_block.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tamis::detail {

@@ -1,4 +1,4 @@
-// Cuckoo filters: probe and locate, mirroring tamis/cuckoo.h.
+// Cuckoo filters: probe and locate, mirroring tamis/layout/cuckoo.h.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/cuckoo.cc"
@@ -11,8 +11,8 @@
 #include "simd/hash-inl.h"
 #include "simd/pipeline-inl.h"
 #include "simd/unroll.h"
-#include "tamis/cuckoo.h"
 #include "tamis/detail/cuckoo_kernels.h"
+#include "tamis/layout/cuckoo.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tamis::detail {
@@ -91,27 +91,47 @@ struct CuckooRing {
   alignas(64) Ring offsets[2];  // of both buckets, in bytes
   // Without it the fingerprints of a step would be written 4 KiB behind its offsets. Where the two
   // pages happen to have physical addresses that are alike, one in some hundred, each pair of such
-  // stores takes hundreds of cycles (bench/NOTES.md); so the distance is no such multiple, nor near
-  // one.
+  // stores takes hundreds of cycles (bench/NOTES_CUCKOO.md); so the distance is no such multiple,
+  // nor near one.
   alignas(64) uint64_t gap[144];
   alignas(64) Ring fingerprints;  // in every slot
+  alignas(64) Ring hashes;
   // What the buckets hold: of 8 bits both in one word, in words[0].
   alignas(64) Ring words[2];
 };
 
 // Buckets are read this far ahead of the comparison, one by one: that is faster than gathering them
-// (bench/NOTES.md), and a vector read at once would wait for the stores to it.
+// (bench/NOTES_CUCKOO.md), and a vector read at once would wait for the stores to it.
 inline constexpr size_t kReadBucketsAhead = 32;
 static_assert(kReadBucketsAhead < kPrefetchAhead);
 
-template <int kBits, Source kSource>
-HWY_INLINE void LocateBuckets(const uint64_t* HWY_RESTRICT values, uint64_t seed_term,
-                              const cuckoo::Geometry& geometry, size_t at, CuckooRing& ring) {
-  constexpr int kShift = sizeof(cuckoo::Word<kBits>) == 8 ? 3 : 2;
+// cuckoo::Pack.
+HWY_INLINE V64 PackLanes(V64 chunk, V64 bucket, V64 fingerprint) {
+  return hn::Or(hn::Or(hn::ShiftLeft<32>(chunk), hn::ShiftLeft<16>(bucket)), fingerprint);
+}
+
+// Hashes kStep keys to ring positions [at, at + kStep).
+template <Source kSource>
+HWY_INLINE void HashStep(const uint64_t* HWY_RESTRICT values, uint64_t seed_term, size_t at,
+                         CuckooRing& ring) {
   const D64 d;
   TAMIS_UNROLL
   for (size_t i = 0; i < kStep; i += hn::Lanes(d)) {
     const V64 hash = HashLanes<kSource>(d, hn::LoadU(d, values + i), hn::Set(d, seed_term));
+    hn::Store(hash, d, ring.hashes + at + i);
+  }
+}
+
+// Of the hashes at ring positions [at, at + kStep). Their places go to `places`, too, unless it is
+// nullptr.
+template <int kBits, bool kWithPlaces>
+HWY_INLINE void LocateBuckets(const cuckoo::Geometry& geometry, size_t at, CuckooRing& ring,
+                              uint64_t* HWY_RESTRICT places) {
+  constexpr int kShift = sizeof(cuckoo::Word<kBits>) == 8 ? 3 : 2;
+  const D64 d;
+  TAMIS_UNROLL
+  for (size_t i = 0; i < kStep; i += hn::Lanes(d)) {
+    const V64 hash = hn::Load(d, ring.hashes + at + i);
     V64 chunk = hash, bucket = hash, fingerprint = hash;
     LocateLanes<kBits>(d, hash, geometry, chunk, bucket, fingerprint);
     const V64 begin = MulLow32(chunk, hn::Set(d, geometry.chunk_buckets));
@@ -119,6 +139,7 @@ HWY_INLINE void LocateBuckets(const uint64_t* HWY_RESTRICT values, uint64_t seed
     hn::Store(hn::ShiftLeft<kShift>(hn::Add(begin, bucket)), d, ring.offsets[0] + at + i);
     hn::Store(hn::ShiftLeft<kShift>(hn::Add(begin, alternate)), d, ring.offsets[1] + at + i);
     hn::Store(BroadcastLanes<kBits>(d, fingerprint), d, ring.fingerprints + at + i);
+    if constexpr (kWithPlaces) hn::StoreU(PackLanes(chunk, bucket, fingerprint), d, places + i);
   }
 }
 
@@ -165,18 +186,25 @@ bool CuckooContainsOne(const void* words, const cuckoo::Geometry& geometry, uint
   return cuckoo::PairContains<kBits>(chunk[place.bucket], chunk[alternate], place.fingerprint);
 }
 
-template <int kBits, Source kSource, Prefetch kPrefetch>
-void CuckooContainsAll(const void* words, const cuckoo::Geometry& geometry, const Batch& batch,
-                       uint64_t* bits) {
+template <int kBits, Source kSource, Prefetch kPrefetch, bool kWithPlaces = false>
+void CuckooContainsAll(const void* words, const cuckoo::Geometry& shared, const Batch& batch,
+                       uint64_t* bits, uint64_t* places) {
+  const cuckoo::Geometry geometry = shared;  // what is written to `bits` cannot change it
   const char* const table = static_cast<const char*>(words);
   const uint64_t seed_term = batch.hasher.seed_term;
   const size_t whole = batch.n / 64 * 64;
   auto* const bytes = reinterpret_cast<uint8_t*>(bits);
   CuckooRing ring;
+  if (whole != 0) HashStep<kSource>(batch.values, seed_term, 0, ring);
   ForEachStep<kPrefetch>(
       batch.values, whole, table, ring.offsets,
-      [&](const uint64_t* values, size_t at)
-          HWY_ATTR { LocateBuckets<kBits, kSource>(values, seed_term, geometry, at, ring); },
+      [&](size_t i, size_t at) HWY_ATTR {
+        if (kWithPlaces && i >= whole) return;
+        LocateBuckets<kBits, kWithPlaces>(geometry, at, ring, kWithPlaces ? places + i : nullptr);
+        // Those of the next step, as both are chains of multiplications.
+        HashStep<kSource>(batch.values + (i + kStep < whole ? i + kStep : 0), seed_term,
+                          (at + kStep) % kRing, ring);
+      },
       [&](size_t i, size_t at) HWY_ATTR {
         if (i == 0) {
           for (size_t j = 0; j < kReadBucketsAhead; j += kStep) ReadBuckets<kBits>(table, j, ring);
@@ -191,6 +219,7 @@ void CuckooContainsAll(const void* words, const cuckoo::Geometry& geometry, cons
   for (size_t i = whole; i < batch.n; ++i) {
     const uint64_t hash = batch.hasher(batch.values[i]);
     last |= uint64_t{CuckooContainsOne<kBits>(words, geometry, hash)} << (i - whole);
+    if constexpr (kWithPlaces) places[i] = cuckoo::Pack(cuckoo::Locate<kBits>(hash, geometry));
   }
   bits[whole / 64] = last;
 }
@@ -206,7 +235,19 @@ void CuckooContains(const void* words, const cuckoo::Geometry& geometry, const B
     const auto all = bytes > kFarBytes    ? CuckooContainsAll<kBits, source(), Prefetch::kL2>
                      : bytes > kNearBytes ? CuckooContainsAll<kBits, source(), Prefetch::kL1>
                                           : CuckooContainsAll<kBits, source(), Prefetch::kNone>;
-    all(words, geometry, batch, bits);
+    all(words, geometry, batch, bits, nullptr);
+  });
+}
+
+// A bucket that another core has just changed is far away, however small the table is.
+template <int kBits>
+void CuckooContainsChanging(const void* words, const cuckoo::Geometry& geometry, const Batch& batch,
+                            uint64_t* bits, uint64_t* places) {
+  const uint64_t bytes = geometry.buckets() * sizeof(cuckoo::Word<kBits>);
+  WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
+    const auto all = bytes > kFarBytes ? CuckooContainsAll<kBits, source(), Prefetch::kL2, true>
+                                       : CuckooContainsAll<kBits, source(), Prefetch::kL1, true>;
+    all(words, geometry, batch, bits, places);
   });
 }
 
@@ -221,8 +262,7 @@ void CuckooLocateAll(const cuckoo::Geometry& geometry, const Batch& batch,
     const V64 hash = HashLanes<kSource>(d, hn::LoadU(d, batch.values + i), seed_term);
     V64 chunk = hash, bucket = hash, fingerprint = hash;
     LocateLanes<kBits>(d, hash, geometry, chunk, bucket, fingerprint);
-    hn::StoreU(hn::Or(hn::Or(hn::ShiftLeft<32>(chunk), hn::ShiftLeft<16>(bucket)), fingerprint), d,
-               places + i);
+    hn::StoreU(PackLanes(chunk, bucket, fingerprint), d, places + i);
   }
   for (; i < batch.n; ++i) {
     places[i] = cuckoo::Pack(cuckoo::Locate<kBits>(batch.hasher(batch.values[i]), geometry));
@@ -244,6 +284,7 @@ void CuckooLocate(const cuckoo::Geometry& geometry, const Batch& batch, uint64_t
 
 template <int kBits>
 inline constexpr CuckooKernels kCuckoo = {.contains = CuckooContains<kBits>,
+                                          .contains_changing = CuckooContainsChanging<kBits>,
                                           .locate = CuckooLocate<kBits>,
                                           .change_chunk = CuckooChange<kBits, true>,
                                           .change_table = CuckooChange<kBits, false>};

@@ -23,6 +23,18 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
+#undef TAMIS_NEON64
+#if defined(HWY_ALL_NEON)  // Highway has more than one of them
+#define TAMIS_NEON64 (HWY_ARCH_ARM_A64 && (HWY_TARGET & HWY_ALL_NEON) != 0)
+#else
+#define TAMIS_NEON64 (HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON)
+#endif
+
+// Two lanes are too few for multiplications of 64 bits that are made of smaller ones, or lane by
+// lane: one key at a time is faster.
+#undef TAMIS_SCALAR_HASHES
+#define TAMIS_SCALAR_HASHES (HWY_TARGET == HWY_SSE4 || TAMIS_NEON64)
+
 // Keys are hashed and located in steps of eight, in as many vectors as that takes.
 inline constexpr size_t kStep = 8;
 // Keys are read this far ahead of the vector at hand: hardware prefetchers stop at the ends of
@@ -52,28 +64,85 @@ HWY_INLINE V64 RotateLeft24(D64 d, V64 v) {
 #endif
 }
 
-template <Source kSource>
-HWY_INLINE V64 HashLanes(D64 d, V64 value, V64 seed_term) {
-  if constexpr (kSource == Source::kXxh3) {
-    const V64 mix = hn::Set(d, hash::kXxh3Mix);
-    const V64 x = hn::Xor(SwapHalves(d, value), seed_term);
-    V64 h = hn::Xor(x, hn::Xor(hn::RotateRight<64 - 49>(x), RotateLeft24(d, x)));
-    h = hn::Mul(h, mix);
-    h = hn::Xor(h, hn::Add(hn::ShiftRight<35>(h), hn::Set(d, hash::kKeyBytes)));
-    h = hn::Mul(h, mix);
-    return hn::Xor(h, hn::ShiftRight<28>(h));
+// The hash of a key in stages that other work may be put between, each about the time of one
+// multiplication; ready hashes stay as they are.
+inline constexpr int kHashStages = 6;
+
+template <Source kSource, int kStage>
+HWY_INLINE V64 HashStage(D64 d, V64 h, V64 seed_term) {
+  static_assert(kStage >= 0 && kStage < kHashStages);
+  if constexpr (kSource == Source::kXxh3Of4) {
+    if constexpr (kStage == 0) {
+      return hn::Xor(hn::BitCast(d, hn::DupEven(hn::BitCast(D32(), h))), seed_term);
+    }
+    if constexpr (kStage == 3) {
+      return hn::Xor(h, hn::Add(hn::ShiftRight<35>(h), hn::Set(d, hash::kKeyBytesOf4)));
+    }
+    return HashStage<Source::kXxh3, kStage>(d, h, seed_term);
+  } else if constexpr (kSource == Source::kXxh64Of4) {
+    if constexpr (kStage == 0) {
+      return hn::Mul(hn::And(h, hn::Set(d, 0xFFFFFFFF)), hn::Set(d, hash::kXxh64Prime1));
+    }
+    if constexpr (kStage == 1) return hn::Xor(h, seed_term);
+    if constexpr (kStage == 2) {
+      return hn::Add(hn::Mul(hn::RotateRight<64 - 23>(h), hn::Set(d, hash::kXxh64Prime2)),
+                     hn::Set(d, hash::kXxh64Prime3));
+    }
+    if constexpr (kStage >= 3) return HashStage<Source::kXxh64, kStage>(d, h, seed_term);
+  } else if constexpr (kSource == Source::kXxh3) {
+    if constexpr (kStage == 0) return hn::Xor(SwapHalves(d, h), seed_term);
+    if constexpr (kStage == 1) {
+      return hn::Xor(h, hn::Xor(hn::RotateRight<64 - 49>(h), RotateLeft24(d, h)));
+    }
+    if constexpr (kStage == 2 || kStage == 4) return hn::Mul(h, hn::Set(d, hash::kXxh3Mix));
+    if constexpr (kStage == 3) {
+      return hn::Xor(h, hn::Add(hn::ShiftRight<35>(h), hn::Set(d, hash::kKeyBytes)));
+    }
+    if constexpr (kStage == 5) return hn::Xor(h, hn::ShiftRight<28>(h));
   } else if constexpr (kSource == Source::kXxh64) {
     const V64 prime1 = hn::Set(d, hash::kXxh64Prime1);
     const V64 prime2 = hn::Set(d, hash::kXxh64Prime2);
-    V64 h = hn::Mul(hn::RotateRight<64 - 31>(hn::Mul(value, prime2)), prime1);
-    h = hn::RotateRight<64 - 27>(hn::Xor(seed_term, h));
-    h = hn::Add(hn::Mul(h, prime1), hn::Set(d, hash::kXxh64Prime4));
-    h = hn::Mul(hn::Xor(h, hn::ShiftRight<33>(h)), prime2);
-    h = hn::Mul(hn::Xor(h, hn::ShiftRight<29>(h)), hn::Set(d, hash::kXxh64Prime3));
-    return hn::Xor(h, hn::ShiftRight<32>(h));
+    if constexpr (kStage == 0) return hn::Mul(h, prime2);
+    if constexpr (kStage == 1) return hn::Mul(hn::RotateRight<64 - 31>(h), prime1);
+    if constexpr (kStage == 2) {
+      return hn::Add(hn::Mul(hn::RotateRight<64 - 27>(hn::Xor(seed_term, h)), prime1),
+                     hn::Set(d, hash::kXxh64Prime4));
+    }
+    if constexpr (kStage == 3) return hn::Mul(hn::Xor(h, hn::ShiftRight<33>(h)), prime2);
+    if constexpr (kStage == 4) {
+      return hn::Mul(hn::Xor(h, hn::ShiftRight<29>(h)), hn::Set(d, hash::kXxh64Prime3));
+    }
+    if constexpr (kStage == 5) return hn::Xor(h, hn::ShiftRight<32>(h));
   } else {
-    return value;
+    return h;
   }
+}
+
+// What hash::Xxh3Middle takes.
+HWY_INLINE V64 Xxh3Front(D64 d, V64 value, V64 seed_term) {
+  const V64 x = HashStage<Source::kXxh3, 0>(d, value, seed_term);
+  return HashStage<Source::kXxh3, 1>(d, x, seed_term);
+}
+
+template <Source kSource>
+HWY_INLINE V64 HashLanes(D64 d, V64 h, V64 seed_term) {
+  h = HashStage<kSource, 0>(d, h, seed_term);
+  h = HashStage<kSource, 1>(d, h, seed_term);
+  h = HashStage<kSource, 2>(d, h, seed_term);
+  h = HashStage<kSource, 3>(d, h, seed_term);
+  h = HashStage<kSource, 4>(d, h, seed_term);
+  return HashStage<kSource, 5>(d, h, seed_term);
+}
+
+// The same of one key.
+template <Source kSource>
+HWY_INLINE uint64_t HashOne(uint64_t value, uint64_t seed_term) {
+  if constexpr (kSource == Source::kXxh3) return hash::Xxh3(value, seed_term);
+  if constexpr (kSource == Source::kXxh64) return hash::Xxh64(value, seed_term);
+  const uint32_t four = static_cast<uint32_t>(value);
+  if constexpr (kSource == Source::kXxh3Of4) return hash::Xxh3Of4(four, seed_term);
+  if constexpr (kSource == Source::kXxh64Of4) return hash::Xxh64Of4(four, seed_term);
+  return value;
 }
 
 // x rotated left by 16 bits.
@@ -102,6 +171,16 @@ HWY_INLINE void SipRound(D64 d, V64& v0, V64& v1, V64& v2, V64& v3) {
   v2 = SwapHalves(d, v2);
 }
 
+template <int kRounds>
+HWY_INLINE void SipRounds(D64 d, V64& a0, V64& a1, V64& a2, V64& a3, V64& b0, V64& b1, V64& b2,
+                          V64& b3) {
+  TAMIS_UNROLL
+  for (int i = 0; i < kRounds; ++i) {
+    SipRound(d, a0, a1, a2, a3);
+    SipRound(d, b0, b1, b2, b3);
+  }
+}
+
 // Keys become their hashes. Two vectors at a time, for rounds are chains (bench/NOTES.md).
 template <int kC, int kD>
 HWY_INLINE void SipTwo(D64 d, V64 k0, V64 k1, V64& a, V64& b) {
@@ -112,37 +191,25 @@ HWY_INLINE void SipTwo(D64 d, V64 k0, V64 k1, V64& a, V64& b) {
   V64 a2 = hn::Xor(k0, hn::Set(d, hash::kSip2)), b2 = a2;
   V64 a3 = hn::Xor(k1, hn::Set(d, hash::kSip3)), b3 = hn::Xor(a3, b);
   a3 = hn::Xor(a3, a);
-  TAMIS_UNROLL
-  for (int i = 0; i < kC; ++i) {
-    SipRound(d, a0, a1, a2, a3);
-    SipRound(d, b0, b1, b2, b3);
-  }
+  SipRounds<kC>(d, a0, a1, a2, a3, b0, b1, b2, b3);
   a0 = hn::Xor(a0, a);
   b0 = hn::Xor(b0, b);
   a3 = hn::Xor(a3, length);
   b3 = hn::Xor(b3, length);
-  TAMIS_UNROLL
-  for (int i = 0; i < kC; ++i) {
-    SipRound(d, a0, a1, a2, a3);
-    SipRound(d, b0, b1, b2, b3);
-  }
+  SipRounds<kC>(d, a0, a1, a2, a3, b0, b1, b2, b3);
   a0 = hn::Xor(a0, length);
   b0 = hn::Xor(b0, length);
   a2 = hn::Xor(a2, last);
   b2 = hn::Xor(b2, last);
-  TAMIS_UNROLL
-  for (int i = 0; i < kD; ++i) {
-    SipRound(d, a0, a1, a2, a3);
-    SipRound(d, b0, b1, b2, b3);
-  }
+  SipRounds<kD>(d, a0, a1, a2, a3, b0, b1, b2, b3);
   a = hn::Xor(hn::Xor(a0, a1), hn::Xor(a2, a3));
   b = hn::Xor(hn::Xor(b0, b1), hn::Xor(b2, b3));
 }
 
-// Calls fn with the source of a batch, which is not SipHash, as a compile-time constant.
+// Calls fn with the source of a batch, which is common, as a compile-time constant.
 template <typename Fn>
 HWY_INLINE void WithSource(Source source, const Fn& fn) {
-  assert(!IsSip(source));
+  assert(IsCommon(source));
   if (source == Source::kXxh3) return fn(std::integral_constant<Source, Source::kXxh3>());
   if (source == Source::kXxh64) return fn(std::integral_constant<Source, Source::kXxh64>());
   return fn(std::integral_constant<Source, Source::kHashes>());

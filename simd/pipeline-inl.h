@@ -54,21 +54,23 @@ HWY_INLINE void PrefetchStep(const char* base, const uint64_t* HWY_RESTRICT offs
   }
 }
 
-// For each kStep values from i on calls, in this order, locate(values + i, at), which writes the
-// offsets of what is to be prefetched to positions `at` of the rings, and visit(i, at). n is a
-// multiple of kStep. (Prefetching is not a function of the caller's as well, for g++ takes one that
-// does nothing else for one without effects, and leaves it out.)
+// For each kStep values from i on calls, in this order, locate(i, at), which writes the offsets of
+// what is to be prefetched to positions `at` of the rings, and visit(i, at). n is a multiple of
+// kStep. locate is called for i >= n, too, for values that are not there: nobody reads what it then
+// writes to the rings, and compilers keep the constants of what has no branch in registers.
+// (Prefetching is not a function of the caller's as well, for g++ takes one that does nothing else
+// for one without effects, and leaves it out.)
 template <Prefetch kPrefetch, size_t kRings, typename Locate, typename Visit>
 HWY_INLINE void ForEachStep(const uint64_t* values, size_t n, const char* base,
                             const Ring (&offsets)[kRings], const Locate& locate,
                             const Visit& visit) {
-  for (size_t i = 0; i < n && i < kLocateAhead; i += kStep) locate(values + i, i);
+  for (size_t i = 0; i < n && i < kLocateAhead; i += kStep) locate(i, i);
   for (size_t i = 0; i < n && i < kPrefetchAhead; i += kStep) {
     for (size_t r = 0; r < kRings; ++r) PrefetchStep<kPrefetch>(base, offsets[r] + i);
   }
   for (size_t i = 0; i < n; i += kStep) {
     __builtin_prefetch(values + i + kLocateAhead + kReadAhead);
-    if (i + kLocateAhead < n) locate(values + i + kLocateAhead, (i + kLocateAhead) % kRing);
+    locate(i + kLocateAhead, (i + kLocateAhead) % kRing);
     if (i + kPrefetchAhead < n) {
       const size_t at = (i + kPrefetchAhead) % kRing;
       for (size_t r = 0; r < kRings; ++r) PrefetchStep<kPrefetch>(base, offsets[r] + at);

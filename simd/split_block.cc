@@ -1,4 +1,4 @@
-// Split-block Bloom filter: probe and insert, mirroring tamis/split_block.h.
+// Split-block Bloom filter: probe and insert, mirroring tamis/layout/split_block.h.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/split_block.cc"
@@ -8,9 +8,12 @@
 
 #include "simd/blocks-inl.h"
 #include "simd/families.h"
+#include "simd/split_block_bits-inl.h"
+#include "simd/split_block_staged-inl.h"
+#include "simd/split_block_wide-inl.h"
 #include "simd/unroll.h"
 #include "tamis/detail/split_block_kernels.h"
-#include "tamis/split_block.h"
+#include "tamis/layout/split_block.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tamis::detail {
@@ -20,22 +23,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET != HWY_SCALAR
 
 namespace sb = split_block;
-
-// One block, in one vector or two. Those of a view may begin at any multiple of 4 bytes, so they
-// are loaded and stored as not aligned, which with AVX2 and later costs aligned ones nothing.
-using DBlock = hn::CappedTag<uint32_t, sb::kWords>;
-using VBlock = hn::Vec<DBlock>;
-
-alignas(64) inline constexpr uint32_t kSalts[2 * sb::kWords] = {
-    sb::Salt(0), sb::Salt(1), sb::Salt(2), sb::Salt(3), sb::Salt(4), sb::Salt(5),
-    sb::Salt(6), sb::Salt(7), sb::Salt(0), sb::Salt(1), sb::Salt(2), sb::Salt(3),
-    sb::Salt(4), sb::Salt(5), sb::Salt(6), sb::Salt(7)};
-
-// The bits of one key: those of words [w, w + Lanes).
-template <class D>
-HWY_INLINE hn::Vec<D> WordBits(D d, hn::Vec<D> hash, const uint32_t* HWY_RESTRICT salts) {
-  return hn::Shl(hn::Set(d, 1u), hn::ShiftRight<27>(hn::Mul(hash, hn::Load(d, salts))));
-}
 
 // The lanes in which the block has the bit of the hash, in all vectors that the block takes.
 HWY_INLINE hn::Mask<DBlock> PresentLanes(const uint32_t* HWY_RESTRICT block, uint64_t h) {
@@ -48,12 +35,19 @@ HWY_INLINE hn::Mask<DBlock> PresentLanes(const uint32_t* HWY_RESTRICT block, uin
   return all;
 }
 
-HWY_INLINE void SetBits(uint32_t* HWY_RESTRICT block, uint64_t h) {
+// Sets the bits of a hash. Returns the lanes in which the block had them, as PresentLanes.
+HWY_INLINE hn::Mask<DBlock> TestAndSetBits(uint32_t* HWY_RESTRICT block, uint64_t h) {
   const DBlock d;
   const VBlock hash = hn::Set(d, static_cast<uint32_t>(h));
-  for (size_t w = 0; w < sb::kWords; w += hn::Lanes(d)) {
-    hn::StoreU(hn::Or(hn::LoadU(d, block + w), WordBits(d, hash, kSalts + w)), d, block + w);
-  }
+  const auto set = [&](size_t w) HWY_ATTR {
+    const VBlock old = hn::LoadU(d, block + w);
+    const VBlock bits = WordBits(d, hash, kSalts + w);
+    hn::StoreU(hn::Or(old, bits), d, block + w);
+    return hn::TestBit(old, bits);
+  };
+  auto all = set(0);
+  for (size_t w = hn::Lanes(d); w < sb::kWords; w += hn::Lanes(d)) all = hn::And(all, set(w));
+  return all;
 }
 
 bool SplitBlockContainsOne(const uint32_t* words, uint64_t num_blocks, uint64_t hash) {
@@ -65,75 +59,79 @@ void SplitBlockInsertOne(uint32_t* words, uint64_t num_blocks, uint64_t hash) {
   SetBits(words + sb::kWords * sb::BlockIndex(hash, num_blocks), hash);
 }
 
-// Probes kStep keys and writes one byte for each: kPresent if all its bits are there.
-#if HWY_MAX_BYTES >= 64 && HWY_ARCH_X86
-inline constexpr uint8_t kPresent = 0xFF;  // one bit per word
-
-HWY_INLINE void ProbeStep(const char* filter, const uint64_t* HWY_RESTRICT hashes,
-                          const uint64_t* HWY_RESTRICT offsets, uint8_t* HWY_RESTRICT present) {
-  // Two blocks go through one register: the low halves of hashes 2i and 2i + 1, eight times each.
-  alignas(64) static constexpr int32_t kPairs[kStep / 2][16] = {
-      {0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 2, 2, 2},
-      {4, 4, 4, 4, 4, 4, 4, 4, 6, 6, 6, 6, 6, 6, 6, 6},
-      {8, 8, 8, 8, 8, 8, 8, 8, 10, 10, 10, 10, 10, 10, 10, 10},
-      {12, 12, 12, 12, 12, 12, 12, 12, 14, 14, 14, 14, 14, 14, 14, 14}};
-  const D32 d;
-  const DBlock d_block;
-  const V32 all_hashes = hn::Load(d, reinterpret_cast<const uint32_t*>(hashes));
-  const auto block = [&](size_t i) HWY_ATTR {
-    return hn::LoadU(d_block, reinterpret_cast<const uint32_t*>(filter + offsets[i]));
-  };
-  TAMIS_UNROLL
-  for (size_t i = 0; i < kStep; i += 2) {
-    const V32 hash = hn::TableLookupLanes(all_hashes, hn::SetTableIndices(d, kPairs[i / 2]));
-    const V32 blocks = hn::Combine(d, block(i + 1), block(i));
-    hn::StoreMaskBits(d, hn::TestBit(blocks, WordBits(d, hash, kSalts)), present + i);
-  }
-}
-#else
+// The byte of a key, if all lanes of PresentLanes are set.
 #if HWY_ARCH_X86
-inline constexpr uint8_t kPresent = (1 << hn::MaxLanes(DBlock())) - 1;  // one bit per lane
+inline constexpr uint8_t kAllLanes = (1 << hn::MaxLanes(DBlock())) - 1;  // one bit per lane
+#elif TAMIS_NEON64
+inline constexpr uint8_t kAllLanes = 0xFF;
 #else
-inline constexpr uint8_t kPresent = 1;
+inline constexpr uint8_t kAllLanes = 1;
 #endif
 
-HWY_INLINE void ProbeStep(const char* filter, const uint64_t* HWY_RESTRICT hashes,
-                          const uint64_t* HWY_RESTRICT offsets, uint8_t* HWY_RESTRICT present) {
+// Calls lanes(i), which is as PresentLanes, for kStep keys in their order, and writes a byte for
+// each: kAllLanes if all are set.
+template <typename Lanes>
+HWY_INLINE void StorePresent(const Lanes& lanes, uint8_t* HWY_RESTRICT present) {
+#if TAMIS_NEON64
+  // The least lane of each key, of all at once: from vectors to other registers is a long way.
+  static_assert(kStep == 8);
+  uint32x4_t all[kStep];
+  TAMIS_UNROLL
+  for (size_t i = 0; i < kStep; ++i) all[i] = hn::VecFromMask(DBlock(), lanes(i)).raw;
+  const auto least_of_4 = [&](size_t i) HWY_ATTR {
+    return vreinterpretq_u16_u32(
+        vpminq_u32(vpminq_u32(all[i], all[i + 1]), vpminq_u32(all[i + 2], all[i + 3])));
+  };
+  vst1_u8(present, vmovn_u16(vuzp1q_u16(least_of_4(0), least_of_4(4))));
+#else
   TAMIS_UNROLL
   for (size_t i = 0; i < kStep; ++i) {
-    const auto* block = reinterpret_cast<const uint32_t*>(filter + offsets[i]);
 #if HWY_ARCH_X86
-    hn::StoreMaskBits(DBlock(), PresentLanes(block, hashes[i]), present + i);
+    hn::StoreMaskBits(DBlock(), lanes(i), present + i);
 #else
-    present[i] = hn::AllTrue(DBlock(), PresentLanes(block, hashes[i]));
+    present[i] = hn::AllTrue(DBlock(), lanes(i));
 #endif
   }
+#endif
 }
-#endif
 
-// One bit for each of 64 bytes: whether it is kPresent.
-HWY_INLINE uint64_t PresentBits(const uint8_t* HWY_RESTRICT present) {
-  const hn::CappedTag<uint8_t, 64> d;
-  alignas(8) uint8_t bits[8 + 8] = {};  // a mask of fewer than 8 lanes still takes a byte
-  for (size_t i = 0; i < 64; i += hn::Lanes(d)) {
-    hn::StoreMaskBits(d, hn::Eq(hn::Load(d, present + i), hn::Set(d, kPresent)), bits + i / 8);
-  }
-  uint64_t word;
-  hwy::CopyBytes<8>(bits, &word);
-  return word;
+// Probes kStep keys and writes one byte for each: kAllLanes if all its bits are there.
+HWY_INLINE void ProbeStep(const char* filter, const uint64_t* HWY_RESTRICT hashes,
+                          const uint64_t* HWY_RESTRICT offsets, uint8_t* HWY_RESTRICT present) {
+  StorePresent(
+      [&](size_t i) HWY_ATTR {
+        return PresentLanes(reinterpret_cast<const uint32_t*>(filter + offsets[i]), hashes[i]);
+      },
+      present);
+}
+
+// Inserts kStep keys and writes one byte for each: kAllLanes if all its bits were there.
+HWY_INLINE void InsertStep(char* filter, const uint64_t* HWY_RESTRICT hashes,
+                           const uint64_t* HWY_RESTRICT offsets, uint8_t* HWY_RESTRICT present) {
+  StorePresent(
+      [&](size_t i) HWY_ATTR {
+        return TestAndSetBits(reinterpret_cast<uint32_t*>(filter + offsets[i]), hashes[i]);
+      },
+      present);
 }
 
 template <Source kSource, Prefetch kPrefetch>
 void ContainsAll(const uint32_t* words, uint64_t num_blocks, const Batch& batch, uint64_t* bits) {
   const char* filter = reinterpret_cast<const char*>(words);
   const size_t whole = batch.n / 64 * 64;
+#if TAMIS_SPLIT_BLOCK_WIDE
+  WideContains<kSource, kPrefetch>(filter, num_blocks, batch, whole, bits);
+#elif TAMIS_SPLIT_BLOCK_STAGED
+  StagedContains<kSource, kPrefetch>(filter, num_blocks, batch, whole, bits);
+#else
   alignas(64) uint8_t present[64];
   ForEachBlockStep<kSource, kPrefetch, sb::kBlockBytes>(
       filter, num_blocks, batch, whole,
       [&](size_t i, const uint64_t* hashes, const uint64_t* offsets) HWY_ATTR {
         ProbeStep(filter, hashes, offsets, present + i % 64);
-        if (i % 64 == 64 - kStep) bits[i / 64] = PresentBits(present);
+        if (i % 64 == 64 - kStep) bits[i / 64] = PresentBits(present, kAllLanes);
       });
+#endif
   if (whole == batch.n) return;
   uint64_t last = 0;
   for (size_t i = whole; i < batch.n; ++i) {
@@ -146,6 +144,13 @@ void ContainsAll(const uint32_t* words, uint64_t num_blocks, const Batch& batch,
 template <Source kSource, Prefetch kPrefetch>
 void InsertAll(uint32_t* words, uint64_t num_blocks, const Batch& batch) {
   char* filter = reinterpret_cast<char*>(words);
+#if TAMIS_SPLIT_BLOCK_WIDE
+  const size_t whole = batch.n / kWideStep * kWideStep;
+  WideInsert<kSource, kPrefetch>(filter, num_blocks, batch, whole);
+#elif TAMIS_SPLIT_BLOCK_STAGED
+  const size_t whole = batch.n / kStagedStep * kStagedStep;
+  StagedInsert<kSource, kPrefetch>(filter, num_blocks, batch, whole);
+#else
   const size_t whole = batch.n / kStep * kStep;
   ForEachBlockStep<kSource, kPrefetch, sb::kBlockBytes>(
       filter, num_blocks, batch, whole,
@@ -155,17 +160,49 @@ void InsertAll(uint32_t* words, uint64_t num_blocks, const Batch& batch) {
           SetBits(reinterpret_cast<uint32_t*>(filter + offsets[i]), hashes[i]);
         }
       });
+#endif
   for (size_t i = whole; i < batch.n; ++i) {
     SplitBlockInsertOne(words, num_blocks, batch.hasher(batch.values[i]));
   }
 }
 
+template <Source kSource, Prefetch kPrefetch>
+void InsertAllIfAbsent(uint32_t* words, uint64_t num_blocks, const Batch& batch, uint64_t* fresh) {
+  char* filter = reinterpret_cast<char*>(words);
+  const size_t whole = batch.n / 64 * 64;
+#if TAMIS_SPLIT_BLOCK_WIDE
+  WideInsertIfAbsent<kSource, kPrefetch>(filter, num_blocks, batch, whole, fresh);
+#else
+  alignas(64) uint8_t present[64];
+  ForEachBlockStep<kSource, kPrefetch, sb::kBlockBytes>(
+      filter, num_blocks, batch, whole,
+      [&](size_t i, const uint64_t* hashes, const uint64_t* offsets) HWY_ATTR {
+        InsertStep(filter, hashes, offsets, present + i % 64);
+        if (i % 64 == 64 - kStep) fresh[i / 64] = ~PresentBits(present, kAllLanes);
+      });
+#endif
+  if (whole == batch.n) return;
+  uint64_t last = 0;
+  for (size_t i = whole; i < batch.n; ++i) {
+    const uint64_t hash = batch.hasher(batch.values[i]);
+    uint32_t* const block = words + sb::kWords * sb::BlockIndex(hash, num_blocks);
+    const bool present_one = hn::AllTrue(DBlock(), TestAndSetBits(block, hash));
+    last |= uint64_t{!present_one} << (i - whole);
+  }
+  fresh[whole / 64] = last;
+}
+
+// Up to this size blocks come early enough without being prefetched, from any second-level cache.
+inline constexpr uint64_t kNearBytes = uint64_t{256} << 10;
+
 void SplitBlockContains(const uint32_t* words, uint64_t num_blocks, const Batch& batch,
                         uint64_t* bits) {
-  const bool far = num_blocks * sb::kBlockBytes > kFarBytes;
+  const uint64_t bytes = num_blocks * sb::kBlockBytes;
   WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
-    return far ? ContainsAll<source(), Prefetch::kL2>(words, num_blocks, batch, bits)
-               : ContainsAll<source(), Prefetch::kL1>(words, num_blocks, batch, bits);
+    const auto all = bytes > kFarBytes    ? ContainsAll<source(), Prefetch::kL2>
+                     : bytes > kNearBytes ? ContainsAll<source(), Prefetch::kL1>
+                                          : ContainsAll<source(), Prefetch::kNone>;
+    all(words, num_blocks, batch, bits);
   });
 }
 
@@ -177,10 +214,21 @@ void SplitBlockInsert(uint32_t* words, uint64_t num_blocks, const Batch& batch) 
   });
 }
 
-[[maybe_unused]] constexpr SplitBlockKernels kSplitBlock = {.contains = SplitBlockContains,
-                                                            .insert = SplitBlockInsert,
-                                                            .contains_one = SplitBlockContainsOne,
-                                                            .insert_one = SplitBlockInsertOne};
+void SplitBlockInsertIfAbsent(uint32_t* words, uint64_t num_blocks, const Batch& batch,
+                              uint64_t* fresh) {
+  const bool far = num_blocks * sb::kBlockBytes > kFarBytes;
+  WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
+    return far ? InsertAllIfAbsent<source(), Prefetch::kL2>(words, num_blocks, batch, fresh)
+               : InsertAllIfAbsent<source(), Prefetch::kL1>(words, num_blocks, batch, fresh);
+  });
+}
+
+[[maybe_unused]] constexpr SplitBlockKernels kSplitBlock = {
+    .contains = SplitBlockContains,
+    .insert = SplitBlockInsert,
+    .insert_if_absent = SplitBlockInsertIfAbsent,
+    .contains_one = SplitBlockContainsOne,
+    .insert_one = SplitBlockInsertOne};
 
 #endif  // HWY_TARGET != HWY_SCALAR
 

@@ -74,9 +74,6 @@ inline const std::vector<size_t>& TestSizes() {
   return sizes;
 }
 
-inline constexpr HashKind kHashKinds[] = {HashKind::kXxh3, HashKind::kXxh64, HashKind::kSipHash13,
-                                          HashKind::kSipHash24};
-
 // A hash of any kind: a number for its seed, or of which its secret is made.
 constexpr HashSpec HashOf(HashKind kind, uint64_t number) {
   if (IsKeyed(kind)) return {kind, 0, {number, Mix(number)}};

@@ -8,13 +8,6 @@
 #include "tools/format.h"
 
 namespace tamis::tools {
-namespace {
-
-std::string Counted(uint64_t n, const char* what) {
-  return WithCommas(n) + " " + what + (n == 1 ? "" : "s");
-}
-
-}  // namespace
 
 uint64_t MaxBad::Of(uint64_t lines) const {
   if (count) return *count;

@@ -5,6 +5,7 @@
 #include <tamis/filter_kinds.h>
 #include <tamis/plan.h>
 #include <tamis/scalable_filter.h>
+#include <tamis/sizing.h>
 #include <tamis/units.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 
 #include "tools/commands.h"
 #include "tools/console.h"
+#include "tools/count_keys.h"
 #include "tools/exit_codes.h"
 #include "tools/format.h"
 #include "tools/input.h"
@@ -27,6 +29,7 @@
 #include "tools/progress.h"
 #include "tools/run_options.h"
 #include "tools/secret.h"
+#include "tools/signals.h"
 
 namespace tamis::tools {
 namespace {
@@ -36,10 +39,8 @@ constexpr char kScalableHelp[] =
     "whatever the number of keys, --bytes its limit.\n";
 
 constexpr char kHashHelp[] =
-    "Where somebody who means harm chooses the keys, take a keyed hash: siphash13, or siphash24 "
-    "with\n"
-    "a larger margin. Its secret is asked for again by `tamis query`, or is in the filter's "
-    "file.\n";
+    "If an attacker may choose the keys, take a keyed hash: siphash13, or siphash24 with a larger\n"
+    "margin. Its secret is asked for again by `tamis query`, or is in the filter's file.\n";
 
 constexpr char kExamples[] =
     "Examples:\n"
@@ -51,9 +52,6 @@ constexpr char kExamples[] =
     "  xz -dc log.xz | tamis build -o log.tamis --type scalable    # however many keys there are\n"
     "  openssl rand -hex 16 > secret; tamis build -o s.tamis --hash siphash13 --secret secret "
     "keys\n";
-
-constexpr HashKind kHashes[] = {HashKind::kXxh3, HashKind::kXxh64, HashKind::kSipHash13,
-                                HashKind::kSipHash24};
 
 struct BuildOptions {
   InputOptions input;
@@ -78,27 +76,6 @@ struct BuildOptions {
   }
   bool scalable() const { return KindNamed(type).has_layers; }
 };
-
-// Reads all keys, and does nothing with them.
-uint64_t CountKeys(const BuildOptions& options, uint64_t total_bytes) {
-  const InputOptions& input = options.input;
-  if (input.u64 && std::none_of(input.paths.begin(), input.paths.end(),
-                                [&](const std::string& path) { return input.Recognizes(path); })) {
-    input.Check();
-    return total_bytes / sizeof(uint64_t);
-  }
-  const StandardInputPlace begin;
-  Progress progress("counting", Progress::Unit::kBytes, total_bytes, options.run.quiet);
-  KeyReader reader(input, {.report_bad = false});
-  KeyBatch batch;
-  uint64_t keys = 0;
-  for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
-    keys += batch.size();
-    progress.Advance(reader.bytes_read() - before);
-  }
-  begin.Return();
-  return keys;
-}
 
 AnyFilter MakeFilterFor(const BuildOptions& options) {
   const FilterKindInfo& kind = BuildOptions::KindNamed(options.type);
@@ -127,7 +104,7 @@ std::string AdviceFor(const BuildOptions& options) {
   if (options.layers.empty()) return {};
   return SizingAdvice(BuildOptions::KindNamed(options.layers).kind,
                       capacity != 0 ? capacity : growth.initial_capacity,
-                      (fpr != 0 ? fpr : growth.fpr) * (1 - growth.tightening));
+                      std::max(kMinFpr, (fpr != 0 ? fpr : growth.fpr) * (1 - growth.tightening)));
 }
 
 // The capacity, by counting the keys if it was not given.
@@ -138,9 +115,9 @@ void SettleCapacity(BuildOptions& options, std::optional<uint64_t> total_bytes) 
                 "give --capacity (or --bytes): the keys of a pipe cannot be counted beforehand. "
                 "Or make it --type scalable");
   }
-  const uint64_t keys = CountKeys(options, *total_bytes);
-  if (!options.run.quiet) Say("no --capacity given: counted " + WithCommas(keys) + " keys first");
-  options.filter.capacity = std::max<uint64_t>(keys, 1);  // no keys make an empty filter
+  // No keys make an empty filter.
+  options.filter.capacity =
+      std::max<uint64_t>(CountKeys(options.input, *total_bytes, options.run.quiet), 1);
 }
 
 struct Inserted {
@@ -200,7 +177,7 @@ Inserted InsertAll(const BuildOptions& options, uint64_t total_bytes, Filter& fi
   inserted.empty = reader.num_empty();
   inserted.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  inserted.backend = engine.PlanFor(filter, 1 << 20, Operation::kInsert).chosen.backend->name;
+  inserted.backend = engine.PlanCall(filter, 1 << 20, Operation::kInsert).chosen.backend->name;
   inserted.threads = engine.threads();
   return inserted;
 }
@@ -240,7 +217,7 @@ void Report(const BuildOptions& options, const Filter& filter, const Inserted& i
     };
     Print(JsonText(json));
   } else if (!options.run.quiet) {
-    Say(options.output + ": " + WithCommas(keys) + " keys in " + DurationText(inserted.seconds) +
+    Say(options.output + ": " + Counted(keys, "key") + " in " + DurationText(inserted.seconds) +
         ", " + BytesText(static_cast<double>(filter.bytes())) + ", false-positive rate " +
         PercentText(fpr));
   }
@@ -249,7 +226,7 @@ void Report(const BuildOptions& options, const Filter& filter, const Inserted& i
 // The kind of the hash by its name, and its secret if it has one.
 void SettleHash(BuildOptions& options) {
   HashSpec& hash = options.filter.hash;
-  for (const HashKind kind : kHashes) {
+  for (const HashKind kind : kHashKinds) {
     if (options.hash == HashKindName(kind)) hash.kind = kind;
   }
   const std::optional<HashSecret> secret = options.secret.Read();
@@ -287,6 +264,7 @@ int Run(BuildOptions options) {
     CheckStandardOutputIsNot(options.output);
   }
 
+  SayIfUnchangedOnSignals(options.output);
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
   SettleCapacity(options, total_bytes);
   if (const std::string advice = AdviceFor(options); !advice.empty()) Say("warning: " + advice);
@@ -331,7 +309,7 @@ Command AddBuild(const CommandLine& program) {
            "size, such as 512M, in place of the one that --fpr asks for")
       .Type("SIZE");
   std::vector<std::string> hashes;
-  for (const HashKind kind : kHashes) hashes.emplace_back(HashKindName(kind));
+  for (const HashKind kind : kHashKinds) hashes.emplace_back(HashKindName(kind));
   command.Add("--hash", options->hash, "hash function (default: xxh3)").OneOf(hashes).Type("NAME");
   command
       .Add("--seed", options->filter.hash.seed, ParseSeed,

@@ -105,7 +105,7 @@ struct Results {
   uint64_t members_missed = 0;
   uint64_t absent_found = 0;
   double predicted_fpr = 0;
-  PlanStep query_step;
+  CallRoute query_route;
 
   uint64_t false_negatives() const { return queries.false_negatives + members_missed; }
   double measured_fpr() const { return static_cast<double>(absent_found) / kChecked; }
@@ -140,7 +140,7 @@ void PrintJson(const DemoOptions& options, const SplitBlockBloomFilter& filter,
       {"measured_fpr_error", results.fpr_error()},
       {"predicted_fpr", results.predicted_fpr},
       {"peak_memory_bytes", PeakMemory()},
-      {"backend", results.query_step.backend->name},
+      {"backend", results.query_route.backend->name},
       {"threads", engine.threads()},
   };
   if (!options.save.empty()) {
@@ -177,7 +177,7 @@ void PrintTable(const DemoOptions& options, const SplitBlockBloomFilter& filter,
                                   PercentText(results.fpr_error(), 2) + ", over " +
                                   WithCommas(kChecked) + " unknown numbers");
   text += Row("peak memory", BytesText(static_cast<double>(PeakMemory())));
-  text += Row("ran on", std::string(results.query_step.backend->name) + ", " +
+  text += Row("ran on", std::string(results.query_route.backend->name) + ", " +
                             std::to_string(engine.threads()) +
                             (engine.threads() == 1 ? " thread" : " threads"));
   Print(text);
@@ -209,7 +209,7 @@ int Run(DemoOptions options) {
       results.members_checked - CountFound(engine, filter, 0, results.members_checked);
   results.absent_found = CountFound(engine, filter, options.numbers, kChecked);
   results.predicted_fpr = SplitBlockFpr(static_cast<double>(options.numbers), filter.num_blocks());
-  results.query_step = engine.PlanFor(filter, options.queries).chosen;
+  results.query_route = engine.PlanCall(filter, options.queries).chosen;
 
   (options.json ? PrintJson : PrintTable)(options, filter, engine, results);
   if (results.false_negatives() == 0) return kDone;

@@ -20,6 +20,7 @@
 #include "tools/progress.h"
 #include "tools/run_options.h"
 #include "tools/secret.h"
+#include "tools/signals.h"
 
 namespace tamis::tools {
 namespace {
@@ -56,10 +57,11 @@ int Run(EraseOptions options) {
     CheckStandardOutputIsNoInput(options.secret.And(options.input.paths));
     CheckStandardOutputIsNot(options.output);
   }
+  SayIfUnchangedOnSignals(options.output);
   const auto lock = LockIfInput(options.output, {options.filter});
   options.save.lock = lock.get();
   const AnyFilter filter =
-      Open(options.filter, {.backend = options.run.Pinned(), .secret = options.secret.Read()});
+      Load(options.filter, {.backend = options.run.Pinned(), .secret = options.secret.Read()});
   auto* const erasable = filter.As<ErasableFilter>();
   if (erasable == nullptr) {
     throw Error(ErrorCode::kInvalidArgument, options.filter + ": keys cannot be erased from a " +
@@ -80,6 +82,9 @@ int Run(EraseOptions options) {
     }
   }
   reader.Conclude("; nothing was erased", /*some_key=*/false);
+  const std::string doubt =
+      KeyFormOptions::Doubt(*filter, options.filter, options.input.key_form(), erased, keys);
+  if (!doubt.empty() && !options.run.quiet) Say(doubt);
   SaveFilter(*filter, options.output, options.run.quiet, options.save);
 
   if (options.json) {
@@ -95,8 +100,8 @@ int Run(EraseOptions options) {
     };
     Print(JsonText(json));
   } else if (!options.run.quiet) {
-    Say(options.output + ": " + WithCommas(erased) + " of " + WithCommas(keys) +
-        " keys were found and erased, " + WithCommas(filter->inserted_count()) + " are left");
+    Say(options.output + ": " + WithCommas(erased) + " of " + Counted(keys, "key") +
+        " found and erased, " + WithCommas(filter->inserted_count()) + " left");
   }
   return kDone;
 }

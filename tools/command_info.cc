@@ -76,7 +76,7 @@ nlohmann::ordered_json Describe(const std::string& path, bool header_only,
   std::optional<AnyFilter> filter;
   if (!closed && (info.has_layers || !header_only)) {
     const bool needed = keyed && !header.has_secret;
-    filter.emplace(OpenMapped(path, {.secret = needed ? secret : std::nullopt}));
+    filter.emplace(Map(path, {.secret = needed ? secret : std::nullopt}));
   }
   std::optional<ScalableView> view;
   if (info.has_layers && filter) view = ViewScalable(**filter);
@@ -142,6 +142,7 @@ std::string LayerRows(const nlohmann::ordered_json& json) {
 std::string InfoText(const nlohmann::ordered_json& json, const FilterKindInfo& info) {
   std::string text = Printable(json["file"].get<std::string>()) + "\n";
   const auto count = [&](const char* key) { return WithCommas(json[key].get<uint64_t>()); };
+  const auto keys = [&](const char* key) { return Counted(json[key].get<uint64_t>(), "key"); };
   text += Row("kind", json["kind"].get<std::string>() + ", format version " + count("version"));
   for (const char* name : info.geometry) {
     if (name == nullptr) break;
@@ -166,15 +167,15 @@ std::string InfoText(const nlohmann::ordered_json& json, const FilterKindInfo& i
   } else if (json.contains("fpr_at_capacity")) {
     rate = " at " + PercentText(json["fpr_at_capacity"].get<double>());
   }
-  text += Row("capacity", count("capacity") + " keys" + rate +
+  text += Row("capacity", keys("capacity") + rate +
                               Format(", %.2f bits per key", json["bits_per_key"].get<double>()));
-  text += Row("inserted", count("inserted") + " keys, duplicates included" +
-                              (erases ? ", less those erased" : ""));
+  text += Row("inserted",
+              keys("inserted") + ", duplicates included" + (erases ? ", less those erased" : ""));
   if (!json.contains("expected_fpr")) return text;
   const double estimate = json["estimated_count"].get<double>();
   text += Row("estimated count", estimate < 1e18
-                                     ? WithCommas(static_cast<uint64_t>(std::llround(estimate))) +
-                                           (erases ? " keys" : " distinct keys")
+                                     ? Counted(static_cast<uint64_t>(std::llround(estimate)),
+                                               erases ? "key" : "distinct key")
                                      : "past all measure: every bit is set");
   text += Row("expected FPR", PercentText(json["expected_fpr"].get<double>()) + " at this fill");
   return text;
@@ -212,7 +213,7 @@ int RunVerify(const VerifyOptions& options) {
       if (!options.quiet && !options.json) {
         Print(Printable(path) + ": ok (" + FilterKindName(header.kind) + ", " +
               BytesText(static_cast<double>(header.payload_bytes)) + ", " +
-              WithCommas(header.inserted) + " keys)\n");
+              Counted(header.inserted, "key") + ")\n");
       }
     } catch (const Error& error) {
       status = kFailure;

@@ -2,11 +2,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <numeric>
 #include <sstream>
 #include <utility>
 
 #include "tools/console.h"
 #include "tools/exit_codes.h"
+#include "tools/format.h"
 
 namespace tamis::tools {
 namespace {
@@ -36,17 +38,51 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
+// How many letters must be put in, left out or exchanged for others to make `b` of `a`.
+size_t Distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);  // of the beginnings of `b`, and of one of `a`
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t exchanged = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min(exchanged, 1 + std::min(row[j], row[j + 1]));
+    }
+  }
+  return row.back();
+}
+
+// A sentence, if the first thing after `app` is neither an option nor one of its commands.
+std::string UnknownCommand(const CLI::App& app) {
+  constexpr size_t kMostMistakes = 2;  // two letters that changed places are two
+  const std::vector<const CLI::App*> commands =
+      app.get_subcommands([](const CLI::App*) { return true; });
+  const std::vector<std::string> rest = app.remaining();
+  if (commands.empty() || rest.empty() || rest[0].starts_with('-')) return "";
+  const auto distance = [&](const CLI::App* command) {
+    return Distance(rest[0], command->get_name());
+  };
+  const CLI::App* const nearest = *std::min_element(
+      commands.begin(), commands.end(),
+      [&](const CLI::App* a, const CLI::App* b) { return distance(a) < distance(b); });
+  return "there is no command " + Quoted(rest[0]) +
+         (distance(nearest) <= kMostMistakes ? "; is " + nearest->get_name() + " meant?" : "");
+}
+
 // What the parser has to say: help and version to standard output, errors as ours.
 int Report(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) {
     std::string message = error.what();
     std::replace(message.begin(), message.end(), '\n', ' ');
+    const CLI::App* given = &app;
     std::string command = app.get_name();
-    for (const CLI::App* sub : app.get_subcommands()) {
-      command += " " + sub->get_name();
-      for (const CLI::App* below : sub->get_subcommands()) command += " " + below->get_name();
+    while (!given->get_subcommands().empty()) {
+      given = given->get_subcommands().front();
+      command += " " + given->get_name();
     }
-    Say(message + " (see `" + command + " --help`)");
+    const std::string unknown = UnknownCommand(*given);
+    Say((unknown.empty() ? message : unknown) + " (see `" + command + " --help`)");
     return kUsage;
   }
   std::ostringstream text;
@@ -74,6 +110,12 @@ const Option& Option::Group(const std::string& name) const {
 
 const Option& Option::OneOf(const std::vector<std::string>& values) const {
   option_->check(CLI::IsMember(values));
+  return *this;
+}
+
+const Option& Option::NotEmpty() const {
+  option_->check(
+      [](const std::string& value) { return std::string(value.empty() ? "\"\" is empty" : ""); });
   return *this;
 }
 

@@ -27,6 +27,7 @@ class Option {
   // The heading in the help.
   const Option& Group(const std::string& name) const;
   const Option& OneOf(const std::vector<std::string>& values) const;
+  const Option& NotEmpty() const;
   const Option& AtLeast(int values) const;
   const Option& Excludes(const Option& other) const;
 

@@ -20,6 +20,7 @@
 #include "tools/output_file.h"
 #include "tools/progress.h"
 #include "tools/secret.h"
+#include "tools/signals.h"
 
 namespace tamis::tools {
 namespace {
@@ -90,18 +91,30 @@ int Run(MergeOptions options) {
     CheckStandardOutputIsNoInput(options.secret.And(options.files));
     CheckStandardOutputIsNot(options.output);
   }
+  SayIfUnchangedOnSignals(options.output);
   const auto lock = LockIfInput(options.output, options.files);
   options.save.lock = lock.get();
   const uint64_t total_bytes = CheckHeaders(options);
   // Every input is verified: damage in one would go into the result, where nothing could tell.
   Progress progress("merging", Progress::Unit::kBytes, total_bytes, options.quiet);
   std::optional<HashSecret> secret = options.secret.Read();
-  AnyFilter filter = Open(options.files.front(), {.secret = secret});
+  AnyFilter filter = Load(options.files.front(), {.secret = secret});
   progress.Advance(filter->bytes());
   if (IsKeyed(filter->hash().kind)) secret = filter->hash().secret;  // all have the same
+  const KeyForms first_forms = filter->key_forms();
+  std::string other_forms;  // of the first file whose keys have others, and its name
   for (size_t i = 1; i < options.files.size(); ++i) {
-    Merge(*filter, *OpenMapped(options.files[i], {.verify = Verify::kFull, .secret = secret}));
+    const AnyFilter other = Map(options.files[i], {.verify = Verify::kFull, .secret = secret});
+    const KeyForms forms = other->key_forms();
+    const bool differ = forms != first_forms && forms.bits() != 0 && first_forms.bits() != 0;
+    if (differ && other_forms.empty()) other_forms = options.files[i] + " " + KeyFormsText(forms);
+    Merge(*filter, *other);
     progress.Advance(filter->bytes());
+  }
+  if (!other_forms.empty()) {
+    Say("warning: the keys of " + options.files.front() + " are " + KeyFormsText(first_forms) +
+        ", those of " + other_forms + ", and those of the result " +
+        KeyFormsText(filter->key_forms()) + ": it refuses none of them");
   }
   SaveFilter(*filter, options.output, options.quiet, options.save);
 
@@ -124,7 +137,7 @@ int Run(MergeOptions options) {
     };
     Print(JsonText(json));
   } else if (!options.quiet) {
-    Say(options.output + ": " + WithCommas(filter->inserted_count()) + " keys of " +
+    Say(options.output + ": " + Counted(filter->inserted_count(), "key") + " of " +
         std::to_string(options.files.size()) + " filters, " +
         BytesText(static_cast<double>(filter->bytes())) + ", expected false-positive rate " +
         PercentText(fpr));

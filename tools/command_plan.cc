@@ -5,7 +5,6 @@
 #include <tamis/units.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +13,6 @@
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 #include "tools/format.h"
-#include "tools/json.h"
 #include "tools/parse.h"
 #include "tools/run_options.h"
 
@@ -159,74 +157,13 @@ std::string Text(const FilterPlan& plan) {
   return text;
 }
 
-nlohmann::ordered_json WholeNumber(double value) {
-  if (value < 0x1p63) return static_cast<uint64_t>(value);
-  return value;
-}
-
-nlohmann::ordered_json AbilitiesJson(const Abilities& abilities) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  for (const AbilityInfo& info : kAbilities) {
-    if (abilities.*info.ability) json.push_back(info.name);
-  }
-  return json;
-}
-
-nlohmann::ordered_json CandidateJson(const PlanCandidate& candidate) {
-  nlohmann::ordered_json json = {{"name", candidate.name}};
-  if (candidate.kind) json["kind"] = FilterKindName(*candidate.kind);
-  if (candidate.layers) json["layers"] = FilterKindName(*candidate.layers);
-  if (!candidate.possible()) {
-    json["error"] = candidate.error;
-    return json;
-  }
-  json["bytes"] = WholeNumber(candidate.bytes);
-  json["bits_per_key"] = candidate.bits_per_key;
-  json["fpr"] = candidate.fpr;
-  json["cache_lines"] = candidate.cache_lines;
-  if (candidate.probe) {
-    json["probe"] = {{"ns", candidate.probe->ns},
-                     {"at_least", candidate.probe->at_least},
-                     {"backend", candidate.probe->backend->name},
-                     {"threads", candidate.probe->threads}};
-  } else {
-    json["probe"] = nullptr;
-  }
-  json["can"] = AbilitiesJson(candidate.can);
-  json["lacks"] = candidate.lacks;
-  json["suitable"] = candidate.suitable();
-  json["note"] = candidate.note;
-  return json;
-}
-
-nlohmann::ordered_json Json(const FilterPlan& plan) {
-  nlohmann::ordered_json json = {{"n", plan.keys}, {"fpr", plan.fpr}};
-  json["needs"] = AbilitiesJson(plan.needs.must);
-  if (plan.needs.range) json["range"] = {plan.needs.range->low, plan.needs.range->high};
-  json["max_bytes"] = plan.needs.max_bytes;
-  json["batch_keys"] = plan.needs.batch_keys;
-  json["hit_rate"] = 0.5;
-  json["calibration"] = plan.calibration.empty() ? nlohmann::ordered_json()
-                                                 : nlohmann::ordered_json(plan.calibration);
-  json["filters"] = nlohmann::ordered_json::array();
-  json["exact"] = nlohmann::ordered_json::array();
-  for (const PlanCandidate& filter : plan.filters) json["filters"].push_back(CandidateJson(filter));
-  for (const PlanCandidate& exact : plan.exact) json["exact"].push_back(CandidateJson(exact));
-  json["least"] = {{"bytes", WholeNumber(plan.least_bytes)},
-                   {"bits_per_key", 8 * plan.least_bytes / static_cast<double>(plan.keys)}};
-  json["choice"] =
-      plan.choice ? nlohmann::ordered_json(plan.choice->name) : nlohmann::ordered_json();
-  json["advice"] = plan.advice;
-  return json;
-}
-
 int Run(const PlanOptions& options) {
   EngineOptions engine;
   std::optional<Calibration> calibration = SavedCalibration();
   if (calibration) engine.calibration = *std::move(calibration);
   const FilterPlan plan =
       PlanFilters(options.n, options.fpr, options.needs, calibration ? &engine : nullptr);
-  Print(options.json ? JsonText(Json(plan)) : Text(plan));
+  Print(options.json ? PlanJson(plan) + "\n" : Text(plan));
   return kDone;
 }
 

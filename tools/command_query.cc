@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 #include <vector>
@@ -16,13 +15,14 @@
 #include "tools/exit_codes.h"
 #include "tools/format.h"
 #include "tools/input.h"
-#include "tools/json.h"
 #include "tools/key_form.h"
 #include "tools/key_reader.h"
 #include "tools/output_file.h"
 #include "tools/progress.h"
+#include "tools/query_output.h"
 #include "tools/run_options.h"
 #include "tools/secret.h"
+#include "tools/signals.h"
 
 namespace tamis::tools {
 namespace {
@@ -79,12 +79,12 @@ bool Verifies(const QueryOptions& options, std::optional<uint64_t> input_bytes) 
 AnyFilter OpenFilter(const QueryOptions& options, std::optional<uint64_t> input_bytes) {
   const Backend* const backend = options.run.Pinned();
   const std::optional<HashSecret> secret = options.secret.Read();
-  if (options.no_map) return Open(options.filter, {.backend = backend, .secret = secret});
+  if (options.no_map) return Load(options.filter, {.backend = backend, .secret = secret});
   MapOptions map{.backend = backend, .secret = secret};
-  if (!Verifies(options, input_bytes)) return OpenMapped(options.filter, map);
+  if (!Verifies(options, input_bytes)) return Map(options.filter, map);
   map.verify = Verify::kFull;
   const Notice notice("verifying " + options.filter + " ...", options.run.quiet);
-  return OpenMapped(options.filter, map);
+  return Map(options.filter, map);
 }
 
 void CheckOutputs(const QueryOptions& options) {
@@ -97,25 +97,11 @@ void CheckOutputs(const QueryOptions& options) {
   }
 }
 
-void WriteRecord(std::string_view record, bool raw, Output& out) {
-  out.Write(record);
-  // The last line of a file may lack its end, and another file may follow.
-  if (!raw && !record.ends_with('\n')) out.Write("\n");
-}
-
 void Report(const QueryOptions& options, uint64_t selected, uint64_t keys, const KeyReader& reader,
             Output& out) {
-  if (options.json) {
-    const uint64_t matching = options.invert ? keys - selected : selected;
-    const nlohmann::ordered_json json = {
-        {"filter", options.filter},      {"keys", keys},
-        {"matching", matching},          {"not_matching", keys - matching},
-        {"bad_lines", reader.num_bad()}, {"empty_lines", reader.num_empty()},
-    };
-    out.Write(JsonText(json));
-  } else if (options.count) {
-    out.Write(std::to_string(selected) + "/" + std::to_string(keys) + "\n");
-  }
+  const QueryCounts counts = {keys, selected, options.invert};
+  if (options.json) out.Write(CountsJson(options.filter, counts, reader));
+  if (options.count && !options.json) out.Write(CountsText(counts));
   out.Close();
 }
 
@@ -127,7 +113,10 @@ int Run(const QueryOptions& options) {
   options.form.Require(*filter, options.filter, options.input.key_form());
   Engine engine = options.run.MakeEngine();
   std::optional<BitmapFile> bitmap;
-  if (!options.bitmap.empty()) bitmap.emplace(options.bitmap);
+  if (!options.bitmap.empty()) {
+    SayIfUnchangedOnSignals(options.bitmap);
+    bitmap.emplace(options.bitmap);
+  }
   Output out;
   const bool lines = options.WritesLines();
   KeyReader reader(options.input, {.records = lines});
@@ -161,6 +150,10 @@ int Run(const QueryOptions& options) {
   if (lines && first) out.Write(reader.header());
   if (bitmap) bitmap->Close();
   Report(options, selected, keys, reader, out);
+  const std::string doubt =
+      KeyFormOptions::Doubt(*filter, options.filter, options.input.key_form(),
+                            options.invert ? keys - selected : selected, keys);
+  if (!doubt.empty() && !options.run.quiet && !(options.any && selected > 0)) Say(doubt);
   if (options.any && selected > 0) return kDone;  // without having read all
   reader.Conclude("", /*some_key=*/false);
   return options.any ? kNoMatch : kDone;

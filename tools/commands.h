@@ -4,6 +4,7 @@
 #define TAMIS_TOOLS_COMMANDS_H_
 
 #include <functional>
+#include <vector>
 
 #include "tools/command_line.h"
 
@@ -16,6 +17,7 @@ struct Command {
 
 Command AddBuild(const CommandLine& program);
 Command AddQuery(const CommandLine& program);
+Command AddDedup(const CommandLine& program);
 Command AddErase(const CommandLine& program);
 Command AddInfo(const CommandLine& program);
 Command AddVerify(const CommandLine& program);
@@ -23,6 +25,8 @@ Command AddMerge(const CommandLine& program);
 Command AddPlan(const CommandLine& program);
 Command AddBackends(const CommandLine& program);
 Command AddDemoPhones(const CommandLine& program);
+// None where tamis is built without tamis::redis.
+std::vector<Command> AddRedis(const CommandLine& program);
 
 }  // namespace tamis::tools
 

@@ -1,7 +1,6 @@
 #include "tools/csv.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace tamis::tools {
@@ -11,14 +10,12 @@ constexpr const char* kTooFewColumns = "too few columns";
 
 // A record without quotes is a line.
 void SplitLine(std::string_view line, char delimiter, size_t column, CsvRecord& record) {
-  for (; column > 0; --column) {
-    const size_t end = line.find(delimiter);
-    if (end == std::string_view::npos) {
-      record.error = kTooFewColumns;
-      return;
-    }
-    line.remove_prefix(end + 1);
+  record.fields = 1 + static_cast<size_t>(std::count(line.begin(), line.end(), delimiter));
+  if (record.fields <= column) {
+    record.error = kTooFewColumns;
+    return;
   }
+  for (; column > 0; --column) line.remove_prefix(line.find(delimiter) + 1);
   record.field = line.substr(0, line.find(delimiter));
 }
 
@@ -30,24 +27,25 @@ size_t FindEither(std::string_view text, size_t at, char a, char b) {
 
 }  // namespace
 
-std::string_view WithoutLineEnd(std::string_view text) {
-  if (text.ends_with('\n')) text.remove_suffix(1);
-  if (text.ends_with('\r')) text.remove_suffix(1);
-  return text;
+std::optional<char> GuessSeparator(std::string_view record) {
+  std::optional<char> guess;
+  size_t most = 0;
+  for (const char c : {',', ';', '\t', '|'}) {
+    const size_t count = CountUnquoted(record, c);
+    if (count > most) guess = c;
+    most = std::max(most, count);
+  }
+  return guess;
 }
 
-std::optional<char> GuessSeparator(std::string_view record) {
-  constexpr std::string_view kSeparators = ",;\t|";
-  std::array<size_t, kSeparators.size()> counts = {};
+size_t CountUnquoted(std::string_view record, char c) {
+  size_t count = 0;
   bool quoted = false;
-  for (const char c : record) {
-    if (c == '"') quoted = !quoted;
-    const size_t which = quoted ? std::string_view::npos : kSeparators.find(c);
-    if (which != std::string_view::npos) ++counts[which];
+  for (const char other : record) {
+    if (other == '"') quoted = !quoted;
+    if (other == c && !quoted) ++count;
   }
-  const auto most = std::max_element(counts.begin(), counts.end());
-  if (*most == 0) return std::nullopt;
-  return kSeparators[static_cast<size_t>(most - counts.begin())];
+  return count;
 }
 
 void AppendUnquoted(std::string_view field, std::string& out) {
@@ -55,16 +53,6 @@ void AppendUnquoted(std::string_view field, std::string& out) {
     out += field[i];
     if (field[i] == '"') ++i;  // its twin
   }
-}
-
-size_t LineFinder::Find(std::string_view text, bool last) {
-  const size_t end = text.find('\n', searched_);
-  if (end == std::string_view::npos && !last) {
-    searched_ = text.size();
-    return 0;
-  }
-  searched_ = 0;
-  return end == std::string_view::npos ? text.size() : end + 1;
 }
 
 template <typename OnField>
@@ -161,6 +149,7 @@ CsvRecord CsvReader::Read(std::string_view text, bool last, size_t column) {
   const Progress done = std::exchange(scan_, {});
   record.bytes = done.at;
   record.lines = done.lines;
+  record.fields = done.column + 1;
   record.error = done.error;
   if (record.error == nullptr && done.column < column) record.error = kTooFewColumns;
   if (record.error == nullptr) {

@@ -21,8 +21,9 @@ struct CsvDialect {
 
 // One record and one of its fields.
 struct CsvRecord {
-  size_t bytes = 0;             // with the line end; 0: the text ends before the record does
-  size_t lines = 0;             // line ends in it
+  size_t bytes = 0;  // with the line end; 0: the text ends before the record does
+  size_t lines = 0;  // line ends in it
+  size_t fields = 0;
   std::string_view field;       // as it stands in the text, without enclosing quotes
   bool quoted = false;          // it stands in quotes
   bool doubled_quotes = false;  // the field holds quotes written twice
@@ -39,7 +40,15 @@ class LineFinder {
  public:
   // The length of the line with its end, or 0 if it is not complete: then the next call goes on,
   // with a text that begins the same. `last` if no more text follows.
-  size_t Find(std::string_view text, bool last);
+  size_t Find(std::string_view text, bool last) {
+    const size_t end = text.find('\n', searched_);
+    if (end == std::string_view::npos && !last) {
+      searched_ = text.size();
+      return 0;
+    }
+    searched_ = 0;
+    return end == std::string_view::npos ? text.size() : end + 1;
+  }
 
  private:
   size_t searched_ = 0;
@@ -103,12 +112,18 @@ class CsvReader {
 // What seems to stand between the fields of `record`: of comma, semicolon, tab and bar the one that
 // is there most often outside quotes, if any is.
 std::optional<char> GuessSeparator(std::string_view record);
+// How often `c` is there outside quotes.
+size_t CountUnquoted(std::string_view record, char c);
 
 // Appends `field` to `out` with its doubled quotes made single.
 void AppendUnquoted(std::string_view field, std::string& out);
 
 // `text` up to its line end, LF or CRLF.
-std::string_view WithoutLineEnd(std::string_view text);
+inline std::string_view WithoutLineEnd(std::string_view text) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  if (text.ends_with('\r')) text.remove_suffix(1);
+  return text;
+}
 
 }  // namespace tamis::tools
 

@@ -20,6 +20,7 @@ constexpr ExitCode ExitCodeFor(ErrorCode code) {
     case ErrorCode::kCorrupt:
     case ErrorCode::kUnsupported:
     case ErrorCode::kBusy:
+    case ErrorCode::kUnavailable:
       return kFailure;
     case ErrorCode::kNotDurable:
       return kSaved;

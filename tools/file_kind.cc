@@ -24,6 +24,9 @@ constexpr FileKind kZip =
     Unread("a zip file", "unzip -p", "a spreadsheet, which is one as well, has to be saved as CSV");
 constexpr FileKind kUtf16Little = Unread("text in UTF-16", "iconv -f UTF-16LE -t UTF-8");
 constexpr FileKind kUtf16Big = Unread("text in UTF-16", "iconv -f UTF-16BE -t UTF-8");
+constexpr FileKind kTamis =
+    Unread("a filter saved by tamis", nullptr,
+           "give the keys that it is to be built of or asked for; `tamis merge` unites filters");
 constexpr FileKind kText;
 
 // The first that fits is taken.
@@ -31,6 +34,7 @@ constexpr Magic kMagics[] = {
     {"\x1F\x8B"sv, kGzip},
     {"\x28\xB5\x2F\xFD"sv, kZstd},
     {"@*M\x18"sv, kZstd},  // a frame to be skipped, with which pzstd begins
+    {"tamis\r\n\x1A"sv, kTamis},
     {"PAR1!"sv, Unread("a Parquet file", nullptr,
                        "export the column with the keys, for example: duckdb -c \"COPY (SELECT id "
                        "FROM 'FILE') TO 'ids.csv'\"")},
@@ -80,6 +84,9 @@ std::optional<FileKind> RecognizeUtf16(std::string_view text, bool last) {
 }
 
 }  // namespace
+
+const FileKind kBinary =
+    Unread("binary, with a NUL byte", nullptr, "if it has raw 64-bit integers, give --u64");
 
 std::string FileKind::Refusal(const std::string& name) const {
   std::string text = name + " is " + what + ", which is not read here: ";

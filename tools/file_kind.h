@@ -22,6 +22,9 @@ struct FileKind {
   std::string Refusal(const std::string& name) const;
 };
 
+// The kind of a file that has a NUL byte anywhere and is no other: text has none.
+extern const FileKind kBinary;
+
 // The kind of a file that begins with `text`, or nothing if more of it must be seen: never so much
 // as to keep somebody who types waiting for an answer. `last`: there is no more.
 std::optional<FileKind> RecognizeFile(std::string_view text, bool last);

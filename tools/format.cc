@@ -25,6 +25,10 @@ std::string WithCommas(uint64_t n) {
   return text;
 }
 
+std::string Counted(uint64_t n, std::string_view what) {
+  return WithCommas(n) + " " + std::string(what) + (n == 1 ? "" : "s");
+}
+
 namespace {
 
 constexpr size_t kNameWidth = 24;
@@ -58,22 +62,37 @@ std::string Wrapped(std::string_view text, size_t indent, size_t width) {
   return lines + line + std::string(text) + "\n";
 }
 
+namespace {
+
+// The bytes of the character that `text` begins with, if nobody would see it: a control character,
+// a blank other than the usual one, one without width, or one that turns the direction of others.
+size_t UnseenBytes(std::string_view text) {
+  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : 0; };
+  if (byte(0) < 0x20 || byte(0) == 0x7F) return 1;
+  // In UTF-8: U+0080 to U+00A0, the soft hyphen, and U+2000 to U+200F, U+2028 to U+202F, U+205F to
+  // U+206F, which are blanks and marks; the wide blank of Ogham, that of CJK, and U+FEFF.
+  if (byte(0) == 0xC2) return (byte(1) >= 0x80 && byte(1) <= 0xA0) || byte(1) == 0xAD ? 2 : 0;
+  if (byte(0) == 0xE2 && byte(1) == 0x80) {
+    return (byte(2) >= 0x80 && byte(2) <= 0x8F) || (byte(2) >= 0xA8 && byte(2) <= 0xAF) ? 3 : 0;
+  }
+  if (byte(0) == 0xE2 && byte(1) == 0x81) return byte(2) >= 0x9F && byte(2) <= 0xAF ? 3 : 0;
+  for (const std::string_view blank : {"\xE1\x9A\x80", "\xE3\x80\x80", "\xEF\xBB\xBF"}) {
+    if (text.starts_with(blank)) return blank.size();
+  }
+  return 0;
+}
+
+}  // namespace
+
 std::string Printable(std::string_view text) {
   std::string printable;
-  unsigned char before = 0;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    // Bytes from 0x80 up are left alone, as most are part of a UTF-8 character; but 0xC2 with one
-    // up to 0x9F are the control characters U+0080 to U+009F.
-    if (byte < 0x20 || byte == 0x7F) {
-      printable += Format("\\x%02X", byte);
-    } else if (before == 0xC2 && byte >= 0x80 && byte < 0xA0) {
-      printable.pop_back();
-      printable += Format("\\xC2\\x%02X", byte);
-    } else {
-      printable += c;
+  while (!text.empty()) {
+    const size_t unseen = UnseenBytes(text);
+    for (size_t i = 0; i < unseen; ++i) {
+      printable += Format("\\x%02X", static_cast<unsigned>(static_cast<uint8_t>(text[i])));
     }
-    before = byte;
+    if (unseen == 0) printable += text[0];
+    text.remove_prefix(std::max<size_t>(unseen, 1));
   }
   return printable;
 }

@@ -14,6 +14,8 @@ namespace tamis::tools {
 
 // "5,000,000,000"
 std::string WithCommas(uint64_t n);
+// "1 key", "2,000 keys".
+std::string Counted(uint64_t n, std::string_view what);
 
 // One line of a report: "  name      value\n".
 std::string Row(std::string_view name, std::string_view value);
@@ -22,7 +24,8 @@ std::string Row(std::string_view name, std::string_view value);
 // but the first; a longer word stands out. Ends with a newline.
 std::string Wrapped(std::string_view text, size_t indent, size_t width);
 
-// `text` with control characters as \xNN: what a terminal would obey.
+// `text` with the bytes of control characters, which a terminal would obey, and of blanks other
+// than the usual one, which nobody would tell from it, as \xNN.
 std::string Printable(std::string_view text);
 
 // At most 40 characters of `text`, Printable and in quotes.

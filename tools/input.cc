@@ -28,15 +28,12 @@ const char kKeyFormsHelp[] =
     "A key is a line of text, without its LF or CRLF, unless one of the forms above is chosen.\n"
     "Integers are from -2^63 to 2^64-1, of digits: 42, -42 and 007 are some; +7, 1e3, 1.0 and "
     "what\n"
-    "has blanks around it are not (--trim). Lines without a key (empty, no integer, too few "
-    "columns)\n"
-    "are skipped, counted and reported with their numbers; with --strict the first one ends the\n"
-    "command. It ends with status 2, too, where no line gives a key, or more than --max-bad are "
-    "bad;\n"
-    "empty ones are not. A stray quote in CSV, which would swallow other lines, is an error: one "
-    "that\n"
-    "is not closed, or whose field goes over line ends and then breaks RFC 4180 or has more than\n"
-    "--quoted-lines.\n"
+    "has blanks around it are not (--trim). Lines without a key (empty, no integer, not as many\n"
+    "columns as the first record) are skipped, counted and reported with their numbers; with\n"
+    "--strict the first one ends the command. It ends with status 2, too, where no line gives a\n"
+    "key, or more than --max-bad are bad; empty ones are not. A stray quote in CSV, which would\n"
+    "swallow other lines, is an error: one that is not closed, or whose field goes over line ends\n"
+    "and then breaks RFC 4180 or has more than --quoted-lines.\n"
     "\n"
     "An empty line or field holds no key. With --empty keep it is the key \"\", but of the fields "
     "of\n"
@@ -44,7 +41,7 @@ const char kKeyFormsHelp[] =
     "\n"
     "What gzip and zstd have packed is unpacked (`tamis --version` says whether this tamis can),\n"
     "raw integers only if the name ends in .gz or .zst. Other files that are no text, such as\n"
-    "Parquet or UTF-16, are refused by their first bytes; --as-is takes them for text.\n"
+    "Parquet, UTF-16 or what has a NUL byte, are refused; --as-is takes them for text.\n"
     "\n"
     "The string \"42\" and the integer 42 are different keys; --integers and --u64 are the same "
     "form.\n"
@@ -74,11 +71,11 @@ void InputOptions::AddTo(const CommandLine& command) {
   const Option trim_flag =
       command.AddFlag("--trim", trim, "spaces and tabs at both ends are not of the key");
   const Option empty_option = command.Add(
-      "--empty", empty, "whether an empty line or quoted field is a key (default: skip)");
+      "--empty", empty, "whether an empty line or quoted field is a key (default: " + empty + ")");
   empty_option.OneOf({"keep", "skip"}).Type("WHAT").Excludes(integers_flag);
   const Option u64_flag = command.AddFlag("--u64", u64, "raw little-endian 64-bit integers");
   const Option as_is_flag =
-      command.AddFlag("--as-is", as_is, "nothing is unpacked or refused by its first bytes");
+      command.AddFlag("--as-is", as_is, "nothing is unpacked, or refused as no text");
   const Option strict_flag =
       command.AddFlag("--strict", strict, "fail at the first line without a key");
   const Option max_bad_option =

@@ -34,14 +34,14 @@ struct InputOptions {
 
   static constexpr uint64_t kQuotedLines = 1000;
 
-  // The positional INPUT and all of the above.
+  // The positional INPUT and all of the above, with the defaults that they have then.
   void AddTo(const CommandLine& command);
   KeyForm key_form() const { return u64 || integers ? KeyForm::kInteger : KeyForm::kBytes; }
   // What the parser of the command line cannot check. Throws Error(kInvalidArgument).
   void Check() const;
 
   bool reads_csv() const { return csv || separator; }
-  bool keeps_empty() const { return empty == "keep"; }
+  bool keeps_empty() const { return empty == "keep" && !integers; }
   // Whether to look at the first bytes of the input at `path`, to unpack it, say. Raw integers may
   // begin with any: a packed file of them must say so by its name.
   bool Recognizes(const std::string& path) const;

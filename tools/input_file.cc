@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "tools/file_kind.h"
+#include "tools/signals.h"
 
 namespace tamis::tools {
 namespace {
@@ -22,6 +22,16 @@ bool HasMore(int fd) {
   return ::poll(&poll_fd, 1, 0) > 0;
 }
 
+// Who waits here for the other end of a pipe may be told to stop, as in ReadBlock.
+int OpenInput(const std::string& path) {
+  if (path == "-") return STDIN_FILENO;
+  for (;;) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 || errno != EINTR) return fd;
+    AwaitInput(-1);
+  }
+}
+
 }  // namespace
 
 void FailRead(const std::string& name, int error) {
@@ -29,7 +39,7 @@ void FailRead(const std::string& name, int error) {
 }
 
 InputFile::InputFile(const std::string& path)
-    : fd_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)),
+    : fd_(OpenInput(path)),
       name_(path == "-" ? "(standard input)" : path),
       capacity_(kBlockBytes),
       // Not zeroed: a small file touches a few pages of it.
@@ -52,14 +62,27 @@ size_t InputFile::Recognize(bool raw) {
       kind = RecognizeFile(text(), last_);
     } while (!kind);
     const bool unpacked = unpacker_ != nullptr;
-    if (kind->is_text() || (raw && (unpacked || kind->packing == Packing::kNone))) return taken;
+    if (raw && (unpacked || kind->packing == Packing::kNone)) return taken;
+    if (kind->is_text()) {
+      must_be_text_ = true;
+      RequireText(text());
+      return taken;
+    }
     if (!unpacked && kind->packing != Packing::kNone) {
       taken -= text().size();  // they are still to be unpacked
       if (StartUnpacking(kind->packing)) continue;
     }
-    throw Error(ErrorCode::kInvalidArgument,
-                kind->Refusal(unpacked ? name_ + ", unpacked," : name_));
+    Refuse(*kind);
   }
+}
+
+void InputFile::Refuse(const FileKind& kind) const {
+  throw Error(ErrorCode::kInvalidArgument,
+              kind.Refusal(unpacker_ != nullptr ? name_ + ", unpacked," : name_));
+}
+
+void InputFile::RequireText(std::string_view text) const {
+  if (text.find('\0') != std::string_view::npos) Refuse(kBinary);
 }
 
 bool InputFile::StartUnpacking(Packing packing) {
@@ -89,6 +112,7 @@ void InputFile::MakeRoom() {
 
 size_t InputFile::ReadBlock(char* to, size_t bytes) {
   for (;;) {
+    AwaitInput(fd_);
     const ssize_t got = ::read(fd_, to, bytes);
     if (got >= 0) return static_cast<size_t>(got);
     if (errno != EINTR) FailRead(name_, errno);
@@ -97,7 +121,13 @@ size_t InputFile::ReadBlock(char* to, size_t bytes) {
 
 size_t InputFile::Fill() {
   MakeRoom();
-  if (unpacker_ != nullptr) return FillUnpacked();
+  const size_t before = end_;
+  const size_t taken = unpacker_ != nullptr ? FillUnpacked() : FillPlain();
+  if (must_be_text_) RequireText(text().substr(before));
+  return taken;
+}
+
+size_t InputFile::FillPlain() {
   const size_t before = end_;
   while (end_ < capacity_ && !last_) {
     if (end_ > before && !HasMore(fd_)) break;

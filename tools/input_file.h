@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "tools/file_kind.h"
 #include "tools/unpacker.h"
 
 namespace tamis::tools {
@@ -34,13 +35,14 @@ class InputFile {
 
   // To be called before anything is consumed: reads the first bytes, makes text() what is in a file
   // that gzip or zstd has packed, and refuses files that are no text, unless they are `raw`, of any
-  // bytes. Returns the bytes of the file that this has taken. Throws Error(kIo), Error(kCorrupt),
-  // and Error(kInvalidArgument) with the way to make text of it.
+  // bytes. Text must go on without a NUL byte, or Fill() refuses it. Returns the bytes of the file
+  // that this has taken. Throws Error(kIo), Error(kCorrupt), and Error(kInvalidArgument) with the
+  // way to make text of it.
   size_t Recognize(bool raw);
 
   // Reads on: as much as there is room for from a file; from a pipe what is there, waiting only for
   // the first byte. The window grows if text() fills it. Returns the bytes of the file that this
-  // has taken: packed ones, where it is packed. Throws Error(kIo), and Error(kCorrupt).
+  // has taken: packed ones, where it is packed. Throws as Recognize().
   size_t Fill();
 
  private:
@@ -48,7 +50,11 @@ class InputFile {
   void MakeRoom();
   // Reads up to `bytes`; 0 at the end of the file.
   size_t ReadBlock(char* to, size_t bytes);
+  size_t FillPlain();
   size_t FillUnpacked();
+  [[noreturn]] void Refuse(const FileKind& kind) const;
+  // For text without a NUL byte.
+  void RequireText(std::string_view text) const;
   // Whether tamis can.
   bool StartUnpacking(Packing packing);
 
@@ -59,6 +65,7 @@ class InputFile {
   size_t begin_ = 0;
   size_t end_ = 0;
   bool last_ = false;
+  bool must_be_text_ = false;
 
   // Of a packed file.
   std::unique_ptr<Unpacker> unpacker_;

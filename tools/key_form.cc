@@ -19,4 +19,15 @@ void KeyFormOptions::Require(const Filter& filter, const std::string& path, KeyF
                                                ", or --any-form if it is meant so");
 }
 
+std::string KeyFormOptions::Doubt(const Filter& filter, const std::string& path, KeyForm form,
+                                  uint64_t found, uint64_t asked) {
+  constexpr uint64_t kHardlyAny = 20;  // one of so many: no more than false positives
+  if (!filter.key_forms().Has(KeyForm::kUnknown)) return "";
+  if (asked == 0 || found > asked / kHardlyAny) return "";
+  return path +
+         " does not say whether its keys are text or integers, and of these keys, asked for as " +
+         KeyFormsText(form) + ", it has none or hardly any: if they have the wrong form, " +
+         (form == KeyForm::kInteger ? "leave out --integers and --u64" : "give --integers");
+}
+
 }  // namespace tamis::tools

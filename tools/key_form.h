@@ -4,6 +4,7 @@
 
 #include <tamis/filter.h>
 
+#include <cstdint>
 #include <string>
 
 #include "tools/command_line.h"
@@ -18,6 +19,11 @@ struct KeyFormOptions {
   // Throws Error(kInvalidArgument) for keys of a form that the filter at `path` does not admit,
   // with a word on how to give the right one, unless any form will do.
   void Require(const Filter& filter, const std::string& path, KeyForm asked) const;
+
+  // A note for keys of which `found` of `asked` are in the filter, if that is as good as none, and
+  // the file does not say which is the right one; empty otherwise.
+  static std::string Doubt(const Filter& filter, const std::string& path, KeyForm form,
+                           uint64_t found, uint64_t asked);
 };
 
 }  // namespace tamis::tools

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "tools/console.h"
 #include "tools/format.h"
@@ -13,12 +14,28 @@
 namespace tamis::tools {
 namespace {
 
-constexpr size_t kMaxBatch = size_t{1} << 20;
 constexpr size_t kMaxRecordBytes = size_t{16} << 20;
-constexpr size_t kGuessBytes = 4096;  // of the first record, for guessing its separator
+constexpr size_t kGuessBytes = 4096;     // of the first record, for guessing its separator
+constexpr uint64_t kShapeRecords = 100;  // that are enough to say which separator they have
 constexpr size_t kNamesShown = 20;
 constexpr const char* kEmptyKey = "an empty key";
+constexpr const char* kOtherFields = "not as many fields as in the first record";
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+// The option for this separator.
+std::string SeparatorOption(char separator) {
+  return separator == '\t'  ? "--tsv"
+         : separator == ',' ? "--csv"
+                            : "--separator '" + std::string(1, separator) + "'";
+}
+
+std::vector<std::string> Fields(std::string_view record, const CsvDialect& dialect, bool trim) {
+  std::vector<std::string> fields;
+  CsvReader::ForEachField(record, dialect, [&](std::string_view field) {
+    fields.emplace_back(trim ? WithoutBlanks(field) : field);
+  });
+  return fields;
+}
 
 }  // namespace
 
@@ -56,6 +73,8 @@ void KeyReader::OpenNext() {
   file_ = std::make_unique<InputFile>(options_.paths[next_path_]);
   ++next_path_;
   position_ = options_.u64 ? 0 : 1;
+  begun_ = false;
+  shape_ = {};
   if (options_.Recognizes(file_->name())) bytes_read_ += file_->Recognize(/*raw=*/options_.u64);
   if (options_.u64) return;
   while (!file_->last() && file_->text().size() < kByteOrderMark.size() &&
@@ -101,20 +120,67 @@ void KeyReader::ReadHeader() {
   }
   CheckQuotes(record);
   const std::string_view header = file_->text().substr(0, record.bytes);
-  if (header_.empty()) header_ = header;
-  if (first_record_.empty()) first_record_ = header.substr(0, kGuessBytes);
+  NoteFirst(header);
+  if (record.error == nullptr && !WithoutLineEnd(header).empty()) {
+    shape_.Fits(WithoutLineEnd(header), record.fields);
+  }
   if (!column_number_ && !header.empty()) column_ = FindColumn(header);
+  if (header_.empty()) {
+    header_ = header;
+    header_file_ = file_->name();
+  } else if (needs_.records && !header.empty()) {
+    CheckSameHeader(header);
+  }
   position_ += record.lines;
   file_->Consume(record.bytes);
+}
+
+void KeyReader::CheckSameHeader(std::string_view header) const {
+  if (WithoutLineEnd(header) == WithoutLineEnd(header_)) return;
+  const std::vector<std::string> here = Fields(header, dialect_, options_.trim);
+  const std::vector<std::string> first = Fields(header_, dialect_, options_.trim);
+  if (here == first) return;
+  const auto at = static_cast<size_t>(
+      std::mismatch(here.begin(), here.end(), first.begin(), first.end()).first - here.begin());
+  const auto name = [at](const std::vector<std::string>& fields) {
+    return at < fields.size() ? Quoted(fields[at]) : "missing";
+  };
+  throw Error(ErrorCode::kInvalidArgument,
+              file_->name() + ": its column " + std::to_string(at + 1) + " is " + name(here) +
+                  ", and that of " + header_file_ + " is " + name(first) +
+                  ": records of both do not go under one header; query each file by itself");
+}
+
+void KeyReader::NoteFirst(std::string_view record) {
+  if (std::exchange(begun_, true) || !separator_hint_.empty()) return;
+  record = record.substr(0, kGuessBytes);
+  const bool fields = options_.reads_csv() || options_.tsv;
+  if (!fields && !options_.integers) return;
+  const std::optional<char> guess = GuessSeparator(record);
+  if (!guess || (fields && record.find(dialect_.delimiter) != std::string_view::npos)) return;
+  separator_hint_ = ". The first record of " + file_->name() +
+                    " looks like one of several columns: give " + SeparatorOption(*guess);
+}
+
+void KeyReader::CheckSeparator() const {
+  // Who names a separator means it.
+  const std::optional<char> other = shape_.other_separator();
+  if (!other || options_.separator) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              file_->name() + ": each of its records has one field, and as many " +
+                  Quoted({&*other, 1}) + " as the others: give " + SeparatorOption(*other) +
+                  (options_.tsv ? "" : ", or --separator ',' if they are meant so"));
 }
 
 size_t KeyReader::FindColumn(std::string_view header) const {
   std::optional<size_t> found, again;
   std::string names;
+  bool has_blanks = false;  // and is the one without them
   size_t columns = 0;
   CsvReader::ForEachField(header, dialect_, [&](std::string_view name) {
     const std::string_view bare = options_.trim ? WithoutBlanks(name) : name;
     if (bare == options_.column && !again) (found ? again : found) = columns;
+    has_blanks = has_blanks || WithoutBlanks(name) == options_.column;
     if (columns < kNamesShown) names += (columns > 0 ? ", " : "") + Quoted(name);
     ++columns;
   });
@@ -129,7 +195,7 @@ size_t KeyReader::FindColumn(std::string_view header) const {
   if (columns > kNamesShown) names += " and " + WithCommas(columns - kNamesShown) + " more";
   throw Error(ErrorCode::kInvalidArgument, file_->name() + ": no column " +
                                                Quoted(options_.column) + "; there are: " + names +
-                                               SeparatorHint());
+                                               (has_blanks ? ": give --trim" : separator_hint_));
 }
 
 void KeyReader::Parse(KeyBatch& batch) {
@@ -137,11 +203,12 @@ void KeyReader::Parse(KeyBatch& batch) {
   // Room for all that a window can hold, so that what points into it stays in place.
   unquoted_.clear();
   if (options_.reads_csv()) unquoted_.reserve(file_->text().size());
-  while (batch.num_records() < kMaxBatch && !file_->text().empty()) {
+  while (batch.num_records() < needs_.max_batch && !file_->text().empty()) {
     const size_t bytes = ParseRecord(batch);
     if (bytes == 0) return;
     file_->Consume(bytes);
   }
+  if (file_->last() && file_->text().empty()) CheckSeparator();
 }
 
 size_t KeyReader::ParseRecord(KeyBatch& batch) {
@@ -151,10 +218,12 @@ size_t KeyReader::ParseRecord(KeyBatch& batch) {
     if (record.bytes == 0) return 0;
     CheckQuotes(record);
     const std::string_view whole = text.substr(0, record.bytes);
-    if (first_record_.empty()) first_record_ = whole.substr(0, kGuessBytes);
+    const std::string_view line = WithoutLineEnd(whole);
+    NoteFirst(whole);
     if (record.error != nullptr) {
-      const std::string_view line = WithoutLineEnd(whole);
       Reject(line.empty() ? kEmptyKey : record.error, line, batch);
+    } else if (!line.empty() && !shape_.Fits(line, record.fields)) {
+      Reject(kOtherFields, line, batch);
     } else if (record.doubled_quotes) {
       const size_t begin = unquoted_.size();
       AppendUnquoted(record.field, unquoted_);
@@ -162,13 +231,14 @@ size_t KeyReader::ParseRecord(KeyBatch& batch) {
     } else {
       Accept(record.field, record.quoted, whole, batch);
     }
+    if (shape_.records() == kShapeRecords) CheckSeparator();
     position_ += record.lines;
     return record.bytes;
   }
   const size_t bytes = lines_.Find(text, file_->last());
   if (bytes == 0) return 0;
   const std::string_view line = text.substr(0, bytes);
-  if (first_record_.empty()) first_record_ = line.substr(0, kGuessBytes);
+  NoteFirst(line);
   Accept(WithoutLineEnd(line), /*quoted=*/false, line, batch);
   ++position_;
   return bytes;
@@ -176,7 +246,7 @@ size_t KeyReader::ParseRecord(KeyBatch& batch) {
 
 void KeyReader::ParseU64(KeyBatch& batch) {
   const std::string_view text = file_->text();
-  const size_t n = std::min(text.size() / sizeof(uint64_t), kMaxBatch);
+  const size_t n = std::min(text.size() / sizeof(uint64_t), needs_.max_batch);
   batch.integers.resize(n);
   // Little-endian bytes are integers as they stand, except on a big-endian machine.
   if (n > 0) std::memcpy(batch.integers.data(), text.data(), n * sizeof(uint64_t));
@@ -229,21 +299,10 @@ void KeyReader::Reject(const char* reason, std::string_view text, KeyBatch& batc
   Say(message);
 }
 
-std::string KeyReader::SeparatorHint() const {
-  const bool fields = options_.reads_csv() || options_.tsv;
-  if (!fields && !options_.integers) return "";
-  const std::optional<char> guess = GuessSeparator(first_record_);
-  if (!guess || (fields && first_record_.find(dialect_.delimiter) != std::string::npos)) return "";
-  const std::string option = *guess == '\t'  ? "--tsv"
-                             : *guess == ',' ? "--csv"
-                                             : "--separator '" + std::string(1, *guess) + "'";
-  return ". The first record looks like one of several columns: give " + option;
-}
-
 void KeyReader::Conclude(const char* consequence, bool some_key) const {
   // Bytes that are left over say that the input is none of raw integers, or was cut short.
   const MaxBad by_default = options_.u64 ? MaxBad{.count = 0} : MaxBad();
-  counts_.Conclude({options_.max_bad.value_or(by_default), some_key, SeparatorHint(), consequence});
+  counts_.Conclude({options_.max_bad.value_or(by_default), some_key, separator_hint_, consequence});
 }
 
 }  // namespace tamis::tools

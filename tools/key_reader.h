@@ -16,6 +16,7 @@
 #include "tools/csv.h"
 #include "tools/input.h"
 #include "tools/input_file.h"
+#include "tools/record_shape.h"
 
 namespace tamis::tools {
 
@@ -37,15 +38,17 @@ struct KeyBatch {
 class KeyReader {
  public:
   struct Needs {
-    bool records = false;    // fill KeyBatch::records
-    bool report_bad = true;  // say on standard error which records are bad
+    bool records = false;                // fill KeyBatch::records
+    bool report_bad = true;              // say on standard error which records are bad
+    size_t max_batch = size_t{1} << 20;  // records
   };
 
   KeyReader(const InputOptions& options, Needs needs);
 
   // The next batch, or false after the last. What the batch points to lives until the next call.
   // Throws Error(kIo), and Error(kInvalidArgument) for a bad record where options.strict, and for a
-  // quote after which records cannot be told apart.
+  // quote after which records cannot be told apart, for a separator that the records do not have
+  // where they all have another, and for records under another header than the first.
   bool Next(KeyBatch& batch);
 
   // The first header that was read, with its line end, if the options say that there is one.
@@ -66,6 +69,7 @@ class KeyReader {
   void OpenNext();
   void Fill();
   void ReadHeader();
+  void CheckSameHeader(std::string_view header) const;
   size_t FindColumn(std::string_view header) const;
   void Parse(KeyBatch& batch);
   void ParseU64(KeyBatch& batch);
@@ -73,10 +77,11 @@ class KeyReader {
   size_t ParseRecord(KeyBatch& batch);
   // Throws for an error that leaves in doubt where records begin.
   void CheckQuotes(const CsvRecord& record) const;
+  void CheckSeparator() const;
+  // To be called for the first record of each file, or how it begins.
+  void NoteFirst(std::string_view record);
   void Accept(std::string_view key, bool quoted, std::string_view record, KeyBatch& batch);
   void Reject(const char* reason, std::string_view text, KeyBatch& batch);
-  // A sentence, if another separator seems to be the right one.
-  std::string SeparatorHint() const;
 
   const InputOptions options_;
   const Needs needs_;
@@ -89,8 +94,11 @@ class KeyReader {
   size_t column_ = 0;      // of the present file, from 0
   uint64_t position_ = 0;  // in the present file: the record's first line from 1, or raw its offset
   std::string header_;
-  std::string first_record_;  // of all, or how it begins
-  std::string unquoted_;      // fields of the batch that do not stand in the text as they are
+  std::string header_file_;     // where that was
+  bool begun_ = false;          // the present file's first record has been read
+  std::string separator_hint_;  // a sentence, if another separator seems to be right for a file
+  RecordShape shape_;           // of the present file
+  std::string unquoted_;        // fields of the batch that do not stand in the text as they are
   uint64_t bytes_read_ = 0;
   LineCounts counts_;
 };

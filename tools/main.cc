@@ -6,6 +6,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/commands.h"
@@ -22,12 +23,14 @@ constexpr char kFooter[] =
     "  tamis demo phones                             billions of phone numbers, from nothing\n"
     "  tamis build -o seen.tamis urls.txt            a filter from a file of lines\n"
     "  tamis query seen.tamis new.txt > known.txt    which of these lines may be in it?\n"
+    "  tamis dedup urls.txt > unique.txt             each line once\n"
     "  tamis plan --n 5e9 --fpr 0.01                 how large would a filter be?\n"
     "`tamis COMMAND --help` tells more, with examples.\n"
     "\n"
     "Environment:\n"
     "  TAMIS_BACKEND  kernels to use, a name that `tamis backends` lists\n"
     "  TAMIS_THREADS  number of threads\n"
+    "  TAMIS_REDIS_URL, TAMIS_REDIS_PASSWORD  of the servers of `tamis redis`\n"
     "\n"
     "Exit status: 0 done, 1 no match (query --any), 2 wrong usage or bad input, 3 a failure of\n"
     "input or output, or a corrupt file, 4 saved, but a power cut may yet take it back.\n";
@@ -48,11 +51,12 @@ int Run(int argc, char** argv) {
       "never answer \"no\" for a key that is in.",
       VersionText());
   program.Footer(kFooter);
-  const std::vector<Command> commands = {
-      AddBuild(program), AddQuery(program),    AddErase(program),
-      AddInfo(program),  AddVerify(program),   AddMerge(program),
-      AddPlan(program),  AddBackends(program), AddDemoPhones(program),
+  std::vector<Command> commands = {
+      AddBuild(program),    AddQuery(program),      AddDedup(program), AddErase(program),
+      AddInfo(program),     AddVerify(program),     AddMerge(program), AddPlan(program),
+      AddBackends(program), AddDemoPhones(program),
   };
+  for (Command& command : AddRedis(program)) commands.push_back(std::move(command));
   if (const std::optional<int> status = program.Parse(argc, argv)) return *status;
   for (const Command& command : commands) {
     if (command.line.given()) return command.run();

@@ -2,7 +2,8 @@
 
 #include <tamis/error.h>
 
-#include <algorithm>
+#include <charconv>
+#include <filesystem>
 #include <string_view>
 
 #include "tools/input_file.h"
@@ -11,13 +12,6 @@ namespace tamis::tools {
 namespace {
 
 constexpr size_t kDigits = 2 * sizeof(HashSecret);
-
-// -1 if it is none.
-int DigitValue(char digit) {
-  constexpr std::string_view kLower = "0123456789abcdef", kUpper = "0123456789ABCDEF";
-  const size_t found = std::min(kLower.find(digit), kUpper.find(digit));
-  return found == std::string_view::npos ? -1 : static_cast<int>(found);
-}
 
 std::optional<HashSecret> Parse(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n";
@@ -29,13 +23,11 @@ std::optional<HashSecret> Parse(std::string_view text) {
   }
   if (text.size() != kDigits) return std::nullopt;
   HashSecret secret{};
-  for (size_t i = 0; i < kDigits; ++i) {
-    const int value = DigitValue(text[i]);
-    if (value < 0) return std::nullopt;
-    // Byte b is bits [8 (b mod 8), 8 (b mod 8) + 8) of its half; its first digit the upper four.
-    const size_t byte = i / 2;
-    const int shift = static_cast<int>(8 * (byte % 8)) + (i % 2 == 0 ? 4 : 0);
-    (byte < 8 ? secret.low : secret.high) |= static_cast<uint64_t>(value) << shift;
+  for (size_t byte = 0; byte < sizeof(secret); ++byte) {
+    const char* const digits = text.data() + 2 * byte;
+    uint8_t value = 0;
+    if (std::from_chars(digits, digits + 2, value, 16).ptr != digits + 2) return std::nullopt;
+    (byte < 8 ? secret.low : secret.high) |= uint64_t{value} << (8 * (byte % 8));
   }
   return secret;
 }
@@ -56,6 +48,11 @@ std::optional<HashSecret> SecretOptions::Read() const {
   if (path.empty()) return std::nullopt;
   if (path == "-") {
     throw Error(ErrorCode::kInvalidArgument, "--secret: give a file; standard input is for keys");
+  }
+  if (Parse(path) && !std::filesystem::exists(path)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--secret: this looks like a secret itself, which others may see in a command; "
+                "give the name of a file that has it");
   }
   InputFile file(path);
   constexpr size_t kEnough = 4096;  // for it and blanks around it

@@ -1,26 +1,107 @@
 #include "tools/signals.h"
 
+#include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <tamis/file.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+
+#include "tools/format.h"
 
 namespace tamis::tools {
 namespace {
 
+// What a job will replace, and what to say while it has not.
+struct Watched {
+  std::string path;
+  bool exists = false;
+  struct stat status = {};
+  std::string message;
+
+  // A signal handler may call it.
+  bool Unchanged() const {
+    struct stat now = {};
+    if (::stat(path.c_str(), &now) != 0) return !exists;
+    return exists && now.st_dev == status.st_dev && now.st_ino == status.st_ino &&
+           now.st_size == status.st_size && now.st_mtim.tv_sec == status.st_mtim.tv_sec &&
+           now.st_mtim.tv_nsec == status.st_mtim.tv_nsec;
+  }
+};
+
+std::atomic<const Watched*> watched = nullptr;
+static_assert(std::atomic<const Watched*>::is_always_lock_free);
+
+// Of the input: a descriptor that can be read from once it is to stop, and by which signal.
+int stop_fd = -1;
+std::atomic<int> stopped_by = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
+
 void RemoveAndEnd(int number) {
   RemoveTemporaryFiles();
+  const Watched* const output = watched.load();
+  if (output != nullptr && output->Unchanged()) {
+    // Nowhere is left to report that standard error does not work.
+    [[maybe_unused]] const ssize_t written =
+        ::write(STDERR_FILENO, output->message.data(), output->message.size());
+  }
   ::raise(number);  // by now in the way of the system
+}
+
+// For the signals that are treated in this way so far. A signal handler may call it.
+void Replace(void (*handler)(int), void (*by)(int), int flags) {
+  for (const int number : {SIGHUP, SIGINT, SIGTERM}) {
+    struct sigaction action = {};
+    if (::sigaction(number, nullptr, &action) != 0 || action.sa_handler != handler) continue;
+    action.sa_handler = by;
+    action.sa_flags = flags;
+    ::sigaction(number, &action, nullptr);
+  }
+}
+
+void StopInput(int number) {
+  const int error = errno;
+  Replace(StopInput, RemoveAndEnd, SA_RESETHAND);
+  stopped_by = number;
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(stop_fd, &one, sizeof(one));
+  errno = error;
 }
 
 }  // namespace
 
-void RemoveTemporaryFilesOnSignals() {
-  for (const int number : {SIGHUP, SIGINT, SIGTERM}) {
-    struct sigaction action = {};
-    if (::sigaction(number, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
-    action.sa_handler = RemoveAndEnd;
-    action.sa_flags = SA_RESETHAND;
-    ::sigaction(number, &action, nullptr);
+void RemoveTemporaryFilesOnSignals() { Replace(SIG_DFL, RemoveAndEnd, SA_RESETHAND); }
+
+void StopInputOnSignals() {
+  stop_fd = ::eventfd(0, EFD_CLOEXEC);
+  if (stop_fd >= 0) Replace(RemoveAndEnd, StopInput, 0);
+}
+
+void AwaitInput(int fd) {
+  if (stop_fd < 0) return;
+  pollfd fds[] = {{fd, POLLIN, 0}, {stop_fd, POLLIN, 0}};
+  while (::poll(fds, 2, -1) < 0 && errno == EINTR) {
   }
+  if (fds[1].revents != 0) throw Stopped();
+}
+
+void EndIfStopped() {
+  if (const int number = stopped_by; number != 0) ::raise(number);
+}
+
+void SayIfUnchangedOnSignals(const std::string& path) {
+  static Watched output;
+  output.path = path;
+  output.exists = ::stat(path.c_str(), &output.status) == 0;
+  // Clear of a progress bar, which only a terminal shows.
+  output.message = std::string(::isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "") +
+                   "tamis: interrupted; " + Printable(path) +
+                   (output.exists ? " is as it was\n" : " was not written\n");
+  watched = &output;
 }
 
 }  // namespace tamis::tools

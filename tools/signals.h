@@ -2,11 +2,32 @@
 #ifndef TAMIS_TOOLS_SIGNALS_H_
 #define TAMIS_TOOLS_SIGNALS_H_
 
+#include <string>
+
 namespace tamis::tools {
 
 // SIGHUP, SIGINT and SIGTERM end the process as they would without this, but no temporary files
 // stay behind. Those that are ignored, as under nohup, stay ignored.
 void RemoveTemporaryFilesOnSignals();
+
+// From now on such an end says on standard error that the file at `path` is as it was, or still not
+// there, if that is so then. Once in a process.
+void SayIfUnchangedOnSignals(const std::string& path);
+
+// Thrown where input would be waited for.
+struct Stopped {};
+
+// From now on the first of these signals ends the input: AwaitInput throws Stopped. The second one
+// ends the process.
+void StopInputOnSignals();
+
+// Ends the process by that first signal, if it has come, as it would have without this: to be
+// called when what was read is dealt with.
+void EndIfStopped();
+
+// Waits until something can be read from the descriptor, if StopInputOnSignals was called: else
+// reading itself may wait. With -1 only for the signal.
+void AwaitInput(int fd);
 
 }  // namespace tamis::tools
 

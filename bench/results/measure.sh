@@ -1,29 +1,32 @@
 #!/bin/sh
-# Measures this machine for bench/results: measure.sh BUILD_FOLDER NAME. Leave the machine alone meanwhile.
+# Measures this machine for this folder: measure.sh NAME [OPTIONS OF TAMIS-BENCH], such as
+# `measure.sh ryzen-7950x --notes "desktop, DDR5-6000"`. Leave the machine alone meanwhile.
 set -eu
-[ $# = 2 ] || {
-  echo "usage: $0 BUILD_FOLDER NAME" >&2
-  exit 2
-}
-build=$(cd "$1" && pwd)
-name=$2
-cd "$(dirname "$0")"
+case ${1:-} in
+  "" | -* | *[!A-Za-z0-9._-]*)
+    echo "usage: $0 NAME [OPTIONS OF TAMIS-BENCH]; letters, digits, '.', '_' and '-' in NAME" >&2
+    exit 2
+    ;;
+esac
+name=$1
+shift
+results=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$results/../.." && pwd)
 unset TAMIS_BACKEND
 
-report() { "$build/tamis-report" "$@"; }
-
-"$build/tamis-bench" --out "$name.json" >/dev/null
-mkdir -p "$name"
-report "$name.json" --plots "$name" -o "$name.md"
-
-"$build/tamis-bench" --out "$name-again.json" >/dev/null
-report "$name.json" "$name-again.json" -o "$name-agreement.md"
-
-# What one backend does in place of the best; the same mode, for the same sizes and samples.
-if "$build/tamis-bench" --quick --benchmark_list_tests | grep -q '/backend:AVX2/'; then
-  "$build/tamis-bench" --quick --out "$name-best.json" >/dev/null
-  TAMIS_BACKEND=AVX2 "$build/tamis-bench" --quick --out "$name-avx2.json" >/dev/null
-  report "$name-best.json" "$name-avx2.json" -o "$name-avx2.md"
-  rm "$name-best.json"
+# What would be found only after all is measured.
+fail() {
+  echo "$0: $*" >&2
+  exit 1
+}
+[ ! -e "$results/$name.json" ] || fail "$name.json is there: take another name, or remove it first"
+# As bench/commit.cmake: what git does not know changes nothing, nor does a tree around this one.
+if [ -z "$(git -C "$root" rev-parse --show-prefix 2>/dev/null)" ]; then
+  case $(git -C "$root" describe --always --dirty --exclude='*' 2>/dev/null) in
+    *-dirty) fail "the tree has changes that nobody else has: commit or stash them first" ;;
+  esac
 fi
-grep 'within 5%' "$name-agreement.md"
+
+"$root/cmake/bootstrap.sh" bench "$@" --out "$results/$name.json" >/dev/null
+"$root/build/release/tamis-report" "$results/$name.json" --check
+echo "$name.json is ready: commit it, and open a pull request"

@@ -37,13 +37,14 @@ std::vector<Accuracy> MeasureAccuracy(Subject& subject, Way way) {
         bits_per_key > 0 ? static_cast<uint64_t>(bits / bits_per_key) : subject.capacity();
     keys.ForEachSlice(n, [&](const Keys& slice) { subject.Insert(slice, way); });
     const MeasuredFpr measured = MeasureFpr(subject, way, keys, answers);
-    points.push_back({.kind = subject.kind(),
-                      .library = subject.library(),
-                      .bits_per_key = bits / static_cast<double>(n),
-                      .num_keys = n,
-                      .queries = measured.queries,
-                      .fpr = measured.fpr,
-                      .expected_fpr = subject.expected_fpr()});
+    points.push_back(
+        {.kind = subject.kind(),
+         .library = subject.library(),
+         .bits_per_key = 8 * static_cast<double>(subject.bytes()) / static_cast<double>(n),
+         .num_keys = n,
+         .queries = measured.queries,
+         .fpr = measured.fpr,
+         .expected_fpr = subject.expected_fpr()});
     subject.Close();
   };
   if (subject.reinserts()) {

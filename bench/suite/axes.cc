@@ -27,12 +27,18 @@ std::string_view OperationName(Operation operation) noexcept {
       return "select";
     case Operation::kOneKey:
       return "one_key";
+    case Operation::kEngineContains:
+      return "engine_contains";
+    case Operation::kContainsBesideWriter:
+      return "contains_beside_writer";
     case Operation::kInsert:
       return "insert";
     case Operation::kBuild:
       return "build";
     case Operation::kBuildOneKey:
       return "build_one_key";
+    case Operation::kBuildIfAbsent:
+      return "build_if_absent";
     case Operation::kErase:
       return "erase";
   }
@@ -47,6 +53,14 @@ std::string_view KeyFormName(KeyForm form) noexcept {
       return "string16";
     case KeyForm::kUrl:
       return "url";
+    case KeyForm::kColumn16:
+      return "column16";
+    case KeyForm::kColumn40:
+      return "column40";
+    case KeyForm::kColumn80:
+      return "column80";
+    case KeyForm::kColumn200:
+      return "column200";
   }
   return "";
 }
@@ -88,6 +102,7 @@ std::string CaseName(std::string_view kind, const Case& c, const SizeClass& size
   name.append("/backend:").append(c.backend == nullptr ? "own" : c.backend->name);
   name += "/threads:" + std::to_string(c.threads) + "/size:" + size.name;
   if (IsLookup(c.operation)) name += "/hits:" + std::to_string(c.hit_percent);
+  if (c.call_keys != 0) name += "/call:" + std::to_string(c.call_keys);
   name.append("/keys:").append(KeyFormName(c.form));
   return name.append("/huge_pages:").append(huge_pages ? "on" : "off");
 }

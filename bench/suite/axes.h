@@ -2,6 +2,7 @@
 #ifndef TAMIS_BENCH_SUITE_AXES_H_
 #define TAMIS_BENCH_SUITE_AXES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -17,22 +18,48 @@ enum class Operation : uint8_t {
   kContains,  // a batch of queries, answers to a bitmap (or as bytes, where a peer has no bitmaps)
   kSelect,    // a batch of queries, answers as the indices of the hits
   kOneKey,    // a loop over the function that asks for one key
-  kInsert,    // a batch of keys into a filter that is nearly full, so that it is full then
-  kBuild,     // all keys into an empty filter
-  kBuildOneKey,  // the same, one key a call
-  kErase,        // a batch of keys out of a full filter
+  kEngineContains,        // kContains through an Engine, also on one thread
+  kContainsBesideWriter,  // kContains on one thread while another one changes the filter
+  kInsert,         // a batch of keys into a filter that is nearly full, so that it is full then
+  kBuild,          // all keys into an empty filter
+  kBuildOneKey,    // the same, one key a call
+  kBuildIfAbsent,  // the same, which says of each key whether it was new
+  kErase,          // a batch of keys out of a full filter
 };
 
-enum class KeyForm : uint8_t { kU64, kString16, kUrl };
+// Strings are views, scattered as a program has them, or a column: end to end, of lengths from half
+// to one and a half of the mean that its name has.
+enum class KeyForm : uint8_t { kU64, kString16, kUrl, kColumn16, kColumn40, kColumn80, kColumn200 };
+inline constexpr KeyForm kViewForms[] = {KeyForm::kString16, KeyForm::kUrl};
+inline constexpr KeyForm kColumnForms[] = {KeyForm::kColumn16, KeyForm::kColumn40,
+                                           KeyForm::kColumn80, KeyForm::kColumn200};
 
-// "contains", "select", "one_key", "insert", "build", "build_one_key", "erase".
+// The mean number of bytes of a column's strings; 0 of other forms.
+constexpr size_t ColumnLength(KeyForm form) {
+  switch (form) {
+    case KeyForm::kColumn16:
+      return 16;
+    case KeyForm::kColumn40:
+      return 40;
+    case KeyForm::kColumn80:
+      return 80;
+    case KeyForm::kColumn200:
+      return 200;
+    default:
+      return 0;
+  }
+}
+
+// "contains", "select", "one_key", "engine_contains", "contains_beside_writer", "insert", "build",
+// "build_one_key", "build_if_absent", "erase".
 std::string_view OperationName(Operation operation) noexcept;
-// "u64", "string16", "url".
+// "u64", "string16", "url", "column16" ...
 std::string_view KeyFormName(KeyForm form) noexcept;
 
 constexpr bool IsLookup(Operation operation) {
   return operation == Operation::kContains || operation == Operation::kSelect ||
-         operation == Operation::kOneKey;
+         operation == Operation::kOneKey || operation == Operation::kEngineContains ||
+         operation == Operation::kContainsBesideWriter;
 }
 
 // Whether it is a GPU, to which an Engine hands lookups and nothing else.
@@ -46,6 +73,7 @@ struct Case {
   unsigned threads = 1;
   int hit_percent = 50;  // of lookups
   KeyForm form = KeyForm::kU64;
+  uint32_t call_keys = 0;  // of one call, of lookups of integers in batches; 0: all of a pass
 
   // What one thread does is timed by its own clock, which stands still while others work.
   Time time() const noexcept {
@@ -81,7 +109,8 @@ std::vector<SizeClass> SizeClasses(const Caches& caches, const SizeLimits& limit
 // Of filters for so many keys, those that memory_bytes and physical_memory allow.
 std::vector<SizeClass> SizesOfKeys(std::span<const uint64_t> keys, const SizeLimits& limits);
 
-// "split_block/contains/backend:AVX2/threads:1/size:L2/hits:50/keys:u64/huge_pages:on".
+// "split_block/contains/backend:AVX2/threads:1/size:L2/hits:50/keys:u64/huge_pages:on"; where a
+// call does not have all keys, with "/call:64" before "/keys".
 std::string CaseName(std::string_view kind, const Case& c, const SizeClass& size, bool huge_pages);
 
 }  // namespace tamis::bench

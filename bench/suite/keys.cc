@@ -18,7 +18,7 @@ constexpr uint64_t kMostLast = uint64_t{1} << 20;
 constexpr uint64_t kAbsent = uint64_t{1} << 40;  // integers and strings from here on are in none
 constexpr uint64_t kAbsentForFpr = uint64_t{1} << 50;
 
-constexpr size_t kMaxUrlBytes = 256;
+constexpr size_t kMaxStringBytes = 304;  // of a URL less
 
 // A URL of the length and the parts that URLs of pages have: a host of a few thousand, a path of
 // one to four words, and a number that makes it unique. 40 to 120 bytes, 82 on average.
@@ -56,6 +56,17 @@ size_t WriteUrl(uint64_t number, char* out) {
   return static_cast<size_t>(to - out);
 }
 
+// Begins with eight bytes that no other number, of any length, begins with.
+size_t WriteColumnString(size_t mean, uint64_t number, char* out) {
+  uint64_t random = KeyAt(number + (uint64_t{mean} << 52));
+  const size_t length = mean / 2 + KeyAt(random) % (mean + 1);
+  for (size_t at = 0; at < length; at += sizeof(random)) {
+    std::memcpy(out + at, &random, std::min(sizeof(random), length - at));
+    random = KeyAt(random);
+  }
+  return length;
+}
+
 size_t WriteString16(uint64_t number, char* out) {
   const uint64_t words[] = {KeyAt(number), KeyAt(~number)};
   std::memcpy(out, words, sizeof(words));
@@ -64,26 +75,44 @@ size_t WriteString16(uint64_t number, char* out) {
 
 }  // namespace
 
-StringKeys::StringKeys(KeyForm form, size_t n, const std::function<uint64_t(size_t)>& at)
-    : views_(n) {
-  const auto write = form == KeyForm::kUrl ? WriteUrl : WriteString16;
-  char buffer[kMaxUrlBytes];
+StringKeys::StringKeys(KeyForm form, size_t n, const std::function<uint64_t(size_t)>& at) {
+  const size_t mean = ColumnLength(form);
+  const auto write = [&](uint64_t number, char* to) {
+    return mean > 0                ? WriteColumnString(mean, number, to)
+           : form == KeyForm::kUrl ? WriteUrl(number, to)
+                                   : WriteString16(number, to);
+  };
+  char buffer[kMaxStringBytes];
   size_t bytes = 0;
   for (size_t i = 0; i < n; ++i) bytes += write(at(i), buffer);
-  text_.resize(bytes + kMaxUrlBytes);
-  char* to = text_.data();
+  text_.resize(bytes + kMaxStringBytes);
+  if (mean > 0) {
+    offsets_.resize(n + 1);
+  } else {
+    views_.resize(n);
+  }
+  size_t begin = 0;
   for (size_t i = 0; i < n; ++i) {
+    char* const to = text_.data() + begin;
     const size_t length = write(at(i), to);
-    views_[i] = {to, length};
-    to += length;
+    begin += length;
+    if (mean > 0) {
+      offsets_[i + 1] = static_cast<int32_t>(begin);
+    } else {
+      views_[i] = {to, length};
+    }
   }
 }
 
-SuiteKeys::SuiteKeys(uint64_t filter_bytes, uint64_t fewest_keys, bool strings)
-    : num_queries_(std::clamp(filter_bytes / kLineBytes, kMinQueries, kMaxQueries)),
+SuiteKeys::SuiteKeys(uint64_t filter_bytes, uint64_t fewest_keys,
+                     std::span<const KeyForm> string_forms)
+    : string_forms_(string_forms.begin(), string_forms.end()),
+      num_queries_(std::clamp(filter_bytes / kLineBytes, kMinQueries, kMaxQueries)),
       num_string_queries_(std::max(num_queries_ / 4, kMinStringQueries)),
-      num_strings_(strings ? std::min<uint64_t>(fewest_keys / 8, num_string_queries_ / 2) : 0),
-      num_hit_integers_(fewest_keys - 2 * num_strings_) {}
+      num_strings_(string_forms.empty() ? 0
+                                        : std::min<uint64_t>(fewest_keys / 4 / string_forms.size(),
+                                                             num_string_queries_ / 2)),
+      num_hit_integers_(NumIntegers(fewest_keys, true)) {}
 
 void SuiteKeys::ForEachSlice(uint64_t n, const std::function<void(const Keys&)>& visit) {
   const auto wanted = static_cast<size_t>(std::min(n, kSliceKeys));
@@ -105,7 +134,7 @@ void SuiteKeys::ForEachSlice(uint64_t n, const std::function<void(const Keys&)>&
 Keys SuiteKeys::Last(uint64_t num_integers, KeyForm form) {
   if (form != KeyForm::kU64) {
     const auto [strings, added] = strings_.try_emplace(form, form, num_strings_, std::identity());
-    return strings->second.views();
+    return strings->second.keys();
   }
   const auto count = static_cast<size_t>(std::min(num_integers / 2, kMostLast));
   last_.resize(count);
@@ -136,7 +165,7 @@ AskedKeys SuiteKeys::Queries(KeyForm form, int hit_percent) {
     }
   }
   if (form == KeyForm::kU64) return {Keys(batch.integers), batch.present};
-  return {Keys(batch.strings->views()), batch.present};
+  return {batch.strings->keys(), batch.present};
 }
 
 Keys SuiteKeys::Absent(size_t i) {

@@ -18,17 +18,20 @@
 
 namespace tamis::bench {
 
-// Strings end to end, and where each begins.
+// Strings end to end, and where each begins: as views, or as offsets of a column.
 class StringKeys {
  public:
   // String i has the number at(i), of which it is a function without collisions.
   StringKeys(KeyForm form, size_t n, const std::function<uint64_t(size_t)>& at);
 
-  std::span<const std::string_view> views() const noexcept { return views_; }
+  Keys keys() const noexcept {
+    return offsets_.empty() ? Keys(views_) : Keys(StringColumn{text_.data(), offsets_});
+  }
 
  private:
   HugeVector<char> text_;
   HugeVector<std::string_view> views_;
+  HugeVector<int32_t> offsets_;  // empty unless it is a column
 };
 
 struct AskedKeys {
@@ -36,17 +39,20 @@ struct AskedKeys {
   std::span<const uint8_t> present;  // 1 where the key is in, else 0
 };
 
-// A filter holds integers from the beginning of the sequence KeyAt, and some strings of 16 bytes
-// and URLs (a quarter of the keys at most), so that one filter answers for every form.
+// A filter holds integers from the beginning of the sequence KeyAt, and some strings of each form
+// (a quarter of the keys at most), so that one filter answers for every form.
 class SuiteKeys {
  public:
-  // For filters of `filter_bytes` and `fewest_keys` or more, which may have no strings. Queries
+  // For filters of `filter_bytes` and `fewest_keys` or more, with strings of these forms. Queries
   // visit each cache line of the filter about once, within bounds.
-  SuiteKeys(uint64_t filter_bytes, uint64_t fewest_keys, bool strings = true);
+  SuiteKeys(uint64_t filter_bytes, uint64_t fewest_keys,
+            std::span<const KeyForm> string_forms = kViewForms);
+
+  std::span<const KeyForm> string_forms() const noexcept { return string_forms_; }
 
   // Integers in a filter of n keys; one that takes no strings has only these.
   uint64_t NumIntegers(uint64_t n, bool strings) const noexcept {
-    return strings ? n - 2 * num_strings_ : n;
+    return strings ? n - string_forms_.size() * num_strings_ : n;
   }
 
   // Calls visit(keys) for consecutive slices of integers [0, n). Slices of large n are made between
@@ -71,6 +77,7 @@ class SuiteKeys {
     HugeVector<uint8_t> present;
   };
 
+  std::vector<KeyForm> string_forms_;
   size_t num_queries_;
   size_t num_string_queries_;
   size_t num_strings_;

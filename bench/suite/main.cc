@@ -104,6 +104,7 @@ int Run(CommandLine& line) {
     }
     results = suite.Run();
   }
+  results.context.emplace_back("notes", line.notes);
   for (auto& fact : line.context) results.context.push_back(std::move(fact));
   if (!line.out.empty()) WriteResults(line.out, results);
   if (table) PrintTable(results);

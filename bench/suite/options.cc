@@ -23,13 +23,16 @@ beside the limits of the machine itself. Compare and draw the results with tamis
 
   --quick             the main points, in less than 3 minutes (default: less than 15)
   --full              all combinations; hours where the last-level cache is large
-  --preset NAME       quick, default, full, or one of two that measure lookups and builds of integers
-                      in bulk, on two threads and one key a call, at numbers of keys, with ratios:
-                      peers, the default kind beside other libraries; kinds, all kinds of tamis
+  --preset NAME       quick, default, full, or one of three that measure lookups and builds of
+                      integers in bulk, on two threads and one key a call, at numbers of keys, with
+                      ratios: peers, the default kind beside other libraries; kinds, all kinds of
+                      tamis; live, those that threads may change while others ask
   --out FILE          write the results, a JSON file for tamis-report
+  --notes TEXT        what else readers of the results should know of this machine, such as
+                      "laptop on its charger"; no names of people or hosts
   --sizes NAMES       only these of L1,L2,LLC,memory,GPU (all sizes on a GPU)
   --keys NUMBERS      filters for so many keys in place of sizes, such as 100000,10000000 (for the
-                      presets peers and kinds: 10^5 to 10^8 by tens, which takes 1.1 GiB)
+                      presets peers, kinds and live: 10^5 to 10^8 by tens, which takes 1.1 GiB)
   --max-bytes SIZE    no filter larger than that, such as 64M or 1G
   --calibrate FILE    measure nothing but what tamis::Engine goes by, for Calibration::Load; with
                       filters up to --max-bytes
@@ -115,7 +118,7 @@ Mode ParseMode(std::string_view value) {
   for (const Mode mode : kModes) {
     if (value == ModeName(mode)) return mode;
   }
-  throw Wrong("--preset", value, "quick, default, full, peers and kinds");
+  throw Wrong("--preset", value, "quick, default, full, peers, kinds and live");
 }
 
 // What follows from the mode, where no option says otherwise.
@@ -207,6 +210,8 @@ CommandLine ParseCommandLine(int argc, char** argv) {
       line.suite.keys = ParseKeys(value());
     } else if (option == "--out") {
       line.out = value();
+    } else if (option == "--notes") {
+      line.notes = value();
     } else if (option == "--calibrate") {
       line.calibration = value();
     } else if (option == "--sizes") {

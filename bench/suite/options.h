@@ -17,6 +17,7 @@ struct CommandLine {
   bool list = false;             // the names of cases, and measure none
   std::string calibration;       // a file for tamis::Calibration::Load; empty: none
   std::string out;               // a file for tamis-report; empty: none
+  std::string notes;             // about the machine, for readers of the results
   std::optional<int> processor;  // to stay on while one thread is measured
   std::string benchmark_out;     // a file in one of Google Benchmark's forms; empty: none
   std::string benchmark_out_format = "json";

@@ -65,8 +65,7 @@ class ArrowSplitBlock final : public Subject {
 
   std::string library() const override { return "Arrow " ARROW_VERSION_STRING; }
   bool Can(Operation operation, KeyForm form) const override {
-    return form == KeyForm::kU64 && operation != Operation::kSelect &&
-           operation != Operation::kErase;
+    return form == KeyForm::kU64 && CanPeer(operation);
   }
   bool reinserts() const override { return true; }
   uint64_t max_bytes() const override { return Filter::kMaximumBloomFilterBytes; }

@@ -34,8 +34,7 @@ class BoostBloom final : public Subject {
            std::to_string(BOOST_VERSION / 100 % 1000);
   }
   bool Can(Operation operation, KeyForm form) const override {
-    return form == KeyForm::kU64 && operation != Operation::kSelect &&
-           operation != Operation::kErase;
+    return form == KeyForm::kU64 && CanPeer(operation);
   }
   bool reinserts() const override { return true; }
 

@@ -21,8 +21,8 @@ class BinaryFuse8 final : public Subject {
 
   std::string library() const override { return "xor_singleheader"; }
   bool Can(Operation operation, KeyForm form) const override {
-    return form == KeyForm::kU64 && (IsLookup(operation) || operation == Operation::kBuild) &&
-           operation != Operation::kSelect;
+    return form == KeyForm::kU64 && CanPeer(operation) && operation != Operation::kInsert &&
+           operation != Operation::kBuildOneKey;
   }
   bool reinserts() const override { return false; }
   uint64_t max_bytes() const override { return kMostKeys; }

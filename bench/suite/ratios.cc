@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bench/suite/subject.h"
 #include "bench/timing.h"
 
 namespace tamis::bench {
@@ -10,8 +11,14 @@ namespace {
 Case InBulk(const Row& row) {
   Case bulk = row.point;
   bulk.threads = 1;
-  if (bulk.operation == Operation::kOneKey) bulk.operation = Operation::kContains;
-  if (bulk.operation == Operation::kBuildOneKey) bulk.operation = Operation::kBuild;
+  bulk.call_keys = 0;
+  if (bulk.operation == Operation::kOneKey || bulk.operation == Operation::kEngineContains ||
+      bulk.operation == Operation::kContainsBesideWriter) {
+    bulk.operation = Operation::kContains;
+  }
+  if (bulk.operation == Operation::kBuildOneKey || bulk.operation == Operation::kBuildIfAbsent) {
+    bulk.operation = Operation::kBuild;
+  }
   return bulk;
 }
 
@@ -25,6 +32,12 @@ const Row* Find(const std::vector<Row>& rows, const std::string& kind, const Row
            other.huge_pages == row.huge_pages && other.point == wanted;
   });
   return found == rows.end() ? nullptr : &*found;
+}
+
+// The kind that a row is compared with: the plain one of a concurrent one, else the first.
+std::string ComparedKind(const std::vector<Row>& rows, const Row& row) {
+  if (!row.kind.starts_with(kConcurrentPrefix)) return rows.front().kind;
+  return row.kind.substr(kConcurrentPrefix.size());
 }
 
 Ratio RatioOf(const Row& row, const Row& to) {
@@ -41,8 +54,12 @@ std::vector<Ratio> Ratios(const std::vector<Row>& rows) {
   std::vector<Ratio> ratios;
   for (const Row& row : rows) {
     const Row* const bulk = Find(rows, row.kind, row, InBulk(row));
-    const Row* const first = Find(rows, rows.front().kind, row, row.point);
-    for (const Row* const to : {bulk, first}) {
+    const std::string kind = ComparedKind(rows, row);
+    // What a plain filter cannot do is compared with what it does alone: that is what a writer
+    // costs.
+    const bool beside = row.point.operation == Operation::kContainsBesideWriter;
+    const Row* const other = Find(rows, kind, row, beside ? InBulk(row) : row.point);
+    for (const Row* const to : {bulk, other}) {
       if (to != nullptr && to != &row) ratios.push_back(RatioOf(row, *to));
     }
   }

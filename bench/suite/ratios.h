@@ -17,7 +17,7 @@ struct Ratio {
 };
 
 // Each row against the bulk operation of its own kind on one thread, and against what the first
-// kind takes for the same.
+// kind takes for the same, or, of a concurrent kind, the plain one.
 std::vector<Ratio> Ratios(const std::vector<Row>& rows);
 
 }  // namespace tamis::bench

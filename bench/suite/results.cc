@@ -36,6 +36,7 @@ Json ToJson(const Row& row, const std::string& default_backend) {
                {"huge_pages", row.huge_pages},
                {"filter_bytes", row.filter_bytes},
                {"num_keys", row.num_keys},
+               {"call_keys", point.call_keys == 0 ? Json() : Json(point.call_keys)},
                {"batch_keys", row.batch_keys},
                {"bits_per_key",
                 8 * static_cast<double>(row.filter_bytes) / static_cast<double>(row.num_keys)},
@@ -45,6 +46,7 @@ Json ToJson(const Row& row, const std::string& default_backend) {
                {"keys_per_second", 1e9 / Median(row.ns_per_key)}};
   json["share_of_limit"] =
       row.share_of_limit.empty() ? Json() : Json(Statistics(row.share_of_limit));
+  if (!row.clock.empty()) json["chained_multiplications_per_ns"] = Statistics(row.clock);
   return json;
 }
 

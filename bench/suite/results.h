@@ -22,11 +22,12 @@ struct Row {
   bool huge_pages = true;
   uint64_t filter_bytes = 0;
   uint64_t num_keys = 0;    // in the filter
-  uint64_t batch_keys = 0;  // of one call
+  uint64_t batch_keys = 0;  // of one pass
   double fpr = 0;           // measured
   std::optional<double> expected_fpr = std::nullopt;
   std::vector<double> ns_per_key = {};
   std::vector<double> share_of_limit = {};  // random lines, same repetition, threads and pages
+  std::vector<double> clock = {};  // ChainedMultiplicationsPerNs, before and after; not of GPUs
 };
 
 struct Limit {
@@ -77,7 +78,7 @@ struct Results {
 };
 
 // The version of the form of the file; a change that readers must know about changes it.
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 // As report/tamis_report/schema.json says. Throws std::runtime_error if the file cannot be written.
 void WriteResults(const std::string& path, const Results& results);

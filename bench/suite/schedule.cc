@@ -7,8 +7,9 @@
 namespace tamis::bench {
 namespace {
 
-constexpr int kHitPercents[] = {0, 100};  // beside 50
-constexpr KeyForm kStringForms[] = {KeyForm::kString16, KeyForm::kUrl};
+constexpr int kHitPercents[] = {0, 100};           // beside 50
+constexpr uint64_t kMostInL2 = uint64_t{2} << 20;  // of filters whose keys are given
+constexpr uint32_t kCallKeys[] = {1, 64, 4096};
 
 // The cases of one subject, without repetition and without those that it cannot do.
 class CaseList {
@@ -48,7 +49,7 @@ void AddStar(const ScheduleInput& input, bool deep, CaseList& list) {
     list.Add({.operation = kContains, .backend = base.backend, .hit_percent = hits});
     if (deep) list.Add({.operation = kSelect, .backend = base.backend, .hit_percent = hits});
   }
-  for (const KeyForm form : kStringForms) {
+  for (const KeyForm form : kViewForms) {
     list.Add({.operation = kContains, .backend = base.backend, .form = form});
     if (deep) list.Add({.operation = kInsert, .backend = base.backend, .form = form});
   }
@@ -71,12 +72,35 @@ void AddProduct(const ScheduleInput& input, CaseList& list) {
   }
 }
 
+// Strings by length, and batches that are small: where the filter is in a cache, which shows what
+// they cost.
+void AddStringsAndCalls(const Backend* backend, bool deep, CaseList& list) {
+  for (const KeyForm form : kColumnForms) {
+    list.Add({.backend = backend, .form = form});
+    if (deep) list.Add({.operation = kInsert, .backend = backend, .form = form});
+  }
+  for (const Operation operation : {kContains, kEngineContains}) {
+    for (const uint32_t call_keys : kCallKeys) {
+      list.Add({.operation = operation, .backend = backend, .call_keys = call_keys});
+    }
+  }
+  list.Add({.operation = kEngineContains, .backend = backend});
+}
+
 void AddFew(const Backend* backend, bool deep, CaseList& list) {
   for (const Operation operation : {kContains, kOneKey, kInsert, kErase}) {
     list.Add({.operation = operation, .backend = backend});
   }
   if (!deep) return;
   for (const int hits : kHitPercents) list.Add({.backend = backend, .hit_percent = hits});
+}
+
+// A concurrent kind, or the plain one of it.
+bool IsPartOfPair(const Subject& subject, const Subjects& subjects) {
+  if (subject.kind().starts_with(kConcurrentPrefix)) return true;
+  const std::string concurrent = std::string(kConcurrentPrefix) + subject.kind();
+  return std::any_of(subjects.begin(), subjects.end(),
+                     [&](const auto& other) { return other->kind() == concurrent; });
 }
 
 // What a run that compares speeds measures of one subject.
@@ -91,20 +115,24 @@ void AddSpeeds(const ScheduleInput& input, Contender& contender) {
   others.Add({.backend = backend});
   if (two_threads) others.Add({.backend = backend, .threads = 2});
   for (const int hits : {50, 0, 100}) {
-    if (hits != 50 && input.mode == Mode::kPeers) continue;
+    if (hits != 50 && input.mode != Mode::kKinds) continue;
     others.Add({.backend = backend, .hit_percent = hits});
     others.Add({.operation = kOneKey, .backend = backend, .hit_percent = hits});
   }
+  // The last, as it leaves a Bloom filter with other keys.
+  if (two_threads)
+    others.Add({.operation = kContainsBesideWriter, .backend = backend, .threads = 2});
   contender.builds = builds.Take();
   contender.others = others.Take();
 }
 
 // Builds, the default one last.
 std::vector<Case> Builds(const ScheduleInput& input, const Subject& subject, bool all_backends,
-                         bool threads) {
+                         bool threads, bool if_absent) {
   if (subject.is_peer()) return {{.operation = kBuild}};
   CaseList list(subject);
   const Backend* const best = input.backends[0];
+  if (if_absent) list.Add({.operation = kBuildIfAbsent, .backend = best});
   for (const Backend* const backend : input.backends) {
     if (all_backends && backend != best) list.Add({.operation = kBuild, .backend = backend});
   }
@@ -120,7 +148,7 @@ std::vector<Case> Builds(const ScheduleInput& input, const Subject& subject, boo
 }  // namespace
 
 std::string_view ModeName(Mode mode) noexcept {
-  constexpr std::string_view kNames[] = {"quick", "default", "full", "peers", "kinds"};
+  constexpr std::string_view kNames[] = {"quick", "default", "full", "peers", "kinds", "live"};
   return kNames[static_cast<size_t>(mode)];
 }
 
@@ -150,6 +178,7 @@ std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subj
                                      const ScheduleInput& input) {
   const bool in_l1 = size.name == "L1";
   const bool in_memory = size.name == "memory";
+  const bool in_l2 = size.num_keys == 0 ? size.name == "L2" : size.bytes <= kMostInL2;
   const bool small = in_l1 || size.name == "L2";
   const bool quick = input.mode == Mode::kQuick;
   const bool full = input.mode == Mode::kFull;
@@ -163,6 +192,7 @@ std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subj
     Contender huge{.subject = subject.get()};
     if (ComparesSpeeds(input.mode)) {
       if (input.mode == Mode::kPeers ? !first && !peer : peer) continue;
+      if (input.mode == Mode::kLive && !IsPartOfPair(*subject, subjects)) continue;
       AddSpeeds(input, huge);
       contenders.push_back(std::move(huge));
       continue;
@@ -177,11 +207,13 @@ std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subj
     } else {
       AddFew(input.backends[0], false, list);
     }
+    if (in_l2 && (first || full) && !peer) AddStringsAndCalls(input.backends[0], !quick, list);
     huge.others = list.Take();
     // A small filter is built before a second thread has begun. Beyond the caches all backends wait
     // for the memory, and builds are what takes most of the time.
     huge.builds = Builds(input, *subject, full || (first && !in_memory && !quick),
-                         !small && (first || full || (!quick && !in_memory)));
+                         !small && (first || full || (!quick && !in_memory)),
+                         quick ? first && in_l2 : !in_memory || full);
     contenders.push_back(std::move(huge));
 
     if (small || peer || (!full && !first)) continue;
@@ -193,7 +225,7 @@ std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subj
       AddFew(input.backends[0], full, few);
     }
     plain.others = few.Take();
-    plain.builds = Builds(input, *subject, false, false);
+    plain.builds = Builds(input, *subject, false, false, false);
     contenders.push_back(std::move(plain));
   }
   const NameFilter filter(input.filter);

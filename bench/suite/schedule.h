@@ -14,16 +14,18 @@
 
 namespace tamis::bench {
 
-// The last two compare speeds on the default backend: of the default kind and the peers, and of all
-// kinds of this library.
-enum class Mode : uint8_t { kQuick, kDefault, kFull, kPeers, kKinds };
-inline constexpr Mode kModes[] = {Mode::kQuick, Mode::kDefault, Mode::kFull, Mode::kPeers,
-                                  Mode::kKinds};
+// The last three compare speeds on the default backend: of the default kind and the peers, of all
+// kinds of this library, and of those that may be changed while others ask, beside the plain ones.
+enum class Mode : uint8_t { kQuick, kDefault, kFull, kPeers, kKinds, kLive };
+inline constexpr Mode kModes[] = {Mode::kQuick, Mode::kDefault, Mode::kFull,
+                                  Mode::kPeers, Mode::kKinds,   Mode::kLive};
 
-// "quick", "default", "full", "peers", "kinds".
+// "quick", "default", "full", "peers", "kinds", "live".
 std::string_view ModeName(Mode mode) noexcept;
 
-constexpr bool ComparesSpeeds(Mode mode) { return mode == Mode::kPeers || mode == Mode::kKinds; }
+constexpr bool ComparesSpeeds(Mode mode) {
+  return mode == Mode::kPeers || mode == Mode::kKinds || mode == Mode::kLive;
+}
 
 // A regular expression for the names of cases, which leaves out what does not match, or, if it
 // begins with "-", what does; an empty one leaves out nothing.
@@ -60,7 +62,8 @@ std::vector<unsigned> ThreadCounts(unsigned processors);
 // Quick and default runs vary one axis at a time around one point (one thread, half of the queries
 // hits, integers, huge pages, the default backend); a full run measures combinations. Those that
 // compare speeds look up and build integers in bulk, on two threads, and one key a call. Contenders
-// without a case are left out. Throws std::invalid_argument if the filter is no regular expression.
+// without a case are left out, and of `live` those without a concurrent counterpart. Throws
+// std::invalid_argument if the filter is no regular expression.
 std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subjects,
                                      const ScheduleInput& input);
 

@@ -8,6 +8,7 @@
 #include <memory_resource>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "bench/huge_memory.h"
 #include "bench/suite/axes.h"
 #include "tamis/backend.h"
+#include "tamis/filter.h"
 #include "tamis/keys.h"
 
 namespace tamis::bench {
@@ -36,7 +38,9 @@ struct Answers {
 struct Way {
   const Backend* backend = nullptr;
   unsigned threads = 1;
-  bool one_key = false;  // insertion of integers, on one thread: one key a call
+  bool one_key = false;    // insertion of integers, on one thread: one key a call
+  bool if_absent = false;  // insertion of integers, on one thread: by InsertIfAbsent
+  uint32_t call_keys = 0;  // of lookups of integers; 0: all in one call
 };
 
 class Subject {
@@ -74,8 +78,14 @@ class Subject {
   // Throws std::runtime_error if not all keys find room, or are there to be erased.
   virtual void Insert(const Keys& keys, Way way) = 0;
   virtual void Erase(const Keys& keys, Way way) = 0;
-  // kContains, kSelect or kOneKey.
+  // kContains, kEngineContains, kSelect or kOneKey.
   virtual void Ask(Operation operation, const Keys& keys, Way way, Answers& answers) = 0;
+  // kContainsBesideWriter: asks on the calling thread while another one inserts the keys `written`,
+  // once, or, where keys that are in cannot be inserted again, erases and inserts them until all
+  // were asked. Returns nanoseconds for as many keys as are asked.
+  virtual double AskBesideWriter(const Keys&, const Keys& /*written*/, Answers&) {
+    throw std::logic_error(kind() + " is not asked while it is changed");
+  }
   // Whether Ask gives this answer as bits, else as bytes (or rows, for kSelect).
   virtual bool AnswersInBits(Operation operation) const = 0;
 
@@ -83,11 +93,24 @@ class Subject {
   std::string kind_;
 };
 
+// What the filters of other libraries that are measured here have functions for.
+constexpr bool CanPeer(Operation operation) {
+  return operation == Operation::kContains || operation == Operation::kOneKey ||
+         operation == Operation::kInsert || operation == Operation::kBuild ||
+         operation == Operation::kBuildOneKey;
+}
+
+// For a filter of about `bytes` in that memory; bits_per_key 0 leaves its capacity to it.
+FilterOptions OptionsOf(std::pmr::memory_resource& memory, uint64_t bytes, double bits_per_key);
+
 using Subjects = std::vector<std::unique_ptr<Subject>>;
 
 // All kinds of filters of this library; the first is its default. A new kind is one entry in
 // tamis_subjects.cc.
 Subjects TamisSubjects();
+// Those that may be changed while others ask: kConcurrentPrefix and the name of the plain kind.
+Subjects LiveSubjects();
+inline constexpr std::string_view kConcurrentPrefix = "concurrent_";
 // What was found of other libraries when this was built.
 Subjects PeerSubjects();
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "bench/suite/accuracy.h"
+#include "bench/suite/beside_writer.h"
 #include "bench/suite/turns.h"
 #include "bench/suite/verify.h"
 #include "bench/timing.h"
@@ -63,6 +64,9 @@ Suite::Suite(const SuiteOptions& options, const Pinning& pinning, Sampler& sampl
     for (const Backend& backend : Backends()) {
       if (backend.name != backends_[0]->name) backends_.push_back(&backend);
     }
+  }
+  if (options.mode == Mode::kLive) {
+    for (auto& subject : LiveSubjects()) subjects_.push_back(std::move(subject));
   }
   for (auto& peer : PeerSubjects()) {
     results_.peers.emplace_back(peer->kind(), peer->library());
@@ -323,23 +327,28 @@ void Suite::MeasureBuilds(Turns& turns, const Contender& contender) {
   Subject& subject = *contender.subject;
   const uint64_t n = turns.keys->NumIntegers(subject.capacity(), TakesStrings(subject));
   for (const Case& c : contender.builds) {
-    const double ns = Sample(turns, contender, c, n, [&] {
+    Sample(turns, contender, c, n, [&] {
       subject.Clear();
       return InsertIntegers(subject, *turns.keys,
-                            {c.backend, c.threads, c.operation == Operation::kBuildOneKey});
+                            {.backend = c.backend,
+                             .threads = c.threads,
+                             .one_key = c.operation == Operation::kBuildOneKey,
+                             .if_absent = c.operation == Operation::kBuildIfAbsent});
     });
-    AddSample(turns, contender, c, n, ns);
   }
 }
 
 void Suite::MeasureCase(Turns& turns, const Contender& contender, const Case& c, bool first) {
   Subject& subject = *contender.subject;
-  const Way way{c.backend, c.threads};
+  const Way way{.backend = c.backend, .threads = c.threads, .call_keys = c.call_keys};
   const Time time = c.time();
   Keys keys;
   std::function<double()> iterate;
   AskedKeys asked;
-  if (IsLookup(c.operation)) {
+  if (c.operation == Operation::kContainsBesideWriter) {
+    keys = turns.keys->Queries(c.form, c.hit_percent).keys;
+    iterate = BesideWriter(subject, *turns.keys, keys, {c.backend}, *turns.answers);
+  } else if (IsLookup(c.operation)) {
     asked = turns.keys->Queries(c.form, c.hit_percent);
     keys = asked.keys;
     iterate = [&] {
@@ -366,13 +375,13 @@ void Suite::MeasureCase(Turns& turns, const Contender& contender, const Case& c,
     }
   }
   iterate();  // to warm up
-  if (first && IsLookup(c.operation)) {
+  if (first && !asked.present.empty()) {
     if (const auto wrong = WrongAnswers(turns, contender, c, asked)) {
       throw std::runtime_error(CaseName(subject.kind(), c, turns.size, contender.huge_pages) +
                                ": " + *wrong);
     }
   }
-  AddSample(turns, contender, c, keys.size(), Sample(turns, contender, c, keys.size(), iterate));
+  Sample(turns, contender, c, keys.size(), iterate);
 }
 
 std::optional<std::string> Suite::WrongAnswers(Turns& turns, const Contender& contender,
@@ -381,12 +390,14 @@ std::optional<std::string> Suite::WrongAnswers(Turns& turns, const Contender& co
   const Answers& answers = *turns.answers;
   const auto missed = FirstFalseNegative(subject, c.operation, answers, asked.present);
   if (missed) return "a false negative for query " + std::to_string(*missed);
-  if (subject.is_peer() || c.operation != Operation::kContains) return std::nullopt;
+  const bool in_bits =
+      c.operation == Operation::kContains || c.operation == Operation::kEngineContains;
+  if (subject.is_peer() || !in_bits) return std::nullopt;
   const std::pair<const void*, const void*> whose(&contender, asked.present.data());
   if (!turns.reference || turns.reference_of != whose) {
     turns.reference_of = whose;
     turns.reference.emplace(asked.keys.size());
-    subject.Ask(c.operation, asked.keys, {&FindBackend("portable"), 1}, *turns.reference);
+    subject.Ask(Operation::kContains, asked.keys, {&FindBackend("portable"), 1}, *turns.reference);
   }
   const auto& bits = turns.reference->bits;
   if (!std::equal(bits.begin(), bits.end(), answers.bits.begin())) {
@@ -395,45 +406,46 @@ std::optional<std::string> Suite::WrongAnswers(Turns& turns, const Contender& co
   return std::nullopt;
 }
 
-double Suite::Sample(Turns& turns, const Contender& contender, const Case& c, uint64_t batch,
-                     const std::function<double()>& iterate) {
+void Suite::Sample(Turns& turns, const Contender& contender, const Case& c, uint64_t batch,
+                   const std::function<double()>& iterate) {
   const Subject& subject = *contender.subject;
-  const std::string name = CaseName(subject.kind(), c, turns.size, contender.huge_pages);
+  Row& row = RowOf(turns, contender, c, batch);
   progress_.Show(turns.size.name + " " + SizeText(turns.size.bytes) + ", repetition " +
-                     std::to_string(turns.repetition + 1) + ", " + name,
+                     std::to_string(turns.repetition + 1) + ", " + row.name,
                  SecondsLeft());
   const auto bytes = static_cast<double>(subject.bytes());
+  const double limit_ns = turns.LimitNs(c, contender.huge_pages);
   pinning_.PinTo(c.threads);
+  const double clock_before = ChainedMultiplicationsPerNs();
   const double ns =
-      sampler_.Sample(name, batch,
+      sampler_.Sample(row.name, batch,
                       {{"bytes", bytes},
                        {"bits/key", 8 * bytes / static_cast<double>(subject.capacity())},
                        {"fpr", turns.rates[{contender.subject, contender.huge_pages}].fpr}},
-                      turns.LimitNs(c, contender.huge_pages), iterate);
+                      limit_ns, iterate);
+  const double clock = (clock_before + ChainedMultiplicationsPerNs()) / 2;
   pinning_.PinTo(1);
-  return ns;
+  row.ns_per_key.push_back(ns);
+  if (limit_ns > 0) row.share_of_limit.push_back(limit_ns / ns);
+  if (!IsAccelerator(c.backend)) row.clock.push_back(clock);
 }
 
-void Suite::AddSample(Turns& turns, const Contender& contender, const Case& c, uint64_t batch,
-                      double ns_per_key) {
+Row& Suite::RowOf(Turns& turns, const Contender& contender, const Case& c, uint64_t batch) const {
   const Subject& subject = *contender.subject;
   const std::string name = CaseName(subject.kind(), c, turns.size, contender.huge_pages);
-  auto row = std::find_if(turns.rows.begin(), turns.rows.end(),
-                          [&](const Row& other) { return other.name == name; });
-  if (row == turns.rows.end()) {
-    row = turns.rows.insert(turns.rows.end(), Row{.name = name,
-                                                  .kind = subject.kind(),
-                                                  .library = subject.library(),
-                                                  .point = c,
-                                                  .size_class = turns.size.name,
-                                                  .huge_pages = contender.huge_pages,
-                                                  .filter_bytes = subject.bytes(),
-                                                  .num_keys = subject.capacity(),
-                                                  .batch_keys = batch});
-  }
-  row->ns_per_key.push_back(ns_per_key);
-  const double limit_ns = turns.LimitNs(c, contender.huge_pages);
-  if (limit_ns > 0) row->share_of_limit.push_back(limit_ns / ns_per_key);
+  const auto row = std::find_if(turns.rows.begin(), turns.rows.end(),
+                                [&](const Row& other) { return other.name == name; });
+  if (row != turns.rows.end()) return *row;
+  turns.rows.push_back({.name = name,
+                        .kind = subject.kind(),
+                        .library = subject.library(),
+                        .point = c,
+                        .size_class = turns.size.name,
+                        .huge_pages = contender.huge_pages,
+                        .filter_bytes = subject.bytes(),
+                        .num_keys = subject.capacity(),
+                        .batch_keys = batch});
+  return turns.rows.back();
 }
 
 }  // namespace tamis::bench

@@ -62,10 +62,10 @@ class Suite {
   // What the answers to a lookup have wrong, in comparison with those of `portable`.
   std::optional<std::string> WrongAnswers(Turns& turns, const Contender& contender, const Case& c,
                                           const AskedKeys& asked) const;
-  void AddSample(Turns& turns, const Contender& contender, const Case& c, uint64_t batch,
-                 double ns_per_key);
-  double Sample(Turns& turns, const Contender& contender, const Case& c, uint64_t batch,
-                const std::function<double()>& iterate);
+  // Measures one repetition of a case, of so many keys each iteration, and adds it to its row.
+  void Sample(Turns& turns, const Contender& contender, const Case& c, uint64_t batch,
+              const std::function<double()>& iterate);
+  Row& RowOf(Turns& turns, const Contender& contender, const Case& c, uint64_t batch) const;
   double Elapsed() const;      // seconds
   double SecondsLeft() const;  // about; negative if there is no budget
   ScheduleInput Input() const;
@@ -76,9 +76,9 @@ class Suite {
   Sampler& sampler_;
   Progress& progress_;
   std::vector<const Backend*> backends_;  // the default one first
-  Subjects subjects_;
   Results results_;
   std::deque<Turns> turns_;         // by size
+  Subjects subjects_;               // which have memory of turns_ where a run ends in an error
   std::unique_ptr<GpuDevice> gpu_;  // nullptr if there is none
   GpuSchedule gpu_schedule_;
   double start_ns_;

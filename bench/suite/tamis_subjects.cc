@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <stdexcept>
@@ -8,10 +9,14 @@
 #include "tamis/counting_filter.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/engine.h"
+#include "tamis/scalable_filter.h"
 #include "tamis/split_block_filter.h"
 
 namespace tamis::bench {
 namespace {
+
+// What a scalable filter of 1% needs at most, where its last layer is nearly full.
+constexpr double kGrowingBits = 20;
 
 template <typename Filter>
 inline constexpr bool kErases = std::is_base_of_v<ErasableFilter, Filter>;
@@ -20,6 +25,20 @@ void RequireAll(size_t done, const Keys& keys, const char* what) {
   if (done == keys.size()) return;
   throw std::runtime_error(std::string(what) + " " + std::to_string(done) + " of " +
                            std::to_string(keys.size()) + " keys");
+}
+
+// Whether it is made for no number of keys.
+template <typename Filter>
+inline constexpr bool kGrows = false;
+template <typename Layer>
+inline constexpr bool kGrows<ScalableFilter<Layer>> = true;
+
+// It doubles four times: five layers hold 31 times what the first does, and a few keys more.
+ScalableOptions GrowingOptions(std::pmr::memory_resource& memory, uint64_t num_keys) {
+  ScalableOptions options;
+  options.initial_capacity = num_keys / 28 + 1;
+  options.memory.resource = &memory;
+  return options;
 }
 
 template <typename F>
@@ -33,11 +52,15 @@ class TamisSubject final : public Subject {
 
   bool Can(Operation operation, KeyForm form) const override {
     switch (operation) {
+      case Operation::kContainsBesideWriter:
+        return false;
       case Operation::kErase:
         return kErases<F>;
       case Operation::kInsert:
         return reinserts_ || kErases<F>;
       case Operation::kOneKey:
+      case Operation::kEngineContains:
+      case Operation::kBuildIfAbsent:
       case Operation::kBuild:
       case Operation::kBuildOneKey:
         return form == KeyForm::kU64;
@@ -48,22 +71,43 @@ class TamisSubject final : public Subject {
   bool reinserts() const override { return reinserts_; }
 
   void Open(std::pmr::memory_resource& memory, uint64_t bytes) override {
-    FilterOptions options;
-    options.bytes = bytes;
-    options.memory.resource = &memory;
-    if (bits_per_key_ > 0) {
-      options.capacity = static_cast<uint64_t>(8.0 * static_cast<double>(bytes) / bits_per_key_);
+    if constexpr (kGrows<F>) {
+      planned_bytes_ = bytes;
+      planned_keys_ = static_cast<uint64_t>(8.0 * static_cast<double>(bytes) / bits_per_key_);
+      filter_.emplace(GrowingOptions(memory, planned_keys_));
+    } else {
+      filter_.emplace(OptionsOf(memory, bytes, bits_per_key_));
     }
-    filter_.emplace(options);
   }
   void Close() override { filter_.reset(); }
 
-  uint64_t capacity() const override { return filter_->capacity(); }
-  uint64_t bytes() const override { return filter_->bytes(); }
+  // Of a filter that grows what it is planned to have.
+  uint64_t capacity() const override { return kGrows<F> ? planned_keys_ : filter_->capacity(); }
+  uint64_t bytes() const override {
+    return kGrows<F> && filter_->inserted_count() == 0 ? planned_bytes_ : filter_->bytes();
+  }
   std::optional<double> expected_fpr() const override { return filter_->expected_fpr(); }
-  std::span<const std::byte> contents() const override { return filter_->payload(); }
+  std::span<const std::byte> contents() const override {
+    if constexpr (kGrows<F>) {
+      contents_.clear();
+      for (const auto& layer : filter_->layers()) {
+        contents_.insert(contents_.end(), layer.payload().begin(), layer.payload().end());
+      }
+      return contents_;
+    } else {
+      return filter_->payload();
+    }
+  }
 
-  void Clear() override { filter_->Clear(); }
+  void Clear() override {
+    if constexpr (kGrows<F>) {  // its layers would come to lie elsewhere each time
+      const ScalableOptions options = filter_->options();
+      filter_.reset();
+      filter_.emplace(options);
+    } else {
+      filter_->Clear();
+    }
+  }
 
   void Insert(const Keys& keys, Way way) override {
     if (way.one_key) {
@@ -73,6 +117,12 @@ class TamisSubject final : public Subject {
       size_t done = 0;
       for (size_t i = 0; i < keys.size(); ++i) done += filter.Insert(values[i]);
       RequireAll(done, keys, "inserted");
+    } else if (way.if_absent) {
+      filter_->set_backend(*way.backend);
+      fresh_.resize(BitmapWords(keys.size()));
+      // Some that are new look as if they were in.
+      const size_t done = filter_->InsertIfAbsent(keys, Bitmap(fresh_));
+      if (done < keys.size() - keys.size() / 8) RequireAll(done, keys, "found new");
     } else if (way.threads == 1) {
       filter_->set_backend(*way.backend);
       RequireAll(filter_->Insert(keys), keys, "inserted");
@@ -94,7 +144,9 @@ class TamisSubject final : public Subject {
   void Ask(Operation operation, const Keys& keys, Way way, Answers& answers) override {
     F& filter = *filter_;
     filter.set_backend(*way.backend);
-    const bool by_engine = way.threads > 1 || IsAccelerator(way.backend);
+    const bool by_engine =
+        way.threads > 1 || IsAccelerator(way.backend) || operation == Operation::kEngineContains;
+    if (way.call_keys != 0) return AskInCalls(keys, way, by_engine, answers);
     if (operation == Operation::kOneKey) {
       const uint64_t* const values = keys.data<uint64_t>();
       for (size_t i = 0; i < keys.size(); ++i) answers.bytes[i] = filter.Contains(values[i]);
@@ -109,10 +161,38 @@ class TamisSubject final : public Subject {
     }
   }
   bool AnswersInBits(Operation operation) const override {
-    return operation == Operation::kContains;
+    return operation == Operation::kContains || operation == Operation::kEngineContains;
   }
 
  private:
+  // A bitmap for each call; those of less than a word are put together.
+  void AskInCalls(const Keys& keys, Way way, bool by_engine, Answers& answers) {
+    const std::span<uint64_t> words(answers.bits);
+    const Engine* const engine = by_engine ? &EngineFor(way) : nullptr;
+    const auto ask = [&](size_t at, size_t n, Bitmap bits) {
+      if (engine != nullptr) {
+        engine->Contains(*filter_, keys.Slice(at, n), bits);
+      } else {
+        filter_->Contains(keys.Slice(at, n), bits);
+      }
+    };
+    if (way.call_keys % 64 == 0) {
+      for (size_t at = 0; at < keys.size(); at += way.call_keys) {
+        ask(at, std::min<size_t>(way.call_keys, keys.size() - at), Bitmap(words.subspan(at / 64)));
+      }
+      return;
+    }
+    if (way.call_keys != 1) throw std::logic_error("calls of some words of keys, or of one");
+    uint64_t word = 0, bit = 0;
+    for (size_t at = 0; at < keys.size(); ++at) {
+      ask(at, 1, Bitmap(std::span(&bit, 1)));
+      word |= bit << (at % 64);
+      if (at % 64 < 63 && at + 1 < keys.size()) continue;
+      words[at / 64] = word;
+      word = 0;
+    }
+  }
+
   const Engine& EngineFor(Way way) {
     auto& engine = engines_[{way.backend, way.threads}];
     if (!engine) {
@@ -125,10 +205,23 @@ class TamisSubject final : public Subject {
   double bits_per_key_;
   bool reinserts_;
   std::optional<F> filter_;
+  uint64_t planned_keys_ = 0, planned_bytes_ = 0;  // of one that grows
+  mutable std::vector<std::byte> contents_;
+  std::vector<uint64_t> fresh_;
   std::map<std::pair<const Backend*, unsigned>, std::unique_ptr<Engine>> engines_;
 };
 
 }  // namespace
+
+FilterOptions OptionsOf(std::pmr::memory_resource& memory, uint64_t bytes, double bits_per_key) {
+  FilterOptions options;
+  options.bytes = bytes;
+  options.memory.resource = &memory;
+  if (bits_per_key > 0) {
+    options.capacity = static_cast<uint64_t>(8.0 * static_cast<double>(bytes) / bits_per_key);
+  }
+  return options;
+}
 
 // The default kind first.
 Subjects TamisSubjects() {
@@ -143,6 +236,8 @@ Subjects TamisSubjects() {
   add(std::in_place_type<CuckooFilter<16>>, "cuckoo16", 0, false);
   add(std::in_place_type<BloomFilter>, "bloom", 12, true);
   add(std::in_place_type<CountingBloomFilter>, "counting", 48, false);
+  add(std::in_place_type<ScalableFilter<SplitBlockBloomFilter>>, "scalable_split_block",
+      kGrowingBits, false);
   return subjects;
 }
 

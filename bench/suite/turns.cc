@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 namespace tamis::bench {
@@ -28,6 +29,11 @@ uint64_t BytesFor(Subject& subject, const SizeClass& size) {
   return static_cast<uint64_t>(std::ceil(static_cast<double>(size.num_keys) * bytes / keys));
 }
 
+bool AsksForColumns(const Contender& contender) {
+  return std::any_of(contender.others.begin(), contender.others.end(),
+                     [](const Case& c) { return ColumnLength(c.form) > 0; });
+}
+
 }  // namespace
 
 Turns::Turns(const SizeClass& size_class, std::vector<Contender> all, bool strings)
@@ -48,7 +54,11 @@ Turns::Turns(const SizeClass& size_class, std::vector<Contender> all, bool strin
     need_plain = need_plain || !contender.huge_pages;
   }
   if (need_plain) plain.emplace(ArenaBytes(most), false);
-  keys.emplace(size.bytes, fewest, strings);
+  const bool columns = std::any_of(contenders.begin(), contenders.end(), AsksForColumns);
+  std::vector<KeyForm> forms;
+  if (strings) forms.assign(std::begin(kViewForms), std::end(kViewForms));
+  if (columns) forms.insert(forms.end(), std::begin(kColumnForms), std::end(kColumnForms));
+  keys.emplace(size.bytes, fewest, forms);
   lines.emplace(size.bytes, num_lines());
   answers.emplace(keys->num_queries(KeyForm::kU64));
 }

@@ -31,7 +31,7 @@ struct Turns {
     std::optional<double> expected;
   };
 
-  // `strings`: whether they are among the keys.
+  // `strings`: whether they are among the keys; columns of them only where they are asked for.
   Turns(const SizeClass& size_class, std::vector<Contender> all, bool strings);
 
   // The memory of this repetition.

@@ -35,12 +35,17 @@ void Follow(Subject& subject, Way way, Arena& arena, Trace& trace) {
   SuiteKeys keys(kFilterBytes, subject.capacity());
   const uint64_t integers = keys.NumIntegers(subject.capacity(), TakesStrings(subject));
   const auto keep = [&](const char* when) {
-    trace.contents.emplace_back(when,
-                                std::vector(subject.contents().begin(), subject.contents().end()));
+    const std::span<const std::byte> contents = subject.contents();  // perhaps a copy each time
+    trace.contents.emplace_back(when, std::vector(contents.begin(), contents.end()));
   };
   if (subject.Can(Operation::kBuildOneKey, KeyForm::kU64)) {
     InsertIntegers(subject, keys, {way.backend, 1, true});
     keep("filter that it builds one key a call");
+    subject.Clear();
+  }
+  if (subject.Can(Operation::kBuildIfAbsent, KeyForm::kU64)) {
+    InsertIntegers(subject, keys, {.backend = way.backend, .if_absent = true});
+    keep("filter that it builds of what is absent");
     subject.Clear();
   }
   InsertIntegers(subject, keys, way);
@@ -115,7 +120,7 @@ double InsertIntegers(Subject& subject, SuiteKeys& keys, Way way) {
 
 void InsertStrings(Subject& subject, SuiteKeys& keys, Way way) {
   if (!TakesStrings(subject)) return;
-  for (const KeyForm form : {KeyForm::kString16, KeyForm::kUrl}) {
+  for (const KeyForm form : keys.string_forms()) {
     subject.Insert(keys.Last(0, form), way);
   }
 }

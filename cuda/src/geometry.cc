@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "tamis/cuckoo.h"
 #include "tamis/error.h"
-#include "tamis/split_block.h"
+#include "tamis/layout/cuckoo.h"
+#include "tamis/layout/split_block.h"
 
 namespace tamis::cuda {
 namespace {

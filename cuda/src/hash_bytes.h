@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
+#include "tamis/detail/hd.h"
 #include "tamis/hash.h"
-#include "tamis/hd.h"
 
 namespace tamis::hash {
 
@@ -59,12 +59,6 @@ TAMIS_HD uint64_t SecretAt(uint32_t offset, uint64_t seed) {
   if (shift == 0) return first;
   const uint64_t second = kSecret[word + 1] + (word % 2 == 0 ? 0 - seed : seed);
   return first >> shift | second << (64 - shift);
-}
-
-TAMIS_HD uint64_t Xxh64Avalanche(uint64_t h) {
-  h = (h ^ h >> 33) * kXxh64Prime2;
-  h = (h ^ h >> 29) * kXxh64Prime3;
-  return h ^ h >> 32;
 }
 
 TAMIS_HD uint64_t Xxh3Avalanche(uint64_t h) {

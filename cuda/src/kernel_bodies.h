@@ -12,8 +12,8 @@
 #include "cuda/src/hash_bytes.h"
 #include "cuda/src/kernel_calls.h"
 #include "tamis/cuda/device_memory.cuh"
-#include "tamis/hd.h"
-#include "tamis/split_block.h"
+#include "tamis/detail/hd.h"
+#include "tamis/layout/split_block.h"
 
 namespace tamis::cuda {
 

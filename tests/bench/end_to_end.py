@@ -5,30 +5,41 @@ Usage: end_to_end.py TAMIS_BENCH TAMIS_REPORT WORK_FOLDER [BROWSER]
 import importlib.util
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
-# What the page is asked once it is drawn: how many plots can be seen, and whether the search works.
-PROBE = """<script>
-window.addEventListener("load", () => {
-  const seen = () => Array.from(document.querySelectorAll("svg"))
+from browser import Browser
+
+# How many plots can be seen, on both scales, and whether the search works.
+PROBE = """(() => {
+  const seen = () => Array.from(document.querySelectorAll(".machines svg"))
       .filter((plot) => plot.getBoundingClientRect().width > 100).length;
   const search = document.getElementById("search");
   search.value = "contains portable";
   search.dispatchEvent(new Event("input"));
   const rows = Array.from(document.querySelectorAll("#rows tbody tr"));
-  const toggle = document.getElementById("logarithmic");
   const before = seen();
-  toggle.checked = false;
-  const result = document.createElement("p");
-  result.id = "probe";
-  result.textContent = [before, seen(), rows.length,
-                        rows.filter((row) => !row.hidden).length].join(" ");
-  document.body.append(result);
-});
-</script>"""
+  document.getElementById("logarithmic").checked = false;
+  return [before, seen(), rows.length, rows.filter((row) => !row.hidden).length,
+          document.querySelectorAll("#bars li").length];
+})()"""
+
+# The width of the page, of each table whether it scrolls and has a hint that can be seen, and the
+# smallest label of a plot in pixels.
+WIDTHS = """({
+  page: document.documentElement.scrollWidth,
+  tables: Array.from(document.querySelectorAll(".wide"))
+      .map((box) => [box.querySelector(".scroll"), box.querySelector(".hint")])
+      .filter(([table]) => table.checkVisibility({ contentVisibilityAuto: true }))
+      .map(([table, hint]) => [table.scrollWidth > table.clientWidth,
+                               hint.getBoundingClientRect().height > 0]),
+  label: Math.min(...Array.from(document.querySelectorAll(".machines svg text"), (text) => {
+    const plot = text.ownerSVGElement;
+    const scale = plot.getBoundingClientRect().width / plot.viewBox.baseVal.width;
+    return scale * parseFloat(getComputedStyle(text).fontSize);
+  }).filter((pixels) => pixels > 0)),
+})"""
 
 
 def run(command, **options):
@@ -39,33 +50,31 @@ def run(command, **options):
     return done
 
 
-def browse(browser, page, profile):
-    """(the text of the probe, complaints on the console)."""
-    done = run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                f"--user-data-dir={profile}", "--enable-logging=stderr",
-                "--virtual-time-budget=5000", "--dump-dom", page.as_uri()])
-    probe = re.search(r'<p id="probe">([^<]*)</p>', done.stdout)
-    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    return (probe[1] if probe else None), console
+def check_width(browser, page, width):
+    """How many tables are wider than the screen; each says so, and plots can be read."""
+    browser.resize(width)
+    browser.open(page)
+    found = browser.run(WIDTHS)
+    assert found["page"] <= width, f"the page has {found['page']} pixels, the screen {width}"
+    for is_wide, has_hint in found["tables"]:
+        assert is_wide == has_hint, f"{width} pixels: a table is wide: {is_wide}, hint: {has_hint}"
+    assert found["label"] >= 9, f"{width} pixels: a label of {found['label']}"
+    return sum(is_wide for is_wide, _ in found["tables"])
 
 
-def check_page(browser, page, folder):
-    text = page.read_text()
-    probed = folder / "probed.html"
-    probed.write_text(text.replace("</body>", PROBE + "</body>"))
-    probe, console = browse(browser, probed, folder / "profile")
-    assert probe, "the page did not run"
-    plots, linear, rows, found = map(int, probe.split())
-    assert plots >= 4, f"{plots} plots can be seen"
-    assert linear == plots, f"{linear} plots without the logarithmic scale, {plots} with it"
-    assert 0 < found < rows, f"the search leaves {found} of {rows} rows"
-    assert not console, console
-    # The same eyes see an error where there is one.
-    broken = folder / "broken.html"
-    broken.write_text(text.replace("</body>", "<script>undefinedFunction();</script></body>"))
-    _, console = browse(browser, broken, folder / "profile")
-    assert any("undefinedFunction" in line for line in console), console
-    print(f"{plots} plots in {browser}, the search finds {found} of {rows} rows, no complaints")
+def check_page(program, page):
+    with Browser(program) as browser:
+        browser.open(page)
+        plots, linear, rows, found, bars = browser.run(PROBE)
+        assert plots >= 4, f"{plots} plots can be seen"
+        assert linear == plots, f"{linear} plots without the logarithmic scale, {plots} with it"
+        assert 0 < found < rows, f"the search leaves {found} of {rows} rows"
+        assert bars >= 2, f"the overview has {bars} bars"
+        on_phone, on_desk = (check_width(browser, page, width) for width in (390, 1250))
+        assert on_phone > on_desk, f"{on_phone} tables to scroll on a phone, {on_desk} on a desk"
+        assert not browser.complaints, browser.complaints
+    print(f"{plots} plots in {program}, {on_phone} tables to scroll on a phone, the search "
+          f"finds {found} of {rows} rows, no complaints")
 
 
 def main(bench, report, work, browser=""):
@@ -90,7 +99,7 @@ def main(bench, report, work, browser=""):
             return
         run([report, results, results, "--label", "one", "--label", "two", "-o", page])
         if browser and not browser.endswith("-NOTFOUND"):
-            check_page(browser, page, folder)
+            check_page(browser, page)
         else:
             print("no Chromium: the page was made, and not opened")
 

@@ -3,16 +3,30 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
+#include <iterator>
 #include <set>
 #include <string>
 #include <unordered_set>
+#include <vector>
 
 namespace tamis::bench {
 namespace {
 
 constexpr uint64_t kBytes = 150'000;
 constexpr uint64_t kKeys = 100'000;
+constexpr KeyForm kAllForms[] = {KeyForm::kString16, KeyForm::kUrl,      KeyForm::kColumn16,
+                                 KeyForm::kColumn40, KeyForm::kColumn80, KeyForm::kColumn200};
+
+std::string At(const Keys& keys, size_t i) {
+  if (keys.form() == Keys::Form::kStringViews) {
+    return std::string(keys.data<std::string_view>()[i]);
+  }
+  if (keys.form() == Keys::Form::kColumn) {
+    const int32_t* const offsets = keys.data<int32_t>();
+    return {keys.bytes() + offsets[i], keys.bytes() + offsets[i + 1]};
+  }
+  return {reinterpret_cast<const char*>(keys.data<uint64_t>() + i), 8};
+}
 
 std::unordered_set<std::string> Everything(SuiteKeys& keys) {
   std::unordered_set<std::string> all;
@@ -21,32 +35,30 @@ std::unordered_set<std::string> Everything(SuiteKeys& keys) {
       all.emplace(reinterpret_cast<const char*>(slice.data<uint64_t>() + i), 8);
     }
   });
-  for (const KeyForm form : {KeyForm::kString16, KeyForm::kUrl}) {
+  for (const KeyForm form : keys.string_forms()) {
     const Keys strings = keys.Last(0, form);
-    for (size_t i = 0; i < strings.size(); ++i) {
-      all.emplace(strings.data<std::string_view>()[i]);
-    }
+    for (size_t i = 0; i < strings.size(); ++i) all.insert(At(strings, i));
   }
   return all;
-}
-
-std::string At(const Keys& keys, size_t i) {
-  if (keys.form() == Keys::Form::kStringViews) {
-    return std::string(keys.data<std::string_view>()[i]);
-  }
-  return {reinterpret_cast<const char*>(keys.data<uint64_t>() + i), 8};
 }
 
 TEST(SuiteKeysTest, AFilterHoldsAsManyDistinctKeysAsItIsFor) {
   SuiteKeys keys(kBytes, kKeys);
   EXPECT_EQ(Everything(keys).size(), kKeys);
   EXPECT_EQ(keys.NumIntegers(kKeys, false), kKeys);
+  SuiteKeys all(kBytes, kKeys, kAllForms);
+  EXPECT_EQ(Everything(all).size(), kKeys);
+  EXPECT_GE(all.NumIntegers(kKeys, true), kKeys / 4 * 3);
+  SuiteKeys none(kBytes, kKeys, {});
+  EXPECT_EQ(none.NumIntegers(kKeys, true), kKeys);
 }
 
 TEST(SuiteKeysTest, QueriesSayTheTruth) {
-  SuiteKeys keys(kBytes, kKeys);
+  SuiteKeys keys(kBytes, kKeys, kAllForms);
   const auto all = Everything(keys);
-  for (const KeyForm form : {KeyForm::kU64, KeyForm::kString16, KeyForm::kUrl}) {
+  std::vector<KeyForm> forms(std::begin(kAllForms), std::end(kAllForms));
+  forms.push_back(KeyForm::kU64);
+  for (const KeyForm form : forms) {
     for (const int hits : {0, 50, 100}) {
       const AskedKeys asked = keys.Queries(form, hits);
       ASSERT_EQ(asked.keys.size(), asked.present.size());
@@ -87,7 +99,9 @@ TEST(SuiteKeysTest, UrlsHaveRealisticLengths) {
   const StringKeys urls(KeyForm::kUrl, 20'000, [](size_t i) { return uint64_t{i}; });
   size_t bytes = 0;
   std::set<size_t> lengths;
-  for (const std::string_view url : urls.views()) {
+  const Keys keys = urls.keys();
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const std::string_view url = keys.data<std::string_view>()[i];
     ASSERT_TRUE(url.starts_with("https://www."));
     ASSERT_GE(url.size(), 40u);
     ASSERT_LE(url.size(), 120u);
@@ -96,6 +110,27 @@ TEST(SuiteKeysTest, UrlsHaveRealisticLengths) {
   }
   EXPECT_NEAR(static_cast<double>(bytes) / 20'000, 82, 2);
   EXPECT_GT(lengths.size(), 40u);
+}
+
+TEST(SuiteKeysTest, StringsOfAColumnHaveLengthsFromHalfToOneAndAHalfOfTheMean) {
+  for (const KeyForm form : kColumnForms) {
+    const size_t mean = ColumnLength(form);
+    const StringKeys strings(form, 20'000, [](size_t i) { return uint64_t{i}; });
+    const Keys keys = strings.keys();
+    ASSERT_EQ(keys.form(), Keys::Form::kColumn);
+    size_t bytes = 0;
+    std::set<size_t> lengths;
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const size_t length = At(keys, i).size();
+      ASSERT_GE(length, mean / 2);
+      ASSERT_LE(length, mean / 2 + mean);
+      bytes += length;
+      lengths.insert(length);
+    }
+    EXPECT_NEAR(static_cast<double>(bytes) / 20'000, static_cast<double>(mean),
+                0.02 * static_cast<double>(mean));
+    EXPECT_EQ(lengths.size(), mean + 1);
+  }
 }
 
 }  // namespace

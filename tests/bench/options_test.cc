@@ -49,11 +49,12 @@ TEST(OptionsTest, PresetsHaveTheirModesAndKeys) {
 }
 
 TEST(OptionsTest, ReadsWhatItIsGiven) {
-  const CommandLine line =
-      Parse({"--out", "a.json", "--sizes=L1,memory", "--max-bytes", "64M", "--pin=1",
-             "--benchmark_repetitions=4", "--benchmark_filter=select", "--benchmark_out=raw.csv",
-             "--benchmark_out_format=csv", "--benchmark_context=rack=7,a=b"});
+  const CommandLine line = Parse(
+      {"--out", "a.json", "--sizes=L1,memory", "--max-bytes", "64M", "--pin=1", "--notes",
+       "on its charger", "--benchmark_repetitions=4", "--benchmark_filter=select",
+       "--benchmark_out=raw.csv", "--benchmark_out_format=csv", "--benchmark_context=rack=7,a=b"});
   EXPECT_EQ(line.out, "a.json");
+  EXPECT_EQ(line.notes, "on its charger");
   EXPECT_EQ(line.suite.sizes, (std::vector<std::string>{"L1", "memory"}));
   EXPECT_EQ(line.suite.max_bytes, uint64_t{64} << 20);
   EXPECT_EQ(line.processor, 1);
@@ -79,7 +80,7 @@ TEST(OptionsTest, SaysWhatIsWrong) {
   EXPECT_EQ(Error({"--sizes", "L1,L9"}),
             "--sizes is \"L1,L9\"; allowed: L1, L2, LLC, memory and GPU, with commas between them");
   EXPECT_EQ(Error({"--preset", "fast"}),
-            "--preset is \"fast\"; allowed: quick, default, full, peers and kinds");
+            "--preset is \"fast\"; allowed: quick, default, full, peers, kinds and live");
   EXPECT_EQ(Error({"--keys=20000", "--sizes=L1"}), "--keys and --sizes exclude each other");
   for (const char* keys : {"", "9999", "1e6", "100000,", "4000000001"}) {
     EXPECT_NE(Error({"--keys", keys}).find("allowed: whole numbers from 10000"), std::string::npos)

@@ -45,6 +45,27 @@ TEST(RatiosTest, AreToTheBulkOperationAndToTheFirstKind) {
   EXPECT_DOUBLE_EQ(ratios[2].median, 2);
 }
 
+TEST(RatiosTest, AConcurrentKindIsComparedWithThePlainOne) {
+  const Backend* const backend = &Backends().front();
+  const std::vector<Row> rows = {
+      MakeRow("a", {.backend = backend}, {1}),
+      MakeRow("b", {.backend = backend}, {2}),
+      MakeRow("concurrent_b", {.backend = backend}, {3}),
+      MakeRow("concurrent_b",
+              {.operation = Operation::kContainsBesideWriter, .backend = backend, .threads = 2},
+              {6}),
+  };
+  const std::vector<Ratio> ratios = Ratios(rows);
+  ASSERT_EQ(ratios.size(), 4u);
+  EXPECT_EQ(ratios[0].to, &rows[0]);
+  EXPECT_EQ(ratios[1].to, &rows[1]);
+  EXPECT_DOUBLE_EQ(ratios[1].median, 1.5);
+  EXPECT_EQ(ratios[2].to, &rows[2]);
+  EXPECT_DOUBLE_EQ(ratios[2].median, 2);
+  EXPECT_EQ(ratios[3].to, &rows[1]);
+  EXPECT_DOUBLE_EQ(ratios[3].median, 3);
+}
+
 TEST(RatiosTest, OneKeyOfAPeerIsComparedWithOneKeyOfOurs) {
   const std::vector<Row> rows = {
       MakeRow("ours", {.operation = Operation::kBuildOneKey, .backend = &Backends().front()}, {2}),

@@ -2,14 +2,11 @@
 
 Usage: report_test.py FOLDER_OF_THE_PACKAGE
 """
-import contextlib
 import copy
-import io
+import csv
 import json
-import pathlib
-import sys
-import tempfile
 import unittest
+from unittest import mock
 
 try:
     import matplotlib
@@ -20,75 +17,8 @@ try:
 except ImportError:
     jsonschema = None
 
-cli = compare = load = validate = None  # set by main, which knows where they are
-
-
-def statistics(median, spread=0.01):
-    samples = [median * (1 - spread), median, median * (1 + spread)]
-    return {"median": median, "q1": samples[0], "q3": samples[2], "samples": samples}
-
-
-def row(operation="contains", backend="AVX2", size="L2", ns=2.0, spread=0.01, **other):
-    result = {
-        "name": f"split_block/{operation}/{backend}/{size}", "kind": "split_block",
-        "library": "tamis", "operation": operation, "backend": backend, "default_backend": True,
-        "threads": 1, "size_class": size, "keys": "u64", "huge_pages": True,
-        "hit_percent": 50 if operation in ("contains", "select", "one_key") else None,
-        "filter_bytes": {"L1": 24 << 10, "L2": 1 << 20}[size], "num_keys": 1000,
-        "batch_keys": 1000, "bits_per_key": 12.0, "fpr": 0.0054, "expected_fpr": 0.0054,
-        "ns_per_key": statistics(ns, spread), "keys_per_second": 1e9 / ns,
-        "share_of_limit": statistics(0.5),
-    }
-    result.update(other)
-    return result
-
-
-def results(rows, backend="AVX2"):
-    return {
-        "schema": "tamis-bench", "schema_version": 1, "mode": "quick", "seconds": 1.5,
-        "context": {
-            "processor": "a <processor>", "processors": 2, "caches": "L1 48K", "memory": "1 MiB",
-            "cache_bytes": {"L1": 1, "L2": 2, "LLC": 3}, "memory_bytes": 1 << 20,
-            "huge pages": "madvise", "frequency governor": "unknown", "system": "Linux",
-            "gpu": "none", "compiler": "g++", "flags": "-O3", "version": "0.1.0", "commit": "abc",
-            "default_backend": backend, "backends": [backend, "portable"], "peers": {},
-        },
-        "size_classes": [{"name": "L1", "filter_bytes": 24 << 10},
-                         {"name": "L2", "filter_bytes": 1 << 20}],
-        "limits": [{"name": "random_lines", "size_class": "L2", "threads": 1, "huge_pages": True,
-                    "unit": "lines", "method": "no prefetch", "per_second": statistics(1e9)}],
-        "rows": rows,
-        "accuracy": [{"kind": "split_block", "library": "tamis", "bits_per_key": 12.0,
-                      "num_keys": 1000, "queries": 4000, "fpr": 0.0055, "expected_fpr": 0.0054}],
-        "refused": [],
-    }
-
-
-FULL = [row(), row(size="L1", ns=1.0), row("build"), row("select", ns=2.5),
-        row(backend="portable", ns=9.0, default_backend=False), row(ns=1.1, threads=2)]
-
-
-class Command(unittest.TestCase):
-    """Each test has a folder for its files."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def file(self, name, data):
-        path = self.folder / name
-        path.write_text(data if isinstance(data, str) else json.dumps(data))
-        return str(path)
-
-    def run_command(self, *arguments):
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                status = cli.main([str(argument) for argument in arguments])
-            except SystemExit as stop:  # of argparse
-                status = stop.code
-        return status, out.getvalue(), err.getvalue()
+from report_fixture import FULL, Command, results, row, statistics  # it finds the package
+from tamis_report import compare, load, validate
 
 
 class BadInput(Command):
@@ -118,8 +48,24 @@ class BadInput(Command):
     def test_other_version(self):
         data = results(FULL)
         data["schema_version"] = 7
-        self.assertIn("schema version 7; this tamis-report reads 1",
+        self.assertIn("schema version 7; this tamis-report reads 1 and 2",
                       self.refused(self.file("a.json", data)))
+
+    def test_no_date(self):
+        for date in (None, "", "yesterday", "2026-13-01", "20260131", "2026-01-31T10:00"):
+            data = results(FULL)
+            data["context"]["date"] = date
+            self.assertIn("date", self.refused(self.file("a.json", data)))
+
+    def test_numbers_and_texts_that_are_none(self):
+        for old, new, said in (('"seconds": 1.5', '"seconds": NaN', "NaN is no number"),
+                               ('"seconds": 1.5', '"seconds": 1e999', "inf is out of range"),
+                               ('"seconds": 1.5', '"seconds": ' + "9" * 5000, "not JSON"),
+                               ('"g++"', '"\\ud800"', "not JSON"),
+                               ('"g++"', "[" * 100000, "not JSON")):
+            text = json.dumps(results(FULL))
+            self.assertIn(old, text)
+            self.assertIn(said, self.refused(self.file("a.json", text.replace(old, new))))
 
     def test_missing_field(self):
         data = results(copy.deepcopy(FULL))
@@ -127,13 +73,47 @@ class BadInput(Command):
         self.assertIn("a.json: at /rows/0: 'kind' is missing",
                       self.refused(self.file("a.json", data)))
 
+    def test_unknown_size_class(self):
+        err = self.refused(self.file("a.json", results([row(), row(size="L3", filter_bytes=1)])))
+        self.assertIn("a.json: at /rows/1: 'L3' is none of size_classes", err)
+
+    def contradiction(self, **wrong):
+        data = results([row(), row("build")])
+        data["rows"][1].update(wrong)
+        err = self.refused(self.file("a.json", data))
+        self.assertIn("a.json: at /rows/1 (split_block/build/AVX2/L2): ", err)
+        return err
+
+    def test_rows_that_contradict_the_rest(self):
+        self.assertIn("keys_per_second is 6e+08, and ns_per_key makes it 5e+08",
+                      self.contradiction(keys_per_second=6e8))
+        self.assertIn("filter_bytes is 100, and its size class has filters of 1048576 bytes",
+                      self.contradiction(filter_bytes=100))
+        for share in (0.51, 5, 0.05):
+            self.assertIn("no such share of a limit",
+                          self.contradiction(share_of_limit=statistics(share)))
+        short = statistics(1.2) | {"samples": [1.2]}
+        self.assertIn("chained_multiplications_per_ns has 1 samples, and ns_per_key 3",
+                      self.contradiction(chained_multiplications_per_ns=short))
+        self.assertIn("share_of_limit has 3 samples, and ns_per_key 1",
+                      self.contradiction(ns_per_key=statistics(2.0) | {"samples": [2.0]}))
+
+    def test_what_rounds_or_has_no_limit_is_no_contradiction(self):
+        data = results([row(), row(size="L1"), row("build", share_of_limit=None)])
+        data["rows"][0]["keys_per_second"] *= 1 + 1e-9
+        for name in ("ns_per_key", "share_of_limit"):
+            samples = data["rows"][0][name]["samples"]
+            samples[:] = [float(f"{sample:.9g}") for sample in samples]
+        status, _, err = self.run_command(self.file("a.json", data), "--format", "markdown")
+        self.assertEqual((status, err), (0, ""))
+
     def test_no_rows(self):
         self.assertIn("no rows", self.refused(self.file("a.json", results([]))))
 
     def test_nothing_in_common(self):
         a = self.file("a.json", results([row(size="L1")]))
         b = self.file("b.json", results([row(size="L2")]))
-        self.assertIn("no measurement in common", self.refused(a, b))
+        self.assertIn("no measurement in common", self.refused(a, b, "--format", "markdown"))
         self.assertIn("no measurement in common", self.refused(a, "--baseline", b))
 
     def test_bad_usage(self):
@@ -150,18 +130,18 @@ class Compare(unittest.TestCase):
                                     .popitem()[1] for name, ns in (("a", old), ("b", new))))
 
     def test_verdicts(self):
-        self.assertEqual(self.pair(2.0, 1.0).verdict(), "faster")
-        self.assertEqual(self.pair(1.0, 2.0).verdict(), "slower")
-        self.assertEqual(self.pair(2.0, 2.0).verdict(), "same")
+        self.assertEqual(self.pair(2.0, 1.0).speed.verdict(), "faster")
+        self.assertEqual(self.pair(1.0, 2.0).speed.verdict(), "slower")
+        self.assertEqual(self.pair(2.0, 2.0).speed.verdict(), "same")
         # Beyond the tolerance, but within the spread, and the other way round.
-        self.assertEqual(self.pair(2.0, 1.8, spread=0.1).verdict(), "same")
-        self.assertEqual(self.pair(2.0, 1.99, spread=0).verdict(), "same")
+        self.assertEqual(self.pair(2.0, 1.8, spread=0.1).speed.verdict(), "same")
+        self.assertEqual(self.pair(2.0, 1.99, spread=0).speed.verdict(), "same")
 
     def test_speedup_and_range(self):
         pair = self.pair(4.0, 2.0, spread=0.1)
         self.assertAlmostEqual(pair.speedup, 2)
-        self.assertAlmostEqual(pair.range[0], 3.6 / 2.2)
-        self.assertAlmostEqual(pair.range[1], 4.4 / 1.8)
+        self.assertAlmostEqual(pair.speed.range[0], 3.6 / 2.2)
+        self.assertAlmostEqual(pair.speed.range[1], 4.4 / 1.8)
 
     def test_default_backends_meet_whatever_their_names(self):
         a = load.Results("a", results([row(backend="AVX3", ns=1.0),
@@ -169,8 +149,8 @@ class Compare(unittest.TestCase):
         b = load.Results("b", results([row(backend="AVX2", ns=2.0)]))
         [pair] = compare.by_role(a, b)
         self.assertEqual(pair.speedup, 0.5)
-        [pair] = compare.by_backend(a, b)
-        self.assertEqual(pair.speedup, 1)
+        [pair], other_sizes = compare.by_backend(a, b)
+        self.assertEqual((pair.speedup, other_sizes), (1, 0))
 
 
 class Output(Command):
@@ -179,7 +159,7 @@ class Output(Command):
                                           "markdown")
         self.assertEqual(status, 0)
         self.assertIn("| split_block: contains | 1.00 +-1%, 50% | 2.00 +-1%, 50% |", out)
-        self.assertIn("| split_block: contains, portable |  | 9.00 +-1%, 50% |", out)
+        self.assertIn("| split_block: contains, portable |  | 9.00 +-1%, 11% |", out)
         # Side by side, with the rates of the last size.
         self.assertIn("| split_block | tamis | 12.0 | 0.540% | 1.00 | 2.00 |  | 2.00 |", out)
         self.assertIn("a <processor>", out)
@@ -225,6 +205,26 @@ class Output(Command):
         noisy = self.file("noisy.json", results(rows))
         self.assertEqual(self.run_command(noisy, "--baseline", old)[0], 0)
 
+    def test_baseline_at_one_clock(self):
+        def file(name, ns, clock, spread=0.01):
+            return self.file(name, results([row(
+                ns=ns, spread=spread, chained_multiplications_per_ns=statistics(clock, 0.0))]))
+        old = file("old.json", 2.0, 1.2)
+        slow_clock = file("slow_clock.json", 2.4, 1.0)
+        status, out, _ = self.run_command(slow_clock, "--baseline", old)
+        self.assertEqual(status, 0, out)
+        _, out, _ = self.run_command(old, slow_clock, "--format", "markdown")
+        self.assertIn("0% are within 5% of each other (100% in cycles)", out)
+        # As fast in time, by a faster clock.
+        slower = file("slower.json", 2.0, 1.5)
+        status, out, _ = self.run_command(slower, "--baseline", old)
+        self.assertEqual(status, 1)
+        self.assertIn("0.80 times as fast [0.79, 0.81] at the same clock", out)
+        without = self.file("without.json", results([row(ns=2.4)]))
+        status, out, _ = self.run_command(without, "--baseline", old)
+        self.assertEqual(status, 1)
+        self.assertNotIn("clock", out)
+
     def test_baseline_of_several_runs(self):
         def file(name, contains, build):
             return self.file(name, results([row(ns=contains), row("build", ns=build)]))
@@ -238,6 +238,59 @@ class Output(Command):
                       "old2", out)
         status, out, _ = self.run_command(*new, "--baseline", old[0])
         self.assertIn("2 of 2", out)
+
+    def test_csv(self):
+        path = self.folder / "a.csv"
+        rows = [*copy.deepcopy(FULL), row("build", share_of_limit=None, call_keys=64)]
+        a = self.file("a.json", results(rows, processor='a "quoted", <one>'))
+        b = self.file("-b.json", results([row(huge_pages=False)], notes="x"))
+        self.assertEqual(self.run_command(a, b, "--csv", path), (0, "", ""))
+        with open(path, newline="") as file:
+            found = list(csv.DictReader(file))
+        self.assertEqual(len(found), len(rows) + 1)
+        self.assertEqual({one["machine"] for one in found}, {"a", "'-b"})  # no formula
+        first, call, other = found[0], found[-2], found[-1]
+        self.assertEqual([first[name] for name in (
+            "processor", "date", "mode", "kind", "operation", "backend", "default_backend",
+            "threads", "size_class", "filter_bytes", "hit_percent", "keys", "call_keys",
+            "huge_pages", "bits_per_key", "fpr", "ns_per_key", "ns_q1", "ns_q3", "share_of_limit",
+            "limit_per_second")],
+            ['a "quoted", <one>', "2026-01-31", "quick", "split_block", "contains", "AVX2", "yes",
+             "1", "L2", "1048576", "50", "u64", "", "on", "12", "0.0054", "2", "1.98", "2.02",
+             "0.5", "1e+09"])
+        self.assertEqual((call["call_keys"], call["hit_percent"], call["share_of_limit"]),
+                         ("64", "", ""))
+        self.assertEqual(other["huge_pages"], "off")
+        # With -o both are written.
+        self.run_command(a, "--csv", path, "-o", self.folder / "a.md")
+        self.assertTrue((self.folder / "a.md").exists())
+
+    def test_page_without_plots(self):
+        with mock.patch("tamis_report.page.plots", None):
+            status, out, _ = self.run_command(self.file("a.json", results(FULL)))
+        self.assertEqual(status, 0)
+        self.assertIn("They need matplotlib", out)
+        self.assertNotIn("<svg", out)
+
+    def test_page_of_many(self):
+        files = [self.file(f"m{i}.json", results(FULL)) for i in range(5)]
+        _, out, _ = self.run_command(*files)
+        self.assertTrue("<title>tamis-bench: 5 machines</title>" in out)
+        self.assertFalse("<svg" in out)
+        self.assertTrue("<th>m4</th>" in out)
+
+    def test_one_file_twice(self):
+        a = self.file("a.json", results(FULL))
+        _, out, _ = self.run_command(a, a, a, "--format", "markdown")
+        for label in ("a", a, f"{a} (3)"):
+            self.assertIn(f" {label} |", out)
+
+    def test_labels_that_the_table_would_not_tell_apart(self):
+        a, table = self.file("a.json", results(FULL)), self.folder / "a.csv"
+        labels = ("a\tb", "a b", "a b (3)", "'=a", "=a")
+        named = [part for label in labels for part in ("--label", label)]
+        self.assertEqual(self.run_command(*[a] * 5, *named, "--csv", table)[0], 0)
+        self.assertEqual(len({line.split(",")[0] for line in table.read_text().splitlines()[1:]}), 5)
 
     @unittest.skipUnless(matplotlib, "no matplotlib")
     def test_page(self):
@@ -297,6 +350,4 @@ class Schema(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, sys.argv.pop(1))
-    from tamis_report import cli, compare, load, validate  # noqa: F811
     unittest.main()

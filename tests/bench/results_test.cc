@@ -40,7 +40,8 @@ TEST(ResultsTest, RowsHaveTheirStatistics) {
   row.num_keys = 1000;
   row.ns_per_key = {4, 1, 2};
   results.rows = {row, row};
-  results.rows[1].point = {.operation = Operation::kBuild};
+  results.rows[0].clock = {1.25};
+  results.rows[1].point = {.operation = Operation::kBuild, .call_keys = 64};
   Limit limit;
   limit.per_second = {1e9};
   results.limits = {limit};
@@ -54,7 +55,11 @@ TEST(ResultsTest, RowsHaveTheirStatistics) {
   EXPECT_EQ(first["bits_per_key"], 12);
   EXPECT_EQ(first["hit_percent"], 50);
   EXPECT_TRUE(first["default_backend"]);
+  EXPECT_TRUE(first["call_keys"].is_null());
+  EXPECT_EQ(json["rows"][1]["call_keys"], 64);
   EXPECT_TRUE(first["share_of_limit"].is_null());
+  EXPECT_EQ(first["chained_multiplications_per_ns"]["median"], 1.25);
+  EXPECT_FALSE(json["rows"][1].contains("chained_multiplications_per_ns"));
   EXPECT_TRUE(json["rows"][1]["hit_percent"].is_null());
   EXPECT_EQ(json["rows"][1]["backend"], "own");
   EXPECT_EQ(json["context"]["a \"quoted\" name"], "two\nlines");

@@ -22,7 +22,10 @@ std::vector<const Backend*> AllBackends() {
 std::vector<std::string> Names(Mode mode, const std::string& filter = "",
                                const std::vector<SizeClass>& sizes = SizeClasses(kCaches, {})) {
   const auto backends = AllBackends();
-  const Subjects subjects = TamisSubjects();
+  Subjects subjects = TamisSubjects();
+  if (mode == Mode::kLive) {
+    for (auto& subject : LiveSubjects()) subjects.push_back(std::move(subject));
+  }
   std::vector<std::string> names;
   for (const SizeClass& size : sizes) {
     for (const Contender& contender : ContendersFor(size, subjects, {mode, backends, 4, filter})) {
@@ -142,6 +145,40 @@ TEST(ScheduleTest, SpeedsAreThoseOfTheDefaultBackendInBulkOnTwoThreadsAndOneKeyA
       }));
   const auto kinds = Names(Mode::kKinds, "one_key/.*/hits:100", SizesOfKeys(keys, {}));
   EXPECT_EQ(kinds.size(), TamisSubjects().size());
+}
+
+TEST(ScheduleTest, StringsByLengthAndSmallCallsAreAskedInL2) {
+  for (const Mode mode : {Mode::kQuick, Mode::kDefault}) {
+    const auto count = [&](const std::string& filter) { return Names(mode, filter).size(); };
+    for (const char* form : {"column16", "column40", "column80", "column200"}) {
+      EXPECT_EQ(count("^split_block/contains/.*/size:L2/.*/keys:" + std::string(form)), 1u) << form;
+    }
+    for (const char* call : {"1", "64", "4096"}) {
+      for (const char* operation : {"contains", "engine_contains"}) {
+        EXPECT_EQ(count("/" + std::string(operation) + "/.*/size:L2/.*/call:" + call + "/"), 1u);
+      }
+    }
+    EXPECT_EQ(count("/size:(L1|LLC|memory)/.*(/call:|/keys:column)"), 0u);
+    EXPECT_GT(count("/build_if_absent/.*/size:L2/"), 0u);
+    EXPECT_GT(count("^scalable_split_block/build/"), 0u);
+    EXPECT_GT(count("^scalable_split_block/contains/"), 0u);
+  }
+  // Also of filters whose keys are given.
+  const std::vector<uint64_t> keys = {100'000, 10'000'000};
+  const auto sizes = SizesOfKeys(keys, {});
+  EXPECT_EQ(Names(Mode::kDefault, "/size:100000_keys/.*/call:1/", sizes).size(), 2u);
+  EXPECT_EQ(Names(Mode::kDefault, "/size:10000000_keys/.*/call:1/", sizes).size(), 0u);
+}
+
+TEST(ScheduleTest, ConcurrentKindsStandBesideThePlainOnes) {
+  const std::vector<uint64_t> keys = {100'000};
+  const auto count = [&](const std::string& filter) {
+    return Names(Mode::kLive, filter, SizesOfKeys(keys, {})).size();
+  };
+  EXPECT_EQ(count("^concurrent_.*/contains/.*/threads:1/"), LiveSubjects().size());
+  EXPECT_EQ(count("/contains/.*/threads:1/"), 2 * LiveSubjects().size());
+  EXPECT_EQ(count("/contains_beside_writer/.*/threads:2/"), LiveSubjects().size());
+  EXPECT_EQ(count("counting"), 0);
 }
 
 TEST(ScheduleTest, TheFilterChoosesByName) {

@@ -20,6 +20,18 @@ TEST(TurnsTest, EachKindHasTheBytesOfItsSizeClass) {
   EXPECT_GT(turns.keys->Last(0, KeyForm::kUrl).size(), 0u);
 }
 
+TEST(TurnsTest, ColumnsAreThereWhereTheyAreAskedFor) {
+  const Subjects subjects = TamisSubjects();
+  const SizeClass size{"L2", uint64_t{1} << 20};
+  Turns without(size, All(subjects), true);
+  EXPECT_EQ(without.keys->string_forms().size(), 2u);
+  auto contenders = All(subjects);
+  contenders[0].others = {{.form = KeyForm::kColumn80}};
+  Turns with(size, contenders, true);
+  EXPECT_EQ(with.keys->string_forms().size(), 6u);
+  EXPECT_GT(with.keys->Last(0, KeyForm::kColumn80).size(), 0u);
+}
+
 TEST(TurnsTest, EachKindHasTheKeysThatAreGiven) {
   constexpr uint64_t kKeys = 100'000;
   const Subjects subjects = TamisSubjects();

@@ -26,7 +26,9 @@ class BrokenBackend {
 };
 
 TEST(VerifyTest, AllBackendsAgreeInAllKinds) {
-  for (const auto& subject : TamisSubjects()) {
+  Subjects subjects = TamisSubjects();
+  for (auto& subject : LiveSubjects()) subjects.push_back(std::move(subject));
+  for (const auto& subject : subjects) {
     for (const Backend& backend : Backends()) {
       EXPECT_EQ(Disagreement(*subject, {&backend, 1}, Portable()), std::nullopt)
           << subject->kind() << " " << backend.name;
@@ -37,6 +39,28 @@ TEST(VerifyTest, AllBackendsAgreeInAllKinds) {
 TEST(VerifyTest, PeersFindTheirKeys) {
   for (const auto& peer : PeerSubjects()) {
     EXPECT_EQ(Disagreement(*peer, {}, Portable()), std::nullopt) << peer->kind();
+  }
+}
+
+// One key, 64 or 4,096 a call, by the filter or an engine: the same bits as of one call.
+TEST(VerifyTest, CallsOfFewKeysAnswerAsOneOfAll) {
+  Arena arena(uint64_t{4} << 20);
+  for (const auto& subject : TamisSubjects()) {
+    subject->Open(arena, 150'000);
+    SuiteKeys keys(150'000, subject->capacity());
+    InsertIntegers(*subject, keys, {&Portable(), 1});
+    const Keys queries = keys.Queries(KeyForm::kU64, 50).keys;
+    Answers all(queries.size());
+    subject->Ask(Operation::kContains, queries, {&Portable(), 1}, all);
+    for (const Operation operation : {Operation::kContains, Operation::kEngineContains}) {
+      EXPECT_TRUE(subject->AnswersInBits(operation));
+      for (const uint32_t call_keys : {0u, 1u, 64u, 4096u}) {
+        Answers answers(queries.size());
+        subject->Ask(operation, queries, {.backend = &Portable(), .call_keys = call_keys}, answers);
+        EXPECT_EQ(answers.bits, all.bits) << subject->kind() << " " << call_keys;
+      }
+    }
+    subject->Close();
   }
 }
 

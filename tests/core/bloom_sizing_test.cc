@@ -5,8 +5,8 @@
 #include <limits>
 #include <string>
 
-#include "tamis/bloom.h"
 #include "tamis/error.h"
+#include "tamis/layout/bloom.h"
 #include "tamis/sizing.h"
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"

@@ -1,5 +1,5 @@
 // The arithmetic of classic Bloom filters, against formulas with more bits than any size needs.
-#include "tamis/bloom.h"
+#include "tamis/layout/bloom.h"
 
 #include <gtest/gtest.h>
 

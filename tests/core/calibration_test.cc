@@ -319,7 +319,7 @@ TEST_F(CalibrationTest, MeasuresThisMachine) {
   measured.Save(folder_ / "c");
   const Engine engine({.calibration = Calibration::Load(folder_ / "c")});
   const SplitBlockBloomFilter filter({.bytes = 1 << 16});
-  EXPECT_NE(engine.PlanFor(filter, 1000).reason.find(measured.machine), std::string::npos);
+  EXPECT_NE(engine.PlanCall(filter, 1000).reason.find(measured.machine), std::string::npos);
 }
 
 TEST_F(CalibrationTest, MeasureRefusesSizesOutOfRange) {

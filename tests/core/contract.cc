@@ -64,7 +64,7 @@ std::vector<char> Contents(const Filter& filter) {
 }
 
 Engine PinnedEngine(const Backend& backend, unsigned threads, bool partitioned) {
-  return Engine({.pin = PlanStep{&backend, threads, partitioned, 0, 0}});
+  return Engine({.pin = CallRoute{&backend, threads, partitioned, 0, 0}});
 }
 
 AllForms::AllForms(size_t n, uint64_t seed)
@@ -112,12 +112,12 @@ void ExpectRefused(const Subject& subject, const std::filesystem::path& path, co
   ExpectFormatError([&] { VerifyFile(path); }, check, at, code);
   ExpectFormatError([&] { subject.load(path, {}); }, check, at, code);
   ExpectFormatError([&] { subject.map(path, full); }, check, at, code);
-  ExpectFormatError([&] { Open(path); }, check, at, code);
-  ExpectFormatError([&] { OpenMapped(path, full); }, check, at, code);
+  ExpectFormatError([&] { Load(path); }, check, at, code);
+  ExpectFormatError([&] { Map(path, full); }, check, at, code);
   if (by_headers) {
     ExpectFormatError([&] { ReadHeader(path); }, check, at, code);
     ExpectFormatError([&] { subject.map(path, {}); }, check, at, code);
-    ExpectFormatError([&] { OpenMapped(path); }, check, at, code);
+    ExpectFormatError([&] { Map(path); }, check, at, code);
   } else {
     EXPECT_EQ(ReadHeader(path).payload_bytes, GetField<uint64_t>(file, 80));
     const AnyFilter mapped = subject.map(path, {});

@@ -90,6 +90,8 @@ TEST_P(FileContractTest, GivesBackTheSameFilter) {
     expect_same(subject().load(path_, {}), false);
     expect_same(subject().map(path_, {}), true);
     expect_same(subject().map(path_, {.verify = Verify::kFull}), true);
+    expect_same(Load(path_), false);
+    expect_same(Map(path_), true);
     expect_same(Open(path_), false);
     expect_same(OpenMapped(path_), true);
   }
@@ -100,8 +102,8 @@ TEST_P(FileContractTest, TheBackendIsTheOneThatIsAskedFor) {
   for (const Backend& backend : Backends()) {
     EXPECT_EQ(&subject().load(path_, {.backend = &backend})->backend(), &backend);
     EXPECT_EQ(&subject().map(path_, {.backend = &backend})->backend(), &backend);
-    EXPECT_EQ(&Open(path_, {.backend = &backend})->backend(), &backend);
-    EXPECT_EQ(&OpenMapped(path_, {.backend = &backend})->backend(), &backend);
+    EXPECT_EQ(&Load(path_, {.backend = &backend})->backend(), &backend);
+    EXPECT_EQ(&Map(path_, {.backend = &backend})->backend(), &backend);
   }
 }
 
@@ -119,8 +121,6 @@ TEST_P(FileContractTest, ALoadedFilterCanBeChanged) {
 
 TEST_P(FileContractTest, AMappedFilterAnswersAndRefusesEveryChange) {
   const std::vector<uint64_t> keys = RandomKeys(1000, /*seed=*/1);
-  std::vector<uint64_t> all(keys.size());
-  std::iota(all.begin(), all.end(), uint64_t{0});
   const AllForms forms(200, /*seed=*/2);
   const AnyFilter built = Make(1000);
   ASSERT_EQ(built->Insert(keys), keys.size());
@@ -129,20 +129,20 @@ TEST_P(FileContractTest, AMappedFilterAnswersAndRefusesEveryChange) {
   const auto expect_refused = [&](Filter& mapped) {
     auto* const erasable = dynamic_cast<ErasableFilter*>(&mapped);
     ASSERT_TRUE(mapped.read_only());
-    const auto expect_all_rejected = [&](const auto& change) {
-      std::vector<uint64_t> rejected(keys.size(), ~uint64_t{0});
-      EXPECT_EQ(change(std::span(rejected)), 0u);
-      EXPECT_EQ(rejected, all);
+    const auto expect_read_only = [](const auto& act) {
+      ExpectError(act, ErrorCode::kReadOnly, "mapped from a file");
     };
-    expect_all_rejected([&](auto out) { return mapped.Insert(keys, out); });
+    std::vector<uint64_t> rejected(keys.size()), bits(BitmapWords(keys.size()));
+    expect_read_only([&] { mapped.Insert(keys, rejected); });
+    expect_read_only([&] { mapped.InsertIfAbsent(keys, Bitmap(bits)); });
     if (erasable != nullptr) {
-      expect_all_rejected([&](auto out) { return erasable->Erase(keys, out); });
+      expect_read_only([&] { erasable->Erase(keys, rejected); });
     }
     for (const AllForms::Set& set : forms.sets()) {
       EXPECT_FALSE(subject().insert(mapped, set.ones[0]));
-      EXPECT_EQ(mapped.Insert(set.keys), 0u);
+      expect_read_only([&] { mapped.Insert(set.keys); });
       if (erasable != nullptr) {
-        EXPECT_EQ(erasable->Erase(set.keys), 0u);
+        expect_read_only([&] { erasable->Erase(set.keys); });
       }
     }
     for (const uint64_t key : keys) {
@@ -152,18 +152,19 @@ TEST_P(FileContractTest, AMappedFilterAnswersAndRefusesEveryChange) {
     }
     for (const unsigned threads : {1, 3}) {
       const Engine engine = PinnedEngine(Backends().front(), threads, true);
-      expect_all_rejected([&](auto out) { return engine.Insert(mapped, keys, out); });
-      for (const AllForms::Set& set : forms.sets()) EXPECT_EQ(engine.Insert(mapped, set.keys), 0u);
-      EXPECT_EQ(engine.Insert(mapped, 10, [](uint64_t, std::span<uint64_t>) { FAIL(); }), 0u);
+      expect_read_only([&] { engine.Insert(mapped, keys, rejected); });
+      expect_read_only([&] { engine.InsertIfAbsent(mapped, keys, Bitmap(bits)); });
+      for (const AllForms::Set& set : forms.sets()) {
+        expect_read_only([&] { engine.Insert(mapped, set.keys); });
+      }
+      expect_read_only(
+          [&] { engine.Insert(mapped, 10, [](uint64_t, std::span<uint64_t>) { FAIL(); }); });
       EXPECT_EQ(engine.Count(mapped, keys), keys.size());
       if (erasable != nullptr) {
-        expect_all_rejected([&](auto out) { return engine.Erase(*erasable, keys, out); });
-        EXPECT_EQ(engine.Erase(*erasable, keys), 0u);
+        expect_read_only([&] { engine.Erase(*erasable, keys, rejected); });
+        expect_read_only([&] { engine.Erase(*erasable, keys); });
       }
     }
-    const auto expect_read_only = [](const auto& act) {
-      ExpectError(act, ErrorCode::kReadOnly, "mapped from a file");
-    };
     expect_read_only([&] { mapped.Clear(); });
     if (subject().merge != nullptr) {
       expect_read_only([&] { subject().merge(mapped, *built); });
@@ -177,7 +178,7 @@ TEST_P(FileContractTest, AMappedFilterAnswersAndRefusesEveryChange) {
   };
   const AnyFilter mapped = subject().map(path_, {});
   expect_refused(*mapped);
-  expect_refused(*OpenMapped(path_));
+  expect_refused(*Map(path_));
 
   // But it can be the source of others.
   if (subject().clone != nullptr) {
@@ -228,7 +229,7 @@ TEST_P(FileContractTest, NothingIsMadeOfADamagedMappedFile) {
     };
     const AnyFilter mapped = subject().map(path_, {});
     expect_not_saved(*mapped, of_all);
-    expect_not_saved(*OpenMapped(path_), of_all);
+    expect_not_saved(*Map(path_), of_all);
     expect_refused([&] { subject().clone(*mapped); });
     expect_refused([&] { Clone(*mapped); });
     for (const auto combine : {subject().merge, subject().intersect}) {
@@ -258,7 +259,7 @@ TEST_P(FileContractTest, OtherClassesAreToldApart) {
     };
     expect([&](const auto& path) { other.load(path, {}); });
     expect([&](const auto& path) { other.map(path, {}); });
-    EXPECT_FALSE(other.is(Open(path_)));
+    EXPECT_FALSE(other.is(Load(path_)));
   }
 }
 

@@ -1,5 +1,5 @@
 // The arithmetic of counters, one by one, and the sizes of counting filters.
-#include "tamis/counting.h"
+#include "tamis/layout/counting.h"
 
 #include <gtest/gtest.h>
 

@@ -99,7 +99,7 @@ Outcome ByWriter(detail::Change change, Filter filter, const std::vector<uint64_
   Outcome outcome;
   outcome.done = hashes.size();
   outcome.others.resize(hashes.size());
-  detail::Rejects rejects{std::span(outcome.others)};
+  detail::Outcomes outcomes{std::span(outcome.others)};
   for (size_t begin = 0, n = 0; begin < hashes.size(); begin += n) {
     n = std::min<size_t>(writer.max_slice_keys(), hashes.size() - begin);
     const size_t share = n / lanes + 1;
@@ -117,7 +117,7 @@ Outcome ByWriter(detail::Change change, Filter filter, const std::vector<uint64_
     }
     threads.clear();
     for (size_t task = writer.num_tasks(); task > 0; --task) writer.Run(task - 1);
-    outcome.done -= writer.EndSlice(rejects);
+    outcome.done -= writer.EndSlice(outcomes);
   }
   outcome.others.resize(hashes.size() - outcome.done);
   outcome.payload.resize(filter.bytes());

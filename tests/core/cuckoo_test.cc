@@ -1,6 +1,6 @@
 // The arithmetic of cuckoo filters, against tests/core/cuckoo_test_util.h and plain loops over
 // slots.
-#include "tamis/cuckoo.h"
+#include "tamis/layout/cuckoo.h"
 
 #include <gtest/gtest.h>
 

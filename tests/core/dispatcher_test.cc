@@ -1,4 +1,4 @@
-// The decision of the run-time dispatcher, as PlanFor tells it.
+// The decision of the run-time dispatcher, as PlanCall tells it.
 #include <gtest/gtest.h>
 #ifdef __linux__
 #include <sched.h>
@@ -44,14 +44,14 @@ Calibration Costs(double contains_ns, double insert_ns, double partitioned_inser
 
 SplitBlockBloomFilter FilterOf(uint64_t bytes) { return SplitBlockBloomFilter({.bytes = bytes}); }
 
-bool Mentions(const Plan& plan, const std::string& text) {
+bool Mentions(const CallPlan& plan, const std::string& text) {
   return plan.reason.find(text) != std::string::npos;
 }
 
 TEST_F(DispatcherTest, PredictsByTheFormula) {
   const SplitBlockBloomFilter filter = FilterOf(kMiB);
   const Engine engine({.threads = 3, .calibration = Costs(100, 1, 1)});
-  const Plan plan = engine.PlanFor(filter, 1'000'000);
+  const CallPlan plan = engine.PlanCall(filter, 1'000'000);
   EXPECT_EQ(plan.operation, Operation::kContains);
   EXPECT_EQ(plan.keys, 1'000'000u);
   EXPECT_EQ(plan.filter_bytes, kMiB);
@@ -76,14 +76,14 @@ TEST_F(DispatcherTest, CostsAreInterpolatedOverTheLogarithmOfTheSize) {
                                                    {4 * kMiB, 4}, {8 * kMiB, 5}, {16 * kMiB, 6},
                                                    {32 * kMiB, 6}};
   for (const auto& [bytes, ns] : expected) {
-    EXPECT_DOUBLE_EQ(engine.PlanFor(FilterOf(bytes), 1000).chosen.seconds, 1e-6 * ns) << bytes;
+    EXPECT_DOUBLE_EQ(engine.PlanCall(FilterOf(bytes), 1000).chosen.seconds, 1e-6 * ns) << bytes;
   }
 }
 
 TEST_F(DispatcherTest, EachKindHasItsOwnCosts) {
   Calibration calibration = Costs(10, 1, 1);
   const auto seconds = [&](const Filter& filter) {
-    return Engine({.threads = 1, .calibration = calibration}).PlanFor(filter, 100).chosen.seconds;
+    return Engine({.threads = 1, .calibration = calibration}).PlanCall(filter, 100).chosen.seconds;
   };
   const CuckooFilter<8> cuckoo8({.bytes = kMiB});
   const CuckooFilter<12> cuckoo12({.bytes = kMiB});
@@ -103,7 +103,7 @@ TEST_F(DispatcherTest, CostsOfClassicFiltersFollowTheirHashes) {
   const Engine engine({.threads = 1, .calibration = calibration});
   const auto ns = [&](double fpr, Operation operation) {
     const BloomFilter filter({.capacity = 1000, .fpr = fpr});
-    return 1e9 * engine.PlanFor(filter, 1'000'000, operation).chosen.seconds / 1e6;
+    return 1e9 * engine.PlanCall(filter, 1'000'000, operation).chosen.seconds / 1e6;
   };
   // 7 hashes, as calibrated; one hash: lookups test one bit, where those of 7 test 4.5.
   EXPECT_NEAR(ns(0.01, Operation::kContains), 10, 1e-9);
@@ -116,8 +116,8 @@ TEST_F(DispatcherTest, CostsOfClassicFiltersFollowTheirHashes) {
 TEST_F(DispatcherTest, ClassicFiltersAreWrittenByOneThread) {
   const BloomFilter filter({.bytes = 64 * kMiB});
   const Engine engine({.threads = 8});
-  EXPECT_EQ(engine.PlanFor(filter, 100'000'000, Operation::kInsert).chosen.threads, 1u);
-  EXPECT_EQ(engine.PlanFor(filter, 100'000'000).chosen.threads, 8u);
+  EXPECT_EQ(engine.PlanCall(filter, 100'000'000, Operation::kInsert).chosen.threads, 1u);
+  EXPECT_EQ(engine.PlanCall(filter, 100'000'000).chosen.threads, 8u);
 }
 
 TEST_F(DispatcherTest, FewKeysStayOnOneThread) {
@@ -125,11 +125,11 @@ TEST_F(DispatcherTest, FewKeysStayOnOneThread) {
   const Engine engine({.threads = 8});
   for (const Operation operation : {Operation::kContains, Operation::kInsert}) {
     for (const uint64_t n : {0, 1, 64, 1000}) {
-      const PlanStep chosen = engine.PlanFor(filter, n, operation).chosen;
+      const CallRoute chosen = engine.PlanCall(filter, n, operation).chosen;
       EXPECT_EQ(chosen.threads, 1u) << n;
       EXPECT_FALSE(chosen.partitioned) << n;
     }
-    EXPECT_EQ(engine.PlanFor(filter, 100'000'000, operation).chosen.threads, 8u);
+    EXPECT_EQ(engine.PlanCall(filter, 100'000'000, operation).chosen.threads, 8u);
   }
 }
 
@@ -140,13 +140,13 @@ TEST_F(DispatcherTest, ChosenIsTheFastestAndMoreKeysTakeLonger) {
     for (const Operation operation : {Operation::kContains, Operation::kInsert}) {
       double last = 0;
       for (uint64_t n = 1; n < uint64_t{1} << 40; n = 2 * n + 1) {
-        const Plan plan = engine.PlanFor(filter, n, operation);
+        const CallPlan plan = engine.PlanCall(filter, n, operation);
         EXPECT_GE(plan.chosen.seconds, last) << n;
         last = plan.chosen.seconds;
         double slower = plan.chosen.seconds;
-        for (const PlanStep& step : plan.alternatives) {
-          EXPECT_GE(step.seconds, slower);
-          slower = step.seconds;
+        for (const CallRoute& route : plan.alternatives) {
+          EXPECT_GE(route.seconds, slower);
+          slower = route.seconds;
         }
       }
     }
@@ -166,16 +166,16 @@ TEST_F(DispatcherTest, EveryWayIsListedOnce) {
         if (insert) expected.emplace(backend.name, threads, true);
       }
     }
-    const Plan plan = engine.PlanFor(FilterOf(12 * kMiB), 1'000'000, operation);
-    std::vector<PlanStep> all = plan.alternatives;
+    const CallPlan plan = engine.PlanCall(FilterOf(12 * kMiB), 1'000'000, operation);
+    std::vector<CallRoute> all = plan.alternatives;
     all.push_back(plan.chosen);
     EXPECT_EQ(all.size(), expected.size());
-    for (const PlanStep& step : all) {
-      EXPECT_EQ(expected.erase({std::string(step.backend->name), step.threads, step.partitioned}),
-                1u)
-          << step.backend->name << ' ' << step.threads << ' ' << step.partitioned;
-      EXPECT_TRUE(step.threads == 1 ? step.slice_keys == 1'000'000
-                                    : step.slice_keys % 64 == 0 && step.slice_keys > 0);
+    for (const CallRoute& route : all) {
+      EXPECT_EQ(
+          expected.erase({std::string(route.backend->name), route.threads, route.partitioned}), 1u)
+          << route.backend->name << ' ' << route.threads << ' ' << route.partitioned;
+      EXPECT_TRUE(route.threads == 1 ? route.slice_keys == 1'000'000
+                                     : route.slice_keys % 64 == 0 && route.slice_keys > 0);
     }
   }
 }
@@ -183,12 +183,12 @@ TEST_F(DispatcherTest, EveryWayIsListedOnce) {
 TEST_F(DispatcherTest, InsertsAreOrderedWhereThatPays) {
   const SplitBlockBloomFilter filter = FilterOf(64 * kMiB);  // 32 regions at 0.8 us
   const Engine one({.threads = 1, .calibration = Costs(1, 10, 2)});
-  EXPECT_FALSE(one.PlanFor(filter, 3000, Operation::kInsert).chosen.partitioned);
+  EXPECT_FALSE(one.PlanCall(filter, 3000, Operation::kInsert).chosen.partitioned);
   // Few keys meet in a line: most of them would pay the way to memory all the same.
-  EXPECT_FALSE(one.PlanFor(filter, 10'000, Operation::kInsert).chosen.partitioned);
-  EXPECT_TRUE(one.PlanFor(filter, 3'000'000, Operation::kInsert).chosen.partitioned);
+  EXPECT_FALSE(one.PlanCall(filter, 10'000, Operation::kInsert).chosen.partitioned);
+  EXPECT_TRUE(one.PlanCall(filter, 3'000'000, Operation::kInsert).chosen.partitioned);
   // As many as the figures are for: one key for 8 bytes of filter.
-  const Plan plan = one.PlanFor(filter, 8 * kMiB, Operation::kInsert);
+  const CallPlan plan = one.PlanCall(filter, 8 * kMiB, Operation::kInsert);
   EXPECT_TRUE(plan.chosen.partitioned);
   EXPECT_DOUBLE_EQ(plan.chosen.seconds, 2e-9 * 8 * kMiB + 25.6e-6);
   EXPECT_TRUE(Mentions(plan, "portable on 1 thread, partitioned: 16.8 ms")) << plan.reason;
@@ -196,14 +196,14 @@ TEST_F(DispatcherTest, InsertsAreOrderedWhereThatPays) {
 
   // Each thread needs a part of the filter to itself.
   const Engine eight({.threads = 8, .calibration = Costs(1, 10, 2)});
-  EXPECT_EQ(eight.PlanFor(FilterOf(2 * kMiB), 10'000'000, Operation::kInsert).chosen.threads, 1u);
-  EXPECT_EQ(eight.PlanFor(FilterOf(6 * kMiB), 10'000'000, Operation::kInsert).chosen.threads, 3u);
-  EXPECT_EQ(eight.PlanFor(filter, 10'000'000, Operation::kInsert).chosen.threads, 8u);
+  EXPECT_EQ(eight.PlanCall(FilterOf(2 * kMiB), 10'000'000, Operation::kInsert).chosen.threads, 1u);
+  EXPECT_EQ(eight.PlanCall(FilterOf(6 * kMiB), 10'000'000, Operation::kInsert).chosen.threads, 3u);
+  EXPECT_EQ(eight.PlanCall(filter, 10'000'000, Operation::kInsert).chosen.threads, 8u);
 }
 
 TEST_F(DispatcherTest, BackendsWithoutFiguresAreNotChosen) {
   const Engine engine({.threads = 1, .calibration = Costs(1000, 1000, 1000)});
-  const Plan plan = engine.PlanFor(FilterOf(kMiB), 1000);
+  const CallPlan plan = engine.PlanCall(FilterOf(kMiB), 1000);
   EXPECT_EQ(plan.chosen.backend->name, "portable");
   EXPECT_TRUE(plan.alternatives.empty());
 
@@ -211,9 +211,9 @@ TEST_F(DispatcherTest, BackendsWithoutFiguresAreNotChosen) {
   Calibration other = Costs(1, 1, 1);
   other.points[0].backend = "of another machine";
   const Engine any({.threads = 1, .calibration = other});
-  EXPECT_EQ(any.PlanFor(FilterOf(kMiB), 1000).alternatives.size() + 1, Backends().size());
+  EXPECT_EQ(any.PlanCall(FilterOf(kMiB), 1000).alternatives.size() + 1, Backends().size());
   const Engine pinned({.threads = 1, .backend = &Backends().front(), .calibration = other});
-  EXPECT_EQ(pinned.PlanFor(FilterOf(kMiB), 1000).chosen.backend, &Backends().front());
+  EXPECT_EQ(pinned.PlanCall(FilterOf(kMiB), 1000).chosen.backend, &Backends().front());
 }
 
 TEST_F(DispatcherTest, BackendPins) {
@@ -221,9 +221,9 @@ TEST_F(DispatcherTest, BackendPins) {
   for (const Backend& backend : Backends()) {
     backend_.Set(nullptr);
     const auto expect_pinned = [&](const Engine& engine, const std::string& by) {
-      const Plan plan = engine.PlanFor(filter, 1'000'000);
+      const CallPlan plan = engine.PlanCall(filter, 1'000'000);
       EXPECT_EQ(plan.chosen.backend, &backend);
-      for (const PlanStep& step : plan.alternatives) EXPECT_EQ(step.backend, &backend);
+      for (const CallRoute& route : plan.alternatives) EXPECT_EQ(route.backend, &backend);
       EXPECT_TRUE(Mentions(plan, by + " pins the backend")) << plan.reason;
     };
     expect_pinned(Engine({.threads = 4, .backend = &backend}), "the options of the engine");
@@ -234,26 +234,26 @@ TEST_F(DispatcherTest, BackendPins) {
   ExpectError([] { Engine(); }, ErrorCode::kUnknownBackend, "no-such");
   EXPECT_NO_THROW(Engine({.backend = &Backends().back()}));  // not asked
   backend_.Set("");
-  EXPECT_FALSE(Mentions(Engine().PlanFor(filter, 1), "pins"));
+  EXPECT_FALSE(Mentions(Engine().PlanCall(filter, 1), "pins"));
 }
 
 TEST_F(DispatcherTest, WayPins) {
   const SplitBlockBloomFilter filter = FilterOf(kMiB);
   const Backend& portable = Backends().back();
-  const Engine engine({.threads = 2, .pin = PlanStep{&portable, 5, true, 0, 0}});
+  const Engine engine({.threads = 2, .pin = CallRoute{&portable, 5, true, 0, 0}});
   EXPECT_EQ(engine.threads(), 5u);
   for (const uint64_t n : {0, 1, 1000}) {
-    const Plan insert = engine.PlanFor(filter, n, Operation::kInsert);
+    const CallPlan insert = engine.PlanCall(filter, n, Operation::kInsert);
     EXPECT_EQ(insert.chosen.backend, &portable);
     EXPECT_EQ(insert.chosen.threads, 5u);
     EXPECT_TRUE(insert.chosen.partitioned);
     EXPECT_TRUE(insert.alternatives.empty());
     EXPECT_TRUE(Mentions(insert, "pin the way")) << insert.reason;
-    EXPECT_FALSE(engine.PlanFor(filter, n, Operation::kContains).chosen.partitioned);
+    EXPECT_FALSE(engine.PlanCall(filter, n, Operation::kContains).chosen.partitioned);
   }
   // Several threads insert in no other way, and without a backend the calibration chooses one.
-  const Engine direct({.pin = PlanStep{nullptr, 2, false, 0, 0}});
-  const Plan plan = direct.PlanFor(filter, 1000, Operation::kInsert);
+  const Engine direct({.pin = CallRoute{nullptr, 2, false, 0, 0}});
+  const CallPlan plan = direct.PlanCall(filter, 1000, Operation::kInsert);
   EXPECT_TRUE(plan.chosen.partitioned);
   EXPECT_EQ(plan.alternatives.size() + 1, Backends().size());
 }
@@ -284,7 +284,7 @@ TEST_F(DispatcherTest, OptionsOutOfRangeAreRefused) {
   for (const unsigned threads : {0u, 1025u}) {
     ExpectError(
         [&] {
-          Engine({.pin = PlanStep{nullptr, threads, false, 0, 0}});
+          Engine({.pin = CallRoute{nullptr, threads, false, 0, 0}});
         },
         ErrorCode::kInvalidArgument, std::to_string(threads));
   }

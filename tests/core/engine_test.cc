@@ -67,7 +67,7 @@ TEST(EngineTest, SlicesOfLargeCallsMeet) {
     if (border != 0) filter.Insert(border - 1);
   }
   const Engine engine = PinnedEngine(Backends().front(), 3);
-  ASSERT_EQ(engine.PlanFor(filter, kKeys).chosen.slice_keys, kSlice);
+  ASSERT_EQ(engine.PlanCall(filter, kKeys).chosen.slice_keys, kSlice);
   std::vector<uint64_t> rows(kKeys);
   ASSERT_EQ(engine.Select(filter, keys, std::span(rows)), 27u);
   for (size_t i = 0; i < 27; ++i) EXPECT_EQ(rows[i], (i + 1) / 2 * kSlice - i % 2);

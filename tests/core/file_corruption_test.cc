@@ -130,8 +130,8 @@ void ExpectGeometryError(const std::string& golden, size_t field, uint64_t value
   SetField(file, at, value);
   SealHeader(file);
   WriteBytes(folder / "a", file);
-  ExpectFormatError([&] { Open(folder / "a"); }, check, at);
-  ExpectFormatError([&] { OpenMapped(folder / "a"); }, check, at);
+  ExpectFormatError([&] { Load(folder / "a"); }, check, at);
+  ExpectFormatError([&] { Map(folder / "a"); }, check, at);
 }
 
 TEST(GeometryCheckTest, Bloom) {

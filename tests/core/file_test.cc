@@ -42,8 +42,8 @@ std::vector<std::function<void(const fs::path&)>> Readers() {
           [](const fs::path& path) { VerifyFile(path); },
           [](const fs::path& path) { SplitBlockBloomFilter::Load(path); },
           [](const fs::path& path) { SplitBlockBloomFilter::Map(path); },
-          [](const fs::path& path) { Open(path); },
-          [](const fs::path& path) { OpenMapped(path); }};
+          [](const fs::path& path) { Load(path); },
+          [](const fs::path& path) { Map(path); }};
 }
 
 using FileRoundTripTest = FileTest;

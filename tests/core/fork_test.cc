@@ -19,23 +19,12 @@
 #include "tamis/file.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"
+#include "tests/fork_util.h"
 #include "tests/system_faults.h"
 #include "tests/test_util.h"
 
 namespace tamis {
 namespace {
-
-// What `child` returns in a child, or 1000 plus the signal that ended it; it has 20 seconds.
-int InChild(const std::function<int()>& child) {
-  const pid_t pid = fork();
-  if (pid == 0) {
-    alarm(20);
-    _exit(child());
-  }
-  int status = 0;
-  EXPECT_EQ(waitpid(pid, &status, 0), pid);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-}
 
 // Threads of the parent do not exist in a child, nor does anybody give back their locks there.
 class ForkTest : public FileTest {
@@ -44,7 +33,7 @@ class ForkTest : public FileTest {
 
   EngineOptions OnThreads(unsigned threads) const {
     EngineOptions options{.threads = threads};
-    options.pin = PlanStep{.backend = &Backends()[0], .threads = threads};
+    options.pin = CallRoute{.backend = &Backends()[0], .threads = threads};
     return options;
   }
   bool FindsAll(const Engine& engine) const { return engine.Count(filter_, keys_) == keys_.size(); }

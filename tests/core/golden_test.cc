@@ -194,7 +194,7 @@ class GoldenTest : public testing::TestWithParam<Recipe> {
     std::memcpy(file.data(), start.data(), start.size());
     SealAll(file);
     WriteBytes(folder_ / "empty", file);
-    return Open(folder_ / "empty", {.backend = &backend});
+    return Load(folder_ / "empty", {.backend = &backend});
   }
 
   void Insert(const Filter& into, const auto& insert) const {
@@ -272,11 +272,11 @@ TEST_P(GoldenTest, OpensInEveryWay) {
   const LoadOptions load{.secret = recipe().secret()};
   const MapOptions map{.secret = recipe().secret()};
   const MapOptions verified{.verify = Verify::kFull, .secret = recipe().secret()};
-  ExpectFilter(*Open(path(), load), false);
-  ExpectFilter(*OpenMapped(path(), map), true);
-  ExpectFilter(*OpenMapped(path(), verified), true);
+  ExpectFilter(*Load(path(), load), false);
+  ExpectFilter(*Map(path(), map), true);
+  ExpectFilter(*Map(path(), verified), true);
   for (const Subject& subject : Subjects()) {
-    if (!subject.is(Open(path(), load))) continue;
+    if (!subject.is(Load(path(), load))) continue;
     ExpectFilter(*subject.load(path(), load), false);
     ExpectFilter(*subject.map(path(), map), true);
     ExpectFilter(*subject.map(path(), verified), true);
@@ -286,7 +286,7 @@ TEST_P(GoldenTest, OpensInEveryWay) {
 }
 
 TEST_P(GoldenTest, GoesOnWhenLoaded) {
-  const AnyFilter loaded = Open(path(), {.secret = recipe().secret()});
+  const AnyFilter loaded = Load(path(), {.secret = recipe().secret()});
   if (recipe().only_read) {
     EXPECT_GT(loaded->Insert(Integers(500)), 400u);
     return;
@@ -302,7 +302,7 @@ TEST_P(GoldenTest, GoesOnWhenLoaded) {
 class GoldenErasableTest : public GoldenTest {};
 
 TEST_P(GoldenErasableTest, EmptiesWhenItsKeysAreErased) {
-  const AnyFilter filter = Open(path(), {.secret = recipe().secret()});
+  const AnyFilter filter = Load(path(), {.secret = recipe().secret()});
   auto* const erasable = dynamic_cast<ErasableFilter*>(&*filter);
   ASSERT_NE(erasable, nullptr);
   EXPECT_EQ(erasable->Erase(recipe().integers), recipe().integers.size());

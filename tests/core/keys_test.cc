@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "core/src/bulk/batches.h"
+#include "tamis/cuckoo_filter.h"
+#include "tamis/split_block_filter.h"
+#include "tests/core/file_test_util.h"
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
 
@@ -80,6 +83,24 @@ std::vector<uint64_t> AllHashes(const detail::Batch& batch) {
   return hashes;
 }
 
+// HashKeys, of all keys and where every third one is null.
+void ExpectHashKeys(const Keys& keys, const HashSpec& spec, const std::vector<uint64_t>& want) {
+  GuardedArray<uint64_t> out(want.size());
+  ASSERT_EQ(HashKeys(keys, spec, out.span()), want.size());
+  EXPECT_EQ(out.vector(), want);
+  std::vector<uint8_t> validity(want.size() / 8 + 1);
+  std::vector<uint64_t> valid;
+  for (size_t i = 0; i < want.size(); ++i) {
+    if (i % 3 == 0) continue;
+    validity[i / 8] = static_cast<uint8_t>(validity[i / 8] | 1 << (i % 8));
+    valid.push_back(want[i]);
+  }
+  GuardedArray<uint64_t> packed(valid.size());
+  ASSERT_EQ(HashKeys(keys.WithValidity(validity.data()), spec, packed.span()), valid.size());
+  EXPECT_EQ(packed.vector(), valid);
+  EXPECT_TRUE(out.Intact() && packed.Intact());
+}
+
 // `want` are the hashes of all keys: every slice has those of its part, in batches of any length.
 void ExpectHashes(const Keys& keys, const HashSpec& spec, const std::vector<uint64_t>& want) {
   ASSERT_EQ(keys.size(), want.size());
@@ -93,7 +114,7 @@ void ExpectHashes(const Keys& keys, const HashSpec& spec, const std::vector<uint
     for (const size_t batch_keys : {size_t{64}, size_t{4096}, size_t{1} << 40}) {
       std::vector<uint64_t> got;
       const auto add = [&](const detail::Batch& batch, size_t at) {
-        ASSERT_FALSE(detail::IsSip(batch.hasher.source));
+        ASSERT_TRUE(detail::IsCommon(batch.hasher.source));
         ASSERT_EQ(at, got.size());
         ASSERT_LE(batch.n, batch_keys);
         ASSERT_TRUE(batch.n % 64 == 0 || at + batch.n == count);
@@ -104,6 +125,9 @@ void ExpectHashes(const Keys& keys, const HashSpec& spec, const std::vector<uint
       const auto first = want.begin() + static_cast<std::ptrdiff_t>(begin);
       ASSERT_EQ(got, std::vector<uint64_t>(first, first + static_cast<std::ptrdiff_t>(count)));
     }
+    ExpectHashKeys(slice, spec,
+                   {want.begin() + static_cast<std::ptrdiff_t>(begin),
+                    want.begin() + static_cast<std::ptrdiff_t>(begin + count)});
   }
 }
 
@@ -149,6 +173,22 @@ TEST_P(KeysHashTest, StringsOfEveryFormAreKeysByTheirBytes) {
     ExpectHashes(strings.column(), spec_, want);
     ExpectHashes(strings.large_column(), spec_, want);
   }
+}
+
+TEST_P(KeysHashTest, HashKeysRefusesAnOutputThatIsTooSmall) {
+  const std::vector<uint64_t> keys = {1, 2, 3};
+  std::vector<uint64_t> out(2, 7);
+  ExpectError([&] { HashKeys(keys, spec_, out); }, ErrorCode::kInvalidArgument,
+              "the output has 2 elements, and 3 keys need 3");
+  EXPECT_EQ(out, std::vector<uint64_t>(2, 7));
+  const uint8_t two_valid = 0b101;
+  EXPECT_EQ(HashKeys(Keys(keys).WithValidity(&two_valid), spec_, out), 2u);
+  EXPECT_EQ(out, (std::vector<uint64_t>{HashU64(1, spec_), HashU64(3, spec_)}));
+}
+
+TEST(HashKeysTest, RefusesAHashThatThereIsNoneOf) {
+  ExpectError([] { HashKeys({}, {static_cast<HashKind>(9)}, {}); }, ErrorCode::kInvalidArgument,
+              "there is no hash of number 9");
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, KeysHashTest, testing::ValuesIn(kHashKinds),
@@ -199,6 +239,20 @@ TEST(BitmapTest, WordsAndBits) {
     const auto* bytes = reinterpret_cast<const unsigned char*>(words.data());
     EXPECT_EQ(bitmap.Test(i), (bytes[i / 8] >> (i % 8)) & 1) << i;  // Arrow's order
   }
+}
+
+// Two literals could be one string, from the one pointer to the other.
+TEST(KeysTest, AListOfStringsIsSoManyKeys) {
+  SplitBlockBloomFilter filter({.capacity = 100});
+  CuckooFilter<16> cuckoo({.capacity = 100});
+  EXPECT_EQ(filter.Insert({"ads.example", "evil.example"}), 2u);
+  EXPECT_EQ(cuckoo.Insert({"ads.example", "evil.example"}), 2u);
+  for (const char* const key : {"ads.example", "evil.example"}) {
+    EXPECT_TRUE(filter.Contains(key));
+    EXPECT_TRUE(cuckoo.Contains(key));
+  }
+  EXPECT_EQ(cuckoo.Erase({"ads.example", "evil.example", "others"}), 2u);
+  EXPECT_EQ(cuckoo.inserted_count(), 0u);
 }
 
 }  // namespace

@@ -256,20 +256,6 @@ TEST_P(NullsContractTest, CanBeAll) {
   EXPECT_EQ(filter->Count(keys), 0u);
 }
 
-// A filter that cannot be changed refuses all keys, whichever are null.
-TEST_P(NullsContractTest, AreAmongThoseThatAReadOnlyFilterRefuses) {
-  const AnyFilter filter = Make(100);
-  filter->Save(path_);
-  const AnyFilter mapped = subject().map(path_, {});
-  const std::vector<uint64_t> values = RandomKeys(100, /*seed=*/3);
-  const Validity validity(values.size(), 1, /*seed=*/2);
-  std::vector<uint64_t> all(values.size());
-  std::iota(all.begin(), all.end(), uint64_t{0});
-  EXPECT_EQ(
-      Rejected(all.size(), [&](auto out) { return mapped->Insert(validity.Of(values), out); }),
-      all);
-}
-
 INSTANTIATE_TEST_SUITE_P(Kinds, NullsContractTest, testing::ValuesIn(Subjects()), SubjectName());
 
 // A null view may be anything; a null of a column has whatever bytes it has.

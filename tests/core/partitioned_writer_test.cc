@@ -37,8 +37,12 @@ detail::PartitionedWriter WriterOf(SplitBlockBloomFilter& filter, uint64_t n, un
   const detail::Kernels& kernels = *filter.backend().kernels;
   auto* const words =
       reinterpret_cast<uint32_t*>(detail::FilterAccess::WritablePayload(filter).data());
-  const auto insert = [&kernels, words,
-                       num_blocks = filter.num_blocks()](const detail::Batch& hashes) {
+  const auto insert = [&kernels, words, num_blocks = filter.num_blocks()](
+                          const detail::Batch& hashes, uint64_t first, uint64_t blocks) {
+    EXPECT_LE(first + blocks, num_blocks);
+    for (size_t i = 0; i < hashes.n; ++i) {
+      ASSERT_LT(split_block::BlockIndex(hashes.values[i], num_blocks) - first, blocks);
+    }
     kernels.split_block.insert(words, num_blocks, hashes);
   };
   return {{filter.bytes(), filter.num_blocks(), insert}, kernels, n, threads};
@@ -163,7 +167,7 @@ TEST(PartitionedInsertSizesTest, KeysOfEveryForm) {
   SplitBlockBloomFilter want = MakeFilter(9 * kMiB, "portable");
   for (const uint64_t key : keys) want.Insert(key);
 
-  const Engine engine({.pin = PlanStep{.threads = 1, .partitioned = true}});
+  const Engine engine({.pin = CallRoute{.threads = 1, .partitioned = true}});
   for (const Keys& form : {Keys(keys), Keys(bytes), Keys(integers)}) {
     SplitBlockBloomFilter got = MakeFilter(9 * kMiB, "portable");
     EXPECT_EQ(engine.Insert(got, form), keys.size());

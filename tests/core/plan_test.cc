@@ -110,7 +110,7 @@ void ExpectTrue(const PlanCandidate& candidate, const F& filter) {
   EXPECT_EQ(candidate.can.intersect, (requires(F & f) { f.Intersect(f); }));
   const Engine engine({.threads = 4});
   EXPECT_EQ(candidate.can.parallel_build,
-            engine.PlanFor(filter, 1'000'000'000, Operation::kInsert).chosen.threads > 1);
+            engine.PlanCall(filter, 1'000'000'000, Operation::kInsert).chosen.threads > 1);
 }
 
 TEST_F(PlanFiltersTest, SizesAndAbilitiesAreThoseOfTheFilters) {
@@ -234,7 +234,7 @@ TEST_F(PlanFiltersTest, TimesAreThoseOfTheEngine) {
       const auto expect_same = [&](const char* name, const Filter& filter) {
         const std::optional<ProbeCost>& probe = Named(plan, name).probe;
         ASSERT_TRUE(probe) << name;
-        const PlanStep chosen = engine.PlanFor(filter, batch).chosen;
+        const CallRoute chosen = engine.PlanCall(filter, batch).chosen;
         EXPECT_DOUBLE_EQ(probe->ns, 1e9 * chosen.seconds / static_cast<double>(batch)) << name;
         EXPECT_EQ(probe->threads, chosen.threads);
         EXPECT_EQ(probe->backend->name, "portable");
@@ -284,6 +284,21 @@ TEST_F(PlanFiltersTest, TimesDecideWhereTheyAreKnown) {
   EXPECT_EQ(PlanFilters(1'000'000, 0.01, {}, &options).choice->name, "cuckoo12");
 }
 
+// Which hash and keys Parquet's bits need; and nothing of a bitmap, which does not have them.
+TEST_F(PlanFiltersTest, ParquetsBitsAndWhatTheyNeed) {
+  for (const std::optional<KeyRange> range : {std::optional<KeyRange>(), {{0, 9'999'999'999}}}) {
+    const FilterPlan plan = PlanOf(
+        5'000'000'000, 0.01, {.must = {.parquet = true}, .range = range, .max_bytes = 16 * kGiB});
+    EXPECT_EQ(plan.advice,
+              "Take a split-block filter: 6.13 GiB, 1% false positives, one cache line a lookup. "
+              "Parquet's bits need XXH64 with seed 0, and INT32 keys as 4 bytes (FixedColumn).");
+  }
+  const FilterPlan any = PlanOf(5'000'000'000, 0.01);
+  EXPECT_FALSE(Says(any, "Parquet")) << any.advice;
+  EXPECT_NE(Named(any, "split-block").note.find("Parquet's bits with XXH64, seed 0"),
+            std::string::npos);
+}
+
 TEST_F(PlanFiltersTest, FiveBillionPhoneNumbers) {
   const FilterPlan plan = PlanOf(5'000'000'000, 0.01, {.max_bytes = 16 * kGiB});
   EXPECT_EQ(plan.choice->name, "split-block");
@@ -302,7 +317,8 @@ TEST_F(PlanFiltersTest, FiveBillionPhoneNumbers) {
   EXPECT_EQ(digits10.choice->bytes, 1.25e9);
   EXPECT_EQ(
       digits10.advice,
-      "Take a bitmap: exact, 1.16 GiB, one cache line a lookup (tamis has filters alone). The "
+      "Take a bitmap: exact, 1.16 GiB, one cache line a lookup (one bit for each value of the "
+      "range; tamis has filters alone). The "
       "smallest filter, bloom, takes 5.58 GiB.");
   // n (1 + l) + u / 2^l bits with l = 1.
   EXPECT_EQ(Named(digits10, "Elias-Fano list").bytes, (5e9 * 2 + 1e10 / 2) / 8);
@@ -368,8 +384,9 @@ TEST_F(PlanFiltersTest, ExactIsTakenWhereItIsNoLarger) {
   EXPECT_EQ(plan.choice->name, "hash table") << plan.advice;
   EXPECT_LT(plan.choice->bytes, Named(plan, "counting").bytes);
   EXPECT_TRUE(Says(plan,
-                   "Without merging, a cuckoo16 filter takes 466 MiB: a union is then built "
-                   "again, from the keys."))
+                   "The smallest filter, counting, takes 3.03 GiB. To be merged, every part has to "
+                   "be made for all 200 million keys, at this size. Without merging, a cuckoo16 "
+                   "filter takes 466 MiB: a union is then built again, from the keys."))
       << plan.advice;
   const FilterPlan loose = PlanOf(200'000'000, 0.01, {.must = must});
   EXPECT_EQ(loose.choice->name, "counting");

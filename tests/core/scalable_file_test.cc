@@ -175,7 +175,7 @@ TYPED_TEST(ScalableFileTest, ALayerCutOutIsAFile) {
       const auto begin = file.begin() + static_cast<std::ptrdiff_t>(layer.at);
       const auto bytes = static_cast<std::ptrdiff_t>(layer.end() - layer.at);
       WriteBytes(this->path_, Bytes(begin, begin + bytes));
-      EXPECT_NE(Open(this->path_).template As<TypeParam>(), nullptr);
+      EXPECT_NE(Load(this->path_).template As<TypeParam>(), nullptr);
       VerifyFile(this->path_);
     }
   }
@@ -192,7 +192,7 @@ TYPED_TEST(ScalableFileTest, EveryLengthThatATruncatedFileCanHave) {
       SealHeader(file);
       WriteBytes(this->path_, file);
       EXPECT_THROW(ReadHeader(this->path_), FormatError);
-      EXPECT_THROW(Open(this->path_), FormatError);
+      EXPECT_THROW(Load(this->path_), FormatError);
     }
   }
 }
@@ -293,7 +293,7 @@ TYPED_TEST(ScalableFileTest, LayersOfOtherKinds) {
     SealAll(file, FiltersIn(good));
     WriteBytes(this->path_, file);
     EXPECT_THROW(ReadHeader(this->path_), FormatError) << kind;
-    EXPECT_THROW(OpenMapped(this->path_), FormatError) << kind;
+    EXPECT_THROW(Map(this->path_), FormatError) << kind;
   }
 }
 
@@ -325,7 +325,7 @@ TEST(ScalableFileLayersTest, OneLayerMoreThanThereAre) {
   SealHeader(file);
   WriteBytes(folder / "f", file);
   ExpectFormatError([&] { ReadHeader(folder / "f"); }, "layers", offset::kGeometry);
-  ExpectFormatError([&] { Open(folder / "f"); }, "layers", offset::kGeometry);
+  ExpectFormatError([&] { Load(folder / "f"); }, "layers", offset::kGeometry);
 }
 
 // Two layers of the same size exchanged: only the checksum of the whole tells. In version 2 that is
@@ -348,10 +348,10 @@ TEST(ScalableFileLayersTest, ExchangedLayers) {
     ExpectFormatError(act, "payload checksum", offset::kPayloadChecksum);
   };
   WriteBytes(folder / "f", exchanged(1));
-  expect_refused([&] { Open(folder / "f"); });
-  EXPECT_EQ(OpenMapped(folder / "f")->Count(keys), keys.size());
+  expect_refused([&] { Load(folder / "f"); });
+  EXPECT_EQ(Map(folder / "f")->Count(keys), keys.size());
   for (const uint32_t version : kVersions) {
-    expect_refused([&] { OpenMapped(folder / "f")->Save(folder / "g", {.version = version}); });
+    expect_refused([&] { Map(folder / "f")->Save(folder / "g", {.version = version}); });
   }
   ExpectRefused(SubjectOf<ScalableFilter<BloomFilter>>(), folder / "f", exchanged(2),
                 "payload checksum", offset::kPayloadChecksum);
@@ -373,7 +373,7 @@ TEST(ScalableFileLayersTest, AllLayersAreInOneMapping) {
   ASSERT_EQ(filter.layers().size(), 1000u);
   filter.Save(folder / "f");
   {
-    AnyFilter mapped = OpenMapped(folder / "f");
+    AnyFilter mapped = Map(folder / "f");
     EXPECT_EQ(MappingsOf(folder / "f"), 1u);
     EXPECT_EQ(mapped->Count(keys), keys.size());
     const auto moved = std::move(*mapped.As<ScalableFilter<SplitBlockBloomFilter>>());
@@ -440,7 +440,7 @@ TEST(ScalableFileLayersTest, MoreThanFitsIntoMemoryInAll) {
   if (error) GTEST_SKIP() << "no file can be so long here: " << error.message();
   ASSERT_EQ(ReadHeader(folder / "f").geometry[0], 3u);
   UnusedResource none;
-  ExpectError([&] { Open(folder / "f", {.memory = {.resource = &none}}); }, ErrorCode::kOutOfMemory,
+  ExpectError([&] { Load(folder / "f", {.memory = {.resource = &none}}); }, ErrorCode::kOutOfMemory,
               "cannot allocate " + std::to_string(3 * bytes) + " bytes for a filter: this process");
 }
 
@@ -456,7 +456,7 @@ TEST(ScalableFileCuckooTest, CountsThatDisagree) {
   SetField(file, offset::kInserted, uint64_t{49});
   SealAll(file);
   WriteBytes(folder / "f", file);
-  ExpectFormatError([&] { Open(folder / "f"); }, "inserted", second + offset::kInserted);
+  ExpectFormatError([&] { Load(folder / "f"); }, "inserted", second + offset::kInserted);
   ExpectFormatError([&] { VerifyFile(folder / "f"); }, "inserted", second + offset::kInserted);
 }
 

@@ -43,9 +43,9 @@ class SecretTest : public ContractTest {
     };
     expect(subject().load(path_, {.secret = secret}));
     expect(subject().map(path_, {.secret = secret}));
-    expect(Open(path_, {.secret = secret}));
-    expect(OpenMapped(path_, {.secret = secret}));
-    expect(OpenMapped(path_, {.verify = Verify::kFull, .secret = secret}));
+    expect(Load(path_, {.secret = secret}));
+    expect(Map(path_, {.secret = secret}));
+    expect(Map(path_, {.verify = Verify::kFull, .secret = secret}));
   }
 
   void ExpectRefusedFor(const std::optional<HashSecret>& secret, const std::string& words) const {
@@ -54,8 +54,8 @@ class SecretTest : public ContractTest {
     };
     expect([&] { subject().load(path_, {.secret = secret}); });
     expect([&] { subject().map(path_, {.secret = secret}); });
-    expect([&] { Open(path_, {.secret = secret}); });
-    expect([&] { OpenMapped(path_, {.secret = secret}); });
+    expect([&] { Load(path_, {.secret = secret}); });
+    expect([&] { Map(path_, {.secret = secret}); });
   }
 
   bool FileHasTheSecret() const {
@@ -96,7 +96,7 @@ TEST_P(SecretTest, IsGivenAgainWhereItIsNot) {
     EXPECT_FALSE(ReadHeader(path_).has_secret);
     EXPECT_FALSE(VerifyFile(path_).has_secret);
     // Loaded with it, it can be saved with it.
-    Open(path_, {.secret = kSecret})->Save(path_, {.with_secret = true});
+    Load(path_, {.secret = kSecret})->Save(path_, {.with_secret = true});
     ExpectOpened(std::nullopt, *filter);
   }
 }
@@ -104,16 +104,16 @@ TEST_P(SecretTest, IsGivenAgainWhereItIsNot) {
 TEST_P(SecretTest, StaysWhereItWas) {
   const AnyFilter filter = MakeKeyed(HashKind::kSipHash13);
   filter->Save(path_, {.with_secret = true});
-  const AnyFilter loaded = Open(path_);
+  const AnyFilter loaded = Load(path_);
   loaded->Insert("one more");
   loaded->Save(path_);
   EXPECT_TRUE(FileHasTheSecret());
-  EXPECT_TRUE(OpenMapped(path_)->Contains("one more"));
-  Clone(*OpenMapped(path_))->Save(path_);
+  EXPECT_TRUE(Map(path_)->Contains("one more"));
+  Clone(*Map(path_))->Save(path_);
   EXPECT_TRUE(FileHasTheSecret());
-  Open(path_)->Save(path_, {.with_secret = false});
+  Load(path_)->Save(path_, {.with_secret = false});
   EXPECT_FALSE(FileHasTheSecret());
-  Open(path_, {.secret = kSecret})->Save(path_);
+  Load(path_, {.secret = kSecret})->Save(path_);
   EXPECT_FALSE(FileHasTheSecret());
 }
 

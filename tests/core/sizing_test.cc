@@ -8,7 +8,7 @@
 #include <string>
 
 #include "tamis/error.h"
-#include "tamis/split_block.h"
+#include "tamis/layout/split_block.h"
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 

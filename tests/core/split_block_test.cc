@@ -1,6 +1,6 @@
 // The arithmetic of split blocks, and the portable kernels made of it, which are the oracle of all
 // others: against the specification as tests/core/reference_filter.h has it.
-#include "tamis/split_block.h"
+#include "tamis/layout/split_block.h"
 
 #include <gtest/gtest.h>
 

@@ -365,6 +365,20 @@ TEST(SplitBlockViewMakingTest, CountsAreOptional) {
   EXPECT_EQ(inserted, 14u);
 }
 
+TEST(SplitBlockViewMakingTest, BlocksFromElsewhereMakeTheirFilter) {
+  SplitBlockBloomFilter filter({.bytes = 3200});
+  filter.Insert(RandomKeys(100, 1));
+  SplitBlockBloomFilter copy({.bytes = 3200});
+  const SplitBlockView view = copy.mutable_view();
+  const std::span<std::byte> blocks = view.mutable_blocks();
+  ASSERT_EQ(blocks.size(), 3200u);
+  std::memcpy(blocks.data(), filter.view().blocks().data(), blocks.size());
+  view.AddInserted(100);
+  EXPECT_EQ(copy.Count(RandomKeys(100, 1)), 100u);
+  EXPECT_EQ(copy.inserted_count(), 100u);
+  EXPECT_EQ(copy.view().blocks().data(), blocks.data());
+}
+
 TEST(SplitBlockViewMakingTest, AReadOnlyFilterIsAskedOnly) {
   const TemporaryFolder folder;
   SplitBlockBloomFilter filter({.bytes = 320});

@@ -159,10 +159,10 @@ TEST_F(EngineOnDeviceTest, EveryChangeOfTheFilterIsSeen) {
 
 TEST_F(EngineOnDeviceTest, TheCheaperWayIsChosenAndExplained) {
   const Engine engine = EngineOf(Options(10));
-  const auto plan = [&](uint64_t n) { return engine.PlanFor(filter_, n); };
+  const auto plan = [&](uint64_t n) { return engine.PlanCall(filter_, n); };
   // 40 us to start and a filter to be copied, against 9 ns a key.
   EXPECT_FALSE(plan(1000).chosen.on_device);
-  const Plan many = plan(100'000);
+  const CallPlan many = plan(100'000);
   EXPECT_TRUE(many.chosen.on_device);
   EXPECT_TRUE(many.chosen.uploads);
   EXPECT_NE(many.reason.find("fake GPU, copying the filter there"), std::string::npos)
@@ -177,18 +177,18 @@ TEST_F(EngineOnDeviceTest, TheCheaperWayIsChosenAndExplained) {
   const std::vector<uint64_t> large = RandomKeys(50'000, 3);
   EXPECT_EQ(engine.Count(filter_, large), filter_.Count(large));
   EXPECT_EQ(engine.stats().device_calls, 1u);
-  const Plan again = plan(100'000);
+  const CallPlan again = plan(100'000);
   EXPECT_FALSE(again.chosen.uploads);
   EXPECT_LT(again.chosen.seconds, many.chosen.seconds);
   EXPECT_NE(again.reason.find("where the filter is"), std::string::npos) << again.reason;
 
-  EXPECT_FALSE(engine.PlanFor(filter_, 100'000, Operation::kInsert).chosen.on_device);
+  EXPECT_FALSE(engine.PlanCall(filter_, 100'000, Operation::kInsert).chosen.on_device);
   // A backend that is pinned is the only one.
   EngineOptions pinned = Options(10);
   pinned.backend = &backend_;
-  EXPECT_TRUE(EngineOf(pinned).PlanFor(filter_, 1).chosen.on_device);
+  EXPECT_TRUE(EngineOf(pinned).PlanCall(filter_, 1).chosen.on_device);
   pinned.backend = &Backends().back();
-  EXPECT_FALSE(EngineOf(pinned).PlanFor(filter_, 100'000'000).chosen.on_device);
+  EXPECT_FALSE(EngineOf(pinned).PlanCall(filter_, 100'000'000).chosen.on_device);
 }
 
 TEST_F(EngineOnDeviceTest, CalibrationMeasuresTheDevice) {
@@ -219,7 +219,7 @@ TEST_F(EngineOnDeviceTest, CalibrationMeasuresTheDevice) {
   }
   EngineOptions options = Options();
   options.calibration = calibration;
-  const Plan plan = EngineOf(options).PlanFor(filter_, 1'000'000);
+  const CallPlan plan = EngineOf(options).PlanCall(filter_, 1'000'000);
   EXPECT_NE(plan.reason.find("; of the GPU: for tests)"), std::string::npos) << plan.reason;
 
   runtime_.FailWork(0, kLaunchFailure);
@@ -231,7 +231,7 @@ TEST_F(EngineOnDeviceTest, PlansByTheMeasuredFigures) {
   EngineOptions options = Options(10);
   options.calibration.device_start_us = 1000;
   options.calibration.upload_gb_per_s = 1e-3;  // a microsecond for a byte
-  const Plan plan = EngineOf(options).PlanFor(filter_, 1'000'000'000);
+  const CallPlan plan = EngineOf(options).PlanCall(filter_, 1'000'000'000);
   ASSERT_TRUE(plan.chosen.on_device);
   EXPECT_DOUBLE_EQ(plan.chosen.seconds,
                    1e-3 + 1e-9 * 1'000'000'000 + 1e-6 * static_cast<double>(filter_.bytes()));
@@ -305,7 +305,7 @@ TEST_F(EngineOnDeviceTest, ADeviceThatIsLostIsNotAskedAgain) {
   const uint64_t calls = runtime_.calls();
   ExpectRightAnswers(engine, filter_);
   EXPECT_EQ(runtime_.calls(), calls);
-  EXPECT_FALSE(engine.PlanFor(filter_, 1'000'000).chosen.on_device);
+  EXPECT_FALSE(engine.PlanCall(filter_, 1'000'000).chosen.on_device);
 }
 
 // Wherever the device fails, the answers are right or there is an error.

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -78,11 +80,38 @@ void ChangeFilter(Filter& filter) {
   }
 }
 
+// What came of opening a filter: nothing, or what is wrong with its bytes.
+template <typename Open>
+std::string Outcome(const Open& open) {
+  try {
+    UseFilter(*open());
+    return {};
+  } catch (const FormatError& error) {
+    return error.check() + " at " + std::to_string(error.offset());
+  } catch (const Error& error) {
+    return ErrorCodeName(error.code());
+  }
+}
+
+// The bytes of a file are the same filter, or as wrong, in memory.
+void OpenInMemory(const Bytes& bytes, const std::string& path) {
+  const std::unique_ptr<void, decltype(&std::free)> aligned(
+      std::aligned_alloc(64, std::max<size_t>(1, (bytes.size() + 63) / 64) * 64), &std::free);
+  Require(aligned != nullptr);
+  std::copy(bytes.begin(), bytes.end(), static_cast<uint8_t*>(aligned.get()));
+  const std::span memory(static_cast<const std::byte*>(aligned.get()), bytes.size());
+  const MapOptions full{.verify = Verify::kFull};
+  Require(Outcome([&] { return Map(memory); }) == Outcome([&] { return Map(path); }));
+  Require(Outcome([&] { return Map(memory, full); }) == Outcome([&] { return Map(path, full); }));
+  Require(Outcome([&] { return Load(memory); }) == Outcome([&] { return Load(path); }));
+}
+
 void OpenInEveryWay(const Bytes& bytes) {
   static MemoryFile file;
   const std::string path = file.Write(bytes);
+  OpenInMemory(bytes, path);
   try {
-    UseFilter(*OpenMapped(path));
+    UseFilter(*Map(path));
     VerifyFile(path);
     const std::span all = std::as_bytes(std::span(bytes));
     const FileHeader header = detail::DecodeHeader(
@@ -90,7 +119,7 @@ void OpenInEveryWay(const Bytes& bytes) {
     const std::vector<std::byte> again = detail::EncodeHeader(header);
     Require(std::memcmp(again.data(), bytes.data(), again.size()) == 0);
 
-    const AnyFilter loaded = Open(path);
+    const AnyFilter loaded = Load(path);
     const size_t payload_at = again.size();
     if (loaded->kind() == FilterKind::kScalable) {
       // Its payload is what its layers have, each in its place.

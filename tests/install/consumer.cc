@@ -1,10 +1,12 @@
 // A user's program: sees public headers only, and links everything that the library needs
 // (hashing, vector kernels, threads).
+#include <tamis/live/live.h>
 #include <tamis/tamis.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 int main() {
@@ -20,5 +22,8 @@ int main() {
   std::printf("tamis %s, backend %.*s: found %zu of %zu keys\n", TAMIS_VERSION_STRING,
               static_cast<int>(tamis::DefaultBackend().name.size()),
               tamis::DefaultBackend().name.data(), found, keys.size());
-  return found == keys.size() ? 0 : 1;
+
+  tamis::Live<tamis::SplitBlockBloomFilter> live;
+  live.Publish(std::move(filter));
+  return found == keys.size() && live.Read()->Count(keys) == found ? 0 : 1;
 }

@@ -15,6 +15,8 @@ int main() {
   filter.Insert("a");
   filter.Insert(3);
   any.Insert(std::string("a"));
+  any.Insert({"a", "b"});
+  cuckoo.Erase({"a", "b", "c"});
 #elif CASE == 1
   filter.Insert(std::vector<double>{3.9});
 #elif CASE == 2
@@ -29,6 +31,11 @@ int main() {
   any.Insert(3.9);
 #elif CASE == 7
   cuckoo.Erase(3.9);
+#elif CASE == 8
+  __extension__ using Wide = unsigned __int128;
+  filter.Insert(Wide{7} << 64 | 5);
+#elif CASE == 9
+  any.Contains({"a", "b"});
 #endif
   return 0;
 }

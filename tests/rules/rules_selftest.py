@@ -17,7 +17,7 @@ PROGRAM = "#include <tamis/tamis.h>\nint main() {\n  return 0;\n}\n"
 CLEAN = {
     "core/include/tamis/key.h":
         "#ifndef TAMIS_KEY_H_\n#define TAMIS_KEY_H_\n\n#include <cstdint>\n"
-        '#include "tamis/hd.h"\n#endif\n',
+        '#include "tamis/detail/hd.h"\n#endif\n',
     "core/src/base/key.cc":
         '#include "core/src/base/key.h"\n#include <sys/mman.h>\n#include <xxhash.h>\n',
     "core/src/filters/key/key.cc":
@@ -31,7 +31,25 @@ CLEAN = {
     "bench/key_bench.cc": '#include <benchmark/benchmark.h>\n#include "tamis/detail/kernels.h"\n',
     "tests/core/key_test.cc": '#include <gtest/gtest.h>\n#include "core/src/base/key.h"\n',
     "cuda/src/key.cu": '#include <cuda_runtime.h>\n#include "tamis/cuda/filter_ref.cuh"\n',
+    "live/include/tamis/live/key.h":
+        '#ifndef TAMIS_LIVE_KEY_H_\n#define TAMIS_LIVE_KEY_H_\n\n#include <mutex>\n'
+        '#include "tamis/hash.h"\n#include "tamis/live/detail/gate.h"\n#endif\n',
+    "live/src/key.cc": '#include "tamis/live/key.h"\n#include <sys/stat.h>\n',
+    "redis/include/tamis/redis/key.h":
+        '#ifndef TAMIS_REDIS_KEY_H_\n#define TAMIS_REDIS_KEY_H_\n\n#include "tamis/keys.h"\n'
+        '#include "tamis/redis/options.h"\n#endif\n',
+    "redis/src/link.cc": '#include <hiredis/hiredis.h>\n#include "redis/src/link.h"\n',
+    "bindings/python/src/key.cc":
+        '#include <nanobind/stl/string.h>\n#include <tamis/key.h>\n'
+        '#include "bindings/python/src/key.h"\n',
+    "bindings/c/include/tamis/c.h":
+        '#ifndef TAMIS_C_H_\n#define TAMIS_C_H_\n\n#include <stdint.h>\n#include "tamis/c/key.h"\n'
+        "#endif\n",
+    "bindings/c/src/key.cc":
+        '#include "tamis/c.h"\n#include <span>\n#include "tamis/keys.h"\n',
+    "examples/c.c": "#include <stdio.h>\n#include <tamis/c.h>\nint main(void) {\n  return 2;\n}\n",
     "examples/key.cc": PROGRAM,
+    "examples/live.cc": "#include <tamis/live/key.h>\n" + PROGRAM,
     "docs/page.md": "[Here](#a-title), [there](../README.md#tamis-1), `x[i](none)`\n# `A` title\n",
     "README.md": f"# tamis, 1\n[Page](docs/page.md), [site](https://tamis.org/none)\n"
                  f"```cpp\n{PROGRAM}```\n```cpp\nreturn 0;\n```\n",
@@ -53,6 +71,25 @@ PLANTED = [
     ("includes", "cuda/src/a.cu", "#include <cub/cub.cuh>\n"),
     ("includes", "cuda/src/a.cc", '#include "simd/a.h"\n'),
     ("includes", "bench/cuda_a.cu", '#include "cuda/src/runtime.h"\n'),
+    ("includes", "core/src/a.cc", '#include "tamis/live/key.h"\n'),
+    ("includes", "live/src/a.cc", '#include "tamis/detail/kernels.h"\n'),
+    ("includes", "live/src/a.cc", '#include "core/src/bulk/bulk.h"\n'),
+    ("includes", "live/src/a.cc", "#include <iostream>\n"),
+    ("includes", "live/include/tamis/live/a.h", "#include <sys/stat.h>\n"),
+    ("includes", "redis/src/a.cc", "#include <hiredis/hiredis.h>\n"),
+    ("includes", "redis/src/a.cc", '#include "tamis/detail/kernels.h"\n'),
+    ("includes", "redis/src/a.cc", "#include <iostream>\n"),
+    ("includes", "redis/include/tamis/redis/a.h", "#include <hiredis/hiredis.h>\n"),
+    ("includes", "core/src/a.cc", '#include "tamis/redis/key.h"\n'),
+    ("includes", "bindings/python/src/a.cc", '#include "core/src/bulk/bulk.h"\n'),
+    ("includes", "bindings/python/src/a.cc", '#include "tamis/detail/kernels.h"\n'),
+    ("includes", "bindings/python/src/a.cc", "#include <iostream>\n"),
+    ("includes", "bindings/c/include/tamis/c/a.h", "#include <cstdint>\n"),
+    ("includes", "bindings/c/include/tamis/c/a.h", '#include "tamis/keys.h"\n'),
+    ("includes", "bindings/c/src/a.cc", "#include <iostream>\n"),
+    ("includes", "bindings/c/src/a.cc", '#include "tamis/detail/kernels.h"\n'),
+    ("includes", "core/src/a.cc", '#include "tamis/c/key.h"\n'),
+    ("includes", "tools/a.cc", '#include "tamis/c.h"\n'),
     ("includes", "tools/a.cc", '#include "core/src/bulk/bulk.h"\n'),
     ("includes", "tools/a.cc", '#include "tamis/detail/kernels.h"\n'),
     ("includes", "bench/a.cc", '#include "core/src/bulk/bulk.h"\n'),
@@ -63,10 +100,12 @@ PLANTED = [
     ("includes", "tests/core/a_test.cc", "#include <cooperative_groups.h>\n"),
     ("includes", "tests/core/a_test.cc", '#include "tamis/cuda/filter_ref.cuh"\n'),
     ("includes", "examples/a.cc", '#include "tamis/detail/kernels.h"\n'),
+    ("includes", "examples/a.cc", '#include "tamis/live/detail/gate.h"\n'),
     ("includes", "examples/a.cc", '#include "examples/key.h"\n'),
+    ("includes", "examples/a.cc", "#include <sqlite3.h>\n"),
     ("rooms", "core/src/a.cc", "int a;\n"),
     ("rooms", "core/src/attic/a.cc", "int a;\n"),
-    ("rooms", "core/src/file/a.cc", '#include "tamis/split_block.h"\n'),
+    ("rooms", "core/src/file/a.cc", '#include "tamis/layout/split_block.h"\n'),
     ("rooms", "core/src/file/a.cc", '#include "core/src/filters/kind.h"\n'),
     ("rooms", "core/src/base/a.h", '#include "core/src/bulk/a.h"\n'),
     ("rooms", "core/src/filters/key/a.cc", '#include "tamis/engine.h"\n'),
@@ -88,6 +127,8 @@ PLANTED = [
     ("page_code", "README.md", f"```cpp\n{PROGRAM.replace('0', '1')}```\n"),
     ("page_code", "README.md", "```cpp\nint main() {\n```\n"),
     ("page_code", "docs/a.md", "```cpp\nreturn 1;\n```\n"),
+    ("page_code", "docs/a.md", "```c\nreturn 3;\n```\n"),
+    ("guards", "bindings/c/include/tamis/c/a.h", "#ifndef TAMIS_A_H_\n#define TAMIS_A_H_\n#endif\n"),
     ("paths", "CMakeLists.txt", "set(x " + "/ho" + "me/me/tamis)\n"),
     ("paths", "tests/a.cc", 'const char* kFile = "/ro' + 'ot/x";\n'),
 ]

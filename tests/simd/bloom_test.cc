@@ -1,6 +1,6 @@
 // The kernels of classic Bloom filters of every backend: same answers, same filter memory as the
 // portable one.
-#include "tamis/bloom.h"
+#include "tamis/layout/bloom.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -91,6 +91,39 @@ TEST_P(BloomKernelTest, InsertEqualsPortable) {
       }
       ASSERT_EQ(got.vector(), want.vector()) << num_words << " words, " << num_hashes << " hashes";
       EXPECT_TRUE(got.Intact());
+    }
+  }
+}
+
+TEST_P(BloomKernelTest, InsertIfAbsentEqualsPortable) {
+  for (const uint64_t num_words : {1, 2, 3, 1000, 300'000}) {
+    const uint64_t num_bits = 64 * num_words;
+    for (const uint32_t num_hashes : kHashCounts) {
+      GuardedArray<uint64_t> want(num_words, num_words % 2), got(num_words, num_words % 2);
+      size_t fresh = 0, total = 0;
+      for (const BatchSpec& spec : kBatchSpecs) {
+        for (const size_t n : Sizes()) {
+          std::vector<uint64_t> some = RandomValues(n, spec.seed + n);
+          for (size_t i = 0; i < n; ++i) {
+            if (i % 5 == 1 || n == 33) some[i] = some[i / 2];
+          }
+          const GuardedArray<uint64_t> values(some, n % 2);
+          const detail::Batch batch = spec.Make(values.data(), n);
+          std::vector<uint64_t> want_fresh(BitmapWords(n));
+          oracle().insert_if_absent(want.data(), num_bits, num_hashes, batch, want_fresh.data());
+          const auto got_fresh = GuardedArray<uint64_t>::Output(BitmapWords(n), n % 2);
+          bloom().insert_if_absent(got.data(), num_bits, num_hashes, batch, got_fresh.data());
+          ASSERT_EQ(got_fresh.vector(), want_fresh)
+              << num_words << " words, " << num_hashes << " hashes, " << spec << ", n = " << n;
+          ASSERT_TRUE(got_fresh.Intact());
+          fresh += portable().popcount(want_fresh.data(), want_fresh.size());
+          total += n;
+        }
+      }
+      ASSERT_EQ(got.vector(), want.vector()) << num_words << " words, " << num_hashes << " hashes";
+      EXPECT_TRUE(got.Intact());
+      EXPECT_GT(fresh, 0u);
+      EXPECT_LT(fresh, total - 1000);
     }
   }
 }

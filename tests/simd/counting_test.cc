@@ -1,6 +1,6 @@
 // The kernels of counting filters of every backend: same answers, same counters as the portable
 // one.
-#include "tamis/counting.h"
+#include "tamis/layout/counting.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -16,7 +16,8 @@ class HashKernelTest : public BackendTest {};
 
 std::vector<BatchSpec> AllSpecs() {
   std::vector<BatchSpec> specs(std::begin(kBatchSpecs), std::end(kBatchSpecs));
-  for (const detail::Source source : {detail::Source::kSip13, detail::Source::kSip24}) {
+  for (const detail::Source source : {detail::Source::kSip13, detail::Source::kSip24,
+                                      detail::Source::kXxh3Of4, detail::Source::kXxh64Of4}) {
     for (const uint64_t seed : {uint64_t{0}, 0x8123456789ABCDEF}) specs.push_back({source, seed});
   }
   return specs;
@@ -43,6 +44,39 @@ TEST_P(HashKernelTest, EqualsPortable) {
         kernels().hash(spec.Make(values.data(), n), values.data());
         ASSERT_EQ(values.vector(), want) << spec << ", in place, n = " << n;
       }
+    }
+  }
+}
+
+// Of lengths below 32 with so many lanes left, or of any.
+size_t LengthFor(detail::Xxh64Lanes lanes, Random& random) {
+  if (lanes == detail::Xxh64Lanes::kAny) return 32 + random.Below(300);
+  return 8 * static_cast<size_t>(lanes) + random.Below(8);
+}
+
+TEST_P(HashKernelTest, RestsOfStringsEqualPortable) {
+  Random random(1);
+  for (int lanes = 0; lanes <= static_cast<int>(detail::Xxh64Lanes::kAny); ++lanes) {
+    const auto of = static_cast<detail::Xxh64Lanes>(lanes);
+    for (size_t n = 0; n <= detail::Xxh64Rests::kMost; n += n < 40 ? 1 : 27) {
+      // What is not said to be set is anything.
+      detail::Xxh64Rests rests;
+      for (size_t i = 0; i < detail::Xxh64Rests::kMost; ++i) {
+        const size_t length = LengthFor(of, random);
+        rests.lengths[i] = length;
+        rests.states[i] = random();
+        for (auto& lane : rests.lanes) lane[i] = random();
+        rests.last[i] = random() >> 1 >> (63 - 8 * (length % 8));
+      }
+      std::vector<uint64_t> want(n);
+      portable().xxh64_rests(rests, of, n, want.data());
+      const auto got = GuardedArray<uint64_t>::Output((n + 7) / 8 * 8, /*slack=*/16);
+      kernels().xxh64_rests(rests, of, n, got.data());
+      const std::vector<uint64_t> all = got.vector();
+      const auto end = all.begin() + static_cast<std::ptrdiff_t>(n);
+      ASSERT_EQ(std::vector<uint64_t>(all.begin(), end), want)
+          << "lanes " << lanes << ", n = " << n;
+      ASSERT_TRUE(got.Intact()) << "lanes " << lanes << ", n = " << n;
     }
   }
 }

@@ -19,12 +19,19 @@ struct BatchSpec {
 
   detail::Batch Make(const uint64_t* values, size_t n) const {
     if (source == detail::Source::kHashes) return detail::HashBatch(values, n);
+    if (source == detail::Source::kXxh3Of4) {
+      return detail::KeyOf4Batch(HashOf(HashKind::kXxh3, seed), values, n);
+    }
+    if (source == detail::Source::kXxh64Of4) {
+      return detail::KeyOf4Batch(HashOf(HashKind::kXxh64, seed), values, n);
+    }
     const HashKind kind = kHashKinds[static_cast<size_t>(source) - 1];
     return detail::KeyBatch(HashOf(kind, seed), values, n);
   }
 
   friend std::ostream& operator<<(std::ostream& out, const BatchSpec& spec) {
-    constexpr const char* kNames[] = {"hashes", "xxh3", "xxh64", "siphash13", "siphash24"};
+    constexpr const char* kNames[] = {"hashes",    "xxh3",         "xxh64",        "siphash13",
+                                      "siphash24", "xxh3 of four", "xxh64 of four"};
     return out << kNames[static_cast<int>(spec.source)] << " of " << spec.seed;
   }
 };

@@ -1,5 +1,5 @@
 // The split-block kernels of every backend: same answers, same filter memory as the portable one.
-#include "tamis/split_block.h"
+#include "tamis/layout/split_block.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -115,6 +115,43 @@ TEST_P(SplitBlockKernelTest, InsertKeepsTheBitsThatAreThere) {
   oracle().insert(want.data(), kBlocks, detail::HashBatch(values.data(), values.size()));
   split_block().insert(got.data(), kBlocks, detail::HashBatch(values.data(), values.size()));
   EXPECT_TRUE(got == want);
+}
+
+// Also where keys of a step, or a whole batch, are equal, and where some are there before.
+TEST_P(SplitBlockKernelTest, InsertIfAbsentEqualsPortable) {
+  for (const uint64_t num_blocks :
+       {uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{1000}, kFarBlocks}) {
+    Blocks want(num_blocks), got(num_blocks);
+    size_t fresh = 0, total = 0;
+    for (const BatchSpec& spec : kBatchSpecs) {
+      for (const size_t n : TestSizes()) {
+        std::vector<uint64_t> some = RandomValues(n, spec.seed + n);
+        for (size_t i = 0; i < n; ++i) {
+          if (i % 5 == 1 || n == 33) some[i] = some[i / 2];
+        }
+        const GuardedArray<uint64_t> values(some, n % 2);
+        const detail::Batch batch = spec.Make(values.data(), n);
+        std::vector<uint64_t> want_fresh(BitmapWords(n));
+        oracle().insert_if_absent(want.data(), num_blocks, batch, want_fresh.data());
+        const auto got_fresh = GuardedArray<uint64_t>::Output(BitmapWords(n), 8 + n % 2);
+        split_block().insert_if_absent(got.data(), num_blocks, batch, got_fresh.data());
+        ASSERT_EQ(got_fresh.vector(), want_fresh) << num_blocks << " blocks, " << spec << ", " << n;
+        ASSERT_TRUE(got_fresh.Intact()) << num_blocks << " blocks, " << spec << ", n = " << n;
+        if (num_blocks <= 1000) {
+          ASSERT_TRUE(got == want) << num_blocks << " blocks, " << spec << ", n = " << n;
+        }
+        if (n % 64 != 0) {
+          ASSERT_EQ(want_fresh.back() >> (n % 64), 0u) << "n = " << n;
+        }
+        fresh += portable().popcount(want_fresh.data(), want_fresh.size());
+        total += n;
+      }
+    }
+    EXPECT_TRUE(got == want) << num_blocks << " blocks";
+    EXPECT_TRUE(got.Intact()) << num_blocks << " blocks";
+    EXPECT_GT(fresh, 5u) << num_blocks << " blocks";
+    EXPECT_LT(fresh, total - 1000) << num_blocks << " blocks";
+  }
 }
 
 TEST_P(SplitBlockKernelTest, OneKeyEqualsPortable) {

@@ -111,7 +111,7 @@ TEST_F(BadLinesTest, EmptyFieldsAreNotBad) {
   EXPECT_EQ(result.Json()["bad_lines"], 3);
   EXPECT_EQ(result.Json()["empty_lines"], 3);
   // They hide none of those that are bad.
-  Write("bad.csv", "id,x\n" + std::string(100, ',') + "\n,\n,\n,\n,\n,\n,\n1,\nx,\ny,\n");
+  Write("bad.csv", "id,x\n,\n,\n,\n,\n,\n,\n,\n1,\nx,\ny,\n");
   const CommandResult bad = Sh("tamis build -o f --integers --csv --column id bad.csv");
   EXPECT_EQ(bad.status, 2);
   EXPECT_TRUE(bad.ErrHas("bad.csv:10: not a decimal integer: \"x\"")) << bad.err;

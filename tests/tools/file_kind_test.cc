@@ -5,12 +5,14 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tests/tools/command_test.h"
 
 namespace tamis::tools {
 namespace {
 
+using std::string_literals::operator""s;
 using std::string_view_literals::operator""sv;
 
 struct Case {
@@ -33,6 +35,7 @@ constexpr Case kCases[] = {
      "text in UTF-16", "`iconv -f UTF-16 -t UTF-8 FILE | tamis"},
     {"\xFE\xFF\0a\0\n"sv, "text in UTF-16", "`iconv -f UTF-16 -t UTF-8 FILE | tamis"},
     {"a\0\n\0"sv, "text in UTF-16", "`iconv -f UTF-16LE -t UTF-8 FILE | tamis"},
+    {"tamis\r\n\x1A\1"sv, "a filter saved by tamis", "give the keys"},
     {"\0a\0\n"sv, "text in UTF-16", "`iconv -f UTF-16BE -t UTF-8 FILE | tamis"},
 };
 
@@ -52,10 +55,8 @@ constexpr std::string_view kTexts[] = {
     "(\xB5/x\n",
     "\xFF\n",
     "\xFEx\n",
-    "a\0b\n"sv,
-    "\0"sv,
-    "a\0"sv,
-    "\0\0\0\0"sv,
+    "tamis\n",
+    "tamis\r\nx\r\n",
     "caf\xC3\xA9\n",
     "\xEF\xBB\xBFkey\n",
 };
@@ -87,6 +88,33 @@ TEST_F(FileKindTest, TextIsText) {
     Write("keys", text);
     EXPECT_EQ(Sh("tamis build -q -o f --allow-empty keys").status, 0) << text;
   }
+}
+
+TEST_F(FileKindTest, ANulByteIsInNoText) {
+  Write("keys", "1\n2\n");
+  Ok("tamis build -q -o f --type cuckoo16 keys && cp f before");
+  WriteU64("ids.bin", std::vector<uint64_t>{1, 2, 3});
+  Write("late", Numbers(1, 2'000'000) + "x\0y\n"s);  // in the second block
+  Write("elf", "\x7F\x45LF\2\1\1\0\0\0\0\0"sv);
+  Write("one", "\0"sv);
+  Ok("gzip -c late > late.gz");
+  for (const char* file : {"ids.bin", "late", "elf", "one", "late.gz"}) {
+    for (const char* command : {"build -o f ", "build -o f -n 3000000 < ", "build -o f --integers ",
+                                "build -o f --tsv ", "erase f ", "query f --count "}) {
+      const CommandResult result = Sh(std::string("tamis ") + command + file);
+      EXPECT_EQ(result.status, 2) << command << file;
+      EXPECT_TRUE(result.ErrHas(" is binary, with a NUL byte") && result.ErrHas("give --u64"))
+          << command << file << result.err;
+    }
+    Ok("cmp f before");
+  }
+  Write("text", "a\0b\n"sv);
+  Ok("tamis build -q -o g --as-is text");
+  EXPECT_EQ(Ok("tamis query g --as-is text").out, "a\0b\n"sv);
+  Ok("tamis build -q -o g --u64 ids.bin");
+  const CommandResult filter = Sh("tamis build -o g f");
+  EXPECT_EQ(filter.status, 2);
+  EXPECT_TRUE(filter.ErrHas("f is a filter saved by tamis")) << filter.err;
 }
 
 // What is said of a file does not depend on how much of it is there, and nobody who types a line

@@ -87,7 +87,12 @@ TEST_F(TrimTest, FieldsToo) {
   EXPECT_EQ(Ok("printf '1\\n2\\na \"b\"\\n 1 \\n' | tamis query f").out, "1\n2\na \"b\"\n");
   EXPECT_EQ(Sh("tamis build -o f --u64 --trim keys.csv").status, 2);
   Write("names.csv", "x, id \na, b \n");
-  EXPECT_EQ(Sh("tamis build -o f --csv --column id names.csv").status, 2);
+  const CommandResult blanks = Sh("tamis build -o f --csv --column id names.csv");
+  EXPECT_EQ(blanks.status, 2);
+  EXPECT_TRUE(blanks.ErrHas("no column \"id\"; there are: \"x\", \" id \": give --trim"))
+      << blanks.err;
+  Write("one", "1\n");
+  EXPECT_TRUE(Sh("tamis build -o f one").ErrHas("counted 1 key first\ntamis: f: 1 key in "));
   Ok("tamis build -q -o f --csv --column id --trim --fpr 1e-6 names.csv");
   EXPECT_EQ(Ok("echo b | tamis query f").out, "b\n");
 }

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "tests/tools/command_test.h"
 
@@ -36,10 +37,36 @@ TEST_F(KeyFormTest, TheOtherIsRefusedUnlessToldSo) {
 TEST_F(KeyFormTest, AFilterOfNoKeysOrOfBothAnswersBoth) {
   Ok("tamis build -q -o empty.tamis -n 1000 --allow-empty /dev/null");
   Ok("tamis query -c empty.tamis keys && tamis query -c empty.tamis --integers keys");
-  Ok("tamis merge -q -o both.tamis text.tamis integers.tamis");
+  const CommandResult merged = Sh("tamis merge -q -o both.tamis text.tamis integers.tamis");
+  EXPECT_EQ(merged.status, 0);
+  EXPECT_EQ(
+      merged.err,
+      "tamis: warning: the keys of text.tamis are text, those of integers.tamis integers, and "
+      "those of the result text and integers: it refuses none of them\n");
+  Ok("tamis merge -q -o one.tamis text.tamis text.tamis");
   EXPECT_EQ(Ok("tamis info --json both.tamis").Json()["key_forms"], "text and integers");
   EXPECT_EQ(Ok("tamis query -c both.tamis --integers keys").out, "1000/1000\n");
   EXPECT_EQ(Ok("tamis query -c both.tamis keys").out, "1000/1000\n");
+}
+
+// As all files of version 1.
+TEST_F(KeyFormTest, AFileThatDoesNotSayIsDoubtedWhereNothingIsFound) {
+  Ok("cp '" TAMIS_GOLDEN_DIR "/cuckoo16_v1_full.tamis' old");
+  const std::string doubt = "old does not say whether its keys are text or integers";
+  const CommandResult text = Sh("tamis query -c old keys");
+  EXPECT_EQ(text.status, 0);
+  EXPECT_TRUE(text.ErrHas(doubt) && text.ErrHas("give --integers")) << text.err;
+  EXPECT_TRUE(Sh("tamis query -c old --integers keys").ErrHas("leave out --integers and --u64"));
+  EXPECT_TRUE(Sh("tamis erase -o new old keys").ErrHas(doubt));
+  EXPECT_EQ(Sh("tamis query -q -c old keys").err, "");
+  EXPECT_EQ(Sh("tamis query -c old /dev/null").err, "");
+  EXPECT_EQ(Sh("tamis query -c text.tamis /dev/null").err, "");
+  // Those that it was built of.
+  std::vector<uint64_t> integers;
+  for (uint64_t i = 0; i < 74; ++i) integers.push_back(i * 0x9E3779B97F4A7C15);
+  WriteU64("raw", integers);
+  const CommandResult found = Sh("tamis query -c old --u64 raw");
+  EXPECT_EQ(found.out + found.err, "74/74\n");
 }
 
 TEST_F(KeyFormTest, NothingIsErasedByTheOther) {
@@ -165,6 +192,7 @@ TEST_F(SecretCommandTest, IsNotTakenForWhatItIsNot) {
   ExpectRefused(build + "xxh64 --secret-in-file keys", "the hash xxh64 has no secret");
   ExpectRefused(build + "siphash13 --secret - keys", "standard input is for keys");
   EXPECT_EQ(Sh(build + "siphash13 --secret missing keys").status, 3);
+  ExpectRefused(build + "siphash13 --secret " + kDigits + " keys", "looks like a secret itself");
   for (const std::string text :
        {"", "\n", "00112233445566778899aAbBcCdDeEf", "00112233445566778899aAbBcCdDeEfFF",
         "00112233445566778899aAbBcCdDeEfg", " 0112233445566778899aAbBcCdDeEfF",

@@ -59,7 +59,8 @@ TEST_F(PackedInputTest, HeadersAndColumns) {
   Write("b.csv.zst", Zstd("text,id\nx,2\n"));
   const std::string inputs = " --csv --column id a.csv.gz b.csv.zst";
   Ok("tamis build -q -o f" + inputs);
-  EXPECT_EQ(Ok("tamis query f" + inputs).out, "id,text\n1,\"two\nlines\"\nx,2\n");
+  EXPECT_EQ(Ok("tamis query f --csv --column id a.csv.gz").out, "id,text\n1,\"two\nlines\"\n");
+  EXPECT_EQ(Ok("tamis query f --csv --column id b.csv.zst").out, "text,id\nx,2\n");
   EXPECT_EQ(Ok("printf '1\\n2\\n' | tamis query f --count").out, "2/2\n");
 }
 

@@ -109,8 +109,16 @@ TEST(FormatTest, Numbers) {
 }
 
 TEST(FormatTest, QuotedTextIsShortAndPrintable) {
+  EXPECT_EQ(Counted(1, "key"), "1 key");
+  EXPECT_EQ(Counted(1000, "key"), "1,000 keys");
   EXPECT_EQ(Quoted("a b"), "\"a b\"");
   EXPECT_EQ(Quoted(std::string_view("\x1B[2J\0", 5)), "\"\\x1B[2J\\x00\"");
+  EXPECT_EQ(Quoted("a\xC2\xA0\xE2\x80\x8B\xE3\x80\x80"),
+            "\"a\\xC2\\xA0\\xE2\\x80\\x8B\\xE3\\x80\\x80\"");
+  EXPECT_EQ(Quoted("\xC2\xADx\xE2\x80\xAE\xEF\xBB\xBF"),
+            "\"\\xC2\\xADx\\xE2\\x80\\xAE\\xEF\\xBB\\xBF\"");
+  EXPECT_EQ(Quoted("caf\xC3\xA9 \xE2\x80\x94 \xE2\x82\xAC \xC2"),
+            "\"caf\xC3\xA9 \xE2\x80\x94 \xE2\x82\xAC \xC2\"");
   EXPECT_EQ(Quoted(std::string(41, 'x')), "\"" + std::string(40, 'x') + "...\"");
 }
 

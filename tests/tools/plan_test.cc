@@ -81,6 +81,12 @@ TEST_F(PlanTest, JsonHasWhatTheLibrarySays) {
   EXPECT_EQ(Named(json["exact"], "sorted array")["bytes"], 40'000'000'000);
 }
 
+TEST_F(PlanTest, SaysWhatParquetsBitsNeed) {
+  EXPECT_NE(Ok("tamis plan --n 1e6 --parquet --memory 1G").out.find("XXH64 with seed 0"),
+            std::string::npos);
+  EXPECT_EQ(Ok("tamis plan --n 1e6 --memory 1G").out.find("XXH64"), std::string::npos);
+}
+
 TEST_F(PlanTest, NumbersCanBeWrittenInManyWays) {
   const std::string plan = Ok("tamis plan --n 5e9 --fpr 0.01").out;
   for (const char* n : {"5000000000", "5_000_000_000", "5G", "5000M", "0.5e10", "5.0E+9"}) {

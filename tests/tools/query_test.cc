@@ -103,12 +103,37 @@ TEST_F(QueryTest, BitmapGoesOnAcrossBatchesAndFiles) {
 
 TEST_F(QueryTest, CsvRecordsComeOutWholeAfterOneHeader) {
   Write("a.csv", "n,text\n0,\"with, comma\"\n1,x\n2,\"two\nlines\"\n");
-  Write("b.csv", "text,n\nx,3\ny,\"4\"\n");
+  Write("b.csv", "\"n\",text\r\n3,x\n\"4\",y\n");
   EXPECT_EQ(Ok("tamis query even.tamis --csv --column n a.csv b.csv").out,
-            "n,text\n0,\"with, comma\"\n2,\"two\nlines\"\ny,\"4\"\n");
+            "n,text\n0,\"with, comma\"\n2,\"two\nlines\"\n\"4\",y\n");
   EXPECT_EQ(Ok("tamis query even.tamis --csv --column n --count a.csv b.csv").out, "3/5\n");
   Write("empty.csv", "n,text\n");
   EXPECT_EQ(Ok("tamis query even.tamis --csv --column n empty.csv").out, "n,text\n");
+}
+
+TEST_F(QueryTest, RecordsOfOtherColumnsDoNotGoUnderOneHeader) {
+  Write("a.csv", "n,text\n0,a\n");
+  Write("order.csv", "text,n\nx,4\n");
+  Write("names.csv", "n,title\n4,x\n");
+  Write("more.csv", "n,text,z\n4,x,z\n");
+  const std::string query = "tamis query even.tamis --csv --column n ";
+  struct Case {
+    const char* file;
+    const char* difference;
+  };
+  const Case cases[] = {
+      {"order.csv", "order.csv: its column 1 is \"text\", and that of a.csv is \"n\""},
+      {"names.csv", "names.csv: its column 2 is \"title\", and that of a.csv is \"text\""},
+      {"more.csv", "more.csv: its column 3 is \"z\", and that of a.csv is missing"},
+  };
+  for (const Case& c : cases) {
+    const CommandResult result = Sh(query + "a.csv " + c.file);
+    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(result.out, "n,text\n0,a\n");
+    EXPECT_TRUE(result.ErrHas(c.difference)) << result.err;
+    EXPECT_EQ(Ok(query + "--count a.csv " + c.file).out, "2/2\n") << "no records, no harm";
+    EXPECT_EQ(Ok(query + c.file).out, Read(c.file));
+  }
 }
 
 TEST_F(QueryTest, RawIntegersComeOutRaw) {

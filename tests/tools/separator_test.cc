@@ -1,6 +1,7 @@
 // What stands between fields, and which column is meant.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/tools/command_test.h"
@@ -82,6 +83,86 @@ TEST_F(SeparatorTest, AWrongOneIsGuessedForTheError) {
   const CommandResult result = Sh("tamis build -o f --csv --integers keys");
   EXPECT_EQ(result.status, 2);
   EXPECT_FALSE(result.ErrHas("--separator")) << result.err;
+}
+
+TEST_F(SeparatorTest, AWrongOneIsNoticedWhereOneColumnWillDo) {
+  struct Case {
+    const char* contents;
+    const char* options;
+    const char* hint;
+  };
+  const Case cases[] = {
+      {"id;name\n1;a\n2;b\n", "--csv", "give --separator ';'"},
+      {"id;name\n1;a\n2;b\n", "--csv --header", "give --separator ';'"},
+      {"id|name\n\n1|\"x\"\n", "--csv", "give --separator '|'"},
+      {"\"a;\";1\n\"b\";2\n", "--csv", "give --separator ';'"},
+      {"1\ta\n2\tb", "--csv", "give --tsv"},
+      {"1,a\n2,b\n", "--tsv", "give --csv"},
+      // Some records have a comma, which makes their number of fields another one.
+      {"id;price\n1;2,5\n2;3,5\n", "--csv --header", "give --separator ';'"},
+  };
+  Ok("tamis build -q -o known ids && cp known f");
+  Write("good.csv", "1,a\n2,b\n");
+  Write("good.tsv", "1\ta\n2\tb\n");
+  for (const Case& c : cases) {
+    Write("keys", c.contents);
+    const std::string good = std::string(c.options) == "--tsv" ? "good.tsv " : "good.csv ";
+    for (const std::string& command :
+         {"build -o f " + std::string(c.options) + " keys",
+          "build -o f -n 10 " + std::string(c.options) + " < keys",
+          "build -o f " + std::string(c.options) + " " + good + "keys",
+          "query known --any-form " + std::string(c.options) + " keys"}) {
+      const CommandResult result = Sh("tamis " + command);
+      EXPECT_EQ(result.status, 2) << command << c.contents;
+      EXPECT_TRUE(result.ErrHas(c.hint)) << command << result.err;
+      EXPECT_TRUE(result.ErrHas(command.ends_with("< keys") ? "(standard input)" : "keys"));
+      EXPECT_LE(result.NumLines(), 1U) << "a header at most";
+      Ok("cmp f known");
+    }
+  }
+}
+
+TEST_F(SeparatorTest, OneColumnMayHaveOtherSeparatorsInIt) {
+  const char* const columns[] = {"a;b\n", "a;b\nc\n", "c\na;b\n", "a;b\nc;d;e\n",
+                                 "\"a;b\"\n\"c;d\"\n"};
+  for (const char* column : columns) {
+    Write("keys", column);
+    Ok("tamis build -q -o f --csv keys");
+    EXPECT_EQ(Ok("tamis query f --csv keys").out, column);
+  }
+  Write("keys", "a;b\nc;d\n");
+  Ok("tamis build -q -o f --csv --separator , keys");
+  EXPECT_EQ(Ok("tamis query f keys").out, "a;b\nc;d\n");
+  // What the first hundred have in common, later ones need not.
+  std::string many;
+  for (int i = 0; i < 99; ++i) many += "a;b\n";
+  Write("keys", many + "c\n");
+  EXPECT_EQ(Ok("tamis build --json -o f --csv keys").Json()["inserted"], 100);
+  Write("keys", many + "a;b\nc\n");
+  EXPECT_EQ(Sh("tamis build -o f --csv keys").status, 2);
+}
+
+TEST_F(SeparatorTest, RecordsOfOtherNumbersOfFieldsAreBad) {
+  std::string csv = "id,name\n";
+  for (int i = 0; i < 200; ++i) csv += "k" + std::to_string(i) + ",\"a,b\"\n";
+  Write("good.csv", csv);
+  Write("keys.csv", csv + "x,a,b\ny\n\n");
+  const CommandResult few = Sh("tamis build -o f --fpr 1e-6 --csv --column id keys.csv");
+  EXPECT_EQ(few.status, 0) << few.err;
+  EXPECT_TRUE(few.ErrHas("keys.csv:202: not as many fields as in the first record: \"x,a,b\""))
+      << few.err;
+  EXPECT_TRUE(few.ErrHas("keys.csv:203: not as many fields as in the first record: \"y\""))
+      << few.err;
+  EXPECT_TRUE(few.ErrHas("3 bad lines skipped, 1 of them empty")) << few.err;
+  EXPECT_EQ(Ok("printf 'x\\ny\\nk1\\n' | tamis query f").out, "k1\n");
+  EXPECT_EQ(Sh("tamis build -o g --max-bad 1 --csv --column id keys.csv").status, 2);
+  EXPECT_EQ(Sh("tamis build -o g --strict --csv --column id keys.csv").status, 2);
+  EXPECT_FALSE(Exists("g"));
+  // Each file has its own number.
+  Write("other.csv", "name,x,id\na,b,z\n");
+  Ok("tamis build -q -o f --csv --column id good.csv other.csv");
+  Write("tabs", "1\ta\n2\tb\tc\n");
+  EXPECT_EQ(Sh("tamis build -o g --max-bad 0 --tsv tabs").status, 2);
 }
 
 TEST_F(SeparatorTest, AColumnThatIsThereTwiceIsAmbiguous) {

@@ -62,6 +62,33 @@ TEST_F(SignalsTest, EndTheProcessAndLeaveNoTemporaryFiles) {
   }
 }
 
+TEST_F(SignalsTest, TheOutputIsAsItWas) {
+  Write("keys", "1\n2\n");
+  Ok("tamis build -q -o f --type cuckoo16 keys && cp f before && mkfifo pipe");
+  struct Case {
+    const char* command;
+    const char* message;
+  };
+  const Case cases[] = {
+      {"build -n 10 -o f pipe", "tamis: interrupted; f is as it was\n"},
+      {"build -n 10 -o new pipe", "tamis: interrupted; new was not written\n"},
+      {"erase f pipe", "tamis: interrupted; f is as it was\n"},
+      {"erase f -o new pipe", "tamis: interrupted; new was not written\n"},
+      {"query f --bitmap before pipe", "tamis: interrupted; before is as it was\n"},
+      {"query f pipe", ""},
+  };
+  for (const Case& c : cases) {
+    // It waits for more of the pipe, which is open once it has been opened there.
+    const CommandResult result = Sh("exec_tamis " + std::string(c.command) +
+                                    " 2> said & pid=$!; exec 3> pipe; echo 1 >&3; kill -TERM $pid\n"
+                                    "wait $pid");
+    EXPECT_EQ(result.status, 128 + SIGTERM) << c.command;
+    EXPECT_EQ(Read("said"), c.message) << c.command;
+    EXPECT_FALSE(Exists("new"));
+    Ok("cmp f before");
+  }
+}
+
 TEST_F(SignalsTest, IgnoredOnesStayIgnored) {
   const auto before = std::signal(SIGHUP, SIG_IGN);
   RemoveTemporaryFilesOnSignals();

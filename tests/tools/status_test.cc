@@ -18,8 +18,8 @@ class StatusTest : public CommandTest {
 };
 
 TEST_F(StatusTest, EveryCommandHasHelpWithExamples) {
-  for (const char* command : {"", "build", "query", "info", "verify", "merge", "plan", "backends",
-                              "demo", "demo phones"}) {
+  for (const char* command : {"", "build", "query", "dedup", "info", "verify", "merge", "plan",
+                              "backends", "demo", "demo phones"}) {
     const CommandResult help = Ok("tamis " + std::string(command) + " --help");
     EXPECT_NE(help.out.find("[OPTIONS]"), std::string::npos) << help.out;
     EXPECT_NE(help.out.find("Examples:\n  "), std::string::npos) << help.out;
@@ -37,7 +37,9 @@ TEST_F(StatusTest, FailuresAreOneLineAndAStatus) {
   };
   const Case cases[] = {
       {"tamis", 2, "give a command"},
-      {"tamis frobnicate", 2, "frobnicate"},
+      {"tamis frobnicate", 2, "there is no command \"frobnicate\" (see `tamis --help`)"},
+      {"tamis bulid -o x keys", 2, "there is no command \"bulid\"; is build meant? (see"},
+      {"tamis demo phnes", 2, "no command \"phnes\"; is phones meant? (see `tamis demo --help`)"},
       {"tamis build keys", 2, "--output is required"},
       {"tamis build -o x --frobnicate keys", 2, "--frobnicate"},
       {"tamis build -o x --capacity 1e1x keys", 2, "--capacity: \"1e1x\""},
@@ -93,8 +95,9 @@ TEST(ExitCodeTest, ASaveThatHappenedIsNoFailure) {
 
 TEST_F(StatusTest, AFullDeviceIsAnError) {
   if (Sh("test -c /dev/full").status != 0) GTEST_SKIP() << "no /dev/full";
-  for (const char* command : {"query f.tamis keys", "query f.tamis --count keys", "info f.tamis",
-                              "plan --n 5", "verify f.tamis", "--help", "backends"}) {
+  for (const char* command :
+       {"query f.tamis keys", "query f.tamis --count keys", "dedup keys", "info f.tamis",
+        "plan --n 5", "verify f.tamis", "--help", "backends"}) {
     const CommandResult result = Sh("tamis " + std::string(command) + " > /dev/full");
     EXPECT_EQ(result.status, 3) << command;
     EXPECT_TRUE(result.ErrHas("cannot write standard output: No space left")) << result.err;

@@ -1,11 +1,11 @@
 """The command line of tamis-report."""
 import argparse
-import importlib
+import itertools
 import os
 import pathlib
 import sys
 
-from . import compare, load, markdown
+from . import compare, load, markdown, publish, rows_csv
 
 DESCRIPTION = """Compares and draws results of tamis-bench --out. Of several files, all are compared
 with the first. Exit status: 0 done, 1 a regression against --baseline, 2 bad usage or input."""
@@ -13,6 +13,8 @@ with the first. Exit status: 0 done, 1 a regression against --baseline, 2 bad us
 EXAMPLES = """examples:
   tamis-report a.json -o a.html                        one machine
   tamis-report laptop.json server.json -o both.html    two, the second against the first
+  tamis-report bench/results/*.json -o machines.html   any number, beside each other
+  tamis-report *.json --csv all.csv                    the same as a table for other programs
   tamis-report a.json --format markdown                a summary on standard output
   tamis-report new.json --baseline old.json            for CI: fails if something became slower
   tamis-report new1.json new2.json --baseline old1.json --baseline old2.json
@@ -28,10 +30,17 @@ def parser():
                         help="where to write (default: standard output)")
     result.add_argument("--format", choices=["html", "markdown"],
                         help="default: html, or markdown if the output ends in .md")
+    result.add_argument("--csv", metavar="FILE",
+                        help="also write all measurements as a table of comma-separated values; a "
+                        "page or Markdown is then written only if -o or --format is given")
     result.add_argument("--plots", metavar="FOLDER",
-                        help="also write each plot as a file of its own, for documents")
+                        help="also write each plot as a file of its own to this folder, for "
+                        "documents; of several files NAME-1.svg, NAME-2.svg ...")
     result.add_argument("--label", action="append", default=[],
                         help="what to call a file; once for each (default: its name)")
+    result.add_argument("--check", action="store_true",
+                        help="only say whether the files may stand in bench/results: plausible, "
+                        "and without paths and names of hosts and users")
     result.add_argument("--baseline", action="append", default=[], metavar="FILE",
                         help="report what is slower in the files than in this one, beyond the "
                         "spread of both; once for each of several, and then slower in all files "
@@ -42,11 +51,19 @@ def parser():
 
 
 def check_baseline(bases, news, tolerance):
-    slower, total = compare.regressions(bases, news, tolerance)
+    slower, total, left_out = compare.regressions(bases, news, tolerance)
+    for base, new in itertools.product(bases, news):
+        for warning in compare.warnings(base, new):
+            print(f"warning: {warning}")
     for c in slower:
-        low, high = c.range
+        low, high = c.at_one_clock.range
+        clock = " at the same clock" if c.new.cycles and c.old.cycles else ""
+        share = f", {c.share.middle:.2f} times the share of the limit" if c.share else ""
         print(f"slower: {c.new.key.label()}, {c.new.key.size_class}: {c.old.ns:.3f} to "
-              f"{c.new.ns:.3f} ns/key, {c.speedup:.2f} times as fast [{low:.2f}, {high:.2f}]")
+              f"{c.new.ns:.3f} ns/key, {c.at_one_clock.middle:.2f} times as fast "
+              f"[{low:.2f}, {high:.2f}]{clock}{share}")
+    if left_out:
+        print(f"{left_out} measurements are not compared: their filters have other sizes")
     print(f"{len(slower)} of {total} measurements are slower than in "
           f"{' and '.join(base.label for base in bases)} by more than {tolerance:.0%} and the "
           "spread")
@@ -59,6 +76,18 @@ def labelled(options):
     for i, one in enumerate(results):
         if one.label in [other.label for other in results[:i]]:
             one.label = str(options.files[i])  # two files of one name
+    return numbered(results)
+
+
+def numbered(results):
+    """With a number where several would have one name in the table."""
+    taken = set()
+    for i, one in enumerate(results, 1):
+        name = one.label
+        while rows_csv.label(one) in taken:
+            one.label = f"{name} ({i})"
+            i += 1
+        taken.add(rows_csv.label(one))
     return results
 
 
@@ -67,37 +96,41 @@ def run(options):
         raise load.BadInput(f"{len(options.label)} labels for {len(options.files)} files")
     if not 0 <= options.tolerance < 10:
         raise load.BadInput(f"--tolerance is {options.tolerance}; allowed: from 0 to below 10")
+    if options.check:
+        publish.check(options.files)
+        return 0
     results = labelled(options)
-    for other in results[1:]:
-        compare.require_common(results[0], other, compare.by_role(results[0], other))
+    style = options.format
+    if style is None:
+        style = "markdown" if (options.output or "").endswith(".md") else "html"
+    if style == "markdown":  # a page has machines beside each other, whatever they have in common
+        for other in results[1:]:
+            compare.require_common(results[0], other, compare.by_role(results[0], other))
     status = 0
+    if options.csv:
+        write(pathlib.Path(options.csv), rows_csv.text(results))
+        if not (options.output or options.format or options.plots or options.baseline):
+            return status
     if options.baseline:
         bases = [load.load(path, f"the baseline {pathlib.Path(path).stem}")
                  for path in options.baseline]
         status = check_baseline(bases, results, options.tolerance)
         if not options.output:
             return status
-        results = bases + results
+        results = numbered(bases + results)
 
     if options.plots:
         write_plots(results, pathlib.Path(options.plots))
-    style = options.format
-    if style is None:
-        style = "markdown" if (options.output or "").endswith(".md") else "html"
-    text = (markdown if style == "markdown" else needs_matplotlib("page")).render(results)
+    if style == "markdown":
+        text = markdown.render(results)
+    else:
+        from . import page  # which takes matplotlib's time to load
+        text = page.render(results)
     if options.output:
         write(pathlib.Path(options.output), text)
     else:
         sys.stdout.write(text)
     return status
-
-
-def needs_matplotlib(module):
-    try:
-        return importlib.import_module(f".{module}", __package__)
-    except ImportError as error:
-        raise load.BadInput(f"plots need matplotlib ({error}): install python3-matplotlib, "
-                            "or take --format markdown") from None
 
 
 def write(path, text):
@@ -108,11 +141,20 @@ def write(path, text):
 
 
 def write_plots(results, folder):
-    plots = needs_matplotlib("plots")
+    try:
+        from . import plots
+    except ImportError as error:
+        raise load.BadInput(f"plots need matplotlib ({error}): install "
+                            "python3-matplotlib") from None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise load.BadInput(f"cannot make {folder}: {error}") from None
     for name, _, draw in plots.GALLERY:
-        svg = draw(results, True) if plots.has_scales(draw) else draw(results)
-        if svg:
-            write(folder / f"{name}.svg", plots.standalone(svg))
+        drawn = draw(results, True) if plots.has_scales(draw) else draw(results)
+        for i, svg in enumerate(drawn, 1):
+            suffix = f"-{i}" if len(drawn) > 1 else ""
+            write(folder / f"{name}{suffix}.svg", plots.standalone(svg))
 
 
 def main(arguments):

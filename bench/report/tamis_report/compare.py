@@ -3,58 +3,129 @@ import dataclasses
 import itertools
 import math
 
-from . import load
+from . import load, words
+
+# Sizes that differ by less are the same: an eighth of a memory whose size the system rounds.
+SAME_SIZE = 0.01
+# What stands beside a speed-up, in words.
+LEGEND = ("Then the share of the limit, divided by that of the other machine: near 1 the limit "
+          "(the memory) makes the difference, far from 1 the code and how the processor runs it. "
+          "Filters of other sizes are compared by that alone.")
 
 
 @dataclasses.dataclass(frozen=True)
-class Comparison:
-    """How many times as fast `new` is as `old`."""
-    old: load.Row
-    new: load.Row
+class Ratio:
+    """`over` divided by `under`, which are statistics of the files."""
+    over: dict
+    under: dict
 
     @property
-    def speedup(self):
-        return self.old.ns / self.new.ns
+    def middle(self):
+        return self.over["median"] / self.under["median"]
 
     @property
     def range(self):
         """From the quartiles of both that are nearest to each other to those farthest apart."""
-        (old_low, old_high), (new_low, new_high) = self.old.quartiles, self.new.quartiles
-        return old_low / new_high, old_high / new_low
+        return self.over["q1"] / self.under["q3"], self.over["q3"] / self.under["q1"]
 
     def verdict(self, tolerance=0.02):
         """"faster" or "slower" if the quartiles do not overlap and the medians differ by more than
         the tolerance, else "same"."""
         low, high = self.range
-        if low > 1 and self.speedup > 1 + tolerance:
+        if low > 1 and self.middle > 1 + tolerance:
             return "faster"
-        if high < 1 and self.speedup < 1 / (1 + tolerance):
+        if high < 1 and self.middle < 1 / (1 + tolerance):
             return "slower"
         return "same"
 
 
-def _role(row):
-    """A key under which the default backends of two machines meet, whatever their names."""
+def same_size(a, b):
+    return max(a, b) <= (1 + SAME_SIZE) * min(a, b)
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """How many times as fast `new` is as `old`: in time, and as a share of what the machine can."""
+    old: load.Row
+    new: load.Row
+
+    @property
+    def same_size(self):
+        """Whether the filters have the same bytes. If not, time tells nothing of who is faster."""
+        return same_size(self.old.bytes, self.new.bytes)
+
+    @property
+    def sizes(self):
+        """Of both filters, in words."""
+        return f"{words.bytes_text(self.new.bytes)} against {words.bytes_text(self.old.bytes)}"
+
+    @property
+    def classes(self):
+        """The size class of each: (old, new)."""
+        return self.old.key.size_class, self.new.key.size_class
+
+    @property
+    def speed(self):
+        return Ratio(self.old.data["ns_per_key"], self.new.data["ns_per_key"])
+
+    @property
+    def at_one_clock(self):
+        """The speed in cycles of the processor's clock, which may go faster at one time than at
+        another; that in time if a file does not have them."""
+        old, new = self.old.cycles, self.new.cycles
+        return Ratio(old, new) if old and new else self.speed
+
+    @property
+    def share(self):
+        """Share of the limit over share of the limit. About 1: the machine makes the difference.
+        None if one of them has no limit."""
+        old, new = self.old.data["share_of_limit"], self.new.data["share_of_limit"]
+        return Ratio(new, old) if old and new else None
+
+    @property
+    def speedup(self):
+        return self.speed.middle
+
+
+def _point(row):
+    """What rows of two machines have in common but for the size. Default backends meet, whatever
+    their names."""
     backend = "default backend" if row.default_backend else row.key.backend
-    return dataclasses.replace(row.key, backend=backend)
+    return dataclasses.replace(row.key, backend=backend, size_class="")
 
 
 def by_role(old, new):
-    """Comparisons of what the files have in common, the default backends with each other."""
-    old_rows = {_role(row): row for row in old.rows.values()}
-    pairs = [(old_rows.get(_role(row)), row) for row in new.rows.values()]
-    return [Comparison(old_row, row) for old_row, row in pairs if old_row]
+    """Comparisons of what the files have in common. A row meets that of its size class if that has
+    the same bytes; if not, all that have the same bytes, and that of its size class as well, which
+    then is no `same_size`."""
+    old_rows = {}
+    for row in old.rows.values():
+        old_rows.setdefault(_point(row), {})[row.key.size_class] = row
+    found = []
+    for row in new.rows.values():
+        others = old_rows.get(_point(row), {})
+        partner = others.get(row.key.size_class)
+        if partner and same_size(partner.bytes, row.bytes):
+            found.append(Comparison(partner, row))
+            continue
+        found += [Comparison(other, row) for other in others.values()
+                  if other is partner or same_size(other.bytes, row.bytes)]
+    return found
 
 
 def by_backend(old, new):
-    """Comparisons of rows whose backends have the same name."""
-    return [Comparison(old.rows[key], row) for key, row in new.rows.items() if key in old.rows]
+    """(comparisons of rows of one name and the same bytes, how many more have other bytes)."""
+    pairs = [Comparison(old.rows[key], row) for key, row in new.rows.items() if key in old.rows]
+    alike = [c for c in pairs if c.same_size]
+    return alike, len(pairs) - len(alike)
 
 
 def require_common(old, new, comparisons):
     if not comparisons:
+        def text(one):
+            return ", ".join(f"{name} {words.bytes_text(size)}" for name, size in one.sizes.items())
         raise load.BadInput(f"{new.label} and {old.label} have no measurement in common: sizes "
-                            f"{', '.join(new.sizes)} and {', '.join(old.sizes)}")
+                            f"{text(new)} and {text(old)}")
 
 
 def geometric_mean(values):
@@ -68,49 +139,137 @@ def sort_key(key):
     return (place(load.OPERATION_ORDER, key.operation), place(load.SIZE_ORDER, key.size_class))
 
 
+def _counts(ratios):
+    verdicts = [ratio.verdict() for ratio in ratios]
+    return (f"{verdicts.count('faster')} faster, {verdicts.count('slower')} slower, "
+            f"{verdicts.count('same')} the same within their spread")
+
+
+def _times(comparisons):
+    if not comparisons:
+        return ["no measurement of the same size in common."]
+    def near(ratios):
+        return sum(0.95 <= ratio.middle <= 1.05 for ratio in ratios) / len(comparisons)
+    clocks = ""
+    if all(c.old.cycles and c.new.cycles for c in comparisons):
+        clocks = f" ({near(c.at_one_clock for c in comparisons):.0%} in cycles)"
+    said = [f"{len(comparisons)} measurements in common, {_counts(c.speed for c in comparisons)}; "
+            f"{near(c.speed for c in comparisons):.0%} are within 5% of each other{clocks}; "
+            f"{geometric_mean(c.speedup for c in comparisons):.2f} times as fast on average."]
+    shares = [c.share for c in comparisons if c.share]
+    if shares:
+        mean = geometric_mean(share.middle for share in shares)
+        said.append("Measured by what each machine can do (share of the limit): "
+                    f"{_counts(shares)}; {mean:.2f} times on average.")
+    return said
+
+
+def _other_sizes(comparisons):
+    if not comparisons:
+        return []
+    said = (f"{len(comparisons)} more pairs have filters of other sizes, and are compared by share "
+            "of the limit alone")
+    shares = [c.share for c in comparisons if c.share]
+    if shares:
+        mean = geometric_mean(share.middle for share in shares)
+        said += f": {mean:.2f} times on average"
+    return [said + "; tamis-bench --keys measures the same sizes on every machine."]
+
+
 def sentence(old, new, comparisons):
     """What a comparison comes to, in words."""
-    verdicts = [comparison.verdict() for comparison in comparisons]
     backends = (old.context["default_backend"], new.context["default_backend"])
     text = f"{new.label} against {old.label}"
     if backends[0] != backends[1]:
         text += f" (backend {backends[1]} against {backends[0]})"
-    near = sum(0.95 <= c.speedup <= 1.05 for c in comparisons) / len(comparisons)
-    text += (f": {len(verdicts)} measurements in common, {verdicts.count('faster')} faster, "
-             f"{verdicts.count('slower')} slower, {verdicts.count('same')} the same within their "
-             f"spread; {near:.0%} are within 5% of each other; "
-             f"{geometric_mean(c.speedup for c in comparisons):.2f} times as fast on average.")
+    alike = [c for c in comparisons if c.same_size]
+    said = _times(alike) + _other_sizes([c for c in comparisons if not c.same_size])
     # Peers and the other backends are the same code in both files: what differs is the default.
-    ours = [c for c in comparisons if c.new.default_backend and c.new.data["library"] == "tamis"]
     groups = {}
-    for comparison in ours:
-        key = comparison.new.key
-        groups.setdefault((key.operation, key.size_class), []).append(comparison.speedup)
+    for comparison in alike:
+        row = comparison.new
+        if row.default_backend and row.data["library"] == "tamis":
+            group = row.key.operation, row.key.size_class
+            groups.setdefault(group, []).append(comparison.speedup)
     if groups:
         means = {group: geometric_mean(speedups) for group, speedups in groups.items()}
         least, most = min(means, key=means.get), max(means, key=means.get)
-        text += (f" Of the default backends, the least is {means[least]:.2f} ({least[0]}, "
-                 f"{least[1]}), the most {means[most]:.2f} ({most[0]}, {most[1]}).")
-    return text
+        said.append(f"Of the default backends, the least is {means[least]:.2f} ({least[0]}, "
+                    f"{least[1]}), the most {means[most]:.2f} ({most[0]}, {most[1]}).")
+    return f"{text}: {' '.join(said)}"
+
+
+def limit_changes(old, new):
+    """Of two files that name one processor: (the limits that differ beyond their spread, as (limit,
+    Ratio), farthest first; how many limits of the same size both have). Of others: ([], 0).
+
+    Hashing is left out: that limit is code of the library, and changes with it."""
+    if old.context["processor"] != new.context["processor"]:
+        return [], 0
+    before = {load.limit_key(limit): limit for limit in old.data["limits"]}
+    pairs = [(limit, Ratio(limit["per_second"], before[load.limit_key(limit)]["per_second"]))
+             for limit in new.data["limits"]
+             if limit["name"] != "hash" and load.limit_key(limit) in before and
+             same_size(new.sizes[limit["size_class"]], old.sizes[limit["size_class"]])]
+    changed = [(limit, ratio) for limit, ratio in pairs if ratio.verdict() != "same"]
+    return sorted(changed, key=lambda pair: -abs(math.log(pair[1].middle))), len(pairs)
+
+
+def program_warning(old, new):
+    """That the programs were built in other ways, in words; None if they were not."""
+    said = [f"{name} {new.context[name]} against {old.context[name]}"
+            for name in ("compiler", "flags") if new.context[name] != old.context[name]]
+    if not said:
+        return None
+    return (f"{new.label} and {old.label} are of programs that were built differently: "
+            f"{', '.join(said)}. That alone makes rows faster or slower.")
+
+
+def machine_warning(old, new, most=4):
+    """That the machine did not do the same for both files, in words; None without sign of it."""
+    changed, total = limit_changes(old, new)
+    if not changed:
+        return None
+    shown = [f"{words.limit_text(limit)} in {limit['size_class']} {ratio.middle:.2f} times"
+             for limit, ratio in changed[:most]]
+    if len(changed) > most:
+        shown.append(f"and {len(changed) - most} more")
+    return (f"{new.label} and {old.label} name the same processor ({new.context['processor']}), "
+            f"but {len(changed)} of {total} limits of the machine differ beyond their spread: "
+            f"{'; '.join(shown)}. So the machine was in another state (neighbours, clock, memory), "
+            "and that alone makes rows faster or slower: compare shares of the limit, or run both "
+            "in turn.")
+
+
+def warnings(old, new):
+    """What makes a comparison of two files doubtful, in words."""
+    return [said for warning in (program_warning, machine_warning) if (said := warning(old, new))]
+
+
+def all_warnings(results):
+    """Of all files that are compared: each with the first."""
+    return [said for other in results[1:] for said in warnings(results[0], other)]
 
 
 def regressions(bases, news, tolerance):
-    """Rows that are slower in every new file than in every base, beyond the spread of both and the
-    tolerance: in each the comparison that is nearest to none. And the number of rows in common.
+    """Rows that are slower in every new file than in every base, at one clock, beyond the spread of
+    both and the tolerance: in each the comparison that is nearest to none. The number of rows in
+    common, and of those that were not compared since their filters have other sizes.
 
     What the machine does for minutes at a time is not in the spread of one run; runs of the old and
     the new version in turn have it on both sides.
     """
     slower = None
-    total = 0
+    total = left_out = 0
     for base, new in itertools.product(bases, news):
-        comparisons = by_backend(base, new)
+        comparisons, other_sizes = by_backend(base, new)
         require_common(base, new, comparisons)
-        total = max(total, len(comparisons))
-        found = {c.new.key: c for c in comparisons if c.verdict(tolerance) == "slower"}
+        total, left_out = max(total, len(comparisons)), max(left_out, other_sizes)
+        found = {c.new.key: c for c in comparisons
+                 if c.at_one_clock.verdict(tolerance) == "slower"}
         if slower is None:
             slower = found
         else:
-            slower = {key: max(slower[key], c, key=lambda one: one.speedup)
+            slower = {key: max(slower[key], c, key=lambda one: one.at_one_clock.middle)
                       for key, c in found.items() if key in slower}
-    return sorted(slower.values(), key=lambda c: c.speedup), total
+    return sorted(slower.values(), key=lambda c: c.at_one_clock.middle), total, left_out

@@ -1,15 +1,17 @@
 """Reads and checks files of tamis-bench."""
 import dataclasses
+import datetime
 import json
 import pathlib
 import pkgutil
+import statistics
 
-from . import validate
+from . import agree, validate
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSIONS = (1, 2)
 SIZE_ORDER = ["L1", "L2", "LLC", "memory"]
-OPERATION_ORDER = ["contains", "select", "one_key", "insert", "build", "build_one_key",
-                   "erase"]
+OPERATION_ORDER = ["contains", "select", "one_key", "engine_contains", "contains_beside_writer",
+                   "insert", "build", "build_one_key", "build_if_absent", "erase"]
 
 
 class BadInput(Exception):
@@ -27,6 +29,7 @@ class Key:
     hit_percent: int | None
     keys: str
     huge_pages: bool
+    call_keys: int | None = None
 
     def label(self):
         """The parts that differ from the usual ones, for people."""
@@ -37,6 +40,8 @@ class Key:
             parts.append(f"{self.hit_percent}% hits")
         if self.keys != "u64":
             parts.append(f"{self.keys} keys")
+        if self.call_keys is not None:
+            parts.append(f"{self.call_keys} a call")
         if not self.huge_pages:
             parts.append("no huge pages")
         return ", ".join(parts)
@@ -51,6 +56,25 @@ class Row:
     @property
     def ns(self):
         return self.data["ns_per_key"]["median"]
+
+    @property
+    def cycles(self):
+        """Statistics of the time in chained multiplications, that is in cycles of the clock up to a
+        factor; None if the file has no clock."""
+        clock = self.data.get("chained_multiplications_per_ns")
+        if clock is None:
+            return None
+        samples = [ns * rate for ns, rate in zip(self.data["ns_per_key"]["samples"],
+                                                 clock["samples"])]
+        if len(samples) == 1:
+            return dict.fromkeys(("median", "q1", "q3"), samples[0])
+        q1, median, q3 = statistics.quantiles(samples, n=4, method="inclusive")
+        return {"median": median, "q1": q1, "q3": q3}
+
+    @property
+    def bytes(self):
+        """Of the filter."""
+        return self.data["filter_bytes"]
 
     @property
     def quartiles(self):
@@ -85,7 +109,8 @@ class Results:
         self.context = data["context"]
         self.rows = {}
         for row in data["rows"]:
-            key = Key(**{field.name: row[field.name] for field in dataclasses.fields(Key)})
+            key = Key(**{field.name: row[field.name] for field in dataclasses.fields(Key)
+                         if field.name in row})
             self.rows[key] = Row(key, row)
         self.sizes = {size["name"]: size["filter_bytes"] for size in data["size_classes"]}
 
@@ -96,8 +121,32 @@ class Results:
                 (name, threads, huge_pages)}
 
 
+def limit_key(limit):
+    """By which limits of two files are matched."""
+    return limit["name"], limit["size_class"], limit["threads"], limit["huge_pages"]
+
+
 def schema():
     return json.loads(pkgutil.get_data(__package__, "schema.json"))
+
+
+def is_date(text):
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except (TypeError, ValueError):
+        return False
+
+
+def _parse(path, text):
+    """JSON as the standard has it: Python's own reader takes NaN, and text that is no text."""
+    def constant(name):
+        raise BadInput(f"{path}: not JSON: {name} is no number")
+    try:
+        data = json.loads(text, parse_constant=constant)
+        json.dumps(data, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:  # also of numbers without end and half characters
+        raise BadInput(f"{path}: not JSON: {error}") from None
+    return data
 
 
 def _check(path, data):
@@ -105,11 +154,21 @@ def _check(path, data):
         raise BadInput(f"{path}: not a file of tamis-bench --out (it has no "
                        '"schema": "tamis-bench")')
     version = data.get("schema_version")
-    if version != SCHEMA_VERSION:
+    if version not in SCHEMA_VERSIONS or isinstance(version, bool):
         raise BadInput(f"{path}: schema version {version!r}; this tamis-report reads "
-                       f"{SCHEMA_VERSION}")
+                       f"{' and '.join(map(str, SCHEMA_VERSIONS))}")
     for where, what in validate.errors(data, schema(), schema()):
         raise BadInput(f"{path}: at {where or 'the top'}: {what}")
+    if version > 1 and not is_date(data["context"].get("date")):
+        raise BadInput(f"{path}: at /context: no date such as 2026-01-31")
+    sizes = {size["name"] for size in data["size_classes"]}
+    for part in ("rows", "limits"):
+        for i, entry in enumerate(data[part]):
+            if entry["size_class"] not in sizes:
+                raise BadInput(f"{path}: at /{part}/{i}: {entry['size_class']!r} is none of "
+                               "size_classes")
+    for where, what in agree.problems(data):
+        raise BadInput(f"{path}: at {where}: {what}")
 
 
 def load(path, label=None):
@@ -118,10 +177,7 @@ def load(path, label=None):
         text = pathlib.Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: cannot be read: {error}") from None
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise BadInput(f"{path}: not JSON: {error}") from None
+    data = _parse(path, text)
     _check(path, data)
     results = Results(label or pathlib.Path(path).stem, data)
     if not results.rows:

@@ -1,8 +1,18 @@
-"""One page that needs nothing else: no network, and no script to be read."""
+"""One page that needs nothing else: no network, and no script for its tables and plots."""
+import base64
+import hashlib
 import html
 import pkgutil
 
-from . import compare, plots, tables
+from . import compare, overview, tables, words
+
+try:
+    from . import plots
+except ImportError:  # of matplotlib
+    plots = None
+
+# Of so many machines everything is shown that was measured; of more, only the overview.
+MOST_IN_DETAIL = 4
 
 
 def _text(value):
@@ -17,7 +27,10 @@ def _cell(value, tag="td", style=""):
 def _table(head, rows, identifier=""):
     """Rows are lists of (html, class) or html; the first of each is its heading."""
     attribute = f' id="{identifier}"' if identifier else ""
-    out = [f'<div class="scroll"><table{attribute}><thead><tr>']
+    # The hint shows where the table is wider than the screen; the region can be scrolled by keys.
+    out = ['<div class="wide"><p class="hint">Scroll sideways for the rest of the table &rarr;</p>'
+           '<div class="scroll" tabindex="0" role="region" aria-label="table">'
+           f"<table{attribute}><thead><tr>"]
     out += [_cell(_text(name), "th") for name in head]
     out.append("</tr></thead><tbody>")
     for row in rows:
@@ -26,7 +39,7 @@ def _table(head, rows, identifier=""):
             content, style = cell if isinstance(cell, tuple) else (cell, "")
             out.append(_cell(content, "td" if i else "th", style))
         out.append("</tr>\n")
-    out.append("</tbody></table></div>")
+    out.append("</tbody></table></div></div>")
     return "".join(out)
 
 
@@ -37,12 +50,17 @@ def _speed(row):
     return f"{row.million_keys:.0f} <small>&plusmn;{row.spread:.0%}</small>{share}", "number"
 
 
-def _speedup(comparison):
+def _speedup(comparison, one_size=True):
     if comparison is None:
         return "", "number"
-    low, high = comparison.range
-    return (f"{comparison.speedup:.2f}&times; <small>{low:.2f} to {high:.2f}</small>",
-            f"number {comparison.verdict()}")
+    share = f"share {comparison.share.middle:.2f}&times;" if comparison.share else "no limit"
+    if not comparison.same_size:
+        sizes = f" ({comparison.sizes})" if one_size else ""  # which else the heading says
+        return (f"{share} <small>other size{sizes}; time {comparison.speedup:.2f}&times;</small>",
+                "number unlike")
+    low, high = comparison.speed.range
+    return (f"{comparison.speedup:.2f}&times; <small>{low:.2f} to {high:.2f}; {share}</small>",
+            f"number {comparison.speed.verdict()}")
 
 
 def _side_by_side(one):
@@ -52,37 +70,57 @@ def _side_by_side(one):
             *(f"{operation}, {size}" for operation, size in columns)]
     return _table(head, [
         [_text(kind), _text(library), (f"{bits:.1f}", "number"), (f"{fpr:.3%}", "number"),
-         *((tables.ns_text(cells[column].ns) if column in cells else "", "number")
+         *((words.ns_text(cells[column].ns) if column in cells else "", "number")
            for column in columns)]
         for kind, library, bits, fpr, cells in tables.side_by_side(one)])
 
 
+def _side_by_side_machines(results):
+    """With warnings, before anything that is compared; nothing for one machine."""
+    if len(results) == 1:
+        return []
+    return ["<h2 id='side'>Side by side</h2>",
+            *(f'<p class="warning"><strong>Warning:</strong> {_text(warning)}</p>'
+              for warning in compare.all_warnings(results)),
+            _table(tables.machines_head(results),
+                   [[_text(name), *map(_text, cells)] for name, cells in tables.machines(results)])]
+
+
+def _comparison(first, other):
+    comparisons = compare.by_role(first, other)
+    heading = f"<h3>{_text(other.label)} against {_text(first.label)}</h3>"
+    if not comparisons:
+        return [heading, "<p>They have no measurement in common.</p>"]
+    columns = tables.comparison_columns(first, other, comparisons)
+    parts = [heading,
+             f'<p class="verdict">{_text(compare.sentence(first, other, comparisons))}</p>']
+    drawn = plots.speedups(first, other, comparisons) if plots else None
+    if drawn:
+        parts.append(f"<figure>{drawn}<figcaption>Default backends of tamis. Filled: times as "
+                     "fast, where filters have the same size. Hollow: the share of the limit, "
+                     "divided by that of the other machine. Right of the line "
+                     f"{_text(other.label)} is ahead.</figcaption></figure>")
+    parts.append("<p>Times as fast, with the range from the quartiles of both. Coloured where the "
+                 f"quartiles do not overlap. {_text(compare.LEGEND)} Default backends are compared "
+                 "with each other, others by name.</p>")
+    parts.append(_table(["", *(heading for _, heading, _ in columns)], [
+        [_text(f"{kind}: {label}"),
+         *(_speedup(cells.get(both), one_size) for both, _, one_size in columns)]
+        for kind, label, cells in tables.comparison_lines(comparisons)]))
+    return parts
+
+
 def _summary(results):
-    first = results[0]
     parts = ["<h2 id='summary'>Summary</h2>"]
-    sizes = tables.sizes(results)
     for other in results[1:]:
-        comparisons = compare.by_role(first, other)
-        parts.append(f"<h3>{_text(other.label)} against {_text(first.label)}</h3>")
-        parts.append(f'<p class="verdict">{_text(compare.sentence(first, other, comparisons))}</p>')
-        drawn = plots.speedups(first, other, comparisons)
-        if drawn:
-            parts.append(f"<figure>{drawn}<figcaption>Each dot is a measurement of a default "
-                         "backend of tamis; right of the line the second machine is faster."
-                         "</figcaption></figure>")
-        parts.append("<p>Times as fast, with the range from the quartiles of both. Coloured where "
-                     "the quartiles do not overlap; default backends are compared with each other, "
-                     "others by name.</p>")
-        parts.append(_table(["", *sizes], [
-            [_text(f"{kind}: {label}"), *(_speedup(cells.get(size)) for size in sizes)]
-            for kind, label, cells in tables.comparison_lines(first, other)]))
+        parts += _comparison(results[0], other)
     for one in results:
         own = tables.sizes([one])
         body = ("<p>One thread, integers, half of the queries hits, default backend:</p>" +
                 _side_by_side(one) +
                 "<p>Everything, with spread and share of the limit of random cache lines:</p>")
         body += _table(
-            ["M keys/s", *(f"{size}, {tables.bytes_text(one.sizes[size])}" for size in own)],
+            ["M keys/s", *(f"{size}, {words.bytes_text(one.sizes[size])}" for size in own)],
             [[_text(f"{kind}: {label}"), *(_speed(cells.get(size)) for size in own)]
              for kind, label, cells in tables.speed_lines(one)])
         is_open = " open" if len(results) == 1 else ""
@@ -92,17 +130,20 @@ def _summary(results):
 
 
 def _plots(results):
+    """A drawing for each machine: side by side where there is room, else below each other."""
     parts = ["<h2 id='plots'>Plots</h2>"]
+    if not plots:
+        return parts + ["<p>They need matplotlib, which was not there.</p>"]
+    parts.append("<p><input type='checkbox' id='logarithmic' checked>"
+                 "<label for='logarithmic'>logarithmic scale of throughput</label></p>")
     for _, caption, draw in plots.GALLERY:
-        if plots.has_scales(draw):
-            parts.append(f'<figure><div class="log">{draw(results, True)}</div>'
-                         f'<div class="linear">{draw(results, False)}</div>')
-        else:
-            drawn = draw(results)
-            if not drawn:
-                continue
-            parts.append(f"<figure>{drawn}")
-        parts.append(f"<figcaption>{_text(caption)}</figcaption></figure>")
+        scales = [("log", True), ("linear", False)] if plots.has_scales(draw) else [("", None)]
+        drawn = [(style, draw(results) if log is None else draw(results, log))
+                 for style, log in scales]
+        if drawn[0][1]:
+            parts.append("<figure>" + "".join(
+                f'<div class="machines {style}">{"".join(each)}</div>' for style, each in drawn))
+            parts.append(f"<figcaption>{_text(caption)}</figcaption></figure>")
     return parts
 
 
@@ -115,10 +156,11 @@ def _all_rows(results):
     rows = []
     for key in keys:
         found = [one.rows.get(key) for one in results]
-        cells = [_text(key.label()), _text(key.size_class)]
+        sizes = dict.fromkeys(words.bytes_text(row.bytes) for row in found if row)
+        cells = [_text(key.label()), _text(f"{key.size_class} ({', '.join(sizes)})")]
         for row in found:
-            low, high = map(tables.ns_text, row.quartiles) if row else ("", "")
-            cells.append((f"{tables.ns_text(row.ns)} <small>{low} to {high}</small>"
+            low, high = map(words.ns_text, row.quartiles) if row else ("", "")
+            cells.append((f"{words.ns_text(row.ns)} <small>{low} to {high}</small>"
                           if row else "", "number"))
         for row in found[1:]:
             both = found[0] and row
@@ -148,22 +190,46 @@ def _machines(results):
     return parts
 
 
+def _details(results):
+    """(heading, its mark, parts) of what stands below the overview."""
+    machines = ("Machines", "machines", _machines(results))
+    if len(results) > MOST_IN_DETAIL:
+        machines[2].append(f"<p>A page of {MOST_IN_DETAIL} machines or fewer has their tables, "
+                           "plots and all measurements, too.</p>")
+        return [machines]
+    side = [("Side by side", "side", _side_by_side_machines(results))] if len(results) > 1 else []
+    return side + [("Summary", "summary", _summary(results)), ("Plots", "plots", _plots(results)),
+                   ("All measurements", "all", _all_rows(results)), machines]
+
+
+def _title(results):
+    if len(results) > 2:
+        return f"tamis-bench: {len(results)} machines"
+    return "tamis-bench: " + " and ".join(one.label for one in results)
+
+
+def _head(results, script):
+    style = "".join(pkgutil.get_data(__package__, name).decode()
+                    for name in ("page.css", "overview.css"))
+    # Nothing may be fetched, and no script run but this one, whatever the files said.
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; " \
+             f"script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    return ["<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>",
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            "<meta name='viewport' content='width=device-width, initial-scale=1'>",
+            "<link rel='icon' href='data:,'>",
+            f"<title>{_text(_title(results))}</title><style>{style}</style></head><body>"]
+
+
 def render(results):
-    title = "tamis-bench: " + ", ".join(one.label for one in results)
-    style = pkgutil.get_data(__package__, "page.css").decode()
-    script = pkgutil.get_data(__package__, "page.js").decode()
-    parts = [
-        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>",
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>",
-        "<link rel='icon' href='data:,'>",
-        f"<title>{_text(title)}</title><style>{style}</style></head><body>",
-        f"<h1>{_text(title)}</h1>",
-        "<nav><a href='#summary'>Summary</a> <a href='#plots'>Plots</a> "
-        "<a href='#all'>All measurements</a> <a href='#machines'>Machines</a></nav>",
-        "<input type='checkbox' id='logarithmic' checked>"
-        "<label for='logarithmic'>logarithmic scale of throughput</label>",
-        "<main>",
-        *_summary(results), *_plots(results), *_all_rows(results), *_machines(results),
+    script = overview.script()
+    details = _details(results)
+    return "\n".join([
+        *_head(results, script),
+        f"<header><h1>{_text(_title(results))}</h1><div id='theme'></div></header>",
+        "<nav>", *(f"<a href='#{mark}'>{heading}</a>" for heading, mark, _ in details), "</nav>",
+        "<main>", overview.markup(results),
+        *(part for _, _, parts in details for part in parts),
         f"</main><script>{script}</script></body></html>\n",
-    ]
-    return "\n".join(parts)
+    ])

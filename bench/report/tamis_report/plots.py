@@ -1,4 +1,5 @@
 """The plots of a page, drawn by matplotlib as SVG that takes its text colour from the page."""
+import dataclasses
 import html
 import io
 import itertools
@@ -10,22 +11,23 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402  (after the choice of a backend)
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter  # noqa: E402
 
-from . import load, tables  # noqa: E402
+from . import load, looks, tables, words  # noqa: E402
 
 INK = "#7a7b7c"  # stands for the colour of text until the SVG is made
-# Okabe and Ito's colours, which readers with any colour vision tell apart, less black and yellow:
-# the rest show on a light and on a dark page.
-COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b", "#9467bd"]
-MARKERS = "osD^vP*X"
 STYLE = {
     "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none",
     "axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK,
     "ytick.color": INK, "grid.color": INK, "grid.alpha": 0.25, "axes.grid": True,
-    "legend.frameon": False, "legend.fontsize": 8, "font.size": 9, "svg.fonttype": "none",
-    "font.family": "sans-serif", "text.parse_math": False, "axes.spines.top": False, "axes.spines.right": False,
+    "legend.frameon": False, "legend.fontsize": 9, "font.size": 10, "svg.fonttype": "none",
+    "font.family": "sans-serif", "text.parse_math": False, "axes.spines.top": False,
+    "axes.spines.right": False, "lines.markersize": 5, "lines.linewidth": 1.3,
 }
+# Inches. A phone is 390 pixels wide and draws this at nearly its size, so that labels can be read.
+WIDTH = 4.2
+LIMIT = {"color": INK, "linestyle": "--", "linewidth": 1}
 RATIOS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2,
           2.5, 3, 4, 5, 7, 10, 20, 50, 100]
+ROUNDEST = [0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 100]
 SERIAL = itertools.count()
 
 
@@ -41,11 +43,27 @@ def _svg(figure, title):
     return text.replace("<svg", f'<svg role="img" aria-label="{html.escape(title)}"', 1)
 
 
-def _figure(count, width=4.6, height=3.4):
-    """As many axes side by side as there are files, of equal scale."""
-    figure, axes = plt.subplots(1, count, sharey=True, squeeze=False, layout="constrained",
-                                figsize=(max(6.4, width * count), height))
-    return figure, axes[0]
+def _axes(count, height=3.0):
+    """A figure for each file, and not one for all: a phone has them below each other."""
+    axes = [plt.subplots(figsize=(WIDTH, height))[1] for _ in range(count)]
+    for axis in axes:
+        axis.figure.subplots_adjust(left=0.13, right=0.99)
+    return axes
+
+
+def _svgs(axes, title):
+    """With the same scales for all of them, and the legend below each."""
+    left, right = zip(*(axis.get_xlim() for axis in axes))
+    bottom, top = zip(*(axis.get_ylim() for axis in axes))
+    for axis in axes:
+        axis.set_xlim(min(left), max(right))
+        axis.set_ylim(min(bottom), max(top))
+        handles, labels = axis.get_legend_handles_labels()
+        inches = axis.get_position().height * axis.figure.get_figheight()
+        axis.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.43, -0.5 / inches),
+                    borderaxespad=0, columnspacing=1,
+                    ncol=2 if max(map(len, labels), default=0) <= 26 else 1)
+    return [_svg(axis.figure, ", ".join(filter(None, [title, axis.get_title()]))) for axis in axes]
 
 
 def _usual(key):
@@ -55,8 +73,9 @@ def _usual(key):
 
 def _bytes_axis(axis):
     axis.set_xscale("log", base=2)
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tables.bytes_text(value)))
-    axis.tick_params(axis="x", labelsize=7)
+    axis.xaxis.set_major_locator(LogLocator(base=2, numticks=6))
+    axis.xaxis.set_minor_formatter(NullFormatter())
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: words.bytes_text(value)))
     axis.set_xlabel("filter")
 
 
@@ -67,53 +86,40 @@ def _log_ticks(axis):
     axis.yaxis.set_minor_formatter(NullFormatter())
 
 
-def _limit_line(axis, one, log, threads=1):
-    limits = one.limits("random_lines", threads)
-    points = sorted((one.sizes[size], rate / 1e6) for size, rate in limits.items())
+def _limit_line(axis, one, log):
+    points = sorted((one.sizes[size], rate / 1e6)
+                    for size, rate in one.limits("random_lines").items())
     if points:
-        axis.plot(*zip(*points), color=INK, linestyle="--", linewidth=1,
-                  label="limit: random cache lines")
+        axis.plot(*zip(*points), **LIMIT, label="limit: random cache lines")
     if not log:  # a limit far above the rest would flatten it
         top = max((row.million_keys for row in one.rows.values() if _usual(row.key)), default=1)
         axis.set_ylim(0, 2 * top)
 
 
-def _legend(axes):
-    """One for all axes, beside the last."""
-    entries = {}
-    for axis in axes:
-        for handle, label in zip(*axis.get_legend_handles_labels()):
-            entries.setdefault(label, handle)
-    axes[-1].legend(entries.values(), entries.keys(), loc="upper left", bbox_to_anchor=(1, 1))
-
-
-def _throughput(results, title, select, name, log):
+def _throughput(results, title, select, name, log, look):
     """M keys/s against bytes; a line for each name(row) among the rows that are selected."""
     with plt.rc_context({**STYLE, "svg.hashsalt": title}):
-        figure, axes = _figure(len(results))
+        axes = _axes(len(results))
         names = list(dict.fromkeys(name(row) for one in results for row in one.rows.values()
                                    if select(row)))
         for axis, one in zip(axes, results):
-            for i, line in enumerate(names):
+            for line in names:
                 rows = sorted((row for row in one.rows.values()
-                               if select(row) and name(row) == line),
-                              key=lambda row: row.data["filter_bytes"])
+                               if select(row) and name(row) == line), key=lambda row: row.bytes)
                 if not rows:
                     continue
                 middle = [row.million_keys for row in rows]
                 spread = [[m - 1e3 / row.quartiles[1] for m, row in zip(middle, rows)],
                           [1e3 / row.quartiles[0] - m for m, row in zip(middle, rows)]]
-                axis.errorbar([row.data["filter_bytes"] for row in rows], middle, yerr=spread,
-                              label=line, color=COLORS[i % len(COLORS)], capsize=2, linewidth=1.4,
-                              marker=MARKERS[i % len(MARKERS)], markersize=4)
+                axis.errorbar([row.bytes for row in rows], middle, yerr=spread, label=line,
+                              capsize=2, **look(line, names))
             _limit_line(axis, one, log)
             _bytes_axis(axis)
             axis.set_title(one.label)
             if log:
                 _log_ticks(axis)
-        axes[0].set_ylabel("M keys/s")
-        _legend(axes)
-        return _svg(figure, title)
+            axis.set_ylabel("M keys/s")
+        return _svgs(axes, title)
 
 
 def by_backend(results, log):
@@ -121,15 +127,16 @@ def by_backend(results, log):
     return _throughput(
         results, f"Lookups of {kind} by backend",
         lambda row: row.key.kind == kind and row.key.operation == "contains" and _usual(row.key),
-        lambda row: row.key.backend, log)
+        lambda row: row.key.backend, log, lambda line, names: looks.ours(names.index(line)))
 
 
 def _by_kind(results, operation, log):
+    of_kind = looks.of_kinds(results)
     return _throughput(
         results, f"{operation} by filter",
         lambda row: (row.key.operation == operation and row.default_backend and
                      _usual(row.key)),
-        lambda row: row.key.kind, log)
+        lambda row: row.key.kind, log, lambda line, _: of_kind[line])
 
 
 def lookups(results, log):
@@ -140,137 +147,150 @@ def builds(results, log):
     return _by_kind(results, "build", log)
 
 
+def _scaling_lines(one):
+    """{(kind, operation, size): {threads: M keys/s}}, where there is more than one thread."""
+    lines = {}
+    for row in one.rows.values():
+        key = row.key
+        if (row.default_backend and row.data["library"] == "tamis" and
+                key.operation in ("contains", "build") and
+                _usual(dataclasses.replace(key, threads=1))):
+            line = lines.setdefault((key.kind, key.operation, key.size_class), {})
+            line[key.threads] = row.million_keys
+    return {line: rates for line, rates in lines.items() if len(rates) > 1 and 1 in rates}
+
+
 def scaling(results):
-    """Throughput on several threads over that on one; None if nobody has more than one."""
-    if not any(key.threads > 1 for one in results for key in one.rows):
-        return None
+    """Throughput on several threads over that on one; [] if nobody has more than one."""
+    lines = [_scaling_lines(one) for one in results]
+    names = list(dict.fromkeys(itertools.chain(*lines)))
+    if not names:
+        return []
     with plt.rc_context({**STYLE, "svg.hashsalt": "scaling"}):
-        figure, axes = _figure(len(results))
-        for axis, one in zip(axes, results):
-            lines = {}
-            for row in one.rows.values():
-                key = row.key
-                if (row.default_backend and row.data["library"] == "tamis" and key.huge_pages and
-                        key.operation in ("contains", "build") and key.keys == "u64" and
-                        key.hit_percent in (None, 50)):
-                    line = lines.setdefault((key.kind, key.operation, key.size_class), {})
-                    line[key.threads] = row.million_keys
-            shown = {line: rates for line, rates in lines.items() if len(rates) > 1 and 1 in rates}
-            most = 1
-            for i, ((kind, operation, size), rates) in enumerate(shown.items()):
+        axes = _axes(len(results))
+        for axis, one, shown in zip(axes, results, lines):
+            for line, rates in shown.items():
                 threads = sorted(rates)
-                most = max(most, threads[-1])
                 axis.plot(threads, [rates[count] / rates[1] for count in threads],
-                          marker=MARKERS[i % len(MARKERS)], markersize=4, linewidth=1.2,
-                          color=COLORS[i % len(COLORS)], label=f"{kind}, {operation}, {size}")
-            axis.plot([1, most], [1, most], color=INK, linestyle="--", linewidth=1,
-                      label="in proportion")
+                          label=", ".join(line), **looks.ours(names.index(line)))
+            most = max((max(rates) for rates in shown.values()), default=1)
+            axis.plot([1, most], [1, most], **LIMIT, label="in proportion")
             axis.set_xticks(range(1, most + 1) if most <= 8 else [1, most // 2, most])
             axis.set_xlabel("threads")
+            axis.set_ylabel("times one thread")
             axis.set_title(one.label)
-        axes[0].set_ylabel("times one thread")
-        _legend(axes)
-        return _svg(figure, "Scaling with threads")
+        return _svgs(axes, "Scaling with threads")
 
 
 def accuracy(results):
-    """Measured rates of false positives, and lines for theory; None if there are none."""
-    points = [(one, point) for one in results for point in one.data["accuracy"] if point["fpr"] > 0]
+    """Measured rates of false positives, and lines for theory; [] if there are none."""
+    points = [point for one in results for point in one.data["accuracy"] if point["fpr"] > 0]
     if not points:
-        return None
+        return []
+    of_kind = looks.of_kinds(results)
     with plt.rc_context({**STYLE, "svg.hashsalt": "accuracy"}):
-        figure, axes = _figure(1)
-        kinds = list(dict.fromkeys(point["kind"] for _, point in points))
-        for i, kind in enumerate(kinds):
-            color = COLORS[i % len(COLORS)]
-            theory = sorted({(p["bits_per_key"], p["expected_fpr"]) for _, p in points
+        [axis] = _axes(1)
+        for kind in dict.fromkeys(point["kind"] for point in points):
+            theory = sorted({(p["bits_per_key"], p["expected_fpr"]) for p in points
                              if p["kind"] == kind and p["expected_fpr"]})
-            if len(theory) > 1:
-                axes[0].plot(*zip(*theory), color=color, linewidth=1, label=f"{kind}, in theory")
-            elif theory:
-                axes[0].plot(*zip(*theory), color=color, linestyle="none", marker="_",
-                             markersize=16, label=f"{kind}, in theory")
-            measured = sorted({(p["bits_per_key"], p["fpr"]) for _, p in points
-                               if p["kind"] == kind})
-            axes[0].plot(*zip(*measured), color=color, linestyle="none", markersize=4,
-                         marker=MARKERS[i % len(MARKERS)], label=f"{kind}, measured")
-        axes[0].set_yscale("log")
-        axes[0].set_xlabel("bits per key")
-        axes[0].set_ylabel("false positives")
-        axes[0].yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3%}"))
-        axes[0].yaxis.set_minor_formatter(NullFormatter())
-        _legend(axes)
-        return _svg(figure, "False positives against bits per key")
+            axis.plot(*zip(*theory), color=of_kind[kind]["color"],
+                      **({"linewidth": 1} if len(theory) > 1
+                         else {"linestyle": "none", "marker": "_", "markersize": 16}))
+            measured = sorted({(p["bits_per_key"], p["fpr"]) for p in points if p["kind"] == kind})
+            axis.plot(*zip(*measured), label=kind, **{**of_kind[kind], "linestyle": "none"})
+        axis.plot([], [], color=INK, linewidth=1, label="lines: in theory")
+        axis.set_yscale("log")
+        axis.set_xlabel("bits per key")
+        axis.set_ylabel("false positives")
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3%}"))
+        axis.yaxis.set_minor_formatter(NullFormatter())
+        return _svgs([axis], "False positives against bits per key")
 
 
 def lookup_times(results):
     """Nanoseconds of a lookup against bytes, in batches and one key a call, beside the limit."""
-    lines = [("contains", "batches of keys", 0), ("one_key", "one key a call", 1)]
+    lines = [("contains", "batches of keys"), ("one_key", "one key a call")]
     with plt.rc_context({**STYLE, "svg.hashsalt": "lookup_times"}):
-        figure, axes = _figure(len(results), height=2.8)
+        axes = _axes(len(results), height=2.8)
         for axis, one in zip(axes, results):
             kind = next(iter(one.rows.values())).key.kind
-            for operation, label, i in lines:
-                points = sorted((row.data["filter_bytes"], row.ns) for row in one.rows.values()
+            for i, (operation, label) in enumerate(lines):
+                points = sorted((row.bytes, row.ns) for row in one.rows.values()
                                 if row.key.kind == kind and row.key.operation == operation and
                                 row.default_backend and _usual(row.key))
                 if points:
-                    axis.plot(*zip(*points), label=f"{kind}, {label}", color=COLORS[i],
-                              marker=MARKERS[i], markersize=4, linewidth=1.4)
-            limits = one.limits("random_lines")
-            points = sorted((one.sizes[size], 1e9 / rate) for size, rate in limits.items())
+                    axis.plot(*zip(*points), label=f"{kind}, {label}", **looks.ours(i))
+            points = sorted((one.sizes[size], 1e9 / rate)
+                            for size, rate in one.limits("random_lines").items())
             if points:
-                axis.plot(*zip(*points), color=INK, linestyle="--", linewidth=1,
-                          label="limit: reading one random cache line")
+                axis.plot(*zip(*points), **LIMIT, label="limit: reading one random cache line")
             _bytes_axis(axis)
             _log_ticks(axis)
             axis.set_title(one.label)
-        axes[0].set_ylabel("ns per key")
-        _legend(axes)
-        return _svg(figure, "Time of a lookup by size of the filter")
+            axis.set_ylabel("ns per key")
+        return _svgs(axes, "Time of a lookup by size of the filter")
+
+
+def _ratio_axis(axis):
+    """Ticks at round ratios, as many as there is room for."""
+    low, high = axis.get_xlim()
+    shown = [ratio for ratio in RATIOS if low <= ratio <= high]
+    if len(shown) > 7:
+        shown = [ratio for ratio in shown if ratio in ROUNDEST]
+    axis.xaxis.set_major_locator(FixedLocator(shown))
+    axis.xaxis.set_minor_locator(FixedLocator([]))
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def speedups(first, other, comparisons):
-    """The spread of speed-ups as one dot for each measurement, by operation and size class."""
+    """A line for each operation and size class: speed-ups of filters of the same size as filled
+    dots, and what becomes of the share of the limit as hollow ones."""
     groups = {}
     for c in comparisons:
         if c.new.default_backend and c.new.data["library"] == "tamis":
-            groups.setdefault((c.new.key.operation, c.new.key.size_class), []).append(c.speedup)
+            groups.setdefault((c.new.key.operation, c.classes), []).append(c)
     if not groups:
         return None
-
-    def place(group):
-        operation, size = group
-        return (load.OPERATION_ORDER.index(operation),
-                load.SIZE_ORDER.index(size) if size in load.SIZE_ORDER else len(load.SIZE_ORDER))
-    order = sorted(groups, key=place)
+    headings = {both: both[1] if both[0] == both[1] else f"{both[1]} / {both[0]}"
+                for _, both in groups}
+    order_of_columns = [both for both, _, _ in tables.comparison_columns(first, other, comparisons)]
+    order = sorted(groups, key=lambda group: (load.OPERATION_ORDER.index(group[0]),
+                                              order_of_columns.index(group[1])))
     with plt.rc_context({**STYLE, "svg.hashsalt": "speedups"}):
-        figure, axes = _figure(1, height=max(2.2, 0.24 * len(order)))
-        for i, group in enumerate(order):
-            axes[0].plot(groups[group], [i] * len(groups[group]), linestyle="none", marker="o",
-                         markersize=5, alpha=0.7, color=COLORS[place(group)[0] % len(COLORS)])
-        axes[0].axvline(1, color=INK, linestyle="--", linewidth=1)
-        axes[0].set_xscale("log")
-        axes[0].xaxis.set_major_locator(FixedLocator(RATIOS))
-        axes[0].xaxis.set_minor_locator(FixedLocator([]))
-        axes[0].xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axes[0].set_yticks(range(len(order)), [", ".join(group) for group in order])
-        axes[0].invert_yaxis()
-        axes[0].set_xlabel(f"times as fast: {other.label} against {first.label}")
-        return _svg(figure, f"Speed-up of {other.label} against {first.label}")
+        [axis] = _axes(1, height=max(2.2, 0.27 * len(order)))
+        axis.figure.subplots_adjust(left=0.32)  # for the names
+        for i, (operation, both) in enumerate(order):
+            look = {"color": looks.COLORS[load.OPERATION_ORDER.index(operation) %
+                                          len(looks.COLORS)], "linestyle": "none"}
+            group = groups[operation, both]
+            speeds = [c.speedup for c in group if c.same_size]
+            shares = [c.share.middle for c in group if c.share]
+            axis.plot(speeds, [i - 0.15] * len(speeds), marker="o", alpha=0.7, **look)
+            axis.plot(shares, [i + 0.2] * len(shares), marker="d", markersize=5,
+                      markerfacecolor="none", **look)
+        axis.axvline(1, **LIMIT)
+        axis.set_xscale("log")
+        _ratio_axis(axis)
+        axis.set_yticks(range(len(order)),
+                        [f"{operation}, {headings[both]}" for operation, both in order])
+        axis.set_ylim(len(order) - 0.5, -0.5)
+        axis.set_xlabel(f"{other.label} / {first.label}")
+        return _svg(axis.figure, f"Speed-up of {other.label} against {first.label}")
 
 
 _LIMIT = ("One thread, integers, half of the queries hits. Dashed: random cache lines that this "
           "machine reads in the same memory.")
+_PEERS = "Other libraries have open marks and dotted lines."
 
-# Name, caption, function of the results (and of whether the scale is logarithmic).
+# Name, caption, function of the results (and of whether the scale is logarithmic) that returns a
+# drawing for each file, one for all, or none.
 GALLERY = [
     ("backends", f"Lookups by backend. {_LIMIT}", by_backend),
-    ("lookups", f"Lookups by filter, default backend. {_LIMIT}", lookups),
+    ("lookups", f"Lookups by filter, default backend. {_LIMIT} {_PEERS}", lookups),
     ("builds", "Building by filter, default backend, one thread. A build that orders its keys "
-     "first can pass the limit.", builds),
+     f"first can pass the limit. {_PEERS}", builds),
     ("threads", "Scaling with threads, default backend.", scaling),
-    ("accuracy", "False positives: measured over theory.", accuracy),
+    ("accuracy", f"False positives: measured over theory. {_PEERS}", accuracy),
     ("lookup_times", "Time of a lookup on one thread: in batches, and one key a call.",
      lookup_times),
 ]

@@ -1,21 +1,10 @@
 """What the page and the Markdown have in common: tables as rows of text and measurements."""
 from . import compare, load
+from .words import bytes_text, limit_text, rate_text, times_text
 
-FACTS = ["processor", "processors", "caches", "memory", "memory_bytes", "huge pages",
-         "frequency governor", "system", "gpu", "compiler", "flags", "version", "commit",
-         "default_backend", "backends", "peers"]
-
-
-def ns_text(ns):
-    """Two digits after the point, or three that count: a GPU takes hundredths."""
-    return f"{ns:.2f}" if ns >= 1 else f"{ns:.3g}"
-
-
-def bytes_text(count):
-    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if count >= size:
-            return f"{count / size:.3g} {unit}"
-    return f"{count} B"
+FACTS = ["date", "notes", "processor", "processors", "caches", "memory", "memory_bytes",
+         "huge pages", "frequency governor", "system", "gpu", "compiler", "flags", "version",
+         "commit", "default_backend", "backends", "peers"]
 
 
 def fact_text(value):
@@ -45,6 +34,61 @@ def sizes(results):
         set(found) - set(load.SIZE_ORDER), key=lambda size: found[size])
 
 
+def _quantities(name, cells):
+    """A row of (number, text) for each file, None where it has none, with what the others are times
+    the first."""
+    numbers = [cell[0] if cell else 0 for cell in cells]
+    times = [times_text(number / numbers[0]) if number and numbers[0] else ""
+             for number in numbers[1:]]
+    return name, [cell[1] if cell else "" for cell in cells] + times
+
+
+def _limit_role(one, limit):
+    """A limit's name among those of one size: all threads meet, however many they are. None for
+    numbers of threads between one and all."""
+    most = max(other["threads"] for other in one.data["limits"])
+    if limit["threads"] not in (1, most):
+        return None
+    name = limit_text({**limit, "threads": 1})
+    return name + (", all threads" if limit["threads"] != 1 else "")
+
+
+def machines(results):
+    """What explains the rest before it is read: (name, [text of each file, and what each file but
+    the first has times the first]) of processors and caches, of the programs, and of filters and
+    limits by size."""
+    contexts = [one.context for one in results]
+    blank = [""] * (len(results) - 1)
+
+    def byte_counts(name, counts):
+        return _quantities(name, [(count, bytes_text(count)) if count else None
+                                  for count in counts])
+    rows = [("processor", [context["processor"] for context in contexts] + blank),
+            _quantities("processors", [(context["processors"], str(context["processors"]))
+                                       for context in contexts])]
+    for cache, name in (("L1", "L1 cache"), ("L2", "L2 cache"), ("LLC", "last-level cache")):
+        rows.append(byte_counts(name, [context["cache_bytes"][cache] for context in contexts]))
+    rows.append(byte_counts("memory", [context["memory_bytes"] for context in contexts]))
+    rows.append(("backend", [context["default_backend"] for context in contexts] + blank))
+    rows += [(name, [fact_text(context.get(name, "unknown")) for context in contexts] + blank)
+             for name in ("date", "compiler", "flags", "version", "commit")]
+    for size in sizes(results):
+        rows.append(byte_counts(f"{size}: filter", [one.sizes.get(size) for one in results]))
+        found = [{_limit_role(one, limit): limit for limit in one.data["limits"]
+                  if limit["size_class"] == size} for one in results]
+        for role in dict.fromkeys(role for limits in found for role in limits if role):
+            of_each = [limits.get(role) for limits in found]
+            rows.append(_quantities(f"{size}: {role}", [
+                (limit["per_second"]["median"], rate_text(limit)) if limit else None
+                for limit in of_each]))
+    return rows
+
+
+def machines_head(results):
+    return ["", *(one.label for one in results),
+            *(f"{other.label} / {results[0].label}" for other in results[1:])]
+
+
 def _line_key(row):
     """What a line of a summary has in common, over the size classes."""
     key = row.key
@@ -70,10 +114,10 @@ def _line_label(line):
 
 
 def lines(rows):
-    """Groups (row or comparison's row, value) pairs into lines: (kind, label, {size: value})."""
+    """Groups (row, column, value) into lines: (kind, label, {column: value})."""
     grouped = {}
-    for row, value in rows:
-        grouped.setdefault(_line_key(row), {})[row.key.size_class] = value
+    for row, column, value in rows:
+        grouped.setdefault(_line_key(row), {})[column] = value
     kinds = list(dict.fromkeys(line[0] for line in grouped))
 
     def order(line):
@@ -85,29 +129,35 @@ def lines(rows):
 
 
 def speed_lines(results):
-    """The summary of one file: each value is a row."""
-    return lines((row, row) for row in results.rows.values())
+    """The summary of one file: each value is a row, each column a size class."""
+    return lines((row, row.key.size_class, row) for row in results.rows.values())
 
 
-def comparison_lines(old, new):
-    """The summary of two files: each value is a comparison."""
-    return lines((c.new, c) for c in compare.by_role(old, new))
+def comparison_lines(comparisons):
+    """The summary of two files: each value is a comparison, each column the size class of both."""
+    return lines((c.new, c.classes, c) for c in comparisons)
+
+
+def comparison_columns(old, new, comparisons):
+    """(the size class of both, its heading, whether it is one size): classes of the same name, and
+    of the same size."""
+    order = sizes([old, new])
+    columns = []
+    for before, after in sorted({c.classes for c in comparisons},
+                                key=lambda both: (order.index(both[1]), order.index(both[0]))):
+        name = after if before == after else f"{after} against {before}"
+        old_bytes, new_bytes = old.sizes[before], new.sizes[after]
+        alike = compare.same_size(old_bytes, new_bytes)
+        size = bytes_text(new_bytes) + ("" if alike else f" against {bytes_text(old_bytes)}")
+        columns.append(((before, after), f"{name} ({size})", alike))
+    return columns
 
 
 def limit_rows(results):
     """(what, {size: text}) of one file."""
     found = {}
     for limit in results.data["limits"]:
-        what = limit["name"].replace("_", " ")
-        if limit["threads"] != 1:
-            what += f", {limit['threads']} threads"
-        if not limit["huge_pages"]:
-            what += ", no huge pages"
-        per_second = limit["per_second"]["median"]
-        unit = limit["unit"]
-        text = (f"{per_second / 1e9:.1f} GB/s" if unit == "bytes"
-                else f"{per_second / 1e6:.0f} M {unit}/s")
-        found.setdefault(what, {})[limit["size_class"]] = text
+        found.setdefault(limit_text(limit), {})[limit["size_class"]] = rate_text(limit)
     return list(found.items())
 
 

@@ -1,5 +1,8 @@
 """Checks data against the parts of JSON Schema that schema.json is made of, and no others."""
 
+# Of a number: what is written as 1e999 is read as infinity.
+MOST = 1e30
+
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None),
          "number": (int, float), "integer": int}
 
@@ -49,6 +52,6 @@ def errors(data, schema, root, where=""):
         for i, value in enumerate(data):
             yield from errors(value, schema.get("items", {}), root, f"{where}/{i}")
     elif isinstance(data, (int, float)) and not isinstance(data, bool):
-        if not (data >= schema.get("minimum", data) and data <= schema.get("maximum", data) and
+        if not (schema.get("minimum", -MOST) <= data <= schema.get("maximum", MOST) and
                 ("exclusiveMinimum" not in schema or data > schema["exclusiveMinimum"])):
             yield where, f"{data} is out of range"

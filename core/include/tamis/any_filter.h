@@ -1,10 +1,14 @@
-// A filter of whatever kind a file holds.
+// A filter of whatever kind a file holds, and files in memory.
 #ifndef TAMIS_ANY_FILTER_H_
 #define TAMIS_ANY_FILTER_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "tamis/filter.h"
 
@@ -30,13 +34,34 @@ class AnyFilter {
   std::unique_ptr<Filter> filter_;
 };
 
-// Reads a file of any kind and verifies all of it. Throws FormatError or Error(kIo).
-AnyFilter Open(const std::filesystem::path& path, const LoadOptions& options = {});
+// Load and Map of the classes, for a file of any kind.
+AnyFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});
+AnyFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
 
-// Maps a file of any kind, as SplitBlockBloomFilter::Map does.
-AnyFilter OpenMapped(const std::filesystem::path& path, const MapOptions& options = {});
+// The same out of memory: of the bytes that Serialize gives, which are those of a file. Load copies
+// them. Map does not: they must not change and must outlive the filter, which is read-only, and
+// begin at a multiple of 64, else Error(kInvalidArgument) is thrown. Bytes that came from elsewhere
+// are checked as files are, and messages call them "memory".
+AnyFilter Load(std::span<const std::byte> bytes, const LoadOptions& options = {});
+AnyFilter Map(std::span<const std::byte> bytes, const MapOptions& options = {});
 
-// A copy of a filter of any kind, in memory of its own, never read-only: as Clone of its class.
+// The bytes of the file that filter.Save would write with the same options, of which only those
+// about contents count. The second writes them to `out`, which needs SerializedBytes of them, and
+// returns how many they are; the third says so beforehand, in O(1), or O(layers). Throw as Save,
+// but not Error(kIo), and Error(kInvalidArgument), with nothing written, if `out` is too small.
+std::vector<std::byte> Serialize(const Filter& filter, const SaveOptions& options = {});
+uint64_t Serialize(const Filter& filter, std::span<std::byte> out, const SaveOptions& options = {});
+uint64_t SerializedBytes(const Filter& filter, const SaveOptions& options = {});
+
+// The same functions by other names.
+inline AnyFilter Open(const std::filesystem::path& path, const LoadOptions& options = {}) {
+  return Load(path, options);
+}
+inline AnyFilter OpenMapped(const std::filesystem::path& path, const MapOptions& options = {}) {
+  return Map(path, options);
+}
+
+// Clone of the class, for a filter of any kind.
 AnyFilter Clone(const Filter& filter, const MemoryOptions& memory = {});
 
 }  // namespace tamis

@@ -19,8 +19,8 @@ struct Backend {
   std::string_view name;           // "AVX2", "NEON", "portable" ...
   std::string_view description;    // one line for people
   const detail::Kernels* kernels;  // never null, of static lifetime
-  // Not null for a GPU, which an Engine hands lookups to; all else is then done by the kernels,
-  // which are those of the best backend without one.
+  // nullptr unless this is a GPU, which an Engine hands lookups to. All else is then done by the
+  // kernels, which are those of the best backend of the host.
   std::shared_ptr<detail::Accelerator> (*make_accelerator)() = nullptr;
 };
 
@@ -34,7 +34,7 @@ struct MissingBackend {
 std::span<const Backend> Backends();
 std::span<const MissingBackend> MissingBackends();
 
-// The backend of that name, in any case of letters. Throws Error(kUnknownBackend), naming those
+// The backend of that name, in upper or lower case. Throws Error(kUnknownBackend), with the names
 // that would do, if there is none or it does not run here.
 const Backend& FindBackend(std::string_view name);
 

@@ -7,14 +7,14 @@
 #include <filesystem>
 #include <string_view>
 
-#include "tamis/bloom.h"
 #include "tamis/detail/filter_base.h"
+#include "tamis/layout/bloom.h"
 
 namespace tamis {
 
-// A flat array of m bits, k of them for each key, anywhere in it. 9.6 bits per key at a
-// false-positive rate of 1%, 14.4 at 0.1%, 19.2 at 0.01%: the fewest of all Bloom filters. A key
-// that is in costs k cache misses, one that is not costs two, in a filter that is full.
+// A flat array of m bits, of which each key sets k, anywhere in it. 9.6 bits per key at a
+// false-positive rate of 1%, 14.4 at 0.1%, 19.2 at 0.01%: the fewest of all Bloom filters. In a
+// full filter, a key that is in costs k cache misses, and one that is not costs two on average.
 //
 // From 64 to 2^53 bits, a multiple of 64.
 class BloomFilter final : public detail::FilterBase {
@@ -27,7 +27,7 @@ class BloomFilter final : public detail::FilterBase {
   // TAMIS_BACKEND names none.
   explicit BloomFilter(const FilterOptions& options);
 
-  // As the functions of SplitBlockBloomFilter of these names.
+  // See SplitBlockBloomFilter::Load and Map.
   static BloomFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});
   static BloomFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
 
@@ -68,16 +68,16 @@ class BloomFilter final : public detail::FilterBase {
   // The intersection: see SplitBlockBloomFilter::Intersect.
   void Intersect(const BloomFilter& other);
 
-  // The number of distinct keys in either filter, or in both, estimated from the contents. Throw as
-  // SplitBlockBloomFilter::estimated_union_count does.
+  // See SplitBlockBloomFilter::estimated_union_count and estimated_intersection_count.
   double estimated_union_count(const BloomFilter& other) const;
   double estimated_intersection_count(const BloomFilter& other) const;
 
-  // A copy in memory of its own, never read-only. Of a filter that was mapped without being
-  // verified: reads all of it twice, and throws FormatError if its file is damaged.
+  // A copy in memory of its own, never read-only. If this filter was mapped without being verified,
+  // reads its file twice, and throws FormatError if that is damaged.
   BloomFilter Clone(const MemoryOptions& memory = {}) const;
 
  private:
+  friend struct detail::FilterAccess;  // for filters out of files
   template <typename F>
   friend class ScalableFilter;  // for its layers in files
 
@@ -105,7 +105,7 @@ class BloomFilter final : public detail::FilterBase {
   bool ChangeOne(detail::Change change, uint64_t hash) noexcept override;
   size_t ChangeBatch(detail::Change change, const detail::Kernels& kernels,
                      const detail::Batch& batch, uint64_t first,
-                     detail::Rejects& rejects) noexcept override;
+                     detail::Outcomes& outcomes) noexcept override;
 
   uint64_t* words() const noexcept { return reinterpret_cast<uint64_t*>(storage_.data()); }
   const detail::BloomKernels& kernels() const noexcept { return backend_->kernels->bloom; }

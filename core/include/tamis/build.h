@@ -1,4 +1,4 @@
-// A filter from keys that can be read twice: counted first, so that it has the size they need.
+// A filter of the right size, from keys that can be read twice: to count them, and to insert them.
 #ifndef TAMIS_BUILD_H_
 #define TAMIS_BUILD_H_
 
@@ -18,15 +18,15 @@ namespace tamis {
 // out the same keys both times, in any order.
 using RepeatableSource = std::function<void(const std::function<void(Keys)>& visit)>;
 
-// Builds a filter of kind F, such as SplitBlockBloomFilter, from all keys of a source, duplicates
-// included and nulls not. It is sized for their number at options.fpr; options.capacity and
-// options.bytes must be 0. The same keys and options give the same bytes on any machine, for kinds
-// other than cuckoo filters whatever the order. With an engine its threads and backend are used,
-// else the calling thread.
+// Builds a filter of class F, such as SplitBlockBloomFilter, from all keys of a source, duplicates
+// included, nulls not. It is sized for their number at options.fpr; options.capacity and
+// options.bytes must be 0. The same keys and options give the same bytes on any machine, and unless
+// F is a cuckoo filter in any order. Runs on the threads and with the backend of `engine`, or, if
+// that is nullptr, on the calling thread.
 //
-// Throws Error(kInvalidArgument) if the source has other keys the second time, as far as their
-// number tells, or if keys find no room (more copies of one than a cuckoo filter takes); and as the
-// constructor of F and the source do.
+// Throws Error(kInvalidArgument) if the source has a different number of keys the second time, or
+// if a key finds no room (a cuckoo filter takes only a few copies of it); and what the constructor
+// of F and the source throw.
 template <typename F>
 F Build(const RepeatableSource& source, FilterOptions options, const Engine* engine = nullptr) {
   if (options.capacity != 0 || options.bytes != 0) {

@@ -8,22 +8,22 @@
 #include <memory>
 #include <string_view>
 
-#include "tamis/counting.h"
 #include "tamis/erasable_filter.h"
+#include "tamis/layout/counting.h"
 #include "tamis/split_block_filter.h"
 
 namespace tamis {
 
-// One block of 64 bytes per key, one counter of 4 bits in each of the block's eight words: a probe
-// touches one cache line. 45.7 bits per key at a false-positive rate of 1%, 77.6 at 0.1%. A key
-// that was inserted n times is found until it has been erased n times.
+// A key falls into one block of 64 bytes, and counts in one counter of 4 bits in each of its eight
+// words: a probe touches one cache line. 45.7 bits per key at a false-positive rate of 1%, 77.6 at
+// 0.1%. A key that was inserted n times is found until it has been erased n times.
 //
-// A counter that has come to 15 is saturated and stays: keys that share it may remain found after
-// they were erased, and none that is in is ever lost. saturated() says how many there are.
+// A counter that has reached 15 is saturated and stays so. Keys that share it may still be found
+// after they were erased, but no key that is in is ever lost. saturated() says how many there are.
 //
-// Erase must only be called for keys that were inserted: any other that the filter wrongly has
-// would take counts of keys that are in, which are then lost. The keys that it does not have are
-// refused.
+// Erase only keys that were inserted. Any other key is refused if the filter does not find it; if
+// it does, by a false positive, erasing it takes counts of keys that are in, which may then be
+// missed.
 class CountingBloomFilter final : public ErasableFilter {
  public:
   static constexpr FilterKind kKind = FilterKind::kCounting;
@@ -32,7 +32,7 @@ class CountingBloomFilter final : public ErasableFilter {
   // than the machine has, Error(kUnknownBackend) if TAMIS_BACKEND names none.
   explicit CountingBloomFilter(const FilterOptions& options);
 
-  // As the functions of SplitBlockBloomFilter of these names.
+  // See SplitBlockBloomFilter::Load and Map.
   static CountingBloomFilter Load(const std::filesystem::path& path,
                                   const LoadOptions& options = {});
   static CountingBloomFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
@@ -43,10 +43,10 @@ class CountingBloomFilter final : public ErasableFilter {
 
   FilterKind kind() const noexcept override { return kKind; }
   uint64_t num_blocks() const noexcept { return num_blocks_; }
-  // From the counters that are not 0, whatever their counts: of distinct keys.
+  // Of distinct keys: goes by how many counters are not 0, whatever their counts.
   double estimated_count() const noexcept override;
   double expected_fpr() const noexcept override;
-  // Counters that are saturated, of 128 num_blocks(). O(bytes()).
+  // How many of the 128 num_blocks() counters are saturated. O(bytes()).
   uint64_t saturated() const noexcept;
   FileHeader Header() const noexcept override;
 
@@ -68,9 +68,9 @@ class CountingBloomFilter final : public ErasableFilter {
   }
   bool InsertHash(uint64_t hash) noexcept { return Note(KeyForm::kUnknown, InsertOne(hash)); }
 
-  // One key, once. Returns false, with nothing changed, if it was never inserted as far as the
-  // filter can tell, or if the filter is read_only(). True for a key all of whose counters are
-  // saturated, which stay; inserted_count() does not go below 0 then.
+  // One key, once. Returns false, with nothing changed, if the filter does not find the key or is
+  // read_only(). True for a key whose counters are all saturated, though these stay;
+  // inserted_count() does not go below 0 then.
   bool Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
   bool Erase(std::string_view key) noexcept { return EraseHash(HashBytes(key, hash_)); }
   bool EraseHash(uint64_t hash) noexcept {
@@ -80,21 +80,23 @@ class CountingBloomFilter final : public ErasableFilter {
     return true;
   }
 
-  // The filter of the union of both multisets: counts are added, up to 15, where they saturate.
+  // Becomes the filter of both multisets together: counts are added, up to 15, where they saturate.
   // Throws Error(kIncompatible) unless CanMerge(*this, other), Error(kReadOnly).
   void Merge(const CountingBloomFilter& other);
 
   // A filter of half the size, without counts, that gives the same answer for every key. It sets
   // two bits for each counter, so its estimated_count() is twice that of this filter, and its
-  // expected_fpr(), which takes bits for independent, too low: 0.7 of the true one at 1%. Those of
-  // this filter hold for both.
+  // expected_fpr() is too low (0.7 times the true rate at 1%), as it takes bits to be independent.
+  // Those of this filter hold for both.
   SplitBlockBloomFilter Freeze(const MemoryOptions& memory = {}) const;
 
-  // A copy in memory of its own, never read-only. Of a filter that was mapped without being
-  // verified: reads all of it twice, and throws FormatError if its file is damaged.
+  // A copy in memory of its own, never read-only. If this filter was mapped without being verified,
+  // reads its file twice, and throws FormatError if that is damaged.
   CountingBloomFilter Clone(const MemoryOptions& memory = {}) const;
 
  private:
+  friend struct detail::FilterAccess;  // for filters out of files
+
   CountingBloomFilter(const FilterOptions& options, uint64_t num_blocks);
   CountingBloomFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);
 
@@ -112,10 +114,13 @@ class CountingBloomFilter final : public ErasableFilter {
   bool ChangeOne(detail::Change change, uint64_t hash) noexcept override;
   size_t ChangeBatch(detail::Change change, const detail::Kernels& kernels,
                      const detail::Batch& batch, uint64_t first,
-                     detail::Rejects& rejects) noexcept override;
+                     detail::Outcomes& outcomes) noexcept override;
   std::unique_ptr<detail::BulkWriter> MakeWriter(detail::Change change,
                                                  const detail::Kernels& kernels, uint64_t n,
                                                  unsigned threads) override;
+
+  void InsertAbsent(const detail::Kernels& kernels, const detail::Batch& batch,
+                    uint64_t* fresh) noexcept;
 
   uint64_t* words() const noexcept { return reinterpret_cast<uint64_t*>(storage_.data()); }
   uint64_t num_words() const noexcept { return bytes() / sizeof(uint64_t); }

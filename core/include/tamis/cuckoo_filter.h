@@ -1,6 +1,6 @@
 // The cuckoo filter: keys can be erased, and low false-positive rates take few bits.
 //
-// Distinct keys into filters made for `capacity` of them, until the first one that does not go in
+// How full filters made for `capacity` keys get, until the first distinct key that does not go in
 // (`tamis_cuckoo_table fill`; 1000 trials each up to 10^5 keys, then 100, 20 and 2). In every trial
 // `capacity` keys went in.
 //
@@ -22,25 +22,24 @@
 #include <memory>
 #include <string_view>
 
-#include "tamis/cuckoo.h"
 #include "tamis/erasable_filter.h"
+#include "tamis/layout/cuckoo.h"
 
 namespace tamis {
 
 // A table of fingerprints of 8, 12 or 16 bits in buckets of 4, 5 or 4; a probe looks into two
 // buckets. Full, its false-positive rate is 3.0%, 0.24% or 0.012% at 8.3, 13.2 or 16.7 bits per key
-// (from some 100,000 keys on; a few percent more below). A lower rate can be asked for and is had
-// by a lower load.
+// (from some 100,000 keys on; a few percent more below). If a lower rate is asked for, the table is
+// made larger, and stays emptier.
 //
 // The table is made so that `capacity` distinct keys go in. A key that cannot be inserted changes
-// nothing: Insert returns false, and all keys inserted before are still found. A key can be
-// inserted again, up to twice the slots of a bucket (8, 10, 8 copies) in all; each copy takes a
-// slot and is erased by itself. Erase must only be called for keys that were inserted (see
-// ErasableFilter).
+// nothing: Insert returns false, and all keys inserted before are still found. The same key can be
+// inserted several times, up to twice the slots of a bucket (8, 10 or 8 copies); each copy takes a
+// slot and is erased by itself. Erase only keys that were inserted (see ErasableFilter).
 //
 // It cannot grow: a fingerprint has too few bits of the hash for a larger table (ScalableFilter
-// chains several). Neither can two be merged. What bulk and one-key functions do is the same, bit
-// for bit, in any mix of them.
+// chains several). Neither can two be merged. Bulk and one-key functions do the same, bit for bit,
+// in any mix.
 template <int kBits>
 class CuckooFilter final : public ErasableFilter {
  public:
@@ -55,8 +54,8 @@ class CuckooFilter final : public ErasableFilter {
   // TAMIS_BACKEND names none.
   explicit CuckooFilter(const FilterOptions& options);
 
-  // Reads a file and verifies all of it, that the table has as many fingerprints as the header says
-  // included. Throws FormatError or Error(kIo).
+  // Reads a file and verifies all of it, including that the table has as many fingerprints as the
+  // header says. Throws FormatError or Error(kIo).
   static CuckooFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});
   // Maps a file, read-only; see SplitBlockBloomFilter::Map.
   static CuckooFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
@@ -98,24 +97,25 @@ class CuckooFilter final : public ErasableFilter {
                                        place.fingerprint);
   }
 
-  // One key. Returns whether it was inserted: not if no room could be made for it, or if the filter
-  // is read_only(). Then nothing has changed.
+  // One key. Returns false, with nothing changed, if no room could be made for it, or if the filter
+  // is read_only().
   bool Insert(uint64_t key) noexcept { return Note(KeyForm::kInteger, InsertOne(hasher_(key))); }
   bool Insert(std::string_view key) noexcept {
     return Note(KeyForm::kBytes, InsertOne(HashBytes(key, hash_)));
   }
   bool InsertHash(uint64_t hash) noexcept { return Note(KeyForm::kUnknown, InsertOne(hash)); }
 
-  // One key, one copy of it. Returns whether it was found; false if the filter is read_only().
+  // One copy of one key. Returns whether it was found; false if the filter is read_only().
   bool Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
   bool Erase(std::string_view key) noexcept { return EraseHash(HashBytes(key, hash_)); }
   bool EraseHash(uint64_t hash) noexcept;
 
-  // A copy in memory of its own, never read-only. Of a filter that was mapped without being
-  // verified: reads all of it twice, and throws FormatError if its file is damaged.
+  // A copy in memory of its own, never read-only. If this filter was mapped without being verified,
+  // reads its file twice, and throws FormatError if that is damaged.
   CuckooFilter Clone(const MemoryOptions& memory = {}) const;
 
  private:
+  friend struct detail::FilterAccess;  // for filters out of files
   template <typename F>
   friend class ScalableFilter;  // of which it can be a layer
 
@@ -132,7 +132,7 @@ class CuckooFilter final : public ErasableFilter {
   bool ChangeOne(detail::Change change, uint64_t hash) noexcept override;
   size_t ChangeBatch(detail::Change change, const detail::Kernels& kernels,
                      const detail::Batch& batch, uint64_t first,
-                     detail::Rejects& rejects) noexcept override;
+                     detail::Outcomes& outcomes) noexcept override;
   std::unique_ptr<detail::BulkWriter> MakeWriter(detail::Change change,
                                                  const detail::Kernels& kernels, uint64_t n,
                                                  unsigned threads) override;

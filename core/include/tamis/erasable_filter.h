@@ -2,9 +2,9 @@
 #ifndef TAMIS_ERASABLE_FILTER_H_
 #define TAMIS_ERASABLE_FILTER_H_
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 
@@ -12,23 +12,24 @@
 
 namespace tamis {
 
-// Erasing takes a key back that was inserted. A key that was never inserted must not be erased: the
-// filter may have it all the same, at the false-positive rate, and would then lose what stands for
-// another key, which is a false negative from there on. Only the caller can know.
+// Erase only keys that were inserted, which only the caller can know. The filter may find another
+// key all the same, at the false-positive rate; erasing it takes away what stands for a key that is
+// in, and that key is then missed.
 class ErasableFilter : public detail::FilterBase {
  public:
-  // One key, one copy of it, of a filter of whatever kind. Returns whether it was found and erased.
+  // One copy of one key. Returns whether it was found and erased.
   bool Erase(uint64_t key) noexcept;
   bool Erase(std::string_view key) noexcept;
   bool EraseHash(uint64_t hash) noexcept;
-  template <std::floating_point T>
+  template <detail::NoKey T>
   bool Erase(T) = delete;
 
-  // Erases keys in their order, one copy of each. Returns how many were found and erased; none if
-  // the filter is read_only().
-  size_t Erase(Keys keys) noexcept;
-  // The same, and writes the indices of the other keys, ascending, to missing[0 .. n - result),
-  // those of nulls among them. `missing` needs n elements: Error(kInvalidArgument), with nothing
+  // Erases keys in their order, one copy of each. Returns how many were found and erased. Throws
+  // Error(kReadOnly) if the filter is read_only().
+  size_t Erase(Keys keys);
+  size_t Erase(std::initializer_list<std::string_view> keys) { return Erase(Keys(keys)); }
+  // The same, and writes the indices of the keys that were not erased, nulls included, ascending,
+  // to missing[0 .. n - result). `missing` needs n elements: Error(kInvalidArgument), with nothing
   // erased, if it has fewer.
   size_t Erase(Keys keys, std::span<uint64_t> missing);
 

@@ -21,9 +21,11 @@ enum class ErrorCode {
   kCorrupt,          // a file that fails a check
   kUnsupported,      // a file of a newer version or another kind
   kDevice,           // a GPU, or its driver, that failed
-  kNotDurable,       // a file that was saved, but that a power cut may yet take back
+  kNotDurable,       // a file that was saved, but that a power cut may still undo
   kBusy,             // a file that another process is changing, or has replaced meanwhile
-  kSecret,           // the secret of a keyed hash that is missing, wrong, or of no use
+  kCancelled,        // work that the caller has called off
+  kSecret,           // the secret of a keyed hash: missing, wrong, or given where none is needed
+  kUnavailable,      // a server that cannot be reached, refuses, or lacks a part of the data
 };
 
 // The name of a code without its prefix, e.g. "InvalidArgument".

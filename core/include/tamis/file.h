@@ -34,7 +34,7 @@ const char* FilterKindName(FilterKind kind) noexcept;
 // Sets `kind` to the one of that name. Returns false, and sets nothing, if there is none.
 bool ParseFilterKind(std::string_view name, FilterKind& kind) noexcept;
 
-// What Save writes. Version 1 has no forms of keys, no keyed hashes, and one checksum in all.
+// The version that Save writes. Version 1 has no forms of keys, no keyed hashes, and one checksum.
 inline constexpr uint32_t kFormatVersion = 2;
 
 // The header of a file, all of whose fields have passed their checks.
@@ -63,8 +63,8 @@ enum class Verify : uint8_t {
 struct LoadOptions {
   MemoryOptions memory = {};
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
-  // Of a filter with a keyed hash, whose file does not have it. Error(kSecret) is thrown if it is
-  // not the right one, or missing, or given for a filter whose hash has none.
+  // The secret of a keyed hash, unless the file has it. Error(kSecret) is thrown if it is wrong or
+  // missing, or given for a filter whose hash has none.
   std::optional<HashSecret> secret = {};
 };
 
@@ -74,21 +74,20 @@ struct MapOptions {
   std::optional<HashSecret> secret = {};  // as in LoadOptions
 };
 
-// Keeps those who also take it from reading, changing and replacing the same file meanwhile: what
-// one of two changed would be lost. Take it before the file is read, give it to Save, and drop it
-// then. Advisory: who only reads, or replaces the file without having read it, does not wait.
+// For programs that read a file, change the filter and replace the file: if two do so at a time,
+// the changes of one are lost. Take the lock before the file is read, give it to Save, and drop it
+// then. Advisory: it keeps out only those who take it, too.
 class FileLock {
  public:
   // Throws Error(kBusy) if somebody has the lock, in this process or another, Error(kIo) if there
-  // is no such file. On file systems without locks it holds none, and only what Save checks is
-  // left.
+  // is no such file. On file systems without locks it holds none, and RequireUnchanged is all that
+  // is left.
   explicit FileLock(std::filesystem::path path);
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
   ~FileLock();
 
-  // Throws Error(kBusy) if the path names another file than at first: Save does so, with nothing
-  // replaced.
+  // Throws Error(kBusy) if the path now names another file. Save does so before it replaces one.
   void RequireUnchanged() const;
 
  private:
@@ -100,20 +99,20 @@ class FileLock {
   int process_ = 0;  // a child of fork does not give back what its parent holds
 };
 
-// How a filter is saved, and what may be done in a place where there is a file already. The new one
-// keeps its mode and access list, and owner and group where the process may give a file away; where
-// not, nobody but the new owner may do with it what the old one denied. Bits of set-user-ID and the
-// like are dropped, and other hard links keep the old file. A symbolic link stays, and what it
-// leads to is replaced, or made if it is not there.
+// How a filter is saved. A file that replaces another keeps its mode and access list, and its owner
+// and group where the process may set them; where it may not, the new file allows nobody but its
+// owner what the old one denied. Set-user-ID bits and the like are dropped, and other hard links
+// keep the old file. A symbolic link stays: the file that it leads to is replaced, or made if it is
+// not there.
 struct SaveOptions {
-  // Also a file that has no permission to write for anybody (root included), or not for this
-  // process. Else that is Error(kIo).
+  // Whether to replace a file that this process may not write to, or that nobody may (which root
+  // could). If not, such a file is Error(kIo).
   bool replace_read_only = false;
-  // Of the file that is read, changed and replaced; nullptr: of none.
+  // The lock of the file that was read and is now replaced; nullptr: none.
   const FileLock* lock = nullptr;
   // Whether the secret of a keyed hash is put into the file. Whoever can read the file can then
-  // choose keys that collide; without it, loading needs the secret again. By default it is where it
-  // was: in the file if the filter came from one that had it.
+  // choose keys that collide; without it, loading needs the secret again. By default it is in the
+  // file if the filter came from one that had it.
   std::optional<bool> with_secret = {};
   // 1: for readers that know no other version. Not for filters with a keyed hash.
   uint32_t version = kFormatVersion;
@@ -123,9 +122,9 @@ struct SaveOptions {
 // long before they save.
 void RequireSavable(const std::filesystem::path& path, const SaveOptions& options = {});
 
-// Removes the temporary files of saves that are under way. Only for a process that a signal is
-// about to end, and only those of this process: a signal handler may call it. Where the file system
-// has files without names, which is where they are used, there is seldom any.
+// Removes the temporary files of saves that are under way in this process. Only for a process that
+// a signal is about to end: a signal handler may call it. There is seldom one where the file system
+// has files without names, as these are used then.
 void RemoveTemporaryFiles() noexcept;
 
 // Reads and checks the header of a file, and that the file has the length that the header says.

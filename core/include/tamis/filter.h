@@ -2,10 +2,10 @@
 #ifndef TAMIS_FILTER_H_
 #define TAMIS_FILTER_H_
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 
@@ -22,14 +22,14 @@ namespace detail {
 class FilterBase;
 }  // namespace detail
 
-// The false-positive rate of Bloom filters for which none is asked.
+// The false-positive rate of a Bloom filter if none is asked for.
 inline constexpr double kDefaultFpr = 0.01;
 
 // How a filter is made. Give capacity and fpr, or bytes.
 struct FilterOptions {
   uint64_t capacity = 0;  // keys to be inserted; at least 1 unless bytes is given
-  // False-positive rate at capacity, in [kMinFpr, kMaxFpr]. 0: as the kind has it, kDefaultFpr for
-  // Bloom filters, and for cuckoo filters that of their fingerprints in a full table.
+  // False-positive rate at capacity, in [kMinFpr, kMaxFpr]. 0: kDefaultFpr for Bloom filters, and
+  // for cuckoo filters the rate of a full table.
   double fpr = 0;
   uint64_t bytes = 0;  // if not 0, the size: rounded down to whole blocks, at least one
   HashSpec hash = {};
@@ -37,13 +37,13 @@ struct FilterOptions {
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
 };
 
-// An approximate-membership filter: answers "no" only for keys that were never inserted, and
-// "maybe" for all others, wrongly so at the false-positive rate.
+// An approximate-membership filter: its answer is "maybe" for every key that was inserted, and "no"
+// for all others but a few, whose share is the false-positive rate.
 //
-// Bulk functions run on the calling thread with the filter's backend, whose choice changes the
-// speed and never a bit; Engine adds threads. Those with an output throw Error(kInvalidArgument),
-// with nothing written or changed, if it is too small. Any number of threads may probe a filter
-// that does not change; a change needs exclusive access.
+// Bulk functions run on the calling thread with the filter's backend, which decides the speed and
+// never a bit; Engine adds threads. Those with an output throw Error(kInvalidArgument), with
+// nothing written or changed, if it is too small. Any number of threads may probe a filter that
+// does not change; a change needs exclusive access.
 //
 // A filter that was moved from is an empty one of 64 bytes that is read_only(); a scalable one has
 // no layers, and cannot be saved.
@@ -55,7 +55,8 @@ class Filter {
 
   // Keys that the filter was sized for.
   uint64_t capacity() const noexcept;
-  // Keys inserted so far, duplicates included, less those erased; the sum of both after a merge.
+  // Keys inserted so far, duplicates included, less those erased; the sum of both after a merge. Of
+  // those given to InsertIfAbsent only the new ones, as no others were inserted.
   uint64_t inserted_count() const noexcept;
   // Bytes of the filter itself.
   virtual uint64_t bytes() const noexcept = 0;
@@ -67,22 +68,23 @@ class Filter {
   virtual double expected_fpr() const noexcept = 0;
 
   const HashSpec& hash() const noexcept;
-  // Of all keys inserted since the filter was empty: it is saved with them. A filter does not
-  // refuse keys of other forms, it answers "no"; key_forms().Admit(form) tells beforehand.
+  // The forms of all keys inserted since the filter was empty; saved with it. Keys of other forms
+  // are not refused: the answer to them is "no". key_forms().Admit(form) tells beforehand.
   KeyForms key_forms() const noexcept;
-  // For who inserts ready hashes, or through a view, and knows what they were made of.
+  // For programs that insert ready hashes, or through a view, and know what the keys were.
   void set_key_forms(KeyForms forms) noexcept;
   // True for a filter that is mapped from a file: it can be asked, not changed.
   bool read_only() const noexcept;
+  // True until another filter is assigned to it.
+  bool moved_from() const noexcept;
   // The contents, as they are in a file.
   std::span<const std::byte> payload() const noexcept;
 
   const Backend& backend() const noexcept;
   virtual void set_backend(const Backend& backend) noexcept = 0;
 
-  // One key, of a filter of whatever kind; those of the classes do the same, and are faster by the
-  // call of a virtual function. Integers are keys by their value widened to 64 bits (see Keys), and
-  // a hash is one made with hash().
+  // One key. The functions of the classes do the same, without a virtual call. Integers are keys by
+  // their value widened to 64 bits (see Keys), and a hash is one made with hash().
   bool Contains(uint64_t key) const noexcept;
   bool Contains(std::string_view key) const noexcept;
   bool ContainsHash(uint64_t hash) const noexcept;
@@ -90,41 +92,63 @@ class Filter {
   bool Insert(uint64_t key) noexcept;
   bool Insert(std::string_view key) noexcept;
   bool InsertHash(uint64_t hash) noexcept;
-  // 3.9 is no key, and should not become 3.
-  template <std::floating_point T>
+  // Insert the key unless Contains says that it may be in. Return whether it was inserted, and so
+  // is new; of the others Contains still tells those that there is no room for.
+  bool InsertIfAbsent(uint64_t key) noexcept;
+  bool InsertIfAbsent(std::string_view key) noexcept;
+  bool InsertHashIfAbsent(uint64_t hash) noexcept;
+  template <detail::NoKey T>
   bool Contains(T) const = delete;
-  template <std::floating_point T>
+  template <detail::NoKey T>
   bool Insert(T) = delete;
+  template <detail::NoKey T>
+  bool InsertIfAbsent(T) = delete;
 
   // Sets one bit per key: "maybe" is 1. Returns the number of ones. `out` needs BitmapWords(n)
-  // words or more, of which exactly so many are written.
+  // words or more; exactly BitmapWords(n) are written.
   size_t Contains(Keys keys, Bitmap out) const;
   // Writes one byte per key, 0 or 1. Returns the number of ones. `out` needs n bytes or more.
   size_t Contains(Keys keys, std::span<uint8_t> out) const;
   // Writes the indices of the keys that may be in, ascending, and returns how many there are. `out`
-  // needs n elements or more, whatever the result, of which those past the result are unspecified;
-  // for 32-bit indices n is at most 2^32.
+  // needs n elements or more, however few are in; those past the result are unspecified. For 32-bit
+  // indices n is at most 2^32.
   size_t Select(Keys keys, std::span<uint32_t> out) const;
   size_t Select(Keys keys, std::span<uint64_t> out) const;
   // The number of keys that may be in.
   size_t Count(Keys keys) const noexcept;
 
-  // Inserts keys in their order. Returns how many were inserted: all of them, but for nulls and for
-  // cuckoo filters that are full; none if the filter is read_only(). A key that cannot be inserted
-  // changes nothing, and those after it are still tried.
-  size_t Insert(Keys keys) noexcept;
-  // The same, and writes the indices of the other keys, ascending, to rejected[0 .. n - result),
-  // those of nulls among them. `rejected` needs n elements.
+  // Inserts keys in their order. Returns how many were inserted: all but nulls and what cuckoo and
+  // scalable filters have no room for. A key that cannot be inserted changes nothing, and those
+  // after it are still tried. Throws Error(kReadOnly) if the filter is read_only().
+  size_t Insert(Keys keys);
+  // {"a", "b"} would else be one string, from the one pointer to the other.
+  size_t Insert(std::initializer_list<std::string_view> keys) { return Insert(Keys(keys)); }
+  bool Contains(std::initializer_list<std::string_view> keys) const = delete;
+  // The same, and writes the indices of the keys that were not inserted, nulls included, ascending,
+  // to rejected[0 .. n - result). `rejected` needs n elements.
   size_t Insert(Keys keys, std::span<uint64_t> rejected);
+
+  // Inserts the keys that are absent, one after the other: bit i of `fresh` becomes whether key i
+  // was new, and was inserted. A key is not new if Contains says at its turn that it may be in: one
+  // that is in, one that came earlier in `keys`, and at the false-positive rate one that never
+  // came. Such a key changes nothing, be it in a filter that could hold another copy of it. A null
+  // is not new, nor is a key that a cuckoo or scalable filter has no room for. Returns how many
+  // were new. `fresh` needs BitmapWords(n) words or more, of which exactly so many are written.
+  // Throws Error(kReadOnly) if the filter is read_only().
+  size_t InsertIfAbsent(Keys keys, Bitmap fresh);
+  // The same, and sets the bits of the keys that are absent, and could not be inserted, in
+  // `rejected`, which needs as many words. A key that comes twice can be among them twice. Bits
+  // that are in neither are those of keys that may be in, and of nulls.
+  size_t InsertIfAbsent(Keys keys, Bitmap fresh, Bitmap rejected);
 
   // Empties the filter. Throws Error(kReadOnly) if it is read_only().
   virtual void Clear() = 0;
 
   // Writes the filter to `path`, atomically: to a temporary file in the same directory that is
-  // synchronized and then renamed, so that under this name there is the old file or the whole new
-  // one, and never a part. SaveOptions says what the new one keeps of the old. Throws Error(kIo),
-  // leaving no temporary file behind, Error(kBusy) as FileLock says, and FormatError for a filter
-  // that is mapped from a damaged file. With Error(kNotDurable) the file HAS been saved.
+  // synchronized and then renamed, so that `path` always names the old file or the whole new one.
+  // SaveOptions says what the new one keeps of the old. Throws Error(kIo), leaving no temporary
+  // file behind, Error(kBusy) as FileLock says, and FormatError for a filter that is mapped from a
+  // damaged file. With Error(kNotDurable) the file HAS been saved.
   virtual void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const = 0;
 
   // The header that Save writes, without the checksum.

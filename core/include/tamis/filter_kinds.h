@@ -14,14 +14,14 @@
 
 namespace tamis {
 
-// What a structure can do, or has to.
+// What a structure can do, or is asked to do.
 struct Abilities {
   bool erase = false;           // keys can be taken back
   bool grow = false;            // more keys than planned can come, at the rate that was asked for
-  bool merge = false;           // two of equal shape become the one that has the keys of both
-  bool intersect = false;       // two of equal shape become one that has the keys of both at once
+  bool merge = false;           // two of equal shape become one with all keys of both
+  bool intersect = false;       // two of equal shape become one with the keys that are in both
   bool parallel_build = false;  // the threads of an Engine share the work of building it
-  bool parquet = false;         // its bits are those of a Bloom filter in an Apache Parquet file
+  bool parquet = false;         // it can have the bits of Apache Parquet (XXH64 with seed 0)
   bool exact = false;           // it is never wrong
 };
 
@@ -33,9 +33,9 @@ struct FilterKindInfo {
   std::array<const char*, 3> geometry = {};
   // Why filters of this kind cannot be merged; nullptr if they can.
   const char* no_merge = nullptr;
-  // Whether the layers of a scalable filter can be of it.
+  // Whether a scalable filter can have layers of this kind.
   bool can_be_layer = false;
-  // Whether it is made of filters of another kind, its layers: by MakeScalableFilter.
+  // Whether it consists of filters of another kind, its layers. Made by MakeScalableFilter.
   bool has_layers = false;
 };
 
@@ -55,11 +55,18 @@ AnyFilter MakeFilter(FilterKind kind, const FilterOptions& options);
 // kind.
 uint64_t FilterBytes(FilterKind kind, uint64_t capacity, double fpr);
 
-// The false-positive rate of a filter of a kind without layers and of so many bytes, as FilterBytes
-// gives them, that holds `keys` distinct keys; of a classic one with the number of hashes that is
+// The false-positive rate of a filter of a kind without layers that has `bytes`, as FilterBytes
+// gives them, and holds `keys` distinct keys; for a classic one, with the number of hashes that is
 // best for them. `keys` is in [0, 2^64). Throws Error(kInvalidArgument) for any other number or a
 // kind with layers, Error(kUnsupported) for a number that is no kind.
 double FilterFpr(FilterKind kind, double keys, uint64_t bytes);
+
+// The false-positive rate of a filter by the number of its keys, inserted_count(), as if all were
+// distinct: with the formulas of sizing.h for its own geometry, and 1 - (1 - p1) (1 - p2) ... for
+// the layers of a scalable one. An upper bound where keys were inserted twice. By InsertIfAbsent
+// none are, but in a filter that is far too full it is too low: what is taken for another key is
+// not counted. O(1), or O(layers), where expected_fpr() counts bits.
+double FprByCount(const Filter& filter);
 
 }  // namespace tamis
 

@@ -1,8 +1,8 @@
 // The hash functions of a filter: which one, with which seed, and its value for a key.
 //
 // Two are bit-equal to the xxHash library: XXH3_64bits_withSeed and XXH64
-// (github.com/Cyan4973/xxHash, doc/xxhash_spec.md). The other two are keyed, for where somebody who
-// chooses keys may mean harm: SipHash-1-3 and SipHash-2-4 (Aumasson and Bernstein, 2012). With all
+// (github.com/Cyan4973/xxHash, doc/xxhash_spec.md). The other two are keyed, for keys that an
+// attacker may choose: SipHash-1-3 and SipHash-2-4 (Aumasson and Bernstein, 2012). With all
 // of them an integer key hashes exactly as its eight little-endian bytes do, so a filter built from
 // integers answers for the same bytes, too.
 #ifndef TAMIS_HASH_H_
@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tamis/detail/hd.h"
 #include "tamis/detail/siphash.h"
-#include "tamis/hd.h"
 
 namespace tamis {
 
@@ -23,6 +23,10 @@ enum class HashKind : uint32_t {
   kSipHash13 = 3,  // SipHash-1-3: one round for each 8 bytes, three at the end
   kSipHash24 = 4,  // SipHash-2-4: the authors' choice, with a larger margin
 };
+
+// All of them.
+inline constexpr HashKind kHashKinds[] = {HashKind::kXxh3, HashKind::kXxh64, HashKind::kSipHash13,
+                                          HashKind::kSipHash24};
 
 // "xxh3", "xxh64", "siphash13" or "siphash24"; "unknown" for any other number.
 const char* HashKindName(HashKind kind) noexcept;
@@ -51,7 +55,8 @@ struct HashSpec {
   friend bool operator==(const HashSpec&, const HashSpec&) = default;
 };
 
-// The constants and steps of XXH3 and XXH64 for one 8-byte input. Vector code mirrors these.
+// The constants and steps of XXH3 and XXH64 for one input of 8 or of 4 bytes. Vector code mirrors
+// these.
 namespace hash {
 
 inline constexpr uint64_t kXxh3Secret = 0xC73AB174C5ECD5A2;  // default secret, [8, 16) ^ [16, 24)
@@ -62,6 +67,7 @@ inline constexpr uint64_t kXxh64Prime3 = 0x165667B19E3779F9;
 inline constexpr uint64_t kXxh64Prime4 = 0x85EBCA77C2B2AE63;
 inline constexpr uint64_t kXxh64Prime5 = 0x27D4EB2F165667C5;
 inline constexpr uint64_t kKeyBytes = 8;
+inline constexpr uint64_t kKeyBytesOf4 = 4;
 
 // The value that a key, its halves swapped, is xored with: all that depends on the seed.
 TAMIS_HD constexpr uint64_t Xxh3Flip(uint64_t seed) {
@@ -71,24 +77,48 @@ TAMIS_HD constexpr uint64_t Xxh3Flip(uint64_t seed) {
   return kXxh3Secret - (seed ^ (swapped << 32));
 }
 
+// The multiplications of the next two.
+TAMIS_HD constexpr uint64_t Xxh3Middle(uint64_t h, uint64_t bytes = kKeyBytes) {
+  h *= kXxh3Mix;
+  return (h ^ ((h >> 35) + bytes)) * kXxh3Mix;
+}
+
 // xxhash_spec.md, "XXH3 Algorithm Description (for small inputs)", inputs of 4 to 8 bytes.
 TAMIS_HD constexpr uint64_t Xxh3(uint64_t key, uint64_t flip) {
   const uint64_t x = RotateLeft(key, 32) ^ flip;
-  uint64_t h = (x ^ RotateLeft(x, 49) ^ RotateLeft(x, 24)) * kXxh3Mix;
-  h = (h ^ ((h >> 35) + kKeyBytes)) * kXxh3Mix;
+  const uint64_t h = Xxh3Middle(x ^ RotateLeft(x, 49) ^ RotateLeft(x, 24));
+  return h ^ (h >> 28);
+}
+
+// The same of 4 bytes, which stand for both halves.
+TAMIS_HD constexpr uint64_t Xxh3Of4(uint32_t key, uint64_t flip) {
+  const uint64_t x = (uint64_t{key} << 32 | key) ^ flip;
+  const uint64_t h = Xxh3Middle(x ^ RotateLeft(x, 49) ^ RotateLeft(x, 24), kKeyBytesOf4);
   return h ^ (h >> 28);
 }
 
 // The value the state of XXH64 starts from: all that depends on the seed.
-TAMIS_HD constexpr uint64_t Xxh64Start(uint64_t seed) { return seed + kXxh64Prime5 + kKeyBytes; }
+TAMIS_HD constexpr uint64_t Xxh64Start(uint64_t seed, uint64_t bytes = kKeyBytes) {
+  return seed + kXxh64Prime5 + bytes;
+}
 
-// xxhash_spec.md, "XXH64 Algorithm Description", steps 5 and 6 for one 8-byte lane.
-TAMIS_HD constexpr uint64_t Xxh64(uint64_t key, uint64_t start) {
-  uint64_t h = start ^ (RotateLeft(key * kXxh64Prime2, 31) * kXxh64Prime1);
-  h = RotateLeft(h, 27) * kXxh64Prime1 + kXxh64Prime4;
+// xxhash_spec.md, "XXH64 Algorithm Description", step 6.
+TAMIS_HD constexpr uint64_t Xxh64Avalanche(uint64_t h) {
   h = (h ^ (h >> 33)) * kXxh64Prime2;
   h = (h ^ (h >> 29)) * kXxh64Prime3;
   return h ^ (h >> 32);
+}
+
+// The same, steps 5 and 6 for one 8-byte lane.
+TAMIS_HD constexpr uint64_t Xxh64(uint64_t key, uint64_t start) {
+  const uint64_t h = start ^ (RotateLeft(key * kXxh64Prime2, 31) * kXxh64Prime1);
+  return Xxh64Avalanche(RotateLeft(h, 27) * kXxh64Prime1 + kXxh64Prime4);
+}
+
+// The same for 4 bytes. `start` is Xxh64Start(seed, kKeyBytesOf4).
+TAMIS_HD constexpr uint64_t Xxh64Of4(uint32_t key, uint64_t start) {
+  const uint64_t h = start ^ (key * kXxh64Prime1);
+  return Xxh64Avalanche(RotateLeft(h, 23) * kXxh64Prime2 + kXxh64Prime3);
 }
 
 }  // namespace hash
@@ -114,14 +144,14 @@ uint64_t HashBytes(std::string_view bytes, const HashSpec& spec = {}) noexcept;
 
 // A seed from the operating system's entropy source. Keys that collide by chance under one seed do
 // not under another, so filters of different seeds err for different keys. It is no defence against
-// somebody who chooses keys to do harm: the hashes that have a seed are not made for that, and
+// an attacker who chooses keys: the hashes that have a seed are not made for that, and
 // strings can be prepared that collide under every seed of XXH64. RandomKeyedHash is the defence.
 // Throws std::exception if there is no such source.
 uint64_t RandomSeed();
 
-// A keyed hash whose secret is from the operating system's entropy source: whoever does not know
-// the secret cannot tell which keys collide, but by asking the filter for them. What it costs is in
-// the README. Throws Error(kInvalidArgument) for a kind that is not keyed, and as RandomSeed.
+// A keyed hash whose secret is from the operating system's entropy source: without the secret, only
+// asking the filter tells which keys collide. What it costs is in the README. Throws
+// Error(kInvalidArgument) for a kind that is not keyed, and as RandomSeed.
 HashSpec RandomKeyedHash(HashKind kind = HashKind::kSipHash13);
 
 }  // namespace tamis

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tamis/hd.h"
+#include "tamis/detail/hd.h"
 
 namespace tamis {
 
@@ -27,7 +27,7 @@ class KeyForms {
  public:
   constexpr KeyForms() = default;
   constexpr KeyForms(KeyForm form) : bits_(Bit(form)) {}
-  // Bit i is the form of value i, as in files; bits that stand for none are left out.
+  // Bit i is the form of value i, as in files; bits that stand for no form are dropped.
   static constexpr KeyForms FromBits(uint16_t bits) {
     KeyForms forms;
     forms.bits_ = bits & ((1 << kKeyForms) - 1);
@@ -36,8 +36,8 @@ class KeyForms {
 
   constexpr uint16_t bits() const noexcept { return bits_; }
   constexpr bool Has(KeyForm form) const noexcept { return (bits_ & Bit(form)) != 0; }
-  // False only if all keys have other forms. (Eight bytes and the integer that they are hash alike
-  // all the same: who asks for one and built of the other knows it.)
+  // False only if all keys have other forms. (A string of eight bytes and the integer with these
+  // bytes hash alike all the same, for programs that rely on it.)
   constexpr bool Admit(KeyForm form) const noexcept {
     return bits_ == 0 || form == KeyForm::kUnknown || Has(KeyForm::kUnknown) || Has(form);
   }
@@ -53,12 +53,12 @@ class KeyForms {
     return static_cast<uint16_t>(1 << static_cast<int>(form));
   }
 
-  // Of a type that the contents of no filter have: compilers need not fear that one is the other.
+  // No filter's contents have this type: so compilers know that a write to those leaves it alone.
   uint16_t bits_ = 0;
 };
 
-// "text", "integers", "text and integers" ...; "unknown", alone, if that is among them; "none" of
-// an empty set.
+// "text", "integers", "text and integers" ...; just "unknown" if that is among them; "none" for an
+// empty set.
 std::string KeyFormsText(KeyForms forms);
 
 }  // namespace tamis

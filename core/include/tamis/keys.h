@@ -2,6 +2,7 @@
 #ifndef TAMIS_KEYS_H_
 #define TAMIS_KEYS_H_
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -11,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tamis/hash.h"
 #include "tamis/key_forms.h"
 
 namespace tamis {
@@ -46,7 +48,7 @@ using LargeStringColumn = BasicStringColumn<int64_t>;  // Arrow's large_utf8 and
 
 // Values of a fixed width laid end to end, each a key by its bytes: Arrow's fixed_size_binary, and
 // the physical types of Parquet that are not hashed as 8 bytes, such as INT32 (4 bytes,
-// KeyForm::kInt32). `form` is what the filter then notes of its keys.
+// KeyForm::kInt32). `form` is what the filter records for them.
 struct FixedColumn {
   const void* bytes = nullptr;  // size * width, at any address
   uint32_t width = 0;
@@ -69,13 +71,21 @@ inline constexpr bool kIsCharacter =
     std::is_same_v<T, char> || std::is_same_v<T, wchar_t> || std::is_same_v<T, char8_t> ||
     std::is_same_v<T, char16_t> || std::is_same_v<T, char32_t>;
 
-// Vectors, arrays, spans. Characters are one string, and no sequence of keys.
 template <typename R>
-concept Sequence = requires(const R& r) {
+concept Contiguous = requires(const R& r) {
   std::data(r);
   std::size(r);
-}
-&&!kIsCharacter<ElementOf<const R>>;
+};
+
+// Numbers that would not be the keys that they look like: 3.9 would become 3, and of an integer of
+// 128 bits the lower half would be left.
+template <typename T>
+concept NoKey = std::floating_point<T> ||
+    (sizeof(T) > sizeof(uint64_t) && !std::is_class_v<T> && std::is_convertible_v<T, uint64_t>);
+
+// Vectors, arrays, spans. Characters are one string, and no sequence of keys.
+template <typename R>
+concept Sequence = Contiguous<R> && !kIsCharacter<ElementOf<const R>>;
 
 }  // namespace detail
 
@@ -131,7 +141,7 @@ class Keys {
   Form form() const noexcept { return form_; }
   // Of a FixedColumn, in bytes.
   uint32_t width() const noexcept { return width_; }
-  // What the keys are to a filter: forms of the same keys have one.
+  // What a filter records for these keys.
   KeyForm key_form() const noexcept;
   size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
@@ -190,6 +200,12 @@ class Keys {
   Form form_ = Form::kU64;
   KeyForm fixed_form_ = KeyForm::kUnknown;
 };
+
+// The hashes of the keys that are not null, in their order: what Hashes takes, for those who keep
+// keys to insert them later. Ready hashes are copied. Returns how many there are. `out` needs
+// keys.CountValid() elements. Throws Error(kInvalidArgument), with nothing written, if it is too
+// small, and for a hash that there is none of.
+size_t HashKeys(const Keys& keys, const HashSpec& hash, std::span<uint64_t> out);
 
 // Words of a bitmap of `bits` bits.
 constexpr size_t BitmapWords(size_t bits) noexcept { return bits / 64 + (bits % 64 != 0); }

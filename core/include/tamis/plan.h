@@ -25,7 +25,7 @@ inline constexpr AbilityInfo kAbilities[] = {
     {"merge", &Abilities::merge, "two can be united"},
     {"intersect", &Abilities::intersect, "two can be intersected"},
     {"parallel-build", &Abilities::parallel_build, "several threads build it together"},
-    {"parquet", &Abilities::parquet, "it has the bits that Apache Parquet specifies"},
+    {"parquet", &Abilities::parquet, "it can have Apache Parquet's bits (XXH64, seed 0)"},
     {"exact", &Abilities::exact, "it is never wrong"},
 };
 
@@ -57,7 +57,7 @@ struct ProbeCost {
 
 // A structure for the keys, or why it cannot be.
 struct PlanCandidate {
-  std::string name;                  // "split-block", "bitmap" ...; none has that of another
+  std::string name;                  // "split-block", "bitmap" ...; each has its own
   std::optional<FilterKind> kind;    // none: an exact structure, which tamis does not have
   std::optional<FilterKind> layers;  // of a scalable filter, the kind of its layers
   double bytes = 0;                  // a whole number, up to 2^53 exact; 0 if it cannot be
@@ -65,8 +65,8 @@ struct PlanCandidate {
   // The rate of false positives when all keys are in, by the model of its kind (sizing.h) at this
   // size: at most the one asked for. 0 if it is exact.
   double fpr = 0;
-  // Cache lines that a lookup touches on average if half of the keys are in; in a table that is
-  // larger than the caches that many misses. Split-block and counting filters have each key in one
+  // Cache lines that a lookup touches on average if half of the keys are in: cache misses, if the
+  // table is larger than the caches. Split-block and counting filters have each key in one
   // line, cuckoo filters in two buckets; a classic one tests all of its k bits for a key that is
   // in, and for others, with half of the bits set, 1 + 1/2 + 1/4 ... A bitmap has one line. A
   // binary search touches log2(n) lines but for the last keys, which share one. A hash table that
@@ -96,12 +96,12 @@ struct FilterPlan {
   double least_bytes = 0;
   // Every kind of filter, and what is exact. Best first: those that meet all needs, then those that
   // lack something, the fewest things first, then those that cannot be. Among equals the product of
-  // size and time decides, so that twice the speed is worth twice the memory. Its time is that of a
-  // lookup if every filter that can be has one, else, and for exact structures, cache_lines.
+  // size and time decides, so that twice the speed is worth twice the memory. The time is that of a
+  // lookup if it is known for every possible filter; else, and for exact structures, cache_lines.
   std::vector<PlanCandidate> filters;
   std::vector<PlanCandidate> exact;
-  // What to take. An exact structure of so few bytes (256 KiB) that it stays in cache, that of the
-  // fewest cache_lines; else an exact one if its bytes times its cache_lines are no more than those
+  // What to take: of exact structures that stay in cache (256 KiB), the one with the fewest
+  // cache_lines; else an exact one if its bytes times its cache_lines are no more than those
   // of the best filter, or if it is no larger and has at most twice the cache_lines; else that
   // filter. None if nothing meets all needs.
   std::optional<PlanCandidate> choice;
@@ -112,16 +112,16 @@ struct FilterPlan {
 // [kMinFpr, kMaxFpr].
 //
 // Filters have the size that their constructors give them. A scalable filter is planned with a
-// first layer for `keys` and the other options at their defaults. Exact structures: a bitmap and,
-// by Elias
-// ("Efficient Storage and Retrieval by Content and Address of Static Files", 1974) and Fano (1971),
-// a compressed list of n (1 + l) + u / 2^l bits with l = floor(log2(u / n)), if the range of u
-// values is known; a sorted array and a hash table of 64-bit keys, or 32-bit ones if that range
-// allows it, for any keys whose value, or whose 64-bit hash for one error in 2^64 / n, identifies
-// them.
+// first layer for `keys` and the other options at their defaults.
 //
-// With `engine` lookups have their times: of the way that Engine(*engine) would choose for a batch
-// of needs.batch_keys integers on the host. Thread-safe.
+// Exact structures: if the range of u values is known, a bitmap and a compressed list of
+// n (1 + l) + u / 2^l bits with l = floor(log2(u / n)) (Elias, "Efficient Storage and Retrieval by
+// Content and Address of Static Files", 1974, and Fano, 1971); and for any keys a sorted array and
+// a hash table of 64-bit keys, or of 32-bit ones if the range allows it. These hold the keys'
+// values, or their 64-bit hashes, which makes one error in 2^64 / n.
+//
+// With `engine`, lookups have times: those of the route that Engine(*engine) would choose for a
+// batch of needs.batch_keys integers on the host. Thread-safe.
 //
 // Throws Error(kInvalidArgument) for 0 keys, an fpr out of range, a range with low above high or
 // with fewer values than keys, and a batch of 0 keys; and with `engine` as the constructor of
@@ -129,9 +129,12 @@ struct FilterPlan {
 FilterPlan PlanFilters(uint64_t keys, double fpr, const PlanNeeds& needs = {},
                        const EngineOptions* engine = nullptr);
 
-// A sentence for who asks for a kind of filter that is absurd for its rate: of more than twice the
-// bytes of another kind that can do all that it can. It says which, and what both take. Empty if
-// there is none. Throws as FilterBytes.
+// The plan as a JSON object, in lines, the last of them not ended: what `tamis plan --json` prints.
+std::string PlanJson(const FilterPlan& plan);
+
+// A warning, in one sentence, if a kind of filter is absurd for its rate: if it takes more than
+// twice the bytes of another kind that can do all that it can. Says which, and what both take. Else
+// empty. Throws as FilterBytes.
 std::string SizingAdvice(FilterKind kind, uint64_t capacity, double fpr);
 
 }  // namespace tamis

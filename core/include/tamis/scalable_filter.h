@@ -25,16 +25,17 @@ inline constexpr double kMinGrowth = 1;
 inline constexpr double kMaxGrowth = 1024;
 inline constexpr double kMinTightening = 0.01;
 inline constexpr double kMaxTightening = 0.99;
-inline constexpr uint64_t kMaxLayers = 4096;  // past which nobody would want to probe them all
+inline constexpr uint64_t kMaxLayers = 4096;  // a lookup may have to probe them all
 
 }  // namespace scalable
 
 struct ScalableOptions {
   uint64_t initial_capacity = uint64_t{1} << 16;  // keys of the first layer, at least 1
   double fpr = 0.01;                              // of the whole; (1 - tightening) fpr >= kMinFpr
-  double growth = 2;         // each layer has so many times the capacity of the last, in [1, 1024]
-  double tightening = 0.85;  // the share of the error left that a layer leaves, in [0.01, 0.99]
-  uint64_t max_bytes = 0;    // of all layers together; 0: no limit
+  double growth = 2;  // the capacity of a layer, as a multiple of the one before, in [1, 1024]
+  // A layer may use up 1 - tightening of the error that those before it have left; in [0.01, 0.99].
+  double tightening = 0.85;
+  uint64_t max_bytes = 0;  // of all layers together; 0: no limit
   HashSpec hash = {};
   MemoryOptions memory = {};
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
@@ -44,10 +45,10 @@ namespace detail {
 
 struct LayeredFile;  // private to the library
 
-// Of keys inserted into layers that hold copies: in files, so that a filter that is loaded goes on
-// as it would have.
+// What is known of keys inserted into layers that hold copies. It is in files, so that a loaded
+// filter goes on as it would have.
 struct ScalableCopies {
-  uint64_t examined = 0;  // keys that were asked whether they are copies
+  uint64_t examined = 0;  // keys for which it was found out whether they are copies
   uint64_t seen = 0;      // of these, those that are
   uint64_t held = 0;      // of these, those that were inserted
   bool many = false;      // since the last layer was begun: all keys are examined
@@ -66,7 +67,7 @@ class ScalableBase<true> : public ErasableFilter {
  public:
   using ErasableFilter::Erase;
 
-  // One key. Returns false, with nothing changed, if no layer has it, or more than one may.
+  // One key. Returns false, with nothing changed, if no layer has it, or if several may.
   bool Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
   bool Erase(std::string_view key) noexcept { return EraseHash(HashBytes(key, hash_)); }
   bool EraseHash(uint64_t hash) noexcept { return EraseFromLayers(hash); }
@@ -82,14 +83,13 @@ class ScalableBase<true> : public ErasableFilter {
 // Filters", 2007): when the newest layer is full a larger one is begun. A key is in one layer, so
 // it may be in if ANY layer says maybe, and is not in only if all say no.
 //
-// Each layer may take 1 - r, for the tightening r, of what the layers before it leave of the bound
-// p: p (1 - r), p (1 - r) r, p (1 - r) r^2 ... for Bloom filters, which are as good as asked for
-// and no better. The sum, and with it the rate of the whole, stays below p for any number of
-// layers. Cuckoo filters are often better than asked for, and what they do not take is left to
-// later layers.
+// The bound p on the error is shared out by the tightening r: each layer may use up 1 - r of what
+// the layers before it have left. For Bloom filters, which use up all they may, that is p (1 - r),
+// p (1 - r) r, p (1 - r) r^2 ... The sum, and with it the rate of the whole, stays below p for any
+// number of layers. Cuckoo filters often use up less, and leave the rest to later layers.
 //
-// That has its price in memory. For a million keys in layers from a thousand on, against one filter
-// of the right size (`tamis_scalable_table`):
+// That has its price in memory. A million keys in layers that begin with a thousand need so many
+// times the memory of one filter of the right size (`tamis_scalable_table`):
 //
 //   bound           5%     1%     0.1%
 //   split-block     2.07   1.95   1.89
@@ -97,31 +97,30 @@ class ScalableBase<true> : public ErasableFilter {
 //   cuckoo16        1.02   1.02   2.81
 //   cuckoo12        1.02   6.1    26
 //
-// and up to twice that just after a layer is begun, which is still empty. Cuckoo layers are full
-// tables as long as the bound is a dozen times the rate of one, and far from it below. With a
-// tightening of 0.5 split-block takes 3.5 and classic 2.4 times the memory at 1% (bench/NOTES.md).
-// Where the number of keys is known, a filter of that size is smaller and faster. Compact makes
-// one.
+// and up to twice that just after a new layer, still empty, is begun. Cuckoo layers can be full
+// tables as long as the bound is a dozen times the rate of one; for lower bounds they have to stay
+// far from full. With a tightening of 0.5 split-block takes 3.5 and classic 2.4 times the memory at
+// 1% (bench/NOTES.md). Where the number of keys is known, a filter of that size is smaller and
+// faster. Compact makes one.
 //
-// Where a whole layer would exceed max_bytes, the last one is what still fits, if that is worth it.
+// Where a whole layer would exceed max_bytes, a smaller last one is made, if that is worth it.
 //
-// Keys go into the oldest layer that is not full: the newest, but after erasures.
+// Keys go into the oldest layer that is not full: the newest one, unless keys were erased.
 //
-// Copies of a key: memory follows the number of different keys, however often they come. Bloom
-// layers that are smaller than all before them together, as with a growth below 2, do not take what
-// these have, which costs a lookup for each key inserted. Of Bloom layers that fill up more slowly
-// than keys come, inserted_count() is an estimate of what is new to each. Cuckoo layers hold
-// copies: at most 8 of a key in a layer, 4 once many keys are copies, and then, of all keys
-// inserted, at most half. Insert returns false for a copy that
-// is not held, and seldom for a key that cannot be told from one: Contains(key) is true, and is no
-// longer once the key that it was taken for is erased.
+// Copies of a key: memory follows the number of different keys, however often they come. A Bloom
+// layer that is smaller than all before it together, as with a growth below 2, does not take keys
+// that these have, which costs a lookup for each insertion. Where Bloom layers fill up more slowly
+// than keys come, inserted_count() is an estimate of the keys that were new. Cuckoo layers hold
+// copies: at most 8 of a key in each layer, or 4 once many keys are copies; copies are then at most
+// half of all keys inserted. Insert returns false for a copy that is not held, and seldom for a new
+// key that cannot be told from one: that is found until the key that it was taken for is erased.
 //
 // All bulk forms of Filter, and Engine, work; changes are made by one thread. Scalable filters
 // cannot be merged; what Compact returns can. payload() is empty: each layer has its own.
 //
-// F is SplitBlockBloomFilter, BloomFilter or CuckooFilter<8, 12 or 16>. With layers that can erase
-// so can the whole; a key that more than one layer may have is then refused, and stays: the others
-// of these layers would lose what stands for another key.
+// F is SplitBlockBloomFilter, BloomFilter or CuckooFilter<8, 12 or 16>. If layers can erase, so can
+// the whole. A key that several layers may have is not erased: one that does not have it would lose
+// what stands for another key.
 template <typename F>
 class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<ErasableFilter, F>> {
  public:
@@ -131,8 +130,8 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   // layer is larger than max_bytes, Error(kOutOfMemory), Error(kUnknownBackend).
   explicit ScalableFilter(const ScalableOptions& options);
 
-  // As the functions of SplitBlockBloomFilter of these names. A filter that was loaded goes on
-  // growing as it would have; one that is mapped is read-only.
+  // See SplitBlockBloomFilter::Load and Map. A filter that was loaded goes on growing as it would
+  // have; one that is mapped is read-only.
   static ScalableFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});
   static ScalableFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
 
@@ -145,7 +144,7 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   // Oldest first; at least one.
   const std::vector<F>& layers() const noexcept { return layers_; }
   uint64_t bytes() const noexcept override;
-  // The sum of those of the layers.
+  // The sum of the layers' counts.
   double estimated_count() const noexcept override;
   // 1 - (1 - p1) (1 - p2) ... for the expected rates of the layers.
   double expected_fpr() const noexcept override;
@@ -177,10 +176,8 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   // Back to one empty layer, the first. Throws Error(kReadOnly) if the filter is read_only().
   void Clear() override;
 
-  void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const override;
-
-  // A copy in memory of its own, never read-only, that goes on growing in the same way. Of a filter
-  // that was mapped without being verified: reads all of it, and throws FormatError if its file is
+  // A copy in memory of its own, never read-only, that goes on growing in the same way. If this
+  // filter was mapped without being verified, reads its file, and throws FormatError if that is
   // damaged.
   ScalableFilter Clone(const MemoryOptions& memory = {}) const;
 
@@ -190,7 +187,12 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   F Compact(Keys keys) const;
 
  private:
+  friend struct detail::FilterAccess;  // for filters out of files
+
   ScalableFilter(detail::LayeredFile file, const MemoryOptions& memory, const Backend* backend);
+
+  void Write(const SaveOptions& options, const detail::PartsWriter& writer) const override;
+  uint64_t FileBytes(const SaveOptions& options) const override;
 
   void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
              uint64_t* bits) const noexcept override;
@@ -198,7 +200,7 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   bool ChangeOne(detail::Change change, uint64_t hash) noexcept override;
   size_t ChangeBatch(detail::Change change, const detail::Kernels& kernels,
                      const detail::Batch& batch, uint64_t first,
-                     detail::Rejects& rejects) noexcept override;
+                     detail::Outcomes& outcomes) noexcept override;
 
   // Of the first so many layers.
   void ProbeLayers(size_t layers, const detail::Kernels& kernels, const detail::Batch& batch,
@@ -211,7 +213,9 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
                              size_t n) const noexcept;
   void InsertIfNew(const detail::Kernels& kernels, const uint64_t* hashes, size_t n) noexcept;
   size_t InsertHashes(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
-                      uint64_t first, detail::Rejects& rejects) noexcept;
+                      uint64_t first, detail::Outcomes& outcomes) noexcept;
+  size_t InsertAbsent(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
+                      uint64_t first, detail::Outcomes& outcomes) noexcept;
   void AddLayer();
   bool TryAddLayer() noexcept;
   // Lets current_ be a layer that is not full. Returns false, with current_ past the last one, if
@@ -221,10 +225,10 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   // them.
   template <int = 0>
   size_t InsertSome(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
-                    uint64_t first, detail::Rejects& rejects) noexcept;
+                    uint64_t first, detail::Outcomes& outcomes) noexcept;
   template <int = 0>
   bool InsertNew(const detail::Kernels& kernels, const uint64_t* hashes, size_t n, uint64_t first,
-                 detail::Rejects& rejects, size_t* done) noexcept;
+                 detail::Outcomes& outcomes, size_t* done) noexcept;
   template <int = 0>
   void FindCopies(const detail::Kernels& kernels, const uint64_t* hashes, size_t n, bool has_room,
                   uint64_t* bits) const noexcept;
@@ -242,17 +246,17 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   double error_left_ = 0;  // of options_.fpr, for layers to come
 };
 
-// A scalable filter with layers of the kind asked for: of those whose FilterKindInfo says
-// can_be_layer. Throws Error(kInvalidArgument) for any other kind, and as the constructor does.
+// A scalable filter with layers of a kind whose FilterKindInfo says can_be_layer. Throws
+// Error(kInvalidArgument) for any other kind, and as the constructor does.
 AnyFilter MakeScalableFilter(FilterKind layers, const ScalableOptions& options);
 
 // A scalable filter, whatever the kind of its layers.
 struct ScalableView {
   ScalableOptions options;
-  std::vector<const Filter*> layers;  // oldest first; as long as the filter is there, and unchanged
+  std::vector<const Filter*> layers;  // oldest first; valid until the filter changes
 };
 
-// Nothing for a filter that is not scalable.
+// std::nullopt for a filter that is not scalable.
 std::optional<ScalableView> ViewScalable(const Filter& filter);
 
 extern template class ScalableFilter<SplitBlockBloomFilter>;

@@ -1,4 +1,5 @@
-// Whether filters can be combined, whatever their class. Each class that can has members for it.
+// Merging of filters, and whether they can be combined, whatever their class. Each class that can
+// has members for it, too.
 #ifndef TAMIS_SET_OPERATIONS_H_
 #define TAMIS_SET_OPERATIONS_H_
 
@@ -19,7 +20,7 @@ struct MergeCheck {
 // merged at all, and agree in geometry, hash and seed.
 MergeCheck CanMerge(const Filter& a, const Filter& b);
 
-// Adds all keys of `other` to `filter`, as the function of its class. Throws Error(kIncompatible)
+// Adds all keys of `other` to `filter`, as Merge of its class does. Throws Error(kIncompatible)
 // with the reason unless CanMerge(filter, other), Error(kReadOnly).
 void Merge(Filter& filter, const Filter& other);
 

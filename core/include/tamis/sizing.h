@@ -1,4 +1,7 @@
 // False-positive rates and sizes, exact where a closed form misleads.
+//
+// The functions whose names end in Fpr give the probability that a filter which holds `keys`
+// distinct keys answers "maybe" for a key that is not in it.
 #ifndef TAMIS_SIZING_H_
 #define TAMIS_SIZING_H_
 
@@ -10,13 +13,12 @@ namespace cuckoo {
 struct Geometry;
 }  // namespace cuckoo
 
-// Limits of what the sizing functions accept.
+// The range of an `fpr` that is asked for.
 inline constexpr double kMinFpr = 1e-12;
 inline constexpr double kMaxFpr = 0.5;
 
-// The probability that a split-block filter of `num_blocks` blocks holding `keys` distinct keys
-// answers "maybe" for a key that is not in it.
-//
+// ---- Split-block filters ----
+
 // A block holds Poisson(keys / num_blocks) keys; one with i keys passes an absent key with
 // (1 - (1 - 1/32)^i)^8. The sum over i is the rate (Putze, Sanders and Singler, 2007, equation 3,
 // with one bit in each of eight 32-bit words). The formula of an unblocked filter, which Parquet
@@ -25,11 +27,13 @@ inline constexpr double kMaxFpr = 0.5;
 double SplitBlockFpr(double keys, uint64_t num_blocks);
 
 // The fewest blocks for which SplitBlockFpr(capacity, blocks) <= fpr; at least 1.
-// Throws Error(kInvalidArgument) unless fpr is in [kMinFpr, kMaxFpr] and the result is at most
+// Throws Error(kInvalidArgument) for an fpr out of range, and if the result is more than
 // split_block::kMaxBlocks (128 GiB).
 uint64_t SplitBlockBlocks(uint64_t capacity, double fpr);
 
-// The most keys for which SplitBlockFpr(keys, num_blocks) <= fpr; at least 1. Throws as above.
+// The most keys for which SplitBlockFpr(keys, num_blocks) <= fpr; at least 1.
+// Throws Error(kInvalidArgument) for num_blocks not in [1, split_block::kMaxBlocks] and an fpr out
+// of range.
 uint64_t SplitBlockCapacity(uint64_t num_blocks, double fpr);
 
 // The number of distinct keys whose insertion leaves `bits_set` of a filter's bits set, in
@@ -37,63 +41,66 @@ uint64_t SplitBlockCapacity(uint64_t num_blocks, double fpr);
 // each key sets one bit of 32 in each word. Infinite when every bit is set.
 double SplitBlockEstimatedCount(uint64_t bits_set, uint64_t num_blocks);
 
-// The probability that a cuckoo filter of `buckets` buckets holding `keys` distinct keys, with
-// fingerprints of 8, 12 or 16 bits, answers "maybe" for a key that is not in it.
-//
-// It does if a key with the same fingerprint and the same two buckets is in. There are (buckets /
-// 2) F such classes for F = 2^bits - 1 fingerprints, each with Poisson(2 keys / (buckets F)) keys,
-// hence 1 - exp(-2 keys / (buckets F)). To first order this is 2 slots load / F (Fan et al.,
-// "Cuckoo Filter", CoNEXT 2014, section 5.1).
+// ---- Cuckoo filters, with fingerprints of 8, 12 or 16 bits ----
+
+// An absent key passes if a key with the same fingerprint and the same two buckets is in. There are
+// (buckets / 2) F such classes for F = 2^bits - 1 fingerprints, each with
+// Poisson(2 keys / (buckets F)) keys, hence 1 - exp(-2 keys / (buckets F)). To first order this is
+// 2 slots load / F (Fan et al., "Cuckoo Filter", CoNEXT 2014, section 5.1).
 double CuckooFpr(int fingerprint_bits, double keys, uint64_t buckets);
 
 // The smallest table into which `capacity` distinct keys go, but for a chance below one in a
 // million: as full as cuckoo_filter.h shows that tables get, less five standard deviations of the
-// number of keys that a chunk gets. It is larger if fpr, in [kMinFpr, kMaxFpr], calls for a lower
-// load; 0 stands for no such wish. Throws Error(kInvalidArgument) for a width, fpr or result out of
-// range.
+// number of keys that a chunk gets. It is larger if fpr calls for a lower load; 0 asks for none.
+// Throws Error(kInvalidArgument) for a width, fpr or result out of range.
 cuckoo::Geometry CuckooGeometry(int fingerprint_bits, uint64_t capacity, double fpr = 0);
 
-// The largest table of at most `bytes` in as few equal chunks as it takes. Throws
-// Error(kInvalidArgument) for a width or size out of range.
+// The largest table of at most `bytes`, in as few equal chunks as it takes.
+// Throws Error(kInvalidArgument) for a width or size out of range.
 cuckoo::Geometry CuckooGeometryOfBytes(int fingerprint_bits, uint64_t bytes);
 
-// The most keys for which a table is what CuckooGeometry would call large enough; at least 1.
+// The most keys for which CuckooGeometry would call a table large enough; at least 1.
 uint64_t CuckooCapacity(int fingerprint_bits, const cuckoo::Geometry& geometry, double fpr = 0);
-// The probability that a classic Bloom filter of `num_bits` bits and `num_hashes` bits per key,
-// holding `keys` distinct keys, answers "maybe" for a key that is not in it: (1 - e^(-kn/m))^k
-// (Bloom, 1970). num_bits, num_hashes >= 1.
+
+// ---- Classic Bloom filters, of m bits, of which each key sets k ----
+
+// (1 - e^(-kn/m))^k for n keys (Bloom, 1970). num_bits, num_hashes >= 1. Small filters err more, by
+// about n/m^2, as two keys whose hashes agree modulo m share all bits: asked for 10^-6, those for
+// 64 keys at 19 times that rate, for 1,024 at 1.9 times (bench/NOTES.md). Sizes do not know it.
 double BloomFpr(double keys, uint64_t num_bits, uint32_t num_hashes);
 
-// The bits m of a classic Bloom filter for `capacity` keys at a rate of `fpr`: -n ln p / ln^2 2,
-// and where a whole number of hashes needs a little more, that; rounded up to whole words of 64
-// bits. Throws Error(kInvalidArgument) unless fpr is in [kMinFpr, kMaxFpr] and the result is at
-// most bloom::kMaxBits.
+// The bits m for n = `capacity` keys at a rate of p = `fpr`: -n ln p / ln^2 2, and where a whole
+// number of hashes needs a little more, that; rounded up to whole words of 64 bits.
+// Throws Error(kInvalidArgument) for an fpr out of range, and if the result is more than
+// bloom::kMaxBits.
 uint64_t BloomBits(uint64_t capacity, double fpr);
 
-// The bits per key k that make the rate smallest: max(1, round(m/n ln 2)), at most
-// bloom::kMaxHashes. num_bits, capacity >= 1.
+// The k that makes the rate smallest: max(1, round(m/n ln 2)), at most bloom::kMaxHashes.
+// num_bits, capacity >= 1.
 uint32_t BloomHashes(uint64_t num_bits, uint64_t capacity);
 
-// The most keys for which BloomFpr with the best number of hashes is at most `fpr`; at least 1.
-// num_bits in [64, bloom::kMaxBits]; throws as above.
+// The most keys for which BloomFpr with the best number of hashes is at most fpr; at least 1.
+// Throws Error(kInvalidArgument) for num_bits not in [64, bloom::kMaxBits] and an fpr out of range.
 uint64_t BloomCapacity(uint64_t num_bits, double fpr);
 
-// The number of distinct keys whose insertion leaves `bits_set` of a filter's bits set, in
-// expectation: -(m/k) ln(1 - B/m) (Swamidass and Baldi, "Mathematical Correction for Fingerprint
-// Similarity Measures to Improve Chemical Retrieval", 2007). Infinite when every bit is set.
+// The number of distinct keys whose insertion leaves B = `bits_set` bits set, in expectation:
+// -(m/k) ln(1 - B/m) (Swamidass and Baldi, "Mathematical Correction for Fingerprint Similarity
+// Measures to Improve Chemical Retrieval", 2007). Infinite when every bit is set.
 double BloomEstimatedCount(uint64_t bits_set, uint64_t num_bits, uint32_t num_hashes);
 
-// The probability that a counting filter of `num_blocks` blocks holding `keys` distinct keys
-// answers "maybe" for a key that is not in it: SplitBlockFpr with 16 counters in each word in place
-// of 32 bits. num_blocks >= 1.
+// ---- Counting filters ----
+
+// SplitBlockFpr with 16 counters in each word in place of 32 bits. num_blocks >= 1.
 double CountingFpr(double keys, uint64_t num_blocks);
 
-// As the functions of split-block filters of these names; at most counting::kMaxBlocks (256 GiB).
+// SplitBlockBlocks for CountingFpr; at most counting::kMaxBlocks (256 GiB).
 uint64_t CountingBlocks(uint64_t capacity, double fpr);
+
+// SplitBlockCapacity for CountingFpr.
 uint64_t CountingCapacity(uint64_t num_blocks, double fpr);
 
-// The number of distinct keys that leave `counters` of a filter's counters other than 0, in
-// expectation: n = -16 z ln(1 - B / (128 z)). Infinite when all are.
+// The number of distinct keys that leave B = `counters` of a filter's counters other than 0, in
+// expectation: n = -16 z ln(1 - B / (128 z)) for z blocks. Infinite when all are.
 double CountingEstimatedCount(uint64_t counters, uint64_t num_blocks);
 
 }  // namespace tamis

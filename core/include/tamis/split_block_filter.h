@@ -9,16 +9,16 @@
 
 #include "tamis/detail/filter_base.h"
 #include "tamis/detail/split_block_inline.h"
-#include "tamis/split_block.h"
+#include "tamis/layout/split_block.h"
 #include "tamis/split_block_view.h"
 
 namespace tamis {
 
-// One 256-bit block per key, one bit in each of the block's eight 32-bit words: a probe touches one
-// cache line. 10.5 bits per key at a false-positive rate of 1%, 16.9 at 0.1%, 26.3 at 0.01%. The
-// bits are those of Apache Parquet's Bloom filters if the hash is {HashKind::kXxh64, 0} and the
-// keys are the bytes that Parquet hashes: strings and 64-bit integers are, its INT32 and other
-// types of fixed width by FixedColumn.
+// A key falls into one 256-bit block, and sets one bit in each of its eight 32-bit words: a probe
+// touches one cache line. 10.5 bits per key at a false-positive rate of 1%, 16.9 at 0.1%, 26.3 at
+// 0.01%. The bits are those of Apache Parquet's Bloom filters if the hash is {HashKind::kXxh64, 0}
+// and the keys are the bytes that Parquet hashes. Strings and 64-bit integers are; INT32 and other
+// types of fixed width are if they are handed over as a FixedColumn.
 //
 // From 1 to 2^32 - 1 blocks (128 GiB), any number of them.
 class SplitBlockBloomFilter final : public detail::FilterBase {
@@ -50,6 +50,7 @@ class SplitBlockBloomFilter final : public detail::FilterBase {
 
   using Filter::Contains;
   using Filter::Insert;
+  using Filter::InsertIfAbsent;
 
   // One key. Integers are keys by their value widened to 64 bits (see Keys).
   TAMIS_INLINE bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
@@ -72,10 +73,20 @@ class SplitBlockBloomFilter final : public detail::FilterBase {
     return Note(KeyForm::kUnknown, InsertOne(hash));
   }
 
-  // The blocks, to be asked, or inserted into, by whoever is handed a view; it is valid as long as
-  // the filter is there, is not moved and keeps its backend. Throws Error(kReadOnly) for one to
-  // insert into if the filter is read_only(). Copies of the filter on a GPU do not notice what a
-  // view inserts.
+  // One key, if it is absent. Returns whether it was inserted, and so is new.
+  TAMIS_INLINE bool InsertIfAbsent(uint64_t key) noexcept {
+    return Note(KeyForm::kInteger, InsertOneIfAbsent(hasher_(key)));
+  }
+  TAMIS_INLINE bool InsertIfAbsent(std::string_view key) noexcept {
+    return Note(KeyForm::kBytes, InsertOneIfAbsent(HashBytes(key, hash_)));
+  }
+  TAMIS_INLINE bool InsertHashIfAbsent(uint64_t hash) noexcept {
+    return Note(KeyForm::kUnknown, InsertOneIfAbsent(hash));
+  }
+
+  // Views of the blocks, to ask and to insert into; valid as long as the filter is there, is not
+  // moved and keeps its backend. mutable_view throws Error(kReadOnly) if the filter is read_only().
+  // Copies of the filter on a GPU do not notice what a view inserts.
   ConstSplitBlockView view() const noexcept;
   SplitBlockView mutable_view();
 
@@ -85,18 +96,18 @@ class SplitBlockBloomFilter final : public detail::FilterBase {
   void Merge(const SplitBlockBloomFilter& other);
 
   // Keeps what both filters have: no key that is in both is lost. The false-positive rate is at
-  // most the smaller of both, and more than that of a filter built from the common keys;
-  // estimated_count() then counts common bits, more than the common keys set. inserted_count()
-  // becomes the smaller of both. Throws as Merge does.
+  // most the lower of the two, but higher than that of a filter built from the common keys.
+  // estimated_count() is then too high, as more bits are common than the common keys set.
+  // inserted_count() becomes the smaller of the two. Throws as Merge does.
   void Intersect(const SplitBlockBloomFilter& other);
 
-  // The number of distinct keys in either filter: that of their union. Throws Error(kIncompatible)
-  // unless CanMerge(*this, other). O(bytes()).
+  // The number of distinct keys in the union of both filters, estimated from the contents. Throws
+  // Error(kIncompatible) unless CanMerge(*this, other). O(bytes()).
   double estimated_union_count(const SplitBlockBloomFilter& other) const;
-  // The number of distinct keys in both: those of each less those of the union (Papapetrou,
+  // The number of distinct keys that are in both: the sum of the two less the union (Papapetrou,
   // Siberski and Nejdl, "Cardinality estimation and dynamic length adaptation for Bloom filters",
-  // 2010). A difference of large numbers: where the sets overlap little its error is as large as
-  // itself.
+  // 2010). A difference of large numbers: if the sets overlap little, the error is as large as the
+  // result.
   double estimated_intersection_count(const SplitBlockBloomFilter& other) const;
 
   // A filter of half the blocks, bit for bit the one that would have been built from the same keys
@@ -104,12 +115,13 @@ class SplitBlockBloomFilter final : public detail::FilterBase {
   // Error(kInvalidArgument) if the number of blocks is odd.
   SplitBlockBloomFilter Folded(const MemoryOptions& memory = {}) const;
 
-  // A copy in memory of its own, never read-only. Of a filter that was mapped without being
-  // verified: reads all of it twice, and throws FormatError if its file is damaged.
+  // A copy in memory of its own, never read-only. If this filter was mapped without being verified,
+  // reads its file twice, and throws FormatError if that is damaged.
   SplitBlockBloomFilter Clone(const MemoryOptions& memory = {}) const;
 
  private:
-  friend class CountingBloomFilter;  // for Freeze
+  friend struct detail::FilterAccess;  // for filters out of files
+  friend class CountingBloomFilter;    // for Freeze
   template <typename F>
   friend class ScalableFilter;  // for its layers in files
 
@@ -123,13 +135,17 @@ class SplitBlockBloomFilter final : public detail::FilterBase {
     return true;
   }
 
+  TAMIS_INLINE bool InsertOneIfAbsent(uint64_t hash) noexcept {
+    return !ContainsHash(hash) && InsertOne(hash);
+  }
+
   void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
              uint64_t* bits) const noexcept override;
   bool ProbeOne(uint64_t hash) const noexcept override;
   bool ChangeOne(detail::Change change, uint64_t hash) noexcept override;
   size_t ChangeBatch(detail::Change change, const detail::Kernels& kernels,
                      const detail::Batch& batch, uint64_t first,
-                     detail::Rejects& rejects) noexcept override;
+                     detail::Outcomes& outcomes) noexcept override;
   std::unique_ptr<detail::BulkWriter> MakeWriter(detail::Change change,
                                                  const detail::Kernels& kernels, uint64_t n,
                                                  unsigned threads) override;

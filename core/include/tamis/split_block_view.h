@@ -3,7 +3,6 @@
 #ifndef TAMIS_SPLIT_BLOCK_VIEW_H_
 #define TAMIS_SPLIT_BLOCK_VIEW_H_
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,15 +10,15 @@
 
 #include "tamis/backend.h"
 #include "tamis/detail/batch.h"
+#include "tamis/detail/hd.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/split_block_inline.h"
 #include "tamis/hash.h"
-#include "tamis/hd.h"
 #include "tamis/keys.h"
 
 namespace tamis {
 
-// Asks 32-byte blocks as SplitBlockBloomFilter has them, wherever they are. A view is a few
+// Asks 32-byte blocks like those of a SplitBlockBloomFilter, wherever they are. A view is a few
 // pointers, to be passed by value; it allocates nothing, and the memory must outlive it. Any number
 // of threads may ask while nobody writes to the blocks.
 class ConstSplitBlockView {
@@ -28,7 +27,7 @@ class ConstSplitBlockView {
   // of 4 bytes; at a multiple of 32 it is faster, as no block then lies in two cache lines. `hash`
   // is what its keys were hashed with: {HashKind::kXxh64, 0} in Parquet files. `backend` is nullptr
   // for DefaultBackend(). Throws Error(kInvalidArgument) for any other size or place,
-  // Error(kUnknownBackend) if TAMIS_BACKEND is asked and names none.
+  // Error(kUnknownBackend) if TAMIS_BACKEND decides and names none.
   explicit ConstSplitBlockView(std::span<const std::byte> blocks, const HashSpec& hash = {},
                                const Backend* backend = nullptr);
 
@@ -45,7 +44,7 @@ class ConstSplitBlockView {
   TAMIS_INLINE bool Contains(std::string_view key) const noexcept {
     return ContainsHash(HashBytes(key, hash_));
   }
-  template <std::floating_point T>
+  template <detail::NoKey T>
   bool Contains(T) const = delete;
   TAMIS_INLINE bool ContainsHash(uint64_t hash) const noexcept {
     return detail::SplitBlockContainsOne(backend_->kernels->split_block, words_, num_blocks_, hash);
@@ -79,8 +78,8 @@ class ConstSplitBlockView {
 // The same, to insert into as well, which needs exclusive access.
 class SplitBlockView : public ConstSplitBlockView {
  public:
-  // As ConstSplitBlockView; blocks without keys are all zeros. `inserted`, if it is not nullptr, is
-  // a count that every insertion adds its keys to, duplicates included.
+  // As ConstSplitBlockView; empty blocks are all zeros. `inserted`, if not nullptr, is a counter to
+  // which insertions add the number of their keys, duplicates included.
   explicit SplitBlockView(std::span<std::byte> blocks, const HashSpec& hash = {},
                           uint64_t* inserted = nullptr, const Backend* backend = nullptr);
 
@@ -88,7 +87,7 @@ class SplitBlockView : public ConstSplitBlockView {
   TAMIS_INLINE void Insert(std::string_view key) const noexcept {
     InsertHash(HashBytes(key, hash_));
   }
-  template <std::floating_point T>
+  template <detail::NoKey T>
   void Insert(T) const = delete;
   TAMIS_INLINE void InsertHash(uint64_t hash) const noexcept {
     detail::SplitBlockInsertOne(backend_->kernels->split_block, words_, num_blocks_, hash);
@@ -97,6 +96,15 @@ class SplitBlockView : public ConstSplitBlockView {
   // All keys, straight into the blocks: no memory is taken to order them, as
   // SplitBlockBloomFilter::Insert does with many keys for a large filter.
   void Insert(Keys keys) const noexcept;
+
+  // The blocks themselves, for those who bring their bits from elsewhere.
+  std::span<std::byte> mutable_blocks() const noexcept {
+    return std::as_writable_bytes(std::span(words_, split_block::kWords * num_blocks_));
+  }
+  // And of how many keys they are: adds to the counter, if there is one.
+  void AddInserted(uint64_t keys) const noexcept {
+    if (inserted_ != nullptr) *inserted_ += keys;
+  }
 
  private:
   friend class SplitBlockBloomFilter;

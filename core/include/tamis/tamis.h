@@ -26,5 +26,6 @@
 #include "tamis/split_block_view.h"
 #include "tamis/units.h"
 #include "tamis/version.h"
+#include "tamis/windowed_filter.h"
 
 #endif  // TAMIS_TAMIS_H_

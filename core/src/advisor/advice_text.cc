@@ -71,6 +71,12 @@ std::string MergeText(const FilterPlan& plan, const PlanCandidate& choice) {
   return text;
 }
 
+// What the filter has to hash with, and what its keys have to be.
+std::string ParquetText(const FilterPlan& plan) {
+  if (!plan.needs.must.parquet) return "";
+  return " Parquet's bits need XXH64 with seed 0, and INT32 keys as 4 bytes (FixedColumn).";
+}
+
 // What else there is for keys for which a filter is best.
 std::string Alternatives(const FilterPlan& plan, const PlanCandidate& choice) {
   std::string text;
@@ -92,6 +98,7 @@ std::string Alternatives(const FilterPlan& plan, const PlanCandidate& choice) {
     text += " Exact, " + NameOf(*exact) + " takes " + BytesText(exact->bytes) + ", " +
             FixedText(exact->bytes / choice.bytes, 1) + " times as much.";
   }
+  if (plan.needs.must.parquet) return text;  // which no bitmap has
   if (plan.needs.range) {
     text += " From " + CountText(plan.needs.range->size() / choice.bits_per_key) +
             " keys up a bitmap of this range is smaller.";
@@ -105,17 +112,17 @@ std::string Alternatives(const FilterPlan& plan, const PlanCandidate& choice) {
 std::string AdviceForFilter(const FilterPlan& plan, const PlanCandidate& choice) {
   return "Take " + NameOf(choice) + ": " + BytesText(choice.bytes) + ", " +
          ShortPercentText(choice.fpr) + " false positives, " + CostText(choice) + "." +
-         MergeText(plan, choice) + Alternatives(plan, choice);
+         ParquetText(plan) + MergeText(plan, choice) + Alternatives(plan, choice);
 }
 
 std::string AdviceForExact(const FilterPlan& plan, const PlanCandidate& choice) {
   std::string text = "Take " + NameOf(choice) + ": exact, " + BytesText(choice.bytes) + ", " +
-                     CostText(choice) + " (tamis has filters alone).";
+                     CostText(choice) + " (" + choice.note + "; tamis has filters alone).";
   const PlanCandidate* const filter = Smallest(plan.filters, Suitable);
   if (filter == nullptr) return text + " No filter meets the needs." + MergeText(plan, choice);
   text += " The smallest filter, " + filter->name + ", takes " + BytesText(filter->bytes);
   if (filter->bytes < choice.bytes) text += ", but with so few keys that gains nothing";
-  return text + "." + MergeText(plan, choice);
+  return text + "." + MergeText(plan, *filter);
 }
 
 std::string Listed(const std::vector<std::string>& names) {

@@ -126,11 +126,11 @@ class Advisor {
     const detail::PlanRequest request = {Operation::kContains, kind, bytes,
                                          needs_.batch_keys,    {},   facts.cost};
     if (dispatcher_ == nullptr || !dispatcher_->KnowsCosts(kind)) return;
-    const PlanStep step = dispatcher_->Choose(request);
-    candidate.probe = {.ns = 1e9 * step.seconds / static_cast<double>(needs_.batch_keys),
+    const CallRoute route = dispatcher_->Choose(request);
+    candidate.probe = {.ns = 1e9 * route.seconds / static_cast<double>(needs_.batch_keys),
                        .at_least = bytes > dispatcher_->LargestCalibrated(kind),
-                       .backend = step.backend,
-                       .threads = step.threads};
+                       .backend = route.backend,
+                       .threads = route.threads};
   }
 
   template <typename Describe>

@@ -18,15 +18,15 @@ TAMIS_KERNEL_FAMILIES(TAMIS_FAMILY)
 
 }  // namespace portable
 
-// Bit i becomes contains_one(hash of value i).
-template <typename ContainsOne>
-void ContainsAll(const Batch& batch, uint64_t* bits, const ContainsOne& contains_one) {
+// Bit i becomes bit_of(hash of value i), in their order.
+template <typename BitOf>
+void BitOfEach(const Batch& batch, uint64_t* bits, const BitOf& bit_of) {
   for (size_t i = 0; i < batch.n; i += 64) {
-    uint64_t found = 0;
+    uint64_t word = 0;
     for (size_t j = i; j < batch.n && j < i + 64; ++j) {
-      found |= uint64_t{contains_one(batch.hasher(batch.values[j]))} << (j - i);
+      word |= uint64_t{bit_of(batch.hasher(batch.values[j]))} << (j - i);
     }
-    bits[i / 64] = found;
+    bits[i / 64] = word;
   }
 }
 

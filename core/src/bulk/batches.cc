@@ -1,7 +1,10 @@
 #include "core/src/bulk/batches.h"
 
+#include <cstring>
 #include <string>
 #include <string_view>
+
+#include "core/src/bulk/hash_strings.h"
 
 namespace tamis::detail {
 namespace {
@@ -11,17 +14,14 @@ void Widen(const T* keys, size_t n, uint64_t* buffer) {
   for (size_t i = 0; i < n; ++i) buffer[i] = static_cast<uint64_t>(keys[i]);
 }
 
-template <typename Strings>
-void HashStrings(const Strings& strings, const HashSpec& spec, size_t n, uint64_t* buffer) {
-  for (size_t i = 0; i < n; ++i) buffer[i] = HashBytes(strings[i], spec);
+// Integers of 4 bytes, at any address.
+void WidenBytes(const char* bytes, size_t n, uint64_t* buffer) {
+  for (size_t i = 0; i < n; ++i) {
+    uint32_t key;
+    std::memcpy(&key, bytes + i * sizeof key, sizeof key);
+    buffer[i] = key;
+  }
 }
-
-struct FixedValues {
-  const char* bytes;
-  size_t width;
-
-  std::string_view operator[](size_t i) const noexcept { return {bytes + i * width, width}; }
-};
 
 template <typename Offset>
 BasicStringColumn<Offset> Column(const Keys& keys, size_t begin, size_t n) {
@@ -52,21 +52,31 @@ Batch MakeBatch(const CommonKernels& kernels, const Keys& keys, const HashSpec& 
       Widen(keys.data<int32_t>() + begin, n, buffer);
       return IntegerBatch(kernels, spec, buffer, n, buffer);
     case Keys::Form::kStringViews:
-      HashStrings(keys.data<std::string_view>() + begin, spec, n, buffer);
+      HashStrings(kernels, keys.data<std::string_view>() + begin, n, spec, buffer);
       break;
     case Keys::Form::kStrings:
-      HashStrings(keys.data<std::string>() + begin, spec, n, buffer);
+      HashStrings(kernels, keys.data<std::string>() + begin, n, spec, buffer);
       break;
     case Keys::Form::kColumn:
-      HashStrings(Column<int32_t>(keys, begin, n), spec, n, buffer);
+      HashStrings(kernels, Column<int32_t>(keys, begin, n), n, spec, buffer);
       break;
     case Keys::Form::kLargeColumn:
-      HashStrings(Column<int64_t>(keys, begin, n), spec, n, buffer);
+      HashStrings(kernels, Column<int64_t>(keys, begin, n), n, spec, buffer);
       break;
-    case Keys::Form::kFixedColumn:
-      HashStrings(FixedValues{keys.data<char>() + begin * keys.width(), keys.width()}, spec, n,
-                  buffer);
+    case Keys::Form::kFixedColumn: {
+      const FixedValues values = {keys.data<char>() + begin * keys.width(), keys.width()};
+      if (values.width == sizeof(uint64_t)) {
+        std::memcpy(buffer, values.bytes, n * sizeof *buffer);  // it may be at any address
+        return IntegerBatch(kernels, spec, buffer, n, buffer);
+      }
+      if (values.width == sizeof(uint32_t) && !IsKeyed(spec.kind)) {
+        WidenBytes(values.bytes, n, buffer);
+        kernels.hash(KeyOf4Batch(spec, buffer, n), buffer);
+        break;
+      }
+      HashStrings(kernels, values, n, spec, buffer);
       break;
+    }
   }
   return HashBatch(buffer, n);
 }

@@ -5,13 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/src/bulk/outcomes.h"
 #include "tamis/detail/batch.h"
-#include "tamis/detail/change.h"
 
 namespace tamis::detail {
 
 // Takes the keys of a call in slices: all keys of a slice are added, by the threads that share the
-// work; then all tasks are run, in any order and at the same time; then the slice is ended.
+// work; then all tasks are run, in any order and at the same time; where it is asked which keys
+// were new, that is told, also for all threads at the same time; then the slice is ended.
 class BulkWriter {
  public:
   virtual ~BulkWriter() = default;
@@ -19,7 +20,8 @@ class BulkWriter {
   // The most keys that a slice can have, a multiple of 64.
   virtual uint64_t max_slice_keys() const noexcept = 0;
   // Whether the result depends on the order of keys. If so, thread 0 must add the first keys of the
-  // slice, thread 1 the next ones and so on, each in their order.
+  // slice, thread 1 the next ones and so on, each in their order, all but the last a multiple of 64
+  // keys.
   virtual bool in_order() const noexcept = 0;
 
   // Adds keys, the first of which has this index in the whole call. Calls for different threads may
@@ -29,9 +31,14 @@ class BulkWriter {
   virtual size_t num_tasks() const noexcept = 0;
   virtual void Run(size_t task) noexcept = 0;
 
-  // Returns how many keys of the slice could not be inserted or erased, and adds their indices to
-  // `rejects`, ascending.
-  virtual uint64_t EndSlice(Rejects& rejects) noexcept = 0;
+  // Adds to `outcomes` what became of the keys that a thread added, for Change::kInsertIfAbsent:
+  // only of writers that keep the order of keys.
+  virtual void Tell([[maybe_unused]] unsigned thread,
+                    [[maybe_unused]] Outcomes& outcomes) noexcept {}
+
+  // Returns for how many keys of the slice there was no change, and adds the indices of those that
+  // could not be inserted or erased to `outcomes`, ascending.
+  virtual uint64_t EndSlice(Outcomes& outcomes) noexcept = 0;
 };
 
 }  // namespace tamis::detail

@@ -6,6 +6,8 @@
 namespace tamis::detail {
 namespace {
 
+constexpr uint64_t kWordKeys = 64;  // of a word of a bitmap, which one thread writes
+
 std::unique_ptr<BulkWriter> TryMakeWriter(const ChangeTarget& target, uint64_t n,
                                           unsigned threads) {
   try {
@@ -17,9 +19,11 @@ std::unique_ptr<BulkWriter> TryMakeWriter(const ChangeTarget& target, uint64_t n
 
 // Keys [begin, begin + n): all threads add them, then all threads carry out tasks.
 void AddAndRun(const Kernels& kernels, BulkWriter& writer, uint64_t begin, uint64_t n,
-               const BatchSource& source, Workers& workers, uint64_t slice_keys) {
+               const BatchSource& source, Workers& workers, uint64_t slice_keys,
+               Outcomes& outcomes) {
   // In order, each thread has one slice; else they claim smaller ones, and end at about one time.
-  const uint64_t step = writer.in_order() ? n / workers.threads() + 1 : slice_keys;
+  const uint64_t step =
+      writer.in_order() ? (n / workers.threads() / kWordKeys + 1) * kWordKeys : slice_keys;
   const uint64_t slices = n / step + (n % step != 0);
   workers.ForEachTask(slices, [&](size_t slice, unsigned thread) {
     const uint64_t first = slice * step;
@@ -28,26 +32,31 @@ void AddAndRun(const Kernels& kernels, BulkWriter& writer, uint64_t begin, uint6
            [&](const Batch& batch, uint64_t index) { writer.Add(adder, batch, index); });
   });
   workers.ForEachTask(writer.num_tasks(), [&](size_t task, unsigned) { writer.Run(task); });
+  if (outcomes.fresh() != nullptr) {
+    workers.ForEachTask(workers.threads(), [&](size_t adder, unsigned) {
+      writer.Tell(static_cast<unsigned>(adder), outcomes);
+    });
+  }
 }
 
 }  // namespace
 
 uint64_t ChangeByAll(const ChangeTarget& target, uint64_t n, const BatchSource& source,
-                     bool partitioned, Workers& workers, uint64_t slice_keys, Rejects rejects) {
+                     bool partitioned, Workers& workers, uint64_t slice_keys, Outcomes outcomes) {
   const std::unique_ptr<BulkWriter> writer =
       partitioned ? TryMakeWriter(target, n, workers.threads()) : nullptr;
   if (writer == nullptr) {
     uint64_t done = 0;
     source(target.kernels, 0, n, [&](const Batch& batch, uint64_t index) {
-      done += target.change_batch(batch, index, rejects);
+      done += target.change_batch(batch, index, outcomes);
     });
     return done;
   }
   uint64_t done = n;
   for (uint64_t begin = 0, count = 0; begin < n; begin += count) {
     count = std::min(writer->max_slice_keys(), n - begin);
-    AddAndRun(target.kernels, *writer, begin, count, source, workers, slice_keys);
-    done -= writer->EndSlice(rejects);
+    AddAndRun(target.kernels, *writer, begin, count, source, workers, slice_keys, outcomes);
+    done -= writer->EndSlice(outcomes);
   }
   return done;
 }

@@ -9,8 +9,8 @@
 #include "core/src/base/function_ref.h"
 #include "core/src/bulk/batches.h"
 #include "core/src/bulk/bulk_writer.h"
+#include "core/src/bulk/outcomes.h"
 #include "tamis/detail/batch.h"
-#include "tamis/detail/change.h"
 #include "tamis/hash.h"
 #include "tamis/keys.h"
 
@@ -53,9 +53,9 @@ inline auto BatchesOf(const Keys& keys, const HashSpec& hash) {
 // A filter, as the loop sees it.
 struct ChangeTarget {
   const Kernels& kernels;
-  // Changes the filter by the keys of a batch, in their order. Returns for how many that was
-  // possible, and adds the indices of the others to `rejects`.
-  FunctionRef<size_t(const Batch& batch, uint64_t index, Rejects& rejects)> change_batch;
+  // Changes the filter by the keys of a batch, in their order. Returns how many of them changed it,
+  // and adds to `outcomes` what became of all.
+  FunctionRef<size_t(const Batch& batch, uint64_t index, Outcomes& outcomes)> change_batch;
   // What orders n keys for so many threads; nullptr if there is no such way. May throw where there
   // is no memory for it.
   FunctionRef<std::unique_ptr<BulkWriter>(uint64_t n, unsigned threads)> make_writer;
@@ -63,9 +63,9 @@ struct ChangeTarget {
 
 // Changes the filter by n keys, ordered by region if `partitioned` and if there is memory for that.
 // Without it the calling thread works alone. Threads claim `slice_keys` at a time where the order
-// of keys does not matter. Returns for how many keys the change was possible.
+// of keys does not matter. Returns how many keys changed it.
 uint64_t ChangeByAll(const ChangeTarget& target, uint64_t n, const BatchSource& source,
-                     bool partitioned, Workers& workers, uint64_t slice_keys, Rejects rejects);
+                     bool partitioned, Workers& workers, uint64_t slice_keys, Outcomes outcomes);
 
 }  // namespace tamis::detail
 

@@ -17,14 +17,18 @@ constexpr size_t kLineHashes = 8;  // of a cache line
 
 }  // namespace
 
+uint64_t PartitionedWriter::RegionBlocks(uint64_t bytes, uint64_t num_blocks) noexcept {
+  return uint64_t{1} << std::bit_width((num_blocks - 1) / NumRegions(bytes));
+}
+
 PartitionedWriter::PartitionedWriter(Target target, const Kernels& kernels, uint64_t n,
                                      unsigned threads)
     : target_(std::move(target)), kernels_(kernels) {
-  const uint64_t last_block = target_.num_blocks - 1;
-  shift_ = static_cast<unsigned>(std::bit_width(last_block / NumRegions(target_.bytes)));
-  num_regions_ = (last_block >> shift_) + 1;
+  shift_ = static_cast<unsigned>(std::countr_zero(RegionBlocks(target_.bytes, target_.num_blocks)));
+  num_regions_ = ((target_.num_blocks - 1) >> shift_) + 1;
   region_locks_ = std::vector<std::mutex>(num_regions_);
-  const uint64_t buffer_bytes = std::clamp(target_.bytes, kMinBufferBytes, kMaxBufferBytes);
+  const uint64_t wanted = target_.rarely ? n * sizeof(uint64_t) : target_.bytes;
+  const uint64_t buffer_bytes = std::clamp(wanted, kMinBufferBytes, kMaxBufferBytes);
   const uint64_t share = buffer_bytes / sizeof(uint64_t) / threads / num_regions_;
   const uint64_t needed = n / threads / num_regions_;
   // Beyond what is needed there is room for one batch, which may go to one region as a whole.
@@ -70,8 +74,11 @@ void PartitionedWriter::Run(size_t thread) noexcept {
 
 void PartitionedWriter::Write(Buffers& buffers, size_t region) noexcept {
   uint64_t* const begin = buffers.begins[region];
+  const uint64_t first = uint64_t{region} << shift_;
+  const uint64_t blocks = std::min(uint64_t{1} << shift_, target_.num_blocks - first);
   const std::lock_guard lock(region_locks_[region]);
-  target_.insert(HashBatch(begin, static_cast<size_t>(buffers.ends[region] - begin)));
+  target_.insert(HashBatch(begin, static_cast<size_t>(buffers.ends[region] - begin)), first,
+                 blocks);
   buffers.ends[region] = begin;
 }
 

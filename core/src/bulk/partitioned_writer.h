@@ -24,9 +24,15 @@ class PartitionedWriter final : public BulkWriter {
   struct Target {
     uint64_t bytes;       // of the filter
     uint64_t num_blocks;  // a key writes block ((hash >> 32) * num_blocks) >> 32, and no other
-    // Inserts the hashes of a batch. Called by one thread at a time for each region.
-    std::function<void(const Batch& hashes)> insert;
+    // Inserts the hashes of a batch, all of which are of blocks [first, first + blocks). Called by
+    // one thread at a time for each region.
+    std::function<void(const Batch& hashes, uint64_t first, uint64_t blocks)> insert;
+    // Whether it costs so much for each block that it had better be called with many hashes.
+    bool rarely = false;
   };
+
+  // The blocks of a region, but for the last one, which may have fewer: a power of two.
+  static uint64_t RegionBlocks(uint64_t bytes, uint64_t num_blocks) noexcept;
 
   // For about `n` keys in all. Throws Error(kOutOfMemory) or std::bad_alloc if there is no memory
   // for the buffers, which take about 128 MiB at most.
@@ -39,7 +45,7 @@ class PartitionedWriter final : public BulkWriter {
   // A task writes what the buffers of a thread still hold.
   size_t num_tasks() const noexcept override { return buffers_.size(); }
   void Run(size_t thread) noexcept override;
-  uint64_t EndSlice(Rejects&) noexcept override { return 0; }
+  uint64_t EndSlice(Outcomes&) noexcept override { return 0; }
 
  private:
   // Of one thread.

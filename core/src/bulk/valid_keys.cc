@@ -107,4 +107,20 @@ void ValidKeys::RanksToIndices(uint64_t* ranks, size_t count) const noexcept {
   }
 }
 
+// From the end, too: of a word, all bits come from it or from those before it.
+void ValidKeys::SpreadBits(uint64_t* bits) const noexcept {
+  uint64_t rank = size_;
+  for (size_t word = BitmapWords(keys_.size()); word-- > 0;) {
+    const size_t begin = word * kWordBits;
+    uint64_t valid = ValidBits(keys_, begin, std::min(kWordBits, keys_.size() - begin));
+    rank -= static_cast<uint64_t>(std::popcount(valid));
+    uint64_t spread = 0;
+    for (uint64_t from = rank; valid != 0; valid &= valid - 1, ++from) {
+      const uint64_t bit = (bits[from / kWordBits] >> (from % kWordBits)) & 1;
+      spread |= bit << std::countr_zero(valid);
+    }
+    bits[word] = spread;
+  }
+}
+
 }  // namespace tamis::detail

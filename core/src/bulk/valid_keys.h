@@ -12,7 +12,7 @@
 #include "core/src/base/function_ref.h"
 #include "core/src/bulk/batches.h"
 #include "core/src/bulk/change_loop.h"
-#include "tamis/detail/change.h"
+#include "core/src/bulk/outcomes.h"
 #include "tamis/hash.h"
 #include "tamis/keys.h"
 
@@ -61,6 +61,8 @@ class ValidKeys {
   // Makes the ascending ranks at ranks[0 .. count) the ascending indices of these keys and of the
   // nulls.
   void RanksToIndices(uint64_t* ranks, size_t count) const noexcept;
+  // The same for bits: that of rank r moves to where key r is, and those of nulls are 0.
+  void SpreadBits(uint64_t* bits) const noexcept;
 
  private:
   size_t IndexOf(uint64_t rank) const noexcept;
@@ -75,15 +77,19 @@ class ValidKeys {
   uint64_t marks_[kMarks];  // how many valid keys there are before each
 };
 
-// Calls change(n, source, rejects) for all keys that are valid, and adds the others to the rejects.
-// Returns what it returns: for how many keys the change was possible.
+// Calls change(n, source, outcomes) for all keys that are valid, and lets the outcomes be those of
+// all keys: the indices of nulls are among the others. Returns what it returns: how many keys there
+// was a change for.
 template <typename ChangeAll>
-uint64_t ForValidKeys(const Keys& keys, const HashSpec& spec, Rejects rejects,
+uint64_t ForValidKeys(const Keys& keys, const HashSpec& spec, Outcomes outcomes,
                       const ChangeAll& change) {
-  if (keys.validity() == nullptr) return change(keys.size(), BatchesOf(keys, spec), rejects);
+  if (keys.validity() == nullptr) return change(keys.size(), BatchesOf(keys, spec), outcomes);
   const ValidKeys valid(keys, spec);
-  const uint64_t done = change(valid.size(), valid, rejects);
-  if (rejects.wanted()) valid.RanksToIndices(rejects.next(), valid.size() - done);
+  const uint64_t done = change(valid.size(), valid, outcomes);
+  if (outcomes.next() != nullptr) valid.RanksToIndices(outcomes.next(), valid.size() - done);
+  for (uint64_t* const bits : {outcomes.fresh(), outcomes.rejected()}) {
+    if (bits != nullptr) valid.SpreadBits(bits);
+  }
   return done;
 }
 

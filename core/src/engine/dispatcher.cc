@@ -45,17 +45,17 @@ unsigned ThreadsFor(const EngineOptions& options) {
   return threads;
 }
 
-bool Faster(const PlanStep& a, const PlanStep& b) {
+bool Faster(const CallRoute& a, const CallRoute& b) {
   return a.seconds != b.seconds ? a.seconds < b.seconds : a.threads < b.threads;
 }
 
-std::string Describe(const PlanStep& step, Operation operation) {
-  std::string text(step.backend->name);
-  if (step.on_device) {
-    return text + (step.uploads ? ", copying the filter there" : ", where the filter is");
+std::string Describe(const CallRoute& route, Operation operation) {
+  std::string text(route.backend->name);
+  if (route.on_device) {
+    return text + (route.uploads ? ", copying the filter there" : ", where the filter is");
   }
-  text += " on " + std::to_string(step.threads) + (step.threads == 1 ? " thread" : " threads");
-  if (operation == Operation::kInsert) text += step.partitioned ? ", partitioned" : ", direct";
+  text += " on " + std::to_string(route.threads) + (route.threads == 1 ? " thread" : " threads");
+  if (operation == Operation::kInsert) text += route.partitioned ? ", partitioned" : ", direct";
   return text;
 }
 
@@ -148,14 +148,14 @@ bool Dispatcher::HasHost(FilterKind kind) const noexcept {
 }
 
 double Dispatcher::Seconds(const Cost& cost, const PlanRequest& request,
-                           const PlanStep& step) const noexcept {
+                           const CallRoute& route) const noexcept {
   const auto keys = static_cast<double>(request.keys);
-  if (step.on_device) {
+  if (route.on_device) {
     return device_start_seconds_ + 1e-9 * cost.contains_ns * keys +
-           (step.uploads ? static_cast<double>(request.filter_bytes) / upload_bytes_per_second_
-                         : 0);
+           (route.uploads ? static_cast<double>(request.filter_bytes) / upload_bytes_per_second_
+                          : 0);
   }
-  const unsigned helpers = step.threads - 1;
+  const unsigned helpers = route.threads - 1;
   const double speed = 1 + thread_efficiency_ * helpers;
   const double start = thread_start_seconds_ * helpers;
   if (request.operation == Operation::kContains) {
@@ -164,12 +164,12 @@ double Dispatcher::Seconds(const Cost& cost, const PlanRequest& request,
   Cost insert = cost;
   insert.insert_ns *= request.cost.insert;
   insert.partitioned_insert_ns *= request.cost.insert;
-  return start + (step.partitioned ? PartitionedSeconds(insert, request.filter_bytes, keys, speed)
-                                   : DirectSeconds(insert, keys, speed));
+  return start + (route.partitioned ? PartitionedSeconds(insert, request.filter_bytes, keys, speed)
+                                    : DirectSeconds(insert, keys, speed));
 }
 
 template <typename Visit>
-void Dispatcher::ForEachStep(const PlanRequest& request, const Visit& visit) const {
+void Dispatcher::ForEachRoute(const PlanRequest& request, const Visit& visit) const {
   const bool insert = request.operation == Operation::kInsert;
   uint64_t most = threads_;
   if (insert) {
@@ -181,14 +181,14 @@ void Dispatcher::ForEachStep(const PlanRequest& request, const Visit& visit) con
 
   const auto emit = [&](const Candidate& candidate, const Cost& cost, unsigned threads,
                         bool partitioned) {
-    PlanStep step{candidate.backend, threads, partitioned, request.keys, 0};
+    CallRoute route{candidate.backend, threads, partitioned, request.keys, 0};
     if (threads > 1) {
       const uint64_t share =
           std::min(request.keys / (kSlicesPerThread * threads) + 1, kMaxSliceKeys);
-      step.slice_keys = (share + 63) / 64 * 64;  // so that no two slices share a word of a bitmap
+      route.slice_keys = (share + 63) / 64 * 64;  // so that no two slices share a word of a bitmap
     }
-    step.seconds = Seconds(cost, request, step);
-    visit(step);
+    route.seconds = Seconds(cost, request, route);
+    visit(route);
   };
   const FilterKind kind = CostKind(request.kind);
   for (const Candidate& candidate : candidates_) {
@@ -196,11 +196,11 @@ void Dispatcher::ForEachStep(const PlanRequest& request, const Visit& visit) con
     const Cost cost = CostOfSize(candidate.points, request.filter_bytes);
     if (!insert && candidate.backend->make_accelerator != nullptr) {
       // Its kernels are another candidate's, and serve only if there is no other way.
-      PlanStep step{candidate.backend, 1, false, request.keys, 0};
-      step.on_device = request.device.takes;
-      step.uploads = request.device.takes && !request.device.mirrored;
-      step.seconds = Seconds(cost, request, step);
-      if (step.on_device || !HasHost(kind)) visit(step);
+      CallRoute route{candidate.backend, 1, false, request.keys, 0};
+      route.on_device = request.device.takes;
+      route.uploads = request.device.takes && !request.device.mirrored;
+      route.seconds = Seconds(cost, request, route);
+      if (route.on_device || !HasHost(kind)) visit(route);
       continue;
     }
     if (pin_) {
@@ -216,17 +216,17 @@ void Dispatcher::ForEachStep(const PlanRequest& request, const Visit& visit) con
   }
 }
 
-PlanStep Dispatcher::Choose(const PlanRequest& request) const noexcept {
-  PlanStep best;
-  ForEachStep(request, [&](const PlanStep& step) {
-    if (best.backend == nullptr || Faster(step, best)) best = step;
+CallRoute Dispatcher::Choose(const PlanRequest& request) const noexcept {
+  CallRoute best;
+  ForEachRoute(request, [&](const CallRoute& route) {
+    if (best.backend == nullptr || Faster(route, best)) best = route;
   });
   return best;
 }
 
-Plan Dispatcher::Explain(const PlanRequest& request) const {
-  Plan plan{request.operation, request.keys, request.filter_bytes, {}, {}, {}};
-  ForEachStep(request, [&](const PlanStep& step) { plan.alternatives.push_back(step); });
+CallPlan Dispatcher::Explain(const PlanRequest& request) const {
+  CallPlan plan{request.operation, request.keys, request.filter_bytes, {}, {}, {}};
+  ForEachRoute(request, [&](const CallRoute& route) { plan.alternatives.push_back(route); });
   std::stable_sort(plan.alternatives.begin(), plan.alternatives.end(), Faster);
   plan.chosen = plan.alternatives.front();
   plan.alternatives.erase(plan.alternatives.begin());
@@ -234,20 +234,20 @@ Plan Dispatcher::Explain(const PlanRequest& request) const {
   return plan;
 }
 
-std::string Dispatcher::Reason(const Plan& plan) const {
+std::string Dispatcher::Reason(const CallPlan& plan) const {
   std::string reason = Describe(plan.chosen, plan.operation) + ": " +
                        DurationText(plan.chosen.seconds) + " predicted for " +
                        std::to_string(plan.keys) + " keys and a filter of " +
                        BytesText(static_cast<double>(plan.filter_bytes));
   if (!plan.alternatives.empty()) {
-    const PlanStep& next = plan.alternatives.front();
+    const CallRoute& next = plan.alternatives.front();
     reason += "; the next best, " + Describe(next, plan.operation) + ", would take " +
               DurationText(next.seconds);
   }
   if (!backend_pin_.empty()) reason += "; " + backend_pin_ + " pins the backend";
   if (pin_) reason += "; the options of the engine pin the way";
   reason += " (calibration: " + machine_;
-  const auto on_device = [](const PlanStep& step) { return step.on_device; };
+  const auto on_device = [](const CallRoute& route) { return route.on_device; };
   if (on_device(plan.chosen) ||
       std::any_of(plan.alternatives.begin(), plan.alternatives.end(), on_device)) {
     reason += "; of the GPU: " +

@@ -51,10 +51,10 @@ class Dispatcher {
 
   // The way that is predicted to be fastest; of equal ones that of fewer threads, then of the
   // better backend. Cheap enough to be called for each batch.
-  PlanStep Choose(const PlanRequest& request) const noexcept;
+  CallRoute Choose(const PlanRequest& request) const noexcept;
 
   // The same, with all other ways and the reason.
-  Plan Explain(const PlanRequest& request) const;
+  CallPlan Explain(const PlanRequest& request) const;
 
  private:
   struct Candidate {
@@ -64,18 +64,19 @@ class Dispatcher {
   };
 
   void AddCandidates(std::span<const Backend> backends, const Calibration& calibration);
-  double Seconds(const Cost& cost, const PlanRequest& request, const PlanStep& step) const noexcept;
+  double Seconds(const Cost& cost, const PlanRequest& request,
+                 const CallRoute& route) const noexcept;
   // The kind whose costs stand for those of `kind`, which the calibration may not have.
   FilterKind CostKind(FilterKind kind) const noexcept;
   bool HasHost(FilterKind kind) const noexcept;
-  // Calls visit(step) for every way there is.
+  // Calls visit(route) for every route there is.
   template <typename Visit>
-  void ForEachStep(const PlanRequest& request, const Visit& visit) const;
-  std::string Reason(const Plan& plan) const;
+  void ForEachRoute(const PlanRequest& request, const Visit& visit) const;
+  std::string Reason(const CallPlan& plan) const;
 
   unsigned threads_;
   std::string backend_pin_;  // who pins the backend; empty if nobody does
-  std::optional<PlanStep> pin_;
+  std::optional<CallRoute> pin_;
   std::string machine_;
   double thread_start_seconds_;
   double thread_efficiency_;

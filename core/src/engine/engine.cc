@@ -32,8 +32,8 @@ using detail::DeviceState;
 using detail::Dispatcher;
 using detail::FilterAccess;
 using detail::Kernels;
+using detail::Outcomes;
 using detail::PlanRequest;
-using detail::Rejects;
 
 namespace {
 
@@ -48,7 +48,7 @@ PlanRequest RequestFor(Operation operation, const Filter& filter, uint64_t keys,
 // For what is made of the bits that a GPU has found.
 const Kernels& HostKernels() { return *Backends().front().kernels; }
 
-// The way to probe a filter with the kernels of a step.
+// How to probe a filter with the kernels of a route.
 auto ProbeOf(const Filter& filter, const Kernels& kernels) {
   return [&filter, &kernels](const Batch& batch, uint64_t* bits) {
     FilterAccess::Probe(filter, kernels, batch, bits);
@@ -97,43 +97,44 @@ class Engine::Impl {
     return stats_;
   }
 
-  static size_t NumSlices(const PlanStep& step, uint64_t keys) noexcept {
-    return keys / step.slice_keys + (keys % step.slice_keys != 0);
+  static size_t NumSlices(const CallRoute& route, uint64_t keys) noexcept {
+    return keys / route.slice_keys + (keys % route.slice_keys != 0);
   }
 
-  // The answer of a GPU, if one is the way to go: the sum of write(bits, n, begin), which is handed
-  // the bits of keys [begin, begin + n). Else the host's way.
+  // The answer of a GPU, if that is where the call goes: the sum of write(bits, n, begin), which is
+  // handed the bits of keys [begin, begin + n). Else the host's route.
   struct Way {
     std::optional<size_t> answer;
-    PlanStep step;
+    CallRoute route;
   };
   template <typename Write>
   Way ChooseLookup(const Filter& filter, const Keys& keys, const Write& write);
 
   // Calls look(kernels, slice, begin, n) for slices that together are all keys, on the threads of
-  // the step. Returns the sum.
+  // the route. Returns the sum.
   template <typename Look>
-  size_t SumOfSlices(const PlanStep& step, uint64_t keys, const Look& look);
+  size_t SumOfSlices(const CallRoute& route, uint64_t keys, const Look& look);
 
   // The sum of either look, as above, or write.
   template <typename Look, typename Write>
   size_t LookUp(const Filter& filter, const Keys& keys, const Look& look, const Write& write) {
     if (keys.empty()) return 0;
     const Way way = ChooseLookup(filter, keys, write);
-    return way.answer ? *way.answer : SumOfSlices(way.step, keys.size(), look);
+    return way.answer ? *way.answer : SumOfSlices(way.route, keys.size(), look);
   }
 
   template <typename Index>
   size_t Select(const Filter& filter, const Keys& keys, std::span<Index> out);
 
   uint64_t ChangeFrom(Filter& filter, Change change, uint64_t n, const BatchSource& source,
-                      Rejects rejects);
-  size_t ChangeKeys(Filter& filter, Change change, const Keys& keys, Rejects rejects) {
-    const uint64_t done = detail::ForValidKeys(
-        keys, filter.hash(), rejects, [&](uint64_t n, const BatchSource& source, Rejects refused) {
-          return ChangeFrom(filter, change, n, source, refused);
-        });
-    if (change == Change::kInsert && done > 0) FilterAccess::AddForms(filter, keys.key_form());
+                      Outcomes outcomes);
+  size_t ChangeKeys(Filter& filter, Change change, const Keys& keys, Outcomes outcomes) {
+    const uint64_t done =
+        detail::ForValidKeys(keys, filter.hash(), outcomes,
+                             [&](uint64_t n, const BatchSource& source, Outcomes refused) {
+                               return ChangeFrom(filter, change, n, source, refused);
+                             });
+    if (change != Change::kErase && done > 0) FilterAccess::AddForms(filter, keys.key_form());
     return done;
   }
 
@@ -188,21 +189,21 @@ Engine::Impl::Way Engine::Impl::ChooseLookup(const Filter& filter, const Keys& k
   const DeviceState state = StateOf(filter);
   PlanRequest request = RequestFor(Operation::kContains, filter, keys.size(), state);
   Way way{std::nullopt, dispatcher.Choose(request)};
-  if (!held && !way.step.on_device) return way;
+  if (!held && !way.route.on_device) return way;
   way.answer = OnDevice(filter, keys, held, state, write);
   if (way.answer) return way;
   request.device = {};
-  way.step = dispatcher.Choose(request);
+  way.route = dispatcher.Choose(request);
   return way;
 }
 
 template <typename Look>
-size_t Engine::Impl::SumOfSlices(const PlanStep& step, uint64_t keys, const Look& look) {
-  const Kernels& kernels = *step.backend->kernels;
+size_t Engine::Impl::SumOfSlices(const CallRoute& route, uint64_t keys, const Look& look) {
+  const Kernels& kernels = *route.backend->kernels;
   std::atomic<size_t> sum{0};
-  pool_.ParallelFor(NumSlices(step, keys), step.threads, [&](size_t slice, unsigned) noexcept {
-    const size_t begin = slice * step.slice_keys;
-    const size_t n = std::min(step.slice_keys, keys - begin);
+  pool_.ParallelFor(NumSlices(route, keys), route.threads, [&](size_t slice, unsigned) noexcept {
+    const size_t begin = slice * route.slice_keys;
+    const size_t n = std::min(route.slice_keys, keys - begin);
     sum.fetch_add(look(kernels, slice, begin, n), std::memory_order_relaxed);
   });
   return sum.load(std::memory_order_relaxed);
@@ -220,7 +221,7 @@ Engine detail::EngineAccess::Make(EngineOptions options, std::shared_ptr<Acceler
 
 unsigned Engine::threads() const noexcept { return impl_->dispatcher.threads(); }
 
-Plan Engine::PlanFor(const Filter& filter, uint64_t n, Operation operation) const {
+CallPlan Engine::PlanCall(const Filter& filter, uint64_t n, Operation operation) const {
   return impl_->dispatcher.Explain(RequestFor(operation, filter, n, impl_->StateOf(filter)));
 }
 
@@ -280,16 +281,16 @@ size_t Engine::Impl::Select(const Filter& filter, const Keys& keys, std::span<In
   if (way.answer) return *way.answer;
 
   // Each slice writes where its indices would be if all keys were hits; then they move together.
-  std::vector<size_t> found(NumSlices(way.step, keys.size()));
+  std::vector<size_t> found(NumSlices(way.route, keys.size()));
   SumOfSlices(
-      way.step, keys.size(), [&](const Kernels& kernels, size_t slice, size_t begin, size_t n) {
+      way.route, keys.size(), [&](const Kernels& kernels, size_t slice, size_t begin, size_t n) {
         found[slice] = detail::LookUpIndices(kernels, filter.hash(), ProbeOf(filter, kernels),
                                              keys.Slice(begin, n), begin, out.data() + begin);
         return found[slice];
       });
   size_t total = found[0];
   for (size_t slice = 1; slice < found.size(); ++slice) {
-    const Index* from = out.data() + slice * way.step.slice_keys;
+    const Index* from = out.data() + slice * way.route.slice_keys;
     if (out.data() + total != from) {
       std::memmove(out.data() + total, from, found[slice] * sizeof(Index));
     }
@@ -307,32 +308,43 @@ size_t Engine::Select(const Filter& filter, Keys keys, std::span<uint64_t> out) 
 }
 
 uint64_t Engine::Impl::ChangeFrom(Filter& filter, Change change, uint64_t n,
-                                  const BatchSource& source, Rejects rejects) {
+                                  const BatchSource& source, Outcomes outcomes) {
+  FilterAccess::RequireWritable(filter);
   if (n == 0) return 0;
-  const PlanStep step = dispatcher.Choose(RequestFor(Operation::kInsert, filter, n));
+  const CallRoute route = dispatcher.Choose(RequestFor(Operation::kInsert, filter, n));
   detail::CallingThread alone;
-  detail::PoolWorkers several(pool_, step.threads);
-  detail::Workers& workers = step.threads == 1 ? static_cast<detail::Workers&>(alone) : several;
-  return FilterAccess::ChangeFrom(filter, change, *step.backend->kernels, n, source,
-                                  step.partitioned, workers, step.slice_keys, rejects);
+  detail::PoolWorkers several(pool_, route.threads);
+  detail::Workers& workers = route.threads == 1 ? static_cast<detail::Workers&>(alone) : several;
+  return FilterAccess::ChangeFrom(filter, change, *route.backend->kernels, n, source,
+                                  route.partitioned, workers, route.slice_keys, outcomes);
 }
 
 size_t Engine::Insert(Filter& filter, Keys keys) const {
-  return impl_->ChangeKeys(filter, Change::kInsert, keys, Rejects());
+  return impl_->ChangeKeys(filter, Change::kInsert, keys, Outcomes());
 }
 
 size_t Engine::Insert(Filter& filter, Keys keys, std::span<uint64_t> rejected) const {
   detail::RequireRoom(rejected, keys.size());
-  return impl_->ChangeKeys(filter, Change::kInsert, keys, Rejects(rejected));
+  return impl_->ChangeKeys(filter, Change::kInsert, keys, Outcomes(rejected));
+}
+
+size_t Engine::InsertIfAbsent(Filter& filter, Keys keys, Bitmap fresh) const {
+  return impl_->ChangeKeys(filter, Change::kInsertIfAbsent, keys,
+                           detail::BitsFor(keys.size(), fresh));
+}
+
+size_t Engine::InsertIfAbsent(Filter& filter, Keys keys, Bitmap fresh, Bitmap rejected) const {
+  return impl_->ChangeKeys(filter, Change::kInsertIfAbsent, keys,
+                           detail::BitsFor(keys.size(), fresh, rejected));
 }
 
 size_t Engine::Erase(ErasableFilter& filter, Keys keys) const {
-  return impl_->ChangeKeys(filter, Change::kErase, keys, Rejects());
+  return impl_->ChangeKeys(filter, Change::kErase, keys, Outcomes());
 }
 
 size_t Engine::Erase(ErasableFilter& filter, Keys keys, std::span<uint64_t> missing) const {
   detail::RequireRoom(missing, keys.size());
-  return impl_->ChangeKeys(filter, Change::kErase, keys, Rejects(missing));
+  return impl_->ChangeKeys(filter, Change::kErase, keys, Outcomes(missing));
 }
 
 uint64_t Engine::Insert(Filter& filter, uint64_t n, const KeySource& source) const {
@@ -346,7 +358,7 @@ uint64_t Engine::Insert(Filter& filter, uint64_t n, const KeySource& source) con
       done += size;
     }
   };
-  const uint64_t done = impl_->ChangeFrom(filter, Change::kInsert, n, batches, Rejects());
+  const uint64_t done = impl_->ChangeFrom(filter, Change::kInsert, n, batches, Outcomes());
   if (done > 0) FilterAccess::AddForms(filter, KeyForm::kInteger);
   return done;
 }

@@ -80,8 +80,7 @@ class ThreadPool::Crew {
     while (*link != &job) link = &(*link)->following;
     *link = job.following;
     num_jobs_.fetch_sub(1, std::memory_order_relaxed);
-    if (first_ != nullptr)
-      wake_.notify_one();  // there is room for a worker in place of this thread
+    if (first_ != nullptr) wake_.notify_one();  // for whom this thread leaves room
     idle_.wait(lock, [&] { return job.running == 0; });
   }
 

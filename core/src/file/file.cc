@@ -3,10 +3,11 @@
 
 #include <sys/mman.h>
 
+#include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
-#include "core/src/file/atomic_file.h"
 #include "core/src/file/checksum.h"
 #include "core/src/file/file_format.h"
 #include "core/src/file/input_file.h"
@@ -20,10 +21,13 @@ namespace detail {
 namespace fs = std::filesystem;
 
 OpenedFile LoadFile(const fs::path& path, FilterKind kind, const LoadOptions& options) {
-  const InputFile file(path);
-  RequireKind(file.header(), kind, path);
+  return LoadFile(InputFile(path), kind, options);
+}
+
+OpenedFile LoadFile(const InputFile& file, FilterKind kind, const LoadOptions& options) {
+  RequireKind(file.header(), kind, file.path());
   FileHeader header = file.header();
-  header.hash = HashOf(header, options.secret, path);
+  header.hash = HashOf(header, options.secret, file.path());
   OpenedFile opened{header, Storage::Allocate(header.payload_bytes, options.memory)};
   file.ReadPayloads([&](size_t, uint64_t begin, size_t n) {
     return std::span(opened.storage.data() + begin, n);
@@ -33,6 +37,15 @@ OpenedFile LoadFile(const fs::path& path, FilterKind kind, const LoadOptions& op
 
 Storage MapWhole(const InputFile& file, uint64_t payload_bytes) {
   const fs::path& path = file.path();
+  const size_t payload_at = HeaderBytes(file.header().version);
+  if (const auto& memory = file.memory()) {
+    if (reinterpret_cast<uintptr_t>(memory->data()) % kAlignment != 0) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  path.string() + ": a filter can be mapped from bytes at a multiple of " +
+                      std::to_string(kAlignment) + " only; Load copies those that are elsewhere");
+    }
+    return Storage::FromMemory(*memory, payload_at, payload_bytes);
+  }
   if (file.bytes() > std::numeric_limits<size_t>::max()) ThrowIoError(path, "map", EFBIG);
   // Without advice to the kernel. MADV_RANDOM, which stops read-ahead, wins only for the first few
   // keys (3 GiB, cold, on a virtual disk: 1,000 probes take 0.1 s instead of 1.8 s) and then loses
@@ -40,18 +53,23 @@ Storage MapWhole(const InputFile& file, uint64_t payload_bytes) {
   // slow to read, and many keys need most of the file anyway.
   void* const map = mmap(nullptr, file.bytes(), PROT_READ, MAP_SHARED, file.fd(), 0);
   if (map == MAP_FAILED) ThrowIoError(path, "map");
-  return Storage::FromMapping(map, file.bytes(), HeaderBytes(file.header().version), payload_bytes);
+  return Storage::FromMapping(map, file.bytes(), payload_at, payload_bytes);
 }
 
 OpenedFile MapFile(const fs::path& path, FilterKind kind, const MapOptions& options) {
-  const InputFile file(path);
-  RequireKind(file.header(), kind, path);
+  return MapFile(InputFile(path), kind, options);
+}
+
+OpenedFile MapFile(const InputFile& file, FilterKind kind, const MapOptions& options) {
+  RequireKind(file.header(), kind, file.path());
   FileHeader header = file.header();
-  header.hash = HashOf(header, options.secret, path);
+  header.hash = HashOf(header, options.secret, file.path());
   // By reads, not through the mapping: a file cut short meanwhile is then an error and no SIGBUS.
   if (options.verify == Verify::kFull) file.VerifyPayloads();
   OpenedFile opened{header, MapWhole(file, header.payload_bytes)};
-  if (options.verify != Verify::kFull) SetUnverified(opened.storage, file.extents()[0], path);
+  if (options.verify != Verify::kFull) {
+    SetUnverified(opened.storage, file.extents()[0], file.path());
+  }
   return opened;
 }
 
@@ -77,12 +95,12 @@ SealedFilter Seal(FileHeader header, const Storage& storage, const SaveOptions& 
   return sealed;
 }
 
-void SaveFile(const fs::path& path, const FileHeader& header, const Storage& storage,
-              const SaveOptions& options) {
+void WriteFilter(const FileHeader& header, const Storage& storage, const SaveOptions& options,
+                 const PartsWriter& writer) {
   const SealedFilter sealed = Seal(header, storage, options);
   std::vector<std::span<const std::byte>> parts;
   AddParts(sealed, {storage.data(), storage.size()}, parts);
-  WriteFileAtomically(path, parts, options);
+  writer.Write(parts);
 }
 
 }  // namespace detail

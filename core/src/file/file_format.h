@@ -19,6 +19,13 @@ namespace tamis::detail {
 
 class InputFile;
 
+// Takes the parts of a file, which follow one another.
+class PartsWriter {
+ public:
+  virtual ~PartsWriter() = default;
+  virtual void Write(std::span<const std::span<const std::byte>> parts) const = 0;
+};
+
 // Of the header, which is also the offset of the payload.
 inline constexpr size_t kHeaderBytes1 = 128;
 inline constexpr size_t kHeaderBytes2 = 192;
@@ -125,21 +132,24 @@ std::span<const std::byte> Padding(uint64_t bytes) noexcept;
 // Reads a whole file of that kind, without layers, into memory of its own and verifies all of it.
 // Nothing is allocated before the header has been found right, so a file cannot ask for more memory
 // than it has bytes itself.
+OpenedFile LoadFile(const InputFile& file, FilterKind kind, const LoadOptions& options);
 OpenedFile LoadFile(const std::filesystem::path& path, FilterKind kind, const LoadOptions& options);
 
 // Maps a file of that kind, without layers, read-only. A file that is cut short while it is mapped
 // raises SIGBUS where its missing pages are probed, and nothing but not doing so helps: SaveFile
 // replaces files, never shortens them.
+OpenedFile MapFile(const InputFile& file, FilterKind kind, const MapOptions& options);
 OpenedFile MapFile(const std::filesystem::path& path, FilterKind kind, const MapOptions& options);
 
 // The same for a file of any kind that has been opened. What is mapped is all of it, and what the
 // storage shows the first so many bytes of its payload: none, where filters are to be parts of it.
-// Verifies nothing.
+// Of bytes in memory it shows these themselves, and throws Error(kInvalidArgument) unless they
+// begin at a multiple of kAlignment. Verifies nothing.
 Storage MapWhole(const InputFile& file, uint64_t payload_bytes);
 
-// Writes a file atomically. Throws as Seal.
-void SaveFile(const std::filesystem::path& path, const FileHeader& header, const Storage& storage,
-              const SaveOptions& options);
+// Writes a filter without layers. Throws as Seal and `writer`.
+void WriteFilter(const FileHeader& header, const Storage& storage, const SaveOptions& options,
+                 const PartsWriter& writer);
 
 // Throws FormatError(kUnsupported) unless the file is of that kind.
 void RequireKind(const FileHeader& header, FilterKind kind, const std::filesystem::path& path);

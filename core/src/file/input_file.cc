@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <cassert>
+#include <cstring>
 
 namespace tamis::detail {
 
@@ -22,10 +23,19 @@ InputFile::InputFile(const fs::path& path) : path_(path), fd_(OpenToRead(path)) 
     throw Error(ErrorCode::kIo, path.string() + ": cannot read: not a regular file");
   }
   bytes_ = static_cast<uint64_t>(status.st_size);
+  ReadHeaders();
+}
+
+InputFile::InputFile(std::span<const std::byte> memory, const fs::path& name)
+    : path_(name), memory_(memory), fd_(-1), bytes_(memory.size()) {
+  ReadHeaders();
+}
+
+void InputFile::ReadHeaders() {
   std::byte start[kHeaderBytes2];
   const std::span have = std::span(start).first(std::min<uint64_t>(bytes_, sizeof(start)));
   Read(have, 0);
-  header_ = DecodeHeader(have, bytes_, path);
+  header_ = DecodeHeader(have, bytes_, path_);
   kind_ = FindFileKind(header_.kind);
   extents_ =
       kind_->read_layers != nullptr ? kind_->read_layers(*this) : std::vector<Extent>{{header_}};
@@ -40,6 +50,16 @@ FileHeader InputFile::ReadHeaderAt(uint64_t header_at) const {
 }
 
 void InputFile::Read(std::span<std::byte> out, uint64_t offset) const {
+  if (memory_) {
+    // Headers have been checked, so this does not happen; if a check were missing it would be an
+    // error, as it is for files, and no access outside.
+    if (offset > bytes_ || out.size() > bytes_ - offset) {
+      ThrowFormatError(path_, ErrorCode::kCorrupt, "file length", bytes_,
+                       "there are no more bytes");
+    }
+    if (!out.empty()) std::memcpy(out.data(), memory_->data() + offset, out.size());
+    return;
+  }
   while (!out.empty()) {
     const ssize_t n =
         Retry([&] { return pread(fd(), out.data(), out.size(), static_cast<off_t>(offset)); });

@@ -1,4 +1,5 @@
-// A filter file that has been opened for reading, and whose headers have passed all checks.
+// A filter file, or the bytes of one in memory, that is open for reading and whose headers have
+// passed all checks.
 #ifndef TAMIS_CORE_SRC_FILE_INPUT_FILE_H_
 #define TAMIS_CORE_SRC_FILE_INPUT_FILE_H_
 
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,7 +42,13 @@ class InputFile {
  public:
   // Throws FormatError or Error(kIo). `path` must outlive this.
   explicit InputFile(const std::filesystem::path& path);
+  // Of bytes in memory, which must outlive this, too; `name` stands for the path in messages. What
+  // is used of them is what was checked, also where somebody writes to them meanwhile: headers are
+  // copied first.
+  InputFile(std::span<const std::byte> memory, const std::filesystem::path& name);
 
+  // nullopt for a file.
+  const std::optional<std::span<const std::byte>>& memory() const noexcept { return memory_; }
   int fd() const noexcept { return fd_.get(); }
   const std::filesystem::path& path() const noexcept { return path_; }
   uint64_t bytes() const noexcept { return bytes_; }
@@ -86,7 +94,10 @@ class InputFile {
                   std::span<const std::byte> piece, uint64_t begin) const;
   [[noreturn]] void FailChecksum(const Extent& extent, uint64_t end) const;
 
+  void ReadHeaders();
+
   const std::filesystem::path& path_;
+  std::optional<std::span<const std::byte>> memory_;
   Descriptor fd_;
   uint64_t bytes_ = 0;
   FileHeader header_;

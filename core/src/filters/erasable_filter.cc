@@ -7,7 +7,7 @@ namespace tamis {
 
 using detail::Change;
 using detail::FilterAccess;
-using detail::Rejects;
+using detail::Outcomes;
 
 bool ErasableFilter::Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
 
@@ -17,13 +17,13 @@ bool ErasableFilter::Erase(std::string_view key) noexcept {
 
 bool ErasableFilter::EraseHash(uint64_t hash) noexcept { return ChangeOne(Change::kErase, hash); }
 
-size_t ErasableFilter::Erase(Keys keys) noexcept {
-  return FilterAccess::ChangeKeys(*this, Change::kErase, keys, Rejects());
+size_t ErasableFilter::Erase(Keys keys) {
+  return FilterAccess::ChangeKeys(*this, Change::kErase, keys, Outcomes());
 }
 
 size_t ErasableFilter::Erase(Keys keys, std::span<uint64_t> missing) {
   detail::RequireRoom(missing, keys.size());
-  return FilterAccess::ChangeKeys(*this, Change::kErase, keys, Rejects(missing));
+  return FilterAccess::ChangeKeys(*this, Change::kErase, keys, Outcomes(missing));
 }
 
 }  // namespace tamis

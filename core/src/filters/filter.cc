@@ -7,6 +7,7 @@
 #include "core/src/base/hash_check.h"
 #include "core/src/bulk/lookup.h"
 #include "core/src/bulk/outputs.h"
+#include "core/src/file/atomic_file.h"
 #include "core/src/file/file_format.h"
 #include "core/src/file/mapped_from.h"
 #include "core/src/filters/filter_access.h"
@@ -64,6 +65,10 @@ bool Filter::read_only() const noexcept {
   return static_cast<const FilterBase*>(this)->storage_.read_only();
 }
 
+bool Filter::moved_from() const noexcept {
+  return static_cast<const FilterBase*>(this)->storage_.moved_from();
+}
+
 std::span<const std::byte> Filter::payload() const noexcept {
   const detail::Storage& storage = static_cast<const FilterBase*>(this)->storage_;
   return {storage.data(), storage.size()};
@@ -100,6 +105,23 @@ bool Filter::InsertHash(uint64_t hash) noexcept {
   return base->Note(KeyForm::kUnknown, base->ChangeOne(Change::kInsert, hash));
 }
 
+bool Filter::InsertIfAbsent(uint64_t key) noexcept {
+  auto* const base = static_cast<FilterBase*>(this);
+  return base->Note(KeyForm::kInteger,
+                    base->ChangeOne(Change::kInsertIfAbsent, base->hasher_(key)));
+}
+
+bool Filter::InsertIfAbsent(std::string_view key) noexcept {
+  auto* const base = static_cast<FilterBase*>(this);
+  return base->Note(KeyForm::kBytes,
+                    base->ChangeOne(Change::kInsertIfAbsent, HashBytes(key, hash())));
+}
+
+bool Filter::InsertHashIfAbsent(uint64_t hash) noexcept {
+  auto* const base = static_cast<FilterBase*>(this);
+  return base->Note(KeyForm::kUnknown, base->ChangeOne(Change::kInsertIfAbsent, hash));
+}
+
 size_t Filter::Contains(Keys keys, Bitmap out) const {
   detail::RequireRoom(out, keys.size());
   return LookUp(*this, [&](const Kernels& kernels, const HashSpec& hash, detail::Probe probe) {
@@ -134,13 +156,23 @@ size_t Filter::Count(Keys keys) const noexcept {
   });
 }
 
-size_t Filter::Insert(Keys keys) noexcept {
+size_t Filter::Insert(Keys keys) {
   return FilterAccess::ChangeKeys(*this, detail::Change::kInsert, keys, {});
 }
 
 size_t Filter::Insert(Keys keys, std::span<uint64_t> rejected) {
   detail::RequireRoom(rejected, keys.size());
-  return FilterAccess::ChangeKeys(*this, detail::Change::kInsert, keys, detail::Rejects(rejected));
+  return FilterAccess::ChangeKeys(*this, detail::Change::kInsert, keys, detail::Outcomes(rejected));
+}
+
+size_t Filter::InsertIfAbsent(Keys keys, Bitmap fresh) {
+  return FilterAccess::ChangeKeys(*this, Change::kInsertIfAbsent, keys,
+                                  detail::BitsFor(keys.size(), fresh));
+}
+
+size_t Filter::InsertIfAbsent(Keys keys, Bitmap fresh, Bitmap rejected) {
+  return FilterAccess::ChangeKeys(*this, Change::kInsertIfAbsent, keys,
+                                  detail::BitsFor(keys.size(), fresh, rejected));
 }
 
 namespace detail {
@@ -167,6 +199,7 @@ FilterBase::FilterBase(FilterBase&& other) noexcept
       inserted_(std::exchange(other.inserted_, 0)),
       key_forms_(std::exchange(other.key_forms_, {})),
       has_secret_(other.has_secret_),
+      shared_(std::exchange(other.shared_, false)),
       hash_(other.hash_),
       hasher_(other.hasher_),
       backend_(other.backend_),
@@ -181,6 +214,7 @@ FilterBase& FilterBase::operator=(FilterBase&& other) noexcept {
   key_forms_ = std::exchange(other.key_forms_, {});
   has_secret_ = other.has_secret_;
   has_views_ = false;
+  shared_ = std::exchange(other.shared_, false);
   hash_ = other.hash_;
   hasher_ = other.hasher_;
   backend_ = other.backend_;
@@ -238,7 +272,33 @@ void FilterBase::AddCounts(const FilterBase& other) noexcept {
 }
 
 void FilterBase::Save(const std::filesystem::path& path, const SaveOptions& options) const {
-  SaveFile(path, Header(), storage_, options);
+  struct ToFile final : PartsWriter {
+    ToFile(const std::filesystem::path& to, const SaveOptions& how) : path(to), options(how) {}
+    void Write(std::span<const std::span<const std::byte>> parts) const override {
+      WriteFileAtomically(path, parts, options);
+    }
+    const std::filesystem::path& path;
+    const SaveOptions& options;
+  };
+  Write(options, ToFile(path, options));
+}
+
+void FilterBase::Write(const SaveOptions& options, const PartsWriter& writer) const {
+  if (shared_) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "the filter is that of a concurrent one, which saves it: its contents may change "
+                "while they are written");
+  }
+  if (storage_.moved_from()) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "a filter that was moved from has no keys to save: save the one that it was moved to");
+  }
+  WriteFilter(Header(), storage_, options, writer);
+}
+
+uint64_t FilterBase::FileBytes(const SaveOptions& options) const {
+  return Extent{HeaderToSave(Header(), options)}.end();
 }
 
 std::unique_ptr<BulkWriter> FilterBase::MakeWriter(Change, const Kernels&, uint64_t, unsigned) {

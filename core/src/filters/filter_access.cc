@@ -15,52 +15,49 @@ std::span<std::byte> FilterAccess::WritablePayload(Filter& filter) {
 }
 
 void FilterAccess::CountChange(FilterBase& filter, Change change, uint64_t keys) noexcept {
-  if (change == Change::kInsert) {
-    filter.inserted_ += keys;
-  } else {
+  if (change == Change::kErase) {
     filter.inserted_ -= std::min(filter.inserted_, keys);
+  } else {
+    filter.inserted_ += keys;
   }
   filter.Changed();
 }
 
 size_t FilterAccess::ChangeBatch(Filter& filter, Change change, const Kernels& kernels,
-                                 const Batch& batch, uint64_t first, Rejects& rejects) noexcept {
-  const size_t done = Base(filter).ChangeBatch(change, kernels, batch, first, rejects);
+                                 const Batch& batch, uint64_t first, Outcomes& outcomes) noexcept {
+  const size_t done = Base(filter).ChangeBatch(change, kernels, batch, first, outcomes);
   CountChange(Base(filter), change, done);
   return done;
 }
 
 uint64_t FilterAccess::ChangeFrom(Filter& filter, Change change, const Kernels& kernels, uint64_t n,
                                   const BatchSource& source, bool partitioned, Workers& workers,
-                                  uint64_t slice_keys, Rejects rejects) noexcept {
+                                  uint64_t slice_keys, Outcomes outcomes) {
   FilterBase& base = Base(filter);
-  if (base.read_only()) {
-    for (uint64_t i = 0; rejects.wanted() && i < n; ++i) rejects.Add(i);
-    return 0;
-  }
-  const auto change_batch = [&](const Batch& batch, uint64_t index, Rejects& refused) {
+  base.RequireWritable();
+  const auto change_batch = [&](const Batch& batch, uint64_t index, Outcomes& refused) {
     return base.ChangeBatch(change, kernels, batch, index, refused);
   };
   const auto make_writer = [&](uint64_t keys, unsigned threads) {
     return base.MakeWriter(change, kernels, keys, threads);
   };
   const uint64_t done = ChangeByAll({kernels, change_batch, make_writer}, n, source, partitioned,
-                                    workers, slice_keys, rejects);
+                                    workers, slice_keys, outcomes);
   CountChange(base, change, done);
   return done;
 }
 
 size_t FilterAccess::ChangeKeys(Filter& filter, Change change, const Keys& keys,
-                                Rejects rejects) noexcept {
+                                Outcomes outcomes) {
   const Backend& backend = filter.backend();
   CallingThread alone;
   const uint64_t done = ForValidKeys(
-      keys, filter.hash(), rejects, [&](uint64_t n, const BatchSource& source, Rejects refused) {
+      keys, filter.hash(), outcomes, [&](uint64_t n, const BatchSource& source, Outcomes refused) {
         const bool partitioned = PartitioningPays(filter.kind(), backend.name, filter.bytes(), n);
         return ChangeFrom(filter, change, *backend.kernels, n, source, partitioned, alone, n,
                           refused);
       });
-  if (change == Change::kInsert && done > 0) AddForms(filter, keys.key_form());
+  if (change != Change::kErase && done > 0) AddForms(filter, keys.key_form());
   return done;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "core/src/bulk/change_loop.h"
 #include "tamis/detail/filter_base.h"
@@ -12,7 +13,8 @@
 namespace tamis::detail {
 
 struct FilterAccess {
-  // Equal for the same filter, wherever it was moved, as long as nothing changes it.
+  // Equal for the same filter, wherever it was moved, as long as nothing changes it; never equal
+  // for one that is shared.
   struct Version {
     uint64_t identity;
     uint64_t changes;
@@ -22,15 +24,31 @@ struct FilterAccess {
   };
   static Version VersionOf(const Filter& filter) noexcept {
     const FilterBase& base = Base(filter);
-    return {base.identity_, base.changes_, base.inserted_};
+    return {base.shared_ ? FilterBase::NewIdentity() : base.identity_, base.changes_,
+            base.inserted_};
   }
+  // Of a filter whose contents others change without its functions.
+  static void SetShared(Filter& filter, bool shared) noexcept { Base(filter).shared_ = shared; }
 
   static const Storage& StorageOf(const Filter& filter) noexcept { return Base(filter).storage_; }
 
   // Before the contents are copied elsewhere: throws FormatError if they are damaged.
   static void RequireIntact(const Filter& filter) { Base(filter).RequireIntact(); }
 
+  // A filter of class F out of what was read of it, as the private constructor of F takes it.
+  template <typename F, typename... Arguments>
+  static F Make(Arguments&&... arguments) {
+    return F(std::forward<Arguments>(arguments)...);
+  }
+  static void Write(const Filter& filter, const SaveOptions& options, const PartsWriter& writer) {
+    Base(filter).Write(options, writer);
+  }
+  static uint64_t FileBytes(const Filter& filter, const SaveOptions& options) {
+    return Base(filter).FileBytes(options);
+  }
+
   // Throws Error(kReadOnly).
+  static void RequireWritable(const Filter& filter) { Base(filter).RequireWritable(); }
   static std::span<std::byte> WritablePayload(Filter& filter);
   static void SetInserted(Filter& filter, uint64_t inserted) noexcept {
     Base(filter).inserted_ = inserted;
@@ -46,17 +64,16 @@ struct FilterAccess {
   }
   // For a filter that is part of another: counts the keys, too.
   static size_t ChangeBatch(Filter& filter, Change change, const Kernels& kernels,
-                            const Batch& batch, uint64_t first, Rejects& rejects) noexcept;
+                            const Batch& batch, uint64_t first, Outcomes& outcomes) noexcept;
 
-  // A whole call, as ChangeByAll has it. Returns for how many keys it was possible: none if the
-  // filter is read_only().
+  // A whole call, as ChangeByAll has it. Returns how many keys changed the filter. Throws
+  // Error(kReadOnly).
   static uint64_t ChangeFrom(Filter& filter, Change change, const Kernels& kernels, uint64_t n,
                              const BatchSource& source, bool partitioned, Workers& workers,
-                             uint64_t slice_keys, Rejects rejects) noexcept;
+                             uint64_t slice_keys, Outcomes outcomes);
   // The same for keys that are there, on the calling thread, with the filter's own backend and in
   // the way that the default figures favour.
-  static size_t ChangeKeys(Filter& filter, Change change, const Keys& keys,
-                           Rejects rejects) noexcept;
+  static size_t ChangeKeys(Filter& filter, Change change, const Keys& keys, Outcomes outcomes);
 
  private:
   // Every filter derives from it: Filter has no other friend.

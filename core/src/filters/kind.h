@@ -3,12 +3,13 @@
 #define TAMIS_CORE_SRC_FILTERS_KIND_H_
 
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "core/src/bulk/costs.h"
 #include "core/src/file/file_kind.h"
+#include "core/src/filters/filter_access.h"
 #include "tamis/any_filter.h"
 #include "tamis/filter_kinds.h"
 
@@ -50,13 +51,11 @@ struct Kind {
   FilterKindInfo info;
   FileKind file;
 
-  // For the class of the filter; of the header of its file. `make` is nullptr for a kind that has
+  // For the class of the filter; of a file of this kind. `make` is nullptr for a kind that has
   // layers.
   AnyFilter (*make)(const FilterOptions& options);
-  AnyFilter (*load)(const std::filesystem::path& path, const FileHeader& header,
-                    const LoadOptions& options);
-  AnyFilter (*map)(const std::filesystem::path& path, const FileHeader& header,
-                   const MapOptions& options);
+  AnyFilter (*load)(const InputFile& file, const LoadOptions& options);
+  AnyFilter (*map)(const InputFile& file, const MapOptions& options);
   AnyFilter (*clone)(const Filter& filter, const MemoryOptions& memory);
   // Where info.no_merge is nullptr: merges two of this kind, and tells the size of one in words.
   void (*merge)(Filter& filter, const Filter& other) = nullptr;
@@ -65,7 +64,7 @@ struct Kind {
   // As FilterBytes and FilterFpr; nullptr if there is no one size.
   uint64_t (*bytes_for)(uint64_t capacity, double fpr) = nullptr;
   double (*fpr_of_bytes)(double keys, uint64_t bytes) = nullptr;
-  // With `header.capacity` keys; nullptr for kinds that no layer can be of.
+  // With `header.capacity` keys; nullptr for kinds that have layers.
   double (*fpr_when_full)(const FileHeader& header) = nullptr;
 
   // Of a filter of so many bytes for so many keys.
@@ -82,12 +81,14 @@ AnyFilter MakeAs(const FilterOptions& options) {
   return F(options);
 }
 template <typename F>
-AnyFilter LoadAs(const std::filesystem::path& path, const FileHeader&, const LoadOptions& options) {
-  return F::Load(path, options);
+AnyFilter LoadAs(const InputFile& file, const LoadOptions& options) {
+  OpenedFile opened = LoadFile(file, F::kKind, options);
+  return FilterAccess::Make<F>(opened.header, std::move(opened.storage), options.backend);
 }
 template <typename F>
-AnyFilter MapAs(const std::filesystem::path& path, const FileHeader&, const MapOptions& options) {
-  return F::Map(path, options);
+AnyFilter MapAs(const InputFile& file, const MapOptions& options) {
+  OpenedFile opened = MapFile(file, F::kKind, options);
+  return FilterAccess::Make<F>(opened.header, std::move(opened.storage), options.backend);
 }
 template <typename F>
 AnyFilter CloneAs(const Filter& filter, const MemoryOptions& memory) {

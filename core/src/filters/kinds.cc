@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
+#include <optional>
 #include <sstream>
 #include <string>
 
@@ -15,6 +17,7 @@
 #include "core/src/filters/scalable/scalable_kind.h"
 #include "core/src/filters/split_block/split_block_kind.h"
 #include "tamis/error.h"
+#include "tamis/scalable_filter.h"
 #include "tamis/sizing.h"
 
 namespace tamis {
@@ -43,7 +46,7 @@ const FileKind* FindFileKind(FilterKind kind) noexcept {
   return found != nullptr ? &found->file : nullptr;
 }
 
-double FprWhenFull(const FileHeader& layer) { return KindOf(layer.kind).fpr_when_full(layer); }
+double FprWhenFull(const FileHeader& header) { return KindOf(header.kind).fpr_when_full(header); }
 
 std::span<const CostAtSize> TypicalCostsOf(const Kind& kind, std::string_view backend) noexcept {
   const TypicalCosts& costs = KindOf(kind.calibration.costs_as).calibration.typical;
@@ -140,6 +143,17 @@ double FilterFpr(FilterKind kind, double keys, uint64_t bytes) {
     throw Error(ErrorCode::kInvalidArgument, message.str());
   }
   return found.fpr_of_bytes(keys, bytes);
+}
+
+double FprByCount(const Filter& filter) {
+  if (const std::optional<ScalableView> scalable = ViewScalable(filter)) {
+    double log_of_none = 0;
+    for (const Filter* layer : scalable->layers) log_of_none += std::log1p(-FprByCount(*layer));
+    return -std::expm1(log_of_none);
+  }
+  FileHeader header = filter.Header();
+  header.capacity = filter.inserted_count();
+  return detail::FprWhenFull(header);
 }
 
 }  // namespace tamis

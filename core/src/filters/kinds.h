@@ -18,8 +18,8 @@ const Kind* FindKind(FilterKind kind) noexcept;
 // For a kind that is one, as those of filters and of headers that have passed their checks.
 const Kind& KindOf(FilterKind kind) noexcept;
 
-// The false-positive rate of a layer that is full. Of a kind that layers can be of.
-double FprWhenFull(const FileHeader& layer);
+// The false-positive rate with `header.capacity` keys. Of a kind that has no layers.
+double FprWhenFull(const FileHeader& header);
 
 // The figures of a typical machine for filters of that kind on a backend: none if it is not
 // measured.

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "core/src/filters/sizing_checks.h"
-#include "tamis/counting.h"
 #include "tamis/error.h"
-#include "tamis/split_block.h"
+#include "tamis/layout/counting.h"
+#include "tamis/layout/split_block.h"
 
 namespace tamis {
 

@@ -5,31 +5,34 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tamis/detail/hd.h"
 #include "tamis/hash.h"
-#include "tamis/hd.h"
 
 namespace tamis::detail {
 
 // What the values of a batch are, hence how they become hashes. All kernels take the first three.
-// The last two only CommonKernels::hash does: their hash takes longer than a probe of a filter in
-// the caches, and every kernel compiled for them would be twice as large. ForEachBatch has their
-// hashes ready.
+// The others only CommonKernels::hash does, as every kernel compiled for them would be larger: the
+// hash of SipHash takes longer than a probe of a filter in the caches, and values of 4 bytes have
+// to be widened first in any case. ForEachBatch has their hashes ready.
 enum class Source : uint8_t {
-  kHashes,  // they are hashes
-  kXxh3,    // integer keys, to be hashed with XXH3
-  kXxh64,   // integer keys, to be hashed with XXH64
-  kSip13,   // integer keys, to be hashed with SipHash-1-3
-  kSip24,   // integer keys, to be hashed with SipHash-2-4
+  kHashes,    // they are hashes
+  kXxh3,      // integer keys, to be hashed with XXH3
+  kXxh64,     // integer keys, to be hashed with XXH64
+  kSip13,     // integer keys, to be hashed with SipHash-1-3
+  kSip24,     // integer keys, to be hashed with SipHash-2-4
+  kXxh3Of4,   // keys of 4 bytes, each the low half of a value, to be hashed with XXH3
+  kXxh64Of4,  // the same with XXH64
 };
 
-constexpr bool IsSip(Source source) noexcept {
-  return source == Source::kSip13 || source == Source::kSip24;
-}
+// Whether all kernels take it.
+constexpr bool IsCommon(Source source) noexcept { return source <= Source::kXxh64; }
 
-// SipHash of an integer, for the host: in a user's function that asks for one key, it would be most
-// of the code, whichever hash the filter has. k0 and k1 are the halves of the secret. It is
-// declared to depend on nothing else: fields of the filter then need not be read again after it.
-TAMIS_CONST uint64_t SipOfKey(Source source, uint64_t k0, uint64_t k1, uint64_t key) noexcept;
+// The hash of a key by a source that is not common, for the host: in a user's function that asks
+// for one key, it would be most of the code, whichever hash the filter has. The terms are those of
+// KeyHasher. It is declared to depend on nothing else: fields of the filter then need not be read
+// again after it.
+TAMIS_CONST uint64_t UncommonHash(Source source, uint64_t seed_term, uint64_t second_term,
+                                  uint64_t key) noexcept;
 
 // Hashes of one value: the choice of a hash and all that depends on its seed, made once.
 struct KeyHasher {
@@ -71,7 +74,7 @@ struct KeyHasher {
     const bool few = source == Source::kSip13;
     return hash::SipOfU64(few ? 1 : 2, few ? 3 : 4, value, seed_term, second_term);
 #else
-    return SipOfKey(source, seed_term, second_term, value);
+    return UncommonHash(source, seed_term, second_term, value);
 #endif
   }
 };
@@ -86,6 +89,15 @@ inline Batch HashBatch(const uint64_t* hashes, size_t n) { return {KeyHasher(), 
 
 inline Batch KeyBatch(const HashSpec& spec, const uint64_t* keys, size_t n) {
   return {KeyHasher(spec), keys, n};
+}
+
+// Of keys of 4 bytes, the low halves of the values. For hashes that are not keyed.
+inline Batch KeyOf4Batch(const HashSpec& spec, const uint64_t* keys, size_t n) {
+  KeyHasher hasher(spec);
+  const bool xxh3 = hasher.source == Source::kXxh3;
+  hasher.source = xxh3 ? Source::kXxh3Of4 : Source::kXxh64Of4;
+  if (!xxh3) hasher.seed_term = hash::Xxh64Start(spec.seed, hash::kKeyBytesOf4);
+  return {hasher, keys, n};
 }
 
 }  // namespace tamis::detail

@@ -14,6 +14,8 @@ struct BloomKernels {
   void (*contains)(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
                    const Batch& batch, uint64_t* bits);
   void (*insert)(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, const Batch& batch);
+  void (*insert_if_absent)(uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
+                           const Batch& batch, uint64_t* fresh);
   bool (*contains_one)(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
                        uint64_t hash);
   void (*insert_one)(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, uint64_t hash);

@@ -10,15 +10,16 @@
 #include <memory>
 
 #include "tamis/detail/change.h"
+#include "tamis/detail/hd.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/storage.h"
 #include "tamis/filter.h"
-#include "tamis/hd.h"
 #include "tamis/key_forms.h"
 
 namespace tamis::detail {
 
 class BulkWriter;
+class PartsWriter;
 struct FilterAccess;
 
 class FilterBase : public Filter {
@@ -42,6 +43,10 @@ class FilterBase : public Filter {
 
   // The header of a filter of this geometry.
   FileHeader HeaderOf(const std::array<uint64_t, 3>& geometry) const noexcept;
+  // Hands over the parts of the file of this filter. Throws as Save, and what `writer` throws.
+  virtual void Write(const SaveOptions& options, const PartsWriter& writer) const;
+  // How many bytes that are. Throws Error(kInvalidArgument) for options that do not go with it.
+  virtual uint64_t FileBytes(const SaveOptions& options) const;
   // Counts what a merge has added.
   void AddCounts(const FilterBase& other) noexcept;
   // To be called with whether a key of that form was inserted, which it returns.
@@ -60,10 +65,10 @@ class FilterBase : public Filter {
   virtual bool ProbeOne(uint64_t hash) const noexcept = 0;
   virtual bool ChangeOne(Change change, uint64_t hash) noexcept = 0;
   // Changes the filter by keys in their order, the first of which has the index `first`. Returns
-  // for how many that was possible, and adds the indices of the others to `rejects`. Does not
-  // change inserted_.
+  // how many of them changed it, and tells `outcomes` which could not be inserted or erased, and
+  // for Change::kInsertIfAbsent, which were new. Does not change inserted_.
   virtual size_t ChangeBatch(Change change, const Kernels& kernels, const Batch& batch,
-                             uint64_t first, Rejects& rejects) noexcept = 0;
+                             uint64_t first, Outcomes& outcomes) noexcept = 0;
   // What orders n keys in all by the region of the filter that they fall in, for so many threads;
   // nullptr if nothing does. Throws Error(kOutOfMemory) or std::bad_alloc.
   virtual std::unique_ptr<BulkWriter> MakeWriter(Change change, const Kernels& kernels, uint64_t n,
@@ -74,6 +79,7 @@ class FilterBase : public Filter {
   KeyForms key_forms_;
   bool has_secret_ = false;  // as its file had it
   bool has_views_ = false;   // which may insert keys of any form
+  bool shared_ = false;      // see FilterAccess::SetShared
   HashSpec hash_;
   KeyHasher hasher_;  // of hash_
   const Backend* backend_ = nullptr;

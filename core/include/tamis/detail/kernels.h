@@ -14,6 +14,7 @@
 #include "tamis/detail/counting_kernels.h"
 #include "tamis/detail/cuckoo_kernels.h"
 #include "tamis/detail/split_block_kernels.h"
+#include "tamis/detail/xxh64_rests.h"
 
 namespace tamis::detail {
 
@@ -31,6 +32,9 @@ namespace tamis::detail {
 struct CommonKernels {
   // hashes[i] = the hash of value i; n of them. They may take the place of the values.
   void (*hash)(const Batch& batch, uint64_t* hashes);
+  // hashes[i] = XXH64 of string i; n of them, n <= Xxh64Rests::kMost. `hashes` has room for as many
+  // more as make n a multiple of 8, which may be overwritten.
+  void (*xxh64_rests)(const Xxh64Rests& rests, Xxh64Lanes lanes, size_t n, uint64_t* hashes);
 
   // Outputs made from the bits of n keys; they write exactly what is named.
   void (*bits_to_bytes)(const uint64_t* bits, size_t n, uint8_t* bytes);  // n bytes, 0 or 1

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "tamis/hd.h"
+#include "tamis/detail/hd.h"
 
 namespace tamis::hash {
 

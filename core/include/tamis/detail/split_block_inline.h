@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "tamis/detail/hd.h"
 #include "tamis/detail/split_block_kernels.h"
-#include "tamis/hd.h"
-#include "tamis/split_block.h"
+#include "tamis/layout/split_block.h"
 
 #if defined(__GNUC__) && (defined(__AVX2__) || defined(__ARM_NEON)) && !defined(__CUDACC__)
 #define TAMIS_BLOCK_VECTORS 1

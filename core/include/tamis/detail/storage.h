@@ -1,4 +1,4 @@
-// The memory of one filter: allocated, or mapped from a file.
+// The memory of one filter: allocated, mapped from a file, or that of somebody else.
 #ifndef TAMIS_DETAIL_STORAGE_H_
 #define TAMIS_DETAIL_STORAGE_H_
 
@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "tamis/hd.h"
+#include "tamis/detail/hd.h"
 #include "tamis/memory.h"
 
 namespace tamis::detail {
@@ -37,8 +37,12 @@ class Storage {
   // Takes over a read-only mapping of `map_bytes` at `map`, of which the filter is
   // [offset, offset + bytes).
   static Storage FromMapping(void* map, size_t map_bytes, size_t offset, size_t bytes) noexcept;
-  // A part of what FromMapping took over, counted from its beginning; only as long as that is
-  // there.
+  // The same of memory that stays its owner's, and has to outlive this; it begins at a multiple of
+  // 64.
+  static Storage FromMemory(std::span<const std::byte> memory, size_t offset,
+                            size_t bytes) noexcept;
+  // A part of what FromMapping or FromMemory was given, counted from its beginning; only as long as
+  // that is there.
   Storage Part(size_t offset, size_t bytes) const noexcept;
 
   Storage(Storage&& other) noexcept;
@@ -51,6 +55,7 @@ class Storage {
   TAMIS_HD std::byte* data() const noexcept { return data_; }
   TAMIS_HD uint64_t size() const noexcept { return size_; }
   TAMIS_HD bool read_only() const noexcept { return read_only_; }
+  bool moved_from() const noexcept;
 
   // Of bytes that were mapped and that nobody has verified: what they must be found to have before
   // anything is made of them that has a checksum of its own. Else nullptr.
@@ -64,7 +69,8 @@ class Storage {
 
   std::byte* data_ = nullptr;
   uint64_t size_ = 0;
-  // What is to be given back: to `resource_` if there is one, else to the operating system.
+  // What is to be given back, unless it has 0 bytes: to `resource_` if there is one, else to the
+  // operating system.
   std::pmr::memory_resource* resource_ = nullptr;
   void* base_ = nullptr;
   size_t base_bytes_ = 0;

@@ -40,7 +40,7 @@ double MedianSeconds(const Call& call) {
 void MeasureDevice(const Backend& backend, const std::shared_ptr<Accelerator>& accelerator,
                    uint64_t keys, Calibration& calibration) {
   EngineOptions options;
-  options.pin = PlanStep{&backend, 1, false, 0, 0};
+  options.pin = CallRoute{&backend, 1, false, 0, 0};
   options.calibration.points = {{std::string(backend.name), 1, 1, 1, 1}};  // it is the only way
   const Engine engine = EngineAccess::Make(std::move(options), accelerator);
   // Keys of any values: the filters are empty, which costs a GPU no less than full ones.

@@ -6,13 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/src/base/json.h"
 #include "core/src/engine/calibration/calibration_fields.h"
 #include "core/src/file/atomic_file.h"
 #include "core/src/file/file_format.h"
@@ -21,25 +21,12 @@
 #include "tamis/error.h"
 #include "tamis/units.h"
 
-// The library never aborts: what the parser asserts of itself stays unchecked.
-#define JSON_ASSERT(condition) static_cast<void>(0)
-#include <nlohmann/json.hpp>
-
 namespace tamis {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Makes Json a type of this library alone, whose functions the linker does not take for those of a
-// program with a nlohmann-json of its own, compiled with other settings.
-template <typename T>
-struct Allocator : std::allocator<T> {
-  Allocator() = default;
-  template <typename U>
-  Allocator(const Allocator<U>& other) : std::allocator<T>(other) {}
-};
-using Json = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, int64_t,
-                                  uint64_t, double, Allocator>;
+using detail::Json;
 
 constexpr int kVersion = 3;  // 1 had no kinds of filters, 2 nothing of a GPU
 constexpr const char* kVersionName = "tamis_calibration";
@@ -314,7 +301,7 @@ std::string Encode(const Calibration& calibration) {
                                            {"filter_bytes", point.filter_bytes}});
     AddFigures<CostPoint>(detail::kCostFigures, point, added);
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return detail::JsonText(json) + "\n";
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ double BestNs(int repetitions, uint64_t keys, const Prepare& prepare, const Call
 
 Engine PinnedEngine(const Backend& backend, unsigned threads, bool partitioned) {
   EngineOptions options;
-  options.pin = PlanStep{&backend, threads, partitioned, 0, 0};
+  options.pin = CallRoute{&backend, threads, partitioned, 0, 0};
   return Engine(std::move(options));
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "core/src/bulk/outcomes.h"
 #include "core/src/file/file_format.h"
 #include "core/src/filters/combine.h"
 #include "core/src/filters/sizing_checks.h"
@@ -16,7 +17,7 @@ namespace tamis {
 using detail::Batch;
 using detail::Change;
 using detail::Kernels;
-using detail::Rejects;
+using detail::Outcomes;
 
 BloomFilter::Geometry BloomFilter::GeometryFor(const FilterOptions& options) {
   const double fpr = detail::FprOrDefault(options);
@@ -133,14 +134,23 @@ BloomFilter BloomFilter::Clone(const MemoryOptions& memory) const {
 
 bool BloomFilter::ProbeOne(uint64_t hash) const noexcept { return ContainsHash(hash); }
 
-bool BloomFilter::ChangeOne(Change, uint64_t hash) noexcept { return InsertOne(hash); }
+bool BloomFilter::ChangeOne(Change change, uint64_t hash) noexcept {
+  if (change == Change::kInsertIfAbsent && ContainsHash(hash)) return false;
+  return InsertOne(hash);
+}
 
 void BloomFilter::Probe(const Kernels& kernels, const Batch& batch, uint64_t* bits) const noexcept {
   kernels.bloom.contains(words(), num_bits_, num_hashes_, batch, bits);
 }
 
-size_t BloomFilter::ChangeBatch(Change, const Kernels& kernels, const Batch& batch, uint64_t,
-                                Rejects&) noexcept {
+size_t BloomFilter::ChangeBatch(Change change, const Kernels& kernels, const Batch& batch,
+                                uint64_t first, Outcomes& outcomes) noexcept {
+  if (change == Change::kInsertIfAbsent) {
+    return detail::InsertAbsent(
+        kernels, batch, first, outcomes, [&](const Batch& slice, uint64_t* fresh) {
+          kernels.bloom.insert_if_absent(words(), num_bits_, num_hashes_, slice, fresh);
+        });
+  }
   kernels.bloom.insert(words(), num_bits_, num_hashes_, batch);
   return batch.n;
 }

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "core/src/filters/sizing_checks.h"
-#include "tamis/bloom.h"
 #include "tamis/error.h"
+#include "tamis/layout/bloom.h"
 #include "tamis/sizing.h"
 
 namespace tamis {

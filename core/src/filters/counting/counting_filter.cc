@@ -5,7 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "core/src/bulk/absent_writer.h"
 #include "core/src/bulk/batches.h"
+#include "core/src/bulk/outcomes.h"
 #include "core/src/bulk/partitioned_writer.h"
 #include "core/src/file/file_format.h"
 #include "core/src/filters/combine.h"
@@ -20,7 +22,7 @@ using detail::Batch;
 using detail::BulkWriter;
 using detail::Change;
 using detail::Kernels;
-using detail::Rejects;
+using detail::Outcomes;
 
 namespace {
 
@@ -59,6 +61,27 @@ uint64_t PopCountOf(const Kernels& kernels, const uint64_t* words, uint64_t n, c
     sum += kernels.popcount(mapped, size);
   }
   return sum;
+}
+
+// Calls change(hash) for the hashes of a batch in their order, and tell(i, whether it changed) for
+// value i. Returns how many it changed.
+template <typename ChangeHash, typename Tell>
+size_t ChangeInOrder(const Kernels& kernels, const uint64_t* words, uint64_t num_blocks,
+                     const Batch& batch, const ChangeHash& change, const Tell& tell) {
+  size_t done = 0;
+  alignas(64) uint64_t hashes[detail::kBatchKeys];
+  detail::ForEachSlice(batch, [&](const Batch& slice, size_t begin) {
+    kernels.hash(slice, hashes);
+    for (size_t i = 0; i < slice.n; ++i) {
+      constexpr size_t kAhead = 16;
+      const uint64_t next = hashes[std::min(i + kAhead, slice.n - 1)];
+      __builtin_prefetch(words + counting::kWords * counting::BlockIndex(next, num_blocks), 1);
+      const bool changed = change(hashes[i]);
+      done += changed;
+      tell(begin + i, changed);
+    }
+  });
+  return done;
 }
 
 }  // namespace
@@ -146,6 +169,7 @@ bool CountingBloomFilter::ProbeOne(uint64_t hash) const noexcept { return Contai
 
 bool CountingBloomFilter::ChangeOne(Change change, uint64_t hash) noexcept {
   if (change == Change::kErase) return EraseHash(hash);
+  if (change == Change::kInsertIfAbsent && ContainsHash(hash)) return false;
   return InsertOne(hash);
 }
 
@@ -154,35 +178,52 @@ void CountingBloomFilter::Probe(const Kernels& kernels, const Batch& batch,
   kernels.counting.contains(words(), num_blocks_, batch, bits);
 }
 
+void CountingBloomFilter::InsertAbsent(const Kernels& kernels, const Batch& batch,
+                                       uint64_t* fresh) noexcept {
+  std::fill_n(fresh, BitmapWords(batch.n), uint64_t{0});
+  ChangeInOrder(
+      kernels, words(), num_blocks_, batch,
+      [&](uint64_t hash) {
+        if (kernels.counting.contains_one(words(), num_blocks_, hash)) return false;
+        kernels.counting.insert_one(words(), num_blocks_, hash);
+        return true;
+      },
+      [&](size_t i, bool inserted) { fresh[i / 64] |= uint64_t{inserted} << (i % 64); });
+}
+
 size_t CountingBloomFilter::ChangeBatch(Change change, const Kernels& kernels, const Batch& batch,
-                                        uint64_t first, Rejects& rejects) noexcept {
-  if (change == Change::kInsert) {
-    kernels.counting.insert(words(), num_blocks_, batch);
-    return batch.n;
+                                        uint64_t first, Outcomes& outcomes) noexcept {
+  switch (change) {
+    case Change::kInsert:
+      kernels.counting.insert(words(), num_blocks_, batch);
+      return batch.n;
+    case Change::kErase:
+      return ChangeInOrder(
+          kernels, words(), num_blocks_, batch,
+          [&](uint64_t hash) { return kernels.counting.erase_one(words(), num_blocks_, hash); },
+          [&](size_t i, bool erased) {
+            if (!erased) outcomes.Reject(first + i);
+          });
+    case Change::kInsertIfAbsent:
+      return detail::InsertAbsent(
+          kernels, batch, first, outcomes,
+          [&](const Batch& slice, uint64_t* fresh) { InsertAbsent(kernels, slice, fresh); });
   }
-  size_t erased = 0;
-  alignas(64) uint64_t hashes[detail::kBatchKeys];
-  detail::ForEachSlice(batch, [&](const Batch& slice, size_t begin) {
-    kernels.hash(slice, hashes);
-    for (size_t i = 0; i < slice.n; ++i) {
-      constexpr size_t kAhead = 16;
-      const uint64_t next = hashes[std::min(i + kAhead, slice.n - 1)];
-      __builtin_prefetch(words() + counting::kWords * counting::BlockIndex(next, num_blocks_), 1);
-      if (kernels.counting.erase_one(words(), num_blocks_, hashes[i])) {
-        ++erased;
-      } else {
-        rejects.Add(first + begin + i);
-      }
-    }
-  });
-  return erased;
+  return 0;
 }
 
 std::unique_ptr<BulkWriter> CountingBloomFilter::MakeWriter(Change change, const Kernels& kernels,
                                                             uint64_t n, unsigned threads) {
+  if (change == Change::kInsertIfAbsent) {
+    const auto insert = [this, &kernels](const Batch& hashes, uint64_t* fresh) {
+      InsertAbsent(kernels, hashes, fresh);
+    };
+    return std::make_unique<detail::AbsentWriter>(
+        detail::AbsentWriter::Target{bytes(), num_blocks_, insert}, kernels, n, threads);
+  }
   // Which of two keys is refused depends on their order, which this writer does not keep.
   if (change == Change::kErase) return nullptr;
-  const auto insert = [this, &kernels](const Batch& hashes) {
+  const auto insert = [this, &kernels](const Batch& hashes, uint64_t, uint64_t) {
     kernels.counting.insert(words(), num_blocks_, hashes);
   };
   return std::make_unique<detail::PartitionedWriter>(

@@ -15,6 +15,10 @@ double FprOfBytes(double keys, uint64_t bytes) {
   return CountingFpr(keys, bytes / counting::kBlockBytes);
 }
 
+double FprWhenFull(const FileHeader& header) {
+  return CountingFpr(static_cast<double>(header.capacity), header.geometry[0]);
+}
+
 LookupFacts Facts(uint64_t, uint64_t) { return {.note = "counts up to 15 copies of a key"}; }
 
 constexpr uint64_t kKiB = 1024;
@@ -57,6 +61,7 @@ constexpr Kind kCountingKind = {
     .shape = ShapeOfBlocks,
     .bytes_for = BytesFor,
     .fpr_of_bytes = FprOfBytes,
+    .fpr_when_full = FprWhenFull,
     .lookup_facts = Facts,
     .calibration = {.costs_as = FilterKind::kCounting,
                     .typical = {kPortableCosts, kVector128Costs, kVector256Costs, kVector512Costs}},

@@ -1,6 +1,6 @@
 // Counting filters in plain C++: the oracle for all other backends.
 #include "core/src/backend/portable.h"
-#include "tamis/counting.h"
+#include "tamis/layout/counting.h"
 
 namespace tamis::detail {
 namespace {
@@ -21,8 +21,8 @@ bool CountingEraseOne(uint64_t* words, uint64_t num_blocks, uint64_t hash) {
 
 void CountingContains(const uint64_t* words, uint64_t num_blocks, const Batch& batch,
                       uint64_t* bits) {
-  ContainsAll(batch, bits,
-              [&](uint64_t hash) { return CountingContainsOne(words, num_blocks, hash); });
+  BitOfEach(batch, bits,
+            [&](uint64_t hash) { return CountingContainsOne(words, num_blocks, hash); });
 }
 
 void CountingInsert(uint64_t* words, uint64_t num_blocks, const Batch& batch) {

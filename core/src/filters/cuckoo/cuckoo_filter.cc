@@ -21,7 +21,7 @@ using detail::BulkWriter;
 using detail::Change;
 using detail::CuckooKernels;
 using detail::Kernels;
-using detail::Rejects;
+using detail::Outcomes;
 
 namespace {
 
@@ -173,6 +173,7 @@ bool CuckooFilter<kBits>::ProbeOne(uint64_t hash) const noexcept {
 template <int kBits>
 bool CuckooFilter<kBits>::ChangeOne(Change change, uint64_t hash) noexcept {
   if (change == Change::kErase) return EraseHash(hash);
+  if (change == Change::kInsertIfAbsent && ContainsHash(hash)) return false;
   return InsertOne(hash);
 }
 
@@ -184,7 +185,7 @@ void CuckooFilter<kBits>::Probe(const Kernels& kernels, const Batch& batch,
 
 template <int kBits>
 size_t CuckooFilter<kBits>::ChangeBatch(Change change, const Kernels& kernels, const Batch& batch,
-                                        uint64_t first, Rejects& rejects) noexcept {
+                                        uint64_t first, Outcomes& outcomes) noexcept {
   const CuckooKernels& cuckoo = kernels.cuckoo<kBits>();
   alignas(64) uint64_t places[detail::kBatchKeys];
   size_t done = 0;
@@ -193,9 +194,13 @@ size_t CuckooFilter<kBits>::ChangeBatch(Change change, const Kernels& kernels, c
     const size_t possible =
         cuckoo.change_table(change, chunk(0), geometry_.chunk_buckets, places, slice.n);
     done += possible;
+    if (change == Change::kInsertIfAbsent) {
+      for (size_t i = 0; i < slice.n; ++i) TellPlace(places[i], first + begin + i, outcomes);
+      return;
+    }
     if (possible == slice.n) return;
     for (size_t i = 0; i < slice.n; ++i) {
-      if (cuckoo::Unpack(places[i]).fingerprint == 0) rejects.Add(first + begin + i);
+      if (cuckoo::Unpack(places[i]).fingerprint == 0) outcomes.Reject(first + begin + i);
     }
   });
   return done;

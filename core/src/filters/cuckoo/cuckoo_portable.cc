@@ -1,7 +1,7 @@
 // Cuckoo filters in plain C++: the oracle for all other backends.
 #include "core/src/backend/portable.h"
 #include "core/src/filters/cuckoo/cuckoo_chunk.h"
-#include "tamis/cuckoo.h"
+#include "tamis/layout/cuckoo.h"
 
 namespace tamis::detail {
 namespace {
@@ -10,7 +10,7 @@ template <int kBits>
 void CuckooContains(const void* words, const cuckoo::Geometry& geometry, const Batch& batch,
                     uint64_t* bits) {
   const auto* const buckets = static_cast<const cuckoo::Word<kBits>*>(words);
-  ContainsAll(batch, bits, [&](uint64_t hash) {
+  BitOfEach(batch, bits, [&](uint64_t hash) {
     const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry);
     const auto* const chunk = buckets + uint64_t{place.chunk} * geometry.chunk_buckets;
     const uint32_t alternate =
@@ -26,6 +26,13 @@ void CuckooLocate(const cuckoo::Geometry& geometry, const Batch& batch, uint64_t
   }
 }
 
+template <int kBits>
+void CuckooContainsChanging(const void* words, const cuckoo::Geometry& geometry, const Batch& batch,
+                            uint64_t* bits, uint64_t* places) {
+  CuckooLocate<kBits>(geometry, batch, places);
+  CuckooContains<kBits>(words, geometry, batch, bits);
+}
+
 template <int kBits, bool kOneChunk>
 size_t CuckooChange(Change change, void* buckets, uint32_t chunk_buckets, uint64_t* places,
                     size_t n) {
@@ -34,6 +41,7 @@ size_t CuckooChange(Change change, void* buckets, uint32_t chunk_buckets, uint64
 
 template <int kBits>
 constexpr CuckooKernels kCuckoo = {.contains = CuckooContains<kBits>,
+                                   .contains_changing = CuckooContainsChanging<kBits>,
                                    .locate = CuckooLocate<kBits>,
                                    .change_chunk = CuckooChange<kBits, true>,
                                    .change_table = CuckooChange<kBits, false>};

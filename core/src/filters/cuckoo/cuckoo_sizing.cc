@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/src/filters/sizing_checks.h"
-#include "tamis/cuckoo.h"
 #include "tamis/error.h"
+#include "tamis/layout/cuckoo.h"
 #include "tamis/sizing.h"
 
 namespace tamis {

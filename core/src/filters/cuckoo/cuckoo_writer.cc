@@ -9,7 +9,7 @@ namespace {
 
 // Of the lists of a slice: one and a half times the filter within these limits. The more keys a
 // chunk is changed by, the fewer times it is loaded; but memory also costs its first touch.
-// Measured: bench/NOTES.md.
+// Measured: bench/NOTES_CUCKOO.md.
 constexpr uint64_t kMinListBytes = uint64_t{16} << 20;
 constexpr uint64_t kMaxListBytes = uint64_t{512} << 20;  // or an eighth of the filter
 
@@ -28,7 +28,7 @@ CuckooWriter<kBits>::CuckooWriter(Change change, const Kernels& kernels,
       kernels_(kernels),
       buckets_(buckets),
       geometry_(geometry),
-      rejected_(geometry.chunks) {
+      unchanged_(geometry.chunks) {
   const uint64_t filter_bytes = geometry.buckets() * sizeof(cuckoo::Word<kBits>);
   const uint64_t list_bytes = std::clamp(filter_bytes + filter_bytes / 2, kMinListBytes,
                                          std::max(kMaxListBytes, filter_bytes / 8));
@@ -80,21 +80,26 @@ void CuckooWriter<kBits>::Add(unsigned thread, const Batch& batch, uint64_t inde
 
 template <int kBits>
 template <typename Visit>
-void CuckooWriter<kBits>::ForEachSegment(size_t chunk, const Visit& visit) noexcept {
-  for (const Share& share : shares_) {
-    uint64_t* const end = share.ends[chunk];
-    if (end == nullptr) continue;
-    for (uint64_t* segment = share.begins[chunk];;) {
-      uint64_t* const segment_end = segment + kSegmentWords;
-      const bool last = segment < end && end <= segment_end;
-      auto* const next = last ? end : reinterpret_cast<uint64_t*>(static_cast<uintptr_t>(*segment));
-      // The segments of a list are far apart, which hardware prefetchers do not follow.
-      for (size_t i = 0; i < kSegmentWords; i += kLineWords) __builtin_prefetch(next + i);
-      visit(std::span(segment + 1, last ? end : segment_end));
-      if (last) break;
-      segment = next;
-    }
+void CuckooWriter<kBits>::ForEachSegment(const Share& share, size_t chunk,
+                                         const Visit& visit) noexcept {
+  uint64_t* const end = share.ends[chunk];
+  if (end == nullptr) return;
+  for (uint64_t* segment = share.begins[chunk];;) {
+    uint64_t* const segment_end = segment + kSegmentWords;
+    const bool last = segment < end && end <= segment_end;
+    auto* const next = last ? end : reinterpret_cast<uint64_t*>(static_cast<uintptr_t>(*segment));
+    // The segments of a list are far apart, which hardware prefetchers do not follow.
+    for (size_t i = 0; i < kSegmentWords; i += kLineWords) __builtin_prefetch(next + i);
+    visit(std::span(segment + 1, last ? end : segment_end));
+    if (last) return;
+    segment = next;
   }
+}
+
+template <int kBits>
+template <typename Visit>
+void CuckooWriter<kBits>::ForEachSegment(size_t chunk, const Visit& visit) noexcept {
+  for (const Share& share : shares_) ForEachSegment(share, chunk, visit);
 }
 
 template <int kBits>
@@ -103,29 +108,41 @@ void CuckooWriter<kBits>::Run(size_t chunk) noexcept {
   ForEachSegment(chunk, [&](std::span<uint64_t> entries) {
     const size_t done = kernels_.cuckoo<kBits>().change_chunk(
         change_, buckets, geometry_.chunk_buckets, entries.data(), entries.size());
-    rejected_[chunk] += static_cast<uint32_t>(entries.size() - done);
+    unchanged_[chunk] += static_cast<uint32_t>(entries.size() - done);
   });
 }
 
+// An entry has the low half of the index; a slice is shorter than what that repeats after.
 template <int kBits>
-uint64_t CuckooWriter<kBits>::EndSlice(Rejects& rejects) noexcept {
-  uint64_t* const first = rejects.next();
+uint64_t CuckooWriter<kBits>::IndexOf(uint64_t entry) const noexcept {
+  return slice_begin_ + static_cast<uint32_t>((entry >> 32) - slice_begin_);
+}
+
+template <int kBits>
+void CuckooWriter<kBits>::Tell(unsigned thread, Outcomes& outcomes) noexcept {
+  for (size_t chunk = 0; chunk < geometry_.chunks; ++chunk) {
+    ForEachSegment(shares_[thread], chunk, [&](std::span<uint64_t> entries) {
+      for (const uint64_t entry : entries) TellPlace(entry, IndexOf(entry), outcomes);
+    });
+  }
+}
+
+template <int kBits>
+uint64_t CuckooWriter<kBits>::EndSlice(Outcomes& outcomes) noexcept {
+  uint64_t* const first = outcomes.next();
   uint64_t sum = 0;
   for (size_t chunk = 0; chunk < geometry_.chunks; ++chunk) {
-    if (rejected_[chunk] == 0) continue;
-    sum += rejected_[chunk];
-    rejected_[chunk] = 0;
+    if (unchanged_[chunk] == 0) continue;
+    sum += unchanged_[chunk];
+    unchanged_[chunk] = 0;
     if (first == nullptr) continue;
     ForEachSegment(chunk, [&](std::span<uint64_t> entries) {
       for (const uint64_t entry : entries) {
-        if ((entry & 0xFFFF) != 0) continue;
-        // The entry has the low half of the index; a slice is shorter than what that repeats after.
-        const auto offset = static_cast<uint32_t>((entry >> 32) - slice_begin_);
-        rejects.Add(slice_begin_ + offset);
+        if ((entry & 0xFFFF) == 0) outcomes.Reject(IndexOf(entry));
       }
     });
   }
-  std::sort(first, rejects.next());
+  std::sort(first, outcomes.next());
   for (Share& share : shares_) {
     slice_begin_ += share.keys;
     share.keys = share.used = 0;

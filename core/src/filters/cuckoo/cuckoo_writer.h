@@ -8,11 +8,20 @@
 #include <vector>
 
 #include "core/src/bulk/bulk_writer.h"
-#include "tamis/cuckoo.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/storage.h"
+#include "tamis/layout/cuckoo.h"
 
 namespace tamis::detail {
+
+// What kInsertIfAbsent made of a place (see CuckooKernels), for the key of this index.
+inline void TellPlace(uint64_t place, uint64_t index, Outcomes& outcomes) noexcept {
+  if ((place & 0xFFFF) != 0) {
+    outcomes.SetFresh(index);
+  } else if ((place & 0xFFFFFFFF) == kIsRefused) {
+    outcomes.Reject(index);
+  }
+}
 
 // The keys of a slice are first distributed to lists, one for each chunk and thread; then each
 // chunk is changed by its keys while it stays in cache, in the order in which they came. Since
@@ -30,7 +39,8 @@ class CuckooWriter final : public BulkWriter {
   void Add(unsigned thread, const Batch& batch, uint64_t index) noexcept override;
   size_t num_tasks() const noexcept override { return geometry_.chunks; }
   void Run(size_t chunk) noexcept override;
-  uint64_t EndSlice(Rejects& rejects) noexcept override;
+  void Tell(unsigned thread, Outcomes& outcomes) noexcept override;
+  uint64_t EndSlice(Outcomes& outcomes) noexcept override;
 
  private:
   // A list is a chain of segments, aligned to their size, of one link and entries: 32 bits of the
@@ -48,9 +58,14 @@ class CuckooWriter final : public BulkWriter {
   };
 
   static uint64_t* Extend(Share& share, size_t chunk) noexcept;
-  // Calls visit(entries) for the segments of a chunk in the order of keys.
+  // Calls visit(entries) for the segments of a chunk in the order of keys: those of one share, or
+  // of all.
+  template <typename Visit>
+  static void ForEachSegment(const Share& share, size_t chunk, const Visit& visit) noexcept;
   template <typename Visit>
   void ForEachSegment(size_t chunk, const Visit& visit) noexcept;
+  // In the call, of the key that an entry of this slice is of.
+  uint64_t IndexOf(uint64_t entry) const noexcept;
 
   const Change change_;
   const Kernels& kernels_;
@@ -59,7 +74,7 @@ class CuckooWriter final : public BulkWriter {
   uint64_t max_slice_keys_;
   uint64_t slice_begin_ = 0;  // index of the first key of the slice
   std::vector<Share> shares_;
-  std::vector<uint32_t> rejected_;  // by chunk; their entries have 0 for the fingerprint
+  std::vector<uint32_t> unchanged_;  // by chunk: entries that now have 0 for the fingerprint
 };
 
 }  // namespace tamis::detail

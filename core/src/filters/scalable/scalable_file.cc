@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "core/src/file/atomic_file.h"
 #include "core/src/file/checksum.h"
 #include "core/src/file/input_file.h"
 #include "core/src/file/key_tag.h"
@@ -319,8 +318,11 @@ std::vector<Extent> ReadLayers(const InputFile& file) {
 }
 
 LayeredFile LoadLayers(const fs::path& path, FilterKind kind, const LoadOptions& options) {
-  const InputFile file(path);
-  RequireLayerKind(file.header(), kind, path);
+  return LoadLayers(InputFile(path), kind, options);
+}
+
+LayeredFile LoadLayers(const InputFile& file, FilterKind kind, const LoadOptions& options) {
+  RequireLayerKind(file.header(), kind, file.path());
   LayeredFile opened = OpenLayers(file, options.secret);
   // The file has all the bytes that its layers claim, but may be one with holes.
   uint64_t bytes = 0;
@@ -336,7 +338,11 @@ LayeredFile LoadLayers(const fs::path& path, FilterKind kind, const LoadOptions&
 }
 
 LayeredFile MapLayers(const fs::path& path, FilterKind kind, const MapOptions& options) {
-  const InputFile file(path);
+  return MapLayers(InputFile(path), kind, options);
+}
+
+LayeredFile MapLayers(const InputFile& file, FilterKind kind, const MapOptions& options) {
+  const fs::path& path = file.path();
   RequireLayerKind(file.header(), kind, path);
   LayeredFile opened = OpenLayers(file, options.secret);
   // By reads, not through the mapping: see MapFile.
@@ -354,9 +360,9 @@ LayeredFile MapLayers(const fs::path& path, FilterKind kind, const MapOptions& o
   return opened;
 }
 
-void SaveLayers(const fs::path& path, const FileHeader& header, const Growth& growth,
-                const Storage& mapping, std::span<const Filter* const> layers,
-                const SaveOptions& save) {
+void WriteLayers(const FileHeader& header, const Growth& growth, const Storage& mapping,
+                 std::span<const Filter* const> layers, const SaveOptions& save,
+                 const PartsWriter& writer) {
   RequireIntact(mapping);
   FileHeader whole = HeaderToSave(header, save);
   const std::vector<std::byte> options = EncodeGrowth(growth, whole.version);
@@ -387,7 +393,7 @@ void SaveLayers(const fs::path& path, const FileHeader& header, const Growth& gr
   whole.payload_checksum = whole.version == 1 ? of_all.Value() : of_headers.Value();
   start = EncodeHeader(whole);
   parts[0] = start;
-  WriteFileAtomically(path, parts, save);
+  writer.Write(parts);
 }
 
 }  // namespace tamis::detail

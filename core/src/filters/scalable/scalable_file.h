@@ -71,15 +71,17 @@ struct LayeredFile {
 };
 
 // As LoadFile and MapFile, for files of scalable filters with layers of that kind.
+LayeredFile LoadLayers(const InputFile& file, FilterKind kind, const LoadOptions& options);
+LayeredFile MapLayers(const InputFile& file, FilterKind kind, const MapOptions& options);
 LayeredFile LoadLayers(const std::filesystem::path& path, FilterKind kind,
                        const LoadOptions& options);
 LayeredFile MapLayers(const std::filesystem::path& path, FilterKind kind,
                       const MapOptions& options);
 
 // `mapping` is that of a LayeredFile.
-void SaveLayers(const std::filesystem::path& path, const FileHeader& header, const Growth& growth,
-                const Storage& mapping, std::span<const Filter* const> layers,
-                const SaveOptions& save);
+void WriteLayers(const FileHeader& header, const Growth& growth, const Storage& mapping,
+                 std::span<const Filter* const> layers, const SaveOptions& save,
+                 const PartsWriter& writer);
 
 }  // namespace tamis::detail
 

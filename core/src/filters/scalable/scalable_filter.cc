@@ -23,7 +23,7 @@ using detail::Batch;
 using detail::Change;
 using detail::FilterAccess;
 using detail::Kernels;
-using detail::Rejects;
+using detail::Outcomes;
 
 namespace {
 
@@ -205,13 +205,21 @@ FileHeader ScalableFilter<F>::Header() const noexcept {
 }
 
 template <typename F>
-void ScalableFilter<F>::Save(const std::filesystem::path& path, const SaveOptions& options) const {
+void ScalableFilter<F>::Write(const SaveOptions& options, const detail::PartsWriter& writer) const {
   if (layers_.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "a scalable filter that was moved from has no layers to save");
   }
-  detail::SaveLayers(path, Header(), {options_, copies_}, this->storage_, Pointers(layers_),
-                     options);
+  detail::WriteLayers(Header(), {options_, copies_}, this->storage_, Pointers(layers_), options,
+                      writer);
+}
+
+template <typename F>
+uint64_t ScalableFilter<F>::FileBytes(const SaveOptions& options) const {
+  const uint32_t version = detail::HeaderToSave(Header(), options).version;
+  uint64_t bytes = detail::HeaderBytes(version) + detail::OptionsBytes(version);
+  for (const F& layer : layers_) bytes += detail::LayerFileBytes(version, layer.bytes());
+  return bytes;
 }
 
 template <typename F>
@@ -264,7 +272,13 @@ bool ScalableFilter<F>::ProbeOne(uint64_t hash) const noexcept {
 template <typename F>
 bool ScalableFilter<F>::ChangeOne(Change change, uint64_t hash) noexcept {
   if (change == Change::kErase) return EraseFromLayers(hash);
-  return InsertOne(hash);
+  if (change == Change::kInsert) return InsertOne(hash);
+  if (this->read_only() || ContainsHash(hash)) return false;
+  Outcomes none;
+  const bool inserted = InsertAbsent(*this->backend_->kernels, &hash, 1, 0, none) == 1;
+  this->inserted_ += inserted;
+  this->Changed();
+  return inserted;
 }
 
 template <typename F>
@@ -306,13 +320,17 @@ void ScalableFilter<F>::ProbeLayers(size_t layers, const Kernels& kernels, const
 
 template <typename F>
 size_t ScalableFilter<F>::ChangeBatch(Change change, const Kernels& kernels, const Batch& batch,
-                                      uint64_t first, Rejects& rejects) noexcept {
+                                      uint64_t first, Outcomes& outcomes) noexcept {
   size_t done = 0;
   alignas(64) uint64_t hashes[detail::kBatchKeys];
   detail::ForEachSlice(batch, [&](const Batch& slice, size_t begin) {
     kernels.hash(slice, hashes);
     if (change == Change::kInsert) {
-      done += InsertHashes(kernels, hashes, slice.n, first + begin, rejects);
+      done += InsertHashes(kernels, hashes, slice.n, first + begin, outcomes);
+      return;
+    }
+    if (change == Change::kInsertIfAbsent) {
+      done += InsertAbsent(kernels, hashes, slice.n, first + begin, outcomes);
       return;
     }
     for (size_t i = 0; i < slice.n; ++i) {
@@ -320,7 +338,7 @@ size_t ScalableFilter<F>::ChangeBatch(Change change, const Kernels& kernels, con
         ++this->inserted_;  // which the caller takes back for all keys
         ++done;
       } else {
-        rejects.Add(first + begin + i);
+        outcomes.Reject(first + begin + i);
       }
     }
   });

@@ -50,7 +50,7 @@ bool ScalableFilter<F>::InsertOne(uint64_t hash) noexcept {
   if (!kErases && FindRoom() && !AsksOlder()) {
     inserted = layers_[current_].InsertHash(hash);
   } else {
-    detail::Rejects none;
+    detail::Outcomes none;
     inserted = InsertHashes(*this->backend_->kernels, &hash, 1, 0, none) == 1;
   }
   this->inserted_ += inserted;
@@ -107,8 +107,8 @@ bool ScalableFilter<F>::AsksOlder() const noexcept {
 template <typename F>
 size_t ScalableFilter<F>::InsertHashes(const detail::Kernels& kernels, const uint64_t* hashes,
                                        size_t n, uint64_t first,
-                                       detail::Rejects& rejects) noexcept {
-  if constexpr (kErases) return InsertSome(kernels, hashes, n, first, rejects);
+                                       detail::Outcomes& outcomes) noexcept {
+  if constexpr (kErases) return InsertSome(kernels, hashes, n, first, outcomes);
   size_t done = 0;
   bool at_limit = false;
   for (size_t begin = 0, asked = 0; begin < n; begin += asked) {
@@ -118,7 +118,7 @@ size_t ScalableFilter<F>::InsertHashes(const detail::Kernels& kernels, const uin
       done += asked;
       if (begin + asked == n || (!at_limit && TryAddLayer())) continue;
       at_limit = true;
-      rejects.Add(first + begin + asked);
+      outcomes.Reject(first + begin + asked);
       ++asked;
       continue;
     }
@@ -129,7 +129,7 @@ size_t ScalableFilter<F>::InsertHashes(const detail::Kernels& kernels, const uin
     if (AsksOlder()) {
       InsertIfNew(kernels, hashes + begin, asked);
     } else {
-      detail::Rejects none;
+      detail::Outcomes none;
       detail::FilterAccess::ChangeBatch(layer, detail::Change::kInsert, kernels,
                                         detail::HashBatch(hashes + begin, asked), begin, none);
     }
@@ -182,7 +182,7 @@ void ScalableFilter<F>::InsertIfNew(const detail::Kernels& kernels, const uint64
     fresh[num_fresh] = hashes[i];
     num_fresh += ((bits[i / 64] >> (i % 64)) & 1) == 0;
   }
-  detail::Rejects none;
+  detail::Outcomes none;
   detail::FilterAccess::ChangeBatch(layer, detail::Change::kInsert, kernels,
                                     detail::HashBatch(fresh, num_fresh), 0, none);
   detail::FilterAccess::SetInserted(layer, inserted);
@@ -206,9 +206,10 @@ bool ScalableFilter<F>::TakesCopy(const F& layer, uint64_t hash) const noexcept 
 template <typename F>
 template <int>
 bool ScalableFilter<F>::InsertNew(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
-                                  uint64_t first, detail::Rejects& rejects, size_t* done) noexcept {
+                                  uint64_t first, detail::Outcomes& outcomes,
+                                  size_t* done) noexcept {
   uint64_t refused[detail::kBatchKeys];
-  detail::Rejects collect{std::span(refused)};
+  detail::Outcomes collect{std::span(refused)};
   const size_t taken =
       detail::FilterAccess::ChangeBatch(layers_[current_], detail::Change::kInsert, kernels,
                                         detail::HashBatch(hashes, n), 0, collect);
@@ -217,7 +218,7 @@ bool ScalableFilter<F>::InsertNew(const detail::Kernels& kernels, const uint64_t
     if (InsertAfter(current_, hashes[refused[i]])) {
       ++*done;
     } else {
-      rejects.Add(first + refused[i]);
+      outcomes.Reject(first + refused[i]);
     }
   }
   return taken == n;
@@ -232,7 +233,8 @@ bool ScalableFilter<F>::InsertNew(const detail::Kernels& kernels, const uint64_t
 template <typename F>
 template <int>
 size_t ScalableFilter<F>::InsertSome(const detail::Kernels& kernels, const uint64_t* hashes,
-                                     size_t n, uint64_t first, detail::Rejects& rejects) noexcept {
+                                     size_t n, uint64_t first,
+                                     detail::Outcomes& outcomes) noexcept {
   constexpr uint64_t kFewKeys = 4096;
   size_t done = 0;
   for (size_t begin = 0, asked = 0; begin < n; begin += asked) {
@@ -261,7 +263,7 @@ size_t ScalableFilter<F>::InsertSome(const detail::Kernels& kernels, const uint6
     // Returns false if the layer refused some, which others then have.
     const auto insert_run = [&](size_t end) {
       const bool all_went_in = run == end || InsertNew(kernels, hashes + begin + run, end - run,
-                                                       first + begin + run, rejects, &done);
+                                                       first + begin + run, outcomes, &done);
       run = end;
       return all_went_in;
     };
@@ -273,7 +275,7 @@ size_t ScalableFilter<F>::InsertSome(const detail::Kernels& kernels, const uint6
           copies_.many = false;
           asked = i;  // the rest goes there
         } else {
-          for (size_t left = i; left < asked; ++left) rejects.Add(first + begin + left);
+          for (size_t left = i; left < asked; ++left) outcomes.Reject(first + begin + left);
         }
         break;
       }
@@ -290,7 +292,7 @@ size_t ScalableFilter<F>::InsertSome(const detail::Kernels& kernels, const uint6
                             layers_[current_].InsertHash(examined[j]);
       copies_.held += inserted;
       done += inserted;
-      if (!inserted) rejects.Add(first + begin + i);
+      if (!inserted) outcomes.Reject(first + begin + i);
       run = i + 1;
       constexpr uint64_t kManyShare = 4;
       if (++copies_.seen >= copies_.examined / kManyShare && !all) {
@@ -333,6 +335,70 @@ void ScalableFilter<F>::FindCopies(const detail::Kernels& kernels, const uint64_
     bits[i / 64] |= uint64_t{seen[slot] == identity} << (i % 64);
     seen[slot] = identity;
   }
+}
+
+// What is in is found by asking all layers, some keys at a time; those that are not go into the
+// layer with room, up to what it has room for, and the rest is asked again. No key is a copy, so
+// nothing is counted as one. (A cuckoo layer may refuse a key before it is full, and another take
+// it: see InsertSome.)
+template <typename F>
+size_t ScalableFilter<F>::InsertAbsent(const detail::Kernels& kernels, const uint64_t* hashes,
+                                       size_t n, uint64_t first,
+                                       detail::Outcomes& outcomes) noexcept {
+  constexpr uint64_t kAskedAtLeast = 64;
+  uint64_t absent[detail::kBatchKeys];
+  uint16_t numbers[detail::kBatchKeys];
+  size_t done = 0;
+  bool at_limit = false;
+  for (size_t begin = 0, asked = 0; begin < n; begin += asked) {
+    // About as many as the layer may take, of which some are in.
+    const F& last = layers_[std::min(current_, layers_.size() - 1)];
+    const uint64_t room = last.capacity() - std::min(last.capacity(), last.inserted_count());
+    asked = std::min<uint64_t>(std::max(2 * room, kAskedAtLeast), n - begin);
+    uint64_t found[detail::kBatchKeys / 64];
+    ProbeLayers(layers_.size(), kernels, detail::HashBatch(hashes + begin, asked), found);
+    size_t num_absent = 0;
+    for (size_t i = 0; i < asked; ++i) {
+      absent[num_absent] = hashes[begin + i];
+      numbers[num_absent] = static_cast<uint16_t>(i);
+      num_absent += ((found[i / 64] >> (i % 64)) & 1) == 0;
+    }
+    if (num_absent == 0) continue;
+    if (!FindRoom()) {
+      if (at_limit || !TryAddLayer()) {
+        at_limit = true;
+        for (size_t j = 0; j < num_absent; ++j) outcomes.Reject(first + begin + numbers[j]);
+        continue;
+      }
+      copies_.many = false;
+    }
+
+    F& layer = layers_[current_];
+    const uint64_t takes = layer.capacity() - layer.inserted_count();
+    if (num_absent > takes) {
+      num_absent = takes;
+      asked = numbers[num_absent];
+    }
+    uint64_t fresh[detail::kBatchKeys / 64] = {}, refused[detail::kBatchKeys / 64] = {};
+    detail::Outcomes of_layer(fresh, refused);
+    done += detail::FilterAccess::ChangeBatch(layer, detail::Change::kInsertIfAbsent, kernels,
+                                              detail::HashBatch(absent, num_absent), 0, of_layer);
+    for (size_t j = 0; j < num_absent; ++j) {
+      const auto bit_of = [j](const uint64_t* bits) { return (bits[j / 64] >> (j % 64)) & 1; };
+      const uint64_t index = first + begin + numbers[j];
+      if (bit_of(fresh) != 0) {
+        outcomes.SetFresh(index);
+      } else if (bit_of(refused) != 0) {
+        if (InsertAfter(current_, absent[j])) {
+          ++done;
+          outcomes.SetFresh(index);
+        } else if (!ContainsHash(absent[j])) {  // which the same key before it may have become
+          outcomes.Reject(index);
+        }
+      }
+    }
+  }
+  return done;
 }
 
 }  // namespace tamis

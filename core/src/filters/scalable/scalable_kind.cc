@@ -13,8 +13,8 @@ namespace {
 struct LayerKind {
   FilterKind kind;
   AnyFilter (*make)(const ScalableOptions& options);
-  AnyFilter (*load)(const std::filesystem::path& path, const LoadOptions& options);
-  AnyFilter (*map)(const std::filesystem::path& path, const MapOptions& options);
+  AnyFilter (*load)(const detail::InputFile& file, const LoadOptions& options);
+  AnyFilter (*map)(const detail::InputFile& file, const MapOptions& options);
   AnyFilter (*clone)(const Filter& filter, const MemoryOptions& memory);
   std::optional<ScalableView> (*view)(const Filter& filter);
 };
@@ -24,11 +24,13 @@ constexpr LayerKind Of() {
   using Scalable = ScalableFilter<F>;
   return {F::kKind,
           [](const ScalableOptions& options) -> AnyFilter { return Scalable(options); },
-          [](const std::filesystem::path& path, const LoadOptions& options) -> AnyFilter {
-            return Scalable::Load(path, options);
+          [](const detail::InputFile& file, const LoadOptions& options) -> AnyFilter {
+            return detail::FilterAccess::Make<Scalable>(detail::LoadLayers(file, F::kKind, options),
+                                                        options.memory, options.backend);
           },
-          [](const std::filesystem::path& path, const MapOptions& options) -> AnyFilter {
-            return Scalable::Map(path, options);
+          [](const detail::InputFile& file, const MapOptions& options) -> AnyFilter {
+            return detail::FilterAccess::Make<Scalable>(detail::MapLayers(file, F::kKind, options),
+                                                        MemoryOptions{}, options.backend);
           },
           detail::CloneAs<Scalable>,
           [](const Filter& filter) -> std::optional<ScalableView> {
@@ -56,14 +58,12 @@ const LayerKind& LayersOf(const FileHeader& header) {
   return *Find(static_cast<FilterKind>(header.geometry[1]));
 }
 
-AnyFilter Load(const std::filesystem::path& path, const FileHeader& header,
-               const LoadOptions& options) {
-  return LayersOf(header).load(path, options);
+AnyFilter LoadLayered(const detail::InputFile& file, const LoadOptions& options) {
+  return LayersOf(file.header()).load(file, options);
 }
 
-AnyFilter Map(const std::filesystem::path& path, const FileHeader& header,
-              const MapOptions& options) {
-  return LayersOf(header).map(path, options);
+AnyFilter MapLayered(const detail::InputFile& file, const MapOptions& options) {
+  return LayersOf(file.header()).map(file, options);
 }
 
 AnyFilter CloneLayered(const Filter& filter, const MemoryOptions& memory) {
@@ -99,8 +99,8 @@ constexpr Kind kScalableKind = {
              .has_layers = true},
     .file = {.check_geometry = CheckScalableGeometry, .read_layers = ReadLayers},
     .make = nullptr,
-    .load = Load,
-    .map = Map,
+    .load = LoadLayered,
+    .map = MapLayered,
     .clone = CloneLayered,
     .calibration = {.costs_as = FilterKind::kSplitBlock},
 };

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "core/src/bulk/absent_writer.h"
+#include "core/src/bulk/outcomes.h"
 #include "core/src/bulk/partitioned_writer.h"
 #include "core/src/file/file_format.h"
 #include "core/src/filters/combine.h"
@@ -18,7 +20,7 @@ using detail::Batch;
 using detail::BulkWriter;
 using detail::Change;
 using detail::Kernels;
-using detail::Rejects;
+using detail::Outcomes;
 
 namespace {
 
@@ -170,22 +172,37 @@ SplitBlockView SplitBlockBloomFilter::mutable_view() {
 
 bool SplitBlockBloomFilter::ProbeOne(uint64_t hash) const noexcept { return ContainsHash(hash); }
 
-bool SplitBlockBloomFilter::ChangeOne(Change, uint64_t hash) noexcept { return InsertOne(hash); }
+bool SplitBlockBloomFilter::ChangeOne(Change change, uint64_t hash) noexcept {
+  return change == Change::kInsertIfAbsent ? InsertOneIfAbsent(hash) : InsertOne(hash);
+}
 
 void SplitBlockBloomFilter::Probe(const Kernels& kernels, const Batch& batch,
                                   uint64_t* bits) const noexcept {
   kernels.split_block.contains(words(), num_blocks_, batch, bits);
 }
 
-size_t SplitBlockBloomFilter::ChangeBatch(Change, const Kernels& kernels, const Batch& batch,
-                                          uint64_t, Rejects&) noexcept {
+size_t SplitBlockBloomFilter::ChangeBatch(Change change, const Kernels& kernels, const Batch& batch,
+                                          uint64_t first, Outcomes& outcomes) noexcept {
+  if (change == Change::kInsertIfAbsent) {
+    return detail::InsertAbsent(
+        kernels, batch, first, outcomes, [&](const Batch& slice, uint64_t* fresh) {
+          kernels.split_block.insert_if_absent(words(), num_blocks_, slice, fresh);
+        });
+  }
   kernels.split_block.insert(words(), num_blocks_, batch);
   return batch.n;
 }
 
-std::unique_ptr<BulkWriter> SplitBlockBloomFilter::MakeWriter(Change, const Kernels& kernels,
+std::unique_ptr<BulkWriter> SplitBlockBloomFilter::MakeWriter(Change change, const Kernels& kernels,
                                                               uint64_t n, unsigned threads) {
-  const auto insert = [this, &kernels](const Batch& hashes) {
+  if (change == Change::kInsertIfAbsent) {
+    const auto insert = [this, &kernels](const Batch& hashes, uint64_t* fresh) {
+      kernels.split_block.insert_if_absent(words(), num_blocks_, hashes, fresh);
+    };
+    return std::make_unique<detail::AbsentWriter>(
+        detail::AbsentWriter::Target{bytes(), num_blocks_, insert}, kernels, n, threads);
+  }
+  const auto insert = [this, &kernels](const Batch& hashes, uint64_t, uint64_t) {
     kernels.split_block.insert(words(), num_blocks_, hashes);
   };
   return std::make_unique<detail::PartitionedWriter>(

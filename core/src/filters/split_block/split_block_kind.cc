@@ -21,7 +21,9 @@ double FprWhenFull(const FileHeader& header) {
   return SplitBlockFpr(static_cast<double>(header.capacity), header.geometry[0]);
 }
 
-LookupFacts Facts(uint64_t, uint64_t) { return {.note = "one cache line per key; Parquet's bits"}; }
+LookupFacts Facts(uint64_t, uint64_t) {
+  return {.note = "one cache line per key; Parquet's bits with XXH64, seed 0 (INT32: 4-byte keys)"};
+}
 
 constexpr uint64_t kKiB = 1024;
 constexpr uint64_t kMiB = 1024 * kKiB;

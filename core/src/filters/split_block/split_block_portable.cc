@@ -1,6 +1,6 @@
 // Split-block filters in plain C++: the oracle for all other backends.
 #include "core/src/backend/portable.h"
-#include "tamis/split_block.h"
+#include "tamis/layout/split_block.h"
 
 namespace tamis::detail {
 namespace {
@@ -17,8 +17,8 @@ void SplitBlockInsertOne(uint32_t* words, uint64_t num_blocks, uint64_t hash) {
 
 void SplitBlockContains(const uint32_t* words, uint64_t num_blocks, const Batch& batch,
                         uint64_t* bits) {
-  ContainsAll(batch, bits,
-              [&](uint64_t hash) { return SplitBlockContainsOne(words, num_blocks, hash); });
+  BitOfEach(batch, bits,
+            [&](uint64_t hash) { return SplitBlockContainsOne(words, num_blocks, hash); });
 }
 
 void SplitBlockInsert(uint32_t* words, uint64_t num_blocks, const Batch& batch) {
@@ -27,12 +27,22 @@ void SplitBlockInsert(uint32_t* words, uint64_t num_blocks, const Batch& batch) 
   }
 }
 
+void SplitBlockInsertIfAbsent(uint32_t* words, uint64_t num_blocks, const Batch& batch,
+                              uint64_t* fresh) {
+  BitOfEach(batch, fresh, [&](uint64_t hash) {
+    if (SplitBlockContainsOne(words, num_blocks, hash)) return false;
+    SplitBlockInsertOne(words, num_blocks, hash);
+    return true;
+  });
+}
+
 }  // namespace
 
 namespace portable {
 
 constexpr SplitBlockKernels split_block = {.contains = SplitBlockContains,
                                            .insert = SplitBlockInsert,
+                                           .insert_if_absent = SplitBlockInsertIfAbsent,
                                            .contains_one = SplitBlockContainsOne,
                                            .insert_one = SplitBlockInsertOne};
 

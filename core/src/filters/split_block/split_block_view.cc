@@ -125,7 +125,7 @@ void SplitBlockView::Insert(Keys keys) const noexcept {
     kernels.split_block.insert(words_, num_blocks_, batch);
   };
   const uint64_t inserted = detail::ForValidKeys(
-      keys, hash_, {}, [&](uint64_t n, const detail::BatchSource& source, const detail::Rejects&) {
+      keys, hash_, {}, [&](uint64_t n, const detail::BatchSource& source, const detail::Outcomes&) {
         source(kernels, 0, n, insert);
         return n;
       });

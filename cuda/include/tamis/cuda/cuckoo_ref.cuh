@@ -6,15 +6,15 @@
 
 #include <cstdint>
 
-#include "tamis/cuckoo.h"
 #include "tamis/cuda/device_memory.cuh"
+#include "tamis/detail/hd.h"
 #include "tamis/detail/kernels.h"
-#include "tamis/hd.h"
+#include "tamis/layout/cuckoo.h"
 
 namespace tamis::cuda {
 
-// Any number of threads may insert at the same time, or erase, or look keys up, but only one of
-// these at a time: what one kernel does is seen by the kernels that come after it in the stream.
+// Any number of threads may insert at the same time, or erase, or look keys up, but two of these
+// must not mix: what one kernel does is seen by the kernels that come after it in the stream.
 //
 // A fingerprint is never lost. It moves by being copied to its other bucket first; only then is the
 // copy that it leaves behind replaced, and if another thread was faster, one copy is taken back.
@@ -28,15 +28,15 @@ struct CuckooRef {
 
   // Integers are keys by their value widened to 64 bits.
   TAMIS_HD bool Contains(uint64_t key) const { return ContainsHash(hasher(key)); }
-  // Returns whether it was inserted: not if no room could be made for it; then nothing has changed.
+  // Returns false, with nothing changed, if no room could be made for it.
   TAMIS_HD bool Insert(uint64_t key) const { return InsertHash(hasher(key)); }
   // One copy, of a key that was inserted. Returns whether it was found.
   TAMIS_HD bool Erase(uint64_t key) const { return EraseHash(hasher(key)); }
 
   // The same for hashes made with the filter's hash kind and seed.
 
-  // The second bucket is read only if the first has not the fingerprint: that is half of the memory
-  // traffic of a key that is in.
+  // The second bucket is read only if the first does not have the fingerprint: that is half of the
+  // memory traffic of a key that is in.
   TAMIS_HD bool ContainsHash(uint64_t hash) const {
     const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry);
     const Word* const chunk = Chunk(place);
@@ -76,8 +76,8 @@ struct CuckooRef {
            Remove(chunk + Alternate(place.bucket, place.fingerprint), place.fingerprint);
   }
 
-  // Buckets that a search looks into. Few fill a table to half a percent less than the host does,
-  // which looks into as many as kManyNodes; but they take local memory, and that of all threads
+  // Buckets that a search looks into. With kFewNodes a table fills to half a percent less than on
+  // the host, which looks into kManyNodes. More would take local memory, for each of the threads
   // that a GPU can have.
   static constexpr uint32_t kFewNodes = 128;
   static constexpr uint32_t kManyNodes = 1024;

@@ -41,8 +41,8 @@ struct DeviceOptions {
 // it may be under way when it is destroyed.
 class DeviceFilter {
  public:
-  // A copy of a filter on the host, also of one that is mapped from a file: if that was not
-  // verified it is now, and FormatError thrown if it is damaged.
+  // A copy of a filter on the host. If that is mapped from a file that was not verified, it is now:
+  // FormatError if it is damaged.
   explicit DeviceFilter(const Filter& host, const DeviceOptions& options = {},
                         cudaStream_t stream = nullptr);
   // An empty filter of the kind, hash and geometry of a header, such as host.Header().
@@ -73,16 +73,17 @@ class DeviceFilter {
     return std::get<Ref>(ref_);
   }
 
-  // Between host and device; the filter on the host has the same kind, hash and geometry, or there
-  // is Error(kIncompatible). Upload throws FormatError as the constructor does, Download throws
-  // Error(kReadOnly) if it is read_only().
+  // Copy between host and device. The filter on the host must have the same kind, hash and
+  // geometry, else Error(kIncompatible). Upload throws FormatError as the constructor does,
+  // Download throws Error(kReadOnly) if it is read_only().
   void Upload(const Filter& host, cudaStream_t stream = nullptr);
   void Download(Filter& host, cudaStream_t stream = nullptr) const;
 
-  // As the functions of Filter, with outputs of the same sizes. Integers and hashes need 8 bytes of
-  // scratch memory; columns of strings 8 bytes for each string, at most kMaxScratchKeys at a time;
-  // Select SelectScratchBytes(n) besides. Keys::Form::kStringViews is not for devices,
-  // and neither are keys with a validity bitmap: ask without it, and clear the answers of nulls.
+  // As the functions of Filter, with outputs of the same sizes. They allocate scratch memory: 8
+  // bytes for integers and hashes; for columns of strings 8 bytes for each string, at most
+  // kMaxScratchKeys at a time; and SelectScratchBytes(n) more for Select. Keys::Form::kStringViews
+  // is not for devices, and neither are keys with a validity bitmap: ask without it, and clear the
+  // answers for nulls.
   size_t Contains(Keys keys, Bitmap out, cudaStream_t stream = nullptr) const;
   size_t Contains(Keys keys, std::span<uint8_t> out, cudaStream_t stream = nullptr) const;
   size_t Select(Keys keys, std::span<uint32_t> out, cudaStream_t stream = nullptr) const;
@@ -102,7 +103,7 @@ class DeviceFilter {
   void Merge(const DeviceFilter& other, cudaStream_t stream = nullptr);
   void Clear(cudaStream_t stream = nullptr);
 
-  // The same for integers and hashes; strings are first made hashes of by HashAsync. Counts are
+  // The same for integers and hashes; strings have to be hashed first, by HashAsync. Counts are
   // written to device memory; Contains and Select take nullptr for none. Outputs that are too
   // small, and forms of keys that do not fit, give kInvalidValue. The current device is left as it
   // was.
@@ -115,7 +116,7 @@ class DeviceFilter {
                      std::span<std::byte> scratch, cudaStream_t stream) const noexcept;
   Status SelectAsync(Keys keys, std::span<uint64_t> out, uint64_t* count,
                      std::span<std::byte> scratch, cudaStream_t stream) const noexcept;
-  // Only for filters that take every key: what failed would go unseen.
+  // Only for filters that take every key, as it does not say which ones failed.
   Status InsertAsync(Keys keys, cudaStream_t stream) noexcept;
   // For cuckoo filters: a bit for each key, 1 if it could not be inserted, or was not found and
   // erased, and the number of these, both in device memory. `scratch` has kInsertScratchBytes,
@@ -125,7 +126,7 @@ class DeviceFilter {
   Status EraseAsync(Keys keys, Bitmap missing, uint64_t* num_missing, cudaStream_t stream) noexcept;
   Status MergeAsync(const DeviceFilter& other, cudaStream_t stream) noexcept;
   Status ClearAsync(cudaStream_t stream) noexcept;
-  // Hashes of the strings of a column, with the hash of this filter: n elements.
+  // Hashes the strings of a column as this filter does, into n elements.
   Status HashAsync(Keys keys, std::span<uint64_t> hashes, cudaStream_t stream) const noexcept;
 
   static constexpr uint64_t kMaxScratchKeys = uint64_t{64} << 20;

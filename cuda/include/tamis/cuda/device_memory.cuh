@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "tamis/hd.h"
+#include "tamis/detail/hd.h"
 
 #ifndef __CUDA_ARCH__
 #include <atomic>

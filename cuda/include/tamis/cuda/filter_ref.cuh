@@ -8,9 +8,9 @@
 #include <cstdint>
 
 #include "tamis/cuda/device_memory.cuh"
+#include "tamis/detail/hd.h"
 #include "tamis/detail/kernels.h"
-#include "tamis/hd.h"
-#include "tamis/split_block.h"
+#include "tamis/layout/split_block.h"
 
 namespace tamis::cuda {
 

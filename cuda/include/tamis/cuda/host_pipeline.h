@@ -14,22 +14,21 @@ namespace tamis::cuda {
 
 struct PipelineOptions {
   uint64_t chunk_keys = uint64_t{2} << 20;  // a multiple of 64, in [64, 2^30]
-  int chunks = 4;                           // that are under way at a time, in [3, 64]
-  // Threads that bring pageable memory and strings into pinned memory, in [1, kMaxThreads]; 0: one
+  int chunks = 4;                           // under way at a time, in [3, 64]
+  // Threads that copy pageable memory and strings into pinned memory, in [1, kMaxThreads]; 0: one
   // per processor, at most 16.
   unsigned threads = 0;
 };
 
 // A ring of chunks in pinned memory, each with its place on the device: while one is copied there,
-// keys of another are looked up and the bits of a third come back. Keys in pinned memory (as
-// cudaHostAlloc and cudaHostRegister give) are copied from where they are, others are staged by
-// several threads; strings are hashed on the way. Integers and hashes may be in device memory, too,
-// but without a validity bitmap. With one, keys cannot be inserted.
-// About 17 * chunk_keys * chunks bytes of pinned memory and as many of the device's, allocated
-// once.
+// keys of another are looked up and the bits of a third come back. Keys in pinned memory (of
+// cudaHostAlloc or cudaHostRegister) are copied from where they are, others are staged by several
+// threads; strings are hashed on the way. Integers and hashes may be in device memory, too, but
+// without a validity bitmap. Keys with such a bitmap cannot be inserted. Takes about
+// 17 * chunk_keys * chunks bytes of pinned memory and as many of the device's, allocated once.
 //
-// Used by one thread at a time. Functions throw Error, as those of DeviceFilter that wait; nothing
-// of what they were given is in use when they have returned or thrown.
+// For one thread at a time. Functions throw Error, as those of DeviceFilter that wait; when they
+// return or throw, nothing that they were given is in use any more.
 class HostPipeline {
  public:
   // Receives the bits of keys [begin, begin + n), in order: n is a multiple of 64 but for the last

@@ -2,21 +2,22 @@
 #ifndef TAMIS_CUDA_STATUS_H_
 #define TAMIS_CUDA_STATUS_H_
 
-// As the CUDA headers have it, which are not needed here.
+// As in the CUDA headers, which are not needed here.
 struct CUstream_st;
 using cudaStream_t = CUstream_st*;
 
 namespace tamis::cuda {
 
-// A value of cudaError_t: 0 is success. What a stream comes to later, its synchronization says.
+// A value of cudaError_t: 0 is success. Work that fails later is reported when its stream is
+// waited for.
 struct [[nodiscard]] Status {
   int code = 0;
 
   constexpr bool ok() const noexcept { return code == 0; }
   // English, of static lifetime.
   const char* message() const noexcept;
-  // Throws Error unless ok(): kOutOfMemory, kInvalidArgument, or kDevice for all else. `what` was
-  // tried.
+  // Throws Error unless ok(): kOutOfMemory, kInvalidArgument, or kDevice for all else. `what` is
+  // what was tried, for the message.
   void ThrowIfFailed(const char* what) const;
 
   friend constexpr bool operator==(Status, Status) = default;

@@ -1,0 +1,286 @@
+// A filter on a Redis server or cluster beside the textbook way, which is k = 7 SETBIT or GETBIT
+// for each key on one string, pipelined on the connections of the same client.
+//
+// Usage: tamis_redis_speed [KEYS [BATCH [LARGE]]]   (default 1,000,000, 1,000 and 10,000,000)
+//
+// TAMIS_REDIS_URL says where the servers are: redis/local_cluster.sh starts some and runs it. The
+// filter and the string are for KEYS at 1%, half full before anything is timed. Both ways have the
+// same keys in turns. Calls of BATCH keys are timed one by one, and medians reported; one call of
+// LARGE keys is made of each kind, of which the textbook way does as many as it can in 10 seconds.
+// Before that a NearCopy beside the local filter, in turns: half of the keys are in, and a writer
+// inserts 1,000 keys every 10 ms.
+// Exit status: 0 if no key that is in was missed, else 1; 2 for bad arguments.
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/arguments.h"
+#include "bench/timing.h"
+#include "bench/workload.h"
+#include "redis/src/client.h"
+#include "redis/src/slot.h"
+#include "tamis/redis/near_copy.h"
+#include "tamis/redis/split_block_filter.h"
+#include "tamis/sizing.h"
+
+namespace tamis::bench {
+namespace {
+
+using redis::Client;
+using redis::Command;
+using redis::Operation;
+
+constexpr size_t kHashes = 7;
+constexpr double kFpr = 0.01;
+constexpr int kRounds = 41;
+constexpr double kLargeSeconds = 10;
+constexpr size_t kTextbookCall = 10'000;  // keys, of a large call
+constexpr size_t kNearKeys = 1'000'000;
+constexpr size_t kStrictKeys = 2'000;
+constexpr double kNearSeconds = 10;
+constexpr size_t kWritten = 1'000;
+constexpr std::chrono::milliseconds kWriterPause(10);
+constexpr std::chrono::milliseconds kStaleness(2'000);
+
+// k bits for each key at h1 + i h2, in one string: what tutorials do, without modules.
+class Textbook {
+ public:
+  Textbook(const redis::ServerOptions& servers, std::string key, uint64_t keys)
+      : client_(servers),
+        key_(std::move(key)),
+        slot_(redis::SlotOfKey(key_)),
+        bits_(static_cast<uint64_t>(std::ceil(static_cast<double>(keys) * 9.6))) {}
+
+  // So that no call pays for what the server allocates.
+  void Create() {
+    Command command(slot_,
+                    {"SETRANGE", key_, std::to_string((bits_ - 1) / 8), std::string(1, '\0')}, 0);
+    client_.Run(std::span(&command, 1));
+  }
+  void Drop() {
+    Command command(slot_, {"DEL", key_}, 0);
+    client_.Run(std::span(&command, 1));
+  }
+  uint64_t bits() const { return bits_; }
+
+  size_t Insert(std::span<const uint64_t> keys) { return Run(keys, "SETBIT"); }
+  // How many may be in.
+  size_t Count(std::span<const uint64_t> keys) { return Run(keys, "GETBIT"); }
+
+ private:
+  size_t Run(std::span<const uint64_t> keys, std::string_view verb) {
+    std::vector<Command> commands;
+    commands.reserve(keys.size() * kHashes);
+    for (const uint64_t key : keys) {
+      const uint64_t h1 = HashU64(key);
+      const uint64_t h2 = HashU64(key, {HashKind::kXxh3, 1}) | 1;
+      for (size_t i = 0; i < kHashes; ++i) {
+        const std::string bit = std::to_string((h1 + i * h2) % bits_);
+        if (verb == "SETBIT") {
+          commands.emplace_back(slot_,
+                                std::initializer_list<std::string_view>{verb, key_, bit, "1"}, 0);
+        } else {
+          commands.emplace_back(slot_, std::initializer_list<std::string_view>{verb, key_, bit}, 0);
+        }
+      }
+    }
+    client_.Run(commands);
+    size_t all = 0;
+    for (size_t k = 0; k < keys.size(); ++k) {
+      bool in = true;
+      for (size_t i = 0; i < kHashes; ++i) {
+        const Command& command = commands[k * kHashes + i];
+        if (!command.answered || !command.reply.IsInteger()) throw std::runtime_error("no answer");
+        in &= command.reply.integer == 1;
+      }
+      all += in;
+    }
+    return all;
+  }
+
+  Client client_;
+  const std::string key_;
+  const uint32_t slot_;
+  const uint64_t bits_;
+};
+
+std::vector<uint64_t> KeysFrom(uint64_t first, uint64_t n) {
+  std::vector<uint64_t> keys(n);
+  for (uint64_t i = 0; i < n; ++i) keys[i] = KeyAt(first + i);
+  return keys;
+}
+
+double UsPerKey(size_t keys, const std::function<void()>& act) {
+  return 1e-3 * Nanoseconds(Time::kWall, act) / static_cast<double>(keys);
+}
+
+class Speed {
+ public:
+  Speed(const redis::ServerOptions& servers, uint64_t keys)
+      : servers_(servers),
+        keys_(keys),
+        textbook_(servers, "tamis-bench-textbook", keys),
+        filter_(redis::SplitBlockFilter::Create(servers, "tamis-bench",
+                                                {{.capacity = keys, .fpr = kFpr}})) {
+    textbook_.Create();
+    // Half of it; the textbook string has bits as random as those, which cost it the same.
+    ForEachBatch(0, keys_ / 2, [&](const std::vector<uint64_t>& some) { filter_.Insert(some); });
+  }
+  ~Speed() {
+    filter_.Drop();
+    textbook_.Drop();
+  }
+
+  bool Small(size_t batch) {
+    std::vector<double> times[4];
+    for (int round = 0; round < kRounds; ++round) {
+      const std::vector<uint64_t> fresh = KeysFrom(next_, batch);
+      next_ += batch;
+      times[0].push_back(UsPerKey(batch, [&] { textbook_.Insert(fresh); }));
+      times[1].push_back(UsPerKey(batch, [&] { filter_.Insert(fresh); }));
+      // Half are in.
+      std::vector<uint64_t> asked = KeysFrom(next_ + (uint64_t{1} << 50), batch);
+      std::copy(fresh.begin(), fresh.begin() + static_cast<std::ptrdiff_t>(batch / 2),
+                asked.begin());
+      size_t found[2] = {};
+      times[2].push_back(UsPerKey(batch, [&] { found[0] = textbook_.Count(asked); }));
+      times[3].push_back(UsPerKey(batch, [&] { found[1] = filter_.Count(asked); }));
+      if (found[0] < batch / 2 || found[1] < batch / 2) missed_ = true;
+    }
+    Row("Insert", batch, Median(times[0]), Median(times[1]));
+    Row("Contains", batch, Median(times[2]), Median(times[3]));
+    return !missed_;
+  }
+
+  bool Large(size_t n) {
+    const std::vector<uint64_t> fresh = KeysFrom(next_, n);
+    next_ += n;
+    const double textbook_insert =
+        Textbooks(fresh, [&](std::span<const uint64_t> some) { textbook_.Insert(some); });
+    const double insert = UsPerKey(n, [&] { filter_.Insert(fresh); });
+    Row("Insert", n, textbook_insert, insert);
+    const double textbook_ask =
+        Textbooks(fresh, [&](std::span<const uint64_t> some) { textbook_.Count(some); });
+    size_t found = 0;
+    const double ask = UsPerKey(n, [&] { found = filter_.Count(fresh); });
+    Row("Contains", n, textbook_ask, ask);
+    if (found != n) missed_ = true;
+    return !missed_;
+  }
+
+  void Near() {
+    const auto open = [&] { return redis::SplitBlockFilter::Open(servers_, filter_.name()); };
+    const std::jthread writer([&](const std::stop_token& stop) {
+      redis::SplitBlockFilter mine = open();
+      while (!stop.stop_requested()) {
+        mine.Insert(KeysFrom(next_, kWritten));
+        next_ += kWritten;
+        std::this_thread::sleep_for(kWriterPause);
+      }
+    });
+    const SplitBlockBloomFilter local = filter_.Pull();
+    redis::NearCopy lax(open(), {.staleness = kStaleness});
+    redis::NearCopy strict(open());
+    std::vector<uint64_t> asked = KeysFrom(uint64_t{1} << 50, kNearKeys);
+    for (size_t i = 0; i < asked.size(); i += 2) asked[i] = KeyAt(i % (keys_ / 2));
+    const std::span few = std::span(asked).first(kStrictKeys);
+    std::vector<uint64_t> bits(BitmapWords(asked.size()));
+    std::vector<double> times[3];
+    const auto end = NowNs(Time::kWall) + 1e9 * kNearSeconds;
+    while (NowNs(Time::kWall) < end) {
+      times[0].push_back(UsPerKey(asked.size(), [&] { local.Contains(asked, Bitmap(bits)); }));
+      times[1].push_back(UsPerKey(asked.size(), [&] { lax.Contains(asked, Bitmap(bits)); }));
+      if (times[2].size() < kRounds) {
+        times[2].push_back(UsPerKey(few.size(), [&] { strict.Contains(few, Bitmap(bits)); }));
+      }
+    }
+    // With refreshes, so the mean.
+    const auto mean = [](const std::vector<double>& all) {
+      double sum = 0;
+      for (const double us : all) sum += us;
+      return 1e3 * sum / static_cast<double>(all.size());
+    };
+    std::printf(
+        "| keys | local ns/key | near copy, %lld ms stale | share of its speed | strict, %zu "
+        "keys a call |\n|---:|---:|---:|---:|---:|\n| %llu | %.2f | %.2f | %.2f | %.0f |\n",
+        static_cast<long long>(kStaleness.count()), few.size(),
+        static_cast<unsigned long long>(keys_), mean(times[0]), mean(times[1]),
+        mean(times[0]) / mean(times[1]), mean(times[2]));
+    std::printf("\n");
+  }
+
+  const redis::SplitBlockFilter& filter() const { return filter_; }
+
+ private:
+  // Of as many keys as there is time for, a key.
+  static double Textbooks(std::span<const uint64_t> keys,
+                          const std::function<void(std::span<const uint64_t>)>& act) {
+    double us = 0;
+    size_t done = 0;
+    while (done < keys.size() && us < 1e6 * kLargeSeconds) {
+      const auto some = keys.subspan(done, std::min(kTextbookCall, keys.size() - done));
+      us += UsPerKey(1, [&] { act(some); });
+      done += some.size();
+    }
+    return us / static_cast<double>(done);
+  }
+
+  void Row(const char* name, size_t n, double textbook, double ours) const {
+    std::printf("| %llu | %s | %zu | %.3f | %.3f | %.1f |\n",
+                static_cast<unsigned long long>(keys_), name, n, textbook, ours, textbook / ours);
+    std::fflush(stdout);
+  }
+
+  const redis::ServerOptions servers_;
+  const uint64_t keys_;
+  uint64_t next_ = uint64_t{1} << 45;  // not those it is filled with
+  Textbook textbook_;
+  redis::SplitBlockFilter filter_;
+  bool missed_ = false;
+};
+
+int Run(uint64_t keys, uint64_t batch, uint64_t large) {
+  redis::ServerOptions servers;
+  if (const char* const url = std::getenv("TAMIS_REDIS_URL")) servers.url = url;
+  Speed speed(servers, keys);
+  speed.Near();
+  std::printf(
+      "| keys | call | keys in it | textbook us/key | tamis us/key | times as fast |\n"
+      "|---:|---|---:|---:|---:|---:|\n");
+  bool right = speed.Small(batch);
+  right &= speed.Large(large);
+  for (const uint64_t n : {batch, large}) {
+    for (const Operation operation : {Operation::kInsert, Operation::kContains}) {
+      std::printf("%s %llu: %s\n", operation == Operation::kInsert ? "Insert" : "Contains",
+                  static_cast<unsigned long long>(n),
+                  speed.filter().PlanFor(operation, n).reason.c_str());
+    }
+  }
+  if (!right) std::printf("A KEY THAT IS IN WAS MISSED\n");
+  return right ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace tamis::bench
+
+int main(int argc, char** argv) {
+  uint64_t numbers[3] = {1'000'000, 1'000, 10'000'000};
+  for (int i = 1; i < argc; ++i) {
+    if (i > 3 || !tamis::bench::ParseCount(argv[i], numbers[i - 1])) {
+      std::fprintf(stderr, "usage: tamis_redis_speed [KEYS [BATCH [LARGE]]]\n");
+      return 2;
+    }
+  }
+  try {
+    return tamis::bench::Run(numbers[0], numbers[1], numbers[2]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tamis_redis_speed: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,57 @@
+"""Whether the numbers of a file agree with each other, as those of tamis-bench do."""
+import math
+
+# What rounding may change of a number that is calculated from others.
+ROUNDING = 1e-6
+# A kind may need several times the bytes of its size class, or fewer: a counting filter has four
+# bits where another has one, and Parquet's only sizes are powers of two.
+SIZE_FACTOR = 8
+
+
+def _near(a, b):
+    return math.isclose(a, b, rel_tol=ROUNDING)
+
+
+def _limits(data):
+    """The limit of random lines of each (size class, threads, huge pages): per second, by
+    repetition."""
+    return {(limit["size_class"], limit["threads"], limit["huge_pages"]):
+            limit["per_second"]["samples"]
+            for limit in data["limits"] if limit["name"] == "random_lines"}
+
+
+def _row_problems(row, class_bytes, limit):
+    times, share = row["ns_per_key"], row["share_of_limit"]
+    rate = 1e9 / times["median"]
+    if not _near(row["keys_per_second"], rate):
+        yield f"keys_per_second is {row['keys_per_second']:.6g}, and ns_per_key makes it {rate:.6g}"
+    if not class_bytes / SIZE_FACTOR <= row["filter_bytes"] <= class_bytes * SIZE_FACTOR:
+        yield (f"filter_bytes is {row['filter_bytes']}, and its size class has filters of "
+               f"{class_bytes} bytes")
+    clock = row.get("chained_multiplications_per_ns")
+    if clock and len(clock["samples"]) != len(times["samples"]):
+        yield (f"chained_multiplications_per_ns has {len(clock['samples'])} samples, and ns_per_key "
+               f"{len(times['samples'])}")
+    if not share or not limit:
+        return
+    if len(share["samples"]) != len(times["samples"]):
+        yield (f"share_of_limit has {len(share['samples'])} samples, and ns_per_key "
+               f"{len(times['samples'])}")
+        return
+    for part, ns in zip(share["samples"], times["samples"]):
+        # Each is of some repetition, and by the limit of that.
+        if not any(_near(part * one, 1e9 / ns) for one in limit):
+            yield (f"share_of_limit has {part:.4g}, and {1e9 / ns:.6g} keys per second are no "
+                   "such share of a limit in the file")
+            return
+
+
+def problems(data):
+    """(where, what) of every contradiction between a row and the rest of the file."""
+    sizes = {size["name"]: size["filter_bytes"] for size in data["size_classes"]}
+    limits = _limits(data)
+    for i, row in enumerate(data["rows"]):
+        # Rows in the memory of a GPU have limits of other names.
+        limit = limits.get((row["size_class"], row["threads"], row["huge_pages"]))
+        for what in _row_problems(row, sizes[row["size_class"]], limit):
+            yield f"/rows/{i} ({row['name']})", what

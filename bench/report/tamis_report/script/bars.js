@@ -1,0 +1,85 @@
+// Bars from zero, with their values beside them.
+
+// What each way of measuring shows of a row. `better` says what a longer bar means.
+const SHOWN = {
+  speed: {
+    value: (row) => 1e3 / row.ns_per_key,
+    range: (row) => [1e3 / row.ns_q3, 1e3 / row.ns_q1],
+    text: (row) => `${round(1e3 / row.ns_per_key)} M keys/s`,
+    detail: (row, best) => `${round(row.ns_per_key)} ns, ${best === row ? "the fastest"
+      : `${wholePercent(best.ns_per_key / row.ns_per_key)} of the fastest`}`,
+    better: "A bar is keys per second: longer is faster. Beside it nanoseconds per key.",
+  },
+  time: {
+    value: (row) => row.ns_per_key,
+    range: (row) => [row.ns_q1, row.ns_q3],
+    text: (row) => `${round(row.ns_per_key)} ns`,
+    detail: (row, best) => best === row ? "the fastest"
+      : `${round(row.ns_per_key / best.ns_per_key)} times the fastest`,
+    better: "A bar is nanoseconds per key: shorter is faster.",
+  },
+  share: {
+    value: (row) => row.share_of_limit,
+    range: () => null,
+    text: (row) => wholePercent(row.share_of_limit),
+    detail: (row) => `of ${row.limit_per_second === null ? "its limit"
+      : `${countText(row.limit_per_second)} random reads/s`}; ` +
+      `${round(1e3 / row.ns_per_key)} M keys/s`,
+    better: "A bar is keys per second over the random reads of memory per second that the same " +
+      "machine does in the same run; the line is that limit. Longer is nearer to what the " +
+      "machine can do. Builds that order their keys first can pass it.",
+  },
+};
+
+function barsOf(rows, label, shown, looks, longest, best) {
+  return element("ul", { class: "bars" }, ...rows.map((row) => {
+    const bar = element("span", { class: "bar" });
+    paint(bar, looks[row.kind]);
+    bar.style.width = `${100 * shown.value(row) / longest}%`;
+    const track = element("span", { class: "track", "aria-hidden": "true" }, bar);
+    const range = shown.range(row);
+    if (range) {
+      const whisker = element("span", { class: "whisker" });
+      whisker.style.left = `${100 * range[0] / longest}%`;
+      whisker.style.width = `${100 * (Math.min(range[1], longest) - range[0]) / longest}%`;
+      track.append(whisker);
+    } else {
+      const limit = element("span", { class: "limit" });
+      limit.style.left = `${100 / longest}%`;
+      track.append(limit);
+    }
+    return element("li", {}, element("span", { class: "name" }, ...label(row)), track,
+      element("span", { class: "value" }, element("strong", {}, shown.text(row)), " ",
+        element("small", {}, shown.detail(row, best))));
+  }));
+}
+
+// The longest bar of all, and for shares at least the limit.
+const longestOf = (rows, shown, atLeast) => rows.reduce((longest, row) =>
+  Math.max(longest, shown.value(row), ...(shown.range(row) ?? [])), atLeast);
+
+function drawBars(place, rows, state, looks, facts) {
+  const shown = SHOWN[state.measure];
+  const drawn = rows.filter((row) => shown.value(row) !== null);
+  if (drawn.length === 0) {
+    place.replaceChildren(element("p", { class: "none" }, rows.length === 0
+      ? "Nothing is chosen that was measured like this." : "Of this no limit was measured."));
+    return;
+  }
+  const longest = longestOf(drawn, shown, state.measure === "share" ? 1 : 0);
+  const best = drawn.reduce((one, row) => row.ns_per_key < one.ns_per_key ? row : one);
+  const byFilter = state.group === "filter";
+  const parts = (byFilter ? state.kind : state.machine).flatMap((name) => {
+    const group = drawn.filter((row) => name === (byFilter ? row.kind : row.machine));
+    if (group.length === 0) return [];
+    // Machines from the fastest on; filters in one order under every machine.
+    if (byFilter) group.sort((a, b) => a.ns_per_key - b.ns_per_key);
+    else group.sort((a, b) => state.kind.indexOf(a.kind) - state.kind.indexOf(b.kind));
+    const heading = byFilter ? [swatch(looks[name]), name, element("small", {}, group[0].library)]
+      : [name, element("small", {}, facts.get(name))];
+    const label = (row) => [...(byFilter ? [row.machine] : [swatch(looks[row.kind]), row.kind]),
+      element("small", {}, bytesText(row.filter_bytes))];
+    return [element("h4", {}, ...heading), barsOf(group, label, shown, looks, longest, best)];
+  });
+  place.replaceChildren(...parts);
+}

@@ -1,0 +1,34 @@
+"""Numbers and names as people read them."""
+
+
+def ns_text(ns):
+    """Two digits after the point, or three that count: a GPU takes hundredths."""
+    return f"{ns:.2f}" if ns >= 1 else f"{ns:.3g}"
+
+
+def bytes_text(count):
+    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if count >= size:
+            number = count / size
+            return f"{number:.0f} {unit}" if number >= 100 else f"{number:.3g} {unit}"
+    return f"{count} B"
+
+
+def times_text(ratio):
+    return f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"
+
+
+def limit_text(limit):
+    """What a limit is of, without its size."""
+    what = limit["name"].replace("_", " ")
+    if limit["threads"] != 1:
+        what += f", {limit['threads']} threads"
+    if not limit["huge_pages"]:
+        what += ", no huge pages"
+    return what
+
+
+def rate_text(limit):
+    per_second, unit = limit["per_second"]["median"], limit["unit"]
+    return (f"{per_second / 1e9:.1f} GB/s" if unit == "bytes"
+            else f"{per_second / 1e6:.0f} M {unit}/s")

@@ -1,0 +1,99 @@
+// Names, kinds, hashes and backends.
+#include "tamis/c/base.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <span>
+#include <string>
+
+#include "bindings/c/src/key_array.h"
+#include "bindings/c/src/lookup.h"
+#include "bindings/c/src/options.h"
+#include "tamis/backend.h"
+#include "tamis/filter_kinds.h"
+#include "tamis/plan.h"
+#include "tamis/version.h"
+
+using namespace tamis;
+using namespace tamis::c;
+
+const char* tamis_version(void) { return TAMIS_VERSION_STRING; }
+
+void tamis_text_free(char* text) { std::free(text); }
+
+tamis_status tamis_hash_random(uint32_t kind, tamis_hash* out) {
+  return Guard([&] {
+    tamis_hash& made = Required(out, "out");
+    tamis_hash hash{};
+    hash.kind = kind;
+    HashSpec spec = ReadHash(hash);
+    if (IsKeyed(spec.kind)) {
+      spec = RandomKeyedHash(spec.kind);
+    } else if (std::ranges::find(kHashKinds, spec.kind) != std::end(kHashKinds)) {
+      spec.seed = RandomSeed();
+    } else {
+      Refuse("there is no hash of number " + std::to_string(kind));
+    }
+    made = {static_cast<uint32_t>(spec.kind), 0, spec.seed, spec.secret.low, spec.secret.high};
+  });
+}
+
+tamis_status tamis_hash_keys(const tamis_keys* keys, const tamis_hash* hash, uint64_t* hashes,
+                             uint64_t capacity, uint64_t* num_hashes) {
+  return Guard([&] {
+    const WantedOutput count(num_hashes, "num_hashes");
+    const KeyArray array(keys);
+    const HashSpec spec = hash != nullptr ? ReadHash(Required(hash, "hash")) : HashSpec{};
+    uint64_t valid = 0;
+    array.ForRuns([&](const Keys& run, size_t) { valid += run.CountValid(); });
+    const std::span out = Room(hashes, capacity, valid, "hashes");
+    uint64_t n = 0;
+    array.ForRuns([&](const Keys& run, size_t) { n += HashKeys(run, spec, out.subspan(n)); });
+    count.Set(n);
+  });
+}
+
+const char* tamis_kind_name(uint32_t kind) {
+  for (const FilterKindInfo& info : FilterKinds()) {
+    if (static_cast<uint32_t>(info.kind) == kind) return info.name;
+  }
+  return nullptr;
+}
+
+tamis_status tamis_kind_by_name(const char* name, uint32_t* out) {
+  return Guard([&] {
+    uint32_t& number = Required(out, "out");
+    FilterKind kind;
+    if (!ParseFilterKind(&Required(name, "name"), kind)) {
+      Refuse(std::string("there is no kind of filter called ") + name, ErrorCode::kUnsupported);
+    }
+    number = static_cast<uint32_t>(kind);
+  });
+}
+
+tamis_status tamis_kind_abilities(uint32_t kind, uint32_t* out) {
+  return Guard([&] {
+    uint32_t& set = Required(out, "out");
+    const FilterKindInfo& info = KindInfo(static_cast<FilterKind>(kind));
+    uint32_t bits = 0, bit = 1;
+    for (const AbilityInfo& ability : kAbilities) {
+      if (info.can.*ability.ability) bits |= bit;
+      bit <<= 1;
+    }
+    set = bits;
+  });
+}
+
+const char* tamis_backend_name(uint32_t index) {
+  constexpr size_t kMostBytes = 64;
+  thread_local char name[kMostBytes];
+  const char* found = nullptr;
+  Guard([&] {
+    const std::span<const Backend> backends = Backends();
+    if (index >= backends.size()) return;
+    name[backends[index].name.copy(name, kMostBytes - 1)] = '\0';
+    found = name;
+  });
+  return found;
+}

@@ -1,0 +1,119 @@
+// Filters in files and in memory.
+#include "tamis/c/file.h"
+
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "bindings/c/src/handles.h"
+#include "bindings/c/src/options.h"
+
+namespace tamis::c {
+namespace {
+
+SaveOptions ReadSave(const tamis_save_options* options) {
+  const tamis_save_options given = ReadOptions(options, "options");
+  RequireZero(given.reserved);
+  SaveOptions save;
+  save.replace_read_only = ReadFlag(given.replace_read_only, "replace_read_only");
+  if (given.version != 0) save.version = given.version;
+  if (given.with_secret < -1 || given.with_secret > 1) {
+    Refuse("with_secret is " + std::to_string(given.with_secret) + ", must be -1, 0 or 1");
+  }
+  if (given.with_secret != 0) save.with_secret = given.with_secret == 1;
+  return save;
+}
+
+// What LoadOptions and MapOptions have in common, and which of these.
+template <typename Options>
+Options ReadOpen(const tamis_open_options& given) {
+  Options open;
+  open.backend = ReadBackend(given.backend);
+  if (ReadFlag(given.has_secret, "has_secret")) {
+    open.secret = HashSecret{given.secret_low, given.secret_high};
+  }
+  return open;
+}
+
+LoadOptions ReadLoad(const tamis_open_options* options) {
+  return ReadOpen<LoadOptions>(ReadOptions(options, "options"));
+}
+
+MapOptions ReadMap(const tamis_open_options* options) {
+  const tamis_open_options given = ReadOptions(options, "options");
+  MapOptions map = ReadOpen<MapOptions>(given);
+  if (ReadFlag(given.verify, "verify")) map.verify = Verify::kFull;
+  return map;
+}
+
+// Bytes of the caller, of which there are none at NULL.
+template <typename Byte, typename Void>
+std::span<Byte> Memory(Void* data, uint64_t bytes) {
+  if (bytes > static_cast<uint64_t>(std::numeric_limits<ptrdiff_t>::max())) {
+    Refuse(std::to_string(bytes) + " bytes are more than any memory has");
+  }
+  if (bytes == 0) return {};
+  return {&Required(static_cast<Byte*>(data), "data"), static_cast<size_t>(bytes)};
+}
+
+}  // namespace
+}  // namespace tamis::c
+
+using namespace tamis;
+using namespace tamis::c;
+
+tamis_status tamis_filter_save(const tamis_filter* filter, const char* path,
+                               const tamis_save_options* options) {
+  return Guard([&] { FilterOf(filter).Save(&Required(path, "path"), ReadSave(options)); });
+}
+
+tamis_status tamis_filter_open(const char* path, const tamis_open_options* options,
+                               tamis_filter** out) {
+  return Guard([&] {
+    MakeFilterHandle(out, [&] {
+      return Load(std::filesystem::path(&Required(path, "path")), ReadLoad(options));
+    });
+  });
+}
+
+tamis_status tamis_filter_map(const char* path, const tamis_open_options* options,
+                              tamis_filter** out) {
+  return Guard([&] {
+    MakeFilterHandle(
+        out, [&] { return Map(std::filesystem::path(&Required(path, "path")), ReadMap(options)); });
+  });
+}
+
+tamis_status tamis_filter_serialized_bytes(const tamis_filter* filter,
+                                           const tamis_save_options* options, uint64_t* out) {
+  return Guard(
+      [&] { Required(out, "out") = SerializedBytes(FilterOf(filter), ReadSave(options)); });
+}
+
+tamis_status tamis_filter_serialize(const tamis_filter* filter, const tamis_save_options* options,
+                                    void* data, uint64_t capacity, uint64_t* written) {
+  return Guard([&] {
+    const WantedOutput written_out(written, "written");
+    const uint64_t bytes =
+        Serialize(FilterOf(filter), Memory<std::byte>(data, capacity), ReadSave(options));
+    written_out.Set(bytes);
+  });
+}
+
+tamis_status tamis_filter_deserialize(const void* data, uint64_t bytes,
+                                      const tamis_open_options* options, tamis_filter** out) {
+  return Guard([&] {
+    MakeFilterHandle(out,
+                     [&] { return Load(Memory<const std::byte>(data, bytes), ReadLoad(options)); });
+  });
+}
+
+tamis_status tamis_filter_map_memory(const void* data, uint64_t bytes,
+                                     const tamis_open_options* options, tamis_filter** out) {
+  return Guard([&] {
+    MakeFilterHandle(out,
+                     [&] { return Map(Memory<const std::byte>(data, bytes), ReadMap(options)); });
+  });
+}

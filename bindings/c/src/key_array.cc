@@ -1,0 +1,179 @@
+#include "bindings/c/src/key_array.h"
+
+#include <limits>
+#include <span>
+#include <string>
+
+#include "bindings/c/src/guard.h"
+
+namespace tamis::c {
+namespace {
+
+// Far beyond what any memory has, and far from where sums of sizes could overflow.
+constexpr uint64_t kMaxKeys = uint64_t{1} << 48;
+constexpr uint64_t kMaxBytes = std::numeric_limits<ptrdiff_t>::max();
+
+void RequireInMemory(uint64_t elements, uint64_t width) {
+  if (elements > kMaxBytes / width) {
+    Refuse(std::to_string(elements) + " elements of " + std::to_string(width) +
+           " bytes are more than any memory has");
+  }
+}
+
+}  // namespace
+
+KeyArray::KeyArray(const tamis_keys* keys)
+    : keys_(Required(keys, "keys")), size_(static_cast<size_t>(keys_.count)) {
+  if (keys_.count > kMaxKeys || keys_.offset > kMaxKeys) {
+    Refuse("keys.count is " + std::to_string(keys_.count) + " and keys.offset " +
+           std::to_string(keys_.offset) + "; allowed: up to 2^48");
+  }
+  switch (keys_.form) {
+    case TAMIS_KEYS_U8:
+    case TAMIS_KEYS_I8:
+      Elements<uint8_t>();
+      converts_ = true;
+      break;
+    case TAMIS_KEYS_U16:
+    case TAMIS_KEYS_I16:
+      Elements<uint16_t>();
+      converts_ = true;
+      break;
+    case TAMIS_KEYS_U32:
+      TakeIntegers<uint32_t>();
+      break;
+    case TAMIS_KEYS_I32:
+      TakeIntegers<int32_t>();
+      break;
+    case TAMIS_KEYS_U64:
+      TakeIntegers<uint64_t>();
+      break;
+    case TAMIS_KEYS_I64:
+      TakeIntegers<int64_t>();
+      break;
+    case TAMIS_KEYS_HASHES:
+      whole_ = Keys(Hashes{{Elements<uint64_t>(), size_}});
+      break;
+    case TAMIS_KEYS_STRINGS32:
+      TakeColumn<StringColumn>();
+      break;
+    case TAMIS_KEYS_STRINGS64:
+      TakeColumn<LargeStringColumn>();
+      break;
+    case TAMIS_KEYS_POINTERS:
+      TakePointers();
+      break;
+    case TAMIS_KEYS_FIXED:
+      TakeFixed(keys_.width, KeyForm::kBytes);
+      break;
+    case TAMIS_KEYS_PARQUET_INT32:
+      TakeFixed(sizeof(int32_t), KeyForm::kInt32);
+      break;
+    default:
+      Refuse("there is no form of keys of number " + std::to_string(keys_.form));
+  }
+  whole_ = whole_.WithValidity(keys_.validity, keys_.offset);
+}
+
+// From the first key on; nullptr if there are none.
+template <typename T>
+const T* KeyArray::Elements(uint64_t more) {
+  RequireInMemory(keys_.offset + keys_.count + more, sizeof(T));
+  if (size_ == 0) return nullptr;
+  RequireArray<T>(keys_.data, "keys.data");
+  return static_cast<const T*>(keys_.data) + keys_.offset;
+}
+
+template <typename T>
+void KeyArray::TakeIntegers() {
+  whole_ = Keys(std::span(Elements<T>(), size_));
+}
+
+template <typename Column>
+void KeyArray::TakeColumn() {
+  using Offset = typename decltype(Column::offsets)::value_type;
+  const Offset* const offsets = Elements<Offset>(1);
+  if (size_ == 0) return;
+  const Column column{static_cast<const char*>(keys_.bytes), {offsets, size_ + 1}};
+  if (!column.Valid(keys_.num_bytes)) {
+    Refuse(
+        "the offsets of keys.data must not be negative, not decrease, and not exceed "
+        "keys.num_bytes, which is " +
+        std::to_string(keys_.num_bytes));
+  }
+  if (column.bytes == nullptr && offsets[size_] != offsets[0]) Refuse("keys.bytes is NULL");
+  // A column of empty strings may have no bytes at all.
+  whole_ = column.bytes != nullptr ? column : Column{"", column.offsets};
+}
+
+void KeyArray::TakePointers() {
+  converts_ = true;
+  const auto* const strings = Elements<const char*>();
+  if (size_ == 0) return;
+  RequireArray<uint64_t>(keys_.lengths, "keys.lengths");
+  for (size_t i = 0; i < size_; ++i) {
+    if (!IsValid(i)) continue;
+    const uint64_t length = keys_.lengths[keys_.offset + i];
+    if (length > kMaxBytes || (strings[i] == nullptr && length != 0)) {
+      Refuse("string " + std::to_string(i) + " has " + std::to_string(length) + " bytes at " +
+             (strings[i] == nullptr ? "NULL" : "an address"));
+    }
+  }
+}
+
+void KeyArray::TakeFixed(uint32_t width, KeyForm form) {
+  if (width == 0) Refuse("keys.width is 0");
+  RequireInMemory(keys_.offset + keys_.count, width);
+  FixedColumn column{nullptr, width, size_, form};
+  if (size_ != 0) {
+    column.bytes =
+        &Required(static_cast<const char*>(keys_.data), "keys.data") + keys_.offset * width;
+  }
+  whole_ = column;
+}
+
+bool KeyArray::IsValid(size_t i) const noexcept {
+  const uint64_t bit = keys_.offset + i;
+  return keys_.validity == nullptr || ((keys_.validity[bit / 8] >> (bit % 8)) & 1) != 0;
+}
+
+template <typename T>
+void KeyArray::Widen(size_t begin, size_t n, std::vector<int32_t>& out) const {
+  const T* const from = static_cast<const T*>(keys_.data) + keys_.offset + begin;
+  out.assign(from, from + n);
+}
+
+Keys KeyArray::Convert(size_t begin, size_t n, Buffer& buffer) const {
+  const auto with_nulls = [&](const Keys& keys) {
+    return keys.WithValidity(keys_.validity, keys_.offset + begin);
+  };
+  if (keys_.form == TAMIS_KEYS_POINTERS) {
+    buffer.strings.resize(n);
+    for (size_t i = 0; i < n; ++i) {
+      const uint64_t at = keys_.offset + begin + i;
+      // What stands where a key is null is anything.
+      buffer.strings[i] = IsValid(begin + i)
+                              ? std::string_view(static_cast<const char* const*>(keys_.data)[at],
+                                                 static_cast<size_t>(keys_.lengths[at]))
+                              : std::string_view();
+    }
+    return with_nulls(buffer.strings);
+  }
+  if (n == 0) return {};
+  switch (keys_.form) {
+    case TAMIS_KEYS_U8:
+      Widen<uint8_t>(begin, n, buffer.integers);
+      break;
+    case TAMIS_KEYS_I8:
+      Widen<int8_t>(begin, n, buffer.integers);
+      break;
+    case TAMIS_KEYS_U16:
+      Widen<uint16_t>(begin, n, buffer.integers);
+      break;
+    default:
+      Widen<int16_t>(begin, n, buffer.integers);
+  }
+  return with_nulls(buffer.integers);
+}
+
+}  // namespace tamis::c

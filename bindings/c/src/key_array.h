@@ -1,0 +1,67 @@
+// Keys of callers: checked, and in runs of the forms that the library takes.
+#ifndef TAMIS_BINDINGS_C_SRC_KEY_ARRAY_H_
+#define TAMIS_BINDINGS_C_SRC_KEY_ARRAY_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "tamis/c/keys.h"
+#include "tamis/keys.h"
+
+namespace tamis::c {
+
+class KeyArray {
+ public:
+  // Throws Error(kInvalidArgument) unless the library may read all that `keys` says is there, as
+  // far as that can be told: everything but whether the memory is the caller's. O(count) for
+  // strings.
+  explicit KeyArray(const tamis_keys* keys);
+
+  size_t size() const noexcept { return size_; }
+
+  // Calls run(keys, first) for runs of consecutive keys, in their order, the first of which has the
+  // index `first`: a multiple of 64, and of the batches of the library, so that results do not
+  // depend on the runs. One run for forms that the library takes as they are. Zero keys are one
+  // run, too.
+  template <typename Run>
+  void ForRuns(const Run& run) const {
+    if (!converts_) return run(whole_, size_t{0});
+    Buffer buffer;
+    for (size_t begin = 0; begin == 0 || begin < size_; begin += kRunKeys) {
+      run(Convert(begin, std::min(kRunKeys, size_ - begin), buffer), begin);
+    }
+  }
+
+ private:
+  static constexpr size_t kRunKeys = size_t{1} << 16;
+
+  struct Buffer {
+    std::vector<int32_t> integers;
+    std::vector<std::string_view> strings;
+  };
+
+  template <typename T>
+  const T* Elements(uint64_t more = 0);
+  template <typename T>
+  void TakeIntegers();
+  template <typename Column>
+  void TakeColumn();
+  void TakePointers();
+  void TakeFixed(uint32_t width, KeyForm form);
+  template <typename T>
+  void Widen(size_t begin, size_t n, std::vector<int32_t>& out) const;
+  bool IsValid(size_t i) const noexcept;
+  Keys Convert(size_t begin, size_t n, Buffer& buffer) const;
+
+  const tamis_keys& keys_;
+  size_t size_;
+  bool converts_ = false;
+  Keys whole_;  // unless it converts
+};
+
+}  // namespace tamis::c
+
+#endif  // TAMIS_BINDINGS_C_SRC_KEY_ARRAY_H_

@@ -1,0 +1,31 @@
+#include "bindings/c/src/options.h"
+
+namespace tamis::c {
+
+bool ReadFlag(uint32_t flag, const char* name) {
+  if (flag > 1) Refuse(std::string(name) + " is " + std::to_string(flag) + ", must be 0 or 1");
+  return flag == 1;
+}
+
+void RequireZero(uint32_t reserved) {
+  if (reserved != 0) Refuse("reserved is " + std::to_string(reserved) + ", must be 0");
+}
+
+HashSpec ReadHash(const tamis_hash& hash) {
+  RequireZero(hash.reserved);
+  // Which of the others there are is known to those who take a HashSpec, and so is what goes with
+  // which.
+  const HashKind kind = hash.kind != 0 ? static_cast<HashKind>(hash.kind) : HashSpec{}.kind;
+  return {kind, hash.seed, {hash.secret_low, hash.secret_high}};
+}
+
+const Backend* ReadBackend(const char* name) {
+  return name != nullptr ? &FindBackend(name) : nullptr;
+}
+
+MemoryOptions ReadMemory(uint32_t no_huge_pages) {
+  const bool off = ReadFlag(no_huge_pages, "no_huge_pages");
+  return {.huge_pages = off ? HugePages::kOff : HugePages::kAuto};
+}
+
+}  // namespace tamis::c

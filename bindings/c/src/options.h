@@ -1,0 +1,58 @@
+// Options of callers, who may have been compiled with another version of the library.
+#ifndef TAMIS_BINDINGS_C_SRC_OPTIONS_H_
+#define TAMIS_BINDINGS_C_SRC_OPTIONS_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+
+#include "bindings/c/src/guard.h"
+#include "tamis/backend.h"
+#include "tamis/c/base.h"
+#include "tamis/hash.h"
+#include "tamis/memory.h"
+
+namespace tamis::c {
+
+// The options, with 0 for what the caller's version of them does not have. Throws
+// Error(kInvalidArgument) if they are not initialized, Error(kUnsupported) if they ask for what
+// this version does not know. `least_bytes` is the size of the first version.
+template <typename Options>
+Options ReadOptions(const Options& given, const char* name, size_t least_bytes = sizeof(Options)) {
+  constexpr size_t kAbsurd = 4096;
+  const size_t bytes = given.struct_bytes;
+  if (bytes < least_bytes || bytes > kAbsurd) {
+    Refuse(std::string(name) + ".struct_bytes is " + std::to_string(bytes) +
+           ": initialize it with TAMIS_INIT");
+  }
+  const auto* const memory = reinterpret_cast<const unsigned char*>(&given);
+  if (bytes > sizeof(Options) &&
+      std::any_of(memory + sizeof(Options), memory + bytes, [](unsigned char c) { return c; })) {
+    Refuse(std::string(name) + " has members that version " + tamis_version() +
+               " of the library does not know",
+           ErrorCode::kUnsupported);
+  }
+  Options read{};
+  std::memcpy(&read, &given, std::min(bytes, sizeof(Options)));
+  return read;
+}
+
+// The same, or the defaults if there are none.
+template <typename Options>
+Options ReadOptions(const Options* given, const char* name) {
+  return given != nullptr ? ReadOptions(Required(given, name), name) : Options{};
+}
+
+// Of an option that is 0 or 1.
+bool ReadFlag(uint32_t flag, const char* name);
+void RequireZero(uint32_t reserved);
+
+HashSpec ReadHash(const tamis_hash& hash);
+// nullptr for NULL.
+const Backend* ReadBackend(const char* name);
+MemoryOptions ReadMemory(uint32_t no_huge_pages);
+
+}  // namespace tamis::c
+
+#endif  // TAMIS_BINDINGS_C_SRC_OPTIONS_H_

@@ -1,0 +1,114 @@
+"""tamis beside other packages of PyPI, all asked for the same rate of false positives.
+
+Usage: peers.py [KEYS]   (rbloom, fastbloom-rs, pybloom-live, pyxorfilter, those that are installed)
+
+Each figure is the least of several turns, in which all subjects take their turn one after the other.
+"""
+import importlib
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+
+import tamis
+
+TURNS = 7
+ONE_KEY_CALLS = 200_000
+
+
+def peers(keys, fpr):
+    """Names, and empty filters for so many keys at the same rate."""
+    yield "tamis", tamis.SplitBlockBloomFilter(keys, fpr)
+    for module, make in (
+            ("rbloom", lambda m: m.Bloom(keys, fpr)),
+            ("fastbloom_rs", lambda m: m.BloomFilter(keys, fpr)),
+            ("pybloom_live", lambda m: m.BloomFilter(keys, fpr))):
+        try:
+            yield module, make(importlib.import_module(module))
+        except ImportError:
+            pass
+
+
+def loop(body):
+    """Seconds of ONE_KEY_CALLS runs of a statement over `f` and `k`, less those of the loop."""
+    space = {}
+    exec(f"def run(f, k, times):\n    for _ in times:\n        {body}\n", space)
+    return space["run"]
+
+
+EMPTY, ADD, CONTAINS = loop("pass"), loop("f.add(k)"), loop("k in f")
+
+
+def seconds(call, *arguments):
+    start = time.perf_counter()
+    call(*arguments)
+    return time.perf_counter() - start
+
+
+def least(calls):
+    """The least time of each call, of turns in which each has one."""
+    best = [float("inf")] * len(calls)
+    for _ in range(TURNS):
+        for i, call in enumerate(calls):
+            best[i] = min(best[i], seconds(call))
+    return best
+
+
+def one_key(keys, fpr):
+    print(f"One key, {keys:,} keys in the filter; ns a call with that of the loop (and without)\n")
+    print("| | FPR | `add(int)` | `int in f` | `add(str)` | `str in f` |\n|---|---|---|---|---|---|")
+    absent = range(10**9, 10**9 + 100_000)
+    for name, f in peers(keys, fpr):
+        for key in range(keys):
+            f.add(key)
+        rate = sum(key in f for key in absent) / len(absent)
+        times = range(ONE_KEY_CALLS)
+        cells = []
+        for key in (12345, "user:12345"):
+            for call in (ADD, CONTAINS):
+                with_loop, of_loop = least([lambda c=call, k=key: c(f, k, times),
+                                            lambda k=key: EMPTY(f, k, times)])
+                cells.append(f"{with_loop / ONE_KEY_CALLS * 1e9:.1f} "
+                             f"({(with_loop - of_loop) / ONE_KEY_CALLS * 1e9:.1f})")
+        print(f"| {name} | {rate:.2%} | " + " | ".join(cells) + " |")
+
+
+def columns(keys, fpr):
+    print(f"\n{keys:,} keys at once; ns a key\n")
+    print("| | insert | contains |\n|---|---|---|")
+    rng = np.random.default_rng(1)
+    numbers = rng.integers(0, 2**64 - 1, keys, np.uint64)
+    words = pa.array([f"user:{i}" for i in range(keys)])
+    for name, column in (("NumPy uint64", numbers), ("pyarrow string", words),
+                         ("NumPy int32, every second", numbers.view(np.int32)[::2]),
+                         ("list of int", list(range(min(keys, 10**6))))):
+        made = tamis.SplitBlockBloomFilter(keys, fpr)
+        out = np.empty(len(column), bool)
+
+        def insert(column=column, made=made):
+            made.insert(column)
+
+        def contains(column=column, made=made, out=out):
+            made.contains(column, out=out)
+
+        insert()  # as the pages of a new filter would count
+        best = least([insert, contains])
+        print(f"| tamis, {name} | " + " | ".join(f"{b / len(column) * 1e9:.2f}" for b in best) + " |")
+    few = list(range(min(keys, 10**6)))
+    for name, f in list(peers(len(few), fpr))[1:]:
+        if hasattr(f, "update"):
+            print(f"| {name}, `update` of a list of int | "
+                  f"{seconds(f.update, few) / len(few) * 1e9:.1f} | |")
+    try:
+        import pyxorfilter
+        f = pyxorfilter.Xor8(len(few))
+        print(f"| pyxorfilter, a list of int | {seconds(f.populate, few) / len(few) * 1e9:.1f} | |")
+    except (ImportError, TypeError):  # it fails with xxhash 3 and newer
+        pass
+
+
+if __name__ == "__main__":
+    number = int(float(sys.argv[1])) if len(sys.argv) > 1 else 100_000
+    one_key(min(number, 10**6), 0.01)
+    columns(number, 0.01)

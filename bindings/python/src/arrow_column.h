@@ -1,0 +1,66 @@
+// One array of Arrow, whose layout has been checked, as keys.
+#ifndef TAMIS_BINDINGS_PYTHON_SRC_ARROW_COLUMN_H_
+#define TAMIS_BINDINGS_PYTHON_SRC_ARROW_COLUMN_H_
+
+#include <tamis/keys.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "bindings/python/src/arrow_abi.h"
+
+namespace tamis::python {
+
+// How the values of a type are laid out, and whether they are keys.
+struct ArrowType {
+  enum class Layout : uint8_t { kInteger, kOffsets32, kOffsets64, kViews, kFixed, kNull };
+
+  Layout layout = Layout::kNull;
+  uint32_t width = 0;      // of kInteger and kFixed, in bytes
+  bool is_signed = false;  // of kInteger
+};
+
+// By the format of the C data interface. Throws nanobind::type_error for types that have no keys.
+ArrowType ArrowTypeOf(const char* format);
+
+// Reads one array where it is. Trusts lengths of buffers, which the interface does not tell, and
+// nothing else.
+class ArrowColumn {
+ public:
+  // `length` elements from `offset` on, counted in the buffers of `array`. Throws
+  // nanobind::value_error for an array that contradicts its type. O(length) where it has offsets or
+  // views.
+  ArrowColumn(const ArrowType& type, const ArrowArray& array, int64_t offset, int64_t length);
+
+  size_t size() const noexcept { return size_; }
+  bool is_integer() const noexcept { return type_.layout == ArrowType::Layout::kInteger; }
+
+  bool ValidAt(size_t i) const noexcept {
+    if (type_.layout == ArrowType::Layout::kNull) return false;
+    const uint64_t bit = offset_ + i;
+    return validity_ == nullptr || ((validity_[bit / 8] >> (bit % 8)) & 1) != 0;
+  }
+  // Of a valid element, of an integer and of all others.
+  uint64_t IntegerAt(size_t i) const noexcept;
+  std::string_view BytesAt(size_t i) const noexcept;
+
+  // The keys where they are, if the library takes such.
+  std::optional<Keys> InPlace() const;
+
+ private:
+  void CheckOffsets() const;
+  void CheckViews(const ArrowArray& array) const;
+
+  ArrowType type_;
+  size_t size_;
+  uint64_t offset_;
+  const uint8_t* validity_ = nullptr;
+  const char* values_ = nullptr;  // integers, fixed bytes, offsets or views
+  const char* bytes_ = nullptr;   // of strings with offsets
+  const void* const* view_buffers_ = nullptr;
+};
+
+}  // namespace tamis::python
+
+#endif  // TAMIS_BINDINGS_PYTHON_SRC_ARROW_COLUMN_H_

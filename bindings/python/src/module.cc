@@ -1,0 +1,23 @@
+// The extension module of the package: tamis/__init__.py says what of it is public.
+#include <nanobind/nanobind.h>
+
+#include "bindings/python/src/answer.h"
+#include "bindings/python/src/classes.h"
+#include "tamis/version.h"
+
+NB_MODULE(_tamis, m) {
+  using namespace tamis::python;
+  // A warning at the end of a process is for those who write bindings.
+  nanobind::set_leak_warnings(false);
+  // What is defined below says that it is of the package, where pickle and people look for it.
+  const nanobind::object name = m.attr("__name__");
+  m.attr("__name__") = "tamis";
+  m.attr("__version__") = TAMIS_VERSION_STRING;
+  DefineErrors(m);
+  DefineAnswer(m);
+  nanobind::class_<PyFilter> filter = DefineFilter(m);
+  DefineKinds(m);
+  DefineFiles(m, filter);
+  DefinePlan(m);
+  m.attr("__name__") = name;
+}

@@ -1,0 +1,122 @@
+#include "bindings/python/src/one_key.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace tamis::python {
+namespace {
+
+// Whether `object` is of the class `name` of a module that has been imported. Never imports it: who
+// has such an object has imported its module.
+bool IsOf(PyObject* object, const char* module, const char* name) noexcept {
+  PyObject* const modules = PyImport_GetModuleDict();             // borrowed
+  PyObject* const found = PyDict_GetItemString(modules, module);  // borrowed
+  if (found == nullptr) return false;
+  PyObject* const type = PyObject_GetAttrString(found, name);
+  if (type == nullptr) {
+    PyErr_Clear();
+    return false;
+  }
+  const int is = PyObject_IsInstance(object, type);
+  Py_DECREF(type);
+  if (is < 0) PyErr_Clear();
+  return is > 0;
+}
+
+// pandas.NA and pandas.NaT are objects of which there is one each.
+bool IsMissingOfPandas(PyObject* object) noexcept {
+  PyObject* const pandas = PyDict_GetItemString(PyImport_GetModuleDict(), "pandas");  // borrowed
+  if (pandas == nullptr) return false;
+  for (const char* const name : {"NA", "NaT"}) {
+    PyObject* const missing = PyObject_GetAttrString(pandas, name);
+    if (missing == nullptr) {
+      PyErr_Clear();
+      continue;
+    }
+    Py_DECREF(missing);  // its module keeps it
+    if (missing == object) return true;
+  }
+  return false;
+}
+
+void SetNoKey(PyObject* object) noexcept {
+  const char* hint = "convert it to one of these";
+  if (object == Py_None) {
+    hint = "a missing value is never in a filter";
+  } else if (PyBool_Check(object)) {
+    hint = "int(x) makes it 0 or 1";
+  } else if (PyFloat_Check(object)) {
+    hint = "int(x) or str(x) says which key is meant";
+  } else if (PyByteArray_Check(object) || PyMemoryView_Check(object)) {
+    hint = "bytes(x) makes it a key";
+  } else if (PyTuple_Check(object)) {
+    hint = "join its parts into one str or bytes object";
+  }
+  PyObject* const type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  PyObject* const name = PyObject_GetAttrString(type, "__name__");
+  if (name == nullptr) return;
+  PyErr_Format(PyExc_TypeError,
+               "a key is a str, bytes, int or uuid.UUID, and this is of type %U: %s", name, hint);
+  Py_DECREF(name);
+}
+
+}  // namespace
+
+bool OneKey::ParseLargeInt(PyObject* object, int overflow) noexcept {
+  if (overflow > 0) {
+    integer = PyLong_AsUnsignedLongLong(object);
+    if (integer != static_cast<unsigned long long>(-1) || !PyErr_Occurred()) return true;
+    PyErr_Clear();
+  }
+  PyErr_SetString(PyExc_OverflowError,
+                  "an integer key is in [-2**63, 2**64): str(x) or x.to_bytes(...) makes a larger "
+                  "one a key");
+  return false;
+}
+
+bool OneKey::ParseBytes(PyObject* object) noexcept {
+  char* text = nullptr;
+  Py_ssize_t size = 0;
+  if (PyBytes_AsStringAndSize(object, &text, &size) != 0) return false;
+  form = Form::kBytes;
+  bytes = {text, static_cast<size_t>(size)};
+  return true;
+}
+
+bool OneKey::ParseOther(PyObject* object) noexcept {
+  if (PyBytes_Check(object)) return ParseBytes(object);
+  if (PyBool_Check(object)) {
+    SetNoKey(object);
+    return false;
+  }
+  if (PyLong_Check(object)) return ParseInt(object);
+  if (PyIndex_Check(object)) {  // numpy.int64 and the like
+    PyObject* const number = PyNumber_Index(object);
+    if (number == nullptr) return false;
+    const bool parsed = ParseInt(number);
+    Py_DECREF(number);
+    return parsed;
+  }
+  if (IsOf(object, "uuid", "UUID")) {
+    PyObject* const value = PyObject_GetAttrString(object, "bytes");
+    if (value == nullptr) return false;
+    Py_XDECREF(owner_);
+    owner_ = value;
+    return ParseBytes(value);
+  }
+  SetNoKey(object);
+  return false;
+}
+
+bool OneKey::ParseOrNull(PyObject* object) noexcept {
+  const bool missing = object == nullptr || object == Py_None ||
+                       (PyFloat_Check(object) && std::isnan(PyFloat_AsDouble(object)));
+  if (missing || (!PyLong_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object) &&
+                  IsMissingOfPandas(object))) {
+    form = Form::kNull;
+    return true;
+  }
+  return Parse(object);
+}
+
+}  // namespace tamis::python

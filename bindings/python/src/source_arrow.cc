@@ -1,0 +1,232 @@
+// Keys of whatever has __arrow_c_array__ or __arrow_c_stream__: pyarrow, Polars, DuckDB, pandas.
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bindings/python/src/arrow_abi.h"
+#include "bindings/python/src/arrow_column.h"
+#include "bindings/python/src/key_source.h"
+
+namespace tamis::python {
+namespace {
+
+// What a capsule of Python has in it, which is then ours to release.
+template <typename T>
+Released<T> TakeFrom(nb::handle capsule, const char* name) {
+  auto* const found = static_cast<T*>(PyCapsule_GetPointer(capsule.ptr(), name));
+  if (found == nullptr) throw nb::python_error();
+  if (found->release == nullptr) throw nb::value_error("the Arrow data was released before");
+  return Released<T>(found);
+}
+
+// The schema of the column that has the keys: of a table with one column, that column.
+class KeyColumn {
+ public:
+  explicit KeyColumn(Released<ArrowSchema> schema) : schema_(std::move(schema)) {
+    const ArrowSchema* column = &*schema_;
+    if (column->format != nullptr && std::strcmp(column->format, "+s") == 0) {
+      if (column->n_children != 1) {
+        throw nb::type_error(("a table has its keys in one column, and this has " +
+                              std::to_string(column->n_children) + ": select one of them")
+                                 .c_str());
+      }
+      in_table_ = true;
+      column = column->children[0];
+    }
+    type_ = ArrowTypeOf(column->format);
+    if (column->dictionary != nullptr) {
+      if (type_.layout != ArrowType::Layout::kInteger ||
+          column->dictionary->dictionary != nullptr) {
+        throw nb::value_error("the Arrow array is damaged: a dictionary of a wrong type");
+      }
+      dictionary_ = ArrowTypeOf(column->dictionary->format);
+    }
+  }
+
+  const ArrowType& type() const { return type_; }
+  // Of the values, if `type` is that of indices into a dictionary.
+  const std::optional<ArrowType>& dictionary() const { return dictionary_; }
+
+  // The array of the column, and where its elements begin and how many there are.
+  struct Part {
+    const ArrowArray* array;
+    int64_t offset;
+    int64_t length;
+  };
+  Part In(const ArrowArray& array) const {
+    if (!in_table_) return {&array, array.offset, array.length};
+    const bool damaged = array.n_children != 1 || array.offset < 0 || array.length < 0;
+    if (damaged || array.children[0]->offset < 0 ||
+        array.children[0]->length - array.offset < array.length) {
+      throw nb::value_error("the Arrow array is damaged: a column is shorter than its table");
+    }
+    if (array.null_count != 0 && array.n_buffers > 0 && array.buffers[0] != nullptr) {
+      throw nb::value_error("a struct with nulls has no keys: take its field");
+    }
+    const ArrowArray* const column = array.children[0];
+    return {column, column->offset + array.offset, array.length};
+  }
+
+ private:
+  Released<ArrowSchema> schema_;
+  bool in_table_ = false;
+  ArrowType type_;
+  std::optional<ArrowType> dictionary_;
+};
+
+class ArrowSource final : public KeySource {
+ public:
+  ArrowSource(Released<ArrowSchema> schema, Released<ArrowArray> array)
+      : column_(std::move(schema)), size_(array->length) {
+    SetChunk(std::move(array));
+  }
+  ArrowSource(Released<ArrowSchema> schema, Released<ArrowArrayStream> stream)
+      : column_(std::move(schema)), stream_(std::move(stream)) {}
+
+  std::optional<uint64_t> size() const override { return size_; }
+
+  bool Next(Keys& keys) override {
+    do {
+      if (NextOfChunk(keys)) return true;
+    } while (NextChunk());
+    return false;
+  }
+
+ private:
+  void SetChunk(Released<ArrowArray> array) {
+    values_.reset();
+    dictionary_.reset();
+    chunk_ = std::move(array);
+    const auto [part, offset, length] = column_.In(*chunk_);
+    values_.emplace(column_.type(), *part, offset, length);
+    at_ = 0;
+    const auto in_place = column_.dictionary() ? std::nullopt : values_->InPlace();
+    direct_ = in_place.has_value();
+    if (direct_) slices_ = Slices(*in_place);
+    if (column_.dictionary() && length > 0) {
+      const ArrowArray* const words = part->dictionary;
+      if (words == nullptr) throw nb::value_error("the Arrow array is damaged: no dictionary");
+      dictionary_.emplace(*column_.dictionary(), *words, words->offset, words->length);
+    }
+  }
+
+  // False after the last one.
+  bool NextChunk() {
+    if (stream_->release == nullptr) return false;
+    Released<ArrowArray> array;
+    int status;
+    {
+      // What makes the chunks may need the GIL, on any thread.
+      nb::gil_scoped_release release;
+      status = stream_->get_next(stream_.get(), array.get());
+    }
+    if (status != 0) {
+      const char* const why =
+          stream_->get_last_error != nullptr ? stream_->get_last_error(stream_.get()) : nullptr;
+      const std::string message =
+          std::string("the Arrow stream failed: ") + (why != nullptr ? why : std::strerror(status));
+      PyErr_SetString(status == ENOMEM   ? PyExc_MemoryError
+                      : status == EINVAL ? PyExc_ValueError
+                                         : PyExc_OSError,
+                      message.c_str());
+      throw nb::python_error();
+    }
+    if (array->release == nullptr) {
+      stream_.Reset();
+      return false;
+    }
+    SetChunk(std::move(array));
+    return true;
+  }
+
+  bool NextOfChunk(Keys& keys) {
+    if (!values_) return false;
+    if (direct_) return slices_.Next(keys);
+    if (at_ == values_->size()) return false;
+    // Strings stay where they are: these are views of them.
+    const size_t n = std::min(kConvertedKeys, values_->size() - at_);
+    const bool integers = (dictionary_ ? *dictionary_ : *values_).is_integer();
+    validity_.Clear();
+    integers_.assign(integers ? n : 0, 0);
+    strings_.assign(integers ? 0 : n, {});
+    for (size_t i = 0; i < n; ++i, ++at_) {
+      const std::optional<Place> place = PlaceOf(at_);
+      validity_.Add(place.has_value());
+      if (!place) continue;
+      if (integers) {
+        integers_[i] = place->column->IntegerAt(place->index);
+      } else {
+        strings_[i] = place->column->BytesAt(place->index);
+      }
+    }
+    keys = (integers ? Keys(integers_) : Keys(strings_)).WithValidity(validity_.bits());
+    return true;
+  }
+
+  struct Place {
+    const ArrowColumn* column;
+    size_t index;
+  };
+  // Where element i of the chunk has its value; nothing for null.
+  std::optional<Place> PlaceOf(size_t i) const {
+    if (!values_->ValidAt(i)) return std::nullopt;
+    if (!dictionary_) return Place{&*values_, i};
+    const uint64_t word = values_->IntegerAt(i);  // below 0 it is past the end
+    if (word >= dictionary_->size()) {
+      throw nb::value_error(
+          ("the Arrow array is damaged: index " + std::to_string(i) + " is not in its dictionary")
+              .c_str());
+    }
+    if (!dictionary_->ValidAt(word)) return std::nullopt;
+    return Place{&*dictionary_, word};
+  }
+
+  KeyColumn column_;
+  std::optional<uint64_t> size_;
+  Released<ArrowArrayStream> stream_;
+  Released<ArrowArray> chunk_;
+  std::optional<ArrowColumn> values_;
+  std::optional<ArrowColumn> dictionary_;
+  bool direct_ = false;
+  Slices slices_;
+  size_t at_ = 0;
+  std::vector<uint64_t> integers_;
+  std::vector<std::string_view> strings_;
+  Validity validity_;
+};
+
+}  // namespace
+
+std::unique_ptr<KeySource> SourceOfArrow(nb::handle object) {
+  if (nb::hasattr(object, "__arrow_c_array__")) {
+    const nb::object pair = object.attr("__arrow_c_array__")();
+    if (!PyTuple_Check(pair.ptr()) || nb::len(pair) != 2) {
+      throw nb::type_error("__arrow_c_array__ returns two capsules");
+    }
+    // Both are taken before anything is made of them that may throw.
+    auto schema = TakeFrom<ArrowSchema>(pair[0], "arrow_schema");
+    auto array = TakeFrom<ArrowArray>(pair[1], "arrow_array");
+    return std::make_unique<ArrowSource>(std::move(schema), std::move(array));
+  }
+  if (!nb::hasattr(object, "__arrow_c_stream__")) return nullptr;
+  const nb::object capsule = object.attr("__arrow_c_stream__")();
+  auto stream = TakeFrom<ArrowArrayStream>(capsule, "arrow_array_stream");
+  Released<ArrowSchema> schema;
+  int status;
+  {
+    nb::gil_scoped_release release;
+    status = stream->get_schema(stream.get(), schema.get());
+  }
+  if (status != 0 || schema->release == nullptr) {
+    const char* const why =
+        stream->get_last_error != nullptr ? stream->get_last_error(stream.get()) : nullptr;
+    throw nb::value_error(
+        (std::string("the Arrow stream has no schema: ") + (why != nullptr ? why : "no reason"))
+            .c_str());
+  }
+  return std::make_unique<ArrowSource>(std::move(schema), std::move(stream));
+}
+
+}  // namespace tamis::python

@@ -1,0 +1,63 @@
+// Keys of lists, sets, generators and whatever else can be iterated over.
+#include <utility>
+
+#include "bindings/python/src/gathered_keys.h"
+#include "bindings/python/src/key_source.h"
+#include "bindings/python/src/one_key.h"
+
+namespace tamis::python {
+namespace {
+
+class IterableSource final : public KeySource {
+ public:
+  explicit IterableSource(nb::object iterator) : iterator_(std::move(iterator)) {}
+
+  bool Next(Keys& keys) override {
+    batch_.Clear();
+    error_.Catch([this] { Read(); }, [this] { return batch_.size(); });
+    keys = batch_.keys();
+    return batch_.size() > 0;
+  }
+
+ private:
+  void Read() {
+    if (kept_.is_valid()) Take(std::exchange(kept_, nb::object()));
+    while (!ended_ && !batch_.full()) {
+      const nb::object item = nb::steal(PyIter_Next(iterator_.ptr()));
+      if (!item.is_valid()) {
+        if (PyErr_Occurred()) throw nb::python_error();
+        ended_ = true;
+      } else if (!Take(item)) {
+        kept_ = item;
+        break;
+      }
+    }
+  }
+
+  bool Take(const nb::object& item) {
+    OneKey key;
+    if (!key.ParseOrNull(item.ptr())) throw nb::python_error();
+    if (!batch_.Takes(key.form)) return false;
+    batch_.Add(key);
+    return true;
+  }
+
+  nb::object iterator_;
+  nb::object kept_;  // of another form than the batch before
+  bool ended_ = false;
+  GatheredKeys batch_;
+  LateError error_;
+};
+
+}  // namespace
+
+std::unique_ptr<KeySource> SourceOfIterable(nb::handle object) {
+  nb::object iterator = nb::steal(PyObject_GetIter(object.ptr()));
+  if (!iterator.is_valid()) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  return std::make_unique<IterableSource>(std::move(iterator));
+}
+
+}  // namespace tamis::python

@@ -1,0 +1,21 @@
+"""Approximate-membership filters for columns of millions of keys.
+
+A filter stands for a set of keys in a fraction of its memory. Ask it for a key, and it says "no",
+which is certain, or "maybe", which for a share of the other keys that you choose is wrong.
+
+>>> import tamis
+>>> known = tamis.SplitBlockBloomFilter(capacity=1_000_000, fpr=0.01)
+>>> known.insert(range(0, 1_000_000, 2))
+500000
+>>> 42 in known, known.contains([42, None])
+(True, [True, False])
+"""
+from ._tamis import (
+    Answers, BloomFilter, BusyError, CancelledError, CorruptError, CountingBloomFilter,
+    CuckooFilter8, CuckooFilter12, CuckooFilter16, DeviceError, Error, FileError, Filter,
+    FullError, IncompatibleError, InvalidArgumentError, NotDurableError, OutOfMemoryError, Plan,
+    PlanCandidate, ReadOnlyError, ScalableFilter, SecretError, SplitBlockBloomFilter,
+    UnavailableError, UnknownBackendError, UnsupportedError, __version__, backends, from_bytes,
+    frombuffer, open, plan)
+
+__all__ = [_name for _name in globals() if not _name.startswith("_")]

@@ -1,0 +1,96 @@
+"""Arrays of other packages: how their keys are read, and answers as arrays of the same kind.
+
+Imports none of these packages: who has an array of one has imported it.
+"""
+import sys
+
+
+def _package(x):
+    return type(x).__module__.partition(".")[0]
+
+
+def _plain_numpy(x):
+    numpy = sys.modules["numpy"]
+    if isinstance(x, numpy.ma.MaskedArray):
+        mask = numpy.ma.getmaskarray(x)
+        return numpy.where(mask, None, x.data.astype(object)) if mask.any() else x.data
+    kind = getattr(getattr(x, "dtype", None), "kind", None)
+    if kind is not None and kind in "mM":  # NumPy hands out no buffer of these
+        numbers = numpy.asarray(x).view(x.dtype.str[0] + "i8")
+        missing = numpy.isnat(x)
+        if missing.any():
+            numbers = numbers.astype(object)
+            numbers[missing] = None
+        return numbers
+    if kind == "T":  # strings of variable length
+        return x.astype(object)
+    return x
+
+
+def _plain_pandas(x):
+    numpy = sys.modules["numpy"]
+    if not hasattr(x, "to_numpy") or getattr(x, "ndim", 1) != 1:
+        return x
+    if isinstance(x.dtype, numpy.dtype):
+        return _plain_numpy(x.to_numpy())
+    if hasattr(x, "__arrow_c_stream__"):
+        try:
+            import pyarrow  # noqa: F401  what pandas makes its Arrow data with
+        except ImportError:
+            pass
+        else:
+            return x
+    return x.to_numpy(dtype=object)
+
+
+def _plain_device(x):
+    """Arrays by DLPack, or of CUDA."""
+    on_device = hasattr(x, "__cuda_array_interface__")
+    if not on_device and hasattr(x, "__dlpack_device__"):
+        on_device = int(x.__dlpack_device__()[0]) not in (1, 3)  # memory of the host, also pinned
+    if on_device:
+        raise NotImplementedError(
+            "the keys are in the memory of a GPU, and this package is built without CUDA: copy "
+            "them to the host, as with x.get() of CuPy or x.cpu() of PyTorch")
+    if hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__"):
+        return x
+    if hasattr(x, "__dlpack__"):
+        import numpy
+        return _plain_numpy(numpy.from_dlpack(x))
+    return x
+
+
+def plain(x):
+    """x as something with a buffer, Arrow data or an iterator: itself, if it is."""
+    package = _package(x)
+    if package == "numpy":
+        return _plain_numpy(x)
+    if package == "pandas":
+        return _plain_pandas(x)
+    return _plain_device(x)
+
+
+def like(answers, x):
+    """answers as an array of the kind of x, without a copy where there is one that needs none."""
+    package = _package(x)
+    if package == "numpy":
+        return sys.modules["numpy"].asarray(answers)
+    if package == "pandas":
+        array = sys.modules["numpy"].asarray(answers)
+        if hasattr(x, "index") and len(array) == len(x) and array.dtype == bool:
+            return sys.modules["pandas"].Series(array, index=x.index)
+        return array
+    if package == "pyarrow":
+        return sys.modules["pyarrow"].array(answers)
+    if package == "polars":
+        return sys.modules["polars"].Series(answers)
+    if hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__"):
+        return answers
+    if hasattr(x, "__dlpack__"):
+        import numpy
+        return numpy.asarray(answers)
+    try:
+        memoryview(x)
+    except TypeError:
+        return answers.tolist()
+    return answers

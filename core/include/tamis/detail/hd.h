@@ -1,0 +1,48 @@
+// Marks functions that run on the host and, when compiled by nvcc, on a GPU.
+//
+// The arithmetic of every filter is written once, in headers that use only this macro and
+// fixed-width integers: no containers, no exceptions, no builtins, and tables inside functions (a
+// namespace-scope constexpr array cannot be indexed in device code).
+//
+// On the host these functions, and all that are marked TAMIS_INLINE, are always inlined, even
+// without optimization. Files of one program may be compiled for different processors: if each kept
+// a copy of an inline function, the linker would take any of them, even one that the machine cannot
+// run. A function whose address is taken is kept all the same, so it has another name for each kind
+// of processor.
+#ifndef TAMIS_DETAIL_HD_H_
+#define TAMIS_DETAIL_HD_H_
+
+#if !defined(__GNUC__)
+#define TAMIS_INLINE inline
+#elif defined(__CUDACC__)
+#define TAMIS_INLINE inline __attribute__((always_inline))
+#elif defined(__AVX512VL__)
+#define TAMIS_INLINE inline __attribute__((always_inline, abi_tag("avx512vl")))
+#elif defined(__AVX512F__)
+#define TAMIS_INLINE inline __attribute__((always_inline, abi_tag("avx512f")))
+#elif defined(__AVX2__)
+#define TAMIS_INLINE inline __attribute__((always_inline, abi_tag("avx2")))
+#elif defined(__AVX__)
+#define TAMIS_INLINE inline __attribute__((always_inline, abi_tag("avx")))
+#elif defined(__ARM_FEATURE_SVE)
+#define TAMIS_INLINE inline __attribute__((always_inline, abi_tag("sve")))
+#elif defined(__ARM_NEON)
+#define TAMIS_INLINE inline __attribute__((always_inline, abi_tag("neon")))
+#else
+#define TAMIS_INLINE inline __attribute__((always_inline))
+#endif
+
+// For functions whose result depends on their arguments alone, and on no memory.
+#if defined(__GNUC__)
+#define TAMIS_CONST __attribute__((const))
+#else
+#define TAMIS_CONST
+#endif
+
+#if defined(__CUDACC__)
+#define TAMIS_HD __host__ __device__ __forceinline__
+#else
+#define TAMIS_HD TAMIS_INLINE
+#endif
+
+#endif  // TAMIS_DETAIL_HD_H_

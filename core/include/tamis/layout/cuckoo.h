@@ -1,0 +1,154 @@
+// The arithmetic of a cuckoo filter: which buckets and which fingerprint a hash has, and what is
+// done to a bucket in one word. To use such a filter, begin at tamis/cuckoo_filter.h.
+//
+// A partial-key cuckoo filter (Fan, Andersen, Kaminsky and Mitzenmacher, "Cuckoo Filter:
+// Practically Better Than Bloom", CoNEXT 2014) whose table is cut into chunks of equal size: a key
+// has both of its buckets in one chunk. Every backend calls or mirrors this header; a change here
+// is a format change.
+//
+// The hash is cut into 48 bits for the bucket and 16 for the fingerprint. With i the bucket within
+// the chunk and H a hash of the fingerprint, the other bucket is (H - i) mod chunk_buckets, which
+// leads back. H is odd and the number of buckets even, any even number, so that no key has the same
+// bucket twice.
+#ifndef TAMIS_LAYOUT_CUCKOO_H_
+#define TAMIS_LAYOUT_CUCKOO_H_
+
+#include <cstdint>
+
+#include "tamis/detail/hd.h"
+
+namespace tamis::cuckoo {
+
+// A bucket of fingerprints of kBits bits: kSlots of them in one word, slot 0 lowest; 0 is an empty
+// slot. Bits above the last slot are 0.
+template <int kBits>
+struct Bucket;
+
+template <>
+struct Bucket<8> {
+  using Word = uint32_t;
+  static constexpr int kSlots = 4;
+  static constexpr Word kOnes = 0x01010101;  // the lowest bit of each slot
+};
+
+template <>
+struct Bucket<12> {
+  using Word = uint64_t;
+  static constexpr int kSlots = 5;
+  static constexpr Word kOnes = 0x001001001001001;
+};
+
+template <>
+struct Bucket<16> {
+  using Word = uint64_t;
+  static constexpr int kSlots = 4;
+  static constexpr Word kOnes = 0x0001000100010001;
+};
+
+template <int kBits>
+using Word = typename Bucket<kBits>::Word;
+
+template <int kBits>
+inline constexpr Word<kBits> kSlotMask = (Word<kBits>{1} << kBits) - 1;
+
+// The number of different fingerprints: all values but 0.
+template <int kBits>
+inline constexpr uint32_t kFingerprints = (1u << kBits) - 1;
+
+// Chunks of this many bytes at most stay in a second-level cache while they are filled.
+inline constexpr uint32_t kMaxChunkBytes = uint32_t{256} << 10;
+template <int kBits>
+inline constexpr uint32_t kMaxChunkBuckets = kMaxChunkBytes / sizeof(Word<kBits>);
+inline constexpr uint32_t kMaxChunks = uint32_t{1} << 24;  // 4 TiB
+
+struct Geometry {
+  uint32_t chunks = 0;         // in [1, kMaxChunks]
+  uint32_t chunk_buckets = 0;  // even, in [2, kMaxChunkBuckets]
+
+  TAMIS_HD constexpr uint64_t buckets() const { return uint64_t{chunks} * chunk_buckets; }
+  friend constexpr bool operator==(const Geometry&, const Geometry&) = default;
+};
+
+// In [1, kFingerprints], each as likely as the next as far as 16 bits can be shared out evenly.
+template <int kBits>
+TAMIS_HD constexpr uint32_t Fingerprint(uint64_t hash) {
+  return 1 + ((static_cast<uint32_t>(hash & 0xFFFF) * kFingerprints<kBits>) >> 16);
+}
+
+// Where a key is: its chunk, its first bucket within that, and what is stored there.
+struct Place {
+  uint32_t chunk;
+  uint32_t bucket;
+  uint32_t fingerprint;
+};
+
+// Scales the high 48 bits of the hash to all buckets of the table: the integer part of
+// (hash >> 16) * chunks / 2^48 is the chunk, 32 bits of the fraction scaled in turn the bucket.
+template <int kBits>
+TAMIS_HD constexpr Place Locate(uint64_t hash, const Geometry& geometry) {
+  const uint64_t scaled =
+      (hash >> 32) * geometry.chunks + (((hash >> 16 & 0xFFFF) * geometry.chunks) >> 16);
+  const uint64_t bucket = (scaled & 0xFFFFFFFF) * geometry.chunk_buckets >> 32;
+  return {static_cast<uint32_t>(scaled >> 32), static_cast<uint32_t>(bucket),
+          Fingerprint<kBits>(hash)};
+}
+
+// A place in one word, for lists of them: 32 bits of chunk, 16 of bucket, 16 of fingerprint.
+TAMIS_HD constexpr uint64_t Pack(const Place& place) {
+  return uint64_t{place.chunk} << 32 | place.bucket << 16 | place.fingerprint;
+}
+TAMIS_HD constexpr Place Unpack(uint64_t packed) {
+  return {static_cast<uint32_t>(packed >> 32), static_cast<uint32_t>(packed >> 16 & 0xFFFF),
+          static_cast<uint32_t>(packed & 0xFFFF)};
+}
+
+// Squared, so that what two moves add to the number of a bucket has as many values as there are
+// pairs of fingerprints. A multiplication alone leaves a few hundred of them at 8 bits, and tables
+// fill to 96% in place of 97.6%.
+inline constexpr uint32_t kAlternateMix = 0x9E3779B1;  // 2^32 / golden ratio, odd
+
+// The other bucket of a fingerprint that is in `bucket`, both within its chunk.
+TAMIS_HD constexpr uint32_t AlternateBucket(uint32_t bucket, uint32_t fingerprint,
+                                            uint32_t chunk_buckets) {
+  const uint32_t mixed = fingerprint * fingerprint * kAlternateMix;
+  // Odd and below chunk_buckets, which is even.
+  const uint32_t sum = static_cast<uint32_t>(uint64_t{mixed} * chunk_buckets >> 32) | 1;
+  return sum >= bucket ? sum - bucket : sum + chunk_buckets - bucket;
+}
+
+// The fingerprint in every slot.
+template <int kBits>
+TAMIS_HD constexpr Word<kBits> Broadcast(uint32_t fingerprint) {
+  return fingerprint * Bucket<kBits>::kOnes;
+}
+
+// The highest bits of slots that are 0 (Mycroft's test for zero bytes). Exact up to the lowest such
+// slot; above it a borrow may set more.
+template <int kBits>
+TAMIS_HD constexpr Word<kBits> ZeroSlots(Word<kBits> word) {
+  constexpr Word<kBits> kOnes = Bucket<kBits>::kOnes;
+  constexpr Word<kBits> kHighs = kOnes << (kBits - 1);
+  return (word - kOnes) & ~word & kHighs;
+}
+
+// The number of slots that are not 0. The sum leaves the highest bit of a slot 0 only if the rest
+// of it is 0; the product adds up one bit of each slot in the highest slot.
+template <int kBits>
+TAMIS_HD constexpr int NumUsed(Word<kBits> word) {
+  constexpr Word<kBits> kOnes = Bucket<kBits>::kOnes;
+  constexpr Word<kBits> kHighs = kOnes << (kBits - 1);
+  const Word<kBits> used = (((word & ~kHighs) + (kHighs - kOnes)) | word) & kHighs;
+  const Word<kBits> sums = (used >> (kBits - 1)) * kOnes;
+  return static_cast<int>(sums >> (kBits * (Bucket<kBits>::kSlots - 1)) & kSlotMask<kBits>);
+}
+
+// Whether either bucket has the fingerprint. Without branches.
+template <int kBits>
+TAMIS_HD constexpr bool PairContains(Word<kBits> a, Word<kBits> b, uint32_t fingerprint) {
+  const Word<kBits> all = Broadcast<kBits>(fingerprint);
+  return (ZeroSlots<kBits>(a ^ all) | ZeroSlots<kBits>(b ^ all)) != 0;
+}
+
+}  // namespace tamis::cuckoo
+
+#endif  // TAMIS_LAYOUT_CUCKOO_H_

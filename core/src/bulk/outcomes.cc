@@ -1,0 +1,42 @@
+#include "core/src/bulk/outcomes.h"
+
+#include "core/src/bulk/outputs.h"
+
+namespace tamis::detail {
+namespace {
+
+uint64_t* Cleared(Bitmap bits, uint64_t keys) {
+  std::fill_n(bits.words().data(), BitmapWords(keys), uint64_t{0});
+  return bits.words().data();
+}
+
+}  // namespace
+
+Outcomes BitsFor(uint64_t keys, Bitmap fresh) {
+  RequireRoom(fresh, keys);
+  return {Cleared(fresh, keys), nullptr};
+}
+
+Outcomes BitsFor(uint64_t keys, Bitmap fresh, Bitmap rejected) {
+  RequireRoom(fresh, keys);
+  RequireRoom(rejected, keys);
+  return {Cleared(fresh, keys), Cleared(rejected, keys)};
+}
+
+void Outcomes::AddFresh(uint64_t first, const uint64_t* bits, size_t n) noexcept {
+  if (fresh_ == nullptr) return;
+  uint64_t* const out = fresh_ + first / 64;
+  const unsigned shift = first % 64;
+  const size_t words = BitmapWords(n);
+  if (shift == 0) {
+    for (size_t i = 0; i < words; ++i) out[i] |= bits[i];
+    return;
+  }
+  for (size_t i = 0; i < words; ++i) {
+    out[i] |= bits[i] << shift;
+    // The next word may be past the last key, or another thread's.
+    if (const uint64_t rest = bits[i] >> (64 - shift)) out[i + 1] |= rest;
+  }
+}
+
+}  // namespace tamis::detail

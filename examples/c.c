@@ -1,0 +1,58 @@
+/* A million keys go into a filter, which then answers for a thousand others: in C. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <tamis/c.h>
+
+enum { KNOWN = 1000000, QUERIES = 1000 };
+
+/* What a failed call has to say. */
+static int fail(void) {
+  fprintf(stderr, "%s\n", tamis_last_error());
+  return 1;
+}
+
+int main(void) {
+  static uint64_t known[KNOWN], queries[QUERIES];
+  for (uint64_t i = 0; i < KNOWN; ++i) known[i] = i * i;
+  for (uint64_t i = 0; i < QUERIES; ++i) queries[i] = i * 1000;
+
+  tamis_filter_options options = TAMIS_INIT(tamis_filter_options);
+  options.capacity = KNOWN;
+  options.fpr = 0.01;
+  tamis_filter* filter = NULL;
+  if (tamis_filter_create(TAMIS_SPLIT_BLOCK, &options, &filter) != TAMIS_OK) return fail();
+
+  /* With an engine in place of NULL, several threads do it. */
+  tamis_keys keys = tamis_keys_u64(known, KNOWN);
+  if (tamis_filter_insert(filter, NULL, &keys, NULL, NULL, 0) != TAMIS_OK) return fail();
+
+  /* One bit for each query: 1 is "maybe in the set", 0 is "certainly not". */
+  uint64_t words[(QUERIES + 63) / 64], hits = 0;
+  keys = tamis_keys_u64(queries, QUERIES);
+  if (tamis_filter_contains_bitmap(filter, NULL, &keys, words, (QUERIES + 63) / 64, &hits) !=
+      TAMIS_OK) {
+    return fail();
+  }
+  printf("%u of %d may be in the set\n", (unsigned)hits, QUERIES);
+
+  /* One key: 1, 0, or the number of an error, which is negative. */
+  if (tamis_filter_contains_u64(filter, 1000000) != 1) return 1;
+
+  /* A copy in memory of your own, as of a message or a region of shared memory. */
+  uint64_t bytes = 0;
+  if (tamis_filter_serialized_bytes(filter, NULL, &bytes) != TAMIS_OK) return fail();
+  void* const memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+  if (memory == NULL) return 1;
+  if (tamis_filter_serialize(filter, NULL, memory, bytes, NULL) != TAMIS_OK) return fail();
+  tamis_filter_free(filter);
+
+  /* Others ask it where it is. */
+  tamis_filter* shared = NULL;
+  if (tamis_filter_map_memory(memory, bytes, NULL, &shared) != TAMIS_OK) return fail();
+  uint64_t again = 0;
+  if (tamis_filter_count(shared, NULL, &keys, &again) != TAMIS_OK) return fail();
+  tamis_filter_free(shared);
+  free(memory);
+  return again == hits ? 0 : 1;
+}

@@ -1,0 +1,61 @@
+// A filter that is rebuilt while others ask it: they keep the old one until they are done with it.
+#include <tamis/live/live.h>
+#include <tamis/tamis.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+using Filter = tamis::SplitBlockBloomFilter;
+
+// The keys of a day: some that are there every day, and new ones.
+std::vector<uint64_t> KeysOf(uint64_t day) {
+  std::vector<uint64_t> keys;
+  for (uint64_t i = 0; i < 10'000; ++i) keys.push_back(i % 2 == 0 ? i : day * 10'000 + i);
+  return keys;
+}
+
+Filter BuildFor(uint64_t day, tamis::RebuildContext& context) {
+  const std::vector<uint64_t> keys = KeysOf(day);
+  context.SetTotal(keys.size());
+  Filter filter({.capacity = keys.size(), .fpr = 0.001});
+  for (size_t i = 0; i < keys.size(); i += 1000) {
+    filter.Insert(tamis::Keys(keys).Slice(i, 1000));
+    context.Advance(1000);  // throws if the rebuild is cancelled
+  }
+  return filter;
+}
+
+int main() {
+  tamis::Live<Filter> live;
+  live.Rebuild({[](tamis::RebuildContext& context) { return BuildFor(0, context); }});
+
+  // A reader takes the filter once for each batch of work, and asks it without a lock.
+  std::atomic<uint64_t> missed = 0;
+  std::vector<std::jthread> readers;
+  for (int r = 0; r < 3; ++r) {
+    readers.emplace_back([&](const std::stop_token& stop) {
+      const std::vector<uint64_t> batch = {0, 2, 4, 6, 8};
+      while (!stop.stop_requested()) {
+        const tamis::Lease<Filter> filter = live.Read();
+        missed += batch.size() - filter->Count(batch);
+      }
+    });
+  }
+
+  // A new one is made aside, on a thread of its own, and put in place whole.
+  for (uint64_t day = 1; day < 4; ++day) {
+    tamis::RebuildJob job = live.StartRebuild(
+        {[day](tamis::RebuildContext& context) { return BuildFor(day, context); }});
+    const uint64_t generation = job.Wait();  // or throws: the old one then serves on
+    std::printf("generation %llu serves day %llu\n", static_cast<unsigned long long>(generation),
+                static_cast<unsigned long long>(day));
+  }
+  readers.clear();
+  std::printf("%llu lookups found a filter that was not whole\n",
+              static_cast<unsigned long long>(missed.load()));
+  return missed == 0 && live.Read()->Contains(uint64_t{30'001}) ? 0 : 1;
+}

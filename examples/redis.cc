@@ -1,0 +1,44 @@
+// A filter on a Redis server or cluster, that several services share. TAMIS_REDIS_URL says where:
+// `redis/local_cluster.sh cluster -- example_redis` starts one for it.
+#include <tamis/redis/near_copy.h>
+#include <tamis/redis/split_block_filter.h>
+#include <tamis/tamis.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+int main() {
+  const char* const url = std::getenv("TAMIS_REDIS_URL");
+  tamis::redis::ServerOptions servers;
+  if (url != nullptr) servers.url = url;
+
+  // One service makes it.
+  auto phones = tamis::redis::SplitBlockFilter::Create(
+      servers, "phones", {.filter = {.capacity = 1'000'000, .fpr = 0.01}});
+  std::vector<uint64_t> numbers;
+  for (uint64_t i = 0; i < 100'000; ++i) numbers.push_back(4'930'000'000'000 + 7 * i);
+  phones.Insert(numbers);
+
+  // Others ask it. If servers do not answer they take it for "maybe", and ask their database.
+  auto known = tamis::redis::SplitBlockFilter::Open(
+      servers, "phones", {.unavailable = tamis::redis::Unavailable::kMaybe});
+  const bool there = known.Contains(numbers[5]);
+  const size_t hits = known.Count(numbers);
+  std::printf("%zu of %zu may be in; %s\n", hits, numbers.size(),
+              known.PlanFor(tamis::redis::Operation::kContains, 1'000).reason.c_str());
+
+  // One that asks very often keeps a copy, whose "no" may be a second old.
+  tamis::redis::NearCopy near(tamis::redis::SplitBlockFilter::Open(servers, "phones"),
+                              {.staleness = std::chrono::seconds(1)});
+  const bool there_too = near.Contains(numbers[5]);
+
+  // The same filter in the memory of this machine, for a job that asks for very many.
+  const tamis::SplitBlockBloomFilter local = known.Pull();
+  const bool same = local.Count(numbers) == numbers.size();
+  phones.Drop();
+  return there && there_too && same && hits == numbers.size() ? 0 : 1;
+}

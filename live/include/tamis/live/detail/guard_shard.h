@@ -1,0 +1,139 @@
+// Some of the keys of a PenetrationGuard: which are being loaded, and which the database lacks.
+#ifndef TAMIS_LIVE_DETAIL_GUARD_SHARD_H_
+#define TAMIS_LIVE_DETAIL_GUARD_SHARD_H_
+
+#include <chrono>
+#include <cstddef>
+#include <future>
+#include <iterator>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "tamis/live/detail/live_state.h"
+
+namespace tamis::detail {
+
+// One load of one key, which the call that began it carries out, and others may wait for.
+template <typename Value>
+struct Flight {
+  std::promise<std::optional<Value>> landing;
+  const std::shared_future<std::optional<Value>> result = landing.get_future().share();
+  bool fenced = false;  // under the lock of the shard
+};
+
+// Thread-safe.
+template <typename Key, typename Value, typename Hash>
+class GuardShard {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  using FlightPointer = std::shared_ptr<Flight<Value>>;
+
+  struct Boarding {
+    FlightPointer flight;  // none if the key is known to be lacking
+    bool first = false;    // whether the flight is the caller's, who has to call Land then
+  };
+
+  // Never used before Configure.
+  void Configure(size_t max_negatives, std::chrono::nanoseconds ttl, LiveClock clock) {
+    max_negatives_ = max_negatives;
+    ttl_ = ttl;
+    clock_ = std::move(clock);
+  }
+
+  // Here and below the time is read under the lock: else what another thread has just noted would
+  // be later than now.
+  Boarding Board(const Key& key) {
+    const std::lock_guard lock(mutex_);
+    const Time now = TimeOf(clock_);
+    const auto negative = negatives_.find(key);
+    if (negative != negatives_.end()) {
+      if (IsFresh(negative->second->second, now)) return {};
+      order_.erase(negative->second);
+      negatives_.erase(negative);
+    }
+    const auto flight = flights_.find(key);
+    if (flight != flights_.end()) return {flight->second, false};
+    auto begun = std::make_shared<Flight<Value>>();
+    flights_.emplace(key, begun);
+    return {std::move(begun), true};
+  }
+
+  // The flight is over: who comes now begins another. If the key was lacking, that is kept for a
+  // while, but for a flight that began before a key was inserted.
+  void Land(const Key& key, const FlightPointer& flight, bool lacking) noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto found = flights_.find(key);
+    if (found != flights_.end() && found->second == flight) flights_.erase(found);
+    if (lacking && !flight->fenced) Note(key, TimeOf(clock_));
+  }
+
+  // The key may be there now, whatever was found out before.
+  void Fence(const Key& key) noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto negative = negatives_.find(key);
+    if (negative != negatives_.end()) {
+      order_.erase(negative->second);
+      negatives_.erase(negative);
+    }
+    const auto flight = flights_.find(key);
+    if (flight != flights_.end()) {
+      flight->second->fenced = true;
+      flights_.erase(flight);
+    }
+  }
+
+  size_t negatives() {
+    const std::lock_guard lock(mutex_);
+    DropStale(TimeOf(clock_));
+    return negatives_.size();
+  }
+
+ private:
+  // Oldest first. As all live equally long, those that are over are at the front.
+  using Order = std::list<std::pair<Key, Time>>;
+
+  // What was noted later than now, by a clock that went backwards, is not believed.
+  bool IsFresh(Time noted, Time now) const noexcept { return noted <= now && now - noted < ttl_; }
+
+  void DropStale(Time now) {
+    while (!order_.empty() && !IsFresh(order_.front().second, now)) DropOldest();
+  }
+
+  void DropOldest() {
+    negatives_.erase(order_.front().first);
+    order_.pop_front();
+  }
+
+  // Does without it if there is no memory.
+  void Note(const Key& key, Time now) noexcept {
+    try {
+      DropStale(now);
+      if (max_negatives_ == 0 || negatives_.count(key) != 0) return;
+      while (negatives_.size() >= max_negatives_) DropOldest();
+      order_.emplace_back(key, now);
+      try {
+        negatives_.emplace(key, std::prev(order_.end()));
+      } catch (...) {
+        order_.pop_back();
+      }
+    } catch (...) {
+    }
+  }
+
+  size_t max_negatives_ = 0;
+  std::chrono::nanoseconds ttl_{};
+  LiveClock clock_;
+
+  std::mutex mutex_;
+  std::unordered_map<Key, FlightPointer, Hash> flights_;
+  Order order_;
+  std::unordered_map<Key, typename Order::iterator, Hash> negatives_;
+};
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_LIVE_DETAIL_GUARD_SHARD_H_

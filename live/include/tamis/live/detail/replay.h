@@ -1,0 +1,106 @@
+// What a rebuild does with the changes that were made meanwhile.
+#ifndef TAMIS_LIVE_DETAIL_REPLAY_H_
+#define TAMIS_LIVE_DETAIL_REPLAY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "tamis/error.h"
+#include "tamis/hash.h"
+#include "tamis/key_forms.h"
+#include "tamis/keys.h"
+#include "tamis/live/changeable.h"
+#include "tamis/live/detail/change_log.h"
+
+namespace tamis::detail {
+
+// Calls visit(key, hash) for each that is not null, a batch of one key and its hash.
+template <typename Visit>
+void ForEachKey(const Keys& keys, const HashSpec& hash_of, const Visit& visit) {
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (!keys.IsValid(i)) continue;
+    const Keys key = keys.Slice(i, 1);
+    uint64_t hash = 0;
+    HashKeys(key, hash_of, std::span(&hash, 1));
+    visit(key, hash);
+  }
+}
+
+// Changes are recorded for as long as this is there.
+class Recording {
+ public:
+  Recording(ChangeLog& log, uint64_t max_keys) : log_(log) { log_.Start(max_keys); }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  ~Recording() { log_.Stop(); }
+
+ private:
+  ChangeLog& log_;
+};
+
+// No change is under way for as long as this is there.
+class ClosedGate {
+ public:
+  explicit ClosedGate(ChangeLog& log) : log_(log) { log_.CloseGate(); }
+  ClosedGate(const ClosedGate&) = delete;
+  ClosedGate& operator=(const ClosedGate&) = delete;
+  ~ClosedGate() { log_.OpenGate(); }
+
+ private:
+  ChangeLog& log_;
+};
+
+template <typename F>
+void Replay(const RecordedChanges& changes, F& filter) {
+  for (size_t i = 0; i < changes.size;) {
+    if (changes.erased[i]) {
+      if constexpr (ConcurrentlyErasable<F>) filter.EraseHash(changes.hashes[i]);
+      ++i;
+      continue;
+    }
+    const size_t begin = i;
+    while (i < changes.size && !changes.erased[i]) ++i;
+    const size_t inserted = filter.Insert(Hashes{{changes.hashes.data() + begin, i - begin}});
+    if (inserted != i - begin) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  std::to_string(i - begin - inserted) + " of " + std::to_string(i - begin) +
+                      " keys that were inserted during the rebuild found no room in its filter");
+    }
+  }
+}
+
+// Replays what has been recorded. Returns how many changes that were. What the keys of the filter
+// are is noted by the forms that they had: their hashes do not tell.
+template <typename F>
+size_t ReplayRecorded(ChangeLog& log, F& filter) {
+  const ChangeRecord record = log.Take();
+  log.RequireWhole();
+  if (record.empty()) return 0;
+  KeyForms forms;
+  if constexpr (requires { filter.set_key_forms(forms); }) forms = filter.key_forms();
+  size_t changes = 0;
+  for (const auto& some : record) {
+    Replay(*some, filter);
+    changes += some->size;
+  }
+  if constexpr (requires { filter.set_key_forms(forms); }) {
+    forms.Add(log.forms());
+    filter.set_key_forms(forms);
+  }
+  return changes;
+}
+
+// While changes go on. There is an end, also where they come faster than they are replayed.
+template <typename F>
+void ReplayUntilFew(ChangeLog& log, F& filter) {
+  constexpr int kMaxRounds = 16;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    if (ReplayRecorded(log, filter) <= RecordedChanges::kKeys) break;
+  }
+}
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_LIVE_DETAIL_REPLAY_H_

@@ -1,0 +1,48 @@
+// A count that many threads add to at the same time.
+#ifndef TAMIS_LIVE_DETAIL_STRIPED_COUNT_H_
+#define TAMIS_LIVE_DETAIL_STRIPED_COUNT_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "tamis/live/detail/stripes.h"
+
+namespace tamis::detail {
+
+// Threads add to counts on cache lines of their own: one that all shared would cost a writer more
+// than the bits of a key.
+class StripedCount {
+ public:
+  explicit StripedCount(uint64_t count = 0) noexcept { Set(count); }
+
+  void Add(uint64_t n) noexcept {
+    stripes_[StripeOfThisThread()].count.fetch_add(n, std::memory_order_relaxed);
+  }
+  // What is subtracted was added before, perhaps by another thread, on another stripe.
+  void Subtract(uint64_t n) noexcept { Add(0 - n); }
+  // What was added before, and perhaps some of what is being added.
+  uint64_t Get() const noexcept {
+    uint64_t sum = 0;
+    for (const Stripe& stripe : stripes_) sum += stripe.count.load(std::memory_order_relaxed);
+    // Stripes are read one after the other: of what came and went meanwhile the end may be all that
+    // was seen.
+    return static_cast<int64_t>(sum) < 0 ? 0 : sum;
+  }
+  // Nobody else may add meanwhile.
+  void Set(uint64_t count) noexcept {
+    for (Stripe& stripe : stripes_) stripe.count.store(0, std::memory_order_relaxed);
+    stripes_[0].count.store(count, std::memory_order_relaxed);
+  }
+
+ private:
+  struct alignas(kStripeBytes) Stripe {
+    std::atomic<uint64_t> count;
+  };
+  std::array<Stripe, kStripes> stripes_;
+};
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_LIVE_DETAIL_STRIPED_COUNT_H_

@@ -1,0 +1,39 @@
+// The thread of a rebuild, or of a watch.
+#ifndef TAMIS_LIVE_DETAIL_WORKER_H_
+#define TAMIS_LIVE_DETAIL_WORKER_H_
+
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+#include "tamis/live/detail/fork.h"
+
+namespace tamis::detail {
+
+// A thread that is asked to stop, and awaited, by whoever lets go of it. Two do not wait: the
+// thread itself, which ends when it comes to it, and a child of fork, which has no such thread.
+class Worker {
+ public:
+  // Calls work(stop). Throws std::system_error if there can be no thread.
+  template <typename Work>
+  explicit Worker(Work work) : stop_(), thread_(std::move(work), stop_.get_token()) {}
+  Worker(Worker&& other) noexcept = default;
+  Worker& operator=(Worker&& other) noexcept;
+  ~Worker() { LetGo(); }
+
+  void RequestStop() noexcept { stop_.request_stop(); }
+  // Waits for its end. Throws Error(kInvalidArgument) on the thread itself, and in a child of fork.
+  void Join();
+
+ private:
+  bool IsCaller() const noexcept { return thread_.get_id() == std::this_thread::get_id(); }
+  void LetGo() noexcept;
+
+  ForkMark mark_;
+  std::stop_source stop_;
+  std::thread thread_;
+};
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_LIVE_DETAIL_WORKER_H_

@@ -1,0 +1,353 @@
+// A filter in front of a cache and a database, which keeps requests for keys that do not exist from
+// both.
+#ifndef TAMIS_LIVE_GUARD_H_
+#define TAMIS_LIVE_GUARD_H_
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <future>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tamis/error.h"
+#include "tamis/key_forms.h"
+#include "tamis/keys.h"
+#include "tamis/live/changeable.h"
+#include "tamis/live/detail/guard_counters.h"
+#include "tamis/live/detail/guard_shard.h"
+#include "tamis/live/guard_stats.h"
+#include "tamis/live/live.h"
+
+namespace tamis {
+
+struct GuardOptions {
+  // A filter that is older lets all keys pass, as one does that is not there.
+  std::chrono::nanoseconds max_age = std::chrono::nanoseconds::max();
+  // How long a key that the database lacked is not asked for again, and how many keys that is kept
+  // of in all; 0: it is not. Whoever inserts keys without Insert is not seen for that long.
+  std::chrono::nanoseconds negative_ttl = std::chrono::seconds(30);
+  size_t max_negatives = 1 << 16;
+  LiveClock clock = {};  // of the former; empty: std::chrono::steady_clock
+};
+
+// Gets values by their keys:
+// - The filter says no: there is none. Nothing else is asked.
+// - It says maybe: the cache is asked, then the database, and the cache is filled. A key that the
+//   database lacks is noted for a short time, so that a false positive does not reach it twice.
+// - There is no filter yet, as its file is missing, damaged or being loaded, it is too old, or has
+//   only keys of another form (key_forms(): numbers where strings are asked for): as for maybe. It
+//   is never taken for an empty one.
+// Of calls that ask the database for one key at a time, one does and the others share its answer,
+// or the exception that it threw; the next call then tries again.
+//
+// Key is what F has a function Contains for: an integer of 64 or 32 bits or a std::string. Value
+// can be copied. All functions are thread-safe, if those of the cache and the database are.
+template <typename Key, typename Value, typename F, typename Hash = std::hash<Key>>
+class PenetrationGuard {
+ public:
+  using Found = std::optional<Value>;
+
+  // The Live must outlive the guard. Throws Error(kInvalidArgument) for negative times.
+  explicit PenetrationGuard(Live<F>& live, GuardOptions options = {})
+      : live_(live), options_(std::move(options)) {
+    if (options_.max_age.count() < 0 || options_.negative_ttl.count() < 0) {
+      throw Error(ErrorCode::kInvalidArgument, "max_age and negative_ttl must not be negative");
+    }
+    for (size_t i = 0; i < kShards; ++i) {
+      const bool one_more = i < options_.max_negatives % kShards;
+      shards_[i].Configure(options_.max_negatives / kShards + one_more, options_.negative_ttl,
+                           options_.clock);
+    }
+  }
+  PenetrationGuard(const PenetrationGuard&) = delete;
+  PenetrationGuard& operator=(const PenetrationGuard&) = delete;
+
+  // The value of a key, or nothing. `cache` has Found Get(const Key&) and void Put(const Key&,
+  // const Value&); an exception of theirs is counted, and the key is then one that is not cached.
+  // `load` asks the database, Found(const Key&), and may throw what it likes. Neither may call the
+  // guard.
+  template <typename Cache, typename Load>
+  Found Get(const Key& key, Cache& cache, const Load& load) {
+    Trust trust = Trust::kNone;
+    {  // not for as long as the database takes: a lease keeps its filter from being freed
+      const Lease<F> lease = live_.Read();
+      trust = TrustIn(lease);
+      if (trust == Trust::kKnown && !lease->Contains(key)) {
+        counters_.Add(&GuardStats::blocked);
+        return {};
+      }
+    }
+    const auto get = [&](std::span<const Key> keys) {
+      return std::vector<Found>{cache.Get(keys[0])};
+    };
+    const auto put = [&](std::span<const std::pair<Key, Value>> loaded) {
+      cache.Put(loaded[0].first, loaded[0].second);
+    };
+    const auto load_keys = [&](std::span<const Key> keys) {
+      return std::vector<Found>{load(keys[0])};
+    };
+    return std::move(Fetch(std::span(&key, 1), trust, get, put, load_keys)[0]);
+  }
+
+  // The values of many keys, in their order. `cache` has std::vector<Found> Get(std::span<const
+  // Key>) and void Put(std::span<const std::pair<Key, Value>>), `load` is std::vector<Found>(
+  // std::span<const Key>): each is called once at most, for the keys that are left, and `load` for
+  // no key twice. What it throws ends the call, with no values at all.
+  template <typename Cache, typename Load>
+  std::vector<Found> GetMany(std::span<const Key> keys, Cache& cache, const Load& load) {
+    Trust trust = Trust::kNone;
+    std::vector<size_t> passed;
+    std::vector<Key> left;
+    std::vector<uint64_t> maybe(BitmapWords(keys.size()), ~uint64_t{0});
+    {
+      const Lease<F> lease = live_.Read();
+      trust = TrustIn(lease);
+      if (trust == Trust::kKnown) lease->Contains(Keys(keys), Bitmap(maybe));
+    }
+    for (size_t i = 0; i < keys.size(); ++i) {
+      if (!Bitmap(maybe).Test(i)) continue;
+      passed.push_back(i);
+      left.push_back(keys[i]);
+    }
+    counters_.Add(&GuardStats::blocked, keys.size() - passed.size());
+    std::vector<Found> found(keys.size());
+    if (passed.empty()) return found;
+    const auto get = [&](std::span<const Key> some) { return cache.Get(some); };
+    const auto put = [&](std::span<const std::pair<Key, Value>> loaded) { cache.Put(loaded); };
+    std::vector<Found> values = Fetch(left, trust, get, put, load);
+    for (size_t i = 0; i < passed.size(); ++i) found[passed[i]] = std::move(values[i]);
+    return found;
+  }
+
+  // Inserts keys into the database by calling `commit`, which must return when they are there, and
+  // returns what it does. The filter has them before that, and so have those that rebuilds make;
+  // and when this returns, or throws, nobody is told any more that they are lacking. Values that
+  // the cache has of them are the caller's to drop, also what a load puts there that began before.
+  // Throws Error(kInvalidArgument), with nothing committed, if the filter has no room, and
+  // Error(kIncompatible) if it has only keys of another form: with these it would be taken for one
+  // of all keys. Where `commit` throws, the keys stay in the filter until the next rebuild, as they
+  // may be in the database all the same: who lets strangers try should find out beforehand what the
+  // database would refuse.
+  template <typename Commit>
+  auto Insert(std::span<const Key> keys, const Commit& commit) requires ConcurrentlyChangeable<F> {
+    auto change = live_.BeginChange();
+    bool there_was_one = false;
+    {
+      const Lease<F> lease = live_.Read();
+      there_was_one = static_cast<bool>(lease);
+      if (lease && !AdmitsKeys(lease)) throw Error(ErrorCode::kIncompatible, OtherForm(lease));
+    }
+    const size_t inserted = change.Insert(Keys(keys));
+    // To ask whether it has them is not enough: it may have a fingerprint like theirs, of another
+    // key, which may be erased.
+    if (there_was_one && inserted != keys.size()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "the filter has no room for a key that is to be inserted");
+    }
+    const FenceAtEnd fence(*this, keys);  // also if it throws: it may have committed all the same
+    return commit();
+  }
+  template <typename Commit>
+  auto Insert(const Key& key, const Commit& commit) requires ConcurrentlyChangeable<F> {
+    return Insert(std::span(&key, 1), commit);
+  }
+
+  // To be called when a key has come into the database, and into the filter, in another way.
+  void Forget(const Key& key) noexcept { ShardOf(key).Fence(key); }
+
+  GuardStats stats() {
+    GuardStats stats;
+    counters_.AddTo(stats);
+    for (Shard& shard : shards_) stats.negatives += shard.negatives();
+    const Lease<F> lease = live_.Read();
+    stats.failure = WhyUnknown(lease);
+    stats.known = !stats.failure;
+    stats.generation = lease.generation();
+    stats.age = lease.age();
+    return stats;
+  }
+
+ private:
+  using Shard = detail::GuardShard<Key, Value, Hash>;
+
+  // A flight, and the key of the batch that is aboard.
+  struct Passenger {
+    size_t index;
+    typename Shard::FlightPointer flight;
+  };
+
+  struct FenceAtEnd {
+    FenceAtEnd(PenetrationGuard& its_guard, std::span<const Key> its_keys)
+        : guard(its_guard), keys(its_keys) {}
+    FenceAtEnd(const FenceAtEnd&) = delete;
+    FenceAtEnd& operator=(const FenceAtEnd&) = delete;
+    ~FenceAtEnd() {
+      for (const Key& key : keys) guard.Forget(key);
+    }
+
+    PenetrationGuard& guard;
+    std::span<const Key> keys;
+  };
+
+  static constexpr size_t kShards = 16;
+
+  // Whether the filter is asked, and why not.
+  enum class Trust : uint8_t { kNone, kTooOld, kOtherForm, kKnown };
+
+  Trust TrustIn(const Lease<F>& lease) const {
+    if (!lease) return Trust::kNone;
+    if (lease.age() > options_.max_age) return Trust::kTooOld;
+    return AdmitsKeys(lease) ? Trust::kKnown : Trust::kOtherForm;
+  }
+
+  std::optional<Failure> WhyUnknown(const Lease<F>& lease) const {
+    switch (TrustIn(lease)) {
+      case Trust::kNone:
+        return Failure{"there is no filter", {}};
+      case Trust::kTooOld:
+        return Failure{"the filter is older than max_age", {}};
+      case Trust::kOtherForm:
+        return Failure{OtherForm(lease), ErrorCode::kIncompatible};
+      case Trust::kKnown:
+        break;
+    }
+    return {};
+  }
+
+  // True also of a filter that does not say what its keys are.
+  static bool AdmitsKeys(const Lease<F>& lease) {
+    if constexpr (requires { lease->key_forms(); }) return lease->key_forms().Admit(Form());
+    return true;
+  }
+  static KeyForm Form() { return Keys(std::span<const Key>()).key_form(); }
+  static std::string OtherForm(const Lease<F>& lease) {
+    if constexpr (requires { lease->key_forms(); }) {
+      return "the keys of the filter are " + KeyFormsText(lease->key_forms()) +
+             ", those that it is to be asked for " + KeyFormsText(Form()) +
+             ": it would say \"no\" to all; publish one that was made of " + KeyFormsText(Form());
+    }
+    return {};
+  }
+
+  Shard& ShardOf(const Key& key) noexcept {
+    // Fibonacci hashing: std::hash of an integer is the integer.
+    return shards_[(uint64_t{Hash()(key)} * 0x9E3779B97F4A7C15) >> 60];
+  }
+
+  // The values of keys that have passed the filter.
+  template <typename CacheGet, typename CachePut, typename Load>
+  std::vector<Found> Fetch(std::span<const Key> keys, Trust trust, const CacheGet& cache_get,
+                           const CachePut& cache_put, const Load& load) {
+    counters_.Add(&GuardStats::passed, keys.size());
+    const bool known = trust == Trust::kKnown;
+    if (!known) counters_.Add(&GuardStats::unknown, keys.size());
+    if (trust == Trust::kOtherForm) counters_.Add(&GuardStats::other_form, keys.size());
+    std::vector<Found> values = Cached(keys, cache_get);
+    std::vector<Passenger> mine, others;
+    mine.reserve(keys.size());
+    others.reserve(keys.size());
+    try {
+      for (size_t i = 0; i < keys.size(); ++i) {
+        if (values[i]) continue;
+        auto boarding = ShardOf(keys[i]).Board(keys[i]);
+        if (boarding.flight == nullptr) {
+          counters_.Add(&GuardStats::negative_hits);
+        } else {
+          (boarding.first ? mine : others).push_back({i, std::move(boarding.flight)});
+        }
+      }
+      if (!mine.empty()) LoadMine(keys, known, mine, cache_put, load, values);
+    } catch (...) {
+      counters_.Add(&GuardStats::load_failures, mine.size());
+      for (const Passenger& passenger : mine) {
+        Land(keys[passenger.index], passenger.flight, /*lacking=*/false);
+        try {
+          passenger.flight->landing.set_exception(std::current_exception());
+        } catch (const std::future_error&) {  // it had landed
+        }
+      }
+      throw;
+    }
+    // Only now, or two batches might wait for each other.
+    counters_.Add(&GuardStats::coalesced, others.size());
+    for (const Passenger& passenger : others) {
+      values[passenger.index] = passenger.flight->result.get();
+    }
+    return values;
+  }
+
+  template <typename CacheGet>
+  std::vector<Found> Cached(std::span<const Key> keys, const CacheGet& get) {
+    try {
+      std::vector<Found> values = get(keys);
+      if (values.size() != keys.size()) {  // of which keys they are is not known
+        counters_.Add(&GuardStats::cache_failures);
+        return std::vector<Found>(keys.size());
+      }
+      for (const Found& value : values) counters_.Add(&GuardStats::cache_hits, value.has_value());
+      return values;
+    } catch (...) {
+      counters_.Add(&GuardStats::cache_failures);
+      return std::vector<Found>(keys.size());
+    }
+  }
+
+  // Throws what `load` does, with nothing landed. What follows that throws nothing: all land.
+  template <typename CachePut, typename Load>
+  void LoadMine(std::span<const Key> keys, bool known, std::span<const Passenger> mine,
+                const CachePut& cache_put, const Load& load, std::span<Found> values) {
+    std::vector<Key> asked;
+    for (const Passenger& passenger : mine) asked.push_back(keys[passenger.index]);
+    counters_.Add(&GuardStats::loads, asked.size());
+    std::vector<Found> loaded = load(std::span<const Key>(asked));
+    if (loaded.size() != asked.size()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "the database was asked for " + std::to_string(asked.size()) +
+                      " keys, and gave " + std::to_string(loaded.size()) + " values");
+    }
+    // The cache first: who then finds the flight gone finds the value there.
+    Fill(asked, loaded, cache_put);
+    for (size_t i = 0; i < mine.size(); ++i) {
+      const bool lacking = !loaded[i].has_value();
+      if (lacking && known) counters_.Add(&GuardStats::false_positives);
+      values[mine[i].index] = loaded[i];
+    }
+    for (size_t i = 0; i < mine.size(); ++i) {
+      Land(asked[i], mine[i].flight, !loaded[i].has_value());
+      mine[i].flight->landing.set_value(std::move(loaded[i]));
+    }
+  }
+
+  template <typename CachePut>
+  void Fill(std::span<const Key> asked, std::span<const Found> loaded, const CachePut& put) {
+    try {
+      std::vector<std::pair<Key, Value>> found;
+      for (size_t i = 0; i < asked.size(); ++i) {
+        if (loaded[i]) found.emplace_back(asked[i], *loaded[i]);
+      }
+      if (!found.empty()) put(std::span<const std::pair<Key, Value>>(found));
+    } catch (...) {
+      counters_.Add(&GuardStats::cache_failures);
+    }
+  }
+
+  void Land(const Key& key, const typename Shard::FlightPointer& flight, bool lacking) noexcept {
+    ShardOf(key).Land(key, flight, lacking);
+  }
+
+  Live<F>& live_;
+  const GuardOptions options_;
+  detail::GuardCounters counters_;
+  std::array<Shard, kShards> shards_;
+};
+
+}  // namespace tamis
+
+#endif  // TAMIS_LIVE_GUARD_H_

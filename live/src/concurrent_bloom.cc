@@ -1,0 +1,210 @@
+#include "tamis/live/concurrent_bloom.h"
+
+#include <type_traits>
+#include <utility>
+
+#include "core/src/bulk/outcomes.h"
+#include "core/src/bulk/valid_keys.h"
+#include "core/src/filters/combine.h"
+#include "core/src/filters/filter_access.h"
+#include "live/src/shared_bits.h"
+#include "live/src/shared_words.h"
+
+namespace tamis {
+namespace {
+
+using detail::Batch;
+
+template <typename F>
+using SharedOf = std::conditional_t<std::is_same_v<F, SplitBlockBloomFilter>, detail::SharedBlocks,
+                                    detail::SharedArray>;
+
+// Calls visit(hashes, n, begin) for the hashes of a batch, 64 at a time.
+template <typename Visit>
+void ForEach64(const detail::Kernels& kernels, const Batch& batch, const Visit& visit) {
+  alignas(64) uint64_t hashes[detail::kBatchKeys];
+  detail::ForEachSlice(batch, [&](const Batch& slice, size_t begin) {
+    kernels.hash(slice, hashes);
+    for (size_t i = 0; i < slice.n; i += 64) {
+      visit(hashes + i, std::min<size_t>(64, slice.n - i), begin + i);
+    }
+  });
+}
+
+}  // namespace
+
+template <typename F>
+ConcurrentBloom<F>::ConcurrentBloom(const FilterOptions& options) : ConcurrentBloom(F(options)) {}
+
+template <typename F>
+ConcurrentBloom<F>::ConcurrentBloom(F&& filter)
+    : filter_((detail::FilterAccess::WritablePayload(filter), std::move(filter))),
+      hasher_(filter_.hash()),
+      inserted_(filter_.inserted_count()),
+      forms_(filter_.key_forms().bits()) {
+  detail::FilterAccess::SetShared(filter_, true);
+}
+
+template <typename F>
+F ConcurrentBloom<F>::Release() && {
+  detail::FilterAccess::SetInserted(filter_, inserted_count());
+  filter_.set_key_forms(key_forms());
+  detail::FilterAccess::SetShared(filter_, false);
+  inserted_.Set(0);
+  forms_ = 0;
+  return std::move(filter_);
+}
+
+template <typename F>
+ConcurrentBloom<F> ConcurrentBloom<F>::Load(const std::filesystem::path& path,
+                                            const LoadOptions& options) {
+  return ConcurrentBloom(F::Load(path, options));
+}
+
+template <typename F>
+ConcurrentBloom<F>::ConcurrentBloom(ConcurrentBloom&& other) noexcept
+    : filter_(std::move(other.filter_)),
+      hasher_(other.hasher_),
+      inserted_(other.inserted_count()),
+      forms_(other.forms_.exchange(0)) {
+  other.inserted_.Set(0);
+}
+
+template <typename F>
+ConcurrentBloom<F>& ConcurrentBloom<F>::operator=(ConcurrentBloom&& other) noexcept {
+  if (this == &other) return *this;
+  filter_ = std::move(other.filter_);
+  hasher_ = other.hasher_;
+  inserted_.Set(other.inserted_count());
+  forms_ = other.forms_.exchange(0);
+  other.inserted_.Set(0);
+  return *this;
+}
+
+template <typename F>
+ConcurrentBloom<F>::~ConcurrentBloom() = default;
+
+template <typename F>
+uint64_t* ConcurrentBloom<F>::words() noexcept {
+  return const_cast<uint64_t*>(reinterpret_cast<const uint64_t*>(filter_.payload().data()));
+}
+
+template <typename F>
+void ConcurrentBloom<F>::AddCounts(KeyForms forms, uint64_t keys) noexcept {
+  if (keys == 0) return;
+  inserted_.Add(keys);
+  if ((forms.bits() & ~forms_.load(std::memory_order_relaxed)) != 0) {
+    forms_.fetch_or(forms.bits(), std::memory_order_relaxed);
+  }
+}
+
+template <typename F>
+bool ConcurrentBloom<F>::Insert(KeyForm form, uint64_t hash) noexcept {
+  if (filter_.read_only()) return false;  // moved from
+  AddCounts(form, 1);
+  detail::InsertShared(SharedOf<F>(filter_, words()), hash);
+  return true;
+}
+
+template <typename F>
+bool ConcurrentBloom<F>::InsertIfAbsent(KeyForm form, uint64_t hash) noexcept {
+  if (filter_.read_only()) return false;
+  const bool fresh = detail::InsertShared(SharedOf<F>(filter_, words()), hash);
+  if (fresh) AddCounts(form, 1);
+  return fresh;
+}
+
+template <typename F>
+size_t ConcurrentBloom<F>::Insert(Keys keys) {
+  detail::FilterAccess::RequireWritable(filter_);
+  const SharedOf<F> shared(filter_, words());
+  const auto insert = [&](const Batch& batch, uint64_t, detail::Outcomes&) {
+    ForEach64(shared.kernels, batch, [&](const uint64_t* hashes, size_t count, size_t) {
+      detail::InsertShared(shared, hashes, count);
+    });
+    return batch.n;
+  };
+  const auto make_writer = [&](uint64_t n, unsigned) {
+    return detail::MakeSharedWriter(shared, n);
+  };
+  detail::CallingThread alone;
+  const uint64_t inserted = detail::ForValidKeys(
+      keys, hash(), {}, [&](uint64_t n, const detail::BatchSource& source, detail::Outcomes none) {
+        return detail::ChangeByAll({shared.kernels, insert, make_writer}, n, source, true, alone, n,
+                                   none);
+      });
+  AddCounts(keys.key_form(), inserted);
+  return inserted;
+}
+
+template <typename F>
+size_t ConcurrentBloom<F>::InsertIfAbsent(Keys keys, Bitmap fresh) {
+  const detail::Outcomes bits = detail::BitsFor(keys.size(), fresh);
+  detail::FilterAccess::RequireWritable(filter_);
+  const SharedOf<F> shared(filter_, words());
+  const auto insert = [&](const Batch& slice, uint64_t* missing) {
+    ForEach64(shared.kernels, slice, [&](const uint64_t* hashes, size_t n, size_t begin) {
+      missing[begin / 64] = detail::InsertShared(shared, hashes, n);
+    });
+  };
+  const uint64_t inserted = detail::ForValidKeys(
+      keys, hash(), bits,
+      [&](uint64_t n, const detail::BatchSource& source, detail::Outcomes outcomes) {
+        uint64_t sum = 0;
+        source(shared.kernels, 0, n, [&](const Batch& batch, uint64_t index) {
+          sum += detail::InsertAbsent(shared.kernels, batch, index, outcomes, insert);
+        });
+        return sum;
+      });
+  AddCounts(keys.key_form(), inserted);
+  return inserted;
+}
+
+template <typename F>
+void ConcurrentBloom<F>::Merge(const F& other) {
+  MergeWords(other);
+  AddCounts(other.key_forms(), other.inserted_count());
+}
+
+// The counts afterwards: of at least the keys that the words have.
+template <typename F>
+void ConcurrentBloom<F>::Merge(const ConcurrentBloom& other) {
+  MergeWords(other.filter_);
+  AddCounts(other.key_forms(), other.inserted_count());
+}
+
+template <typename F>
+void ConcurrentBloom<F>::MergeWords(const F& other) {
+  detail::FilterAccess::RequireWritable(filter_);
+  detail::RequireMergeable(filter_, other);
+  detail::FilterAccess::RequireIntact(other);
+  detail::OrWords(words(), reinterpret_cast<const uint64_t*>(other.payload().data()),
+                  bytes() / sizeof(uint64_t));
+}
+
+template <typename F>
+F ConcurrentBloom<F>::Snapshot(const MemoryOptions& memory) const {
+  detail::FilterAccess::RequireWritable(filter_);  // moved from, it would look like an empty one
+  F copy = filter_.Clone(memory);
+  // Read afterwards: at least the keys whose insertion had returned when the copy began.
+  detail::FilterAccess::SetInserted(copy, inserted_count());
+  copy.set_key_forms(key_forms());
+  return copy;
+}
+
+template <typename F>
+void ConcurrentBloom<F>::Save(const std::filesystem::path& path, const SaveOptions& options) const {
+  Snapshot().Save(path, options);
+}
+
+template <typename F>
+void ConcurrentBloom<F>::Clear() {
+  filter_.Clear();
+  inserted_.Set(0);
+  forms_ = 0;
+}
+
+template class ConcurrentBloom<SplitBlockBloomFilter>;
+template class ConcurrentBloom<BloomFilter>;
+
+}  // namespace tamis

@@ -1,0 +1,228 @@
+#include "tamis/live/concurrent_cuckoo.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "core/src/bulk/lookup.h"
+#include "core/src/bulk/outputs.h"
+#include "core/src/bulk/valid_keys.h"
+#include "core/src/filters/filter_access.h"
+#include "live/src/shared_cuckoo.h"
+#include "tamis/sizing.h"
+
+namespace tamis {
+
+using detail::Batch;
+using detail::Outcomes;
+using detail::SharedCuckoo;
+
+template <int kBits>
+ConcurrentCuckooFilter<kBits>::ConcurrentCuckooFilter(const FilterOptions& options)
+    : ConcurrentCuckooFilter(CuckooFilter<kBits>(options)) {}
+
+template <int kBits>
+ConcurrentCuckooFilter<kBits>::ConcurrentCuckooFilter(CuckooFilter<kBits>&& filter)
+    : filter_((detail::FilterAccess::RequireWritable(filter), std::move(filter))),
+      hasher_(filter_.hash()),
+      table_(std::make_unique<SharedCuckoo<kBits>>(
+          reinterpret_cast<cuckoo::Word<kBits>*>(
+              detail::FilterAccess::WritablePayload(filter_).data()),
+          filter_.geometry(), filter_.size(), filter_.key_forms())) {}
+
+template <int kBits>
+CuckooFilter<kBits> ConcurrentCuckooFilter<kBits>::Release() && {
+  if (table_ != nullptr) {
+    detail::FilterAccess::SetInserted(filter_, table_->size());
+    filter_.set_key_forms(table_->forms());
+    table_.reset();
+  }
+  return std::move(filter_);
+}
+
+template <int kBits>
+ConcurrentCuckooFilter<kBits> ConcurrentCuckooFilter<kBits>::Load(const std::filesystem::path& path,
+                                                                  const LoadOptions& options) {
+  return ConcurrentCuckooFilter(CuckooFilter<kBits>::Load(path, options));
+}
+
+template <int kBits>
+ConcurrentCuckooFilter<kBits>::ConcurrentCuckooFilter(ConcurrentCuckooFilter&& other) noexcept =
+    default;
+template <int kBits>
+ConcurrentCuckooFilter<kBits>& ConcurrentCuckooFilter<kBits>::operator=(
+    ConcurrentCuckooFilter&& other) noexcept = default;
+template <int kBits>
+ConcurrentCuckooFilter<kBits>::~ConcurrentCuckooFilter() = default;
+
+template <int kBits>
+uint64_t ConcurrentCuckooFilter<kBits>::inserted_count() const noexcept {
+  return table_ != nullptr ? table_->size() : 0;
+}
+
+template <int kBits>
+KeyForms ConcurrentCuckooFilter<kBits>::key_forms() const noexcept {
+  return table_ != nullptr ? table_->forms() : KeyForms();
+}
+
+template <int kBits>
+void ConcurrentCuckooFilter<kBits>::set_key_forms(KeyForms forms) noexcept {
+  if (table_ != nullptr) table_->set_forms(forms);
+}
+
+template <int kBits>
+double ConcurrentCuckooFilter<kBits>::expected_fpr() const noexcept {
+  return CuckooFpr(kBits, static_cast<double>(inserted_count()), filter_.geometry().buckets());
+}
+
+template <int kBits>
+bool ConcurrentCuckooFilter<kBits>::ContainsHash(uint64_t hash) const noexcept {
+  return table_ != nullptr && table_->Contains(cuckoo::Locate<kBits>(hash, filter_.geometry()));
+}
+
+template <int kBits>
+auto ConcurrentCuckooFilter<kBits>::Probe() const noexcept {
+  return [this](const Batch& batch, uint64_t* bits) {
+    if (table_ == nullptr) {
+      std::fill_n(bits, BitmapWords(batch.n), 0);
+      return;
+    }
+    detail::ForEachSlice(batch, [&](const Batch& slice, size_t begin) {
+      table_->Contains(filter_.backend().kernels->template cuckoo<kBits>(), slice,
+                       bits + begin / 64);
+    });
+  };
+}
+
+template <int kBits>
+size_t ConcurrentCuckooFilter<kBits>::Contains(Keys keys, Bitmap out) const {
+  detail::RequireRoom(out, keys.size());
+  return detail::LookUpBits(*filter_.backend().kernels, hash(), Probe(), keys, out.words().data());
+}
+
+template <int kBits>
+size_t ConcurrentCuckooFilter<kBits>::Contains(Keys keys, std::span<uint8_t> out) const {
+  detail::RequireRoom(out, keys.size());
+  return detail::LookUpBytes(*filter_.backend().kernels, hash(), Probe(), keys, out.data());
+}
+
+template <int kBits>
+size_t ConcurrentCuckooFilter<kBits>::Select(Keys keys, std::span<uint32_t> out) const {
+  detail::RequireRoom(out, keys.size());
+  return detail::LookUpIndices(*filter_.backend().kernels, hash(), Probe(), keys, 0, out.data());
+}
+
+template <int kBits>
+size_t ConcurrentCuckooFilter<kBits>::Select(Keys keys, std::span<uint64_t> out) const {
+  detail::RequireRoom(out, keys.size());
+  return detail::LookUpIndices(*filter_.backend().kernels, hash(), Probe(), keys, 0, out.data());
+}
+
+template <int kBits>
+size_t ConcurrentCuckooFilter<kBits>::Count(Keys keys) const noexcept {
+  return detail::LookUpCount(*filter_.backend().kernels, hash(), Probe(), keys);
+}
+
+template <int kBits>
+bool ConcurrentCuckooFilter<kBits>::Change(detail::Change change, KeyForm form,
+                                           uint64_t hash) noexcept {
+  return table_ != nullptr &&
+         table_->Change(change, form, cuckoo::Locate<kBits>(hash, filter_.geometry()));
+}
+
+template <int kBits>
+size_t ConcurrentCuckooFilter<kBits>::Change(detail::Change change, Keys keys, Outcomes outcomes) {
+  detail::FilterAccess::RequireWritable(filter_);
+  const detail::Kernels& kernels = *filter_.backend().kernels;
+  return detail::ForValidKeys(
+      keys, hash(), outcomes,
+      [&](uint64_t n, const detail::BatchSource& source, Outcomes of_valid) {
+        uint64_t done = 0;
+        source(kernels, 0, n, [&](const Batch& batch, uint64_t first) {
+          alignas(64) uint64_t places[detail::kBatchKeys];
+          detail::ForEachSlice(batch, [&](const Batch& slice, size_t begin) {
+            kernels.cuckoo<kBits>().locate(filter_.geometry(), slice, places);
+            done += table_->Change(change, keys.key_form(), std::span(places, slice.n),
+                                   first + begin, of_valid);
+          });
+        });
+        return done;
+      });
+}
+
+template <int kBits>
+size_t ConcurrentCuckooFilter<kBits>::Insert(Keys keys) {
+  return Change(detail::Change::kInsert, keys, {});
+}
+
+template <int kBits>
+size_t ConcurrentCuckooFilter<kBits>::Insert(Keys keys, std::span<uint64_t> rejected) {
+  detail::RequireRoom(rejected, keys.size());
+  return Change(detail::Change::kInsert, keys, Outcomes(rejected));
+}
+
+template <int kBits>
+size_t ConcurrentCuckooFilter<kBits>::InsertIfAbsent(Keys keys, Bitmap fresh) {
+  detail::FilterAccess::RequireWritable(filter_);
+  return Change(detail::Change::kInsertIfAbsent, keys, detail::BitsFor(keys.size(), fresh));
+}
+
+template <int kBits>
+size_t ConcurrentCuckooFilter<kBits>::InsertIfAbsent(Keys keys, Bitmap fresh, Bitmap rejected) {
+  detail::FilterAccess::RequireWritable(filter_);
+  return Change(detail::Change::kInsertIfAbsent, keys,
+                detail::BitsFor(keys.size(), fresh, rejected));
+}
+
+template <int kBits>
+size_t ConcurrentCuckooFilter<kBits>::Erase(Keys keys) {
+  return Change(detail::Change::kErase, keys, {});
+}
+
+template <int kBits>
+size_t ConcurrentCuckooFilter<kBits>::Erase(Keys keys, std::span<uint64_t> missing) {
+  detail::RequireRoom(missing, keys.size());
+  return Change(detail::Change::kErase, keys, Outcomes(missing));
+}
+
+template <int kBits>
+uint64_t ConcurrentCuckooFilter<kBits>::repeated_looks() const noexcept {
+  return table_ != nullptr ? table_->repeated() : 0;
+}
+
+template <int kBits>
+uint64_t ConcurrentCuckooFilter<kBits>::locked_looks() const noexcept {
+  return table_ != nullptr ? table_->locked() : 0;
+}
+
+template <int kBits>
+CuckooFilter<kBits> ConcurrentCuckooFilter<kBits>::Snapshot(const MemoryOptions& memory) const {
+  detail::FilterAccess::RequireWritable(filter_);  // moved from, it would look like an empty one
+  // All at once: a file says how many fingerprints its table has.
+  const auto locks = table_->Lock();
+  CuckooFilter<kBits> copy = filter_.Clone(memory);
+  detail::FilterAccess::SetInserted(copy, table_->size());
+  copy.set_key_forms(table_->forms());
+  return copy;
+}
+
+template <int kBits>
+void ConcurrentCuckooFilter<kBits>::Save(const std::filesystem::path& path,
+                                         const SaveOptions& options) const {
+  Snapshot().Save(path, options);
+}
+
+template <int kBits>
+void ConcurrentCuckooFilter<kBits>::Clear() {
+  filter_.Clear();
+  if (table_ == nullptr) return;
+  table_->set_size(0);
+  table_->set_forms({});
+}
+
+template class ConcurrentCuckooFilter<8>;
+template class ConcurrentCuckooFilter<12>;
+template class ConcurrentCuckooFilter<16>;
+
+}  // namespace tamis

@@ -1,0 +1,85 @@
+#include "tamis/live/guard_stats.h"
+
+#include <utility>
+
+namespace tamis {
+namespace {
+
+std::string Label(const std::string& name) {
+  std::string label = "{guard=\"";
+  for (const char c : name) {
+    if (c == '\\' || c == '"') label += '\\';
+    label += c == '\n' ? std::string("\\n") : std::string(1, c);
+  }
+  return label + "\"} ";
+}
+
+// With a point in every locale.
+std::string Seconds(std::chrono::nanoseconds time) {
+  constexpr int64_t kPerSecond = 1'000'000'000;
+  std::string fraction = std::to_string(time.count() % kPerSecond);
+  fraction.insert(0, 9 - fraction.size(), '0');
+  return std::to_string(time.count() / kPerSecond) + '.' + fraction;
+}
+
+class Text {
+ public:
+  explicit Text(const std::vector<NamedGuardStats>& guards) : guards_(guards) {}
+
+  void Counter(const std::string& name, const char* help, uint64_t GuardStats::*field) {
+    Metric("tamis_guard_" + name + "_total", "counter", help,
+           [=](const GuardStats& stats) { return std::to_string(stats.*field); });
+  }
+  template <typename Value>
+  void Gauge(const std::string& name, const char* help, const Value& value) {
+    Metric("tamis_guard_" + name, "gauge", help, value);
+  }
+
+  std::string Take() { return std::move(text_); }
+
+ private:
+  // All lines of a metric have to be together.
+  template <typename Value>
+  void Metric(const std::string& metric, const char* type, const char* help, const Value& value) {
+    text_ += "# HELP " + metric + ' ' + help + "\n# TYPE " + metric + ' ' + type + '\n';
+    for (const NamedGuardStats& guard : guards_) {
+      text_ += metric + Label(guard.name) + value(guard.stats) + '\n';
+    }
+  }
+
+  const std::vector<NamedGuardStats>& guards_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string PrometheusText(const std::vector<NamedGuardStats>& guards) {
+  Text text(guards);
+  text.Counter("blocked", "Keys that the filter said no to.", &GuardStats::blocked);
+  text.Counter("passed", "Keys that the filter let pass.", &GuardStats::passed);
+  text.Counter("unknown", "Keys that passed for want of a filter that is fresh, and of such keys.",
+               &GuardStats::unknown);
+  text.Counter("other_form", "Keys that passed as the filter has only keys of another form.",
+               &GuardStats::other_form);
+  text.Counter("cache_hits", "Keys that the cache had.", &GuardStats::cache_hits);
+  text.Counter("negative_hits", "Keys that the database lacked a short time ago.",
+               &GuardStats::negative_hits);
+  text.Counter("coalesced", "Keys that another call was already asking for.",
+               &GuardStats::coalesced);
+  text.Counter("loads", "Keys that the database was asked for.", &GuardStats::loads);
+  text.Counter("false_positives", "Keys that the filter let pass and the database lacked.",
+               &GuardStats::false_positives);
+  text.Counter("load_failures", "Keys for which the database failed.", &GuardStats::load_failures);
+  text.Counter("cache_failures", "Calls of the cache that failed.", &GuardStats::cache_failures);
+  text.Gauge("negatives", "Keys that are known to be lacking.",
+             [](const GuardStats& stats) { return std::to_string(stats.negatives); });
+  text.Gauge("filter_known", "Whether there is a filter that is fresh, and of such keys.",
+             [](const GuardStats& stats) { return std::to_string(stats.known ? 1 : 0); });
+  text.Gauge("filter_generation", "Which filter it is, 0 for none.",
+             [](const GuardStats& stats) { return std::to_string(stats.generation); });
+  text.Gauge("filter_age_seconds", "How old what the filter knows is.",
+             [](const GuardStats& stats) { return Seconds(stats.age); });
+  return text.Take();
+}
+
+}  // namespace tamis

@@ -1,0 +1,165 @@
+#include "live/src/shared_bits.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#include "core/src/bulk/partitioned_writer.h"
+#include "core/src/bulk/regions.h"
+#include "live/src/shared_words.h"
+
+namespace tamis::detail {
+namespace {
+
+namespace sb = split_block;
+
+constexpr size_t kBlockQuads = sb::kBlockBytes / sizeof(uint64_t);
+
+// Of a filter, for each key of a call whose bits are collected: with fewer keys they go straight
+// into the filter. Measured: bench/NOTES.md.
+constexpr uint64_t kMaxBlocksPerKey = 2;
+
+uint64_t* Words(const Storage& storage) { return reinterpret_cast<uint64_t*>(storage.data()); }
+
+// For a filter in the caches: the bits of a call go into a filter of the call's own, by the kernels
+// of filters that nobody shares, and from there as words.
+class CopyWriter final : public BulkWriter {
+ public:
+  using InsertBatch = std::function<void(uint64_t* words, const Batch& batch)>;
+
+  CopyWriter(uint64_t* words, uint64_t bytes, InsertBatch insert)
+      : words_(words), copy_(Storage::Allocate(bytes, {})), insert_(std::move(insert)) {}
+
+  uint64_t max_slice_keys() const noexcept override { return uint64_t{1} << 63; }
+  bool in_order() const noexcept override { return false; }
+  void Add(unsigned, const Batch& batch, uint64_t) noexcept override {
+    insert_(Words(copy_), batch);
+  }
+  size_t num_tasks() const noexcept override { return 1; }
+  void Run(size_t) noexcept override {
+    OrWords(words_, Words(copy_), copy_.size() / sizeof(uint64_t));
+  }
+  uint64_t EndSlice(Outcomes&) noexcept override { return 0; }
+
+ private:
+  uint64_t* const words_;
+  const Storage copy_;
+  const InsertBatch insert_;
+};
+
+uint64_t* BlockOf(const SharedBlocks& filter, uint64_t hash) {
+  return filter.words + kBlockQuads * sb::BlockIndex(hash, filter.num_blocks);
+}
+
+template <typename Visit>
+void ForEachPosition(const SharedArray& filter, uint64_t hash, const Visit& visit) {
+  bloom::Walk walk = bloom::Start(hash, filter.num_bits);
+  for (uint32_t i = 1;; ++i) {
+    visit(filter.words + walk.position / bloom::kWordBits,
+          uint64_t{1} << (walk.position % bloom::kWordBits));
+    if (i == filter.num_hashes) return;
+    walk = bloom::Next(walk, i, filter.num_bits);
+  }
+}
+
+}  // namespace
+
+bool InsertShared(const SharedBlocks& filter, uint64_t hash) noexcept {
+  return InsertShared(filter, &hash, 1) != 0;
+}
+
+uint64_t InsertShared(const SharedBlocks& filter, const uint64_t* hashes, size_t n) noexcept {
+  // All bits first, each hash's by the kernel for a filter of one block: an atomic operation waits
+  // for the stores before it.
+  alignas(64) uint64_t bits[64][kBlockQuads];
+  std::memset(bits, 0, n * sizeof(bits[0]));
+  for (size_t i = 0; i < n; ++i) {
+    __builtin_prefetch(BlockOf(filter, hashes[i]), 1);
+    filter.kernels.split_block.insert_one(reinterpret_cast<uint32_t*>(bits[i]), 1, hashes[i]);
+  }
+  uint64_t missing = 0;
+  for (size_t i = 0; i < n; ++i) {
+    uint64_t* const block = BlockOf(filter, hashes[i]);
+    bool any = false;
+    for (size_t w = 0; w < kBlockQuads; ++w) any |= OrWord(block[w], bits[i][w]);
+    missing |= uint64_t{any} << i;
+  }
+  return missing;
+}
+
+bool InsertShared(const SharedArray& filter, uint64_t hash) noexcept {
+  bool missing = false;
+  ForEachPosition(filter, hash,
+                  [&](uint64_t* word, uint64_t bit) { missing |= OrWord(*word, bit); });
+  return missing;
+}
+
+uint64_t InsertShared(const SharedArray& filter, const uint64_t* hashes, size_t n) noexcept {
+  // Positions first, of as many keys as have lines for half of a first-level cache: an atomic
+  // operation waits for its line, and nothing after it begins meanwhile.
+  constexpr size_t kPositions = 512;
+  uint64_t positions[kPositions];
+  const size_t keys_at_once = std::max<size_t>(1, kPositions / filter.num_hashes);
+  uint64_t missing = 0;
+  for (size_t begin = 0, end = 0; begin < n; begin = end) {
+    end = std::min(n, begin + keys_at_once);
+    size_t at = 0;
+    for (size_t i = begin; i < end; ++i) {
+      bloom::Walk walk = bloom::Start(hashes[i], filter.num_bits);
+      for (uint32_t j = 1;; ++j) {
+        __builtin_prefetch(filter.words + walk.position / bloom::kWordBits, 1);
+        positions[at++] = walk.position;
+        if (j == filter.num_hashes) break;
+        walk = bloom::Next(walk, j, filter.num_bits);
+      }
+    }
+    at = 0;
+    for (size_t i = begin; i < end; ++i) {
+      bool any = false;
+      for (uint32_t j = 0; j < filter.num_hashes; ++j, ++at) {
+        any |= OrWord(filter.words[positions[at] / bloom::kWordBits],
+                      uint64_t{1} << (positions[at] % bloom::kWordBits));
+      }
+      missing |= uint64_t{any} << i;
+    }
+  }
+  return missing;
+}
+
+std::unique_ptr<BulkWriter> MakeSharedWriter(const SharedBlocks& filter, uint64_t n) {
+  if (n < filter.num_blocks / kMaxBlocksPerKey) return nullptr;
+  const uint64_t bytes = filter.num_blocks * sb::kBlockBytes;
+  if (NumRegions(bytes) == 1) {
+    return std::make_unique<CopyWriter>(
+        filter.words, bytes, [filter](uint64_t* words, const Batch& batch) {
+          filter.kernels.split_block.insert(reinterpret_cast<uint32_t*>(words), filter.num_blocks,
+                                            batch);
+        });
+  }
+  // A copy of one region, which the kernel takes for the filter: the hashes are of that region.
+  const auto copy = std::make_shared<const Storage>(Storage::Allocate(
+      PartitionedWriter::RegionBlocks(bytes, filter.num_blocks) * sb::kBlockBytes, {}));
+  const auto insert = [filter, copy](const Batch& hashes, uint64_t first, uint64_t blocks) {
+    const uintptr_t begin = reinterpret_cast<uintptr_t>(copy->data()) - first * sb::kBlockBytes;
+    filter.kernels.split_block.insert(reinterpret_cast<uint32_t*>(begin), filter.num_blocks,
+                                      hashes);
+    OrWords(filter.words + first * kBlockQuads, Words(*copy), blocks * kBlockQuads);
+    // Not word by word: every store in between is one that the next atomic operation waits for.
+    std::memset(copy->data(), 0, blocks * sb::kBlockBytes);
+  };
+  return std::make_unique<PartitionedWriter>(
+      PartitionedWriter::Target{bytes, filter.num_blocks, insert, true}, filter.kernels, n, 1);
+}
+
+std::unique_ptr<BulkWriter> MakeSharedWriter(const SharedArray& filter, uint64_t n) {
+  const uint64_t bytes = filter.num_bits / 8;
+  constexpr uint64_t kLineBytes = 64;
+  if (NumRegions(bytes) != 1 || n * filter.num_hashes < bytes / kLineBytes) return nullptr;
+  return std::make_unique<CopyWriter>(
+      filter.words, bytes, [filter](uint64_t* words, const Batch& batch) {
+        filter.kernels.bloom.insert(words, filter.num_bits, filter.num_hashes, batch);
+      });
+}
+
+}  // namespace tamis::detail

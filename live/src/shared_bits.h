@@ -1,0 +1,53 @@
+// The bits of one key, and of many, into the words of a Bloom filter that others use meanwhile.
+#ifndef TAMIS_LIVE_SRC_SHARED_BITS_H_
+#define TAMIS_LIVE_SRC_SHARED_BITS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "core/src/bulk/change_loop.h"
+#include "tamis/bloom_filter.h"
+#include "tamis/split_block_filter.h"
+
+namespace tamis::detail {
+
+// A filter's words, which begin at a multiple of 16 bytes, and its geometry, each kind its own.
+struct SharedBlocks {
+  SharedBlocks(const SplitBlockBloomFilter& filter, uint64_t* payload)
+      : kernels(*filter.backend().kernels), words(payload), num_blocks(filter.num_blocks()) {}
+
+  const Kernels& kernels;
+  uint64_t* words;
+  uint64_t num_blocks;
+};
+
+struct SharedArray {
+  SharedArray(const BloomFilter& filter, uint64_t* payload)
+      : kernels(*filter.backend().kernels),
+        words(payload),
+        num_bits(filter.num_bits()),
+        num_hashes(filter.num_hashes()) {}
+
+  const Kernels& kernels;
+  uint64_t* words;
+  uint64_t num_bits;
+  uint32_t num_hashes;
+};
+
+// Sets the bits of a hash. Returns whether any was missing.
+bool InsertShared(const SharedBlocks& filter, uint64_t hash) noexcept;
+bool InsertShared(const SharedArray& filter, uint64_t hash) noexcept;
+
+// The same for hashes in their order, n <= 64: bit i is whether any bit of hash i was missing.
+uint64_t InsertShared(const SharedBlocks& filter, const uint64_t* hashes, size_t n) noexcept;
+uint64_t InsertShared(const SharedArray& filter, const uint64_t* hashes, size_t n) noexcept;
+
+// What collects the bits of n keys before it sets them, so that a word is changed once for several
+// keys; nullptr where that gains nothing. Throws Error(kOutOfMemory) or std::bad_alloc.
+std::unique_ptr<BulkWriter> MakeSharedWriter(const SharedBlocks& filter, uint64_t n);
+std::unique_ptr<BulkWriter> MakeSharedWriter(const SharedArray& filter, uint64_t n);
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_LIVE_SRC_SHARED_BITS_H_

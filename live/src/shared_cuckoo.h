@@ -1,0 +1,114 @@
+// The table of a cuckoo filter that many threads change while others ask: see move_log.h.
+#ifndef TAMIS_LIVE_SRC_SHARED_CUCKOO_H_
+#define TAMIS_LIVE_SRC_SHARED_CUCKOO_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "core/src/bulk/outcomes.h"
+#include "live/src/move_log.h"
+#include "tamis/detail/change.h"
+#include "tamis/detail/kernels.h"
+#include "tamis/key_forms.h"
+#include "tamis/layout/cuckoo.h"
+#include "tamis/live/detail/striped_count.h"
+
+namespace tamis::detail {
+
+template <int kBits>
+class SharedCuckoo {
+ public:
+  using Word = cuckoo::Word<kBits>;
+
+  // What writers of some chunks share.
+  struct alignas(64) Stripe {
+    std::mutex mutex;
+    std::atomic<bool> changing = false;  // a hint
+    MoveLog log;
+  };
+
+  // A view of the table, which has so many keys, of these forms.
+  SharedCuckoo(Word* words, const cuckoo::Geometry& geometry, uint64_t size, KeyForms forms);
+
+  // Here, to be inlined: in a large table as many keys as fit into the processor's window have
+  // their buckets fetched at the same time.
+  bool Contains(const cuckoo::Place& place) const noexcept {
+    const Found found = Look(place);
+    return found != Found::kUnsure ? found == Found::kYes : ContainsUnsure(place);
+  }
+  // One bit for each value of a slice of at most kBatchKeys; bits past it are 0.
+  void Contains(const CuckooKernels& kernels, const Batch& slice, uint64_t* bits) const noexcept;
+
+  bool Change(Change change, KeyForm form, const cuckoo::Place& place) noexcept;
+  // Of a slice of at most kBatchKeys, the first of which has the index `first`. Returns how many
+  // keys changed the table, and tells the outcomes, indices ascending.
+  size_t Change(detail::Change change, KeyForm form, std::span<const uint64_t> places,
+                uint64_t first, Outcomes& outcomes) noexcept;
+
+  uint64_t size() const noexcept { return size_.Get(); }
+  KeyForms forms() const noexcept {
+    return KeyForms::FromBits(forms_.load(std::memory_order_relaxed));
+  }
+  // Need exclusive access.
+  void set_size(uint64_t size) noexcept { size_.Set(size); }
+  void set_forms(KeyForms forms) noexcept { forms_.store(forms.bits(), std::memory_order_relaxed); }
+
+  // Holds up all changes.
+  std::vector<std::unique_lock<std::mutex>> Lock();
+
+  // Keys that were looked for again, and those of them that were under a lock.
+  uint64_t repeated() const noexcept { return repeated_.load(std::memory_order_relaxed); }
+  uint64_t locked() const noexcept { return locked_.load(std::memory_order_relaxed); }
+
+ private:
+  // All bulk lookups read something of each.
+  static constexpr size_t kMaxStripes = 64;
+  enum class Outcome { kDone, kKnown, kRefused };
+
+  size_t StripeOf(uint32_t chunk) const noexcept { return chunk & (num_stripes_ - 1); }
+  Word* ChunkAt(uint32_t chunk) const noexcept {
+    return words_ + uint64_t{chunk} * geometry_.chunk_buckets;
+  }
+  Found Look(const cuckoo::Place& place) const noexcept {
+    const Word* const chunk = ChunkAt(place.chunk);
+    const uint32_t second =
+        cuckoo::AlternateBucket(place.bucket, place.fingerprint, geometry_.chunk_buckets);
+    return LookAt<kBits, SharedBuckets<kBits>>(
+        stripes_[StripeOf(place.chunk)].log, MoveLog::IdOf(place.chunk, place.bucket),
+        chunk[place.bucket], chunk[second], place.fingerprint);
+  }
+  // Where the first look was so.
+  bool ContainsUnsure(const cuckoo::Place& place) const noexcept;
+  void Prefetch(const cuckoo::Place& place) const noexcept;
+  void ContainsAgain(std::span<const uint64_t> places, const uint64_t* moves_before,
+                     uint64_t* bits) const noexcept;
+  // These need the lock of the place.
+  template <detail::Change kChange>
+  Outcome ChangeAt(const cuckoo::Place& place) noexcept;
+  void Count(detail::Change change, KeyForm form, uint64_t changed) noexcept;
+  template <detail::Change kChange>
+  size_t ChangeSlice(KeyForm form, std::span<const uint64_t> places, uint64_t first,
+                     Outcomes& outcomes) noexcept;
+
+  Word* words_;
+  const cuckoo::Geometry geometry_;
+  const size_t num_stripes_;
+  const std::unique_ptr<Stripe[]> stripes_;
+  StripedCount size_;
+  std::atomic<uint16_t> forms_;  // KeyForms::bits
+  mutable std::atomic<uint64_t> repeated_ = 0;
+  mutable std::atomic<uint64_t> locked_ = 0;
+};
+
+extern template class SharedCuckoo<8>;
+extern template class SharedCuckoo<12>;
+extern template class SharedCuckoo<16>;
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_LIVE_SRC_SHARED_CUCKOO_H_

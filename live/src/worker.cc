@@ -1,0 +1,47 @@
+#include "tamis/live/detail/worker.h"
+
+#include <cstddef>
+#include <new>
+
+#include "tamis/error.h"
+
+namespace tamis::detail {
+
+Worker& Worker::operator=(Worker&& other) noexcept {
+  if (this == &other) return *this;
+  LetGo();
+  mark_ = other.mark_;
+  stop_ = std::move(other.stop_);
+  thread_ = std::move(other.thread_);
+  return *this;
+}
+
+void Worker::Join() {
+  if (!mark_.IsOfThisProcess()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "a child of fork has none of its parent's threads, and cannot wait for one");
+  }
+  if (IsCaller()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "what is called by a rebuild or a watch cannot wait for its end");
+  }
+  thread_.join();
+}
+
+void Worker::LetGo() noexcept {
+  if (!thread_.joinable()) return;
+  if (!mark_.IsOfThisProcess()) {
+    // Not to be joined, nor detached, and not to be destroyed without either.
+    alignas(std::thread) static std::byte nowhere[sizeof(std::thread)];
+    ::new (static_cast<void*>(nowhere)) std::thread(std::move(thread_));
+    return;
+  }
+  stop_.request_stop();
+  if (IsCaller()) {
+    thread_.detach();
+  } else {
+    thread_.join();
+  }
+}
+
+}  // namespace tamis::detail

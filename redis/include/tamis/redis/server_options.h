@@ -1,0 +1,46 @@
+// Where the servers are, and how long they may take.
+#ifndef TAMIS_REDIS_SERVER_OPTIONS_H_
+#define TAMIS_REDIS_SERVER_OPTIONS_H_
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace tamis::redis {
+
+struct ServerOptions {
+  // redis://[[user]:password@]host[:port][/database] of a single server, or of any one node of a
+  // cluster, which tells the others. IPv6 addresses are in brackets; user and password may have
+  // %XX. rediss:// is TLS, for which hiredis has to be one that has it. No error shows the
+  // password.
+  std::string url = "redis://127.0.0.1:6379";
+  // If not empty, in place of those of the URL, for passwords that are not to be in one. They are
+  // sent to every node that the cluster names.
+  std::string user = {};
+  std::string password = {};
+  // Of TLS: the file with the certificates to trust; empty: the system's.
+  std::string ca_file = {};
+
+  // To connect. Names are looked up before that, by the system and for as long as it takes.
+  std::chrono::milliseconds connect_timeout{2000};
+  // For each reply of a server, and as much again for each 4 MiB of it.
+  std::chrono::milliseconds command_timeout{5000};
+  // How long what fails is tried again, if nothing else of the call succeeds meanwhile: it should
+  // be longer than the cluster needs to replace a node that is gone.
+  std::chrono::milliseconds retry_for{15000};
+  // The pause before a node is tried again: at first min_backoff, then twice as long each time, up
+  // to max_backoff, of which a random half to all is waited.
+  std::chrono::milliseconds min_backoff{10};
+  std::chrono::milliseconds max_backoff{1000};
+
+  // Commands and replies that are under way on a connection, in bytes, at most, but always one
+  // command. What a server sends its replicas is as much, and it works on one command at a time.
+  uint64_t max_bytes_in_flight = uint64_t{8} << 20;
+  // Whether Contains, Count and Pull ask a replica where there is one. It lags behind its master,
+  // so that keys inserted a moment ago may be answered by "no".
+  bool read_from_replicas = false;
+};
+
+}  // namespace tamis::redis
+
+#endif  // TAMIS_REDIS_SERVER_OPTIONS_H_

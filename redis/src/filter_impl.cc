@@ -1,0 +1,311 @@
+#include "redis/src/filter_impl.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "redis/src/cost.h"
+#include "redis/src/scripts.h"
+#include "redis/src/segment_state.h"
+#include "tamis/sizing.h"
+
+namespace tamis::redis {
+namespace {
+
+using Words = std::initializer_list<std::string_view>;
+
+// Of commands and replies that are in memory at the same time.
+constexpr uint64_t kWaveBytes = uint64_t{64} << 20;
+constexpr size_t kSmallReply = 4096;
+
+Layout LayoutOf(const FilterOptions& options) {
+  const double fpr = options.fpr == 0 ? kDefaultFpr : options.fpr;
+  if (options.bytes == 0) {
+    if (options.capacity == 0) {
+      throw Error(ErrorCode::kInvalidArgument, "a filter needs a capacity of at least 1, or bytes");
+    }
+    return LayoutFor(SplitBlockBlocks(options.capacity, fpr));
+  }
+  const uint64_t blocks = options.bytes / split_block::kBlockBytes;
+  SplitBlockCapacity(blocks, fpr);  // throws for either out of range
+  return LayoutFor(blocks);
+}
+
+void RequireHash(const HashSpec& hash) {
+  const bool known =
+      std::find(std::begin(kHashKinds), std::end(kHashKinds), hash.kind) != std::end(kHashKinds);
+  if (!known) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "there is no hash kind " + std::to_string(static_cast<uint32_t>(hash.kind)));
+  }
+  if (IsKeyed(hash.kind) && hash.seed != 0) {
+    throw Error(ErrorCode::kInvalidArgument, "a keyed hash has a secret, and no seed");
+  }
+}
+
+uint64_t NowMs() {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                   std::chrono::system_clock::now().time_since_epoch())
+                                   .count());
+}
+
+uint64_t DeadlineMs(const CreateOptions& options) {
+  if (!options.deadline) return 0;
+  const auto ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(options.deadline->time_since_epoch());
+  if (ms.count() <= 0) {
+    throw Error(ErrorCode::kInvalidArgument, "the deadline of a filter is before 1970");
+  }
+  return static_cast<uint64_t>(ms.count());
+}
+
+}  // namespace
+
+SplitBlockFilter::Impl::Impl(const ServerOptions& servers, std::string_view name,
+                             const ClientOptions& options)
+    // The name first: a long one is not to be copied.
+    : options_((RequireName(name), options)), name_(name), client_(servers) {}
+
+const Reply& SplitBlockFilter::Impl::RunOne(Command& command) {
+  client_.Run(std::span(&command, 1));
+  if (const std::optional<Problem> problem = ProblemOf(command)) {
+    throw Error(problem->code, "the filter \"" + name_ + "\": " + problem->text);
+  }
+  return command.reply;
+}
+
+SegmentKey SplitBlockFilter::Impl::KeyOf(uint64_t segment) const {
+  return KeyOfSegment(name_, descriptor_.layout, descriptor_.generation, segment);
+}
+
+Command SplitBlockFilter::Impl::StateCommand(uint64_t segment) const {
+  const SegmentKey key = KeyOf(segment);
+  const StateOffsets at(descriptor_.layout.BytesOf(segment));
+  Command command(key.slot, {"GETRANGE", key.text, at.begin, at.end}, kStateWindow);
+  command.reads = true;
+  return command;
+}
+
+std::optional<Problem> SplitBlockFilter::Impl::ProblemOfWindow(const Command& command,
+                                                               uint64_t segment) const {
+  return ProblemOfState(command, descriptor_.generation, descriptor_.layout.BytesOf(segment));
+}
+
+Command SplitBlockFilter::Impl::WriteCommand(const Script& script, uint64_t segment,
+                                             std::initializer_list<std::string_view> more_keys,
+                                             bool odd) {
+  const SegmentKey key = KeyOf(segment);
+  const uint64_t length = descriptor_.layout.BytesOf(segment);
+  const StateOffsets at(length);
+  const std::string state = StateText(
+      {descriptor_.generation, length, /*mark=*/0, client_.RandomNumber() << 1 | (odd ? 1 : 0)});
+  const std::string_view fields = state;
+  std::vector<std::string_view> keys = {key.text};
+  keys.insert(keys.end(), more_keys);
+  return Command(key.slot, script, keys,
+                 {at.begin, at.end, fields.substr(0, kVersionOffset), at.version,
+                  fields.substr(kVersionOffset)},
+                 kStateWindow);
+}
+
+void SplitBlockFilter::Impl::RunWrites(std::span<Command> commands) {
+  client_.Run(commands);
+  if (options_.durable_replicas > 0) client_.AwaitReplicas(commands, options_.durable_replicas);
+}
+
+std::optional<Problem> SplitBlockFilter::Impl::ProblemOfWrite(const Command& command,
+                                                              uint64_t segment) const {
+  if (std::optional<Problem> problem = ProblemOf(command)) return problem;
+  if (command.reply.IsInteger() && command.reply.integer >= 0) {
+    if (options_.durable_replicas == 0 || command.durable) return {};
+    return Problem{ErrorCode::kNotDurable, "it is not known whether " +
+                                               std::to_string(options_.durable_replicas) +
+                                               " replicas have what was inserted"};
+  }
+  if (std::optional<Problem> problem = ProblemOfWindow(command, segment)) return problem;
+  return Problem{ErrorCode::kUnsupported,
+                 "it is being rebuilt in a way that this version does not know"};
+}
+
+bool SplitBlockFilter::Impl::IsOver() const {
+  return descriptor_.deadline != 0 && NowMs() >= descriptor_.deadline;
+}
+
+void SplitBlockFilter::Impl::RequireNotOver() const {
+  if (!IsOver()) return;
+  throw Error(ErrorCode::kUnavailable,
+              "the filter \"" + name_ + "\" has reached its deadline, and is to be made anew");
+}
+
+void SplitBlockFilter::Impl::InWaves(size_t count, const std::function<uint64_t(size_t)>& cost,
+                                     const std::function<void(size_t, size_t)>& run) const {
+  for (size_t begin = 0; begin < count;) {
+    size_t end = begin;
+    for (uint64_t bytes = 0; end < count && (end == begin || bytes <= kWaveBytes); ++end) {
+      bytes += cost(end);
+    }
+    run(begin, end);
+    begin = end;
+  }
+}
+
+bool SplitBlockFilter::Impl::Find() {
+  const std::string key = DescriptorKey(name_);
+  Command get(SlotOfKey(key), {"GET", key}, kSmallReply);
+  const Reply& reply = RunOne(get);
+  if (reply.type == Reply::Type::kNil) return false;
+  const std::string which = "the filter \"" + name_ + "\": ";
+  if (!reply.IsString()) {
+    throw Error(ErrorCode::kCorrupt, which + "its descriptor is " + ReplyText(reply));
+  }
+  try {
+    descriptor_ = ParseDescriptor(reply.text);
+  } catch (const Error& error) {
+    throw Error(error.code(), which + error.what());
+  }
+  hash_ = descriptor_.hash;
+  if (!IsKeyed(hash_.kind)) {
+    if (options_.secret) throw Error(ErrorCode::kSecret, which + "its hash has no secret");
+    return true;
+  }
+  if (!options_.secret) throw Error(ErrorCode::kSecret, which + "the secret of its hash is needed");
+  hash_.secret = *options_.secret;
+  if (KeyTag(hash_) != descriptor_.key_tag) {
+    throw Error(ErrorCode::kSecret, which + "this is not the secret of its hash");
+  }
+  return true;
+}
+
+void SplitBlockFilter::Impl::RequireExpected(const FilterOptions& expected) const {
+  const std::string which = "the filter \"" + name_ + "\" ";
+  const uint64_t blocks = LayoutOf(expected).blocks;
+  if (blocks != descriptor_.layout.blocks) {
+    throw Error(ErrorCode::kIncompatible,
+                which + "has " + std::to_string(descriptor_.layout.blocks) + " blocks, and " +
+                    std::to_string(blocks) + " are expected");
+  }
+  const HashSpec& hash = descriptor_.hash;
+  if (expected.hash.kind != hash.kind || expected.hash.seed != hash.seed ||
+      KeyTag(expected.hash) != descriptor_.key_tag) {
+    throw Error(ErrorCode::kIncompatible, which + "has the hash " + HashKindName(hash.kind) +
+                                              ", seed " + std::to_string(hash.seed) +
+                                              ", and another one is expected");
+  }
+}
+
+void SplitBlockFilter::Impl::Create(const CreateOptions& options) {
+  RequireHash(options.filter.hash);
+  Descriptor made;
+  made.layout = LayoutOf(options.filter);
+  made.hash = options.filter.hash;
+  made.hash.secret = {};
+  made.key_tag = KeyTag(options.filter.hash);
+  made.fpr = options.filter.fpr == 0 ? kDefaultFpr : options.filter.fpr;
+  made.capacity = options.filter.capacity != 0 ? options.filter.capacity
+                                               : SplitBlockCapacity(made.layout.blocks, made.fpr);
+  made.deadline = DeadlineMs(options);
+  made.generation = client_.RandomNumber();
+
+  const std::string key = DescriptorKey(name_);
+  const uint32_t slot = SlotOfKey(key);
+  const Error exists(ErrorCode::kInvalidArgument, "there is a filter \"" + name_ + "\" already");
+  Command get(slot, {"GET", key}, kSmallReply);
+  if (RunOne(get).type != Reply::Type::kNil) throw exists;
+
+  descriptor_ = made;
+  hash_ = options.filter.hash;
+  try {
+    std::vector<Command> commands;
+    for (uint64_t s = 0; s < made.layout.segments(); ++s) {
+      const SegmentKey segment = KeyOf(s);
+      const uint64_t length = made.layout.BytesOf(s);
+      const StateOffsets at(length);
+      const std::string state = StateText({made.generation, length, 0, client_.RandomNumber()});
+      commands.emplace_back(segment.slot, AllScripts().create, Words{segment.text},
+                            Words{at.begin, at.end, state}, kStateWindow);
+    }
+    client_.Run(commands);
+    for (uint64_t s = 0; s < made.layout.segments(); ++s) {
+      if (const std::optional<Problem> problem = ProblemOfWindow(commands[s], s)) {
+        throw Error(problem->code, "the filter \"" + name_ + "\" cannot be made: " + problem->text);
+      }
+    }
+    // Last, so that who sees it finds all segments.
+    const std::string text = DescriptorText(made);
+    Command set(slot, {"SET", key, text, "NX"}, kSmallReply);
+    if (RunOne(set).IsStatus("OK")) return;
+    // It may have been set by this very command, if its reply was lost.
+    Command look(slot, {"GET", key}, kSmallReply);
+    const Reply& there = RunOne(look);
+    if (!there.IsString() || there.text != text) throw exists;
+  } catch (...) {
+    Unlink();
+    throw;
+  }
+}
+
+// What cannot be reached stays.
+void SplitBlockFilter::Impl::Unlink() {
+  std::vector<Command> commands;
+  for (uint64_t s = 0; s < descriptor_.layout.segments(); ++s) {
+    const SegmentKey key = KeyOf(s);
+    commands.emplace_back(key.slot, Words{"UNLINK", key.text}, 0);
+  }
+  client_.Run(commands);
+}
+
+void SplitBlockFilter::Impl::Drop() {
+  const std::string key = DescriptorKey(name_);
+  // Only this one: a filter of the same name that was made since then stays.
+  Command drop(SlotOfKey(key), AllScripts().drop, {key}, {DescriptorText(descriptor_)}, 0);
+  RunOne(drop);
+  Unlink();
+}
+
+Info SplitBlockFilter::Impl::GetInfo() {
+  const Layout& layout = descriptor_.layout;
+  Info info;
+  info.blocks = layout.blocks;
+  info.bytes = layout.bytes();
+  info.capacity = descriptor_.capacity;
+  info.fpr = descriptor_.fpr;
+  info.hash = descriptor_.hash;
+  info.generation = descriptor_.generation;
+  info.segments = layout.segments();
+  info.segment_bytes = layout.segment_bytes();
+
+  std::vector<Command> commands;
+  for (uint64_t s = 0; s < info.segments; ++s) {
+    const SegmentKey key = KeyOf(s);
+    commands.push_back(StateCommand(s));
+    commands.emplace_back(key.slot, Words{"MEMORY", "USAGE", key.text, "SAMPLES", "0"}, 0);
+  }
+  client_.Run(commands);
+  for (uint64_t s = 0; s < info.segments; ++s) {
+    if (const std::optional<Problem> problem = ProblemOfWindow(commands[2 * s], s)) {
+      ++info.bad_segments;
+      if (info.problem.empty()) info.problem = InSegment(s) + problem->text;
+      continue;
+    }
+    const Reply& usage = commands[2 * s + 1].reply;
+    if (usage.IsInteger() && usage.integer > 0) {
+      info.server_bytes += static_cast<uint64_t>(usage.integer);
+    }
+  }
+  const SlotMap& map = client_.RefreshedMap();
+  for (const SlotMap::Share& share : map.Shares()) {
+    Info::Node node{AddressText(share.master), 0};
+    for (uint64_t s = 0; s < info.segments; ++s) {
+      const Address* const master = map.MasterOf(layout.SlotOf(s));
+      if (master != nullptr && *master == share.master) ++node.segments;
+    }
+    info.nodes.push_back(std::move(node));
+  }
+  return info;
+}
+
+RoutePlan SplitBlockFilter::Impl::PlanFor(Operation operation, uint64_t keys) const {
+  return PlanRoute(descriptor_.layout, operation, std::min<uint64_t>(keys, kMaxBatch),
+                   options_.route);
+}
+
+}  // namespace tamis::redis

@@ -1,0 +1,181 @@
+// Whole segments: read, merged, and all of them from and into a local filter.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "redis/src/filter_impl.h"
+#include "redis/src/scripts.h"
+#include "redis/src/segment_state.h"
+
+namespace tamis::redis {
+namespace {
+
+using Words = std::initializer_list<std::string_view>;
+
+// How long bits that wait to be merged stay on a server, if whoever wrote them is gone.
+constexpr const char* kDeltaSeconds = "120";
+constexpr int kMergeAttempts = 3;
+
+}  // namespace
+
+Command SplitBlockFilter::Impl::ReadCommand(uint64_t segment) const {
+  const SegmentKey key = KeyOf(segment);
+  const uint64_t length = descriptor_.layout.BytesOf(segment);
+  return Command(key.slot, {"GETRANGE", key.text, "0", StateOffsets(length).end},
+                 length + kStateWindow);
+}
+
+void SplitBlockFilter::Impl::Throw(const Problem& problem) const {
+  throw Error(problem.code, "the filter \"" + name_ + "\": " + problem.text);
+}
+
+void SplitBlockFilter::Impl::Read(std::span<SegmentRead> reads) {
+  std::vector<Command> commands;
+  commands.reserve(reads.size());
+  for (const SegmentRead& read : reads) {
+    commands.push_back(ReadCommand(read.segment));
+    commands.back().reads = true;
+  }
+  client_.Run(commands);
+  for (size_t i = 0; i < reads.size(); ++i) {
+    SegmentRead& read = reads[i];
+    const uint64_t length = descriptor_.layout.BytesOf(read.segment);
+    read.problem = ProblemOf(commands[i]);
+    Reply& reply = commands[i].reply;
+    if (!read.problem && !reply.IsString()) {
+      read.problem = Problem{ErrorCode::kCorrupt, "the server gives " + ReplyText(reply)};
+    }
+    if (!read.problem) {
+      const std::string_view text = reply.text;
+      const std::string_view window = text.size() < length ? "" : text.substr(length);
+      read.problem = ProblemOfState(window, descriptor_.generation, length);
+    }
+    if (read.problem) {
+      read.problem->text.insert(0, InSegment(read.segment));
+    } else {
+      read.bits = std::move(reply.text);
+      read.bits.resize(length);
+    }
+  }
+}
+
+void SplitBlockFilter::Impl::Merge(std::span<SegmentMerge> merges) {
+  std::vector<size_t> left(merges.size());
+  for (size_t i = 0; i < left.size(); ++i) left[i] = i;
+  for (int attempt = 0; attempt < kMergeAttempts && !left.empty(); ++attempt) {
+    left = MergeOnce(merges, left);
+  }
+  for (const size_t i : left) {
+    merges[i].problem =
+        Problem{ErrorCode::kUnavailable,
+                InSegment(merges[i].segment) + "what was to be merged is gone again and again"};
+  }
+}
+
+std::vector<size_t> SplitBlockFilter::Impl::MergeOnce(std::span<SegmentMerge> merges,
+                                                      std::span<const size_t> which) {
+  const auto fail = [&](SegmentMerge& merge, const Problem& problem) {
+    merge.problem = Problem{problem.code, InSegment(merge.segment) + problem.text};
+  };
+  std::vector<std::string> deltas;
+  std::vector<Command> commands;
+  commands.reserve(which.size());
+  for (const size_t i : which) {
+    const uint32_t slot = descriptor_.layout.SlotOf(merges[i].segment);
+    deltas.push_back(DeltaKey(name_, slot, client_.RandomNumber()));
+    commands.emplace_back(slot, Words{"SET", deltas.back(), merges[i].bits, "EX", kDeltaSeconds},
+                          0);
+  }
+  client_.Run(commands);
+  std::vector<size_t> written;
+  for (size_t c = 0; c < which.size(); ++c) {
+    if (const std::optional<Problem> problem = ProblemOf(commands[c])) {
+      fail(merges[which[c]], *problem);
+    } else {
+      written.push_back(c);
+    }
+  }
+
+  commands.clear();
+  for (const size_t c : written) {
+    commands.push_back(WriteCommand(AllScripts().merge, merges[which[c]].segment, {deltas[c]}));
+  }
+  RunWrites(commands);
+  std::vector<size_t> gone;
+  std::vector<Command> removals;
+  for (size_t k = 0; k < written.size(); ++k) {
+    const size_t i = which[written[k]];
+    const Reply& reply = commands[k].reply;
+    // Also if it was merged and the reply lost: then it is merged twice, which changes nothing.
+    if (commands[k].answered && reply.IsInteger() && reply.integer == kNoDelta) {
+      gone.push_back(i);
+    } else if (const std::optional<Problem> problem =
+                   ProblemOfWrite(commands[k], merges[i].segment)) {
+      fail(merges[i], *problem);
+      if (commands[k].answered) {
+        removals.emplace_back(commands[k].slot(), Words{"UNLINK", deltas[written[k]]}, 0);
+      }
+    }
+  }
+  // Of segments that take nothing. Those that cannot be removed end by themselves.
+  if (!removals.empty()) client_.Run(removals);
+  return gone;
+}
+
+SplitBlockBloomFilter SplitBlockFilter::Impl::MakeLocal(const MemoryOptions& memory) const {
+  return SplitBlockBloomFilter({.capacity = descriptor_.capacity,
+                                .fpr = descriptor_.fpr,
+                                .bytes = descriptor_.layout.bytes(),
+                                .hash = hash_,
+                                .memory = memory});
+}
+
+SplitBlockBloomFilter SplitBlockFilter::Impl::Pull(const MemoryOptions& memory) {
+  RequireNotOver();
+  const Layout& layout = descriptor_.layout;
+  SplitBlockBloomFilter filter = MakeLocal(memory);
+  const std::span<std::byte> blocks = filter.mutable_view().mutable_blocks();
+  const auto cost = [&](size_t s) { return layout.BytesOf(s); };
+  InWaves(layout.segments(), cost, [&](size_t begin, size_t end) {
+    std::vector<SegmentRead> reads;
+    for (size_t s = begin; s < end; ++s) reads.push_back({s, {}, {}});
+    Read(reads);
+    for (const SegmentRead& read : reads) {
+      if (read.problem) Throw(*read.problem);
+      const uint64_t offset = layout.FirstBlock(read.segment) * split_block::kBlockBytes;
+      std::memcpy(blocks.data() + offset, read.bits.data(), read.bits.size());
+    }
+  });
+  return filter;
+}
+
+void SplitBlockFilter::Impl::Push(const SplitBlockBloomFilter& filter) {
+  RequireNotOver();
+  const Layout& layout = descriptor_.layout;
+  if (filter.num_blocks() != layout.blocks || filter.hash() != hash_) {
+    throw Error(ErrorCode::kIncompatible,
+                "the filter \"" + name_ + "\" has " + std::to_string(layout.blocks) +
+                    " blocks, and the one to be added " + std::to_string(filter.num_blocks()) +
+                    "; blocks and hash have to be equal");
+  }
+  const std::span<const std::byte> blocks = filter.view().blocks();
+  const auto cost = [&](size_t s) { return 2 * layout.BytesOf(s); };
+  InWaves(layout.segments(), cost, [&](size_t begin, size_t end) {
+    std::vector<SegmentMerge> merges;
+    for (size_t s = begin; s < end; ++s) {
+      const auto bytes =
+          blocks.subspan(layout.FirstBlock(s) * split_block::kBlockBytes, layout.BytesOf(s));
+      const bool empty =
+          std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+      if (empty) continue;
+      merges.push_back(
+          {s, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), {}});
+    }
+    Merge(merges);
+    for (const SegmentMerge& merge : merges) {
+      if (merge.problem) Throw(*merge.problem);
+    }
+  });
+}
+
+}  // namespace tamis::redis

@@ -1,0 +1,25 @@
+// TLS, where hiredis has it.
+#ifndef TAMIS_REDIS_SRC_TLS_H_
+#define TAMIS_REDIS_SRC_TLS_H_
+
+#include <memory>
+#include <string>
+
+struct redisContext;
+
+namespace tamis::redis {
+
+class Tls {
+ public:
+  // Throws Error(kUnsupported) if this library was built with a hiredis that has no TLS, and
+  // Error(kInvalidArgument) if the certificates cannot be read.
+  static std::shared_ptr<Tls> Make(const std::string& ca_file);
+
+  virtual ~Tls() = default;
+  // Turns a connection to `host` into one with TLS. False if that failed.
+  virtual bool Start(redisContext* context, const std::string& host) = 0;
+};
+
+}  // namespace tamis::redis
+
+#endif  // TAMIS_REDIS_SRC_TLS_H_

@@ -1,0 +1,76 @@
+"""bench/results/measure.sh: what it refuses before it measures for a quarter of an hour.
+
+Usage: measure_test.py FOLDER_OF_RESULTS
+"""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+RESULTS = pathlib.Path(sys.argv.pop(1))
+
+# In place of what installs, builds and measures, and of what checks.
+BENCH = """#!/bin/sh
+echo "measured $*" >>"$(dirname "$0")/../calls"
+for out; do :; done
+echo '{}' >"$out"
+"""
+REPORT = "#!/bin/sh\nexit 0\n"
+
+
+def git(folder, *arguments):
+    subprocess.run(["git", "-C", folder, "-c", "user.name=x", "-c", "user.email=x@x", *arguments],
+                   check=True, stdout=subprocess.DEVNULL)
+
+
+class Measure(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.tree = pathlib.Path(folder.name)
+        self.results = self.tree / "bench" / "results"
+        self.results.mkdir(parents=True)
+        shutil.copy(RESULTS / "measure.sh", self.results)
+        for name, text in (("cmake/bootstrap.sh", BENCH), ("build/release/tamis-report", REPORT)):
+            path = self.tree / name
+            path.parent.mkdir(parents=True)
+            path.write_text(text)
+            path.chmod(0o755)
+
+    def measure(self, *arguments):
+        """The exit status, and whether anything was measured."""
+        calls = self.tree / "calls"
+        calls.unlink(missing_ok=True)
+        done = subprocess.run(["sh", self.results / "measure.sh", *arguments], check=False,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return done.returncode, calls.exists()
+
+    def test_a_new_name(self):
+        self.assertEqual(self.measure("new", "--quick"), (0, True))
+        self.assertTrue((self.results / "new.json").exists())
+
+    def test_names_that_are_none(self):
+        for name in ("", "--quick", "a/b", "a b"):
+            self.assertEqual(self.measure(name), (2, False), name)
+
+    def test_results_are_not_overwritten(self):
+        (self.results / "old.json").write_text("old")
+        self.assertEqual(self.measure("old"), (1, False))
+        self.assertEqual((self.results / "old.json").read_text(), "old")
+
+    @unittest.skipUnless(shutil.which("git"), "no git")
+    def test_a_tree_with_changes(self):
+        git(self.tree, "init", "-q")
+        git(self.tree, "add", "bench", "cmake")
+        git(self.tree, "commit", "-q", "-m", "a")
+        self.assertEqual(self.measure("first"), (0, True))
+        self.assertEqual(self.measure("second"), (0, True))  # the first is no change
+        with (self.tree / "cmake/bootstrap.sh").open("a") as file:
+            file.write("# changed\n")
+        self.assertEqual(self.measure("third"), (1, False))
+
+
+if __name__ == "__main__":
+    unittest.main()

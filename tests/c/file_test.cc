@@ -1,0 +1,179 @@
+// Files, and their bytes in memory.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "tests/c/c_test_util.h"
+#include "tests/core/file_test_util.h"
+#include "tests/test_util.h"
+
+namespace tamis {
+namespace {
+
+class CFileTest : public FileTest {
+ protected:
+  std::string Path(const char* name) const { return (folder_ / name).string(); }
+
+  const std::vector<uint64_t> numbers_ = RandomKeys(1000, /*seed=*/1);
+  const tamis_keys keys_ = tamis_keys_u64(numbers_.data(), numbers_.size());
+};
+
+TEST_F(CFileTest, EachReadsWhatTheOtherWrites) {
+  for (const FilterKindInfo& info : FilterKinds()) {
+    if (info.has_layers) continue;
+    SCOPED_TRACE(info.name);
+    const CFilter c = MakeC(static_cast<uint32_t>(info.kind), 1000);
+    ASSERT_EQ(tamis_filter_insert(c.get(), nullptr, &keys_, nullptr, nullptr, 0), TAMIS_OK);
+    const AnyFilter cpp = MakeFilter(info.kind, {.capacity = 1000});
+    cpp->Insert(numbers_);
+    ASSERT_EQ(tamis_filter_save(c.get(), Path("c").c_str(), nullptr), TAMIS_OK);
+    cpp->Save(Path("cpp"));
+    EXPECT_EQ(ReadBytes(Path("c")), ReadBytes(Path("cpp")));
+    EXPECT_EQ(Load(Path("c"))->Count(numbers_), 1000u);
+    const CFilter opened = Made<tamis_filter>(tamis_filter_open, Path("cpp").c_str(), nullptr);
+    EXPECT_EQ(SerializedC(opened.get()), Serialize(*cpp));
+    const CFilter mapped = Made<tamis_filter>(tamis_filter_map, Path("cpp").c_str(), nullptr);
+    EXPECT_EQ(SerializedC(mapped.get()), Serialize(*cpp));
+    auto info_out = TAMIS_INIT(tamis_filter_info);
+    ASSERT_EQ(tamis_filter_get_info(mapped.get(), &info_out), TAMIS_OK);
+    EXPECT_EQ(info_out.read_only, 1u);
+  }
+}
+
+TEST_F(CFileTest, AMappedFilterCannotBeChanged) {
+  for (const uint32_t kind : {TAMIS_CUCKOO16, TAMIS_COUNTING}) {
+    const CFilter filter = MakeC(kind, 1000);
+    ASSERT_EQ(tamis_filter_save(filter.get(), Path("f").c_str(), nullptr), TAMIS_OK);
+    const CFilter mapped = Made<tamis_filter>(tamis_filter_map, Path("f").c_str(), nullptr);
+    tamis_filter* const f = mapped.get();
+    uint64_t words[16];
+    EXPECT_EQ(tamis_filter_insert(f, nullptr, &keys_, nullptr, nullptr, 0), TAMIS_READ_ONLY);
+    EXPECT_EQ(tamis_filter_insert_if_absent(f, nullptr, &keys_, words, nullptr, 16, nullptr),
+              TAMIS_READ_ONLY);
+    EXPECT_EQ(tamis_filter_erase(f, nullptr, &keys_, nullptr, nullptr, 0), TAMIS_READ_ONLY);
+    EXPECT_EQ(tamis_filter_clear(f), TAMIS_READ_ONLY);
+    EXPECT_EQ(tamis_filter_insert_u64(f, 1), -TAMIS_READ_ONLY);
+    EXPECT_EQ(tamis_filter_insert_string(f, "a", 1), -TAMIS_READ_ONLY);
+    EXPECT_EQ(tamis_filter_insert_hash(f, 1), -TAMIS_READ_ONLY);
+    EXPECT_EQ(tamis_filter_insert_if_absent_u64(f, 1), -TAMIS_READ_ONLY);
+    EXPECT_EQ(tamis_filter_erase_u64(f, 1), -TAMIS_READ_ONLY);
+    if (kind == TAMIS_COUNTING) {
+      EXPECT_EQ(tamis_filter_merge(f, filter.get()), TAMIS_READ_ONLY);
+    }
+  }
+}
+
+TEST_F(CFileTest, FilesThatCannotBeReadOrWritten) {
+  tamis_filter* out = nullptr;
+  ExpectStatus(tamis_filter_open(Path("none").c_str(), nullptr, &out), TAMIS_IO, "none");
+  ExpectStatus(tamis_filter_open("", nullptr, &out), TAMIS_IO, "");
+  ExpectStatus(tamis_filter_map(folder_.path().c_str(), nullptr, &out), TAMIS_IO, "directory");
+  // The message has room for the longest path, and ends all the same.
+  const std::string long_path = Path(std::string(100'000, 'x').c_str());
+  EXPECT_EQ(tamis_filter_open(long_path.c_str(), nullptr, &out), TAMIS_IO);
+  EXPECT_EQ(std::strlen(tamis_last_error()), size_t{5 * 1024 - 1});
+  const CFilter filter = MakeC(TAMIS_BLOOM, 1000);
+  ExpectStatus(tamis_filter_save(filter.get(), Path("no/such/folder").c_str(), nullptr), TAMIS_IO,
+               "no/such");
+  WriteBytes(Path("bad"), Bytes(500, 'x'));
+  ExpectStatus(tamis_filter_open(Path("bad").c_str(), nullptr, &out), TAMIS_CORRUPT, "magic");
+  ExpectStatus(tamis_filter_map(Path("bad").c_str(), nullptr, &out), TAMIS_CORRUPT, "magic");
+  EXPECT_EQ(out, nullptr);
+}
+
+TEST_F(CFileTest, SaveOptions) {
+  const CFilter filter = MakeC(TAMIS_BLOOM, 1000);
+  auto options = TAMIS_INIT(tamis_save_options);
+  options.version = 1;
+  ASSERT_EQ(tamis_filter_save(filter.get(), Path("f").c_str(), &options), TAMIS_OK);
+  EXPECT_EQ(ReadHeader(Path("f")).version, 1u);
+  options.version = 3;
+  EXPECT_EQ(tamis_filter_save(filter.get(), Path("f").c_str(), &options), TAMIS_INVALID_ARGUMENT);
+  options = TAMIS_INIT(tamis_save_options);
+  options.with_secret = 1;
+  ExpectStatus(tamis_filter_save(filter.get(), Path("f").c_str(), &options), TAMIS_INVALID_ARGUMENT,
+               "no secret");
+  options.with_secret = 2;
+  ExpectStatus(tamis_filter_save(filter.get(), Path("f").c_str(), &options), TAMIS_INVALID_ARGUMENT,
+               "with_secret");
+}
+
+TEST_F(CFileTest, SecretsOfKeyedHashes) {
+  tamis_hash hash{};
+  ASSERT_EQ(tamis_hash_random(TAMIS_HASH_SIPHASH13, &hash), TAMIS_OK);
+  EXPECT_NE(hash.secret_low | hash.secret_high, 0u);
+  EXPECT_EQ(hash.seed, 0u);
+  const CFilter filter = MakeC(TAMIS_SPLIT_BLOCK, 1000, hash);
+  ASSERT_EQ(tamis_filter_insert(filter.get(), nullptr, &keys_, nullptr, nullptr, 0), TAMIS_OK);
+  ASSERT_EQ(tamis_filter_save(filter.get(), Path("f").c_str(), nullptr), TAMIS_OK);
+  tamis_filter* out = nullptr;
+  ExpectStatus(tamis_filter_open(Path("f").c_str(), nullptr, &out), TAMIS_SECRET, "secret");
+  auto options = TAMIS_INIT(tamis_open_options);
+  options.has_secret = 1;
+  options.secret_low = hash.secret_low;
+  options.secret_high = hash.secret_high + 1;
+  EXPECT_EQ(tamis_filter_open(Path("f").c_str(), &options, &out), TAMIS_SECRET);
+  EXPECT_EQ(out, nullptr);
+  options.secret_high = hash.secret_high;
+  const CFilter opened = Made<tamis_filter>(tamis_filter_open, Path("f").c_str(), &options);
+  uint64_t hits = 0;
+  ASSERT_EQ(tamis_filter_count(opened.get(), nullptr, &keys_, &hits), TAMIS_OK);
+  EXPECT_EQ(hits, 1000u);
+  tamis_hash seeded{};
+  ASSERT_EQ(tamis_hash_random(0, &seeded), TAMIS_OK);
+  EXPECT_EQ(seeded.kind, uint32_t{TAMIS_HASH_XXH3});
+  EXPECT_EQ(seeded.secret_low, 0u);
+}
+
+TEST_F(CFileTest, BytesInMemory) {
+  const CFilter filter = MakeC(TAMIS_CUCKOO12, 1000);
+  ASSERT_EQ(tamis_filter_insert(filter.get(), nullptr, &keys_, nullptr, nullptr, 0), TAMIS_OK);
+  const std::vector<std::byte> bytes = SerializedC(filter.get());
+  const CFilter copy =
+      Made<tamis_filter>(tamis_filter_deserialize, bytes.data(), uint64_t{bytes.size()}, nullptr);
+  EXPECT_EQ(SerializedC(copy.get()), bytes);
+
+  auto aligned = GuardedArray<std::byte>::Output((bytes.size() + 63) / 64 * 64, 0);
+  std::memcpy(aligned.data(), bytes.data(), bytes.size());
+  auto options = TAMIS_INIT(tamis_open_options);
+  options.verify = 1;
+  const CFilter mapped =
+      Made<tamis_filter>(tamis_filter_map_memory, aligned.data(), uint64_t{bytes.size()}, &options);
+  const void* payload = nullptr;
+  uint64_t size = 0;
+  ASSERT_EQ(tamis_filter_payload(mapped.get(), &payload, &size), TAMIS_OK);
+  EXPECT_EQ(payload, aligned.data() + 192) << "was copied";
+  uint64_t hits = 0;
+  ASSERT_EQ(tamis_filter_count(mapped.get(), nullptr, &keys_, &hits), TAMIS_OK);
+  EXPECT_EQ(hits, 1000u);
+
+  tamis_filter* out = nullptr;
+  std::vector<std::byte> room(bytes.size() + 8);
+  uint64_t written = 77;
+  ExpectStatus(
+      tamis_filter_serialize(filter.get(), nullptr, room.data(), bytes.size() - 1, &written),
+      TAMIS_INVALID_ARGUMENT, "room for");
+  EXPECT_EQ(written, 77u);
+  EXPECT_EQ(room[0], std::byte{0});
+  ExpectStatus(tamis_filter_deserialize(nullptr, 0, nullptr, &out), TAMIS_CORRUPT, "length");
+  ExpectStatus(tamis_filter_deserialize(bytes.data(), ~uint64_t{0}, nullptr, &out),
+               TAMIS_INVALID_ARGUMENT, "any memory");
+  ExpectStatus(tamis_filter_deserialize(bytes.data(), bytes.size() - 1, nullptr, &out),
+               TAMIS_CORRUPT, "length");
+  std::memcpy(room.data() + 1, bytes.data(), bytes.size());
+  ExpectStatus(tamis_filter_map_memory(room.data() + 1, bytes.size(), nullptr, &out),
+               TAMIS_INVALID_ARGUMENT, "multiple of 64");
+  const CFilter moved = Made<tamis_filter>(tamis_filter_deserialize, room.data() + 1,
+                                           uint64_t{bytes.size()}, nullptr);
+  EXPECT_EQ(SerializedC(moved.get()), bytes);
+  room[500] ^= std::byte{1};
+  ExpectStatus(tamis_filter_deserialize(room.data() + 1, bytes.size(), nullptr, &out),
+               TAMIS_CORRUPT, "checksum");
+  EXPECT_EQ(out, nullptr);
+}
+
+}  // namespace
+}  // namespace tamis

@@ -1,0 +1,282 @@
+// The window, against an exact model of what came last.
+#include "tamis/windowed_filter.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tamis/bloom_filter.h"
+#include "tamis/split_block_filter.h"
+#include "tests/core/contract.h"
+#include "tests/core/file_test_util.h"
+#include "tests/test_util.h"
+
+namespace tamis {
+namespace {
+
+// Of a false positive among the keys of a test. Classic filters of a few words, for a few keys, err
+// more often than the formula says.
+constexpr double kHardlyEver = 1e-9;
+template <typename F>
+constexpr size_t kErrors = std::is_same_v<F, BloomFilter> ? 5 : 0;
+
+template <typename F>
+class WindowedFilterTest : public testing::Test {
+ protected:
+  using Window = WindowedFilter<F>;
+};
+using Plain = testing::Types<SplitBlockBloomFilter, BloomFilter>;
+TYPED_TEST_SUITE(WindowedFilterTest, Plain);
+
+// Keys that come again soon, late or never.
+template <typename Make>
+auto Stream(size_t n, uint64_t window, uint64_t seed, const Make& make) {
+  Random random(seed);
+  std::vector<decltype(make(0))> keys;
+  for (uint64_t i = 0; i < n; ++i) {
+    const bool again = i > 0 && random.Below(2) == 0;
+    const uint64_t back = 1 + random.Below(random.Below(2) == 0 ? window + 2 : 4 * window + 2);
+    keys.push_back(again ? keys[i - std::min(i, back)] : make(Mix(seed) + i));
+  }
+  return keys;
+}
+
+// When each key came last.
+template <typename Key>
+class Model {
+ public:
+  explicit Model(uint64_t window) : window_(window) {}
+
+  bool CameBefore(const Key& key) const { return last_.contains(key); }
+  // Whether it is among the last `window` keys.
+  bool Keeps(const Key& key) const {
+    const auto found = last_.find(key);
+    return found != last_.end() && now_ - found->second <= window_;
+  }
+  void Insert(const Key& key) { last_[key] = now_++; }
+  template <typename Check>
+  void ForEachKept(const Check& check) const {
+    for (const auto& [key, time] : last_) {
+      if (now_ - time <= window_) check(key);
+    }
+  }
+
+ private:
+  const uint64_t window_;
+  uint64_t now_ = 0;
+  std::unordered_map<Key, uint64_t> last_;
+};
+
+template <typename F, typename Key>
+void ExpectKeepsTheLast(const WindowOptions& options, const std::vector<Key>& keys,
+                        uint64_t max_batch, uint64_t seed, const Engine* engine = nullptr) {
+  SCOPED_TRACE(std::to_string(options.window) + " keys in " + std::to_string(options.filters) +
+               " filters, batches to " + std::to_string(max_batch));
+  WindowedFilter<F> filter(options), one_by_one(options);
+  Model<Key> model(options.window);
+  Random random(seed);
+  size_t errors = 0;
+  for (size_t first = 0; first < keys.size();) {
+    const size_t n = std::min<size_t>(1 + random.Below(max_batch), keys.size() - first);
+    std::vector<uint64_t> words(BitmapWords(n) + 1, ~uint64_t{0});
+    const Bitmap fresh(words);
+    const size_t num_fresh = filter.InsertIfAbsent(Keys(keys).Slice(first, n), fresh, engine);
+    ASSERT_EQ(words.back(), ~uint64_t{0}) << "a word too many";
+    size_t ones = 0;
+    for (size_t i = 0; i < n; ++i) {
+      const Key& key = keys[first + i];
+      ASSERT_EQ(one_by_one.InsertIfAbsent(key), fresh.Test(i)) << first + i;
+      if (model.Keeps(key)) {
+        ASSERT_FALSE(fresh.Test(i)) << first + i;
+      }
+      errors += !fresh.Test(i) && !model.CameBefore(key);
+      model.Insert(key);
+      ones += fresh.Test(i);
+    }
+    ASSERT_EQ(num_fresh, ones);
+    model.ForEachKept([&](const Key& key) { ASSERT_TRUE(filter.Contains(key)) << first; });
+    first += n;
+  }
+  EXPECT_LE(errors, kErrors<F>);
+  for (size_t i = 0; i < filter.filters().size(); ++i) {
+    EXPECT_TRUE(Contents(filter.filters()[i]) == Contents(one_by_one.filters()[i])) << i;
+  }
+  // All in one call, and in bulk without asking.
+  std::vector<uint64_t> words(BitmapWords(keys.size())), want(words);
+  filter.Contains(keys, Bitmap(want));
+  WindowedFilter<F> at_once(options), told_nothing(options);
+  at_once.InsertIfAbsent(keys, Bitmap(words), engine);
+  told_nothing.Insert(keys, engine);
+  for (const auto* other : {&at_once, &told_nothing}) {
+    EXPECT_EQ(other->Contains(keys, Bitmap(words), engine), filter.Contains(keys, Bitmap(want)));
+    EXPECT_EQ(words, want);
+  }
+}
+
+TYPED_TEST(WindowedFilterTest, KeepsTheLastKeys) {
+  const Engine engine({.threads = 3});
+  for (const uint64_t window : {1, 2, 3, 10, 64, 1000}) {
+    for (const uint32_t filters : {2, 3, 4, 7}) {
+      const WindowOptions options{.window = window, .fpr = kHardlyEver, .filters = filters};
+      const uint64_t seed = window * 100 + filters;
+      const auto numbers = Stream(20 * window + 50, window, seed, [](uint64_t x) { return x; });
+      ExpectKeepsTheLast<TypeParam>(options, numbers, 1 + window / 3, seed);
+      ExpectKeepsTheLast<TypeParam>(options, numbers, 5 * window + 5, seed, &engine);
+    }
+  }
+}
+
+TYPED_TEST(WindowedFilterTest, KeepsTheLastStrings) {
+  const auto strings = Stream(3000, 100, 5, [](uint64_t x) { return "key " + std::to_string(x); });
+  ExpectKeepsTheLast<TypeParam>(
+      {.window = 100, .fpr = kHardlyEver, .hash = HashOf(HashKind::kSipHash13, 7)}, strings, 300,
+      5);
+}
+
+// Batches of more keys than are hashed at a time.
+TYPED_TEST(WindowedFilterTest, ABatchIsTakenInPieces) {
+  constexpr uint64_t kKeys = 300'000;
+  typename TestFixture::Window filter({.window = 70'000, .fpr = kHardlyEver});
+  std::vector<uint64_t> keys = RandomKeys(kKeys, 1);
+  for (uint64_t i = 0; i < kKeys; i += 3) keys[i] = keys[i - std::min<uint64_t>(i, 50'000)];
+  std::vector<uint64_t> words(BitmapWords(kKeys));
+  size_t firsts = 0;
+  Model<uint64_t> model(kKeys);
+  for (const uint64_t key : keys) {
+    firsts += !model.CameBefore(key);
+    model.Insert(key);
+  }
+  EXPECT_EQ(filter.InsertIfAbsent(keys, Bitmap(words)), firsts);
+  const Keys last = Keys(keys).Slice(kKeys - filter.window(), filter.window());
+  EXPECT_EQ(filter.Contains(last, Bitmap(words)), filter.window());
+}
+
+TYPED_TEST(WindowedFilterTest, OlderKeysAreForgotten) {
+  for (const uint64_t window : {1, 7, 1000}) {
+    for (const uint32_t filters : {2, 4, 5}) {
+      typename TestFixture::Window filter(
+          {.window = window, .fpr = kHardlyEver, .filters = filters});
+      const uint64_t share = (window + filters - 2) / (filters - 1);
+      EXPECT_EQ(filter.max_keys(), share * filters);
+      const std::vector<uint64_t> keys = RandomKeys(20 * filter.max_keys(), window);
+      size_t errors = 0;
+      for (size_t i = 0; i < keys.size(); ++i) {
+        errors += !filter.InsertIfAbsent(keys[i]);
+        errors += i >= filter.max_keys() && filter.Contains(keys[i - filter.max_keys()]);
+      }
+      EXPECT_LE(errors, kErrors<TypeParam>);
+    }
+  }
+}
+
+// However often a key comes again, the others stay.
+TYPED_TEST(WindowedFilterTest, RepeatsTakeNoRoom) {
+  typename TestFixture::Window filter({.window = 30, .fpr = kHardlyEver});
+  for (uint64_t key = 0; key < 20; ++key) filter.Insert(key);
+  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(filter.InsertIfAbsent(uint64_t{19}));
+  for (uint64_t key = 0; key < 20; ++key) EXPECT_TRUE(filter.Contains(key));
+}
+
+TYPED_TEST(WindowedFilterTest, TheRateIsThePromisedOne) {
+  constexpr double kFpr = 0.02;
+  constexpr uint64_t kAbsent = 400'000;
+  for (const uint32_t filters : {2, 4, 8}) {
+    typename TestFixture::Window filter({.window = 50'000, .fpr = kFpr, .filters = filters});
+    const double p = 1 - std::pow(1 - kFpr, 1.0 / filters);
+    EXPECT_EQ(filter.bytes(),
+              filters * FilterBytes(TypeParam::kKind, filter.max_keys() / filters, p));
+    EXPECT_EQ(filter.expected_fpr(), 0);
+    // All filters full but for one key.
+    const std::vector<uint64_t> keys = RandomKeys(filter.max_keys() + 100, filters);
+    filter.Insert(Keys(keys).Slice(0, filter.max_keys() - 1));
+    EXPECT_LE(filter.expected_fpr(), kFpr * (1 + 1e-9));
+    EXPECT_GT(filter.expected_fpr(), kFpr * 0.97);
+    std::vector<uint64_t> words(BitmapWords(kAbsent));
+    const size_t wrong = filter.Contains(RandomKeys(kAbsent, 99), Bitmap(words));
+    const double sigma = std::sqrt(kFpr / kAbsent);
+    EXPECT_NEAR(static_cast<double>(wrong) / kAbsent, filter.expected_fpr(),
+                4 * sigma + 0.03 * kFpr);
+  }
+}
+
+TYPED_TEST(WindowedFilterTest, NullsAreNoKeys) {
+  typename TestFixture::Window filter({.window = 500, .fpr = kHardlyEver});
+  const std::vector<uint64_t> keys = RandomKeys(200, 3);
+  const std::vector<uint8_t> validity(26, 0b0110'1101);
+  const Keys some = Keys(keys).WithValidity(validity.data(), 3);
+  std::vector<uint64_t> words(BitmapWords(keys.size()));
+  for (const bool again : {false, true}) {
+    EXPECT_EQ(filter.InsertIfAbsent(some, Bitmap(words)), again ? 0 : some.CountValid());
+    EXPECT_EQ(filter.Contains(keys, Bitmap(words)), some.CountValid());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      EXPECT_EQ(Bitmap(words).Test(i), some.IsValid(i));
+    }
+  }
+  EXPECT_EQ(filter.Contains(some, Bitmap(words)), some.CountValid());
+}
+
+TYPED_TEST(WindowedFilterTest, AListIsOfStrings) {
+  typename TestFixture::Window filter({.window = 500, .fpr = kHardlyEver});
+  filter.Insert({"first", "second"});
+  EXPECT_TRUE(filter.Contains("first"));
+  EXPECT_FALSE(filter.InsertIfAbsent("second"));
+  EXPECT_TRUE(filter.InsertIfAbsent("third"));
+}
+
+TYPED_TEST(WindowedFilterTest, ClearForgetsAll) {
+  typename TestFixture::Window filter({.window = 50, .fpr = kHardlyEver});
+  const std::vector<uint64_t> keys = RandomKeys(200, 4);
+  filter.Insert(keys);
+  filter.Clear();
+  EXPECT_EQ(filter.expected_fpr(), 0);
+  std::vector<uint64_t> words(BitmapWords(keys.size()));
+  EXPECT_EQ(filter.Contains(keys, Bitmap(words)), 0u);
+  EXPECT_EQ(filter.InsertIfAbsent(keys, Bitmap(words)), keys.size());
+}
+
+TYPED_TEST(WindowedFilterTest, AnOutputThatIsTooSmallChangesNothing) {
+  typename TestFixture::Window filter({.window = 50});
+  const std::vector<uint64_t> keys = RandomKeys(129, 4);
+  std::vector<uint64_t> words(2, 7);
+  ExpectError([&] { filter.InsertIfAbsent(keys, Bitmap(words)); }, ErrorCode::kInvalidArgument,
+              "the output has 2 words, and 129 keys need 3");
+  ExpectError([&] { filter.Contains(keys, Bitmap(words)); }, ErrorCode::kInvalidArgument, "need 3");
+  EXPECT_EQ(words, std::vector<uint64_t>(2, 7));
+  EXPECT_EQ(filter.expected_fpr(), 0);
+}
+
+// Where the formulas of large filters are too kind.
+TYPED_TEST(WindowedFilterTest, SmallWindowsKeepTheRate) {
+  constexpr double kFpr = 1e-5;
+  const std::vector<uint64_t> keys = RandomKeys(1'000'000, 5);
+  std::vector<uint64_t> words(BitmapWords(keys.size()));
+  for (const uint64_t window : {1, 10, 100, 1000}) {
+    typename TestFixture::Window filter({.window = window, .fpr = kFpr});
+    const size_t lost = keys.size() - filter.InsertIfAbsent(keys, Bitmap(words));
+    // At most 10 are expected; 30 have a chance of 1 in 10^7.
+    EXPECT_LT(lost, 30u) << window;
+  }
+}
+
+TYPED_TEST(WindowedFilterTest, OptionsOutOfRangeAreRefused) {
+  const auto refuse = [](const WindowOptions& options, const char* message) {
+    ExpectError([&] { typename TestFixture::Window filter(options); }, ErrorCode::kInvalidArgument,
+                message);
+  };
+  refuse({}, "a window of 0 keys is out of range [1, 2^64)");
+  refuse({.window = 5, .filters = 1}, "a window of 1 filters is out of range [2, 64]");
+  refuse({.window = 5, .filters = 65}, "a window of 65 filters is out of range [2, 64]");
+  refuse({.window = 5, .fpr = 0}, "a false-positive rate of 0 of a window of 4 filters");
+  refuse({.window = 5, .fpr = 3e-12}, "range [4e-12, 0.5]");
+  refuse({.window = 5, .fpr = 0.6}, "rate of 0.6 ");
+  refuse({.window = 5, .fpr = std::numeric_limits<double>::quiet_NaN()}, "nan");
+  EXPECT_THROW(typename TestFixture::Window({.window = ~uint64_t{0}}), Error);
+}
+
+}  // namespace
+}  // namespace tamis

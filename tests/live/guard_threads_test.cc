@@ -1,0 +1,224 @@
+// A guard and many threads: one load for all who ask, and no real key that is "no".
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tamis/live/guard.h"
+#include "tests/live/guard_test_util.h"
+#include "tests/test_util.h"
+
+namespace tamis {
+namespace {
+
+using Found = TestStore::Found;
+
+class GuardThreadsTest : public testing::Test {
+ protected:
+  GuardThreadsTest() { live_.Publish(FilterOf<LockedBlocks>({1, 2, 3})); }
+
+  template <typename Load>
+  Found Get(uint64_t key, const Load& load) {
+    return guard_.Get(key, cache_, load);
+  }
+  Found Get(uint64_t key) {
+    return Get(key, [&](uint64_t asked) { return database_.Get(asked); });
+  }
+  // Until so many calls have passed the filter, and have had time to find a load to wait for.
+  void AwaitPassed(uint64_t calls) {
+    while (guard_.stats().passed < calls) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+
+  Live<LockedBlocks> live_;
+  TestStore cache_, database_;
+  Guard guard_{live_};
+};
+
+TEST_F(GuardThreadsTest, ConcurrentLoadsOfOneKeyAreOne) {
+  constexpr uint64_t kThreads = 6;
+  std::atomic<int> loads = 0;
+  Event go;
+  std::vector<Found> found(kThreads);
+  std::vector<std::jthread> threads;
+  for (uint64_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      found[t] = Get(1, [&](uint64_t) {
+        ++loads;
+        go.Wait();
+        return Found(10);
+      });
+    });
+  }
+  AwaitPassed(kThreads);
+  go.Set();
+  threads.clear();
+  EXPECT_EQ(loads, 1);
+  EXPECT_EQ(found, std::vector<Found>(kThreads, 10));
+  EXPECT_EQ(guard_.stats().loads, 1u);
+  EXPECT_EQ(guard_.stats().coalesced, kThreads - 1);
+}
+
+TEST_F(GuardThreadsTest, AnExceptionReachesAllWhoWaitAndTheNextCallTriesAgain) {
+  constexpr uint64_t kThreads = 4;
+  // Kept until all threads have ended: ThreadSanitizer does not see how libstdc++ counts its
+  // owners.
+  const auto exception = std::make_exception_ptr(std::runtime_error("no connection"));
+  std::atomic<int> loads = 0, thrown = 0;
+  Event go;
+  std::vector<std::jthread> threads;
+  for (uint64_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      try {
+        Get(1, [&](uint64_t) -> Found {
+          ++loads;
+          go.Wait();
+          std::rethrow_exception(exception);
+        });
+      } catch (const std::runtime_error& error) {
+        thrown += std::string(error.what()) == "no connection";
+      }
+    });
+  }
+  AwaitPassed(kThreads);
+  go.Set();
+  threads.clear();
+  EXPECT_EQ(loads, 1);
+  EXPECT_EQ(thrown, kThreads);
+  database_.Insert(1);
+  EXPECT_EQ(Get(1), Found(10));
+}
+
+// The load read the database before the commit, and ends after it.
+TEST_F(GuardThreadsTest, ALoadThatBeganBeforeAnInsertLeavesNothing) {
+  Event read, go;
+  Found early = Found(0);
+  std::jthread client([&] {
+    early = Get(2, [&](uint64_t key) {
+      const Found found = database_.Get(key);
+      read.Set();
+      go.Wait();
+      return found;
+    });
+  });
+  read.Wait();
+  guard_.Insert(2, [&] { database_.Insert(2); });
+  EXPECT_EQ(Get(2), Found(20)) << "it does not wait for the one that began before";
+  go.Set();
+  client.join();
+  EXPECT_EQ(early, Found()) << "it asked before";
+  EXPECT_EQ(guard_.stats().negatives, 0u);
+  TestStore no_cache;
+  EXPECT_EQ(guard_.Get(2, no_cache, [&](uint64_t key) { return database_.Get(key); }), Found(20));
+}
+
+// Stops each of two threads, once, when it comes to its second key.
+struct StoppingHash {
+  static inline std::barrier<> both{2};
+  static inline thread_local uint64_t second = 0;
+
+  size_t operator()(uint64_t key) const {
+    if (std::exchange(second, second == key ? 0 : second) == key) both.arrive_and_wait();
+    return key;
+  }
+};
+
+// Each has a key that the other one needs, and loads its own before it waits.
+TEST_F(GuardThreadsTest, BatchesDoNotWaitForEachOther) {
+  PenetrationGuard<uint64_t, uint64_t, LockedBlocks, StoppingHash> guard(live_);
+  TestStore caches[2];
+  std::vector<std::jthread> threads;
+  for (const int t : {0, 1}) {
+    threads.emplace_back([&, t] {
+      const std::vector<uint64_t> keys =
+          t == 0 ? std::vector<uint64_t>{1, 2} : std::vector<uint64_t>{2, 1};
+      StoppingHash::second = keys[1];
+      const std::vector<Found> found =
+          guard.GetMany(keys, caches[t], [&](std::span<const uint64_t> asked) {
+            EXPECT_EQ(asked.size(), 1u);
+            StoppingHash::both.arrive_and_wait();  // nothing lands before both wait
+            return std::vector<Found>{asked[0] * 10};
+          });
+      EXPECT_EQ(found, (std::vector<Found>{keys[0] * 10, keys[1] * 10}));
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(guard.stats().loads, 2u);
+  EXPECT_EQ(guard.stats().coalesced, 2u);
+}
+
+// Threads that insert, ask for what they have inserted and for what nobody has, while the filter is
+// rebuilt, is thrown away, and the database fails now and then.
+TEST_F(GuardThreadsTest, EveryKeyWhoseInsertHasReturnedIsFound) {
+  constexpr uint64_t kThreads = 3;
+  Guard guard(live_, {.negative_ttl = std::chrono::hours(1), .max_negatives = 1000});
+  std::atomic<uint64_t> last[kThreads] = {};  // of each thread, whose inserts have returned
+  const auto key_of = [](uint64_t t, uint64_t i) { return t * 1'000'000 + i * 5; };
+  std::atomic<uint64_t> wrong = 0;
+  const auto exception = std::make_exception_ptr(std::runtime_error("now and then"));
+  std::vector<std::jthread> threads;
+  for (uint64_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t](const std::stop_token& stop) {
+      Random random(t);
+      TestStore mine;  // a cache that is often empty
+      for (uint64_t i = 1; !stop.stop_requested() && i < 20'000; ++i) {
+        const auto ask = [&](uint64_t key) -> Found {
+          for (;;) {
+            try {
+              return guard.Get(key, mine, [&](uint64_t asked) {
+                if (random.Below(50) == 0) std::rethrow_exception(exception);
+                return database_.Get(asked);
+              });
+            } catch (const std::runtime_error&) {
+            }
+          }
+        };
+        const uint64_t key = key_of(t, i);
+        if (random.Below(3) == 0) ask(key);  // so that it is known to be lacking
+        guard.Insert(key, [&] { database_.Insert(key); });
+        last[t] = i;
+        const uint64_t of = random.Below(kThreads);
+        const uint64_t count = last[of];
+        if (count > 0) {
+          const uint64_t there = key_of(of, 1 + random.Below(count));
+          wrong += ask(there) != Found(there * 10);
+        }
+        const uint64_t ahead = key_of(of, last[of] + 1);  // which is inserted just now
+        ask(ahead);
+        wrong += ask(key + 1) != Found();
+      }
+    });
+  }
+  for (int i = 0; i < 40; ++i) {
+    live_.Rebuild({[&](RebuildContext&) {
+      std::vector<uint64_t> keys = {1, 2, 3};
+      for (uint64_t t = 0; t < kThreads; ++t) {
+        const uint64_t count = last[t] + 10;  // those that are committed, and more
+        for (uint64_t j = 1; j <= count; ++j) {
+          if (database_.Has(key_of(t, j))) keys.push_back(key_of(t, j));
+        }
+      }
+      return FilterOf<LockedBlocks>(keys, 100'000);
+    }});
+    if (i % 4 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  threads.clear();
+  EXPECT_EQ(wrong, 0u);
+  const GuardStats stats = guard.stats();
+  EXPECT_EQ(stats.passed, stats.cache_hits + stats.negative_hits + stats.coalesced + stats.loads);
+  EXPECT_GT(stats.blocked, 0u);
+}
+
+}  // namespace
+}  // namespace tamis

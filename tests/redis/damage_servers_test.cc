@@ -1,0 +1,398 @@
+// Segments that are missing, damaged or another's, and servers that refuse: nothing of it is "no",
+// and nothing is made anew by a write.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "redis/src/descriptor.h"
+#include "redis/src/layout.h"
+#include "redis/src/segment_state.h"
+#include "redis/src/slot.h"
+#include "tamis/redis/near_copy.h"
+#include "tamis/redis/split_block_filter.h"
+#include "tests/redis/redis_test_util.h"
+#include "tests/redis/servers.h"
+#include "tests/test_util.h"
+
+namespace tamis::redis {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A filter of several segments, one of which can be damaged.
+class RedisDamageTest : public testing::Test {
+ protected:
+  static constexpr uint64_t kBad = 1;  // the segment
+
+  void SetUp() override { TAMIS_NEED(servers_); }
+
+  void Make() {
+    name_ = NewName();
+    SplitBlockFilter filter =
+        SplitBlockFilter::Create(servers_.options(), name_, {{.bytes = 800'000}});
+    filter.Insert(known_);
+    const std::string key = DescriptorKey(name_);
+    descriptor_ = ParseDescriptor(SayToOwner(servers_, key, {"GET", key}));
+    key_ = KeyOfSegment(name_, descriptor_.layout, descriptor_.generation, kBad);
+    lost_.clear();
+    for (size_t i = 0; i < known_.size(); ++i) {
+      const uint64_t block = split_block::BlockIndex(HashU64(known_[i]), descriptor_.layout.blocks);
+      if (descriptor_.layout.SegmentOf(block) == kBad) lost_.push_back(i);
+    }
+    ASSERT_LT(lost_.front(), 20u);
+    ASSERT_LT(lost_.size(), known_.size() / 6);
+  }
+
+  std::string OnBad(const std::vector<std::string>& words) {
+    return SayToOwner(servers_, key_.text, words);
+  }
+
+  // All routes, with and without exceptions. `words`: of the exception.
+  void ExpectUnanswered(ErrorCode code, const std::string& words) {
+    for (const size_t count : {size_t{20}, size_t{60}, known_.size()}) {
+      for (const Route route : {Route::kBlocks, Route::kSegments}) {
+        SCOPED_TRACE(testing::Message() << count << (route == Route::kBlocks ? " by blocks" : ""));
+        const auto keys = std::span(known_).first(count);
+        SplitBlockFilter filter =
+            SplitBlockFilter::Open(servers_.options(), name_, {.route = route});
+        std::vector<uint64_t> bits(BitmapWords(count));
+        ExpectKeys([&] { filter.Contains(keys, Bitmap(bits)); }, code, words, count);
+        // The others have been answered, and those without answer are "maybe".
+        for (size_t i = 0; i < count; ++i) ASSERT_TRUE(Bitmap(bits).Test(i)) << i;
+        SplitBlockFilter open = SplitBlockFilter::Open(
+            servers_.options(), name_, {.unavailable = Unavailable::kMaybe, .route = route});
+        EXPECT_EQ(open.Count(keys), count);
+        const std::vector<uint64_t> strangers = RandomKeys(2'000, 77);
+        const size_t maybe = open.Count(strangers);
+        EXPECT_GT(maybe, 100u);  // one segment of twelve
+        EXPECT_LT(maybe, 300u);
+      }
+    }
+  }
+
+  void ExpectNotInserted(ErrorCode code, const std::string& words) {
+    for (const Route route : {Route::kBlocks, Route::kSegments}) {
+      SCOPED_TRACE(static_cast<int>(route));
+      SplitBlockFilter filter = SplitBlockFilter::Open(
+          servers_.options(), name_, {.unavailable = Unavailable::kMaybe, .route = route});
+      ExpectKeys([&] { filter.Insert(known_); }, code, words, known_.size());
+    }
+  }
+
+  // Of the first `count` keys those that are lost have no answer.
+  template <typename Act>
+  void ExpectKeys(const Act& act, ErrorCode code, const std::string& words, size_t count) {
+    try {
+      act();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const UnansweredError& error) {
+      EXPECT_STREQ(ErrorCodeName(error.code()), ErrorCodeName(code)) << error.what();
+      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+      const auto end = std::lower_bound(lost_.begin(), lost_.end(), count);
+      EXPECT_EQ(error.keys(), std::vector<uint64_t>(lost_.begin(), end));
+    }
+  }
+
+  Servers& servers_ = Servers::Cluster();
+  const std::vector<uint64_t> known_ = RandomKeys(3'000, 4);
+  std::string name_;
+  Descriptor descriptor_;
+  SegmentKey key_;
+  std::vector<uint64_t> lost_;  // indices of the keys in that segment
+};
+
+TEST_F(RedisDamageTest, SegmentsThatAreGone) {
+  Make();
+  OnBad({"DEL", key_.text});
+  ExpectUnanswered(ErrorCode::kCorrupt, "segment 1: it is missing");
+  ExpectNotInserted(ErrorCode::kCorrupt, "segment 1: it is missing");
+  EXPECT_EQ(OnBad({"EXISTS", key_.text}), "0");
+  SplitBlockFilter filter = SplitBlockFilter::Open(servers_.options(), name_);
+  ExpectError([&] { filter.Pull(); }, ErrorCode::kCorrupt, "segment 1: it is missing");
+  SplitBlockBloomFilter local({.bytes = descriptor_.layout.bytes()});
+  local.Insert(known_);
+  ExpectError([&] { filter.Push(local); }, ErrorCode::kCorrupt, "segment 1: it is missing");
+  EXPECT_EQ(OnBad({"EXISTS", key_.text}), "0");
+  const Info info = filter.GetInfo();
+  EXPECT_EQ(info.bad_segments, 1u);
+  EXPECT_EQ(info.problem, "segment 1: it is missing, or has a wrong length");
+}
+
+// What a write without the check would leave of a segment that is gone.
+TEST_F(RedisDamageTest, SegmentsThatSomebodyMadeAnewEmpty) {
+  Make();
+  const std::string length = std::to_string(descriptor_.layout.BytesOf(kBad));
+  for (const std::string& last : {std::string("0"), length}) {
+    OnBad({"DEL", key_.text});
+    OnBad({"SETRANGE", key_.text, last, std::string(kStateBytes, '\0')});
+    ExpectUnanswered(ErrorCode::kCorrupt, "segment 1: it");
+    ExpectNotInserted(ErrorCode::kCorrupt, "segment 1: it");
+  }
+}
+
+TEST_F(RedisDamageTest, AnotherGeneration) {
+  Make();
+  OnBad({"SETRANGE", key_.text, StateOffsets(descriptor_.layout.BytesOf(kBad)).begin, "x"});
+  ExpectUnanswered(ErrorCode::kCorrupt, "segment 1: its state is of another filter");
+  ExpectNotInserted(ErrorCode::kCorrupt, "segment 1: its state is of another filter");
+}
+
+TEST_F(RedisDamageTest, WrongLengths) {
+  Make();
+  const std::string bits = OnBad({"GET", key_.text});
+  for (const std::string& wrong :
+       {bits.substr(0, bits.size() - 1), bits.substr(0, bits.size() - 32), bits.substr(0, 32),
+        bits + "x", bits + std::string(32, '\0'), bits + std::string(1 << 20, '\0')}) {
+    OnBad({"SET", key_.text, wrong});
+    ExpectUnanswered(ErrorCode::kCorrupt, "segment 1: it is missing, or has a wrong length");
+    ExpectNotInserted(ErrorCode::kCorrupt, "segment 1: it is missing, or has a wrong length");
+    EXPECT_EQ(OnBad({"STRLEN", key_.text}), std::to_string(wrong.size()));
+  }
+  // The last segment, which is shorter, in the place of another.
+  const uint64_t last = descriptor_.layout.segments() - 1;
+  const SegmentKey other = KeyOfSegment(name_, descriptor_.layout, descriptor_.generation, last);
+  const std::string shorter = SayToOwner(servers_, other.text, {"GET", other.text});
+  ASSERT_LT(shorter.size(), bits.size());
+  OnBad({"SET", key_.text, shorter});
+  ExpectUnanswered(ErrorCode::kCorrupt, "segment 1: it is missing, or has a wrong length");
+  OnBad({"SET", key_.text, std::string(bits.size() - shorter.size(), '\0') + shorter});
+  ExpectUnanswered(ErrorCode::kCorrupt, "segment 1: its state is of another filter, or damaged");
+}
+
+TEST_F(RedisDamageTest, ValuesOfAnotherType) {
+  Make();
+  OnBad({"DEL", key_.text});
+  OnBad({"LPUSH", key_.text, "x"});
+  ExpectUnanswered(ErrorCode::kCorrupt, "WRONGTYPE");
+  ExpectNotInserted(ErrorCode::kCorrupt, "WRONGTYPE");
+}
+
+TEST_F(RedisDamageTest, MarkedSegmentsAreReadAndNotWritten) {
+  Make();
+  const uint64_t length = descriptor_.layout.BytesOf(kBad);
+  OnBad({"SETRANGE", key_.text, std::to_string(length + 16), "anything"});
+  for (const Route route : {Route::kBlocks, Route::kSegments}) {
+    SplitBlockFilter filter = SplitBlockFilter::Open(servers_.options(), name_, {.route = route});
+    EXPECT_EQ(filter.Count(known_), known_.size());
+  }
+  ExpectNotInserted(ErrorCode::kUnsupported, "rebuilt");
+}
+
+TEST_F(RedisDamageTest, VersionsChangeWithTheBitsAndOnlyThen) {
+  Make();
+  const StateOffsets at(descriptor_.layout.BytesOf(kBad));
+  const auto version = [&] { return OnBad({"GETRANGE", key_.text, at.version, at.end}); };
+  const auto settle = [&] { OnBad({"SETRANGE", key_.text, at.version, LittleText(0x1234)}); };
+  const auto is_odd = [](const std::string& v) { return v.size() == 8 && (v[0] & 1) == 1; };
+  EXPECT_TRUE(is_odd(version()));
+  settle();
+  std::string last = version();
+  SplitBlockFilter filter =
+      SplitBlockFilter::Open(servers_.options(), name_, {.route = Route::kBlocks});
+  filter.Insert(known_);  // all in
+  EXPECT_EQ(version(), last);
+  EXPECT_EQ(filter.Count(known_), known_.size());
+  EXPECT_EQ(version(), last);
+  filter.Insert(RandomKeys(100, 99));
+  EXPECT_TRUE(is_odd(version()));
+  settle();
+  SplitBlockFilter by_segments =
+      SplitBlockFilter::Open(servers_.options(), name_, {.route = Route::kSegments});
+  by_segments.Insert(RandomKeys(100, 98));
+  EXPECT_TRUE(is_odd(version()));
+  // It stays as it is until somebody wants to know.
+  last = version();
+  filter.Insert(RandomKeys(100, 97));
+  EXPECT_EQ(version(), last);
+}
+
+// ---- Servers of their own ----
+
+TEST(RedisServerFaultTest, FlushedServersSayNoToNothing) {
+  Servers servers("single");
+  TAMIS_NEED(servers);
+  const std::vector<uint64_t> keys = RandomKeys(1'000, 1);
+  SplitBlockFilter filter =
+      SplitBlockFilter::Create(servers.options(), "flushed", {{.capacity = 1'000'000}});
+  filter.Insert(keys);
+  Say(servers.servers()[0].port, {"FLUSHALL"});
+  EXPECT_THROW(filter.Count(keys), UnansweredError);
+  EXPECT_THROW(filter.Insert(keys), UnansweredError);
+  EXPECT_THROW(filter.Pull(), Error);
+  EXPECT_EQ(Say(servers.servers()[0].port, {"DBSIZE"}), "0");
+  ExpectError([&] { SplitBlockFilter::Open(servers.options(), "flushed"); },
+              ErrorCode::kInvalidArgument, "there is no filter");
+}
+
+TEST(RedisServerFaultTest, PasswordsAndUsers) {
+  Servers servers("single", {"--requirepass", "hunter2"});
+  TAMIS_NEED(servers);
+  const int port = servers.servers()[0].port;
+  const std::string host = "127.0.0.1:" + std::to_string(port);
+  const auto create = [&](const std::string& url, const std::string& user = {},
+                          const std::string& password = {}) {
+    ServerOptions options;
+    options.url = url;
+    options.user = user;
+    options.password = password;
+    const std::string name = NewName();
+    SplitBlockFilter filter = SplitBlockFilter::Create(options, name, {{.capacity = 100'000}});
+    filter.Insert("x");
+    EXPECT_TRUE(filter.Contains("x"));
+    filter.Pull();
+    EXPECT_EQ(filter.GetInfo().bad_segments, 0u);
+    SplitBlockFilter::Open(options, name, {.route = Route::kSegments}).Insert("y");
+    filter.Drop();
+  };
+  create("redis://:hunter2@" + host);
+  create("redis://default:hunter%32@" + host);
+  create("redis://" + host, "", "hunter2");
+  EXPECT_EQ(Say(port, {"PING"}).substr(0, 6), "NOAUTH");
+  const auto begin = std::chrono::steady_clock::now();
+  for (const std::string& url :
+       {"redis://" + host, "redis://:wrong-secret@" + host, "redis://me:wrong-secret@" + host}) {
+    try {
+      create(url);
+      ADD_FAILURE();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kUnavailable) << error.what();
+      EXPECT_EQ(std::string(error.what()).find("wrong-secret"), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
+// As FORMAT.md says.
+TEST(RedisServerFaultTest, AUserNeedsNoMoreRightsThanTheseAre) {
+  Servers servers("single",
+                  {"--user", "tamis", "on", ">pw", "~tamis:*", "+@read", "+@write", "+eval",
+                   "+evalsha", "+cluster|shards", "+cluster|slots", "+memory|usage", "+wait"});
+  TAMIS_NEED(servers);
+  ServerOptions options = servers.options();
+  options.user = "tamis";
+  options.password = "pw";
+  const std::string name = NewName();
+  SplitBlockFilter filter = SplitBlockFilter::Create(options, name, {{.capacity = 100'000}});
+  for (const Route route : {Route::kBlocks, Route::kSegments}) {
+    SplitBlockFilter open = SplitBlockFilter::Open(options, name, {.route = route});
+    open.Insert("x");
+    EXPECT_TRUE(open.Contains("x"));
+  }
+  EXPECT_GT(filter.GetInfo().server_bytes, 0u);
+  filter.Push(filter.Pull());
+  EXPECT_TRUE(NearCopy(SplitBlockFilter::Open(options, name)).Contains("x"));
+  ExpectError([&] { SplitBlockFilter::Open(options, name, {.durable_replicas = 1}).Insert("y"); },
+              ErrorCode::kNotDurable, "1 replicas");
+  filter.Drop();
+  EXPECT_EQ(Say(servers.servers()[0].port, {"DBSIZE"}), "0");
+}
+
+TEST(RedisServerFaultTest, DatabasesAreOfSingleServers) {
+  Servers& single = Servers::Single();
+  TAMIS_NEED(single);
+  ServerOptions options = single.options();
+  options.url += "/3";
+  const std::string name = NewName();
+  SplitBlockFilter filter = SplitBlockFilter::Create(options, name, {{.capacity = 1'000}});
+  filter.Insert("x");
+  EXPECT_TRUE(SplitBlockFilter::Open(options, name).Contains("x"));
+  EXPECT_THROW(SplitBlockFilter::Open(single.options(), name), Error);
+  options.url = Servers::Cluster().options().url + "/3";
+  ExpectError([&] { SplitBlockFilter::Open(options, name); }, ErrorCode::kUnavailable,
+              "a cluster has no databases");
+}
+
+TEST(RedisServerFaultTest, AChildOfForkConnectsAnew) {
+  Servers& servers = Servers::Single();
+  TAMIS_NEED(servers);
+  SplitBlockFilter filter =
+      SplitBlockFilter::Create(servers.options(), NewName(), {{.bytes = 900'000}});
+  const std::vector<uint64_t> keys = RandomKeys(40'000, 6);
+  const auto work = [&](size_t from) {
+    bool all = true;
+    for (size_t i = from; i < keys.size(); i += 200) {
+      const auto some = std::span(keys).subspan(i, 100);
+      all = filter.Insert(some) == some.size() && filter.Count(some) == some.size() && all;
+    }
+    return all;
+  };
+  filter.Insert("before");
+  const pid_t child = fork();
+  if (child == 0) {
+    bool all = false;
+    try {
+      all = work(100);
+    } catch (...) {
+    }
+    _exit(all ? 0 : 1);
+  }
+  EXPECT_TRUE(work(0));
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_EQ(filter.Count(keys), keys.size());
+}
+
+TEST(RedisServerFaultTest, Ipv6) {
+  // The minus: a machine without it starts the server all the same.
+  Servers servers("single", {"--bind", "127.0.0.1", "-::1"});
+  TAMIS_NEED(servers);
+  ServerOptions options = servers.options();
+  options.url = "redis://[::1]:" + std::to_string(servers.servers()[0].port);
+  options.retry_for = milliseconds(100);
+  try {
+    SplitBlockFilter filter = SplitBlockFilter::Create(options, "six", {{.capacity = 1'000}});
+    filter.Insert("x");
+    EXPECT_TRUE(filter.Contains("x"));
+  } catch (const Error& error) {
+    GTEST_SKIP() << "this machine has no IPv6: " << error.what();
+  }
+}
+
+TEST(RedisServerFaultTest, ServersWithoutMemoryTakeNoFilter) {
+  Servers servers("single", {"--maxmemory", "8mb", "--maxmemory-policy", "noeviction"});
+  TAMIS_NEED(servers);
+  const int port = servers.servers()[0].port;
+  ExpectError(
+      [&] {
+        SplitBlockFilter::Create(servers.options(), "large", {{.bytes = uint64_t{64} << 20}});
+      },
+      ErrorCode::kOutOfMemory, "OOM");
+  EXPECT_TRUE(WaitFor(10, [&] { return Say(port, {"DBSIZE"}) == "0"; }));
+  SplitBlockFilter small =
+      SplitBlockFilter::Create(servers.options(), "small", {{.bytes = uint64_t{4} << 20}});
+  small.Insert("x");
+  Say(port, {"CONFIG", "SET", "maxmemory", "1"});
+  EXPECT_TRUE(small.Contains("x"));
+  ExpectError([&] { small.Insert("y"); }, ErrorCode::kOutOfMemory, "OOM");
+}
+
+TEST(RedisServerFaultTest, ConnectionsAndScriptsThatAServerForgets) {
+  Servers& servers = Servers::Single();
+  TAMIS_NEED(servers);
+  const int port = servers.servers()[0].port;
+  const std::vector<uint64_t> keys = RandomKeys(20'000, 8);
+  SplitBlockFilter filter =
+      SplitBlockFilter::Create(servers.options(), NewName(), {{.capacity = 2'000'000}});
+  const std::jthread fault([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      Say(port, {"CLIENT", "KILL", "TYPE", "normal"});
+      Say(port, {"SCRIPT", "FLUSH"});
+      std::this_thread::sleep_for(milliseconds(15));
+    }
+  });
+  for (size_t i = 0; i < 20; ++i) {
+    filter.Insert(std::span(keys).subspan(i * 1'000, 1'000));
+    EXPECT_EQ(filter.Count(std::span(keys).first((i + 1) * 1'000)), (i + 1) * 1'000);
+  }
+  EXPECT_EQ(filter.Count(keys), keys.size());
+}
+
+}  // namespace
+}  // namespace tamis::redis

@@ -1,0 +1,324 @@
+// Servers that answer what no server should: no answer of them is taken for "no", nothing is read
+// or allocated beyond what was asked for, and every call ends.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "redis/src/descriptor.h"
+#include "redis/src/layout.h"
+#include "redis/src/segment_state.h"
+#include "tamis/redis/split_block_filter.h"
+#include "tests/redis/fake_server.h"
+#include "tests/redis/redis_test_util.h"
+
+namespace tamis::redis {
+namespace {
+
+using std::chrono::milliseconds;
+using Words = FakeServer::Words;
+using Answer = std::optional<std::string>;
+
+ServerOptions Options(const FakeServer& server) {
+  ServerOptions options;
+  options.url = server.url();
+  options.connect_timeout = milliseconds(500);
+  options.command_timeout = milliseconds(200);
+  options.retry_for = milliseconds(300);
+  return options;
+}
+
+// The timeouts of these tests are short, and machines may be slow.
+SplitBlockFilter OpenPatiently(const ServerOptions& options, const ClientOptions& client = {}) {
+  for (int i = 0; i < 20; ++i) {
+    try {
+      return SplitBlockFilter::Open(options, "x", client);
+    } catch (const Error&) {
+    }
+  }
+  return SplitBlockFilter::Open(options, "x", client);
+}
+
+Descriptor OneSegment() {
+  Descriptor descriptor;
+  descriptor.layout = LayoutFor(100);
+  descriptor.generation = 7;
+  return descriptor;
+}
+
+// A server with a descriptor, whose answers to all other commands are the test's.
+FakeServer::Handler WithDescriptor(FakeServer::Handler handler) {
+  return [handler = std::move(handler)](const Words& words) -> Answer {
+    if (const Answer answer = AnswerOfSingle(words)) return answer;
+    if (words[0] == "GET") return Bulk(DescriptorText(OneSegment()));
+    return handler(words);
+  };
+}
+
+// Its one segment, without a key in it.
+Answer EmptySegment(const Words& words) {
+  const Descriptor descriptor = OneSegment();
+  const uint64_t length = descriptor.layout.BytesOf(0);
+  if (words[0] != "GETRANGE") return "-ERR unknown command\r\n";
+  if (words[2] != StateOffsets(length).begin) return Bulk(std::string(32, '\0'));
+  return Bulk(StateText({descriptor.generation, length, 0, 1}));
+}
+
+std::vector<std::string> HostileReplies() {
+  std::string nest;
+  for (int i = 0; i < 100; ++i) nest += "*1\r\n";
+  return {"$-1\r\n",
+          "*-1\r\n",
+          "*0\r\n",
+          "$0\r\n\r\n",
+          "+OK\r\n",
+          "+\r\n",
+          ":0\r\n",
+          ":5\r\n",
+          ":-1\r\n",
+          ":-99\r\n",
+          ":9223372036854775807\r\n",
+          ":99999999999999999999999\r\n",
+          "$31\r\n" + std::string(31, '\0') + "\r\n",
+          "$33\r\n" + std::string(33, '\0') + "\r\n",
+          "$-5\r\n",
+          "$99999999999\r\n",
+          "$2147483647\r\nabc",
+          "*-7\r\n",
+          "*2147483647\r\n",
+          "*1000000\r\n:1\r\n",
+          "*2\r\n$-1\r\n$-1\r\n",
+          "*2\r\n:1\r\n:2\r\n",
+          "*2\r\n*1\r\n:2\r\n$1\r\nx\r\n",
+          nest,
+          "garbage\r\n",
+          "\r\n\r\n\r\n",
+          "-\r\n",
+          "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n",
+          "-ERR something\r\n",
+          "-NOPERM no\r\n",
+          "-OOM no\r\n",
+          "-TRYAGAIN later\r\n",
+          "-CLUSTERDOWN down\r\n",
+          "-LOADING soon\r\n",
+          "-NOSCRIPT none\r\n",
+          "-MOVED 0\r\n",
+          "-MOVED 99999 127.0.0.1:1\r\n",
+          "-MOVED 8192 127.0.0.1:1\r\n",
+          "-ASK 8192 127.0.0.1:1\r\n",
+          "-MOVED 8192 " + std::string(300, 'x') + ":1\r\n",
+          "-MOVED 8192 :0\r\n",
+          std::string("-ERR \0\x01\xFF\r\n", 10),
+          "-" + std::string(1 << 20, 'x') + "\r\n",
+          "",
+          "$32\r\n"};
+}
+
+TEST(RedisHostileServerTest, NoAnswerOfItIsNo) {
+  for (const std::string& reply : HostileReplies()) {
+    SCOPED_TRACE(reply.substr(0, 60));
+    FakeServer server(WithDescriptor([&](const Words&) { return Answer(reply); }));
+    ServerOptions options = Options(server);
+    options.retry_for = milliseconds(50);
+    options.connect_timeout = options.command_timeout = milliseconds(100);
+    for (const Route route : {Route::kBlocks, Route::kSegments}) {
+      SplitBlockFilter open = SplitBlockFilter::Open(
+          options, "x", {.unavailable = Unavailable::kMaybe, .route = route});
+      EXPECT_TRUE(open.Contains(uint64_t{1}));
+      SplitBlockFilter strict = OpenPatiently(options, {.route = route});
+      try {
+        strict.Contains(uint64_t{1});
+        ADD_FAILURE();
+      } catch (const UnansweredError& error) {
+        EXPECT_EQ(error.keys(), std::vector<uint64_t>{0});
+      }
+    }
+    SplitBlockFilter filter = OpenPatiently(options);
+    EXPECT_THROW(filter.Pull(), Error);
+  }
+}
+
+TEST(RedisHostileServerTest, OpeningEndsInAnError) {
+  for (const std::string& reply : HostileReplies()) {
+    SCOPED_TRACE(reply.substr(0, 60));
+    for (const bool to_cluster : {false, true}) {
+      FakeServer server([&](const Words& words) -> Answer {
+        if (!to_cluster && words[0] == "CLUSTER") return AnswerOfSingle(words);
+        return reply;
+      });
+      ServerOptions options = Options(server);
+      options.retry_for = milliseconds(50);
+      options.connect_timeout = options.command_timeout = milliseconds(100);
+      EXPECT_THROW(SplitBlockFilter::Open(options, "x"), Error);
+    }
+  }
+}
+
+TEST(RedisHostileServerTest, WhoNeverStopsSayingSomethingIsLeft) {
+  const std::string endless(8 << 20, 'x');
+  for (const std::string& begin : {std::string("+"), std::string("$4000000000\r\n")}) {
+    FakeServer server(WithDescriptor([&](const Words&) { return Answer(begin + endless); }));
+    SplitBlockFilter filter = OpenPatiently(Options(server));
+    EXPECT_THROW(filter.Contains(uint64_t{1}), UnansweredError);
+  }
+  // Byte by byte, always in time for the next.
+  FakeServer slow(WithDescriptor([&](const Words&) { return Answer(Bulk(std::string(32, 'x'))); }));
+  SplitBlockFilter filter = OpenPatiently(Options(slow));
+  slow.Drip(1, 50);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THROW(filter.Contains(uint64_t{1}), UnansweredError);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+}
+
+TEST(RedisHostileServerTest, AServerThatStallsIsWaitedForAsLongAsTheCallerSays) {
+  std::atomic<bool> stalls = false;
+  FakeServer server([&](const Words& words) {
+    while (stalls) std::this_thread::sleep_for(milliseconds(5));
+    return WithDescriptor(EmptySegment)(words);
+  });
+  ServerOptions options = Options(server);
+  SplitBlockFilter strict = OpenPatiently(options);
+  SplitBlockFilter open = OpenPatiently(options, {.unavailable = Unavailable::kMaybe});
+  options.command_timeout = options.retry_for = std::chrono::minutes(2);
+  SplitBlockFilter patient = OpenPatiently(options);
+  stalls = true;
+  ExpectError([&] { strict.Contains("x"); }, ErrorCode::kUnavailable, "in time");
+  ExpectError([&] { strict.Insert("x"); }, ErrorCode::kUnavailable, "may not have been inserted");
+  EXPECT_TRUE(open.Contains("x"));
+  const std::jthread wake([&] {
+    std::this_thread::sleep_for(milliseconds(300));
+    stalls = false;
+  });
+  EXPECT_FALSE(patient.Contains("x")) << "it has answered";
+}
+
+// Who says nothing of the slots holds nobody up who does not need to know.
+TEST(RedisHostileServerTest, CommandsGoOnWhileNobodyTellsTheSlots) {
+  std::atomic<bool> stop = false;
+  std::atomic<int> asked = 0, moved = 0;
+  std::string here;
+  FakeServer server([&](const Words& words) -> Answer {
+    if (words[0] == "CLUSTER" && words[1] == "SHARDS") {
+      while (asked++ > 0 && !stop) std::this_thread::sleep_for(milliseconds(5));
+      return "-ERR unknown subcommand\r\n";
+    }
+    if (words[0] == "CLUSTER") {
+      return "*1\r\n*3\r\n:0\r\n:16383\r\n*3\r\n$9\r\n127.0.0.1\r\n:" + here + "\r\n$1\r\nx\r\n";
+    }
+    if (words[0] == "GET") return Bulk(DescriptorText(OneSegment()));
+    // Once: so the map is not to be trusted any more.
+    if (moved++ == 0) return "-MOVED 8192 127.0.0.1:" + here + "\r\n";
+    return EmptySegment(words);
+  });
+  here = std::to_string(server.port());
+  ServerOptions options = Options(server);
+  options.command_timeout = options.retry_for = std::chrono::minutes(5);
+  SplitBlockFilter filter = SplitBlockFilter::Open(options, "x");
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_FALSE(filter.Contains(static_cast<uint64_t>(i)));
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(2));
+  EXPECT_GE(asked, 2);
+  stop = true;
+}
+
+TEST(RedisHostileServerTest, UnaskedAnswersAreNotTakenForOthers) {
+  // Each answer is followed by a second one, which would be that to the next question.
+  FakeServer server(WithDescriptor([&](const Words&) {
+    return Answer(Bulk(std::string(32, '\xFF')) + Bulk(std::string(32, '\0')));
+  }));
+  SplitBlockFilter filter = OpenPatiently(Options(server), {.unavailable = Unavailable::kMaybe});
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(filter.Contains(uint64_t{1}));
+}
+
+TEST(RedisHostileServerTest, RedirectionsWithoutEndEnd) {
+  int port = 0;
+  FakeServer server(WithDescriptor([&](const Words& words) -> Answer {
+    if (words[0] == "ASKING") return "+OK\r\n";
+    return "-ASK 8192 127.0.0.1:" + std::to_string(port) + "\r\n";
+  }));
+  port = server.port();
+  SplitBlockFilter filter = OpenPatiently(Options(server));
+  ExpectError([&] { filter.Contains(uint64_t{1}); }, ErrorCode::kUnavailable, "ASK");
+}
+
+TEST(RedisHostileServerTest, APasswordIsInNoError) {
+  for (const char* reply :
+       {"-ERR no hunter3\r\n", "-WRONGPASS invalid username-password pair\r\n"}) {
+    FakeServer server([&](const Words&) { return Answer(reply); });
+    ServerOptions options = Options(server);
+    options.password = "hunter2";
+    options.command_timeout = std::chrono::seconds(5);
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+      SplitBlockFilter::Open(options, "x");
+      ADD_FAILURE();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kUnavailable);
+      EXPECT_EQ(std::string(error.what()).find("hunter2"), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(server.connections(), 1) << "it does no good to try again";
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  }
+}
+
+TEST(RedisHostileServerTest, ConnectionsAreTriedAgainAtLongerIntervals) {
+  FakeServer server([&](const Words&) { return Answer(); });  // closes
+  ServerOptions options = Options(server);
+  options.retry_for = milliseconds(1'200);
+  options.min_backoff = milliseconds(40);
+  EXPECT_THROW(SplitBlockFilter::Open(options, "x"), Error);
+  // 40 + 80 + 160 + 320 + 640 ms, of which at least half is waited.
+  EXPECT_GE(server.connections(), 4);
+  EXPECT_LE(server.connections(), 12);
+}
+
+TEST(RedisHostileServerTest, OptionsOutOfRangeAreErrors) {
+  const auto open = [](const auto& change) {
+    ServerOptions options;
+    change(options);
+    ExpectError([&] { SplitBlockFilter::Open(options, "x"); }, ErrorCode::kInvalidArgument, "");
+  };
+  open([](ServerOptions& o) { o.connect_timeout = milliseconds(0); });
+  open([](ServerOptions& o) { o.command_timeout = milliseconds(-1); });
+  open([](ServerOptions& o) { o.retry_for = milliseconds(-1); });
+  open([](ServerOptions& o) { o.min_backoff = milliseconds(0); });
+  open([](ServerOptions& o) { o.max_backoff = milliseconds(5); });
+  open([](ServerOptions& o) { o.command_timeout = milliseconds::max(); });
+  open([](ServerOptions& o) { o.url = "nonsense"; });
+  open([](ServerOptions& o) { o.user = "me"; });
+}
+
+TEST(RedisHostileServerTest, TlsIsThereOrRefused) {
+  FakeServer server([](const Words&) { return Answer("+OK\r\n"); });
+  ServerOptions options = Options(server);
+  options.url.replace(0, 5, "rediss");
+#if TAMIS_REDIS_TLS
+  ExpectError([&] { SplitBlockFilter::Open(options, "x"); }, ErrorCode::kUnavailable, "TLS");
+  options.ca_file = "no such file";
+  ExpectError([&] { SplitBlockFilter::Open(options, "x"); }, ErrorCode::kInvalidArgument, "TLS");
+#else
+  ExpectError([&] { SplitBlockFilter::Open(options, "x"); }, ErrorCode::kUnsupported, "TLS");
+  EXPECT_EQ(server.connections(), 0);
+#endif
+}
+
+TEST(RedisHostileServerTest, NobodyListens) {
+  int port = 0;
+  {
+    FakeServer server([](const Words&) { return Answer(); });
+    port = server.port();
+  }
+  ServerOptions options;
+  options.url = "redis://127.0.0.1:" + std::to_string(port);
+  options.retry_for = milliseconds(200);
+  ExpectError([&] { SplitBlockFilter::Open(options, "x"); }, ErrorCode::kUnavailable, "connect");
+}
+
+}  // namespace
+}  // namespace tamis::redis

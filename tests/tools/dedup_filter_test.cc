@@ -1,0 +1,164 @@
+// tamis dedup --filter: what is saved, and when.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <string>
+
+#include "tests/tools/command_test.h"
+
+namespace tamis::tools {
+namespace {
+
+class DedupFilterTest : public CommandTest {
+ protected:
+  DedupFilterTest() {
+    Write("first", Numbers(1, 50'000));
+    Write("second", Numbers(40'001, 50'000));
+  }
+};
+
+TEST_F(DedupFilterTest, TwoHalvesAreOneRun) {
+  for (const char* options : {"", "--capacity 100k", "--type split-block", "--scalable -n 70k",
+                              "--capacity 200k --type cuckoo16 --fpr 1e-5"}) {
+    const std::string dedup = "tamis dedup " + std::string(options) + " ";
+    Ok("rm -f f whole");
+    EXPECT_TRUE(Ok(dedup + "--filter f first").out == Numbers(1, 50'000)) << options;
+    EXPECT_TRUE(Ok(dedup + "--filter f second").out == Numbers(50'001, 40'000)) << options;
+    EXPECT_EQ(Ok(dedup + "--filter f first second").out, "") << options;
+    Ok(dedup + "--filter whole first second");
+    EXPECT_TRUE(Read("f") == Read("whole")) << options;
+    Ok("tamis query f --count first second | grep -qx 100000/100000");
+  }
+}
+
+TEST_F(DedupFilterTest, GoesOnWithOneThatWasBuilt) {
+  Ok("tamis build -q -o f --capacity 100k --fpr 1e-6 first");
+  EXPECT_TRUE(Ok("tamis dedup --filter f second --type counting").out == Numbers(50'001, 40'000));
+  Ok("tamis info f | grep -q split-block");
+  Ok("openssl rand -hex 16 > secret 2> /dev/null || head -c 32 /dev/zero | tr '\\0' 5 > secret\n"
+     "tamis build -q -o keyed --hash siphash13 --secret secret --capacity 100k --fpr 1e-6 first");
+  EXPECT_EQ(Sh("tamis dedup --filter keyed second").status, 2);
+  EXPECT_TRUE(Ok("tamis dedup --filter keyed --secret secret second").out ==
+              Numbers(50'001, 40'000));
+}
+
+TEST_F(DedupFilterTest, WarnsOnceItIsTooFull) {
+  Ok("tamis dedup -q --filter f --capacity 66k --fpr 0.001 first > out");
+  const CommandResult result = Sh("tamis dedup --filter f second > out");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(result.ErrHas("keys are in a filter for 66,000; its false-positive rate has become"))
+      << result.err;
+}
+
+TEST_F(DedupFilterTest, KeysOfAnotherFormAreRefused) {
+  Ok("tamis build -q -o f --integers --capacity 100k --fpr 1e-6 first && cp f before");
+  const CommandResult result = Sh("tamis dedup --filter f second");
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_TRUE(result.ErrHas("f: its keys are integers, and not text: give --integers"))
+      << result.err;
+  Ok("cmp f before");
+  EXPECT_EQ(Ok("tamis dedup --filter f --integers second").NumLines(), 40'000u);
+  Ok("tamis dedup -q --filter t first > out");
+  EXPECT_TRUE(Sh("tamis dedup --filter t --integers second").ErrHas("leave out --integers"));
+  EXPECT_EQ(Sh("tamis dedup -q --filter t --integers --any-form second").status, 0);
+}
+
+TEST_F(DedupFilterTest, FilesThatAreNoFiltersAreRefused) {
+  Ok("tamis dedup -q --filter f first > out; cp f damaged; cp f short; truncate -s 1000 short\n"
+     "printf x | dd of=damaged bs=1 seek=5000 conv=notrunc status=none; cp first text");
+  for (const char* file : {"damaged", "short", "text"}) {
+    const std::string before = Read(file);
+    const CommandResult result = Sh("tamis dedup --filter " + std::string(file) + " second");
+    EXPECT_EQ(result.status, 3) << file << "\n" << result.err;
+    EXPECT_EQ(result.out, "") << file;
+    EXPECT_EQ(Read(file), before);
+  }
+}
+
+TEST_F(DedupFilterTest, IsNotSavedIfTheOutputFails) {
+  Ok("tamis dedup -q --filter f first > out && cp f before");
+  if (Sh("test -c /dev/full").status == 0) {
+    const CommandResult full = Sh("tamis dedup --filter f second > /dev/full");
+    EXPECT_EQ(full.status, 3);
+    EXPECT_TRUE(full.ErrHas("cannot write standard output: No space left")) << full.err;
+    // So for the counts.
+    EXPECT_EQ(Sh("tamis dedup --json --filter f second > /dev/full").status, 3);
+  }
+  const CommandResult closed = Sh("tamis dedup --filter f second >&-");
+  EXPECT_EQ(closed.status, 3);
+  EXPECT_TRUE(closed.ErrHas("cannot write standard output")) << closed.err;
+  // Nobody reads: by SIGPIPE, and where that is ignored.
+  EXPECT_EQ(Sh("{ tamis dedup --filter f second; echo $? >&2; } | true").err, "141\n");
+  EXPECT_EQ(Sh("{ trap '' PIPE; tamis dedup --filter f second; echo $? >&2; } | true").err, "3\n");
+  Ok("cmp f before");
+}
+
+TEST_F(DedupFilterTest, IsNotSavedIfTheInputFails) {
+  Ok("tamis dedup -q --filter f first > out && cp f before; gzip -c second > s.gz\n"
+     "head -c 20000 s.gz > cut.gz");
+  EXPECT_EQ(Sh("tamis dedup --filter f cut.gz").status, 3);
+  EXPECT_EQ(Sh("tamis dedup --filter f second missing").status, 3);
+  const CommandResult strict = Sh("echo x | tamis dedup --filter n --integers --max-bad 0");
+  EXPECT_EQ(strict.status, 2);
+  EXPECT_TRUE(strict.ErrHas("; the filter was not saved")) << strict.err;
+  Ok("cmp f before");
+}
+
+TEST_F(DedupFilterTest, ASecondOneIsRefused) {
+  Ok("tamis dedup -q --filter f first > out; mkfifo pipe");
+  const CommandResult result =
+      Sh("exec_tamis dedup -q --filter f pipe > slow & exec 3> pipe; echo new >&3\n"
+         "until grep -q new slow; do sleep 0.01; done\n"
+         "tamis dedup --filter f second; echo $?; exec 3>&-; wait");
+  EXPECT_EQ(result.out, "3\n");
+  EXPECT_TRUE(result.ErrHas("f")) << result.err;
+  Ok("echo new | tamis query f --count | grep -qx 1/1");
+}
+
+// The filter has what was written, and no more.
+TEST_F(DedupFilterTest, ASignalEndsTheInputAndSaves) {
+  Ok("mkfifo pipe; tamis dedup -q --filter before first > out");
+  for (const bool goes_on : {false, true}) {
+    for (const int number : {SIGTERM, SIGHUP, SIGINT}) {
+      SCOPED_TRACE(number);
+      Ok(goes_on ? "cp before f" : "rm -f f");
+      const std::string want = goes_on ? Numbers(50'001, 40'000) : Numbers(40'001, 50'000);
+      Write("want", want);
+      // What a shell starts in the background ignores SIGINT.
+      const CommandResult result =
+          Sh("env --default-signal=INT " TAMIS_COMMAND_PREFIX " '" TAMIS_COMMAND
+             "' dedup --filter f pipe > written 2> said & pid=$!\n"
+             "exec 3> pipe; cat second >&3; printf 'no end' >&3\n"
+             "until cmp -s written want; do sleep 0.01; done\n"
+             "kill -" +
+             std::to_string(number) + " $pid; wait $pid");
+      EXPECT_EQ(result.status, 128 + number) << Read("said");
+      EXPECT_NE(Read("said").find(" lines: "), std::string::npos) << Read("said");
+      EXPECT_EQ(Read("said").find("interrupted"), std::string::npos) << Read("said");
+      EXPECT_TRUE(Read("written") == want);
+      EXPECT_EQ(Ok("tamis query f --invert written").out, "");
+      EXPECT_EQ(Ok("echo 'no end' | tamis query f --count").out, "0/1\n");
+    }
+  }
+}
+
+// While it waits for a pipe to be opened, and while nobody takes what it writes.
+TEST_F(DedupFilterTest, ASignalEndsWhatWaits) {
+  Ok("mkfifo pipe out; tamis dedup -q --filter f first > out0; cp f before");
+  EXPECT_EQ(Sh("exec_tamis dedup -q --filter f pipe & pid=$!; sleep 0.3; kill -TERM $pid\n"
+               "wait $pid")
+                .status,
+            128 + SIGTERM);
+  Ok("tamis query f --invert first | cmp - /dev/null");
+  Ok("cp before f");
+  const CommandResult stuck =
+      Sh("exec_tamis dedup -q --filter f second > out 2> said & pid=$!; exec 3< out; sleep 0.3\n"
+         "kill -TERM $pid; sleep 0.1; kill -TERM $pid; wait $pid");
+  EXPECT_EQ(stuck.status, 128 + SIGTERM);
+  EXPECT_EQ(Read("said"), "tamis: interrupted; f is as it was\n");
+  Ok("cmp f before");
+}
+
+}  // namespace
+}  // namespace tamis::tools

@@ -1,0 +1,267 @@
+// tamis dedup: which lines it writes. What it keeps in files: dedup_filter_test.cc.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/test_util.h"
+#include "tests/tools/command_test.h"
+
+namespace tamis::tools {
+namespace {
+
+using DedupTest = CommandTest;
+
+// Random lines of which most come again, with CRLF here and there, empty ones among them.
+std::string RandomLines(size_t n, uint64_t different, uint64_t seed) {
+  Random random(seed);
+  std::string text;
+  for (size_t i = 0; i < n; ++i) {
+    const uint64_t line = random.Below(different);
+    if (line > 0) text += std::string(Mix(line) % 90, 'x') + std::to_string(line);
+    text += random.Below(10) == 0 ? "\r\n" : "\n";
+  }
+  return text;
+}
+
+std::string FirstOfEach(std::string_view text) {
+  std::set<std::string_view> seen;
+  std::string firsts;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n') + 1);
+    const size_t end = line.find_last_not_of("\r\n");
+    if (seen.insert(line.substr(0, end + 1)).second) firsts += line;
+    text.remove_prefix(line.size());
+  }
+  return firsts;
+}
+
+TEST_F(DedupTest, WritesTheFirstOfEachLine) {
+  // More than a batch and a block of the input.
+  const std::string text = RandomLines(400'000, 100'000, 1);
+  Write("lines", text);
+  const std::string want = FirstOfEach(text);
+  for (const char* script : {
+           "tamis dedup lines",
+           "tamis dedup < lines",
+           "cat lines | tamis dedup",
+           "cat lines | tamis dedup - --capacity 100000",
+           "tamis dedup --scalable lines",
+           "tamis dedup --scalable --capacity 66k --threads 1 lines",
+           "tamis dedup --threads 3 --type split-block lines",
+           "tamis dedup --type cuckoo16 --capacity 200k --fpr 1e-5 lines",
+           "tamis dedup --scalable --type split-block lines",
+           "tamis dedup --bytes 1M lines",
+           "tamis dedup --window 400k lines",
+           "tamis dedup --window 400k --type split-block lines",
+           "gzip -c lines | tamis dedup",
+           "tamis dedup lines lines lines",
+           "tamis dedup --backend portable lines",
+       }) {
+    ASSERT_TRUE(Ok(script).out == want) << script;
+  }
+}
+
+TEST_F(DedupTest, BytesAreNotChanged) {
+  struct Case {
+    const char* input;
+    const char* output;
+  };
+  const Case cases[] = {
+      {"", ""},
+      {"\\n", "\\n"},
+      {"a", "a"},
+      {"a\\na", "a\\n"},
+      {"a\\nb", "a\\nb"},
+      {"\\n\\na\\n\\n", "\\na\\n"},
+      {"a\\r\\na\\nb\\nb\\r\\n", "a\\r\\nb\\n"},
+      {" a\\na\\na \\n", " a\\na\\na \\n"},
+      {"\\377\\r\\r\\n\\377\\r\\n", "\\377\\r\\r\\n\\377\\r\\n"},
+  };
+  for (const Case& c : cases) {
+    const std::string result =
+        Ok("printf '" + std::string(c.input) + "' | tamis dedup -q | od -An -c").out;
+    EXPECT_EQ(result, Ok("printf '" + std::string(c.output) + "' | od -An -c").out) << c.input;
+  }
+}
+
+TEST_F(DedupTest, ALineWithoutItsEndGetsItWhereAnotherFollows) {
+  Write("a", "1\n2");
+  Write("b", "2\n3");
+  Write("c", "3");
+  EXPECT_EQ(Ok("tamis dedup a b c").out, "1\n2\n3");
+  EXPECT_EQ(Ok("tamis dedup a c").out, "1\n2\n3");
+  EXPECT_EQ(Ok("tamis dedup a a").out, "1\n2");
+}
+
+TEST_F(DedupTest, OtherFormsOfKeys) {
+  Write("t.csv", "id,what\n1,a\n01,b\n2,\"c\nc\"\n1,d\n");
+  EXPECT_EQ(Ok("tamis dedup --csv --column id t.csv").out, "id,what\n1,a\n01,b\n2,\"c\nc\"\n");
+  EXPECT_EQ(Ok("tamis dedup --csv --column id --integers t.csv t.csv").out,
+            "id,what\n1,a\n2,\"c\nc\"\n");
+  Write("only_header", "id,what\n");
+  EXPECT_EQ(Ok("tamis dedup --csv --column id only_header").out, "id,what\n");
+  const std::vector<uint64_t> raw = {5, 6, 5, 5, 7};
+  WriteU64("raw", raw);
+  EXPECT_EQ(Ok("tamis dedup --u64 raw | od -An -tu8 -w8").out.size(),
+            Ok("head -c 24 raw | od -An -tu8 -w8").out.size());
+  const CommandResult bad = Sh("printf '1\\nx\\n\\n1\\n2\\n' | tamis dedup --integers");
+  EXPECT_EQ(bad.out, "1\n2\n");
+  EXPECT_EQ(bad.status, 0);
+  EXPECT_TRUE(bad.ErrHas("(standard input):2: not a decimal integer")) << bad.err;
+  EXPECT_TRUE(bad.ErrHas("2 bad lines skipped, 1 of them empty")) << bad.err;
+}
+
+TEST_F(DedupTest, EmptyLinesAreLeftOutIfAsked) {
+  const CommandResult result = Sh("printf 'a\\n\\n\\nb\\n' | tamis dedup --empty skip");
+  EXPECT_EQ(result.out, "a\nb\n");
+  EXPECT_TRUE(result.ErrHas("2 empty lines skipped")) << result.err;
+}
+
+TEST_F(DedupTest, InputThatIsNoTextIsRefused) {
+  for (const char* bytes : {"PAR1\\0\\0", "\\377\\376a\\0", "a\\nb\\0c\\n"}) {
+    const CommandResult result =
+        Sh("printf '" + std::string(bytes) + "' > in; tamis dedup --filter f in");
+    EXPECT_EQ(result.status, 2) << bytes;
+    EXPECT_EQ(result.out, "") << bytes;
+    EXPECT_FALSE(Exists("f"));
+  }
+  EXPECT_EQ(Ok("printf 'a\\0\\na\\0\\n' | tamis dedup --as-is").out, std::string("a\0\n", 3));
+}
+
+// A pipe stays open: what was read of it has to be answered before more comes.
+TEST_F(DedupTest, AnswersBeforeItWaits) {
+  const CommandResult result =
+      Sh("mkfifo in out; exec_tamis dedup -q < in > out & exec 3> in 4< out\n"
+         "for i in 1 2 3; do\n"
+         "  echo $i >&3; echo 1 >&3; read line <&4; echo \"got $line\"\n"
+         "done\n"
+         "exec 3>&-; wait");
+  EXPECT_EQ(result.out, "got 1\ngot 2\ngot 3\n");
+  EXPECT_EQ(result.status, 0) << result.err;
+}
+
+TEST_F(DedupTest, AWindowForgets) {
+  const std::string text = Numbers(1, 20'000) + Numbers(1, 20'000);
+  Write("twice", text);
+  // But for a few that are taken for others.
+  EXPECT_GT(Ok("tamis dedup --window 1000 twice").NumLines(), 39'980u);
+  EXPECT_TRUE(Ok("tamis dedup --window 20000 twice").out == Numbers(1, 20'000));
+  // Each line comes again after 999 others.
+  std::string rounds;
+  for (int i = 0; i < 30; ++i) rounds += Numbers(7, 1000);
+  Write("rounds", rounds);
+  EXPECT_TRUE(Ok("tamis dedup --window 1000 rounds").out == Numbers(7, 1000));
+}
+
+TEST_F(DedupTest, SaysWhatItDid) {
+  Write("lines", Numbers(1, 5000) + Numbers(4001, 2000));
+  EXPECT_EQ(Ok("tamis dedup --capacity 100k lines").err,
+            "tamis: 7,000 lines: 6,000 written, 1,000 left out, of which fewer than 0.01 are "
+            "expected to have been new; 789 KiB\n");
+  EXPECT_EQ(Ok("tamis dedup -q lines").err, "");
+  const CommandResult report = Ok("tamis dedup --json --capacity 100k lines");
+  const auto json = report.Json();
+  EXPECT_EQ(json["lines"], 7000);
+  EXPECT_EQ(json["new"], 6000);
+  EXPECT_EQ(json["left_out"], 1000);
+  EXPECT_LT(json["expected_lost"], 0.01);
+  EXPECT_GT(json["bytes"], 350'000);
+}
+
+// At rates at which many are lost, so that chance hardly plays a part.
+TEST_F(DedupTest, LosesAsManyLinesAsItSays) {
+  constexpr uint64_t kDifferent = 400'000;
+  Write("lines", Numbers(1, kDifferent) + Numbers(1, kDifferent));
+  for (const char* options : {"-p 0.1 --capacity 400k", "-p 0.01 --capacity 300k",
+                              "-p 0.05 --capacity 350k --type split-block", "-p 0.1 --scalable",
+                              "-p 0.02 --window 400k"}) {
+    // In small pieces, as the rate after each counts for all of it.
+    const auto json =
+        Sh("dd if=lines bs=65536 status=none | tamis dedup --json " + std::string(options)).Json();
+    const double lost = static_cast<double>(kDifferent) - json["new"].get<double>();
+    const double expected = json["expected_lost"];
+    EXPECT_GT(lost, 300) << options;
+    EXPECT_NEAR(lost / expected, 1, 0.2) << options;
+  }
+}
+
+TEST_F(DedupTest, WarnsOfAFilterThatIsTooFull) {
+  Write("lines", Numbers(1, 200'000));
+  const CommandResult result = Sh("tamis dedup -p 0.01 --capacity 70k lines");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(result.ErrHas("keys are in a filter for 70,000; its false-positive rate has become "))
+      << result.err;
+  EXPECT_EQ(Lines(Sh("tamis dedup -q -p 0.01 --capacity 70k lines").err).size(), 1u);
+}
+
+// A filter that nobody had locked when this began, as there was none.
+TEST_F(DedupTest, AFilterThatCameMeanwhileIsNotReplaced) {
+  Write("lines", Numbers(1, 10));
+  const CommandResult result = Sh(
+      "mkfifo in; (exec 3> in; echo 1 >&3; tamis dedup -q --filter f lines > first; exec 3>&-) &\n"
+      "tamis dedup -q --filter f in; echo status $?; wait; tamis dedup -q --filter f lines");
+  EXPECT_EQ(result.out, "1\nstatus 3\n");
+  EXPECT_NE(result.err.find("f was made by another program meanwhile"), std::string::npos)
+      << result.err;
+}
+
+TEST_F(DedupTest, CountsAloneLeaveTheFilter) {
+  Write("lines", Numbers(1, 10));
+  Ok("tamis dedup --json --filter f lines");
+  EXPECT_FALSE(Exists("f"));
+}
+
+TEST_F(DedupTest, WarnsOfAKindThatIsAbsurd) {
+  Write("lines", Numbers(1, 10));
+  const CommandResult result = Sh("tamis dedup --type cuckoo16 lines");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_NE(result.err.find("warning: at 0.0001% a cuckoo16 filter takes"), std::string::npos);
+  EXPECT_EQ(Ok("tamis dedup -q lines").err, "");
+}
+
+TEST_F(DedupTest, OptionsThatDoNotGoTogether) {
+  Write("lines", Numbers(1, 3000));
+  Write("secret", std::string(32, '5'));
+  struct Case {
+    const char* arguments;
+    int status;
+    const char* error;
+  };
+  const Case cases[] = {
+      {"--window 5 --filter f lines", 2, "what --window keeps is not saved: leave out --filter"},
+      {"--window 5 --scalable lines", 2, "--window has its size: leave out"},
+      {"--window 5 --capacity 7 lines", 2, "--window has its size: leave out"},
+      {"--window 5 --secret secret lines", 2, "leave out --secret"},
+      {"--filter '' lines", 2, "--filter: \"\" is empty"},
+      {"--filter - lines", 2, "a filter is not written to standard output"},
+      {"--window 5 --type cuckoo8 lines", 2, "--window goes with --type bloom or split-block"},
+      {"--window 0 lines", 2, "--window: \"0\""},
+      {"--window 5 --fpr 1e-12 lines", 2, "is out of range [4e-12, 0.5]"},
+      {"--scalable --type counting lines", 2, "counting"},
+      {"--type scalable lines", 2, "scalable"},
+      {"--fpr 2 lines", 2, "--fpr: \"2\""},
+      {"--capacity 1e lines", 2, "--capacity: \"1e\""},
+      {"--type cuckoo8 --fpr 0.03 --bytes 1000 lines", 2, "the filter is full with "},
+      {"--scalable --bytes 300k --capacity 100k lines", 2, "300"},
+      {"missing", 3, "cannot read missing"},
+      {"--filter missing/f lines", 3, "missing"},
+      {"--filter . lines", 3, "directory"},
+      {"--filter lines lines", 2, "the output lines is also an input"},
+      {"--filter f --secret secret lines", 2, "--secret is of a filter that is there"},
+  };
+  for (const Case& c : cases) {
+    const CommandResult result = Sh("tamis dedup " + std::string(c.arguments) + " > out");
+    EXPECT_EQ(result.status, c.status) << c.arguments << "\n" << result.err;
+    EXPECT_TRUE(result.ErrHas(c.error)) << c.arguments << "\n" << result.err;
+    EXPECT_FALSE(Exists("f")) << c.arguments;
+  }
+  EXPECT_EQ(Sh("tamis dedup lines >> lines").status, 2);
+  EXPECT_EQ(Read("lines"), Numbers(1, 3000));
+}
+
+}  // namespace
+}  // namespace tamis::tools

@@ -1,0 +1,21 @@
+// The commands of `tamis redis`.
+#ifndef TAMIS_TOOLS_COMMAND_REDIS_H_
+#define TAMIS_TOOLS_COMMAND_REDIS_H_
+
+#include "tools/commands.h"
+
+namespace tamis::tools {
+
+// Of files with keys.
+Command AddRedisInsert(const CommandLine& redis);
+Command AddRedisQuery(const CommandLine& redis);
+// Of the filter as a whole.
+Command AddRedisCreate(const CommandLine& redis);
+Command AddRedisInfo(const CommandLine& redis);
+Command AddRedisPull(const CommandLine& redis);
+Command AddRedisPush(const CommandLine& redis);
+Command AddRedisDrop(const CommandLine& redis);
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_COMMAND_REDIS_H_

@@ -1,0 +1,175 @@
+// tamis redis insert, tamis redis query: keys of files for a filter on Redis servers.
+#include <tamis/redis/split_block_filter.h>
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "tools/command_redis.h"
+#include "tools/console.h"
+#include "tools/exit_codes.h"
+#include "tools/format.h"
+#include "tools/input.h"
+#include "tools/json.h"
+#include "tools/key_reader.h"
+#include "tools/output_file.h"
+#include "tools/progress.h"
+#include "tools/query_output.h"
+#include "tools/redis_options.h"
+
+namespace tamis::tools {
+namespace {
+
+constexpr char kInsertExamples[] =
+    "Examples:\n"
+    "  tamis redis insert --name seen urls.txt\n"
+    "  tamis redis insert --url redis://cache-1:6379 --name ids --integers --csv users.csv\n";
+
+constexpr char kQueryFooter[] =
+    "Writes the lines whose keys may be in the filter: all that are in it, and of the others "
+    "about\n"
+    "the share that it was made for. If servers or parts of the filter are gone it fails, unless\n"
+    "--fail-open takes what they would have answered for \"maybe\". Whether strings or integers\n"
+    "were inserted servers do not know.\n"
+    "\n";
+
+constexpr char kQueryExamples[] =
+    "Examples:\n"
+    "  tamis redis query --name seen new.txt > known.txt\n"
+    "  tamis redis query --name seen --invert new.txt > certainly_new.txt\n"
+    "  tamis redis query --name ids --integers --count ids.txt\n";
+
+struct InsertOptions {
+  RedisOptions redis;
+  InputOptions input;
+  bool json = false;
+};
+
+int RunInsert(const InsertOptions& options) {
+  options.input.Check();
+  if (options.json) CheckStandardOutputIsNoInput(options.redis.And(options.input.paths));
+  const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
+  redis::SplitBlockFilter filter = options.redis.Open();
+  Progress progress("inserting", Progress::Unit::kBytes, total_bytes.value_or(0),
+                    options.redis.quiet);
+  KeyReader reader(options.input, {});
+  KeyBatch batch;
+  uint64_t inserted = 0;
+  for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
+    try {
+      inserted += filter.Insert(batch.keys());
+    } catch (const Error&) {
+      Say(Counted(inserted, "key") +
+          " had been inserted before; inserting them again does no harm");
+      throw;
+    }
+    progress.Advance(reader.bytes_read() - before);
+  }
+  if (options.json) {
+    const nlohmann::ordered_json json = {
+        {"filter", options.redis.name},
+        {"inserted", inserted},
+        {"bad_lines", reader.num_bad()},
+        {"empty_lines", reader.num_empty()},
+    };
+    Print(JsonText(json));
+  } else if (!options.redis.quiet) {
+    Say(options.redis.name + ": " + Counted(inserted, "key") + " inserted");
+  }
+  reader.Conclude("", /*some_key=*/false);
+  return kDone;
+}
+
+struct QueryOptions {
+  RedisOptions redis;
+  InputOptions input;
+  bool invert = false;
+  bool count = false;
+  bool json = false;
+  bool any = false;
+  bool fail_open = false;
+
+  bool WritesLines() const { return !count && !json && !any; }
+};
+
+void WriteLines(const QueryOptions& options, const KeyBatch& batch, Bitmap found, Output& out) {
+  for (size_t i = 0; i < batch.size(); ++i) {
+    if (found.Test(i) == options.invert) continue;
+    WriteRecord(batch.records[i], options.input.u64, out);
+  }
+  out.Flush();
+}
+
+int RunQuery(const QueryOptions& options) {
+  options.input.Check();
+  if (!options.any) CheckStandardOutputIsNoInput(options.redis.And(options.input.paths));
+  const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
+  redis::SplitBlockFilter filter = options.redis.Open(
+      options.fail_open ? redis::Unavailable::kMaybe : redis::Unavailable::kThrow);
+  Output out;
+  const bool lines = options.WritesLines();
+  KeyReader reader(options.input, {.records = lines});
+  const bool quiet = options.redis.quiet || (lines && ::isatty(STDOUT_FILENO) == 1);
+  Progress progress("querying", Progress::Unit::kBytes, total_bytes.value_or(0), quiet);
+  KeyBatch batch;
+  std::vector<uint64_t> words;
+  uint64_t keys = 0, selected = 0;
+  bool first = true;
+  for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
+    if (lines && first) out.Write(reader.header());
+    first = false;
+    words.assign(BitmapWords(batch.size()), 0);
+    const size_t matching = filter.Contains(batch.keys(), Bitmap(words));
+    keys += batch.size();
+    selected += options.invert ? batch.size() - matching : matching;
+    if (options.any && selected > 0) return kDone;
+    if (lines) WriteLines(options, batch, Bitmap(words), out);
+    progress.Advance(reader.bytes_read() - before);
+  }
+  if (lines && first) out.Write(reader.header());
+  const QueryCounts counts = {keys, selected, options.invert};
+  if (options.json) out.Write(CountsJson(options.redis.name, counts, reader));
+  if (options.count && !options.json) out.Write(CountsText(counts));
+  out.Close();
+  reader.Conclude("", /*some_key=*/false);
+  return options.any ? kNoMatch : kDone;
+}
+
+}  // namespace
+
+Command AddRedisInsert(const CommandLine& redis) {
+  const CommandLine command = redis.AddCommand("insert", "Insert the keys of files.");
+  auto options = std::make_shared<InsertOptions>();
+  command.Footer(std::string(kKeyFormsHelp) + "\n" + kRedisHelp + "\n" + kInsertExamples);
+  options->redis.AddTo(command);
+  options->redis.secret.AddTo(command);
+  options->redis.AddDurableTo(command);
+  command.AddFlag("--json", options->json, "a report in JSON on standard output");
+  options->input.AddTo(command);
+  return {command, [options] { return RunInsert(*options); }};
+}
+
+Command AddRedisQuery(const CommandLine& redis) {
+  const CommandLine command =
+      redis.AddCommand("query", "Find the lines whose keys may be in the filter.");
+  auto options = std::make_shared<QueryOptions>();
+  command.Footer(std::string(kQueryFooter) + kKeyFormsHelp + "\n" + kRedisHelp + "\n" +
+                 kQueryExamples);
+  options->redis.AddTo(command);
+  options->redis.secret.AddTo(command);
+  command.AddFlag("-v,--invert", options->invert, "the lines that are certainly not in it");
+  const Option count =
+      command.AddFlag("-c,--count", options->count, "write MATCHES/KEYS, and no lines");
+  const Option json = command.AddFlag("--json", options->json, "write the counts in JSON");
+  command
+      .AddFlag("--any", options->any,
+               "write nothing, stop at the first match; exit status 1 if none")
+      .Excludes(count)
+      .Excludes(json);
+  command.AddFlag("--fail-open", options->fail_open, "no answer is \"maybe\", and no failure");
+  options->input.AddTo(command);
+  return {command, [options] { return RunQuery(*options); }};
+}
+
+}  // namespace tamis::tools

@@ -1,0 +1,44 @@
+// The options of `tamis redis`: which servers, and which filter on them.
+#ifndef TAMIS_TOOLS_REDIS_OPTIONS_H_
+#define TAMIS_TOOLS_REDIS_OPTIONS_H_
+
+#include <tamis/redis/server_options.h>
+#include <tamis/redis/split_block_filter.h>
+
+#include <string>
+#include <vector>
+
+#include "tools/command_line.h"
+#include "tools/secret.h"
+
+namespace tamis::tools {
+
+struct RedisOptions {
+  std::string url;  // empty: that of the environment, or the server on this machine
+  std::string name;
+  std::string user;
+  std::string password_file;
+  std::string ca_file;
+  SecretOptions secret;
+  uint64_t durable_replicas = 0;
+  bool quiet = false;
+
+  // --url, --name, --user, --password-file, --ca-file, --quiet
+  void AddTo(const CommandLine& command);
+  // --durable-replicas, of commands that insert
+  void AddDurableTo(const CommandLine& command);
+
+  // Reads the password, if there is one: from the file, or TAMIS_REDIS_PASSWORD. Throws Error(kIo),
+  // and Error(kInvalidArgument) for a password in an argument; neither shows it.
+  redis::ServerOptions Servers() const;
+  redis::SplitBlockFilter Open(redis::Unavailable unavailable = redis::Unavailable::kThrow) const;
+  // Those paths and its own: what is read must not be written to.
+  std::vector<std::string> And(std::vector<std::string> paths) const;
+};
+
+// The end of the help of every command of `tamis redis`.
+extern const char kRedisHelp[];
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_REDIS_OPTIONS_H_
