@@ -138,8 +138,8 @@ std::unique_ptr<BulkWriter> MakeSharedWriter(const SharedBlocks& filter, uint64_
         });
   }
   // A copy of one region, which the kernel takes for the filter: the hashes are of that region.
-  const auto copy = std::make_shared<const Storage>(Storage::Allocate(
-      PartitionedWriter::RegionBlocks(bytes, filter.num_blocks) * sb::kBlockBytes, {}));
+  const auto copy = std::make_shared<const Storage>(
+      Storage::Allocate(RegionBlocks(bytes, filter.num_blocks) * sb::kBlockBytes, {}));
   const auto insert = [filter, copy](const Batch& hashes, uint64_t first, uint64_t blocks) {
     const uintptr_t begin = reinterpret_cast<uintptr_t>(copy->data()) - first * sb::kBlockBytes;
     filter.kernels.split_block.insert(reinterpret_cast<uint32_t*>(begin), filter.num_blocks,

@@ -52,8 +52,8 @@ std::vector<uint64_t> ByThreads(SplitBlockBloomFilter& filter, const std::vector
                                                         uint64_t* fresh) {
     kernels.split_block.insert_if_absent(words, blocks, some, fresh);
   };
-  detail::AbsentWriter writer({filter.bytes(), filter.num_blocks(), insert}, kernels, expected_keys,
-                              threads);
+  detail::AbsentWriter writer({{filter.bytes(), filter.num_blocks()}, insert}, kernels,
+                              expected_keys, threads);
   EXPECT_TRUE(writer.in_order());
   EXPECT_EQ(writer.max_slice_keys() % 64, 0u);
   std::vector<uint64_t> fresh(BitmapWords(hashes.size()));

@@ -163,10 +163,14 @@ TEST_P(BulkContractTest, EngineAnswersAsTheFilter) {
     for (const AllForms::Set& set : forms.sets()) {
       const SomeIn some(subject(), set);
       for (const unsigned threads : kThreads) {
-        SCOPED_TRACE(std::to_string(threads) + " threads, " + set.name + ", " + std::to_string(n));
-        const Engine engine = PinnedEngine(Backends().front(), threads);
-        ASSERT_NO_FATAL_FAILURE(
-            ExpectOutputs(ByEngine{engine, some.filter()}, set.keys, some.want()));
+        for (const bool partitioned : {false, true}) {
+          SCOPED_TRACE(std::to_string(threads) +
+                       (partitioned ? " threads by region, " : " threads, ") + set.name + ", " +
+                       std::to_string(n));
+          const Engine engine = PinnedEngine(Backends().front(), threads, partitioned);
+          ASSERT_NO_FATAL_FAILURE(
+              ExpectOutputs(ByEngine{engine, some.filter()}, set.keys, some.want()));
+        }
       }
       if (n != 1000) continue;
       for (const Backend& backend : Backends()) {

@@ -11,6 +11,8 @@
 #include <tuple>
 #include <vector>
 
+#include "core/src/bulk/regions.h"
+#include "core/src/engine/dispatcher.h"
 #include "tamis/backend.h"
 #include "tamis/bloom_filter.h"
 #include "tamis/calibration.h"
@@ -22,6 +24,8 @@
 
 namespace tamis {
 namespace {
+
+using detail::PlanRequest;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
@@ -201,6 +205,50 @@ TEST_F(DispatcherTest, InsertsAreOrderedWhereThatPays) {
   EXPECT_EQ(eight.PlanCall(filter, 10'000'000, Operation::kInsert).chosen.threads, 8u);
 }
 
+// What a TLB covers is looked up directly; in what it does not, it depends on how many keys there
+// are.
+TEST_F(DispatcherTest, LookupsInFiltersBeyondTheTlbAreOrdered) {
+  const detail::Dispatcher dispatcher({.threads = 2, .calibration = Costs(7, 1, 1)});
+  const auto choose = [&](uint64_t bytes, uint64_t keys, bool by_region = true) {
+    return dispatcher.Choose({.operation = Operation::kContains,
+                              .kind = FilterKind::kSplitBlock,
+                              .filter_bytes = bytes,
+                              .keys = keys,
+                              .by_region = by_region});
+  };
+  constexpr uint64_t kMany = 100'000'000;
+  EXPECT_FALSE(choose(detail::kTlbBytes, kMany).partitioned);
+  EXPECT_FALSE(choose(detail::kTlbBytes + kMiB, kMany, false).partitioned);
+  EXPECT_FALSE(choose(detail::kTlbBytes + kMiB, 10'000).partitioned);
+  const CallRoute route = choose(detail::kTlbBytes + kMiB, kMany);
+  EXPECT_TRUE(route.partitioned);
+  EXPECT_EQ(route.threads, 2u);
+  EXPECT_EQ(route.slice_keys, detail::kMaxOrderedKeys);
+  EXPECT_LT(route.seconds, choose(detail::kTlbBytes + kMiB, kMany, false).seconds);
+
+  // Memory is for all threads together, however many there are.
+  const detail::Dispatcher many({.threads = 16, .calibration = Costs(7, 1, 1)});
+  const CallRoute shared = many.Choose({.operation = Operation::kContains,
+                                        .kind = FilterKind::kSplitBlock,
+                                        .filter_bytes = detail::kTlbBytes * 2,
+                                        .keys = uint64_t{1} << 40,
+                                        .by_region = true});
+  ASSERT_TRUE(shared.partitioned);
+  EXPECT_LE(shared.slice_keys * shared.threads, detail::kMaxOrderedByAll);
+
+  // A calibration that has such filters has the walks in its figures.
+  Calibration large = Costs(7, 1, 1);
+  large.points.push_back({"portable", 2 * detail::kTlbBytes, 8, 1, 1});
+  const detail::Dispatcher calibrated({.threads = 1, .calibration = large});
+  const PlanRequest request{.operation = Operation::kContains,
+                            .kind = FilterKind::kSplitBlock,
+                            .filter_bytes = 2 * detail::kTlbBytes,
+                            .keys = kMany,
+                            .by_region = true};
+  EXPECT_FALSE(calibrated.Choose(request).partitioned);
+  EXPECT_DOUBLE_EQ(calibrated.Choose(request).seconds, 8e-9 * kMany);
+}
+
 TEST_F(DispatcherTest, BackendsWithoutFiguresAreNotChosen) {
   const Engine engine({.threads = 1, .calibration = Costs(1000, 1000, 1000)});
   const CallPlan plan = engine.PlanCall(FilterOf(kMiB), 1000);
@@ -249,7 +297,9 @@ TEST_F(DispatcherTest, WayPins) {
     EXPECT_TRUE(insert.chosen.partitioned);
     EXPECT_TRUE(insert.alternatives.empty());
     EXPECT_TRUE(Mentions(insert, "pin the way")) << insert.reason;
-    EXPECT_FALSE(engine.PlanCall(filter, n, Operation::kContains).chosen.partitioned);
+    EXPECT_TRUE(engine.PlanCall(filter, n, Operation::kContains).chosen.partitioned);
+    // Its keys are in no one region.
+    EXPECT_FALSE(engine.PlanCall(BloomFilter({.bytes = kMiB}), n).chosen.partitioned);
   }
   // Several threads insert in no other way, and without a backend the calibration chooses one.
   const Engine direct({.pin = CallRoute{nullptr, 2, false, 0, 0}});

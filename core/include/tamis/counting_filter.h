@@ -115,6 +115,7 @@ class CountingBloomFilter final : public ErasableFilter {
   size_t ChangeBatch(detail::Change change, const detail::Kernels& kernels,
                      const detail::Batch& batch, uint64_t first,
                      detail::Outcomes& outcomes) noexcept override;
+  uint64_t ordered_blocks() const noexcept override { return num_blocks_; }
   std::unique_ptr<detail::BulkWriter> MakeWriter(detail::Change change,
                                                  const detail::Kernels& kernels, uint64_t n,
                                                  unsigned threads) override;

@@ -32,8 +32,9 @@ enum class Operation : uint8_t { kContains, kInsert };
 struct CallRoute {
   const Backend* backend = nullptr;
   unsigned threads = 1;
-  // Inserts: keys are first ordered by the part of the filter they fall in, so that writes stay in
-  // cache. Several threads always insert this way: each then writes to parts of its own.
+  // Keys are first ordered by the part of the filter they fall in, so that writes stay in cache,
+  // and that lookups in filters of more than 4 GiB walk through no page tables. Several threads
+  // always insert this way: each then writes to parts of its own.
   bool partitioned = false;
   uint64_t slice_keys = 0;  // consecutive keys that a thread takes at a time
   double seconds = 0;       // predicted; a KeySource's own time is not in it
@@ -87,6 +88,10 @@ struct CallPlan {
 //
 // Where the order of keys matters (cuckoo filters, InsertIfAbsent), the result is that of one
 // thread which takes the keys in their order.
+//
+// Lookups of many keys in a split-block or counting filter of more than 4 GiB take up to 64 MiB for
+// each thread, and no more than 256 MiB, where there is memory for that: see
+// CallRoute::partitioned.
 //
 // One Engine is enough for a process: any number of threads may call it at the same time, as long
 // as no filter is changed by one call and used by another. Its threads are started by the first

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/src/base/function_ref.h"
+#include "core/src/bulk/region_lists.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/hash.h"
 #include "tamis/keys.h"
@@ -27,6 +28,10 @@ size_t LookUpIndices(const Kernels& kernels, const HashSpec& hash, Probe probe, 
                      uint64_t first, uint64_t* out) noexcept;
 size_t LookUpCount(const Kernels& kernels, const HashSpec& hash, Probe probe,
                    const Keys& keys) noexcept;
+
+// Bits as LookUpBits has them, of keys that the lists have room for; what is in them is dropped.
+void LookUpByRegion(const Kernels& kernels, const HashSpec& hash, Probe probe, RegionLists& lists,
+                    const Keys& keys, uint64_t* bits) noexcept;
 
 // What bits become: indices, of either width.
 inline size_t BitsToIndices(const Kernels& kernels, const uint64_t* bits, size_t n, uint64_t first,

@@ -17,10 +17,6 @@ constexpr size_t kLineHashes = 8;  // of a cache line
 
 }  // namespace
 
-uint64_t PartitionedWriter::RegionBlocks(uint64_t bytes, uint64_t num_blocks) noexcept {
-  return uint64_t{1} << std::bit_width((num_blocks - 1) / NumRegions(bytes));
-}
-
 PartitionedWriter::PartitionedWriter(Target target, const Kernels& kernels, uint64_t n,
                                      unsigned threads)
     : target_(std::move(target)), kernels_(kernels) {

@@ -31,9 +31,6 @@ class PartitionedWriter final : public BulkWriter {
     bool rarely = false;
   };
 
-  // The blocks of a region, but for the last one, which may have fewer: a power of two.
-  static uint64_t RegionBlocks(uint64_t bytes, uint64_t num_blocks) noexcept;
-
   // For about `n` keys in all. Throws Error(kOutOfMemory) or std::bad_alloc if there is no memory
   // for the buffers, which take about 128 MiB at most.
   PartitionedWriter(Target target, const Kernels& kernels, uint64_t n, unsigned threads);

@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "core/src/base/processors.h"
-#include "core/src/bulk/regions.h"
 #include "core/src/filters/kinds.h"
 #include "tamis/error.h"
 #include "tamis/units.h"
@@ -55,7 +54,8 @@ std::string Describe(const CallRoute& route, Operation operation) {
     return text + (route.uploads ? ", copying the filter there" : ", where the filter is");
   }
   text += " on " + std::to_string(route.threads) + (route.threads == 1 ? " thread" : " threads");
-  if (operation == Operation::kInsert) text += route.partitioned ? ", partitioned" : ", direct";
+  if (route.partitioned) return text + ", partitioned";
+  if (operation == Operation::kInsert) text += ", direct";
   return text;
 }
 
@@ -147,11 +147,16 @@ bool Dispatcher::HasHost(FilterKind kind) const noexcept {
   });
 }
 
-double Dispatcher::Seconds(const Cost& cost, const PlanRequest& request,
+Dispatcher::Costs Dispatcher::CostsOf(const Candidate& candidate, uint64_t filter_bytes) noexcept {
+  const Cost cost = CostOfSize(candidate.points, filter_bytes);
+  return {cost, LookupCostOf(candidate.points, filter_bytes, cost.contains_ns)};
+}
+
+double Dispatcher::Seconds(const Costs& costs, const PlanRequest& request,
                            const CallRoute& route) const noexcept {
   const auto keys = static_cast<double>(request.keys);
   if (route.on_device) {
-    return device_start_seconds_ + 1e-9 * cost.contains_ns * keys +
+    return device_start_seconds_ + 1e-9 * costs.cost.contains_ns * keys +
            (route.uploads ? static_cast<double>(request.filter_bytes) / upload_bytes_per_second_
                           : 0);
   }
@@ -159,9 +164,15 @@ double Dispatcher::Seconds(const Cost& cost, const PlanRequest& request,
   const double speed = 1 + thread_efficiency_ * helpers;
   const double start = thread_start_seconds_ * helpers;
   if (request.operation == Operation::kContains) {
-    return 1e-9 * cost.contains_ns * request.cost.contains * keys / speed + start;
+    LookupCost lookup = costs.lookup;
+    lookup.direct_ns *= request.cost.contains;
+    lookup.covered_ns *= request.cost.contains;
+    return start + (route.partitioned
+                        ? OrderedLookupSeconds(lookup, request.filter_bytes, keys,
+                                               static_cast<double>(route.slice_keys), speed)
+                        : LookupSeconds(lookup, keys, speed));
   }
-  Cost insert = cost;
+  Cost insert = costs.cost;
   insert.insert_ns *= request.cost.insert;
   insert.partitioned_insert_ns *= request.cost.insert;
   return start + (route.partitioned ? PartitionedSeconds(insert, request.filter_bytes, keys, speed)
@@ -179,38 +190,43 @@ void Dispatcher::ForEachRoute(const PlanRequest& request, const Visit& visit) co
   }
   const auto max_threads = static_cast<unsigned>(std::max<uint64_t>(most, 1));
 
-  const auto emit = [&](const Candidate& candidate, const Cost& cost, unsigned threads,
+  const auto emit = [&](const Candidate& candidate, const Costs& costs, unsigned threads,
                         bool partitioned) {
     CallRoute route{candidate.backend, threads, partitioned, request.keys, 0};
-    if (threads > 1) {
-      const uint64_t share =
-          std::min(request.keys / (kSlicesPerThread * threads) + 1, kMaxSliceKeys);
-      route.slice_keys = (share + 63) / 64 * 64;  // so that no two slices share a word of a bitmap
+    uint64_t share = request.keys;
+    if (!insert && partitioned) {
+      share = std::min({request.keys / threads + 1, kMaxOrderedKeys, kMaxOrderedByAll / threads});
+    } else if (threads > 1) {
+      share = std::min(request.keys / (kSlicesPerThread * threads) + 1, kMaxSliceKeys);
     }
-    route.seconds = Seconds(cost, request, route);
+    // No two slices share a word of a bitmap.
+    if (share != request.keys) route.slice_keys = (share + 63) / 64 * 64;
+    route.seconds = Seconds(costs, request, route);
     visit(route);
   };
   const FilterKind kind = CostKind(request.kind);
+  const bool orders = request.by_region && request.filter_bytes > kTlbBytes;
   for (const Candidate& candidate : candidates_) {
     if (candidate.kind != kind) continue;
-    const Cost cost = CostOfSize(candidate.points, request.filter_bytes);
+    const Costs costs = CostsOf(candidate, request.filter_bytes);
     if (!insert && candidate.backend->make_accelerator != nullptr) {
       // Its kernels are another candidate's, and serve only if there is no other way.
       CallRoute route{candidate.backend, 1, false, request.keys, 0};
       route.on_device = request.device.takes;
       route.uploads = request.device.takes && !request.device.mirrored;
-      route.seconds = Seconds(cost, request, route);
+      route.seconds = Seconds(costs, request, route);
       if (route.on_device || !HasHost(kind)) visit(route);
       continue;
     }
     if (pin_) {
       const unsigned threads = insert ? std::min<unsigned>(threads_, kMaxInsertThreads) : threads_;
-      emit(candidate, cost, threads, insert && (pin_->partitioned || threads > 1));
+      const bool by_region = pin_->partitioned && (insert || request.by_region);
+      emit(candidate, costs, threads, by_region || (insert && threads > 1));
       continue;
     }
     for (unsigned threads = 1;; threads = std::min(2 * threads, max_threads)) {
-      if (!insert || threads == 1) emit(candidate, cost, threads, false);
-      if (insert) emit(candidate, cost, threads, true);
+      if (!insert || threads == 1) emit(candidate, costs, threads, false);
+      if (insert || orders) emit(candidate, costs, threads, true);
       if (threads == max_threads) break;
     }
   }

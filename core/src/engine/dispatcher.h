@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/src/bulk/costs.h"
+#include "core/src/bulk/regions.h"
 #include "core/src/engine/accelerator.h"
 #include "core/src/filters/kind.h"
 #include "tamis/engine.h"
@@ -29,6 +30,7 @@ struct PlanRequest {
   uint64_t keys;
   DeviceState device = {};
   RelativeCost cost = {};  // of the filter, in relation to those that were measured
+  bool by_region = false;  // lookups can be ordered by region
 };
 
 // Immutable, hence thread-safe.
@@ -64,7 +66,13 @@ class Dispatcher {
   };
 
   void AddCandidates(std::span<const Backend> backends, const Calibration& calibration);
-  double Seconds(const Cost& cost, const PlanRequest& request,
+  // What a route costs by, of one candidate and a filter of some size.
+  struct Costs {
+    Cost cost;
+    LookupCost lookup;
+  };
+  static Costs CostsOf(const Candidate& candidate, uint64_t filter_bytes) noexcept;
+  double Seconds(const Costs& costs, const PlanRequest& request,
                  const CallRoute& route) const noexcept;
   // The kind whose costs stand for those of `kind`, which the calibration may not have.
   FilterKind CostKind(FilterKind kind) const noexcept;

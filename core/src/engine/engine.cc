@@ -34,12 +34,14 @@ using detail::FilterAccess;
 using detail::Kernels;
 using detail::Outcomes;
 using detail::PlanRequest;
+using detail::RegionLists;
 
 namespace {
 
 PlanRequest RequestFor(Operation operation, const Filter& filter, uint64_t keys,
                        DeviceState device = {}) noexcept {
   PlanRequest request = {operation, filter.kind(), filter.bytes(), keys, device};
+  request.by_region = FilterAccess::RegionsOf(filter).has_value();
   const auto relative_cost = detail::KindOf(request.kind).relative_cost;
   if (relative_cost != nullptr) request.cost = relative_cost(filter.Header());
   return request;
@@ -101,8 +103,8 @@ class Engine::Impl {
     return keys / route.slice_keys + (keys % route.slice_keys != 0);
   }
 
-  // The answer of a GPU, if that is where the call goes: the sum of write(bits, n, begin), which is
-  // handed the bits of keys [begin, begin + n). Else the host's route.
+  // The answer, if a GPU gave it or the keys were ordered by region: the sum of write(bits, n,
+  // begin), which is handed the bits of keys [begin, begin + n). Else the host's route.
   struct Way {
     std::optional<size_t> answer;
     CallRoute route;
@@ -145,6 +147,11 @@ class Engine::Impl {
   template <typename Write>
   std::optional<size_t> OnDevice(const Filter& filter, const Keys& keys, bool held,
                                  const DeviceState& state, const Write& write);
+
+  // Nothing: there is no memory for it.
+  template <typename Write>
+  std::optional<size_t> ByRegion(const Filter& filter, const Keys& keys, const CallRoute& route,
+                                 const Write& write);
 
   const detail::ProcessMark mark_;
   std::shared_ptr<Accelerator> accelerator_;
@@ -189,12 +196,39 @@ Engine::Impl::Way Engine::Impl::ChooseLookup(const Filter& filter, const Keys& k
   const DeviceState state = StateOf(filter);
   PlanRequest request = RequestFor(Operation::kContains, filter, keys.size(), state);
   Way way{std::nullopt, dispatcher.Choose(request)};
-  if (!held && !way.route.on_device) return way;
-  way.answer = OnDevice(filter, keys, held, state, write);
-  if (way.answer) return way;
-  request.device = {};
-  way.route = dispatcher.Choose(request);
+  if (held || way.route.on_device) {
+    way.answer = OnDevice(filter, keys, held, state, write);
+    if (way.answer) return way;
+    request.device = {};
+    way.route = dispatcher.Choose(request);
+  }
+  if (way.route.partitioned) way.answer = ByRegion(filter, keys, way.route, write);
   return way;
+}
+
+template <typename Write>
+std::optional<size_t> Engine::Impl::ByRegion(const Filter& filter, const Keys& keys,
+                                             const CallRoute& route, const Write& write) try {
+  const Kernels& kernels = *route.backend->kernels;
+  const size_t slices = NumSlices(route, keys.size());
+  std::vector<uint64_t> bits(BitmapWords(keys.size()));
+  std::vector<RegionLists> lists;
+  for (size_t i = std::min<size_t>(route.threads, slices); i > 0; --i) {
+    lists.emplace_back(*FilterAccess::RegionsOf(filter), route.slice_keys);
+  }
+  pool_.ParallelFor(
+      slices, static_cast<unsigned>(lists.size()), [&](size_t slice, unsigned thread) noexcept {
+        const size_t begin = slice * route.slice_keys;
+        detail::LookUpByRegion(kernels, filter.hash(), ProbeOf(filter, kernels), lists[thread],
+                               keys.Slice(begin, std::min(route.slice_keys, keys.size() - begin)),
+                               bits.data() + begin / 64);
+      });
+  return write(bits.data(), keys.size(), 0);
+} catch (const std::bad_alloc&) {
+  return std::nullopt;
+} catch (const Error& error) {
+  if (error.code() != ErrorCode::kOutOfMemory) throw;
+  return std::nullopt;
 }
 
 template <typename Look>

@@ -4,10 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "core/src/bulk/change_loop.h"
+#include "core/src/bulk/region_lists.h"
 #include "tamis/detail/filter_base.h"
 
 namespace tamis::detail {
@@ -56,6 +58,13 @@ struct FilterAccess {
 
   static void AddForms(Filter& filter, KeyForms forms) noexcept {
     Base(filter).key_forms_.Add(forms);
+  }
+
+  // Of the filter, if lookups can be ordered by region.
+  static std::optional<RegionTarget> RegionsOf(const Filter& filter) noexcept {
+    const uint64_t blocks = Base(filter).ordered_blocks();
+    if (blocks == 0) return std::nullopt;
+    return RegionTarget{filter.bytes(), blocks};
   }
 
   static void Probe(const Filter& filter, const Kernels& kernels, const Batch& batch,

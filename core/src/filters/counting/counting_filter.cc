@@ -219,7 +219,7 @@ std::unique_ptr<BulkWriter> CountingBloomFilter::MakeWriter(Change change, const
       InsertAbsent(kernels, hashes, fresh);
     };
     return std::make_unique<detail::AbsentWriter>(
-        detail::AbsentWriter::Target{bytes(), num_blocks_, insert}, kernels, n, threads);
+        detail::AbsentWriter::Target{{bytes(), num_blocks_}, insert}, kernels, n, threads);
   }
   // Which of two keys is refused depends on their order, which this writer does not keep.
   if (change == Change::kErase) return nullptr;

@@ -200,7 +200,7 @@ std::unique_ptr<BulkWriter> SplitBlockBloomFilter::MakeWriter(Change change, con
       kernels.split_block.insert_if_absent(words(), num_blocks_, hashes, fresh);
     };
     return std::make_unique<detail::AbsentWriter>(
-        detail::AbsentWriter::Target{bytes(), num_blocks_, insert}, kernels, n, threads);
+        detail::AbsentWriter::Target{{bytes(), num_blocks_}, insert}, kernels, n, threads);
   }
   const auto insert = [this, &kernels](const Batch& hashes, uint64_t, uint64_t) {
     kernels.split_block.insert(words(), num_blocks_, hashes);
