@@ -69,8 +69,8 @@ class FilterBase : public Filter {
   // for Change::kInsertIfAbsent, which were new. Does not change inserted_.
   virtual size_t ChangeBatch(Change change, const Kernels& kernels, const Batch& batch,
                              uint64_t first, Outcomes& outcomes) noexcept = 0;
-  // The blocks of a filter that has each key in block ((hash >> 32) * blocks) >> 32 and in no other,
-  // so that lookups can be ordered by region; 0 for all others.
+  // The blocks of a filter that has each key in block ((hash >> 32) * blocks) >> 32 and in no
+  // other, so that lookups can be ordered by region; 0 for all others.
   virtual uint64_t ordered_blocks() const noexcept { return 0; }
   // What orders n keys in all by the region of the filter that they fall in, for so many threads;
   // nullptr if nothing does. Throws Error(kOutOfMemory) or std::bad_alloc.
