@@ -212,6 +212,8 @@ TEST_F(ErrorsTest, OptionsOutOfRange) {
   EXPECT_NE(tamis_filter_create(1, &options, &made), TAMIS_OK);
   options.hash = {TAMIS_HASH_XXH3, 0, 0, 1, 0};
   EXPECT_NE(tamis_filter_create(1, &options, &made), TAMIS_OK) << "XXH3 has no secret";
+  options.hash = {TAMIS_HASH_SIPHASH13, 0, 0, 0, 0};
+  ExpectStatus(tamis_filter_create(1, &options, &made), TAMIS_SECRET, "tamis_hash_random");
   options.hash = {};
   options.backend = "abacus";
   ExpectStatus(tamis_filter_create(1, &options, &made), TAMIS_UNKNOWN_BACKEND, "abacus");
@@ -219,6 +221,9 @@ TEST_F(ErrorsTest, OptionsOutOfRange) {
   scalable.layers = TAMIS_COUNTING;
   ExpectStatus(tamis_filter_create_scalable(&scalable, &made), TAMIS_INVALID_ARGUMENT, "layers");
   scalable.layers = 0;
+  scalable.hash.kind = TAMIS_HASH_SIPHASH24;
+  ExpectStatus(tamis_filter_create_scalable(&scalable, &made), TAMIS_SECRET, "tamis_hash_random");
+  scalable.hash = {};
   scalable.growth = 0.5;
   EXPECT_EQ(tamis_filter_create_scalable(&scalable, &made), TAMIS_INVALID_ARGUMENT);
   EXPECT_EQ(made, nullptr);
