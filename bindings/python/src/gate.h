@@ -18,11 +18,15 @@ namespace tamis::python {
 // such a thread stays here instead until the process is gone, as it does from Python 3.14 on.
 template <typename Work>
 auto OrStay(const Work& work) {
+#if defined(__GLIBCXX__)  // others have no name for it
   try {
     return work();
   } catch (const abi::__forced_unwind&) {
     for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
   }
+#else
+  return work();
+#endif
 }
 
 // What callable(arguments...) returns, which runs code of Python. Throws what that raises.
