@@ -2,9 +2,7 @@
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_GATE_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_GATE_H_
 
-#include <cxxabi.h>
 #include <nanobind/nanobind.h>
-#include <pthread.h>
 
 #include <chrono>
 #include <list>
@@ -13,20 +11,17 @@
 
 namespace tamis::python {
 
-// Calls work(), which may wait for the GIL. When the interpreter ends, Python before 3.14 ends
-// daemon threads that wait for it by unwinding their stacks, and C++ ends the process for that:
-// such a thread stays here instead until the process is gone, as it does from Python 3.14 on.
+// Calls work(), a function of Python's C interface, which may wait for the GIL. When the
+// interpreter ends, Python before 3.14 ends daemon threads that wait for it by unwinding their
+// stacks, and C++ ends the process for that: such a thread stays here instead until the process is
+// gone, as it does from Python 3.14 on. C throws nothing else.
 template <typename Work>
 auto OrStay(const Work& work) {
-#if defined(__GLIBCXX__)  // others have no name for it
   try {
     return work();
-  } catch (const abi::__forced_unwind&) {
+  } catch (...) {
     for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
   }
-#else
-  return work();
-#endif
 }
 
 // What callable(arguments...) returns, which runs code of Python. Throws what that raises.
@@ -57,12 +52,8 @@ inline void CheckSignals() {
   if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
 }
 
-// How many calls of fork lie between the first process and this one.
-inline int Forks() noexcept {
-  static int forks = 0;
-  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] { ++forks; });
-  return forks;
-}
+// How many calls of fork lie between the first process and this one; counted with the GIL.
+inline int g_forks = 0;
 
 // Many readers or one writer. All members are read and written with the GIL, so they need no atomic
 // operations. It is never held while Python code may run: so no thread can wait for itself. A child
@@ -116,7 +107,7 @@ class Gate {
   }
 
   void ForgetParent() {
-    if (forks_ == Forks()) return;
+    if (forks_ == g_forks) return;
     if (writer_) {
       throw std::runtime_error(
           "another thread was changing the filter when this process was forked: it can be had from "
@@ -124,12 +115,12 @@ class Gate {
     }
     readers_ = 0;
     queue_.clear();
-    forks_ = Forks();
+    forks_ = g_forks;
   }
 
   int readers_ = 0;
   bool writer_ = false;
-  int forks_ = Forks();
+  int forks_ = g_forks;
   std::list<Clock::time_point> queue_;  // since when each waits
 };
 
