@@ -212,6 +212,8 @@ TEST_F(ErrorsTest, OptionsOutOfRange) {
   EXPECT_NE(tamis_filter_create(1, &options, &made), TAMIS_OK);
   options.hash = {TAMIS_HASH_XXH3, 0, 0, 1, 0};
   EXPECT_NE(tamis_filter_create(1, &options, &made), TAMIS_OK) << "XXH3 has no secret";
+  options.hash = {TAMIS_HASH_SIPHASH13, 0, 0, 0, 0};
+  ExpectStatus(tamis_filter_create(1, &options, &made), TAMIS_SECRET, "tamis_hash_random");
   options.hash = {};
   options.backend = "abacus";
   ExpectStatus(tamis_filter_create(1, &options, &made), TAMIS_UNKNOWN_BACKEND, "abacus");
@@ -219,6 +221,9 @@ TEST_F(ErrorsTest, OptionsOutOfRange) {
   scalable.layers = TAMIS_COUNTING;
   ExpectStatus(tamis_filter_create_scalable(&scalable, &made), TAMIS_INVALID_ARGUMENT, "layers");
   scalable.layers = 0;
+  scalable.hash.kind = TAMIS_HASH_SIPHASH24;
+  ExpectStatus(tamis_filter_create_scalable(&scalable, &made), TAMIS_SECRET, "tamis_hash_random");
+  scalable.hash = {};
   scalable.growth = 0.5;
   EXPECT_EQ(tamis_filter_create_scalable(&scalable, &made), TAMIS_INVALID_ARGUMENT);
   EXPECT_EQ(made, nullptr);
@@ -241,8 +246,8 @@ TEST_F(ErrorsTest, KeysThatCannotBe) {
     return made;
   };
   ExpectStatus(Count(keys(0, numbers_, 1)), TAMIS_INVALID_ARGUMENT, "form");
-  ExpectStatus(Count(keys(15, numbers_, 1)), TAMIS_INVALID_ARGUMENT, "form");
-  for (uint32_t form = 1; form <= 14; ++form) {
+  ExpectStatus(Count(keys(16, numbers_, 1)), TAMIS_INVALID_ARGUMENT, "form");
+  for (uint32_t form = 1; form <= 15; ++form) {
     SCOPED_TRACE(form);
     tamis_keys some = keys(form, nullptr, 1);
     some.width = 4;
@@ -322,6 +327,55 @@ TEST_F(ErrorsTest, PointersThatLeadAstray) {
             TAMIS_INVALID_ARGUMENT);
   ExpectStatus(-tamis_filter_insert_string(filter_.get(), "a", ~size_t{0}), TAMIS_INVALID_ARGUMENT,
                "any memory");
+}
+
+TEST_F(ErrorsTest, ViewsThatLeadAstray) {
+  const char text[21] = "twenty letters, twen";
+  const char* const buffers[] = {text, nullptr};
+  const uint64_t lengths[] = {20, 20};
+  struct {
+    int32_t length, prefix, buffer, offset;
+  } view{};
+  const auto count = [&](int32_t length, int32_t buffer, int32_t offset, auto... change) {
+    view = {length, 0, buffer, offset};
+    tamis_keys keys{};
+    keys.form = TAMIS_KEYS_VIEWS;
+    keys.count = 1;
+    keys.data = &view;
+    keys.bytes = buffers;
+    keys.num_bytes = 2;
+    keys.lengths = lengths;
+    (change(keys), ...);
+    return Count(keys);
+  };
+  const auto no_buffers = [](tamis_keys& keys) {
+    keys.bytes = nullptr;
+    keys.lengths = nullptr;
+    keys.num_bytes = 0;
+  };
+  EXPECT_EQ(count(20, 0, 0), TAMIS_OK);
+  EXPECT_EQ(count(13, 0, 7), TAMIS_OK);
+  EXPECT_EQ(count(12, -1, -1, no_buffers), TAMIS_OK) << "short strings are in the view";
+  constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+  for (const auto& [length, buffer, offset] : {std::tuple{21, 0, 0},
+                                               {13, 0, 8},
+                                               {-1, 0, 0},
+                                               {13, 2, 0},
+                                               {13, -1, 0},
+                                               {13, 0, -1},
+                                               {13, 1, 0},
+                                               {kMost, 0, kMost}}) {
+    ExpectStatus(count(length, buffer, offset), TAMIS_INVALID_ARGUMENT, "view 0");
+  }
+  ExpectStatus(count(13, 0, 0, no_buffers), TAMIS_INVALID_ARGUMENT, "view 0");
+  ExpectStatus(count(13, 0, 0, [](tamis_keys& keys) { keys.bytes = nullptr; }),
+               TAMIS_INVALID_ARGUMENT, "keys.bytes is NULL");
+  ExpectStatus(count(13, 0, 0, [](tamis_keys& keys) { keys.lengths = nullptr; }),
+               TAMIS_INVALID_ARGUMENT, "keys.lengths is NULL");
+  ExpectStatus(count(13, 0, 0, [](tamis_keys& keys) { keys.num_bytes = ~uint64_t{0}; }),
+               TAMIS_INVALID_ARGUMENT, "any memory");
+  const uint8_t null = 0;
+  EXPECT_EQ(count(-1, 9, 9, [&](tamis_keys& keys) { keys.validity = &null; }), TAMIS_OK);
 }
 
 TEST_F(ErrorsTest, OutputsThatAreTooSmallOrAskew) {

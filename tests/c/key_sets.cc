@@ -94,6 +94,7 @@ void KeySets::AddStrings() {
   c.data = pointers_.data();
   c.lengths = lengths_.data();
   Add("pointers", c, cpp);
+  AddViews(cpp);
 
   // At an odd address, both of them.
   fixed_ = "x";
@@ -109,6 +110,44 @@ void KeySets::AddStrings() {
   c.form = TAMIS_KEYS_PARQUET_INT32;
   c.data = int32s_.data() + 1;
   Add("parquet_int32", c, FixedColumn{int32s_.data() + 1 + offset_ * 4, 4, n_, KeyForm::kInt32});
+}
+
+// At an odd address, and in two buffers in turns, where they are not in the views.
+void KeySets::AddViews(const Keys& cpp) {
+  views_ = "x";
+  for (size_t i = 0; i < strings_.size(); ++i) {
+    const std::string& s = strings_[i];
+    std::string& buffer = view_bytes_[i % 2];
+    const bool null = !validity_.empty() && ((validity_[i / 8] >> (i % 8)) & 1) == 0;
+    char view[16] = {};
+    const auto put = [&view](size_t at, auto value) {
+      const auto number = static_cast<int32_t>(value);
+      std::memcpy(view + at, &number, sizeof(number));
+    };
+    if (null) {
+      std::memset(view, 0xFF, sizeof(view));
+    } else {
+      put(0, s.size());
+      std::memcpy(view + 4, s.data(), s.size() <= 12 ? s.size() : 4);
+      if (s.size() > 12) {
+        put(8, i % 2);
+        put(12, buffer.size());
+        buffer += s;
+      }
+    }
+    views_.append(view, sizeof(view));
+  }
+  for (size_t i = 0; i < 2; ++i) {
+    view_buffers_[i] = view_bytes_[i].data();
+    view_lengths_[i] = view_bytes_[i].size();
+  }
+  tamis_keys c{};
+  c.form = TAMIS_KEYS_VIEWS;
+  c.data = views_.data() + 1;
+  c.bytes = view_buffers_;
+  c.num_bytes = 2;
+  c.lengths = view_lengths_;
+  Add("views", c, cpp);
 }
 
 }  // namespace tamis

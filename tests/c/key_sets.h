@@ -34,6 +34,7 @@ class KeySets {
   void AddIntegers(const char* name, uint32_t form, std::vector<T>& values,
                    std::vector<int64_t>& widened);
   void AddStrings();
+  void AddViews(const Keys& cpp);
   void Add(const char* name, tamis_keys c, const Keys& cpp);
 
   size_t n_;
@@ -55,6 +56,9 @@ class KeySets {
   std::string bytes_;
   std::vector<int32_t> offsets32_;
   std::vector<int64_t> offsets64_;
+  std::string views_, view_bytes_[2];
+  const char* view_buffers_[2];
+  uint64_t view_lengths_[2];
   std::string fixed_, int32s_;
   std::vector<Set> sets_;
 };

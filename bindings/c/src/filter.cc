@@ -24,7 +24,7 @@ ScalableOptions ReadScalable(const tamis_scalable_options& given) {
   take(options.growth, given.growth);
   take(options.tightening, given.tightening);
   options.max_bytes = given.max_bytes;
-  options.hash = ReadHash(given.hash);
+  options.hash = ReadNewHash(given.hash);
   options.memory = ReadMemory(given.no_huge_pages);
   options.backend = ReadBackend(given.backend);
   return options;
@@ -67,7 +67,7 @@ tamis_status tamis_filter_create(uint32_t kind, const tamis_filter_options* opti
       return MakeFilter(static_cast<FilterKind>(kind), {.capacity = given.capacity,
                                                         .fpr = given.fpr,
                                                         .bytes = given.bytes,
-                                                        .hash = ReadHash(given.hash),
+                                                        .hash = ReadNewHash(given.hash),
                                                         .memory = ReadMemory(given.no_huge_pages),
                                                         .backend = ReadBackend(given.backend)});
     });

@@ -1,5 +1,6 @@
 #include "bindings/c/src/key_array.h"
 
+#include <cstring>
 #include <limits>
 #include <span>
 #include <string>
@@ -18,6 +19,26 @@ void RequireInMemory(uint64_t elements, uint64_t width) {
     Refuse(std::to_string(elements) + " elements of " + std::to_string(width) +
            " bytes are more than any memory has");
   }
+}
+
+// A string in Arrow's layout of views.
+struct View {
+  static constexpr int32_t kInline = 12;
+
+  int32_t length;
+  int32_t prefix;
+  int32_t buffer;
+  int32_t offset;
+};
+
+const char* ViewPlace(const tamis_keys& keys, size_t i) {
+  return static_cast<const char*>(keys.data) + sizeof(View) * (keys.offset + i);
+}
+
+View ViewAt(const tamis_keys& keys, size_t i) {
+  View view;
+  std::memcpy(&view, ViewPlace(keys, i), sizeof(view));
+  return view;
 }
 
 }  // namespace
@@ -68,6 +89,9 @@ KeyArray::KeyArray(const tamis_keys* keys)
       break;
     case TAMIS_KEYS_PARQUET_INT32:
       TakeFixed(sizeof(int32_t), KeyForm::kInt32);
+      break;
+    case TAMIS_KEYS_VIEWS:
+      TakeViews();
       break;
     default:
       Refuse("there is no form of keys of number " + std::to_string(keys_.form));
@@ -121,6 +145,34 @@ void KeyArray::TakePointers() {
   }
 }
 
+void KeyArray::TakeViews() {
+  converts_ = true;
+  RequireInMemory(keys_.offset + keys_.count, sizeof(View));
+  if (size_ == 0) return;
+  RequireArray<char>(keys_.data, "keys.data");
+  // Short strings need no buffers.
+  const auto* const buffers = static_cast<const char* const*>(keys_.bytes);
+  if (keys_.num_bytes > kMaxBytes / sizeof(*buffers)) {
+    Refuse(std::to_string(keys_.num_bytes) + " buffers are more than any memory has");
+  }
+  if (keys_.num_bytes != 0) {
+    RequireArray<const char*>(buffers, "keys.bytes");
+    RequireArray<uint64_t>(keys_.lengths, "keys.lengths");
+  }
+  for (size_t i = 0; i < size_; ++i) {
+    if (!IsValid(i)) continue;
+    const View view = ViewAt(keys_, i);
+    if (view.length >= 0 && view.length <= View::kInline) continue;
+    const auto buffer = static_cast<uint64_t>(view.buffer);  // below 0 it is past the end
+    if (view.length < 0 || view.offset < 0 || buffer >= keys_.num_bytes ||
+        buffers[buffer] == nullptr ||
+        uint64_t{static_cast<uint32_t>(view.offset)} + static_cast<uint32_t>(view.length) >
+            keys_.lengths[buffer]) {
+      Refuse("view " + std::to_string(i) + " of keys.data is not within its buffer");
+    }
+  }
+}
+
 void KeyArray::TakeFixed(uint32_t width, KeyForm form) {
   if (width == 0) Refuse("keys.width is 0");
   RequireInMemory(keys_.offset + keys_.count, width);
@@ -137,6 +189,20 @@ bool KeyArray::IsValid(size_t i) const noexcept {
   return keys_.validity == nullptr || ((keys_.validity[bit / 8] >> (bit % 8)) & 1) != 0;
 }
 
+std::string_view KeyArray::StringAt(size_t i) const noexcept {
+  if (keys_.form == TAMIS_KEYS_POINTERS) {
+    const uint64_t at = keys_.offset + i;
+    return {static_cast<const char* const*>(keys_.data)[at],
+            static_cast<size_t>(keys_.lengths[at])};
+  }
+  const View view = ViewAt(keys_, i);
+  const char* const begin =
+      view.length <= View::kInline
+          ? ViewPlace(keys_, i) + sizeof(view.length)
+          : static_cast<const char* const*>(keys_.bytes)[view.buffer] + view.offset;
+  return {begin, static_cast<size_t>(view.length)};
+}
+
 template <typename T>
 void KeyArray::Widen(size_t begin, size_t n, std::vector<int32_t>& out) const {
   const T* const from = static_cast<const T*>(keys_.data) + keys_.offset + begin;
@@ -147,15 +213,11 @@ Keys KeyArray::Convert(size_t begin, size_t n, Buffer& buffer) const {
   const auto with_nulls = [&](const Keys& keys) {
     return keys.WithValidity(keys_.validity, keys_.offset + begin);
   };
-  if (keys_.form == TAMIS_KEYS_POINTERS) {
+  if (keys_.form == TAMIS_KEYS_POINTERS || keys_.form == TAMIS_KEYS_VIEWS) {
     buffer.strings.resize(n);
     for (size_t i = 0; i < n; ++i) {
-      const uint64_t at = keys_.offset + begin + i;
       // What stands where a key is null is anything.
-      buffer.strings[i] = IsValid(begin + i)
-                              ? std::string_view(static_cast<const char* const*>(keys_.data)[at],
-                                                 static_cast<size_t>(keys_.lengths[at]))
-                              : std::string_view();
+      buffer.strings[i] = IsValid(begin + i) ? StringAt(begin + i) : std::string_view();
     }
     return with_nulls(buffer.strings);
   }

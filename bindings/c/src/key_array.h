@@ -50,10 +50,13 @@ class KeyArray {
   template <typename Column>
   void TakeColumn();
   void TakePointers();
+  void TakeViews();
   void TakeFixed(uint32_t width, KeyForm form);
   template <typename T>
   void Widen(size_t begin, size_t n, std::vector<int32_t>& out) const;
   bool IsValid(size_t i) const noexcept;
+  // Of a valid key of TAMIS_KEYS_POINTERS or TAMIS_KEYS_VIEWS.
+  std::string_view StringAt(size_t i) const noexcept;
   Keys Convert(size_t begin, size_t n, Buffer& buffer) const;
 
   const tamis_keys& keys_;

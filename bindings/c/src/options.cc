@@ -19,6 +19,14 @@ HashSpec ReadHash(const tamis_hash& hash) {
   return {kind, hash.seed, {hash.secret_low, hash.secret_high}};
 }
 
+HashSpec ReadNewHash(const tamis_hash& hash) {
+  const HashSpec spec = ReadHash(hash);
+  if (IsKeyed(spec.kind) && spec.secret == HashSecret{}) {
+    Refuse("the secret of a keyed hash is 0: tamis_hash_random draws one", ErrorCode::kSecret);
+  }
+  return spec;
+}
+
 const Backend* ReadBackend(const char* name) {
   return name != nullptr ? &FindBackend(name) : nullptr;
 }

@@ -49,6 +49,8 @@ bool ReadFlag(uint32_t flag, const char* name);
 void RequireZero(uint32_t reserved);
 
 HashSpec ReadHash(const tamis_hash& hash);
+// The same for a new filter. Throws Error(kSecret) for a keyed hash whose secret was forgotten.
+HashSpec ReadNewHash(const tamis_hash& hash);
 // nullptr for NULL.
 const Backend* ReadBackend(const char* name);
 MemoryOptions ReadMemory(uint32_t no_huge_pages);

@@ -47,6 +47,11 @@ def _copies(parts, folder):
             shutil.rmtree(target) if target.is_dir() else target.unlink(missing_ok=True)
 
 
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    with _copies(["LICENSE"], _HERE):
+        return _build.prepare_metadata_for_build_wheel(metadata_directory, config_settings)
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     with _copies(["LICENSE"], _HERE):
         return _build.build_wheel(wheel_directory, config_settings, metadata_directory)

@@ -1,5 +1,7 @@
 #include "bindings/python/src/answer.h"
 
+#include <nanobind/stl/string.h>
+
 #include <cstring>
 #include <string>
 
@@ -19,6 +21,11 @@ constexpr char kDoc[] =
 static_assert(sizeof(long) == sizeof(int64_t));  // what NumPy calls int64 is format 'l'
 
 int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
+  if (!nb::inst_ready(self)) {  // of __new__ alone
+    view->obj = nullptr;
+    PyErr_SetString(PyExc_BufferError, "these answers are of no call");
+    return -1;
+  }
   const Answer& answer = *nb::inst_ptr<Answer>(self);
   const auto bytes = static_cast<Py_ssize_t>(answer.size * answer.item_bytes());
   if (PyBuffer_FillInfo(view, self, answer.memory->As<void>(), bytes, 0, flags) != 0) return -1;

@@ -2,7 +2,9 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <type_traits>
 
@@ -43,7 +45,9 @@ uint32_t NumberAfter(const char* format, const char* digits) {
   for (; *at >= '0' && *at <= '9' && number < (1u << 30); ++at) {
     number = 10 * number + static_cast<uint64_t>(*at - '0');
   }
-  if (at == digits || *at != '\0') Refuse(std::string("its format is ") + format);
+  if (at == digits || *at != '\0' || number > uint64_t{std::numeric_limits<int32_t>::max()}) {
+    Refuse(std::string("its format is ") + format);
+  }
   return static_cast<uint32_t>(number);
 }
 
@@ -88,8 +92,9 @@ ArrowType ArrowTypeOf(const char* format) {
 ArrowColumn::ArrowColumn(const ArrowType& type, const ArrowArray& array, int64_t offset,
                          int64_t length)
     : type_(type), size_(static_cast<size_t>(length)), offset_(static_cast<uint64_t>(offset)) {
-  constexpr int64_t kMost = int64_t{1} << 56;  // elements, so that no offset of a byte overflows
-  if (length < 0 || offset < 0 || length > kMost || offset > kMost) {
+  // Of elements, so that no offset of a byte overflows.
+  const int64_t most = (int64_t{1} << 60) / std::max<int64_t>(type.width, View::kBytes);
+  if (length < 0 || offset < 0 || length > most || offset > most) {
     Refuse("its length is " + std::to_string(length) + ", its offset " + std::to_string(offset));
   }
   if (type_.layout == Layout::kNull || length == 0) return;

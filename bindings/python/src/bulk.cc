@@ -2,11 +2,12 @@
 
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings/python/src/answer.h"
@@ -18,21 +19,30 @@ namespace {
 // Calls with fewer keys are over before another thread could do anything.
 constexpr size_t kReleasesGil = 1024;
 
-// The engine with so many threads, made once; nullptr for the calling thread alone.
-const Engine* EngineFor(std::optional<int64_t> threads) {
+using EnginePtr = std::shared_ptr<const Engine>;
+
+// The engine with so many threads, the last few of which are kept; nullptr for the calling thread
+// alone.
+EnginePtr EngineFor(std::optional<int64_t> threads) {
   if (!threads) return nullptr;
   if (*threads < 0 || *threads > int64_t{kMaxThreads}) {
     throw nb::value_error(("threads is " + std::to_string(*threads) + ", and must be in [0, " +
                            std::to_string(kMaxThreads) + "]; 0: one for each processor")
                               .c_str());
   }
-  // Never destroyed: at the end of a process threads may still be in a call. The GIL guards it.
-  static auto& engines = *new std::map<int64_t, std::unique_ptr<Engine>>;
-  std::unique_ptr<Engine>& engine = engines[*threads];
-  if (engine == nullptr) {
-    engine = std::make_unique<Engine>(EngineOptions{.threads = static_cast<unsigned>(*threads)});
+  constexpr size_t kKept = 4;
+  // The last used first. Never destroyed: at the end of a process threads may still be in a call.
+  // The GIL guards it.
+  static auto& engines = *new std::vector<std::pair<int64_t, EnginePtr>>;
+  auto found = std::ranges::find(engines, *threads, &std::pair<int64_t, EnginePtr>::first);
+  if (found == engines.end()) {
+    const EngineOptions options{.threads = static_cast<unsigned>(*threads)};
+    engines.emplace_back(*threads, std::make_shared<const Engine>(options));
+    found = engines.end() - 1;
   }
-  return engine.get();
+  std::rotate(engines.begin(), found, found + 1);
+  if (engines.size() > kKept) engines.pop_back();  // as soon as no call uses it
+  return engines.front().second;
 }
 
 struct CallOptions {
@@ -46,24 +56,28 @@ struct CallOptions {
 template <typename Lock, typename Prepare, typename Work>
 uint64_t ForBatches(PyFilter& f, KeySource& source, const CallOptions& call, const Prepare& prepare,
                     const Work& work) {
-  const Engine* const engine = EngineFor(call.threads);
+  const EnginePtr kept = EngineFor(call.threads);
+  const Engine* const engine = kept.get();
   uint64_t done = 0;
+  size_t with_gil = 0;  // keys since other threads could last run
   Keys keys;
   while (source.Next(keys)) {
     prepare(keys, done);
     {
       const Lock lock(f.gate);
       if constexpr (std::is_same_v<Lock, Writing>) f.RequireChangeable();
-      if (keys.size() < kReleasesGil) {
+      with_gil += keys.size();
+      if (with_gil < kReleasesGil) {
         work(engine, keys, done);
       } else {
-        nb::gil_scoped_release release;
+        with_gil = 0;
+        const WithoutGil released;
         work(engine, keys, done);
       }
     }
     done += keys.size();
     CheckSignals();
-    if (!call.progress.is_none()) call.progress(done);
+    if (!call.progress.is_none()) Call(call.progress, nb::int_(done));
   }
   return done;
 }
@@ -161,7 +175,7 @@ class Bools {
   nb::object Finish(uint64_t n, nb::handle out, nb::handle like) {
     if (held_ != nullptr) return nb::borrow(out);
     answer_.size = n;
-    return nb::module_::import_("tamis._kinds").attr("like")(std::move(answer_), like);
+    return Call(InKinds("like"), nb::cast(std::move(answer_)), like);
   }
 
  private:
@@ -232,7 +246,7 @@ nb::object Select(PyFilter& f, nb::handle x, std::optional<int64_t> threads) {
         answer.size += n;
       });
   answer.memory->Resize(answer.size * sizeof(uint64_t));
-  return nb::module_::import_("tamis._kinds").attr("like")(std::move(answer), x);
+  return Call(InKinds("like"), nb::cast(std::move(answer)), x);
 }
 
 constexpr char kInsertDoc[] =

@@ -66,6 +66,14 @@ nb::class_<FilterOf<kKind>, PyFilter> Define(nb::module_& m, const char* name,
            nb::arg("huge_pages") = true, kMakeDoc);
 }
 
+// What work(filter) returns when no call is changing the filter, as those of other threads may
+// without the GIL: a scalable filter gets layers meanwhile.
+template <typename Work>
+auto Look(PyFilter& f, const Work& work) {
+  const Reading lock(f.gate);
+  return work(static_cast<const Filter&>(*f.filter));
+}
+
 void DefineScalable(nb::module_& m) {
   using F = FilterOf<FilterKind::kScalable>;
   const auto make =
@@ -106,7 +114,14 @@ void DefineScalable(nb::module_& m) {
            "tightening: each layer may use up 1 - tightening of the error that is left.\n"
            "max_bytes: of all layers together; 0 is no limit.")
       .def_prop_ro(
-          "layers", [](const PyFilter& f) { return ViewScalable(*f.filter)->layers.size(); },
+          "layers",
+          [](PyFilter& f) {
+            return Look(f, [](const Filter& g) {
+              const auto view = ViewScalable(g);
+              if (!view) throw nb::type_error("this is no scalable filter");
+              return view->layers.size();
+            });
+          },
           "How many there are.");
 }
 
@@ -134,14 +149,14 @@ std::string Repr(nb::handle self) {
 template <typename Work>
 auto Read(PyFilter& f, const Work& work) {
   const Reading lock(f.gate);
-  nb::gil_scoped_release release;
+  const WithoutGil released;
   return work(static_cast<const Filter&>(*f.filter));
 }
 
 void Clear(PyFilter& f) {
   const Writing lock(f.gate);
   f.RequireChangeable();
-  nb::gil_scoped_release release;
+  const WithoutGil released;
   f.filter->Clear();
 }
 
@@ -159,10 +174,10 @@ void Combine(PyFilter& f, PyFilter& other, const Work& work) {
     other.gate.WaitToRead();  // which may let others take the first
     if (f.gate.idle()) break;
   }
-  const Writing lock(f.gate);
-  const Reading other_lock(other.gate);
+  const Writing lock(f.gate, AtOnce());
+  const Reading other_lock(other.gate, AtOnce());
   f.RequireChangeable();
-  nb::gil_scoped_release release;
+  const WithoutGil released;
   work(*f.filter, static_cast<const Filter&>(*other.filter));
 }
 
@@ -279,21 +294,28 @@ nb::class_<PyFilter> DefineFilter(nb::module_& m) {
           "kind", [](const PyFilter& f) { return FilterKindName(f.filter->kind()); },
           "The name of its kind, as the tamis command has it: 'split-block' ...")
       .def_prop_ro(
-          "capacity", [](const PyFilter& f) { return f.filter->capacity(); },
+          "capacity",
+          [](PyFilter& f) { return Look(f, [](const Filter& g) { return g.capacity(); }); },
           "Keys that it was sized for.")
       .def_prop_ro(
-          "inserted_count", [](const PyFilter& f) { return f.filter->inserted_count(); },
+          "inserted_count",
+          [](PyFilter& f) { return Look(f, [](const Filter& g) { return g.inserted_count(); }); },
           "Keys inserted so far, duplicates included, less those erased.")
       .def_prop_ro(
-          "nbytes", [](const PyFilter& f) { return f.filter->bytes(); }, "Bytes of its contents.")
+          "nbytes", [](PyFilter& f) { return Look(f, [](const Filter& g) { return g.bytes(); }); },
+          "Bytes of its contents.")
       .def_prop_ro(
-          "bits_per_key", [](const PyFilter& f) { return f.filter->bits_per_key(); },
+          "bits_per_key",
+          [](PyFilter& f) { return Look(f, [](const Filter& g) { return g.bits_per_key(); }); },
           "Bits of memory for each key of the capacity.")
       .def_prop_ro("hash", HashName, "'xxh3', 'xxh64', 'siphash13' or 'siphash24'.")
       .def_prop_ro(
           "seed", [](const PyFilter& f) { return f.filter->hash().seed; }, "The seed of its hash.")
       .def_prop_ro(
-          "key_forms", [](const PyFilter& f) { return KeyFormsText(f.filter->key_forms()); },
+          "key_forms",
+          [](PyFilter& f) {
+            return Look(f, [](const Filter& g) { return KeyFormsText(g.key_forms()); });
+          },
           "What its keys were: 'text', 'integers', 'text and integers' ... A key of another form "
           "is\n"
           "not in it: 42 and '42' are different keys.")

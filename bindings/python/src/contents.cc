@@ -39,7 +39,9 @@ void MergeContents(PyFilter& f, nb::handle data, Unsigned offset, Unsigned inser
   const auto n = static_cast<size_t>(held.view().len);
   const Writing lock(f.gate);
   f.RequireChangeable();
-  auto& filter = *f.filter.As<SplitBlockBloomFilter>();
+  auto* const found = f.filter.As<SplitBlockBloomFilter>();
+  if (found == nullptr) throw nb::type_error("this is no split-block filter");
+  SplitBlockBloomFilter& filter = *found;
   if (offset.value > filter.bytes() || n > filter.bytes() - offset.value) {
     throw nb::value_error(("bytes [" + std::to_string(offset.value) + ", +" + std::to_string(n) +
                            ") are not within the " + std::to_string(filter.bytes()) +
@@ -48,7 +50,7 @@ void MergeContents(PyFilter& f, nb::handle data, Unsigned offset, Unsigned inser
   }
   KeyForms forms = filter.key_forms();
   forms.Add(FormsOf(key_forms));
-  nb::gil_scoped_release release;
+  const WithoutGil released;
   const SplitBlockView view = filter.mutable_view();
   OrInto(view.mutable_blocks().data() + offset.value,
          static_cast<const std::byte*>(held.view().buf), n);

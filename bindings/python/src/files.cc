@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -45,13 +46,13 @@ nb::object OpenFile(const fs::path& path, bool map, bool verify, const Secret& s
   const auto opened = [&] {
     if (!map) {
       const LoadOptions options{.backend = BackendIf(backend), .secret = SecretIf(secret)};
-      nb::gil_scoped_release release;
+      const WithoutGil released;
       return Load(path, options);
     }
     const MapOptions options{.verify = verify ? Verify::kFull : Verify::kHeader,
                              .backend = BackendIf(backend),
                              .secret = SecretIf(secret)};
-    nb::gil_scoped_release release;
+    const WithoutGil released;
     return Map(path, options);
   };
   return Wrap(opened());
@@ -60,7 +61,7 @@ nb::object OpenFile(const fs::path& path, bool map, bool verify, const Secret& s
 void SaveFile(PyFilter& f, const fs::path& path, std::optional<bool> with_secret,
               uint32_t version) {
   const Reading lock(f.gate);
-  nb::gil_scoped_release release;
+  const WithoutGil released;
   f.filter->Save(path, {.with_secret = with_secret, .version = version});
 }
 
@@ -72,7 +73,7 @@ nb::object ToBytes(PyFilter& f, std::optional<bool> with_secret) {
   nb::object bytes = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
   if (!bytes.is_valid()) throw nb::python_error();
   auto* const to = reinterpret_cast<std::byte*>(PyBytes_AsString(bytes.ptr()));
-  nb::gil_scoped_release release;
+  const WithoutGil released;
   Serialize(*f.filter, std::span(to, size), options);
   return bytes;
 }
@@ -82,7 +83,7 @@ AnyFilter LoadBytes(nb::handle bytes, const Secret& secret) {
   const std::span all(static_cast<const std::byte*>(held.view().buf),
                       static_cast<size_t>(held.view().len));
   const LoadOptions options{.secret = SecretIf(secret)};
-  nb::gil_scoped_release release;
+  const WithoutGil released;
   return Load(all, options);
 }
 
@@ -91,7 +92,7 @@ nb::object FromBuffer(nb::handle buffer, bool verify, const Secret& secret) {
   const MapOptions options{.verify = verify ? Verify::kFull : Verify::kHeader,
                            .secret = SecretIf(secret)};
   AnyFilter filter = [&] {
-    nb::gil_scoped_release release;
+    const WithoutGil released;
     return Map(backing->bytes(), options);
   }();
   return Wrap(std::move(filter), std::move(backing));
@@ -101,7 +102,9 @@ bool IsKeyed(const PyFilter& f) { return tamis::IsKeyed(f.filter->hash().kind); 
 
 // For pickle and for subclasses of Python, whose attributes go along.
 nb::tuple GetState(nb::handle self) {
-  auto& f = *nb::cast<PyFilter*>(self);
+  PyFilter* const found = FilterIn(self.ptr());
+  if (found == nullptr) throw nb::python_error();
+  PyFilter& f = *found;
   // With the secret of a keyed hash: without it the filter would be of no use.
   const std::optional<bool> with_secret = IsKeyed(f) ? std::optional(true) : std::nullopt;
   return nb::make_tuple(ToBytes(f, with_secret),
@@ -114,8 +117,14 @@ void SetState(nb::pointer_and_handle<PyFilter> self, const nb::tuple& state) {
   if (PyObject_IsInstance(self.h.ptr(), ClassOf(filter->kind()).ptr()) != 1) {
     throw nb::type_error("these are the bytes of a filter of another class");
   }
-  new (self.p) PyFilter(std::move(filter));
   if (!state[1].is_none()) self.h.attr("__dict__").attr("update")(state[1]);
+  new (self.p) PyFilter(std::move(filter));
+}
+
+// That of all objects, which asks for the state from protocol 2 on.
+nb::object Reduce(nb::handle self, int protocol) {
+  const nb::handle object(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
+  return object.attr("__reduce_ex__")(self, std::max(protocol, 2));
 }
 
 }  // namespace
@@ -179,6 +188,7 @@ void DefineFiles(nb::module_& m, nb::class_<PyFilter>& filter) {
           "version: 1 for readers that know no other.")
       .def("to_bytes", ToBytes, nb::kw_only(), nb::arg("with_secret").none() = nb::none(),
            "The bytes of the file that save() would write.")
+      .def("__reduce_ex__", Reduce, nb::arg("protocol"))
       .def("__getstate__", GetState)
       .def("__setstate__", SetState, nb::arg("state"));
 }

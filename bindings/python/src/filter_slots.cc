@@ -54,11 +54,13 @@ bool ContainsKey(const PyFilter& f, const OneKey& key) noexcept {
 }
 
 // PySequence_Contains, for filters that are F, whose own functions are inlined.
-template <typename F>
+template <typename F, FilterKind kKind>
 int Contains(PyObject* self, PyObject* object) noexcept {
   PyFilter* const f = FilterIn(self);
   OneKey key;
   if (f == nullptr || !key.Parse(object) || !RequireRead(*f)) return -1;
+  if (f->kind != kKind) [[unlikely]]
+    return ContainsKey(*f, key);
   const F& filter = static_cast<const F&>(*f->filter);
   return key.form == OneKey::Form::kInteger ? filter.Contains(key.integer)
                                             : filter.Contains(key.bytes);
@@ -152,9 +154,9 @@ int Traverse(PyObject* self, visitproc visit, void* arg) noexcept {
 }
 
 // A class inherits neither from another where nanobind has slots of its own.
-template <typename F>
+template <typename F, FilterKind kKind>
 PyType_Slot* SlotsFor() noexcept {
-  static PyType_Slot slots[] = {{Py_sq_contains, reinterpret_cast<void*>(Contains<F>)},
+  static PyType_Slot slots[] = {{Py_sq_contains, reinterpret_cast<void*>(Contains<F, kKind>)},
                                 {Py_tp_traverse, reinterpret_cast<void*>(Traverse)},
                                 {0, nullptr}};
   return slots;
@@ -195,7 +197,7 @@ PyMethodDef kMethods[] = {
 
 PyType_Slot* FilterSlots() noexcept {
   static PyType_Slot slots[] = {
-      {Py_sq_contains, reinterpret_cast<void*>(Contains<Filter>)},
+      {Py_sq_contains, reinterpret_cast<void*>(Contains<Filter, FilterKind::kScalable>)},
       {Py_tp_methods, kMethods},
       {Py_bf_getbuffer, reinterpret_cast<void*>(GetBuffer)},
       {Py_bf_releasebuffer, reinterpret_cast<void*>(ReleaseBuffer)},
@@ -208,21 +210,21 @@ PyType_Slot* FilterSlots() noexcept {
 PyType_Slot* SlotsOf(FilterKind kind) noexcept {
   switch (kind) {
     case FilterKind::kSplitBlock:
-      return SlotsFor<SplitBlockBloomFilter>();
+      return SlotsFor<SplitBlockBloomFilter, FilterKind::kSplitBlock>();
     case FilterKind::kCuckoo8:
-      return SlotsFor<CuckooFilter<8>>();
+      return SlotsFor<CuckooFilter<8>, FilterKind::kCuckoo8>();
     case FilterKind::kCuckoo12:
-      return SlotsFor<CuckooFilter<12>>();
+      return SlotsFor<CuckooFilter<12>, FilterKind::kCuckoo12>();
     case FilterKind::kCuckoo16:
-      return SlotsFor<CuckooFilter<16>>();
+      return SlotsFor<CuckooFilter<16>, FilterKind::kCuckoo16>();
     case FilterKind::kBloom:
-      return SlotsFor<BloomFilter>();
+      return SlotsFor<BloomFilter, FilterKind::kBloom>();
     case FilterKind::kCounting:
-      return SlotsFor<CountingBloomFilter>();
+      return SlotsFor<CountingBloomFilter, FilterKind::kCounting>();
     case FilterKind::kScalable:
       break;  // of many classes
   }
-  return SlotsFor<Filter>();
+  return SlotsFor<Filter, FilterKind::kScalable>();
 }
 
 }  // namespace tamis::python

@@ -1,12 +1,20 @@
 #include "bindings/python/src/key_source.h"
 
-#include <nanobind/stl/string.h>
-
-#include <string>
-
+#include "bindings/python/src/gate.h"
 #include "bindings/python/src/py_filter.h"
 
 namespace tamis::python {
+
+nb::handle InKinds(const char* name) {
+  static PyObject* kinds = nullptr;  // never given back; the GIL guards it
+  if (kinds == nullptr) {
+    nb::object imported = nb::module_::import_("tamis._kinds").attr("__dict__");
+    if (kinds == nullptr) kinds = imported.release().ptr();
+  }
+  PyObject* const found = PyDict_GetItemString(kinds, name);  // borrowed
+  if (found == nullptr) throw nb::attribute_error(name);
+  return found;
+}
 
 std::unique_ptr<KeySource> MakeKeySource(nb::handle object) {
   PyObject* const x = object.ptr();
@@ -18,15 +26,19 @@ std::unique_ptr<KeySource> MakeKeySource(nb::handle object) {
     throw nb::type_error("a filter does not know its keys: f |= g adds those of another");
   }
   // What NumPy, pandas and others have is made into one of the forms below.
-  const nb::object plain = nb::module_::import_("tamis._kinds").attr("plain")(object);
+  const nb::object plain = Call(InKinds("plain"), object);
   std::unique_ptr<KeySource> source = SourceOfArrow(plain);
   if (source == nullptr) source = SourceOfBuffer(plain);
   if (source == nullptr) source = SourceOfIterable(plain);
   if (source != nullptr) return source;
-  const std::string type = nb::cast<std::string>(object.type().attr("__name__"));
-  throw nb::type_error(("keys are an array, a column or an iterable, and this is of type " + type +
-                        ": for one key use add(key) or key in f")
-                           .c_str());
+  const nb::object name = nb::steal(PyType_GetName(Py_TYPE(x)));
+  if (name.is_valid()) {
+    PyErr_Format(PyExc_TypeError,
+                 "keys are an array, a column or an iterable, and this is of type %U: for one key "
+                 "use add(key) or key in f",
+                 name.ptr());
+  }
+  throw nb::python_error();
 }
 
 }  // namespace tamis::python

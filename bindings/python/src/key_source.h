@@ -104,6 +104,9 @@ class Validity {
   size_t size_ = 0;
 };
 
+// A function of tamis/_kinds.py, which is imported once: at the end of a process it cannot be.
+nb::handle InKinds(const char* name);
+
 // The keys of any object that has some: arrays, Arrow data, iterables. Throws TypeError for others.
 std::unique_ptr<KeySource> MakeKeySource(nb::handle object);
 

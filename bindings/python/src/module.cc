@@ -3,6 +3,7 @@
 
 #include "bindings/python/src/answer.h"
 #include "bindings/python/src/classes.h"
+#include "bindings/python/src/gate.h"
 #include "tamis/version.h"
 
 NB_MODULE(_tamis, m) {
@@ -20,4 +21,6 @@ NB_MODULE(_tamis, m) {
   DefineFiles(m, filter);
   DefinePlan(m);
   m.attr("__name__") = name;
+  nanobind::module_::import_("os").attr("register_at_fork")(
+      nanobind::arg("after_in_child") = nanobind::cpp_function([] { ++g_forks; }));
 }

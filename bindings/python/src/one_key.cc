@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "bindings/python/src/gate.h"
+
 namespace tamis::python {
 namespace {
 
@@ -52,8 +54,7 @@ void SetNoKey(PyObject* object) noexcept {
   } else if (PyTuple_Check(object)) {
     hint = "join its parts into one str or bytes object";
   }
-  PyObject* const type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-  PyObject* const name = PyObject_GetAttrString(type, "__name__");
+  PyObject* const name = PyType_GetName(Py_TYPE(object));  // a str, whatever a metaclass says
   if (name == nullptr) return;
   PyErr_Format(PyExc_TypeError,
                "a key is a str, bytes, int or uuid.UUID, and this is of type %U: %s", name, hint);
@@ -91,14 +92,14 @@ bool OneKey::ParseOther(PyObject* object) noexcept {
   }
   if (PyLong_Check(object)) return ParseInt(object);
   if (PyIndex_Check(object)) {  // numpy.int64 and the like
-    PyObject* const number = PyNumber_Index(object);
+    PyObject* const number = OrStay([&] { return PyNumber_Index(object); });
     if (number == nullptr) return false;
     const bool parsed = ParseInt(number);
     Py_DECREF(number);
     return parsed;
   }
   if (IsOf(object, "uuid", "UUID")) {
-    PyObject* const value = PyObject_GetAttrString(object, "bytes");
+    PyObject* const value = OrStay([&] { return PyObject_GetAttrString(object, "bytes"); });
     if (value == nullptr) return false;
     Py_XDECREF(owner_);
     owner_ = value;

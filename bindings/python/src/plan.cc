@@ -1,22 +1,27 @@
 // Advice, and what this machine has.
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "bindings/python/src/classes.h"
 
 namespace tamis::python {
 namespace {
 
+// Not a std::pair, whose conversion may not throw what that of its integers does.
+KeyRange RangeOf(nb::handle key_range) {
+  const nb::object pair = nb::steal(PySequence_Tuple(key_range.ptr()));
+  if (!pair.is_valid()) throw nb::python_error();
+  if (nb::len(pair) != 2) throw nb::value_error("key_range is (low, high)");
+  return {nb::cast<Unsigned>(pair[0]).value, nb::cast<Unsigned>(pair[1]).value};
+}
+
 FilterPlan MakePlan(Unsigned keys, double fpr, bool erase, bool grow, bool merge, bool intersect,
-                    bool parallel_build, bool parquet, bool exact,
-                    std::optional<std::pair<Unsigned, Unsigned>> key_range, Unsigned max_bytes,
-                    Unsigned batch_keys, unsigned threads) {
+                    bool parallel_build, bool parquet, bool exact, nb::handle key_range,
+                    Unsigned max_bytes, Unsigned batch_keys, unsigned threads) {
   PlanNeeds needs{.must = {.erase = erase,
                            .grow = grow,
                            .merge = merge,
@@ -26,9 +31,9 @@ FilterPlan MakePlan(Unsigned keys, double fpr, bool erase, bool grow, bool merge
                            .exact = exact},
                   .max_bytes = max_bytes.value,
                   .batch_keys = batch_keys.value};
-  if (key_range) needs.range = KeyRange{key_range->first.value, key_range->second.value};
+  if (!key_range.is_none()) needs.range = RangeOf(key_range);
   const EngineOptions engine{.threads = threads};
-  nb::gil_scoped_release release;
+  const WithoutGil released;
   return PlanFilters(keys.value, fpr, needs, &engine);
 }
 

@@ -56,7 +56,7 @@ class Backing {
 
 struct PyFilter {
   explicit PyFilter(AnyFilter made, std::unique_ptr<Backing> bytes = nullptr)
-      : held(std::move(bytes)), filter(std::move(made)) {}
+      : kind(made->kind()), held(std::move(bytes)), filter(std::move(made)) {}
 
   // For calls that change it: throws BufferError while its buffer is exported, and ReadOnlyError.
   void RequireChangeable() const;
@@ -65,6 +65,7 @@ struct PyFilter {
   // nullptr if keys cannot be erased.
   ErasableFilter* erasable() const noexcept { return filter.As<ErasableFilter>(); }
 
+  const FilterKind kind;          // of the filter, which the class may not say: f.__class__ = ...
   std::unique_ptr<Backing> held;  // of a filter that frombuffer made; outlives `filter`
   AnyFilter filter;
   Gate gate;

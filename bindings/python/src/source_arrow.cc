@@ -7,6 +7,7 @@
 
 #include "bindings/python/src/arrow_abi.h"
 #include "bindings/python/src/arrow_column.h"
+#include "bindings/python/src/gate.h"
 #include "bindings/python/src/key_source.h"
 
 namespace tamis::python {
@@ -33,7 +34,9 @@ class KeyColumn {
                                  .c_str());
       }
       in_table_ = true;
-      column = column->children[0];
+      column = column->children != nullptr ? column->children[0] : nullptr;
+      if (column == nullptr)
+        throw nb::value_error("the Arrow array is damaged: no type of a column");
     }
     type_ = ArrowTypeOf(column->format);
     if (column->dictionary != nullptr) {
@@ -57,15 +60,18 @@ class KeyColumn {
   };
   Part In(const ArrowArray& array) const {
     if (!in_table_) return {&array, array.offset, array.length};
-    const bool damaged = array.n_children != 1 || array.offset < 0 || array.length < 0;
-    if (damaged || array.children[0]->offset < 0 ||
-        array.children[0]->length - array.offset < array.length) {
+    const ArrowArray* const column =
+        array.n_children == 1 && array.children != nullptr ? array.children[0] : nullptr;
+    // No sum of these overflows that is used.
+    constexpr int64_t kMost = int64_t{1} << 60;
+    if (column == nullptr || array.offset < 0 || array.length < 0 || array.offset > kMost ||
+        column->offset < 0 || column->offset > kMost || column->length < array.offset ||
+        column->length - array.offset < array.length) {
       throw nb::value_error("the Arrow array is damaged: a column is shorter than its table");
     }
     if (array.null_count != 0 && array.n_buffers > 0 && array.buffers[0] != nullptr) {
       throw nb::value_error("a struct with nulls has no keys: take its field");
     }
-    const ArrowArray* const column = array.children[0];
     return {column, column->offset + array.offset, array.length};
   }
 
@@ -119,7 +125,7 @@ class ArrowSource final : public KeySource {
     int status;
     {
       // What makes the chunks may need the GIL, on any thread.
-      nb::gil_scoped_release release;
+      const WithoutGil released;
       status = stream_->get_next(stream_.get(), array.get());
     }
     if (status != 0) {
@@ -201,7 +207,7 @@ class ArrowSource final : public KeySource {
 
 std::unique_ptr<KeySource> SourceOfArrow(nb::handle object) {
   if (nb::hasattr(object, "__arrow_c_array__")) {
-    const nb::object pair = object.attr("__arrow_c_array__")();
+    const nb::object pair = Call(object.attr("__arrow_c_array__"));
     if (!PyTuple_Check(pair.ptr()) || nb::len(pair) != 2) {
       throw nb::type_error("__arrow_c_array__ returns two capsules");
     }
@@ -211,12 +217,12 @@ std::unique_ptr<KeySource> SourceOfArrow(nb::handle object) {
     return std::make_unique<ArrowSource>(std::move(schema), std::move(array));
   }
   if (!nb::hasattr(object, "__arrow_c_stream__")) return nullptr;
-  const nb::object capsule = object.attr("__arrow_c_stream__")();
+  const nb::object capsule = Call(object.attr("__arrow_c_stream__"));
   auto stream = TakeFrom<ArrowArrayStream>(capsule, "arrow_array_stream");
   Released<ArrowSchema> schema;
   int status;
   {
-    nb::gil_scoped_release release;
+    const WithoutGil released;
     status = stream->get_schema(stream.get(), schema.get());
   }
   if (status != 0 || schema->release == nullptr) {

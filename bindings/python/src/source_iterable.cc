@@ -1,6 +1,7 @@
 // Keys of lists, sets, generators and whatever else can be iterated over.
 #include <utility>
 
+#include "bindings/python/src/gate.h"
 #include "bindings/python/src/gathered_keys.h"
 #include "bindings/python/src/key_source.h"
 #include "bindings/python/src/one_key.h"
@@ -23,7 +24,7 @@ class IterableSource final : public KeySource {
   void Read() {
     if (kept_.is_valid()) Take(std::exchange(kept_, nb::object()));
     while (!ended_ && !batch_.full()) {
-      const nb::object item = nb::steal(PyIter_Next(iterator_.ptr()));
+      const nb::object item = nb::steal(OrStay([&] { return PyIter_Next(iterator_.ptr()); }));
       if (!item.is_valid()) {
         if (PyErr_Occurred()) throw nb::python_error();
         ended_ = true;
@@ -52,8 +53,10 @@ class IterableSource final : public KeySource {
 }  // namespace
 
 std::unique_ptr<KeySource> SourceOfIterable(nb::handle object) {
-  nb::object iterator = nb::steal(PyObject_GetIter(object.ptr()));
+  nb::object iterator = nb::steal(OrStay([&] { return PyObject_GetIter(object.ptr()); }));
   if (!iterator.is_valid()) {
+    // What its __iter__ raises is for the caller.
+    if (PyType_GetSlot(Py_TYPE(object.ptr()), Py_tp_iter) != nullptr) throw nb::python_error();
     PyErr_Clear();
     return nullptr;
   }

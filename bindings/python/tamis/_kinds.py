@@ -12,8 +12,11 @@ def _package(x):
 def _plain_numpy(x):
     numpy = sys.modules["numpy"]
     if isinstance(x, numpy.ma.MaskedArray):
-        mask = numpy.ma.getmaskarray(x)
-        return numpy.where(mask, None, x.data.astype(object)) if mask.any() else x.data
+        data, mask = _plain_numpy(x.data), numpy.ma.getmaskarray(x)
+        if mask.any():
+            data = data.astype(object)
+            data[mask] = None
+        return data
     kind = getattr(getattr(x, "dtype", None), "kind", None)
     if kind is not None and kind in "mM":  # NumPy hands out no buffer of these
         numbers = numpy.asarray(x).view(x.dtype.str[0] + "i8")
@@ -29,7 +32,7 @@ def _plain_numpy(x):
 
 def _plain_pandas(x):
     numpy = sys.modules["numpy"]
-    if not hasattr(x, "to_numpy") or getattr(x, "ndim", 1) != 1:
+    if not hasattr(x, "dtype") or getattr(x, "ndim", 1) != 1:  # also pandas.NaT
         return x
     if isinstance(x.dtype, numpy.dtype):
         return _plain_numpy(x.to_numpy())
@@ -41,6 +44,15 @@ def _plain_pandas(x):
         else:
             return x
     return x.to_numpy(dtype=object)
+
+
+def _plain_polars(x):
+    """Objects go through Arrow as their addresses."""
+    if type(x).__name__ == "DataFrame" and x.width == 1:
+        x = x.to_series()
+    if type(x).__name__ == "Series" and type(x.dtype).__name__ == "Object":
+        return x.to_list()
+    return x
 
 
 def _plain_device(x):
@@ -67,6 +79,8 @@ def plain(x):
         return _plain_numpy(x)
     if package == "pandas":
         return _plain_pandas(x)
+    if package == "polars":
+        x = _plain_polars(x)
     return _plain_device(x)
 
 

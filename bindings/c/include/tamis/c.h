@@ -16,7 +16,8 @@
  *
  * Threads: any number may call functions that take a handle as const, and one-key questions, while
  * nobody calls one that takes it otherwise; those need exclusive access to the handle. A child of
- * fork may use the filters and views of its parent, and engines, as tamis/engine.h says.
+ * fork may use the filters and views of its parent, unless a call was changing them at the fork,
+ * and its engines, as tamis/c/engine.h says.
  *
  * Structures named ..._options begin with struct_bytes, which is the size of the structure that the
  * program was compiled with: so later versions can have more members. Set it with TAMIS_INIT, which

@@ -13,11 +13,13 @@
 
 /* The initial value of a variable of such a type: all 0 but struct_bytes. */
 #ifdef __cplusplus
+extern "C++" { /* also where the header is included within extern "C" */
 template <typename Options>
 inline Options tamis_init() {
   Options options = Options();
   options.struct_bytes = sizeof(Options);
   return options;
+}
 }
 #define TAMIS_INIT(type) tamis_init<type>()
 #else
@@ -81,7 +83,8 @@ typedef struct tamis_hash {
   uint64_t secret_low;  /* of SipHash, else 0: the first 8 bytes of its key, little-endian, */
   uint64_t secret_high; /* and the last 8 */
 } tamis_hash;
-/* A seed or a secret from the operating system's entropy source. */
+/* A seed or a secret from the operating system's entropy source. A new filter with a keyed hash
+ * takes no secret of 0: it is TAMIS_SECRET. */
 TAMIS_C_API tamis_status tamis_hash_random(uint32_t kind, tamis_hash* out);
 
 /* Kinds of filters, whose values are part of the file format. docs/filters.md compares them. */

@@ -10,7 +10,12 @@ extern "C" {
 
 /* Runs calls with many keys on several threads, which sleep between calls. The results are those of
  * one thread. One engine is enough for a process: any number of threads may use it at the same
- * time. Functions take NULL in place of one, and then run on the calling thread alone. */
+ * time. Functions take NULL in place of one, and then run on the calling thread alone.
+ *
+ * A child of fork may use an engine of its parent, make others, and exit, even if a call was under
+ * way at the fork: engines start new threads in the child, and use no GPU there. They tell parent
+ * and child apart by process IDs, so a child in a PID namespace of its own, where it may have the
+ * ID of its parent, must leave its parent's engines alone. */
 typedef struct tamis_engine tamis_engine;
 
 typedef struct tamis_engine_options {

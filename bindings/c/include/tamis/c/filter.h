@@ -144,7 +144,8 @@ TAMIS_C_API tamis_status tamis_filter_count(const tamis_filter* filter, const ta
                                             const tamis_keys* keys, uint64_t* hits);
 
 /* ---- Many keys: changes, in the order of the keys. TAMIS_READ_ONLY for a mapped filter. If memory
- * runs out with keys of 8 or 16 bits or of pointers, some of them may have been changed. ---- */
+ * runs out with keys of 8 or 16 bits, pointers or views, some of them may have been changed. ----
+ */
 
 /* *inserted, which may be NULL, becomes how many were inserted: all but nulls and what cuckoo and
  * scalable filters have no room for. The indices of the others go, ascending, to

@@ -34,7 +34,13 @@ enum {
   TAMIS_KEYS_FIXED = 13,
   /* int32_t, at any address, hashed as their 4 bytes: what Apache Parquet does with INT32. These
    * are OTHER keys than TAMIS_KEYS_I32. */
-  TAMIS_KEYS_PARQUET_INT32 = 14
+  TAMIS_KEYS_PARQUET_INT32 = 14,
+  /* Views of 16 bytes each, at any address: Arrow's utf8_view and binary_view. An int32_t, the
+   * bytes of the string, which follow if these are at most 12; else there are 4 of them, and two
+   * int32_t: in which buffer they are, and where they begin in it. `bytes` is an array of
+   * `num_bytes` such buffers, const void* each, and `lengths` has the bytes of each:
+   * ArrowArray.buffers + 2, .n_buffers - 3, and .buffers[n_buffers - 1]. */
+  TAMIS_KEYS_VIEWS = 15
 };
 
 /* Keys [offset, offset + count) of arrays that stay the caller's; they must not change during a
@@ -50,9 +56,9 @@ typedef struct tamis_keys {
   uint64_t count;          /* nulls included; at most 2^48 */
   uint64_t offset;         /* elements that come before the first key in all arrays */
   const void* data;        /* elements, at a multiple of their size where no other is said */
-  const void* bytes;       /* STRINGS32 and STRINGS64 */
+  const void* bytes;       /* STRINGS32 and STRINGS64; VIEWS: its buffers */
   uint64_t num_bytes;      /* of `bytes`: offsets beyond are an error. UINT64_MAX: not known */
-  const uint64_t* lengths; /* POINTERS: the bytes of each string */
+  const uint64_t* lengths; /* POINTERS: the bytes of each string; VIEWS: of each buffer */
   const uint8_t* validity; /* NULL: all are valid */
 } tamis_keys;
 

@@ -1,0 +1,23 @@
+// The header within extern "C", as C++ programs include headers of C that may not say so
+// themselves.
+extern "C" {
+#include "tamis/c.h"
+}
+
+#include <gtest/gtest.h>
+
+namespace tamis {
+namespace {
+
+TEST(CHeaderTest, WithinExternC) {
+  auto options = TAMIS_INIT(tamis_filter_options);
+  EXPECT_EQ(options.struct_bytes, sizeof(options));
+  options.capacity = 10;
+  tamis_filter* filter = nullptr;
+  ASSERT_EQ(tamis_filter_create(TAMIS_SPLIT_BLOCK, &options, &filter), TAMIS_OK)
+      << tamis_last_error();
+  tamis_filter_free(filter);
+}
+
+}  // namespace
+}  // namespace tamis
