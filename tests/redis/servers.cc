@@ -40,6 +40,12 @@ void Append(const redisReply* reply, std::string& text) {
   }
 }
 
+std::string Field(const std::string& info, const std::string& name) {
+  const size_t at = info.find(name + ":");
+  if (at == std::string::npos) return {};
+  return info.substr(at + name.size() + 1, info.find('\r', at) - at - name.size() - 1);
+}
+
 }  // namespace
 
 Servers::Servers(const std::string& mode, const std::vector<std::string>& options)
@@ -181,6 +187,21 @@ std::vector<std::string> KeysLike(const Servers& servers, const std::string& pat
     for (std::string line; std::getline(lines, line);) keys.push_back(line);
   }
   return keys;
+}
+
+bool Replicated(const Servers& servers) {
+  const auto& all = servers.servers();
+  for (size_t i = 0; i < 3; ++i) {
+    const uint64_t offset =
+        std::stoull(Field(Say(all[i].port, {"INFO", "replication"}), "master_repl_offset"));
+    const bool there = WaitFor(20, [&] {
+      const std::string info = Say(all[i + 3].port, {"INFO", "replication"});
+      const std::string have = Field(info, "slave_repl_offset");
+      return !have.empty() && std::stoull(have) >= offset;
+    });
+    if (!there) return false;
+  }
+  return true;
 }
 
 std::string NewName() {

@@ -61,6 +61,9 @@ int MasterOfSlot(int port, uint32_t slot);
 bool WaitFor(int seconds, const std::function<bool()>& condition);
 // All keys of a cluster's masters, or of a single server, that match.
 std::vector<std::string> KeysLike(const Servers& servers, const std::string& pattern);
+// Waits until each replica of a cluster of this script has what its master had when this was
+// called.
+bool Replicated(const Servers& servers);
 // Names of filters that no other test has.
 std::string NewName();
 
