@@ -37,6 +37,10 @@ std::optional<SegmentState> ParseState(std::string_view window) {
 std::optional<Problem> ProblemOfState(std::string_view window, uint64_t generation,
                                       uint64_t length) {
   const std::optional<SegmentState> state = ParseState(window);
+  if (state && state->generation != generation && state->mark == state->generation) {
+    return Problem{ErrorCode::kUnavailable, "it was rebuilt, and the descriptor does not say so",
+                   Remedy::kDescriptor};
+  }
   const char* wrong = nullptr;
   if (!state) {
     wrong = "it is missing, or has a wrong length";

@@ -37,30 +37,6 @@ Descriptor DescriptorOf(const Servers& servers, const std::string& name) {
   return ParseDescriptor(SayToOwner(servers, key, {"GET", key}));
 }
 
-// Moves a slot from its master to another, key by key, as `redis-cli --cluster reshard` does.
-void MoveSlot(const Servers& servers, uint32_t slot, milliseconds pause) {
-  const auto& all = servers.servers();
-  const int from = MasterOfSlot(all[0].port, slot);
-  const int to = from == all[0].port ? all[1].port : all[0].port;
-  const std::string number = std::to_string(slot);
-  const std::string from_id = Say(from, {"CLUSTER", "MYID"});
-  const std::string to_id = Say(to, {"CLUSTER", "MYID"});
-  ASSERT_EQ(Say(to, {"CLUSTER", "SETSLOT", number, "IMPORTING", from_id}), "OK");
-  ASSERT_EQ(Say(from, {"CLUSTER", "SETSLOT", number, "MIGRATING", to_id}), "OK");
-  for (;;) {
-    const std::string key = Say(from, {"CLUSTER", "GETKEYSINSLOT", number, "1"});
-    if (key.empty()) break;
-    const std::string moved =
-        Say(from, {"MIGRATE", "127.0.0.1", std::to_string(to), key, "0", "5000"});
-    // A delta may be gone by then.
-    ASSERT_TRUE(moved == "OK" || moved == "NOKEY") << moved;
-    std::this_thread::sleep_for(pause);
-  }
-  for (const int port : {to, from}) {
-    ASSERT_EQ(Say(port, {"CLUSTER", "SETSLOT", number, "NODE", to_id}), "OK");
-  }
-}
-
 // "Must show" 4: of each segment, with clients that read and write by both routes.
 TEST(RedisClusterTest, SlotsMoveWhileClientsWork) {
   Servers& servers = Servers::Cluster();

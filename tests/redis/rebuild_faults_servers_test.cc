@@ -221,8 +221,8 @@ TEST_P(RedisRebuildFaultTest, ASwitchThatAServerLoses) {
   database.Add(fresh);
   SayToOwner(servers(), key, {"SET", key, before});
   // Not known, but never "no".
-  EXPECT_THROW(early.Count(fresh), UnansweredError);
-  EXPECT_THROW(OpenIt().Insert(fresh), UnansweredError);
+  ExpectError([&] { early.Count(fresh); }, ErrorCode::kUnavailable, "it was rebuilt");
+  ExpectError([&] { OpenIt().Insert(fresh); }, ErrorCode::kUnavailable, "it was rebuilt");
   SplitBlockFilter filter = OpenIt();
   WhenItsLeaseIsOver([&] { EXPECT_TRUE(EndAbandonedRebuild(filter, NoGrace())); });
   ExpectHasJust(options(), name_, database.All());
@@ -269,6 +269,58 @@ TEST_P(RedisRebuildFaultTest, DamagedSegmentsAreMadeAnew) {
 
 INSTANTIATE_TEST_SUITE_P(All, RedisRebuildFaultTest, testing::Values("single", "cluster"),
                          [](const auto& test) { return std::string(test.param); });
+
+// A script of two keys has to wait until both are on one node.
+TEST(RedisRebuildClusterTest, SlotsMoveMeanwhile) {
+  Servers& servers = Servers::Cluster();
+  TAMIS_NEED(servers);
+  const std::string name = NewName();
+  const std::vector<uint64_t> known = RandomKeys(5'000, 1);
+  const std::vector<uint64_t> fresh = RandomKeys(400'000, 2);
+  Database database;
+  database.Add(known);
+  SplitBlockFilter filter = SplitBlockFilter::Create(servers.options(), name, {kTwoPortions});
+  filter.Insert(known);
+  Askers askers(servers.options(), name, known);
+  std::atomic<bool> moved = false;
+  std::vector<std::jthread> writers;
+  for (size_t w = 0; w < 2; ++w) {
+    writers.emplace_back([&, w] {
+      const Route route = w == 0 ? Route::kBlocks : Route::kSegments;
+      SplitBlockFilter mine = SplitBlockFilter::Open(servers.options(), name, {.route = route});
+      for (size_t i = 0; i + 100 <= 200'000 && !moved; i += 100) {
+        const auto some = std::span<const uint64_t>(fresh).subspan(w * 200'000 + i, 100);
+        database.Add(some);
+        try {
+          mine.Insert(some);
+        } catch (const Error& error) {
+          ADD_FAILURE() << error.what();
+          return;
+        }
+      }
+    });
+  }
+  std::jthread mover([&] {
+    const Layout layout = DescriptorNow(servers, name).layout;
+    for (uint64_t s = 0; s < layout.segments(); ++s) {
+      MoveSlot(servers, layout.SlotOf(s), milliseconds(15));
+    }
+    moved = true;
+  });
+  int rebuilds = 0;
+  while (!moved) {
+    Rebuild(filter, database.Source(), NoGrace());
+    ++rebuilds;
+  }
+  mover.join();
+  writers.clear();
+  askers.Stop();
+  EXPECT_GT(rebuilds, 0);
+  EXPECT_EQ(askers.wrong(), 0u);
+  EXPECT_EQ(askers.unanswered(), 0u);
+  ExpectHasJust(servers.options(), name, database.All());
+  ExpectOneGeneration(servers, name);
+}
 
 // ---- With a cluster of its own, which they break ----
 

@@ -204,6 +204,29 @@ bool Replicated(const Servers& servers) {
   return true;
 }
 
+void MoveSlot(const Servers& servers, uint32_t slot, std::chrono::milliseconds pause) {
+  const auto& all = servers.servers();
+  const int from = MasterOfSlot(all[0].port, slot);
+  const int to = from == all[0].port ? all[1].port : all[0].port;
+  const std::string number = std::to_string(slot);
+  const std::string from_id = Say(from, {"CLUSTER", "MYID"});
+  const std::string to_id = Say(to, {"CLUSTER", "MYID"});
+  ASSERT_EQ(Say(to, {"CLUSTER", "SETSLOT", number, "IMPORTING", from_id}), "OK");
+  ASSERT_EQ(Say(from, {"CLUSTER", "SETSLOT", number, "MIGRATING", to_id}), "OK");
+  for (;;) {
+    const std::string key = Say(from, {"CLUSTER", "GETKEYSINSLOT", number, "1"});
+    if (key.empty()) break;
+    const std::string moved =
+        Say(from, {"MIGRATE", "127.0.0.1", std::to_string(to), key, "0", "5000"});
+    // A delta may be gone by then.
+    ASSERT_TRUE(moved == "OK" || moved == "NOKEY") << moved;
+    std::this_thread::sleep_for(pause);
+  }
+  for (const int port : {to, from}) {
+    ASSERT_EQ(Say(port, {"CLUSTER", "SETSLOT", number, "NODE", to_id}), "OK");
+  }
+}
+
 std::string NewName() {
   static std::atomic<int> count = 0;
   return "test-" + std::to_string(getpid()) + "-" + std::to_string(count++);
