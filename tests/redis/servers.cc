@@ -121,7 +121,7 @@ Servers& Servers::Single() {
 }
 
 std::string Say(int port, const std::vector<std::string>& words) {
-  const timeval timeout = {5, 0};
+  const timeval timeout = {30, 0};
   const std::unique_ptr<redisContext, void (*)(redisContext*)> context(
       redisConnectWithTimeout("127.0.0.1", port, timeout), redisFree);
   if (context == nullptr || context->err != 0) throw std::runtime_error("no connection");
