@@ -1,6 +1,7 @@
 // A filter on a Redis server or cluster, that several services share. TAMIS_REDIS_URL says where:
 // `redis/local_cluster.sh cluster -- example_redis` starts one for it.
 #include <tamis/redis/near_copy.h>
+#include <tamis/redis/rebuild.h>
 #include <tamis/redis/split_block_filter.h>
 #include <tamis/tamis.h>
 
@@ -36,9 +37,15 @@ int main() {
                               {.staleness = std::chrono::seconds(1)});
   const bool there_too = near.Contains(numbers[5]);
 
+  // One of them fills it anew, with what the database has now, while the others go on.
+  tamis::redis::Rebuild(phones, [&](tamis::redis::RebuildInserter& filter) {
+    filter.Insert(numbers);  // in portions, as they are read
+  });
+  const bool still_there = known.Contains(numbers[5]);
+
   // The same filter in the memory of this machine, for a job that asks for very many.
   const tamis::SplitBlockBloomFilter local = known.Pull();
   const bool same = local.Count(numbers) == numbers.size();
   phones.Drop();
-  return there && there_too && same && hits == numbers.size() ? 0 : 1;
+  return there && there_too && still_there && same && hits == numbers.size() ? 0 : 1;
 }

@@ -16,8 +16,9 @@ std::vector<Command> AddRedis([[maybe_unused]] const CommandLine& program) {
       "  tamis redis create --url redis://cache-1:6379 --name seen --capacity 1e8\n"
       "  tamis redis insert --url redis://cache-1:6379 --name seen urls.txt\n"
       "  tamis redis query --url redis://cache-1:6379 --name seen new.txt > known.txt\n");
-  return {AddRedisCreate(redis), AddRedisInsert(redis), AddRedisQuery(redis), AddRedisInfo(redis),
-          AddRedisPull(redis),   AddRedisPush(redis),   AddRedisDrop(redis)};
+  return {AddRedisCreate(redis), AddRedisInsert(redis), AddRedisQuery(redis),
+          AddRedisInfo(redis),   AddRedisPull(redis),   AddRedisPush(redis),
+          AddRedisDrop(redis),   AddRedisRebuild(redis)};
 #else
   return {};
 #endif

@@ -9,6 +9,7 @@ namespace tamis::tools {
 // Of files with keys.
 Command AddRedisInsert(const CommandLine& redis);
 Command AddRedisQuery(const CommandLine& redis);
+Command AddRedisRebuild(const CommandLine& redis);
 // Of the filter as a whole.
 Command AddRedisCreate(const CommandLine& redis);
 Command AddRedisInfo(const CommandLine& redis);

@@ -60,6 +60,18 @@ struct InfoOptions {
   bool json = false;
 };
 
+const char* RebuildName(redis::RebuildState state) {
+  switch (state) {
+    case redis::RebuildState::kRunning:
+      return "running";
+    case redis::RebuildState::kAbandoned:
+      return "abandoned";
+    case redis::RebuildState::kNone:
+      break;
+  }
+  return "none";
+}
+
 nlohmann::ordered_json Describe(const std::string& name, const redis::Info& info) {
   nlohmann::ordered_json nodes = nlohmann::ordered_json::array();
   for (const redis::Info::Node& node : info.nodes) {
@@ -78,6 +90,7 @@ nlohmann::ordered_json Describe(const std::string& name, const redis::Info& info
       {"segment_bytes", info.segment_bytes},
       {"bad_segments", info.bad_segments},
       {"problem", info.problem},
+      {"rebuild", RebuildName(info.rebuild)},
       {"server_bytes", info.server_bytes},
       {"nodes", nodes},
   };
@@ -98,6 +111,9 @@ std::string InfoText(const std::string& name, const redis::Info& info) {
   text += Row("server memory", BytesText(static_cast<double>(info.server_bytes)));
   for (const redis::Info::Node& node : info.nodes) {
     text += Row("master", Printable(node.address) + ", " + Counted(node.segments, "segment"));
+  }
+  if (info.rebuild != redis::RebuildState::kNone) {
+    text += Row("rebuild", RebuildName(info.rebuild));
   }
   if (info.bad_segments > 0) {
     text += Row("bad segments", WithCommas(info.bad_segments) + ": " + Printable(info.problem));

@@ -1,4 +1,5 @@
-// tamis redis insert, tamis redis query: keys of files for a filter on Redis servers.
+// tamis redis insert, query, rebuild: keys of files for a filter on Redis servers.
+#include <tamis/redis/rebuild.h>
 #include <tamis/redis/split_block_filter.h>
 #include <unistd.h>
 
@@ -40,6 +41,20 @@ constexpr char kQueryExamples[] =
     "  tamis redis query --name seen --invert new.txt > certainly_new.txt\n"
     "  tamis redis query --name ids --integers --count ids.txt\n";
 
+constexpr char kRebuildFooter[] =
+    "The filter is filled from the files, and what it had before is gone. Until all is there its\n"
+    "clients go on with the old one; what they insert meanwhile is in the new one, too. So what\n"
+    "they inserted shortly before has to be in the files. Needs memory for the filter, here and\n"
+    "once more on the servers.\n"
+    "\n"
+    "Without files and with --end-abandoned it ends a rebuild whose process is gone.\n"
+    "\n";
+
+constexpr char kRebuildExamples[] =
+    "Examples:\n"
+    "  tamis redis rebuild --name seen urls.txt\n"
+    "  psql -Atc 'select id from users' | tamis redis rebuild --name ids --integers\n";
+
 struct InsertOptions {
   RedisOptions redis;
   InputOptions input;
@@ -78,6 +93,53 @@ int RunInsert(const InsertOptions& options) {
     Say(options.redis.name + ": " + Counted(inserted, "key") + " inserted");
   }
   reader.Conclude("", /*some_key=*/false);
+  return kDone;
+}
+
+struct RebuildCommand {
+  RedisOptions redis;
+  InputOptions input;
+  bool end_abandoned = false;
+  bool json = false;
+};
+
+int RunRebuild(const RebuildCommand& options) {
+  redis::SplitBlockFilter filter = options.redis.Open();
+  if (options.end_abandoned) {
+    const bool ended = redis::EndAbandonedRebuild(filter);
+    if (!options.redis.quiet) {
+      Say(options.redis.name + ": " +
+          (ended ? "an abandoned rebuild was ended" : "there is no abandoned rebuild"));
+    }
+    return kDone;
+  }
+  options.input.Check();
+  if (options.json) CheckStandardOutputIsNoInput(options.redis.And(options.input.paths));
+  const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
+  KeyReader reader(options.input, {});
+  Progress progress("reading", Progress::Unit::kBytes, total_bytes.value_or(0),
+                    options.redis.quiet);
+  const auto source = [&](redis::RebuildInserter& to) {
+    KeyBatch batch;
+    for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
+      to.Insert(batch.keys());
+      progress.Advance(reader.bytes_read() - before);
+    }
+    reader.Conclude("; the filter is as it was", /*some_key=*/true);
+  };
+  const redis::RebuildResult result = redis::Rebuild(filter, source);
+  if (options.json) {
+    const nlohmann::ordered_json json = {
+        {"filter", options.redis.name},
+        {"keys", result.keys},
+        {"ended_abandoned", result.ended_abandoned},
+        {"bad_lines", reader.num_bad()},
+        {"empty_lines", reader.num_empty()},
+    };
+    Print(JsonText(json));
+  } else if (!options.redis.quiet) {
+    Say(options.redis.name + ": rebuilt from " + Counted(result.keys, "key"));
+  }
   return kDone;
 }
 
@@ -148,6 +210,22 @@ Command AddRedisInsert(const CommandLine& redis) {
   command.AddFlag("--json", options->json, "a report in JSON on standard output");
   options->input.AddTo(command);
   return {command, [options] { return RunInsert(*options); }};
+}
+
+Command AddRedisRebuild(const CommandLine& redis) {
+  const CommandLine command =
+      redis.AddCommand("rebuild", "Fill the filter anew from files, while its clients go on.");
+  auto options = std::make_shared<RebuildCommand>();
+  command.Footer(std::string(kRebuildFooter) + kKeyFormsHelp + "\n" + kRedisHelp + "\n" +
+                 kRebuildExamples);
+  options->redis.AddTo(command);
+  options->redis.secret.AddTo(command);
+  options->redis.AddDurableTo(command);
+  command.AddFlag("--end-abandoned", options->end_abandoned,
+                  "end a rebuild whose process is gone, and read no keys");
+  command.AddFlag("--json", options->json, "a report in JSON on standard output");
+  options->input.AddTo(command);
+  return {command, [options] { return RunRebuild(*options); }};
 }
 
 Command AddRedisQuery(const CommandLine& redis) {

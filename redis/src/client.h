@@ -34,11 +34,14 @@ class Client {
   // Returns when each command is answered or has failed.
   void Run(std::span<Command> commands);
   // Waits until so many replicas have what the commands that were just run have written, or until
-  // half of command_timeout is over, and sets Command::durable.
-  void AwaitReplicas(std::span<Command> commands, uint32_t replicas);
+  // half of command_timeout is over, and sets Command::durable. With `all_known`, until all do that
+  // the cluster has shown for their slots, if these are more.
+  void AwaitReplicas(std::span<Command> commands, uint32_t replicas, bool all_known = false);
 
   // The slots as they are now. Throws Error(kUnavailable) if no node tells them.
   const SlotMap& RefreshedMap();
+  // Whether something has shown that the slots known here may be others by now.
+  bool map_is_stale() const { return !has_map_ || stale_; }
 
   const ServerOptions& options() const { return settings_.options; }
   uint64_t RandomNumber() {

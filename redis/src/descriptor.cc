@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "redis/src/line_reader.h"
 #include "redis/src/url.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
@@ -14,55 +15,7 @@ constexpr uint64_t kAny = ~uint64_t{0};
 constexpr size_t kMaxText = 1024;  // a longer one has been written by nobody
 constexpr std::string_view kFirstWord = "tamis-redis";
 
-// Reads lines "name value" in a fixed order.
-class Reader {
- public:
-  explicit Reader(std::string_view text) : rest_(text) {}
-
-  std::string_view Value(std::string_view name) {
-    ++line_;
-    const size_t end = rest_.find('\n');
-    if (end == std::string_view::npos) Refuse("is not there, or has no end");
-    const std::string_view line = rest_.substr(0, end);
-    rest_.remove_prefix(end + 1);
-    if (line.size() <= name.size() || !line.starts_with(name) || line[name.size()] != ' ') {
-      Refuse("does not begin with \"" + std::string(name) + " \"");
-    }
-    return line.substr(name.size() + 1);
-  }
-
-  uint64_t Number(std::string_view name, uint64_t min, uint64_t max) {
-    uint64_t number = 0;
-    if (!ParseDecimal(Value(name), max, number) || number < min) {
-      Refuse("has no number in [" + std::to_string(min) + ", " + std::to_string(max) + "]");
-    }
-    return number;
-  }
-
-  uint64_t Hex(std::string_view name) {
-    const std::string_view text = Value(name);
-    uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
-    if (error != std::errc() || HexText(number) != text) Refuse("has no 16 hexadecimal digits");
-    return number;
-  }
-
-  void End() {
-    ++line_;
-    if (!rest_.empty()) Refuse("follows the last line");
-  }
-
-  [[noreturn]] void Refuse(const std::string& what) const {
-    throw Error(ErrorCode::kCorrupt,
-                "the descriptor is damaged: line " + std::to_string(line_) + " " + what);
-  }
-
- private:
-  std::string_view rest_;
-  int line_ = 0;
-};
-
-HashKind ParseHashKind(Reader& reader) {
+HashKind ParseHashKind(LineReader& reader) {
   const std::string_view name = reader.Value("hash");
   for (const HashKind kind : kHashKinds) {
     if (name == HashKindName(kind)) return kind;
@@ -70,7 +23,7 @@ HashKind ParseHashKind(Reader& reader) {
   reader.Refuse("names no hash");
 }
 
-double ParseFpr(Reader& reader) {
+double ParseFpr(LineReader& reader) {
   const std::string_view text = reader.Value("fpr");
   double fpr = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), fpr);
@@ -98,12 +51,13 @@ std::string DescriptorText(const Descriptor& descriptor) {
   line("capacity", std::to_string(descriptor.capacity));
   line("fpr", NumberText(descriptor.fpr));
   line("generation", HexText(descriptor.generation));
+  line("origin", HexText(descriptor.origin));
   line("deadline", std::to_string(descriptor.deadline));
   return text;
 }
 
 Descriptor ParseDescriptor(std::string_view text) {
-  Reader reader(text.size() > kMaxText ? std::string_view() : text);
+  LineReader reader("the descriptor", text.size() > kMaxText ? std::string_view() : text);
   const std::string_view version = reader.Value(kFirstWord);
   uint64_t number = 0;
   if (!ParseDecimal(version, kAny, number)) reader.Refuse("has no version");
@@ -130,6 +84,7 @@ Descriptor ParseDescriptor(std::string_view text) {
   descriptor.capacity = reader.Number("capacity", 1, kAny);
   descriptor.fpr = ParseFpr(reader);
   descriptor.generation = reader.Hex("generation");
+  descriptor.origin = reader.Hex("origin");
   descriptor.deadline = reader.Number("deadline", 0, kAny);
   reader.End();
   return descriptor;

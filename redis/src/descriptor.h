@@ -21,7 +21,8 @@ struct Descriptor {
   uint64_t capacity = 1;
   double fpr = 0.01;
   uint64_t generation = 0;  // random; part of the names of all segments
-  uint64_t deadline = 0;    // milliseconds since 1970 (UTC), when the filter ends to be; 0: never
+  uint64_t origin = 0;    // the generation that it was made with, which rebuilding does not change
+  uint64_t deadline = 0;  // milliseconds since 1970 (UTC), when the filter ends to be; 0: never
 
   friend bool operator==(const Descriptor&, const Descriptor&) = default;
 };

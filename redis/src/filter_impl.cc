@@ -1,9 +1,11 @@
 #include "redis/src/filter_impl.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "redis/src/cost.h"
+#include "redis/src/rebuild_record.h"
 #include "redis/src/scripts.h"
 #include "redis/src/segment_state.h"
 #include "tamis/sizing.h"
@@ -73,10 +75,6 @@ const Reply& SplitBlockFilter::Impl::RunOne(Command& command) {
   return command.reply;
 }
 
-SegmentKey SplitBlockFilter::Impl::KeyOf(uint64_t segment) const {
-  return KeyOfSegment(name_, descriptor_.layout, descriptor_.generation, segment);
-}
-
 Command SplitBlockFilter::Impl::StateCommand(uint64_t segment) const {
   const SegmentKey key = KeyOf(segment);
   const StateOffsets at(descriptor_.layout.BytesOf(segment));
@@ -90,40 +88,9 @@ std::optional<Problem> SplitBlockFilter::Impl::ProblemOfWindow(const Command& co
   return ProblemOfState(command, descriptor_.generation, descriptor_.layout.BytesOf(segment));
 }
 
-Command SplitBlockFilter::Impl::WriteCommand(const Script& script, uint64_t segment,
-                                             std::initializer_list<std::string_view> more_keys,
-                                             bool odd) {
-  const SegmentKey key = KeyOf(segment);
-  const uint64_t length = descriptor_.layout.BytesOf(segment);
-  const StateOffsets at(length);
-  const std::string state = StateText(
-      {descriptor_.generation, length, /*mark=*/0, client_.RandomNumber() << 1 | (odd ? 1 : 0)});
-  const std::string_view fields = state;
-  std::vector<std::string_view> keys = {key.text};
-  keys.insert(keys.end(), more_keys);
-  return Command(key.slot, script, keys,
-                 {at.begin, at.end, fields.substr(0, kVersionOffset), at.version,
-                  fields.substr(kVersionOffset)},
-                 kStateWindow);
-}
-
 void SplitBlockFilter::Impl::RunWrites(std::span<Command> commands) {
   client_.Run(commands);
   if (options_.durable_replicas > 0) client_.AwaitReplicas(commands, options_.durable_replicas);
-}
-
-std::optional<Problem> SplitBlockFilter::Impl::ProblemOfWrite(const Command& command,
-                                                              uint64_t segment) const {
-  if (std::optional<Problem> problem = ProblemOf(command)) return problem;
-  if (command.reply.IsInteger() && command.reply.integer >= 0) {
-    if (options_.durable_replicas == 0 || command.durable) return {};
-    return Problem{ErrorCode::kNotDurable, "it is not known whether " +
-                                               std::to_string(options_.durable_replicas) +
-                                               " replicas have what was inserted"};
-  }
-  if (std::optional<Problem> problem = ProblemOfWindow(command, segment)) return problem;
-  return Problem{ErrorCode::kUnsupported,
-                 "it is being rebuilt in a way that this version does not know"};
 }
 
 bool SplitBlockFilter::Impl::IsOver() const {
@@ -158,7 +125,7 @@ bool SplitBlockFilter::Impl::Find() {
     throw Error(ErrorCode::kCorrupt, which + "its descriptor is " + ReplyText(reply));
   }
   try {
-    descriptor_ = ParseDescriptor(reply.text);
+    Adopt(ParseDescriptor(reply.text));
   } catch (const Error& error) {
     throw Error(error.code(), which + error.what());
   }
@@ -203,7 +170,10 @@ void SplitBlockFilter::Impl::Create(const CreateOptions& options) {
   made.capacity = options.filter.capacity != 0 ? options.filter.capacity
                                                : SplitBlockCapacity(made.layout.blocks, made.fpr);
   made.deadline = DeadlineMs(options);
-  made.generation = client_.RandomNumber();
+  do {
+    made.generation = client_.RandomNumber();
+  } while (made.generation == 0);  // which as a mark is none
+  made.origin = made.generation;
 
   const std::string key = DescriptorKey(name_);
   const uint32_t slot = SlotOfKey(key);
@@ -211,7 +181,7 @@ void SplitBlockFilter::Impl::Create(const CreateOptions& options) {
   Command get(slot, {"GET", key}, kSmallReply);
   if (RunOne(get).type != Reply::Type::kNil) throw exists;
 
-  descriptor_ = made;
+  Adopt(made);
   hash_ = options.filter.hash;
   try {
     std::vector<Command> commands;
@@ -238,16 +208,16 @@ void SplitBlockFilter::Impl::Create(const CreateOptions& options) {
     const Reply& there = RunOne(look);
     if (!there.IsString() || there.text != text) throw exists;
   } catch (...) {
-    Unlink();
+    Unlink(made.generation);
     throw;
   }
 }
 
 // What cannot be reached stays.
-void SplitBlockFilter::Impl::Unlink() {
+void SplitBlockFilter::Impl::Unlink(uint64_t generation) {
   std::vector<Command> commands;
   for (uint64_t s = 0; s < descriptor_.layout.segments(); ++s) {
-    const SegmentKey key = KeyOf(s);
+    const SegmentKey key = KeyOf(s, generation);
     commands.emplace_back(key.slot, Words{"UNLINK", key.text}, 0);
   }
   client_.Run(commands);
@@ -255,13 +225,42 @@ void SplitBlockFilter::Impl::Unlink() {
 
 void SplitBlockFilter::Impl::Drop() {
   const std::string key = DescriptorKey(name_);
+  const std::string rebuild = RebuildKey(name_), lease = LeaseKey(name_);
+  const uint32_t slot = SlotOfKey(key);
+  std::vector<std::string> records(1);
+  // First, in case the reply to what removes it is lost.
+  Command get(slot, {"GET", rebuild}, kSmallReply);
+  if (const Reply& reply = RunOne(get); reply.IsString()) records.push_back(reply.text);
   // Only this one: a filter of the same name that was made since then stays.
-  Command drop(SlotOfKey(key), AllScripts().drop, {key}, {DescriptorText(descriptor_)}, 0);
-  RunOne(drop);
-  Unlink();
+  for (bool changed = true; changed;) {
+    Command drop(slot, AllScripts().drop, {key, rebuild, lease}, {DescriptorText(descriptor_)},
+                 kSmallReply);
+    const Reply& reply = RunOne(drop);
+    if (reply.IsString()) records.push_back(reply.text);
+    changed = !reply.IsString() && ReadDescriptorAgain();
+  }
+  std::set<uint64_t> generations = {descriptor_.generation};
+  for (const std::string& record : records) {
+    try {
+      if (record.empty()) continue;
+      const RebuildRecord parsed = ParseRecord(record);
+      generations.insert({parsed.old, parsed.next});
+    } catch (const Error&) {
+      // Of a version that this one does not know.
+    }
+  }
+  for (const uint64_t generation : generations) Unlink(generation);
 }
 
 Info SplitBlockFilter::Impl::GetInfo() {
+  for (int attempt = 0;; ++attempt) {
+    std::optional<Problem> problem;
+    Info info = LookAtAll(problem);
+    if (!problem || attempt == kMaxRebuilds || !ReadDescriptorAgain()) return info;
+  }
+}
+
+Info SplitBlockFilter::Impl::LookAtAll(std::optional<Problem>& problem) {
   const Layout& layout = descriptor_.layout;
   Info info;
   info.blocks = layout.blocks;
@@ -279,17 +278,27 @@ Info SplitBlockFilter::Impl::GetInfo() {
     commands.push_back(StateCommand(s));
     commands.emplace_back(key.slot, Words{"MEMORY", "USAGE", key.text, "SAMPLES", "0"}, 0);
   }
+  const uint32_t slot = SlotOfKey(DescriptorKey(name_));
+  commands.emplace_back(slot, Words{"GET", RebuildKey(name_)}, kSmallReply);
+  commands.emplace_back(slot, Words{"GET", LeaseKey(name_)}, kSmallReply);
   client_.Run(commands);
   for (uint64_t s = 0; s < info.segments; ++s) {
-    if (const std::optional<Problem> problem = ProblemOfWindow(commands[2 * s], s)) {
+    if (std::optional<Problem> bad = ProblemOfWindow(commands[2 * s], s)) {
       ++info.bad_segments;
-      if (info.problem.empty()) info.problem = InSegment(s) + problem->text;
+      if (info.problem.empty()) info.problem = InSegment(s) + bad->text;
+      if (bad->remedy == Remedy::kDescriptor) problem = std::move(bad);
       continue;
     }
     const Reply& usage = commands[2 * s + 1].reply;
     if (usage.IsInteger() && usage.integer > 0) {
       info.server_bytes += static_cast<uint64_t>(usage.integer);
     }
+  }
+  const Command& record = commands[2 * info.segments];
+  const Command& lease = commands[2 * info.segments + 1];
+  if (record.answered && record.reply.IsString()) {
+    const bool held = lease.answered && lease.reply.IsString();
+    info.rebuild = held ? RebuildState::kRunning : RebuildState::kAbandoned;
   }
   const SlotMap& map = client_.RefreshedMap();
   for (const SlotMap::Share& share : map.Shares()) {

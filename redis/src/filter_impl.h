@@ -19,6 +19,9 @@
 
 namespace tamis::redis {
 
+// How often a call begins anew as the filter has been rebuilt meanwhile.
+inline constexpr int kMaxRebuilds = 8;
+
 class SplitBlockFilter::Impl {
  public:
   Impl(const ServerOptions& servers, std::string_view name, const ClientOptions& options);
@@ -38,9 +41,15 @@ class SplitBlockFilter::Impl {
   void Push(const SplitBlockBloomFilter& filter);
   // An empty filter of the same blocks and hash.
   SplitBlockBloomFilter MakeLocal(const MemoryOptions& memory) const;
-  // Adds what segments have whose version is not the one here, and puts theirs here; 0 if it is not
-  // known. Gives how many were read. Throws like Pull.
-  uint64_t Refresh(SplitBlockBloomFilter& copy, std::span<uint64_t> versions);
+  // What a copy has of the filter.
+  struct Seen {
+    uint64_t& generation;
+    std::vector<uint64_t>& versions;  // of segments; 0: not known
+  };
+  // Adds what segments have whose version is not the one seen. Gives how many were read. If the
+  // generation is another, `begin_anew` is called first, and the copy emptied. Throws like Pull.
+  uint64_t Refresh(SplitBlockBloomFilter& copy, const Seen& seen,
+                   const std::function<void()>& begin_anew);
   bool IsOver() const;
 
   const std::string& name() const { return name_; }
@@ -49,6 +58,8 @@ class SplitBlockFilter::Impl {
   const HashSpec& hash() const { return hash_; }
 
  private:
+  friend class Rebuilder;
+
   // Keys without answer, and the first reason for that.
   struct Unanswered {
     void Add(uint64_t first_key, std::span<const uint32_t> indices, const Problem& why);
@@ -67,21 +78,48 @@ class SplitBlockFilter::Impl {
     std::optional<Problem> problem;
   };
 
+  // What was not done for the i-th of some segments, and why.
+  struct Undone {
+    size_t index = 0;
+    Problem problem;
+  };
+  using Once = std::function<std::vector<Undone>(std::span<const size_t> which)>;
+
+  // Calls `once` for begin to end, and again for what it has not done for the reason that the
+  // filter is, or has been, rebuilt. Gives what is left.
+  std::vector<Undone> Follow(size_t begin, size_t end, const Once& once);
+  // True if the filter has another generation now, which is then the one here.
+  bool ReadDescriptorAgain();
+  void Adopt(const Descriptor& descriptor);
+  bool IsRebuiltFrom(const Descriptor& other) const;
+  uint64_t MarkOf(uint64_t segment) const { return marks_.empty() ? 0 : marks_[segment]; }
+  void LearnMark(uint64_t segment, uint64_t mark);
+  void AddUndone(const Batch& batch, uint64_t first_key, std::span<Undone> undone,
+                 Unanswered& unanswered) const;
+
   // Throws Error(kUnavailable) for a single command without reply or with an error.
   const Reply& RunOne(Command& command);
-  SegmentKey KeyOf(uint64_t segment) const;
+  SegmentKey KeyOf(uint64_t segment) const { return KeyOf(segment, descriptor_.generation); }
+  SegmentKey KeyOf(uint64_t segment, uint64_t generation) const {
+    return KeyOfSegment(name_, descriptor_.layout, generation, segment);
+  }
   // Gives what is wrong with a segment as the reply to this command shows it, which is the window
   // of its state.
   Command StateCommand(uint64_t segment) const;
   std::optional<Problem> ProblemOfWindow(const Command& command, uint64_t segment) const;
-  // A script that changes the segment, with the arguments that all of them have.
-  Command WriteCommand(const Script& script, uint64_t segment,
-                       std::initializer_list<std::string_view> more_keys, bool odd = true);
+  // The first script, or the second if the segment has a mark, with the arguments that all such
+  // scripts have.
+  Command WriteCommand(const Script& script, const Script& both, uint64_t segment,
+                       std::initializer_list<std::string_view> more_keys);
+  Command SettleCommand(uint64_t segment);
+  // The state without the version.
+  std::string Fields(uint64_t generation, uint64_t segment, uint64_t mark) const;
   Command ReadCommand(uint64_t segment) const;
   [[noreturn]] void Throw(const Problem& problem) const;
   // Runs such commands, until replicas have what they write if that is asked for.
   void RunWrites(std::span<Command> commands);
-  std::optional<Problem> ProblemOfWrite(const Command& command, uint64_t segment) const;
+  // Learns the mark, if it was that.
+  std::optional<Problem> ProblemOfWrite(const Command& command, uint64_t segment);
   void RequireNotOver() const;
   [[noreturn]] void Throw(Unanswered& unanswered, size_t keys, const char* what) const;
   // Calls `run` with ranges of 0 to `count` so that the costs in each are at most kWaveBytes.
@@ -90,22 +128,29 @@ class SplitBlockFilter::Impl {
 
   void AskBlocks(const Batch& batch, uint64_t first_key, std::span<uint64_t> maybe,
                  Unanswered& unanswered);
+  std::vector<Undone> AskBlocksOnce(const Batch& batch, std::span<const size_t> which,
+                                    uint64_t first_key, std::span<uint64_t> maybe);
   void AskSegments(const Batch& batch, uint64_t first_key, std::span<uint64_t> maybe,
                    Unanswered& unanswered);
   void InsertBlocks(const Batch& batch, uint64_t first_key, Unanswered& unanswered);
+  std::vector<Undone> InsertBlocksOnce(const Batch& batch, std::span<const size_t> which);
   void InsertSegments(const Batch& batch, uint64_t first_key, Unanswered& unanswered);
   void Read(std::span<SegmentRead> reads);
+  std::vector<Undone> ReadOnce(std::span<SegmentRead> reads, std::span<const size_t> which);
   void Merge(std::span<SegmentMerge> merges);
-  // Of one attempt: those whose delta was gone before it could be merged are left without a
-  // problem, and their indices are given back.
-  std::vector<size_t> MergeOnce(std::span<SegmentMerge> merges, std::span<const size_t> which);
-  void Unlink();
+  std::vector<Undone> MergeOnce(std::span<const SegmentMerge> merges,
+                                std::span<const size_t> which);
+  std::optional<Problem> RefreshOnce(SplitBlockBloomFilter& copy, const Seen& seen, uint64_t& read);
+  // One look; `problem`: the first, if it may be over with another descriptor.
+  Info LookAtAll(std::optional<Problem>& problem);
+  void Unlink(uint64_t generation);
 
   ClientOptions options_;
   std::string name_;
   Client client_;
   Descriptor descriptor_;
   HashSpec hash_;
+  std::vector<uint64_t> marks_;  // of segments, as far as they are known; empty: 0
 };
 
 }  // namespace tamis::redis

@@ -66,48 +66,59 @@ void SplitBlockFilter::Impl::Ask(const Keys& keys, std::span<uint64_t> maybe) {
 // Blocks, and after those of a segment its state, on the same way.
 void SplitBlockFilter::Impl::AskBlocks(const Batch& batch, uint64_t first_key,
                                        std::span<uint64_t> maybe, Unanswered& unanswered) {
-  const Layout& layout = descriptor_.layout;
   const std::vector<uint64_t>& segments = batch.segments();
   const auto cost = [&](size_t i) { return (batch.Hashes(i).size() + 1) * kRangeBytes; };
   InWaves(segments.size(), cost, [&](size_t begin, size_t end) {
-    std::vector<Command> commands;
-    for (size_t i = begin; i < end; ++i) {
-      const SegmentKey key = KeyOf(segments[i]);
-      const uint64_t first_block = layout.FirstBlock(segments[i]);
-      for (const uint64_t h : batch.Hashes(i)) {
-        const uint64_t at =
-            (split_block::BlockIndex(h, layout.blocks) - first_block) * split_block::kBlockBytes;
-        commands.emplace_back(key.slot,
-                              Words{"GETRANGE", key.text, std::to_string(at),
-                                    std::to_string(at + split_block::kBlockBytes - 1)},
-                              split_block::kBlockBytes);
-        commands.back().reads = true;
-      }
-      commands.push_back(StateCommand(segments[i]));
-    }
-    client_.Run(commands);
-    std::span<const Command> left = commands;
-    for (size_t i = begin; i < end; ++i) {
-      const auto hashes = batch.Hashes(i);
-      const auto indices = batch.Indices(i);
-      const auto blocks = left.first(hashes.size());
-      std::optional<Problem> problem = ProblemOfWindow(left[hashes.size()], segments[i]);
-      left = left.subspan(hashes.size() + 1);
-      for (size_t k = 0; k < blocks.size() && !problem; ++k) {
-        problem = ProblemOfString(blocks[k], split_block::kBlockBytes);
-      }
-      if (problem) {
-        problem->text.insert(0, InSegment(segments[i]));
-        unanswered.Add(first_key, indices, *problem);
-        continue;
-      }
-      for (size_t k = 0; k < blocks.size(); ++k) {
-        if (BlockOfBytesContains(blocks[k].reply.text.data(), hashes[k])) {
-          SetBit(maybe, first_key + indices[k]);
-        }
-      }
-    }
+    std::vector<Undone> undone = Follow(begin, end, [&](std::span<const size_t> which) {
+      return AskBlocksOnce(batch, which, first_key, maybe);
+    });
+    AddUndone(batch, first_key, undone, unanswered);
   });
+}
+
+std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::AskBlocksOnce(
+    const Batch& batch, std::span<const size_t> which, uint64_t first_key,
+    std::span<uint64_t> maybe) {
+  const Layout& layout = descriptor_.layout;
+  const std::vector<uint64_t>& segments = batch.segments();
+  std::vector<Command> commands;
+  for (const size_t i : which) {
+    const SegmentKey key = KeyOf(segments[i]);
+    const uint64_t first_block = layout.FirstBlock(segments[i]);
+    for (const uint64_t h : batch.Hashes(i)) {
+      const uint64_t at =
+          (split_block::BlockIndex(h, layout.blocks) - first_block) * split_block::kBlockBytes;
+      commands.emplace_back(key.slot,
+                            Words{"GETRANGE", key.text, std::to_string(at),
+                                  std::to_string(at + split_block::kBlockBytes - 1)},
+                            split_block::kBlockBytes);
+      commands.back().reads = true;
+    }
+    commands.push_back(StateCommand(segments[i]));
+  }
+  client_.Run(commands);
+  std::vector<Undone> undone;
+  std::span<const Command> left = commands;
+  for (const size_t i : which) {
+    const auto hashes = batch.Hashes(i);
+    const auto indices = batch.Indices(i);
+    const auto blocks = left.first(hashes.size());
+    std::optional<Problem> problem = ProblemOfWindow(left[hashes.size()], segments[i]);
+    left = left.subspan(hashes.size() + 1);
+    for (size_t k = 0; k < blocks.size() && !problem; ++k) {
+      problem = ProblemOfString(blocks[k], split_block::kBlockBytes);
+    }
+    if (problem) {
+      undone.push_back({i, std::move(*problem)});
+      continue;
+    }
+    for (size_t k = 0; k < blocks.size(); ++k) {
+      if (BlockOfBytesContains(blocks[k].reply.text.data(), hashes[k])) {
+        SetBit(maybe, first_key + indices[k]);
+      }
+    }
+  }
+  return undone;
 }
 
 void SplitBlockFilter::Impl::AskSegments(const Batch& batch, uint64_t first_key,
@@ -161,36 +172,46 @@ size_t SplitBlockFilter::Impl::Insert(const Keys& keys) {
 
 void SplitBlockFilter::Impl::InsertBlocks(const Batch& batch, uint64_t first_key,
                                           Unanswered& unanswered) {
-  const Layout& layout = descriptor_.layout;
   const std::vector<uint64_t>& segments = batch.segments();
   const auto cost = [&](size_t i) { return batch.Hashes(i).size() * sizeof(BlockMask); };
   InWaves(segments.size(), cost, [&](size_t begin, size_t end) {
-    std::vector<size_t> parts;
-    std::vector<Command> commands;
-    for (size_t i = begin; i < end; ++i) {
-      const std::vector<BlockMask> masks =
-          MasksOf(batch.Hashes(i), layout, layout.FirstBlock(segments[i]));
-      for (size_t first = 0; first < masks.size(); first += kBlocksOfScript) {
-        commands.push_back(WriteCommand(AllScripts().insert, segments[i], {}));
-        for (size_t m = first; m < std::min(masks.size(), first + kBlocksOfScript); ++m) {
-          const uint64_t at = uint64_t{masks[m].number} * split_block::kBlockBytes;
-          commands.back().Append(std::to_string(at));
-          commands.back().Append(std::to_string(at + split_block::kBlockBytes - 1));
-          commands.back().Append(masks[m].Bytes());
-        }
-        parts.push_back(i);
-      }
-    }
-    RunWrites(commands);
-    for (size_t c = 0; c < commands.size(); ++c) {
-      std::optional<Problem> problem = ProblemOfWrite(commands[c], segments[parts[c]]);
-      if (!problem) continue;
-      problem->text.insert(0, InSegment(segments[parts[c]]));
-      unanswered.Add(first_key, batch.Indices(parts[c]), *problem);
-      // Its other scripts have the same keys.
-      while (c + 1 < commands.size() && parts[c + 1] == parts[c]) ++c;
-    }
+    std::vector<Undone> undone = Follow(
+        begin, end, [&](std::span<const size_t> which) { return InsertBlocksOnce(batch, which); });
+    AddUndone(batch, first_key, undone, unanswered);
   });
+}
+
+std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::InsertBlocksOnce(
+    const Batch& batch, std::span<const size_t> which) {
+  const Layout& layout = descriptor_.layout;
+  const std::vector<uint64_t>& segments = batch.segments();
+  std::vector<size_t> parts;
+  std::vector<Command> commands;
+  for (const size_t i : which) {
+    const std::vector<BlockMask> masks =
+        MasksOf(batch.Hashes(i), layout, layout.FirstBlock(segments[i]));
+    for (size_t first = 0; first < masks.size(); first += kBlocksOfScript) {
+      commands.push_back(
+          WriteCommand(AllScripts().insert, AllScripts().insert_both, segments[i], {}));
+      for (size_t m = first; m < std::min(masks.size(), first + kBlocksOfScript); ++m) {
+        const uint64_t at = uint64_t{masks[m].number} * split_block::kBlockBytes;
+        commands.back().Append(std::to_string(at));
+        commands.back().Append(std::to_string(at + split_block::kBlockBytes - 1));
+        commands.back().Append(masks[m].Bytes());
+      }
+      parts.push_back(i);
+    }
+  }
+  RunWrites(commands);
+  std::vector<Undone> undone;
+  for (size_t c = 0; c < commands.size(); ++c) {
+    std::optional<Problem> problem = ProblemOfWrite(commands[c], segments[parts[c]]);
+    if (!problem) continue;
+    undone.push_back({parts[c], std::move(*problem)});
+    // Its other scripts have the same keys.
+    while (c + 1 < commands.size() && parts[c + 1] == parts[c]) ++c;
+  }
+  return undone;
 }
 
 void SplitBlockFilter::Impl::InsertSegments(const Batch& batch, uint64_t first_key,

@@ -1,4 +1,5 @@
 // What has changed on the servers, for a copy.
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -21,15 +22,35 @@ void Unite(std::span<std::byte> blocks, std::string_view bits) {
 
 }  // namespace
 
-// Replicas are not asked: they may have less than what the version says.
-uint64_t SplitBlockFilter::Impl::Refresh(SplitBlockBloomFilter& copy,
-                                         std::span<uint64_t> versions) {
+uint64_t SplitBlockFilter::Impl::Refresh(SplitBlockBloomFilter& copy, const Seen& seen,
+                                         const std::function<void()>& begin_anew) {
   RequireNotOver();
+  uint64_t read = 0;
+  for (int attempt = 0;; ++attempt) {
+    if (seen.generation != descriptor_.generation) {
+      begin_anew();
+      const std::span<std::byte> blocks = copy.mutable_view().mutable_blocks();
+      std::fill(blocks.begin(), blocks.end(), std::byte{0});
+      seen.versions.assign(descriptor_.layout.segments(), 0);
+      seen.generation = descriptor_.generation;
+    }
+    const std::optional<Problem> problem = RefreshOnce(copy, seen, read);
+    if (!problem) return read;
+    const bool again = problem->remedy == Remedy::kDescriptor && attempt < kMaxRebuilds;
+    if (!again || !ReadDescriptorAgain()) Throw(*problem);
+  }
+}
+
+// Replicas are not asked: they may have less than what the version says.
+std::optional<Problem> SplitBlockFilter::Impl::RefreshOnce(SplitBlockBloomFilter& copy,
+                                                           const Seen& seen, uint64_t& read) {
   const Layout& layout = descriptor_.layout;
-  const auto require = [&](std::optional<Problem> problem, uint64_t segment) {
-    if (!problem) return;
+  std::optional<Problem> first;
+  const auto is_good = [&](std::optional<Problem> problem, uint64_t segment) {
+    if (!problem) return true;
     problem->text.insert(0, InSegment(segment));
-    Throw(*problem);
+    if (!first) first = std::move(problem);
+    return false;
   };
   std::vector<Command> states;
   for (uint64_t s = 0; s < layout.segments(); ++s) {
@@ -39,39 +60,43 @@ uint64_t SplitBlockFilter::Impl::Refresh(SplitBlockBloomFilter& copy,
   client_.Run(states);
   std::vector<uint64_t> changed;
   for (uint64_t s = 0; s < layout.segments(); ++s) {
-    require(ProblemOfWindow(states[s], s), s);
+    if (!is_good(ProblemOfWindow(states[s], s), s)) return first;
+    const SegmentState state = *ParseState(states[s].reply.text);
+    LearnMark(s, state.mark);
     // Odd ones are never kept.
-    if (ParseState(states[s].reply.text)->version != versions[s]) changed.push_back(s);
+    if (state.version != seen.versions[s]) changed.push_back(s);
   }
 
   const std::span<std::byte> blocks = copy.mutable_view().mutable_blocks();
   const auto cost = [&](size_t i) { return layout.BytesOf(changed[i]); };
   InWaves(changed.size(), cost, [&](size_t begin, size_t end) {
+    if (first) return;
     std::vector<Command> settles, reads;
     for (size_t i = begin; i < end; ++i) {
-      settles.push_back(WriteCommand(AllScripts().settle, changed[i], {}, /*odd=*/false));
+      settles.push_back(SettleCommand(changed[i]));
       reads.push_back(ReadCommand(changed[i]));
     }
     client_.Run(settles);
     client_.Run(reads);
     for (size_t i = begin; i < end; ++i) {
       const uint64_t segment = changed[i];
-      // Of a marked segment the bits are read, and its version stays what it is.
-      const Command& read = reads[i - begin];
-      require(ProblemOfWindow(settles[i - begin], segment), segment);
-      require(ProblemOf(read), segment);
-      const std::string_view text = read.reply.text;
+      // Of one that got another mark the bits are read, and its version stays what it is.
+      const Command& command = reads[i - begin];
       const uint64_t length = layout.BytesOf(segment);
+      if (!is_good(ProblemOfWindow(settles[i - begin], segment), segment)) return;
+      if (!is_good(ProblemOf(command), segment)) return;
+      const std::string_view text = command.reply.text;
       const std::string_view window = text.size() < length ? "" : text.substr(length);
-      require(ProblemOfState(window, descriptor_.generation, length), segment);
+      if (!is_good(ProblemOfState(window, descriptor_.generation, length), segment)) return;
       Unite(blocks.subspan(layout.FirstBlock(segment) * split_block::kBlockBytes, length),
             text.substr(0, length));
       // That of the very bits, which may have changed again.
       const uint64_t version = ParseState(window)->version;
-      versions[segment] = version % 2 == 0 ? version : 0;
+      seen.versions[segment] = version % 2 == 0 ? version : 0;
+      ++read;
     }
   });
-  return changed.size();
+  return first;
 }
 
 }  // namespace tamis::redis

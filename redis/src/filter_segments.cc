@@ -14,7 +14,6 @@ using Words = std::initializer_list<std::string_view>;
 
 // How long bits that wait to be merged stay on a server, if whoever wrote them is gone.
 constexpr const char* kDeltaSeconds = "120";
-constexpr int kMergeAttempts = 3;
 
 }  // namespace
 
@@ -30,53 +29,60 @@ void SplitBlockFilter::Impl::Throw(const Problem& problem) const {
 }
 
 void SplitBlockFilter::Impl::Read(std::span<SegmentRead> reads) {
+  for (Undone& undone : Follow(0, reads.size(), [&](std::span<const size_t> which) {
+         return ReadOnce(reads, which);
+       })) {
+    SegmentRead& read = reads[undone.index];
+    undone.problem.text.insert(0, InSegment(read.segment));
+    read.problem = std::move(undone.problem);
+  }
+}
+
+std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::ReadOnce(
+    std::span<SegmentRead> reads, std::span<const size_t> which) {
   std::vector<Command> commands;
-  commands.reserve(reads.size());
-  for (const SegmentRead& read : reads) {
-    commands.push_back(ReadCommand(read.segment));
+  commands.reserve(which.size());
+  for (const size_t i : which) {
+    commands.push_back(ReadCommand(reads[i].segment));
     commands.back().reads = true;
   }
   client_.Run(commands);
-  for (size_t i = 0; i < reads.size(); ++i) {
-    SegmentRead& read = reads[i];
+  std::vector<Undone> undone;
+  for (size_t c = 0; c < which.size(); ++c) {
+    SegmentRead& read = reads[which[c]];
     const uint64_t length = descriptor_.layout.BytesOf(read.segment);
-    read.problem = ProblemOf(commands[i]);
-    Reply& reply = commands[i].reply;
-    if (!read.problem && !reply.IsString()) {
-      read.problem = Problem{ErrorCode::kCorrupt, "the server gives " + ReplyText(reply)};
+    std::optional<Problem> problem = ProblemOf(commands[c]);
+    Reply& reply = commands[c].reply;
+    if (!problem && !reply.IsString()) {
+      problem = Problem{ErrorCode::kCorrupt, "the server gives " + ReplyText(reply)};
     }
-    if (!read.problem) {
+    if (!problem) {
       const std::string_view text = reply.text;
       const std::string_view window = text.size() < length ? "" : text.substr(length);
-      read.problem = ProblemOfState(window, descriptor_.generation, length);
+      problem = ProblemOfState(window, descriptor_.generation, length);
     }
-    if (read.problem) {
-      read.problem->text.insert(0, InSegment(read.segment));
+    if (problem) {
+      undone.push_back({which[c], std::move(*problem)});
     } else {
       read.bits = std::move(reply.text);
       read.bits.resize(length);
     }
   }
+  return undone;
 }
 
 void SplitBlockFilter::Impl::Merge(std::span<SegmentMerge> merges) {
-  std::vector<size_t> left(merges.size());
-  for (size_t i = 0; i < left.size(); ++i) left[i] = i;
-  for (int attempt = 0; attempt < kMergeAttempts && !left.empty(); ++attempt) {
-    left = MergeOnce(merges, left);
-  }
-  for (const size_t i : left) {
-    merges[i].problem =
-        Problem{ErrorCode::kUnavailable,
-                InSegment(merges[i].segment) + "what was to be merged is gone again and again"};
+  for (Undone& undone : Follow(0, merges.size(), [&](std::span<const size_t> which) {
+         return MergeOnce(merges, which);
+       })) {
+    SegmentMerge& merge = merges[undone.index];
+    undone.problem.text.insert(0, InSegment(merge.segment));
+    merge.problem = std::move(undone.problem);
   }
 }
 
-std::vector<size_t> SplitBlockFilter::Impl::MergeOnce(std::span<SegmentMerge> merges,
-                                                      std::span<const size_t> which) {
-  const auto fail = [&](SegmentMerge& merge, const Problem& problem) {
-    merge.problem = Problem{problem.code, InSegment(merge.segment) + problem.text};
-  };
+std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::MergeOnce(
+    std::span<const SegmentMerge> merges, std::span<const size_t> which) {
   std::vector<std::string> deltas;
   std::vector<Command> commands;
   commands.reserve(which.size());
@@ -87,10 +93,11 @@ std::vector<size_t> SplitBlockFilter::Impl::MergeOnce(std::span<SegmentMerge> me
                           0);
   }
   client_.Run(commands);
+  std::vector<Undone> undone;
   std::vector<size_t> written;
   for (size_t c = 0; c < which.size(); ++c) {
-    if (const std::optional<Problem> problem = ProblemOf(commands[c])) {
-      fail(merges[which[c]], *problem);
+    if (std::optional<Problem> problem = ProblemOf(commands[c])) {
+      undone.push_back({which[c], std::move(*problem)});
     } else {
       written.push_back(c);
     }
@@ -98,20 +105,23 @@ std::vector<size_t> SplitBlockFilter::Impl::MergeOnce(std::span<SegmentMerge> me
 
   commands.clear();
   for (const size_t c : written) {
-    commands.push_back(WriteCommand(AllScripts().merge, merges[which[c]].segment, {deltas[c]}));
+    const uint64_t segment = merges[which[c]].segment;
+    commands.push_back(
+        WriteCommand(AllScripts().merge, AllScripts().merge_both, segment, {deltas[c]}));
+    if (MarkOf(segment) != 0) commands.back().Append(kBoth);
   }
   RunWrites(commands);
-  std::vector<size_t> gone;
   std::vector<Command> removals;
   for (size_t k = 0; k < written.size(); ++k) {
     const size_t i = which[written[k]];
     const Reply& reply = commands[k].reply;
     // Also if it was merged and the reply lost: then it is merged twice, which changes nothing.
     if (commands[k].answered && reply.IsInteger() && reply.integer == kNoDelta) {
-      gone.push_back(i);
-    } else if (const std::optional<Problem> problem =
-                   ProblemOfWrite(commands[k], merges[i].segment)) {
-      fail(merges[i], *problem);
+      undone.push_back(
+          {i, Problem{ErrorCode::kUnavailable, "what was to be merged is gone again and again",
+                      Remedy::kAgain}});
+    } else if (std::optional<Problem> problem = ProblemOfWrite(commands[k], merges[i].segment)) {
+      undone.push_back({i, std::move(*problem)});
       if (commands[k].answered) {
         removals.emplace_back(commands[k].slot(), Words{"UNLINK", deltas[written[k]]}, 0);
       }
@@ -119,7 +129,7 @@ std::vector<size_t> SplitBlockFilter::Impl::MergeOnce(std::span<SegmentMerge> me
   }
   // Of segments that take nothing. Those that cannot be removed end by themselves.
   if (!removals.empty()) client_.Run(removals);
-  return gone;
+  return undone;
 }
 
 SplitBlockBloomFilter SplitBlockFilter::Impl::MakeLocal(const MemoryOptions& memory) const {
@@ -136,16 +146,21 @@ SplitBlockBloomFilter SplitBlockFilter::Impl::Pull(const MemoryOptions& memory) 
   SplitBlockBloomFilter filter = MakeLocal(memory);
   const std::span<std::byte> blocks = filter.mutable_view().mutable_blocks();
   const auto cost = [&](size_t s) { return layout.BytesOf(s); };
-  InWaves(layout.segments(), cost, [&](size_t begin, size_t end) {
-    std::vector<SegmentRead> reads;
-    for (size_t s = begin; s < end; ++s) reads.push_back({s, {}, {}});
-    Read(reads);
-    for (const SegmentRead& read : reads) {
-      if (read.problem) Throw(*read.problem);
-      const uint64_t offset = layout.FirstBlock(read.segment) * split_block::kBlockBytes;
-      std::memcpy(blocks.data() + offset, read.bits.data(), read.bits.size());
-    }
-  });
+  // Of one generation.
+  for (uint64_t generation = 0; generation != descriptor_.generation;) {
+    generation = descriptor_.generation;
+    InWaves(layout.segments(), cost, [&](size_t begin, size_t end) {
+      std::vector<SegmentRead> reads;
+      for (size_t s = begin; s < end; ++s) reads.push_back({s, {}, {}});
+      if (generation == descriptor_.generation) Read(reads);
+      if (generation != descriptor_.generation) return;
+      for (const SegmentRead& read : reads) {
+        if (read.problem) Throw(*read.problem);
+        const uint64_t offset = layout.FirstBlock(read.segment) * split_block::kBlockBytes;
+        std::memcpy(blocks.data() + offset, read.bits.data(), read.bits.size());
+      }
+    });
+  }
   return filter;
 }
 

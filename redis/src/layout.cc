@@ -94,6 +94,10 @@ std::string DescriptorKey(std::string_view name) {
   return key += '}';
 }
 
+std::string RebuildKey(std::string_view name) { return DescriptorKey(name) + ":rebuild"; }
+
+std::string LeaseKey(std::string_view name) { return DescriptorKey(name) + ":lease"; }
+
 SegmentKey KeyOfSegment(std::string_view name, const Layout& layout, uint64_t generation,
                         uint64_t segment) {
   const uint32_t slot = layout.SlotOf(segment);

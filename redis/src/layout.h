@@ -58,6 +58,9 @@ void RequireName(std::string_view name);
 
 // The keys of a filter.
 std::string DescriptorKey(std::string_view name);
+// Of a rebuild, in the slot of the descriptor: who does it, and until when nobody else may.
+std::string RebuildKey(std::string_view name);
+std::string LeaseKey(std::string_view name);
 
 struct SegmentKey {
   uint32_t slot = 0;

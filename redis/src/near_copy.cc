@@ -14,8 +14,7 @@ using std::chrono::steady_clock;
 NearCopy::NearCopy(SplitBlockFilter filter, const NearCopyOptions& options)
     : filter_(std::move(filter)),
       options_(options),
-      copy_(filter_.impl().MakeLocal(options.memory)),
-      versions_(filter_.impl().descriptor().layout.segments(), 0) {
+      copy_(filter_.impl().MakeLocal(options.memory)) {
   if (options_.staleness && options_.staleness->count() < 1) {
     throw Error(ErrorCode::kInvalidArgument, "staleness is " +
                                                  std::to_string(options_.staleness->count()) +
@@ -26,7 +25,11 @@ NearCopy::NearCopy(SplitBlockFilter filter, const NearCopyOptions& options)
 
 uint64_t NearCopy::Refresh() {
   const auto begin = steady_clock::now();
-  const uint64_t read = filter_.impl().Refresh(copy_, versions_);
+  const uint64_t read = filter_.impl().Refresh(copy_, {generation_, versions_}, [this] {
+    complete_ = false;
+    refreshed_at_ = {};
+  });
+  complete_ = true;
   refreshed_at_ = begin;
   return read;
 }
@@ -34,7 +37,8 @@ uint64_t NearCopy::Refresh() {
 void NearCopy::Ask(const Keys& keys, std::span<uint64_t> maybe) {
   SplitBlockFilter::Impl& impl = filter_.impl();
   if (impl.IsOver()) return impl.Ask(keys, maybe);  // which has no answers any more
-  if (options_.staleness && steady_clock::now() - refreshed_at_ > *options_.staleness) {
+  if (options_.staleness &&
+      (!complete_ || steady_clock::now() - refreshed_at_ > *options_.staleness)) {
     try {
       Refresh();
     } catch (const Error&) {

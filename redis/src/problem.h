@@ -11,9 +11,17 @@
 
 namespace tamis::redis {
 
+// What may help where a segment is not as it was expected.
+enum class Remedy : uint8_t {
+  kNone,
+  kAgain,       // what was found is known now: the same again
+  kDescriptor,  // to read the descriptor again: the filter may have been rebuilt
+};
+
 struct Problem {
   ErrorCode code = ErrorCode::kUnavailable;
   std::string text;
+  Remedy remedy = Remedy::kNone;
 };
 
 // "segment 5: "

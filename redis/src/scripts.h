@@ -10,7 +10,7 @@ namespace tamis::redis {
 // Arguments are as they are sent: offsets are decimal texts, as servers print numbers of scripts
 // more slowly than they read texts.
 struct Scripts {
-  // Both have the segment as their first key, and begin with the arguments: where the state begins
+  // These have the segment as their first key, and begin with the arguments: where the state begins
   // and where its window ends, the state without the version, where the version is, and an odd
   // version for one that is even. They give the window of the state if it is another, else a
   // number.
@@ -22,15 +22,51 @@ struct Scripts {
   Script merge;
   // Like those before, with an even version for one that is odd. Gives the window of the state.
   Script settle;
+
+  // Of a segment that has a mark, and, as second key, that of the other generation; before the
+  // further arguments, the other's state without the version. They change both, or the first alone
+  // if the other is no segment of its generation (any more). If it is one and names another, they
+  // give both windows, one behind the other, of which the first has 32 bytes.
+  Script insert_both;
+  // The delta is the third key. One more argument: kBoth, or kFirst if the other is only checked.
+  Script merge_both;
+
+  // Makes the mark another one. Arguments: where the state begins and where its window ends, the
+  // state without the version, where the mark is, and the new mark. With a second key that one is
+  // removed. Gives the window of the state: if its mark is not the new one, nothing was done.
+  Script mark;
+  // Of a segment, and of that of the next generation: closes the first. If it did not have the mark
+  // of the next one, its bits are first added there. Arguments: where the state begins and where
+  // its window ends, generation and length of the first, the next generation, and an odd version.
+  Script close;
+
   // Of a segment: makes it, of zeros, if it is not there. Arguments: where the state begins and
   // where its window ends, and the state. Gives the window.
   Script create;
-  // Of the descriptor alone: removes it if it is the argument.
+  // Of descriptor, rebuild and lease: removes all if the first is the argument. Gives what the
+  // second was, or "", or kChanged.
   Script drop;
+
+  // Of descriptor, rebuild and lease. Arguments: the rebuild as it should be ("": there is none)
+  // and the new one, whose lease is looked over (or "") and whose it becomes, and for how many
+  // milliseconds. Gives the descriptor, kChanged, or for how many milliseconds another has it.
+  Script acquire;
+  // Of rebuild and lease. Arguments: the rebuild, its owner, milliseconds. Gives 1, or kChanged.
+  Script renew;
+  // Of descriptor and rebuild. Arguments: the rebuild, the descriptor and the new one. Gives 1, or
+  // kChanged.
+  Script replace;
+  // Of rebuild and lease: removes both. Argument: the rebuild. Gives 1, or kChanged.
+  Script end;
+  // Of the lease: removes it. Argument: the owner.
+  Script release;
 };
 const Scripts& AllScripts();
 
 inline constexpr int64_t kNoDelta = -1;
+inline constexpr int64_t kChanged = -1;
+inline constexpr const char* kFirst = "1";
+inline constexpr const char* kBoth = "2";
 
 }  // namespace tamis::redis
 

@@ -20,6 +20,7 @@ std::string LittleText(uint64_t value) {
 StateOffsets::StateOffsets(uint64_t length)
     : begin(std::to_string(length)),
       end(std::to_string(length + kStateWindow - 1)),
+      mark(std::to_string(length + kMarkOffset)),
       version(std::to_string(length + kVersionOffset)) {}
 
 std::string StateText(const SegmentState& state) {
@@ -29,17 +30,24 @@ std::string StateText(const SegmentState& state) {
 
 std::optional<SegmentState> ParseState(std::string_view window) {
   if (window.size() != kStateBytes) return {};
-  return SegmentState{LittleAt(window, 0), LittleAt(window, 8), LittleAt(window, 16),
+  return SegmentState{LittleAt(window, 0), LittleAt(window, 8), LittleAt(window, kMarkOffset),
                       LittleAt(window, kVersionOffset)};
 }
 
 std::optional<Problem> ProblemOfState(std::string_view window, uint64_t generation,
                                       uint64_t length) {
   const std::optional<SegmentState> state = ParseState(window);
-  if (!state) return Problem{ErrorCode::kCorrupt, "it is missing, or has a wrong length"};
-  if (state->generation != generation || state->length != length) {
-    return Problem{ErrorCode::kCorrupt, "its state is of another filter, or damaged"};
+  if (state && state->generation != generation && state->mark == state->generation) {
+    return Problem{ErrorCode::kUnavailable, "it was rebuilt, and the descriptor does not say so",
+                   Remedy::kDescriptor};
   }
+  const char* wrong = nullptr;
+  if (!state) {
+    wrong = "it is missing, or has a wrong length";
+  } else if (state->generation != generation || state->length != length) {
+    wrong = "its state is of another filter, or damaged";
+  }
+  if (wrong != nullptr) return Problem{ErrorCode::kCorrupt, wrong, Remedy::kDescriptor};
   return {};
 }
 

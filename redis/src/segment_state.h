@@ -13,9 +13,9 @@
 namespace tamis::redis {
 
 struct SegmentState {
-  uint64_t generation = 0;  // as in the descriptor
+  uint64_t generation = 0;  // as in the descriptor; of a closed segment, the one that follows
   uint64_t length = 0;      // of the bits, in bytes
-  uint64_t mark = 0;        // 0: none
+  uint64_t mark = 0;        // while it is rebuilt: the other generation, else 0
   // Random. Even: whoever changes bits makes it another, which is odd. Odd: they may have changed.
   uint64_t version = 0;
 
@@ -23,6 +23,7 @@ struct SegmentState {
 };
 
 inline constexpr size_t kStateBytes = 32;
+inline constexpr size_t kMarkOffset = 16;
 inline constexpr size_t kVersionOffset = 24;  // the last field
 // What is read of the state: one byte more, so that a string of another length has another one.
 inline constexpr size_t kStateWindow = kStateBytes + 1;
@@ -33,6 +34,7 @@ struct StateOffsets {
 
   std::string begin;
   std::string end;  // of the window, inclusive
+  std::string mark;
   std::string version;
 };
 

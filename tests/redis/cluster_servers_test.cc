@@ -22,6 +22,7 @@
 #include "redis/src/layout.h"
 #include "redis/src/slot.h"
 #include "tamis/redis/split_block_filter.h"
+#include "tests/redis/askers.h"
 #include "tests/redis/redis_test_util.h"
 #include "tests/redis/servers.h"
 #include "tests/test_util.h"
@@ -31,96 +32,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Clients that ask for keys that are in, by both routes, until the object ends.
-class Askers {
- public:
-  Askers(const ServerOptions& options, const std::string& name, std::span<const uint64_t> keys) {
-    for (const Route route : {Route::kBlocks, Route::kSegments}) {
-      threads_.emplace_back([=, this] {
-        SplitBlockFilter filter = SplitBlockFilter::Open(options, name, {.route = route});
-        Random random(static_cast<uint64_t>(route));
-        while (!stop_) {
-          const size_t sizes[] = {20, 60, 500};
-          const auto some = keys.subspan(random.Below(keys.size() - 500), sizes[random.Below(3)]);
-          try {
-            wrong_ += some.size() - filter.Count(some);
-            answered_ += some.size();
-          } catch (const UnansweredError&) {
-            ++unanswered_;
-          } catch (const Error& error) {
-            ADD_FAILURE() << error.what();
-          }
-        }
-      });
-    }
-  }
-  ~Askers() { Stop(); }
-
-  void Stop() {
-    stop_ = true;
-    for (std::thread& thread : threads_) thread.join();
-    threads_.clear();
-  }
-  // "No" for a key that is in.
-  uint64_t wrong() const { return wrong_; }
-  uint64_t answered() const { return answered_; }
-  uint64_t unanswered() const { return unanswered_; }
-
- private:
-  std::atomic<bool> stop_ = false;
-  std::atomic<uint64_t> wrong_ = 0, answered_ = 0, unanswered_ = 0;
-  std::vector<std::thread> threads_;
-};
-
 Descriptor DescriptorOf(const Servers& servers, const std::string& name) {
   const std::string key = DescriptorKey(name);
   return ParseDescriptor(SayToOwner(servers, key, {"GET", key}));
-}
-
-std::string Field(const std::string& info, const std::string& name) {
-  const size_t at = info.find(name + ":");
-  if (at == std::string::npos) return {};
-  return info.substr(at + name.size() + 1, info.find('\r', at) - at - name.size() - 1);
-}
-
-// Until each replica has what its master had when this was called.
-bool Replicated(const Servers& servers) {
-  const auto& all = servers.servers();
-  for (size_t i = 0; i < 3; ++i) {
-    const uint64_t offset =
-        std::stoull(Field(Say(all[i].port, {"INFO", "replication"}), "master_repl_offset"));
-    const bool there = WaitFor(20, [&] {
-      const std::string info = Say(all[i + 3].port, {"INFO", "replication"});
-      const std::string have = Field(info, "slave_repl_offset");
-      return !have.empty() && std::stoull(have) >= offset;
-    });
-    if (!there) return false;
-  }
-  return true;
-}
-
-// Moves a slot from its master to another, key by key, as `redis-cli --cluster reshard` does.
-void MoveSlot(const Servers& servers, uint32_t slot, milliseconds pause) {
-  const auto& all = servers.servers();
-  const int from = MasterOfSlot(all[0].port, slot);
-  const int to = from == all[0].port ? all[1].port : all[0].port;
-  const std::string number = std::to_string(slot);
-  const std::string from_id = Say(from, {"CLUSTER", "MYID"});
-  const std::string to_id = Say(to, {"CLUSTER", "MYID"});
-  ASSERT_EQ(Say(to, {"CLUSTER", "SETSLOT", number, "IMPORTING", from_id}), "OK");
-  ASSERT_EQ(Say(from, {"CLUSTER", "SETSLOT", number, "MIGRATING", to_id}), "OK");
-  for (;;) {
-    const std::string key = Say(from, {"CLUSTER", "GETKEYSINSLOT", number, "1"});
-    if (key.empty()) break;
-    const std::string moved =
-        Say(from, {"MIGRATE", "127.0.0.1", std::to_string(to), key, "0", "5000"});
-    // A delta may be gone by then.
-    ASSERT_TRUE(moved == "OK" || moved == "NOKEY") << moved;
-    std::this_thread::sleep_for(pause);
-  }
-  for (const int port : {to, from}) {
-    ASSERT_EQ(Say(port, {"CLUSTER", "SETSLOT", number, "NODE", to_id}), "OK");
-  }
 }
 
 // "Must show" 4: of each segment, with clients that read and write by both routes.

@@ -72,6 +72,28 @@ TEST_F(RedisCommandTest, PullsAndPushesFiles) {
   EXPECT_TRUE(Run("tamis redis push $on some").ErrHas("some"));
 }
 
+TEST_F(RedisCommandTest, RebuildsFromFiles) {
+  Write("old", Numbers(1, 5'000));
+  Write("new", Numbers(4'001, 5'000));
+  Good("tamis redis create -q $on -n 20000 --fpr 0.001");
+  Good("tamis redis insert -q $on old");
+  EXPECT_TRUE(Good("tamis redis rebuild $on new").ErrHas("rebuilt from 5,000 keys"));
+  EXPECT_EQ(Good("tamis redis query $on --count new").out, "5000/5000\n");
+  EXPECT_LT(Good("tamis redis query $on old").NumLines(), 1'100u);
+  EXPECT_EQ(Good("tamis redis info $on --json").Json()["rebuild"], "none");
+  const auto json = Good("tamis redis rebuild $on --json old new").Json();
+  EXPECT_EQ(json["keys"], 10'000);
+  EXPECT_EQ(json["ended_abandoned"], false);
+  EXPECT_EQ(Good("tamis redis query $on --count old new").out, "10000/10000\n");
+  // Of nothing it makes nothing.
+  EXPECT_EQ(Run("tamis redis rebuild $on </dev/null").status, 2);
+  EXPECT_EQ(Good("tamis redis query $on --count old").out, "5000/5000\n");
+  EXPECT_TRUE(Good("tamis redis rebuild $on --end-abandoned").ErrHas("there is no abandoned"));
+  Good("tamis build -q -o local.tamis -n 20000 --fpr 0.001 old new");
+  Good("tamis redis pull -q $on -o pulled.tamis");
+  EXPECT_EQ(Read("pulled.tamis").substr(4096), Read("local.tamis").substr(4096));
+}
+
 TEST_F(RedisCommandTest, InfoSaysWhatIsWrong) {
   Good("tamis redis create -q $on --bytes 300K --hash xxh64 --seed 5");
   const auto json = Good("tamis redis info $on --json").Json();

@@ -15,6 +15,7 @@
 #include "redis/src/segment_state.h"
 #include "redis/src/slot.h"
 #include "tamis/redis/near_copy.h"
+#include "tamis/redis/rebuild.h"
 #include "tamis/redis/split_block_filter.h"
 #include "tests/redis/redis_test_util.h"
 #include "tests/redis/servers.h"
@@ -173,15 +174,41 @@ TEST_F(RedisDamageTest, ValuesOfAnotherType) {
   ExpectNotInserted(ErrorCode::kCorrupt, "WRONGTYPE");
 }
 
-TEST_F(RedisDamageTest, MarkedSegmentsAreReadAndNotWritten) {
+// Where a rebuild's new segment is gone, the old one is what there is.
+TEST_F(RedisDamageTest, MarksThatNameNoSegment) {
   Make();
   const uint64_t length = descriptor_.layout.BytesOf(kBad);
-  OnBad({"SETRANGE", key_.text, std::to_string(length + 16), "anything"});
+  OnBad({"SETRANGE", key_.text, std::to_string(length + kMarkOffset), "anything"});
   for (const Route route : {Route::kBlocks, Route::kSegments}) {
     SplitBlockFilter filter = SplitBlockFilter::Open(servers_.options(), name_, {.route = route});
     EXPECT_EQ(filter.Count(known_), known_.size());
+    const std::vector<uint64_t> fresh = RandomKeys(300, 50 + static_cast<uint64_t>(route));
+    EXPECT_EQ(filter.Insert(fresh), fresh.size());
+    EXPECT_EQ(filter.Count(fresh), fresh.size());
   }
-  ExpectNotInserted(ErrorCode::kUnsupported, "rebuilt");
+  NearCopy near(SplitBlockFilter::Open(servers_.options(), name_));
+  EXPECT_EQ(near.Refresh(), 0u);
+}
+
+// Segments of both generations that do not name each other have not been left by any rebuild.
+TEST_F(RedisDamageTest, MarksThatContradictEachOther) {
+  Make();
+  const uint64_t length = descriptor_.layout.BytesOf(kBad);
+  const uint64_t other = 12;
+  const SegmentKey key = KeyOfSegment(name_, descriptor_.layout, other, kBad);
+  OnBad({"SETRANGE", key_.text, std::to_string(length + kMarkOffset), LittleText(other)});
+  OnBad({"SETRANGE", key.text, std::to_string(length), StateText({other, length, 77, 1})});
+  ExpectNotInserted(ErrorCode::kCorrupt, "segment 1: it is being rebuilt, and its generations");
+  EXPECT_EQ(SplitBlockFilter::Open(servers_.options(), name_).Count(known_), known_.size());
+}
+
+// As a client sees it whose descriptor is older, if a server has lost the new one.
+TEST_F(RedisDamageTest, ClosedSegments) {
+  Make();
+  const uint64_t length = descriptor_.layout.BytesOf(kBad);
+  OnBad({"SETRANGE", key_.text, std::to_string(length), LittleText(12)});
+  ExpectUnanswered(ErrorCode::kCorrupt, "segment 1: its state is of another filter");
+  ExpectNotInserted(ErrorCode::kCorrupt, "segment 1: its state is of another filter");
 }
 
 TEST_F(RedisDamageTest, VersionsChangeWithTheBitsAndOnlyThen) {
@@ -286,6 +313,8 @@ TEST(RedisServerFaultTest, AUserNeedsNoMoreRightsThanTheseAre) {
   }
   EXPECT_GT(filter.GetInfo().server_bytes, 0u);
   filter.Push(filter.Pull());
+  Rebuild(filter, [](RebuildInserter& to) { to.Insert(std::vector<std::string_view>{"x"}); },
+          {.grace = milliseconds(0)});
   EXPECT_TRUE(NearCopy(SplitBlockFilter::Open(options, name)).Contains("x"));
   ExpectError([&] { SplitBlockFilter::Open(options, name, {.durable_replicas = 1}).Insert("y"); },
               ErrorCode::kNotDurable, "1 replicas");

@@ -16,6 +16,7 @@ Descriptor Example() {
   descriptor.capacity = 24'000'000;
   descriptor.fpr = 0.01;
   descriptor.generation = 0x0123456789ABCDEF;
+  descriptor.origin = 0xFEDCBA9876543210;
   descriptor.deadline = 1'900'000'000'000;
   return descriptor;
 }
@@ -32,6 +33,7 @@ constexpr const char* kText =
     "capacity 24000000\n"
     "fpr 0.01\n"
     "generation 0123456789abcdef\n"
+    "origin fedcba9876543210\n"
     "deadline 1900000000000\n";
 
 std::string With(const std::string& old_line, const std::string& new_line) {
@@ -96,6 +98,8 @@ TEST(RedisDescriptorTest, AnyOtherTextIsDamaged) {
       {"generation 0123456789abcdef", "generation 0123456789ABCDEF"},
       {"generation 0123456789abcdef", "generation 123456789abcdef"},
       {"generation 0123456789abcdef", "generation 00123456789abcdef"},
+      {"origin fedcba9876543210", "origin fedcba987654321"},
+      {"origin fedcba9876543210\n", ""},
       {"deadline 1900000000000", "deadline "},
       {"deadline 1900000000000", "deadline 1 "},
       {"deadline 1900000000000\n", "deadline 1900000000000"},

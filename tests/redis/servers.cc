@@ -40,6 +40,12 @@ void Append(const redisReply* reply, std::string& text) {
   }
 }
 
+std::string Field(const std::string& info, const std::string& name) {
+  const size_t at = info.find(name + ":");
+  if (at == std::string::npos) return {};
+  return info.substr(at + name.size() + 1, info.find('\r', at) - at - name.size() - 1);
+}
+
 }  // namespace
 
 Servers::Servers(const std::string& mode, const std::vector<std::string>& options)
@@ -115,7 +121,7 @@ Servers& Servers::Single() {
 }
 
 std::string Say(int port, const std::vector<std::string>& words) {
-  const timeval timeout = {5, 0};
+  const timeval timeout = {30, 0};
   const std::unique_ptr<redisContext, void (*)(redisContext*)> context(
       redisConnectWithTimeout("127.0.0.1", port, timeout), redisFree);
   if (context == nullptr || context->err != 0) throw std::runtime_error("no connection");
@@ -181,6 +187,44 @@ std::vector<std::string> KeysLike(const Servers& servers, const std::string& pat
     for (std::string line; std::getline(lines, line);) keys.push_back(line);
   }
   return keys;
+}
+
+bool Replicated(const Servers& servers) {
+  const auto& all = servers.servers();
+  for (size_t i = 0; i < 3; ++i) {
+    const uint64_t offset =
+        std::stoull(Field(Say(all[i].port, {"INFO", "replication"}), "master_repl_offset"));
+    const bool there = WaitFor(20, [&] {
+      const std::string info = Say(all[i + 3].port, {"INFO", "replication"});
+      const std::string have = Field(info, "slave_repl_offset");
+      return !have.empty() && std::stoull(have) >= offset;
+    });
+    if (!there) return false;
+  }
+  return true;
+}
+
+void MoveSlot(const Servers& servers, uint32_t slot, std::chrono::milliseconds pause) {
+  const auto& all = servers.servers();
+  const int from = MasterOfSlot(all[0].port, slot);
+  const int to = from == all[0].port ? all[1].port : all[0].port;
+  const std::string number = std::to_string(slot);
+  const std::string from_id = Say(from, {"CLUSTER", "MYID"});
+  const std::string to_id = Say(to, {"CLUSTER", "MYID"});
+  ASSERT_EQ(Say(to, {"CLUSTER", "SETSLOT", number, "IMPORTING", from_id}), "OK");
+  ASSERT_EQ(Say(from, {"CLUSTER", "SETSLOT", number, "MIGRATING", to_id}), "OK");
+  for (;;) {
+    const std::string key = Say(from, {"CLUSTER", "GETKEYSINSLOT", number, "1"});
+    if (key.empty()) break;
+    const std::string moved =
+        Say(from, {"MIGRATE", "127.0.0.1", std::to_string(to), key, "0", "5000"});
+    // A delta may be gone by then.
+    ASSERT_TRUE(moved == "OK" || moved == "NOKEY") << moved;
+    std::this_thread::sleep_for(pause);
+  }
+  for (const int port : {to, from}) {
+    ASSERT_EQ(Say(port, {"CLUSTER", "SETSLOT", number, "NODE", to_id}), "OK");
+  }
 }
 
 std::string NewName() {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/types.h>
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -61,6 +62,12 @@ int MasterOfSlot(int port, uint32_t slot);
 bool WaitFor(int seconds, const std::function<bool()>& condition);
 // All keys of a cluster's masters, or of a single server, that match.
 std::vector<std::string> KeysLike(const Servers& servers, const std::string& pattern);
+// Waits until each replica of a cluster of this script has what its master had when this was
+// called.
+bool Replicated(const Servers& servers);
+// Moves a slot from its master to another, key by key, as `redis-cli --cluster reshard` does. Fails
+// the test if that cannot be done.
+void MoveSlot(const Servers& servers, uint32_t slot, std::chrono::milliseconds pause);
 // Names of filters that no other test has.
 std::string NewName();
 

@@ -28,7 +28,8 @@ struct NearCopyOptions {
 // servers' or, where that is accepted, one of a copy that was not older than `staleness` when the
 // call began: a key whose insertion was over so long before the call is found.
 //
-// A copy is refreshed by segment: those that have not changed since are not read again.
+// A copy is refreshed by segment: those that have not changed since are not read again. When the
+// filter has been rebuilt it is read anew.
 //
 // One thread at a time may use an object. Functions throw what those of SplitBlockFilter do.
 class NearCopy {
@@ -53,9 +54,11 @@ class NearCopy {
   // Inserts on the servers, and then here.
   size_t Insert(Keys keys);
 
-  // Reads what has changed. Gives how many segments were read. If it throws, what was read is kept.
+  // Reads what has changed. Gives how many segments were read. If it throws, what was read is kept,
+  // and, if it was of a new generation, "no" is confirmed by the servers until a refresh succeeds.
   uint64_t Refresh();
-  // The copy has all that was inserted before.
+  // The copy has all that was inserted before; the clock's epoch while it lacks a part of a new
+  // generation.
   std::chrono::steady_clock::time_point refreshed_at() const { return refreshed_at_; }
 
   const SplitBlockBloomFilter& copy() const { return copy_; }
@@ -69,7 +72,10 @@ class NearCopy {
   SplitBlockFilter filter_;
   NearCopyOptions options_;
   SplitBlockBloomFilter copy_;
+  // What of the filter it has.
+  uint64_t generation_ = 0;
   std::vector<uint64_t> versions_;  // of segments; 0: not known
+  bool complete_ = false;           // false while it lacks a part of a new generation
   std::chrono::steady_clock::time_point refreshed_at_{};
 };
 

@@ -65,13 +65,23 @@ struct CreateOptions {
   std::optional<std::chrono::system_clock::time_point> deadline = {};
 };
 
+// Whether a filter is being rebuilt: tamis/redis/rebuild.h.
+enum class RebuildState : uint8_t {
+  kNone,
+  kRunning,
+  // Whoever did it has not been heard of for the time of its lease. Insertions go to two
+  // generations until another rebuild ends it.
+  kAbandoned,
+};
+
 struct Info {
   uint64_t blocks = 0;
   uint64_t bytes = 0;
   uint64_t capacity = 0;
   double fpr = 0;
   HashSpec hash;            // without a secret
-  uint64_t generation = 0;  // random
+  uint64_t generation = 0;  // random; another one after each rebuild
+  RebuildState rebuild = RebuildState::kNone;
   uint64_t segments = 0;
   uint64_t segment_bytes = 0;
   // Segments that are missing or damaged, and what is wrong with one of them.
@@ -96,8 +106,9 @@ struct Info {
 // answered by "no", if a master fails before it has sent them on.
 //
 // One thread at a time may use an object; open one for each thread. Whatever number of them, here
-// and on other machines, may insert and ask at the same time, and no bit is lost. A child of fork
-// may go on with an object of its parent: it connects anew.
+// and on other machines, may insert and ask at the same time, and no bit is lost. One of them may
+// rebuild the filter (tamis/redis/rebuild.h), and the others go on. A child of fork may go on with
+// an object of its parent: it connects anew.
 //
 // Functions block until they are done, or, for ServerOptions::retry_for, nothing of it succeeds.
 // All but the destructor throw Error(kUnavailable) for servers that cannot be reached or refuse,
@@ -173,6 +184,7 @@ class SplitBlockFilter {
 
  private:
   friend class NearCopy;
+  friend class Rebuilder;
   class Impl;
 
   explicit SplitBlockFilter(std::unique_ptr<Impl> impl);

@@ -1,0 +1,138 @@
+// What every client does about rebuilds: it writes to both generations while there are two, and
+// goes on with the next one when the old one is closed. FORMAT.md, "Rebuilding".
+#include <numeric>
+#include <utility>
+
+#include "redis/src/filter_impl.h"
+#include "redis/src/scripts.h"
+#include "redis/src/segment_state.h"
+#include "redis/src/slot.h"
+
+namespace tamis::redis {
+namespace {
+
+constexpr size_t kSmallReply = 4096;
+// Of a segment: what it has for its mark is known after one, and a rebuild changes it three times.
+constexpr int kAttempts = 8;
+
+}  // namespace
+
+std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::Follow(size_t begin, size_t end,
+                                                                           const Once& once) {
+  std::vector<size_t> which(end - begin);
+  std::iota(which.begin(), which.end(), begin);
+  std::vector<Undone> left;
+  for (int attempt = 0; !which.empty(); ++attempt) {
+    std::vector<Undone> undone = once(which);
+    which.clear();
+    bool may_be_rebuilt = false;
+    for (const Undone& one : undone) may_be_rebuilt |= one.problem.remedy == Remedy::kDescriptor;
+    const bool rebuilt = may_be_rebuilt && ReadDescriptorAgain();
+    for (Undone& one : undone) {
+      const bool again = one.problem.remedy == Remedy::kAgain ||
+                         (one.problem.remedy == Remedy::kDescriptor && rebuilt);
+      if (again && attempt < kAttempts) {
+        which.push_back(one.index);
+      } else {
+        left.push_back(std::move(one));
+      }
+    }
+  }
+  return left;
+}
+
+void SplitBlockFilter::Impl::AddUndone(const Batch& batch, uint64_t first_key,
+                                       std::span<Undone> undone, Unanswered& unanswered) const {
+  for (Undone& one : undone) {
+    one.problem.text.insert(0, InSegment(batch.segments()[one.index]));
+    unanswered.Add(first_key, batch.Indices(one.index), one.problem);
+  }
+}
+
+bool SplitBlockFilter::Impl::IsRebuiltFrom(const Descriptor& other) const {
+  return other.origin == descriptor_.origin && other.layout == descriptor_.layout &&
+         other.hash == descriptor_.hash && other.key_tag == descriptor_.key_tag;
+}
+
+void SplitBlockFilter::Impl::Adopt(const Descriptor& descriptor) {
+  descriptor_ = descriptor;
+  marks_.clear();
+}
+
+bool SplitBlockFilter::Impl::ReadDescriptorAgain() {
+  const std::string key = DescriptorKey(name_);
+  Command get(SlotOfKey(key), {"GET", key}, kSmallReply);
+  client_.Run(std::span(&get, 1));
+  if (!get.answered || !get.reply.IsString()) return false;
+  try {
+    const Descriptor found = ParseDescriptor(get.reply.text);
+    // One that was made anew under the name is another filter.
+    if (!IsRebuiltFrom(found) || found.generation == descriptor_.generation) return false;
+    Adopt(found);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void SplitBlockFilter::Impl::LearnMark(uint64_t segment, uint64_t mark) {
+  if (MarkOf(segment) == mark) return;
+  if (marks_.empty()) marks_.assign(descriptor_.layout.segments(), 0);
+  marks_[segment] = mark;
+}
+
+std::string SplitBlockFilter::Impl::Fields(uint64_t generation, uint64_t segment,
+                                           uint64_t mark) const {
+  return StateText({generation, descriptor_.layout.BytesOf(segment), mark, 0})
+      .substr(0, kVersionOffset);
+}
+
+Command SplitBlockFilter::Impl::WriteCommand(const Script& script, const Script& both,
+                                             uint64_t segment,
+                                             std::initializer_list<std::string_view> more_keys) {
+  const uint64_t generation = descriptor_.generation, mark = MarkOf(segment);
+  const SegmentKey key = KeyOf(segment);
+  const StateOffsets at(descriptor_.layout.BytesOf(segment));
+  const std::string fields = Fields(generation, segment, mark);
+  const std::string version = LittleText(client_.RandomNumber() | 1);
+  std::vector<std::string_view> keys = {key.text};
+  std::vector<std::string_view> arguments = {at.begin, at.end, fields, at.version, version};
+  std::string other, other_fields;
+  if (mark != 0) {
+    other = KeyOf(segment, mark).text;
+    other_fields = Fields(mark, segment, generation);
+    keys.push_back(other);
+    arguments.push_back(other_fields);
+  }
+  keys.insert(keys.end(), more_keys);
+  return Command(key.slot, mark == 0 ? script : both, keys, arguments, 2 * kStateWindow);
+}
+
+Command SplitBlockFilter::Impl::SettleCommand(uint64_t segment) {
+  const SegmentKey key = KeyOf(segment);
+  const StateOffsets at(descriptor_.layout.BytesOf(segment));
+  return Command(key.slot, AllScripts().settle, {key.text},
+                 {at.begin, at.end, Fields(descriptor_.generation, segment, MarkOf(segment)),
+                  at.version, LittleText(client_.RandomNumber() & ~uint64_t{1})},
+                 kStateWindow);
+}
+
+std::optional<Problem> SplitBlockFilter::Impl::ProblemOfWrite(const Command& command,
+                                                              uint64_t segment) {
+  if (std::optional<Problem> problem = ProblemOf(command)) return problem;
+  if (command.reply.IsInteger() && command.reply.integer >= 0) {
+    if (options_.durable_replicas == 0 || command.durable) return {};
+    return Problem{ErrorCode::kNotDurable, "it is not known whether " +
+                                               std::to_string(options_.durable_replicas) +
+                                               " replicas have what was inserted"};
+  }
+  if (command.reply.IsString() && command.reply.text.size() > kStateWindow) {
+    return Problem{ErrorCode::kCorrupt, "it is being rebuilt, and its generations do not agree",
+                   Remedy::kDescriptor};
+  }
+  if (std::optional<Problem> problem = ProblemOfWindow(command, segment)) return problem;
+  LearnMark(segment, ParseState(command.reply.text)->mark);
+  return Problem{ErrorCode::kUnavailable, "its mark changes again and again", Remedy::kAgain};
+}
+
+}  // namespace tamis::redis

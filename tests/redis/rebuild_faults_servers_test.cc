@@ -1,0 +1,423 @@
+// Rebuilds whose client stops, masters that fail meanwhile, and segments that were damaged.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "redis/src/slot.h"
+#include "tests/redis/askers.h"
+#include "tests/redis/rebuild_test_util.h"
+#include "tests/redis/redis_test_util.h"
+#include "tests/test_util.h"
+
+namespace tamis::redis {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr FilterOptions kTwoPortions = {.bytes = 1'500'000};
+
+RebuildOptions ShortLease() { return {.lease = milliseconds(50), .grace = milliseconds(0)}; }
+RebuildOptions NoGrace() { return {.grace = milliseconds(0)}; }
+
+// Rebuilds as soon as the lease of another is over, or ends what that has left.
+template <typename Act>
+void WhenItsLeaseIsOver(const Act& act) {
+  EXPECT_TRUE(WaitFor(60, [&] {
+    try {
+      act();
+      return true;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kBusy) << error.what();
+      return error.code() != ErrorCode::kBusy;
+    }
+  }));
+}
+
+class RedisRebuildFaultTest : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override { TAMIS_NEED(servers()); }
+  Servers& servers() {
+    return std::string(GetParam()) == "cluster" ? Servers::Cluster() : Servers::Single();
+  }
+  ServerOptions options() { return servers().options(); }
+  SplitBlockFilter OpenIt(const ClientOptions& client = {}) {
+    return SplitBlockFilter::Open(options(), name_, client);
+  }
+  void Make() {
+    name_ = NewName();
+    SplitBlockFilter::Create(options(), name_, {kTwoPortions}).Insert(known_);
+  }
+  size_t Reports() {
+    size_t reports = 0;
+    Make();
+    SplitBlockFilter filter = OpenIt();
+    RebuildOptions rebuild = NoGrace();
+    rebuild.on_progress = [&](const RebuildProgress&) { ++reports; };
+    Rebuild(
+        filter, [](RebuildInserter& to) { to.KeepAlive(); }, rebuild);
+    filter.Drop();
+    return reports;
+  }
+  // Writes to a segment of a generation as nobody should.
+  void Overwrite(uint64_t generation, uint64_t segment, size_t field, const std::string& bytes) {
+    const Layout layout = DescriptorNow(servers(), name_).layout;
+    const SegmentKey key = KeyOfSegment(name_, layout, generation, segment);
+    const std::string at = std::to_string(layout.BytesOf(segment) + field);
+    SayToOwner(servers(), key.text, {"SETRANGE", key.text, at, bytes});
+  }
+  // Of keys, those in a segment.
+  std::vector<uint64_t> InSegmentOnly(const std::vector<uint64_t>& keys, uint64_t segment) {
+    const Layout layout = DescriptorNow(servers(), name_).layout;
+    std::vector<uint64_t> in;
+    for (const uint64_t key : keys) {
+      const uint64_t block = split_block::BlockIndex(HashU64(key), layout.blocks);
+      if (layout.SegmentOf(block) == segment) in.push_back(key);
+    }
+    return in;
+  }
+
+  std::string name_;
+  const std::vector<uint64_t> known_ = RandomKeys(3'000, 1);
+};
+
+// The first owner stops at each point, and wakes up when another has taken over and is done.
+TEST_P(RedisRebuildFaultTest, AnotherTakesOverWhereverTheOwnerStops) {
+  const size_t reports = Reports();
+  ASSERT_GT(reports, 15u);
+  for (size_t n = 0; n < reports; ++n) {
+    SCOPED_TRACE(n);
+    Make();
+    Database database;
+    database.Add(known_);
+    SplitBlockFilter early = OpenIt();
+    StoppingOwner first(options(), name_, database.Source(), AtReport(n), ShortLease());
+    ASSERT_TRUE(first.AwaitStop());
+    SplitBlockFilter late = OpenIt();
+    const std::vector<uint64_t> fresh = RandomKeys(900, 10 + n);
+    const auto part = [&](size_t i) { return std::span(fresh).subspan(300 * i, 300); };
+    database.Add(part(0));
+    early.Insert(part(0));
+    SplitBlockFilter filter = OpenIt();
+    if (n % 2 == 0) {
+      WhenItsLeaseIsOver([&] {
+        const RebuildResult result = Rebuild(filter, database.Source(), NoGrace());
+        EXPECT_TRUE(result.ended_abandoned);
+      });
+    } else {
+      WhenItsLeaseIsOver([&] { EXPECT_TRUE(EndAbandonedRebuild(filter, NoGrace())); });
+    }
+    ExpectHasJust(options(), name_, database.All());
+    ExpectOneGeneration(servers(), name_);
+    database.Add(part(1));
+    early.Insert(part(1));
+    // Another one is under way when it wakes up.
+    StoppingOwner second(options(), name_, database.Source(),
+                         AtStep(n % 3 == 0 ? RebuildStep::kFill : RebuildStep::kClose), NoGrace());
+    ASSERT_TRUE(second.AwaitStop());
+    const std::optional<ErrorCode> outcome = first.Outcome();
+    if (n + 1 < reports) {  // at the last there was no more to do
+      EXPECT_EQ(outcome, ErrorCode::kBusy);
+    }
+    database.Add(part(2));
+    late.Insert(part(2));
+    EXPECT_EQ(early.Count(database.All()), database.All().size());
+    EXPECT_EQ(second.Outcome(), std::nullopt);
+    ExpectHasJust(options(), name_, database.All());
+    ExpectOneGeneration(servers(), name_);
+    early.Drop();
+  }
+}
+
+// One after the other, each of which stops somewhere.
+TEST_P(RedisRebuildFaultTest, ManyOwnersStop) {
+  Make();
+  Database database;
+  database.Add(known_);
+  SplitBlockFilter early = OpenIt();
+  Random random(7);
+  std::vector<std::unique_ptr<StoppingOwner>> owners;
+  for (size_t i = 0; i < 12; ++i) {
+    const auto some = RandomKeys(200, 100 + i);
+    database.Add(some);
+    early.Insert(some);
+    // Those that find the lease of another not over yet try again.
+    ASSERT_TRUE(WaitFor(60, [&] {
+      auto owner = std::make_unique<StoppingOwner>(options(), name_, database.Source(),
+                                                   AtReport(random.Below(18)), ShortLease());
+      const bool stopped = owner->AwaitStop();
+      if (stopped) owners.push_back(std::move(owner));
+      return stopped;
+    }));
+    EXPECT_EQ(early.Count(database.All()), database.All().size());
+  }
+  SplitBlockFilter filter = OpenIt();
+  WhenItsLeaseIsOver([&] { Rebuild(filter, database.Source(), NoGrace()); });
+  for (const auto& owner : owners) owner->Outcome();
+  ExpectHasJust(options(), name_, database.All());
+  ExpectOneGeneration(servers(), name_);
+}
+
+// What a failover can take back.
+TEST_P(RedisRebuildFaultTest, MarksThatServersLose) {
+  Make();
+  const uint64_t old = DescriptorNow(servers(), name_).generation;
+  const std::vector<uint64_t> fresh = RandomKeys(2'000, 3);
+  Database database;
+  database.Add(known_);
+  const std::string none(8, '\0');
+  {
+    StoppingOwner owner(options(), name_, database.Source(), AtStep(RebuildStep::kFill), NoGrace());
+    ASSERT_TRUE(owner.AwaitStop());
+    Overwrite(old, 1, kMarkOffset, none);
+    OpenIt().Insert(fresh);
+    ExpectError([&] { owner.GoOn(); }, ErrorCode::kUnavailable, "begin anew");
+  }
+  ExpectOneGeneration(servers(), name_);
+  EXPECT_EQ(DescriptorNow(servers(), name_).generation, old);
+  EXPECT_EQ(OpenIt().Count(fresh), fresh.size());
+
+  // Too late for that: what was inserted into the old one alone goes to the new one.
+  SplitBlockFilter early = OpenIt();
+  database.Add(fresh);
+  const std::vector<uint64_t> more = RandomKeys(2'000, 4);
+  StoppingOwner owner(options(), name_, database.Source(), AtStep(RebuildStep::kClose), NoGrace());
+  ASSERT_TRUE(owner.AwaitStop());
+  const uint64_t next = DescriptorNow(servers(), name_).generation;
+  EXPECT_NE(next, old);
+  Overwrite(old, 1, kMarkOffset, none);
+  early.Insert(more);
+  const std::vector<uint64_t> in_old = InSegmentOnly(more, 1);
+  ASSERT_GT(in_old.size(), 20u);
+  owner.GoOn();
+  EXPECT_EQ(OpenIt().Count(more), more.size());
+  database.Add(more);
+  ExpectHasJust(options(), name_, database.All());
+  ExpectOneGeneration(servers(), name_);
+}
+
+// A descriptor that is the old one again, though segments are closed already.
+TEST_P(RedisRebuildFaultTest, ASwitchThatAServerLoses) {
+  Make();
+  const std::string key = DescriptorKey(name_);
+  const std::string before = SayToOwner(servers(), key, {"GET", key});
+  Database database;
+  database.Add(known_);
+  SplitBlockFilter early = OpenIt();
+  StoppingOwner owner(
+      options(), name_, database.Source(),
+      [](const RebuildProgress& progress) {
+        return progress.step == RebuildStep::kClose && progress.done == 16;
+      },
+      ShortLease());
+  ASSERT_TRUE(owner.AwaitStop());
+  const std::vector<uint64_t> fresh = RandomKeys(2'000, 3);
+  OpenIt().Insert(fresh);
+  database.Add(fresh);
+  SayToOwner(servers(), key, {"SET", key, before});
+  // Not known, but never "no".
+  ExpectError([&] { early.Count(fresh); }, ErrorCode::kUnavailable, "it was rebuilt");
+  ExpectError([&] { OpenIt().Insert(fresh); }, ErrorCode::kUnavailable, "it was rebuilt");
+  SplitBlockFilter filter = OpenIt();
+  WhenItsLeaseIsOver([&] { EXPECT_TRUE(EndAbandonedRebuild(filter, NoGrace())); });
+  ExpectHasJust(options(), name_, database.All());
+  ExpectOneGeneration(servers(), name_);
+  EXPECT_EQ(early.Count(fresh), fresh.size());
+  EXPECT_EQ(owner.Outcome(), ErrorCode::kBusy);
+}
+
+TEST_P(RedisRebuildFaultTest, DamagedSegmentsAreMadeAnew) {
+  Make();
+  const Descriptor descriptor = DescriptorNow(servers(), name_);
+  const SegmentKey gone = KeyOfSegment(name_, descriptor.layout, descriptor.generation, 2);
+  SayToOwner(servers(), gone.text, {"DEL", gone.text});
+  Overwrite(descriptor.generation, 3, 0, "another!");
+  SplitBlockFilter filter = OpenIt(), early = OpenIt();
+  EXPECT_EQ(filter.GetInfo().bad_segments, 2u);
+  Database database;
+  database.Add(known_);
+  StoppingOwner owner(options(), name_, database.Source(), AtStep(RebuildStep::kClose), NoGrace());
+  ASSERT_TRUE(owner.AwaitStop());
+  EXPECT_EQ(early.Count(known_), known_.size());
+  const std::vector<uint64_t> fresh = RandomKeys(2'000, 3);
+  early.Insert(fresh);
+  database.Add(fresh);
+  owner.GoOn();
+  ExpectHasJust(options(), name_, database.All());
+  EXPECT_EQ(filter.GetInfo().bad_segments, 0u);
+  // What is at the place of a segment and is none goes with the others.
+  ExpectOneGeneration(servers(), name_);
+
+  // Of the new one: the filter stays as it is.
+  StoppingOwner again(options(), name_, database.Source(), AtStep(RebuildStep::kFill), NoGrace());
+  ASSERT_TRUE(again.AwaitStop());
+  const uint64_t generation = DescriptorNow(servers(), name_).generation;
+  for (const std::string& key : KeysLike(servers(), "*bits*:5:" + name_)) {
+    if (key.find(HexText(generation)) == std::string::npos)
+      SayToOwner(servers(), key, {"DEL", key});
+  }
+  early.Insert(RandomKeys(2'000, 4));
+  ExpectError([&] { again.GoOn(); }, ErrorCode::kUnavailable, "begin anew");
+  EXPECT_EQ(filter.Count(RandomKeys(2'000, 4)), 2'000u);
+  ExpectOneGeneration(servers(), name_);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RedisRebuildFaultTest, testing::Values("single", "cluster"),
+                         [](const auto& test) { return std::string(test.param); });
+
+// A script of two keys has to wait until both are on one node.
+TEST(RedisRebuildClusterTest, SlotsMoveMeanwhile) {
+  Servers& servers = Servers::Cluster();
+  TAMIS_NEED(servers);
+  const std::string name = NewName();
+  const std::vector<uint64_t> known = RandomKeys(5'000, 1);
+  const std::vector<uint64_t> fresh = RandomKeys(400'000, 2);
+  Database database;
+  database.Add(known);
+  SplitBlockFilter filter = SplitBlockFilter::Create(servers.options(), name, {kTwoPortions});
+  filter.Insert(known);
+  Askers askers(servers.options(), name, known);
+  std::atomic<bool> moved = false;
+  std::vector<std::jthread> writers;
+  for (size_t w = 0; w < 2; ++w) {
+    writers.emplace_back([&, w] {
+      const Route route = w == 0 ? Route::kBlocks : Route::kSegments;
+      SplitBlockFilter mine = SplitBlockFilter::Open(servers.options(), name, {.route = route});
+      for (size_t i = 0; i + 100 <= 200'000 && !moved; i += 100) {
+        const auto some = std::span<const uint64_t>(fresh).subspan(w * 200'000 + i, 100);
+        database.Add(some);
+        try {
+          mine.Insert(some);
+        } catch (const Error& error) {
+          ADD_FAILURE() << error.what();
+          return;
+        }
+      }
+    });
+  }
+  std::jthread mover([&] {
+    const Layout layout = DescriptorNow(servers, name).layout;
+    for (uint64_t s = 0; s < layout.segments(); ++s) {
+      try {
+        MoveSlot(servers, layout.SlotOf(s), milliseconds(15));
+      } catch (const std::runtime_error& error) {
+        ADD_FAILURE() << "slot of segment " << s << ": " << error.what();
+      }
+    }
+    moved = true;
+  });
+  int rebuilds = 0;
+  while (!moved) {
+    Rebuild(filter, database.Source(), NoGrace());
+    ++rebuilds;
+  }
+  mover.join();
+  writers.clear();
+  askers.Stop();
+  EXPECT_GT(rebuilds, 0);
+  EXPECT_EQ(askers.wrong(), 0u);
+  EXPECT_EQ(askers.unanswered(), 0u);
+  ExpectHasJust(servers.options(), name, database.All());
+  ExpectOneGeneration(servers, name);
+}
+
+// ---- With a cluster of its own, which they break ----
+
+// A master is killed when a step begins. Whatever becomes of the rebuild, nothing that was known to
+// be on a replica is lost, and nobody ever gets a "no" for it.
+class RedisRebuildFailoverTest : public testing::TestWithParam<RebuildStep> {};
+
+TEST_P(RedisRebuildFailoverTest, AMasterIsKilled) {
+  Servers servers("cluster", {"--cluster-node-timeout", "1500"});
+  TAMIS_NEED(servers);
+  const std::string name = NewName();
+  const std::vector<uint64_t> known = RandomKeys(5'000, 1);
+  const std::vector<uint64_t> fresh = RandomKeys(400'000, 2);
+  SplitBlockFilter filter = SplitBlockFilter::Create(servers.options(), name, {kTwoPortions});
+  filter.Insert(known);
+  ASSERT_TRUE(Replicated(servers));
+  Database database;
+  database.Add(known);
+
+  Askers askers(servers.options(), name, known);
+  std::atomic<bool> stop = false;
+  std::atomic<size_t> calls = 0;
+  std::vector<uint64_t> durable;
+  std::jthread writer([&] {
+    SplitBlockFilter mine =
+        SplitBlockFilter::Open(servers.options(), name, {.durable_replicas = 1});
+    for (size_t i = 0; i + 100 <= fresh.size() && !stop; i += 100) {
+      const auto some = std::span(fresh).subspan(i, 100);
+      std::vector<uint64_t> lost;
+      database.Add(some);
+      try {
+        mine.Insert(some);
+      } catch (const UnansweredError& error) {
+        lost = error.keys();
+      }
+      for (size_t k = 0; k < some.size(); ++k) {
+        if (!std::binary_search(lost.begin(), lost.end(), k)) durable.push_back(some[k]);
+      }
+      ++calls;
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+  });
+  EXPECT_TRUE(WaitFor(60, [&] { return calls > 5; }));
+  // That of the descriptor, and of a third of the segments.
+  const int port = MasterOfSlot(servers.servers()[0].port, SlotOfKey(DescriptorKey(name)));
+  const auto dead = std::find_if(servers.servers().begin(), servers.servers().end(),
+                                 [&](const Server& server) { return server.port == port; });
+  ASSERT_NE(dead, servers.servers().end());
+  RebuildOptions rebuild = NoGrace();
+  rebuild.on_progress = [&, at = AtStep(GetParam())](const RebuildProgress& progress) mutable {
+    if (at(progress)) kill(dead->pid, SIGKILL);
+  };
+  try {
+    Rebuild(filter, database.Source(), rebuild);
+  } catch (const Error& error) {
+    RecordProperty("outcome", error.what());
+  }
+  const int other = servers.servers()[port == servers.servers()[0].port ? 1 : 0].port;
+  EXPECT_TRUE(WaitFor(60, [&] {
+    const int owner = MasterOfSlot(other, SlotOfKey(DescriptorKey(name)));
+    return owner != 0 && owner != port;
+  }));
+  const size_t before = calls;
+  EXPECT_TRUE(WaitFor(120, [&] { return calls > before + 1; }));
+  stop = true;
+  writer.join();
+  askers.Stop();
+  EXPECT_EQ(askers.wrong(), 0u);
+  ServerOptions options = servers.options();
+  options.url = "redis://127.0.0.1:" + std::to_string(other);
+  SplitBlockFilter reader = SplitBlockFilter::Open(options, name);
+  EXPECT_FALSE(durable.empty());
+  EXPECT_EQ(reader.Count(durable), durable.size());
+  EXPECT_EQ(reader.Count(known), known.size());
+  // And the next one is done.
+  EXPECT_TRUE(WaitFor(60, [&] {
+    try {
+      Rebuild(reader, database.Source(), NoGrace());
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }));
+  ExpectHasJust(options, name, database.All());
+}
+
+INSTANTIATE_TEST_SUITE_P(Steps, RedisRebuildFailoverTest,
+                         testing::Values(RebuildStep::kFill, RebuildStep::kMerge,
+                                         RebuildStep::kSwitch, RebuildStep::kClose),
+                         [](const auto& test) {
+                           return "Step" + std::to_string(static_cast<int>(test.param));
+                         });
+
+}  // namespace
+}  // namespace tamis::redis
