@@ -37,7 +37,9 @@ std::optional<SegmentState> ParseState(std::string_view window) {
 std::optional<Problem> ProblemOfState(std::string_view window, uint64_t generation,
                                       uint64_t length) {
   const std::optional<SegmentState> state = ParseState(window);
-  if (state && state->generation != generation && state->mark == state->generation) {
+  const bool closed = state && state->generation != generation && state->generation != 0 &&
+                      state->mark == state->generation && state->length == length;
+  if (closed) {
     return Problem{ErrorCode::kUnavailable, "it was rebuilt, and the descriptor does not say so",
                    Remedy::kDescriptor};
   }
