@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/src/backend/providers.h"
 #include "core/src/bulk/valid_keys.h"
 #include "core/src/engine/thread_pool.h"
 #include "cuda/src/device_filter_parts.h"
@@ -194,8 +195,8 @@ void HostPipeline::Impl::Stage(const Keys& keys, const HashSpec& spec, void* to)
     const uint64_t n = std::min(kPieceKeys, keys.size() - begin);
     if (IsStrings(keys.form())) {
       tamis::detail::ForEachBatchAndNulls(
-          *Backends().front().kernels, keys.Slice(begin, n), spec, tamis::detail::kBatchKeys,
-          [&](const tamis::detail::Batch& batch, size_t offset) {
+          *tamis::detail::HostBackends().front().kernels, keys.Slice(begin, n), spec,
+          tamis::detail::kBatchKeys, [&](const tamis::detail::Batch& batch, size_t offset) {
             std::copy_n(batch.values, batch.n, static_cast<uint64_t*>(to) + begin + offset);
           });
     } else {
@@ -322,7 +323,7 @@ size_t HostPipeline::Contains(const DeviceFilter& filter, Keys keys, Bitmap out,
                     std::to_string(keys.size()) + " keys need " +
                     std::to_string(BitmapWords(keys.size())));
   }
-  const tamis::detail::Kernels& kernels = *Backends().front().kernels;
+  const tamis::detail::Kernels& kernels = *tamis::detail::HostBackends().front().kernels;
   size_t found = 0;
   impl_->ForEachBits(filter, keys, [&](const uint64_t* bits, size_t n, uint64_t begin) {
     const size_t words = BitmapWords(n);

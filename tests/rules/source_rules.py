@@ -73,6 +73,7 @@ ALLOWED = [
     ("bench/suite/peer_boost.cc", [STD, r"boost/\w+\.hpp", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_xor.cc", [STD, r"binaryfusefilter\.h", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_arrow.cc", [STD, r"(arrow|parquet)/[\w/]+\.h", r"bench/[\w/]+\.h"]),
+    ("bench/string_table.cc", [STD, r"xxhash\.h", PUBLIC, r"bench/[\w/]+\.h"]),  # the peer
     ("bench/cuda_", [STD, r"cuda_runtime\.h", PUBLIC, r"bench/[\w/]+\.h"]),
     *((prefix, [STD, PUBLIC_CORE, LIVE, r"bench/[\w/]+\.h"])
       for prefix in ("bench/live_", "bench/suite/live_")),

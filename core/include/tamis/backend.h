@@ -31,6 +31,10 @@ struct MissingBackend {
 };
 
 // What is compiled in and runs on this machine, best first, "portable" always last. Thread-safe.
+// The first call of these two asks for GPUs, where support for them is compiled in, which starts
+// their driver in this process: children that are forked after that cannot use it. So does making
+// an Engine that may use one, and asking FindBackend for a name that is no backend of the host;
+// nothing else does, filters least of all.
 std::span<const Backend> Backends();
 std::span<const MissingBackend> MissingBackends();
 
@@ -39,7 +43,7 @@ std::span<const MissingBackend> MissingBackends();
 const Backend& FindBackend(std::string_view name);
 
 // The backend that new filters use: the one TAMIS_BACKEND names, if that environment variable is
-// set and not empty, else the first of Backends(). Throws Error(kUnknownBackend) as FindBackend
+// set and not empty, else that of the name of the first of Backends(). Throws Error(kUnknownBackend) as FindBackend
 // does.
 const Backend& DefaultBackend();
 

@@ -3,6 +3,7 @@
 #ifndef TAMIS_CORE_SRC_BACKEND_PROVIDERS_H_
 #define TAMIS_CORE_SRC_BACKEND_PROVIDERS_H_
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,9 @@
 namespace tamis::detail {
 
 Kernels PortableKernels();
+
+// Those of Backends() that are no GPU, best first: what asks no driver. Thread-safe.
+std::span<const Backend> HostBackends();
 
 struct ProvidedBackend {
   std::string_view name;

@@ -1,6 +1,8 @@
 #include <atomic>
 #include <cstdlib>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,14 +14,13 @@
 namespace tamis {
 namespace {
 
-struct Registry {
+struct HostRegistry {
   std::vector<detail::ProvidedBackend> provided;
   std::vector<Backend> backends;
-  std::vector<MissingBackend> missing;
 };
 
-Registry MakeRegistry() {
-  Registry made;
+HostRegistry MakeHostRegistry() {
+  HostRegistry made;
 #if TAMIS_HAVE_SIMD
   made.provided = detail::SimdBackends();
 #endif
@@ -28,9 +29,22 @@ Registry MakeRegistry() {
   for (const detail::ProvidedBackend& backend : made.provided) {
     made.backends.push_back({backend.name, backend.description, &backend.kernels});
   }
+  return made;
+}
+
+// Of its own, as to make it is to start the driver of a GPU, after which forked children cannot use
+// that: only who asks for a GPU, or for a list of all, may do so.
+struct Registry {
+  std::vector<Backend> backends;
+  std::vector<MissingBackend> missing;
+};
+
+Registry MakeRegistry() {
+  const std::span<const Backend> host = detail::HostBackends();
+  Registry made{{host.begin(), host.end()}, {}};
 #if TAMIS_HAVE_CUDA
   std::string why;
-  const std::vector<Backend> gpus = detail::CudaBackends(*made.backends.front().kernels, &why);
+  const std::vector<Backend> gpus = detail::CudaBackends(*host.front().kernels, &why);
   if (gpus.empty()) made.missing.push_back({"CUDA", why});
   // Never the first, which is the one that filters use by themselves.
   made.backends.insert(made.backends.end() - (made.backends.size() > 1 ? 1 : 0), gpus.begin(),
@@ -44,8 +58,6 @@ const Registry& TheRegistry() {
   return detail::MadeOnce(kept, MakeRegistry);
 }
 
-const std::vector<Backend>& AllBackends() { return TheRegistry().backends; }
-
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool EqualIgnoringCase(std::string_view a, std::string_view b) {
@@ -56,18 +68,29 @@ bool EqualIgnoringCase(std::string_view a, std::string_view b) {
   return true;
 }
 
+const Backend* FindIn(std::span<const Backend> backends, std::string_view name) {
+  for (const Backend& backend : backends) {
+    if (EqualIgnoringCase(backend.name, name)) return &backend;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
-std::span<const Backend> Backends() { return AllBackends(); }
+std::span<const Backend> detail::HostBackends() {
+  static constinit std::atomic<const HostRegistry*> kept = nullptr;
+  return detail::MadeOnce(kept, MakeHostRegistry).backends;
+}
+
+std::span<const Backend> Backends() { return TheRegistry().backends; }
 
 std::span<const MissingBackend> MissingBackends() { return TheRegistry().missing; }
 
 const Backend& FindBackend(std::string_view name) {
-  for (const Backend& backend : AllBackends()) {
-    if (EqualIgnoringCase(backend.name, name)) return backend;
-  }
+  if (const Backend* const host = FindIn(detail::HostBackends(), name)) return *host;
+  if (const Backend* const any = FindIn(Backends(), name)) return *any;
   std::string valid;
-  for (const Backend& backend : AllBackends()) {
+  for (const Backend& backend : Backends()) {
     if (!valid.empty()) valid += ", ";
     valid += backend.name;
   }
@@ -83,7 +106,8 @@ const Backend& FindBackend(std::string_view name) {
 
 const Backend& DefaultBackend() {
   const char* pinned = std::getenv("TAMIS_BACKEND");
-  return pinned != nullptr && *pinned != '\0' ? FindBackend(pinned) : AllBackends().front();
+  return pinned != nullptr && *pinned != '\0' ? FindBackend(pinned)
+                                              : detail::HostBackends().front();
 }
 
 }  // namespace tamis

@@ -1,7 +1,7 @@
+#include "core/src/backend/providers.h"
 #include "core/src/base/hash_check.h"
 #include "core/src/bulk/outputs.h"
 #include "core/src/bulk/valid_keys.h"
-#include "tamis/backend.h"
 #include "tamis/keys.h"
 
 namespace tamis {
@@ -10,7 +10,7 @@ size_t HashKeys(const Keys& keys, const HashSpec& hash, std::span<uint64_t> out)
   detail::CheckedHash(hash);
   const size_t n = keys.CountValid();
   detail::RequireRoom(out, n);
-  const detail::CommonKernels& kernels = *Backends().front().kernels;
+  const detail::CommonKernels& kernels = *detail::HostBackends().front().kernels;
   const auto write = [&](const detail::Batch& batch, uint64_t index) {
     kernels.hash(batch, out.data() + index);
   };

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/src/backend/providers.h"
 #include "core/src/base/process_mark.h"
 #include "core/src/bulk/lookup.h"
 #include "core/src/bulk/outputs.h"
@@ -48,7 +49,7 @@ PlanRequest RequestFor(Operation operation, const Filter& filter, uint64_t keys,
 }
 
 // For what is made of the bits that a GPU has found.
-const Kernels& HostKernels() { return *Backends().front().kernels; }
+const Kernels& HostKernels() { return *detail::HostBackends().front().kernels; }
 
 // How to probe a filter with the kernels of a route.
 auto ProbeOf(const Filter& filter, const Kernels& kernels) {

@@ -1,0 +1,23 @@
+// Everything that filters do by themselves; with an argument, the list of all backends, which asks
+// for GPUs. driver_test.py sees which of both starts a driver.
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+#include "tamis/tamis.h"
+
+int main(int argc, char**) {
+  if (argc > 1) return tamis::Backends().empty() ? 1 : 0;
+  const std::vector<uint64_t> keys = {1, 2, 3};
+  std::vector<uint64_t> hashes(keys.size());
+  tamis::HashKeys(keys, {}, hashes);
+  for (const tamis::FilterKind kind : {tamis::FilterKind::kSplitBlock, tamis::FilterKind::kCuckoo8,
+                                       tamis::FilterKind::kBloom, tamis::FilterKind::kCounting}) {
+    tamis::AnyFilter filter = tamis::MakeFilter(kind, {.capacity = 1000});
+    filter->Insert(keys);
+    if (filter->Count(keys) != keys.size()) return 1;
+  }
+  const tamis::SplitBlockBloomFilter pinned(
+      {.capacity = 10, .backend = &tamis::FindBackend("portable")});
+  return pinned.Count(keys) == 0 ? 0 : 1;
+}
