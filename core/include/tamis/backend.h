@@ -43,8 +43,8 @@ std::span<const MissingBackend> MissingBackends();
 const Backend& FindBackend(std::string_view name);
 
 // The backend that new filters use: the one TAMIS_BACKEND names, if that environment variable is
-// set and not empty, else that of the name of the first of Backends(). Throws Error(kUnknownBackend) as FindBackend
-// does.
+// set and not empty, else that of the name of the first of Backends(). Throws
+// Error(kUnknownBackend) as FindBackend does.
 const Backend& DefaultBackend();
 
 }  // namespace tamis
