@@ -30,9 +30,9 @@ bool CudaAccelerator::HasMirror(const Filter& filter) const noexcept {
 }
 
 bool CudaAccelerator::Holds(const Keys& keys) const noexcept {
-  Place place = Place::kPageable;
-  return !keys.empty() && runtime_.Locate(keys.data<void>(), &place).ok() &&
-         place == Place::kDevice;
+  Location at;
+  return !keys.empty() && runtime_.Locate(keys.data<void>(), &at).ok() &&
+         at.place == Place::kDevice;
 }
 
 std::list<CudaAccelerator::Mirror>::const_iterator CudaAccelerator::Find(

@@ -133,13 +133,15 @@ class RealRuntime final : public Runtime {
   }
   Status FreePinned(void* memory) const noexcept override { return Checked(cudaFreeHost(memory)); }
 
-  Status Locate(const void* memory, Place* place) const noexcept override {
+  Status Locate(const void* memory, Location* location) const noexcept override {
     cudaPointerAttributes attributes{};
     const Status status = Checked(cudaPointerGetAttributes(&attributes, memory));
     if (!status.ok()) return status;
-    *place = attributes.type == cudaMemoryTypeHost           ? Place::kPinned
-             : attributes.type == cudaMemoryTypeUnregistered ? Place::kPageable
-                                                             : Place::kDevice;
+    location->place = attributes.type == cudaMemoryTypeHost           ? Place::kPinned
+                      : attributes.type == cudaMemoryTypeUnregistered ? Place::kPageable
+                                                                      : Place::kDevice;
+    // Managed memory goes where it is used.
+    location->device = attributes.type == cudaMemoryTypeDevice ? attributes.device : -1;
     return kSuccess;
   }
 

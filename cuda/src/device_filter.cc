@@ -285,11 +285,13 @@ size_t DeviceFilter::ProbeAndWait(const Keys& keys, Outputs out, cudaStream_t st
 
 size_t DeviceFilter::Contains(Keys keys, Bitmap out, cudaStream_t stream) const {
   RequireSize("words", out.words().size(), BitmapWords(keys.size()), keys.size());
+  if (!keys.empty()) RequireOn(*runtime_, device_, out.words().data(), "an output");
   return ProbeAndWait(keys, {.bits = out.words().data()}, stream);
 }
 
 size_t DeviceFilter::Contains(Keys keys, std::span<uint8_t> out, cudaStream_t stream) const {
   RequireSize("bytes", out.size(), keys.size(), keys.size());
+  if (!keys.empty()) RequireOn(*runtime_, device_, out.data(), "an output");
   return ProbeAndWait(keys, {.bytes = out.data()}, stream);
 }
 
@@ -307,6 +309,7 @@ size_t DeviceFilter::SelectAndWait(const Keys& keys, std::span<Index> out,
                     std::to_string(kMax32BitKeys));
   }
   if (keys.empty()) return 0;
+  RequireOn(*runtime_, device_, out.data(), "an output");
   const Current current(*this, stream);
   const Scratch scratch(*this, SelectScratchBytes(keys.size()), stream);
   const size_t found = ProbeAndWait(keys, {.bits = scratch.as<uint64_t>()}, stream);

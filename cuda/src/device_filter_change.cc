@@ -79,6 +79,7 @@ size_t DeviceFilter::ChangeAndWait(tamis::detail::Change change, const Keys& key
                                    std::span<uint64_t> failed, cudaStream_t stream) {
   if (!failed.empty()) RequireSize("elements", failed.size(), keys.size(), keys.size());
   if (keys.empty()) return 0;
+  if (!failed.empty()) RequireOn(*runtime_, device_, failed.data(), "an output");
   const Current current(*this, stream);
   const Scratch scratch(*this, SelectScratchBytes(keys.size()), stream);
   const Scratch counter(*this, sizeof(uint64_t), stream);

@@ -58,6 +58,17 @@ inline void RequireSize(const char* what, uint64_t size, uint64_t needed, uint64
                                                std::to_string(needed));
 }
 
+// Throws Error(kInvalidArgument) if the memory is that of another device: a kernel that touched it
+// would end CUDA for the whole process.
+inline void RequireOn(const Runtime& runtime, int device, const void* memory, const char* what) {
+  Location at;
+  runtime.Locate(memory, &at).ThrowIfFailed("asking where memory is");
+  if (at.place != Place::kDevice || at.device < 0 || at.device == device) return;
+  throw Error(ErrorCode::kInvalidArgument, std::string(what) + " on device " +
+                                               std::to_string(at.device) +
+                                               " for a filter on device " + std::to_string(device));
+}
+
 inline void RequireDeviceForm(const Keys& keys) {
   if (keys.validity() != nullptr) {
     throw Error(
@@ -120,12 +131,14 @@ Status DeviceFilter::ListOnes(uint64_t n, std::span<Index> out, uint64_t* count,
 template <typename Act>
 void DeviceFilter::ForEachPiece(const Keys& keys, cudaStream_t stream, const Act& act) const {
   RequireDeviceForm(keys);
+  if (keys.empty()) return;
+  RequireOn(*runtime_, device_, keys.data<void>(), "keys");
   if (!IsColumn(keys)) {
     act(keys, 0);
     return;
   }
+  RequireOn(*runtime_, device_, keys.bytes(), "the bytes of keys");
   const uint64_t piece = std::min<uint64_t>(keys.size(), kMaxScratchKeys);
-  if (piece == 0) return;
   const Scratch scratch(*this, sizeof(uint64_t) * piece, stream);
   for (uint64_t begin = 0; begin < keys.size(); begin += piece) {
     const std::span hashes(scratch.as<uint64_t>(), std::min(piece, keys.size() - begin));

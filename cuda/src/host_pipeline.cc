@@ -73,8 +73,9 @@ class HostPipeline::Impl {
   Impl& operator=(const Impl&) = delete;
   ~Impl() { Release(); }
 
-  void ForEachBits(const DeviceFilter& filter, const Keys& keys, const Deliver& deliver);
-  void Insert(DeviceFilter& filter, const Keys& keys, const Progress& progress);
+  void ForEachBits(const DeviceFilter& filter, const Keys& keys, const Deliver& deliver,
+                   After after);
+  void Insert(DeviceFilter& filter, const Keys& keys, const Progress& progress, After after);
 
  private:
   struct Slot {
@@ -98,8 +99,12 @@ class HostPipeline::Impl {
   void Stage(const Keys& keys, const HashSpec& spec, void* to);
   // Runs all chunks through the ring; finish(slot) is called in order when a chunk is done.
   template <typename Compute, typename Finish>
-  void Run(const DeviceFilter& filter, const Keys& keys, bool copy_out, const Compute& compute,
-           const Finish& finish);
+  void Run(const DeviceFilter& filter, const Keys& keys, bool copy_out, After after,
+           const Compute& compute, const Finish& finish);
+  // Throws Error(kInvalidArgument) for keys that cannot be streamed from where they are.
+  Place PlaceOf(const Keys& keys) const;
+  // Nothing that is put on the streams from now on runs before what is on that stream now.
+  void WaitFor(Stream stream);
 
   const Runtime& runtime_;
   MemoryResource* const memory_;
@@ -109,6 +114,7 @@ class HostPipeline::Impl {
   Stream in_ = nullptr;
   Stream compute_ = nullptr;
   Stream out_ = nullptr;
+  Event before_ = nullptr;
   std::vector<Slot> slots_;
   tamis::detail::ThreadPool pool_;
 };
@@ -148,6 +154,7 @@ void HostPipeline::Impl::Acquire() {
   for (Stream* stream : {&in_, &compute_, &out_}) {
     runtime_.CreateStream(stream).ThrowIfFailed("creating a stream");
   }
+  runtime_.CreateEvent(&before_).ThrowIfFailed("creating an event");
   const uint64_t key_bytes = sizeof(uint64_t) * chunk_keys_;
   const uint64_t bit_bytes = sizeof(uint64_t) * BitmapWords(chunk_keys_);
   for (Slot& slot : slots_) {
@@ -182,6 +189,7 @@ void HostPipeline::Impl::Release() noexcept {
       if (event != nullptr) (void)runtime_.DestroyEvent(event);
     }
   }
+  if (before_ != nullptr) (void)runtime_.DestroyEvent(before_);
   for (Stream stream : {in_, compute_, out_}) {
     if (stream != nullptr) (void)runtime_.DestroyStream(stream);
   }
@@ -233,9 +241,39 @@ void HostPipeline::Impl::Put(Slot& slot, const Keys& keys, const HashSpec& spec,
   runtime_.Record(slot.done, out_).ThrowIfFailed("recording an event");
 }
 
+Place HostPipeline::Impl::PlaceOf(const Keys& keys) const {
+  Location at;
+  runtime_.Locate(keys.data<void>(), &at).ThrowIfFailed("asking where the keys are");
+  if (IsStrings(keys.form())) {
+    // Their hashes are made by the host, which cannot read them there.
+    Location bytes;
+    if (IsColumn(keys)) {
+      runtime_.Locate(keys.bytes(), &bytes).ThrowIfFailed("asking where the keys are");
+    }
+    if (at.place == Place::kDevice || bytes.place == Place::kDevice) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "strings in device memory cannot be streamed; a DeviceFilter takes columns of "
+                  "them");
+    }
+    return Place::kPageable;
+  }
+  if (at.place != Place::kDevice) return at.place;
+  RequireDeviceForm(keys);
+  RequireOn(runtime_, device_, keys.data<void>(), "keys");
+  return at.place;
+}
+
+void HostPipeline::Impl::WaitFor(Stream stream) {
+  runtime_.Record(before_, stream).ThrowIfFailed("recording an event");
+  // Those of out_ come after those of compute_.
+  for (Stream later : {in_, compute_}) {
+    runtime_.StreamWait(later, before_).ThrowIfFailed("ordering streams");
+  }
+}
+
 template <typename Compute, typename Finish>
 void HostPipeline::Impl::Run(const DeviceFilter& filter, const Keys& keys, bool copy_out,
-                             const Compute& compute, const Finish& finish) {
+                             After after, const Compute& compute, const Finish& finish) {
   if (filter.device() != device_) {
     throw Error(ErrorCode::kInvalidArgument,
                 "a filter on device " + std::to_string(filter.device()) +
@@ -244,11 +282,7 @@ void HostPipeline::Impl::Run(const DeviceFilter& filter, const Keys& keys, bool 
   if (keys.empty()) return;
   const ScopedDevice current(runtime_, device_);
   current.status().ThrowIfFailed("choosing the device");
-  Place place = Place::kPageable;
-  if (!IsStrings(keys.form())) {
-    runtime_.Locate(keys.data<void>(), &place).ThrowIfFailed("asking where the keys are");
-  }
-  if (place == Place::kDevice) RequireDeviceForm(keys);
+  const Place place = PlaceOf(keys);
   const auto complete = [&](Slot& slot) {
     if (slot.n == 0) return;
     runtime_.Wait(slot.done).ThrowIfFailed("streaming keys");
@@ -256,6 +290,7 @@ void HostPipeline::Impl::Run(const DeviceFilter& filter, const Keys& keys, bool 
     slot.n = 0;
   };
   try {
+    if (after) WaitFor(*after);
     size_t next = 0;
     for (uint64_t begin = 0; begin < keys.size(); begin += chunk_keys_) {
       Slot& slot = slots_[next++ % slots_.size()];
@@ -274,9 +309,9 @@ void HostPipeline::Impl::Run(const DeviceFilter& filter, const Keys& keys, bool 
 }
 
 void HostPipeline::Impl::ForEachBits(const DeviceFilter& filter, const Keys& keys,
-                                     const Deliver& deliver) {
+                                     const Deliver& deliver, After after) {
   Run(
-      filter, keys, true,
+      filter, keys, true, after,
       [&](const Slot& slot, const Keys& chunk) {
         const Bitmap out({slot.device_bits, BitmapWords(slot.n)});
         return filter.ContainsAsync(chunk, out, nullptr, compute_);
@@ -287,7 +322,8 @@ void HostPipeline::Impl::ForEachBits(const DeviceFilter& filter, const Keys& key
       });
 }
 
-void HostPipeline::Impl::Insert(DeviceFilter& filter, const Keys& keys, const Progress& progress) {
+void HostPipeline::Impl::Insert(DeviceFilter& filter, const Keys& keys, const Progress& progress,
+                                After after) {
   if (filter.kind() != FilterKind::kSplitBlock) {
     throw Error(ErrorCode::kUnsupported,
                 "a pipeline inserts into filters that take every key, and cannot say which did not "
@@ -298,7 +334,7 @@ void HostPipeline::Impl::Insert(DeviceFilter& filter, const Keys& keys, const Pr
                 "a pipeline cannot insert keys that have a validity bitmap");
   }
   Run(
-      filter, keys, false,
+      filter, keys, false, after,
       [&](const Slot&, const Keys& chunk) { return filter.InsertAsync(chunk, compute_); },
       [&](const Slot& slot) {
         if (progress) progress(slot.begin + slot.n);
@@ -311,12 +347,13 @@ HostPipeline::HostPipeline(HostPipeline&&) noexcept = default;
 HostPipeline& HostPipeline::operator=(HostPipeline&&) noexcept = default;
 HostPipeline::~HostPipeline() = default;
 
-void HostPipeline::ForEachBits(const DeviceFilter& filter, Keys keys, const Deliver& deliver) {
-  impl_->ForEachBits(filter, keys, deliver);
+void HostPipeline::ForEachBits(const DeviceFilter& filter, Keys keys, const Deliver& deliver,
+                               After after) {
+  impl_->ForEachBits(filter, keys, deliver, after);
 }
 
 size_t HostPipeline::Contains(const DeviceFilter& filter, Keys keys, Bitmap out,
-                              const Progress& progress) {
+                              const Progress& progress, After after) {
   if (out.words().size() < BitmapWords(keys.size())) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the output has " + std::to_string(out.words().size()) + " words, and " +
@@ -325,18 +362,20 @@ size_t HostPipeline::Contains(const DeviceFilter& filter, Keys keys, Bitmap out,
   }
   const tamis::detail::Kernels& kernels = *tamis::detail::HostBackends().front().kernels;
   size_t found = 0;
-  impl_->ForEachBits(filter, keys, [&](const uint64_t* bits, size_t n, uint64_t begin) {
+  const auto deliver = [&](const uint64_t* bits, size_t n, uint64_t begin) {
     const size_t words = BitmapWords(n);
     std::memcpy(out.words().data() + begin / 64, bits, sizeof(uint64_t) * words);
     found += kernels.popcount(bits, words);
     if (progress) progress(begin + n);
-  });
+  };
+  impl_->ForEachBits(filter, keys, deliver, after);
   return found;
 }
 
-size_t HostPipeline::Insert(DeviceFilter& filter, Keys keys, const Progress& progress) {
+size_t HostPipeline::Insert(DeviceFilter& filter, Keys keys, const Progress& progress,
+                            After after) {
   KeyForms forms = filter.Header().key_forms;
-  impl_->Insert(filter, keys, progress);
+  impl_->Insert(filter, keys, progress, after);
   forms.Add(keys.key_form());  // strings came as hashes
   filter.set_key_forms(forms);
   return keys.size();

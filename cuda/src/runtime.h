@@ -28,6 +28,10 @@ struct DeviceProperties {
 
 // Where a pointer leads.
 enum class Place : uint8_t { kPageable, kPinned, kDevice };
+struct Location {
+  Place place = Place::kPageable;
+  int device = -1;  // of kDevice, if it is the memory of one; else -1
+};
 
 // Thread-safe, as the CUDA runtime is. A failed call leaves its outputs alone.
 class Runtime {
@@ -45,7 +49,7 @@ class Runtime {
   virtual Status Free(void* memory, Stream stream) const noexcept = 0;
   virtual Status AllocatePinned(void** memory, uint64_t bytes) const noexcept = 0;
   virtual Status FreePinned(void* memory) const noexcept = 0;
-  virtual Status Locate(const void* memory, Place* place) const noexcept = 0;
+  virtual Status Locate(const void* memory, Location* location) const noexcept = 0;
 
   virtual Status Copy(void* to, const void* from, uint64_t bytes, Stream stream) const noexcept = 0;
   virtual Status Zero(void* memory, uint64_t bytes, Stream stream) const noexcept = 0;

@@ -128,7 +128,7 @@ Status FakeRuntime::NewBlock(void** memory, uint64_t bytes, bool pinned) const {
   void* const block = ::operator new(std::max<uint64_t>(bytes, 1), kAlignment, std::nothrow);
   if (block == nullptr) return kMemoryAllocation;
   std::memset(block, 0xA5, bytes);  // nothing may rely on what new memory holds
-  blocks_[block] = {bytes, pinned};
+  blocks_[block] = {bytes, pinned, current_};
   if (!pinned) device_bytes_ += bytes;
   *memory = block;
   return kSuccess;
@@ -176,17 +176,21 @@ Status FakeRuntime::FreePinned(void* memory) const noexcept {
   return kSuccess;
 }
 
-Status FakeRuntime::Locate(const void* memory, Place* place) const noexcept {
+Status FakeRuntime::Locate(const void* memory, Location* location) const noexcept {
   const std::lock_guard lock(mutex_);
   const Status status = Begin(false);
   if (!status.ok()) return status;
-  *place = Place::kPageable;
+  *location = {};
   auto block = blocks_.upper_bound(memory);
   if (block == blocks_.begin()) return kSuccess;
   --block;
   if (static_cast<const char*>(memory) <
       static_cast<const char*>(block->first) + block->second.bytes) {
-    *place = block->second.pinned ? Place::kPinned : Place::kDevice;
+    if (block->second.pinned) {
+      location->place = Place::kPinned;
+    } else {
+      *location = {Place::kDevice, block->second.device};
+    }
   }
   return kSuccess;
 }

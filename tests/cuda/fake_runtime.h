@@ -60,7 +60,7 @@ class FakeRuntime final : public Runtime {
   Status Free(void* memory, Stream stream) const noexcept override;
   Status AllocatePinned(void** memory, uint64_t bytes) const noexcept override;
   Status FreePinned(void* memory) const noexcept override;
-  Status Locate(const void* memory, Place* place) const noexcept override;
+  Status Locate(const void* memory, Location* location) const noexcept override;
   Status Copy(void* to, const void* from, uint64_t bytes, Stream stream) const noexcept override;
   Status Zero(void* memory, uint64_t bytes, Stream stream) const noexcept override;
   Status Launch(const KernelCall& call, Stream stream) const noexcept override;
@@ -86,6 +86,7 @@ class FakeRuntime final : public Runtime {
   struct Block {
     uint64_t bytes;
     bool pinned;
+    int device;
   };
 
   // Begins a call: it fails if it was told to, if earlier work has failed, or if it cannot be

@@ -54,10 +54,13 @@ struct CuckooRef {
     const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry);
     Word* const chunk = Chunk(place);
     const uint32_t alternate = Alternate(place.bucket, place.fingerprint);
+    const Word all = cuckoo::Broadcast<kBits>(place.fingerprint);
     for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
       // Both at once: one after the other they would take twice as long.
       const Word here = detail::LoadShared(chunk + place.bucket);
       const Word there = detail::LoadShared(chunk + alternate);
+      // Where both have nothing else, a search would only go from the one to the other.
+      if (here == all && there == all) return false;
       const bool alternate_first = cuckoo::NumUsed<kBits>(there) < cuckoo::NumUsed<kBits>(here);
       const uint32_t first = alternate_first ? alternate : place.bucket;
       const uint32_t second = alternate_first ? place.bucket : alternate;

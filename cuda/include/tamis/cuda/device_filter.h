@@ -33,8 +33,8 @@ struct DeviceOptions {
 // std::span. Work is put on a stream, in whose order it runs. Calls whose names end in Async return
 // at once: they do not allocate, wait or throw, so a CUDA graph can capture them, and they say only
 // whether the work could be put on the stream. The others wait for the stream, allocate scratch
-// memory where it is said, and throw Error: kOutOfMemory, kInvalidArgument, kDevice for a failure
-// of the device.
+// memory where it is said, and throw Error: kOutOfMemory, kInvalidArgument (also for keys and
+// outputs in the memory of another device), kDevice for a failure of the device.
 //
 // As with a filter on the host, any number of threads and streams may probe one that does not
 // change, and a change needs exclusive access; streams have to be ordered accordingly. No work on

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "tamis/cuda/device_filter.h"
 #include "tamis/keys.h"
@@ -28,7 +29,9 @@ struct PipelineOptions {
 // 17 * chunk_keys * chunks bytes of pinned memory and as many of the device's, allocated once.
 //
 // For one thread at a time. Functions throw Error, as those of DeviceFilter that wait; when they
-// return or throw, nothing that they were given is in use any more.
+// return or throw, nothing that they were given is in use any more. They use streams of their own:
+// what is under way on another one, such as an InsertAsync of this filter or the kernel that makes
+// the keys, has to be over when they are called, or its stream named as `after`.
 class HostPipeline {
  public:
   // Receives the bits of keys [begin, begin + n), in order: n is a multiple of 64 but for the last
@@ -36,6 +39,9 @@ class HostPipeline {
   using Deliver = std::function<void(const uint64_t* bits, size_t n, uint64_t begin)>;
   // Told how many keys are done, after each chunk.
   using Progress = std::function<void(uint64_t keys)>;
+  // A stream of the pipeline's device, or nullptr for its default stream: the call begins on the
+  // device when what is on that stream is done. None: at once.
+  using After = std::optional<cudaStream_t>;
 
   // For the filters of one device. Throws Error(kInvalidArgument) for options out of range.
   explicit HostPipeline(const DeviceOptions& device = {}, const PipelineOptions& options = {});
@@ -44,11 +50,12 @@ class HostPipeline {
   ~HostPipeline();
 
   // As the function of Filter of this name.
-  size_t Contains(const DeviceFilter& filter, Keys keys, Bitmap out, const Progress& progress = {});
+  size_t Contains(const DeviceFilter& filter, Keys keys, Bitmap out, const Progress& progress = {},
+                  After after = {});
   // The bits of all keys, for outputs of other forms. What `deliver` throws ends the call.
-  void ForEachBits(const DeviceFilter& filter, Keys keys, const Deliver& deliver);
+  void ForEachBits(const DeviceFilter& filter, Keys keys, const Deliver& deliver, After after = {});
   // Split-block filters only, or Error(kUnsupported).
-  size_t Insert(DeviceFilter& filter, Keys keys, const Progress& progress = {});
+  size_t Insert(DeviceFilter& filter, Keys keys, const Progress& progress = {}, After after = {});
 
  private:
   class Impl;

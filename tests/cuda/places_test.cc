@@ -1,0 +1,185 @@
+// Memory of other devices is refused before a kernel is launched that would touch it, which ends
+// CUDA for the process; work on other streams is waited for where that is asked for.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tamis/cuckoo_filter.h"
+#include "tamis/cuda/device_filter.h"
+#include "tamis/cuda/host_pipeline.h"
+#include "tamis/error.h"
+#include "tamis/split_block_filter.h"
+#include "tests/cuda/fake_runtime.h"
+#include "tests/test_util.h"
+
+namespace tamis::cuda {
+namespace {
+
+constexpr size_t kKeys = 300;
+
+// An array on a device, or in pinned memory.
+template <typename T>
+class Array {
+ public:
+  Array(const FakeRuntime& runtime, int device, const std::vector<T>& values)
+      : runtime_(runtime), device_(device), size_(values.size()) {
+    On([&](void** memory) { return runtime.Allocate(memory, size_ * sizeof(T), nullptr); });
+    std::copy(values.begin(), values.end(), span().begin());
+  }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+  ~Array() { (void)runtime_.Free(memory_, nullptr); }
+
+  std::span<T> span() const { return {static_cast<T*>(memory_), size_}; }
+
+ private:
+  template <typename Allocate>
+  void On(const Allocate& allocate) {
+    int before = 0;
+    (void)runtime_.CurrentDevice(&before);
+    (void)runtime_.SetDevice(device_);
+    EXPECT_TRUE(allocate(&memory_).ok());
+    (void)runtime_.SetDevice(before);
+  }
+
+  const FakeRuntime& runtime_;
+  int device_;
+  size_t size_;
+  void* memory_ = nullptr;
+};
+
+template <typename Call>
+void ExpectRefused(const FakeRuntime& runtime, const Call& call, const std::string& says) {
+  const uint64_t launches = runtime.launches();
+  try {
+    call();
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(runtime.launches(), launches);
+  int current = -1;
+  EXPECT_TRUE(runtime.CurrentDevice(&current).ok());
+  EXPECT_EQ(current, 0);
+}
+
+TEST(CudaPlaces, FiltersRefuseTheMemoryOfAnotherDevice) {
+  FakeRuntime runtime(2);
+  SplitBlockBloomFilter host({.capacity = kKeys});
+  const std::vector<uint64_t> keys = RandomKeys(kKeys, 1);
+  host.Insert(keys);
+  const Array<uint64_t> here(runtime, 1, keys), there(runtime, 0, keys);
+  const Array<uint64_t> bits(runtime, 1, std::vector<uint64_t>(kKeys));
+  const Array<uint64_t> far_bits(runtime, 0, std::vector<uint64_t>(kKeys));
+  const Array<uint8_t> far_bytes(runtime, 0, std::vector<uint8_t>(kKeys));
+  DeviceFilter device(host, {.device = 1, .runtime = &runtime});
+
+  EXPECT_EQ(device.Count(here.span()), kKeys);
+  EXPECT_EQ(device.Contains(here.span(), Bitmap(bits.span())), kKeys);
+  const std::string says = "on device 0 for a filter on device 1";
+  ExpectRefused(
+      runtime, [&] { device.Count(there.span()); }, says);
+  ExpectRefused(
+      runtime, [&] { device.Insert(there.span()); }, says);
+  ExpectRefused(
+      runtime, [&] { device.Contains(there.span(), Bitmap(bits.span())); }, says);
+  ExpectRefused(
+      runtime, [&] { device.Contains(here.span(), Bitmap(far_bits.span())); }, says);
+  ExpectRefused(
+      runtime, [&] { device.Contains(here.span(), far_bytes.span()); }, says);
+  ExpectRefused(
+      runtime, [&] { device.Select(here.span(), far_bits.span()); }, says);
+  const Array<char> far_text(runtime, 0, {'a', 'b'});
+  const Array<int32_t> offsets(runtime, 1, {0, 1, 2});
+  const StringColumn column{far_text.span().data(), offsets.span()};
+  ExpectRefused(
+      runtime, [&] { device.Count(column); }, says);
+
+  DeviceFilter cuckoo(CuckooFilter<16>({.capacity = 2 * kKeys}).Header(),
+                      {.device = 1, .runtime = &runtime});
+  ExpectRefused(
+      runtime, [&] { cuckoo.Insert(there.span()); }, says);
+  ExpectRefused(
+      runtime, [&] { cuckoo.Insert(here.span(), far_bits.span()); }, says);
+  EXPECT_EQ(cuckoo.Insert(here.span()), kKeys);
+}
+
+TEST(CudaPlaces, APipelineRefusesTheMemoryOfAnotherDeviceAndStringsOnAny) {
+  FakeRuntime runtime(2);
+  const SplitBlockBloomFilter host({.capacity = kKeys});
+  const std::vector<uint64_t> keys = RandomKeys(kKeys, 1);
+  const Array<uint64_t> here(runtime, 1, keys), there(runtime, 0, keys);
+  DeviceFilter device(host, {.device = 1, .runtime = &runtime});
+  HostPipeline pipeline({.device = 1, .runtime = &runtime}, {.chunk_keys = 64, .chunks = 3});
+  std::vector<uint64_t> bits(BitmapWords(kKeys));
+  ExpectRefused(
+      runtime, [&] { pipeline.Insert(device, there.span()); }, "on device 0");
+  EXPECT_EQ(pipeline.Insert(device, here.span()), kKeys);
+  EXPECT_EQ(pipeline.Contains(device, keys, Bitmap(bits)), kKeys);
+
+  const std::vector<char> text = {'a', 'b'};
+  const std::vector<int32_t> offsets = {0, 1, 2};
+  const Array<char> far_text(runtime, 1, text);
+  const Array<int32_t> far_offsets(runtime, 1, offsets);
+  for (const StringColumn& column : {StringColumn{far_text.span().data(), offsets},
+                                     StringColumn{text.data(), far_offsets.span()}}) {
+    ExpectRefused(
+        runtime, [&] { pipeline.Contains(device, column, Bitmap(bits)); }, "strings in device");
+  }
+}
+
+// The keys come by work on a stream, and go into the filter by more of it.
+TEST(CudaPlaces, APipelineWaitsForTheStreamItIsGiven) {
+  int early = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    for (const bool waits : {false, true}) {
+      FakeRuntime runtime(1, seed);
+      const SplitBlockBloomFilter host({.capacity = kKeys});
+      const std::vector<uint64_t> keys = RandomKeys(kKeys, 1);
+      const Array<uint64_t> arrived(runtime, 0, std::vector<uint64_t>(kKeys));
+      DeviceFilter device(host, {.runtime = &runtime});
+      HostPipeline pipeline({.runtime = &runtime}, {.chunk_keys = 64, .chunks = 3});
+      Stream stream = nullptr;
+      ASSERT_TRUE(runtime.CreateStream(&stream).ok());
+      ASSERT_TRUE(
+          runtime.Copy(arrived.span().data(), keys.data(), kKeys * sizeof(uint64_t), stream).ok());
+      ASSERT_TRUE(device.InsertAsync(arrived.span(), stream).ok());
+      std::vector<uint64_t> bits(BitmapWords(kKeys));
+      const HostPipeline::After after = waits ? HostPipeline::After(stream) : HostPipeline::After();
+      const size_t found = pipeline.Contains(device, arrived.span(), Bitmap(bits), {}, after);
+      if (waits) {
+        ASSERT_EQ(found, kKeys) << "order " << seed;
+      }
+      early += found < kKeys;
+      ASSERT_TRUE(runtime.DestroyStream(stream).ok());
+    }
+  }
+  EXPECT_GT(early, 0) << "without it some orders are too early, or this test shows nothing";
+}
+
+// No search for a further copy of a key whose buckets have nothing else.
+TEST(CudaCuckoo, CopiesThatCannotGoInAreRefusedAtOnce) {
+  CuckooFilter<8> host({.capacity = 1000});
+  std::vector<std::byte> contents(host.bytes());
+  const CuckooRef<8> ref = {reinterpret_cast<uint32_t*>(contents.data()),
+                            {static_cast<uint32_t>(host.Header().geometry[0]),
+                             static_cast<uint32_t>(host.Header().geometry[1])},
+                            tamis::detail::KeyHasher(host.hash())};
+  for (uint64_t key = 0; key < 50; ++key) {
+    const uint64_t hash = HashU64(key, host.hash());
+    int copies = 0;
+    while (copies < 8 && ref.InsertHash(hash)) ++copies;
+    std::vector<uint32_t> nodes(CuckooRef<8>::kManyNodes, 0xABCDABCD);
+    if (copies == 8) {
+      EXPECT_FALSE(ref.InsertHash(hash, nodes.data(), CuckooRef<8>::kManyNodes));
+      EXPECT_EQ(nodes[0], 0xABCDABCD) << "there was a search";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tamis::cuda
