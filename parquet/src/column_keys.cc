@@ -66,8 +66,8 @@ ColumnKeys::ColumnKeys(const Column& column, const KeyList& keys) {
     throw Error(ErrorCode::kUnsupported, TypeText(column) + ": " + why);
   }
   if (keys.size() > std::numeric_limits<uint32_t>::max()) {
-    throw Error(ErrorCode::kInvalidArgument, "a list of " + std::to_string(keys.size()) +
-                                                 " keys; it may have 2^32 - 1");
+    throw Error(ErrorCode::kInvalidArgument,
+                "a list of " + std::to_string(keys.size()) + " keys; it may have 2^32 - 1");
   }
   if (NumberKindOf(column)) {
     MakeNumbers(column, keys);

@@ -144,8 +144,7 @@ void FileAsker::Sample(size_t group, AskerMemory& memory, Prediction& sums) cons
     const Range range = Within(chunk);
     if (!chunk.filter_offset || range.size() == 0) return;
     const FilterPlace place = FindFilter(source_, *footer_, chunk);
-    const double rate =
-        ReadFilter(source_, place, memory.buffer, options_.backend).expected_fpr();
+    const double rate = ReadFilter(source_, place, memory.buffer, options_.backend).expected_fpr();
     const auto keys = static_cast<double>(range.size());
     ++sums.filters;
     sums.keys += keys;

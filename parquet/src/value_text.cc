@@ -15,7 +15,9 @@ constexpr size_t kMaxDecimalText = 200;  // the widest decimals that there are h
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 int64_t PerSecond(TimeUnit unit) {
-  return unit == TimeUnit::kMillis ? 1'000 : unit == TimeUnit::kMicros ? 1'000'000 : kNanosPerSecond;
+  return unit == TimeUnit::kMillis   ? 1'000
+         : unit == TimeUnit::kMicros ? 1'000'000
+                                     : kNanosPerSecond;
 }
 
 // Takes what it reads off the front of the text.

@@ -1,6 +1,6 @@
-// Keys as Parquet has them: what integers, numbers, dates, decimals and strings are in a column of a
-// given type, and their hashes. Source: Encodings.md (PLAIN), LogicalTypes.md and BloomFilter.md of
-// Apache Parquet.
+// Keys as Parquet has them: what integers, numbers, dates, decimals and strings are in a column of
+// a given type, and their hashes. Source: Encodings.md (PLAIN), LogicalTypes.md and BloomFilter.md
+// of Apache Parquet.
 #ifndef TAMIS_PARQUET_COLUMN_KEYS_H_
 #define TAMIS_PARQUET_COLUMN_KEYS_H_
 

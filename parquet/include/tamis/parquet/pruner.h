@@ -59,7 +59,7 @@ enum class Detail : uint8_t {
 };
 
 struct PrunerOptions {
-  std::string column;  // a path, as Schema::Find takes it
+  std::string column = {};  // a path, as Schema::Find takes it
   Detail detail = Detail::kGroups;
   bool bounds = true;   // ask the smallest and largest values first
   bool filters = true;  // ask the Bloom filters
@@ -70,24 +70,24 @@ struct PrunerOptions {
 
 // What the list is in columns of one type.
 struct AskedType {
-  Column column;  // the first one of that type
+  Column column;             // the first one of that type
   std::string problem = {};  // why it cannot be asked; else ""
   std::shared_ptr<const ColumnKeys> keys = {};
 };
 
 // What Bloom filters can rule out, by a sample of them.
 struct Prediction {
-  uint64_t filters = 0;       // in the sample; 0: nothing is known
-  double keys = 0;            // of the list that the bounds leave, on average
-  double rate = 0;            // of false hits for each key, on average
-  double false_hits = 0;      // in a row group that has none of the keys: keys x rate
-  double ruled_out = 0;       // share of such row groups that their filters rule out
+  uint64_t filters = 0;   // in the sample; 0: nothing is known
+  double keys = 0;        // of the list that the bounds leave, on average
+  double rate = 0;        // of false hits for each key, on average
+  double false_hits = 0;  // in a row group that has none of the keys: keys x rate
+  double ruled_out = 0;   // share of such row groups that their filters rule out
 };
 
 // Asks first the bounds and then the filters; the keys are hashed once for each type that columns
 // of that name have. Whatever is in doubt is kept: files that cannot be read, damaged footers and
-// filters, unknown kinds of filters, columns that are missing, encrypted or of a type that cannot be
-// asked, and columns in which not one of the keys fits the type.
+// filters, unknown kinds of filters, columns that are missing, encrypted or of a type that cannot
+// be asked, and columns in which not one of the keys fits the type.
 //
 // Any number of threads may call its functions at a time.
 class ParquetPruner {
@@ -103,8 +103,8 @@ class ParquetPruner {
   FileAnswer Ask(const Source& source) const;
 
   // All files, on all cores. `deliver` gets the answers one at a time, in the order of the files;
-  // `advance`, if there is one, is told by several threads at a time of how many more bytes of files
-  // it is known. Throws what these throw, and std::bad_alloc.
+  // `advance`, if there is one, is told by several threads at a time of how many more bytes of
+  // files it is known. Throws what these throw, and std::bad_alloc.
   void Run(std::span<const std::filesystem::path> files,
            const std::function<void(FileAnswer&&)>& deliver,
            const std::function<void(uint64_t)>& advance = {}) const;
