@@ -1,0 +1,14 @@
+// The commands of `tamis parquet`.
+#ifndef TAMIS_TOOLS_COMMAND_PARQUET_H_
+#define TAMIS_TOOLS_COMMAND_PARQUET_H_
+
+#include "tools/commands.h"
+
+namespace tamis::tools {
+
+Command AddParquetInfo(const CommandLine& parquet);
+Command AddParquetPrune(const CommandLine& parquet);
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_COMMAND_PARQUET_H_
