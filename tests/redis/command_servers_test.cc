@@ -2,7 +2,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "redis/src/descriptor.h"
 #include "redis/src/layout.h"
+#include "redis/src/rebuild_record.h"
 #include "tests/redis/servers.h"
 #include "tests/tools/command_test.h"
 
@@ -92,6 +94,26 @@ TEST_F(RedisCommandTest, RebuildsFromFiles) {
   Good("tamis build -q -o local.tamis -n 20000 --fpr 0.001 old new");
   Good("tamis redis pull -q $on -o pulled.tamis");
   EXPECT_EQ(Read("pulled.tamis").substr(4096), Read("local.tamis").substr(4096));
+}
+
+TEST_F(RedisCommandTest, EndsAnAbandonedRebuild) {
+  Good("tamis redis create -q $on -n 20000");
+  auto json = Good("tamis redis rebuild $on --end-abandoned --json").Json();
+  EXPECT_EQ(json["filter"], name_);
+  EXPECT_EQ(json["ended_abandoned"], false);
+  // What an owner leaves that ends before it has done anything.
+  const std::string key = DescriptorKey(name_), rebuild = RebuildKey(name_);
+  const Descriptor descriptor = ParseDescriptor(SayToOwner(servers_, key, {"GET", key}));
+  const RebuildRecord record = {1, descriptor.generation, descriptor.generation ^ 1};
+  SayToOwner(servers_, rebuild, {"SET", rebuild, RecordText(record)});
+  EXPECT_EQ(Good("tamis redis info $on --json").Json()["rebuild"], "abandoned");
+  json = Good("tamis redis rebuild $on --end-abandoned --json").Json();
+  EXPECT_EQ(json["ended_abandoned"], true);
+  EXPECT_EQ(Good("tamis redis info $on --json").Json()["rebuild"], "none");
+  SayToOwner(servers_, rebuild, {"SET", rebuild, RecordText(record)});
+  const CommandResult said = Good("tamis redis rebuild $on --end-abandoned");
+  EXPECT_TRUE(said.ErrHas("an abandoned rebuild was ended")) << said.err;
+  EXPECT_EQ(said.out, "");
 }
 
 TEST_F(RedisCommandTest, InfoSaysWhatIsWrong) {
