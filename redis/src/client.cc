@@ -128,6 +128,7 @@ void Client::RunAll() {
   refused_ = false;
   bool begun = false;
   while (left_ > 0) {
+    if (stop_.stop_requested()) return FailAll("the client was stopped");
     const Time now = steady_clock::now();
     if ((!has_map_ || stale_) && !inquiry_ && now >= next_refresh_) BeginInquiry(now);
     // With a map the nodes themselves tell whom they refuse.
@@ -235,7 +236,8 @@ void Client::Work() {
   if (inquiry_) pollers.push_back({inquiry_->link->fd(), inquiry_->link->events(), 0});
   const auto pause = until - steady_clock::now();
   // At least 1 ms: nothing that is waited for comes of asking more often.
-  const auto wait = std::clamp<int64_t>(std::chrono::ceil<milliseconds>(pause).count(), 1, 60'000);
+  const int64_t longest = stop_.stop_possible() ? 20 : 60'000;
+  const auto wait = std::clamp<int64_t>(std::chrono::ceil<milliseconds>(pause).count(), 1, longest);
   poll(pollers.data(), pollers.size(), static_cast<int>(wait));
   const Time now = steady_clock::now();
   for (size_t i = 0; i < busy.size(); ++i) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <random>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +38,9 @@ class Client {
   // half of command_timeout is over, and sets Command::durable. With `all_known`, until all do that
   // the cluster has shown for their slots, if these are more.
   void AwaitReplicas(std::span<Command> commands, uint32_t replicas, bool all_known = false);
+
+  // From then on Run fails what is not answered yet: it looks at it every 20 ms.
+  void StopWhen(std::stop_token stop) { stop_ = std::move(stop); }
 
   // The slots as they are now. Throws Error(kUnavailable) if no node tells them.
   const SlotMap& RefreshedMap();
@@ -100,6 +104,7 @@ class Client {
   void UseMap(SlotMap map, bool in_cluster, Time now);
 
   LinkSettings settings_;
+  std::stop_token stop_;
   SlotMap map_;
   bool has_map_ = false;
   bool in_cluster_ = true;
