@@ -1,10 +1,12 @@
 // `tamis redis` on a cluster, and what it says of servers that refuse.
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "redis/src/descriptor.h"
 #include "redis/src/layout.h"
 #include "redis/src/rebuild_record.h"
+#include "tamis/redis/split_block_filter.h"
 #include "tests/redis/servers.h"
 #include "tests/tools/command_test.h"
 
@@ -126,6 +128,12 @@ TEST_F(RedisCommandTest, InfoSaysWhatIsWrong) {
   EXPECT_EQ(json["nodes"].size(), 3u);
   EXPECT_NE(Good("tamis redis info $on").out.find("blocks                9,600"),
             std::string::npos);
+  EXPECT_TRUE(json["deadline"].is_null());
+  redis::SplitBlockFilter::Create(
+      servers_.options(), name_ + "-ends",
+      {{.capacity = 1'000}, std::chrono::system_clock::from_time_t(4'102'444'800)});
+  EXPECT_EQ(Good("tamis redis info $on-ends --json").Json()["deadline"], "2100-01-01T00:00:00Z");
+  EXPECT_NE(Good("tamis redis info $on-ends").out.find("2100-01-01"), std::string::npos);
   const std::string lost = KeysLike(servers_, "*bits*" + name_).front();
   SayToOwner(servers_, lost, {"DEL", lost});
   const CommandResult bad = Run("tamis redis info $on");
