@@ -63,6 +63,11 @@ class Client {
     std::deque<Command*> queue;
     int failures = 0;
     Time not_before{};
+    // Of commands with work: how many are on their way, since when the first of these, and until
+    // when no further one is sent.
+    size_t working = 0;
+    Time working_since{};
+    Time rests_until{};
   };
 
   void LeaveToParent();
@@ -71,12 +76,14 @@ class Client {
   void Route(Time now);
   // False if it has to wait: until next_route_ or for the next map.
   bool RouteOne(Command& command, Time now, bool in_time);
-  // Sends what there is room for.
+  // Sends what there is room for, and what the server is not to rest from.
   void Fill(Node& node, Time now);
   // Waits until something can be done, and does what can be done on all connections.
   void Work();
   void Collect(Node& node, Time now);
   void Take(Command& command, Node& node, Reply& reply, Time now);
+  // After an answer to a command with work.
+  void LetRest(Node& node, Time now);
   void NodeFailed(Node& node, Time now);
 
   Node& NodeAt(const Address& address, bool read_only);

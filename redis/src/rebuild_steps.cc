@@ -125,6 +125,7 @@ std::vector<size_t> Rebuilder::MergePart(const SplitBlockBloomFilter& local,
                                       at.version, LittleText(impl_.client_.RandomNumber() | 1),
                                       impl_.Fields(record_.old, s, record_.next), kFirst},
         2 * kStateWindow);
+    commands.back().work = LengthOf(s);
   }
   RunDurably(commands);
   std::vector<size_t> left;
