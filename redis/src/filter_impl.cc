@@ -79,7 +79,7 @@ Command SplitBlockFilter::Impl::StateCommand(uint64_t segment) const {
   const SegmentKey key = KeyOf(segment);
   const StateOffsets at(descriptor_.layout.BytesOf(segment));
   Command command(key.slot, {"GETRANGE", key.text, at.begin, at.end}, kStateWindow);
-  command.reads = true;
+  command.reads = !masters_only_;
   return command;
 }
 

@@ -163,6 +163,7 @@ class SplitBlockFilter::Impl {
   Client client_;
   Descriptor descriptor_;
   HashSpec hash_;
+  bool masters_only_ = false;    // what a replica has is no answer: its master is asked
   std::vector<uint64_t> marks_;  // of segments, as far as they are known; empty: 0
 };
 

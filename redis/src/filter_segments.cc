@@ -44,7 +44,7 @@ std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::ReadOnce(
   commands.reserve(which.size());
   for (const size_t i : which) {
     commands.push_back(ReadCommand(reads[i].segment));
-    commands.back().reads = true;
+    commands.back().reads = !masters_only_;
   }
   client_.Run(commands);
   std::vector<Undone> undone;

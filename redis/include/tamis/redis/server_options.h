@@ -42,8 +42,11 @@ struct ServerOptions {
   // sent many (Insert of many keys, Push, Rebuild): after each it has a pause of this part of pause
   // and work together, but of 200 ms at most. In [0, 0.9]; 0: none.
   double idle_share = 0.2;
-  // Whether Contains, Count and Pull ask a replica where there is one. It lags behind its master,
-  // so that keys inserted a moment ago may be answered by "no".
+  // Whether Contains, Count and Pull ask a replica where there is one, and its master for what the
+  // replica lacks. It lags behind its master, and for long if the connection between them is down
+  // (unless its replica-serve-stale-data is "no"), so that keys inserted since may be answered by
+  // "no": all but those that are durable on as many replicas as the master has
+  // (ClientOptions::durable_replicas).
   bool read_from_replicas = false;
 };
 
