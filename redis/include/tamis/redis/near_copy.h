@@ -61,7 +61,8 @@ class NearCopy {
 
   // As those of SplitBlockFilter. If the servers cannot be reached and the copy is too old, keys
   // that it does not have are without an answer, which is dealt with as the filter's
-  // ClientOptions::unavailable says, after up to twice ServerOptions::retry_for.
+  // ClientOptions::unavailable says, after up to twice ServerOptions::retry_for, or three times if
+  // a thread is refreshing it just then.
   size_t Contains(Keys keys, Bitmap out);
   size_t Contains(Keys keys, std::span<uint8_t> out);
   size_t Select(Keys keys, std::span<uint32_t> out);

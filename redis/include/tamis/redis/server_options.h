@@ -41,7 +41,7 @@ struct ServerOptions {
   // The share of its time in which a server has no segment of this client to unite, while it is
   // sent many (Insert of many keys, Push, Rebuild): after each it has a pause of this part of pause
   // and work together, but of 200 ms at most. In [0, 0.9]; 0: none.
-  double idle_share = 0.2;
+  double idle_share = 0.5;
   // Whether Contains, Count and Pull ask a replica where there is one, and its master for what the
   // replica lacks. It lags behind its master, and for long if the connection between them is down
   // (unless its replica-serve-stale-data is "no"), so that keys inserted since may be answered by
