@@ -8,7 +8,10 @@
 // same keys in turns. Calls of BATCH keys are timed one by one, and medians reported; one call of
 // LARGE keys is made of each kind, of which the textbook way does as many as it can in 10 seconds.
 // Before that a NearCopy beside the local filter, in turns: half of the keys are in, and a writer
-// inserts 1,000 keys every 10 ms.
+// inserts 1,000 keys every 10 ms. Then what another client waits for a GET of a small key, of which
+// it sends one a millisecond to one master after the other, while a local filter of KEYS keys is
+// pushed again and again: with pauses and without, and with nothing bounded. At last the filter of
+// LARGE keys is rebuilt.
 // Exit status: 0 if no key that is in was missed, else 1; 2 for bad arguments.
 #include <chrono>
 #include <cmath>
@@ -26,6 +29,7 @@
 #include "redis/src/client.h"
 #include "redis/src/slot.h"
 #include "tamis/redis/near_copy.h"
+#include "tamis/redis/rebuild.h"
 #include "tamis/redis/split_block_filter.h"
 #include "tamis/sizing.h"
 
@@ -44,9 +48,14 @@ constexpr size_t kTextbookCall = 10'000;  // keys, of a large call
 constexpr size_t kNearKeys = 1'000'000;
 constexpr size_t kStrictKeys = 2'000;
 constexpr double kNearSeconds = 10;
+constexpr uint64_t kFewKeys = 100'000;  // with fewer it is a look whether all runs
 constexpr size_t kWritten = 1'000;
 constexpr std::chrono::milliseconds kWriterPause(10);
 constexpr std::chrono::milliseconds kStaleness(2'000);
+constexpr int kPushes = 40;
+constexpr double kPushSeconds = 4;
+constexpr size_t kOtherKeys = 16;  // of another client, in slots of all masters
+constexpr std::chrono::milliseconds kOtherPause(1);
 
 // k bits for each key at h1 + i h2, in one string: what tutorials do, without modules.
 class Textbook {
@@ -120,6 +129,47 @@ double UsPerKey(size_t keys, const std::function<void()>& act) {
   return 1e-3 * Nanoseconds(Time::kWall, act) / static_cast<double>(keys);
 }
 
+// Another client of the servers, which does little.
+class Other {
+ public:
+  explicit Other(const redis::ServerOptions& servers) : client_(servers) {
+    for (size_t i = 0; i < kOtherKeys; ++i) {
+      // Tags from 0 on are in slots all over.
+      keys_.push_back("{" + std::to_string(i) + "}tamis-bench-other");
+      Say({"SET", keys_[i], "x", "EX", "600"}, i);
+    }
+  }
+
+  // From when each is due until it is answered, in ms, until `act` is over.
+  std::vector<double> WaitsWhile(const std::function<void()>& act) {
+    std::vector<double> waits;
+    std::jthread asker([&](const std::stop_token& stop) {
+      auto due = std::chrono::steady_clock::now();
+      for (size_t i = 0; !stop.stop_requested(); ++i, due += kOtherPause) {
+        std::this_thread::sleep_until(due);
+        Say({"GET", keys_[i % kOtherKeys]}, i % kOtherKeys);
+        const std::chrono::duration<double, std::milli> wait =
+            std::chrono::steady_clock::now() - due;
+        waits.push_back(wait.count());
+      }
+    });
+    act();
+    asker.request_stop();
+    asker.join();
+    return waits;
+  }
+
+ private:
+  void Say(std::initializer_list<std::string_view> words, size_t key) {
+    Command command(redis::SlotOfKey(keys_[key]), words, 64);
+    client_.Run(std::span(&command, 1));
+    if (!command.answered) throw std::runtime_error("no answer");
+  }
+
+  Client client_;
+  std::vector<std::string> keys_;
+};
+
 class Speed {
  public:
   Speed(const redis::ServerOptions& servers, uint64_t keys)
@@ -185,34 +235,111 @@ class Speed {
       }
     });
     const SplitBlockBloomFilter local = filter_.Pull();
-    redis::NearCopy lax(open(), {.staleness = kStaleness});
     redis::NearCopy strict(open());
     std::vector<uint64_t> asked = KeysFrom(uint64_t{1} << 50, kNearKeys);
     for (size_t i = 0; i < asked.size(); i += 2) asked[i] = KeyAt(i % (keys_ / 2));
     const std::span few = std::span(asked).first(kStrictKeys);
     std::vector<uint64_t> bits(BitmapWords(asked.size()));
-    std::vector<double> times[3];
-    const auto end = NowNs(Time::kWall) + 1e9 * kNearSeconds;
-    while (NowNs(Time::kWall) < end) {
-      times[0].push_back(UsPerKey(asked.size(), [&] { local.Contains(asked, Bitmap(bits)); }));
-      times[1].push_back(UsPerKey(asked.size(), [&] { lax.Contains(asked, Bitmap(bits)); }));
-      if (times[2].size() < kRounds) {
-        times[2].push_back(UsPerKey(few.size(), [&] { strict.Contains(few, Bitmap(bits)); }));
-      }
+    std::vector<double> strict_us;
+    for (int round = 0; round < kRounds; ++round) {
+      strict_us.push_back(UsPerKey(few.size(), [&] { strict.Contains(few, Bitmap(bits)); }));
     }
-    // With refreshes, so the mean.
-    const auto mean = [](const std::vector<double>& all) {
-      double sum = 0;
-      for (const double us : all) sum += us;
-      return 1e3 * sum / static_cast<double>(all.size());
-    };
     std::printf(
-        "| keys | local ns/key | near copy, %lld ms stale | share of its speed | strict, %zu "
-        "keys a call |\n|---:|---:|---:|---:|---:|\n| %llu | %.2f | %.2f | %.2f | %.0f |\n",
-        static_cast<long long>(kStaleness.count()), few.size(),
-        static_cast<unsigned long long>(keys_), mean(times[0]), mean(times[1]),
-        mean(times[0]) / mean(times[1]), mean(times[2]));
+        "| keys | who refreshes | local ns/key | near copy, %lld ms stale | share of its speed | "
+        "longest call of %zu keys, ms | strict ns/key, %zu keys a call |\n"
+        "|---:|---|---:|---:|---:|---:|---:|\n",
+        static_cast<long long>(kStaleness.count()), asked.size(), few.size());
+    for (const bool own_thread : {false, true}) {
+      redis::NearCopyOptions options{.staleness = kStaleness};
+      if (own_thread) options.refresh_every = kStaleness / 4;
+      redis::NearCopy near(open(), options);
+      std::vector<double> times[2];
+      const double seconds = keys_ < kFewKeys ? 0.5 : kNearSeconds;
+      const auto end = NowNs(Time::kWall) + 1e9 * seconds;
+      while (NowNs(Time::kWall) < end) {
+        times[0].push_back(UsPerKey(asked.size(), [&] { local.Contains(asked, Bitmap(bits)); }));
+        times[1].push_back(UsPerKey(asked.size(), [&] { near.Contains(asked, Bitmap(bits)); }));
+      }
+      // With refreshes, so the mean.
+      const auto mean = [](const std::vector<double>& all) {
+        double sum = 0;
+        for (const double us : all) sum += us;
+        return 1e3 * sum / static_cast<double>(all.size());
+      };
+      std::printf("| %llu | %s | %.2f | %.2f | %.2f | %.1f | %.0f |\n",
+                  static_cast<unsigned long long>(keys_), own_thread ? "a thread" : "calls",
+                  mean(times[0]), mean(times[1]), mean(times[0]) / mean(times[1]),
+                  1e-3 * static_cast<double>(asked.size()) * Quantile(times[1], 1),
+                  1e3 * Median(strict_us));
+    }
     std::printf("\n");
+  }
+
+  // What others wait for while a filter is pushed.
+  void Pushes() {
+    Other other(servers_);
+    const SplitBlockBloomFilter local = filter_.Pull();
+    std::printf(
+        "| keys | what is pushed | pushes/s | another client's GET: median ms | p99 | longest |\n"
+        "|---:|---|---:|---:|---:|---:|\n");
+    const auto row = [&](const char* name, double pushes, const std::vector<double>& waits) {
+      std::printf("| %llu | %s | %.2f | %.2f | %.2f | %.1f |\n",
+                  static_cast<unsigned long long>(keys_), name, pushes, Median(waits),
+                  Quantile(waits, 0.99), Quantile(waits, 1));
+    };
+    row("nothing", 0, other.WaitsWhile([] { std::this_thread::sleep_for(kStaleness); }));
+    struct Way {
+      const char* name;
+      double idle_share;
+      uint64_t bytes;
+    };
+    const redis::ServerOptions usual;
+    for (const Way& way :
+         {Way{"a filter, paced as by default", usual.idle_share, usual.max_bytes_in_flight},
+          Way{"idle_share 0.2", 0.2, usual.max_bytes_in_flight},
+          Way{"idle_share 0", 0, usual.max_bytes_in_flight},
+          Way{"idle_share 0, 1 GiB in flight", 0, uint64_t{1} << 30}}) {
+      redis::ServerOptions options = servers_;
+      options.idle_share = way.idle_share;
+      options.max_bytes_in_flight = way.bytes;
+      auto to = redis::SplitBlockFilter::Open(options, filter_.name());
+      int pushes = 0;
+      double ns = 0;
+      const std::vector<double> waits = other.WaitsWhile([&] {
+        for (; pushes < kPushes && ns < 1e9 * kPushSeconds; ++pushes) {
+          ns += Nanoseconds(Time::kWall, [&] { to.Push(local); });
+        }
+      });
+      row(way.name, 1e9 * pushes / ns, waits);
+    }
+    std::printf("\n");
+  }
+
+  // Of a filter of n keys, with a source that has them at once.
+  bool Rebuilt(uint64_t n) {
+    auto filter = redis::SplitBlockFilter::Create(servers_, "tamis-bench-rebuilt",
+                                                  {{.capacity = n, .fpr = kFpr}});
+    const auto all = [&](const auto& visit) { ForEachBatch(0, n, visit); };
+    all([&](const std::vector<uint64_t>& some) { filter.Insert(some); });
+    double source_ns = 0;
+    const double ns = Nanoseconds(Time::kWall, [&] {
+      redis::Rebuild(filter,
+                     [&](redis::RebuildInserter& to) {
+                       source_ns = Nanoseconds(Time::kWall, [&] {
+                         all([&](const std::vector<uint64_t>& some) { to.Insert(some); });
+                       });
+                     },
+                     {.grace = std::chrono::milliseconds(0)});
+    });
+    std::printf(
+        "| keys | rebuilt in, s | of which the source is read | keys/s |\n|---:|---:|---:|---:|\n"
+        "| %llu | %.3f | %.3f | %.3g |\n\n",
+        static_cast<unsigned long long>(n), 1e-9 * ns, 1e-9 * source_ns,
+        1e9 * static_cast<double>(n) / ns);
+    uint64_t found = 0;
+    all([&](const std::vector<uint64_t>& some) { found += filter.Count(some); });
+    filter.Drop();
+    return found == n;
   }
 
   const redis::SplitBlockFilter& filter() const { return filter_; }
@@ -250,11 +377,14 @@ int Run(uint64_t keys, uint64_t batch, uint64_t large) {
   if (const char* const url = std::getenv("TAMIS_REDIS_URL")) servers.url = url;
   Speed speed(servers, keys);
   speed.Near();
+  speed.Pushes();
   std::printf(
       "| keys | call | keys in it | textbook us/key | tamis us/key | times as fast |\n"
       "|---:|---|---:|---:|---:|---:|\n");
   bool right = speed.Small(batch);
   right &= speed.Large(large);
+  std::printf("\n");
+  right &= speed.Rebuilt(large);
   for (const uint64_t n : {batch, large}) {
     for (const Operation operation : {Operation::kInsert, Operation::kContains}) {
       std::printf("%s %llu: %s\n", operation == Operation::kInsert ? "Insert" : "Contains",

@@ -7,6 +7,8 @@
 #include <tamis/units.h>
 
 #include <algorithm>
+#include <chrono>
+#include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -72,6 +74,16 @@ const char* RebuildName(redis::RebuildState state) {
   return "none";
 }
 
+std::string UtcText(std::chrono::system_clock::time_point time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm utc{};
+  char text[64] = "";
+  if (gmtime_r(&seconds, &utc) != nullptr) {
+    std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  }
+  return text;
+}
+
 nlohmann::ordered_json Describe(const std::string& name, const redis::Info& info) {
   nlohmann::ordered_json nodes = nlohmann::ordered_json::array();
   for (const redis::Info::Node& node : info.nodes) {
@@ -90,6 +102,7 @@ nlohmann::ordered_json Describe(const std::string& name, const redis::Info& info
       {"segment_bytes", info.segment_bytes},
       {"bad_segments", info.bad_segments},
       {"problem", info.problem},
+      {"deadline", info.deadline ? nlohmann::ordered_json(UtcText(*info.deadline)) : nullptr},
       {"rebuild", RebuildName(info.rebuild)},
       {"server_bytes", info.server_bytes},
       {"nodes", nodes},
@@ -112,6 +125,7 @@ std::string InfoText(const std::string& name, const redis::Info& info) {
   for (const redis::Info::Node& node : info.nodes) {
     text += Row("master", Printable(node.address) + ", " + Counted(node.segments, "segment"));
   }
+  if (info.deadline) text += Row("deadline", UtcText(*info.deadline));
   if (info.rebuild != redis::RebuildState::kNone) {
     text += Row("rebuild", RebuildName(info.rebuild));
   }

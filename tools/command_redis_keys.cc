@@ -107,7 +107,13 @@ int RunRebuild(const RebuildCommand& options) {
   redis::SplitBlockFilter filter = options.redis.Open();
   if (options.end_abandoned) {
     const bool ended = redis::EndAbandonedRebuild(filter);
-    if (!options.redis.quiet) {
+    if (options.json) {
+      const nlohmann::ordered_json json = {
+          {"filter", options.redis.name},
+          {"ended_abandoned", ended},
+      };
+      Print(JsonText(json));
+    } else if (!options.redis.quiet) {
       Say(options.redis.name + ": " +
           (ended ? "an abandoned rebuild was ended" : "there is no abandoned rebuild"));
     }

@@ -9,6 +9,7 @@
 #include "redis/src/sigpipe.h"
 #include "tamis/error.h"
 #include "tamis/hash.h"
+#include "tamis/units.h"
 
 namespace tamis::redis {
 namespace {
@@ -19,6 +20,9 @@ using std::chrono::steady_clock;
 // Redirections of a command that are followed at once.
 constexpr int kRedirectsAtOnce = 5;
 constexpr milliseconds kMaxOption = std::chrono::hours(24);
+constexpr double kMaxIdleShare = 0.9;
+// After a server that stalled nobody waits for long.
+constexpr milliseconds kMaxRest{200};
 
 void RequireRange(milliseconds value, milliseconds min, const char* name) {
   if (value >= min && value <= kMaxOption) return;
@@ -33,6 +37,10 @@ LinkSettings MakeSettings(const ServerOptions& options) {
   RequireRange(options.retry_for, milliseconds(0), "retry_for");
   RequireRange(options.min_backoff, milliseconds(1), "min_backoff");
   RequireRange(options.max_backoff, options.min_backoff, "max_backoff");
+  if (!(options.idle_share >= 0 && options.idle_share <= kMaxIdleShare)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "idle_share is " + NumberText(options.idle_share) + ", out of range [0, 0.9]");
+  }
   LinkSettings settings{options, ParseUrl(options.url), nullptr};
   if (!options.password.empty()) settings.url.password = options.password;
   if (!options.user.empty()) settings.url.user = options.user;
@@ -128,6 +136,7 @@ void Client::RunAll() {
   refused_ = false;
   bool begun = false;
   while (left_ > 0) {
+    if (stop_.stop_requested()) return FailAll("the client was stopped");
     const Time now = steady_clock::now();
     if ((!has_map_ || stale_) && !inquiry_ && now >= next_refresh_) BeginInquiry(now);
     // With a map the nodes themselves tell whom they refuse.
@@ -207,16 +216,19 @@ void Client::Fill(Node& node, Time now) {
   if (!node.link.Open(now)) return NodeFailed(node, now);
   while (!node.queue.empty() && node.link.HasRoomFor(node.queue.front()->cost())) {
     Command& command = *node.queue.front();
+    if (command.work > 0 && node.rests_until > now) return;
     node.queue.pop_front();
     if (command.pinned_ && command.connection_ != node.link.connection()) {
       Fail(command, "the connection has ended");
       continue;
     }
+    if (command.work > 0 && node.working++ == 0) node.working_since = now;
     node.link.Send(command, command.ask_.has_value(), command.with_source_);
   }
 }
 
 void Client::Work() {
+  const Time before = steady_clock::now();
   std::vector<Node*> busy;
   std::vector<pollfd> pollers;
   Time until = has_map_ ? next_route_ : progress_ + settings_.options.retry_for;
@@ -231,11 +243,14 @@ void Client::Work() {
     busy.push_back(node.get());
     pollers.push_back({node->link.fd(), node->link.events(), 0});
     until = std::min(until, node->link.deadline());
+    if (!node->queue.empty() && node->rests_until > before)
+      until = std::min(until, node->rests_until);
   }
   if (inquiry_) pollers.push_back({inquiry_->link->fd(), inquiry_->link->events(), 0});
-  const auto pause = until - steady_clock::now();
+  const auto pause = until - before;
   // At least 1 ms: nothing that is waited for comes of asking more often.
-  const auto wait = std::clamp<int64_t>(std::chrono::ceil<milliseconds>(pause).count(), 1, 60'000);
+  const int64_t longest = stop_.stop_possible() ? 20 : 60'000;
+  const auto wait = std::clamp<int64_t>(std::chrono::ceil<milliseconds>(pause).count(), 1, longest);
   poll(pollers.data(), pollers.size(), static_cast<int>(wait));
   const Time now = steady_clock::now();
   for (size_t i = 0; i < busy.size(); ++i) {
@@ -252,8 +267,19 @@ void Client::Collect(Node& node, Time now) {
   if (!node.link.is_open()) NodeFailed(node, now);
 }
 
+void Client::LetRest(Node& node, Time now) {
+  const double share = settings_.options.idle_share;
+  const std::chrono::duration<double> took = now - node.working_since;
+  const auto rest = std::min<std::chrono::duration<double>>(took * (share / (1 - share)), kMaxRest);
+  node.rests_until =
+      std::max(node.rests_until, now) + std::chrono::duration_cast<std::chrono::nanoseconds>(rest);
+  node.working_since = now;
+  --node.working;
+}
+
 void Client::Take(Command& command, Node& node, Reply& reply, Time now) {
   node.failures = 0;
+  if (command.work > 0) LetRest(node, now);
   if (reply.IsError() && !command.pinned_) {
     if (const auto redirect = ParseRedirect(reply.text, node.link.address())) {
       last_error_ = AddressText(node.link.address()) + ": " + ShownText(reply.text);
@@ -292,6 +318,7 @@ void Client::NodeFailed(Node& node, Time now) {
   std::deque<Command*> commands = node.link.TakeUnanswered();
   commands.insert(commands.end(), node.queue.begin(), node.queue.end());
   node.queue.clear();
+  node.working = 0;
   if (commands.empty()) return;  // it was idle, and the server may close it
   last_error_ = node.link.error();
   stale_ = true;
@@ -329,6 +356,7 @@ void Client::FailAll(const std::string& why) {
     for (Command* const command : node->link.TakeUnanswered()) Fail(*command, why);
     for (Command* const command : node->queue) Fail(*command, why);
     node->queue.clear();
+    node->working = 0;
   }
   left_ = 0;
 }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <random>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,9 @@ class Client {
   // the cluster has shown for their slots, if these are more.
   void AwaitReplicas(std::span<Command> commands, uint32_t replicas, bool all_known = false);
 
+  // From then on Run fails what is not answered yet: it looks at it every 20 ms.
+  void StopWhen(std::stop_token stop) { stop_ = std::move(stop); }
+
   // The slots as they are now. Throws Error(kUnavailable) if no node tells them.
   const SlotMap& RefreshedMap();
   // Whether something has shown that the slots known here may be others by now.
@@ -59,6 +63,11 @@ class Client {
     std::deque<Command*> queue;
     int failures = 0;
     Time not_before{};
+    // Of commands with work: how many are on their way, since when the first of these, and until
+    // when no further one is sent.
+    size_t working = 0;
+    Time working_since{};
+    Time rests_until{};
   };
 
   void LeaveToParent();
@@ -67,12 +76,14 @@ class Client {
   void Route(Time now);
   // False if it has to wait: until next_route_ or for the next map.
   bool RouteOne(Command& command, Time now, bool in_time);
-  // Sends what there is room for.
+  // Sends what there is room for, and what the server is not to rest from.
   void Fill(Node& node, Time now);
   // Waits until something can be done, and does what can be done on all connections.
   void Work();
   void Collect(Node& node, Time now);
   void Take(Command& command, Node& node, Reply& reply, Time now);
+  // After an answer to a command with work.
+  void LetRest(Node& node, Time now);
   void NodeFailed(Node& node, Time now);
 
   Node& NodeAt(const Address& address, bool read_only);
@@ -100,6 +111,7 @@ class Client {
   void UseMap(SlotMap map, bool in_cluster, Time now);
 
   LinkSettings settings_;
+  std::stop_token stop_;
   SlotMap map_;
   bool has_map_ = false;
   bool in_cluster_ = true;

@@ -41,13 +41,17 @@ class Command {
   uint32_t slot() const { return slot_; }
   const Script* script() const { return script_; }
   const ReplyLimits& limits() const { return limits_; }
-  // What sending it and its reply take at most, in bytes.
-  uint64_t cost() const { return tail_.size() + limits_.bytes + kElementBytes * limits_.elements; }
+  // What sending it and its reply take at most, and the server's work, in bytes.
+  uint64_t cost() const {
+    return tail_.size() + limits_.bytes + kElementBytes * limits_.elements + work;
+  }
 
   // The command as it is sent: head, then tail. `with_source`: EVAL.
   std::string Head(bool with_source) const;
   const std::string& tail() const { return tail_; }
 
+  // Of whole segments that the server goes through, in bytes: it serves nobody else meanwhile.
+  uint64_t work = 0;
   // Whether a replica may answer it.
   bool reads = false;
   // After Client::AwaitReplicas: whether so many replicas have what it has written.

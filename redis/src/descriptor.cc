@@ -56,6 +56,13 @@ std::string DescriptorText(const Descriptor& descriptor) {
   return text;
 }
 
+std::string ExpiryText(const Descriptor& descriptor) {
+  // Scripts have numbers of 53 bits. Later than that is never.
+  constexpr uint64_t kLast = (uint64_t{1} << 53) - kKeptAfterDeadlineMs;
+  if (descriptor.deadline == 0 || descriptor.deadline > kLast) return "0";
+  return std::to_string(descriptor.deadline + kKeptAfterDeadlineMs);
+}
+
 Descriptor ParseDescriptor(std::string_view text) {
   LineReader reader("the descriptor", text.size() > kMaxText ? std::string_view() : text);
   const std::string_view version = reader.Value(kFirstWord);

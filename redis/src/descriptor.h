@@ -29,6 +29,11 @@ struct Descriptor {
 
 std::string DescriptorText(const Descriptor& descriptor);
 
+// After the deadline, for clocks that are behind and for who wants to see what was there.
+inline constexpr uint64_t kKeptAfterDeadlineMs = 3'600'000;
+// When the keys of the filter expire, in milliseconds since 1970; "0": never.
+std::string ExpiryText(const Descriptor& descriptor);
+
 // Strict: what it accepts is what DescriptorText writes. Throws Error(kUnsupported) for another
 // version, else Error(kCorrupt), which names the line.
 Descriptor ParseDescriptor(std::string_view text);

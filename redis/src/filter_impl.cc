@@ -54,8 +54,8 @@ uint64_t DeadlineMs(const CreateOptions& options) {
   if (!options.deadline) return 0;
   const auto ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(options.deadline->time_since_epoch());
-  if (ms.count() <= 0) {
-    throw Error(ErrorCode::kInvalidArgument, "the deadline of a filter is before 1970");
+  if (ms.count() <= 0 || static_cast<uint64_t>(ms.count()) <= NowMs()) {
+    throw Error(ErrorCode::kInvalidArgument, "the deadline of a filter is over already");
   }
   return static_cast<uint64_t>(ms.count());
 }
@@ -79,7 +79,7 @@ Command SplitBlockFilter::Impl::StateCommand(uint64_t segment) const {
   const SegmentKey key = KeyOf(segment);
   const StateOffsets at(descriptor_.layout.BytesOf(segment));
   Command command(key.slot, {"GETRANGE", key.text, at.begin, at.end}, kStateWindow);
-  command.reads = true;
+  command.reads = !masters_only_;
   return command;
 }
 
@@ -184,6 +184,7 @@ void SplitBlockFilter::Impl::Create(const CreateOptions& options) {
   Adopt(made);
   hash_ = options.filter.hash;
   try {
+    const std::string expiry = ExpiryText(made);
     std::vector<Command> commands;
     for (uint64_t s = 0; s < made.layout.segments(); ++s) {
       const SegmentKey segment = KeyOf(s);
@@ -191,7 +192,7 @@ void SplitBlockFilter::Impl::Create(const CreateOptions& options) {
       const StateOffsets at(length);
       const std::string state = StateText({made.generation, length, 0, client_.RandomNumber()});
       commands.emplace_back(segment.slot, AllScripts().create, Words{segment.text},
-                            Words{at.begin, at.end, state}, kStateWindow);
+                            Words{at.begin, at.end, state, expiry}, kStateWindow);
     }
     client_.Run(commands);
     for (uint64_t s = 0; s < made.layout.segments(); ++s) {
@@ -202,6 +203,10 @@ void SplitBlockFilter::Impl::Create(const CreateOptions& options) {
     // Last, so that who sees it finds all segments.
     const std::string text = DescriptorText(made);
     Command set(slot, {"SET", key, text, "NX"}, kSmallReply);
+    if (expiry != "0") {
+      set.Append("PXAT");
+      set.Append(expiry);
+    }
     if (RunOne(set).IsStatus("OK")) return;
     // It may have been set by this very command, if its reply was lost.
     Command look(slot, {"GET", key}, kSmallReply);
@@ -271,6 +276,14 @@ Info SplitBlockFilter::Impl::LookAtAll(std::optional<Problem>& problem) {
   info.generation = descriptor_.generation;
   info.segments = layout.segments();
   info.segment_bytes = layout.segment_bytes();
+  if (descriptor_.deadline != 0) {
+    // Of one that no clock can show, the last that it can.
+    constexpr auto kLast = std::chrono::system_clock::time_point::max();
+    const uint64_t last = static_cast<uint64_t>(
+        std::chrono::floor<std::chrono::milliseconds>(kLast.time_since_epoch()).count());
+    info.deadline = std::chrono::system_clock::time_point(
+        std::chrono::milliseconds(std::min(descriptor_.deadline, last)));
+  }
 
   std::vector<Command> commands;
   for (uint64_t s = 0; s < info.segments; ++s) {

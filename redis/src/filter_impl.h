@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "redis/src/batch.h"
@@ -41,15 +44,25 @@ class SplitBlockFilter::Impl {
   void Push(const SplitBlockBloomFilter& filter);
   // An empty filter of the same blocks and hash.
   SplitBlockBloomFilter MakeLocal(const MemoryOptions& memory) const;
-  // What a copy has of the filter.
-  struct Seen {
+  // A local copy of the filter, which other threads may use meanwhile.
+  struct CopyOf {
+    SplitBlockBloomFilter& blocks;
+    // What it has of the filter.
     uint64_t& generation;
     std::vector<uint64_t>& versions;  // of segments; 0: not known
+    uint64_t& read;                   // how many segments were read
+    // Before it is emptied, in such a change.
+    std::function<void()> begin_anew;
+    // Calls what changes its blocks.
+    std::function<void(const std::function<void()>&)> change;
   };
-  // Adds what segments have whose version is not the one seen. Gives how many were read. If the
-  // generation is another, `begin_anew` is called first, and the copy emptied. Throws like Pull.
-  uint64_t Refresh(SplitBlockBloomFilter& copy, const Seen& seen,
-                   const std::function<void()>& begin_anew);
+  // Adds what segments have whose version is not the one seen. Throws like Pull.
+  void Refresh(const CopyOf& copy);
+  // One of the same filter, with connections of its own.
+  std::unique_ptr<Impl> Another() const;
+  // For good: from then on calls fail, also those that have begun.
+  void StopWhen(std::stop_token stop) { client_.StopWhen(std::move(stop)); }
+  const ServerOptions& servers() const { return client_.options(); }
   bool IsOver() const;
 
   const std::string& name() const { return name_; }
@@ -140,7 +153,7 @@ class SplitBlockFilter::Impl {
   void Merge(std::span<SegmentMerge> merges);
   std::vector<Undone> MergeOnce(std::span<const SegmentMerge> merges,
                                 std::span<const size_t> which);
-  std::optional<Problem> RefreshOnce(SplitBlockBloomFilter& copy, const Seen& seen, uint64_t& read);
+  std::optional<Problem> RefreshOnce(const CopyOf& copy);
   // One look; `problem`: the first, if it may be over with another descriptor.
   Info LookAtAll(std::optional<Problem>& problem);
   void Unlink(uint64_t generation);
@@ -150,6 +163,7 @@ class SplitBlockFilter::Impl {
   Client client_;
   Descriptor descriptor_;
   HashSpec hash_;
+  bool masters_only_ = false;    // what a replica has is no answer: its master is asked
   std::vector<uint64_t> marks_;  // of segments, as far as they are known; empty: 0
 };
 

@@ -92,7 +92,7 @@ std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::AskBlocksOnc
                             Words{"GETRANGE", key.text, std::to_string(at),
                                   std::to_string(at + split_block::kBlockBytes - 1)},
                             split_block::kBlockBytes);
-      commands.back().reads = true;
+      commands.back().reads = !masters_only_;
     }
     commands.push_back(StateCommand(segments[i]));
   }

@@ -22,9 +22,20 @@ std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::Follow(size_
   std::vector<size_t> which(end - begin);
   std::iota(which.begin(), which.end(), begin);
   std::vector<Undone> left;
+  // Replicas may not have what their master has, or no more: what they lack it is asked for next.
+  masters_only_ = false;
   for (int attempt = 0; !which.empty(); ++attempt) {
     std::vector<Undone> undone = once(which);
     which.clear();
+    if (servers().read_from_replicas && !masters_only_) {
+      masters_only_ = true;
+      std::erase_if(undone, [&](const Undone& one) {
+        const bool again =
+            one.problem.code == ErrorCode::kCorrupt || one.problem.remedy == Remedy::kDescriptor;
+        if (again) which.push_back(one.index);
+        return again;
+      });
+    }
     bool may_be_rebuilt = false;
     for (const Undone& one : undone) may_be_rebuilt |= one.problem.remedy == Remedy::kDescriptor;
     const bool rebuilt = may_be_rebuilt && ReadDescriptorAgain();

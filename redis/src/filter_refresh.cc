@@ -22,28 +22,34 @@ void Unite(std::span<std::byte> blocks, std::string_view bits) {
 
 }  // namespace
 
-uint64_t SplitBlockFilter::Impl::Refresh(SplitBlockBloomFilter& copy, const Seen& seen,
-                                         const std::function<void()>& begin_anew) {
+std::unique_ptr<SplitBlockFilter::Impl> SplitBlockFilter::Impl::Another() const {
+  auto another = std::make_unique<Impl>(servers(), name_, options_);
+  another->Adopt(descriptor_);
+  another->hash_ = hash_;
+  return another;
+}
+
+void SplitBlockFilter::Impl::Refresh(const CopyOf& copy) {
   RequireNotOver();
-  uint64_t read = 0;
   for (int attempt = 0;; ++attempt) {
-    if (seen.generation != descriptor_.generation) {
-      begin_anew();
-      const std::span<std::byte> blocks = copy.mutable_view().mutable_blocks();
-      std::fill(blocks.begin(), blocks.end(), std::byte{0});
-      seen.versions.assign(descriptor_.layout.segments(), 0);
-      seen.generation = descriptor_.generation;
+    if (copy.generation != descriptor_.generation) {
+      copy.change([&] {
+        copy.begin_anew();
+        const std::span<std::byte> blocks = copy.blocks.mutable_view().mutable_blocks();
+        std::fill(blocks.begin(), blocks.end(), std::byte{0});
+      });
+      copy.versions.assign(descriptor_.layout.segments(), 0);
+      copy.generation = descriptor_.generation;
     }
-    const std::optional<Problem> problem = RefreshOnce(copy, seen, read);
-    if (!problem) return read;
+    const std::optional<Problem> problem = RefreshOnce(copy);
+    if (!problem) return;
     const bool again = problem->remedy == Remedy::kDescriptor && attempt < kMaxRebuilds;
     if (!again || !ReadDescriptorAgain()) Throw(*problem);
   }
 }
 
 // Replicas are not asked: they may have less than what the version says.
-std::optional<Problem> SplitBlockFilter::Impl::RefreshOnce(SplitBlockBloomFilter& copy,
-                                                           const Seen& seen, uint64_t& read) {
+std::optional<Problem> SplitBlockFilter::Impl::RefreshOnce(const CopyOf& copy) {
   const Layout& layout = descriptor_.layout;
   std::optional<Problem> first;
   const auto is_good = [&](std::optional<Problem> problem, uint64_t segment) {
@@ -64,10 +70,10 @@ std::optional<Problem> SplitBlockFilter::Impl::RefreshOnce(SplitBlockBloomFilter
     const SegmentState state = *ParseState(states[s].reply.text);
     LearnMark(s, state.mark);
     // Odd ones are never kept.
-    if (state.version != seen.versions[s]) changed.push_back(s);
+    if (state.version != copy.versions[s]) changed.push_back(s);
   }
 
-  const std::span<std::byte> blocks = copy.mutable_view().mutable_blocks();
+  const std::span<std::byte> blocks = copy.blocks.mutable_view().mutable_blocks();
   const auto cost = [&](size_t i) { return layout.BytesOf(changed[i]); };
   InWaves(changed.size(), cost, [&](size_t begin, size_t end) {
     if (first) return;
@@ -88,12 +94,14 @@ std::optional<Problem> SplitBlockFilter::Impl::RefreshOnce(SplitBlockBloomFilter
       const std::string_view text = command.reply.text;
       const std::string_view window = text.size() < length ? "" : text.substr(length);
       if (!is_good(ProblemOfState(window, descriptor_.generation, length), segment)) return;
-      Unite(blocks.subspan(layout.FirstBlock(segment) * split_block::kBlockBytes, length),
-            text.substr(0, length));
+      copy.change([&] {
+        Unite(blocks.subspan(layout.FirstBlock(segment) * split_block::kBlockBytes, length),
+              text.substr(0, length));
+      });
       // That of the very bits, which may have changed again.
       const uint64_t version = ParseState(window)->version;
-      seen.versions[segment] = version % 2 == 0 ? version : 0;
-      ++read;
+      copy.versions[segment] = version % 2 == 0 ? version : 0;
+      ++copy.read;
     }
   });
   return first;

@@ -44,7 +44,7 @@ std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::ReadOnce(
   commands.reserve(which.size());
   for (const size_t i : which) {
     commands.push_back(ReadCommand(reads[i].segment));
-    commands.back().reads = true;
+    commands.back().reads = !masters_only_;
   }
   client_.Run(commands);
   std::vector<Undone> undone;
@@ -108,7 +108,10 @@ std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::MergeOnce(
     const uint64_t segment = merges[which[c]].segment;
     commands.push_back(
         WriteCommand(AllScripts().merge, AllScripts().merge_both, segment, {deltas[c]}));
-    if (MarkOf(segment) != 0) commands.back().Append(kBoth);
+    commands.back().work = descriptor_.layout.BytesOf(segment);
+    if (MarkOf(segment) == 0) continue;
+    commands.back().work *= 2;
+    commands.back().Append(kBoth);
   }
   RunWrites(commands);
   std::vector<Command> removals;

@@ -5,6 +5,7 @@
 
 #include "redis/src/answers.h"
 #include "redis/src/filter_impl.h"
+#include "redis/src/near_copy_state.h"
 #include "tamis/hash.h"
 
 namespace tamis::redis {
@@ -12,49 +13,54 @@ namespace tamis::redis {
 using std::chrono::steady_clock;
 
 NearCopy::NearCopy(SplitBlockFilter filter, const NearCopyOptions& options)
-    : filter_(std::move(filter)),
-      options_(options),
-      copy_(filter_.impl().MakeLocal(options.memory)) {
-  if (options_.staleness && options_.staleness->count() < 1) {
-    throw Error(ErrorCode::kInvalidArgument, "staleness is " +
-                                                 std::to_string(options_.staleness->count()) +
-                                                 " ms, and has to be at least 1");
-  }
-  Refresh();
+    : state_(std::make_unique<State>(std::move(filter), options)) {}
+NearCopy::NearCopy(NearCopy&&) noexcept = default;
+
+NearCopy& NearCopy::operator=(NearCopy&& other) noexcept {
+  State::End(std::move(state_));
+  state_ = std::move(other.state_);
+  return *this;
 }
 
-uint64_t NearCopy::Refresh() {
-  const auto begin = steady_clock::now();
-  const uint64_t read = filter_.impl().Refresh(copy_, {generation_, versions_}, [this] {
-    complete_ = false;
-    refreshed_at_ = {};
-  });
-  complete_ = true;
-  refreshed_at_ = begin;
-  return read;
+NearCopy::~NearCopy() { State::End(std::move(state_)); }
+
+NearCopy::State& NearCopy::state() const {
+  if (state_ == nullptr) {
+    throw Error(ErrorCode::kInvalidArgument, "a copy that was moved from cannot be used");
+  }
+  state_->RequireThisProcess();
+  return *state_;
 }
+
+uint64_t NearCopy::Refresh() { return state().Refresh(); }
+steady_clock::time_point NearCopy::refreshed_at() const { return state().refreshed_at(); }
+NearCopyStats NearCopy::stats() const { return state().stats(); }
+const SplitBlockBloomFilter& NearCopy::copy() const { return state().copy(); }
+SplitBlockFilter& NearCopy::filter() { return state().filter(); }
 
 void NearCopy::Ask(const Keys& keys, std::span<uint64_t> maybe) {
-  SplitBlockFilter::Impl& impl = filter_.impl();
+  State& state = this->state();
+  SplitBlockFilter::Impl& impl = state.filter().impl();
   if (impl.IsOver()) return impl.Ask(keys, maybe);  // which has no answers any more
-  if (options_.staleness &&
-      (!complete_ || steady_clock::now() - refreshed_at_ > *options_.staleness)) {
+  const auto now = steady_clock::now();
+  if (state.AskIfFresh(keys, maybe, now)) return;
+  if (state.accepts_staleness()) {
     try {
-      Refresh();
+      state.RefreshIfOld(now);
+      if (state.AskIfFresh(keys, maybe, now)) return;
     } catch (const Error&) {
       // The servers may have answers for these keys all the same, or say why not.
-      copy_.Contains(keys, Bitmap(maybe));
-      return Confirm(keys, maybe);
     }
   }
-  copy_.Contains(keys, Bitmap(maybe));
-  if (!options_.staleness) Confirm(keys, maybe);
+  state.AskAnyhow(keys, maybe);
+  Confirm(keys, maybe);
 }
 
 void NearCopy::Confirm(const Keys& keys, std::span<uint64_t> maybe) {
   const Bitmap known(maybe);
   std::vector<uint64_t> hashes(keys.CountValid());
-  HashKeys(keys, filter_.impl().hash(), hashes);
+  SplitBlockFilter::Impl& impl = state_->filter().impl();
+  HashKeys(keys, impl.hash(), hashes);
   std::vector<uint64_t> open;     // hashes
   std::vector<uint64_t> indices;  // of their keys
   size_t next = 0;
@@ -73,7 +79,7 @@ void NearCopy::Confirm(const Keys& keys, std::span<uint64_t> maybe) {
     }
   };
   try {
-    filter_.impl().Ask(Keys(Hashes{open}), answers);
+    impl.Ask(Keys(Hashes{open}), answers);
   } catch (const UnansweredError& error) {
     write();
     std::vector<uint64_t> unanswered;
@@ -84,8 +90,9 @@ void NearCopy::Confirm(const Keys& keys, std::span<uint64_t> maybe) {
 }
 
 size_t NearCopy::Insert(Keys keys) {
-  const size_t inserted = filter_.Insert(keys);
-  copy_.Insert(keys);
+  State& state = this->state();
+  const size_t inserted = state.filter().Insert(keys);
+  state.Insert(keys);
   return inserted;
 }
 

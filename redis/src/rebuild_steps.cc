@@ -23,6 +23,7 @@ constexpr milliseconds kGracePause{20};
 
 // With the mark of the old one from the beginning: nobody writes to it before that has a mark, too.
 void Rebuilder::MakeNext() {
+  const std::string expiry = ExpiryText(impl_.descriptor());
   InPortions(RebuildStep::kMark, [&](std::span<const size_t> which) {
     std::vector<Command> commands;
     for (const size_t s : which) {
@@ -31,7 +32,8 @@ void Rebuilder::MakeNext() {
       const std::string state =
           StateText({record_.next, LengthOf(s), record_.old, impl_.client_.RandomNumber() | 1});
       commands.emplace_back(key.slot, AllScripts().create, std::vector<std::string_view>{key.text},
-                            std::vector<std::string_view>{at.begin, at.end, state}, kStateWindow);
+                            std::vector<std::string_view>{at.begin, at.end, state, expiry},
+                            kStateWindow);
     }
     RunDurably(commands);
     std::vector<size_t> left;
@@ -123,6 +125,7 @@ std::vector<size_t> Rebuilder::MergePart(const SplitBlockBloomFilter& local,
                                       at.version, LittleText(impl_.client_.RandomNumber() | 1),
                                       impl_.Fields(record_.old, s, record_.next), kFirst},
         2 * kStateWindow);
+    commands.back().work = LengthOf(s);
   }
   RunDurably(commands);
   std::vector<size_t> left;

@@ -177,6 +177,14 @@ std::string Rebuilder::ReadRecord() {
   return reply.IsString() ? reply.text : std::string();
 }
 
+std::optional<Descriptor> Rebuilder::ReadDescriptor() {
+  const std::string key = DescriptorKey(impl_.name());
+  Command get(SlotOfKey(key), {"GET", key}, kSmallReply);
+  const Reply& reply = impl_.RunOne(get);
+  if (reply.type == Reply::Type::kNil) return {};
+  return ParseDescriptor(reply.text);
+}
+
 int64_t Rebuilder::RunForNumber(Command command) {
   const Reply& reply = impl_.RunOne(command);
   if (reply.IsInteger()) return reply.integer;
@@ -231,11 +239,13 @@ void Rebuilder::GiveUp() {
       RollBack();
       return EndRecord();
     }
-    // Others have taken over, or removed the filter. What they go on with stays.
+    // Others have taken over, or removed the filter. What they go on with stays, also if a server
+    // has lost the descriptor that says so; and all does if it is not known.
     const std::string found = ReadRecord();
-    impl_.ReadDescriptorAgain();
-    switched_ = impl_.descriptor().generation == was.next;
-    if (switched_ || (!found.empty() && ParseRecord(found).next == was.next)) return;
+    if (!found.empty() && ParseRecord(found).next == was.next) return;
+    const std::optional<Descriptor> now = ReadDescriptor();
+    switched_ = now && now->generation == was.next;
+    if (switched_) return impl_.Adopt(*now);
     RollBack();
   } catch (const std::exception&) {
     Release();  // the next rebuild ends it

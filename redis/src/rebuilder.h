@@ -48,6 +48,9 @@ class Rebuilder {
   Taken Take(const std::string& found, const RebuildRecord& mine, uint64_t my_former_owner = 0);
   // The text of the record on the servers, "" if there is none.
   std::string ReadRecord();
+  // That on the servers, which may be another filter's; none if it was removed. Throws if it cannot
+  // be had.
+  std::optional<Descriptor> ReadDescriptor();
   void Renew();
   void RenewIfDue();
   void EndRecord();

@@ -3,6 +3,15 @@
 namespace tamis::redis {
 namespace {
 
+// What SET and BITOP write has no time at which it expires, whatever it had before.
+constexpr const char* kUnite = R"lua(
+local function unite(to, from)
+  local expires = redis.call('PEXPIRETIME', to)
+  redis.call('BITOP', 'OR', to, to, from)
+  if expires > 0 then redis.call('PEXPIREAT', to, string.format('%.0f', expires)) end
+end
+)lua";
+
 constexpr const char* kCheck = R"lua(
 local call, key = redis.call, KEYS[1]
 local state = call('GETRANGE', key, ARGV[1], ARGV[2])
@@ -29,7 +38,7 @@ return changed
 // The delta is as long as the bits: BITOP takes zeros for what it lacks, so the state stays.
 constexpr const char* kMerge = R"lua(
 if call('STRLEN', KEYS[2]) ~= tonumber(ARGV[1]) then return -1 end
-call('BITOP', 'OR', key, key, KEYS[2])
+unite(key, KEYS[2])
 if string.byte(state, 25) % 2 == 0 then call('SETRANGE', key, ARGV[4], ARGV[5]) end
 call('UNLINK', KEYS[2])
 return 1
@@ -42,7 +51,10 @@ return call('GETRANGE', key, ARGV[1], ARGV[2])
 
 // A second time after a lost reply it finds its own work.
 constexpr const char* kCreate = R"lua(
-if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('SETRANGE', KEYS[1], ARGV[1], ARGV[3]) end
+if redis.call('EXISTS', KEYS[1]) == 0 then
+  redis.call('SETRANGE', KEYS[1], ARGV[1], ARGV[3])
+  if ARGV[4] ~= '0' then redis.call('PEXPIREAT', KEYS[1], ARGV[4]) end
+end
 return redis.call('GETRANGE', KEYS[1], ARGV[1], ARGV[2])
 )lua";
 
@@ -90,7 +102,7 @@ return changed
 constexpr const char* kMergeBoth = R"lua(
 if call('STRLEN', KEYS[3]) ~= tonumber(ARGV[1]) then return -1 end
 local function merge(to, its_state)
-  call('BITOP', 'OR', to, to, KEYS[3])
+  unite(to, KEYS[3])
   if string.byte(its_state, 25) % 2 == 0 then call('SETRANGE', to, ARGV[4], ARGV[5]) end
 end
 merge(key, state)
@@ -113,7 +125,7 @@ if #state ~= 32 or string.sub(state, 1, 16) ~= ARGV[3] then return 0 end
 if string.sub(state, 17, 24) ~= ARGV[4] then
   local new = call('GETRANGE', KEYS[2], ARGV[1], ARGV[2])
   if #new == 32 and string.sub(new, 1, 16) == ARGV[4] .. string.sub(ARGV[3], 9, 16) then
-    call('BITOP', 'OR', KEYS[2], KEYS[2], KEYS[1])
+    unite(KEYS[2], KEYS[1])
     call('SETRANGE', KEYS[2], ARGV[1], string.sub(new, 1, 24) .. ARGV[5])
   end
 end
@@ -133,6 +145,8 @@ if rebuild ~= ARGV[2] then
 end
 if not descriptor then return '' end
 call('SET', KEYS[2], ARGV[2])
+local expires = call('PEXPIRETIME', KEYS[1])
+if expires > 0 then call('PEXPIREAT', KEYS[2], string.format('%.0f', expires)) end
 call('SET', KEYS[3], ARGV[4], 'PX', ARGV[5])
 return descriptor
 )lua";
@@ -148,7 +162,7 @@ if redis.call('GET', KEYS[2]) ~= ARGV[1] then return -1 end
 local descriptor = redis.call('GET', KEYS[1])
 if descriptor == ARGV[3] then return 1 end
 if descriptor ~= ARGV[2] then return -1 end
-redis.call('SET', KEYS[1], ARGV[3])
+redis.call('SET', KEYS[1], ARGV[3], 'KEEPTTL')
 return 1
 )lua";
 
@@ -167,17 +181,21 @@ Script Checked(const char* first, const char* second = "") {
   return Script(std::string(kCheck) + first + second);
 }
 
+Script CheckedMerge(const char* first, const char* second = "") {
+  return Script(std::string(kUnite) + kCheck + first + second);
+}
+
 }  // namespace
 
 const Scripts& AllScripts() {
   static const Scripts scripts = {
       .insert = Checked(kInsert),
-      .merge = Checked(kMerge),
+      .merge = CheckedMerge(kMerge),
       .settle = Checked(kSettle),
       .insert_both = Checked(kOther, kInsertBoth),
-      .merge_both = Checked(kOther, kMergeBoth),
+      .merge_both = CheckedMerge(kOther, kMergeBoth),
       .mark = Checked(kMark),
-      .close = Script(kClose),
+      .close = Script(std::string(kUnite) + kClose),
       .create = Script(kCreate),
       .drop = Script(kDrop),
       .acquire = Script(kAcquire),

@@ -1,5 +1,6 @@
 // What servers do with a segment: each script first checks that it is whole and the one meant, and
-// is carried out as a whole or not at all. FORMAT.md says what they check.
+// is carried out as a whole or not at all. FORMAT.md says what they check. When keys expire none of
+// them changes.
 #ifndef TAMIS_REDIS_SRC_SCRIPTS_H_
 #define TAMIS_REDIS_SRC_SCRIPTS_H_
 
@@ -41,7 +42,7 @@ struct Scripts {
   Script close;
 
   // Of a segment: makes it, of zeros, if it is not there. Arguments: where the state begins and
-  // where its window ends, and the state. Gives the window.
+  // where its window ends, the state, and when it expires, or "0". Gives the window.
   Script create;
   // Of descriptor, rebuild and lease: removes all if the first is the argument. Gives what the
   // second was, or "", or kChanged.

@@ -1,8 +1,12 @@
 // `tamis redis` on a cluster, and what it says of servers that refuse.
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "redis/src/descriptor.h"
 #include "redis/src/layout.h"
+#include "redis/src/rebuild_record.h"
+#include "tamis/redis/split_block_filter.h"
 #include "tests/redis/servers.h"
 #include "tests/tools/command_test.h"
 
@@ -94,6 +98,26 @@ TEST_F(RedisCommandTest, RebuildsFromFiles) {
   EXPECT_EQ(Read("pulled.tamis").substr(4096), Read("local.tamis").substr(4096));
 }
 
+TEST_F(RedisCommandTest, EndsAnAbandonedRebuild) {
+  Good("tamis redis create -q $on -n 20000");
+  auto json = Good("tamis redis rebuild $on --end-abandoned --json").Json();
+  EXPECT_EQ(json["filter"], name_);
+  EXPECT_EQ(json["ended_abandoned"], false);
+  // What an owner leaves that ends before it has done anything.
+  const std::string key = DescriptorKey(name_), rebuild = RebuildKey(name_);
+  const Descriptor descriptor = ParseDescriptor(SayToOwner(servers_, key, {"GET", key}));
+  const RebuildRecord record = {1, descriptor.generation, descriptor.generation ^ 1};
+  SayToOwner(servers_, rebuild, {"SET", rebuild, RecordText(record)});
+  EXPECT_EQ(Good("tamis redis info $on --json").Json()["rebuild"], "abandoned");
+  json = Good("tamis redis rebuild $on --end-abandoned --json").Json();
+  EXPECT_EQ(json["ended_abandoned"], true);
+  EXPECT_EQ(Good("tamis redis info $on --json").Json()["rebuild"], "none");
+  SayToOwner(servers_, rebuild, {"SET", rebuild, RecordText(record)});
+  const CommandResult said = Good("tamis redis rebuild $on --end-abandoned");
+  EXPECT_TRUE(said.ErrHas("an abandoned rebuild was ended")) << said.err;
+  EXPECT_EQ(said.out, "");
+}
+
 TEST_F(RedisCommandTest, InfoSaysWhatIsWrong) {
   Good("tamis redis create -q $on --bytes 300K --hash xxh64 --seed 5");
   const auto json = Good("tamis redis info $on --json").Json();
@@ -104,6 +128,12 @@ TEST_F(RedisCommandTest, InfoSaysWhatIsWrong) {
   EXPECT_EQ(json["nodes"].size(), 3u);
   EXPECT_NE(Good("tamis redis info $on").out.find("blocks                9,600"),
             std::string::npos);
+  EXPECT_TRUE(json["deadline"].is_null());
+  redis::SplitBlockFilter::Create(
+      servers_.options(), name_ + "-ends",
+      {{.capacity = 1'000}, std::chrono::system_clock::from_time_t(4'102'444'800)});
+  EXPECT_EQ(Good("tamis redis info $on-ends --json").Json()["deadline"], "2100-01-01T00:00:00Z");
+  EXPECT_NE(Good("tamis redis info $on-ends").out.find("2100-01-01"), std::string::npos);
   const std::string lost = KeysLike(servers_, "*bits*" + name_).front();
   SayToOwner(servers_, lost, {"DEL", lost});
   const CommandResult bad = Run("tamis redis info $on");

@@ -57,6 +57,17 @@ TEST(RedisDescriptorTest, IsReadAgain) {
   EXPECT_EQ(DescriptorText(keyed).find("secret"), std::string::npos);
 }
 
+TEST(RedisDescriptorTest, KeysExpireAnHourAfterTheDeadline) {
+  Descriptor descriptor = Example();
+  EXPECT_EQ(ExpiryText(descriptor), "1900003600000");
+  descriptor.deadline = (uint64_t{1} << 53) - 3'600'000;
+  EXPECT_EQ(ExpiryText(descriptor), "9007199254740992");
+  for (const uint64_t never : {uint64_t{0}, descriptor.deadline + 1, ~uint64_t{0}}) {
+    descriptor.deadline = never;
+    EXPECT_EQ(ExpiryText(descriptor), "0");
+  }
+}
+
 TEST(RedisDescriptorTest, OtherVersionsAndKindsAreNotSupported) {
   for (const char* version : {"0", "2", "18446744073709551615"}) {
     ExpectError([&] { ParseDescriptor(With("redis 1", std::string("redis ") + version)); },

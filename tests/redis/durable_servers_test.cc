@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -99,6 +100,143 @@ TEST(RedisDurableTest, NoneIsLostWhenTheSoleReplicaIsPromoted) {
   EXPECT_FALSE(durable.empty());
   EXPECT_FALSE(unknown.empty());
   EXPECT_EQ(filter.Count(durable), durable.size());
+}
+
+// What is acknowledged is one thing, what is durable another: a replica that is cut off, and then
+// promoted, lacks the former. How much that is can be counted, and no key of it was called durable.
+TEST(RedisDurableTest, WithoutWaitingAPromotionLosesWhatTheReplicaLacks) {
+  Servers servers("cluster", {"--cluster-node-timeout", "1500"});
+  TAMIS_NEED(servers);
+  const auto keys = [](uint64_t seed) { return RandomKeys(2'000, seed); };
+  SplitBlockFilter filter =
+      SplitBlockFilter::Create(servers.options(), "lossy", {{.bytes = 3'000'000}});
+  ServerOptions options = servers.options();
+  options.command_timeout = milliseconds(2'000);  // WAIT has half of it
+  SplitBlockFilter durable = SplitBlockFilter::Open(options, "lossy", {.durable_replicas = 1});
+  EXPECT_TRUE(WaitFor(60, [&] {
+    try {
+      return durable.Insert(keys(1)) == 2'000;
+    } catch (const UnansweredError& error) {
+      return false;
+    }
+  }));
+
+  const Server master = servers.servers()[1], replica = servers.servers()[4];
+  ASSERT_EQ(kill(replica.pid, SIGSTOP), 0);
+  // And nothing waits for it in a socket.
+  EXPECT_EQ(Say(master.port, {"CLIENT", "KILL", "TYPE", "replica"}), "1");
+  EXPECT_EQ(filter.Insert(keys(2)), 2'000u) << "acknowledged";
+  std::vector<uint64_t> unknown;
+  try {
+    durable.Insert(keys(3));
+    ADD_FAILURE();
+  } catch (const UnansweredError& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kNotDurable) << error.what();
+    unknown = error.keys();
+  }
+  EXPECT_GT(unknown.size(), 400u);
+  EXPECT_LT(unknown.size(), 1'000u);
+  EXPECT_EQ(filter.Count(keys(3)), 2'000u) << "they are in";
+
+  ASSERT_EQ(kill(master.pid, SIGKILL), 0);
+  ASSERT_EQ(kill(replica.pid, SIGCONT), 0);
+  ASSERT_TRUE(
+      WaitFor(60, [&] { return MasterOfSlot(servers.servers()[0].port, 8'000) == replica.port; }));
+  EXPECT_TRUE(WaitFor(60, [&] {
+    try {
+      return filter.Count(keys(1)) == 2'000;
+    } catch (const UnansweredError&) {
+      return false;
+    }
+  }));
+  const size_t lost = 2'000 - filter.Count(keys(2));
+  EXPECT_GT(lost, 400u);  // those of the master, but for what is in by chance
+  EXPECT_LT(lost, 1'000u);
+  RecordProperty("unconfirmed_keys_lost", std::to_string(lost));
+  std::vector<uint64_t> known;
+  for (uint64_t i = 0; i < 2'000; ++i) {
+    if (!std::binary_search(unknown.begin(), unknown.end(), i)) known.push_back(keys(3)[i]);
+  }
+  EXPECT_EQ(filter.Count(known), known.size());
+}
+
+// A client of replicas whose slots are those of long ago: master and replica change places again
+// and again. What all replicas of a master had been found to have it never answers by "no".
+TEST(RedisDurableTest, ReadersOfReplicasFindItWhateverTheyKnowOfTheSlots) {
+  Servers servers("cluster");
+  TAMIS_NEED(servers);
+  const std::vector<uint64_t> keys = RandomKeys(400'000, 2);
+  SplitBlockFilter filter =
+      SplitBlockFilter::Create(servers.options(), "places", {{.bytes = 3'000'000}});
+  ServerOptions at_replicas = servers.options();
+  at_replicas.read_from_replicas = true;
+  SplitBlockFilter early = SplitBlockFilter::Open(at_replicas, "places");
+  EXPECT_EQ(early.Count(std::span(keys).first(1'000)), 0u);
+  std::mutex mutex;
+  std::vector<uint64_t> durable;
+  std::atomic<uint64_t> calls = 0, asked = 0, wrong = 0;
+  std::atomic<bool> stop = false;
+  std::vector<std::jthread> threads;
+  threads.emplace_back([&] {
+    ServerOptions options = servers.options();
+    options.command_timeout = milliseconds(600);  // of which replicas have half
+    SplitBlockFilter mine = SplitBlockFilter::Open(options, "places", {.durable_replicas = 1});
+    for (size_t i = 0; i + 100 <= keys.size() && !stop; i += 100, ++calls) {
+      const auto some = std::span(keys).subspan(i, 100);
+      try {
+        mine.Insert(some);
+      } catch (const UnansweredError&) {
+        continue;
+      }
+      const std::lock_guard lock(mutex);
+      durable.insert(durable.end(), some.begin(), some.end());
+    }
+  });
+  const auto ask = [&](SplitBlockFilter& reader, Random& random) {
+    std::vector<uint64_t> some;
+    {
+      const std::lock_guard lock(mutex);
+      if (durable.empty()) return;
+      // The last ones, and any.
+      some.assign(durable.end() - 100, durable.end());
+      for (int i = 0; i < 100; ++i) some.push_back(durable[random.Below(durable.size())]);
+    }
+    try {
+      wrong += some.size() - reader.Count(some);
+      asked += some.size();
+    } catch (const UnansweredError&) {
+    }
+  };
+  // One that asks all the time; the one that has seen the slots before asks now and then.
+  threads.emplace_back([&] {
+    SplitBlockFilter mine = SplitBlockFilter::Open(at_replicas, "places");
+    Random random(3);
+    while (!stop) ask(mine, random);
+  });
+  Random random(4);
+  for (int round = 0; round < 2; ++round) {
+    const uint64_t before = calls;
+    EXPECT_TRUE(WaitFor(120, [&] { return calls > before + 5; }));
+    const size_t next = round % 2 == 0 ? 4 : 1, last = 5 - next;
+    // Not before each knows of the other, as it is now.
+    EXPECT_TRUE(WaitFor(120, [&] {
+      Say(servers.servers()[next].port, {"CLUSTER", "FAILOVER"});
+      return WaitFor(2, [&] {
+        return MasterOfSlot(servers.servers()[0].port, 8'000) == servers.servers()[next].port &&
+               Say(servers.servers()[last].port, {"ROLE"}).starts_with("slave");
+      });
+    }));
+    for (int i = 0; i < 20; ++i) ask(early, random);
+  }
+  const uint64_t before = asked;
+  EXPECT_TRUE(WaitFor(120, [&] {
+    ask(early, random);
+    return asked > before + 2'000;
+  }));
+  stop = true;
+  threads.clear();
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_GT(durable.size(), 1'000u);
 }
 
 }  // namespace

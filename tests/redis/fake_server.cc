@@ -85,6 +85,7 @@ void FakeServer::Serve(int fd) {
     bytes.append(buffer, static_cast<size_t>(got));
     while (open && TakeCommand(bytes, words)) {
       const std::optional<std::string> answer = handler_(words);
+      if (!bytes.empty() || poll(&poller, 1, 0) > 0) ++early_;
       open = answer && Answer(fd, *answer);
     }
   }

@@ -27,6 +27,8 @@ class FakeServer {
   int port() const { return port_; }
   std::string url() const { return "redis://127.0.0.1:" + std::to_string(port_); }
   int connections() const { return connections_; }
+  // How many commands came before the one before them on their connection was answered.
+  int early() const { return early_; }
   // Answers are sent so many bytes at a time, with this pause between; 0: at once.
   void Drip(size_t bytes, int pause_ms) {
     drip_bytes_ = bytes;
@@ -43,6 +45,7 @@ class FakeServer {
   int port_ = 0;
   std::atomic<bool> stop_ = false;
   std::atomic<int> connections_ = 0;
+  std::atomic<int> early_ = 0;
   std::atomic<size_t> drip_bytes_ = 0;
   std::atomic<int> drip_ms_ = 0;
   std::mutex mutex_;

@@ -322,23 +322,6 @@ TEST_P(RedisFilterTest, DescriptorsOfOthersAreErrors) {
   ExpectError([&] { OpenIt(); }, ErrorCode::kCorrupt, "WRONGTYPE");
 }
 
-TEST_P(RedisFilterTest, DeadlinesEndAFilter) {
-  name_ = NewName();
-  const auto now = std::chrono::system_clock::now();
-  SplitBlockFilter filter = SplitBlockFilter::Create(
-      servers().options(), name_, {{.capacity = 1'000}, now + std::chrono::milliseconds(2'500)});
-  filter.Insert("x");
-  EXPECT_TRUE(filter.Contains("x"));
-  SplitBlockFilter open = OpenIt({.unavailable = Unavailable::kMaybe});
-  ASSERT_TRUE(WaitFor(10, [&] {
-    return std::chrono::system_clock::now() - now > std::chrono::milliseconds(2'500);
-  }));
-  ExpectError([&] { filter.Contains("x"); }, ErrorCode::kUnavailable, "deadline");
-  ExpectError([&] { filter.Insert("y"); }, ErrorCode::kUnavailable, "deadline");
-  ExpectError([&] { filter.Pull(); }, ErrorCode::kUnavailable, "deadline");
-  EXPECT_TRUE(open.Contains("y"));
-}
-
 TEST_P(RedisFilterTest, SizesOutOfRangeAreErrors) {
   const auto create = [&](const FilterOptions& options) {
     SplitBlockFilter::Create(servers().options(), NewName(), {options});

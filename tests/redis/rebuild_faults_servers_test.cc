@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "redis/src/rebuild_record.h"
 #include "redis/src/slot.h"
 #include "tests/redis/askers.h"
 #include "tests/redis/rebuild_test_util.h"
@@ -230,6 +231,71 @@ TEST_P(RedisRebuildFaultTest, ASwitchThatAServerLoses) {
   ExpectOneGeneration(servers(), name_);
   EXPECT_EQ(early.Count(fresh), fresh.size());
   EXPECT_EQ(owner.Outcome(), ErrorCode::kBusy);
+}
+
+// An owner that finds the rebuild taken over, and another on with it: what that one goes on with is
+// not taken back, though the descriptor does not tell of it.
+TEST_P(RedisRebuildFaultTest, ALateOwnerTakesNothingBack) {
+  Make();
+  const std::string key = DescriptorKey(name_), rebuild = RebuildKey(name_);
+  const std::string lease = LeaseKey(name_);
+  const auto say = [&](const std::vector<std::string>& words) {
+    return SayToOwner(servers(), key, words);
+  };
+  Database database;
+  database.Add(known_);
+  SplitBlockFilter early = OpenIt();
+  const auto keys_of = [&](uint64_t generation) {
+    return KeysLike(servers(), "*bits:" + HexText(generation) + "*" + name_).size();
+  };
+  const size_t segments = early.GetInfo().segments;
+  RebuildRecord record;
+  const auto take_over = [&] {
+    record = ParseRecord(say({"GET", rebuild}));
+    record.owner ^= 1;
+    say({"SET", rebuild, RecordText(record)});
+    say({"SET", lease, HexText(record.owner)});
+  };
+  {
+    // It had switched and closed one segment, and a server has lost the switch.
+    StoppingOwner late(options(), name_, database.Source(), AtStep(RebuildStep::kSwitch),
+                       NoGrace());
+    ASSERT_TRUE(late.AwaitStop());
+    take_over();
+    Overwrite(record.old, 0, 0, LittleText(record.next));
+    EXPECT_EQ(late.Outcome(), ErrorCode::kBusy);
+    EXPECT_EQ(keys_of(record.next), segments);
+    EXPECT_EQ(say({"GET", rebuild}), RecordText(record));
+    EXPECT_EQ(say({"GET", lease}), HexText(record.owner));
+    say({"DEL", lease});
+    SplitBlockFilter filter = OpenIt();
+    EXPECT_TRUE(EndAbandonedRebuild(filter, NoGrace()));
+    ExpectHasJust(options(), name_, database.All());
+    ExpectOneGeneration(servers(), name_);
+  }
+  {
+    // It is done, and what the descriptor says now is not known here.
+    const std::string before = say({"GET", key});
+    StoppingOwner late(options(), name_, database.Source(), AtStep(RebuildStep::kSwitch),
+                       NoGrace());
+    ASSERT_TRUE(late.AwaitStop());
+    take_over();
+    say({"DEL", rebuild, lease});
+    say({"SET", key, "tamis-redis 2\n"});
+    EXPECT_EQ(late.Outcome(), ErrorCode::kBusy);
+    EXPECT_EQ(keys_of(record.next), segments);
+    say({"SET", key, before});
+  }
+  {
+    // The filter was removed: nobody else knows of what is left.
+    StoppingOwner late(options(), name_, database.Source(), AtStep(RebuildStep::kSwitch),
+                       NoGrace());
+    ASSERT_TRUE(late.AwaitStop());
+    record = ParseRecord(say({"GET", rebuild}));
+    say({"DEL", rebuild, lease, key});
+    EXPECT_EQ(late.Outcome(), ErrorCode::kBusy);
+    EXPECT_EQ(keys_of(record.next), 0u);
+  }
 }
 
 TEST_P(RedisRebuildFaultTest, DamagedSegmentsAreMadeAnew) {

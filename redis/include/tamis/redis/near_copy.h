@@ -5,10 +5,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
-#include <vector>
 
 #include "tamis/filter.h"
 #include "tamis/keys.h"
@@ -21,7 +22,21 @@ struct NearCopyOptions {
   // How old a copy may be whose "no" is given without a question to the servers; an older one is
   // refreshed first. Without it every "no" is confirmed by the servers.
   std::optional<std::chrono::milliseconds> staleness = {};
+  // A thread of the object's own refreshes the copy so often, on connections of its own: 1 ms to a
+  // day, from one beginning to the next. With a staleness that is longer than this and a refresh
+  // together no call waits for one. Without it calls refresh, and there is no thread.
+  std::optional<std::chrono::milliseconds> refresh_every = {};
   MemoryOptions memory = {};
+};
+
+struct NearCopyStats {
+  uint64_t refreshes = 0;  // that succeeded, of calls and of the thread
+  uint64_t segments = 0;   // that were read by these, and by those that failed
+  // Of the thread, which goes on: at first after refresh_every, then twice as long each time, up to
+  // ServerOptions::max_backoff where that is longer.
+  uint64_t failures = 0;
+  uint64_t failures_in_a_row = 0;
+  std::string last_error;  // of the last failure; empty: there was none
 };
 
 // Answers "maybe" at the speed of memory, as keys are never taken out of a filter. A "no" is the
@@ -31,16 +46,23 @@ struct NearCopyOptions {
 // A copy is refreshed by segment: those that have not changed since are not read again. When the
 // filter has been rebuilt it is read anew.
 //
-// One thread at a time may use an object. Functions throw what those of SplitBlockFilter do.
+// One thread at a time may use an object. Functions throw what those of SplitBlockFilter do. With
+// `refresh_every` it is of the process that made it: in a child of fork, which has no such thread,
+// its functions throw Error(kInvalidArgument), and the destructor gives nothing back.
 class NearCopy {
  public:
   // Reads all of it. Throws as SplitBlockFilter::Pull, and Error(kInvalidArgument) for a staleness
-  // below 1 ms.
+  // below 1 ms and a refresh_every out of range, Error(kOutOfMemory) if no thread can be had.
   explicit NearCopy(SplitBlockFilter filter, const NearCopyOptions& options = {});
+  NearCopy(NearCopy&&) noexcept;
+  NearCopy& operator=(NearCopy&&) noexcept;
+  // Ends the thread, whatever it is waiting for but the look-up of a name.
+  ~NearCopy();
 
   // As those of SplitBlockFilter. If the servers cannot be reached and the copy is too old, keys
   // that it does not have are without an answer, which is dealt with as the filter's
-  // ClientOptions::unavailable says, after up to twice ServerOptions::retry_for.
+  // ClientOptions::unavailable says, after up to twice ServerOptions::retry_for, or three times if
+  // a thread is refreshing it just then.
   size_t Contains(Keys keys, Bitmap out);
   size_t Contains(Keys keys, std::span<uint8_t> out);
   size_t Select(Keys keys, std::span<uint32_t> out);
@@ -59,24 +81,23 @@ class NearCopy {
   uint64_t Refresh();
   // The copy has all that was inserted before; the clock's epoch while it lacks a part of a new
   // generation.
-  std::chrono::steady_clock::time_point refreshed_at() const { return refreshed_at_; }
+  std::chrono::steady_clock::time_point refreshed_at() const;
+  NearCopyStats stats() const;
 
-  const SplitBlockBloomFilter& copy() const { return copy_; }
-  SplitBlockFilter& filter() { return filter_; }
+  // With `refresh_every` its blocks change at any time, and are not to be read.
+  const SplitBlockBloomFilter& copy() const;
+  SplitBlockFilter& filter();
 
  private:
+  class State;
+
+  // Throws Error(kInvalidArgument) if it was moved from, and in a child of fork.
+  State& state() const;
   void Ask(const Keys& keys, std::span<uint64_t> maybe);
   // Of the keys that are not in `maybe`, those that the servers have.
   void Confirm(const Keys& keys, std::span<uint64_t> maybe);
 
-  SplitBlockFilter filter_;
-  NearCopyOptions options_;
-  SplitBlockBloomFilter copy_;
-  // What of the filter it has.
-  uint64_t generation_ = 0;
-  std::vector<uint64_t> versions_;  // of segments; 0: not known
-  bool complete_ = false;           // false while it lacks a part of a new generation
-  std::chrono::steady_clock::time_point refreshed_at_{};
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace tamis::redis

@@ -33,11 +33,20 @@ struct ServerOptions {
   std::chrono::milliseconds min_backoff{10};
   std::chrono::milliseconds max_backoff{1000};
 
-  // Commands and replies that are under way on a connection, in bytes, at most, but always one
-  // command. What a server sends its replicas is as much, and it works on one command at a time.
+  // Commands and replies that are under way on a connection, in bytes, and the bytes of segments
+  // that a server is to unite with others, at most, but always one command. So long do other
+  // clients of that server wait at most: it works on one command at a time, and on all that have
+  // come on a connection before it turns to the next one. 8 MiB of segments are some 16 ms.
   uint64_t max_bytes_in_flight = uint64_t{8} << 20;
-  // Whether Contains, Count and Pull ask a replica where there is one. It lags behind its master,
-  // so that keys inserted a moment ago may be answered by "no".
+  // The share of its time in which a server has no segment of this client to unite, while it is
+  // sent many (Insert of many keys, Push, Rebuild): after each it has a pause of this part of pause
+  // and work together, but of 200 ms at most. In [0, 0.9]; 0: none.
+  double idle_share = 0.5;
+  // Whether Contains, Count and Pull ask a replica where there is one, and its master for what the
+  // replica lacks. It lags behind its master, and for long if the connection between them is down
+  // (unless its replica-serve-stale-data is "no"), so that keys inserted since may be answered by
+  // "no": all but those that are durable on as many replicas as the master has
+  // (ClientOptions::durable_replicas).
   bool read_from_replicas = false;
 };
 

@@ -60,8 +60,8 @@ struct ClientOptions {
 // SplitBlockBloomFilter.
 struct CreateOptions {
   FilterOptions filter;
-  // From then on, by the clocks of its clients, nobody gets an answer from it; its keys stay until
-  // Drop.
+  // From then on, by the clocks of its clients, nobody gets an answer from it; an hour later its
+  // keys expire, and the name is free again. Drop removes it at once.
   std::optional<std::chrono::system_clock::time_point> deadline = {};
 };
 
@@ -82,6 +82,7 @@ struct Info {
   HashSpec hash;            // without a secret
   uint64_t generation = 0;  // random; another one after each rebuild
   RebuildState rebuild = RebuildState::kNone;
+  std::optional<std::chrono::system_clock::time_point> deadline;  // as in CreateOptions
   uint64_t segments = 0;
   uint64_t segment_bytes = 0;
   // Segments that are missing or damaged, and what is wrong with one of them.
@@ -116,7 +117,8 @@ struct Info {
 class SplitBlockFilter {
  public:
   // Makes a filter. Names are 1 to 200 bytes without braces and control characters. Throws
-  // Error(kInvalidArgument) for options out of range and if there is a filter of that name,
+  // Error(kInvalidArgument) for options out of range, a deadline that is over and if there is a
+  // filter of that name,
   // Error(kOutOfMemory) if a server has not enough memory (maxmemory); then nothing is left of it,
   // unless the servers fail as well.
   static SplitBlockFilter Create(const ServerOptions& servers, std::string_view name,
