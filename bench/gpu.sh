@@ -14,6 +14,7 @@
 # Environment: TAMIS_GPU_SECONDS, the time for everything (default 470); TAMIS_GPU_ARCHITECTURE, such
 # as 90, to build for a GPU that is not here (then it ends after the build, with status 69).
 set -eu
+unset CDPATH  # with which cd says where it is
 root=$(cd "$(dirname "$0")/.." && pwd)
 keep_going=
 if [ "${1:-}" = --keep-going ]; then

@@ -1,6 +1,7 @@
 #!/bin/sh
 # From a fresh clone to the main job or to passed tests, in one command; `help` lists the commands.
 set -eu
+unset CDPATH  # with which cd says where it is
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 build="$root/build/release"

@@ -10,6 +10,15 @@ case ${1:-} in
 esac
 name=$1
 shift
+for option; do
+  case $option in
+    --out | --out=* | --calibrate | --calibrate=* | --help | --benchmark_list_tests*)
+      echo "$0: $option is for tamis-bench by itself: this measures for $name.json" >&2
+      exit 2
+      ;;
+  esac
+done
+unset CDPATH  # with which cd says where it is
 results=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$results/../.." && pwd)
 unset TAMIS_BACKEND
@@ -20,6 +29,7 @@ fail() {
   exit 1
 }
 [ ! -e "$results/$name.json" ] || fail "$name.json is there: take another name, or remove it first"
+[ -w "$results" ] || fail "cannot write to $results"
 # As bench/commit.cmake: what git does not know changes nothing, nor does a tree around this one.
 if [ -z "$(git -C "$root" rev-parse --show-prefix 2>/dev/null)" ]; then
   case $(git -C "$root" describe --always --dirty --exclude='*' 2>/dev/null) in

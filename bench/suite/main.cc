@@ -60,13 +60,6 @@ void PrintRatios(const Results& results) {
   }
 }
 
-// Whether the file can be written is better known before the measurements than after.
-void RequireWritable(const std::string& path) {
-  if (!path.empty() && !std::ofstream(path, std::ios::app)) {
-    throw std::runtime_error("cannot write \"" + path + "\"");
-  }
-}
-
 int Run(CommandLine& line) {
   if (!line.calibration.empty()) {
     const auto& most = line.suite.max_bytes;
@@ -77,6 +70,7 @@ int Run(CommandLine& line) {
   line.rest.push_back(nullptr);
   benchmark::Initialize(&rest, line.rest.data());
   if (benchmark::ReportUnrecognizedArguments(rest, line.rest.data())) return 2;
+  // Better known before the measurements than after.
   RequireWritable(line.out);
   RequireWritable(line.benchmark_out);
 

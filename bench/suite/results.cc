@@ -1,13 +1,17 @@
 #include "bench/suite/results.h"
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <system_error>
 
 #include "bench/timing.h"
 
 namespace tamis::bench {
 namespace {
+
+namespace fs = std::filesystem;
 
 using Json = nlohmann::ordered_json;
 
@@ -83,6 +87,16 @@ Json ContextJson(const Results& results) {
 }
 
 }  // namespace
+
+void RequireWritable(const std::string& path) {
+  if (path.empty()) return;
+  std::error_code ignored;
+  const bool is_new = !fs::exists(fs::symlink_status(path, ignored));
+  if (!std::ofstream(path, std::ios::app)) {
+    throw std::runtime_error("cannot write \"" + path + "\"");
+  }
+  if (is_new) fs::remove(path, ignored);
+}
 
 void WriteResults(const std::string& path, const Results& results) {
   Json json = {{"schema", "tamis-bench"},

@@ -80,6 +80,10 @@ struct Results {
 // The version of the form of the file; a change that readers must know about changes it.
 inline constexpr int kSchemaVersion = 2;
 
+// Throws std::runtime_error if the file cannot be written. Leaves none that was not there: a run
+// that fails or is stopped would seem to have results. An empty path is no file.
+void RequireWritable(const std::string& path);
+
 // As report/tamis_report/schema.json says. Throws std::runtime_error if the file cannot be written.
 void WriteResults(const std::string& path, const Results& results);
 

@@ -188,14 +188,16 @@ void Suite::Verify() {
 double Suite::Elapsed() const { return 1e-9 * (NowNs(Time::kWall) - start_ns_); }
 
 Results Suite::Run() {
+  // Before all is verified, which takes a while.
+  if (!results_.sizes.empty() && CaseNames().empty()) {
+    throw std::runtime_error("nothing to measure matches \"" + options_.filter + "\"");
+  }
   Verify();
   bool any = false;
   for (size_t i = 0; i < results_.sizes.size(); ++i) {
     any = any || !ContendersFor(results_.sizes[i], subjects_, Input()).empty();
   }
   const bool any_on_gpu = !GpuCaseNames(gpu_schedule_).empty();
-  if (!any && !any_on_gpu && !results_.sizes.empty())
-    throw std::runtime_error("nothing to measure matches \"" + options_.filter + "\"");
   for (const auto& subject : subjects_) {
     if (!any || ComparesSpeeds(options_.mode)) break;
     progress_.Show("false positives of " + subject->kind(), -1);

@@ -2,6 +2,7 @@
 
 Usage: measure_test.py FOLDER_OF_RESULTS
 """
+import os
 import pathlib
 import shutil
 import subprocess
@@ -39,11 +40,12 @@ class Measure(unittest.TestCase):
             path.write_text(text)
             path.chmod(0o755)
 
-    def measure(self, *arguments):
+    def measure(self, *arguments, **environment):
         """The exit status, and whether anything was measured."""
         calls = self.tree / "calls"
         calls.unlink(missing_ok=True)
-        done = subprocess.run(["sh", self.results / "measure.sh", *arguments], check=False,
+        done = subprocess.run(["sh", "bench/results/measure.sh", *arguments], check=False,
+                              cwd=self.tree, env={**os.environ, **environment},
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return done.returncode, calls.exists()
 
@@ -54,6 +56,22 @@ class Measure(unittest.TestCase):
     def test_names_that_are_none(self):
         for name in ("", "--quick", "a/b", "a b"):
             self.assertEqual(self.measure(name), (2, False), name)
+
+    def test_options_that_measure_nothing_or_elsewhere(self):
+        for option in ("--help", "--out", "--out=x.json", "--calibrate", "--benchmark_list_tests",
+                       "--benchmark_list_tests=true"):
+            self.assertEqual(self.measure("new", "--quick", option), (2, False), option)
+
+    def test_a_folder_that_cannot_be_written(self):
+        self.results.chmod(0o555)
+        self.addCleanup(self.results.chmod, 0o755)
+        if os.access(self.results, os.W_OK):
+            self.skipTest("root may write everywhere")
+        self.assertEqual(self.measure("new"), (1, False))
+
+    def test_where_cd_searches(self):
+        self.assertEqual(self.measure("new", CDPATH=str(self.tree)), (0, True))
+        self.assertTrue((self.results / "new.json").exists())
 
     def test_results_are_not_overwritten(self):
         (self.results / "old.json").write_text("old")

@@ -7,7 +7,8 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, sys.argv.pop(1))
+PACKAGE = sys.argv.pop(1)
+sys.path.insert(0, PACKAGE)
 from tamis_report import cli  # noqa: E402
 
 SIZES = {"L1": 24 << 10, "L2": 1 << 20}

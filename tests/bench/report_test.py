@@ -5,6 +5,10 @@ Usage: report_test.py FOLDER_OF_THE_PACKAGE
 import copy
 import csv
 import json
+import os
+import pathlib
+import subprocess
+import sys
 import unittest
 from unittest import mock
 
@@ -17,7 +21,7 @@ try:
 except ImportError:
     jsonschema = None
 
-from report_fixture import FULL, Command, results, row, statistics  # it finds the package
+from report_fixture import FULL, PACKAGE, Command, results, row, statistics  # it finds the package
 from tamis_report import compare, load, validate
 
 
@@ -175,6 +179,28 @@ class Output(Command):
         self.assertIn("backend AVX2 against AVX3", out)
         self.assertIn("6 measurements in common, 0 faster, 1 slower, 5 the same", out)
         self.assertIn("**0.67**", out)
+
+    def run_program(self, out, *arguments):
+        """In a locale that has no snowman. The exit status, and what it says."""
+        done = subprocess.run(
+            [sys.executable, PACKAGE, self.file("a.json", results(FULL)), "--format", "markdown",
+             "--label", "\N{SNOWMAN}", *arguments],
+            env={**os.environ, "PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1"}, check=False,
+            stdout=out, stderr=subprocess.PIPE)
+        return done.returncode, done.stderr.decode()
+
+    def test_standard_output_is_utf_8_in_any_locale(self):
+        path = self.folder / "out.md"
+        with path.open("wb") as out:
+            self.assertEqual(self.run_program(out), (0, ""))
+        self.assertIn("## \N{SNOWMAN}\n", path.read_text(encoding="utf-8"))
+
+    @unittest.skipUnless(pathlib.Path("/dev/full").exists(), "no /dev/full")
+    def test_a_full_disk_is_said(self):
+        with open("/dev/full", "wb") as out:
+            status, err = self.run_program(out)
+        self.assertEqual((status, err.count("\n")), (2, 1), err)
+        self.assertIn("cannot write to standard output", err)
 
     def test_same_name_in_two_folders(self):
         (self.folder / "x").mkdir()

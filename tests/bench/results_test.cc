@@ -68,6 +68,21 @@ TEST(ResultsTest, RowsHaveTheirStatistics) {
 
 TEST(ResultsTest, AFileThatCannotBeWrittenIsAnError) {
   EXPECT_THROW(WriteResults("/dev/null/no.json", {}), std::runtime_error);
+  EXPECT_THROW(RequireWritable("/dev/null/no.json"), std::runtime_error);
+  EXPECT_NO_THROW(RequireWritable(""));
+  EXPECT_NO_THROW(RequireWritable("/dev/null"));
+}
+
+// What is stopped before it has results leaves no file, and none that is there is touched.
+TEST(ResultsTest, ToAskWhetherAFileCanBeWrittenChangesNothing) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("tamis_writable_test_" + std::to_string(getpid()) + ".json");
+  RequireWritable(path);
+  EXPECT_FALSE(std::filesystem::exists(path));
+  std::ofstream(path) << "old";
+  RequireWritable(path);
+  EXPECT_EQ(std::filesystem::file_size(path), 3u);
+  std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -130,6 +130,7 @@ def run(options):
         write(pathlib.Path(options.output), text)
     else:
         sys.stdout.write(text)
+        sys.stdout.flush()
     return status
 
 
@@ -157,6 +158,11 @@ def write_plots(results, folder):
             write(folder / f"{name}{suffix}.svg", plots.standalone(svg))
 
 
+def drop_output():
+    """So that the interpreter does not try once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main(arguments):
     options = parser().parse_args(arguments)
     try:
@@ -165,5 +171,9 @@ def main(arguments):
         print(f"tamis-report: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # a reader such as head has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         return 0
+    except OSError as error:  # such as of a full disk
+        print(f"tamis-report: cannot write to standard output: {error}", file=sys.stderr)
+        drop_output()
+        return 2

@@ -1,0 +1,141 @@
+// Lookups that are ordered by region, in a process that has no memory for them: they are answered
+// one after the other, or refused with nothing written. A program of its own, as it has its own
+// `new`, which fails at each allocation in turn.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <new>
+#include <optional>
+#include <vector>
+
+#include "tamis/engine.h"
+#include "tamis/split_block_filter.h"
+#include "tests/test_util.h"
+
+namespace {
+
+// Of this thread, before the first one that fails; below 0: none does.
+thread_local int allocations_left = -1;
+thread_local bool later_ones_fail = false;
+thread_local int failures = 0;
+
+bool Fails() {
+  if (allocations_left < 0) return false;
+  if (allocations_left > 0) {
+    --allocations_left;
+    return false;
+  }
+  if (!later_ones_fail) allocations_left = -1;
+  ++failures;
+  return true;
+}
+
+void* Allocate(size_t bytes, size_t alignment) {
+  if (Fails()) throw std::bad_alloc();
+  void* const p = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+
+}  // namespace
+
+// All other forms of new and delete call one of these. Inlined, g++ 12 takes free for a mismatch.
+[[gnu::noinline]] void* operator new(size_t bytes) {
+  return Allocate(bytes, alignof(std::max_align_t));
+}
+[[gnu::noinline]] void* operator new(size_t bytes, std::align_val_t alignment) {
+  return Allocate(bytes, static_cast<size_t>(alignment));
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p); }
+
+namespace tamis {
+namespace {
+
+constexpr size_t kKeys = 10'000;
+constexpr uint64_t kJunk = 0x5C5C5C5C5C5C5C5C;
+
+class LookupsWithoutMemoryTest : public testing::Test {
+ protected:
+  LookupsWithoutMemoryTest() {
+    filter_.Insert(std::span(keys_).first(kKeys / 2));
+    std::vector<uint64_t> rows(kKeys);
+    rows.resize(filter_.Select(keys_, rows));
+    rows_ = rows;
+  }
+
+  // Calls ask(engine) once for each allocation of it, which then fails, and those after it if
+  // `later`; it returns what it found. Returns how many of the calls threw, which have to leave the
+  // output alone, as untouched() says.
+  int ThrownBy(const std::function<size_t(const Engine&)>& ask,
+               const std::function<bool()>& untouched, bool later) {
+    int thrown = 0;
+    for (int n = 0;; ++n) {
+      EXPECT_LT(n, 1000);
+      // Its threads are started by the call.
+      const Engine engine({.pin = CallRoute{.threads = 3, .partitioned = true}});
+      std::optional<size_t> found;
+      failures = 0;
+      later_ones_fail = later;
+      allocations_left = n;
+      try {
+        found = ask(engine);
+      } catch (const std::bad_alloc&) {
+      }
+      allocations_left = -1;
+      if (found) {
+        EXPECT_EQ(*found, rows_.size()) << "allocation " << n;
+      } else {
+        EXPECT_TRUE(untouched()) << "allocation " << n;
+        ++thrown;
+      }
+      if (failures == 0) {
+        EXPECT_GT(n, 5);
+        return thrown;
+      }
+    }
+  }
+
+  const std::vector<uint64_t> keys_ = RandomKeys(kKeys, /*seed=*/1);
+  SplitBlockBloomFilter filter_{{.bytes = uint64_t{3} << 20}};
+  std::vector<uint64_t> rows_;  // of the keys that are in
+};
+
+TEST_F(LookupsWithoutMemoryTest, BitsAndCountsAreThoseOfDirectLookups) {
+  std::vector<uint64_t> want(BitmapWords(kKeys)), bits(want.size());
+  filter_.Contains(keys_, Bitmap(want));
+  for (const bool later : {false, true}) {
+    const auto contains = [&](const Engine& engine) {
+      std::fill(bits.begin(), bits.end(), kJunk);
+      const size_t found = engine.Contains(filter_, keys_, Bitmap(bits));
+      EXPECT_TRUE(bits == want);
+      return found;
+    };
+    const auto count = [&](const Engine& engine) { return engine.Count(filter_, keys_); };
+    const auto nothing = [] { return true; };
+    EXPECT_EQ(ThrownBy(contains, nothing, later), 0);
+    EXPECT_EQ(ThrownBy(count, nothing, later), 0);
+  }
+}
+
+TEST_F(LookupsWithoutMemoryTest, IndicesAreThoseOfDirectLookupsOrRefused) {
+  std::vector<uint64_t> rows(kKeys);
+  const auto select = [&](const Engine& engine) {
+    std::fill(rows.begin(), rows.end(), kJunk);
+    const size_t found = engine.Select(filter_, keys_, std::span(rows));
+    EXPECT_TRUE(std::equal(rows_.begin(), rows_.end(), rows.begin()));
+    return found;
+  };
+  const auto untouched = [&] {
+    return std::all_of(rows.begin(), rows.end(), [](uint64_t row) { return row == kJunk; });
+  };
+  EXPECT_EQ(ThrownBy(select, untouched, false), 0);
+  EXPECT_GT(ThrownBy(select, untouched, true), 0);  // it has to note what each slice found
+}
+
+}  // namespace
+}  // namespace tamis
