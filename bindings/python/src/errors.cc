@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 
+#include "bindings/python/src/guarded.h"
 #include "bindings/python/src/py_filter.h"
 
 namespace tamis::python {

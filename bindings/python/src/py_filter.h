@@ -78,8 +78,6 @@ nb::object Wrap(AnyFilter filter, std::unique_ptr<Backing> bytes = nullptr);
 nb::handle ClassOf(FilterKind kind);
 
 void DefineErrors(nb::module_& m);
-// Sets the exception of Python for it.
-void SetError(const Error& error);
 [[noreturn]] void ThrowFull(uint64_t lost, uint64_t keys);
 
 }  // namespace tamis::python
