@@ -10,7 +10,12 @@ import pytest
 import tamis
 import tamis.live
 
-MODULES = [tamis, tamis.live]
+try:
+    import tamis.redis
+except ImportError:  # built without hiredis
+    MODULES = [tamis, tamis.live]
+else:
+    MODULES = [tamis, tamis.live, tamis.redis]
 PACKAGE = pathlib.Path(os.environ.get("TAMIS_PYTHON_DIR",
                                       pathlib.Path(__file__).parents[2] / "bindings/python"))
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

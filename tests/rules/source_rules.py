@@ -56,6 +56,8 @@ ALLOWED = [
        [STD, POSIX, r"netinet/\w+\.h", r"hiredis/\w+\.h", PUBLIC_CORE, REDIS, r"redis/src/\w+\.h"])
       for name in ("link.cc", "reply_reader")),
     ("redis/", [STD, POSIX, PUBLIC_CORE, REDIS, r"redis/src/\w+\.h"]),
+    ("bindings/python/src/redis/",
+     [STD, r"nanobind/[\w/]+\.h", PUBLIC_CORE, REDIS, r"bindings/python/src/[\w/]+\.h"]),
     ("bindings/python/",
      [STD, r"nanobind/[\w/]+\.h", PUBLIC_CORE, LIVE, r"bindings/python/src/\w+\.h"]),
     # For compilers of C.

@@ -26,7 +26,7 @@ inline constexpr size_t kReleasesGil = 1024;
 // keys there were.
 template <typename Prepare, typename Lock, typename Work>
 uint64_t ForBatches(KeySource& source, nb::handle progress, const Prepare& prepare,
-                    const Lock& lock, const Work& work) {
+                    const Lock& lock, const Work& work, size_t many = kReleasesGil) {
   uint64_t done = 0;
   size_t with_gil = 0;  // keys since other threads could last run
   Keys keys;
@@ -35,7 +35,7 @@ uint64_t ForBatches(KeySource& source, nb::handle progress, const Prepare& prepa
     {
       [[maybe_unused]] const auto held = lock();
       with_gil += keys.size();
-      if (with_gil < kReleasesGil) {
+      if (with_gil < many) {
         work(keys, done);
       } else {
         with_gil = 0;
@@ -99,32 +99,36 @@ class Bools {
 // Calls work(keys, bools) for all keys of x: a call that has a bool for each.
 template <typename Lock, typename Work>
 nb::object AnswerEach(nb::handle x, nb::handle out, nb::handle progress, const Lock& lock,
-                      const Work& work) {
+                      const Work& work, size_t many = kReleasesGil) {
   const auto source = MakeKeySource(x);
   Bools bools(out);
   if (source->size()) bools.Reserve(*source->size());
   const uint64_t n = ForBatches(
       *source, progress,
       [&](const Keys& keys, uint64_t first) { bools.Reserve(first + keys.size()); }, lock,
-      [&](const Keys& keys, uint64_t first) { work(keys, bools.At(first, keys.size())); });
+      [&](const Keys& keys, uint64_t first) { work(keys, bools.At(first, keys.size())); }, many);
   return bools.Finish(n, out, x);
 }
 
 // Calls work(keys, indices) for all keys of x, which writes the indices of some and returns how
 // many they are: a call that returns these.
 template <typename Lock, typename Work>
-nb::object SelectFrom(nb::handle x, const Lock& lock, const Work& work) {
+nb::object SelectFrom(nb::handle x, const Lock& lock, const Work& work,
+                      size_t many = kReleasesGil) {
   const auto source = MakeKeySource(x);
   Answer answer{.form = Answer::Form::kIndices};
   const auto room = [&](const Keys& keys, uint64_t) {
     answer.memory->Reserve((answer.size + keys.size()) * sizeof(uint64_t));
   };
-  ForBatches(*source, nb::none(), room, lock, [&](const Keys& keys, uint64_t first) {
-    const std::span out(answer.memory->As<uint64_t>() + answer.size, keys.size());
-    const size_t n = work(keys, out);
-    for (size_t i = 0; first > 0 && i < n; ++i) out[i] += first;
-    answer.size += n;
-  });
+  ForBatches(
+      *source, nb::none(), room, lock,
+      [&](const Keys& keys, uint64_t first) {
+        const std::span out(answer.memory->As<uint64_t>() + answer.size, keys.size());
+        const size_t n = work(keys, out);
+        for (size_t i = 0; first > 0 && i < n; ++i) out[i] += first;
+        answer.size += n;
+      },
+      many);
   answer.memory->Resize(answer.size * sizeof(uint64_t));
   return Call(InKinds("like"), nb::cast(std::move(answer)), x);
 }

@@ -5,13 +5,20 @@
 #include <nanobind/nanobind.h>
 #include <tamis/error.h>
 
+#include <cstdint>
 #include <exception>
 #include <new>
+#include <vector>
 
 namespace tamis::python {
 
-// Sets the exception of Python for it.
+// Sets the exception of Python for it. The second says which keys of the call it is about.
 void SetError(const Error& error);
+void SetError(const Error& error, const std::vector<uint64_t>& keys);
+// From then on errors that come out of functions of this module are exceptions of Python.
+void TranslateErrors();
+// For another module than the one that defines the exceptions: takes them from that.
+void BorrowErrors(nanobind::handle module);
 
 // Runs `work` and turns what it throws into a Python error.
 template <typename Work>
