@@ -111,7 +111,9 @@ void TranslateErrors() {
 }
 
 void BorrowErrors(nb::handle module) {
-  const auto borrowed = [&](const char* name) { return nb::object(module.attr(name)).release().ptr(); };
+  const auto borrowed = [&](const char* name) {
+    return nb::object(module.attr(name)).release().ptr();
+  };
   g_error = borrowed("Error");
   for (const ErrorClass& row : kClasses) {
     g_classes[static_cast<size_t>(row.code)] = borrowed(row.name);
