@@ -8,20 +8,28 @@ import pathlib
 import pytest
 
 import tamis
+import tamis.live
 
+try:
+    import tamis.redis
+except ImportError:  # built without hiredis
+    MODULES = [tamis, tamis.live]
+else:
+    MODULES = [tamis, tamis.live, tamis.redis]
 PACKAGE = pathlib.Path(os.environ.get("TAMIS_PYTHON_DIR",
                                       pathlib.Path(__file__).parents[2] / "bindings/python"))
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def documented():
-    yield "tamis", tamis
-    for name in tamis.__all__:
-        item = getattr(tamis, name)
-        yield name, item
-        if inspect.isclass(item):
-            for attribute, value in vars(item).items():
-                yield f"{name}.{attribute}", value
+    for module in MODULES:
+        yield module.__name__, module
+        for name in module.__all__:
+            item = getattr(module, name)
+            yield f"{module.__name__}.{name}", item
+            if inspect.isclass(item):
+                for attribute, value in vars(item).items():
+                    yield f"{module.__name__}.{name}.{attribute}", value
 
 
 @pytest.mark.parametrize("name, item", list(documented()), ids=lambda x: x if isinstance(x, str) else "")
@@ -43,21 +51,24 @@ def test_readme(tmp_path, monkeypatch):
     assert failures == 0 and tests > 20
 
 
-def test_stubs_name_what_there_is():
-    tree = ast.parse((PACKAGE / "tamis/__init__.pyi").read_text())
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_stubs_name_what_there_is(module):
+    name = module.__name__.partition(".")[2] or "__init__"
+    tree = ast.parse((PACKAGE / f"tamis/{name}.pyi").read_text())
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     names = {name for name in set(classes) | functions if not name.startswith("_")}
-    assert {name for name in tamis.__all__ if not name.startswith("_")} == names
+    assert {name for name in module.__all__ if not name.startswith("_")} == names
     for name, node in classes.items():
         if name.startswith("_"):
             continue
         inside = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
         inside |= {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)}
-        real = {key for key in vars(getattr(tamis, name)) if not key.startswith("_")}
+        real = {key for key in vars(getattr(module, name)) if not key.startswith("_")}
         assert {key for key in inside if not key.startswith("_")} == real, name
 
 
-def test_public_names_say_where_they_are():
-    for name in tamis.__all__:
-        assert getattr(tamis, name).__module__ == "tamis", name
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_public_names_say_where_they_are(module):
+    for name in module.__all__:
+        assert getattr(module, name).__module__ == module.__name__, name

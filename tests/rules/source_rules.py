@@ -59,7 +59,10 @@ ALLOWED = [
     ("redis/", [STD, POSIX, PUBLIC_CORE, REDIS, r"redis/src/\w+\.h"]),
     ("parquet/include/", [STD, PUBLIC_CORE, PARQUET]),
     ("parquet/", [STD, POSIX, PUBLIC_CORE, PARQUET, r"parquet/src/\w+\.h"]),
-    ("bindings/python/", [STD, r"nanobind/[\w/]+\.h", PUBLIC_CORE, r"bindings/python/src/\w+\.h"]),
+    ("bindings/python/src/redis/",
+     [STD, r"nanobind/[\w/]+\.h", PUBLIC_CORE, REDIS, r"bindings/python/src/[\w/]+\.h"]),
+    ("bindings/python/",
+     [STD, r"nanobind/[\w/]+\.h", PUBLIC_CORE, LIVE, r"bindings/python/src/\w+\.h"]),
     # For compilers of C.
     ("bindings/c/include/", [r"std(def|int)\.h", C_API]),
     ("bindings/c/", [STD, PUBLIC_CORE, C_API, r"bindings/c/src/\w+\.h"]),

@@ -3,21 +3,17 @@
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "bindings/python/src/answer.h"
-#include "bindings/python/src/key_source.h"
+#include "bindings/python/src/batches.h"
 
 namespace tamis::python {
 namespace {
-
-// Calls with fewer keys are over before another thread could do anything.
-constexpr size_t kReleasesGil = 1024;
 
 using EnginePtr = std::shared_ptr<const Engine>;
 
@@ -45,44 +41,17 @@ EnginePtr EngineFor(std::optional<int64_t> threads) {
   return engines.front().second;
 }
 
-struct CallOptions {
-  nb::handle keys;
-  std::optional<int64_t> threads;
-  nb::handle progress;  // None, or what is called with the number of keys done
-};
-
-// Calls work(engine, keys, first) for all keys, without the GIL and with `Lock` on the filter.
-// `prepare` is called before each with the GIL. Returns how many keys there were.
-template <typename Lock, typename Prepare, typename Work>
-uint64_t ForBatches(PyFilter& f, KeySource& source, const CallOptions& call, const Prepare& prepare,
-                    const Work& work) {
-  const EnginePtr kept = EngineFor(call.threads);
-  const Engine* const engine = kept.get();
-  uint64_t done = 0;
-  size_t with_gil = 0;  // keys since other threads could last run
-  Keys keys;
-  while (source.Next(keys)) {
-    prepare(keys, done);
-    {
-      const Lock lock(f.gate);
-      if constexpr (std::is_same_v<Lock, Writing>) f.RequireChangeable();
-      with_gil += keys.size();
-      if (with_gil < kReleasesGil) {
-        work(engine, keys, done);
-      } else {
-        with_gil = 0;
-        const WithoutGil released;
-        work(engine, keys, done);
-      }
-    }
-    done += keys.size();
-    CheckSignals();
-    if (!call.progress.is_none()) Call(call.progress, nb::int_(done));
-  }
-  return done;
+// Filters as they are locked for a batch.
+auto ToRead(PyFilter& f) {
+  return [&f] { return Reading(f.gate); };
 }
-
-void NoPreparation(const Keys&, uint64_t) {}
+struct Changing {
+  explicit Changing(PyFilter& f) : lock(f.gate) { f.RequireChangeable(); }
+  const Writing lock;
+};
+auto ToChange(PyFilter& f) {
+  return [&f] { return Changing(f); };
+}
 
 // Throws before the first key if the filter cannot be changed at all.
 void RequireWritable(PyFilter& f) {
@@ -100,11 +69,11 @@ uint64_t LostOf(const Filter& filter, const Keys& keys, size_t inserted) {
 uint64_t Insert(PyFilter& f, nb::handle x, std::optional<int64_t> threads, bool partial,
                 nb::handle progress) {
   RequireWritable(f);
+  const EnginePtr engine = EngineFor(threads);
   const auto source = MakeKeySource(x);
   uint64_t inserted = 0, lost = 0;
-  const uint64_t keys = ForBatches<Writing>(
-      f, *source, {x, threads, progress}, NoPreparation,
-      [&](const Engine* engine, const Keys& batch, uint64_t) {
+  const uint64_t keys =
+      ForBatches(*source, progress, NoPreparation, ToChange(f), [&](const Keys& batch, uint64_t) {
         const size_t n = engine ? engine->Insert(*f.filter, batch) : f.filter->Insert(batch);
         inserted += n;
         lost += LostOf(*f.filter, batch, n);
@@ -121,132 +90,58 @@ uint64_t Erase(PyFilter& f, nb::handle x, std::optional<int64_t> threads, nb::ha
                              .c_str());
   }
   RequireWritable(f);
+  const EnginePtr engine = EngineFor(threads);
   const auto source = MakeKeySource(x);
   uint64_t erased = 0;
-  ForBatches<Writing>(f, *source, {x, threads, progress}, NoPreparation,
-                      [&](const Engine* engine, const Keys& batch, uint64_t) {
-                        erased += engine ? engine->Erase(*erasable, batch) : erasable->Erase(batch);
-                      });
+  ForBatches(*source, progress, NoPreparation, ToChange(f), [&](const Keys& batch, uint64_t) {
+    erased += engine ? engine->Erase(*erasable, batch) : erasable->Erase(batch);
+  });
   return erased;
 }
 
 uint64_t Count(PyFilter& f, nb::handle x, std::optional<int64_t> threads) {
+  const EnginePtr engine = EngineFor(threads);
   const auto source = MakeKeySource(x);
   uint64_t count = 0;
-  ForBatches<Reading>(f, *source, {x, threads, nb::none()}, NoPreparation,
-                      [&](const Engine* engine, const Keys& batch, uint64_t) {
-                        count += engine ? engine->Count(*f.filter, batch) : f.filter->Count(batch);
-                      });
+  ForBatches(*source, nb::none(), NoPreparation, ToRead(f), [&](const Keys& batch, uint64_t) {
+    count += engine ? engine->Count(*f.filter, batch) : f.filter->Count(batch);
+  });
   return count;
 }
 
-// A byte for each key: in an array of the caller, or in an Answer.
-class Bools {
- public:
-  explicit Bools(nb::handle out) {
-    if (out.is_none()) return;
-    held_ = std::make_unique<HeldBuffer>(out, PyBUF_CONTIG | PyBUF_FORMAT);
-    const Py_buffer& view = held_->view();
-    const char* format = view.format != nullptr ? view.format : "B";
-    if (std::strchr("<>=@|", *format) != nullptr) ++format;
-    const bool bytes = *format != '\0' && format[1] == '\0' && std::strchr("?Bb", *format);
-    if (view.ndim != 1 || view.itemsize != 1 || !bytes) {
-      throw nb::value_error("out is a contiguous array of one dimension, of bool or uint8");
-    }
-    room_ = static_cast<uint64_t>(view.len);
-  }
-
-  // For `n` keys in all, as far as is known. Throws ValueError if there is no room for them.
-  void Reserve(uint64_t n) {
-    if (held_ == nullptr) {
-      answer_.memory->Reserve(n);
-    } else if (n > room_) {
-      throw nb::value_error(("out has " + std::to_string(room_) + " elements, and there are " +
-                             std::to_string(n) + " keys or more")
-                                .c_str());
-    }
-  }
-  uint8_t* data() const {
-    return held_ ? static_cast<uint8_t*>(held_->view().buf) : answer_.memory->As<uint8_t>();
-  }
-  std::span<uint8_t> At(uint64_t first, size_t n) const { return {data() + first, n}; }
-
-  // What the call returns: `out`, or an array of the kind of `like`.
-  nb::object Finish(uint64_t n, nb::handle out, nb::handle like) {
-    if (held_ != nullptr) return nb::borrow(out);
-    answer_.size = n;
-    return Call(InKinds("like"), nb::cast(std::move(answer_)), like);
-  }
-
- private:
-  std::unique_ptr<HeldBuffer> held_;
-  uint64_t room_ = 0;
-  Answer answer_;
-};
-
-// Calls work(engine, keys, bools) for all keys of a call that has a bool for each.
-template <typename Lock, typename Work>
-nb::object AnswerEach(PyFilter& f, nb::handle x, nb::handle out, const CallOptions& call,
-                      const Work& work) {
-  const auto source = MakeKeySource(x);
-  Bools bools(out);
-  if (source->size()) bools.Reserve(*source->size());
-  const uint64_t n = ForBatches<Lock>(
-      f, *source, call,
-      [&](const Keys& keys, uint64_t first) { bools.Reserve(first + keys.size()); },
-      [&](const Engine* engine, const Keys& keys, uint64_t first) {
-        work(engine, keys, bools.At(first, keys.size()));
-      });
-  return bools.Finish(n, out, x);
-}
-
 nb::object ContainsEach(PyFilter& f, nb::handle x, nb::handle out, std::optional<int64_t> threads) {
-  return AnswerEach<Reading>(f, x, out, {x, threads, nb::none()},
-                             [&](const Engine* engine, const Keys& keys, std::span<uint8_t> bools) {
-                               engine ? engine->Contains(*f.filter, keys, bools)
-                                      : f.filter->Contains(keys, bools);
-                             });
+  const EnginePtr engine = EngineFor(threads);
+  return AnswerEach(x, out, nb::none(), ToRead(f), [&](const Keys& keys, std::span<uint8_t> bools) {
+    engine ? engine->Contains(*f.filter, keys, bools) : f.filter->Contains(keys, bools);
+  });
 }
 
 nb::object InsertIfAbsent(PyFilter& f, nb::handle x, nb::handle out, std::optional<int64_t> threads,
                           bool partial, nb::handle progress) {
   RequireWritable(f);
+  const EnginePtr engine = EngineFor(threads);
   uint64_t lost = 0, done = 0;
   std::vector<uint64_t> words, rejected;
   nb::object answer =
-      AnswerEach<Writing>(f, x, out, {x, threads, progress},
-                          [&](const Engine* engine, const Keys& keys, std::span<uint8_t> bools) {
-                            words.resize(BitmapWords(keys.size()));
-                            rejected.resize(words.size());
-                            const Bitmap fresh(words), full(rejected);
-                            engine ? engine->InsertIfAbsent(*f.filter, keys, fresh, full)
-                                   : f.filter->InsertIfAbsent(keys, fresh, full);
-                            for (size_t i = 0; i < bools.size(); ++i) bools[i] = fresh.Test(i);
-                            for (const uint64_t word : rejected)
-                              lost += static_cast<uint64_t>(std::popcount(word));
-                            done += keys.size();
-                          });
+      AnswerEach(x, out, progress, ToChange(f), [&](const Keys& keys, std::span<uint8_t> bools) {
+        words.resize(BitmapWords(keys.size()));
+        rejected.resize(words.size());
+        const Bitmap fresh(words), full(rejected);
+        engine ? engine->InsertIfAbsent(*f.filter, keys, fresh, full)
+               : f.filter->InsertIfAbsent(keys, fresh, full);
+        for (size_t i = 0; i < bools.size(); ++i) bools[i] = fresh.Test(i);
+        for (const uint64_t word : rejected) lost += static_cast<uint64_t>(std::popcount(word));
+        done += keys.size();
+      });
   if (lost > 0 && !partial) ThrowFull(lost, done);
   return answer;
 }
 
 nb::object Select(PyFilter& f, nb::handle x, std::optional<int64_t> threads) {
-  const auto source = MakeKeySource(x);
-  Answer answer{.form = Answer::Form::kIndices};
-  const auto room = [&](const Keys& keys, uint64_t) {
-    answer.memory->Reserve((answer.size + keys.size()) * sizeof(uint64_t));
-  };
-  ForBatches<Reading>(
-      f, *source, {x, threads, nb::none()}, room,
-      [&](const Engine* engine, const Keys& keys, uint64_t first) {
-        const std::span out(answer.memory->As<uint64_t>() + answer.size, keys.size());
-        const size_t n =
-            engine ? engine->Select(*f.filter, keys, out) : f.filter->Select(keys, out);
-        for (size_t i = 0; first > 0 && i < n; ++i) out[i] += first;
-        answer.size += n;
-      });
-  answer.memory->Resize(answer.size * sizeof(uint64_t));
-  return Call(InKinds("like"), nb::cast(std::move(answer)), x);
+  const EnginePtr engine = EngineFor(threads);
+  return SelectFrom(x, ToRead(f), [&](const Keys& keys, std::span<uint64_t> out) {
+    return engine ? engine->Select(*f.filter, keys, out) : f.filter->Select(keys, out);
+  });
 }
 
 constexpr char kInsertDoc[] =

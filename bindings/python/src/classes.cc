@@ -15,36 +15,6 @@
 namespace tamis::python {
 namespace {
 
-HashSpec SpecOf(const std::string& name, uint64_t seed, const std::optional<nb::bytes>& secret) {
-  for (const HashKind kind : kHashKinds) {
-    if (name != HashKindName(kind)) continue;
-    if (!IsKeyed(kind)) {
-      if (secret) throw nb::value_error((name + " has a seed and no secret").c_str());
-      return {.kind = kind, .seed = seed};
-    }
-    if (seed != 0) throw nb::value_error((name + " has a secret and no seed").c_str());
-    if (!secret) return RandomKeyedHash(kind);
-    return {.kind = kind, .secret = SecretOf(*secret)};
-  }
-  throw nb::value_error(
-      ("there is no hash '" + name + "': xxh3, xxh64, siphash13 or siphash24").c_str());
-}
-
-const Backend* BackendOf(const std::optional<std::string>& name) {
-  return name ? &FindBackend(*name) : nullptr;
-}
-
-constexpr char kMakeDoc[] =
-    "capacity: how many keys will be inserted.\n"
-    "fpr: the false-positive rate when they are; 0 is 0.01, and for cuckoo filters that of a full\n"
-    "    table.\n"
-    "nbytes: if not 0, the size instead.\n"
-    "hash, seed: 'xxh3' or 'xxh64' and its seed; Parquet has 'xxh64' and 0.\n"
-    "secret: 16 bytes for 'siphash13' and 'siphash24', which are for keys that an attacker may\n"
-    "    choose; None draws a random one.\n"
-    "backend: one of backends(); None is the best.\n"
-    "huge_pages: ask for them from 4 MiB up.";
-
 template <FilterKind kKind>
 nb::class_<FilterOf<kKind>, PyFilter> Define(nb::module_& m, const char* name,
                                              const std::string& doc) {
@@ -53,11 +23,8 @@ nb::class_<FilterOf<kKind>, PyFilter> Define(nb::module_& m, const char* name,
                        const std::string& hash, Unsigned seed,
                        const std::optional<nb::bytes>& secret,
                        const std::optional<std::string>& backend, bool huge_pages) {
-    FilterOptions options{.capacity = capacity.value, .fpr = fpr, .bytes = nbytes.value};
-    options.hash = SpecOf(hash, seed.value, secret);
-    options.backend = BackendOf(backend);
-    options.memory.huge_pages = huge_pages ? HugePages::kAuto : HugePages::kOff;
-    new (self) F(MakeFilter(kKind, options));
+    new (self) F(MakeFilter(
+        kKind, OptionsOf(capacity, fpr, nbytes, hash, seed, secret, backend, huge_pages)));
   };
   return nb::class_<F, PyFilter>(m, name, nb::type_slots(SlotsOf(kKind)), doc.c_str())
       .def("__init__", make, nb::arg("capacity") = Unsigned{}, nb::arg("fpr") = 0.0, nb::kw_only(),
@@ -229,21 +196,6 @@ nb::object AsNew(nb::handle self, nb::handle other, const Work& work) {
 }
 
 std::string HashName(const PyFilter& f) { return HashKindName(f.filter->hash().kind); }
-
-}  // namespace
-
-HashSecret SecretOf(const nb::bytes& secret) {
-  if (secret.size() != 2 * sizeof(uint64_t)) {
-    throw nb::value_error(
-        ("a secret has 16 bytes, and this has " + std::to_string(secret.size())).c_str());
-  }
-  HashSecret parts;
-  std::memcpy(&parts.low, secret.c_str(), sizeof(parts.low));
-  std::memcpy(&parts.high, secret.c_str() + sizeof(parts.low), sizeof(parts.high));
-  return parts;
-}
-
-namespace {
 
 // Calls work.operator()<kind>() for the kind of a filter.
 template <typename Work>

@@ -4,7 +4,10 @@
 #include <exception>
 #include <iterator>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "bindings/python/src/guarded.h"
 #include "bindings/python/src/py_filter.h"
 
 namespace tamis::python {
@@ -20,6 +23,7 @@ struct ErrorClass {
 // Never given back: exceptions may be raised as long as there is an interpreter.
 PyObject* g_error = nullptr;
 PyObject* g_full = nullptr;
+PyObject* g_timed_out = nullptr;
 PyObject* g_classes[32] = {};
 
 const ErrorClass kClasses[] = {
@@ -46,8 +50,8 @@ const ErrorClass kClasses[] = {
     {ErrorCode::kCancelled, "CancelledError", &PyExc_RuntimeError, "Work that was called off."},
     {ErrorCode::kSecret, "SecretError", &PyExc_ValueError,
      "The secret of a keyed hash: missing, wrong, or given where none is needed."},
-    {ErrorCode::kUnavailable, "UnavailableError", &PyExc_OSError,
-     "A server that cannot be reached."},
+    {ErrorCode::kUnavailable, "UnavailableError", &PyExc_ConnectionError,
+     "A server that cannot be reached, or refuses."},
 };
 
 PyObject* NewClass(nb::module_& m, const char* name, nb::handle bases, const char* doc) {
@@ -60,9 +64,22 @@ PyObject* NewClass(nb::module_& m, const char* name, nb::handle bases, const cha
 
 }  // namespace
 
-void SetError(const Error& error) {
+namespace {
+
+PyObject* ClassOf(const Error& error) {
   const auto code = static_cast<size_t>(error.code());
-  PyObject* const type = code < std::size(g_classes) && g_classes[code] ? g_classes[code] : g_error;
+  // The library has one code for all that servers may fail in, and says what it was.
+  if (error.code() == ErrorCode::kUnavailable &&
+      std::string_view(error.what()).find("no answer in time") != std::string_view::npos) {
+    return g_timed_out;
+  }
+  return code < std::size(g_classes) && g_classes[code] ? g_classes[code] : g_error;
+}
+
+}  // namespace
+
+void SetError(const Error& error) {
+  PyObject* const type = ClassOf(error);
   const auto* const format = dynamic_cast<const FormatError*>(&error);
   if (format == nullptr) {
     PyErr_SetString(type, error.what());
@@ -74,8 +91,42 @@ void SetError(const Error& error) {
   PyErr_SetObject(type, value.ptr());
 }
 
+void SetError(const Error& error, const std::vector<uint64_t>& keys) {
+  const nb::handle type = ClassOf(error);
+  const nb::object value = type(error.what());
+  nb::list indices;
+  for (const uint64_t key : keys) indices.append(nb::int_(key));
+  value.attr("keys") = indices;
+  PyErr_SetObject(type.ptr(), value.ptr());
+}
+
+void TranslateErrors() {
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+      SetError(error);
+    }
+  });
+}
+
+void BorrowErrors(nb::handle module) {
+  const auto borrowed = [&](const char* name) {
+    return nb::object(module.attr(name)).release().ptr();
+  };
+  g_error = borrowed("Error");
+  for (const ErrorClass& row : kClasses) {
+    g_classes[static_cast<size_t>(row.code)] = borrowed(row.name);
+  }
+  g_full = borrowed("FullError");
+  g_timed_out = borrowed("TimedOutError");
+}
+
 void DefineErrors(nb::module_& m) {
-  g_error = NewClass(m, "Error", nb::handle(PyExc_Exception), "The base of all errors of tamis.");
+  g_error =
+      NewClass(m, "Error", nb::handle(PyExc_Exception),
+               "The base of all errors of tamis. `keys`: the indices of those keys of a call\n"
+               "that it is about, or None.");
   for (const ErrorClass& row : kClasses) {
     const nb::object bases = nb::make_tuple(nb::handle(g_error), nb::handle(*row.base));
     g_classes[static_cast<size_t>(row.code)] = NewClass(m, row.name, bases, row.doc);
@@ -88,13 +139,12 @@ void DefineErrors(nb::module_& m) {
   g_full =
       NewClass(m, "FullError", nb::make_tuple(nb::handle(g_error), nb::handle(PyExc_RuntimeError)),
                "Keys that a cuckoo or scalable filter had no room for.");
-  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
-    try {
-      std::rethrow_exception(thrown);
-    } catch (const Error& error) {
-      SetError(error);
-    }
-  });
+  const nb::handle unavailable = g_classes[static_cast<size_t>(ErrorCode::kUnavailable)];
+  g_timed_out =
+      NewClass(m, "TimedOutError", nb::make_tuple(unavailable, nb::handle(PyExc_TimeoutError)),
+               "A server that does not answer in time.");
+  nb::handle(g_error).attr("keys") = nb::none();
+  TranslateErrors();
 }
 
 void ThrowFull(uint64_t lost, uint64_t keys) {

@@ -1,31 +1,11 @@
 // The one-key calls of a filter. C functions of Python's own kind: no argument is converted that
 // need not be, and `k in f` makes no call of an attribute.
-#include <exception>
-#include <new>
-
+#include "bindings/python/src/guarded.h"
 #include "bindings/python/src/one_key.h"
 #include "bindings/python/src/py_filter.h"
 
 namespace tamis::python {
 namespace {
-
-// Runs `work` and turns what it throws into a Python error.
-template <typename Work>
-bool Guarded(const Work& work) noexcept {
-  try {
-    work();
-    return true;
-  } catch (nb::python_error& error) {
-    error.restore();
-  } catch (const Error& error) {
-    SetError(error);
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return false;
-}
 
 // Waits until the filter may be changed. False with an error set.
 bool RequireChange(PyFilter& f) noexcept {

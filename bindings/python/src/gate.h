@@ -36,14 +36,28 @@ nanobind::object Call(nanobind::handle callable, const Arguments&... arguments) 
 // The thread is without the GIL as long as this is there.
 class WithoutGil {
  public:
+  // With it again, for a call of code of Python in the middle.
+  class Pause {
+   public:
+    explicit Pause(WithoutGil& released) : released_(released) { released_.Restore(); }
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+    ~Pause() { released_.state_ = PyEval_SaveThread(); }
+
+   private:
+    WithoutGil& released_;
+  };
+
   WithoutGil() noexcept : state_(PyEval_SaveThread()) {}
   WithoutGil(const WithoutGil&) = delete;
   WithoutGil& operator=(const WithoutGil&) = delete;
-  ~WithoutGil() {
+  ~WithoutGil() { Restore(); }
+
+ private:
+  void Restore() {
     OrStay([this] { PyEval_RestoreThread(state_); });
   }
 
- private:
   PyThreadState* state_;
 };
 

@@ -4,6 +4,7 @@
 #include "bindings/python/src/answer.h"
 #include "bindings/python/src/classes.h"
 #include "bindings/python/src/gate.h"
+#include "bindings/python/src/live_classes.h"
 #include "tamis/version.h"
 
 NB_MODULE(_tamis, m) {
@@ -21,6 +22,11 @@ NB_MODULE(_tamis, m) {
   DefineFiles(m, filter);
   DefinePlan(m);
   m.attr("__name__") = name;
+  nanobind::module_ live = m.def_submodule("live");
+  live.attr("__name__") = "tamis.live";
+  DefineConcurrent(live);
+  DefineLive(live);
+  DefineGuard(live);
   nanobind::module_::import_("os").attr("register_at_fork")(
       nanobind::arg("after_in_child") = nanobind::cpp_function([] { ++g_forks; }));
 }

@@ -13,27 +13,11 @@
 #include <utility>
 
 #include "bindings/python/src/gate.h"
+#include "bindings/python/src/held_buffer.h"
 
 namespace tamis::python {
 
 namespace nb = nanobind;
-
-// A buffer of Python that a filter's bytes are in. Released with the GIL, which its owner has.
-class HeldBuffer {
- public:
-  // Throws BufferError or TypeError, as the object does.
-  explicit HeldBuffer(nb::handle object, int flags) {
-    if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) throw nb::python_error();
-  }
-  HeldBuffer(const HeldBuffer&) = delete;
-  HeldBuffer& operator=(const HeldBuffer&) = delete;
-  ~HeldBuffer() { PyBuffer_Release(&view_); }
-
-  const Py_buffer& view() const noexcept { return view_; }
-
- private:
-  Py_buffer view_ = {};
-};
 
 // The bytes that a filter is in without owning them: of a buffer, or a copy of one that begins
 // where a filter cannot.
@@ -94,8 +78,6 @@ nb::object Wrap(AnyFilter filter, std::unique_ptr<Backing> bytes = nullptr);
 nb::handle ClassOf(FilterKind kind);
 
 void DefineErrors(nb::module_& m);
-// Sets the exception of Python for it.
-void SetError(const Error& error);
 [[noreturn]] void ThrowFull(uint64_t lost, uint64_t keys);
 
 }  // namespace tamis::python

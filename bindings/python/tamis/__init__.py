@@ -15,7 +15,7 @@ from ._tamis import (
     CuckooFilter8, CuckooFilter12, CuckooFilter16, DeviceError, Error, FileError, Filter,
     FullError, IncompatibleError, InvalidArgumentError, NotDurableError, OutOfMemoryError, Plan,
     PlanCandidate, ReadOnlyError, ScalableFilter, SecretError, SplitBlockBloomFilter,
-    UnavailableError, UnknownBackendError, UnsupportedError, __version__, backends, from_bytes,
-    frombuffer, open, plan)
+    TimedOutError, UnavailableError, UnknownBackendError, UnsupportedError, __version__, backends,
+    from_bytes, frombuffer, open, plan)
 
 __all__ = [_name for _name in globals() if not _name.startswith("_")]

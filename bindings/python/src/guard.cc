@@ -1,0 +1,436 @@
+// The guard before a cache and a database, which are functions of Python.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <tamis/live/guard.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "bindings/python/src/key_source.h"
+#include "bindings/python/src/live_classes.h"
+#include "bindings/python/src/one_key.h"
+#include "bindings/python/src/options.h"
+#include "bindings/python/src/py_filter.h"
+#include "bindings/python/src/py_live.h"
+#include "bindings/python/src/raised.h"
+
+namespace tamis::python {
+namespace {
+
+using Found = std::optional<FreeObject>;
+
+// A filter has keys of two forms, and a guard those of one: so there are two.
+template <typename Key>
+using GuardOf = PenetrationGuard<Key, FreeObject, AnyConcurrent>;
+
+struct PyGuard {
+  PyGuard(PyLive& its_live, const GuardOptions& options)
+      : integers(its_live.live, options), texts(its_live.live, options) {}
+
+  template <typename Key>
+  GuardOf<Key>& Of() {
+    if constexpr (std::is_same_v<Key, std::string>) {
+      return texts;
+    } else {
+      return integers;
+    }
+  }
+
+  nb::object live, load, load_many, cache;  // None where there is none
+  GuardOf<uint64_t> integers;
+  GuardOf<std::string> texts;
+};
+
+// The guards whose loads or caches a thread is in the middle of.
+thread_local std::vector<const PyGuard*> t_asked;
+
+class Asking {
+ public:
+  explicit Asking(const PyGuard& guard) {
+    if (std::ranges::find(t_asked, &guard) != t_asked.end()) {
+      throw std::runtime_error(
+          "the cache and the database of a guard cannot ask this guard: they "
+          "would wait for themselves");
+    }
+    t_asked.push_back(&guard);
+  }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+  ~Asking() { t_asked.pop_back(); }
+};
+
+template <typename Key>
+Key KeyOf(const OneKey& key) {
+  if constexpr (std::is_same_v<Key, std::string>) {
+    return std::string(key.bytes);
+  } else {
+    return key.integer;
+  }
+}
+
+Found FoundOf(nb::object value) {
+  if (value.is_none()) return {};
+  return FreeObject(std::move(value));
+}
+
+// The keys of one call, of one form, and the objects that they came as.
+template <typename Key>
+struct Batch {
+  void Add(const OneKey& key, nb::handle object, size_t index) {
+    keys.push_back(KeyOf<Key>(key));
+    objects.emplace(keys.back(), object);
+    indices.push_back(index);
+  }
+
+  std::vector<Key> keys;
+  std::unordered_map<Key, nb::handle> objects;  // which the caller keeps
+  std::vector<size_t> indices;                  // in the call
+};
+
+// The cache and the database of a call, as C++ asks them, without the GIL.
+template <typename Key>
+class Sources {
+ public:
+  Sources(const PyGuard& guard, const Batch<Key>& batch, WithoutGil& released)
+      : guard_(guard), batch_(batch), released_(released) {}
+
+  std::vector<Found> Get(std::span<const Key> keys) {
+    std::vector<Found> values(keys.size());
+    if (guard_.cache.is_none()) return values;
+    const WithoutGil::Pause with_gil(released_);
+    OfCache([&] {
+      const nb::object get = guard_.cache.attr("get");
+      for (size_t i = 0; i < keys.size(); ++i) values[i] = FoundOf(Call(get, ObjectOf(keys[i])));
+    });
+    return values;
+  }
+  void Put(std::span<const std::pair<Key, FreeObject>> loaded) {
+    if (guard_.cache.is_none()) return;
+    const WithoutGil::Pause with_gil(released_);
+    OfCache([&] {
+      for (const auto& [key, value] : loaded) {
+        const int status = OrStay([&] {
+          return PyObject_SetItem(guard_.cache.ptr(), ObjectOf(key).ptr(), value.get().ptr());
+        });
+        if (status != 0) throw nb::python_error();
+      }
+    });
+  }
+  std::vector<Found> Load(std::span<const Key> keys) {
+    const WithoutGil::Pause with_gil(released_);
+    if (interrupt_) throw Raised(*interrupt_);
+    return CatchRaised([&] { return guard_.load_many.is_none() ? OneByOne(keys) : AtOnce(keys); });
+  }
+
+  // Raises what has interrupted the cache: not a failure of it, which is only counted.
+  void RaiseInterrupt() const {
+    if (interrupt_) interrupt_->Raise();
+  }
+
+ private:
+  nb::handle ObjectOf(const Key& key) const { return batch_.objects.find(key)->second; }
+
+  template <typename Work>
+  void OfCache(const Work& work) {
+    try {
+      CatchRaised(work);
+    } catch (const Raised& raised) {
+      if (raised.is_interrupt()) interrupt_ = raised;
+      throw;
+    }
+  }
+
+  std::vector<Found> OneByOne(std::span<const Key> keys) const {
+    std::vector<Found> values;
+    for (const Key& key : keys) values.push_back(FoundOf(Call(guard_.load, ObjectOf(key))));
+    return values;
+  }
+  std::vector<Found> AtOnce(std::span<const Key> keys) const {
+    nb::list asked;
+    for (const Key& key : keys) asked.append(ObjectOf(key));
+    std::vector<Found> values;
+    for (const nb::handle value : Call(guard_.load_many, asked)) {
+      values.push_back(FoundOf(nb::borrow(value)));
+    }
+    return values;
+  }
+
+  const PyGuard& guard_;
+  const Batch<Key>& batch_;
+  WithoutGil& released_;
+  std::optional<Raised> interrupt_;
+};
+
+template <typename Key>
+void GetBatch(PyGuard& guard, const Batch<Key>& batch, nb::list& values) {
+  if (batch.keys.empty()) return;
+  std::vector<Found> found;
+  RaiseAgain([&] {
+    WithoutGil released;
+    Sources<Key> sources(guard, batch, released);
+    found = guard.Of<Key>().GetMany(std::span<const Key>(batch.keys), sources,
+                                    [&](std::span<const Key> keys) { return sources.Load(keys); });
+    const WithoutGil::Pause with_gil(released);
+    sources.RaiseInterrupt();
+  });
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (found[i]) values[batch.indices[i]] = found[i]->get();
+  }
+}
+
+// Adds a key to the batch of its form.
+void AddTo(Batch<uint64_t>& integers, Batch<std::string>& texts, nb::handle object, size_t index) {
+  OneKey key;
+  if (!key.Parse(object.ptr())) throw nb::python_error();
+  if (key.form == OneKey::Form::kInteger) {
+    integers.Add(key, object, index);
+  } else {
+    texts.Add(key, object, index);
+  }
+}
+
+// The values of some keys, which the caller keeps.
+nb::list GetAll(PyGuard& guard, std::span<const nb::object> keys, nb::handle lacking) {
+  const Asking asking(guard);
+  Batch<uint64_t> integers;
+  Batch<std::string> texts;
+  nb::list values;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    AddTo(integers, texts, keys[i], i);
+    values.append(lacking);
+  }
+  GetBatch(guard, integers, values);
+  GetBatch(guard, texts, values);
+  return values;
+}
+
+std::vector<nb::object> ObjectsOf(nb::handle iterable) {
+  std::vector<nb::object> objects;
+  for (const nb::handle object : iterable) objects.push_back(nb::borrow(object));
+  return objects;
+}
+
+nb::object Get(PyGuard& guard, nb::object key, nb::handle lacking) {
+  return nb::object(GetAll(guard, std::span(&key, 1), lacking)[0]);
+}
+
+nb::list GetMany(PyGuard& guard, nb::handle keys) {
+  return GetAll(guard, ObjectsOf(keys), nb::none());
+}
+
+template <typename Key>
+nb::object InsertBatch(PyGuard& guard, const Batch<Key>& batch, nb::handle commit) {
+  PyLive& live = nb::cast<PyLive&>(guard.live);
+  nb::object result;
+  RaiseAgain([&] {
+    WithoutGil released;
+    const ScopeMark mark(live.scopes);
+    guard.Of<Key>().Insert(std::span<const Key>(batch.keys), [&] {
+      const WithoutGil::Pause with_gil(released);
+      CatchRaised([&] { result = Call(commit); });
+    });
+  });
+  return result;
+}
+
+nb::object InsertAll(PyGuard& guard, std::span<const nb::object> keys, nb::handle commit) {
+  Batch<uint64_t> integers;
+  Batch<std::string> texts;
+  for (size_t i = 0; i < keys.size(); ++i) AddTo(integers, texts, keys[i], i);
+  if (!integers.keys.empty() && !texts.keys.empty()) {
+    throw nb::value_error("keys that are inserted together are all integers, or all text");
+  }
+  return texts.keys.empty() ? InsertBatch(guard, integers, commit)
+                            : InsertBatch(guard, texts, commit);
+}
+
+nb::object Insert(PyGuard& guard, nb::object key, nb::handle commit) {
+  return InsertAll(guard, std::span(&key, 1), commit);
+}
+
+nb::object InsertMany(PyGuard& guard, nb::handle keys, nb::handle commit) {
+  return InsertAll(guard, ObjectsOf(keys), commit);
+}
+
+void Forget(PyGuard& guard, nb::handle object) {
+  OneKey key;
+  if (!key.Parse(object.ptr())) throw nb::python_error();
+  if (key.form == OneKey::Form::kInteger) {
+    guard.integers.Forget(key.integer);
+  } else {
+    guard.texts.Forget(std::string(key.bytes));
+  }
+}
+
+// Of both guards: the filter is known if either knows it.
+GuardStats StatsOf(PyGuard& guard) {
+  GuardStats sum = guard.integers.stats();
+  const GuardStats texts = guard.texts.stats();
+  for (uint64_t GuardStats::*const counter :
+       {&GuardStats::blocked, &GuardStats::passed, &GuardStats::unknown, &GuardStats::other_form,
+        &GuardStats::cache_hits, &GuardStats::negative_hits, &GuardStats::coalesced,
+        &GuardStats::loads, &GuardStats::false_positives, &GuardStats::load_failures,
+        &GuardStats::cache_failures, &GuardStats::negatives}) {
+    sum.*counter += texts.*counter;
+  }
+  if (texts.known) {
+    sum.known = true;
+    sum.failure = {};
+  }
+  return sum;
+}
+
+std::string PrometheusTextOf(const nb::dict& guards) {
+  std::vector<NamedGuardStats> named;
+  for (const auto [name, guard] : guards) {
+    if (!nb::isinstance<PyGuard>(guard)) throw nb::type_error("the values are guards");
+    named.push_back({nb::cast<std::string>(name), StatsOf(nb::cast<PyGuard&>(guard))});
+  }
+  return PrometheusText(named);
+}
+
+// `load` and `cache` may lead back to the guard.
+int Traverse(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const PyGuard* const guard = nb::inst_ptr<PyGuard>(self);
+  for (const nb::object* const held :
+       {&guard->live, &guard->load, &guard->load_many, &guard->cache}) {
+    Py_VISIT(held->ptr());
+  }
+  return 0;
+}
+
+// `live` stays, as the guard refers to it; it leads nowhere.
+int Clear(PyObject* self) noexcept {
+  if (!nb::inst_ready(self)) return 0;
+  PyGuard* const guard = nb::inst_ptr<PyGuard>(self);
+  for (nb::object* const held : {&guard->load, &guard->load_many, &guard->cache}) {
+    *held = nb::none();
+  }
+  return 0;
+}
+
+void Make(PyGuard* self, nb::handle live, nb::handle load, nb::handle load_many, nb::handle cache,
+          std::optional<double> max_age, double negative_ttl, Unsigned max_negatives) {
+  if (!nb::isinstance<PyLive>(live)) throw nb::type_error("live is a tamis.live.Live");
+  for (const nb::handle callable : {load, load_many}) {
+    if (!callable.is_none() && PyCallable_Check(callable.ptr()) == 0) {
+      throw nb::type_error("load and load_many are functions");
+    }
+  }
+  if (load.is_none() && load_many.is_none()) {
+    throw nb::type_error("load or load_many is needed, or both");
+  }
+  GuardOptions options{.negative_ttl = SecondsOf(negative_ttl, "negative_ttl"),
+                       .max_negatives = max_negatives.value};
+  if (max_age) options.max_age = SecondsOf(*max_age, "max_age");
+  new (self) PyGuard(nb::cast<PyLive&>(live), options);
+  self->live = nb::borrow(live);
+  self->load = nb::borrow(load);
+  self->load_many = nb::borrow(load_many);
+  self->cache = nb::borrow(cache);
+}
+
+PyType_Slot kSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(Traverse)},
+                        {Py_tp_clear, reinterpret_cast<void*>(Clear)},
+                        {0, nullptr}};
+
+constexpr char kDoc[] =
+    "Gets values by their keys, and keeps requests for keys that do not exist from a cache and a\n"
+    "database: where the filter says no, neither is asked.\n\n"
+    "live: the Live with the filter; while it has none all keys pass.\n"
+    "load: load(key) asks the database, and returns None for a key that it lacks. Of threads that\n"
+    "    ask for one key at a time one loads it, and the others share its answer or exception.\n"
+    "load_many: load_many(keys) for get_many, with a list of keys and of as many values.\n"
+    "cache: a dict, or anything with get(key), None for what it lacks, and cache[key] = value.\n"
+    "    What it raises is counted, and the key is then one that it lacks.\n"
+    "max_age: a filter that is older, in seconds, lets all keys pass.\n"
+    "negative_ttl, max_negatives: for how many seconds, and for how many keys, it is known that "
+    "the\n"
+    "    database lacked them.\n\n"
+    "Keys are those of the filters: str and bytes, or integers. Any number of threads may use "
+    "one.\n"
+    "\n"
+    ">>> users = {'ada': 'Ada Lovelace', 'bob': 'Bob'}\n"
+    ">>> live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(1000))\n"
+    ">>> live.insert(users)\n"
+    "2\n"
+    ">>> guard = tamis.live.Guard(live, users.get, cache={})\n"
+    ">>> guard.get('ada'), guard.get('eve')\n"
+    "('Ada Lovelace', None)\n"
+    ">>> guard.stats().blocked, guard.stats().loads\n"
+    "(1, 1)\n";
+
+void DefineStats(nb::module_& m) {
+  nb::class_<GuardStats>(m, "GuardStats", "What a Guard had counted when it was asked: keys.")
+      .def_ro("blocked", &GuardStats::blocked, "The filter said no.")
+      .def_ro("passed", &GuardStats::passed, "It said maybe, or was not to be had.")
+      .def_ro("unknown", &GuardStats::unknown, "Of these: it was not to be had, or the next.")
+      .def_ro("other_form", &GuardStats::other_form, "Of these: it has keys of another form only.")
+      .def_ro("cache_hits", &GuardStats::cache_hits, "The cache had them.")
+      .def_ro("negative_hits", &GuardStats::negative_hits, "The database had just lacked them.")
+      .def_ro("coalesced", &GuardStats::coalesced, "Another thread was already loading them.")
+      .def_ro("loads", &GuardStats::loads, "The database was asked.")
+      .def_ro("false_positives", &GuardStats::false_positives, "Of these: it lacked them.")
+      .def_ro("load_failures", &GuardStats::load_failures, "Of the loads: it raised.")
+      .def_ro("cache_failures", &GuardStats::cache_failures, "Calls of the cache that raised.")
+      .def_ro("negatives", &GuardStats::negatives, "Keys that are now known to be lacking.")
+      .def_ro("known", &GuardStats::known, "Whether the filter is asked.")
+      .def_prop_ro(
+          "failure",
+          [](const GuardStats& s) -> nb::object {
+            if (!s.failure) return nb::none();
+            return nb::str(s.failure->text.c_str());
+          },
+          "Why not, or None.")
+      .def_ro("generation", &GuardStats::generation, "Of the filter; 0 if there is none.")
+      .def_prop_ro(
+          "age", [](const GuardStats& s) { return static_cast<double>(s.age.count()) / 1e9; },
+          "Of the filter, in seconds.");
+}
+
+}  // namespace
+
+void DefineGuard(nb::module_& m) {
+  const auto none = nb::none();
+  DefineStats(m);
+  nb::class_<PyGuard>(m, "Guard", nb::type_slots(kSlots), nb::is_weak_referenceable(), kDoc)
+      .def("__init__", Make, nb::arg("live"), nb::arg("load").none() = none, nb::kw_only(),
+           nb::arg("load_many").none() = none, nb::arg("cache").none() = none,
+           nb::arg("max_age").none() = none, nb::arg("negative_ttl") = 30.0,
+           nb::arg("max_negatives") = Unsigned{1 << 16})
+      .def("get", Get, nb::arg("key"), nb::arg("default").none() = none,
+           "The value of a key, or the default. Raises what load does.")
+      .def("get_many", GetMany, nb::arg("keys"),
+           "The values of many keys, a list in their order, with None for those that there are "
+           "not.\n"
+           "No key is loaded twice. What load raises ends the call.")
+      .def(
+          "insert", Insert, nb::arg("key"), nb::arg("commit"),
+          "Put a key into the filter, and then into the database by calling commit(), whose "
+          "result\n"
+          "is returned: no thread is told afterwards that it is lacking. What the cache has of it\n"
+          "is yours to drop. Where commit raises, the key stays in the filter until the next\n"
+          "rebuild.\n\n"
+          ">>> users = {}\n"
+          ">>> live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(1000))\n"
+          ">>> guard = tamis.live.Guard(live, users.get)\n"
+          ">>> guard.insert('eve', lambda: users.update(eve='Eve'))\n"
+          ">>> guard.get('eve')\n"
+          "'Eve'\n")
+      .def("insert_many", InsertMany, nb::arg("keys"), nb::arg("commit"),
+           "The same for several keys, of one form, in one commit.")
+      .def("forget", Forget, nb::arg("key"),
+           "To be called when a key has come into database and filter in another way.")
+      .def("stats", StatsOf, "The counters.");
+  m.def("prometheus_text", PrometheusTextOf, nb::arg("guards"),
+        "The counters of guards as text for Prometheus, with the names that they have in a dict.");
+}
+
+}  // namespace tamis::python

@@ -1,0 +1,476 @@
+// Filters on Redis servers, and copies of them in memory.
+#include "bindings/python/src/redis/classes.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <tamis/any_filter.h>
+#include <tamis/redis/near_copy.h>
+#include <tamis/redis/split_block_filter.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/python/src/batches.h"
+#include "bindings/python/src/gate.h"
+#include "bindings/python/src/guarded.h"
+#include "bindings/python/src/one_key.h"
+#include "bindings/python/src/options.h"
+
+namespace tamis::python {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A client, which one thread at a time may use; others wait.
+template <typename Client>
+struct Remote {
+  explicit Remote(Client made) : client(std::move(made)) {}
+
+  Client& get() {
+    if (!client) throw nb::value_error("this filter is closed");
+    return *client;
+  }
+
+  Gate gate;
+  std::optional<Client> client;
+};
+
+// Of a filter also what opens it once more.
+struct PyRedisFilter : Remote<redis::SplitBlockFilter> {
+  PyRedisFilter(redis::SplitBlockFilter made, redis::ServerOptions its_servers,
+                redis::ClientOptions its_options)
+      : Remote(std::move(made)), servers(std::move(its_servers)), options(its_options) {}
+
+  const redis::ServerOptions servers;
+  const redis::ClientOptions options;
+};
+using PyNearCopy = Remote<redis::NearCopy>;
+
+// What work(client) returns, without the GIL. Raises with the keys that have no answer.
+template <typename Client, typename Work>
+auto Ask(Remote<Client>& remote, const Work& work) {
+  const Writing lock(remote.gate);
+  Client& client = remote.get();
+  try {
+    const WithoutGil released;
+    return work(client);
+  } catch (const redis::UnansweredError& error) {
+    SetError(error, error.keys());
+    throw nb::python_error();
+  }
+}
+
+// A client as it is locked for a batch.
+template <typename Client>
+struct InUse {
+  explicit InUse(Remote<Client>& remote) : lock(remote.gate) { remote.get(); }
+  const Writing lock;
+};
+template <typename Client>
+auto ToUse(Remote<Client>& remote) {
+  return [&remote] { return InUse<Client>(remote); };
+}
+
+// What call() returns. Raises with the keys that have no answer.
+template <typename Call>
+auto WithKeys(const Call& call) {
+  try {
+    return call();
+  } catch (const redis::UnansweredError& error) {
+    SetError(error, error.keys());
+    throw nb::python_error();
+  }
+}
+
+// Keys that a batch lacks are counted from its beginning: from that of the call they are others.
+class Counted {
+ public:
+  template <typename Work>
+  auto Of(size_t keys, const Work& work) {
+    const uint64_t first = std::exchange(done_, done_ + keys);
+    try {
+      return work();
+    } catch (const redis::UnansweredError& error) {
+      std::vector<uint64_t> all = error.keys();
+      for (uint64_t& key : all) key += first;
+      throw redis::UnansweredError(error.code(), error.what(), std::move(all));
+    }
+  }
+
+ private:
+  uint64_t done_ = 0;
+};
+
+template <typename Self>
+uint64_t Insert(Self& remote, nb::handle x, nb::handle progress) {
+  const auto source = MakeKeySource(x);
+  return WithKeys([&] {
+    uint64_t inserted = 0;
+    Counted counted;
+    ForBatches(
+        *source, progress, NoPreparation, ToUse(remote),
+        [&](const Keys& keys, uint64_t) {
+          inserted += counted.Of(keys.size(), [&] { return remote.client->Insert(keys); });
+        },
+        0);
+    return inserted;
+  });
+}
+
+template <typename Self>
+nb::object ContainsEach(Self& remote, nb::handle x, nb::handle out) {
+  return WithKeys([&] {
+    Counted counted;
+    return AnswerEach(
+        x, out, nb::none(), ToUse(remote),
+        [&](const Keys& keys, std::span<uint8_t> bools) {
+          counted.Of(keys.size(), [&] { return remote.client->Contains(keys, bools); });
+        },
+        0);
+  });
+}
+
+template <typename Self>
+nb::object Select(Self& remote, nb::handle x) {
+  return WithKeys([&] {
+    Counted counted;
+    return SelectFrom(
+        x, ToUse(remote),
+        [&](const Keys& keys, std::span<uint64_t> out) {
+          return counted.Of(keys.size(), [&] { return remote.client->Select(keys, out); });
+        },
+        0);
+  });
+}
+
+template <typename Self>
+uint64_t Count(Self& remote, nb::handle x) {
+  const auto source = MakeKeySource(x);
+  return WithKeys([&] {
+    uint64_t count = 0;
+    Counted counted;
+    ForBatches(
+        *source, nb::none(), NoPreparation, ToUse(remote),
+        [&](const Keys& keys, uint64_t) {
+          count += counted.Of(keys.size(), [&] { return remote.client->Count(keys); });
+        },
+        0);
+    return count;
+  });
+}
+
+// What work(client, keys) returns for one key.
+template <typename Client, typename Work>
+auto AskOne(Remote<Client>& remote, nb::handle object, const Work& work) {
+  OneKey key;
+  if (!key.Parse(object.ptr())) throw nb::python_error();
+  return Ask(remote, [&](Client& client) {
+    if (key.form == OneKey::Form::kInteger) {
+      return work(client, Keys(std::span(&key.integer, 1)));
+    }
+    return work(client, Keys(std::span(&key.bytes, 1)));
+  });
+}
+
+template <typename Self>
+void Close(Self& remote) {
+  const Writing lock(remote.gate);
+  const WithoutGil released;
+  remote.client.reset();
+}
+
+// The calls that both classes have.
+template <typename Self>
+void DefineCalls(nb::class_<Self>& filter) {
+  const auto none = nb::none();
+  filter
+      .def(
+          "add",
+          [](Self& remote, nb::handle key) {
+            AskOne(remote, key, [](auto& client, const Keys& keys) { return client.Insert(keys); });
+          },
+          nb::arg("key"), "Insert one key: see tamis.Filter.add. Many at once take less time.")
+      .def(
+          "__contains__",
+          [](Self& remote, nb::handle key) {
+            return AskOne(remote, key,
+                          [](auto& client, const Keys& keys) { return client.Count(keys); }) == 1;
+          },
+          nb::arg("key"))
+      .def(
+          "insert", Insert<Self>, nb::arg("x"), nb::kw_only(), nb::arg("progress").none() = none,
+          "Insert many keys: see tamis.Filter.insert. `keys` of an error are the indices of those\n"
+          "that may not be in; they can be inserted again.")
+      .def(
+          "update", [](Self& remote, nb::handle x) { Insert(remote, x, nb::none()); }, nb::arg("x"),
+          "Insert many keys, as insert(x).")
+      .def("contains", ContainsEach<Self>, nb::arg("x"), nb::kw_only(),
+           nb::arg("out").none() = none,
+           "Whether each key may be in: see tamis.Filter.contains. `keys` of an error are the\n"
+           "indices of those that have no answer.")
+      .def("select", Select<Self>, nb::arg("x"),
+           "The indices of the keys that may be in, ascending.")
+      .def("count", Count<Self>, nb::arg("x"), "The number of keys that may be in.")
+      .def("close", Close<Self>, "Close the connections. What is on the servers stays.")
+      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__exit__", [](Self& remote, const nb::args&) { Close(remote); });
+}
+
+milliseconds Milliseconds(double seconds, const char* name) {
+  if (!(seconds >= 0) || seconds > 1e11) {
+    throw nb::value_error((std::string(name) + " is in seconds, and not negative").c_str());
+  }
+  return milliseconds(static_cast<int64_t>(seconds * 1000));
+}
+
+// The options of a client, which are keyword arguments, as kClientDoc has them.
+struct Client {
+  redis::ServerOptions servers;
+  redis::ClientOptions options;
+};
+
+template <typename T>
+T Taken(nb::dict& arguments, const char* name, T otherwise) {
+  if (!arguments.contains(name)) return otherwise;
+  const nb::object value = arguments.attr("pop")(name);
+  T taken;
+  if (!nb::try_cast(value, taken)) {
+    throw nb::type_error((std::string("the argument ") + name + " is of another type").c_str());
+  }
+  return taken;
+}
+
+Client ClientOf(const nb::kwargs& given, const std::optional<nb::bytes>& secret) {
+  nb::dict arguments;
+  arguments.update(given);
+  Client client;
+  redis::ServerOptions& servers = client.servers;
+  const auto time = [&](const char* name, milliseconds& option) {
+    const auto otherwise = static_cast<double>(option.count()) / 1000;
+    option = Milliseconds(Taken(arguments, name, otherwise), name);
+  };
+  servers.url = Taken(arguments, "url", servers.url);
+  servers.user = Taken(arguments, "user", servers.user);
+  servers.password = Taken(arguments, "password", servers.password);
+  servers.ca_file = Taken(arguments, "ca_file", servers.ca_file);
+  time("connect_timeout", servers.connect_timeout);
+  time("command_timeout", servers.command_timeout);
+  time("retry_for", servers.retry_for);
+  servers.read_from_replicas = Taken(arguments, "read_from_replicas", false);
+  client.options.durable_replicas = Taken(arguments, "durable_replicas", uint32_t{0});
+  const auto unavailable = Taken(arguments, "unavailable", std::string("raise"));
+  if (unavailable != "raise" && unavailable != "maybe") {
+    throw nb::value_error("unavailable is 'raise' or 'maybe'");
+  }
+  if (unavailable == "maybe") client.options.unavailable = redis::Unavailable::kMaybe;
+  if (secret) client.options.secret = SecretOf(*secret);
+  for (const auto [name, value] : arguments) {
+    throw nb::type_error(("there is no argument " + nb::cast<std::string>(name)).c_str());
+  }
+  return client;
+}
+
+nb::object Wrapped(redis::SplitBlockFilter filter, const Client& client) {
+  return nb::cast(new PyRedisFilter(std::move(filter), client.servers, client.options),
+                  nb::rv_policy::take_ownership);
+}
+
+nb::object Create(const std::string& name, Unsigned capacity, double fpr, Unsigned nbytes,
+                  const std::string& hash, Unsigned seed, const std::optional<nb::bytes>& secret,
+                  nb::handle deadline, const nb::kwargs& arguments) {
+  const Client client = ClientOf(arguments, std::nullopt);
+  redis::CreateOptions options;
+  options.filter = OptionsOf(capacity, fpr, nbytes, hash, seed, secret, std::nullopt, true);
+  if (!deadline.is_none()) {
+    const nb::object seconds =
+        nb::hasattr(deadline, "timestamp") ? deadline.attr("timestamp")() : nb::borrow(deadline);
+    options.deadline =
+        std::chrono::system_clock::time_point(Milliseconds(nb::cast<double>(seconds), "deadline"));
+  }
+  Client used = client;
+  if (IsKeyed(options.filter.hash.kind)) used.options.secret = options.filter.hash.secret;
+  auto made = [&] {
+    const WithoutGil released;
+    return redis::SplitBlockFilter::Create(client.servers, name, options, client.options);
+  }();
+  return Wrapped(std::move(made), used);
+}
+
+nb::object Open(const std::string& name, const std::optional<nb::bytes>& secret,
+                const nb::kwargs& arguments) {
+  const Client client = ClientOf(arguments, secret);
+  auto opened = [&] {
+    const WithoutGil released;
+    return redis::SplitBlockFilter::Open(client.servers, name, client.options);
+  }();
+  return Wrapped(std::move(opened), client);
+}
+
+// A filter of the class of tamis, by its bytes.
+nb::object LocalOf(const Filter& filter) {
+  const SaveOptions options{.with_secret = IsKeyed(filter.hash().kind)};
+  const uint64_t size = SerializedBytes(filter, options);
+  nb::object bytes = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+  if (!bytes.is_valid()) throw nb::python_error();
+  auto* const to = reinterpret_cast<std::byte*>(PyBytes_AsString(bytes.ptr()));
+  {
+    const WithoutGil released;
+    Serialize(filter, std::span(to, size), options);
+  }
+  return nb::module_::import_("tamis").attr("from_bytes")(bytes);
+}
+
+nb::object Pull(PyRedisFilter& self) {
+  return LocalOf(Ask(self, [](redis::SplitBlockFilter& filter) { return filter.Pull(); }));
+}
+
+void Push(PyRedisFilter& self, nb::handle local) {
+  const nb::module_ tamis = nb::module_::import_("tamis");
+  if (PyObject_IsInstance(local.ptr(), tamis.attr("SplitBlockBloomFilter").ptr()) != 1) {
+    throw nb::type_error("a tamis.SplitBlockBloomFilter is expected");
+  }
+  const bool keyed = nb::cast<std::string>(local.attr("hash")).starts_with("siphash");
+  const nb::object with_secret = keyed ? nb::object(nb::bool_(true)) : nb::none();
+  const nb::object bytes = local.attr("to_bytes")(nb::arg("with_secret") = with_secret);
+  const std::span data(reinterpret_cast<const std::byte*>(PyBytes_AsString(bytes.ptr())),
+                       static_cast<size_t>(PyBytes_Size(bytes.ptr())));
+  Ask(self, [&](redis::SplitBlockFilter& filter) {
+    const AnyFilter loaded = Load(data);
+    filter.Push(*loaded.As<SplitBlockBloomFilter>());
+  });
+}
+
+nb::object NearCopyOf(PyRedisFilter& self, std::optional<double> staleness) {
+  redis::NearCopyOptions options;
+  if (staleness) options.staleness = Milliseconds(*staleness, "staleness");
+  const std::string name = self.get().name();
+  auto made = [&] {
+    const WithoutGil released;
+    return redis::NearCopy(redis::SplitBlockFilter::Open(self.servers, name, self.options),
+                           options);
+  }();
+  return nb::cast(new PyNearCopy(std::move(made)), nb::rv_policy::take_ownership);
+}
+
+double AgeOf(PyNearCopy& self) {
+  const auto since = std::chrono::steady_clock::now() - self.get().refreshed_at();
+  return std::chrono::duration<double>(since).count();
+}
+
+constexpr char kCreateDoc[] =
+    "Make a filter on the servers, under a name that no other has.\n\n"
+    "capacity, fpr, nbytes, hash, seed, secret: as for tamis.SplitBlockBloomFilter.\n"
+    "deadline: a datetime, or seconds since 1970, from when on nobody gets an answer from it.\n"
+    "url: redis://[[user]:password@]host[:port][/database] of a server or any node of a cluster;\n"
+    "    rediss:// is TLS. redis://127.0.0.1:6379 by default.\n"
+    "user, password: in place of those of the URL. ca_file: certificates to trust.\n"
+    "connect_timeout, command_timeout, retry_for: in seconds, 2, 5 and 15 by default. What fails "
+    "is\n"
+    "    tried again for so long, which Ctrl-C does not end.\n"
+    "read_from_replicas: whether questions may go to replicas, which lag behind.\n"
+    "unavailable: 'raise', or 'maybe' for keys that have no answer.\n"
+    "durable_replicas: how many replicas have to have what is inserted.\n";
+
+void DefineFilterClass(nb::module_& m) {
+  const auto none = nb::none();
+  nb::class_<PyRedisFilter> filter(
+      m, "SplitBlockFilter", nb::is_weak_referenceable(),
+      "A split-block filter on a Redis server or cluster, for any number of clients. Made by\n"
+      "create() and open(). Threads that use one object wait for each other; open one for each.");
+  filter
+      .def_static("create", Create, nb::arg("name"), nb::arg("capacity") = Unsigned{},
+                  nb::arg("fpr") = 0.0, nb::kw_only(), nb::arg("nbytes") = Unsigned{},
+                  nb::arg("hash") = "xxh3", nb::arg("seed") = Unsigned{},
+                  nb::arg("secret").none() = none, nb::arg("deadline").none() = none,
+                  nb::arg("options"), kCreateDoc)
+      .def_static(
+          "open", Open, nb::arg("name"), nb::kw_only(), nb::arg("secret").none() = none,
+          nb::arg("options"),
+          "Open the filter of that name. secret: that of a keyed hash, which servers do not\n"
+          "have. The other arguments are those of create, from url on.");
+  DefineCalls(filter);
+  filter.def("pull", Pull, "The filter as it is on the servers: a tamis.SplitBlockBloomFilter.")
+      .def("push", Push, nb::arg("filter"),
+           "Add all keys of a tamis.SplitBlockBloomFilter of equal size and hash.")
+      .def("near_copy", NearCopyOf, nb::arg("staleness").none() = none,
+           "A NearCopy with connections of its own. staleness: how many seconds old a copy may be\n"
+           "whose \"no\" is given without a question to the servers; None: not at all.")
+      .def(
+          "info",
+          [](PyRedisFilter& self) {
+            return Ask(self, [](redis::SplitBlockFilter& client) { return client.GetInfo(); });
+          },
+          "What there is of it on the servers.")
+      .def(
+          "drop",
+          [](PyRedisFilter& self) {
+            Ask(self, [](redis::SplitBlockFilter& client) { client.Drop(); });
+          },
+          "Remove the filter from the servers, for all clients.")
+      .def_prop_ro("name", [](PyRedisFilter& self) { return self.get().name(); })
+      .def_prop_ro(
+          "capacity", [](PyRedisFilter& self) { return self.get().capacity(); },
+          "Keys that it was sized for.")
+      .def_prop_ro(
+          "fpr", [](PyRedisFilter& self) { return self.get().fpr(); },
+          "The false-positive rate when they are in.")
+      .def_prop_ro(
+          "nbytes", [](PyRedisFilter& self) { return self.get().num_blocks() * 32; },
+          "Bytes of its contents.")
+      .def_prop_ro(
+          "hash", [](PyRedisFilter& self) { return HashKindName(self.get().hash().kind); },
+          "'xxh3', 'xxh64', 'siphash13' or 'siphash24'.")
+      .def_prop_ro(
+          "seed", [](PyRedisFilter& self) { return self.get().hash().seed; },
+          "The seed of its hash.");
+}
+
+}  // namespace
+
+void DefineRedis(nb::module_& m) {
+  nb::class_<redis::Info>(m, "Info", "What servers have of a filter.")
+      .def_ro("capacity", &redis::Info::capacity)
+      .def_ro("fpr", &redis::Info::fpr)
+      .def_ro("nbytes", &redis::Info::bytes)
+      .def_ro("generation", &redis::Info::generation, "Another one after each rebuild.")
+      .def_ro("segments", &redis::Info::segments)
+      .def_ro("segment_bytes", &redis::Info::segment_bytes)
+      .def_ro("bad_segments", &redis::Info::bad_segments, "That are missing or damaged.")
+      .def_ro("problem", &redis::Info::problem, "What is wrong with one of them.")
+      .def_ro("server_bytes", &redis::Info::server_bytes, "Memory that the segments take there.")
+      .def_prop_ro(
+          "nodes",
+          [](const redis::Info& info) {
+            nb::dict nodes;
+            for (const auto& node : info.nodes) nodes[node.address.c_str()] = node.segments;
+            return nodes;
+          },
+          "How many segments are on each master.");
+  DefineFilterClass(m);
+  nb::class_<PyNearCopy> near(m, "NearCopy", nb::is_weak_referenceable(),
+                              "A filter on Redis servers with a copy in memory, which says "
+                              "\"maybe\" at once. A \"no\" is the\n"
+                              "servers', or that of a copy that is not older than `staleness`. See "
+                              "SplitBlockFilter.near_copy.");
+  DefineCalls(near);
+  near.def(
+          "refresh",
+          [](PyNearCopy& self) {
+            return Ask(self, [](redis::NearCopy& copy) { return copy.Refresh(); });
+          },
+          "Read what has changed; returns how many segments that were.")
+      .def(
+          "snapshot",
+          [](PyNearCopy& self) {
+            const Writing lock(self.gate);
+            return LocalOf(self.get().copy());
+          },
+          "The copy: a tamis.SplitBlockBloomFilter.")
+      .def_prop_ro("age", AgeOf, "Seconds since it had all that was inserted before.");
+}
+
+}  // namespace tamis::python

@@ -1,0 +1,82 @@
+"""Filters that many threads change, replace and stand behind: docs/live.md.
+
+>>> import tamis.live
+>>> live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(capacity=1_000_000))
+>>> live.insert(range(1000))
+1000
+>>> 42 in live.filter
+True
+"""
+import threading as _threading
+
+from ._tamis.live import (
+    Change, ConcurrentBloomFilter, ConcurrentCuckooFilter8, ConcurrentCuckooFilter12,
+    ConcurrentCuckooFilter16, ConcurrentFilter, ConcurrentSplitBlockBloomFilter, Guard, GuardStats,
+    Live, LiveStatus, RebuildContext, StopSource, Watch, WatchStatus, concurrent, open,
+    prometheus_text)
+
+
+class RebuildJob:
+    """A rebuild on a thread of its own, which the end of the process waits for.
+
+    The end of `with` waits for it, and cancels it first if an exception has come.
+
+    >>> live = tamis.live.Live()
+    >>> with live.start_rebuild(lambda context: tamis.BloomFilter(1000)) as job:
+    ...     job.wait()
+    1
+    """
+
+    def __init__(self, live, build, **options):
+        self._stop = StopSource()
+        self._generation = None
+        self._error = None
+        self._thread = _threading.Thread(
+            target=self._run, args=(live, build, options), name="tamis-rebuild")
+        self._thread.start()
+
+    def _run(self, live, build, options):
+        try:
+            self._generation = live.rebuild(build, stop=self._stop, **options)
+        except BaseException as error:  # for wait
+            self._error = error
+
+    def cancel(self):
+        """Ask it to stop: at the next context.advance, and before it would replace the filter."""
+        self._stop.request_stop()
+
+    def done(self):
+        """Whether it has ended."""
+        return not self._thread.is_alive()
+
+    def wait(self, timeout=None):
+        """The generation that it has put in place; raises what has ended it.
+
+        timeout: seconds, after which it raises TimeoutError, and goes on.
+        """
+        self._thread.join(timeout)
+        if self._thread.is_alive():
+            raise TimeoutError("the rebuild goes on")
+        if self._error is not None:
+            raise self._error
+        return self._generation
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if error is not None:
+            self.cancel()
+        self._thread.join()
+
+
+def _start_rebuild(self, build, **options):
+    """The same as rebuild, on a thread of its own: a RebuildJob, whose wait() says how it ended."""
+    return RebuildJob(self, build, **options)
+
+
+_start_rebuild.__name__ = "start_rebuild"
+_start_rebuild.__qualname__ = "Live.start_rebuild"
+Live.start_rebuild = _start_rebuild
+
+__all__ = [_name for _name in globals() if not _name.startswith("_")]

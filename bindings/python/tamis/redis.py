@@ -1,0 +1,14 @@
+"""Split-block filters on a Redis server or cluster: docs/redis.md.
+
+It is there where hiredis was found when the package was built.
+"""
+try:
+    from ._redis import Info, NearCopy, SplitBlockFilter
+except ModuleNotFoundError as _error:
+    if _error.name != "tamis._redis":
+        raise
+    raise ImportError(
+        "this package was built without hiredis: install libhiredis-dev (Debian) and build it "
+        "again") from None
+
+__all__ = ["Info", "NearCopy", "SplitBlockFilter"]

@@ -1,0 +1,265 @@
+"""tamis.live.Guard: what reaches cache and database, on one thread and on many."""
+import gc
+import threading
+import uuid
+import weakref
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import tamis
+import tamis.live
+from test_concurrent import together
+from test_model import KEYS, identity
+
+
+class Database(dict):
+    """A dict that counts who asks it."""
+
+    def __init__(self, *items, **named):
+        super().__init__(*items, **named)
+        self.asked = []
+
+    def load(self, key):
+        self.asked.append(key)
+        return dict.get(self, key)
+
+    def load_many(self, keys):
+        return [self.load(key) for key in keys]
+
+
+def guarded(database, **options):
+    live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(10_000, fpr=1e-6))
+    live.insert(list(database))
+    return live, tamis.live.Guard(live, database.load, **options)
+
+
+def test_the_filter_the_cache_and_the_database():
+    database, cache = Database(ada=1, bob=2), {}
+    live, guard = guarded(database, cache=cache)
+    assert guard.get("ada") == 1 and cache == {"ada": 1}
+    assert guard.get("ada") == 1
+    assert guard.get("eve") is None and guard.get("eve", "nobody") == "nobody"
+    live.insert(["mallory"])
+    assert guard.get("mallory") is None and guard.get("mallory") is None
+    stats = guard.stats()
+    assert database.asked == ["ada", "mallory"]
+    assert (stats.blocked, stats.cache_hits, stats.negative_hits) == (2, 1, 1)
+    assert stats.false_positives == 1 and stats.known and stats.failure is None
+    assert 'guard="users"' in tamis.live.prometheus_text({"users": guard})
+
+
+def test_many_keys():
+    database, cache = Database({"ada": 1, "bob": 2, "cem": 3}), {"bob": 20}
+    live, guard = guarded(database, cache=cache)
+    assert guard.get_many(["ada", "eve", "bob", "ada", "cem"]) == [1, None, 20, 1, 3]
+    assert database.asked == ["ada", "cem"]
+    assert cache == {"ada": 1, "bob": 20, "cem": 3}
+    assert guard.get_many([]) == [] and guard.get_many(iter(["cem"])) == [3]
+    asked = []
+    at_once = tamis.live.Guard(live, load_many=lambda keys: asked.append(keys) or [7] * len(keys))
+    assert at_once.get_many(["ada", "bob", "ada"]) == [7, 7, 7] and asked == [["ada", "bob"]]
+    assert at_once.get("cem") == 7
+    short = tamis.live.Guard(live, load_many=lambda keys: [])
+    with pytest.raises(tamis.InvalidArgumentError, match="gave 0 values"):
+        short.get_many(["ada"])
+
+
+def test_integers_and_text_in_one_guard():
+    database = Database({1: "one", "1": "text", uuid.UUID(int=5): "uuid", -1: "minus"})
+    live, guard = guarded(database)
+    keys = [1, "1", 2, uuid.UUID(int=5), "2", -1]
+    assert guard.get_many(keys) == ["one", "text", None, "uuid", None, "minus"]
+    assert [guard.get(key) for key in keys] == ["one", "text", None, "uuid", None, "minus"]
+    assert database.asked[:4] == [1, -1, "1", uuid.UUID(int=5)]
+
+
+def test_a_filter_of_another_form_is_not_asked():
+    database = Database({1: "one"})
+    live, guard = guarded(database)
+    live.publish(tamis.SplitBlockBloomFilter(100))
+    live.insert(["text"])
+    assert guard.get(1) == "one"
+    assert guard.stats().other_form == 1
+    with pytest.raises(tamis.IncompatibleError):
+        guard.insert(2, lambda: None)
+
+
+def test_without_a_filter_all_keys_pass():
+    database = Database(ada=1)
+    live = tamis.live.Live()
+    guard = tamis.live.Guard(live, database.load, negative_ttl=0)
+    assert guard.get("ada") == 1 and guard.get("eve") is None
+    assert not guard.stats().known and "no filter" in guard.stats().failure
+    live.publish(tamis.SplitBlockBloomFilter(100), age=60)
+    old = tamis.live.Guard(live, database.load, max_age=1)
+    assert old.get("ada") == 1 and "max_age" in old.stats().failure
+
+
+def test_inserting():
+    database = Database()
+    live, guard = guarded(database)
+    assert guard.get("ada") is None
+    assert guard.insert("ada", lambda: database.update(ada=1) or "committed") == "committed"
+    assert guard.get("ada") == 1
+    guard.insert_many(["bob", "cem"], lambda: database.update(bob=2, cem=3))
+    assert guard.get_many(["bob", "cem"]) == [2, 3]
+    with pytest.raises(ValueError, match="all integers, or all text"):
+        guard.insert_many([1, "a"], lambda: None)
+    with pytest.raises(ZeroDivisionError):
+        guard.insert("eve", lambda: 1 / 0)
+    with pytest.raises(RuntimeError, match="wait for its end"):
+        guard.insert("eve", lambda: live.rebuild(lambda context: tamis.BloomFilter(10)))
+    live.insert(["dee"])
+    assert guard.get("dee") is None  # and that is noted
+    database["dee"] = 4
+    assert guard.get("dee") is None
+    guard.forget("dee")
+    guard.forget(5)
+    assert guard.get("dee") == 4
+
+
+def test_what_the_database_raises():
+    live, _ = guarded(Database(ada=1))
+
+    def load(key):
+        raise ConnectionResetError(key)
+
+    guard = tamis.live.Guard(live, load)
+    for call in (lambda: guard.get("ada"), lambda: guard.get_many(["ada"])):
+        with pytest.raises(ConnectionResetError, match="ada"):
+            call()
+    assert guard.stats().load_failures == 2
+    with pytest.raises(TypeError):
+        guard.get(1.5)
+    for bad in ((live,), (live, 5), (5, load)):
+        with pytest.raises(TypeError):
+            tamis.live.Guard(*bad)
+    with pytest.raises(ValueError):
+        tamis.live.Guard(live, load, negative_ttl=-1)
+
+
+def test_what_the_cache_raises():
+    database = Database(ada=1)
+
+    class Cache:
+        error = OSError("gone")
+
+        def get(self, key):
+            raise self.error
+
+        def __setitem__(self, key, value):
+            raise self.error
+
+    _, guard = guarded(database, cache=Cache())
+    assert guard.get("ada") == 1 and guard.stats().cache_failures == 2
+    Cache.error = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        guard.get("ada")
+
+
+def test_a_loader_that_asks_its_guard():
+    live, _ = guarded(Database(ada=1))
+    guard = tamis.live.Guard(live, lambda key: guard.get(key))
+    with pytest.raises(RuntimeError, match="wait for themselves"):
+        guard.get("ada")
+
+
+def test_threads_share_one_load():
+    live, _ = guarded(Database(ada=1))
+    loads, first, go = [], threading.Event(), threading.Event()
+    value = object()
+
+    def load(key):
+        loads.append(key)
+        first.set()
+        go.wait()
+        return value
+
+    guard = tamis.live.Guard(live, load)
+    got = []
+
+    def work(number):
+        if number == 0:
+            first.wait()
+            while guard.stats().passed < 4:
+                pass
+            go.set()
+        else:
+            got.append(guard.get("ada"))
+
+    together(work, range(5))
+    # One that came when the first had landed loads again.
+    assert len(got) == 4 and all(v is value for v in got)
+    assert len(loads) + guard.stats().coalesced == 4
+
+
+def test_threads_share_one_exception():
+    live, _ = guarded(Database(ada=1))
+    go = threading.Event()
+
+    def load(key):
+        go.wait()
+        raise KeyError(key)
+
+    guard = tamis.live.Guard(live, load)
+    raised = []
+
+    def work(number):
+        if number == 0:
+            while guard.stats().passed < 4:
+                pass
+            go.set()
+            return
+        try:
+            guard.get("ada")
+        except KeyError as error:
+            raised.append(error)
+
+    together(work, range(5))
+    assert [error.args for error in raised] == [("ada",)] * 4
+
+
+def test_many_threads():
+    database = Database({i: str(i) for i in range(500)})
+    live, guard = guarded(database, cache={})
+
+    def work(number):
+        if number == 0:
+            for i in range(1000, 1100):
+                guard.insert(i, lambda: database.__setitem__(i, str(i)))
+                assert guard.get(i) == str(i)
+            return
+        for i in range(number, 1000, 3):
+            assert guard.get(i) == (str(i) if i < 500 else None)
+        want = [str(i) if i < 500 else None for i in range(600)]
+        assert guard.get_many(range(600)) == want
+
+    together(work, range(4))
+
+
+def test_cycles_are_collected():
+    class Loader:
+        def load(self, key):
+            return 1
+
+    loader = Loader()
+    live, _ = guarded(Database())
+    loader.guard = tamis.live.Guard(live, loader.load)
+    reference = weakref.ref(loader)
+    del loader
+    gc.collect()
+    assert reference() is None
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(st.dictionaries(KEYS, st.integers(), max_size=20), st.lists(KEYS, max_size=40))
+def test_model(items, asked):
+    """Whatever is asked for, the answers are the database's."""
+    database = {identity(key): value for key, value in items.items()}
+    live = tamis.live.Live(tamis.live.ConcurrentBloomFilter(1000))
+    live.insert(list(items))
+    guard = tamis.live.Guard(live, lambda key: database.get(identity(key)), cache={})
+    want = [database.get(identity(key)) for key in asked]
+    assert [guard.get(key) for key in asked] == want
+    assert guard.get_many(asked) == want
