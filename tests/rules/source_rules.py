@@ -25,11 +25,12 @@ MACHINE_PATH = re.compile(rf"(?<![\w.}}])/({HOMES})/[\w.]")
 STD = r"[a-z0-9_]+"  # a header of the standard library has no suffix
 POSIX = r"(sys/\w+|unistd|fcntl|poll|sched|pthread|signal|termios)\.h"
 PUBLIC = r"tamis/(?!detail/|c/|c\.h)[\w/]+\.h"
-CORE = r"tamis/(?!cuda/|live/|redis/|c/|c\.h)[\w/]+\.h"
+CORE = r"tamis/(?!cuda/|live/|redis/|parquet/|c/|c\.h)[\w/]+\.h"
 PUBLIC_CORE = r"tamis/(?!c\.h)\w+\.h"
 C_API = r"tamis/(c|c/\w+)\.h"
 LIVE = r"tamis/live/[\w/]+\.h"
 REDIS = r"tamis/redis/\w+\.h"
+PARQUET = r"tamis/parquet/\w+\.h"
 
 # Who may include what (DESIGN: the house). The first that matches decides.
 ALLOWED = [
@@ -56,6 +57,8 @@ ALLOWED = [
        [STD, POSIX, r"netinet/\w+\.h", r"hiredis/\w+\.h", PUBLIC_CORE, REDIS, r"redis/src/\w+\.h"])
       for name in ("link.cc", "reply_reader")),
     ("redis/", [STD, POSIX, PUBLIC_CORE, REDIS, r"redis/src/\w+\.h"]),
+    ("parquet/include/", [STD, PUBLIC_CORE, PARQUET]),
+    ("parquet/", [STD, POSIX, PUBLIC_CORE, PARQUET, r"parquet/src/\w+\.h"]),
     ("bindings/python/", [STD, r"nanobind/[\w/]+\.h", PUBLIC_CORE, r"bindings/python/src/\w+\.h"]),
     # For compilers of C.
     ("bindings/c/include/", [r"std(def|int)\.h", C_API]),
@@ -144,7 +147,7 @@ def include_violation(name, header):
     may_use_cuda = name.startswith(("cuda/", "tests/cuda/", "bench/cuda_"))
     if not may_use_cuda and CUDA_HEADER.match(header):
         return "is a CUDA header, which only cuda/ includes"
-    if name.startswith(("core/", "simd/", "live/", "redis/", "bindings/")) and header in LIBRARY_FORBIDDEN:
+    if name.startswith(("core/", "simd/", "live/", "redis/", "parquet/", "bindings/")) and header in LIBRARY_FORBIDDEN:
         return "is for printing, which the library does not"
     for folder, patterns in ALLOWED:
         if name.startswith(folder):
@@ -168,7 +171,7 @@ def room_of(name):
     source = re.match(r"core/src/(\w+)/", name)
     if source:
         return source[1]
-    header = re.fullmatch(r"(?:core/include/)?tamis/(?!cuda/|live/|redis/|c/|c\.h)([\w/]+)\.h", name)
+    header = re.fullmatch(r"(?:core/include/)?tamis/(?!cuda/|live/|redis/|parquet/|c/|c\.h)([\w/]+)\.h", name)
     if header:
         return next(room for pattern, room in PUBLIC_ROOMS if re.fullmatch(pattern, header[1]))
     return None
@@ -227,7 +230,7 @@ def check_guards(root):
     for name in sources(root):
         if not name.endswith((".h", ".cuh")) or name.endswith("-inl.h"):
             continue
-        path = re.sub(r"^(core|cuda|live|redis|bindings/c)/include/tamis/", "", name)
+        path = re.sub(r"^(core|cuda|live|redis|parquet|bindings/c)/include/tamis/", "", name)
         want = "TAMIS_" + re.sub(r"[^A-Z0-9]", "_", path.upper()) + "_"
         if f"#ifndef {want}\n#define {want}\n" not in read(root, name):
             yield f"{name}: has no include guard {want}"

@@ -1,0 +1,103 @@
+// The columns of a Parquet file: how values are stored, and what they mean.
+#ifndef TAMIS_PARQUET_SCHEMA_H_
+#define TAMIS_PARQUET_SCHEMA_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tamis::parquet {
+
+// How values are stored, and hashed. The numbers are Parquet's.
+enum class PhysicalType : uint8_t {
+  kBoolean = 0,
+  kInt32 = 1,
+  kInt64 = 2,
+  kInt96 = 3,
+  kFloat = 4,
+  kDouble = 5,
+  kByteArray = 6,
+  kFixedLenByteArray = 7,
+};
+
+enum class TimeUnit : uint8_t { kMillis, kMicros, kNanos };
+
+// What the stored values stand for, of the LogicalType of a column or of its older ConvertedType.
+struct LogicalType {
+  enum class Kind : uint8_t {
+    kNone,  // the physical type is all there is
+    kString,
+    kEnum,
+    kJson,
+    kBson,
+    kDecimal,    // an unscaled integer: scale, precision
+    kDate,       // days since 1970-01-01
+    kTime,       // since midnight: unit
+    kTimestamp,  // since 1970-01-01 00:00: unit
+    kInteger,    // bit_width, is_signed
+    kUuid,       // 16 bytes, the first written first
+    kFloat16,    // 2 bytes, little-endian
+    kInterval,
+    kNull,   // all values are null
+    kOther,  // one that this library does not know
+  };
+
+  Kind kind = Kind::kNone;
+  TimeUnit unit = TimeUnit::kMillis;
+  int bit_width = 0;  // 8, 16, 32 or 64
+  bool is_signed = true;
+  int32_t scale = 0;
+  int32_t precision = 0;
+
+  friend bool operator==(const LogicalType&, const LogicalType&) = default;
+};
+
+// A column that has values: a leaf of the schema.
+struct Column {
+  std::string name;       // the last part of its path
+  size_t parent = 0;      // Schema::groups()[parent]
+  PhysicalType physical = PhysicalType::kInt32;
+  uint32_t width = 0;     // bytes of a value of kFixedLenByteArray; else 0
+  LogicalType logical = {};
+};
+
+// A group of columns: a struct, or what stands for a list or a map.
+struct Group {
+  std::string name;
+  size_t parent = 0;  // the index of another; that of the root is 0, its own
+};
+
+// "INT64", "BYTE_ARRAY (string)", "FIXED_LEN_BYTE_ARRAY(16) (UUID)" ...
+std::string TypeText(const Column& column);
+std::string_view PhysicalTypeName(PhysicalType type) noexcept;
+
+// All columns of a file, in the order in which row groups have them.
+class Schema {
+ public:
+  Schema(std::vector<Group> groups, std::vector<Column> columns)
+      : groups_(std::move(groups)), columns_(std::move(columns)) {}
+
+  const std::vector<Column>& columns() const noexcept { return columns_; }
+  const std::vector<Group>& groups() const noexcept { return groups_; }
+
+  // The names from the root down to the column, with dots between them: "tags.list.element".
+  std::string PathOf(size_t column) const;
+
+  // The index of the column with this path or, where there is none, of the one column below the
+  // group with this path: "tags" is "tags.list.element". Throws Error(kInvalidArgument), with the
+  // columns that there are, if no column or more than one is meant.
+  size_t Find(std::string_view path) const;
+
+ private:
+  bool IsPath(std::string_view name, size_t parent, std::string_view path) const;
+
+  std::vector<Group> groups_;
+  std::vector<Column> columns_;
+};
+
+}  // namespace tamis::parquet
+
+#endif  // TAMIS_PARQUET_SCHEMA_H_
