@@ -5,32 +5,29 @@
 #include <string>
 #include <utility>
 
+#include "parquet/src/fields.h"
+#include "parquet/src/thrift_places.h"
 #include "parquet/src/thrift_walker.h"
 #include "tamis/error.h"
 
 namespace tamis::parquet {
 namespace {
 
-// Fields of parquet.thrift on the way to a filter's place.
-constexpr int16_t kRowGroups = 4;      // of FileMetaData
-constexpr int16_t kColumns = 1;        // of RowGroup
-constexpr int16_t kMetaData = 3;       // of ColumnChunk
-constexpr int16_t kFilterOffset = 14;  // of ColumnMetaData
-constexpr int16_t kFilterLength = 15;  // of ColumnMetaData
-
+constexpr int16_t kOffset = fields::column_meta_data::kBloomFilterOffset;
+constexpr int16_t kLength = fields::column_meta_data::kBloomFilterLength;
 constexpr int kMaxDelta = 15;  // of two field numbers, in a header of one byte
 
-auto Position(const FilterPlace& place) { return std::pair(place.row_group, place.column); }
+auto Position(const FilterEntry& entry) { return std::pair(entry.row_group, entry.column); }
 
-std::string Name(const FilterPlace& place) {
-  return "column chunk " + std::to_string(place.column) + " of row group " +
-         std::to_string(place.row_group);
+std::string Name(const FilterEntry& entry) {
+  return "column chunk " + std::to_string(entry.column) + " of row group " +
+         std::to_string(entry.row_group);
 }
 
 class Splicer {
  public:
-  Splicer(std::span<const std::byte> footer, uint64_t base, std::span<const FilterPlace> places)
-      : walker_(footer, base), places_(places) {}
+  Splicer(std::span<const std::byte> footer, uint64_t base, std::span<const FilterEntry> entries)
+      : walker_(footer, base), base_(base), entries_(entries) {}
 
   std::vector<std::byte> Splice() {
     InFileMetaData();
@@ -38,53 +35,48 @@ class Splicer {
       walker_.Fail(walker_.at(), "bytes behind the structure of the footer");
     }
     CopyTo(walker_.at());
-    if (!places_.empty()) {
+    if (!entries_.empty()) {
       throw Error(ErrorCode::kInvalidArgument,
-                  "there is no " + Name(places_.front()) + " to add a filter to");
+                  "there is no " + Name(entries_.front()) + " to add a filter to");
     }
     return std::move(out_);
   }
 
  private:
-  // ---- The way down. Each is called with the walker at the value, and leaves it behind it.
+  // ---- The way down: each begins with the walker at the value, and leaves it behind that.
 
   void InFileMetaData() {
     ThriftStruct fields(walker_);
     while (const std::optional<ThriftField> field = fields.Next()) {
-      if (field->id != kRowGroups) continue;
+      if (field->id != fields::file_meta_data::kRowGroups) continue;
       const size_t row_groups = ListOfStructs(*field);
       for (size_t i = 0; i < row_groups; ++i) InRowGroup(i);
     }
   }
 
   void InRowGroup(size_t row_group) {
-    if (places_.empty() || places_.front().row_group != row_group) {
+    if (entries_.empty() || entries_.front().row_group != row_group) {
       return walker_.Skip(ThriftType::kStruct);
     }
     ThriftStruct fields(walker_);
     while (const std::optional<ThriftField> field = fields.Next()) {
-      if (field->id != kColumns) continue;
+      if (field->id != fields::row_group::kColumns) continue;
       const size_t columns = ListOfStructs(*field);
       for (size_t i = 0; i < columns; ++i) InColumnChunk({row_group, i});
     }
   }
 
   void InColumnChunk(std::pair<size_t, size_t> position) {
-    if (places_.empty() || Position(places_.front()) != position) {
-      return walker_.Skip(ThriftType::kStruct);
-    }
-    const FilterPlace place = places_.front();
-    places_ = places_.subspan(1);
     const size_t begin = walker_.at();
-    bool added = false;
-    ThriftStruct fields(walker_);
-    while (const std::optional<ThriftField> field = fields.Next()) {
-      if (field->id != kMetaData) continue;
-      if (field->type != ThriftType::kStruct) walker_.Fail(field->header_at, "no struct of fields");
-      InColumnMetaData(place);
-      added = true;
+    walker_.Skip(ThriftType::kStruct);
+    if (entries_.empty() || Position(entries_.front()) != position) return;
+    const PlacedStruct chunk = PlacesOf(walker_.bytes(), begin, base_);
+    const PlacedField* const meta = chunk.Find(fields::column_chunk::kMetaData);
+    if (meta == nullptr || meta->field.type != ThriftType::kStruct) {
+      walker_.Fail(begin, "no metadata of the " + Name(entries_.front()));
     }
-    if (!added) walker_.Fail(begin, "no metadata of the " + Name(place));
+    Add(entries_.front(), PlacesOf(walker_.bytes(), meta->field.value_at, base_));
+    entries_ = entries_.subspan(1);
   }
 
   size_t ListOfStructs(const ThriftField& field) {
@@ -96,40 +88,38 @@ class Splicer {
     return list.size;
   }
 
-  // ---- The place itself
+  // ---- The entry itself, in the description of the chunk
 
-  void InColumnMetaData(const FilterPlace& place) {
+  void Add(const FilterEntry& entry, const PlacedStruct& meta) {
     bool added = false;
     int16_t last_read = 0;
     int16_t last_written = 0;
-    const auto add = [&](size_t at) {
+    const auto add_at = [&](size_t at) {
       CopyTo(at);
-      PutHeader(last_written, kFilterOffset, ThriftType::kI64);
-      PutVarint(ZigZag(place.offset));
-      PutHeader(kFilterOffset, kFilterLength, ThriftType::kI32);
-      PutVarint(ZigZag(place.bytes));
-      last_written = kFilterLength;
+      PutHeader(last_written, kOffset, ThriftType::kI64);
+      PutVarint(ZigZag(entry.offset));
+      PutHeader(kOffset, kLength, ThriftType::kI32);
+      PutVarint(ZigZag(entry.bytes));
+      last_written = kLength;
       added = true;
     };
-    ThriftStruct fields(walker_);
-    while (const std::optional<ThriftField> field = fields.Next()) {
-      if (!added && field->id > kFilterLength) add(field->header_at);
-      if (field->id == kFilterOffset || field->id == kFilterLength) {
-        CopyTo(field->header_at);
-        walker_.SkipValue(*field);
-        copied_ = walker_.at();
+    for (const auto& [field, end] : meta.fields) {
+      if (!added && field.id > kLength) add_at(field.header_at);
+      if (field.id == kOffset || field.id == kLength) {
+        CopyTo(field.header_at);
+        copied_ = end;
       } else {
-        const bool relative = field->value_at == field->header_at + 1;
+        const bool relative = field.value_at == field.header_at + 1;
         if (relative && last_written != last_read) {
-          CopyTo(field->header_at);
-          PutHeader(last_written, field->id, field->type);
-          copied_ = field->value_at;
+          CopyTo(field.header_at);
+          PutHeader(last_written, field.id, field.type);
+          copied_ = field.value_at;
         }
-        last_written = field->id;
+        last_written = field.id;
       }
-      last_read = field->id;
+      last_read = field.id;
     }
-    if (!added) add(fields.stop_at());
+    if (!added) add_at(meta.stop_at);
   }
 
   // ---- What is written
@@ -159,7 +149,8 @@ class Splicer {
   }
 
   ThriftWalker walker_;
-  std::span<const FilterPlace> places_;  // those still to be added
+  uint64_t base_;
+  std::span<const FilterEntry> entries_;  // those still to be added
   std::vector<std::byte> out_;
   size_t copied_ = 0;  // up to where the footer has been dealt with
 };
@@ -167,14 +158,14 @@ class Splicer {
 }  // namespace
 
 std::vector<std::byte> SpliceFooter(std::span<const std::byte> footer, uint64_t base,
-                                    std::span<const FilterPlace> places) {
-  const auto not_before = [](const FilterPlace& a, const FilterPlace& b) {
+                                    std::span<const FilterEntry> entries) {
+  const auto not_before = [](const FilterEntry& a, const FilterEntry& b) {
     return Position(a) >= Position(b);
   };
-  if (std::adjacent_find(places.begin(), places.end(), not_before) != places.end()) {
+  if (std::adjacent_find(entries.begin(), entries.end(), not_before) != entries.end()) {
     throw Error(ErrorCode::kInvalidArgument, "filters in no order of row groups and columns");
   }
-  return Splicer(footer, base, places).Splice();
+  return Splicer(footer, base, entries).Splice();
 }
 
 }  // namespace tamis::parquet

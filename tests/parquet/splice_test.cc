@@ -1,4 +1,4 @@
-// Places of filters among the bytes of footers: what is there stays, byte for byte.
+// Entries of filters among the bytes of footers: what is there stays, byte for byte.
 #include "parquet/src/splice.h"
 
 #include <gtest/gtest.h>
@@ -32,26 +32,26 @@ Bytes FromHex(const std::string& hex) {
 }
 
 // What the splice is to make of a footer, from what it is made of.
-void Add(Tree& footer, const FilterPlace& place) {
-  std::vector<TreeField>& fields = MetaDataOf(footer, place.row_group, place.column).fields;
+void Add(Tree& footer, const FilterEntry& entry) {
+  std::vector<TreeField>& fields = MetaDataOf(footer, entry.row_group, entry.column).fields;
   std::erase_if(fields, [](const TreeField& field) { return field.id == 14 || field.id == 15; });
   const auto at = std::find_if(fields.begin(), fields.end(),
                                [](const TreeField& field) { return field.id > 15; });
-  const TreeField both[] = {IntegerField(14, kI64, place.offset),
-                            IntegerField(15, kI32, place.bytes)};
+  const TreeField both[] = {IntegerField(14, kI64, entry.offset),
+                            IntegerField(15, kI32, entry.bytes)};
   fields.insert(at, both, both + 2);
 }
 
-std::vector<FilterPlace> RandomPlaces(std::mt19937_64& random, size_t row_groups, size_t columns) {
-  std::vector<FilterPlace> places;
+std::vector<FilterEntry> RandomEntries(std::mt19937_64& random, size_t row_groups, size_t columns) {
+  std::vector<FilterEntry> entries;
   for (size_t i = 0; i < row_groups; ++i) {
     for (size_t j = 0; j < columns; ++j) {
       if (random() % 3 == 0) continue;
-      places.push_back({i, j, static_cast<int64_t>(random() >> (1 + random() % 63)),
+      entries.push_back({i, j, static_cast<int64_t>(random() >> (1 + random() % 63)),
                         static_cast<int32_t>(random() >> (33 + random() % 31))});
     }
   }
-  return places;
+  return entries;
 }
 
 TEST(SpliceTest, EveryByteButThoseAddedStaysInRandomFooters) {
@@ -60,15 +60,15 @@ TEST(SpliceTest, EveryByteButThoseAddedStaysInRandomFooters) {
     const size_t row_groups = random() % 18, columns = random() % 5;
     Tree footer = RandomFooter(random, row_groups, columns);
     const Bytes before = WriteTree(footer);
-    const std::vector<FilterPlace> places = RandomPlaces(random, row_groups, columns);
-    for (const FilterPlace& place : places) Add(footer, place);
+    const std::vector<FilterEntry> entries = RandomEntries(random, row_groups, columns);
+    for (const FilterEntry& entry : entries) Add(footer, entry);
     const Bytes expected = WriteTree(footer);
-    const Bytes after = SpliceFooter(before, 4, places);
+    const Bytes after = SpliceFooter(before, 4, entries);
     ASSERT_TRUE(after == expected) << "seed " << seed;
     ThriftWalker walker(after);
     walker.Skip(ThriftType::kStruct);
     ASSERT_EQ(walker.at(), after.size()) << "seed " << seed;
-    ASSERT_TRUE(SpliceFooter(after, 4, places) == after) << "seed " << seed;
+    ASSERT_TRUE(SpliceFooter(after, 4, entries) == after) << "seed " << seed;
     ASSERT_TRUE(SpliceFooter(before, 4, {}) == before) << "seed " << seed;
   }
 }
@@ -81,7 +81,7 @@ Bytes FooterAround(const std::string& meta) {
 
 TEST(SpliceTest, TheHeaderOfTheFieldBehindIsWrittenAgain) {
   // Field 14 of 3 is 06 behind its header, field 15 of 2 is 04.
-  const FilterPlace place = {0, 0, 3, 2};
+  const FilterEntry entry = {0, 0, 3, 2};
   const std::tuple<const char*, const char*, const char*> cases[] = {
       {"nothing there", "", "e606 1504"},
       {"a field before", "1502", "1502 d606 1504"},
@@ -98,15 +98,15 @@ TEST(SpliceTest, TheHeaderOfTheFieldBehindIsWrittenAgain) {
       {"a filter of another type", "e80100 2502", "e606 1504 1502"},
   };
   for (const auto& [name, before, after] : cases) {
-    EXPECT_EQ(SpliceFooter(FooterAround(before), 0, {{place}}), FooterAround(after)) << name;
+    EXPECT_EQ(SpliceFooter(FooterAround(before), 0, {{entry}}), FooterAround(after)) << name;
   }
 }
 
 TEST(SpliceTest, WhatCannotBeDoneIsAnError) {
   const Bytes footer = FooterAround("1502");
-  const auto code = [](const Bytes& bytes, const std::vector<FilterPlace>& places) {
+  const auto code = [](const Bytes& bytes, const std::vector<FilterEntry>& entries) {
     try {
-      SpliceFooter(bytes, 100, places);
+      SpliceFooter(bytes, 100, entries);
     } catch (const Error& error) {
       return error.code();
     }
