@@ -27,6 +27,8 @@ Command AddBackends(const CommandLine& program);
 Command AddDemoPhones(const CommandLine& program);
 // None where tamis is built without tamis::redis.
 std::vector<Command> AddRedis(const CommandLine& program);
+// None where tamis is built without tamis::parquet.
+std::vector<Command> AddParquet(const CommandLine& program);
 
 }  // namespace tamis::tools
 

@@ -57,6 +57,7 @@ int Run(int argc, char** argv) {
       AddBackends(program), AddDemoPhones(program),
   };
   for (Command& command : AddRedis(program)) commands.push_back(std::move(command));
+  for (Command& command : AddParquet(program)) commands.push_back(std::move(command));
   if (const std::optional<int> status = program.Parse(argc, argv)) return *status;
   for (const Command& command : commands) {
     if (command.line.given()) return command.run();

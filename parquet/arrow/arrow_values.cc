@@ -85,9 +85,8 @@ class ArrowValues final : public ColumnValues {
         });
       }
       default:
-        throw Error(ErrorCode::kInvalidArgument,
-                    name_ + ": filters have no values of type " +
-                        arrow_parquet::TypeToString(reader->type()));
+        throw Error(ErrorCode::kInvalidArgument, name_ + ": filters have no values of type " +
+                                                     arrow_parquet::TypeToString(reader->type()));
     }
   }
 

@@ -16,7 +16,8 @@
 namespace tamis::parquet {
 namespace {
 
-// So few values that the keys which a reader asks for are as likely in one row group as in the next.
+// So few values that the keys which a reader asks for are as likely in one row group as in the
+// next.
 constexpr uint64_t kFewKeys = 8;
 
 // Of parquet.thrift.
@@ -62,8 +63,8 @@ std::string BytesText(uint64_t bytes) { return std::to_string(bytes) + " bytes";
 
 BuiltFilter BuildFilter(ColumnValues& values, size_t row_group, size_t column,
                         const ColumnChunk& chunk, double fpr) {
-  BuiltFilter built = {.filter = SplitBlockBloomFilter(
-                           {.bytes = BytesFor(chunk.values, fpr), .hash = kFilterHash})};
+  BuiltFilter built = {
+      .filter = SplitBlockBloomFilter({.bytes = BytesFor(chunk.values, fpr), .hash = kFilterHash})};
   const uint64_t read = values.Read(row_group, column, [&built](const Keys& keys) {
     built.present += keys.CountValid();
     built.filter.Insert(keys);
@@ -74,8 +75,7 @@ BuiltFilter BuildFilter(ColumnValues& values, size_t row_group, size_t column,
                       std::to_string(read) + " values were read, and the footer tells of " +
                           std::to_string(chunk.values));
   }
-  const double keys =
-      std::min(built.filter.estimated_count(), static_cast<double>(built.present));
+  const double keys = std::min(built.filter.estimated_count(), static_cast<double>(built.present));
   while (built.filter.num_blocks() > 1 &&
          SplitBlockFpr(keys, built.filter.num_blocks() / 2) <= fpr) {
     built.filter = built.filter.Folded();
@@ -85,8 +85,7 @@ BuiltFilter BuildFilter(ColumnValues& values, size_t row_group, size_t column,
   return built;
 }
 
-std::optional<uint64_t> FullDictionaryBytes(const Footer& footer, size_t row_group,
-                                            size_t column) {
+std::optional<uint64_t> FullDictionaryBytes(const Footer& footer, size_t row_group, size_t column) {
   namespace id = fields::column_meta_data;
   const PlacedStruct chunk =
       PlacesOf(footer.bytes(), footer.ChunkAt(row_group, column), footer.offset());

@@ -22,8 +22,9 @@ struct FilterEntry {
 
 // `footer`, the FileMetaData of a file in Thrift's compact protocol, with these entries in it: in
 // front of the first field of their struct that has a higher number, or at its end. Where a chunk
-// has such an entry the new one takes its place. All other bytes stay as they are, known or not, but for the
-// header of the one field behind, whose number is relative to that of the field before it.
+// has such an entry the new one takes its place. All other bytes stay as they are, known or not,
+// but for the header of the one field behind, whose number is relative to that of the field before
+// it.
 //
 // `base` is the offset of the footer in its file, for errors. `entries` ascend by row group and
 // column. Throws FormatError(kCorrupt) for a footer that does not keep to the protocol, lacks a

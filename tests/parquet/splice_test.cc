@@ -48,7 +48,7 @@ std::vector<FilterEntry> RandomEntries(std::mt19937_64& random, size_t row_group
     for (size_t j = 0; j < columns; ++j) {
       if (random() % 3 == 0) continue;
       entries.push_back({i, j, static_cast<int64_t>(random() >> (1 + random() % 63)),
-                        static_cast<int32_t>(random() >> (33 + random() % 31))});
+                         static_cast<int32_t>(random() >> (33 + random() % 31))});
     }
   }
   return entries;

@@ -49,8 +49,8 @@ struct AddedFilter {
   size_t row_group = 0;
   size_t column = 0;
   Outcome outcome = Outcome::kAdded;
-  std::string reason = {};     // one sentence without a period; empty for kAdded and kReplaced
-  uint64_t values = 0;         // of the chunk, nulls included
+  std::string reason = {};  // one sentence without a period; empty for kAdded and kReplaced
+  uint64_t values = 0;      // of the chunk, nulls included
   // The rest is not known of kKept, and of a chunk without values.
   uint64_t distinct = 0;       // keys, by the bits of a filter
   uint64_t bytes = 0;          // bits of the filter, or of the one that was left out
@@ -84,7 +84,8 @@ struct AddResult {
 // the columns, and the footer with the places of these, all else in it as it was. A filter is sized
 // to the distinct keys that it has: it begins as one for all values of its chunk, and is folded. It
 // is left out where it cannot pay, but for options.force: where its chunk has no or few distinct
-// values, has all of them in a dictionary that is no larger than the filter, or is itself no larger.
+// values, has all of them in a dictionary that is no larger than the filter, or is itself no
+// larger.
 //
 //   AddFilters("old.parquet", "new.parquet", OpenArrowValues, {.columns = {"id", "user.name"}});
 //

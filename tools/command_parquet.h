@@ -1,0 +1,13 @@
+// The commands of `tamis parquet`.
+#ifndef TAMIS_TOOLS_COMMAND_PARQUET_H_
+#define TAMIS_TOOLS_COMMAND_PARQUET_H_
+
+#include "tools/commands.h"
+
+namespace tamis::tools {
+
+Command AddParquetAdd(const CommandLine& parquet);
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_COMMAND_PARQUET_H_
