@@ -29,8 +29,8 @@ FilterPlace FindFilter(const Source& source, const Footer& footer, const ColumnC
   const uint64_t room = footer.offset() - offset;
   if (chunk.filter_length && *chunk.filter_length > room) corrupt("ends behind the data");
   std::array<std::byte, kMaxHeaderBytes> header;
-  const size_t size = static_cast<size_t>(
-      std::min<uint64_t>(header.size(), chunk.filter_length.value_or(room)));
+  const size_t size =
+      static_cast<size_t>(std::min<uint64_t>(header.size(), chunk.filter_length.value_or(room)));
   const auto begin = std::span(header).first(size);
   source.Read(offset, begin);
   const ParsedHeader parsed = ParseFilterHeader(begin, offset);
@@ -77,9 +77,9 @@ std::string ToParquet(const SplitBlockBloomFilter& filter) {
                 "Parquet's Bloom filters are by XXH64 with seed 0; this filter is by another hash");
   }
   if (filter.bytes() > kMaxFilterBytes) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "a Bloom filter of " + std::to_string(filter.bytes()) +
-                    " bytes; Parquet allows at most " + std::to_string(kMaxFilterBytes));
+    throw Error(ErrorCode::kInvalidArgument, "a Bloom filter of " + std::to_string(filter.bytes()) +
+                                                 " bytes; Parquet allows at most " +
+                                                 std::to_string(kMaxFilterBytes));
   }
   std::string bytes = FilterHeader(filter.bytes());
   const std::span<const std::byte> bits = filter.payload();

@@ -48,7 +48,7 @@ enum : int16_t {
 };
 }
 namespace row_group {
-enum : int16_t { kColumns = 1, kTotalByteSize = 2, kNumRows = 3 };
+enum : int16_t { kColumns = 1, kTotalByteSize = 2, kNumRows = 3, kTotalCompressedSize = 6 };
 }
 namespace column_chunk {
 enum : int16_t { kFilePath = 1, kMetaData = 3, kCryptoMetadata = 8, kEncryptedMetaData = 9 };

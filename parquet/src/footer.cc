@@ -176,6 +176,8 @@ void Footer::ReadRowGroup(ThriftWalker& walker) {
       has_columns = true;
     } else if (field->id == id::kTotalByteSize && field->type == ThriftType::kI64) {
       group.bytes = Unsigned(walker, *field);
+    } else if (field->id == id::kTotalCompressedSize && field->type == ThriftType::kI64) {
+      group.file_bytes = Unsigned(walker, *field);
     } else if (field->id == id::kNumRows && field->type == ThriftType::kI64) {
       group.rows = Unsigned(walker, *field);
       has_rows = true;

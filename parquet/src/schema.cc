@@ -112,8 +112,8 @@ size_t Schema::Find(std::string_view path) const {
     names += (i == 0 ? "" : ", ") + PathOf(i);
   }
   if (columns_.size() > kNamed) names += ", ...";
-  const std::string what = found || below ? "more than one column is called "
-                                          : "there is no column called ";
+  const std::string what =
+      found || below ? "more than one column is called " : "there is no column called ";
   throw Error(ErrorCode::kInvalidArgument,
               what + "'" + std::string(path) + "'; the columns are " + names);
 }

@@ -21,8 +21,8 @@ struct PlacedField {
 struct PlacedStruct {
   size_t begin = 0;
   std::vector<PlacedField> fields = {};  // as they are, not by their numbers
-  size_t stop_at = 0;               // its end is one byte later
-  int16_t last_id = 0;              // what a field in front of the stop byte counts its own from
+  size_t stop_at = 0;                    // its end is one byte later
+  int16_t last_id = 0;  // what a field in front of the stop byte counts its own from
 
   // nullptr if it has no such field.
   const PlacedField* Find(int16_t id) const;

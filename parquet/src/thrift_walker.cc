@@ -10,9 +10,7 @@ namespace {
 
 constexpr uint8_t kLastType = static_cast<uint8_t>(ThriftType::kUuid);
 
-int64_t ZigZag(uint64_t value) {
-  return static_cast<int64_t>((value >> 1) ^ (~(value & 1) + 1));
-}
+int64_t ZigZag(uint64_t value) { return static_cast<int64_t>((value >> 1) ^ (~(value & 1) + 1)); }
 
 }  // namespace
 

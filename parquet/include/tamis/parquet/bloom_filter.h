@@ -31,9 +31,9 @@ struct FilterPlace {
 };
 
 // Reads the header of the chunk's filter, which there must be (ColumnChunk::filter_offset), and
-// checks that all of it is in front of the footer. Throws FormatError(kCorrupt), Error(kUnsupported)
-// for another algorithm, hash or compression and for a chunk in another file, and what the source
-// throws.
+// checks that all of it is in front of the footer. Throws FormatError(kCorrupt),
+// Error(kUnsupported) for another algorithm, hash or compression and for a chunk in another file,
+// and what the source throws.
 FilterPlace FindFilter(const Source& source, const Footer& footer, const ColumnChunk& chunk);
 
 // Memory for the bits of one filter after the other.
@@ -62,12 +62,12 @@ ConstSplitBlockView ReadFilter(const Source& source, const FilterPlace& place, F
 // filter, so that core reads no format but its own.
 //
 // ToParquet throws Error(kIncompatible) for a filter by another hash than kFilterHash, and
-// Error(kInvalidArgument) for one of more than 2^31 - 32 bytes. Readers take powers of two from 32 B
-// to 128 MiB; of other sizes some throw, or leave the filter unused.
+// Error(kInvalidArgument) for one of more than 2^31 - 32 bytes. Readers take powers of two from 32
+// B to 128 MiB; of other sizes some throw, or leave the filter unused.
 std::string ToParquet(const SplitBlockBloomFilter& filter);
-// `bytes` may go on behind the filter. inserted_count() is an estimate, as the file does not say it.
-// Throws FormatError(kCorrupt) if the bytes are no filter or are cut off, and Error(kUnsupported) as
-// FindFilter.
+// `bytes` may go on behind the filter. inserted_count() is an estimate, as the file does not say
+// it. Throws FormatError(kCorrupt) if the bytes are no filter or are cut off, and
+// Error(kUnsupported) as FindFilter.
 SplitBlockBloomFilter FromParquet(std::span<const std::byte> bytes,
                                   const MemoryOptions& memory = {});
 

@@ -20,7 +20,8 @@ class ThriftWalker;
 
 struct RowGroup {
   uint64_t rows = 0;
-  uint64_t bytes = 0;  // of its values, encoded and not compressed
+  uint64_t bytes = 0;       // of its values, encoded and not compressed
+  uint64_t file_bytes = 0;  // in the file; 0 if the writer does not say it
 };
 
 // The smallest and the largest value, plain-encoded: 4 or 8 bytes, little-endian, or the bytes of a

@@ -57,10 +57,10 @@ struct LogicalType {
 
 // A column that has values: a leaf of the schema.
 struct Column {
-  std::string name;       // the last part of its path
+  std::string name = {};  // the last part of its path
   size_t parent = 0;      // Schema::groups()[parent]
   PhysicalType physical = PhysicalType::kInt32;
-  uint32_t width = 0;     // bytes of a value of kFixedLenByteArray; else 0
+  uint32_t width = 0;  // bytes of a value of kFixedLenByteArray; else 0
   LogicalType logical = {};
 };
 

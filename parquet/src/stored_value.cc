@@ -1,0 +1,226 @@
+#include "parquet/src/stored_value.h"
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "parquet/src/value_text.h"
+
+namespace tamis::parquet {
+namespace {
+
+using Form = KeyList::Form;
+using Kind = LogicalType::Kind;
+
+constexpr double kTwoTo64 = 18446744073709551616.0;
+
+std::optional<Integer> IntegerOf(double value) {
+  if (!(std::fabs(value) < kTwoTo64) || value != std::trunc(value)) return std::nullopt;
+  return Integer{static_cast<uint64_t>(std::fabs(value)), value < 0};
+}
+
+std::optional<Integer> Whole(std::optional<int64_t> value) {
+  if (!value) return std::nullopt;
+  return Integer::Of(*value);
+}
+
+// Of text, by what the column's values stand for.
+std::optional<Integer> ReadInteger(const LogicalType& type, std::string_view text) {
+  std::optional<int64_t> value;
+  switch (type.kind) {
+    case Kind::kDate:
+      value = ParseDate(text);
+      break;
+    case Kind::kTime:
+      value = ParseTime(text, type.unit);
+      break;
+    case Kind::kTimestamp:
+      value = ParseTimestamp(text, type.unit);
+      break;
+    default:
+      break;
+  }
+  return value ? Whole(value) : ParseInteger(text);
+}
+
+std::string TextOfInteger(const Integer& value) {
+  return (value.negative ? "-" : "") + std::to_string(value.magnitude);
+}
+
+// Key i times 10^scale.
+std::optional<Unscaled> UnscaledOf(const LogicalType& type, const KeyList& keys, size_t i) {
+  switch (keys.form()) {
+    case Form::kIntegers:
+      return ParseDecimal(TextOfInteger(Integer::Of(keys.values<int64_t>()[i])), type.scale);
+    case Form::kUnsigned:
+      return ParseDecimal(std::to_string(keys.values<uint64_t>()[i]), type.scale);
+    case Form::kText:
+      return ParseDecimal(keys.values<std::string_view>()[i], type.scale);
+    default:
+      return std::nullopt;  // 0.1 is no double
+  }
+}
+
+std::optional<Integer> IntegerKey(const LogicalType& type, const KeyList& keys, size_t i) {
+  if (type.kind == Kind::kDecimal) {
+    const auto unscaled = UnscaledOf(type, keys, i);
+    if (!unscaled) return std::nullopt;
+    if (unscaled->digits.empty()) return Integer{};
+    const auto value = ParseInteger(unscaled->digits);
+    if (!value) return std::nullopt;
+    return Integer{value->magnitude, unscaled->negative};
+  }
+  switch (keys.form()) {
+    case Form::kIntegers:
+      return Integer::Of(keys.values<int64_t>()[i]);
+    case Form::kUnsigned:
+      return Integer{keys.values<uint64_t>()[i], false};
+    case Form::kDoubles:
+      return IntegerOf(keys.values<double>()[i]);
+    case Form::kTimestamps:
+      if (type.kind != Kind::kTimestamp) return std::nullopt;
+      return Whole(ConvertUnit(keys.values<int64_t>()[i], keys.unit(), type.unit));
+    case Form::kText:
+      return ReadInteger(type, keys.values<std::string_view>()[i]);
+    case Form::kBytes:
+      break;
+  }
+  return std::nullopt;
+}
+
+// Whether a value of so many bits has it.
+bool Fits(const Integer& value, bool is_signed, int bits) {
+  if (!is_signed) return !value.negative && (bits == 64 || value.magnitude >> bits == 0);
+  const uint64_t limit = uint64_t{1} << (bits - 1);
+  return value.negative ? value.magnitude <= limit : value.magnitude < limit;
+}
+
+template <typename Number>
+std::optional<Number> ReadNumber(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  Number value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (text.empty() || error != std::errc{} || stop != end) return std::nullopt;
+  return value;
+}
+
+// The nearest that the type has: whoever compares either way finds it.
+template <typename Number>
+std::optional<Number> NumberKey(const KeyList& keys, size_t i) {
+  switch (keys.form()) {
+    case Form::kIntegers:
+      return static_cast<Number>(keys.values<int64_t>()[i]);
+    case Form::kUnsigned:
+      return static_cast<Number>(keys.values<uint64_t>()[i]);
+    case Form::kDoubles: {
+      const double value = keys.values<double>()[i];
+      if (std::isfinite(value) && std::fabs(value) > std::numeric_limits<Number>::max()) {
+        return std::nullopt;
+      }
+      return static_cast<Number>(value);
+    }
+    case Form::kText:
+      return ReadNumber<Number>(keys.values<std::string_view>()[i]);
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+const char* WhyNotAsked(const Column& column) {
+  switch (column.physical) {
+    case PhysicalType::kBoolean:
+      return "filters of BOOLEAN mean nothing";
+    case PhysicalType::kInt96:
+      return "INT96 is deprecated, and its values have no order";
+    default:
+      break;
+  }
+  switch (column.logical.kind) {
+    case Kind::kFloat16:
+    case Kind::kInterval:
+    case Kind::kNull:
+    case Kind::kOther:
+      return "keys of this type cannot be made";
+    case Kind::kDecimal:
+      if (column.physical == PhysicalType::kByteArray) {
+        return "decimals of BYTE_ARRAY can be stored in more than one way";
+      }
+      break;
+    case Kind::kUuid:
+      if (column.width != 16) return "UUIDs have 16 bytes";
+      break;
+    default:
+      break;
+  }
+  return nullptr;
+}
+
+std::optional<NumberKind> NumberKindOf(const Column& column) {
+  switch (column.physical) {
+    case PhysicalType::kInt32:
+    case PhysicalType::kInt64:
+      return column.logical.kind == Kind::kInteger && !column.logical.is_signed
+                 ? NumberKind::kUnsigned
+                 : NumberKind::kSigned;
+    case PhysicalType::kFloat:
+      return NumberKind::kFloat;
+    case PhysicalType::kDouble:
+      return NumberKind::kDouble;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<uint64_t> NumberBits(const Column& column, NumberKind kind, const KeyList& keys,
+                                   size_t i) {
+  if (kind == NumberKind::kDouble) {
+    const auto value = NumberKey<double>(keys, i);
+    if (!value) return std::nullopt;
+    return std::bit_cast<uint64_t>(*value);
+  }
+  if (kind == NumberKind::kFloat) {
+    const auto value = NumberKey<float>(keys, i);
+    if (!value) return std::nullopt;
+    return std::bit_cast<uint32_t>(*value);
+  }
+  const auto value = IntegerKey(column.logical, keys, i);
+  const int stored = column.physical == PhysicalType::kInt32 ? 32 : 64;
+  int bits = stored;
+  if (column.logical.kind == Kind::kInteger && column.logical.bit_width < bits) {
+    bits = column.logical.bit_width;
+  }
+  if (!value || !Fits(*value, kind == NumberKind::kSigned, bits)) return std::nullopt;
+  const uint64_t two = value->negative ? ~value->magnitude + 1 : value->magnitude;
+  return stored == 32 ? two & 0xFFFFFFFF : two;
+}
+
+std::optional<std::string_view> StoredBytes(const Column& column, const KeyList& keys, size_t i,
+                                            std::string& made) {
+  const bool text = keys.form() == Form::kText;
+  if (column.logical.kind == Kind::kDecimal) {
+    const auto unscaled = UnscaledOf(column.logical, keys, i);
+    if (!unscaled) return std::nullopt;
+    auto bytes = BigEndian(*unscaled, column.width);
+    if (!bytes) return std::nullopt;
+    made = std::move(*bytes);
+    return made;
+  }
+  if (!text && keys.form() != Form::kBytes) return std::nullopt;
+  const std::string_view value = keys.values<std::string_view>()[i];
+  if (text && column.logical.kind == Kind::kUuid) {
+    const auto bytes = ParseUuid(value);
+    if (!bytes) return std::nullopt;
+    made.assign(bytes->data(), bytes->size());
+    return made;
+  }
+  if (column.physical == PhysicalType::kFixedLenByteArray && value.size() != column.width) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+}  // namespace tamis::parquet

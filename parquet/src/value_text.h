@@ -1,0 +1,51 @@
+// Values as people write them. Nothing comes back for text that is no such value; no function
+// skips blanks.
+#ifndef TAMIS_PARQUET_SRC_VALUE_TEXT_H_
+#define TAMIS_PARQUET_SRC_VALUE_TEXT_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tamis/parquet/schema.h"
+
+namespace tamis::parquet {
+
+// Sign and magnitude: all of int64_t and of uint64_t.
+struct Integer {
+  uint64_t magnitude = 0;
+  bool negative = false;
+
+  static Integer Of(int64_t value) {
+    return {value < 0 ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value),
+            value < 0};
+  }
+};
+
+std::optional<Integer> ParseInteger(std::string_view text);
+
+// The digits of the number times 10^scale, which must be whole: "-1.50" of scale 1 is 15, negative.
+// No zeros in front; "" is 0.
+struct Unscaled {
+  std::string digits;
+  bool negative = false;
+};
+std::optional<Unscaled> ParseDecimal(std::string_view text, int32_t scale);
+// Two's complement of `width` bytes, the highest first; nothing if they are too few.
+std::optional<std::string> BigEndian(const Unscaled& value, uint32_t width);
+
+// Days since 1970-01-01 in the Gregorian calendar, years 0001 to 9999.
+std::optional<int64_t> ParseDate(std::string_view text);
+// Since midnight, in the unit; nothing if the unit is too coarse.
+std::optional<int64_t> ParseTime(std::string_view text, TimeUnit unit);
+std::optional<int64_t> ParseTimestamp(std::string_view text, TimeUnit unit);
+// Nothing if the other unit is too coarse, or the number too large.
+std::optional<int64_t> ConvertUnit(int64_t value, TimeUnit from, TimeUnit to);
+
+std::optional<std::array<char, 16>> ParseUuid(std::string_view text);
+
+}  // namespace tamis::parquet
+
+#endif  // TAMIS_PARQUET_SRC_VALUE_TEXT_H_
