@@ -9,13 +9,13 @@
 #include "parquet/src/thrift_places.h"
 #include "parquet/src/thrift_walker.h"
 #include "tamis/error.h"
-#include "tamis/layout/split_block.h"
 #include "tamis/parquet/bloom_filter.h"
 #include "tamis/sizing.h"
 
 namespace tamis::parquet {
 namespace {
 
+constexpr uint64_t kBlockBytes = 32;
 // So few values that the keys which a reader asks for are as likely in one row group as in the
 // next.
 constexpr uint64_t kFewKeys = 8;
@@ -26,10 +26,10 @@ enum Encoding : int64_t { kPlainDictionary = 2, kRleDictionary = 8 };
 
 // A power of two of bytes, for so many keys.
 uint64_t BytesFor(uint64_t keys, double fpr) {
-  constexpr uint64_t kMost = kMaxAddedBytes / split_block::kBlockBytes;
+  constexpr uint64_t kMost = kMaxAddedBytes / kBlockBytes;
   if (keys >= SplitBlockCapacity(kMost, fpr)) return kMaxAddedBytes;
   const uint64_t blocks = SplitBlockBlocks(std::max<uint64_t>(keys, 1), fpr);
-  return split_block::kBlockBytes * std::min(kMost, std::bit_ceil(blocks));
+  return kBlockBytes * std::min(kMost, std::bit_ceil(blocks));
 }
 
 struct PageStatistics {
