@@ -1,4 +1,4 @@
-// tamis parquet: Bloom filters in Parquet files, if tamis was built with what that needs.
+// tamis parquet: Bloom filters in Parquet files, if tamis was built with tamis::parquet.
 #include "tools/commands.h"
 #if TAMIS_TOOLS_PARQUET
 #include "tools/command_parquet.h"
@@ -8,13 +8,14 @@ namespace tamis::tools {
 
 std::vector<Command> AddParquet([[maybe_unused]] const CommandLine& program) {
 #if TAMIS_TOOLS_PARQUET
-  const CommandLine parquet =
-      program.AddCommand("parquet", "Use the Bloom filters in Parquet files, and add some.");
+  const CommandLine parquet = program.AddCommand("parquet", "Use Bloom filters in Parquet files.");
   parquet.RequireCommand();
   parquet.Footer(
       "Examples:\n"
-      "  tamis parquet add --column id old.parquet -o new.parquet\n");
-  return {AddParquetAdd(parquet)};
+      "  tamis parquet info events.parquet\n"
+      "  tamis parquet prune --column user_id --keys users.txt lake/ | xargs cat_them\n"
+      "  tamis parquet add --column user_id events.parquet -o filtered.parquet\n");
+  return {AddParquetInfo(parquet), AddParquetPrune(parquet), AddParquetAdd(parquet)};
 #else
   return {};
 #endif

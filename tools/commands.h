@@ -25,10 +25,10 @@ Command AddMerge(const CommandLine& program);
 Command AddPlan(const CommandLine& program);
 Command AddBackends(const CommandLine& program);
 Command AddDemoPhones(const CommandLine& program);
-// None where tamis is built without tamis::redis.
-std::vector<Command> AddRedis(const CommandLine& program);
 // None where tamis is built without tamis::parquet.
 std::vector<Command> AddParquet(const CommandLine& program);
+// None where tamis is built without tamis::redis.
+std::vector<Command> AddRedis(const CommandLine& program);
 
 }  // namespace tamis::tools
 

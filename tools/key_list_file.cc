@@ -1,0 +1,58 @@
+#include "tools/key_list_file.h"
+
+#include "tools/key_reader.h"
+#include "tools/parse.h"
+
+namespace tamis::tools {
+
+void KeyListOptions::AddTo(const CommandLine& command) {
+  input.paths.clear();
+  command.Add("--keys", input.paths, "files with keys, a line each; - is standard input")
+      .Type("LIST")
+      .Required();
+  const Option csv =
+      command.AddFlag("--csv", input.csv, "comma-separated records, quoted as in RFC 4180");
+  const Option tsv = command.AddFlag("--tsv", input.tsv, "tab-separated records, without quotes");
+  const Option separator = command.Add("--separator", input.separator, ParseSeparator,
+                                       "between the fields of CSV (means --csv)");
+  separator.Type("C").Excludes(tsv);
+  const Option column = command.Add("--key-column", input.column,
+                                    "the key's column: number from 1 (default), or name");
+  column.Type("N|NAME");
+  const Option header =
+      command.AddFlag("--header", input.header, "each list begins with a record of names");
+  const Option trim =
+      command.AddFlag("--trim", input.trim, "spaces and tabs at both ends are not of the key");
+  const Option u64 = command.AddFlag("--u64", input.u64, "raw little-endian 64-bit integers");
+  csv.Excludes(tsv);
+  for (const Option& option : {csv, tsv, separator, column, header, trim}) option.Excludes(u64);
+  for (const Option& option : {csv, tsv, separator, column, header, trim, u64}) {
+    option.Group("Forms of keys");
+  }
+}
+
+KeyListFile ReadKeyList(const KeyListOptions& options) {
+  options.input.Check();
+  KeyReader reader(options.input, {});
+  KeyListFile list;
+  list.are_integers = options.input.u64;
+  std::vector<size_t> ends;
+  KeyBatch batch;
+  while (reader.Next(batch)) {
+    list.integers.insert(list.integers.end(), batch.integers.begin(), batch.integers.end());
+    for (const std::string_view key : batch.strings) {
+      list.text.insert(list.text.end(), key.begin(), key.end());
+      ends.push_back(list.text.size());
+    }
+  }
+  reader.Conclude("", /*some_key=*/true);
+  size_t begin = 0;
+  list.strings.reserve(ends.size());
+  for (const size_t end : ends) {
+    list.strings.emplace_back(list.text.data() + begin, end - begin);
+    begin = end;
+  }
+  return list;
+}
+
+}  // namespace tamis::tools
