@@ -13,8 +13,9 @@ std::vector<Command> AddParquet([[maybe_unused]] const CommandLine& program) {
   parquet.Footer(
       "Examples:\n"
       "  tamis parquet info events.parquet\n"
-      "  tamis parquet prune --column user_id --keys users.txt lake/ | xargs cat_them\n");
-  return {AddParquetInfo(parquet), AddParquetPrune(parquet)};
+      "  tamis parquet prune --column user_id --keys users.txt lake/ | xargs cat_them\n"
+      "  tamis parquet add --column user_id events.parquet -o filtered.parquet\n");
+  return {AddParquetInfo(parquet), AddParquetPrune(parquet), AddParquetAdd(parquet)};
 #else
   return {};
 #endif

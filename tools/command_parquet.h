@@ -8,6 +8,7 @@ namespace tamis::tools {
 
 Command AddParquetInfo(const CommandLine& parquet);
 Command AddParquetPrune(const CommandLine& parquet);
+Command AddParquetAdd(const CommandLine& parquet);
 
 }  // namespace tamis::tools
 

@@ -62,9 +62,13 @@ enum : int16_t {
   kDataPage = 9,
   kDictionaryPage = 11,
   kStatistics = 12,
+  kEncodingStats = 13,
   kBloomFilterOffset = 14,
   kBloomFilterLength = 15
 };
+}
+namespace page_encoding_stats {
+enum : int16_t { kPageType = 1, kEncoding = 2, kCount = 3 };
 }
 namespace statistics {
 enum : int16_t {

@@ -58,6 +58,11 @@ ALLOWED = [
       for name in ("link.cc", "reply_reader")),
     ("redis/", [STD, POSIX, PUBLIC_CORE, REDIS, r"redis/src/\w+\.h"]),
     ("parquet/include/", [STD, PUBLIC_CORE, PARQUET]),
+    # How files are saved, whole or not at all.
+    ("parquet/src/add.cc", [STD, POSIX, PUBLIC_CORE, PARQUET, r"parquet/src/\w+\.h",
+                            r"core/src/file/(atomic|temporary)_file\.h"]),
+    # Elsewhere nothing is known of Arrow.
+    ("parquet/arrow/", [STD, r"(arrow|parquet)/[\w/]+\.h", PUBLIC_CORE, PARQUET]),
     ("parquet/", [STD, POSIX, PUBLIC_CORE, PARQUET, r"parquet/src/\w+\.h"]),
     ("bindings/python/src/redis/",
      [STD, r"nanobind/[\w/]+\.h", PUBLIC_CORE, REDIS, r"bindings/python/src/[\w/]+\.h"]),

@@ -15,11 +15,11 @@ namespace {
 namespace fs = std::filesystem;
 
 // Returns false, with nothing done, if the file was made without a name and cannot be given one.
-bool TryWrite(const SaveTarget& target, std::span<const std::span<const std::byte>> parts,
+bool TryWrite(const SaveTarget& target, FunctionRef<void(TemporaryFile&)> write,
               const FileLock* lock, TemporaryFile::Name name) {
   TemporaryFile file(target, name);
   target.KeepPermissions(file.fd());
-  for (const std::span<const std::byte> part : parts) file.Write(part);
+  write(file);
   if (!Synchronize(file.fd())) ThrowIoError(target.path(), "synchronize");
   if (!file.GiveName()) return false;
   if (lock != nullptr) lock->RequireUnchanged();
@@ -37,11 +37,19 @@ bool TryWrite(const SaveTarget& target, std::span<const std::span<const std::byt
 
 }  // namespace
 
+void WriteFileAtomicallyBy(const fs::path& path, FunctionRef<void(TemporaryFile&)> write,
+                           const SaveOptions& options) {
+  const SaveTarget target(path, options);
+  if (TryWrite(target, write, options.lock, TemporaryFile::Name::kLater)) return;
+  TryWrite(target, write, options.lock, TemporaryFile::Name::kNow);
+}
+
 void WriteFileAtomically(const fs::path& path, std::span<const std::span<const std::byte>> parts,
                          const SaveOptions& options) {
-  const SaveTarget target(path, options);
-  if (TryWrite(target, parts, options.lock, TemporaryFile::Name::kLater)) return;
-  TryWrite(target, parts, options.lock, TemporaryFile::Name::kNow);
+  const auto write = [&](TemporaryFile& file) {
+    for (const std::span<const std::byte> part : parts) file.Write(part);
+  };
+  WriteFileAtomicallyBy(path, write, options);
 }
 
 }  // namespace detail

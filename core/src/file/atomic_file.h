@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <span>
 
+#include "core/src/base/function_ref.h"
+#include "core/src/file/temporary_file.h"
 #include "tamis/file.h"
 
 namespace tamis::detail {
@@ -17,6 +19,13 @@ namespace tamis::detail {
 void WriteFileAtomically(const std::filesystem::path& path,
                          std::span<const std::span<const std::byte>> parts,
                          const SaveOptions& options = {});
+
+// The same with what `write` puts into the file, for contents that are never in memory as a whole.
+// It may read the file before it gets its name, and is called again where the file system cannot
+// name a file afterwards. What it throws leaves everything as it was.
+void WriteFileAtomicallyBy(const std::filesystem::path& path,
+                           FunctionRef<void(TemporaryFile&)> write,
+                           const SaveOptions& options = {});
 
 }  // namespace tamis::detail
 

@@ -87,6 +87,10 @@ void TemporaryFile::Write(std::span<const std::byte> bytes) {
   }
 }
 
+fs::path TemporaryFile::readable_path() const {
+  return name_.empty() ? fs::path(DescriptorPath(fd())) : target_.path().parent_path() / name_;
+}
+
 int TemporaryFile::Create([[maybe_unused]] Name name) {
 #ifdef O_TMPFILE
   if (name == Name::kLater) {

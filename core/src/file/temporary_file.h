@@ -3,6 +3,7 @@
 #define TAMIS_CORE_SRC_FILE_TEMPORARY_FILE_H_
 
 #include <cstddef>
+#include <filesystem>
 #include <span>
 #include <string>
 
@@ -27,6 +28,8 @@ class TemporaryFile {
 
   int fd() const noexcept { return fd_.get(); }
   void Write(std::span<const std::byte> bytes);
+  // Under which this process can open the file to read it, whether or not it has a name.
+  std::filesystem::path readable_path() const;
   // Gives the file a name if it has none. False if the system refuses.
   bool GiveName();
   // Only of a file that has a name.

@@ -1,0 +1,33 @@
+# Apache Arrow and Parquet, where they are: installed for C++, or in the pyarrow package of a Python,
+# which has headers and libraries: -DTAMIS_PYARROW=$(python3 -c 'import pyarrow; print(pyarrow.__path__[0])').
+# Sets TAMIS_HAVE_ARROW, and makes the target tamis_arrow. Nothing is downloaded.
+set(TAMIS_PYARROW "" CACHE PATH "Folder of a pyarrow package, whose Arrow and Parquet are linked")
+
+set(TAMIS_HAVE_ARROW OFF)
+if(TAMIS_PYARROW)
+  # The names that linkers look for are in no package; those with versions are.
+  file(GLOB arrow_libraries ${TAMIS_PYARROW}/libarrow.so.* ${TAMIS_PYARROW}/libarrow.*.dylib)
+  file(GLOB parquet_libraries ${TAMIS_PYARROW}/libparquet.so.* ${TAMIS_PYARROW}/libparquet.*.dylib)
+  if(arrow_libraries AND parquet_libraries AND EXISTS ${TAMIS_PYARROW}/include/parquet/bloom_filter.h)
+    list(GET arrow_libraries 0 arrow_library)
+    list(GET parquet_libraries 0 parquet_library)
+    set(TAMIS_HAVE_ARROW ON)
+    add_library(tamis_arrow INTERFACE)
+    target_include_directories(tamis_arrow SYSTEM INTERFACE ${TAMIS_PYARROW}/include)
+    target_link_libraries(tamis_arrow INTERFACE ${parquet_library} ${arrow_library})
+    target_link_options(tamis_arrow INTERFACE -Wl,-rpath,${TAMIS_PYARROW})
+  else()
+    message(STATUS "Arrow: no libarrow, libparquet and headers in ${TAMIS_PYARROW}")
+  endif()
+elseif(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING)
+  find_package(Arrow CONFIG QUIET)
+  find_package(Parquet CONFIG QUIET)
+  if(TARGET Parquet::parquet_shared)
+    set(TAMIS_HAVE_ARROW ON)
+    add_library(tamis_arrow INTERFACE)
+    target_link_libraries(tamis_arrow INTERFACE Parquet::parquet_shared)
+  endif()
+endif()
+if(NOT TAMIS_HAVE_ARROW)
+  message(STATUS "Arrow: not found, so that `tamis parquet add` cannot read values (TAMIS_PYARROW)")
+endif()

@@ -1,0 +1,285 @@
+#include "tamis/parquet/add.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "core/src/file/atomic_file.h"
+#include "core/src/file/temporary_file.h"
+#include "parquet/src/add_filter.h"
+#include "parquet/src/filter_header.h"
+#include "parquet/src/splice.h"
+#include "tamis/error.h"
+#include "tamis/hash.h"
+#include "tamis/parquet/bloom_filter.h"
+#include "tamis/parquet/footer.h"
+#include "tamis/parquet/source.h"
+#include "tamis/sizing.h"
+
+namespace tamis::parquet {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Outcome = AddedFilter::Outcome;
+
+constexpr size_t kPiece = size_t{1} << 20;  // of a file, copied or compared at a time
+
+std::span<const std::byte> BytesOf(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+// What tells a file from another, and from itself after a change.
+struct Identity {
+  explicit Identity(const fs::path& path) {
+    if (stat(path.c_str(), &status) != 0) {
+      throw Error(ErrorCode::kIo,
+                  path.string() + ": cannot open: " + std::generic_category().message(errno));
+    }
+  }
+  bool SameFile(const struct stat& other) const {
+    return status.st_dev == other.st_dev && status.st_ino == other.st_ino;
+  }
+  bool Unchanged(const struct stat& other) const {
+    return SameFile(other) && status.st_size == other.st_size &&
+           status.st_mtim.tv_sec == other.st_mtim.tv_sec &&
+           status.st_mtim.tv_nsec == other.st_mtim.tv_nsec;
+  }
+
+  struct stat status = {};
+};
+
+void RequireFilters(const Schema& schema, size_t column) {
+  const PhysicalType type = schema.columns()[column].physical;
+  if (type != PhysicalType::kBoolean && type != PhysicalType::kInt96) return;
+  throw Error(ErrorCode::kInvalidArgument, "column " + schema.PathOf(column) + " is " +
+                                               TypeText(schema.columns()[column]) +
+                                               ", for which Parquet has no filters");
+}
+
+std::vector<size_t> ColumnsOf(const Schema& schema, const AddOptions& options) {
+  if (options.columns.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "no column is named to get filters");
+  }
+  if (!(options.fpr >= kMinFpr && options.fpr <= kMaxFpr)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "fpr is " + std::to_string(options.fpr) + ", and must be in [1e-12, 0.5]");
+  }
+  std::vector<size_t> columns;
+  for (const std::string& path : options.columns) columns.push_back(schema.Find(path));
+  std::sort(columns.begin(), columns.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  for (const size_t column : columns) RequireFilters(schema, column);
+  return columns;
+}
+
+// What the file must be like, before any work is done for it.
+void RequirePlain(const Source& source, const Footer& footer, std::span<const size_t> columns) {
+  if (footer.encrypted()) {
+    throw Error(ErrorCode::kUnsupported, source.name() + ": is encrypted or signed");
+  }
+  for (size_t row_group = 0; row_group < footer.row_groups().size(); ++row_group) {
+    for (const size_t column : columns) {
+      if (footer.Chunk(row_group, column).other_file) {
+        throw Error(ErrorCode::kUnsupported, source.name() + ": its data is in another file");
+      }
+    }
+  }
+  // That it can be spliced.
+  SpliceFooter(footer.bytes(), footer.offset(), {});
+}
+
+// Calls for the bytes [0, size) of the source, in pieces and in order.
+template <typename Act>
+void ForPieces(const Source& source, uint64_t size, const Act& act) {
+  std::vector<std::byte> piece(static_cast<size_t>(std::min<uint64_t>(size, kPiece)));
+  for (uint64_t at = 0; at < size; at += piece.size()) {
+    piece.resize(static_cast<size_t>(std::min<uint64_t>(size - at, kPiece)));
+    source.Read(at, piece);
+    act(at, std::span<const std::byte>(piece));
+  }
+}
+
+class Adder {
+ public:
+  Adder(const fs::path& from, const OpenValues& open, const AddOptions& options)
+      : from_(from),
+        identity_(from),
+        open_(open),
+        options_(options),
+        source_(OpenSource(from)),
+        footer_(Footer::Read(*source_)),
+        columns_(ColumnsOf(footer_.schema(), options)) {
+    RequirePlain(*source_, footer_, columns_);
+  }
+
+  AddResult AddTo(const fs::path& to) {
+    struct stat there = {};
+    if (stat(to.c_str(), &there) == 0 && identity_.SameFile(there)) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  to.string() + ": is the file that filters are to be added to, which stays");
+    }
+    RequireSavable(to, options_.save);
+    const auto write = [this](detail::TemporaryFile& file) {
+      Write(file);
+      Verify(file);
+    };
+    detail::WriteFileAtomicallyBy(to, write, options_.save);
+    return std::move(result_);
+  }
+
+ private:
+  struct Written {
+    FilterEntry entry;
+    uint64_t digest = 0;  // of its bits
+  };
+
+  void Write(detail::TemporaryFile& file) {
+    result_ = {.old_bytes = source_->size()};
+    written_.clear();
+    const std::unique_ptr<ColumnValues> values = open_(from_);
+    ForPieces(*source_, footer_.offset(),
+              [&](uint64_t, std::span<const std::byte> piece) { file.Write(piece); });
+    at_ = footer_.offset();
+    for (size_t row_group = 0; row_group < footer_.row_groups().size(); ++row_group) {
+      for (const size_t column : columns_) {
+        result_.chunks.push_back(AddTo(file, *values, row_group, column));
+        if (options_.on_chunk) options_.on_chunk(result_.chunks.back());
+      }
+    }
+    std::vector<FilterEntry> entries;
+    for (const Written& written : written_) entries.push_back(written.entry);
+    new_footer_ = SpliceFooter(footer_.bytes(), footer_.offset(), entries);
+    if (new_footer_.size() > Footer::kMaxBytes) {
+      throw Error(ErrorCode::kUnsupported, source_->name() + ": its footer would be too large");
+    }
+    file.Write(new_footer_);
+    std::array<std::byte, 4> length;
+    for (size_t i = 0; i < 4; ++i) {
+      length[i] = static_cast<std::byte>(new_footer_.size() >> (8 * i) & 0xFF);
+    }
+    file.Write(length);
+    file.Write(BytesOf("PAR1"));
+    result_.new_bytes = at_ + new_footer_.size() + 8;
+  }
+
+  AddedFilter AddTo(detail::TemporaryFile& file, ColumnValues& values, size_t row_group,
+                    size_t column) {
+    const ColumnChunk chunk = footer_.Chunk(row_group, column);
+    AddedFilter added = {.row_group = row_group, .column = column, .values = chunk.values};
+    if (chunk.filter_offset && !options_.replace) {
+      added.outcome = Outcome::kKept;
+      added.reason = "it has a filter";
+      return added;
+    }
+    const BuiltFilter built = Build(values, row_group, column, chunk);
+    const std::string header = FilterHeader(built.filter.bytes());
+    // For the bits to begin at a multiple of 32: in a mapped file they can be asked as they are.
+    const uint64_t padding = (0 - at_ - header.size()) % 32;
+    added.distinct = built.distinct;
+    added.bytes = built.filter.bytes();
+    added.fpr = built.fpr;
+    added.bytes_in_file = padding + header.size() + built.filter.bytes();
+    added.reason = WhyNotPaying(footer_, row_group, column, chunk, built,
+                                header.size() + built.filter.bytes());
+    if (!added.reason.empty() && !options_.force) {
+      added.outcome = Outcome::kLeftOut;
+      added.bytes_in_file = 0;
+      return added;
+    }
+    added.outcome = chunk.filter_offset ? Outcome::kReplaced : Outcome::kAdded;
+    added.reason.clear();
+    added.offset = at_ + padding;
+    file.Write(BytesOf(std::string(padding, '\0')));
+    file.Write(BytesOf(header));
+    file.Write(built.filter.payload());
+    at_ += added.bytes_in_file;
+    written_.push_back({{row_group, column, static_cast<int64_t>(added.offset),
+                         static_cast<int32_t>(header.size() + built.filter.bytes())},
+                        DigestOf(built.filter.payload())});
+    return added;
+  }
+
+  // Names the chunk in what goes wrong with it.
+  BuiltFilter Build(ColumnValues& values, size_t row_group, size_t column,
+                    const ColumnChunk& chunk) const {
+    try {
+      return BuildFilter(values, row_group, column, chunk, options_.fpr);
+    } catch (const FormatError& error) {
+      throw FormatError(error.code(), error.check(), error.offset(),
+                        source_->name() + ": column " + footer_.schema().PathOf(column) +
+                            " of row group " + std::to_string(row_group) + ": " + error.what());
+    }
+  }
+
+  // Throws unless the file, read again, is what was to be written.
+  void Verify(const detail::TemporaryFile& file) const {
+    const std::unique_ptr<Source> made = OpenSource(file.readable_path());
+    const Footer footer = Footer::Read(*made);
+    if (footer.offset() != at_ || !std::ranges::equal(footer.bytes(), new_footer_)) {
+      Differs("the footer");
+    }
+    for (const Written& written : written_) {
+      const auto& [row_group, column, offset, bytes] = written.entry;
+      const ColumnChunk chunk = footer.Chunk(row_group, column);
+      const FilterPlace place = FindFilter(*made, footer, chunk);
+      FilterBuffer buffer;
+      if (chunk.filter_offset != static_cast<uint64_t>(offset) ||
+          chunk.filter_length != static_cast<uint64_t>(bytes) ||
+          place.bytes() != static_cast<uint64_t>(bytes) ||
+          DigestOf(ReadFilter(*made, place, buffer).blocks()) != written.digest) {
+        Differs("a filter");
+      }
+    }
+    std::vector<std::byte> copy;
+    ForPieces(*source_, footer_.offset(), [&](uint64_t at, std::span<const std::byte> piece) {
+      copy.resize(piece.size());
+      made->Read(at, copy);
+      if (std::memcmp(copy.data(), piece.data(), piece.size()) != 0) Differs("the data");
+    });
+    struct stat now = {};
+    if (stat(from_.c_str(), &now) != 0 || !identity_.Unchanged(now)) {
+      throw Error(ErrorCode::kBusy, source_->name() + ": has changed or been replaced meanwhile");
+    }
+  }
+
+  [[noreturn]] void Differs(const std::string& what) const {
+    throw Error(ErrorCode::kIo, source_->name() + ": " + what +
+                                    " of the new file, read again, is not what was written");
+  }
+
+  static uint64_t DigestOf(std::span<const std::byte> bits) {
+    return HashBytes({reinterpret_cast<const char*>(bits.data()), bits.size()}, {});
+  }
+
+  const fs::path from_;
+  const Identity identity_;
+  const OpenValues& open_;
+  const AddOptions& options_;
+  const std::unique_ptr<Source> source_;
+  const Footer footer_;
+  const std::vector<size_t> columns_;  // ascending
+
+  AddResult result_;
+  std::vector<Written> written_;
+  std::vector<std::byte> new_footer_;
+  uint64_t at_ = 0;  // where the new file ends so far
+};
+
+}  // namespace
+
+AddResult AddFilters(const fs::path& from, const fs::path& to, const OpenValues& open,
+                     const AddOptions& options) {
+  return Adder(from, open, options).AddTo(to);
+}
+
+}  // namespace tamis::parquet

@@ -1,0 +1,57 @@
+// Parquet files small and simple enough to be decoded by a test: plain values without pages, which
+// no reader but the one here would take, and a footer with all that others take.
+#ifndef TAMIS_TESTS_PARQUET_PLAIN_FILE_H_
+#define TAMIS_TESTS_PARQUET_PLAIN_FILE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tamis/parquet/add.h"
+#include "tamis/parquet/footer.h"
+#include "tamis/parquet/schema.h"
+#include "tamis/parquet/source.h"
+
+namespace tamis::parquet {
+
+struct PlainChunk {
+  std::vector<int64_t> integers = {};     // of INT64 columns
+  std::vector<std::string> strings = {};  // of BYTE_ARRAY columns
+  uint64_t nulls = 0;
+  // Of a dictionary in front, in which the footer says that all values are.
+  uint64_t dictionary_bytes = 0;
+  std::optional<uint64_t> filter_offset = {};
+};
+
+struct PlainFile {
+  std::vector<std::pair<std::string, PhysicalType>> columns = {};
+  std::vector<std::vector<PlainChunk>> row_groups = {};
+  bool signed_footer = false;
+  bool other_file = false;  // where its first column is
+
+  std::string Bytes() const;
+};
+
+// What reads the values of such a file.
+class PlainValues final : public ColumnValues {
+ public:
+  explicit PlainValues(const std::filesystem::path& path)
+      : source_(OpenSource(path)), footer_(Footer::Read(*source_)) {}
+
+  uint64_t Read(size_t row_group, size_t column, const Take& take) override;
+
+ private:
+  const std::unique_ptr<Source> source_;
+  const Footer footer_;
+};
+
+std::unique_ptr<ColumnValues> OpenPlainValues(const std::filesystem::path& path);
+
+}  // namespace tamis::parquet
+
+#endif  // TAMIS_TESTS_PARQUET_PLAIN_FILE_H_
