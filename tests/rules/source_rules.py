@@ -109,6 +109,7 @@ ROOMS = {
     "filters": ["bulk", "file", "backend", "base"],
     "engine": ["filters", "bulk", "file", "backend", "base"],
     "advisor": ["engine", "filters", "bulk", "file", "backend", "base"],
+    "bank": ["engine", "filters", "bulk", "file", "backend", "base"],
 }
 # The room of a public header, by its name below tamis/: the first pattern that matches.
 PUBLIC_ROOMS = [
@@ -119,6 +120,7 @@ PUBLIC_ROOMS = [
     (r"file", "file"),
     (r"engine|build|calibration|windowed_filter", "engine"),
     (r"plan", "advisor"),
+    (r"filter_bank|layout/bank", "bank"),
     (r".*", "filters"),
 ]
 # The library prints nothing, so it has no streams to print to.

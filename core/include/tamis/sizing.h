@@ -36,6 +36,12 @@ uint64_t SplitBlockBlocks(uint64_t capacity, double fpr);
 // of range.
 uint64_t SplitBlockCapacity(uint64_t num_blocks, double fpr);
 
+// So many blocks, or less than a quarter more: the least of 1, 2, 3 and of 4, 5, 6, 7 times the
+// powers of two that is enough; above 7 * 2^29 split_block::kMaxBlocks. Filters built to such sizes
+// share the groups of a FilterBank. Throws Error(kInvalidArgument) for num_blocks not in
+// [1, split_block::kMaxBlocks].
+uint64_t BankBlocks(uint64_t num_blocks);
+
 // The number of distinct keys whose insertion leaves `bits_set` of a filter's bits set, in
 // expectation: n = -32 z ln(1 - B / (256 z)) for z blocks, exact for Poisson block loads because
 // each key sets one bit of 32 in each word. Infinite when every bit is set.

@@ -14,6 +14,7 @@
 #include "tamis/error.h"
 #include "tamis/file.h"
 #include "tamis/filter.h"
+#include "tamis/filter_bank.h"
 #include "tamis/filter_kinds.h"
 #include "tamis/hash.h"
 #include "tamis/keys.h"

@@ -141,6 +141,11 @@ class Engine::Impl {
     return done;
   }
 
+  void WithWorkers(detail::FunctionRef<void(detail::Workers&)> work) {
+    detail::PoolWorkers workers(pool_, dispatcher.threads());
+    work(workers);
+  }
+
   const Dispatcher dispatcher;
 
  private:
@@ -252,6 +257,10 @@ Engine::~Engine() = default;
 
 Engine detail::EngineAccess::Make(EngineOptions options, std::shared_ptr<Accelerator> accelerator) {
   return Engine(std::make_unique<Engine::Impl>(options, std::move(accelerator)));
+}
+
+void detail::EngineAccess::WithWorkers(const Engine& engine, FunctionRef<void(Workers&)> work) {
+  engine.impl_->WithWorkers(work);
 }
 
 unsigned Engine::threads() const noexcept { return impl_->dispatcher.threads(); }

@@ -1,5 +1,7 @@
 #include "tamis/sizing.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <sstream>
 #include <string>
@@ -104,6 +106,18 @@ uint64_t SplitBlockBlocks(uint64_t capacity, double fpr) {
 
 uint64_t SplitBlockCapacity(uint64_t num_blocks, double fpr) {
   return MostKeys(SplitBlockFpr, num_blocks, fpr);
+}
+
+uint64_t BankBlocks(uint64_t num_blocks) {
+  if (num_blocks < 1 || num_blocks > sb::kMaxBlocks) {
+    throw Error(ErrorCode::kInvalidArgument, std::to_string(num_blocks) +
+                                                 " blocks are out of range [1, " +
+                                                 std::to_string(sb::kMaxBlocks) + "]");
+  }
+  constexpr int kDigits = 3;  // the highest bits, all others are 0
+  const int zeros = std::max(static_cast<int>(std::bit_width(num_blocks)) - kDigits, 0);
+  const uint64_t step = uint64_t{1} << zeros;
+  return std::min((num_blocks + step - 1) / step * step, sb::kMaxBlocks);
 }
 
 double SplitBlockEstimatedCount(uint64_t bits_set, uint64_t num_blocks) {

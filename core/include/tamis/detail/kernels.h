@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tamis/detail/bank_kernels.h"
 #include "tamis/detail/batch.h"
 #include "tamis/detail/bloom_kernels.h"
 #include "tamis/detail/counting_kernels.h"
@@ -26,7 +27,8 @@ namespace tamis::detail {
   V(CuckooKernels, cuckoo12)        \
   V(CuckooKernels, cuckoo16)        \
   V(BloomKernels, bloom)            \
-  V(CountingKernels, counting)
+  V(CountingKernels, counting)      \
+  V(BankKernels, bank)
 
 // For filters of all kinds.
 struct CommonKernels {
