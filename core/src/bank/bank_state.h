@@ -127,7 +127,6 @@ class FilterBank::Impl {
   void Put(size_t group, std::span<detail::Incoming> incoming);
   // Forgets those that wait and have been put into a group.
   void DropFlushed(uint64_t num_blocks, size_t count);
-  void EraseWaiting(size_t first, size_t count);
   // The filters of up to 64 columns of a group, those of word `word` that are set in `columns`.
   std::vector<Waiting> ExtractSome(const detail::BankGroup& group, size_t word, uint64_t columns,
                                    const MemoryOptions& memory_options) const;
