@@ -73,7 +73,6 @@ std::optional<Problem> SplitBlockFilter::Impl::RefreshOnce(const CopyOf& copy) {
     if (state.version != copy.versions[s]) changed.push_back(s);
   }
 
-  const std::span<std::byte> blocks = copy.blocks.mutable_view().mutable_blocks();
   const auto cost = [&](size_t i) { return layout.BytesOf(changed[i]); };
   InWaves(changed.size(), cost, [&](size_t begin, size_t end) {
     if (first) return;
@@ -95,6 +94,7 @@ std::optional<Problem> SplitBlockFilter::Impl::RefreshOnce(const CopyOf& copy) {
       const std::string_view window = text.size() < length ? "" : text.substr(length);
       if (!is_good(ProblemOfState(window, descriptor_.generation, length), segment)) return;
       copy.change([&] {
+        const std::span<std::byte> blocks = copy.blocks.mutable_view().mutable_blocks();
         Unite(blocks.subspan(layout.FirstBlock(segment) * split_block::kBlockBytes, length),
               text.substr(0, length));
       });
