@@ -167,9 +167,8 @@ TEST_P(NullsContractTest, AreInNoAnswerOfAnEngine) {
           SCOPED_TRACE(std::to_string(threads) + " threads, " + set.name + ", " +
                        std::to_string(n) + (partitioned ? ", partitioned" : ""));
           const Engine engine = PinnedEngine(Backends().front(), threads, partitioned);
-          ASSERT_NO_FATAL_FAILURE(ExpectOutputs(ByEngine{engine, *asked.filter},
-                                                validity.Of(set.keys),
-                                                asked.And(validity.valid())));
+          ASSERT_NO_FATAL_FAILURE(ExpectOutputs(
+              ByEngine{engine, *asked.filter}, validity.Of(set.keys), asked.And(validity.valid())));
         }
       }
     }

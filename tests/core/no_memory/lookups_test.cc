@@ -1,6 +1,6 @@
 // Lookups that are ordered by region, in a process that has no memory for them: they are answered
-// one after the other, or refused with nothing written. And how much they take. A program of its own, as it has its own
-// `new`, which fails at each allocation in turn.
+// one after the other, or refused with nothing written. And how much they take. A program of its
+// own, as it has its own `new`, which fails at each allocation in turn.
 #include <gtest/gtest.h>
 
 #include <algorithm>
