@@ -19,6 +19,7 @@
 #include "tamis/split_block_filter.h"
 #include "tests/core/contract.h"
 #include "tests/core/reference_filter.h"
+#include "tests/test_util.h"
 
 namespace tamis {
 namespace {
@@ -89,6 +90,30 @@ TEST(EngineTest, InsertIntoAFilterOfManyRegions) {
       EXPECT_EQ(engine.Insert(filter, std::span(keys).subspan(kKeys / 2)), kKeys / 2);
       EXPECT_EQ(filter.inserted_count(), kKeys);
       EXPECT_EQ(Payload(filter), Payload(want)) << backend.name << ", " << threads << " threads";
+    }
+  }
+}
+
+// Ordered by region, where threads have lists of their own, and several callers share an engine.
+TEST(EngineTest, OrderedLookupsInAFilterOfManyRegions) {
+  constexpr size_t kKeys = 50'001;
+  const AllForms forms(kKeys, /*seed=*/1);
+  SplitBlockBloomFilter filter({.bytes = (uint64_t{9} << 20) + 32 * 77});
+  for (const AllForms::Set& set : forms.sets()) filter.Insert(set.keys.Slice(0, kKeys / 2));
+  std::vector<uint8_t> valid(kKeys / 8 + 2);
+  for (size_t i = 0; i < valid.size(); ++i) valid[i] = static_cast<uint8_t>(Mix(i));
+  for (const unsigned threads : kThreads) {
+    const Engine engine = PinnedEngine(Backends().front(), threads, true);
+    std::vector<std::jthread> callers;
+    for (int c = 0; c < 2; ++c) {
+      callers.emplace_back([&, c] {
+        for (const AllForms::Set& set : forms.sets()) {
+          const Keys keys = c == 0 ? set.keys : set.keys.WithValidity(valid.data(), 3);
+          SCOPED_TRACE(std::string(set.name) + ", " + std::to_string(threads) + " threads");
+          ExpectSameAnswers(engine, filter, keys);
+          ExpectSameAnswers(engine, filter, keys.Slice(1, kKeys / 3));
+        }
+      });
     }
   }
 }

@@ -38,6 +38,10 @@ void ExpectHashes(const std::vector<size_t>& lengths, const std::string& what) {
     views.emplace_back(bytes.data() + ends[i], lengths[i]);
     strings.emplace_back(views.back());
   }
+  // Nor is anything read past the last view or offset.
+  const GuardedArray<std::string_view> guarded_views(views);
+  const GuardedArray<int32_t> guarded_ends(ends);
+  const GuardedArray<int64_t> guarded_large_ends(large_ends);
   for (const HashSpec& spec : kSpecs) {
     std::vector<uint64_t> want, got(lengths.size());
     for (const std::string_view view : views) want.push_back(HashBytes(view, spec));
@@ -46,10 +50,10 @@ void ExpectHashes(const std::vector<size_t>& lengths, const std::string& what) {
       HashKeys(keys, spec, got);
       ASSERT_EQ(got, want) << what << ", " << form << ", " << HashKindName(spec.kind);
     };
-    expect(views, "views");
+    expect(guarded_views.span(), "views");
     expect(strings, "strings");
-    expect(StringColumn{bytes.data(), ends}, "column");
-    expect(LargeStringColumn{bytes.data(), large_ends}, "large column");
+    expect(StringColumn{bytes.data(), guarded_ends.span()}, "column");
+    expect(LargeStringColumn{bytes.data(), guarded_large_ends.span()}, "large column");
     const size_t width = lengths.empty() ? 0 : lengths.front();
     const bool equal =
         std::all_of(lengths.begin(), lengths.end(), [&](size_t length) { return length == width; });

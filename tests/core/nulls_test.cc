@@ -163,10 +163,13 @@ TEST_P(NullsContractTest, AreInNoAnswerOfAnEngine) {
       const Asked asked(subject(), set);
       const Validity validity(n, 5, /*seed=*/n);
       for (const unsigned threads : {1, 3}) {
-        SCOPED_TRACE(std::to_string(threads) + " threads, " + set.name + ", " + std::to_string(n));
-        const Engine engine = PinnedEngine(Backends().front(), threads);
-        ASSERT_NO_FATAL_FAILURE(ExpectOutputs(ByEngine{engine, *asked.filter},
-                                              validity.Of(set.keys), asked.And(validity.valid())));
+        for (const bool partitioned : {false, true}) {
+          SCOPED_TRACE(std::to_string(threads) + " threads, " + set.name + ", " +
+                       std::to_string(n) + (partitioned ? ", partitioned" : ""));
+          const Engine engine = PinnedEngine(Backends().front(), threads, partitioned);
+          ASSERT_NO_FATAL_FAILURE(ExpectOutputs(
+              ByEngine{engine, *asked.filter}, validity.Of(set.keys), asked.And(validity.valid())));
+        }
       }
     }
   }

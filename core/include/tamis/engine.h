@@ -90,8 +90,8 @@ struct CallPlan {
 // thread which takes the keys in their order.
 //
 // Lookups of many keys in a split-block or counting filter of more than 4 GiB take up to 64 MiB for
-// each thread, no more than 256 MiB in all, and a bit for each key, where there is memory for that:
-// see CallRoute::partitioned.
+// each thread, no more than 192 MiB and 3 MiB for each thread in all, and a bit for each key, where
+// there is memory for that: see CallRoute::partitioned.
 //
 // One Engine is enough for a process: any number of threads may call it at the same time, as long
 // as no filter is changed by one call and used by another. Its threads are started by the first

@@ -1,6 +1,6 @@
 // Lookups that are ordered by region, in a process that has no memory for them: they are answered
-// one after the other, or refused with nothing written. A program of its own, as it has its own
-// `new`, which fails at each allocation in turn.
+// one after the other, or refused with nothing written. And how much they take. A program of its
+// own, as it has its own `new`, which fails at each allocation in turn.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,6 +20,7 @@ namespace {
 thread_local int allocations_left = -1;
 thread_local bool later_ones_fail = false;
 thread_local int failures = 0;
+thread_local size_t allocated_bytes = 0;
 
 bool Fails() {
   if (allocations_left < 0) return false;
@@ -34,6 +35,7 @@ bool Fails() {
 
 void* Allocate(size_t bytes, size_t alignment) {
   if (Fails()) throw std::bad_alloc();
+  allocated_bytes += bytes;
   void* const p = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
   if (p == nullptr) throw std::bad_alloc();
   return p;
@@ -135,6 +137,19 @@ TEST_F(LookupsWithoutMemoryTest, IndicesAreThoseOfDirectLookupsOrRefused) {
   };
   EXPECT_EQ(ThrownBy(select, untouched, false), 0);
   EXPECT_GT(ThrownBy(select, untouched, true), 0);  // it has to note what each slice found
+}
+
+// As engine.h has it, for one thread.
+TEST_F(LookupsWithoutMemoryTest, OrderedOnesTakeWhatIsDocumented) {
+  const auto bytes_of = [&](bool ordered) {
+    const Engine engine({.pin = CallRoute{.threads = 1, .partitioned = ordered}});
+    allocated_bytes = 0;
+    EXPECT_EQ(engine.Count(filter_, keys_), rows_.size());
+    return allocated_bytes;
+  };
+  EXPECT_EQ(bytes_of(false), 0u);
+  EXPECT_GE(bytes_of(true), 12 * kKeys);
+  EXPECT_LE(bytes_of(true), 12 * kKeys + 32'000);  // a few segments of lists, and the bits
 }
 
 }  // namespace
