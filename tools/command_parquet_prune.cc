@@ -81,7 +81,8 @@ void Totals::Add(const FileAnswer& file) {
   bytes += file.bytes;
   file.kept() ? ++kept_files : spared_file_bytes += file.bytes;
   const auto doubt = [&](const std::string& what) {
-    if (first_doubt.empty()) first_doubt = file.name + ": " + what;
+    if (!first_doubt.empty()) return;
+    first_doubt = what.starts_with(file.name) ? what : file.name + ": " + what;
   };
   if (!file.doubt.empty()) {
     ++doubtful_files;
@@ -169,7 +170,8 @@ std::string PredictionText(const Prediction& prediction) {
            "rule out row groups";
   }
   const std::string product =
-      CountText(prediction.keys) + " keys x " + ShortPercentText(prediction.rate) + " = " +
+      CountText(prediction.keys) + (prediction.keys == 1 ? " key x " : " keys x ") +
+      ShortPercentText(prediction.rate) + " = " +
       NumberText(std::stod(Format("%.3g", prediction.false_hits))) + " false hits per row group: ";
   if (prediction.ruled_out < 0.05) {
     return product +
@@ -254,7 +256,7 @@ uint64_t TotalBytes(const std::vector<std::filesystem::path>& files) {
 }
 
 int Run(const PruneOptions& options) {
-  CheckStandardOutputIsNoInput(options.keys.input.paths);
+  CheckStandardOutputIsNoInput({options.keys.path});
   const KeyListFile list = ReadKeyList(options.keys);
   const std::vector<std::filesystem::path> files = ParquetPaths(options.paths);
   const KeyList keys =

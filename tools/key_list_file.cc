@@ -1,15 +1,17 @@
 #include "tools/key_list_file.h"
 
+#include <tamis/error.h>
+
 #include "tools/key_reader.h"
 #include "tools/parse.h"
 
 namespace tamis::tools {
 
 void KeyListOptions::AddTo(const CommandLine& command) {
-  input.paths.clear();
-  command.Add("--keys", input.paths, "files with keys, a line each; - is standard input")
+  command.Add("--keys", path, "file with keys, a line each; - is standard input")
       .Type("LIST")
-      .Required();
+      .Required()
+      .NotEmpty();
   const Option csv =
       command.AddFlag("--csv", input.csv, "comma-separated records, quoted as in RFC 4180");
   const Option tsv = command.AddFlag("--tsv", input.tsv, "tab-separated records, without quotes");
@@ -20,7 +22,7 @@ void KeyListOptions::AddTo(const CommandLine& command) {
                                     "the key's column: number from 1 (default), or name");
   column.Type("N|NAME");
   const Option header =
-      command.AddFlag("--header", input.header, "each list begins with a record of names");
+      command.AddFlag("--header", input.header, "the list begins with a record of names");
   const Option trim =
       command.AddFlag("--trim", input.trim, "spaces and tabs at both ends are not of the key");
   const Option u64 = command.AddFlag("--u64", input.u64, "raw little-endian 64-bit integers");
@@ -32,8 +34,13 @@ void KeyListOptions::AddTo(const CommandLine& command) {
 }
 
 KeyListFile ReadKeyList(const KeyListOptions& options) {
-  options.input.Check();
-  KeyReader reader(options.input, {});
+  InputOptions input = options.input;
+  input.paths = {options.path};
+  if (!input.reads_csv() && !input.tsv && (input.header || !input.column.empty())) {
+    throw Error(ErrorCode::kInvalidArgument, "--key-column and --header need --csv or --tsv");
+  }
+  input.Check();
+  KeyReader reader(input, {});
   KeyListFile list;
   list.are_integers = options.input.u64;
   std::vector<size_t> ends;

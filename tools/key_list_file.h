@@ -15,7 +15,8 @@ namespace tamis::tools {
 
 // --keys and the form that the keys have there.
 struct KeyListOptions {
-  InputOptions input;
+  std::string path;
+  InputOptions input;  // but for its paths
 
   void AddTo(const CommandLine& command);
 };

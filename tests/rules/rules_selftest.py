@@ -39,6 +39,10 @@ CLEAN = {
         '#ifndef TAMIS_REDIS_KEY_H_\n#define TAMIS_REDIS_KEY_H_\n\n#include "tamis/keys.h"\n'
         '#include "tamis/redis/options.h"\n#endif\n',
     "redis/src/link.cc": '#include <hiredis/hiredis.h>\n#include "redis/src/link.h"\n',
+    "parquet/include/tamis/parquet/key.h":
+        '#ifndef TAMIS_PARQUET_KEY_H_\n#define TAMIS_PARQUET_KEY_H_\n\n#include "tamis/keys.h"\n'
+        '#include "tamis/parquet/source.h"\n#endif\n',
+    "parquet/src/key.cc": '#include <fcntl.h>\n#include "parquet/src/key.h"\n',
     "bindings/python/src/key.cc":
         '#include <nanobind/stl/string.h>\n#include <tamis/key.h>\n'
         '#include "bindings/python/src/key.h"\n',
@@ -81,6 +85,11 @@ PLANTED = [
     ("includes", "redis/src/a.cc", "#include <iostream>\n"),
     ("includes", "redis/include/tamis/redis/a.h", "#include <hiredis/hiredis.h>\n"),
     ("includes", "core/src/a.cc", '#include "tamis/redis/key.h"\n'),
+    ("includes", "parquet/src/a.cc", '#include "tamis/detail/kernels.h"\n'),
+    ("includes", "parquet/src/a.cc", '#include "core/src/bulk/bulk.h"\n'),
+    ("includes", "parquet/src/a.cc", "#include <iostream>\n"),
+    ("includes", "parquet/include/tamis/parquet/a.h", "#include <fcntl.h>\n"),
+    ("includes", "core/src/a.cc", '#include "tamis/parquet/key.h"\n'),
     ("includes", "bindings/python/src/a.cc", '#include "core/src/bulk/bulk.h"\n'),
     ("includes", "bindings/python/src/a.cc", '#include "tamis/detail/kernels.h"\n'),
     ("includes", "bindings/python/src/a.cc", "#include <iostream>\n"),

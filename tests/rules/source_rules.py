@@ -71,6 +71,7 @@ ALLOWED = [
     ("examples/c.c", [r"\w+\.h", C_API]),
     ("examples/dedup.cc", [STD, r"sys/resource\.h", r"tamis/tamis\.h"]),
     ("examples/guard.cc", [STD, r"sqlite3\.h", r"tamis/(tamis|live/\w+)\.h"]),
+    ("examples/parquet.cc", [STD, r"tamis/tamis\.h", PARQUET]),
     ("examples/redis.cc", [STD, r"tamis/tamis\.h", REDIS]),
     ("examples/", [STD, r"tamis/(tamis|live/\w+)\.h"]),
     # Seconds for every file that includes it.
