@@ -1,5 +1,7 @@
 // What tamis::parquet reads of files: footers, headers of filters, and bits. Whatever they are, the
-// outcome is an Error or an answer; what is in doubt is kept; and what is read is what is there.
+// outcome is an Error or an answer; what is in doubt is kept; and what is read is what is there,
+// also when filters have been added.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -7,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "parquet/src/add_filter.h"
 #include "parquet/src/filter_header.h"
+#include "parquet/src/splice.h"
 #include "parquet/src/thrift_places.h"
 #include "tamis/error.h"
 #include "tamis/parquet/bloom_filter.h"
@@ -62,12 +66,40 @@ void ReadPlaces(const Footer& footer) {
   }
 }
 
+// With filters for the first chunks a footer says so, and all else as before.
+void Splice(const Footer& footer) {
+  const size_t columns = footer.schema().columns().size();
+  std::vector<FilterEntry> entries;
+  for (size_t group = 0; group < footer.row_groups().size() && group < 4; ++group) {
+    for (size_t column = group % 2; column < columns && column < 4; column += 2) {
+      entries.push_back({group, column, static_cast<int64_t>(group << 40 | column), 47});
+      FullDictionaryBytes(footer, group, column);
+    }
+  }
+  const Footer spliced(SpliceFooter(footer.bytes(), footer.offset(), entries), footer.offset());
+  Require(spliced.row_groups().size() == footer.row_groups().size());
+  for (size_t group = 0; group < footer.row_groups().size() && group < 4; ++group) {
+    for (size_t column = 0; column < columns && column < 4; ++column) {
+      const ColumnChunk before = footer.Chunk(group, column);
+      const ColumnChunk after = spliced.Chunk(group, column);
+      Require(after.values == before.values && after.first_page == before.first_page);
+      Require(after.statistics.min == before.statistics.min);
+      const bool added = column % 2 == group % 2;
+      Require(after.filter_length == (added ? 47 : before.filter_length));
+      Require(after.filter_offset == (added ? group << 40 | column : before.filter_offset));
+    }
+  }
+  Require(
+      std::ranges::equal(spliced.bytes(), SpliceFooter(spliced.bytes(), footer.offset(), entries)));
+}
+
 void ReadFile(Bytes bytes) {
   const MemorySource source(bytes);
   try {
     const Footer footer = Footer::Read(source);
     ReadPlaces(footer);
     AskColumns(source, footer);
+    Splice(footer);
     if (footer.schema().columns().size() * footer.row_groups().size() < 64) ReportFilters(source);
   } catch (const Error& error) {
     Expect(error);
@@ -76,7 +108,9 @@ void ReadFile(Bytes bytes) {
 
 void ReadFooter(Bytes bytes) {
   try {
-    ReadPlaces(Footer(std::vector<std::byte>(bytes.begin(), bytes.end()), 1000));
+    const Footer footer(std::vector<std::byte>(bytes.begin(), bytes.end()), 1000);
+    ReadPlaces(footer);
+    Splice(footer);
   } catch (const Error& error) {
     Expect(error);
   }
