@@ -9,10 +9,10 @@
 namespace tamis::redis {
 
 struct ServerOptions {
-  // redis://[[user]:password@]host[:port][/database] of a single server, or of any one node of a
+  // redis://[[user][:password]@]host[:port][/database] of a single server, or of any one node of a
   // cluster, which tells the others. IPv6 addresses are in brackets; user and password may have
-  // %XX. rediss:// is TLS, for which hiredis has to be one that has it. No error shows the
-  // password.
+  // %XX. A user without a password has the one below. rediss:// is TLS, for which hiredis has to be
+  // one that has it. No error shows the password.
   std::string url = "redis://127.0.0.1:6379";
   // If not empty, in place of those of the URL, for passwords that are not to be in one. They are
   // sent to every node that the cluster names.
