@@ -109,8 +109,8 @@ class Link {
   std::deque<Flight> flights_;
   uint64_t bytes_in_flight_ = 0;
   std::deque<Outgoing> outgoing_;  // of the last flights, one for each
-  size_t sent_ = 0;      // of outgoing_.front(), head and tail taken together
-  bool unsent_ = false;  // in the context's buffer
+  size_t sent_ = 0;                // of outgoing_.front(), head and tail taken together
+  bool unsent_ = false;            // in the context's buffer
   Time deadline_ = Time::max();
 };
 

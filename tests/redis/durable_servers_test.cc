@@ -71,8 +71,7 @@ TEST(RedisDurableTest, WhatMayNotBeInIsNotCalledInAndNotDurable) {
   const Descriptor descriptor = DescriptorNow(servers, name);
   const uint64_t last = descriptor.layout.segments() - 1;
   ASSERT_GT(last, 0u);
-  const std::string gone =
-      KeyOfSegment(name, descriptor.layout, descriptor.generation, last).text;
+  const std::string gone = KeyOfSegment(name, descriptor.layout, descriptor.generation, last).text;
   ASSERT_EQ(SayToOwner(servers, gone, {"DEL", gone}), "1");
   const std::vector<uint64_t> keys = RandomKeys(500, 1);
   for (const Route route : {Route::kBlocks, Route::kSegments}) {

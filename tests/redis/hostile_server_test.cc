@@ -214,8 +214,8 @@ TEST(RedisHostileServerTest, ScriptsOfASegmentThatFareDifferently) {
   });
   ServerOptions options;
   options.url = server.url();
-  SplitBlockFilter filter = SplitBlockFilter::Open(
-      options, "x", {.route = Route::kBlocks, .durable_replicas = 1});
+  SplitBlockFilter filter =
+      SplitBlockFilter::Open(options, "x", {.route = Route::kBlocks, .durable_replicas = 1});
   ExpectError([&] { filter.Insert(RandomKeys(20'000, 1)); }, ErrorCode::kUnavailable,
               "may not have been inserted");
   EXPECT_EQ(scripts, 2);

@@ -46,7 +46,7 @@ struct ServerOptions {
   // replica lacks. It lags behind its master, and for long if the connection between them is down
   // (unless its replica-serve-stale-data is "no"), so that keys inserted since may be answered by
   // "no": all but those that are durable on as many replicas as the master has
-  // (ClientOptions::durable_replicas).
+  // (ClientOptions::durable_replicas), while their slots do not move between masters.
   bool read_from_replicas = false;
 };
 
