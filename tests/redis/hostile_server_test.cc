@@ -246,6 +246,20 @@ TEST(RedisHostileServerTest, AnswersBeforeTheCommandWasSent) {
   EXPECT_EQ(sets, 0);
 }
 
+// On a new connection WAIT is about nothing, and says that all replicas have it.
+TEST(RedisHostileServerTest, AConnectionThatEndsBeforeWaitIsAnswered) {
+  std::atomic<int> waits = 0;
+  FakeServer server(WithDescriptor([&](const Words& words) -> Answer {
+    if (words[0] == "WAIT" && ++waits == 1) return {};
+    return ":1\r\n";
+  }));
+  ServerOptions options = Options(server);
+  options.command_timeout = options.retry_for = milliseconds(10'000);
+  SplitBlockFilter filter = SplitBlockFilter::Open(options, "x", {.durable_replicas = 1});
+  ExpectError([&] { filter.Insert(uint64_t{1}); }, ErrorCode::kNotDurable, "not known");
+  EXPECT_EQ(waits, 1);
+}
+
 // Who says nothing of the slots holds nobody up who does not need to know.
 TEST(RedisHostileServerTest, CommandsGoOnWhileNobodyTellsTheSlots) {
   std::atomic<bool> stop = false;
