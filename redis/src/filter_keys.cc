@@ -31,7 +31,8 @@ void SetBit(std::span<uint64_t> bits, uint64_t i) { bits[i / 64] |= uint64_t{1} 
 void SplitBlockFilter::Impl::Unanswered::Add(uint64_t first_key, std::span<const uint32_t> indices,
                                              const Problem& why) {
   for (const uint32_t i : indices) keys.push_back(first_key + i);
-  if (!problem) problem = why;
+  // Keys that may be missing on replicas alone do not hide those that may not be in.
+  if (!problem || IsWorse(why, *problem)) problem = why;
 }
 
 void SplitBlockFilter::Impl::Throw(Unanswered& unanswered, size_t keys, const char* what) const {
@@ -207,9 +208,12 @@ std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::InsertBlocks
   for (size_t c = 0; c < commands.size(); ++c) {
     std::optional<Problem> problem = ProblemOfWrite(commands[c], segments[parts[c]]);
     if (!problem) continue;
-    undone.push_back({parts[c], std::move(*problem)});
-    // Its other scripts have the same keys.
-    while (c + 1 < commands.size() && parts[c + 1] == parts[c]) ++c;
+    // Of all scripts of a segment together.
+    if (undone.empty() || undone.back().index != parts[c]) {
+      undone.push_back({parts[c], std::move(*problem)});
+    } else if (IsWorse(*problem, undone.back().problem)) {
+      undone.back().problem = std::move(*problem);
+    }
   }
   return undone;
 }

@@ -178,6 +178,8 @@ void SplitBlockFilter::Impl::Push(const SplitBlockBloomFilter& filter) {
   }
   const std::span<const std::byte> blocks = filter.view().blocks();
   const auto cost = [&](size_t s) { return 2 * layout.BytesOf(s); };
+  // Thrown when all is in: what it says is no more than that.
+  std::optional<Problem> not_durable;
   InWaves(layout.segments(), cost, [&](size_t begin, size_t end) {
     std::vector<SegmentMerge> merges;
     for (size_t s = begin; s < end; ++s) {
@@ -191,9 +193,12 @@ void SplitBlockFilter::Impl::Push(const SplitBlockBloomFilter& filter) {
     }
     Merge(merges);
     for (const SegmentMerge& merge : merges) {
-      if (merge.problem) Throw(*merge.problem);
+      if (!merge.problem) continue;
+      if (merge.problem->code != ErrorCode::kNotDurable) Throw(*merge.problem);
+      if (!not_durable) not_durable = merge.problem;
     }
   });
+  if (not_durable) Throw(*not_durable);
 }
 
 }  // namespace tamis::redis

@@ -228,6 +228,11 @@ Command* Link::Next(Time now, std::unique_ptr<Reply>& reply) {
       }
       return nullptr;
     }
+    if (flights_.size() <= outgoing_.size()) {
+      // What is left of the command must not be sent when it is no more.
+      Close("the server answers before it has the command: it gives " + ReplyText(*reply));
+      return nullptr;
+    }
     flights_.pop_front();
     bytes_in_flight_ -= flight.cost;
     SetDeadline(now);

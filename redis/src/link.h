@@ -108,9 +108,9 @@ class Link {
   std::string error_;
   std::deque<Flight> flights_;
   uint64_t bytes_in_flight_ = 0;
-  std::deque<Outgoing> outgoing_;
-  size_t sent_ = 0;      // of outgoing_.front(), head and tail taken together
-  bool unsent_ = false;  // in the context's buffer
+  std::deque<Outgoing> outgoing_;  // of the last flights, one for each
+  size_t sent_ = 0;                // of outgoing_.front(), head and tail taken together
+  bool unsent_ = false;            // in the context's buffer
   Time deadline_ = Time::max();
 };
 

@@ -2,6 +2,10 @@
 
 namespace tamis::redis {
 
+bool IsWorse(const Problem& problem, const Problem& than) {
+  return problem.code != ErrorCode::kNotDurable && than.code == ErrorCode::kNotDurable;
+}
+
 std::string InSegment(uint64_t segment) { return "segment " + std::to_string(segment) + ": "; }
 
 std::optional<Problem> ProblemOf(const Command& command) {

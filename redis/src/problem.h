@@ -24,6 +24,9 @@ struct Problem {
   Remedy remedy = Remedy::kNone;
 };
 
+// Whether only the first is about what may not have been written at all.
+bool IsWorse(const Problem& problem, const Problem& than);
+
 // "segment 5: "
 std::string InSegment(uint64_t segment);
 

@@ -30,6 +30,12 @@ const std::vector<Reply>& Array(const Reply& reply, size_t min, const char* what
   return reply.elements;
 }
 
+// Errors show hosts as they are.
+bool IsHostText(std::string_view text) {
+  return text.size() <= kMaxHost &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
+}
+
 // A server that does not know its own name gives nil, "" or "?".
 std::string Host(const Reply& reply, const Address& asked) {
   if (reply.type == Reply::Type::kNil) return asked.host;
@@ -37,9 +43,7 @@ std::string Host(const Reply& reply, const Address& asked) {
     Refuse("a host is " + ReplyText(reply));
   }
   if (reply.text.empty() || reply.text == "?") return asked.host;
-  for (const char c : reply.text) {
-    if (c <= ' ' || c > '~') Refuse("a host has a character that no host has");
-  }
+  if (!IsHostText(reply.text)) Refuse("a host has a character that no host has");
   return reply.text;
 }
 
@@ -204,7 +208,7 @@ std::optional<Redirect> ParseRedirect(std::string_view error, const Address& fro
     return {};
   }
   const std::string_view host = error.substr(space + 1, colon - space - 1);
-  if (host.size() > kMaxHost || host.find(' ') != std::string_view::npos) return {};
+  if (!IsHostText(host)) return {};
   redirect.slot = static_cast<uint32_t>(slot);
   redirect.to.host = host.empty() || host == "?" ? from.host : std::string(host);
   redirect.to.port = static_cast<uint16_t>(port);

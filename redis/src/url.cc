@@ -12,7 +12,7 @@ constexpr size_t kMaxUrl = 4096;
 [[noreturn]] void Refuse(const std::string& what) {
   throw Error(ErrorCode::kInvalidArgument,
               "the URL of a Redis server " + what +
-                  "; it has the form redis://[[user]:password@]host[:port][/database]");
+                  "; it has the form redis://[[user][:password]@]host[:port][/database]");
 }
 
 int HexDigit(char c) {
@@ -120,10 +120,11 @@ Url ParseUrl(std::string_view text) {
   if (const size_t at = text.rfind('@'); at != std::string_view::npos) {
     std::string_view user = text.substr(0, at);
     std::string_view password;
-    if (!CutAt(user, ':', password)) Refuse("has a user without a password");
+    const bool has_password = CutAt(user, ':', password);
     url.user = Decode(user);
     url.password = Decode(password);
-    if (url.password.empty()) Refuse("has a user with an empty password");
+    if (has_password && url.password.empty()) Refuse("has a user with an empty password");
+    if (!has_password && url.user.empty()) Refuse("has an @ without a user");
     text.remove_prefix(at + 1);
   }
   std::string_view database;

@@ -10,7 +10,10 @@
 #include <thread>
 #include <vector>
 
+#include "redis/src/descriptor.h"
+#include "redis/src/layout.h"
 #include "tamis/redis/split_block_filter.h"
+#include "tests/redis/rebuild_test_util.h"
 #include "tests/redis/redis_test_util.h"
 #include "tests/redis/servers.h"
 #include "tests/test_util.h"
@@ -55,6 +58,52 @@ TEST(RedisDurableTest, WithoutReplicasNothingIs) {
     }
     EXPECT_EQ(filter.Count(keys), keys.size()) << "they are in";
   }
+}
+
+// The code says that keys are in: those that may not be have another one, whichever came first.
+TEST(RedisDurableTest, WhatMayNotBeInIsNotCalledInAndNotDurable) {
+  Servers& servers = Servers::Single();
+  TAMIS_NEED(servers);
+  const std::string name = NewName();
+  ServerOptions options = servers.options();
+  options.command_timeout = milliseconds(1'000);
+  SplitBlockFilter::Create(options, name, {{.bytes = 900'000}});
+  const Descriptor descriptor = DescriptorNow(servers, name);
+  const uint64_t last = descriptor.layout.segments() - 1;
+  ASSERT_GT(last, 0u);
+  const std::string gone = KeyOfSegment(name, descriptor.layout, descriptor.generation, last).text;
+  ASSERT_EQ(SayToOwner(servers, gone, {"DEL", gone}), "1");
+  const std::vector<uint64_t> keys = RandomKeys(500, 1);
+  for (const Route route : {Route::kBlocks, Route::kSegments}) {
+    SplitBlockFilter filter =
+        SplitBlockFilter::Open(options, name, {.route = route, .durable_replicas = 1});
+    try {
+      filter.Insert(keys);
+      ADD_FAILURE();
+    } catch (const UnansweredError& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kCorrupt) << error.what();
+      EXPECT_EQ(error.keys().size(), keys.size());
+    }
+  }
+  SplitBlockFilter::Open(options, name).Drop();
+}
+
+TEST(RedisDurableTest, AllOfAFilterIsPushedAlsoIfReplicasLackIt) {
+  Servers& servers = Servers::Single();
+  TAMIS_NEED(servers);
+  const std::string name = NewName();
+  ServerOptions options = servers.options();
+  options.command_timeout = milliseconds(1'000);
+  options.idle_share = 0;
+  options.retry_for = std::chrono::minutes(2);
+  // More than goes at once.
+  SplitBlockBloomFilter local({.bytes = 70'000'000});
+  local.Insert(RandomKeys(300'000, 1));
+  SplitBlockFilter::Create(options, name, {{.bytes = local.bytes()}});
+  SplitBlockFilter filter = SplitBlockFilter::Open(options, name, {.durable_replicas = 1});
+  ExpectError([&] { filter.Push(local); }, ErrorCode::kNotDurable, "1 replicas");
+  EXPECT_TRUE(SameBlocks(filter.Pull(), local)) << "it is in";
+  filter.Drop();
 }
 
 // "Must show" 4: none that was reported durable is lost, however the master ends.

@@ -75,7 +75,7 @@ void FakeServer::Accept() {
 void FakeServer::Serve(int fd) {
   std::string bytes;
   Words words;
-  bool open = true;
+  bool open = true, begun = false;
   while (open && !stop_) {
     pollfd poller = {fd, POLLIN, 0};
     if (poll(&poller, 1, 20) <= 0) continue;
@@ -87,6 +87,12 @@ void FakeServer::Serve(int fd) {
       const std::optional<std::string> answer = handler_(words);
       if (!bytes.empty() || poll(&poller, 1, 0) > 0) ++early_;
       open = answer && Answer(fd, *answer);
+    }
+    if (!begun_.empty() && !begun && bytes.find("\r\n" + begun_ + "\r\n") != std::string::npos) {
+      begun = true;
+      const int before = let_go_;
+      open = Answer(fd, answer_of_begun_);
+      while (let_go_ == before && !stop_) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   }
   close(fd);

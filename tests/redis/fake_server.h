@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace tamis::redis {
@@ -34,6 +35,13 @@ class FakeServer {
     drip_bytes_ = bytes;
     drip_ms_ = pause_ms;
   }
+  // A command with this word that has come in part is answered by that, and nothing more is read
+  // of its connection until LetGo. To be called before anybody connects.
+  void AnswerBegun(std::string word, std::string answer) {
+    begun_ = std::move(word);
+    answer_of_begun_ = std::move(answer);
+  }
+  void LetGo() { ++let_go_; }
 
  private:
   void Accept();
@@ -48,6 +56,9 @@ class FakeServer {
   std::atomic<int> early_ = 0;
   std::atomic<size_t> drip_bytes_ = 0;
   std::atomic<int> drip_ms_ = 0;
+  std::string begun_;
+  std::string answer_of_begun_;
+  std::atomic<int> let_go_ = 0;
   std::mutex mutex_;
   std::vector<std::thread> threads_;
   std::thread acceptor_;

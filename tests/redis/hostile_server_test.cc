@@ -14,6 +14,7 @@
 #include "tamis/redis/split_block_filter.h"
 #include "tests/redis/fake_server.h"
 #include "tests/redis/redis_test_util.h"
+#include "tests/test_util.h"
 
 namespace tamis::redis {
 namespace {
@@ -193,6 +194,70 @@ TEST(RedisHostileServerTest, AServerThatStallsIsWaitedForAsLongAsTheCallerSays) 
     stalls = false;
   });
   EXPECT_FALSE(patient.Contains("x")) << "it has answered";
+}
+
+// Of a segment that takes more than one script: the first is in, and the second is not.
+TEST(RedisHostileServerTest, ScriptsOfASegmentThatFareDifferently) {
+  const Layout layout = LayoutFor(2'000);
+  ASSERT_EQ(layout.segments(), 1u);
+  Descriptor descriptor;
+  descriptor.layout = layout;
+  descriptor.generation = descriptor.origin = 7;
+  std::atomic<int> scripts = 0;
+  FakeServer server([&](const FakeServer::Words& words) -> std::optional<std::string> {
+    if (const auto answer = AnswerOfSingle(words)) return answer;
+    if (words[0] == "GET") return Bulk(DescriptorText(descriptor));
+    if (words[0] == "EVALSHA" || words[0] == "EVAL") {
+      return ++scripts % 2 == 1 ? ":1\r\n" : "-MISCONF cannot be saved\r\n";
+    }
+    return ":0\r\n";  // WAIT: no replica has it
+  });
+  ServerOptions options;
+  options.url = server.url();
+  SplitBlockFilter filter =
+      SplitBlockFilter::Open(options, "x", {.route = Route::kBlocks, .durable_replicas = 1});
+  ExpectError([&] { filter.Insert(RandomKeys(20'000, 1)); }, ErrorCode::kUnavailable,
+              "may not have been inserted");
+  EXPECT_EQ(scripts, 2);
+}
+
+// The first bytes of a command are enough for some to refuse it: what is left of it is not sent, as
+// it may be no more by then.
+TEST(RedisHostileServerTest, AnswersBeforeTheCommandWasSent) {
+  Descriptor descriptor = OneSegment();
+  descriptor.layout.segment_blocks = (kMaxSegment - kSegmentHeadroom) / split_block::kBlockBytes;
+  descriptor.layout.blocks = descriptor.layout.segment_blocks;
+  std::atomic<int> sets = 0;
+  FakeServer server([&](const Words& words) -> Answer {
+    if (const Answer answer = AnswerOfSingle(words)) return answer;
+    if (words[0] == "GET") return Bulk(DescriptorText(descriptor));
+    if (words[0] == "SET") ++sets;
+    return "-ERR no\r\n";
+  });
+  server.AnswerBegun("SET", "-ERR not that much\r\n");
+  ServerOptions options = Options(server);
+  options.connect_timeout = options.command_timeout = milliseconds(10'000);
+  SplitBlockFilter filter = SplitBlockFilter::Open(options, "x", {.route = Route::kSegments});
+  ExpectError([&] { filter.Insert(uint64_t{1}); }, ErrorCode::kUnavailable, "not that much");
+  const int before = server.connections();
+  server.LetGo();
+  ExpectError([&] { filter.Contains(uint64_t{1}); }, ErrorCode::kUnavailable, "ERR no");
+  EXPECT_GT(server.connections(), before) << "not by the one on which it was";
+  EXPECT_EQ(sets, 0);
+}
+
+// On a new connection WAIT is about nothing, and says that all replicas have it.
+TEST(RedisHostileServerTest, AConnectionThatEndsBeforeWaitIsAnswered) {
+  std::atomic<int> waits = 0;
+  FakeServer server(WithDescriptor([&](const Words& words) -> Answer {
+    if (words[0] == "WAIT" && ++waits == 1) return {};
+    return ":1\r\n";
+  }));
+  ServerOptions options = Options(server);
+  options.command_timeout = options.retry_for = milliseconds(10'000);
+  SplitBlockFilter filter = SplitBlockFilter::Open(options, "x", {.durable_replicas = 1});
+  ExpectError([&] { filter.Insert(uint64_t{1}); }, ErrorCode::kNotDurable, "not known");
+  EXPECT_EQ(waits, 1);
 }
 
 // Who says nothing of the slots holds nobody up who does not need to know.

@@ -159,9 +159,10 @@ TEST(RedisSlotMapTest, Redirections) {
   EXPECT_EQ(ask->to, (Address{"2001:db8::1", 7000}));
   EXPECT_EQ(ParseRedirect("MOVED 1 :7000", kAsked)->to, (Address{"10.0.0.9", 7000}));
   EXPECT_EQ(ParseRedirect("MOVED 1 ?:7000", kAsked)->to, (Address{"10.0.0.9", 7000}));
-  for (const char* text : {"MOVED", "MOVED ", "MOVED 1", "MOVED 1 ", "MOVED 1 a", "MOVED 1 a:",
-                           "MOVED 1 a:0", "MOVED 1 a:65536", "MOVED 16384 a:1", "MOVED -1 a:1",
-                           "MOVED x a:1", "MOVED 1 a b:1", "ASK", "ERR MOVED 1 a:1", ""}) {
+  for (const char* text :
+       {"MOVED", "MOVED ", "MOVED 1", "MOVED 1 ", "MOVED 1 a", "MOVED 1 a:", "MOVED 1 a:0",
+        "MOVED 1 a:65536", "MOVED 16384 a:1", "MOVED -1 a:1", "MOVED x a:1", "MOVED 1 a b:1",
+        "MOVED 1 \x1B[2Ja:1", "MOVED 1 a\x9B:1", "ASK", "ERR MOVED 1 a:1", ""}) {
     EXPECT_FALSE(ParseRedirect(text, kAsked)) << text;
   }
 }

@@ -28,6 +28,9 @@ TEST(RedisUrlTest, PartsLeftOut) {
   }
   EXPECT_EQ(ParseUrl("redis://:pw@h").password, "pw");
   EXPECT_EQ(ParseUrl("redis://:p@w/x@h").password, "p@w/x");
+  // Whose password comes by another way.
+  EXPECT_EQ(ParseUrl("redis://me@h").user, "me");
+  EXPECT_TRUE(ParseUrl("redis://me@h").password.empty());
 }
 
 TEST(RedisUrlTest, Ipv6IsInBrackets) {
@@ -57,7 +60,8 @@ TEST(RedisUrlTest, WrongOnesAreRefusedWithoutTheirPassword) {
                                   std::string("redis://h/1/2"),
                                   std::string("redis://h/99999999999"),
                                   std::string("redis://a b"),
-                                  std::string("redis://hunter2@h"),
+                                  std::string("redis://@h"),
+                                  std::string("redis://hunter2%4@h"),
                                   std::string("redis://u:@h"),
                                   std::string("redis://u:hunter2%4@h"),
                                   std::string("redis://u:hunter2%zz@h"),

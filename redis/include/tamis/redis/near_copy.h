@@ -20,7 +20,9 @@ namespace tamis::redis {
 
 struct NearCopyOptions {
   // How old a copy may be whose "no" is given without a question to the servers; an older one is
-  // refreshed first. Without it every "no" is confirmed by the servers.
+  // refreshed first. Without it every "no" is confirmed by the servers. The age is that of
+  // steady_clock, which stands still on Linux while the machine is suspended: so long older may a
+  // "no" be that is given shortly after.
   std::optional<std::chrono::milliseconds> staleness = {};
   // A thread of the object's own refreshes the copy so often, on connections of its own: 1 ms to a
   // day, from one beginning to the next. With a staleness that is longer than this and a refresh

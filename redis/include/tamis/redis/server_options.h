@@ -9,10 +9,10 @@
 namespace tamis::redis {
 
 struct ServerOptions {
-  // redis://[[user]:password@]host[:port][/database] of a single server, or of any one node of a
+  // redis://[[user][:password]@]host[:port][/database] of a single server, or of any one node of a
   // cluster, which tells the others. IPv6 addresses are in brackets; user and password may have
-  // %XX. rediss:// is TLS, for which hiredis has to be one that has it. No error shows the
-  // password.
+  // %XX. A user without a password has the one below. rediss:// is TLS, for which hiredis has to be
+  // one that has it. No error shows the password.
   std::string url = "redis://127.0.0.1:6379";
   // If not empty, in place of those of the URL, for passwords that are not to be in one. They are
   // sent to every node that the cluster names.
@@ -46,7 +46,7 @@ struct ServerOptions {
   // replica lacks. It lags behind its master, and for long if the connection between them is down
   // (unless its replica-serve-stale-data is "no"), so that keys inserted since may be answered by
   // "no": all but those that are durable on as many replicas as the master has
-  // (ClientOptions::durable_replicas).
+  // (ClientOptions::durable_replicas), while their slots do not move between masters.
   bool read_from_replicas = false;
 };
 

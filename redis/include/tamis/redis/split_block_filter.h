@@ -50,9 +50,10 @@ struct ClientOptions {
   // In place of the cheaper route. See PlanFor.
   std::optional<Route> route = {};
   // Insert and Push wait until so many replicas of each master have what they have written, and
-  // throw with the code kNotDurable if that is not known within half of command_timeout. A key that
-  // one replica has is not lost if a master fails that has no other, unless its slot moves at the
-  // same time. 0: nothing is waited for.
+  // throw with the code kNotDurable if that is not known within half of command_timeout: then all
+  // is in. If some may not be in the code is that of these. A key that one replica has is not lost
+  // if a master fails that has no other, unless its slot moves at the same time. 0: nothing is
+  // waited for.
   uint32_t durable_replicas = 0;
 };
 
