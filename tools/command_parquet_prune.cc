@@ -55,6 +55,7 @@ struct PruneOptions {
   bool pairs = false;
   bool null = false;
   bool json = false;
+  bool no_bounds = false;
   bool no_filters = false;
   RunOptions run;
 
@@ -263,6 +264,7 @@ int Run(const PruneOptions& options) {
       list.are_integers ? KeyList::Unsigned(list.integers) : KeyList::Text(list.strings);
   const ParquetPruner pruner(keys, {.column = options.column,
                                     .detail = options.Wanted(),
+                                    .bounds = !options.no_bounds,
                                     .filters = !options.no_filters,
                                     .threads = options.run.threads,
                                     .backend = options.run.Pinned()});
@@ -332,7 +334,10 @@ Command AddParquetPrune(const CommandLine& parquet) {
   const Option json = command.AddFlag("--json", options->json, "write JSON");
   groups.Excludes(pairs).Excludes(json);
   null.Excludes(groups).Excludes(pairs).Excludes(json);
-  command.AddFlag("--no-filters", options->no_filters, "ask smallest and largest values alone");
+  const Option no_bounds =
+      command.AddFlag("--no-bounds", options->no_bounds, "ask the Bloom filters alone");
+  command.AddFlag("--no-filters", options->no_filters, "ask smallest and largest values alone")
+      .Excludes(no_bounds);
   options->run.AddTo(command);
   return {command, [options] { return Run(*options); }};
 }

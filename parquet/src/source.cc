@@ -96,7 +96,7 @@ void MemorySource::Read(uint64_t offset, std::span<std::byte> out) const {
   if (offset > bytes_.size() || out.size() > bytes_.size() - offset) {
     throw Error(ErrorCode::kIo, name_ + ": has no bytes there");
   }
-  std::memcpy(out.data(), bytes_.data() + offset, out.size());
+  if (!out.empty()) std::memcpy(out.data(), bytes_.data() + offset, out.size());
 }
 
 }  // namespace tamis::parquet

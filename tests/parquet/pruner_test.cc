@@ -173,6 +173,13 @@ TEST(PrunerTest, ZerosAndWhatIsNoNumber) {
   const GroupAnswer answer = ask(chunk_of({1.0, 5.0}), {std::nan(""), 9.0}, Detail::kPairs);
   EXPECT_EQ(answer.outcome, Outcome::kHits);
   EXPECT_EQ(answer.keys, std::vector<uint32_t>{0});
+  for (const Detail detail : {Detail::kGroups, Detail::kCounts}) {
+    for (const double other : {9.0, 3.0}) {  // out of the bounds, and not in the filter
+      const GroupAnswer kept = ask(chunk_of({1.0, 5.0}), {std::nan(""), other}, detail);
+      EXPECT_EQ(kept.outcome, Outcome::kHits);
+      EXPECT_EQ(kept.hits, 1u);
+    }
+  }
 }
 
 // Many files of many groups, of types that differ: what Ask says, from threads, in order.

@@ -202,6 +202,11 @@ TEST(ParquetReaderTest, CutOffAnywhereAFileIsKept) {
   EXPECT_TRUE(pruner.Ask(MemorySource(BytesOf(bytes))).doubt.empty());
 }
 
+TEST(ParquetReaderTest, AFooterOfNothing) {
+  const std::string bytes = "PAR1" + Plain(uint32_t{0}) + "PAR1";
+  ErrorOf([&] { Footer::Read(MemorySource(BytesOf(bytes))); }, ErrorCode::kCorrupt);
+}
+
 TEST(ParquetReaderTest, ChangedBytesEndInAnErrorOrAnAnswer) {
   constexpr int kChanges = 100'000;
   std::minstd_rand random(19);
