@@ -15,8 +15,7 @@ function(tamis_test name)
   target_compile_definitions(${name} PRIVATE
     TAMIS_HAVE_SIMD=$<BOOL:${TAMIS_SIMD}>
     TAMIS_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden"
-    TAMIS_PARQUET_DIR="${PROJECT_SOURCE_DIR}/tests/parquet"
-    TAMIS_SHARED_DIR="${TAMIS_SHARED_DIR}")
+    TAMIS_PARQUET_DIR="${PROJECT_SOURCE_DIR}/tests/parquet")
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE
     tamis::tamis xxHash::xxhash Threads::Threads GTest::gtest GTest::gtest_main)

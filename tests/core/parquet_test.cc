@@ -22,13 +22,16 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kBytes = 1024;
 
-// What bloom_filter.xxhash.bin holds.
+// What bloom_filter.xxhash.bin of the Parquet project holds, and XXH3 of its bits.
 const std::vector<std::string> kWords = {"hello", "parquet", "bloom", "filter"};
+constexpr uint64_t kDigestOfWords = 0xB92A1C7DF53D7354;
 
-// The column of data_index_bloom_encoding_stats.parquet, and what its own tests find absent in it.
+// The column of its data_index_bloom_encoding_stats.parquet, XXH3 of its bits, and what its own
+// tests find absent in it.
 const std::vector<std::string> kColumn = {
     "Hello", "This is",   "a",         "test",  "How",  "are you",  "doing ",
     "today", "the quick", "brown fox", "jumps", "over", "the lazy", "dog"};
+constexpr uint64_t kDigestOfColumn = 0xD87F7718D6169373;
 const std::vector<std::string> kAbsent = {"NOT_EXISTS", "b", "c", "d"};
 
 // The bits of a filter in a file, and the distinct values of the column that it stands for.
@@ -58,18 +61,10 @@ std::vector<StoredFilter> FiltersOf(const std::string& name) {
   return {id, word};
 }
 
-// The repository's own, and those of the Parquet project where they are beside it.
 std::vector<StoredFilter> StoredFilters() {
   std::vector<StoredFilter> all;
   for (const char* name : {"duckdb", "pyarrow"}) {
     for (StoredFilter& filter : FiltersOf(name)) all.push_back(std::move(filter));
-  }
-  const fs::path vectors = fs::path(TAMIS_SHARED_DIR) / "vectors";
-  const StoredFilter others[] = {
-      {vectors / "bloom_filter.xxhash.bin", 16, kBytes, {}, kWords},
-      {vectors / "data_index_bloom_encoding_stats.parquet", 192 + 16, kBytes, {}, kColumn}};
-  for (const StoredFilter& other : others) {
-    if (fs::exists(other.file)) all.push_back(other);
   }
   return all;
 }
@@ -97,6 +92,11 @@ int BitsSet(const Filter& filter) {
   return bits;
 }
 
+uint64_t DigestOf(const Filter& filter) {
+  const std::span<const std::byte> bits = filter.payload();
+  return HashBytes({reinterpret_cast<const char*>(bits.data()), bits.size()});
+}
+
 TEST_P(ParquetTest, ColumnsGiveTheFiltersOfTheirFiles) {
   for (const StoredFilter& stored : StoredFilters()) {
     SplitBlockBloomFilter filter = MakeFilter(stored.bytes);
@@ -111,10 +111,10 @@ TEST_P(ParquetTest, ColumnsGiveTheFiltersOfTheirFiles) {
   }
 }
 
-// Known of both of the Parquet project's, and checked without them.
 TEST_P(ParquetTest, WordsSetTheKnownBlocks) {
   const SplitBlockBloomFilter filter = Build(kWords);
   EXPECT_EQ(BitsSet(filter), 32);
+  EXPECT_EQ(DigestOf(filter), kDigestOfWords);
   const std::span<const std::byte> payload = filter.payload();
   for (size_t block = 0; block < kBytes / 32; ++block) {
     const auto bytes = payload.subspan(32 * block, 32);
@@ -133,6 +133,7 @@ TEST_P(ParquetTest, WordsSetTheKnownBlocks) {
 TEST_P(ParquetTest, AColumnIsPresentAndOthersAreAbsent) {
   const SplitBlockBloomFilter filter = Build(kColumn);
   EXPECT_EQ(BitsSet(filter), 112);
+  EXPECT_EQ(DigestOf(filter), kDigestOfColumn);
   EXPECT_EQ(filter.Count(Views(kColumn)), kColumn.size());
   for (const std::string& value : kColumn) EXPECT_TRUE(filter.Contains(value)) << value;
   EXPECT_EQ(filter.Count(Views(kAbsent)), 0u);

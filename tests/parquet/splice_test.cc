@@ -55,7 +55,7 @@ std::vector<FilterEntry> RandomEntries(std::mt19937_64& random, size_t row_group
 }
 
 TEST(SpliceTest, EveryByteButThoseAddedStaysInRandomFooters) {
-  for (uint64_t seed = 0; seed < 2000; ++seed) {
+  for (uint64_t seed = 0; seed < 400; ++seed) {
     std::mt19937_64 random(seed);
     const size_t row_groups = random() % 18, columns = random() % 5;
     Tree footer = RandomFooter(random, row_groups, columns);
@@ -149,7 +149,7 @@ TEST(SpliceTest, AFooterThatIsCutOffIsAnErrorWhereverItIs) {
 TEST(SpliceTest, MutationsOfFootersAreErrorsOrStayFooters) {
   std::mt19937_64 random(6);
   size_t spliced = 0;
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 50; ++round) {
     Tree tree = RandomFooter(random, 2, 2);
     Bytes footer = WriteTree(tree);
     for (int i = 0; i < 100; ++i) {
@@ -167,7 +167,7 @@ TEST(SpliceTest, MutationsOfFootersAreErrorsOrStayFooters) {
       }
     }
   }
-  EXPECT_GT(spliced, 1000u);
+  EXPECT_GT(spliced, 250u);
 }
 
 }  // namespace
