@@ -145,6 +145,21 @@ TEST_F(FilterBankFileTest, GoldenFileIsWrittenAndReadAgain) {
   EXPECT_EQ(mapped.CountPerColumn(integers(60))[512], 60u);
 }
 
+TEST_F(FilterBankFileTest, CompactLeavesNothingOfWhatWasRemoved) {
+  Random random(/*seed=*/3);
+  const SplitBlockBloomFilter kept = RandomFilter(5, random), gone = RandomFilter(5, random);
+  FilterBank bank, other;
+  bank.Add("kept", kept);
+  bank.Add("gone", gone);
+  bank.Flush();
+  bank.Remove("gone");
+  bank.Compact();
+  bank.Save(path_);
+  other.Add("kept", kept);
+  other.Save(folder_ / "other");
+  EXPECT_EQ(ReadBytes(path_), ReadBytes(folder_ / "other"));
+}
+
 TEST_F(FilterBankFileTest, EmptyBank) {
   FilterBank().Save(path_);
   EXPECT_EQ(FilterBank::Load(path_).num_columns(), 0u);
