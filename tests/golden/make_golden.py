@@ -347,6 +347,44 @@ def scalable_file(kind, hash_kind, seed, keys, options, layers, new=None, copies
                                checksum128(vouched_for), *new) + payload
 
 
+# Name: hash kind, seed, fpr; and of each group the blocks, and of each column the name, the keys, the
+# capacity and the form of the keys. One without a name was removed.
+BANK_RECIPES = {
+    "bank_v2_two_groups": (XXH3, 7, 0.01, [
+        (1, [(b"empty", [], 1, ()), (b"strings", strings(30), 40, (BYTES,)),
+             (None, integers(5), 5, (INTEGER,)), (b"41", integers(20), 20, (INTEGER,))]),
+        (3, [(b"three blocks", integers(60), 61, (INTEGER,))])]),
+}
+
+
+def bank_file(hash_kind, seed, fpr, groups):
+    payload, entries, columns = b"", b"", b""
+    num_columns = 0
+    for blocks, filters in groups:
+        rows = bytearray(16384 * blocks)
+        for place, (_, keys, _, _) in enumerate(filters):
+            bits = int.from_bytes(split_block(blocks, hash_kind, seed, keys), "little")
+            for row in range(256 * blocks):
+                rows[64 * row + place // 8] |= (bits >> row & 1) << place % 8
+        payload += rows
+        live = sum(1 << place for place, column in enumerate(filters) if column[0] is not None)
+        entries += struct.pack("<Q", blocks) + live.to_bytes(64, "little")
+        entries += ((1 << len(filters)) - 1).to_bytes(64, "little")
+        for name, keys, capacity, forms in filters:
+            if name is None:
+                continue
+            num_columns += 1
+            columns += struct.pack("<QQII", capacity, len(keys), sum(1 << form for form in forms),
+                                   len(name)) + name + bytes(-len(name) % 8)
+    tables = b"".join(struct.pack("<Q", xxhash.xxh3_64_intdigest(payload[at:at + 16384]))
+                      for at in range(0, len(payload), 16384)) + entries + columns
+    header = b"tamis\r\n\x1a" + struct.pack(
+        "<IIIIQQQQQdQQQQ40xI36x", 2, 192, 32, hash_kind, seed, len(groups), num_columns, 512,
+        len(entries + columns), fpr, 16384, len(payload), *checksum128(tables), 14)
+    header += struct.pack("<Q", xxhash.xxh3_64_intdigest(header))
+    return header + bytes(16384 - len(header)) + payload + tables
+
+
 def main():
     directory = pathlib.Path(sys.argv[1])
     for make_file, recipes in [(split_block_file, RECIPES), (cuckoo_file, CUCKOO_RECIPES),
@@ -354,6 +392,8 @@ def main():
                                (scalable_file, SCALABLE_RECIPES)]:
         for name, recipe in recipes.items():
             (directory / (name + ".tamis")).write_bytes(make_file(*recipe))
+    for name, recipe in BANK_RECIPES.items():
+        (directory / (name + ".bank")).write_bytes(bank_file(*recipe))
 
 
 if __name__ == "__main__":

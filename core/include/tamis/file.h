@@ -29,6 +29,9 @@ enum class FilterKind : uint32_t {
   kScalable = 8,
 };
 
+// What files of a FilterBank have in the place of a kind: no filter is opened out of them.
+inline constexpr uint32_t kBankFileKind = 32;
+
 // "split-block", "cuckoo8" ...
 const char* FilterKindName(FilterKind kind) noexcept;
 // Sets `kind` to the one of that name. Returns false, and sets nothing, if there is none.

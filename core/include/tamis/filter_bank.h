@@ -120,6 +120,18 @@ class FilterBank {
   // Throws Error(kInvalidArgument) for options out of range, Error(kUnknownBackend) if
   // TAMIS_BACKEND names none.
   explicit FilterBank(const BankOptions& options = {});
+
+  // Reads a file and verifies all of it. Throws FormatError or Error(kIo), Error(kSecret).
+  static FilterBank Load(const std::filesystem::path& path, const LoadOptions& options = {});
+  // Maps a file, read-only and without a copy. What names the columns is verified, the rows only if
+  // the options say so. As for SplitBlockBloomFilter::Map, the file must not change meanwhile, but
+  // for being replaced by Save.
+  static FilterBank Map(const std::filesystem::path& path, const MapOptions& options = {});
+  // Saves all columns, after Flush: replaces the file whole or not at all. Throws as Filter::Save,
+  // Error(kInvalidArgument) for version 1 of the format; of a mapped bank, FormatError if its file
+  // is damaged.
+  void Save(const std::filesystem::path& path, const SaveOptions& options = {});
+
   FilterBank(FilterBank&&) noexcept;
   FilterBank& operator=(FilterBank&&) noexcept;
   ~FilterBank();
@@ -170,7 +182,7 @@ class FilterBank {
   bool Remove(const ColumnName& name);
 
   // The filter of a column, bit for bit. Throws Error(kInvalidArgument) if there is none of that
-  // name, Error(kOutOfMemory).
+  // name, Error(kOutOfMemory), and of a mapped bank FormatError if the group is damaged.
   SplitBlockBloomFilter Extract(const ColumnName& name, const MemoryOptions& memory = {}) const;
 
   // Adds all columns of `other`. Throws Error(kInvalidArgument) if a name is in both,
@@ -209,6 +221,7 @@ class FilterBank {
 
  private:
   class Impl;
+  explicit FilterBank(std::unique_ptr<Impl> impl) noexcept;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -271,6 +271,7 @@ SplitBlockBloomFilter FilterBank::Impl::Extract(const std::string& name,
   if (found == names.end()) Refuse("the bank has no column \"" + name + "\"");
   const Place place = found->second;
   if (place.group == kWaiting) return waiting[place.slot].filter.Clone(memory_options);
+  RequireIntact(groups[place.group]);
   std::vector<Waiting> filters =
       ExtractSome(groups[place.group], place.slot / kWordBits,
                   uint64_t{1} << (place.slot % kWordBits), memory_options);

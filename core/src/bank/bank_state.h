@@ -5,7 +5,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -52,6 +54,15 @@ struct BankGroup {
   ColumnMask
       filled{};  // columns, and places of those that were removed, whose bits are still there
   std::vector<ColumnData> columns;  // bank::kGroupColumns of them
+};
+
+// The same in a file.
+struct BankFileGroup {
+  uint64_t num_blocks = 0;
+  uint64_t first_page = 0;  // its blocks are pages of the payload
+  ColumnMask live{};
+  ColumnMask filled{};
+  std::vector<ColumnData> columns;
 };
 
 // A filter that is to be put into a group: num_blocks blocks.
@@ -120,6 +131,19 @@ class FilterBank::Impl {
   std::map<uint64_t, uint64_t> waiting_sizes;  // how many wait, by their blocks
   uint64_t waiting_bytes = 0;
   std::unordered_map<std::string, Place> names;
+  bool has_secret = false;  // as its file had it
+
+  // Of a bank that is mapped: what its groups are parts of, and what their bytes have to be.
+  struct Mapped {
+    detail::Storage whole;
+    std::filesystem::path path;
+    std::vector<uint64_t> pages;  // none if they have been verified
+  };
+  std::optional<Mapped> mapped;
+  // Before anything is made of the bits of a group: throws FormatError if its file is damaged.
+  void RequireIntact(const detail::BankGroup& group) const;
+  // Takes over a group with the columns that its file says.
+  void AdoptGroup(detail::BankGroup group, const detail::BankFileGroup& from);
 
  private:
   // Puts filters, of as many blocks as the group has, into free places of it; there have to be as

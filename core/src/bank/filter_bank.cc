@@ -134,7 +134,10 @@ void FilterBank::Merge(const FilterBank& other) {
   impl_->RequireWritable();
   impl_->RequireHash(other.hash());
   for (const auto& [name, place] : other.impl_->names) impl_->RequireNewName(name);
-  for (const detail::BankGroup& group : other.impl_->groups) impl_->MergeGroup(group);
+  for (const detail::BankGroup& group : other.impl_->groups) {
+    other.impl_->RequireIntact(group);
+    impl_->MergeGroup(group);
+  }
   for (const Impl::Waiting& column : other.impl_->waiting) {
     impl_->AddOwned(column.name, column.filter.Clone(impl_->memory));
   }

@@ -10,6 +10,7 @@
 
 #include "core/src/file/field_check.h"
 #include "core/src/file/file_kind.h"
+#include "core/src/file/header_fields.h"
 #include "core/src/file/key_tag.h"
 
 namespace tamis::detail {
@@ -24,18 +25,6 @@ static_assert(std::endian::native == std::endian::little);
 // A byte above 127 and both kinds of line end show up transfers in text mode; the last character
 // ends the output of a file to a DOS terminal. After the signature of PNG files.
 constexpr char kMagic[8] = {'t', 'a', 'm', 'i', 's', '\r', '\n', '\x1a'};
-
-template <typename T>
-T Get(std::span<const std::byte> bytes, size_t offset) {
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof(T));
-  return value;
-}
-
-template <typename T>
-void Put(std::span<std::byte> bytes, size_t offset, T value) {
-  std::memcpy(bytes.data() + offset, &value, sizeof(T));
-}
 
 uint64_t HeaderChecksum(std::span<const std::byte> header, uint32_t version) {
   return XXH3_64bits(header.data(), offset::HeaderChecksum(version));
@@ -54,6 +43,20 @@ void CheckMagic(std::span<const std::byte> start, const FieldCheck& check) {
   }
 }
 
+// Those that version 1 does not have.
+void DecodeNewFields(std::span<const std::byte> start, const FieldCheck& check,
+                     FileHeader& header) {
+  const auto forms = GetField<uint32_t>(start, offset::kKeyForms);
+  check.InRange("key forms", offset::kKeyForms, forms, 0, (1u << kKeyForms) - 1);
+  header.key_forms = KeyForms::FromBits(static_cast<uint16_t>(forms));
+  DecodeSecret(start, check, header);
+  check.Equal("page size", offset::kLog2PageBytes,
+              GetField<uint32_t>(start, offset::kLog2PageBytes), kLog2PageBytes,
+              ErrorCode::kUnsupported);
+}
+
+}  // namespace
+
 void CheckHashKind(const FileHeader& header, const FieldCheck& check) {
   const HashKind kind = header.hash.kind;
   if (kind == HashKind::kXxh3 || kind == HashKind::kXxh64) return;
@@ -67,18 +70,13 @@ void CheckHashKind(const FileHeader& header, const FieldCheck& check) {
 
 constexpr uint32_t kHasSecret = 1;  // of the flags
 
-// Those that version 1 does not have.
-void DecodeNewFields(std::span<const std::byte> start, const FieldCheck& check,
-                     FileHeader& header) {
-  const auto forms = Get<uint32_t>(start, offset::kKeyForms);
-  check.InRange("key forms", offset::kKeyForms, forms, 0, (1u << kKeyForms) - 1);
-  header.key_forms = KeyForms::FromBits(static_cast<uint16_t>(forms));
+void DecodeSecret(std::span<const std::byte> start, const FieldCheck& check, FileHeader& header) {
   const bool keyed = IsKeyed(header.hash.kind);
-  const auto flags = Get<uint32_t>(start, offset::kFlags);
+  const auto flags = GetField<uint32_t>(start, offset::kFlags);
   check.InRange("flags", offset::kFlags, flags, 0, keyed ? kHasSecret : 0);
   header.has_secret = flags == kHasSecret;
-  header.key_tag = Get<decltype(header.key_tag)>(start, offset::kKeyTag);
-  header.hash.secret = Get<HashSecret>(start, offset::kSecret);
+  header.key_tag = GetField<decltype(header.key_tag)>(start, offset::kKeyTag);
+  header.hash.secret = GetField<HashSecret>(start, offset::kSecret);
   if (!header.has_secret && header.hash.secret != HashSecret{}) {
     check.Fail(ErrorCode::kCorrupt, "secret", offset::kSecret,
                "must be 0, as no flag announces it");
@@ -88,11 +86,23 @@ void DecodeNewFields(std::span<const std::byte> start, const FieldCheck& check,
     check.Fail(ErrorCode::kCorrupt, "key tag", offset::kKeyTag,
                keyed ? "is not that of the secret" : "must be 0, as the hash is not keyed");
   }
-  check.Equal("page size", offset::kLog2PageBytes, Get<uint32_t>(start, offset::kLog2PageBytes),
-              kLog2PageBytes, ErrorCode::kUnsupported);
 }
 
-}  // namespace
+void EncodeSecret(std::span<std::byte> bytes, const FileHeader& header) {
+  PutField(bytes, offset::kFlags, header.has_secret ? kHasSecret : 0);
+  PutField(bytes, offset::kKeyTag, header.key_tag);
+  if (header.has_secret) PutField(bytes, offset::kSecret, header.hash.secret);
+}
+
+void EncodeFrame(std::span<std::byte> bytes, uint32_t version) {
+  std::memcpy(bytes.data() + offset::kMagic, kMagic, sizeof(kMagic));
+  PutField(bytes, offset::kVersion, version);
+  PutField(bytes, offset::kHeaderLength, static_cast<uint32_t>(HeaderBytes(version)));
+}
+
+void SealHeader(std::span<std::byte> bytes, uint32_t version) {
+  PutField(bytes, offset::HeaderChecksum(version), HeaderChecksum(bytes, version));
+}
 
 void ThrowFormatError(const fs::path& path, ErrorCode code, const std::string& check,
                       uint64_t offset, const std::string& problem) {
@@ -104,26 +114,22 @@ void ThrowFormatError(const fs::path& path, ErrorCode code, const std::string& c
 std::vector<std::byte> EncodeHeader(const FileHeader& header) {
   const size_t length = HeaderBytes(header.version);
   std::vector<std::byte> bytes(length);
-  std::memcpy(bytes.data() + offset::kMagic, kMagic, sizeof(kMagic));
-  Put(bytes, offset::kVersion, header.version);
-  Put(bytes, offset::kHeaderLength, static_cast<uint32_t>(length));
-  Put(bytes, offset::kFilterKind, header.kind);
-  Put(bytes, offset::kHashKind, header.hash.kind);
-  Put(bytes, offset::kSeed, header.hash.seed);
-  Put(bytes, offset::kGeometry, header.geometry);
-  Put(bytes, offset::kCapacity, header.capacity);
-  Put(bytes, offset::kInserted, header.inserted);
-  Put(bytes, offset::kPayloadOffset, uint64_t{length});
-  Put(bytes, offset::kPayloadLength, header.payload_bytes);
-  Put(bytes, offset::kPayloadChecksum, header.payload_checksum);
+  EncodeFrame(bytes, header.version);
+  PutField(bytes, offset::kFilterKind, header.kind);
+  PutField(bytes, offset::kHashKind, header.hash.kind);
+  PutField(bytes, offset::kSeed, header.hash.seed);
+  PutField(bytes, offset::kGeometry, header.geometry);
+  PutField(bytes, offset::kCapacity, header.capacity);
+  PutField(bytes, offset::kInserted, header.inserted);
+  PutField(bytes, offset::kPayloadOffset, uint64_t{length});
+  PutField(bytes, offset::kPayloadLength, header.payload_bytes);
+  PutField(bytes, offset::kPayloadChecksum, header.payload_checksum);
   if (header.version != 1) {
-    Put(bytes, offset::kKeyForms, uint32_t{header.key_forms.bits()});
-    Put(bytes, offset::kFlags, header.has_secret ? kHasSecret : 0);
-    Put(bytes, offset::kKeyTag, header.key_tag);
-    if (header.has_secret) Put(bytes, offset::kSecret, header.hash.secret);
-    Put(bytes, offset::kLog2PageBytes, uint32_t{kLog2PageBytes});
+    PutField(bytes, offset::kKeyForms, uint32_t{header.key_forms.bits()});
+    EncodeSecret(bytes, header);
+    PutField(bytes, offset::kLog2PageBytes, uint32_t{kLog2PageBytes});
   }
-  Put(bytes, offset::HeaderChecksum(header.version), HeaderChecksum(bytes, header.version));
+  SealHeader(bytes, header.version);
   return bytes;
 }
 
@@ -143,49 +149,58 @@ FileHeader DecodeHeader(std::span<const std::byte> start, uint64_t file_bytes,
   return header;
 }
 
-FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
-                          const fs::path& path) {
-  const FieldCheck check{path, header_at};
+uint32_t CheckFrame(std::span<const std::byte> start, const FieldCheck& check) {
   CheckMagic(start, check);
   const auto require_length = [&](size_t length) {
     if (start.size() >= length) return;
     check.Fail(ErrorCode::kCorrupt, "file length", start.size(),
-               "the file has " + std::to_string(header_at + start.size()) +
+               "the file has " + std::to_string(check.start + start.size()) +
                    " bytes, too few for a header of " + std::to_string(length));
   };
   require_length(kHeaderBytes1);
   // The version comes before the checksum, which other versions might keep elsewhere.
-  FileHeader header;
-  header.version = Get<uint32_t>(start, offset::kVersion);
-  if (header.version < 1 || header.version > kFormatVersion) {
+  const auto version = GetField<uint32_t>(start, offset::kVersion);
+  if (version < 1 || version > kFormatVersion) {
     check.Fail(ErrorCode::kUnsupported, "version", offset::kVersion,
-               "is " + std::to_string(header.version) +
-                   ", and this version of the library knows 1 to " +
+               "is " + std::to_string(version) + ", and this version of the library knows 1 to " +
                    std::to_string(kFormatVersion));
   }
-  const size_t length = HeaderBytes(header.version);
-  check.Equal("header length", offset::kHeaderLength, Get<uint32_t>(start, offset::kHeaderLength),
-              length);
+  const size_t length = HeaderBytes(version);
+  check.Equal("header length", offset::kHeaderLength,
+              GetField<uint32_t>(start, offset::kHeaderLength), length);
   require_length(length);
-  const size_t checksum_at = offset::HeaderChecksum(header.version);
-  const uint64_t stored = Get<uint64_t>(start, checksum_at);
-  const uint64_t computed = HeaderChecksum(start, header.version);
+  const size_t checksum_at = offset::HeaderChecksum(version);
+  const uint64_t stored = GetField<uint64_t>(start, checksum_at);
+  const uint64_t computed = HeaderChecksum(start, version);
   if (stored != computed) {
     check.Fail(ErrorCode::kCorrupt, "header checksum", checksum_at,
                "is " + Hex(stored) + ", must be " + Hex(computed));
   }
+  return version;
+}
+
+FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
+                          const fs::path& path) {
+  const FieldCheck check{path, header_at};
+  FileHeader header;
+  header.version = CheckFrame(start, check);
 
   // From here on the header is what somebody wrote, who may still have been wrong or mean harm.
-  header.kind = Get<FilterKind>(start, offset::kFilterKind);
-  header.hash.kind = Get<HashKind>(start, offset::kHashKind);
-  header.hash.seed = Get<uint64_t>(start, offset::kSeed);
-  header.geometry = Get<decltype(header.geometry)>(start, offset::kGeometry);
-  header.capacity = Get<uint64_t>(start, offset::kCapacity);
-  header.inserted = Get<uint64_t>(start, offset::kInserted);
-  header.payload_bytes = Get<uint64_t>(start, offset::kPayloadLength);
-  header.payload_checksum = Get<decltype(header.payload_checksum)>(start, offset::kPayloadChecksum);
+  header.kind = GetField<FilterKind>(start, offset::kFilterKind);
+  header.hash.kind = GetField<HashKind>(start, offset::kHashKind);
+  header.hash.seed = GetField<uint64_t>(start, offset::kSeed);
+  header.geometry = GetField<decltype(header.geometry)>(start, offset::kGeometry);
+  header.capacity = GetField<uint64_t>(start, offset::kCapacity);
+  header.inserted = GetField<uint64_t>(start, offset::kInserted);
+  header.payload_bytes = GetField<uint64_t>(start, offset::kPayloadLength);
+  header.payload_checksum =
+      GetField<decltype(header.payload_checksum)>(start, offset::kPayloadChecksum);
 
   const FileKind* const kind = FindFileKind(header.kind);
+  if (static_cast<uint32_t>(header.kind) == kBankFileKind) {
+    check.Fail(ErrorCode::kUnsupported, "filter kind", offset::kFilterKind,
+               "is that of a filter bank, which is no filter: FilterBank opens it");
+  }
   if (kind == nullptr) {
     check.Fail(ErrorCode::kUnsupported, "filter kind", offset::kFilterKind,
                "is " + std::to_string(static_cast<uint32_t>(header.kind)) +
@@ -195,11 +210,12 @@ FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
   CheckHashKind(header, check);
   check.InRange("capacity", offset::kCapacity, header.capacity, 1, UINT64_MAX);
   check.Equal("payload offset", offset::kPayloadOffset,
-              Get<uint64_t>(start, offset::kPayloadOffset), length);
+              GetField<uint64_t>(start, offset::kPayloadOffset), HeaderBytes(header.version));
   check.Equal("payload length", offset::kPayloadLength, header.payload_bytes, payload_bytes);
   if (header.version != 1) DecodeNewFields(start, check, header);
-  for (size_t at = offset::Reserved(header.version); at < checksum_at; at += sizeof(uint32_t)) {
-    check.Equal("reserved bytes", at, Get<uint32_t>(start, at), 0);
+  for (size_t at = offset::Reserved(header.version); at < offset::HeaderChecksum(header.version);
+       at += sizeof(uint32_t)) {
+    check.Equal("reserved bytes", at, GetField<uint32_t>(start, at), 0);
   }
   return header;
 }

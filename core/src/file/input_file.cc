@@ -15,14 +15,37 @@ int OpenToRead(const fs::path& path) {
   return fd;
 }
 
-InputFile::InputFile(const fs::path& path) : path_(path), fd_(OpenToRead(path)) {
+uint64_t BytesToRead(int fd, const fs::path& path) {
   struct stat status;
-  if (fstat(fd(), &status) != 0) ThrowIoError(path, "read its status");
+  if (fstat(fd, &status) != 0) ThrowIoError(path, "read its status");
   if (S_ISDIR(status.st_mode)) ThrowIoError(path, "read", EISDIR);
   if (!S_ISREG(status.st_mode)) {
     throw Error(ErrorCode::kIo, path.string() + ": cannot read: not a regular file");
   }
-  bytes_ = static_cast<uint64_t>(status.st_size);
+  return static_cast<uint64_t>(status.st_size);
+}
+
+void ReadFrom(int fd, uint64_t bytes, std::span<std::byte> out, uint64_t offset,
+              const fs::path& path) {
+  while (!out.empty()) {
+    const ssize_t n =
+        Retry([&] { return pread(fd, out.data(), out.size(), static_cast<off_t>(offset)); });
+    if (n < 0) ThrowIoError(path, "read");
+    if (n == 0) {
+      struct stat status;
+      const bool known = fstat(fd, &status) == 0;
+      const uint64_t end = known ? static_cast<uint64_t>(status.st_size) : offset;
+      ThrowFormatError(path, ErrorCode::kCorrupt, "file length", std::min(end, offset),
+                       "the file had " + std::to_string(bytes) +
+                           " bytes when it was opened, and was cut short since");
+    }
+    out = out.subspan(static_cast<size_t>(n));
+    offset += static_cast<uint64_t>(n);
+  }
+}
+
+InputFile::InputFile(const fs::path& path) : path_(path), fd_(OpenToRead(path)) {
+  bytes_ = BytesToRead(fd(), path);
   ReadHeaders();
 }
 
@@ -60,21 +83,7 @@ void InputFile::Read(std::span<std::byte> out, uint64_t offset) const {
     if (!out.empty()) std::memcpy(out.data(), memory_->data() + offset, out.size());
     return;
   }
-  while (!out.empty()) {
-    const ssize_t n =
-        Retry([&] { return pread(fd(), out.data(), out.size(), static_cast<off_t>(offset)); });
-    if (n < 0) ThrowIoError(path_, "read");
-    if (n == 0) {
-      struct stat status;
-      const bool known = fstat(fd(), &status) == 0;
-      const uint64_t end = known ? static_cast<uint64_t>(status.st_size) : offset;
-      ThrowFormatError(path_, ErrorCode::kCorrupt, "file length", std::min(end, offset),
-                       "the file had " + std::to_string(bytes_) +
-                           " bytes when it was opened, and was cut short since");
-    }
-    out = out.subspan(static_cast<size_t>(n));
-    offset += static_cast<uint64_t>(n);
-  }
+  ReadFrom(fd(), bytes_, out, offset, path_);
 }
 
 void InputFile::ReadBetween(uint64_t begin, uint64_t end, Checksum& checksum) const {

@@ -37,6 +37,12 @@ class PayloadChecks {
 // Returns a descriptor, which the caller has to close. Does not wait, as opening a named pipe
 // would, for somebody to write. Throws Error(kIo).
 int OpenToRead(const std::filesystem::path& path);
+// The bytes of a file that is open. Throws Error(kIo) if it is no regular one.
+uint64_t BytesToRead(int fd, const std::filesystem::path& path);
+// Reads all of `out` from a file that had so many bytes when it was opened. Throws Error(kIo), and
+// FormatError if it was cut short since.
+void ReadFrom(int fd, uint64_t bytes, std::span<std::byte> out, uint64_t offset,
+              const std::filesystem::path& path);
 
 class InputFile {
  public:

@@ -1,0 +1,157 @@
+// One key against many filters: a bank, the same filters one by one, and one system's layout in
+// which block j of all filters lies side by side.
+//
+// Usage: tamis_bank_table [COLUMNS [KEYS]]   by default 1,000 filters of 100,000 keys each, at 1%
+// No key is asked twice. On one thread, but for the last line, which has all that there are. A line
+// is what one random read of 64 bytes of the bank takes where the next need not wait for it: the
+// bank reads eight for each key and group. The others ask one key in 64, as they take so long.
+// Exit status: 0 if all answers agree, 1 if not, 2 for bad arguments.
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "bench/arguments.h"
+#include "bench/timing.h"
+#include "bench/workload.h"
+#include "tamis/detail/kernels.h"
+#include "tamis/engine.h"
+#include "tamis/filter_bank.h"
+#include "tamis/layout/bank.h"
+#include "tamis/sizing.h"
+
+namespace tamis::bench {
+namespace {
+
+constexpr size_t kQueries = 1 << 14;
+constexpr size_t kShare = 64;  // of which the slow ones ask one
+
+std::vector<uint64_t> Keys(uint64_t first, uint64_t n) {
+  std::vector<uint64_t> keys(n);
+  for (uint64_t i = 0; i < n; ++i) keys[i] = KeyAt(first + i);
+  return keys;
+}
+
+void Print(const char* what, double ns_per_key, double bank_ns) {
+  std::printf("%-34s %12.1f ns a key  %8.1f of the bank's\n", what, ns_per_key,
+              ns_per_key / bank_ns);
+  std::fflush(stdout);
+}
+
+// Nanoseconds of one random line.
+double RandomLine(uint64_t bytes, const std::vector<uint64_t>& keys) {
+  std::vector<uint64_t> words(bytes / 8, 1);
+  const uint64_t lines = bytes / 64;
+  uint64_t sum = 0;
+  constexpr uint64_t kReads = 64;  // for each key
+  const double ns = Nanoseconds(Time::kThread, [&] {
+    for (const uint64_t key : keys) {
+      for (uint64_t i = 0; i < kReads; ++i) sum += words[(KeyAt(key + i) >> 20) % lines * 8];
+    }
+  });
+  return sum == 0 ? 0 : ns / static_cast<double>(kReads * keys.size());
+}
+
+bool Run(uint64_t columns, uint64_t keys_each) {
+  const uint64_t blocks = BankBlocks(SplitBlockBlocks(keys_each, 0.01));
+  const uint64_t bytes = blocks * split_block::kBlockBytes;
+  std::vector<SplitBlockBloomFilter> filters;
+  for (uint64_t c = 0; c < columns; ++c) {
+    filters.emplace_back(FilterOptions{.capacity = keys_each, .bytes = bytes});
+    filters.back().Insert(Keys(c * keys_each, keys_each));
+  }
+  FilterBank bank;
+  const double build_ns = Nanoseconds(Time::kThread, [&] {
+    for (uint64_t c = 0; c < columns; ++c) bank.Add(c, filters[c]);
+    bank.Flush();
+  });
+  std::printf("backend %s, %llu filters of %llu bytes, bank of %llu\nbuilt at %.2f GB/s\n",
+              std::string(DefaultBackend().name).c_str(), static_cast<unsigned long long>(columns),
+              static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(bank.bytes()),
+              static_cast<double>(columns * bytes) / build_ns);
+
+  const std::vector<uint64_t> keys = Keys(columns * keys_each, kQueries);
+  const auto n = static_cast<double>(kQueries);
+  const size_t stride = bank.row_words();
+  std::vector<uint64_t> rows(kQueries * stride), one(stride);
+  const double one_ns = Nanoseconds(Time::kThread, [&] {
+    for (const uint64_t key : keys) bank.Contains(key, Bitmap(one));
+  });
+  const double bank_ns = Nanoseconds(Time::kThread, [&] { bank.Contains(keys, Bitmap(rows)); }) / n;
+  Print("bank, keys at once", bank_ns, bank_ns);
+  Print("bank, key by key", one_ns / n, bank_ns);
+  const double lines = static_cast<double>(8 * bank.groups().size());
+  Print("the lines alone", lines * RandomLine(bank.bytes(), keys), bank_ns);
+  Print("counts per column", Nanoseconds(Time::kThread, [&] { bank.CountPerColumn(keys); }) / n,
+        bank_ns);
+
+  const std::vector<uint64_t> few(keys.begin(), keys.begin() + kQueries / kShare);
+  bool same = true;
+  std::vector<uint8_t> found(few.size() * columns);
+  const double loop_ns = Nanoseconds(Time::kThread, [&] {
+    for (size_t i = 0; i < few.size(); ++i) {
+      const uint64_t hash = HashU64(few[i], bank.hash());
+      for (uint64_t c = 0; c < columns; ++c) {
+        found[i * columns + c] = filters[c].ContainsHash(hash);
+      }
+    }
+  });
+  Print("filters in a loop, one hash", loop_ns / static_cast<double>(few.size()), bank_ns);
+  for (size_t i = 0; i < few.size(); ++i) {
+    for (uint64_t c = 0; c < columns; ++c) {
+      const uint64_t index = c;  // all are of one size, so columns are in their order
+      same &= found[i * columns + c] == ((rows[i * stride + index / 64] >> (index % 64)) & 1);
+    }
+  }
+
+  std::vector<uint32_t> side_by_side(blocks * columns * split_block::kWords);
+  for (uint64_t c = 0; c < columns; ++c) {
+    for (uint64_t b = 0; b < blocks; ++b) {
+      std::memcpy(side_by_side.data() + (b * columns + c) * split_block::kWords,
+                  filters[c].payload().data() + b * split_block::kBlockBytes,
+                  split_block::kBlockBytes);
+    }
+  }
+  const auto contains_one = DefaultBackend().kernels->split_block.contains_one;
+  uint64_t different = 0;
+  const double side_ns = Nanoseconds(Time::kThread, [&] {
+    for (size_t i = 0; i < few.size(); ++i) {
+      const uint64_t hash = HashU64(few[i], bank.hash());
+      const uint32_t* const first = side_by_side.data() + split_block::BlockIndex(hash, blocks) *
+                                                              columns * split_block::kWords;
+      for (uint64_t c = 0; c < columns; ++c) {
+        different += contains_one(first + c * split_block::kWords, 1, hash) !=
+                     static_cast<bool>(found[i * columns + c]);
+      }
+    }
+  });
+  Print("blocks side by side", side_ns / static_cast<double>(few.size()), bank_ns);
+  same &= different == 0;
+
+  const Engine engine;
+  const std::vector<uint64_t> others = Keys(columns * keys_each + kQueries, kQueries);
+  bank.Contains(engine, others, Bitmap(rows));  // starts the threads
+  const double engine_ns =
+      Nanoseconds(Time::kWall, [&] { bank.Contains(engine, keys, Bitmap(rows)); });
+  std::printf("%u threads: %.2e answers a second\n", engine.threads(),
+              1e9 * n * static_cast<double>(columns) / engine_ns);
+  if (!same) std::fprintf(stderr, "answers differ\n");
+  return same;
+}
+
+}  // namespace
+}  // namespace tamis::bench
+
+int main(int argc, char** argv) try {
+  uint64_t columns = 1000, keys = 100'000;
+  if (argc > 3 || (argc > 1 && !tamis::bench::ParseCount(argv[1], columns, 1, 100'000)) ||
+      (argc > 2 && !tamis::bench::ParseCount(argv[2], keys, 1, 100'000'000))) {
+    std::fprintf(stderr, "usage: %s [COLUMNS [KEYS]]\n", argv[0]);
+    return 2;
+  }
+  return tamis::bench::Run(columns, keys) ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,61 @@
+// Many sets, one question: which of them may hold this key? A filter for each of a thousand files,
+// and all of them asked at once.
+#include <tamis/tamis.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+// The keys of file i: numbers of users, say.
+std::vector<uint64_t> KeysOf(uint64_t file) {
+  std::vector<uint64_t> keys(1000);
+  for (uint64_t i = 0; i < keys.size(); ++i) keys[i] = 1000 * file + i;
+  return keys;
+}
+
+void Require(bool condition) {
+  if (!condition) std::exit(1);
+}
+
+}  // namespace
+
+int main() {
+  // One column for each file; of a thousand, ten may be named without reason.
+  tamis::FilterBank bank({.false_columns = 10, .columns = 1000});
+  for (uint64_t file = 0; file < 1000; ++file) {
+    bank.Add("part-" + std::to_string(file), KeysOf(file));
+  }
+  bank.Flush();
+
+  // Which files have to be read for one key.
+  std::vector<uint64_t> row(bank.row_words());
+  const size_t maybe = bank.Contains(uint64_t{123'456}, tamis::Bitmap(row));
+  std::printf("%zu of %llu files may have the key\n", maybe,
+              static_cast<unsigned long long>(bank.num_columns()));
+  Require(tamis::Bitmap(row).Test(bank.Find("part-123")->index) && maybe < 50);
+
+  // Which files may have the most of many keys.
+  const std::vector<uint64_t> keys = KeysOf(7);
+  const std::vector<uint64_t> counts = bank.CountPerColumn(keys);
+  for (const tamis::ColumnCount& best : tamis::BestColumns(counts, /*at_least=*/500, /*most=*/3)) {
+    std::printf("%s: %llu keys\n", bank.NameOf(best.column).c_str(),
+                static_cast<unsigned long long>(best.keys));
+    Require(bank.NameOf(best.column) == "part-7");
+  }
+
+  // A file goes, another comes; the bank is replaced whole, and mapped without a copy.
+  bank.Remove("part-7");
+  bank.Add("part-1000", KeysOf(1000));
+  bank.Save("example.bank");
+  const tamis::FilterBank mapped = tamis::FilterBank::Map("example.bank");
+  const auto hits = mapped.Select(std::vector<uint64_t>{1'000'001});
+  bool found = false;
+  for (const tamis::BankHit& hit : hits) found |= mapped.NameOf(hit.column) == "part-1000";
+  Require(found && !mapped.Find("part-7"));
+  std::remove("example.bank");
+  return 0;
+}
