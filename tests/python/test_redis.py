@@ -191,8 +191,12 @@ def test_closed_and_dropped(f, url):
 
 
 def test_a_deadline(url):
-    now = time.time()
-    over = SplitBlockFilter.create(next(NAMES), 10, deadline=now - 10, url=url)
+    with pytest.raises(ValueError, match="deadline"):
+        SplitBlockFilter.create(next(NAMES), 10, deadline=time.time() - 10, url=url)
+    deadline = time.time() + 3
+    over = SplitBlockFilter.create(next(NAMES), 10, deadline=deadline, url=url)
+    while time.time() <= deadline:
+        time.sleep(0.05)
     with pytest.raises(ConnectionError, match="deadline"):
         over.add(1)
     tomorrow = datetime.datetime.now() + datetime.timedelta(days=1)

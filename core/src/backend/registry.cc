@@ -35,27 +35,39 @@ HostRegistry MakeHostRegistry() {
 // Of its own, as to make it is to start the driver of a GPU, after which forked children cannot use
 // that: only who asks for a GPU, or for a list of all, may do so.
 struct Registry {
-  std::vector<Backend> backends;
+  std::vector<Backend> with_gpus;  // empty: there are none, and those of the host are all
   std::vector<MissingBackend> missing;
+
+  std::span<const Backend> backends() const {
+    return with_gpus.empty() ? detail::HostBackends() : with_gpus;
+  }
 };
 
 Registry MakeRegistry() {
-  const std::span<const Backend> host = detail::HostBackends();
-  Registry made{{host.begin(), host.end()}, {}};
+  Registry made;
 #if TAMIS_HAVE_CUDA
+  const std::span<const Backend> host = detail::HostBackends();
   std::string why;
   const std::vector<Backend> gpus = detail::CudaBackends(*host.front().kernels, &why);
-  if (gpus.empty()) made.missing.push_back({"CUDA", why});
+  if (gpus.empty()) {
+    made.missing.push_back({"CUDA", why});
+    return made;
+  }
+  made.with_gpus.assign(host.begin(), host.end());
   // Never the first, which is the one that filters use by themselves.
-  made.backends.insert(made.backends.end() - (made.backends.size() > 1 ? 1 : 0), gpus.begin(),
-                       gpus.end());
+  made.with_gpus.insert(made.with_gpus.end() - (host.size() > 1 ? 1 : 0), gpus.begin(), gpus.end());
 #endif
   return made;
 }
 
-const Registry& TheRegistry() {
-  static constinit std::atomic<const Registry*> kept = nullptr;
-  return detail::MadeOnce(kept, MakeRegistry);
+constinit std::atomic<const Registry*> kept_registry = nullptr;
+
+const Registry& TheRegistry() { return detail::MadeOnce(kept_registry, MakeRegistry); }
+
+// The list that there is: that of all, once somebody has asked for it.
+std::span<const Backend> KnownBackends() {
+  const Registry* const all = kept_registry.load(std::memory_order_acquire);
+  return all != nullptr ? all->backends() : detail::HostBackends();
 }
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -82,12 +94,12 @@ std::span<const Backend> detail::HostBackends() {
   return detail::MadeOnce(kept, MakeHostRegistry).backends;
 }
 
-std::span<const Backend> Backends() { return TheRegistry().backends; }
+std::span<const Backend> Backends() { return TheRegistry().backends(); }
 
 std::span<const MissingBackend> MissingBackends() { return TheRegistry().missing; }
 
 const Backend& FindBackend(std::string_view name) {
-  if (const Backend* const host = FindIn(detail::HostBackends(), name)) return *host;
+  if (const Backend* const known = FindIn(KnownBackends(), name)) return *known;
   if (const Backend* const any = FindIn(Backends(), name)) return *any;
   std::string valid;
   for (const Backend& backend : Backends()) {
@@ -106,8 +118,7 @@ const Backend& FindBackend(std::string_view name) {
 
 const Backend& DefaultBackend() {
   const char* pinned = std::getenv("TAMIS_BACKEND");
-  return pinned != nullptr && *pinned != '\0' ? FindBackend(pinned)
-                                              : detail::HostBackends().front();
+  return pinned != nullptr && *pinned != '\0' ? FindBackend(pinned) : KnownBackends().front();
 }
 
 }  // namespace tamis
