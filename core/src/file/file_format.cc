@@ -37,7 +37,8 @@ std::string Hex(uint64_t value) {
 }
 
 void CheckMagic(std::span<const std::byte> start, const FieldCheck& check) {
-  if (std::memcmp(start.data(), kMagic, std::min(sizeof(kMagic), start.size())) != 0) {
+  const size_t n = std::min(sizeof(kMagic), start.size());
+  if (n != 0 && std::memcmp(start.data(), kMagic, n) != 0) {  // memcmp takes no null pointer
     check.Fail(ErrorCode::kCorrupt, "magic", offset::kMagic,
                "the file does not begin as a tamis file does");
   }
