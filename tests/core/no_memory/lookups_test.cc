@@ -43,12 +43,24 @@ void* Allocate(size_t bytes, size_t alignment) {
 
 }  // namespace
 
-// All other forms of new and delete call one of these. Inlined, g++ 12 takes free for a mismatch.
+// All other forms of new and delete call one of these, but those that sanitizers have of their own,
+// hence the two that do not throw. Inlined, g++ 12 takes free for a mismatch.
 [[gnu::noinline]] void* operator new(size_t bytes) {
   return Allocate(bytes, alignof(std::max_align_t));
 }
 [[gnu::noinline]] void* operator new(size_t bytes, std::align_val_t alignment) {
   return Allocate(bytes, static_cast<size_t>(alignment));
+}
+[[gnu::noinline]] void* operator new(size_t bytes, const std::nothrow_t&) noexcept try {
+  return operator new(bytes);
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+[[gnu::noinline]] void* operator new(size_t bytes, std::align_val_t alignment,
+                                     const std::nothrow_t&) noexcept try {
+  return operator new(bytes, alignment);
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, size_t) noexcept { std::free(p); }
