@@ -1,5 +1,6 @@
 # Finds hiredis, the C client of Redis: hiredis::hiredis, Hiredis_FOUND, Hiredis_VERSION; and
-# hiredis::hiredis_ssl, Hiredis_SSL_FOUND, if it was built with TLS (never before its version 1.0).
+# hiredis::hiredis_ssl, Hiredis_SSL_FOUND, if it was built with TLS (never before its version 1.0) and
+# OpenSSL's headers are there: Hiredis_SSL_MISSING says what is not.
 #
 # Header and library, where pkg-config says or where they usually are. Its CMake package is not
 # asked: Debian's has none.
@@ -44,6 +45,7 @@ if(Hiredis_FOUND)
     INTERFACE_INCLUDE_DIRECTORIES "${Hiredis_INCLUDE_DIR}"
     IMPORTED_GLOBAL TRUE)
   set(Hiredis_SSL_FOUND FALSE)
+  set(Hiredis_SSL_MISSING "this hiredis has none")
   if(Hiredis_SSL_LIBRARY AND EXISTS "${Hiredis_INCLUDE_DIR}/hiredis/hiredis_ssl.h")
     find_package(OpenSSL QUIET)
     if(OpenSSL_FOUND)
@@ -53,6 +55,8 @@ if(Hiredis_FOUND)
         INTERFACE_LINK_LIBRARIES "hiredis::hiredis;OpenSSL::SSL;OpenSSL::Crypto"
         IMPORTED_GLOBAL TRUE)
       set(Hiredis_SSL_FOUND TRUE)
+    else()
+      set(Hiredis_SSL_MISSING "OpenSSL is not found (libssl-dev)")
     endif()
   endif()
 endif()

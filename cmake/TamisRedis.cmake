@@ -26,6 +26,7 @@ if(TAMIS_REDIS_ENABLED)
   if(TAMIS_REDIS_TLS)
     message(STATUS "Redis: hiredis ${Hiredis_VERSION}, with TLS")
   else()
-    message(STATUS "Redis: hiredis ${Hiredis_VERSION}, without TLS: rediss:// will be an error")
+    message(STATUS "Redis: hiredis ${Hiredis_VERSION}, without TLS, as ${Hiredis_SSL_MISSING}: \
+rediss:// will be an error")
   endif()
 endif()

@@ -8,13 +8,14 @@ build="$root/build/release"
 
 # Programs as "command:package"; libraries by the package of their headers.
 build_programs="c++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config"
-test_programs="$build_programs python3:python3 redis-server:redis-server"
+test_programs="$build_programs python3:python3 redis-server:redis-server openssl:openssl"
 # For tests of processors without AVX.
 [ "$(uname -m)" != x86_64 ] || test_programs="$test_programs qemu-x86_64:qemu-user"
 format_programs="clang-format-14:clang-format-14"
 arm_programs="aarch64-linux-gnu-g++:g++-aarch64-linux-gnu qemu-aarch64:qemu-user"
 demo_libraries="libhwy-dev libxxhash-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev"
 all_libraries="$demo_libraries libgtest-dev libbenchmark-dev libsqlite3-dev libhiredis-dev"
+tls_libraries="libssl-dev"  # of use where hiredis has TLS: Debian 13
 bench_libraries="$demo_libraries libbenchmark-dev"
 browser_programs="chromium:chromium"
 report_packages="python3-matplotlib python3-jsonschema"
@@ -173,7 +174,7 @@ browser() {
 }
 
 run_tests() {
-  need "$test_programs" "$all_libraries $report_packages $python_packages"
+  need "$test_programs" "$all_libraries $tls_libraries $report_packages $python_packages"
   configure "$build" -DCMAKE_BUILD_TYPE=Release -DTAMIS_BUILD_TESTS=ON -DTAMIS_BUILD_BENCH=ON
   build "$build"
   say "testing"
@@ -256,7 +257,7 @@ case $command in
   test) run_tests "$@" ;;
   bench) bench "$@" ;;
   browser) browser ;;
-  deps) need "$test_programs" "$all_libraries $report_packages $python_packages" ;;
+  deps) need "$test_programs" "$all_libraries $tls_libraries $report_packages $python_packages" ;;
   aarch64) aarch64 "$@" ;;
   format) format "$@" ;;
   prefix) prefix "$@" ;;

@@ -33,7 +33,7 @@ using VRow = hn::Vec<DRow>;
 // ---- Lookups ----
 
 // Pairs of a key and a group, eight cache lines each, that are prefetched ahead of the one at hand.
-inline constexpr size_t kPairsAhead = 6;
+inline constexpr size_t kPairsAhead = 12;
 // Keys whose rows are known in advance.
 inline constexpr size_t kKeysAtOnce = 128;
 

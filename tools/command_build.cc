@@ -6,6 +6,7 @@
 #include <tamis/plan.h>
 #include <tamis/scalable_filter.h>
 #include <tamis/sizing.h>
+#include <tamis/split_block_filter.h>
 #include <tamis/units.h>
 
 #include <algorithm>
@@ -64,6 +65,7 @@ struct BuildOptions {
   SecretOptions secret;
   bool secret_in_file = false;
   bool no_huge_pages = false;
+  bool for_bank = false;
   SaveOptions save;
   bool allow_empty = false;
   bool json = false;
@@ -118,6 +120,21 @@ void SettleCapacity(BuildOptions& options, std::optional<uint64_t> total_bytes) 
   // No keys make an empty filter.
   options.filter.capacity =
       std::max<uint64_t>(CountKeys(options.input, *total_bytes, options.run.quiet), 1);
+}
+
+// Of the sizes that filters of a bank have, the least that is enough.
+void SettleSizeForBank(BuildOptions& options) {
+  if (!options.for_bank) return;
+  FilterOptions& filter = options.filter;
+  if (options.type != FilterKindName(SplitBlockBloomFilter::kKind) || filter.bytes != 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--for-bank is for split-block filters, and chooses their sizes: leave out --type "
+                "and --bytes");
+  }
+  const double fpr = filter.fpr != 0 ? filter.fpr : kDefaultFpr;
+  filter.bytes =
+      BankBlocks(SplitBlockBlocks(filter.capacity, fpr)) * uint64_t{split_block::kBlockBytes};
+  filter.fpr = 0;
 }
 
 struct Inserted {
@@ -268,6 +285,7 @@ int Run(BuildOptions options) {
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
   SettleCapacity(options, total_bytes);
   if (const std::string advice = AdviceFor(options); !advice.empty()) Say("warning: " + advice);
+  SettleSizeForBank(options);
   const AnyFilter filter = MakeFilterFor(options);
   const Inserted inserted = InsertAll(options, total_bytes.value_or(0), *filter);
   SaveFilter(*filter, options.output, options.run.quiet, options.save);
@@ -318,6 +336,8 @@ Command AddBuild(const CommandLine& program) {
   options->secret.AddTo(command);
   command.AddFlag("--secret-in-file", options->secret_in_file,
                   "save the secret with the filter; without --secret, a random one");
+  command.AddFlag("--for-bank", options->for_bank,
+                  "of a size that filters of `tamis bank` share: up to a quarter more");
   command.AddFlag("--no-huge-pages", options->no_huge_pages, "do not ask for huge pages");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
   command.AddFlag("--allow-empty", options->allow_empty,

@@ -19,12 +19,10 @@
 #include "tools/format.h"
 #include "tools/json.h"
 #include "tools/output_file.h"
+#include "tools/parquet_values.h"
 #include "tools/parse.h"
 #include "tools/progress.h"
 #include "tools/signals.h"
-#if TAMIS_TOOLS_ARROW
-#include <tamis/parquet/arrow_values.h>
-#endif
 
 namespace tamis::tools {
 namespace {
@@ -56,18 +54,6 @@ struct AddOptions {
   bool quiet = false;
   bool json = false;
 };
-
-std::unique_ptr<parquet::ColumnValues> OpenColumnValues(const std::filesystem::path& path) {
-#if TAMIS_TOOLS_ARROW
-  return parquet::OpenArrowValues(path);
-#else
-  throw Error(ErrorCode::kUnsupported,
-              path.string() +
-                  ": this tamis was built without Apache Arrow, which decodes what is in a file. "
-                  "For one with it: pip install pyarrow, and build tamis with cmake "
-                  "-DTAMIS_PYARROW=$(python3 -c 'import pyarrow; print(pyarrow.__path__[0])')");
-#endif
-}
 
 // "a,b" is two columns, but where there is one of that name.
 std::vector<std::string> SplitColumns(const std::string& names, const parquet::Schema& schema) {

@@ -3,6 +3,7 @@
 #include <tamis/parquet/source.h>
 #include <tamis/units.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -104,7 +105,10 @@ std::string FileText(const std::string& path, const FileReport& file, bool total
                      Row("writer", Printable(file.writer));
   for (const ColumnReport& column : file.columns) {
     text += "\n  " + Printable(column.path) + ": " + TypeText(column.column) + "\n";
-    for (size_t i = 0; i < column.groups.size() && column.present() > 0 && !totals; ++i) {
+    const bool known =
+        std::any_of(column.groups.begin(), column.groups.end(),
+                    [](const auto& group) { return group.present || !group.problem.empty(); });
+    for (size_t i = 0; i < column.groups.size() && known && !totals; ++i) {
       text += Format("    row group %zu: ", i) + Printable(GroupText(column.groups[i])) + "\n";
     }
     text += "    " + Wrapped(Printable(column.verdict), 4, 96);

@@ -12,11 +12,12 @@
 #include "tools/command_parquet.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
+#include "tools/folder_files.h"
 #include "tools/format.h"
 #include "tools/json.h"
 #include "tools/key_list_file.h"
 #include "tools/output_file.h"
-#include "tools/parquet_paths.h"
+#include "tools/parquet_key_list.h"
 #include "tools/progress.h"
 #include "tools/run_options.h"
 
@@ -31,12 +32,15 @@ constexpr char kFooter[] =
     "those\n"
     "that neither the smallest and largest values nor the Bloom filters rule out. What cannot be\n"
     "read or understood is kept, and counted. Of folders, all files below that end in .parquet or\n"
-    ".parq are asked. Footers and filters are read, and no data.\n"
+    ".parq are asked, also through links, but for hidden ones. Footers and filters are read, and\n"
+    "no data.\n"
     "\n"
     "Keys are read as the column has them: 42, 1.5, 12.30 (decimal), 2026-01-31, 12:30:00.5,\n"
     "2026-01-31 12:30:00.123 or ...T12:30Z (UTC where nothing is said), UUIDs, strings as they\n"
-    "are; integers for dates and times count in the column's unit. Keys that do not fit the type\n"
-    "cannot be in the column; they are counted, and the first ten named.\n"
+    "are; integers for dates and times count in the column's unit. Keys that are no values of the\n"
+    "type are not asked: they are counted, and the first ten named.\n"
+    "With --parquet the list is a column of another Parquet file, whose values are asked by what\n"
+    "they stand for, in columns of any type; its nulls are no keys.\n"
     "\n"
     "--row-groups writes CSV: path, row group, rows, hits (keys that it may hold). --pairs writes\n"
     "path, row group, key, for each key that a row group may hold. In doubt the last fields are\n"
@@ -45,6 +49,7 @@ constexpr char kFooter[] =
     "Examples:\n"
     "  tamis parquet prune --column user_id --keys users.txt lake/ | xargs -d '\\n' ls -l\n"
     "  tamis parquet prune --column id --keys ids.csv --csv --key-column id --pairs lake/ > p.csv\n"
+    "  tamis parquet prune --column id --keys new.parquet --parquet --key-column user.id lake/\n"
     "  tamis parquet prune --column day --keys - --json a.parquet b.parquet\n";
 
 struct PruneOptions {
@@ -167,12 +172,12 @@ Json FileJson(const FileAnswer& file, const KeyList& keys, bool pairs) {
 // The sentence beforehand.
 std::string PredictionText(const Prediction& prediction) {
   if (prediction.filters == 0) {
-    return "no filter was found in a sample of the files: only smallest and largest values can "
-           "rule out row groups";
+    return "a sample of the files has no filter that need be asked: smallest and largest values "
+           "decide there";
   }
+  const std::string keys = CountText(prediction.keys);
   const std::string product =
-      CountText(prediction.keys) + (prediction.keys == 1 ? " key x " : " keys x ") +
-      ShortPercentText(prediction.rate) + " = " +
+      keys + (keys == "1" ? " key x " : " keys x ") + ShortPercentText(prediction.rate) + " = " +
       NumberText(std::stod(Format("%.3g", prediction.false_hits))) + " false hits per row group: ";
   if (prediction.ruled_out < 0.05) {
     return product +
@@ -186,9 +191,10 @@ std::string PredictionText(const Prediction& prediction) {
 void SayMisfits(const ParquetPruner& pruner) {
   for (const AskedType& type : pruner.types()) {
     if (type.keys == nullptr || type.keys->misfits() == 0) continue;
-    std::string text = Counted(type.keys->misfits(), "key") + " of " +
-                       WithCommas(pruner.keys().size()) + " cannot be in columns of " +
-                       TypeText(type.column) + ", and were not asked there:";
+    std::string text =
+        Counted(type.keys->misfits(), "key") + " of " + WithCommas(pruner.keys().size()) +
+        " cannot be read as " + TypeText(type.column) +
+        (type.keys->misfits() == 1 ? ", and was not asked there:" : ", and were not asked there:");
     for (const uint32_t key : type.keys->first_misfits()) {
       text += " " + Quoted(pruner.keys().TextOf(key));
     }
@@ -258,10 +264,9 @@ uint64_t TotalBytes(const std::vector<std::filesystem::path>& files) {
 
 int Run(const PruneOptions& options) {
   CheckStandardOutputIsNoInput({options.keys.path});
-  const KeyListFile list = ReadKeyList(options.keys);
-  const std::vector<std::filesystem::path> files = ParquetPaths(options.paths);
-  const KeyList keys =
-      list.are_integers ? KeyList::Unsigned(list.integers) : KeyList::Text(list.strings);
+  const std::vector<std::filesystem::path> files = FilesOf(options.paths, {".parquet", ".parq"});
+  const PruneKeys list(options.keys, options.run.quiet);
+  const KeyList& keys = list.keys();
   const ParquetPruner pruner(keys, {.column = options.column,
                                     .detail = options.Wanted(),
                                     .bounds = !options.no_bounds,

@@ -3,10 +3,8 @@
 #include <tamis/engine.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <memory>
 #include <optional>
-#include <system_error>
 #include <vector>
 
 #include "tools/bitmap_file.h"
@@ -17,6 +15,7 @@
 #include "tools/input.h"
 #include "tools/key_form.h"
 #include "tools/key_reader.h"
+#include "tools/open_options.h"
 #include "tools/output_file.h"
 #include "tools/progress.h"
 #include "tools/query_output.h"
@@ -31,10 +30,6 @@ constexpr char kFooter[] =
     "Writes the lines whose keys may be in the filter: all that are in it, and of the others the\n"
     "share that `tamis info` calls expected FPR. Lines come out as they are, after the header if\n"
     "there is one, and raw integers raw.\n"
-    "\n"
-    "A mapped filter is verified, all of its bytes, if it has at most 256 MiB or 16 times the\n"
-    "bytes of the inputs, where these are files. Otherwise only what is asked for is read, and\n"
-    "damage to it goes unnoticed without --verify.\n"
     "\n";
 
 constexpr char kExamples[] =
@@ -56,32 +51,17 @@ struct QueryOptions {
   bool json = false;
   bool any = false;
   std::string bitmap;
-  bool map = false;  // which is the default
-  bool no_map = false;
-  bool verify = false;
-  bool no_verify = false;
+  OpenOptions open;
 
   bool WritesLines() const { return !count && !json && !any && bitmap.empty(); }
 };
 
-// Whether to read all of a mapped filter before it is asked. A byte of input takes some thirty
-// times as long as one of a filter that is verified, so this is soon done, or adds at most half to
-// the time. The help has these numbers.
-bool Verifies(const QueryOptions& options, std::optional<uint64_t> input_bytes) {
-  constexpr uint64_t kSoonDone = uint64_t{256} << 20;
-  constexpr uint64_t kPerInputByte = 16;
-  if (options.verify || options.no_verify) return options.verify;
-  std::error_code error;  // opening the file will report it
-  const uint64_t bytes = std::filesystem::file_size(options.filter, error);
-  return !error && (bytes <= kSoonDone || bytes / kPerInputByte <= input_bytes.value_or(0));
-}
-
 AnyFilter OpenFilter(const QueryOptions& options, std::optional<uint64_t> input_bytes) {
   const Backend* const backend = options.run.Pinned();
   const std::optional<HashSecret> secret = options.secret.Read();
-  if (options.no_map) return Load(options.filter, {.backend = backend, .secret = secret});
+  if (options.open.no_map) return Load(options.filter, {.backend = backend, .secret = secret});
   MapOptions map{.backend = backend, .secret = secret};
-  if (!Verifies(options, input_bytes)) return Map(options.filter, map);
+  if (!options.open.Verifies(options.filter, input_bytes)) return Map(options.filter, map);
   map.verify = Verify::kFull;
   const Notice notice("verifying " + options.filter + " ...", options.run.quiet);
   return Map(options.filter, map);
@@ -165,7 +145,7 @@ Command AddQuery(const CommandLine& program) {
   const CommandLine command =
       program.AddCommand("query", "Find the lines whose keys may be in a filter.");
   auto options = std::make_shared<QueryOptions>();
-  command.Footer(std::string(kFooter) + kKeyFormsHelp + "\n" + kExamples);
+  command.Footer(std::string(kFooter) + kVerifyHelp + "\n" + kKeyFormsHelp + "\n" + kExamples);
   command.Add("FILTER", options->filter, "file saved by `tamis build`").Required();
   options->input.AddTo(command);
   options->form.AddTo(command);
@@ -180,15 +160,7 @@ Command AddQuery(const CommandLine& program) {
       "--bitmap", options->bitmap, "write a bit per line, lowest first; 0 for lines without a key");
   bitmap.Type("FILE");
   any.Excludes(count).Excludes(json).Excludes(bitmap);
-  const Option map = command.AddFlag("--map", options->map, "map the filter (default)");
-  const Option no_map = command.AddFlag("--no-map", options->no_map,
-                                        "load and verify all of it: faster for many keys");
-  const Option verify =
-      command.AddFlag("--verify", options->verify, "verify all of a mapped filter");
-  const Option no_verify =
-      command.AddFlag("--no-verify", options->no_verify, "verify only the header of it");
-  no_map.Excludes(map).Excludes(no_verify);
-  verify.Excludes(no_verify);
+  options->open.AddTo(command);
   options->run.AddTo(command);
   return {command, [options] { return Run(*options); }};
 }

@@ -11,6 +11,7 @@
 #include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "tools/command_redis.h"
@@ -27,11 +28,23 @@
 namespace tamis::tools {
 namespace {
 
+using Deadline = std::optional<std::chrono::system_clock::time_point>;
+
+// Of commands that make a filter.
+void AddDeadlineTo(const CommandLine& command, Deadline& deadline) {
+  command
+      .Add("--deadline", deadline, ParseTime,
+           "from then on nobody gets an answer, and an hour later it is removed: "
+           "2026-12-31T23:59:59Z, or from now 36h or 7d (default: never)")
+      .Type("TIME");
+}
+
 // What the filter is made as: that of `create`, and of `push` for one that is not there.
 struct CreateOptions {
   RedisOptions redis;
   FilterOptions filter;
   std::string hash = "xxh3";
+  Deadline deadline;
 };
 
 std::string Summary(const std::string& name, const redis::Info& info) {
@@ -51,8 +64,9 @@ int RunCreate(CreateOptions options) {
                        : "the hash " + options.hash + " needs a secret: give --secret FILE (" +
                              kMakeSecret + ")");
   }
-  redis::SplitBlockFilter filter = redis::SplitBlockFilter::Create(
-      options.redis.Servers(), options.redis.name, {options.filter}, {.secret = secret});
+  redis::SplitBlockFilter filter =
+      redis::SplitBlockFilter::Create(options.redis.Servers(), options.redis.name,
+                                      {options.filter, options.deadline}, {.secret = secret});
   if (!options.redis.quiet) Say(Summary(options.redis.name, filter.GetInfo()));
   return kDone;
 }
@@ -146,6 +160,7 @@ struct FileOptions {
   RedisOptions redis;
   std::string path;
   bool create = false;
+  Deadline deadline;  // of what is created
   SaveOptions save;
 };
 
@@ -175,13 +190,18 @@ redis::SplitBlockFilter OpenOrCreate(const FileOptions& options,
                                     {{.capacity = local.capacity(),
                                       .fpr = std::clamp(fpr, kMinFpr, kMaxFpr),
                                       .bytes = local.bytes(),
-                                      .hash = local.hash()}},
+                                      .hash = local.hash()},
+                                     options.deadline},
                                     {.secret = options.redis.secret.Read()});
   }
   return options.redis.Open();
 }
 
 int RunPush(const FileOptions& options) {
+  if (options.deadline && !options.create) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--deadline: the filter is there already; it is for --create");
+  }
   const SplitBlockBloomFilter local = SplitBlockBloomFilter::Map(
       options.path, {.verify = Verify::kFull, .secret = options.redis.secret.Read()});
   redis::SplitBlockFilter filter = OpenOrCreate(options, local);
@@ -223,6 +243,7 @@ Command AddRedisCreate(const CommandLine& redis) {
   command.Add("--hash", options->hash, "hash function (default: xxh3)").OneOf(hashes).Type("NAME");
   command.Add("--seed", options->filter.hash.seed, ParseSeed, "of the hash (default: 0)")
       .Type("N|random");
+  AddDeadlineTo(command, options->deadline);
   return {command, [options] { return RunCreate(*options); }};
 }
 
@@ -263,6 +284,7 @@ Command AddRedisPush(const CommandLine& redis) {
   options->redis.secret.AddTo(command);
   options->redis.AddDurableTo(command);
   command.AddFlag("--create", options->create, "make the filter first, of the same size and hash");
+  AddDeadlineTo(command, options->deadline);
   command.Add("FILE", options->path, "split-block filter of the same size and hash").Required();
   return {command, [options] { return RunPush(*options); }};
 }

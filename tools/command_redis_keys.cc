@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "tools/command_redis.h"
@@ -61,6 +62,20 @@ struct InsertOptions {
   bool json = false;
 };
 
+// Of so many keys that were sent when the error came.
+void SayWhatIsIn(uint64_t sent, const redis::UnansweredError& error) {
+  const uint64_t unknown = error.keys().size();
+  std::string said;
+  if (error.code() == ErrorCode::kNotDurable) {
+    said = "inserted: " + Counted(sent, "key") + ", of which " + WithCommas(unknown) +
+           " may not be on so many replicas";
+  } else {
+    said = "inserted: " + Counted(sent - unknown, "key") + "; " + WithCommas(unknown) +
+           " more may not be in";
+  }
+  Say(said + ". Inserting them again does no harm");
+}
+
 int RunInsert(const InsertOptions& options) {
   options.input.Check();
   if (options.json) CheckStandardOutputIsNoInput(options.redis.And(options.input.paths));
@@ -74,6 +89,9 @@ int RunInsert(const InsertOptions& options) {
   for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
     try {
       inserted += filter.Insert(batch.keys());
+    } catch (const redis::UnansweredError& error) {
+      SayWhatIsIn(inserted + batch.keys().CountValid(), error);
+      throw;
     } catch (const Error&) {
       Say(Counted(inserted, "key") +
           " had been inserted before; inserting them again does no harm");

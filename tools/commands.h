@@ -25,6 +25,7 @@ Command AddMerge(const CommandLine& program);
 Command AddPlan(const CommandLine& program);
 Command AddBackends(const CommandLine& program);
 Command AddDemoPhones(const CommandLine& program);
+std::vector<Command> AddBank(const CommandLine& program);
 // None where tamis is built without tamis::parquet.
 std::vector<Command> AddParquet(const CommandLine& program);
 // None where tamis is built without tamis::redis.

@@ -8,8 +8,7 @@ void KeyFormOptions::AddTo(const CommandLine& command) {
   command.AddFlag("--any-form", any, "also keys of a form that the filter was not built of");
 }
 
-void KeyFormOptions::Require(const Filter& filter, const std::string& path, KeyForm asked) const {
-  const KeyForms forms = filter.key_forms();
+void KeyFormOptions::Require(KeyForms forms, const std::string& path, KeyForm asked) const {
   if (any || forms.Admit(asked)) return;
   const char* const cure = forms.Has(KeyForm::kInteger) ? "give --integers (or --u64)"
                            : forms.Has(KeyForm::kBytes) ? "leave out --integers and --u64"

@@ -18,7 +18,11 @@ struct KeyFormOptions {
   void AddTo(const CommandLine& command);
   // Throws Error(kInvalidArgument) for keys of a form that the filter at `path` does not admit,
   // with a word on how to give the right one, unless any form will do.
-  void Require(const Filter& filter, const std::string& path, KeyForm asked) const;
+  void Require(const Filter& filter, const std::string& path, KeyForm asked) const {
+    Require(filter.key_forms(), path, asked);
+  }
+  // The same for keys of those forms.
+  void Require(KeyForms forms, const std::string& path, KeyForm asked) const;
 
   // A note for keys of which `found` of `asked` are in the filter, if that is as good as none, and
   // the file does not say which is the right one; empty otherwise.

@@ -8,7 +8,7 @@
 namespace tamis::tools {
 
 void KeyListOptions::AddTo(const CommandLine& command) {
-  command.Add("--keys", path, "file with keys, a line each; - is standard input")
+  command.Add("--keys", path, "file with keys, a line each or as below; - is standard input")
       .Type("LIST")
       .Required()
       .NotEmpty();
@@ -19,16 +19,23 @@ void KeyListOptions::AddTo(const CommandLine& command) {
                                        "between the fields of CSV (means --csv)");
   separator.Type("C").Excludes(tsv);
   const Option column = command.Add("--key-column", input.column,
-                                    "the key's column: number from 1 (default), or name");
+                                    "the key's column: number from 1 (default), or name "
+                                    "(of Parquet its path)");
   column.Type("N|NAME");
   const Option header =
       command.AddFlag("--header", input.header, "the list begins with a record of names");
   const Option trim =
       command.AddFlag("--trim", input.trim, "spaces and tabs at both ends are not of the key");
-  const Option u64 = command.AddFlag("--u64", input.u64, "raw little-endian 64-bit integers");
+  const Option u64 =
+      command.AddFlag("--u64", input.u64, "raw little-endian 64-bit integers without a sign");
+  const Option from_parquet = command.AddFlag(
+      "--parquet", parquet, "the list is a column of another Parquet file (needs Arrow)");
   csv.Excludes(tsv);
+  for (const Option& option : {csv, tsv, separator, header, trim, u64}) {
+    option.Excludes(from_parquet);
+  }
   for (const Option& option : {csv, tsv, separator, column, header, trim}) option.Excludes(u64);
-  for (const Option& option : {csv, tsv, separator, column, header, trim, u64}) {
+  for (const Option& option : {csv, tsv, separator, column, header, trim, u64, from_parquet}) {
     option.Group("Forms of keys");
   }
 }

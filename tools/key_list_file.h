@@ -16,7 +16,8 @@ namespace tamis::tools {
 // --keys and the form that the keys have there.
 struct KeyListOptions {
   std::string path;
-  InputOptions input;  // but for its paths
+  InputOptions input;    // but for its paths
+  bool parquet = false;  // a column of a Parquet file, of which ReadKeyList knows nothing
 
   void AddTo(const CommandLine& command);
 };

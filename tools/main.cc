@@ -56,6 +56,7 @@ int Run(int argc, char** argv) {
       AddInfo(program),     AddVerify(program),     AddMerge(program), AddPlan(program),
       AddBackends(program), AddDemoPhones(program),
   };
+  for (Command& command : AddBank(program)) commands.push_back(std::move(command));
   for (Command& command : AddParquet(program)) commands.push_back(std::move(command));
   for (Command& command : AddRedis(program)) commands.push_back(std::move(command));
   if (const std::optional<int> status = program.Parse(argc, argv)) return *status;

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "tools/format.h"
 
@@ -113,6 +114,42 @@ unsigned ParseUnsigned(std::string_view option, std::string_view text, unsigned 
     Refuse(option, text, allowed);
   }
   return value;
+}
+
+// 2026-12-31T23:59:59Z.
+std::optional<std::chrono::sys_seconds> UtcTime(std::string_view text) {
+  constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:ddZ";
+  if (text.size() != kForm.size()) return std::nullopt;
+  unsigned fields[6] = {};
+  size_t field = 0;
+  for (size_t i = 0; i < kForm.size(); ++i) {
+    if (kForm[i] != 'd') {
+      if (text[i] != kForm[i]) return std::nullopt;
+      ++field;
+    } else {
+      if (!IsDigit(text[i])) return std::nullopt;
+      fields[field] = 10 * fields[field] + static_cast<unsigned>(text[i] - '0');
+    }
+  }
+  const auto [year, month, day, hour, minute, second] = fields;
+  const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(year)),
+                                         std::chrono::month(month), std::chrono::day(day)};
+  if (!date.ok() || year > 2200 || hour > 23 || minute > 59 || second > 59) return std::nullopt;
+  return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
+         std::chrono::seconds(second);
+}
+
+// 36h.
+std::optional<std::chrono::seconds> Duration(std::string_view text) {
+  constexpr std::pair<char, uint64_t> kUnits[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+  constexpr uint64_t kMost = uint64_t{100} * 365 * 86400;
+  for (const auto& [unit, seconds] : kUnits) {
+    if (!text.ends_with(unit)) continue;
+    const std::optional<uint64_t> count = WholeNumber(text.substr(0, text.size() - 1), 0);
+    if (!count || *count > kMost / seconds) return std::nullopt;
+    return std::chrono::seconds(*count * seconds);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -223,6 +260,13 @@ KeyRange ParseDigits(std::string_view option, std::string_view text) {
   KeyRange range;
   for (unsigned i = 0; i < digits; ++i) range.high = 10 * range.high + 9;
   return range;
+}
+
+std::chrono::system_clock::time_point ParseTime(std::string_view option, std::string_view text) {
+  if (const auto time = UtcTime(text)) return *time;
+  if (const auto duration = Duration(text)) return std::chrono::system_clock::now() + *duration;
+  Refuse(option, text,
+         "a time in UTC, such as 2026-12-31T23:59:59Z, or from now, such as 36h or 7d");
 }
 
 }  // namespace tamis::tools

@@ -5,6 +5,7 @@
 
 #include <tamis/plan.h>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -43,6 +44,10 @@ KeyRange ParseRange(std::string_view option, std::string_view text);
 
 // A number of digits in [1, 19], and by it the range of integers of so many digits or fewer.
 KeyRange ParseDigits(std::string_view option, std::string_view text);
+
+// A time in UTC, 2026-12-31T23:59:59Z, or one so long from now: 90s, 30m, 36h or 7d. Up to the year
+// 2200.
+std::chrono::system_clock::time_point ParseTime(std::string_view option, std::string_view text);
 
 }  // namespace tamis::tools
 

@@ -11,6 +11,7 @@ enum : int16_t {
   kSchema = 2,
   kNumRows = 3,
   kRowGroups = 4,
+  kKeyValueMetadata = 5,
   kCreatedBy = 6,
   kColumnOrders = 7,
   kEncryptionAlgorithm = 8,
@@ -56,6 +57,7 @@ enum : int16_t { kFilePath = 1, kMetaData = 3, kCryptoMetadata = 8, kEncryptedMe
 namespace column_meta_data {
 enum : int16_t {
   kType = 1,
+  kPath = 3,
   kNumValues = 5,
   kUncompressed = 6,
   kCompressed = 7,

@@ -102,12 +102,21 @@ void FileAsker::AskFilter(const ConstSplitBlockView& view, const Range& range, A
 
 void FileAsker::AskChunk(size_t group, AskerMemory& memory, GroupAnswer& answer) const {
   const ColumnChunk chunk = footer_->Chunk(group, column_);
-  if (chunk.values == 0 || (options_.bounds && chunk.statistics.nulls == chunk.values)) {
+  if (chunk.values < answer.rows) {
+    // Nulls are values here: a writer that counts none may count them otherwise, too.
+    throw Error(ErrorCode::kCorrupt, "the column has " + std::to_string(chunk.values) +
+                                         " values, nulls included, in " +
+                                         std::to_string(answer.rows) + " rows");
+  }
+  const auto not_numbers = keys_->not_numbers();
+  const bool no_values =
+      chunk.values == 0 || (options_.bounds && chunk.statistics.nulls == chunk.values);
+  // Some writers count what is not a number among the nulls.
+  if (no_values && (chunk.values == 0 || not_numbers.empty())) {
     answer.outcome = Outcome::kNoValues;
     return;
   }
-  const Range range = Within(chunk);
-  const auto not_numbers = keys_->not_numbers();
+  const Range range = no_values ? Range{} : Within(chunk);
   if (options_.detail == Detail::kPairs) answer.keys.assign(not_numbers.begin(), not_numbers.end());
   answer.hits = not_numbers.size();
   if (range.size() == 0) {

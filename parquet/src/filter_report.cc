@@ -44,12 +44,14 @@ FilterReport ReadReport(const Source& source, const Footer& footer, const Column
 
 std::string Verdict(const ColumnReport& column, uint64_t file_bytes, double fpr) {
   const size_t present = column.present();
-  if (present == 0) return "It has no filters.";
   const auto problem = std::find_if(column.groups.begin(), column.groups.end(),
                                     [](const FilterReport& r) { return !r.problem.empty(); });
   if (problem != column.groups.end()) {
-    return "Not all of its filters can be used: " + problem->problem + ".";
+    return (present > 0 ? "Not all of its filters can be used: "
+                        : "It cannot be said whether it has filters: ") +
+           problem->problem + ".";
   }
+  if (present == 0) return "It has no filters.";
   const std::string cost = Size(column.filter_bytes) + ", " +
                            ShortPercentText(Share(column.filter_bytes, file_bytes)) +
                            " of the file";

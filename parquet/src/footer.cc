@@ -54,6 +54,23 @@ Statistics ReadStatistics(ThriftWalker& walker) {
   return statistics;
 }
 
+// Readers take columns by their places, so a row group that has them in another order would be
+// asked for another column.
+void RequirePath(ThriftWalker& walker, const Schema& schema, size_t column) {
+  const size_t begin = walker.at();
+  const ThriftList list = walker.List();
+  std::vector<std::string_view> names = {schema.columns()[column].name};  // from the end
+  for (size_t group = schema.columns()[column].parent; group != 0;
+       group = schema.groups()[group].parent) {
+    names.push_back(schema.groups()[group].name);
+  }
+  bool same = list.element == ThriftType::kBinary && list.size == names.size();
+  for (; same && !names.empty(); names.pop_back()) same = walker.Binary() == names.back();
+  if (!same) {
+    walker.Fail(begin, "a column that is " + schema.PathOf(column) + " by the schema, and another");
+  }
+}
+
 // Whether the kind of values has an order that all writers share.
 bool HasOrder(const Column& column) {
   switch (column.logical.kind) {
@@ -219,7 +236,9 @@ ColumnChunk Footer::Chunk(size_t row_group, size_t column) const {
   std::optional<uint64_t> dictionary_page;
   bool has_values = false;
   while (const auto field = fields.Next()) {
-    if (field->type == ThriftType::kI64) {
+    if (field->id == id::kPath && field->type == ThriftType::kList) {
+      RequirePath(meta, schema_, column);
+    } else if (field->type == ThriftType::kI64) {
       switch (field->id) {
         case id::kNumValues:
           chunk.values = Unsigned(meta, *field);

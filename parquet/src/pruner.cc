@@ -24,9 +24,7 @@ bool FileAnswer::kept() const noexcept {
 class ParquetPruner::Impl {
  public:
   Impl(KeyList keys, PrunerOptions options)
-      : options_(std::move(options)),
-        types_(keys),
-        threads_(Engine({.threads = options_.threads}).threads()) {
+      : options_(std::move(options)), types_(keys), threads_(EngineThreads(options_.threads)) {
     if (keys.size() == 0) throw Error(ErrorCode::kInvalidArgument, "a list without keys");
   }
 

@@ -13,6 +13,8 @@ namespace {
 using Kind = LogicalType::Kind;
 
 constexpr size_t kMaxLevels = 100;  // of groups in groups
+// Of all columns together, in bytes: a long name of a group is in the path of each column there.
+constexpr size_t kMaxPaths = size_t{1} << 28;
 
 struct Element {
   std::optional<int64_t> type;
@@ -236,7 +238,9 @@ Schema ReadSchema(ThriftWalker& walker) {
   struct Open {  // a group whose columns come
     size_t group;
     int64_t left;
+    size_t path;  // its bytes
   };
+  size_t paths = 0;
   std::vector<Open> open;
   for (uint32_t i = 0; i < list.size; ++i) {
     const size_t at = walker.at();
@@ -247,14 +251,17 @@ Schema ReadSchema(ThriftWalker& walker) {
       --open.back().left;
     }
     const size_t parent = i == 0 ? 0 : open.back().group;
+    const size_t path = i == 0 ? 0 : open.back().path + element.name.size() + 1;
     // Some writers say of a column that it has no children, others of an empty file's root.
     if (i == 0 || element.children.value_or(0) > 0 || !element.type) {
       const int64_t children = element.children.value_or(0);
       if (children < 0 || (children == 0 && i > 0)) walker.Fail(at, "a group without columns");
       if (open.size() == kMaxLevels) walker.Fail(at, "groups within groups, too deep");
-      open.push_back({groups.size(), children});
+      open.push_back({groups.size(), children, path});
       groups.push_back({std::move(element.name), parent});
     } else {
+      paths += path;
+      if (paths > kMaxPaths) walker.Fail(at, "names of columns within groups, too long");
       columns.push_back(ColumnOf(walker, std::move(element), parent, at));
     }
   }

@@ -1,9 +1,11 @@
 #include "parquet/src/stored_value.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "parquet/src/value_text.h"
 
@@ -41,7 +43,19 @@ std::optional<Integer> ReadInteger(const LogicalType& type, std::string_view tex
     default:
       break;
   }
-  return value ? Whole(value) : ParseInteger(text);
+  return value ? Whole(value) : ParseWholeNumber(text);
+}
+
+// Without blanks at its ends, which no value has but a string.
+std::string_view Trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r";
+  const size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
+std::string_view TextOf(const KeyList& keys, size_t i) {
+  return Trimmed(keys.values<std::string_view>()[i]);
 }
 
 std::string TextOfInteger(const Integer& value) {
@@ -56,7 +70,7 @@ std::optional<Unscaled> UnscaledOf(const LogicalType& type, const KeyList& keys,
     case Form::kUnsigned:
       return ParseDecimal(std::to_string(keys.values<uint64_t>()[i]), type.scale);
     case Form::kText:
-      return ParseDecimal(keys.values<std::string_view>()[i], type.scale);
+      return ParseDecimal(TextOf(keys, i), type.scale);
     default:
       return std::nullopt;  // 0.1 is no double
   }
@@ -82,7 +96,7 @@ std::optional<Integer> IntegerKey(const LogicalType& type, const KeyList& keys, 
       if (type.kind != Kind::kTimestamp) return std::nullopt;
       return Whole(ConvertUnit(keys.values<int64_t>()[i], keys.unit(), type.unit));
     case Form::kText:
-      return ReadInteger(type, keys.values<std::string_view>()[i]);
+      return ReadInteger(type, TextOf(keys, i));
     case Form::kBytes:
       break;
   }
@@ -102,8 +116,25 @@ std::optional<Number> ReadNumber(std::string_view text) {
   Number value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (text.empty() || error != std::errc{} || stop != end) return std::nullopt;
-  return value;
+  if (text.empty() || stop != end) return std::nullopt;
+  if (error == std::errc{}) return value;
+  // Out of range: the nearest of a number too small is 0, of one too large there is none.
+  long double wide = 1;
+  std::from_chars(text.data(), end, wide);
+  if (error != std::errc::result_out_of_range || std::fabs(wide) >= 1) return std::nullopt;
+  return static_cast<Number>(std::copysign(0.0L, wide));
+}
+
+// Nothing for one that is too large.
+template <typename Number>
+std::optional<Number> Nearest(double value) {
+  if constexpr (std::is_same_v<Number, float>) {
+    constexpr double kTooLarge = 0x1.ffffffp127;  // half a step behind the largest
+    constexpr double kLargest = std::numeric_limits<float>::max();
+    if (std::isfinite(value) && std::fabs(value) >= kTooLarge) return std::nullopt;
+    if (std::isfinite(value)) value = std::clamp(value, -kLargest, kLargest);
+  }
+  return static_cast<Number>(value);
 }
 
 // The nearest that the type has: whoever compares either way finds it.
@@ -114,15 +145,10 @@ std::optional<Number> NumberKey(const KeyList& keys, size_t i) {
       return static_cast<Number>(keys.values<int64_t>()[i]);
     case Form::kUnsigned:
       return static_cast<Number>(keys.values<uint64_t>()[i]);
-    case Form::kDoubles: {
-      const double value = keys.values<double>()[i];
-      if (std::isfinite(value) && std::fabs(value) > std::numeric_limits<Number>::max()) {
-        return std::nullopt;
-      }
-      return static_cast<Number>(value);
-    }
+    case Form::kDoubles:
+      return Nearest<Number>(keys.values<double>()[i]);
     case Form::kText:
-      return ReadNumber<Number>(keys.values<std::string_view>()[i]);
+      return ReadNumber<Number>(TextOf(keys, i));
     default:
       return std::nullopt;
   }
@@ -133,9 +159,9 @@ std::optional<Number> NumberKey(const KeyList& keys, size_t i) {
 const char* WhyNotAsked(const Column& column) {
   switch (column.physical) {
     case PhysicalType::kBoolean:
-      return "filters of BOOLEAN mean nothing";
+      return "its filters mean nothing";
     case PhysicalType::kInt96:
-      return "INT96 is deprecated, and its values have no order";
+      return "it is deprecated, and its values have no order";
     default:
       break;
   }
@@ -212,7 +238,7 @@ std::optional<std::string_view> StoredBytes(const Column& column, const KeyList&
   if (!text && keys.form() != Form::kBytes) return std::nullopt;
   const std::string_view value = keys.values<std::string_view>()[i];
   if (text && column.logical.kind == Kind::kUuid) {
-    const auto bytes = ParseUuid(value);
+    const auto bytes = ParseUuid(Trimmed(value));
     if (!bytes) return std::nullopt;
     made.assign(bytes->data(), bytes->size());
     return made;

@@ -42,6 +42,12 @@ class Scanner {
     text_.remove_prefix(digits);
     return true;
   }
+  // Four to nine digits.
+  bool Year(int64_t& value) {
+    size_t digits = 0;
+    while (digits < text_.size() && IsDigit(text_[digits])) ++digits;
+    return digits >= 4 && digits <= 9 && Number(digits, value);
+  }
   // Digits behind a point, as nanoseconds; those behind the ninth must be 0.
   bool Fraction(int64_t& nanos) {
     size_t digits = 0;
@@ -68,28 +74,41 @@ std::optional<int64_t> InUnit(const Moment& moment, TimeUnit unit) {
   const int64_t per_second = PerSecond(unit);
   const int64_t nanos_each = kNanosPerSecond / per_second;
   if (moment.nanos % nanos_each != 0) return std::nullopt;
-  // Of the seconds before 1970 the fraction goes forward all the same.
+  // Of the seconds before 1970 the fraction goes forward all the same. The first second that the
+  // type has is not all there: its end is.
+  const bool before = moment.seconds < 0;
+  const int64_t fraction = moment.nanos / nanos_each - (before ? per_second : 0);
   int64_t value = 0;
-  if (__builtin_mul_overflow(moment.seconds, per_second, &value) ||
-      __builtin_add_overflow(value, moment.nanos / nanos_each, &value)) {
+  if (__builtin_mul_overflow(moment.seconds + (before ? 1 : 0), per_second, &value) ||
+      __builtin_add_overflow(value, fraction, &value)) {
     return std::nullopt;
   }
   return value;
 }
 
+// yyyy-mm-dd, or with a sign and up to nine digits of the year, of which year 0 is 1 BC.
 bool ScanDate(Scanner& scanner, int64_t& days) {
+  constexpr int64_t kCycleYears = 400;  // after which the calendar is the same
+  constexpr int64_t kCycleDays = 146'097;
   int64_t year = 0;
   int64_t month = 0;
   int64_t day = 0;
-  if (!scanner.Number(4, year) || !scanner.Take('-') || !scanner.Number(2, month) ||
-      !scanner.Take('-') || !scanner.Number(2, day) || year == 0) {
+  const bool before = scanner.Take('-');
+  if (!before) scanner.Take('+');
+  if (!scanner.Year(year) || !scanner.Take('-') || !scanner.Number(2, month) ||
+      !scanner.Take('-') || !scanner.Number(2, day)) {
     return false;
   }
-  const std::chrono::year_month_day date(std::chrono::year(static_cast<int>(year)),
+  if (before) year = -year;
+  int64_t cycles = year / kCycleYears;
+  if (year % kCycleYears < 0) --cycles;
+  // In [0, 400), which std::chrono has.
+  const auto of_cycle = static_cast<int>(year - kCycleYears * cycles);
+  const std::chrono::year_month_day date(std::chrono::year(of_cycle),
                                          std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day)));
   if (!date.ok()) return false;
-  days = std::chrono::sys_days(date).time_since_epoch().count();
+  days = std::chrono::sys_days(date).time_since_epoch().count() + kCycleDays * cycles;
   return true;
 }
 
@@ -103,14 +122,19 @@ bool ScanTime(Scanner& scanner, Moment& moment) {
     if (!scanner.Number(2, seconds)) return false;
     if (scanner.Take('.') && !scanner.Fraction(moment.nanos)) return false;
   }
-  if (hours > 23 || minutes > 59 || seconds > 59) return false;
+  if (hours > 24 || minutes > 59 || seconds > 59) return false;
   moment.seconds = 3600 * hours + 60 * minutes + seconds;
+  // The end of the day is a time, too.
+  if (hours == 24 && (moment.seconds != kDaySeconds || moment.nanos != 0)) return false;
   return true;
 }
 
-// Z, +hh, +hhmm, +hh:mm and the like; none is Z.
+// Z, UTC, +hh, +hhmm, +hh:mm and the like, perhaps behind a blank; none is Z.
 bool ScanZone(Scanner& scanner, int64_t& seconds) {
-  if (scanner.done() || scanner.Take('Z')) return true;
+  if (scanner.done()) return true;
+  scanner.Take(' ');
+  if (scanner.Take('Z') || scanner.Take('z')) return true;
+  if (scanner.Take('U')) return scanner.Take('T') && scanner.Take('C');
   const bool west = scanner.Take('-');
   if (!west && !scanner.Take('+')) return false;
   int64_t hours = 0;
@@ -123,6 +147,13 @@ bool ScanZone(Scanner& scanner, int64_t& seconds) {
   if (hours > 18 || minutes > 59) return false;
   seconds = (west ? -1 : 1) * (3600 * hours + 60 * minutes);
   return true;
+}
+
+bool ParseExponent(std::string_view text, int& exponent) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, exponent);
+  return error == std::errc{} && stop == end;
 }
 
 int HexDigit(char c) {
@@ -147,9 +178,24 @@ std::optional<Integer> ParseInteger(std::string_view text) {
   return value;
 }
 
+std::optional<Integer> ParseWholeNumber(std::string_view text) {
+  if (const auto value = ParseInteger(text)) return value;
+  const auto decimal = ParseDecimal(text, 0);
+  if (!decimal) return std::nullopt;
+  if (decimal->digits.empty()) return Integer{};
+  auto value = ParseInteger(decimal->digits);
+  if (value) value->negative = decimal->negative;
+  return value;
+}
+
 std::optional<Unscaled> ParseDecimal(std::string_view text, int32_t scale) {
   if (text.size() > kMaxDecimalText || scale < 0 || scale > 100) return std::nullopt;
   Unscaled value;
+  int exponent = 0;
+  if (const size_t e = text.find_first_of("eE"); e != std::string_view::npos) {
+    if (!ParseExponent(text.substr(e + 1), exponent)) return std::nullopt;
+    text = text.substr(0, e);
+  }
   if (!text.empty() && (text.front() == '-' || text.front() == '+')) {
     value.negative = text.front() == '-';
     text.remove_prefix(1);
@@ -162,13 +208,18 @@ std::optional<Unscaled> ParseDecimal(std::string_view text, int32_t scale) {
       !std::all_of(rest.begin(), rest.end(), IsDigit)) {
     return std::nullopt;
   }
-  while (rest.ends_with('0')) rest.remove_suffix(1);
-  if (rest.size() > static_cast<size_t>(scale)) return std::nullopt;
   value.digits = whole;
   value.digits += rest;
-  value.digits.append(static_cast<size_t>(scale) - rest.size(), '0');
   value.digits.erase(0, std::min(value.digits.find_first_not_of('0'), value.digits.size()));
-  if (value.digits.empty()) value.negative = false;
+  if (value.digits.empty()) return Unscaled{};
+  // By how many places the point moves to the right: what it leaves behind must be zeros.
+  int64_t places = int64_t{exponent} + scale - static_cast<int64_t>(rest.size());
+  for (; places < 0; ++places) {
+    if (!value.digits.ends_with('0')) return std::nullopt;
+    value.digits.pop_back();
+  }
+  if (places > static_cast<int64_t>(kMaxDecimalText)) return std::nullopt;
+  value.digits.append(static_cast<size_t>(places), '0');
   return value;
 }
 
@@ -202,14 +253,21 @@ std::optional<std::string> BigEndian(const Unscaled& value, uint32_t width) {
 std::optional<int64_t> ParseDate(std::string_view text) {
   Scanner scanner(text);
   int64_t days = 0;
-  if (!ScanDate(scanner, days) || !scanner.done()) return std::nullopt;
-  return days;
+  if (!ScanDate(scanner, days)) return std::nullopt;
+  if (scanner.done()) return days;
+  const auto millis = ParseTimestamp(text, TimeUnit::kMillis);
+  if (!millis || *millis % (1'000 * kDaySeconds) != 0) return std::nullopt;
+  return *millis / (1'000 * kDaySeconds);
 }
 
 std::optional<int64_t> ParseTime(std::string_view text, TimeUnit unit) {
   Scanner scanner(text);
   Moment moment;
-  if (!ScanTime(scanner, moment) || !scanner.done()) return std::nullopt;
+  int64_t zone = 0;
+  if (!ScanTime(scanner, moment) || !ScanZone(scanner, zone) || !scanner.done()) {
+    return std::nullopt;
+  }
+  if (zone != 0) moment.seconds = (moment.seconds - zone + kDaySeconds) % kDaySeconds;
   return InUnit(moment, unit);
 }
 

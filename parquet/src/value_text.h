@@ -25,8 +25,11 @@ struct Integer {
 };
 
 std::optional<Integer> ParseInteger(std::string_view text);
+// Also 42.0 and 4.2e1, by which some programs write whole numbers.
+std::optional<Integer> ParseWholeNumber(std::string_view text);
 
-// The digits of the number times 10^scale, which must be whole: "-1.50" of scale 1 is 15, negative.
+// The digits of the number times 10^scale, which must be whole: "-1.50" and "-15e-1" of scale 1 are
+// 15, negative.
 // No zeros in front; "" is 0.
 struct Unscaled {
   std::string digits;
@@ -36,9 +39,11 @@ std::optional<Unscaled> ParseDecimal(std::string_view text, int32_t scale);
 // Two's complement of `width` bytes, the highest first; nothing if they are too few.
 std::optional<std::string> BigEndian(const Unscaled& value, uint32_t width);
 
-// Days since 1970-01-01 in the Gregorian calendar, years 0001 to 9999.
+// Days since 1970-01-01 in the Gregorian calendar, of years with up to nine digits. A time may
+// follow, if it is midnight.
 std::optional<int64_t> ParseDate(std::string_view text);
-// Since midnight, in the unit; nothing if the unit is too coarse.
+// Since midnight (UTC, where there is a zone), in the unit; nothing if the unit is too coarse.
+// 24:00 is the end of the day.
 std::optional<int64_t> ParseTime(std::string_view text, TimeUnit unit);
 std::optional<int64_t> ParseTimestamp(std::string_view text, TimeUnit unit);
 // Nothing if the other unit is too coarse, or the number too large.

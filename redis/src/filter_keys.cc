@@ -18,6 +18,10 @@ constexpr size_t kBlocksOfScript = 1024;
 // Of a GETRANGE with its answer, in memory.
 constexpr uint64_t kRangeBytes = 512;
 
+// Keys of a batch whose blocks are read whatever that costs: there is a command for each of them,
+// also if they are all in one segment. Else so many keys of a segment go by the segment.
+constexpr size_t kMaxBlocksBatch = size_t{1} << 16;
+
 bool BlockOfBytesContains(const char* bytes, uint64_t hash) {
   uint32_t block[split_block::kWords];
   std::memcpy(block, bytes, sizeof(block));
@@ -45,8 +49,9 @@ void SplitBlockFilter::Impl::Throw(Unanswered& unanswered, size_t keys, const ch
 
 void SplitBlockFilter::Impl::Ask(const Keys& keys, std::span<uint64_t> maybe) {
   Unanswered unanswered;
-  for (size_t first = 0; first < keys.size(); first += kMaxBatch) {
-    const Keys some = keys.Slice(first, std::min(kMaxBatch, keys.size() - first));
+  const size_t most = options_.route == Route::kBlocks ? kMaxBlocksBatch : kMaxBatch;
+  for (size_t first = 0; first < keys.size(); first += most) {
+    const Keys some = keys.Slice(first, std::min(most, keys.size() - first));
     const Batch batch(some, hash_, descriptor_.layout);
     if (IsOver()) {
       const Problem over{ErrorCode::kUnavailable, "it has reached its deadline"};

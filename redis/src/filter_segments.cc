@@ -108,6 +108,7 @@ std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::MergeOnce(
     const uint64_t segment = merges[which[c]].segment;
     commands.push_back(
         WriteCommand(AllScripts().merge, AllScripts().merge_both, segment, {deltas[c]}));
+    commands.back().Append(ExpiryText(descriptor_));
     commands.back().work = descriptor_.layout.BytesOf(segment);
     if (MarkOf(segment) == 0) continue;
     commands.back().work *= 2;

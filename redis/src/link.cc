@@ -116,11 +116,11 @@ bool Link::EndWithContextError(const char* doing) {
   } else {
     why += ShownText(context_->errstr);
   }
-  // Of what went wrong in it hiredis says nothing.
-  if (settings_.tls != nullptr) {
-    why += " (with TLS: the certificate has to be one that is trusted, and of this host)";
-  }
+  const char* const untrusted =
+      session_ != nullptr ? settings_.tls->WhyUntrusted(session_) : nullptr;
+  if (untrusted != nullptr) why = std::string("its certificate is not trusted: ") + untrusted;
   Close(std::move(why));
+  refused_ = untrusted != nullptr;
   return false;
 }
 
@@ -134,8 +134,9 @@ bool Link::FinishConnecting(Time now) {
     Close("cannot connect: " + SystemText(error));
     return false;
   }
-  if (settings_.tls != nullptr && !settings_.tls->Start(context_.get(), address_.host)) {
-    return EndWithContextError("TLS cannot be begun");
+  if (settings_.tls != nullptr) {
+    session_ = settings_.tls->Start(context_.get(), address_.host);
+    if (session_ == nullptr) return EndWithContextError("TLS cannot be begun");
   }
   connecting_ = false;
   SetDeadline(now);
@@ -252,6 +253,7 @@ Command* Link::Next(Time now, std::unique_ptr<Reply>& reply) {
 void Link::Close(std::string why) {
   error_ = AddressText(address_) + ": " + why;
   reader_.reset();
+  session_ = nullptr;
   context_.reset();
   connecting_ = false;
   outgoing_.clear();

@@ -48,7 +48,8 @@ class Link {
   uint64_t connection() const { return connection_; }
   // Why the connection ended.
   const std::string& error() const { return error_; }
-  // True if the server does not accept user and password: no use to try again.
+  // True if the server does not accept user and password, or has no certificate that is trusted: no
+  // use to try again.
   bool refused() const { return refused_; }
   // True if the answer to the first command that TakeUnanswered gives back cannot be read.
   bool unreadable() const { return unreadable_; }
@@ -102,6 +103,7 @@ class Link {
   std::unique_ptr<redisContext, void (*)(redisContext*)> context_;
   std::unique_ptr<ReplyReader> reader_;
   uint64_t connection_ = 0;
+  Tls::Session* session_ = nullptr;  // belongs to context_
   bool connecting_ = false;
   bool refused_ = false;
   bool unreadable_ = false;

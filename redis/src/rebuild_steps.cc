@@ -123,7 +123,8 @@ std::vector<size_t> Rebuilder::MergePart(const SplitBlockBloomFilter& local,
         std::vector<std::string_view>{next.text, old.text, deltas[c]},
         std::vector<std::string_view>{at.begin, at.end, impl_.Fields(record_.next, s, record_.old),
                                       at.version, LittleText(impl_.client_.RandomNumber() | 1),
-                                      impl_.Fields(record_.old, s, record_.next), kFirst},
+                                      impl_.Fields(record_.old, s, record_.next),
+                                      ExpiryText(impl_.descriptor()), kFirst},
         2 * kStateWindow);
     commands.back().work = LengthOf(s);
   }
@@ -170,7 +171,8 @@ void Rebuilder::Finish() {
           old.slot, AllScripts().close, std::vector<std::string_view>{old.text, next.text},
           std::vector<std::string_view>{
               at.begin, at.end, LittleText(record_.old) + LittleText(LengthOf(s)),
-              LittleText(record_.next), LittleText(impl_.client_.RandomNumber() | 1)},
+              LittleText(record_.next), LittleText(impl_.client_.RandomNumber() | 1),
+              ExpiryText(impl_.descriptor())},
           0);
       marks.push_back(MarkCommand(s, record_.next, record_.old, 0, 0));
     }

@@ -136,7 +136,9 @@ Rebuilder::Taken Rebuilder::Take(const std::string& found, const RebuildRecord& 
   const std::string text = RecordText(mine), owner = HexText(mine.owner);
   const std::string former = my_former_owner == 0 ? "" : HexText(my_former_owner);
   Command take(SlotOfKey(key), AllScripts().acquire, {key, rebuild, lease},
-               {found, text, former, owner, std::to_string(options_.lease.count())}, kSmallReply);
+               {found, text, former, owner, std::to_string(options_.lease.count()),
+                ExpiryText(impl_.descriptor())},
+               kSmallReply);
   record_ = mine;
   UntilDone(0, 1, [&](std::span<const size_t> which) -> std::vector<size_t> {
     renewed_ = steady_clock::now();

@@ -3,12 +3,12 @@
 namespace tamis::redis {
 namespace {
 
-// What SET and BITOP write has no time at which it expires, whatever it had before.
+// What BITOP writes has no time at which it expires, whatever it had before: its client says it, as
+// servers before Redis 7 do not (PEXPIRETIME), and "0" for never.
 constexpr const char* kUnite = R"lua(
-local function unite(to, from)
-  local expires = redis.call('PEXPIRETIME', to)
+local function unite(to, from, expires)
   redis.call('BITOP', 'OR', to, to, from)
-  if expires > 0 then redis.call('PEXPIREAT', to, string.format('%.0f', expires)) end
+  if expires ~= '0' then redis.call('PEXPIREAT', to, expires) end
 end
 )lua";
 
@@ -38,7 +38,7 @@ return changed
 // The delta is as long as the bits: BITOP takes zeros for what it lacks, so the state stays.
 constexpr const char* kMerge = R"lua(
 if call('STRLEN', KEYS[2]) ~= tonumber(ARGV[1]) then return -1 end
-unite(key, KEYS[2])
+unite(key, KEYS[2], ARGV[6])
 if string.byte(state, 25) % 2 == 0 then call('SETRANGE', key, ARGV[4], ARGV[5]) end
 call('UNLINK', KEYS[2])
 return 1
@@ -102,11 +102,11 @@ return changed
 constexpr const char* kMergeBoth = R"lua(
 if call('STRLEN', KEYS[3]) ~= tonumber(ARGV[1]) then return -1 end
 local function merge(to, its_state)
-  unite(to, KEYS[3])
+  unite(to, KEYS[3], ARGV[7])
   if string.byte(its_state, 25) % 2 == 0 then call('SETRANGE', to, ARGV[4], ARGV[5]) end
 end
 merge(key, state)
-if both and ARGV[7] == '2' then merge(KEYS[2], other) end
+if both and ARGV[8] == '2' then merge(KEYS[2], other) end
 call('UNLINK', KEYS[3])
 return 1
 )lua";
@@ -125,7 +125,7 @@ if #state ~= 32 or string.sub(state, 1, 16) ~= ARGV[3] then return 0 end
 if string.sub(state, 17, 24) ~= ARGV[4] then
   local new = call('GETRANGE', KEYS[2], ARGV[1], ARGV[2])
   if #new == 32 and string.sub(new, 1, 16) == ARGV[4] .. string.sub(ARGV[3], 9, 16) then
-    unite(KEYS[2], KEYS[1])
+    unite(KEYS[2], KEYS[1], ARGV[6])
     call('SETRANGE', KEYS[2], ARGV[1], string.sub(new, 1, 24) .. ARGV[5])
   end
 end
@@ -145,8 +145,7 @@ if rebuild ~= ARGV[2] then
 end
 if not descriptor then return '' end
 call('SET', KEYS[2], ARGV[2])
-local expires = call('PEXPIRETIME', KEYS[1])
-if expires > 0 then call('PEXPIREAT', KEYS[2], string.format('%.0f', expires)) end
+if ARGV[6] ~= '0' then call('PEXPIREAT', KEYS[2], ARGV[6]) end
 call('SET', KEYS[3], ARGV[4], 'PX', ARGV[5])
 return descriptor
 )lua";

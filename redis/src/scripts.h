@@ -19,7 +19,8 @@ struct Scripts {
   // More arguments: of each block, where it begins and ends, and 32 bytes of bits to set. Gives how
   // many blocks changed.
   Script insert;
-  // One more key: a delta, whose bits are set; it is then removed. Gives 1, or kNoDelta.
+  // One more key: a delta, whose bits are set; it is then removed. One more argument: when the
+  // segment expires, or "0". Gives 1, or kNoDelta.
   Script merge;
   // Like those before, with an even version for one that is odd. Gives the window of the state.
   Script settle;
@@ -29,7 +30,8 @@ struct Scripts {
   // if the other is no segment of its generation (any more). If it is one and names another, they
   // give both windows, one behind the other, of which the first has 32 bytes.
   Script insert_both;
-  // The delta is the third key. One more argument: kBoth, or kFirst if the other is only checked.
+  // The delta is the third key. Further arguments: when segments expire, or "0"; kBoth, or kFirst
+  // if the other is only checked.
   Script merge_both;
 
   // Makes the mark another one. Arguments: where the state begins and where its window ends, the
@@ -38,7 +40,8 @@ struct Scripts {
   Script mark;
   // Of a segment, and of that of the next generation: closes the first. If it did not have the mark
   // of the next one, its bits are first added there. Arguments: where the state begins and where
-  // its window ends, generation and length of the first, the next generation, and an odd version.
+  // its window ends, generation and length of the first, the next generation, an odd version, and
+  // when segments expire, or "0".
   Script close;
 
   // Of a segment: makes it, of zeros, if it is not there. Arguments: where the state begins and
@@ -49,8 +52,9 @@ struct Scripts {
   Script drop;
 
   // Of descriptor, rebuild and lease. Arguments: the rebuild as it should be ("": there is none)
-  // and the new one, whose lease is looked over (or "") and whose it becomes, and for how many
-  // milliseconds. Gives the descriptor, kChanged, or for how many milliseconds another has it.
+  // and the new one, whose lease is looked over (or "") and whose it becomes, for how many
+  // milliseconds, and when the rebuild expires, or "0". Gives the descriptor, kChanged, or for how
+  // many milliseconds another has it.
   Script acquire;
   // Of rebuild and lease. Arguments: the rebuild, its owner, milliseconds. Gives 1, or kChanged.
   Script renew;

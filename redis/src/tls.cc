@@ -30,19 +30,24 @@ class OpenSslTls final : public Tls {
     }
   }
 
-  bool Start(redisContext* context, const std::string& host) override {
+  Session* Start(redisContext* context, const std::string& host) override {
     SSL* const ssl = SSL_new(context_.get());
-    if (ssl == nullptr) return false;
+    if (ssl == nullptr) return nullptr;
     // A certificate for this name or address, and no other.
     X509_VERIFY_PARAM* const param = SSL_get0_param(ssl);
     if (X509_VERIFY_PARAM_set1_ip_asc(param, host.c_str()) != 1 &&
         (SSL_set1_host(ssl, host.c_str()) != 1 ||
          SSL_set_tlsext_host_name(ssl, host.c_str()) != 1)) {
       SSL_free(ssl);
-      return false;
+      return nullptr;
     }
     // Takes `ssl`, also if it fails.
-    return redisInitiateSSL(context, ssl) == REDIS_OK;
+    return redisInitiateSSL(context, ssl) == REDIS_OK ? ssl : nullptr;
+  }
+
+  const char* WhyUntrusted(const Session* session) const override {
+    const long result = SSL_get_verify_result(static_cast<const SSL*>(session));
+    return result == X509_V_OK ? nullptr : X509_verify_cert_error_string(result);
   }
 
  private:

@@ -15,9 +15,15 @@ class Tls {
   // Error(kInvalidArgument) if the certificates cannot be read.
   static std::shared_ptr<Tls> Make(const std::string& ca_file);
 
+  // What a connection with TLS is here, as long as its context lives.
+  using Session = void;
+
   virtual ~Tls() = default;
-  // Turns a connection to `host` into one with TLS. False if that failed.
-  virtual bool Start(redisContext* context, const std::string& host) = 0;
+  // Turns a connection to `host` into one with TLS. nullptr if that failed.
+  virtual Session* Start(redisContext* context, const std::string& host) = 0;
+  // Why the server's certificate is not trusted, which no second try changes; nullptr if it is, or
+  // has not come.
+  virtual const char* WhyUntrusted(const Session* session) const = 0;
 };
 
 }  // namespace tamis::redis

@@ -2,55 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstring>
 #include <limits>
-#include <set>
 #include <string>
 #include <tuple>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "tests/c/c_test_util.h"
+#include "tests/c/pointer_checks.h"
 
 namespace tamis {
 namespace {
-
-using Allowed = std::set<size_t>;
-
-// Calls with each pointer that is not `allowed` to be NULL as NULL, and with each to what has to be
-// at a multiple of some bytes one byte further on, the others as they are given.
-template <typename R, typename... P, size_t... I>
-void ExpectPointersChecked(R (*f)(P...), std::tuple<P...> arguments, const Allowed& allowed,
-                           std::index_sequence<I...>) {
-  const auto one = [&](auto index) {
-    constexpr size_t kIndex = decltype(index)::value;
-    using T = std::tuple_element_t<kIndex, std::tuple<P...>>;
-    const auto expect_refused = [&](T pointer, const char* text) {
-      std::tuple<P...> changed = arguments;
-      std::get<kIndex>(changed) = pointer;
-      const R result = std::apply(f, changed);
-      EXPECT_EQ(result < 0 ? -result : result, TAMIS_INVALID_ARGUMENT) << "argument " << kIndex;
-      EXPECT_NE(std::strstr(tamis_last_error(), text), nullptr) << tamis_last_error();
-    };
-    if constexpr (std::is_pointer_v<T>) {
-      if (!allowed.contains(kIndex)) expect_refused(nullptr, "NULL");
-      if constexpr (requires(T pointer) { sizeof(*pointer); }) {
-        if (alignof(std::remove_pointer_t<T>) == 1 || std::get<kIndex>(arguments) == nullptr)
-          return;
-        const auto odd = reinterpret_cast<uintptr_t>(std::get<kIndex>(arguments)) + 1;
-        expect_refused(reinterpret_cast<T>(odd), "not at a multiple");
-      }
-    }
-  };
-  (one(std::integral_constant<size_t, I>()), ...);
-}
-
-template <typename R, typename... P, typename... A>
-void ExpectPointersChecked(R (*f)(P...), const Allowed& allowed, A... arguments) {
-  ExpectPointersChecked(f, std::tuple<P...>(arguments...), allowed,
-                        std::index_sequence_for<P...>());
-}
 
 class ErrorsTest : public testing::Test {
  protected:

@@ -312,6 +312,8 @@ TEST_F(DispatcherTest, ThreadsFromTheEnvironment) {
   threads_.Set("3");
   EXPECT_EQ(Engine().threads(), 3u);
   EXPECT_EQ(Engine({.threads = 2}).threads(), 2u);
+  EXPECT_EQ(EngineThreads(), 3u);
+  EXPECT_EQ(EngineThreads(2), 2u);
   threads_.Set("1024");
   EXPECT_EQ(Engine().threads(), kMaxThreads);
   for (const char* unset : {static_cast<const char*>(nullptr), ""}) {

@@ -128,7 +128,7 @@ TEST_F(FilterBankFileTest, GoldenFileIsWrittenAndReadAgain) {
   const auto add = [&](const ColumnName& name, uint64_t blocks, uint64_t capacity, Keys keys) {
     SplitBlockBloomFilter filter = filter_of(blocks, capacity);
     filter.Insert(keys);
-    bank.Add(name, std::move(filter));
+    bank.Add(name, filter);
   };
   add("empty", 1, 1, integers(0));
   add("strings", 1, 40, strings);

@@ -1,8 +1,6 @@
 // Opens untrusted bytes as a filter file. Whatever they are, the outcome is a FormatError or a
 // filter that can be used; and a file that is accepted is exactly what the library itself would
 // have written.
-#include <sys/mman.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -21,32 +19,12 @@
 #include "tamis/any_filter.h"
 #include "tamis/erasable_filter.h"
 #include "tamis/error.h"
+#include "tests/fuzz/memory_file.h"
 
 namespace tamis {
 namespace {
 
 namespace offset = detail::offset;
-using Bytes = std::vector<uint8_t>;
-
-void Require(bool condition) {
-  if (!condition) __builtin_trap();
-}
-
-// A file in memory, which has a name as long as the process lives.
-class MemoryFile {
- public:
-  MemoryFile() : fd_(memfd_create("input", MFD_CLOEXEC)) { Require(fd_ >= 0); }
-
-  std::string Write(const Bytes& bytes) {
-    Require(ftruncate(fd_, 0) == 0);
-    const auto size = static_cast<ssize_t>(bytes.size());
-    Require(pwrite(fd_, bytes.data(), bytes.size(), 0) == size);
-    return "/proc/self/fd/" + std::to_string(fd_);
-  }
-
- private:
-  int fd_;
-};
 
 void UseFilter(const Filter& filter) {
   std::vector<uint64_t> keys(100);

@@ -12,6 +12,8 @@
 #include "parquet/src/add_filter.h"
 #include "parquet/src/filter_header.h"
 #include "parquet/src/splice.h"
+#include "parquet/src/stored_text.h"
+#include "parquet/src/stored_value.h"
 #include "parquet/src/thrift_places.h"
 #include "tamis/error.h"
 #include "tamis/parquet/bloom_filter.h"
@@ -127,10 +129,58 @@ void ReadFilterBytes(Bytes bytes) {
   }
 }
 
+// Text that is a value is written as text that is the same value. The first byte says of which
+// type.
+void ReadKey(Bytes bytes) {
+  using Kind = LogicalType::Kind;
+  constexpr PhysicalType kInt32 = PhysicalType::kInt32;
+  constexpr PhysicalType kInt64 = PhysicalType::kInt64;
+  constexpr PhysicalType kFixed = PhysicalType::kFixedLenByteArray;
+  static const std::vector<Column> columns = {
+      {.physical = kInt32},
+      {.physical = kInt64},
+      {.physical = kInt64,
+       .logical = {.kind = Kind::kInteger, .bit_width = 64, .is_signed = false}},
+      {.physical = kInt32, .logical = {.kind = Kind::kInteger, .bit_width = 8}},
+      {.physical = kInt32, .logical = {.kind = Kind::kDate}},
+      {.physical = kInt64, .logical = {.kind = Kind::kTime, .unit = TimeUnit::kMicros}},
+      {.physical = kInt64, .logical = {.kind = Kind::kTimestamp, .unit = TimeUnit::kMillis}},
+      {.physical = kInt64, .logical = {.kind = Kind::kTimestamp, .unit = TimeUnit::kNanos}},
+      {.physical = kInt64, .logical = {.kind = Kind::kDecimal, .scale = 4}},
+      {.physical = PhysicalType::kFloat},
+      {.physical = PhysicalType::kDouble},
+      {.physical = kFixed, .width = 12, .logical = {.kind = Kind::kDecimal, .scale = 7}},
+      {.physical = kFixed, .width = 16, .logical = {.kind = Kind::kUuid}},
+  };
+  if (bytes.empty()) return;
+  const Column& column = columns[static_cast<size_t>(bytes[0]) % columns.size()];
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + 1, bytes.size() - 1);
+  const auto list_of = [](const std::string_view& key) { return KeyList::Text({&key, 1}); };
+  const auto kind = NumberKindOf(column);
+  if (!kind) {
+    std::string made, made_again;
+    const auto stored = StoredBytes(column, list_of(text), 0, made);
+    if (!stored) return;
+    const std::string written = TextOfBytes(column, *stored);
+    const std::string_view view = written;
+    Require(StoredBytes(column, list_of(view), 0, made_again) == stored);
+    return;
+  }
+  const auto bits = NumberBits(column, *kind, list_of(text), 0);
+  if (!bits) return;
+  // An integer may be no time of a day.
+  if (column.logical.kind == Kind::kTime && *bits > 86'400'000'000) return;
+  const std::string written = TextOfNumber(column, *bits);
+  const std::string_view view = written;
+  if (written.find("nan") != std::string::npos) return;
+  Require(NumberBits(column, *kind, list_of(view), 0) == bits);
+}
+
 }  // namespace
 }  // namespace tamis::parquet
 
-// The first byte says which: 'f' a footer, 'b' a filter, any other (such as the P of PAR1) a file.
+// The first byte says which: 'f' a footer, 'b' a filter, 'k' a key as text, any other (such as the
+// P of PAR1) a file.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tamis::parquet;
   if (size == 0) return 0;
@@ -141,6 +191,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     case 'b':
       ReadFilterBytes(bytes.subspan(1));
+      break;
+    case 'k':
+      ReadKey(bytes.subspan(1));
       break;
     default:
       ReadFile(bytes);

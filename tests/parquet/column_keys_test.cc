@@ -57,8 +57,14 @@ const Column kDouble = ColumnOf(PhysicalType::kDouble);
 const Column kString = ColumnOf(PhysicalType::kByteArray, {.kind = Kind::kString});
 
 TEST(ColumnKeysTest, IntegersOfEveryWidth) {
-  ExpectText(kInt32, {"7", "-1", "2147483647", "2147483648", "1.0", "", "x", "+7"},
+  ExpectText(kInt32, {"7", "-1", "2147483647", "2147483648", "1.5", "", "x", "+7"},
              {Plain(int32_t{-1}), Plain(int32_t{7}), Plain(int32_t{2147483647})}, 4);
+  // As programs write whole numbers that have them as floating-point ones.
+  ExpectText(kInt64,
+             {" 42.0", "-4.20e1 ", "1e3", "5.", "1e-1", "1e", "e1", "1e99", "0e9", "-70e-1"},
+             {Plain(int64_t{-42}), Plain(int64_t{-7}), Plain(int64_t{0}), Plain(int64_t{5}),
+              Plain(int64_t{42}), Plain(int64_t{1000})},
+             4);
   ExpectText(
       kInt64, {"9223372036854775807", "-9223372036854775808", "9223372036854775808"},
       {Plain(std::numeric_limits<int64_t>::min()), Plain(std::numeric_limits<int64_t>::max())}, 1);
@@ -89,6 +95,9 @@ TEST(ColumnKeysTest, NumbersOfPrograms) {
   ExpectStored(whole, {Plain(int64_t{-4}), Plain(int64_t{2})});
   EXPECT_EQ(whole.misfits(), 3u);
   EXPECT_EQ(ColumnKeys(kFloat, KeyList::Doubles(doubles)).misfits(), 1u);  // 1e300
+  const std::vector<double> nearest = {3.4028235e38, 1e-60};
+  ExpectStored(ColumnKeys(kFloat, KeyList::Doubles(nearest)),
+               {Plain(0.0f), Plain(-0.0f), Plain(std::numeric_limits<float>::max())});
 }
 
 TEST(ColumnKeysTest, BothZerosAndWhatIsNoNumber) {
@@ -97,6 +106,8 @@ TEST(ColumnKeysTest, BothZerosAndWhatIsNoNumber) {
               Plain(std::numeric_limits<double>::infinity())},
              1);
   ExpectText(kFloat, {"0.1", "-0", "1e39"}, {Plain(0.0f), Plain(-0.0f), Plain(0.1f)}, 1);
+  ExpectText(kFloat, {"1e-60"}, {Plain(0.0f), Plain(-0.0f)});
+  ExpectText(kDouble, {"-1e-400", "1e400", " 2\t"}, {Plain(0.0), Plain(-0.0), Plain(2.0)}, 1);
   const std::vector<double> doubles = {1, std::nan(""), 0, std::nan("")};
   const ColumnKeys keys(kDouble, KeyList::Doubles(doubles));
   EXPECT_EQ(std::vector<uint32_t>(keys.not_numbers().begin(), keys.not_numbers().end()),
@@ -111,17 +122,27 @@ TEST(ColumnKeysTest, DatesAndTimes) {
   const Column date = ColumnOf(PhysicalType::kInt32, {.kind = Kind::kDate});
   ExpectText(date, {"1970-01-02", "1969-12-31", "2024-02-29", "2023-02-29", "2024-13-01", "12"},
              {Plain(int32_t{-1}), Plain(int32_t{1}), Plain(int32_t{12}), Plain(int32_t{19782})}, 2);
+  ExpectText(date,
+             {"-4713-11-24", "0000-03-01", "12345-01-01", "1970-01-03 00:00:00",
+              "1970-01-04T00:00Z", "1970-01-05 00:01", "1234567890-01-01", "1900-02-29"},
+             {Plain(int32_t{-2440588}), Plain(int32_t{-719468}), Plain(int32_t{2}),
+              Plain(int32_t{3}), Plain(int32_t{3789391})},
+             3);
   const Column millis = ColumnOf(PhysicalType::kInt64, UnitOf(Kind::kTimestamp, TimeUnit::kMillis));
-  ExpectText(millis,
-             {"1970-01-01 00:00:01.5", "1970-01-01T01:00+01:00", "1970-01-01T00:00:00.0001Z",
-              "1969-12-31 23:59:59.999", "1970-01-01 24:00", "1970-01-01x"},
-             {Plain(int64_t{-1}), Plain(int64_t{0}), Plain(int64_t{1500})}, 3);
+  ExpectText(
+      millis,
+      {"1970-01-01 00:00:01.5", "1970-01-01T01:00+01:00", "1970-01-01T00:00:00.0001Z",
+       "1969-12-31 23:59:59.999", "1970-01-01 24:00", "1970-01-01 24:01", "1970-01-01x",
+       "1970-01-01 00:00 UTC", "1970-01-01 00:00 +"},
+      {Plain(int64_t{-1}), Plain(int64_t{0}), Plain(int64_t{1500}), Plain(int64_t{86400000})}, 4);
   const Column nanos = ColumnOf(PhysicalType::kInt64, UnitOf(Kind::kTimestamp, TimeUnit::kNanos));
   ExpectText(nanos, {"2026-01-31", "9999-01-01", "1970-01-01 00:00:00.000000001"},
              {Plain(int64_t{1}), Plain(int64_t{1769817600'000'000'000})}, 1);
   ExpectText(ColumnOf(PhysicalType::kInt32, UnitOf(Kind::kTime, TimeUnit::kMillis)),
-             {"12:30", "00:00:00.001", "23:59:60"}, {Plain(int32_t{1}), Plain(int32_t{45000000})},
-             1);
+             {"12:30", "00:00:00.001", "23:59:60", "24:00", "01:00+02", "24:00:00.1"},
+             {Plain(int32_t{1}), Plain(int32_t{45000000}), Plain(int32_t{82800000}),
+              Plain(int32_t{86400000})},
+             2);
   const std::vector<int64_t> micros = {1'000'000, 1, -2000};
   const KeyList list = KeyList::Timestamps(micros, TimeUnit::kMicros);
   const ColumnKeys in_millis(millis, list);

@@ -87,7 +87,7 @@ TEST_F(ParquetCommandTest, WhatDoesNotFitIsNamedAndWhatIsInDoubtIsKept) {
       Sh("tamis parquet prune --column key --row-groups --keys keys lake missing.parquet");
   EXPECT_EQ(result.status, 0);
   EXPECT_EQ(result.out, "lake/damaged.parquet,,,\nmissing.parquet,,,\n");
-  EXPECT_TRUE(result.ErrHas("1 key of 2 cannot be in columns of INT64")) << result.err;
+  EXPECT_TRUE(result.ErrHas("1 key of 2 cannot be read as INT64")) << result.err;
   EXPECT_TRUE(result.ErrHas("asked there: \"none\"")) << result.err;
   EXPECT_TRUE(
       result.ErrHas("in doubt, and so kept: 2 files and 0 row groups, the first: "
@@ -130,6 +130,50 @@ TEST_F(ParquetCommandTest, InfoSaysWhatFiltersAreWorth) {
   EXPECT_NE(made.out.find("as large as the column's own data"), std::string::npos) << made.out;
   Write("bad.parquet", "PAR1 and so on");
   EXPECT_EQ(Sh("tamis parquet info bad.parquet").status, 3);
+}
+
+// What lies behind a link, or has its name in capitals, may hold a key as well.
+TEST_F(ParquetCommandTest, FoldersWithLinks) {
+  std::filesystem::create_directory(Path("elsewhere"));
+  Write("elsewhere/c.PARQUET", FileOf({{1, 2}}));
+  std::filesystem::create_directory_symlink(Path("elsewhere"), Path("lake/linked"));
+  std::filesystem::create_directory_symlink(Path("lake"), Path("lake/sub/up"));
+  std::filesystem::create_symlink(Path("nowhere"), Path("lake/d.parquet"));
+  std::filesystem::create_symlink(Path("nowhere"), Path("lake/other"));
+  const CommandResult result = Sh("echo 2 | tamis parquet prune --column key --keys - lake");
+  EXPECT_EQ(result.out, "lake/a.parquet\nlake/d.parquet\nlake/linked/c.PARQUET\n");
+  EXPECT_TRUE(result.ErrHas("kept 3 of 4 files")) << result.err;
+}
+
+TEST_F(ParquetCommandTest, SaysWhenBoundsAloneDecide) {
+  const CommandResult result = Ok("echo 5000 | tamis parquet prune --column key --keys - lake");
+  EXPECT_TRUE(result.ErrHas("no filter that need be asked")) << result.err;
+}
+
+TEST_F(ParquetCommandTest, KeysOfAParquetFile) {
+  const std::string prune = "tamis parquet prune --column key --keys ";
+  const CommandResult bare = Sh(prune + "lake/a.parquet lake");
+  EXPECT_EQ(bare.status, 2);
+  EXPECT_TRUE(bare.ErrHas("is a Parquet file: give --parquet")) << bare.err;
+  const std::string two = std::string(TAMIS_PARQUET_DIR) + "/pyarrow.parquet";
+  const CommandResult which = Sh(prune + two + " --parquet lake");
+  EXPECT_EQ(which.status, 2);
+  EXPECT_TRUE(which.ErrHas("has 2 columns: give the one with the keys")) << which.err;
+  EXPECT_TRUE(
+      Sh(prune + two + " --parquet --key-column 3 lake").ErrHas("the columns are id, word"));
+  EXPECT_EQ(Sh(prune + two + " --parquet --csv lake").status, 2);
+  EXPECT_EQ(Sh(prune + "- --parquet lake < " + two).status, 2);
+  for (const char* column : {"id", "1"}) {
+    const CommandResult result = Sh("tamis parquet prune --column id --keys " + two +
+                                    " --parquet --key-column " + column + " --row-groups " + two);
+    if (result.status == 0) {  // built with Arrow
+      EXPECT_TRUE(result.ErrHas("100 different keys in 1,000 values of id")) << result.err;
+      EXPECT_EQ(result.out, two + ",0,1000,100\n");
+    } else {
+      EXPECT_TRUE(result.ErrHas("pip install pyarrow")) << result.err;
+      EXPECT_EQ(result.status, 3);
+    }
+  }
 }
 
 TEST_F(ParquetCommandTest, WrongUse) {

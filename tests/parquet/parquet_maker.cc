@@ -97,7 +97,10 @@ ThriftWriter Chunk(const MadeColumn& column, const MadeChunk& chunk, int64_t fil
   if (chunk.max) statistics.Binary(5, *chunk.max);
   if (chunk.min) statistics.Binary(6, *chunk.min);
   ThriftWriter meta;
-  meta.I32(1, column.physical).Strings(3, {column.name}).I32(4, 0).I64(5, chunk.values);
+  meta.I32(1, column.physical)
+      .Strings(3, {chunk.path.empty() ? column.name : chunk.path})
+      .I32(4, 0)
+      .I64(5, chunk.values);
   meta.I64(6, 0).I64(7, 0).I64(9, 4).Struct(12, statistics);
   if (!chunk.filter.empty()) {
     meta.I64(14, filter_at);

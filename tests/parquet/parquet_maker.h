@@ -52,6 +52,7 @@ struct MadeChunk {
   std::string filter = {};  // with its header; "" for none
   bool filter_length = true;
   std::string file_path = {};
+  std::string path = {};  // "": the name of the column
   bool encrypted = false;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <bit>
 #include <cmath>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "parquet/src/filter_header.h"
@@ -82,6 +84,38 @@ TEST(PrunerTest, WithoutFilterOrBounds) {
   EXPECT_EQ(OutcomeOf(outside, list), Outcome::kBounds);
   const FileAnswer answer = Ask({.groups = {{outside}}, .ordered = false}, list);
   EXPECT_EQ(answer.groups[0].outcome, Outcome::kNoFilter) << "of an order that nobody states";
+}
+
+// fastparquet counts what is not a number among the nulls.
+TEST(PrunerTest, NullsMayBeWhatIsNoNumber) {
+  const std::vector<double> keys = {std::nan(""), 5.0};
+  for (const Detail detail : {Detail::kGroups, Detail::kCounts, Detail::kPairs}) {
+    const MadeFile file = {.columns = {{.physical = 5}}, .groups = {{{.values = 9, .nulls = 9}}}};
+    const GroupAnswer answer = Ask(file, KeyList::Doubles(keys), {.detail = detail}).groups.at(0);
+    EXPECT_EQ(answer.outcome, Outcome::kHits);
+    EXPECT_EQ(answer.hits, 1u);
+  }
+}
+
+// As one that counts no nulls would say it of a column whose rows are null every second time.
+TEST(PrunerTest, FewerValuesThanRowsAreADoubt) {
+  const std::vector<int64_t> keys = {50};
+  const MadeFile file = {.columns = {{.name = "other"}, {.name = "key"}},
+                         .groups = {{{.values = 10}, {.values = 5, .nulls = 5}}}};
+  const GroupAnswer answer = Ask(file, KeyList::Integers(keys)).groups.at(0);
+  EXPECT_EQ(answer.outcome, Outcome::kDoubt);
+  EXPECT_NE(answer.doubt.find("5 values, nulls included, in 10 rows"), std::string::npos);
+}
+
+TEST(PrunerTest, AColumnInThePlaceOfAnotherIsADoubt) {
+  const std::vector<int64_t> keys = {50};
+  MadeFile file = {.columns = {{.name = "other"}, {.name = "key"}},
+                   .groups = {{ChunkOf({1, 2}), ChunkOf({3, 4})}}};
+  EXPECT_EQ(Ask(file, KeyList::Integers(keys)).groups.at(0).outcome, Outcome::kBounds);
+  file.groups[0][1].path = "other";
+  const GroupAnswer answer = Ask(file, KeyList::Integers(keys)).groups.at(0);
+  EXPECT_EQ(answer.outcome, Outcome::kDoubt);
+  EXPECT_NE(answer.doubt.find("key by the schema"), std::string::npos) << answer.doubt;
 }
 
 TEST(PrunerTest, ColumnsWithoutValues) {
@@ -179,6 +213,33 @@ TEST(PrunerTest, ZerosAndWhatIsNoNumber) {
       EXPECT_EQ(kept.outcome, Outcome::kHits);
       EXPECT_EQ(kept.hits, 1u);
     }
+  }
+}
+
+// All begin with no type known yet.
+TEST(PrunerTest, ManyThreadsAskAtATime) {
+  const std::vector<int64_t> keys = {50, 1001};
+  const std::string wide = MadeFile{.groups = {{ChunkOf({1, 50, 100})}}}.bytes();
+  MadeFile narrow = {.groups = {{{.min = Plain(int32_t{7}), .max = Plain(int32_t{9})}}}};
+  narrow.columns[0].physical = 1;  // INT32
+  const std::string other = narrow.bytes();
+  constexpr int kThreads = 4;
+  for (int round = 0; round < 20; ++round) {
+    const ParquetPruner pruner(KeyList::Integers(keys), {.column = "key"});
+    std::barrier begin(kThreads);
+    std::atomic<int> right = 0;
+    {
+      std::vector<std::jthread> threads;
+      for (int i = 0; i < kThreads; ++i) {
+        threads.emplace_back([&] {
+          begin.arrive_and_wait();
+          right += pruner.Ask(MemorySource(BytesOf(wide))).kept();
+          right += !pruner.Ask(MemorySource(BytesOf(other))).kept();
+        });
+      }
+    }
+    EXPECT_EQ(right, 2 * kThreads);
+    EXPECT_EQ(pruner.types().size(), 2u);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "parquet/src/filter_header.h"
 #include "tamis/error.h"
 #include "tamis/parquet/bloom_filter.h"
+#include "tamis/parquet/filter_report.h"
 #include "tamis/parquet/footer.h"
 #include "tamis/parquet/pruner.h"
 #include "tests/parquet/parquet_maker.h"
@@ -200,6 +201,35 @@ TEST(ParquetReaderTest, CutOffAnywhereAFileIsKept) {
     EXPECT_FALSE(pruner.Ask(source).doubt.empty()) << size;
   }
   EXPECT_TRUE(pruner.Ask(MemorySource(BytesOf(bytes))).doubt.empty());
+}
+
+TEST(ParquetReaderTest, ReportsOfColumnsThatCannotBeRead) {
+  const auto verdict_of = [](const MadeChunk& chunk) {
+    const std::string bytes = MadeFile{.groups = {{chunk}}}.bytes();
+    return ReportFilters(MemorySource(BytesOf(bytes))).columns.at(0).verdict;
+  };
+  EXPECT_EQ(verdict_of({}), "It has no filters.");
+  EXPECT_EQ(verdict_of({.encrypted = true}),
+            "It cannot be said whether it has filters: column key is encrypted.");
+  const std::string cut = verdict_of({.filter = FilterHeader(64)});
+  EXPECT_EQ(cut.find("Not all of its filters can be used: "), 0u) << cut;
+}
+
+// The name of a group is part of the path of each column in it: of so many that all paths together
+// would not fit into memory.
+TEST(ParquetReaderTest, PathsThatWouldTakeTooMuchMemory) {
+  const auto footer_of = [](size_t columns) {
+    std::vector<ThriftWriter> schema = {ThriftWriter().Binary(4, "schema").I32(5, 1)};
+    schema.push_back(
+        ThriftWriter().Binary(4, std::string(1 << 20, 'x')).I32(5, static_cast<int64_t>(columns)));
+    for (size_t i = 0; i < columns; ++i) schema.push_back(ThriftWriter().I32(1, 2).Binary(4, "c"));
+    const std::string bytes = ThriftWriter().Structs(2, schema).I64(3, 0).Structs(4, {}).bytes();
+    const auto span = BytesOf(bytes);
+    return Footer({span.begin(), span.end()}, 4);
+  };
+  EXPECT_EQ(footer_of(100).schema().columns().size(), 100u);
+  const std::string error = ErrorOf([&] { footer_of(1000); }, ErrorCode::kCorrupt);
+  EXPECT_NE(error.find("too long"), std::string::npos) << error;
 }
 
 TEST(ParquetReaderTest, AFooterOfNothing) {

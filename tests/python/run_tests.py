@@ -17,8 +17,8 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PARTS = ["bindings/python", "CMakeLists.txt", "LICENSE", "cmake", "core", "live", "redis",
-         "simd"]
+PARTS = ["bindings/python", "CMakeLists.txt", "LICENSE", "cmake", "core", "live", "parquet",
+         "redis", "simd"]
 BUILD = ["scikit-build-core>=1.1", "nanobind>=3.1", "ninja"]
 TEST = ["pytest", "hypothesis", "numpy", "pyarrow", "polars", "pandas", "duckdb"]
 
@@ -67,7 +67,7 @@ def check_sdist(python, package, folder):
     for needed in ("src/module.cc", "tamis/__init__.py", "tamis/py.typed", "tamis/__init__.pyi",
                    "library/CMakeLists.txt", "library/core/include/tamis/version.h",
                    "library/simd/split_block.cc",
-                   "library/redis/CMakeLists.txt", "LICENSE", "README.md"):
+                   "library/parquet/CMakeLists.txt", "library/redis/CMakeLists.txt", "LICENSE", "README.md"):
         assert needed in inside, f"the sdist has no {needed}"
     assert not (package / "library").exists() and not (package / "LICENSE").exists()
 

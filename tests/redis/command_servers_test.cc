@@ -50,9 +50,26 @@ TEST_F(RedisCommandTest, InsertsAndFinds) {
   EXPECT_EQ(Good("echo 7 | tamis redis query $on --count").out, "1/1\n");
   EXPECT_EQ(Good("echo 7 | tamis redis query $on --count --integers").out, "0/1\n");
   Good("tamis redis insert -q $on --durable-replicas 1 all");
-  EXPECT_EQ(Run("head -n 10 all | tamis redis insert -q $on --durable-replicas 2").status, 4);
+  const CommandResult alone =
+      Run("head -n 10 all | tamis redis insert -q $on --durable-replicas 2");
+  EXPECT_EQ(alone.status, 4);
+  EXPECT_TRUE(alone.ErrHas("inserted: 10 keys, of which 10 may not be on so many replicas"));
   EXPECT_EQ(Good("tamis redis drop -q $on").err, "");
   EXPECT_TRUE(KeysLike(servers_, "*" + name_ + "*").empty());
+}
+
+TEST_F(RedisCommandTest, Deadlines) {
+  Good("tamis redis create -q $on -n 1000 --deadline 2100-01-01T00:00:00Z");
+  EXPECT_EQ(Good("tamis redis info $on --json").Json()["deadline"], "2100-01-01T00:00:00Z");
+  Good("tamis redis drop -q $on");
+  Write("some", Numbers(1, 100));
+  Good("tamis build -q -o local.tamis some");
+  EXPECT_EQ(Run("tamis redis push $on --deadline 7d local.tamis").status, 2);
+  Good("tamis redis push -q $on --create --deadline 7d local.tamis");
+  EXPECT_NE(Good("tamis redis info $on").out.find("deadline"), std::string::npos);
+  Good("tamis redis drop -q $on");
+  EXPECT_TRUE(Run("tamis redis create $on -n 10 --deadline 2001-01-01T00:00:00Z").ErrHas("over"));
+  EXPECT_TRUE(Run("tamis redis create $on -n 10 --deadline soon").ErrHas("such as 36h"));
 }
 
 TEST_F(RedisCommandTest, PullsAndPushesFiles) {

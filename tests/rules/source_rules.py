@@ -27,7 +27,9 @@ POSIX = r"(sys/\w+|unistd|fcntl|poll|sched|pthread|signal|termios)\.h"
 PUBLIC = r"tamis/(?!detail/|c/|c\.h)[\w/]+\.h"
 CORE = r"tamis/(?!cuda/|live/|redis/|parquet/|c/|c\.h)[\w/]+\.h"
 PUBLIC_CORE = r"tamis/(?!c\.h)\w+\.h"
-C_API = r"tamis/(c|c/\w+)\.h"
+C_API = r"tamis/(c|c/(?!redis)\w+)\.h"
+REDIS_C_API = r"tamis/c/(redis|redis/\w+)\.h"
+FORMATS = r"tamis/formats/\w+\.h"
 LIVE = r"tamis/live/[\w/]+\.h"
 REDIS = r"tamis/redis/\w+\.h"
 PARQUET = r"tamis/parquet/\w+\.h"
@@ -67,14 +69,19 @@ ALLOWED = [
     ("bindings/python/src/redis/",
      [STD, r"nanobind/[\w/]+\.h", PUBLIC_CORE, REDIS, r"bindings/python/src/[\w/]+\.h"]),
     ("bindings/python/",
-     [STD, r"nanobind/[\w/]+\.h", PUBLIC_CORE, LIVE, r"bindings/python/src/\w+\.h"]),
+     [STD, r"nanobind/[\w/]+\.h", PUBLIC_CORE, LIVE, PARQUET, r"bindings/python/src/\w+\.h"]),
     # For compilers of C.
+    ("bindings/c/redis/include/", [r"std(def|int)\.h", C_API, REDIS_C_API]),
+    ("bindings/c/redis/", [STD, PUBLIC_CORE, REDIS, C_API, REDIS_C_API,
+                           r"bindings/c/(redis/)?src/\w+\.h"]),
     ("bindings/c/include/", [r"std(def|int)\.h", C_API]),
-    ("bindings/c/", [STD, PUBLIC_CORE, C_API, r"bindings/c/src/\w+\.h"]),
+    ("bindings/c/", [STD, PUBLIC_CORE, PARQUET, C_API, r"bindings/c/src/\w+\.h"]),
     ("examples/c.c", [r"\w+\.h", C_API]),
     ("examples/dedup.cc", [STD, r"sys/resource\.h", r"tamis/tamis\.h"]),
     ("examples/guard.cc", [STD, r"sqlite3\.h", r"tamis/(tamis|live/\w+)\.h"]),
+    ("examples/guava.cc", [STD, r"tamis/tamis\.h", FORMATS]),
     ("examples/parquet.cc", [STD, r"tamis/tamis\.h", PARQUET]),
+    ("examples/redis_c.c", [r"\w+\.h", C_API, REDIS_C_API]),
     ("examples/redis.cc", [STD, r"tamis/tamis\.h", REDIS]),
     ("examples/", [STD, r"tamis/(tamis|live/\w+)\.h"]),
     # Seconds for every file that includes it.
@@ -108,6 +115,7 @@ ROOMS = {
     "file": ["backend", "base"],
     "filters": ["bulk", "file", "backend", "base"],
     "engine": ["filters", "bulk", "file", "backend", "base"],
+    "formats": ["bulk", "file", "backend", "base"],
     "advisor": ["engine", "filters", "bulk", "file", "backend", "base"],
     "bank": ["engine", "filters", "bulk", "file", "backend", "base"],
 }
@@ -120,7 +128,8 @@ PUBLIC_ROOMS = [
     (r"file", "file"),
     (r"engine|build|calibration|windowed_filter", "engine"),
     (r"plan", "advisor"),
-    (r"filter_bank|layout/bank", "bank"),
+    (r"bank_reader|filter_bank|layout/bank", "bank"),
+    (r"formats/\w+", "formats"),
     (r".*", "filters"),
 ]
 # The library prints nothing, so it has no streams to print to.
@@ -133,7 +142,7 @@ def files(root, suffixes, names=frozenset()):
         relative = path.relative_to(root)
         top = relative.parts[0]
         hidden = top.startswith(".") and top != ".ci" and len(relative.parts) > 1
-        if hidden or top.startswith("build") or "__pycache__" in relative.parts:
+        if hidden or top.startswith("build") or {"__pycache__", "build"} & {*relative.parts}:
             continue
         if path.is_file() and (path.suffix in suffixes or path.name in names):
             yield relative.as_posix()
@@ -242,7 +251,7 @@ def check_guards(root):
     for name in sources(root):
         if not name.endswith((".h", ".cuh")) or name.endswith("-inl.h"):
             continue
-        path = re.sub(r"^(core|cuda|live|redis|parquet|bindings/c)/include/tamis/", "", name)
+        path = re.sub(r"^(core|cuda|live|redis|parquet|bindings/c(?:/redis)?)/include/tamis/", "", name)
         want = "TAMIS_" + re.sub(r"[^A-Z0-9]", "_", path.upper()) + "_"
         if f"#ifndef {want}\n#define {want}\n" not in read(root, name):
             yield f"{name}: has no include guard {want}"

@@ -101,6 +101,25 @@ TEST(ParseTest, SeedsRangesAndThreads) {
   for (const char* bad : {"", "0", "1025", "-1", "2x"}) ExpectRefused(ParseThreads, bad);
 }
 
+TEST(ParseTest, Times) {
+  using std::chrono::system_clock;
+  EXPECT_EQ(ParseTime("--t", "1970-01-02T00:00:01Z"), system_clock::from_time_t(86'401));
+  EXPECT_EQ(ParseTime("--t", "2024-02-29T23:59:59Z"), system_clock::from_time_t(1'709'251'199));
+  const auto before = system_clock::now();
+  const auto day = ParseTime("--t", "24h"), same = ParseTime("--t", "1d");
+  EXPECT_GE(day, before + std::chrono::hours(24));
+  EXPECT_LE(same, system_clock::now() + std::chrono::hours(24));
+  EXPECT_GE(ParseTime("--t", "90s"), before + std::chrono::seconds(90));
+  EXPECT_GE(ParseTime("--t", "30m"), before + std::chrono::minutes(30));
+  for (const char* const wrong :
+       {"", "h", "7", "-1h", "1y", "1.5h", "1e30d", "99999999999d", "2023-02-29T00:00:00Z",
+        "2024-13-01T00:00:00Z", "2024-01-01T24:00:00Z", "2024-01-01T00:60:00Z",
+        "2024-01-01T00:00:00", "2024-01-01 00:00:00Z", "9999-01-01T00:00:00Z",
+        "2024-01-01T00:00:00+1"}) {
+    EXPECT_THROW(ParseTime("--t", wrong), Error) << wrong;
+  }
+}
+
 TEST(FormatTest, Numbers) {
   EXPECT_EQ(WithCommas(0), "0");
   EXPECT_EQ(WithCommas(999), "999");

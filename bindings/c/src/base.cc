@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
+#include <new>
 #include <span>
 #include <string>
 
 #include "bindings/c/src/key_array.h"
 #include "bindings/c/src/lookup.h"
 #include "bindings/c/src/options.h"
+#include "bindings/c/src/text.h"
 #include "tamis/backend.h"
 #include "tamis/filter_kinds.h"
 #include "tamis/plan.h"
@@ -19,6 +22,17 @@ using namespace tamis;
 using namespace tamis::c;
 
 const char* tamis_version(void) { return TAMIS_VERSION_STRING; }
+
+namespace tamis::c {
+
+char* NewText(const std::string& text) {
+  auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy == nullptr) throw std::bad_alloc();
+  std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+}  // namespace tamis::c
 
 void tamis_text_free(char* text) { std::free(text); }
 

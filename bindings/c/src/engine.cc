@@ -1,13 +1,12 @@
 // Engines, and plans.
 #include "tamis/engine.h"
 
-#include <cstdlib>
-#include <cstring>
 #include <string>
 #include <utility>
 
 #include "bindings/c/src/handles.h"
 #include "bindings/c/src/options.h"
+#include "bindings/c/src/text.h"
 #include "tamis/c/engine.h"
 #include "tamis/c/plan.h"
 #include "tamis/plan.h"
@@ -48,14 +47,6 @@ PlanNeeds ReadNeeds(const tamis_plan_options& given) {
   needs.max_bytes = given.max_bytes;
   if (given.batch_keys != 0) needs.batch_keys = given.batch_keys;
   return needs;
-}
-
-// For tamis_text_free.
-char* NewText(const std::string& text) {
-  auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
-  if (copy == nullptr) throw std::bad_alloc();
-  std::memcpy(copy, text.c_str(), text.size() + 1);
-  return copy;
 }
 
 }  // namespace

@@ -95,11 +95,8 @@ void tamis_filter_free(tamis_filter* filter) { delete filter; }
 tamis_status tamis_filter_get_info(const tamis_filter* filter, tamis_filter_info* out) {
   return Guard([&] {
     const Filter& from = FilterOf(filter);
-    tamis_filter_info& info = Required(out, "out");
-    const size_t bytes = ReadOptions(info, "out").struct_bytes;
     const FileHeader header = from.Header();
     tamis_filter_info made{};
-    made.struct_bytes = bytes;
     made.kind = static_cast<uint32_t>(header.kind);
     made.read_only = from.read_only();
     made.capacity = from.capacity();
@@ -110,7 +107,7 @@ tamis_status tamis_filter_get_info(const tamis_filter* filter, tamis_filter_info
     made.key_forms = from.key_forms().bits();
     made.seed = header.hash.seed;
     std::copy(header.geometry.begin(), header.geometry.end(), made.geometry);
-    std::memcpy(&info, &made, std::min(bytes, sizeof(made)));
+    WriteInfo(out, "out", made);
   });
 }
 

@@ -1,25 +1,11 @@
 #include "bindings/c/src/guard.h"
 
-#include <algorithm>
-#include <cstring>
 #include <exception>
 #include <iterator>
 #include <new>
-#include <string_view>
 
 namespace tamis::c {
 namespace {
-
-// A fixed place, so that running out of memory can be told, too: for a path of the longest kind and
-// a sentence.
-constexpr size_t kMessageBytes = 5 * 1024;
-thread_local char message[kMessageBytes] = {};
-
-void Keep(std::string_view text) noexcept {
-  const size_t bytes = std::min(text.size(), kMessageBytes - 1);
-  std::memcpy(message, text.data(), bytes);
-  message[bytes] = '\0';
-}
 
 // The numbers of codes may change from version to version, those of statuses may not.
 constexpr struct {
@@ -43,6 +29,8 @@ constexpr struct {
 };
 static_assert(std::size(kStatuses) == static_cast<size_t>(ErrorCode::kUnavailable) + 1);
 
+}  // namespace
+
 tamis_status StatusOf(ErrorCode code) noexcept {
   for (const auto& row : kStatuses) {
     if (row.code == code) return row.status;
@@ -50,36 +38,29 @@ tamis_status StatusOf(ErrorCode code) noexcept {
   return TAMIS_INTERNAL;
 }
 
-}  // namespace
+std::optional<ErrorCode> CodeOf(tamis_status status) noexcept {
+  for (const auto& row : kStatuses) {
+    if (row.status == status) return row.code;
+  }
+  return std::nullopt;
+}
 
 tamis_status Caught() noexcept {
   try {
     throw;
   } catch (const Error& error) {
-    Keep(error.what());
+    tamis_set_last_error(error.what());
     return StatusOf(error.code());
   } catch (const std::bad_alloc&) {
-    Keep("out of memory");
+    tamis_set_last_error("out of memory");
     return TAMIS_OUT_OF_MEMORY;
   } catch (const std::exception& error) {
-    Keep(error.what());
+    tamis_set_last_error(error.what());
     return TAMIS_INTERNAL;
   } catch (...) {
-    Keep("an unknown exception");
+    tamis_set_last_error("an unknown exception");
     return TAMIS_INTERNAL;
   }
 }
 
 }  // namespace tamis::c
-
-using namespace tamis;
-
-const char* tamis_last_error(void) { return c::message; }
-
-const char* tamis_status_name(tamis_status status) {
-  for (const auto& row : c::kStatuses) {
-    if (row.status == status) return ErrorCodeName(row.code);
-  }
-  if (status == TAMIS_OK) return "Ok";
-  return status == TAMIS_INTERNAL ? "Internal" : "unknown";
-}

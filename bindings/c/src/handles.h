@@ -10,10 +10,15 @@
 #include "tamis/c.h"
 #include "tamis/engine.h"
 #include "tamis/erasable_filter.h"
+#include "tamis/filter_bank.h"
 #include "tamis/split_block_view.h"
 
 struct tamis_filter {
   tamis::AnyFilter filter;
+};
+
+struct tamis_bank {
+  tamis::FilterBank bank;
 };
 
 struct tamis_engine {
@@ -32,6 +37,9 @@ inline const Filter& FilterOf(const tamis_filter* filter) {
   return *Required(filter, "filter").filter;
 }
 inline Filter& FilterOf(tamis_filter* filter) { return *Required(filter, "filter").filter; }
+
+inline const FilterBank& BankOf(const tamis_bank* bank) { return Required(bank, "bank").bank; }
+inline FilterBank& BankOf(tamis_bank* bank) { return Required(bank, "bank").bank; }
 
 // Throws Error(kReadOnly) for one that cannot be changed, which functions of one key do not.
 inline Filter& WritableFilterOf(tamis_filter* filter) {

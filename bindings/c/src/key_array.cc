@@ -43,8 +43,8 @@ View ViewAt(const tamis_keys& keys, size_t i) {
 
 }  // namespace
 
-KeyArray::KeyArray(const tamis_keys* keys)
-    : keys_(Required(keys, "keys")), size_(static_cast<size_t>(keys_.count)) {
+KeyArray::KeyArray(const tamis_keys* keys, size_t run_keys)
+    : keys_(Required(keys, "keys")), size_(static_cast<size_t>(keys_.count)), run_keys_(run_keys) {
   if (keys_.count > kMaxKeys || keys_.offset > kMaxKeys) {
     Refuse("keys.count is " + std::to_string(keys_.count) + " and keys.offset " +
            std::to_string(keys_.offset) + "; allowed: up to 2^48");

@@ -15,10 +15,13 @@ namespace tamis::c {
 
 class KeyArray {
  public:
+  static constexpr size_t kRunKeys = size_t{1} << 16;
+
   // Throws Error(kInvalidArgument) unless the library may read all that `keys` says is there, as
   // far as that can be told: everything but whether the memory is the caller's. O(count) for
-  // strings.
-  explicit KeyArray(const tamis_keys* keys);
+  // strings. Runs have `run_keys` keys at most: kRunKeys, or more where many keys in one call take
+  // less time.
+  explicit KeyArray(const tamis_keys* keys, size_t run_keys = kRunKeys);
 
   size_t size() const noexcept { return size_; }
 
@@ -30,14 +33,15 @@ class KeyArray {
   void ForRuns(const Run& run) const {
     if (!converts_) return run(whole_, size_t{0});
     Buffer buffer;
-    for (size_t begin = 0; begin == 0 || begin < size_; begin += kRunKeys) {
-      run(Convert(begin, std::min(kRunKeys, size_ - begin), buffer), begin);
-    }
+    size_t begin = 0;
+    do {
+      const size_t n = std::min(run_keys_, size_ - begin);
+      run(Convert(begin, n, buffer), begin);
+      begin += n;
+    } while (begin < size_);
   }
 
  private:
-  static constexpr size_t kRunKeys = size_t{1} << 16;
-
   struct Buffer {
     std::vector<int32_t> integers;
     std::vector<std::string_view> strings;
@@ -61,6 +65,7 @@ class KeyArray {
 
   const tamis_keys& keys_;
   size_t size_;
+  size_t run_keys_;
   bool converts_ = false;
   Keys whole_;  // unless it converts
 };

@@ -1,6 +1,20 @@
 #include "bindings/c/src/options.h"
 
 namespace tamis::c {
+namespace {
+
+// What LoadOptions and MapOptions have in common, and which of these.
+template <typename Options>
+Options ReadOpen(const tamis_open_options& given) {
+  Options open;
+  open.backend = ReadBackend(given.backend);
+  if (ReadFlag(given.has_secret, "has_secret")) {
+    open.secret = HashSecret{given.secret_low, given.secret_high};
+  }
+  return open;
+}
+
+}  // namespace
 
 bool ReadFlag(uint32_t flag, const char* name) {
   if (flag > 1) Refuse(std::string(name) + " is " + std::to_string(flag) + ", must be 0 or 1");
@@ -34,6 +48,30 @@ const Backend* ReadBackend(const char* name) {
 MemoryOptions ReadMemory(uint32_t no_huge_pages) {
   const bool off = ReadFlag(no_huge_pages, "no_huge_pages");
   return {.huge_pages = off ? HugePages::kOff : HugePages::kAuto};
+}
+
+SaveOptions ReadSave(const tamis_save_options* options) {
+  const tamis_save_options given = ReadOptions(options, "options");
+  RequireZero(given.reserved);
+  SaveOptions save;
+  save.replace_read_only = ReadFlag(given.replace_read_only, "replace_read_only");
+  if (given.version != 0) save.version = given.version;
+  if (given.with_secret < -1 || given.with_secret > 1) {
+    Refuse("with_secret is " + std::to_string(given.with_secret) + ", must be -1, 0 or 1");
+  }
+  if (given.with_secret != 0) save.with_secret = given.with_secret == 1;
+  return save;
+}
+
+LoadOptions ReadLoad(const tamis_open_options* options) {
+  return ReadOpen<LoadOptions>(ReadOptions(options, "options"));
+}
+
+MapOptions ReadMap(const tamis_open_options* options) {
+  const tamis_open_options given = ReadOptions(options, "options");
+  MapOptions map = ReadOpen<MapOptions>(given);
+  if (ReadFlag(given.verify, "verify")) map.verify = Verify::kFull;
+  return map;
 }
 
 }  // namespace tamis::c

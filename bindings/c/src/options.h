@@ -10,8 +10,11 @@
 #include "bindings/c/src/guard.h"
 #include "tamis/backend.h"
 #include "tamis/c/base.h"
+#include "tamis/c/file.h"
+#include "tamis/file.h"
 #include "tamis/hash.h"
 #include "tamis/memory.h"
+#include "tamis/version.h"
 
 namespace tamis::c {
 
@@ -29,8 +32,8 @@ Options ReadOptions(const Options& given, const char* name, size_t least_bytes =
   const auto* const memory = reinterpret_cast<const unsigned char*>(&given);
   if (bytes > sizeof(Options) &&
       std::any_of(memory + sizeof(Options), memory + bytes, [](unsigned char c) { return c; })) {
-    Refuse(std::string(name) + " has members that version " + tamis_version() +
-               " of the library does not know",
+    Refuse(std::string(name) + " has members that version " TAMIS_VERSION_STRING
+                               " of the library does not know",
            ErrorCode::kUnsupported);
   }
   Options read{};
@@ -44,6 +47,14 @@ Options ReadOptions(const Options* given, const char* name) {
   return given != nullptr ? ReadOptions(Required(given, name), name) : Options{};
 }
 
+// Writes what `made` has to a structure of the caller's, as far as his version of it goes.
+template <typename Info>
+void WriteInfo(Info* out, const char* name, Info made) {
+  Info& info = Required(out, name);
+  made.struct_bytes = ReadOptions(info, name).struct_bytes;
+  std::memcpy(&info, &made, std::min(made.struct_bytes, sizeof(made)));
+}
+
 // Of an option that is 0 or 1.
 bool ReadFlag(uint32_t flag, const char* name);
 void RequireZero(uint32_t reserved);
@@ -54,6 +65,11 @@ HashSpec ReadNewHash(const tamis_hash& hash);
 // nullptr for NULL.
 const Backend* ReadBackend(const char* name);
 MemoryOptions ReadMemory(uint32_t no_huge_pages);
+
+// The defaults for NULL.
+SaveOptions ReadSave(const tamis_save_options* options);
+LoadOptions ReadLoad(const tamis_open_options* options);
+MapOptions ReadMap(const tamis_open_options* options);
 
 }  // namespace tamis::c
 

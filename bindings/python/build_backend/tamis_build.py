@@ -15,7 +15,7 @@ from scikit_build_core.build import (  # noqa: F401  hooks of PEP 517 and 660
 
 _HERE = pathlib.Path(__file__).resolve().parent.parent
 _COPY = _HERE / "library"
-_PARTS = ["CMakeLists.txt", "cmake", "core", "live", "redis", "simd"]
+_PARTS = ["CMakeLists.txt", "cmake", "core", "live", "parquet", "redis", "simd"]
 
 
 def _root():

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <optional>
 
 namespace tamis::python {
 
@@ -49,10 +50,12 @@ struct Answer {
   };
 
   Form form = Form::kBools;
-  size_t size = 0;
+  size_t size = 0;  // of rows, if it is a table
   std::shared_ptr<RawMemory> memory = std::make_shared<RawMemory>();
+  std::optional<size_t> columns = {};  // bools only: of a table, row by row
 
   size_t item_bytes() const noexcept { return form == Form::kBools ? 1 : sizeof(int64_t); }
+  size_t items() const noexcept { return size * columns.value_or(1); }
 };
 
 void DefineAnswer(nb::module_& m);

@@ -53,7 +53,7 @@ uint32_t NumberAfter(const char* format, const char* digits) {
 
 }  // namespace
 
-ArrowType ArrowTypeOf(const char* format) {
+ArrowType ArrowTypeOf(const char* format, Numbers numbers) {
   if (format == nullptr) Refuse("it has no format");
   const std::string_view text = format;
   const auto integer = [](uint32_t width, bool is_signed) {
@@ -77,6 +77,11 @@ ArrowType ArrowTypeOf(const char* format) {
   if (text == "tdm" || text == "ttu" || text == "ttn" || text.starts_with("ts") ||
       text.starts_with("tD")) {
     return integer(8, true);
+  }
+  if (numbers == Numbers::kBitsToo) {
+    if (text == "e") return integer(2, false);
+    if (text == "f") return integer(4, false);
+    if (text == "g") return integer(8, false);
   }
   std::string message = "an Arrow array of format '" + std::string(text) + "' has no keys: ";
   if (text == "b") {
@@ -179,6 +184,12 @@ std::string_view ArrowColumn::BytesAt(size_t i) const noexcept {
     default:
       return {values_ + at * type_.width, type_.width};
   }
+}
+
+Keys ArrowColumn::FixedInPlace(KeyForm form) const {
+  if (size_ == 0) return Keys();
+  const FixedColumn column = {values_ + offset_ * type_.width, type_.width, size_, form};
+  return Keys(column).WithValidity(validity_, offset_);
 }
 
 std::optional<Keys> ArrowColumn::InPlace() const {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "bindings/python/src/arrow_abi.h"
+#include "bindings/python/src/key_source.h"
 
 namespace tamis::python {
 
@@ -22,7 +23,8 @@ struct ArrowType {
 };
 
 // By the format of the C data interface. Throws nanobind::type_error for types that have no keys.
-ArrowType ArrowTypeOf(const char* format);
+// Floating-point numbers, if they are wanted, are integers by their bits.
+ArrowType ArrowTypeOf(const char* format, Numbers numbers = Numbers::kIntegers);
 
 // Reads one array where it is. Trusts lengths of buffers, which the interface does not tell, and
 // nothing else.
@@ -47,6 +49,8 @@ class ArrowColumn {
 
   // The keys where they are, if the library takes such.
   std::optional<Keys> InPlace() const;
+  // Elements of a fixed width where they are, each a key by its bytes.
+  Keys FixedInPlace(KeyForm form) const;
 
  private:
   void CheckOffsets() const;

@@ -13,12 +13,7 @@
 #include "bindings/python/src/batches.h"
 
 namespace tamis::python {
-namespace {
 
-using EnginePtr = std::shared_ptr<const Engine>;
-
-// The engine with so many threads, the last few of which are kept; nullptr for the calling thread
-// alone.
 EnginePtr EngineFor(std::optional<int64_t> threads) {
   if (!threads) return nullptr;
   if (*threads < 0 || *threads > int64_t{kMaxThreads}) {
@@ -40,6 +35,8 @@ EnginePtr EngineFor(std::optional<int64_t> threads) {
   if (engines.size() > kKept) engines.pop_back();  // as soon as no call uses it
   return engines.front().second;
 }
+
+namespace {
 
 // Filters as they are locked for a batch.
 auto ToRead(PyFilter& f) {

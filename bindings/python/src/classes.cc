@@ -131,16 +131,11 @@ AnyFilter Copied(PyFilter& f) {
   return Read(f, [](const Filter& filter) { return Clone(filter); });
 }
 
-// Of a filter and another of its class. Both are taken at once, so that two threads that do this
-// with the same filters cannot wait for each other.
+// Of a filter and another of its class.
 template <typename Work>
 void Combine(PyFilter& f, PyFilter& other, const Work& work) {
   if (&f == &other) throw nb::value_error("a filter cannot be combined with itself in place");
-  for (;;) {
-    f.gate.WaitToWrite();
-    other.gate.WaitToRead();  // which may let others take the first
-    if (f.gate.idle()) break;
-  }
+  WaitForBoth(f.gate, other.gate);
   const Writing lock(f.gate, AtOnce());
   const Reading other_lock(other.gate, AtOnce());
   f.RequireChangeable();

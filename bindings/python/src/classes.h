@@ -2,6 +2,8 @@
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_CLASSES_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_CLASSES_H_
 
+#include <filesystem>
+
 #include "bindings/python/src/options.h"
 #include "bindings/python/src/py_filter.h"
 
@@ -13,6 +15,9 @@ void DefineKinds(nb::module_& m);
 void DefineContents(nb::class_<FilterOf<FilterKind::kSplitBlock>, PyFilter>& filter);
 // save, open and the like; to_bytes, frombuffer, pickle.
 void DefineFiles(nb::module_& m, nb::class_<PyFilter>& filter);
+// Throws FileNotFoundError.
+void RequireThere(const std::filesystem::path& path);
+void DefineBank(nb::module_& m);
 void DefinePlan(nb::module_& m);
 
 }  // namespace tamis::python

@@ -21,16 +21,8 @@ using Secret = std::optional<nb::bytes>;
 
 constexpr size_t kAlignment = 64;  // where the contents of a filter may begin
 
-std::optional<HashSecret> SecretIf(const Secret& secret) {
-  if (!secret) return std::nullopt;
-  return SecretOf(*secret);
-}
+}  // namespace
 
-const Backend* BackendIf(const std::optional<std::string>& name) {
-  return name ? &FindBackend(*name) : nullptr;
-}
-
-// A file that is not there is FileNotFoundError in Python.
 void RequireThere(const fs::path& path) {
   std::error_code error;
   if (fs::exists(path, error) || error) return;
@@ -40,17 +32,19 @@ void RequireThere(const fs::path& path) {
   throw nb::python_error();
 }
 
+namespace {
+
 nb::object OpenFile(const fs::path& path, bool map, bool verify, const Secret& secret,
                     const std::optional<std::string>& backend) {
   RequireThere(path);
   const auto opened = [&] {
     if (!map) {
-      const LoadOptions options{.backend = BackendIf(backend), .secret = SecretIf(secret)};
+      const LoadOptions options{.backend = BackendOf(backend), .secret = SecretIf(secret)};
       const WithoutGil released;
       return Load(path, options);
     }
     const MapOptions options{.verify = verify ? Verify::kFull : Verify::kHeader,
-                             .backend = BackendIf(backend),
+                             .backend = BackendOf(backend),
                              .secret = SecretIf(secret)};
     const WithoutGil released;
     return Map(path, options);

@@ -138,6 +138,15 @@ class Gate {
   std::list<Clock::time_point> queue_;  // since when each waits
 };
 
+// Waits until the one can be changed and the other read, to be taken at once: so that two threads
+// that do this crosswise cannot wait for each other.
+inline void WaitForBoth(Gate& changed, Gate& read) {
+  do {
+    changed.WaitToWrite();
+    read.WaitToRead();  // which may let others take the first
+  } while (!changed.idle());
+}
+
 // Of a gate that was just waited for, and is not to be waited for again.
 struct AtOnce {};
 

@@ -16,7 +16,7 @@ nb::handle InKinds(const char* name) {
   return found;
 }
 
-std::unique_ptr<KeySource> MakeKeySource(nb::handle object) {
+std::unique_ptr<KeySource> MakeKeySource(nb::handle object, Numbers numbers) {
   PyObject* const x = object.ptr();
   if (PyList_CheckExact(x) || PyTuple_CheckExact(x)) return SourceOfIterable(object);
   if (PyUnicode_Check(x) || PyBytes_Check(x) || PyByteArray_Check(x)) {
@@ -27,7 +27,7 @@ std::unique_ptr<KeySource> MakeKeySource(nb::handle object) {
   }
   // What NumPy, pandas and others have is made into one of the forms below.
   const nb::object plain = Call(InKinds("plain"), object);
-  std::unique_ptr<KeySource> source = SourceOfArrow(plain);
+  std::unique_ptr<KeySource> source = SourceOfArrow(plain, numbers);
   if (source == nullptr) source = SourceOfBuffer(plain);
   if (source == nullptr) source = SourceOfIterable(plain);
   if (source != nullptr) return source;

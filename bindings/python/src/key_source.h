@@ -10,6 +10,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,9 @@ inline constexpr size_t kSliceKeys = size_t{1} << 24;
 // Keys that are converted at a time, where they are not in one of the library's forms.
 inline constexpr size_t kConvertedKeys = size_t{1} << 17;
 
+// Whether floating-point numbers are handed over, as integers that have their bits, or refused.
+enum class Numbers : uint8_t { kIntegers, kBitsToo };
+
 class KeySource {
  public:
   virtual ~KeySource() = default;
@@ -33,6 +37,9 @@ class KeySource {
 
   // How many there are, if that is known beforehand.
   virtual std::optional<uint64_t> size() const { return std::nullopt; }
+
+  // The type of the keys as the C data interface of Arrow has it, if they come from there; else "".
+  virtual std::string format() const { return {}; }
 };
 
 // An error among keys that are read one by one is raised when those before it are done: they are
@@ -108,11 +115,12 @@ class Validity {
 nb::handle InKinds(const char* name);
 
 // The keys of any object that has some: arrays, Arrow data, iterables. Throws TypeError for others.
-std::unique_ptr<KeySource> MakeKeySource(nb::handle object);
+// Numbers::kBitsToo is for columns of Arrow alone.
+std::unique_ptr<KeySource> MakeKeySource(nb::handle object, Numbers numbers = Numbers::kIntegers);
 
 // One source for each way to hand them over. nullptr if the object has no such way.
 std::unique_ptr<KeySource> SourceOfBuffer(nb::handle object);
-std::unique_ptr<KeySource> SourceOfArrow(nb::handle object);
+std::unique_ptr<KeySource> SourceOfArrow(nb::handle object, Numbers numbers);
 std::unique_ptr<KeySource> SourceOfIterable(nb::handle object);
 
 }  // namespace tamis::python

@@ -5,6 +5,7 @@
 #include "bindings/python/src/classes.h"
 #include "bindings/python/src/gate.h"
 #include "bindings/python/src/live_classes.h"
+#include "bindings/python/src/parquet_classes.h"
 #include "tamis/version.h"
 
 NB_MODULE(_tamis, m) {
@@ -20,6 +21,7 @@ NB_MODULE(_tamis, m) {
   nanobind::class_<PyFilter> filter = DefineFilter(m);
   DefineKinds(m);
   DefineFiles(m, filter);
+  DefineBank(m);
   DefinePlan(m);
   m.attr("__name__") = name;
   nanobind::module_ live = m.def_submodule("live");
@@ -27,6 +29,9 @@ NB_MODULE(_tamis, m) {
   DefineConcurrent(live);
   DefineLive(live);
   DefineGuard(live);
+  nanobind::module_ parquet = m.def_submodule("parquet");
+  parquet.attr("__name__") = "tamis.parquet";
+  DefineParquet(parquet);
   nanobind::module_::import_("os").attr("register_at_fork")(
       nanobind::arg("after_in_child") = nanobind::cpp_function([] { ++g_forks; }));
 }

@@ -3,7 +3,17 @@
 
 #include <cstring>
 
+#include "bindings/python/src/gate.h"
+
 namespace tamis::python {
+
+uint64_t UnsignedOf(nb::handle object) {
+  const nb::object number = nb::steal(OrStay([&] { return PyNumber_Index(object.ptr()); }));
+  if (!number.is_valid()) throw nb::python_error();
+  const uint64_t value = PyLong_AsUnsignedLongLong(number.ptr());
+  if (value == ~uint64_t{0} && PyErr_Occurred()) throw nb::python_error();
+  return value;
+}
 
 HashSecret SecretOf(const nb::bytes& secret) {
   if (secret.size() != 2 * sizeof(uint64_t)) {
@@ -14,6 +24,11 @@ HashSecret SecretOf(const nb::bytes& secret) {
   std::memcpy(&parts.low, secret.c_str(), sizeof(parts.low));
   std::memcpy(&parts.high, secret.c_str() + sizeof(parts.low), sizeof(parts.high));
   return parts;
+}
+
+std::optional<HashSecret> SecretIf(const std::optional<nb::bytes>& secret) {
+  if (!secret) return std::nullopt;
+  return SecretOf(*secret);
 }
 
 HashSpec SpecOf(const std::string& name, uint64_t seed, const std::optional<nb::bytes>& secret) {

@@ -19,8 +19,12 @@ struct Unsigned {
   uint64_t value = 0;
 };
 
+// The number in an object. Throws OverflowError and TypeError. May run code of Python.
+uint64_t UnsignedOf(nb::handle object);
+
 // Throws ValueError unless it has 16 bytes.
 HashSecret SecretOf(const nb::bytes& secret);
+std::optional<HashSecret> SecretIf(const std::optional<nb::bytes>& secret);
 
 // Throws ValueError for a hash that there is none of, and a secret or seed that it does not have.
 HashSpec SpecOf(const std::string& name, uint64_t seed, const std::optional<nb::bytes>& secret);
@@ -53,10 +57,7 @@ struct type_caster<tamis::python::Unsigned> {
 
   // Throws: to say no would hide what was wrong behind a list of signatures.
   bool from_python(handle source, uint8_t, cleanup_list*) {
-    const object number = steal(PyNumber_Index(source.ptr()));
-    if (!number.is_valid()) throw python_error();
-    value.value = PyLong_AsUnsignedLongLong(number.ptr());
-    if (value.value == ~uint64_t{0} && PyErr_Occurred()) throw python_error();
+    value.value = tamis::python::UnsignedOf(source);
     return true;
   }
   static handle from_cpp(const tamis::python::Unsigned& number, rv_policy, cleanup_list*) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bindings/python/src/arrow_abi.h"
+#include "bindings/python/src/arrow_capsule.h"
 #include "bindings/python/src/arrow_column.h"
 #include "bindings/python/src/gate.h"
 #include "bindings/python/src/key_source.h"
@@ -13,19 +14,10 @@
 namespace tamis::python {
 namespace {
 
-// What a capsule of Python has in it, which is then ours to release.
-template <typename T>
-Released<T> TakeFrom(nb::handle capsule, const char* name) {
-  auto* const found = static_cast<T*>(PyCapsule_GetPointer(capsule.ptr(), name));
-  if (found == nullptr) throw nb::python_error();
-  if (found->release == nullptr) throw nb::value_error("the Arrow data was released before");
-  return Released<T>(found);
-}
-
 // The schema of the column that has the keys: of a table with one column, that column.
 class KeyColumn {
  public:
-  explicit KeyColumn(Released<ArrowSchema> schema) : schema_(std::move(schema)) {
+  KeyColumn(Released<ArrowSchema> schema, Numbers numbers) : schema_(std::move(schema)) {
     const ArrowSchema* column = &*schema_;
     if (column->format != nullptr && std::strcmp(column->format, "+s") == 0) {
       if (column->n_children != 1) {
@@ -38,19 +30,23 @@ class KeyColumn {
       if (column == nullptr)
         throw nb::value_error("the Arrow array is damaged: no type of a column");
     }
-    type_ = ArrowTypeOf(column->format);
+    type_ = ArrowTypeOf(column->format, numbers);
+    format_ = column->format;
     if (column->dictionary != nullptr) {
       if (type_.layout != ArrowType::Layout::kInteger ||
           column->dictionary->dictionary != nullptr) {
         throw nb::value_error("the Arrow array is damaged: a dictionary of a wrong type");
       }
-      dictionary_ = ArrowTypeOf(column->dictionary->format);
+      dictionary_ = ArrowTypeOf(column->dictionary->format, numbers);
+      format_ = column->dictionary->format;
     }
   }
 
   const ArrowType& type() const { return type_; }
   // Of the values, if `type` is that of indices into a dictionary.
   const std::optional<ArrowType>& dictionary() const { return dictionary_; }
+  // Of the values.
+  const std::string& format() const { return format_; }
 
   // The array of the column, and where its elements begin and how many there are.
   struct Part {
@@ -80,18 +76,20 @@ class KeyColumn {
   bool in_table_ = false;
   ArrowType type_;
   std::optional<ArrowType> dictionary_;
+  std::string format_;
 };
 
 class ArrowSource final : public KeySource {
  public:
-  ArrowSource(Released<ArrowSchema> schema, Released<ArrowArray> array)
-      : column_(std::move(schema)), size_(array->length) {
+  ArrowSource(Released<ArrowSchema> schema, Released<ArrowArray> array, Numbers numbers)
+      : column_(std::move(schema), numbers), size_(array->length) {
     SetChunk(std::move(array));
   }
-  ArrowSource(Released<ArrowSchema> schema, Released<ArrowArrayStream> stream)
-      : column_(std::move(schema)), stream_(std::move(stream)) {}
+  ArrowSource(Released<ArrowSchema> schema, Released<ArrowArrayStream> stream, Numbers numbers)
+      : column_(std::move(schema), numbers), stream_(std::move(stream)) {}
 
   std::optional<uint64_t> size() const override { return size_; }
+  std::string format() const override { return column_.format(); }
 
   bool Next(Keys& keys) override {
     do {
@@ -205,16 +203,10 @@ class ArrowSource final : public KeySource {
 
 }  // namespace
 
-std::unique_ptr<KeySource> SourceOfArrow(nb::handle object) {
+std::unique_ptr<KeySource> SourceOfArrow(nb::handle object, Numbers numbers) {
   if (nb::hasattr(object, "__arrow_c_array__")) {
-    const nb::object pair = Call(object.attr("__arrow_c_array__"));
-    if (!PyTuple_Check(pair.ptr()) || nb::len(pair) != 2) {
-      throw nb::type_error("__arrow_c_array__ returns two capsules");
-    }
-    // Both are taken before anything is made of them that may throw.
-    auto schema = TakeFrom<ArrowSchema>(pair[0], "arrow_schema");
-    auto array = TakeFrom<ArrowArray>(pair[1], "arrow_array");
-    return std::make_unique<ArrowSource>(std::move(schema), std::move(array));
+    auto [schema, array] = TakeArray(object);
+    return std::make_unique<ArrowSource>(std::move(schema), std::move(array), numbers);
   }
   if (!nb::hasattr(object, "__arrow_c_stream__")) return nullptr;
   const nb::object capsule = Call(object.attr("__arrow_c_stream__"));
@@ -232,7 +224,7 @@ std::unique_ptr<KeySource> SourceOfArrow(nb::handle object) {
         (std::string("the Arrow stream has no schema: ") + (why != nullptr ? why : "no reason"))
             .c_str());
   }
-  return std::make_unique<ArrowSource>(std::move(schema), std::move(stream));
+  return std::make_unique<ArrowSource>(std::move(schema), std::move(stream), numbers);
 }
 
 }  // namespace tamis::python

@@ -91,7 +91,8 @@ def like(answers, x):
         return sys.modules["numpy"].asarray(answers)
     if package == "pandas":
         array = sys.modules["numpy"].asarray(answers)
-        if hasattr(x, "index") and len(array) == len(x) and array.dtype == bool:
+        per_key = array.ndim == 1 and array.dtype == bool and len(array) == len(x)
+        if per_key and hasattr(x, "index"):
             return sys.modules["pandas"].Series(array, index=x.index)
         return array
     if package == "pyarrow":

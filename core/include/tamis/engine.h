@@ -26,6 +26,10 @@ struct EngineAccess;
 // The threads that one Engine can have.
 inline constexpr unsigned kMaxThreads = 1024;
 
+// The threads of an Engine with EngineOptions::threads of `asked`, found without one: no backend is
+// looked for. Throws as the Engine would.
+unsigned EngineThreads(unsigned asked = 0);
+
 enum class Operation : uint8_t { kContains, kInsert };
 
 // One way to carry out a call.

@@ -1,7 +1,7 @@
 // The one exception type of the library.
 //
 // Thrown by constructors, factories, file functions and set operations, and by bulk functions for
-// an output that is too small. Functions of one key never throw.
+// an output that is too small. Functions of one key never throw; those of tamis/formats can.
 #ifndef TAMIS_ERROR_H_
 #define TAMIS_ERROR_H_
 

@@ -163,12 +163,11 @@ class FilterBank {
     bool foreign_size = false;
   };
 
-  // Adds a column: a copy of the filter, which a moved one need not be made of. Throws
+  // Adds a column: a copy of the filter. Throws
   // Error(kInvalidArgument) for a name that is taken or out of range, Error(kIncompatible) if the
   // filter has another hash, and what copying it throws; Error(kOutOfMemory) where there is none
   // for a group, with the filter added all the same, if it is not the one that throws.
   Added Add(const ColumnName& name, const SplitBlockBloomFilter& filter);
-  Added Add(const ColumnName& name, SplitBlockBloomFilter&& filter);
   // Adds the filter of these keys, of as many blocks as the bank's fpr calls for, rounded up to the
   // ladder of BankBlocks; a key that is repeated counts as often. Throws as above.
   Added Add(const ColumnName& name, Keys keys);

@@ -4,6 +4,7 @@
 
 #include "tamis/any_filter.h"
 #include "tamis/backend.h"
+#include "tamis/bank_reader.h"
 #include "tamis/bloom_filter.h"
 #include "tamis/build.h"
 #include "tamis/calibration.h"

@@ -22,6 +22,7 @@ using detail::ColumnMask;
 using detail::CountSet;
 using detail::Incoming;
 using detail::IsSet;
+using detail::WaitingColumns;
 
 namespace {
 
@@ -80,7 +81,8 @@ FilterBank::Impl::Impl(const BankOptions& options)
       fpr(FprOf(options)),
       memory(options.memory),
       backend(options.backend != nullptr ? options.backend : &DefaultBackend()),
-      buffer_bytes(options.buffer_bytes) {}
+      buffer_bytes(options.buffer_bytes),
+      waiting(options.memory) {}
 
 void FilterBank::Impl::RequireWritable() const {
   if (!read_only) return;
@@ -104,47 +106,41 @@ void FilterBank::Impl::RequireHash(const HashSpec& other) const {
 }
 
 BankColumn FilterBank::Impl::ColumnAt(const Place& place) const {
+  const auto describe = [&](const ColumnData& data, uint64_t num_blocks) {
+    return BankColumn{data.name,     IndexOf(place), num_blocks,
+                      data.capacity, data.inserted,  data.key_forms};
+  };
   if (place.group == kWaiting) {
-    const auto& [name, filter] = waiting[place.slot];
-    return {name,
-            IndexOf(place),
-            filter.num_blocks(),
-            filter.capacity(),
-            filter.inserted_count(),
-            filter.key_forms()};
+    return describe(waiting[place.slot].data, waiting[place.slot].num_blocks);
   }
-  const BankGroup& group = groups[place.group];
-  const ColumnData& data = group.columns[place.slot];
-  return {data.name,     IndexOf(place), group.num_blocks,
-          data.capacity, data.inserted,  data.key_forms};
+  return describe(groups[place.group].columns[place.slot], groups[place.group].num_blocks);
 }
 
-FilterBank::Added FilterBank::Impl::AddOwned(const std::string& name,
-                                             SplitBlockBloomFilter filter) {
-  const uint64_t num_blocks = filter.num_blocks();
-  const uint64_t bytes = filter.bytes();
+FilterBank::Added FilterBank::Impl::AddCopy(ColumnData data, uint64_t num_blocks,
+                                            const uint64_t* words) {
   Added added{num_blocks, false};
-  const bool is_first = !waiting_sizes.contains(num_blocks) &&
+  const bool is_first = waiting.CountOf(num_blocks) == 0 &&
                         std::none_of(groups.begin(), groups.end(), [&](const BankGroup& group) {
                           return group.num_blocks == num_blocks;
                         });
   added.foreign_size = is_first && BankBlocks(num_blocks) != num_blocks;
 
-  const auto of_size = waiting_sizes.try_emplace(num_blocks, 0).first;
-  waiting.reserve(waiting.size() + 1);
-  names.emplace(name, Place{kWaiting, waiting.size()});
-  waiting.push_back({name, std::move(filter)});
-  ++of_size->second;
-  waiting_bytes += bytes;
-
-  if (of_size->second == bank::kGroupColumns) FlushSize(num_blocks);
-  while (waiting_bytes > buffer_bytes) {
-    const auto largest = std::max_element(
-        waiting_sizes.begin(), waiting_sizes.end(),
-        [](const auto& a, const auto& b) { return a.first * a.second < b.first * b.second; });
-    FlushSize(largest->first);
+  const auto named = names.emplace(data.name, Place{kWaiting, waiting.size()}).first;
+  try {
+    waiting.Add(std::move(data), num_blocks, words);
+  } catch (...) {
+    names.erase(named);
+    throw;
   }
+  if (waiting.CountOf(num_blocks) == bank::kGroupColumns) FlushSize(num_blocks);
+  while (waiting.bytes() > buffer_bytes) FlushSize(waiting.LargestSize());
   return added;
+}
+
+FilterBank::Added FilterBank::Impl::AddCopy(const std::string& name,
+                                            const SplitBlockBloomFilter& filter) {
+  return AddCopy({name, filter.capacity(), filter.inserted_count(), filter.key_forms()},
+                 filter.num_blocks(), WordsOf(filter));
 }
 
 void FilterBank::Impl::Put(size_t g, std::span<Incoming> incoming) {
@@ -169,38 +165,28 @@ void FilterBank::Impl::Put(size_t g, std::span<Incoming> incoming) {
 
 // The first that wait go into free places of groups, then into new groups.
 void FilterBank::Impl::FlushSize(uint64_t num_blocks) {
-  const auto of_size = waiting_sizes.find(num_blocks);
-  for (size_t g = 0; of_size->second != 0; ++g) {
+  for (size_t g = 0; waiting.CountOf(num_blocks) != 0; ++g) {
     if (g == groups.size()) groups.emplace_back(num_blocks, memory);
     if (groups[g].num_blocks != num_blocks) continue;
-    const size_t count = std::min<size_t>(of_size->second, FreePlaces(groups[g]));
+    const size_t count = std::min<size_t>(waiting.CountOf(num_blocks), FreePlaces(groups[g]));
     std::vector<Incoming> incoming;
     incoming.reserve(count);
-    for (const auto& [name, filter] : waiting) {
+    for (const WaitingColumns::Column& column : waiting) {
       if (incoming.size() == count) break;
-      if (filter.num_blocks() != num_blocks) continue;
-      incoming.push_back({WordsOf(filter),
-                          {name, filter.capacity(), filter.inserted_count(), filter.key_forms()}});
+      if (column.num_blocks == num_blocks) incoming.push_back({column.words, column.data});
     }
     Put(g, incoming);
-    DropFlushed(num_blocks, count);
+    waiting.EraseFirst(num_blocks, count);
+    RenumberWaiting(0);
   }
-  waiting_sizes.erase(of_size);
 }
 
-void FilterBank::Impl::DropFlushed(uint64_t num_blocks, size_t count) {
-  waiting_sizes.find(num_blocks)->second -= count;
-  waiting_bytes -= count * num_blocks * split_block::kBlockBytes;
-  std::erase_if(waiting, [&](const Waiting& column) {
-    if (count == 0 || column.filter.num_blocks() != num_blocks) return false;
-    --count;
-    return true;
-  });
-  for (size_t i = 0; i < waiting.size(); ++i) names.find(waiting[i].name)->second.slot = i;
+void FilterBank::Impl::RenumberWaiting(size_t first) {
+  for (size_t i = first; i < waiting.size(); ++i) names.find(waiting[i].data.name)->second.slot = i;
 }
 
 void FilterBank::Impl::Flush() {
-  while (!waiting_sizes.empty()) FlushSize(waiting_sizes.begin()->first);
+  while (!waiting.empty()) FlushSize(waiting[0].num_blocks);
 }
 
 bool FilterBank::Impl::Remove(const std::string& name) {
@@ -214,14 +200,8 @@ bool FilterBank::Impl::Remove(const std::string& name) {
     group.columns[place.slot] = {};
     return true;
   }
-  const uint64_t num_blocks = waiting[place.slot].filter.num_blocks();
-  waiting.erase(waiting.begin() + static_cast<ptrdiff_t>(place.slot));
-  const auto of_size = waiting_sizes.find(num_blocks);
-  if (--of_size->second == 0) waiting_sizes.erase(of_size);
-  waiting_bytes -= num_blocks * split_block::kBlockBytes;
-  for (size_t i = place.slot; i < waiting.size(); ++i) {
-    names.find(waiting[i].name)->second.slot = i;
-  }
+  waiting.Erase(place.slot);
+  RenumberWaiting(place.slot);
   return true;
 }
 
@@ -240,17 +220,16 @@ SplitBlockBloomFilter FilterBank::Impl::EmptyFilter(const ColumnData& data, uint
       header, detail::Storage::Allocate(bytes, memory_options), backend);
 }
 
-std::vector<FilterBank::Impl::Waiting> FilterBank::Impl::ExtractSome(
+std::vector<SplitBlockBloomFilter> FilterBank::Impl::ExtractSome(
     const BankGroup& group, size_t word, uint64_t columns,
     const MemoryOptions& memory_options) const {
-  std::vector<Waiting> filters;
+  std::vector<SplitBlockBloomFilter> filters;
   uint64_t* to[kWordBits] = {};
   for (uint64_t rest = columns; rest != 0; rest &= rest - 1) {
     const auto c = static_cast<size_t>(std::countr_zero(rest));
-    const ColumnData& data = group.columns[kWordBits * word + c];
-    filters.push_back({data.name, EmptyFilter(data, group.num_blocks, memory_options)});
-    to[c] =
-        reinterpret_cast<uint64_t*>(detail::FilterAccess::StorageOf(filters.back().filter).data());
+    filters.push_back(
+        EmptyFilter(group.columns[kWordBits * word + c], group.num_blocks, memory_options));
+    to[c] = reinterpret_cast<uint64_t*>(detail::FilterAccess::StorageOf(filters.back()).data());
   }
   for (uint64_t i = 0; i < kBlockWords * group.num_blocks; ++i) {
     const uint64_t* const rows = group.rows() + kWordBits * i * bank::kRowWords + word;
@@ -270,12 +249,17 @@ SplitBlockBloomFilter FilterBank::Impl::Extract(const std::string& name,
   const auto found = names.find(name);
   if (found == names.end()) Refuse("the bank has no column \"" + name + "\"");
   const Place place = found->second;
-  if (place.group == kWaiting) return waiting[place.slot].filter.Clone(memory_options);
+  if (place.group == kWaiting) {
+    const WaitingColumns::Column& column = waiting[place.slot];
+    SplitBlockBloomFilter filter = EmptyFilter(column.data, column.num_blocks, memory_options);
+    std::memcpy(detail::FilterAccess::StorageOf(filter).data(), column.words, column.bytes());
+    return filter;
+  }
   RequireIntact(groups[place.group]);
-  std::vector<Waiting> filters =
+  std::vector<SplitBlockBloomFilter> filters =
       ExtractSome(groups[place.group], place.slot / kWordBits,
                   uint64_t{1} << (place.slot % kWordBits), memory_options);
-  return std::move(filters.front().filter);
+  return std::move(filters.front());
 }
 
 void FilterBank::Impl::MergeGroup(const BankGroup& from) {
@@ -292,8 +276,13 @@ void FilterBank::Impl::MergeGroup(const BankGroup& from) {
     return;
   }
   for (size_t word = 0; word < from.live.size(); ++word) {
-    for (auto& [name, filter] : ExtractSome(from, word, from.live[word], memory)) {
-      AddOwned(name, std::move(filter));
+    const std::vector<SplitBlockBloomFilter> filters =
+        ExtractSome(from, word, from.live[word], memory);
+    uint64_t rest = from.live[word];
+    for (const SplitBlockBloomFilter& filter : filters) {
+      const auto c = static_cast<size_t>(std::countr_zero(rest));
+      AddCopy(from.columns[kWordBits * word + c].name, filter);
+      rest &= rest - 1;
     }
   }
 }
@@ -305,13 +294,13 @@ void FilterBank::Impl::MoveColumns(size_t from, size_t to) {
     BankGroup& group = groups[from];
     uint64_t columns = group.live[word];
     while (static_cast<size_t>(std::popcount(columns)) > room) columns &= columns - 1;
-    const std::vector<Waiting> filters = ExtractSome(group, word, columns, memory);
+    const std::vector<SplitBlockBloomFilter> filters = ExtractSome(group, word, columns, memory);
     std::vector<Incoming> incoming;
     incoming.reserve(filters.size());
     uint64_t rest = columns;
-    for (const Waiting& column : filters) {
+    for (const SplitBlockBloomFilter& filter : filters) {
       const size_t slot = kWordBits * word + static_cast<size_t>(std::countr_zero(rest));
-      incoming.push_back({WordsOf(column.filter), std::move(group.columns[slot])});
+      incoming.push_back({WordsOf(filter), std::move(group.columns[slot])});
       group.columns[slot] = {};
       rest &= rest - 1;
     }

@@ -33,6 +33,8 @@ constexpr uint32_t kVersion = 2;
 constexpr int kLog2BlockBytes = std::countr_zero(bank::kBlockBytes);
 constexpr uint64_t kMaxPayload = uint64_t{1} << 54;
 constexpr uint64_t kMaxDirectory = uint64_t{1} << 42;
+// Whether there is memory for larger ones is asked first, which takes as long as reading some.
+constexpr uint64_t kLargeTables = uint64_t{16} << 20;
 constexpr size_t kMaskBytes = sizeof(ColumnMask);
 constexpr size_t kGroupEntry = 8 + 2 * kMaskBytes;
 constexpr size_t kColumnEntry = 24;  // without the name
@@ -245,7 +247,10 @@ BankFile ReadBankFile(uint64_t file_bytes, ReadBytesAt read, const fs::path& pat
     const auto where = static_cast<uint64_t>(stray - between.begin());
     check.Fail(ErrorCode::kCorrupt, "padding", kHeaderBytes2 + where, "is not 0");
   }
-  std::vector<std::byte> tables(bank.end() - bank.tables_at());
+  const uint64_t tables_bytes = bank.end() - bank.tables_at();
+  // The length of the file may be one that somebody claims, or that of one with holes.
+  if (tables_bytes > kLargeTables) Storage::RequireFits(tables_bytes);
+  std::vector<std::byte> tables(tables_bytes);
   read(tables, bank.tables_at());
   if (TablesChecksum(tables) != bank.header.payload_checksum) {
     check.Fail(ErrorCode::kCorrupt, "tables checksum", offset::kPayloadChecksum,
@@ -275,6 +280,10 @@ void RequireBankPages(std::span<const std::byte> blocks, std::span<const uint64_
                          std::to_string(begin) + ", " + std::to_string(begin + bank::kBlockBytes) +
                          ") of the file, does not match its checksum");
   }
+}
+
+bool IsBankPage(std::span<const std::byte> block, uint64_t checksum) noexcept {
+  return PageChecksum(block, 0) == checksum;
 }
 
 void AddBankPages(std::span<const std::byte> blocks, std::vector<uint64_t>& pages) {

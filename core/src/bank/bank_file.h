@@ -34,13 +34,17 @@ struct BankFile {
 };
 
 // Reads and checks header, table of pages and directory of a file of so many bytes. Throws
-// FormatError, and what `read` throws; `path` is for messages.
+// FormatError, Error(kOutOfMemory) for tables that do not fit, and what `read` throws; `path` is
+// for messages.
 BankFile ReadBankFile(uint64_t file_bytes, ReadBytesAt read, const std::filesystem::path& path);
 
 // Throws FormatError unless `blocks`, the first of which is page `first_page`, are those of the
 // table.
 void RequireBankPages(std::span<const std::byte> blocks, std::span<const uint64_t> pages,
                       uint64_t first_page, const std::filesystem::path& path);
+
+// Whether a block is the page of that checksum.
+bool IsBankPage(std::span<const std::byte> block, uint64_t checksum) noexcept;
 
 // XXH3-64 of each block.
 void AddBankPages(std::span<const std::byte> blocks, std::vector<uint64_t>& pages);

@@ -67,9 +67,8 @@ void FilterBank::Impl::AskWaiting(const Batch& batch, uint64_t* rows) const noex
   detail::ForEachSlice(batch, [&](const Batch& slice, size_t begin) {
     uint64_t found[detail::kBatchKeys / kWordBits];
     for (size_t c = 0; c < waiting.size(); ++c) {
-      const ConstSplitBlockView view = waiting[c].filter.view();
-      kernels().split_block.contains(reinterpret_cast<const uint32_t*>(view.blocks().data()),
-                                     view.num_blocks(), slice, found);
+      kernels().split_block.contains(reinterpret_cast<const uint32_t*>(waiting[c].words),
+                                     waiting[c].num_blocks, slice, found);
       uint64_t* const column = rows + begin * stride + first_word + c / kWordBits;
       for (size_t w = 0; w < BitmapWords(slice.n); ++w) {
         for (uint64_t rest = found[w]; rest != 0; rest &= rest - 1) {
@@ -243,7 +242,10 @@ double FilterBank::Impl::expected_false_columns() const {
           SplitBlockFpr(SplitBlockEstimatedCount(bits[slot], group.num_blocks), group.num_blocks);
     }
   }
-  for (const Waiting& column : waiting) sum += column.filter.expected_fpr();
+  for (const detail::WaitingColumns::Column& column : waiting) {
+    const uint64_t bits = kernels().popcount(column.words, column.bytes() / sizeof(uint64_t));
+    sum += SplitBlockFpr(SplitBlockEstimatedCount(bits, column.num_blocks), column.num_blocks);
+  }
   return sum;
 }
 

@@ -6,13 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "core/src/bank/waiting_columns.h"
 #include "core/src/bulk/change_loop.h"
 #include "tamis/detail/bank_kernels.h"
 #include "tamis/detail/kernels.h"
@@ -30,14 +30,6 @@ inline bool IsSet(const ColumnMask& mask, size_t slot) noexcept {
   return ((mask[slot / 64] >> (slot % 64)) & 1) != 0;
 }
 size_t CountSet(const ColumnMask& mask) noexcept;
-
-// What is kept of a filter besides its bits.
-struct ColumnData {
-  std::string name;
-  uint64_t capacity = 0;
-  uint64_t inserted = 0;
-  KeyForms key_forms;
-};
 
 struct BankGroup {
   // All zeros. Throws Error(kOutOfMemory).
@@ -88,7 +80,9 @@ class FilterBank::Impl {
   // Throws Error(kInvalidArgument) for a name that is taken or out of range.
   void RequireNewName(const std::string& name) const;
   void RequireHash(const HashSpec& other) const;
-  Added AddOwned(const std::string& name, SplitBlockBloomFilter filter);
+  // Of num_blocks blocks; the bank has no column of that name.
+  Added AddCopy(detail::ColumnData data, uint64_t num_blocks, const uint64_t* words);
+  Added AddCopy(const std::string& name, const SplitBlockBloomFilter& filter);
   void Flush();
   void FlushSize(uint64_t num_blocks);
   bool Remove(const std::string& name);
@@ -115,11 +109,6 @@ class FilterBank::Impl {
   }
   BankColumn ColumnAt(const Place& place) const;
 
-  struct Waiting {
-    std::string name;
-    SplitBlockBloomFilter filter;
-  };
-
   HashSpec hash;
   double fpr;
   MemoryOptions memory;
@@ -127,9 +116,7 @@ class FilterBank::Impl {
   uint64_t buffer_bytes;
   bool read_only = false;
   std::vector<detail::BankGroup> groups;
-  std::vector<Waiting> waiting;
-  std::map<uint64_t, uint64_t> waiting_sizes;  // how many wait, by their blocks
-  uint64_t waiting_bytes = 0;
+  detail::WaitingColumns waiting;
   std::unordered_map<std::string, Place> names;
   bool has_secret = false;  // as its file had it
 
@@ -149,11 +136,12 @@ class FilterBank::Impl {
   // Puts filters, of as many blocks as the group has, into free places of it; there have to be as
   // many, and their names known.
   void Put(size_t group, std::span<detail::Incoming> incoming);
-  // Forgets those that wait and have been put into a group.
-  void DropFlushed(uint64_t num_blocks, size_t count);
+  // Says where those that wait are, from there on.
+  void RenumberWaiting(size_t first);
   // The filters of up to 64 columns of a group, those of word `word` that are set in `columns`.
-  std::vector<Waiting> ExtractSome(const detail::BankGroup& group, size_t word, uint64_t columns,
-                                   const MemoryOptions& memory_options) const;
+  std::vector<SplitBlockBloomFilter> ExtractSome(const detail::BankGroup& group, size_t word,
+                                                 uint64_t columns,
+                                                 const MemoryOptions& memory_options) const;
   SplitBlockBloomFilter EmptyFilter(const detail::ColumnData& data, uint64_t num_blocks,
                                     const MemoryOptions& memory_options) const;
   void MoveColumns(size_t from, size_t to);

@@ -37,7 +37,7 @@ uint64_t FilterBank::num_columns() const noexcept { return impl_->names.size(); 
 size_t FilterBank::row_words() const noexcept { return impl_->row_words(); }
 
 uint64_t FilterBank::bytes() const noexcept {
-  uint64_t sum = impl_->waiting_bytes;
+  uint64_t sum = impl_->waiting.bytes();
   for (const detail::BankGroup& group : impl_->groups) sum += group.storage.size();
   return sum;
 }
@@ -78,7 +78,7 @@ const std::string& FilterBank::NameOf(uint64_t index) const {
     const size_t slot = index % bank::kGroupColumns;
     if (IsSet(group.live, slot)) return group.columns[slot].name;
   } else if (index - in_groups < impl_->waiting.size()) {
-    return impl_->waiting[index - in_groups].name;
+    return impl_->waiting[index - in_groups].data.name;
   }
   throw Error(ErrorCode::kInvalidArgument,
               "the bank has no column of index " + std::to_string(index));
@@ -88,16 +88,9 @@ FilterBank::Added FilterBank::Add(const ColumnName& name, const SplitBlockBloomF
   impl_->RequireWritable();
   impl_->RequireNewName(name.text());
   impl_->RequireHash(filter.hash());
-  return impl_->AddOwned(name.text(), filter.Clone(impl_->memory));
-}
-
-FilterBank::Added FilterBank::Add(const ColumnName& name, SplitBlockBloomFilter&& filter) {
-  // One in a file could be found damaged when it is too late.
-  if (filter.read_only()) return Add(name, std::as_const(filter));
-  impl_->RequireWritable();
-  impl_->RequireNewName(name.text());
-  impl_->RequireHash(filter.hash());
-  return impl_->AddOwned(name.text(), std::move(filter));
+  // Of one in a file a copy is verified.
+  if (filter.read_only()) return impl_->AddCopy(name.text(), filter.Clone(impl_->memory));
+  return impl_->AddCopy(name.text(), filter);
 }
 
 FilterBank::Added FilterBank::Add(const ColumnName& name, Keys keys) {
@@ -112,7 +105,7 @@ FilterBank::Added FilterBank::Add(const ColumnName& name, Keys keys) {
   options.backend = impl_->backend;
   SplitBlockBloomFilter filter(options);
   filter.Insert(keys);
-  return impl_->AddOwned(name.text(), std::move(filter));
+  return impl_->AddCopy(name.text(), filter);
 }
 
 void FilterBank::Flush() {
@@ -138,8 +131,8 @@ void FilterBank::Merge(const FilterBank& other) {
     other.impl_->RequireIntact(group);
     impl_->MergeGroup(group);
   }
-  for (const Impl::Waiting& column : other.impl_->waiting) {
-    impl_->AddOwned(column.name, column.filter.Clone(impl_->memory));
+  for (const detail::WaitingColumns::Column& column : other.impl_->waiting) {
+    impl_->AddCopy(column.data, column.num_blocks, column.words);
   }
 }
 

@@ -9,7 +9,7 @@
 #include "tamis/error.h"
 #include "tamis/units.h"
 
-namespace tamis::detail {
+namespace tamis {
 namespace {
 
 // Slices are large enough that claiming them costs nothing, and small enough that threads end at
@@ -25,15 +25,19 @@ std::string OutOfRange(const std::string& what, const std::string& value) {
          std::to_string(kMaxThreads);
 }
 
-unsigned ThreadsFor(const EngineOptions& options) {
-  const unsigned asked = options.pin ? options.pin->threads : options.threads;
-  if (asked > kMaxThreads || (options.pin && asked == 0)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                OutOfRange("the number of threads", std::to_string(asked)));
-  }
+[[noreturn]] void RefuseThreads(unsigned asked) {
+  throw Error(ErrorCode::kInvalidArgument,
+              OutOfRange("the number of threads", std::to_string(asked)));
+}
+
+}  // namespace
+
+unsigned EngineThreads(unsigned asked) {
+  if (asked > kMaxThreads) RefuseThreads(asked);
   if (asked != 0) return asked;
   const char* value = std::getenv("TAMIS_THREADS");
-  if (value == nullptr || *value == '\0') return std::min(AvailableProcessors(), kMaxThreads);
+  if (value == nullptr || *value == '\0')
+    return std::min(detail::AvailableProcessors(), kMaxThreads);
   const std::string text = value;
   unsigned threads = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
@@ -42,6 +46,17 @@ unsigned ThreadsFor(const EngineOptions& options) {
     throw Error(ErrorCode::kInvalidArgument, OutOfRange("TAMIS_THREADS", text));
   }
   return threads;
+}
+
+}  // namespace tamis
+
+namespace tamis::detail {
+namespace {
+
+unsigned ThreadsFor(const EngineOptions& options) {
+  if (!options.pin) return EngineThreads(options.threads);
+  if (options.pin->threads == 0) RefuseThreads(0);
+  return EngineThreads(options.pin->threads);
 }
 
 bool Faster(const CallRoute& a, const CallRoute& b) {

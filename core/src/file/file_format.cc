@@ -199,8 +199,9 @@ FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
 
   const FileKind* const kind = FindFileKind(header.kind);
   if (static_cast<uint32_t>(header.kind) == kBankFileKind) {
-    check.Fail(ErrorCode::kUnsupported, "filter kind", offset::kFilterKind,
-               "is that of a filter bank, which is no filter: FilterBank opens it");
+    check.Fail(
+        ErrorCode::kUnsupported, "filter kind", offset::kFilterKind,
+        "is that of a filter bank, which is no filter: FilterBank opens it, or `tamis bank`");
   }
   if (kind == nullptr) {
     check.Fail(ErrorCode::kUnsupported, "filter kind", offset::kFilterKind,

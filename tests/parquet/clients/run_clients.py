@@ -24,12 +24,12 @@ def pyarrow_folder(python):
 
 
 def build(folder, prefix, pyarrow):
-    """The program that adds filters: a tamis built without Arrow cannot."""
+    """The programs that decode values, as a tamis built without Arrow cannot."""
     subprocess.run(["cmake", "-S", HERE / "add_filters", "-B", folder, f"-Dtamis_ROOT={prefix}",
                     f"-DTAMIS_ROOT={ROOT}", f"-DTAMIS_PYARROW={pyarrow}",
                     "-DCMAKE_BUILD_TYPE=Release"], check=True)
     subprocess.run(["cmake", "--build", folder], check=True)
-    return folder / "add_filters"
+    return folder / "add_filters", folder / "key_column"
 
 
 def main(folder, environment, prefix, command, has_arrow):
@@ -37,13 +37,14 @@ def main(folder, environment, prefix, command, has_arrow):
     if sys.version_info < (3, 11):
         run_tests.unavailable("it needs Python 3.11")
     python = run_tests.environment(pathlib.Path(environment))
-    program = build(folder / "add_filters", prefix, pyarrow_folder(python))
+    program, key_column = build(folder / "add_filters", prefix, pyarrow_folder(python))
     # With Arrow the command does the same.
     programs = [str(program)] + ([f"{command} parquet add"] if has_arrow == "arrow" else [])
     sys.exit(subprocess.run(
         [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", HERE], cwd=folder,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "TAMIS_COMMAND": command,
-             "TAMIS_ADD_FILTERS": os.pathsep.join(programs)}, check=False).returncode)
+             "TAMIS_ADD_FILTERS": os.pathsep.join(programs), "TAMIS_KEY_COLUMN": str(key_column),
+             "TAMIS_HAS_ARROW": has_arrow}, check=False).returncode)
 
 
 if __name__ == "__main__":

@@ -28,11 +28,13 @@
 #ifndef TAMIS_C_H_
 #define TAMIS_C_H_
 
+#include "tamis/c/bank.h"
 #include "tamis/c/base.h"
 #include "tamis/c/engine.h"
 #include "tamis/c/file.h"
 #include "tamis/c/filter.h"
 #include "tamis/c/keys.h"
+#include "tamis/c/parquet.h"
 #include "tamis/c/plan.h"
 #include "tamis/c/view.h"
 

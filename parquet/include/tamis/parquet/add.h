@@ -14,6 +14,7 @@
 #include "tamis/file.h"
 #include "tamis/filter.h"
 #include "tamis/keys.h"
+#include "tamis/parquet/footer.h"
 
 namespace tamis::parquet {
 
@@ -36,6 +37,11 @@ class ColumnValues {
 
 // Opens a file for its values to be read, by one thread.
 using OpenValues = std::function<std::unique_ptr<ColumnValues>(const std::filesystem::path&)>;
+
+// The bytes of the footer without what its columns stand for: logical types, which decoders make
+// values of that are not those that were stored, and metadata of writers. With it a decoder reads
+// the physical values, which filters are made of, off the same file.
+std::vector<std::byte> PhysicalFooter(const Footer& footer);
 
 // What became of a column chunk.
 struct AddedFilter {

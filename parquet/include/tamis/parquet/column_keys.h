@@ -43,9 +43,10 @@ class KeyList {
   static KeyList Bytes(std::span<const std::string_view> values) {
     return {Form::kBytes, values.data(), values.size()};
   }
-  // As people write them: -12, 1.5e3, nan, 12.34 (decimal), 2026-01-31 (date), 12:30:00.5 (time),
-  // 2026-01-31 12:30:00.123 or ...T12:30Z or ...+02:00 (timestamp; a date alone is midnight),
-  // 123e4567-e89b-12d3-a456-426614174000. In columns of strings they are the strings themselves.
+  // As people and programs write them: -12, 12.0, 1.5e3, nan, 12.34 (decimal), 2026-01-31 (date),
+  // 12:30:00.5 (time), 2026-01-31 12:30:00.123 or ...T12:30Z or ...+02:00 (timestamp; a date alone
+  // is midnight), 123e4567-e89b-12d3-a456-426614174000, perhaps with blanks around them. In columns
+  // of strings they are the strings themselves.
   static KeyList Text(std::span<const std::string_view> values) {
     return {Form::kText, values.data(), values.size()};
   }
@@ -73,8 +74,8 @@ class KeyList {
 // The values of a list in columns of one type, with the hashes by which filters know them.
 //
 // A number that FLOAT or DOUBLE does not have is asked as the nearest that it has. Zero is asked
-// with both signs. A value that no column of the type can have is a misfit: it is counted, and not
-// asked.
+// with both signs. A value that no column of the type can have, and text that is none of the type,
+// is a misfit: it is counted, and not asked.
 //
 // Positions are those of the values that are asked, in the order of the type, without duplicates.
 // Any number of threads may use one.

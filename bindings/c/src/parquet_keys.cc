@@ -1,0 +1,127 @@
+#include "bindings/c/src/parquet_keys.h"
+
+#include <bit>
+#include <limits>
+#include <numeric>
+#include <span>
+
+#include "bindings/c/src/guard.h"
+#include "bindings/c/src/key_array.h"
+
+namespace tamis::c {
+namespace {
+
+using parquet::KeyList;
+using parquet::TimeUnit;
+
+bool IsInteger(uint32_t form) { return form >= TAMIS_KEYS_U8 && form <= TAMIS_KEYS_I64; }
+bool IsString(uint32_t form) {
+  return (form >= TAMIS_KEYS_STRINGS32 && form <= TAMIS_KEYS_FIXED) || form == TAMIS_KEYS_VIEWS;
+}
+
+void RequireMeaning(uint32_t form, uint32_t meaning) {
+  if (meaning > TAMIS_PARQUET_NANOS) {
+    Refuse("meaning is " + std::to_string(meaning) + ", must be TAMIS_PARQUET_VALUES to _NANOS");
+  }
+  const bool fits = meaning == TAMIS_PARQUET_VALUES    ? IsInteger(form) || IsString(form)
+                    : meaning == TAMIS_PARQUET_TEXT    ? IsString(form)
+                    : meaning == TAMIS_PARQUET_DOUBLES ? form == TAMIS_KEYS_U64
+                                                       : IsInteger(form);
+  if (!fits) {
+    Refuse("keys of form " + std::to_string(form) + " cannot have the meaning " +
+           std::to_string(meaning));
+  }
+}
+
+// Element i of any form of strings.
+std::string_view StringAt(const Keys& keys, size_t i) {
+  const auto of_column = [&](const auto* offsets) {
+    return std::string_view(keys.bytes() + offsets[i],
+                            static_cast<size_t>(offsets[i + 1] - offsets[i]));
+  };
+  switch (keys.form()) {
+    case Keys::Form::kColumn:
+      return of_column(keys.data<int32_t>());
+    case Keys::Form::kLargeColumn:
+      return of_column(keys.data<int64_t>());
+    case Keys::Form::kFixedColumn:
+      return {keys.data<char>() + i * keys.width(), keys.width()};
+    case Keys::Form::kStringViews:
+      return keys.data<std::string_view>()[i];
+    default:
+      Refuse("these keys are no strings");
+  }
+}
+
+uint64_t IntegerAt(const Keys& keys, size_t i) {
+  switch (keys.form()) {
+    case Keys::Form::kU64:
+      return keys.data<uint64_t>()[i];
+    case Keys::Form::kU32:
+      return keys.data<uint32_t>()[i];
+    case Keys::Form::kI32:
+      return static_cast<uint64_t>(int64_t{keys.data<int32_t>()[i]});
+    default:
+      Refuse("these keys are no integers");
+  }
+}
+
+}  // namespace
+
+ParquetKeys::ParquetKeys(const tamis_keys* keys, uint32_t meaning) : meaning_(meaning) {
+  const KeyArray array(keys);
+  RequireMeaning(keys->form, meaning);
+  if (array.size() > std::numeric_limits<uint32_t>::max()) {
+    Refuse("there are " + std::to_string(array.size()) + " keys, and may be 2^32 - 1");
+  }
+  strings_wanted_ = IsString(keys->form);
+  is_signed_ = keys->form == TAMIS_KEYS_I8 || keys->form == TAMIS_KEYS_I16 ||
+               keys->form == TAMIS_KEYS_I32 || keys->form == TAMIS_KEYS_I64;
+  array.ForRuns([this](const Keys& run, size_t first) { Add(run, first); });
+  strings_.reserve(ends_.size());
+  for (size_t i = 0, begin = 0; i < ends_.size(); begin = ends_[i++]) {
+    strings_.push_back(std::string_view(bytes_).substr(begin, ends_[i] - begin));
+  }
+}
+
+void ParquetKeys::Add(const Keys& keys, size_t first) {
+  if (!indices_ && keys.CountValid() < keys.size()) {
+    indices_.emplace(size_);
+    std::iota(indices_->begin(), indices_->end(), 0);
+  }
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (!keys.IsValid(i)) continue;
+    if (meaning_ == TAMIS_PARQUET_DOUBLES) {
+      doubles_.push_back(std::bit_cast<double>(IntegerAt(keys, i)));
+    } else if (strings_wanted_) {
+      bytes_.append(StringAt(keys, i));
+      ends_.push_back(bytes_.size());
+    } else {
+      integers_.push_back(IntegerAt(keys, i));
+    }
+    ++size_;
+    if (indices_) indices_->push_back(static_cast<uint32_t>(first + i));
+  }
+}
+
+KeyList ParquetKeys::list() const {
+  const std::span signed_integers(reinterpret_cast<const int64_t*>(integers_.data()),
+                                  integers_.size());
+  switch (meaning_) {
+    case TAMIS_PARQUET_TEXT:
+      return KeyList::Text(strings_);
+    case TAMIS_PARQUET_DOUBLES:
+      return KeyList::Doubles(doubles_);
+    case TAMIS_PARQUET_MILLIS:
+      return KeyList::Timestamps(signed_integers, TimeUnit::kMillis);
+    case TAMIS_PARQUET_MICROS:
+      return KeyList::Timestamps(signed_integers, TimeUnit::kMicros);
+    case TAMIS_PARQUET_NANOS:
+      return KeyList::Timestamps(signed_integers, TimeUnit::kNanos);
+    default:
+      if (strings_wanted_) return KeyList::Bytes(strings_);
+      return is_signed_ ? KeyList::Integers(signed_integers) : KeyList::Unsigned(integers_);
+  }
+}
+
+}  // namespace tamis::c

@@ -1,0 +1,46 @@
+// Keys of callers as tamis::parquet takes them.
+#ifndef TAMIS_BINDINGS_C_SRC_PARQUET_KEYS_H_
+#define TAMIS_BINDINGS_C_SRC_PARQUET_KEYS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tamis/c/parquet.h"
+#include "tamis/keys.h"
+#include "tamis/parquet/column_keys.h"
+
+namespace tamis::c {
+
+// A copy, without nulls.
+class ParquetKeys {
+ public:
+  // Throws Error(kInvalidArgument) as KeyArray, and for forms that do not have the meaning.
+  ParquetKeys(const tamis_keys* keys, uint32_t meaning);
+  ParquetKeys(const ParquetKeys&) = delete;
+  ParquetKeys& operator=(const ParquetKeys&) = delete;
+
+  parquet::KeyList list() const;
+  // The index of key i of the list among those of the caller.
+  uint32_t IndexOf(uint32_t i) const { return indices_ ? (*indices_)[i] : i; }
+
+ private:
+  void Add(const Keys& keys, size_t first);
+
+  uint32_t meaning_;
+  bool strings_wanted_;
+  bool is_signed_;
+  size_t size_ = 0;
+  std::vector<uint64_t> integers_;
+  std::vector<double> doubles_;
+  std::string bytes_;
+  std::vector<size_t> ends_;  // in bytes_
+  std::vector<std::string_view> strings_;
+  std::optional<std::vector<uint32_t>> indices_;  // from the first null on
+};
+
+}  // namespace tamis::c
+
+#endif  // TAMIS_BINDINGS_C_SRC_PARQUET_KEYS_H_

@@ -1,0 +1,175 @@
+"""Keys of tamis.parquet with their types: for the extension module, and the names of Arrow for them.
+
+Columns of Parquet have types, so that a day is another key than an integer. What is not a number,
+a timestamp, bytes or text is handed over as text, as tamis::parquet::KeyList::Text reads it.
+"""
+import array
+import datetime
+import decimal
+import sys
+import uuid
+
+from . import _kinds
+
+_TEXT_UNITS = {"s": "tss:", "ms": "tsm:", "us": "tsu:", "ns": "tsn:"}
+_MAX_EXACT = 2**53  # integers up to which each is a float
+
+
+def _text_of(item):
+    """A decimal number, a date or time, or an integer as text."""
+    if isinstance(item, decimal.Decimal):
+        return format(item, "f")
+    if isinstance(item, datetime.datetime):
+        if item.tzinfo is not None:
+            item = item.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+        return item.isoformat(" ")
+    if isinstance(item, datetime.time):
+        if item.tzinfo is not None:
+            raise TypeError("a time of day with a time zone is of no column of Parquet")
+        return item.isoformat()
+    if type(item).__name__ == "datetime64":
+        unit = sys.modules["numpy"].datetime_data(item.dtype)[0]
+        finer = {"Y": "D", "M": "D", "W": "D", "h": "s"}.get(unit)
+        return str(item if finer is None else item.astype(f"M8[{finer}]"))
+    return item if isinstance(item, str) else str(item)
+
+
+def _kind_of(kind):
+    """What items of a type are: 'int', 'float', 'str', 'bytes', 'uuid' or the name for text."""
+    letter = getattr(getattr(kind, "dtype", None), "kind", None)
+    if issubclass(kind, bool) or kind.__name__ in ("bool", "bool_"):
+        raise TypeError("bool is not a key")
+    if issubclass(kind, str):
+        return "str"
+    if issubclass(kind, (bytes, bytearray, memoryview)):
+        return "bytes"
+    if issubclass(kind, uuid.UUID):
+        return "uuid"
+    if issubclass(kind, (decimal.Decimal, datetime.date, datetime.time)):
+        return "text"
+    if issubclass(kind, float) or kind.__name__ in ("float16", "float32", "longdouble"):
+        return "float"
+    if kind.__name__ == "datetime64":
+        return "text"
+    if hasattr(kind, "__index__") and letter != "m" and kind.__name__ != "timedelta64":
+        return "int"
+    raise TypeError(
+        f"keys are numbers, strings, bytes, dates, times or UUIDs, and this is of type "
+        f"{kind.__name__}")
+
+
+def _doubles(items):
+    """Floats by their bits: an array, or a list that has None for what is missing."""
+    bits = memoryview(array.array("d", [0.0 if x is None else x for x in items])).cast("B").cast("Q")
+    if None not in items:
+        return bits, "g"
+    return [None if x is None else b for x, b in zip(items, bits)], "g"
+
+
+def _kinds_of(items):
+    """What each type among the items is, but for None."""
+    return {kind: _kind_of(kind) for kind in set(map(type, items)) if kind is not type(None)}
+
+
+def _integers(items, kinds):
+    if set(kinds) - {int}:
+        items = [None if x is None else x.__index__() for x in items]
+    present = [x for x in items if x is not None]
+    low, high = min(present, default=0), max(present, default=0)
+    if low >= -2**63 and high < 2**63:
+        return items, "l"
+    if low >= 0 and high < 2**64:
+        return items, "L"
+    return [None if x is None else str(x) for x in items], "u"
+
+
+def _of_items(items):
+    if any(kind.__name__ in ("NAType", "NaTType") for kind in set(map(type, items))):
+        items = [None if type(x).__name__ in ("NAType", "NaTType") else x for x in items]
+    kinds = _kinds_of(items)
+    names = set(kinds.values())
+    if "float" in names and names - {"int", "float"}:
+        # pandas has not-a-number for what is missing among other objects.
+        items = [None if kinds.get(type(x)) == "float" and x != x else x for x in items]
+        kinds = _kinds_of(items)
+        names = set(kinds.values())
+    if not names or names == {"int"}:
+        return _integers(items, kinds)
+    if names == {"float"}:
+        return _doubles(items)
+    if names == {"int", "float"}:
+        if any(kinds.get(type(x)) == "int" and abs(int(x)) > _MAX_EXACT for x in items):
+            raise TypeError("keys are of one type, and these are floats and integers that no float "
+                            "has")
+        return _doubles(items)
+    if names == {"str"}:
+        return items, "u"
+    if names == {"bytes"}:
+        return [None if x is None else bytes(x) for x in items], "z"
+    if names == {"uuid"}:
+        return [None if x is None else x.bytes for x in items], "z"
+    if "text" in names and names <= {"text", "int", "str"}:
+        texts = [None if x is None else _text_of(x) for x in items]
+        return [None if x == "NaT" else x for x in texts], "u"
+    raise TypeError("keys are of one type, and these are of several: "
+                    + ", ".join(sorted(kind.__name__ for kind in kinds)))
+
+
+def _of_datetimes(numpy, x):
+    unit, count = numpy.datetime_data(x.dtype)
+    if unit in ("Y", "M", "W") or (unit == "D" and count != 1):
+        x, unit = x.astype("M8[D]"), "D"
+    elif unit in ("h", "m") or (unit in _TEXT_UNITS and count != 1):
+        unit = "s" if unit in ("h", "m") else unit
+        x = x.astype(f"M8[{unit}]")
+    if unit == "D":
+        return _kinds.plain(x), "tdD"
+    if unit not in _TEXT_UNITS:
+        raise TypeError(f"datetimes have a unit from days to nanoseconds, and these have {unit}")
+    return _kinds.plain(x), _TEXT_UNITS[unit]
+
+
+def _of_numpy(x):
+    numpy = sys.modules["numpy"]
+    kind = x.dtype.kind
+    if isinstance(x, numpy.ma.MaskedArray):
+        if kind == "M":
+            x = x.filled("NaT")
+        elif numpy.ma.getmaskarray(x).any():
+            return _of_items(x.tolist())
+        else:
+            x = x.data
+    if kind == "f":
+        return numpy.ascontiguousarray(x, "=f8").view("=u8"), "g"
+    if kind == "M":
+        return _of_datetimes(numpy, x)
+    if kind == "O":
+        return _of_items(x.tolist())
+    formats = {"i": "l", "u": "L", "U": "u", "T": "u", "S": "z"}
+    if kind not in formats:
+        raise TypeError(f"a NumPy array of {x.dtype} has no keys")
+    return x, formats[kind]
+
+
+def typed(x):
+    """What has the keys of x, and Arrow's format for them; "" for Arrow data, which has its own."""
+    if isinstance(x, (str, bytes, bytearray)):
+        raise TypeError("this is one key and no collection of keys: put it into a list")
+    package = type(x).__module__.partition(".")[0]
+    if package == "pandas" and hasattr(x, "dtype"):
+        numpy = sys.modules["numpy"]
+        x = x.to_numpy() if isinstance(x.dtype, numpy.dtype) else _kinds.plain(x)
+    elif package != "numpy":
+        x = _kinds.plain(x)
+    if hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__"):
+        return x, ""
+    if hasattr(x, "dtype") and type(x).__module__.partition(".")[0] == "numpy":
+        return _of_numpy(x)
+    try:
+        view = memoryview(x)
+    except TypeError:
+        return _of_items(list(x))
+    letter = view.format.lstrip("<>=!@|")
+    if letter in ("f", "d"):
+        return _of_items(view.tolist())
+    return x, "l" if letter in tuple("bhilqn") else "L"

@@ -1,0 +1,497 @@
+"""Bloom filters in Parquet files: what they are worth, which files may hold keys, and filters for
+files without: docs/parquet.md.
+
+>>> import pyarrow as pa, pyarrow.parquet as pq
+>>> import tamis.parquet
+>>> for i in range(3):
+...     ids = range(i, 30_000, 3)
+...     pq.write_table(pa.table({"id": ids}), f"old-{i}.parquet")
+...     added = tamis.parquet.add(f"old-{i}.parquet", f"part-{i}.parquet", ["id"])
+>>> kept = tamis.parquet.prune([f"part-{i}.parquet" for i in range(3)], "id", [4, 40_000])
+>>> kept.paths
+['part-1.parquet']
+"""
+import dataclasses as _dataclasses
+import os as _os
+import typing as _typing
+
+from . import CorruptError as _CorruptError
+from . import UnsupportedError as _UnsupportedError
+from . import _kinds, _parquet_keys
+from ._tamis import parquet as _parquet
+
+_record = _dataclasses.dataclass(frozen=True, slots=True)
+_OUTCOMES = ("no_values", "bounds", "filter", "hits", "no_filter", "doubt")
+_KEPT = 3  # the first of those that are kept
+_BATCH_ROWS = 1 << 16
+
+
+def _files_below(folder):
+    found = []
+    for path, folders, files in _os.walk(folder, onerror=_raise):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [_os.path.join(path, name) for name in files
+                  if not name.startswith(".") and name.endswith((".parquet", ".parq"))]
+    return sorted(found, key=lambda path: path.split(_os.sep))
+
+
+def _raise(error):
+    raise error
+
+
+def _paths_of(paths):
+    """Of folders all files below that end in .parquet or .parq."""
+    if isinstance(paths, (str, bytes, _os.PathLike)):
+        paths = [paths]
+    files = []
+    for path in map(_os.fsdecode, paths):
+        files += _files_below(path) if _os.path.isdir(path) else [path]
+    return files
+
+
+class _Named:
+    """Puts a path in front of errors about the bytes of a file that do not name it."""
+
+    def __init__(self, path):
+        self._path = path
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        about_bytes = isinstance(error, (_CorruptError, _UnsupportedError))
+        if about_bytes and self._path not in str(error):
+            error.args = (f"{self._path}: {error}",)
+
+
+# ---- What filters are worth
+
+
+@_record
+class FilterInfo:
+    """The filter of a column in one row group."""
+
+    row_group: int
+    present: bool
+    problem: str | None  # why it cannot be read
+    nbytes: int  # with its header
+    fill: float  # share of its bits that are set
+    estimated_keys: float  # distinct ones; infinite where all bits are set
+    rate: float  # of false hits
+    right_nbytes: int  # of a right-sized one; 0 if nobody knows how many keys there are
+
+
+@_record
+class ColumnInfo:
+    """A column and its filters. `verdict`: are they worth their bytes?"""
+
+    name: str  # the path, with dots
+    type: str
+    filter_nbytes: int
+    data_nbytes: int
+    share_of_file: float
+    rate: float | None  # of false hits, on average; None without a filter
+    verdict: str
+    filters: list[FilterInfo]
+
+    @property
+    def row_groups_with_filter(self):
+        return sum(filter.present for filter in self.filters)
+
+
+@_record
+class FileInfo:
+    """A file and its columns."""
+
+    path: str
+    nbytes: int
+    rows: int
+    row_groups: int
+    writer: str
+    columns: list[ColumnInfo]
+
+
+def _file_info(path, fpr):
+    _os.stat(path)  # raises FileNotFoundError and the like
+    with _Named(path):
+        nbytes, rows, writer, columns = _parquet.report(_os.fsencode(path), fpr)
+    made = []
+    for name, type_, filter_nbytes, data_nbytes, rate, verdict, groups in columns:
+        filters = [FilterInfo(i, *group) for i, group in enumerate(groups)]
+        made.append(ColumnInfo(
+            name, type_, filter_nbytes, data_nbytes, filter_nbytes / nbytes,
+            rate if any(filter.present for filter in filters) else None, verdict, filters))
+    row_groups = len(made[0].filters) if made else 0
+    return FileInfo(path, nbytes, rows, row_groups, writer, made)
+
+
+def info(paths, *, fpr=0.01):
+    """What the Bloom filters of files are, and are worth: a list of FileInfo.
+
+    paths: a file or folder, or several; of folders all files below that end in .parquet or .parq.
+    fpr: the rate of right-sized filters.
+
+    Reads the footers and the filters, and no data. Raises CorruptError for what is no Parquet file;
+    what is wrong with a filter is in its `problem`.
+
+    >>> import pyarrow as pa, pyarrow.parquet as pq
+    >>> pq.write_table(pa.table({"id": range(1000)}), "plain.parquet")
+    >>> [(column.name, column.verdict) for column in tamis.parquet.info("plain.parquet")[0].columns]
+    [('id', 'It has no filters.')]
+    """
+    return [_file_info(path, fpr) for path in _paths_of(paths)]
+
+
+# ---- Which files may hold keys
+
+
+@_record
+class PrunedRowGroup:
+    """What became of a row group.
+
+    outcome: 'no_values', 'bounds' and 'filter' hold none of the keys; kept are 'hits', 'no_filter'
+        and 'doubt'.
+    hits: how many keys it may hold; None in doubt, and with hits=False.
+    """
+
+    row_group: int
+    kept: bool
+    outcome: str
+    rows: int
+    nbytes: int
+    hits: int | None
+    doubt: str | None
+
+
+@_record
+class PrunedFile:
+    """What became of a file. `doubt`: why nothing could be asked of it; then it has no row groups."""
+
+    path: str
+    kept: bool
+    nbytes: int
+    doubt: str | None
+    row_groups: list[PrunedRowGroup]
+
+
+@_record
+class KeyType:
+    """What the keys are in columns of one type.
+
+    problem: why such columns could not be asked, and were kept.
+    misfits: keys that no column of the type can have, and which were not asked.
+    first_misfits: the first ten of them: their indices, and the keys as text.
+    """
+
+    type: str
+    problem: str | None
+    misfits: int
+    first_misfits: list[tuple[int, str]]
+
+
+@_record
+class Prediction:
+    """What filters can rule out, by a sample of them: `filters` of them, 0 if there are none.
+
+    keys: those that the bounds leave, on average. rate: of false hits for each key.
+    false_hits: in a row group that has none of the keys. ruled_out: the share of such row groups that
+        filters rule out.
+    """
+
+    filters: int
+    keys: float
+    rate: float
+    false_hits: float
+    ruled_out: float
+
+
+@_dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Which key may be in which row group: three arrays of integers, of the kind of the keys.
+
+    files: indices into Pruned.files, ascending. row_groups: numbers in the file, ascending for each.
+    keys: indices of the keys, in no order; of one that is there twice, the first.
+    """
+
+    files: _typing.Any
+    row_groups: _typing.Any
+    keys: _typing.Any
+
+
+@_dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Pruned:
+    """What became of files: those that are kept may hold a key, and all others certainly do not.
+
+    files: all of them, in their order. key_types: what the keys are in the types of the columns.
+    pairs: with pairs=True, else None. Row groups in doubt, which may hold any key, are not in it.
+    """
+
+    files: list[PrunedFile]
+    key_types: list[KeyType]
+    pairs: Pairs | None
+
+    @property
+    def paths(self):
+        """The files that are kept: for pyarrow.dataset.dataset, polars.scan_parquet and others."""
+        return [file.path for file in self.files if file.kept]
+
+    @property
+    def row_groups(self):
+        """The row groups that are kept, by the path of their file: for
+        pyarrow.parquet.ParquetFile.read_row_groups. None stands for all of a file in doubt."""
+        return {file.path: None if file.doubt is not None else
+                [group.row_group for group in file.row_groups if group.kept]
+                for file in self.files if file.kept}
+
+    @property
+    def doubts(self):
+        """What was kept because something is wrong or not known: path, row group (None: all) and
+        why."""
+        found = []
+        for file in self.files:
+            if file.doubt is not None:
+                found.append((file.path, None, file.doubt))
+            found += [(file.path, group.row_group, group.doubt) for group in file.row_groups
+                      if group.doubt is not None]
+        return found
+
+    def __repr__(self):
+        groups = [group for file in self.files for group in file.row_groups]
+        return (f"<tamis.parquet.Pruned: kept {len(self.paths)} of {len(self.files)} files and "
+                f"{sum(group.kept for group in groups)} of {len(groups)} row groups, "
+                f"{len(self.doubts)} in doubt>")
+
+
+class Pruner:
+    """Keys to ask files for, hashed once for each type that the column has. For any number of threads.
+
+    column: its path, with dots: 'id', 'address.city', 'tags.list.element' (or 'tags').
+    keys: an array of NumPy, a column of Arrow, Polars or pandas, or any iterable: integers, floats,
+        str, bytes, Decimal, date, time, datetime and UUID. None and null are no keys. str is what
+        people write: '42', '12.30', '2026-01-31', and in columns of strings the string itself.
+        A datetime without a time zone is in UTC.
+    hits: whether to count keys; without, each row group is asked until the first hit.
+    pairs: whether to say which keys.
+    bounds, filters: whether to ask smallest and largest values, and Bloom filters.
+    threads: None is the calling thread alone, 0 one for each processor.
+
+    >>> tamis.parquet.Pruner("id", [1, 2, None, 3])
+    <tamis.parquet.Pruner: 3 keys for column 'id'>
+    """
+
+    def __init__(self, column, keys, *, hits=True, pairs=False, bounds=True, filters=True,
+                 threads=None):
+        if threads is not None and not 0 <= threads <= 1024:
+            raise ValueError(f"threads is {threads}, and must be in [0, 1024]")
+        self._column = column
+        self._hits = hits or pairs
+        source, form = _parquet_keys.typed(keys)
+        self._pruner = _parquet.Pruner(source, form, column, hits, pairs, bounds, filters,
+                                       1 if threads is None else threads)
+        try:  # what arrays are made like, without keeping the keys
+            self._like = keys[:0]
+        except Exception:  # no sequence
+            self._like = keys if hasattr(keys, "__arrow_c_stream__") else []
+
+    def prune(self, paths, *, progress=None):
+        """Ask files: see prune()."""
+        files = _paths_of(paths)
+        answers, pairs = self._pruner.prune([_os.fsencode(path) for path in files], progress)
+        made = []
+        for path, (kept, nbytes, doubt, groups) in zip(files, answers):
+            made.append(PrunedFile(path, kept, nbytes, doubt, [
+                PrunedRowGroup(i, outcome >= _KEPT, _OUTCOMES[outcome], rows, group_nbytes,
+                               hits if self._hits and why is None else None, why)
+                for i, (outcome, rows, group_nbytes, hits, why) in enumerate(groups)]))
+        if pairs is not None:
+            pairs = Pairs(*(_kinds.like(array, self._like) for array in pairs))
+        return Pruned(made, self.key_types, pairs)
+
+    def predict(self, paths, samples=16):
+        """What filters can rule out, by those of a sample of the files: a Prediction."""
+        files = [_os.fsencode(path) for path in _paths_of(paths)]
+        return Prediction(*self._pruner.predict(files, samples))
+
+    @property
+    def key_types(self):
+        """What the keys are in the types that columns of that name have had so far."""
+        return [KeyType(*row) for row in self._pruner.types()]
+
+    def __len__(self):
+        return len(self._pruner)
+
+    def __repr__(self):
+        return f"<tamis.parquet.Pruner: {len(self)} keys for column {self._column!r}>"
+
+
+def prune(paths, column, keys, *, hits=True, pairs=False, bounds=True, filters=True, threads=None,
+          progress=None):
+    """Which files and row groups may hold any of the keys: a Pruned.
+
+    paths: a file or folder, or several; of folders all files below that end in .parquet or .parq.
+    column, keys, hits, pairs, bounds, filters, threads: as for Pruner.
+    progress: called with the number of bytes of files that are done.
+
+    Smallest and largest values are asked first, then the filters; no data is read. What is in doubt
+    is kept: files that cannot be read, damaged footers and filters, columns that are missing. Raises
+    ValueError for no keys, and TypeError for what are none.
+
+    >>> import pyarrow as pa, pyarrow.parquet as pq
+    >>> pq.write_table(pa.table({"id": range(1000)}), "rows.parquet", row_group_size=250)
+    >>> kept = tamis.parquet.prune("rows.parquet", "id", [300, 999], pairs=True)
+    >>> kept.row_groups
+    {'rows.parquet': [1, 3]}
+    >>> kept.pairs.row_groups, kept.pairs.keys
+    ([1, 3], [0, 1])
+    """
+    pruner = Pruner(column, keys, hits=hits, pairs=pairs, bounds=bounds, filters=filters,
+                    threads=threads)
+    return pruner.prune(paths, progress=progress)
+
+
+# ---- Filters for files without
+
+
+@_record
+class AddedFilter:
+    """What became of a column of a row group.
+
+    outcome: 'added', 'replaced', 'kept' (a filter that was there) or 'left_out' (it would not pay).
+    reason: why it was kept or left out.
+    values: of the column, nulls included. distinct_keys, nbytes, fpr: of the filter, or of the one
+        that was left out; 0 if that is not known. offset, nbytes_in_file: where it is in the new
+        file, 0 if it is not.
+    """
+
+    row_group: int
+    column: str
+    outcome: str
+    reason: str | None
+    values: int
+    distinct_keys: int
+    nbytes: int
+    fpr: float
+    offset: int
+    nbytes_in_file: int
+
+
+@_record
+class Added:
+    """A new file with filters, and how large it and the old one are."""
+
+    path: str
+    old_nbytes: int
+    new_nbytes: int
+    filters: list[AddedFilter]
+
+
+def _import_pyarrow():
+    try:
+        import pyarrow.compute
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError("tamis.parquet.add decodes what is in a file by pyarrow, which is not "
+                          "there: pip install pyarrow") from error
+    return pyarrow
+
+
+class _Values:
+    """The physical values of a file, read by pyarrow with a footer that has no other types."""
+
+    def __init__(self, path, footer):
+        self._path = path
+        self._pyarrow = _import_pyarrow()
+        tail = b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+        with self._errors():
+            metadata = self._open(self._pyarrow.BufferReader(tail)).metadata
+            self._file = self._open(self._pyarrow.OSFile(_os.fsencode(path)), metadata=metadata,
+                                    pre_buffer=False, buffer_size=1 << 20,
+                                    page_checksum_verification=True)
+        schema = metadata.schema
+        self._columns = [schema.column(i).path for i in range(len(schema))]
+
+    def _open(self, source, **options):
+        most = 2**31 - 1
+        return self._pyarrow.parquet.ParquetFile(
+            source, thrift_string_size_limit=most, thrift_container_size_limit=most, **options)
+
+    def read(self, row_group, column):
+        """Arrays of the values of a column, and how many there are with those that are nowhere."""
+        name = self._columns[column]
+        if sum(other == name or other.startswith(name + ".") for other in self._columns) > 1:
+            raise _CorruptError(f"{self._path}: several columns are named {name}")
+        with self._errors():
+            for batch in self._file.iter_batches(_BATCH_ROWS, [row_group], [name],
+                                                 use_threads=False):
+                yield self._leaf(batch.column(0))
+
+    def _leaf(self, array):
+        """The values within lists and structs. A list without any counts as one, as in the file."""
+        compute, types = self._pyarrow.compute, self._pyarrow.types
+        empty = 0
+        while True:
+            if types.is_struct(array.type):
+                array = array.flatten()[0]
+            elif types.is_list(array.type) or types.is_large_list(array.type):
+                lengths = compute.fill_null(compute.list_value_length(array), 0)
+                empty += compute.sum(compute.equal(lengths, 0)).as_py() or 0
+                array = array.flatten()
+            else:
+                return array, empty + len(array)
+
+    def _errors(self):
+        return _ArrowErrors(self._path, self._pyarrow)
+
+
+class _ArrowErrors:
+    """Makes CorruptError of what pyarrow raises."""
+
+    def __init__(self, path, pyarrow):
+        self._path = path
+        self._classes = (pyarrow.ArrowException, OSError)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if isinstance(error, self._classes) and not isinstance(error, MemoryError):
+            raise _CorruptError(f"{self._path}: Arrow cannot read it: {error}") from error
+
+
+def add(path, out, columns, *, fpr=0.01, force=False, replace=False, progress=None):
+    """Write a Parquet file anew, with Bloom filters for some of its columns: an Added.
+
+    out: the new file: the bytes of the old one, filters behind its data, and a footer that names
+        them. It is read again before it gets its name; the old file stays.
+    columns: a path with dots, or several.
+    fpr: the highest false-positive rate, from 1e-12 to 0.5.
+    force: filters also where they cannot pay. replace: anew where there are some.
+    progress: called with the number of rows that are done, of all columns.
+
+    pyarrow decodes the values, a part of one column of one row group at a time; ImportError if it is
+    not there. Raises ValueError for columns that are not there or cannot have filters, for
+    files that are encrypted or damaged (CorruptError), and for `out` being the old file.
+
+    >>> import pyarrow as pa, pyarrow.parquet as pq
+    >>> pq.write_table(pa.table({"id": range(1000), "kind": ["a", "b"] * 500}), "old.parquet")
+    >>> added = tamis.parquet.add("old.parquet", "new.parquet", ["id", "kind"])
+    >>> [(filter.column, filter.outcome) for filter in added.filters]
+    [('id', 'added'), ('kind', 'left_out')]
+    >>> added.filters[1].reason
+    'few distinct values: 2 among 1000'
+    """
+    _import_pyarrow()
+    path, out = _os.fsdecode(path), _os.fsdecode(out)
+    _os.stat(path)  # raises FileNotFoundError and the like
+    names = [columns] if isinstance(columns, str) else list(columns)
+    with _Named(path):
+        old_nbytes, new_nbytes, chunks = _parquet.add(
+            _os.fsencode(path), _os.fsencode(out), names, fpr, force, replace,
+            lambda footer: _Values(path, footer), progress)
+    return Added(out, old_nbytes, new_nbytes, [
+        AddedFilter(row_group, column.decode("utf-8", "backslashreplace"), outcome, reason or None,
+                    *rest)
+        for row_group, column, outcome, reason, *rest in chunks])
+
+
+__all__ = [_name for _name in globals() if not _name.startswith("_")]

@@ -1,0 +1,132 @@
+// The stream of BloomFilter.writeTo: strategy (i8), hashes (u8), words (i32), and the words (i64),
+// big-endian.
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "core/src/file/atomic_file.h"
+#include "core/src/file/file_format.h"
+#include "core/src/file/input_file.h"
+#include "tamis/error.h"
+#include "tamis/formats/guava.h"
+
+namespace tamis {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kStrategyAt = 0;
+constexpr uint64_t kHashesAt = 1;
+constexpr uint64_t kWordsAt = 2;
+constexpr uint64_t kHeaderBytes = 6;
+// Words that are turned around at once, while they are in a cache.
+constexpr uint64_t kPieceWords = 1 << 14;
+
+[[noreturn]] void Fail(const fs::path& name, ErrorCode code, const char* check, uint64_t at,
+                       const std::string& problem) {
+  detail::ThrowFormatError(name, code, check, at, problem);
+}
+
+void TurnAround(const uint64_t* from, uint64_t* to, size_t n) noexcept {
+  for (size_t i = 0; i < n; ++i) to[i] = __builtin_bswap64(from[i]);
+}
+
+// Calls write(piece) with the pieces of the stream, one after the other.
+template <typename Write>
+void WriteStream(const GuavaBloomFilter& filter, const Write& write) {
+  const std::span words = filter.words();
+  const auto count = static_cast<uint32_t>(words.size());
+  std::byte header[kHeaderBytes] = {static_cast<std::byte>(filter.strategy()),
+                                    static_cast<std::byte>(filter.num_hashes())};
+  const uint32_t turned_count = __builtin_bswap32(count);
+  std::memcpy(header + kWordsAt, &turned_count, sizeof(turned_count));
+  write(std::span<const std::byte>(header));
+  std::vector<uint64_t> turned(std::min<uint64_t>(kPieceWords, words.size()));
+  for (size_t begin = 0; begin < words.size(); begin += kPieceWords) {
+    const size_t n = std::min<uint64_t>(kPieceWords, words.size() - begin);
+    TurnAround(words.data() + begin, turned.data(), n);
+    write(std::as_bytes(std::span(turned).first(n)));
+  }
+}
+
+}  // namespace
+
+uint64_t GuavaBloomFilter::serialized_bytes() const noexcept { return kHeaderBytes + bytes(); }
+
+// read(out, offset) fills `out` from the stream of `size` bytes.
+template <typename Read>
+GuavaBloomFilter GuavaBloomFilter::Parse(uint64_t size, const fs::path& name, const Read& read,
+                                         GuavaFunnel funnel, const GuavaLoadOptions& options) {
+  if (size < kHeaderBytes) {
+    Fail(name, ErrorCode::kCorrupt, "file length", size,
+         "a filter begins with " + std::to_string(kHeaderBytes) + " bytes, and these are " +
+             std::to_string(size));
+  }
+  std::byte header[kHeaderBytes];
+  read(std::span(header), uint64_t{0});
+  const auto strategy = static_cast<uint8_t>(header[kStrategyAt]);
+  if (strategy > static_cast<uint8_t>(GuavaStrategy::kMurmur128Mitz64)) {
+    Fail(name, ErrorCode::kUnsupported, "strategy", kStrategyAt,
+         "is " + std::to_string(strategy) + ", known are 0 and 1");
+  }
+  const auto hashes = static_cast<uint8_t>(header[kHashesAt]);
+  if (hashes == 0) Fail(name, ErrorCode::kCorrupt, "hashes", kHashesAt, "is 0, allowed: [1, 255]");
+  uint32_t words = 0;
+  std::memcpy(&words, header + kWordsAt, sizeof(words));
+  words = __builtin_bswap32(words);
+  if (words == 0 || words > kMaxWords) {
+    Fail(name, ErrorCode::kCorrupt, "words", kWordsAt,
+         "is " + std::to_string(static_cast<int32_t>(words)) + ", allowed: [1, " +
+             std::to_string(kMaxWords) + "]");
+  }
+  const uint64_t end = kHeaderBytes + 8 * uint64_t{words};
+  if (size != end) {
+    Fail(name, ErrorCode::kCorrupt, "file length", std::min(size, end),
+         std::to_string(words) + " words make " + std::to_string(end) + " bytes, and these are " +
+             std::to_string(size));
+  }
+  GuavaBloomFilter filter(funnel, Geometry{GuavaStrategy{strategy}, hashes, words}, options.memory,
+                          options.backend);
+  for (uint64_t begin = 0; begin < words; begin += kPieceWords) {
+    const std::span piece(filter.data() + begin, std::min<uint64_t>(kPieceWords, words - begin));
+    read(std::as_writable_bytes(piece), kHeaderBytes + 8 * begin);
+    TurnAround(piece.data(), piece.data(), piece.size());
+  }
+  return filter;
+}
+
+GuavaBloomFilter GuavaBloomFilter::FromBytes(std::span<const std::byte> bytes, GuavaFunnel funnel,
+                                             const GuavaLoadOptions& options) {
+  const auto read = [&](std::span<std::byte> out, uint64_t offset) {
+    std::memcpy(out.data(), bytes.data() + offset, out.size());
+  };
+  return Parse(bytes.size(), "memory", read, funnel, options);
+}
+
+GuavaBloomFilter GuavaBloomFilter::Load(const fs::path& path, GuavaFunnel funnel,
+                                        const GuavaLoadOptions& options) {
+  const detail::Descriptor file(detail::OpenToRead(path));
+  const uint64_t size = detail::BytesToRead(file.get(), path);
+  const auto read = [&](std::span<std::byte> out, uint64_t offset) {
+    detail::ReadFrom(file.get(), size, out, offset, path);
+  };
+  return Parse(size, path, read, funnel, options);
+}
+
+std::vector<std::byte> GuavaBloomFilter::ToBytes() const {
+  std::vector<std::byte> bytes;
+  bytes.reserve(serialized_bytes());
+  WriteStream(*this, [&](std::span<const std::byte> piece) {
+    bytes.insert(bytes.end(), piece.begin(), piece.end());
+  });
+  return bytes;
+}
+
+void GuavaBloomFilter::Save(const fs::path& path, const SaveOptions& options) const {
+  const auto write = [&](detail::TemporaryFile& file) {
+    WriteStream(*this, [&](std::span<const std::byte> piece) { file.Write(piece); });
+  };
+  detail::WriteFileAtomicallyBy(path, write, options);
+}
+
+}  // namespace tamis

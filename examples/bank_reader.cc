@@ -1,0 +1,90 @@
+// A filter bank where programs cannot map it, as in an object store: which files may have the key,
+// by reading a few ranges of 16 KiB. Here the store is a file, and a request a read from it.
+#include <tamis/tamis.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+// The keys of file i: numbers of users, say.
+std::vector<uint64_t> KeysOf(uint64_t file) {
+  std::vector<uint64_t> keys(10'000);
+  for (uint64_t i = 0; i < keys.size(); ++i) keys[i] = 10'000 * file + i;
+  return keys;
+}
+
+void Require(bool condition) {
+  if (!condition) std::exit(1);
+}
+
+// What a client of an object store has: the bytes of an object from an offset on.
+class Store {
+ public:
+  explicit Store(const std::string& path) : in_(path, std::ios::binary) {}
+
+  void Get(uint64_t offset, std::span<std::byte> out) {
+    in_.seekg(static_cast<std::streamoff>(offset));
+    in_.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(out.size()));
+    if (!in_) throw std::runtime_error("the store does not answer");
+    ++requests;
+    bytes += out.size();
+  }
+
+  size_t requests = 0, bytes = 0;
+
+ private:
+  std::ifstream in_;
+};
+
+}  // namespace
+
+int main() {
+  // Written once: a column for each of 600 files.
+  tamis::FilterBank bank({.fpr = 0.001});
+  for (uint64_t file = 0; file < 600; ++file) {
+    bank.Add("part-" + std::to_string(file), KeysOf(file));
+  }
+  bank.Save("example_reader.bank");
+  const uint64_t object_bytes = std::filesystem::file_size("example_reader.bank");
+
+  // Opened anywhere, by the size of the object and a function that fills ranges of it; a client
+  // that can would have all ranges of a batch under way at the same time.
+  Store store("example_reader.bank");
+  const tamis::BankReader reader(object_bytes, [&](std::span<const tamis::BankRead> reads) {
+    for (const tamis::BankRead& read : reads) store.Get(read.offset, read.out);
+  });
+
+  // 600 columns are two groups: a key needs two ranges of 16 KiB, in one batch.
+  store.requests = store.bytes = 0;
+  std::vector<uint64_t> row(reader.row_words());
+  const size_t maybe = reader.Contains(uint64_t{1'234'567}, tamis::Bitmap(row));
+  std::printf("%zu of %llu files may have the key: %zu requests, %zu of %llu bytes\n", maybe,
+              static_cast<unsigned long long>(reader.num_columns()), store.requests, store.bytes,
+              static_cast<unsigned long long>(object_bytes));
+  Require(tamis::Bitmap(row).Test(reader.Find("part-123")->index) && maybe < 20);
+  Require(store.requests == 2 && store.bytes == 2 * 16384);
+
+  // Many keys: each page is read once, whichever keys need it.
+  for (const tamis::ColumnCount& best :
+       tamis::BestColumns(reader.CountPerColumn(KeysOf(7)), /*at_least=*/9'000)) {
+    Require(reader.NameOf(best.column) == "part-7");
+  }
+  Require(store.bytes <= object_bytes + 2 * 16384);
+
+  // Bytes that were damaged on their way make "maybe" of "no", never the other way round.
+  for (const tamis::BankDamage& damage : reader.damaged()) {
+    std::printf("damaged: %llu bytes at %llu\n", static_cast<unsigned long long>(damage.bytes),
+                static_cast<unsigned long long>(damage.offset));
+  }
+  Require(reader.damaged().empty());
+  std::remove("example_reader.bank");
+  return 0;
+}

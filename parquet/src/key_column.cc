@@ -1,0 +1,145 @@
+#include "tamis/parquet/key_column.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+#include "parquet/src/stored_text.h"
+#include "parquet/src/stored_value.h"
+#include "tamis/error.h"
+#include "tamis/keys.h"
+#include "tamis/parquet/footer.h"
+#include "tamis/parquet/source.h"
+
+namespace tamis::parquet {
+
+// Gathers values as they are stored, each once, and writes them at the end.
+class KeyColumnReader {
+ public:
+  explicit KeyColumnReader(const Column& column) : column_(column) {}
+
+  void Take(const Keys& keys) {
+    switch (keys.form()) {
+      case Keys::Form::kU64:
+        return TakeNumbers(keys.data<uint64_t>(), keys);
+      case Keys::Form::kFixedColumn:
+        if (keys.width() == 4) return TakeNumbers(keys.data<uint32_t>(), keys);
+        if (keys.width() == 8) return TakeNumbers(keys.data<uint64_t>(), keys);
+        break;
+      case Keys::Form::kStringViews:
+        for (size_t i = 0; i < keys.size(); ++i) {
+          if (keys.IsValid(i)) TakeBytes(keys.data<std::string_view>()[i]);
+        }
+        return;
+      default:
+        break;
+    }
+    throw Error(ErrorCode::kInvalidArgument, "values in a form that ColumnValues does not allow");
+  }
+  uint64_t present() const { return present_; }
+
+  KeyColumn Finish(uint64_t values) {
+    Compact();
+    result_.texts_.reserve(numbers_.size() + result_.texts_.size());
+    for (const uint64_t bits : numbers_) {
+      result_.texts_.push_back(Keep(TextOfNumber(column_, bits)));
+    }
+    result_.values_ = values;
+    result_.nulls_ = values - present_;
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr size_t kBlock = size_t{1} << 20;
+
+  template <typename Number>
+  void TakeNumbers(const Number* numbers, const Keys& keys) {
+    if (!NumberKindOf(column_)) {
+      throw Error(ErrorCode::kInvalidArgument, "numbers of a column of bytes");
+    }
+    for (size_t i = 0; i < keys.size(); ++i) {
+      if (!keys.IsValid(i)) continue;
+      Number number = 0;
+      std::memcpy(&number, numbers + i, sizeof(number));
+      numbers_.push_back(number);
+      ++present_;
+    }
+    if (numbers_.size() >= compact_at_) Compact();
+  }
+
+  void Compact() {
+    std::sort(numbers_.begin(), numbers_.end());
+    numbers_.erase(std::unique(numbers_.begin(), numbers_.end()), numbers_.end());
+    compact_at_ = std::max(kBlock, 2 * numbers_.size());
+  }
+
+  void TakeBytes(std::string_view bytes) {
+    if (NumberKindOf(column_)) {
+      throw Error(ErrorCode::kInvalidArgument, "bytes of a column of numbers");
+    }
+    ++present_;
+    const std::string text = TextOfBytes(column_, bytes);
+    if (seen_.contains(text)) return;
+    result_.texts_.push_back(Keep(text));
+    seen_.insert(result_.texts_.back());
+  }
+
+  std::string_view Keep(std::string_view text) {
+    if (text.size() > left_) {
+      left_ = std::max(kBlock, text.size());
+      result_.blocks_.push_back(std::make_unique<char[]>(left_));
+      at_ = result_.blocks_.back().get();
+    }
+    char* const begin = at_;
+    std::copy(text.begin(), text.end(), begin);
+    at_ += text.size();
+    left_ -= text.size();
+    return {begin, text.size()};
+  }
+
+  const Column& column_;
+  KeyColumn result_;
+  std::vector<uint64_t> numbers_;
+  size_t compact_at_ = kBlock;
+  std::unordered_set<std::string_view> seen_;
+  uint64_t present_ = 0;
+  char* at_ = nullptr;  // what is left of the last block
+  size_t left_ = 0;
+};
+
+KeyColumn ReadKeyColumn(const std::filesystem::path& path, size_t column, const OpenValues& open) {
+  const auto source = OpenSource(path);
+  const Footer footer = Footer::Read(*source);
+  const Schema& schema = footer.schema();
+  if (column >= schema.columns().size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                source->name() + ": has no column " + std::to_string(column) + ", counted from 0");
+  }
+  const Column& about = schema.columns()[column];
+  const std::string name = source->name() + ": column " + schema.PathOf(column);
+  if (!HasText(about)) {
+    throw Error(ErrorCode::kUnsupported, name + " is " + TypeText(about) + ", which gives no keys");
+  }
+  const auto values = open(path);
+  KeyColumnReader reader(about);
+  uint64_t total = 0;
+  for (size_t group = 0; group < footer.row_groups().size(); ++group) {
+    const ColumnChunk chunk = footer.Chunk(group, column);
+    if (chunk.other_file) throw Error(ErrorCode::kUnsupported, name + " is in another file");
+    const uint64_t read =
+        values->Read(group, column, [&reader](const Keys& keys) { reader.Take(keys); });
+    total += read;
+    // A key that was not read would not be asked for.
+    if (read != chunk.values || reader.present() > total) {
+      throw FormatError(ErrorCode::kCorrupt, "values", chunk.first_page,
+                        name + ": " + std::to_string(read) + " values were read of row group " +
+                            std::to_string(group) + ", and the footer tells of " +
+                            std::to_string(chunk.values));
+    }
+  }
+  return reader.Finish(total);
+}
+
+}  // namespace tamis::parquet

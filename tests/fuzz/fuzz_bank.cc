@@ -1,0 +1,295 @@
+// Opens untrusted bytes as a filter bank: loaded, mapped, and read by ranges. Whatever they are,
+// the outcome is a FormatError, the same in every way, or a bank that can be asked; and a file that
+// is accepted says what the library itself would have written.
+//
+// An input that begins with `c` is a bank without what a file has most of: after it the header, 1
+// byte that tells how many pages of rows there are, and the directory. Rows and checksums are made
+// up. Any other input is a file. seeds/bank has some of the first.
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/src/bank/bank_file.h"
+#include "core/src/file/file_format.h"
+#include "tamis/bank_reader.h"
+#include "tamis/error.h"
+#include "tamis/filter_bank.h"
+#include "tests/fuzz/memory_file.h"
+
+namespace tamis {
+namespace {
+
+namespace offset = detail::offset;
+constexpr uint64_t kPage = bank::kBlockBytes;
+
+// The secret of every bank that has a keyed hash and not its secret: seldom the right one.
+constexpr HashSecret kSecret = {1, 2};
+
+// What came of opening a bank: nothing, or what is wrong with its bytes.
+template <typename Open>
+std::string Outcome(const Open& open) {
+  try {
+    open();
+    return {};
+  } catch (const FormatError& error) {
+    return error.check() + " at " + std::to_string(error.offset());
+  } catch (const Error& error) {
+    Require(error.code() == ErrorCode::kSecret);
+    return ErrorCodeName(error.code());
+  }
+}
+
+struct Answers {
+  std::vector<uint64_t> bits;
+  std::vector<BankHit> hits;
+  std::vector<uint64_t> counts;
+
+  bool operator==(const Answers&) const = default;
+};
+
+constexpr size_t kKeys = 40;
+
+uint64_t KeyOf(size_t i) { return i * i * i; }
+// Which of them are no nulls.
+constexpr uint8_t kValid[kKeys / 8] = {0xFF, 0xFF, 0x7F, 0xFF, 0xFE};
+
+// The first n keys.
+template <typename Bank>
+Answers Ask(const Bank& bank, size_t n) {
+  uint64_t values[kKeys];
+  for (size_t i = 0; i < n; ++i) values[i] = KeyOf(i);
+  const Keys keys = Keys(std::span<const uint64_t>(values, n)).WithValidity(kValid);
+  Answers answers;
+  answers.bits.resize(n * bank.row_words());
+  const size_t found = bank.Contains(keys, Bitmap(answers.bits));
+  answers.hits = bank.Select(keys);
+  answers.counts = bank.CountPerColumn(keys);
+  Require(found == answers.hits.size());
+  uint64_t sum = 0;
+  for (const uint64_t count : answers.counts) sum += count;
+  Require(sum == found);
+  for (const BankHit& hit : answers.hits) {
+    Require(hit.key < n && !bank.NameOf(hit.column).empty());
+  }
+  return answers;
+}
+
+template <typename Bank>
+void AskForColumns(const Bank& bank) {
+  const std::vector<BankColumn> columns = bank.columns();
+  Require(columns.size() == bank.num_columns());
+  for (const BankColumn& column : columns) {
+    Require(bank.Find(column.name)->index == column.index);
+  }
+  uint64_t bytes = 0, in_groups = 0;
+  for (const BankGroupInfo& group : bank.groups()) {
+    bytes += group.bytes;
+    in_groups += group.columns;
+  }
+  Require(bytes == bank.bytes() && in_groups == columns.size());
+}
+
+// What a file says of itself, which is what the library would have written.
+detail::BankFile RequireSealed(const Bytes& bytes) {
+  const std::span all = std::as_bytes(std::span(bytes));
+  const detail::BankFile file = detail::ReadBankFile(
+      bytes.size(),
+      [&](std::span<std::byte> out, uint64_t at) {
+        std::ranges::copy(all.subspan(at, out.size()), out.begin());
+      },
+      "input");
+  const detail::SealedBank sealed = detail::SealBank(file);
+  Require(std::ranges::equal(sealed.start, all.first(sealed.start.size())));
+  Require(std::ranges::equal(sealed.tables, all.last(sealed.tables.size())));
+  Require(sealed.start.size() + file.pages.size() * kPage + sealed.tables.size() == bytes.size());
+  return file;
+}
+
+// Makes of the bits of a mapped file those of one that is read: a page that does not match its
+// checksum has all columns for its keys. Returns the pages.
+std::vector<BankDamage> AddDamage(const Bytes& bytes, const detail::BankFile& file,
+                                  const HashSpec& hash, size_t n, std::vector<uint64_t>& bits) {
+  std::vector<BankDamage> damaged;
+  for (size_t g = 0; g < file.groups.size(); ++g) {
+    const detail::BankFile::Group& group = file.groups[g];
+    if (detail::CountSet(group.live) == 0) continue;
+    for (uint64_t block = 0; block < group.num_blocks; ++block) {
+      const uint64_t page = group.first_page + block;
+      const uint64_t at = (1 + page) * kPage;
+      if (XXH3_64bits(bytes.data() + at, kPage) == file.pages[page]) continue;
+      bool is_asked = false;
+      for (size_t i = 0; i < n; ++i) {
+        if ((kValid[i / 8] >> (i % 8) & 1) == 0) continue;
+        if (split_block::BlockIndex(HashU64(KeyOf(i), hash), group.num_blocks) != block) continue;
+        is_asked = true;
+        std::ranges::copy(group.live,
+                          bits.begin() + static_cast<ptrdiff_t>(8 * (i * file.groups.size() + g)));
+      }
+      if (is_asked) damaged.push_back({g, block, at, kPage});
+    }
+  }
+  return damaged;
+}
+
+BankReader OpenReader(const Bytes& bytes, const BankReaderOptions& options) {
+  return BankReader(
+      bytes.size(),
+      [&bytes](std::span<const BankRead> reads) {
+        uint64_t end = 0;
+        for (const BankRead& read : reads) {
+          Require(!read.out.empty() && read.offset >= end);
+          end = read.offset + read.out.size();
+          Require(end <= bytes.size() && end > read.offset);
+          std::memcpy(read.out.data(), bytes.data() + read.offset, read.out.size());
+        }
+      },
+      options);
+}
+
+void OpenInEveryWay(const Bytes& bytes) {
+  static MemoryFile file;
+  const std::string path = file.Write(bytes);
+  std::optional<HashSecret> secret;
+  const auto map = [&](Verify verify) {
+    return FilterBank::Map(path, {.verify = verify, .secret = secret});
+  };
+  std::string outcome = Outcome([&] { map(Verify::kHeader); });
+  if (outcome == ErrorCodeName(ErrorCode::kSecret)) {
+    secret = kSecret;
+    outcome = Outcome([&] { map(Verify::kHeader); });
+  }
+  // A few pages at a time, and gaps of some.
+  const BankReaderOptions options = {
+      .max_bytes = 4 * kPage, .max_gap_bytes = bytes.size() % 3 * kPage, .secret = secret};
+  Require(Outcome([&] { OpenReader(bytes, options); }) == outcome);
+  const std::string whole = Outcome([&] { FilterBank::Load(path, {.secret = secret}); });
+  Require(Outcome([&] { map(Verify::kFull); }) == whole);
+  if (!outcome.empty()) {
+    Require(whole == outcome);
+    return;
+  }
+  const detail::BankFile parsed = RequireSealed(bytes);
+  const FilterBank mapped = map(Verify::kHeader);
+  AskForColumns(mapped);
+  for (const size_t n : {size_t{1}, size_t{3}, kKeys}) {
+    const BankReader reader = OpenReader(bytes, options);
+    AskForColumns(reader);
+    const Answers got = Ask(reader, n);
+    Answers want = Ask(mapped, n);
+    const std::vector<BankDamage> damaged = AddDamage(bytes, parsed, mapped.hash(), n, want.bits);
+    Require(got.bits == want.bits && reader.damaged() == damaged);
+    Require(!damaged.empty() || got == want);
+    Require(damaged.empty() || whole.starts_with("page checksum at "));
+  }
+  if (!whole.empty()) {
+    Require(whole.starts_with("page checksum at "));
+    return;
+  }
+  FilterBank loaded = FilterBank::Load(path, {.secret = secret});
+  AskForColumns(loaded);
+  Require(Ask(loaded, kKeys) == Ask(mapped, kKeys));
+  const std::vector<BankColumn> columns = loaded.columns();
+  for (size_t i = 0; i < std::min<size_t>(columns.size(), 3); ++i) {
+    Require(loaded.Extract(columns[i].name).payload().size() == 32 * columns[i].num_blocks);
+  }
+  if (!columns.empty()) Require(loaded.Remove(columns[0].name));
+  const std::string name = "a name that is none of those";
+  if (!loaded.Find(name)) loaded.Add(name, std::vector<uint64_t>{1, 2, 3});
+  loaded.Compact();
+  Ask(loaded, kKeys);
+}
+
+template <typename T>
+T Get(const Bytes& bytes, size_t at) {
+  T value;
+  std::memcpy(&value, bytes.data() + at, sizeof(T));
+  return value;
+}
+
+template <typename T>
+void Put(Bytes& bytes, size_t at, T value) {
+  std::memcpy(bytes.data() + at, &value, sizeof(T));
+}
+
+// Where the payload ends by the header, as far as the bytes go.
+uint64_t TablesAt(const Bytes& bytes) {
+  const uint64_t room = (bytes.size() - kPage) / kPage * kPage;
+  return kPage + std::min(Get<uint64_t>(bytes, offset::kPayloadLength) / kPage * kPage, room);
+}
+
+// Make checksums right, which no mutation finds.
+void SealPages(Bytes& bytes) {
+  const uint64_t tables_at = TablesAt(bytes);
+  for (uint64_t at = kPage; at < tables_at; at += kPage) {
+    const uint64_t entry = tables_at + (at / kPage - 1) * 8;
+    if (entry + 8 > bytes.size()) return;
+    Put(bytes, entry, uint64_t{XXH3_64bits(bytes.data() + at, kPage)});
+  }
+}
+
+void SealTables(Bytes& bytes) {
+  const uint64_t at = TablesAt(bytes);
+  const XXH128_hash_t checksum = XXH3_128bits(bytes.data() + at, bytes.size() - at);
+  Put(bytes, offset::kPayloadChecksum, uint64_t{checksum.low64});
+  Put(bytes, offset::kPayloadChecksum + 8, uint64_t{checksum.high64});
+}
+
+void SealHeader(Bytes& bytes) {
+  const size_t at = offset::HeaderChecksum(2);
+  Put(bytes, at, uint64_t{XXH3_64bits(bytes.data(), at)});
+}
+
+// The file of an input without rows: lengths are what they have to be, unless the last byte of the
+// directory's length says that they are to stay.
+Bytes Expand(std::span<const uint8_t> input) {
+  constexpr size_t kHeader = detail::kHeaderBytes2;
+  if (input.size() <= kHeader) return {};
+  Bytes bytes(input.begin(), input.begin() + kHeader);
+  const uint64_t pages = input[kHeader] % 8;
+  const std::span directory = input.subspan(kHeader + 1);
+  bytes.resize(kPage);
+  for (uint64_t page = 0; page < pages; ++page) {
+    // Rows with three of four bits, so that some keys have some columns.
+    for (uint64_t i = 0; i < kPage; ++i) {
+      bytes.push_back(static_cast<uint8_t>(0xEE | (i * 37 + page + (i >> 8))));
+    }
+  }
+  bytes.resize(bytes.size() + 8 * pages);
+  bytes.insert(bytes.end(), directory.begin(), directory.end());
+  if (bytes[offset::kCapacity + 7] != 0xFF) {
+    Put(bytes, offset::kCapacity, uint64_t{directory.size()});
+    Put(bytes, offset::kPayloadLength, pages * kPage);
+  }
+  return bytes;
+}
+
+}  // namespace
+}  // namespace tamis
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace tamis;
+  const bool is_compact = size > 0 && data[0] == 'c';
+  Bytes bytes = is_compact ? Expand({data + 1, size - 1}) : Bytes(data, data + size);
+  if (!is_compact) OpenInEveryWay(bytes);
+  if (bytes.size() < kPage) return 0;
+  // Once more with checksums that are right: of the header, of the tables, and of the pages.
+  if (!is_compact) {
+    SealHeader(bytes);
+    OpenInEveryWay(bytes);
+  }
+  for (const bool seal_pages : {false, true}) {
+    if (seal_pages) SealPages(bytes);
+    SealTables(bytes);
+    SealHeader(bytes);
+    OpenInEveryWay(bytes);
+  }
+  return 0;
+}

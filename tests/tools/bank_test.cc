@@ -1,0 +1,185 @@
+// Filter banks in the command: built of filters, changed, asked.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "tests/tools/command_test.h"
+
+namespace tamis::tools {
+namespace {
+
+constexpr int kFilters = 12;
+
+// Filters 1.tamis to 12.tamis, in f/, of 500 numbers each from 1000 i on.
+class BankTest : public CommandTest {
+ protected:
+  BankTest() {
+    std::string script = "mkdir f\n";
+    for (int i = 1; i <= kFilters; ++i) {
+      const std::string name = std::to_string(i);
+      Write(name, Numbers(static_cast<uint64_t>(1000 * i), 500));
+      script += "tamis build -q --for-bank -o f/" + name + ".tamis " + name + "\n";
+    }
+    Ok(script);
+  }
+
+  std::set<std::string> Pairs(const std::string& script) const {
+    const std::vector<std::string> lines = Lines(Ok(script).out);
+    return {lines.begin(), lines.end()};
+  }
+};
+
+TEST_F(BankTest, PairsAreThoseOfTheFiltersOneByOne) {
+  EXPECT_TRUE(Sh("tamis bank build -o b f").ErrHas("b: added 12, now 12 columns in 1 group"));
+  Write("keys", Numbers(2'900, 3'000));
+  std::string one_by_one;
+  for (int i = 1; i <= kFilters; ++i) {
+    const std::string name = std::to_string(i);
+    one_by_one += "tamis query f/" + name + ".tamis keys | sed 's/$/\t" + name + "/'\n";
+  }
+  const std::set<std::string> want = Pairs(one_by_one);
+  EXPECT_GE(want.size(), 1'500U);
+  EXPECT_EQ(Pairs("tamis bank query b keys"), want);
+  EXPECT_EQ(Pairs("tamis bank query b --no-map keys"), want);
+  EXPECT_EQ(Pairs("tamis bank query b --threads 2 --verify - < keys"), want);
+
+  const auto json = Ok("tamis bank query b --json keys").Json();
+  EXPECT_EQ(json["keys"], 3'000);
+  EXPECT_EQ(json["pairs"], want.size());
+  std::set<std::string> found;
+  for (const std::string& pair : want) found.insert(pair.substr(0, pair.find('\t')));
+  EXPECT_EQ(json["found"], found.size());
+  EXPECT_EQ(Ok("tamis bank query b --count keys").out, std::to_string(found.size()) + "/3000\n");
+  EXPECT_EQ(Ok("tamis bank query b --invert keys").NumLines(), 3'000 - found.size());
+  EXPECT_EQ(Ok("tamis bank query b --invert --count keys").out,
+            std::to_string(3'000 - found.size()) + "/3000\n");
+}
+
+TEST_F(BankTest, CountsPerColumnComeBestFirst) {
+  Ok("tamis bank build -q -o b f/*.tamis");
+  Write("keys", Numbers(3'000, 400) + Numbers(7'000, 300));
+  EXPECT_EQ(Ok("tamis bank query b --count-per-column --at-least 300 keys").out.substr(0, 2),
+            "3\t");
+  const std::vector<std::string> best =
+      Lines(Ok("tamis bank query b --count-per-column --top 2 keys").out);
+  ASSERT_EQ(best.size(), 2U);
+  EXPECT_EQ(best[0].substr(0, 2), "3\t");
+  EXPECT_GE(std::stoi(best[0].substr(2)), 400);
+  EXPECT_EQ(best[1].substr(0, 2), "7\t");
+  const auto json = Ok("tamis bank query b --count-per-column --top 2 --json keys").Json();
+  EXPECT_EQ(json["counts"][0]["name"], "3");
+  EXPECT_EQ(json["counts"].size(), 2U);
+}
+
+TEST_F(BankTest, FiltersAreAddedAndRemoved) {
+  Ok("tamis bank build -q -o b f/1.tamis f/2.tamis");
+  Write("keys", Numbers(3'000, 500));
+  const auto of_third = [&] {
+    return Ok("tamis bank query b --count-per-column --at-least 500 keys").out;
+  };
+  EXPECT_EQ(of_third(), "");
+  EXPECT_EQ(Ok("tamis bank add -q --json b f/3.tamis").Json()["columns"], 3);
+  EXPECT_EQ(of_third(), "3\t500\n");
+  Ok("tamis bank remove -q b 3");
+  EXPECT_EQ(of_third(), "");
+  EXPECT_EQ(Ok("tamis bank info --json b").Json()["groups"][0]["removed"], 1);
+  Ok("tamis bank remove -q --compact b 2");
+  const auto json = Ok("tamis bank info --json --columns b").Json();
+  EXPECT_EQ(json["groups"][0]["removed"], 0);
+  EXPECT_EQ(json["column_list"].size(), 1U);
+  EXPECT_EQ(json["column_list"][0]["name"], "1");
+  EXPECT_EQ(json["column_list"][0]["inserted"], 500);
+  EXPECT_TRUE(Ok("tamis bank info --columns b").out.find("1 of 512 filters") != std::string::npos);
+}
+
+TEST_F(BankTest, NamesAreThoseOfFilesOrTheirPaths) {
+  Ok("mkdir g && cp f/2.tamis g/1.tamis");
+  const CommandResult twice = Sh("tamis bank build -o b f/1.tamis g/1.tamis");
+  EXPECT_EQ(twice.status, 2);
+  EXPECT_TRUE(twice.ErrHas("g/1.tamis: the bank has a column \"1\" already: --paths names"))
+      << twice.err;
+  EXPECT_FALSE(Exists("b"));
+  Ok("tamis bank build -q --paths -o b f/1.tamis g/");
+  Write("key", "2001\n");
+  EXPECT_EQ(Ok("tamis bank query b key").out, "2001\tg/1.tamis\n");
+  Ok("cp f/3.tamis \"$(printf 'f/a\\tb.tamis')\"; rm b; tamis bank build -q -o b f/a*");
+  Write("key", "3001\n");
+  EXPECT_EQ(Ok("tamis bank query b key").out, "3001\ta\\x09b\n");
+}
+
+TEST_F(BankTest, WhatDoesNotFitIsRefusedAndTheBankStays) {
+  Ok("tamis bank build -q -o b f");
+  const std::string before = Read("b");
+  Ok("tamis build -q -o cuckoo.tamis -t cuckoo16 1; tamis build -q --seed 5 -o seed.tamis 1");
+  Ok("head -c 500 f/1.tamis > short.tamis");
+  const auto refused = [&](const std::string& script, std::string_view why) {
+    const CommandResult result = Sh(script);
+    EXPECT_NE(result.status, 0) << script;
+    EXPECT_TRUE(result.ErrHas(why)) << script << ": " << result.err;
+    EXPECT_EQ(Read("b"), before) << script;
+  };
+  refused("tamis bank add b cuckoo.tamis", "made of split-block filters, and this is one of kind");
+  refused("tamis bank add b seed.tamis", "seed.tamis: the columns of a bank have one hash");
+  refused("tamis bank add b short.tamis", "short.tamis");
+  refused("tamis bank add b f/1.tamis", "already");
+  refused("tamis bank add b nowhere.tamis", "No such file");
+  refused("mkdir empty; tamis bank add b empty", "no file whose name ends in .tamis");
+  refused("tamis bank add b b", "the output b is also an input");
+  refused("tamis bank build -o f/1.tamis f", "is also an input");
+  refused("tamis bank remove b 1 nobody", "no column \"nobody\"");
+  refused("tamis bank remove b 1 1", "no column \"1\", or it is named twice");
+  refused("tamis bank query b --integers 1", "its keys are text, and not integers");
+  refused("tamis bank query f/1.tamis 1", "f/1.tamis");
+  refused("tamis query b 1", "is that of a filter bank");
+  refused("tamis bank", "");
+  refused("tamis bank query b --count-per-column --count 1", "");
+  refused("tamis bank query b --top 3 1", "go with --count-per-column");
+  refused("tamis bank query b --at-least 3 1", "go with --count-per-column");
+  refused("tamis build --for-bank --bytes 5K -o x 1", "leave out --type and --bytes");
+  refused("tamis build --for-bank -t cuckoo8 -o x 1", "leave out --type and --bytes");
+}
+
+TEST_F(BankTest, ASizeThatFewHaveIsSaid) {
+  Ok("tamis build -q -n 1234 -o odd.tamis 1");
+  const CommandResult result = Sh("tamis bank build -o b f odd.tamis");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(result.ErrHas("warning: odd.tamis has a size that few others will have"))
+      << result.err;
+  EXPECT_TRUE(result.ErrHas("13 columns in 2 groups")) << result.err;
+}
+
+TEST_F(BankTest, ASecretIsAskedForAgain) {
+  Write("secret", "000102030405060708090a0b0c0d0e0f\n");
+  Ok("tamis build -q --for-bank --hash siphash13 --secret secret -o s.tamis 1");
+  EXPECT_NE(Sh("tamis bank build -o b s.tamis").status, 0);
+  EXPECT_FALSE(Exists("b"));
+  Ok("tamis bank build -q --secret secret -o b s.tamis");
+  EXPECT_NE(Sh("tamis bank query b 1").status, 0);
+  EXPECT_EQ(Ok("tamis bank query b --secret secret --count 1").out, "500/500\n");
+  // From a pipe it comes once.
+  Ok("tamis build -q --for-bank --hash siphash13 --secret secret -o t.tamis 2; mkfifo pipe");
+  Ok("cat secret > pipe & tamis bank build -q --secret pipe -o p s.tamis");
+  Ok("cat secret > pipe & tamis bank add -q --secret pipe p t.tamis");
+  EXPECT_EQ(Ok("tamis bank query p --secret secret --count 2").out, "500/500\n");
+  Ok("tamis build -q --for-bank --hash siphash13 --secret-in-file -o in.tamis 1");
+  Ok("tamis bank build -q -o b in.tamis");
+  EXPECT_EQ(Ok("tamis bank query b --count 1").out, "500/500\n");
+}
+
+TEST_F(BankTest, DamageIsFoundBeforeAnythingIsAnswered) {
+  Ok("tamis bank build -q -o b f");
+  std::string bytes = Read("b");
+  bytes[20'000] = static_cast<char>(bytes[20'000] ^ 1);
+  Write("b", bytes);
+  const CommandResult result = Sh("tamis bank query b 1");
+  EXPECT_EQ(result.status, 3);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(Sh("tamis bank info b").status, 3);
+  EXPECT_EQ(Sh("tamis bank info --header b").status, 0);
+  EXPECT_EQ(Sh("tamis bank remove b 1").status, 3);
+  EXPECT_EQ(Read("b"), bytes);
+}
+
+}  // namespace
+}  // namespace tamis::tools

@@ -1,0 +1,289 @@
+// tamis bank build, add, remove: which filters a bank has.
+#include <tamis/error.h>
+#include <tamis/file.h>
+#include <tamis/filter_bank.h>
+#include <tamis/layout/bank.h>
+#include <tamis/sizing.h>
+#include <tamis/split_block_filter.h>
+#include <tamis/units.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tools/command_bank.h"
+#include "tools/console.h"
+#include "tools/exit_codes.h"
+#include "tools/folder_files.h"
+#include "tools/format.h"
+#include "tools/json.h"
+#include "tools/output_file.h"
+#include "tools/progress.h"
+#include "tools/secret.h"
+#include "tools/signals.h"
+
+namespace tamis::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kBuildFooter[] =
+    "The filters are split-block ones of one hash, and seed or secret. A column has the name of "
+    "its\n"
+    "file without .tamis, or with --paths all of the path. Up to 512 filters of equal size are a\n"
+    "group, which takes the memory of 512 however many it has: so `tamis build --for-bank` makes\n"
+    "filters of few sizes. Of folders all files below them are taken whose names end in .tamis. "
+    "The\n"
+    "secret of a keyed hash is in the bank's file if it is in that of the first filter.\n"
+    "\n"
+    "Examples:\n"
+    "  tamis bank build -o logs.bank logs/*.tamis\n"
+    "  tamis bank build -o lake.bank --paths lake/\n";
+
+constexpr char kAddFooter[] =
+    "The bank's file is replaced whole, or stays as it is.\n"
+    "\n"
+    "Examples:\n"
+    "  tamis bank add logs.bank logs/monday.tamis\n";
+
+constexpr char kRemoveFooter[] =
+    "The bank's file is replaced whole, or stays as it is. A name that is not in the bank is an\n"
+    "error, with nothing removed. The places of what is removed are used again by `tamis bank "
+    "add`;\n"
+    "--compact packs those that are left, and drops groups without any.\n"
+    "\n"
+    "Examples:\n"
+    "  tamis bank remove logs.bank monday tuesday\n";
+
+// What all three have.
+struct ChangeOptions {
+  std::string bank;
+  std::vector<std::string> given;  // files and folders, or names
+  bool paths = false;              // are the names of columns
+  bool compact = false;
+  SecretOptions secret;
+  SaveOptions save;
+  bool quiet = false;
+  bool json = false;
+};
+
+std::string NameFor(const ChangeOptions& options, const fs::path& file) {
+  if (options.paths) return file.string();
+  return (file.extension() == ".tamis" ? file.stem() : file.filename()).string();
+}
+
+struct Header {
+  fs::path path;
+  FileHeader header;
+};
+
+// Reads what can be refused before anything large is read.
+std::vector<Header> Headers(const std::vector<fs::path>& files) {
+  std::vector<Header> headers;
+  for (const fs::path& path : files) {
+    headers.push_back({path, ReadHeader(path)});
+    const FileHeader& header = headers.back().header;
+    if (header.kind != SplitBlockBloomFilter::kKind) {
+      throw Error(ErrorCode::kIncompatible, path.string() +
+                                                ": a bank is made of split-block filters, and "
+                                                "this is one of kind " +
+                                                FilterKindName(header.kind));
+    }
+  }
+  return headers;
+}
+
+// Adds the filters, each verified, with a word on those that waste memory.
+void AddFilters(const ChangeOptions& options, const std::vector<Header>& headers,
+                const std::optional<HashSecret>& secret, FilterBank& bank) {
+  uint64_t total = 0;
+  for (const Header& file : headers) total += file.header.payload_bytes;
+  Progress progress("adding", Progress::Unit::kBytes, total, options.quiet);
+  std::set<uint64_t> foreign;  // sizes
+  std::string first_foreign;
+  for (const Header& file : headers) {
+    try {
+      const SplitBlockBloomFilter filter =
+          SplitBlockBloomFilter::Load(file.path, {.secret = secret});
+      const FilterBank::Added added = bank.Add(NameFor(options, file.path), filter);
+      if (added.foreign_size) {
+        foreign.insert(added.num_blocks);
+        if (first_foreign.empty()) first_foreign = file.path.string();
+      }
+    } catch (const FormatError&) {
+      throw;  // has the path
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::kIo || error.code() == ErrorCode::kSecret) throw;
+      const std::string name = NameFor(options, file.path);
+      const bool taken = bank.Find(name).has_value();
+      throw Error(error.code(), file.path.string() + ": " + error.what() +
+                                    (taken && !options.paths ? ": --paths names columns by their "
+                                                               "whole paths"
+                                                             : ""));
+    }
+    progress.Advance(file.header.payload_bytes);
+  }
+  bank.Flush();
+  if (foreign.empty()) return;
+  Say("warning: " + first_foreign +
+      (foreign.size() > 1 ? ", and filters of " + Counted(foreign.size() - 1, "other size") + ","
+                          : "") +
+      (foreign.size() > 1 ? " have" : " has") +
+      " a size that few others will have, and a group takes the memory of 512 filters: `tamis "
+      "build --for-bank` makes filters of few sizes");
+}
+
+uint64_t BytesOfFreePlaces(const FilterBank& of) {
+  uint64_t bytes = 0;
+  for (const BankGroupInfo& group : of.groups()) {
+    bytes += group.bytes / bank::kGroupColumns * (bank::kGroupColumns - group.columns);
+  }
+  return bytes;
+}
+
+void Save(const ChangeOptions& options, FilterBank& bank) {
+  const Notice notice("saving " + options.bank + " ...", options.quiet);
+  bank.Save(options.bank, options.save);
+}
+
+void Report(const ChangeOptions& options, const FilterBank& bank, const char* what,
+            uint64_t changed) {
+  const uint64_t bytes = bank.bytes(), free_places = BytesOfFreePlaces(bank);
+  if (options.json) {
+    Print(JsonText(nlohmann::ordered_json{{"file", options.bank},
+                                          {what, changed},
+                                          {"columns", bank.num_columns()},
+                                          {"groups", bank.groups().size()},
+                                          {"bytes", bytes},
+                                          {"bytes_of_free_places", free_places}}));
+  } else if (!options.quiet) {
+    Say(options.bank + ": " + std::string(what) + " " + WithCommas(changed) + ", now " +
+        Counted(bank.num_columns(), "column") + " in " + Counted(bank.groups().size(), "group") +
+        " of " + BytesText(static_cast<double>(bytes)) +
+        (free_places != 0
+             ? ", of which " + BytesText(static_cast<double>(free_places)) + " are free places"
+             : ""));
+  }
+}
+
+void CheckOutputs(const ChangeOptions& options, const std::vector<std::string>& inputs) {
+  CheckOutputPath(options.bank, options.save);
+  CheckNotAnInput(options.bank, inputs);
+  if (!options.json) return;
+  CheckStandardOutputIsNoInput(inputs);
+  CheckStandardOutputIsNot(options.bank);
+}
+
+std::vector<std::string> Strings(const std::vector<fs::path>& paths) {
+  std::vector<std::string> strings;
+  for (const fs::path& path : paths) strings.push_back(path.string());
+  return strings;
+}
+
+int RunBuild(ChangeOptions options) {
+  const std::vector<fs::path> files = FilesOf(options.given, {".tamis"});
+  CheckOutputs(options, options.secret.And(Strings(files)));
+  SayIfUnchangedOnSignals(options.bank);
+  const std::vector<Header> headers = Headers(files);
+  BankOptions of_bank;
+  of_bank.fpr = kDefaultFpr;
+  const std::optional<HashSecret> secret = options.secret.Read();  // once: it may be a pipe
+  of_bank.hash = SplitBlockBloomFilter::Map(files.front(), {.secret = secret}).hash();
+  options.save.with_secret = headers.front().header.has_secret;
+  FilterBank bank(of_bank);
+  AddFilters(options, headers, secret, bank);
+  Save(options, bank);
+  Report(options, bank, "added", headers.size());
+  return kDone;
+}
+
+// A bank that is to be changed, which nobody else changes meanwhile.
+FilterBank LoadToChange(ChangeOptions& options, const std::optional<HashSecret>& secret,
+                        const FileLock* lock) {
+  options.save.lock = lock;
+  const Notice notice("reading " + options.bank + " ...", options.quiet);
+  return FilterBank::Load(options.bank, {.secret = secret});
+}
+
+int RunAdd(ChangeOptions options) {
+  const std::vector<fs::path> files = FilesOf(options.given, {".tamis"});
+  CheckOutputs(options, options.secret.And(Strings(files)));
+  SayIfUnchangedOnSignals(options.bank);
+  const std::vector<Header> headers = Headers(files);
+  const auto lock = LockIfInput(options.bank, {options.bank});
+  const std::optional<HashSecret> secret = options.secret.Read();  // once: it may be a pipe
+  FilterBank bank = LoadToChange(options, secret, lock.get());
+  AddFilters(options, headers, secret, bank);
+  Save(options, bank);
+  Report(options, bank, "added", headers.size());
+  return kDone;
+}
+
+int RunRemove(ChangeOptions options) {
+  CheckOutputs(options, options.secret.And({}));
+  SayIfUnchangedOnSignals(options.bank);
+  const auto lock = LockIfInput(options.bank, {options.bank});
+  FilterBank bank = LoadToChange(options, options.secret.Read(), lock.get());
+  for (const std::string& name : options.given) {
+    if (bank.Remove(name)) continue;
+    throw Error(ErrorCode::kInvalidArgument, options.bank + ": no column " + Quoted(name) +
+                                                 ", or it is named twice: nothing was removed");
+  }
+  if (options.compact) bank.Compact();
+  Save(options, bank);
+  Report(options, bank, "removed", options.given.size());
+  return kDone;
+}
+
+void AddCommon(const CommandLine& command, ChangeOptions& options) {
+  options.secret.AddTo(command);
+  command.AddFlag("--replace-read-only", options.save.replace_read_only, kReplaceReadOnlyHelp);
+  command.AddFlag("-q,--quiet", options.quiet, "no progress bar and no summary");
+  command.AddFlag("--json", options.json, "a report in JSON on standard output");
+}
+
+void AddFiles(const CommandLine& command, ChangeOptions& options) {
+  command.Add("FILE", options.given, "filters, or folders of them").Required();
+  command.AddFlag("--paths", options.paths, "name columns by the paths of their files");
+}
+
+}  // namespace
+
+Command AddBankBuild(const CommandLine& bank) {
+  const CommandLine command = bank.AddCommand("build", "Make a bank of filters.");
+  auto options = std::make_shared<ChangeOptions>();
+  command.Footer(kBuildFooter);
+  command.Add("-o,--output", options->bank, "file to save to; replaced whole (required)")
+      .Required()
+      .Type("FILE");
+  AddFiles(command, *options);
+  AddCommon(command, *options);
+  return {command, [options] { return RunBuild(*options); }};
+}
+
+Command AddBankAdd(const CommandLine& bank) {
+  const CommandLine command = bank.AddCommand("add", "Add filters to a bank.");
+  auto options = std::make_shared<ChangeOptions>();
+  command.Footer(kAddFooter);
+  command.Add("BANK", options->bank, "file saved by `tamis bank build`").Required();
+  AddFiles(command, *options);
+  AddCommon(command, *options);
+  return {command, [options] { return RunAdd(*options); }};
+}
+
+Command AddBankRemove(const CommandLine& bank) {
+  const CommandLine command = bank.AddCommand("remove", "Remove filters from a bank.");
+  auto options = std::make_shared<ChangeOptions>();
+  command.Footer(kRemoveFooter);
+  command.Add("BANK", options->bank, "file saved by `tamis bank build`").Required();
+  command.Add("NAME", options->given, "names of columns").Required();
+  command.AddFlag("--compact", options->compact, "give back the memory of what was removed");
+  AddCommon(command, *options);
+  return {command, [options] { return RunRemove(*options); }};
+}
+
+}  // namespace tamis::tools
