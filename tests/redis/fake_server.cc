@@ -13,10 +13,11 @@
 namespace tamis::redis {
 namespace {
 
-// Takes the first command off the front of `bytes`. False if it is not all there. Commands of our
-// own: not checked.
+// Takes the first command off the front of `bytes`. False if it is not all there, or none: a client
+// that says hello by TLS sends thousands of random bytes. Commands of our own: not checked.
 bool TakeCommand(std::string& bytes, FakeServer::Words& words) {
   words.clear();
+  if (bytes.empty() || bytes[0] != '*') return false;
   size_t at = 0;
   const auto number = [&](size_t& value) {
     const size_t end = bytes.find("\r\n", at);
