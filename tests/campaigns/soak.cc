@@ -18,6 +18,10 @@
 #include <string>
 #include <vector>
 
+#ifdef __GLIBC__  // which the headers above define
+#include <malloc.h>
+#endif
+
 #include "tamis/any_filter.h"
 #include "tamis/engine.h"
 #include "tamis/erasable_filter.h"
@@ -175,14 +179,16 @@ class Subject {
 };
 
 uint64_t ResidentBytes() {
+#ifdef __GLIBC__
+  malloc_trim(0);  // what the allocator keeps differs from round to round
+#endif
   std::ifstream in("/proc/self/statm");
   uint64_t size = 0, resident = 0;
   in >> size >> resident;
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// By how many percent the most of the second half is above the most of the first: from round to
-// round it goes up and down with what the allocator has kept.
+// By how many percent the most of the second half is above the most of the first.
 double Growth(const std::vector<uint64_t>& resident) {
   const auto middle = resident.begin() + static_cast<ptrdiff_t>(resident.size() / 2);
   const uint64_t before = *std::max_element(resident.begin(), middle);
