@@ -164,8 +164,8 @@ class GuavaBloomFilter {
   GuavaBloomFilter(GuavaFunnel funnel, const Geometry& geometry, const MemoryOptions& memory,
                    const Backend* backend);
 
-  template <typename Write>
-  size_t LookUp(const Keys& keys, const Write& write) const;
+  template <typename Out>
+  size_t LookUp(const Keys& keys, Out out) const;
   template <typename Read>
   static GuavaBloomFilter Parse(uint64_t size, const std::filesystem::path& name, const Read& read,
                                 GuavaFunnel funnel, const GuavaLoadOptions& options);
