@@ -29,6 +29,7 @@ class Of final : public ForeignFilter::Any {
     return filter_.Select(keys, out);
   }
   size_t Count(const Keys& keys) const override { return filter_.Count(keys); }
+  size_t Insert(const Keys& keys) override { return filter_.Insert(keys); }
   void Merge(const Any& other) override { filter_.Merge(static_cast<const Of&>(other).filter_); }
   void Write(const ByteSink& write) const override { filter_.Write(write); }
   void Save(const fs::path& path, const SaveOptions& options) const override {
@@ -127,6 +128,8 @@ size_t ForeignFilter::Select(const Keys& keys, std::span<uint64_t> out) const {
 }
 
 size_t ForeignFilter::Count(const Keys& keys) const { return any_->Count(keys); }
+
+size_t ForeignFilter::Insert(const Keys& keys) { return any_->Insert(keys); }
 
 void ForeignFilter::Merge(const ForeignFilter& other) {
   if (&format() != &other.format()) {

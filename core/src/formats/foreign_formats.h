@@ -25,6 +25,7 @@ class ForeignFilter::Any {
   virtual size_t Contains(const Keys& keys, Bitmap out) const = 0;
   virtual size_t Select(const Keys& keys, std::span<uint64_t> out) const = 0;
   virtual size_t Count(const Keys& keys) const = 0;
+  virtual size_t Insert(const Keys& keys) = 0;
   // `other` has the same format.
   virtual void Merge(const Any& other) = 0;
   virtual void Write(const ByteSink& write) const = 0;
