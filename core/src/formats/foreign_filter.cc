@@ -20,7 +20,13 @@ class Of final : public ForeignFilter::Any {
   Of(const ForeignFormat& format, F filter) noexcept : Any(format), filter_(std::move(filter)) {}
 
   uint64_t bytes() const noexcept override { return filter_.bytes(); }
-  double estimated_count() const override { return filter_.estimated_count(); }
+  double estimated_count() const override {
+    if constexpr (requires { filter_.estimated_count(); }) {
+      return filter_.estimated_count();
+    } else {
+      return static_cast<double>(filter_.size());  // which the format counts
+    }
+  }
   double expected_fpr() const override { return filter_.expected_fpr(); }
   size_t Contains(const Keys& keys, Bitmap out) const override {
     return filter_.Contains(keys, out);
@@ -33,8 +39,21 @@ class Of final : public ForeignFilter::Any {
   }
   size_t Count(const Keys& keys) const override { return filter_.Count(keys); }
   size_t Insert(const Keys& keys) override { return filter_.Insert(keys); }
-  void Merge(const Any& other) override { filter_.Merge(static_cast<const Of&>(other).filter_); }
-  void Write(const ByteSink& write) const override { filter_.Write(write); }
+  void Merge(const Any& other) override {
+    if constexpr (requires(F f) { f.Merge(f); }) {
+      filter_.Merge(static_cast<const Of&>(other).filter_);
+    } else {
+      throw Error(ErrorCode::kIncompatible,
+                  std::string("filters of the format ") + format().name + " cannot be united");
+    }
+  }
+  void Write(const ByteSink& write) const override {
+    if constexpr (requires { filter_.Write(write); }) {
+      filter_.Write(write);
+    } else {
+      write(filter_.ToBytes());
+    }
+  }
   void Save(const fs::path& path, const SaveOptions& options) const override {
     filter_.Save(path, options);
   }
@@ -53,30 +72,42 @@ struct Row {
   Made (*load)(const ForeignFormat&, const fs::path&, const ForeignLoadOptions&);
 };
 
-// Of a class whose FromBytes and Load take the form of the keys.
-template <typename F, auto form>
-constexpr Row RowOf(const char* name, const char* what, bool integers) {
-  return {{name, what, integers},
-          [](const ForeignFormat& format, Bytes bytes, const ForeignLoadOptions& options) -> Made {
-            return std::make_unique<Of<F>>(
-                format, F::FromBytes(bytes, form, {options.memory, options.backend}));
-          },
-          [](const ForeignFormat& format, const fs::path& path,
-             const ForeignLoadOptions& options) -> Made {
-            return std::make_unique<Of<F>>(format,
-                                           F::Load(path, form, {options.memory, options.backend}));
-          }};
+// Source::Read takes what is read, bytes or a path, and the options.
+template <typename Source, typename Input>
+Made Make(const ForeignFormat& format, Input input, const ForeignLoadOptions& options) {
+  auto filter = Source::Read(input, options);
+  return std::make_unique<Of<decltype(filter)>>(format, std::move(filter));
 }
 
-using Guava = GuavaBloomFilter;
+template <typename Source>
+constexpr Row RowOf(const char* name, const char* what, KeyForms key_forms) {
+  return {{name, what, key_forms}, Make<Source, Bytes>, Make<Source, const fs::path&>};
+}
+
+// What FromBytes and Load of the class make, of which `more` are the arguments between.
+template <typename F, auto... more>
+struct From {
+  static F Read(Bytes bytes, const ForeignLoadOptions& options) {
+    return F::FromBytes(bytes, more..., {.memory = options.memory, .backend = options.backend});
+  }
+  static F Read(const fs::path& path, const ForeignLoadOptions& options) {
+    return F::Load(path, more..., {.memory = options.memory, .backend = options.backend});
+  }
+};
+
+template <GuavaFunnel funnel>
+using Guava = From<GuavaBloomFilter, funnel>;
+
+constexpr KeyForms kIntegers = KeyForm::kInteger;
+constexpr KeyForms kStrings = KeyForm::kBytes;
 
 constexpr Row kRows[] = {
-    RowOf<Guava, GuavaFunnel::kBytes>("guava:bytes", "Guava, byteArrayFunnel", false),
-    RowOf<Guava, GuavaFunnel::kInt>("guava:int", "Guava, integerFunnel", true),
-    RowOf<Guava, GuavaFunnel::kLong>("guava:long", "Guava, longFunnel", true),
-    RowOf<Guava, GuavaFunnel::kUnencodedChars>("guava:unencoded-chars",
-                                               "Guava, unencodedCharsFunnel", false),
-    RowOf<Guava, GuavaFunnel::kUtf8>("guava:utf8", "Guava, stringFunnel(UTF_8)", false),
+    RowOf<Guava<GuavaFunnel::kBytes>>("guava:bytes", "Guava, byteArrayFunnel", kStrings),
+    RowOf<Guava<GuavaFunnel::kInt>>("guava:int", "Guava, integerFunnel", kIntegers),
+    RowOf<Guava<GuavaFunnel::kLong>>("guava:long", "Guava, longFunnel", kIntegers),
+    RowOf<Guava<GuavaFunnel::kUnencodedChars>>("guava:unencoded-chars",
+                                               "Guava, unencodedCharsFunnel", kStrings),
+    RowOf<Guava<GuavaFunnel::kUtf8>>("guava:utf8", "Guava, stringFunnel(UTF_8)", kStrings),
 };
 
 constexpr auto kFormats = [] {
