@@ -37,21 +37,6 @@ void RequireSize(const fs::path& name, uint64_t size, uint64_t header) {
            std::to_string(size));
 }
 
-// Calls write(piece) with the pieces of the stream, one after the other.
-template <typename Write>
-void WriteStream(const SparkBloomFilter& filter, const Write& write) {
-  std::byte header[kMaxHeaderBytes];
-  const uint64_t size = HeaderBytes(filter.version());
-  detail::PutBigEndian32(static_cast<uint32_t>(filter.version()), header + kVersionAt);
-  detail::PutBigEndian32(filter.num_hashes(), header + kHashesAt);
-  if (filter.version() == SparkVersion::kV2) {
-    detail::PutBigEndian32(static_cast<uint32_t>(filter.seed()), header + kSeedAt);
-  }
-  detail::PutBigEndian32(static_cast<uint32_t>(filter.words().size()), header + size - 4);
-  write(std::span<const std::byte>(header, size));
-  detail::WriteBigEndianWords(filter.words(), write);
-}
-
 }  // namespace
 
 uint64_t SparkBloomFilter::serialized_bytes() const noexcept {
@@ -118,10 +103,23 @@ SparkBloomFilter SparkBloomFilter::Load(const fs::path& path, const SparkLoadOpt
   return Parse(size, path, read, options);
 }
 
+void SparkBloomFilter::Write(const ByteSink& write) const {
+  std::byte header[kMaxHeaderBytes];
+  const uint64_t size = HeaderBytes(version_);
+  detail::PutBigEndian32(static_cast<uint32_t>(version_), header + kVersionAt);
+  detail::PutBigEndian32(num_hashes_, header + kHashesAt);
+  if (version_ == SparkVersion::kV2) {
+    detail::PutBigEndian32(static_cast<uint32_t>(seed_), header + kSeedAt);
+  }
+  detail::PutBigEndian32(static_cast<uint32_t>(num_words_), header + size - 4);
+  write(std::span<const std::byte>(header, size));
+  detail::WriteBigEndianWords(words(), write);
+}
+
 std::vector<std::byte> SparkBloomFilter::ToBytes() const {
   std::vector<std::byte> bytes;
   bytes.reserve(serialized_bytes());
-  WriteStream(*this, [&](std::span<const std::byte> piece) {
+  Write([&](std::span<const std::byte> piece) {
     bytes.insert(bytes.end(), piece.begin(), piece.end());
   });
   return bytes;
@@ -129,7 +127,7 @@ std::vector<std::byte> SparkBloomFilter::ToBytes() const {
 
 void SparkBloomFilter::Save(const fs::path& path, const SaveOptions& options) const {
   const auto write = [&](detail::TemporaryFile& file) {
-    WriteStream(*this, [&](std::span<const std::byte> piece) { file.Write(piece); });
+    Write([&](std::span<const std::byte> piece) { file.Write(piece); });
   };
   detail::WriteFileAtomicallyBy(path, write, options);
 }

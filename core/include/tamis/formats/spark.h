@@ -13,6 +13,7 @@
 #include "tamis/backend.h"
 #include "tamis/detail/storage.h"
 #include "tamis/file.h"
+#include "tamis/formats/byte_sink.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
 
@@ -48,7 +49,7 @@ struct SparkLoadOptions {
 };
 
 // An org.apache.spark.util.sketch.BloomFilter: every answer and every bit is that of Spark, and the
-// bytes are those of its writeTo and readFrom, which are also the values of the SQL function
+// bytes are those of its writeTo and readFrom, which are also the values of the aggregate
 // bloom_filter_agg. Not a tamis file, and no filter of a FilterKind.
 //
 // Keys are what they are for `put`: integers, of any width, are longs (a uint64_t above 2^63 - 1 is
@@ -138,6 +139,8 @@ class SparkBloomFilter {
 
   // What BloomFilter.writeTo writes, byte for byte.
   std::vector<std::byte> ToBytes() const;
+  // The same in pieces of at most 128 KiB.
+  void Write(const ByteSink& write) const;
   // The same into a file, which is replaced whole or not at all: see Filter::Save. with_secret and
   // version of the options mean nothing here.
   void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
