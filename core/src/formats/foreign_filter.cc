@@ -25,6 +25,9 @@ class Of final : public ForeignFilter::Any {
   size_t Contains(const Keys& keys, Bitmap out) const override {
     return filter_.Contains(keys, out);
   }
+  size_t Contains(const Keys& keys, std::span<uint8_t> out) const override {
+    return filter_.Contains(keys, out);
+  }
   size_t Select(const Keys& keys, std::span<uint64_t> out) const override {
     return filter_.Select(keys, out);
   }
@@ -120,6 +123,10 @@ double ForeignFilter::estimated_count() const { return any_->estimated_count(); 
 double ForeignFilter::expected_fpr() const { return any_->expected_fpr(); }
 
 size_t ForeignFilter::Contains(const Keys& keys, Bitmap out) const {
+  return any_->Contains(keys, out);
+}
+
+size_t ForeignFilter::Contains(const Keys& keys, std::span<uint8_t> out) const {
   return any_->Contains(keys, out);
 }
 

@@ -23,6 +23,7 @@ class ForeignFilter::Any {
   virtual double estimated_count() const = 0;
   virtual double expected_fpr() const = 0;
   virtual size_t Contains(const Keys& keys, Bitmap out) const = 0;
+  virtual size_t Contains(const Keys& keys, std::span<uint8_t> out) const = 0;
   virtual size_t Select(const Keys& keys, std::span<uint64_t> out) const = 0;
   virtual size_t Count(const Keys& keys) const = 0;
   virtual size_t Insert(const Keys& keys) = 0;

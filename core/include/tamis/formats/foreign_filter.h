@@ -67,6 +67,7 @@ class ForeignFilter {
 
   // As those of the class: keys of the other sort are Error(kInvalidArgument).
   size_t Contains(const Keys& keys, Bitmap out) const;
+  size_t Contains(const Keys& keys, std::span<uint8_t> out) const;
   size_t Select(const Keys& keys, std::span<uint64_t> out) const;
   size_t Count(const Keys& keys) const;
   // As Insert of the class: all keys but nulls, or none. Returns how many changed the filter.
