@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tamis/error.h"
+#include "tamis/formats/foreign_filter.h"
 #include "tamis/formats/spark.h"
 #include "tests/core/file_test_util.h"
 #include "tests/formats/spark_test_keys.h"
@@ -91,6 +92,41 @@ TEST(SparkGoldenTest, EachIsRead) {
     filter.Save(path);
     EXPECT_EQ(ReadBytes(path), golden);
     EXPECT_EQ(Written(SparkBloomFilter::Load(path)), golden);
+  }
+}
+
+// By name a filter has keys of one sort.
+TEST(SparkGoldenTest, EachIsAForeignFilter) {
+  for (const SparkVariant& variant : kSparkVariants) {
+    const Bytes golden = SparkGolden(SparkTestName("mixed", variant));
+    const std::vector<uint64_t> longs = kSparkSorts[0].MakeKeys(40).longs;
+    const std::vector<std::string> strings = kSparkSorts[2].MakeKeys(40).strings;
+    for (const bool integers : {false, true}) {
+      const Keys known = integers ? Keys(longs) : Keys(strings);
+      const Keys wrong = integers ? Keys(strings) : Keys(longs);
+      auto filter =
+          ForeignFilter::FromBytes(AsBytes(golden), integers ? "spark:long" : "spark:string");
+      EXPECT_EQ(filter.Count(known), 40u);
+      std::vector<uint64_t> out(40);
+      EXPECT_EQ(filter.Select(known, out), 40u);
+      const auto refused = [](const auto& call) {
+        try {
+          call();
+          ADD_FAILURE() << "accepted";
+        } catch (const Error& error) {
+          EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << error.what();
+        }
+      };
+      refused([&] { filter.Count(wrong); });
+      refused([&] { filter.Contains(wrong, Bitmap(out)); });
+      refused([&] { filter.Select(wrong, out); });
+      refused([&] { filter.Insert(wrong); });
+      refused([&] { filter.Insert(Hashes{longs}); });
+      EXPECT_EQ(filter.Count(std::vector<uint64_t>()), 0u);
+      EXPECT_EQ(filter.Insert(known), 0u);
+      const std::vector<std::byte> bytes = filter.ToBytes();
+      EXPECT_TRUE(std::ranges::equal(bytes, AsBytes(golden)));
+    }
   }
 }
 

@@ -3,16 +3,31 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "core/src/formats/foreign_formats.h"
 #include "tamis/error.h"
 #include "tamis/formats/guava.h"
+#include "tamis/formats/spark.h"
 
 namespace tamis {
 namespace {
 
 namespace fs = std::filesystem;
+
+// The keys, if they are of the sort of the format; throws Error(kInvalidArgument) if not. For
+// classes that take both.
+const Keys& OfSort(const ForeignFormat& format, const Keys& keys) {
+  const bool integers = keys.form() == Keys::Form::kU64 || keys.form() == Keys::Form::kU32 ||
+                        keys.form() == Keys::Form::kI32;
+  if (integers != format.integers && !keys.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                std::string("the format ") + format.name + " has keys that are " +
+                    (format.integers ? "integers" : "strings") + ", and not others");
+  }
+  return keys;
+}
 
 template <typename F>
 class Of final : public ForeignFilter::Any {
@@ -23,16 +38,16 @@ class Of final : public ForeignFilter::Any {
   double estimated_count() const override { return filter_.estimated_count(); }
   double expected_fpr() const override { return filter_.expected_fpr(); }
   size_t Contains(const Keys& keys, Bitmap out) const override {
-    return filter_.Contains(keys, out);
+    return filter_.Contains(Checked(keys), out);
   }
   size_t Contains(const Keys& keys, std::span<uint8_t> out) const override {
     return filter_.Contains(keys, out);
   }
   size_t Select(const Keys& keys, std::span<uint64_t> out) const override {
-    return filter_.Select(keys, out);
+    return filter_.Select(Checked(keys), out);
   }
-  size_t Count(const Keys& keys) const override { return filter_.Count(keys); }
-  size_t Insert(const Keys& keys) override { return filter_.Insert(keys); }
+  size_t Count(const Keys& keys) const override { return filter_.Count(Checked(keys)); }
+  size_t Insert(const Keys& keys) override { return filter_.Insert(Checked(keys)); }
   void Merge(const Any& other) override { filter_.Merge(static_cast<const Of&>(other).filter_); }
   void Write(const ByteSink& write) const override { filter_.Write(write); }
   void Save(const fs::path& path, const SaveOptions& options) const override {
@@ -40,6 +55,11 @@ class Of final : public ForeignFilter::Any {
   }
 
  private:
+  const Keys& Checked(const Keys& keys) const {
+    if constexpr (std::is_same_v<F, SparkBloomFilter>) return OfSort(format(), keys);
+    return keys;
+  }
+
   F filter_;
 };
 
@@ -53,18 +73,18 @@ struct Row {
   Made (*load)(const ForeignFormat&, const fs::path&, const ForeignLoadOptions&);
 };
 
-// Of a class whose FromBytes and Load take the form of the keys.
-template <typename F, auto form>
+// Of a class whose FromBytes and Load take the form of the keys, or nothing.
+template <typename F, auto... form>
 constexpr Row RowOf(const char* name, const char* what, bool integers) {
   return {{name, what, integers},
           [](const ForeignFormat& format, Bytes bytes, const ForeignLoadOptions& options) -> Made {
             return std::make_unique<Of<F>>(
-                format, F::FromBytes(bytes, form, {options.memory, options.backend}));
+                format, F::FromBytes(bytes, form..., {options.memory, options.backend}));
           },
           [](const ForeignFormat& format, const fs::path& path,
              const ForeignLoadOptions& options) -> Made {
-            return std::make_unique<Of<F>>(format,
-                                           F::Load(path, form, {options.memory, options.backend}));
+            return std::make_unique<Of<F>>(
+                format, F::Load(path, form..., {options.memory, options.backend}));
           }};
 }
 
@@ -77,6 +97,8 @@ constexpr Row kRows[] = {
     RowOf<Guava, GuavaFunnel::kUnencodedChars>("guava:unencoded-chars",
                                                "Guava, unencodedCharsFunnel", false),
     RowOf<Guava, GuavaFunnel::kUtf8>("guava:utf8", "Guava, stringFunnel(UTF_8)", false),
+    RowOf<SparkBloomFilter>("spark:long", "Apache Spark, of integers", true),
+    RowOf<SparkBloomFilter>("spark:string", "Apache Spark, of strings or byte[]", false),
 };
 
 constexpr auto kFormats = [] {
