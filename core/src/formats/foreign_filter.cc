@@ -8,6 +8,7 @@
 #include "core/src/formats/foreign_formats.h"
 #include "tamis/error.h"
 #include "tamis/formats/guava.h"
+#include "tamis/formats/spark.h"
 
 namespace tamis {
 namespace {
@@ -108,6 +109,8 @@ constexpr Row kRows[] = {
     RowOf<Guava<GuavaFunnel::kUnencodedChars>>("guava:unencoded-chars",
                                                "Guava, unencodedCharsFunnel", kStrings),
     RowOf<Guava<GuavaFunnel::kUtf8>>("guava:utf8", "Guava, stringFunnel(UTF_8)", kStrings),
+    RowOf<From<SparkBloomFilter>>("spark:long", "Apache Spark, of integers", kIntegers),
+    RowOf<From<SparkBloomFilter>>("spark:string", "Apache Spark, of strings or byte[]", kStrings),
 };
 
 constexpr auto kFormats = [] {
@@ -125,6 +128,15 @@ std::pair<const Row&, const ForeignFormat&> RowNamed(std::string_view name) {
   }
   throw Error(ErrorCode::kInvalidArgument,
               "there is no format \"" + std::string(name) + "\"; there are " + names);
+}
+
+// Returns the keys if the format has such: some classes take more.
+const Keys& Checked(const ForeignFormat& format, const Keys& keys) {
+  if (keys.empty() || format.key_forms.Has(keys.key_form())) return keys;
+  throw Error(ErrorCode::kInvalidArgument,
+              std::string("the keys of ") + format.name + " are " + KeyFormsText(format.key_forms) +
+                  ", and these are " +
+                  (keys.form() == Keys::Form::kHashes ? "hashes" : KeyFormsText(keys.key_form())));
 }
 
 }  // namespace
@@ -154,20 +166,20 @@ double ForeignFilter::estimated_count() const { return any_->estimated_count(); 
 double ForeignFilter::expected_fpr() const { return any_->expected_fpr(); }
 
 size_t ForeignFilter::Contains(const Keys& keys, Bitmap out) const {
-  return any_->Contains(keys, out);
+  return any_->Contains(Checked(format(), keys), out);
 }
 
 size_t ForeignFilter::Contains(const Keys& keys, std::span<uint8_t> out) const {
-  return any_->Contains(keys, out);
+  return any_->Contains(Checked(format(), keys), out);
 }
 
 size_t ForeignFilter::Select(const Keys& keys, std::span<uint64_t> out) const {
-  return any_->Select(keys, out);
+  return any_->Select(Checked(format(), keys), out);
 }
 
-size_t ForeignFilter::Count(const Keys& keys) const { return any_->Count(keys); }
+size_t ForeignFilter::Count(const Keys& keys) const { return any_->Count(Checked(format(), keys)); }
 
-size_t ForeignFilter::Insert(const Keys& keys) { return any_->Insert(keys); }
+size_t ForeignFilter::Insert(const Keys& keys) { return any_->Insert(Checked(format(), keys)); }
 
 void ForeignFilter::Merge(const ForeignFilter& other) {
   if (&format() != &other.format()) {
