@@ -57,14 +57,10 @@ struct QueryOptions {
 };
 
 AnyFilter OpenFilter(const QueryOptions& options, std::optional<uint64_t> input_bytes) {
-  const Backend* const backend = options.run.Pinned();
-  const std::optional<HashSecret> secret = options.secret.Read();
-  if (options.open.no_map) return Load(options.filter, {.backend = backend, .secret = secret});
-  MapOptions map{.backend = backend, .secret = secret};
-  if (!options.open.Verifies(options.filter, input_bytes)) return Map(options.filter, map);
-  map.verify = Verify::kFull;
-  const Notice notice("verifying " + options.filter + " ...", options.run.quiet);
-  return Map(options.filter, map);
+  return OpenAsAsked(
+      options.filter, options.open, options.run, options.secret, input_bytes,
+      [&](const LoadOptions& load) { return Load(options.filter, load); },
+      [&](const MapOptions& map) { return Map(options.filter, map); });
 }
 
 void CheckOutputs(const QueryOptions& options) {
