@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/src/formats/guava_walk.h"
+#include "core/src/formats/bit_walk.h"
 #include "core/src/formats/murmur3.h"
 #include "tamis/error.h"
 #include "tests/formats/guava_test_keys.h"

@@ -2,15 +2,14 @@
 #include "tamis/formats/guava.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <string>
 #include <utility>
 
-#include "core/src/bulk/lookup.h"
-#include "core/src/bulk/outputs.h"
+#include "core/src/formats/bit_walk.h"
+#include "core/src/formats/format_lookup.h"
 #include "core/src/formats/guava_keys.h"
 #include "core/src/formats/guava_walk.h"
 #include "tamis/detail/kernels.h"
@@ -18,7 +17,7 @@
 
 namespace tamis {
 
-using detail::GuavaView;
+using detail::BitsView;
 using detail::Hash128;
 
 namespace {
@@ -52,7 +51,16 @@ std::pair<double, double> BitsAndHashes(const GuavaOptions& options) {
   return {bits, std::max(1.0, std::floor(bits / keys * log2 + 0.5))};
 }
 
-GuavaView ViewOf(uint64_t* words, uint64_t num_bits, uint32_t num_hashes) noexcept {
+struct Hasher {
+  GuavaFunnel funnel;
+  const Keys& keys;
+
+  uint64_t operator()(size_t begin, size_t n, Hash128* hashes) const noexcept {
+    return detail::HashGuavaKeys(funnel, keys, begin, n, hashes);
+  }
+};
+
+BitsView ViewOf(uint64_t* words, uint64_t num_bits, uint32_t num_hashes) noexcept {
   return {words, detail::Remainder(num_bits), num_hashes};
 }
 
@@ -140,7 +148,7 @@ bool GuavaBloomFilter::Contains(uint64_t key) const {
   Hash128 hash;
   if (!detail::HashGuavaKey(funnel_, key, hash)) return false;
   return detail::VisitStrategy(strategy_, [&]<typename S>(S) {
-    return detail::ContainsGuava<S>(ViewOf(data(), num_bits(), num_hashes_), hash);
+    return detail::ContainsWalk<S>(ViewOf(data(), num_bits(), num_hashes_), hash);
   });
 }
 
@@ -148,7 +156,7 @@ bool GuavaBloomFilter::Contains(std::string_view key) const {
   Hash128 hash;
   if (!detail::HashGuavaKey(funnel_, key, hash)) return false;
   return detail::VisitStrategy(strategy_, [&]<typename S>(S) {
-    return detail::ContainsGuava<S>(ViewOf(data(), num_bits(), num_hashes_), hash);
+    return detail::ContainsWalk<S>(ViewOf(data(), num_bits(), num_hashes_), hash);
   });
 }
 
@@ -160,7 +168,7 @@ bool GuavaBloomFilter::Insert(uint64_t key) {
   }
   if (storage_.read_only()) return false;
   return detail::VisitStrategy(strategy_, [&]<typename S>(S) {
-    return detail::InsertGuava<S>(ViewOf(data(), num_bits(), num_hashes_), hash);
+    return detail::InsertWalk<S>(ViewOf(data(), num_bits(), num_hashes_), hash);
   });
 }
 
@@ -171,97 +179,48 @@ bool GuavaBloomFilter::Insert(std::string_view key) {
   }
   if (storage_.read_only()) return false;
   return detail::VisitStrategy(strategy_, [&]<typename S>(S) {
-    return detail::InsertGuava<S>(ViewOf(data(), num_bits(), num_hashes_), hash);
+    return detail::InsertWalk<S>(ViewOf(data(), num_bits(), num_hashes_), hash);
   });
 }
 
-// The sum of write(bits, n, begin), which is handed the bits of consecutive blocks of n keys.
-template <typename Write>
-size_t GuavaBloomFilter::LookUp(const Keys& keys, const Write& write) const {
+template <typename Out>
+size_t GuavaBloomFilter::LookUp(const Keys& keys, Out out) const {
   detail::RequireGuavaForm(funnel_, keys);
-  const GuavaView view = ViewOf(data(), num_bits(), num_hashes_);
+  const BitsView view = ViewOf(data(), num_bits(), num_hashes_);
   return detail::VisitStrategy(strategy_, [&]<typename S>(S) {
-    Hash128 hashes[detail::kGuavaBlock];
-    uint64_t bits[detail::kGuavaBlock / 64];
-    size_t found = 0;
-    for (size_t begin = 0, n = 0; begin < keys.size(); begin += n) {
-      n = std::min(detail::kGuavaBlock, keys.size() - begin);
-      for (size_t i = 0; i < n; i += 64) {
-        bits[i / 64] = detail::HashGuavaKeys(funnel_, keys, begin + i, std::min<size_t>(64, n - i),
-                                             hashes + i);
-      }
-      detail::ProbeGuava<S>(view, hashes, n, bits);
-      found += write(bits, n, begin);
-    }
-    return found;
+    Hash128 hashes[detail::kFormatBlock];
+    const auto probe = [&](size_t begin, size_t n, uint64_t* bits) {
+      detail::HashBlock(Hasher{funnel_, keys}, begin, n, hashes, bits);
+      detail::ProbeWalks<S>(view, hashes, n, bits);
+    };
+    return detail::LookUpBlocks(*backend_->kernels, keys.size(), out, probe);
   });
 }
 
-size_t GuavaBloomFilter::Contains(Keys keys, Bitmap out) const {
-  detail::RequireRoom(out, keys.size());
-  return LookUp(keys, [&](const uint64_t* bits, size_t n, size_t begin) {
-    const size_t words = BitmapWords(n);
-    std::copy_n(bits, words, out.words().data() + begin / 64);
-    return backend_->kernels->popcount(bits, words);
-  });
-}
+size_t GuavaBloomFilter::Contains(Keys keys, Bitmap out) const { return LookUp(keys, out); }
 
 size_t GuavaBloomFilter::Contains(Keys keys, std::span<uint8_t> out) const {
-  detail::RequireRoom(out, keys.size());
-  return LookUp(keys, [&](const uint64_t* bits, size_t n, size_t begin) {
-    backend_->kernels->bits_to_bytes(bits, n, out.data() + begin);
-    return backend_->kernels->popcount(bits, BitmapWords(n));
-  });
+  return LookUp(keys, out);
 }
 
 size_t GuavaBloomFilter::Select(Keys keys, std::span<uint32_t> out) const {
-  detail::RequireRoom(out, keys.size());
-  uint32_t* next = out.data();
-  return LookUp(keys, [&](const uint64_t* bits, size_t n, size_t begin) {
-    const size_t found = detail::BitsToIndices(*backend_->kernels, bits, n, begin, next);
-    next += found;
-    return found;
-  });
+  return LookUp(keys, out);
 }
 
 size_t GuavaBloomFilter::Select(Keys keys, std::span<uint64_t> out) const {
-  detail::RequireRoom(out, keys.size());
-  uint64_t* next = out.data();
-  return LookUp(keys, [&](const uint64_t* bits, size_t n, size_t begin) {
-    const size_t found = detail::BitsToIndices(*backend_->kernels, bits, n, begin, next);
-    next += found;
-    return found;
-  });
+  return LookUp(keys, out);
 }
 
-size_t GuavaBloomFilter::Count(Keys keys) const {
-  return LookUp(keys, [&](const uint64_t* bits, size_t n, size_t) {
-    return backend_->kernels->popcount(bits, BitmapWords(n));
-  });
-}
+size_t GuavaBloomFilter::Count(Keys keys) const { return LookUp(keys, detail::NoOutput()); }
 
 size_t GuavaBloomFilter::Insert(Keys keys) {
   RequireWritable();
   detail::RequireGuavaKeys(funnel_, keys);
-  const GuavaView view = ViewOf(data(), num_bits(), num_hashes_);
+  const BitsView view = ViewOf(data(), num_bits(), num_hashes_);
   return detail::VisitStrategy(strategy_, [&]<typename S>(S) {
-    Hash128 hashes[detail::kGuavaBlock];
-    size_t changed = 0;
-    for (size_t begin = 0; begin < keys.size(); begin += detail::kGuavaBlock) {
-      const size_t end = std::min(begin + detail::kGuavaBlock, keys.size());
-      size_t packed = 0;
-      for (size_t i = begin; i < end; i += 64) {
-        Hash128* const here = hashes + packed;
-        // Nulls leave gaps.
-        uint64_t rest =
-            detail::HashGuavaKeys(funnel_, keys, i, std::min<size_t>(64, end - i), here);
-        for (size_t kept = 0; rest != 0; rest &= rest - 1, ++kept, ++packed) {
-          here[kept] = here[std::countr_zero(rest)];
-        }
-      }
-      changed += detail::InsertGuavaKeys<S>(view, hashes, packed);
-    }
-    return changed;
+    return detail::InsertBlocks<Hash128>(
+        keys.size(), Hasher{funnel_, keys},
+        [&](const Hash128* hashes, size_t n) { return detail::InsertWalks<S>(view, hashes, n); });
   });
 }
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <string>
 
-#include "core/src/bulk/valid_keys.h"
+#include "core/src/formats/key_visit.h"
 #include "tamis/error.h"
 
 namespace tamis::detail {
@@ -84,48 +84,11 @@ bool HashString(GuavaFunnel funnel, std::string_view key, Hash128& hash) noexcep
   return true;
 }
 
-// Calls visit(of), of(i) being key i as an integer or a string.
-template <typename Visit>
-uint64_t VisitForm(const Keys& keys, const Visit& visit) {
-  switch (keys.form()) {
-    case Keys::Form::kU64:
-      return visit([p = keys.data<uint64_t>()](size_t i) { return p[i]; });
-    case Keys::Form::kU32:
-      return visit([p = keys.data<uint32_t>()](size_t i) { return uint64_t{p[i]}; });
-    case Keys::Form::kI32:
-      return visit(
-          [p = keys.data<int32_t>()](size_t i) { return static_cast<uint64_t>(int64_t{p[i]}); });
-    case Keys::Form::kStringViews:
-      return visit([p = keys.data<std::string_view>()](size_t i) { return p[i]; });
-    case Keys::Form::kStrings:
-      return visit([p = keys.data<std::string>()](size_t i) { return std::string_view(p[i]); });
-    case Keys::Form::kColumn:
-      return visit([p = keys.data<int32_t>(), bytes = keys.bytes()](size_t i) {
-        return std::string_view(bytes + p[i], static_cast<size_t>(p[i + 1] - p[i]));
-      });
-    case Keys::Form::kLargeColumn:
-      return visit([p = keys.data<int64_t>(), bytes = keys.bytes()](size_t i) {
-        return std::string_view(bytes + p[i], static_cast<size_t>(p[i + 1] - p[i]));
-      });
-    case Keys::Form::kFixedColumn:
-      return visit([p = keys.data<char>(), width = keys.width()](size_t i) {
-        return std::string_view(p + i * width, width);
-      });
-    case Keys::Form::kHashes:
-      break;
-  }
-  return 0;
-}
-
 bool Hash(GuavaFunnel funnel, uint64_t key, Hash128& hash) noexcept {
   return HashInteger(funnel, key, hash);
 }
 bool Hash(GuavaFunnel funnel, std::string_view key, Hash128& hash) noexcept {
   return HashString(funnel, key, hash);
-}
-
-uint64_t NotNull(const Keys& keys, size_t begin, size_t n) noexcept {
-  return keys.validity() == nullptr ? ~uint64_t{0} >> (64 - n) : ValidBits(keys, begin, n);
 }
 
 }  // namespace
@@ -173,7 +136,7 @@ void RequireGuavaKeys(GuavaFunnel funnel, const Keys& keys) {
 
 uint64_t HashGuavaKeys(GuavaFunnel funnel, const Keys& keys, size_t begin, size_t n,
                        Hash128* hashes) noexcept {
-  return VisitForm(keys, [&](const auto& of) {
+  return VisitKeys(keys, [&](const auto& of) {
     uint64_t known = 0;
     // What is in the place of a null may be no string at all.
     for (uint64_t rest = NotNull(keys, begin, n); rest != 0; rest &= rest - 1) {

@@ -8,15 +8,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/src/formats/hash128.h"
+
 namespace tamis::detail {
-
-// The 16 bytes of the hash, each half little-endian, the low one first.
-struct Hash128 {
-  uint64_t low = 0;
-  uint64_t high = 0;
-
-  friend bool operator==(const Hash128&, const Hash128&) = default;
-};
 
 // The state between blocks of 16 bytes.
 class Murmur3 {

@@ -13,6 +13,7 @@
 #include "tamis/backend.h"
 #include "tamis/detail/storage.h"
 #include "tamis/file.h"
+#include "tamis/formats/byte_sink.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
 
@@ -149,6 +150,8 @@ class GuavaBloomFilter {
 
   // What BloomFilter.writeTo writes, byte for byte.
   std::vector<std::byte> ToBytes() const;
+  // The same in pieces, which together take no more than 128 KiB.
+  void Write(const ByteSink& write) const;
   // The same into a file, which is replaced whole or not at all: see Filter::Save. with_secret and
   // version of the options mean nothing here.
   void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
@@ -164,8 +167,8 @@ class GuavaBloomFilter {
   GuavaBloomFilter(GuavaFunnel funnel, const Geometry& geometry, const MemoryOptions& memory,
                    const Backend* backend);
 
-  template <typename Write>
-  size_t LookUp(const Keys& keys, const Write& write) const;
+  template <typename Out>
+  size_t LookUp(const Keys& keys, Out out) const;
   template <typename Read>
   static GuavaBloomFilter Parse(uint64_t size, const std::filesystem::path& name, const Read& read,
                                 GuavaFunnel funnel, const GuavaLoadOptions& options);

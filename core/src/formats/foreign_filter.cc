@@ -1,0 +1,202 @@
+#include "tamis/formats/foreign_filter.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "core/src/formats/foreign_formats.h"
+#include "tamis/error.h"
+#include "tamis/formats/guava.h"
+#include "tamis/formats/spark.h"
+
+namespace tamis {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <typename F>
+class Of final : public ForeignFilter::Any {
+ public:
+  Of(const ForeignFormat& format, F filter) noexcept : Any(format), filter_(std::move(filter)) {}
+
+  uint64_t bytes() const noexcept override { return filter_.bytes(); }
+  double estimated_count() const override {
+    if constexpr (requires { filter_.estimated_count(); }) {
+      return filter_.estimated_count();
+    } else {
+      return static_cast<double>(filter_.size());  // which the format counts
+    }
+  }
+  double expected_fpr() const override { return filter_.expected_fpr(); }
+  size_t Contains(const Keys& keys, Bitmap out) const override {
+    return filter_.Contains(keys, out);
+  }
+  size_t Contains(const Keys& keys, std::span<uint8_t> out) const override {
+    return filter_.Contains(keys, out);
+  }
+  size_t Select(const Keys& keys, std::span<uint64_t> out) const override {
+    return filter_.Select(keys, out);
+  }
+  size_t Count(const Keys& keys) const override { return filter_.Count(keys); }
+  size_t Insert(const Keys& keys) override { return filter_.Insert(keys); }
+  void Merge(const Any& other) override {
+    if constexpr (requires(F f) { f.Merge(f); }) {
+      filter_.Merge(static_cast<const Of&>(other).filter_);
+    } else {
+      throw Error(ErrorCode::kIncompatible,
+                  std::string("filters of the format ") + format().name + " cannot be united");
+    }
+  }
+  void Write(const ByteSink& write) const override {
+    if constexpr (requires { filter_.Write(write); }) {
+      filter_.Write(write);
+    } else {
+      write(filter_.ToBytes());
+    }
+  }
+  void Save(const fs::path& path, const SaveOptions& options) const override {
+    filter_.Save(path, options);
+  }
+
+ private:
+  F filter_;
+};
+
+using Bytes = std::span<const std::byte>;
+using Made = std::unique_ptr<ForeignFilter::Any>;
+
+// A format, and how its filters are made.
+struct Row {
+  ForeignFormat format;
+  Made (*from_bytes)(const ForeignFormat&, Bytes, const ForeignLoadOptions&);
+  Made (*load)(const ForeignFormat&, const fs::path&, const ForeignLoadOptions&);
+};
+
+// Source::Read takes what is read, bytes or a path, and the options.
+template <typename Source, typename Input>
+Made Make(const ForeignFormat& format, Input input, const ForeignLoadOptions& options) {
+  auto filter = Source::Read(input, options);
+  return std::make_unique<Of<decltype(filter)>>(format, std::move(filter));
+}
+
+template <typename Source>
+constexpr Row RowOf(const char* name, const char* what, KeyForms key_forms) {
+  return {{name, what, key_forms}, Make<Source, Bytes>, Make<Source, const fs::path&>};
+}
+
+// What FromBytes and Load of the class make, of which `more` are the arguments between.
+template <typename F, auto... more>
+struct From {
+  static F Read(Bytes bytes, const ForeignLoadOptions& options) {
+    return F::FromBytes(bytes, more..., {.memory = options.memory, .backend = options.backend});
+  }
+  static F Read(const fs::path& path, const ForeignLoadOptions& options) {
+    return F::Load(path, more..., {.memory = options.memory, .backend = options.backend});
+  }
+};
+
+template <GuavaFunnel funnel>
+using Guava = From<GuavaBloomFilter, funnel>;
+
+constexpr KeyForms kIntegers = KeyForm::kInteger;
+constexpr KeyForms kStrings = KeyForm::kBytes;
+
+constexpr Row kRows[] = {
+    RowOf<Guava<GuavaFunnel::kBytes>>("guava:bytes", "Guava, byteArrayFunnel", kStrings),
+    RowOf<Guava<GuavaFunnel::kInt>>("guava:int", "Guava, integerFunnel", kIntegers),
+    RowOf<Guava<GuavaFunnel::kLong>>("guava:long", "Guava, longFunnel", kIntegers),
+    RowOf<Guava<GuavaFunnel::kUnencodedChars>>("guava:unencoded-chars",
+                                               "Guava, unencodedCharsFunnel", kStrings),
+    RowOf<Guava<GuavaFunnel::kUtf8>>("guava:utf8", "Guava, stringFunnel(UTF_8)", kStrings),
+    RowOf<From<SparkBloomFilter>>("spark:long", "Apache Spark, of integers", kIntegers),
+    RowOf<From<SparkBloomFilter>>("spark:string", "Apache Spark, of strings or byte[]", kStrings),
+};
+
+constexpr auto kFormats = [] {
+  std::array<ForeignFormat, std::size(kRows)> formats{};
+  for (size_t i = 0; i < formats.size(); ++i) formats[i] = kRows[i].format;
+  return formats;
+}();
+
+// The row of a name, and its format as ForeignFormats has it.
+std::pair<const Row&, const ForeignFormat&> RowNamed(std::string_view name) {
+  std::string names;
+  for (size_t i = 0; i < std::size(kRows); ++i) {
+    if (name == kFormats[i].name) return {kRows[i], kFormats[i]};
+    names += std::string(names.empty() ? "" : ", ") + kFormats[i].name;
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              "there is no format \"" + std::string(name) + "\"; there are " + names);
+}
+
+// Returns the keys if the format has such: some classes take more.
+const Keys& Checked(const ForeignFormat& format, const Keys& keys) {
+  if (keys.empty() || format.key_forms.Has(keys.key_form())) return keys;
+  throw Error(ErrorCode::kInvalidArgument,
+              std::string("the keys of ") + format.name + " are " + KeyFormsText(format.key_forms) +
+                  ", and these are " +
+                  (keys.form() == Keys::Form::kHashes ? "hashes" : KeyFormsText(keys.key_form())));
+}
+
+}  // namespace
+
+std::span<const ForeignFormat> ForeignFormats() noexcept { return kFormats; }
+
+ForeignFilter ForeignFilter::FromBytes(Bytes bytes, std::string_view format,
+                                       const ForeignLoadOptions& options) {
+  const auto [row, named] = RowNamed(format);
+  return ForeignFilter(row.from_bytes(named, bytes, options));
+}
+
+ForeignFilter ForeignFilter::Load(const fs::path& path, std::string_view format,
+                                  const ForeignLoadOptions& options) {
+  const auto [row, named] = RowNamed(format);
+  return ForeignFilter(row.load(named, path, options));
+}
+
+ForeignFilter::ForeignFilter(std::unique_ptr<Any> any) noexcept : any_(std::move(any)) {}
+ForeignFilter::ForeignFilter(ForeignFilter&&) noexcept = default;
+ForeignFilter& ForeignFilter::operator=(ForeignFilter&&) noexcept = default;
+ForeignFilter::~ForeignFilter() = default;
+
+const ForeignFormat& ForeignFilter::format() const noexcept { return any_->format(); }
+uint64_t ForeignFilter::bytes() const noexcept { return any_->bytes(); }
+double ForeignFilter::estimated_count() const { return any_->estimated_count(); }
+double ForeignFilter::expected_fpr() const { return any_->expected_fpr(); }
+
+size_t ForeignFilter::Contains(const Keys& keys, Bitmap out) const {
+  return any_->Contains(Checked(format(), keys), out);
+}
+
+size_t ForeignFilter::Contains(const Keys& keys, std::span<uint8_t> out) const {
+  return any_->Contains(Checked(format(), keys), out);
+}
+
+size_t ForeignFilter::Select(const Keys& keys, std::span<uint64_t> out) const {
+  return any_->Select(Checked(format(), keys), out);
+}
+
+size_t ForeignFilter::Count(const Keys& keys) const { return any_->Count(Checked(format(), keys)); }
+
+size_t ForeignFilter::Insert(const Keys& keys) { return any_->Insert(Checked(format(), keys)); }
+
+void ForeignFilter::Merge(const ForeignFilter& other) {
+  if (&format() != &other.format()) {
+    throw Error(ErrorCode::kIncompatible, std::string("filters of the formats ") + format().name +
+                                              " and " + other.format().name + " cannot be united");
+  }
+  any_->Merge(*other.any_);
+}
+
+std::vector<std::byte> ForeignFilter::ToBytes() const {
+  std::vector<std::byte> bytes;
+  any_->Write([&](Bytes piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); });
+  return bytes;
+}
+
+void ForeignFilter::Save(const fs::path& path, const SaveOptions& options) const {
+  any_->Save(path, options);
+}
+
+}  // namespace tamis

@@ -1,0 +1,85 @@
+// Bulk lookups and insertions of filters of other formats, in blocks of keys.
+#ifndef TAMIS_CORE_SRC_FORMATS_FORMAT_LOOKUP_H_
+#define TAMIS_CORE_SRC_FORMATS_FORMAT_LOOKUP_H_
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "core/src/bulk/lookup.h"
+#include "core/src/bulk/outputs.h"
+#include "tamis/detail/kernels.h"
+
+namespace tamis::detail {
+
+// Keys that are taken at once: with hashes of 16 bytes, half of a first-level cache of 32 KiB, with
+// the rest.
+inline constexpr size_t kFormatBlock = 512;
+
+// The output of who only counts.
+struct NoOutput {};
+
+// Asks `count` keys, and writes the answers to `out`: a Bitmap, a span of bytes, one of indices of
+// 32 or 64 bits, or NoOutput. probe(begin, n, bits) has to write a bit for each of the keys [begin,
+// begin + n), n <= kFormatBlock, and zeros up to the end of the last word. Returns how many may be
+// in. Throws Error(kInvalidArgument), before it asks, if `out` is too small.
+template <typename Out, typename Probe>
+size_t LookUpBlocks(const Kernels& kernels, size_t count, Out out, const Probe& probe) {
+  if constexpr (!std::is_same_v<Out, NoOutput>) RequireRoom(out, count);
+  uint64_t bits[kFormatBlock / 64];
+  size_t found = 0;
+  for (size_t begin = 0, n = 0; begin < count; begin += n) {
+    n = std::min(kFormatBlock, count - begin);
+    probe(begin, n, bits);
+    if constexpr (std::is_same_v<Out, std::span<uint32_t>> ||
+                  std::is_same_v<Out, std::span<uint64_t>>) {
+      found += BitsToIndices(kernels, bits, n, begin, out.data() + found);
+    } else {
+      if constexpr (std::is_same_v<Out, Bitmap>) {
+        std::copy_n(bits, BitmapWords(n), out.words().data() + begin / 64);
+      } else if constexpr (std::is_same_v<Out, std::span<uint8_t>>) {
+        kernels.bits_to_bytes(bits, n, out.data() + begin);
+      }
+      found += kernels.popcount(bits, BitmapWords(n));
+    }
+  }
+  return found;
+}
+
+// hash(begin, n, hashes), n <= 64, makes the hashes of the keys [begin, begin + n), and returns a
+// bit for each that has one. This does so for n <= kFormatBlock keys, and writes the bits to
+// `bits`.
+template <typename Hash, typename HashKeys>
+void HashBlock(const HashKeys& hash, size_t begin, size_t n, Hash* hashes, uint64_t* bits) {
+  for (size_t i = 0; i < n; i += 64) {
+    bits[i / 64] = hash(begin + i, std::min<size_t>(64, n - i), hashes + i);
+  }
+}
+
+// The sum of insert(hashes, n) over blocks of the hashes of `count` keys, without the gaps that
+// nulls leave.
+template <typename Hash, typename HashKeys, typename Insert>
+size_t InsertBlocks(size_t count, const HashKeys& hash, const Insert& insert) {
+  Hash hashes[kFormatBlock];
+  size_t sum = 0;
+  for (size_t begin = 0; begin < count; begin += kFormatBlock) {
+    const size_t end = std::min(begin + kFormatBlock, count);
+    size_t packed = 0;
+    for (size_t i = begin; i < end; i += 64) {
+      Hash* const here = hashes + packed;
+      uint64_t rest = hash(i, std::min<size_t>(64, end - i), here);
+      for (size_t kept = 0; rest != 0; rest &= rest - 1, ++kept, ++packed) {
+        here[kept] = here[std::countr_zero(rest)];
+      }
+    }
+    sum += insert(hashes, packed);
+  }
+  return sum;
+}
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_FORMATS_FORMAT_LOOKUP_H_

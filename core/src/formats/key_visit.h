@@ -1,0 +1,56 @@
+// The keys of a batch one by one, as integers or strings, for hashes that the kernels do not have.
+#ifndef TAMIS_CORE_SRC_FORMATS_KEY_VISIT_H_
+#define TAMIS_CORE_SRC_FORMATS_KEY_VISIT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/src/bulk/valid_keys.h"
+#include "tamis/keys.h"
+
+namespace tamis::detail {
+
+// Returns visit(of), of(i) being key i as an integer, widened to 64 bits, or a string; 0 for
+// hashes.
+template <typename Visit>
+uint64_t VisitKeys(const Keys& keys, const Visit& visit) {
+  switch (keys.form()) {
+    case Keys::Form::kU64:
+      return visit([p = keys.data<uint64_t>()](size_t i) { return p[i]; });
+    case Keys::Form::kU32:
+      return visit([p = keys.data<uint32_t>()](size_t i) { return uint64_t{p[i]}; });
+    case Keys::Form::kI32:
+      return visit(
+          [p = keys.data<int32_t>()](size_t i) { return static_cast<uint64_t>(int64_t{p[i]}); });
+    case Keys::Form::kStringViews:
+      return visit([p = keys.data<std::string_view>()](size_t i) { return p[i]; });
+    case Keys::Form::kStrings:
+      return visit([p = keys.data<std::string>()](size_t i) { return std::string_view(p[i]); });
+    case Keys::Form::kColumn:
+      return visit([p = keys.data<int32_t>(), bytes = keys.bytes()](size_t i) {
+        return std::string_view(bytes + p[i], static_cast<size_t>(p[i + 1] - p[i]));
+      });
+    case Keys::Form::kLargeColumn:
+      return visit([p = keys.data<int64_t>(), bytes = keys.bytes()](size_t i) {
+        return std::string_view(bytes + p[i], static_cast<size_t>(p[i + 1] - p[i]));
+      });
+    case Keys::Form::kFixedColumn:
+      return visit([p = keys.data<char>(), width = keys.width()](size_t i) {
+        return std::string_view(p + i * width, width);
+      });
+    case Keys::Form::kHashes:
+      break;
+  }
+  return 0;
+}
+
+// A bit for each of the keys [begin, begin + n) that is not null; n is in [1, 64].
+inline uint64_t NotNull(const Keys& keys, size_t begin, size_t n) noexcept {
+  return keys.validity() == nullptr ? ~uint64_t{0} >> (64 - n) : ValidBits(keys, begin, n);
+}
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_FORMATS_KEY_VISIT_H_
