@@ -1,0 +1,59 @@
+// MurmurHash2 and its version of 64 bits, MurmurHash64A, after the description of Austin Appleby's
+// algorithms, who has put them in the public domain (smhasher, MurmurHash2.cpp).
+#ifndef TAMIS_CORE_SRC_FORMATS_MURMUR2_H_
+#define TAMIS_CORE_SRC_FORMATS_MURMUR2_H_
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace tamis::detail {
+
+static_assert(std::endian::native == std::endian::little);
+
+// Of n bytes at any address.
+inline uint64_t Murmur64A(const char* bytes, size_t n, uint64_t seed) noexcept {
+  constexpr uint64_t kFactor = 0xC6A4A7935BD1E995;
+  uint64_t h = seed ^ (n * kFactor);
+  size_t at = 0;
+  for (; n - at >= 8; at += 8) {
+    uint64_t lane;
+    std::memcpy(&lane, bytes + at, sizeof(lane));
+    lane *= kFactor;
+    lane = (lane ^ (lane >> 47)) * kFactor;
+    h = (h ^ lane) * kFactor;
+  }
+  if (n != at) {
+    uint64_t rest = 0;
+    for (size_t i = n; i > at; --i) rest = rest << 8 | static_cast<uint8_t>(bytes[i - 1]);
+    h = (h ^ rest) * kFactor;
+  }
+  h = (h ^ (h >> 47)) * kFactor;
+  return h ^ (h >> 47);
+}
+
+// The same of 32 bits.
+inline uint32_t Murmur2(const char* bytes, size_t n, uint32_t seed) noexcept {
+  constexpr uint32_t kFactor = 0x5BD1E995;
+  uint32_t h = seed ^ static_cast<uint32_t>(n);
+  size_t at = 0;
+  for (; n - at >= 4; at += 4) {
+    uint32_t lane;
+    std::memcpy(&lane, bytes + at, sizeof(lane));
+    lane *= kFactor;
+    lane = (lane ^ (lane >> 24)) * kFactor;
+    h = (h * kFactor) ^ lane;
+  }
+  if (n != at) {
+    uint32_t rest = 0;
+    for (size_t i = n; i > at; --i) rest = rest << 8 | static_cast<uint8_t>(bytes[i - 1]);
+    h = (h ^ rest) * kFactor;
+  }
+  h = (h ^ (h >> 13)) * kFactor;
+  return h ^ (h >> 15);
+}
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_FORMATS_MURMUR2_H_
