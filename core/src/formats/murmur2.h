@@ -12,6 +12,25 @@ namespace tamis::detail {
 
 static_assert(std::endian::native == std::endian::little);
 
+// The n bytes, in [1, 7], before `end`, the first the lowest; `size` bytes before it may be read.
+// Without a loop, whose end would be guessed wrong for keys of different lengths.
+inline uint64_t LastBytes(const char* end, size_t n, size_t size) noexcept {
+  if (size >= 8) {
+    uint64_t last;
+    std::memcpy(&last, end - 8, sizeof(last));
+    return last >> (8 * (8 - n));
+  }
+  const char* const first = end - n;
+  if (n >= 4) {
+    uint32_t low, high;
+    std::memcpy(&low, first, sizeof(low));
+    std::memcpy(&high, end - 4, sizeof(high));
+    return low | uint64_t{high} << (8 * (n - 4));
+  }
+  const auto byte = [&](size_t i) { return uint64_t{static_cast<uint8_t>(first[i])}; };
+  return byte(0) | byte(n / 2) << (8 * (n / 2)) | byte(n - 1) << (8 * (n - 1));
+}
+
 // Of n bytes at any address.
 inline uint64_t Murmur64A(const char* bytes, size_t n, uint64_t seed) noexcept {
   constexpr uint64_t kFactor = 0xC6A4A7935BD1E995;
@@ -25,9 +44,7 @@ inline uint64_t Murmur64A(const char* bytes, size_t n, uint64_t seed) noexcept {
     h = (h ^ lane) * kFactor;
   }
   if (n != at) {
-    uint64_t rest = 0;
-    for (size_t i = n; i > at; --i) rest = rest << 8 | static_cast<uint8_t>(bytes[i - 1]);
-    h = (h ^ rest) * kFactor;
+    h = (h ^ LastBytes(bytes + n, n - at, n)) * kFactor;
   }
   h = (h ^ (h >> 47)) * kFactor;
   return h ^ (h >> 47);
@@ -46,9 +63,7 @@ inline uint32_t Murmur2(const char* bytes, size_t n, uint32_t seed) noexcept {
     h = (h * kFactor) ^ lane;
   }
   if (n != at) {
-    uint32_t rest = 0;
-    for (size_t i = n; i > at; --i) rest = rest << 8 | static_cast<uint8_t>(bytes[i - 1]);
-    h = (h ^ rest) * kFactor;
+    h = (h ^ static_cast<uint32_t>(LastBytes(bytes + n, n - at, n - at))) * kFactor;
   }
   h = (h ^ (h >> 13)) * kFactor;
   return h ^ (h >> 15);

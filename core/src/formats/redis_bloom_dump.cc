@@ -133,9 +133,6 @@ RedisBloomFilter RedisBloomFilter::Parse(const RedisDump& dump,
   filter.flags_ = flags;
   filter.growth_ = LoadAs<uint32_t>(header.data() + kGrowthAt);
   filter.size_ = size;
-  uint64_t total = 0;
-  for (const uint64_t part : parts) total += part;
-  detail::Storage::RequireFits(total);
   std::vector<std::span<std::byte>> rooms;
   for (const RedisBloomLink& link : links) {
     filter.links_.push_back(filter.MakeLink(link));

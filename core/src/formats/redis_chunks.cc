@@ -6,6 +6,7 @@
 #include "core/src/file/atomic_file.h"
 #include "core/src/file/file_format.h"
 #include "core/src/file/input_file.h"
+#include "tamis/detail/storage.h"
 
 namespace tamis::detail {
 namespace {
@@ -146,6 +147,9 @@ void RedisDump::RequireParts(std::span<const uint64_t> parts) const {
     }
     left -= pieces_[i].bytes;
   }
+  // To look it up takes longer than to read a small filter.
+  constexpr uint64_t kLargeBytes = 4 << 20;
+  if (total >= kLargeBytes) Storage::RequireFits(total);
 }
 
 void RedisDump::ReadParts(std::span<const std::span<std::byte>> rooms) const {

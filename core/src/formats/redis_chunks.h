@@ -58,7 +58,8 @@ class RedisDump {
   std::vector<std::byte> Header() const;
 
   // Throws FormatError unless the chunks have exactly the bytes of parts of these sizes, laid end
-  // to end, and none of them has bytes of two.
+  // to end, and none of them has bytes of two. Throws Error(kOutOfMemory) for more than the process
+  // can have.
   void RequireParts(std::span<const uint64_t> parts) const;
   // After RequireParts: reads part after part into rooms of as many bytes.
   void ReadParts(std::span<const std::span<std::byte>> rooms) const;

@@ -65,13 +65,26 @@ uint64_t CountInBucket(const uint8_t* bucket, size_t size, uint8_t fingerprint) 
   return count;
 }
 
-bool IsInBucket(const uint8_t* bucket, size_t size, uint8_t fingerprint) noexcept {
-  uint64_t equal = 0;
-  for (size_t at = 0; at < size; at += 8) {
-    equal |= EqualBytes(bucket + at, std::min<size_t>(8, size - at), PatternOf(fingerprint));
+// Whether one of two buckets has the fingerprint. Of 8 slots or fewer without a branch.
+class BucketTest {
+ public:
+  explicit BucketTest(size_t size) noexcept : size_(size) {}
+
+  bool operator()(const uint8_t* first, const uint8_t* second,
+                  uint8_t fingerprint) const noexcept {
+    const uint64_t pattern = PatternOf(fingerprint);
+    const size_t begun = std::min<size_t>(8, size_);
+    uint64_t equal = EqualBytes(first, begun, pattern) | EqualBytes(second, begun, pattern);
+    for (size_t at = 8; at < size_; at += 8) {
+      const size_t n = std::min<size_t>(8, size_ - at);
+      equal |= EqualBytes(first + at, n, pattern) | EqualBytes(second + at, n, pattern);
+    }
+    return equal != 0;
   }
-  return equal != 0;
-}
+
+ private:
+  size_t size_;
+};
 
 }  // namespace
 
@@ -345,7 +358,9 @@ size_t RedisCuckooFilter::LookUp(const Keys& keys, Out out) const {
     constexpr size_t kBlock = detail::kFormatBlock;
     uint64_t hashes[kBlock];
     detail::HashBlock(Hasher{integers_, keys}, begin, n, hashes, bits);
+    const BucketTest test(bucket_size_);
     uint16_t left[kBlock];
+    uint8_t fingerprints[kBlock];
     const uint8_t* first[kBlock];
     const uint8_t* second[kBlock];
     size_t count = 0;
@@ -361,15 +376,14 @@ size_t RedisCuckooFilter::LookUp(const Keys& keys, Out out) const {
         const Place place = PlaceOf(hashes[left[j]]);
         first[j] = BucketAt(layers_[i], place.first);
         second[j] = BucketAt(layers_[i], place.second);
+        fingerprints[j] = place.fingerprint;
         __builtin_prefetch(first[j]);
         __builtin_prefetch(second[j]);
       }
       size_t kept = 0;
       for (size_t j = 0; j < count; ++j) {
         const uint16_t key = left[j];
-        const auto fingerprint = static_cast<uint8_t>(hashes[key] % 255 + 1);
-        const bool in = static_cast<int>(IsInBucket(first[j], bucket_size_, fingerprint)) |
-                        static_cast<int>(IsInBucket(second[j], bucket_size_, fingerprint));
+        const bool in = test(first[j], second[j], fingerprints[j]);
         bits[key / 64] |= uint64_t{in} << (key % 64);
         left[kept] = key;
         kept += in ? 0 : 1;
