@@ -1,0 +1,144 @@
+// Filters by the names of their formats, and files that say which they are of.
+#include "tamis/formats/foreign_filter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tamis/any_filter.h"
+#include "tamis/error.h"
+#include "tamis/formats/guava.h"
+#include "tests/core/file_test_util.h"
+#include "tests/formats/guava_test_keys.h"
+#include "tests/test_util.h"
+
+namespace tamis {
+namespace {
+
+std::filesystem::path GuavaFile(const std::string& name) {
+  return std::filesystem::path(TAMIS_GOLDEN_DIR) / "guava" / (name + "_mitz64.guava");
+}
+
+Bytes Written(const ForeignFilter& filter) {
+  const std::vector<std::byte> bytes = filter.ToBytes();
+  Bytes chars(bytes.size());
+  std::memcpy(chars.data(), bytes.data(), bytes.size());
+  return chars;
+}
+
+TEST(ForeignFilterTest, NamesAreSortedAndDiffer) {
+  std::set<std::string> names;
+  std::string last;
+  for (const ForeignFormat& format : ForeignFormats()) {
+    EXPECT_LT(last, format.name);
+    EXPECT_LE(std::strlen(format.name), 31u);
+    EXPECT_NE(format.what[0], '\0');
+    last = format.name;
+  }
+}
+
+TEST(ForeignFilterTest, ImportedFilesAnswerAndGiveBackTheSameBytes) {
+  const TemporaryFolder folder;
+  for (const GuavaFunnel funnel : kGuavaFunnels) {
+    const std::string name = GuavaFunnelName(funnel);
+    SCOPED_TRACE(name);
+    const std::filesystem::path golden = GuavaFile(name);
+    const std::string format = "guava:" + name;
+    const ForeignFilter loaded = ForeignFilter::Load(golden, format);
+    EXPECT_EQ(loaded.format().name, format);
+    const std::filesystem::path path = folder.path() / name;
+    EXPECT_FALSE(ForeignFilter::IsImported(golden));
+    loaded.SaveImported(path);
+    EXPECT_TRUE(ForeignFilter::IsImported(path));
+    const ForeignFilter opened = ForeignFilter::Open(path);
+    EXPECT_EQ(opened.format().name, format);
+    EXPECT_EQ(Written(opened), ReadBytes(golden));
+    const std::filesystem::path exported = folder.path() / (name + ".guava");
+    opened.Save(exported);
+    EXPECT_EQ(ReadBytes(exported), ReadBytes(golden));
+
+    // As the class itself says.
+    const auto guava = GuavaBloomFilter::Load(golden, funnel);
+    const GuavaTestKeys keys(funnel, 3000);
+    std::vector<uint64_t> mine(BitmapWords(3000)), theirs(mine.size());
+    const size_t found = guava.Contains(keys.keys(), Bitmap(theirs));
+    EXPECT_EQ(opened.Contains(keys.keys(), Bitmap(mine)), found);
+    EXPECT_EQ(mine, theirs);
+    std::vector<uint64_t> rows(3000);
+    EXPECT_EQ(opened.Select(keys.keys(), rows), found);
+    EXPECT_EQ(opened.Count(keys.keys()), found);
+    EXPECT_EQ(opened.bytes(), guava.bytes());
+    EXPECT_EQ(opened.expected_fpr(), guava.expected_fpr());
+    EXPECT_EQ(opened.estimated_count(), guava.estimated_count());
+  }
+}
+
+TEST(ForeignFilterTest, TheUnionIsThatOfTheClass) {
+  GuavaBloomFilter odd(GuavaFunnel::kLong, {.capacity = 100});
+  GuavaBloomFilter even(GuavaFunnel::kLong, {.capacity = 100});
+  for (uint64_t i = 0; i < 100; ++i) (i % 2 == 0 ? even : odd).Insert(i);
+  ForeignFilter merged = ForeignFilter::FromBytes(odd.ToBytes(), "guava:long");
+  merged.Merge(ForeignFilter::FromBytes(even.ToBytes(), "guava:long"));
+  odd.Merge(even);
+  EXPECT_EQ(merged.ToBytes(), odd.ToBytes());
+
+  const ForeignFilter text = ForeignFilter::FromBytes(even.ToBytes(), "guava:utf8");
+  ExpectError([&] { merged.Merge(text); }, ErrorCode::kIncompatible, "guava:utf8");
+  const GuavaBloomFilter large(GuavaFunnel::kLong, {.capacity = 10'000});
+  const ForeignFilter other = ForeignFilter::FromBytes(large.ToBytes(), "guava:long");
+  ExpectError([&] { merged.Merge(other); }, ErrorCode::kIncompatible, "numbers of");
+  EXPECT_EQ(merged.ToBytes(), odd.ToBytes());
+}
+
+TEST(ForeignFilterTest, UnknownNamesAreErrorsWithThoseThatThereAre) {
+  for (const char* name : {"", "guava", "guava:", "guava:utf88", "GUAVA:LONG", "tamis"}) {
+    ExpectError([&] { ForeignFilter::Load(GuavaFile("long"), name); }, ErrorCode::kInvalidArgument,
+                "guava:utf8");
+  }
+  ExpectError([&] { ForeignFilter::FromBytes({}, "guava:long"); }, ErrorCode::kCorrupt,
+              "file length");
+}
+
+TEST(ForeignFilterTest, FiltersOfTamisAreNoneAndTheOtherWayRound) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "imported";
+  ForeignFilter::Load(GuavaFile("long"), "guava:long").SaveImported(path);
+  ExpectError([&] { Load(path); }, ErrorCode::kUnsupported, "imported filter");
+  const std::filesystem::path own =
+      std::filesystem::path(TAMIS_GOLDEN_DIR) / "split_block_v2_empty.tamis";
+  EXPECT_FALSE(ForeignFilter::IsImported(own));
+  ExpectError([&] { ForeignFilter::Open(own); }, ErrorCode::kCorrupt, "magic");
+  ExpectError([&] { ForeignFilter::Open(folder.path() / "none"); }, ErrorCode::kIo, "none");
+  ExpectError([&] { ForeignFilter::IsImported(folder.path()); }, ErrorCode::kIo, "");
+}
+
+// Every bit is under a checksum, and every length is compared.
+TEST(ForeignFilterTest, DamageIsAnError) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "imported";
+  ForeignFilter::Load(GuavaFile("utf8"), "guava:utf8").SaveImported(path);
+  const Bytes whole = ReadBytes(path);
+  for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    Bytes bytes = whole;
+    bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << (bit % 8)));
+    WriteBytes(path, bytes);
+    EXPECT_THROW(ForeignFilter::Open(path), FormatError) << bit;
+  }
+  for (size_t n = 0; n < whole.size(); ++n) {
+    WriteBytes(path, Bytes(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(n)));
+    EXPECT_THROW(ForeignFilter::Open(path), FormatError) << n;
+  }
+  Bytes longer = whole;
+  longer.push_back(0);
+  WriteBytes(path, longer);
+  EXPECT_THROW(ForeignFilter::Open(path), FormatError);
+  WriteBytes(path, whole);
+  EXPECT_EQ(Written(ForeignFilter::Open(path)), ReadBytes(GuavaFile("utf8")));
+}
+
+}  // namespace
+}  // namespace tamis
