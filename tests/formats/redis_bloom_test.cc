@@ -60,8 +60,7 @@ TEST(RedisBloomTest, BitsAreThoseOfTheDefinition) {
   for (const RedisBloomOptions& options : Shapes()) {
     RedisBloomFilter filter(options);
     const RedisBloomLink link = filter.link(0);
-    const uint64_t modulus =
-        link.log2_bits > 0 ? uint64_t{1} << link.log2_bits : 8 * link.bytes;
+    const uint64_t modulus = link.log2_bits > 0 ? uint64_t{1} << link.log2_bits : 8 * link.bytes;
     EXPECT_EQ(link.log2_bits > 0, options.power_of_two);
     const Model model(options.hash32, link.num_hashes);
     std::vector<bool> bits(8 * link.bytes);
@@ -102,7 +101,8 @@ TEST(RedisBloomTest, BulkIsOneByOne) {
     for (size_t i = 0; i < 300; ++i) EXPECT_TRUE(in[i]) << i;
     for (const size_t n : TestSizes()) {
       if (n > asked.size()) continue;
-      ExpectRedisOutputs(bulk, Keys(asked).Slice(0, n), {in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n)});
+      ExpectRedisOutputs(bulk, Keys(asked).Slice(0, n),
+                         {in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n)});
     }
     ExpectRedisNulls(bulk, asked, in);
     ExpectRedisForms(bulk, asked, in);
@@ -194,7 +194,8 @@ TEST(RedisBloomTest, OptionsOutOfRange) {
   refused({.error_rate = std::numeric_limits<double>::denorm_min()});  // half of it is 0
   refused({.expansion = 32769});
   EXPECT_EQ(RedisBloomFilter({.expansion = 32768}).expansion(), 32768u);
-  EXPECT_EQ(RedisBloomFilter({.error_rate = 1e-323, .non_scaling = true}).link(0).num_hashes, 1074u);
+  EXPECT_EQ(RedisBloomFilter({.error_rate = 1e-323, .non_scaling = true}).link(0).num_hashes,
+            1074u);
 }
 
 TEST(RedisBloomTest, HashesAreNoKeys) {
@@ -238,8 +239,7 @@ TEST(RedisBloomTest, MergeIsTheUnion) {
   RedisBloomFilter one({.capacity = 20});
   ExpectError([&] { one.Merge(RedisBloomFilter({.capacity = 60})); }, ErrorCode::kIncompatible,
               "sizes of a link");
-  ExpectError([&] { one.Merge(RedisBloomFilter({.capacity = 21})); }, ErrorCode::kIncompatible,
-              "");
+  ExpectError([&] { one.Merge(RedisBloomFilter({.capacity = 21})); }, ErrorCode::kIncompatible, "");
 }
 
 TEST(RedisBloomTest, ClearLeavesWhatWasMade) {

@@ -218,9 +218,7 @@ TEST(RedisCuckooTest, HashesAreNoKeysAndOutputsNeedRoom) {
   RedisCuckooFilter filter({});
   const std::vector<uint64_t> hashes = {1, 2};
   std::vector<uint64_t> counts(64);
-  const auto refused = [](const auto& act) {
-    ExpectError(act, ErrorCode::kInvalidArgument, "");
-  };
+  const auto refused = [](const auto& act) { ExpectError(act, ErrorCode::kInvalidArgument, ""); };
   refused([&] { filter.Insert(Hashes{hashes}); });
   refused([&] { filter.Erase(Hashes{hashes}); });
   refused([&] { filter.Count(Hashes{hashes}); });

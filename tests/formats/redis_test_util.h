@@ -104,9 +104,8 @@ void ExpectRedisIntegers(const Make& make) {
         strings.emplace_back(8, '\0');
         std::memcpy(strings.back().data(), &key, 8);
       } else {
-        strings.push_back(form == RedisIntegers::kSigned
-                              ? std::to_string(static_cast<int64_t>(key))
-                              : std::to_string(key));
+        strings.push_back(form == RedisIntegers::kSigned ? std::to_string(static_cast<int64_t>(key))
+                                                         : std::to_string(key));
       }
     }
     Filter by_integer = make(form), by_string = make(form), single = make(form);
@@ -132,9 +131,7 @@ void ExpectRedisRoomNeeded(const Filter& filter) {
   std::vector<uint64_t> words(64);
   std::vector<uint32_t> rows(64);
   std::vector<uint8_t> bytes(64);
-  const auto refused = [](const auto& act) {
-    ExpectError(act, ErrorCode::kInvalidArgument, "");
-  };
+  const auto refused = [](const auto& act) { ExpectError(act, ErrorCode::kInvalidArgument, ""); };
   refused([&] { filter.Contains(keys, Bitmap(std::span(words).first(1))); });
   refused([&] { filter.Contains(keys, bytes); });
   refused([&] { filter.Select(keys, rows); });

@@ -65,13 +65,24 @@ uint64_t CountInBucket(const uint8_t* bucket, size_t size, uint8_t fingerprint) 
   return count;
 }
 
+// The buckets of a layer. Lookups there have 32 bits for the place of one: in a layer of more than
+// 4 GiB these are other slots than those that InsertByMoving fills, there as here.
+struct Buckets {
+  uint8_t* slots;
+  uint64_t mask;
+  uint64_t size;
+
+  uint8_t* At(uint64_t hash) const noexcept {
+    return slots + static_cast<uint32_t>((hash & mask) * size);
+  }
+};
+
 // Whether one of two buckets has the fingerprint. Of 8 slots or fewer without a branch.
 class BucketTest {
  public:
   explicit BucketTest(size_t size) noexcept : size_(size) {}
 
-  bool operator()(const uint8_t* first, const uint8_t* second,
-                  uint8_t fingerprint) const noexcept {
+  bool operator()(const uint8_t* first, const uint8_t* second, uint8_t fingerprint) const noexcept {
     const uint64_t pattern = PatternOf(fingerprint);
     const size_t begun = std::min<size_t>(8, size_);
     uint64_t equal = EqualBytes(first, begun, pattern) | EqualBytes(second, begun, pattern);
@@ -149,10 +160,8 @@ RedisCuckooFilter::Place RedisCuckooFilter::PlaceOf(uint64_t hash) noexcept {
   return {hash, OtherHash(fingerprint, hash), fingerprint};
 }
 
-// Where lookups look, which have 32 bits for it: in a layer of more than 4 GiB these are other
-// slots than those that InsertByMoving fills, there as here.
 uint8_t* RedisCuckooFilter::BucketAt(const Layer& layer, uint64_t hash) const noexcept {
-  return layer.slots() + static_cast<uint32_t>((hash & (layer.num_buckets - 1)) * bucket_size_);
+  return Buckets{layer.slots(), layer.num_buckets - 1, bucket_size_}.At(hash);
 }
 
 // The first slot of the bucket that has the fingerprint, or nullptr.
@@ -372,10 +381,12 @@ size_t RedisCuckooFilter::LookUp(const Keys& keys, Out out) const {
       bits[word] = 0;
     }
     for (size_t i = 0; i < layers_.size() && count != 0; ++i) {
+      // By value, as the writes to fingerprints[] might else be writes to these.
+      const Buckets buckets{layers_[i].slots(), layers_[i].num_buckets - 1, bucket_size_};
       for (size_t j = 0; j < count; ++j) {
         const Place place = PlaceOf(hashes[left[j]]);
-        first[j] = BucketAt(layers_[i], place.first);
-        second[j] = BucketAt(layers_[i], place.second);
+        first[j] = buckets.At(place.first);
+        second[j] = buckets.At(place.second);
         fingerprints[j] = place.fingerprint;
         __builtin_prefetch(first[j]);
         __builtin_prefetch(second[j]);

@@ -19,19 +19,13 @@
 
 namespace tamis::detail {
 
-// The bytes of an integer.
-class RedisInteger {
+// The text of an integer.
+class RedisDecimal {
  public:
-  RedisInteger(RedisIntegers form, uint64_t key) noexcept {
-    if (form == RedisIntegers::kBytes) {
-      std::memcpy(bytes_, &key, sizeof(key));
-      size_ = sizeof(key);
-      return;
-    }
+  RedisDecimal(bool is_signed, uint64_t key) noexcept {
     char* const end = bytes_ + sizeof(bytes_);
-    const auto made = form == RedisIntegers::kSigned
-                          ? std::to_chars(bytes_, end, static_cast<int64_t>(key))
-                          : std::to_chars(bytes_, end, key);
+    const auto made = is_signed ? std::to_chars(bytes_, end, static_cast<int64_t>(key))
+                                : std::to_chars(bytes_, end, key);
     size_ = static_cast<size_t>(made.ptr - bytes_);
   }
 
@@ -70,7 +64,11 @@ typename Kind::Hash HashRedisKey(RedisIntegers, std::string_view key) noexcept {
 }
 template <typename Kind>
 typename Kind::Hash HashRedisKey(RedisIntegers integers, uint64_t key) noexcept {
-  return Kind::Of(RedisInteger(integers, key).view());
+  if (integers == RedisIntegers::kBytes) {
+    // Whose length the hash need not look at.
+    return Kind::Of({reinterpret_cast<const char*>(&key), sizeof(key)});
+  }
+  return Kind::Of(RedisDecimal(integers == RedisIntegers::kSigned, key).view());
 }
 
 // The hashes of keys [begin, begin + n); n is in [1, 64]. Returns a bit for each that is not null;
