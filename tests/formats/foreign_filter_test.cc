@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +23,17 @@ namespace {
 std::filesystem::path GuavaFile(const std::string& name) {
   return std::filesystem::path(TAMIS_GOLDEN_DIR) / "guava" / (name + "_mitz64.guava");
 }
+
+std::span<const std::byte> AsBytes(const Bytes& bytes) { return std::as_bytes(std::span(bytes)); }
+
+// Which golden files are of a library.
+struct Files {
+  std::string folder, first, extension;
+};
+const std::map<std::string, Files> kFiles = {{"guava", {"guava", "", ".guava"}},
+                                             {"redisbloom", {"redis_bloom", "bf_", ".dump"}},
+                                             {"redisbloom-cf", {"redis_bloom", "cf_", ".dump"}},
+                                             {"spark", {"spark", "", ".spark"}}};
 
 Bytes Written(const ForeignFilter& filter) {
   const std::vector<std::byte> bytes = filter.ToBytes();
@@ -74,6 +86,50 @@ TEST(ForeignFilterTest, ImportedFilesAnswerAndGiveBackTheSameBytes) {
     EXPECT_EQ(opened.bytes(), guava.bytes());
     EXPECT_EQ(opened.expected_fpr(), guava.expected_fpr());
     EXPECT_EQ(opened.estimated_count(), guava.estimated_count());
+  }
+}
+
+// A golden file of each format that has other classes behind it, with keys that are in.
+TEST(ForeignFilterTest, EveryFormatIsOpened) {
+  const TemporaryFolder folder;
+  const std::filesystem::path golden = TAMIS_GOLDEN_DIR;
+  for (const ForeignFormat& format : ForeignFormats()) {
+    const std::string name = format.name;
+    SCOPED_TRACE(name);
+    const Files& files = kFiles.at(name.substr(0, name.find(':')));
+    size_t opened = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(golden / files.folder)) {
+      const std::string file = entry.path().filename();
+      if (!file.starts_with(files.first) || !file.ends_with(files.extension)) continue;
+      const Bytes bytes = ReadBytes(entry.path());
+      const ForeignFilter filter = ForeignFilter::FromBytes(AsBytes(bytes), name);
+      ++opened;
+      const std::filesystem::path path = folder.path() / entry.path().filename();
+      filter.SaveImported(path);
+      const ForeignFilter again = ForeignFilter::Open(path);
+      EXPECT_EQ(again.format().name, name);
+      EXPECT_EQ(Written(again), bytes) << entry.path();
+      EXPECT_GE(filter.expected_fpr(), 0);
+      EXPECT_LE(filter.expected_fpr(), 1);
+      EXPECT_GE(filter.estimated_count(), 0);
+      EXPECT_GT(filter.bytes(), 0u);
+      // A batch of the other sort is refused before it is looked at.
+      const uint64_t integer = 1;
+      const std::string text = "text";
+      const bool integers = format.key_forms.Has(KeyForm::kInteger);
+      const bool strings = format.key_forms.Has(KeyForm::kBytes);
+      if (integers) filter.Count(Keys(std::span(&integer, 1)));
+      if (strings) filter.Count(Keys(std::span(&text, 1)));
+      if (!integers) {
+        ExpectError([&] { filter.Count(Keys(std::span(&integer, 1))); },
+                    ErrorCode::kInvalidArgument, "text, and these are integers");
+      }
+      if (!strings) {
+        ExpectError([&] { filter.Count(Keys(std::span(&text, 1))); }, ErrorCode::kInvalidArgument,
+                    "integers, and these are text");
+      }
+    }
+    EXPECT_GT(opened, 0u);
   }
 }
 

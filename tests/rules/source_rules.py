@@ -82,6 +82,7 @@ ALLOWED = [
     ("examples/guard.cc", [STD, r"sqlite3\.h", r"tamis/(tamis|live/\w+)\.h"]),
     ("examples/guava.cc", [STD, r"tamis/tamis\.h", FORMATS]),
     ("examples/spark.cc", [STD, r"tamis/tamis\.h", FORMATS]),
+    ("examples/redis_bloom.cc", [STD, r"tamis/tamis\.h", FORMATS]),
     ("examples/parquet.cc", [STD, r"tamis/tamis\.h", PARQUET]),
     ("examples/redis_c.c", [r"\w+\.h", C_API, REDIS_C_API]),
     ("examples/redis.cc", [STD, r"tamis/tamis\.h", REDIS]),

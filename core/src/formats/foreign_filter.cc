@@ -8,6 +8,8 @@
 #include "core/src/formats/foreign_formats.h"
 #include "tamis/error.h"
 #include "tamis/formats/guava.h"
+#include "tamis/formats/redis_bloom.h"
+#include "tamis/formats/redis_cuckoo.h"
 #include "tamis/formats/spark.h"
 
 namespace tamis {
@@ -101,6 +103,11 @@ using Guava = From<GuavaBloomFilter, funnel>;
 
 constexpr KeyForms kIntegers = KeyForm::kInteger;
 constexpr KeyForms kStrings = KeyForm::kBytes;
+constexpr KeyForms kBoth = [] {
+  KeyForms forms = kIntegers;
+  forms.Add(kStrings);
+  return forms;
+}();
 
 constexpr Row kRows[] = {
     RowOf<Guava<GuavaFunnel::kBytes>>("guava:bytes", "Guava, byteArrayFunnel", kStrings),
@@ -109,6 +116,9 @@ constexpr Row kRows[] = {
     RowOf<Guava<GuavaFunnel::kUnencodedChars>>("guava:unencoded-chars",
                                                "Guava, unencodedCharsFunnel", kStrings),
     RowOf<Guava<GuavaFunnel::kUtf8>>("guava:utf8", "Guava, stringFunnel(UTF_8)", kStrings),
+    RowOf<From<RedisBloomFilter>>("redisbloom", "RedisBloom BF, integers as decimal text", kBoth),
+    RowOf<From<RedisCuckooFilter>>("redisbloom-cf", "RedisBloom CF, integers as decimal text",
+                                   kBoth),
     RowOf<From<SparkBloomFilter>>("spark:long", "Apache Spark, of integers", kIntegers),
     RowOf<From<SparkBloomFilter>>("spark:string", "Apache Spark, of strings or byte[]", kStrings),
 };
