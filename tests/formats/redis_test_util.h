@@ -59,7 +59,7 @@ void ExpectRedisNulls(const Filter& filter, const std::vector<std::string>& keys
   for (size_t i = 0; i < keys.size(); ++i) {
     if ((validity[i / 8] >> (i % 8) & 1) != 0) continue;
     in[i] = false;
-    views[i] = std::string_view(static_cast<const char*>(nullptr) + 1, 99);
+    views[i] = std::string_view(reinterpret_cast<const char*>(uintptr_t{1}), 99);
   }
   ExpectRedisOutputs(filter, Keys(views).WithValidity(validity.data()), in);
 }
