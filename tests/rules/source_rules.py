@@ -115,7 +115,7 @@ ROOMS = {
     "file": ["backend", "base"],
     "filters": ["bulk", "file", "backend", "base"],
     "engine": ["filters", "bulk", "file", "backend", "base"],
-    "formats": ["bulk", "file", "backend", "base"],
+    "formats": ["filters", "bulk", "file", "backend", "base"],
     "advisor": ["engine", "filters", "bulk", "file", "backend", "base"],
     "bank": ["engine", "filters", "bulk", "file", "backend", "base"],
 }
