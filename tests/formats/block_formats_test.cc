@@ -285,6 +285,24 @@ TEST(KvrocksTest, GoldenFiles) {
   }
 }
 
+// What BlockSplitBloomFilter::OptimalNumOfBytes of Kvrocks gave.
+TEST(KvrocksTest, SizesOfKvrocks) {
+  const auto expect = [](uint32_t capacity, double fpr, uint64_t bytes) {
+    EXPECT_EQ(kvrocks::BytesFor(capacity, fpr), bytes) << capacity << " at " << fpr;
+  };
+  expect(1, 0.5, 32);
+  expect(1, 0.0001, 32);
+  expect(100, 0.5, 64);
+  expect(100, 0.01, 128);
+  expect(100, 0.0001, 512);
+  expect(12345, 0.5, 8192);
+  expect(12345, 0.01, 16384);
+  expect(12345, 0.0001, 32768);
+  expect(1000000, 0.5, 524288);
+  expect(1000000, 0.01, 2097152);
+  expect(1000000, 0.0001, 4194304);
+}
+
 TEST(KvrocksTest, DamagedOnes) {
   const ErrorCode corrupt = ErrorCode::kCorrupt;
   for (const char* name : {"chain64", "chain32"}) {
@@ -420,7 +438,8 @@ void UseChain(const Bytes& bytes) {
   ASSERT_LT(chain.fpr, 1);
 }
 void UseVortex(const Bytes& bytes) {
-  SplitBlockBloomFilter filter = vortex::FromBytes(AsBytes(bytes), std::max<size_t>(1, (bytes.size() + 16) / 32));
+  SplitBlockBloomFilter filter =
+      vortex::FromBytes(AsBytes(bytes), std::max<size_t>(1, (bytes.size() + 16) / 32));
   ASSERT_EQ(Chars(vortex::ToBytes(filter)), bytes);
   Use(std::move(filter));
 }
