@@ -3,6 +3,7 @@
 #include <tamis/error.h>
 #include <tamis/file.h>
 #include <tamis/filter_kinds.h>
+#include <tamis/formats/foreign_filter.h>
 #include <tamis/scalable_filter.h>
 #include <tamis/units.h>
 
@@ -17,6 +18,7 @@
 #include "tools/commands.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
+#include "tools/foreign_info.h"
 #include "tools/format.h"
 #include "tools/json.h"
 #include "tools/output_file.h"
@@ -186,9 +188,13 @@ int RunInfo(const InfoOptions& options) {
   const std::optional<HashSecret> secret = options.secret.Read();
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const std::string& path : options.files) {
-    const nlohmann::ordered_json json = Describe(path, options.header, secret);
-    if (!options.json) Print(InfoText(json, KindInfo(ReadHeader(path).kind)));
-    all.push_back(json);
+    if (ForeignFilter::IsImported(path)) {
+      all.push_back(ForeignInfo(ForeignFilter::Open(path), path));
+      if (!options.json) Print(ForeignInfoText(all.back()));
+      continue;
+    }
+    all.push_back(Describe(path, options.header, secret));
+    if (!options.json) Print(InfoText(all.back(), KindInfo(ReadHeader(path).kind)));
   }
   // One file, one object; several, an array.
   if (options.json) Print(JsonText(all.size() == 1 ? all[0] : all));
@@ -201,6 +207,19 @@ struct VerifyOptions {
   bool json = false;
 };
 
+// Returns what is in the file, in a few words. Throws if it is not whole.
+std::string VerifyOne(const std::string& path) {
+  if (ForeignFilter::IsImported(path)) {
+    const ForeignFilter filter = ForeignFilter::Open(path);
+    return std::string(filter.format().name) + ", " +
+           BytesText(static_cast<double>(filter.bytes()));
+  }
+  const FileHeader header = VerifyFile(path);
+  return std::string(FilterKindName(header.kind)) + ", " +
+         BytesText(static_cast<double>(header.payload_bytes)) + ", " +
+         Counted(header.inserted, "key");
+}
+
 // Goes on after a failure, so that one run tells of all files.
 int RunVerify(const VerifyOptions& options) {
   CheckStandardOutputIsNoInput(options.files);
@@ -209,12 +228,8 @@ int RunVerify(const VerifyOptions& options) {
   for (const std::string& path : options.files) {
     nlohmann::ordered_json json = {{"file", path}, {"ok", true}};
     try {
-      const FileHeader header = VerifyFile(path);
-      if (!options.quiet && !options.json) {
-        Print(Printable(path) + ": ok (" + FilterKindName(header.kind) + ", " +
-              BytesText(static_cast<double>(header.payload_bytes)) + ", " +
-              Counted(header.inserted, "key") + ")\n");
-      }
+      const std::string what = VerifyOne(path);
+      if (!options.quiet && !options.json) Print(Printable(path) + ": ok (" + what + ")\n");
     } catch (const Error& error) {
       status = kFailure;
       json["ok"] = false;

@@ -1,5 +1,4 @@
 // tamis query: which keys may be in a filter.
-#include <tamis/any_filter.h>
 #include <tamis/engine.h>
 #include <unistd.h>
 
@@ -7,20 +6,18 @@
 #include <optional>
 #include <vector>
 
+#include "tools/asked_filter.h"
 #include "tools/bitmap_file.h"
 #include "tools/commands.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
 #include "tools/format.h"
 #include "tools/input.h"
-#include "tools/key_form.h"
 #include "tools/key_reader.h"
-#include "tools/open_options.h"
 #include "tools/output_file.h"
 #include "tools/progress.h"
 #include "tools/query_output.h"
 #include "tools/run_options.h"
-#include "tools/secret.h"
 #include "tools/signals.h"
 
 namespace tamis::tools {
@@ -41,35 +38,21 @@ constexpr char kExamples[] =
     "  if tamis query seen.tamis --any new.txt; then echo some may be known; fi\n";
 
 struct QueryOptions {
-  std::string filter;
+  AskedOptions asked;
   InputOptions input;
-  KeyFormOptions form;
-  SecretOptions secret;
   RunOptions run;
   bool invert = false;
   bool count = false;
   bool json = false;
   bool any = false;
   std::string bitmap;
-  OpenOptions open;
 
   bool WritesLines() const { return !count && !json && !any && bitmap.empty(); }
 };
 
-AnyFilter OpenFilter(const QueryOptions& options, std::optional<uint64_t> input_bytes) {
-  const Backend* const backend = options.run.Pinned();
-  const std::optional<HashSecret> secret = options.secret.Read();
-  if (options.open.no_map) return Load(options.filter, {.backend = backend, .secret = secret});
-  MapOptions map{.backend = backend, .secret = secret};
-  if (!options.open.Verifies(options.filter, input_bytes)) return Map(options.filter, map);
-  map.verify = Verify::kFull;
-  const Notice notice("verifying " + options.filter + " ...", options.run.quiet);
-  return Map(options.filter, map);
-}
-
 void CheckOutputs(const QueryOptions& options) {
-  std::vector<std::string> inputs = options.secret.And(options.input.paths);
-  inputs.push_back(options.filter);
+  std::vector<std::string> inputs = options.asked.secret.And(options.input.paths);
+  inputs.push_back(options.asked.path);
   if (!options.bitmap.empty()) CheckNotAnInput(options.bitmap, inputs);
   if (options.WritesLines() || options.count || options.json) {
     CheckStandardOutputIsNoInput(inputs);
@@ -80,7 +63,7 @@ void CheckOutputs(const QueryOptions& options) {
 void Report(const QueryOptions& options, uint64_t selected, uint64_t keys, const KeyReader& reader,
             Output& out) {
   const QueryCounts counts = {keys, selected, options.invert};
-  if (options.json) out.Write(CountsJson(options.filter, counts, reader));
+  if (options.json) out.Write(CountsJson(options.asked.path, counts, reader));
   if (options.count && !options.json) out.Write(CountsText(counts));
   out.Close();
 }
@@ -89,8 +72,8 @@ int Run(const QueryOptions& options) {
   options.input.Check();
   CheckOutputs(options);
   const std::optional<uint64_t> input_bytes = options.input.TotalBytes();
-  const AnyFilter filter = OpenFilter(options, input_bytes);
-  options.form.Require(*filter, options.filter, options.input.key_form());
+  const AskedFilter filter(options.asked, options.run, input_bytes);
+  filter.RequireForm(options.input.key_form());
   Engine engine = options.run.MakeEngine();
   std::optional<BitmapFile> bitmap;
   if (!options.bitmap.empty()) {
@@ -114,7 +97,7 @@ int Run(const QueryOptions& options) {
     const size_t n = batch.size();
     words.resize(BitmapWords(n));
     const Bitmap found(words);
-    const size_t matching = engine.Contains(*filter, batch.keys(), found);
+    const size_t matching = filter.Contains(engine, batch.keys(), found);
     keys += n;
     selected += options.invert ? n - matching : matching;
     if (options.any && selected > 0) break;
@@ -131,8 +114,7 @@ int Run(const QueryOptions& options) {
   if (bitmap) bitmap->Close();
   Report(options, selected, keys, reader, out);
   const std::string doubt =
-      KeyFormOptions::Doubt(*filter, options.filter, options.input.key_form(),
-                            options.invert ? keys - selected : selected, keys);
+      filter.Doubt(options.input.key_form(), options.invert ? keys - selected : selected, keys);
   if (!doubt.empty() && !options.run.quiet && !(options.any && selected > 0)) Say(doubt);
   if (options.any && selected > 0) return kDone;  // without having read all
   reader.Conclude("", /*some_key=*/false);
@@ -145,11 +127,10 @@ Command AddQuery(const CommandLine& program) {
   const CommandLine command =
       program.AddCommand("query", "Find the lines whose keys may be in a filter.");
   auto options = std::make_shared<QueryOptions>();
-  command.Footer(std::string(kFooter) + kVerifyHelp + "\n" + kKeyFormsHelp + "\n" + kExamples);
-  command.Add("FILTER", options->filter, "file saved by `tamis build`").Required();
+  command.Footer(std::string(kFooter) + kVerifyHelp + "\n" + kKeyFormsHelp + "\n" + FormatsHelp() +
+                 "\n" + kExamples);
+  options->asked.AddTo(command);
   options->input.AddTo(command);
-  options->form.AddTo(command);
-  options->secret.AddTo(command);
   command.AddFlag("-v,--invert", options->invert, "the lines that are certainly not in it");
   const Option count =
       command.AddFlag("-c,--count", options->count, "write MATCHES/KEYS, and no lines");
@@ -160,7 +141,6 @@ Command AddQuery(const CommandLine& program) {
       "--bitmap", options->bitmap, "write a bit per line, lowest first; 0 for lines without a key");
   bitmap.Type("FILE");
   any.Excludes(count).Excludes(json).Excludes(bitmap);
-  options->open.AddTo(command);
   options->run.AddTo(command);
   return {command, [options] { return Run(*options); }};
 }

@@ -21,6 +21,8 @@ Command AddDedup(const CommandLine& program);
 Command AddErase(const CommandLine& program);
 Command AddInfo(const CommandLine& program);
 Command AddVerify(const CommandLine& program);
+Command AddImport(const CommandLine& program);
+Command AddExport(const CommandLine& program);
 Command AddMerge(const CommandLine& program);
 Command AddPlan(const CommandLine& program);
 Command AddBackends(const CommandLine& program);

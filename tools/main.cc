@@ -52,9 +52,9 @@ int Run(int argc, char** argv) {
       VersionText());
   program.Footer(kFooter);
   std::vector<Command> commands = {
-      AddBuild(program),    AddQuery(program),      AddDedup(program), AddErase(program),
-      AddInfo(program),     AddVerify(program),     AddMerge(program), AddPlan(program),
-      AddBackends(program), AddDemoPhones(program),
+      AddBuild(program),    AddQuery(program),      AddDedup(program),  AddErase(program),
+      AddInfo(program),     AddVerify(program),     AddMerge(program),  AddPlan(program),
+      AddBackends(program), AddDemoPhones(program), AddImport(program), AddExport(program),
   };
   for (Command& command : AddBank(program)) commands.push_back(std::move(command));
   for (Command& command : AddParquet(program)) commands.push_back(std::move(command));

@@ -19,12 +19,14 @@ namespace tamis {
 struct Free {
   void operator()(tamis_bank* bank) const { tamis_bank_free(bank); }
   void operator()(tamis_filter* filter) const { tamis_filter_free(filter); }
+  void operator()(tamis_foreign* filter) const { tamis_foreign_free(filter); }
   void operator()(tamis_engine* engine) const { tamis_engine_free(engine); }
   void operator()(tamis_view* view) const { tamis_view_free(view); }
   void operator()(char* text) const { tamis_text_free(text); }
 };
 using CBank = std::unique_ptr<tamis_bank, Free>;
 using CFilter = std::unique_ptr<tamis_filter, Free>;
+using CForeign = std::unique_ptr<tamis_foreign, Free>;
 using CEngine = std::unique_ptr<tamis_engine, Free>;
 using CView = std::unique_ptr<tamis_view, Free>;
 using CText = std::unique_ptr<char, Free>;

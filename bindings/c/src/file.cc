@@ -2,28 +2,11 @@
 #include "tamis/c/file.h"
 
 #include <cstddef>
-#include <limits>
-#include <span>
-#include <string>
+#include <filesystem>
 
 #include "bindings/c/src/handles.h"
+#include "bindings/c/src/memory.h"
 #include "bindings/c/src/options.h"
-
-namespace tamis::c {
-namespace {
-
-// Bytes of the caller, of which there are none at NULL.
-template <typename Byte, typename Void>
-std::span<Byte> Memory(Void* data, uint64_t bytes) {
-  if (bytes > static_cast<uint64_t>(std::numeric_limits<ptrdiff_t>::max())) {
-    Refuse(std::to_string(bytes) + " bytes are more than any memory has");
-  }
-  if (bytes == 0) return {};
-  return {&Required(static_cast<Byte*>(data), "data"), static_cast<size_t>(bytes)};
-}
-
-}  // namespace
-}  // namespace tamis::c
 
 using namespace tamis;
 using namespace tamis::c;

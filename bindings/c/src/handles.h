@@ -11,6 +11,7 @@
 #include "tamis/engine.h"
 #include "tamis/erasable_filter.h"
 #include "tamis/filter_bank.h"
+#include "tamis/formats/foreign_filter.h"
 #include "tamis/split_block_view.h"
 
 struct tamis_filter {
@@ -19,6 +20,10 @@ struct tamis_filter {
 
 struct tamis_bank {
   tamis::FilterBank bank;
+};
+
+struct tamis_foreign {
+  tamis::ForeignFilter filter;
 };
 
 struct tamis_engine {

@@ -18,6 +18,7 @@ void DefineFiles(nb::module_& m, nb::class_<PyFilter>& filter);
 // Throws FileNotFoundError.
 void RequireThere(const std::filesystem::path& path);
 void DefineBank(nb::module_& m);
+void DefineForeign(nb::module_& m);
 void DefinePlan(nb::module_& m);
 
 }  // namespace tamis::python

@@ -22,6 +22,7 @@ NB_MODULE(_tamis, m) {
   DefineKinds(m);
   DefineFiles(m, filter);
   DefineBank(m);
+  DefineForeign(m);
   DefinePlan(m);
   m.attr("__name__") = name;
   nanobind::module_ live = m.def_submodule("live");

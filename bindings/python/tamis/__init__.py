@@ -13,8 +13,9 @@ which is certain, or "maybe", which for a share of the other keys that you choos
 from ._tamis import (
     Answers, BankColumn, BankGroup, BloomFilter, BusyError, CancelledError, CorruptError,
     CountingBloomFilter, CuckooFilter8, CuckooFilter12, CuckooFilter16, DeviceError, Error,
-    FileError, Filter, FilterBank, FullError, IncompatibleError, InvalidArgumentError, NotDurableError, OutOfMemoryError, Plan,
-    PlanCandidate, ReadOnlyError, ScalableFilter, SecretError, SplitBlockBloomFilter,
+    FileError, Filter, FilterBank, ForeignFilter, FullError, IncompatibleError,
+    InvalidArgumentError, NotDurableError, OutOfMemoryError, Plan, PlanCandidate, ReadOnlyError,
+    ScalableFilter, SecretError, SplitBlockBloomFilter,
     TimedOutError, UnavailableError, UnknownBackendError, UnsupportedError, __version__, backends,
     from_bytes, frombuffer, open, plan)
 

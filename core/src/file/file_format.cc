@@ -38,6 +38,13 @@ std::string Hex(uint64_t value) {
 
 void CheckMagic(std::span<const std::byte> start, const FieldCheck& check) {
   const size_t n = std::min(sizeof(kMagic), start.size());
+  const std::string_view text(reinterpret_cast<const char*>(start.data()), n);
+  if (text == kImportedMagic) {
+    check.Fail(
+        ErrorCode::kUnsupported, "magic", offset::kMagic,
+        "is that of an imported filter of another library: ForeignFilter opens it, or `tamis "
+        "query`, `info` and `export`");
+  }
   if (n != 0 && std::memcmp(start.data(), kMagic, n) != 0) {  // memcmp takes no null pointer
     check.Fail(ErrorCode::kCorrupt, "magic", offset::kMagic,
                "the file does not begin as a tamis file does");

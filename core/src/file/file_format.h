@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/src/file/page_table.h"
@@ -25,6 +26,9 @@ class PartsWriter {
   virtual ~PartsWriter() = default;
   virtual void Write(std::span<const std::span<const std::byte>> parts) const = 0;
 };
+
+// How files of imported filters begin (formats/foreign_file.cc).
+inline constexpr std::string_view kImportedMagic("tamis\r\n\x1B", 8);
 
 // Of the header, which is also the offset of the payload.
 inline constexpr size_t kHeaderBytes1 = 128;

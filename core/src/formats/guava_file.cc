@@ -31,24 +31,6 @@ void TurnAround(const uint64_t* from, uint64_t* to, size_t n) noexcept {
   for (size_t i = 0; i < n; ++i) to[i] = __builtin_bswap64(from[i]);
 }
 
-// Calls write(piece) with the pieces of the stream, one after the other.
-template <typename Write>
-void WriteStream(const GuavaBloomFilter& filter, const Write& write) {
-  const std::span words = filter.words();
-  const auto count = static_cast<uint32_t>(words.size());
-  std::byte header[kHeaderBytes] = {static_cast<std::byte>(filter.strategy()),
-                                    static_cast<std::byte>(filter.num_hashes())};
-  const uint32_t turned_count = __builtin_bswap32(count);
-  std::memcpy(header + kWordsAt, &turned_count, sizeof(turned_count));
-  write(std::span<const std::byte>(header));
-  std::vector<uint64_t> turned(std::min<uint64_t>(kPieceWords, words.size()));
-  for (size_t begin = 0; begin < words.size(); begin += kPieceWords) {
-    const size_t n = std::min<uint64_t>(kPieceWords, words.size() - begin);
-    TurnAround(words.data() + begin, turned.data(), n);
-    write(std::as_bytes(std::span(turned).first(n)));
-  }
-}
-
 }  // namespace
 
 uint64_t GuavaBloomFilter::serialized_bytes() const noexcept { return kHeaderBytes + bytes(); }
@@ -113,10 +95,24 @@ GuavaBloomFilter GuavaBloomFilter::Load(const fs::path& path, GuavaFunnel funnel
   return Parse(size, path, read, funnel, options);
 }
 
+void GuavaBloomFilter::Write(const ByteSink& write) const {
+  std::byte header[kHeaderBytes] = {static_cast<std::byte>(strategy_),
+                                    static_cast<std::byte>(num_hashes_)};
+  const uint32_t turned_count = __builtin_bswap32(static_cast<uint32_t>(num_words_));
+  std::memcpy(header + kWordsAt, &turned_count, sizeof(turned_count));
+  write(header);
+  std::vector<uint64_t> turned(std::min(kPieceWords, num_words_));
+  for (uint64_t begin = 0; begin < num_words_; begin += kPieceWords) {
+    const size_t n = std::min(kPieceWords, num_words_ - begin);
+    TurnAround(data() + begin, turned.data(), n);
+    write(std::as_bytes(std::span(turned).first(n)));
+  }
+}
+
 std::vector<std::byte> GuavaBloomFilter::ToBytes() const {
   std::vector<std::byte> bytes;
   bytes.reserve(serialized_bytes());
-  WriteStream(*this, [&](std::span<const std::byte> piece) {
+  Write([&](std::span<const std::byte> piece) {
     bytes.insert(bytes.end(), piece.begin(), piece.end());
   });
   return bytes;
@@ -124,7 +120,7 @@ std::vector<std::byte> GuavaBloomFilter::ToBytes() const {
 
 void GuavaBloomFilter::Save(const fs::path& path, const SaveOptions& options) const {
   const auto write = [&](detail::TemporaryFile& file) {
-    WriteStream(*this, [&](std::span<const std::byte> piece) { file.Write(piece); });
+    Write([&](std::span<const std::byte> piece) { file.Write(piece); });
   };
   detail::WriteFileAtomicallyBy(path, write, options);
 }

@@ -187,22 +187,26 @@ uint64_t KuduBlockBloomFilter::serialized_bytes() const noexcept {
   return 8 + varint(bytes()) + bytes() + varint(hash_seed_);
 }
 
+void KuduBlockBloomFilter::Write(const ByteSink& write) const {
+  write(BytesBefore(*this));
+  write(blocks());
+  write(BytesBehind(*this));
+}
+
 std::vector<std::byte> KuduBlockBloomFilter::ToBytes() const {
-  std::vector<std::byte> all;
-  all.reserve(serialized_bytes());
-  const auto append = [&](std::span<const std::byte> part) {
-    all.insert(all.end(), part.begin(), part.end());
-  };
-  append(BytesBefore(*this));
-  append(blocks());
-  append(BytesBehind(*this));
-  return all;
+  std::vector<std::byte> bytes;
+  bytes.reserve(serialized_bytes());
+  Write([&](std::span<const std::byte> piece) {
+    bytes.insert(bytes.end(), piece.begin(), piece.end());
+  });
+  return bytes;
 }
 
 void KuduBlockBloomFilter::Save(const fs::path& path, const SaveOptions& options) const {
-  const std::vector<std::byte> before = BytesBefore(*this), behind = BytesBehind(*this);
-  const std::span<const std::byte> parts[] = {before, blocks(), behind};
-  detail::WriteFileAtomically(path, parts, options);
+  const auto write = [&](detail::TemporaryFile& file) {
+    Write([&](std::span<const std::byte> piece) { file.Write(piece); });
+  };
+  detail::WriteFileAtomicallyBy(path, write, options);
 }
 
 }  // namespace tamis

@@ -9,6 +9,7 @@
 #include "core/src/file/file_format.h"
 #include "core/src/file/input_file.h"
 #include "core/src/formats/block_import.h"
+#include "core/src/formats/milvus_set.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
 
@@ -132,17 +133,22 @@ SplitBlockBloomFilter FromBytes(std::span<const std::byte> bytes, const MemoryOp
                               header.key_forms, memory, backend);
 }
 
+SplitBlockBloomFilter LoadWithHeader(int fd, const fs::path& path, const MemoryOptions& memory,
+                                     const Backend* backend, Header& header) {
+  const uint64_t size = detail::BytesToRead(fd, path);
+  std::byte start[kHeaderBytes] = {};
+  detail::ReadFrom(fd, size, std::span(start).first(std::min(size, kHeaderBytes)), 0, path);
+  header = CheckedHeader(start, size, path);
+  return detail::BlocksRead(
+      header.num_blocks, detail::kParquetHash, header.capacity, header.key_forms, memory, backend,
+      [&](std::span<std::byte> out) { detail::ReadFrom(fd, size, out, kHeaderBytes, path); });
+}
+
 SplitBlockBloomFilter Load(const fs::path& path, const MemoryOptions& memory,
                            const Backend* backend) {
   const detail::Descriptor file(detail::OpenToRead(path));
-  const uint64_t size = detail::BytesToRead(file.get(), path);
-  std::byte start[kHeaderBytes] = {};
-  detail::ReadFrom(file.get(), size, std::span(start).first(std::min(size, kHeaderBytes)), 0, path);
-  const Header header = CheckedHeader(start, size, path);
-  return detail::BlocksRead(header.num_blocks, detail::kParquetHash, header.capacity,
-                            header.key_forms, memory, backend, [&](std::span<std::byte> out) {
-                              detail::ReadFrom(file.get(), size, out, kHeaderBytes, path);
-                            });
+  Header header;
+  return LoadWithHeader(file.get(), path, memory, backend, header);
 }
 
 Header HeaderOf(const SplitBlockBloomFilter& filter) {

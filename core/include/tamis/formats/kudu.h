@@ -13,6 +13,7 @@
 #include "tamis/backend.h"
 #include "tamis/detail/storage.h"
 #include "tamis/file.h"
+#include "tamis/formats/byte_sink.h"
 #include "tamis/keys.h"
 #include "tamis/layout/split_block.h"
 #include "tamis/memory.h"
@@ -143,6 +144,8 @@ class KuduBlockBloomFilter {
 
   // What CopyToPB and SerializeToString make of it, byte for byte.
   std::vector<std::byte> ToBytes() const;
+  // The same in pieces, of which one is blocks().
+  void Write(const ByteSink& write) const;
   // The same into a file, which is replaced whole or not at all: see Filter::Save. with_secret and
   // version of the options mean nothing here.
   void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const;

@@ -1,0 +1,92 @@
+// Filters of other libraries by the names of their formats, and files that say which they are of.
+#ifndef TAMIS_FORMATS_FOREIGN_FILTER_H_
+#define TAMIS_FORMATS_FOREIGN_FILTER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "tamis/backend.h"
+#include "tamis/file.h"
+#include "tamis/keys.h"
+#include "tamis/memory.h"
+
+namespace tamis {
+
+// A format and the form of its keys, which the bytes of a filter do not tell.
+struct ForeignFormat {
+  const char* name;  // "guava:utf8": at most 31 characters
+  const char* what;  // of the other library, and of its keys, in a few words
+  bool integers;     // keys are integers; else strings
+};
+
+// All that are known, in the order of their names.
+std::span<const ForeignFormat> ForeignFormats() noexcept;
+
+struct ForeignLoadOptions {
+  MemoryOptions memory = {};
+  const Backend* backend = nullptr;  // nullptr: DefaultBackend(). Makes outputs and counts
+};
+
+// A filter of any of these formats: what their classes (tamis/formats/guava.h and its sisters) have
+// in common. Never empty unless moved from. Any number of threads may ask one that does not change;
+// a change needs exclusive access.
+class ForeignFilter {
+ public:
+  class Any;  // of the implementation
+
+  // Reads what the other library wrote. Throws Error(kInvalidArgument) for a name that is none of
+  // ForeignFormats, and what FromBytes and Load of the class throw.
+  static ForeignFilter FromBytes(std::span<const std::byte> bytes, std::string_view format,
+                                 const ForeignLoadOptions& options = {});
+  static ForeignFilter Load(const std::filesystem::path& path, std::string_view format,
+                            const ForeignLoadOptions& options = {});
+
+  // Reads a file of SaveImported, and compares its checksum. It must not be cut short meanwhile.
+  // Throws FormatError naming the check ("magic", "version", "header checksum", "format", "file
+  // length", "payload checksum", or one of the format's), and Error(kIo).
+  static ForeignFilter Open(const std::filesystem::path& path,
+                            const ForeignLoadOptions& options = {});
+  // Whether a file begins as one of SaveImported does. Throws Error(kIo).
+  static bool IsImported(const std::filesystem::path& path);
+
+  explicit ForeignFilter(std::unique_ptr<Any> any) noexcept;
+  ForeignFilter(ForeignFilter&&) noexcept;
+  ForeignFilter& operator=(ForeignFilter&&) noexcept;
+  ~ForeignFilter();
+
+  const ForeignFormat& format() const noexcept;
+  uint64_t bytes() const noexcept;  // of its bits, in memory
+  // As the functions of the class. O(bytes()).
+  double estimated_count() const;
+  double expected_fpr() const;
+
+  // As those of the class: keys of the other sort are Error(kInvalidArgument).
+  size_t Contains(const Keys& keys, Bitmap out) const;
+  size_t Contains(const Keys& keys, std::span<uint8_t> out) const;
+  size_t Select(const Keys& keys, std::span<uint64_t> out) const;
+  size_t Count(const Keys& keys) const;
+  // As Insert of the class: all keys but nulls, or none. Returns how many changed the filter.
+  size_t Insert(const Keys& keys);
+  // The union. Throws Error(kIncompatible) for another format, or one that cannot be united, and
+  // what Merge of the class throws.
+  void Merge(const ForeignFilter& other);
+
+  // What the other library reads, byte for byte.
+  std::vector<std::byte> ToBytes() const;
+  void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
+  // The same after a header that says which format it is, with a checksum: core/FORMAT.md has it.
+  // Throws as Filter::Save.
+  void SaveImported(const std::filesystem::path& path, const SaveOptions& options = {}) const;
+
+ private:
+  std::unique_ptr<Any> any_;
+};
+
+}  // namespace tamis
+
+#endif  // TAMIS_FORMATS_FOREIGN_FILTER_H_

@@ -1,0 +1,164 @@
+// Files of imported filters: a header that names the format, the stream of the other library, and
+// its checksum. core/FORMAT.md has the bytes.
+#include <sys/mman.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+
+#include "core/src/file/atomic_file.h"
+#include "core/src/file/checksum.h"
+#include "core/src/file/file_format.h"
+#include "core/src/file/input_file.h"
+#include "core/src/formats/foreign_formats.h"
+#include "tamis/error.h"
+#include "tamis/formats/foreign_filter.h"
+
+namespace tamis {
+namespace {
+
+namespace fs = std::filesystem;
+using detail::kImportedMagic;
+
+constexpr uint32_t kVersion = 1;
+constexpr size_t kVersionAt = 8;
+constexpr size_t kHeaderLengthAt = 12;
+constexpr size_t kFormatAt = 16;
+constexpr size_t kFormatBytes = 32;
+constexpr size_t kReservedAt = 48;
+constexpr size_t kHeaderChecksumAt = 56;
+constexpr size_t kHeaderBytes = 64;
+constexpr size_t kChecksumBytes = 16;  // at the end
+
+using Header = std::array<std::byte, kHeaderBytes>;
+
+template <typename T>
+void Put(Header& header, size_t at, T value) {
+  std::memcpy(header.data() + at, &value, sizeof(value));
+}
+
+template <typename T>
+T Get(const std::byte* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof(value));
+  return value;
+}
+
+uint64_t HeaderChecksum(const Header& header) {
+  return XXH3_64bits(header.data(), kHeaderChecksumAt);
+}
+
+Header HeaderFor(std::string_view format) {
+  Header header{};
+  std::memcpy(header.data(), kImportedMagic.data(), kImportedMagic.size());
+  Put(header, kVersionAt, kVersion);
+  Put(header, kHeaderLengthAt, static_cast<uint32_t>(kHeaderBytes));
+  std::memcpy(header.data() + kFormatAt, format.data(), format.size());
+  Put(header, kHeaderChecksumAt, HeaderChecksum(header));
+  return header;
+}
+
+bool HasMagic(const Header& header) {
+  return std::memcmp(header.data(), kImportedMagic.data(), kImportedMagic.size()) == 0;
+}
+
+// The name of the format in a header of which everything is checked.
+std::string FormatOf(const Header& header, const fs::path& path) {
+  const auto require = [&](bool good, const char* check, size_t at, const std::string& problem) {
+    if (good) return;
+    detail::ThrowFormatError(path, ErrorCode::kCorrupt, check, at, problem);
+  };
+  require(HasMagic(header), "magic", 0, "is not that of an imported filter");
+  const auto version = Get<uint32_t>(header.data() + kVersionAt);
+  if (version != kVersion) {
+    detail::ThrowFormatError(path, ErrorCode::kUnsupported, "version", kVersionAt,
+                             "is " + std::to_string(version) + ", known is 1");
+  }
+  require(Get<uint64_t>(header.data() + kHeaderChecksumAt) == HeaderChecksum(header),
+          "header checksum", kHeaderChecksumAt, "does not fit the header");
+  require(Get<uint32_t>(header.data() + kHeaderLengthAt) == kHeaderBytes, "header length",
+          kHeaderLengthAt, "is not 64");
+  require(Get<uint64_t>(header.data() + kReservedAt) == 0, "reserved", kReservedAt, "is not 0");
+  const auto* const text = reinterpret_cast<const char*>(header.data() + kFormatAt);
+  const std::string name(text, std::find(text, text + kFormatBytes, '\0'));
+  require(std::all_of(text + name.size(), text + kFormatBytes, [](char c) { return c == '\0'; }),
+          "format", kFormatAt, "is no name");
+  const auto known = [&](const ForeignFormat& format) { return name == format.name; };
+  if (std::ranges::none_of(ForeignFormats(), known)) {
+    detail::ThrowFormatError(path, ErrorCode::kUnsupported, "format", kFormatAt,
+                             "is none that this version of tamis knows");
+  }
+  return name;
+}
+
+// A file as memory, while it is read.
+class Mapped {
+ public:
+  Mapped(int fd, uint64_t bytes, const fs::path& path)
+      : bytes_(bytes), at_(mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0)) {
+    if (at_ == MAP_FAILED) detail::ThrowIoError(path, "map");
+    madvise(at_, bytes, MADV_SEQUENTIAL);
+  }
+  Mapped(const Mapped&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+  ~Mapped() { munmap(at_, bytes_); }
+
+  std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(at_), bytes_}; }
+
+ private:
+  size_t bytes_;
+  void* at_;
+};
+
+}  // namespace
+
+void ForeignFilter::SaveImported(const fs::path& path, const SaveOptions& options) const {
+  const auto write = [&](detail::TemporaryFile& file) {
+    detail::Checksum checksum;
+    file.Write(HeaderFor(format().name));
+    any_->Write([&](std::span<const std::byte> piece) {
+      checksum.Update(piece);
+      file.Write(piece);
+    });
+    const std::array<uint64_t, 2> sum = checksum.Value();
+    file.Write(std::as_bytes(std::span(sum)));
+  };
+  detail::WriteFileAtomicallyBy(path, write, options);
+}
+
+bool ForeignFilter::IsImported(const fs::path& path) {
+  const detail::Descriptor file(detail::OpenToRead(path));
+  const uint64_t size = detail::BytesToRead(file.get(), path);
+  if (size < kHeaderBytes) return false;
+  Header header;
+  detail::ReadFrom(file.get(), size, header, 0, path);
+  return HasMagic(header);
+}
+
+ForeignFilter ForeignFilter::Open(const fs::path& path, const ForeignLoadOptions& options) {
+  const detail::Descriptor file(detail::OpenToRead(path));
+  const uint64_t size = detail::BytesToRead(file.get(), path);
+  if (size < kHeaderBytes + kChecksumBytes) {
+    detail::ThrowFormatError(path, ErrorCode::kCorrupt, "file length", size,
+                             "an imported filter has at least " +
+                                 std::to_string(kHeaderBytes + kChecksumBytes) +
+                                 " bytes, and these are " + std::to_string(size));
+  }
+  Header header;
+  detail::ReadFrom(file.get(), size, header, 0, path);
+  const std::string format = FormatOf(header, path);
+  const Mapped mapped(file.get(), size, path);
+  const std::span<const std::byte> stream =
+      mapped.bytes().subspan(kHeaderBytes, size - kHeaderBytes - kChecksumBytes);
+  const XXH128_hash_t sum = XXH3_128bits(stream.data(), stream.size());
+  const std::byte* const end = stream.data() + stream.size();
+  if (sum.low64 != Get<uint64_t>(end) || sum.high64 != Get<uint64_t>(end + 8)) {
+    detail::ThrowFormatError(path, ErrorCode::kCorrupt, "payload checksum", size - kChecksumBytes,
+                             "does not fit the filter: some of its bytes have changed");
+  }
+  return FromBytes(stream, format, options);
+}
+
+}  // namespace tamis

@@ -1,0 +1,217 @@
+// Filters by the names of their formats, and files that say which they are of.
+#include "tamis/formats/foreign_filter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tamis/any_filter.h"
+#include "tamis/error.h"
+#include "tamis/formats/guava.h"
+#include "tests/core/file_test_util.h"
+#include "tests/formats/guava_test_keys.h"
+#include "tests/formats/kudu_test_keys.h"
+#include "tests/test_util.h"
+
+namespace tamis {
+namespace {
+
+std::filesystem::path GuavaFile(const std::string& name) {
+  return std::filesystem::path(TAMIS_GOLDEN_DIR) / "guava" / (name + "_mitz64.guava");
+}
+
+Bytes Written(const ForeignFilter& filter) {
+  const std::vector<std::byte> bytes = filter.ToBytes();
+  Bytes chars(bytes.size());
+  std::memcpy(chars.data(), bytes.data(), bytes.size());
+  return chars;
+}
+
+TEST(ForeignFilterTest, NamesAreSortedAndDiffer) {
+  std::set<std::string> names;
+  std::string last;
+  for (const ForeignFormat& format : ForeignFormats()) {
+    EXPECT_LT(last, format.name);
+    EXPECT_LE(std::strlen(format.name), 31u);
+    EXPECT_NE(format.what[0], '\0');
+    last = format.name;
+  }
+}
+
+TEST(ForeignFilterTest, ImportedFilesAnswerAndGiveBackTheSameBytes) {
+  const TemporaryFolder folder;
+  for (const GuavaFunnel funnel : kGuavaFunnels) {
+    const std::string name = GuavaFunnelName(funnel);
+    SCOPED_TRACE(name);
+    const std::filesystem::path golden = GuavaFile(name);
+    const std::string format = "guava:" + name;
+    const ForeignFilter loaded = ForeignFilter::Load(golden, format);
+    EXPECT_EQ(loaded.format().name, format);
+    const std::filesystem::path path = folder.path() / name;
+    EXPECT_FALSE(ForeignFilter::IsImported(golden));
+    loaded.SaveImported(path);
+    EXPECT_TRUE(ForeignFilter::IsImported(path));
+    const ForeignFilter opened = ForeignFilter::Open(path);
+    EXPECT_EQ(opened.format().name, format);
+    EXPECT_EQ(Written(opened), ReadBytes(golden));
+    const std::filesystem::path exported = folder.path() / (name + ".guava");
+    opened.Save(exported);
+    EXPECT_EQ(ReadBytes(exported), ReadBytes(golden));
+
+    // As the class itself says.
+    const auto guava = GuavaBloomFilter::Load(golden, funnel);
+    const GuavaTestKeys keys(funnel, 3000);
+    std::vector<uint64_t> mine(BitmapWords(3000)), theirs(mine.size());
+    const size_t found = guava.Contains(keys.keys(), Bitmap(theirs));
+    EXPECT_EQ(opened.Contains(keys.keys(), Bitmap(mine)), found);
+    EXPECT_EQ(mine, theirs);
+    std::vector<uint64_t> rows(3000);
+    EXPECT_EQ(opened.Select(keys.keys(), rows), found);
+    EXPECT_EQ(opened.Count(keys.keys()), found);
+    EXPECT_EQ(opened.bytes(), guava.bytes());
+    EXPECT_EQ(opened.expected_fpr(), guava.expected_fpr());
+    EXPECT_EQ(opened.estimated_count(), guava.estimated_count());
+  }
+}
+
+// A golden file of each format goes through all functions.
+TEST(ForeignFilterTest, GoldenFilesOfFormats) {
+  const TemporaryFolder folder;
+  const std::filesystem::path golden = TAMIS_GOLDEN_DIR;
+  std::vector<std::pair<std::string, std::filesystem::path>> files;
+  for (const GuavaFunnel funnel : kGuavaFunnels) {
+    const std::string name = GuavaFunnelName(funnel);
+    files.emplace_back("guava:" + name, GuavaFile(name));
+  }
+  for (const KuduType type : kKuduTypes) {
+    const std::string name = KuduTypeName(type);
+    files.emplace_back("kudu:" + name, golden / "kudu" / (name + ".kudu"));
+  }
+  for (const std::string name : {"int64", "utf8"}) {
+    files.emplace_back("milvus:" + name, golden / "milvus" / (name + ".mbf1"));
+  }
+  for (const auto& [format, file] : files) {
+    SCOPED_TRACE(format);
+    const ForeignFilter loaded = ForeignFilter::Load(file, format);
+    EXPECT_EQ(Written(loaded), ReadBytes(file));
+    const std::filesystem::path path = folder.path() / "imported";
+    loaded.SaveImported(path);
+    ForeignFilter opened = ForeignFilter::Open(path);
+    EXPECT_EQ(opened.format().name, format);
+    opened.Save(folder.path() / "exported");
+    EXPECT_EQ(ReadBytes(folder.path() / "exported"), ReadBytes(file));
+    opened.Merge(loaded);
+    EXPECT_EQ(Written(opened), ReadBytes(file));
+    EXPECT_GT(opened.estimated_count(), 10);
+    const std::vector<uint64_t> integers = {1, 2, 100};
+    const std::vector<std::string> strings = {"1", "2", "a string"};
+    const Keys keys = opened.format().integers ? Keys(integers) : Keys(strings);
+    const Keys others = opened.format().integers ? Keys(strings) : Keys(integers);
+    opened.Insert(keys);
+    EXPECT_EQ(opened.Count(keys), 3u);
+    EXPECT_EQ(opened.Insert(keys), 0u);
+    std::vector<uint64_t> bits(1), rows(3);
+    std::vector<uint8_t> bytes(3);
+    EXPECT_EQ(opened.Contains(keys, Bitmap(bits)), 3u);
+    EXPECT_EQ(opened.Contains(keys, std::span(bytes)), 3u);
+    EXPECT_EQ(opened.Select(keys, std::span(rows)), 3u);
+    ExpectError([&] { opened.Count(others); }, ErrorCode::kInvalidArgument, "and not");
+    ExpectError([&] { opened.Insert(others); }, ErrorCode::kInvalidArgument, "and not");
+  }
+}
+
+// A set of Milvus says "no" to keys of a domain that it does not have, until one is inserted.
+TEST(ForeignFilterTest, DomainsOfMilvus) {
+  const std::filesystem::path file =
+      std::filesystem::path(TAMIS_GOLDEN_DIR) / "milvus" / "int64.mbf1";
+  // The text with the bytes of an integer that is in.
+  const uint64_t integer = Mix(3);
+  const std::vector<std::string> text = {
+      std::string(reinterpret_cast<const char*>(&integer), sizeof(integer))};
+  ForeignFilter filter = ForeignFilter::Load(file, "milvus:utf8");
+  std::vector<uint64_t> bits(1, ~uint64_t{0}), rows(1);
+  std::vector<uint8_t> bytes(1, 7);
+  EXPECT_EQ(filter.Count(text), 0u);
+  EXPECT_EQ(filter.Contains(text, Bitmap(bits)), 0u);
+  EXPECT_EQ(filter.Contains(text, std::span(bytes)), 0u);
+  EXPECT_EQ(filter.Select(text, std::span(rows)), 0u);
+  EXPECT_EQ(bits[0], 0u);
+  EXPECT_EQ(bytes[0], 0);
+  EXPECT_EQ(ForeignFilter::Load(file, "milvus:int64").Count(std::vector<uint64_t>{integer}), 1u);
+  EXPECT_EQ(filter.Insert(std::vector<std::string>{}), 0u);
+  EXPECT_EQ(Written(filter), ReadBytes(file));
+  filter.Insert(text);
+  EXPECT_EQ(filter.Count(text), 1u);
+  EXPECT_EQ(Written(filter)[28], 3);
+}
+
+TEST(ForeignFilterTest, TheUnionIsThatOfTheClass) {
+  GuavaBloomFilter odd(GuavaFunnel::kLong, {.capacity = 100});
+  GuavaBloomFilter even(GuavaFunnel::kLong, {.capacity = 100});
+  for (uint64_t i = 0; i < 100; ++i) (i % 2 == 0 ? even : odd).Insert(i);
+  ForeignFilter merged = ForeignFilter::FromBytes(odd.ToBytes(), "guava:long");
+  merged.Merge(ForeignFilter::FromBytes(even.ToBytes(), "guava:long"));
+  odd.Merge(even);
+  EXPECT_EQ(merged.ToBytes(), odd.ToBytes());
+
+  const ForeignFilter text = ForeignFilter::FromBytes(even.ToBytes(), "guava:utf8");
+  ExpectError([&] { merged.Merge(text); }, ErrorCode::kIncompatible, "guava:utf8");
+  const GuavaBloomFilter large(GuavaFunnel::kLong, {.capacity = 10'000});
+  const ForeignFilter other = ForeignFilter::FromBytes(large.ToBytes(), "guava:long");
+  ExpectError([&] { merged.Merge(other); }, ErrorCode::kIncompatible, "numbers of");
+  EXPECT_EQ(merged.ToBytes(), odd.ToBytes());
+}
+
+TEST(ForeignFilterTest, UnknownNamesAreErrorsWithThoseThatThereAre) {
+  for (const char* name : {"", "guava", "guava:", "guava:utf88", "GUAVA:LONG", "tamis"}) {
+    ExpectError([&] { ForeignFilter::Load(GuavaFile("long"), name); }, ErrorCode::kInvalidArgument,
+                "guava:utf8");
+  }
+  ExpectError([&] { ForeignFilter::FromBytes({}, "guava:long"); }, ErrorCode::kCorrupt,
+              "file length");
+}
+
+TEST(ForeignFilterTest, FiltersOfTamisAreNoneAndTheOtherWayRound) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "imported";
+  ForeignFilter::Load(GuavaFile("long"), "guava:long").SaveImported(path);
+  ExpectError([&] { Load(path); }, ErrorCode::kUnsupported, "imported filter");
+  const std::filesystem::path own =
+      std::filesystem::path(TAMIS_GOLDEN_DIR) / "split_block_v2_empty.tamis";
+  EXPECT_FALSE(ForeignFilter::IsImported(own));
+  ExpectError([&] { ForeignFilter::Open(own); }, ErrorCode::kCorrupt, "magic");
+  ExpectError([&] { ForeignFilter::Open(folder.path() / "none"); }, ErrorCode::kIo, "none");
+  ExpectError([&] { ForeignFilter::IsImported(folder.path()); }, ErrorCode::kIo, "");
+}
+
+// Every bit is under a checksum, and every length is compared.
+TEST(ForeignFilterTest, DamageIsAnError) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "imported";
+  ForeignFilter::Load(GuavaFile("utf8"), "guava:utf8").SaveImported(path);
+  const Bytes whole = ReadBytes(path);
+  for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    Bytes bytes = whole;
+    bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << (bit % 8)));
+    WriteBytes(path, bytes);
+    EXPECT_THROW(ForeignFilter::Open(path), FormatError) << bit;
+  }
+  for (size_t n = 0; n < whole.size(); ++n) {
+    WriteBytes(path, Bytes(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(n)));
+    EXPECT_THROW(ForeignFilter::Open(path), FormatError) << n;
+  }
+  Bytes longer = whole;
+  longer.push_back(0);
+  WriteBytes(path, longer);
+  EXPECT_THROW(ForeignFilter::Open(path), FormatError);
+  WriteBytes(path, whole);
+  EXPECT_EQ(Written(ForeignFilter::Open(path)), ReadBytes(GuavaFile("utf8")));
+}
+
+}  // namespace
+}  // namespace tamis

@@ -1,0 +1,148 @@
+// tamis import: filters of other libraries, with a word of what they are. tamis export: the way
+// back.
+#include <tamis/error.h>
+#include <tamis/formats/foreign_filter.h>
+#include <tamis/units.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/asked_filter.h"
+#include "tools/commands.h"
+#include "tools/console.h"
+#include "tools/exit_codes.h"
+#include "tools/foreign_info.h"
+#include "tools/format.h"
+#include "tools/json.h"
+#include "tools/output_file.h"
+#include "tools/progress.h"
+#include "tools/signals.h"
+
+namespace tamis::tools {
+namespace {
+
+constexpr char kImportFooter[] =
+    "Saves what another library wrote as a file that says which format it has and of what its "
+    "keys\n"
+    "are, with a checksum: `tamis query`, `info` and `verify` take it without being told, and "
+    "`tamis\n"
+    "export` gives back the same bytes. Of several files the union is saved, if the format has "
+    "one.\n"
+    "\n";
+
+constexpr char kImportExamples[] =
+    "Examples:\n"
+    "  tamis import --from guava:utf8 -o blocked.tamis blocked.guava\n"
+    "  tamis query blocked.tamis names.txt\n"
+    "  tamis query blocked.guava --format guava:utf8 names.txt    without a file of its own\n";
+
+constexpr char kExportFooter[] =
+    "Writes the bytes that the other library reads: those that were imported.\n"
+    "\n"
+    "Examples:\n"
+    "  tamis export --to guava:utf8 -o blocked.guava blocked.tamis\n";
+
+struct ImportOptions {
+  std::string format;
+  std::string output;
+  std::vector<std::string> files;
+  SaveOptions save;
+  bool quiet = false;
+  bool json = false;
+
+  void AddTo(const CommandLine& command) {
+    command.Add("-o,--output", output, "file to save to (required)").Required().Type("FILE");
+    command.AddFlag("-q,--quiet", quiet, "no summary");
+    command.AddFlag("--replace-read-only", save.replace_read_only, kReplaceReadOnlyHelp);
+    command.AddFlag("--json", json, "a report in JSON on standard output");
+  }
+
+  // What can be told before anything is read.
+  void CheckOutput() const {
+    CheckOutputPath(output, save);
+    CheckNotAnInput(output, files);
+    SayIfUnchangedOnSignals(output);
+    if (!json) return;
+    CheckStandardOutputIsNoInput(files);
+    CheckStandardOutputIsNot(output);
+  }
+
+  void Report(const ForeignFilter& filter) const {
+    if (json) Print(JsonText(ForeignInfo(filter, output)));
+    if (json || quiet) return;
+    Say(output + ": " + filter.format().name + ", " +
+        BytesText(static_cast<double>(filter.bytes())) + ", expected false-positive rate " +
+        PercentText(filter.expected_fpr()));
+  }
+};
+
+int RunImport(const ImportOptions& options) {
+  options.CheckOutput();
+  const auto load = [&](const std::string& file) {
+    if (!ForeignFilter::IsImported(file)) return ForeignFilter::Load(file, options.format);
+    throw Error(ErrorCode::kInvalidArgument, file + " has been imported already");
+  };
+  ForeignFilter filter = load(options.files.front());
+  for (size_t i = 1; i < options.files.size(); ++i) {
+    const ForeignFilter other = load(options.files[i]);
+    try {
+      filter.Merge(other);
+    } catch (const Error& error) {
+      throw Error(error.code(), options.files[i] + ": " + error.what());
+    }
+  }
+  {
+    const Notice notice("saving " + options.output + " ...", options.quiet);
+    filter.SaveImported(options.output, options.save);
+  }
+  options.Report(filter);
+  return kDone;
+}
+
+int RunExport(const ImportOptions& options) {
+  options.CheckOutput();
+  const ForeignFilter filter = ForeignFilter::Open(options.files.front());
+  if (options.format != filter.format().name) {
+    throw Error(ErrorCode::kInvalidArgument,
+                options.files.front() + " is a filter of " + filter.format().name +
+                    ", which has no other form: give --to " + filter.format().name);
+  }
+  {
+    const Notice notice("saving " + options.output + " ...", options.quiet);
+    filter.Save(options.output, options.save);
+  }
+  options.Report(filter);
+  return kDone;
+}
+
+}  // namespace
+
+Command AddImport(const CommandLine& program) {
+  const CommandLine command =
+      program.AddCommand("import", "Save a filter of another library with what it is.");
+  auto options = std::make_shared<ImportOptions>();
+  command.Footer(kImportFooter + FormatsHelp() + "\n" + kImportExamples);
+  command.Add("--from", options->format, "format of the files (required): see below")
+      .Required()
+      .Type("NAME");
+  options->AddTo(command);
+  command.Add("FILE", options->files, "as the other library wrote it").Required();
+  return {command, [options] { return RunImport(*options); }};
+}
+
+Command AddExport(const CommandLine& program) {
+  const CommandLine command =
+      program.AddCommand("export", "Write an imported filter as its own library reads it.");
+  auto options = std::make_shared<ImportOptions>();
+  command.Footer(kExportFooter);
+  command.Add("--to", options->format, "format to write (required)").Required().Type("NAME");
+  options->AddTo(command);
+  options->files.resize(1);
+  command.Add("FILE", options->files.front(), "file saved by `tamis import`").Required();
+  return {command, [options] { return RunExport(*options); }};
+}
+
+}  // namespace tamis::tools
