@@ -72,11 +72,11 @@ void AskedFilter::RequireForm(KeyForm asked) const {
     return options_.form.Require(**own, options_.path, asked);
   }
   const ForeignFormat& format = std::get<ForeignFilter>(filter_).format();
-  if (format.integers == (asked == KeyForm::kInteger)) return;
+  if (format.key_forms.Has(asked)) return;
   throw Error(ErrorCode::kInvalidArgument,
               options_.path + ": the keys of " + format.name + " are " +
-                  (format.integers ? "integers: give --integers (or --u64)"
-                                   : "text: leave out --integers and --u64"));
+                  (asked != KeyForm::kInteger ? "integers: give --integers (or --u64)"
+                                              : "text: leave out --integers and --u64"));
 }
 
 size_t AskedFilter::Contains(Engine& engine, const Keys& keys, Bitmap found) const {

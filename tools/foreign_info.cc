@@ -13,7 +13,7 @@ nlohmann::ordered_json ForeignInfo(const ForeignFilter& filter, const std::strin
       {"file", path},
       {"format", filter.format().name},
       {"library", filter.format().what},
-      {"key_forms", filter.format().integers ? "integers" : "text"},
+      {"key_forms", KeyFormsText(filter.format().key_forms)},
       {"bytes", filter.bytes()},
       {"estimated_count", filter.estimated_count()},  // infinite (null) if every bit is set
       {"expected_fpr", filter.expected_fpr()},

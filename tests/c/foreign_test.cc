@@ -102,7 +102,7 @@ TEST(ForeignTest, OneKeyAndWhatItIs) {
   ASSERT_EQ(tamis_foreign_get_info(text.get(), &info), TAMIS_OK) << tamis_last_error();
   EXPECT_STREQ(info.format, "guava:utf8");
   EXPECT_EQ(info.bytes + 6, BytesOf(text.get()).size());
-  EXPECT_EQ(info.integers, 0u);
+  EXPECT_EQ(info.key_forms, KeyForms(KeyForm::kBytes).bits());
   EXPECT_NEAR(info.estimated_count, 2, 0.1);
   EXPECT_GT(info.expected_fpr, 0);
   ExpectStatus(tamis_foreign_merge(text.get(), longs.get()), TAMIS_INCOMPATIBLE, "guava:long");

@@ -110,8 +110,10 @@ TEST(ForeignFilterTest, GoldenFilesOfFormats) {
     EXPECT_GT(opened.estimated_count(), 10);
     const std::vector<uint64_t> integers = {1, 2, 100};
     const std::vector<std::string> strings = {"1", "2", "a string"};
-    const Keys keys = opened.format().integers ? Keys(integers) : Keys(strings);
-    const Keys others = opened.format().integers ? Keys(strings) : Keys(integers);
+    const Keys keys =
+        opened.format().key_forms.Has(KeyForm::kInteger) ? Keys(integers) : Keys(strings);
+    const Keys others =
+        opened.format().key_forms.Has(KeyForm::kInteger) ? Keys(strings) : Keys(integers);
     opened.Insert(keys);
     EXPECT_EQ(opened.Count(keys), 3u);
     EXPECT_EQ(opened.Insert(keys), 0u);

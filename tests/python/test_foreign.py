@@ -56,8 +56,8 @@ def test_keys_of_every_kind_answer_alike():
     assert f.count(asked + [None]) == sum(bools)
     out = np.zeros(len(asked), bool)
     assert f.contains(asked, out=out) is out and out.tolist() == bools
-    text = made(["ada", "grüße", ""], "utf8")
-    assert "ada" in text and "grüße".encode() in text and "eve" not in text and "" in text
+    text = made(["ada", "gr\u00fc\u00dfe", ""], "utf8")
+    assert "ada" in text and "gr\u00fc\u00dfe".encode() in text and "eve" not in text and "" in text
     assert text.contains(pa.array(["ada", None, "eve"])).to_pylist() == [True, False, False]
 
 
@@ -79,9 +79,9 @@ def test_wrong_use(tmp_path):
     f = made([1])
     with pytest.raises(tamis.InvalidArgumentError, match="there are guava:"):
         tamis.ForeignFilter.load(LONG, "guava")
-    with pytest.raises(tamis.InvalidArgumentError, match="strings"):
+    with pytest.raises(tamis.InvalidArgumentError, match="these are text"):
         "text" in f
-    with pytest.raises(tamis.InvalidArgumentError, match="strings"):
+    with pytest.raises(tamis.InvalidArgumentError, match="these are text"):
         f.contains(["text"])
     with pytest.raises(TypeError):
         1.5 in f

@@ -94,7 +94,7 @@ tamis_status tamis_foreign_get_info(const tamis_foreign* filter, tamis_foreign_i
     tamis_foreign_info info{};
     info.format = in.format().name;
     info.bytes = in.bytes();
-    info.integers = in.format().integers ? 1 : 0;
+    info.key_forms = in.format().key_forms.bits();
     info.estimated_count = in.estimated_count();
     info.expected_fpr = in.expected_fpr();
     WriteInfo(out, "out", info);

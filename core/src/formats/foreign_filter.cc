@@ -10,6 +10,7 @@
 #include "tamis/error.h"
 #include "tamis/formats/guava.h"
 #include "tamis/formats/kudu.h"
+#include "tamis/formats/spark.h"
 
 namespace tamis {
 namespace {
@@ -22,7 +23,13 @@ class Of final : public ForeignFilter::Any {
   Of(const ForeignFormat& format, F filter) noexcept : Any(format), filter_(std::move(filter)) {}
 
   uint64_t bytes() const noexcept override { return filter_.bytes(); }
-  double estimated_count() const override { return filter_.estimated_count(); }
+  double estimated_count() const override {
+    if constexpr (requires { filter_.estimated_count(); }) {
+      return filter_.estimated_count();
+    } else {
+      return static_cast<double>(filter_.size());  // which the format counts
+    }
+  }
   double expected_fpr() const override { return filter_.expected_fpr(); }
   size_t Contains(const Keys& keys, Bitmap out) const override {
     return filter_.Contains(keys, out);
@@ -35,8 +42,21 @@ class Of final : public ForeignFilter::Any {
   }
   size_t Count(const Keys& keys) const override { return filter_.Count(keys); }
   size_t Insert(const Keys& keys) override { return filter_.Insert(keys); }
-  void Merge(const Any& other) override { filter_.Merge(static_cast<const Of&>(other).filter_); }
-  void Write(const ByteSink& write) const override { filter_.Write(write); }
+  void Merge(const Any& other) override {
+    if constexpr (requires(F f) { f.Merge(f); }) {
+      filter_.Merge(static_cast<const Of&>(other).filter_);
+    } else {
+      throw Error(ErrorCode::kIncompatible,
+                  std::string("filters of the format ") + format().name + " cannot be united");
+    }
+  }
+  void Write(const ByteSink& write) const override {
+    if constexpr (requires { filter_.Write(write); }) {
+      filter_.Write(write);
+    } else {
+      write(filter_.ToBytes());
+    }
+  }
   void Save(const fs::path& path, const SaveOptions& options) const override {
     filter_.Save(path, options);
   }
@@ -55,39 +75,56 @@ struct Row {
   Made (*load)(const ForeignFormat&, const fs::path&, const ForeignLoadOptions&);
 };
 
-// Of a class whose FromBytes and Load take the form of the keys.
-template <typename F, auto form>
-constexpr Row RowOf(const char* name, const char* what, bool integers) {
-  return {{name, what, integers},
-          [](const ForeignFormat& format, Bytes bytes, const ForeignLoadOptions& options) -> Made {
-            return std::make_unique<Of<F>>(
-                format, F::FromBytes(bytes, form, {options.memory, options.backend}));
-          },
-          [](const ForeignFormat& format, const fs::path& path,
-             const ForeignLoadOptions& options) -> Made {
-            return std::make_unique<Of<F>>(format,
-                                           F::Load(path, form, {options.memory, options.backend}));
-          }};
+// Source::Read takes what is read, bytes or a path, and the options.
+template <typename Source, typename Input>
+Made Make(const ForeignFormat& format, Input input, const ForeignLoadOptions& options) {
+  auto filter = Source::Read(input, options);
+  return std::make_unique<Of<decltype(filter)>>(format, std::move(filter));
 }
 
-using Guava = GuavaBloomFilter;
-using Kudu = KuduBlockBloomFilter;
-using Milvus = detail::MilvusSet;
+template <typename Source>
+constexpr Row RowOf(const char* name, const char* what, KeyForms key_forms) {
+  return {{name, what, key_forms}, Make<Source, Bytes>, Make<Source, const fs::path&>};
+}
+
+// What FromBytes and Load of the class make, of which `more` are the arguments between.
+template <typename F, auto... more>
+struct From {
+  static F Read(Bytes bytes, const ForeignLoadOptions& options) {
+    return F::FromBytes(bytes, more..., {.memory = options.memory, .backend = options.backend});
+  }
+  static F Read(const fs::path& path, const ForeignLoadOptions& options) {
+    return F::Load(path, more..., {.memory = options.memory, .backend = options.backend});
+  }
+};
+
+template <GuavaFunnel funnel>
+using Guava = From<GuavaBloomFilter, funnel>;
+
+template <KuduType type>
+using Kudu = From<KuduBlockBloomFilter, type>;
+template <KeyForm form>
+using Milvus = From<detail::MilvusSet, form>;
+
+constexpr KeyForms kIntegers = KeyForm::kInteger;
+constexpr KeyForms kStrings = KeyForm::kBytes;
 
 constexpr Row kRows[] = {
-    RowOf<Guava, GuavaFunnel::kBytes>("guava:bytes", "Guava, byteArrayFunnel", false),
-    RowOf<Guava, GuavaFunnel::kInt>("guava:int", "Guava, integerFunnel", true),
-    RowOf<Guava, GuavaFunnel::kLong>("guava:long", "Guava, longFunnel", true),
-    RowOf<Guava, GuavaFunnel::kUnencodedChars>("guava:unencoded-chars",
-                                               "Guava, unencodedCharsFunnel", false),
-    RowOf<Guava, GuavaFunnel::kUtf8>("guava:utf8", "Guava, stringFunnel(UTF_8)", false),
-    RowOf<Kudu, KuduType::kBytes>("kudu:bytes", "Kudu, STRING, VARCHAR or BINARY", false),
-    RowOf<Kudu, KuduType::kInt16>("kudu:int16", "Kudu, INT16", true),
-    RowOf<Kudu, KuduType::kInt32>("kudu:int32", "Kudu, INT32 or DATE", true),
-    RowOf<Kudu, KuduType::kInt64>("kudu:int64", "Kudu, INT64 or UNIXTIME_MICROS", true),
-    RowOf<Kudu, KuduType::kInt8>("kudu:int8", "Kudu, INT8", true),
-    RowOf<Milvus, KeyForm::kInteger>("milvus:int64", "Milvus, integers", true),
-    RowOf<Milvus, KeyForm::kBytes>("milvus:utf8", "Milvus, VARCHAR", false),
+    RowOf<Guava<GuavaFunnel::kBytes>>("guava:bytes", "Guava, byteArrayFunnel", kStrings),
+    RowOf<Guava<GuavaFunnel::kInt>>("guava:int", "Guava, integerFunnel", kIntegers),
+    RowOf<Guava<GuavaFunnel::kLong>>("guava:long", "Guava, longFunnel", kIntegers),
+    RowOf<Guava<GuavaFunnel::kUnencodedChars>>("guava:unencoded-chars",
+                                               "Guava, unencodedCharsFunnel", kStrings),
+    RowOf<Guava<GuavaFunnel::kUtf8>>("guava:utf8", "Guava, stringFunnel(UTF_8)", kStrings),
+    RowOf<Kudu<KuduType::kBytes>>("kudu:bytes", "Kudu, STRING, VARCHAR or BINARY", kStrings),
+    RowOf<Kudu<KuduType::kInt16>>("kudu:int16", "Kudu, INT16", kIntegers),
+    RowOf<Kudu<KuduType::kInt32>>("kudu:int32", "Kudu, INT32 or DATE", kIntegers),
+    RowOf<Kudu<KuduType::kInt64>>("kudu:int64", "Kudu, INT64 or UNIXTIME_MICROS", kIntegers),
+    RowOf<Kudu<KuduType::kInt8>>("kudu:int8", "Kudu, INT8", kIntegers),
+    RowOf<Milvus<KeyForm::kInteger>>("milvus:int64", "Milvus, integers", kIntegers),
+    RowOf<Milvus<KeyForm::kBytes>>("milvus:utf8", "Milvus, VARCHAR", kStrings),
+    RowOf<From<SparkBloomFilter>>("spark:long", "Apache Spark, of integers", kIntegers),
+    RowOf<From<SparkBloomFilter>>("spark:string", "Apache Spark, of strings or byte[]", kStrings),
 };
 
 constexpr auto kFormats = [] {
@@ -105,6 +142,15 @@ std::pair<const Row&, const ForeignFormat&> RowNamed(std::string_view name) {
   }
   throw Error(ErrorCode::kInvalidArgument,
               "there is no format \"" + std::string(name) + "\"; there are " + names);
+}
+
+// Returns the keys if the format has such: some classes take more.
+const Keys& Checked(const ForeignFormat& format, const Keys& keys) {
+  if (keys.empty() || format.key_forms.Has(keys.key_form())) return keys;
+  throw Error(ErrorCode::kInvalidArgument,
+              std::string("the keys of ") + format.name + " are " + KeyFormsText(format.key_forms) +
+                  ", and these are " +
+                  (keys.form() == Keys::Form::kHashes ? "hashes" : KeyFormsText(keys.key_form())));
 }
 
 }  // namespace
@@ -134,20 +180,20 @@ double ForeignFilter::estimated_count() const { return any_->estimated_count(); 
 double ForeignFilter::expected_fpr() const { return any_->expected_fpr(); }
 
 size_t ForeignFilter::Contains(const Keys& keys, Bitmap out) const {
-  return any_->Contains(keys, out);
+  return any_->Contains(Checked(format(), keys), out);
 }
 
 size_t ForeignFilter::Contains(const Keys& keys, std::span<uint8_t> out) const {
-  return any_->Contains(keys, out);
+  return any_->Contains(Checked(format(), keys), out);
 }
 
 size_t ForeignFilter::Select(const Keys& keys, std::span<uint64_t> out) const {
-  return any_->Select(keys, out);
+  return any_->Select(Checked(format(), keys), out);
 }
 
-size_t ForeignFilter::Count(const Keys& keys) const { return any_->Count(keys); }
+size_t ForeignFilter::Count(const Keys& keys) const { return any_->Count(Checked(format(), keys)); }
 
-size_t ForeignFilter::Insert(const Keys& keys) { return any_->Insert(keys); }
+size_t ForeignFilter::Insert(const Keys& keys) { return any_->Insert(Checked(format(), keys)); }
 
 void ForeignFilter::Merge(const ForeignFilter& other) {
   if (&format() != &other.format()) {

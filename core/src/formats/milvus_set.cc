@@ -82,7 +82,9 @@ size_t MilvusSet::Insert(const Keys& keys) {
   RequireForm(keys);
   std::vector<uint64_t> fresh(BitmapWords(keys.size()));
   const size_t inserted = filter_.InsertIfAbsent(keys, Bitmap(fresh));
-  if (CountValid(keys, 0, keys.size()) != 0) header_.key_forms.Add(form_);
+  const bool nulls = keys.validity() != nullptr;
+  const size_t valid = nulls ? CountValid(keys, 0, keys.size()) : keys.size();
+  if (valid != 0) header_.key_forms.Add(form_);
   return inserted;
 }
 

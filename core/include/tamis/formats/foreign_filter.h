@@ -12,6 +12,7 @@
 
 #include "tamis/backend.h"
 #include "tamis/file.h"
+#include "tamis/key_forms.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
 
@@ -19,9 +20,9 @@ namespace tamis {
 
 // A format and the form of its keys, which the bytes of a filter do not tell.
 struct ForeignFormat {
-  const char* name;  // "guava:utf8": at most 31 characters
-  const char* what;  // of the other library, and of its keys, in a few words
-  bool integers;     // keys are integers; else strings
+  const char* name;    // "guava:utf8": at most 31 characters
+  const char* what;    // of the other library, and of its keys, in a few words
+  KeyForms key_forms;  // KeyForm::kInteger, kBytes (strings) or both
 };
 
 // All that are known, in the order of their names.
@@ -72,8 +73,8 @@ class ForeignFilter {
   size_t Count(const Keys& keys) const;
   // As Insert of the class: all keys but nulls, or none. Returns how many changed the filter.
   size_t Insert(const Keys& keys);
-  // The union. Throws Error(kIncompatible) for another format, or one that cannot be united, and
-  // what Merge of the class throws.
+  // The union. Throws Error(kIncompatible) for another format, or one whose filters cannot be
+  // united, and what Merge of the class throws.
   void Merge(const ForeignFilter& other);
 
   // What the other library reads, byte for byte.

@@ -44,7 +44,7 @@ typedef struct tamis_foreign_info {
   size_t struct_bytes;
   const char* format; /* its name */
   uint64_t bytes;     /* of its bits, in memory */
-  uint32_t integers;  /* 1: its keys are integers; 0: strings */
+  uint32_t key_forms; /* what its keys are: as in tamis_filter_info */
   uint32_t reserved;
   double estimated_count; /* of distinct keys */
   double expected_fpr;    /* at the present fill */

@@ -1,0 +1,179 @@
+// The Bloom filters of Apache Spark: read, asked, changed and written.
+#ifndef TAMIS_FORMATS_SPARK_H_
+#define TAMIS_FORMATS_SPARK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "tamis/backend.h"
+#include "tamis/detail/storage.h"
+#include "tamis/file.h"
+#include "tamis/formats/byte_sink.h"
+#include "tamis/keys.h"
+#include "tamis/memory.h"
+
+namespace tamis {
+
+// How bits follow from the hashes of a key, and what the header has; the values are those in the
+// stream.
+enum class SparkVersion : uint8_t {
+  // What Spark made before 4.1, and reads ever since. Its indices are below 2^31: in a larger
+  // filter the bits past them stay 0.
+  kV1 = 1,
+  // What Spark makes since 4.1; older ones cannot read it. It has a seed.
+  kV2 = 2,
+};
+
+// How a filter is made: give capacity, and fpr if not that of Spark; or capacity and num_bits; or
+// num_bits and num_hashes.
+struct SparkOptions {
+  uint64_t capacity = 0;    // keys to be inserted ("expectedNumItems"), in [1, 2^63 - 1]
+  double fpr = 0.03;        // false-positive rate at capacity, between 0 and 1, both excluded;
+                            // means nothing where num_bits is given
+  uint64_t num_bits = 0;    // rounded up to whole words of 64 bits
+  uint32_t num_hashes = 0;  // bits of a key, in [1, MaxHashes(the rounded bits)]
+  SparkVersion version = SparkVersion::kV2;
+  int32_t seed = 0;  // only of kV2
+  MemoryOptions memory = {};
+  const Backend* backend = nullptr;  // nullptr: DefaultBackend(). Makes outputs and counts
+};
+
+struct SparkLoadOptions {
+  MemoryOptions memory = {};
+  const Backend* backend = nullptr;  // as in SparkOptions
+};
+
+// An org.apache.spark.util.sketch.BloomFilter: every answer and every bit is that of Spark, and the
+// bytes are those of its writeTo and readFrom, which are also the values of the aggregate
+// bloom_filter_agg. Not a tamis file, and no filter of a FilterKind.
+//
+// Keys are what they are for `put`: integers, of any width, are longs (a uint64_t above 2^63 - 1 is
+// the long with its bits), and strings, in any form of Keys that has them, are binaries, by their
+// bytes; a string of Java is a binary of its UTF-8. (Java puts "?" for an unpaired surrogate, which
+// UTF-8 does not have.) One filter may have both. Hashes throw Error(kInvalidArgument) in every
+// function, with nothing changed.
+//
+// Any number of threads may ask a filter that does not change; a change needs exclusive access.
+// What was moved from is an empty filter that cannot be changed.
+class SparkBloomFilter {
+ public:
+  // 2^31 - 1, as the stream has their number in a Java int; 16 GiB.
+  static constexpr uint64_t kMaxWords = 0x7FFF'FFFF;
+  // max(1, round(num_bits ln 2)), but at most 2^31 - 1: as many hashes as Spark gives one key in so
+  // many bits. A stream that claims more is not of Spark, and could make a lookup arbitrarily slow.
+  static uint32_t MaxHashes(uint64_t num_bits) noexcept;
+
+  // Given capacity n and rate p, trunc(-n ln p / (ln 2)^2) bits; given n and m bits, these or
+  // those, max(1, round(m/n ln 2)) hashes, m being the bits before they are rounded up: as
+  // BloomFilter.create. Throws Error(kInvalidArgument) for options out of range, and where there
+  // would be no bit, too many hashes or too many words, or a seed in kV1; Error(kOutOfMemory) for
+  // more bytes than the machine has; Error(kUnknownBackend) if TAMIS_BACKEND names none.
+  explicit SparkBloomFilter(const SparkOptions& options);
+
+  // Reads what BloomFilter.writeTo has written, all of it and nothing else. Everything is checked
+  // before memory is allocated. Throws FormatError naming the check ("version", "hashes", "words"
+  // or "file length") and the offset, Error(kIo), and as the constructor for memory and backend.
+  static SparkBloomFilter FromBytes(std::span<const std::byte> bytes,
+                                    const SparkLoadOptions& options = {});
+  static SparkBloomFilter Load(const std::filesystem::path& path,
+                               const SparkLoadOptions& options = {});
+
+  SparkBloomFilter(SparkBloomFilter&&) noexcept;
+  SparkBloomFilter& operator=(SparkBloomFilter&&) noexcept;
+  ~SparkBloomFilter();
+
+  SparkVersion version() const noexcept { return version_; }
+  int32_t seed() const noexcept { return seed_; }  // 0 for kV1
+  uint32_t num_hashes() const noexcept { return num_hashes_; }
+  uint64_t num_bits() const noexcept { return 64 * num_words_; }
+  uint64_t bytes() const noexcept { return 8 * num_words_; }
+  // What a stream of it has: 12 bytes for kV1 or 16 for kV2, and the words.
+  uint64_t serialized_bytes() const noexcept;
+  // Word i has bits 64 i to 64 i + 63, the least significant first.
+  std::span<const uint64_t> words() const noexcept { return {data(), num_words_}; }
+
+  // -(m/k) ln(1 - B/m) keys for B of m bits set (Swamidass and Baldi 2007). Infinite if all are.
+  // O(bytes()).
+  double estimated_count() const noexcept;
+  // (B/m)^k: expectedFpp. O(bytes()).
+  double expected_fpr() const noexcept;
+
+  // One key. Integers are taken by their value widened to 64 bits.
+  bool Contains(uint64_t key) const noexcept;
+  bool Contains(std::string_view key) const noexcept;
+  // As `put`: returns whether a bit changed. Then the key was certainly not in. False, with nothing
+  // done, for a filter that was moved from.
+  bool Insert(uint64_t key) noexcept;
+  bool Insert(std::string_view key) noexcept;
+  template <detail::NoKey T>
+  bool Contains(T) const = delete;
+  template <detail::NoKey T>
+  bool Insert(T) = delete;
+
+  // As the functions of Filter, with nulls and outputs as there.
+  size_t Contains(Keys keys, Bitmap out) const;
+  size_t Contains(Keys keys, std::span<uint8_t> out) const;
+  size_t Select(Keys keys, std::span<uint32_t> out) const;
+  size_t Select(Keys keys, std::span<uint64_t> out) const;
+  size_t Count(Keys keys) const;
+
+  // Inserts all keys but nulls. Returns how many changed a bit, each at its turn. Throws
+  // Error(kReadOnly) for a filter that was moved from.
+  size_t Insert(Keys keys);
+  // {"a", "b"} would else be one string, from the one pointer to the other.
+  size_t Insert(std::initializer_list<std::string_view> keys) { return Insert(Keys(keys)); }
+  bool Contains(std::initializer_list<std::string_view> keys) const = delete;
+
+  // The union. Throws Error(kIncompatible), saying what differs, unless both have the same version,
+  // seed, number of hashes and size, as `mergeInPlace` wants it; Error(kReadOnly) as Insert. With
+  // itself nothing changes.
+  void Merge(const SparkBloomFilter& other);
+
+  // Empties the filter. Throws Error(kReadOnly) as Insert.
+  void Clear();
+
+  // What BloomFilter.writeTo writes, byte for byte.
+  std::vector<std::byte> ToBytes() const;
+  // The same in pieces of at most 128 KiB.
+  void Write(const ByteSink& write) const;
+  // The same into a file, which is replaced whole or not at all: see Filter::Save. with_secret and
+  // version of the options mean nothing here.
+  void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
+
+ private:
+  struct Geometry {
+    SparkVersion version;
+    int32_t seed;
+    uint32_t num_hashes;
+    uint64_t num_words;
+  };
+  static Geometry GeometryFor(const SparkOptions& options);
+
+  SparkBloomFilter(const Geometry& geometry, const MemoryOptions& memory, const Backend* backend);
+
+  template <typename Out>
+  size_t LookUp(const Keys& keys, Out out) const;
+  template <typename Read>
+  static SparkBloomFilter Parse(uint64_t size, const std::filesystem::path& name, const Read& read,
+                                const SparkLoadOptions& options);
+  void RequireWritable() const;
+  uint64_t BitsSet() const noexcept;
+
+  uint64_t* data() const noexcept { return reinterpret_cast<uint64_t*>(storage_.data()); }
+
+  SparkVersion version_;
+  int32_t seed_;
+  uint32_t num_hashes_;
+  uint64_t num_words_;
+  const Backend* backend_;
+  detail::Storage storage_;
+};
+
+}  // namespace tamis
+
+#endif  // TAMIS_FORMATS_SPARK_H_

@@ -1,0 +1,100 @@
+"""Filters of every sort of key, version and seed beside Spark itself: 10^5 keys, inserted and merged there and
+here, make the same file, and both sides give the same answers for 10^6 keys, of their own file and of the
+other's; and the same filters merge.
+
+Usage: spark_peer.py WORK_FOLDER OUR_PROGRAM JAVA_SOURCE
+
+The status 77 says that there is no JDK, or no Spark. The jars are those of TAMIS_SPARK_JARS, paths of
+spark-sketch_*.jar with colons between them, or that in the package pyspark of this Python. One of Spark 4.1 or
+later has all versions of the filter, an older one version 1.
+"""
+import importlib.util
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+CLASS = "SparkFilters"
+SORTS = 4
+ASKED = 1_000_000
+INSERTED = 100_000
+
+
+def fail(problem):
+    print(f"FAILED: {problem}")
+    sys.exit(1)
+
+
+def find_jars():
+    named = os.environ.get("TAMIS_SPARK_JARS", "")
+    if named:
+        return [pathlib.Path(jar) for jar in named.split(os.pathsep)]
+    pyspark = importlib.util.find_spec("pyspark")
+    if pyspark is None:
+        return []
+    return sorted((pathlib.Path(pyspark.origin).parent / "jars").glob("spark-sketch_*.jar"))
+
+
+def compare(jar, work, ours, source):
+    classes, here, there = work / "classes", work / "here", work / "there"
+    for folder in (classes, here, there):
+        folder.mkdir(parents=True)
+    subprocess.run(["javac", "-cp", jar, "-d", classes, source], check=True)
+    java = ["java", "-cp", f"{classes}{os.pathsep}{jar}", CLASS]
+    subprocess.run([*java, "make", there], check=True)
+    names = sorted(path.stem for path in there.glob("*.spark"))
+    if len(names) not in (SORTS, 3 * SORTS):
+        fail(f"{len(names)} filters")
+    subprocess.run([ours, "make", here], check=True)
+    for path in here.glob("*.spark"):
+        if path.stem not in names:
+            path.unlink()
+    answers = {}
+    for name, program in (("here", [ours]), ("Spark", java)):
+        for folder in (here, there):
+            subprocess.run([*program, "ask", folder], check=True)
+            for path in sorted(folder.glob("*.spark_answers")):
+                answers[name, folder.name, path.stem] = path.read_bytes()
+                path.unlink()
+    if len(answers) != 4 * len(names):
+        fail(f"{len(names)} filters and {len(answers)} answers")
+    for name in names:
+        if (here / f"{name}.spark").read_bytes() != (there / f"{name}.spark").read_bytes():
+            fail(f"{name}: the files differ")
+        every = {answers[side, folder, name] for side in ("here", "Spark")
+                 for folder in ("here", "there")}
+        if len(every) != 1:
+            fail(f"{name}: the answers differ")
+        bits = every.pop()
+        if len(bits) != ASKED // 8 or bits[:INSERTED // 8] != b"\xff" * (INSERTED // 8):
+            fail(f"{name}: a key that was inserted is missing")
+        found = bin(int.from_bytes(bits, "little")).count("1") - INSERTED
+        print(f"{name}: same file; same answers, {found} of {ASKED - INSERTED} others pass")
+        if not 0.005 < found / (ASKED - INSERTED) < 0.02:
+            fail(f"{name}: not the rate of 1%")
+    subprocess.run([ours, "merges", here], check=True)
+    subprocess.run([*java, "merges", there], check=True)
+    mine = set((here / "merges").read_text().splitlines())
+    theirs = (there / "merges").read_text().splitlines()
+    merged = sum(not line.endswith(" no") for line in theirs)
+    if not set(theirs) <= mine or not 0 < merged < len(theirs):
+        fail(f"other merges: {sorted(set(theirs) - mine)}")
+    print(f"{len(theirs)} pairs: the same {merged} merge, to as many bits")
+
+
+def main(work, ours, source):
+    jars = find_jars()
+    if not (jars and shutil.which("javac") and shutil.which("java")):
+        print("skipped: needs javac and java (default-jdk-headless), and pyspark or TAMIS_SPARK_JARS")
+        return 77
+    work = pathlib.Path(work)
+    shutil.rmtree(work, ignore_errors=True)
+    for jar in jars:
+        print(f"{jar.name}:")
+        compare(jar, work / jar.stem, ours, source)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
