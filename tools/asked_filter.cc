@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "tools/format.h"
-#include "tools/progress.h"
 
 namespace tamis::tools {
 namespace {
@@ -33,14 +32,10 @@ ForeignFilter OpenForeign(const AskedOptions& options, const Backend* backend) {
 
 AnyFilter OpenOwn(const AskedOptions& options, const RunOptions& run,
                   std::optional<uint64_t> input_bytes) {
-  const Backend* const backend = run.Pinned();
-  const std::optional<HashSecret> secret = options.secret.Read();
-  if (options.open.no_map) return Load(options.path, {.backend = backend, .secret = secret});
-  MapOptions map{.backend = backend, .secret = secret};
-  if (!options.open.Verifies(options.path, input_bytes)) return Map(options.path, map);
-  map.verify = Verify::kFull;
-  const Notice notice("verifying " + options.path + " ...", run.quiet);
-  return Map(options.path, map);
+  return OpenAsAsked(
+      options.path, options.open, run, options.secret, input_bytes,
+      [&](const LoadOptions& load) { return Load(options.path, load); },
+      [&](const MapOptions& map) { return Map(options.path, map); });
 }
 
 std::variant<AnyFilter, ForeignFilter> Open(const AskedOptions& options, const RunOptions& run,

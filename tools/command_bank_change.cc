@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/bank_from_parquet.h"
 #include "tools/command_bank.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
@@ -44,6 +45,16 @@ constexpr char kBuildFooter[] =
     "  tamis bank build -o logs.bank logs/*.tamis\n"
     "  tamis bank build -o lake.bank --paths lake/\n";
 
+#if TAMIS_TOOLS_PARQUET
+constexpr char kParquetFooter[] =
+    "  tamis bank build -o users.bank --from-parquet user_id lake/\n"
+    "\n"
+    "With --from-parquet a column for each row group, named FILE#ROWGROUP, is made of the Bloom\n"
+    "filter that the file has; no data is read. Row groups without values have no column. `tamis\n"
+    "bank query` asks for what is stored: --integers for INT32 and INT64 (dates and times are\n"
+    "integers), numbers for FLOAT and DOUBLE, text for all else.\n";
+#endif
+
 constexpr char kAddFooter[] =
     "The bank's file is replaced whole, or stays as it is.\n"
     "\n"
@@ -69,6 +80,7 @@ struct ChangeOptions {
   SaveOptions save;
   bool quiet = false;
   bool json = false;
+  ParquetFilterOptions parquet;  // of `build`
 };
 
 std::string NameFor(const ChangeOptions& options, const fs::path& file) {
@@ -97,44 +109,60 @@ std::vector<Header> Headers(const std::vector<fs::path>& files) {
   return headers;
 }
 
-// Adds the filters, each verified, with a word on those that waste memory.
+// Adds filters, with a word on those that waste memory.
+class Adder {
+ public:
+  Adder(const ChangeOptions& options, FilterBank& bank) : options_(options), bank_(bank) {}
+
+  void Add(const std::string& name, const SplitBlockBloomFilter& filter, const std::string& from) {
+    try {
+      const FilterBank::Added added = bank_.Add(name, filter);
+      if (!added.foreign_size) return;
+      foreign_.insert(added.num_blocks);
+      if (first_foreign_.empty()) first_foreign_ = from;
+    } catch (const FormatError&) {
+      throw;  // has the path
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::kIo) throw;
+      const bool by_paths = options_.paths || !options_.parquet.column.empty();
+      const bool taken = bank_.Find(name).has_value();
+      throw Error(error.code(), from + ": " + error.what() +
+                                    (taken && !by_paths ? ": --paths names columns by their whole "
+                                                          "paths"
+                                                        : ""));
+    }
+  }
+
+  void Finish() {
+    bank_.Flush();
+    if (foreign_.empty()) return;
+    const size_t others = foreign_.size() - 1;
+    Say("warning: " + first_foreign_ +
+        (others > 0 ? ", and filters of " + Counted(others, "other size") + ", have" : " has") +
+        " a size that few others will have, and a group takes the memory of 512 filters: `tamis "
+        "build --for-bank` makes filters of few sizes");
+  }
+
+ private:
+  const ChangeOptions& options_;
+  FilterBank& bank_;
+  std::set<uint64_t> foreign_;  // sizes
+  std::string first_foreign_;
+};
+
+// Adds the filters, each verified.
 void AddFilters(const ChangeOptions& options, const std::vector<Header>& headers,
                 const std::optional<HashSecret>& secret, FilterBank& bank) {
   uint64_t total = 0;
   for (const Header& file : headers) total += file.header.payload_bytes;
   Progress progress("adding", Progress::Unit::kBytes, total, options.quiet);
-  std::set<uint64_t> foreign;  // sizes
-  std::string first_foreign;
+  Adder adder(options, bank);
   for (const Header& file : headers) {
-    try {
-      const SplitBlockBloomFilter filter =
-          SplitBlockBloomFilter::Load(file.path, {.secret = secret});
-      const FilterBank::Added added = bank.Add(NameFor(options, file.path), filter);
-      if (added.foreign_size) {
-        foreign.insert(added.num_blocks);
-        if (first_foreign.empty()) first_foreign = file.path.string();
-      }
-    } catch (const FormatError&) {
-      throw;  // has the path
-    } catch (const Error& error) {
-      if (error.code() == ErrorCode::kIo || error.code() == ErrorCode::kSecret) throw;
-      const std::string name = NameFor(options, file.path);
-      const bool taken = bank.Find(name).has_value();
-      throw Error(error.code(), file.path.string() + ": " + error.what() +
-                                    (taken && !options.paths ? ": --paths names columns by their "
-                                                               "whole paths"
-                                                             : ""));
-    }
+    const SplitBlockBloomFilter filter = SplitBlockBloomFilter::Load(file.path, {.secret = secret});
+    adder.Add(NameFor(options, file.path), filter, file.path.string());
     progress.Advance(file.header.payload_bytes);
   }
-  bank.Flush();
-  if (foreign.empty()) return;
-  Say("warning: " + first_foreign +
-      (foreign.size() > 1 ? ", and filters of " + Counted(foreign.size() - 1, "other size") + ","
-                          : "") +
-      (foreign.size() > 1 ? " have" : " has") +
-      " a size that few others will have, and a group takes the memory of 512 filters: `tamis "
-      "build --for-bank` makes filters of few sizes");
+  adder.Finish();
 }
 
 uint64_t BytesOfFreePlaces(const FilterBank& of) {
@@ -184,7 +212,36 @@ std::vector<std::string> Strings(const std::vector<fs::path>& paths) {
   return strings;
 }
 
+#if TAMIS_TOOLS_PARQUET
+// The filters that Parquet files have already: their hash is that of the bank.
+int RunBuildFromParquet(const ChangeOptions& options) {
+  const std::vector<fs::path> files = FilesOf(options.given, {".parquet", ".parq"});
+  CheckOutputs(options, Strings(files));
+  SayIfUnchangedOnSignals(options.bank);
+  FilterBank bank({.fpr = kDefaultFpr, .hash = {HashKind::kXxh64, 0}});
+  Adder adder(options, bank);
+  const Notice notice("reading filters ...", options.quiet);
+  const ParquetFilters made = ForParquetFilters(
+      files, options.parquet, [&](const std::string& name, const SplitBlockBloomFilter& filter) {
+        adder.Add(name, filter, name);
+      });
+  adder.Finish();
+  Save(options, bank);
+  if (made.without_filter > 0 && !options.quiet) {
+    Say(Counted(made.without_filter, "row group") + " without a filter, which may have every key");
+  }
+  Report(options, bank, "added", made.added);
+  return kDone;
+}
+#endif
+
 int RunBuild(ChangeOptions options) {
+#if TAMIS_TOOLS_PARQUET
+  if (!options.parquet.column.empty()) return RunBuildFromParquet(options);
+  if (options.parquet.keep_without_filter) {
+    throw Error(ErrorCode::kInvalidArgument, "--keep-without-filter goes with --from-parquet");
+  }
+#endif
   const std::vector<fs::path> files = FilesOf(options.given, {".tamis"});
   CheckOutputs(options, options.secret.And(Strings(files)));
   SayIfUnchangedOnSignals(options.bank);
@@ -261,6 +318,16 @@ Command AddBankBuild(const CommandLine& bank) {
       .Required()
       .Type("FILE");
   AddFiles(command, *options);
+#if TAMIS_TOOLS_PARQUET
+  command.Footer(std::string(kBuildFooter) + kParquetFooter);
+  command
+      .Add("--from-parquet", options->parquet.column,
+           "take the Bloom filters of this column of Parquet files")
+      .Type("C")
+      .NotEmpty();
+  command.AddFlag("--keep-without-filter", options->parquet.keep_without_filter,
+                  "row groups without a filter may have every key (default: an error)");
+#endif
   AddCommon(command, *options);
   return {command, [options] { return RunBuild(*options); }};
 }

@@ -9,8 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "tools/bank_keys.h"
 #include "tools/command_bank.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
@@ -68,16 +70,10 @@ struct QueryOptions {
 };
 
 FilterBank OpenBank(const QueryOptions& options, std::optional<uint64_t> input_bytes) {
-  const Backend* const backend = options.run.Pinned();
-  const std::optional<HashSecret> secret = options.secret.Read();
-  if (options.open.no_map) {
-    return FilterBank::Load(options.bank, {.backend = backend, .secret = secret});
-  }
-  MapOptions map{.backend = backend, .secret = secret};
-  if (!options.open.Verifies(options.bank, input_bytes)) return FilterBank::Map(options.bank, map);
-  map.verify = Verify::kFull;
-  const Notice notice("verifying " + options.bank + " ...", options.run.quiet);
-  return FilterBank::Map(options.bank, map);
+  return OpenAsAsked(
+      options.bank, options.open, options.run, options.secret, input_bytes,
+      [&](const LoadOptions& load) { return FilterBank::Load(options.bank, load); },
+      [&](const MapOptions& map) { return FilterBank::Map(options.bank, map); });
 }
 
 std::string TextOf(const KeyBatch& batch, size_t i) {
@@ -98,13 +94,9 @@ class Query {
       : options_(options),
         bank_(OpenBank(options, input_bytes)),
         engine_(options.run.MakeEngine()),
+        keys_(bank_, options.form, options.bank, options.input.key_form(), options.run.quiet),
         names_(uint64_t{64} * bank_.row_words()) {
-    KeyForms forms;
-    for (const BankColumn& column : bank_.columns()) {
-      forms.Add(column.key_forms);
-      names_[column.index] = Printable(column.name);
-    }
-    options.form.Require(forms, options.bank, options.input.key_form());
+    for (BankColumn& column : bank_.columns()) names_[column.index] = std::move(column.name);
   }
 
   // Keys of which all pairs, if there are so many, take a quarter of a GiB.
@@ -117,12 +109,12 @@ class Query {
   void Ask(const KeyBatch& batch, Output& out) {
     tally_.keys += batch.size();
     if (options_.per_column) {
-      const std::vector<uint64_t> counts = bank_.CountPerColumn(engine_, batch.keys());
+      const std::vector<uint64_t> counts = keys_.CountPerColumn(engine_, batch);
       tally_.per_column.resize(counts.size());
       for (size_t i = 0; i < counts.size(); ++i) tally_.per_column[i] += counts[i];
       return;
     }
-    const std::vector<BankHit> hits = bank_.Select(engine_, batch.keys());
+    const std::vector<BankHit> hits = keys_.Select(engine_, batch);
     tally_.pairs += hits.size();
     auto hit = hits.begin();
     for (size_t i = 0; i < batch.size(); ++i) {
@@ -131,7 +123,7 @@ class Query {
       if (hit != first) ++tally_.found;
       if (options_.WritesPairs()) {
         for (auto pair = first; pair != hit; ++pair) {
-          out.Write(TextOf(batch, i) + "\t" + names_[pair->column] + "\n");
+          out.Write(TextOf(batch, i) + "\t" + Printable(names_[pair->column]) + "\n");
         }
       } else if (options_.invert && hit == first && !options_.count && !options_.json) {
         out.Write(TextOf(batch, i) + "\n");
@@ -140,6 +132,12 @@ class Query {
   }
 
   void Report(const KeyReader& reader, Output& out) const {
+    if (keys_.misfits() > 0 && !options_.run.quiet) {
+      Say(Counted(keys_.misfits(), "key") +
+          (options_.input.key_form() == KeyForm::kInteger
+               ? " not of 32 bits, and not asked of columns of such"
+               : " not numbers, and not asked of columns of such"));
+    }
     nlohmann::ordered_json json = {{"bank", options_.bank},
                                    {"columns", bank_.num_columns()},
                                    {"keys", tally_.keys},
@@ -151,9 +149,9 @@ class Query {
                                                    options_.top.value_or(SIZE_MAX))) {
         const std::string& name = names_[column.column];
         if (options_.json) {
-          list.push_back({{"name", name}, {"keys", column.keys}});
+          list.push_back({{"name", name}, {"index", column.column}, {"keys", column.keys}});
         } else {
-          out.Write(name + "\t" + std::to_string(column.keys) + "\n");
+          out.Write(Printable(name) + "\t" + std::to_string(column.keys) + "\n");
         }
       }
       json["counts"] = list;
@@ -173,6 +171,7 @@ class Query {
   const QueryOptions& options_;
   const FilterBank bank_;
   const Engine engine_;
+  BankKeys keys_;
   std::vector<std::string> names_;  // by index
   Tally tally_;
 };

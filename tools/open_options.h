@@ -3,11 +3,16 @@
 #ifndef TAMIS_TOOLS_OPEN_OPTIONS_H_
 #define TAMIS_TOOLS_OPEN_OPTIONS_H_
 
+#include <tamis/file.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "tools/command_line.h"
+#include "tools/progress.h"
+#include "tools/run_options.h"
+#include "tools/secret.h"
 
 namespace tamis::tools {
 
@@ -23,6 +28,22 @@ struct OpenOptions {
   // bytes of input, if these are known. kVerifyHelp has the rule.
   bool Verifies(const std::string& path, std::optional<uint64_t> input_bytes) const;
 };
+
+// What load(LoadOptions) or map(MapOptions) makes of the file at `path`, as the options of a
+// command say, with a notice for those who watch a terminal where it is verified.
+template <typename Load, typename Map>
+auto OpenAsAsked(const std::string& path, const OpenOptions& options, const RunOptions& run,
+                 const SecretOptions& secret_options, std::optional<uint64_t> input_bytes,
+                 const Load& load, const Map& map) {
+  const Backend* const backend = run.Pinned();
+  const std::optional<HashSecret> secret = secret_options.Read();
+  if (options.no_map) return load(LoadOptions{.backend = backend, .secret = secret});
+  MapOptions mapped{.backend = backend, .secret = secret};
+  if (!options.Verifies(path, input_bytes)) return map(mapped);
+  mapped.verify = Verify::kFull;
+  const Notice notice("verifying " + path + " ...", run.quiet);
+  return map(mapped);
+}
 
 extern const char kVerifyHelp[];
 

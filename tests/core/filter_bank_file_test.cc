@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -179,6 +181,8 @@ TEST_F(FilterBankFileTest, IsNoFilter) {
   refused([&] { SplitBlockBloomFilter::Load(path_); });
   refused([&] { VerifyFile(path_); });
   SplitBlockBloomFilter({.bytes = 64}).Save(path_);
+  ExpectError([&] { FilterBank::Map(path_); }, ErrorCode::kUnsupported,
+              "a single filter, of kind split-block");
   ExpectRefused(ReadBytes(path_), "filter kind", 16, false, ErrorCode::kUnsupported);
   ExpectError([&] { FilterBank().Save(path_, {.version = 1}); }, ErrorCode::kInvalidArgument,
               "version 2");
@@ -298,6 +302,50 @@ TEST_F(FilterBankFileTest, DirectoryThatCannotBe) {
   SetField(twice, 56, GetField<uint64_t>(twice, 56) - 8);
   Seal(twice);
   ExpectRefused(twice, "name", columns + 32 + 24);
+}
+
+// Names that libstdc++'s std::hash<std::string>, which has no seed, gives one value: in a table by
+// it each is compared with all others.
+std::vector<std::string> CollidingNames(int log2_names) {
+  constexpr uint64_t kMul = 0xC6A4A7935BD1E995;  // of MurmurHash64A
+  uint64_t inverse = kMul;
+  for (int i = 0; i < 6; ++i) inverse *= 2 - kMul * inverse;
+  // A pair of words, and the pair whose mixed words have their highest bits inverted: the second
+  // undoes what the first does to the state.
+  const auto fold = [](uint64_t x) { return x ^ (x >> 47); };
+  const uint64_t word = 0x4141414141414141;
+  const uint64_t mixed = (fold(word * kMul) * kMul) ^ (uint64_t{1} << 63);
+  const uint64_t other = fold(mixed * inverse) * inverse;
+  std::vector<std::string> names;
+  for (uint64_t n = 0; n >> log2_names == 0; ++n) {
+    std::string name;
+    for (int bit = 0; bit < log2_names; ++bit) {
+      const uint64_t of_pair = ((n >> bit) & 1) != 0 ? other : word;
+      for (int half = 0; half < 2; ++half) {
+        name.append(reinterpret_cast<const char*>(&of_pair), sizeof(of_pair));
+      }
+    }
+    names.push_back(name);
+  }
+  return names;
+}
+
+TEST_F(FilterBankFileTest, NamesThatCollideTakeNoLonger) {
+  const std::vector<std::string> colliding = CollidingNames(14);
+#if defined(__GLIBCXX__) && defined(__x86_64__)
+  EXPECT_EQ(std::hash<std::string>()(colliding[5]), std::hash<std::string>()(colliding[6]));
+#endif
+  const SplitBlockBloomFilter filter({.capacity = 1, .bytes = 32});
+  const auto seconds = [&](const auto& name_of) {
+    const auto start = std::chrono::steady_clock::now();
+    FilterBank bank;
+    for (size_t i = 0; i < colliding.size(); ++i) bank.Add(name_of(i), filter);
+    bank.Save(path_);
+    FilterBank::Load(path_);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const double usual = seconds([&](size_t i) { return std::to_string(i) + colliding[0]; });
+  EXPECT_LT(seconds([&](size_t i) { return colliding[i]; }), 0.5 + 10 * usual);
 }
 
 }  // namespace

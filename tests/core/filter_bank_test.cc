@@ -8,12 +8,15 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory_resource>
+#include <new>
 #include <string>
 #include <vector>
 
 #include "tamis/engine.h"
 #include "tamis/error.h"
 #include "tamis/layout/bank.h"
+#include "tamis/memory.h"
 #include "tamis/sizing.h"
 #include "tests/core/filter_bank_test_util.h"
 #include "tests/test_util.h"
@@ -230,6 +233,41 @@ TEST(FilterBankTest, RefusesWhatDoesNotGoTogether) {
   const std::vector<uint64_t> keys = {1, 2};
   EXPECT_EQ(CodeOf([&] { bank.Contains(keys, Bitmap(row)); }), invalid);
   EXPECT_EQ(CodeOf([&] { bank.Contains(uint64_t{1}, Bitmap({})); }), invalid);
+}
+
+// Each group of two sizes would fit into the memory of the machine, both do not. `Limited` has no
+// memory of a group, so that nobody is harmed if it is asked.
+class Limited : public std::pmr::memory_resource {
+ private:
+  void* do_allocate(size_t bytes, size_t alignment) override {
+    if (bytes > uint64_t{1} << 30) throw std::bad_alloc();
+    return std::pmr::new_delete_resource()->allocate(bytes, alignment);
+  }
+  void do_deallocate(void* p, size_t bytes, size_t alignment) override {
+    std::pmr::new_delete_resource()->deallocate(p, bytes, alignment);
+  }
+  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+};
+
+TEST(FilterBankTest, GroupsThatDoNotFitTogetherAreRefused) {
+  // A group of so many blocks is as much as there is.
+  const uint64_t blocks = PhysicalMemory() / bank::kBlockBytes;
+  if (blocks * 32 > uint64_t{256} << 20) GTEST_SKIP() << "a filter would take too much here";
+  const auto refusal = [&](bool has_another) -> std::string {
+    Limited memory;
+    FilterBank bank({.memory = {.resource = &memory}, .buffer_bytes = 0});
+    if (has_another) bank.Add("another", SplitBlockBloomFilter({.bytes = 32 * 10}));
+    try {
+      bank.Add("large", SplitBlockBloomFilter({.capacity = 1, .bytes = 32 * blocks}));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kOutOfMemory);
+      EXPECT_EQ(bank.num_columns(), has_another ? 2u : 1u);  // as Add says
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_NE(refusal(false).find("has none left"), std::string::npos) << refusal(false);
+  EXPECT_NE(refusal(true).find("may use"), std::string::npos) << refusal(true);
 }
 
 TEST(BestColumnsTest, AreThoseWithTheMostKeys) {

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tamis/any_filter.h"
@@ -14,6 +16,7 @@
 #include "tamis/formats/guava.h"
 #include "tests/core/file_test_util.h"
 #include "tests/formats/guava_test_keys.h"
+#include "tests/formats/kudu_test_keys.h"
 #include "tests/test_util.h"
 
 namespace tamis {
@@ -22,6 +25,19 @@ namespace {
 std::filesystem::path GuavaFile(const std::string& name) {
   return std::filesystem::path(TAMIS_GOLDEN_DIR) / "guava" / (name + "_mitz64.guava");
 }
+
+std::span<const std::byte> AsBytes(const Bytes& bytes) { return std::as_bytes(std::span(bytes)); }
+
+// Which golden files are of a library.
+struct Files {
+  std::string folder, first, extension;
+};
+const std::map<std::string, Files> kFiles = {{"guava", {"guava", "", ".guava"}},
+                                             {"kudu", {"kudu", "", ".kudu"}},
+                                             {"milvus", {"milvus", "", ".mbf1"}},
+                                             {"redisbloom", {"redis_bloom", "bf_", ".dump"}},
+                                             {"redisbloom-cf", {"redis_bloom", "cf_", ".dump"}},
+                                             {"spark", {"spark", "", ".spark"}}};
 
 Bytes Written(const ForeignFilter& filter) {
   const std::vector<std::byte> bytes = filter.ToBytes();
@@ -75,6 +91,123 @@ TEST(ForeignFilterTest, ImportedFilesAnswerAndGiveBackTheSameBytes) {
     EXPECT_EQ(opened.expected_fpr(), guava.expected_fpr());
     EXPECT_EQ(opened.estimated_count(), guava.estimated_count());
   }
+}
+
+// A golden file of each format that has other classes behind it, with keys that are in.
+TEST(ForeignFilterTest, EveryFormatIsOpened) {
+  const TemporaryFolder folder;
+  const std::filesystem::path golden = TAMIS_GOLDEN_DIR;
+  for (const ForeignFormat& format : ForeignFormats()) {
+    const std::string name = format.name;
+    SCOPED_TRACE(name);
+    const Files& files = kFiles.at(name.substr(0, name.find(':')));
+    size_t opened = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(golden / files.folder)) {
+      const std::string file = entry.path().filename();
+      if (!file.starts_with(files.first) || !file.ends_with(files.extension)) continue;
+      const Bytes bytes = ReadBytes(entry.path());
+      const ForeignFilter filter = ForeignFilter::FromBytes(AsBytes(bytes), name);
+      ++opened;
+      const std::filesystem::path path = folder.path() / entry.path().filename();
+      filter.SaveImported(path);
+      const ForeignFilter again = ForeignFilter::Open(path);
+      EXPECT_EQ(again.format().name, name);
+      EXPECT_EQ(Written(again), bytes) << entry.path();
+      EXPECT_GE(filter.expected_fpr(), 0);
+      EXPECT_LE(filter.expected_fpr(), 1);
+      EXPECT_GE(filter.estimated_count(), 0);
+      EXPECT_GT(filter.bytes(), 0u);
+      // A batch of the other sort is refused before it is looked at.
+      const uint64_t integer = 1;
+      const std::string text = "text";
+      const bool integers = format.key_forms.Has(KeyForm::kInteger);
+      const bool strings = format.key_forms.Has(KeyForm::kBytes);
+      if (integers) filter.Count(Keys(std::span(&integer, 1)));
+      if (strings) filter.Count(Keys(std::span(&text, 1)));
+      if (!integers) {
+        ExpectError([&] { filter.Count(Keys(std::span(&integer, 1))); },
+                    ErrorCode::kInvalidArgument, "text, and these are integers");
+      }
+      if (!strings) {
+        ExpectError([&] { filter.Count(Keys(std::span(&text, 1))); }, ErrorCode::kInvalidArgument,
+                    "integers, and these are text");
+      }
+    }
+    EXPECT_GT(opened, 0u);
+  }
+}
+
+// A golden file of each format goes through all functions.
+TEST(ForeignFilterTest, GoldenFilesOfFormats) {
+  const TemporaryFolder folder;
+  const std::filesystem::path golden = TAMIS_GOLDEN_DIR;
+  std::vector<std::pair<std::string, std::filesystem::path>> files;
+  for (const GuavaFunnel funnel : kGuavaFunnels) {
+    const std::string name = GuavaFunnelName(funnel);
+    files.emplace_back("guava:" + name, GuavaFile(name));
+  }
+  for (const KuduType type : kKuduTypes) {
+    const std::string name = KuduTypeName(type);
+    files.emplace_back("kudu:" + name, golden / "kudu" / (name + ".kudu"));
+  }
+  for (const std::string name : {"int64", "utf8"}) {
+    files.emplace_back("milvus:" + name, golden / "milvus" / (name + ".mbf1"));
+  }
+  for (const auto& [format, file] : files) {
+    SCOPED_TRACE(format);
+    const ForeignFilter loaded = ForeignFilter::Load(file, format);
+    EXPECT_EQ(Written(loaded), ReadBytes(file));
+    const std::filesystem::path path = folder.path() / "imported";
+    loaded.SaveImported(path);
+    ForeignFilter opened = ForeignFilter::Open(path);
+    EXPECT_EQ(opened.format().name, format);
+    opened.Save(folder.path() / "exported");
+    EXPECT_EQ(ReadBytes(folder.path() / "exported"), ReadBytes(file));
+    opened.Merge(loaded);
+    EXPECT_EQ(Written(opened), ReadBytes(file));
+    EXPECT_GT(opened.estimated_count(), 10);
+    const std::vector<uint64_t> integers = {1, 2, 100};
+    const std::vector<std::string> strings = {"1", "2", "a string"};
+    const Keys keys =
+        opened.format().key_forms.Has(KeyForm::kInteger) ? Keys(integers) : Keys(strings);
+    const Keys others =
+        opened.format().key_forms.Has(KeyForm::kInteger) ? Keys(strings) : Keys(integers);
+    opened.Insert(keys);
+    EXPECT_EQ(opened.Count(keys), 3u);
+    EXPECT_EQ(opened.Insert(keys), 0u);
+    std::vector<uint64_t> bits(1), rows(3);
+    std::vector<uint8_t> bytes(3);
+    EXPECT_EQ(opened.Contains(keys, Bitmap(bits)), 3u);
+    EXPECT_EQ(opened.Contains(keys, std::span(bytes)), 3u);
+    EXPECT_EQ(opened.Select(keys, std::span(rows)), 3u);
+    ExpectError([&] { opened.Count(others); }, ErrorCode::kInvalidArgument, "and these are");
+    ExpectError([&] { opened.Insert(others); }, ErrorCode::kInvalidArgument, "and these are");
+  }
+}
+
+// A set of Milvus says "no" to keys of a domain that it does not have, until one is inserted.
+TEST(ForeignFilterTest, DomainsOfMilvus) {
+  const std::filesystem::path file =
+      std::filesystem::path(TAMIS_GOLDEN_DIR) / "milvus" / "int64.mbf1";
+  // The text with the bytes of an integer that is in.
+  const uint64_t integer = Mix(3);
+  const std::vector<std::string> text = {
+      std::string(reinterpret_cast<const char*>(&integer), sizeof(integer))};
+  ForeignFilter filter = ForeignFilter::Load(file, "milvus:utf8");
+  std::vector<uint64_t> bits(1, ~uint64_t{0}), rows(1);
+  std::vector<uint8_t> bytes(1, 7);
+  EXPECT_EQ(filter.Count(text), 0u);
+  EXPECT_EQ(filter.Contains(text, Bitmap(bits)), 0u);
+  EXPECT_EQ(filter.Contains(text, std::span(bytes)), 0u);
+  EXPECT_EQ(filter.Select(text, std::span(rows)), 0u);
+  EXPECT_EQ(bits[0], 0u);
+  EXPECT_EQ(bytes[0], 0);
+  EXPECT_EQ(ForeignFilter::Load(file, "milvus:int64").Count(std::vector<uint64_t>{integer}), 1u);
+  EXPECT_EQ(filter.Insert(std::vector<std::string>{}), 0u);
+  EXPECT_EQ(Written(filter), ReadBytes(file));
+  filter.Insert(text);
+  EXPECT_EQ(filter.Count(text), 1u);
+  EXPECT_EQ(Written(filter)[28], 3);
 }
 
 TEST(ForeignFilterTest, TheUnionIsThatOfTheClass) {

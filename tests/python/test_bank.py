@@ -291,6 +291,9 @@ def test_names():
                          (2**64, OverflowError), ("\ud800", UnicodeEncodeError), ("7", ValueError)):
         with pytest.raises(error):
             bank.add(wrong, [1])
+    with pytest.raises(ValueError, match="already") as taken:
+        bank.add(odd, [1])
+    assert odd in str(taken.value)
     assert len(bank) == 7
     bank.add("x" * 4096, [1])
 

@@ -123,7 +123,7 @@ PLANTED = [
     ("rooms", "core/src/base/a.h", '#include "core/src/bulk/a.h"\n'),
     ("rooms", "core/src/filters/key/a.cc", '#include "tamis/engine.h"\n'),
     ("rooms", "core/src/filters/key/a.cc", '#include "core/src/filters/other/a.h"\n'),
-    ("rooms", "core/src/formats/a.cc", '#include "tamis/filter.h"\n'),
+    ("rooms", "core/src/formats/a.cc", '#include "tamis/engine.h"\n'),
     ("rooms", "core/src/filters/key/a.cc", '#include "tamis/formats/guava.h"\n'),
     ("rooms", "core/include/tamis/hash.h", '#include "tamis/keys.h"\n'),
     ("kinds", "core/src/engine/a.cc", "auto k = FilterKind::kKey;\n"),

@@ -80,8 +80,8 @@ ALLOWED = [
     ("examples/c.c", [r"\w+\.h", C_API]),
     ("examples/dedup.cc", [STD, r"sys/resource\.h", r"tamis/tamis\.h"]),
     ("examples/guard.cc", [STD, r"sqlite3\.h", r"tamis/(tamis|live/\w+)\.h"]),
-    ("examples/guava.cc", [STD, r"tamis/tamis\.h", FORMATS]),
-    ("examples/spark.cc", [STD, r"tamis/tamis\.h", FORMATS]),
+    *((f"examples/{name}.cc", [STD, r"tamis/tamis\.h", FORMATS])
+      for name in ("guava", "kudu", "milvus", "redis_bloom", "spark")),
     ("examples/parquet.cc", [STD, r"tamis/tamis\.h", PARQUET]),
     ("examples/redis_c.c", [r"\w+\.h", C_API, REDIS_C_API]),
     ("examples/redis.cc", [STD, r"tamis/tamis\.h", REDIS]),
@@ -117,7 +117,7 @@ ROOMS = {
     "file": ["backend", "base"],
     "filters": ["bulk", "file", "backend", "base"],
     "engine": ["filters", "bulk", "file", "backend", "base"],
-    "formats": ["bulk", "file", "backend", "base"],
+    "formats": ["filters", "bulk", "file", "backend", "base"],
     "advisor": ["engine", "filters", "bulk", "file", "backend", "base"],
     "bank": ["engine", "filters", "bulk", "file", "backend", "base"],
 }

@@ -106,6 +106,22 @@ TEST_F(BankTest, NamesAreThoseOfFilesOrTheirPaths) {
   Ok("cp f/3.tamis \"$(printf 'f/a\\tb.tamis')\"; rm b; tamis bank build -q -o b f/a*");
   Write("key", "3001\n");
   EXPECT_EQ(Ok("tamis bank query b key").out, "3001\ta\\x09b\n");
+  // JSON has them as they are, and the indexes of those that it cannot tell apart.
+  const auto counts = Ok("tamis bank query b --json --count-per-column key").Json()["counts"];
+  ASSERT_EQ(counts.size(), 1U);
+  EXPECT_EQ(counts[0]["name"], "a\tb");
+  EXPECT_EQ(counts[0]["index"], 0);
+}
+
+TEST_F(BankTest, ColumnsThatCannotHaveTheKeysAreNamed) {
+  Ok("tamis build -q --for-bank --integers -o i.tamis 1; tamis bank build -q -o b f i.tamis");
+  const CommandResult text = Sh("tamis bank query b --count 1");
+  EXPECT_EQ(text.out, "500/500\n");
+  EXPECT_TRUE(text.ErrHas("1 of 13 columns, such as \"i\", cannot have these keys, which are text"))
+      << text.err;
+  EXPECT_TRUE(Sh("tamis bank query b --integers --count 1").ErrHas("12 of 13 columns, such as"));
+  EXPECT_EQ(Ok("tamis bank query b -q --count 1").err, "");
+  EXPECT_FALSE(Sh("tamis bank query b --any-form --count 1").ErrHas("warning"));
 }
 
 TEST_F(BankTest, WhatDoesNotFitIsRefusedAndTheBankStays) {
@@ -130,7 +146,8 @@ TEST_F(BankTest, WhatDoesNotFitIsRefusedAndTheBankStays) {
   refused("tamis bank remove b 1 nobody", "no column \"nobody\"");
   refused("tamis bank remove b 1 1", "no column \"1\", or it is named twice");
   refused("tamis bank query b --integers 1", "its keys are text, and not integers");
-  refused("tamis bank query f/1.tamis 1", "f/1.tamis");
+  refused("tamis bank query f/1.tamis 1", "is that of a single filter, of kind split-block");
+  refused("tamis bank info f/1.tamis", "or `tamis query`");
   refused("tamis query b 1", "is that of a filter bank");
   refused("tamis bank", "");
   refused("tamis bank query b --count-per-column --count 1", "");

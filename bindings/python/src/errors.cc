@@ -76,16 +76,26 @@ PyObject* ClassOf(const Error& error) {
   return code < std::size(g_classes) && g_classes[code] ? g_classes[code] : g_error;
 }
 
+// What is no UTF-8, as in a path or a name, is escaped, as in Python's own paths. Not valid, with
+// Python's error set, if there is no memory.
+nb::object TextOf(const Error& error) {
+  const std::string_view text = error.what();
+  return nb::steal(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape"));
+}
+
 }  // namespace
 
 void SetError(const Error& error) {
   PyObject* const type = ClassOf(error);
   const auto* const format = dynamic_cast<const FormatError*>(&error);
+  const nb::object text = TextOf(error);
+  if (!text.is_valid()) return;
   if (format == nullptr) {
-    PyErr_SetString(type, error.what());
+    PyErr_SetObject(type, text.ptr());
     return;
   }
-  const nb::object value = nb::borrow(type)(error.what());
+  const nb::object value = nb::borrow(type)(text);
   value.attr("check") = format->check();
   value.attr("offset") = format->offset();
   PyErr_SetObject(type, value.ptr());
@@ -93,7 +103,9 @@ void SetError(const Error& error) {
 
 void SetError(const Error& error, const std::vector<uint64_t>& keys) {
   const nb::handle type = ClassOf(error);
-  const nb::object value = type(error.what());
+  const nb::object text = TextOf(error);
+  if (!text.is_valid()) return;
+  const nb::object value = type(text);
   nb::list indices;
   for (const uint64_t key : keys) indices.append(nb::int_(key));
   value.attr("keys") = indices;

@@ -114,7 +114,7 @@ std::vector<ColumnCount> BestColumns(std::span<const uint64_t> counts, uint64_t 
 //
 // Lookups may run on any number of threads at a time, as long as nobody changes the bank. All
 // functions that change it throw Error(kReadOnly) if it is read_only(), and what they throw leaves
-// it as it was, but where they say otherwise.
+// it as it was, but where they say otherwise. One that was moved from can only be assigned to.
 class FilterBank {
  public:
   // Throws Error(kInvalidArgument) for options out of range, Error(kUnknownBackend) if
@@ -166,7 +166,7 @@ class FilterBank {
   // Adds a column: a copy of the filter. Throws
   // Error(kInvalidArgument) for a name that is taken or out of range, Error(kIncompatible) if the
   // filter has another hash, and what copying it throws; Error(kOutOfMemory) where there is none
-  // for a group, with the filter added all the same, if it is not the one that throws.
+  // for a group and all others, with the filter added all the same, if it is not what throws.
   Added Add(const ColumnName& name, const SplitBlockBloomFilter& filter);
   // Adds the filter of these keys, of as many blocks as the bank's fpr calls for, rounded up to the
   // ladder of BankBlocks; a key that is repeated counts as often. Throws as above.
@@ -185,7 +185,7 @@ class FilterBank {
   SplitBlockBloomFilter Extract(const ColumnName& name, const MemoryOptions& memory = {}) const;
 
   // Adds all columns of `other`. Throws Error(kInvalidArgument) if a name is in both,
-  // Error(kIncompatible) for another hash, and Error(kOutOfMemory), with some columns added.
+  // Error(kIncompatible) for another hash, and for lack of memory, with some columns added.
   void Merge(const FilterBank& other);
 
   // Flushes, fills groups from those of the same size that have the fewest columns, and drops the

@@ -74,7 +74,7 @@ BankGroup::BankGroup(uint64_t blocks, const MemoryOptions& memory)
     : BankGroup(blocks, Storage::Allocate(blocks * bank::kBlockBytes, memory)) {}
 
 BankGroup::BankGroup(uint64_t blocks, Storage rows_of_it)
-    : num_blocks(blocks), storage(std::move(rows_of_it)), columns(bank::kGroupColumns) {}
+    : num_blocks(blocks), storage(std::move(rows_of_it)) {}
 
 FilterBank::Impl::Impl(const BankOptions& options)
     : hash(detail::CheckedHash(options.hash)),
@@ -143,7 +143,7 @@ FilterBank::Added FilterBank::Impl::AddCopy(const std::string& name,
                  filter.num_blocks(), WordsOf(filter));
 }
 
-void FilterBank::Impl::Put(size_t g, std::span<Incoming> incoming) {
+void FilterBank::Impl::Put(size_t g, std::span<Incoming> incoming) noexcept {
   BankGroup& group = groups[g];
   const uint64_t* filters[bank::kGroupColumns] = {};
   ColumnMask mask{};
@@ -153,7 +153,7 @@ void FilterBank::Impl::Put(size_t g, std::span<Incoming> incoming) {
     filters[slot] = filter.words;
     mask[slot / kWordBits] |= uint64_t{1} << (slot % kWordBits);
     names.find(filter.data.name)->second = {g, slot};
-    group.columns[slot] = std::move(filter.data);
+    group.columns.Put(slot, std::move(filter.data));
     ++slot;
   }
   kernels().bank.transpose(filters, mask.data(), group.num_blocks, group.rows());
@@ -163,14 +163,24 @@ void FilterBank::Impl::Put(size_t g, std::span<Incoming> incoming) {
   }
 }
 
+// The memory of a group is asked for by itself: that of several may be more than there is, which
+// the system would find out only when it is written.
+BankGroup FilterBank::Impl::NewGroup(uint64_t num_blocks) const {
+  uint64_t bytes = num_blocks * bank::kBlockBytes;
+  for (const BankGroup& group : groups) bytes += group.storage.size();
+  detail::Storage::RequireFits(bytes);
+  return BankGroup(num_blocks, memory);
+}
+
 // The first that wait go into free places of groups, then into new groups.
 void FilterBank::Impl::FlushSize(uint64_t num_blocks) {
   for (size_t g = 0; waiting.CountOf(num_blocks) != 0; ++g) {
-    if (g == groups.size()) groups.emplace_back(num_blocks, memory);
+    if (g == groups.size()) groups.push_back(NewGroup(num_blocks));
     if (groups[g].num_blocks != num_blocks) continue;
     const size_t count = std::min<size_t>(waiting.CountOf(num_blocks), FreePlaces(groups[g]));
     std::vector<Incoming> incoming;
     incoming.reserve(count);
+    groups[g].columns.Reserve(count);
     for (const WaitingColumns::Column& column : waiting) {
       if (incoming.size() == count) break;
       if (column.num_blocks == num_blocks) incoming.push_back({column.words, column.data});
@@ -197,7 +207,7 @@ bool FilterBank::Impl::Remove(const std::string& name) {
   if (place.group != kWaiting) {
     BankGroup& group = groups[place.group];
     group.live[place.slot / kWordBits] &= ~(uint64_t{1} << (place.slot % kWordBits));
-    group.columns[place.slot] = {};
+    group.columns.Take(place.slot);
     return true;
   }
   waiting.Erase(place.slot);
@@ -264,14 +274,22 @@ SplitBlockBloomFilter FilterBank::Impl::Extract(const std::string& name,
 
 void FilterBank::Impl::MergeGroup(const BankGroup& from) {
   if (FreePlaces(from) == 0) {  // as it is
-    BankGroup copy(from.num_blocks, memory);
+    BankGroup copy = NewGroup(from.num_blocks);
     std::memcpy(copy.rows(), from.rows(), from.storage.size());
     copy.live = from.live;
     copy.filled = from.filled;
     copy.columns = from.columns;
     groups.push_back(std::move(copy));
-    for (size_t slot = 0; slot < bank::kGroupColumns; ++slot) {
-      names.emplace(from.columns[slot].name, Place{groups.size() - 1, slot});
+    try {
+      for (size_t slot = 0; slot < bank::kGroupColumns; ++slot) {
+        names.emplace(from.columns[slot].name, Place{groups.size() - 1, slot});
+      }
+    } catch (...) {
+      for (size_t slot = 0; slot < bank::kGroupColumns; ++slot) {
+        names.erase(from.columns[slot].name);
+      }
+      groups.pop_back();
+      throw;
     }
     return;
   }
@@ -297,11 +315,11 @@ void FilterBank::Impl::MoveColumns(size_t from, size_t to) {
     const std::vector<SplitBlockBloomFilter> filters = ExtractSome(group, word, columns, memory);
     std::vector<Incoming> incoming;
     incoming.reserve(filters.size());
+    groups[to].columns.Reserve(filters.size());
     uint64_t rest = columns;
     for (const SplitBlockBloomFilter& filter : filters) {
       const size_t slot = kWordBits * word + static_cast<size_t>(std::countr_zero(rest));
-      incoming.push_back({WordsOf(filter), std::move(group.columns[slot])});
-      group.columns[slot] = {};
+      incoming.push_back({WordsOf(filter), group.columns.Take(slot)});
       rest &= rest - 1;
     }
     group.live[word] &= ~columns;

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "core/src/file/field_check.h"
 #include "core/src/file/file_format.h"
+#include "core/src/file/file_kind.h"
 #include "core/src/file/header_fields.h"
 #include "core/src/file/key_tag.h"
 #include "tamis/sizing.h"
@@ -66,8 +67,14 @@ BankHeader DecodeBankHeader(std::span<const std::byte> start, uint64_t file_byte
   BankHeader bank{};
   FileHeader& header = bank.header;
   header.version = CheckFrame(start, check);
-  check.Equal("filter kind", offset::kFilterKind, GetField<uint32_t>(start, offset::kFilterKind),
-              kBankFileKind, ErrorCode::kUnsupported);
+  const auto kind = GetField<uint32_t>(start, offset::kFilterKind);
+  if (FindFileKind(static_cast<FilterKind>(kind)) != nullptr) {
+    check.Fail(ErrorCode::kUnsupported, "filter kind", offset::kFilterKind,
+               std::string("is that of a single filter, of kind ") +
+                   FilterKindName(static_cast<FilterKind>(kind)) +
+                   ", which is no bank: Load opens it, or `tamis query`");
+  }
+  check.Equal("filter kind", offset::kFilterKind, kind, kBankFileKind, ErrorCode::kUnsupported);
   check.Equal("version", offset::kVersion, header.version, kVersion, ErrorCode::kUnsupported);
   bank.groups = GetField<uint64_t>(start, at::kGroups);
   bank.columns = GetField<uint64_t>(start, at::kColumns);
@@ -186,13 +193,13 @@ void ReadDirectory(DirectoryReader& directory, const BankHeader& bank, const Fie
   check.Equal("payload length", offset::kPayloadLength, bank.header.payload_bytes,
               pages * tamis::bank::kBlockBytes);
   check.Equal("columns", at::kColumns, bank.columns, columns);
-  std::unordered_set<std::string_view> names;
+  std::set<std::string_view> names;  // not hashed: see FilterBank::Impl::names
   for (BankFile::Group& group : file.groups) {
-    group.columns.resize(tamis::bank::kGroupColumns);
+    group.columns.Reserve(CountSet(group.live));
     for (size_t slot = 0; slot < tamis::bank::kGroupColumns; ++slot) {
       if (!IsSet(group.live, slot)) continue;
       const uint64_t name_at = directory.at() + kColumnEntry;
-      group.columns[slot] = TakeColumn(directory, check);
+      group.columns.Put(slot, TakeColumn(directory, check));
       if (names.insert(group.columns[slot].name).second) continue;
       check.Fail(ErrorCode::kCorrupt, "name", name_at,
                  "there are two columns \"" + group.columns[slot].name + "\"");

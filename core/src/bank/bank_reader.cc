@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <set>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "core/src/bank/bank_file.h"
@@ -221,9 +221,9 @@ class BankReader::Impl {
   const Backend* backend;
   BankReadFunction read;
   uint64_t max_bytes, max_gap_bytes;
-  std::unordered_map<std::string_view, std::pair<size_t, size_t>> names;  // group and place
-  mutable std::mutex mutex;                                               // of the next
-  mutable std::set<std::pair<size_t, uint64_t>> damaged;  // groups, and pages of the payload
+  std::map<std::string_view, std::pair<size_t, size_t>> names;  // group and place
+  mutable std::mutex mutex;                                     // of the next
+  mutable std::set<std::pair<size_t, uint64_t>> damaged;        // groups, and pages of the payload
 
  private:
   void LookUpSlice(std::span<const AskedKey> asked, PageWindow& window, VisitRows visit) const {

@@ -2,16 +2,16 @@
 #ifndef TAMIS_CORE_SRC_BANK_BANK_STATE_H_
 #define TAMIS_CORE_SRC_BANK_BANK_STATE_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "core/src/bank/group_columns.h"
 #include "core/src/bank/waiting_columns.h"
 #include "core/src/bulk/change_loop.h"
 #include "tamis/detail/bank_kernels.h"
@@ -22,14 +22,6 @@
 
 namespace tamis {
 namespace detail {
-
-// One bit for each column of a group.
-using ColumnMask = std::array<uint64_t, bank::kRowWords>;
-
-inline bool IsSet(const ColumnMask& mask, size_t slot) noexcept {
-  return ((mask[slot / 64] >> (slot % 64)) & 1) != 0;
-}
-size_t CountSet(const ColumnMask& mask) noexcept;
 
 struct BankGroup {
   // All zeros. Throws Error(kOutOfMemory).
@@ -45,7 +37,7 @@ struct BankGroup {
   ColumnMask live{};  // columns
   ColumnMask
       filled{};  // columns, and places of those that were removed, whose bits are still there
-  std::vector<ColumnData> columns;  // bank::kGroupColumns of them
+  GroupColumns columns;
 };
 
 // The same in a file.
@@ -54,7 +46,7 @@ struct BankFileGroup {
   uint64_t first_page = 0;  // its blocks are pages of the payload
   ColumnMask live{};
   ColumnMask filled{};
-  std::vector<ColumnData> columns;
+  GroupColumns columns;
 };
 
 // A filter that is to be put into a group: num_blocks blocks.
@@ -117,7 +109,8 @@ class FilterBank::Impl {
   bool read_only = false;
   std::vector<detail::BankGroup> groups;
   detail::WaitingColumns waiting;
-  std::unordered_map<std::string, Place> names;
+  // Ordered: a hash table of names that somebody chose so that they collide takes hours to fill.
+  std::map<std::string, Place> names;
   bool has_secret = false;  // as its file had it
 
   // Of a bank that is mapped: what its groups are parts of, and what their bytes have to be.
@@ -130,12 +123,14 @@ class FilterBank::Impl {
   // Before anything is made of the bits of a group: throws FormatError if its file is damaged.
   void RequireIntact(const detail::BankGroup& group) const;
   // Takes over a group with the columns that its file says.
-  void AdoptGroup(detail::BankGroup group, const detail::BankFileGroup& from);
+  void AdoptGroup(detail::BankGroup group, detail::BankFileGroup from);
 
  private:
+  // All zeros. Throws Error(kOutOfMemory), also if it does not fit with all other groups.
+  detail::BankGroup NewGroup(uint64_t num_blocks) const;
   // Puts filters, of as many blocks as the group has, into free places of it; there have to be as
-  // many, and their names known.
-  void Put(size_t group, std::span<detail::Incoming> incoming);
+  // many, with room for their data, and their names known.
+  void Put(size_t group, std::span<detail::Incoming> incoming) noexcept;
   // Says where those that wait are, from there on.
   void RenumberWaiting(size_t first);
   // The filters of up to 64 columns of a group, those of word `word` that are set in `columns`.

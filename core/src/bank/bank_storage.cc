@@ -72,10 +72,10 @@ BankOptions OptionsOf(const OpenBank& open, const std::optional<HashSecret>& sec
 
 FilterBank::FilterBank(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 
-void FilterBank::Impl::AdoptGroup(detail::BankGroup group, const BankFile::Group& from) {
+void FilterBank::Impl::AdoptGroup(detail::BankGroup group, BankFile::Group from) {
   group.live = from.live;
   group.filled = from.filled;
-  group.columns = from.columns;
+  group.columns = std::move(from.columns);
   for (size_t slot = 0; slot < bank::kGroupColumns; ++slot) {
     if (!detail::IsSet(group.live, slot)) continue;
     names.emplace(group.columns[slot].name, Place{groups.size(), slot});
@@ -84,19 +84,19 @@ void FilterBank::Impl::AdoptGroup(detail::BankGroup group, const BankFile::Group
 }
 
 FilterBank FilterBank::Load(const fs::path& path, const LoadOptions& options) {
-  const OpenBank open(path);
+  OpenBank open(path);
   BankOptions of_bank = OptionsOf(open, options.secret, options.backend);
   of_bank.memory = options.memory;
   auto impl = std::make_unique<Impl>(of_bank);
   impl->has_secret = open.file.header.has_secret;
   Storage::RequireFits(open.file.header.payload_bytes);
-  for (const BankFile::Group& from : open.file.groups) {
+  for (BankFile::Group& from : open.file.groups) {
     BankGroup group(from.num_blocks, options.memory);
     const uint64_t first = from.first_page * bank::kBlockBytes;
     open.ReadRows(from.first_page, from.num_blocks, [&](uint64_t begin, size_t n) {
       return std::span(group.storage.data() + (begin - first), n);
     });
-    impl->AdoptGroup(std::move(group), from);
+    impl->AdoptGroup(std::move(group), std::move(from));
   }
   return FilterBank(std::move(impl));
 }
@@ -119,11 +119,12 @@ FilterBank FilterBank::Map(const fs::path& path, const MapOptions& options) {
   impl->mapped = {
       Storage::FromMapping(map, open.bytes, detail::kBankPayloadAt, open.file.header.payload_bytes),
       path, std::move(open.file.pages)};
-  for (const BankFile::Group& from : open.file.groups) {
+  for (BankFile::Group& from : open.file.groups) {
     Storage rows =
         impl->mapped->whole.Part(detail::kBankPayloadAt + from.first_page * bank::kBlockBytes,
                                  from.num_blocks * bank::kBlockBytes);
-    impl->AdoptGroup(BankGroup(from.num_blocks, std::move(rows)), from);
+    const uint64_t num_blocks = from.num_blocks;
+    impl->AdoptGroup(BankGroup(num_blocks, std::move(rows)), std::move(from));
   }
   return FilterBank(std::move(impl));
 }

@@ -6,8 +6,12 @@
 #include <utility>
 
 #include "core/src/formats/foreign_formats.h"
+#include "core/src/formats/milvus_set.h"
 #include "tamis/error.h"
 #include "tamis/formats/guava.h"
+#include "tamis/formats/kudu.h"
+#include "tamis/formats/redis_bloom.h"
+#include "tamis/formats/redis_cuckoo.h"
 #include "tamis/formats/spark.h"
 
 namespace tamis {
@@ -99,8 +103,18 @@ struct From {
 template <GuavaFunnel funnel>
 using Guava = From<GuavaBloomFilter, funnel>;
 
+template <KuduType type>
+using Kudu = From<KuduBlockBloomFilter, type>;
+template <KeyForm form>
+using Milvus = From<detail::MilvusSet, form>;
+
 constexpr KeyForms kIntegers = KeyForm::kInteger;
 constexpr KeyForms kStrings = KeyForm::kBytes;
+constexpr KeyForms kBoth = [] {
+  KeyForms forms = kIntegers;
+  forms.Add(kStrings);
+  return forms;
+}();
 
 constexpr Row kRows[] = {
     RowOf<Guava<GuavaFunnel::kBytes>>("guava:bytes", "Guava, byteArrayFunnel", kStrings),
@@ -109,6 +123,16 @@ constexpr Row kRows[] = {
     RowOf<Guava<GuavaFunnel::kUnencodedChars>>("guava:unencoded-chars",
                                                "Guava, unencodedCharsFunnel", kStrings),
     RowOf<Guava<GuavaFunnel::kUtf8>>("guava:utf8", "Guava, stringFunnel(UTF_8)", kStrings),
+    RowOf<Kudu<KuduType::kBytes>>("kudu:bytes", "Kudu, STRING, VARCHAR or BINARY", kStrings),
+    RowOf<Kudu<KuduType::kInt16>>("kudu:int16", "Kudu, INT16", kIntegers),
+    RowOf<Kudu<KuduType::kInt32>>("kudu:int32", "Kudu, INT32 or DATE", kIntegers),
+    RowOf<Kudu<KuduType::kInt64>>("kudu:int64", "Kudu, INT64 or UNIXTIME_MICROS", kIntegers),
+    RowOf<Kudu<KuduType::kInt8>>("kudu:int8", "Kudu, INT8", kIntegers),
+    RowOf<Milvus<KeyForm::kInteger>>("milvus:int64", "Milvus, integers", kIntegers),
+    RowOf<Milvus<KeyForm::kBytes>>("milvus:utf8", "Milvus, VARCHAR", kStrings),
+    RowOf<From<RedisBloomFilter>>("redisbloom", "RedisBloom BF, integers as decimal text", kBoth),
+    RowOf<From<RedisCuckooFilter>>("redisbloom-cf", "RedisBloom CF, integers as decimal text",
+                                   kBoth),
     RowOf<From<SparkBloomFilter>>("spark:long", "Apache Spark, of integers", kIntegers),
     RowOf<From<SparkBloomFilter>>("spark:string", "Apache Spark, of strings or byte[]", kStrings),
 };

@@ -1,10 +1,8 @@
 // Lookups that are ordered by region, in a process that has no memory for them: they are answered
-// one after the other, or refused with nothing written. And how much they take. A program of its
-// own, as it has its own `new`, which fails at each allocation in turn.
+// one after the other, or refused with nothing written. And how much they take.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <new>
 #include <optional>
@@ -12,60 +10,8 @@
 
 #include "tamis/engine.h"
 #include "tamis/split_block_filter.h"
+#include "tests/core/no_memory/failing_new.h"
 #include "tests/test_util.h"
-
-namespace {
-
-// Of this thread, before the first one that fails; below 0: none does.
-thread_local int allocations_left = -1;
-thread_local bool later_ones_fail = false;
-thread_local int failures = 0;
-thread_local size_t allocated_bytes = 0;
-
-bool Fails() {
-  if (allocations_left < 0) return false;
-  if (allocations_left > 0) {
-    --allocations_left;
-    return false;
-  }
-  if (!later_ones_fail) allocations_left = -1;
-  ++failures;
-  return true;
-}
-
-void* Allocate(size_t bytes, size_t alignment) {
-  if (Fails()) throw std::bad_alloc();
-  allocated_bytes += bytes;
-  void* const p = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
-  if (p == nullptr) throw std::bad_alloc();
-  return p;
-}
-
-}  // namespace
-
-// All other forms of new and delete call one of these, but those that sanitizers have of their own,
-// hence the two that do not throw. Inlined, g++ 12 takes free for a mismatch.
-[[gnu::noinline]] void* operator new(size_t bytes) {
-  return Allocate(bytes, alignof(std::max_align_t));
-}
-[[gnu::noinline]] void* operator new(size_t bytes, std::align_val_t alignment) {
-  return Allocate(bytes, static_cast<size_t>(alignment));
-}
-[[gnu::noinline]] void* operator new(size_t bytes, const std::nothrow_t&) noexcept try {
-  return operator new(bytes);
-} catch (const std::bad_alloc&) {
-  return nullptr;
-}
-[[gnu::noinline]] void* operator new(size_t bytes, std::align_val_t alignment,
-                                     const std::nothrow_t&) noexcept try {
-  return operator new(bytes, alignment);
-} catch (const std::bad_alloc&) {
-  return nullptr;
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, size_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p); }
 
 namespace tamis {
 namespace {

@@ -71,7 +71,7 @@ class ForeignFilter {
   size_t Contains(const Keys& keys, std::span<uint8_t> out) const;
   size_t Select(const Keys& keys, std::span<uint64_t> out) const;
   size_t Count(const Keys& keys) const;
-  // As Insert of the class: all keys but nulls, or none. Returns how many changed the filter.
+  // As Insert of the class. Returns how many changed the filter.
   size_t Insert(const Keys& keys);
   // The union. Throws Error(kIncompatible) for another format, or one whose filters cannot be
   // united, and what Merge of the class throws.

@@ -69,7 +69,8 @@ TAMIS_C_API tamis_status tamis_foreign_select64(const tamis_foreign* filter, con
 TAMIS_C_API tamis_status tamis_foreign_count(const tamis_foreign* filter, const tamis_keys* keys,
                                              uint64_t* hits);
 
-/* Inserts all keys but nulls, or none: a key that the format cannot have is an error.
+/* Inserts all keys but nulls. A key that the format cannot have is an error, and then none is
+ * inserted; so is a key for which a filter of Redis has no room, with those before it inserted.
  * *changed, which may be NULL, becomes how many changed the filter. */
 TAMIS_C_API tamis_status tamis_foreign_insert(tamis_foreign* filter, const tamis_keys* keys,
                                               uint64_t* changed);

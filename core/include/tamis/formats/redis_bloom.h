@@ -1,0 +1,210 @@
+// The Bloom filters of RedisBloom, the module of Redis: read, asked, changed and written.
+#ifndef TAMIS_FORMATS_REDIS_BLOOM_H_
+#define TAMIS_FORMATS_REDIS_BLOOM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "tamis/backend.h"
+#include "tamis/detail/storage.h"
+#include "tamis/file.h"
+#include "tamis/formats/redis_dump.h"
+#include "tamis/keys.h"
+#include "tamis/memory.h"
+
+namespace tamis {
+
+namespace detail {
+class RedisDump;
+struct Hash128;
+}  // namespace detail
+
+// How a filter is made: as BF.RESERVE makes one, whose limits and defaults these are.
+struct RedisBloomOptions {
+  uint64_t capacity = 100;   // keys of the first link, in [1, 2^30]
+  double error_rate = 0.01;  // between 0 and 1, both excluded; above 0.25 it is taken as 0.25
+  // Each link has so many times the capacity of the one before; in [0, 32768], 0 for non_scaling.
+  uint32_t expansion = 2;
+  bool non_scaling = false;  // one link, and no key more than its capacity
+  // Filters of older versions: bits are a power of two, and what that adds is capacity.
+  bool power_of_two = false;
+  // Filters of the first versions: MurmurHash2 of 32 bits, which a filter of many keys suffers
+  // from.
+  bool hash32 = false;
+  RedisIntegers integers = RedisIntegers::kSigned;
+  MemoryOptions memory = {};
+  const Backend* backend = nullptr;  // nullptr: DefaultBackend(). Makes outputs and counts
+};
+
+struct RedisBloomLoadOptions {
+  RedisIntegers integers = RedisIntegers::kSigned;
+  MemoryOptions memory = {};
+  const Backend* backend = nullptr;  // as in RedisBloomOptions
+};
+
+// A Bloom filter of its own in a chain of them, as the header of a dump has it.
+struct RedisBloomLink {
+  uint64_t bytes = 0;
+  uint64_t size = 0;        // keys that were inserted into it
+  uint64_t capacity = 0;    // keys from which on the next link is begun
+  double error_rate = 0;    // at the capacity
+  double bits_per_key = 0;  // that the rate takes: -ln(error_rate) / (ln 2)^2
+  uint32_t num_hashes = 0;
+  uint8_t log2_bits = 0;  // if not 0, bits from 2^log2_bits on are not used
+
+  friend bool operator==(const RedisBloomLink&, const RedisBloomLink&) = default;
+};
+
+// A filter of the commands BF.*: every answer and every bit is that of RedisBloom 8, and the chunks
+// are those of BF.SCANDUMP and BF.LOADCHUNK. Not a tamis file, and no filter of a FilterKind.
+//
+// It is a chain of links. A key is in if one of them has it, and goes into the newest one; when
+// that has its capacity a larger one is begun, of half its error rate. (The first has half of that
+// which was asked for, unless the filter is non_scaling.)
+//
+// Keys are strings in any form of Keys, and integers, which are strings as RedisIntegers says.
+// Hashes throw Error(kInvalidArgument) in every function.
+//
+// Any number of threads may ask a filter that does not change; a change needs exclusive access.
+// What was moved from is an empty filter that cannot be changed or saved.
+class RedisBloomFilter {
+ public:
+  // No error rate of a double needs more.
+  static constexpr uint32_t kMaxHashes = 1075;
+  // 2^60, of all links.
+  static constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
+
+  // Throws Error(kInvalidArgument) for options out of range, Error(kOutOfMemory) for more bytes
+  // than the machine has, Error(kUnknownBackend) if TAMIS_BACKEND names none.
+  explicit RedisBloomFilter(const RedisBloomOptions& options);
+
+  // Reads a dump, all of it and nothing else: its chunks, or the bytes or the path of a file of
+  // them. Chunks may be of any length, but come in order, and none has bytes of two links. All is
+  // checked before memory is allocated, as BF.LOADCHUNK does, and more strictly: every byte has to
+  // be there. Throws FormatError naming the check and the offset, which in chunks is that of the
+  // file that they would make, Error(kIo), and as the constructor for memory and backend.
+  static RedisBloomFilter FromChunks(std::span<const RedisChunk> chunks,
+                                     const RedisBloomLoadOptions& options = {});
+  static RedisBloomFilter FromBytes(std::span<const std::byte> bytes,
+                                    const RedisBloomLoadOptions& options = {});
+  static RedisBloomFilter Load(const std::filesystem::path& path,
+                               const RedisBloomLoadOptions& options = {});
+
+  RedisBloomFilter(RedisBloomFilter&&) noexcept;
+  RedisBloomFilter& operator=(RedisBloomFilter&&) noexcept;
+  ~RedisBloomFilter();
+
+  RedisIntegers integers() const noexcept { return integers_; }
+  bool hash32() const noexcept { return (flags_ & kForce64) == 0; }
+  bool non_scaling() const noexcept { return (flags_ & kNoScaling) != 0; }
+  // The growth in the header, also of a filter that does not scale.
+  uint32_t expansion() const noexcept { return growth_; }
+  // The options in the header: 1 for NOROUND, 2 for ENTS_IS_BITS, 4 for FORCE64, 8 for NO_SCALING.
+  uint32_t flags() const noexcept { return flags_; }
+  // Keys that were inserted and were new: BF.CARD.
+  uint64_t size() const noexcept { return size_; }
+  uint64_t capacity() const noexcept;  // of all links
+  uint64_t bytes() const noexcept;     // the bits of all links
+  // What a file of its dump has.
+  uint64_t serialized_bytes() const noexcept;
+  size_t num_links() const noexcept { return links_.size(); }
+  // i < num_links(); 0 is the oldest.
+  const RedisBloomLink& link(size_t i) const noexcept { return links_[i].info; }
+  // 1 less the product of 1 - (B/m)^k for B of the m bits of each link set. O(bytes()).
+  double expected_fpr() const noexcept;
+
+  // One key: BF.EXISTS. Integers are taken by their value widened to 64 bits.
+  bool Contains(uint64_t key) const;
+  bool Contains(std::string_view key) const;
+  // BF.ADD: returns whether the key was new, and then certainly was not in. False, with nothing
+  // done, for a filter that was moved from. Throws, with nothing changed, Error(kOutOfMemory) if
+  // the filter does not scale and is full, or for more bytes than the machine has;
+  // Error(kInvalidArgument) where RedisBloom can make no next link.
+  bool Insert(uint64_t key);
+  bool Insert(std::string_view key);
+  template <detail::NoKey T>
+  bool Contains(T) const = delete;
+  template <detail::NoKey T>
+  bool Insert(T) = delete;
+
+  // As the functions of Filter, with nulls and outputs as there.
+  size_t Contains(Keys keys, Bitmap out) const;
+  size_t Contains(Keys keys, std::span<uint8_t> out) const;
+  size_t Select(Keys keys, std::span<uint32_t> out) const;
+  size_t Select(Keys keys, std::span<uint64_t> out) const;
+  size_t Count(Keys keys) const;
+
+  // Inserts all keys but nulls, one after the other. Returns how many were new, each at its turn.
+  // Throws as that of one key, with the keys before it inserted, as size() shows; Error(kReadOnly)
+  // for a filter that was moved from.
+  size_t Insert(Keys keys);
+  // {"a", "b"} would else be one string, from the one pointer to the other.
+  size_t Insert(std::initializer_list<std::string_view> keys) { return Insert(Keys(keys)); }
+  bool Contains(std::initializer_list<std::string_view> keys) const = delete;
+
+  // The union of two filters with the same flags, expansion and links, but for their sizes, which
+  // are added: a key that is in both counts twice. (RedisBloom itself merges none.) Throws
+  // Error(kIncompatible), saying what differs; Error(kReadOnly) as Insert. With itself nothing
+  // changes.
+  void Merge(const RedisBloomFilter& other);
+
+  // Leaves the first link alone, empty. Throws Error(kReadOnly) as Insert.
+  void Clear();
+
+  // What BF.SCANDUMP replies, byte for byte, without the last reply. Throw Error(kReadOnly) for a
+  // filter that was moved from.
+  std::vector<RedisChunk> ToChunks() const;
+  // The file of these chunks.
+  std::vector<std::byte> ToBytes() const;
+  // The same into a file, which is replaced whole or not at all: see Filter::Save. with_secret and
+  // version of the options mean nothing here.
+  void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
+
+ private:
+  static constexpr uint32_t kNoRound = 1;
+  static constexpr uint32_t kCapacityIsLog2 = 2;
+  static constexpr uint32_t kForce64 = 4;
+  static constexpr uint32_t kNoScaling = 8;
+  static constexpr uint32_t kAllFlags = 15;
+
+  struct Link {
+    RedisBloomLink info;
+    detail::Storage storage;  // whole words, the last one with zeros past the bytes
+
+    uint64_t* words() const noexcept { return reinterpret_cast<uint64_t*>(storage.data()); }
+    uint64_t num_words() const noexcept { return storage.size() / sizeof(uint64_t); }
+  };
+
+  RedisBloomFilter(RedisIntegers integers, const MemoryOptions& memory, const Backend* backend);
+
+  static RedisBloomLink Geometry(uint64_t capacity, double error_rate, uint32_t flags);
+  Link MakeLink(const RedisBloomLink& info) const;
+  static RedisBloomFilter Parse(const detail::RedisDump& dump,
+                                const RedisBloomLoadOptions& options);
+  std::vector<std::byte> Header() const;
+  std::vector<std::span<const std::byte>> Parts() const;
+
+  bool ContainsHash(const detail::Hash128& hash) const noexcept;
+  bool InsertHash(const detail::Hash128& hash);
+  void Prefetch(const detail::Hash128& hash) const noexcept;
+  template <typename Out>
+  size_t LookUp(const Keys& keys, Out out) const;
+  void RequireWritable() const;
+
+  RedisIntegers integers_;
+  uint32_t flags_ = 0;
+  uint32_t growth_ = 0;
+  uint64_t size_ = 0;
+  const Backend* backend_;
+  MemoryOptions memory_;
+  std::vector<Link> links_;  // none: moved from
+};
+
+}  // namespace tamis
+
+#endif  // TAMIS_FORMATS_REDIS_BLOOM_H_

@@ -1,0 +1,104 @@
+#include "core/src/formats/milvus_set.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/src/bulk/valid_keys.h"
+#include "core/src/file/atomic_file.h"
+#include "core/src/file/input_file.h"
+#include "core/src/file/posix_file.h"
+#include "core/src/formats/format_lookup.h"
+#include "tamis/error.h"
+
+namespace tamis::detail {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+template <typename Out>
+size_t NoneOf(const Kernels& kernels, size_t keys, Out out) {
+  return LookUpBlocks(kernels, keys, out, [](size_t, size_t n, uint64_t* bits) {
+    std::fill_n(bits, BitmapWords(n), 0);
+  });
+}
+
+}  // namespace
+
+MilvusSet MilvusSet::FromBytes(std::span<const std::byte> bytes, KeyForm form,
+                               const Options& options) {
+  return MilvusSet(form, milvus::FromBytes(bytes, options.memory, options.backend),
+                   milvus::ReadHeader(bytes));
+}
+
+MilvusSet MilvusSet::Load(const fs::path& path, KeyForm form, const Options& options) {
+  const Descriptor file(OpenToRead(path));
+  milvus::Header header;
+  SplitBlockBloomFilter filter =
+      milvus::LoadWithHeader(file.get(), path, options.memory, options.backend, header);
+  return MilvusSet(form, std::move(filter), header);
+}
+
+void MilvusSet::RequireForm(const Keys& keys) const {
+  const bool integers = keys.form() == Keys::Form::kU64 || keys.form() == Keys::Form::kU32 ||
+                        keys.form() == Keys::Form::kI32;
+  const bool hashes = keys.form() == Keys::Form::kHashes;
+  // An empty batch of no type has the form of integers.
+  if (!hashes && (integers == (form_ == KeyForm::kInteger) || keys.empty())) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              std::string("this filter of Milvus is asked for ") +
+                  (form_ == KeyForm::kInteger ? "integers" : "strings") + ", and not " +
+                  (hashes     ? "hashes"
+                   : integers ? "integers"
+                              : "strings"));
+}
+
+size_t MilvusSet::Contains(const Keys& keys, Bitmap out) const {
+  RequireForm(keys);
+  if (!HasDomain()) return NoneOf(*filter_.backend().kernels, keys.size(), out);
+  return filter_.Contains(keys, out);
+}
+
+size_t MilvusSet::Contains(const Keys& keys, std::span<uint8_t> out) const {
+  RequireForm(keys);
+  if (!HasDomain()) return NoneOf(*filter_.backend().kernels, keys.size(), out);
+  return filter_.Contains(keys, out);
+}
+
+size_t MilvusSet::Select(const Keys& keys, std::span<uint64_t> out) const {
+  RequireForm(keys);
+  if (!HasDomain()) return NoneOf(*filter_.backend().kernels, keys.size(), out);
+  return filter_.Select(keys, out);
+}
+
+size_t MilvusSet::Count(const Keys& keys) const {
+  RequireForm(keys);
+  return HasDomain() ? filter_.Count(keys) : 0;
+}
+
+size_t MilvusSet::Insert(const Keys& keys) {
+  RequireForm(keys);
+  std::vector<uint64_t> fresh(BitmapWords(keys.size()));
+  const size_t inserted = filter_.InsertIfAbsent(keys, Bitmap(fresh));
+  const bool nulls = keys.validity() != nullptr;
+  const size_t valid = nulls ? CountValid(keys, 0, keys.size()) : keys.size();
+  if (valid != 0) header_.key_forms.Add(form_);
+  return inserted;
+}
+
+void MilvusSet::Merge(const MilvusSet& other) {
+  filter_.Merge(other.filter_);
+  header_.key_forms.Add(other.header_.key_forms);
+}
+
+void MilvusSet::Write(const ByteSink& write) const { write(milvus::ToBytes(filter_, header_)); }
+
+void MilvusSet::Save(const fs::path& path, const SaveOptions& options) const {
+  const std::vector<std::byte> bytes = milvus::ToBytes(filter_, header_);
+  const std::span<const std::byte> parts[] = {bytes};
+  WriteFileAtomically(path, parts, options);
+}
+
+}  // namespace tamis::detail

@@ -1,0 +1,70 @@
+// A membership filter of Milvus as a filter of one of its domains.
+#ifndef TAMIS_CORE_SRC_FORMATS_MILVUS_SET_H_
+#define TAMIS_CORE_SRC_FORMATS_MILVUS_SET_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <utility>
+
+#include "tamis/backend.h"
+#include "tamis/file.h"
+#include "tamis/formats/byte_sink.h"
+#include "tamis/formats/milvus.h"
+#include "tamis/keys.h"
+#include "tamis/memory.h"
+
+namespace tamis::milvus {
+
+// As Load, of a file that is open, with the header.
+SplitBlockBloomFilter LoadWithHeader(int fd, const std::filesystem::path& path,
+                                     const MemoryOptions& memory, const Backend* backend,
+                                     Header& header);
+
+}  // namespace tamis::milvus
+
+namespace tamis::detail {
+
+// Its functions are as those of the classes of other formats. Keys of a domain that the header does
+// not have are not in. Keys of the other form throw Error(kInvalidArgument).
+class MilvusSet {
+ public:
+  struct Options {
+    MemoryOptions memory;
+    const Backend* backend;
+  };
+  static MilvusSet FromBytes(std::span<const std::byte> bytes, KeyForm form,
+                             const Options& options);
+  static MilvusSet Load(const std::filesystem::path& path, KeyForm form, const Options& options);
+
+  uint64_t bytes() const noexcept { return filter_.bytes(); }
+  double estimated_count() const { return filter_.estimated_count(); }
+  double expected_fpr() const { return filter_.expected_fpr(); }
+
+  size_t Contains(const Keys& keys, Bitmap out) const;
+  size_t Contains(const Keys& keys, std::span<uint8_t> out) const;
+  size_t Select(const Keys& keys, std::span<uint64_t> out) const;
+  size_t Count(const Keys& keys) const;
+  size_t Insert(const Keys& keys);
+  void Merge(const MilvusSet& other);
+
+  void Write(const ByteSink& write) const;
+  void Save(const std::filesystem::path& path, const SaveOptions& options) const;
+
+ private:
+  MilvusSet(KeyForm form, SplitBlockBloomFilter filter, const milvus::Header& header) noexcept
+      : form_(form), filter_(std::move(filter)), header_(header) {}
+
+  void RequireForm(const Keys& keys) const;
+  // Whether any key of the form is in.
+  bool HasDomain() const noexcept { return header_.key_forms.Has(form_); }
+
+  KeyForm form_;
+  SplitBlockBloomFilter filter_;
+  milvus::Header header_;
+};
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_FORMATS_MILVUS_SET_H_

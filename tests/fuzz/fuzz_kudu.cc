@@ -1,0 +1,71 @@
+// Reads untrusted bytes as a filter of Kudu. Whatever they are, the outcome is a FormatError or a
+// filter that can be asked and changed, and whose message is read again as the same; and whatever
+// the bytes of a key are, its answer is the same alone and in bulk.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tamis/error.h"
+#include "tamis/formats/kudu.h"
+
+namespace tamis {
+namespace {
+
+void Require(bool condition) {
+  if (!condition) __builtin_trap();
+}
+
+// What is inserted is in; an insertion that is refused changes nothing.
+template <typename Key>
+void Use(KuduBlockBloomFilter& filter, const std::vector<Key>& keys) {
+  std::vector<uint64_t> bits(BitmapWords(keys.size()));
+  const size_t before = filter.Contains(keys, Bitmap(bits));
+  Require(filter.Count(keys) == before);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    Require(filter.Contains(keys[i]) == Bitmap(bits).Test(i));
+  }
+  const std::vector<std::byte> bytes = filter.ToBytes();
+  try {
+    Require(filter.Insert(keys) <= keys.size());
+    Require(filter.Count(keys) == keys.size());
+  } catch (const Error& error) {
+    Require(error.code() == ErrorCode::kInvalidArgument && filter.ToBytes() == bytes);
+  }
+}
+
+}  // namespace
+}  // namespace tamis
+
+// The first byte is the type of the keys; the rest is the message, of which pieces are keys, too.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace tamis;
+  if (size == 0) return 0;
+  const auto type = static_cast<KuduType>(data[0] % 5);
+  const std::span bytes = std::as_bytes(std::span(data + 1, size - 1));
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::vector<std::string_view> strings = {"", "key", text};
+  std::vector<uint64_t> integers = {0, 1, ~uint64_t{0}};
+  for (size_t at = 0; at < text.size() && strings.size() < 100; at += 1 + at % 7) {
+    strings.push_back(std::string_view(text).substr(at, at % 19));
+    integers.push_back(static_cast<uint64_t>(static_cast<int8_t>(text[at])) << (at % 40));
+  }
+  try {
+    KuduBlockBloomFilter filter = KuduBlockBloomFilter::FromBytes(bytes, type);
+    const std::vector<std::byte> written = filter.ToBytes();
+    Require(KuduBlockBloomFilter::FromBytes(written, type).ToBytes() == written);
+    if (type == KuduType::kBytes) {
+      Use(filter, strings);
+    } else {
+      Use(filter, integers);
+    }
+    const std::vector<std::byte> changed = filter.ToBytes();
+    Require(KuduBlockBloomFilter::FromBytes(changed, type).ToBytes() == changed);
+  } catch (const FormatError& error) {
+    Require(error.offset() <= bytes.size());
+  }
+  return 0;
+}

@@ -1,0 +1,139 @@
+// `tamis bank` of the Bloom filters of Parquet files, as a user runs it.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tamis/parquet/bloom_filter.h"
+#include "tests/parquet/parquet_maker.h"
+#include "tests/tools/command_test.h"
+
+namespace tamis::tools {
+namespace {
+
+using parquet::MadeFile;
+
+// Values as they are stored.
+template <typename T>
+std::vector<std::string> Stored(const std::vector<T>& values) {
+  std::vector<std::string> stored;
+  for (const T& value : values) {
+    stored.emplace_back(reinterpret_cast<const char*>(&value), sizeof(value));
+  }
+  return stored;
+}
+
+std::string FilterOf(const std::vector<std::string>& stored) {
+  SplitBlockBloomFilter filter({.bytes = 1024, .hash = parquet::kFilterHash});
+  const std::vector<std::string_view> views(stored.begin(), stored.end());
+  filter.Insert(views);
+  return parquet::ToParquet(filter);
+}
+
+class BankOfParquetTest : public CommandTest {
+ protected:
+  // A file of one column of that type, with the filters of its row groups; "" for none.
+  void WriteFile(const std::string& path, parquet::PhysicalType type,
+                 const std::vector<std::string>& filters, std::optional<int64_t> nulls = {}) const {
+    MadeFile file;
+    file.columns[0].physical = static_cast<int>(type);
+    for (const std::string& filter : filters) {
+      file.groups.push_back({{.nulls = nulls, .filter = filter}});
+    }
+    Write(path, file.bytes());
+  }
+};
+
+TEST_F(BankOfParquetTest, HasAColumnForEachRowGroup) {
+  std::filesystem::create_directory(Path("lake"));
+  WriteFile("lake/a.parquet", parquet::PhysicalType::kInt64,
+            {FilterOf(Stored<int64_t>({1, 2})), FilterOf(Stored<int64_t>({2, -3}))});
+  WriteFile("lake/b.parquet", parquet::PhysicalType::kInt64, {FilterOf(Stored<int64_t>({7}))});
+  EXPECT_TRUE(Sh("tamis bank build -o b --from-parquet key lake")
+                  .ErrHas("b: added 3, now 3 columns in 1 group"));
+  Write("keys", "2\n-3\n7\n1000\n");
+  EXPECT_EQ(Ok("tamis bank query b --integers keys").out,
+            "2\tlake/a.parquet#0\n2\tlake/a.parquet#1\n18446744073709551613\tlake/a.parquet#1\n"
+            "7\tlake/b.parquet#0\n");
+  const CommandResult as_text = Sh("tamis bank query b keys");
+  EXPECT_EQ(as_text.status, 2);
+  EXPECT_TRUE(as_text.ErrHas("give --integers")) << as_text.err;
+  // The column of a file without the name is an error, with the file.
+  const CommandResult none = Sh("tamis bank build -o c --from-parquet other lake");
+  EXPECT_EQ(none.status, 2);
+  EXPECT_TRUE(none.ErrHas("lake/a.parquet: ")) << none.err;
+  EXPECT_FALSE(std::filesystem::exists(Path("c")));
+}
+
+TEST_F(BankOfParquetTest, KeysAreAskedAsTheyAreStored) {
+  WriteFile("i.parquet", parquet::PhysicalType::kInt32,
+            {FilterOf(Stored<int32_t>({5, -1, 1'000'000}))});
+  WriteFile("l.parquet", parquet::PhysicalType::kInt64, {FilterOf(Stored<int64_t>({5, -9}))});
+  WriteFile("f.parquet", parquet::PhysicalType::kFloat, {FilterOf(Stored<float>({0.1F, -0.0F}))});
+  WriteFile("d.parquet", parquet::PhysicalType::kDouble, {FilterOf(Stored<double>({0.1, 5}))});
+  WriteFile("s.parquet", parquet::PhysicalType::kByteArray, {FilterOf({"5", "x"})});
+  Ok("tamis bank build -q -o b --from-parquet key ?.parquet");
+  Write("integers", "5\n-1\n-9\n1000000\n4294967296\n");
+  const CommandResult integers = Sh("tamis bank query b --integers integers");
+  EXPECT_EQ(integers.out,
+            "5\ti.parquet#0\n5\tl.parquet#0\n18446744073709551615\ti.parquet#0\n"
+            "18446744073709551607\tl.parquet#0\n1000000\ti.parquet#0\n");
+  EXPECT_TRUE(integers.ErrHas("3 of 5 columns, such as \"d.parquet#0\"")) << integers.err;
+  EXPECT_TRUE(integers.ErrHas("1 key not of 32 bits")) << integers.err;
+  Write("text", "0.1\n5\n0\nx\n");
+  EXPECT_EQ(Ok("tamis bank query -q b text").out,
+            "0.1\td.parquet#0\n0.1\tf.parquet#0\n5\td.parquet#0\n5\ts.parquet#0\n"
+            "0\tf.parquet#0\nx\ts.parquet#0\n");
+  EXPECT_EQ(Ok("tamis bank query -q b --count-per-column text").out,
+            "d.parquet#0\t2\nf.parquet#0\t2\ns.parquet#0\t2\n");
+  // No filter rules it out.
+  EXPECT_EQ(Ok("echo nan | tamis bank query -q b -").out, "nan\td.parquet#0\nnan\tf.parquet#0\n");
+  // A bank of one form only: how to give keys is said.
+  Ok("tamis bank build -q -o i --from-parquet key i.parquet");
+  EXPECT_EQ(Ok("tamis bank query -q i --integers --count integers").out, "3/5\n");
+  const CommandResult as_text = Sh("tamis bank query i text");
+  EXPECT_EQ(as_text.status, 2);
+  EXPECT_TRUE(as_text.ErrHas("give --integers")) << as_text.err;
+  Ok("tamis bank build -q -o d --from-parquet key d.parquet");
+  const CommandResult as_integers = Sh("tamis bank query d --integers integers");
+  EXPECT_EQ(as_integers.status, 2);
+  EXPECT_TRUE(as_integers.ErrHas("leave out --integers")) << as_integers.err;
+}
+
+TEST_F(BankOfParquetTest, RowGroupsWithoutAFilterAreNotLost) {
+  const std::string filter = FilterOf(Stored<int64_t>({1}));
+  WriteFile("a.parquet", parquet::PhysicalType::kInt64, {filter, "", filter});
+  const CommandResult refused = Sh("tamis bank build -o b --from-parquet key a.parquet");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_TRUE(refused.ErrHas("a.parquet: row group 1 has no Bloom filter")) << refused.err;
+  EXPECT_FALSE(std::filesystem::exists(Path("b")));
+  EXPECT_TRUE(Sh("tamis bank build -o b --from-parquet key --keep-without-filter a.parquet")
+                  .ErrHas("1 row group without a filter"));
+  EXPECT_EQ(Ok("echo 77 | tamis bank query b --integers -").out, "77\ta.parquet#1\n");
+  EXPECT_EQ(Ok("echo 1 | tamis bank query b --integers -").NumLines(), 3U);
+  // Where there are no values nothing is missing.
+  WriteFile("n.parquet", parquet::PhysicalType::kInt64, {"", filter}, 1000);
+  Ok("tamis bank build -q -o n --from-parquet key n.parquet");
+  EXPECT_EQ(Ok("tamis bank info --json n").Json()["columns"], 1);
+}
+
+TEST_F(BankOfParquetTest, WhatIsNoneIsRefused) {
+  Write("x.parquet", "no Parquet file");
+  EXPECT_EQ(Sh("tamis bank build -o b --from-parquet key x.parquet").status, 3);
+  WriteFile("t.parquet", parquet::PhysicalType::kInt96, {FilterOf({std::string(12, 'x')})});
+  const CommandResult int96 = Sh("tamis bank build -o b --from-parquet key t.parquet");
+  EXPECT_NE(int96.status, 0);
+  EXPECT_TRUE(int96.ErrHas("t.parquet: filters of columns of type INT96")) << int96.err;
+  WriteFile("a.parquet", parquet::PhysicalType::kInt64, {FilterOf(Stored<int64_t>({1}))});
+  EXPECT_TRUE(Sh("tamis bank build -o b --from-parquet key a.parquet a.parquet")
+                  .ErrHas("has a column \"a.parquet#0\" already"));
+  EXPECT_EQ(Sh("tamis bank build -o b --keep-without-filter a.parquet").status, 2);
+  EXPECT_FALSE(std::filesystem::exists(Path("b")));
+}
+
+}  // namespace
+}  // namespace tamis::tools

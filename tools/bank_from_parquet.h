@@ -1,0 +1,38 @@
+// Bloom filters of Parquet files as columns of a bank.
+#ifndef TAMIS_TOOLS_BANK_FROM_PARQUET_H_
+#define TAMIS_TOOLS_BANK_FROM_PARQUET_H_
+
+#include <tamis/split_block_filter.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tamis::tools {
+
+struct ParquetFilterOptions {
+  std::string column;  // its path; empty: the files are no Parquet files
+  // Row groups without a filter become columns that may have every key, and are no error.
+  bool keep_without_filter = false;
+};
+
+// What is made of files, and of their row groups.
+struct ParquetFilters {
+  uint64_t added = 0;
+  uint64_t without_filter = 0;  // of these, that may have every key
+  uint64_t empty = 0;           // that have no value, and so are no columns
+};
+
+// Gives the filter of each row group of each file to add(name, filter), with the name
+// "FILE#ROWGROUP" and its form of keys. Throws Error(kInvalidArgument) for a row group without a
+// filter, unless these are kept, Error(kUnsupported) for columns whose filters mean nothing, and as
+// parquet::Footer and parquet::FindFilter do.
+ParquetFilters ForParquetFilters(
+    const std::vector<std::filesystem::path>& files, const ParquetFilterOptions& options,
+    const std::function<void(const std::string& name, const SplitBlockBloomFilter& filter)>& add);
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_BANK_FROM_PARQUET_H_
