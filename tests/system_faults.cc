@@ -1,6 +1,7 @@
 #include "tests/system_faults.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -41,6 +42,16 @@ int openat(int directory, const char* name, int flags, ...) {
 int linkat(int from, const char* path, int to, const char* name, int flags) noexcept {
   if (faults != nullptr && faults->linkat && Fails(faults->linkat())) return -1;
   return static_cast<int>(syscall(SYS_linkat, from, path, to, name, flags));
+}
+
+int stat(const char* path, struct stat* out) noexcept {
+  if (faults != nullptr && faults->stat && Fails(faults->stat())) return -1;
+  return static_cast<int>(syscall(SYS_newfstatat, AT_FDCWD, path, out, 0));
+}
+
+int lstat(const char* path, struct stat* out) noexcept {
+  if (faults != nullptr && faults->lstat && Fails(faults->lstat())) return -1;
+  return static_cast<int>(syscall(SYS_newfstatat, AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW));
 }
 
 int fsync(int fd) {

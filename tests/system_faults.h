@@ -21,6 +21,7 @@ struct SystemFaults {
   std::function<int(int flags)> openat;
   std::function<int()> linkat;
   std::function<int(int fd)> fsync;
+  std::function<int()> stat, lstat;
   // What it returns instead of writing, -1 with errno set; nothing: goes on.
   std::function<std::optional<ssize_t>()> write;
 };

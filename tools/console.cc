@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "tools/format.h"
@@ -16,6 +17,13 @@ namespace tamis::tools {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 20;
+
+int OpenToWrite(const std::string& path, int flags) {
+  for (;;) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
+    if (fd >= 0 || errno != EINTR) return fd;
+  }
+}
 
 }  // namespace
 
@@ -27,20 +35,24 @@ void ReserveStandardStreams() {
   }
 }
 
-void Say(std::string_view message) {
-  // In one write, so that lines of several processes do not mix.
-  const std::string line = Progress::Erasure() + "tamis: " + Printable(message) + "\n";
-  // Nowhere is left to report that standard error does not work.
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+void Say(std::string_view message) noexcept {
+  std::string line;
+  std::string_view said = "tamis: out of memory\n";
+  try {
+    line = Progress::Erasure() + "tamis: " + Printable(message) + "\n";
+    said = line;
+  } catch (const std::bad_alloc&) {  // then that is what there is to say
+  }
+  // In one write, so that lines of several processes do not mix. Nowhere is left to report that
+  // standard error does not work.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, said.data(), said.size());
 }
 
 Output::Output() : fd_(STDOUT_FILENO), name_("standard output") {}
 
 Output::Output(const std::string& path)
-    : fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)),
-      is_new_(fd_ >= 0),
-      name_(path) {
-  if (!is_new_) fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    : fd_(OpenToWrite(path, O_EXCL)), is_new_(fd_ >= 0), name_(path) {
+  if (!is_new_) fd_ = OpenToWrite(path, 0);
   if (fd_ < 0) Fail(errno);
   struct stat status = {};
   is_regular_ = ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);

@@ -13,7 +13,7 @@ void ReserveStandardStreams();
 
 // Prints "tamis: `message`" on standard error, clear of a progress bar. Control characters, as
 // names of files may have, are shown and not sent.
-void Say(std::string_view message);
+void Say(std::string_view message) noexcept;
 
 // Thrown when the reader of standard output has gone, which is its right and no error of ours:
 // the command ends without a message.

@@ -84,7 +84,8 @@ void StopInputOnSignals() {
 void AwaitInput(int fd) {
   if (stop_fd < 0) return;
   pollfd fds[] = {{fd, POLLIN, 0}, {stop_fd, POLLIN, 0}};
-  while (::poll(fds, 2, -1) < 0 && errno == EINTR) {
+  const int timeout = fd < 0 ? 0 : -1;
+  while (::poll(fds, 2, timeout) < 0 && errno == EINTR) {
   }
   if (fds[1].revents != 0) throw Stopped();
 }

@@ -26,7 +26,7 @@ void StopInputOnSignals();
 void EndIfStopped();
 
 // Waits until something can be read from the descriptor, if StopInputOnSignals was called: else
-// reading itself may wait. With -1 only for the signal.
+// reading itself may wait. With -1 it only looks whether the signal has come.
 void AwaitInput(int fd);
 
 }  // namespace tamis::tools

@@ -336,6 +336,21 @@ TEST_F(FileFaultTest, TemporaryFilesCanBeRemovedAtAnyMoment) {
   EXPECT_EQ(folder_.NumFiles(), 1u);
 }
 
+// Not taken for a change by somebody else.
+TEST_F(FileFaultTest, AStatusThatCannotBeReadIsToldAsItIs) {
+  SystemFaults faults;
+  faults.lstat = [] { return EIO; };
+  ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kIo, "cannot write: Input/output error");
+  faults.lstat = nullptr;
+  faults.stat = [] { return EIO; };
+  ExpectError([&] { const FileLock lock(path_); }, ErrorCode::kIo,
+              "f.tamis: cannot read its status: Input/output error");
+  faults.stat = nullptr;
+  const FileLock lock(path_);
+  faults.stat = [] { return EACCES; };
+  ExpectError([&] { lock.RequireUnchanged(); }, ErrorCode::kIo, "Permission denied");
+}
+
 using FileLockTest = FileReplaceTest;
 
 TEST_F(FileLockTest, OnlyOneHasIt) {

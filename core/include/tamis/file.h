@@ -94,7 +94,7 @@ class FileLock {
   void RequireUnchanged() const;
 
  private:
-  // Whether the path still names the file that is open.
+  // Whether the path still names the file that is open. Throws Error(kIo) if that cannot be told.
   bool IsCurrent() const;
 
   std::filesystem::path path_;

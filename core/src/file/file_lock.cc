@@ -37,8 +37,12 @@ FileLock::~FileLock() {
 
 bool FileLock::IsCurrent() const {
   struct stat held, named;
-  return fstat(fd_, &held) == 0 && stat(path_.c_str(), &named) == 0 &&
-         held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+  if (fstat(fd_, &held) != 0) detail::ThrowIoError(path_, "read its status");
+  if (stat(path_.c_str(), &named) != 0) {
+    if (errno != ENOENT) detail::ThrowIoError(path_, "read its status");
+    return false;
+  }
+  return held.st_dev == named.st_dev && held.st_ino == named.st_ino;
 }
 
 void FileLock::RequireUnchanged() const {

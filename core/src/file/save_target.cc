@@ -44,6 +44,7 @@ fs::path FollowLinks(const fs::path& path, const std::optional<struct stat>& fou
     error = lstat(target.c_str(), &status);
   }
   if (!target.has_filename()) ThrowIoError(path, "write", EISDIR);
+  if (error != 0 && errno != ENOENT) ThrowIoError(path, "write");
   const bool same = error == 0
                         ? found && status.st_dev == found->st_dev && status.st_ino == found->st_ino
                         : !found;

@@ -1,0 +1,67 @@
+// Filters of every kind, and what tells two of them apart.
+#ifndef TAMIS_TESTS_CAMPAIGNS_FAULT_FILTERS_H_
+#define TAMIS_TESTS_CAMPAIGNS_FAULT_FILTERS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tamis/any_filter.h"
+#include "tamis/filter_kinds.h"
+#include "tamis/scalable_filter.h"
+
+namespace tamis::campaigns {
+
+// Distinct keys: SplitMix64's output function is a bijection.
+constexpr uint64_t KeyOf(uint64_t i) {
+  uint64_t x = i + 0x9E3779B97F4A7C15;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
+
+inline std::vector<uint64_t> KeysOf(uint64_t first, uint64_t n) {
+  std::vector<uint64_t> keys(n);
+  for (uint64_t i = 0; i < n; ++i) keys[i] = KeyOf(first + i);
+  return keys;
+}
+
+// One kind of filter, or of layers of a scalable one.
+struct Shape {
+  FilterKind kind;
+  bool layered = false;
+
+  std::string name() const {
+    return (layered ? std::string("scalable ") : std::string()) + FilterKindName(kind);
+  }
+  AnyFilter Make(uint64_t capacity) const {
+    if (layered) return MakeScalableFilter(kind, {.initial_capacity = capacity / 8 + 1});
+    return MakeFilter(kind, {.capacity = capacity});
+  }
+};
+
+inline std::vector<Shape> Shapes() {
+  std::vector<Shape> shapes;
+  for (const FilterKindInfo& kind : FilterKinds()) {
+    if (!kind.has_layers) shapes.push_back({kind.kind});
+    if (kind.can_be_layer) shapes.push_back({kind.kind, true});
+  }
+  return shapes;
+}
+
+inline bool HasAll(const Filter& filter, const std::vector<uint64_t>& keys) {
+  return filter.Count(keys) == keys.size();
+}
+
+inline std::string BytesOf(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace tamis::campaigns
+
+#endif  // TAMIS_TESTS_CAMPAIGNS_FAULT_FILTERS_H_

@@ -1,0 +1,43 @@
+// What the campaign of faults does to the library: operations that begin in an old state, and leave
+// it or a new one.
+#ifndef TAMIS_TESTS_CAMPAIGNS_FAULT_OPERATIONS_H_
+#define TAMIS_TESTS_CAMPAIGNS_FAULT_OPERATIONS_H_
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tamis/error.h"
+
+namespace tamis::campaigns {
+
+// How an operation ended.
+struct Ending {
+  bool threw = false;
+  bool out_of_memory = false;  // std::bad_alloc
+  std::optional<ErrorCode> code;
+  std::string message;
+
+  // A save with this error has happened.
+  bool saved() const { return !threw || code == ErrorCode::kNotDurable; }
+};
+
+struct Operation {
+  std::string name;
+  std::function<void()> prepare;  // the old state
+  std::function<void()> run;      // with the fault; what it makes stays until `clear`
+  // After it, without the fault: what is wrong, or "". It need not be done if it threw.
+  std::function<std::string(const Ending&)> check;
+  std::function<void()> clear;
+};
+
+// In a folder that is there, and in which nothing else is.
+std::vector<Operation> FileOperations(const std::filesystem::path& folder);
+std::vector<Operation> MemoryOperations();
+std::vector<Operation> BankOperations(const std::filesystem::path& folder);
+
+}  // namespace tamis::campaigns
+
+#endif  // TAMIS_TESTS_CAMPAIGNS_FAULT_OPERATIONS_H_

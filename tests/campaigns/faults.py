@@ -1,0 +1,193 @@
+"""Fails every system call and every allocation of the library and of the command, each in turn.
+
+Usage: faults.py TAMIS LIBRARY_FAULTS FAULT_SHIM [--every N] [--sample]
+                 [--only library|command] [--kinds KINDS] [--record] [--self-test]
+
+The n-th call of a kind fails, for n from 1 until the command ends without reaching it: with an errno,
+once or from then on; interrupted; or reading and writing less than was asked. Afterwards the file is
+the old one or, if the exit status says so, the new one; there is a message, no crash, and nothing is
+left. What was only interrupted or cut short has to be done. With --every N only each N-th allocation
+fails: a command makes some ten thousand.
+"""
+import errno
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+import campaign
+
+EINTR, EIO, ENOMEM = errno.EINTR, errno.EIO, errno.ENOMEM
+FAULTS = {
+    "open": [EINTR, EIO, errno.EACCES, errno.EMFILE, f"{errno.EMFILE}+"],
+    "read": [EINTR, EIO, "short"],
+    "pread": [EINTR, EIO, "short"],
+    "write": [EINTR, EIO, errno.ENOSPC, f"{errno.ENOSPC}+", "short"],
+    "pwrite": [EINTR, errno.ENOSPC, "short"],
+    "fsync": [EINTR, EIO, f"{EIO}+"],
+    "rename": [EIO, errno.ENOSPC],
+    "link": [EIO, errno.EACCES, errno.ENOSPC],
+    "unlink": [EIO],
+    "mmap": [ENOMEM, f"{ENOMEM}+"],
+    "ftruncate": [errno.ENOSPC],
+    "stat": [EIO, f"{EIO}+"],
+    "access": [EIO],
+    "flock": [EINTR, errno.ENOTSUP],
+    "chmod": [errno.EPERM, EIO],
+    "xattr": [EIO, errno.ENOTSUP],
+    "advise": [errno.EINVAL],
+    "poll": [EINTR],
+    "close": [EIO],
+    "thread": [errno.EAGAIN, f"{errno.EAGAIN}+"],
+    "seek": [EIO, errno.ESPIPE],
+    "fopen": [errno.EMFILE],
+    "alloc": [ENOMEM, f"{ENOMEM}+"],
+}
+DONE, NO_MATCH, USAGE, FAILURE, SAVED = range(5)
+
+
+class Faults:
+    def __init__(self, shim, every, kinds=None):
+        self.shim = shim
+        self.kinds = kinds
+        self.every = every
+        self.faults = 0
+        self.findings = 0
+
+    def find(self, text):
+        campaign.finding(text)
+        self.findings += 1
+
+    def attempt(self, bench, kind, n, what, named, **more):
+        """Returns whether the command came as far as the fault."""
+        if bench.job.target is not None:
+            bench.renew()
+        log = bench.folder.parent / "log"
+        log.unlink(missing_ok=True)
+        shim = {"LD_PRELOAD": self.shim, "TAMIS_FAULT": f"{kind}:{n}:{what}",
+                "TAMIS_FAULT_LOG": str(log), **more}
+        if named:
+            shim["TAMIS_FAULT_NAMED"] = "1"
+        where = f"{bench.job.name}, {kind}:{n}:{what}{', named' if named else ''}"
+        process = bench.start(**shim)
+        try:
+            out, said = process.communicate(timeout=campaign.TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            self.find(f"{where}: does not end")
+            return True
+        happened = log.read_text().strip() if log.exists() else ""
+        problem = self.judge(bench, kind, what, happened, process.returncode, out, said)
+        if problem:
+            self.find(f"{where} ({happened}): {problem}: {said.decode(errors='replace').strip()}")
+        self.faults += bool(happened)
+        return bool(happened)
+
+    @staticmethod
+    def judge(bench, kind, what, happened, status, out, said):
+        if status not in (DONE, USAGE, FAILURE, SAVED):
+            return f"status {status}"
+        if status != DONE and (not happened or what in ("short", EINTR)):
+            return f"does not go on, with status {status}"
+        if status != DONE and kind != "write" and not said.startswith(b"tamis: "):
+            return f"status {status}, and it does not say why"
+        done = status in (DONE, SAVED)
+        if bench.job.answers and done and out != bench.out:
+            return "done, with other output"
+        if bench.job.target is None:
+            return None
+        want = bench.new if done else bench.old
+        if bench.read(bench.folder) != want:
+            return f"status {status}, and not the file that this means"
+        if bench.temporaries() and kind != "unlink":
+            return f"leaves {bench.temporaries()}"
+        return None
+
+    def sweep(self, bench, named):
+        for kind, whats in FAULTS.items():
+            if self.kinds is not None and kind not in self.kinds:
+                continue
+            step = self.every if kind == "alloc" else 1
+            for what in whats:
+                n = 1
+                while self.attempt(bench, kind, n, what, named):
+                    n += step
+
+
+def library(options, root, *arguments):
+    """Runs the operations of the library; returns what it counted, and whether it found something."""
+    folder = root / "library"
+    folder.mkdir(exist_ok=True)
+    done = subprocess.run([options.library_faults, folder, *arguments], check=False, text=True,
+                          capture_output=True, env=campaign.environment(), timeout=7200)
+    counted = re.search(r"operations=(\d+) faults=(\d+) findings=(\d+)", done.stdout)
+    if counted is None:
+        return 0, 0, 1, done.stdout[-1000:] + done.stderr[-1000:] + f"status {done.returncode}"
+    return *map(int, counted.groups()), done.stdout[:10000]
+
+
+def self_test(options, root):
+    found = {}
+    for seed, name in (("leak", "a block is not freed"), ("close", "a file is not closed"),
+                       ("write", "a write that fails is taken for done")):
+        found[f"library: {name}"] = library(options, root, "--seed", seed)[2] > 0
+    bench = campaign.Bench(options.tamis, campaign.WRITERS[0], root / "seeded")
+    for kind in ("write", "rename"):
+        faults = Faults(options.shim, 1)
+        n = 1
+        while faults.attempt(bench, kind, n, "swallow", False):
+            n += 1
+        found[f"command: {kind} that fails is taken for done"] = faults.findings > 0
+    return campaign.self_test_result(found)
+
+
+def main():
+    arguments = campaign.parser(__doc__)
+    arguments.add_argument("tamis")
+    arguments.add_argument("library_faults")
+    arguments.add_argument("shim")
+    arguments.add_argument("--every", type=int, default=1)
+    arguments.add_argument("--kinds", type=lambda text: text.split(","),
+                           help="of the command: only these, such as alloc,open")
+    arguments.add_argument("--sample", action="store_true", help="every second command")
+    arguments.add_argument("--only", choices=["library", "command"])
+    options = arguments.parse_args()
+    root = campaign.scratch(options.folder)
+    try:
+        if options.self_test:
+            return self_test(options, root)
+        found = 0
+        where = campaign.file_system(root)
+        if options.only != "command":
+            start = time.monotonic()
+            operations, count, findings, text = library(options, root, "--every", str(options.every))
+            if findings:
+                print(text)
+            campaign.report("faults, library", {"operations": operations, "faults": count,
+                                                "findings": findings},
+                            time.monotonic() - start, where, options.record)
+            found += findings
+        if options.only != "library":
+            start = time.monotonic()
+            faults = Faults(options.shim, options.every, options.kinds)
+            jobs = (campaign.WRITERS + campaign.READERS)[2 if options.sample else 0:]
+            jobs = jobs[::2 if options.sample else 1]
+            for number, job in enumerate(jobs):
+                bench = campaign.Bench(options.tamis, job, root / str(number))
+                faults.sweep(bench, False)
+                if job in campaign.WRITERS[:2]:
+                    faults.sweep(bench, True)
+            campaign.report("faults, command", {"operations": len(jobs), "faults": faults.faults,
+                                                "findings": faults.findings},
+                            time.monotonic() - start, where, options.record)
+            found += faults.findings
+        return 1 if found else 0
+    finally:
+        shutil.rmtree(pathlib.Path(root), ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,234 @@
+// Every system call and every allocation of operations of the library fails at its n-th time, for
+// all n until the operation is done without reaching it: afterwards there is the old or the new
+// state, an error said what happened, and nothing has leaked.
+//
+// Usage: tamis_library_faults FOLDER [--every N | --seed leak|close|write]
+// With --every only each N-th allocation of an operation fails.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <new>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "tests/campaigns/fault_operations.h"
+#include "tests/campaigns/fault_shim.h"
+
+namespace tamis::campaigns {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Fault {
+  const char* kind;
+  std::vector<const char*> whats;
+};
+
+// The errors that such calls can have; EINTR is 4, EIO 5, ENOMEM 12, EACCES 13, ENFILE 23,
+// EMFILE 24, ENOSPC 28, ENOTSUP 95.
+const std::vector<Fault> kFileFaults = {
+    {"open", {"4", "5", "13", "24", "13+"}},
+    {"read", {"4", "5", "short"}},
+    {"pread", {"4", "5", "short", "5+"}},
+    {"write", {"4", "5", "28", "28+", "short"}},
+    {"pwrite", {"4", "28", "short"}},
+    {"fsync", {"4", "5", "5+"}},
+    {"syncfs", {"5"}},
+    {"rename", {"5", "28"}},
+    {"link", {"5", "13", "28"}},
+    {"mmap", {"12", "12+"}},
+    {"stat", {"5", "13", "5+"}},
+    {"access", {"5"}},
+    {"flock", {"4", "95"}},
+    {"chmod", {"1", "5"}},
+    {"xattr", {"5", "95", "5+"}},
+    {"advise", {"12"}},
+    {"close", {"5"}},
+    {"seek", {"5"}},
+    {"unlink", {"5"}},
+    {"alloc", {"12", "12+"}},
+};
+const std::vector<Fault> kMemoryFaults = {
+    {"alloc", {"12", "12+"}},  {"mmap", {"12", "12+"}}, {"thread", {"11", "11+"}},
+    {"advise", {"12", "12+"}}, {"fopen", {"24"}},
+};
+
+// What is under way, for the handler of a signal that comes if it does not end.
+char under_way[512];
+
+void DoesNotEnd(int) {
+  [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, under_way, std::strlen(under_way));
+  _exit(3);
+}
+
+class Campaign {
+ public:
+  Campaign(fs::path folder, std::string seed, long every)
+      : folder_(std::move(folder)), seed_(std::move(seed)), every_(every) {}
+
+  void RunAll(const std::vector<Operation>& operations, const std::vector<Fault>& faults,
+              bool named) {
+    tamis_fault_refuse_unnamed(named);
+    for (const Operation& operation : operations) {
+      for (int i = 0; i < 3; ++i) Try(operation, "");  // what is made once has been made
+      for (const Fault& fault : faults) {
+        for (const char* what : fault.whats) RunFault(operation, fault.kind, what);
+      }
+      ++operations_;
+    }
+    tamis_fault_refuse_unnamed(0);
+  }
+
+  void Report() const {
+    std::printf("operations=%ld faults=%ld findings=%ld\n", operations_, faults_, findings_);
+  }
+  bool found() const { return findings_ > 0; }
+
+ private:
+  struct Held {
+    long blocks, mapped, files;
+    bool operator==(const Held&) const = default;
+  };
+
+  static Held Holds() {
+    long files = 0;
+    for ([[maybe_unused]] const auto& entry : fs::directory_iterator("/proc/self/fd")) ++files;
+    return {tamis_fault_live_blocks(), tamis_fault_mapped_bytes(), files};
+  }
+
+  // Returns the call that failed, "" if none did.
+  std::string Try(const Operation& operation, const std::string& fault) {
+    std::snprintf(under_way, sizeof(under_way), "FINDING: %s, %s: does not end\n",
+                  operation.name.c_str(), fault.c_str());
+    alarm(20);
+    const Held before = Holds();
+    operation.prepare();
+    std::string problem, call;
+    {
+      Ending ending;
+      if (seed_ == "leak") tamis_fault_leak();
+      if (!fault.empty()) tamis_fault_arm(fault.c_str());
+      try {
+        operation.run();
+        call = tamis_fault_disarm();
+      } catch (const Error& error) {
+        call = tamis_fault_disarm();
+        ending = {true, error.code() == ErrorCode::kOutOfMemory, error.code(), error.what()};
+      } catch (const std::exception& error) {
+        call = tamis_fault_disarm();
+        ending = {true, dynamic_cast<const std::bad_alloc*>(&error) != nullptr, {}, error.what()};
+      }
+      problem = operation.check(ending);
+      if (problem.empty()) problem = Judge(ending, fault, call);
+    }
+    operation.clear();
+    const size_t left = LeftOvers();
+    if (problem.empty() && left != 0 && call.find("unlink") == std::string::npos) {
+      problem = "temporary files are left";
+    }
+    // Without a fault, what is made once in a process may have been made.
+    if (problem.empty() && !fault.empty() && !(Holds() == before))
+      problem = Leaked(before, Holds());
+    if (!problem.empty()) Find(operation.name, fault, call, problem);
+    return call;
+  }
+
+  // Whether it had to succeed, and whether its error says why it did not.
+  static std::string Judge(const Ending& ending, const std::string& fault,
+                           const std::string& call) {
+    if (!ending.threw) return "";
+    if (call.empty()) return "it fails without a fault: " + ending.message;
+    const std::string what = fault.substr(fault.rfind(':') + 1);
+    const bool of_memory = fault.starts_with("alloc:") || fault.starts_with("mmap:");
+    if (what == "short" || what == "4") return "it does not go on: " + ending.message;
+    if (of_memory && (ending.out_of_memory || ending.message.find("memory") != std::string::npos)) {
+      return "";
+    }
+    const int error = std::atoi(what.c_str());
+    if (ending.message.find(std::generic_category().message(error)) != std::string::npos) return "";
+    return "the error does not say what happened: " + ending.message;
+  }
+
+  static std::string Leaked(const Held& before, const Held& after) {
+    return "leaked: blocks " + std::to_string(after.blocks - before.blocks) + ", mapped bytes " +
+           std::to_string(after.mapped - before.mapped) + ", files " +
+           std::to_string(after.files - before.files);
+  }
+
+  size_t LeftOvers() const {
+    size_t left = 0;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      if (!entry.path().filename().string().starts_with(".tamis-")) continue;
+      ++left;
+      fs::remove(entry.path());
+    }
+    return left;
+  }
+
+  void RunFault(const Operation& operation, const std::string& kind, const std::string& what) {
+    const long step = kind == "alloc" ? every_ : 1;
+    for (long n = 1 + operations_ % step;; n += step) {
+      if (Try(operation, kind + ":" + std::to_string(n) + ":" + what).empty()) return;
+      ++faults_;
+    }
+  }
+
+  void Find(const std::string& operation, const std::string& fault, const std::string& call,
+            const std::string& problem) {
+    std::printf("FINDING: %s, %s (%s): %s\n", operation.c_str(), fault.c_str(), call.c_str(),
+                problem.c_str());
+    std::fflush(stdout);
+    ++findings_;
+  }
+
+  fs::path folder_;
+  std::string seed_;
+  long every_;
+  long operations_ = 0, faults_ = 0, findings_ = 0;
+};
+
+// One operation with a fault that nothing can cope with: the campaign has to find it.
+void RunSeeded(Campaign& campaign, const fs::path& folder, const std::string& seed) {
+  std::vector<Operation> operations = FileOperations(folder);
+  operations.resize(1);
+  if (seed == "leak") return campaign.RunAll(operations, {{"alloc", {"12"}}}, false);
+  campaign.RunAll(operations, {{seed.c_str(), {"swallow"}}}, false);
+}
+
+int Run(int argc, char** argv) {
+  if (argc != 2 && argc != 4) {
+    std::fprintf(stderr,
+                 "usage: tamis_library_faults FOLDER [--every N | --seed leak|close|write]\n");
+    return 2;
+  }
+  signal(SIGALRM, DoesNotEnd);
+  const fs::path folder = argv[1];
+  const std::string option = argc == 4 ? argv[2] : "";
+  const std::string seed = option == "--seed" ? argv[3] : "";
+  const long every = option == "--every" ? std::max(1, std::atoi(argv[3])) : 1;
+  Campaign campaign(folder, seed, every);
+  if (!seed.empty()) {
+    RunSeeded(campaign, folder, seed);
+  } else {
+    campaign.RunAll(FileOperations(folder), kFileFaults, false);
+    campaign.RunAll(FileOperations(folder), kFileFaults, true);
+    campaign.RunAll(BankOperations(folder), kFileFaults, false);
+    campaign.RunAll(BankOperations(folder), kMemoryFaults, false);
+    campaign.RunAll(MemoryOperations(), kMemoryFaults, false);
+  }
+  campaign.Report();
+  return campaign.found() ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace tamis::campaigns
+
+int main(int argc, char** argv) { return tamis::campaigns::Run(argc, argv); }
