@@ -35,7 +35,7 @@ constexpr Magic kMagics[] = {
     {"\x28\xB5\x2F\xFD"sv, kZstd},
     {"@*M\x18"sv, kZstd},  // a frame to be skipped, with which pzstd begins
     {"tamis\r\n\x1A"sv, kTamis},
-    {"tamis\r\n\x1B"sv, kTamis},  // an imported one
+    {"tamis\r\n\x07"sv, kTamis},  // an imported one
     {"PAR1!"sv, Unread("a Parquet file", nullptr,
                        "export the column with the keys, for example: duckdb -c \"COPY (SELECT id "
                        "FROM 'FILE') TO 'ids.csv'\"")},

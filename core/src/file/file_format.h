@@ -28,7 +28,7 @@ class PartsWriter {
 };
 
 // How files of imported filters begin (formats/foreign_file.cc).
-inline constexpr std::string_view kImportedMagic("tamis\r\n\x1B", 8);
+inline constexpr std::string_view kImportedMagic("tamis\r\n\x07", 8);
 
 // Of the header, which is also the offset of the payload.
 inline constexpr size_t kHeaderBytes1 = 128;
