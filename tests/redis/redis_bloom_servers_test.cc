@@ -65,7 +65,7 @@ class RedisBloomModuleTest : public testing::TestWithParam<const char*> {
   std::unique_ptr<Servers> servers_;
 };
 INSTANTIATE_TEST_SUITE_P(All, RedisBloomModuleTest, testing::Values("single", "cluster"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& mode) { return std::string(mode.param); });
 
 TEST_P(RedisBloomModuleTest, ThereAndBack) {
   RedisBloomFilter bloom({.capacity = 5'000});

@@ -12,8 +12,8 @@
 namespace tamis::redis {
 
 struct RedisBloomDumpOptions {
-  // What the bits or fingerprints of the filter may have, in bytes. No more is read, whatever the
-  // server says; a cuckoo filter is in memory once, as a Bloom filter is.
+  // What the bits or fingerprints of the filter may have, in bytes. No more is kept, whatever the
+  // server says, but one chunk of 16 MiB.
   uint64_t max_bytes = uint64_t{4} << 30;
 };
 
