@@ -82,8 +82,8 @@ TEST(RedisTroubledTest, CannotSave) {
   EXPECT_EQ(filter.Insert(more), more.size());
 }
 
-// Whatever is evicted: a key is never answered by "no". Not those used longest ago, as this looks at
-// the filter all the time, but by chance; and what says what the filter is comes back.
+// Whatever is evicted: a key is never answered by "no". Not those used longest ago, as this looks
+// at the filter all the time, but by chance; and what says what the filter is comes back.
 TEST(RedisTroubledTest, EvictsKeysOfFilters) {
   Servers servers("single", {"--maxmemory", "6mb", "--maxmemory-policy", "allkeys-random"});
   TAMIS_NEED(servers);
