@@ -306,6 +306,55 @@ TYPED_TEST(RedisDumpTest, ChunksThatAreNoDump) {
   }
 }
 
+// A dump of links of one byte each, which are full.
+Bytes ManyLinks(uint32_t links) {
+  std::vector<std::byte> header;
+  const auto put = [&](auto value) {
+    const auto bytes = std::as_bytes(std::span(&value, 1));
+    header.insert(header.end(), bytes.begin(), bytes.end());
+  };
+  put(uint64_t{links});
+  put(links);
+  put(uint32_t{5});  // flags
+  put(uint32_t{2});  // expansion
+  for (uint32_t i = 0; i < links; ++i) {
+    put(uint64_t{1});  // bytes
+    put(uint64_t{8});  // bits
+    put(uint64_t{1});  // size
+    put(0.01);
+    put(9.585);
+    put(uint32_t{7});  // hashes
+    put(uint64_t{1});  // capacity
+    put(uint8_t{0});
+  }
+  std::vector<RedisChunk> chunks = {{1, header}};
+  for (uint32_t i = 0; i < links; ++i) chunks.push_back({2 + int64_t{i}, {std::byte{0}}});
+  return FileOf(chunks);
+}
+
+// As every key asks all of them.
+TEST(RedisBloomDumpTest, MoreLinksThanThereAreErrorRates) {
+  constexpr uint32_t kMost = RedisBloomFilter::kMaxLinks;
+  auto filter = RedisBloomFilter::FromBytes(AsBytes(ManyLinks(kMost)));
+  EXPECT_EQ(filter.num_links(), kMost);
+  ExpectError([&] { filter.Insert("a key"); }, ErrorCode::kInvalidArgument, "1075 links");
+  EXPECT_EQ(Written(filter), ManyLinks(kMost));
+  ExpectRefused<RedisBloomFilter>(ManyLinks(kMost + 1), "links", kFrame + 8);
+  ExpectRefused<RedisBloomFilter>(ManyLinks(100'000), "links", kFrame + 8);
+
+  // The most that a filter can have: as the least capacity and the highest rate make them.
+  RedisBloomFilter most({.capacity = 1, .error_rate = 0.99, .expansion = 1});
+  uint64_t key = 0;
+  ExpectError(
+      [&] {
+        for (;;) most.Insert(key++);
+      },
+      ErrorCode::kInvalidArgument, "cannot have a link for 1 keys");
+  EXPECT_LE(most.num_links(), kMost);
+  EXPECT_GT(most.num_links(), 1000u);
+  EXPECT_EQ(Written(RedisBloomFilter::FromBytes(AsBytes(Written(most)))), Written(most));
+}
+
 TEST(RedisBloomDumpTest, DamagedHeaders) {
   const Bytes golden = RedisGolden("bf_growing");
   const auto expect = [&](size_t at, auto value, const char* check,

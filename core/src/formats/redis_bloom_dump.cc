@@ -103,6 +103,11 @@ RedisBloomFilter RedisBloomFilter::Parse(const RedisDump& dump,
                     "is " + std::to_string(header.size()) + ", and " + std::to_string(num_links) +
                         " links make " + std::to_string(wanted));
   }
+  if (num_links > kMaxLinks) {
+    dump.FailHeader(ErrorCode::kCorrupt, "links", kLinksAt,
+                    "is " + std::to_string(num_links) + ", allowed: up to " +
+                        std::to_string(kMaxLinks));
+  }
   const auto flags = LoadAs<uint32_t>(header.data() + kFlagsAt);
   if ((flags & ~kAllFlags) != 0) {
     dump.FailHeader(

@@ -78,6 +78,9 @@ class RedisBloomFilter {
   static constexpr uint32_t kMaxHashes = 1075;
   // 2^60, of all links.
   static constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
+  // As each has half the error rate of the one before, or less, and the least double above 0 is
+  // 2^-1074. More are not of RedisBloom, and could make a lookup arbitrarily slow.
+  static constexpr uint32_t kMaxLinks = 1075;
 
   // Throws Error(kInvalidArgument) for options out of range, Error(kOutOfMemory) for more bytes
   // than the machine has, Error(kUnknownBackend) if TAMIS_BACKEND names none.
