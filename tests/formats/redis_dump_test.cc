@@ -179,6 +179,28 @@ TYPED_TEST(RedisDumpTest, EachGoldenFileIsRead) {
   }
 }
 
+// As ToBytes has it, without a copy of what is large.
+TYPED_TEST(RedisDumpTest, PiecesAreTheFile) {
+  for (const auto& recipe : TypeParam::Recipes()) {
+    SCOPED_TRACE(recipe.name);
+    const Bytes golden = RedisGolden(recipe.name);
+    const auto filter = TypeParam::Filter::FromBytes(AsBytes(golden));
+    Bytes written;
+    size_t pieces = 0;
+    filter.Write([&](std::span<const std::byte> piece) {
+      ++pieces;
+      for (const std::byte byte : piece) written.push_back(static_cast<char>(byte));
+    });
+    EXPECT_EQ(written, golden);
+    EXPECT_EQ(pieces, 2 * ChunksOf(golden).size());
+    ExpectError(
+        [&] {
+          filter.Write([](std::span<const std::byte>) { throw Error(ErrorCode::kIo, "full"); });
+        },
+        ErrorCode::kIo, "full");
+  }
+}
+
 // The last reply of SCANDUMP, and chunks of any length.
 TYPED_TEST(RedisDumpTest, OtherChunksOfTheSame) {
   using Filter = typename TypeParam::Filter;

@@ -104,9 +104,9 @@ RedisBloomFilter RedisBloomFilter::Parse(const RedisDump& dump,
                         " links make " + std::to_string(wanted));
   }
   if (num_links > kMaxLinks) {
-    dump.FailHeader(ErrorCode::kCorrupt, "links", kLinksAt,
-                    "is " + std::to_string(num_links) + ", allowed: up to " +
-                        std::to_string(kMaxLinks));
+    dump.FailHeader(
+        ErrorCode::kCorrupt, "links", kLinksAt,
+        "is " + std::to_string(num_links) + ", allowed: up to " + std::to_string(kMaxLinks));
   }
   const auto flags = LoadAs<uint32_t>(header.data() + kFlagsAt);
   if ((flags & ~kAllFlags) != 0) {
@@ -202,6 +202,10 @@ std::vector<RedisChunk> RedisBloomFilter::ToChunks() const {
 
 std::vector<std::byte> RedisBloomFilter::ToBytes() const {
   return detail::MakeRedisFile(Header(), Parts(), serialized_bytes());
+}
+
+void RedisBloomFilter::Write(const ByteSink& write) const {
+  detail::WriteRedisFile(Header(), Parts(), write);
 }
 
 void RedisBloomFilter::Save(const fs::path& path, const SaveOptions& options) const {
