@@ -33,13 +33,13 @@ struct ForeignLoadOptions {
   const Backend* backend = nullptr;  // nullptr: DefaultBackend(). Makes outputs and counts
 };
 
-// Of RedisBloom, integers are RedisIntegers::kSigned: a uint64_t above 2^63 - 1 is the text of the
-// negative number with its bits.
-//
 // A filter of any of these formats: what their classes (tamis/formats/guava.h and its sisters) have
 // in common. Any number of threads may ask one that does not change; a change needs exclusive
 // access. One that was moved from has a format and no bytes, and every other function of it throws
 // Error(kReadOnly).
+//
+// For RedisBloom integers are RedisIntegers::kSigned: a uint64_t above 2^63 - 1 is the text of the
+// negative number with its bits.
 class ForeignFilter {
  public:
   class Any;  // of the implementation
