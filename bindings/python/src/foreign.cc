@@ -93,16 +93,17 @@ void AddKey(PyForeign& f, nb::handle key) {
 uint64_t InsertAll(PyForeign& f, nb::handle x) {
   const auto source = MakeKeySource(x);
   uint64_t changed = 0;
-  ForBatches(*source, nb::none(), NoPreparation, ToChange(f), [&](const Keys& keys, uint64_t first) {
-    try {
-      changed += f.filter.Insert(keys);
-    } catch (const Error& error) {
-      if (first == 0) throw;
-      // Which counts from there.
-      throw Error(error.code(), std::to_string(first) + " keys are in; of those that follow, " +
-                                    error.what());
-    }
-  });
+  ForBatches(
+      *source, nb::none(), NoPreparation, ToChange(f), [&](const Keys& keys, uint64_t first) {
+        try {
+          changed += f.filter.Insert(keys);
+        } catch (const Error& error) {
+          if (first == 0) throw;
+          // Which counts from there.
+          throw Error(error.code(), std::to_string(first) + " keys are in; of those that follow, " +
+                                        error.what());
+        }
+      });
   return changed;
 }
 
