@@ -109,6 +109,11 @@ Head ReadHead(const RedisDump& dump, uint32_t all_flags) {
                     "is " + std::to_string(header.size()) + ", and " + std::to_string(num_links) +
                         " links make " + std::to_string(wanted));
   }
+  if (num_links > RedisBloomFilter::kMaxLinks) {
+    dump.FailHeader(ErrorCode::kCorrupt, "links", kLinksAt,
+                    "is " + std::to_string(num_links) + ", allowed: up to " +
+                        std::to_string(RedisBloomFilter::kMaxLinks));
+  }
   Head head;
   head.flags = LoadAs<uint32_t>(header.data() + kFlagsAt);
   if ((head.flags & ~all_flags) != 0) {
@@ -237,6 +242,10 @@ std::vector<RedisChunk> RedisBloomFilter::ToChunks() const {
 
 std::vector<std::byte> RedisBloomFilter::ToBytes() const {
   return detail::MakeRedisFile(Header(), Parts(), serialized_bytes());
+}
+
+void RedisBloomFilter::Write(const ByteSink& write) const {
+  detail::WriteRedisFile(Header(), Parts(), write);
 }
 
 void RedisBloomFilter::Save(const fs::path& path, const SaveOptions& options) const {

@@ -165,6 +165,10 @@ std::vector<std::byte> RedisCuckooFilter::ToBytes() const {
   return detail::MakeRedisFile(Header(), Parts(), serialized_bytes());
 }
 
+void RedisCuckooFilter::Write(const ByteSink& write) const {
+  detail::WriteRedisFile(Header(), Parts(), write);
+}
+
 void RedisCuckooFilter::Save(const fs::path& path, const SaveOptions& options) const {
   detail::SaveRedisFile(path, Header(), Parts(), options);
 }

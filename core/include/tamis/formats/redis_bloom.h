@@ -13,6 +13,7 @@
 #include "tamis/backend.h"
 #include "tamis/detail/storage.h"
 #include "tamis/file.h"
+#include "tamis/formats/byte_sink.h"
 #include "tamis/formats/redis_dump.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
@@ -78,6 +79,9 @@ class RedisBloomFilter {
   static constexpr uint32_t kMaxHashes = 1075;
   // 2^60, of all links.
   static constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
+  // As each has half the error rate of the one before, or less, and the least double above 0 is
+  // 2^-1074. More are not of RedisBloom, and could make a lookup arbitrarily slow.
+  static constexpr uint32_t kMaxLinks = 1075;
 
   // Throws Error(kInvalidArgument) for options out of range, Error(kOutOfMemory) for more bytes
   // than the machine has, Error(kUnknownBackend) if TAMIS_BACKEND names none.
@@ -170,6 +174,8 @@ class RedisBloomFilter {
   std::vector<RedisChunk> ToChunks() const;
   // The file of these chunks.
   std::vector<std::byte> ToBytes() const;
+  // The same in pieces of at most 16 MiB, which are parts of the filter where they are large.
+  void Write(const ByteSink& write) const;
   // The same into a file, which is replaced whole or not at all: see Filter::Save. with_secret and
   // version of the options mean nothing here.
   void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
