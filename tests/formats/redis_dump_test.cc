@@ -207,6 +207,48 @@ TYPED_TEST(RedisDumpTest, OtherChunksOfTheSame) {
   }
 }
 
+TYPED_TEST(RedisDumpTest, PartsAreThoseOfTheChunks) {
+  using Filter = typename TypeParam::Filter;
+  for (const auto& recipe : TypeParam::Recipes()) {
+    SCOPED_TRACE(recipe.name);
+    const std::vector<RedisChunk> chunks = ChunksOf(RedisGolden(recipe.name));
+    std::vector<uint64_t> sizes;  // below 16 MiB each
+    for (size_t i = 1; i < chunks.size(); ++i) sizes.push_back(chunks[i].bytes.size());
+    EXPECT_EQ(Filter::PartsOfHeader(chunks[0].bytes), sizes);
+    for (size_t n = 0; n < chunks[0].bytes.size(); ++n) {
+      const auto cut = std::span(chunks[0].bytes).first(n);
+      EXPECT_THROW(Filter::PartsOfHeader(cut), FormatError) << n;
+    }
+  }
+}
+
+TEST(RedisBloomDumpTest, GrownHeaders) {
+  const auto header = [](const RedisBloomFilter& filter) { return filter.ToChunks()[0].bytes; };
+  RedisBloomFilter filter({.capacity = 10});
+  std::vector<std::vector<std::byte>> headers;
+  for (uint64_t i = 0; i < 60; i += 4) {
+    headers.push_back(header(filter));
+    filter.Insert(RedisTestKeys(i, i + 4));
+  }
+  ASSERT_GE(filter.num_links(), 3u);
+  for (size_t i = 0; i < headers.size(); ++i) {
+    for (size_t j = 0; j < headers.size(); ++j) {
+      EXPECT_EQ(RedisBloomFilter::HasGrown(headers[i], headers[j]), j >= i) << i << " " << j;
+    }
+  }
+  // Of other links, flags or growth.
+  for (const RedisBloomOptions& options :
+       {RedisBloomOptions{.capacity = 11}, RedisBloomOptions{.capacity = 10, .error_rate = 0.02},
+        RedisBloomOptions{.capacity = 10, .expansion = 3},
+        RedisBloomOptions{.capacity = 10, .power_of_two = true}}) {
+    RedisBloomFilter other(options);
+    other.Insert(RedisTestKeys(0, 60));
+    EXPECT_FALSE(RedisBloomFilter::HasGrown(headers[0], header(other)));
+  }
+  EXPECT_THROW(RedisBloomFilter::HasGrown(headers[0], {}), FormatError);
+  EXPECT_THROW(RedisBloomFilter::HasGrown({}, headers[0]), FormatError);
+}
+
 template <typename Filter>
 void ExpectRefused(const Bytes& bytes, const std::string& check, uint64_t at,
                    ErrorCode code = ErrorCode::kCorrupt) {

@@ -95,6 +95,15 @@ class RedisBloomFilter {
   static RedisBloomFilter Load(const std::filesystem::path& path,
                                const RedisBloomLoadOptions& options = {});
 
+  // For those who read a dump chunk by chunk, of its header alone: the bytes of each link. The
+  // chunks that follow have these in their order, and none has bytes of two. Throws FormatError as
+  // FromChunks.
+  static std::vector<uint64_t> PartsOfHeader(std::span<const std::byte> header);
+  // Whether a filter with the header `before` can have `after` once keys were inserted: the same
+  // links, none with fewer keys, and maybe more of them. Bits that are read between the two are
+  // then those of every key that was in before. Throws as PartsOfHeader.
+  static bool HasGrown(std::span<const std::byte> before, std::span<const std::byte> after);
+
   RedisBloomFilter(RedisBloomFilter&&) noexcept;
   RedisBloomFilter& operator=(RedisBloomFilter&&) noexcept;
   ~RedisBloomFilter();

@@ -84,6 +84,11 @@ class RedisCuckooFilter {
   static RedisCuckooFilter Load(const std::filesystem::path& path,
                                 const RedisCuckooLoadOptions& options = {});
 
+  // For those who read a dump chunk by chunk, of its header alone: the bytes of each layer. The
+  // chunks that follow have these in their order, and none has bytes of two. Throws FormatError as
+  // FromChunks.
+  static std::vector<uint64_t> PartsOfHeader(std::span<const std::byte> header);
+
   RedisCuckooFilter(RedisCuckooFilter&&) noexcept;
   RedisCuckooFilter& operator=(RedisCuckooFilter&&) noexcept;
   ~RedisCuckooFilter();
