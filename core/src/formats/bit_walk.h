@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "core/src/formats/format_lookup.h"
-#include "core/src/formats/hash128.h"
+#include "tamis/detail/format_hash_kernels.h"
 
 namespace tamis::detail {
 

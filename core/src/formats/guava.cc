@@ -52,11 +52,12 @@ std::pair<double, double> BitsAndHashes(const GuavaOptions& options) {
 }
 
 struct Hasher {
+  const detail::FormatHashKernels& kernels;
   GuavaFunnel funnel;
   const Keys& keys;
 
   uint64_t operator()(size_t begin, size_t n, Hash128* hashes) const noexcept {
-    return detail::HashGuavaKeys(funnel, keys, begin, n, hashes);
+    return detail::HashGuavaKeys(kernels, funnel, keys, begin, n, hashes);
   }
 };
 
@@ -190,7 +191,8 @@ size_t GuavaBloomFilter::LookUp(const Keys& keys, Out out) const {
   return detail::VisitStrategy(strategy_, [&]<typename S>(S) {
     Hash128 hashes[detail::kFormatBlock];
     const auto probe = [&](size_t begin, size_t n, uint64_t* bits) {
-      detail::HashBlock(Hasher{funnel_, keys}, begin, n, hashes, bits);
+      detail::HashBlock(Hasher{backend_->kernels->format_hash, funnel_, keys}, begin, n, hashes,
+                        bits);
       detail::ProbeWalks<S>(view, hashes, n, bits);
     };
     return detail::LookUpBlocks(*backend_->kernels, keys.size(), out, probe);
@@ -215,11 +217,11 @@ size_t GuavaBloomFilter::Count(Keys keys) const { return LookUp(keys, detail::No
 
 size_t GuavaBloomFilter::Insert(Keys keys) {
   RequireWritable();
-  detail::RequireGuavaKeys(funnel_, keys);
+  detail::RequireGuavaKeys(backend_->kernels->format_hash, funnel_, keys);
   const BitsView view = ViewOf(data(), num_bits(), num_hashes_);
   return detail::VisitStrategy(strategy_, [&]<typename S>(S) {
     return detail::InsertBlocks<Hash128>(
-        keys.size(), Hasher{funnel_, keys},
+        keys.size(), Hasher{backend_->kernels->format_hash, funnel_, keys},
         [&](const Hash128* hashes, size_t n) { return detail::InsertWalks<S>(view, hashes, n); });
   });
 }

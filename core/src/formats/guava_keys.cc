@@ -118,14 +118,14 @@ void RequireGuavaForm(GuavaFunnel funnel, const Keys& keys) {
   }
 }
 
-void RequireGuavaKeys(GuavaFunnel funnel, const Keys& keys) {
+void RequireGuavaKeys(const FormatHashKernels& kernels, GuavaFunnel funnel, const Keys& keys) {
   RequireGuavaForm(funnel, keys);
   if (funnel != GuavaFunnel::kInt && funnel != GuavaFunnel::kUnencodedChars) return;
   Hash128 hashes[64];
   for (size_t begin = 0; begin < keys.size(); begin += 64) {
     const size_t n = std::min<size_t>(64, keys.size() - begin);
     const uint64_t foreign =
-        NotNull(keys, begin, n) & ~HashGuavaKeys(funnel, keys, begin, n, hashes);
+        NotNull(keys, begin, n) & ~HashGuavaKeys(kernels, funnel, keys, begin, n, hashes);
     if (foreign == 0) continue;
     throw Error(ErrorCode::kInvalidArgument,
                 "key " + std::to_string(begin + static_cast<size_t>(std::countr_zero(foreign))) +
@@ -134,8 +134,13 @@ void RequireGuavaKeys(GuavaFunnel funnel, const Keys& keys) {
   }
 }
 
-uint64_t HashGuavaKeys(GuavaFunnel funnel, const Keys& keys, size_t begin, size_t n,
-                       Hash128* hashes) noexcept {
+uint64_t HashGuavaKeys(const FormatHashKernels& kernels, GuavaFunnel funnel, const Keys& keys,
+                       size_t begin, size_t n, Hash128* hashes) noexcept {
+  if (funnel == GuavaFunnel::kLong) {
+    uint64_t room[64];
+    kernels.guava(IntegersOf(keys, begin, n, room), n, hashes);
+    return NotNull(keys, begin, n);
+  }
   return VisitKeys(keys, [&](const auto& of) {
     uint64_t known = 0;
     // What is in the place of a null may be no string at all.

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/src/formats/murmur3.h"
+#include "tamis/detail/format_hash_kernels.h"
 #include "tamis/formats/guava.h"
 #include "tamis/keys.h"
 
@@ -20,13 +21,13 @@ bool HashGuavaKey(GuavaFunnel funnel, std::string_view key, Hash128& hash);
 // Throws Error(kInvalidArgument) unless the funnel has keys of this form.
 void RequireGuavaForm(GuavaFunnel funnel, const Keys& keys);
 // The same unless it has all of these that are not null, too; the error names the first.
-void RequireGuavaKeys(GuavaFunnel funnel, const Keys& keys);
+void RequireGuavaKeys(const FormatHashKernels& kernels, GuavaFunnel funnel, const Keys& keys);
 
 // The hashes of keys [begin, begin + n), which are of a form that the funnel has; n is at most 64.
 // Returns a bit for each that is not null and that the funnel has; the hashes of others are
 // unspecified.
-uint64_t HashGuavaKeys(GuavaFunnel funnel, const Keys& keys, size_t begin, size_t n,
-                       Hash128* hashes) noexcept;
+uint64_t HashGuavaKeys(const FormatHashKernels& kernels, GuavaFunnel funnel, const Keys& keys,
+                       size_t begin, size_t n, Hash128* hashes) noexcept;
 
 }  // namespace tamis::detail
 

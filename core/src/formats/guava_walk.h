@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "core/src/formats/bit_walk.h"
-#include "core/src/formats/hash128.h"
+#include "tamis/detail/format_hash_kernels.h"
 #include "tamis/formats/guava.h"
 
 namespace tamis::detail {

@@ -1,7 +1,8 @@
-// The keys of a batch one by one, as integers or strings, for hashes that the kernels do not have.
+// The keys of a batch one by one, as integers or strings, or their integers for kernels.
 #ifndef TAMIS_CORE_SRC_FORMATS_KEY_VISIT_H_
 #define TAMIS_CORE_SRC_FORMATS_KEY_VISIT_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,18 +13,10 @@
 
 namespace tamis::detail {
 
-// Returns visit(of), of(i) being key i as an integer, widened to 64 bits, or a string; 0 for
-// hashes.
+// Returns visit(of), of(i) being key i as a string; 0 for other forms.
 template <typename Visit>
-uint64_t VisitKeys(const Keys& keys, const Visit& visit) {
+uint64_t VisitStrings(const Keys& keys, const Visit& visit) {
   switch (keys.form()) {
-    case Keys::Form::kU64:
-      return visit([p = keys.data<uint64_t>()](size_t i) { return p[i]; });
-    case Keys::Form::kU32:
-      return visit([p = keys.data<uint32_t>()](size_t i) { return uint64_t{p[i]}; });
-    case Keys::Form::kI32:
-      return visit(
-          [p = keys.data<int32_t>()](size_t i) { return static_cast<uint64_t>(int64_t{p[i]}); });
     case Keys::Form::kStringViews:
       return visit([p = keys.data<std::string_view>()](size_t i) { return p[i]; });
     case Keys::Form::kStrings:
@@ -40,10 +33,44 @@ uint64_t VisitKeys(const Keys& keys, const Visit& visit) {
       return visit([p = keys.data<char>(), width = keys.width()](size_t i) {
         return std::string_view(p + i * width, width);
       });
-    case Keys::Form::kHashes:
-      break;
+    default:
+      return 0;
   }
-  return 0;
+}
+
+// The same with integers, too, widened to 64 bits; 0 for hashes.
+template <typename Visit>
+uint64_t VisitKeys(const Keys& keys, const Visit& visit) {
+  switch (keys.form()) {
+    case Keys::Form::kU64:
+      return visit([p = keys.data<uint64_t>()](size_t i) { return p[i]; });
+    case Keys::Form::kU32:
+      return visit([p = keys.data<uint32_t>()](size_t i) { return uint64_t{p[i]}; });
+    case Keys::Form::kI32:
+      return visit(
+          [p = keys.data<int32_t>()](size_t i) { return static_cast<uint64_t>(int64_t{p[i]}); });
+    default:
+      return VisitStrings(keys, visit);
+  }
+}
+
+// The integers [begin, begin + n), n <= 64, widened to 64 bits, where they are or in `room`;
+// nullptr if the keys are none. What is in the place of a null is an integer, too.
+inline const uint64_t* IntegersOf(const Keys& keys, size_t begin, size_t n,
+                                  uint64_t (&room)[64]) noexcept {
+  switch (keys.form()) {
+    case Keys::Form::kU64:
+      return keys.data<uint64_t>() + begin;
+    case Keys::Form::kU32:
+      std::copy_n(keys.data<uint32_t>() + begin, n, room);
+      return room;
+    case Keys::Form::kI32:
+      std::transform(keys.data<int32_t>() + begin, keys.data<int32_t>() + begin + n, room,
+                     [](int32_t key) { return static_cast<uint64_t>(int64_t{key}); });
+      return room;
+    default:
+      return nullptr;
+  }
 }
 
 // A bit for each of the keys [begin, begin + n) that is not null; n is in [1, 64].

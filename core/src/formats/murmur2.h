@@ -31,9 +31,11 @@ inline uint64_t LastBytes(const char* end, size_t n, size_t size) noexcept {
   return byte(0) | byte(n / 2) << (8 * (n / 2)) | byte(n - 1) << (8 * (n - 1));
 }
 
+inline constexpr uint64_t kMurmur64AFactor = 0xC6A4A7935BD1E995;
+
 // Of n bytes at any address.
 inline uint64_t Murmur64A(const char* bytes, size_t n, uint64_t seed) noexcept {
-  constexpr uint64_t kFactor = 0xC6A4A7935BD1E995;
+  constexpr uint64_t kFactor = kMurmur64AFactor;
   uint64_t h = seed ^ (n * kFactor);
   size_t at = 0;
   for (; n - at >= 8; at += 8) {

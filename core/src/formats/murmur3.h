@@ -8,13 +8,18 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/src/formats/hash128.h"
+#include "tamis/detail/format_hash_kernels.h"
 
 namespace tamis::detail {
 
 // The state between blocks of 16 bytes.
 class Murmur3 {
  public:
+  static constexpr uint64_t kFirst = 0x87C37B91114253D5;
+  static constexpr uint64_t kSecond = 0x4CF5AD432745937F;
+  static constexpr uint64_t kAvalanche1 = 0xFF51AFD7ED558CCD;
+  static constexpr uint64_t kAvalanche2 = 0xC4CEB9FE1A85EC53;
+
   explicit Murmur3(uint32_t seed = 0) noexcept : h_{seed, seed} {}
 
   // A block: its two lanes of 8 bytes, little-endian.
@@ -37,9 +42,6 @@ class Murmur3 {
   }
 
  private:
-  static constexpr uint64_t kFirst = 0x87C37B91114253D5;
-  static constexpr uint64_t kSecond = 0x4CF5AD432745937F;
-
   // Of 0 both are 0: what is not there changes nothing.
   static uint64_t MixFirst(uint64_t lane) noexcept {
     return std::rotl(lane * kFirst, 31) * kSecond;
@@ -48,8 +50,8 @@ class Murmur3 {
     return std::rotl(lane * kSecond, 33) * kFirst;
   }
   static uint64_t Avalanche(uint64_t h) noexcept {
-    h = (h ^ (h >> 33)) * 0xFF51AFD7ED558CCD;
-    h = (h ^ (h >> 33)) * 0xC4CEB9FE1A85EC53;
+    h = (h ^ (h >> 33)) * kAvalanche1;
+    h = (h ^ (h >> 33)) * kAvalanche2;
     return h ^ (h >> 33);
   }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "core/src/formats/bit_walk.h"
@@ -69,6 +70,24 @@ template <typename Visit>
 auto VisitHash(bool hash32, const Visit& visit) {
   return hash32 ? visit(detail::RedisHash32()) : visit(detail::RedisHash64());
 }
+
+template <typename Kind>
+struct BloomHasher {
+  const detail::FormatHashKernels& kernels;
+  detail::RedisHasher<Kind> one_by_one;
+
+  uint64_t operator()(size_t begin, size_t n, Hash128* hashes) const noexcept {
+    if (std::is_same_v<Kind, detail::RedisHash64> && one_by_one.integers == RedisIntegers::kBytes) {
+      uint64_t room[64];
+      const uint64_t* const integers = detail::IntegersOf(one_by_one.keys, begin, n, room);
+      if (integers != nullptr) {
+        kernels.redis(integers, n, hashes);
+        return detail::NotNull(one_by_one.keys, begin, n);
+      }
+    }
+    return one_by_one(begin, n, hashes);
+  }
+};
 
 template <typename Key>
 Hash128 HashOf(bool hash32, RedisIntegers integers, Key key) noexcept {
@@ -251,7 +270,8 @@ size_t RedisBloomFilter::LookUp(const Keys& keys, Out out) const {
     Hash128 hashes[detail::kFormatBlock];
     Hash128 walks[detail::kFormatBlock];
     const auto probe = [&](size_t begin, size_t n, uint64_t* bits) {
-      detail::HashBlock(detail::RedisHasher<Kind>{integers_, keys}, begin, n, hashes, bits);
+      detail::HashBlock(BloomHasher<Kind>{backend_->kernels->format_hash, {integers_, keys}}, begin,
+                        n, hashes, bits);
       if (links_.size() == 1) {
         const Link& link = links_.front();
         return detail::ProbeWalks<RedisWalk>(ViewOf(link.info, link.words()), hashes, n, bits);
@@ -306,8 +326,8 @@ size_t RedisBloomFilter::Insert(Keys keys) {
       }
       return fresh;
     };
-    return detail::InsertBlocks<Hash128>(keys.size(), detail::RedisHasher<Kind>{integers_, keys},
-                                         insert);
+    return detail::InsertBlocks<Hash128>(
+        keys.size(), BloomHasher<Kind>{backend_->kernels->format_hash, {integers_, keys}}, insert);
   });
 }
 

@@ -10,9 +10,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include "core/src/formats/hash128.h"
 #include "core/src/formats/key_visit.h"
-#include "core/src/formats/murmur2.h"
+#include "core/src/formats/redis_hash.h"
 #include "tamis/error.h"
 #include "tamis/formats/redis_dump.h"
 #include "tamis/keys.h"
@@ -34,28 +33,6 @@ class RedisDecimal {
  private:
   char bytes_[20];  // -9223372036854775808, 18446744073709551615
   size_t size_;
-};
-
-// The hashes of a key in a Bloom filter; its bits are low + i high, after bloom.c.
-struct RedisHash64 {
-  using Hash = Hash128;
-  static Hash Of(std::string_view key) noexcept {
-    const uint64_t first = Murmur64A(key.data(), key.size(), 0xC6A4A7935BD1E995);
-    return {first, Murmur64A(key.data(), key.size(), first)};
-  }
-};
-// That of filters without FORCE64.
-struct RedisHash32 {
-  using Hash = Hash128;
-  static Hash Of(std::string_view key) noexcept {
-    const uint32_t first = Murmur2(key.data(), key.size(), 0x9747B28C);
-    return {first, Murmur2(key.data(), key.size(), first)};
-  }
-};
-// That of cuckoo filters.
-struct RedisCuckooHash {
-  using Hash = uint64_t;
-  static Hash Of(std::string_view key) noexcept { return Murmur64A(key.data(), key.size(), 0); }
 };
 
 template <typename Kind>

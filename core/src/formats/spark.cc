@@ -12,6 +12,7 @@
 #include "core/src/formats/bit_walk.h"
 #include "core/src/formats/format_lookup.h"
 #include "core/src/formats/key_visit.h"
+#include "core/src/formats/spark_hash.h"
 #include "core/src/formats/spark_walk.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
@@ -66,11 +67,17 @@ void RequireForm(const Keys& keys) {
 }
 
 struct Hasher {
+  const detail::FormatHashKernels& kernels;
   int32_t seed;
   const Keys& keys;
 
   uint64_t operator()(size_t begin, size_t n, Hash128* hashes) const noexcept {
-    return detail::VisitKeys(keys, [&](const auto& of) {
+    uint64_t room[64];
+    if (const uint64_t* const integers = detail::IntegersOf(keys, begin, n, room)) {
+      kernels.spark(seed, integers, n, hashes);
+      return detail::NotNull(keys, begin, n);
+    }
+    return detail::VisitStrings(keys, [&](const auto& of) {
       const uint64_t known = detail::NotNull(keys, begin, n);
       // What is in the place of a null may be no string at all.
       for (uint64_t rest = known; rest != 0; rest &= rest - 1) {
@@ -197,7 +204,8 @@ size_t SparkBloomFilter::LookUp(const Keys& keys, Out out) const {
   return detail::VisitSparkVersion(version_, [&]<typename V>(V) {
     Hash128 hashes[detail::kFormatBlock];
     const auto probe = [&](size_t begin, size_t n, uint64_t* bits) {
-      detail::HashBlock(Hasher{seed_, keys}, begin, n, hashes, bits);
+      detail::HashBlock(Hasher{backend_->kernels->format_hash, seed_, keys}, begin, n, hashes,
+                        bits);
       detail::ProbeWalks<V>(view, hashes, n, bits);
     };
     return detail::LookUpBlocks(*backend_->kernels, keys.size(), out, probe);
@@ -226,7 +234,7 @@ size_t SparkBloomFilter::Insert(Keys keys) {
   const BitsView view = ViewOf(data(), num_bits(), num_hashes_);
   return detail::VisitSparkVersion(version_, [&]<typename V>(V) {
     return detail::InsertBlocks<Hash128>(
-        keys.size(), Hasher{seed_, keys},
+        keys.size(), Hasher{backend_->kernels->format_hash, seed_, keys},
         [&](const Hash128* hashes, size_t n) { return detail::InsertWalks<V>(view, hashes, n); });
   });
 }

@@ -14,6 +14,7 @@
 #include "tamis/detail/bloom_kernels.h"
 #include "tamis/detail/counting_kernels.h"
 #include "tamis/detail/cuckoo_kernels.h"
+#include "tamis/detail/format_hash_kernels.h"
 #include "tamis/detail/split_block_kernels.h"
 #include "tamis/detail/xxh64_rests.h"
 
@@ -28,7 +29,8 @@ namespace tamis::detail {
   V(CuckooKernels, cuckoo16)        \
   V(BloomKernels, bloom)            \
   V(CountingKernels, counting)      \
-  V(BankKernels, bank)
+  V(BankKernels, bank)              \
+  V(FormatHashKernels, format_hash)
 
 // For filters of all kinds.
 struct CommonKernels {

@@ -30,7 +30,7 @@ std::span<const ForeignFormat> ForeignFormats() noexcept;
 
 struct ForeignLoadOptions {
   MemoryOptions memory = {};
-  const Backend* backend = nullptr;  // nullptr: DefaultBackend(). Makes outputs and counts
+  const Backend* backend = nullptr;  // nullptr: DefaultBackend(). Hashes integers, makes outputs
 };
 
 // A filter of any of these formats: what their classes (tamis/formats/guava.h and its sisters) have

@@ -54,7 +54,7 @@ struct GuavaOptions {
   uint32_t num_hashes = 0;  // bits of a key, in [1, 255]
   GuavaStrategy strategy = GuavaStrategy::kMurmur128Mitz64;
   MemoryOptions memory = {};
-  const Backend* backend = nullptr;  // nullptr: DefaultBackend(). Makes outputs and counts
+  const Backend* backend = nullptr;  // nullptr: DefaultBackend(). Hashes integers, makes outputs
 };
 
 struct GuavaLoadOptions {

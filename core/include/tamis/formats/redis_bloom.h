@@ -39,7 +39,7 @@ struct RedisBloomOptions {
   bool hash32 = false;
   RedisIntegers integers = RedisIntegers::kSigned;
   MemoryOptions memory = {};
-  const Backend* backend = nullptr;  // nullptr: DefaultBackend(). Makes outputs and counts
+  const Backend* backend = nullptr;  // nullptr: DefaultBackend(). Hashes integers, makes outputs
 };
 
 struct RedisBloomLoadOptions {

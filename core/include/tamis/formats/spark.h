@@ -40,7 +40,7 @@ struct SparkOptions {
   SparkVersion version = SparkVersion::kV2;
   int32_t seed = 0;  // only of kV2
   MemoryOptions memory = {};
-  const Backend* backend = nullptr;  // nullptr: DefaultBackend(). Makes outputs and counts
+  const Backend* backend = nullptr;  // nullptr: DefaultBackend(). Hashes integers, makes outputs
 };
 
 struct SparkLoadOptions {
