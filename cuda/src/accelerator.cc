@@ -16,6 +16,7 @@ CudaAccelerator::CudaAccelerator(const Backend& backend, const DeviceOptions& de
       pipeline_options_(pipeline),
       runtime_(device.runtime != nullptr ? *device.runtime : CudaRuntime()) {
   if (device_.device < 0) device_.device = 0;
+  device_.insertions = false;
 }
 
 CudaAccelerator::~CudaAccelerator() = default;

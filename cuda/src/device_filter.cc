@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/src/filters/filter_access.h"
+#include "cuda/src/device_check.h"
 #include "cuda/src/device_filter_parts.h"
 #include "cuda/src/geometry.h"
 #include "cuda/src/kernel_calls.h"
@@ -70,6 +71,8 @@ void DeviceFilter::Allocate(const DeviceOptions& options, cudaStream_t stream) {
                                                  std::to_string(devices - 1));
   }
   const Current current(*this, stream);
+  RequireKernels(*runtime_, device_);
+  if (options.insertions) ReserveForInsertions(*runtime_, kind(), stream);
   void* data = nullptr;
   AllocateFrom(*runtime_, memory_, bytes(), stream, &data)
       .ThrowIfFailed(("allocating a filter of " + std::to_string(bytes()) + " bytes").c_str());

@@ -24,6 +24,11 @@ struct DeviceOptions {
   int device = -1;                   // -1: the current one
   MemoryResource* memory = nullptr;  // nullptr: cudaMallocAsync, where the device has it
   const Runtime* runtime = nullptr;  // for tests of the library; nullptr: the CUDA runtime
+  // Whether keys will be inserted. Insertions into cuckoo filters take local memory for each thread
+  // that the device can run, 512 bytes: 132 MiB on an H100. The first filter that is made with this
+  // sets it aside, for all of them and for the rest of the process. Without, the first insertion
+  // does, and it fails where there is not so much.
+  bool insertions = true;
 };
 
 // Move-only owner of a split-block or cuckoo filter in device memory, with the bits that it has on
@@ -41,6 +46,8 @@ struct DeviceOptions {
 // it may be under way when it is destroyed.
 class DeviceFilter {
  public:
+  // Throw Error(kDevice) if there is no device, or one that no code of the library is for.
+
   // A copy of a filter on the host. If that is mapped from a file that was not verified, it is now:
   // FormatError if it is damaged.
   explicit DeviceFilter(const Filter& host, const DeviceOptions& options = {},
