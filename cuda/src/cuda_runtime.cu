@@ -184,12 +184,11 @@ class RealRuntime final : public Runtime {
     Status status = Checked(cudaFuncGetAttributes(&attributes, KernelOf(call)));
     if (status.ok()) status = Checked(cudaGetDevice(&device));
     if (status.ok()) {
-      status =
-          Checked(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+      status = Checked(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
     }
     if (status.ok()) {
-      status = Checked(
-          cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device));
+      status =
+          Checked(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device));
     }
     if (status.ok()) {
       *bytes = attributes.localSizeBytes * static_cast<uint64_t>(processors) *
@@ -215,6 +214,12 @@ class RealRuntime final : public Runtime {
   }
   Status Wait(Stream stream) const noexcept override {
     return Checked(cudaStreamSynchronize(stream));
+  }
+  Status IsCapturing(Stream stream, bool* capturing) const noexcept override {
+    cudaStreamCaptureStatus found = cudaStreamCaptureStatusNone;
+    const Status status = Checked(cudaStreamIsCapturing(stream, &found));
+    if (status.ok()) *capturing = found != cudaStreamCaptureStatusNone;
+    return status;
   }
   Status CreateEvent(Event* event) const noexcept override {
     return Checked(cudaEventCreateWithFlags(event, cudaEventDisableTiming));

@@ -1,6 +1,7 @@
 #include "tamis/cuda/device_filter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -18,6 +19,13 @@ namespace {
 
 constexpr uint64_t kAlignment = 32;  // of a filter: a block is one sector of memory
 constexpr uint64_t kMax32BitKeys = uint64_t{1} << 32;
+
+// Of a filter that is full the estimate is infinite: it has at least what it is for.
+uint64_t EstimatedCount(const Filter& filter) {
+  constexpr double kMax = 1e18;  // more than any filter takes before it is full
+  const double estimate = filter.estimated_count();
+  return estimate < kMax ? static_cast<uint64_t>(std::llround(estimate)) : filter.capacity();
+}
 
 }  // namespace
 
@@ -90,6 +98,8 @@ void DeviceFilter::Swap(DeviceFilter& other) noexcept {
   std::swap(memory_, other.memory_);
   std::swap(device_, other.device_);
   std::swap(header_, other.header_);
+  std::swap(uncounted_, other.uncounted_);
+  std::swap(changed_by_others_, other.changed_by_others_);
   std::swap(data_, other.data_);
   std::swap(ref_, other.ref_);
 }
@@ -113,6 +123,7 @@ void DeviceFilter::Upload(const Filter& host, cudaStream_t stream) {
   runtime_->Copy(data_, host.payload().data(), bytes(), stream).ThrowIfFailed("uploading");
   runtime_->Wait(stream).ThrowIfFailed("uploading");
   header_ = header;
+  uncounted_ = false;
 }
 
 void DeviceFilter::Download(Filter& host, cudaStream_t stream) const {
@@ -124,7 +135,9 @@ void DeviceFilter::Download(Filter& host, cudaStream_t stream) const {
   const Status waited = runtime_->Wait(stream);
   status.ThrowIfFailed("downloading");
   waited.ThrowIfFailed("downloading");
-  tamis::detail::FilterAccess::SetInserted(host, CountInserted(header_, into));
+  tamis::detail::FilterAccess::SetInserted(
+      host, kind() == FilterKind::kSplitBlock && !count_is_known() ? EstimatedCount(host)
+                                                                   : CountInserted(header_, into));
   host.set_key_forms(header_.key_forms);
 }
 
@@ -210,11 +223,13 @@ Status DeviceFilter::InsertAsync(Keys keys, cudaStream_t stream) noexcept {
   const ScopedDevice current(*runtime_, device_);
   status = current.status();
   if (!status.ok()) return status;
-  status = runtime_->Launch(InsertCall<SplitBlockRef>{*ref, column}, stream);
-  if (status.ok()) {
-    header_.inserted += column.n;
-    header_.key_forms.Add(keys.key_form());
-  }
+  bool capturing = false;
+  status = runtime_->IsCapturing(stream, &capturing);
+  if (status.ok()) status = runtime_->Launch(InsertCall<SplitBlockRef>{*ref, column}, stream);
+  if (!status.ok()) return status;
+  header_.key_forms.Add(keys.key_form());
+  changed_by_others_ |= capturing;
+  if (!capturing) header_.inserted += column.n;
   return status;
 }
 
@@ -225,26 +240,34 @@ Status DeviceFilter::MergeAsync(const DeviceFilter& other, cudaStream_t stream) 
   }
   const ScopedDevice current(*runtime_, device_);
   Status status = current.status();
+  bool capturing = false;
+  if (status.ok()) status = runtime_->IsCapturing(stream, &capturing);
   if (!status.ok()) return status;
   status = runtime_->Launch(
       MergeCall{static_cast<uint64_t*>(data_), static_cast<const uint64_t*>(other.data_),
                 bytes() / sizeof(uint64_t)},
       stream);
-  if (status.ok()) {
-    header_.inserted += other.header_.inserted;
-    header_.key_forms.Add(other.header_.key_forms);
-  }
+  if (!status.ok()) return status;
+  header_.key_forms.Add(other.header_.key_forms);
+  changed_by_others_ |= capturing;
+  uncounted_ |= !other.count_is_known();
+  if (!capturing) header_.inserted += other.header_.inserted;
   return status;
 }
 
 Status DeviceFilter::ClearAsync(cudaStream_t stream) noexcept {
   const ScopedDevice current(*runtime_, device_);
   Status status = current.status();
+  bool capturing = false;
+  if (status.ok()) status = runtime_->IsCapturing(stream, &capturing);
   if (status.ok()) status = runtime_->Zero(data_, bytes(), stream);
-  if (status.ok()) {
-    header_.inserted = 0;
-    header_.key_forms = {};
-  }
+  if (!status.ok()) return status;
+  changed_by_others_ |= capturing;
+  // A graph may clear it later, or never.
+  if (capturing) return status;
+  uncounted_ = false;
+  header_.inserted = 0;
+  header_.key_forms = {};
   return status;
 }
 

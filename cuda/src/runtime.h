@@ -65,6 +65,8 @@ class Runtime {
   virtual Status CreateStream(Stream* stream) const noexcept = 0;
   virtual Status DestroyStream(Stream stream) const noexcept = 0;
   virtual Status Wait(Stream stream) const noexcept = 0;  // until all of it is done
+  // Whether what is put on the stream goes into a graph, which may run it any number of times.
+  virtual Status IsCapturing(Stream stream, bool* capturing) const noexcept = 0;
   virtual Status CreateEvent(Event* event) const noexcept = 0;
   virtual Status DestroyEvent(Event event) const noexcept = 0;
   virtual Status Record(Event event, Stream stream) const noexcept = 0;

@@ -65,7 +65,14 @@ void FakeRuntime::FailWork(int64_t n, Status status) {
 
 void FakeRuntime::RemoveImages() { has_images_ = false; }
 
-void FakeRuntime::SetCapturing(bool capturing) { capturing_ = capturing; }
+void FakeRuntime::SetCapturing(bool capturing) {
+  capturing_ = capturing;
+  if (capturing) graph_.clear();
+}
+
+void FakeRuntime::Replay(Stream stream) const {
+  for (const Work& work : graph_) streams_.at(stream).push_back(work);
+}
 
 uint64_t FakeRuntime::num_live() const {
   return blocks_.size() + (streams_.size() - 1) + events_.size();
@@ -111,12 +118,9 @@ Status FakeRuntime::Properties(int device, DeviceProperties* properties) const {
   const Status status = Begin(true);
   if (!status.ok()) return status;
   if (device < 0 || device >= devices_) return kInvalidDevice;
-  *properties = {"emulated GPU",
-                 has_images_ ? 9 : 7,
-                 0,
-                 4,
-                 std::min(memory_bytes_, uint64_t{8} << 30),
-                 uint64_t{32} << 20};
+  *properties = {
+      "emulated GPU",    has_images_ ? 9 : 7, 0, 4, std::min(memory_bytes_, uint64_t{8} << 30),
+      uint64_t{32} << 20};
   return kSuccess;
 }
 
@@ -217,7 +221,7 @@ Status FakeRuntime::Locate(const void* memory, Location* location) const noexcep
 }
 
 void FakeRuntime::Put(Stream stream, Work work) const {
-  streams_.at(stream).push_back(std::move(work));
+  (capturing_ ? graph_ : streams_.at(stream)).push_back(std::move(work));
 }
 
 bool FakeRuntime::CanRun(const Work& work) const {
@@ -335,6 +339,15 @@ Status FakeRuntime::Wait(Stream stream) const noexcept {
   if (!status.ok()) return status;
   if (!streams_.contains(stream)) return kInvalidHandle;
   return RunUntil([&] { return streams_[stream].empty(); });
+}
+
+Status FakeRuntime::IsCapturing(Stream stream, bool* capturing) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = Begin(true);
+  if (!status.ok()) return status;
+  if (!streams_.contains(stream)) return kInvalidHandle;
+  *capturing = capturing_;
+  return kSuccess;
 }
 
 Status FakeRuntime::CreateEvent(Event* event) const noexcept {

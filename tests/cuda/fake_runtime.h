@@ -41,8 +41,11 @@ class FakeRuntime final : public Runtime {
   void FailWork(int64_t n, Status status);
   // No kernel can run on the devices, which are of compute capability 7.0.
   void RemoveImages();
-  // While capturing, calls that a CUDA graph cannot capture fail.
+  // While capturing, calls that a CUDA graph cannot capture fail, and the others are put into a
+  // graph, a new one each time that this is called.
   void SetCapturing(bool capturing);
+  // Puts the work of the graph on a stream, in the order in which it was captured.
+  void Replay(Stream stream) const;
 
   // Whether nothing has failed that work cannot go on after.
   bool usable() const { return sticky_.ok(); }
@@ -76,6 +79,7 @@ class FakeRuntime final : public Runtime {
   Status CreateStream(Stream* stream) const noexcept override;
   Status DestroyStream(Stream stream) const noexcept override;
   Status Wait(Stream stream) const noexcept override;
+  Status IsCapturing(Stream stream, bool* capturing) const noexcept override;
   Status CreateEvent(Event* event) const noexcept override;
   Status DestroyEvent(Event event) const noexcept override;
   Status Record(Event event, Stream stream) const noexcept override;
@@ -127,6 +131,7 @@ class FakeRuntime final : public Runtime {
   mutable Status work_status_;
   mutable Status sticky_;
   mutable bool capturing_ = false;
+  mutable std::deque<Work> graph_;
   mutable std::map<Stream, std::deque<Work>> streams_;
   mutable std::map<Event, EventState> events_;
   mutable std::map<const void*, Block> blocks_;

@@ -65,9 +65,17 @@ class DeviceFilter {
   FilterKind kind() const noexcept { return header_.kind; }
   const HashSpec& hash() const noexcept { return header_.hash; }
   uint64_t bytes() const noexcept { return header_.payload_bytes; }
-  // As that of Filter. For cuckoo filters, insertions and erasures of Async calls are not in it, as
-  // nobody knows yet how many succeed; Download() counts what is there.
+  // As that of Filter, unless count_is_known() is false: then it is without what is not counted.
   uint64_t inserted_count() const noexcept { return header_.inserted; }
+  // Not after Async calls that change a cuckoo filter, as nobody knows yet how many succeed, until
+  // the next Clear or Upload; and never again once a change was captured into a graph, which may
+  // run any number of times. Download() finds out: for cuckoo filters it counts what is there, for
+  // split-block filters it sets the host's count to its estimated_count(), which is of distinct
+  // keys.
+  bool count_is_known() const noexcept { return !uncounted_ && !changed_by_others_; }
+  // For programs whose own kernels insert by ref(), which nobody counts: the count is not known
+  // from now on.
+  void ForgetCount() noexcept { changed_by_others_ = true; }
   const FileHeader& Header() const noexcept { return header_; }
   // As Filter::set_key_forms: InsertAsync takes strings as their hashes, whose form is unknown.
   void set_key_forms(KeyForms forms) noexcept { header_.key_forms = forms; }
@@ -176,6 +184,8 @@ class DeviceFilter {
   MemoryResource* memory_ = nullptr;
   int device_ = 0;
   FileHeader header_;
+  bool uncounted_ = false;          // changes that header_.inserted is without
+  bool changed_by_others_ = false;  // at any time: by graphs, by kernels of users
   void* data_ = nullptr;
   std::variant<SplitBlockRef, CuckooRef<8>, CuckooRef<12>, CuckooRef<16>> ref_;
 };
