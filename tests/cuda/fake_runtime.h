@@ -24,7 +24,7 @@ namespace tamis::cuda {
 class FakeRuntime final : public Runtime {
  public:
   // Of local memory, for all threads of a device, that insertions into cuckoo filters take.
-  static constexpr uint64_t kInsertLocalBytes = uint64_t{512} * 4 * 2048;
+  static constexpr uint64_t kInsertLocalBytes = uint64_t{256} * 4 * 2048;
 
   explicit FakeRuntime(int devices = 1, uint64_t seed = 1);
   ~FakeRuntime() override;
