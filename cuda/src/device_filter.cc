@@ -59,12 +59,12 @@ DeviceFilter::DeviceFilter(const Filter& host, const DeviceOptions& options, cud
 }
 
 DeviceFilter::~DeviceFilter() {
-  if (data_ == nullptr) return;
+  if (data_ == nullptr || is_view_) return;
   const ScopedDevice current(*runtime_, device_);
   FreeTo(*runtime_, memory_, data_, bytes(), nullptr);
 }
 
-void DeviceFilter::Allocate(const DeviceOptions& options, cudaStream_t stream) {
+void DeviceFilter::Open(const DeviceOptions& options) {
   RequireGeometry(header_);
   runtime_ = options.runtime != nullptr ? options.runtime : &CudaRuntime();
   memory_ = options.memory;
@@ -78,6 +78,10 @@ void DeviceFilter::Allocate(const DeviceOptions& options, cudaStream_t stream) {
                                                  " of the GPUs; allowed: 0 to " +
                                                  std::to_string(devices - 1));
   }
+}
+
+void DeviceFilter::Allocate(const DeviceOptions& options, cudaStream_t stream) {
+  Open(options);
   const Current current(*this, stream);
   RequireKernels(*runtime_, device_);
   if (options.insertions) ReserveForInsertions(*runtime_, kind(), stream);
@@ -93,6 +97,39 @@ void DeviceFilter::Allocate(const DeviceOptions& options, cudaStream_t stream) {
   ref_ = RefOf(header_, data_);
 }
 
+DeviceFilter DeviceFilter::View(const FileHeader& header, std::span<std::byte> memory,
+                                const DeviceOptions& options, cudaStream_t stream) {
+  DeviceFilter view;
+  view.header_ = header;
+  view.is_view_ = true;
+  view.Open(options);
+  if (memory.size() < view.bytes()) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        std::to_string(memory.size()) + " bytes for a filter of " + std::to_string(view.bytes()));
+  }
+  if (reinterpret_cast<uintptr_t>(memory.data()) % kAlignment != 0) {
+    throw Error(ErrorCode::kInvalidArgument, "the memory is not aligned to 32 bytes");
+  }
+  Location first;
+  view.runtime_->Locate(memory.data(), &first).ThrowIfFailed("asking where memory is");
+  if (options.device < 0 && first.device >= 0) view.device_ = first.device;
+  for (const std::byte* const byte : {memory.data(), memory.data() + (view.bytes() - 1)}) {
+    Location at;
+    view.runtime_->Locate(byte, &at).ThrowIfFailed("asking where memory is");
+    if (at.place != Place::kDevice) {
+      throw Error(ErrorCode::kInvalidArgument, "the memory is not that of a device");
+    }
+    RequireOn(*view.runtime_, view.device_, byte, "memory");
+  }
+  const Current current(view, stream);
+  RequireKernels(*view.runtime_, view.device_);
+  if (options.insertions) ReserveForInsertions(*view.runtime_, view.kind(), stream);
+  view.data_ = memory.data();
+  view.ref_ = RefOf(view.header_, view.data_);
+  return view;
+}
+
 void DeviceFilter::Swap(DeviceFilter& other) noexcept {
   std::swap(runtime_, other.runtime_);
   std::swap(memory_, other.memory_);
@@ -101,6 +138,7 @@ void DeviceFilter::Swap(DeviceFilter& other) noexcept {
   std::swap(uncounted_, other.uncounted_);
   std::swap(changed_by_others_, other.changed_by_others_);
   std::swap(data_, other.data_);
+  std::swap(is_view_, other.is_view_);
   std::swap(ref_, other.ref_);
 }
 
@@ -158,7 +196,7 @@ Status DeviceFilter::Probe(const Keys& keys, const Outputs& out,
 
 Status DeviceFilter::ContainsAsync(Keys keys, Bitmap out, uint64_t* count,
                                    cudaStream_t stream) const noexcept {
-  if (out.words().size() < BitmapWords(keys.size())) return kInvalidValue;
+  if (out.words().size() < BitmapWords(keys.size()) || !IsForKernels(keys)) return kInvalidValue;
   const ScopedDevice current(*runtime_, device_);
   Status status = current.status();
   if (status.ok() && count != nullptr) status = runtime_->Zero(count, sizeof(*count), stream);
@@ -167,7 +205,7 @@ Status DeviceFilter::ContainsAsync(Keys keys, Bitmap out, uint64_t* count,
 
 Status DeviceFilter::ContainsAsync(Keys keys, std::span<uint8_t> out, uint64_t* count,
                                    cudaStream_t stream) const noexcept {
-  if (out.size() < keys.size()) return kInvalidValue;
+  if (out.size() < keys.size() || !IsForKernels(keys)) return kInvalidValue;
   const ScopedDevice current(*runtime_, device_);
   Status status = current.status();
   if (status.ok() && count != nullptr) status = runtime_->Zero(count, sizeof(*count), stream);
@@ -175,7 +213,7 @@ Status DeviceFilter::ContainsAsync(Keys keys, std::span<uint8_t> out, uint64_t* 
 }
 
 Status DeviceFilter::CountAsync(Keys keys, uint64_t* count, cudaStream_t stream) const noexcept {
-  if (count == nullptr) return kInvalidValue;
+  if (count == nullptr || !IsForKernels(keys)) return kInvalidValue;
   const ScopedDevice current(*runtime_, device_);
   Status status = current.status();
   if (status.ok()) status = runtime_->Zero(count, sizeof(*count), stream);
@@ -191,7 +229,7 @@ Status DeviceFilter::SelectAny(const Keys& keys, std::span<Index> out, uint64_t*
                                std::span<std::byte> scratch, cudaStream_t stream) const noexcept {
   if (out.size() < keys.size() || scratch.size() < SelectScratchBytes(keys.size()) ||
       reinterpret_cast<uintptr_t>(scratch.data()) % sizeof(uint64_t) != 0 ||
-      (sizeof(Index) == 4 && keys.size() > kMax32BitKeys)) {
+      (sizeof(Index) == 4 && keys.size() > kMax32BitKeys) || !IsForKernels(keys)) {
     return kInvalidValue;
   }
   const ScopedDevice current(*runtime_, device_);

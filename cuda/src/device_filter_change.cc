@@ -43,7 +43,7 @@ Status DeviceFilter::ChangeAsync(tamis::detail::Change change, const Keys& keys,
                                  uint64_t* num_failed, uint32_t* nodes,
                                  cudaStream_t stream) noexcept {
   if (failed.words().size() < BitmapWords(keys.size()) || num_failed == nullptr ||
-      kind() == FilterKind::kSplitBlock) {
+      kind() == FilterKind::kSplitBlock || !IsForKernels(keys)) {
     return kInvalidValue;
   }
   const ScopedDevice current(*runtime_, device_);

@@ -25,14 +25,14 @@ struct DeviceOptions {
   MemoryResource* memory = nullptr;  // nullptr: cudaMallocAsync, where the device has it
   const Runtime* runtime = nullptr;  // for tests of the library; nullptr: the CUDA runtime
   // Whether keys will be inserted. Insertions into cuckoo filters take local memory for each thread
-  // that the device can run, 512 bytes: 132 MiB on an H100. The first filter that is made with this
+  // that the device can run, 256 bytes: 66 MiB on an H100. The first filter that is made with this
   // sets it aside, for all of them and for the rest of the process. Without, the first insertion
   // does, and it fails where there is not so much.
   bool insertions = true;
 };
 
-// Move-only owner of a split-block or cuckoo filter in device memory, with the bits that it has on
-// the host.
+// Move-only owner of a split-block or cuckoo filter in device memory, or view of one, with the bits
+// that it has on the host.
 //
 // Keys and outputs are in device memory: a Keys holds device pointers here, and so do Bitmap and
 // std::span. Work is put on a stream, in whose order it runs. Calls whose names end in Async return
@@ -55,6 +55,18 @@ class DeviceFilter {
   // An empty filter of the kind, hash and geometry of a header, such as host.Header().
   explicit DeviceFilter(const FileHeader& header, const DeviceOptions& options = {},
                         cudaStream_t stream = nullptr);
+  // A filter in device memory of another allocator, such as the bytes of an rmm::device_uvector or
+  // of a torch tensor. It is a DeviceFilter like any other, but for whose memory it is: that is not
+  // freed, and has to stay until no work on the filter is under way. Scratch memory comes from the
+  // options. Nothing is written: the bytes have to be those of a filter of this header already, or
+  // Clear() or Upload() is the first call. If others change them, ForgetCount().
+  //
+  // The device is that of the memory, if the options name none. Throws Error(kInvalidArgument) if
+  // there are fewer than header.payload_bytes bytes, if they are not aligned to 32, and if they are
+  // not all in the memory of the device; managed memory is. What is behind a pointer is not known
+  // otherwise: the size is the caller's word.
+  static DeviceFilter View(const FileHeader& header, std::span<std::byte> memory,
+                           const DeviceOptions& options = {}, cudaStream_t stream = nullptr);
   DeviceFilter(DeviceFilter&& other) noexcept { Swap(other); }
   DeviceFilter& operator=(DeviceFilter&& other) noexcept {
     DeviceFilter(static_cast<DeviceFilter&&>(other)).Swap(*this);
@@ -153,6 +165,9 @@ class DeviceFilter {
   class Scratch;
   class Current;
 
+  DeviceFilter() = default;
+  // Chooses the runtime and the device, after their checks.
+  void Open(const DeviceOptions& options);
   void Allocate(const DeviceOptions& options, cudaStream_t stream);
   void Swap(DeviceFilter& other) noexcept;
   void RequireSame(const FileHeader& header) const;
@@ -187,6 +202,7 @@ class DeviceFilter {
   bool uncounted_ = false;          // changes that header_.inserted is without
   bool changed_by_others_ = false;  // at any time: by graphs, by kernels of users
   void* data_ = nullptr;
+  bool is_view_ = false;  // of memory that is somebody else's
   std::variant<SplitBlockRef, CuckooRef<8>, CuckooRef<12>, CuckooRef<16>> ref_;
 };
 
