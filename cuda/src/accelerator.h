@@ -43,7 +43,7 @@ class CudaAccelerator final : public tamis::detail::Accelerator,
 
   std::list<Mirror>::const_iterator Find(
       const tamis::detail::FilterAccess::Version& version) const noexcept;
-  // Moves all mirrors of a filter to the end of `to`, or all that there are. The list is locked.
+  // Moves all mirrors of a filter to the end of `to`. The list is locked.
   void TakeOf(uint64_t identity, std::list<Mirror>& to) noexcept;
   // Makes a mirror unless there is one.
   const DeviceFilter& MirrorOf(const Filter& filter);
