@@ -314,7 +314,16 @@ TEST_F(EngineOnDeviceTest, AFilterThatAChildOfForkDestroysIsNoneOfTheDevices) {
   if (child == 0) {
     filter_ = SplitBlockBloomFilter({.capacity = 10});
     engine.DropDeviceFilters();
-    _exit(runtime_.calls() == calls ? 0 : 1);
+    if (runtime_.calls() != calls) _exit(1);
+    // A device of the child's own is told.
+    FakeRuntime runtime;
+    CudaAccelerator own(backend_, DeviceOptions{.runtime = &runtime},
+                        PipelineOptions{.chunk_keys = 128, .chunks = 3, .threads = 1});
+    auto filter = std::make_unique<SplitBlockBloomFilter>(filter_.Clone());
+    own.ForEachBits(*filter, keys_, [](const uint64_t*, size_t, uint64_t) {});
+    if (own.MirrorBytes() != filter->bytes()) _exit(2);
+    filter.reset();
+    _exit(own.MirrorBytes() == 0 ? 0 : 3);
   }
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
