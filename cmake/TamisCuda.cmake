@@ -2,10 +2,10 @@
 set(TAMIS_CUDA AUTO CACHE STRING
   "Build the GPU backend: AUTO (if nvcc is found, and not with sanitizers or in cross builds), ON, OFF")
 set_property(CACHE TAMIS_CUDA PROPERTY STRINGS AUTO ON OFF)
-# PTX of the newest lets later GPUs run it, too.
-set(TAMIS_CUDA_ARCHITECTURES "80-real;90-real;100-real;120" CACHE STRING
-  "GPUs to build machine code for, as CMAKE_CUDA_ARCHITECTURES; fewer build faster")
-set(TAMIS_CUDA_MIN 12.8)  # the first that knows the architectures 100 and 120
+set(TAMIS_CUDA_ARCHITECTURES "" CACHE STRING
+  "GPUs to build machine code for, as CMAKE_CUDA_ARCHITECTURES: fewer build faster; empty: by version of nvcc")
+set(TAMIS_CUDA_MIN 12.0)  # the first that knows C++20
+include(TamisCudaArchitectures)
 
 set(TAMIS_CUDA_ENABLED OFF)
 if(TAMIS_CUDA STREQUAL "AUTO" AND (CMAKE_CROSSCOMPILING OR TAMIS_SANITIZE))
@@ -21,6 +21,12 @@ elseif(TAMIS_CUDA)
     endif()
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
       set(CMAKE_CUDA_ARCHITECTURES ${TAMIS_CUDA_ARCHITECTURES})
+      if(TAMIS_CUDA_ARCHITECTURES STREQUAL "")
+        # Before enable_language, which keeps what it finds here in the cache.
+        execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --version OUTPUT_VARIABLE words)
+        string(REGEX MATCH "release ([0-9]+[.][0-9]+)" words "${words}")
+        tamis_cuda_architectures("${CMAKE_MATCH_1}" CMAKE_CUDA_ARCHITECTURES)
+      endif()
     endif()
     enable_language(CUDA)
     find_package(CUDAToolkit ${TAMIS_CUDA_MIN} REQUIRED)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "cuda/src/geometry.h"
@@ -16,12 +17,63 @@ CudaAccelerator::CudaAccelerator(const Backend& backend, const DeviceOptions& de
       pipeline_options_(pipeline),
       runtime_(device.runtime != nullptr ? *device.runtime : CudaRuntime()) {
   if (device_.device < 0) device_.device = 0;
+  device_.insertions = false;
+  tamis::detail::AddFilterObserver(*this);
 }
 
-CudaAccelerator::~CudaAccelerator() = default;
+CudaAccelerator::~CudaAccelerator() { tamis::detail::RemoveFilterObserver(*this); }
 
 bool CudaAccelerator::Takes(const Filter& filter) const noexcept {
-  return HasKernels(filter.kind());
+  return HasKernels(filter.kind()) && filter.bytes() <= Limit();
+}
+
+uint64_t CudaAccelerator::Limit() const noexcept {
+  if (const uint64_t limit = limit_; limit != 0) return limit;
+  if (half_of_memory_ == 0) {
+    DeviceProperties properties;
+    if (!runtime_.Properties(device_.device, &properties).ok()) return ~uint64_t{0};
+    half_of_memory_ = std::max<uint64_t>(properties.memory_bytes / 2, 1);
+  }
+  return half_of_memory_;
+}
+
+uint64_t CudaAccelerator::MirrorBytes() const noexcept {
+  const std::lock_guard lock(list_mutex_);
+  uint64_t sum = 0;
+  for (const auto* list : {&mirrors_, &retired_}) {
+    for (const Mirror& mirror : *list) sum += mirror.filter.bytes();
+  }
+  return sum;
+}
+
+void CudaAccelerator::DropMirrors() noexcept {
+  const std::lock_guard lock(turn_);
+  std::list<Mirror> dropped;  // and freed when the list is not locked any more
+  const std::lock_guard list_lock(list_mutex_);
+  dropped.splice(dropped.end(), mirrors_);
+  dropped.splice(dropped.end(), retired_);
+}
+
+// Whoever destroys a filter may be capturing a graph, which a call of the runtime would spoil.
+void CudaAccelerator::Gone(uint64_t identity) noexcept {
+  std::list<Mirror> gone;
+  {
+    const std::lock_guard lock(list_mutex_);
+    TakeOf(identity, gone);
+  }
+  if (gone.empty()) return;
+  bool capturing = false;
+  if (runtime_.IsCapturing(nullptr, &capturing).ok() && !capturing) return;
+  const std::lock_guard lock(list_mutex_);
+  retired_.splice(retired_.end(), gone);
+}
+
+void CudaAccelerator::TakeOf(uint64_t identity, std::list<Mirror>& to) noexcept {
+  for (auto mirror = mirrors_.begin(); mirror != mirrors_.end();) {
+    const auto next = std::next(mirror);
+    if (mirror->version.identity == identity) to.splice(to.end(), mirrors_, mirror);
+    mirror = next;
+  }
 }
 
 bool CudaAccelerator::HasMirror(const Filter& filter) const noexcept {
@@ -54,30 +106,42 @@ const DeviceFilter& CudaAccelerator::MirrorOf(const Filter& filter) {
       return mirrors_.front().filter;
     }
     // One that shows the filter as it was is of no use any more.
-    for (auto mirror = mirrors_.begin(); mirror != mirrors_.end();) {
-      const auto next = std::next(mirror);
-      if (mirror->version.identity == version.identity) {
-        outdated.splice(outdated.end(), mirrors_, mirror);
-      }
-      mirror = next;
-    }
+    TakeOf(version.identity, outdated);
+    outdated.splice(outdated.end(), retired_);
   }
   outdated.clear();
+  std::list<Mirror> made;
+  made.push_front({version, Copy(filter)});
+  const std::lock_guard lock(list_mutex_);
+  mirrors_.splice(mirrors_.begin(), made);
+  return mirrors_.front().filter;
+}
+
+DeviceFilter CudaAccelerator::Copy(const Filter& filter) {
+  const uint64_t limit = Limit();
+  if (filter.bytes() > limit) {
+    throw Error(ErrorCode::kOutOfMemory,
+                "a filter of " + std::to_string(filter.bytes()) +
+                    " bytes cannot be kept on the device; EngineOptions::device_filter_bytes: " +
+                    std::to_string(limit));
+  }
+  std::list<Mirror> dropped;
+  const auto drop_last = [&] {
+    const std::lock_guard lock(list_mutex_);
+    if (mirrors_.empty()) return false;
+    dropped.splice(dropped.end(), mirrors_, std::prev(mirrors_.end()));
+    return true;
+  };
+  while (MirrorBytes() > limit - filter.bytes() && drop_last()) {
+  }
   while (true) {
+    dropped.clear();
     try {
-      std::list<Mirror> made;
-      made.push_front({version, DeviceFilter(filter, device_)});
-      const std::lock_guard lock(list_mutex_);
-      mirrors_.splice(mirrors_.begin(), made);
-      return mirrors_.front().filter;
+      return DeviceFilter(filter, device_);
     } catch (const Error& error) {
       // One that could never fit drives no others out.
-      if (error.code() != ErrorCode::kOutOfMemory || !MayFit(filter)) throw;
-      const std::lock_guard lock(list_mutex_);
-      if (mirrors_.empty()) throw;
-      outdated.splice(outdated.end(), mirrors_, std::prev(mirrors_.end()));
+      if (error.code() != ErrorCode::kOutOfMemory || !MayFit(filter) || !drop_last()) throw;
     }
-    outdated.clear();
   }
 }
 
@@ -90,7 +154,12 @@ bool CudaAccelerator::MayFit(const Filter& filter) const {
 void CudaAccelerator::ForEachBits(const Filter& filter, const Keys& keys, const Deliver& deliver) {
   const std::lock_guard lock(turn_);
   if (!pipeline_) pipeline_.emplace(device_, pipeline_options_);
-  pipeline_->ForEachBits(MirrorOf(filter), keys, deliver);
+  if (tamis::detail::FilterAccess::IsShared(filter)) {
+    // Nobody could tell whether a copy still shows it as it is.
+    pipeline_->ForEachBits(Copy(filter), keys, deliver);
+  } else {
+    pipeline_->ForEachBits(MirrorOf(filter), keys, deliver);
+  }
 }
 
 }  // namespace tamis::cuda

@@ -61,6 +61,14 @@ __global__ void __launch_bounds__(kBlockThreads) Kernel(const Call call) {
   RunLane(WarpLane(), call);
 }
 
+const void* KernelOf(const KernelCall& call) noexcept {
+  return std::visit(
+      [](const auto& arguments) {
+        return reinterpret_cast<const void*>(&Kernel<std::decay_t<decltype(arguments)>>);
+      },
+      call);
+}
+
 // The error of the last call is also kept by CUDA, where it would be found by those who look there
 // for errors of their own.
 Status Checked(cudaError_t error) noexcept {
@@ -168,6 +176,36 @@ class RealRuntime final : public Runtime {
         call);
   }
 
+  Status LocalBytes(const KernelCall& call, uint64_t* bytes) const noexcept override {
+    int device = 0;
+    int processors = 0;
+    int threads = 0;
+    cudaFuncAttributes attributes{};
+    Status status = Checked(cudaFuncGetAttributes(&attributes, KernelOf(call)));
+    if (status.ok()) status = Checked(cudaGetDevice(&device));
+    if (status.ok()) {
+      status = Checked(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    }
+    if (status.ok()) {
+      status =
+          Checked(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device));
+    }
+    if (status.ok()) {
+      *bytes = attributes.localSizeBytes * static_cast<uint64_t>(processors) *
+               static_cast<uint64_t>(threads);
+    }
+    return status;
+  }
+  Status Reserve(const KernelCall& call, Stream stream) const noexcept override {
+    return std::visit(
+        [&](const auto& arguments) {
+          void* pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))};
+          return Checked(
+              cudaLaunchKernel(KernelOf(call), dim3(1), dim3(kBlockThreads), pointers, 0, stream));
+        },
+        call);
+  }
+
   Status CreateStream(Stream* stream) const noexcept override {
     return Checked(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
   }
@@ -176,6 +214,12 @@ class RealRuntime final : public Runtime {
   }
   Status Wait(Stream stream) const noexcept override {
     return Checked(cudaStreamSynchronize(stream));
+  }
+  Status IsCapturing(Stream stream, bool* capturing) const noexcept override {
+    cudaStreamCaptureStatus found = cudaStreamCaptureStatusNone;
+    const Status status = Checked(cudaStreamIsCapturing(stream, &found));
+    if (status.ok()) *capturing = found != cudaStreamCaptureStatusNone;
+    return status;
   }
   Status CreateEvent(Event* event) const noexcept override {
     return Checked(cudaEventCreateWithFlags(event, cudaEventDisableTiming));

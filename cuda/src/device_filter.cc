@@ -1,10 +1,12 @@
 #include "tamis/cuda/device_filter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
 #include "core/src/filters/filter_access.h"
+#include "cuda/src/device_check.h"
 #include "cuda/src/device_filter_parts.h"
 #include "cuda/src/geometry.h"
 #include "cuda/src/kernel_calls.h"
@@ -17,6 +19,13 @@ namespace {
 
 constexpr uint64_t kAlignment = 32;  // of a filter: a block is one sector of memory
 constexpr uint64_t kMax32BitKeys = uint64_t{1} << 32;
+
+// Of a filter that is full the estimate is infinite: it has at least what it is for.
+uint64_t EstimatedCount(const Filter& filter) {
+  constexpr double kMax = 1e18;  // more than any filter takes before it is full
+  const double estimate = filter.estimated_count();
+  return estimate < kMax ? static_cast<uint64_t>(std::llround(estimate)) : filter.capacity();
+}
 
 }  // namespace
 
@@ -50,12 +59,12 @@ DeviceFilter::DeviceFilter(const Filter& host, const DeviceOptions& options, cud
 }
 
 DeviceFilter::~DeviceFilter() {
-  if (data_ == nullptr) return;
+  if (data_ == nullptr || is_view_) return;
   const ScopedDevice current(*runtime_, device_);
   FreeTo(*runtime_, memory_, data_, bytes(), nullptr);
 }
 
-void DeviceFilter::Allocate(const DeviceOptions& options, cudaStream_t stream) {
+void DeviceFilter::Open(const DeviceOptions& options) {
   RequireGeometry(header_);
   runtime_ = options.runtime != nullptr ? options.runtime : &CudaRuntime();
   memory_ = options.memory;
@@ -69,7 +78,13 @@ void DeviceFilter::Allocate(const DeviceOptions& options, cudaStream_t stream) {
                                                  " of the GPUs; allowed: 0 to " +
                                                  std::to_string(devices - 1));
   }
+}
+
+void DeviceFilter::Allocate(const DeviceOptions& options, cudaStream_t stream) {
+  Open(options);
   const Current current(*this, stream);
+  RequireKernels(*runtime_, device_);
+  if (options.insertions) ReserveForInsertions(*runtime_, kind(), stream);
   void* data = nullptr;
   AllocateFrom(*runtime_, memory_, bytes(), stream, &data)
       .ThrowIfFailed(("allocating a filter of " + std::to_string(bytes()) + " bytes").c_str());
@@ -82,12 +97,48 @@ void DeviceFilter::Allocate(const DeviceOptions& options, cudaStream_t stream) {
   ref_ = RefOf(header_, data_);
 }
 
+DeviceFilter DeviceFilter::View(const FileHeader& header, std::span<std::byte> memory,
+                                const DeviceOptions& options, cudaStream_t stream) {
+  DeviceFilter view;
+  view.header_ = header;
+  view.is_view_ = true;
+  view.Open(options);
+  if (memory.size() < view.bytes()) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        std::to_string(memory.size()) + " bytes for a filter of " + std::to_string(view.bytes()));
+  }
+  if (reinterpret_cast<uintptr_t>(memory.data()) % kAlignment != 0) {
+    throw Error(ErrorCode::kInvalidArgument, "the memory is not aligned to 32 bytes");
+  }
+  Location first;
+  view.runtime_->Locate(memory.data(), &first).ThrowIfFailed("asking where memory is");
+  if (options.device < 0 && first.device >= 0) view.device_ = first.device;
+  for (const std::byte* const byte : {memory.data(), memory.data() + (view.bytes() - 1)}) {
+    Location at;
+    view.runtime_->Locate(byte, &at).ThrowIfFailed("asking where memory is");
+    if (at.place != Place::kDevice) {
+      throw Error(ErrorCode::kInvalidArgument, "the memory is not that of a device");
+    }
+    RequireOn(*view.runtime_, view.device_, byte, "memory");
+  }
+  const Current current(view, stream);
+  RequireKernels(*view.runtime_, view.device_);
+  if (options.insertions) ReserveForInsertions(*view.runtime_, view.kind(), stream);
+  view.data_ = memory.data();
+  view.ref_ = RefOf(view.header_, view.data_);
+  return view;
+}
+
 void DeviceFilter::Swap(DeviceFilter& other) noexcept {
   std::swap(runtime_, other.runtime_);
   std::swap(memory_, other.memory_);
   std::swap(device_, other.device_);
   std::swap(header_, other.header_);
+  std::swap(uncounted_, other.uncounted_);
+  std::swap(changed_by_others_, other.changed_by_others_);
   std::swap(data_, other.data_);
+  std::swap(is_view_, other.is_view_);
   std::swap(ref_, other.ref_);
 }
 
@@ -110,6 +161,7 @@ void DeviceFilter::Upload(const Filter& host, cudaStream_t stream) {
   runtime_->Copy(data_, host.payload().data(), bytes(), stream).ThrowIfFailed("uploading");
   runtime_->Wait(stream).ThrowIfFailed("uploading");
   header_ = header;
+  uncounted_ = false;
 }
 
 void DeviceFilter::Download(Filter& host, cudaStream_t stream) const {
@@ -121,7 +173,9 @@ void DeviceFilter::Download(Filter& host, cudaStream_t stream) const {
   const Status waited = runtime_->Wait(stream);
   status.ThrowIfFailed("downloading");
   waited.ThrowIfFailed("downloading");
-  tamis::detail::FilterAccess::SetInserted(host, CountInserted(header_, into));
+  tamis::detail::FilterAccess::SetInserted(
+      host, kind() == FilterKind::kSplitBlock && !count_is_known() ? EstimatedCount(host)
+                                                                   : CountInserted(header_, into));
   host.set_key_forms(header_.key_forms);
 }
 
@@ -142,7 +196,7 @@ Status DeviceFilter::Probe(const Keys& keys, const Outputs& out,
 
 Status DeviceFilter::ContainsAsync(Keys keys, Bitmap out, uint64_t* count,
                                    cudaStream_t stream) const noexcept {
-  if (out.words().size() < BitmapWords(keys.size())) return kInvalidValue;
+  if (out.words().size() < BitmapWords(keys.size()) || !IsForKernels(keys)) return kInvalidValue;
   const ScopedDevice current(*runtime_, device_);
   Status status = current.status();
   if (status.ok() && count != nullptr) status = runtime_->Zero(count, sizeof(*count), stream);
@@ -151,7 +205,7 @@ Status DeviceFilter::ContainsAsync(Keys keys, Bitmap out, uint64_t* count,
 
 Status DeviceFilter::ContainsAsync(Keys keys, std::span<uint8_t> out, uint64_t* count,
                                    cudaStream_t stream) const noexcept {
-  if (out.size() < keys.size()) return kInvalidValue;
+  if (out.size() < keys.size() || !IsForKernels(keys)) return kInvalidValue;
   const ScopedDevice current(*runtime_, device_);
   Status status = current.status();
   if (status.ok() && count != nullptr) status = runtime_->Zero(count, sizeof(*count), stream);
@@ -159,7 +213,7 @@ Status DeviceFilter::ContainsAsync(Keys keys, std::span<uint8_t> out, uint64_t* 
 }
 
 Status DeviceFilter::CountAsync(Keys keys, uint64_t* count, cudaStream_t stream) const noexcept {
-  if (count == nullptr) return kInvalidValue;
+  if (count == nullptr || !IsForKernels(keys)) return kInvalidValue;
   const ScopedDevice current(*runtime_, device_);
   Status status = current.status();
   if (status.ok()) status = runtime_->Zero(count, sizeof(*count), stream);
@@ -175,7 +229,7 @@ Status DeviceFilter::SelectAny(const Keys& keys, std::span<Index> out, uint64_t*
                                std::span<std::byte> scratch, cudaStream_t stream) const noexcept {
   if (out.size() < keys.size() || scratch.size() < SelectScratchBytes(keys.size()) ||
       reinterpret_cast<uintptr_t>(scratch.data()) % sizeof(uint64_t) != 0 ||
-      (sizeof(Index) == 4 && keys.size() > kMax32BitKeys)) {
+      (sizeof(Index) == 4 && keys.size() > kMax32BitKeys) || !IsForKernels(keys)) {
     return kInvalidValue;
   }
   const ScopedDevice current(*runtime_, device_);
@@ -207,11 +261,13 @@ Status DeviceFilter::InsertAsync(Keys keys, cudaStream_t stream) noexcept {
   const ScopedDevice current(*runtime_, device_);
   status = current.status();
   if (!status.ok()) return status;
-  status = runtime_->Launch(InsertCall<SplitBlockRef>{*ref, column}, stream);
-  if (status.ok()) {
-    header_.inserted += column.n;
-    header_.key_forms.Add(keys.key_form());
-  }
+  bool capturing = false;
+  status = runtime_->IsCapturing(stream, &capturing);
+  if (status.ok()) status = runtime_->Launch(InsertCall<SplitBlockRef>{*ref, column}, stream);
+  if (!status.ok()) return status;
+  header_.key_forms.Add(keys.key_form());
+  changed_by_others_ |= capturing;
+  if (!capturing) header_.inserted += column.n;
   return status;
 }
 
@@ -222,26 +278,34 @@ Status DeviceFilter::MergeAsync(const DeviceFilter& other, cudaStream_t stream) 
   }
   const ScopedDevice current(*runtime_, device_);
   Status status = current.status();
+  bool capturing = false;
+  if (status.ok()) status = runtime_->IsCapturing(stream, &capturing);
   if (!status.ok()) return status;
   status = runtime_->Launch(
       MergeCall{static_cast<uint64_t*>(data_), static_cast<const uint64_t*>(other.data_),
                 bytes() / sizeof(uint64_t)},
       stream);
-  if (status.ok()) {
-    header_.inserted += other.header_.inserted;
-    header_.key_forms.Add(other.header_.key_forms);
-  }
+  if (!status.ok()) return status;
+  header_.key_forms.Add(other.header_.key_forms);
+  changed_by_others_ |= capturing;
+  uncounted_ |= !other.count_is_known();
+  if (!capturing) header_.inserted += other.header_.inserted;
   return status;
 }
 
 Status DeviceFilter::ClearAsync(cudaStream_t stream) noexcept {
   const ScopedDevice current(*runtime_, device_);
   Status status = current.status();
+  bool capturing = false;
+  if (status.ok()) status = runtime_->IsCapturing(stream, &capturing);
   if (status.ok()) status = runtime_->Zero(data_, bytes(), stream);
-  if (status.ok()) {
-    header_.inserted = 0;
-    header_.key_forms = {};
-  }
+  if (!status.ok()) return status;
+  changed_by_others_ |= capturing;
+  // A graph may clear it later, or never.
+  if (capturing) return status;
+  uncounted_ = false;
+  header_.inserted = 0;
+  header_.key_forms = {};
   return status;
 }
 

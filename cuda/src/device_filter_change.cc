@@ -43,14 +43,18 @@ Status DeviceFilter::ChangeAsync(tamis::detail::Change change, const Keys& keys,
                                  uint64_t* num_failed, uint32_t* nodes,
                                  cudaStream_t stream) noexcept {
   if (failed.words().size() < BitmapWords(keys.size()) || num_failed == nullptr ||
-      kind() == FilterKind::kSplitBlock) {
+      kind() == FilterKind::kSplitBlock || !IsForKernels(keys)) {
     return kInvalidValue;
   }
   const ScopedDevice current(*runtime_, device_);
   Status status = current.status();
+  bool capturing = false;
+  if (status.ok()) status = runtime_->IsCapturing(stream, &capturing);
   if (status.ok()) status = runtime_->Zero(num_failed, sizeof(*num_failed), stream);
-  return status.ok() ? Alter(change, keys, failed.words().data(), num_failed, nodes, stream)
-                     : status;
+  if (!status.ok()) return status;
+  uncounted_ |= !keys.empty();
+  changed_by_others_ |= capturing;
+  return Alter(change, keys, failed.words().data(), num_failed, nodes, stream);
 }
 
 Status DeviceFilter::InsertAsync(Keys keys, Bitmap failed, uint64_t* num_failed,

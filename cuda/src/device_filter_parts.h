@@ -51,6 +51,12 @@ inline Status MakeColumn(const Keys& keys, const HashSpec& spec, KeyColumn* colu
   return kInvalidValue;
 }
 
+// Asked before anything is put on a stream, which what is refused must leave alone.
+inline bool IsForKernels(const Keys& keys) {
+  KeyColumn column;
+  return MakeColumn(keys, {}, &column).ok();
+}
+
 inline void RequireSize(const char* what, uint64_t size, uint64_t needed, uint64_t keys) {
   if (size >= needed) return;
   throw Error(ErrorCode::kInvalidArgument, "the output has " + std::to_string(size) + " " + what +

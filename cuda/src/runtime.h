@@ -54,10 +54,19 @@ class Runtime {
   virtual Status Copy(void* to, const void* from, uint64_t bytes, Stream stream) const noexcept = 0;
   virtual Status Zero(void* memory, uint64_t bytes, Stream stream) const noexcept = 0;
   virtual Status Launch(const KernelCall& call, Stream stream) const noexcept = 0;
+  // The bytes of local memory that the kernel of a call takes on the current device: for all
+  // threads that it can run at a time, whatever the call asks for. Fails if the device cannot run
+  // that kernel, for which alone it may be asked. Makes the context of the device.
+  virtual Status LocalBytes(const KernelCall& call, uint64_t* bytes) const noexcept = 0;
+  // Has the device set that memory aside, for this and all later kernels, by running the kernel
+  // over nothing: `call` has no keys.
+  virtual Status Reserve(const KernelCall& call, Stream stream) const noexcept = 0;
 
   virtual Status CreateStream(Stream* stream) const noexcept = 0;
   virtual Status DestroyStream(Stream stream) const noexcept = 0;
   virtual Status Wait(Stream stream) const noexcept = 0;  // until all of it is done
+  // Whether what is put on the stream goes into a graph, which may run it any number of times.
+  virtual Status IsCapturing(Stream stream, bool* capturing) const noexcept = 0;
   virtual Status CreateEvent(Event* event) const noexcept = 0;
   virtual Status DestroyEvent(Event event) const noexcept = 0;
   virtual Status Record(Event event, Stream stream) const noexcept = 0;

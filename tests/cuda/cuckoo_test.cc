@@ -136,6 +136,7 @@ TYPED_TEST(CuckooOnDevice, AsyncChangesCanBeCaptured) {
   EXPECT_TRUE(device.CountAsync(keys, &counts[1], stream).ok());
   EXPECT_TRUE(device.EraseAsync(keys, Bitmap(missing), &counts[2], stream).ok());
   this->runtime_.SetCapturing(false);
+  this->runtime_.Replay(stream);
   EXPECT_EQ(device.InsertAsync(keys, Bitmap(failed), &counts[0], nodes.first(8), stream),
             kInvalidValue);
   // What failed would go unseen.

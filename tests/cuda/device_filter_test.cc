@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cuda/src/runtime.h"
+#include "tamis/cuckoo_filter.h"
 #include "tamis/error.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"
@@ -178,12 +179,39 @@ TEST_F(DeviceFilterTest, RefusesAValidityBitmap) {
   const std::vector<int32_t> offsets = {0, 0, 0};
   const Keys column = Keys(StringColumn{"", offsets}).WithValidity(valid.data());
   EXPECT_EQ(device.HashAsync(column, hashes, nullptr), kInvalidValue);
+  std::vector<uint8_t> bytes(100);
+  std::vector<uint32_t> rows(100);
+  std::vector<uint64_t> rows64(100);
+  std::vector<uint64_t> scratch(DeviceFilter::SelectScratchBytes(100) / 8);
+  const std::span scratch_bytes = std::as_writable_bytes(std::span(scratch));
+  EXPECT_EQ(device.ContainsAsync(keys, std::span(bytes), nullptr, nullptr), kInvalidValue);
+  EXPECT_EQ(device.SelectAsync(keys, std::span(rows), nullptr, scratch_bytes, nullptr),
+            kInvalidValue);
+  EXPECT_EQ(device.SelectAsync(keys, std::span(rows64), nullptr, scratch_bytes, nullptr),
+            kInvalidValue);
+  DeviceFilter cuckoo(CuckooFilter<16>({.capacity = 100}), Options());
+  EXPECT_EQ(cuckoo.InsertAsync(keys, Bitmap(words), &count, {}, nullptr), kInvalidValue);
+  EXPECT_EQ(cuckoo.EraseAsync(keys, Bitmap(words), &count, nullptr), kInvalidValue);
+  const uint64_t launches = runtime_.launches();
   for (const Keys& refused : {keys, column}) {
-    EXPECT_EQ(CodeOf([&] { device.Count(refused); }), ErrorCode::kInvalidArgument);
-    EXPECT_EQ(CodeOf([&] { device.Insert(refused); }), ErrorCode::kInvalidArgument);
-    EXPECT_EQ(CodeOf([&] { device.Contains(refused, Bitmap(words)); }),
-              ErrorCode::kInvalidArgument);
+    const std::function<void()> calls[] = {
+        [&] { device.Count(refused); },
+        [&] { device.Insert(refused); },
+        [&] { device.Contains(refused, Bitmap(words)); },
+        [&] { device.Contains(refused, std::span(bytes)); },
+        [&] { device.Select(refused, std::span(rows)); },
+        [&] { device.Select(refused, std::span(rows64)); },
+        [&] { cuckoo.Insert(refused); },
+        [&] { cuckoo.Insert(refused, rows64); },
+        [&] { cuckoo.Erase(refused); },
+        [&] { cuckoo.Erase(refused, rows64); },
+        [&] { cuckoo.Count(refused); },
+    };
+    for (const auto& call : calls) EXPECT_EQ(CodeOf(call), ErrorCode::kInvalidArgument);
   }
+  EXPECT_EQ(runtime_.launches(), launches);
+  EXPECT_EQ(runtime_.num_pending(), 0u);
+  EXPECT_TRUE(cuckoo.count_is_known());
 }
 
 TEST_F(DeviceFilterTest, MergesAndClears) {
@@ -282,6 +310,7 @@ TEST_F(DeviceFilterTest, AsyncCallsCanBeCaptured) {
   // A call that waits is refused, as it should be.
   EXPECT_EQ(CodeOf([&] { (void)device.Count(keys, stream); }), ErrorCode::kDevice);
   runtime_.SetCapturing(false);
+  runtime_.Replay(stream);
 
   // Nor does one that would write a count to no place reach the device.
   EXPECT_TRUE(device.SelectAsync(keys, std::span(rows), nullptr, scratch_bytes, stream).ok());

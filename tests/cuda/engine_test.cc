@@ -3,6 +3,8 @@
 #include "tamis/engine.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstring>
@@ -55,7 +57,9 @@ class EngineOnDeviceTest : public testing::Test {
   }
 
   EngineOptions Options(double host_ns = 1e6) {
-    return {.threads = 1, .calibration = Costs(host_ns)};
+    return {.threads = 1,
+            .calibration = Costs(host_ns),
+            .device_filter_bytes = ~uint64_t{0}};  // for tests that say how much memory there is
   }
   Engine EngineOf(EngineOptions options) {
     return tamis::detail::EngineAccess::Make(std::move(options), accelerator_);
@@ -261,6 +265,134 @@ TEST_F(EngineOnDeviceTest, AFilterThatCannotFitDrivesNoOthersOut) {
   SplitBlockBloomFilter large({.bytes = 2 * runtime_.live_bytes()});
   ExpectRightAnswers(engine, large);
   EXPECT_GT(engine.stats().fallbacks, 0u);
+  EXPECT_TRUE(accelerator_->HasMirror(filter_));
+}
+
+TEST_F(EngineOnDeviceTest, AFilterThatIsDestroyedTakesItsCopyAlong) {
+  const Engine engine = EngineOf(Options());
+  std::vector<uint64_t> keys = RandomKeys(10, 5);
+  auto filter = std::make_unique<SplitBlockBloomFilter>(filter_.Clone());
+  const uint64_t bytes = filter->bytes();
+  engine.Count(*filter, keys);
+  engine.Count(filter_, keys);
+  EXPECT_EQ(engine.stats().device_filter_bytes, 2 * bytes);
+  const uint64_t live = runtime_.live_bytes();
+
+  // Its contents are what the copy is of, wherever they are.
+  auto moved = std::make_unique<SplitBlockBloomFilter>(std::move(*filter));
+  filter.reset();
+  EXPECT_TRUE(accelerator_->HasMirror(*moved));
+  moved.reset();
+  EXPECT_EQ(runtime_.live_bytes(), live - bytes);
+  EXPECT_EQ(engine.stats().device_filter_bytes, bytes);
+  filter_ = SplitBlockBloomFilter({.capacity = 10});
+  EXPECT_EQ(runtime_.live_bytes(), live - 2 * bytes);
+  EXPECT_EQ(engine.stats().device_filter_bytes, 0u);
+}
+
+// A call of the runtime would spoil the graph.
+TEST_F(EngineOnDeviceTest, AFilterThatIsDestroyedDuringACaptureGoesLater) {
+  const Engine engine = EngineOf(Options());
+  auto filter = std::make_unique<SplitBlockBloomFilter>(filter_.Clone());
+  engine.Count(*filter, keys_);
+  const uint64_t live = runtime_.live_bytes();
+  runtime_.SetCapturing(true);
+  filter.reset();
+  runtime_.SetCapturing(false);
+  EXPECT_EQ(runtime_.live_bytes(), live);
+  engine.Count(filter_, keys_);
+  EXPECT_EQ(runtime_.live_bytes(), live);
+  EXPECT_EQ(engine.stats().device_filter_bytes, filter_.bytes());
+}
+
+// What stands behind the copies is the parent's.
+TEST_F(EngineOnDeviceTest, AFilterThatAChildOfForkDestroysIsNoneOfTheDevices) {
+  const Engine engine = EngineOf(Options());
+  engine.Count(filter_, keys_);
+  const uint64_t calls = runtime_.calls();
+  const pid_t child = fork();
+  if (child == 0) {
+    filter_ = SplitBlockBloomFilter({.capacity = 10});
+    engine.DropDeviceFilters();
+    if (runtime_.calls() != calls) _exit(1);
+    // A device of the child's own is told.
+    FakeRuntime runtime;
+    CudaAccelerator own(backend_, DeviceOptions{.runtime = &runtime},
+                        PipelineOptions{.chunk_keys = 128, .chunks = 3, .threads = 1});
+    auto filter = std::make_unique<SplitBlockBloomFilter>(filter_.Clone());
+    own.ForEachBits(*filter, keys_, [](const uint64_t*, size_t, uint64_t) {});
+    if (own.MirrorBytes() != filter->bytes()) _exit(2);
+    filter.reset();
+    _exit(own.MirrorBytes() == 0 ? 0 : 3);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(EngineOnDeviceTest, CopiesStayWithinTheirLimit) {
+  EngineOptions options = Options();
+  options.device_filter_bytes = 2 * filter_.bytes();
+  const Engine engine = EngineOf(options);
+  SplitBlockBloomFilter b = filter_.Clone();
+  SplitBlockBloomFilter c = filter_.Clone();
+  for (const SplitBlockBloomFilter* filter : {&filter_, &b, &filter_, &c}) {
+    ExpectRightAnswers(engine, *filter);
+    EXPECT_LE(engine.stats().device_filter_bytes, options.device_filter_bytes);
+  }
+  EXPECT_TRUE(accelerator_->HasMirror(filter_));
+  EXPECT_FALSE(accelerator_->HasMirror(b)) << "it was not used for longer";
+  EXPECT_TRUE(accelerator_->HasMirror(c));
+
+  // One that is larger by itself is the host's.
+  const uint64_t calls = engine.stats().device_calls;
+  const SplitBlockBloomFilter large({.bytes = options.device_filter_bytes + 32});
+  ExpectRightAnswers(engine, large);
+  EXPECT_EQ(engine.stats().device_calls, calls);
+  EXPECT_EQ(engine.stats().failures, 0u);
+  EXPECT_TRUE(accelerator_->HasMirror(c));
+  try {
+    accelerator_->ForEachBits(large, keys_, [](const uint64_t*, size_t, uint64_t) {});
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kOutOfMemory);
+    EXPECT_NE(std::string(error.what()).find("device_filter_bytes"), std::string::npos);
+  }
+}
+
+TEST_F(EngineOnDeviceTest, TheLimitIsHalfOfTheMemoryUnlessItIsGiven) {
+  runtime_.SetMemory(uint64_t{1} << 30);
+  EngineOptions options = Options();
+  options.device_filter_bytes = 0;
+  const Engine engine = EngineOf(options);
+  EXPECT_TRUE(accelerator_->Takes(SplitBlockBloomFilter({.bytes = uint64_t{1} << 29})));
+  EXPECT_FALSE(accelerator_->Takes(SplitBlockBloomFilter({.bytes = (uint64_t{1} << 29) + 32})));
+}
+
+TEST_F(EngineOnDeviceTest, CopiesCanBeGivenBack) {
+  const Engine engine = EngineOf(Options());
+  SplitBlockBloomFilter other = filter_.Clone();
+  engine.Count(filter_, keys_);
+  engine.Count(other, keys_);
+  const uint64_t live = runtime_.live_bytes();
+  engine.DropDeviceFilters();
+  EXPECT_EQ(runtime_.live_bytes(), live - 2 * filter_.bytes());
+  EXPECT_EQ(engine.stats().device_filter_bytes, 0u);
+  ExpectRightAnswers(engine, filter_);
+  EXPECT_EQ(engine.stats().uploads, 3u);
+}
+
+// No copy of it can be used twice, so none is kept.
+TEST_F(EngineOnDeviceTest, OfASharedFilterNoCopyIsKept) {
+  const Engine engine = EngineOf(Options());
+  engine.Count(filter_, keys_);
+  const uint64_t live = runtime_.live_bytes();
+  SplitBlockBloomFilter other = filter_.Clone();
+  tamis::detail::FilterAccess::SetShared(other, true);
+  for (int i = 0; i < 3; ++i) {
+    ExpectRightAnswers(engine, other);
+    EXPECT_EQ(runtime_.live_bytes(), live);
+  }
   EXPECT_TRUE(accelerator_->HasMirror(filter_));
 }
 

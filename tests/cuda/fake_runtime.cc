@@ -14,6 +14,7 @@
 namespace tamis::cuda {
 namespace {
 
+constexpr Status kNoKernelImage{209};             // cudaErrorNoKernelImageForDevice
 constexpr Status kStreamCaptureUnsupported{900};  // cudaErrorStreamCaptureUnsupported
 constexpr Status kInvalidDevice{101};             // cudaErrorInvalidDevice
 constexpr Status kInvalidHandle{400};             // cudaErrorInvalidResourceHandle
@@ -21,6 +22,18 @@ constexpr std::align_val_t kAlignment{256};       // of cudaMalloc
 
 // Fewer warps than there are, so that each takes several rounds.
 constexpr uint64_t kMaxWarps = 40;
+
+// What a kernel takes of local memory, for all threads of the device. Only insertions into cuckoo
+// filters do, as the test of the machine code says.
+template <typename Call>
+constexpr uint64_t kLocalBytes = 0;
+template <int kBits>
+constexpr uint64_t kLocalBytes<ChangeCall<CuckooRef<kBits>, tamis::detail::Change::kInsert>> =
+    FakeRuntime::kInsertLocalBytes;
+
+uint64_t LocalBytesOf(const KernelCall& call) {
+  return std::visit([]<typename Call>(const Call&) { return kLocalBytes<Call>; }, call);
+}
 
 }  // namespace
 
@@ -50,7 +63,16 @@ void FakeRuntime::FailWork(int64_t n, Status status) {
   work_status_ = status;
 }
 
-void FakeRuntime::SetCapturing(bool capturing) { capturing_ = capturing; }
+void FakeRuntime::RemoveImages() { has_images_ = false; }
+
+void FakeRuntime::SetCapturing(bool capturing) {
+  capturing_ = capturing;
+  if (capturing) graph_.clear();
+}
+
+void FakeRuntime::Replay(Stream stream) const {
+  for (const Work& work : graph_) streams_.at(stream).push_back(work);
+}
 
 uint64_t FakeRuntime::num_live() const {
   return blocks_.size() + (streams_.size() - 1) + events_.size();
@@ -96,8 +118,9 @@ Status FakeRuntime::Properties(int device, DeviceProperties* properties) const {
   const Status status = Begin(true);
   if (!status.ok()) return status;
   if (device < 0 || device >= devices_) return kInvalidDevice;
-  *properties = {"emulated GPU",    9, 0, 4, std::min(memory_bytes_, uint64_t{8} << 30),
-                 uint64_t{32} << 20};
+  *properties = {
+      "emulated GPU",    has_images_ ? 9 : 7, 0, 4, std::min(memory_bytes_, uint64_t{8} << 30),
+      uint64_t{32} << 20};
   return kSuccess;
 }
 
@@ -120,7 +143,7 @@ Status FakeRuntime::SetDevice(int device) const noexcept {
 Status FakeRuntime::FreeMemory(uint64_t* bytes) const noexcept {
   const std::lock_guard lock(mutex_);
   const Status status = Begin(false);
-  if (status.ok()) *bytes = memory_bytes_ - device_bytes_;
+  if (status.ok()) *bytes = memory_bytes_ - device_bytes_ - reserved_bytes_;
   return status;
 }
 
@@ -138,7 +161,9 @@ Status FakeRuntime::Allocate(void** memory, uint64_t bytes, Stream) const noexce
   const std::lock_guard lock(mutex_);
   const Status status = Begin(false);
   if (!status.ok()) return status;
-  if (bytes > memory_bytes_ - std::min(device_bytes_, memory_bytes_)) return kMemoryAllocation;
+  if (bytes > memory_bytes_ - std::min(device_bytes_ + reserved_bytes_, memory_bytes_)) {
+    return kMemoryAllocation;
+  }
   return NewBlock(memory, bytes, false);
 }
 
@@ -196,7 +221,7 @@ Status FakeRuntime::Locate(const void* memory, Location* location) const noexcep
 }
 
 void FakeRuntime::Put(Stream stream, Work work) const {
-  streams_.at(stream).push_back(std::move(work));
+  (capturing_ ? graph_ : streams_.at(stream)).push_back(std::move(work));
 }
 
 bool FakeRuntime::CanRun(const Work& work) const {
@@ -247,6 +272,9 @@ Status FakeRuntime::Launch(const KernelCall& call, Stream stream) const noexcept
   const Status status = Begin(true);
   if (!status.ok()) return status;
   if (!streams_.contains(stream)) return kInvalidHandle;
+  if (!has_images_) return kNoKernelImage;
+  const Status reserved = SetAside(LocalBytesOf(call));
+  if (!reserved.ok()) return reserved;
   ++launches_;
   Put(stream, {[call] {
         std::visit(
@@ -257,6 +285,33 @@ Status FakeRuntime::Launch(const KernelCall& call, Stream stream) const noexcept
             call);
       }});
   return kSuccess;
+}
+
+Status FakeRuntime::LocalBytes(const KernelCall& call, uint64_t* bytes) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = Begin(false);
+  if (!status.ok()) return status;
+  if (!has_images_) return kNoKernelImage;
+  *bytes = LocalBytesOf(call);
+  return kSuccess;
+}
+
+// What is there for one kernel serves the others, too, and is never given back.
+Status FakeRuntime::SetAside(uint64_t bytes) const {
+  const uint64_t more = bytes - std::min(bytes, reserved_bytes_);
+  if (more > memory_bytes_ - std::min(device_bytes_ + reserved_bytes_, memory_bytes_)) {
+    return kMemoryAllocation;
+  }
+  reserved_bytes_ += more;
+  return kSuccess;
+}
+
+Status FakeRuntime::Reserve(const KernelCall& call, Stream stream) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = Begin(false);
+  if (!status.ok()) return status;
+  if (!streams_.contains(stream)) return kInvalidHandle;
+  return has_images_ ? SetAside(LocalBytesOf(call)) : kNoKernelImage;
 }
 
 Status FakeRuntime::CreateStream(Stream* stream) const noexcept {
@@ -284,6 +339,15 @@ Status FakeRuntime::Wait(Stream stream) const noexcept {
   if (!status.ok()) return status;
   if (!streams_.contains(stream)) return kInvalidHandle;
   return RunUntil([&] { return streams_[stream].empty(); });
+}
+
+Status FakeRuntime::IsCapturing(Stream stream, bool* capturing) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = Begin(true);
+  if (!status.ok()) return status;
+  if (!streams_.contains(stream)) return kInvalidHandle;
+  *capturing = capturing_;
+  return kSuccess;
 }
 
 Status FakeRuntime::CreateEvent(Event* event) const noexcept {

@@ -23,6 +23,9 @@ namespace tamis::cuda {
 
 class FakeRuntime final : public Runtime {
  public:
+  // Of local memory, for all threads of a device, that insertions into cuckoo filters take.
+  static constexpr uint64_t kInsertLocalBytes = uint64_t{256} * 4 * 2048;
+
   explicit FakeRuntime(int devices = 1, uint64_t seed = 1);
   ~FakeRuntime() override;
 
@@ -36,13 +39,20 @@ class FakeRuntime final : public Runtime {
   // The n-th piece of work on any stream that runs from now on fails, and with it, as on a GPU,
   // every later call.
   void FailWork(int64_t n, Status status);
-  // While capturing, calls that a CUDA graph cannot capture fail.
+  // No kernel can run on the devices, which are of compute capability 7.0.
+  void RemoveImages();
+  // While capturing, calls that a CUDA graph cannot capture fail, and the others are put into a
+  // graph, a new one each time that this is called.
   void SetCapturing(bool capturing);
+  // Puts the work of the graph on a stream, in the order in which it was captured.
+  void Replay(Stream stream) const;
 
   // Whether nothing has failed that work cannot go on after.
   bool usable() const { return sticky_.ok(); }
   uint64_t calls() const { return calls_; }
   uint64_t launches() const { return launches_; }
+  // Local memory that was reserved, which is none of live_bytes().
+  uint64_t reserved_bytes() const { return reserved_bytes_; }
   // Bytes that were copied straight from this memory.
   uint64_t copied_from(const void* memory, uint64_t bytes) const;
   // Work that is on a stream and has not run.
@@ -64,9 +74,12 @@ class FakeRuntime final : public Runtime {
   Status Copy(void* to, const void* from, uint64_t bytes, Stream stream) const noexcept override;
   Status Zero(void* memory, uint64_t bytes, Stream stream) const noexcept override;
   Status Launch(const KernelCall& call, Stream stream) const noexcept override;
+  Status LocalBytes(const KernelCall& call, uint64_t* bytes) const noexcept override;
+  Status Reserve(const KernelCall& call, Stream stream) const noexcept override;
   Status CreateStream(Stream* stream) const noexcept override;
   Status DestroyStream(Stream stream) const noexcept override;
   Status Wait(Stream stream) const noexcept override;
+  Status IsCapturing(Stream stream, bool* capturing) const noexcept override;
   Status CreateEvent(Event* event) const noexcept override;
   Status DestroyEvent(Event event) const noexcept override;
   Status Record(Event event, Stream stream) const noexcept override;
@@ -97,6 +110,7 @@ class FakeRuntime final : public Runtime {
   bool CanRun(const Work& work) const;
   // Runs work of random streams until done() is true.
   Status RunUntil(const std::function<bool()>& done) const;
+  Status SetAside(uint64_t bytes) const;
   Status NewBlock(void** memory, uint64_t bytes, bool pinned) const;
 
   mutable std::recursive_mutex mutex_;
@@ -108,6 +122,8 @@ class FakeRuntime final : public Runtime {
   mutable uint64_t device_bytes_ = 0;
   mutable uint64_t calls_ = 0;
   mutable uint64_t launches_ = 0;
+  mutable uint64_t reserved_bytes_ = 0;
+  bool has_images_ = true;
   mutable std::vector<std::pair<const char*, uint64_t>> copies_;
   mutable int64_t fail_call_ = -1;
   mutable Status call_status_;
@@ -115,6 +131,7 @@ class FakeRuntime final : public Runtime {
   mutable Status work_status_;
   mutable Status sticky_;
   mutable bool capturing_ = false;
+  mutable std::deque<Work> graph_;
   mutable std::map<Stream, std::deque<Work>> streams_;
   mutable std::map<Event, EventState> events_;
   mutable std::map<const void*, Block> blocks_;

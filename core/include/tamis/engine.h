@@ -48,11 +48,12 @@ struct CallRoute {
 
 // What a GPU has done for an Engine so far.
 struct EngineStats {
-  uint64_t device_calls = 0;  // lookups that it answered
-  uint64_t uploads = 0;       // filters that were copied to it
-  uint64_t fallbacks = 0;     // lookups in which it failed, and which the host answered
-  uint64_t failures = 0;      // all of its failures
-  std::string last_failure;   // the message of the last one
+  uint64_t device_calls = 0;         // lookups that it answered
+  uint64_t uploads = 0;              // filters that were copied to it
+  uint64_t fallbacks = 0;            // lookups in which it failed, and which the host answered
+  uint64_t failures = 0;             // all of its failures
+  std::string last_failure;          // the message of the last one
+  uint64_t device_filter_bytes = 0;  // of the copies of filters that it keeps there now
 };
 
 struct EngineOptions {
@@ -74,6 +75,10 @@ struct EngineOptions {
   // asks the driver where its keys are, and looks up those in device memory there, whatever the
   // calibration says.
   bool device_keys = false;
+  // The most bytes of filters that are kept in the memory of a GPU; 0: half of that memory. Those
+  // that were not used for the longest time give way, and a filter of more bytes is left to the
+  // host: with keys that are in device memory, its lookups are Error(kOutOfMemory).
+  uint64_t device_filter_bytes = 0;
 };
 
 // What an Engine would do for a call, what else it could do, and why.
@@ -109,9 +114,10 @@ struct CallPlan {
 // ID of its parent, must leave its parent's engines alone.
 //
 // Where there is a GPU, lookups go there if that is predicted to be faster. It keeps a copy of the
-// filter for later calls, until the filter changes or the memory is needed. If it fails before any
-// output was written, the host answers, and stats() counts it; if it fails later, or if its backend
-// is pinned, the call throws Error: kDevice or kOutOfMemory.
+// filter for later calls, until the filter changes or is destroyed (which gives the memory back),
+// or until the memory is needed for others: see EngineOptions::device_filter_bytes. If it fails
+// before any output was written, the host answers, and stats() counts it; if it fails later, or if
+// its backend is pinned, the call throws Error: kDevice or kOutOfMemory.
 class Engine {
  public:
   // Fills keys[0..keys.size()) with keys `first`, `first` + 1, ... of a sequence. Called by several
@@ -150,6 +156,10 @@ class Engine {
 
   // All zeros in a child of fork.
   EngineStats stats() const;
+
+  // Gives back the memory of a GPU that copies of filters take, after the lookups that are under
+  // way there. The next lookup makes new ones.
+  void DropDeviceFilters() const noexcept;
 
   // How a call with this filter and n keys would be carried out, and how else it could be.
   CallPlan PlanCall(const Filter& filter, uint64_t n,

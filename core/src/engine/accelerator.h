@@ -34,6 +34,13 @@ class Accelerator {
   // Looks the keys up, after copying the filter unless HasMirror(). Throws Error: kOutOfMemory, or
   // kDevice if it failed.
   virtual void ForEachBits(const Filter& filter, const Keys& keys, const Deliver& deliver) = 0;
+
+  // The copies of filters that are kept: no more than so many bytes from the next lookup on, 0
+  // being half of its memory; how many there are; and gives all back. Those of a filter that is
+  // destroyed go with it.
+  virtual void LimitMirrors(uint64_t bytes) noexcept = 0;
+  virtual uint64_t MirrorBytes() const noexcept = 0;
+  virtual void DropMirrors() noexcept = 0;
 };
 
 }  // namespace tamis::detail

@@ -72,6 +72,7 @@ class Engine::Impl {
     } else if (accelerator_ == nullptr) {
       accelerator_ = device->make_accelerator();
     }
+    if (accelerator_ != nullptr) accelerator_->LimitMirrors(options.device_filter_bytes);
   }
 
   Impl(const Impl&) = delete;
@@ -97,7 +98,13 @@ class Engine::Impl {
     // Nobody may give back a lock that a child of fork got with the rest.
     if (!mark_.IsOfThisProcess()) return {};
     const std::lock_guard lock(stats_mutex_);
-    return stats_;
+    EngineStats stats = stats_;
+    if (accelerator_ != nullptr) stats.device_filter_bytes = accelerator_->MirrorBytes();
+    return stats;
+  }
+
+  void DropDeviceFilters() noexcept {
+    if (HasAccelerator()) accelerator_->DropMirrors();
   }
 
   static size_t NumSlices(const CallRoute& route, uint64_t keys) noexcept {
@@ -270,6 +277,8 @@ CallPlan Engine::PlanCall(const Filter& filter, uint64_t n, Operation operation)
 }
 
 EngineStats Engine::stats() const { return impl_->stats(); }
+
+void Engine::DropDeviceFilters() const noexcept { impl_->DropDeviceFilters(); }
 
 size_t Engine::Contains(const Filter& filter, Keys keys, Bitmap out) const {
   detail::RequireRoom(out, keys.size());

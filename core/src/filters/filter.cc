@@ -11,6 +11,7 @@
 #include "core/src/file/file_format.h"
 #include "core/src/file/mapped_from.h"
 #include "core/src/filters/filter_access.h"
+#include "core/src/filters/filter_observers.h"
 #include "tamis/detail/filter_base.h"
 #include "tamis/error.h"
 
@@ -219,12 +220,13 @@ FilterBase& FilterBase::operator=(FilterBase&& other) noexcept {
   hasher_ = other.hasher_;
   backend_ = other.backend_;
   storage_ = std::move(other.storage_);
+  TellFilterObservers(identity_);
   identity_ = std::exchange(other.identity_, NewIdentity());
   changes_ = std::exchange(other.changes_, 0);
   return *this;
 }
 
-FilterBase::~FilterBase() = default;
+FilterBase::~FilterBase() { TellFilterObservers(identity_); }
 
 uint64_t FilterBase::bytes() const noexcept { return storage_.size(); }
 

@@ -31,6 +31,7 @@ struct FilterAccess {
   }
   // Of a filter whose contents others change without its functions.
   static void SetShared(Filter& filter, bool shared) noexcept { Base(filter).shared_ = shared; }
+  static bool IsShared(const Filter& filter) noexcept { return Base(filter).shared_; }
 
   static const Storage& StorageOf(const Filter& filter) noexcept { return Base(filter).storage_; }
 

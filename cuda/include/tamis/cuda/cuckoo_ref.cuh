@@ -46,11 +46,12 @@ struct CuckooRef {
   }
 
   TAMIS_HD bool InsertHash(uint64_t hash) const {
-    uint32_t nodes[kFewNodes];
+    uint16_t nodes[kFewNodes];
     return InsertHash(hash, nodes, kFewNodes);
   }
-  // With memory for a longer search, of kFewNodes to kManyNodes elements.
-  TAMIS_HD bool InsertHash(uint64_t hash, uint32_t* nodes, uint32_t max_nodes) const {
+  // With memory for a longer search, of kFewNodes to kManyNodes elements of 16 bits or more.
+  template <typename Node>
+  TAMIS_HD bool InsertHash(uint64_t hash, Node* nodes, uint32_t max_nodes) const {
     const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry);
     Word* const chunk = Chunk(place);
     const uint32_t alternate = Alternate(place.bucket, place.fingerprint);
@@ -91,14 +92,13 @@ struct CuckooRef {
   static constexpr int kMaxAttempts = 32;
   enum class Search { kDone, kNoRoom, kDisturbed };
 
-  // A full bucket that the search has reached by moving the fingerprint in `slot` of its parent. In
-  // one word, of 16 bits of bucket, 12 of parent and 4 of slot. Roots have themselves for a parent.
-  static TAMIS_HD uint32_t Node(uint32_t bucket, uint32_t parent, uint32_t slot) {
-    return bucket << 16 | parent << 4 | slot;
-  }
-  static TAMIS_HD uint32_t BucketOf(uint32_t node) { return node >> 16; }
-  static TAMIS_HD uint32_t ParentOf(uint32_t node) { return node >> 4 & 0xFFF; }
-  static TAMIS_HD uint32_t SlotOf(uint32_t node) { return node & 0xF; }
+  // A node of a search is a full bucket, of at most 16 bits. The first two are where the search
+  // begins; the others are reached by moving the fingerprint in a slot of an earlier one, and all
+  // slots of a node come before those of the next: so their parents need not be kept.
+  static constexpr uint32_t kRoots = 2;
+  static_assert(cuckoo::kMaxChunkBuckets<kBits> <= uint32_t{1} << 16);
+  static TAMIS_HD uint32_t ParentOf(uint32_t node) { return (node - kRoots) / kSlots; }
+  static TAMIS_HD uint32_t SlotOf(uint32_t node) { return (node - kRoots) % kSlots; }
 
   TAMIS_HD Word* Chunk(const cuckoo::Place& place) const {
     return words + uint64_t{place.chunk} * geometry.chunk_buckets;
@@ -147,20 +147,21 @@ struct CuckooRef {
 
   // Breadth first for a path of moves that ends in a free slot; then moves from its end, and puts
   // the new fingerprint into the slot that becomes free.
+  template <typename Node>
   TAMIS_HD Search MakeRoom(Word* chunk, uint32_t first, uint32_t second, uint32_t fingerprint,
-                           uint32_t* nodes, uint32_t max_nodes) const {
-    nodes[0] = Node(first, 0, 0);
-    nodes[1] = Node(second, 1, 0);
-    uint32_t num_nodes = 2;
+                           Node* nodes, uint32_t max_nodes) const {
+    nodes[0] = static_cast<Node>(first);
+    nodes[1] = static_cast<Node>(second);
+    uint32_t num_nodes = kRoots;
     for (uint32_t at = 0; at < num_nodes; ++at) {
-      const uint32_t from = BucketOf(nodes[at]);
+      const uint32_t from = nodes[at];
       const Word word = detail::LoadShared(chunk + from);
       for (uint32_t slot = 0; slot < kSlots; ++slot) {
         const uint32_t moved = Get(word, slot);
         if (moved == 0) return Search::kDisturbed;  // there is room now
         const uint32_t to = Alternate(from, moved);
         if (cuckoo::ZeroSlots<kBits>(detail::LoadShared(chunk + to)) == 0) {
-          if (num_nodes < max_nodes) nodes[num_nodes++] = Node(to, at, slot);
+          if (num_nodes < max_nodes) nodes[num_nodes++] = static_cast<Node>(to);
           continue;
         }
         return Move(chunk, nodes, at, slot, moved, fingerprint);
@@ -171,22 +172,21 @@ struct CuckooRef {
 
   // Moves along the path that ends with `moved` of slot `slot` of node `at` going to its alternate
   // bucket.
-  TAMIS_HD Search Move(Word* chunk, const uint32_t* nodes, uint32_t at, uint32_t slot,
-                       uint32_t moved, uint32_t fingerprint) const {
-    Word* const end = chunk + Alternate(BucketOf(nodes[at]), moved);
+  template <typename Node>
+  TAMIS_HD Search Move(Word* chunk, const Node* nodes, uint32_t at, uint32_t slot, uint32_t moved,
+                       uint32_t fingerprint) const {
+    Word* const end = chunk + Alternate(nodes[at], moved);
     if (!Add(end, detail::LoadShared(end), moved)) return Search::kDisturbed;
     // From here on there is one copy of `moved` too many, in one of its two buckets.
     while (true) {
-      const uint32_t bucket = BucketOf(nodes[at]);
-      const bool is_root = ParentOf(nodes[at]) == at;
-      const uint32_t parent = ParentOf(nodes[at]);
-      const uint32_t parent_slot = SlotOf(nodes[at]);
+      const uint32_t bucket = nodes[at];
+      const bool is_root = at < kRoots;
+      const uint32_t parent = is_root ? at : ParentOf(at);
+      const uint32_t parent_slot = is_root ? 0 : SlotOf(at);
       const uint32_t next =
-          is_root ? fingerprint
-                  : Get(detail::LoadShared(chunk + BucketOf(nodes[parent])), parent_slot);
+          is_root ? fingerprint : Get(detail::LoadShared(chunk + nodes[parent]), parent_slot);
       // Another thread may have put something else there, that does not belong into this bucket.
-      const bool is_on_path =
-          is_root || (next != 0 && Alternate(BucketOf(nodes[parent]), next) == bucket);
+      const bool is_on_path = is_root || (next != 0 && Alternate(nodes[parent], next) == bucket);
       if (!is_on_path || !Replace(chunk + bucket, slot, moved, next)) {
         const uint32_t alternate = Alternate(bucket, moved);
         while (!Remove(chunk + alternate, moved) && !Remove(chunk + bucket, moved)) {

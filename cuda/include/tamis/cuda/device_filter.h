@@ -24,10 +24,15 @@ struct DeviceOptions {
   int device = -1;                   // -1: the current one
   MemoryResource* memory = nullptr;  // nullptr: cudaMallocAsync, where the device has it
   const Runtime* runtime = nullptr;  // for tests of the library; nullptr: the CUDA runtime
+  // Whether keys will be inserted. Insertions into cuckoo filters take local memory for each thread
+  // that the device can run, 256 bytes: 66 MiB on an H100. The first filter that is made with this
+  // sets it aside, for all of them and for the rest of the process. Without, the first insertion
+  // does, and it fails where there is not so much.
+  bool insertions = true;
 };
 
-// Move-only owner of a split-block or cuckoo filter in device memory, with the bits that it has on
-// the host.
+// Move-only owner of a split-block or cuckoo filter in device memory, or view of one, with the bits
+// that it has on the host.
 //
 // Keys and outputs are in device memory: a Keys holds device pointers here, and so do Bitmap and
 // std::span. Work is put on a stream, in whose order it runs. Calls whose names end in Async return
@@ -41,6 +46,8 @@ struct DeviceOptions {
 // it may be under way when it is destroyed.
 class DeviceFilter {
  public:
+  // Throw Error(kDevice) if there is no device, or one that no code of the library is for.
+
   // A copy of a filter on the host. If that is mapped from a file that was not verified, it is now:
   // FormatError if it is damaged.
   explicit DeviceFilter(const Filter& host, const DeviceOptions& options = {},
@@ -48,6 +55,18 @@ class DeviceFilter {
   // An empty filter of the kind, hash and geometry of a header, such as host.Header().
   explicit DeviceFilter(const FileHeader& header, const DeviceOptions& options = {},
                         cudaStream_t stream = nullptr);
+  // A filter in device memory of another allocator, such as the bytes of an rmm::device_uvector or
+  // of a torch tensor. It is a DeviceFilter like any other, but for whose memory it is: that is not
+  // freed, and has to stay until no work on the filter is under way. Scratch memory comes from the
+  // options. Nothing is written: the bytes have to be those of a filter of this header already, or
+  // Clear() or Upload() is the first call. If others change them, ForgetCount().
+  //
+  // The device is that of the memory, if the options name none. Throws Error(kInvalidArgument) if
+  // there are fewer than header.payload_bytes bytes, if they are not aligned to 32, and if they are
+  // not all in the memory of the device; managed memory is. What is behind a pointer is not known
+  // otherwise: the size is the caller's word.
+  static DeviceFilter View(const FileHeader& header, std::span<std::byte> memory,
+                           const DeviceOptions& options = {}, cudaStream_t stream = nullptr);
   DeviceFilter(DeviceFilter&& other) noexcept { Swap(other); }
   DeviceFilter& operator=(DeviceFilter&& other) noexcept {
     DeviceFilter(static_cast<DeviceFilter&&>(other)).Swap(*this);
@@ -58,9 +77,17 @@ class DeviceFilter {
   FilterKind kind() const noexcept { return header_.kind; }
   const HashSpec& hash() const noexcept { return header_.hash; }
   uint64_t bytes() const noexcept { return header_.payload_bytes; }
-  // As that of Filter. For cuckoo filters, insertions and erasures of Async calls are not in it, as
-  // nobody knows yet how many succeed; Download() counts what is there.
+  // As that of Filter, unless count_is_known() is false: then it is without what is not counted.
   uint64_t inserted_count() const noexcept { return header_.inserted; }
+  // Not after Async calls that change a cuckoo filter, as nobody knows yet how many succeed, until
+  // the next Clear or Upload; and never again once a change was captured into a graph, which may
+  // run any number of times. Download() finds out: for cuckoo filters it counts what is there, for
+  // split-block filters it sets the host's count to its estimated_count(), which is of distinct
+  // keys.
+  bool count_is_known() const noexcept { return !uncounted_ && !changed_by_others_; }
+  // For programs whose own kernels insert by ref(), which nobody counts: the count is not known
+  // from now on.
+  void ForgetCount() noexcept { changed_by_others_ = true; }
   const FileHeader& Header() const noexcept { return header_; }
   // As Filter::set_key_forms: InsertAsync takes strings as their hashes, whose form is unknown.
   void set_key_forms(KeyForms forms) noexcept { header_.key_forms = forms; }
@@ -138,6 +165,9 @@ class DeviceFilter {
   class Scratch;
   class Current;
 
+  DeviceFilter() = default;
+  // Chooses the runtime and the device, after their checks.
+  void Open(const DeviceOptions& options);
   void Allocate(const DeviceOptions& options, cudaStream_t stream);
   void Swap(DeviceFilter& other) noexcept;
   void RequireSame(const FileHeader& header) const;
@@ -169,7 +199,10 @@ class DeviceFilter {
   MemoryResource* memory_ = nullptr;
   int device_ = 0;
   FileHeader header_;
+  bool uncounted_ = false;          // changes that header_.inserted is without
+  bool changed_by_others_ = false;  // at any time: by graphs, by kernels of users
   void* data_ = nullptr;
+  bool is_view_ = false;  // of memory that is somebody else's
   std::variant<SplitBlockRef, CuckooRef<8>, CuckooRef<12>, CuckooRef<16>> ref_;
 };
 

@@ -1,0 +1,123 @@
+// What is found out about a device before anything is put on it: whether there is code for it, and
+// the memory that insertions take of it.
+#include "cuda/src/device_check.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tamis/cuckoo_filter.h"
+#include "tamis/cuda/device_filter.h"
+#include "tamis/error.h"
+#include "tamis/split_block_filter.h"
+#include "tests/cuda/fake_runtime.h"
+#include "tests/test_util.h"
+
+namespace tamis::cuda {
+namespace {
+
+template <typename Call>
+std::string MessageOf(ErrorCode code, const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "no error";
+  return "";
+}
+
+void ExpectContains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST(CudaDeviceCheck, ADeviceThatNoCodeIsForIsNotListedAndTakesNoFilter) {
+  FakeRuntime runtime(2);
+  std::string why;
+  EXPECT_EQ(DescribeFirstDevice(runtime, &why), "emulated GPU, 8 GiB");
+  EXPECT_EQ(why, "");
+  runtime.RemoveImages();
+  EXPECT_EQ(DescribeFirstDevice(runtime, &why), std::nullopt);
+  ExpectContains(why,
+                 "device 0 (emulated GPU, compute capability 7.0) cannot run the code that this "
+                 "library was built with: ");
+  ExpectContains(why, "(error 209)");
+
+  const SplitBlockBloomFilter host({.capacity = 100});
+  const auto make = [&] { DeviceFilter(host, {.device = 1, .runtime = &runtime}); };
+  ExpectContains(MessageOf(ErrorCode::kDevice, make),
+                 "CUDA: device 1 (emulated GPU, compute capability 7.0) cannot run the code");
+  EXPECT_EQ(runtime.launches(), 0u);
+  EXPECT_EQ(runtime.num_live(), 0u);
+  EXPECT_TRUE(runtime.usable());
+}
+
+TEST(CudaDeviceCheck, ADeviceThatIsNotThereOrDoesNotAnswerIsNotListed) {
+  FakeRuntime runtime;
+  std::string why;
+  // The first calls are CurrentDevice, Properties and LocalBytes.
+  for (const int call : {0, 1, 2}) {
+    runtime.FailCall(call, {46});  // cudaErrorDevicesUnavailable
+    EXPECT_EQ(DescribeFirstDevice(runtime, &why), std::nullopt);
+    ExpectContains(why, "device 0 does not answer: ");
+  }
+  runtime.FailCall(-1, kSuccess);
+  EXPECT_NE(DescribeFirstDevice(runtime, &why), std::nullopt);
+  runtime.RemoveDevices("no driver");
+  EXPECT_EQ(DescribeFirstDevice(runtime, &why), std::nullopt);
+  EXPECT_EQ(why, "no driver");
+}
+
+template <typename Filter>
+class CudaReserve : public testing::Test {};
+using Filters = testing::Types<CuckooFilter<8>, CuckooFilter<12>, CuckooFilter<16>>;
+TYPED_TEST_SUITE(CudaReserve, Filters);
+
+TYPED_TEST(CudaReserve, WhatInsertionsTakeIsThereWhenTheFilterIs) {
+  FakeRuntime runtime;
+  const TypeParam host({.capacity = 1000, .fpr = 0.05});
+  DeviceFilter device(host, {.runtime = &runtime});
+  EXPECT_EQ(runtime.reserved_bytes(), FakeRuntime::kInsertLocalBytes);
+  // Exactly what the insertion allocates by itself.
+  const std::vector<uint64_t> keys = RandomKeys(100, 1);
+  const uint64_t n = keys.size();
+  runtime.SetMemory(runtime.live_bytes() + runtime.reserved_bytes() + sizeof(uint64_t) +
+                    DeviceFilter::SelectScratchBytes(n) + DeviceFilter::kInsertScratchBytes);
+  EXPECT_EQ(device.Insert(keys), n);
+  EXPECT_EQ(runtime.reserved_bytes(), FakeRuntime::kInsertLocalBytes);
+}
+
+TYPED_TEST(CudaReserve, WhereThereIsNotSoMuchTheFilterIsNotMade) {
+  FakeRuntime runtime;
+  const TypeParam host({.capacity = 1000, .fpr = 0.05});
+  runtime.SetMemory(host.bytes() + FakeRuntime::kInsertLocalBytes - 1);
+  const std::string message =
+      MessageOf(ErrorCode::kOutOfMemory, [&] { DeviceFilter(host, {.runtime = &runtime}); });
+  EXPECT_EQ(runtime.num_live(), 0u);
+  // Either of the two may be what does not fit.
+  ExpectContains(message, "bytes");
+  runtime.SetMemory(FakeRuntime::kInsertLocalBytes - 1);
+  FakeRuntime fresh;
+  fresh.SetMemory(FakeRuntime::kInsertLocalBytes - 1);
+  ExpectContains(
+      MessageOf(ErrorCode::kOutOfMemory, [&] { DeviceFilter(host, {.runtime = &fresh}); }),
+      "reserving " + std::to_string(FakeRuntime::kInsertLocalBytes) + " bytes of local memory");
+  // One that is only asked needs none.
+  const DeviceFilter asked(host, {.runtime = &fresh, .insertions = false});
+  EXPECT_EQ(fresh.reserved_bytes(), 0u);
+  EXPECT_EQ(asked.kind(), host.kind());
+}
+
+TEST(CudaReserveNone, FiltersThatTakeEveryKeyReserveNothing) {
+  FakeRuntime runtime;
+  const SplitBlockBloomFilter host({.capacity = 100});
+  DeviceFilter device(host, {.runtime = &runtime});
+  const std::vector<uint64_t> keys = RandomKeys(100, 1);
+  device.Insert(keys);
+  EXPECT_EQ(runtime.reserved_bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace tamis::cuda

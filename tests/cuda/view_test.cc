@@ -1,0 +1,150 @@
+// A filter in device memory of somebody else's.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tamis/cuckoo_filter.h"
+#include "tamis/cuda/device_filter.h"
+#include "tamis/error.h"
+#include "tamis/split_block_filter.h"
+#include "tests/cuda/fake_runtime.h"
+#include "tests/test_util.h"
+
+namespace tamis::cuda {
+namespace {
+
+constexpr size_t kKeys = 1000;
+
+// Memory of an allocator of its own.
+class Buffer {
+ public:
+  Buffer(const FakeRuntime& runtime, uint64_t bytes, int device = 0, bool pinned = false)
+      : runtime_(runtime), bytes_(bytes), pinned_(pinned) {
+    EXPECT_TRUE(runtime.SetDevice(device).ok());
+    EXPECT_TRUE((pinned ? runtime.AllocatePinned(&memory_, bytes)
+                        : runtime.Allocate(&memory_, bytes, nullptr))
+                    .ok());
+    EXPECT_TRUE(runtime.SetDevice(0).ok());
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() {
+    EXPECT_TRUE((pinned_ ? runtime_.FreePinned(memory_) : runtime_.Free(memory_, nullptr)).ok());
+  }
+
+  std::span<std::byte> span() const { return {static_cast<std::byte*>(memory_), bytes_}; }
+
+ private:
+  const FakeRuntime& runtime_;
+  uint64_t bytes_;
+  bool pinned_;
+  void* memory_ = nullptr;
+};
+
+TEST(CudaView, IsAFilterInMemoryThatItDoesNotOwn) {
+  FakeRuntime runtime(2);
+  const std::vector<uint64_t> keys = RandomKeys(2 * kKeys, 1);
+  SplitBlockBloomFilter host({.capacity = 2 * kKeys});
+  host.Insert(std::span(keys).first(kKeys));
+  // In the middle of a larger one, on a device that is not the current one.
+  const uint64_t offset = 96;
+  const Buffer buffer(runtime, host.bytes() + offset + 100, 1);
+  const std::vector<std::byte> around(buffer.span().begin(), buffer.span().end());
+  const std::span<std::byte> memory = buffer.span().subspan(offset);
+  std::memcpy(memory.data(), host.payload().data(), host.bytes());
+  const uint64_t live = runtime.num_live();
+  {
+    DeviceFilter view = DeviceFilter::View(host.Header(), memory, {.runtime = &runtime});
+    EXPECT_EQ(view.device(), 1);
+    EXPECT_EQ(view.data(), memory.data());
+    EXPECT_EQ(view.inserted_count(), kKeys);
+    EXPECT_EQ(view.Count(keys), host.Count(keys));
+    view.Insert(std::span(keys).subspan(kKeys));
+    host.Insert(std::span(keys).subspan(kKeys));
+    EXPECT_EQ(std::memcmp(memory.data(), host.payload().data(), host.bytes()), 0);
+    EXPECT_EQ(view.ref<SplitBlockRef>().words, static_cast<void*>(memory.data()));
+    DeviceFilter moved = std::move(view);
+    EXPECT_EQ(moved.Count(keys), keys.size());
+    SplitBlockBloomFilter copy = host.Clone();
+    copy.Clear();
+    moved.Download(copy);
+    EXPECT_EQ(copy.Count(keys), keys.size());
+    EXPECT_EQ(copy.inserted_count(), keys.size());
+    moved.Clear();
+    EXPECT_EQ(moved.Count(keys), 0u);
+  }
+  EXPECT_EQ(runtime.num_live(), live) << "the memory is still its owner's";
+  // All around it is as it was.
+  EXPECT_EQ(std::memcmp(buffer.span().data(), around.data(), offset), 0);
+  EXPECT_EQ(std::memcmp(memory.data() + host.bytes(), around.data() + offset + host.bytes(), 100),
+            0);
+}
+
+TEST(CudaView, TakesCuckooFilters) {
+  FakeRuntime runtime;
+  const CuckooFilter<16> host({.capacity = kKeys});
+  const std::vector<uint64_t> keys = RandomKeys(kKeys, 1);
+  const Buffer buffer(runtime, host.bytes());
+  DeviceFilter view = DeviceFilter::View(host.Header(), buffer.span(), {.runtime = &runtime});
+  EXPECT_EQ(runtime.reserved_bytes(), FakeRuntime::kInsertLocalBytes);
+  view.Clear();
+  EXPECT_EQ(view.Insert(keys), kKeys);
+  // Another view of the same sees what is in.
+  const DeviceFilter other =
+      DeviceFilter::View(host.Header(), buffer.span(), {.runtime = &runtime});
+  EXPECT_EQ(other.Count(keys), kKeys);
+  EXPECT_EQ(view.Erase(keys), kKeys);
+  EXPECT_EQ(view.inserted_count(), 0u);
+}
+
+TEST(CudaView, RefusesMemoryThatCannotBeAFilter) {
+  FakeRuntime runtime(2);
+  const SplitBlockBloomFilter host({.capacity = kKeys});
+  const uint64_t bytes = host.bytes();
+  const Buffer buffer(runtime, bytes + 32), small(runtime, bytes - 32);
+  const Buffer pinned(runtime, bytes, 0, true);
+  std::vector<std::byte> pageable(bytes + 32);
+  const uint64_t misaligned = reinterpret_cast<uintptr_t>(pageable.data()) % 32;
+  const std::span<std::byte> host_memory =
+      std::span(pageable).subspan(misaligned == 0 ? 0 : 32 - misaligned, bytes);
+  FileHeader odd = host.Header();
+  odd.payload_bytes -= 32;
+  const FileHeader header = host.Header();
+  const struct {
+    FileHeader header;
+    std::span<std::byte> memory;
+    int device;
+    std::string says;
+  } cases[] = {
+      {header, small.span(), -1, "bytes for a filter of"},
+      {header, {}, -1, "0 bytes for a filter of"},
+      {header, buffer.span().subspan(16), -1, "not aligned to 32"},
+      {header, pinned.span(), -1, "not that of a device"},
+      {header, host_memory, -1, "not that of a device"},
+      // A size that is not true.
+      {header, {small.span().data(), bytes}, -1, "not that of a device"},
+      {header, buffer.span(), 1, "memory on device 0 for a filter on device 1"},
+      {header, buffer.span(), 2, "allowed: 0 to 1"},
+      {odd, buffer.span(), -1, "not the geometry"},
+  };
+  const uint64_t live = runtime.num_live();
+  for (const auto& refused : cases) {
+    try {
+      DeviceFilter::View(refused.header, refused.memory,
+                         {.device = refused.device, .runtime = &runtime});
+      ADD_FAILURE() << refused.says;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+      EXPECT_NE(std::string(error.what()).find(refused.says), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_EQ(runtime.launches(), 0u);
+  EXPECT_EQ(runtime.num_live(), live);
+}
+
+}  // namespace
+}  // namespace tamis::cuda
