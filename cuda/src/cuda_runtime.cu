@@ -1,20 +1,16 @@
 // The CUDA runtime behind the seam, and the one kernel that runs every call.
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <string>
 #include <type_traits>
 #include <variant>
 
 #include "cuda/src/kernel_bodies.h"
+#include "cuda/src/launch.h"
 #include "cuda/src/runtime.h"
 
 namespace tamis::cuda {
 namespace {
-
-constexpr uint32_t kBlockThreads = 256;
-constexpr uint64_t kBlockWarps = kBlockThreads / kWarpLanes;
-constexpr uint64_t kMaxBlocks = 0x7FFFFFFF;  // of a grid, in its first dimension
 
 // The lanes of the hardware. Functions of host and device, as the bodies are, though only the
 // device has something to do.
@@ -54,6 +50,20 @@ struct WarpLane {
     return value + 0 * from;
 #endif
   }
+  TAMIS_HD void BlockAdd(uint64_t* sum, uint32_t value) const {
+#ifdef __CUDA_ARCH__
+    __shared__ uint32_t sums[kBlockWarps];
+    const uint32_t of_warp = __reduce_add_sync(0xFFFFFFFF, value);
+    if (Index() == 0) sums[threadIdx.x / kWarpLanes] = of_warp;
+    __syncthreads();
+    if (threadIdx.x >= kWarpLanes) return;
+    const uint32_t of_block =
+        __reduce_add_sync(0xFFFFFFFF, Index() < kBlockWarps ? sums[Index()] : 0);
+    if (Index() == 0 && of_block != 0) detail::AtomicAdd(sum, of_block);
+#else
+    detail::AtomicAdd(sum, value);
+#endif
+  }
 };
 
 template <typename Call>
@@ -76,6 +86,23 @@ bool HasPools() noexcept {
          cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device) ==
              cudaSuccess &&
          supported != 0;
+}
+
+// Of the current device.
+Status ResidentBlocksHere(uint64_t* blocks) noexcept {
+  int device = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&value, which, device);
+    return static_cast<uint32_t>(value);
+  };
+  const Processors processors = {attribute(cudaDevAttrMultiProcessorCount),
+                                 attribute(cudaDevAttrMaxThreadsPerMultiProcessor),
+                                 attribute(cudaDevAttrMaxBlocksPerMultiprocessor),
+                                 attribute(cudaDevAttrMaxRegistersPerMultiprocessor)};
+  if (error == cudaSuccess) *blocks = ResidentBlocks(processors, kMaxRegisters);
+  return Checked(error);
 }
 
 class RealRuntime final : public Runtime {
@@ -155,14 +182,20 @@ class RealRuntime final : public Runtime {
   Status Launch(const KernelCall& call, Stream stream) const noexcept override {
     return std::visit(
         [stream](const auto& arguments) {
-          const uint64_t blocks = WarpsFor(Warps(arguments), kBlockWarps);
+          const Work work = WorkOf(arguments);
+          uint64_t resident = kMaxBlocks;
+          if (work.resident) {
+            const Status status = ResidentBlocksHere(&resident);
+            if (!status.ok()) return status;
+          }
+          const uint64_t blocks = GridFor(work, resident).blocks;
           if (blocks == 0) return kSuccess;
           // With <<<>>> its error would be asked for by cudaGetLastError, which gives, and forgets,
           // an earlier one of somebody else's.
           const void* kernel =
               reinterpret_cast<const void*>(&Kernel<std::decay_t<decltype(arguments)>>);
           void* pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))};
-          const dim3 grid(static_cast<uint32_t>(std::min(blocks, kMaxBlocks)));
+          const dim3 grid(static_cast<uint32_t>(blocks));
           return Checked(cudaLaunchKernel(kernel, grid, dim3(kBlockThreads), pointers, 0, stream));
         },
         call);

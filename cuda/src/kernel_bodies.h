@@ -1,9 +1,11 @@
 // The bodies of all kernels, as templates over a lane of a warp. A GPU runs them with the lanes
 // that the hardware has, tests with lanes that are emulated, and both with the same lines.
 //
-// A lane has: Index() in [0, 32), Warp() in [0, NumWarps()), and two steps that all lanes of a warp
+// A lane has: Index() in [0, 32), Warp() in [0, NumWarps()); two steps that all lanes of a warp
 // take together, Ballot(flag) -> one bit per lane, and Shuffle(value, from) -> the value of lane
-// `from`. Every warp takes each NumWarps()-th piece of the work.
+// `from`; and one that all lanes of a block take together, BlockAdd(sum, value), by which the
+// values of all of them, together less than 2^32, become one atomic addition to *sum. Every warp
+// takes each NumWarps()-th piece of the work.
 #ifndef TAMIS_CUDA_SRC_KERNEL_BODIES_H_
 #define TAMIS_CUDA_SRC_KERNEL_BODIES_H_
 
@@ -34,7 +36,7 @@ TAMIS_HD uint64_t LoadKey(const KeyColumn& keys, uint64_t i) {
 template <typename Lane, typename Ref>
 TAMIS_HD void RunLane(const Lane& lane, const ContainsCall<Ref>& call) {
   const uint64_t words = (call.keys.n + 63) / 64 * 2;
-  uint64_t found = 0;
+  uint32_t found = 0;
   for (uint64_t word = lane.Warp(); word < words; word += lane.NumWarps()) {
     const uint64_t i = kWarpLanes * word + lane.Index();
     bool hit = false;
@@ -42,13 +44,13 @@ TAMIS_HD void RunLane(const Lane& lane, const ContainsCall<Ref>& call) {
       hit = call.filter.ContainsHash(call.keys.hasher(LoadKey(call.keys, i)));
       if (call.bytes != nullptr) detail::StoreOnce(call.bytes + i, static_cast<uint8_t>(hit));
     }
-    const uint32_t hits = lane.Ballot(hit);
-    found += detail::PopCount(hits);
-    if (call.bits != nullptr && lane.Index() == 0) detail::StoreOnce(call.bits + word, hits);
+    found += hit;
+    if (call.bits != nullptr) {
+      const uint32_t hits = lane.Ballot(hit);
+      if (lane.Index() == 0) detail::StoreOnce(call.bits + word, hits);
+    }
   }
-  if (call.count != nullptr && lane.Index() == 0 && found != 0) {
-    detail::AtomicAdd(call.count, found);
-  }
+  if (call.count != nullptr) lane.BlockAdd(call.count, found);
 }
 
 // The salt of a word that is not known when compiling. A table, or a chain of comparisons, which

@@ -121,42 +121,44 @@ using KernelCall =
                  ListOnesCall<uint32_t>, ListOnesCall<uint64_t>, RetryCall<CuckooRef<8>>,
                  RetryCall<CuckooRef<12>>, RetryCall<CuckooRef<16>>>;
 
-// The warps that would do all the work in one round. Fewer do it in several.
-inline uint64_t WarpsFor(uint64_t n, uint64_t per_warp) {
+// How much a call has to do: for the launch.
+struct Work {
+  uint64_t warps;         // that would do all of it in one round; fewer do it in several
+  bool resident = false;  // no more warps than a device holds at a time, as each one adds to costs
+};
+
+constexpr uint64_t WarpsFor(uint64_t n, uint64_t per_warp) {
   return n / per_warp + (n % per_warp != 0);
 }
 
 template <typename Ref>
-uint64_t Warps(const ContainsCall<Ref>& call) {
-  // A warp that only counts takes more, as its one addition at the end is to a word that all share.
-  constexpr uint64_t kRounds = 64;
-  const bool only_counts = call.bits == nullptr && call.bytes == nullptr;
-  // Both halves of the last word of a bitmap are written.
-  const uint64_t words = 2 * WarpsFor(call.keys.n, 2 * kWarpLanes);
-  return call.count != nullptr || only_counts ? WarpsFor(words, kRounds) : words;
+constexpr Work WorkOf(const ContainsCall<Ref>& call) {
+  // Both halves of the last word of a bitmap are written. Blocks that count add to a word that all
+  // share.
+  return {2 * WarpsFor(call.keys.n, 2 * kWarpLanes), call.count != nullptr};
 }
 template <typename Ref>
-uint64_t Warps(const InsertCall<Ref>& call) {
-  return WarpsFor(call.keys.n, kWarpLanes);
+constexpr Work WorkOf(const InsertCall<Ref>& call) {
+  return {WarpsFor(call.keys.n, kWarpLanes)};
 }
 template <typename Ref, tamis::detail::Change kChange>
-uint64_t Warps(const ChangeCall<Ref, kChange>& call) {
-  return 2 * WarpsFor(call.keys.n, 2 * kWarpLanes);
+constexpr Work WorkOf(const ChangeCall<Ref, kChange>& call) {
+  return {2 * WarpsFor(call.keys.n, 2 * kWarpLanes)};
 }
 template <typename Ref>
-uint64_t Warps(const RetryCall<Ref>&) {
-  return kRetryWarps;
+constexpr Work WorkOf(const RetryCall<Ref>&) {
+  return {kRetryWarps};
 }
-inline uint64_t Warps(const MergeCall& call) { return WarpsFor(call.n, kWarpLanes); }
+constexpr Work WorkOf(const MergeCall& call) { return {WarpsFor(call.n, kWarpLanes)}; }
 template <typename Offset>
-uint64_t Warps(const HashColumnCall<Offset>& call) {
-  return WarpsFor(call.n, kWarpLanes);
+constexpr Work WorkOf(const HashColumnCall<Offset>& call) {
+  return {WarpsFor(call.n, kWarpLanes)};
 }
-inline uint64_t Warps(const CountTilesCall& call) { return WarpsFor(call.num_words, kTileWords); }
-inline uint64_t Warps(const ScanTilesCall&) { return 1; }
+constexpr Work WorkOf(const CountTilesCall& call) { return {WarpsFor(call.num_words, kTileWords)}; }
+constexpr Work WorkOf(const ScanTilesCall&) { return {1}; }
 template <typename Index>
-uint64_t Warps(const ListOnesCall<Index>& call) {
-  return WarpsFor(call.num_words, kTileWords);
+constexpr Work WorkOf(const ListOnesCall<Index>& call) {
+  return {WarpsFor(call.num_words, kTileWords)};
 }
 
 }  // namespace tamis::cuda

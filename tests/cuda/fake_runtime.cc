@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cuda/src/kernel_bodies.h"
+#include "cuda/src/launch.h"
 #include "tests/cuda/emulator.h"
 
 namespace tamis::cuda {
@@ -19,8 +20,8 @@ constexpr Status kInvalidDevice{101};             // cudaErrorInvalidDevice
 constexpr Status kInvalidHandle{400};             // cudaErrorInvalidResourceHandle
 constexpr std::align_val_t kAlignment{256};       // of cudaMalloc
 
-// Fewer warps than there are, so that each takes several rounds.
-constexpr uint64_t kMaxWarps = 40;
+// Fewer blocks than work, so that each warp takes several rounds.
+constexpr uint64_t kMostBlocks = 5;
 
 }  // namespace
 
@@ -251,7 +252,9 @@ Status FakeRuntime::Launch(const KernelCall& call, Stream stream) const noexcept
   Put(stream, {[call] {
         std::visit(
             [](const auto& arguments) {
-              RunGrid(std::min(Warps(arguments), kMaxWarps),
+              const uint64_t blocks =
+                  std::min(GridFor(WorkOf(arguments), kMostBlocks).blocks, kMostBlocks);
+              RunGrid(kBlockWarps * blocks,
                       [&](const EmulatedLane& lane) { RunLane(lane, arguments); });
             },
             call);

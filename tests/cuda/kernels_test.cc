@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cuda/src/kernel_bodies.h"
+#include "cuda/src/launch.h"
 #include "tamis/cuda/filter_ref.cuh"
 #include "tamis/keys.h"
 #include "tests/cuda/emulator.h"
@@ -161,6 +162,34 @@ TEST(Insert, TakesHashesAsTheyAre) {
           ref, {hashes.data(), hashes.size(), Width::kU64, tamis::detail::KeyHasher()}},
       1);
   EXPECT_EQ(got.vector(), want.vector());
+}
+
+uint64_t num_shared_accesses;
+
+// Whatever blocks find, the word that all share is added to once by each.
+TEST(Contains, CountsWithOneAdditionPerBlock) {
+  constexpr uint64_t kBlocks = 3;
+  const std::vector<uint64_t> keys = RandomKeys(5003, 1);
+  Words words(64);
+  FillPortably(words, 64, tamis::detail::KeyBatch({}, keys.data(), keys.size()));
+  const SplitBlockRef ref{words.data(), 64, tamis::detail::KeyHasher(HashSpec{})};
+  const auto count = [&](uint64_t n, uint64_t warps) {
+    uint64_t sum = 0;
+    num_shared_accesses = 0;
+    detail::before_shared_access = [] { ++num_shared_accesses; };
+    RunAll(
+        ContainsCall<SplitBlockRef>{
+            ref, {keys.data(), n, Width::kU64, ref.hasher}, nullptr, nullptr, &sum},
+        warps);
+    detail::before_shared_access = nullptr;
+    EXPECT_EQ(sum, n);
+  };
+  count(keys.size(), kBlocks * kBlockWarps);
+  EXPECT_EQ(num_shared_accesses, kBlocks);
+  count(kWarpLanes * (kBlockWarps + 1), kBlocks * kBlockWarps);
+  EXPECT_EQ(num_shared_accesses, 2u) << "the third block finds nothing";
+  count(0, kBlockWarps);
+  EXPECT_EQ(num_shared_accesses, 0u);
 }
 
 // Several threads run warps of the same grid; under ThreadSanitizer an access that is not atomic is
