@@ -66,8 +66,24 @@ struct WarpLane {
   }
 };
 
+// The blocks of a kernel that a multiprocessor is to hold: as many as have threads there, 2048 or
+// 1536, which leaves 32 or 40 registers to each. Fewer where a thread has much to keep, and where
+// few run anyway.
 template <typename Call>
-__global__ void __launch_bounds__(kBlockThreads) Kernel(const Call call) {
+constexpr int kLeastBlocks =
+#if defined(__CUDA_ARCH__) && \
+    (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 || __CUDA_ARCH__ / 10 == 100)
+    8;
+#else
+    6;
+#endif
+template <typename Offset>
+constexpr int kLeastBlocks<HashColumnCall<Offset>> = 4;
+template <typename Ref>
+constexpr int kLeastBlocks<RetryCall<Ref>> = 1;
+
+template <typename Call>
+__global__ void __launch_bounds__(kBlockThreads, kLeastBlocks<Call>) Kernel(const Call call) {
   RunLane(WarpLane(), call);
 }
 
@@ -103,6 +119,24 @@ Status ResidentBlocksHere(uint64_t* blocks) noexcept {
                                  attribute(cudaDevAttrMaxRegistersPerMultiprocessor)};
   if (error == cudaSuccess) *blocks = ResidentBlocks(processors, kMaxRegisters);
   return Checked(error);
+}
+
+template <typename Call>
+Status LaunchKernel(const Call& call, Stream stream) noexcept {
+  const Work work = WorkOf(call);
+  uint64_t resident = kMaxBlocks;
+  if (work.resident) {
+    const Status status = ResidentBlocksHere(&resident);
+    if (!status.ok()) return status;
+  }
+  const uint64_t blocks = GridFor(work, resident).blocks;
+  if (blocks == 0) return kSuccess;
+  // With <<<>>> its error would be asked for by cudaGetLastError, which gives, and forgets, an
+  // earlier one of somebody else's.
+  const void* kernel = reinterpret_cast<const void*>(&Kernel<Call>);
+  void* pointers[] = {const_cast<void*>(static_cast<const void*>(&call))};
+  const dim3 grid(static_cast<uint32_t>(blocks));
+  return Checked(cudaLaunchKernel(kernel, grid, dim3(kBlockThreads), pointers, 0, stream));
 }
 
 class RealRuntime final : public Runtime {
@@ -181,22 +215,9 @@ class RealRuntime final : public Runtime {
 
   Status Launch(const KernelCall& call, Stream stream) const noexcept override {
     return std::visit(
-        [stream](const auto& arguments) {
-          const Work work = WorkOf(arguments);
-          uint64_t resident = kMaxBlocks;
-          if (work.resident) {
-            const Status status = ResidentBlocksHere(&resident);
-            if (!status.ok()) return status;
-          }
-          const uint64_t blocks = GridFor(work, resident).blocks;
-          if (blocks == 0) return kSuccess;
-          // With <<<>>> its error would be asked for by cudaGetLastError, which gives, and forgets,
-          // an earlier one of somebody else's.
-          const void* kernel =
-              reinterpret_cast<const void*>(&Kernel<std::decay_t<decltype(arguments)>>);
-          void* pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))};
-          const dim3 grid(static_cast<uint32_t>(blocks));
-          return Checked(cudaLaunchKernel(kernel, grid, dim3(kBlockThreads), pointers, 0, stream));
+        [stream](const auto& asked) {
+          return WithKernelOf(
+              asked, [stream](const auto& arguments) { return LaunchKernel(arguments, stream); });
         },
         call);
   }

@@ -36,6 +36,16 @@ struct ContainsCall {
   uint64_t* count;  // the hits are added to it
 };
 
+// The lookups that most programs make: 64-bit keys hashed by XXH3, and one output beside the count,
+// or none. They have kernels of their own, in which nothing is chosen for each key.
+enum class Answers : uint8_t { kBits, kBytes, kNone };
+
+template <typename Ref, Answers kAnswers, bool kCounted>
+struct CommonContainsCall {
+  ContainsCall<Ref> call;
+  uint64_t words;  // of 32 keys
+};
+
 // Into a filter that takes every key.
 template <typename Ref>
 struct InsertCall {
@@ -137,6 +147,10 @@ constexpr Work WorkOf(const ContainsCall<Ref>& call) {
   // share.
   return {2 * WarpsFor(call.keys.n, 2 * kWarpLanes), call.count != nullptr};
 }
+template <typename Ref, Answers kAnswers, bool kCounted>
+constexpr Work WorkOf(const CommonContainsCall<Ref, kAnswers, kCounted>& common) {
+  return {common.words, kCounted};
+}
 template <typename Ref>
 constexpr Work WorkOf(const InsertCall<Ref>& call) {
   return {WarpsFor(call.keys.n, kWarpLanes)};
@@ -159,6 +173,28 @@ constexpr Work WorkOf(const ScanTilesCall&) { return {1}; }
 template <typename Index>
 constexpr Work WorkOf(const ListOnesCall<Index>& call) {
   return {WarpsFor(call.num_words, kTileWords)};
+}
+
+// run(call) with the call whose kernel is to run: a common one if it is such.
+template <typename Call, typename Run>
+auto WithKernelOf(const Call& call, const Run& run) {
+  return run(call);
+}
+template <typename Ref, typename Run>
+auto WithKernelOf(const ContainsCall<Ref>& call, const Run& run) {
+  const bool bits = call.bits != nullptr;
+  const bool bytes = call.bytes != nullptr;
+  const bool counted = call.count != nullptr;
+  const uint64_t words = WorkOf(call).warps;
+  if (call.keys.width != Width::kU64 || call.keys.hasher.source != tamis::detail::Source::kXxh3 ||
+      bits + bytes + counted == 0 || (bits && bytes)) {
+    return run(call);
+  }
+  if (bits && counted) return run(CommonContainsCall<Ref, Answers::kBits, true>{call, words});
+  if (bits) return run(CommonContainsCall<Ref, Answers::kBits, false>{call, words});
+  if (bytes && counted) return run(CommonContainsCall<Ref, Answers::kBytes, true>{call, words});
+  if (bytes) return run(CommonContainsCall<Ref, Answers::kBytes, false>{call, words});
+  return run(CommonContainsCall<Ref, Answers::kNone, true>{call, words});
 }
 
 }  // namespace tamis::cuda

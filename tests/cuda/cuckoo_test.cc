@@ -103,6 +103,54 @@ TYPED_TEST(CuckooOnDevice, TheCapacityOfTheHostGoesIn) {
   }
 }
 
+// A repetition for none looks at no bit; what the bitmap says then does not count.
+TYPED_TEST(CuckooOnDevice, RepeatsNothingIfNothingFailed) {
+  constexpr int kBits = TypeParam::kFingerprintBits;
+  const TypeParam host({.capacity = 1000, .fpr = 0.05});
+  std::vector<cuckoo::Word<kBits>> words(host.geometry().buckets());
+  const CuckooRef<kBits> ref{words.data(), host.geometry(), tamis::detail::KeyHasher(HashSpec{})};
+  const std::vector<uint64_t> keys = RandomKeys(40, 1);
+  std::vector<uint32_t> nodes(kWarpLanes * CuckooRef<kBits>::kManyNodes);
+  std::vector<uint32_t> failed = {5, 0, 0, 0};
+  uint64_t num_failed = 0;
+  const RetryCall<CuckooRef<kBits>> call{ref,
+                                         {keys.data(), keys.size(), Width::kU64, ref.hasher},
+                                         failed.data(),
+                                         &num_failed,
+                                         nodes.data()};
+  RunWarp(0, 1, [&](const EmulatedLane& lane) { RunLane(lane, call); });
+  EXPECT_EQ(failed[0], 5u);
+  EXPECT_FALSE(ref.Contains(keys[0]) || ref.Contains(keys[2]));
+  num_failed = 2;
+  RunWarp(0, 1, [&](const EmulatedLane& lane) { RunLane(lane, call); });
+  EXPECT_EQ(failed[0], 0u);
+  EXPECT_EQ(num_failed, 0u);
+  EXPECT_TRUE(ref.Contains(keys[0]) && ref.Contains(keys[2]));
+}
+
+uint64_t num_accesses;
+
+// The other bucket is not looked at while the first one has room.
+TYPED_TEST(CuckooOnDevice, InsertsIntoTheFirstBucketWithRoom) {
+  constexpr int kBits = TypeParam::kFingerprintBits;
+  const TypeParam host({.capacity = 1000, .fpr = 0.05});
+  std::vector<cuckoo::Word<kBits>> words(host.geometry().buckets());
+  const CuckooRef<kBits> ref{words.data(), host.geometry(), tamis::detail::KeyHasher(HashSpec{})};
+  const int slots = cuckoo::Bucket<kBits>::kSlots;
+  const cuckoo::Place place = cuckoo::Locate<kBits>(HashU64(7), host.geometry());
+  const auto& first = words[uint64_t{place.chunk} * host.geometry().chunk_buckets + place.bucket];
+  detail::before_shared_access = [] { ++num_accesses; };
+  for (int copy = 1; copy <= 2 * slots; ++copy) {
+    num_accesses = 0;
+    EXPECT_TRUE(ref.Insert(7));
+    EXPECT_EQ(cuckoo::NumUsed<kBits>(first), std::min(copy, slots));
+    // A look and a replacement; with the first bucket full, a look more.
+    EXPECT_EQ(num_accesses, copy <= slots ? 2u : 3u);
+  }
+  EXPECT_FALSE(ref.Insert(7));
+  detail::before_shared_access = nullptr;
+}
+
 // Copies of a key, up to the slots of its two buckets, are keys of their own.
 TYPED_TEST(CuckooOnDevice, CopiesAreErasedOneByOne) {
   TypeParam host({.capacity = 1000, .fpr = 0.05});

@@ -254,8 +254,10 @@ Status FakeRuntime::Launch(const KernelCall& call, Stream stream) const noexcept
             [](const auto& arguments) {
               const uint64_t blocks =
                   std::min(GridFor(WorkOf(arguments), kMostBlocks).blocks, kMostBlocks);
-              RunGrid(kBlockWarps * blocks,
-                      [&](const EmulatedLane& lane) { RunLane(lane, arguments); });
+              WithKernelOf(arguments, [&](const auto& kernel) {
+                RunGrid(kBlockWarps * blocks,
+                        [&](const EmulatedLane& lane) { RunLane(lane, kernel); });
+              });
             },
             call);
       }});

@@ -136,6 +136,15 @@ TAMIS_HD bool AtomicReplace(uint64_t* word, uint64_t& expected, uint64_t desired
 #endif
 }
 
+// The high half of the product. Made of 64 bits and scaled, the compiler would keep all of these.
+TAMIS_HD uint32_t MulHigh(uint32_t a, uint32_t b) {
+#ifdef __CUDA_ARCH__
+  return __umulhi(a, b);
+#else
+  return static_cast<uint32_t>(uint64_t{a} * b >> 32);
+#endif
+}
+
 TAMIS_HD int PopCount(uint32_t x) {
 #ifdef __CUDA_ARCH__
   return __popc(x);
