@@ -66,11 +66,14 @@ struct WarpLane {
   }
 };
 
-// The blocks of a kernel that a multiprocessor is to hold: as many as have threads there, 2048 or
-// 1536, which leaves 32 or 40 registers to each. Fewer where a thread has much to keep, and where
-// few run anyway.
+// The blocks that a multiprocessor is to hold of kernels for which the compiler chooses otherwise;
+// 0: of all others. Insertions that search get as many as have threads there, 2048 or 1536, with 32
+// or 40 registers each; the hashing of strings keeps as many as that leaves for a half of the
+// threads, without spilling.
 template <typename Call>
-constexpr int kLeastBlocks =
+constexpr int kLeastBlocks = 0;
+template <typename Ref>
+constexpr int kLeastBlocks<ChangeCall<Ref, tamis::detail::Change::kInsert>> =
 #if defined(__CUDA_ARCH__) && \
     (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 || __CUDA_ARCH__ / 10 == 100)
     8;
@@ -79,12 +82,25 @@ constexpr int kLeastBlocks =
 #endif
 template <typename Offset>
 constexpr int kLeastBlocks<HashColumnCall<Offset>> = 4;
-template <typename Ref>
-constexpr int kLeastBlocks<RetryCall<Ref>> = 1;
 
 template <typename Call>
-__global__ void __launch_bounds__(kBlockThreads, kLeastBlocks<Call>) Kernel(const Call call) {
+__global__ void __launch_bounds__(kBlockThreads) Kernel(const Call call) {
   RunLane(WarpLane(), call);
+}
+
+template <typename Call>
+__global__ void __launch_bounds__(kBlockThreads, kLeastBlocks<Call>)
+    BoundedKernel(const Call call) {
+  RunLane(WarpLane(), call);
+}
+
+template <typename Call>
+const void* KernelOf() {
+  if constexpr (kLeastBlocks<Call> == 0) {
+    return reinterpret_cast<const void*>(&Kernel<Call>);
+  } else {
+    return reinterpret_cast<const void*>(&BoundedKernel<Call>);
+  }
 }
 
 // The error of the last call is also kept by CUDA, where it would be found by those who look there
@@ -133,10 +149,10 @@ Status LaunchKernel(const Call& call, Stream stream) noexcept {
   if (blocks == 0) return kSuccess;
   // With <<<>>> its error would be asked for by cudaGetLastError, which gives, and forgets, an
   // earlier one of somebody else's.
-  const void* kernel = reinterpret_cast<const void*>(&Kernel<Call>);
   void* pointers[] = {const_cast<void*>(static_cast<const void*>(&call))};
   const dim3 grid(static_cast<uint32_t>(blocks));
-  return Checked(cudaLaunchKernel(kernel, grid, dim3(kBlockThreads), pointers, 0, stream));
+  return Checked(
+      cudaLaunchKernel(KernelOf<Call>(), grid, dim3(kBlockThreads), pointers, 0, stream));
 }
 
 class RealRuntime final : public Runtime {

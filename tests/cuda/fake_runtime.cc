@@ -252,11 +252,12 @@ Status FakeRuntime::Launch(const KernelCall& call, Stream stream) const noexcept
   Put(stream, {[call] {
         std::visit(
             [](const auto& arguments) {
-              const uint64_t blocks =
-                  std::min(GridFor(WorkOf(arguments), kMostBlocks).blocks, kMostBlocks);
+              const auto work = WorkOf(arguments);
+              const uint64_t blocks = std::min(GridFor(work, kMostBlocks).blocks, kMostBlocks);
+              // Without the warps of a small batch that have nothing to do.
+              const uint64_t warps = std::min(kBlockWarps * blocks, work.warps);
               WithKernelOf(arguments, [&](const auto& kernel) {
-                RunGrid(kBlockWarps * blocks,
-                        [&](const EmulatedLane& lane) { RunLane(lane, kernel); });
+                RunGrid(warps, [&](const EmulatedLane& lane) { RunLane(lane, kernel); });
               });
             },
             call);
