@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/asked_filter.h"
@@ -17,6 +18,7 @@
 #include "tools/foreign_info.h"
 #include "tools/format.h"
 #include "tools/json.h"
+#include "tools/live_filter.h"
 #include "tools/output_file.h"
 #include "tools/progress.h"
 #include "tools/signals.h"
@@ -33,9 +35,24 @@ constexpr char kImportFooter[] =
     "one.\n"
     "\n";
 
+// What --from names that is no format of files.
+constexpr char kRedis[] = "redis";
+
+constexpr char kImportRedis[] =
+    "  redis                  in place of a FILE the key of a RedisBloom filter on a Redis server "
+    "or\n"
+    "                         cluster: redisbloom or redisbloom-cf, whichever it is\n"
+    "\n"
+    "From a server a filter comes by BF.SCANDUMP or CF.SCANDUMP, command after command. Keys that\n"
+    "others insert into a Bloom filter meanwhile are in, or not; a cuckoo filter is read at least\n"
+    "twice, and fails if it never stays the same. The password comes from the environment\n"
+    "(TAMIS_REDIS_PASSWORD, or the URL in TAMIS_REDIS_URL) or from --password-file.\n"
+    "\n";
+
 constexpr char kImportExamples[] =
     "Examples:\n"
     "  tamis import --from guava:utf8 -o blocked.tamis blocked.guava\n"
+    "  tamis import --from redis --url redis://cache-1:6379 --key users -o users.tamis\n"
     "  tamis query blocked.tamis names.txt\n"
     "  tamis query blocked.guava --format guava:utf8 names.txt    without a file of its own\n";
 
@@ -49,6 +66,7 @@ struct ImportOptions {
   std::string format;
   std::string output;
   std::vector<std::string> files;
+  LiveFilterOptions live;  // of import
   SaveOptions save;
   bool quiet = false;
   bool json = false;
@@ -62,11 +80,12 @@ struct ImportOptions {
 
   // What can be told before anything is read.
   void CheckOutput() const {
+    const std::vector<std::string> inputs = live.server.And(files);
     CheckOutputPath(output, save);
-    CheckNotAnInput(output, files);
+    CheckNotAnInput(output, inputs);
     SayIfUnchangedOnSignals(output);
     if (!json) return;
-    CheckStandardOutputIsNoInput(files);
+    CheckStandardOutputIsNoInput(inputs);
     CheckStandardOutputIsNot(output);
   }
 
@@ -79,8 +98,20 @@ struct ImportOptions {
   }
 };
 
-int RunImport(const ImportOptions& options) {
-  options.CheckOutput();
+void CheckSource(const ImportOptions& options) {
+  const auto refuse = [](const char* why) { throw Error(ErrorCode::kInvalidArgument, why); };
+  if (options.format == kRedis) {
+    if (!options.files.empty()) refuse("--from redis: reads a server, and takes no FILE");
+    if (options.live.key.empty()) refuse("--from redis: give --key, the key of the filter");
+    return;
+  }
+  if (options.live.given()) {
+    refuse("--url, --key and the options with them are for --from redis");
+  }
+  if (options.files.empty()) refuse("FILE is required: give what the other library wrote");
+}
+
+ForeignFilter ReadFiles(const ImportOptions& options) {
   const auto load = [&](const std::string& file) {
     if (!ForeignFilter::IsImported(file)) return ForeignFilter::Load(file, options.format);
     throw Error(ErrorCode::kInvalidArgument, file + " has been imported already");
@@ -94,6 +125,25 @@ int RunImport(const ImportOptions& options) {
       throw Error(error.code(), options.files[i] + ": " + error.what());
     }
   }
+  return filter;
+}
+
+ForeignFilter ReadServer(const ImportOptions& options) {
+  LiveFilter live = [&] {
+    const Notice notice("reading " + Printable(options.live.key) + " ...", options.quiet);
+    return ReadLiveFilter(options.live);
+  }();
+  if (live.grew && !options.quiet) {
+    Say(Printable(options.live.key) +
+        ": keys were inserted meanwhile; those from before are in, and of the new ones any");
+  }
+  return std::move(live.filter);
+}
+
+int RunImport(const ImportOptions& options) {
+  CheckSource(options);
+  options.CheckOutput();
+  const ForeignFilter filter = options.format == kRedis ? ReadServer(options) : ReadFiles(options);
   {
     const Notice notice("saving " + options.output + " ...", options.quiet);
     filter.SaveImported(options.output, options.save);
@@ -124,12 +174,13 @@ Command AddImport(const CommandLine& program) {
   const CommandLine command =
       program.AddCommand("import", "Save a filter of another library with what it is.");
   auto options = std::make_shared<ImportOptions>();
-  command.Footer(kImportFooter + FormatsHelp() + "\n" + kImportExamples);
-  command.Add("--from", options->format, "format of the files (required): see below")
+  command.Footer(kImportFooter + FormatsHelp() + kImportRedis + kImportExamples);
+  command.Add("--from", options->format, "format of the files, or redis (required): see below")
       .Required()
       .Type("NAME");
   options->AddTo(command);
-  command.Add("FILE", options->files, "as the other library wrote it").Required();
+  options->live.AddTo(command);
+  command.Add("FILE", options->files, "as the other library wrote it (required, but for redis)");
   return {command, [options] { return RunImport(*options); }};
 }
 

@@ -45,6 +45,8 @@ KeyReader::KeyReader(const InputOptions& options, Needs needs)
       dialect_{options.tsv ? '\t' : options.separator.value_or(','),
                /*quotes=*/!options.tsv && !options.no_quotes, options.quoted_lines},
       column_number_(options.ColumnNumber()),
+      keeps_empty_(options.keeps_empty()),
+      keeps_bare_empty_(keeps_empty_ && !(options.reads_csv() && dialect_.quotes)),
       csv_(dialect_) {
   options_.Check();
 }
@@ -213,6 +215,13 @@ void KeyReader::Parse(KeyBatch& batch) {
 
 size_t KeyReader::ParseRecord(KeyBatch& batch) {
   const std::string_view text = file_->text();
+  // The same in every form, and 16 MiB may be nothing else.
+  if (text.front() == '\n' && !keeps_bare_empty_) {
+    NoteFirst(text.substr(0, 1));
+    Reject(kEmptyKey, {}, batch);
+    ++position_;
+    return 1;
+  }
   if (options_.reads_csv() || options_.tsv) {
     const CsvRecord record = csv_.Read(text, file_->last(), column_);
     if (record.bytes == 0) return 0;
@@ -271,9 +280,7 @@ void KeyReader::ParseU64(KeyBatch& batch) {
 void KeyReader::Accept(std::string_view key, bool quoted, std::string_view record,
                        KeyBatch& batch) {
   if (options_.trim) key = WithoutBlanks(key);
-  // Where fields may be quoted, one that is empty and is not holds nothing.
-  const bool tells = options_.reads_csv() && dialect_.quotes;
-  if (key.empty() && !(options_.keeps_empty() && (quoted || !tells))) {
+  if (key.empty() && !(quoted ? keeps_empty_ : keeps_bare_empty_)) {
     return Reject(kEmptyKey, key, batch);
   }
   if (batch.are_integers) {

@@ -87,6 +87,9 @@ class KeyReader {
   const Needs needs_;
   const CsvDialect dialect_;
   const std::optional<uint64_t> column_number_;  // nothing where it is a name
+  const bool keeps_empty_;
+  // Where fields may be quoted, one that is empty and is not holds nothing.
+  const bool keeps_bare_empty_;
   size_t next_path_ = 0;
   std::unique_ptr<InputFile> file_;
   LineFinder lines_;

@@ -52,17 +52,8 @@ const char kRedisHelp[] =
     "docs/redis.md says what servers have to be like.\n";
 
 void RedisOptions::AddTo(const CommandLine& command) {
-  command
-      .Add("--url", url,
-           "redis://[user@]host[:port][/database] of a server, or of any node of a cluster "
-           "(default: TAMIS_REDIS_URL, or redis://127.0.0.1:6379)")
-      .Type("URL");
   command.Add("--name", name, "name of the filter (required)").Required().Type("NAME");
-  command.Add("--user", user, "user of the servers, if it is not in the URL").Type("USER");
-  command.Add("--password-file", password_file, "file with the password on its first line")
-      .Type("FILE");
-  command.Add("--ca-file", ca_file, "certificates to trust, with rediss:// (default: the system's)")
-      .Type("FILE");
+  server.AddTo(command);
   command.AddFlag("-q,--quiet", quiet, "no summary and no progress");
 }
 
@@ -73,20 +64,20 @@ void RedisOptions::AddDurableTo(const CommandLine& command) {
       .Type("N");
 }
 
-redis::ServerOptions RedisOptions::Servers() const {
-  if (HasPassword(url)) {
+redis::ServerOptions ServersOf(const RedisServerOptions& options) {
+  if (HasPassword(options.url)) {
     throw Error(ErrorCode::kInvalidArgument,
                 "--url: a password in a command can be seen by others; give --password-file FILE, "
                 "or TAMIS_REDIS_PASSWORD in the environment");
   }
   redis::ServerOptions servers;
-  servers.user = user;
-  servers.ca_file = ca_file;
-  servers.password =
-      password_file.empty() ? Environment("TAMIS_REDIS_PASSWORD") : ReadPassword(password_file);
+  servers.user = options.user;
+  servers.ca_file = options.ca_file;
+  servers.password = options.password_file.empty() ? Environment("TAMIS_REDIS_PASSWORD")
+                                                   : ReadPassword(options.password_file);
   const std::string usual = Environment("TAMIS_REDIS_URL");
   if (!usual.empty()) servers.url = usual;
-  if (!url.empty()) servers.url = url;
+  if (!options.url.empty()) servers.url = options.url;
   return servers;
 }
 
@@ -99,10 +90,7 @@ redis::SplitBlockFilter RedisOptions::Open(redis::Unavailable unavailable) const
 }
 
 std::vector<std::string> RedisOptions::And(std::vector<std::string> paths) const {
-  for (const std::string* path : {&password_file, &ca_file}) {
-    if (!path->empty()) paths.push_back(*path);
-  }
-  return secret.And(std::move(paths));
+  return secret.And(server.And(std::move(paths)));
 }
 
 }  // namespace tamis::tools

@@ -9,16 +9,18 @@
 #include <vector>
 
 #include "tools/command_line.h"
+#include "tools/redis_server_options.h"
 #include "tools/secret.h"
 
 namespace tamis::tools {
 
+// Reads the password, if there is one: from the file, or TAMIS_REDIS_PASSWORD. Throws Error(kIo),
+// and Error(kInvalidArgument) for a password in an argument; neither shows it.
+redis::ServerOptions ServersOf(const RedisServerOptions& options);
+
 struct RedisOptions {
-  std::string url;  // empty: that of the environment, or the server on this machine
+  RedisServerOptions server;
   std::string name;
-  std::string user;
-  std::string password_file;
-  std::string ca_file;
   SecretOptions secret;
   uint64_t durable_replicas = 0;
   bool quiet = false;
@@ -28,9 +30,7 @@ struct RedisOptions {
   // --durable-replicas, of commands that insert
   void AddDurableTo(const CommandLine& command);
 
-  // Reads the password, if there is one: from the file, or TAMIS_REDIS_PASSWORD. Throws Error(kIo),
-  // and Error(kInvalidArgument) for a password in an argument; neither shows it.
-  redis::ServerOptions Servers() const;
+  redis::ServerOptions Servers() const { return ServersOf(server); }
   redis::SplitBlockFilter Open(redis::Unavailable unavailable = redis::Unavailable::kThrow) const;
   // Those paths and its own: what is read must not be written to.
   std::vector<std::string> And(std::vector<std::string> paths) const;

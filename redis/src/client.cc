@@ -138,8 +138,8 @@ void Client::RunAll() {
   while (left_ > 0) {
     if (stop_.stop_requested()) return FailAll("the client was stopped");
     const Time now = steady_clock::now();
-    // With a map the nodes themselves tell whom they refuse. To ask once more would be a second wrong
-    // password in the server's book, so this comes first.
+    // With a map the nodes themselves tell whom they refuse. To ask once more would be a second
+    // wrong password in the server's book, so this comes first.
     if (refused_ && !has_map_ && !inquiry_) return FailAll(last_error_);
     if ((!has_map_ || stale_) && !inquiry_ && now >= next_refresh_) BeginInquiry(now);
     if (has_map_ && !begun) {

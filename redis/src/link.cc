@@ -89,7 +89,7 @@ void Link::Send(Command& command, bool asking, bool with_source) {
   flights_.push_back({&command, command.limits(), command.cost()});
   bytes_in_flight_ += command.cost();
   outgoing_.push_back({command.Head(with_source), &command.tail()});
-  if (was_idle && !connecting_) SetDeadline(std::chrono::steady_clock::now());
+  if (was_idle && !connecting_ && !greeting_) SetDeadline(std::chrono::steady_clock::now());
 }
 
 int Link::fd() const { return context_ == nullptr ? -1 : context_->fd; }
@@ -137,10 +137,17 @@ bool Link::FinishConnecting(Time now) {
   if (settings_.tls != nullptr) {
     session_ = settings_.tls->Start(context_.get(), address_.host);
     if (session_ == nullptr) return EndWithContextError("TLS cannot be begun");
+    greeting_ = true;
   }
   connecting_ = false;
-  SetDeadline(now);
+  if (!greeting_) SetDeadline(now);
   return true;
+}
+
+void Link::FinishGreeting(Time now) {
+  if (!greeting_ || !settings_.tls->IsBegun(session_)) return;
+  greeting_ = false;
+  SetDeadline(now);
 }
 
 bool Link::Fill() {
@@ -202,10 +209,12 @@ bool Link::Work(Time now) {
     }
     if (context_->reader->len == before) break;
   }
+  FinishGreeting(now);
   return true;
 }
 
 Command* Link::Next(Time now, std::unique_ptr<Reply>& reply) {
+  if (greeting_ && now >= deadline_) Close("TLS cannot be begun: no answer in time");
   while (context_ != nullptr) {
     if (flights_.empty()) {
       // Anything may come where nothing was asked for; it is not kept.
@@ -255,7 +264,7 @@ void Link::Close(std::string why) {
   reader_.reset();
   session_ = nullptr;
   context_.reset();
-  connecting_ = false;
+  connecting_ = greeting_ = false;
   outgoing_.clear();
   sent_ = 0;
   unsent_ = false;

@@ -90,6 +90,8 @@ class Link {
 
   void SendOwn(std::initializer_list<std::string_view> words);
   bool FinishConnecting(Time now);
+  // Of TLS, which a server may not speak.
+  void FinishGreeting(Time now);
   bool Write();
   // Fills the context's buffer with the next few bytes to be sent.
   bool Fill();
@@ -105,6 +107,7 @@ class Link {
   uint64_t connection_ = 0;
   Tls::Session* session_ = nullptr;  // belongs to context_
   bool connecting_ = false;
+  bool greeting_ = false;  // as far as TLS is not begun, also once it is connected
   bool refused_ = false;
   bool unreadable_ = false;
   std::string error_;

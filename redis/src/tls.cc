@@ -45,6 +45,10 @@ class OpenSslTls final : public Tls {
     return redisInitiateSSL(context, ssl) == REDIS_OK ? ssl : nullptr;
   }
 
+  bool IsBegun(const Session* session) const override {
+    return SSL_is_init_finished(static_cast<const SSL*>(session)) == 1;
+  }
+
   const char* WhyUntrusted(const Session* session) const override {
     const long result = SSL_get_verify_result(static_cast<const SSL*>(session));
     return result == X509_V_OK ? nullptr : X509_verify_cert_error_string(result);

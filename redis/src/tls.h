@@ -21,6 +21,8 @@ class Tls {
   virtual ~Tls() = default;
   // Turns a connection to `host` into one with TLS. nullptr if that failed.
   virtual Session* Start(redisContext* context, const std::string& host) = 0;
+  // Whether the two have greeted each other, so that what comes is the server's.
+  virtual bool IsBegun(const Session* session) const = 0;
   // Why the server's certificate is not trusted, which no second try changes; nullptr if it is, or
   // has not come.
   virtual const char* WhyUntrusted(const Session* session) const = 0;

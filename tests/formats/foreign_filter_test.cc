@@ -2,6 +2,7 @@
 #include "tamis/formats/foreign_filter.h"
 
 #include <gtest/gtest.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cstring>
@@ -41,6 +42,7 @@ const std::map<std::string, Files> kFiles = {{"guava", {"guava", "", ".guava"}},
 
 Bytes Written(const ForeignFilter& filter) {
   const std::vector<std::byte> bytes = filter.ToBytes();
+  EXPECT_EQ(bytes.size(), filter.serialized_bytes());
   Bytes chars(bytes.size());
   std::memcpy(chars.data(), bytes.data(), bytes.size());
   return chars;
@@ -227,6 +229,37 @@ TEST(ForeignFilterTest, TheUnionIsThatOfTheClass) {
   EXPECT_EQ(merged.ToBytes(), odd.ToBytes());
 }
 
+TEST(ForeignFilterTest, MovedFrom) {
+  ForeignFilter from = ForeignFilter::Load(GuavaFile("long"), "guava:long");
+  ForeignFilter to = std::move(from);
+  const std::vector<uint64_t> keys = {1};
+  EXPECT_EQ(from.format().name, to.format().name);
+  EXPECT_EQ(from.bytes() + from.serialized_bytes(), 0u);
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "none";
+  std::vector<uint64_t> rows(1);
+  std::vector<uint8_t> bytes(1);
+  const auto refused = [](const auto& act) {
+    ExpectError(act, ErrorCode::kReadOnly, "was moved from");
+  };
+  refused([&] { from.Count(keys); });
+  refused([&] { from.Contains(keys, Bitmap(rows)); });
+  refused([&] { from.Contains(keys, std::span(bytes)); });
+  refused([&] { from.Select(keys, rows); });
+  refused([&] { from.Insert(keys); });
+  refused([&] { from.Merge(to); });
+  refused([&] { to.Merge(from); });
+  refused([&] { from.estimated_count(); });
+  refused([&] { from.expected_fpr(); });
+  refused([&] { from.ToBytes(); });
+  refused([&] { from.Save(path); });
+  refused([&] { from.SaveImported(path); });
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_EQ(Written(to), ReadBytes(GuavaFile("long")));
+  from = std::move(to);
+  EXPECT_EQ(Written(from), ReadBytes(GuavaFile("long")));
+}
+
 TEST(ForeignFilterTest, UnknownNamesAreErrorsWithThoseThatThereAre) {
   for (const char* name : {"", "guava", "guava:", "guava:utf88", "GUAVA:LONG", "tamis"}) {
     ExpectError([&] { ForeignFilter::Load(GuavaFile("long"), name); }, ErrorCode::kInvalidArgument,
@@ -271,6 +304,46 @@ TEST(ForeignFilterTest, DamageIsAnError) {
   EXPECT_THROW(ForeignFilter::Open(path), FormatError);
   WriteBytes(path, whole);
   EXPECT_EQ(Written(ForeignFilter::Open(path)), ReadBytes(GuavaFile("utf8")));
+}
+
+// One that was cut short is an imported one all the same, and what is wrong with it is its length.
+TEST(ForeignFilterTest, TheMagicAloneMakesAnImportedFile) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "imported";
+  ForeignFilter::Load(GuavaFile("utf8"), "guava:utf8").SaveImported(path);
+  const Bytes whole = ReadBytes(path);
+  for (const ptrdiff_t n : {0, 7, 8, 63, 64, 79}) {
+    WriteBytes(path, Bytes(whole.begin(), whole.begin() + n));
+    EXPECT_EQ(ForeignFilter::IsImported(path), n >= 8) << n;
+    ExpectError([&] { ForeignFilter::Open(path); }, ErrorCode::kCorrupt, "file length");
+  }
+}
+
+// Whoever can make checksums can save a stream that is none of the format. Of such a file the error
+// names the file, and the offset in it.
+TEST(ForeignFilterTest, AStreamThatIsNoneOfItsFormat) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "imported";
+  ForeignFilter::Load(GuavaFile("utf8"), "guava:utf8").SaveImported(path);
+  const Bytes whole = ReadBytes(path);
+  Bytes stream(whole.begin() + 64, whole.end() - 16);
+  stream[1] = 0;  // hashes
+  const XXH128_hash_t sum = XXH3_128bits(stream.data(), stream.size());
+  Bytes lying(whole.begin(), whole.begin() + 64);
+  lying.insert(lying.end(), stream.begin(), stream.end());
+  for (const uint64_t half : {sum.low64, sum.high64}) {
+    const auto* const bytes = reinterpret_cast<const char*>(&half);
+    lying.insert(lying.end(), bytes, bytes + sizeof(half));
+  }
+  WriteBytes(path, lying);
+  try {
+    ForeignFilter::Open(path);
+    ADD_FAILURE() << "opened";
+  } catch (const FormatError& error) {
+    EXPECT_EQ(error.check(), "hashes");
+    EXPECT_EQ(error.offset(), 65u);
+    EXPECT_EQ(error.what(), path.string() + ": hashes at offset 65: is 0, allowed: [1, 255]");
+  }
 }
 
 }  // namespace

@@ -179,6 +179,28 @@ TYPED_TEST(RedisDumpTest, EachGoldenFileIsRead) {
   }
 }
 
+// As ToBytes has it, without a copy of what is large.
+TYPED_TEST(RedisDumpTest, PiecesAreTheFile) {
+  for (const auto& recipe : TypeParam::Recipes()) {
+    SCOPED_TRACE(recipe.name);
+    const Bytes golden = RedisGolden(recipe.name);
+    const auto filter = TypeParam::Filter::FromBytes(AsBytes(golden));
+    Bytes written;
+    size_t pieces = 0;
+    filter.Write([&](std::span<const std::byte> piece) {
+      ++pieces;
+      for (const std::byte byte : piece) written.push_back(static_cast<char>(byte));
+    });
+    EXPECT_EQ(written, golden);
+    EXPECT_EQ(pieces, 2 * ChunksOf(golden).size());
+    ExpectError(
+        [&] {
+          filter.Write([](std::span<const std::byte>) { throw Error(ErrorCode::kIo, "full"); });
+        },
+        ErrorCode::kIo, "full");
+  }
+}
+
 // The last reply of SCANDUMP, and chunks of any length.
 TYPED_TEST(RedisDumpTest, OtherChunksOfTheSame) {
   using Filter = typename TypeParam::Filter;
@@ -205,6 +227,48 @@ TYPED_TEST(RedisDumpTest, OtherChunksOfTheSame) {
     EXPECT_EQ(Written(Filter::FromChunks(pieces)), golden);
     EXPECT_EQ(Written(Filter::FromBytes(AsBytes(FileOf(pieces)))), golden);
   }
+}
+
+TYPED_TEST(RedisDumpTest, PartsAreThoseOfTheChunks) {
+  using Filter = typename TypeParam::Filter;
+  for (const auto& recipe : TypeParam::Recipes()) {
+    SCOPED_TRACE(recipe.name);
+    const std::vector<RedisChunk> chunks = ChunksOf(RedisGolden(recipe.name));
+    std::vector<uint64_t> sizes;  // below 16 MiB each
+    for (size_t i = 1; i < chunks.size(); ++i) sizes.push_back(chunks[i].bytes.size());
+    EXPECT_EQ(Filter::PartsOfHeader(chunks[0].bytes), sizes);
+    for (size_t n = 0; n < chunks[0].bytes.size(); ++n) {
+      const auto cut = std::span(chunks[0].bytes).first(n);
+      EXPECT_THROW(Filter::PartsOfHeader(cut), FormatError) << n;
+    }
+  }
+}
+
+TEST(RedisBloomDumpTest, GrownHeaders) {
+  const auto header = [](const RedisBloomFilter& filter) { return filter.ToChunks()[0].bytes; };
+  RedisBloomFilter filter({.capacity = 10});
+  std::vector<std::vector<std::byte>> headers;
+  for (uint64_t i = 0; i < 60; i += 4) {
+    headers.push_back(header(filter));
+    filter.Insert(RedisTestKeys(i, i + 4));
+  }
+  ASSERT_GE(filter.num_links(), 3u);
+  for (size_t i = 0; i < headers.size(); ++i) {
+    for (size_t j = 0; j < headers.size(); ++j) {
+      EXPECT_EQ(RedisBloomFilter::HasGrown(headers[i], headers[j]), j >= i) << i << " " << j;
+    }
+  }
+  // Of other links, flags or growth.
+  for (const RedisBloomOptions& options :
+       {RedisBloomOptions{.capacity = 11}, RedisBloomOptions{.capacity = 10, .error_rate = 0.02},
+        RedisBloomOptions{.capacity = 10, .expansion = 3},
+        RedisBloomOptions{.capacity = 10, .power_of_two = true}}) {
+    RedisBloomFilter other(options);
+    other.Insert(RedisTestKeys(0, 60));
+    EXPECT_FALSE(RedisBloomFilter::HasGrown(headers[0], header(other)));
+  }
+  EXPECT_THROW(RedisBloomFilter::HasGrown(headers[0], {}), FormatError);
+  EXPECT_THROW(RedisBloomFilter::HasGrown({}, headers[0]), FormatError);
 }
 
 template <typename Filter>
@@ -304,6 +368,55 @@ TYPED_TEST(RedisDumpTest, ChunksThatAreNoDump) {
   } catch (const FormatError& error) {
     EXPECT_EQ(error.check(), "file length");
   }
+}
+
+// A dump of links of one byte each, which are full.
+Bytes ManyLinks(uint32_t links) {
+  std::vector<std::byte> header;
+  const auto put = [&](auto value) {
+    const auto bytes = std::as_bytes(std::span(&value, 1));
+    header.insert(header.end(), bytes.begin(), bytes.end());
+  };
+  put(uint64_t{links});
+  put(links);
+  put(uint32_t{5});  // flags
+  put(uint32_t{2});  // expansion
+  for (uint32_t i = 0; i < links; ++i) {
+    put(uint64_t{1});  // bytes
+    put(uint64_t{8});  // bits
+    put(uint64_t{1});  // size
+    put(0.01);
+    put(9.585);
+    put(uint32_t{7});  // hashes
+    put(uint64_t{1});  // capacity
+    put(uint8_t{0});
+  }
+  std::vector<RedisChunk> chunks = {{1, header}};
+  for (uint32_t i = 0; i < links; ++i) chunks.push_back({2 + int64_t{i}, {std::byte{0}}});
+  return FileOf(chunks);
+}
+
+// As every key asks all of them.
+TEST(RedisBloomDumpTest, MoreLinksThanThereAreErrorRates) {
+  constexpr uint32_t kMost = RedisBloomFilter::kMaxLinks;
+  auto filter = RedisBloomFilter::FromBytes(AsBytes(ManyLinks(kMost)));
+  EXPECT_EQ(filter.num_links(), kMost);
+  ExpectError([&] { filter.Insert("a key"); }, ErrorCode::kInvalidArgument, "1075 links");
+  EXPECT_EQ(Written(filter), ManyLinks(kMost));
+  ExpectRefused<RedisBloomFilter>(ManyLinks(kMost + 1), "links", kFrame + 8);
+  ExpectRefused<RedisBloomFilter>(ManyLinks(100'000), "links", kFrame + 8);
+
+  // The most that a filter can have: as the least capacity and the highest rate make them.
+  RedisBloomFilter most({.capacity = 1, .error_rate = 0.99, .expansion = 1});
+  uint64_t key = 0;
+  ExpectError(
+      [&] {
+        for (;;) most.Insert(key++);
+      },
+      ErrorCode::kInvalidArgument, "cannot have a link for 1 keys");
+  EXPECT_LE(most.num_links(), kMost);
+  EXPECT_GT(most.num_links(), 1000u);
+  EXPECT_EQ(Written(RedisBloomFilter::FromBytes(AsBytes(Written(most)))), Written(most));
 }
 
 TEST(RedisBloomDumpTest, DamagedHeaders) {

@@ -495,6 +495,14 @@ TEST(SparkTest, MovedFrom) {
   read_only([&] { filter.Merge(other); });
   filter = std::move(other);
   EXPECT_TRUE(filter.Contains(uint64_t{1}));
+  // What is written of one is read, though it had more hashes than so few bits can have.
+  SparkBloomFilter slow({.capacity = 1, .num_bits = 100000});
+  EXPECT_GT(slow.num_hashes(), SparkBloomFilter::MaxHashes(512));
+  const SparkBloomFilter constructed = std::move(slow);
+  EXPECT_EQ(SparkBloomFilter::FromBytes(slow.ToBytes()).num_bits(), 512u);
+  SparkBloomFilter assigned({.capacity = 1, .num_bits = 100000});
+  filter = std::move(assigned);
+  EXPECT_EQ(SparkBloomFilter::FromBytes(assigned.ToBytes()).num_bits(), 512u);
 }
 
 }  // namespace

@@ -85,6 +85,9 @@ def test_wrong_use(tmp_path):
         f.contains(["text"])
     with pytest.raises(TypeError):
         1.5 in f
+    for act in (f.__contains__, f.add):
+        with pytest.raises(TypeError, match="a missing value is never in a filter"):
+            act(None)
     with pytest.raises(tamis.IncompatibleError):
         f.merge(made(["a"], "utf8"))
     with pytest.raises(tamis.CorruptError, match="words"):
@@ -101,6 +104,20 @@ def test_wrong_use(tmp_path):
             fails(f)
     with pytest.raises(TypeError):
         tamis.ForeignFilter()
+
+
+def test_a_key_that_the_format_cannot_have():
+    f = tamis.ForeignFilter.from_bytes(EMPTY, "guava:int")
+    with pytest.raises(tamis.InvalidArgumentError, match="^key 2 is no int"):
+        f.insert([1, 2, 2**31, 3])
+    assert f.estimated_count() == 0 and 2**31 not in f
+    # Of a later batch the number is not that of the call, and says so.
+    keys = [7] * 300_000 + [2**31, 8]
+    with pytest.raises(tamis.InvalidArgumentError) as caught:
+        f.insert(keys)
+    in_before, rest = str(caught.value).split(" keys are in; of those that follow, key ")
+    assert int(in_before) + int(rest.split()[0]) == 300_000
+    assert 7 in f and 8 not in f
 
 
 def test_threads_change_and_ask_at_a_time():

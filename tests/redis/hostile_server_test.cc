@@ -374,6 +374,20 @@ TEST(RedisHostileServerTest, TlsIsThereOrRefused) {
 #endif
 }
 
+#if TAMIS_REDIS_TLS
+// Nor is the time for a reply waited for, which for the slots of a cluster is six times as long.
+TEST(RedisHostileServerTest, AServerThatNeverBeginsTlsIsGivenUp) {
+  FakeServer server([](const Words&) { return Answer("+OK\r\n"); });
+  ServerOptions options = Options(server);
+  options.url.replace(0, 5, "rediss");
+  options.command_timeout = milliseconds(5000);
+  const auto begin = std::chrono::steady_clock::now();
+  ExpectError([&] { SplitBlockFilter::Open(options, "x"); }, ErrorCode::kUnavailable,
+              "TLS cannot be begun: no answer in time");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(5000));
+}
+#endif
+
 TEST(RedisHostileServerTest, NobodyListens) {
   int port = 0;
   {

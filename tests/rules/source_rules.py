@@ -58,6 +58,7 @@ ALLOWED = [
     *((f"redis/src/{name}",
        [STD, POSIX, r"netinet/\w+\.h", r"hiredis/\w+\.h", PUBLIC_CORE, REDIS, r"redis/src/\w+\.h"])
       for name in ("link.cc", "reply_reader")),
+    ("redis/src/redis_bloom_dump.cc", [STD, PUBLIC_CORE, FORMATS, REDIS, r"redis/src/\w+\.h"]),
     ("redis/", [STD, POSIX, PUBLIC_CORE, REDIS, r"redis/src/\w+\.h"]),
     ("parquet/include/", [STD, PUBLIC_CORE, PARQUET]),
     # How files are saved, whole or not at all.

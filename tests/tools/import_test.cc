@@ -101,6 +101,35 @@ TEST_F(ImportTest, WrongUseIsSaid) {
   EXPECT_FALSE(Exists("g"));
 }
 
+TEST_F(ImportTest, FromAServer) {
+  const auto fails = [&](const std::string& options, const std::string& text, int status = 2) {
+    const CommandResult result = Sh("tamis import -o g " + options);
+    EXPECT_EQ(result.status, status) << options;
+    EXPECT_TRUE(result.ErrHas(text)) << options << "\n" << result.err;
+    EXPECT_FALSE(Exists("g"));
+  };
+  fails("--from redis", "give --key");
+  fails("--from redis --key k text.guava", "takes no FILE");
+  for (const char* option : {"--url redis://h", "--key k", "--user u", "--password-file keys",
+                             "--ca-file keys", "--max-bytes 1G"}) {
+    fails(std::string("--from guava:utf8 text.guava ") + option, "are for --from redis");
+  }
+  fails("--from guava:utf8", "FILE is required");
+  fails("--from redis --key k --max-bytes 0", "--max-bytes");
+#if TAMIS_TOOLS_REDIS
+  fails("--from redis --key k --url redis://:secret@127.0.0.1:1", "--password-file");
+  fails("--from redis --key k --url http://127.0.0.1:1", "redis://");
+#else
+  fails("--from redis --key k --url redis://127.0.0.1:1", "was built without hiredis", 3);
+#endif
+  Write("password", "hunter2");
+  const CommandResult over =
+      Sh("tamis import --from redis --key k --password-file password -o password");
+  EXPECT_EQ(over.status, 2);
+  EXPECT_TRUE(over.ErrHas("also an input")) << over.err;
+  EXPECT_EQ(Read("password"), "hunter2");
+}
+
 TEST_F(ImportTest, HelpNamesTheFormats) {
   for (const char* command : {"import", "query"}) {
     const std::string help = Ok(std::string("tamis ") + command + " --help").out;

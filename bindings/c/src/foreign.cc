@@ -75,16 +75,18 @@ tamis_status tamis_foreign_serialize(const tamis_foreign* filter, void* data, ui
                                      uint64_t* written) {
   return Guard([&] {
     const WantedOutput written_out(written, "written");
-    const std::vector<std::byte> bytes = ForeignOf(filter).ToBytes();
+    const ForeignFilter& in = ForeignOf(filter);
+    const uint64_t needed = in.serialized_bytes();
     if (data != nullptr || capacity != 0) {
       const std::span out = Memory<std::byte>(data, capacity);
-      if (out.size() < bytes.size()) {
+      if (out.size() < needed) {
         Refuse("data has room for " + std::to_string(capacity) + " bytes, and the filter has " +
-               std::to_string(bytes.size()));
+               std::to_string(needed));
       }
+      const std::vector<std::byte> bytes = in.ToBytes();
       std::memcpy(out.data(), bytes.data(), bytes.size());
     }
-    written_out.Set(bytes.size());
+    written_out.Set(needed);
   });
 }
 

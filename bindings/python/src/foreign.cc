@@ -2,6 +2,7 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <tamis/error.h>
 #include <tamis/formats/foreign_filter.h>
 
 #include <filesystem>
@@ -92,8 +93,17 @@ void AddKey(PyForeign& f, nb::handle key) {
 uint64_t InsertAll(PyForeign& f, nb::handle x) {
   const auto source = MakeKeySource(x);
   uint64_t changed = 0;
-  ForBatches(*source, nb::none(), NoPreparation, ToChange(f),
-             [&](const Keys& keys, uint64_t) { changed += f.filter.Insert(keys); });
+  ForBatches(
+      *source, nb::none(), NoPreparation, ToChange(f), [&](const Keys& keys, uint64_t first) {
+        try {
+          changed += f.filter.Insert(keys);
+        } catch (const Error& error) {
+          if (first == 0) throw;
+          // Which counts from there.
+          throw Error(error.code(), std::to_string(first) + " keys are in; of those that follow, " +
+                                        error.what());
+        }
+      });
   return changed;
 }
 
@@ -184,11 +194,12 @@ void DefineForeign(nb::module_& m) {
           "nbytes",
           [](PyForeign& f) { return Read(f, [](const ForeignFilter& g) { return g.bytes(); }); },
           "Of its bits, in memory.")
-      .def("__contains__", Has, nb::arg("key"))
-      .def("add", AddKey, nb::arg("key"), "Insert one key.")
+      .def("__contains__", Has, nb::arg("key").none())  // which says why None is none
+      .def("add", AddKey, nb::arg("key").none(), "Insert one key.")
       .def("insert", InsertAll, nb::arg("x"),
-           "Insert many keys; returns how many changed the filter. x is as for "
-           "Filter.insert.")
+           "Insert many keys; returns how many changed the filter. x is as for Filter.insert. "
+           "With a key\n"
+           "that the format cannot have none of its batch is inserted; those before stay in.")
       .def("contains", ContainsAll, nb::arg("x"), nb::kw_only(), nb::arg("out").none() = nb::none(),
            "Whether each key may be in: as Filter.contains.")
       .def("select", SelectAll, nb::arg("x"), "The indices of the keys that may be in.")

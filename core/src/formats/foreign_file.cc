@@ -93,6 +93,16 @@ std::string FormatOf(const Header& header, const fs::path& path) {
   return name;
 }
 
+// What FromBytes says of the stream, as of a part of the file at `path`.
+[[noreturn]] void ThrowInFile(const FormatError& error, const fs::path& path) {
+  const std::string before =
+      "memory: " + error.check() + " at offset " + std::to_string(error.offset()) + ": ";
+  std::string problem = error.what();
+  if (problem.starts_with(before)) problem.erase(0, before.size());
+  detail::ThrowFormatError(path, error.code(), error.check(), kHeaderBytes + error.offset(),
+                           problem);
+}
+
 // A file as memory, while it is read.
 class Mapped {
  public:
@@ -118,7 +128,7 @@ void ForeignFilter::SaveImported(const fs::path& path, const SaveOptions& option
   const auto write = [&](detail::TemporaryFile& file) {
     detail::Checksum checksum;
     file.Write(HeaderFor(format().name));
-    any_->Write([&](std::span<const std::byte> piece) {
+    any().Write([&](std::span<const std::byte> piece) {
       checksum.Update(piece);
       file.Write(piece);
     });
@@ -131,9 +141,9 @@ void ForeignFilter::SaveImported(const fs::path& path, const SaveOptions& option
 bool ForeignFilter::IsImported(const fs::path& path) {
   const detail::Descriptor file(detail::OpenToRead(path));
   const uint64_t size = detail::BytesToRead(file.get(), path);
-  if (size < kHeaderBytes) return false;
-  Header header;
-  detail::ReadFrom(file.get(), size, header, 0, path);
+  if (size < kImportedMagic.size()) return false;
+  Header header{};
+  detail::ReadFrom(file.get(), size, std::span(header).first(kImportedMagic.size()), 0, path);
   return HasMagic(header);
 }
 
@@ -158,7 +168,11 @@ ForeignFilter ForeignFilter::Open(const fs::path& path, const ForeignLoadOptions
     detail::ThrowFormatError(path, ErrorCode::kCorrupt, "payload checksum", size - kChecksumBytes,
                              "does not fit the filter: some of its bytes have changed");
   }
-  return FromBytes(stream, format, options);
+  try {
+    return FromBytes(stream, format, options);
+  } catch (const FormatError& error) {
+    ThrowInFile(error, path);
+  }
 }
 
 }  // namespace tamis

@@ -25,6 +25,7 @@ class Of final : public ForeignFilter::Any {
   Of(const ForeignFormat& format, F filter) noexcept : Any(format), filter_(std::move(filter)) {}
 
   uint64_t bytes() const noexcept override { return filter_.bytes(); }
+  uint64_t serialized_bytes() const noexcept override { return filter_.serialized_bytes(); }
   double estimated_count() const override {
     if constexpr (requires { filter_.estimated_count(); }) {
       return filter_.estimated_count();
@@ -52,13 +53,7 @@ class Of final : public ForeignFilter::Any {
                   std::string("filters of the format ") + format().name + " cannot be united");
     }
   }
-  void Write(const ByteSink& write) const override {
-    if constexpr (requires { filter_.Write(write); }) {
-      filter_.Write(write);
-    } else {
-      write(filter_.ToBytes());
-    }
-  }
+  void Write(const ByteSink& write) const override { filter_.Write(write); }
   void Save(const fs::path& path, const SaveOptions& options) const override {
     filter_.Save(path, options);
   }
@@ -179,48 +174,64 @@ ForeignFilter ForeignFilter::Load(const fs::path& path, std::string_view format,
   return ForeignFilter(row.load(named, path, options));
 }
 
-ForeignFilter::ForeignFilter(std::unique_ptr<Any> any) noexcept : any_(std::move(any)) {}
+ForeignFilter::ForeignFilter(std::unique_ptr<Any> any) noexcept
+    : format_(&any->format()), any_(std::move(any)) {}
 ForeignFilter::ForeignFilter(ForeignFilter&&) noexcept = default;
 ForeignFilter& ForeignFilter::operator=(ForeignFilter&&) noexcept = default;
 ForeignFilter::~ForeignFilter() = default;
 
-const ForeignFormat& ForeignFilter::format() const noexcept { return any_->format(); }
-uint64_t ForeignFilter::bytes() const noexcept { return any_->bytes(); }
-double ForeignFilter::estimated_count() const { return any_->estimated_count(); }
-double ForeignFilter::expected_fpr() const { return any_->expected_fpr(); }
+const ForeignFilter::Any& ForeignFilter::any() const {
+  if (any_ != nullptr) return *any_;
+  throw Error(ErrorCode::kReadOnly,
+              std::string("the filter of ") + format_->name + " was moved from, and has nothing");
+}
+
+ForeignFilter::Any& ForeignFilter::any() {
+  std::as_const(*this).any();
+  return *any_;
+}
+
+const ForeignFormat& ForeignFilter::format() const noexcept { return *format_; }
+uint64_t ForeignFilter::bytes() const noexcept { return any_ != nullptr ? any_->bytes() : 0; }
+uint64_t ForeignFilter::serialized_bytes() const noexcept {
+  return any_ != nullptr ? any_->serialized_bytes() : 0;
+}
+double ForeignFilter::estimated_count() const { return any().estimated_count(); }
+double ForeignFilter::expected_fpr() const { return any().expected_fpr(); }
 
 size_t ForeignFilter::Contains(const Keys& keys, Bitmap out) const {
-  return any_->Contains(Checked(format(), keys), out);
+  return any().Contains(Checked(format(), keys), out);
 }
 
 size_t ForeignFilter::Contains(const Keys& keys, std::span<uint8_t> out) const {
-  return any_->Contains(Checked(format(), keys), out);
+  return any().Contains(Checked(format(), keys), out);
 }
 
 size_t ForeignFilter::Select(const Keys& keys, std::span<uint64_t> out) const {
-  return any_->Select(Checked(format(), keys), out);
+  return any().Select(Checked(format(), keys), out);
 }
 
-size_t ForeignFilter::Count(const Keys& keys) const { return any_->Count(Checked(format(), keys)); }
+size_t ForeignFilter::Count(const Keys& keys) const { return any().Count(Checked(format(), keys)); }
 
-size_t ForeignFilter::Insert(const Keys& keys) { return any_->Insert(Checked(format(), keys)); }
+size_t ForeignFilter::Insert(const Keys& keys) { return any().Insert(Checked(format(), keys)); }
 
 void ForeignFilter::Merge(const ForeignFilter& other) {
   if (&format() != &other.format()) {
     throw Error(ErrorCode::kIncompatible, std::string("filters of the formats ") + format().name +
                                               " and " + other.format().name + " cannot be united");
   }
-  any_->Merge(*other.any_);
+  any().Merge(other.any());
 }
 
 std::vector<std::byte> ForeignFilter::ToBytes() const {
   std::vector<std::byte> bytes;
-  any_->Write([&](Bytes piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); });
+  bytes.reserve(serialized_bytes());
+  any().Write([&](Bytes piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); });
   return bytes;
 }
 
 void ForeignFilter::Save(const fs::path& path, const SaveOptions& options) const {
-  any_->Save(path, options);
+  any().Save(path, options);
 }
 
 }  // namespace tamis

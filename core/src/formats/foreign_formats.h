@@ -20,6 +20,7 @@ class ForeignFilter::Any {
 
   const ForeignFormat& format() const noexcept { return format_; }
   virtual uint64_t bytes() const noexcept = 0;
+  virtual uint64_t serialized_bytes() const noexcept = 0;
   virtual double estimated_count() const = 0;
   virtual double expected_fpr() const = 0;
   virtual size_t Contains(const Keys& keys, Bitmap out) const = 0;

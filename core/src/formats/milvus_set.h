@@ -39,6 +39,7 @@ class MilvusSet {
   static MilvusSet Load(const std::filesystem::path& path, KeyForm form, const Options& options);
 
   uint64_t bytes() const noexcept { return filter_.bytes(); }
+  uint64_t serialized_bytes() const noexcept { return milvus::kHeaderBytes + bytes(); }
   double estimated_count() const { return filter_.estimated_count(); }
   double expected_fpr() const { return filter_.expected_fpr(); }
 

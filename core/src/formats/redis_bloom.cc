@@ -200,6 +200,9 @@ bool RedisBloomFilter::InsertHash(const Hash128& hash) {
                   "a filter of RedisBloom that does not scale is full: it has its " +
                       std::to_string(full.size) + " keys");
     }
+    if (links_.size() == kMaxLinks) {  // only where a dump had other error rates
+      Refuse("cannot have more than " + std::to_string(kMaxLinks) + " links");
+    }
     // The product wraps around there, too.
     links_.push_back(
         MakeLink(Geometry(full.capacity * growth_, full.error_rate * kTightening, flags_)));

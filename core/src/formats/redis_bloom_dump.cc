@@ -85,10 +85,16 @@ RedisBloomLink ReadLink(const RedisDump& dump, const std::byte* header, uint64_t
   return link;
 }
 
-}  // namespace
+// What a header tells.
+struct Head {
+  uint64_t size = 0;
+  uint32_t flags = 0;
+  uint32_t growth = 0;
+  std::vector<RedisBloomLink> links;
+  std::vector<uint64_t> parts;  // the bytes of each link
+};
 
-RedisBloomFilter RedisBloomFilter::Parse(const RedisDump& dump,
-                                         const RedisBloomLoadOptions& options) {
+Head ReadHead(const RedisDump& dump, uint32_t all_flags) {
   if (dump.header_bytes() < kHeaderBytes) {
     dump.FailHeader(ErrorCode::kCorrupt, "header length", dump.header_bytes(),
                     "is " + std::to_string(dump.header_bytes()) + ", must be at least " +
@@ -103,43 +109,82 @@ RedisBloomFilter RedisBloomFilter::Parse(const RedisDump& dump,
                     "is " + std::to_string(header.size()) + ", and " + std::to_string(num_links) +
                         " links make " + std::to_string(wanted));
   }
-  const auto flags = LoadAs<uint32_t>(header.data() + kFlagsAt);
-  if ((flags & ~kAllFlags) != 0) {
-    dump.FailHeader(
-        ErrorCode::kUnsupported, "flags", kFlagsAt,
-        "is " + std::to_string(flags) + ", known are those up to " + std::to_string(kAllFlags));
+  if (num_links > RedisBloomFilter::kMaxLinks) {
+    dump.FailHeader(ErrorCode::kCorrupt, "links", kLinksAt,
+                    "is " + std::to_string(num_links) + ", allowed: up to " +
+                        std::to_string(RedisBloomFilter::kMaxLinks));
   }
-  std::vector<RedisBloomLink> links;
-  std::vector<uint64_t> parts;
+  Head head;
+  head.flags = LoadAs<uint32_t>(header.data() + kFlagsAt);
+  if ((head.flags & ~all_flags) != 0) {
+    dump.FailHeader(ErrorCode::kUnsupported, "flags", kFlagsAt,
+                    "is " + std::to_string(head.flags) + ", known are those up to " +
+                        std::to_string(all_flags));
+  }
   uint64_t keys = 0;
   for (uint32_t i = 0; i < num_links; ++i) {
     const uint64_t at = kHeaderBytes + kLinkBytes * i;
-    links.push_back(ReadLink(dump, header.data(), at));
-    parts.push_back(links.back().bytes);
-    if (links.back().size > std::numeric_limits<uint64_t>::max() - keys) {
+    head.links.push_back(ReadLink(dump, header.data(), at));
+    head.parts.push_back(head.links.back().bytes);
+    if (head.links.back().size > std::numeric_limits<uint64_t>::max() - keys) {
       dump.FailHeader(ErrorCode::kCorrupt, "size", at + kLinkSizeAt,
                       "the links have more than 2^64 - 1 keys");
     }
-    keys += links.back().size;
+    keys += head.links.back().size;
   }
-  const auto size = LoadAs<uint64_t>(header.data() + kSizeAt);
-  if (size != keys) {
-    dump.FailHeader(ErrorCode::kCorrupt, "size", kSizeAt,
-                    "is " + std::to_string(size) + ", and the links have " + std::to_string(keys));
+  head.size = LoadAs<uint64_t>(header.data() + kSizeAt);
+  if (head.size != keys) {
+    dump.FailHeader(
+        ErrorCode::kCorrupt, "size", kSizeAt,
+        "is " + std::to_string(head.size) + ", and the links have " + std::to_string(keys));
   }
-  dump.RequireParts(parts);
+  head.growth = LoadAs<uint32_t>(header.data() + kGrowthAt);
+  return head;
+}
+
+// Of a header alone.
+Head ReadHead(std::span<const std::byte> header, uint32_t all_flags) {
+  const RedisChunk chunk = {1, {header.begin(), header.end()}};
+  return ReadHead(RedisDump(std::span(&chunk, 1)), all_flags);
+}
+
+}  // namespace
+
+RedisBloomFilter RedisBloomFilter::Parse(const RedisDump& dump,
+                                         const RedisBloomLoadOptions& options) {
+  const Head head = ReadHead(dump, kAllFlags);
+  dump.RequireParts(head.parts);
 
   RedisBloomFilter filter(options.integers, options.memory, options.backend);
-  filter.flags_ = flags;
-  filter.growth_ = LoadAs<uint32_t>(header.data() + kGrowthAt);
-  filter.size_ = size;
+  filter.flags_ = head.flags;
+  filter.growth_ = head.growth;
+  filter.size_ = head.size;
   std::vector<std::span<std::byte>> rooms;
-  for (const RedisBloomLink& link : links) {
+  for (const RedisBloomLink& link : head.links) {
     filter.links_.push_back(filter.MakeLink(link));
     rooms.push_back({filter.links_.back().storage.data(), link.bytes});
   }
   dump.ReadParts(rooms);
   return filter;
+}
+
+std::vector<uint64_t> RedisBloomFilter::PartsOfHeader(std::span<const std::byte> header) {
+  return ReadHead(header, kAllFlags).parts;
+}
+
+bool RedisBloomFilter::HasGrown(std::span<const std::byte> before,
+                                std::span<const std::byte> after) {
+  const Head old = ReadHead(before, kAllFlags);
+  Head now = ReadHead(after, kAllFlags);
+  if (now.flags != old.flags || now.growth != old.growth || now.links.size() < old.links.size()) {
+    return false;
+  }
+  for (size_t i = 0; i < old.links.size(); ++i) {
+    if (now.links[i].size < old.links[i].size) return false;
+    now.links[i].size = old.links[i].size;
+    if (now.links[i] != old.links[i]) return false;
+  }
+  return true;
 }
 
 RedisBloomFilter RedisBloomFilter::FromChunks(std::span<const RedisChunk> chunks,
@@ -197,6 +242,10 @@ std::vector<RedisChunk> RedisBloomFilter::ToChunks() const {
 
 std::vector<std::byte> RedisBloomFilter::ToBytes() const {
   return detail::MakeRedisFile(Header(), Parts(), serialized_bytes());
+}
+
+void RedisBloomFilter::Write(const ByteSink& write) const {
+  detail::WriteRedisFile(Header(), Parts(), write);
 }
 
 void RedisBloomFilter::Save(const fs::path& path, const SaveOptions& options) const {

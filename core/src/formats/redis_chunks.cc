@@ -171,15 +171,21 @@ std::vector<RedisChunk> MakeRedisChunks(std::span<const std::byte> header,
   return chunks;
 }
 
+void WriteRedisFile(std::span<const std::byte> header,
+                    std::span<const std::span<const std::byte>> parts, const ByteSink& write) {
+  ForEachRedisChunk(header, parts, [&](int64_t iterator, std::span<const std::byte> bytes) {
+    write(Frame(iterator, bytes.size()).bytes);
+    write(bytes);
+  });
+}
+
 std::vector<std::byte> MakeRedisFile(std::span<const std::byte> header,
                                      std::span<const std::span<const std::byte>> parts,
                                      uint64_t file_bytes) {
-  std::vector<std::byte> file(file_bytes);
-  std::byte* to = file.data();
-  ForEachRedisChunk(header, parts, [&](int64_t iterator, std::span<const std::byte> bytes) {
-    std::memcpy(to, Frame(iterator, bytes.size()).bytes, kRedisFrameBytes);
-    std::memcpy(to + kRedisFrameBytes, bytes.data(), bytes.size());
-    to += kRedisFrameBytes + bytes.size();
+  std::vector<std::byte> file;
+  file.reserve(file_bytes);
+  WriteRedisFile(header, parts, [&](std::span<const std::byte> piece) {
+    file.insert(file.end(), piece.begin(), piece.end());
   });
   return file;
 }
@@ -187,10 +193,7 @@ std::vector<std::byte> MakeRedisFile(std::span<const std::byte> header,
 void SaveRedisFile(const std::filesystem::path& path, std::span<const std::byte> header,
                    std::span<const std::span<const std::byte>> parts, const SaveOptions& options) {
   const auto write = [&](TemporaryFile& file) {
-    ForEachRedisChunk(header, parts, [&](int64_t iterator, std::span<const std::byte> bytes) {
-      file.Write(Frame(iterator, bytes.size()).bytes);
-      file.Write(bytes);
-    });
+    WriteRedisFile(header, parts, [&](std::span<const std::byte> piece) { file.Write(piece); });
   };
   WriteFileAtomicallyBy(path, write, options);
 }

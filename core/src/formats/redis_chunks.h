@@ -16,6 +16,7 @@
 #include "core/src/file/posix_file.h"
 #include "tamis/error.h"
 #include "tamis/file.h"
+#include "tamis/formats/byte_sink.h"
 #include "tamis/formats/redis_dump.h"
 
 namespace tamis::detail {
@@ -102,9 +103,11 @@ void ForEachRedisChunk(std::span<const std::byte> header,
   }
 }
 
-// Those chunks, the file of them in memory, which has `file_bytes`, and the file.
+// Those chunks; the file of them in pieces, and in memory, where it has `file_bytes`; and the file.
 std::vector<RedisChunk> MakeRedisChunks(std::span<const std::byte> header,
                                         std::span<const std::span<const std::byte>> parts);
+void WriteRedisFile(std::span<const std::byte> header,
+                    std::span<const std::span<const std::byte>> parts, const ByteSink& write);
 std::vector<std::byte> MakeRedisFile(std::span<const std::byte> header,
                                      std::span<const std::span<const std::byte>> parts,
                                      uint64_t file_bytes);

@@ -28,10 +28,17 @@ constexpr uint64_t kIterationsAt = 34;
 constexpr uint64_t kExpansionAt = 36;
 constexpr uint64_t kHeaderBytes = 38;
 
-}  // namespace
+// What a header tells.
+struct Head {
+  uint64_t size = 0;
+  uint64_t erased = 0;
+  uint16_t bucket_size = 0;
+  uint16_t iterations = 0;
+  uint16_t expansion = 0;
+  std::vector<uint64_t> parts;  // the bytes of each layer
+};
 
-RedisCuckooFilter RedisCuckooFilter::Parse(const RedisDump& dump,
-                                           const RedisCuckooLoadOptions& options) {
+Head ReadHead(const RedisDump& dump) {
   if (dump.header_bytes() != kHeaderBytes) {
     dump.FailHeader(
         ErrorCode::kCorrupt, "header length", std::min(kHeaderBytes, dump.header_bytes()),
@@ -44,14 +51,16 @@ RedisCuckooFilter RedisCuckooFilter::Parse(const RedisDump& dump,
     dump.FailHeader(ErrorCode::kCorrupt, check, at,
                     "is " + std::to_string(value) + ", allowed: " + allowed);
   };
+  Head head;
   const auto buckets = LoadAs<uint64_t>(header.data() + kBucketsAt);
   const auto layers = LoadAs<uint64_t>(header.data() + kLayersAt);
   const auto bucket_size = LoadAs<uint16_t>(header.data() + kBucketSizeAt);
   const auto iterations = LoadAs<uint16_t>(header.data() + kIterationsAt);
   const auto expansion = LoadAs<uint16_t>(header.data() + kExpansionAt);
-  require(std::has_single_bit(buckets) && buckets <= kMaxBuckets, "buckets", kBucketsAt, buckets,
-          "powers of two up to 2^55");
-  require(layers >= 1 && layers <= kMaxLayers, "layers", kLayersAt, layers, "[1, 65535]");
+  require(std::has_single_bit(buckets) && buckets <= RedisCuckooFilter::kMaxBuckets, "buckets",
+          kBucketsAt, buckets, "powers of two up to 2^55");
+  require(layers >= 1 && layers <= RedisCuckooFilter::kMaxLayers, "layers", kLayersAt, layers,
+          "[1, 65535]");
   require(bucket_size >= 1 && bucket_size <= 255, "bucket size", kBucketSizeAt, bucket_size,
           "[1, 255]");
   require(iterations >= 1, "iterations", kIterationsAt, iterations, "[1, 65535]");
@@ -59,32 +68,49 @@ RedisCuckooFilter RedisCuckooFilter::Parse(const RedisDump& dump,
   require(expansion <= 32768 && (expansion & (expansion - 1)) == 0, "expansion", kExpansionAt,
           expansion, "0 and powers of two up to 32768");
   require(expansion != 0 || layers == 1, "layers", kLayersAt, layers, "1 with an expansion of 0");
-  std::vector<uint64_t> parts;
   uint64_t layer_buckets = buckets;
   for (uint64_t i = 0; i < layers; ++i) {
     if (i > 0) {
-      require(expansion <= kMaxBuckets / layer_buckets, "layers", kLayersAt, layers,
-              "fewer, as these have more than 2^56 - 1 buckets");
+      require(expansion <= RedisCuckooFilter::kMaxBuckets / layer_buckets, "layers", kLayersAt,
+              layers, "fewer, as these have more than 2^56 - 1 buckets");
       layer_buckets *= expansion;
     }
-    parts.push_back(layer_buckets * bucket_size);
+    head.parts.push_back(layer_buckets * bucket_size);
   }
-  dump.RequireParts(parts);
+  head.size = LoadAs<uint64_t>(header.data() + kSizeAt);
+  head.erased = LoadAs<uint64_t>(header.data() + kErasedAt);
+  head.bucket_size = bucket_size;
+  head.iterations = iterations;
+  head.expansion = expansion;
+  return head;
+}
+
+}  // namespace
+
+RedisCuckooFilter RedisCuckooFilter::Parse(const RedisDump& dump,
+                                           const RedisCuckooLoadOptions& options) {
+  const Head head = ReadHead(dump);
+  dump.RequireParts(head.parts);
 
   RedisCuckooFilter filter(options.integers, options.max_expansions, options.memory,
                            options.backend);
-  filter.bucket_size_ = bucket_size;
-  filter.max_iterations_ = iterations;
-  filter.expansion_ = expansion;
-  filter.size_ = LoadAs<uint64_t>(header.data() + kSizeAt);
-  filter.erased_ = LoadAs<uint64_t>(header.data() + kErasedAt);
+  filter.bucket_size_ = head.bucket_size;
+  filter.max_iterations_ = head.iterations;
+  filter.expansion_ = head.expansion;
+  filter.size_ = head.size;
+  filter.erased_ = head.erased;
   std::vector<std::span<std::byte>> rooms;
-  for (const uint64_t part : parts) {
-    filter.layers_.push_back(filter.MakeLayer(part / bucket_size));
+  for (const uint64_t part : head.parts) {
+    filter.layers_.push_back(filter.MakeLayer(part / head.bucket_size));
     rooms.push_back({filter.layers_.back().storage.data(), part});
   }
   dump.ReadParts(rooms);
   return filter;
+}
+
+std::vector<uint64_t> RedisCuckooFilter::PartsOfHeader(std::span<const std::byte> header) {
+  const RedisChunk chunk = {1, {header.begin(), header.end()}};
+  return ReadHead(RedisDump(std::span(&chunk, 1))).parts;
 }
 
 RedisCuckooFilter RedisCuckooFilter::FromChunks(std::span<const RedisChunk> chunks,
@@ -137,6 +163,10 @@ std::vector<RedisChunk> RedisCuckooFilter::ToChunks() const {
 
 std::vector<std::byte> RedisCuckooFilter::ToBytes() const {
   return detail::MakeRedisFile(Header(), Parts(), serialized_bytes());
+}
+
+void RedisCuckooFilter::Write(const ByteSink& write) const {
+  detail::WriteRedisFile(Header(), Parts(), write);
 }
 
 void RedisCuckooFilter::Save(const fs::path& path, const SaveOptions& options) const {

@@ -130,7 +130,7 @@ SparkBloomFilter::SparkBloomFilter(const Geometry& geometry, const MemoryOptions
 SparkBloomFilter::SparkBloomFilter(SparkBloomFilter&& other) noexcept
     : version_(other.version_),
       seed_(other.seed_),
-      num_hashes_(other.num_hashes_),
+      num_hashes_(std::exchange(other.num_hashes_, 1)),  // which so few bits can have
       num_words_(std::exchange(other.num_words_, detail::kMovedBytes / 8)),
       backend_(other.backend_),
       storage_(std::move(other.storage_)) {}
@@ -138,7 +138,7 @@ SparkBloomFilter::SparkBloomFilter(SparkBloomFilter&& other) noexcept
 SparkBloomFilter& SparkBloomFilter::operator=(SparkBloomFilter&& other) noexcept {
   version_ = other.version_;
   seed_ = other.seed_;
-  num_hashes_ = other.num_hashes_;
+  num_hashes_ = std::exchange(other.num_hashes_, 1);
   num_words_ = std::exchange(other.num_words_, detail::kMovedBytes / 8);
   backend_ = other.backend_;
   storage_ = std::move(other.storage_);

@@ -34,8 +34,12 @@ struct ForeignLoadOptions {
 };
 
 // A filter of any of these formats: what their classes (tamis/formats/guava.h and its sisters) have
-// in common. Never empty unless moved from. Any number of threads may ask one that does not change;
-// a change needs exclusive access.
+// in common. Any number of threads may ask one that does not change; a change needs exclusive
+// access. One that was moved from has a format and no bytes, and every other function of it throws
+// Error(kReadOnly).
+//
+// For RedisBloom integers are RedisIntegers::kSigned: a uint64_t above 2^63 - 1 is the text of the
+// negative number with its bits.
 class ForeignFilter {
  public:
   class Any;  // of the implementation
@@ -52,16 +56,18 @@ class ForeignFilter {
   // length", "payload checksum", or one of the format's), and Error(kIo).
   static ForeignFilter Open(const std::filesystem::path& path,
                             const ForeignLoadOptions& options = {});
-  // Whether a file begins as one of SaveImported does. Throws Error(kIo).
+  // Whether a file begins as one of SaveImported does, whole or not. Throws Error(kIo).
   static bool IsImported(const std::filesystem::path& path);
 
-  explicit ForeignFilter(std::unique_ptr<Any> any) noexcept;
+  explicit ForeignFilter(std::unique_ptr<Any> any) noexcept;  // which is not nullptr
   ForeignFilter(ForeignFilter&&) noexcept;
   ForeignFilter& operator=(ForeignFilter&&) noexcept;
   ~ForeignFilter();
 
   const ForeignFormat& format() const noexcept;
   uint64_t bytes() const noexcept;  // of its bits, in memory
+  // What ToBytes returns.
+  uint64_t serialized_bytes() const noexcept;
   // As the functions of the class. O(bytes()).
   double estimated_count() const;
   double expected_fpr() const;
@@ -85,7 +91,11 @@ class ForeignFilter {
   void SaveImported(const std::filesystem::path& path, const SaveOptions& options = {}) const;
 
  private:
-  std::unique_ptr<Any> any_;
+  const Any& any() const;
+  Any& any();
+
+  const ForeignFormat* format_;
+  std::unique_ptr<Any> any_;  // nullptr: moved from
 };
 
 }  // namespace tamis

@@ -13,6 +13,7 @@
 #include "tamis/backend.h"
 #include "tamis/detail/storage.h"
 #include "tamis/file.h"
+#include "tamis/formats/byte_sink.h"
 #include "tamis/formats/redis_dump.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
@@ -78,6 +79,9 @@ class RedisBloomFilter {
   static constexpr uint32_t kMaxHashes = 1075;
   // 2^60, of all links.
   static constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
+  // As each has half the error rate of the one before, or less, and the least double above 0 is
+  // 2^-1074. More are not of RedisBloom, and could make a lookup arbitrarily slow.
+  static constexpr uint32_t kMaxLinks = 1075;
 
   // Throws Error(kInvalidArgument) for options out of range, Error(kOutOfMemory) for more bytes
   // than the machine has, Error(kUnknownBackend) if TAMIS_BACKEND names none.
@@ -94,6 +98,15 @@ class RedisBloomFilter {
                                     const RedisBloomLoadOptions& options = {});
   static RedisBloomFilter Load(const std::filesystem::path& path,
                                const RedisBloomLoadOptions& options = {});
+
+  // For those who read a dump chunk by chunk, of its header alone: the bytes of each link. The
+  // chunks that follow have these in their order, and none has bytes of two. Throws FormatError as
+  // FromChunks.
+  static std::vector<uint64_t> PartsOfHeader(std::span<const std::byte> header);
+  // Whether a filter with the header `before` can have `after` once keys were inserted: the same
+  // links, none with fewer keys, and maybe more of them. Bits that are read between the two are
+  // then those of every key that was in before. Throws as PartsOfHeader.
+  static bool HasGrown(std::span<const std::byte> before, std::span<const std::byte> after);
 
   RedisBloomFilter(RedisBloomFilter&&) noexcept;
   RedisBloomFilter& operator=(RedisBloomFilter&&) noexcept;
@@ -161,6 +174,8 @@ class RedisBloomFilter {
   std::vector<RedisChunk> ToChunks() const;
   // The file of these chunks.
   std::vector<std::byte> ToBytes() const;
+  // The same in pieces of at most 16 MiB, which are parts of the filter where they are large.
+  void Write(const ByteSink& write) const;
   // The same into a file, which is replaced whole or not at all: see Filter::Save. with_secret and
   // version of the options mean nothing here.
   void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const;

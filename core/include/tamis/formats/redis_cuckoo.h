@@ -13,6 +13,7 @@
 #include "tamis/backend.h"
 #include "tamis/detail/storage.h"
 #include "tamis/file.h"
+#include "tamis/formats/byte_sink.h"
 #include "tamis/formats/redis_dump.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
@@ -83,6 +84,11 @@ class RedisCuckooFilter {
                                      const RedisCuckooLoadOptions& options = {});
   static RedisCuckooFilter Load(const std::filesystem::path& path,
                                 const RedisCuckooLoadOptions& options = {});
+
+  // For those who read a dump chunk by chunk, of its header alone: the bytes of each layer. The
+  // chunks that follow have these in their order, and none has bytes of two. Throws FormatError as
+  // FromChunks.
+  static std::vector<uint64_t> PartsOfHeader(std::span<const std::byte> header);
 
   RedisCuckooFilter(RedisCuckooFilter&&) noexcept;
   RedisCuckooFilter& operator=(RedisCuckooFilter&&) noexcept;
@@ -171,6 +177,8 @@ class RedisCuckooFilter {
   std::vector<RedisChunk> ToChunks() const;
   // The file of these chunks.
   std::vector<std::byte> ToBytes() const;
+  // The same in pieces of at most 16 MiB, which are parts of the filter where they are large.
+  void Write(const ByteSink& write) const;
   // The same into a file, which is replaced whole or not at all: see Filter::Save. with_secret and
   // version of the options mean nothing here.
   void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const;

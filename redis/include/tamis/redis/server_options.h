@@ -21,7 +21,8 @@ struct ServerOptions {
   // Of TLS: the file with the certificates to trust; empty: the system's.
   std::string ca_file = {};
 
-  // To connect. Names are looked up before that, by the system and for as long as it takes.
+  // To connect, and to begin TLS. Names are looked up before that, by the system and for as long as
+  // it takes.
   std::chrono::milliseconds connect_timeout{2000};
   // For each reply of a server, and as much again for each 4 MiB of it.
   std::chrono::milliseconds command_timeout{5000};
