@@ -1,20 +1,16 @@
 // The CUDA runtime behind the seam, and the one kernel that runs every call.
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <string>
 #include <type_traits>
 #include <variant>
 
 #include "cuda/src/kernel_bodies.h"
+#include "cuda/src/launch.h"
 #include "cuda/src/runtime.h"
 
 namespace tamis::cuda {
 namespace {
-
-constexpr uint32_t kBlockThreads = 256;
-constexpr uint64_t kBlockWarps = kBlockThreads / kWarpLanes;
-constexpr uint64_t kMaxBlocks = 0x7FFFFFFF;  // of a grid, in its first dimension
 
 // The lanes of the hardware. Functions of host and device, as the bodies are, though only the
 // device has something to do.
@@ -54,19 +50,57 @@ struct WarpLane {
     return value + 0 * from;
 #endif
   }
+  TAMIS_HD void BlockAdd(uint64_t* sum, uint32_t value) const {
+#ifdef __CUDA_ARCH__
+    __shared__ uint32_t sums[kBlockWarps];
+    const uint32_t of_warp = __reduce_add_sync(0xFFFFFFFF, value);
+    if (Index() == 0) sums[threadIdx.x / kWarpLanes] = of_warp;
+    __syncthreads();
+    if (threadIdx.x >= kWarpLanes) return;
+    const uint32_t of_block =
+        __reduce_add_sync(0xFFFFFFFF, Index() < kBlockWarps ? sums[Index()] : 0);
+    if (Index() == 0 && of_block != 0) detail::AtomicAdd(sum, of_block);
+#else
+    detail::AtomicAdd(sum, value);
+#endif
+  }
 };
+
+// The blocks that a multiprocessor is to hold of kernels for which the compiler chooses otherwise;
+// 0: of all others. Insertions that search get as many as have threads there, 2048 or 1536, with 32
+// or 40 registers each; the hashing of strings keeps as many as that leaves for a half of the
+// threads, without spilling.
+template <typename Call>
+constexpr int kLeastBlocks = 0;
+template <typename Ref>
+constexpr int kLeastBlocks<ChangeCall<Ref, tamis::detail::Change::kInsert>> =
+#if defined(__CUDA_ARCH__) && \
+    (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 || __CUDA_ARCH__ / 10 == 100)
+    8;
+#else
+    6;
+#endif
+template <typename Offset>
+constexpr int kLeastBlocks<HashColumnCall<Offset>> = 4;
 
 template <typename Call>
 __global__ void __launch_bounds__(kBlockThreads) Kernel(const Call call) {
   RunLane(WarpLane(), call);
 }
 
-const void* KernelOf(const KernelCall& call) noexcept {
-  return std::visit(
-      [](const auto& arguments) {
-        return reinterpret_cast<const void*>(&Kernel<std::decay_t<decltype(arguments)>>);
-      },
-      call);
+template <typename Call>
+__global__ void __launch_bounds__(kBlockThreads, kLeastBlocks<Call>)
+    BoundedKernel(const Call call) {
+  RunLane(WarpLane(), call);
+}
+
+template <typename Call>
+const void* KernelOf() {
+  if constexpr (kLeastBlocks<Call> == 0) {
+    return reinterpret_cast<const void*>(&Kernel<Call>);
+  } else {
+    return reinterpret_cast<const void*>(&BoundedKernel<Call>);
+  }
 }
 
 // The error of the last call is also kept by CUDA, where it would be found by those who look there
@@ -84,6 +118,41 @@ bool HasPools() noexcept {
          cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device) ==
              cudaSuccess &&
          supported != 0;
+}
+
+// Of the current device.
+Status ResidentBlocksHere(uint64_t* blocks) noexcept {
+  int device = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&value, which, device);
+    return static_cast<uint32_t>(value);
+  };
+  const Processors processors = {attribute(cudaDevAttrMultiProcessorCount),
+                                 attribute(cudaDevAttrMaxThreadsPerMultiProcessor),
+                                 attribute(cudaDevAttrMaxBlocksPerMultiprocessor),
+                                 attribute(cudaDevAttrMaxRegistersPerMultiprocessor)};
+  if (error == cudaSuccess) *blocks = ResidentBlocks(processors, kMaxRegisters);
+  return Checked(error);
+}
+
+template <typename Call>
+Status LaunchKernel(const Call& call, Stream stream) noexcept {
+  const Work work = WorkOf(call);
+  uint64_t resident = kMaxBlocks;
+  if (work.resident) {
+    const Status status = ResidentBlocksHere(&resident);
+    if (!status.ok()) return status;
+  }
+  const uint64_t blocks = GridFor(work, resident).blocks;
+  if (blocks == 0) return kSuccess;
+  // With <<<>>> its error would be asked for by cudaGetLastError, which gives, and forgets, an
+  // earlier one of somebody else's.
+  void* pointers[] = {const_cast<void*>(static_cast<const void*>(&call))};
+  const dim3 grid(static_cast<uint32_t>(blocks));
+  return Checked(
+      cudaLaunchKernel(KernelOf<Call>(), grid, dim3(kBlockThreads), pointers, 0, stream));
 }
 
 class RealRuntime final : public Runtime {
@@ -162,16 +231,9 @@ class RealRuntime final : public Runtime {
 
   Status Launch(const KernelCall& call, Stream stream) const noexcept override {
     return std::visit(
-        [stream](const auto& arguments) {
-          const uint64_t blocks = WarpsFor(Warps(arguments), kBlockWarps);
-          if (blocks == 0) return kSuccess;
-          // With <<<>>> its error would be asked for by cudaGetLastError, which gives, and forgets,
-          // an earlier one of somebody else's.
-          const void* kernel =
-              reinterpret_cast<const void*>(&Kernel<std::decay_t<decltype(arguments)>>);
-          void* pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))};
-          const dim3 grid(static_cast<uint32_t>(std::min(blocks, kMaxBlocks)));
-          return Checked(cudaLaunchKernel(kernel, grid, dim3(kBlockThreads), pointers, 0, stream));
+        [stream](const auto& asked) {
+          return WithKernelOf(
+              asked, [stream](const auto& arguments) { return LaunchKernel(arguments, stream); });
         },
         call);
   }
@@ -181,7 +243,12 @@ class RealRuntime final : public Runtime {
     int processors = 0;
     int threads = 0;
     cudaFuncAttributes attributes{};
-    Status status = Checked(cudaFuncGetAttributes(&attributes, KernelOf(call)));
+    const void* const kernel = std::visit(
+        [](const auto& asked) {
+          return WithKernelOf(asked, []<typename Call>(const Call&) { return KernelOf<Call>(); });
+        },
+        call);
+    Status status = Checked(cudaFuncGetAttributes(&attributes, kernel));
     if (status.ok()) status = Checked(cudaGetDevice(&device));
     if (status.ok()) {
       status = Checked(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
@@ -197,13 +264,12 @@ class RealRuntime final : public Runtime {
     return status;
   }
   Status Reserve(const KernelCall& call, Stream stream) const noexcept override {
-    return std::visit(
-        [&](const auto& arguments) {
-          void* pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))};
-          return Checked(
-              cudaLaunchKernel(KernelOf(call), dim3(1), dim3(kBlockThreads), pointers, 0, stream));
-        },
-        call);
+    const auto launch = [&]<typename Call>(const Call& arguments) {
+      void* pointers[] = {const_cast<void*>(static_cast<const void*>(&arguments))};
+      return Checked(
+          cudaLaunchKernel(KernelOf<Call>(), dim3(1), dim3(kBlockThreads), pointers, 0, stream));
+    };
+    return std::visit([&](const auto& asked) { return WithKernelOf(asked, launch); }, call);
   }
 
   Status CreateStream(Stream* stream) const noexcept override {

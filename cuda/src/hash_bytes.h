@@ -7,6 +7,9 @@
 #define TAMIS_CUDA_SRC_HASH_BYTES_H_
 
 #include <cstdint>
+#ifndef __CUDA_ARCH__
+#include <cstring>
+#endif
 
 #include "tamis/detail/hd.h"
 #include "tamis/hash.h"
@@ -18,11 +21,94 @@ inline constexpr uint64_t kPrime32_2 = 0x85EBCA77;
 inline constexpr uint64_t kPrime32_3 = 0xC2B2AE3D;
 inline constexpr uint64_t kPrimeMx1 = 0x165667919E3779F9;
 
-// A GPU reads no number across its alignment, so strings are read byte by byte.
-TAMIS_HD uint64_t ReadLe32(const unsigned char* p) {
-  return uint64_t{p[0]} | uint64_t{p[1]} << 8 | uint64_t{p[2]} << 16 | uint64_t{p[3]} << 24;
-}
-TAMIS_HD uint64_t ReadLe64(const unsigned char* p) { return ReadLe32(p) | ReadLe32(p + 4) << 32; }
+// Readers of the numbers of a string, least significant byte first. A GPU reads no number across
+// its alignment.
+
+// Byte by byte.
+struct ByteReader {
+  static TAMIS_HD uint64_t Le32(const unsigned char* p) { return Bytes(p, 4); }
+  static TAMIS_HD uint64_t Le64(const unsigned char* p) { return Bytes(p, 8); }
+  // visit(i, number at p + 8 * i) for kNumbers numbers.
+  template <int kNumbers, typename Visit>
+  static TAMIS_HD void Row(const unsigned char* p, const Visit& visit) {
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+    for (int i = 0; i < kNumbers; ++i) visit(i, Bytes(p + 8 * i, 8));
+  }
+
+ private:
+  // Few strings need it, so it is to take little room.
+  static TAMIS_HD uint64_t Bytes(const unsigned char* p, uint32_t n) {
+    uint64_t value = 0;
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
+    for (uint32_t i = n; i > 0; --i) value = value << 8 | p[i - 1];
+    return value;
+  }
+};
+
+// By the aligned words of 4 bytes that hold the numbers, which are read whole where a string has
+// only some of their bytes: with less than half of the loads, one for each half of a number and one
+// more for a row of them.
+struct WordReader {
+  // Whether that stays within the memory from `begin` to `end`, for a string of n bytes at p.
+  static TAMIS_HD bool StaysWithin(const unsigned char* p, uint64_t n, const unsigned char* begin,
+                                   const unsigned char* end) {
+    const auto first = reinterpret_cast<uintptr_t>(p) & ~kInWord;
+    const auto last = (reinterpret_cast<uintptr_t>(p + n) + kInWord) & ~kInWord;
+    return first >= reinterpret_cast<uintptr_t>(begin) && last <= reinterpret_cast<uintptr_t>(end);
+  }
+
+  static TAMIS_HD uint64_t Le32(const unsigned char* p) {
+    return Funnel(WordOf(p), WordOf(p + 3), p);
+  }
+  static TAMIS_HD uint64_t Le64(const unsigned char* p) {
+    uint64_t value = 0;
+    Row<1>(p, [&](int, uint64_t number) { value = number; });
+    return value;
+  }
+  template <int kNumbers, typename Visit>
+  static TAMIS_HD void Row(const unsigned char* p, const Visit& visit) {
+    uint32_t low = WordOf(p);
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+    for (int i = 0; i < kNumbers; ++i) {
+      const uint32_t middle = WordOf(p + 8 * i + 4);
+      // The last word is that of the last byte, which may be the one before.
+      const uint32_t high = WordOf(p + 8 * i + (i + 1 < kNumbers ? 8 : 7));
+      visit(i, Funnel(low, middle, p) | Funnel(middle, high, p) << 32);
+      low = high;
+    }
+  }
+
+ private:
+  static constexpr uintptr_t kInWord = 3;
+
+  static TAMIS_HD uint32_t WordOf(const unsigned char* byte) {
+    const auto* word =
+        reinterpret_cast<const uint32_t*>(reinterpret_cast<uintptr_t>(byte) & ~kInWord);
+#ifdef __CUDA_ARCH__
+    return __ldg(word);
+#else
+    uint32_t value;
+    std::memcpy(&value, word, sizeof(value));
+    return value;
+#endif
+  }
+
+  // The four bytes from where p is in the first of two words.
+  static TAMIS_HD uint64_t Funnel(uint32_t low, uint32_t high, const unsigned char* p) {
+    const auto shift = static_cast<uint32_t>(8 * (reinterpret_cast<uintptr_t>(p) & kInWord));
+#ifdef __CUDA_ARCH__
+    return __funnelshift_r(low, high, shift);
+#else
+    return static_cast<uint32_t>((uint64_t{high} << 32 | low) >> shift);
+#endif
+  }
+};
 
 TAMIS_HD uint64_t Swap64(uint64_t x) {
   x = (x & 0x00FF00FF00FF00FF) << 8 | (x >> 8 & 0x00FF00FF00FF00FF);
@@ -66,14 +152,15 @@ TAMIS_HD uint64_t Xxh3Avalanche(uint64_t h) {
   return h ^ h >> 32;
 }
 
+template <typename Reader>
 TAMIS_HD uint64_t Xxh3Small(const unsigned char* p, uint64_t n, uint64_t seed) {
   if (n > 8) {
-    const uint64_t low = ReadLe64(p) ^ ((SecretAt(24, 0) ^ SecretAt(32, 0)) + seed);
-    const uint64_t high = ReadLe64(p + n - 8) ^ ((SecretAt(40, 0) ^ SecretAt(48, 0)) - seed);
+    const uint64_t low = Reader::Le64(p) ^ ((SecretAt(24, 0) ^ SecretAt(32, 0)) + seed);
+    const uint64_t high = Reader::Le64(p + n - 8) ^ ((SecretAt(40, 0) ^ SecretAt(48, 0)) - seed);
     return Xxh3Avalanche(n + Swap64(low) + high + MulFold(low, high));
   }
   if (n >= 4) {
-    const uint64_t x = (ReadLe32(p + n - 4) + (ReadLe32(p) << 32)) ^ Xxh3Flip(seed);
+    const uint64_t x = (Reader::Le32(p + n - 4) + (Reader::Le32(p) << 32)) ^ Xxh3Flip(seed);
     uint64_t h = (x ^ RotateLeft(x, 49) ^ RotateLeft(x, 24)) * kXxh3Mix;
     h = (h ^ ((h >> 35) + n)) * kXxh3Mix;
     return h ^ h >> 28;
@@ -87,46 +174,54 @@ TAMIS_HD uint64_t Xxh3Small(const unsigned char* p, uint64_t n, uint64_t seed) {
   return Xxh64Avalanche(seed ^ SecretAt(56, 0) ^ SecretAt(64, 0));
 }
 
+template <typename Reader>
 TAMIS_HD uint64_t Mix16(const unsigned char* p, uint32_t secret, uint64_t seed) {
-  return MulFold(ReadLe64(p) ^ (SecretAt(secret, 0) + seed),
-                 ReadLe64(p + 8) ^ (SecretAt(secret + 8, 0) - seed));
+  uint64_t halves[2];
+  Reader::template Row<2>(p, [&](int i, uint64_t value) { halves[i] = value; });
+  return MulFold(halves[0] ^ (SecretAt(secret, 0) + seed),
+                 halves[1] ^ (SecretAt(secret + 8, 0) - seed));
 }
 
 // 17 to 128 bytes: pairs of 16 bytes from both ends.
+template <typename Reader>
 TAMIS_HD uint64_t Xxh3Medium(const unsigned char* p, uint64_t n, uint64_t seed) {
   uint64_t sum = n * kXxh64Prime1;
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
   for (uint32_t pair = 0; pair <= (n - 1) / 32; ++pair) {
-    sum += Mix16(p + 16 * pair, 32 * pair, seed);
-    sum += Mix16(p + n - 16 * (pair + 1), 32 * pair + 16, seed);
+    sum += Mix16<Reader>(p + 16 * pair, 32 * pair, seed);
+    sum += Mix16<Reader>(p + n - 16 * (pair + 1), 32 * pair + 16, seed);
   }
   return Xxh3Avalanche(sum);
 }
 
 // 129 to 240 bytes.
+template <typename Reader>
 TAMIS_HD uint64_t Xxh3Large(const unsigned char* p, uint64_t n, uint64_t seed) {
   constexpr uint32_t kFirstRounds = 8;
   uint64_t sum = n * kXxh64Prime1;
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
   for (uint32_t i = 0; i < n / 16; ++i) {
-    sum += Mix16(p + 16 * i, i < kFirstRounds ? 16 * i : 16 * (i - kFirstRounds) + 3, seed);
+    sum += Mix16<Reader>(p + 16 * i, i < kFirstRounds ? 16 * i : 16 * (i - kFirstRounds) + 3, seed);
     if (i == kFirstRounds - 1) sum = Xxh3Avalanche(sum);
   }
-  return Xxh3Avalanche(sum + Mix16(p + n - 16, 136 - 17, seed));
+  return Xxh3Avalanche(sum + Mix16<Reader>(p + n - 16, 136 - 17, seed));
 }
 
 // The state of XXH3 for inputs of more than 240 bytes.
 struct Xxh3Accumulators {
   uint64_t lanes[8];
 
+  template <typename Reader>
   TAMIS_HD void AddStripe(const unsigned char* p, uint32_t secret, uint64_t seed) {
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
-    for (int i = 0; i < 8; ++i) {
-      const uint64_t value = ReadLe64(p + 8 * i);
+    Reader::template Row<8>(p, [&](int i, uint64_t value) {
       const uint64_t keyed = value ^ SecretAt(secret + 8 * i, seed);
       lanes[i ^ 1] += value;
       lanes[i] += (keyed & 0xFFFFFFFF) * (keyed >> 32);
-    }
+    });
   }
 
   TAMIS_HD void Scramble(uint64_t seed) {
@@ -139,6 +234,7 @@ struct Xxh3Accumulators {
   }
 };
 
+template <typename Reader>
 TAMIS_HD uint64_t Xxh3Long(const unsigned char* p, uint64_t n, uint64_t seed) {
   constexpr uint32_t kStripe = 64;
   constexpr uint32_t kStripesPerBlock = 16;
@@ -146,12 +242,15 @@ TAMIS_HD uint64_t Xxh3Long(const unsigned char* p, uint64_t n, uint64_t seed) {
                             kPrime32_2, kXxh64Prime5, kPrime32_1}};
   // All whole stripes but a last one that ends with the input, which comes by itself.
   const uint64_t stripes = (n - 1) / kStripe;
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
   for (uint64_t i = 0; i < stripes; ++i) {
     const auto in_block = static_cast<uint32_t>(i % kStripesPerBlock);
-    sums.AddStripe(p + kStripe * i, 8 * in_block, seed);
+    sums.AddStripe<Reader>(p + kStripe * i, 8 * in_block, seed);
     if (in_block == kStripesPerBlock - 1) sums.Scramble(seed);
   }
-  sums.AddStripe(p + n - kStripe, 121, seed);
+  sums.AddStripe<Reader>(p + n - kStripe, 121, seed);
   uint64_t h = n * kXxh64Prime1;
 #ifdef __CUDA_ARCH__
 #pragma unroll
@@ -163,17 +262,19 @@ TAMIS_HD uint64_t Xxh3Long(const unsigned char* p, uint64_t n, uint64_t seed) {
   return Xxh3Avalanche(h);
 }
 
+template <typename Reader>
 TAMIS_HD uint64_t Xxh3OfBytes(const unsigned char* p, uint64_t n, uint64_t seed) {
-  if (n <= 16) return Xxh3Small(p, n, seed);
-  if (n <= 128) return Xxh3Medium(p, n, seed);
-  if (n <= 240) return Xxh3Large(p, n, seed);
-  return Xxh3Long(p, n, seed);
+  if (n <= 16) return Xxh3Small<Reader>(p, n, seed);
+  if (n <= 128) return Xxh3Medium<Reader>(p, n, seed);
+  if (n <= 240) return Xxh3Large<Reader>(p, n, seed);
+  return Xxh3Long<Reader>(p, n, seed);
 }
 
 TAMIS_HD uint64_t Xxh64Round(uint64_t sum, uint64_t value) {
   return RotateLeft(sum + value * kXxh64Prime2, 31) * kXxh64Prime1;
 }
 
+template <typename Reader>
 TAMIS_HD uint64_t Xxh64OfBytes(const unsigned char* p, uint64_t n, uint64_t seed) {
   uint64_t h = seed + kXxh64Prime5;
   uint64_t left = n;
@@ -182,11 +283,16 @@ TAMIS_HD uint64_t Xxh64OfBytes(const unsigned char* p, uint64_t n, uint64_t seed
     uint64_t b = seed + kXxh64Prime2;
     uint64_t c = seed;
     uint64_t d = seed - kXxh64Prime1;
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
     for (; left >= 32; left -= 32, p += 32) {
-      a = Xxh64Round(a, ReadLe64(p));
-      b = Xxh64Round(b, ReadLe64(p + 8));
-      c = Xxh64Round(c, ReadLe64(p + 16));
-      d = Xxh64Round(d, ReadLe64(p + 24));
+      uint64_t values[4];
+      Reader::template Row<4>(p, [&](int i, uint64_t value) { values[i] = value; });
+      a = Xxh64Round(a, values[0]);
+      b = Xxh64Round(b, values[1]);
+      c = Xxh64Round(c, values[2]);
+      d = Xxh64Round(d, values[3]);
     }
     h = RotateLeft(a, 1) + RotateLeft(b, 7) + RotateLeft(c, 12) + RotateLeft(d, 18);
     h = (h ^ Xxh64Round(0, a)) * kXxh64Prime1 + kXxh64Prime4;
@@ -195,22 +301,30 @@ TAMIS_HD uint64_t Xxh64OfBytes(const unsigned char* p, uint64_t n, uint64_t seed
     h = (h ^ Xxh64Round(0, d)) * kXxh64Prime1 + kXxh64Prime4;
   }
   h += n;
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
   for (; left >= 8; left -= 8, p += 8) {
-    h = RotateLeft(h ^ Xxh64Round(0, ReadLe64(p)), 27) * kXxh64Prime1 + kXxh64Prime4;
+    h = RotateLeft(h ^ Xxh64Round(0, Reader::Le64(p)), 27) * kXxh64Prime1 + kXxh64Prime4;
   }
   if (left >= 4) {
-    h = RotateLeft(h ^ ReadLe32(p) * kXxh64Prime1, 23) * kXxh64Prime2 + kXxh64Prime3;
+    h = RotateLeft(h ^ Reader::Le32(p) * kXxh64Prime1, 23) * kXxh64Prime2 + kXxh64Prime3;
     p += 4, left -= 4;
   }
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
   for (; left > 0; --left, ++p) h = RotateLeft(h ^ *p * kXxh64Prime5, 11) * kXxh64Prime1;
   return Xxh64Avalanche(h);
 }
 
+template <typename Reader>
 TAMIS_HD uint64_t OfBytes(const unsigned char* p, uint64_t n, const HashSpec& spec) {
-  if (spec.kind == HashKind::kXxh3) return Xxh3OfBytes(p, n, spec.seed);
-  if (spec.kind == HashKind::kXxh64) return Xxh64OfBytes(p, n, spec.seed);
+  if (spec.kind == HashKind::kXxh3) return Xxh3OfBytes<Reader>(p, n, spec.seed);
+  if (spec.kind == HashKind::kXxh64) return Xxh64OfBytes<Reader>(p, n, spec.seed);
   const bool few = spec.kind == HashKind::kSipHash13;
-  return SipOfBytes(few ? 1 : 2, few ? 3 : 4, p, n, spec.secret.low, spec.secret.high, ReadLe64);
+  return SipOfBytes(few ? 1 : 2, few ? 3 : 4, p, n, spec.secret.low, spec.secret.high,
+                    Reader::Le64);
 }
 
 }  // namespace tamis::hash

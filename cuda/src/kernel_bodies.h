@@ -1,9 +1,11 @@
 // The bodies of all kernels, as templates over a lane of a warp. A GPU runs them with the lanes
 // that the hardware has, tests with lanes that are emulated, and both with the same lines.
 //
-// A lane has: Index() in [0, 32), Warp() in [0, NumWarps()), and two steps that all lanes of a warp
+// A lane has: Index() in [0, 32), Warp() in [0, NumWarps()); two steps that all lanes of a warp
 // take together, Ballot(flag) -> one bit per lane, and Shuffle(value, from) -> the value of lane
-// `from`. Every warp takes each NumWarps()-th piece of the work.
+// `from`; and one that all lanes of a block take together, BlockAdd(sum, value), by which the
+// values of all of them, together less than 2^32, become one atomic addition to *sum. Every warp
+// takes each NumWarps()-th piece of the work.
 #ifndef TAMIS_CUDA_SRC_KERNEL_BODIES_H_
 #define TAMIS_CUDA_SRC_KERNEL_BODIES_H_
 
@@ -30,25 +32,45 @@ TAMIS_HD uint64_t LoadKey(const KeyColumn& keys, uint64_t i) {
   return detail::LoadOnce(static_cast<const uint64_t*>(keys.values) + i);
 }
 
-// One lane per key.
-template <typename Lane, typename Ref>
-TAMIS_HD void RunLane(const Lane& lane, const ContainsCall<Ref>& call) {
-  const uint64_t words = (call.keys.n + 63) / 64 * 2;
-  uint64_t found = 0;
+// One lane per key. hash_of(i) is the hash of key i; `bits`, `bytes` and `counted` say which
+// outputs there are.
+template <typename Lane, typename Ref, typename HashOf>
+TAMIS_HD void LookUp(const Lane& lane, const ContainsCall<Ref>& call, uint64_t words,
+                     const HashOf& hash_of, bool bits, bool bytes, bool counted) {
+  uint32_t found = 0;
   for (uint64_t word = lane.Warp(); word < words; word += lane.NumWarps()) {
     const uint64_t i = kWarpLanes * word + lane.Index();
     bool hit = false;
     if (i < call.keys.n) {
-      hit = call.filter.ContainsHash(call.keys.hasher(LoadKey(call.keys, i)));
-      if (call.bytes != nullptr) detail::StoreOnce(call.bytes + i, static_cast<uint8_t>(hit));
+      hit = call.filter.ContainsHash(hash_of(i));
+      if (bytes) detail::StoreOnce(call.bytes + i, static_cast<uint8_t>(hit));
     }
-    const uint32_t hits = lane.Ballot(hit);
-    found += detail::PopCount(hits);
-    if (call.bits != nullptr && lane.Index() == 0) detail::StoreOnce(call.bits + word, hits);
+    if (counted) found += hit;
+    if (bits) {
+      const uint32_t hits = lane.Ballot(hit);
+      if (lane.Index() == 0) detail::StoreOnce(call.bits + word, hits);
+    }
   }
-  if (call.count != nullptr && lane.Index() == 0 && found != 0) {
-    detail::AtomicAdd(call.count, found);
-  }
+  if (counted) lane.BlockAdd(call.count, found);
+}
+
+template <typename Lane, typename Ref>
+TAMIS_HD void RunLane(const Lane& lane, const ContainsCall<Ref>& call) {
+  LookUp(
+      lane, call, (call.keys.n + 63) / 64 * 2,
+      [&](uint64_t i) { return call.keys.hasher(LoadKey(call.keys, i)); }, call.bits != nullptr,
+      call.bytes != nullptr, call.count != nullptr);
+}
+
+template <typename Lane, typename Ref, Answers kAnswers, bool kCounted>
+TAMIS_HD void RunLane(const Lane& lane, const CommonContainsCall<Ref, kAnswers, kCounted>& common) {
+  const auto* const keys = static_cast<const uint64_t*>(common.call.keys.values);
+  LookUp(
+      lane, common.call, common.words,
+      [&](uint64_t i) {
+        return hash::Xxh3(detail::LoadOnce(keys + i), common.call.keys.hasher.seed_term);
+      },
+      kAnswers == Answers::kBits, kAnswers == Answers::kBytes, kCounted);
 }
 
 // The salt of a word that is not known when compiling. A table, or a chain of comparisons, which
@@ -120,6 +142,9 @@ TAMIS_HD void RunLane(const Lane& lane, const ChangeCall<Ref, kChange>& call) {
 // One lane per word of the bitmap.
 template <typename Lane, typename Ref>
 TAMIS_HD void RunLane(const Lane& lane, const RetryCall<Ref>& call) {
+  // As a rule none has failed, and there is no need to look for them. Others may count down
+  // already: what they have put in is in no bitmap.
+  if (detail::LoadShared(call.num_failed) == 0) return;
   const uint64_t thread = kWarpLanes * lane.Warp() + lane.Index();
   const uint64_t threads = kWarpLanes * lane.NumWarps();
   uint32_t* const nodes = call.nodes + Ref::kManyNodes * thread;
@@ -149,11 +174,16 @@ TAMIS_HD void RunLane(const Lane& lane, const MergeCall& call) {
 template <typename Lane, typename Offset>
 TAMIS_HD void RunLane(const Lane& lane, const HashColumnCall<Offset>& call) {
   const uint64_t step = kWarpLanes * lane.NumWarps();
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(call.bytes);
   for (uint64_t i = kWarpLanes * lane.Warp() + lane.Index(); i < call.n; i += step) {
     const auto begin = static_cast<uint64_t>(call.offsets[i]);
     const auto end = static_cast<uint64_t>(call.offsets[i + 1]);
-    const auto* bytes = reinterpret_cast<const unsigned char*>(call.bytes) + begin;
-    call.hashes[i] = hash::OfBytes(bytes, end - begin, call.spec);
+    const bool whole_words = hash::WordReader::StaysWithin(
+        bytes + begin, end - begin, bytes + static_cast<uint64_t>(call.offsets[0]),
+        bytes + static_cast<uint64_t>(call.offsets[call.n]));
+    call.hashes[i] = whole_words
+                         ? hash::OfBytes<hash::WordReader>(bytes + begin, end - begin, call.spec)
+                         : hash::OfBytes<hash::ByteReader>(bytes + begin, end - begin, call.spec);
   }
 }
 
@@ -212,19 +242,26 @@ TAMIS_HD void RunLane(const Lane& lane, const ScanTilesCall& call) {
   if (lane.Index() == 0 && call.sum != nullptr) *call.sum = before;
 }
 
+// Word by word of a row, one lane per bit: what a word has is written side by side.
 template <typename Lane, typename Index>
 TAMIS_HD void RunLane(const Lane& lane, const ListOnesCall<Index>& call) {
   const uint64_t tiles = (call.num_words + kTileWords - 1) / kTileWords;
+  const uint32_t bit = uint32_t{1} << lane.Index();
   for (uint64_t tile = lane.Warp(); tile < tiles; tile += lane.NumWarps()) {
-    uint64_t start = call.tile_starts[tile];
-    ForEachRow(lane, call.bits, call.num_words, tile, [&](uint32_t word, uint64_t i) {
-      const uint32_t ones = detail::PopCount(word);
-      const uint32_t sum = InclusiveSum(lane, ones);
-      Index* out = call.out + (start + sum - ones);
-      for (uint32_t rest = word; rest != 0; rest &= rest - 1) {
-        *out++ = static_cast<Index>(32 * i + detail::LowestBit(rest));
+    Index* out = call.out + call.tile_starts[tile];
+    ForEachRow(lane, call.bits, call.num_words, tile, [&](uint32_t words, uint64_t i) {
+      const uint64_t first = 32 * (i - lane.Index());  // bit of the row
+#ifdef __CUDA_ARCH__
+#pragma unroll 4
+#endif
+      for (uint32_t k = 0; k < kWarpLanes; ++k) {
+        const uint32_t word = lane.Shuffle(words, k);
+        if ((word & bit) != 0) {
+          out[detail::PopCount(word & (bit - 1))] =
+              static_cast<Index>(first + kWarpLanes * k + lane.Index());
+        }
+        out += detail::PopCount(word);
       }
-      start += lane.Shuffle(sum, kWarpLanes - 1);
     });
   }
 }

@@ -36,6 +36,16 @@ struct ContainsCall {
   uint64_t* count;  // the hits are added to it
 };
 
+// The lookups that most programs make: 64-bit keys hashed by XXH3, and one output beside the count,
+// or none. They have kernels of their own, in which nothing is chosen for each key.
+enum class Answers : uint8_t { kBits, kBytes, kNone };
+
+template <typename Ref, Answers kAnswers, bool kCounted>
+struct CommonContainsCall {
+  ContainsCall<Ref> call;
+  uint64_t words;  // of 32 keys
+};
+
 // Into a filter that takes every key.
 template <typename Ref>
 struct InsertCall {
@@ -121,42 +131,70 @@ using KernelCall =
                  ListOnesCall<uint32_t>, ListOnesCall<uint64_t>, RetryCall<CuckooRef<8>>,
                  RetryCall<CuckooRef<12>>, RetryCall<CuckooRef<16>>>;
 
-// The warps that would do all the work in one round. Fewer do it in several.
-inline uint64_t WarpsFor(uint64_t n, uint64_t per_warp) {
+// How much a call has to do: for the launch.
+struct Work {
+  uint64_t warps;         // that would do all of it in one round; fewer do it in several
+  bool resident = false;  // no more warps than a device holds at a time, as each one adds to costs
+};
+
+constexpr uint64_t WarpsFor(uint64_t n, uint64_t per_warp) {
   return n / per_warp + (n % per_warp != 0);
 }
 
 template <typename Ref>
-uint64_t Warps(const ContainsCall<Ref>& call) {
-  // A warp that only counts takes more, as its one addition at the end is to a word that all share.
-  constexpr uint64_t kRounds = 64;
-  const bool only_counts = call.bits == nullptr && call.bytes == nullptr;
-  // Both halves of the last word of a bitmap are written.
-  const uint64_t words = 2 * WarpsFor(call.keys.n, 2 * kWarpLanes);
-  return call.count != nullptr || only_counts ? WarpsFor(words, kRounds) : words;
+constexpr Work WorkOf(const ContainsCall<Ref>& call) {
+  // Both halves of the last word of a bitmap are written. Blocks that count add to a word that all
+  // share.
+  return {2 * WarpsFor(call.keys.n, 2 * kWarpLanes), call.count != nullptr};
+}
+template <typename Ref, Answers kAnswers, bool kCounted>
+constexpr Work WorkOf(const CommonContainsCall<Ref, kAnswers, kCounted>& common) {
+  return {common.words, kCounted};
 }
 template <typename Ref>
-uint64_t Warps(const InsertCall<Ref>& call) {
-  return WarpsFor(call.keys.n, kWarpLanes);
+constexpr Work WorkOf(const InsertCall<Ref>& call) {
+  return {WarpsFor(call.keys.n, kWarpLanes)};
 }
 template <typename Ref, tamis::detail::Change kChange>
-uint64_t Warps(const ChangeCall<Ref, kChange>& call) {
-  return 2 * WarpsFor(call.keys.n, 2 * kWarpLanes);
+constexpr Work WorkOf(const ChangeCall<Ref, kChange>& call) {
+  return {2 * WarpsFor(call.keys.n, 2 * kWarpLanes)};
 }
 template <typename Ref>
-uint64_t Warps(const RetryCall<Ref>&) {
-  return kRetryWarps;
+constexpr Work WorkOf(const RetryCall<Ref>&) {
+  return {kRetryWarps};
 }
-inline uint64_t Warps(const MergeCall& call) { return WarpsFor(call.n, kWarpLanes); }
+constexpr Work WorkOf(const MergeCall& call) { return {WarpsFor(call.n, kWarpLanes)}; }
 template <typename Offset>
-uint64_t Warps(const HashColumnCall<Offset>& call) {
-  return WarpsFor(call.n, kWarpLanes);
+constexpr Work WorkOf(const HashColumnCall<Offset>& call) {
+  return {WarpsFor(call.n, kWarpLanes)};
 }
-inline uint64_t Warps(const CountTilesCall& call) { return WarpsFor(call.num_words, kTileWords); }
-inline uint64_t Warps(const ScanTilesCall&) { return 1; }
+constexpr Work WorkOf(const CountTilesCall& call) { return {WarpsFor(call.num_words, kTileWords)}; }
+constexpr Work WorkOf(const ScanTilesCall&) { return {1}; }
 template <typename Index>
-uint64_t Warps(const ListOnesCall<Index>& call) {
-  return WarpsFor(call.num_words, kTileWords);
+constexpr Work WorkOf(const ListOnesCall<Index>& call) {
+  return {WarpsFor(call.num_words, kTileWords)};
+}
+
+// run(call) with the call whose kernel is to run: a common one if it is such.
+template <typename Call, typename Run>
+auto WithKernelOf(const Call& call, const Run& run) {
+  return run(call);
+}
+template <typename Ref, typename Run>
+auto WithKernelOf(const ContainsCall<Ref>& call, const Run& run) {
+  const bool bits = call.bits != nullptr;
+  const bool bytes = call.bytes != nullptr;
+  const bool counted = call.count != nullptr;
+  const uint64_t words = WorkOf(call).warps;
+  if (call.keys.width != Width::kU64 || call.keys.hasher.source != tamis::detail::Source::kXxh3 ||
+      bits + bytes + counted == 0 || (bits && bytes)) {
+    return run(call);
+  }
+  if (bits && counted) return run(CommonContainsCall<Ref, Answers::kBits, true>{call, words});
+  if (bits) return run(CommonContainsCall<Ref, Answers::kBits, false>{call, words});
+  if (bytes && counted) return run(CommonContainsCall<Ref, Answers::kBytes, true>{call, words});
+  if (bytes) return run(CommonContainsCall<Ref, Answers::kBytes, false>{call, words});
+  return run(CommonContainsCall<Ref, Answers::kNone, true>{call, words});
 }
 
 }  // namespace tamis::cuda

@@ -103,6 +103,54 @@ TYPED_TEST(CuckooOnDevice, TheCapacityOfTheHostGoesIn) {
   }
 }
 
+// A repetition for none looks at no bit; what the bitmap says then does not count.
+TYPED_TEST(CuckooOnDevice, RepeatsNothingIfNothingFailed) {
+  constexpr int kBits = TypeParam::kFingerprintBits;
+  const TypeParam host({.capacity = 1000, .fpr = 0.05});
+  std::vector<cuckoo::Word<kBits>> words(host.geometry().buckets());
+  const CuckooRef<kBits> ref{words.data(), host.geometry(), tamis::detail::KeyHasher(HashSpec{})};
+  const std::vector<uint64_t> keys = RandomKeys(40, 1);
+  std::vector<uint32_t> nodes(kWarpLanes * CuckooRef<kBits>::kManyNodes);
+  std::vector<uint32_t> failed = {5, 0, 0, 0};
+  uint64_t num_failed = 0;
+  const RetryCall<CuckooRef<kBits>> call{ref,
+                                         {keys.data(), keys.size(), Width::kU64, ref.hasher},
+                                         failed.data(),
+                                         &num_failed,
+                                         nodes.data()};
+  RunWarp(0, 1, [&](const EmulatedLane& lane) { RunLane(lane, call); });
+  EXPECT_EQ(failed[0], 5u);
+  EXPECT_FALSE(ref.Contains(keys[0]) || ref.Contains(keys[2]));
+  num_failed = 2;
+  RunWarp(0, 1, [&](const EmulatedLane& lane) { RunLane(lane, call); });
+  EXPECT_EQ(failed[0], 0u);
+  EXPECT_EQ(num_failed, 0u);
+  EXPECT_TRUE(ref.Contains(keys[0]) && ref.Contains(keys[2]));
+}
+
+uint64_t num_accesses;
+
+// The other bucket is not looked at while the first one has room.
+TYPED_TEST(CuckooOnDevice, InsertsIntoTheFirstBucketWithRoom) {
+  constexpr int kBits = TypeParam::kFingerprintBits;
+  const TypeParam host({.capacity = 1000, .fpr = 0.05});
+  std::vector<cuckoo::Word<kBits>> words(host.geometry().buckets());
+  const CuckooRef<kBits> ref{words.data(), host.geometry(), tamis::detail::KeyHasher(HashSpec{})};
+  const int slots = cuckoo::Bucket<kBits>::kSlots;
+  const cuckoo::Place place = cuckoo::Locate<kBits>(HashU64(7), host.geometry());
+  const auto& first = words[uint64_t{place.chunk} * host.geometry().chunk_buckets + place.bucket];
+  detail::before_shared_access = [] { ++num_accesses; };
+  for (int copy = 1; copy <= 2 * slots; ++copy) {
+    num_accesses = 0;
+    EXPECT_TRUE(ref.Insert(7));
+    EXPECT_EQ(cuckoo::NumUsed<kBits>(first), std::min(copy, slots));
+    // A look and a replacement; with the first bucket full, a look more.
+    EXPECT_EQ(num_accesses, copy <= slots ? 2u : 3u);
+  }
+  EXPECT_FALSE(ref.Insert(7));
+  detail::before_shared_access = nullptr;
+}
+
 // Copies of a key, up to the slots of its two buckets, are keys of their own.
 TYPED_TEST(CuckooOnDevice, CopiesAreErasedOneByOne) {
   TypeParam host({.capacity = 1000, .fpr = 0.05});
@@ -165,19 +213,45 @@ TYPED_TEST(CuckooOnDevice, HostKeysAreStreamedToIt) {
   EXPECT_THROW(pipeline.Insert(device, keys), Error);
 }
 
+// More keys than go into a small table, inserted by four warps, and erased again. `run` runs a
+// call.
+template <typename TypeParam, typename Run>
+void FillAndEmptyTogether(uint64_t seed, const Run& run) {
+  constexpr int kBits = TypeParam::kFingerprintBits;
+  const TypeParam host({.capacity = 900, .fpr = 0.05});
+  const size_t n = host.num_slots() + 50;
+  const std::vector<uint64_t> keys = RandomKeys(n, seed);
+  std::vector<cuckoo::Word<kBits>> words(host.geometry().buckets());
+  const CuckooRef<kBits> ref{words.data(), host.geometry(), tamis::detail::KeyHasher(HashSpec{})};
+  std::vector<uint32_t> failed(2 * BitmapWords(n));
+  uint64_t num_failed = 0;
+  run(ChangeCall<CuckooRef<kBits>, tamis::detail::Change::kInsert>{
+      ref, {keys.data(), n, Width::kU64, ref.hasher}, failed.data(), &num_failed});
+  std::vector<uint64_t> in;
+  for (size_t i = 0; i < n; ++i) {
+    if ((failed[i / 32] >> (i % 32) & 1) == 0) in.push_back(keys[i]);
+  }
+  ASSERT_EQ(in.size(), n - num_failed);
+  EXPECT_GT(in.size(), host.num_slots() * 9 / 10);
+  uint64_t used = 0;
+  for (const auto word : words) used += cuckoo::NumUsed<kBits>(word);
+  EXPECT_EQ(used, in.size());
+  for (const uint64_t key : in) ASSERT_TRUE(ref.Contains(key));
+
+  std::vector<uint32_t> missing(2 * BitmapWords(n));
+  uint64_t num_missing = 0;
+  run(ChangeCall<CuckooRef<kBits>, tamis::detail::Change::kErase>{
+      ref, {in.data(), in.size(), Width::kU64, ref.hasher}, missing.data(), &num_missing});
+  EXPECT_EQ(num_missing, 0u);
+  for (const auto word : words) ASSERT_EQ(word, 0u);
+}
+
 // Threads that insert the same few buckets, and then erase, at the same time. Under ThreadSanitizer
 // an access that is not atomic is an error.
 TYPED_TEST(CuckooOnDevice, ThreadsLoseNothing) {
-  constexpr int kBits = TypeParam::kFingerprintBits;
   constexpr uint64_t kThreads = 4;
   for (const uint64_t seed : {1, 2, 3, 4, 5, 6}) {
-    TypeParam host({.capacity = 900, .fpr = 0.05});
-    const size_t n = host.num_slots() + 50;
-    const std::vector<uint64_t> keys = RandomKeys(n, seed);
-    const cuckoo::Geometry geometry = host.geometry();
-    std::vector<cuckoo::Word<kBits>> words(geometry.buckets());
-    const CuckooRef<kBits> ref{words.data(), geometry, tamis::detail::KeyHasher(HashSpec{})};
-    const auto run = [&](const auto& call) {
+    FillAndEmptyTogether<TypeParam>(seed, [&](const auto& call) {
       std::vector<std::thread> threads;
       for (uint64_t t = 0; t < kThreads; ++t) {
         threads.emplace_back([&, t] {
@@ -185,28 +259,19 @@ TYPED_TEST(CuckooOnDevice, ThreadsLoseNothing) {
         });
       }
       for (std::thread& thread : threads) thread.join();
-    };
-    std::vector<uint32_t> failed(2 * BitmapWords(n));
-    uint64_t num_failed = 0;
-    run(ChangeCall<CuckooRef<kBits>, tamis::detail::Change::kInsert>{
-        ref, {keys.data(), n, Width::kU64, ref.hasher}, failed.data(), &num_failed});
-    std::vector<uint64_t> in;
-    for (size_t i = 0; i < n; ++i) {
-      if ((failed[i / 32] >> (i % 32) & 1) == 0) in.push_back(keys[i]);
-    }
-    ASSERT_EQ(in.size(), n - num_failed);
-    EXPECT_GT(in.size(), host.num_slots() * 9 / 10);
-    uint64_t used = 0;
-    for (const auto word : words) used += cuckoo::NumUsed<kBits>(word);
-    EXPECT_EQ(used, in.size());
-    for (const uint64_t key : in) ASSERT_TRUE(ref.Contains(key));
+    });
+  }
+}
 
-    std::vector<uint32_t> missing(2 * BitmapWords(n));
-    uint64_t num_missing = 0;
-    run(ChangeCall<CuckooRef<kBits>, tamis::detail::Change::kErase>{
-        ref, {in.data(), in.size(), Width::kU64, ref.hasher}, missing.data(), &num_missing});
-    EXPECT_EQ(num_missing, 0u);
-    for (const auto word : words) ASSERT_EQ(word, 0u);
+// Lanes of the same warps whose searches and moves meet in the middle, in an order that the seed
+// gives again.
+TYPED_TEST(CuckooOnDevice, MovesThatMeetLoseNothing) {
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(seed);
+    FillAndEmptyTogether<TypeParam>(seed, [&](const auto& call) {
+      RunGridShuffled(8, seed, [&](const EmulatedLane& lane) { RunLane(lane, call); });
+    });
+    if (this->HasFatalFailure()) return;
   }
 }
 

@@ -2,13 +2,18 @@
 
 #include <ucontext.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
+#include <vector>
 
-#include "cuda/src/kernel_calls.h"
+#include "cuda/src/launch.h"
+#include "tamis/cuda/device_memory.cuh"
+#include "tests/test_util.h"
 
 #if defined(__SANITIZE_THREAD__)
 #include <sanitizer/tsan_interface.h>
@@ -100,7 +105,8 @@ class Fiber {
 #endif
 };
 
-enum class Step : uint8_t { kNone, kBallot, kShuffle, kEnd };
+// kRunning: it has stopped at no step.
+enum class Step : uint8_t { kRunning, kBallot, kShuffle, kBlockAdd, kEnd };
 
 [[noreturn]] void Fail(const char* what) {
   std::fprintf(stderr, "emulated warp: %s\n", what);
@@ -109,77 +115,204 @@ enum class Step : uint8_t { kNone, kBallot, kShuffle, kEnd };
 
 }  // namespace
 
-class EmulatedWarp {
+// The lanes of some warps, whose fibers are kept for the next ones.
+class EmulatedLanes {
  public:
-  EmulatedWarp() {
-    for (Fiber& fiber : fibers_) fiber.Start(Enter);
-  }
-
-  void Run(uint64_t warp, uint64_t num_warps,
-           const std::function<void(const EmulatedLane&)>& body) {
-    warp_ = warp;
+  // Warps [first, first + count) of a grid, in blocks of kBlockWarps from the first one on. With a
+  // seed in random order, else one lane after the other, from step to step.
+  void Run(uint64_t first, uint64_t count, uint64_t num_warps, std::optional<uint64_t> seed,
+           const LaneBody& body) {
+    first_ = first;
     num_warps_ = num_warps;
     body_ = &body;
     current_ = this;
-    do {
-      for (lane_ = 0; lane_ < kWarpLanes; ++lane_) fibers_[lane_].Resume();
-      for (const Step step : steps_) {
-        if (step != steps_[0]) Fail("the lanes have come to different steps");
-      }
-      arrived_ = values_;
-    } while (steps_[0] != Step::kEnd);
-  }
-
-  // Called by the lane that runs. Returns what all lanes have brought to this step.
-  const std::array<uint32_t, kWarpLanes>& Meet(Step step, uint32_t value) {
-    steps_[lane_] = step;
-    values_[lane_] = value;
-    fibers_[lane_].Yield();
-    return arrived_;
-  }
-
- private:
-  static void Enter() {
-    EmulatedWarp& warp = *current_;
-    const uint32_t lane = warp.lane_;
-    warp.fibers_[lane].Entered();
-    // A fiber is never left and started anew: ThreadSanitizer counts the calls that do not return.
-    while (true) {
-      (*warp.body_)(EmulatedLane(warp, lane, warp.warp_, warp.num_warps_));
-      warp.Meet(Step::kEnd, 0);
+    random_.reset();
+    if (seed.has_value()) random_.emplace(*seed);
+    Prepare(count);
+    const auto before = detail::before_shared_access;
+    if (seed.has_value()) detail::before_shared_access = MayYield;
+    while (!ready_.empty()) RunSome();
+    detail::before_shared_access = before;
+    for (const Warp& warp : warps_) {
+      if (!warp.ended) Fail("the warps of a block have come to different steps");
     }
   }
 
-  static thread_local EmulatedWarp* current_;
+  // Called by the lane that runs. Returns what all lanes of its warp have brought to this step.
+  const std::array<uint32_t, kWarpLanes>& Meet(Step step, uint32_t value, uint64_t* sum = nullptr) {
+    const uint32_t lane = running_;
+    Warp& warp = warps_[lane / kWarpLanes];
+    warp.steps[lane % kWarpLanes] = step;
+    warp.values[lane % kWarpLanes] = value;
+    warp.sum = sum;
+    fibers_[lane]->Yield();
+    return warps_[lane / kWarpLanes].arrived;
+  }
 
-  std::array<Fiber, kWarpLanes> fibers_;
-  std::array<Step, kWarpLanes> steps_{};
-  std::array<uint32_t, kWarpLanes> values_{};
-  std::array<uint32_t, kWarpLanes> arrived_{};
-  uint32_t lane_ = 0;
-  uint64_t warp_ = 0;
+ private:
+  struct Warp {
+    std::array<Step, kWarpLanes> steps{};
+    std::array<uint32_t, kWarpLanes> values{};
+    std::array<uint32_t, kWarpLanes> arrived{};
+    uint32_t waiting = 0;
+    uint64_t* sum = nullptr;  // of BlockAdd
+    bool at_block_step = false;
+    bool ended = false;
+  };
+
+  void Prepare(uint64_t count) {
+    warps_.assign(count, Warp());
+    ready_.clear();
+    for (uint32_t lane = 0; lane < kWarpLanes * count; ++lane) {
+      if (lane == fibers_.size()) {
+        fibers_.push_back(std::make_unique<Fiber>());
+        fibers_[lane]->Start(Enter);
+      }
+      ready_.push_back(lane);
+    }
+  }
+
+  // One lane, or all that can run, in order.
+  void RunSome() {
+    if (random_.has_value()) {
+      std::swap(ready_[random_->Below(ready_.size())], ready_.back());
+      const uint32_t lane = ready_.back();
+      ready_.pop_back();
+      RunOne(lane);
+      return;
+    }
+    std::vector<uint32_t> lanes;
+    lanes.swap(ready_);
+    for (const uint32_t lane : lanes) RunOne(lane);
+  }
+
+  void RunOne(uint32_t lane) {
+    Warp& warp = warps_[lane / kWarpLanes];
+    Step& step = warp.steps[lane % kWarpLanes];
+    running_ = lane;
+    step = Step::kRunning;
+    fibers_[lane]->Resume();
+    if (step == Step::kRunning) {
+      ready_.push_back(lane);  // it only lets others run
+    } else if (++warp.waiting == kWarpLanes) {
+      AllHaveCome(lane / kWarpLanes);
+    }
+  }
+
+  void AllHaveCome(uint32_t index) {
+    Warp& warp = warps_[index];
+    for (const Step step : warp.steps) {
+      if (step != warp.steps[0]) Fail("the lanes have come to different steps");
+    }
+    warp.arrived = warp.values;
+    switch (warp.steps[0]) {
+      case Step::kEnd:
+        warp.ended = true;
+        return;
+      case Step::kBlockAdd:
+        warp.at_block_step = true;
+        BlockAdd(index);
+        return;
+      default:
+        GoOn(index);
+    }
+  }
+
+  void GoOn(uint32_t index) {
+    const auto first = static_cast<uint32_t>(kWarpLanes * index);
+    warps_[index].waiting = 0;
+    for (uint32_t lane = 0; lane < kWarpLanes; ++lane) ready_.push_back(first + lane);
+  }
+
+  // If the other warps of the block are there, too.
+  void BlockAdd(uint32_t index) {
+    const auto begin = static_cast<uint32_t>(index / kBlockWarps * kBlockWarps);
+    const auto end = static_cast<uint32_t>(std::min(begin + kBlockWarps, warps_.size()));
+    uint64_t sum = 0;
+    for (uint32_t i = begin; i < end; ++i) {
+      if (!warps_[i].at_block_step) return;
+      for (const uint32_t value : warps_[i].arrived) sum += value;
+    }
+    if (sum >> 32 != 0) Fail("a block adds more than 32 bits hold");
+    running_ = kNone;  // no lane does it
+    if (sum != 0) detail::AtomicAdd(warps_[index].sum, sum);
+    for (uint32_t i = begin; i < end; ++i) {
+      warps_[i].at_block_step = false;
+      GoOn(i);
+    }
+  }
+
+  static void MayYield() {
+    EmulatedLanes& lanes = *current_;
+    if (lanes.running_ == kNone || lanes.random_->Below(2) == 0) return;
+    lanes.fibers_[lanes.running_]->Yield();
+  }
+
+  static void Enter() {
+    EmulatedLanes& lanes = *current_;
+    const uint32_t lane = lanes.running_;
+    lanes.fibers_[lane]->Entered();
+    // A fiber is never left and started anew: ThreadSanitizer counts the calls that do not return.
+    while (true) {
+      (*lanes.body_)(EmulatedLane(lanes, lane % kWarpLanes, lanes.first_ + lane / kWarpLanes,
+                                  lanes.num_warps_));
+      lanes.Meet(Step::kEnd, 0);
+    }
+  }
+
+  static thread_local EmulatedLanes* current_;
+  static constexpr uint32_t kNone = ~uint32_t{0};
+
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::vector<Warp> warps_;
+  std::vector<uint32_t> ready_;
+  uint32_t running_ = kNone;
+  uint64_t first_ = 0;
   uint64_t num_warps_ = 0;
-  const std::function<void(const EmulatedLane&)>* body_ = nullptr;
+  std::optional<Random> random_;
+  const LaneBody* body_ = nullptr;
 };
 
-thread_local EmulatedWarp* EmulatedWarp::current_ = nullptr;
+thread_local EmulatedLanes* EmulatedLanes::current_ = nullptr;
+
+namespace {
+
+EmulatedLanes& LanesOfThisThread() {
+  thread_local EmulatedLanes lanes;
+  return lanes;
+}
+
+}  // namespace
 
 uint32_t EmulatedLane::Ballot(bool flag) const {
   uint32_t bits = 0;
-  const auto& flags = warp_->Meet(Step::kBallot, flag);
+  const auto& flags = lanes_->Meet(Step::kBallot, flag);
   for (uint32_t lane = 0; lane < kWarpLanes; ++lane) bits |= flags[lane] << lane;
   return bits;
 }
 
 uint32_t EmulatedLane::Shuffle(uint32_t value, uint32_t from) const {
   if (from >= kWarpLanes) Fail("a shuffle from a lane that is not there");
-  return warp_->Meet(Step::kShuffle, value)[from];
+  return lanes_->Meet(Step::kShuffle, value)[from];
 }
 
-void RunWarp(uint64_t warp, uint64_t num_warps,
-             const std::function<void(const EmulatedLane&)>& body) {
-  thread_local EmulatedWarp emulated;
-  emulated.Run(warp, num_warps, body);
+void EmulatedLane::BlockAdd(uint64_t* sum, uint32_t value) const {
+  lanes_->Meet(Step::kBlockAdd, value, sum);
+}
+
+void RunWarp(uint64_t warp, uint64_t num_warps, const LaneBody& body) {
+  LanesOfThisThread().Run(warp, 1, num_warps, std::nullopt, body);
+}
+
+void RunGrid(uint64_t num_warps, const LaneBody& body) {
+  for (uint64_t warp = 0; warp < num_warps; warp += kBlockWarps) {
+    LanesOfThisThread().Run(warp, std::min(kBlockWarps, num_warps - warp), num_warps, std::nullopt,
+                            body);
+  }
+}
+
+void RunGridShuffled(uint64_t num_warps, uint64_t seed, const LaneBody& body) {
+  LanesOfThisThread().Run(0, num_warps, num_warps, seed, body);
 }
 
 }  // namespace tamis::cuda

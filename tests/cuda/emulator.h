@@ -1,8 +1,9 @@
-// A warp of 32 lanes on the CPU, for running the bodies of kernels without a GPU.
+// Warps of 32 lanes on the CPU, for running the bodies of kernels without a GPU.
 //
-// Each lane is a fiber of the calling thread. It runs until a step that the warp takes together,
-// and goes on when all lanes have come to that step; lanes that come to different ones, or that end
-// before the others, are what a GPU would hang on or get wrong, and end the test program.
+// Each lane is a fiber of the calling thread. It runs until a step that its warp, or its block,
+// takes together, and goes on when all lanes have come to that step; lanes that come to different
+// ones, or that end before the others, are what a GPU would hang on or get wrong, and end the test
+// program.
 #ifndef TAMIS_TESTS_CUDA_EMULATOR_H_
 #define TAMIS_TESTS_CUDA_EMULATOR_H_
 
@@ -11,34 +12,39 @@
 
 namespace tamis::cuda {
 
-class EmulatedWarp;
+class EmulatedLanes;
 
 class EmulatedLane {
  public:
-  EmulatedLane(EmulatedWarp& warp, uint32_t index, uint64_t warp_index, uint64_t num_warps)
-      : warp_(&warp), index_(index), warp_index_(warp_index), num_warps_(num_warps) {}
+  EmulatedLane(EmulatedLanes& lanes, uint32_t index, uint64_t warp_index, uint64_t num_warps)
+      : lanes_(&lanes), index_(index), warp_index_(warp_index), num_warps_(num_warps) {}
 
   uint32_t Index() const { return index_; }
   uint64_t Warp() const { return warp_index_; }
   uint64_t NumWarps() const { return num_warps_; }
   uint32_t Ballot(bool flag) const;
   uint32_t Shuffle(uint32_t value, uint32_t from) const;
+  void BlockAdd(uint64_t* sum, uint32_t value) const;
 
  private:
-  EmulatedWarp* warp_;
+  EmulatedLanes* lanes_;
   uint32_t index_;
   uint64_t warp_index_;
   uint64_t num_warps_;
 };
 
-// Runs body(lane) for the 32 lanes of one warp of a grid.
-void RunWarp(uint64_t warp, uint64_t num_warps,
-             const std::function<void(const EmulatedLane&)>& body);
+using LaneBody = std::function<void(const EmulatedLane&)>;
 
-// Runs all warps of a grid on this thread, one after the other.
-inline void RunGrid(uint64_t num_warps, const std::function<void(const EmulatedLane&)>& body) {
-  for (uint64_t warp = 0; warp < num_warps; ++warp) RunWarp(warp, num_warps, body);
-}
+// Runs body(lane) for the 32 lanes of one warp of a grid, which is a block of its own.
+void RunWarp(uint64_t warp, uint64_t num_warps, const LaneBody& body);
+
+// Runs all warps of a grid on this thread, in blocks of kBlockWarps, one block after the other.
+void RunGrid(uint64_t num_warps, const LaneBody& body);
+
+// The same, all warps at a time: at its accesses to memory that others change a lane may stop, in
+// one case of two, for any other lane that can run, by the seed. The number of warps is limited by
+// the stacks of their lanes, of 128 KiB each.
+void RunGridShuffled(uint64_t num_warps, uint64_t seed, const LaneBody& body);
 
 }  // namespace tamis::cuda
 

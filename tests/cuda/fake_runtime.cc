@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cuda/src/kernel_bodies.h"
+#include "cuda/src/launch.h"
 #include "tests/cuda/emulator.h"
 
 namespace tamis::cuda {
@@ -20,8 +21,8 @@ constexpr Status kInvalidDevice{101};             // cudaErrorInvalidDevice
 constexpr Status kInvalidHandle{400};             // cudaErrorInvalidResourceHandle
 constexpr std::align_val_t kAlignment{256};       // of cudaMalloc
 
-// Fewer warps than there are, so that each takes several rounds.
-constexpr uint64_t kMaxWarps = 40;
+// Fewer blocks than work, so that each warp takes several rounds.
+constexpr uint64_t kMostBlocks = 5;
 
 // What a kernel takes of local memory, for all threads of the device. Only insertions into cuckoo
 // filters do, as the test of the machine code says.
@@ -279,8 +280,13 @@ Status FakeRuntime::Launch(const KernelCall& call, Stream stream) const noexcept
   Put(stream, {[call] {
         std::visit(
             [](const auto& arguments) {
-              RunGrid(std::min(Warps(arguments), kMaxWarps),
-                      [&](const EmulatedLane& lane) { RunLane(lane, arguments); });
+              const auto work = WorkOf(arguments);
+              const uint64_t blocks = std::min(GridFor(work, kMostBlocks).blocks, kMostBlocks);
+              // Without the warps of a small batch that have nothing to do.
+              const uint64_t warps = std::min(kBlockWarps * blocks, work.warps);
+              WithKernelOf(arguments, [&](const auto& kernel) {
+                RunGrid(warps, [&](const EmulatedLane& lane) { RunLane(lane, kernel); });
+              });
             },
             call);
       }});

@@ -22,26 +22,61 @@ std::vector<unsigned char> RandomBytes(size_t n) {
   return bytes;
 }
 
+template <typename Reader>
+void ExpectTheLibrarys(const unsigned char* p, size_t n, uint64_t seed) {
+  ASSERT_EQ(hash::Xxh3OfBytes<Reader>(p, n, seed), XXH3_64bits_withSeed(p, n, seed)) << n;
+  ASSERT_EQ(hash::Xxh64OfBytes<Reader>(p, n, seed), XXH64(p, n, seed)) << n;
+}
+
+// Strings of all lengths that end with the bytes or up to seven before, so at every alignment.
+// visit(p, n, whether whole words may be read)
+template <typename Visit>
+void ForEachString(const GuardedArray<unsigned char>& bytes, size_t most, const Visit& visit) {
+  for (size_t n = 0; n <= most; ++n) {
+    for (size_t after = 0; after < (n <= 300 ? 8 : 2); ++after) {
+      const unsigned char* p = bytes.data() + bytes.size() - after - n;
+      visit(p, n, hash::WordReader::StaysWithin(p, n, bytes.data(), bytes.data() + bytes.size()));
+    }
+  }
+}
+
 TEST(HashBytesOnDevice, IsTheLibrarysForEveryLength) {
-  const GuardedArray<unsigned char> bytes(RandomBytes(kMaxLength));
+  const GuardedArray<unsigned char> bytes(RandomBytes(kMaxLength + 8));
   for (const uint64_t seed : kSeeds) {
-    for (size_t n = 0; n <= kMaxLength; ++n) {
-      // Up to the end of what can be read.
-      const unsigned char* p = bytes.data() + kMaxLength - n;
-      ASSERT_EQ(hash::Xxh3OfBytes(p, n, seed), XXH3_64bits_withSeed(p, n, seed)) << n;
-      ASSERT_EQ(hash::Xxh64OfBytes(p, n, seed), XXH64(p, n, seed)) << n;
+    ForEachString(bytes, kMaxLength, [&](const unsigned char* p, size_t n, bool whole_words) {
+      ExpectTheLibrarys<hash::ByteReader>(p, n, seed);
+      if (whole_words) ExpectTheLibrarys<hash::WordReader>(p, n, seed);
+    });
+  }
+}
+
+// Words that reach beyond the memory of all strings are not read whole.
+TEST(HashBytesOnDevice, WholeWordsAreReadOnlyWithinTheMemory) {
+  alignas(4) unsigned char memory[32] = {};
+  for (size_t begin = 0; begin < 8; ++begin) {
+    for (size_t end = 20; end < 28; ++end) {
+      for (size_t at = begin; at < end; ++at) {
+        for (size_t n = 0; n <= end - at; ++n) {
+          const bool within = at / 4 * 4 >= begin && (at + n + 3) / 4 * 4 <= end;
+          ASSERT_EQ(hash::WordReader::StaysWithin(memory + at, n, memory + begin, memory + end),
+                    within);
+        }
+      }
     }
   }
 }
 
 TEST(HashBytesOnDevice, OfASecretIsThatOfTheHostForEveryLength) {
-  const GuardedArray<unsigned char> bytes(RandomBytes(300));
+  const GuardedArray<unsigned char> bytes(RandomBytes(308));
   for (const HashKind kind : {HashKind::kSipHash13, HashKind::kSipHash24}) {
     const HashSpec spec = HashOf(kind, 5);
-    for (size_t n = 0; n <= bytes.size(); ++n) {
-      const unsigned char* p = bytes.data() + bytes.size() - n;
-      ASSERT_EQ(hash::OfBytes(p, n, spec), HashBytes({reinterpret_cast<const char*>(p), n}, spec));
-    }
+    ForEachString(bytes, 300, [&](const unsigned char* p, size_t n, bool whole_words) {
+      const uint64_t want = HashBytes({reinterpret_cast<const char*>(p), n}, spec);
+      ASSERT_EQ(hash::OfBytes<hash::ByteReader>(p, n, spec), want) << n;
+      if (whole_words) {
+        ASSERT_EQ(hash::OfBytes<hash::WordReader>(p, n, spec), want) << n;
+      }
+    });
   }
 }
 
@@ -51,7 +86,7 @@ TEST(HashBytesOnDevice, IsThatOfAnIntegerForItsBytes) {
     std::memcpy(bytes, &key, sizeof(key));
     for (const HashKind kind : kHashKinds) {
       const HashSpec spec = HashOf(kind, 0x123456789ABCDEF0);
-      EXPECT_EQ(hash::OfBytes(bytes, sizeof(bytes), spec), HashU64(key, spec));
+      EXPECT_EQ(hash::OfBytes<hash::ByteReader>(bytes, sizeof(bytes), spec), HashU64(key, spec));
     }
   }
 }

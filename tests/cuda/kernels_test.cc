@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "cuda/src/kernel_bodies.h"
+#include "cuda/src/launch.h"
 #include "tamis/cuda/filter_ref.cuh"
 #include "tamis/keys.h"
 #include "tests/cuda/emulator.h"
@@ -97,6 +100,51 @@ TEST(Contains, GivesThePortableBitsBytesAndCount) {
   }
 }
 
+// The common lookups, which have kernels of their own, beside the general one.
+TEST(Contains, CommonCallsGiveTheSameAnswers) {
+  const std::vector<uint64_t> keys = RandomKeys(797, 3);
+  const HashSpec spec{HashKind::kXxh3, 0x8123456789ABCDEF};
+  Words words(101);
+  FillPortably(words, 101, tamis::detail::KeyBatch(spec, keys.data(), keys.size() / 2));
+  const SplitBlockRef ref{words.data(), 101, tamis::detail::KeyHasher(spec)};
+  for (const size_t n : kSizes) {
+    const KeyColumn column{keys.data(), n, Width::kU64, ref.hasher};
+    std::vector<uint32_t> want_bits(2 * BitmapWords(n)), bits(2 * BitmapWords(n));
+    std::vector<uint8_t> want_bytes(n), bytes(n);
+    uint64_t want_count = 0;
+    uint64_t counts[3] = {};
+    std::vector<uint32_t> alone_bits(2 * BitmapWords(n));
+    std::vector<uint8_t> alone_bytes(n);
+    RunAll(
+        ContainsCall<SplitBlockRef>{ref, column, want_bits.data(), want_bytes.data(), &want_count},
+        3);
+    int common = 0;
+    const auto run = [&](const ContainsCall<SplitBlockRef>& asked) {
+      WithKernelOf(asked, [&](const auto& call) {
+        common += !std::is_same_v<decltype(call), const ContainsCall<SplitBlockRef>&>;
+        RunAll(call, 3);
+      });
+    };
+    run({ref, column, bits.data(), nullptr, &counts[0]});
+    run({ref, column, nullptr, bytes.data(), &counts[1]});
+    run({ref, column, nullptr, nullptr, &counts[2]});
+    run({ref, column, alone_bits.data(), nullptr, nullptr});
+    run({ref, column, nullptr, alone_bytes.data(), nullptr});
+    EXPECT_EQ(common, n == 0 ? 3 : 5) << "empty outputs are none";
+    EXPECT_EQ(alone_bits, want_bits);
+    EXPECT_EQ(alone_bytes, want_bytes);
+    EXPECT_EQ(bits, want_bits);
+    EXPECT_EQ(bytes, want_bytes);
+    for (const uint64_t count : counts) EXPECT_EQ(count, want_count);
+    const int before = common;
+    // Neither other hashes, nor other widths, nor both outputs.
+    run({ref, {keys.data(), n, Width::kU32, ref.hasher}, bits.data(), nullptr, nullptr});
+    run({ref, {keys.data(), n, Width::kU64, {}}, bits.data(), nullptr, nullptr});
+    if (n != 0) run({ref, column, bits.data(), bytes.data(), nullptr});
+    EXPECT_EQ(common, before);
+  }
+}
+
 TEST(Contains, WritesOnlyTheOutputsThatAreAskedFor) {
   const std::vector<uint64_t> keys = RandomKeys(397, 1);
   Words words(10);
@@ -161,6 +209,34 @@ TEST(Insert, TakesHashesAsTheyAre) {
           ref, {hashes.data(), hashes.size(), Width::kU64, tamis::detail::KeyHasher()}},
       1);
   EXPECT_EQ(got.vector(), want.vector());
+}
+
+uint64_t num_shared_accesses;
+
+// Whatever blocks find, the word that all share is added to once by each.
+TEST(Contains, CountsWithOneAdditionPerBlock) {
+  constexpr uint64_t kBlocks = 3;
+  const std::vector<uint64_t> keys = RandomKeys(5003, 1);
+  Words words(64);
+  FillPortably(words, 64, tamis::detail::KeyBatch({}, keys.data(), keys.size()));
+  const SplitBlockRef ref{words.data(), 64, tamis::detail::KeyHasher(HashSpec{})};
+  const auto count = [&](uint64_t n, uint64_t warps) {
+    uint64_t sum = 0;
+    num_shared_accesses = 0;
+    detail::before_shared_access = [] { ++num_shared_accesses; };
+    RunAll(
+        ContainsCall<SplitBlockRef>{
+            ref, {keys.data(), n, Width::kU64, ref.hasher}, nullptr, nullptr, &sum},
+        warps);
+    detail::before_shared_access = nullptr;
+    EXPECT_EQ(sum, n);
+  };
+  count(keys.size(), kBlocks * kBlockWarps);
+  EXPECT_EQ(num_shared_accesses, kBlocks);
+  count(kWarpLanes * (kBlockWarps + 1), kBlocks * kBlockWarps);
+  EXPECT_EQ(num_shared_accesses, 2u) << "the third block finds nothing";
+  count(0, kBlockWarps);
+  EXPECT_EQ(num_shared_accesses, 0u);
 }
 
 // Several threads run warps of the same grid; under ThreadSanitizer an access that is not atomic is
@@ -304,6 +380,28 @@ void TestHashColumn(size_t n, const HashSpec& spec) {
   ASSERT_TRUE(hashes.Intact());
 }
 
+// Strings at all alignments, in memory of just their bytes.
+TEST(HashColumn, ReadsNothingBesideTheStrings) {
+  for (const size_t before : {0, 1, 2, 3}) {
+    const std::vector<std::string> strings = RandomStrings(9, before);
+    std::vector<char> bytes;
+    std::vector<int32_t> offsets = {static_cast<int32_t>(before)};
+    bytes.resize(before);
+    for (const std::string& s : strings) {
+      bytes.insert(bytes.end(), s.begin(), s.end());
+      offsets.push_back(static_cast<int32_t>(bytes.size()));
+    }
+    // For AddressSanitizer, which sees to bytes.
+    const std::unique_ptr<char[]> exact(new char[bytes.size() - before]);
+    std::copy(bytes.begin() + static_cast<ptrdiff_t>(before), bytes.end(), exact.get());
+    std::vector<uint64_t> hashes(strings.size());
+    const auto* start =
+        reinterpret_cast<const char*>(reinterpret_cast<uintptr_t>(exact.get()) - before);
+    RunAll(HashColumnCall<int32_t>{start, offsets.data(), strings.size(), {}, hashes.data()}, 1);
+    for (size_t i = 0; i < strings.size(); ++i) EXPECT_EQ(hashes[i], HashBytes(strings[i]));
+  }
+}
+
 TEST(HashColumn, GivesTheHashesOfTheStrings) {
   for (const size_t n : kSizes) {
     for (const HashSpec& spec : kSpecs) {
@@ -345,6 +443,67 @@ TEST(ListOnes, GivesTheIndicesInOrder) {
       }
     }
   }
+}
+
+// A lane that counts the steps of its warp, and an index that tells where it is written and when.
+struct CountingLane {
+  const EmulatedLane& lane;
+  mutable uint64_t steps = 0;
+
+  uint32_t Index() const { return lane.Index(); }
+  uint64_t Warp() const { return lane.Warp(); }
+  uint64_t NumWarps() const { return lane.NumWarps(); }
+  uint32_t Shuffle(uint32_t value, uint32_t from) const {
+    ++steps;
+    return lane.Shuffle(value, from);
+  }
+};
+
+const CountingLane* storing_lane;
+std::map<uint64_t, std::vector<uint64_t>> stored_by_step;
+
+struct ToldIndex {
+  uint64_t value;
+
+  ToldIndex() = default;
+  explicit ToldIndex(uint64_t index) : value(index) {}
+  ToldIndex& operator=(const ToldIndex& other) {
+    value = other.value;
+    stored_by_step[storing_lane->steps].push_back(reinterpret_cast<uintptr_t>(this));
+    return *this;
+  }
+};
+
+// What the lanes of a warp write at a time is side by side.
+TEST(ListOnes, WritesSideBySide) {
+  const std::vector<uint64_t> bits = RandomKeys(64, 1);  // two rows
+  std::vector<uint64_t> starts(1);
+  const uint64_t ones = Portable().popcount(bits.data(), bits.size());
+  std::vector<ToldIndex> out(ones);
+  const ListOnesCall<ToldIndex> call{reinterpret_cast<const uint32_t*>(bits.data()),
+                                     2 * bits.size(), starts.data(), out.data()};
+  stored_by_step.clear();
+  RunWarp(0, 1, [&](const EmulatedLane& lane) {
+    // A lane runs from step to step, so the last one to have begun is not the one that stores.
+    struct Lane : CountingLane {
+      uint32_t Shuffle(uint32_t value, uint32_t from) const {
+        const uint32_t result = CountingLane::Shuffle(value, from);
+        storing_lane = this;
+        return result;
+      }
+    };
+    const Lane counting{{lane}};
+    RunLane(counting, call);
+  });
+  uint64_t stores = 0;
+  for (const auto& [step, addresses] : stored_by_step) {
+    stores += addresses.size();
+    const auto [first, last] = std::minmax_element(addresses.begin(), addresses.end());
+    ASSERT_EQ(*last - *first, (addresses.size() - 1) * sizeof(ToldIndex)) << "step " << step;
+    ASSERT_LE(addresses.size(), kWarpLanes);
+  }
+  EXPECT_EQ(stores, ones);
+  EXPECT_GE(stored_by_step.size(), 2 * kWarpLanes - 2);
 }
 
 // More tiles than a warp has lanes: the scan takes several rounds.

@@ -1,37 +1,101 @@
 """What nvcc made of the kernels, as far as their speed depends on it.
 
-Usage: machine_code.py CUOBJDUMP OBJECT ARCHITECTURE...        (such as 80 90)
+Usage: machine_code.py FOLDER CUOBJDUMP OBJECT ARCHITECTURE...        (such as 80 90)
+
+CUOBJDUMP has nvdisasm beside it. If it is empty, both come from PyPI, into a virtual environment in
+FOLDER, which is kept for the next time. Status 69: this machine cannot have them.
 """
 import collections
 import os
+import pathlib
 import re
 import subprocess
 import sys
+import venv
+
+PACKAGES = ["nvidia-cuda-cuobjdump==13.2.78", "nvidia-cuda-nvdisasm==13.2.78"]
 
 # "@!P0 LDG.E.128.CONSTANT R4, ..." after the address of the instruction.
 INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")
 RESOURCES = re.compile(r"Function ([\w$.]+):\s*\n\s*(.*STACK.*)")
 
-# Per kernel: what it must have, and how often at least. A block of 32 bytes is one load where there
-# are such, else two.
+# Per kernel: what it must have, how often at least, and how often at most (None: any number). A
+# block of 32 bytes is one load where there are such, else two.
 WIDE_LOAD = r"LDG\.E\.(?:\w+\.)*128\b.*"
 WIDEST_LOAD = r"LDG\.E\.(?:\w+\.)*256\b.*"
 FIRST_WITH_WIDEST_LOAD = 100  # compute capability 10.0
 SET_BITS = r"(RED|REDG|ATOM|ATOMG)\.E\.(?:\w+\.)*OR\b.*"
+ADD = r"(RED|REDG|ATOM|ATOMG)\.E\.(?:\w+\.)*ADD\b.*"
+WARP_SUM = r"REDUX\.SUM.*"
+LOAD = r"LDG\.E.*"
+BYTE_LOAD = r"LDG\.E\.(?:\w+\.)*U8\b.*"
+VOTE = r"VOTE.*"
 REQUIRED = {
     # A bucket is one word: of 32 bits, or of 64.
-    "ContainsCallINS0_9CuckooRefILi8": [(r"LDG\.E", 2)],
-    "ContainsCallINS0_9CuckooRefILi12": [(r"LDG\.E\.64", 2)],
-    "ContainsCallINS0_9CuckooRefILi16": [(r"LDG\.E\.64", 2)],
-    "InsertCallINS0_13SplitBlockRef": [(SET_BITS, 8)],
+    "12ContainsCallINS0_9CuckooRefILi8": [(LOAD, 2, None)],
+    "12ContainsCallINS0_9CuckooRefILi12": [(r"LDG\.E\.64", 2, None)],
+    "12ContainsCallINS0_9CuckooRefILi16": [(r"LDG\.E\.64", 2, None)],
+    "InsertCallINS0_13SplitBlockRef": [(SET_BITS, 8, None)],
+    # A key and two buckets, the sum of a warp and of a block, and one addition to memory.
+    "CommonContainsCallINS0_9CuckooRefILi16EEELNS0_7AnswersE0ELb0E": [(LOAD, 3, 3), (ADD, 0, 0)],
+    "CommonContainsCallINS0_9CuckooRefILi16EEELNS0_7AnswersE2ELb1E": [
+        (LOAD, 3, 3), (ADD, 1, 1), (WARP_SUM, 2, 2)],
+    "CommonContainsCallINS0_13SplitBlockRefELNS0_7AnswersE0ELb0E": [
+        (ADD, 0, 0), (VOTE, 1, None)],
+    "CommonContainsCallINS0_13SplitBlockRefELNS0_7AnswersE2ELb1E": [(ADD, 1, 1), (WARP_SUM, 2, 2)],
+    # Byte by byte are the first and the last strings of a column, and odd bytes of short ones.
+    "HashColumnCall": [(BYTE_LOAD, 1, 120)],
 }
+# Instructions at most, without padding: what there was when this was written, and a tenth. Kernels of
+# common lookups run all of theirs, but for loops and sums once for each key.
+BUDGETS = [
+    (r"CommonContainsCallINS0_13SplitBlockRefELNS0_7AnswersE\dELb0E", 112),
+    (r"CommonContainsCallINS0_13SplitBlockRefELNS0_7AnswersE\dELb1E", 160),
+    (r"CommonContainsCallINS0_9CuckooRefILi\d+EEELNS0_7AnswersE\dELb0E", 138),
+    (r"CommonContainsCallINS0_9CuckooRefILi\d+EEELNS0_7AnswersE\dELb1E", 184),
+    (r"12ContainsCall", 412),
+    (r"InsertCall", 640),
+    (r"ListOnesCall", 190),
+    (r"MergeCall", 42),
+]
+# Registers of a thread at most, so that a multiprocessor is full: with 2048 threads, or with 1536.
+REGISTERS = {80: 32, 90: 32, 100: 32}
+REGISTERS_ELSE = 40
+# The hashing of long strings keeps many at work at a time, and of repetitions few run.
+USES_MORE_REGISTERS = r"HashColumnCall|RetryCall"
 # The search for room in a cuckoo filter keeps what it has seen there, and the longer one of few keys
 # some registers; all else has no use for it.
-USES_LOCAL_MEMORY = r"ChangeCallINS0_9CuckooRefILi\d+EEELNS_6ChangeE0E|RetryCallINS0_9CuckooRef"
+USES_LOCAL_MEMORY = r"ChangeCallINS0_9CuckooRefILi\d+EEELNS_6detail6ChangeE0E|RetryCallINS0_9CuckooRef"
 # Local memory, of spilled registers or of tables that are indexed.
 FORBIDDEN = r"(LDL|STL)(\..*)?"
 # Divisions of 64 bits are functions.
 DIVISION = re.compile(r"__cuda_sm\d+_(?:div|rem)_\w+")
+
+
+def unavailable(why):
+    print(f"the test of the machine code is skipped: {why}")
+    sys.exit(69)
+
+
+def from_pypi(folder):
+    """The path of cuobjdump in a virtual environment."""
+    folder = pathlib.Path(folder) / "venv"
+    python = folder / "bin/python"
+    try:
+        if not python.exists():
+            venv.create(folder, with_pip=True, clear=True)
+    except (subprocess.CalledProcessError, OSError) as error:
+        unavailable(f"no virtual environment can be made here: {error}")
+    done = subprocess.run(
+        [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *PACKAGES],
+        capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        unavailable("packages cannot be had from PyPI:\n" + done.stderr[-2000:])
+    found = sorted(folder.glob("lib/python*/site-packages/nvidia/**/bin/cuobjdump"))
+    if not found:
+        print("the packages have no cuobjdump")
+        sys.exit(1)
+    return str(found[0])
 
 
 def dump(cuobjdump, *arguments):
@@ -45,7 +109,9 @@ def kernels(listing):
     """Yields the name and the instructions of each function of a listing."""
     for part in listing.split("Function : ")[1:]:
         name, _, body = part.partition("\n")
-        yield name.strip(), collections.Counter(INSTRUCTION.findall(body))
+        found = collections.Counter(INSTRUCTION.findall(body))
+        del found["NOP"]
+        yield name.strip(), found
 
 
 def count(instructions, pattern):
@@ -53,53 +119,76 @@ def count(instructions, pattern):
 
 
 def required(architecture):
-    block = (WIDEST_LOAD, 1) if int(architecture) >= FIRST_WITH_WIDEST_LOAD else (WIDE_LOAD, 2)
-    return REQUIRED | {"ContainsCallINS0_13SplitBlockRef": [block]}
+    block = ((WIDEST_LOAD, 1, 1) if architecture >= FIRST_WITH_WIDEST_LOAD else (WIDE_LOAD, 2, 2))
+    wanted = REQUIRED | {"12ContainsCallINS0_13SplitBlockRef": [block]}
+    for name in REQUIRED:
+        if name.startswith("CommonContainsCallINS0_13SplitBlockRef"):
+            wanted[name] = REQUIRED[name] + [block]
+    return wanted
+
+
+def problems_of_code(name, instructions, wanted_of, found):
+    total = sum(instructions.values())
+    if total < 10:
+        yield f"{name}: only {total} instructions could be read"
+    if not re.search(USES_LOCAL_MEMORY, name):
+        for instruction in instructions:
+            if re.fullmatch(FORBIDDEN, instruction):
+                yield f"{name}: has {instruction}"
+    for pattern, most in BUDGETS:
+        if re.search(pattern, name):
+            if total > most:
+                yield f"{name}: has {total} instructions, and its budget is {most}"
+            break
+    for kernel, wanted in wanted_of.items():
+        if kernel not in name:
+            continue
+        found[kernel] += 1
+        for pattern, least, most in wanted:
+            times = count(instructions, pattern)
+            if times < least or (most is not None and times > most):
+                yield (f"{name}: has {times} of {pattern}, not {least} to {most}: "
+                       f"{dict(instructions)}")
+
+
+def problems_of_resources(name, usage, architecture):
+    if not re.search(USES_LOCAL_MEMORY, name):
+        if not re.search(r"STACK:0\b", usage) or not re.search(r"LOCAL:0\b", usage):
+            yield f"{name}: uses local memory: {usage}"
+    if not re.search(USES_MORE_REGISTERS, name):
+        registers = int(re.search(r"REG:(\d+)", usage).group(1))
+        most = REGISTERS.get(architecture, REGISTERS_ELSE)
+        if registers > most:
+            yield f"{name}: takes {registers} registers, and its limit is {most}"
 
 
 def problems(cuobjdump, binary, architecture):
     wanted_of = required(architecture)
     found = {name: 0 for name in wanted_of}
-    listing = dump(cuobjdump, "-sass", "-arch", f"sm_{architecture}", binary)
-    for name, instructions in kernels(listing):
-        if sum(instructions.values()) < 10:
-            yield f"{name}: only {sum(instructions.values())} instructions could be read"
-        local = re.search(USES_LOCAL_MEMORY, name)
-        for instruction in instructions:
-            if not local and re.fullmatch(FORBIDDEN, instruction):
-                yield f"{name}: has {instruction}"
-        for kernel, wanted in wanted_of.items():
-            if kernel not in name:
-                continue
-            found[kernel] += 1
-            for pattern, times in wanted:
-                if count(instructions, pattern) < times:
-                    yield f"{name}: has fewer than {times} of {pattern}: {dict(instructions)}"
+    selected = ("-arch", f"sm_{architecture}", binary)
+    for name, instructions in kernels(dump(cuobjdump, "-sass", *selected)):
+        yield from problems_of_code(name, instructions, wanted_of, found)
     for kernel, times in found.items():
         if times == 0:
             yield f"there is no kernel {kernel}"
-    for division in set(DIVISION.findall(dump(cuobjdump, "-elf", "-arch", f"sm_{architecture}",
-                                              binary))):
+    for division in set(DIVISION.findall(dump(cuobjdump, "-elf", *selected))):
         yield f"divides: {division}"
-    resources = RESOURCES.findall(
-        dump(cuobjdump, "-res-usage", "-arch", f"sm_{architecture}", binary))
+    resources = RESOURCES.findall(dump(cuobjdump, "-res-usage", *selected))
     if not resources:
         yield "there is no record of resources"
     for name, usage in resources:
-        if re.search(USES_LOCAL_MEMORY, name):
-            continue
-        if not re.search(r"STACK:0\b", usage) or not re.search(r"LOCAL:0\b", usage):
-            yield f"{name}: uses local memory: {usage}"
+        yield from problems_of_resources(name, usage, architecture)
 
 
 def main(arguments):
-    if len(arguments) < 3:
+    if len(arguments) < 4:
         print(__doc__, file=sys.stderr)
         return 2
-    cuobjdump, binary, *architectures = arguments
+    folder, cuobjdump, binary, *architectures = arguments
+    cuobjdump = cuobjdump or from_pypi(folder)
     failed = False
     for architecture in architectures:
-        for problem in problems(cuobjdump, binary, architecture):
+        for problem in problems(cuobjdump, binary, int(architecture)):
             print(f"sm_{architecture}: {problem}")
             failed = True
     return 1 if failed else 0

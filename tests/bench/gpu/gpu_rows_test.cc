@@ -1,6 +1,7 @@
 // The rows of a GPU, on a CUDA runtime that needs none.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 
@@ -106,7 +107,14 @@ TEST(GpuRows, HaveTheirLimitsSharesAndRates) {
   std::vector<std::string> scheduled = GpuCaseNames(kSchedule);
   EXPECT_EQ(std::multiset(names.begin(), names.end()),
             std::multiset(scheduled.begin(), scheduled.end()));
-  EXPECT_EQ(names.size(), 2u * (6 + 7));
+  EXPECT_EQ(names.size(), 2u * (8 + 9));
+  for (const char* call : {"/call:1048576/", "/call:16777216/"}) {
+    EXPECT_EQ(std::count_if(
+                  names.begin(), names.end(),
+                  [&](const std::string& name) { return name.find(call) != std::string::npos; }),
+              4)
+        << call;
+  }
   std::set<std::string> limits;
   for (const Limit& limit : results.limits) {
     limits.insert(limit.name);

@@ -57,17 +57,16 @@ struct CuckooRef {
     const uint32_t alternate = Alternate(place.bucket, place.fingerprint);
     const Word all = cuckoo::Broadcast<kBits>(place.fingerprint);
     for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
-      // Both at once: one after the other they would take twice as long.
+      // Into the first bucket where that has room, so that most keys are found, and most inserted,
+      // without a look at the other one.
       const Word here = detail::LoadShared(chunk + place.bucket);
+      if (Add(chunk + place.bucket, here, place.fingerprint)) return true;
       const Word there = detail::LoadShared(chunk + alternate);
+      if (Add(chunk + alternate, there, place.fingerprint)) return true;
       // Where both have nothing else, a search would only go from the one to the other.
       if (here == all && there == all) return false;
-      const bool alternate_first = cuckoo::NumUsed<kBits>(there) < cuckoo::NumUsed<kBits>(here);
-      const uint32_t first = alternate_first ? alternate : place.bucket;
-      const uint32_t second = alternate_first ? place.bucket : alternate;
-      if (Add(chunk + first, alternate_first ? there : here, place.fingerprint)) return true;
-      if (Add(chunk + second, alternate_first ? here : there, place.fingerprint)) return true;
-      const Search outcome = MakeRoom(chunk, first, second, place.fingerprint, nodes, max_nodes);
+      const Search outcome =
+          MakeRoom(chunk, place.bucket, alternate, place.fingerprint, nodes, max_nodes);
       if (outcome != Search::kDisturbed) return outcome == Search::kDone;
     }
     return false;

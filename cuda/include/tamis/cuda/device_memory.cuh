@@ -13,6 +13,17 @@
 
 namespace tamis::cuda::detail {
 
+#ifndef __CUDA_ARCH__
+// Called, unless it is nullptr, before every access in plain C++ to memory that other threads
+// change: tests let other emulated lanes run there, or count.
+using SharedAccessHook = void (*)();
+inline constinit thread_local SharedAccessHook before_shared_access = nullptr;
+
+inline void BeforeSharedAccess() {
+  if (before_shared_access != nullptr) before_shared_access();
+}
+#endif
+
 // The eight words of a 32-byte block, which is aligned to its size and is one sector of memory.
 // From compute capability 10.0 on one load can have all of it; the type that says so came with
 // CUDA 13.
@@ -57,6 +68,7 @@ TAMIS_HD void AtomicOr(uint32_t* word, uint32_t bits) {
 #ifdef __CUDA_ARCH__
   atomicOr(word, bits);
 #else
+  BeforeSharedAccess();
   std::atomic_ref<uint32_t>(*word).fetch_or(bits, std::memory_order_relaxed);
 #endif
 }
@@ -65,6 +77,7 @@ TAMIS_HD void AtomicAdd(uint64_t* sum, uint64_t value) {
 #ifdef __CUDA_ARCH__
   atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(value));
 #else
+  BeforeSharedAccess();
   std::atomic_ref<uint64_t>(*sum).fetch_add(value, std::memory_order_relaxed);
 #endif
 }
@@ -77,6 +90,7 @@ TAMIS_HD uint32_t LoadShared(const uint32_t* word) {
   asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
   return value;
 #else
+  BeforeSharedAccess();
   return std::atomic_ref<uint32_t>(*const_cast<uint32_t*>(word)).load(std::memory_order_relaxed);
 #endif
 }
@@ -87,6 +101,7 @@ TAMIS_HD uint64_t LoadShared(const uint64_t* word) {
   asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
   return value;
 #else
+  BeforeSharedAccess();
   return std::atomic_ref<uint64_t>(*const_cast<uint64_t*>(word)).load(std::memory_order_relaxed);
 #endif
 }
@@ -100,6 +115,7 @@ TAMIS_HD bool AtomicReplace(uint32_t* word, uint32_t& expected, uint32_t desired
   expected = found;
   return replaced;
 #else
+  BeforeSharedAccess();
   return std::atomic_ref<uint32_t>(*word).compare_exchange_strong(expected, desired,
                                                                   std::memory_order_relaxed);
 #endif
@@ -114,8 +130,18 @@ TAMIS_HD bool AtomicReplace(uint64_t* word, uint64_t& expected, uint64_t desired
   expected = found;
   return replaced;
 #else
+  BeforeSharedAccess();
   return std::atomic_ref<uint64_t>(*word).compare_exchange_strong(expected, desired,
                                                                   std::memory_order_relaxed);
+#endif
+}
+
+// The high half of the product. Made of 64 bits and scaled, the compiler would keep all of these.
+TAMIS_HD uint32_t MulHigh(uint32_t a, uint32_t b) {
+#ifdef __CUDA_ARCH__
+  return __umulhi(a, b);
+#else
+  return static_cast<uint32_t>(uint64_t{a} * b >> 32);
 #endif
 }
 

@@ -31,7 +31,13 @@ struct SplitBlockRef {
   TAMIS_HD bool ContainsHash(uint64_t hash) const {
     uint32_t block[split_block::kWords];
     detail::LoadBlock(BlockOf(hash), block);
-    return split_block::BlockContains(block, hash);
+    // The bits asked for come to the lowest place, where a GPU joins two by one instruction; masks
+    // take one for each.
+    uint32_t all = ~uint32_t{0};
+    for (int w = 0; w < split_block::kWords; ++w) {
+      all &= block[w] >> ((static_cast<uint32_t>(hash) * split_block::Salt(w)) >> 27);
+    }
+    return (all & 1) != 0;
   }
   TAMIS_HD void InsertHash(uint64_t hash) const {
     uint32_t* const block = BlockOf(hash);
@@ -42,7 +48,10 @@ struct SplitBlockRef {
 
  private:
   TAMIS_HD uint32_t* BlockOf(uint64_t hash) const {
-    return words + split_block::kWords * split_block::BlockIndex(hash, num_blocks);
+    // split_block::BlockIndex of what has 32 bits each.
+    const uint32_t index =
+        detail::MulHigh(static_cast<uint32_t>(hash >> 32), static_cast<uint32_t>(num_blocks));
+    return words + uint64_t{split_block::kWords} * index;
   }
 };
 
