@@ -205,12 +205,13 @@ TEST_F(EngineOnDeviceTest, CalibrationMeasuresTheDevice) {
   }
   // What was there is replaced.
   calibration.points.push_back({"fake GPU", 77, 1e6, 1, 1});
+  calibration.upload_gb_per_s = 123;
   tamis::detail::MeasureDevice(backend_, accelerator_, 1000, calibration);
   EXPECT_NO_THROW(calibration.Validate());
   EXPECT_EQ(calibration.device, "for tests");
-  // An emulated warp takes its time; so do 64 KiB.
   EXPECT_GT(calibration.device_start_us, 0);
-  EXPECT_LT(calibration.upload_gb_per_s, 1e4);
+  EXPECT_GT(calibration.upload_gb_per_s, 0);
+  EXPECT_NE(calibration.upload_gb_per_s, 123);
   EXPECT_GT(runtime_.launches(), 8u * 4);
   ASSERT_EQ(calibration.points.size(), 8u);
   for (size_t i = 4; i < 8; ++i) {
