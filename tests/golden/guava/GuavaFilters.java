@@ -8,6 +8,8 @@ import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -18,8 +20,8 @@ import java.util.function.LongFunction;
  * Filters of Guava for the tests of tamis::GuavaBloomFilter.
  *
  * <p>{@code golden DIR} writes the golden files; {@code make DIR} larger filters of every funnel and
- * strategy; {@code ask DIR} answers for a million keys of each filter in DIR, as bits. The keys are
- * those of tests/formats/guava_test_keys.h.
+ * strategy; {@code ask DIR} answers for a million keys of each filter in DIR, as bits; {@code time N}
+ * says how long N lookups of longs take. The keys are those of tests/formats/guava_test_keys.h.
  */
 public final class GuavaFilters {
   private static final int INSERTED = 100_000;
@@ -141,7 +143,43 @@ public final class GuavaFilters {
     }
   }
 
+  /** Whose time is that of the processor: other work is no part of it. */
+  private static final ThreadMXBean THREAD = ManagementFactory.getThreadMXBean();
+
+  private static void time(int n) {
+    long[] keys = new long[n];
+    for (int i = 0; i < n; i++) {
+      keys[i] = mix(i);
+    }
+    for (BloomFilterStrategies strategy : BloomFilterStrategies.values()) {
+      for (int capacity : new int[] {100_000, 10_000_000}) {
+        BloomFilter<Long> filter =
+            BloomFilter.create(Funnels.longFunnel(), capacity, 0.01, strategy);
+        // Half of the keys that are asked.
+        for (int i = 0; i < Math.min(n, capacity) / 2; i++) {
+          filter.put(keys[2 * i]);
+        }
+        double best = Double.MAX_VALUE;
+        int found = 0;
+        for (int round = 0; round < 7; round++) {
+          long begin = THREAD.getCurrentThreadCpuTime();
+          found = 0;
+          for (long key : keys) {
+            found += filter.mightContain(key) ? 1 : 0;
+          }
+          best = Math.min(best, (THREAD.getCurrentThreadCpuTime() - begin) / (double) n);
+        }
+        System.out.printf("%s %d: %.2f ns a lookup, %d found%n", nameOf(strategy), capacity, best,
+            found);
+      }
+    }
+  }
+
   public static void main(String[] arguments) throws IOException {
+    if (arguments[0].equals("time")) {
+      time(Integer.parseInt(arguments[1]));
+      return;
+    }
     Path folder = Path.of(arguments[1]);
     switch (arguments[0]) {
       case "golden":
