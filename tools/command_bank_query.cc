@@ -76,8 +76,10 @@ FilterBank OpenBank(const QueryOptions& options, std::optional<uint64_t> input_b
       [&](const MapOptions& map) { return FilterBank::Map(options.bank, map); });
 }
 
+// The key as it was given: -1 is the same one as 18446744073709551615.
 std::string TextOf(const KeyBatch& batch, size_t i) {
-  return batch.are_integers ? std::to_string(batch.integers[i]) : std::string(batch.strings[i]);
+  if (!batch.are_integers) return std::string(batch.strings[i]);
+  return batch.texts.empty() ? std::to_string(batch.integers[i]) : std::string(batch.texts[i]);
 }
 
 // What was asked, and what came of it.
@@ -187,7 +189,7 @@ int Run(const QueryOptions& options) {
   const std::optional<uint64_t> input_bytes = options.input.TotalBytes();
   Query query(options, input_bytes);
   Output out;
-  KeyReader reader(options.input, {.max_batch = query.MaxBatch()});
+  KeyReader reader(options.input, {.texts = true, .max_batch = query.MaxBatch()});
   const bool lines = options.WritesPairs() || options.invert;
   // A bar among lines on the same terminal would be of no use.
   const bool quiet = options.run.quiet || (lines && ::isatty(STDOUT_FILENO) == 1);

@@ -55,6 +55,7 @@ bool KeyReader::Next(KeyBatch& batch) {
   batch.are_integers = options_.u64 || options_.integers;
   batch.strings.clear();
   batch.integers.clear();
+  batch.texts.clear();
   batch.records.clear();
   batch.bad.clear();
   for (;;) {
@@ -288,6 +289,7 @@ void KeyReader::Accept(std::string_view key, bool quoted, std::string_view recor
     const char* error = ParseIntegerKey(key, value);
     if (error != nullptr) return Reject(error, key, batch);
     batch.integers.push_back(value);
+    if (needs_.texts) batch.texts.push_back(key);
   } else {
     batch.strings.push_back(key);
   }

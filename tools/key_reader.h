@@ -25,6 +25,7 @@ namespace tamis::tools {
 struct KeyBatch {
   std::vector<std::string_view> strings;  // the keys, or ...
   std::vector<uint64_t> integers;         // ... the keys where they are integers
+  std::vector<std::string_view> texts;    // ... and as they were written, unless raw, if asked for
   std::vector<std::string_view> records;  // each key's whole record with its line end, if asked for
   std::vector<size_t> bad;                // which records of the batch hold no key, ascending
   bool are_integers = false;
@@ -39,6 +40,7 @@ class KeyReader {
  public:
   struct Needs {
     bool records = false;                // fill KeyBatch::records
+    bool texts = false;                  // fill KeyBatch::texts
     bool report_bad = true;              // say on standard error which records are bad
     size_t max_batch = size_t{1} << 20;  // records
   };

@@ -86,37 +86,41 @@ void Client::Run(std::span<Command> commands) {
 }
 
 // WAIT is about what its own connection has written, and on a new one it would say that all
-// replicas have it: so it goes by the connection that has answered, or not at all.
+// replicas have it: so it goes by the connection that has answered, or not at all. What a node has
+// that is no master any more may be lost, however few replicas its successor has.
 void Client::AwaitReplicas(std::span<Command> commands, uint32_t replicas, bool all_known) {
   const auto timeout = std::max<int64_t>(1, options().command_timeout.count() / 2);
-  const auto needed = [&](const Command& command) {
-    const std::vector<Address>* const known = all_known ? map_.ReplicasOf(command.slot()) : nullptr;
-    return std::max<int64_t>(replicas, known == nullptr ? 0 : static_cast<int64_t>(known->size()));
+  const auto needed = [&](const Command& command) -> std::optional<uint32_t> {
+    if (!command.answered) return {};
+    if (!all_known) return replicas;
+    const std::optional<uint32_t> followers = map_.FollowersOf(command.node_);
+    return followers ? std::optional(std::max(replicas, *followers)) : std::nullopt;
   };
+  // Before Run, which may bring another map.
+  std::vector<std::optional<uint32_t>> counts;
   std::map<std::pair<Address, uint64_t>, size_t> places;
   std::vector<Command> waits;
   for (const Command& command : commands) {
-    if (!command.answered || needed(command) == 0) continue;
+    const std::optional<uint32_t> count = needed(command);
+    counts.push_back(count);
+    if (count.value_or(0) == 0) continue;
     if (!places.try_emplace({command.node_, command.connection_}, waits.size()).second) continue;
     waits.emplace_back(command.slot(),
-                       std::initializer_list<std::string_view>{
-                           "WAIT", std::to_string(needed(command)), std::to_string(timeout)},
+                       std::initializer_list<std::string_view>{"WAIT", std::to_string(*count),
+                                                               std::to_string(timeout)},
                        0);
     waits.back().pinned_ = true;
     waits.back().node_ = command.node_;
     waits.back().connection_ = command.connection_;
   }
   Run(waits);
-  for (Command& command : commands) {
-    if (!command.answered) continue;
-    const auto place = places.find({command.node_, command.connection_});
-    if (place == places.end()) {
-      command.durable = true;  // there are none
-      continue;
-    }
-    const Command& wait = waits[place->second];
+  for (size_t i = 0; i < commands.size(); ++i) {
+    Command& command = commands[i];
+    command.durable = counts[i] == 0;
+    if (counts[i].value_or(0) == 0) continue;
+    const Command& wait = waits[places.at({command.node_, command.connection_})];
     command.durable =
-        wait.answered && wait.reply.IsInteger() && wait.reply.integer >= needed(command);
+        wait.answered && wait.reply.IsInteger() && wait.reply.integer >= int64_t{*counts[i]};
   }
 }
 

@@ -44,8 +44,9 @@ class Client {
 
   // The slots as they are now. Throws Error(kUnavailable) if no node tells them.
   const SlotMap& RefreshedMap();
-  // Whether something has shown that the slots known here may be others by now.
-  bool map_is_stale() const { return !has_map_ || stale_; }
+  // Gives the slots, refreshed if they may be others by now: something has shown that, or they are
+  // more than a second old. Throws as that.
+  const SlotMap& RecentMap();
 
   const ServerOptions& options() const { return settings_.options; }
   uint64_t RandomNumber() {
@@ -119,6 +120,7 @@ class Client {
   bool refused_ = false;  // by a node that was asked for the slots
   int refresh_failures_ = 0;
   uint64_t maps_ = 0;  // that were taken
+  Time map_time_;      // when the last one was
   std::optional<Inquiry> inquiry_;
   Time next_refresh_{};
   std::map<std::pair<Address, bool>, std::unique_ptr<Node>> nodes_;

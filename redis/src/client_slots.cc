@@ -18,6 +18,7 @@ constexpr size_t kMapBytes = size_t{8} << 20;
 constexpr size_t kMapElements = 400'000;
 // Between two looks at the slots: what MOVED says is followed before that.
 constexpr milliseconds kRefreshPause{100};
+constexpr milliseconds kRecent{1000};
 
 }  // namespace
 
@@ -33,6 +34,11 @@ const SlotMap& Client::RefreshedMap() {
     if (refused_ || steady_clock::now() >= end) throw Error(ErrorCode::kUnavailable, last_error_);
     poll(nullptr, 0, static_cast<int>(Backoff(1).count() / 1'000'000));
   }
+}
+
+const SlotMap& Client::RecentMap() {
+  const bool recent = has_map_ && !stale_ && steady_clock::now() - map_time_ <= kRecent;
+  return recent ? map_ : RefreshedMap();
 }
 
 void Client::BeginInquiry(Time now) {
@@ -118,6 +124,7 @@ void Client::UseMap(SlotMap map, bool in_cluster, Time now) {
   map_ = std::move(map);
   in_cluster_ = in_cluster;
   has_map_ = true;
+  map_time_ = now;
   refused_ = stale_ = false;
   refresh_failures_ = 0;
   ++maps_;

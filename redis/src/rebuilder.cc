@@ -303,7 +303,7 @@ void Rebuilder::UntilDone(size_t begin, size_t end, const Part& part) {
 
 void Rebuilder::RunDurably(std::span<Command> commands) {
   impl_.client_.Run(commands);
-  if (impl_.client_.map_is_stale()) impl_.client_.RefreshedMap();  // for the replicas
+  impl_.client_.RecentMap();  // for the replicas, which may be more by now
   impl_.client_.AwaitReplicas(commands, impl_.options_.durable_replicas, /*all_known=*/true);
 }
 

@@ -64,22 +64,28 @@ const Reply& Need(const std::vector<Reply>& map, const char* name) {
 struct Node {
   Address address;
   bool master = false;
+  bool online = false;
 };
 
-// None if it is not online: a master that has been replaced is still listed.
+// None if it has failed: a master that has been replaced is still listed. Of one that is not online
+// nobody needs the address.
 std::optional<Node> ParseNode(const Reply& reply, const Address& asked, bool tls) {
   const std::vector<Reply>& fields = Array(reply, 0, "a node");
   const Reply& health = Need(fields, "health");
-  if (!health.IsString() || health.text != "online") return {};
+  const Reply& role = Need(fields, "role");
   Node node;
+  node.master = role.IsString() && role.text == "master";
+  node.online = health.IsString() && health.text == "online";
+  if (!node.online) {
+    const bool loads = health.IsString() && health.text == "loading";
+    return loads ? std::optional(node) : std::nullopt;
+  }
   const Reply* host = Find(fields, "endpoint");
   if (host == nullptr) host = Find(fields, "ip");
   if (host == nullptr) Refuse("a node has no endpoint");
   node.address.host = Host(*host, asked);
   node.address.port =
       static_cast<uint16_t>(Number(Need(fields, tls ? "tls-port" : "port"), 1, 65535, "a port"));
-  const Reply& role = Need(fields, "role");
-  node.master = role.IsString() && role.text == "master";
   return node;
 }
 
@@ -87,7 +93,7 @@ std::optional<Node> ParseNode(const Reply& reply, const Address& asked, bool tls
 
 SlotMap SlotMap::OfServer(const Address& server) {
   SlotMap map;
-  map.Assign(0, kSlots - 1, map.Add({server, {}}));
+  map.Assign(0, kSlots - 1, map.Add({server, {}, 0}));
   return map;
 }
 
@@ -100,6 +106,8 @@ SlotMap SlotMap::OfShards(const Reply& reply, const Address& asked, bool tls) {
     for (const Reply& item : Array(Need(fields, "nodes"), 0, "a list of nodes")) {
       std::optional<Node> node = ParseNode(item, asked, tls);
       if (!node) continue;
+      if (!node->master) ++shard.followers;
+      if (!node->online) continue;
       if (!node->master) {
         shard.replicas.push_back(std::move(node->address));
       } else if (!has_master) {
@@ -128,7 +136,7 @@ SlotMap SlotMap::OfSlots(const Reply& reply, const Address& asked) {
   SlotMap map;
   for (const Reply& entry : Array(reply, 1, "the list of slots")) {
     const std::vector<Reply>& range = Array(entry, 3, "a range of slots");
-    Shard shard{address(range[2]), {}};
+    Shard shard{address(range[2]), {}, static_cast<uint32_t>(range.size() - 3)};
     for (size_t i = 3; i < range.size(); ++i) shard.replicas.push_back(address(range[i]));
     map.Assign(Number(range[0], 0, kSlots - 1, "a slot"), Number(range[1], 0, kSlots - 1, "a slot"),
                map.Add(std::move(shard)));
@@ -144,7 +152,14 @@ const std::vector<Address>* SlotMap::ReplicasOf(uint32_t slot) const {
   return owners_[slot] == kNobody ? nullptr : &shards_[owners_[slot]].replicas;
 }
 
-void SlotMap::Move(uint32_t slot, const Address& master) { owners_[slot] = Add({master, {}}); }
+std::optional<uint32_t> SlotMap::FollowersOf(const Address& master) const {
+  for (const Shard& shard : shards_) {
+    if (shard.master == master) return shard.followers;
+  }
+  return {};
+}
+
+void SlotMap::Move(uint32_t slot, const Address& master) { owners_[slot] = Add({master, {}, 0}); }
 
 std::vector<Address> SlotMap::Nodes() const {
   std::vector<Address> nodes;
@@ -180,6 +195,7 @@ uint16_t SlotMap::Add(Shard shard) {
   for (size_t i = 0; i < shards_.size(); ++i) {
     if (shards_[i].master == shard.master) {
       if (!shard.replicas.empty()) shards_[i].replicas = std::move(shard.replicas);
+      shards_[i].followers = std::max(shards_[i].followers, shard.followers);
       return static_cast<uint16_t>(i);
     }
   }

@@ -28,8 +28,12 @@ class SlotMap {
 
   // nullptr if nobody is known to have it.
   const Address* MasterOf(uint32_t slot) const;
-  // Replicas of the slot's master; nullptr if its master is not known.
+  // Replicas of the slot's master that can be asked; nullptr if its master is not known.
   const std::vector<Address>* ReplicasOf(uint32_t slot) const;
+  // How many replicas may take the place of that master when it fails; nothing if it is none.
+  // CLUSTER SHARDS shows as "loading" also those of which the node that answers does not know yet
+  // how far they are.
+  std::optional<uint32_t> FollowersOf(const Address& master) const;
   // What a MOVED says.
   void Move(uint32_t slot, const Address& master);
 
@@ -46,6 +50,7 @@ class SlotMap {
   struct Shard {
     Address master;
     std::vector<Address> replicas;
+    uint32_t followers = 0;  // these, and those that cannot be asked yet
   };
   static constexpr uint16_t kNobody = 0xFFFF;
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -18,6 +19,7 @@
 #include "tamis/redis/split_block_filter.h"
 #include "tests/redis/askers.h"
 #include "tests/redis/rebuild_test_util.h"
+#include "tests/redis/redis_test_util.h"
 #include "tests/redis/servers.h"
 #include "tests/test_util.h"
 
@@ -193,6 +195,39 @@ TEST_F(RedisStallTest, ClientsThatTryForLongerGoOn) {
   EXPECT_EQ(askers.unanswered(), 0u);
   local_.Insert(std::span(fresh).first(inserted));
   EXPECT_TRUE(SameBlocks(Open(servers_.options()).Pull(), local_));
+}
+
+// Of a replica that has nothing to follow yet other nodes do not know how far it is, and show it as
+// one that loads: it is waited for all the same.
+TEST(RedisRebuildStallTest, ReplicasOfANewClusterAreWaitedFor) {
+  Servers servers("cluster", {"--cluster-node-timeout", "600000"});
+  TAMIS_NEED(servers);
+  const int port = servers.servers()[0].port;
+  WaitFor(10, [&] {
+    const std::string shards = Say(port, {"CLUSTER", "SHARDS"});
+    size_t loading = 0;
+    for (size_t at = 0; (at = shards.find("loading", at)) != std::string::npos; ++at) ++loading;
+    return loading == 3;
+  });
+  const std::string name = NewName();
+  const std::vector<uint64_t> keys = RandomKeys(5'000, 1);
+  Database database;
+  database.Add(keys);
+  {
+    std::vector<std::unique_ptr<Stalled>> replicas;
+    for (const Server& server : servers.servers()) {
+      if (server.role == "replica") replicas.push_back(std::make_unique<Stalled>(server));
+    }
+    ASSERT_EQ(replicas.size(), 3u);
+    SplitBlockFilter filter = SplitBlockFilter::Create(Impatient(servers, milliseconds(1'000)),
+                                                       name, {{.bytes = 400'000}});
+    filter.Insert(keys);
+    ExpectError([&] { Rebuild(filter, database.Source()); }, ErrorCode::kNotDurable, "replicas");
+  }
+  SplitBlockFilter filter = SplitBlockFilter::Open(servers.options(), name);
+  EXPECT_EQ(filter.Count(keys), keys.size());
+  Rebuild(filter, database.Source(), {.grace = milliseconds(0)});
+  ExpectHasJust(servers.options(), name, keys);
 }
 
 }  // namespace

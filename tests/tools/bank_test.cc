@@ -56,6 +56,17 @@ TEST_F(BankTest, PairsAreThoseOfTheFiltersOneByOne) {
             std::to_string(3'000 - found.size()) + "/3000\n");
 }
 
+TEST_F(BankTest, IntegersAreShownAsTheyWereGiven) {
+  Ok("printf '%s\\n' -3 18446744073709551614 007 > keys; tamis build -q --for-bank --integers -o "
+     "i.tamis keys");
+  Ok("tamis bank build -q -o b i.tamis");
+  EXPECT_EQ(Ok("tamis bank query b --integers keys").out,
+            "-3\ti\n18446744073709551614\ti\n007\ti\n");
+  EXPECT_EQ(
+      Ok("printf '\\375\\377\\377\\377\\377\\377\\377\\377' | tamis bank query b --u64 -").out,
+      "18446744073709551613\ti\n");
+}
+
 TEST_F(BankTest, CountsPerColumnComeBestFirst) {
   Ok("tamis bank build -q -o b f/*.tamis");
   Write("keys", Numbers(3'000, 400) + Numbers(7'000, 300));

@@ -99,7 +99,8 @@ using RebuildSource = std::function<void(RebuildInserter&)>;
 //
 // While it runs, insertions take about twice as long for servers, whose memory has two filters;
 // this machine has one in memory. What it writes is on all replicas that the cluster shows before
-// clients begin with it, so a master that fails loses nothing of it.
+// clients begin with it, so a master that fails loses nothing of it; also on those that it shows as
+// loading, for which it waits until retry_for is over, but not on those that it shows as failed.
 //
 // If the client that rebuilds dies, the filter stays as it is, or as it is to be: who calls Rebuild
 // or EndAbandonedRebuild when the lease is over ends it, and a Rebuild begins with its own source.
