@@ -3,6 +3,7 @@
 Usage: source_rules.py RULE ROOT   prints the violations, and fails if there are any
        source_rules.py --list      prints the names of the rules
 """
+import os
 import pathlib
 import re
 import sys
@@ -140,15 +141,17 @@ LIBRARY_FORBIDDEN = {"iostream", "print"}
 
 
 def files(root, suffixes, names=frozenset()):
-    """Relative paths of the repository's own files, build folders left out."""
-    for path in sorted(root.rglob("*")):
-        relative = path.relative_to(root)
-        top = relative.parts[0]
-        hidden = top.startswith(".") and top != ".ci" and len(relative.parts) > 1
-        if hidden or top.startswith("build") or {"__pycache__", "build"} & {*relative.parts}:
-            continue
+    """Relative paths of the repository's own files. Build folders, in which there may be a whole system
+    with its processes, are not looked into."""
+    found = []
+    for folder, subfolders, inside in os.walk(root):
+        top = pathlib.Path(folder) == root
+        subfolders[:] = [name for name in subfolders if name not in ("__pycache__", "build") and not (
+            top and name != ".ci" and name.startswith((".", "build")))]
+        found += [pathlib.Path(folder, name) for name in inside if not (top and name.startswith("build"))]
+    for path in sorted(found):
         if path.is_file() and (path.suffix in suffixes or path.name in names):
-            yield relative.as_posix()
+            yield path.relative_to(root).as_posix()
 
 
 def sources(root):
