@@ -195,7 +195,7 @@ class EmulatedLanes {
     if (step == Step::kRunning) {
       ready_.push_back(lane);  // it only lets others run
     } else if (++warp.waiting == kWarpLanes) {
-      AllHaveCome(lane / kWarpLanes);
+      AllHaveCome(lane / uint32_t{kWarpLanes});
     }
   }
 
