@@ -2,16 +2,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "tamis/error.h"
 #include "tamis/formats/guava.h"
 #include "tests/formats/guava_test_keys.h"
+#include "tests/formats/peer_timing.h"
 
 namespace {
 
@@ -38,23 +37,13 @@ void Ask(const std::filesystem::path& path, tamis::GuavaFunnel funnel) {
 
 void Time(size_t n) {
   const tamis::GuavaTestKeys keys(tamis::GuavaFunnel::kLong, n);
-  std::vector<uint64_t> bits(tamis::BitmapWords(n));
   for (const tamis::GuavaStrategy strategy : tamis::kGuavaStrategies) {
     for (const size_t capacity : {size_t{100'000}, size_t{10'000'000}}) {
       tamis::GuavaBloomFilter filter(tamis::GuavaFunnel::kLong,
                                      {.capacity = capacity, .fpr = 0.01, .strategy = strategy});
       for (size_t i = 0; i < std::min(n, capacity) / 2; ++i) filter.Insert(keys.longs[2 * i]);
-      double best = std::numeric_limits<double>::max();
-      size_t found = 0;
-      for (int round = 0; round < 7; ++round) {
-        const std::clock_t begin = std::clock();  // of the processor: other work is no part of it
-        found = filter.Contains(keys.keys(), tamis::Bitmap(bits));
-        const auto seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-        best = std::min(best, 1e9 * seconds / static_cast<double>(n));
-      }
-      std::printf("%s %zu: %.2f ns a lookup, %zu found\n",
-                  tamis::GuavaTestName(tamis::GuavaFunnel::kLong, strategy).c_str(), capacity, best,
-                  found);
+      tamis::TimeLookups(tamis::GuavaTestName(tamis::GuavaFunnel::kLong, strategy), capacity,
+                         filter, keys.keys());
     }
   }
 }

@@ -3,15 +3,14 @@
 #include <bit>
 #include <cstdint>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "tamis/error.h"
 #include "tamis/formats/spark.h"
+#include "tests/formats/peer_timing.h"
 #include "tests/formats/spark_test_keys.h"
 
 namespace {
@@ -90,20 +89,11 @@ void Merges(const fs::path& path) {
 
 void Time(size_t n) {
   const tamis::GuavaTestKeys keys = tamis::kSparkSorts[0].MakeKeys(n);
-  std::vector<uint64_t> bits(tamis::BitmapWords(n));
   for (const tamis::SparkVariant& variant : tamis::kSparkVariants) {
     for (const size_t capacity : {size_t{100'000}, size_t{10'000'000}}) {
       tamis::SparkBloomFilter filter(OptionsFor(variant, capacity));
       for (size_t i = 0; i < std::min(n, capacity) / 2; ++i) filter.Insert(keys.longs[2 * i]);
-      double best = std::numeric_limits<double>::max();
-      size_t found = 0;
-      for (int round = 0; round < 7; ++round) {
-        const std::clock_t begin = std::clock();  // of the processor: other work is no part of it
-        found = filter.Contains(keys.keys(), tamis::Bitmap(bits));
-        const auto seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-        best = std::min(best, 1e9 * seconds / static_cast<double>(n));
-      }
-      std::printf("%s %zu: %.2f ns a lookup, %zu found\n", variant.name, capacity, best, found);
+      tamis::TimeLookups(variant.name, capacity, filter, keys.keys());
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "redis/src/client.h"
 #include "redis/src/descriptor.h"
 #include "redis/src/layout.h"
 #include "redis/src/segment_state.h"
@@ -331,6 +332,29 @@ TEST(RedisHostileServerTest, APasswordIsInNoError) {
     EXPECT_EQ(server.connections(), 1) << "it does no good to try again";
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
   }
+}
+
+// Who takes its place may have none of it, and has no replicas that could be waited for.
+TEST(RedisHostileServerTest, WhatAReplacedMasterHasIsNotDurable) {
+  std::atomic<int> port = 0;
+  FakeServer server([&](const Words& words) -> Answer {
+    if (words[0] != "CLUSTER") return "+OK\r\n";
+    return "*1\r\n*4\r\n" + Bulk("slots") + "*2\r\n:0\r\n:16383\r\n" + Bulk("nodes") +
+           "*1\r\n*8\r\n" + Bulk("port") + ":" + std::to_string(port) + "\r\n" + Bulk("endpoint") +
+           Bulk("127.0.0.1") + Bulk("role") + Bulk("master") + Bulk("health") + Bulk("online");
+  });
+  port = server.port();
+  Client client(Options(server));
+  std::vector<Command> commands;
+  commands.emplace_back(0, std::initializer_list<std::string_view>{"SET", "a", "b"}, 64);
+  client.Run(commands);
+  ASSERT_TRUE(commands[0].answered) << commands[0].failure;
+  client.AwaitReplicas(commands, 0, /*all_known=*/true);
+  EXPECT_TRUE(commands[0].durable);
+  port = server.port() == 1 ? 2 : 1;  // another master, as the same server says
+  client.RefreshedMap();
+  client.AwaitReplicas(commands, 0, /*all_known=*/true);
+  EXPECT_FALSE(commands[0].durable);
 }
 
 TEST(RedisHostileServerTest, ConnectionsAreTriedAgainAtLongerIntervals) {
