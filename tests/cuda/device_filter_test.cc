@@ -305,53 +305,6 @@ TEST_F(DeviceFilterTest, SaysWhatIsWrongWithOutputs) {
             kInvalidValue);
 }
 
-TEST_F(DeviceFilterTest, ScratchMemoryHasToBeAligned) {
-  const DeviceFilter device(HostFilter(), Options());
-  const std::vector<uint64_t> keys = RandomKeys(65, 1);
-  std::vector<uint32_t> rows(65);
-  std::vector<uint64_t> rows64(65), scratch(DeviceFilter::SelectScratchBytes(65) / 8 + 1), bits(2);
-  const std::span bytes = std::as_writable_bytes(std::span(scratch)).subspan(4);
-  EXPECT_EQ(device.SelectAsync(keys, std::span(rows), nullptr, bytes, nullptr), kInvalidValue);
-  EXPECT_EQ(device.SelectAsync(keys, std::span(rows64), nullptr, bytes, nullptr), kInvalidValue);
-  DeviceFilter cuckoo(CuckooFilter<16>({.capacity = 100}), Options());
-  std::vector<uint32_t> nodes(DeviceFilter::kInsertScratchBytes / 4 + 1);
-  uint64_t failed = 0;
-  const std::span node_bytes = std::as_writable_bytes(std::span(nodes));
-  for (const size_t offset : {1, 2, 3}) {
-    EXPECT_EQ(cuckoo.InsertAsync(keys, Bitmap(bits), &failed, node_bytes.subspan(offset), nullptr),
-              kInvalidValue);
-  }
-  EXPECT_TRUE(cuckoo.count_is_known());
-  EXPECT_EQ(cuckoo.InsertAsync(keys, Bitmap(bits), &failed, node_bytes.subspan(4), nullptr),
-            kSuccess);
-  ASSERT_TRUE(runtime_.Wait(Stream{nullptr}).ok());
-}
-
-// Memory that is said to be so large; nobody may look at it.
-TEST_F(DeviceFilterTest, IndicesOf32BitsAreForAsManyKeys) {
-  const DeviceFilter device(HostFilter(), Options());
-  alignas(64) uint64_t word = 0;
-  auto* const memory = &word;
-  const uint64_t launches = runtime_.launches();
-  constexpr uint64_t kMost = uint64_t{1} << 32;
-  for (const uint64_t n : {kMost - 1, kMost, kMost + 1}) {
-    const std::span<const uint64_t> keys(memory, n);
-    const std::span<uint32_t> rows(reinterpret_cast<uint32_t*>(memory), n);
-    const std::span<std::byte> scratch(reinterpret_cast<std::byte*>(memory),
-                                       DeviceFilter::SelectScratchBytes(n));
-    EXPECT_EQ(scratch.size(), BitmapWords(n) * 8 + (BitmapWords(n) * 2 + 1023) / 1024 * 8);
-    EXPECT_EQ(device.SelectAsync(keys, rows, nullptr, scratch.first(scratch.size() - 1), nullptr),
-              kInvalidValue);
-    EXPECT_EQ(device.SelectAsync(keys, rows.first(n - 1), nullptr, scratch, nullptr),
-              kInvalidValue);
-    if (n <= kMost) continue;
-    EXPECT_EQ(device.SelectAsync(keys, rows, nullptr, scratch, nullptr), kInvalidValue);
-    EXPECT_EQ(CodeOf([&] { device.Select(keys, rows); }), ErrorCode::kInvalidArgument);
-  }
-  EXPECT_EQ(runtime_.launches(), launches);
-  EXPECT_EQ(runtime_.num_pending(), 0u);
-}
-
 // While a stream is captured into a graph, whatever allocates or waits fails.
 TEST_F(DeviceFilterTest, AsyncCallsCanBeCaptured) {
   SplitBlockBloomFilter host = HostFilter();
