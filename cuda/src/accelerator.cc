@@ -68,6 +68,12 @@ void CudaAccelerator::Gone(uint64_t identity) noexcept {
   retired_.splice(retired_.end(), gone);
 }
 
+void CudaAccelerator::FreeRetired() noexcept {
+  std::list<Mirror> retired;
+  const std::lock_guard lock(list_mutex_);
+  retired.splice(retired.end(), retired_);
+}
+
 void CudaAccelerator::TakeOf(uint64_t identity, std::list<Mirror>& to) noexcept {
   for (auto mirror = mirrors_.begin(); mirror != mirrors_.end();) {
     const auto next = std::next(mirror);
@@ -81,10 +87,16 @@ bool CudaAccelerator::HasMirror(const Filter& filter) const noexcept {
   return Find(tamis::detail::FilterAccess::VersionOf(filter)) != mirrors_.end();
 }
 
-bool CudaAccelerator::Holds(const Keys& keys) const noexcept {
-  Location at;
-  return !keys.empty() && runtime_.Locate(keys.data<void>(), &at).ok() &&
-         at.place == Place::kDevice;
+bool CudaAccelerator::Holds(const Keys& keys) const {
+  if (keys.empty()) return false;
+  // The offsets of strings may be elsewhere than their bytes.
+  for (const void* memory : {keys.data<void>(), static_cast<const void*>(keys.bytes())}) {
+    if (memory == nullptr) continue;
+    Location at;
+    runtime_.Locate(memory, &at).ThrowIfFailed("asking where the keys are");
+    if (at.place == Place::kDevice) return true;
+  }
+  return false;
 }
 
 std::list<CudaAccelerator::Mirror>::const_iterator CudaAccelerator::Find(
@@ -107,7 +119,6 @@ const DeviceFilter& CudaAccelerator::MirrorOf(const Filter& filter) {
     }
     // One that shows the filter as it was is of no use any more.
     TakeOf(version.identity, outdated);
-    outdated.splice(outdated.end(), retired_);
   }
   outdated.clear();
   std::list<Mirror> made;
@@ -153,6 +164,7 @@ bool CudaAccelerator::MayFit(const Filter& filter) const {
 
 void CudaAccelerator::ForEachBits(const Filter& filter, const Keys& keys, const Deliver& deliver) {
   const std::lock_guard lock(turn_);
+  FreeRetired();
   if (!pipeline_) pipeline_.emplace(device_, pipeline_options_);
   if (tamis::detail::FilterAccess::IsShared(filter)) {
     // Nobody could tell whether a copy still shows it as it is.

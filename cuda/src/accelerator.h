@@ -27,7 +27,7 @@ class CudaAccelerator final : public tamis::detail::Accelerator,
   const Backend& backend() const noexcept override { return backend_; }
   bool Takes(const Filter& filter) const noexcept override;
   bool HasMirror(const Filter& filter) const noexcept override;
-  bool Holds(const Keys& keys) const noexcept override;
+  bool Holds(const Keys& keys) const override;
   void ForEachBits(const Filter& filter, const Keys& keys, const Deliver& deliver) override;
   void LimitMirrors(uint64_t bytes) noexcept override { limit_ = bytes; }
   uint64_t MirrorBytes() const noexcept override;
@@ -43,6 +43,7 @@ class CudaAccelerator final : public tamis::detail::Accelerator,
 
   std::list<Mirror>::const_iterator Find(
       const tamis::detail::FilterAccess::Version& version) const noexcept;
+  void FreeRetired() noexcept;
   // Moves all mirrors of a filter to the end of `to`. The list is locked.
   void TakeOf(uint64_t identity, std::list<Mirror>& to) noexcept;
   // Makes a mirror unless there is one.

@@ -205,6 +205,14 @@ class RealRuntime final : public Runtime {
     return kSuccess;
   }
 
+  Status UsesPageable(int device, bool* uses) const noexcept override {
+    int value = 0;
+    const Status status =
+        Checked(cudaDeviceGetAttribute(&value, cudaDevAttrPageableMemoryAccess, device));
+    if (status.ok()) *uses = value != 0;
+    return status;
+  }
+
   Status Copy(void* to, const void* from, uint64_t bytes, Stream stream) const noexcept override {
     return Checked(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
   }

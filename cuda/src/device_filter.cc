@@ -72,11 +72,7 @@ void DeviceFilter::Open(const DeviceOptions& options) {
   if (devices == 0) throw Error(ErrorCode::kDevice, "CUDA: " + why);
   device_ = options.device;
   if (device_ < 0) runtime_->CurrentDevice(&device_).ThrowIfFailed("asking for the device");
-  if (device_ >= devices) {
-    throw Error(ErrorCode::kInvalidArgument, "device " + std::to_string(device_) +
-                                                 " of the GPUs; allowed: 0 to " +
-                                                 std::to_string(devices - 1));
-  }
+  RequireDevice(device_, devices);
 }
 
 void DeviceFilter::Allocate(const DeviceOptions& options, cudaStream_t stream) {

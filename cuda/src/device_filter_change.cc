@@ -1,4 +1,5 @@
 // Changes that may fail for some keys: those of cuckoo filters.
+#include <algorithm>
 #include <string>
 #include <type_traits>
 
@@ -92,8 +93,10 @@ size_t DeviceFilter::ChangeAndWait(tamis::detail::Change change, const Keys& key
   auto* const nodes = insert ? searches.as<uint32_t>() : nullptr;
   auto* const num_failed = counter.as<uint64_t>();
   KeyForms forms = header_.key_forms;
+  const bool was_uncounted = uncounted_;
   runtime_->Zero(num_failed, sizeof(uint64_t), stream).ThrowIfFailed("clearing a count");
   ForEachPiece(keys, stream, [&](const Keys& piece, uint64_t begin) {
+    uncounted_ = true;  // and stays so if what follows fails
     Alter(change, piece, scratch.as<uint64_t>() + begin / 64, num_failed, nodes, stream)
         .ThrowIfFailed("launching a change");
   });
@@ -110,7 +113,13 @@ size_t DeviceFilter::ChangeAndWait(tamis::detail::Change change, const Keys& key
   if (insert) forms.Add(keys.key_form());  // pieces of strings were hashes
   set_key_forms(forms);
   const uint64_t done = keys.size() - count;
-  header_.inserted += insert ? done : 0 - done;
+  uncounted_ = was_uncounted;
+  // What is erased may be of those that were not counted.
+  if (insert) {
+    header_.inserted += done;
+  } else {
+    header_.inserted -= std::min(header_.inserted, done);
+  }
   return done;
 }
 

@@ -64,11 +64,29 @@ inline void RequireSize(const char* what, uint64_t size, uint64_t needed, uint64
                                                std::to_string(needed));
 }
 
-// Throws Error(kInvalidArgument) if the memory is that of another device: a kernel that touched it
-// would end CUDA for the whole process.
+inline void RequireDevice(int device, int devices) {
+  if (device < devices) return;
+  throw Error(ErrorCode::kInvalidArgument, "device " + std::to_string(device) +
+                                               " of the GPUs; allowed: 0 to " +
+                                               std::to_string(devices - 1));
+}
+
+// Throws Error(kInvalidArgument) if kernels of the device cannot use the memory: if it is that of
+// another device, or of the host and not pinned, on most systems. A kernel that touched it would
+// end CUDA for the whole process.
 inline void RequireOn(const Runtime& runtime, int device, const void* memory, const char* what) {
   Location at;
-  runtime.Locate(memory, &at).ThrowIfFailed("asking where memory is");
+  if (memory != nullptr) runtime.Locate(memory, &at).ThrowIfFailed("asking where memory is");
+  if (at.place == Place::kPageable) {
+    bool uses = false;
+    if (memory != nullptr) {
+      runtime.UsesPageable(device, &uses).ThrowIfFailed("asking what a device can use");
+    }
+    if (uses) return;
+    throw Error(ErrorCode::kInvalidArgument,
+                std::string(what) + " in memory that device " + std::to_string(device) +
+                    " cannot use; allowed: its own, managed and pinned memory");
+  }
   if (at.place != Place::kDevice || at.device < 0 || at.device == device) return;
   throw Error(ErrorCode::kInvalidArgument, std::string(what) + " on device " +
                                                std::to_string(at.device) +
@@ -143,7 +161,10 @@ void DeviceFilter::ForEachPiece(const Keys& keys, cudaStream_t stream, const Act
     act(keys, 0);
     return;
   }
-  RequireOn(*runtime_, device_, keys.bytes(), "the bytes of keys");
+  // Empty strings alone need no bytes.
+  if (keys.bytes() != nullptr) {
+    RequireOn(*runtime_, device_, keys.bytes(), "the bytes of keys");
+  }
   const uint64_t piece = std::min<uint64_t>(keys.size(), kMaxScratchKeys);
   const Scratch scratch(*this, sizeof(uint64_t) * piece, stream);
   for (uint64_t begin = 0; begin < keys.size(); begin += piece) {

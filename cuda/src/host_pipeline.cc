@@ -136,9 +136,11 @@ HostPipeline::Impl::Impl(const DeviceOptions& device, const PipelineOptions& opt
     threads_ = std::clamp(std::thread::hardware_concurrency(), 1u, kMaxStagingThreads);
   }
   std::string why;
-  if (runtime_.DeviceCount(&why) == 0) throw Error(ErrorCode::kDevice, "CUDA: " + why);
+  const int devices = runtime_.DeviceCount(&why);
+  if (devices == 0) throw Error(ErrorCode::kDevice, "CUDA: " + why);
   device_ = device.device;
   if (device_ < 0) runtime_.CurrentDevice(&device_).ThrowIfFailed("asking for the device");
+  RequireDevice(device_, devices);
   slots_.resize(static_cast<size_t>(options.chunks));
   try {
     Acquire();

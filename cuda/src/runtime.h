@@ -50,6 +50,8 @@ class Runtime {
   virtual Status AllocatePinned(void** memory, uint64_t bytes) const noexcept = 0;
   virtual Status FreePinned(void* memory) const noexcept = 0;
   virtual Status Locate(const void* memory, Location* location) const noexcept = 0;
+  // Whether kernels of a device can use kPageable memory.
+  virtual Status UsesPageable(int device, bool* uses) const noexcept = 0;
 
   virtual Status Copy(void* to, const void* from, uint64_t bytes, Stream stream) const noexcept = 0;
   virtual Status Zero(void* memory, uint64_t bytes, Stream stream) const noexcept = 0;

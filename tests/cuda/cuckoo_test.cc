@@ -275,9 +275,57 @@ TYPED_TEST(CuckooOnDevice, MovesThatMeetLoseNothing) {
   }
 }
 
+// Copies of the same keys in a table of a few buckets, more than there is room for, and repetitions
+// for what failed, all in a random order.
+TYPED_TEST(CuckooOnDevice, CopiesAndRepetitionsThatMeetLoseNothing) {
+  constexpr int kBits = TypeParam::kFingerprintBits;
+  using Ref = CuckooRef<kBits>;
+  using tamis::detail::Change;
+  constexpr uint64_t kWarps = 2;
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    for (const uint32_t buckets : {2, 6, 16}) {
+      SCOPED_TRACE(testing::Message() << buckets << " buckets, order " << seed);
+      const cuckoo::Geometry geometry = {1, buckets};
+      std::vector<cuckoo::Word<kBits>> words(buckets);
+      const Ref ref{words.data(), geometry, tamis::detail::KeyHasher(HashSpec{})};
+      const size_t n = cuckoo::Bucket<kBits>::kSlots * buckets + 9;
+      std::vector<uint64_t> keys = RandomKeys(n, seed);
+      for (size_t i = 0; i < n; ++i) keys[i] = keys[i % (n / 3 + 1)];
+      std::vector<uint32_t> failed(2 * BitmapWords(n)), nodes(kWarps * 32 * Ref::kManyNodes);
+      uint64_t num_failed = 0;
+      const auto run = [&](const auto& call) {
+        RunGridShuffled(kWarps, seed, [&](const EmulatedLane& lane) { RunLane(lane, call); });
+      };
+      const KeyColumn column{keys.data(), n, Width::kU64, ref.hasher};
+      run(ChangeCall<Ref, Change::kInsert>{ref, column, failed.data(), &num_failed});
+      run(RetryCall<Ref>{ref, column, failed.data(), &num_failed, nodes.data()});
+      std::vector<uint64_t> in;
+      for (size_t i = 0; i < n; ++i) {
+        if ((failed[i / 32] >> (i % 32) & 1) == 0) in.push_back(keys[i]);
+      }
+      ASSERT_EQ(in.size(), n - num_failed);
+      uint64_t used = 0;
+      for (const auto word : words) used += cuckoo::NumUsed<kBits>(word);
+      ASSERT_EQ(used, in.size());
+      std::vector<uint32_t> missing(2 * BitmapWords(n));
+      uint64_t num_missing = 0;
+      run(ChangeCall<Ref, Change::kErase>{
+          ref, {in.data(), in.size(), Width::kU64, ref.hasher}, missing.data(), &num_missing});
+      ASSERT_EQ(num_missing, 0u);
+      for (const auto word : words) ASSERT_EQ(word, 0u);
+    }
+  }
+}
+
 TYPED_TEST(CuckooOnDevice, HeadersAreChecked) {
   const TypeParam host({.capacity = 1000, .fpr = 0.05});
-  for (const auto& [chunks, buckets] : {std::pair<uint64_t, uint64_t>{0, 2}, {1, 3}, {1, 0}}) {
+  const uint64_t most = cuckoo::kMaxChunkBuckets<TypeParam::kFingerprintBits>;
+  this->runtime_.SetMemory(1 << 20);
+  for (const auto& [chunks, buckets] : {std::pair<uint64_t, uint64_t>{0, 2},
+                                        {1, 3},
+                                        {1, 0},
+                                        {1, most + 2},
+                                        {uint64_t{cuckoo::kMaxChunks} + 1, 2}}) {
     FileHeader header = host.Header();
     header.geometry = {chunks, buckets, 0};
     header.payload_bytes = chunks * buckets * sizeof(cuckoo::Word<TypeParam::kFingerprintBits>);

@@ -70,6 +70,24 @@ TEST(CudaDeviceCheck, ADeviceThatIsNotThereOrDoesNotAnswerIsNotListed) {
   EXPECT_EQ(why, "no driver");
 }
 
+// Whatever the driver calls it.
+TEST(CudaDeviceCheck, AllErrorsThatSayThatThereIsNoCodeAreSuch) {
+  const SplitBlockBloomFilter host({.capacity = 100});
+  for (const int code : {98, 209, 218, 222, 223}) {
+    FakeRuntime runtime;
+    std::string why;
+    runtime.FailCall(2, {code});
+    EXPECT_EQ(DescribeFirstDevice(runtime, &why), std::nullopt);
+    ExpectContains(why, "cannot run the code that this library was built with: ");
+    ExpectContains(why, "(error " + std::to_string(code) + ")");
+    // CurrentDevice twice, then LocalBytes.
+    runtime.FailCall(2, {code});
+    ExpectContains(
+        MessageOf(ErrorCode::kDevice, [&] { DeviceFilter(host, {.runtime = &runtime}); }),
+        "cannot run the code");
+  }
+}
+
 template <typename Filter>
 class CudaReserve : public testing::Test {};
 using Filters = testing::Types<CuckooFilter<8>, CuckooFilter<12>, CuckooFilter<16>>;

@@ -267,6 +267,10 @@ TEST_F(DeviceFilterTest, IsEmptyFromAHeader) {
   header.geometry[0] = 0;
   header.payload_bytes = 0;
   EXPECT_EQ(CodeOf([&] { DeviceFilter(header, Options()); }), ErrorCode::kInvalidArgument);
+  runtime_.SetMemory(1 << 20);
+  header.geometry[0] = split_block::kMaxBlocks + 1;
+  header.payload_bytes = header.geometry[0] * split_block::kBlockBytes;
+  EXPECT_EQ(CodeOf([&] { DeviceFilter(header, Options()); }), ErrorCode::kInvalidArgument);
 }
 
 TEST_F(DeviceFilterTest, MovesItsMemoryAlong) {

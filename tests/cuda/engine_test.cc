@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <future>
@@ -125,6 +126,7 @@ TEST_F(EngineOnDeviceTest, EveryChangeOfTheFilterIsSeen) {
   const auto expect_upload = [&] {
     ExpectRightAnswers(engine, filter_);
     EXPECT_EQ(engine.stats().uploads, ++uploads);
+    EXPECT_EQ(engine.stats().device_filter_bytes, filter_.bytes()) << "of one copy";
     ExpectRightAnswers(engine, filter_);
     EXPECT_EQ(engine.stats().uploads, uploads);
   };
@@ -150,6 +152,18 @@ TEST_F(EngineOnDeviceTest, EveryChangeOfTheFilterIsSeen) {
   filter_.Insert(keys_[1]);
   expect_upload();
   DeviceFilter(other, {.runtime = &runtime_}).Download(filter_);
+  expect_upload();
+  // Bits from elsewhere, of keys that are not counted.
+  SplitBlockBloomFilter more({.capacity = 2000, .fpr = 0.01});
+  more.Insert(keys_[900]);
+  ASSERT_EQ(more.bytes(), filter_.bytes());
+  ASSERT_FALSE(filter_.Contains(keys_[900]));
+  std::memcpy(filter_.mutable_view().mutable_blocks().data(), more.payload().data(), more.bytes());
+  EXPECT_EQ(engine.Count(filter_, std::span(keys_).subspan(900, 1)), 1u);
+  ++uploads;
+  SplitBlockView view = filter_.mutable_view();
+  expect_upload();
+  view.Insert(keys_[950]);
   expect_upload();
   // The same contents at another place.
   SplitBlockBloomFilter moved = std::move(filter_);
@@ -304,6 +318,16 @@ TEST_F(EngineOnDeviceTest, AFilterThatIsDestroyedDuringACaptureGoesLater) {
   engine.Count(filter_, keys_);
   EXPECT_EQ(runtime_.live_bytes(), live);
   EXPECT_EQ(engine.stats().device_filter_bytes, filter_.bytes());
+
+  // A lookup that keeps no copy of its own gives it back, too.
+  runtime_.SetCapturing(true);
+  filter_ = SplitBlockBloomFilter({.capacity = 10});
+  runtime_.SetCapturing(false);
+  EXPECT_GT(engine.stats().device_filter_bytes, 0u);
+  SplitBlockBloomFilter shared({.capacity = 10});
+  tamis::detail::FilterAccess::SetShared(shared, true);
+  engine.Count(shared, keys_);
+  EXPECT_EQ(engine.stats().device_filter_bytes, 0u);
 }
 
 // What stands behind the copies is the parent's.
@@ -415,6 +439,36 @@ TEST_F(EngineOnDeviceTest, NobodyWaitsToLearnWhatIsOnTheDevice) {
   EXPECT_TRUE(answered);
 }
 
+// There is room for one copy, which gives way, and is dropped, while others look up.
+TEST_F(EngineOnDeviceTest, ThreadsTakeTurns) {
+  constexpr unsigned kThreads = 3;
+  EngineOptions options = Options();
+  options.device_filter_bytes = filter_.bytes() + 32;
+  const Engine engine = EngineOf(options);
+  const std::vector<uint64_t> keys = RandomKeys(300, 2);
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (unsigned t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (unsigned i = 0; i < 12; ++i) {
+        SplitBlockBloomFilter own({.capacity = 2000, .fpr = 0.01});
+        own.Insert(RandomKeys(300, 100 * t + i));
+        for (const SplitBlockBloomFilter* filter : {&own, &filter_}) {
+          std::vector<uint64_t> want(BitmapWords(keys.size())), bits(BitmapWords(keys.size()));
+          filter->Contains(keys, Bitmap(want));
+          engine.Contains(*filter, keys, Bitmap(bits));
+          wrong += bits != want;
+        }
+        if (i % 4 == 3) engine.DropDeviceFilters();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(engine.stats().device_calls, kThreads * 12u * 2) << engine.stats().last_failure;
+  EXPECT_LE(engine.stats().device_filter_bytes, options.device_filter_bytes);
+}
+
 TEST_F(EngineOnDeviceTest, WithoutMemoryTheHostAnswers) {
   const Engine engine = EngineOf(Options());
   runtime_.SetMemory(100);
@@ -508,7 +562,38 @@ TEST_F(EngineOnDeviceTest, KeysInDeviceMemoryAreLookedUpThere) {
   EXPECT_THROW(engine.Count(filter_, Keys(there).WithValidity(validity.data())), Error);
   runtime_.FailWork(0, kLaunchFailure);
   EXPECT_THROW(engine.Count(filter_, there), Error);  // nobody else can read them
+  EXPECT_THROW(engine.Count(filter_, there), Error);  // nor know where they are, from now on
   EXPECT_TRUE(runtime_.Free(memory, nullptr).ok());
+}
+
+// Of a column either array may be where the host cannot read it.
+TEST_F(EngineOnDeviceTest, StringsThatAreOnTheDeviceInPartAreRefused) {
+  const std::string text = "abcdef";
+  const std::vector<int32_t> offsets = {0, 2, 6};
+  void *text_there = nullptr, *offsets_there = nullptr;
+  ASSERT_TRUE(runtime_.Allocate(&text_there, text.size(), nullptr).ok());
+  ASSERT_TRUE(runtime_.Allocate(&offsets_there, 4 * offsets.size(), nullptr).ok());
+  std::memcpy(text_there, text.data(), text.size());
+  std::memcpy(offsets_there, offsets.data(), 4 * offsets.size());
+  const auto* far_text = static_cast<char*>(text_there);
+  const std::span<const int32_t> far_offsets(static_cast<int32_t*>(offsets_there), 3);
+  EngineOptions options = Options(1e-3);  // the host would be faster
+  options.device_keys = true;
+  const Engine engine = EngineOf(options);
+  const StringColumn here{text.data(), offsets};
+  EXPECT_EQ(engine.Count(filter_, here), filter_.Count(here));
+  for (const StringColumn& column :
+       {StringColumn{far_text, offsets}, StringColumn{text.data(), far_offsets},
+        StringColumn{far_text, far_offsets}}) {
+    try {
+      engine.Count(filter_, column);
+      ADD_FAILURE() << "the host has read it";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << error.what();
+    }
+  }
+  EXPECT_TRUE(runtime_.Free(text_there, nullptr).ok());
+  EXPECT_TRUE(runtime_.Free(offsets_there, nullptr).ok());
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ constexpr Status kNoKernelImage{209};             // cudaErrorNoKernelImageForDe
 constexpr Status kStreamCaptureUnsupported{900};  // cudaErrorStreamCaptureUnsupported
 constexpr Status kInvalidDevice{101};             // cudaErrorInvalidDevice
 constexpr Status kInvalidHandle{400};             // cudaErrorInvalidResourceHandle
+constexpr Status kIllegalAddress{700};            // cudaErrorIllegalAddress
 constexpr std::align_val_t kAlignment{256};       // of cudaMalloc
 
 // Fewer blocks than work, so that each warp takes several rounds.
@@ -31,6 +32,22 @@ constexpr uint64_t kLocalBytes = 0;
 template <int kBits>
 constexpr uint64_t kLocalBytes<ChangeCall<CuckooRef<kBits>, tamis::detail::Change::kInsert>> =
     FakeRuntime::kInsertLocalBytes;
+
+// Memory that a kernel touches, by which the device is known that it has to run on.
+template <typename Call>
+const void* MemoryOf(const Call& call) {
+  if constexpr (requires { call.filter; }) {
+    return call.filter.words;
+  } else if constexpr (requires { call.into; }) {
+    return call.into;
+  } else if constexpr (requires { call.hashes; }) {
+    return call.hashes;
+  } else if constexpr (requires { call.bits; }) {
+    return call.bits;
+  } else {
+    return call.tile_counts;
+  }
+}
 
 uint64_t LocalBytesOf(const KernelCall& call) {
   return std::visit([]<typename Call>(const Call&) { return kLocalBytes<Call>; }, call);
@@ -128,7 +145,7 @@ Status FakeRuntime::Properties(int device, DeviceProperties* properties) const {
 Status FakeRuntime::CurrentDevice(int* device) const noexcept {
   const std::lock_guard lock(mutex_);
   const Status status = Begin(true);
-  if (status.ok()) *device = current_;
+  if (status.ok()) *device = Current();
   return status;
 }
 
@@ -137,7 +154,7 @@ Status FakeRuntime::SetDevice(int device) const noexcept {
   const Status status = Begin(true);
   if (!status.ok()) return status;
   if (device < 0 || device >= devices_) return kInvalidDevice;
-  current_ = device;
+  current_[std::this_thread::get_id()] = device;
   return kSuccess;
 }
 
@@ -152,7 +169,7 @@ Status FakeRuntime::NewBlock(void** memory, uint64_t bytes, bool pinned) const {
   void* const block = ::operator new(std::max<uint64_t>(bytes, 1), kAlignment, std::nothrow);
   if (block == nullptr) return kMemoryAllocation;
   std::memset(block, 0xA5, bytes);  // nothing may rely on what new memory holds
-  blocks_[block] = {bytes, pinned, current_};
+  blocks_[block] = {bytes, pinned, Current()};
   if (!pinned) device_bytes_ += bytes;
   *memory = block;
   return kSuccess;
@@ -173,6 +190,7 @@ Status FakeRuntime::Free(void* memory, Stream stream) const noexcept {
   ++calls_;
   if (fail_call_ >= 0) --fail_call_;  // memory that cannot be freed would be the fake's leak
   if (!blocks_.contains(memory)) return kInvalidValue;
+  freed_elsewhere_ += blocks_.at(memory).device != Current();
   // In the order of the stream.
   (void)RunUntil([&] { return streams_[stream].empty(); });
   device_bytes_ -= blocks_.at(memory).bytes;
@@ -221,6 +239,13 @@ Status FakeRuntime::Locate(const void* memory, Location* location) const noexcep
   return kSuccess;
 }
 
+Status FakeRuntime::UsesPageable(int, bool* uses) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = Begin(false);
+  if (status.ok()) *uses = uses_pageable_;
+  return status;
+}
+
 void FakeRuntime::Put(Stream stream, Work work) const {
   (capturing_ ? graph_ : streams_.at(stream)).push_back(std::move(work));
 }
@@ -264,8 +289,23 @@ Status FakeRuntime::Zero(void* memory, uint64_t bytes, Stream stream) const noex
   const Status status = Begin(true);
   if (!status.ok()) return status;
   if (!streams_.contains(stream)) return kInvalidHandle;
+  const Status placed = RequireDeviceOf(stream, memory);
+  if (!placed.ok()) return placed;
   Put(stream, {[=] { std::memset(memory, 0, bytes); }});
   return kSuccess;
+}
+
+Status FakeRuntime::RequireDeviceOf(Stream stream, const void* memory) const {
+  // The default stream is that of the current device, whichever it is.
+  const auto on = stream_devices_.find(stream);
+  if (on != stream_devices_.end() && on->second != Current()) return kInvalidHandle;
+  auto block = blocks_.upper_bound(memory);
+  if (block == blocks_.begin()) return kSuccess;
+  --block;
+  const bool within = static_cast<const char*>(memory) <
+                      static_cast<const char*>(block->first) + block->second.bytes;
+  return within && !block->second.pinned && block->second.device != Current() ? kIllegalAddress
+                                                                              : kSuccess;
 }
 
 Status FakeRuntime::Launch(const KernelCall& call, Stream stream) const noexcept {
@@ -274,6 +314,9 @@ Status FakeRuntime::Launch(const KernelCall& call, Stream stream) const noexcept
   if (!status.ok()) return status;
   if (!streams_.contains(stream)) return kInvalidHandle;
   if (!has_images_) return kNoKernelImage;
+  const Status placed =
+      RequireDeviceOf(stream, std::visit([](const auto& c) { return MemoryOf(c); }, call));
+  if (!placed.ok()) return placed;
   const Status reserved = SetAside(LocalBytesOf(call));
   if (!reserved.ok()) return reserved;
   ++launches_;
@@ -326,6 +369,7 @@ Status FakeRuntime::CreateStream(Stream* stream) const noexcept {
   if (!status.ok()) return status;
   *stream = reinterpret_cast<Stream>(next_handle_++);
   streams_[*stream];
+  stream_devices_[*stream] = Current();
   return kSuccess;
 }
 
@@ -377,6 +421,8 @@ Status FakeRuntime::Record(Event event, Stream stream) const noexcept {
   const Status status = Begin(true);
   if (!status.ok()) return status;
   if (!events_.contains(event) || !streams_.contains(stream)) return kInvalidHandle;
+  const Status placed = RequireDeviceOf(stream, nullptr);
+  if (!placed.ok()) return placed;
   const uint64_t number = ++events_[event].recorded;
   // Of no account to FailWork, and reached also after a failure: hence "waits" for number 0.
   Put(stream, {[this, event, number] {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,9 @@ class FakeRuntime final : public Runtime {
   // The n-th piece of work on any stream that runs from now on fails, and with it, as on a GPU,
   // every later call.
   void FailWork(int64_t n, Status status);
+  // Kernels cannot use pageable memory. By default they can, as where host and device share their
+  // page tables.
+  void RefusePageable() { uses_pageable_ = false; }
   // No kernel can run on the devices, which are of compute capability 7.0.
   void RemoveImages();
   // While capturing, calls that a CUDA graph cannot capture fail, and the others are put into a
@@ -59,6 +63,9 @@ class FakeRuntime final : public Runtime {
   uint64_t num_pending() const;
   // Memory, streams and events that are not given back.
   uint64_t num_live() const;
+  // Memory that was freed while another device was the current one, on whose default stream no work
+  // that uses it can be.
+  uint64_t freed_elsewhere() const { return freed_elsewhere_; }
   uint64_t live_bytes() const { return device_bytes_; }
 
   int DeviceCount(std::string* why) const override;
@@ -71,6 +78,7 @@ class FakeRuntime final : public Runtime {
   Status AllocatePinned(void** memory, uint64_t bytes) const noexcept override;
   Status FreePinned(void* memory) const noexcept override;
   Status Locate(const void* memory, Location* location) const noexcept override;
+  Status UsesPageable(int device, bool* uses) const noexcept override;
   Status Copy(void* to, const void* from, uint64_t bytes, Stream stream) const noexcept override;
   Status Zero(void* memory, uint64_t bytes, Stream stream) const noexcept override;
   Status Launch(const KernelCall& call, Stream stream) const noexcept override;
@@ -110,20 +118,26 @@ class FakeRuntime final : public Runtime {
   bool CanRun(const Work& work) const;
   // Runs work of random streams until done() is true.
   Status RunUntil(const std::function<bool()>& done) const;
+  int Current() const { return current_[std::this_thread::get_id()]; }
+  // Whether the current device is that of a stream, and of a filter's memory: else a launch fails.
+  Status RequireDeviceOf(Stream stream, const void* memory) const;
   Status SetAside(uint64_t bytes) const;
   Status NewBlock(void** memory, uint64_t bytes, bool pinned) const;
 
   mutable std::recursive_mutex mutex_;
   mutable int devices_;
   mutable std::string why_none_;
-  mutable int current_ = 0;
+  mutable std::map<std::thread::id, int> current_;  // device 0, where there is none
+  mutable std::map<Stream, int> stream_devices_;
   mutable Random random_;
   mutable uint64_t memory_bytes_ = ~uint64_t{0};
   mutable uint64_t device_bytes_ = 0;
   mutable uint64_t calls_ = 0;
   mutable uint64_t launches_ = 0;
+  mutable uint64_t freed_elsewhere_ = 0;
   mutable uint64_t reserved_bytes_ = 0;
   bool has_images_ = true;
+  bool uses_pageable_ = true;
   mutable std::vector<std::pair<const char*, uint64_t>> copies_;
   mutable int64_t fail_call_ = -1;
   mutable Status call_status_;

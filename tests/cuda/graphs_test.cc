@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "tamis/cuckoo_filter.h"
 #include "tamis/cuda/device_filter.h"
+#include "tamis/cuda/host_pipeline.h"
+#include "tamis/error.h"
 #include "tamis/split_block_filter.h"
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"
@@ -135,6 +138,101 @@ TEST_F(CudaGraphs, CuckooFiltersAreCountedWhenTheyAreDownloaded) {
   EXPECT_EQ(host.inserted_count(), 2 * kBatch);
   device.Clear();
   EXPECT_FALSE(device.count_is_known());
+}
+
+TEST_F(CudaGraphs, AnUploadIsCountedAgain) {
+  CuckooFilter<16> host({.capacity = 2 * kBatch});
+  DeviceFilter device(host, Options());
+  const std::vector<uint64_t> batch = RandomKeys(kBatch, 2);
+  std::vector<uint64_t> failed(BitmapWords(kBatch));
+  uint64_t num_failed = 0;
+  ASSERT_TRUE(device.InsertAsync(batch, Bitmap(failed), &num_failed, {}, stream_).ok());
+  ASSERT_TRUE(runtime_.Wait(stream_).ok());
+  EXPECT_FALSE(device.count_is_known());
+  host.Insert(std::span(batch).first(10));
+  device.Upload(host);
+  EXPECT_TRUE(device.count_is_known());
+  EXPECT_EQ(device.inserted_count(), 10u);
+}
+
+// Those of what was inserted, merged and streamed, and of nothing else.
+TEST_F(CudaGraphs, FormsOfKeysAreThoseThatWereInserted) {
+  const std::string text = "abc";
+  const std::vector<int32_t> offsets = {0, 1, 3};
+  const StringColumn strings{text.data(), offsets};
+  const KeyForms bytes(KeyForm::kBytes);
+  KeyForms both = bytes;
+  both.Add(KeyForm::kInteger);
+  const std::vector<uint64_t> integers = RandomKeys(10, 1);
+
+  DeviceFilter other(host_, Options());
+  other.Insert(strings);
+  EXPECT_EQ(other.Header().key_forms, bytes);
+  device_.Insert(integers);
+  device_.Merge(other);
+  EXPECT_EQ(device_.Header().key_forms, both);
+
+  DeviceFilter cuckoo(CuckooFilter<16>({.capacity = 100}).Header(), Options());
+  cuckoo.Insert(strings);
+  EXPECT_EQ(cuckoo.Header().key_forms, bytes);
+  cuckoo.Insert(integers);
+  EXPECT_EQ(cuckoo.Header().key_forms, both);
+
+  DeviceFilter streamed(host_, Options());
+  HostPipeline pipeline(Options(), {.chunk_keys = 64, .chunks = 3, .threads = 1});
+  pipeline.Insert(streamed, strings);
+  EXPECT_EQ(streamed.Header().key_forms, bytes);
+}
+
+TEST_F(CudaGraphs, MoreCanBeErasedThanWasCounted) {
+  const CuckooFilter<16> host({.capacity = kBatch});
+  DeviceFilter device(host, Options());
+  const std::vector<uint64_t> batch = RandomKeys(kBatch, 2);
+  std::vector<uint64_t> failed(BitmapWords(kBatch));
+  uint64_t num_failed = 0;
+  ASSERT_TRUE(device.InsertAsync(batch, Bitmap(failed), &num_failed, {}, stream_).ok());
+  EXPECT_EQ(device.inserted_count(), 0u);
+  EXPECT_EQ(device.Erase(std::span(batch).first(kBatch / 2), stream_), kBatch / 2);
+  EXPECT_EQ(device.inserted_count(), 0u);
+  EXPECT_FALSE(device.count_is_known());
+}
+
+// Whichever call of the runtime fails, a count that is said to be known is right.
+TEST(CudaCounts, AreUnknownAfterAChangeThatFailed) {
+  const std::vector<uint64_t> batch = RandomKeys(kBatch, 2);
+  int changed = 0;
+  for (const bool erase : {false, true}) {
+    for (int64_t at = 0;; ++at) {
+      FakeRuntime runtime;
+      CuckooFilter<16> host({.capacity = 2 * kBatch});
+      host.Insert(RandomKeys(kBatch / 2, 3));
+      host.Insert(std::span(batch).first(erase ? kBatch : 0));
+      DeviceFilter device(host, {.runtime = &runtime});
+      const uint64_t before = runtime.calls();
+      runtime.FailCall(at, kMemoryAllocation);
+      bool threw = false;
+      try {
+        erase ? device.Erase(batch) : device.Insert(batch);
+      } catch (const Error&) {
+        threw = true;
+      }
+      const uint64_t calls = runtime.calls() - before;
+      if (!runtime.usable()) continue;  // and it cannot be asked any more
+      runtime.FailCall(-1, kSuccess);
+      const uint64_t counted = device.inserted_count();
+      device.Download(host);
+      if (device.count_is_known()) {
+        ASSERT_EQ(counted, host.inserted_count()) << "after call " << at;
+      }
+      changed += threw && host.inserted_count() != counted;
+      if (static_cast<int64_t>(calls) <= at) {
+        EXPECT_FALSE(threw);
+        EXPECT_TRUE(device.count_is_known());
+        break;
+      }
+    }
+  }
+  EXPECT_GT(changed, 1) << "or this test shows nothing";
 }
 
 }  // namespace

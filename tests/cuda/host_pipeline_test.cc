@@ -197,6 +197,12 @@ TEST(HostPipeline, RefusesOptionsOutOfRange) {
   EXPECT_EQ(code({.chunks = 2}), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code({.chunks = -1}), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code({.threads = 5000}), ErrorCode::kInvalidArgument);
+  try {
+    HostPipeline({.device = 1, .runtime = &runtime});
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << "as for a filter";
+  }
   EXPECT_EQ(runtime.num_live(), 0u);
 }
 
@@ -251,6 +257,7 @@ TEST(HostPipelineFailures, AnExceptionOfTheReceiverEndsTheCall) {
                                       if (begin >= 128) throw std::runtime_error("enough");
                                     }),
                std::runtime_error);
+  EXPECT_EQ(runtime.num_pending(), 0u) << "it may use the keys";
   // It can go on.
   std::vector<uint64_t> want(BitmapWords(keys.size())), bits(BitmapWords(keys.size()));
   EXPECT_EQ(pipeline.Contains(device, keys, Bitmap(bits)), host.Contains(keys, Bitmap(want)));

@@ -132,6 +132,175 @@ TEST(CudaPlaces, APipelineRefusesTheMemoryOfAnotherDeviceAndStringsOnAny) {
   }
 }
 
+// On most systems: what a kernel does with it ends CUDA for the process.
+TEST(CudaPlaces, FiltersRefuseMemoryOfTheHostThatTheDeviceCannotUse) {
+  FakeRuntime runtime;
+  runtime.RefusePageable();
+  const SplitBlockBloomFilter host({.capacity = kKeys});
+  const std::vector<uint64_t> pageable = RandomKeys(kKeys, 1);
+  const Array<uint64_t> keys(runtime, 0, pageable), out(runtime, 0, pageable);
+  std::vector<uint64_t> words(kKeys);
+  std::vector<uint8_t> bytes(kKeys);
+  DeviceFilter device(host, {.runtime = &runtime});
+  DeviceFilter cuckoo(CuckooFilter<16>({.capacity = 2 * kKeys}).Header(), {.runtime = &runtime});
+  const std::string says = "in memory that device 0 cannot use";
+  const Keys nowhere = std::span(static_cast<const uint64_t*>(nullptr), kKeys);
+  const Array<int32_t> offsets(runtime, 0, {0, 1, 2});
+  for (const Keys& refused : {Keys(pageable), nowhere, Keys(StringColumn{"ab", offsets.span()})}) {
+    ExpectRefused(
+        runtime, [&] { device.Insert(refused); }, says);
+    ExpectRefused(
+        runtime, [&] { device.Count(refused); }, says);
+    ExpectRefused(
+        runtime, [&] { cuckoo.Insert(refused); }, says);
+    ExpectRefused(
+        runtime, [&] { cuckoo.Erase(refused); }, says);
+  }
+  ExpectRefused(
+      runtime, [&] { device.Contains(keys.span(), Bitmap(words)); }, says);
+  ExpectRefused(
+      runtime, [&] { device.Contains(keys.span(), std::span(bytes)); }, says);
+  ExpectRefused(
+      runtime, [&] { device.Select(keys.span(), std::span(words)); }, says);
+  ExpectRefused(
+      runtime, [&] { cuckoo.Insert(keys.span(), words); }, says);
+  EXPECT_TRUE(cuckoo.count_is_known());
+  EXPECT_EQ(device.Insert(keys.span()), kKeys);
+  EXPECT_EQ(device.Select(keys.span(), out.span()), kKeys);
+
+  // What is pinned can be used, and empty strings have no bytes.
+  void* pinned = nullptr;
+  ASSERT_TRUE(runtime.AllocatePinned(&pinned, kKeys * sizeof(uint64_t)).ok());
+  std::copy(pageable.begin(), pageable.end(), static_cast<uint64_t*>(pinned));
+  EXPECT_EQ(device.Count(std::span(static_cast<const uint64_t*>(pinned), kKeys)), kKeys);
+  ASSERT_TRUE(runtime.FreePinned(pinned).ok());
+  const Array<int32_t> empty(runtime, 0, {0, 0, 0});
+  EXPECT_EQ(device.Insert(StringColumn{nullptr, empty.span()}), 2u);
+}
+
+// Every call with a device that is not the current one, which stays as it was.
+TEST(CudaPlaces, CallsRunOnTheDeviceOfTheFilter) {
+  FakeRuntime runtime(2);
+  const std::vector<uint64_t> values = RandomKeys(kKeys, 1);
+  const Array<uint64_t> keys(runtime, 1, values), hashes(runtime, 1, values);
+  const Array<char> text(runtime, 1, {'a', 'b'});
+  const Array<int32_t> offsets(runtime, 1, {0, 1, 2});
+  const StringColumn column{text.span().data(), offsets.span()};
+  std::vector<uint64_t> bits(BitmapWords(kKeys)), rows(kKeys);
+  std::vector<uint32_t> rows32(kKeys);
+  std::vector<uint8_t> bytes(kKeys);
+  std::vector<uint64_t> scratch(DeviceFilter::SelectScratchBytes(kKeys) / 8);
+  const std::span scratch_bytes = std::as_writable_bytes(std::span(scratch));
+  const Array<uint64_t> count(runtime, 1, {0});
+  uint64_t* const counted = count.span().data();
+  ASSERT_TRUE(runtime.SetDevice(1).ok());
+  Stream stream = nullptr;
+  ASSERT_TRUE(runtime.CreateStream(&stream).ok());
+  ASSERT_TRUE(runtime.SetDevice(0).ok());
+  const auto is_current = [&](int device) {
+    int current = -1;
+    return runtime.CurrentDevice(&current).ok() && current == device;
+  };
+  {
+    const DeviceOptions second{.device = 1, .runtime = &runtime};
+    SplitBlockBloomFilter host({.capacity = kKeys});
+    DeviceFilter device(host, second);
+    DeviceFilter other(host.Header(), second);
+    CuckooFilter<16> host_cuckoo({.capacity = 2 * kKeys});
+    DeviceFilter cuckoo(host_cuckoo, second);
+    HostPipeline pipeline(second, {.chunk_keys = 64, .chunks = 3});
+    for (const Stream on : {Stream{nullptr}, stream}) {
+      const Status calls[] = {
+          device.InsertAsync(keys.span(), on),
+          device.ContainsAsync(keys.span(), Bitmap(bits), counted, on),
+          device.ContainsAsync(keys.span(), std::span(bytes), counted, on),
+          device.CountAsync(keys.span(), counted, on),
+          device.SelectAsync(keys.span(), std::span(rows), counted, scratch_bytes, on),
+          device.SelectAsync(keys.span(), std::span(rows32), counted, scratch_bytes, on),
+          device.MergeAsync(other, on),
+          device.HashAsync(column, hashes.span(), on),
+          other.ClearAsync(on),
+          cuckoo.InsertAsync(keys.span(), Bitmap(bits), counted, {}, on),
+          cuckoo.EraseAsync(keys.span(), Bitmap(bits), counted, on),
+      };
+      for (const Status& status : calls) EXPECT_EQ(status, kSuccess) << (&status - calls);
+      EXPECT_TRUE(is_current(0));
+      ASSERT_TRUE(runtime.Wait(on).ok());
+      EXPECT_EQ(device.Count(keys.span(), on), kKeys);
+      EXPECT_EQ(device.Count(column, on), 0u);
+      device.Merge(other, on);
+      EXPECT_EQ(cuckoo.Insert(keys.span(), on), kKeys);
+      EXPECT_EQ(cuckoo.Erase(keys.span(), on), kKeys);
+      cuckoo.Clear(on);
+      cuckoo.Upload(host_cuckoo, on);
+      cuckoo.Download(host_cuckoo, on);
+      EXPECT_TRUE(is_current(0));
+    }
+    EXPECT_EQ(pipeline.Insert(other, values), kKeys);
+    EXPECT_EQ(pipeline.Contains(other, keys.span(), Bitmap(bits)), kKeys);
+    EXPECT_TRUE(is_current(0));
+
+    // Neither merges with one of another device, nor does a pipeline take one.
+    DeviceFilter first(host, {.runtime = &runtime});
+    EXPECT_EQ(device.MergeAsync(first, stream), kInvalidValue);
+    EXPECT_THROW(device.Merge(first), Error);
+    EXPECT_THROW(pipeline.Insert(first, values), Error);
+  }
+  EXPECT_TRUE(is_current(0));
+  EXPECT_EQ(runtime.freed_elsewhere(), 0u);
+  EXPECT_TRUE(runtime.DestroyStream(stream).ok());
+}
+
+TEST(CudaPlaces, ScratchMemoryHasToBeAligned) {
+  FakeRuntime runtime;
+  const DeviceFilter device(SplitBlockBloomFilter({.capacity = kKeys}), {.runtime = &runtime});
+  const std::vector<uint64_t> keys = RandomKeys(65, 1);
+  std::vector<uint32_t> rows(65);
+  std::vector<uint64_t> rows64(65), scratch(DeviceFilter::SelectScratchBytes(65) / 8 + 1), bits(2);
+  const std::span bytes = std::as_writable_bytes(std::span(scratch)).subspan(4);
+  EXPECT_EQ(device.SelectAsync(keys, std::span(rows), nullptr, bytes, nullptr), kInvalidValue);
+  EXPECT_EQ(device.SelectAsync(keys, std::span(rows64), nullptr, bytes, nullptr), kInvalidValue);
+  DeviceFilter cuckoo(CuckooFilter<16>({.capacity = 100}), {.runtime = &runtime});
+  std::vector<uint32_t> nodes(DeviceFilter::kInsertScratchBytes / 4 + 1);
+  uint64_t failed = 0;
+  const std::span node_bytes = std::as_writable_bytes(std::span(nodes));
+  for (const size_t offset : {1, 2, 3}) {
+    EXPECT_EQ(cuckoo.InsertAsync(keys, Bitmap(bits), &failed, node_bytes.subspan(offset), nullptr),
+              kInvalidValue);
+  }
+  EXPECT_TRUE(cuckoo.count_is_known());
+  EXPECT_EQ(cuckoo.InsertAsync(keys, Bitmap(bits), &failed, node_bytes.subspan(4), nullptr),
+            kSuccess);
+  ASSERT_TRUE(runtime.Wait(Stream{nullptr}).ok());
+}
+
+// Memory that is said to be so large; nobody may look at it.
+TEST(CudaPlaces, IndicesOf32BitsAreForAsManyKeys) {
+  FakeRuntime runtime;
+  const DeviceFilter device(SplitBlockBloomFilter({.capacity = kKeys}), {.runtime = &runtime});
+  alignas(64) uint64_t word = 0;
+  auto* const memory = &word;
+  const uint64_t launches = runtime.launches();
+  constexpr uint64_t kMost = uint64_t{1} << 32;
+  for (const uint64_t n : {kMost - 1, kMost, kMost + 1}) {
+    const std::span<const uint64_t> keys(memory, n);
+    const std::span<uint32_t> rows(reinterpret_cast<uint32_t*>(memory), n);
+    const std::span<std::byte> scratch(reinterpret_cast<std::byte*>(memory),
+                                       DeviceFilter::SelectScratchBytes(n));
+    EXPECT_EQ(scratch.size(), BitmapWords(n) * 8 + (BitmapWords(n) * 2 + 1023) / 1024 * 8);
+    EXPECT_EQ(device.SelectAsync(keys, rows, nullptr, scratch.first(scratch.size() - 1), nullptr),
+              kInvalidValue);
+    EXPECT_EQ(device.SelectAsync(keys, rows.first(n - 1), nullptr, scratch, nullptr),
+              kInvalidValue);
+    if (n <= kMost) continue;
+    EXPECT_EQ(device.SelectAsync(keys, rows, nullptr, scratch, nullptr), kInvalidValue);
+    ExpectRefused(
+        runtime, [&] { device.Select(keys, rows); }, "too many for 32-bit indices");
+  }
+  EXPECT_EQ(runtime.launches(), launches);
+  EXPECT_EQ(runtime.num_pending(), 0u);
+}
+
 // The keys come by work on a stream, and go into the filter by more of it.
 TEST(CudaPlaces, APipelineWaitsForTheStreamItIsGiven) {
   int early = 0;
@@ -155,6 +324,15 @@ TEST(CudaPlaces, APipelineWaitsForTheStreamItIsGiven) {
         ASSERT_EQ(found, kKeys) << "order " << seed;
       }
       early += found < kKeys;
+      if (waits) {
+        // The same for keys that arrive in pinned memory.
+        void* pinned = nullptr;
+        ASSERT_TRUE(runtime.AllocatePinned(&pinned, kKeys * sizeof(uint64_t)).ok());
+        ASSERT_TRUE(runtime.Copy(pinned, keys.data(), kKeys * sizeof(uint64_t), stream).ok());
+        const std::span<const uint64_t> there(static_cast<const uint64_t*>(pinned), kKeys);
+        ASSERT_EQ(pipeline.Contains(device, there, Bitmap(bits), {}, after), kKeys);
+        ASSERT_TRUE(runtime.FreePinned(pinned).ok());
+      }
       ASSERT_TRUE(runtime.DestroyStream(stream).ok());
     }
   }

@@ -73,7 +73,8 @@ struct EngineOptions {
   std::optional<CallRoute> pin = std::nullopt;
   // Keys of lookups may be in the memory of a GPU, with outputs in that of the host. Each call then
   // asks the driver where its keys are, and looks up those in device memory there, whatever the
-  // calibration says.
+  // calibration says. If the driver cannot say it, the call throws Error(kDevice): after a GPU has
+  // failed the host may not read them.
   bool device_keys = false;
   // The most bytes of filters that are kept in the memory of a GPU; 0: half of that memory. Those
   // that were not used for the longest time give way, and a filter of more bytes is left to the

@@ -86,7 +86,9 @@ class SplitBlockBloomFilter final : public detail::FilterBase {
 
   // Views of the blocks, to ask and to insert into; valid as long as the filter is there, is not
   // moved and keeps its backend. mutable_view throws Error(kReadOnly) if the filter is read_only().
-  // Copies of the filter on a GPU do not notice what a view inserts.
+  // The copy of the filter that an Engine keeps on a GPU is replaced after each call of
+  // mutable_view, and after insertions by a view. Bits that are written to its mutable_blocks()
+  // after a lookup need another call.
   ConstSplitBlockView view() const noexcept;
   SplitBlockView mutable_view();
 

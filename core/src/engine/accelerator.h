@@ -29,8 +29,9 @@ class Accelerator {
   virtual bool Takes(const Filter& filter) const noexcept = 0;
   // Whether a copy of the filter as it is now is there from an earlier call.
   virtual bool HasMirror(const Filter& filter) const noexcept = 0;
-  // Whether the keys are in its own memory, where the host cannot read them.
-  virtual bool Holds(const Keys& keys) const noexcept = 0;
+  // Whether any part of the keys is in its own memory, where the host cannot read it. Throws
+  // Error(kDevice) if that cannot be found out.
+  virtual bool Holds(const Keys& keys) const = 0;
   // Looks the keys up, after copying the filter unless HasMirror(). Throws Error: kOutOfMemory, or
   // kDevice if it failed.
   virtual void ForEachBits(const Filter& filter, const Keys& keys, const Deliver& deliver) = 0;

@@ -167,6 +167,7 @@ SplitBlockView SplitBlockBloomFilter::mutable_view() {
   RequireWritable();
   key_forms_.Add(KeyForm::kUnknown);  // what the view will be given is not seen here
   has_views_ = true;
+  Changed();  // or will be: what goes into the blocks past inserted_ is not seen
   return {view(), &inserted_};
 }
 

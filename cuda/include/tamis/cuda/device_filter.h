@@ -41,11 +41,14 @@ struct DeviceOptions {
 // at once: they do not allocate, wait or throw, so a CUDA graph can capture them, and they say only
 // whether the work could be put on the stream. The others wait for the stream, allocate scratch
 // memory where it is said, and throw Error: kOutOfMemory, kInvalidArgument (also for keys and
-// outputs in the memory of another device), kDevice for a failure of the device.
+// outputs in the memory of another device, or in memory of the host that the device cannot use),
+// kDevice for a failure of the device. After a failure the contents of a filter that was to be
+// changed are unspecified, and count_is_known() says whether the count is.
 //
 // As with a filter on the host, any number of threads and streams may probe one that does not
 // change, and a change needs exclusive access; streams have to be ordered accordingly. No work on
-// it may be under way when it is destroyed.
+// it may be under way when it is destroyed. One that was moved from can be destroyed and assigned
+// to, and nothing else.
 class DeviceFilter {
  public:
   // Throw Error(kDevice) if there is no device, or one that no code of the library is for.

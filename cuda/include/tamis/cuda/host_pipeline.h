@@ -29,7 +29,8 @@ struct PipelineOptions {
 // without a validity bitmap. Keys with such a bitmap cannot be inserted. Takes about
 // 17 * chunk_keys * chunks bytes of pinned memory and as many of the device's, allocated once.
 //
-// For one thread at a time. Functions throw Error, as those of DeviceFilter that wait; when they
+// For one thread at a time. One that was moved from can be destroyed and assigned to, and nothing
+// else. Functions throw Error, as those of DeviceFilter that wait; when they
 // return or throw, nothing that they were given is in use any more. They use streams of their own:
 // what is under way on another one, such as an InsertAsync of this filter or the kernel that makes
 // the keys, has to be over when they are called, or its stream named as `after`.
