@@ -37,6 +37,9 @@ struct Operation {
 std::vector<Operation> FileOperations(const std::filesystem::path& folder);
 std::vector<Operation> MemoryOperations();
 std::vector<Operation> BankOperations(const std::filesystem::path& folder);
+// Filters of other libraries.
+std::vector<Operation> FormatFileOperations(const std::filesystem::path& folder);
+std::vector<Operation> FormatMemoryOperations();
 
 }  // namespace tamis::campaigns
 

@@ -10,6 +10,7 @@ left. What was only interrupted or cut short has to be done. With --every N only
 fails: a command makes some ten thousand.
 """
 import errno
+import os
 import pathlib
 import re
 import shutil
@@ -146,9 +147,9 @@ def self_test(options, root):
 
 def main():
     arguments = campaign.parser(__doc__)
-    arguments.add_argument("tamis")
-    arguments.add_argument("library_faults")
-    arguments.add_argument("shim")
+    arguments.add_argument("tamis", type=os.path.abspath)
+    arguments.add_argument("library_faults", type=os.path.abspath)
+    arguments.add_argument("shim", type=os.path.abspath)
     arguments.add_argument("--every", type=int, default=1)
     arguments.add_argument("--kinds", type=lambda text: text.split(","),
                            help="of the command: only these, such as alloc,open")
@@ -174,7 +175,7 @@ def main():
             start = time.monotonic()
             faults = Faults(options.shim, options.every, options.kinds)
             jobs = (campaign.WRITERS + campaign.READERS)[2 if options.sample else 0:]
-            jobs = jobs[::2 if options.sample else 1]
+            jobs = campaign.jobs_that_run(options.tamis, jobs[::4 if options.sample else 1])
             for number, job in enumerate(jobs):
                 bench = campaign.Bench(options.tamis, job, root / str(number))
                 faults.sweep(bench, False)

@@ -223,6 +223,8 @@ int Run(int argc, char** argv) {
     campaign.RunAll(BankOperations(folder), kFileFaults, false);
     campaign.RunAll(BankOperations(folder), kMemoryFaults, false);
     campaign.RunAll(MemoryOperations(), kMemoryFaults, false);
+    campaign.RunAll(FormatFileOperations(folder), kFileFaults, false);
+    campaign.RunAll(FormatMemoryOperations(), kMemoryFaults, false);
   }
   campaign.Report();
   return campaign.found() ? 1 : 0;
