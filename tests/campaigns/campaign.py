@@ -27,7 +27,7 @@ class Job:
     """A command line of tamis in a folder of its own, and the file that it makes or replaces."""
 
     def __init__(self, name, target, arguments, setup=(), answers=False, repeats=True, files=None,
-                 needs=None, redis=False):
+                 links=None, needs=None, redis=False):
         self.name = name
         self.target = target  # None: changes nothing
         self.arguments = arguments.split()
@@ -35,6 +35,7 @@ class Job:
         self.answers = answers  # whether standard output is what matters
         self.repeats = repeats  # whether it gives the same file once it is done
         self.files = files or {}  # what else it needs, by name
+        self.links = links or {}  # to what, by name
         self.needs = needs  # a command line that does nothing, where tamis was built without it
         self.redis = redis  # needs a server
 
@@ -44,8 +45,8 @@ BANK = ("build -q --for-bank -o a.tamis half", "build -q --for-bank -o b.tamis k
         "bank build -q -o f.bank a.tamis")
 KUDU = {"a.kudu": TESTS / "golden" / "kudu" / "bytes_large.kudu"}
 IMPORTED = "import -q --from kudu:bytes -o a.tamis a.kudu"
-LAKE = {"a.parquet": TESTS / "parquet" / "duckdb.parquet",
-        "b.parquet": TESTS / "parquet" / "pyarrow.parquet"}
+DUCKDB, PYARROW = (TESTS / "parquet" / f"{name}.parquet" for name in ("duckdb", "pyarrow"))
+LAKE = {"a.parquet": DUCKDB, "b.parquet": PYARROW}
 PARQUET = "parquet info a.parquet"
 ADDED = "-q --replace --force --column id a.parquet"
 ON_REDIS = ("redis create -q --name seen --capacity 2000", "redis insert -q --name seen half")
@@ -92,9 +93,9 @@ READERS = [
     Job("backends", None, "backends --json", answers=True),
     Job("parquet info", None, "parquet info --json a.parquet b.parquet", answers=True, files=LAKE,
         needs=PARQUET),
-    # With the order of what several threads find.
-    Job("parquet prune", None, "parquet prune -q --column id --keys quarter --pairs .", answers=True,
-        files=LAKE, needs=PARQUET),
+    Job("parquet prune", None, "parquet prune --column id --keys quarter --pairs lake", answers=True,
+        files={"lake/a.parquet": DUCKDB, "more/b.parquet": PYARROW}, links={"lake/more": "../more"},
+        needs=PARQUET.replace("a.p", "lake/a.p")),
     Job("redis query", None, "redis query -q --name seen keys", ON_REDIS, answers=True, redis=True),
     Job("redis info", None, "redis info --name seen", ON_REDIS, answers=True, redis=True),
 ]
@@ -122,14 +123,21 @@ def redis_url():
     return redis_url.url
 
 
+def put_files(job, folder):
+    for name, path in job.files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(path, folder / name)
+    for name, to in job.links.items():
+        (folder / name).symlink_to(to)
+
+
 def jobs_that_run(tamis, jobs):
     """Without those for which this tamis, or this machine, lacks something; says which these are."""
     text = subprocess.run([tamis, "--help"], check=True, capture_output=True, text=True).stdout
     run = []
     for job in jobs:
         with tempfile.TemporaryDirectory() as folder:
-            for name, path in job.files.items():
-                shutil.copy(path, pathlib.Path(folder) / name)
+            put_files(job, pathlib.Path(folder))
             lacks = job.needs is not None and subprocess.run(
                 [tamis, *job.needs.split()], cwd=folder, env=environment(), check=False,
                 capture_output=True).returncode != 0
@@ -158,8 +166,7 @@ class Bench:
         self.pristine.mkdir(parents=True)
         for name, numbers in (("keys", range(2000)), ("half", range(1000)), ("quarter", range(500))):
             (self.pristine / name).write_text("".join(f"{n}\n" for n in numbers))
-        for name, path in job.files.items():
-            shutil.copy(path, self.pristine / name)
+        put_files(job, self.pristine)
         if job.redis:
             self.servers = {"TAMIS_REDIS_URL": redis_url()}
             self._say(["redis", "drop", "--name", "seen"], self.pristine)
@@ -190,7 +197,7 @@ class Bench:
 
     def renew(self):
         shutil.rmtree(self.folder, ignore_errors=True)
-        shutil.copytree(self.pristine, self.folder)
+        shutil.copytree(self.pristine, self.folder, symlinks=True)
 
     def verify(self):
         """Raises unless what lies there passes all checks."""
