@@ -80,9 +80,9 @@ struct Subject {
     Reset();
   }
 
-  FilterHandle FromBytes(const std::string& bytes) const {
-    return MadeBy<FilterHandle>(tamis_filter_deserialize, static_cast<const void*>(bytes.data()),
-                                uint64_t{bytes.size()},
+  static FilterHandle FromBytes(const std::string& data) {
+    return MadeBy<FilterHandle>(tamis_filter_deserialize, static_cast<const void*>(data.data()),
+                                uint64_t{data.size()},
                                 static_cast<const tamis_open_options*>(nullptr));
   }
   void Reset() { filter = FromBytes(old_bytes); }

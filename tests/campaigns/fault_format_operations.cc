@@ -106,9 +106,9 @@ struct Subject {
 
   void Reset() { filter.emplace(ForeignFilter::FromBytes(old_bytes, format.name)); }
   std::vector<uint64_t> SelectedBy(const ForeignFilter& of) const {
-    std::vector<uint64_t> rows(asked.size());
-    rows.resize(of.Select(asked.keys(), rows));
-    return rows;
+    std::vector<uint64_t> found(asked.size());
+    found.resize(of.Select(asked.keys(), found));
+    return found;
   }
   std::string Unchanged() const {
     return filter->ToBytes() == old_bytes ? "" : "the filter is neither the old nor the new one";

@@ -78,9 +78,9 @@ struct Files {
   }
 
   // What is wrong if a key of each row group is asked for: whatever is in doubt is kept.
-  std::string Wrong(const std::vector<FileAnswer>& answers) const {
-    if (answers.size() != 2) return "a file has no answer";
-    for (const FileAnswer& answer : answers) {
+  static std::string Wrong(const std::vector<FileAnswer>& of_files) {
+    if (of_files.size() != 2) return "a file has no answer";
+    for (const FileAnswer& answer : of_files) {
       if (!answer.kept()) return "a file with the key is ruled out";
       for (const parquet::GroupAnswer& group : answer.groups) {
         if (!IsKept(group.outcome)) return "a row group with a key is ruled out";

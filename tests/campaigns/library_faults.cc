@@ -73,7 +73,6 @@ const std::vector<Fault> kSocketFaults = {
     {"read", {"4", "11", "104", "104+", "short"}},
     {"write", {"4", "11", "32", "32+", "short"}},
     {"close", {"5"}},
-    {"alloc", {"12", "12+"}},
 };
 
 // What is under way, for the handler of a signal that comes if it does not end.
@@ -245,6 +244,7 @@ std::vector<Part> Parts(const fs::path& folder) {
 #endif
 #if TAMIS_HAVE_REDIS
         {"redis", [folder] { return RedisOperations(folder); }, kSocketFaults},
+        {"redis", [folder] { return RedisMemoryOperations(folder); }, kMemoryFaults},
 #endif
   };
 }
