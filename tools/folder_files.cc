@@ -26,6 +26,11 @@ bool HasExtension(const fs::path& path, Extensions extensions) {
   return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
 }
 
+bool LeadsNowhere(const std::error_code& error) {
+  return error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory ||
+         error == std::errc::too_many_symbolic_link_levels;
+}
+
 // The files below a folder, also where links lead to: a file that is left out would be taken for
 // one without the keys.
 class FolderWalk {
@@ -55,12 +60,18 @@ class FolderWalk {
     std::error_code error;
     std::vector<fs::path> links;
     fs::directory_iterator at(folder, error);
+    while (error == std::errc::interrupted) at = fs::directory_iterator(folder, error);
     for (const fs::directory_iterator end; !error && at != end; at.increment(error)) {
       const fs::path& path = at->path();
       if (path.filename().native().starts_with('.')) continue;
-      std::error_code unknown;  // a link to nowhere may still have been one to a file
+      std::error_code unknown;
       if (!at->is_directory(unknown)) {
-        if (HasExtension(path, extensions_)) files_.push_back(path);
+        // A link to nowhere may still have been one to a file, and any other to a folder.
+        if (HasExtension(path, extensions_)) {
+          files_.push_back(path);
+        } else if (unknown && !LeadsNowhere(unknown)) {
+          Fail(path, unknown.message());
+        }
       } else if (at->is_symlink(unknown)) {
         links.push_back(path);
       } else {

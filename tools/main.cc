@@ -1,7 +1,9 @@
 // The `tamis` command: tells its sub-commands apart and turns their failures into exit statuses.
 #include <tamis/error.h>
 #include <tamis/version.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <optional>
@@ -84,11 +86,34 @@ int RunAndReport(int argc, char** argv) {
   }
 }
 
+std::terminate_handler terminate_by_default = nullptr;
+
+// Some destructors need memory, as that of JSON, and where there is none they cannot throw.
+[[noreturn]] void SayOutOfMemoryOrTerminate() {
+  if (const std::exception_ptr exception = std::current_exception()) {
+    try {
+      std::rethrow_exception(exception);
+    } catch (const std::bad_alloc&) {
+      Say("out of memory");
+      ::_exit(kUsage);
+    } catch (...) {
+    }
+  }
+  terminate_by_default();
+  std::abort();
+}
+
 }  // namespace
+
+static void EndByOutOfMemory() {
+  terminate_by_default = std::set_terminate(SayOutOfMemoryOrTerminate);
+}
+
 }  // namespace tamis::tools
 
 int main(int argc, char** argv) {
   tamis::tools::ReserveStandardStreams();
   tamis::tools::RemoveTemporaryFilesOnSignals();
+  tamis::tools::EndByOutOfMemory();
   return tamis::tools::RunAndReport(argc, argv);
 }

@@ -247,7 +247,12 @@ class Adder {
       if (std::memcmp(copy.data(), piece.data(), piece.size()) != 0) Differs("the data");
     });
     struct stat now = {};
-    if (stat(from_.c_str(), &now) != 0 || !identity_.Unchanged(now)) {
+    const int error = stat(from_.c_str(), &now) == 0 ? 0 : errno;
+    if (error != 0 && error != ENOENT) {
+      throw Error(ErrorCode::kIo,
+                  source_->name() + ": cannot be read: " + std::generic_category().message(error));
+    }
+    if (!identity_.Unchanged(now)) {
       throw Error(ErrorCode::kBusy, source_->name() + ": has changed or been replaced meanwhile");
     }
   }

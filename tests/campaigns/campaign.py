@@ -4,6 +4,7 @@ A result is one line, and with --record also a row of results.json, of which tab
 in docs/campaigns.md.
 """
 import argparse
+import atexit
 import datetime
 import json
 import os
@@ -16,6 +17,8 @@ import sys
 import tempfile
 
 RESULTS = pathlib.Path(__file__).parent / "results.json"
+TESTS = pathlib.Path(__file__).parent.parent
+REPOSITORY = TESTS.parent
 TEMPORARY_NAME = re.compile(r"\.tamis-\d+-\d+\.tmp")
 TIMEOUT_S = 60
 
@@ -23,29 +26,56 @@ TIMEOUT_S = 60
 class Job:
     """A command line of tamis in a folder of its own, and the file that it makes or replaces."""
 
-    def __init__(self, name, target, arguments, setup=(), answers=False):
+    def __init__(self, name, target, arguments, setup=(), answers=False, repeats=True, files=None,
+                 links=None, needs=None, redis=False):
         self.name = name
         self.target = target  # None: changes nothing
         self.arguments = arguments.split()
         self.setup = setup  # command lines that make what it needs
         self.answers = answers  # whether standard output is what matters
+        self.repeats = repeats  # whether it gives the same file once it is done
+        self.files = files or {}  # what else it needs, by name
+        self.links = links or {}  # to what, by name
+        self.needs = needs  # a command line that does nothing, where tamis was built without it
+        self.redis = redis  # needs a server
 
 
 SEEN = "build -q -o f.tamis --type cuckoo16 -n 4000 half"
 BANK = ("build -q --for-bank -o a.tamis half", "build -q --for-bank -o b.tamis keys",
         "bank build -q -o f.bank a.tamis")
+KUDU = {"a.kudu": TESTS / "golden" / "kudu" / "bytes_large.kudu"}
+IMPORTED = "import -q --from kudu:bytes -o a.tamis a.kudu"
+DUCKDB, PYARROW = (TESTS / "parquet" / f"{name}.parquet" for name in ("duckdb", "pyarrow"))
+LAKE = {"a.parquet": DUCKDB, "b.parquet": PYARROW}
+PARQUET = "parquet info a.parquet"
+ADDED = "-q --replace --force --column id a.parquet"
+ON_REDIS = ("redis create -q --name seen --capacity 2000", "redis insert -q --name seen half")
 
 # All that replace a file, then what only reads.
 WRITERS = [
     Job("build, new", "f.tamis", "build -q -o f.tamis keys"),
     Job("build, again", "f.tamis", "build -q -o f.tamis --type scalable keys", [SEEN]),
-    Job("erase", "f.tamis", "erase -q f.tamis quarter", [SEEN]),
+    Job("erase", "f.tamis", "erase -q f.tamis quarter", [SEEN], repeats=False),
     Job("merge", "f.tamis", "merge -q -o f.tamis a.tamis b.tamis",
         [SEEN, "build -q -n 4000 -o a.tamis half", "build -q -n 4000 -o b.tamis keys"]),
-    Job("dedup --filter", "f.tamis", "dedup -q --filter f.tamis keys", [SEEN]),
+    Job("dedup --filter", "f.tamis", "dedup -q --filter f.tamis keys", [SEEN], repeats=False),
     Job("bank build", "f.bank", "bank build -q -o f.bank a.tamis b.tamis", BANK[:2]),
-    Job("bank add", "f.bank", "bank add -q f.bank b.tamis", BANK),
-    Job("bank remove", "f.bank", "bank remove -q f.bank a", [*BANK, "bank add -q f.bank b.tamis"]),
+    Job("bank add", "f.bank", "bank add -q f.bank b.tamis", BANK, repeats=False),
+    Job("bank remove", "f.bank", "bank remove -q f.bank a", [*BANK, "bank add -q f.bank b.tamis"],
+        repeats=False),
+    Job("erase --output", "f.tamis", "erase -q a.tamis -o f.tamis quarter",
+        [SEEN, "build -q -o a.tamis --type counting -n 4000 half"]),
+    Job("dedup --filter, new", "f.tamis", "dedup -q --filter f.tamis keys", repeats=False),
+    Job("bank remove --compact", "f.bank", "bank remove -q --compact f.bank a",
+        [*BANK, "bank add -q f.bank b.tamis"], repeats=False),
+    Job("import", "f.tamis", "import -q --from kudu:bytes -o f.tamis a.kudu", [SEEN], files=KUDU),
+    Job("export", "f.kudu", "export -q --to kudu:bytes -o f.kudu a.tamis", [IMPORTED], files=KUDU),
+    Job("bank build --from-parquet", "f.bank", "bank build -q -o f.bank --from-parquet id a.parquet",
+        files=LAKE, needs=PARQUET),
+    Job("parquet add", "f.parquet", f"parquet add {ADDED} -o f.parquet", files=LAKE,
+        needs=f"parquet add {ADDED} -o a-new.parquet"),
+    Job("redis pull", "f.tamis", "redis pull -q --name seen -o f.tamis", [SEEN, *ON_REDIS],
+        redis=True),
 ]
 READERS = [
     Job("query", None, "query -q f.tamis keys", [SEEN], answers=True),
@@ -55,7 +85,67 @@ READERS = [
     Job("verify", None, "verify f.tamis", [SEEN], answers=True),
     Job("dedup", None, "dedup -q keys", (), answers=True),
     Job("bank query", None, "bank query f.bank quarter", BANK, answers=True),
+    Job("bank info", None, "bank info --columns f.bank", BANK, answers=True),
+    Job("query, imported", None, "query -q a.tamis keys", [IMPORTED], answers=True, files=KUDU),
+    Job("query --format", None, "query -q --format kudu:bytes a.kudu keys", answers=True, files=KUDU),
+    Job("verify, imported", None, "verify a.tamis", [IMPORTED], answers=True, files=KUDU),
+    Job("plan", None, "plan --n 1e6 --memory 1G --json", answers=True),
+    Job("backends", None, "backends --json", answers=True),
+    Job("parquet info", None, "parquet info --json a.parquet b.parquet", answers=True, files=LAKE,
+        needs=PARQUET),
+    Job("parquet prune", None, "parquet prune --column id --keys quarter --pairs lake", answers=True,
+        files={"lake/a.parquet": DUCKDB, "more/b.parquet": PYARROW}, links={"lake/more": "../more"},
+        needs=PARQUET.replace("a.p", "lake/a.p")),
+    Job("redis query", None, "redis query -q --name seen keys", ON_REDIS, answers=True, redis=True),
+    Job("redis info", None, "redis info --name seen", ON_REDIS, answers=True, redis=True),
 ]
+# How files of other names than *.tamis are looked at.
+VERIFIED = {".bank": "bank info", ".kudu": "import -q --from kudu:bytes -o imported.tamis",
+            ".parquet": "parquet info"}
+
+
+def redis_url():
+    """Of a server that ends with this process; None where there is no redis-server."""
+    if not hasattr(redis_url, "url"):
+        folder = tempfile.mkdtemp(prefix="tamis-campaign-redis-")
+        servers = subprocess.Popen(["sh", REPOSITORY / "redis" / "local_cluster.sh", "single", folder],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        where = servers.stdout.readline().split()  # "single PORT PID"
+        redis_url.url = f"redis://127.0.0.1:{where[1]}" if where else None
+        while where and not servers.stdout.readline().startswith("ready"):
+            pass
+
+        def stop():
+            servers.stdin.close()
+            servers.wait()
+            shutil.rmtree(folder, ignore_errors=True)
+        atexit.register(stop)
+    return redis_url.url
+
+
+def put_files(job, folder):
+    for name, path in job.files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(path, folder / name)
+    for name, to in job.links.items():
+        (folder / name).symlink_to(to)
+
+
+def jobs_that_run(tamis, jobs):
+    """Without those for which this tamis, or this machine, lacks something; says which these are."""
+    text = subprocess.run([tamis, "--help"], check=True, capture_output=True, text=True).stdout
+    run = []
+    for job in jobs:
+        with tempfile.TemporaryDirectory() as folder:
+            put_files(job, pathlib.Path(folder))
+            lacks = job.needs is not None and subprocess.run(
+                [tamis, *job.needs.split()], cwd=folder, env=environment(), check=False,
+                capture_output=True).returncode != 0
+        if lacks or (job.redis and ("\n  redis " not in text or redis_url() is None)):
+            print(f"left out, as it cannot be done here: {job.name}")
+        else:
+            run.append(job)
+    return run
 
 
 def environment(**more):
@@ -70,11 +160,16 @@ class Bench:
     def __init__(self, tamis, job, root):
         self.tamis = tamis
         self.job = job
+        self.servers = {}
         self.pristine = root / "pristine"
         self.folder = root / "folder"
         self.pristine.mkdir(parents=True)
         for name, numbers in (("keys", range(2000)), ("half", range(1000)), ("quarter", range(500))):
             (self.pristine / name).write_text("".join(f"{n}\n" for n in numbers))
+        put_files(job, self.pristine)
+        if job.redis:
+            self.servers = {"TAMIS_REDIS_URL": redis_url()}
+            self._say(["redis", "drop", "--name", "seen"], self.pristine)
         for line in job.setup:
             self._sure(line.split(), self.pristine)
         self.old = self.read(self.pristine)
@@ -87,9 +182,12 @@ class Bench:
                 raise RuntimeError(f"{job.name} changes nothing")
             self.verify()
 
+    def _say(self, arguments, folder, check=False):
+        return subprocess.run([self.tamis, *arguments], cwd=folder, env=environment(**self.servers),
+                              check=check, capture_output=True, timeout=TIMEOUT_S)
+
     def _sure(self, arguments, folder):
-        return subprocess.run([self.tamis, *arguments], cwd=folder, env=environment(), check=True,
-                              capture_output=True, timeout=TIMEOUT_S)
+        return self._say(arguments, folder, check=True)
 
     def read(self, folder):
         if self.job.target is None:
@@ -99,18 +197,16 @@ class Bench:
 
     def renew(self):
         shutil.rmtree(self.folder, ignore_errors=True)
-        shutil.copytree(self.pristine, self.folder)
+        shutil.copytree(self.pristine, self.folder, symlinks=True)
 
     def verify(self):
         """Raises unless what lies there passes all checks."""
-        if self.job.target.endswith(".bank"):
-            self._sure(["bank", "query", self.job.target, "quarter"], self.folder)
-        else:
-            self._sure(["verify", self.job.target], self.folder)
+        look = VERIFIED.get(pathlib.Path(self.job.target).suffix, "verify")
+        self._sure([*look.split(), self.job.target], self.folder)
 
     def start(self, **more):
         return subprocess.Popen([self.tamis, *self.job.arguments], cwd=self.folder,
-                                env=environment(**more), stdin=subprocess.DEVNULL,
+                                env=environment(**self.servers, **more), stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def temporaries(self):

@@ -8,6 +8,7 @@ they were when the folder was last synchronized, or as after any of the changes 
 the file is the old or the new one; and the new one, however much is lost, once the command has said
 that it is done.
 """
+import os
 import pathlib
 import shutil
 import sys
@@ -114,7 +115,7 @@ class Durability:
 
 
 def benches(options, root):
-    for number, job in enumerate(campaign.WRITERS):
+    for number, job in enumerate(campaign.jobs_that_run(options.tamis, campaign.WRITERS)):
         yield campaign.Bench(options.tamis, job, root / str(number))
 
 
@@ -132,9 +133,9 @@ def self_test(options, root):
 
 def main():
     arguments = campaign.parser(__doc__)
-    arguments.add_argument("tamis")
-    arguments.add_argument("disk_shim")
-    arguments.add_argument("shim")
+    arguments.add_argument("tamis", type=os.path.abspath)
+    arguments.add_argument("disk_shim", type=os.path.abspath)
+    arguments.add_argument("shim", type=os.path.abspath)
     options = arguments.parse_args()
     root = campaign.scratch(options.folder)
     try:
@@ -142,10 +143,12 @@ def main():
             return self_test(options, root)
         start = time.monotonic()
         durability = Durability(options)
+        jobs = 0
         for bench in benches(options, root):
             for named in (False, True):
                 durability.run(bench, named)
-        figures = {"jobs": 2 * len(campaign.WRITERS), "moments": durability.moments,
+                jobs += 1
+        figures = {"jobs": jobs, "moments": durability.moments,
                    "states of the disk": durability.states, "findings": durability.findings}
         campaign.report("loss of power", figures, time.monotonic() - start,
                         campaign.file_system(root), options.record)

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -46,13 +48,19 @@ enum Kind {
   kThread,
   kSeek,
   kFopen,
+  kSocket,
+  kConnect,
+  kResolve,
+  kSockopt,
+  kFcntl,
   kNumKinds,
   kAny
 };
 static const char* const kKinds[kNumKinds] = {
-    "alloc",  "open",  "read",   "pread", "write",     "pwrite", "fsync",  "syncfs",
-    "rename", "link",  "unlink", "mmap",  "ftruncate", "stat",   "access", "flock",
-    "chmod",  "xattr", "advise", "poll",  "close",     "thread", "seek",   "fopen"};
+    "alloc",  "open",    "read",    "pread",   "write",     "pwrite", "fsync",  "syncfs",
+    "rename", "link",    "unlink",  "mmap",    "ftruncate", "stat",   "access", "flock",
+    "chmod",  "xattr",   "advise",  "poll",    "close",     "thread", "seek",   "fopen",
+    "socket", "connect", "resolve", "sockopt", "fcntl"};
 
 enum What { kGoOn, kFail, kShort, kSwallow, kKill, kKillAfter };
 
@@ -316,6 +324,32 @@ WRAP(kSeek, off_t, -1, lseek, (int fd, off_t at, int whence), (fd, at, whence))
 WRAP(kThread, int, errno, pthread_create,
      (pthread_t * thread, const pthread_attr_t* how, void* (*run)(void*), void* with),
      (thread, how, run, with))
+
+WRAP(kSocket, int, -1, socket, (int domain, int type, int protocol), (domain, type, protocol))
+WRAP(kConnect, int, -1, connect, (int fd, const struct sockaddr* to, socklen_t n), (fd, to, n))
+WRAP(kSockopt, int, -1, setsockopt, (int fd, int level, int name, const void* from, socklen_t n),
+     (fd, level, name, from, n))
+WRAP(kSockopt, int, -1, getsockopt,
+     (int fd, int level, int name, void* restrict to, socklen_t* restrict n),
+     (fd, level, name, to, n))
+WRAP(kResolve, int, EAI_SYSTEM, getaddrinfo,
+     (const char* restrict host, const char* restrict service,
+      const struct addrinfo* restrict hints, struct addrinfo** restrict out),
+     (host, service, hints, out))
+
+// Of all its commands the argument is one word, or none.
+int fcntl(int fd, int command, ...) {
+  REAL(fcntl);
+  va_list rest;
+  va_start(rest, command);
+  void* const argument = va_arg(rest, void*);
+  va_end(rest);
+  const enum What what = Next(kFcntl, "fcntl");
+  if (what == kFail) return -1;
+  const int value = real(fd, command, argument);
+  After(what);
+  return value;
+}
 
 // The seeded defect of TAMIS_FAULT_COPY: a file that is replaced piece by piece, as by cp.
 static int CopyInstead(int a, const char* from, int b, const char* to) {

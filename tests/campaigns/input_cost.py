@@ -98,7 +98,7 @@ def self_test(options, root):
 
 def main():
     arguments = campaign.parser(__doc__)
-    arguments.add_argument("tamis")
+    arguments.add_argument("tamis", type=os.path.abspath)
     arguments.add_argument("--bytes", type=int, default=1 << 24)
     arguments.add_argument("--most", type=float, default=1)
     options = arguments.parse_args()

@@ -2,7 +2,7 @@
 // all n until the operation is done without reaching it: afterwards there is the old or the new
 // state, an error said what happened, and nothing has leaked.
 //
-// Usage: tamis_library_faults FOLDER [--every N | --seed leak|close|write]
+// Usage: tamis_library_faults FOLDER [--every N | --only PART | --seed leak|close|write]
 // With --every only each N-th allocation of an operation fails.
 #include <signal.h>
 #include <unistd.h>
@@ -14,6 +14,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <new>
 #include <string>
 #include <system_error>
@@ -59,6 +60,19 @@ const std::vector<Fault> kFileFaults = {
 const std::vector<Fault> kMemoryFaults = {
     {"alloc", {"12", "12+"}},  {"mmap", {"12", "12+"}}, {"thread", {"11", "11+"}},
     {"advise", {"12", "12+"}}, {"fopen", {"24"}},
+};
+
+// Of sockets: EPIPE is 32, ENOBUFS 105, EAGAIN 11, ECONNRESET 104, ECONNREFUSED 111.
+const std::vector<Fault> kSocketFaults = {
+    {"socket", {"24", "105", "24+"}},
+    {"connect", {"4", "111", "101", "111+"}},
+    {"resolve", {"5"}},
+    {"sockopt", {"22"}},
+    {"fcntl", {"5"}},
+    {"poll", {"4", "12"}},
+    {"read", {"4", "11", "104", "104+", "short"}},
+    {"write", {"4", "11", "32", "32+", "short"}},
+    {"close", {"5"}},
 };
 
 // What is under way, for the handler of a signal that comes if it does not end.
@@ -203,26 +217,58 @@ void RunSeeded(Campaign& campaign, const fs::path& folder, const std::string& se
   campaign.RunAll(operations, {{seed.c_str(), {"swallow"}}}, false);
 }
 
+// Some of the operations, and whether they are run without `--only`, or named by it.
+struct Part {
+  const char* name;
+  std::function<std::vector<Operation>()> make;
+  const std::vector<Fault>& faults;
+  bool named = false;  // without files that have no name
+};
+
+std::vector<Part> Parts(const fs::path& folder) {
+  return {
+    {"files", [folder] { return FileOperations(folder); }, kFileFaults},
+        {"files", [folder] { return FileOperations(folder); }, kFileFaults, true},
+        {"bank", [folder] { return BankOperations(folder); }, kFileFaults},
+        {"bank", [folder] { return BankOperations(folder); }, kMemoryFaults},
+        {"memory", MemoryOperations, kMemoryFaults},
+        {"formats", [folder] { return FormatFileOperations(folder); }, kFileFaults},
+        {"formats", FormatMemoryOperations, kMemoryFaults},
+#if TAMIS_HAVE_PARQUET
+        {"parquet", [folder] { return ParquetFileOperations(folder); }, kFileFaults},
+        {"parquet", [folder] { return ParquetFileOperations(folder); }, kMemoryFaults},
+#endif
+#if TAMIS_HAVE_C
+        {"c", [folder] { return CFileOperations(folder); }, kFileFaults},
+        {"c", CMemoryOperations, kMemoryFaults},
+#endif
+#if TAMIS_HAVE_REDIS
+        {"redis", [folder] { return RedisOperations(folder); }, kSocketFaults},
+        {"redis", [folder] { return RedisMemoryOperations(folder); }, kMemoryFaults},
+#endif
+  };
+}
+
 int Run(int argc, char** argv) {
   if (argc != 2 && argc != 4) {
     std::fprintf(stderr,
-                 "usage: tamis_library_faults FOLDER [--every N | --seed leak|close|write]\n");
+                 "usage: tamis_library_faults FOLDER "
+                 "[--every N | --only PART | --seed leak|close|write]\n");
     return 2;
   }
   signal(SIGALRM, DoesNotEnd);
   const fs::path folder = argv[1];
   const std::string option = argc == 4 ? argv[2] : "";
   const std::string seed = option == "--seed" ? argv[3] : "";
+  const std::string only = option == "--only" ? argv[3] : "";
   const long every = option == "--every" ? std::max(1, std::atoi(argv[3])) : 1;
   Campaign campaign(folder, seed, every);
   if (!seed.empty()) {
     RunSeeded(campaign, folder, seed);
   } else {
-    campaign.RunAll(FileOperations(folder), kFileFaults, false);
-    campaign.RunAll(FileOperations(folder), kFileFaults, true);
-    campaign.RunAll(BankOperations(folder), kFileFaults, false);
-    campaign.RunAll(BankOperations(folder), kMemoryFaults, false);
-    campaign.RunAll(MemoryOperations(), kMemoryFaults, false);
+    for (const Part& part : Parts(folder)) {
+      if (only.empty() || only == part.name) campaign.RunAll(part.make(), part.faults, part.named);
+    }
   }
   campaign.Report();
   return campaign.found() ? 1 : 0;

@@ -4,6 +4,7 @@ Usage: soak.py TAMIS_SOAK [--seconds N | --cycles N] [--state FOLDER] [--record]
 
 With --state it goes on from where the last run with the same folder ended.
 """
+import os
 import pathlib
 import re
 import shutil
@@ -29,7 +30,7 @@ def soak(program, folder, *arguments):
 
 def main():
     arguments = campaign.parser(__doc__)
-    arguments.add_argument("soak")
+    arguments.add_argument("soak", type=os.path.abspath)
     arguments.add_argument("--seconds", type=float, default=60)
     arguments.add_argument("--cycles", type=int)
     arguments.add_argument("--state", help="a folder in which it goes on")

@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <cstring>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tamis/cuckoo_filter.h"
 #include "tamis/hash.h"
+#include "tamis/split_block_filter.h"
 #include "tests/test_util.h"
 
 namespace tamis {
@@ -203,6 +205,29 @@ TEST(AdversaryTest, PreparedStringsAreRefusedByAFilterOnlyWithoutASecret) {
     for (const HashKind kind : kKeyed) EXPECT_EQ(inserted(HashOf(kind, seed)), keys.size());
   }
   EXPECT_GT(refused, 50u);
+}
+
+// And who has some of them inserted makes a Bloom filter answer "maybe" for all others.
+TEST(AdversaryTest, PreparedStringsAreFoundOnlyWithoutASecret) {
+  constexpr size_t kInserted = kStrings / 4, kAsked = kStrings - kInserted;
+  constexpr uint64_t kSecrets = 50;
+  const std::vector<std::string> strings = PreparedStrings();
+  const std::vector<std::string_view> views(strings.begin(), strings.end());
+  const auto found = [&](const HashSpec& spec) {
+    // Each of those that are asked differs in its lanes alone from one that is in.
+    SplitBlockBloomFilter filter({.capacity = kInserted, .fpr = 0.01, .hash = spec});
+    filter.Insert(std::span(views).first(kInserted));
+    return filter.Count(std::span(views).subspan(kInserted));
+  };
+  for (const HashKind kind : kKeyed) {
+    uint64_t hits = 0;
+    for (uint64_t seed = 1; seed <= kSecrets; ++seed) {
+      EXPECT_EQ(found({HashKind::kXxh64, seed}), kAsked);
+      hits += found(HashOf(kind, seed));
+    }
+    EXPECT_LT(hits, kSecrets * kAsked / 50) << "at a rate of 1 in 100";
+    EXPECT_GT(hits, 0u);
+  }
 }
 
 }  // namespace

@@ -52,6 +52,20 @@ class FileReplaceTest : public FileTest {
   const fs::path path_ = folder_ / "f.tamis";
 };
 
+// Several threads or processes that save to one file: each of them does.
+TEST_F(FileReplaceTest, SomebodyElseSavesBetweenTwoLooksAtTheFile) {
+  FilterOf(2).Save(folder_ / "other");
+  int looks = 0;
+  SystemFaults faults;
+  faults.lstat = [&] {
+    if (looks++ == 0) fs::rename(folder_ / "other", path_);
+    return 0;
+  };
+  FilterOf(3).Save(path_);
+  EXPECT_GE(looks, 2);
+  EXPECT_EQ(KeysIn(path_), 3u);
+}
+
 // Every mode, and the classes that somebody falls into whom the old file knew by another.
 TEST(KeptModeTest, WhoMayDoLessMayNotDoMore) {
   for (mode_t mode = 0; mode < 01000; ++mode) {

@@ -12,6 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMaxLinks = 40;  // as many as Linux follows
+constexpr int kMaxTries = 100;
 
 [[noreturn]] void Refuse(const fs::path& path, const std::string& why) {
   throw Error(ErrorCode::kIo, path.string() + ": cannot write: " + why);
@@ -30,8 +31,8 @@ std::optional<struct stat> StatusOf(const fs::path& path) {
   return status;
 }
 
-// The name that the links end at. `found` is what the system found there.
-fs::path FollowLinks(const fs::path& path, const std::optional<struct stat>& found) {
+// The name that the links end at, or nothing if it is not of what the system found there, `found`.
+std::optional<fs::path> FollowLinks(const fs::path& path, const std::optional<struct stat>& found) {
   fs::path target = path;
   struct stat status;
   int error = lstat(target.c_str(), &status);
@@ -48,8 +49,16 @@ fs::path FollowLinks(const fs::path& path, const std::optional<struct stat>& fou
   const bool same = error == 0
                         ? found && status.st_dev == found->st_dev && status.st_ino == found->st_ino
                         : !found;
-  if (!same) Refuse(path, "where it leads to has changed meanwhile, or has no name");
+  if (!same) return std::nullopt;
   return target;
+}
+
+fs::path TargetOf(const fs::path& path) {
+  // Somebody else may save a file there between the two looks at it.
+  for (int i = 0; i < kMaxTries; ++i) {
+    if (const std::optional<fs::path> target = FollowLinks(path, StatusOf(path))) return *target;
+  }
+  Refuse(path, "where it leads to changes all the time, or has no name");
 }
 
 bool IsReadOnly(const fs::path& path, const struct stat& status) {
@@ -92,7 +101,7 @@ mode_t KeptMode(mode_t mode, bool same_owner, bool same_group) {
 }
 
 SaveTarget::SaveTarget(const fs::path& path, const SaveOptions& options)
-    : path_(FollowLinks(path, StatusOf(path))),
+    : path_(TargetOf(path)),
       directory_(OpenDirectory(path_, directory_readable_)),
       old_(StatusOf(path_)) {
   if (old_ && !options.replace_read_only && IsReadOnly(path_, *old_)) {

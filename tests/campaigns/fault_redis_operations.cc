@@ -1,0 +1,232 @@
+// Operations on a Redis server of their own. Every call that fails once is made good by another
+// connection; what fails all the time is an error that says why.
+#include <hiredis/hiredis.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "tamis/redis/split_block_filter.h"
+#include "tests/campaigns/fault_filters.h"
+#include "tests/campaigns/fault_operations.h"
+
+namespace tamis::campaigns {
+namespace {
+
+namespace fs = std::filesystem;
+
+using redis::CreateOptions;
+using redis::Route;
+using redis::ServerOptions;
+using redis::SplitBlockFilter;
+
+constexpr const char* kName = "faults";
+constexpr uint64_t kKeys = 200;
+
+// redis/local_cluster.sh, which ends when its standard input does: with this process.
+class Server {
+ public:
+  explicit Server(const fs::path& folder) {
+    std::array<int, 2> in{}, out{};
+    if (pipe(in.data()) != 0 || pipe(out.data()) != 0) throw std::runtime_error("pipe");
+    pid_ = fork();
+    if (pid_ == 0) {
+      dup2(in[0], STDIN_FILENO);
+      dup2(out[1], STDOUT_FILENO);
+      for (const int fd : {in[0], in[1], out[0], out[1]}) close(fd);
+      execlp("sh", "sh", TAMIS_LOCAL_CLUSTER, "single", (folder / "redis").c_str(), nullptr);
+      _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    in_ = in[1];
+    out_ = out[0];
+    // "single PORT PID", and then "ready ...".
+    std::string text;
+    char c = 0;
+    while (text.find("ready") == std::string::npos && read(out_, &c, 1) == 1) text += c;
+    int port = 0;
+    if (std::sscanf(text.c_str(), "single %d", &port) == 1) {
+      url_ = "redis://127.0.0.1:" + std::to_string(port);
+    }
+  }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  ~Server() {
+    close(in_);
+    waitpid(pid_, nullptr, 0);
+    close(out_);
+  }
+
+  // Empty where there is no redis-server.
+  const std::string& url() const { return url_; }
+
+ private:
+  pid_t pid_ = -1;
+  int in_ = -1, out_ = -1;
+  std::string url_;
+};
+
+struct Subject {
+  explicit Subject(const fs::path& folder) : server(folder) {
+    options.url = server.url();
+    options.connect_timeout = std::chrono::milliseconds(1000);
+    options.command_timeout = std::chrono::milliseconds(1000);
+    options.retry_for = std::chrono::milliseconds(500);
+    options.min_backoff = std::chrono::milliseconds(1);
+    options.max_backoff = std::chrono::milliseconds(5);
+    options.idle_share = 0;
+    local.Insert(new_keys);
+  }
+
+  SplitBlockFilter Open(Route route = Route::kBlocks) const {
+    return SplitBlockFilter::Open(options, kName, {.route = route});
+  }
+  void Drop() const {
+    try {
+      Open().Drop();
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kInvalidArgument) throw;  // there is none
+    }
+  }
+  // A filter with the old keys.
+  void Renew() const {
+    Drop();
+    SplitBlockFilter::Create(options, kName, create).Insert(old_keys);
+  }
+  std::string CheckOld() const {
+    return Open().Count(old_keys) == kKeys ? "" : "keys of the old state are lost";
+  }
+
+  Server server;
+  ServerOptions options;
+  CreateOptions create = {.filter = {.capacity = 2 * kKeys}};
+  std::vector<uint64_t> old_keys = KeysOf(0, kKeys), new_keys = KeysOf(kKeys, kKeys);
+  SplitBlockBloomFilter local = SplitBlockBloomFilter({.capacity = 2 * kKeys});
+  // What operations use and make.
+  std::optional<SplitBlockFilter> filter;
+  std::optional<SplitBlockBloomFilter> pulled;
+  size_t result = 0;
+  std::vector<uint64_t> unanswered;
+};
+
+using SubjectPointer = std::shared_ptr<Subject>;
+
+Operation On(const SubjectPointer& s, const std::string& name, std::function<void(Subject&)> run,
+             std::function<std::string(Subject&, const Ending&)> check) {
+  const auto clear = [s] {
+    s->filter.reset();
+    s->pulled.reset();
+    s->result = 0;
+    s->unanswered = std::vector<uint64_t>();  // {} would keep its memory
+  };
+  return {"redis: " + name, [s] { s->Renew(); }, [s, run] { run(*s); },
+          [s, check](const Ending& ending) { return check(*s, ending); }, clear};
+}
+
+// All keys but those that the error names are in.
+std::string CheckInserted(Subject& s, const Ending& ending) {
+  if (const std::string problem = s.CheckOld(); !problem.empty()) return problem;
+  SplitBlockFilter filter = s.Open();
+  if (!ending.threw) return filter.Count(s.new_keys) == kKeys ? "" : "inserted keys are missing";
+  if (ending.out_of_memory || s.unanswered.empty()) return "";
+  size_t next = 0;
+  for (uint64_t i = 0; i < kKeys; ++i) {
+    if (next < s.unanswered.size() && s.unanswered[next] == i) {
+      ++next;
+    } else if (!filter.Contains(s.new_keys[i])) {
+      return "a key is missing that the error does not name";
+    }
+  }
+  return "";
+}
+
+void AddKeyed(const SubjectPointer& subject, Route route, std::vector<Operation>& all) {
+  const std::string by = route == Route::kBlocks ? ", by blocks" : ", by segments";
+  all.push_back(On(
+      subject, "count" + by,
+      [route](Subject& s) {
+        s.filter.emplace(s.Open(route));
+        s.result = s.filter->Count(s.old_keys);
+      },
+      [](Subject& s, const Ending& ending) {
+        if (!ending.threw && s.result != kKeys) return std::string("keys are missed");
+        return s.CheckOld();
+      }));
+  all.push_back(On(
+      subject, "insert" + by,
+      [route](Subject& s) {
+        s.filter.emplace(s.Open(route));
+        try {
+          s.filter->Insert(s.new_keys);
+        } catch (const redis::UnansweredError& error) {
+          s.unanswered = error.keys();
+          throw;
+        }
+      },
+      CheckInserted));
+}
+
+}  // namespace
+
+std::vector<Operation> RedisOperations(const fs::path& folder) {
+  const auto subject = std::make_shared<Subject>(folder);
+  std::vector<Operation> all;
+  if (subject->server.url().empty()) return all;
+  for (const Route route : {Route::kBlocks, Route::kSegments}) AddKeyed(subject, route, all);
+  all.push_back(On(
+      subject, "pull",
+      [](Subject& s) {
+        s.filter.emplace(s.Open());
+        s.pulled.emplace(s.filter->Pull());
+      },
+      [](Subject& s, const Ending& ending) {
+        if (!ending.threw && !HasAll(*s.pulled, s.old_keys)) return std::string("keys are missing");
+        return s.CheckOld();
+      }));
+  all.push_back(On(
+      subject, "push",
+      [](Subject& s) {
+        s.filter.emplace(s.Open());
+        s.filter->Push(s.local);
+      },
+      CheckInserted));
+  all.push_back(On(
+      subject, "create",
+      [](Subject& s) { s.filter.emplace(SplitBlockFilter::Create(s.options, kName, s.create)); },
+      [](Subject& s, const Ending& ending) {
+        // If it was made, by a command whose answer was lost, it can be dropped.
+        if (!ending.threw) s.Open();
+        s.Renew();
+        return s.CheckOld();
+      }));
+  all.back().prepare = [subject] { subject->Drop(); };
+  all.push_back(On(
+      subject, "drop",
+      [](Subject& s) {
+        s.filter.emplace(s.Open());
+        s.filter->Drop();
+      },
+      [](Subject& s, const Ending& ending) {
+        if (ending.threw) return std::string();
+        try {
+          s.Open();
+        } catch (const Error& error) {
+          if (error.code() == ErrorCode::kInvalidArgument) return std::string();
+        }
+        return std::string("it is still there");
+      }));
+  return all;
+}
+
+std::vector<Operation> RedisMemoryOperations(const fs::path& folder) {
+  if (HIREDIS_MAJOR < 1) return {};
+  return RedisOperations(folder);
+}
+
+}  // namespace tamis::campaigns
