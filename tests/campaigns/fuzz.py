@@ -13,6 +13,7 @@ import concurrent.futures
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -26,9 +27,10 @@ import campaign
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 PREFIX = "tamis_fuzz_"
 SLICE_S = 300  # after which a target starts again, with the inputs that it has found
-LIMITS = ["-timeout=60", "-rss_limit_mb=2048"]
-# What ends when it is told to, or has all that there is.
-ENDED, INTERRUPTED = 0, 72
+MOST_S = 60  # that an input may take
+LIMITS = [f"-timeout={MOST_S}", "-rss_limit_mb=2048"]
+# Statuses of a target: it ended as it should, an input took long, it was told to end.
+ENDED, TOOK_LONG, INTERRUPTED = 0, 70, 72
 
 FUNNELS = ["long", "int", "bytes", "utf8", "unencoded-chars"]
 KUDU_TYPES = ["int8", "int16", "int32", "int64", "bytes"]
@@ -99,8 +101,9 @@ class Run:
     running = set()
     lock = threading.Lock()
 
-    def __init__(self, folder, target, corpus, findings, root, quiet=False):
+    def __init__(self, folder, target, corpus, findings, root, quiet=False, most_s=MOST_S):
         self.target = target
+        self.most_s = most_s
         self.quiet = quiet
         self.program = folder / (PREFIX + target)
         self.corpus = corpus / target
@@ -124,9 +127,12 @@ class Run:
         self.corpus.mkdir(parents=True, exist_ok=True)
         self.findings.mkdir(parents=True, exist_ok=True)
         start = time.monotonic()
+        share = 1.0  # of a processor, that this process had so far
         while self.seconds < seconds and not self.found and not self.stop.is_set():
-            self._slice(max(1, min(SLICE_S, round(seconds - self.seconds))), limits, more)
-        self.wall_seconds = time.monotonic() - start
+            left = (seconds - self.seconds) / share
+            self._slice(max(1, min(SLICE_S, round(left))), limits, more)
+            self.wall_seconds = time.monotonic() - start
+            share = min(1.0, max(0.1, self.seconds / self.wall_seconds))
         return self
 
     def _slice(self, seconds, limits, more):
@@ -138,8 +144,9 @@ class Run:
                 if self.stop.is_set():
                     return
                 # In a group of its own: Ctrl-C reaches it once, by this program.
-                process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                           env=campaign.environment(**more), start_new_session=True)
+                process = subprocess.Popen(
+                    line, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                    env=campaign.environment(TMPDIR=str(self.log.parent), **more))
                 self.running.add(process)
             # Whoever ends it holds the lock, and so it is there until then.
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
@@ -151,15 +158,28 @@ class Run:
         said = self.log.read_text(errors="replace")
         counted = re.findall(r"^(?:stat::number_of_executed_units: *|#)(\d+)", said, re.MULTILINE)
         self.inputs += int(counted[-1]) if counted else 0
-        if process.returncode not in (ENDED, INTERRUPTED):
-            self._find(process.returncode, said)
+        if process.returncode in (ENDED, INTERRUPTED):
+            return
+        inputs = [pathlib.Path(path) for path in re.findall(r"Test unit written to (.*)", said)]
+        if process.returncode == TOOK_LONG and inputs and not self.takes_long(inputs[0], more):
+            inputs[0].unlink()
+            return
+        self._find(process.returncode, said, inputs)
 
-    def _find(self, status, said):
+    def takes_long(self, path, more):
+        """Whether an input that took long takes a processor as long: a target may only have waited
+        for one."""
+        again = subprocess.Popen([self.program, "-timeout=100000", path], stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                 env=campaign.environment(**more), start_new_session=True)
+        resource.prlimit(again.pid, resource.RLIMIT_CPU, (self.most_s, self.most_s))
+        return again.wait() != ENDED
+
+    def _find(self, status, said, inputs):
         self.found += 1
         kept = self.findings / f"{self.target}.log"
         shutil.copy(self.log, kept)
         why = re.findall(r"^(?:==\d+== ?ERROR: |.*runtime error: )(.*)", said, re.MULTILINE)
-        inputs = re.findall(r"Test unit written to (.*)", said)
         if self.quiet:
             return
         campaign.finding(f"{self.target}: {why[0] if why else f'status {status}'}; see {kept}"
@@ -185,26 +205,30 @@ def run_all(options, targets, corpus, findings, root):
 
 
 def self_test(options, root):
-    """Defects of tests/fuzz/fuzz_seeded.cc, and none, for which nothing may be found."""
+    """Defects of tests/fuzz/fuzz_seeded.cc; and none, for which nothing may be found."""
     found = {}
     for defect, name in (("", "none"), ("answer", "a wrong answer"),
                          ("overrun", "the library is given more bytes than there are"),
                          ("overflow", "an integer overflows"), ("leak", "memory is not freed"),
                          ("slow", "an input takes long"), ("memory", "an input takes memory")):
         folder = root / (defect or "none")
-        run = Run(options.targets, "seeded", folder / "corpus", folder / "findings", folder, quiet=True)
+        run = Run(options.targets, "seeded", folder / "corpus", folder / "findings", folder,
+                  quiet=True, most_s=3)
         limits = ["-timeout=3", "-rss_limit_mb=512"]
         run.run(60 if defect else 3, limits, TAMIS_FUZZ_DEFECT=defect)
         written = [path for path in run.findings.iterdir() if path.suffix != ".log"]
         found[name] = run.found == len(written) == (1 if defect else 0)
-        if defect and written:
+        if written:
             again = subprocess.run([run.program, *limits, written[0]], capture_output=True, check=False,
                                    env=campaign.environment(TAMIS_FUZZ_DEFECT=defect))
             found[name] = found[name] and again.returncode != 0
-    right = found.pop("none")
-    if not right:
-        print("without a seeded defect something was found")
-    return campaign.self_test_result(found) if right else 1
+    # An input that waits takes no processor.
+    waits = root / "waits"
+    waits.write_bytes(b"taMi")
+    if not found.pop("none") or run.takes_long(waits, {"TAMIS_FUZZ_DEFECT": "wait"}):
+        print("something was found that is no defect")
+        return 1
+    return campaign.self_test_result(found)
 
 
 def main():

@@ -212,6 +212,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // Many small pieces of a large input take long.
   const size_t least = 1 + text.size() / 256;
   needs.max_batch = 1 + shape % 8;
+  RequireSame(ReadAll(options, needs, {}), whole);
   RequireSame(ReadAll(options, needs, {.sizes = {least, least, least, least}}), whole);
   const size_t piece = least + shape / 8;
   RequireSame(ReadAll(options, needs, {.sizes = {piece, least, 2 * piece, 7 * least}}), whole);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "tamis/error.h"
@@ -28,7 +29,7 @@ void ReadChain(const std::byte* data, size_t size) {
 
 void* volatile kept;
 
-void WaitFor(std::chrono::seconds time) {
+void Work(std::chrono::seconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
   while (std::chrono::steady_clock::now() < end) continue;
 }
@@ -57,7 +58,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     kept = std::malloc(size);
     kept = nullptr;
   } else if (defect == "slow") {
-    WaitFor(std::chrono::seconds(60));
+    Work(std::chrono::seconds(60));
+  } else if (defect == "wait") {
+    std::this_thread::sleep_for(std::chrono::seconds(5));
   } else if (defect == "memory") {
     kept = std::malloc(size_t{1} << 30);
     std::free(kept);
