@@ -15,7 +15,11 @@
 namespace tamis::tools {
 namespace {
 
+#ifdef TAMIS_INPUT_BLOCK_BYTES  // of the fuzz targets, whose inputs are small
+constexpr size_t kBlockBytes = TAMIS_INPUT_BLOCK_BYTES;
+#else
 constexpr size_t kBlockBytes = size_t{8} << 20;
+#endif
 
 bool HasMore(int fd) {
   pollfd poll_fd{fd, POLLIN, 0};

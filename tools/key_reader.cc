@@ -272,7 +272,7 @@ void KeyReader::ParseU64(KeyBatch& batch) {
   file_->Consume(n * sizeof(uint64_t));
   position_ += n * sizeof(uint64_t);
   const std::string_view rest = file_->text();
-  if (file_->last() && !rest.empty() && rest.size() < sizeof(uint64_t)) {
+  if (file_->last() && !rest.empty() && rest.size() < sizeof(uint64_t) && n < needs_.max_batch) {
     Reject("fewer than 8 bytes are left", rest, batch);
     file_->Consume(rest.size());
   }

@@ -113,5 +113,22 @@ TEST_F(KeyReaderTest, RawIntegers) {
   for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(all.keys[i], std::to_string(values[i]));
 }
 
+TEST_F(KeyReaderTest, BytesLeftOfRawIntegersAreInNoBatchThatIsFull) {
+  Write("keys", std::string(2 * sizeof(uint64_t) + 3, 'x'));
+  InputOptions options;
+  options.u64 = true;
+  options.paths = {Path("keys")};
+  KeyReader reader(options, {.report_bad = false, .max_batch = 2});
+  KeyBatch batch;
+  ASSERT_TRUE(reader.Next(batch));
+  EXPECT_EQ(batch.size(), 2U);
+  EXPECT_EQ(batch.num_records(), 2U);
+  ASSERT_TRUE(reader.Next(batch));
+  EXPECT_EQ(batch.size(), 0U);
+  EXPECT_EQ(batch.bad, std::vector<size_t>{0});
+  EXPECT_FALSE(reader.Next(batch));
+  EXPECT_EQ(reader.num_bad(), 1U);
+}
+
 }  // namespace
 }  // namespace tamis::tools

@@ -1,0 +1,267 @@
+"""Gives the fuzz targets inputs that nobody thought of, each for so long.
+
+Usage: fuzz.py FOLDER [TARGET...] [--seconds N] [--jobs N] [--corpus DIR] [--findings DIR] [--record]
+               [--self-test]
+
+FOLDER is where the targets of tests/fuzz were built, a TARGET is one of them without tamis_fuzz_
+(default: all that are there). --seconds is of a processor, for each target. Each starts from golden
+files and from tests/fuzz/seeds. --corpus is a folder in which it goes on: inputs that lead to new
+places of the code are kept there. An input that ends a target, that takes it a minute or 2 GiB, is
+written to --findings, and ends the run of this target. Ctrl-C ends all of them, and what ran counts.
+"""
+import concurrent.futures
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import campaign
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+PREFIX = "tamis_fuzz_"
+SLICE_S = 300  # after which a target starts again, with the inputs that it has found
+MOST_S = 60  # that an input may take
+LIMITS = [f"-timeout={MOST_S}", "-rss_limit_mb=2048"]
+# Statuses of a target: it ended as it should, an input took long, it was told to end.
+ENDED, TOOK_LONG, INTERRUPTED = 0, 70, 72
+
+FUNNELS = ["long", "int", "bytes", "utf8", "unencoded-chars"]
+KUDU_TYPES = ["int8", "int16", "int32", "int64", "bytes"]
+
+
+def golden(pattern, begin=lambda stem: b""):
+    """Golden files, behind what `begin` makes of their names."""
+    for path in sorted((TESTS / "golden").glob(pattern)):
+        yield path.name, begin(path.stem) + path.read_bytes()
+
+
+def guava():
+    return golden("guava/*.guava", lambda stem: bytes([FUNNELS.index(stem.split("_")[0])]))
+
+
+def kudu():
+    return golden("kudu/*.kudu", lambda stem: bytes([KUDU_TYPES.index(stem.split("_")[0])]))
+
+
+def blocks():
+    yield from golden("milvus/*.mbf1", lambda stem: b"\0")
+    yield from golden("kvrocks/filter*.kvrocks", lambda stem: b"\1")
+    yield from golden("kvrocks/chain*.kvrocks", lambda stem: b"\2")
+    folder = TESTS / "golden" / "vortex"
+    yield from golden("vortex/*.sbbf",
+                      lambda stem: b"\3" + (folder / f"{stem}.options").read_bytes())
+
+
+def redis_bloom():
+    yield from golden("redis_bloom/bf_*.dump", lambda stem: b"\0")
+    yield from golden("redis_bloom/cf_*.dump", lambda stem: b"\1")
+
+
+def parquet():
+    for path in sorted((TESTS / "parquet").glob("*.parquet")):
+        data = path.read_bytes()
+        yield path.name, data
+        size = int.from_bytes(data[-8:-4], "little")
+        yield f"{path.stem}.footer", b"f" + data[-8 - size:-8]
+
+
+# What a target starts from, besides tests/fuzz/seeds/TARGET.
+SEEDS = {
+    "open": lambda: golden("*.tamis"),
+    "bank": lambda: golden("*.bank"),
+    "guava": guava,
+    "kudu": kudu,
+    "blocks": blocks,
+    "spark": lambda: golden("spark/*.spark"),
+    "redis_bloom": redis_bloom,
+    "parquet": parquet,
+}
+
+
+def write_seeds(target, folder):
+    folder.mkdir(parents=True)
+    for name, data in SEEDS.get(target, lambda: ())():
+        (folder / name).write_bytes(data)
+    committed = TESTS / "fuzz" / "seeds" / target
+    if committed.is_dir():
+        shutil.copytree(committed, folder, dirs_exist_ok=True)
+
+
+class Run:
+    """A target, for so many seconds of a processor, or until it finds something."""
+
+    stop = threading.Event()
+    running = set()
+    lock = threading.Lock()
+
+    def __init__(self, folder, target, corpus, findings, root, quiet=False, most_s=MOST_S):
+        self.target = target
+        self.most_s = most_s
+        self.quiet = quiet
+        self.program = folder / (PREFIX + target)
+        self.corpus = corpus / target
+        self.findings = findings
+        self.seeds = root / target / "seeds"
+        self.log = root / target / "log"
+        self.inputs = 0
+        self.seconds = 0.0  # of a processor
+        self.wall_seconds = 0.0
+        self.found = 0
+
+    @classmethod
+    def end_all(cls, *_):
+        cls.stop.set()
+        with cls.lock:
+            for process in cls.running:
+                os.kill(process.pid, signal.SIGINT)
+
+    def run(self, seconds, limits=(), **more):
+        write_seeds(self.target, self.seeds)
+        self.corpus.mkdir(parents=True, exist_ok=True)
+        self.findings.mkdir(parents=True, exist_ok=True)
+        start = time.monotonic()
+        share = 1.0  # of a processor, that this process had so far
+        while self.seconds < seconds and not self.found and not self.stop.is_set():
+            left = (seconds - self.seconds) / share
+            self._slice(max(1, min(SLICE_S, round(left))), limits, more)
+            self.wall_seconds = time.monotonic() - start
+            share = min(1.0, max(0.1, self.seconds / self.wall_seconds))
+        return self
+
+    def _slice(self, seconds, limits, more):
+        """Of the wall clock, which is at least that of the processor."""
+        line = [self.program, f"-max_total_time={seconds}", "-print_final_stats=1", *LIMITS, *limits,
+                f"-artifact_prefix={self.findings}/{self.target}-", self.corpus, self.seeds]
+        with self.log.open("wb") as log:
+            with self.lock:
+                if self.stop.is_set():
+                    return
+                # In a group of its own: Ctrl-C reaches it once, by this program.
+                process = subprocess.Popen(
+                    line, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                    env=campaign.environment(TMPDIR=str(self.log.parent), **more))
+                self.running.add(process)
+            # Whoever ends it holds the lock, and so it is there until then.
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            with self.lock:
+                self.running.remove(process)
+                _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.seconds += usage.ru_utime + usage.ru_stime
+        said = self.log.read_text(errors="replace")
+        counted = re.findall(r"^(?:stat::number_of_executed_units: *|#)(\d+)", said, re.MULTILINE)
+        self.inputs += int(counted[-1]) if counted else 0
+        if process.returncode in (ENDED, INTERRUPTED):
+            return
+        inputs = [pathlib.Path(path) for path in re.findall(r"Test unit written to (.*)", said)]
+        if process.returncode == TOOK_LONG and inputs and not self.takes_long(inputs[0], more):
+            inputs[0].unlink()
+            return
+        self._find(process.returncode, said, inputs)
+
+    def takes_long(self, path, more):
+        """Whether an input that took long takes a processor as long: a target may only have waited
+        for one."""
+        again = subprocess.Popen([self.program, "-timeout=100000", path], stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                 env=campaign.environment(**more), start_new_session=True)
+        resource.prlimit(again.pid, resource.RLIMIT_CPU, (self.most_s, self.most_s))
+        return again.wait() != ENDED
+
+    def _find(self, status, said, inputs):
+        self.found += 1
+        kept = self.findings / f"{self.target}.log"
+        shutil.copy(self.log, kept)
+        why = re.findall(r"^(?:==\d+== ?ERROR: |.*runtime error: )(.*)", said, re.MULTILINE)
+        if self.quiet:
+            return
+        campaign.finding(f"{self.target}: {why[0] if why else f'status {status}'}; see {kept}"
+                         + "".join(f"\n  again: {self.program} {path}" for path in inputs))
+
+
+def run_all(options, targets, corpus, findings, root):
+    """Returns the runs of all targets that began."""
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, Run.end_all)
+    runs = [Run(options.targets, target, corpus, findings, root) for target in targets]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        waiting = [pool.submit(run.run, options.seconds) for run in runs]
+        for done in concurrent.futures.as_completed(waiting):
+            run = done.result()
+            if run.inputs == 0 and not run.found:
+                continue
+            figures = {"inputs": run.inputs, "processor seconds": round(run.seconds),
+                       "findings": run.found}
+            campaign.report(f"fuzzing, {run.target}", figures, run.wall_seconds,
+                            campaign.file_system(corpus), options.record)
+    return runs
+
+
+def self_test(options, root):
+    """Defects of tests/fuzz/fuzz_seeded.cc; and none, for which nothing may be found."""
+    found = {}
+    for defect, name in (("", "none"), ("answer", "a wrong answer"),
+                         ("overrun", "the library is given more bytes than there are"),
+                         ("overflow", "an integer overflows"), ("leak", "memory is not freed"),
+                         ("slow", "an input takes long"), ("memory", "an input takes memory")):
+        folder = root / (defect or "none")
+        run = Run(options.targets, "seeded", folder / "corpus", folder / "findings", folder,
+                  quiet=True, most_s=3)
+        limits = ["-timeout=3", "-rss_limit_mb=512"]
+        run.run(60 if defect else 3, limits, TAMIS_FUZZ_DEFECT=defect)
+        written = [path for path in run.findings.iterdir() if path.suffix != ".log"]
+        found[name] = run.found == len(written) == (1 if defect else 0)
+        if written:
+            again = subprocess.run([run.program, *limits, written[0]], capture_output=True, check=False,
+                                   env=campaign.environment(TAMIS_FUZZ_DEFECT=defect))
+            found[name] = found[name] and again.returncode != 0
+    # An input that waits takes no processor.
+    waits = root / "waits"
+    waits.write_bytes(b"taMi")
+    if not found.pop("none") or run.takes_long(waits, {"TAMIS_FUZZ_DEFECT": "wait"}):
+        print("something was found that is no defect")
+        return 1
+    return campaign.self_test_result(found)
+
+
+def main():
+    arguments = campaign.parser(__doc__)
+    arguments.add_argument("targets", type=pathlib.Path, metavar="FOLDER")
+    arguments.add_argument("only", nargs="*", metavar="TARGET")
+    arguments.add_argument("--seconds", type=float, default=60)
+    arguments.add_argument("--jobs", type=int, default=1, help="targets at the same time")
+    arguments.add_argument("--corpus", type=pathlib.Path, help="a folder in which it goes on")
+    arguments.add_argument("--findings", type=pathlib.Path,
+                           help="where inputs go that it found (default: a new folder)")
+    options = arguments.parse_args()
+    options.targets = options.targets.resolve()
+    there = sorted(path.name.removeprefix(PREFIX) for path in options.targets.glob(PREFIX + "*")
+                   if path.is_file() and os.access(path, os.X_OK))
+    targets = options.only or [target for target in there if target != "seeded"]
+    if not targets or not set(targets) <= set(there):
+        arguments.error(f"{options.targets} has these targets: {' '.join(there) or 'none'}")
+    root = campaign.scratch(options.folder)
+    findings = options.findings
+    try:
+        if options.self_test:
+            return self_test(options, root)
+        findings = (findings or pathlib.Path(tempfile.mkdtemp(prefix="tamis-findings-"))).resolve()
+        corpus = (options.corpus or root / "corpus").resolve()
+        corpus.mkdir(parents=True, exist_ok=True)
+        runs = run_all(options, targets, corpus, findings, root)
+        return 1 if any(run.found for run in runs) else 0
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+        if options.findings is None and findings is not None and not any(findings.iterdir()):
+            findings.rmdir()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

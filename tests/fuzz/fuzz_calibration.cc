@@ -1,0 +1,95 @@
+// Reads untrusted bytes as a calibration. Whatever they are, the outcome is a FormatError or a
+// calibration that an Engine can plan with, and that is read again as it is written.
+#include <unistd.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "tamis/calibration.h"
+#include "tamis/engine.h"
+#include "tamis/error.h"
+#include "tamis/filter_kinds.h"
+#include "tests/fuzz/memory_file.h"
+
+namespace tamis {
+namespace {
+
+namespace fs = std::filesystem;
+
+// In the folder for temporary files: whoever runs the target gives it one that it removes.
+fs::path NewPath() {
+  static const fs::path path =
+      fs::temp_directory_path() / ("calibration-" + std::to_string(getpid()));
+  return path;
+}
+
+std::string TextOf(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void RequireRoute(const CallRoute& route) {
+  Require(route.backend != nullptr && route.threads >= 1);
+  Require(std::isfinite(route.seconds) && route.seconds >= 0);
+}
+
+// A filter of each kind that has no layers: few bytes, and more.
+const std::vector<AnyFilter>& Filters() {
+  static const std::vector<AnyFilter> filters = [] {
+    std::vector<AnyFilter> made;
+    for (const FilterKindInfo& info : FilterKinds()) {
+      if (info.has_layers) continue;
+      for (const uint64_t capacity : {1, 100'000}) {
+        made.push_back(MakeFilter(info.kind, {.capacity = capacity}));
+      }
+    }
+    return made;
+  }();
+  return filters;
+}
+
+void Use(const Calibration& calibration) {
+  calibration.Validate();
+  const Engine engine({.threads = 4, .calibration = calibration});
+  for (const AnyFilter& filter : Filters()) {
+    for (const uint64_t keys : {uint64_t{0}, uint64_t{1000}, uint64_t{1} << 40}) {
+      for (const Operation operation : {Operation::kContains, Operation::kInsert}) {
+        const CallPlan plan = engine.PlanCall(*filter, keys, operation);
+        RequireRoute(plan.chosen);
+        for (const CallRoute& route : plan.alternatives) {
+          RequireRoute(route);
+          Require(route.seconds >= plan.chosen.seconds);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tamis
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace tamis;
+  static MemoryFile file;
+  const std::string path = file.Write(Bytes(data, data + size));
+  try {
+    const Calibration calibration = Calibration::Load(path);
+    Use(calibration);
+    calibration.Save(NewPath());
+    const std::string written = TextOf(NewPath());
+    const Calibration again = Calibration::Load(NewPath());
+    Require(again.machine == calibration.machine && again.device == calibration.device);
+    Require(again.points.size() == calibration.points.size());
+    again.Save(NewPath());
+    Require(TextOf(NewPath()) == written);
+  } catch (const FormatError& error) {
+    Require(error.offset() <= size);
+  }
+  return 0;
+}
