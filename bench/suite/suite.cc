@@ -180,9 +180,10 @@ std::vector<std::string> Suite::CaseNames() const {
   return names;
 }
 
-void Suite::Verify() {
+void Suite::Verify(bool any_on_host) {
   const Backend& portable = FindBackend("portable");
   for (const auto& subject : subjects_) {
+    if (!any_on_host) break;
     progress_.Show("checking " + subject->kind() + " against portable", -1);
     if (subject->is_peer()) {
       if (const auto wrong = Disagreement(*subject, {}, portable)) {
@@ -217,11 +218,11 @@ Results Suite::Run() {
   if (!results_.sizes.empty() && CaseNames().empty()) {
     throw std::runtime_error("nothing to measure matches \"" + options_.filter + "\"");
   }
-  Verify();
-  bool any = false;
-  for (size_t i = 0; i < results_.sizes.size(); ++i) {
-    any = any || !ContendersFor(results_.sizes[i], subjects_, Input()).empty();
-  }
+  const auto has_cases = [&](const SizeClass& size) {
+    return !ContendersFor(size, subjects_, Input()).empty();
+  };
+  const bool any = std::any_of(results_.sizes.begin(), results_.sizes.end(), has_cases);
+  Verify(any);
   const bool any_on_gpu = !GpuCaseNames(gpu_schedule_).empty();
   for (const auto& subject : subjects_) {
     if (!any || ComparesSpeeds(options_.mode)) break;

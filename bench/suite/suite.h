@@ -52,7 +52,7 @@ class Suite {
   // Makes the schedule of the GPU, or says in the context why it is not measured.
   void OpenDevice();
   void ChooseGpuSizes();
-  void Verify();
+  void Verify(bool any_on_host);
   // One repetition of all that is measured at one size.
   void Repeat(Turns& turns);
   // Of the sizes that have time for another repetition the one that has had the least; nothing if

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Compiles every source in CUDA of this repository, and the public headers of the GPU backend, with
-# each of the compilers named: which versions of the CUDA toolkit the library can be built with. It
-# needs no GPU, and links nothing.
+# Compiles every source in CUDA of this repository but those for peers, and the public headers of
+# the GPU backend, with each of the compilers named: which versions of the CUDA toolkit the library
+# can be built with. It needs no GPU, and links nothing.
 #
 # Usage: tests/cuda/toolkits.sh COMPILER...
 #   COMPILER  nvcc of a toolkit, with its options if there are any: "/opt/cuda-12.4/bin/nvcc",
@@ -40,7 +40,7 @@ for compiler in "$@"; do
       done
       ;;
   esac
-  for source in $(git -C "$root" ls-files '*.cu') headers.cu; do
+  for source in $(git -C "$root" ls-files '*.cu' | grep -v cuda_peer_) headers.cu; do
     path=$root/$source
     [ "$source" = headers.cu ] && path=$work/headers.cu
     # Not quoted: a compiler comes with its options.
