@@ -8,20 +8,14 @@
 #include "cuda/src/kernel_bodies.h"
 #include "cuda/src/launch.h"
 #include "cuda/src/runtime.h"
+#include "tamis/cuda/warp.cuh"
 
 namespace tamis::cuda {
 namespace {
 
 // The lanes of the hardware. Functions of host and device, as the bodies are, though only the
 // device has something to do.
-struct WarpLane {
-  TAMIS_HD uint32_t Index() const {
-#ifdef __CUDA_ARCH__
-    return threadIdx.x % kWarpLanes;
-#else
-    return 0;
-#endif
-  }
+struct WarpLane : ThisWarp {
   TAMIS_HD uint64_t Warp() const {
 #ifdef __CUDA_ARCH__
     return kBlockWarps * blockIdx.x + threadIdx.x / kWarpLanes;
@@ -34,20 +28,6 @@ struct WarpLane {
     return kBlockWarps * gridDim.x;
 #else
     return 1;
-#endif
-  }
-  TAMIS_HD uint32_t Ballot(bool flag) const {
-#ifdef __CUDA_ARCH__
-    return __ballot_sync(0xFFFFFFFF, flag);
-#else
-    return flag;
-#endif
-  }
-  TAMIS_HD uint32_t Shuffle(uint32_t value, uint32_t from) const {
-#ifdef __CUDA_ARCH__
-    return __shfl_sync(0xFFFFFFFF, value, static_cast<int>(from));
-#else
-    return value + 0 * from;
 #endif
   }
   TAMIS_HD void BlockAdd(uint64_t* sum, uint32_t value) const {
@@ -67,19 +47,22 @@ struct WarpLane {
 };
 
 // The blocks that a multiprocessor is to hold of kernels for which the compiler chooses otherwise;
-// 0: of all others. Insertions that search get as many as have threads there, 2048 or 1536, with 32
-// or 40 registers each; the hashing of strings keeps as many as that leaves for a half of the
-// threads, without spilling.
-template <typename Call>
-constexpr int kLeastBlocks = 0;
-template <typename Ref>
-constexpr int kLeastBlocks<ChangeCall<Ref, tamis::detail::Change::kInsert>> =
+// 0: of all others. Insertions get as many as have threads there, 2048 or 1536, with 32 or 40
+// registers each; the hashing of strings keeps as many as that leaves for a half of the threads,
+// without spilling.
+constexpr int kFull =
 #if defined(__CUDA_ARCH__) && \
     (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 || __CUDA_ARCH__ / 10 == 100)
     8;
 #else
     6;
 #endif
+template <typename Call>
+constexpr int kLeastBlocks = 0;
+template <typename Ref>
+constexpr int kLeastBlocks<InsertCall<Ref>> = kFull;
+template <typename Ref>
+constexpr int kLeastBlocks<ChangeCall<Ref, tamis::detail::Change::kInsert>> = kFull;
 template <typename Offset>
 constexpr int kLeastBlocks<HashColumnCall<Offset>> = 4;
 

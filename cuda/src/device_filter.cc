@@ -35,8 +35,7 @@ struct DeviceFilter::Outputs {
   uint64_t* count = nullptr;
 };
 
-DeviceFilter::DeviceFilter(const FileHeader& header, const DeviceOptions& options,
-                           cudaStream_t stream)
+DeviceFilter::DeviceFilter(const FileHeader& header, const DeviceOptions& options, StreamRef stream)
     : header_(header) {
   Allocate(options, stream);
   try {
@@ -47,7 +46,7 @@ DeviceFilter::DeviceFilter(const FileHeader& header, const DeviceOptions& option
   }
 }
 
-DeviceFilter::DeviceFilter(const Filter& host, const DeviceOptions& options, cudaStream_t stream)
+DeviceFilter::DeviceFilter(const Filter& host, const DeviceOptions& options, StreamRef stream)
     : header_(host.Header()) {
   Allocate(options, stream);
   try {
@@ -98,7 +97,7 @@ void DeviceFilter::Allocate(const DeviceOptions& options, cudaStream_t stream) {
 }
 
 DeviceFilter DeviceFilter::View(const FileHeader& header, std::span<std::byte> memory,
-                                const DeviceOptions& options, cudaStream_t stream) {
+                                const DeviceOptions& options, StreamRef stream) {
   DeviceFilter view;
   view.header_ = header;
   view.is_view_ = true;
@@ -153,7 +152,7 @@ void DeviceFilter::RequireSame(const FileHeader& header) const {
                   " of " + std::to_string(header.payload_bytes));
 }
 
-void DeviceFilter::Upload(const Filter& host, cudaStream_t stream) {
+void DeviceFilter::Upload(const Filter& host, StreamRef stream) {
   const FileHeader header = host.Header();
   RequireSame(header);
   tamis::detail::FilterAccess::RequireIntact(host);
@@ -164,7 +163,7 @@ void DeviceFilter::Upload(const Filter& host, cudaStream_t stream) {
   uncounted_ = false;
 }
 
-void DeviceFilter::Download(Filter& host, cudaStream_t stream) const {
+void DeviceFilter::Download(Filter& host, StreamRef stream) const {
   RequireSame(host.Header());
   const std::span<std::byte> into = tamis::detail::FilterAccess::WritablePayload(host);
   const Current current(*this, stream);
@@ -195,7 +194,7 @@ Status DeviceFilter::Probe(const Keys& keys, const Outputs& out,
 }
 
 Status DeviceFilter::ContainsAsync(Keys keys, Bitmap out, uint64_t* count,
-                                   cudaStream_t stream) const noexcept {
+                                   StreamRef stream) const noexcept {
   if (out.words().size() < BitmapWords(keys.size()) || !IsForKernels(keys)) return kInvalidValue;
   const ScopedDevice current(*runtime_, device_);
   Status status = current.status();
@@ -204,7 +203,7 @@ Status DeviceFilter::ContainsAsync(Keys keys, Bitmap out, uint64_t* count,
 }
 
 Status DeviceFilter::ContainsAsync(Keys keys, std::span<uint8_t> out, uint64_t* count,
-                                   cudaStream_t stream) const noexcept {
+                                   StreamRef stream) const noexcept {
   if (out.size() < keys.size() || !IsForKernels(keys)) return kInvalidValue;
   const ScopedDevice current(*runtime_, device_);
   Status status = current.status();
@@ -212,7 +211,7 @@ Status DeviceFilter::ContainsAsync(Keys keys, std::span<uint8_t> out, uint64_t* 
   return status.ok() ? Probe(keys, {.bytes = out.data(), .count = count}, stream) : status;
 }
 
-Status DeviceFilter::CountAsync(Keys keys, uint64_t* count, cudaStream_t stream) const noexcept {
+Status DeviceFilter::CountAsync(Keys keys, uint64_t* count, StreamRef stream) const noexcept {
   if (count == nullptr || !IsForKernels(keys)) return kInvalidValue;
   const ScopedDevice current(*runtime_, device_);
   Status status = current.status();
@@ -243,16 +242,16 @@ Status DeviceFilter::SelectAny(const Keys& keys, std::span<Index> out, uint64_t*
 }
 
 Status DeviceFilter::SelectAsync(Keys keys, std::span<uint32_t> out, uint64_t* count,
-                                 std::span<std::byte> scratch, cudaStream_t stream) const noexcept {
+                                 std::span<std::byte> scratch, StreamRef stream) const noexcept {
   return SelectAny(keys, out, count, scratch, stream);
 }
 
 Status DeviceFilter::SelectAsync(Keys keys, std::span<uint64_t> out, uint64_t* count,
-                                 std::span<std::byte> scratch, cudaStream_t stream) const noexcept {
+                                 std::span<std::byte> scratch, StreamRef stream) const noexcept {
   return SelectAny(keys, out, count, scratch, stream);
 }
 
-Status DeviceFilter::InsertAsync(Keys keys, cudaStream_t stream) noexcept {
+Status DeviceFilter::InsertAsync(Keys keys, StreamRef stream) noexcept {
   KeyColumn column;
   Status status = MakeColumn(keys, hash(), &column);
   const auto* ref = std::get_if<SplitBlockRef>(&ref_);
@@ -271,7 +270,8 @@ Status DeviceFilter::InsertAsync(Keys keys, cudaStream_t stream) noexcept {
   return status;
 }
 
-Status DeviceFilter::MergeAsync(const DeviceFilter& other, cudaStream_t stream) noexcept {
+Status DeviceFilter::CombineAsync(Combination how, const DeviceFilter& other,
+                                  cudaStream_t stream) noexcept {
   if (kind() != FilterKind::kSplitBlock || other.kind() != kind() || other.hash() != hash() ||
       other.header_.geometry != header_.geometry || other.device_ != device_) {
     return kInvalidValue;
@@ -281,19 +281,35 @@ Status DeviceFilter::MergeAsync(const DeviceFilter& other, cudaStream_t stream) 
   bool capturing = false;
   if (status.ok()) status = runtime_->IsCapturing(stream, &capturing);
   if (!status.ok()) return status;
-  status = runtime_->Launch(
-      MergeCall{static_cast<uint64_t*>(data_), static_cast<const uint64_t*>(other.data_),
-                bytes() / sizeof(uint64_t)},
-      stream);
+  const auto launch = [&]<Combination kHow>(CombineCall<kHow> call) {
+    return runtime_->Launch(call, stream);
+  };
+  auto* const into = static_cast<uint64_t*>(data_);
+  const auto* const from = static_cast<const uint64_t*>(other.data_);
+  const uint64_t words = bytes() / sizeof(uint64_t);
+  status = how == Combination::kUnion
+               ? launch(CombineCall<Combination::kUnion>{into, from, words})
+               : launch(CombineCall<Combination::kIntersection>{into, from, words});
   if (!status.ok()) return status;
   header_.key_forms.Add(other.header_.key_forms);
   changed_by_others_ |= capturing;
   uncounted_ |= !other.count_is_known();
-  if (!capturing) header_.inserted += other.header_.inserted;
+  if (capturing) return status;
+  header_.inserted = how == Combination::kUnion
+                         ? header_.inserted + other.header_.inserted
+                         : std::min(header_.inserted, other.header_.inserted);
   return status;
 }
 
-Status DeviceFilter::ClearAsync(cudaStream_t stream) noexcept {
+Status DeviceFilter::MergeAsync(const DeviceFilter& other, StreamRef stream) noexcept {
+  return CombineAsync(Combination::kUnion, other, stream);
+}
+
+Status DeviceFilter::IntersectAsync(const DeviceFilter& other, StreamRef stream) noexcept {
+  return CombineAsync(Combination::kIntersection, other, stream);
+}
+
+Status DeviceFilter::ClearAsync(StreamRef stream) noexcept {
   const ScopedDevice current(*runtime_, device_);
   Status status = current.status();
   bool capturing = false;
@@ -310,7 +326,7 @@ Status DeviceFilter::ClearAsync(cudaStream_t stream) noexcept {
 }
 
 Status DeviceFilter::HashAsync(Keys keys, std::span<uint64_t> hashes,
-                               cudaStream_t stream) const noexcept {
+                               StreamRef stream) const noexcept {
   if (!IsColumn(keys) || keys.validity() != nullptr || hashes.size() < keys.size()) {
     return kInvalidValue;
   }
@@ -347,19 +363,19 @@ size_t DeviceFilter::ProbeAndWait(const Keys& keys, Outputs out, cudaStream_t st
   return found;
 }
 
-size_t DeviceFilter::Contains(Keys keys, Bitmap out, cudaStream_t stream) const {
+size_t DeviceFilter::Contains(Keys keys, Bitmap out, StreamRef stream) const {
   RequireSize("words", out.words().size(), BitmapWords(keys.size()), keys.size());
   if (!keys.empty()) RequireOn(*runtime_, device_, out.words().data(), "an output");
   return ProbeAndWait(keys, {.bits = out.words().data()}, stream);
 }
 
-size_t DeviceFilter::Contains(Keys keys, std::span<uint8_t> out, cudaStream_t stream) const {
+size_t DeviceFilter::Contains(Keys keys, std::span<uint8_t> out, StreamRef stream) const {
   RequireSize("bytes", out.size(), keys.size(), keys.size());
   if (!keys.empty()) RequireOn(*runtime_, device_, out.data(), "an output");
   return ProbeAndWait(keys, {.bytes = out.data()}, stream);
 }
 
-size_t DeviceFilter::Count(Keys keys, cudaStream_t stream) const {
+size_t DeviceFilter::Count(Keys keys, StreamRef stream) const {
   return ProbeAndWait(keys, {}, stream);
 }
 
@@ -383,15 +399,15 @@ size_t DeviceFilter::SelectAndWait(const Keys& keys, std::span<Index> out,
   return found;
 }
 
-size_t DeviceFilter::Select(Keys keys, std::span<uint32_t> out, cudaStream_t stream) const {
+size_t DeviceFilter::Select(Keys keys, std::span<uint32_t> out, StreamRef stream) const {
   return SelectAndWait(keys, out, stream);
 }
 
-size_t DeviceFilter::Select(Keys keys, std::span<uint64_t> out, cudaStream_t stream) const {
+size_t DeviceFilter::Select(Keys keys, std::span<uint64_t> out, StreamRef stream) const {
   return SelectAndWait(keys, out, stream);
 }
 
-size_t DeviceFilter::Insert(Keys keys, std::span<uint64_t> failed, cudaStream_t stream) {
+size_t DeviceFilter::Insert(Keys keys, std::span<uint64_t> failed, StreamRef stream) {
   if (kind() != FilterKind::kSplitBlock) {
     return ChangeAndWait(tamis::detail::Change::kInsert, keys, failed, stream);
   }
@@ -406,22 +422,31 @@ size_t DeviceFilter::Insert(Keys keys, std::span<uint64_t> failed, cudaStream_t 
   return keys.size();
 }
 
-void DeviceFilter::Merge(const DeviceFilter& other, cudaStream_t stream) {
+void DeviceFilter::CombineAndWait(Combination how, const DeviceFilter& other, cudaStream_t stream) {
   RequireSame(other.header_);
+  const std::string done = how == Combination::kUnion ? "merged" : "intersected";
   if (kind() != FilterKind::kSplitBlock) {
-    throw Error(ErrorCode::kIncompatible, "cuckoo filters cannot be merged");
+    throw Error(ErrorCode::kIncompatible, "cuckoo filters cannot be " + done);
   }
   if (other.device_ != device_) {
     throw Error(ErrorCode::kIncompatible, "filters on devices " + std::to_string(device_) +
                                               " and " + std::to_string(other.device_) +
-                                              " cannot be merged");
+                                              " cannot be " + done);
   }
   const Current current(*this, stream);
-  MergeAsync(other, stream).ThrowIfFailed("launching a merge");
-  runtime_->Wait(stream).ThrowIfFailed("merging");
+  CombineAsync(how, other, stream).ThrowIfFailed("launching what combines filters");
+  runtime_->Wait(stream).ThrowIfFailed("combining filters");
 }
 
-void DeviceFilter::Clear(cudaStream_t stream) {
+void DeviceFilter::Merge(const DeviceFilter& other, StreamRef stream) {
+  CombineAndWait(Combination::kUnion, other, stream);
+}
+
+void DeviceFilter::Intersect(const DeviceFilter& other, StreamRef stream) {
+  CombineAndWait(Combination::kIntersection, other, stream);
+}
+
+void DeviceFilter::Clear(StreamRef stream) {
   const Current current(*this, stream);
   ClearAsync(stream).ThrowIfFailed("clearing a filter");
   runtime_->Wait(stream).ThrowIfFailed("clearing a filter");

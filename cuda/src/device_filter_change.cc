@@ -58,7 +58,7 @@ Status DeviceFilter::ChangeAsync(tamis::detail::Change change, const Keys& keys,
 }
 
 Status DeviceFilter::InsertAsync(Keys keys, Bitmap failed, uint64_t* num_failed,
-                                 std::span<std::byte> scratch, cudaStream_t stream) noexcept {
+                                 std::span<std::byte> scratch, StreamRef stream) noexcept {
   if (!scratch.empty() && (scratch.size() < kInsertScratchBytes ||
                            reinterpret_cast<uintptr_t>(scratch.data()) % sizeof(uint32_t) != 0)) {
     return kInvalidValue;
@@ -68,11 +68,11 @@ Status DeviceFilter::InsertAsync(Keys keys, Bitmap failed, uint64_t* num_failed,
 }
 
 Status DeviceFilter::EraseAsync(Keys keys, Bitmap missing, uint64_t* num_missing,
-                                cudaStream_t stream) noexcept {
+                                StreamRef stream) noexcept {
   return ChangeAsync(tamis::detail::Change::kErase, keys, missing, num_missing, nullptr, stream);
 }
 
-size_t DeviceFilter::Erase(Keys keys, std::span<uint64_t> missing, cudaStream_t stream) {
+size_t DeviceFilter::Erase(Keys keys, std::span<uint64_t> missing, StreamRef stream) {
   if (kind() == FilterKind::kSplitBlock) {
     throw Error(ErrorCode::kUnsupported, "no key can be erased from a split-block filter");
   }

@@ -15,7 +15,6 @@
 #include "cuda/src/kernel_calls.h"
 #include "tamis/cuda/device_memory.cuh"
 #include "tamis/detail/hd.h"
-#include "tamis/layout/split_block.h"
 
 namespace tamis::cuda {
 
@@ -73,46 +72,15 @@ TAMIS_HD void RunLane(const Lane& lane, const CommonContainsCall<Ref, kAnswers, 
       kAnswers == Answers::kBits, kAnswers == Answers::kBytes, kCounted);
 }
 
-// The salt of a word that is not known when compiling. A table, or a chain of comparisons, which
-// compilers make a table of, would be read from local memory.
-TAMIS_HD uint32_t SaltOfWord(uint32_t word) {
-  const auto pick = [](bool second, uint32_t a, uint32_t b) { return second ? b : a; };
-  const bool odd = (word & 1) != 0;
-  const uint32_t low = pick((word & 2) != 0, pick(odd, split_block::Salt(0), split_block::Salt(1)),
-                            pick(odd, split_block::Salt(2), split_block::Salt(3)));
-  const uint32_t high = pick((word & 2) != 0, pick(odd, split_block::Salt(4), split_block::Salt(5)),
-                             pick(odd, split_block::Salt(6), split_block::Salt(7)));
-  return pick((word & 4) != 0, low, high);
-}
-
-// Each lane hashes one key; then tiles of eight lanes write one key's block at a time, a word each,
-// which the hardware joins into one access to one sector.
+// Each lane hashes one key; then they write their blocks together.
 template <typename Lane>
 TAMIS_HD void RunLane(const Lane& lane, const InsertCall<SplitBlockRef>& call) {
-  constexpr uint32_t kTile = split_block::kWords;
-  const uint32_t word = lane.Index() % kTile;
-  const uint32_t tile_start = lane.Index() - word;
-  const uint32_t salt = SaltOfWord(word);
   const uint64_t n = call.keys.n;
   for (uint64_t first = kWarpLanes * lane.Warp(); first < n;
        first += kWarpLanes * lane.NumWarps()) {
     const uint64_t i = first + lane.Index();
     const uint64_t hash = i < n ? call.keys.hasher(LoadKey(call.keys, i)) : 0;
-    // Below 2^32, as the number of blocks is.
-    const auto block = static_cast<uint32_t>(split_block::BlockIndex(hash, call.filter.num_blocks));
-    const auto pattern = static_cast<uint32_t>(hash);
-#ifdef __CUDA_ARCH__
-#pragma unroll
-#endif
-    for (uint32_t k = 0; k < kTile; ++k) {
-      const uint32_t from = tile_start + k;
-      const uint64_t at = lane.Shuffle(block, from);
-      const uint32_t low = lane.Shuffle(pattern, from);
-      if (first + from < n) {
-        detail::AtomicOr(call.filter.words + (split_block::kWords * at + word),
-                         uint32_t{1} << ((low * salt) >> 27));
-      }
-    }
+    call.filter.InsertHashTogether(lane, hash, i < n);
   }
 }
 
@@ -162,11 +130,12 @@ TAMIS_HD void RunLane(const Lane& lane, const RetryCall<Ref>& call) {
   }
 }
 
-template <typename Lane>
-TAMIS_HD void RunLane(const Lane& lane, const MergeCall& call) {
+template <typename Lane, Combination kHow>
+TAMIS_HD void RunLane(const Lane& lane, const CombineCall<kHow>& call) {
   const uint64_t step = kWarpLanes * lane.NumWarps();
   for (uint64_t i = kWarpLanes * lane.Warp() + lane.Index(); i < call.n; i += step) {
-    call.into[i] |= detail::LoadOnce(call.from + i);
+    const uint64_t other = detail::LoadOnce(call.from + i);
+    call.into[i] = kHow == Combination::kUnion ? call.into[i] | other : call.into[i] & other;
   }
 }
 

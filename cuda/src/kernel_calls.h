@@ -75,8 +75,11 @@ struct RetryCall {
   uint32_t* nodes;  // Ref::kManyNodes for each thread
 };
 
-// into[i] |= from[i]
-struct MergeCall {
+// into[i] |= from[i], or &=
+enum class Combination : uint8_t { kUnion, kIntersection };
+
+template <Combination kHow>
+struct CombineCall {
   uint64_t* into;
   const uint64_t* from;
   uint64_t n;
@@ -117,19 +120,18 @@ struct ListOnesCall {
   Index* out;
 };
 
-using KernelCall =
-    std::variant<ContainsCall<SplitBlockRef>, ContainsCall<CuckooRef<8>>,
-                 ContainsCall<CuckooRef<12>>, ContainsCall<CuckooRef<16>>,
-                 InsertCall<SplitBlockRef>,
-                 ChangeCall<CuckooRef<8>, tamis::detail::Change::kInsert>,
-                 ChangeCall<CuckooRef<12>, tamis::detail::Change::kInsert>,
-                 ChangeCall<CuckooRef<16>, tamis::detail::Change::kInsert>,
-                 ChangeCall<CuckooRef<8>, tamis::detail::Change::kErase>,
-                 ChangeCall<CuckooRef<12>, tamis::detail::Change::kErase>,
-                 ChangeCall<CuckooRef<16>, tamis::detail::Change::kErase>, MergeCall,
-                 HashColumnCall<int32_t>, HashColumnCall<int64_t>, CountTilesCall, ScanTilesCall,
-                 ListOnesCall<uint32_t>, ListOnesCall<uint64_t>, RetryCall<CuckooRef<8>>,
-                 RetryCall<CuckooRef<12>>, RetryCall<CuckooRef<16>>>;
+using KernelCall = std::variant<
+    ContainsCall<SplitBlockRef>, ContainsCall<CuckooRef<8>>, ContainsCall<CuckooRef<12>>,
+    ContainsCall<CuckooRef<16>>, InsertCall<SplitBlockRef>,
+    ChangeCall<CuckooRef<8>, tamis::detail::Change::kInsert>,
+    ChangeCall<CuckooRef<12>, tamis::detail::Change::kInsert>,
+    ChangeCall<CuckooRef<16>, tamis::detail::Change::kInsert>,
+    ChangeCall<CuckooRef<8>, tamis::detail::Change::kErase>,
+    ChangeCall<CuckooRef<12>, tamis::detail::Change::kErase>,
+    ChangeCall<CuckooRef<16>, tamis::detail::Change::kErase>, CombineCall<Combination::kUnion>,
+    CombineCall<Combination::kIntersection>, HashColumnCall<int32_t>, HashColumnCall<int64_t>,
+    CountTilesCall, ScanTilesCall, ListOnesCall<uint32_t>, ListOnesCall<uint64_t>,
+    RetryCall<CuckooRef<8>>, RetryCall<CuckooRef<12>>, RetryCall<CuckooRef<16>>>;
 
 // How much a call has to do: for the launch.
 struct Work {
@@ -163,7 +165,10 @@ template <typename Ref>
 constexpr Work WorkOf(const RetryCall<Ref>&) {
   return {kRetryWarps};
 }
-constexpr Work WorkOf(const MergeCall& call) { return {WarpsFor(call.n, kWarpLanes)}; }
+template <Combination kHow>
+constexpr Work WorkOf(const CombineCall<kHow>& call) {
+  return {WarpsFor(call.n, kWarpLanes)};
+}
 template <typename Offset>
 constexpr Work WorkOf(const HashColumnCall<Offset>& call) {
   return {WarpsFor(call.n, kWarpLanes)};

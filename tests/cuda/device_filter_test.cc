@@ -237,6 +237,26 @@ TEST_F(DeviceFilterTest, MergesAndClears) {
   EXPECT_EQ(CodeOf([&] { device.Upload(small); }), ErrorCode::kIncompatible);
 }
 
+TEST_F(DeviceFilterTest, IntersectsAsTheHost) {
+  SplitBlockBloomFilter a = HostFilter(900);
+  SplitBlockBloomFilter b = HostFilter(400);
+  b.Insert(RandomKeys(100, 9));
+  const DeviceFilter other(b, Options());
+  DeviceFilter device(a, Options());
+  DeviceFilter by_stream(a, Options());
+  device.Intersect(other);
+  EXPECT_TRUE(by_stream.IntersectAsync(other, nullptr).ok());
+  a.Intersect(b);
+  for (const DeviceFilter* const filter : {&device, &by_stream}) {
+    EXPECT_EQ(Contents(*filter, a), Payload(a));
+    EXPECT_EQ(filter->inserted_count(), a.inserted_count());
+  }
+  const DeviceFilter different(HostFilter(0, {HashKind::kXxh64, 0}), Options());
+  EXPECT_EQ(CodeOf([&] { device.Intersect(different); }), ErrorCode::kIncompatible);
+  EXPECT_EQ(device.IntersectAsync(different, nullptr), kInvalidValue);
+  EXPECT_EQ(Contents(device, a), Payload(a));
+}
+
 TEST_F(DeviceFilterTest, IsEmptyFromAHeader) {
   SplitBlockBloomFilter host = HostFilter(0);
   const DeviceFilter device(host.Header(), Options());

@@ -2,6 +2,7 @@
 #include <cuda_runtime.h>
 
 #include "tamis/cuda/filter_ref.cuh"
+#include "tamis/cuda/warp.cuh"
 #include "tests/cuda/example_kernel.h"
 
 namespace {
@@ -10,9 +11,12 @@ namespace {
 __global__ void CollectNews(tamis::cuda::SplitBlockRef known, tamis::cuda::SplitBlockRef news,
                             const uint64_t* keys, uint64_t n, unsigned long long* even) {
   const uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i >= n || known.Contains(keys[i])) return;
-  news.Insert(keys[i]);
-  if (keys[i] % 2 == 0) atomicAdd(even, 1ull);
+  const uint64_t key = i < n ? keys[i] : 0;
+  const bool is_new = i < n && !known.Contains(key);
+  // All lanes of a warp come here, whether they have a key or not. By Insert(key), for those that
+  // have one, it would be eight accesses to memory in place of one.
+  news.InsertTogether(tamis::cuda::ThisWarp(), key, is_new);
+  if (is_new && key % 2 == 0) atomicAdd(even, 1ull);
 }
 
 }  // namespace

@@ -197,6 +197,24 @@ TEST(Insert, SetsThePortableBits) {
   }
 }
 
+// As a kernel of a user calls it: any lanes of a warp have keys.
+TEST(Insert, TogetherInsertsTheKeysThatThereAre) {
+  const std::vector<uint64_t> keys = RandomKeys(kWarpLanes, 3);
+  for (const uint32_t with_key : {0u, 1u, 0x80000000u, 0x00FF00FFu, 0xA5C3F00Fu, ~0u}) {
+    Words want(5);
+    Words got(5);
+    const SplitBlockRef ref{got.data(), 5, tamis::detail::KeyHasher(kSpecs[0])};
+    const SplitBlockRef one{want.data(), 5, ref.hasher};
+    for (uint32_t i = 0; i < kWarpLanes; ++i) {
+      if ((with_key >> i & 1) != 0) one.Insert(keys[i]);
+    }
+    RunWarp(0, 1, [&](const EmulatedLane& lane) {
+      ref.InsertTogether(lane, keys[lane.Index()], (with_key >> lane.Index() & 1) != 0);
+    });
+    ASSERT_EQ(got.vector(), want.vector()) << with_key;
+  }
+}
+
 TEST(Insert, TakesHashesAsTheyAre) {
   // The first and last block, the first and last bit of a word.
   const std::vector<uint64_t> hashes = {0, ~uint64_t{0}, 0xFFFFFFFF, 0xFFFFFFFF00000000, 1};
@@ -353,14 +371,18 @@ TEST(Ref, OneKeyFunctionsAgreeWithTheBulkOnes) {
   }
 }
 
-TEST(Merge, IsTheUnion) {
+TEST(Combine, IsTheUnionOrTheIntersection) {
   for (const uint64_t n : {0, 1, 31, 32, 33, 397}) {
     const std::vector<uint64_t> from = RandomKeys(n, 9);
     const std::vector<uint64_t> into = RandomKeys(n, 10);
-    const GuardedArray<uint64_t> merged(into);
-    RunAll(MergeCall{merged.data(), from.data(), n}, 2);
-    for (uint64_t i = 0; i < n; ++i) ASSERT_EQ(merged.data()[i], into[i] | from[i]);
-    ASSERT_TRUE(merged.Intact());
+    const GuardedArray<uint64_t> united(into), common(into);
+    RunAll(CombineCall<Combination::kUnion>{united.data(), from.data(), n}, 2);
+    RunAll(CombineCall<Combination::kIntersection>{common.data(), from.data(), n}, 2);
+    for (uint64_t i = 0; i < n; ++i) {
+      ASSERT_EQ(united.data()[i], into[i] | from[i]);
+      ASSERT_EQ(common.data()[i], into[i] & from[i]);
+    }
+    ASSERT_TRUE(united.Intact() && common.Intact());
   }
 }
 

@@ -92,7 +92,7 @@ TEST(Grid, DoesAllWorkOnce) {
       const Work works[] = {WorkOf(Lookup(n, nullptr)),
                             WorkOf(Lookup(n, &count)),
                             WorkOf(InsertCall<SplitBlockRef>{{}, {nullptr, n, Width::kU64, {}}}),
-                            WorkOf(MergeCall{nullptr, nullptr, n}),
+                            WorkOf(CombineCall<Combination::kUnion>{nullptr, nullptr, n}),
                             WorkOf(CountTilesCall{nullptr, n, nullptr}),
                             WorkOf(ScanTilesCall{nullptr, n, nullptr}),
                             WorkOf(ListOnesCall<uint64_t>{nullptr, n, nullptr, nullptr})};

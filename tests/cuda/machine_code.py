@@ -56,7 +56,7 @@ BUDGETS = [
     (r"12ContainsCall", 412),
     (r"InsertCall", 640),
     (r"ListOnesCall", 190),
-    (r"MergeCall", 42),
+    (r"CombineCall", 42),
 ]
 # Registers of a thread at most, so that a multiprocessor is full: with 2048 threads, or with 1536.
 REGISTERS = {80: 32, 90: 32, 100: 32}

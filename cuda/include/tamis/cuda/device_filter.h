@@ -11,6 +11,7 @@
 #include "tamis/cuda/filter_ref.cuh"
 #include "tamis/cuda/memory_resource.h"
 #include "tamis/cuda/status.h"
+#include "tamis/cuda/stream.h"
 #include "tamis/detail/change.h"
 #include "tamis/file.h"
 #include "tamis/filter.h"
@@ -19,6 +20,7 @@
 namespace tamis::cuda {
 
 class Runtime;
+enum class Combination : uint8_t;
 
 struct DeviceOptions {
   int device = -1;                   // -1: the current one
@@ -51,10 +53,10 @@ class DeviceFilter {
   // A copy of a filter on the host. If that is mapped from a file that was not verified, it is now:
   // FormatError if it is damaged.
   explicit DeviceFilter(const Filter& host, const DeviceOptions& options = {},
-                        cudaStream_t stream = nullptr);
+                        StreamRef stream = {});
   // An empty filter of the kind, hash and geometry of a header, such as host.Header().
   explicit DeviceFilter(const FileHeader& header, const DeviceOptions& options = {},
-                        cudaStream_t stream = nullptr);
+                        StreamRef stream = {});
   // A filter in device memory of another allocator, such as the bytes of an rmm::device_uvector or
   // of a torch tensor. It is a DeviceFilter like any other, but for whose memory it is: that is not
   // freed, and has to stay until no work on the filter is under way. Scratch memory comes from the
@@ -66,7 +68,7 @@ class DeviceFilter {
   // not all in the memory of the device; managed memory is. What is behind a pointer is not known
   // otherwise: the size is the caller's word.
   static DeviceFilter View(const FileHeader& header, std::span<std::byte> memory,
-                           const DeviceOptions& options = {}, cudaStream_t stream = nullptr);
+                           const DeviceOptions& options = {}, StreamRef stream = {});
   DeviceFilter(DeviceFilter&& other) noexcept { Swap(other); }
   DeviceFilter& operator=(DeviceFilter&& other) noexcept {
     DeviceFilter(static_cast<DeviceFilter&&>(other)).Swap(*this);
@@ -103,58 +105,61 @@ class DeviceFilter {
   // Copy between host and device. The filter on the host must have the same kind, hash and
   // geometry, else Error(kIncompatible). Upload throws FormatError as the constructor does,
   // Download throws Error(kReadOnly) if it is read_only().
-  void Upload(const Filter& host, cudaStream_t stream = nullptr);
-  void Download(Filter& host, cudaStream_t stream = nullptr) const;
+  void Upload(const Filter& host, StreamRef stream = {});
+  void Download(Filter& host, StreamRef stream = {}) const;
 
   // As the functions of Filter, with outputs of the same sizes. They allocate scratch memory: 8
   // bytes for integers and hashes; for columns of strings 8 bytes for each string, at most
   // kMaxScratchKeys at a time; and SelectScratchBytes(n) more for Select. Keys::Form::kStringViews
   // is not for devices, and neither are keys with a validity bitmap: ask without it, and clear the
   // answers for nulls.
-  size_t Contains(Keys keys, Bitmap out, cudaStream_t stream = nullptr) const;
-  size_t Contains(Keys keys, std::span<uint8_t> out, cudaStream_t stream = nullptr) const;
-  size_t Select(Keys keys, std::span<uint32_t> out, cudaStream_t stream = nullptr) const;
-  size_t Select(Keys keys, std::span<uint64_t> out, cudaStream_t stream = nullptr) const;
-  size_t Count(Keys keys, cudaStream_t stream = nullptr) const;
+  size_t Contains(Keys keys, Bitmap out, StreamRef stream = {}) const;
+  size_t Contains(Keys keys, std::span<uint8_t> out, StreamRef stream = {}) const;
+  size_t Select(Keys keys, std::span<uint32_t> out, StreamRef stream = {}) const;
+  size_t Select(Keys keys, std::span<uint64_t> out, StreamRef stream = {}) const;
+  size_t Count(Keys keys, StreamRef stream = {}) const;
   // Returns how many were inserted: all of them, but for cuckoo filters. The indices of the others
   // are written, ascending, to failed[0 .. n - result), in device memory, which has n elements or
   // none. A key that could not be inserted changes nothing, and all others are still found. Cuckoo
   // filters need SelectScratchBytes(n) + kInsertScratchBytes more of scratch memory.
-  size_t Insert(Keys keys, cudaStream_t stream = nullptr) { return Insert(keys, {}, stream); }
-  size_t Insert(Keys keys, std::span<uint64_t> failed, cudaStream_t stream = nullptr);
+  size_t Insert(Keys keys, StreamRef stream = {}) { return Insert(keys, {}, stream); }
+  size_t Insert(Keys keys, std::span<uint64_t> failed, StreamRef stream = {});
   // As the functions of ErasableFilter. Error(kUnsupported) if keys cannot be erased.
-  size_t Erase(Keys keys, cudaStream_t stream = nullptr) { return Erase(keys, {}, stream); }
-  size_t Erase(Keys keys, std::span<uint64_t> missing, cudaStream_t stream = nullptr);
+  size_t Erase(Keys keys, StreamRef stream = {}) { return Erase(keys, {}, stream); }
+  size_t Erase(Keys keys, std::span<uint64_t> missing, StreamRef stream = {});
   // Adds all keys of `other`, which is on the same device. Throws Error(kIncompatible), also for
   // cuckoo filters, which cannot be merged.
-  void Merge(const DeviceFilter& other, cudaStream_t stream = nullptr);
-  void Clear(cudaStream_t stream = nullptr);
+  void Merge(const DeviceFilter& other, StreamRef stream = {});
+  // Keeps what both have, as SplitBlockBloomFilter::Intersect, and throws as Merge.
+  void Intersect(const DeviceFilter& other, StreamRef stream = {});
+  void Clear(StreamRef stream = {});
 
   // The same for integers and hashes; strings have to be hashed first, by HashAsync. Counts are
   // written to device memory; Contains and Select take nullptr for none. Outputs that are too
   // small, and forms of keys that do not fit, give kInvalidValue. The current device is left as it
   // was.
-  Status ContainsAsync(Keys keys, Bitmap out, uint64_t* count, cudaStream_t stream) const noexcept;
+  Status ContainsAsync(Keys keys, Bitmap out, uint64_t* count, StreamRef stream) const noexcept;
   Status ContainsAsync(Keys keys, std::span<uint8_t> out, uint64_t* count,
-                       cudaStream_t stream) const noexcept;
-  Status CountAsync(Keys keys, uint64_t* count, cudaStream_t stream) const noexcept;
+                       StreamRef stream) const noexcept;
+  Status CountAsync(Keys keys, uint64_t* count, StreamRef stream) const noexcept;
   // `scratch` has SelectScratchBytes(n) bytes, aligned to 8.
   Status SelectAsync(Keys keys, std::span<uint32_t> out, uint64_t* count,
-                     std::span<std::byte> scratch, cudaStream_t stream) const noexcept;
+                     std::span<std::byte> scratch, StreamRef stream) const noexcept;
   Status SelectAsync(Keys keys, std::span<uint64_t> out, uint64_t* count,
-                     std::span<std::byte> scratch, cudaStream_t stream) const noexcept;
+                     std::span<std::byte> scratch, StreamRef stream) const noexcept;
   // Only for filters that take every key, as it does not say which ones failed.
-  Status InsertAsync(Keys keys, cudaStream_t stream) noexcept;
+  Status InsertAsync(Keys keys, StreamRef stream) noexcept;
   // For cuckoo filters: a bit for each key, 1 if it could not be inserted, or was not found and
   // erased, and the number of these, both in device memory. `scratch` has kInsertScratchBytes,
   // aligned to 4, or none: then searches are shorter, and near capacity a key in 10,000 fails.
   Status InsertAsync(Keys keys, Bitmap failed, uint64_t* num_failed, std::span<std::byte> scratch,
-                     cudaStream_t stream) noexcept;
-  Status EraseAsync(Keys keys, Bitmap missing, uint64_t* num_missing, cudaStream_t stream) noexcept;
-  Status MergeAsync(const DeviceFilter& other, cudaStream_t stream) noexcept;
-  Status ClearAsync(cudaStream_t stream) noexcept;
+                     StreamRef stream) noexcept;
+  Status EraseAsync(Keys keys, Bitmap missing, uint64_t* num_missing, StreamRef stream) noexcept;
+  Status MergeAsync(const DeviceFilter& other, StreamRef stream) noexcept;
+  Status IntersectAsync(const DeviceFilter& other, StreamRef stream) noexcept;
+  Status ClearAsync(StreamRef stream) noexcept;
   // Hashes the strings of a column as this filter does, into n elements.
-  Status HashAsync(Keys keys, std::span<uint64_t> hashes, cudaStream_t stream) const noexcept;
+  Status HashAsync(Keys keys, std::span<uint64_t> hashes, StreamRef stream) const noexcept;
 
   static constexpr uint64_t kMaxScratchKeys = uint64_t{64} << 20;
   static uint64_t SelectScratchBytes(uint64_t n) noexcept;
@@ -192,6 +197,9 @@ class DeviceFilter {
                      uint64_t* num_failed, uint32_t* nodes, cudaStream_t stream) noexcept;
   Status Alter(tamis::detail::Change change, const Keys& keys, uint64_t* failed,
                uint64_t* num_failed, uint32_t* nodes, cudaStream_t stream) noexcept;
+  // `other` is one of the same kind, hash, size and device, or kInvalidValue.
+  Status CombineAsync(Combination how, const DeviceFilter& other, cudaStream_t stream) noexcept;
+  void CombineAndWait(Combination how, const DeviceFilter& other, cudaStream_t stream);
   size_t ChangeAndWait(tamis::detail::Change change, const Keys& keys, std::span<uint64_t> failed,
                        cudaStream_t stream);
 

@@ -46,12 +46,57 @@ struct SplitBlockRef {
     }
   }
 
+  // As Insert, for all 32 lanes of a warp together, each with a key of its own, or with none: all
+  // have to come here at the same time. Eight lanes write the block of one key, a word each, which
+  // the hardware joins into one access to one sector of memory; Insert makes eight of it. `warp` is
+  // ThisWarp() of warp.cuh.
+  template <typename Warp>
+  TAMIS_HD void InsertTogether(const Warp& warp, uint64_t key, bool has_key = true) const {
+    InsertHashTogether(warp, hasher(key), has_key);
+  }
+  template <typename Warp>
+  TAMIS_HD void InsertHashTogether(const Warp& warp, uint64_t hash, bool has_key = true) const {
+    constexpr uint32_t kTile = split_block::kWords;
+    const uint32_t word = warp.Index() % kTile;
+    const uint32_t tile_start = warp.Index() - word;
+    const uint32_t salt = SaltOf(word);
+    const uint32_t with_key = warp.Ballot(has_key) >> tile_start;
+    const uint32_t block = BlockIndex(hash);
+    const auto pattern = static_cast<uint32_t>(hash);
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+    for (uint32_t k = 0; k < kTile; ++k) {
+      const uint64_t at = warp.Shuffle(block, tile_start + k);
+      const uint32_t low = warp.Shuffle(pattern, tile_start + k);
+      if ((with_key >> k & 1) != 0) {
+        detail::AtomicOr(words + (split_block::kWords * at + word),
+                         uint32_t{1} << ((low * salt) >> 27));
+      }
+    }
+  }
+
  private:
+  // split_block::BlockIndex of what has 32 bits each.
+  TAMIS_HD uint32_t BlockIndex(uint64_t hash) const {
+    return detail::MulHigh(static_cast<uint32_t>(hash >> 32), static_cast<uint32_t>(num_blocks));
+  }
   TAMIS_HD uint32_t* BlockOf(uint64_t hash) const {
-    // split_block::BlockIndex of what has 32 bits each.
-    const uint32_t index =
-        detail::MulHigh(static_cast<uint32_t>(hash >> 32), static_cast<uint32_t>(num_blocks));
-    return words + uint64_t{split_block::kWords} * index;
+    return words + uint64_t{split_block::kWords} * BlockIndex(hash);
+  }
+
+  // The salt of a word that is not known when compiling. A table, or a chain of comparisons, which
+  // compilers make a table of, would be read from local memory.
+  static TAMIS_HD uint32_t SaltOf(uint32_t word) {
+    const auto pick = [](bool second, uint32_t a, uint32_t b) { return second ? b : a; };
+    const bool odd = (word & 1) != 0;
+    const uint32_t low =
+        pick((word & 2) != 0, pick(odd, split_block::Salt(0), split_block::Salt(1)),
+             pick(odd, split_block::Salt(2), split_block::Salt(3)));
+    const uint32_t high =
+        pick((word & 2) != 0, pick(odd, split_block::Salt(4), split_block::Salt(5)),
+             pick(odd, split_block::Salt(6), split_block::Salt(7)));
+    return pick((word & 4) != 0, low, high);
   }
 };
 

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "tamis/cuda/device_filter.h"
+#include "tamis/cuda/stream.h"
 #include "tamis/keys.h"
 
 namespace tamis::cuda {
@@ -41,7 +42,7 @@ class HostPipeline {
   using Progress = std::function<void(uint64_t keys)>;
   // A stream of the pipeline's device, or nullptr for its default stream: the call begins on the
   // device when what is on that stream is done. None: at once.
-  using After = std::optional<cudaStream_t>;
+  using After = std::optional<StreamRef>;
 
   // For the filters of one device. Throws Error(kInvalidArgument) for options out of range.
   explicit HostPipeline(const DeviceOptions& device = {}, const PipelineOptions& options = {});
