@@ -6,8 +6,9 @@
 # Usage: tests/cuda/toolkits.sh COMPILER...
 #   COMPILER  nvcc of a toolkit, with its options if there are any: "/opt/cuda-12.4/bin/nvcc",
 #             "/usr/bin/nvcc -ccbin g++-12"; or a clang that knows CUDA, with --cuda-path, for
-#             toolkits of which only headers, libdevice and ptxas are at hand:
-#             "clang++-19 --cuda-path=/opt/cuda-12.8"
+#             toolkits of which only the headers and libdevice are at hand, which then says
+#             whether the host's part fits them: "clang++-19 --cuda-path=/opt/cuda-12.8". (For
+#             devices clang lacks some of nvcc's intrinsics.)
 #
 # Environment: TAMIS_CUDA_ARCHITECTURES, default "80 90", which all versions since 12.0 know.
 # Prints a line for each compiler and source; the exit status is 1 if one of them failed.
@@ -28,10 +29,7 @@ for compiler in "$@"; do
   set -- -std=c++20 -O2 -I "$root" -I "$root/core/include" -I "$root/cuda/include"
   case $compiler in
     *clang*)
-      set -- "$@" -x cuda --cuda-device-only -Wno-unknown-cuda-version -Wno-pass-failed
-      for architecture in ${TAMIS_CUDA_ARCHITECTURES:-80 90}; do
-        set -- "$@" "--cuda-gpu-arch=sm_$architecture"
-      done
+      set -- "$@" -x cuda --cuda-host-only -fsyntax-only -Wno-unknown-cuda-version
       ;;
     *)
       set -- "$@" -Werror=all-warnings
