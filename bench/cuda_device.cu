@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bench/suite/gpu.h"
 #include "tamis/cuda/device_filter.h"
@@ -78,6 +80,12 @@ __global__ void __launch_bounds__(kBlock)
   atomicOr(memory + 8 * __umul64hi(random, sectors) + threadIdx.x % 8, 1u << (random % 32));
 }
 
+__global__ void CountKernel(const uint8_t* bytes, uint64_t n, unsigned long long* count) {
+  const uint64_t i = Thread();
+  const unsigned ones = __popc(__ballot_sync(0xFFFFFFFF, i < n && bytes[i] != 0));
+  if (threadIdx.x % 32 == 0 && ones != 0) atomicAdd(count, ones);
+}
+
 uint32_t Blocks(uint64_t threads) { return static_cast<uint32_t>((threads + kBlock - 1) / kBlock); }
 
 class CudaDevice final : public GpuDevice {
@@ -91,8 +99,14 @@ class CudaDevice final : public GpuDevice {
     Check(cudaEventCreate(&begin_));
     Check(cudaEventCreate(&end_));
     Check(cudaMalloc(&sink_, sizeof(*sink_)));
+    Check(cudaMalloc(&count_, sizeof(*count_)));
   }
   ~CudaDevice() override {
+    for (const auto& [begin, end] : pieces_) {
+      cudaEventDestroy(begin);
+      cudaEventDestroy(end);
+    }
+    cudaFree(count_);
     cudaFree(sink_);
     cudaEventDestroy(end_);
     cudaEventDestroy(begin_);
@@ -141,6 +155,37 @@ class CudaDevice final : public GpuDevice {
     Check(cudaEventElapsedTime(&milliseconds, begin_, end_));
     return 1e-3 * milliseconds;
   }
+  double TimeEach(uint64_t times, const Piece& before, const Piece& work) override {
+    while (pieces_.size() < times) {
+      cudaEvent_t begin = nullptr;
+      cudaEvent_t end = nullptr;
+      Check(cudaEventCreate(&begin));
+      Check(cudaEventCreate(&end));
+      pieces_.emplace_back(begin, end);
+    }
+    for (uint64_t i = 0; i < times; ++i) {
+      before(i, stream_);
+      Check(cudaEventRecord(pieces_[i].first, stream_));
+      work(i, stream_);
+      Check(cudaEventRecord(pieces_[i].second, stream_));
+    }
+    Check(cudaStreamSynchronize(stream_));
+    double seconds = 0;
+    for (uint64_t i = 0; i < times; ++i) {
+      float milliseconds = 0;
+      Check(cudaEventElapsedTime(&milliseconds, pieces_[i].first, pieces_[i].second));
+      seconds += 1e-3 * milliseconds;
+    }
+    return seconds;
+  }
+  uint64_t CountBytes(const uint8_t* bytes, uint64_t n) override {
+    Check(cudaMemsetAsync(count_, 0, sizeof(*count_), stream_));
+    CountKernel<<<Blocks(n), kBlock, 0, stream_>>>(bytes, n, count_);
+    Check(cudaGetLastError());
+    unsigned long long count = 0;
+    Copy(&count, count_, sizeof(count));
+    return count;
+  }
   double ReadSectors(const void* memory, uint64_t bytes, uint64_t n, int per_thread) override {
     const auto* const from = static_cast<const uint4*>(memory);
     const uint64_t sectors = bytes / 32;
@@ -170,6 +215,8 @@ class CudaDevice final : public GpuDevice {
   cudaEvent_t begin_ = nullptr;
   cudaEvent_t end_ = nullptr;
   uint32_t* sink_ = nullptr;
+  unsigned long long* count_ = nullptr;
+  std::vector<std::pair<cudaEvent_t, cudaEvent_t>> pieces_;  // their begins and ends
 };
 
 }  // namespace

@@ -23,6 +23,8 @@ std::string_view OperationName(Operation operation) noexcept {
   switch (operation) {
     case Operation::kContains:
       return "contains";
+    case Operation::kContainsBytes:
+      return "contains_bytes";
     case Operation::kSelect:
       return "select";
     case Operation::kOneKey:

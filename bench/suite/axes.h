@@ -16,8 +16,9 @@ namespace tamis::bench {
 
 enum class Operation : uint8_t {
   kContains,  // a batch of queries, answers to a bitmap (or as bytes, where a peer has no bitmaps)
-  kSelect,    // a batch of queries, answers as the indices of the hits
-  kOneKey,    // a loop over the function that asks for one key
+  kContainsBytes,         // the same, answers as bytes: on a GPU
+  kSelect,                // a batch of queries, answers as the indices of the hits
+  kOneKey,                // a loop over the function that asks for one key
   kEngineContains,        // kContains through an Engine, also on one thread
   kContainsBesideWriter,  // kContains on one thread while another one changes the filter
   kInsert,         // a batch of keys into a filter that is nearly full, so that it is full then
@@ -50,16 +51,16 @@ constexpr size_t ColumnLength(KeyForm form) {
   }
 }
 
-// "contains", "select", "one_key", "engine_contains", "contains_beside_writer", "insert", "build",
-// "build_one_key", "build_if_absent", "erase".
+// "contains", "contains_bytes", "select", "one_key", "engine_contains", "contains_beside_writer",
+// "insert", "build", "build_one_key", "build_if_absent", "erase".
 std::string_view OperationName(Operation operation) noexcept;
 // "u64", "string16", "url", "column16" ...
 std::string_view KeyFormName(KeyForm form) noexcept;
 
 constexpr bool IsLookup(Operation operation) {
-  return operation == Operation::kContains || operation == Operation::kSelect ||
-         operation == Operation::kOneKey || operation == Operation::kEngineContains ||
-         operation == Operation::kContainsBesideWriter;
+  return operation == Operation::kContains || operation == Operation::kContainsBytes ||
+         operation == Operation::kSelect || operation == Operation::kOneKey ||
+         operation == Operation::kEngineContains || operation == Operation::kContainsBesideWriter;
 }
 
 // Whether it is a GPU, to which an Engine hands lookups and nothing else.

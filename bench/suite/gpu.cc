@@ -7,121 +7,21 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bench/suite/gpu_memory.h"
+#include "bench/suite/gpu_peer.h"
 #include "bench/timing.h"
 #include "bench/workload.h"
-#include "tamis/cuckoo_filter.h"
 #include "tamis/cuda/device_filter.h"
 #include "tamis/cuda/host_pipeline.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
-#include "tamis/split_block_filter.h"
 
 namespace tamis::bench {
 namespace {
 
-constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kVerifiedBytes = uint64_t{1} << 16;
 constexpr uint64_t kVerifiedKeys = 10'007;  // a prime: the last warp is not full
 constexpr double kSplitBlockBitsPerKey = 16;
-
-// Names of backends: only the rows are made with them.
-const Backend kPlaces[] = {
-    {"CUDA:device", "keys and answers in device memory", nullptr},
-    {"CUDA:pinned", "keys in pinned memory of the host", nullptr},
-    {"CUDA:host", "keys in any memory of the host", nullptr},
-};
-enum Place : size_t { kDevice, kPinned, kHost };
-
-template <typename T>
-class DeviceArray {
- public:
-  DeviceArray(GpuDevice& device, uint64_t n)
-      : device_(device), n_(n), data_(static_cast<T*>(device.Allocate(n * sizeof(T)))) {}
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-  ~DeviceArray() { device_.Free(data_); }
-  T* data() const { return data_; }
-  std::span<T> span() const { return {data_, n_}; }
-  Keys keys(uint64_t n) const { return std::span<const T>(data_, n); }
-
- private:
-  GpuDevice& device_;
-  uint64_t n_;
-  T* data_;
-};
-
-class PinnedKeys {
- public:
-  PinnedKeys(GpuDevice& device, uint64_t n)
-      : device_(device), n_(n), data_(static_cast<uint64_t*>(device.AllocatePinned(8 * n))) {}
-  PinnedKeys(const PinnedKeys&) = delete;
-  PinnedKeys& operator=(const PinnedKeys&) = delete;
-  ~PinnedKeys() { device_.FreePinned(data_); }
-  uint64_t* data() const { return data_; }
-  std::span<const uint64_t> span() const { return {data_, n_}; }
-
- private:
-  GpuDevice& device_;
-  uint64_t n_;
-  uint64_t* data_;
-};
-
-struct Kind {
-  const char* name;
-  bool can_be_full;  // hence built to its capacity, and erased from
-  uint64_t max_bytes;
-  std::unique_ptr<Filter> (*make)(uint64_t bytes);
-};
-
-constexpr Kind kKinds[] = {
-    {"split_block", false, ~uint64_t{0},
-     [](uint64_t bytes) -> std::unique_ptr<Filter> {
-       return std::make_unique<SplitBlockBloomFilter>(FilterOptions{.bytes = bytes});
-     }},
-    {"cuckoo16", true, 1024 * kMiB,
-     [](uint64_t bytes) -> std::unique_ptr<Filter> {
-       return std::make_unique<CuckooFilter<16>>(FilterOptions{.bytes = bytes});
-     }},
-};
-
-// Of calls that count, too, as all do that wait: one that a GPU has done in some microseconds, and
-// one that fills it many times.
-constexpr uint32_t kCallKeys[] = {1 << 20, 1 << 24};
-
-std::vector<Case> CasesOf(const Kind& kind) {
-  using enum Operation;
-  std::vector<Case> cases;
-  for (const int hits : {0, 50, 100}) {
-    cases.push_back({.operation = kContains, .backend = &kPlaces[kDevice], .hit_percent = hits});
-  }
-  for (const uint32_t call : kCallKeys) {
-    cases.push_back({.operation = kContains, .backend = &kPlaces[kDevice], .call_keys = call});
-  }
-  cases.push_back({.operation = kContains, .backend = &kPlaces[kPinned]});
-  cases.push_back({.operation = kContains, .backend = &kPlaces[kHost]});
-  if (kind.can_be_full) {
-    cases.push_back({.operation = kErase, .backend = &kPlaces[kDevice]});
-    cases.push_back(
-        {.operation = kBuild, .backend = &kPlaces[kDevice]});  // last: it fills it again
-  } else {
-    cases.push_back({.operation = kInsert, .backend = &kPlaces[kDevice]});
-  }
-  return cases;
-}
-
-std::vector<Case> CasesOf(const Kind& kind, const SizeClass& size, const NameFilter& filter) {
-  if (size.bytes > kind.max_bytes) return {};
-  std::vector<Case> cases = CasesOf(kind);
-  std::erase_if(cases,
-                [&](const Case& c) { return !filter.Keeps(CaseName(kind.name, c, size, true)); });
-  return cases;
-}
-
-SizeClass SizeOf(uint64_t bytes) {
-  const bool small = bytes < kMiB;
-  return {"GPU_" + std::to_string(small ? bytes >> 10 : bytes / kMiB) + (small ? "KiB" : "MiB"),
-          bytes};
-}
 
 Limit& LimitOf(std::vector<Limit>& limits, const Limit& sample) {
   const auto same = [&](const Limit& limit) {
@@ -131,54 +31,333 @@ Limit& LimitOf(std::vector<Limit>& limits, const Limit& sample) {
   return found != limits.end() ? *found : limits.emplace_back(sample);
 }
 
-// A kind of filter of one size on the device, filled, and its rows.
+// Memory that all contestants share.
+struct Batch {
+  const DeviceArray<uint64_t>& keys;
+  const DeviceArray<uint64_t>& bits;
+  const DeviceArray<uint8_t>& bytes;
+  const PinnedKeys& pinned;
+  cuda::HostPipeline& pipeline;
+};
+
+// Of one repetition, in nanoseconds.
+struct Limits {
+  double read_ns = 0;  // per sector
+  double set_ns = 0;
+  double copy_ns = 0;  // per key to the device
+};
+
+// A filter of one size on the device, filled, and its rows.
 class Contestant {
  public:
-  Contestant(GpuDevice& device, const Kind& kind, const SizeClass& size,
-             const GpuSchedule& schedule, const NameFilter& filter)
+  Contestant(GpuDevice& device, const GpuSchedule& schedule, const Batch& batch, const char* kind,
+             const char* library, const SizeClass& size, std::vector<Case> cases)
       : device_(device),
-        kind_(kind),
-        size_(size),
         schedule_(schedule),
-        cases_(CasesOf(kind, size, filter)),
-        filter_(kind.make(size.bytes)->Header(), device.options()),
-        num_keys_(kind.can_be_full
-                      ? filter_.Header().capacity
-                      : static_cast<uint64_t>(8 * static_cast<double>(filter_.bytes()) /
-                                              kSplitBlockBitsPerKey)) {}
+        batch_(batch),
+        kind_(kind),
+        library_(library),
+        size_(size),
+        cases_(std::move(cases)) {}
+  virtual ~Contestant() = default;
 
-  const Kind& kind() const { return kind_; }
+  const char* kind() const { return kind_; }
   std::vector<Row>& rows() { return rows_; }
+  // All cases once, of repetition 0, 1, ...
+  void Repeat(size_t repetition, const Limits& limits);
 
-  // All cases once. `keys` and `bits` are memory for a batch; `limits` are those of this
-  // repetition.
-  struct Limits {
-    double read_ns = 0;  // per sector
-    double set_ns = 0;
-    double copy_ns = 0;  // per key to the device
-  };
-  void Repeat(size_t repetition, cuda::HostPipeline& pipeline, const DeviceArray<uint64_t>& keys,
-              const DeviceArray<uint64_t>& bits, const PinnedKeys& pinned, const Limits& limits);
+ protected:
+  virtual uint64_t bytes() const = 0;
+  virtual uint64_t num_keys() const = 0;
+  virtual std::optional<double> expected_fpr() const = 0;
+  // On a stream: what `pass` is for is asked for by RequireAll.
+  virtual void Clear(cudaStream_t stream) = 0;
+  virtual void Insert(uint64_t first, uint64_t n, uint64_t pass, cudaStream_t stream) = 0;
+  virtual void Erase(uint64_t first, uint64_t n, uint64_t pass, cudaStream_t stream) = 0;
+  // Throws if one of the last changes of passes 0 to `passes` - 1 failed for a key.
+  virtual void RequireAll(uint64_t passes) = 0;
+  // Seconds that *n keys take.
+  virtual double Lookup(const Case& c, uint64_t* n) = 0;
 
- private:
-  void Fill(const DeviceArray<uint64_t>& keys);
-  double Measure(const Case& c, cuda::HostPipeline& pipeline, const DeviceArray<uint64_t>& keys,
-                 const DeviceArray<uint64_t>& bits, const PinnedKeys& pinned, uint64_t* batch);
-  double MeasureChange(const Case& c, const DeviceArray<uint64_t>& keys, uint64_t* batch);
+  // So many keys of the sequence from `first` on, round and round where there are no more.
+  void MakeKeys(uint64_t n, uint64_t first, uint64_t most);
+  void RequireHits(const Case& c, uint64_t found, uint64_t n);
 
   GpuDevice& device_;
-  const Kind& kind_;
-  const SizeClass size_;
   const GpuSchedule& schedule_;
-  std::vector<Case> cases_;
-  cuda::DeviceFilter filter_;
-  uint64_t num_keys_;
+  const Batch& batch_;
+
+ private:
+  // All keys, by batches, into an empty filter.
+  double Fill();
+  double InsertAgain();
+  double Erase(const GpuPasses& passes);
+  double Build(const GpuPasses& passes);
+  double Measure(const Case& c, uint64_t* n);
+
+  const char* const kind_;
+  const char* const library_;
+  const SizeClass size_;
+  const std::vector<Case> cases_;
   double fpr_ = 0;
   std::vector<Row> rows_;
 };
 
+void Contestant::MakeKeys(uint64_t n, uint64_t first, uint64_t most) {
+  for (uint64_t made = 0; made < n; made += std::min(most, n - made)) {
+    device_.MakeKeys(batch_.keys.data() + made, std::min(most, n - made), first);
+  }
+}
+
+void Contestant::RequireHits(const Case& c, uint64_t found, uint64_t n) {
+  if (c.hit_percent == 0) fpr_ = static_cast<double>(found) / static_cast<double>(n);
+  if (c.hit_percent == 100 && found != n) throw std::runtime_error("a key that is in is not found");
+}
+
+double Contestant::Fill() {
+  (void)device_.Time([&](cudaStream_t stream) { Clear(stream); });
+  double seconds = 0;
+  for (uint64_t i = 0;; ++i) {
+    const GpuPart part = GpuPartOf(num_keys(), schedule_.batch_keys, i);
+    if (part.keys == 0) return seconds;
+    MakeKeys(part.keys, part.first, part.keys);
+    seconds += device_.Time([&](cudaStream_t stream) { Insert(0, part.keys, 0, stream); });
+    RequireAll(1);
+  }
+}
+
+// What is in goes in again, which sets the same bits; a small filter's keys many times.
+double Contestant::InsertAgain() {
+  const GpuPasses passes = GpuPassesFor(num_keys(), schedule_.batch_keys);
+  MakeKeys(schedule_.batch_keys, num_keys() - passes.keys, passes.keys);
+  const double seconds =
+      device_.Time([&](cudaStream_t stream) { Insert(0, schedule_.batch_keys, 0, stream); });
+  RequireAll(1);
+  return seconds;
+}
+
+// Of the last keys, which go in again after each pass. Whether they did, the next one tells.
+double Contestant::Erase(const GpuPasses& passes) {
+  MakeKeys(passes.keys, num_keys() - passes.keys, passes.keys);
+  const double seconds = device_.TimeEach(
+      passes.count,
+      [&](uint64_t pass, cudaStream_t stream) {
+        if (pass > 0) Insert(0, passes.keys, pass, stream);
+      },
+      [&](uint64_t pass, cudaStream_t stream) { Erase(0, passes.keys, pass, stream); });
+  RequireAll(passes.count);
+  (void)device_.Time([&](cudaStream_t stream) { Insert(0, passes.keys, 0, stream); });
+  RequireAll(1);
+  return seconds;
+}
+
+// From different parts of a batch, the last one first: the keys of queries are those that are left.
+double Contestant::Build(const GpuPasses& passes) {
+  MakeKeys(passes.count * passes.keys, 0, passes.count * passes.keys);
+  const double seconds = device_.TimeEach(
+      passes.count, [&](uint64_t, cudaStream_t stream) { Clear(stream); },
+      [&](uint64_t pass, cudaStream_t stream) {
+        Insert((passes.count - 1 - pass) * passes.keys, passes.keys, pass, stream);
+      });
+  RequireAll(passes.count);
+  return seconds;
+}
+
+double Contestant::Measure(const Case& c, uint64_t* n) {
+  if (IsLookup(c.operation)) return Lookup(c, n);
+  const GpuPasses passes = GpuPassesFor(num_keys(), schedule_.batch_keys);
+  if (c.operation == Operation::kInsert) {
+    *n = schedule_.batch_keys;
+    return InsertAgain();
+  }
+  if (c.operation == Operation::kErase) {
+    *n = passes.count * passes.keys;
+    return Erase(passes);
+  }
+  if (num_keys() > schedule_.batch_keys) {
+    *n = num_keys();
+    return Fill();
+  }
+  *n = passes.count * passes.keys;
+  return Build(passes);
+}
+
+void Contestant::Repeat(size_t repetition, const Limits& limits) {
+  if (repetition == 0) Fill();
+  for (const Case& c : cases_) {
+    uint64_t n = 0;
+    if (repetition == 0) Measure(c, &n);  // to warm up
+    const double ns = 1e9 * Measure(c, &n);
+    const std::string name = CaseName(kind_, c, size_, true);
+    auto row = std::find_if(rows_.begin(), rows_.end(),
+                            [&](const Row& other) { return other.name == name; });
+    if (row == rows_.end()) {
+      row = rows_.insert(rows_.end(), Row{.name = name,
+                                          .kind = kind_,
+                                          .library = library_,
+                                          .point = c,
+                                          .size_class = size_.name,
+                                          .filter_bytes = bytes(),
+                                          .num_keys = num_keys(),
+                                          .batch_keys = n});
+    }
+    const double ns_per_key = std::max(ns / static_cast<double>(n), 1e-6);
+    row->ns_per_key.push_back(ns_per_key);
+    const bool on_host =
+        c.backend == BackendOf(GpuPlace::kPinned) || c.backend == BackendOf(GpuPlace::kHost);
+    const double limit = !IsLookup(c.operation) ? limits.set_ns
+                         : on_host              ? limits.copy_ns
+                                                : limits.read_ns;
+    row->share_of_limit.push_back(limit / ns_per_key);
+  }
+  for (Row& row : rows_) {
+    row.fpr = fpr_;
+    row.expected_fpr = expected_fpr();
+  }
+}
+
+// One of this library.
+class OwnContestant final : public Contestant {
+ public:
+  OwnContestant(GpuDevice& device, const GpuSchedule& schedule, const Batch& batch,
+                const GpuKind& kind, const SizeClass& size, std::vector<Case> cases)
+      : Contestant(device, schedule, batch, kind.name, "tamis", size, std::move(cases)),
+        can_be_full_(kind.can_be_full),
+        filter_(kind.make(size.bytes)->Header(), device.options()),
+        num_keys_(kind.can_be_full
+                      ? filter_.Header().capacity
+                      : static_cast<uint64_t>(8 * static_cast<double>(filter_.bytes()) /
+                                              kSplitBlockBitsPerKey)),
+        failed_(device, BitmapWords(kind.can_be_full ? schedule.batch_keys : 1)),
+        counts_(device, kMostGpuPasses),
+        scratch_(device, kind.can_be_full ? cuda::DeviceFilter::kInsertScratchBytes : 1) {}
+
+ private:
+  uint64_t bytes() const override { return filter_.bytes(); }
+  uint64_t num_keys() const override { return num_keys_; }
+  std::optional<double> expected_fpr() const override {
+    return can_be_full_ ? CuckooFpr(16, static_cast<double>(num_keys_), filter_.bytes() / 8)
+                        : SplitBlockFpr(static_cast<double>(num_keys_), filter_.bytes() / 32);
+  }
+  void Clear(cudaStream_t stream) override { filter_.ClearAsync(stream).ThrowIfFailed("clearing"); }
+  void Insert(uint64_t first, uint64_t n, uint64_t pass, cudaStream_t stream) override {
+    const cuda::Status status =
+        can_be_full_ ? filter_.InsertAsync(Part(first, n), Bitmap(failed_.span()),
+                                           counts_.data() + pass, scratch_.span(), stream)
+                     : filter_.InsertAsync(Part(first, n), stream);
+    status.ThrowIfFailed("inserting");
+  }
+  void Erase(uint64_t first, uint64_t n, uint64_t pass, cudaStream_t stream) override {
+    filter_.EraseAsync(Part(first, n), Bitmap(failed_.span()), counts_.data() + pass, stream)
+        .ThrowIfFailed("erasing");
+  }
+  void RequireAll(uint64_t passes) override {
+    if (!can_be_full_) return;
+    std::vector<uint64_t> failures(passes);
+    device_.Copy(failures.data(), counts_.data(), 8 * passes);
+    for (const uint64_t n : failures) {
+      if (n != 0) throw std::runtime_error("a change failed for " + std::to_string(n) + " keys");
+    }
+  }
+  double Lookup(const Case& c, uint64_t* n) override;
+  double LookupFromHost(const Case& c, uint64_t n);
+
+  Keys Part(uint64_t first, uint64_t n) const {
+    return std::span<const uint64_t>(batch_.keys.data() + first, n);
+  }
+
+  const bool can_be_full_;
+  cuda::DeviceFilter filter_;
+  const uint64_t num_keys_;
+  const DeviceArray<uint64_t> failed_;
+  const DeviceArray<uint64_t> counts_;
+  const DeviceArray<std::byte> scratch_;
+};
+
+double OwnContestant::LookupFromHost(const Case& c, uint64_t n) {
+  device_.Copy(batch_.pinned.data(), batch_.keys.data(), 8 * n);
+  std::vector<uint64_t> pageable;
+  std::span<const uint64_t> asked = batch_.pinned.span().first(n);
+  if (c.backend == BackendOf(GpuPlace::kHost)) {
+    pageable.assign(asked.begin(), asked.end());
+    asked = pageable;
+  }
+  std::vector<uint64_t> answers(BitmapWords(n));
+  // What comes back comes to the host: its clock has to say when.
+  return 1e-9 * Nanoseconds(Time::kWall, [&] {
+           RequireHits(c, batch_.pipeline.Contains(filter_, asked, Bitmap(answers)), n);
+         });
+}
+
+double OwnContestant::Lookup(const Case& c, uint64_t* n) {
+  const bool on_device = c.backend == BackendOf(GpuPlace::kDevice);
+  const uint64_t keys = *n = on_device ? schedule_.batch_keys : schedule_.host_batch_keys;
+  device_.MakeQueries(batch_.keys.data(), keys, num_keys_, c.hit_percent);
+  if (!on_device) return LookupFromHost(c, keys);
+  if (c.call_keys != 0) {
+    return device_.Time([&](cudaStream_t stream) {
+      for (uint64_t i = 0;; ++i) {
+        const GpuPart part = GpuPartOf(keys, c.call_keys, i);
+        if (part.keys == 0) return;
+        filter_
+            .ContainsAsync(Part(part.first, part.keys), Bitmap(batch_.bits.span()), counts_.data(),
+                           stream)
+            .ThrowIfFailed("looking up");
+      }
+    });
+  }
+  if (c.operation == Operation::kContainsBytes) {
+    const double seconds = device_.Time([&](cudaStream_t stream) {
+      filter_.ContainsAsync(Part(0, keys), batch_.bytes.span(), nullptr, stream)
+          .ThrowIfFailed("looking up");
+    });
+    RequireHits(c, device_.CountBytes(batch_.bytes.data(), keys), keys);
+    return seconds;
+  }
+  const double seconds = device_.Time([&](cudaStream_t stream) {
+    filter_.ContainsAsync(Part(0, keys), Bitmap(batch_.bits.span()), nullptr, stream)
+        .ThrowIfFailed("looking up");
+  });
+  RequireHits(c, filter_.Count(Part(0, keys)), keys);
+  return seconds;
+}
+
+class PeerContestant final : public Contestant {
+ public:
+  PeerContestant(GpuDevice& device, const GpuSchedule& schedule, const Batch& batch,
+                 const GpuPeerKind& kind, const SizeClass& size, std::vector<Case> cases)
+      : Contestant(device, schedule, batch, kind.name, kind.library, size, std::move(cases)),
+        filter_(kind.make(size.bytes)) {}
+
+ private:
+  uint64_t bytes() const override { return filter_->bytes(); }
+  uint64_t num_keys() const override { return filter_->num_keys(); }
+  std::optional<double> expected_fpr() const override { return std::nullopt; }
+  void Clear(cudaStream_t stream) override { filter_->Clear(stream); }
+  void Insert(uint64_t first, uint64_t n, uint64_t, cudaStream_t stream) override {
+    if (filter_->Insert(batch_.keys.data() + first, n, stream) != n) {
+      throw std::runtime_error("not all keys went in");
+    }
+  }
+  void Erase(uint64_t first, uint64_t n, uint64_t, cudaStream_t stream) override {
+    filter_->Erase(batch_.keys.data() + first, n, stream);
+  }
+  void RequireAll(uint64_t) override {}  // Insert says it at once
+  double Lookup(const Case& c, uint64_t* n) override {
+    const uint64_t keys = *n = schedule_.batch_keys;
+    device_.MakeQueries(batch_.keys.data(), keys, num_keys(), c.hit_percent);
+    const double seconds = device_.Time([&](cudaStream_t stream) {
+      filter_->Contains(batch_.keys.data(), keys, batch_.bytes.data(), stream);
+    });
+    RequireHits(c, device_.CountBytes(batch_.bytes.data(), keys), keys);
+    return seconds;
+  }
+
+  const std::unique_ptr<GpuPeer> filter_;
+};
+
 // What the device does otherwise than `portable`.
-std::optional<std::string> Disagreement(GpuDevice& device, const Kind& kind) {
+std::optional<std::string> Disagreement(GpuDevice& device, const GpuKind& kind) {
   const std::unique_ptr<Filter> host = kind.make(kVerifiedBytes);
   host->set_backend(FindBackend("portable"));
   cuda::DeviceFilter filter(host->Header(), device.options());
@@ -211,143 +390,12 @@ std::optional<std::string> Disagreement(GpuDevice& device, const Kind& kind) {
   return std::nullopt;
 }
 
-void Contestant::Fill(const DeviceArray<uint64_t>& keys) {
-  filter_.Clear();
-  for (uint64_t first = 0; first < num_keys_; first += schedule_.batch_keys) {
-    const uint64_t n = std::min(schedule_.batch_keys, num_keys_ - first);
-    device_.MakeKeys(keys.data(), n, first);
-    if (filter_.Insert(keys.keys(n)) != n) throw std::runtime_error("a filter took too few keys");
-  }
-}
-
-// Batches of the last keys, as far as they are in one.
-double Contestant::MeasureChange(const Case& c, const DeviceArray<uint64_t>& keys,
-                                 uint64_t* batch) {
-  const uint64_t n = *batch = std::min(schedule_.batch_keys, num_keys_);
-  if (c.operation == Operation::kInsert) {
-    device_.MakeKeys(keys.data(), n, num_keys_ - n);
-    return device_.Time([&](cudaStream_t stream) {
-      filter_.InsertAsync(keys.keys(n), stream).ThrowIfFailed("inserting");
-    });
-  }
-  const DeviceArray<uint64_t> failed(device_, BitmapWords(n));
-  const DeviceArray<uint64_t> count(device_, 1);
-  const DeviceArray<std::byte> scratch(device_, cuda::DeviceFilter::kInsertScratchBytes);
-  double seconds = 0;
-  if (c.operation == Operation::kErase) {
-    device_.MakeKeys(keys.data(), n, num_keys_ - n);
-    seconds = device_.Time([&](cudaStream_t stream) {
-      filter_.EraseAsync(keys.keys(n), Bitmap(failed.span()), count.data(), stream)
-          .ThrowIfFailed("erasing");
-    });
-    filter_.Insert(keys.keys(n));
-    return seconds;
-  }
-  filter_.Clear();
-  *batch = num_keys_;
-  for (uint64_t first = 0; first < num_keys_; first += schedule_.batch_keys) {
-    const uint64_t part = std::min(schedule_.batch_keys, num_keys_ - first);
-    device_.MakeKeys(keys.data(), part, first);
-    seconds += device_.Time([&](cudaStream_t stream) {
-      filter_
-          .InsertAsync(keys.keys(part), Bitmap(failed.span()), count.data(), scratch.span(), stream)
-          .ThrowIfFailed("inserting");
-    });
-    uint64_t missing = 0;
-    device_.Copy(&missing, count.data(), sizeof(missing));
-    if (missing != 0) throw std::runtime_error(std::to_string(missing) + " keys did not go in");
-  }
-  return seconds;
-}
-
-double Contestant::Measure(const Case& c, cuda::HostPipeline& pipeline,
-                           const DeviceArray<uint64_t>& keys, const DeviceArray<uint64_t>& bits,
-                           const PinnedKeys& pinned, uint64_t* batch) {
-  if (!IsLookup(c.operation)) return MeasureChange(c, keys, batch);
-  const bool on_device = c.backend == &kPlaces[kDevice];
-  const uint64_t n = *batch = on_device ? schedule_.batch_keys : schedule_.host_batch_keys;
-  device_.MakeQueries(keys.data(), n, num_keys_, c.hit_percent);
-  double seconds = 0;
-  uint64_t found = 0;
-  if (on_device && c.call_keys != 0) {
-    const DeviceArray<uint64_t> count(device_, 1);
-    seconds = device_.Time([&](cudaStream_t stream) {
-      for (uint64_t begin = 0; begin < n; begin += c.call_keys) {
-        const uint64_t part = std::min<uint64_t>(c.call_keys, n - begin);
-        filter_
-            .ContainsAsync(keys.keys(n).Slice(begin, part), Bitmap(bits.span()), count.data(),
-                           stream)
-            .ThrowIfFailed("looking up");
-      }
-    });
-  } else if (on_device) {
-    seconds = device_.Time([&](cudaStream_t stream) {
-      filter_.ContainsAsync(keys.keys(n), Bitmap(bits.span()), nullptr, stream)
-          .ThrowIfFailed("looking up");
-    });
-    found = filter_.Count(keys.keys(n));
-    if (c.hit_percent == 0) fpr_ = static_cast<double>(found) / static_cast<double>(n);
-  } else {
-    device_.Copy(pinned.data(), keys.data(), 8 * n);
-    std::vector<uint64_t> pageable;
-    std::span<const uint64_t> asked = pinned.span();
-    if (c.backend == &kPlaces[kHost]) {
-      pageable.assign(asked.begin(), asked.end());
-      asked = pageable;
-    }
-    std::vector<uint64_t> answers(BitmapWords(n));
-    // What comes back comes to the host: its clock has to say when.
-    seconds = 1e-9 * Nanoseconds(Time::kWall, [&] {
-                found = pipeline.Contains(filter_, asked, Bitmap(answers));
-              });
-  }
-  if (c.hit_percent == 100 && found != n) throw std::runtime_error("a key that is in is not found");
-  return seconds;
-}
-
-void Contestant::Repeat(size_t repetition, cuda::HostPipeline& pipeline,
-                        const DeviceArray<uint64_t>& keys, const DeviceArray<uint64_t>& bits,
-                        const PinnedKeys& pinned, const Limits& limits) {
-  if (repetition == 0) Fill(keys);
-  for (const Case& c : cases_) {
-    uint64_t batch = 0;
-    if (repetition == 0) Measure(c, pipeline, keys, bits, pinned, &batch);  // to warm up
-    const double ns = 1e9 * Measure(c, pipeline, keys, bits, pinned, &batch);
-    const std::string name = CaseName(kind_.name, c, size_, true);
-    auto row = std::find_if(rows_.begin(), rows_.end(),
-                            [&](const Row& other) { return other.name == name; });
-    if (row == rows_.end()) {
-      row = rows_.insert(rows_.end(), Row{.name = name,
-                                          .kind = kind_.name,
-                                          .library = "tamis",
-                                          .point = c,
-                                          .size_class = size_.name,
-                                          .filter_bytes = filter_.bytes(),
-                                          .num_keys = num_keys_,
-                                          .batch_keys = batch});
-    }
-    const double ns_per_key = std::max(ns / static_cast<double>(batch), 1e-6);
-    row->ns_per_key.push_back(ns_per_key);
-    const double limit = !IsLookup(c.operation)           ? limits.set_ns
-                         : c.backend == &kPlaces[kDevice] ? limits.read_ns
-                                                          : limits.copy_ns;
-    row->share_of_limit.push_back(limit / ns_per_key);
-  }
-  for (Row& row : rows_) {
-    row.fpr = fpr_;
-    row.expected_fpr = kind_.can_be_full
-                           ? CuckooFpr(16, static_cast<double>(num_keys_), filter_.bytes() / 8)
-                           : SplitBlockFpr(static_cast<double>(num_keys_), filter_.bytes() / 32);
-  }
-}
-
 // The limits of one repetition, in memory of the size of the filter.
-Contestant::Limits MeasureLimits(GpuDevice& device, const SizeClass& size,
-                                 const GpuSchedule& schedule, const DeviceArray<uint64_t>& keys,
-                                 const PinnedKeys& pinned, std::vector<Limit>& limits) {
+Limits MeasureLimits(GpuDevice& device, const SizeClass& size, const GpuSchedule& schedule,
+                     const Batch& batch, std::vector<Limit>& limits) {
   const DeviceArray<std::byte> memory(device, size.bytes);
   const auto n = static_cast<double>(schedule.batch_keys);
-  Contestant::Limits found;
+  Limits found;
   Limit best{.name = "random_sectors", .size_class = size.name, .unit = "sectors"};
   for (const int per_thread : GpuDevice::kReadsPerThread) {
     const double ns =
@@ -369,101 +417,148 @@ Contestant::Limits MeasureLimits(GpuDevice& device, const SizeClass& size,
         .per_second.push_back(static_cast<double>(bytes) / seconds);
     return 1e9 * seconds / static_cast<double>(schedule.host_batch_keys);
   };
-  copy("copy_from_device", pinned.data(), keys.data());
-  found.copy_ns = copy("copy_to_device", keys.data(), pinned.data());
+  copy("copy_from_device", batch.pinned.data(), batch.keys.data());
+  found.copy_ns = copy("copy_to_device", batch.keys.data(), batch.pinned.data());
   return found;
 }
 
-}  // namespace
-
-GpuSchedule GpuScheduleFor(Mode mode, uint64_t memory_bytes) {
-  GpuSchedule schedule;
-  const bool quick = mode == Mode::kQuick;
-  schedule.batch_keys = quick ? 64 * kMiB : 256 * kMiB;
-  schedule.host_batch_keys = 32 * kMiB;
-  schedule.repetitions = quick ? 5 : 7;
-  for (const uint64_t bytes :
-       {kMiB, 4 * kMiB, 16 * kMiB, 64 * kMiB, 256 * kMiB, 512 * kMiB, 1024 * kMiB, 16384 * kMiB}) {
-    const bool few = bytes == kMiB || bytes == 16 * kMiB || bytes == 1024 * kMiB;
-    // Two kinds and what is read for the limits.
-    if ((!quick || few) && bytes <= memory_bytes / 6) schedule.filter_bytes.push_back(bytes);
-  }
-  return schedule;
+// What a peer gets wrong in front of everything else.
+std::optional<std::string> Disagreement(GpuDevice& device, const GpuPeerKind& kind) {
+  const std::unique_ptr<GpuPeer> peer = kind.make(kVerifiedBytes);
+  const uint64_t n = std::min(kVerifiedKeys, peer->num_keys());
+  const DeviceArray<uint64_t> keys(device, n);
+  const DeviceArray<uint8_t> bytes(device, n);
+  device.MakeKeys(keys.data(), n, 0);
+  uint64_t inserted = 0;
+  (void)device.Time([&](cudaStream_t stream) {
+    peer->Clear(stream);
+    inserted = peer->Insert(keys.data(), n, stream);
+    peer->Contains(keys.data(), n, bytes.data(), stream);
+  });
+  if (inserted != n) return "not all keys went in";
+  if (device.CountBytes(bytes.data(), n) != n) return "a key that is in is not found";
+  return std::nullopt;
 }
 
-std::vector<std::string> GpuCaseNames(const GpuSchedule& schedule) {
-  std::vector<std::string> names;
-  const NameFilter filter(schedule.filter);
-  for (const uint64_t bytes : schedule.filter_bytes) {
-    const SizeClass size = SizeOf(bytes);
-    for (const Kind& kind : kKinds) {
-      for (const Case& c : CasesOf(kind, size, filter)) {
-        names.push_back(CaseName(kind.name, c, size, true));
-      }
+class Run {
+ public:
+  Run(GpuDevice& device, const GpuSchedule& schedule, Progress& progress, const SaveGpu& save,
+      Results& results)
+      : device_(device),
+        schedule_(schedule),
+        filter_(schedule.filter),
+        progress_(progress),
+        save_(save),
+        results_(results) {}
+
+  void All();
+
+ private:
+  void Refuse(const std::string& kind, const std::string& what) {
+    results_.refusals.push_back({"CUDA", kind, what});
+    progress_.Say("refused: " + kind + " on the GPU: " + what);
+  }
+  template <typename Kind>
+  std::vector<const Kind*> Checked(std::span<const Kind> kinds);
+  void Measure(const SizeClass& size, const Batch& batch);
+  template <typename Made, typename Kind>
+  void Add(const Kind& kind, const SizeClass& size, const Batch& batch,
+           std::vector<std::unique_ptr<Contestant>>& contestants);
+
+  GpuDevice& device_;
+  const GpuSchedule& schedule_;
+  const NameFilter filter_;
+  Progress& progress_;
+  const SaveGpu& save_;
+  Results& results_;
+  std::vector<const GpuKind*> kinds_;
+  std::vector<const GpuPeerKind*> peers_;
+};
+
+template <typename Kind>
+std::vector<const Kind*> Run::Checked(std::span<const Kind> kinds) {
+  std::vector<const Kind*> right;
+  for (const Kind& kind : kinds) {
+    const auto is_asked_for = [&](uint64_t bytes) {
+      return !GpuCases(kind, GpuSizeOf(bytes), filter_).empty();
+    };
+    if (std::none_of(schedule_.filter_bytes.begin(), schedule_.filter_bytes.end(), is_asked_for)) {
+      continue;  // also of peers, which may end the program
     }
-  }
-  return names;
-}
-
-namespace {
-
-void RunGpu(GpuDevice& device, const GpuSchedule& schedule, Progress& progress, Results& results) {
-  const NameFilter filter(schedule.filter);
-  const auto refuse = [&](const Kind& kind, const std::string& what) {
-    results.refusals.push_back({"CUDA", kind.name, what});
-    progress.Say(std::string("refused: ") + kind.name + " on the GPU: " + what);
-  };
-  std::vector<const Kind*> kinds;
-  for (const Kind& kind : kKinds) {
-    progress.Show(std::string("checking ") + kind.name + " on the GPU against portable", -1);
-    if (const auto wrong = Disagreement(device, kind)) {
-      refuse(kind, *wrong);
+    progress_.Show(std::string("checking ") + kind.name + " on the GPU", -1);
+    if (const auto wrong = Disagreement(device_, kind)) {
+      Refuse(kind.name, *wrong);
     } else {
-      kinds.push_back(&kind);
+      right.push_back(&kind);
     }
   }
-  cuda::HostPipeline pipeline(device.options());
-  const DeviceArray<uint64_t> keys(device, schedule.batch_keys);
-  const DeviceArray<uint64_t> bits(device, BitmapWords(schedule.batch_keys));
-  const PinnedKeys pinned(device, schedule.host_batch_keys);
-  for (const uint64_t bytes : schedule.filter_bytes) {
-    const SizeClass size = SizeOf(bytes);
-    std::vector<std::unique_ptr<Contestant>> contestants;
-    for (const Kind* const kind : kinds) {
-      if (CasesOf(*kind, size, filter).empty()) continue;
-      contestants.push_back(std::make_unique<Contestant>(device, *kind, size, schedule, filter));
-    }
-    if (contestants.empty()) continue;
-    results.sizes.push_back(size);
-    for (size_t repetition = 0; repetition < schedule.repetitions; ++repetition) {
-      progress.Show(size.name + ", repetition " + std::to_string(repetition + 1) + " of " +
-                        std::to_string(schedule.repetitions),
-                    -1);
-      const auto limits = MeasureLimits(device, size, schedule, keys, pinned, results.limits);
-      for (size_t i = 0; i < contestants.size(); ++i) {
-        auto& contestant = contestants[(i + repetition) % contestants.size()];
-        if (!contestant) continue;
-        try {
-          contestant->Repeat(repetition, pipeline, keys, bits, pinned, limits);
-        } catch (const std::runtime_error& error) {
-          refuse(contestant->kind(), size.name + ": " + error.what());
-          contestant.reset();
-        }
+  return right;
+}
+
+template <typename Made, typename Kind>
+void Run::Add(const Kind& kind, const SizeClass& size, const Batch& batch,
+              std::vector<std::unique_ptr<Contestant>>& contestants) {
+  std::vector<Case> cases = GpuCases(kind, size, filter_);
+  if (cases.empty()) return;
+  contestants.push_back(
+      std::make_unique<Made>(device_, schedule_, batch, kind, size, std::move(cases)));
+}
+
+void Run::Measure(const SizeClass& size, const Batch& batch) {
+  std::vector<std::unique_ptr<Contestant>> contestants;
+  for (const GpuKind* const kind : kinds_) Add<OwnContestant>(*kind, size, batch, contestants);
+  for (const GpuPeerKind* const kind : peers_) {
+    Add<PeerContestant>(*kind, size, batch, contestants);
+  }
+  if (contestants.empty()) return;
+  results_.sizes.push_back(size);
+  for (size_t repetition = 0; repetition < schedule_.repetitions; ++repetition) {
+    progress_.Show(size.name + ", repetition " + std::to_string(repetition + 1) + " of " +
+                       std::to_string(schedule_.repetitions),
+                   -1);
+    const Limits limits = MeasureLimits(device_, size, schedule_, batch, results_.limits);
+    for (size_t i = 0; i < contestants.size(); ++i) {
+      auto& contestant = contestants[(i + repetition) % contestants.size()];
+      if (!contestant) continue;
+      try {
+        contestant->Repeat(repetition, limits);
+      } catch (const std::runtime_error& error) {
+        Refuse(contestant->kind(), size.name + ": " + error.what());
+        contestant.reset();
       }
     }
-    for (const auto& contestant : contestants) {
-      if (!contestant) continue;
-      for (Row& row : contestant->rows()) results.rows.push_back(std::move(row));
+  }
+  for (const auto& contestant : contestants) {
+    if (!contestant) continue;
+    for (Row& row : contestant->rows()) results_.rows.push_back(std::move(row));
+  }
+}
+
+void Run::All() {
+  kinds_ = Checked(GpuKinds());
+  peers_ = Checked(schedule_.peers);
+  cuda::HostPipeline pipeline(device_.options());
+  const DeviceArray<uint64_t> keys(device_, schedule_.batch_keys);
+  const DeviceArray<uint64_t> bits(device_, BitmapWords(schedule_.batch_keys));
+  const DeviceArray<uint8_t> bytes(device_, schedule_.batch_keys);
+  const PinnedKeys pinned(device_, schedule_.host_batch_keys);
+  const Batch batch = {keys, bits, bytes, pinned, pipeline};
+  for (size_t i = 0; i < schedule_.filter_bytes.size(); ++i) {
+    Measure(GpuSizeOf(schedule_.filter_bytes[i]), batch);
+    std::string left;
+    for (size_t next = i + 1; next < schedule_.filter_bytes.size(); ++next) {
+      left += (left.empty() ? "" : ", ") + GpuSizeOf(schedule_.filter_bytes[next]).name;
     }
+    if (save_ && !left.empty()) save_(results_, left);
   }
 }
 
 }  // namespace
 
 void MeasureGpu(GpuDevice& device, const GpuSchedule& schedule, Progress& progress,
-                Results& results) {
+                const SaveGpu& save, Results& results) {
   try {
-    RunGpu(device, schedule, progress, results);
+    Run(device, schedule, progress, save, results).All();
   } catch (const Error& error) {  // what was measured before is worth having
     results.refusals.push_back({"CUDA", "all that were left", error.what()});
     progress.Say(std::string("the GPU failed: ") + error.what());

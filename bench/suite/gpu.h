@@ -2,16 +2,13 @@
 #ifndef TAMIS_BENCH_SUITE_GPU_H_
 #define TAMIS_BENCH_SUITE_GPU_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
-#include <vector>
 
+#include "bench/suite/gpu_schedule.h"
 #include "bench/suite/progress.h"
 #include "bench/suite/results.h"
-#include "bench/suite/schedule.h"
 #include "tamis/cuda/status.h"
 
 namespace tamis::cuda {
@@ -42,6 +39,12 @@ class GpuDevice {
 
   // Of the work that is put on a stream, by the clock of the device.
   virtual double Time(const std::function<void(cudaStream_t)>& work) = 0;
+  // Of `times` pieces of work in a row, without what is put on the stream before each of them.
+  // Nothing waits in between, so that the device has the next piece when it is done with one.
+  using Piece = std::function<void(uint64_t index, cudaStream_t stream)>;
+  virtual double TimeEach(uint64_t times, const Piece& before, const Piece& work) = 0;
+  // How many of them are not 0.
+  virtual uint64_t CountBytes(const uint8_t* bytes, uint64_t n) = 0;
   // Of reading n random sectors of 32 bytes; each thread has so many reads under way at a time, one
   // of kReadsPerThread.
   virtual double ReadSectors(const void* memory, uint64_t bytes, uint64_t n, int per_thread) = 0;
@@ -51,23 +54,13 @@ class GpuDevice {
   static constexpr int kReadsPerThread[] = {1, 2, 4};
 };
 
-struct GpuSchedule {
-  std::vector<uint64_t> filter_bytes;
-  uint64_t batch_keys = 0;       // of queries and insertions in device memory
-  uint64_t host_batch_keys = 0;  // of those in host memory
-  size_t repetitions = 0;
-  std::string filter;  // as ScheduleInput::filter
-};
-GpuSchedule GpuScheduleFor(Mode mode, uint64_t memory_bytes);
-
 // Adds sizes, limits and rows to the results; backends of rows are named after the place of the
 // keys: "CUDA:device", "CUDA:pinned", "CUDA:host". A kind that does not give the bits and answers
-// of `portable` is refused.
+// of `portable` is refused, and a peer that misses keys. `save` is called after each size but the
+// last, with the results so far and the names of what is left.
+using SaveGpu = std::function<void(const Results& so_far, const std::string& left)>;
 void MeasureGpu(GpuDevice& device, const GpuSchedule& schedule, Progress& progress,
-                Results& results);
-
-// The names of the cases.
-std::vector<std::string> GpuCaseNames(const GpuSchedule& schedule);
+                const SaveGpu& save, Results& results);
 
 // The GPU of this machine, or nullptr. Only in builds that have CUDA.
 std::unique_ptr<GpuDevice> OpenGpu();

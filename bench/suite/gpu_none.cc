@@ -1,11 +1,11 @@
 // For builds without CUDA, whose library has no filters on devices.
 #include "bench/suite/gpu.h"
+#include "bench/suite/gpu_peer.h"
 
 namespace tamis::bench {
 
 std::unique_ptr<GpuDevice> OpenGpu() { return nullptr; }
-GpuSchedule GpuScheduleFor(Mode, uint64_t) { return {}; }
-std::vector<std::string> GpuCaseNames(const GpuSchedule&) { return {}; }
-void MeasureGpu(GpuDevice&, const GpuSchedule&, Progress&, Results&) {}
+std::span<const GpuPeerKind> GpuPeerKinds() noexcept { return {}; }
+void MeasureGpu(GpuDevice&, const GpuSchedule&, Progress&, const SaveGpu&, Results&) {}
 
 }  // namespace tamis::bench

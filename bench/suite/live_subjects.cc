@@ -62,6 +62,7 @@ class ConcurrentSubject final : public Subject {
     switch (operation) {
       case Operation::kErase:
         return !kIsBloom;
+      case Operation::kContainsBytes:
       case Operation::kEngineContains:
       case Operation::kBuildIfAbsent:
         return false;

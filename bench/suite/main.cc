@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <stdexcept>
+#include <system_error>
 
 #include "bench/suite/options.h"
 #include "bench/suite/ratios.h"
@@ -60,6 +62,11 @@ void PrintRatios(const Results& results) {
   }
 }
 
+void AddContext(const CommandLine& line, Results& results) {
+  results.context.emplace_back("notes", line.notes);
+  results.context.insert(results.context.end(), line.context.begin(), line.context.end());
+}
+
 int Run(CommandLine& line) {
   if (!line.calibration.empty()) {
     const auto& most = line.suite.max_bytes;
@@ -86,6 +93,15 @@ int Run(CommandLine& line) {
   std::vector<benchmark::BenchmarkReporter*> pointers;
   for (const auto& reporter : reporters) pointers.push_back(reporter.get());
 
+  // Beside the file, which is there when all is measured.
+  const std::string part = line.out.empty() ? "" : line.out + ".part";
+  if (!part.empty()) {
+    line.suite.save = [&](Results so_far) {
+      AddContext(line, so_far);
+      WriteResults(part + ".new", so_far);
+      std::filesystem::rename(part + ".new", part);
+    };
+  }
   const Pinning pinning(line.processor);
   Results results;
   {
@@ -98,9 +114,12 @@ int Run(CommandLine& line) {
     }
     results = suite.Run();
   }
-  results.context.emplace_back("notes", line.notes);
-  for (auto& fact : line.context) results.context.push_back(std::move(fact));
-  if (!line.out.empty()) WriteResults(line.out, results);
+  AddContext(line, results);
+  if (!line.out.empty()) {
+    WriteResults(line.out, results);
+    std::error_code ignored;
+    std::filesystem::remove(part, ignored);
+  }
   if (table) PrintTable(results);
   if (table && ComparesSpeeds(line.suite.mode)) PrintRatios(results);
   std::fprintf(stderr, "%zu rows in %.0f s%s%s\n", results.rows.size(), results.seconds,

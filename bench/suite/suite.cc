@@ -8,6 +8,7 @@
 
 #include "bench/suite/accuracy.h"
 #include "bench/suite/beside_writer.h"
+#include "bench/suite/gpu_peer.h"
 #include "bench/suite/turns.h"
 #include "bench/suite/verify.h"
 #include "bench/timing.h"
@@ -104,7 +105,26 @@ void Suite::ChooseSizes() {
   for (const SizeClass& size : SizeClasses(results_.caches, LimitsOf(options_))) {
     if (chosen(size.name)) results_.sizes.push_back(size);
   }
-  if (chosen(kGpuSizes) && !ComparesSpeeds(options_.mode)) OpenDevice();
+  const bool any_gpu = std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return name.starts_with(kGpuSizes);
+  });
+  if ((names.empty() || any_gpu) && !ComparesSpeeds(options_.mode)) OpenDevice();
+}
+
+// Those that are named, in the order of the names, where not all are.
+void Suite::ChooseGpuSizes() {
+  const auto& names = options_.sizes;
+  if (names.empty() || std::find(names.begin(), names.end(), kGpuSizes) != names.end()) return;
+  gpu_schedule_.filter_bytes.clear();
+  for (const std::string& name : names) {
+    const std::optional<uint64_t> bytes = GpuSizeBytes(name);
+    if (!bytes) continue;
+    if (FitsGpu(*bytes, gpu_->memory_bytes())) {
+      gpu_schedule_.filter_bytes.push_back(*bytes);
+    } else {
+      progress_.Say(name + " is left out, as it is too large for the GPU");
+    }
+  }
 }
 
 void Suite::OpenDevice() {
@@ -117,6 +137,11 @@ void Suite::OpenDevice() {
     gpu_schedule_ = GpuScheduleFor(options_.mode, gpu_->memory_bytes());
     gpu_schedule_.filter = options_.filter;
     gpu_schedule_.repetitions = options_.repetitions.value_or(gpu_schedule_.repetitions);
+    gpu_schedule_.peers = GpuPeerKinds();
+    for (const GpuPeerKind& kind : gpu_schedule_.peers) {
+      results_.peers.emplace_back(kind.name, kind.library);
+    }
+    ChooseGpuSizes();
     std::erase_if(gpu_schedule_.filter_bytes,
                   [&](uint64_t bytes) { return bytes > options_.max_bytes.value_or(bytes); });
     return;
@@ -155,9 +180,10 @@ std::vector<std::string> Suite::CaseNames() const {
   return names;
 }
 
-void Suite::Verify() {
+void Suite::Verify(bool any_on_host) {
   const Backend& portable = FindBackend("portable");
   for (const auto& subject : subjects_) {
+    if (!any_on_host) break;
     progress_.Show("checking " + subject->kind() + " against portable", -1);
     if (subject->is_peer()) {
       if (const auto wrong = Disagreement(*subject, {}, portable)) {
@@ -192,11 +218,11 @@ Results Suite::Run() {
   if (!results_.sizes.empty() && CaseNames().empty()) {
     throw std::runtime_error("nothing to measure matches \"" + options_.filter + "\"");
   }
-  Verify();
-  bool any = false;
-  for (size_t i = 0; i < results_.sizes.size(); ++i) {
-    any = any || !ContendersFor(results_.sizes[i], subjects_, Input()).empty();
-  }
+  const auto has_cases = [&](const SizeClass& size) {
+    return !ContendersFor(size, subjects_, Input()).empty();
+  };
+  const bool any = std::any_of(results_.sizes.begin(), results_.sizes.end(), has_cases);
+  Verify(any);
   const bool any_on_gpu = !GpuCaseNames(gpu_schedule_).empty();
   for (const auto& subject : subjects_) {
     if (!any || ComparesSpeeds(options_.mode)) break;
@@ -217,7 +243,16 @@ Results Suite::Run() {
     for (Row& row : turns.rows) results_.rows.push_back(std::move(row));
   }
   turns_.clear();
-  if (any_on_gpu) MeasureGpu(*gpu_, gpu_schedule_, progress_, results_);
+  if (any_on_gpu) {
+    const auto save = [&](const Results& so_far, const std::string& left) {
+      if (!options_.save) return;
+      Results unfinished = so_far;
+      unfinished.seconds = Elapsed();
+      unfinished.context.emplace_back("unfinished", "not measured: " + left);
+      options_.save(std::move(unfinished));
+    };
+    MeasureGpu(*gpu_, gpu_schedule_, progress_, save, results_);
+  }
   if (results_.rows.empty()) {
     for (const auto& [name, value] : results_.context) {
       if (name == "gpu") throw std::runtime_error("nothing was measured; GPU: " + value);

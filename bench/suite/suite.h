@@ -29,9 +29,11 @@ struct SuiteOptions {
   std::vector<std::string> sizes;     // names of size classes; empty: all
   std::vector<uint64_t> keys;         // numbers of them, in place of size classes; may be empty
   std::optional<uint64_t> max_bytes;  // of a filter
+  // Is handed what was measured so far, now and then while a GPU is measured; may be empty.
+  std::function<void(Results)> save = {};
 };
 
-// Among SuiteOptions::sizes: all of a GPU.
+// Among SuiteOptions::sizes: all of a GPU; names of some begin with it.
 inline constexpr const char* kGpuSizes = "GPU";
 
 class Suite {
@@ -49,7 +51,8 @@ class Suite {
   void ChooseSizes();
   // Makes the schedule of the GPU, or says in the context why it is not measured.
   void OpenDevice();
-  void Verify();
+  void ChooseGpuSizes();
+  void Verify(bool any_on_host);
   // One repetition of all that is measured at one size.
   void Repeat(Turns& turns);
   // Of the sizes that have time for another repetition the one that has had the least; nothing if

@@ -53,6 +53,7 @@ class TamisSubject final : public Subject {
   bool Can(Operation operation, KeyForm form) const override {
     switch (operation) {
       case Operation::kContainsBesideWriter:
+      case Operation::kContainsBytes:
         return false;
       case Operation::kErase:
         return kErases<F>;

@@ -97,6 +97,9 @@ ALLOWED = [
     ("bench/suite/peer_xor.cc", [STD, r"binaryfusefilter\.h", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_arrow.cc", [STD, r"(arrow|parquet)/[\w/]+\.h", r"bench/[\w/]+\.h"]),
     ("bench/string_table.cc", [STD, r"xxhash\.h", PUBLIC, r"bench/[\w/]+\.h"]),  # the peer
+    ("bench/cuda_peer_cuco.cu", [STD, r"cuco/\w+\.cuh", r"cuda/stream_ref", r"bench/[\w/]+\.h"]),
+    ("bench/cuda_peer_cuckoo_gpu.cu", [STD, r"cuda_runtime\.h", r"cuckoogpu/\w+\.cuh",
+                                       r"bench/[\w/]+\.h"]),
     ("bench/cuda_", [STD, r"cuda_runtime\.h", PUBLIC, r"bench/[\w/]+\.h"]),
     *((prefix, [STD, PUBLIC_CORE, LIVE, r"bench/[\w/]+\.h"])
       for prefix in ("bench/live_", "bench/suite/live_")),

@@ -10,8 +10,9 @@ from . import agree, validate
 
 SCHEMA_VERSIONS = (1, 2)
 SIZE_ORDER = ["L1", "L2", "LLC", "memory"]
-OPERATION_ORDER = ["contains", "select", "one_key", "engine_contains", "contains_beside_writer",
-                   "insert", "build", "build_one_key", "build_if_absent", "erase"]
+OPERATION_ORDER = ["contains", "contains_bytes", "select", "one_key", "engine_contains",
+                   "contains_beside_writer", "insert", "build", "build_one_key", "build_if_absent",
+                   "erase"]
 
 
 class BadInput(Exception):

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <unordered_set>
 
 #include "bench/suite/gpu.h"
+#include "bench/suite/gpu_peer.h"
 #include "bench/workload.h"
 #include "tamis/cuda/device_filter.h"
 #include "tests/cuda/fake_runtime.h"
@@ -14,6 +16,7 @@ namespace tamis::bench {
 namespace {
 
 constexpr uint64_t kKiB = uint64_t{1} << 10;
+constexpr uint64_t kMiB = uint64_t{1} << 20;
 
 class FakeDevice final : public GpuDevice {
  public:
@@ -54,11 +57,25 @@ class FakeDevice final : public GpuDevice {
     runtime_.Wait(stream_).ThrowIfFailed("working");
     return 1e-3;
   }
+  double TimeEach(uint64_t times, const Piece& before, const Piece& work) override {
+    for (uint64_t i = 0; i < times; ++i) {
+      before(i, stream_);
+      work(i, stream_);
+    }
+    runtime_.Wait(stream_).ThrowIfFailed("working");
+    pieces.push_back(times);
+    return 1e-3 * static_cast<double>(times);
+  }
+  uint64_t CountBytes(const uint8_t* bytes, uint64_t n) override {
+    return static_cast<uint64_t>(
+        std::count_if(bytes, bytes + n, [](uint8_t byte) { return byte != 0; }));
+  }
   double ReadSectors(const void*, uint64_t, uint64_t n, int per_thread) override {
     return 1e-9 * static_cast<double>(n) / per_thread;
   }
   double SetSectors(void*, uint64_t, uint64_t n) override { return 2e-9 * static_cast<double>(n); }
 
+  std::vector<uint64_t> pieces;  // of each TimeEach
   uint64_t wrong_keys = 0;
   uint64_t lost_keys = 0;
 
@@ -80,9 +97,44 @@ Results Measure(const cuda::FakeRuntime& runtime, const GpuSchedule& schedule, u
   FakeDevice device(runtime);
   device.wrong_keys = wrong;
   device.lost_keys = lost;
-  MeasureGpu(device, schedule, progress, results);
+  MeasureGpu(device, schedule, progress, {}, results);
   return results;
 }
+
+// A set that forgets every key that a number, if it is not 0, divides.
+class SetPeer final : public GpuPeer {
+ public:
+  explicit SetPeer(uint64_t bytes) : bytes_(bytes) {}
+  uint64_t bytes() const override { return bytes_; }
+  uint64_t num_keys() const override { return bytes_ / 2; }
+  void Clear(cudaStream_t) override { keys_.clear(); }
+  uint64_t Insert(const uint64_t* keys, uint64_t n, cudaStream_t) override {
+    for (uint64_t i = 0; i < n; ++i) {
+      if (forgotten == 0 || keys[i] % forgotten != 0) keys_.insert(keys[i]);
+    }
+    return n;
+  }
+  void Contains(const uint64_t* keys, uint64_t n, uint8_t* out, cudaStream_t) const override {
+    for (uint64_t i = 0; i < n; ++i) out[i] = keys_.contains(keys[i]);
+  }
+  void Erase(const uint64_t* keys, uint64_t n, cudaStream_t) override {
+    for (uint64_t i = 0; i < n; ++i) missed += keys_.erase(keys[i]) == 0;
+  }
+
+  static inline uint64_t forgotten = 0;
+  static inline uint64_t missed = 0;
+
+ private:
+  uint64_t bytes_;
+  std::unordered_set<uint64_t> keys_;
+};
+
+constexpr GpuPeerKind kSetPeers[] = {
+    {"set", "a test", true, 4 * kKiB,
+     [](uint64_t bytes) -> std::unique_ptr<GpuPeer> { return std::make_unique<SetPeer>(bytes); }},
+    {"set_that_grows", "a test", false, 64 * kKiB,
+     [](uint64_t bytes) -> std::unique_ptr<GpuPeer> { return std::make_unique<SetPeer>(bytes); }},
+};
 
 TEST(GpuRows, HaveTheirLimitsSharesAndRates) {
   cuda::FakeRuntime runtime;
@@ -107,7 +159,7 @@ TEST(GpuRows, HaveTheirLimitsSharesAndRates) {
   std::vector<std::string> scheduled = GpuCaseNames(kSchedule);
   EXPECT_EQ(std::multiset(names.begin(), names.end()),
             std::multiset(scheduled.begin(), scheduled.end()));
-  EXPECT_EQ(names.size(), 2u * (8 + 9));
+  EXPECT_EQ(names.size(), 2u * (11 + 12));
   for (const char* call : {"/call:1048576/", "/call:16777216/"}) {
     EXPECT_EQ(std::count_if(
                   names.begin(), names.end(),
@@ -163,12 +215,150 @@ TEST(GpuRows, SurviveTheLossOfTheDevice) {
   EXPECT_LT(results.rows.size(), GpuCaseNames(kSchedule).size());
 }
 
+// Rows of some microseconds would be of launches: small filters have several passes of one batch,
+// which is not exceeded by one of them.
+TEST(GpuRows, AreAsLongAsABatchAllows) {
+  cuda::FakeRuntime runtime;
+  const Results results = Measure(runtime, kSchedule);
+  size_t changes = 0;
+  for (const Row& row : results.rows) {
+    if (IsLookup(row.point.operation)) continue;
+    ++changes;
+    const bool is_build = row.point.operation == Operation::kBuild;
+    if (is_build && row.num_keys > kSchedule.batch_keys) {
+      EXPECT_EQ(row.batch_keys, row.num_keys) << row.name;
+    } else {
+      EXPECT_LE(row.batch_keys, kSchedule.batch_keys) << row.name;
+      EXPECT_GT(2 * row.batch_keys, kSchedule.batch_keys) << row.name;
+    }
+    if (row.point.operation == Operation::kInsert) {
+      EXPECT_EQ(row.batch_keys, kSchedule.batch_keys) << row.name;
+    }
+    // The limit was measured with as many sectors: 2 ns each.
+    EXPECT_NEAR(row.share_of_limit[0] * row.ns_per_key[0], 2, 1e-9) << row.name;
+  }
+  EXPECT_EQ(changes, 2u * 3);
+}
+
+TEST(GpuRows, PassesUseABatch) {
+  static_assert(GpuPassesFor(524'288, uint64_t{1} << 28).count == kMostGpuPasses);
+  static_assert(GpuPassesFor(524'288, uint64_t{1} << 28).keys == 524'288);
+  static_assert(GpuPassesFor(7, 20).count == 2 && GpuPassesFor(7, 20).keys == 7);
+  static_assert(GpuPassesFor(20, 20).count == 1 && GpuPassesFor(20, 20).keys == 20);
+  static_assert(GpuPassesFor(21, 20).count == 1 && GpuPassesFor(21, 20).keys == 20);
+  static_assert(GpuPassesFor(1, 20).count == 20);
+  static_assert(GpuPassesFor(0, 20).count == 0 && GpuPassesFor(20, 0).count == 0);
+  for (const uint64_t total : {uint64_t{0}, uint64_t{1}, uint64_t{9}, uint64_t{10}, uint64_t{11},
+                               uint64_t{20}, ~uint64_t{0}}) {
+    uint64_t next = 0;
+    uint64_t i = 0;
+    for (; i < 3; ++i) {
+      const GpuPart part = GpuPartOf(total, 10, i);
+      if (part.keys == 0) break;
+      EXPECT_EQ(part.first, next) << total;
+      EXPECT_LE(part.keys, 10u) << total;
+      next += part.keys;
+    }
+    EXPECT_EQ(next, std::min<uint64_t>(total, 30));
+    EXPECT_EQ(GpuPartOf(total, 0, i).keys, 0u);
+  }
+}
+
+TEST(GpuRows, PeersTakeTheirTurns) {
+  cuda::FakeRuntime runtime;
+  GpuSchedule schedule = kSchedule;
+  schedule.peers = kSetPeers;
+  SetPeer::missed = 0;
+  const Results results = Measure(runtime, schedule);
+  EXPECT_TRUE(results.refusals.empty()) << results.refusals[0].what;
+  std::vector<std::string> names;
+  size_t of_peers = 0;
+  for (const Row& row : results.rows) {
+    names.push_back(row.name);
+    if (row.library != "a test") continue;
+    ++of_peers;
+    EXPECT_EQ(row.point.backend, nullptr);
+    EXPECT_FALSE(row.expected_fpr.has_value());
+    EXPECT_EQ(row.fpr, 0) << "a set knows its keys";
+    EXPECT_EQ(row.share_of_limit.size(), 2u);
+  }
+  // One of them only at the smaller size.
+  EXPECT_EQ(of_peers, 5u + 2 * 4);
+  const std::vector<std::string> scheduled = GpuCaseNames(schedule);
+  EXPECT_EQ(std::multiset(names.begin(), names.end()),
+            std::multiset(scheduled.begin(), scheduled.end()));
+  EXPECT_TRUE(std::find(names.begin(), names.end(),
+                        "set/contains_bytes/backend:own/threads:1/size:GPU_4KiB/hits:100/keys:u64/"
+                        "huge_pages:on") != names.end());
+  EXPECT_EQ(SetPeer::missed, 0u) << "what is erased was in";
+}
+
+TEST(GpuRows, PeersThatMissKeysAreRefused) {
+  cuda::FakeRuntime runtime;
+  GpuSchedule schedule = kSchedule;
+  schedule.peers = kSetPeers;
+  SetPeer::forgotten = 2;
+  const Results results = Measure(runtime, schedule);
+  SetPeer::forgotten = 0;
+  EXPECT_EQ(results.refusals.size(), 2u);
+  for (const Row& row : results.rows) EXPECT_EQ(row.library, "tamis");
+  EXPECT_EQ(results.rows.size(), GpuCaseNames(kSchedule).size());
+}
+
+// What was measured is handed on after each size but the last one.
+TEST(GpuRows, AreSavedSizeBySize) {
+  cuda::FakeRuntime runtime;
+  GpuSchedule schedule = kSchedule;
+  schedule.filter_bytes.push_back(8 * kKiB);
+  Results results;
+  Progress progress(false);
+  FakeDevice device(runtime);
+  std::vector<std::pair<size_t, std::string>> saved;
+  MeasureGpu(
+      device, schedule, progress,
+      [&](const Results& so_far, const std::string& left) {
+        saved.emplace_back(so_far.rows.size(), left);
+      },
+      results);
+  const std::vector<std::pair<size_t, std::string>> want = {{23, "GPU_64KiB, GPU_8KiB"},
+                                                            {46, "GPU_8KiB"}};
+  EXPECT_EQ(saved, want);
+  EXPECT_EQ(results.rows.size(), 69u);
+}
+
+TEST(GpuRows, SizesHaveNames) {
+  for (const uint64_t bytes : {4 * kKiB, 64 * kKiB, 1536 * kKiB, 1024 * kKiB, 16384 * kMiB}) {
+    EXPECT_EQ(GpuSizeBytes(GpuSizeOf(bytes).name), bytes);
+  }
+  EXPECT_EQ(GpuSizeOf(16 * kMiB).name, "GPU_16MiB");
+  EXPECT_EQ(GpuSizeOf(4 * kKiB).name, "GPU_4KiB");
+  for (const char* name : {"GPU", "GPU_", "GPU_MiB", "GPU_0MiB", "GPU_1KiB", "GPU_16", "GPU_16GiB",
+                           "GPU_-1MiB", "GPU_1x6MiB", "GPU_99999999999999MiB", "LLC", ""}) {
+    EXPECT_FALSE(GpuSizeBytes(name).has_value()) << name;
+  }
+}
+
+// What is published for others is first, in case that time runs out.
+TEST(GpuRows, AnchorsComeFirst) {
+  const uint64_t memory = uint64_t{140} << 30;
+  const std::vector<uint64_t> anchors = {16 * kMiB, 1024 * kMiB, 512 * kMiB};
+  EXPECT_EQ(GpuScheduleFor(Mode::kQuick, memory).filter_bytes, anchors);
+  const std::vector<uint64_t> all = GpuScheduleFor(Mode::kDefault, memory).filter_bytes;
+  EXPECT_EQ(std::vector(all.begin(), all.begin() + 3), anchors);
+  for (const uint64_t bytes : {8 * kMiB, 32 * kMiB, 128 * kMiB}) {
+    EXPECT_EQ(std::count(all.begin(), all.end(), bytes), 1) << bytes;
+  }
+  EXPECT_EQ(std::set(all.begin(), all.end()).size(), all.size());
+}
+
 TEST(GpuRows, SizesFitTheMemory) {
   EXPECT_TRUE(GpuScheduleFor(Mode::kQuick, kKiB).filter_bytes.empty());
   EXPECT_EQ(GpuScheduleFor(Mode::kQuick, uint64_t{80} << 30).filter_bytes.size(), 3u);
   EXPECT_EQ(GpuScheduleFor(Mode::kDefault, uint64_t{140} << 30).filter_bytes.back(),
             uint64_t{16} << 30);
-  EXPECT_EQ(GpuScheduleFor(Mode::kFull, uint64_t{24} << 30).filter_bytes.back(), uint64_t{1} << 30);
+  for (const uint64_t bytes : GpuScheduleFor(Mode::kFull, uint64_t{24} << 30).filter_bytes) {
+    EXPECT_LE(bytes, uint64_t{1} << 30);
+  }
 }
 
 }  // namespace

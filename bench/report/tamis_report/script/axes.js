@@ -2,6 +2,7 @@
 
 const OPERATIONS = {
   contains: "lookups in batches, answers as a bitmap",
+  contains_bytes: "lookups in batches, answers as bytes",
   select: "lookups in batches, answers as indices",
   one_key: "lookups, one key a call",
   engine_contains: "lookups through an Engine",

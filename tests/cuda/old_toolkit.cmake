@@ -1,0 +1,25 @@
+# An nvcc that is too old is left out, or, where CUDA is asked for, an error that says why. Usage:
+# cmake -D FOLDER=a folder for the test -P old_toolkit.cmake
+set(cmake_folder ${CMAKE_CURRENT_LIST_DIR}/../../cmake)
+file(MAKE_DIRECTORY ${FOLDER})
+file(WRITE ${FOLDER}/nvcc "#!/bin/sh\necho 'Cuda compilation tools, release 11.8, V11.8.89'\n")
+file(CHMOD ${FOLDER}/nvcc PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+file(WRITE ${FOLDER}/asks.cmake "
+list(APPEND CMAKE_MODULE_PATH ${cmake_folder})
+set(CMAKE_CUDA_COMPILER ${FOLDER}/nvcc)
+include(${cmake_folder}/TamisCuda.cmake)
+message(STATUS \"enabled: \${TAMIS_CUDA_ENABLED}\")
+")
+foreach(asked IN ITEMS AUTO ON)
+  execute_process(COMMAND ${CMAKE_COMMAND} -D TAMIS_CUDA=${asked} -P ${FOLDER}/asks.cmake
+    OUTPUT_VARIABLE out ERROR_VARIABLE out RESULT_VARIABLE status)
+  string(REGEX REPLACE "[ \n]+" " " out "${out}")
+  if(NOT out MATCHES "is of CUDA 11[.]8, and 12[.]0 is the oldest")
+    message(FATAL_ERROR "${asked}: ${out}")
+  endif()
+  if(asked STREQUAL "AUTO" AND (NOT status EQUAL 0 OR NOT out MATCHES "enabled: OFF"))
+    message(FATAL_ERROR "AUTO with an old nvcc: ${out}")
+  elseif(asked STREQUAL "ON" AND status EQUAL 0)
+    message(FATAL_ERROR "ON with an old nvcc: ${out}")
+  endif()
+endforeach()
