@@ -40,8 +40,8 @@ std::vector<Operation> BankOperations(const std::filesystem::path& folder);
 // Filters of other libraries.
 std::vector<Operation> FormatFileOperations(const std::filesystem::path& folder);
 std::vector<Operation> FormatMemoryOperations();
-// Where tamis::parquet, tamis::redis and libtamis_c are built. Those on Redis are of a server that is
-// started for them, and none where there is no redis-server.
+// Where tamis::parquet, tamis::redis and libtamis_c are built. Those on Redis are of a server that
+// is started for them, and none where there is no redis-server.
 std::vector<Operation> ParquetFileOperations(const std::filesystem::path& folder);
 std::vector<Operation> RedisOperations(const std::filesystem::path& folder);
 // None with a hiredis that ends the process where it gets no memory, as those before 1.0 do.
