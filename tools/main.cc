@@ -103,12 +103,9 @@ std::terminate_handler terminate_by_default = nullptr;
   std::abort();
 }
 
+void EndByOutOfMemory() { terminate_by_default = std::set_terminate(SayOutOfMemoryOrTerminate); }
+
 }  // namespace
-
-static void EndByOutOfMemory() {
-  terminate_by_default = std::set_terminate(SayOutOfMemoryOrTerminate);
-}
-
 }  // namespace tamis::tools
 
 int main(int argc, char** argv) {

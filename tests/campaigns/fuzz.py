@@ -240,7 +240,7 @@ def main():
     arguments.add_argument("--corpus", type=pathlib.Path, help="a folder in which it goes on")
     arguments.add_argument("--findings", type=pathlib.Path,
                            help="where inputs go that it found (default: a new folder)")
-    options = arguments.parse_args()
+    options = arguments.parse_intermixed_args()
     options.targets = options.targets.resolve()
     there = sorted(path.name.removeprefix(PREFIX) for path in options.targets.glob(PREFIX + "*")
                    if path.is_file() and os.access(path, os.X_OK))
