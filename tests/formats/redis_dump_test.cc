@@ -419,6 +419,26 @@ TEST(RedisBloomDumpTest, MoreLinksThanThereAreErrorRates) {
   EXPECT_EQ(Written(RedisBloomFilter::FromBytes(AsBytes(Written(most)))), Written(most));
 }
 
+// With ENTS_IS_BITS the next link would have 2^(capacity * expansion) bits: a file of a hundred
+// bytes would take any memory.
+TEST(RedisBloomDumpTest, CapacitiesThatAreLogarithmsDoNotGrow) {
+  Bytes bytes = RedisGolden("bf_log2_bits");
+  const size_t expansion_at = kFrame + 16;
+  ASSERT_EQ(bytes[expansion_at], 2);
+  bytes[expansion_at] = 1;
+  RedisBloomFilter filter = RedisBloomFilter::FromBytes(AsBytes(bytes));
+  const uint64_t capacity = filter.capacity();
+  try {
+    filter.Insert(RedisTestKeys(0, 2 * capacity));
+    ADD_FAILURE() << "of " << capacity << " keys";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << error.what();
+  }
+  EXPECT_EQ(filter.size(), capacity);
+  EXPECT_EQ(filter.num_links(), 1u);
+  EXPECT_EQ(filter.Count(RedisTestKeys(0, capacity)), capacity);
+}
+
 TEST(RedisBloomDumpTest, DamagedHeaders) {
   const Bytes golden = RedisGolden("bf_growing");
   const auto expect = [&](size_t at, auto value, const char* check,

@@ -222,6 +222,11 @@ bool RedisBloomFilter::InsertHash(const Hash128& hash) {
     if (links_.size() == kMaxLinks) {  // only where a dump had other error rates
       Refuse("cannot have more than " + std::to_string(kMaxLinks) + " links");
     }
+    // There it is made: of 2^(capacity * growth) bits, which a dump of a hundred bytes can make any
+    // size. No command makes such filters.
+    if ((flags_ & kCapacityIsLog2) != 0) {
+      Refuse("whose capacities are logarithms is full, and does not grow");
+    }
     // The product wraps around there, too.
     links_.push_back(
         MakeLink(Geometry(full.capacity * growth_, full.error_rate * kTightening, flags_)));

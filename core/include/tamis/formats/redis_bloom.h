@@ -137,7 +137,8 @@ class RedisBloomFilter {
   // BF.ADD: returns whether the key was new, and then certainly was not in. False, with nothing
   // done, for a filter that was moved from. Throws, with nothing changed, Error(kOutOfMemory) if
   // the filter does not scale and is full, or for more bytes than the machine has;
-  // Error(kInvalidArgument) where RedisBloom can make no next link.
+  // Error(kInvalidArgument) where RedisBloom can make no next link, or one of 2^(capacity *
+  // expansion) bits, as it does for flags with ENTS_IS_BITS.
   bool Insert(uint64_t key);
   bool Insert(std::string_view key);
   template <detail::NoKey T>
