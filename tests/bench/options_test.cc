@@ -80,7 +80,7 @@ TEST(OptionsTest, SaysWhatIsWrong) {
   EXPECT_EQ(Error({"--sizes", "L1,L9"}),
             "--sizes is \"L1,L9\"; allowed: L1, L2, LLC, memory, GPU and GPU_16MiB or another size, "
             "with commas between them");
-  EXPECT_NE(Error({"--sizes", "GPU_15MiB"}), "");
+  EXPECT_NE(Error({"--sizes", "GPU_16"}), "");
   EXPECT_EQ(Error({"--preset", "fast"}),
             "--preset is \"fast\"; allowed: quick, default, full, peers, kinds and live");
   EXPECT_EQ(Error({"--keys=20000", "--sizes=L1"}), "--keys and --sizes exclude each other");
