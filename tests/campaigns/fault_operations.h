@@ -44,8 +44,6 @@ std::vector<Operation> FormatMemoryOperations();
 // is started for them, and none where there is no redis-server.
 std::vector<Operation> ParquetFileOperations(const std::filesystem::path& folder);
 std::vector<Operation> RedisOperations(const std::filesystem::path& folder);
-// None with a hiredis that ends the process where it gets no memory, as those before 1.0 do.
-std::vector<Operation> RedisMemoryOperations(const std::filesystem::path& folder);
 std::vector<Operation> CFileOperations(const std::filesystem::path& folder);
 std::vector<Operation> CMemoryOperations();
 

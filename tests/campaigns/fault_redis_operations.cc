@@ -1,6 +1,5 @@
 // Operations on a Redis server of their own. Every call that fails once is made good by another
 // connection; what fails all the time is an error that says why.
-#include <hiredis/hiredis.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -222,11 +221,6 @@ std::vector<Operation> RedisOperations(const fs::path& folder) {
         return std::string("it is still there");
       }));
   return all;
-}
-
-std::vector<Operation> RedisMemoryOperations(const fs::path& folder) {
-  if (HIREDIS_MAJOR < 1) return {};
-  return RedisOperations(folder);
 }
 
 }  // namespace tamis::campaigns

@@ -244,7 +244,6 @@ std::vector<Part> Parts(const fs::path& folder) {
 #endif
 #if TAMIS_HAVE_REDIS
         {"redis", [folder] { return RedisOperations(folder); }, kSocketFaults},
-        {"redis", [folder] { return RedisMemoryOperations(folder); }, kMemoryFaults},
 #endif
   };
 }
