@@ -17,6 +17,7 @@
 #include <functional>
 #include <new>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -266,6 +267,8 @@ int Run(int argc, char** argv) {
     RunSeeded(campaign, folder, seed);
   } else {
     for (const Part& part : Parts(folder)) {
+      // Servers answer late where much else runs, as beside the short form.
+      if (every > 1 && std::string_view(part.name) == "redis") continue;
       if (only.empty() || only == part.name) campaign.RunAll(part.make(), part.faults, part.named);
     }
   }
