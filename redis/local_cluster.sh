@@ -98,7 +98,7 @@ start() {
   redis-server $options "$@" >/dev/null 2>&1 &
   pid=$!
   pids="$pids $pid"
-  wait_for 20 is_up "$port" "$pid"
+  wait_for 60 is_up "$port" "$pid"
 }
 # The server that answers is the one that was started. NOAUTH is an answer.
 is_up() {
@@ -135,18 +135,21 @@ else
   for i in 1 2 3 4 5; do
     cli $((base + i)) CLUSTER MEET 127.0.0.1 $base $((base + count)) >/dev/null
   done
-  knows_all() { [ "$(cli "$1" CLUSTER NODES | grep -c connected)" = $count ]; }
+  knows_all() { [ "$(cli "$1" CLUSTER NODES | grep -cw connected)" = $count ]; }
   for i in 0 1 2 3 4 5; do
-    wait_for 20 knows_all $((base + i)) || fail "the nodes do not find each other: see $dir"
+    wait_for 60 knows_all $((base + i)) || fail "the nodes do not find each other: see $dir"
   done
   for i in 3 4 5; do
     cli $((base + i)) CLUSTER REPLICATE "$(cli $((base + i - 3)) CLUSTER MYID)" >/dev/null
   done
   is_ready() { cli "$1" CLUSTER INFO | grep -q cluster_state:ok; }
   follows() { cli "$1" INFO replication | grep -q master_link_status:up; }
+  # Others hear of it with the next ping of the replica, which may take seconds.
+  knows_replicas() { [ "$(cli "$1" CLUSTER NODES | grep -c slave)" = 3 ]; }
   for i in 0 1 2 3 4 5; do
-    wait_for 20 is_ready $((base + i)) || fail "the cluster does not come up: see $dir"
-    [ $i -lt 3 ] || wait_for 20 follows $((base + i)) || fail "a replica does not follow: see $dir"
+    wait_for 60 is_ready $((base + i)) || fail "the cluster does not come up: see $dir"
+    [ $i -lt 3 ] || wait_for 60 follows $((base + i)) || fail "a replica does not follow: see $dir"
+    wait_for 120 knows_replicas $((base + i)) || fail "nodes do not hear of replicas: see $dir"
   done
   set -- $pids
   for i in 0 1 2 3 4 5; do

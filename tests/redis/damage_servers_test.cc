@@ -393,7 +393,7 @@ TEST(RedisServerFaultTest, ServersWithoutMemoryTakeNoFilter) {
         SplitBlockFilter::Create(servers.options(), "large", {{.bytes = uint64_t{64} << 20}});
       },
       ErrorCode::kOutOfMemory, "OOM");
-  EXPECT_TRUE(WaitFor(10, [&] { return Say(port, {"DBSIZE"}) == "0"; }));
+  EXPECT_TRUE(WaitFor(120, [&] { return Say(port, {"DBSIZE"}) == "0"; }));
   SplitBlockFilter small =
       SplitBlockFilter::Create(servers.options(), "small", {{.bytes = uint64_t{4} << 20}});
   small.Insert("x");

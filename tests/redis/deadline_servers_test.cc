@@ -117,7 +117,7 @@ TEST_P(RedisDeadlineTest, NobodyGetsAnAnswerAfterIt) {
   NearCopy near(Open(), {.staleness = std::chrono::hours(1)});
   SplitBlockFilter fails_open = Open({.unavailable = Unavailable::kMaybe});
   const SplitBlockBloomFilter local = filter.Pull();
-  ASSERT_TRUE(WaitFor(60, [&] { return system_clock::now() > deadline; }));
+  ASSERT_TRUE(WaitFor(120, [&] { return system_clock::now() > deadline; }));
   SplitBlockFilter late = Open();
   std::vector<uint8_t> answers(keys.size());
   for (SplitBlockFilter* const one : {&filter, &late}) {
@@ -154,7 +154,7 @@ TEST_P(RedisDeadlineTest, WhatHasExpiredIsNoNo) {
   SplitBlockFilter fails_open = Open({.unavailable = Unavailable::kMaybe});
   NearCopy near(Open());
   for (const std::string& key : Keys()) SayToOwner(servers(), key, {"PEXPIRE", key, "1"});
-  ASSERT_TRUE(WaitFor(60, [&] { return Keys().empty(); }));
+  ASSERT_TRUE(WaitFor(120, [&] { return Keys().empty(); }));
   ExpectError([&] { filter.Count(keys); }, ErrorCode::kCorrupt, "2000 of 2000 keys");
   ExpectError([&] { filter.Insert(keys); }, ErrorCode::kCorrupt, "2000 of 2000 keys");
   ExpectError([&] { filter.Push(filter.Pull()); }, ErrorCode::kCorrupt, "it is missing");

@@ -137,7 +137,7 @@ TEST(RedisDurableTest, NoneIsLostWhenTheSoleReplicaIsPromoted) {
   EXPECT_TRUE(WaitFor(120, [&] { return calls > 20; }));
   const Server dead = servers.servers()[1];
   ASSERT_EQ(kill(dead.pid, SIGKILL), 0);
-  EXPECT_TRUE(WaitFor(60, [&] {
+  EXPECT_TRUE(WaitFor(120, [&] {
     const int owner = MasterOfSlot(servers.servers()[0].port, 8'000);
     return owner != 0 && owner != dead.port;
   }));
@@ -162,7 +162,7 @@ TEST(RedisDurableTest, WithoutWaitingAPromotionLosesWhatTheReplicaLacks) {
   ServerOptions options = servers.options();
   options.command_timeout = milliseconds(2'000);  // WAIT has half of it
   SplitBlockFilter durable = SplitBlockFilter::Open(options, "lossy", {.durable_replicas = 1});
-  EXPECT_TRUE(WaitFor(60, [&] {
+  EXPECT_TRUE(WaitFor(120, [&] {
     try {
       return durable.Insert(keys(1)) == 2'000;
     } catch (const UnansweredError& error) {
@@ -190,8 +190,8 @@ TEST(RedisDurableTest, WithoutWaitingAPromotionLosesWhatTheReplicaLacks) {
   ASSERT_EQ(kill(master.pid, SIGKILL), 0);
   ASSERT_EQ(kill(replica.pid, SIGCONT), 0);
   ASSERT_TRUE(
-      WaitFor(60, [&] { return MasterOfSlot(servers.servers()[0].port, 8'000) == replica.port; }));
-  EXPECT_TRUE(WaitFor(60, [&] {
+      WaitFor(120, [&] { return MasterOfSlot(servers.servers()[0].port, 8'000) == replica.port; }));
+  EXPECT_TRUE(WaitFor(120, [&] {
     try {
       return filter.Count(keys(1)) == 2'000;
     } catch (const UnansweredError&) {

@@ -47,10 +47,10 @@ TEST(RedisNearCopyThreadTest, RefreshesWithoutCalls) {
   ExpectError([&] { first.Contains("x"); }, ErrorCode::kInvalidArgument, "moved from");
   EXPECT_EQ(near.Count(known), known.size());
   writer.Insert(fresh);
-  EXPECT_TRUE(WaitFor(60, [&] { return near.Count(fresh) == fresh.size(); }));
+  EXPECT_TRUE(WaitFor(120, [&] { return near.Count(fresh) == fresh.size(); }));
   const uint64_t before = near.stats().refreshes;
   EXPECT_GT(before, 1u);
-  EXPECT_TRUE(WaitFor(60, [&] { return near.stats().refreshes > before; }));
+  EXPECT_TRUE(WaitFor(120, [&] { return near.stats().refreshes > before; }));
   EXPECT_GE(near.stats().segments, 2u);
   EXPECT_EQ(near.stats().failures, 0u);
   EXPECT_EQ(near.stats().last_error, "");
@@ -110,7 +110,7 @@ TEST(RedisNearCopyThreadTest, NothingIsMissedMeanwhile) {
   EXPECT_GE(rebuilds, 3);
   EXPECT_GE(near.stats().refreshes, 10u);
   EXPECT_EQ(near.Count(known), known.size());
-  EXPECT_TRUE(WaitFor(60, [&] { return near.Count(database.All()) == database.All().size(); }));
+  EXPECT_TRUE(WaitFor(120, [&] { return near.Count(database.All()) == database.All().size(); }));
   filter.Drop();
 }
 
@@ -134,12 +134,12 @@ TEST(RedisNearCopyThreadTest, FailuresAreToldAndItEndsAllTheSame) {
     std::this_thread::sleep_for(milliseconds(50));
     return waits->stats().refreshes == before;
   };
-  EXPECT_TRUE(WaitFor(60, still));
+  EXPECT_TRUE(WaitFor(120, still));
   const auto begin = steady_clock::now();
   waits.reset();
   EXPECT_LT(steady_clock::now() - begin, std::chrono::minutes(5));
   ASSERT_EQ(kill(server, SIGKILL), 0);
-  EXPECT_TRUE(WaitFor(60, [&] { return fails.stats().failures_in_a_row >= 2; }));
+  EXPECT_TRUE(WaitFor(120, [&] { return fails.stats().failures_in_a_row >= 2; }));
   EXPECT_NE(fails.stats().last_error.find("near"), std::string::npos) << fails.stats().last_error;
   EXPECT_EQ(fails.Count(known), known.size());
   EXPECT_LT(fails.Count(strangers), 50u);
@@ -155,11 +155,11 @@ TEST(RedisNearCopyThreadTest, FailuresEndWithTheirReason) {
   const std::string key = KeysLike(servers, "*bits*:2:" + filter.name()).at(0);
   ASSERT_EQ(SayToOwner(servers, key, {"COPY", key, key + "-kept"}), "1");
   SayToOwner(servers, key, {"DEL", key});
-  EXPECT_TRUE(WaitFor(60, [&] { return near.stats().failures >= 2; }));
+  EXPECT_TRUE(WaitFor(120, [&] { return near.stats().failures >= 2; }));
   EXPECT_NE(near.stats().last_error.find("segment 2: it is missing"), std::string::npos)
       << near.stats().last_error;
   ASSERT_EQ(SayToOwner(servers, key, {"RENAME", key + "-kept", key}), "OK");
-  EXPECT_TRUE(WaitFor(60, [&] { return near.stats().failures_in_a_row == 0; }));
+  EXPECT_TRUE(WaitFor(120, [&] { return near.stats().failures_in_a_row == 0; }));
   EXPECT_GT(near.stats().failures, 0u);
   filter.Drop();
 }

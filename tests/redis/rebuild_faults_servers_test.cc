@@ -30,7 +30,7 @@ RebuildOptions NoGrace() { return {.grace = milliseconds(0)}; }
 // Rebuilds as soon as the lease of another is over, or ends what that has left.
 template <typename Act>
 void WhenItsLeaseIsOver(const Act& act) {
-  EXPECT_TRUE(WaitFor(60, [&] {
+  EXPECT_TRUE(WaitFor(120, [&] {
     try {
       act();
       return true;
@@ -149,7 +149,7 @@ TEST_P(RedisRebuildFaultTest, ManyOwnersStop) {
     database.Add(some);
     early.Insert(some);
     // Those that find the lease of another not over yet try again.
-    ASSERT_TRUE(WaitFor(60, [&] {
+    ASSERT_TRUE(WaitFor(120, [&] {
       auto owner = std::make_unique<StoppingOwner>(options(), name_, database.Source(),
                                                    AtReport(random.Below(18)), ShortLease());
       const bool stopped = owner->AwaitStop();
@@ -434,7 +434,7 @@ TEST_P(RedisRebuildFailoverTest, AMasterIsKilled) {
       std::this_thread::sleep_for(milliseconds(1));
     }
   });
-  EXPECT_TRUE(WaitFor(60, [&] { return calls > 5; }));
+  EXPECT_TRUE(WaitFor(120, [&] { return calls > 5; }));
   // That of the descriptor, and of a third of the segments.
   const int port = MasterOfSlot(servers.servers()[0].port, SlotOfKey(DescriptorKey(name)));
   const auto dead = std::find_if(servers.servers().begin(), servers.servers().end(),
@@ -450,7 +450,7 @@ TEST_P(RedisRebuildFailoverTest, AMasterIsKilled) {
     RecordProperty("outcome", error.what());
   }
   const int other = servers.servers()[port == servers.servers()[0].port ? 1 : 0].port;
-  EXPECT_TRUE(WaitFor(60, [&] {
+  EXPECT_TRUE(WaitFor(120, [&] {
     const int owner = MasterOfSlot(other, SlotOfKey(DescriptorKey(name)));
     return owner != 0 && owner != port;
   }));
@@ -467,7 +467,7 @@ TEST_P(RedisRebuildFailoverTest, AMasterIsKilled) {
   EXPECT_EQ(reader.Count(durable), durable.size());
   EXPECT_EQ(reader.Count(known), known.size());
   // And the next one is done.
-  EXPECT_TRUE(WaitFor(60, [&] {
+  EXPECT_TRUE(WaitFor(120, [&] {
     try {
       Rebuild(reader, database.Source(), NoGrace());
       return true;

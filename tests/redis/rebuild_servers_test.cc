@@ -145,7 +145,7 @@ TEST_P(RedisRebuildTest, NoKeyOfAnyClientIsLost) {
   const auto all_go_on = [&] {
     std::vector<size_t> before;
     for (const auto& count : calls) before.push_back(count);
-    EXPECT_TRUE(WaitFor(60, [&] {
+    EXPECT_TRUE(WaitFor(120, [&] {
       for (size_t w = 0; w < kWriters; ++w) {
         if (calls[w] < before[w] + 3) return false;
       }
@@ -169,7 +169,7 @@ TEST_P(RedisRebuildTest, NoKeyOfAnyClientIsLost) {
   stop = true;
   writers.clear();
   const uint64_t answered = askers.answered();
-  EXPECT_TRUE(WaitFor(60, [&] { return askers.answered() > answered; }));
+  EXPECT_TRUE(WaitFor(120, [&] { return askers.answered() > answered; }));
   askers.Stop();
   EXPECT_EQ(askers.wrong(), 0u);
   EXPECT_EQ(askers.unanswered(), 0u);

@@ -194,7 +194,7 @@ bool Replicated(const Servers& servers) {
   for (size_t i = 0; i < 3; ++i) {
     const uint64_t offset =
         std::stoull(Field(Say(all[i].port, {"INFO", "replication"}), "master_repl_offset"));
-    const bool there = WaitFor(20, [&] {
+    const bool there = WaitFor(120, [&] {
       const std::string info = Say(all[i + 3].port, {"INFO", "replication"});
       const std::string have = Field(info, "slave_repl_offset");
       return !have.empty() && std::stoull(have) >= offset;

@@ -37,7 +37,7 @@ TEST(RedisTroubledTest, BusyWithAScript) {
       SplitBlockFilter::Create(servers.options(), "busy", {{.bytes = 400'000}});
   SplitBlockFilter impatient = SplitBlockFilter::Open(Impatient(servers), "busy");
   std::thread script([&] { Say(port, {"EVAL", "while true do end", "0"}); });
-  ASSERT_TRUE(WaitFor(20, [&] { return Say(port, {"GET", "x"}).starts_with("BUSY"); }));
+  ASSERT_TRUE(WaitFor(120, [&] { return Say(port, {"GET", "x"}).starts_with("BUSY"); }));
   ExpectError([&] { impatient.Insert(keys); }, ErrorCode::kUnavailable, "BUSY");
   ExpectError([&] { impatient.Count(keys); }, ErrorCode::kUnavailable, "BUSY");
   std::thread end([&] {
@@ -64,7 +64,7 @@ TEST(RedisTroubledTest, CannotSave) {
   std::filesystem::create_directory(dir + "/dump.rdb");
   std::ofstream(dir + "/dump.rdb/x").put('x');  // no file is renamed to this
   Say(port, {"BGSAVE"});
-  ASSERT_TRUE(WaitFor(20, [&] { return Say(port, {"SET", "x", "y"}).starts_with("MISCONF"); }));
+  ASSERT_TRUE(WaitFor(120, [&] { return Say(port, {"SET", "x", "y"}).starts_with("MISCONF"); }));
   for (const Route route : {Route::kBlocks, Route::kSegments}) {
     SplitBlockFilter writer =
         SplitBlockFilter::Open(Impatient(servers), "unsaved", {.route = route});
