@@ -292,7 +292,8 @@ TEST(RedisServerFaultTest, PasswordsAndUsers) {
       EXPECT_EQ(std::string(error.what()).find("wrong-secret"), std::string::npos) << error.what();
     }
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, ServerOptions().retry_for) << "as tried again";
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, ServerOptions().retry_for)
+      << "as tried again";
 }
 
 // As FORMAT.md says.

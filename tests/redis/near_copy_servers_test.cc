@@ -219,8 +219,8 @@ TEST_F(RedisNearCopyTest, DeadlinesAndOptions) {
   NearCopy near(Open(), Lax());
   near.Insert(Keys(std::span<const std::string_view>()));
   EXPECT_FALSE(near.Contains("x"));
-  ASSERT_TRUE(
-      WaitFor(30, [&] { return std::chrono::system_clock::now() - now > std::chrono::seconds(10); }));
+  ASSERT_TRUE(WaitFor(
+      30, [&] { return std::chrono::system_clock::now() - now > std::chrono::seconds(10); }));
   ExpectError([&] { near.Contains("x"); }, ErrorCode::kUnavailable, "deadline");
 }
 
