@@ -167,7 +167,9 @@ class Latencies {
                        .num_keys = asked->filter().capacity(),
                        .call_keys = c.call_keys,
                        .beside = std::string(BesideName(c.beside)),
-                       .large_threads = alone ? 0 : apart ? apart_.threads() : engine_.threads(),
+                       .large_threads = alone   ? 0
+                                        : apart ? apart_.threads()
+                                                : engine_.threads(),
                        .large_keys = alone ? 0 : schedule.large_keys});
     }
     large_keys_.resize(schedule.large_keys);
@@ -193,9 +195,8 @@ class Latencies {
     if (beside != Beside::kNothing) loop.emplace([this, beside] { CallLarge(beside); });
     for (size_t i = 0; i < cases.size(); ++i) {
       if (!is_beside(cases[i])) continue;
-      const std::vector<uint64_t> times =
-          TimeCalls(engine_, *asked_[cases[i].size.name], cases[i].call_keys,
-                    schedule_.window_seconds);
+      const std::vector<uint64_t> times = TimeCalls(engine_, *asked_[cases[i].size.name],
+                                                    cases[i].call_keys, schedule_.window_seconds);
       rows_[first_ + i].calls += times.size();
       rows_[first_ + i].ns.push_back(PercentilesOf(times));
     }
@@ -264,7 +265,7 @@ LatencySchedule LatencyScheduleFor(const LatencyInput& input) {
   if (ComparesSpeeds(input.mode)) return schedule;
   const bool quick = input.mode == Mode::kQuick;
   const bool full = input.mode == Mode::kFull;
-  schedule.repetitions = quick ? 5 : full ? 11 : 7;
+  schedule.repetitions = input.repetitions.value_or(quick ? 5 : full ? 11 : 7);
   schedule.window_seconds = quick ? 0.05 : full ? 0.5 : 0.2;
   schedule.large_keys = std::clamp<uint64_t>(input.max_bytes / sizeof(uint64_t), 1, kLargeKeys);
   const NameFilter filter(input.filter);

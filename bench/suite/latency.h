@@ -3,6 +3,7 @@
 #define TAMIS_BENCH_SUITE_LATENCY_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,12 +55,13 @@ struct LatencySchedule {
 
 struct LatencyInput {
   Mode mode = Mode::kDefault;
-  std::span<const SizeClass> sizes;  // those that are measured
-  Caches caches;
+  std::span<const SizeClass> sizes = {};  // those that are measured
+  Caches caches = {};
   unsigned processors = 1;
   uint64_t max_bytes = ~uint64_t{0};  // of a filter, and of the keys of one of the largest calls
   const Backend* backend = nullptr;
-  std::string filter;  // for a NameFilter
+  std::string filter = {};                           // for a NameFilter
+  std::optional<size_t> repetitions = std::nullopt;  // fixed; else 5 to 11, by the mode
 };
 
 // Calls of 1, 100 and 1,000 keys (100,000, too, unless it is a quick run) into a filter in L2 and

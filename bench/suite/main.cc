@@ -54,8 +54,10 @@ void PrintTable(const Results& results) {
 
 void PrintLatencies(const Results& results) {
   if (results.latencies.empty()) return;
-  std::printf("\nOne small call, microseconds; medians of the repetitions, and the longest of all\n");
-  std::printf("  %-80s %10s %10s %10s %10s %11s\n", "", "p50", "p99", "p99.9", "max", "p99 / alone");
+  std::printf(
+      "\nOne small call, microseconds; medians of the repetitions, and the longest of all\n");
+  std::printf("  %-80s %10s %10s %10s %10s %11s\n", "", "p50", "p99", "p99.9", "max",
+              "p99 / alone");
   for (const Latency& latency : results.latencies) {
     const auto samples = [&](double Percentiles::*percentile) {
       std::vector<double> found;
@@ -143,9 +145,8 @@ int Run(CommandLine& line) {
     PrintLatencies(results);
   }
   if (table && ComparesSpeeds(line.suite.mode)) PrintRatios(results);
-  std::fprintf(stderr, "%zu rows in %.0f s%s%s\n",
-               results.rows.size() + results.latencies.size(), results.seconds,
-               line.out.empty() ? "" : ", written to ", line.out.c_str());
+  std::fprintf(stderr, "%zu rows in %.0f s%s%s\n", results.rows.size() + results.latencies.size(),
+               results.seconds, line.out.empty() ? "" : ", written to ", line.out.c_str());
   return results.refusals.empty() ? 0 : 1;
 }
 

@@ -60,9 +60,9 @@ struct Latency {
   unsigned threads = 1;  // of the engine
   std::string size_class;
   uint64_t filter_bytes = 0;
-  uint64_t num_keys = 0;   // in the filter
-  uint32_t call_keys = 1;  // of one small call
-  std::string beside;      // what another thread did meanwhile
+  uint64_t num_keys = 0;                    // in the filter
+  uint32_t call_keys = 1;                   // of one small call
+  std::string beside;                       // what another thread did meanwhile
   unsigned large_threads = 0;               // of the engine that did it; 0: nobody did anything
   uint64_t large_keys = 0;                  // of one of its calls
   uint64_t calls = 0;                       // small ones, of all repetitions

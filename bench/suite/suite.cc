@@ -166,7 +166,8 @@ LatencySchedule Suite::Latencies() const {
                              .processors = results_.processors,
                              .max_bytes = options_.max_bytes.value_or(~uint64_t{0}),
                              .backend = backends_[0],
-                             .filter = options_.filter});
+                             .filter = options_.filter,
+                             .repetitions = options_.repetitions});
 }
 
 Way Suite::BestWay(const Subject& subject, unsigned threads) const {

@@ -58,7 +58,9 @@ TEST(PercentilesTest, AreInOrderAndOfTheTimes) {
     EXPECT_LE(got.p999, got.max);
     const std::set<double> all(times.begin(), times.end());
     for (const double one : {got.p50, got.p99, got.p999, got.max}) EXPECT_EQ(all.count(one), 1u);
-    if (n < 1000) EXPECT_EQ(got.p999, got.max);
+    if (n < 1000) {
+      EXPECT_EQ(got.p999, got.max);
+    }
   }
 }
 
@@ -152,6 +154,9 @@ TEST(LatencyScheduleTest, AQuickRunStaysQuick) {
   EXPECT_LT(seconds(Mode::kQuick), 20);
   EXPECT_LT(seconds(Mode::kDefault), 90);
   EXPECT_EQ(seconds(Mode::kPeers), 0);
+  const LatencyInput given{
+      .sizes = sizes, .caches = kCaches, .backend = &backend, .repetitions = 2};
+  EXPECT_EQ(LatencyScheduleFor(given).repetitions, 2u);
 }
 
 TEST(LatencyScheduleTest, LeavesOutWhatIsNotThere) {
