@@ -47,7 +47,7 @@ TEST(ParseTest, Counts) {
                           "1e20",  "1e31",  "1e99999999999",
                           "k",     "1kk",   "1Q",
                           "0x10",  "1.2.3", "inf",
-                          "nan"}) {
+                          "nan",   "10e+-1"}) {
     ExpectRefused(ParseCount, bad);
   }
   ExpectRefused(ParsePositiveCount, "0");
