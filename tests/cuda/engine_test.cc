@@ -558,16 +558,6 @@ TEST_F(EngineOnDeviceTest, KeysInDeviceMemoryAreLookedUpThere) {
   EXPECT_EQ(engine.stats().device_calls, 1u);
   EXPECT_EQ(engine.Count(filter_, keys_), filter_.Count(keys_));
   EXPECT_EQ(engine.stats().device_calls, 1u);
-  const std::vector<uint8_t> validity(keys_.size() / 8 + 1, 0b0110'1101);
-  void* nulls = nullptr;
-  ASSERT_TRUE(runtime_.Allocate(&nulls, validity.size(), nullptr).ok());
-  std::memcpy(nulls, validity.data(), validity.size());
-  const auto* const far_validity = static_cast<const uint8_t*>(nulls);
-  EXPECT_EQ(engine.Count(filter_, Keys(there).WithValidity(far_validity, 3)),
-            filter_.Count(Keys(keys_).WithValidity(validity.data(), 3)));
-  // Nulls that the host could not read.
-  EXPECT_THROW(engine.Count(filter_, Keys(keys_).WithValidity(far_validity, 3)), Error);
-  EXPECT_TRUE(runtime_.Free(nulls, nullptr).ok());
   runtime_.FailWork(0, kLaunchFailure);
   EXPECT_THROW(engine.Count(filter_, there), Error);  // nobody else can read them
   EXPECT_THROW(engine.Count(filter_, there), Error);  // nor know where they are, from now on

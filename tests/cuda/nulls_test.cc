@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "cuda/src/accelerator.h"
+#include "tamis/backend.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/cuda/device_filter.h"
 #include "tamis/cuda/host_pipeline.h"
@@ -526,6 +528,39 @@ TEST(PlacesOfNulls, ABitmapThatCannotBeReadIsRefusedBeforeALaunch) {
   EXPECT_TRUE(runtime.Free(valid_there, nullptr).ok());
   EXPECT_TRUE(runtime.SetDevice(1).ok());
   EXPECT_TRUE(runtime.Free(valid_elsewhere, nullptr).ok());
+}
+
+// As an Engine asks it: the host can read neither.
+TEST(PlacesOfNulls, AnAcceleratorHoldsKeysWhoseNullsAreOnItsDevice) {
+  FakeRuntime runtime;
+  const std::vector<uint64_t> values = RandomKeys(300, 1);
+  SplitBlockBloomFilter host({.capacity = 300});
+  host.Insert(values);
+  void* memory = nullptr;
+  ASSERT_TRUE(runtime.Allocate(&memory, 9 * values.size(), nullptr).ok());
+  std::memcpy(memory, values.data(), 8 * values.size());
+  const std::span there(static_cast<const uint64_t*>(memory), values.size());
+  auto* const valid = static_cast<uint8_t*>(memory) + 8 * values.size();
+  std::memset(valid, 0b0110'1101, values.size());
+  {
+    CudaAccelerator accelerator(FindBackend("portable"), {.runtime = &runtime});
+    EXPECT_FALSE(accelerator.Holds(values));
+    EXPECT_TRUE(accelerator.Holds(Keys(values).WithValidity(valid, 3)));
+    const Keys keys = Keys(there).WithValidity(valid, 3);
+    EXPECT_TRUE(accelerator.Holds(keys));
+    size_t delivered = 0;
+    accelerator.ForEachBits(host, keys, [&](const uint64_t* bits, size_t n, uint64_t begin) {
+      for (size_t i = 0; i < n; ++i) {
+        ASSERT_EQ((bits[i / 64] >> (i % 64) & 1) != 0, keys.IsValid(begin + i));
+      }
+      delivered += n;
+    });
+    EXPECT_EQ(delivered, values.size());
+    EXPECT_THROW(accelerator.ForEachBits(host, Keys(values).WithValidity(valid, 3),
+                                         [](const uint64_t*, size_t, uint64_t) {}),
+                 Error);
+  }
+  ASSERT_TRUE(runtime.Free(memory, nullptr).ok());
 }
 
 }  // namespace
