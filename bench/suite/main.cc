@@ -52,6 +52,26 @@ void PrintTable(const Results& results) {
   }
 }
 
+void PrintLatencies(const Results& results) {
+  if (results.latencies.empty()) return;
+  std::printf(
+      "\nOne small call, microseconds; medians of the repetitions, and the longest of all\n");
+  std::printf("  %-80s %10s %10s %10s %10s %11s\n", "", "p50", "p99", "p99.9", "max",
+              "p99 / alone");
+  for (const Latency& latency : results.latencies) {
+    const auto samples = [&](double Percentiles::*percentile) {
+      std::vector<double> found;
+      for (const Percentiles& one : latency.ns) found.push_back(1e-3 * (one.*percentile));
+      return found;
+    };
+    std::printf("  %-80s %10.4g %10.4g %10.4g %10.4g", latency.name.c_str(),
+                Median(samples(&Percentiles::p50)), Median(samples(&Percentiles::p99)),
+                Median(samples(&Percentiles::p999)), Quantile(samples(&Percentiles::max), 1));
+    if (!latency.p99_over_alone.empty()) std::printf(" %11.2f", Median(latency.p99_over_alone));
+    std::printf("\n");
+  }
+}
+
 void PrintRatios(const Results& results) {
   std::printf("\nTimes that a row takes over another's: median of the repetitions [least most]\n");
   for (const Ratio& ratio : Ratios(results.rows)) {
@@ -120,10 +140,13 @@ int Run(CommandLine& line) {
     std::error_code ignored;
     std::filesystem::remove(part, ignored);
   }
-  if (table) PrintTable(results);
+  if (table) {
+    PrintTable(results);
+    PrintLatencies(results);
+  }
   if (table && ComparesSpeeds(line.suite.mode)) PrintRatios(results);
-  std::fprintf(stderr, "%zu rows in %.0f s%s%s\n", results.rows.size(), results.seconds,
-               line.out.empty() ? "" : ", written to ", line.out.c_str());
+  std::fprintf(stderr, "%zu rows in %.0f s%s%s\n", results.rows.size() + results.latencies.size(),
+               results.seconds, line.out.empty() ? "" : ", written to ", line.out.c_str());
   return results.refusals.empty() ? 0 : 1;
 }
 

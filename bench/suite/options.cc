@@ -51,6 +51,7 @@ Flags of Google Benchmark that mean something of their own here:
 TAMIS_BACKEND=NAME measures one backend in place of all. Examples:
   tamis-bench --quick --out a.json && tamis-report a.json -o a.html
   TAMIS_BACKEND=AVX2 tamis-bench --quick --out avx2.json && tamis-report a.json avx2.json -o b.html
+  tamis-bench --benchmark_filter=/latency/
   tamis-bench --preset peers --keys 100000,10000000 --out peers.json
   tamis-bench --sizes L2 --benchmark_filter='split_block/contains/.*/hits:50/keys:u64'
 )";

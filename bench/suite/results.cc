@@ -72,6 +72,33 @@ Json ToJson(const Accuracy& accuracy) {
           {"expected_fpr", OrNull(accuracy.expected_fpr)}};
 }
 
+Json ToJson(const Latency& latency) {
+  const auto statistics = [&](double Percentiles::*percentile) {
+    std::vector<double> samples;
+    for (const Percentiles& one : latency.ns) samples.push_back(one.*percentile);
+    return Statistics(samples);
+  };
+  const bool alone = latency.large_threads == 0;
+  const auto& ratios = latency.p99_over_alone;
+  return {{"name", latency.name},
+          {"kind", latency.kind},
+          {"backend", latency.backend},
+          {"threads", latency.threads},
+          {"size_class", latency.size_class},
+          {"filter_bytes", latency.filter_bytes},
+          {"num_keys", latency.num_keys},
+          {"call_keys", latency.call_keys},
+          {"beside", latency.beside},
+          {"large_threads", alone ? Json() : Json(latency.large_threads)},
+          {"large_keys", alone ? Json() : Json(latency.large_keys)},
+          {"calls", latency.calls},
+          {"p50_ns", statistics(&Percentiles::p50)},
+          {"p99_ns", statistics(&Percentiles::p99)},
+          {"p999_ns", statistics(&Percentiles::p999)},
+          {"max_ns", statistics(&Percentiles::max)},
+          {"p99_over_alone", ratios.empty() ? Json() : Json(Statistics(ratios))}};
+}
+
 Json ContextJson(const Results& results) {
   Json json;
   for (const auto& [name, value] : results.context) json[name] = value;
@@ -117,6 +144,8 @@ void WriteResults(const std::string& path, const Results& results) {
     json["rows"].push_back(ToJson(row, results.default_backend));
   }
   for (const Accuracy& accuracy : results.accuracy) json["accuracy"].push_back(ToJson(accuracy));
+  // Readers of files without them read those with none, too.
+  for (const Latency& latency : results.latencies) json["latencies"].push_back(ToJson(latency));
   for (const Refusal& refusal : results.refusals) {
     json["refused"].push_back(
         {{"backend", refusal.backend}, {"kind", refusal.kind}, {"what", refusal.what}});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/suite/axes.h"
+#include "bench/suite/percentiles.h"
 
 namespace tamis::bench {
 
@@ -51,6 +52,24 @@ struct Accuracy {
   std::optional<double> expected_fpr = std::nullopt;
 };
 
+// How long small calls took one after the other; see latency.h.
+struct Latency {
+  std::string name;
+  std::string kind;
+  std::string backend;
+  unsigned threads = 1;  // of the engine
+  std::string size_class;
+  uint64_t filter_bytes = 0;
+  uint64_t num_keys = 0;                    // in the filter
+  uint32_t call_keys = 1;                   // of one small call
+  std::string beside;                       // what another thread did meanwhile
+  unsigned large_threads = 0;               // of the engine that did it; 0: nobody did anything
+  uint64_t large_keys = 0;                  // of one of its calls
+  uint64_t calls = 0;                       // small ones, of all repetitions
+  std::vector<Percentiles> ns = {};         // of one call; one for each repetition
+  std::vector<double> p99_over_alone = {};  // within each repetition
+};
+
 // A backend that did not agree with `portable`, and so has no rows.
 struct Refusal {
   std::string backend;
@@ -74,6 +93,7 @@ struct Results {
   std::vector<Limit> limits;
   std::vector<Row> rows;
   std::vector<Accuracy> accuracy;
+  std::vector<Latency> latencies;
   std::vector<Refusal> refusals;
 };
 

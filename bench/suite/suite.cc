@@ -159,6 +159,17 @@ ScheduleInput Suite::Input() const {
   return {options_.mode, backends_, results_.processors, options_.filter};
 }
 
+LatencySchedule Suite::Latencies() const {
+  return LatencyScheduleFor({.mode = options_.mode,
+                             .sizes = results_.sizes,
+                             .caches = results_.caches,
+                             .processors = results_.processors,
+                             .max_bytes = options_.max_bytes.value_or(~uint64_t{0}),
+                             .backend = backends_[0],
+                             .filter = options_.filter,
+                             .repetitions = options_.repetitions});
+}
+
 Way Suite::BestWay(const Subject& subject, unsigned threads) const {
   if (subject.is_peer()) return {};
   return {backends_[0], threads};
@@ -174,6 +185,9 @@ std::vector<std::string> Suite::CaseNames() const {
         }
       }
     }
+  }
+  for (const LatencyCase& c : Latencies().cases) {
+    names.push_back(LatencyName(c, *backends_[0], results_.processors));
   }
   const std::vector<std::string> gpu_names = GpuCaseNames(gpu_schedule_);
   names.insert(names.end(), gpu_names.begin(), gpu_names.end());
@@ -213,6 +227,8 @@ void Suite::Verify(bool any_on_host) {
 
 double Suite::Elapsed() const { return 1e-9 * (NowNs(Time::kWall) - start_ns_); }
 
+double Suite::TurnsBudget() const { return options_.budget_seconds - Latencies().Seconds(); }
+
 Results Suite::Run() {
   // Before all is verified, which takes a while.
   if (!results_.sizes.empty() && CaseNames().empty()) {
@@ -222,7 +238,7 @@ Results Suite::Run() {
     return !ContendersFor(size, subjects_, Input()).empty();
   };
   const bool any = std::any_of(results_.sizes.begin(), results_.sizes.end(), has_cases);
-  Verify(any);
+  Verify(any || !Latencies().cases.empty());
   const bool any_on_gpu = !GpuCaseNames(gpu_schedule_).empty();
   for (const auto& subject : subjects_) {
     if (!any || ComparesSpeeds(options_.mode)) break;
@@ -243,6 +259,7 @@ Results Suite::Run() {
     for (Row& row : turns.rows) results_.rows.push_back(std::move(row));
   }
   turns_.clear();
+  MeasureLatencies(Latencies(), *backends_[0], pinning_, progress_, results_);
   if (any_on_gpu) {
     const auto save = [&](const Results& so_far, const std::string& left) {
       if (!options_.save) return;
@@ -253,7 +270,7 @@ Results Suite::Run() {
     };
     MeasureGpu(*gpu_, gpu_schedule_, progress_, save, results_);
   }
-  if (results_.rows.empty()) {
+  if (results_.rows.empty() && results_.latencies.empty()) {
     for (const auto& [name, value] : results_.context) {
       if (name == "gpu") throw std::runtime_error("nothing was measured; GPU: " + value);
     }
@@ -285,7 +302,7 @@ Turns* Suite::Next() {
   for (Turns& turns : turns_) {
     if (turns.repetition >= most) continue;
     const bool fits = all || turns.repetition < kMinRepetitions ||
-                      Elapsed() + reserved + turns.repetition_seconds <= options_.budget_seconds;
+                      Elapsed() + reserved + turns.repetition_seconds <= TurnsBudget();
     if (fits && (next == nullptr || turns.seconds < next->seconds)) next = &turns;
   }
   return next;
@@ -296,11 +313,11 @@ double Suite::SecondsLeft() const {
   double least = 0;
   double most = 0;
   for (const Turns& turns : turns_) {
-    if (turns.repetition == 0) return std::max(0.0, options_.budget_seconds - Elapsed());
+    if (turns.repetition == 0) return std::max(0.0, TurnsBudget() - Elapsed());
     least += turns.SecondsUntil(options_.repetitions.value_or(kMinRepetitions));
     most += turns.SecondsUntil(options_.repetitions.value_or(MostRepetitions(options_.mode)));
   }
-  return std::clamp(options_.budget_seconds - Elapsed(), least, most);
+  return std::clamp(TurnsBudget() - Elapsed(), least, most);
 }
 
 void Suite::MeasureLimits(Turns& turns) {

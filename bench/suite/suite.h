@@ -12,6 +12,7 @@
 #include "bench/machine.h"
 #include "bench/suite/gpu.h"
 #include "bench/suite/keys.h"
+#include "bench/suite/latency.h"
 #include "bench/suite/progress.h"
 #include "bench/suite/results.h"
 #include "bench/suite/sampler.h"
@@ -72,6 +73,8 @@ class Suite {
   double Elapsed() const;      // seconds
   double SecondsLeft() const;  // about; negative if there is no budget
   ScheduleInput Input() const;
+  LatencySchedule Latencies() const;
+  double TurnsBudget() const;  // seconds; without what is measured after the turns
   Way BestWay(const Subject& subject, unsigned threads) const;
 
   SuiteOptions options_;

@@ -90,9 +90,16 @@ def main(bench, report, work, browser=""):
             assert len(row["ns_per_key"]["samples"]) == 2, row["name"]
             expected = row["expected_fpr"]
             assert expected is None or abs(row["fpr"] - expected) < 0.15 * expected + 5e-5, row
+        small = {(one["size_class"], one["call_keys"], one["beside"]): one
+                 for one in data["latencies"]}
+        assert len(small) == len(data["latencies"]) >= 18, sorted(small)
+        for (_, _, beside), one in small.items():
+            assert len(one["p99_ns"]["samples"]) == 2, one["name"]
+            assert (one["p99_over_alone"] is None) == (beside == "nothing"), one["name"]
         # The report checks the file against the schema.
         markdown = run([report, results, "--format", "markdown"]).stdout
         assert "split_block: contains" in markdown
+        assert "p99 / alone" in markdown
         run([report, results, "--baseline", results])
         if importlib.util.find_spec("matplotlib") is None:
             print("no matplotlib: no page")

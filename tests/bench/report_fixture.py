@@ -34,6 +34,27 @@ def row(operation="contains", backend="AVX2", size="L2", ns=2.0, spread=0.01, sh
     return result
 
 
+def latency(beside="nothing", p99=1000.0, alone=None, call_keys=100, **other):
+    """`alone`: the p99 of the same calls alone."""
+    large = beside != "nothing"
+    p99_ns = statistics(p99, 0.0)
+    result = {
+        "name": f"split_block/latency/backend:AVX2/threads:2/size:L2/call:{call_keys}/beside:{beside}",
+        "kind": "split_block", "backend": "AVX2", "threads": 2, "size_class": "L2",
+        "filter_bytes": SIZES["L2"], "num_keys": 1000, "call_keys": call_keys, "beside": beside,
+        "large_threads": 1 if beside == "contains_apart" else 2 if large else None,
+        "large_keys": 1 << 24 if large else None, "calls": 3000, "p50_ns": statistics(500.0),
+        "p99_ns": p99_ns, "p999_ns": statistics(20000.0), "max_ns": statistics(4e6, 0.5),
+        "p99_over_alone": statistics(p99 / alone, 0.0) if alone else None,
+    }
+    result.update(other)
+    return result
+
+
+LATENCIES = [latency(), latency("contains", 2500.0, 1000.0), latency("insert", 1500.0, 1000.0),
+             latency("contains_apart", 1100.0, 1000.0)]
+
+
 def limit(per_second=1e9, name="random_lines", size="L2", threads=1, spread=0.01, unit="lines"):
     return {"name": name, "size_class": size, "threads": threads, "huge_pages": True, "unit": unit,
             "method": "no prefetch", "per_second": statistics(per_second, spread)}

@@ -11,7 +11,7 @@ from unittest import mock
 
 RESULTS = pathlib.Path(sys.argv.pop(2))
 
-from report_fixture import FULL, Command, limit, results, row  # noqa: E402  (finds the package)
+from report_fixture import FULL, LATENCIES, Command, limit, results, row  # noqa: E402  (finds the package)
 from tamis_report import load, publish  # noqa: E402
 
 
@@ -34,6 +34,7 @@ def good():
                     for one in FULL], limits=limits, commit="0123456789ab")
     for i, one in enumerate(data["rows"]):
         one["name"] += f"/{i}"
+    data["latencies"] = copy.deepcopy(LATENCIES)
     return data
 
 
@@ -87,6 +88,10 @@ class Check(Command):
                 ("a rate of false positives of 0.5", lambda d: d["rows"][0].update(fpr=0.5)),
                 ("bits per key, and its size", lambda d: d["rows"][0].update(bits_per_key=3.0)),
                 ("its name is", lambda d: d["rows"][0].update(name="cuckoo8/contains/")),
+                ("/latencies/0: quartiles",
+                 lambda d: d["latencies"][0]["p50_ns"].update(q1=501.0)),
+                ("/latencies/1: its name is", lambda d: d["latencies"][1].update(name="x/latency/")),
+                ("is there 2 times", lambda d: d["latencies"].append(d["latencies"][0])),
                 ("is there 2 times", lambda d: d["rows"].append(d["rows"][0])),
                 ("gave wrong answers", lambda d: d["refused"].append(
                     {"backend": "AVX2", "kind": "bloom", "what": "differs"}))):

@@ -21,8 +21,9 @@ try:
 except ImportError:
     jsonschema = None
 
-from report_fixture import FULL, PACKAGE, Command, results, row, statistics  # it finds the package
-from tamis_report import compare, load, validate
+from report_fixture import (FULL, LATENCIES, PACKAGE, Command, latency, results, row,  # it finds
+                            statistics)  # the package
+from tamis_report import compare, load, validate, words
 
 
 class BadInput(Command):
@@ -110,6 +111,27 @@ class BadInput(Command):
             samples[:] = [float(f"{sample:.9g}") for sample in samples]
         status, _, err = self.run_command(self.file("a.json", data), "--format", "markdown")
         self.assertEqual((status, err), (0, ""))
+
+    def test_latencies_that_contradict_the_rest(self):
+        short = statistics(9.0) | {"samples": [9.0]}
+        for expected, wrong in (
+                ("are not in order", {"p99_ns": statistics(10.0)}),
+                ("different numbers of samples", {"max_ns": short}),
+                ("it has 2 calls in 3 repetitions", {"calls": 2}),
+                ("its size class has filters of", {"filter_bytes": 100}),
+                ("do not fit beside 'contains'", {"large_keys": None}),
+                ("is not what p99_ns makes it", {"p99_over_alone": statistics(9.0)}),
+                ("is not what p99_ns makes it", {"p99_over_alone": short})):
+            data = results(FULL)
+            data["latencies"] = [latency(), latency("contains", 2500.0, 1000.0, **wrong)]
+            err = self.refused(self.file("a.json", data))
+            self.assertIn("a.json: at /latencies/1 (split_block/latency/", err)
+            self.assertIn(expected, err)
+        data["latencies"] = [latency("contains", 2500.0, 1000.0)]
+        self.assertIn("the calls alone are not", self.refused(self.file("a.json", data)))
+        data["latencies"] = [latency(size_class="L3")]
+        self.assertIn("at /latencies/0: 'L3' is none of size_classes",
+                      self.refused(self.file("a.json", data)))
 
     def test_no_rows(self):
         self.assertIn("no rows", self.refused(self.file("a.json", results([]))))
@@ -214,6 +236,55 @@ class Output(Command):
         data["refused"] = [{"backend": "X", "kind": "split_block", "what": "differs"}]
         _, out, _ = self.run_command(self.file("a.json", data), "--format", "markdown")
         self.assertIn("split_block with X: differs", out)
+
+    def test_latencies(self):
+        data = results(FULL)
+        data["latencies"] = LATENCIES
+        new, old = self.file("new.json", data), self.file("old.json", results(FULL))
+        status, out, err = self.run_command(new, "--format", "markdown")
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn("| one small call | beside | p50 | p99 | p99.9 | max | p99 / alone |", out)
+        name = "split_block, L2 (1 MiB), 100 keys"
+        # The longest of all repetitions, which is not their median.
+        self.assertIn(f"| {name} | alone | 500 ns | 1 us | 20 us | 6 ms |  |", out)
+        self.assertIn(f"| {name} | lookups of 16.8 M keys | 500 ns | 2.5 us | 20 us | 6 ms | 2.50 |",
+                      out)
+        self.assertIn(f"| {name} | insertions of 16.8 M keys | 500 ns | 1.5 us |", out)
+        self.assertIn("lookups of 16.8 M keys by another engine of 1 thread | 500 ns | 1.1 us", out)
+        # With files that are older, in any order.
+        for files in ((new, old), (old, new)):
+            status, out, err = self.run_command(*files, "--format", "markdown")
+            self.assertEqual((status, err), (0, ""))
+            self.assertEqual(out.count("p99 / alone"), 1)
+        self.assertEqual(self.run_command(new, "--baseline", old)[0], 0)
+        with mock.patch("tamis_report.page.plots", None):
+            status, page, err = self.run_command(new, old)
+            self.assertEqual((status, err), (0, ""))
+            self.assertEqual(page.count("id='latency'"), 1)
+            self.assertIn("<p>old: not measured.</p>", page)
+            self.assertIn("<td class=\"number\">2.50</td>", page)
+
+    def test_files_without_latencies(self):
+        """What was measured before there were any, and by presets that have none."""
+        for version in (1, 2):
+            data = results(FULL) | {"schema_version": version}
+            for latencies in ({}, {"latencies": []}):
+                path = self.file("a.json", data | latencies)
+                status, out, err = self.run_command(path, "--format", "markdown")
+                self.assertEqual((status, err), (0, ""))
+                self.assertNotIn("small call", out)
+                with mock.patch("tamis_report.page.plots", None):
+                    _, page, _ = self.run_command(path)
+                self.assertNotIn("id='latency'", page)
+
+    def test_times_in_words(self):
+        for ns, text in ((0.5, "0.5 ns"), (63, "63 ns"), (999, "999 ns"), (999.9, "1 us"),
+                         (1234, "1.23 us"), (999.4e3, "999 us"), (999.9e3, "1 ms"),
+                         (4.13e6, "4.13 ms"), (1234e6, "1234 ms")):
+            self.assertEqual(words.time_text(ns), text)
+        for count, text in ((1, "1"), (100, "100"), (1000, "1 k"), (100_000, "100 k"),
+                            (1 << 24, "16.8 M")):
+            self.assertEqual(words.count_text(count), text)
 
     def test_baseline(self):
         old = self.file("old.json", results(FULL))
@@ -352,6 +423,8 @@ class Schema(unittest.TestCase):
             jsonschema.Draft202012Validator.check_schema(load.schema())
         good = results(FULL)
         self.assertEqual(self.complaints(good), [])
+        good["latencies"] = copy.deepcopy(LATENCIES)
+        self.assertEqual(self.complaints(good), [])
         for where, spoil in (
                 ("", lambda d: d.pop("limits")), ("", lambda d: d.update(extra=1)),
                 ("/mode", lambda d: d.update(mode="fast")),
@@ -368,6 +441,12 @@ class Schema(unittest.TestCase):
                 ("/rows/0/ns_per_key/median",
                  lambda d: d["rows"][0]["ns_per_key"].update(median=0)),
                 ("/accuracy/0/fpr", lambda d: d["accuracy"][0].update(fpr=1.5)),
+                ("/latencies/0", lambda d: d["latencies"][0].pop("p99_ns")),
+                ("/latencies/0/beside", lambda d: d["latencies"][0].update(beside="all")),
+                ("/latencies/1/p99_over_alone",
+                 lambda d: d["latencies"][1].update(p99_over_alone=2)),
+                ("/latencies/1/max_ns/q3", lambda d: d["latencies"][1]["max_ns"].update(q3=0)),
+                ("/latencies", lambda d: d.update(latencies=None)),
                 ("/rows", lambda d: d.update(rows={}))):
             bad = copy.deepcopy(good)
             spoil(bad)

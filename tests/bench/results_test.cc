@@ -66,6 +66,33 @@ TEST(ResultsTest, RowsHaveTheirStatistics) {
   EXPECT_EQ(json["limits"][0]["per_second"]["median"], 1e9);
 }
 
+TEST(ResultsTest, LatenciesHaveTheirPercentiles) {
+  EXPECT_FALSE(Written({}).contains("latencies"));
+  Results results;
+  Latency alone;
+  alone.beside = "nothing";
+  alone.calls = 7;
+  alone.ns = {{1, 4, 9, 20}, {3, 5, 7, 30}};
+  Latency beside = alone;
+  beside.beside = "insert";
+  beside.large_threads = 2;
+  beside.large_keys = 1000;
+  beside.p99_over_alone = {2, 4};
+  results.latencies = {alone, beside};
+  const nlohmann::json json = Written(results)["latencies"];
+  ASSERT_EQ(json.size(), 2u);
+  EXPECT_EQ(json[0]["p50_ns"]["samples"], (std::vector<double>{1, 3}));
+  EXPECT_EQ(json[0]["p99_ns"]["median"], 4.5);
+  EXPECT_EQ(json[0]["p999_ns"]["samples"], (std::vector<double>{9, 7}));
+  EXPECT_EQ(json[0]["max_ns"]["samples"], (std::vector<double>{20, 30}));
+  EXPECT_EQ(json[0]["calls"], 7);
+  EXPECT_TRUE(json[0]["large_threads"].is_null());
+  EXPECT_TRUE(json[0]["large_keys"].is_null());
+  EXPECT_TRUE(json[0]["p99_over_alone"].is_null());
+  EXPECT_EQ(json[1]["large_keys"], 1000);
+  EXPECT_EQ(json[1]["p99_over_alone"]["median"], 3);
+}
+
 TEST(ResultsTest, AFileThatCannotBeWrittenIsAnError) {
   EXPECT_THROW(WriteResults("/dev/null/no.json", {}), std::runtime_error);
   EXPECT_THROW(RequireWritable("/dev/null/no.json"), std::runtime_error);

@@ -5,13 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "core/src/bulk/batches.h"
+#include "core/src/bulk/regions.h"
 #include "core/src/filters/filter_access.h"
 #include "core/src/filters/kinds.h"
 #include "tamis/engine.h"
@@ -60,8 +63,19 @@ SplitBlockBloomFilter Direct(uint64_t bytes, const std::vector<uint64_t>& hashes
   return filter;
 }
 
+// All tasks, by so many threads that claim them in turn.
+void RunTasks(detail::PartitionedWriter& inserter, unsigned lanes) {
+  std::atomic<size_t> next{0};
+  std::vector<std::jthread> threads;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    threads.emplace_back([&] {
+      for (size_t task; (task = next++) < inserter.num_tasks();) inserter.Run(task);
+    });
+  }
+}
+
 // Lane i adds the i-th share of the hashes, in batches of different lengths, on a thread of its
-// own.
+// own; then all lanes run the tasks.
 void InsertByLanes(SplitBlockBloomFilter& filter, const std::vector<uint64_t>& hashes,
                    unsigned lanes, uint64_t expected_keys) {
   detail::PartitionedWriter inserter = WriterOf(filter, expected_keys, lanes);
@@ -75,9 +89,10 @@ void InsertByLanes(SplitBlockBloomFilter& filter, const std::vector<uint64_t>& h
         inserter.Add(lane, detail::HashBatch(hashes.data() + at, n), at);
         at += n;
       }
-      inserter.Run(lane);
     });
   }
+  threads.clear();  // which joins them
+  RunTasks(inserter, lanes);
 }
 
 struct Spread {
@@ -140,7 +155,7 @@ TEST(PartitionedInsertSizesTest, KeysAreHashedAsInDirectInsertion) {
     SplitBlockBloomFilter got = MakeFilter(10 * kMiB, std::string(Backends().front().name), hash);
     detail::PartitionedWriter inserter = WriterOf(got, keys.size(), 1);
     inserter.Add(0, detail::KeyBatch(hash, keys.data(), keys.size()), 0);
-    inserter.Run(0);
+    RunTasks(inserter, 1);
     EXPECT_TRUE(SameBits(got, want)) << HashKindName(kind);
   }
 }
@@ -152,10 +167,41 @@ TEST(PartitionedInsertSizesTest, AFlushedLaneCanBeUsedAgain) {
   detail::PartitionedWriter inserter = WriterOf(got, hashes.size(), 1);
   for (size_t i = 0; i < hashes.size(); i += 10'000) {
     inserter.Add(0, detail::HashBatch(hashes.data() + i, 10'000), i);
-    inserter.Run(0);
+    RunTasks(inserter, 1);
     EXPECT_EQ(got.Count(Hashes{std::span(hashes).first(i + 10'000)}), i + 10'000);
   }
   EXPECT_TRUE(SameBits(got, want));
+}
+
+// A thread of an Engine that a small call needs is free after each task: a task writes one region,
+// however many keys wait in the buffers.
+TEST(PartitionedInsertSizesTest, ATaskIsOneRegion) {
+  constexpr uint64_t kBytes = 64 * kMiB;
+  constexpr unsigned kLanes = 2;
+  const std::vector<uint64_t> hashes = RandomKeys(400'000, /*seed=*/5);
+  SplitBlockBloomFilter filter = MakeFilter(kBytes, "portable");
+  std::vector<uint64_t> regions;  // the first block of each write
+  size_t written = 0;
+  const auto insert = [&](const detail::Batch& batch, uint64_t first, uint64_t) {
+    regions.push_back(first);
+    written += batch.n;
+  };
+  detail::PartitionedWriter inserter({kBytes, filter.num_blocks(), insert},
+                                     *FindBackend("portable").kernels, hashes.size(), kLanes);
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const size_t begin = hashes.size() * lane / kLanes;
+    inserter.Add(lane, detail::HashBatch(hashes.data() + begin, hashes.size() / kLanes), begin);
+  }
+  ASSERT_EQ(inserter.num_tasks(), kBytes / detail::kRegionBytes);
+  std::set<uint64_t> seen;
+  for (size_t task = 0; task < inserter.num_tasks(); ++task) {
+    regions.clear();
+    inserter.Run(task);
+    ASSERT_EQ(regions.size(), kLanes);
+    EXPECT_EQ(regions[0], regions[1]);
+    EXPECT_TRUE(seen.insert(regions[0]).second) << "two tasks write one region";
+  }
+  EXPECT_EQ(written, hashes.size());
 }
 
 // An engine can be told to take this way, for keys of every form.

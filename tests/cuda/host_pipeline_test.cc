@@ -215,8 +215,9 @@ void UsePipeline(const Runtime& runtime, const SplitBlockBloomFilter& host) {
   EXPECT_EQ(bits, want);
   pipeline.Insert(device, keys);
   const std::vector<uint8_t> valid(90, 0b1011'0110);
-  pipeline.Insert(device, Keys(keys).WithValidity(valid.data(), 3));
-  device.Insert(Keys(keys).WithValidity(valid.data(), 3));
+  const Keys some = Keys(keys).WithValidity(valid.data(), 3).Slice(0, 100);
+  pipeline.Insert(device, some);
+  device.Insert(some);
 }
 
 TEST(HostPipelineFailures, EveryCallThatFailsIsAnErrorWithoutALeak) {

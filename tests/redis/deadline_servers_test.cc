@@ -110,7 +110,7 @@ TEST_P(RedisDeadlineTest, NobodyGetsAnAnswerAfterIt) {
   ExpectError([&] { Create(system_clock::now() - milliseconds(1)); }, ErrorCode::kInvalidArgument,
               "the deadline of a filter is over already");
   EXPECT_TRUE(Keys().empty());
-  const auto deadline = system_clock::now() + milliseconds(4'000);
+  const auto deadline = system_clock::now() + milliseconds(8'000);
   SplitBlockFilter filter = Create(deadline);
   const std::vector<uint64_t> keys = RandomKeys(200, 1);
   filter.Insert(keys);

@@ -117,8 +117,9 @@ TEST(RedisDurableTest, NoneIsLostWhenTheSoleReplicaIsPromoted) {
   std::atomic<size_t> calls = 0;
   std::atomic<bool> stop = false;
   std::jthread writer([&] {
-    SplitBlockFilter mine =
-        SplitBlockFilter::Open(servers.options(), "durable", {.durable_replicas = 1});
+    ServerOptions options = servers.options();
+    options.command_timeout = milliseconds(5'000);  // WAIT has half of it
+    SplitBlockFilter mine = SplitBlockFilter::Open(options, "durable", {.durable_replicas = 1});
     for (size_t i = 0; i + 100 <= keys.size() && !stop; i += 100) {
       const auto some = std::span(keys).subspan(i, 100);
       std::vector<uint64_t> lost;

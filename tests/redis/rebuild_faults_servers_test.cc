@@ -416,8 +416,9 @@ TEST_P(RedisRebuildFailoverTest, AMasterIsKilled) {
   std::atomic<size_t> calls = 0;
   std::vector<uint64_t> durable;
   std::jthread writer([&] {
-    SplitBlockFilter mine =
-        SplitBlockFilter::Open(servers.options(), name, {.durable_replicas = 1});
+    ServerOptions options = servers.options();
+    options.command_timeout = milliseconds(5'000);  // WAIT has half of it
+    SplitBlockFilter mine = SplitBlockFilter::Open(options, name, {.durable_replicas = 1});
     for (size_t i = 0; i + 100 <= fresh.size() && !stop; i += 100) {
       const auto some = std::span(fresh).subspan(i, 100);
       std::vector<uint64_t> lost;

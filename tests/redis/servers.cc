@@ -105,13 +105,17 @@ Servers::~Servers() {
 }
 
 ServerOptions Servers::options() const {
+  // A slow machine is none of the faults of which tests make errors.
   ServerOptions options;
+  options.connect_timeout = options.command_timeout = std::chrono::seconds(20);
+  options.retry_for = std::chrono::seconds(60);
   if (!servers_.empty()) options.url = "redis://127.0.0.1:" + std::to_string(servers_[0].port);
   return options;
 }
 
 Servers& Servers::Cluster() {
-  static Servers servers("cluster");
+  // Nobody takes over from a master that a slow machine lets wait.
+  static Servers servers("cluster", {"--cluster-node-timeout", "60000"});
   return servers;
 }
 
@@ -144,7 +148,7 @@ std::string Say(int port, const std::vector<std::string>& words) {
 
 int MasterOfSlot(int port, uint32_t slot) {
   // first, last, host, port, id, and replicas likewise: lines of numbers tell them apart.
-  const timeval timeout = {5, 0};
+  const timeval timeout = {30, 0};
   const std::unique_ptr<redisContext, void (*)(redisContext*)> context(
       redisConnectWithTimeout("127.0.0.1", port, timeout), redisFree);
   if (context == nullptr || context->err != 0) return 0;

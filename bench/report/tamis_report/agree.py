@@ -46,8 +46,41 @@ def _row_problems(row, class_bytes, limit):
             return
 
 
+def _latency_problems(latency, class_bytes, alone):
+    """`alone`: the same calls beside nothing, or None."""
+    percentiles = [latency[f"{name}_ns"]["samples"] for name in ("p50", "p99", "p999", "max")]
+    if len({len(samples) for samples in percentiles}) != 1:
+        yield "its percentiles have different numbers of samples"
+        return
+    if any(list(sample) != sorted(sample) for sample in zip(*percentiles)):
+        yield "its percentiles are not in order"
+    if latency["calls"] < len(percentiles[0]):
+        yield f"it has {latency['calls']} calls in {len(percentiles[0])} repetitions"
+    if not class_bytes / SIZE_FACTOR <= latency["filter_bytes"] <= class_bytes * SIZE_FACTOR:
+        yield (f"filter_bytes is {latency['filter_bytes']}, and its size class has filters of "
+               f"{class_bytes} bytes")
+    is_alone = latency["beside"] == "nothing"
+    if any((latency[name] is None) != is_alone for name in ("large_threads", "large_keys")):
+        yield f"large_threads and large_keys do not fit beside {latency['beside']!r}"
+    ratios = latency["p99_over_alone"]
+    if not ratios:
+        return
+    if is_alone or not alone:
+        yield "p99_over_alone is there, and the calls alone are not"
+        return
+    expected = [beside / base for beside, base in zip(percentiles[1], alone["p99_ns"]["samples"])]
+    if len(ratios["samples"]) != len(expected) or not all(map(_near, ratios["samples"], expected)):
+        yield "p99_over_alone is not what p99_ns makes it"
+
+
+def _calls_of(latency):
+    """By which the rows of the same calls are matched."""
+    return (latency["kind"], latency["backend"], latency["threads"], latency["size_class"],
+            latency["call_keys"])
+
+
 def problems(data):
-    """(where, what) of every contradiction between a row and the rest of the file."""
+    """(where, what) of every contradiction between a row or a latency and the rest of the file."""
     sizes = {size["name"]: size["filter_bytes"] for size in data["size_classes"]}
     limits = _limits(data)
     for i, row in enumerate(data["rows"]):
@@ -55,3 +88,8 @@ def problems(data):
         limit = limits.get((row["size_class"], row["threads"], row["huge_pages"]))
         for what in _row_problems(row, sizes[row["size_class"]], limit):
             yield f"/rows/{i} ({row['name']})", what
+    latencies = data.get("latencies", [])
+    alone = {_calls_of(one): one for one in latencies if one["beside"] == "nothing"}
+    for i, one in enumerate(latencies):
+        for what in _latency_problems(one, sizes[one["size_class"]], alone.get(_calls_of(one))):
+            yield f"/latencies/{i} ({one['name']})", what

@@ -113,6 +113,7 @@ class Results:
             key = Key(**{field.name: row[field.name] for field in dataclasses.fields(Key)
                          if field.name in row})
             self.rows[key] = Row(key, row)
+        self.latencies = data.get("latencies", [])  # older files have none
         self.sizes = {size["name"]: size["filter_bytes"] for size in data["size_classes"]}
 
     def limits(self, name, threads=1, huge_pages=True):
@@ -163,8 +164,8 @@ def _check(path, data):
     if version > 1 and not is_date(data["context"].get("date")):
         raise BadInput(f"{path}: at /context: no date such as 2026-01-31")
     sizes = {size["name"] for size in data["size_classes"]}
-    for part in ("rows", "limits"):
-        for i, entry in enumerate(data[part]):
+    for part in ("rows", "limits", "latencies"):
+        for i, entry in enumerate(data.get(part, [])):
             if entry["size_class"] not in sizes:
                 raise BadInput(f"{path}: at /{part}/{i}: {entry['size_class']!r} is none of "
                                "size_classes")

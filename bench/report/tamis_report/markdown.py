@@ -80,6 +80,9 @@ def render(results):
         parts.append(_table(["limit", *own], [
             [what, *(cells.get(size, "") for size in own)]
             for what, cells in tables.limit_rows(one)]))
+        if one.latencies:
+            parts.append(f"{tables.LATENCY_NOTE}\n")
+            parts.append(_table(tables.LATENCY_HEAD, tables.latency_rows(one)))
         if one.data["accuracy"]:
             parts.append(_fpr_table(one))
     parts.append("## Machines\n")

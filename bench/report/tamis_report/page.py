@@ -129,6 +129,18 @@ def _summary(results):
     return parts
 
 
+def _latency(results):
+    parts = ["<h2 id='latency'>Latency of small calls</h2>", f"<p>{_text(tables.LATENCY_NOTE)}</p>"]
+    for one in results:
+        if not one.latencies:
+            parts.append(f"<p>{_text(one.label)}: not measured.</p>")
+            continue
+        rows = [[_text(name), _text(beside), *((_text(cell), "number") for cell in cells)]
+                for name, beside, *cells in tables.latency_rows(one)]
+        parts += [f"<h3>{_text(one.label)}</h3>", _table(tables.LATENCY_HEAD, rows)]
+    return parts
+
+
 def _plots(results):
     """A drawing for each machine: side by side where there is room, else below each other."""
     parts = ["<h2 id='plots'>Plots</h2>"]
@@ -198,7 +210,9 @@ def _details(results):
                            "plots and all measurements, too.</p>")
         return [machines]
     side = [("Side by side", "side", _side_by_side_machines(results))] if len(results) > 1 else []
-    return side + [("Summary", "summary", _summary(results)), ("Plots", "plots", _plots(results)),
+    latency = ([("Latency", "latency", _latency(results))]
+               if any(one.latencies for one in results) else [])
+    return side + [("Summary", "summary", _summary(results)), *latency, ("Plots", "plots", _plots(results)),
                    ("All measurements", "all", _all_rows(results)), machines]
 
 

@@ -138,13 +138,25 @@ def _rows(data):
             yield where, f"its name is {row['name'][:80]!r}"
 
 
+def _latencies(data):
+    for i, latency in enumerate(data.get("latencies", [])):
+        where = f"/latencies/{i}"
+        names = ("p50_ns", "p99_ns", "p999_ns", "max_ns", "p99_over_alone")
+        for statistics in filter(None, (latency[name] for name in names)):
+            for what in _statistics(statistics):
+                yield where, what
+        if not latency["name"].startswith(f"{latency['kind']}/latency/"):
+            yield where, f"its name is {latency['name'][:80]!r}"
+
+
 def problems(data):
     """(where, what) of all that keeps a file that `load` takes out of bench/results."""
-    for part in (_context, _limits, _rows, _private):
+    for part in (_context, _limits, _rows, _latencies, _private):
         yield from part(data)
     if data["refused"]:
         yield "/refused", "a backend gave wrong answers"
-    for name, count in collections.Counter(row["name"] for row in data["rows"]).items():
+    named = [*data["rows"], *data.get("latencies", [])]
+    for name, count in collections.Counter(row["name"] for row in named).items():
         if count > 1:
             yield "/rows", f"{name[:80]!r} is there {count} times"
 

@@ -1,6 +1,6 @@
 """What the page and the Markdown have in common: tables as rows of text and measurements."""
 from . import compare, load
-from .words import bytes_text, limit_text, rate_text, times_text
+from .words import bytes_text, count_text, limit_text, rate_text, time_text, times_text
 
 FACTS = ["date", "notes", "processor", "processors", "caches", "memory", "memory_bytes",
          "huge pages", "frequency governor", "system", "gpu", "compiler", "flags", "version",
@@ -159,6 +159,43 @@ def limit_rows(results):
     for limit in results.data["limits"]:
         found.setdefault(limit_text(limit), {})[limit["size_class"]] = rate_text(limit)
     return list(found.items())
+
+
+LATENCY_HEAD = ["one small call", "beside", "p50", "p99", "p99.9", "max", "p99 / alone"]
+LATENCY_NOTE = (
+    "One thread makes small calls without a pause, by an engine with a thread for each processor, "
+    "while another makes the largest ones. Each call is timed from the end of the one before, with "
+    "one reading of the clock. p50, p99 and p99.9 are percentiles (nearest rank) of the calls of a "
+    "repetition, in the median of the repetitions; max is the longest call of all repetitions. "
+    "Where the largest call has as many threads as there are processors, small calls on a further "
+    "thread can wait for the turns that the system gives each: that is in max and p99.9, "
+    "and few of many short calls meet it.")
+
+
+def _beside_text(latency):
+    if latency["beside"] == "nothing":
+        return "alone"
+    what = "insertions" if latency["beside"] == "insert" else "lookups"
+    text = f"{what} of {count_text(latency['large_keys'])} keys"
+    if latency["beside"] == "contains_apart":
+        number = latency["large_threads"]
+        text += f" by another engine of {number} thread{'' if number == 1 else 's'}"
+    return text
+
+
+def latency_rows(one):
+    """Rows of text, as LATENCY_HEAD has it."""
+    rows = []
+    for latency in one.latencies:
+        call = f"{count_text(latency['call_keys'])} key{'' if latency['call_keys'] == 1 else 's'}"
+        filter_text = f"{latency['size_class']} ({bytes_text(latency['filter_bytes'])})"
+        ratio = latency["p99_over_alone"]
+        rows.append([f"{latency['kind']}, {filter_text}, {call}", _beside_text(latency),
+                     *(time_text(latency[f"{name}_ns"]["median"])
+                       for name in ("p50", "p99", "p999")),
+                     time_text(max(latency["max_ns"]["samples"])),
+                     times_text(ratio["median"]) if ratio else ""])
+    return rows
 
 
 def side_by_side(results):

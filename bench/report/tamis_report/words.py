@@ -6,6 +6,22 @@ def ns_text(ns):
     return f"{ns:.2f}" if ns >= 1 else f"{ns:.3g}"
 
 
+def time_text(ns):
+    """Three digits that count, of nanoseconds, microseconds or milliseconds."""
+    for unit, size in (("ms", 1e6), ("us", 1e3)):
+        if ns >= 0.9995 * size:
+            return f"{ns / size:.0f} {unit}" if ns >= 999.5 * size else f"{ns / size:.3g} {unit}"
+    return f"{ns:.3g} ns"
+
+
+def count_text(count):
+    """A number of keys."""
+    for unit, size in (("M", 1e6), ("k", 1e3)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return str(count)
+
+
 def bytes_text(count):
     for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if count >= size:

@@ -105,9 +105,10 @@ struct CallPlan {
 //
 // One Engine is enough for a process: any number of threads may call it at the same time, as long
 // as no filter is changed by one call and used by another. Its threads are started by the first
-// call that needs them, and sleep between calls. When several calls are under way, its threads go
-// first to those with the least left to do, and to none if there are as many callers as processors;
-// so a small call need not wait for a large one.
+// call that needs them, and sleep between calls. When several calls on more than one thread are
+// under way, its threads go first to those with the least left to do, and to none if there are as
+// many of their callers as processors; so a small call need not wait for a large one. A call on one
+// thread waits for no other, but may have to share a processor with their threads.
 //
 // fork: a child may use an Engine of its parent, make others, and exit, even if a call was under
 // way at the fork. Engines start new threads in the child, and use no GPU there. They tell parent

@@ -64,8 +64,8 @@ void PartitionedWriter::Scatter(Buffers& buffers, const uint64_t* hashes, size_t
   }
 }
 
-void PartitionedWriter::Run(size_t thread) noexcept {
-  for (size_t region = 0; region < num_regions_; ++region) Write(buffers_[thread], region);
+void PartitionedWriter::Run(size_t region) noexcept {
+  for (Buffers& buffers : buffers_) Write(buffers, region);
 }
 
 void PartitionedWriter::Write(Buffers& buffers, size_t region) noexcept {

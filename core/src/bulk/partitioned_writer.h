@@ -39,9 +39,10 @@ class PartitionedWriter final : public BulkWriter {
   uint64_t max_slice_keys() const noexcept override { return uint64_t{1} << 63; }
   bool in_order() const noexcept override { return false; }
   void Add(unsigned thread, const Batch& batch, uint64_t index) noexcept override;
-  // A task writes what the buffers of a thread still hold.
-  size_t num_tasks() const noexcept override { return buffers_.size(); }
-  void Run(size_t thread) noexcept override;
+  // A task writes what all buffers of a region still hold: threads of an Engine can leave between
+  // two of them, where they would have to write half of the buffers, and none waits for a region.
+  size_t num_tasks() const noexcept override { return num_regions_; }
+  void Run(size_t region) noexcept override;
   uint64_t EndSlice(Outcomes&) noexcept override { return 0; }
 
  private:

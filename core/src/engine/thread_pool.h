@@ -12,8 +12,9 @@ namespace tamis::detail {
 
 // Thread-safe: calls from several threads run side by side, each with a thread of its own, its
 // caller; as long as there are fewer callers than processors, the others go to the call that has
-// the fewest tasks left. So a small one does not wait for a large one. None is under way when the
-// pool is destroyed.
+// the fewest tasks left. So a small one does not wait for a large one. Calls on one thread are not
+// counted: most of them are over before a worker could leave. None is under way when the pool is
+// destroyed.
 //
 // A child of fork has none of the threads: there the pool starts new ones, or ends without any.
 class ThreadPool {

@@ -1,0 +1,306 @@
+#include "bench/suite/latency.h"
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+
+#include "bench/huge_memory.h"
+#include "bench/suite/keys.h"
+#include "bench/suite/subject.h"
+#include "bench/suite/turns.h"
+#include "bench/timing.h"
+#include "bench/workload.h"
+#include "tamis/engine.h"
+#include "tamis/split_block_filter.h"
+
+namespace tamis::bench {
+namespace {
+
+constexpr char kKind[] = "split_block";  // the default one
+constexpr uint32_t kCallKeys[] = {1, 100, 1000, 100'000};
+constexpr uint32_t kMostInQuick = 1000;
+constexpr Beside kBesides[] = {Beside::kNothing, Beside::kContains, Beside::kInsert,
+                               Beside::kContainsApart};
+constexpr uint64_t kFewestQueries = uint64_t{1} << 17;  // more than one call has
+constexpr uint64_t kLargeKeys = uint64_t{16} << 20;
+constexpr size_t kMaxCalls = size_t{1} << 20;  // of one case in one repetition
+constexpr size_t kMinCalls = 1000;             // as far as kMostWindows allow
+constexpr double kMostWindows = 4;
+
+// A filter that small calls ask, and what they ask.
+class Asked {
+ public:
+  Asked(const SizeClass& size, const Engine& engine) : arena_(ArenaBytes(size.bytes)) {
+    filter_.emplace(OptionsOf(arena_, size.bytes, kBitsPerKey));
+    keys_.emplace(size.bytes, filter_->capacity(), std::span<const KeyForm>());
+    keys_->ForEachSlice(filter_->capacity(),
+                        [&](const Keys& slice) { engine.Insert(*filter_, slice); });
+    queries_ = keys_->Queries(KeyForm::kU64, 50);
+    // Where the filter is in a cache, what is asked should leave it there.
+    const uint64_t lines = size.bytes / 64;
+    queries_.keys = queries_.keys.Slice(
+        0, std::min<uint64_t>(queries_.keys.size(), std::max(kFewestQueries, lines)));
+  }
+
+  const SplitBlockBloomFilter& filter() const { return *filter_; }
+  const Keys& queries() const { return queries_.keys; }
+
+  // How many of the keys of each call are found, by `portable`.
+  const std::vector<uint32_t>& Found(uint32_t call_keys) {
+    std::vector<uint32_t>& found = found_[call_keys];
+    if (!found.empty()) return found;
+    HugeVector<uint64_t> bits(BitmapWords(queries().size()));
+    const Engine portable({.threads = 1, .backend = &FindBackend("portable")});
+    portable.Contains(filter(), queries(), Bitmap(bits));
+    for (size_t i = 0; i < queries().size(); ++i) {
+      const auto is_found = static_cast<uint32_t>(bits[i / 64] >> (i % 64) & 1);
+      if (is_found == 0 && queries_.present[i] != 0) {
+        throw std::runtime_error("portable misses a key that was inserted");
+      }
+      if (i % call_keys == 0) found.push_back(0);
+      found.back() += is_found;
+    }
+    if (queries().size() % call_keys != 0) found.pop_back();  // a call of fewer
+    return found;
+  }
+
+ private:
+  Arena arena_;
+  std::optional<SplitBlockBloomFilter> filter_;
+  std::optional<SuiteKeys> keys_;
+  AskedKeys queries_;
+  std::map<uint32_t, std::vector<uint32_t>> found_;
+};
+
+// Another thread that makes the same call over and over.
+class Loop {
+ public:
+  // Returns once the first call is over, which finds memory that was not used yet.
+  explicit Loop(std::function<void()> call)
+      : thread_([this, call = std::move(call)](std::stop_token stop) {
+          try {
+            while (!stop.stop_requested()) {
+              call();
+              warm_.store(true);
+              warm_.notify_one();
+            }
+          } catch (...) {
+            error_ = std::current_exception();
+            warm_.store(true);
+            warm_.notify_one();
+          }
+        }) {
+    warm_.wait(false);
+  }
+
+  // Throws what a call has thrown.
+  void Stop() {
+    thread_.request_stop();
+    thread_.join();
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::atomic<bool> warm_{false};
+  std::exception_ptr error_;
+  std::jthread thread_;  // last: it uses the others
+};
+
+// Calls one after the other; each is timed from the end of the one before, so that a time in which
+// the thread had no processor is in one of them, wherever it fell.
+std::vector<uint64_t> TimeCalls(const Engine& engine, Asked& asked, uint32_t call_keys,
+                                double window_seconds) {
+  const std::vector<uint32_t>& found = asked.Found(call_keys);
+  std::vector<uint64_t> bits(BitmapWords(call_keys));
+  std::vector<uint64_t> times(kMaxCalls);  // written here, so that no page is new later
+  size_t calls = 0, at = 0, wrong = 0;
+  const double start = NowNs(Time::kWall);
+  for (double before = start;;) {
+    const Keys keys = asked.queries().Slice(at * call_keys, call_keys);
+    const size_t n = engine.Contains(asked.filter(), keys, Bitmap(bits));
+    const double now = NowNs(Time::kWall);
+    times[calls++] = static_cast<uint64_t>(std::max(now - before, 1.0));  // of a coarse clock
+    before = now;
+    wrong += n != found[at];
+    at = at + 1 == found.size() ? 0 : at + 1;
+    const double seconds = 1e-9 * (now - start);
+    if (calls == kMaxCalls || seconds >= kMostWindows * window_seconds) break;
+    if (seconds >= window_seconds && calls >= kMinCalls) break;
+  }
+  if (wrong > 0) {
+    throw std::runtime_error(std::to_string(wrong) + " of " + std::to_string(calls) +
+                             " small calls found other keys than portable");
+  }
+  times.resize(calls);
+  return times;
+}
+
+// All cases, repetition after repetition, so that each beside another meets the machine in the same
+// state as that alone.
+class Latencies {
+ public:
+  Latencies(const LatencySchedule& schedule, const Backend& backend, unsigned processors,
+            Results& results)
+      : schedule_(schedule),
+        engine_({.threads = processors, .backend = &backend}),
+        apart_({.threads = std::max(processors, 2u) - 1, .backend = &backend}),
+        first_(results.latencies.size()),
+        rows_(results.latencies) {
+    for (const LatencyCase& c : schedule.cases) {
+      auto& asked = asked_[c.size.name];
+      if (asked == nullptr) asked = std::make_unique<Asked>(c.size, engine_);
+      if (c.size.bytes > largest_.bytes) largest_ = c.size;
+      const bool apart = c.beside == Beside::kContainsApart;
+      const bool alone = c.beside == Beside::kNothing;
+      rows_.push_back({.name = LatencyName(c, backend, engine_.threads()),
+                       .kind = kKind,
+                       .backend = std::string(backend.name),
+                       .threads = engine_.threads(),
+                       .size_class = c.size.name,
+                       .filter_bytes = asked->filter().bytes(),
+                       .num_keys = asked->filter().capacity(),
+                       .call_keys = c.call_keys,
+                       .beside = std::string(BesideName(c.beside)),
+                       .large_threads = alone   ? 0
+                                        : apart ? apart_.threads()
+                                                : engine_.threads(),
+                       .large_keys = alone ? 0 : schedule.large_keys});
+    }
+    large_keys_.resize(schedule.large_keys);
+    for (size_t i = 0; i < large_keys_.size(); ++i) large_keys_[i] = KeyAt(i);
+    large_bits_.resize(BitmapWords(large_keys_.size()));
+    changed_arena_.emplace(ArenaBytes(largest_.bytes));
+    changed_.emplace(OptionsOf(*changed_arena_, largest_.bytes, kBitsPerKey));
+  }
+
+  void Repeat(size_t repetition) {
+    constexpr size_t kCount = std::size(kBesides);
+    for (size_t i = 0; i < kCount; ++i) MeasureBeside(kBesides[(i + repetition) % kCount]);
+    for (size_t i = 0; i < schedule_.cases.size(); ++i) AddRatio(i);
+  }
+
+ private:
+  void MeasureBeside(Beside beside) {
+    const auto is_beside = [&](const LatencyCase& c) { return c.beside == beside; };
+    const auto& cases = schedule_.cases;
+    if (std::none_of(cases.begin(), cases.end(), is_beside)) return;
+    for (const LatencyCase& c : cases) asked_[c.size.name]->Found(c.call_keys);
+    std::optional<Loop> loop;
+    if (beside != Beside::kNothing) loop.emplace([this, beside] { CallLarge(beside); });
+    for (size_t i = 0; i < cases.size(); ++i) {
+      if (!is_beside(cases[i])) continue;
+      const std::vector<uint64_t> times = TimeCalls(engine_, *asked_[cases[i].size.name],
+                                                    cases[i].call_keys, schedule_.window_seconds);
+      rows_[first_ + i].calls += times.size();
+      rows_[first_ + i].ns.push_back(PercentilesOf(times));
+    }
+    if (loop) loop->Stop();
+  }
+
+  void CallLarge(Beside beside) {
+    const Keys keys{std::span<const uint64_t>(large_keys_)};
+    if (beside == Beside::kInsert) {
+      engine_.Insert(*changed_, keys);
+    } else {
+      const Engine& engine = beside == Beside::kContainsApart ? apart_ : engine_;
+      engine.Contains(asked_[largest_.name]->filter(), keys, Bitmap(large_bits_));
+    }
+  }
+
+  // Over the same calls alone in this repetition, if they are measured.
+  void AddRatio(size_t i) {
+    LatencyCase alone = schedule_.cases[i];
+    if (alone.beside == Beside::kNothing) return;
+    alone.beside = Beside::kNothing;
+    const auto found = std::find(schedule_.cases.begin(), schedule_.cases.end(), alone);
+    if (found == schedule_.cases.end()) return;
+    const auto base = static_cast<size_t>(found - schedule_.cases.begin());
+    rows_[first_ + i].p99_over_alone.push_back(rows_[first_ + i].ns.back().p99 /
+                                               rows_[first_ + base].ns.back().p99);
+  }
+
+  const LatencySchedule& schedule_;
+  const Engine engine_;
+  const Engine apart_;
+  const size_t first_;  // of rows_ that is ours
+  std::vector<Latency>& rows_;
+  std::map<std::string, std::unique_ptr<Asked>> asked_;  // by size class
+  SizeClass largest_;
+  HugeVector<uint64_t> large_keys_;
+  HugeVector<uint64_t> large_bits_;
+  std::optional<Arena> changed_arena_;
+  std::optional<SplitBlockBloomFilter> changed_;
+};
+
+}  // namespace
+
+std::string_view BesideName(Beside beside) noexcept {
+  constexpr std::string_view kNames[] = {"nothing", "contains", "insert", "contains_apart"};
+  return kNames[static_cast<size_t>(beside)];
+}
+
+std::string LatencyName(const LatencyCase& c, const Backend& backend, unsigned threads) {
+  std::string name = std::string(kKind) + "/latency/backend:";
+  name.append(backend.name).append("/threads:").append(std::to_string(threads));
+  name.append("/size:").append(c.size.name).append("/call:").append(std::to_string(c.call_keys));
+  return name.append("/beside:").append(BesideName(c.beside));
+}
+
+double LatencySchedule::Seconds() const {
+  if (cases.empty()) return 0;
+  const double windows = static_cast<double>(cases.size() * repetitions) * window_seconds;
+  // Building what is asked, and in each repetition the first and the last of the largest calls.
+  const double large = 20e-9 * static_cast<double>(large_keys * repetitions * std::size(kBesides));
+  return windows + large + 5;
+}
+
+LatencySchedule LatencyScheduleFor(const LatencyInput& input) {
+  LatencySchedule schedule;
+  if (ComparesSpeeds(input.mode)) return schedule;
+  const bool quick = input.mode == Mode::kQuick;
+  const bool full = input.mode == Mode::kFull;
+  schedule.repetitions = input.repetitions.value_or(quick ? 5 : full ? 11 : 7);
+  schedule.window_seconds = quick ? 0.05 : full ? 0.5 : 0.2;
+  schedule.large_keys = std::clamp<uint64_t>(input.max_bytes / sizeof(uint64_t), 1, kLargeKeys);
+  const NameFilter filter(input.filter);
+  const char* const in_cache = input.caches.l2 < input.caches.last_level ? "L2" : "LLC";
+  for (const SizeClass& size : input.sizes) {
+    if (size.num_keys != 0 || (size.name != in_cache && size.name != "memory")) continue;
+    for (const uint32_t call_keys : kCallKeys) {
+      if (quick && call_keys > kMostInQuick) continue;
+      for (const Beside beside : kBesides) {
+        // An engine has at least the thread of its caller.
+        if (beside == Beside::kContainsApart && input.processors < 2) continue;
+        const LatencyCase c{size, call_keys, beside};
+        if (filter.Keeps(LatencyName(c, *input.backend, input.processors))) {
+          schedule.cases.push_back(c);
+        }
+      }
+    }
+  }
+  return schedule;
+}
+
+void MeasureLatencies(const LatencySchedule& schedule, const Backend& backend,
+                      const Pinning& pinning, Progress& progress, Results& results) {
+  if (schedule.cases.empty()) return;
+  const unsigned processors = pinning.processors();
+  pinning.PinTo(processors);
+  progress.Show("latency of small calls, filters", schedule.Seconds());
+  Latencies latencies(schedule, backend, processors, results);
+  for (size_t i = 0; i < schedule.repetitions; ++i) {
+    const auto left = static_cast<double>(schedule.repetitions - i);
+    progress.Show("latency of small calls, repetition " + std::to_string(i + 1),
+                  schedule.Seconds() * left / static_cast<double>(schedule.repetitions));
+    latencies.Repeat(i);
+  }
+  pinning.PinTo(1);
+}
+
+}  // namespace tamis::bench

@@ -1,0 +1,79 @@
+// How long small calls take, alone and beside the largest ones on the same engine.
+#ifndef TAMIS_BENCH_SUITE_LATENCY_H_
+#define TAMIS_BENCH_SUITE_LATENCY_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/machine.h"
+#include "bench/suite/axes.h"
+#include "bench/suite/progress.h"
+#include "bench/suite/results.h"
+#include "bench/suite/schedule.h"
+
+namespace tamis::bench {
+
+// What another thread does meanwhile, one call after the other.
+enum class Beside : uint8_t {
+  kNothing,
+  kContains,      // on the same engine, in the largest filter measured
+  kInsert,        // on the same engine, into a filter of that size that nobody asks
+  kContainsApart  // kContains on an engine of its own, with one thread fewer
+};
+
+// "nothing", "contains", "insert", "contains_apart".
+std::string_view BesideName(Beside beside) noexcept;
+
+// Small calls of so many keys, half of them hits, into one filter of the default kind.
+struct LatencyCase {
+  SizeClass size;
+  uint32_t call_keys = 1;
+  Beside beside = Beside::kNothing;
+
+  friend bool operator==(const LatencyCase& a, const LatencyCase& b) {
+    return a.size.name == b.size.name && a.call_keys == b.call_keys && a.beside == b.beside;
+  }
+};
+
+// "split_block/latency/backend:AVX2/threads:2/size:L2/call:100/beside:insert"; `threads` of the
+// engine that makes the small calls.
+std::string LatencyName(const LatencyCase& c, const Backend& backend, unsigned threads);
+
+struct LatencySchedule {
+  std::vector<LatencyCase> cases;
+  size_t repetitions = 0;
+  double window_seconds = 0;  // of one case in one repetition
+  uint64_t large_keys = 0;    // of one of the largest calls
+
+  // That all of it takes on a machine that is not slow, with the largest calls that have to end.
+  double Seconds() const;
+};
+
+struct LatencyInput {
+  Mode mode = Mode::kDefault;
+  std::span<const SizeClass> sizes = {};  // those that are measured
+  Caches caches = {};
+  unsigned processors = 1;
+  uint64_t max_bytes = ~uint64_t{0};  // of a filter, and of the keys of one of the largest calls
+  const Backend* backend = nullptr;
+  std::string filter = {};                           // for a NameFilter
+  std::optional<size_t> repetitions = std::nullopt;  // fixed; else 5 to 11, by the mode
+};
+
+// Calls of 1, 100 and 1,000 keys (100,000, too, unless it is a quick run) into a filter in L2 and
+// one in memory, where these are measured; nothing in modes that compare speeds, which have other
+// sizes. Throws std::invalid_argument if the filter is no regular expression.
+LatencySchedule LatencyScheduleFor(const LatencyInput& input);
+
+// Adds to results.latencies, in the order of the cases. Throws std::runtime_error where an answer
+// is not that of the backend `portable`.
+void MeasureLatencies(const LatencySchedule& schedule, const Backend& backend,
+                      const Pinning& pinning, Progress& progress, Results& results);
+
+}  // namespace tamis::bench
+
+#endif  // TAMIS_BENCH_SUITE_LATENCY_H_
