@@ -89,8 +89,10 @@ bool CudaAccelerator::HasMirror(const Filter& filter) const noexcept {
 
 bool CudaAccelerator::Holds(const Keys& keys) const {
   if (keys.empty()) return false;
-  // The offsets of strings may be elsewhere than their bytes.
-  for (const void* memory : {keys.data<void>(), static_cast<const void*>(keys.bytes())}) {
+  // The offsets of strings may be elsewhere than their bytes, and the nulls than either.
+  const void* const nulls =
+      keys.validity() == nullptr ? nullptr : keys.validity() + keys.first_bit() / 8;
+  for (const void* memory : {keys.data<void>(), static_cast<const void*>(keys.bytes()), nulls}) {
     if (memory == nullptr) continue;
     Location at;
     runtime_.Locate(memory, &at).ThrowIfFailed("asking where the keys are");

@@ -62,7 +62,9 @@ constexpr int kLeastBlocks = 0;
 template <typename Ref>
 constexpr int kLeastBlocks<InsertCall<Ref>> = kFull;
 template <typename Ref>
-constexpr int kLeastBlocks<ChangeCall<Ref, tamis::detail::Change::kInsert>> = kFull;
+constexpr int kLeastBlocks<MaskedInsertCall<Ref>> = kFull;
+template <typename Ref, typename Column>
+constexpr int kLeastBlocks<ChangeCall<Ref, tamis::detail::Change::kInsert, Column>> = kFull;
 template <typename Offset>
 constexpr int kLeastBlocks<HashColumnCall<Offset>> = 4;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "core/src/filters/filter_access.h"
@@ -176,17 +177,16 @@ void DeviceFilter::Download(Filter& host, StreamRef stream) const {
 
 Status DeviceFilter::Probe(const Keys& keys, const Outputs& out,
                            cudaStream_t stream) const noexcept {
-  KeyColumn column;
-  Status status = MakeColumn(keys, hash(), &column);
-  if (!status.ok() || column.n == 0) return status;
-  return std::visit(
-      [&](const auto& ref) {
-        return runtime_->Launch(
-            ContainsCall<std::decay_t<decltype(ref)>>{
-                ref, column, reinterpret_cast<uint32_t*>(out.bits), out.bytes, out.count},
-            stream);
-      },
-      ref_);
+  return ForColumn(keys, hash(), [&]<typename Column>(const Column& column) {
+    return std::visit(
+        [&]<typename Ref>(const Ref& ref) {
+          return runtime_->Launch(
+              ContainsCall<Ref, Column>{ref, column, reinterpret_cast<uint32_t*>(out.bits),
+                                        out.bytes, out.count},
+              stream);
+        },
+        ref_);
+  });
 }
 
 Status DeviceFilter::ContainsAsync(Keys keys, Bitmap out, uint64_t* count,
@@ -248,21 +248,35 @@ Status DeviceFilter::SelectAsync(Keys keys, std::span<uint64_t> out, uint64_t* c
 }
 
 Status DeviceFilter::InsertAsync(Keys keys, StreamRef stream) noexcept {
-  KeyColumn column;
-  Status status = MakeColumn(keys, hash(), &column);
+  std::optional<uint64_t> valid;
+  if (keys.validity() == nullptr) valid = keys.size();
+  return InsertCounted(keys, valid, stream);
+}
+
+Status DeviceFilter::InsertCounted(const Keys& keys, std::optional<uint64_t> valid,
+                                   cudaStream_t stream) noexcept {
   const auto* ref = std::get_if<SplitBlockRef>(&ref_);
-  if (ref == nullptr) return kInvalidValue;
-  if (!status.ok() || column.n == 0) return status;
+  if (ref == nullptr || !IsForKernels(keys)) return kInvalidValue;
+  if (keys.empty()) return kSuccess;
   const ScopedDevice current(*runtime_, device_);
-  status = current.status();
+  Status status = current.status();
   if (!status.ok()) return status;
   bool capturing = false;
   status = runtime_->IsCapturing(stream, &capturing);
-  if (status.ok()) status = runtime_->Launch(InsertCall<SplitBlockRef>{*ref, column}, stream);
   if (!status.ok()) return status;
-  header_.key_forms.Add(keys.key_form());
+  status = ForColumn(keys, hash(), [&]<typename Column>(const Column& column) {
+    if constexpr (std::is_same_v<Column, MaskedColumn>) {
+      return runtime_->Launch(MaskedInsertCall<SplitBlockRef>{*ref, column, nullptr, nullptr},
+                              stream);
+    } else {
+      return runtime_->Launch(InsertCall<SplitBlockRef>{*ref, column}, stream);
+    }
+  });
+  if (!status.ok()) return status;
+  if (valid != uint64_t{0}) header_.key_forms.Add(keys.key_form());
   changed_by_others_ |= capturing;
-  if (!capturing) header_.inserted += column.n;
+  uncounted_ |= !valid.has_value();
+  if (!capturing) header_.inserted += valid.value_or(0);
   return status;
 }
 
@@ -323,9 +337,7 @@ Status DeviceFilter::ClearAsync(StreamRef stream) noexcept {
 
 Status DeviceFilter::HashAsync(Keys keys, std::span<uint64_t> hashes,
                                StreamRef stream) const noexcept {
-  if (!IsColumn(keys) || keys.validity() != nullptr || hashes.size() < keys.size()) {
-    return kInvalidValue;
-  }
+  if (!IsColumn(keys) || hashes.size() < keys.size()) return kInvalidValue;
   if (keys.empty()) return kSuccess;
   const ScopedDevice current(*runtime_, device_);
   if (!current.status().ok()) return current.status();
@@ -404,7 +416,7 @@ size_t DeviceFilter::Select(Keys keys, std::span<uint64_t> out, StreamRef stream
 }
 
 size_t DeviceFilter::Insert(Keys keys, std::span<uint64_t> failed, StreamRef stream) {
-  if (kind() != FilterKind::kSplitBlock) {
+  if (kind() != FilterKind::kSplitBlock || keys.validity() != nullptr) {
     return ChangeAndWait(tamis::detail::Change::kInsert, keys, failed, stream);
   }
   const Current current(*this, stream);

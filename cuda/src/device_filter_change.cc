@@ -1,4 +1,4 @@
-// Changes that may fail for some keys: those of cuckoo filters.
+// Changes that may fail for some keys: those of cuckoo filters, and insertions of nulls.
 #include <algorithm>
 #include <string>
 #include <type_traits>
@@ -16,28 +16,29 @@ static_assert(DeviceFilter::kInsertScratchBytes ==
 
 Status DeviceFilter::Alter(tamis::detail::Change change, const Keys& keys, uint64_t* failed,
                            uint64_t* num_failed, uint32_t* nodes, cudaStream_t stream) noexcept {
-  KeyColumn column;
-  const Status status = MakeColumn(keys, hash(), &column);
-  if (!status.ok() || column.n == 0) return status;
-  if (change == tamis::detail::Change::kInsert) header_.key_forms.Add(keys.key_form());
+  constexpr auto kInsert = tamis::detail::Change::kInsert;
+  constexpr auto kErase = tamis::detail::Change::kErase;
+  if (change == kInsert && !keys.empty()) header_.key_forms.Add(keys.key_form());
   auto* const bits = reinterpret_cast<uint32_t*>(failed);
-  return std::visit(
-      [&]<typename Ref>(const Ref& ref) {
-        if constexpr (std::is_same_v<Ref, SplitBlockRef>) {
-          return kInvalidValue;
-        } else if (change == tamis::detail::Change::kInsert) {
-          const Status inserted = runtime_->Launch(
-              ChangeCall<Ref, tamis::detail::Change::kInsert>{ref, column, bits, num_failed},
-              stream);
-          if (!inserted.ok() || nodes == nullptr) return inserted;
-          return runtime_->Launch(RetryCall<Ref>{ref, column, bits, num_failed, nodes}, stream);
-        } else {
-          return runtime_->Launch(
-              ChangeCall<Ref, tamis::detail::Change::kErase>{ref, column, bits, num_failed},
-              stream);
-        }
-      },
-      ref_);
+  const auto launch = [&]<typename Ref, typename Column>(const Ref& ref, const Column& column) {
+    if constexpr (!std::is_same_v<Ref, SplitBlockRef>) {
+      if (change == kErase) {
+        return runtime_->Launch(ChangeCall<Ref, kErase, Column>{ref, column, bits, num_failed},
+                                stream);
+      }
+      const Status inserted =
+          runtime_->Launch(ChangeCall<Ref, kInsert, Column>{ref, column, bits, num_failed}, stream);
+      if (!inserted.ok() || nodes == nullptr) return inserted;
+      return runtime_->Launch(RetryCall<Ref, Column>{ref, column, bits, num_failed, nodes}, stream);
+    } else if constexpr (std::is_same_v<Column, MaskedColumn>) {
+      return runtime_->Launch(MaskedInsertCall<Ref>{ref, column, bits, num_failed}, stream);
+    } else {
+      return kInvalidValue;  // there is nothing that can fail
+    }
+  };
+  return ForColumn(keys, hash(), [&](const auto& column) {
+    return std::visit([&](const auto& ref) { return launch(ref, column); }, ref_);
+  });
 }
 
 Status DeviceFilter::ChangeAsync(tamis::detail::Change change, const Keys& keys, Bitmap failed,
@@ -89,8 +90,9 @@ size_t DeviceFilter::ChangeAndWait(tamis::detail::Change change, const Keys& key
   const Scratch scratch(*this, SelectScratchBytes(keys.size()), stream);
   const Scratch counter(*this, sizeof(uint64_t), stream);
   const bool insert = change == tamis::detail::Change::kInsert;
-  const Scratch searches(*this, insert ? kInsertScratchBytes : sizeof(uint32_t), stream);
-  auto* const nodes = insert ? searches.as<uint32_t>() : nullptr;
+  const bool searches = insert && kind() != FilterKind::kSplitBlock;
+  const Scratch memory(*this, searches ? kInsertScratchBytes : sizeof(uint32_t), stream);
+  auto* const nodes = searches ? memory.as<uint32_t>() : nullptr;
   auto* const num_failed = counter.as<uint64_t>();
   KeyForms forms = header_.key_forms;
   const bool was_uncounted = uncounted_;
@@ -110,9 +112,9 @@ size_t DeviceFilter::ChangeAndWait(tamis::detail::Change change, const Keys& key
   const Status waited = runtime_->Wait(stream);
   copied.ThrowIfFailed("copying a count");
   waited.ThrowIfFailed("changing a filter");
-  if (insert) forms.Add(keys.key_form());  // pieces of strings were hashes
-  set_key_forms(forms);
   const uint64_t done = keys.size() - count;
+  if (insert && done != 0) forms.Add(keys.key_form());  // pieces of strings were hashes
+  set_key_forms(forms);
   uncounted_ = was_uncounted;
   // What is erased may be of those that were not counted.
   if (insert) {

@@ -26,8 +26,8 @@ inline bool IsColumn(const Keys& keys) {
   return keys.form() == Keys::Form::kColumn || keys.form() == Keys::Form::kLargeColumn;
 }
 
+// Without nulls: ForColumn adds them.
 inline Status MakeColumn(const Keys& keys, const HashSpec& spec, KeyColumn* column) {
-  if (keys.validity() != nullptr) return kInvalidValue;
   switch (keys.form()) {
     case Keys::Form::kU64:
       *column = {keys.data<uint64_t>(), keys.size(), Width::kU64, tamis::detail::KeyHasher(spec)};
@@ -49,6 +49,19 @@ inline Status MakeColumn(const Keys& keys, const HashSpec& spec, KeyColumn* colu
       break;
   }
   return kInvalidValue;
+}
+
+// Calls act(column) with a KeyColumn, or a MaskedColumn for keys with a validity bitmap; unless
+// there are no keys.
+template <typename Act>
+Status ForColumn(const Keys& keys, const HashSpec& spec, const Act& act) {
+  KeyColumn column;
+  const Status status = MakeColumn(keys, spec, &column);
+  if (!status.ok() || column.n == 0) return status;
+  if (keys.validity() == nullptr) return act(column);
+  constexpr uint64_t kByte = 8;
+  return act(MaskedColumn{column, keys.validity() + keys.first_bit() / kByte,
+                          static_cast<uint32_t>(keys.first_bit() % kByte)});
 }
 
 // Asked before anything is put on a stream, which what is refused must leave alone.
@@ -93,13 +106,16 @@ inline void RequireOn(const Runtime& runtime, int device, const void* memory, co
                                                " for a filter on device " + std::to_string(device));
 }
 
-inline void RequireDeviceForm(const Keys& keys) {
+// The same for keys and their nulls. `keys` are not empty.
+inline void RequireKeysOn(const Runtime& runtime, int device, const Keys& keys) {
+  RequireOn(runtime, device, keys.data<void>(), "keys");
   if (keys.validity() != nullptr) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        "keys in device memory cannot have a validity bitmap: ask without it, and clear the "
-        "answers of nulls");
+    RequireOn(runtime, device, keys.validity() + keys.first_bit() / 8,
+              "the validity bitmap of keys");
   }
+}
+
+inline void RequireDeviceForm(const Keys& keys) {
   const Keys::Form form = keys.form();
   if (form != Keys::Form::kStringViews && form != Keys::Form::kStrings &&
       form != Keys::Form::kFixedColumn) {
@@ -156,7 +172,7 @@ template <typename Act>
 void DeviceFilter::ForEachPiece(const Keys& keys, cudaStream_t stream, const Act& act) const {
   RequireDeviceForm(keys);
   if (keys.empty()) return;
-  RequireOn(*runtime_, device_, keys.data<void>(), "keys");
+  RequireKeysOn(*runtime_, device_, keys);
   if (!IsColumn(keys)) {
     act(keys, 0);
     return;
@@ -170,7 +186,7 @@ void DeviceFilter::ForEachPiece(const Keys& keys, cudaStream_t stream, const Act
   for (uint64_t begin = 0; begin < keys.size(); begin += piece) {
     const std::span hashes(scratch.as<uint64_t>(), std::min(piece, keys.size() - begin));
     HashAsync(keys.Slice(begin, hashes.size()), hashes, stream).ThrowIfFailed("hashing strings");
-    act(Keys(Hashes{hashes}), begin);
+    act(Keys(Hashes{hashes}).WithValidity(keys.validity(), keys.first_bit() + begin), begin);
   }
 }
 

@@ -75,7 +75,7 @@ class HostPipeline::Impl {
 
   void ForEachBits(const DeviceFilter& filter, const Keys& keys, const Deliver& deliver,
                    After after);
-  void Insert(DeviceFilter& filter, const Keys& keys, const Progress& progress, After after);
+  uint64_t Insert(DeviceFilter& filter, const Keys& keys, const Progress& progress, After after);
 
  private:
   struct Slot {
@@ -92,17 +92,24 @@ class HostPipeline::Impl {
 
   void Acquire();
   void Release() noexcept;
-  // Puts the next chunk on the streams; compute(slot, keys) puts the kernel on compute_.
+  // Puts the next chunk on the streams; compute(slot, keys) puts the kernel on compute_. Keys of
+  // the host come without their nulls.
   template <typename Compute>
   void Put(Slot& slot, const Keys& keys, const HashSpec& spec, Place place, bool copy_out,
            const Compute& compute);
   void Stage(const Keys& keys, const HashSpec& spec, void* to);
-  // Runs all chunks through the ring; finish(slot) is called in order when a chunk is done.
+  // Copies the validity bitmap of the keys of a slot to where answers would be, and returns it.
+  const uint8_t* SendValidity(const Slot& slot, const Keys& keys);
+  // Runs all chunks through the ring; finish(slot, place) is called in order when a chunk is done.
   template <typename Compute, typename Finish>
   void Run(const DeviceFilter& filter, const Keys& keys, bool copy_out, After after,
            const Compute& compute, const Finish& finish);
+  // Inserts keys with nulls that are in device memory, a chunk at a time. Returns how many.
+  uint64_t InsertFromDevice(DeviceFilter& filter, const Keys& keys, const Progress& progress,
+                            After after);
   // Throws Error(kInvalidArgument) for keys that cannot be streamed from where they are.
   Place PlaceOf(const Keys& keys) const;
+  void RequireOwn(const DeviceFilter& filter) const;
   // Nothing that is put on the streams from now on runs before what is on that stream now.
   void WaitFor(Stream stream);
 
@@ -220,6 +227,7 @@ template <typename Compute>
 void HostPipeline::Impl::Put(Slot& slot, const Keys& keys, const HashSpec& spec, Place place,
                              bool copy_out, const Compute& compute) {
   const void* from = keys.data<void>();
+  Keys chunk = keys;
   if (place != Place::kDevice) {
     if (place == Place::kPageable) {
       Stage(keys, spec, slot.staged);
@@ -229,9 +237,9 @@ void HostPipeline::Impl::Put(Slot& slot, const Keys& keys, const HashSpec& spec,
         .ThrowIfFailed("copying keys to the device");
     runtime_.Record(slot.copied_in, in_).ThrowIfFailed("recording an event");
     runtime_.StreamWait(compute_, slot.copied_in).ThrowIfFailed("ordering streams");
-    from = slot.keys;
+    chunk = KeysOf(keys.form(), slot.keys, slot.n);
   }
-  compute(slot, KeysOf(keys.form(), from, slot.n)).ThrowIfFailed("launching a kernel");
+  compute(slot, chunk).ThrowIfFailed("launching a kernel");
   if (!copy_out) {
     runtime_.Record(slot.done, compute_).ThrowIfFailed("recording an event");
     return;
@@ -243,9 +251,31 @@ void HostPipeline::Impl::Put(Slot& slot, const Keys& keys, const HashSpec& spec,
   runtime_.Record(slot.done, out_).ThrowIfFailed("recording an event");
 }
 
+const uint8_t* HostPipeline::Impl::SendValidity(const Slot& slot, const Keys& keys) {
+  constexpr uint64_t kWordBits = 64;
+  for (uint64_t i = 0; i < slot.n; i += kWordBits) {
+    slot.bits[i / kWordBits] =
+        tamis::detail::ValidBits(keys, slot.begin + i, std::min(kWordBits, slot.n - i));
+  }
+  runtime_.Copy(slot.device_bits, slot.bits, sizeof(uint64_t) * BitmapWords(slot.n), compute_)
+      .ThrowIfFailed("copying a validity bitmap to the device");
+  return reinterpret_cast<const uint8_t*>(slot.device_bits);
+}
+
 Place HostPipeline::Impl::PlaceOf(const Keys& keys) const {
   Location at;
   runtime_.Locate(keys.data<void>(), &at).ThrowIfFailed("asking where the keys are");
+  if (keys.validity() != nullptr && (at.place != Place::kDevice || IsStrings(keys.form()))) {
+    Location nulls;
+    runtime_.Locate(keys.validity() + keys.first_bit() / 8, &nulls)
+        .ThrowIfFailed("asking where a validity bitmap is");
+    // Managed memory is that of the host, too.
+    if (nulls.place == Place::kDevice && nulls.device >= 0) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "keys in host memory with a validity bitmap in device memory; allowed: both in "
+                  "the same");
+    }
+  }
   if (IsStrings(keys.form())) {
     // Their hashes are made by the host, which cannot read them there.
     Location bytes;
@@ -261,8 +291,15 @@ Place HostPipeline::Impl::PlaceOf(const Keys& keys) const {
   }
   if (at.place != Place::kDevice) return at.place;
   RequireDeviceForm(keys);
-  RequireOn(runtime_, device_, keys.data<void>(), "keys");
+  RequireKeysOn(runtime_, device_, keys);
   return at.place;
+}
+
+void HostPipeline::Impl::RequireOwn(const DeviceFilter& filter) const {
+  if (filter.device() == device_) return;
+  throw Error(ErrorCode::kInvalidArgument, "a filter on device " + std::to_string(filter.device()) +
+                                               " for a pipeline of device " +
+                                               std::to_string(device_));
 }
 
 void HostPipeline::Impl::WaitFor(Stream stream) {
@@ -276,11 +313,7 @@ void HostPipeline::Impl::WaitFor(Stream stream) {
 template <typename Compute, typename Finish>
 void HostPipeline::Impl::Run(const DeviceFilter& filter, const Keys& keys, bool copy_out,
                              After after, const Compute& compute, const Finish& finish) {
-  if (filter.device() != device_) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "a filter on device " + std::to_string(filter.device()) +
-                    " for a pipeline of device " + std::to_string(device_));
-  }
+  RequireOwn(filter);
   if (keys.empty()) return;
   const ScopedDevice current(runtime_, device_);
   current.status().ThrowIfFailed("choosing the device");
@@ -288,7 +321,7 @@ void HostPipeline::Impl::Run(const DeviceFilter& filter, const Keys& keys, bool 
   const auto complete = [&](Slot& slot) {
     if (slot.n == 0) return;
     runtime_.Wait(slot.done).ThrowIfFailed("streaming keys");
-    finish(slot);
+    finish(slot, place);
     slot.n = 0;
   };
   try {
@@ -318,29 +351,60 @@ void HostPipeline::Impl::ForEachBits(const DeviceFilter& filter, const Keys& key
         const Bitmap out({slot.device_bits, BitmapWords(slot.n)});
         return filter.ContainsAsync(chunk, out, nullptr, compute_);
       },
-      [&](const Slot& slot) {
-        tamis::detail::ClearNulls(keys, slot.begin, slot.n, slot.bits);
+      [&](const Slot& slot, Place place) {
+        if (place != Place::kDevice) {
+          tamis::detail::ClearNulls(keys, slot.begin, slot.n, slot.bits);
+        }
         deliver(slot.bits, slot.n, slot.begin);
       });
 }
 
-void HostPipeline::Impl::Insert(DeviceFilter& filter, const Keys& keys, const Progress& progress,
-                                After after) {
+uint64_t HostPipeline::Impl::InsertFromDevice(DeviceFilter& filter, const Keys& keys,
+                                              const Progress& progress, After after) {
+  uint64_t inserted = 0;
+  {
+    const ScopedDevice current(runtime_, device_);
+    current.status().ThrowIfFailed("choosing the device");
+    if (after) WaitFor(*after);
+  }
+  for (uint64_t begin = 0; begin < keys.size(); begin += chunk_keys_) {
+    const uint64_t n = std::min(chunk_keys_, keys.size() - begin);
+    inserted += filter.Insert(keys.Slice(begin, n), compute_);
+    if (progress) progress(begin + n);
+  }
+  return inserted;
+}
+
+uint64_t HostPipeline::Impl::Insert(DeviceFilter& filter, const Keys& keys,
+                                    const Progress& progress, After after) {
   if (filter.kind() != FilterKind::kSplitBlock) {
     throw Error(ErrorCode::kUnsupported,
                 "a pipeline inserts into filters that take every key, and cannot say which did not "
                 "go into a cuckoo filter");
   }
-  if (keys.validity() != nullptr) {
-    throw Error(ErrorCode::kUnsupported,
-                "a pipeline cannot insert keys that have a validity bitmap");
+  RequireOwn(filter);
+  if (keys.empty()) return 0;
+  const bool has_nulls = keys.validity() != nullptr;
+  if (has_nulls && PlaceOf(keys) == Place::kDevice) {
+    return InsertFromDevice(filter, keys, progress, after);
   }
+  uint64_t inserted = 0;
   Run(
       filter, keys, false, after,
-      [&](const Slot&, const Keys& chunk) { return filter.InsertAsync(chunk, compute_); },
-      [&](const Slot& slot) {
+      [&](const Slot& slot, const Keys& chunk) {
+        uint64_t valid = slot.n;
+        Keys sent = chunk;
+        if (has_nulls) {
+          valid = tamis::detail::CountValid(keys, slot.begin, slot.n);
+          sent = chunk.WithValidity(SendValidity(slot, keys));
+        }
+        inserted += valid;
+        return filter.InsertCounted(sent, valid, compute_);
+      },
+      [&](const Slot& slot, Place) {
         if (progress) progress(slot.begin + slot.n);
       });
+  return inserted;
 }
 
 HostPipeline::HostPipeline(const DeviceOptions& device, const PipelineOptions& options)
@@ -377,10 +441,10 @@ size_t HostPipeline::Contains(const DeviceFilter& filter, Keys keys, Bitmap out,
 size_t HostPipeline::Insert(DeviceFilter& filter, Keys keys, const Progress& progress,
                             After after) {
   KeyForms forms = filter.Header().key_forms;
-  impl_->Insert(filter, keys, progress, after);
-  forms.Add(keys.key_form());  // strings came as hashes
+  const uint64_t inserted = impl_->Insert(filter, keys, progress, after);
+  if (inserted != 0) forms.Add(keys.key_form());  // strings came as hashes
   filter.set_key_forms(forms);
-  return keys.size();
+  return inserted;
 }
 
 }  // namespace tamis::cuda

@@ -33,15 +33,22 @@ TAMIS_HD uint64_t LoadKey(const KeyColumn& keys, uint64_t i) {
 
 // One lane per key. hash_of(i) is the hash of key i; `bits`, `bytes` and `counted` say which
 // outputs there are.
-template <typename Lane, typename Ref, typename HashOf>
-TAMIS_HD void LookUp(const Lane& lane, const ContainsCall<Ref>& call, uint64_t words,
+template <typename Lane, typename Ref, typename Column, typename HashOf>
+TAMIS_HD void LookUp(const Lane& lane, const ContainsCall<Ref, Column>& call, uint64_t words,
                      const HashOf& hash_of, bool bits, bool bytes, bool counted) {
   uint32_t found = 0;
   for (uint64_t word = lane.Warp(); word < words; word += lane.NumWarps()) {
     const uint64_t i = kWarpLanes * word + lane.Index();
     bool hit = false;
     if (i < call.keys.n) {
-      hit = call.filter.ContainsHash(hash_of(i));
+      if constexpr (Column::kHasNulls) {
+        // What is in the place of a null is read, too: so the two loads do not wait for each other.
+        const bool valid = call.keys.IsValid(i);
+        const uint64_t hash = hash_of(i);
+        hit = valid && call.filter.ContainsHash(hash);
+      } else {
+        hit = call.filter.ContainsHash(hash_of(i));
+      }
       if (bytes) detail::StoreOnce(call.bytes + i, static_cast<uint8_t>(hit));
     }
     if (counted) found += hit;
@@ -53,8 +60,8 @@ TAMIS_HD void LookUp(const Lane& lane, const ContainsCall<Ref>& call, uint64_t w
   if (counted) lane.BlockAdd(call.count, found);
 }
 
-template <typename Lane, typename Ref>
-TAMIS_HD void RunLane(const Lane& lane, const ContainsCall<Ref>& call) {
+template <typename Lane, typename Ref, typename Column>
+TAMIS_HD void RunLane(const Lane& lane, const ContainsCall<Ref, Column>& call) {
   LookUp(
       lane, call, (call.keys.n + 63) / 64 * 2,
       [&](uint64_t i) { return call.keys.hasher(LoadKey(call.keys, i)); }, call.bits != nullptr,
@@ -84,17 +91,39 @@ TAMIS_HD void RunLane(const Lane& lane, const InsertCall<SplitBlockRef>& call) {
   }
 }
 
+template <typename Lane>
+TAMIS_HD void RunLane(const Lane& lane, const MaskedInsertCall<SplitBlockRef>& call) {
+  const uint64_t n = call.keys.n;
+  uint32_t num_nulls = 0;
+  for (uint64_t word = lane.Warp(); word < (n + 63) / 64 * 2; word += lane.NumWarps()) {
+    const uint64_t i = kWarpLanes * word + lane.Index();
+    const bool valid = i < n && call.keys.IsValid(i);
+    const uint64_t hash = i < n ? call.keys.hasher(LoadKey(call.keys, i)) : 0;
+    call.filter.InsertHashTogether(lane, hash, valid);
+    const bool null = i < n && !valid;
+    num_nulls += null;
+    if (call.nulls != nullptr) {
+      const uint32_t nulls = lane.Ballot(null);
+      if (lane.Index() == 0) detail::StoreOnce(call.nulls + word, nulls);
+    }
+  }
+  if (call.num_nulls != nullptr) lane.BlockAdd(call.num_nulls, num_nulls);
+}
+
 // One lane per key.
-template <typename Lane, typename Ref, tamis::detail::Change kChange>
-TAMIS_HD void RunLane(const Lane& lane, const ChangeCall<Ref, kChange>& call) {
+template <typename Lane, typename Ref, tamis::detail::Change kChange, typename Column>
+TAMIS_HD void RunLane(const Lane& lane, const ChangeCall<Ref, kChange, Column>& call) {
   const uint64_t words = (call.keys.n + 63) / 64 * 2;
   for (uint64_t word = lane.Warp(); word < words; word += lane.NumWarps()) {
     const uint64_t i = kWarpLanes * word + lane.Index();
     bool failed = false;
     if (i < call.keys.n) {
       const uint64_t hash = call.keys.hasher(LoadKey(call.keys, i));
-      failed = !(kChange == tamis::detail::Change::kInsert ? call.filter.InsertHash(hash)
-                                                           : call.filter.EraseHash(hash));
+      if constexpr (Column::kHasNulls) failed = !call.keys.IsValid(i);
+      if (!failed) {
+        failed = !(kChange == tamis::detail::Change::kInsert ? call.filter.InsertHash(hash)
+                                                             : call.filter.EraseHash(hash));
+      }
     }
     const uint32_t failures = lane.Ballot(failed);
     if (lane.Index() == 0) {
@@ -108,8 +137,8 @@ TAMIS_HD void RunLane(const Lane& lane, const ChangeCall<Ref, kChange>& call) {
 }
 
 // One lane per word of the bitmap.
-template <typename Lane, typename Ref>
-TAMIS_HD void RunLane(const Lane& lane, const RetryCall<Ref>& call) {
+template <typename Lane, typename Ref, typename Column>
+TAMIS_HD void RunLane(const Lane& lane, const RetryCall<Ref, Column>& call) {
   // As a rule none has failed, and there is no need to look for them. Others may count down
   // already: what they have put in is in no bitmap.
   if (detail::LoadShared(call.num_failed) == 0) return;
@@ -121,6 +150,9 @@ TAMIS_HD void RunLane(const Lane& lane, const RetryCall<Ref>& call) {
     uint32_t after = before;
     for (uint32_t rest = before; rest != 0; rest &= rest - 1) {
       const uint64_t i = 32 * word + detail::LowestBit(rest);
+      if constexpr (Column::kHasNulls) {
+        if (!call.keys.IsValid(i)) continue;
+      }
       const uint64_t hash = call.keys.hasher(LoadKey(call.keys, i));
       if (call.filter.InsertHash(hash, nodes, Ref::kManyNodes)) after ^= rest & (0 - rest);
     }

@@ -9,6 +9,7 @@
 #include "tamis/cuda/cuckoo_ref.cuh"
 #include "tamis/cuda/filter_ref.cuh"
 #include "tamis/detail/change.h"
+#include "tamis/detail/hd.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/hash.h"
 
@@ -24,13 +25,31 @@ struct KeyColumn {
   uint64_t n;
   Width width;
   tamis::detail::KeyHasher hasher;
+
+  static constexpr bool kHasNulls = false;
+};
+
+// The same with the validity bitmap of Keys. Calls with such a column have kernels of their own, so
+// that those without have nothing to ask for each key.
+struct MaskedColumn : KeyColumn {
+  static constexpr bool kHasNulls = true;
+
+  const uint8_t* validity;  // at any address
+  uint32_t first_bit;       // in [0, 8)
+
+  // The lanes of a warp read four or five bytes that are side by side, and no byte is read that has
+  // no bit of these keys.
+  TAMIS_HD bool IsValid(uint64_t i) const {
+    const uint64_t bit = first_bit + i;
+    return (validity[bit / 8] >> (bit % 8) & 1) != 0;
+  }
 };
 
 // Each output may be nullptr.
-template <typename Ref>
+template <typename Ref, typename Column = KeyColumn>
 struct ContainsCall {
   Ref filter;
-  KeyColumn keys;
+  Column keys;
   uint32_t* bits;   // 2 * BitmapWords(n) elements: the halves of 64-bit words
   uint8_t* bytes;   // n elements, 0 or 1
   uint64_t* count;  // the hits are added to it
@@ -53,23 +72,32 @@ struct InsertCall {
   KeyColumn keys;
 };
 
-// Insertions that may fail, and erasures.
-template <typename Ref, tamis::detail::Change kChange>
+// The same without the nulls. Each output may be nullptr.
+template <typename Ref>
+struct MaskedInsertCall {
+  Ref filter;
+  MaskedColumn keys;
+  uint32_t* nulls;      // 2 * BitmapWords(n) elements: a bit for each key that is null
+  uint64_t* num_nulls;  // their number is added to it
+};
+
+// Insertions that may fail, and erasures. They fail for nulls.
+template <typename Ref, tamis::detail::Change kChange, typename Column = KeyColumn>
 struct ChangeCall {
   Ref filter;
-  KeyColumn keys;
+  Column keys;
   uint32_t* failed;      // 2 * BitmapWords(n) elements: a bit for each key that it failed for
   uint64_t* num_failed;  // their number is added to it
 };
 
-// The same for those keys whose bits are 1 in `failed`, with longer searches in memory of their
-// own; by few threads, as few keys need it.
+// The same for those keys whose bits are 1 in `failed`, but for nulls, with longer searches in
+// memory of their own; by few threads, as few keys need it.
 inline constexpr uint64_t kRetryWarps = 128;
 
-template <typename Ref>
+template <typename Ref, typename Column = KeyColumn>
 struct RetryCall {
   Ref filter;
-  KeyColumn keys;
+  Column keys;
   uint32_t* failed;
   uint64_t* num_failed;
   uint32_t* nodes;  // Ref::kManyNodes for each thread
@@ -131,7 +159,18 @@ using KernelCall = std::variant<
     ChangeCall<CuckooRef<16>, tamis::detail::Change::kErase>, CombineCall<Combination::kUnion>,
     CombineCall<Combination::kIntersection>, HashColumnCall<int32_t>, HashColumnCall<int64_t>,
     CountTilesCall, ScanTilesCall, ListOnesCall<uint32_t>, ListOnesCall<uint64_t>,
-    RetryCall<CuckooRef<8>>, RetryCall<CuckooRef<12>>, RetryCall<CuckooRef<16>>>;
+    RetryCall<CuckooRef<8>>, RetryCall<CuckooRef<12>>, RetryCall<CuckooRef<16>>,
+    ContainsCall<SplitBlockRef, MaskedColumn>, ContainsCall<CuckooRef<8>, MaskedColumn>,
+    ContainsCall<CuckooRef<12>, MaskedColumn>, ContainsCall<CuckooRef<16>, MaskedColumn>,
+    MaskedInsertCall<SplitBlockRef>,
+    ChangeCall<CuckooRef<8>, tamis::detail::Change::kInsert, MaskedColumn>,
+    ChangeCall<CuckooRef<12>, tamis::detail::Change::kInsert, MaskedColumn>,
+    ChangeCall<CuckooRef<16>, tamis::detail::Change::kInsert, MaskedColumn>,
+    ChangeCall<CuckooRef<8>, tamis::detail::Change::kErase, MaskedColumn>,
+    ChangeCall<CuckooRef<12>, tamis::detail::Change::kErase, MaskedColumn>,
+    ChangeCall<CuckooRef<16>, tamis::detail::Change::kErase, MaskedColumn>,
+    RetryCall<CuckooRef<8>, MaskedColumn>, RetryCall<CuckooRef<12>, MaskedColumn>,
+    RetryCall<CuckooRef<16>, MaskedColumn>>;
 
 // How much a call has to do: for the launch.
 struct Work {
@@ -143,8 +182,8 @@ constexpr uint64_t WarpsFor(uint64_t n, uint64_t per_warp) {
   return n / per_warp + (n % per_warp != 0);
 }
 
-template <typename Ref>
-constexpr Work WorkOf(const ContainsCall<Ref>& call) {
+template <typename Ref, typename Column>
+constexpr Work WorkOf(const ContainsCall<Ref, Column>& call) {
   // Both halves of the last word of a bitmap are written. Blocks that count add to a word that all
   // share.
   return {2 * WarpsFor(call.keys.n, 2 * kWarpLanes), call.count != nullptr};
@@ -157,12 +196,16 @@ template <typename Ref>
 constexpr Work WorkOf(const InsertCall<Ref>& call) {
   return {WarpsFor(call.keys.n, kWarpLanes)};
 }
-template <typename Ref, tamis::detail::Change kChange>
-constexpr Work WorkOf(const ChangeCall<Ref, kChange>& call) {
+template <typename Ref>
+constexpr Work WorkOf(const MaskedInsertCall<Ref>& call) {
+  return {2 * WarpsFor(call.keys.n, 2 * kWarpLanes), call.num_nulls != nullptr};
+}
+template <typename Ref, tamis::detail::Change kChange, typename Column>
+constexpr Work WorkOf(const ChangeCall<Ref, kChange, Column>& call) {
   return {2 * WarpsFor(call.keys.n, 2 * kWarpLanes)};
 }
-template <typename Ref>
-constexpr Work WorkOf(const RetryCall<Ref>&) {
+template <typename Ref, typename Column>
+constexpr Work WorkOf(const RetryCall<Ref, Column>&) {
   return {kRetryWarps};
 }
 template <Combination kHow>

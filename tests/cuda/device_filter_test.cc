@@ -166,54 +166,6 @@ TEST_F(DeviceFilterTest, RefusesADamagedMappedFilter) {
   EXPECT_EQ(Contents(device, host), Payload(host));
 }
 
-TEST_F(DeviceFilterTest, RefusesAValidityBitmap) {
-  DeviceFilter device(HostFilter(), Options());
-  const std::vector<uint64_t> values = RandomKeys(100, 1);
-  const std::vector<uint8_t> valid(13);
-  const Keys keys = Keys(values).WithValidity(valid.data());
-  uint64_t count = 0;
-  std::vector<uint64_t> words(2), hashes(2);
-  EXPECT_EQ(device.ContainsAsync(keys, Bitmap(words), nullptr, nullptr), kInvalidValue);
-  EXPECT_EQ(device.CountAsync(keys, &count, nullptr), kInvalidValue);
-  EXPECT_EQ(device.InsertAsync(keys, nullptr), kInvalidValue);
-  const std::vector<int32_t> offsets = {0, 0, 0};
-  const Keys column = Keys(StringColumn{"", offsets}).WithValidity(valid.data());
-  EXPECT_EQ(device.HashAsync(column, hashes, nullptr), kInvalidValue);
-  std::vector<uint8_t> bytes(100);
-  std::vector<uint32_t> rows(100);
-  std::vector<uint64_t> rows64(100);
-  std::vector<uint64_t> scratch(DeviceFilter::SelectScratchBytes(100) / 8);
-  const std::span scratch_bytes = std::as_writable_bytes(std::span(scratch));
-  EXPECT_EQ(device.ContainsAsync(keys, std::span(bytes), nullptr, nullptr), kInvalidValue);
-  EXPECT_EQ(device.SelectAsync(keys, std::span(rows), nullptr, scratch_bytes, nullptr),
-            kInvalidValue);
-  EXPECT_EQ(device.SelectAsync(keys, std::span(rows64), nullptr, scratch_bytes, nullptr),
-            kInvalidValue);
-  DeviceFilter cuckoo(CuckooFilter<16>({.capacity = 100}), Options());
-  EXPECT_EQ(cuckoo.InsertAsync(keys, Bitmap(words), &count, {}, nullptr), kInvalidValue);
-  EXPECT_EQ(cuckoo.EraseAsync(keys, Bitmap(words), &count, nullptr), kInvalidValue);
-  const uint64_t launches = runtime_.launches();
-  for (const Keys& refused : {keys, column}) {
-    const std::function<void()> calls[] = {
-        [&] { device.Count(refused); },
-        [&] { device.Insert(refused); },
-        [&] { device.Contains(refused, Bitmap(words)); },
-        [&] { device.Contains(refused, std::span(bytes)); },
-        [&] { device.Select(refused, std::span(rows)); },
-        [&] { device.Select(refused, std::span(rows64)); },
-        [&] { cuckoo.Insert(refused); },
-        [&] { cuckoo.Insert(refused, rows64); },
-        [&] { cuckoo.Erase(refused); },
-        [&] { cuckoo.Erase(refused, rows64); },
-        [&] { cuckoo.Count(refused); },
-    };
-    for (const auto& call : calls) EXPECT_EQ(CodeOf(call), ErrorCode::kInvalidArgument);
-  }
-  EXPECT_EQ(runtime_.launches(), launches);
-  EXPECT_EQ(runtime_.num_pending(), 0u);
-  EXPECT_TRUE(cuckoo.count_is_known());
-}
-
 TEST_F(DeviceFilterTest, MergesAndClears) {
   SplitBlockBloomFilter a = HostFilter(500);
   SplitBlockBloomFilter b = HostFilter(0);

@@ -29,9 +29,10 @@ constexpr uint64_t kMostBlocks = 5;
 // filters do, as the test of the machine code says.
 template <typename Call>
 constexpr uint64_t kLocalBytes = 0;
-template <int kBits>
-constexpr uint64_t kLocalBytes<ChangeCall<CuckooRef<kBits>, tamis::detail::Change::kInsert>> =
-    FakeRuntime::kInsertLocalBytes;
+template <int kBits, typename Column>
+constexpr uint64_t
+    kLocalBytes<ChangeCall<CuckooRef<kBits>, tamis::detail::Change::kInsert, Column>> =
+        FakeRuntime::kInsertLocalBytes;
 
 // Memory that a kernel touches, by which the device is known that it has to run on.
 template <typename Call>

@@ -36,6 +36,10 @@ REQUIRED = {
     "12ContainsCallINS0_9CuckooRefILi12": [(r"LDG\.E\.64", 2, None)],
     "12ContainsCallINS0_9CuckooRefILi16": [(r"LDG\.E\.64", 2, None)],
     "InsertCallINS0_13SplitBlockRef": [(SET_BITS, 8, None)],
+    # With nulls: a byte of the bitmap for each key. Their number is added once per block.
+    "MaskedInsertCallINS0_13SplitBlockRef": [(SET_BITS, 8, None), (ADD, 1, 1)],
+    "12ContainsCallINS0_13SplitBlockRefENS0_12MaskedColumn": [(BYTE_LOAD, 1, 4)],
+    "12ContainsCallINS0_9CuckooRefILi16EEENS0_12MaskedColumn": [(BYTE_LOAD, 1, 4)],
     # A key and two buckets, the sum of a warp and of a block, and one addition to memory.
     "CommonContainsCallINS0_9CuckooRefILi16EEELNS0_7AnswersE0ELb0E": [(LOAD, 3, 3), (ADD, 0, 0)],
     "CommonContainsCallINS0_9CuckooRefILi16EEELNS0_7AnswersE2ELb1E": [
@@ -53,7 +57,9 @@ BUDGETS = [
     (r"CommonContainsCallINS0_13SplitBlockRefELNS0_7AnswersE\dELb1E", 160),
     (r"CommonContainsCallINS0_9CuckooRefILi\d+EEELNS0_7AnswersE\dELb0E", 138),
     (r"CommonContainsCallINS0_9CuckooRefILi\d+EEELNS0_7AnswersE\dELb1E", 184),
+    (r"12ContainsCall.*MaskedColumn", 425),
     (r"12ContainsCall", 412),
+    (r"MaskedInsertCall", 790),
     (r"InsertCall", 640),
     (r"ListOnesCall", 190),
     (r"CombineCall", 42),

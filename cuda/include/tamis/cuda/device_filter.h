@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <variant>
 
@@ -19,6 +20,7 @@
 
 namespace tamis::cuda {
 
+class HostPipeline;
 class Runtime;
 enum class Combination : uint8_t;
 
@@ -37,13 +39,16 @@ struct DeviceOptions {
 // that it has on the host.
 //
 // Keys and outputs are in device memory: a Keys holds device pointers here, and so do Bitmap and
-// std::span. Work is put on a stream, in whose order it runs. Calls whose names end in Async return
-// at once: they do not allocate, wait or throw, so a CUDA graph can capture them, and they say only
-// whether the work could be put on the stream. The others wait for the stream, allocate scratch
-// memory where it is said, and throw Error: kOutOfMemory, kInvalidArgument (also for keys and
-// outputs in the memory of another device, or in memory of the host that the device cannot use),
-// kDevice for a failure of the device. After a failure the contents of a filter that was to be
-// changed are unspecified, and count_is_known() says whether the count is.
+// std::span. Keys with a validity bitmap (Keys::WithValidity, at any address and first bit) have it
+// there, too, and mean what they mean on the host: a null is never in, and neither inserted nor
+// erased. A mask of the keys that a call is for, which others call a stencil, is such a bitmap.
+// Work is put on a stream, in whose order it runs. Calls whose names end in Async return at once:
+// they do not allocate, wait or throw, so a CUDA graph can capture them, and they say only whether
+// the work could be put on the stream. The others wait for the stream, allocate scratch memory
+// where it is said, and throw Error: kOutOfMemory, kInvalidArgument (also for keys and outputs in
+// the memory of another device, or in memory of the host that the device cannot use), kDevice for a
+// failure of the device. After a failure the contents of a filter that was to be changed are
+// unspecified, and count_is_known() says whether the count is.
 //
 // As with a filter on the host, any number of threads and streams may probe one that does not
 // change, and a change needs exclusive access; streams have to be ordered accordingly. No work on
@@ -84,11 +89,11 @@ class DeviceFilter {
   uint64_t bytes() const noexcept { return header_.payload_bytes; }
   // As that of Filter, unless count_is_known() is false: then it is without what is not counted.
   uint64_t inserted_count() const noexcept { return header_.inserted; }
-  // Not after Async calls that change a cuckoo filter, as nobody knows yet how many succeed, until
-  // the next Clear or Upload; and never again once a change was captured into a graph, which may
-  // run any number of times. Download() finds out: for cuckoo filters it counts what is there, for
-  // split-block filters it sets the host's count to its estimated_count(), which is of distinct
-  // keys.
+  // Not after Async calls that change a cuckoo filter, or insert keys with a validity bitmap, as
+  // nobody knows yet how many succeed, until the next Clear or Upload; and never again once a
+  // change was captured into a graph, which may run any number of times. Download() finds out: for
+  // cuckoo filters it counts what is there, for split-block filters it sets the host's count to its
+  // estimated_count(), which is of distinct keys.
   bool count_is_known() const noexcept { return !uncounted_ && !changed_by_others_; }
   // For programs whose own kernels insert by ref(), which nobody counts: the count is not known
   // from now on.
@@ -114,17 +119,17 @@ class DeviceFilter {
   // As the functions of Filter, with outputs of the same sizes. They allocate scratch memory: 8
   // bytes for integers and hashes; for columns of strings 8 bytes for each string, at most
   // kMaxScratchKeys at a time; and SelectScratchBytes(n) more for Select. Keys::Form::kStringViews
-  // is not for devices, and neither are keys with a validity bitmap: ask without it, and clear the
-  // answers for nulls.
+  // is not for devices.
   size_t Contains(Keys keys, Bitmap out, StreamRef stream = {}) const;
   size_t Contains(Keys keys, std::span<uint8_t> out, StreamRef stream = {}) const;
   size_t Select(Keys keys, std::span<uint32_t> out, StreamRef stream = {}) const;
   size_t Select(Keys keys, std::span<uint64_t> out, StreamRef stream = {}) const;
   size_t Count(Keys keys, StreamRef stream = {}) const;
-  // Returns how many were inserted: all of them, but for cuckoo filters. The indices of the others
-  // are written, ascending, to failed[0 .. n - result), in device memory, which has n elements or
-  // none. A key that could not be inserted changes nothing, and all others are still found. Cuckoo
-  // filters need SelectScratchBytes(n) + kInsertScratchBytes more of scratch memory.
+  // Returns how many were inserted: all but nulls and what cuckoo filters have no room for. The
+  // indices of the others, nulls included, are written, ascending, to failed[0 .. n - result), in
+  // device memory, which has n elements or none. A key that could not be inserted changes nothing,
+  // and all others are still found. Cuckoo filters and keys with a validity bitmap need
+  // SelectScratchBytes(n) more of scratch memory, and cuckoo filters kInsertScratchBytes.
   size_t Insert(Keys keys, StreamRef stream = {}) { return Insert(keys, {}, stream); }
   size_t Insert(Keys keys, std::span<uint64_t> failed, StreamRef stream = {});
   // As the functions of ErasableFilter. Error(kUnsupported) if keys cannot be erased.
@@ -152,16 +157,18 @@ class DeviceFilter {
                      std::span<std::byte> scratch, StreamRef stream) const noexcept;
   // Only for filters that take every key, as it does not say which ones failed.
   Status InsertAsync(Keys keys, StreamRef stream) noexcept;
-  // For cuckoo filters: a bit for each key, 1 if it could not be inserted, or was not found and
-  // erased, and the number of these, both in device memory. `scratch` has kInsertScratchBytes,
-  // aligned to 4, or none: then searches are shorter, and near capacity a key in 10,000 fails.
+  // For cuckoo filters: a bit for each key, 1 if it was not inserted, or not found and erased, as
+  // nulls never are, and the number of these, both in device memory. `scratch` has
+  // kInsertScratchBytes, aligned to 4, or none: then searches are shorter, and near capacity a key
+  // in 10,000 fails.
   Status InsertAsync(Keys keys, Bitmap failed, uint64_t* num_failed, std::span<std::byte> scratch,
                      StreamRef stream) noexcept;
   Status EraseAsync(Keys keys, Bitmap missing, uint64_t* num_missing, StreamRef stream) noexcept;
   Status MergeAsync(const DeviceFilter& other, StreamRef stream) noexcept;
   Status IntersectAsync(const DeviceFilter& other, StreamRef stream) noexcept;
   Status ClearAsync(StreamRef stream) noexcept;
-  // Hashes the strings of a column as this filter does, into n elements.
+  // Hashes the strings of a column as this filter does, into n elements. Those of nulls are
+  // unspecified: WithValidity is for the hashes, too.
   Status HashAsync(Keys keys, std::span<uint64_t> hashes, StreamRef stream) const noexcept;
 
   static constexpr uint64_t kMaxScratchKeys = uint64_t{64} << 20;
@@ -169,6 +176,7 @@ class DeviceFilter {
   static constexpr uint64_t kInsertScratchBytes = uint64_t{16} << 20;
 
  private:
+  friend class HostPipeline;
   struct Outputs;
   class Scratch;
   class Current;
@@ -195,6 +203,9 @@ class DeviceFilter {
   template <typename Index>
   size_t SelectAndWait(const Keys& keys, std::span<Index> out, cudaStream_t stream) const;
 
+  // Inserts keys of which so many are not null, if that is known.
+  Status InsertCounted(const Keys& keys, std::optional<uint64_t> valid,
+                       cudaStream_t stream) noexcept;
   // `nodes` is memory for longer searches, or nullptr.
   Status ChangeAsync(tamis::detail::Change change, const Keys& keys, Bitmap failed,
                      uint64_t* num_failed, uint32_t* nodes, cudaStream_t stream) noexcept;

@@ -25,8 +25,8 @@ struct PipelineOptions {
 // A ring of chunks in pinned memory, each with its place on the device: while one is copied there,
 // keys of another are looked up and the bits of a third come back. Keys in pinned memory (of
 // cudaHostAlloc or cudaHostRegister) are copied from where they are, others are staged by several
-// threads; strings are hashed on the way. Integers and hashes may be in device memory, too, but
-// without a validity bitmap. Keys with such a bitmap cannot be inserted. Takes about
+// threads; strings are hashed on the way. Integers and hashes may be in device memory, too. Their
+// validity bitmap is where the keys are: in memory of the host, or of the device. Takes about
 // 17 * chunk_keys * chunks bytes of pinned memory and as many of the device's, allocated once.
 //
 // For one thread at a time. One that was moved from can be destroyed and assigned to, and nothing
@@ -56,7 +56,8 @@ class HostPipeline {
                   After after = {});
   // The bits of all keys, for outputs of other forms. What `deliver` throws ends the call.
   void ForEachBits(const DeviceFilter& filter, Keys keys, const Deliver& deliver, After after = {});
-  // Split-block filters only, or Error(kUnsupported).
+  // Split-block filters only, or Error(kUnsupported). Returns how many were inserted: all but
+  // nulls.
   size_t Insert(DeviceFilter& filter, Keys keys, const Progress& progress = {}, After after = {});
 
  private:
