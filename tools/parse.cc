@@ -52,6 +52,7 @@ std::optional<uint64_t> WholeNumber(std::string_view text, int exponent10) {
   if (i < text.size()) {
     if (text[i] != 'e' && text[i] != 'E') return std::nullopt;
     text.remove_prefix(i + 1);
+    if (text.starts_with("+-")) return std::nullopt;
     if (text.starts_with('+')) text.remove_prefix(1);
     int exponent = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
@@ -134,7 +135,9 @@ std::optional<std::chrono::sys_seconds> UtcTime(std::string_view text) {
   const auto [year, month, day, hour, minute, second] = fields;
   const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(year)),
                                          std::chrono::month(month), std::chrono::day(day)};
-  if (!date.ok() || year > 2200 || hour > 23 || minute > 59 || second > 59) return std::nullopt;
+  // The clock of the system counts nanoseconds in 64 bits, and has no year before 1678.
+  if (!date.ok() || year < 1970 || year > 2200) return std::nullopt;
+  if (hour > 23 || minute > 59 || second > 59) return std::nullopt;
   return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
          std::chrono::seconds(second);
 }

@@ -45,8 +45,8 @@ KeyRange ParseRange(std::string_view option, std::string_view text);
 // A number of digits in [1, 19], and by it the range of integers of so many digits or fewer.
 KeyRange ParseDigits(std::string_view option, std::string_view text);
 
-// A time in UTC, 2026-12-31T23:59:59Z, or one so long from now: 90s, 30m, 36h or 7d. Up to the year
-// 2200.
+// A time in UTC, 2026-12-31T23:59:59Z, or one so long from now: 90s, 30m, 36h or 7d. From the year
+// 1970 up to 2200.
 std::chrono::system_clock::time_point ParseTime(std::string_view option, std::string_view text);
 
 }  // namespace tamis::tools

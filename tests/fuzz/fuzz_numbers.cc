@@ -143,6 +143,7 @@ void ReadTime(std::string_view text) {
   const system_clock::time_point before = system_clock::now();
   const auto time = Parsed(ParseTime, text);
   if (!time) return;
+  Require(*time >= std::chrono::sys_days(std::chrono::year(1970) / 1 / 1));
   Require(*time < std::chrono::sys_days(std::chrono::year(2201) / 1 / 1));
   if (!text.ends_with('Z')) Require(*time >= before);
 }

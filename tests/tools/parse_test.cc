@@ -47,7 +47,7 @@ TEST(ParseTest, Counts) {
                           "1e20",  "1e31",  "1e99999999999",
                           "k",     "1kk",   "1Q",
                           "0x10",  "1.2.3", "inf",
-                          "nan"}) {
+                          "nan",   "10e+-1"}) {
     ExpectRefused(ParseCount, bad);
   }
   ExpectRefused(ParsePositiveCount, "0");
@@ -103,6 +103,7 @@ TEST(ParseTest, SeedsRangesAndThreads) {
 
 TEST(ParseTest, Times) {
   using std::chrono::system_clock;
+  EXPECT_EQ(ParseTime("--t", "1970-01-01T00:00:00Z"), system_clock::from_time_t(0));
   EXPECT_EQ(ParseTime("--t", "1970-01-02T00:00:01Z"), system_clock::from_time_t(86'401));
   EXPECT_EQ(ParseTime("--t", "2024-02-29T23:59:59Z"), system_clock::from_time_t(1'709'251'199));
   const auto before = system_clock::now();
@@ -115,7 +116,7 @@ TEST(ParseTest, Times) {
        {"", "h", "7", "-1h", "1y", "1.5h", "1e30d", "99999999999d", "2023-02-29T00:00:00Z",
         "2024-13-01T00:00:00Z", "2024-01-01T24:00:00Z", "2024-01-01T00:60:00Z",
         "2024-01-01T00:00:00", "2024-01-01 00:00:00Z", "9999-01-01T00:00:00Z",
-        "2024-01-01T00:00:00+1"}) {
+        "2024-01-01T00:00:00+1", "0425-12-31T23:59:59Z", "1969-12-31T23:59:59Z"}) {
     EXPECT_THROW(ParseTime("--t", wrong), Error) << wrong;
   }
 }
