@@ -266,12 +266,13 @@ int Run(const fs::path& folder, double seconds, uint64_t cycles, const std::stri
   SaveState(folder, state + 1, subjects);
   std::printf(
       "state=%llu rounds=%llu cycles=%llu asked=%llu false_negatives=%llu absent=%llu hits=%llu "
-      "refused=%llu resident=%llu growth=%.2f findings=%llu\n",
+      "refused=%llu not_taken=%llu resident=%llu growth=%.2f findings=%llu\n",
       static_cast<unsigned long long>(state + 1), static_cast<unsigned long long>(totals.rounds),
       static_cast<unsigned long long>(totals.cycles), static_cast<unsigned long long>(totals.asked),
       static_cast<unsigned long long>(totals.false_negatives),
       static_cast<unsigned long long>(totals.absent), static_cast<unsigned long long>(totals.hits),
       static_cast<unsigned long long>(totals.refused),
+      static_cast<unsigned long long>(totals.not_taken),
       static_cast<unsigned long long>(*std::ranges::max_element(resident)), growth,
       static_cast<unsigned long long>(totals.findings));
   return totals.findings == 0 ? 0 : 1;
