@@ -23,8 +23,8 @@
 
 namespace tamis {
 
-// How many inputs that are changed at random a test gives to a parser. With a sanitizer fewer: there the
-// fuzz targets give it millions.
+// How many inputs that are changed at random a test gives to a parser. With a sanitizer fewer:
+// there the fuzz targets give it millions.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr size_t kMutations = 10'000;
 #else
