@@ -18,8 +18,10 @@ function(tamis_flags target)
     set(flags -fsanitize=${TAMIS_SANITIZE} -fno-sanitize-recover=all)
     target_compile_options(${target} PRIVATE ${flags} -fno-omit-frame-pointer)
     target_link_options(${target} PRIVATE ${flags})
-    # What g++ says to the sources by itself.
     if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+      # Programs in C link our libraries in C++.
+      target_link_options(${target} PRIVATE $<$<LINK_LANGUAGE:C>:-fsanitize-link-c++-runtime>)
+      # What g++ says to the sources by itself.
       foreach(sanitizer address thread)
         if(TAMIS_SANITIZE MATCHES ${sanitizer})
           string(TOUPPER ${sanitizer} upper)
