@@ -63,11 +63,9 @@ Bytes RandomValue(std::mt19937_64& random, uint8_t type, int depth, bool in_list
 
 Bytes RandomStruct(std::mt19937_64& random, int depth) {
   Bytes out;
-  int last = 0;
   for (uint64_t i = Below(random, 5); i > 0; --i) {
     const uint8_t type = static_cast<uint8_t>(1 + Below(random, depth > 0 ? 13 : 8));
     const uint64_t difference = 1 + Below(random, 12);
-    last += static_cast<int>(difference);
     Put(out, 16 * difference + type);
     Append(out, RandomValue(random, type, depth - 1, false));
   }
@@ -143,7 +141,7 @@ Bytes RandomValue(std::mt19937_64& random, uint8_t type, int depth, bool in_list
 
 // Numbers that are not in `taken`: most in order and close to each other, as writers have them.
 Tree RandomFields(std::mt19937_64& random, const std::set<int>& taken, int highest) {
-  Tree tree = {.kind = Tree::Kind::kStruct};
+  Tree tree = {.kind = Tree::Kind::kStruct, .fields = {}};
   std::set<int> ids;
   for (uint64_t i = Below(random, 12); i > 0; --i) {
     const bool strange = Below(random, 8) == 0;
@@ -156,7 +154,7 @@ Tree RandomFields(std::mt19937_64& random, const std::set<int>& taken, int highe
     tree.fields.push_back({static_cast<int16_t>(id),
                            type,
                            Below(random, 10) == 0,
-                           {.bytes = RandomValue(random, type, 3, false)}});
+                           {.bytes = RandomValue(random, type, 3, false), .fields = {}}});
   }
   return tree;
 }
@@ -176,6 +174,7 @@ TreeField FieldOfStructs(std::mt19937_64& random, int16_t id, std::vector<Tree> 
           kList,
           Below(random, 10) == 0,
           {.kind = Tree::Kind::kStructs,
+           .fields = {},
            .structs = std::move(structs),
            .long_size = Below(random, 10) == 0}};
 }
@@ -190,7 +189,8 @@ Tree RandomColumnChunk(std::mt19937_64& random) {
   }
   if (Below(random, 10) == 0) {  // what no reader takes for a filter
     const uint8_t type = static_cast<uint8_t>(1 + Below(random, 13));
-    Place(random, meta, {15, type, false, {.bytes = RandomValue(random, type, 2, false)}});
+    Place(random, meta,
+          {15, type, false, {.bytes = RandomValue(random, type, 2, false), .fields = {}}});
     std::erase_if(meta.fields, [&, seen = false](const TreeField& field) mutable {
       return field.id == 15 && std::exchange(seen, true);
     });

@@ -18,10 +18,10 @@ struct Tree {
   enum class Kind { kBytes, kStruct, kStructs };
 
   Kind kind = Kind::kBytes;
-  std::vector<std::byte> bytes = {};   // of kBytes
-  std::vector<TreeField> fields = {};  // of kStruct, in their order in the file
-  std::vector<Tree> structs = {};      // of kStructs
-  bool long_size = false;              // of kStructs: the number is not in the first byte
+  std::vector<std::byte> bytes = {};  // of kBytes
+  std::vector<TreeField> fields;      // of kStruct, in their order in the file
+  std::vector<Tree> structs = {};     // of kStructs
+  bool long_size = false;             // of kStructs: the number is not in the first byte
 };
 
 struct TreeField {
