@@ -19,8 +19,8 @@ function(tamis_flags target)
     target_compile_options(${target} PRIVATE ${flags} -fno-omit-frame-pointer)
     target_link_options(${target} PRIVATE ${flags})
     if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-      # Programs in C link our libraries in C++.
-      target_link_options(${target} PRIVATE $<$<LINK_LANGUAGE:C>:-fsanitize-link-c++-runtime>)
+      # Programs in C need what it has for C++ in our libraries.
+      set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
       # What g++ says to the sources by itself.
       foreach(sanitizer address thread)
         if(TAMIS_SANITIZE MATCHES ${sanitizer})
