@@ -18,18 +18,32 @@ using detail::Batch;
 using detail::Outcomes;
 using detail::SharedCuckoo;
 
+namespace {
+
+// Of words that stay where they are when the filter is moved.
+template <int kBits>
+std::unique_ptr<SharedCuckoo<kBits>> TableOf(CuckooFilter<kBits>& filter) {
+  detail::FilterAccess::RequireWritable(filter);
+  return std::make_unique<SharedCuckoo<kBits>>(
+      reinterpret_cast<cuckoo::Word<kBits>*>(detail::FilterAccess::WritablePayload(filter).data()),
+      filter.geometry(), filter.size(), filter.key_forms());
+}
+
+}  // namespace
+
 template <int kBits>
 ConcurrentCuckooFilter<kBits>::ConcurrentCuckooFilter(const FilterOptions& options)
     : ConcurrentCuckooFilter(CuckooFilter<kBits>(options)) {}
 
+// The table first: there may be no memory for it, and the filter is then still its owner's.
 template <int kBits>
 ConcurrentCuckooFilter<kBits>::ConcurrentCuckooFilter(CuckooFilter<kBits>&& filter)
-    : filter_((detail::FilterAccess::RequireWritable(filter), std::move(filter))),
-      hasher_(filter_.hash()),
-      table_(std::make_unique<SharedCuckoo<kBits>>(
-          reinterpret_cast<cuckoo::Word<kBits>*>(
-              detail::FilterAccess::WritablePayload(filter_).data()),
-          filter_.geometry(), filter_.size(), filter_.key_forms())) {}
+    : ConcurrentCuckooFilter(filter, TableOf(filter)) {}
+
+template <int kBits>
+ConcurrentCuckooFilter<kBits>::ConcurrentCuckooFilter(CuckooFilter<kBits>& filter,
+                                                      std::unique_ptr<SharedCuckoo<kBits>> table)
+    : filter_(std::move(filter)), hasher_(filter_.hash()), table_(std::move(table)) {}
 
 template <int kBits>
 CuckooFilter<kBits> ConcurrentCuckooFilter<kBits>::Release() && {

@@ -90,9 +90,10 @@ std::optional<FileWatcher::Identity> FileWatcher::Look() const {
                     static_cast<uint64_t>(status.st_size),
                     WrittenAt(status),
                     {}};
+  // One that cannot be read now may be the one that serves: it is not taken for another.
   try {
     identity.contents = ReadHeader(path_).payload_checksum;
-  } catch (const Error&) {  // what is wrong with it is said when it is taken
+  } catch (const FormatError&) {  // what is wrong with it is said when it is taken
   }
   return identity;
 }
@@ -168,10 +169,10 @@ void FileWatcher::Refuse(const std::exception_ptr& exception) noexcept {
   std::optional<Failure> failure;
   try {
     failure = FailureOf(exception);
-    if (!ended_) refused_(exception);
   } catch (...) {  // there is no memory for its text
     failure = Failure{{}, ErrorCode::kOutOfMemory};
   }
+  if (!ended_) refused_(exception);
   const std::lock_guard lock(mutex_);
   status_.file = WatchedFile::kRefused;
   status_.failure.swap(failure);

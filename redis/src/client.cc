@@ -80,9 +80,18 @@ void Client::Run(std::span<Command> commands) {
   try {
     RunAll();
   } catch (...) {
-    FailAll("the call was given up");
+    Abandon();
     throw;
   }
+}
+
+// There was no memory for something. Which connections are in order is not known, and none may keep
+// a command of the call.
+void Client::Abandon() noexcept {
+  unrouted_.clear();
+  nodes_.clear();
+  inquiry_.reset();
+  left_ = 0;
 }
 
 // WAIT is about what its own connection has written, and on a new one it would say that all
@@ -211,9 +220,10 @@ const Address* Client::TargetOf(const Command& command, bool& read_only) {
 }
 
 Client::Node& Client::NodeAt(const Address& address, bool read_only) {
-  std::unique_ptr<Node>& node = nodes_[{address, read_only}];
-  if (node == nullptr) node = std::make_unique<Node>(settings_, address, read_only, in_cluster_);
-  return *node;
+  const std::pair key(address, read_only);
+  if (const auto found = nodes_.find(key); found != nodes_.end()) return *found->second;
+  auto node = std::make_unique<Node>(settings_, address, read_only, in_cluster_);
+  return *nodes_.emplace(key, std::move(node)).first->second;
 }
 
 void Client::Fill(Node& node, Time now) {

@@ -93,6 +93,7 @@ class Client {
   void Fail(Command& command, std::string why);
   // Those of broken connections, too, for no command may be left with one.
   void FailAll(const std::string& why);
+  void Abandon() noexcept;
   std::chrono::nanoseconds Backoff(int failures);
 
   // Nodes are asked for the slots, one after the other, on connections of their own and while

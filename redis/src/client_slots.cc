@@ -28,8 +28,13 @@ const SlotMap& Client::RefreshedMap() {
   const Time end = steady_clock::now() + settings_.options.retry_for;
   const uint64_t maps = maps_;
   for (;;) {
-    BeginInquiry(steady_clock::now());
-    while (inquiry_) Work();
+    try {
+      BeginInquiry(steady_clock::now());
+      while (inquiry_) Work();
+    } catch (...) {
+      Abandon();
+      throw;
+    }
     if (maps_ != maps) return map_;
     if (refused_ || steady_clock::now() >= end) throw Error(ErrorCode::kUnavailable, last_error_);
     poll(nullptr, 0, static_cast<int>(Backoff(1).count() / 1'000'000));

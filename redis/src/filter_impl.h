@@ -101,8 +101,11 @@ class SplitBlockFilter::Impl {
   // Calls `once` for begin to end, and again for what it has not done for the reason that the
   // filter is, or has been, rebuilt. Gives what is left.
   std::vector<Undone> Follow(size_t begin, size_t end, const Once& once);
-  // True if the filter has another generation now, which is then the one here.
+  // True if the filter has another generation now, which is then the one here. Throws
+  // Error(kUnavailable) if nobody answers that.
   bool ReadDescriptorAgain();
+  // The same, with what is wrong then in `unread`.
+  bool ReadDescriptorAgain(std::optional<Problem>& unread);
   void Adopt(const Descriptor& descriptor);
   bool IsRebuiltFrom(const Descriptor& other) const;
   uint64_t MarkOf(uint64_t segment) const { return marks_.empty() ? 0 : marks_[segment]; }

@@ -38,8 +38,11 @@ std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::Follow(size_
     }
     bool may_be_rebuilt = false;
     for (const Undone& one : undone) may_be_rebuilt |= one.problem.remedy == Remedy::kDescriptor;
-    const bool rebuilt = may_be_rebuilt && ReadDescriptorAgain();
+    std::optional<Problem> unread;
+    const bool rebuilt = may_be_rebuilt && ReadDescriptorAgain(unread);
     for (Undone& one : undone) {
+      // Not that the segment is missing, which it need not be.
+      if (unread && one.problem.remedy == Remedy::kDescriptor) one.problem = *unread;
       const bool again = one.problem.remedy == Remedy::kAgain ||
                          (one.problem.remedy == Remedy::kDescriptor && rebuilt);
       if (again && attempt < kAttempts) {
@@ -71,9 +74,17 @@ void SplitBlockFilter::Impl::Adopt(const Descriptor& descriptor) {
 }
 
 bool SplitBlockFilter::Impl::ReadDescriptorAgain() {
+  std::optional<Problem> unread;
+  const bool rebuilt = ReadDescriptorAgain(unread);
+  if (unread) Throw(*unread);
+  return rebuilt;
+}
+
+bool SplitBlockFilter::Impl::ReadDescriptorAgain(std::optional<Problem>& unread) {
   const std::string key = DescriptorKey(name_);
   Command get(SlotOfKey(key), {"GET", key}, kSmallReply);
   client_.Run(std::span(&get, 1));
+  if (!get.answered) unread = ProblemOf(get);
   if (!get.answered || !get.reply.IsString()) return false;
   try {
     const Descriptor found = ParseDescriptor(get.reply.text);

@@ -1,6 +1,7 @@
 #include "redis/src/rebuilder.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "redis/src/scripts.h"
@@ -61,6 +62,10 @@ RebuildResult Rebuilder::Run(const RebuildSource& source) {
     GiveUp();
     if (switched_) ThrowInPlace(error);
     throw;
+  } catch (const std::bad_alloc&) {
+    GiveUp();
+    if (switched_) ThrowInPlace(Error(ErrorCode::kOutOfMemory, "there is no memory left"));
+    throw;
   } catch (...) {
     GiveUp();
     throw;
@@ -70,6 +75,9 @@ RebuildResult Rebuilder::Run(const RebuildSource& source) {
   } catch (const Error& error) {
     Release();
     ThrowInPlace(error);
+  } catch (const std::bad_alloc&) {
+    Release();
+    ThrowInPlace(Error(ErrorCode::kOutOfMemory, "there is no memory left"));
   } catch (...) {
     Release();
     throw;
@@ -259,7 +267,7 @@ void Rebuilder::Release() {
     const std::string lease = LeaseKey(impl_.name());
     RunForNumber(
         Command(SlotOfKey(lease), AllScripts().release, {lease}, {HexText(record_.owner)}, 0));
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     // It ends by itself.
   }
 }

@@ -53,7 +53,9 @@ inline std::vector<Shape> Shapes() {
   return shapes;
 }
 
-inline bool HasAll(const Filter& filter, const std::vector<uint64_t>& keys) {
+// Also of filters that many threads change, which are no Filter.
+template <typename F>
+bool HasAll(const F& filter, const std::vector<uint64_t>& keys) {
   return filter.Count(keys) == keys.size();
 }
 

@@ -40,10 +40,14 @@ std::vector<Operation> BankOperations(const std::filesystem::path& folder);
 // Filters of other libraries.
 std::vector<Operation> FormatFileOperations(const std::filesystem::path& folder);
 std::vector<Operation> FormatMemoryOperations();
+std::vector<Operation> LiveFileOperations(const std::filesystem::path& folder);
+std::vector<Operation> LiveMemoryOperations();
 // Where tamis::parquet, tamis::redis and libtamis_c are built. Those on Redis are of a server that
 // is started for them, and none where there is no redis-server.
 std::vector<Operation> ParquetFileOperations(const std::filesystem::path& folder);
 std::vector<Operation> RedisOperations(const std::filesystem::path& folder);
+// Copies of these in memory, and rebuilds.
+std::vector<Operation> RedisCopyOperations(const std::filesystem::path& folder);
 std::vector<Operation> CFileOperations(const std::filesystem::path& folder);
 std::vector<Operation> CMemoryOperations();
 

@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tamis/redis/near_copy.h"
+#include "tamis/redis/rebuild.h"
 #include "tamis/redis/split_block_filter.h"
 #include "tests/campaigns/fault_filters.h"
 #include "tests/campaigns/fault_operations.h"
@@ -20,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 using redis::CreateOptions;
+using redis::NearCopy;
 using redis::Route;
 using redis::ServerOptions;
 using redis::SplitBlockFilter;
@@ -106,10 +109,13 @@ struct Subject {
   ServerOptions options;
   CreateOptions create = {.filter = {.capacity = 2 * kKeys}};
   std::vector<uint64_t> old_keys = KeysOf(0, kKeys), new_keys = KeysOf(kKeys, kKeys);
+  std::vector<uint64_t> late_keys = KeysOf(2 * kKeys, kKeys);
   SplitBlockBloomFilter local = SplitBlockBloomFilter({.capacity = 2 * kKeys});
   // What operations use and make.
   std::optional<SplitBlockFilter> filter;
   std::optional<SplitBlockBloomFilter> pulled;
+  std::optional<NearCopy> copy;
+  bool late = false;  // whether keys have been inserted during a rebuild
   size_t result = 0;
   std::vector<uint64_t> unanswered;
 };
@@ -121,6 +127,8 @@ Operation On(const SubjectPointer& s, const std::string& name, std::function<voi
   const auto clear = [s] {
     s->filter.reset();
     s->pulled.reset();
+    s->copy.reset();
+    s->late = false;
     s->result = 0;
     s->unanswered = std::vector<uint64_t>();  // {} would keep its memory
   };
@@ -169,6 +177,138 @@ void AddKeyed(const SubjectPointer& subject, Route route, std::vector<Operation>
         }
       },
       CheckInserted));
+}
+
+// One whose "no" is that of its memory.
+constexpr std::chrono::hours kLong{1};
+constexpr redis::NearCopyOptions kStale = {.staleness = kLong};
+constexpr redis::NearCopyOptions kThreaded = {.staleness = kLong, .refresh_every = kLong};
+
+// After a refresh without a fault it has all keys that are on the servers.
+std::string CheckCopy(Subject& s, const Ending& ending) {
+  if (!s.copy) return ending.threw ? s.CheckOld() : "there is no copy";
+  if (ending.threw) s.copy->Refresh();
+  if (s.copy->Count(s.new_keys) != kKeys) return "the copy lacks keys that others have inserted";
+  return s.copy->Count(s.old_keys) == kKeys ? s.CheckOld() : "the copy has lost keys";
+}
+
+void AddCopies(const SubjectPointer& subject, std::vector<Operation>& all) {
+  const auto make = [](const redis::NearCopyOptions& options) {
+    return [options](Subject& s) {
+      s.copy.emplace(s.Open(), options);
+      s.result = s.copy->Count(s.old_keys);
+    };
+  };
+  const auto check_made = [](Subject& s, const Ending& ending) {
+    if (!ending.threw && s.result != kKeys) return std::string("keys are missed");
+    return s.CheckOld();
+  };
+  all.push_back(On(subject, "near copy", make(kStale), check_made));
+  all.push_back(On(subject, "near copy with a thread", make(kThreaded), check_made));
+
+  const auto with_copy = [subject](const redis::NearCopyOptions& options) {
+    return [subject, options] {
+      subject->Renew();
+      subject->copy.emplace(subject->Open(), options);
+      subject->Open().Insert(subject->new_keys);
+    };
+  };
+  all.push_back(On(
+      subject, "near copy: refresh", [](Subject& s) { s.copy->Refresh(); }, CheckCopy));
+  all.back().prepare = with_copy(kStale);
+  all.push_back(On(
+      subject, "near copy: what the servers confirm",
+      [](Subject& s) { s.result = s.copy->Count(s.new_keys); },
+      [](Subject& s, const Ending& ending) {
+        if (!ending.threw && s.result != kKeys) return std::string("keys are missed");
+        return CheckCopy(s, ending);
+      }));
+  all.back().prepare = with_copy({});
+  all.push_back(On(
+      subject, "near copy: insert",
+      [](Subject& s) {
+        try {
+          s.copy->Insert(s.new_keys);
+        } catch (const redis::UnansweredError& error) {
+          s.unanswered = error.keys();
+          throw;
+        }
+      },
+      [](Subject& s, const Ending& ending) {
+        const bool missed = !ending.threw && s.copy->Count(s.new_keys) != kKeys;
+        return missed ? std::string("the copy lacks its own keys") : CheckInserted(s, ending);
+      }));
+  all.back().prepare = [subject] {
+    subject->Renew();
+    subject->copy.emplace(subject->Open(), kStale);
+  };
+}
+
+// Its client is not taken for alive any longer than that, so that the next can begin.
+const redis::RebuildOptions kAtOnce = {.lease = std::chrono::milliseconds(1),
+                                       .grace = std::chrono::milliseconds(0)};
+
+void RebuildWhenFree(Subject& s, SplitBlockFilter& filter) {
+  for (;;) {
+    try {
+      redis::Rebuild(
+          filter,
+          [&s](redis::RebuildInserter& to) {
+            to.Insert(s.old_keys);
+            to.Insert(s.new_keys);
+          },
+          kAtOnce);
+      return;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kBusy) throw;
+    }
+  }
+}
+
+// The old or the new generation, with what came meanwhile; and the next rebuild ends what is left.
+std::string CheckRebuilt(Subject& s, const Ending& ending) {
+  if (const std::string problem = s.CheckOld(); !problem.empty()) return problem;
+  SplitBlockFilter filter = s.Open();
+  const bool in_place = ending.message.find("is in place") != std::string::npos;
+  if ((!ending.threw || in_place) && filter.Count(s.new_keys) != kKeys) {
+    return "keys of the new generation are missing";
+  }
+  if (s.late && filter.Count(s.late_keys) != kKeys) return "keys inserted meanwhile are lost";
+  RebuildWhenFree(s, filter);
+  if (filter.Count(s.old_keys) != kKeys || filter.Count(s.new_keys) != kKeys) {
+    return "keys are lost by the next rebuild";
+  }
+  const redis::Info info = filter.GetInfo();
+  const bool right = info.rebuild == redis::RebuildState::kNone && info.bad_segments == 0;
+  return right ? "" : "something of a rebuild is left: " + info.problem;
+}
+
+void AddRebuilds(const SubjectPointer& subject, std::vector<Operation>& all) {
+  all.push_back(On(
+      subject, "rebuild",
+      [](Subject& s) {
+        s.filter.emplace(s.Open());
+        const auto source = [&s](redis::RebuildInserter& to) {
+          to.Insert(s.old_keys);
+          to.Insert(s.new_keys);
+          try {
+            s.Open().Insert(s.late_keys);  // by another client, which may have the fault
+            s.late = true;
+          } catch (const Error&) {
+          }
+        };
+        redis::Rebuild(*s.filter, source, kAtOnce);
+      },
+      CheckRebuilt));
+  all.push_back(On(
+      subject, "near copy: refresh after a rebuild", [](Subject& s) { s.copy->Refresh(); },
+      CheckCopy));
+  all.back().prepare = [subject] {
+    subject->Renew();
+    subject->copy.emplace(subject->Open(), kStale);
+    SplitBlockFilter filter = subject->Open();
+    RebuildWhenFree(*subject, filter);
+  };
 }
 
 }  // namespace
@@ -220,6 +360,16 @@ std::vector<Operation> RedisOperations(const fs::path& folder) {
         }
         return std::string("it is still there");
       }));
+  return all;
+}
+
+std::vector<Operation> RedisCopyOperations(const fs::path& folder) {
+  const auto subject = std::make_shared<Subject>(folder);
+  std::vector<Operation> all;
+  if (subject->server.url().empty()) return all;
+  subject->options.retry_for = std::chrono::milliseconds(200);
+  AddCopies(subject, all);
+  AddRebuilds(subject, all);
   return all;
 }
 

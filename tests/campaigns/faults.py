@@ -1,7 +1,7 @@
 """Fails every system call and every allocation of the library and of the command, each in turn.
 
-Usage: faults.py TAMIS LIBRARY_FAULTS FAULT_SHIM [--every N] [--sample]
-                 [--only library|command] [--kinds KINDS] [--record] [--self-test]
+Usage: faults.py TAMIS LIBRARY_FAULTS FAULT_SHIM [--every N] [--sample] [--only library|command]
+                 [--parts PARTS] [--kinds KINDS] [--jobs JOBS] [--record] [--self-test]
 
 The n-th call of a kind fails, for n from 1 until the command ends without reaching it: with an errno,
 once or from then on; interrupted; or reading and writing less than was asked. Afterwards the file is
@@ -135,9 +135,18 @@ def library(options, root, *arguments):
 
 def self_test(options, root):
     found = {}
-    for seed, name in (("leak", "a block is not freed"), ("close", "a file is not closed"),
+    for seed, name in (("close", "a file is not closed"),
                        ("write", "a write that fails is taken for done")):
-        found[f"library: {name}"] = library(options, root, "--seed", seed)[2] > 0
+        found[f"library: {name}"] = library(options, root, "--seed", seed, "--only", "files")[2] > 0
+    listed = subprocess.run([options.library_faults, "--parts"], check=True, text=True,
+                            capture_output=True)
+    for part in listed.stdout.split():
+        if part.startswith("redis") and campaign.redis_url() is None:
+            continue
+        for seed, name in (("leak", "a block is not freed"),
+                           ("silent", "an error that nobody is told of")):
+            counted = library(options, root, "--seed", seed, "--only", part)
+            found[f"library, {part}: {name}"] = counted[2] > 0
     bench = campaign.Bench(options.tamis, campaign.WRITERS[0], root / "seeded")
     for kind in ("write", "rename"):
         faults = Faults(options.shim, 1)
@@ -154,6 +163,8 @@ def main():
     arguments.add_argument("library_faults", type=os.path.abspath)
     arguments.add_argument("shim", type=os.path.abspath)
     arguments.add_argument("--every", type=int, default=1)
+    arguments.add_argument("--parts", type=lambda text: text.split(","), default=[None],
+                           help="of the library: only these, such as bank,live")
     arguments.add_argument("--kinds", type=lambda text: text.split(","),
                            help="of the command: only these, such as alloc,open")
     arguments.add_argument("--jobs", type=lambda text: text.split(","),
@@ -169,9 +180,14 @@ def main():
         where = campaign.file_system(root)
         if options.only != "command":
             start = time.monotonic()
-            operations, count, findings, text = library(options, root, "--every", str(options.every))
-            if findings:
-                print(text)
+            operations = count = findings = 0
+            for part in options.parts:
+                only = [] if part is None else ["--only", part]
+                counted = library(options, root, "--every", str(options.every), *only)
+                operations, count = operations + counted[0], count + counted[1]
+                findings += counted[2]
+                if counted[2]:
+                    print(counted[3])
             campaign.report("faults, library", {"operations": operations, "faults": count,
                                                 "findings": findings},
                             time.monotonic() - start, where, options.record)

@@ -2,8 +2,10 @@
 // all n until the operation is done without reaching it: afterwards there is the old or the new
 // state, an error said what happened, and nothing has leaked.
 //
-// Usage: tamis_library_faults FOLDER [--every N | --only PART | --seed leak|close|write]
-// With --every only each N-th allocation of an operation fails.
+// Usage: tamis_library_faults FOLDER [--every N] [--only PART] [--seed leak|close|write|silent]
+//        tamis_library_faults --parts
+// With --every only each N-th allocation of an operation fails. With --seed there is a defect, and
+// the end is the first finding; `silent` are errors that nobody is told of.
 #include <signal.h>
 #include <unistd.h>
 
@@ -74,13 +76,20 @@ const std::vector<Fault> kSocketFaults = {
     {"read", {"4", "11", "104", "104+", "short"}},
     {"write", {"4", "11", "32", "32+", "short"}},
     {"close", {"5"}},
+    {"thread", {"11", "11+"}},
 };
 
-// What is under way, for the handler of a signal that comes if it does not end.
+// What is under way, for the handler of signals: of one that comes if it does not end, and of those
+// that end the process.
 char under_way[512];
 
-void DoesNotEnd(int) {
-  [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, under_way, std::strlen(under_way));
+void Say(const char* text) {
+  [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, text, std::strlen(text));
+}
+
+void Dies(int signal) {
+  Say(under_way);
+  Say(signal == SIGALRM ? ": does not end\n" : ": ends the process\n");
   _exit(3);
 }
 
@@ -93,6 +102,7 @@ class Campaign {
               bool named) {
     tamis_fault_refuse_unnamed(named);
     for (const Operation& operation : operations) {
+      if (FoundSeed()) break;
       for (int i = 0; i < 3; ++i) Try(operation, "");  // what is made once has been made
       for (const Fault& fault : faults) {
         for (const char* what : fault.whats) RunFault(operation, fault.kind, what);
@@ -121,8 +131,8 @@ class Campaign {
 
   // Returns the call that failed, "" if none did.
   std::string Try(const Operation& operation, const std::string& fault) {
-    std::snprintf(under_way, sizeof(under_way), "FINDING: %s, %s: does not end\n",
-                  operation.name.c_str(), fault.c_str());
+    std::snprintf(under_way, sizeof(under_way), "FINDING: %s, %s", operation.name.c_str(),
+                  fault.c_str());
     alarm(20);
     const Held before = Holds();
     operation.prepare();
@@ -141,6 +151,7 @@ class Campaign {
         call = tamis_fault_disarm();
         ending = {true, dynamic_cast<const std::bad_alloc*>(&error) != nullptr, {}, error.what()};
       }
+      if (seed_ == "silent") ending = {};
       problem = operation.check(ending);
       if (problem.empty()) problem = Judge(ending, fault, call);
     }
@@ -191,10 +202,13 @@ class Campaign {
   void RunFault(const Operation& operation, const std::string& kind, const std::string& what) {
     const long step = kind == "alloc" ? every_ : 1;
     for (long n = 1 + operations_ % step;; n += step) {
+      if (FoundSeed()) return;
       if (Try(operation, kind + ":" + std::to_string(n) + ":" + what).empty()) return;
       ++faults_;
     }
   }
+
+  bool FoundSeed() const { return !seed_.empty() && found(); }
 
   void Find(const std::string& operation, const std::string& fault, const std::string& call,
             const std::string& problem) {
@@ -209,14 +223,6 @@ class Campaign {
   long every_;
   long operations_ = 0, faults_ = 0, findings_ = 0;
 };
-
-// One operation with a fault that nothing can cope with: the campaign has to find it.
-void RunSeeded(Campaign& campaign, const fs::path& folder, const std::string& seed) {
-  std::vector<Operation> operations = FileOperations(folder);
-  operations.resize(1);
-  if (seed == "leak") return campaign.RunAll(operations, {{"alloc", {"12"}}}, false);
-  campaign.RunAll(operations, {{seed.c_str(), {"swallow"}}}, false);
-}
 
 // Some of the operations, and whether they are run without `--only`, or named by it.
 struct Part {
@@ -235,6 +241,9 @@ std::vector<Part> Parts(const fs::path& folder) {
         {"memory", MemoryOperations, kMemoryFaults},
         {"formats", [folder] { return FormatFileOperations(folder); }, kFileFaults},
         {"formats", FormatMemoryOperations, kMemoryFaults},
+        {"live", [folder] { return LiveFileOperations(folder); }, kFileFaults},
+        {"live", [folder] { return LiveFileOperations(folder); }, kMemoryFaults},
+        {"live", LiveMemoryOperations, kMemoryFaults},
 #if TAMIS_HAVE_PARQUET
         {"parquet", [folder] { return ParquetFileOperations(folder); }, kFileFaults},
         {"parquet", [folder] { return ParquetFileOperations(folder); }, kMemoryFaults},
@@ -245,31 +254,62 @@ std::vector<Part> Parts(const fs::path& folder) {
 #endif
 #if TAMIS_HAVE_REDIS
         {"redis", [folder] { return RedisOperations(folder); }, kSocketFaults},
+        {"redis-copies", [folder] { return RedisCopyOperations(folder); }, kSocketFaults},
 #endif
   };
 }
 
-int Run(int argc, char** argv) {
-  if (argc != 2 && argc != 4) {
-    std::fprintf(stderr,
-                 "usage: tamis_library_faults FOLDER "
-                 "[--every N | --only PART | --seed leak|close|write]\n");
-    return 2;
+// A fault that nothing can cope with, or a defect of the campaign's own: it has to find it.
+void RunSeeded(Campaign& campaign, const Part& part, const std::string& seed) {
+  if (seed == "leak" || seed == "silent") return campaign.RunAll(part.make(), part.faults, false);
+  campaign.RunAll(part.make(), {{seed.c_str(), {"swallow"}}}, false);
+}
+
+int Usage() {
+  std::fprintf(stderr,
+               "usage: tamis_library_faults FOLDER [--every N] [--only PART] "
+               "[--seed leak|close|write|silent]\n"
+               "       tamis_library_faults --parts\n");
+  return 2;
+}
+
+int ListParts() {
+  std::string last;
+  for (const Part& part : Parts({})) {
+    if (last != part.name) std::printf("%s\n", part.name);
+    last = part.name;
   }
-  signal(SIGALRM, DoesNotEnd);
+  return 0;
+}
+
+int Run(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--parts") return ListParts();
+  if (argc < 2 || argc % 2 != 0) return Usage();
+  std::string seed, only;
+  long every = 1;
+  for (int i = 2; i < argc; i += 2) {
+    const std::string_view option = argv[i];
+    if (option == "--seed") {
+      seed = argv[i + 1];
+    } else if (option == "--only") {
+      only = argv[i + 1];
+    } else if (option == "--every") {
+      every = std::max(1, std::atoi(argv[i + 1]));
+    } else {
+      return Usage();
+    }
+  }
+  for (const int deadly : {SIGALRM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE}) signal(deadly, Dies);
   const fs::path folder = argv[1];
-  const std::string option = argc == 4 ? argv[2] : "";
-  const std::string seed = option == "--seed" ? argv[3] : "";
-  const std::string only = option == "--only" ? argv[3] : "";
-  const long every = option == "--every" ? std::max(1, std::atoi(argv[3])) : 1;
   Campaign campaign(folder, seed, every);
-  if (!seed.empty()) {
-    RunSeeded(campaign, folder, seed);
-  } else {
-    for (const Part& part : Parts(folder)) {
-      // Servers answer late where much else runs, as beside the short form.
-      if (every > 1 && std::string_view(part.name) == "redis") continue;
-      if (only.empty() || only == part.name) campaign.RunAll(part.make(), part.faults, part.named);
+  for (const Part& part : Parts(folder)) {
+    if (!only.empty() && only != part.name) continue;
+    // Servers answer late where much else runs, as beside the short form.
+    if (every > 1 && std::string_view(part.name).starts_with("redis")) continue;
+    if (seed.empty()) {
+      campaign.RunAll(part.make(), part.faults, part.named);
+    } else if (!campaign.found()) {
+      RunSeeded(campaign, part, seed);
     }
   }
   campaign.Report();

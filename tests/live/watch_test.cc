@@ -3,15 +3,18 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <stop_token>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -212,6 +215,34 @@ TEST_F(WatchTest, AFileThatCannotBeReadIsTriedAgain) {
   EXPECT_FALSE(watch.CheckNow());
   ExpectServing(2, 3);
   EXPECT_EQ(watch.status().file, WatchedFile::kRefused);
+}
+
+// No file can be opened as long as one of these is there.
+struct NoDescriptors {
+  NoDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &before);
+    const rlimit none = {0, before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before); }
+
+  rlimit before = {};
+};
+
+// It was taken for another one, as the checksum in its header was not known.
+TEST_F(WatchTest, AFileThatServesIsNotPublishedAgainAfterItCouldNotBeOpened) {
+  Save(2);
+  Watch<Blocks> watch(live_, path_, Seldom());
+  {
+    const NoDescriptors none;
+    EXPECT_FALSE(watch.CheckNow());
+  }
+  ExpectServing(1, 2);
+  ExpectRefused(watch, std::generic_category().message(EMFILE), ErrorCode::kIo);
+  EXPECT_FALSE(watch.CheckNow());
+  ExpectServing(1, 2);
+  EXPECT_EQ(watch.status().file, WatchedFile::kServing);
+  EXPECT_FALSE(watch.status().failure);
 }
 
 TEST_F(WatchTest, ADamagedFileIsReadThriceAndThenWhenItChanges) {

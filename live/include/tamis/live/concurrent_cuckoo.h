@@ -39,7 +39,8 @@ class ConcurrentCuckooFilter {
 
   // Throws as the constructor of CuckooFilter, and std::bad_alloc.
   explicit ConcurrentCuckooFilter(const FilterOptions& options);
-  // Takes over a filter, without a copy. Throws Error(kReadOnly) for one that is read_only().
+  // Takes over a filter, without a copy. Throws Error(kReadOnly) for one that is read_only(), and
+  // std::bad_alloc; then the filter is as it was.
   explicit ConcurrentCuckooFilter(CuckooFilter<kBits>&& filter);
   // Takes it back out, without a copy; needs exclusive access. This is then as moved from.
   CuckooFilter<kBits> Release() &&;
@@ -141,6 +142,9 @@ class ConcurrentCuckooFilter {
   void Clear();
 
  private:
+  ConcurrentCuckooFilter(CuckooFilter<kBits>& filter,
+                         std::unique_ptr<detail::SharedCuckoo<kBits>> table);
+
   bool Change(detail::Change change, KeyForm form, uint64_t hash) noexcept;
   size_t Change(detail::Change change, Keys keys, detail::Outcomes outcomes);
   // What LookUpBits and its like take.

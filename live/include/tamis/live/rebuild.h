@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <future>
+#include <memory>
 #include <stop_token>
 #include <utility>
 
@@ -93,9 +94,16 @@ class [[nodiscard]] RebuildJob {
   template <typename F>
   friend class Live;
 
+  using Task = std::packaged_task<uint64_t(std::stop_token)>;
+
   // Throws std::system_error if there can be no thread.
-  explicit RebuildJob(std::packaged_task<uint64_t(std::stop_token)> task)
-      : result_(task.get_future()), worker_(std::move(task)) {}
+  explicit RebuildJob(Task task) : RebuildJob(std::make_shared<Task>(std::move(task))) {}
+  // The future once there is a thread: a task that goes before it ran has to tell its future, which
+  // takes memory, and ends the process where there is none.
+  explicit RebuildJob(const std::shared_ptr<Task>& task)
+      : worker_([task](const std::stop_token& stop) { (*task)(stop); }) {
+    result_ = task->get_future();
+  }
 
   std::future<uint64_t> result_;
   detail::Worker worker_;
