@@ -142,6 +142,7 @@ HostPipeline::Impl::Impl(const DeviceOptions& device, const PipelineOptions& opt
   if (threads_ == 0) {
     threads_ = std::clamp(std::thread::hardware_concurrency(), 1u, kMaxStagingThreads);
   }
+  const OutsideCaptures outside(runtime_);
   std::string why;
   const int devices = runtime_.DeviceCount(&why);
   if (devices == 0) throw Error(ErrorCode::kDevice, "CUDA: " + why);
@@ -186,6 +187,7 @@ void HostPipeline::Impl::Acquire() {
 }
 
 void HostPipeline::Impl::Release() noexcept {
+  const OutsideCaptures outside(runtime_);
   const ScopedDevice current(runtime_, device_);
   const uint64_t key_bytes = sizeof(uint64_t) * chunk_keys_;
   const uint64_t bit_bytes = sizeof(uint64_t) * BitmapWords(chunk_keys_);
@@ -303,6 +305,7 @@ void HostPipeline::Impl::RequireOwn(const DeviceFilter& filter) const {
 }
 
 void HostPipeline::Impl::WaitFor(Stream stream) {
+  RequireNotCaptured(runtime_, stream);
   runtime_.Record(before_, stream).ThrowIfFailed("recording an event");
   // Those of out_ come after those of compute_.
   for (Stream later : {in_, compute_}) {
@@ -315,6 +318,7 @@ void HostPipeline::Impl::Run(const DeviceFilter& filter, const Keys& keys, bool 
                              After after, const Compute& compute, const Finish& finish) {
   RequireOwn(filter);
   if (keys.empty()) return;
+  const OutsideCaptures outside(runtime_);
   const ScopedDevice current(runtime_, device_);
   current.status().ThrowIfFailed("choosing the device");
   const Place place = PlaceOf(keys);
@@ -384,6 +388,7 @@ uint64_t HostPipeline::Impl::Insert(DeviceFilter& filter, const Keys& keys,
   }
   RequireOwn(filter);
   if (keys.empty()) return 0;
+  const OutsideCaptures outside(runtime_);
   const bool has_nulls = keys.validity() != nullptr;
   if (has_nulls && PlaceOf(keys) == Place::kDevice) {
     return InsertFromDevice(filter, keys, progress, after);
