@@ -463,9 +463,9 @@ void DeviceFilter::CombineAndWait(Combination how, const DeviceFilter& other, cu
                                               " cannot be " + done);
   }
   if (OverlapInPart(data_, other.data_, bytes())) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "filters in memory that overlaps in part cannot be " + done +
-                    "; allowed: memory of their own, or the same");
+    throw Error(ErrorCode::kInvalidArgument, "filters in memory that overlaps in part cannot be " +
+                                                 done +
+                                                 "; allowed: memory of their own, or the same");
   }
   const Current current(*this, stream);
   CombineAsync(how, other, stream).ThrowIfFailed("launching what combines filters");
