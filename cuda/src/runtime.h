@@ -73,8 +73,8 @@ class Runtime {
   virtual Status CreateStream(Stream* stream) const noexcept = 0;
   virtual Status DestroyStream(Stream stream) const noexcept = 0;
   virtual Status Wait(Stream stream) const noexcept = 0;  // until all of it is done
-  // Whether what is put on the stream goes into a graph, which may run it any number of times. Fails
-  // for the default stream if that cannot be used because another one is captured.
+  // Whether what is put on the stream goes into a graph, which may run it any number of times.
+  // Fails for the default stream if that cannot be used because another one is captured.
   virtual Status IsCapturing(Stream stream, bool* capturing) const noexcept = 0;
   // Sets that of the calling thread to `*mode`, and `*mode` to what it was.
   virtual Status ExchangeCaptureMode(CaptureMode* mode) const noexcept = 0;

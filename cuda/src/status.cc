@@ -21,9 +21,9 @@ constexpr int kLastOfCapture = 908;
 void Status::ThrowIfFailed(const char* what) const {
   if (ok()) return;
   if (code >= kFirstOfCapture && code <= kLastOfCapture) {
-    throw Error(ErrorCode::kUnsupported,
-                std::string("CUDA: ") + what + ": not while a stream is captured into a graph: " +
-                    message() + " (error " + std::to_string(code) + ")");
+    throw Error(ErrorCode::kUnsupported, std::string("CUDA: ") + what +
+                                             ": not while a stream is captured into a graph: " +
+                                             message() + " (error " + std::to_string(code) + ")");
   }
   const ErrorCode error = *this == kMemoryAllocation ? ErrorCode::kOutOfMemory
                           : *this == kInvalidValue   ? ErrorCode::kInvalidArgument
