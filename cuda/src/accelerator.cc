@@ -158,7 +158,9 @@ DeviceFilter CudaAccelerator::Copy(const Filter& filter) {
   while (true) {
     dropped.clear();
     try {
-      return DeviceFilter(filter, device_, stream_);
+      DeviceFilter copy(filter.Header(), device_, stream_);
+      pipeline_->Upload(copy, filter);
+      return copy;
     } catch (const Error& error) {
       // One that could never fit drives no others out.
       if (error.code() != ErrorCode::kOutOfMemory || !MayFit(filter) || !drop_last()) throw;
