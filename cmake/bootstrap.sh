@@ -17,6 +17,8 @@ demo_libraries="libhwy-dev libxxhash-dev libcli11-dev nlohmann-json3-dev zlib1g-
 all_libraries="$demo_libraries libgtest-dev libbenchmark-dev libsqlite3-dev libhiredis-dev"
 tls_libraries="libssl-dev"  # of use where hiredis has TLS: Debian 13
 bench_libraries="$demo_libraries libbenchmark-dev"
+clang_programs="clang++:clang"
+clang_libraries="libclang-rt-dev"
 browser_programs="chromium:chromium"
 report_packages="python3-matplotlib python3-jsonschema"
 # For the tests of the Python package, which have the rest from PyPI.
@@ -43,6 +45,7 @@ Usage: cmake/bootstrap.sh COMMAND [ARGUMENTS]
                      `tamis-bench ARGUMENTS`; a release's archive is enough for it
   browser            install Chromium, in which the tests open the page of tamis-report
   deps               only install what `demo` and `test` need
+  clang              install clang with its sanitizers and libFuzzer, for the preset `clang`
   aarch64 [ARGUMENTS]
                      build the tests for 64-bit Arm and run them in qemu: `ctest ARGUMENTS`
   format [--fix]     check the layout of the sources with clang-format, or mend it
@@ -50,6 +53,7 @@ Usage: cmake/bootstrap.sh COMMAND [ARGUMENTS]
                      network or for a cross build; there: cmake -DCMAKE_PREFIX_PATH=DIR
   help               this text
 
+ARGUMENTS of `test` and `aarch64` that begin with -D are for CMake, such as -DTAMIS_TESTS="core;simd".
 What is missing is installed with apt-get (with sudo where not root). Elsewhere the script names it
 and stops. Libraries of your own are found through CMAKE_PREFIX_PATH in the environment; then none
 are installed. Builds go to build/ in the repository.
@@ -168,14 +172,32 @@ bench() {
   exec "$build/tamis-bench" "$@"
 }
 
+clang_with_libfuzzer() {
+  install_missing "$clang_programs" "$clang_libraries" && command -v clang++ >/dev/null ||
+    unavailable "needs clang"
+}
+
 browser() {
   install_missing "$browser_programs" "" && command -v chromium >/dev/null ||
     unavailable "needs chromium"
 }
 
+# take_options ARGUMENTS...: those for CMake, which come first, without spaces in them.
+take_options() {
+  options=
+  taken=0
+  for argument; do
+    case $argument in -D*) ;; *) return 0 ;; esac
+    options="$options $argument"
+    taken=$((taken + 1))
+  done
+}
+
 run_tests() {
+  take_options "$@"
+  shift $taken
   need "$test_programs" "$all_libraries $tls_libraries $report_packages $python_packages"
-  configure "$build" -DCMAKE_BUILD_TYPE=Release -DTAMIS_BUILD_TESTS=ON -DTAMIS_BUILD_BENCH=ON
+  configure "$build" -DCMAKE_BUILD_TYPE=Release -DTAMIS_BUILD_TESTS=ON -DTAMIS_BUILD_BENCH=ON $options
   build "$build"
   say "testing"
   ctest --test-dir "$build" --output-on-failure --parallel "$(nproc)" "$@"
@@ -222,6 +244,8 @@ END
 }
 
 aarch64() {
+  take_options "$@"
+  shift $taken
   install_missing "$test_programs $arm_programs" "" ||
     unavailable "cannot install the cross compiler and the emulator ($packages)"
   for program in $arm_programs; do
@@ -232,7 +256,7 @@ aarch64() {
   [ -d "$arm_prefix/include/hwy" ] || sh "$0" prefix "$arm_prefix" arm64
   arm_build="$root/build/aarch64"
   configure "$arm_build" -DCMAKE_BUILD_TYPE=Release -DTAMIS_BUILD_BENCH=OFF \
-    --toolchain "$root/cmake/toolchain-aarch64.cmake"
+    --toolchain "$root/cmake/toolchain-aarch64.cmake" $options
   build "$arm_build"
   say "testing in qemu: everything with SVE vectors of 128 bits, kernels of SVE also with 256 and 512"
   QEMU_CPU=max,sve-default-vector-length=16 \
@@ -257,6 +281,7 @@ case $command in
   test) run_tests "$@" ;;
   bench) bench "$@" ;;
   browser) browser ;;
+  clang) clang_with_libfuzzer ;;
   deps) need "$test_programs" "$all_libraries $tls_libraries $report_packages $python_packages" ;;
   aarch64) aarch64 "$@" ;;
   format) format "$@" ;;

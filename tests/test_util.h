@@ -23,6 +23,14 @@
 
 namespace tamis {
 
+// How many inputs that are changed at random a test gives to a parser. With a sanitizer fewer:
+// there the fuzz targets give it millions.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr size_t kMutations = 10'000;
+#else
+inline constexpr size_t kMutations = 100'000;
+#endif
+
 // The output function of SplitMix64 (Steele, Lea and Flood, 2014), a bijection: different x give
 // different keys. Not one of the hashes under test.
 constexpr uint64_t Mix(uint64_t x) {

@@ -43,7 +43,8 @@ class MoveLog {
   static Id IdOf(uint32_t chunk, uint32_t bucket) noexcept {
     return static_cast<Id>(bucket + chunk * 0x9E3779B1u);
   }
-  struct Entry {
+  // Aligned, or clang calls libatomic for it.
+  struct alignas(2 * sizeof(Id)) Entry {
     Id a, b;
   };
 

@@ -124,13 +124,15 @@ TYPED_TEST(ScalableFileTest, EveryFilterThatCanBeMadeIsReadAgain) {
   };
   for (int round = 0; round < 60; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
-    ScalableOptions options{.initial_capacity = 1 + random.Below(round % 3 == 0 ? 5 : 500),
-                            .fpr = std::pow(10, uniform(-4, -0.31)),
-                            .growth = round % 4 == 0 ? 1 : std::pow(10, uniform(0, 2)),
-                            .tightening = uniform(0.01, 0.99),
-                            .hash = {HashKind::kXxh3, random()}};
-    // Cuckoo layers of low rates are large.
-    options.max_bytes = Scalable(options).bytes() + random.Below(200'000);
+    ScalableOptions options;
+    do {  // cuckoo layers of low rates are large
+      options = {.initial_capacity = 1 + random.Below(round % 3 == 0 ? 5 : 500),
+                 .fpr = std::pow(10, uniform(-4, -0.31)),
+                 .growth = round % 4 == 0 ? 1 : std::pow(10, uniform(0, 2)),
+                 .tightening = uniform(0.01, 0.99),
+                 .hash = {HashKind::kXxh3, random()}};
+      options.max_bytes = Scalable(options).bytes() + random.Below(200'000);
+    } while (options.max_bytes > 1'000'000);
     Scalable filter(options);
     const std::vector<uint64_t> keys = RandomKeys(random.Below(3000), random());
     std::vector<uint64_t> rejected(keys.size());

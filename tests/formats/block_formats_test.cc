@@ -447,12 +447,12 @@ void UseOptions(const Bytes& bytes) { ASSERT_GE(vortex::ReadOptions(AsBytes(byte
 
 class BlockFormatsMutationTest : public testing::TestWithParam<Opened> {};
 
-// 10^5 of each golden file.
+// kMutations of each golden file.
 TEST_P(BlockFormatsMutationTest, IsAnErrorOrAFilter) {
   const Bytes golden = Golden(GetParam().name);
   size_t accepted = 0, refused = 0;
   Random random(11);
-  for (int i = 0; i < 100000; ++i) {
+  for (size_t i = 0; i < kMutations; ++i) {
     Bytes bytes = golden;
     for (uint64_t left = 1 + random.Below(3); left > 0; --left) {
       const size_t at = random.Below(bytes.size() + 1);
@@ -485,8 +485,8 @@ TEST_P(BlockFormatsMutationTest, IsAnErrorOrAFilter) {
       ASSERT_LE(error.offset(), bytes.size()) << error.what();
     }
   }
-  EXPECT_GT(accepted, 10000u);
-  EXPECT_GT(refused, 10000u);
+  EXPECT_GT(accepted, kMutations / 10);
+  EXPECT_GT(refused, kMutations / 10);
 }
 
 INSTANTIATE_TEST_SUITE_P(

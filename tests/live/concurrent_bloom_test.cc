@@ -76,7 +76,7 @@ TYPED_TEST(ConcurrentBloomTest, TakesEveryFormOfKeys) {
   std::vector<uint8_t> validity(kKeys / 8 + 2);
   Random random(4);
   for (uint8_t& byte : validity) byte = static_cast<uint8_t>(random());
-  const Keys forms[] = {integers, Hashes(integers), views,
+  const Keys forms[] = {integers, Hashes{integers}, views,
                         Keys(integers).WithValidity(validity.data(), 3),
                         Keys(views).WithValidity(validity.data(), 5)};
   for (const HashKind kind : kHashKinds) {

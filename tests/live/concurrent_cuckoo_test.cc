@@ -198,7 +198,8 @@ TYPED_TEST(ConcurrentCuckooTest, IsSavedAsThePlainFilter) {
   EXPECT_EQ(ReadBytes(folder / "plain"), ReadBytes(folder / "concurrent"));
   auto loaded = TestFixture::Concurrent::Load(folder / "plain");
   this->ExpectEqual(plain, loaded);
-  EXPECT_THROW(typename TestFixture::Concurrent(TestFixture::Plain::Map(folder / "plain")), Error);
+  using Plain = typename TestFixture::Plain;
+  EXPECT_THROW(typename TestFixture::Concurrent(Plain::Map(folder / "plain")), Error);
   loaded.Clear();
   EXPECT_EQ(loaded.Count(keys), 0);
   EXPECT_EQ(loaded.inserted_count(), 0);
