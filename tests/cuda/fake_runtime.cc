@@ -185,7 +185,7 @@ int FakeRuntime::DeviceCount(std::string* why) const {
 
 Status FakeRuntime::Properties(int device, DeviceProperties* properties) const {
   const std::lock_guard lock(mutex_);
-  const Status status = Begin(true);
+  const Status status = Begin(false);
   if (!status.ok()) return status;
   if (device < 0 || device >= devices_) return kInvalidDevice;
   *properties = {
