@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cuda/src/geometry.h"
+#include "cuda/src/scoped.h"
 #include "tamis/error.h"
 
 namespace tamis::cuda {
@@ -21,7 +22,12 @@ CudaAccelerator::CudaAccelerator(const Backend& backend, const DeviceOptions& de
   tamis::detail::AddFilterObserver(*this);
 }
 
-CudaAccelerator::~CudaAccelerator() { tamis::detail::RemoveFilterObserver(*this); }
+CudaAccelerator::~CudaAccelerator() {
+  tamis::detail::RemoveFilterObserver(*this);
+  if (stream_ == nullptr) return;
+  const OutsideCaptures outside(runtime_);
+  (void)runtime_.DestroyStream(stream_);
+}
 
 bool CudaAccelerator::Takes(const Filter& filter) const noexcept {
   return HasKernels(filter.kind()) && filter.bytes() <= Limit();
@@ -30,6 +36,7 @@ bool CudaAccelerator::Takes(const Filter& filter) const noexcept {
 uint64_t CudaAccelerator::Limit() const noexcept {
   if (const uint64_t limit = limit_; limit != 0) return limit;
   if (half_of_memory_ == 0) {
+    const OutsideCaptures outside(runtime_);
     DeviceProperties properties;
     if (!runtime_.Properties(device_.device, &properties).ok()) return ~uint64_t{0};
     half_of_memory_ = std::max<uint64_t>(properties.memory_bytes / 2, 1);
@@ -89,6 +96,7 @@ bool CudaAccelerator::HasMirror(const Filter& filter) const noexcept {
 
 bool CudaAccelerator::Holds(const Keys& keys) const {
   if (keys.empty()) return false;
+  const OutsideCaptures outside(runtime_);
   // The offsets of strings may be elsewhere than their bytes, and the nulls than either.
   const void* const nulls =
       keys.validity() == nullptr ? nullptr : keys.validity() + keys.first_bit() / 8;
@@ -150,7 +158,9 @@ DeviceFilter CudaAccelerator::Copy(const Filter& filter) {
   while (true) {
     dropped.clear();
     try {
-      return DeviceFilter(filter, device_);
+      DeviceFilter copy(filter.Header(), device_, stream_);
+      pipeline_->Upload(copy, filter);
+      return copy;
     } catch (const Error& error) {
       // One that could never fit drives no others out.
       if (error.code() != ErrorCode::kOutOfMemory || !MayFit(filter) || !drop_last()) throw;
@@ -166,8 +176,14 @@ bool CudaAccelerator::MayFit(const Filter& filter) const {
 
 void CudaAccelerator::ForEachBits(const Filter& filter, const Keys& keys, const Deliver& deliver) {
   const std::lock_guard lock(turn_);
+  const OutsideCaptures outside(runtime_);
   FreeRetired();
   if (!pipeline_) pipeline_.emplace(device_, pipeline_options_);
+  if (stream_ == nullptr) {
+    const ScopedDevice current(runtime_, device_.device);
+    current.status().ThrowIfFailed("choosing the device");
+    runtime_.CreateStream(&stream_).ThrowIfFailed("creating a stream");
+  }
   if (tamis::detail::FilterAccess::IsShared(filter)) {
     // Nobody could tell whether a copy still shows it as it is.
     pipeline_->ForEachBits(Copy(filter), keys, deliver);

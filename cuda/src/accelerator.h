@@ -61,6 +61,9 @@ class CudaAccelerator final : public tamis::detail::Accelerator,
   const Runtime& runtime_;
   std::mutex turn_;  // held by the call that looks keys up, which alone changes what follows
   std::optional<HostPipeline> pipeline_;
+  // That copies are made on: not the default one, which cannot be used while a stream that it waits
+  // for is captured.
+  Stream stream_ = nullptr;
   mutable std::mutex list_mutex_;  // for moments: others ask meanwhile what is there
   std::list<Mirror> mirrors_;
   std::list<Mirror> retired_;  // of filters that went when their memory could not be freed

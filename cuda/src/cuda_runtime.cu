@@ -190,6 +190,8 @@ class RealRuntime final : public Runtime {
   Status Free(void* memory, Stream stream) const noexcept override {
     return Checked(HasPools() ? cudaFreeAsync(memory, stream) : cudaFree(memory));
   }
+  // Of what came from a pool it waits for nothing.
+  Status FreeIdle(void* memory) const noexcept override { return Checked(cudaFree(memory)); }
   Status AllocatePinned(void** memory, uint64_t bytes) const noexcept override {
     return Checked(cudaHostAlloc(memory, bytes, cudaHostAllocPortable));
   }
@@ -278,6 +280,17 @@ class RealRuntime final : public Runtime {
     cudaStreamCaptureStatus found = cudaStreamCaptureStatusNone;
     const Status status = Checked(cudaStreamIsCapturing(stream, &found));
     if (status.ok()) *capturing = found != cudaStreamCaptureStatusNone;
+    return status;
+  }
+  Status ExchangeCaptureMode(CaptureMode* mode) const noexcept override {
+    auto exchanged = *mode == CaptureMode::kGlobal        ? cudaStreamCaptureModeGlobal
+                     : *mode == CaptureMode::kThreadLocal ? cudaStreamCaptureModeThreadLocal
+                                                          : cudaStreamCaptureModeRelaxed;
+    const Status status = Checked(cudaThreadExchangeStreamCaptureMode(&exchanged));
+    if (!status.ok()) return status;
+    *mode = exchanged == cudaStreamCaptureModeGlobal        ? CaptureMode::kGlobal
+            : exchanged == cudaStreamCaptureModeThreadLocal ? CaptureMode::kThreadLocal
+                                                            : CaptureMode::kRelaxed;
     return status;
   }
   Status CreateEvent(Event* event) const noexcept override {

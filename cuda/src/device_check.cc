@@ -57,6 +57,7 @@ void ReserveFor(const Runtime& runtime, const KernelCall& call, Stream stream) {
 }  // namespace
 
 std::optional<std::string> DescribeFirstDevice(const Runtime& runtime, std::string* why) {
+  const OutsideCaptures outside(runtime);
   if (runtime.DeviceCount(why) == 0) return std::nullopt;
   const ScopedDevice current(runtime, 0);
   DeviceProperties device;

@@ -21,6 +21,14 @@ namespace {
 constexpr uint64_t kAlignment = 32;  // of a filter: a block is one sector of memory
 constexpr uint64_t kMax32BitKeys = uint64_t{1} << 32;
 
+// Whether two ranges of so many bytes each share some, but not all. A kernel that combines them
+// would read what another of its threads has written, or not.
+bool OverlapInPart(const void* a, const void* b, uint64_t bytes) {
+  const auto x = reinterpret_cast<uintptr_t>(a);
+  const auto y = reinterpret_cast<uintptr_t>(b);
+  return x != y && (x < y ? y - x : x - y) < bytes;
+}
+
 // Of a filter that is full the estimate is infinite: it has at least what it is for.
 uint64_t EstimatedCount(const Filter& filter) {
   constexpr double kMax = 1e18;  // more than any filter takes before it is full
@@ -60,14 +68,21 @@ DeviceFilter::DeviceFilter(const Filter& host, const DeviceOptions& options, Str
 
 DeviceFilter::~DeviceFilter() {
   if (data_ == nullptr || is_view_) return;
+  const OutsideCaptures outside(*runtime_);
   const ScopedDevice current(*runtime_, device_);
-  FreeTo(*runtime_, memory_, data_, bytes(), nullptr);
+  // Not on the default stream, which cannot be used while a stream that it waits for is captured.
+  if (memory_ == nullptr) {
+    (void)runtime_->FreeIdle(data_);
+  } else {
+    memory_->Free(data_, bytes(), nullptr);
+  }
 }
 
 void DeviceFilter::Open(const DeviceOptions& options) {
   RequireGeometry(header_);
   runtime_ = options.runtime != nullptr ? options.runtime : &CudaRuntime();
   memory_ = options.memory;
+  const OutsideCaptures outside(*runtime_);
   std::string why;
   const int devices = runtime_->DeviceCount(&why);
   if (devices == 0) throw Error(ErrorCode::kDevice, "CUDA: " + why);
@@ -107,6 +122,7 @@ DeviceFilter DeviceFilter::View(const FileHeader& header, std::span<std::byte> m
   if (reinterpret_cast<uintptr_t>(memory.data()) % kAlignment != 0) {
     throw Error(ErrorCode::kInvalidArgument, "the memory is not aligned to 32 bytes");
   }
+  const OutsideCaptures outside(*view.runtime_);
   Location first;
   view.runtime_->Locate(memory.data(), &first).ThrowIfFailed("asking where memory is");
   if (options.device < 0 && first.device >= 0) view.device_ = first.device;
@@ -283,8 +299,13 @@ Status DeviceFilter::InsertCounted(const Keys& keys, std::optional<uint64_t> val
 Status DeviceFilter::CombineAsync(Combination how, const DeviceFilter& other,
                                   cudaStream_t stream) noexcept {
   if (kind() != FilterKind::kSplitBlock || other.kind() != kind() || other.hash() != hash() ||
-      other.header_.geometry != header_.geometry || other.device_ != device_) {
+      other.header_.geometry != header_.geometry || other.device_ != device_ ||
+      OverlapInPart(data_, other.data_, bytes())) {
     return kInvalidValue;
+  }
+  if (data_ == other.data_) {  // the union, and the intersection, of what is there with itself
+    header_.key_forms.Add(other.header_.key_forms);
+    return kSuccess;
   }
   const ScopedDevice current(*runtime_, device_);
   Status status = current.status();
@@ -440,6 +461,11 @@ void DeviceFilter::CombineAndWait(Combination how, const DeviceFilter& other, cu
     throw Error(ErrorCode::kIncompatible, "filters on devices " + std::to_string(device_) +
                                               " and " + std::to_string(other.device_) +
                                               " cannot be " + done);
+  }
+  if (OverlapInPart(data_, other.data_, bytes())) {
+    throw Error(ErrorCode::kInvalidArgument, "filters in memory that overlaps in part cannot be " +
+                                                 done +
+                                                 "; allowed: memory of their own, or the same");
   }
   const Current current(*this, stream);
   CombineAsync(how, other, stream).ThrowIfFailed("launching what combines filters");

@@ -88,6 +88,7 @@ inline void RequireDevice(int device, int devices) {
 // another device, or of the host and not pinned, on most systems. A kernel that touched it would
 // end CUDA for the whole process.
 inline void RequireOn(const Runtime& runtime, int device, const void* memory, const char* what) {
+  const OutsideCaptures outside(runtime);
   Location at;
   if (memory != nullptr) runtime.Locate(memory, &at).ThrowIfFailed("asking where memory is");
   if (at.place == Place::kPageable) {
@@ -129,21 +130,27 @@ inline void RequireDeviceForm(const Keys& keys) {
 
 // The device of the filter, for the scope of a call that waits. If an exception ends it, what is on
 // the stream by then is waited for: the caller may free what it gave.
-class DeviceFilter::Current : public ScopedDevice {
+class DeviceFilter::Current {
  public:
   Current(const DeviceFilter& filter, cudaStream_t stream)
-      : ScopedDevice(*filter.runtime_, filter.device_),
-        runtime_(*filter.runtime_),
+      : runtime_(*filter.runtime_),
+        outside_(runtime_),
+        device_(runtime_, filter.device_),
         stream_(stream),
         exceptions_(std::uncaught_exceptions()) {
-    status().ThrowIfFailed("choosing the device");
+    device_.status().ThrowIfFailed("choosing the device");
+    RequireNotCaptured(runtime_, stream);
   }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
   ~Current() {
     if (std::uncaught_exceptions() > exceptions_) (void)runtime_.Wait(stream_);
   }
 
  private:
   const Runtime& runtime_;
+  const OutsideCaptures outside_;
+  const ScopedDevice device_;
   cudaStream_t stream_;
   int exceptions_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "core/src/backend/providers.h"
 #include "core/src/bulk/valid_keys.h"
 #include "core/src/engine/thread_pool.h"
+#include "core/src/filters/filter_access.h"
 #include "cuda/src/device_filter_parts.h"
 #include "cuda/src/runtime.h"
 #include "cuda/src/scoped.h"
@@ -76,6 +78,7 @@ class HostPipeline::Impl {
   void ForEachBits(const DeviceFilter& filter, const Keys& keys, const Deliver& deliver,
                    After after);
   uint64_t Insert(DeviceFilter& filter, const Keys& keys, const Progress& progress, After after);
+  void Upload(DeviceFilter& filter, const Filter& host, After after);
 
  private:
   struct Slot {
@@ -98,6 +101,8 @@ class HostPipeline::Impl {
   void Put(Slot& slot, const Keys& keys, const HashSpec& spec, Place place, bool copy_out,
            const Compute& compute);
   void Stage(const Keys& keys, const HashSpec& spec, void* to);
+  // Copies bytes by all threads.
+  void StageBytes(std::span<const std::byte> from, void* to);
   // Copies the validity bitmap of the keys of a slot to where answers would be, and returns it.
   const uint8_t* SendValidity(const Slot& slot, const Keys& keys);
   // Runs all chunks through the ring; finish(slot, place) is called in order when a chunk is done.
@@ -142,6 +147,7 @@ HostPipeline::Impl::Impl(const DeviceOptions& device, const PipelineOptions& opt
   if (threads_ == 0) {
     threads_ = std::clamp(std::thread::hardware_concurrency(), 1u, kMaxStagingThreads);
   }
+  const OutsideCaptures outside(runtime_);
   std::string why;
   const int devices = runtime_.DeviceCount(&why);
   if (devices == 0) throw Error(ErrorCode::kDevice, "CUDA: " + why);
@@ -186,6 +192,7 @@ void HostPipeline::Impl::Acquire() {
 }
 
 void HostPipeline::Impl::Release() noexcept {
+  const OutsideCaptures outside(runtime_);
   const ScopedDevice current(runtime_, device_);
   const uint64_t key_bytes = sizeof(uint64_t) * chunk_keys_;
   const uint64_t bit_bytes = sizeof(uint64_t) * BitmapWords(chunk_keys_);
@@ -220,6 +227,16 @@ void HostPipeline::Impl::Stage(const Keys& keys, const HashSpec& spec, void* to)
       std::memcpy(static_cast<std::byte*>(to) + bytes * begin,
                   keys.data<std::byte>() + bytes * begin, bytes * n);
     }
+  });
+}
+
+void HostPipeline::Impl::StageBytes(std::span<const std::byte> from, void* to) {
+  constexpr uint64_t kPieceBytes = sizeof(uint64_t) * kPieceKeys;
+  const uint64_t pieces = (from.size() + kPieceBytes - 1) / kPieceBytes;
+  pool_.ParallelFor(pieces, threads_, [&](size_t piece, unsigned) noexcept {
+    const uint64_t begin = kPieceBytes * piece;
+    std::memcpy(static_cast<std::byte*>(to) + begin, from.data() + begin,
+                std::min(kPieceBytes, from.size() - begin));
   });
 }
 
@@ -303,6 +320,7 @@ void HostPipeline::Impl::RequireOwn(const DeviceFilter& filter) const {
 }
 
 void HostPipeline::Impl::WaitFor(Stream stream) {
+  RequireNotCaptured(runtime_, stream);
   runtime_.Record(before_, stream).ThrowIfFailed("recording an event");
   // Those of out_ come after those of compute_.
   for (Stream later : {in_, compute_}) {
@@ -315,6 +333,7 @@ void HostPipeline::Impl::Run(const DeviceFilter& filter, const Keys& keys, bool 
                              After after, const Compute& compute, const Finish& finish) {
   RequireOwn(filter);
   if (keys.empty()) return;
+  const OutsideCaptures outside(runtime_);
   const ScopedDevice current(runtime_, device_);
   current.status().ThrowIfFailed("choosing the device");
   const Place place = PlaceOf(keys);
@@ -341,6 +360,39 @@ void HostPipeline::Impl::Run(const DeviceFilter& filter, const Keys& keys, bool 
     for (Slot& slot : slots_) slot.n = 0;
     throw;
   }
+}
+
+void HostPipeline::Impl::Upload(DeviceFilter& filter, const Filter& host, After after) {
+  const FileHeader header = host.Header();
+  filter.RequireSame(header);
+  RequireOwn(filter);
+  tamis::detail::FilterAccess::RequireIntact(host);
+  const OutsideCaptures outside(runtime_);
+  const ScopedDevice current(runtime_, device_);
+  current.status().ThrowIfFailed("choosing the device");
+  const std::span<const std::byte> payload = host.payload();
+  const uint64_t chunk_bytes = sizeof(uint64_t) * chunk_keys_;
+  try {
+    if (after) WaitFor(*after);
+    size_t next = 0;
+    for (uint64_t begin = 0; begin < payload.size(); begin += chunk_bytes) {
+      Slot& slot = slots_[next++ % slots_.size()];
+      if (slot.n != 0) runtime_.Wait(slot.copied_in).ThrowIfFailed("uploading");
+      slot.n = std::min(chunk_bytes, payload.size() - begin);
+      StageBytes(payload.subspan(begin, slot.n), slot.staged);
+      runtime_.Copy(static_cast<std::byte*>(filter.data_) + begin, slot.staged, slot.n, in_)
+          .ThrowIfFailed("uploading");
+      runtime_.Record(slot.copied_in, in_).ThrowIfFailed("recording an event");
+    }
+    runtime_.Wait(in_).ThrowIfFailed("uploading");
+  } catch (...) {
+    (void)runtime_.Wait(in_);
+    for (Slot& slot : slots_) slot.n = 0;
+    throw;
+  }
+  for (Slot& slot : slots_) slot.n = 0;
+  filter.header_ = header;
+  filter.uncounted_ = false;
 }
 
 void HostPipeline::Impl::ForEachBits(const DeviceFilter& filter, const Keys& keys,
@@ -384,6 +436,7 @@ uint64_t HostPipeline::Impl::Insert(DeviceFilter& filter, const Keys& keys,
   }
   RequireOwn(filter);
   if (keys.empty()) return 0;
+  const OutsideCaptures outside(runtime_);
   const bool has_nulls = keys.validity() != nullptr;
   if (has_nulls && PlaceOf(keys) == Place::kDevice) {
     return InsertFromDevice(filter, keys, progress, after);
@@ -436,6 +489,10 @@ size_t HostPipeline::Contains(const DeviceFilter& filter, Keys keys, Bitmap out,
   };
   impl_->ForEachBits(filter, keys, deliver, after);
   return found;
+}
+
+void HostPipeline::Upload(DeviceFilter& filter, const Filter& host, After after) {
+  impl_->Upload(filter, host, after);
 }
 
 size_t HostPipeline::Insert(DeviceFilter& filter, Keys keys, const Progress& progress,

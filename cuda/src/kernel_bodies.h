@@ -43,9 +43,8 @@ TAMIS_HD void LookUp(const Lane& lane, const ContainsCall<Ref, Column>& call, ui
     if (i < call.keys.n) {
       if constexpr (Column::kHasNulls) {
         // What is in the place of a null is read, too: so the two loads do not wait for each other.
-        const bool valid = call.keys.IsValid(i);
-        const uint64_t hash = hash_of(i);
-        hit = valid && call.filter.ContainsHash(hash);
+        const uint32_t valid = call.keys.ValidBit(i);
+        hit = call.filter.ContainsHashIf(valid, hash_of(i));
       } else {
         hit = call.filter.ContainsHash(hash_of(i));
       }
@@ -68,8 +67,9 @@ TAMIS_HD void RunLane(const Lane& lane, const ContainsCall<Ref, Column>& call) {
       call.bytes != nullptr, call.count != nullptr);
 }
 
-template <typename Lane, typename Ref, Answers kAnswers, bool kCounted>
-TAMIS_HD void RunLane(const Lane& lane, const CommonContainsCall<Ref, kAnswers, kCounted>& common) {
+template <typename Lane, typename Ref, Answers kAnswers, bool kCounted, typename Column>
+TAMIS_HD void RunLane(const Lane& lane,
+                      const CommonContainsCall<Ref, kAnswers, kCounted, Column>& common) {
   const auto* const keys = static_cast<const uint64_t*>(common.call.keys.values);
   LookUp(
       lane, common.call, common.words,

@@ -39,9 +39,11 @@ struct MaskedColumn : KeyColumn {
 
   // The lanes of a warp read four or five bytes that are side by side, and no byte is read that has
   // no bit of these keys.
-  TAMIS_HD bool IsValid(uint64_t i) const {
+  TAMIS_HD bool IsValid(uint64_t i) const { return (ValidBit(i) & 1) != 0; }
+  // The same in the lowest bit, among others.
+  TAMIS_HD uint32_t ValidBit(uint64_t i) const {
     const uint64_t bit = first_bit + i;
-    return (validity[bit / 8] >> (bit % 8) & 1) != 0;
+    return uint32_t{validity[bit / 8]} >> (bit % 8);
   }
 };
 
@@ -56,12 +58,13 @@ struct ContainsCall {
 };
 
 // The lookups that most programs make: 64-bit keys hashed by XXH3, and one output beside the count,
-// or none. They have kernels of their own, in which nothing is chosen for each key.
+// or none; of keys with nulls, those to a bitmap. They have kernels of their own, in which nothing
+// is chosen for each key.
 enum class Answers : uint8_t { kBits, kBytes, kNone };
 
-template <typename Ref, Answers kAnswers, bool kCounted>
+template <typename Ref, Answers kAnswers, bool kCounted, typename Column = KeyColumn>
 struct CommonContainsCall {
-  ContainsCall<Ref> call;
+  ContainsCall<Ref, Column> call;
   uint64_t words;  // of 32 keys
 };
 
@@ -188,8 +191,8 @@ constexpr Work WorkOf(const ContainsCall<Ref, Column>& call) {
   // share.
   return {2 * WarpsFor(call.keys.n, 2 * kWarpLanes), call.count != nullptr};
 }
-template <typename Ref, Answers kAnswers, bool kCounted>
-constexpr Work WorkOf(const CommonContainsCall<Ref, kAnswers, kCounted>& common) {
+template <typename Ref, Answers kAnswers, bool kCounted, typename Column>
+constexpr Work WorkOf(const CommonContainsCall<Ref, kAnswers, kCounted, Column>& common) {
   return {common.words, kCounted};
 }
 template <typename Ref>
@@ -228,8 +231,8 @@ template <typename Call, typename Run>
 auto WithKernelOf(const Call& call, const Run& run) {
   return run(call);
 }
-template <typename Ref, typename Run>
-auto WithKernelOf(const ContainsCall<Ref>& call, const Run& run) {
+template <typename Ref, typename Column, typename Run>
+auto WithKernelOf(const ContainsCall<Ref, Column>& call, const Run& run) {
   const bool bits = call.bits != nullptr;
   const bool bytes = call.bytes != nullptr;
   const bool counted = call.count != nullptr;
@@ -238,11 +241,17 @@ auto WithKernelOf(const ContainsCall<Ref>& call, const Run& run) {
       bits + bytes + counted == 0 || (bits && bytes)) {
     return run(call);
   }
-  if (bits && counted) return run(CommonContainsCall<Ref, Answers::kBits, true>{call, words});
-  if (bits) return run(CommonContainsCall<Ref, Answers::kBits, false>{call, words});
-  if (bytes && counted) return run(CommonContainsCall<Ref, Answers::kBytes, true>{call, words});
-  if (bytes) return run(CommonContainsCall<Ref, Answers::kBytes, false>{call, words});
-  return run(CommonContainsCall<Ref, Answers::kNone, true>{call, words});
+  if constexpr (Column::kHasNulls) {
+    if (!bits) return run(call);
+    if (counted) return run(CommonContainsCall<Ref, Answers::kBits, true, Column>{call, words});
+    return run(CommonContainsCall<Ref, Answers::kBits, false, Column>{call, words});
+  } else {
+    if (bits && counted) return run(CommonContainsCall<Ref, Answers::kBits, true>{call, words});
+    if (bits) return run(CommonContainsCall<Ref, Answers::kBits, false>{call, words});
+    if (bytes && counted) return run(CommonContainsCall<Ref, Answers::kBytes, true>{call, words});
+    if (bytes) return run(CommonContainsCall<Ref, Answers::kBytes, false>{call, words});
+    return run(CommonContainsCall<Ref, Answers::kNone, true>{call, words});
+  }
 }
 
 }  // namespace tamis::cuda

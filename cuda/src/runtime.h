@@ -33,6 +33,10 @@ struct Location {
   int device = -1;  // of kDevice, if it is the memory of one; else -1
 };
 
+// As cudaStreamCaptureMode. Calls that might be meant for a graph and cannot be captured, such as
+// allocations, are refused while streams are captured: by any thread, by this one, or not at all.
+enum class CaptureMode : uint8_t { kGlobal, kThreadLocal, kRelaxed };
+
 // Thread-safe, as the CUDA runtime is. A failed call leaves its outputs alone.
 class Runtime {
  public:
@@ -47,6 +51,8 @@ class Runtime {
 
   virtual Status Allocate(void** memory, uint64_t bytes, Stream stream) const noexcept = 0;
   virtual Status Free(void* memory, Stream stream) const noexcept = 0;
+  // The same for memory that no work uses any more: on no stream.
+  virtual Status FreeIdle(void* memory) const noexcept = 0;
   virtual Status AllocatePinned(void** memory, uint64_t bytes) const noexcept = 0;
   virtual Status FreePinned(void* memory) const noexcept = 0;
   virtual Status Locate(const void* memory, Location* location) const noexcept = 0;
@@ -68,7 +74,10 @@ class Runtime {
   virtual Status DestroyStream(Stream stream) const noexcept = 0;
   virtual Status Wait(Stream stream) const noexcept = 0;  // until all of it is done
   // Whether what is put on the stream goes into a graph, which may run it any number of times.
+  // Fails for the default stream if that cannot be used because another one is captured.
   virtual Status IsCapturing(Stream stream, bool* capturing) const noexcept = 0;
+  // Sets that of the calling thread to `*mode`, and `*mode` to what it was.
+  virtual Status ExchangeCaptureMode(CaptureMode* mode) const noexcept = 0;
   virtual Status CreateEvent(Event* event) const noexcept = 0;
   virtual Status DestroyEvent(Event event) const noexcept = 0;
   virtual Status Record(Event event, Stream stream) const noexcept = 0;

@@ -36,6 +36,37 @@ class ScopedDevice {
   bool changed_ = false;
 };
 
+// Lets this thread allocate, wait and free while streams are captured into CUDA graphs. Else, if a
+// thread captured one in the global mode, which is the default, such calls of all threads would
+// fail, and spoil what is captured. They are safe here, since nothing of theirs is to be captured:
+// that is for streams of ours, and for those of callers that are not captured (RequireNotCaptured).
+class OutsideCaptures {
+ public:
+  explicit OutsideCaptures(const Runtime& runtime) noexcept
+      : runtime_(runtime), changed_(runtime.ExchangeCaptureMode(&mode_).ok()) {}
+  OutsideCaptures(const OutsideCaptures&) = delete;
+  OutsideCaptures& operator=(const OutsideCaptures&) = delete;
+  ~OutsideCaptures() {
+    if (changed_) (void)runtime_.ExchangeCaptureMode(&mode_);
+  }
+
+ private:
+  const Runtime& runtime_;
+  CaptureMode mode_ = CaptureMode::kRelaxed;
+  const bool changed_;
+};
+
+// For calls that wait. Asked before anything is put on the stream, which would be captured, and the
+// waiting spoil the capture. Throws Error(kInvalidArgument).
+inline void RequireNotCaptured(const Runtime& runtime, Stream stream) {
+  bool capturing = false;
+  runtime.IsCapturing(stream, &capturing).ThrowIfFailed("asking whether a stream is captured");
+  if (!capturing) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "the stream is being captured into a CUDA graph, which cannot have a call that "
+              "waits; allowed: those that end in Async, and other streams");
+}
+
 inline Status AllocateFrom(const Runtime& runtime, MemoryResource* memory, uint64_t bytes,
                            Stream stream, void** out) noexcept {
   if (memory == nullptr) return runtime.Allocate(out, bytes, stream);

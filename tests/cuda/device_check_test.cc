@@ -80,8 +80,8 @@ TEST(CudaDeviceCheck, AllErrorsThatSayThatThereIsNoCodeAreSuch) {
     EXPECT_EQ(DescribeFirstDevice(runtime, &why), std::nullopt);
     ExpectContains(why, "cannot run the code that this library was built with: ");
     ExpectContains(why, "(error " + std::to_string(code) + ")");
-    // CurrentDevice twice, then LocalBytes.
-    runtime.FailCall(2, {code});
+    // CurrentDevice twice, IsCapturing, then LocalBytes.
+    runtime.FailCall(3, {code});
     ExpectContains(
         MessageOf(ErrorCode::kDevice, [&] { DeviceFilter(host, {.runtime = &runtime}); }),
         "cannot run the code");

@@ -284,7 +284,7 @@ TEST_F(DeviceFilterTest, AsyncCallsCanBeCaptured) {
   EXPECT_TRUE(device.SelectAsync(keys, std::span(rows64), &counts[3], scratch_bytes, stream).ok());
   EXPECT_TRUE(device.HashAsync(StringColumn{bytes.data(), offsets}, hashes, stream).ok());
   // A call that waits is refused, as it should be.
-  EXPECT_EQ(CodeOf([&] { (void)device.Count(keys, stream); }), ErrorCode::kDevice);
+  EXPECT_EQ(CodeOf([&] { (void)device.Count(keys, stream); }), ErrorCode::kInvalidArgument);
   runtime_.SetCapturing(false);
   runtime_.Replay(stream);
 

@@ -17,6 +17,7 @@ namespace {
 
 constexpr Status kNoKernelImage{209};             // cudaErrorNoKernelImageForDevice
 constexpr Status kStreamCaptureUnsupported{900};  // cudaErrorStreamCaptureUnsupported
+constexpr Status kStreamCaptureImplicit{906};     // cudaErrorStreamCaptureImplicit
 constexpr Status kInvalidDevice{101};             // cudaErrorInvalidDevice
 constexpr Status kInvalidHandle{400};             // cudaErrorInvalidResourceHandle
 constexpr Status kIllegalAddress{700};            // cudaErrorIllegalAddress
@@ -89,6 +90,26 @@ void FakeRuntime::SetCapturing(bool capturing) {
   if (capturing) graph_.clear();
 }
 
+void FakeRuntime::BeginCapture(Stream stream) {
+  const std::lock_guard lock(mutex_);
+  captured_ = stream;
+  capturing_thread_ = std::this_thread::get_id();
+  spoilt_ = false;
+  graph_.clear();
+}
+
+bool FakeRuntime::EndCapture() {
+  const std::lock_guard lock(mutex_);
+  captured_.reset();
+  return !spoilt_;
+}
+
+CaptureMode FakeRuntime::capture_mode() const {
+  const std::lock_guard lock(mutex_);
+  const auto mode = modes_.find(std::this_thread::get_id());
+  return mode == modes_.end() ? CaptureMode::kGlobal : mode->second;
+}
+
 void FakeRuntime::Replay(Stream stream) const {
   for (const Work& work : graph_) streams_.at(stream).push_back(work);
 }
@@ -116,13 +137,43 @@ Status FakeRuntime::Begin(bool capturable) const {
   ++calls_;
   if (fail_call_ >= 0 && fail_call_-- == 0) return call_status_;
   if (!sticky_.ok()) return sticky_;
-  return capturing_ && !capturable ? kStreamCaptureUnsupported : kSuccess;
+  return !capturable && (capturing_ || Forbids()) ? kStreamCaptureUnsupported : kSuccess;
 }
 
-// A wait fails because work has, after which none runs any more.
+Status FakeRuntime::BeginUndoing() const {
+  ++calls_;
+  if (fail_call_ >= 0) --fail_call_;  // what cannot be undone would be the fake's leak
+  return Forbids() ? kStreamCaptureUnsupported : kSuccess;
+}
+
+bool FakeRuntime::Forbids() const {
+  if (!captured_.has_value()) return false;
+  const auto found = modes_.find(std::this_thread::get_id());
+  const CaptureMode mode = found == modes_.end() ? CaptureMode::kGlobal : found->second;
+  const bool forbids =
+      mode == CaptureMode::kGlobal ||
+      (mode == CaptureMode::kThreadLocal && capturing_thread_ == std::this_thread::get_id());
+  spoilt_ |= forbids;
+  return forbids;
+}
+
+Status FakeRuntime::UseStream(Stream stream, bool waits) const {
+  if (!streams_.contains(stream)) return kInvalidHandle;
+  if (!captured_.has_value()) return kSuccess;
+  if (stream == nullptr) {
+    spoilt_ = true;
+    return kStreamCaptureImplicit;
+  }
+  if (!waits || stream != captured_) return kSuccess;
+  spoilt_ = true;
+  return kStreamCaptureUnsupported;
+}
+
+// A wait fails because work has, after which none runs any more; or for a capture, which work gets
+// over.
 Status FakeRuntime::BeginWait() const {
   const Status status = Begin(false);
-  if (!status.ok() && !capturing_) sticky_ = status;
+  if (!status.ok() && status.code < kStreamCaptureUnsupported.code) sticky_ = status;
   return status;
 }
 
@@ -134,7 +185,7 @@ int FakeRuntime::DeviceCount(std::string* why) const {
 
 Status FakeRuntime::Properties(int device, DeviceProperties* properties) const {
   const std::lock_guard lock(mutex_);
-  const Status status = Begin(true);
+  const Status status = Begin(false);
   if (!status.ok()) return status;
   if (device < 0 || device >= devices_) return kInvalidDevice;
   *properties = {
@@ -176,9 +227,10 @@ Status FakeRuntime::NewBlock(void** memory, uint64_t bytes, bool pinned) const {
   return kSuccess;
 }
 
-Status FakeRuntime::Allocate(void** memory, uint64_t bytes, Stream) const noexcept {
+Status FakeRuntime::Allocate(void** memory, uint64_t bytes, Stream stream) const noexcept {
   const std::lock_guard lock(mutex_);
-  const Status status = Begin(false);
+  Status status = Begin(false);
+  if (status.ok()) status = UseStream(stream);
   if (!status.ok()) return status;
   if (bytes > memory_bytes_ - std::min(device_bytes_ + reserved_bytes_, memory_bytes_)) {
     return kMemoryAllocation;
@@ -186,17 +238,34 @@ Status FakeRuntime::Allocate(void** memory, uint64_t bytes, Stream) const noexce
   return NewBlock(memory, bytes, false);
 }
 
-Status FakeRuntime::Free(void* memory, Stream stream) const noexcept {
-  const std::lock_guard lock(mutex_);
-  ++calls_;
-  if (fail_call_ >= 0) --fail_call_;  // memory that cannot be freed would be the fake's leak
-  if (!blocks_.contains(memory)) return kInvalidValue;
-  freed_elsewhere_ += blocks_.at(memory).device != Current();
-  // In the order of the stream.
-  (void)RunUntil([&] { return streams_[stream].empty(); });
-  device_bytes_ -= blocks_.at(memory).bytes;
+void FakeRuntime::RemoveBlock(void* memory) const {
+  const Block& block = blocks_.at(memory);
+  if (!block.pinned) {
+    freed_elsewhere_ += block.device != Current();
+    device_bytes_ -= block.bytes;
+  }
   blocks_.erase(memory);
   ::operator delete(memory, kAlignment);
+}
+
+Status FakeRuntime::Free(void* memory, Stream stream) const noexcept {
+  const std::lock_guard lock(mutex_);
+  Status status = BeginUndoing();
+  if (status.ok()) status = UseStream(stream);
+  if (!status.ok()) return status;
+  if (!blocks_.contains(memory)) return kInvalidValue;
+  // In the order of the stream.
+  (void)RunUntil([&] { return streams_[stream].empty(); });
+  RemoveBlock(memory);
+  return kSuccess;
+}
+
+Status FakeRuntime::FreeIdle(void* memory) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Status status = BeginUndoing();
+  if (!status.ok()) return status;
+  if (!blocks_.contains(memory)) return kInvalidValue;
+  RemoveBlock(memory);
   return kSuccess;
 }
 
@@ -208,16 +277,15 @@ Status FakeRuntime::AllocatePinned(void** memory, uint64_t bytes) const noexcept
 
 Status FakeRuntime::FreePinned(void* memory) const noexcept {
   const std::lock_guard lock(mutex_);
-  ++calls_;
-  if (fail_call_ >= 0) --fail_call_;
+  const Status status = BeginUndoing();
+  if (!status.ok()) return status;
   if (!blocks_.contains(memory)) return kInvalidValue;
   // cudaFreeHost waits for the device.
   (void)RunUntil([&] {
     return std::all_of(streams_.begin(), streams_.end(),
                        [](const auto& stream) { return stream.second.empty(); });
   });
-  blocks_.erase(memory);
-  ::operator delete(memory, kAlignment);
+  RemoveBlock(memory);
   return kSuccess;
 }
 
@@ -248,7 +316,7 @@ Status FakeRuntime::UsesPageable(int, bool* uses) const noexcept {
 }
 
 void FakeRuntime::Put(Stream stream, Work work) const {
-  (capturing_ ? graph_ : streams_.at(stream)).push_back(std::move(work));
+  (capturing_ || captured_ == stream ? graph_ : streams_.at(stream)).push_back(std::move(work));
 }
 
 bool FakeRuntime::CanRun(const Work& work) const {
@@ -277,9 +345,9 @@ Status FakeRuntime::RunUntil(const std::function<bool()>& done) const {
 
 Status FakeRuntime::Copy(void* to, const void* from, uint64_t bytes, Stream stream) const noexcept {
   const std::lock_guard lock(mutex_);
-  const Status status = Begin(true);
+  Status status = Begin(true);
+  if (status.ok()) status = UseStream(stream);
   if (!status.ok()) return status;
-  if (!streams_.contains(stream)) return kInvalidHandle;
   copies_.emplace_back(static_cast<const char*>(from), bytes);
   Put(stream, {[=] { std::memcpy(to, from, bytes); }});
   return kSuccess;
@@ -287,9 +355,9 @@ Status FakeRuntime::Copy(void* to, const void* from, uint64_t bytes, Stream stre
 
 Status FakeRuntime::Zero(void* memory, uint64_t bytes, Stream stream) const noexcept {
   const std::lock_guard lock(mutex_);
-  const Status status = Begin(true);
+  Status status = Begin(true);
+  if (status.ok()) status = UseStream(stream);
   if (!status.ok()) return status;
-  if (!streams_.contains(stream)) return kInvalidHandle;
   const Status placed = RequireDeviceOf(stream, memory);
   if (!placed.ok()) return placed;
   Put(stream, {[=] { std::memset(memory, 0, bytes); }});
@@ -311,9 +379,9 @@ Status FakeRuntime::RequireDeviceOf(Stream stream, const void* memory) const {
 
 Status FakeRuntime::Launch(const KernelCall& call, Stream stream) const noexcept {
   const std::lock_guard lock(mutex_);
-  const Status status = Begin(true);
+  Status status = Begin(true);
+  if (status.ok()) status = UseStream(stream);
   if (!status.ok()) return status;
-  if (!streams_.contains(stream)) return kInvalidHandle;
   if (!has_images_) return kNoKernelImage;
   const Status placed =
       RequireDeviceOf(stream, std::visit([](const auto& c) { return MemoryOf(c); }, call));
@@ -358,9 +426,9 @@ Status FakeRuntime::SetAside(uint64_t bytes) const {
 
 Status FakeRuntime::Reserve(const KernelCall& call, Stream stream) const noexcept {
   const std::lock_guard lock(mutex_);
-  const Status status = Begin(false);
+  Status status = Begin(false);
+  if (status.ok()) status = UseStream(stream);
   if (!status.ok()) return status;
-  if (!streams_.contains(stream)) return kInvalidHandle;
   return has_images_ ? SetAside(LocalBytesOf(call)) : kNoKernelImage;
 }
 
@@ -376,8 +444,8 @@ Status FakeRuntime::CreateStream(Stream* stream) const noexcept {
 
 Status FakeRuntime::DestroyStream(Stream stream) const noexcept {
   const std::lock_guard lock(mutex_);
-  ++calls_;
-  if (fail_call_ >= 0) --fail_call_;
+  const Status status = BeginUndoing();
+  if (!status.ok()) return status;
   if (!streams_.contains(stream)) return kInvalidHandle;
   (void)RunUntil([&] { return streams_[stream].empty(); });
   streams_.erase(stream);
@@ -386,9 +454,9 @@ Status FakeRuntime::DestroyStream(Stream stream) const noexcept {
 
 Status FakeRuntime::Wait(Stream stream) const noexcept {
   const std::lock_guard lock(mutex_);
-  const Status status = BeginWait();
+  Status status = BeginWait();
+  if (status.ok()) status = UseStream(stream, true);
   if (!status.ok()) return status;
-  if (!streams_.contains(stream)) return kInvalidHandle;
   return RunUntil([&] { return streams_[stream].empty(); });
 }
 
@@ -397,7 +465,16 @@ Status FakeRuntime::IsCapturing(Stream stream, bool* capturing) const noexcept {
   const Status status = Begin(true);
   if (!status.ok()) return status;
   if (!streams_.contains(stream)) return kInvalidHandle;
-  *capturing = capturing_;
+  // This does not spoil the capture.
+  if (captured_.has_value() && stream == nullptr) return kStreamCaptureImplicit;
+  *capturing = capturing_ || captured_ == stream;
+  return kSuccess;
+}
+
+// Concerns nothing but the calling thread, and cannot fail.
+Status FakeRuntime::ExchangeCaptureMode(CaptureMode* mode) const noexcept {
+  const std::lock_guard lock(mutex_);
+  std::swap(modes_[std::this_thread::get_id()], *mode);
   return kSuccess;
 }
 
@@ -412,16 +489,17 @@ Status FakeRuntime::CreateEvent(Event* event) const noexcept {
 
 Status FakeRuntime::DestroyEvent(Event event) const noexcept {
   const std::lock_guard lock(mutex_);
-  ++calls_;
-  if (fail_call_ >= 0) --fail_call_;
+  const Status status = BeginUndoing();
+  if (!status.ok()) return status;
   return events_.erase(event) == 1 ? kSuccess : kInvalidHandle;
 }
 
 Status FakeRuntime::Record(Event event, Stream stream) const noexcept {
   const std::lock_guard lock(mutex_);
-  const Status status = Begin(true);
+  Status status = Begin(true);
+  if (status.ok()) status = UseStream(stream);
   if (!status.ok()) return status;
-  if (!events_.contains(event) || !streams_.contains(stream)) return kInvalidHandle;
+  if (!events_.contains(event)) return kInvalidHandle;
   const Status placed = RequireDeviceOf(stream, nullptr);
   if (!placed.ok()) return placed;
   const uint64_t number = ++events_[event].recorded;
@@ -435,9 +513,10 @@ Status FakeRuntime::Record(Event event, Stream stream) const noexcept {
 
 Status FakeRuntime::StreamWait(Stream stream, Event event) const noexcept {
   const std::lock_guard lock(mutex_);
-  const Status status = Begin(true);
+  Status status = Begin(true);
+  if (status.ok()) status = UseStream(stream);
   if (!status.ok()) return status;
-  if (!events_.contains(event) || !streams_.contains(stream)) return kInvalidHandle;
+  if (!events_.contains(event)) return kInvalidHandle;
   Put(stream, {nullptr, event, events_[event].recorded});
   return kSuccess;
 }

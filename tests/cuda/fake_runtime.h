@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -48,6 +49,15 @@ class FakeRuntime final : public Runtime {
   // While capturing, calls that a CUDA graph cannot capture fail, and the others are put into a
   // graph, a new one each time that this is called.
   void SetCapturing(bool capturing);
+  // This thread captures the stream in the global mode, as if it were one that the default stream
+  // waits for, until EndCapture. Work on other streams is done meanwhile; calls that cannot be
+  // captured fail and spoil the capture, unless the mode of the calling thread allows them, and so
+  // does any use of the default stream. One capture at a time.
+  void BeginCapture(Stream stream);
+  // Returns whether the capture was not spoilt. What was captured is for Replay.
+  bool EndCapture();
+  // The mode of the calling thread.
+  CaptureMode capture_mode() const;
   // Puts the work of the graph on a stream, in the order in which it was captured.
   void Replay(Stream stream) const;
 
@@ -75,6 +85,7 @@ class FakeRuntime final : public Runtime {
   Status FreeMemory(uint64_t* bytes) const noexcept override;
   Status Allocate(void** memory, uint64_t bytes, Stream stream) const noexcept override;
   Status Free(void* memory, Stream stream) const noexcept override;
+  Status FreeIdle(void* memory) const noexcept override;
   Status AllocatePinned(void** memory, uint64_t bytes) const noexcept override;
   Status FreePinned(void* memory) const noexcept override;
   Status Locate(const void* memory, Location* location) const noexcept override;
@@ -88,6 +99,7 @@ class FakeRuntime final : public Runtime {
   Status DestroyStream(Stream stream) const noexcept override;
   Status Wait(Stream stream) const noexcept override;
   Status IsCapturing(Stream stream, bool* capturing) const noexcept override;
+  Status ExchangeCaptureMode(CaptureMode* mode) const noexcept override;
   Status CreateEvent(Event* event) const noexcept override;
   Status DestroyEvent(Event event) const noexcept override;
   Status Record(Event event, Stream stream) const noexcept override;
@@ -114,6 +126,13 @@ class FakeRuntime final : public Runtime {
   // captured.
   Status Begin(bool capturable) const;
   Status BeginWait() const;
+  // The same for calls that are always undone, and counted only.
+  Status BeginUndoing() const;
+  // Whether a thread's mode forbids what cannot be captured; then the capture is spoilt.
+  bool Forbids() const;
+  // Whether work may be put on a stream, or, for a call that waits, waited for there.
+  Status UseStream(Stream stream, bool waits = false) const;
+  void RemoveBlock(void* memory) const;
   void Put(Stream stream, Work work) const;
   bool CanRun(const Work& work) const;
   // Runs work of random streams until done() is true.
@@ -145,6 +164,10 @@ class FakeRuntime final : public Runtime {
   mutable Status work_status_;
   mutable Status sticky_;
   mutable bool capturing_ = false;
+  mutable std::optional<Stream> captured_;
+  mutable std::thread::id capturing_thread_;
+  mutable bool spoilt_ = false;
+  mutable std::map<std::thread::id, CaptureMode> modes_;  // kGlobal, where there is none
   mutable std::deque<Work> graph_;
   mutable std::map<Stream, std::deque<Work>> streams_;
   mutable std::map<Event, EventState> events_;

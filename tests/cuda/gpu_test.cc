@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "cuda/src/runtime.h"
@@ -303,6 +306,161 @@ TEST_F(GpuTest, CuckooTakesItsCapacity) {
   DeviceFilter device(host.Header());
   const DeviceArray<uint64_t> keys(RandomKeys(host.capacity(), 1));
   EXPECT_EQ(device.Insert(keys.keys()), host.capacity());
+}
+
+// A validity bitmap on the host and on the device; a third of the keys are null.
+class Validity {
+ public:
+  Validity(size_t n, uint64_t first_bit)
+      : first_bit_(first_bit), here_(Bytes(n, first_bit)), there_(here_) {}
+
+  Keys OfHost(const Keys& keys) const { return keys.WithValidity(here_.data(), first_bit_); }
+  Keys OfDevice(const Keys& keys) const { return keys.WithValidity(there_.data(), first_bit_); }
+
+ private:
+  static std::vector<uint8_t> Bytes(size_t n, uint64_t first_bit) {
+    std::vector<uint8_t> bytes((first_bit + n + 7) / 8);
+    Random random(n);
+    for (uint64_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+      if (random.Below(3) != 0) bytes[bit / 8] |= static_cast<uint8_t>(1 << (bit % 8));
+    }
+    return bytes;
+  }
+
+  uint64_t first_bit_;
+  std::vector<uint8_t> here_;
+  DeviceArray<uint8_t> there_;
+};
+
+constexpr uint64_t kFirstBits[] = {0, 1, 5, 7, 8, 13, 1003};
+
+// calls(n, first bit): all sizes, each with a first bit.
+template <typename Calls>
+void ForEachValidity(const Calls& calls) {
+  size_t at = 0;
+  for (const size_t n : kSizes) {
+    const uint64_t first_bit = kFirstBits[at++ % std::size(kFirstBits)];
+    SCOPED_TRACE(std::to_string(n) + " keys from bit " + std::to_string(first_bit));
+    calls(n, Validity(n, first_bit));
+  }
+}
+
+TEST_F(GpuTest, NullsAreInNoAnswer) {
+  ForEachValidity([](size_t n, const Validity& validity) {
+    const std::vector<uint64_t> values = RandomKeys(n, n);
+    const std::vector<uint32_t> narrow(values.begin(), values.end());
+    const DeviceArray<uint64_t> values_there(values);
+    const DeviceArray<uint32_t> narrow_there(narrow);
+    SplitBlockBloomFilter host = HostFilter(values);
+    host.Insert(std::span(narrow).first(n / 2));
+    CuckooFilter<16> cuckoo({.capacity = n + 1});
+    cuckoo.Insert(std::span(values).first(n / 2));
+    cuckoo.Insert(std::span(narrow).first(n / 2));
+    const std::pair<Keys, Keys> forms[] = {{values, values_there.keys()},
+                                           {narrow, narrow_there.keys()},
+                                           {Hashes{values}, Hashes{values_there.keys()}}};
+    for (const auto& [here, there] : forms) {
+      const Keys keys = validity.OfHost(here), on_device = validity.OfDevice(there);
+      for (const Filter* const filter :
+           {static_cast<const Filter*>(&host), static_cast<const Filter*>(&cuckoo)}) {
+        const DeviceFilter device(*filter);
+        std::vector<uint64_t> want(BitmapWords(n)), want_rows(n);
+        std::vector<uint8_t> want_bytes(n);
+        const size_t found = filter->Contains(keys, Bitmap(want));
+        filter->Contains(keys, std::span(want_bytes));
+        filter->Select(keys, std::span(want_rows));
+        want_rows.resize(found);
+        const DeviceArray<uint64_t> bits(BitmapWords(n)), rows(n), count(1);
+        const DeviceArray<uint8_t> bytes(n);
+        EXPECT_EQ(device.Contains(on_device, Bitmap(bits.span())), found);
+        ASSERT_EQ(bits.vector(), want);
+        EXPECT_EQ(device.Contains(on_device, bytes.span()), found);
+        ASSERT_EQ(bytes.vector(), want_bytes);
+        EXPECT_EQ(device.Count(on_device), found);
+        EXPECT_EQ(device.Select(on_device, rows.span()), found);
+        std::vector<uint64_t> got = rows.vector();
+        got.resize(found);
+        ASSERT_EQ(got, want_rows);
+        // And without a count.
+        ASSERT_CUDA(cudaMemset(bits.data(), 0xFF, sizeof(uint64_t) * BitmapWords(n)));
+        EXPECT_TRUE(device.ContainsAsync(on_device, Bitmap(bits.span()), nullptr, nullptr).ok());
+        ASSERT_CUDA(cudaDeviceSynchronize());
+        ASSERT_EQ(bits.vector(), want);
+      }
+    }
+  });
+}
+
+TEST_F(GpuTest, NullsAreNotInserted) {
+  ForEachValidity([](size_t n, const Validity& validity) {
+    const std::vector<uint64_t> values = RandomKeys(n, n);
+    const DeviceArray<uint64_t> there(values);
+    const Keys keys = validity.OfHost(values), on_device = validity.OfDevice(there.keys());
+    SplitBlockBloomFilter host({.capacity = n + 1});
+    DeviceFilter device(host), by_stream(host);
+    const DeviceArray<uint64_t> failed(n);
+    const size_t inserted = host.Insert(keys);
+    EXPECT_EQ(device.Insert(on_device, failed.span()), inserted);
+    std::vector<uint64_t> nulls = failed.vector();
+    nulls.resize(n - inserted);
+    for (const uint64_t i : nulls) ASSERT_FALSE(keys.IsValid(i));
+    EXPECT_TRUE(std::is_sorted(nulls.begin(), nulls.end(), std::less_equal<uint64_t>()));
+    EXPECT_TRUE(by_stream.InsertAsync(on_device, nullptr).ok());
+    for (const DeviceFilter* const filter : {&device, &by_stream}) {
+      SplitBlockBloomFilter copy = host.Clone();
+      copy.Clear();
+      filter->Download(copy);
+      ASSERT_EQ(Payload(copy), Payload(host));
+    }
+  });
+}
+
+// Which slots keys get is not the same as on the host: what is in is.
+TEST_F(GpuTest, NullsAreNeitherPutIntoCuckooFiltersNorErased) {
+  ForEachValidity([](size_t n, const Validity& validity) {
+    const std::vector<uint64_t> values = RandomKeys(n, n);
+    const DeviceArray<uint64_t> there(values);
+    const Keys keys = validity.OfHost(values), on_device = validity.OfDevice(there.keys());
+    CuckooFilter<12> host({.capacity = n + 1});
+    DeviceFilter device(host);
+    const size_t valid = keys.CountValid();
+    EXPECT_EQ(device.Insert(on_device), valid);
+    EXPECT_EQ(device.Count(on_device), valid);
+    device.Download(host);
+    EXPECT_EQ(host.inserted_count(), valid);
+    EXPECT_EQ(host.Count(keys), valid);
+    EXPECT_EQ(device.Erase(on_device), valid);
+    device.Download(host);
+    EXPECT_EQ(host.inserted_count(), 0u);
+  });
+}
+
+// As AGraphCanBeCapturedAndReplayed, with a lookup that waits beside the capture.
+TEST_F(GpuTest, ALookupThatWaitsSpoilsNoCapture) {
+  const std::vector<uint64_t> keys = RandomKeys(100'003, 1);
+  const SplitBlockBloomFilter host = HostFilter(keys);
+  const DeviceArray<uint64_t> on_device(keys), count(1);
+  const DeviceFilter device(host);
+  cudaStream_t captured = nullptr, stream = nullptr;
+  ASSERT_CUDA(cudaStreamCreateWithFlags(&captured, cudaStreamNonBlocking));
+  ASSERT_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  ASSERT_CUDA(cudaStreamBeginCapture(captured, cudaStreamCaptureModeGlobal));
+  EXPECT_TRUE(device.CountAsync(on_device.keys(), count.data(), captured).ok());
+  const auto look_up = [&] {
+    const DeviceFilter other(host, {}, stream);
+    EXPECT_EQ(other.Count(on_device.keys(), stream), host.Count(keys));
+    HostPipeline pipeline({}, {.chunk_keys = 1 << 14, .chunks = 3});
+    std::vector<uint64_t> bits(BitmapWords(keys.size()));
+    EXPECT_EQ(pipeline.Contains(device, keys, Bitmap(bits)), host.Count(keys));
+  };
+  std::thread(look_up).join();
+  look_up();
+  EXPECT_THROW((void)device.Count(on_device.keys(), captured), Error);
+  cudaGraph_t graph = nullptr;
+  ASSERT_CUDA(cudaStreamEndCapture(captured, &graph));
+  ASSERT_CUDA(cudaGraphDestroy(graph));
+  ASSERT_CUDA(cudaStreamDestroy(stream));
+  ASSERT_CUDA(cudaStreamDestroy(captured));
 }
 
 TEST_F(GpuTest, OutOfMemoryIsAnErrorAndLeavesTheDeviceUsable) {

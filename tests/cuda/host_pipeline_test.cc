@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tamis/cuckoo_filter.h"
 #include "tamis/error.h"
 #include "tamis/split_block_filter.h"
 #include "tests/cuda/fake_runtime.h"
@@ -148,6 +149,48 @@ TEST(HostPipeline, StagesInSeveralThreads) {
   EXPECT_EQ(bits, want);
 }
 
+// Of fewer bytes than one chunk, and of more than the ring has; the last chunk is not full.
+TEST(HostPipeline, UploadsByWayOfPinnedMemory) {
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    for (const size_t capacity : {10, 800, 20'000}) {
+      FakeRuntime runtime(2, seed);
+      {
+        SplitBlockBloomFilter host({.capacity = capacity, .fpr = 0.01});
+        CuckooFilter<16> cuckoo({.capacity = capacity});
+        const DeviceOptions on = {.device = 1, .runtime = &runtime};
+        HostPipeline pipeline(on, {.chunk_keys = 64, .chunks = 3, .threads = 2});
+        Stream stream = nullptr;
+        ASSERT_TRUE(runtime.SetDevice(1).ok());
+        ASSERT_TRUE(runtime.CreateStream(&stream).ok());
+        ASSERT_TRUE(runtime.SetDevice(0).ok());
+        const std::vector<uint64_t> keys = RandomKeys(capacity, seed);
+        for (Filter* const filter : {static_cast<Filter*>(&host), static_cast<Filter*>(&cuckoo)}) {
+          filter->Insert(keys);
+          DeviceFilter device(filter->Header(), on);
+          device.ForgetCount();
+          // Of a stream that is waited for, what is on it comes first.
+          ASSERT_TRUE(device.ClearAsync(stream).ok());
+          pipeline.Upload(device, *filter, stream);
+          EXPECT_EQ(std::memcmp(device.data(), filter->payload().data(), filter->bytes()), 0);
+          EXPECT_EQ(device.inserted_count(), filter->inserted_count());
+          EXPECT_EQ(device.Header().key_forms, filter->key_forms());
+          EXPECT_EQ(runtime.copied_from(filter->payload().data(), filter->bytes()), 0u);
+        }
+        // The ring is as it was.
+        DeviceFilter device(host, on);
+        std::vector<uint64_t> bits(BitmapWords(keys.size()));
+        EXPECT_EQ(pipeline.Contains(device, keys, Bitmap(bits)), keys.size());
+
+        DeviceFilter other(host, {.runtime = &runtime});
+        EXPECT_THROW(pipeline.Upload(other, host), Error) << "on another device";
+        EXPECT_THROW(pipeline.Upload(device, cuckoo), Error) << "of another kind";
+        ASSERT_TRUE(runtime.DestroyStream(stream).ok());
+      }
+      ASSERT_EQ(runtime.num_live(), 0u);
+    }
+  }
+}
+
 TEST(HostPipeline, CopiesPinnedKeysFromWhereTheyAre) {
   FakeRuntime runtime;
   {
@@ -218,6 +261,9 @@ void UsePipeline(const Runtime& runtime, const SplitBlockBloomFilter& host) {
   const Keys some = Keys(keys).WithValidity(valid.data(), 3).Slice(0, 100);
   pipeline.Insert(device, some);
   device.Insert(some);
+  pipeline.Upload(device, host);
+  pipeline.Contains(device, keys, Bitmap(bits));
+  EXPECT_EQ(bits, want);
 }
 
 TEST(HostPipelineFailures, EveryCallThatFailsIsAnErrorWithoutALeak) {

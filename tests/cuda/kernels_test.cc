@@ -145,6 +145,63 @@ TEST(Contains, CommonCallsGiveTheSameAnswers) {
   }
 }
 
+// Those of keys with nulls, whatever the first bit.
+TEST(Contains, CommonCallsWithNullsGiveTheSameAnswers) {
+  using Call = ContainsCall<SplitBlockRef, MaskedColumn>;
+  const std::vector<uint64_t> keys = RandomKeys(797, 3);
+  const HashSpec spec{HashKind::kXxh3, 0x8123456789ABCDEF};
+  Words words(101);
+  FillPortably(words, 101, tamis::detail::KeyBatch(spec, keys.data(), keys.size() / 2));
+  const SplitBlockRef ref{words.data(), 101, tamis::detail::KeyHasher(spec)};
+  for (const size_t n : kSizes) {
+    for (uint32_t first_bit = 0; first_bit < 8; ++first_bit) {
+      GuardedArray<uint8_t> validity((first_bit + n + 7) / 8);
+      Random random(n + first_bit);
+      for (uint8_t& byte : validity.span()) byte = static_cast<uint8_t>(random.Below(256));
+      std::vector<uint32_t> want(2 * BitmapWords(n)), bits(want.size()), alone(want.size());
+      uint64_t want_count = 0, count = 0;
+      for (size_t i = 0; i < n; ++i) {
+        const uint64_t bit = first_bit + i;
+        const bool valid = (validity.data()[bit / 8] >> (bit % 8) & 1) != 0;
+        const bool hit = valid && ref.Contains(keys[i]);
+        want[i / 32] |= uint32_t{hit} << (i % 32);
+        want_count += hit;
+      }
+      const MaskedColumn column{
+          {keys.data(), n, Width::kU64, ref.hasher}, validity.data(), first_bit};
+      int common = 0;
+      const auto run = [&](const Call& asked) {
+        WithKernelOf(asked, [&](const auto& call) {
+          common += !std::is_same_v<decltype(call), const Call&>;
+          RunAll(call, 3);
+        });
+      };
+      run({ref, column, bits.data(), nullptr, &count});
+      run({ref, column, alone.data(), nullptr, nullptr});
+      ASSERT_EQ(common, n == 0 ? 0 : 2);
+      ASSERT_EQ(bits, want) << n << " keys from bit " << first_bit;
+      ASSERT_EQ(alone, want);
+      ASSERT_EQ(count, want_count);
+      // Neither other hashes, nor other widths, nor other outputs.
+      std::vector<uint8_t> bytes(n);
+      run({ref,
+           {{keys.data(), n, Width::kU32, ref.hasher}, validity.data(), first_bit},
+           bits.data(),
+           nullptr,
+           nullptr});
+      run({ref,
+           {{keys.data(), n, Width::kU64, {}}, validity.data(), first_bit},
+           bits.data(),
+           nullptr,
+           nullptr});
+      run({ref, column, nullptr, bytes.data(), nullptr});
+      run({ref, column, nullptr, nullptr, &count});
+      if (n != 0) run({ref, column, bits.data(), bytes.data(), nullptr});
+      ASSERT_EQ(common, n == 0 ? 0 : 2);
+    }
+  }
+}
+
 TEST(Contains, WritesOnlyTheOutputsThatAreAskedFor) {
   const std::vector<uint64_t> keys = RandomKeys(397, 1);
   Words words(10);

@@ -41,18 +41,30 @@ REQUIRED = {
     "12ContainsCallINS0_13SplitBlockRefENS0_12MaskedColumn": [(BYTE_LOAD, 1, 4)],
     "12ContainsCallINS0_9CuckooRefILi16EEENS0_12MaskedColumn": [(BYTE_LOAD, 1, 4)],
     # A key and two buckets, the sum of a warp and of a block, and one addition to memory.
-    "CommonContainsCallINS0_9CuckooRefILi16EEELNS0_7AnswersE0ELb0E": [(LOAD, 3, 3), (ADD, 0, 0)],
+    "CommonContainsCallINS0_9CuckooRefILi16EEELNS0_7AnswersE0ELb0ENS0_9KeyColumn": [
+        (LOAD, 3, 3), (ADD, 0, 0)],
     "CommonContainsCallINS0_9CuckooRefILi16EEELNS0_7AnswersE2ELb1E": [
         (LOAD, 3, 3), (ADD, 1, 1), (WARP_SUM, 2, 2)],
     "CommonContainsCallINS0_13SplitBlockRefELNS0_7AnswersE0ELb0E": [
         (ADD, 0, 0), (VOTE, 1, None)],
     "CommonContainsCallINS0_13SplitBlockRefELNS0_7AnswersE2ELb1E": [(ADD, 1, 1), (WARP_SUM, 2, 2)],
+    # With nulls one byte more, of the bitmap.
+    "CommonContainsCallINS0_9CuckooRefILi16EEELNS0_7AnswersE0ELb0ENS0_12MaskedColumn": [
+        (LOAD, 4, 4), (BYTE_LOAD, 1, 1), (ADD, 0, 0)],
+    "CommonContainsCallINS0_13SplitBlockRefELNS0_7AnswersE0ELb0ENS0_12MaskedColumn": [
+        (BYTE_LOAD, 1, 1), (ADD, 0, 0)],
+    "CommonContainsCallINS0_13SplitBlockRefELNS0_7AnswersE0ELb1ENS0_12MaskedColumn": [
+        (BYTE_LOAD, 1, 1), (ADD, 1, 1)],
     # Byte by byte are the first and the last strings of a column, and odd bytes of short ones.
     "HashColumnCall": [(BYTE_LOAD, 1, 120)],
 }
 # Instructions at most, without padding: what there was when this was written, and a tenth. Kernels of
 # common lookups run all of theirs, but for loops and sums once for each key.
 BUDGETS = [
+    (r"CommonContainsCallINS0_13SplitBlockRef.*ELb0ENS0_12MaskedColumn", 122),
+    (r"CommonContainsCallINS0_13SplitBlockRef.*ELb1ENS0_12MaskedColumn", 168),
+    (r"CommonContainsCallINS0_9CuckooRef.*ELb0ENS0_12MaskedColumn", 150),
+    (r"CommonContainsCallINS0_9CuckooRef.*ELb1ENS0_12MaskedColumn", 199),
     (r"CommonContainsCallINS0_13SplitBlockRefELNS0_7AnswersE\dELb0E", 112),
     (r"CommonContainsCallINS0_13SplitBlockRefELNS0_7AnswersE\dELb1E", 160),
     (r"CommonContainsCallINS0_9CuckooRefILi\d+EEELNS0_7AnswersE\dELb0E", 138),

@@ -101,6 +101,55 @@ TEST(CudaView, TakesCuckooFilters) {
   EXPECT_EQ(view.inserted_count(), 0u);
 }
 
+// What a kernel would read there, another thread of it may have written already.
+TEST(CudaView, ThoseThatOverlapInPartAreNotCombined) {
+  FakeRuntime runtime;
+  SplitBlockBloomFilter host({.capacity = kKeys});
+  host.Insert(RandomKeys(kKeys, 1));
+  const uint64_t bytes = host.bytes();
+  const Buffer buffer(runtime, 2 * bytes);
+  const auto view = [&](uint64_t offset) {
+    return DeviceFilter::View(host.Header(), buffer.span().subspan(offset), {.runtime = &runtime});
+  };
+  DeviceFilter first = view(0);
+  DeviceFilter same = view(0);
+  DeviceFilter beside = view(bytes);
+  first.Upload(host);
+  beside.Upload(host);
+  const std::vector<std::byte> before(buffer.span().begin(), buffer.span().end());
+  const uint64_t launches = runtime.launches();
+  for (const uint64_t offset : {uint64_t{32}, bytes / 64 * 32, bytes - 32}) {
+    DeviceFilter overlapping = view(offset);
+    for (const auto& [into, from] : {std::pair(&first, &overlapping), {&overlapping, &first}}) {
+      for (const bool merges : {false, true}) {
+        try {
+          merges ? into->Merge(*from) : into->Intersect(*from);
+          ADD_FAILURE() << offset;
+        } catch (const Error& error) {
+          EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+          EXPECT_NE(std::string(error.what()).find("overlaps in part"), std::string::npos);
+        }
+        EXPECT_EQ(merges ? into->MergeAsync(*from, nullptr) : into->IntersectAsync(*from, nullptr),
+                  kInvalidValue);
+      }
+    }
+  }
+  // With itself a filter is what it is.
+  for (DeviceFilter* const filter : {&first, &same}) {
+    filter->Merge(first);
+    EXPECT_TRUE(filter->IntersectAsync(first, nullptr).ok());
+  }
+  EXPECT_TRUE(first.MergeAsync(same, nullptr).ok());
+  EXPECT_EQ(first.inserted_count(), host.inserted_count());
+  EXPECT_TRUE(first.count_is_known());
+  EXPECT_EQ(runtime.launches(), launches);
+  EXPECT_EQ(std::memcmp(buffer.span().data(), before.data(), before.size()), 0);
+  // And memory that only touches is another filter's.
+  first.Merge(beside);
+  beside.Intersect(first);
+  EXPECT_EQ(runtime.launches(), launches + 2);
+}
+
 TEST(CudaView, RefusesMemoryThatCannotBeAFilter) {
   FakeRuntime runtime(2);
   const SplitBlockBloomFilter host({.capacity = kKeys});

@@ -45,6 +45,12 @@ struct CuckooRef {
     return cuckoo::ZeroSlots<kBits>(chunk[Alternate(place.bucket, place.fingerprint)] ^ all) != 0;
   }
 
+  // As that of SplitBlockRef: lanes without a key look where a hash of 0 would be.
+  TAMIS_HD bool ContainsHashIf(uint32_t wanted, uint64_t hash) const {
+    const bool asked = (wanted & 1) != 0;
+    return ContainsHash(asked ? hash : 0) && asked;
+  }
+
   TAMIS_HD bool InsertHash(uint64_t hash) const {
     uint16_t nodes[kFewNodes];
     return InsertHash(hash, nodes, kFewNodes);

@@ -47,7 +47,10 @@ struct DeviceOptions {
 // the work could be put on the stream. The others wait for the stream, allocate scratch memory
 // where it is said, and throw Error: kOutOfMemory, kInvalidArgument (also for keys and outputs in
 // the memory of another device, or in memory of the host that the device cannot use), kDevice for a
-// failure of the device. After a failure the contents of a filter that was to be changed are
+// failure of the device. They work, outside of what is captured, while other streams are captured
+// into graphs, by this thread or others. They refuse a stream that is captured itself
+// (kInvalidArgument), and the default stream while one that it waits for is (kUnsupported), before
+// anything is put on it. After a failure the contents of a filter that was to be changed are
 // unspecified, and count_is_known() says whether the count is.
 //
 // As with a filter on the host, any number of threads and streams may probe one that does not
@@ -136,7 +139,9 @@ class DeviceFilter {
   size_t Erase(Keys keys, StreamRef stream = {}) { return Erase(keys, {}, stream); }
   size_t Erase(Keys keys, std::span<uint64_t> missing, StreamRef stream = {});
   // Adds all keys of `other`, which is on the same device. Throws Error(kIncompatible), also for
-  // cuckoo filters, which cannot be merged.
+  // cuckoo filters, which cannot be merged, and Error(kInvalidArgument) if both are in memory that
+  // overlaps in part. With itself, or a view of the same memory, a filter is what it was, and its
+  // count, too.
   void Merge(const DeviceFilter& other, StreamRef stream = {});
   // Keeps what both have, as SplitBlockBloomFilter::Intersect, and throws as Merge.
   void Intersect(const DeviceFilter& other, StreamRef stream = {});

@@ -28,16 +28,13 @@ struct SplitBlockRef {
   TAMIS_HD void Insert(uint64_t key) const { InsertHash(hasher(key)); }
 
   // The same for hashes made with the filter's hash kind and seed.
-  TAMIS_HD bool ContainsHash(uint64_t hash) const {
-    uint32_t block[split_block::kWords];
-    detail::LoadBlock(BlockOf(hash), block);
-    // The bits asked for come to the lowest place, where a GPU joins two by one instruction; masks
-    // take one for each.
-    uint32_t all = ~uint32_t{0};
-    for (int w = 0; w < split_block::kWords; ++w) {
-      all &= block[w] >> ((static_cast<uint32_t>(hash) * split_block::Salt(w)) >> 27);
-    }
-    return (all & 1) != 0;
+  TAMIS_HD bool ContainsHash(uint64_t hash) const { return (BitsIn(BlockOf(hash), hash) & 1) != 0; }
+  // The same if the lowest bit of `wanted` is 1, else false: without a branch, for warps of which
+  // some lanes have no key to ask for. Those read the first block, which is one access for all.
+  TAMIS_HD bool ContainsHashIf(uint32_t wanted, uint64_t hash) const {
+    const uint32_t index = BlockIndex(hash) & (0 - (wanted & 1));
+    // A bit beside bits, not a choice beside one: of that compilers make a choice for each bit.
+    return (BitsIn(words + uint64_t{split_block::kWords} * index, hash) & wanted & 1) != 0;
   }
   TAMIS_HD void InsertHash(uint64_t hash) const {
     uint32_t* const block = BlockOf(hash);
@@ -83,6 +80,18 @@ struct SplitBlockRef {
   }
   TAMIS_HD uint32_t* BlockOf(uint64_t hash) const {
     return words + uint64_t{split_block::kWords} * BlockIndex(hash);
+  }
+
+  // In the lowest bit, among others, whether a block has all bits of a hash. The bits asked for
+  // come to the lowest place, where a GPU joins three by one instruction; masks take one for each.
+  static TAMIS_HD uint32_t BitsIn(const uint32_t* words_of_block, uint64_t hash) {
+    uint32_t block[split_block::kWords];
+    detail::LoadBlock(words_of_block, block);
+    uint32_t all = ~uint32_t{0};
+    for (int w = 0; w < split_block::kWords; ++w) {
+      all &= block[w] >> ((static_cast<uint32_t>(hash) * split_block::Salt(w)) >> 27);
+    }
+    return all;
   }
 
   // The salt of a word that is not known when compiling. A table, or a chain of comparisons, which

@@ -59,6 +59,9 @@ class HostPipeline {
   // Split-block filters only, or Error(kUnsupported). Returns how many were inserted: all but
   // nulls.
   size_t Insert(DeviceFilter& filter, Keys keys, const Progress& progress = {}, After after = {});
+  // As DeviceFilter::Upload, and throws as that; by way of the pinned memory, which several threads
+  // fill, in pieces of 8 * chunk_keys bytes. A driver copies pageable memory by one thread.
+  void Upload(DeviceFilter& filter, const Filter& host, After after = {});
 
  private:
   class Impl;

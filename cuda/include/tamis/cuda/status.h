@@ -16,8 +16,9 @@ struct [[nodiscard]] Status {
   constexpr bool ok() const noexcept { return code == 0; }
   // English, of static lifetime.
   const char* message() const noexcept;
-  // Throws Error unless ok(): kOutOfMemory, kInvalidArgument, or kDevice for all else. `what` is
-  // what was tried, for the message.
+  // Throws Error unless ok(): kOutOfMemory, kInvalidArgument, kUnsupported for what cannot be done
+  // while a stream is captured into a graph, or kDevice for all else. `what` is what was tried, for
+  // the message.
   void ThrowIfFailed(const char* what) const;
 
   friend constexpr bool operator==(Status, Status) = default;
