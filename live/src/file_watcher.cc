@@ -90,6 +90,8 @@ std::optional<FileWatcher::Identity> FileWatcher::Look() const {
                     static_cast<uint64_t>(status.st_size),
                     WrittenAt(status),
                     {}};
+  // What is no file is for the function that loads it.
+  if (!S_ISREG(status.st_mode)) return identity;
   // One that cannot be read now may be the one that serves: it is not taken for another.
   try {
     identity.contents = ReadHeader(path_).payload_checksum;

@@ -261,7 +261,8 @@ Info SplitBlockFilter::Impl::GetInfo() {
   for (int attempt = 0;; ++attempt) {
     std::optional<Problem> problem;
     Info info = LookAtAll(problem);
-    if (!problem || attempt == kMaxRebuilds || !ReadDescriptorAgain()) return info;
+    std::optional<Problem> unread;  // then what is known is told
+    if (!problem || attempt == kMaxRebuilds || !ReadDescriptorAgain(unread)) return info;
   }
 }
 

@@ -101,8 +101,8 @@ class SplitBlockFilter::Impl {
   // Calls `once` for begin to end, and again for what it has not done for the reason that the
   // filter is, or has been, rebuilt. Gives what is left.
   std::vector<Undone> Follow(size_t begin, size_t end, const Once& once);
-  // True if the filter has another generation now, which is then the one here. Throws
-  // Error(kUnavailable) if nobody answers that.
+  // True if the filter has another generation now, which is then the one here. Throws what is wrong
+  // if that cannot be read.
   bool ReadDescriptorAgain();
   // The same, with what is wrong then in `unread`.
   bool ReadDescriptorAgain(std::optional<Problem>& unread);

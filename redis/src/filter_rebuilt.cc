@@ -84,8 +84,8 @@ bool SplitBlockFilter::Impl::ReadDescriptorAgain(std::optional<Problem>& unread)
   const std::string key = DescriptorKey(name_);
   Command get(SlotOfKey(key), {"GET", key}, kSmallReply);
   client_.Run(std::span(&get, 1));
-  if (!get.answered) unread = ProblemOf(get);
-  if (!get.answered || !get.reply.IsString()) return false;
+  unread = ProblemOf(get);
+  if (unread || !get.reply.IsString()) return false;
   try {
     const Descriptor found = ParseDescriptor(get.reply.text);
     // One that was made anew under the name is another filter.

@@ -196,7 +196,11 @@ def run_all(options, targets, corpus, findings, root):
         for done in concurrent.futures.as_completed(waiting):
             run = done.result()
             if run.inputs == 0 and not run.found:
-                continue
+                if not Run.stop.is_set():
+                    campaign.finding(f"{run.target}: took no input; see {run.log}")
+                    run.found = 1
+                else:
+                    continue
             figures = {"inputs": run.inputs, "processor seconds": round(run.seconds),
                        "findings": run.found}
             campaign.report(f"fuzzing, {run.target}", figures, run.wall_seconds,

@@ -302,7 +302,12 @@ int Run(int argc, char** argv) {
   for (const int deadly : {SIGALRM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE}) signal(deadly, Dies);
   const fs::path folder = argv[1];
   Campaign campaign(folder, seed, every);
-  for (const Part& part : Parts(folder)) {
+  const std::vector<Part> parts = Parts(folder);
+  if (!only.empty() &&
+      std::ranges::none_of(parts, [&](const Part& part) { return only == part.name; })) {
+    return Usage();
+  }
+  for (const Part& part : parts) {
     if (!only.empty() && only != part.name) continue;
     // Servers answer late where much else runs, as beside the short form.
     if (every > 1 && std::string_view(part.name).starts_with("redis")) continue;

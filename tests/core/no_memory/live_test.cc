@@ -60,7 +60,8 @@ TEST(LiveWithoutMemoryTest, ARebuildThatCannotBeStartedIsNone) {
     };
     ForEachAllocation(
         later, [] { return 0; }, [&](int) { live.StartRebuild(source).Wait(); },
-        [&](int, bool) {
+        [&](int, bool threw) {
+          EXPECT_TRUE(threw);
           EXPECT_FALSE(live.status().rebuilding);
           live.Rebuild(source);
           EXPECT_EQ(live.Read()->Count(kKeys), kKeys.size());

@@ -52,6 +52,8 @@ class HostPipeline {
   ~HostPipeline();
 
   // As the function of Filter of this name.
+  // `progress` is called while the calling thread may use all of CUDA beside captures
+  // (cudaStreamCaptureModeRelaxed).
   size_t Contains(const DeviceFilter& filter, Keys keys, Bitmap out, const Progress& progress = {},
                   After after = {});
   // The bits of all keys, for outputs of other forms. What `deliver` throws ends the call.

@@ -17,7 +17,9 @@ class MemoryResource {
   // Memory of the current device, aligned to at least 32 bytes, that may be used by work put on
   // `stream` from now on; nullptr if there is none.
   virtual void* Allocate(uint64_t bytes, cudaStream_t stream) noexcept = 0;
-  // Takes back what Allocate gave, after the work that is on `stream` by now.
+  // Takes back what Allocate gave, after the work that is on `stream` by now. For a filter that is
+  // destroyed that is the default stream, which a resource must not use while a stream that it
+  // waits for is captured into a graph.
   virtual void Free(void* memory, uint64_t bytes, cudaStream_t stream) noexcept = 0;
 };
 

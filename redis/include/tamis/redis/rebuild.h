@@ -116,8 +116,8 @@ using RebuildSource = std::function<void(RebuildInserter&)>;
 //   new generation, or that have no memory for it; the last also if this machine has none,
 // - whatever `source` and on_progress throw.
 // Then the filter is as it was, with all that was inserted meanwhile, unless what() says that the
-// new generation is in place; if servers fail as well, what is left of it is removed by the next
-// rebuild.
+// new generation is in place, or std::bad_alloc that there is no memory even to say so; if servers
+// fail as well, what is left of it is removed by the next rebuild.
 //
 // Blocks until it is done. Uses `filter` as its own functions do: one thread at a time.
 RebuildResult Rebuild(SplitBlockFilter& filter, const RebuildSource& source,
