@@ -231,6 +231,9 @@ struct NoDescriptors {
 
 // It was taken for another one, as the checksum in its header was not known.
 TEST_F(WatchTest, AFileThatServesIsNotPublishedAgainAfterItCouldNotBeOpened) {
+#if defined(__clang__) && defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "clang's check of types opens a pipe, and fails where it cannot";
+#endif
   Save(2);
   Watch<Blocks> watch(live_, path_, Seldom());
   {
