@@ -198,8 +198,8 @@ TYPED_TEST(ConcurrentCuckooTest, IsSavedAsThePlainFilter) {
   EXPECT_EQ(ReadBytes(folder / "plain"), ReadBytes(folder / "concurrent"));
   auto loaded = TestFixture::Concurrent::Load(folder / "plain");
   this->ExpectEqual(plain, loaded);
-  using Plain = typename TestFixture::Plain;
-  EXPECT_THROW(typename TestFixture::Concurrent(Plain::Map(folder / "plain")), Error);
+  auto mapped = TestFixture::Plain::Map(folder / "plain");
+  EXPECT_THROW(typename TestFixture::Concurrent(std::move(mapped)), Error);
   loaded.Clear();
   EXPECT_EQ(loaded.Count(keys), 0);
   EXPECT_EQ(loaded.inserted_count(), 0);
