@@ -130,14 +130,18 @@ TYPED_TEST(ScalableDuplicatesTest, GrowthNearOne) {
   }
 }
 
-// Also where cuckoo layers refuse keys before they are full, as many copies make them.
+// Also where cuckoo layers refuse keys before they are full, as many copies make them, and where a
+// limit leaves no room.
 TYPED_TEST(ScalableDuplicatesTest, BatchesDoAsOneKeyAfterTheOther) {
   size_t refused_early = 0;
   for (uint64_t round = 0; round < 150; ++round) {
     SCOPED_TRACE(round);
     Random random(round);
-    const ScalableOptions options = {
+    ScalableOptions options = {
         .initial_capacity = 20 + random.Below(500), .fpr = 0.3, .growth = 1 + 1.2 * random.Unit()};
+    if (round % 3 == 2) {
+      options.max_bytes = ScalableFilter<TypeParam>(options).bytes() + random.Below(1000);
+    }
     const uint64_t distinct = 1 + random.Below(1000);
     const std::vector<uint64_t> keys = Sequence(distinct, 1 + random.Below(10), random);
     ScalableFilter<TypeParam> bulk(options), one(options);
@@ -163,6 +167,8 @@ TYPED_TEST(ScalableDuplicatesTest, BatchesDoAsOneKeyAfterTheOther) {
       ASSERT_EQ(Payload(bulk.layers()[i]), Payload(layer)) << i;
       refused_early += i + 1 < one.layers().size() && layer.inserted_count() < layer.capacity();
     }
+    // With the counts of copies, by which it goes on.
+    ASSERT_EQ(Serialize(bulk), Serialize(one));
   }
   EXPECT_EQ(refused_early > 0, ScalableFilter<TypeParam>::kErases) << refused_early;
 }

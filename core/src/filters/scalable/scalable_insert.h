@@ -237,6 +237,7 @@ size_t ScalableFilter<F>::InsertSome(const detail::Kernels& kernels, const uint6
                                      detail::Outcomes& outcomes) noexcept {
   constexpr uint64_t kFewKeys = 4096;
   size_t done = 0;
+  bool at_limit = false;
   for (size_t begin = 0, asked = 0; begin < n; begin += asked) {
     const bool has_room = FindRoom();
     const uint64_t held = SumOfInserted();
@@ -271,13 +272,14 @@ size_t ScalableFilter<F>::InsertSome(const detail::Kernels& kernels, const uint6
       const size_t i = numbers[j];
       bool is_copy = ((found[j / 64] >> (j % 64)) & 1) != 0;
       if (!is_copy && !has_room) {
-        if (TryAddLayer()) {
+        if (!at_limit && TryAddLayer()) {
           copies_.many = false;
           asked = i;  // the rest goes there
-        } else {
-          for (size_t left = i; left < asked; ++left) outcomes.Reject(first + begin + left);
+          break;
         }
-        break;
+        at_limit = true;  // copies among the rest are still counted as such
+        outcomes.Reject(first + begin + i);
+        continue;
       }
       if (is_copy && has_room) {
         if (!insert_run(i)) {
