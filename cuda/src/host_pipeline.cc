@@ -14,6 +14,7 @@
 #include "cuda/src/device_filter_parts.h"
 #include "cuda/src/runtime.h"
 #include "cuda/src/scoped.h"
+#include "cuda/src/staging.h"
 #include "tamis/backend.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/engine.h"
@@ -224,8 +225,8 @@ void HostPipeline::Impl::Stage(const Keys& keys, const HashSpec& spec, void* to)
             std::copy_n(batch.values, batch.n, static_cast<uint64_t*>(to) + begin + offset);
           });
     } else {
-      std::memcpy(static_cast<std::byte*>(to) + bytes * begin,
-                  keys.data<std::byte>() + bytes * begin, bytes * n);
+      StageCopy(static_cast<std::byte*>(to) + bytes * begin, keys.data<std::byte>() + bytes * begin,
+                bytes * n);
     }
   });
 }
@@ -235,8 +236,8 @@ void HostPipeline::Impl::StageBytes(std::span<const std::byte> from, void* to) {
   const uint64_t pieces = (from.size() + kPieceBytes - 1) / kPieceBytes;
   pool_.ParallelFor(pieces, threads_, [&](size_t piece, unsigned) noexcept {
     const uint64_t begin = kPieceBytes * piece;
-    std::memcpy(static_cast<std::byte*>(to) + begin, from.data() + begin,
-                std::min(kPieceBytes, from.size() - begin));
+    StageCopy(static_cast<std::byte*>(to) + begin, from.data() + begin,
+              std::min(kPieceBytes, from.size() - begin));
   });
 }
 
