@@ -1,12 +1,13 @@
 """Gives the fuzz targets inputs that nobody thought of, each for so long.
 
-Usage: fuzz.py FOLDER [TARGET...] [--seconds N] [--jobs N] [--corpus DIR] [--findings DIR] [--record]
-               [--self-test]
+Usage: fuzz.py FOLDER [TARGET...] [--seconds N] [--jobs N] [--corpus DIR] [--keep] [--findings DIR]
+               [--record] [--self-test]
 
 FOLDER is where the targets of tests/fuzz were built, a TARGET is one of them without tamis_fuzz_
 (default: all that are there). --seconds is of a processor, for each target. Each starts from golden
-files and from tests/fuzz/seeds. --corpus is a folder in which it goes on: inputs that lead to new
-places of the code are kept there. An input that ends a target, that takes it a minute or 2 GiB, is
+files, from tests/fuzz/seeds, and from what earlier runs have found, in tests/fuzz/corpora. --corpus is
+a folder in which it goes on: inputs that lead to new places of the code are kept there. --keep puts
+the fewest of these that lead to all such places into tests/fuzz/corpora, for whoever comes next. An input that ends a target, that takes it a minute or 2 GiB, is
 written to --findings, and ends the run of this target. Ctrl-C ends all of them, and what ran counts.
 """
 import concurrent.futures
@@ -21,13 +22,16 @@ import sys
 import tempfile
 import threading
 import time
+import zipfile
 
 import campaign
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
+CORPORA = TESTS / "fuzz" / "corpora"
 PREFIX = "tamis_fuzz_"
 SLICE_S = 300  # after which a target starts again, with the inputs that it has found
 MOST_S = 60  # that an input may take
+MOST_KEPT_BYTES = 1 << 14  # of an input in CORPORA: larger ones are few, and lead to little
 LIMITS = [f"-timeout={MOST_S}", "-rss_limit_mb=2048"]
 # Statuses of a target: it ended as it should, an input took long, it was told to end.
 ENDED, TOOK_LONG, INTERRUPTED = 0, 70, 72
@@ -94,6 +98,22 @@ def write_seeds(target, folder):
         shutil.copytree(committed, folder, dirs_exist_ok=True)
 
 
+def unpack_corpus(target, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    path = CORPORA / f"{target}.zip"
+    if path.exists():
+        with zipfile.ZipFile(path) as kept:
+            kept.extractall(folder)
+
+
+def keep_corpus(target, names, folder):
+    """Puts these files of `folder` into a zip file, which is the same for the same files."""
+    CORPORA.mkdir(exist_ok=True)
+    with zipfile.ZipFile(CORPORA / f"{target}.zip", "w") as kept:
+        for name in sorted(names):
+            kept.writestr(zipfile.ZipInfo(name), (folder / name).read_bytes(), zipfile.ZIP_DEFLATED, 9)
+
+
 class Run:
     """A target, for so many seconds of a processor, or until it finds something."""
 
@@ -109,6 +129,7 @@ class Run:
         self.corpus = corpus / target
         self.findings = findings
         self.seeds = root / target / "seeds"
+        self.earlier = root / target / "earlier"
         self.log = root / target / "log"
         self.inputs = 0
         self.seconds = 0.0  # of a processor
@@ -124,6 +145,7 @@ class Run:
 
     def run(self, seconds, limits=(), **more):
         write_seeds(self.target, self.seeds)
+        unpack_corpus(self.target, self.earlier)
         self.corpus.mkdir(parents=True, exist_ok=True)
         self.findings.mkdir(parents=True, exist_ok=True)
         start = time.monotonic()
@@ -138,7 +160,8 @@ class Run:
     def _slice(self, seconds, limits, more):
         """Of the wall clock, which is at least that of the processor."""
         line = [self.program, f"-max_total_time={seconds}", "-print_final_stats=1", *LIMITS, *limits,
-                f"-artifact_prefix={self.findings}/{self.target}-", self.corpus, self.seeds]
+                f"-artifact_prefix={self.findings}/{self.target}-", self.corpus, self.seeds,
+                self.earlier]
         with self.log.open("wb") as log:
             with self.lock:
                 if self.stop.is_set():
@@ -165,6 +188,18 @@ class Run:
             inputs[0].unlink()
             return
         self._find(process.returncode, said, inputs)
+
+    def keep(self):
+        """Of what led to new places, now or earlier, the fewest inputs that lead to all of these."""
+        folder = self.seeds.with_name("merged")
+        shutil.copytree(self.seeds, folder)
+        line = [self.program, "-merge=1", *LIMITS, f"-max_len={MOST_KEPT_BYTES}", folder, self.earlier,
+                self.corpus]
+        with self.log.open("wb") as log:
+            subprocess.run(line, check=True, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                           env=campaign.environment(TMPDIR=str(self.log.parent)))
+        names = {path.name for path in folder.iterdir()} - {path.name for path in self.seeds.iterdir()}
+        keep_corpus(self.target, names, folder)
 
     def takes_long(self, path, more):
         """Whether an input that took long takes a processor as long: a target may only have waited
@@ -205,6 +240,8 @@ def run_all(options, targets, corpus, findings, root):
                        "findings": run.found}
             campaign.report(f"fuzzing, {run.target}", figures, run.wall_seconds,
                             campaign.file_system(corpus), options.record)
+            if options.keep and not run.found:
+                run.keep()
     return runs
 
 
@@ -242,6 +279,7 @@ def main():
     arguments.add_argument("--seconds", type=float, default=60)
     arguments.add_argument("--jobs", type=int, default=1, help="targets at the same time")
     arguments.add_argument("--corpus", type=pathlib.Path, help="a folder in which it goes on")
+    arguments.add_argument("--keep", action="store_true", help="what it found goes to tests/fuzz/corpora")
     arguments.add_argument("--findings", type=pathlib.Path,
                            help="where inputs go that it found (default: a new folder)")
     options = arguments.parse_intermixed_args()
