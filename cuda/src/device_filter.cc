@@ -170,6 +170,7 @@ void DeviceFilter::Upload(const Filter& host, StreamRef stream) {
   RequireSame(header);
   tamis::detail::FilterAccess::RequireIntact(host);
   const Current current(*this, stream);
+  uncounted_ = true;  // and stays so if what follows fails
   runtime_->Copy(data_, host.payload().data(), bytes(), stream).ThrowIfFailed("uploading");
   runtime_->Wait(stream).ThrowIfFailed("uploading");
   header_ = header;
@@ -440,12 +441,13 @@ size_t DeviceFilter::Insert(Keys keys, std::span<uint64_t> failed, StreamRef str
   if (kind() != FilterKind::kSplitBlock || keys.validity() != nullptr) {
     return ChangeAndWait(tamis::detail::Change::kInsert, keys, failed, stream);
   }
+  if (!failed.empty()) RequireSize("elements", failed.size(), keys.size(), keys.size());
   const Current current(*this, stream);
   KeyForms forms = header_.key_forms;
   ForEachPiece(keys, stream, [&](const Keys& piece, uint64_t) {
     InsertAsync(piece, stream).ThrowIfFailed("launching an insertion");
   });
-  forms.Add(keys.key_form());  // pieces of strings were hashes
+  if (!keys.empty()) forms.Add(keys.key_form());  // pieces of strings were hashes
   set_key_forms(forms);
   runtime_->Wait(stream).ThrowIfFailed("inserting keys");
   return keys.size();

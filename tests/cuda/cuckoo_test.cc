@@ -1,5 +1,6 @@
 // Cuckoo filters on a device: emulated warps and real threads against the filter of the host.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <thread>
@@ -315,6 +316,36 @@ TYPED_TEST(CuckooOnDevice, CopiesAndRepetitionsThatMeetLoseNothing) {
       for (const auto word : words) ASSERT_EQ(word, 0u);
     }
   }
+}
+
+// A filter of more than 2^32 buckets, of which only the pages that are touched take memory.
+TYPED_TEST(CuckooOnDevice, ReachesBucketsPast32Bits) {
+  constexpr int kBits = TypeParam::kFingerprintBits;
+  using Word = cuckoo::Word<kBits>;
+  constexpr uint32_t kBuckets = cuckoo::kMaxChunkBuckets<kBits>;
+  constexpr cuckoo::Geometry kGeometry = {(uint64_t{1} << 32) / kBuckets + 12'345, kBuckets};
+  constexpr uint64_t kBytes = kGeometry.buckets() * sizeof(Word);
+  void* const map = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (map == MAP_FAILED) GTEST_SKIP() << "no address space for it";
+  auto* const words = static_cast<Word*>(map);
+  const CuckooRef<kBits> ref = {words, kGeometry, tamis::detail::KeyHasher(HashSpec{})};
+  // The last chunk of all, and others.
+  std::vector<uint64_t> hashes = RandomKeys(50, 7);
+  hashes.push_back(~uint64_t{0});
+  for (const uint64_t hash : hashes) {
+    ASSERT_TRUE(ref.InsertHash(hash));
+    const cuckoo::Place place = cuckoo::Locate<kBits>(hash, kGeometry);
+    const Word* const chunk = words + uint64_t{place.chunk} * kBuckets;
+    ASSERT_TRUE(cuckoo::PairContains<kBits>(
+        chunk[place.bucket],
+        chunk[cuckoo::AlternateBucket(place.bucket, place.fingerprint, kBuckets)],
+        place.fingerprint));
+  }
+  for (const uint64_t hash : hashes) ASSERT_TRUE(ref.ContainsHash(hash));
+  for (const uint64_t hash : hashes) ASSERT_TRUE(ref.EraseHash(hash));
+  for (const uint64_t hash : hashes) ASSERT_FALSE(ref.ContainsHash(hash));
+  munmap(map, kBytes);
 }
 
 TYPED_TEST(CuckooOnDevice, HeadersAreChecked) {

@@ -26,11 +26,13 @@ struct PipelineOptions {
 // keys of another are looked up and the bits of a third come back. Keys in pinned memory (of
 // cudaHostAlloc or cudaHostRegister) are copied from where they are, others are staged by several
 // threads; strings are hashed on the way. Integers and hashes may be in device memory, too. Their
-// validity bitmap is where the keys are: in memory of the host, or of the device. Takes about
-// 17 * chunk_keys * chunks bytes of pinned memory and as many of the device's, allocated once.
+// validity bitmap is where the keys are: in memory of the host, or of the device. Takes 8 bytes and
+// a bit for each of chunk_keys * chunks keys of pinned memory, and as many of the device's,
+// allocated once: 65 MiB of each, unless the options say otherwise.
 //
-// For one thread at a time. One that was moved from can be destroyed and assigned to, and nothing
-// else. Functions throw Error, as those of DeviceFilter that wait; when they
+// For one call at a time: another one, of another thread or of a callback, is an
+// Error(kInvalidArgument) while it goes on. One that was moved from can be destroyed and assigned
+// to, and nothing else. Functions throw Error, as those of DeviceFilter that wait; when they
 // return or throw, nothing that they were given is in use any more. They use streams of their own:
 // what is under way on another one, such as an InsertAsync of this filter or the kernel that makes
 // the keys, has to be over when they are called, or its stream named as `after`.
@@ -51,7 +53,7 @@ class HostPipeline {
   HostPipeline& operator=(HostPipeline&&) noexcept;
   ~HostPipeline();
 
-  // As the function of Filter of this name.
+  // As the function of Filter of this name: `out` is in memory of the host.
   // `progress` is called while the calling thread may use all of CUDA beside captures
   // (cudaStreamCaptureModeRelaxed).
   size_t Contains(const DeviceFilter& filter, Keys keys, Bitmap out, const Progress& progress = {},
