@@ -1,12 +1,13 @@
-// Every call of the CUDA runtime fails once, in every operation on a filter of another device than
-// the current one: then there is an error, and all else is as if it had not been asked for.
+// Every operation on a filter of another device than the current one, while each call of the CUDA
+// runtime fails once, and beside captures: there is an error, or none, and all else is as it was.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tamis/cuckoo_filter.h"
@@ -408,6 +409,36 @@ TEST(CudaFaults, AResourceWithoutMemoryIsAnErrorWithoutALeak) {
       operation.run(world);
       CheckCounts(world, {states.back()});
     }
+  }
+}
+
+// While another thread captures a stream in the global mode, and while this one does.
+TEST(CudaFaults, NoOperationSpoilsACapture) {
+  for (const Operation& operation : Operations()) {
+    SCOPED_TRACE(operation.name);
+    World world;
+    FakeRuntime& runtime = world.runtime_;
+    const std::vector<State> states = States(world, operation);
+    Stream captured = nullptr;
+    ASSERT_TRUE(runtime.CreateStream(&captured).ok());
+    const auto run = [&] {
+      try {
+        operation.run(world);
+      } catch (const Error& error) {
+        ADD_FAILURE() << error.what();
+      }
+    };
+    runtime.BeginCapture(captured);
+    std::thread(run).join();
+    EXPECT_TRUE(runtime.EndCapture()) << "of another thread";
+    CheckCounts(world, {states.back()});
+    world.filter_->Upload(world.host_);
+    world.cuckoo_->Upload(world.host_cuckoo_);
+    runtime.BeginCapture(captured);
+    run();
+    EXPECT_TRUE(runtime.EndCapture()) << "of this thread";
+    CheckCounts(world, {states.back()});
+    ASSERT_TRUE(runtime.DestroyStream(captured).ok());
   }
 }
 
