@@ -96,9 +96,7 @@ void DeviceFilter::Allocate(const DeviceOptions& options, cudaStream_t stream) {
   const Current current(*this, stream);
   RequireKernels(*runtime_, device_);
   if (options.insertions) ReserveForInsertions(*runtime_, kind(), stream);
-  void* data = nullptr;
-  AllocateFrom(*runtime_, memory_, bytes(), stream, &data)
-      .ThrowIfFailed(("allocating a filter of " + std::to_string(bytes()) + " bytes").c_str());
+  void* const data = AllocateOrThrow(*runtime_, memory_, bytes(), stream, "a filter of ");
   if (reinterpret_cast<uintptr_t>(data) % kAlignment != 0) {
     FreeTo(*runtime_, memory_, data, bytes(), stream);
     throw Error(ErrorCode::kInvalidArgument,
