@@ -350,6 +350,19 @@ TEST(HostPipelineFailures, AnExceptionOfTheReceiverEndsTheCall) {
                                     }),
                std::runtime_error);
   EXPECT_EQ(runtime.num_pending(), 0u) << "it may use the keys";
+  // An insertion has counted what is in by then.
+  DeviceFilter changed(host, {.runtime = &runtime});
+  const auto enough = [](uint64_t done) {
+    if (done >= 128) throw std::runtime_error("enough");
+  };
+  EXPECT_THROW(pipeline.Insert(changed, keys, enough), std::runtime_error);
+  EXPECT_EQ(runtime.num_pending(), 0u);
+  EXPECT_TRUE(changed.count_is_known());
+  SplitBlockBloomFilter same = host.Clone();
+  const uint64_t inserted = changed.inserted_count() - host.inserted_count();
+  EXPECT_LT(inserted, keys.size());
+  same.Insert(std::span(keys).first(inserted));
+  EXPECT_EQ(std::memcmp(changed.data(), same.payload().data(), same.bytes()), 0);
   // It can go on.
   std::vector<uint64_t> want(BitmapWords(keys.size())), bits(BitmapWords(keys.size()));
   EXPECT_EQ(pipeline.Contains(device, keys, Bitmap(bits)), host.Contains(keys, Bitmap(want)));

@@ -38,10 +38,10 @@ struct PipelineOptions {
 // the keys, has to be over when they are called, or its stream named as `after`.
 class HostPipeline {
  public:
-  // Receives the bits of keys [begin, begin + n), in order: n is a multiple of 64 but for the last
-  // call, and bits past n are 0.
+  // Receives the bits of keys [begin, begin + n), in order, which are there until it returns: n is
+  // a multiple of 64 but for the last call, and bits past n are 0. What it throws ends the call.
   using Deliver = std::function<void(const uint64_t* bits, size_t n, uint64_t begin)>;
-  // Told how many keys are done, after each chunk.
+  // Told how many keys are done, after each chunk. What it throws ends the call.
   using Progress = std::function<void(uint64_t keys)>;
   // A stream of the pipeline's device, or nullptr for its default stream: the call begins on the
   // device when what is on that stream is done. None: at once.
@@ -58,7 +58,7 @@ class HostPipeline {
   // (cudaStreamCaptureModeRelaxed).
   size_t Contains(const DeviceFilter& filter, Keys keys, Bitmap out, const Progress& progress = {},
                   After after = {});
-  // The bits of all keys, for outputs of other forms. What `deliver` throws ends the call.
+  // The bits of all keys, for outputs of other forms.
   void ForEachBits(const DeviceFilter& filter, Keys keys, const Deliver& deliver, After after = {});
   // Split-block filters only, or Error(kUnsupported). Returns how many were inserted: all but
   // nulls.
