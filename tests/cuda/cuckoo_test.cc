@@ -276,6 +276,25 @@ TYPED_TEST(CuckooOnDevice, MovesThatMeetLoseNothing) {
   }
 }
 
+// While there is room, all keys go in: a search that another thread has disturbed is made again.
+TYPED_TEST(CuckooOnDevice, SearchesThatMeetFindRoomAllTheSame) {
+  constexpr int kBits = TypeParam::kFingerprintBits;
+  const TypeParam host({.capacity = 900, .fpr = 0.05});
+  const size_t n = host.num_slots() * 9 / 10;
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(seed);
+    const std::vector<uint64_t> keys = RandomKeys(n, seed);
+    std::vector<cuckoo::Word<kBits>> words(host.geometry().buckets());
+    const CuckooRef<kBits> ref{words.data(), host.geometry(), tamis::detail::KeyHasher(HashSpec{})};
+    std::vector<uint32_t> failed(2 * BitmapWords(n));
+    uint64_t num_failed = 0;
+    const ChangeCall<CuckooRef<kBits>, tamis::detail::Change::kInsert> call = {
+        ref, {keys.data(), n, Width::kU64, ref.hasher}, failed.data(), &num_failed};
+    RunGridShuffled(8, seed, [&](const EmulatedLane& lane) { RunLane(lane, call); });
+    EXPECT_EQ(num_failed, 0u);
+  }
+}
+
 // Copies of the same keys in a table of a few buckets, more than there is room for, and repetitions
 // for what failed, all in a random order.
 TYPED_TEST(CuckooOnDevice, CopiesAndRepetitionsThatMeetLoseNothing) {
