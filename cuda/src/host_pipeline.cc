@@ -13,6 +13,7 @@
 #include "core/src/engine/thread_pool.h"
 #include "core/src/filters/filter_access.h"
 #include "cuda/src/device_filter_parts.h"
+#include "cuda/src/host_pipeline_parts.h"
 #include "cuda/src/runtime.h"
 #include "cuda/src/scoped.h"
 #include "cuda/src/staging.h"
@@ -36,54 +37,6 @@ void RequireRange(const char* what, uint64_t value, uint64_t low, uint64_t high)
                                                "; allowed: " + std::to_string(low) + " to " +
                                                std::to_string(high));
 }
-
-// How a batch travels: integers and hashes as they are, strings as their hashes.
-uint64_t ElementBytes(Keys::Form form) {
-  return form == Keys::Form::kU32 || form == Keys::Form::kI32 ? 4 : 8;
-}
-
-// What is hashed before it travels.
-bool IsStrings(Keys::Form form) {
-  switch (form) {
-    case Keys::Form::kU64:
-    case Keys::Form::kU32:
-    case Keys::Form::kI32:
-    case Keys::Form::kHashes:
-      return false;
-    default:
-      return true;
-  }
-}
-
-Keys KeysOf(Keys::Form form, const void* values, uint64_t n) {
-  switch (form) {
-    case Keys::Form::kU32:
-      return std::span(static_cast<const uint32_t*>(values), n);
-    case Keys::Form::kI32:
-      return std::span(static_cast<const int32_t*>(values), n);
-    case Keys::Form::kU64:
-      return std::span(static_cast<const uint64_t*>(values), n);
-    default:
-      return Hashes{{static_cast<const uint64_t*>(values), n}};
-  }
-}
-
-// Of a call: the ring is its own.
-class Turn {
- public:
-  explicit Turn(std::atomic<bool>& taken) : taken_(taken) {
-    if (!taken.exchange(true, std::memory_order_acquire)) return;
-    throw Error(ErrorCode::kInvalidArgument,
-                "a pipeline is busy with another call, which may be the one whose callback this "
-                "is; allowed: one call at a time");
-  }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-  ~Turn() { taken_.store(false, std::memory_order_release); }
-
- private:
-  std::atomic<bool>& taken_;
-};
 
 }  // namespace
 
