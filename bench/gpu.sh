@@ -21,33 +21,49 @@
 #
 # Environment: TAMIS_GPU_SECONDS, the time for everything (default 470); TAMIS_GPU_ARCHITECTURE, such
 # as 90, to build for a GPU that is not here (then it ends after the build, with status 69).
+# Without a GPU and without that, or without nvcc, it ends at once, with status 69, and FOLDER stays
+# as it is.
 set -eu
 unset CDPATH  # with which cd says where it is
 root=$(cd "$(dirname "$0")/.." && pwd)
 keep_going=
 peers=
+folder=
+help() { sed -n '/^# Usage:/,/^# as it is/p' "$0" | cut -c3-; }
 usage() {
   echo "gpu.sh: $1" >&2
-  sed -n '/^# Usage:/,/^#$/p' "$0" | cut -c3- >&2
+  help >&2
   exit 64
 }
+# The path of a folder. An empty name is none, though cd takes it for the one that it is in.
+path_of() { [ -n "$1" ] && cd "$1" 2>/dev/null && pwd; }
 while [ $# -gt 0 ]; do
   case $1 in
+    -h | --help)
+      help
+      exit 0
+      ;;
     --keep-going) keep_going=1 ;;
     --peers)
       [ $# -ge 2 ] || usage "--peers needs a folder"
-      peers=$(cd "$2" 2>/dev/null && pwd) || usage "--peers $2: no such folder"
+      peers=$(path_of "$2") || usage "--peers $2: no such folder"
       shift
       ;;
     --peers=*)
-      peers=$(cd "${1#--peers=}" 2>/dev/null && pwd) || usage "$1: no such folder"
+      peers=$(path_of "${1#--peers=}") || usage "$1: no such folder"
       ;;
     -*) usage "unknown option $1" ;;
-    *) break ;;
+    *)
+      [ -z "$folder" ] || usage "more than one folder"
+      folder=$1
+      ;;
   esac
   shift
 done
-[ $# -le 1 ] || usage "more than one folder"
+total=${TAMIS_GPU_SECONDS:-470}
+case $total in
+  *[!0-9]*) usage "TAMIS_GPU_SECONDS is $total; allowed: a number of seconds" ;;
+esac
 has_peer() { [ -n "$peers" ] && { [ -f "$peers/$1/include/$2" ] || [ -f "$peers/include/$2" ]; }; }
 cuco=
 cuckoo_gpu=
@@ -55,7 +71,24 @@ if has_peer cuCollections cuco/bloom_filter.cuh; then cuco=1; fi
 if has_peer Cuckoo-GPU cuckoogpu/CuckooFilter.cuh; then cuckoo_gpu=1; fi
 [ -z "$peers" ] || [ -n "$cuco$cuckoo_gpu" ] ||
   usage "--peers $peers: neither cuCollections/include/cuco nor Cuckoo-GPU/include/cuckoogpu is there"
-folder=${1:-$root/build/gpu}
+
+# Behind the others: what the machine has chosen comes first.
+export PATH="$PATH:/usr/local/cuda/bin"
+
+gpu_query() { nvidia-smi "--query-gpu=$1" --format=csv,noheader 2>/dev/null | head -n 1; }
+
+# Before anything of an earlier run goes.
+architecture=${TAMIS_GPU_ARCHITECTURE:-$(gpu_query compute_cap | tr -d .)}
+[ -n "$architecture" ] || {
+  echo "gpu.sh: nvidia-smi names no GPU, and TAMIS_GPU_ARCHITECTURE no other to build for" >&2
+  exit 69
+}
+command -v nvcc >/dev/null || {
+  echo "gpu.sh: no nvcc in PATH" >&2
+  exit 69
+}
+
+folder=${folder:-$root/build/gpu}
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 steps="$folder/steps.txt"
@@ -63,15 +96,9 @@ log="$folder/step.log"
 : >"$steps"
 rm -f "$folder/results.json" "$folder"/benchmark-*.json "$folder"/benchmark-*.json.part
 started=$(date +%s)
-total=${TAMIS_GPU_SECONDS:-470}
 deadline=$((started + total))
 failed=
 benchmarks=
-
-# Behind the others: what the machine has chosen comes first.
-export PATH="$PATH:/usr/local/cuda/bin"
-
-gpu_query() { nvidia-smi "--query-gpu=$1" --format=csv,noheader 2>/dev/null | head -n 1; }
 
 # A string of JSON, without what would have to be written otherwise there.
 json_text() { printf '"%s"' "$(printf '%s' "$1" | tr -d '\\"' | tr '\n\t' '  ')"; }
@@ -179,16 +206,6 @@ needed() {
   before=$failed
   step "$@"
   [ "$failed" = "$before" ] || exit 1
-}
-
-architecture=${TAMIS_GPU_ARCHITECTURE:-$(gpu_query compute_cap | tr -d .)}
-[ -n "$architecture" ] || {
-  echo "gpu.sh: nvidia-smi names no GPU, and TAMIS_GPU_ARCHITECTURE no other to build for" >&2
-  exit 69
-}
-command -v nvcc >/dev/null || {
-  echo "gpu.sh: no nvcc in PATH" >&2
-  exit 69
 }
 
 set -- cmake -S "$root" -B "$folder" -DCMAKE_BUILD_TYPE=Release -DTAMIS_CUDA=ON \

@@ -96,9 +96,7 @@ void DeviceFilter::Allocate(const DeviceOptions& options, cudaStream_t stream) {
   const Current current(*this, stream);
   RequireKernels(*runtime_, device_);
   if (options.insertions) ReserveForInsertions(*runtime_, kind(), stream);
-  void* data = nullptr;
-  AllocateFrom(*runtime_, memory_, bytes(), stream, &data)
-      .ThrowIfFailed(("allocating a filter of " + std::to_string(bytes()) + " bytes").c_str());
+  void* const data = AllocateOrThrow(*runtime_, memory_, bytes(), stream, "a filter of ");
   if (reinterpret_cast<uintptr_t>(data) % kAlignment != 0) {
     FreeTo(*runtime_, memory_, data, bytes(), stream);
     throw Error(ErrorCode::kInvalidArgument,
@@ -170,6 +168,7 @@ void DeviceFilter::Upload(const Filter& host, StreamRef stream) {
   RequireSame(header);
   tamis::detail::FilterAccess::RequireIntact(host);
   const Current current(*this, stream);
+  uncounted_ = true;  // and stays so if what follows fails
   runtime_->Copy(data_, host.payload().data(), bytes(), stream).ThrowIfFailed("uploading");
   runtime_->Wait(stream).ThrowIfFailed("uploading");
   header_ = header;
@@ -440,12 +439,13 @@ size_t DeviceFilter::Insert(Keys keys, std::span<uint64_t> failed, StreamRef str
   if (kind() != FilterKind::kSplitBlock || keys.validity() != nullptr) {
     return ChangeAndWait(tamis::detail::Change::kInsert, keys, failed, stream);
   }
+  if (!failed.empty()) RequireSize("elements", failed.size(), keys.size(), keys.size());
   const Current current(*this, stream);
   KeyForms forms = header_.key_forms;
   ForEachPiece(keys, stream, [&](const Keys& piece, uint64_t) {
     InsertAsync(piece, stream).ThrowIfFailed("launching an insertion");
   });
-  forms.Add(keys.key_form());  // pieces of strings were hashes
+  if (!keys.empty()) forms.Add(keys.key_form());  // pieces of strings were hashes
   set_key_forms(forms);
   runtime_->Wait(stream).ThrowIfFailed("inserting keys");
   return keys.size();

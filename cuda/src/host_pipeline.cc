@@ -1,6 +1,7 @@
 #include "tamis/cuda/host_pipeline.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "core/src/engine/thread_pool.h"
 #include "core/src/filters/filter_access.h"
 #include "cuda/src/device_filter_parts.h"
+#include "cuda/src/host_pipeline_parts.h"
 #include "cuda/src/runtime.h"
 #include "cuda/src/scoped.h"
 #include "cuda/src/staging.h"
@@ -36,37 +38,6 @@ void RequireRange(const char* what, uint64_t value, uint64_t low, uint64_t high)
                                                std::to_string(high));
 }
 
-// How a batch travels: integers and hashes as they are, strings as their hashes.
-uint64_t ElementBytes(Keys::Form form) {
-  return form == Keys::Form::kU32 || form == Keys::Form::kI32 ? 4 : 8;
-}
-
-// What is hashed before it travels.
-bool IsStrings(Keys::Form form) {
-  switch (form) {
-    case Keys::Form::kU64:
-    case Keys::Form::kU32:
-    case Keys::Form::kI32:
-    case Keys::Form::kHashes:
-      return false;
-    default:
-      return true;
-  }
-}
-
-Keys KeysOf(Keys::Form form, const void* values, uint64_t n) {
-  switch (form) {
-    case Keys::Form::kU32:
-      return std::span(static_cast<const uint32_t*>(values), n);
-    case Keys::Form::kI32:
-      return std::span(static_cast<const int32_t*>(values), n);
-    case Keys::Form::kU64:
-      return std::span(static_cast<const uint64_t*>(values), n);
-    default:
-      return Hashes{{static_cast<const uint64_t*>(values), n}};
-  }
-}
-
 }  // namespace
 
 class HostPipeline::Impl {
@@ -80,6 +51,8 @@ class HostPipeline::Impl {
                    After after);
   uint64_t Insert(DeviceFilter& filter, const Keys& keys, const Progress& progress, After after);
   void Upload(DeviceFilter& filter, const Filter& host, After after);
+  // Throws Error(kInvalidArgument) for an output that the host cannot write to.
+  void RequireOnHost(const void* out) const;
 
  private:
   struct Slot {
@@ -130,6 +103,7 @@ class HostPipeline::Impl {
   Event before_ = nullptr;
   std::vector<Slot> slots_;
   tamis::detail::ThreadPool pool_;
+  std::atomic<bool> taken_ = false;
 };
 
 HostPipeline::Impl::Impl(const DeviceOptions& device, const PipelineOptions& options)
@@ -297,7 +271,7 @@ Place HostPipeline::Impl::PlaceOf(const Keys& keys) const {
   if (IsStrings(keys.form())) {
     // Their hashes are made by the host, which cannot read them there.
     Location bytes;
-    if (IsColumn(keys)) {
+    if (keys.bytes() != nullptr) {  // a column, and not of empty strings alone
       runtime_.Locate(keys.bytes(), &bytes).ThrowIfFailed("asking where the keys are");
     }
     if (at.place == Place::kDevice || bytes.place == Place::kDevice) {
@@ -318,6 +292,17 @@ void HostPipeline::Impl::RequireOwn(const DeviceFilter& filter) const {
   throw Error(ErrorCode::kInvalidArgument, "a filter on device " + std::to_string(filter.device()) +
                                                " for a pipeline of device " +
                                                std::to_string(device_));
+}
+
+void HostPipeline::Impl::RequireOnHost(const void* out) const {
+  const OutsideCaptures outside(runtime_);
+  Location at;
+  runtime_.Locate(out, &at).ThrowIfFailed("asking where memory is");
+  // Managed memory is that of the host, too.
+  if (at.place != Place::kDevice || at.device < 0) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "an output in device memory; allowed: memory of the host, to which a pipeline brings "
+              "the answers");
 }
 
 void HostPipeline::Impl::WaitFor(Stream stream) {
@@ -368,6 +353,7 @@ void HostPipeline::Impl::Upload(DeviceFilter& filter, const Filter& host, After 
   filter.RequireSame(header);
   RequireOwn(filter);
   tamis::detail::FilterAccess::RequireIntact(host);
+  const Turn turn(taken_);
   const OutsideCaptures outside(runtime_);
   const ScopedDevice current(runtime_, device_);
   current.status().ThrowIfFailed("choosing the device");
@@ -375,6 +361,7 @@ void HostPipeline::Impl::Upload(DeviceFilter& filter, const Filter& host, After 
   const uint64_t chunk_bytes = sizeof(uint64_t) * chunk_keys_;
   try {
     if (after) WaitFor(*after);
+    filter.uncounted_ = true;  // and stays so if what follows fails
     size_t next = 0;
     for (uint64_t begin = 0; begin < payload.size(); begin += chunk_bytes) {
       Slot& slot = slots_[next++ % slots_.size()];
@@ -398,6 +385,7 @@ void HostPipeline::Impl::Upload(DeviceFilter& filter, const Filter& host, After 
 
 void HostPipeline::Impl::ForEachBits(const DeviceFilter& filter, const Keys& keys,
                                      const Deliver& deliver, After after) {
+  const Turn turn(taken_);
   Run(
       filter, keys, true, after,
       [&](const Slot& slot, const Keys& chunk) {
@@ -437,6 +425,7 @@ uint64_t HostPipeline::Impl::Insert(DeviceFilter& filter, const Keys& keys,
   }
   RequireOwn(filter);
   if (keys.empty()) return 0;
+  const Turn turn(taken_);
   const OutsideCaptures outside(runtime_);
   const bool has_nulls = keys.validity() != nullptr;
   if (has_nulls && PlaceOf(keys) == Place::kDevice) {
@@ -480,6 +469,7 @@ size_t HostPipeline::Contains(const DeviceFilter& filter, Keys keys, Bitmap out,
                     std::to_string(keys.size()) + " keys need " +
                     std::to_string(BitmapWords(keys.size())));
   }
+  if (!keys.empty()) impl_->RequireOnHost(out.words().data());
   const tamis::detail::Kernels& kernels = *tamis::detail::HostBackends().front().kernels;
   size_t found = 0;
   const auto deliver = [&](const uint64_t* bits, size_t n, uint64_t begin) {

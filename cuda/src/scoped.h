@@ -74,6 +74,19 @@ inline Status AllocateFrom(const Runtime& runtime, MemoryResource* memory, uint6
   return *out != nullptr ? kSuccess : kMemoryAllocation;
 }
 
+// Throws Error that says how much of what there is no memory for.
+inline void* AllocateOrThrow(const Runtime& runtime, MemoryResource* memory, uint64_t bytes,
+                             Stream stream, const char* what = "") {
+  void* data = nullptr;
+  const Status status = AllocateFrom(runtime, memory, bytes, stream, &data);
+  // Not before it has failed: if the host had no memory for the words, `data` would be lost.
+  if (!status.ok()) {
+    status.ThrowIfFailed(
+        (std::string("allocating ") + what + std::to_string(bytes) + " bytes").c_str());
+  }
+  return data;
+}
+
 inline void FreeTo(const Runtime& runtime, MemoryResource* memory, void* data, uint64_t bytes,
                    Stream stream) noexcept {
   if (data == nullptr) return;
@@ -88,10 +101,11 @@ inline void FreeTo(const Runtime& runtime, MemoryResource* memory, void* data, u
 class ScopedMemory {
  public:
   ScopedMemory(const Runtime& runtime, MemoryResource* memory, uint64_t bytes, Stream stream)
-      : runtime_(runtime), memory_(memory), bytes_(bytes), stream_(stream) {
-    AllocateFrom(runtime, memory, bytes, stream, &data_)
-        .ThrowIfFailed(("allocating " + std::to_string(bytes) + " bytes").c_str());
-  }
+      : runtime_(runtime),
+        memory_(memory),
+        bytes_(bytes),
+        stream_(stream),
+        data_(AllocateOrThrow(runtime, memory, bytes, stream)) {}
   ScopedMemory(const ScopedMemory&) = delete;
   ScopedMemory& operator=(const ScopedMemory&) = delete;
   ~ScopedMemory() { FreeTo(runtime_, memory_, data_, bytes_, stream_); }
@@ -106,7 +120,7 @@ class ScopedMemory {
   MemoryResource* memory_;
   uint64_t bytes_;
   Stream stream_;
-  void* data_ = nullptr;
+  void* data_;
 };
 
 }  // namespace tamis::cuda

@@ -119,14 +119,43 @@ class GpuScript(unittest.TestCase):
         self.assertNotIn("peer_", self.log.read_text())
 
     def test_no_gpu(self):
+        self.assertEqual(self.run_script(), 0, self.stderr)
+        kept = {path.name: path.read_text() for path in self.out.glob("*.json")}
+        self.assertIn("results.json", kept)
+        self.log.write_text("")
         self.assertEqual(self.run_script(FAKE_GPU=""), 69)
         self.assertNotIn("cmake", self.log.read_text())
+        for name, text in kept.items():
+            self.assertEqual((self.out / name).read_text(), text)
+
+    def test_help(self):
+        for option in ("--help", "-h"):
+            self.assertEqual(self.run_script(option), 0)
+            self.assertIn("Usage: bench/gpu.sh", self.stdout)
+            self.assertIn("TAMIS_GPU_SECONDS", self.stdout)
+            self.assertEqual(self.stderr, "")
+        self.assertEqual(self.log.read_text(), "")
+
+    def test_options_may_come_last(self):
+        self.log.write_text("")
+        process = subprocess.run(
+            ["sh", str(SCRIPT), str(self.out), "--peers", str(self.folder / "none")],
+            capture_output=True, text=True, check=False)
+        self.assertEqual(process.returncode, 64)
+        self.assertIn("no such folder", process.stderr)
 
     def test_wrong_arguments_build_nothing(self):
         for arguments in (["--peers", str(self.folder / "none")], [f"--peers={self.folder}/none"],
-                          ["--peers", str(self.bin)], ["--peer"], ["--peers"], ["a"]):
+                          ["--peers", str(self.bin)], ["--peer"], ["--peers"], ["a"],
+                          ["--peers", ""], ["--peers="]):
             self.assertEqual(self.run_script(*arguments), 64, arguments)
             self.assertIn("Usage: bench/gpu.sh", self.stderr)
+        for empty in (["--peers", ""], ["--peers="]):
+            self.run_script(*empty)
+            self.assertIn("no such folder", self.stderr)
+        for seconds in ("abc", "-5", "1e3", "4.5"):
+            self.assertEqual(self.run_script(TAMIS_GPU_SECONDS=seconds), 64, seconds)
+            self.assertIn(f"TAMIS_GPU_SECONDS is {seconds};", self.stderr)
         self.assertEqual(self.log.read_text(), "")
 
     def test_peers(self):

@@ -1,5 +1,6 @@
 // Cuckoo filters on a device: emulated warps and real threads against the filter of the host.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <thread>
@@ -275,6 +276,25 @@ TYPED_TEST(CuckooOnDevice, MovesThatMeetLoseNothing) {
   }
 }
 
+// While there is room, all keys go in: a search that another thread has disturbed is made again.
+TYPED_TEST(CuckooOnDevice, SearchesThatMeetFindRoomAllTheSame) {
+  constexpr int kBits = TypeParam::kFingerprintBits;
+  const TypeParam host({.capacity = 900, .fpr = 0.05});
+  const size_t n = host.num_slots() * 9 / 10;
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(seed);
+    const std::vector<uint64_t> keys = RandomKeys(n, seed);
+    std::vector<cuckoo::Word<kBits>> words(host.geometry().buckets());
+    const CuckooRef<kBits> ref{words.data(), host.geometry(), tamis::detail::KeyHasher(HashSpec{})};
+    std::vector<uint32_t> failed(2 * BitmapWords(n));
+    uint64_t num_failed = 0;
+    const ChangeCall<CuckooRef<kBits>, tamis::detail::Change::kInsert> call = {
+        ref, {keys.data(), n, Width::kU64, ref.hasher}, failed.data(), &num_failed};
+    RunGridShuffled(8, seed, [&](const EmulatedLane& lane) { RunLane(lane, call); });
+    EXPECT_EQ(num_failed, 0u);
+  }
+}
+
 // Copies of the same keys in a table of a few buckets, more than there is room for, and repetitions
 // for what failed, all in a random order.
 TYPED_TEST(CuckooOnDevice, CopiesAndRepetitionsThatMeetLoseNothing) {
@@ -315,6 +335,36 @@ TYPED_TEST(CuckooOnDevice, CopiesAndRepetitionsThatMeetLoseNothing) {
       for (const auto word : words) ASSERT_EQ(word, 0u);
     }
   }
+}
+
+// A filter of more than 2^32 buckets, of which only the pages that are touched take memory.
+TYPED_TEST(CuckooOnDevice, ReachesBucketsPast32Bits) {
+  constexpr int kBits = TypeParam::kFingerprintBits;
+  using Word = cuckoo::Word<kBits>;
+  constexpr uint32_t kBuckets = cuckoo::kMaxChunkBuckets<kBits>;
+  constexpr cuckoo::Geometry kGeometry = {(uint64_t{1} << 32) / kBuckets + 12'345, kBuckets};
+  constexpr uint64_t kBytes = kGeometry.buckets() * sizeof(Word);
+  void* const map = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (map == MAP_FAILED) GTEST_SKIP() << "no address space for it";
+  auto* const words = static_cast<Word*>(map);
+  const CuckooRef<kBits> ref = {words, kGeometry, tamis::detail::KeyHasher(HashSpec{})};
+  // The last chunk of all, and others.
+  std::vector<uint64_t> hashes = RandomKeys(50, 7);
+  hashes.push_back(~uint64_t{0});
+  for (const uint64_t hash : hashes) {
+    ASSERT_TRUE(ref.InsertHash(hash));
+    const cuckoo::Place place = cuckoo::Locate<kBits>(hash, kGeometry);
+    const Word* const chunk = words + uint64_t{place.chunk} * kBuckets;
+    ASSERT_TRUE(cuckoo::PairContains<kBits>(
+        chunk[place.bucket],
+        chunk[cuckoo::AlternateBucket(place.bucket, place.fingerprint, kBuckets)],
+        place.fingerprint));
+  }
+  for (const uint64_t hash : hashes) ASSERT_TRUE(ref.ContainsHash(hash));
+  for (const uint64_t hash : hashes) ASSERT_TRUE(ref.EraseHash(hash));
+  for (const uint64_t hash : hashes) ASSERT_FALSE(ref.ContainsHash(hash));
+  munmap(map, kBytes);
 }
 
 TYPED_TEST(CuckooOnDevice, HeadersAreChecked) {

@@ -49,6 +49,14 @@ TEST(CudaDeviceCheck, ADeviceThatNoCodeIsForIsNotListedAndTakesNoFilter) {
   const auto make = [&] { DeviceFilter(host, {.device = 1, .runtime = &runtime}); };
   ExpectContains(MessageOf(ErrorCode::kDevice, make),
                  "CUDA: device 1 (emulated GPU, compute capability 7.0) cannot run the code");
+  void* memory = nullptr;
+  ASSERT_TRUE(runtime.Allocate(&memory, host.bytes(), nullptr).ok());
+  const std::span<std::byte> there(static_cast<std::byte*>(memory), host.bytes());
+  ExpectContains(
+      MessageOf(ErrorCode::kDevice,
+                [&] { DeviceFilter::View(host.Header(), there, {.runtime = &runtime}); }),
+      "CUDA: device 0 (emulated GPU, compute capability 7.0) cannot run the code");
+  ASSERT_TRUE(runtime.Free(memory, nullptr).ok());
   EXPECT_EQ(runtime.launches(), 0u);
   EXPECT_EQ(runtime.num_live(), 0u);
   EXPECT_TRUE(runtime.usable());

@@ -239,7 +239,7 @@ TEST_F(DeviceFilterTest, MovesItsMemoryAlong) {
 }
 
 TEST_F(DeviceFilterTest, SaysWhatIsWrongWithOutputs) {
-  const DeviceFilter device(HostFilter(), Options());
+  DeviceFilter device(HostFilter(), Options());
   const std::vector<uint64_t> keys = RandomKeys(65, 1);
   std::vector<uint64_t> words(1);
   std::vector<uint8_t> bytes(64);
@@ -249,6 +249,7 @@ TEST_F(DeviceFilterTest, SaysWhatIsWrongWithOutputs) {
   EXPECT_EQ(CodeOf([&] { device.Contains(keys, Bitmap(words)); }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(CodeOf([&] { device.Contains(keys, std::span(bytes)); }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(CodeOf([&] { device.Select(keys, std::span(rows)); }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(CodeOf([&] { device.Insert(keys, words); }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(device.ContainsAsync(keys, Bitmap(words), nullptr, nullptr), kInvalidValue);
   EXPECT_EQ(device.ContainsAsync(keys, std::span(bytes), nullptr, nullptr), kInvalidValue);
   EXPECT_EQ(device.SelectAsync(keys, std::span(rows), &count, scratch, nullptr), kInvalidValue);

@@ -103,6 +103,8 @@ class EngineOnDeviceTest : public testing::Test {
 TEST_F(EngineOnDeviceTest, GivesTheSameAnswersAndKeepsTheFilter) {
   const Engine engine = EngineOf(Options());
   ExpectRightAnswers(engine, filter_);
+  EXPECT_EQ(runtime_.copied_from(filter_.payload().data(), filter_.bytes()), 0u)
+      << "a driver copies pageable memory by one thread: it is staged";
   const EngineStats stats = engine.stats();
   EXPECT_EQ(stats.device_calls, 5u);
   EXPECT_EQ(stats.uploads, 1u);

@@ -120,7 +120,10 @@ uint64_t FakeRuntime::num_live() const {
 
 uint64_t FakeRuntime::num_pending() const {
   uint64_t sum = 0;
-  for (const auto& [stream, queue] : streams_) sum += queue.size();
+  for (const auto& [stream, queue] : streams_) {
+    sum += static_cast<uint64_t>(std::count_if(
+        queue.begin(), queue.end(), [](const Work& work) { return work.waits_for == nullptr; }));
+  }
   return sum;
 }
 
@@ -293,6 +296,7 @@ Status FakeRuntime::Locate(const void* memory, Location* location) const noexcep
   const std::lock_guard lock(mutex_);
   const Status status = Begin(false);
   if (!status.ok()) return status;
+  if (memory == nullptr) return kInvalidValue;  // as CUDA may, which does not say
   *location = {};
   auto block = blocks_.upper_bound(memory);
   if (block == blocks_.begin()) return kSuccess;

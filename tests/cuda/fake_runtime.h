@@ -69,7 +69,7 @@ class FakeRuntime final : public Runtime {
   uint64_t reserved_bytes() const { return reserved_bytes_; }
   // Bytes that were copied straight from this memory.
   uint64_t copied_from(const void* memory, uint64_t bytes) const;
-  // Work that is on a stream and has not run.
+  // Work that is on a stream and has not run; without the events, which touch no memory.
   uint64_t num_pending() const;
   // Memory, streams and events that are not given back.
   uint64_t num_live() const;

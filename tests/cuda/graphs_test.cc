@@ -107,6 +107,22 @@ TEST_F(CudaGraphs, AMergeWithAnUncountedFilterIsUncounted) {
   EXPECT_FALSE(device_.count_is_known());
 }
 
+TEST_F(CudaGraphs, ACapturedCombinationChangesNoCountByItself) {
+  const std::vector<uint64_t> keys = RandomKeys(kBatch, 1);
+  DeviceFilter counted(host_, Options());
+  counted.Insert(keys);
+  ASSERT_TRUE(counted.count_is_known());
+  for (const bool merges : {true, false}) {
+    DeviceFilter device(host_, Options());
+    device.Insert(std::span(keys).first(kBatch / 2));
+    Capture([&] {
+      return merges ? device.MergeAsync(counted, stream_) : device.IntersectAsync(counted, stream_);
+    });
+    EXPECT_FALSE(device.count_is_known());
+    EXPECT_EQ(device.inserted_count(), kBatch / 2) << "the graph may never run";
+  }
+}
+
 // Of a full filter there is no estimate.
 TEST_F(CudaGraphs, AFullFilterHasItsCapacity) {
   std::fill_n(static_cast<unsigned char*>(device_.data()), device_.bytes(), 0xFF);
@@ -166,6 +182,8 @@ TEST_F(CudaGraphs, FormsOfKeysAreThoseThatWereInserted) {
   const std::vector<uint64_t> integers = RandomKeys(10, 1);
 
   DeviceFilter other(host_, Options());
+  EXPECT_EQ(other.Insert(Keys(strings).Slice(0, 0)), 0u);
+  EXPECT_EQ(other.Header().key_forms, KeyForms());
   other.Insert(strings);
   EXPECT_EQ(other.Header().key_forms, bytes);
   device_.Insert(integers);

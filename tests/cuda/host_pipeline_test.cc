@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -84,8 +85,8 @@ TEST(HostPipeline, TakesEveryFormOfKeys) {
   DeviceFilter device(host, {.runtime = &runtime});
   HostPipeline pipeline({.runtime = &runtime}, {.chunk_keys = 64, .chunks = 3, .threads = 2});
   const auto check = [&](const Keys& keys) {
-    host.Insert(keys);
-    pipeline.Insert(device, keys);
+    EXPECT_EQ(pipeline.Insert(device, keys), host.Insert(keys));
+    EXPECT_EQ(device.Header().key_forms, host.key_forms());
     std::vector<uint64_t> bits(BitmapWords(keys.size()));
     EXPECT_EQ(pipeline.Contains(device, keys, Bitmap(bits)), keys.size());
     SplitBlockBloomFilter copy = host.Clone();
@@ -108,6 +109,48 @@ TEST(HostPipeline, TakesEveryFormOfKeys) {
     offsets.push_back(static_cast<int64_t>(bytes.size()));
   }
   check(LargeStringColumn{bytes.data(), offsets});
+  check(strings);
+  const std::vector<int32_t> small_offsets(offsets.begin(), offsets.end());
+  check(StringColumn{bytes.data(), small_offsets});
+  check(FixedColumn{bytes.data(), 3, 200});
+  check(FixedColumn{bytes.data() + 1, 4, 200, KeyForm::kInt32});
+}
+
+TEST(HostPipeline, TakesTheMemoryThatItSays) {
+  FakeRuntime runtime;
+  const HostPipeline pipeline({.runtime = &runtime}, {.chunk_keys = 1024, .chunks = 5});
+  EXPECT_EQ(runtime.live_bytes(), 5u * 1024 * 65 / 8);
+}
+
+// It would give the answers to the keys of one call for those of another.
+TEST(HostPipeline, RefusesACallBesideAnother) {
+  FakeRuntime runtime;
+  const SplitBlockBloomFilter host = HostFilter();
+  DeviceFilter device(host, {.runtime = &runtime});
+  HostPipeline pipeline({.runtime = &runtime}, {.chunk_keys = 64, .chunks = 3});
+  const std::vector<uint64_t> keys = Queries(500);
+  std::vector<uint64_t> want(BitmapWords(keys.size())), bits(BitmapWords(keys.size())), others(8);
+  host.Contains(keys, Bitmap(want));
+  const uint64_t calls = 8;
+  uint64_t refused = 0;
+  const auto refuses = [&](const std::function<void()>& call) {
+    try {
+      call();
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+      EXPECT_NE(std::string(error.what()).find("busy"), std::string::npos) << error.what();
+      ++refused;
+    }
+  };
+  pipeline.Contains(device, keys, Bitmap(bits), [&](uint64_t) {
+    refuses([&] { pipeline.Contains(device, keys, Bitmap(others)); });
+    refuses([&] { pipeline.Insert(device, keys); });
+    refuses([&] { pipeline.Upload(device, host); });
+  });
+  EXPECT_EQ(refused, 3 * calls);
+  EXPECT_EQ(bits, want);
+  EXPECT_EQ(pipeline.Insert(device, keys), keys.size()) << "it goes on after that";
 }
 
 // Of every form that the host has; with string views that point nowhere for nulls.
@@ -307,6 +350,19 @@ TEST(HostPipelineFailures, AnExceptionOfTheReceiverEndsTheCall) {
                                     }),
                std::runtime_error);
   EXPECT_EQ(runtime.num_pending(), 0u) << "it may use the keys";
+  // An insertion has counted what is in by then.
+  DeviceFilter changed(host, {.runtime = &runtime});
+  const auto enough = [](uint64_t done) {
+    if (done >= 128) throw std::runtime_error("enough");
+  };
+  EXPECT_THROW(pipeline.Insert(changed, keys, enough), std::runtime_error);
+  EXPECT_EQ(runtime.num_pending(), 0u);
+  EXPECT_TRUE(changed.count_is_known());
+  SplitBlockBloomFilter same = host.Clone();
+  const uint64_t inserted = changed.inserted_count() - host.inserted_count();
+  EXPECT_LT(inserted, keys.size());
+  same.Insert(std::span(keys).first(inserted));
+  EXPECT_EQ(std::memcmp(changed.data(), same.payload().data(), same.bytes()), 0);
   // It can go on.
   std::vector<uint64_t> want(BitmapWords(keys.size())), bits(BitmapWords(keys.size()));
   EXPECT_EQ(pipeline.Contains(device, keys, Bitmap(bits)), host.Contains(keys, Bitmap(want)));

@@ -124,6 +124,37 @@ TEST(Grid, OfACountIsTheWholeGpu) {
   }
 }
 
+// What is launched is often another kernel than the one that is asked for, for the same work.
+template <typename Column>
+void CheckWorkOfCommon(uint64_t n) {
+  uint32_t bits = 0;
+  uint8_t byte = 0;
+  uint64_t count = 0;
+  Column column{};
+  static_cast<KeyColumn&>(column) = {nullptr, n, Width::kU64, tamis::detail::KeyHasher(HashSpec{})};
+  for (uint32_t* const to_bits : {&bits, static_cast<uint32_t*>(nullptr)}) {
+    for (uint8_t* const to_bytes : {&byte, static_cast<uint8_t*>(nullptr)}) {
+      for (uint64_t* const counted : {&count, static_cast<uint64_t*>(nullptr)}) {
+        const ContainsCall<SplitBlockRef, Column> call = {{}, column, to_bits, to_bytes, counted};
+        WithKernelOf(call, [&](const auto& kernel) {
+          EXPECT_EQ(WorkOf(kernel).warps, WorkOf(call).warps) << n;
+          EXPECT_EQ(WorkOf(kernel).resident, counted != nullptr) << n;
+        });
+      }
+    }
+  }
+}
+
+TEST(Grid, OfACommonLookupIsThatOfAnyOther) {
+  for (const uint64_t n : kSizes) {
+    CheckWorkOfCommon<KeyColumn>(n);
+    CheckWorkOfCommon<MaskedColumn>(n);
+  }
+  uint64_t count = 0;
+  const MaskedInsertCall<SplitBlockRef> counted = {{}, {}, nullptr, &count};
+  EXPECT_TRUE(WorkOf(counted).resident);
+}
+
 TEST(Grid, OfAllElseIsOneRoundUpToTheLargestGrid) {
   const Grid grid = GridFor(WorkOf(Lookup(1'000'000'007, nullptr)), 1);
   EXPECT_EQ(grid.rounds, 1u);

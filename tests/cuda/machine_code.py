@@ -29,6 +29,7 @@ ADD = r"(RED|REDG|ATOM|ATOMG)\.E\.(?:\w+\.)*ADD\b.*"
 WARP_SUM = r"REDUX\.SUM.*"
 LOAD = r"LDG\.E.*"
 BYTE_LOAD = r"LDG\.E\.(?:\w+\.)*U8\b.*"
+WORD_LOAD = r"LDG\.E\.CONSTANT"
 VOTE = r"VOTE.*"
 REQUIRED = {
     # A bucket is one word: of 32 bits, or of 64.
@@ -55,8 +56,9 @@ REQUIRED = {
         (BYTE_LOAD, 1, 1), (ADD, 0, 0)],
     "CommonContainsCallINS0_13SplitBlockRefELNS0_7AnswersE0ELb1ENS0_12MaskedColumn": [
         (BYTE_LOAD, 1, 1), (ADD, 1, 1)],
-    # Byte by byte are the first and the last strings of a column, and odd bytes of short ones.
-    "HashColumnCall": [(BYTE_LOAD, 1, 120)],
+    # Byte by byte are the first and the last strings of a column, and odd bytes of short ones; all
+    # others are read by words.
+    "HashColumnCall": [(BYTE_LOAD, 1, 120), (WORD_LOAD, 60, None)],
 }
 # Instructions at most, without padding: what there was when this was written, and a tenth. Kernels of
 # common lookups run all of theirs, but for loops and sums once for each key.

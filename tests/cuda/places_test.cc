@@ -130,6 +130,17 @@ TEST(CudaPlaces, APipelineRefusesTheMemoryOfAnotherDeviceAndStringsOnAny) {
     ExpectRefused(
         runtime, [&] { pipeline.Contains(device, column, Bitmap(bits)); }, "strings in device");
   }
+
+  // It is the host that writes the answers.
+  const Array<uint64_t> far_bits(runtime, 1, std::vector<uint64_t>(BitmapWords(kKeys)));
+  ExpectRefused(
+      runtime, [&] { pipeline.Contains(device, keys, Bitmap(far_bits.span())); },
+      "an output in device memory");
+  EXPECT_EQ(pipeline.Contains(device, Keys(keys).Slice(0, 0), Bitmap({})), 0u);
+  // Empty strings have no bytes that could be anywhere.
+  const std::vector<int32_t> empty = {0, 0, 0};
+  EXPECT_EQ(pipeline.Insert(device, StringColumn{nullptr, empty}), 2u);
+  EXPECT_EQ(pipeline.Contains(device, StringColumn{nullptr, empty}, Bitmap(bits)), 2u);
 }
 
 // On most systems: what a kernel does with it ends CUDA for the process.
@@ -332,6 +343,18 @@ TEST(CudaPlaces, APipelineWaitsForTheStreamItIsGiven) {
         const std::span<const uint64_t> there(static_cast<const uint64_t*>(pinned), kKeys);
         ASSERT_EQ(pipeline.Contains(device, there, Bitmap(bits), {}, after), kKeys);
         ASSERT_TRUE(runtime.FreePinned(pinned).ok());
+        // And for an insertion of keys and nulls that arrive in device memory.
+        const Array<uint64_t> late(runtime, 0, std::vector<uint64_t>(kKeys));
+        const Array<uint8_t> validity(runtime, 0, std::vector<uint8_t>(kKeys / 8 + 1));
+        const std::vector<uint8_t> all(kKeys / 8 + 1, 0xFF);
+        ASSERT_TRUE(
+            runtime.Copy(late.span().data(), keys.data(), kKeys * sizeof(uint64_t), stream).ok());
+        ASSERT_TRUE(runtime.Copy(validity.span().data(), all.data(), all.size(), stream).ok());
+        DeviceFilter into(host, {.runtime = &runtime});
+        ASSERT_EQ(pipeline.Insert(into, Keys(late.span()).WithValidity(validity.span().data()), {},
+                                  after),
+                  kKeys);
+        ASSERT_EQ(into.Count(keys), kKeys);
       }
       ASSERT_TRUE(runtime.DestroyStream(stream).ok());
     }

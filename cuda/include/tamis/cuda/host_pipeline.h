@@ -26,20 +26,22 @@ struct PipelineOptions {
 // keys of another are looked up and the bits of a third come back. Keys in pinned memory (of
 // cudaHostAlloc or cudaHostRegister) are copied from where they are, others are staged by several
 // threads; strings are hashed on the way. Integers and hashes may be in device memory, too. Their
-// validity bitmap is where the keys are: in memory of the host, or of the device. Takes about
-// 17 * chunk_keys * chunks bytes of pinned memory and as many of the device's, allocated once.
+// validity bitmap is where the keys are: in memory of the host, or of the device. Takes 8 bytes and
+// a bit for each of chunk_keys * chunks keys of pinned memory, and as many of the device's,
+// allocated once: 65 MiB of each, unless the options say otherwise.
 //
-// For one thread at a time. One that was moved from can be destroyed and assigned to, and nothing
-// else. Functions throw Error, as those of DeviceFilter that wait; when they
+// For one call at a time: another one, of another thread or of a callback, is an
+// Error(kInvalidArgument) while it goes on. One that was moved from can be destroyed and assigned
+// to, and nothing else. Functions throw Error, as those of DeviceFilter that wait; when they
 // return or throw, nothing that they were given is in use any more. They use streams of their own:
 // what is under way on another one, such as an InsertAsync of this filter or the kernel that makes
 // the keys, has to be over when they are called, or its stream named as `after`.
 class HostPipeline {
  public:
-  // Receives the bits of keys [begin, begin + n), in order: n is a multiple of 64 but for the last
-  // call, and bits past n are 0.
+  // Receives the bits of keys [begin, begin + n), in order, which are there until it returns: n is
+  // a multiple of 64 but for the last call, and bits past n are 0. What it throws ends the call.
   using Deliver = std::function<void(const uint64_t* bits, size_t n, uint64_t begin)>;
-  // Told how many keys are done, after each chunk.
+  // Told how many keys are done, after each chunk. What it throws ends the call.
   using Progress = std::function<void(uint64_t keys)>;
   // A stream of the pipeline's device, or nullptr for its default stream: the call begins on the
   // device when what is on that stream is done. None: at once.
@@ -51,12 +53,12 @@ class HostPipeline {
   HostPipeline& operator=(HostPipeline&&) noexcept;
   ~HostPipeline();
 
-  // As the function of Filter of this name.
+  // As the function of Filter of this name: `out` is in memory of the host.
   // `progress` is called while the calling thread may use all of CUDA beside captures
   // (cudaStreamCaptureModeRelaxed).
   size_t Contains(const DeviceFilter& filter, Keys keys, Bitmap out, const Progress& progress = {},
                   After after = {});
-  // The bits of all keys, for outputs of other forms. What `deliver` throws ends the call.
+  // The bits of all keys, for outputs of other forms.
   void ForEachBits(const DeviceFilter& filter, Keys keys, const Deliver& deliver, After after = {});
   // Split-block filters only, or Error(kUnsupported). Returns how many were inserted: all but
   // nulls.

@@ -1,0 +1,64 @@
+// How keys travel through a pipeline, and whose turn it is.
+#ifndef TAMIS_CUDA_SRC_HOST_PIPELINE_PARTS_H_
+#define TAMIS_CUDA_SRC_HOST_PIPELINE_PARTS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "tamis/error.h"
+#include "tamis/keys.h"
+
+namespace tamis::cuda {
+
+// How a batch travels: integers and hashes as they are, strings as their hashes.
+inline uint64_t ElementBytes(Keys::Form form) {
+  return form == Keys::Form::kU32 || form == Keys::Form::kI32 ? 4 : 8;
+}
+
+// What is hashed before it travels.
+inline bool IsStrings(Keys::Form form) {
+  switch (form) {
+    case Keys::Form::kU64:
+    case Keys::Form::kU32:
+    case Keys::Form::kI32:
+    case Keys::Form::kHashes:
+      return false;
+    default:
+      return true;
+  }
+}
+
+inline Keys KeysOf(Keys::Form form, const void* values, uint64_t n) {
+  switch (form) {
+    case Keys::Form::kU32:
+      return std::span(static_cast<const uint32_t*>(values), n);
+    case Keys::Form::kI32:
+      return std::span(static_cast<const int32_t*>(values), n);
+    case Keys::Form::kU64:
+      return std::span(static_cast<const uint64_t*>(values), n);
+    default:
+      return Hashes{{static_cast<const uint64_t*>(values), n}};
+  }
+}
+
+// Of a call: the ring is its own.
+class Turn {
+ public:
+  explicit Turn(std::atomic<bool>& taken) : taken_(taken) {
+    if (!taken.exchange(true, std::memory_order_acquire)) return;
+    throw Error(ErrorCode::kInvalidArgument,
+                "a pipeline is busy with another call, which may be the one whose callback this "
+                "is; allowed: one call at a time");
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn() { taken_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool>& taken_;
+};
+
+}  // namespace tamis::cuda
+
+#endif  // TAMIS_CUDA_SRC_HOST_PIPELINE_PARTS_H_
