@@ -24,6 +24,11 @@ struct NamedStream {
   cudaStream_t get() const { return stream; }
   cudaStream_t stream;
 };
+// As owners of a stream have it.
+struct OwnedStream {
+  const cudaStream_t& get() const { return stream; }
+  cudaStream_t stream;
+};
 
 TEST(CudaStreams, MayBeOfOtherTypes) {
   static_assert(!std::is_convertible_v<int, StreamRef>);
@@ -31,6 +36,7 @@ TEST(CudaStreams, MayBeOfOtherTypes) {
   const auto stream = reinterpret_cast<cudaStream_t>(uintptr_t{64});
   EXPECT_EQ(StreamRef(ConvertedStream{stream}), stream);
   EXPECT_EQ(StreamRef(NamedStream{stream}), stream);
+  EXPECT_EQ(StreamRef(OwnedStream{stream}), stream);
   EXPECT_EQ(StreamRef(stream), stream);
   EXPECT_EQ(StreamRef(), nullptr);
 

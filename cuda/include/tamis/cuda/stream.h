@@ -21,7 +21,7 @@ class StreamRef {
   constexpr StreamRef(const T& stream) : stream_(stream) {}
   template <typename T>
   requires(!std::convertible_to<const T&, cudaStream_t>) && requires(const T& stream) {
-    { stream.get() } -> std::same_as<cudaStream_t>;
+    { stream.get() } -> std::convertible_to<cudaStream_t>;
   }
   constexpr StreamRef(const T& stream) : stream_(stream.get()) {}
 
