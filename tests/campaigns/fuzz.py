@@ -11,6 +11,7 @@ the fewest of these that lead to all such places into tests/fuzz/corpora, for wh
 written to --findings, and ends the run of this target. Ctrl-C ends all of them, and what ran counts.
 """
 import concurrent.futures
+import io
 import os
 import pathlib
 import re
@@ -19,10 +20,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
-import zipfile
 
 import campaign
 
@@ -98,20 +99,26 @@ def write_seeds(target, folder):
         shutil.copytree(committed, folder, dirs_exist_ok=True)
 
 
+def corpus_path(target):
+    return CORPORA / f"{target}.tar.xz"
+
+
 def unpack_corpus(target, folder):
     folder.mkdir(parents=True, exist_ok=True)
-    path = CORPORA / f"{target}.zip"
-    if path.exists():
-        with zipfile.ZipFile(path) as kept:
-            kept.extractall(folder)
+    if corpus_path(target).exists():
+        with tarfile.open(corpus_path(target)) as kept:
+            for number, member in enumerate(kept):
+                (folder / f"{number}").write_bytes(kept.extractfile(member).read())
 
 
-def keep_corpus(target, names, folder):
-    """Puts these files of `folder` into a zip file, which is the same for the same files."""
+def pack_corpus(target, inputs):
+    """The file is the same for the same inputs."""
     CORPORA.mkdir(exist_ok=True)
-    with zipfile.ZipFile(CORPORA / f"{target}.zip", "w") as kept:
-        for name in sorted(names):
-            kept.writestr(zipfile.ZipInfo(name), (folder / name).read_bytes(), zipfile.ZIP_DEFLATED, 9)
+    with tarfile.open(corpus_path(target), "w:xz") as kept:
+        for number, data in enumerate(sorted(set(inputs))):
+            member = tarfile.TarInfo(f"{number}")
+            member.size = len(data)
+            kept.addfile(member, io.BytesIO(data))
 
 
 class Run:
@@ -198,8 +205,9 @@ class Run:
         with self.log.open("wb") as log:
             subprocess.run(line, check=True, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                            env=campaign.environment(TMPDIR=str(self.log.parent)))
-        names = {path.name for path in folder.iterdir()} - {path.name for path in self.seeds.iterdir()}
-        keep_corpus(self.target, names, folder)
+        given = {path.name for path in self.seeds.iterdir()}
+        pack_corpus(self.target,
+                    [path.read_bytes() for path in folder.iterdir() if path.name not in given])
 
     def takes_long(self, path, more):
         """Whether an input that took long takes a processor as long: a target may only have waited
