@@ -16,15 +16,20 @@ std::from_chars_result Parse(std::string_view text, uint64_t& value) {
   return result;
 }
 
-// Why this is no integer, where it comes close.
-const char* Misfit(std::string_view text) {
+bool IsInteger(std::string_view text) {
   uint64_t ignored = 0;
+  const std::from_chars_result result = Parse(text, ignored);
+  return result.ptr == text.data() + text.size() && result.ec == std::errc();
+}
+
+// Why this is no integer, where it comes close. Of what is left of it no more is asked than whether
+// it is one: to ask why not would double the time with each blank and sign.
+const char* Misfit(std::string_view text) {
   const std::string_view inner = WithoutBlanks(text);
-  if (inner.size() < text.size() && ParseIntegerKey(inner, ignored) == nullptr) {
+  if (inner.size() < text.size() && IsInteger(inner)) {
     return "not a decimal integer (--trim takes off the blanks around it)";
   }
-  if (inner.starts_with('+') && !inner.starts_with("+-") &&
-      ParseIntegerKey(inner.substr(1), ignored) == nullptr) {
+  if (inner.starts_with('+') && !inner.starts_with("+-") && IsInteger(inner.substr(1))) {
     return "not a decimal integer (it has a plus sign)";
   }
   double number = 0;

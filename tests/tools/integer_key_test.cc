@@ -63,6 +63,14 @@ TEST(IntegerKeyTest, WhatIsTheMatter) {
   }
 }
 
+// Else it would take longer than the test may: the time doubled with each of them.
+TEST(IntegerKeyTest, ManyBlanksAndSignsTakeNoTime) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += " +";
+  uint64_t value = 0;
+  EXPECT_STREQ(ParseIntegerKey(text, value), "not a decimal integer");
+}
+
 class TrimTest : public CommandTest {};
 
 TEST_F(TrimTest, BlanksAreNotOfTheKey) {
