@@ -7,8 +7,9 @@ FOLDER is where the targets of tests/fuzz were built, a TARGET is one of them wi
 (default: all that are there). --seconds is of a processor, for each target. Each starts from golden
 files, from tests/fuzz/seeds, and from what earlier runs have found, in tests/fuzz/corpora. --corpus is
 a folder in which it goes on: inputs that lead to new places of the code are kept there. --keep puts
-the fewest of these that lead to all such places into tests/fuzz/corpora, for whoever comes next. An input that ends a target, that takes it a minute or 2 GiB, is
-written to --findings, and ends the run of this target. Ctrl-C ends all of them, and what ran counts.
+the fewest of these that lead to all such places into tests/fuzz/corpora, for whoever comes next. An
+input that ends a target, that takes it a minute or 2 GiB, is written to --findings, and ends the run of
+this target. Ctrl-C ends all of them, and what ran counts.
 """
 import concurrent.futures
 import io
@@ -32,7 +33,7 @@ CORPORA = TESTS / "fuzz" / "corpora"
 PREFIX = "tamis_fuzz_"
 SLICE_S = 300  # after which a target starts again, with the inputs that it has found
 MOST_S = 60  # that an input may take
-MOST_KEPT_BYTES = 1 << 14  # of an input in CORPORA: larger ones are few, and lead to little
+MOST_KEPT_BYTES = 1 << 14  # of an input in CORPORA, which stays small: longer ones are cut
 LIMITS = [f"-timeout={MOST_S}", "-rss_limit_mb=2048"]
 # Statuses of a target: it ended as it should, an input took long, it was told to end.
 ENDED, TOOK_LONG, INTERRUPTED = 0, 70, 72
