@@ -1,7 +1,12 @@
 # tamis_flags(<target>): warnings and sanitizers for a target of ours. As a subproject tamis adds
-# nothing to what the parent chose; where it chose nothing, optimization, without which the kernels
-# take 40 times as long.
+# to what the parent chose only what the code depends on; where it chose nothing, optimization,
+# without which the kernels take 40 times as long.
 function(tamis_flags target)
+  # A kernel's source includes itself for each target of Highway, and names in anonymous namespaces
+  # are those of their file.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  # With -ffast-math a rate that is no number is not refused, and sizes may be others.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-fno-fast-math>)
   if(PROJECT_IS_TOP_LEVEL)
     target_compile_options(${target} PRIVATE
       -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow -Wundef

@@ -8,7 +8,7 @@ FOLDER is where the targets of tests/fuzz were built, a TARGET is one of them wi
 files, from tests/fuzz/seeds, and from what earlier runs have found, in tests/fuzz/corpora. --corpus is
 a folder in which it goes on: inputs that lead to new places of the code are kept there. --keep puts
 the fewest of these that lead to all such places into tests/fuzz/corpora, for whoever comes next. An
-input that ends a target, that takes it a minute or 2 GiB, is written to --findings, and ends the run of
+input that ends a target, that takes it ten seconds or 2 GiB, is written to --findings, and ends the run of
 this target. Ctrl-C ends all of them, and what ran counts.
 """
 import concurrent.futures
@@ -32,7 +32,7 @@ TESTS = pathlib.Path(__file__).resolve().parent.parent
 CORPORA = TESTS / "fuzz" / "corpora"
 PREFIX = "tamis_fuzz_"
 SLICE_S = 300  # after which a target starts again, with the inputs that it has found
-MOST_S = 60  # that an input may take
+MOST_S = 10  # that an input may take
 MOST_KEPT_BYTES = 1 << 14  # of an input in CORPORA, which stays small: longer ones are cut
 LIMITS = [f"-timeout={MOST_S}", "-rss_limit_mb=2048"]
 # Statuses of a target: it ended as it should, an input took long, it was told to end.
@@ -189,9 +189,11 @@ class Run:
         said = self.log.read_text(errors="replace")
         counted = re.findall(r"^(?:stat::number_of_executed_units: *|#)(\d+)", said, re.MULTILINE)
         self.inputs += int(counted[-1]) if counted else 0
-        if process.returncode in (ENDED, INTERRUPTED):
+        # A unit that was only slow is written, too, and is no finding.
+        inputs = [pathlib.Path(path) for path in re.findall(r"Test unit written to (.*)", said)
+                  if "-slow-unit-" not in path]
+        if process.returncode in (ENDED, INTERRUPTED) and not inputs:
             return
-        inputs = [pathlib.Path(path) for path in re.findall(r"Test unit written to (.*)", said)]
         if process.returncode == TOOK_LONG and inputs and not self.takes_long(inputs[0], more):
             inputs[0].unlink()
             return

@@ -33,10 +33,14 @@ inline Bytes ReadBytes(const std::filesystem::path& path) {
   return bytes;
 }
 
+// In place. A file that is there is not emptied first: ext4 puts on disk what is written after that, and the
+// next one to empty it waits for this.
 inline void WriteBytes(const std::filesystem::path& path, const Bytes& bytes) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  const auto mode = std::filesystem::exists(path) ? std::ios::in | std::ios::out : std::ios::out;
+  std::ofstream out(path, mode | std::ios::binary);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   ASSERT_TRUE(out.flush()) << path;
+  std::filesystem::resize_file(path, bytes.size());
 }
 
 template <typename T>

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -22,6 +23,14 @@ int main() {
   std::printf("tamis %s, backend %.*s: found %zu of %zu keys\n", TAMIS_VERSION_STRING,
               static_cast<int>(tamis::DefaultBackend().name.size()),
               tamis::DefaultBackend().name.data(), found, keys.size());
+
+  try {  // whatever flags a project is compiled with
+    const tamis::SplitBlockBloomFilter none(
+        {.capacity = 1000, .fpr = std::numeric_limits<double>::quiet_NaN()});
+    std::printf("a rate that is no number was taken for %g\n", none.expected_fpr());
+    return 1;
+  } catch (const tamis::Error&) {
+  }
 
   tamis::Live<tamis::SplitBlockBloomFilter> live;
   live.Publish(std::move(filter));

@@ -64,7 +64,7 @@ TEST_F(HostileCsvTest, LongFieldsCanBeAllowed) {
 
 // A header that is read again for each of its columns would take the time limit of a test.
 TEST_F(HostileCsvTest, MillionsOfColumns) {
-  const std::string commas(8 << 20, ',');
+  const std::string commas(2 << 20, ',');
   for (const char* quoted : {"", "\"first\","}) {
     Write("keys.csv", quoted + commas + "last\n" + quoted + commas + "key\n");
     Ok("tamis build -q -o f --csv --column last keys.csv");
