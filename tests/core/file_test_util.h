@@ -33,8 +33,8 @@ inline Bytes ReadBytes(const std::filesystem::path& path) {
   return bytes;
 }
 
-// In place. A file that is there is not emptied first: ext4 puts on disk what is written after that, and the
-// next one to empty it waits for this.
+// In place. A file that is there is not emptied first: ext4 puts on disk what is written after
+// that, and the next one to empty it waits for this.
 inline void WriteBytes(const std::filesystem::path& path, const Bytes& bytes) {
   const auto mode = std::filesystem::exists(path) ? std::ios::in | std::ios::out : std::ios::out;
   std::ofstream out(path, mode | std::ios::binary);

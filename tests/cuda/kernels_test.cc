@@ -24,7 +24,7 @@ namespace {
 
 constexpr size_t kSizes[] = {0, 1, 2, 31, 32, 33, 63, 64, 65, 96, 127, 128, 129, 397, 797};
 constexpr uint64_t kBlockCounts[] = {1, 3, 101, 4096};
-// One warp that does everything, several with an uneven share, and one piece each with some left over.
+// One warp that does everything, several with an uneven share, and more than there are pieces.
 constexpr uint64_t kWarpCounts[] = {1, 3, 40};
 
 constexpr HashSpec kSpecs[] = {{HashKind::kXxh3, 0},

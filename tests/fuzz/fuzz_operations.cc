@@ -112,7 +112,8 @@ Spec ReadSpec(Input& input) {
   constexpr double kTightenings[] = {0.85, 0.5, 0.01, 0.99, 1};
   spec.layered.growth = input.Choose(kGrowths);
   spec.layered.tightening = input.Choose(kTightenings);
-  // Never without a limit: layers of a low rate with fingerprints of 8 bits have gigabytes for few keys.
+  // Never without a limit: of few keys, layers of a low rate with fingerprints of 8 bits have
+  // gigabytes.
   spec.layered.max_bytes = input.Byte() % 2 == 0 ? uint64_t{1} << 20 : 64 * (1 + input.Byte());
   spec.layered.hash = options.hash;
   return spec;
