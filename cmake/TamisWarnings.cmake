@@ -5,7 +5,7 @@ function(tamis_flags target)
   # A kernel's source includes itself for each target of Highway, and names in anonymous namespaces
   # are those of their file.
   set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
-  # With -ffast-math a rate that is no number is not refused, and sizes may be others.
+  # With -ffast-math a rate that is no number is not refused.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-fno-fast-math>)
   if(PROJECT_IS_TOP_LEVEL)
     target_compile_options(${target} PRIVATE

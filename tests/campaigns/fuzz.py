@@ -189,11 +189,12 @@ class Run:
         said = self.log.read_text(errors="replace")
         counted = re.findall(r"^(?:stat::number_of_executed_units: *|#)(\d+)", said, re.MULTILINE)
         self.inputs += int(counted[-1]) if counted else 0
-        # A unit that was only slow is written, too, and is no finding.
-        inputs = [pathlib.Path(path) for path in re.findall(r"Test unit written to (.*)", said)
-                  if "-slow-unit-" not in path]
-        if process.returncode in (ENDED, INTERRUPTED) and not inputs:
+        if process.returncode in (ENDED, INTERRUPTED):
             return
+        # Not those before it that were only slow, which libFuzzer writes, too.
+        slow = f"{self.findings}/{self.target}-slow-unit-"
+        inputs = [pathlib.Path(path) for path in re.findall(r"Test unit written to (.*)", said)
+                  if not path.startswith(slow)]
         if process.returncode == TOOK_LONG and inputs and not self.takes_long(inputs[0], more):
             inputs[0].unlink()
             return
