@@ -1,7 +1,7 @@
 """Fails every system call and every allocation of the library and of the command, each in turn.
 
 Usage: faults.py TAMIS LIBRARY_FAULTS FAULT_SHIM [--every N] [--sample] [--only library|command]
-                 [--parts PARTS] [--kinds KINDS] [--jobs JOBS] [--record] [--self-test]
+                 [--parts PARTS] [--kinds KINDS] [--jobs NAME...] [--record] [--self-test]
 
 The n-th call of a kind fails, for n from 1 until the command ends without reaching it: with an errno,
 once or from then on; interrupted; or reading and writing less than was asked. Afterwards the file is
@@ -168,8 +168,9 @@ def main():
                            help="of the library: only these, such as bank,live")
     arguments.add_argument("--kinds", type=lambda text: text.split(","),
                            help="of the command: only these, such as alloc,open")
-    arguments.add_argument("--jobs", type=lambda text: text.split(","),
-                           help="only these commands, such as build,query --bitmap")
+    names = [job.name for job in campaign.WRITERS + campaign.READERS]
+    arguments.add_argument("--jobs", nargs="+", choices=names, metavar="NAME",
+                           help="only these commands, such as 'build, new' 'query --bitmap'")
     arguments.add_argument("--sample", action="store_true", help="every second command")
     arguments.add_argument("--only", choices=["library", "command"])
     options = arguments.parse_args()

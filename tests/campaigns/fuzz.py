@@ -100,22 +100,18 @@ def write_seeds(target, folder):
         shutil.copytree(committed, folder, dirs_exist_ok=True)
 
 
-def corpus_path(target):
-    return CORPORA / f"{target}.tar.xz"
-
-
-def unpack_corpus(target, folder):
+def unpack_corpus(path, folder):
     folder.mkdir(parents=True, exist_ok=True)
-    if corpus_path(target).exists():
-        with tarfile.open(corpus_path(target)) as kept:
+    if path.exists():
+        with tarfile.open(path) as kept:
             for number, member in enumerate(kept):
                 (folder / f"{number}").write_bytes(kept.extractfile(member).read())
 
 
-def pack_corpus(target, inputs):
+def pack_corpus(path, inputs):
     """The file is the same for the same inputs."""
-    CORPORA.mkdir(exist_ok=True)
-    with tarfile.open(corpus_path(target), "w:xz") as kept:
+    path.parent.mkdir(exist_ok=True)
+    with tarfile.open(path, "w:xz") as kept:
         for number, data in enumerate(sorted(set(inputs))):
             member = tarfile.TarInfo(f"{number}")
             member.size = len(data)
@@ -129,12 +125,14 @@ class Run:
     running = set()
     lock = threading.Lock()
 
-    def __init__(self, folder, target, corpus, findings, root, quiet=False, most_s=MOST_S):
+    def __init__(self, folder, target, corpus, findings, root, quiet=False, most_s=MOST_S,
+                 corpora=CORPORA):
         self.target = target
         self.most_s = most_s
         self.quiet = quiet
         self.program = folder / (PREFIX + target)
         self.corpus = corpus / target
+        self.kept = corpora / f"{target}.tar.xz"
         self.findings = findings
         self.seeds = root / target / "seeds"
         self.earlier = root / target / "earlier"
@@ -153,7 +151,7 @@ class Run:
 
     def run(self, seconds, limits=(), **more):
         write_seeds(self.target, self.seeds)
-        unpack_corpus(self.target, self.earlier)
+        unpack_corpus(self.kept, self.earlier)
         self.corpus.mkdir(parents=True, exist_ok=True)
         self.findings.mkdir(parents=True, exist_ok=True)
         start = time.monotonic()
@@ -192,13 +190,15 @@ class Run:
         if process.returncode in (ENDED, INTERRUPTED):
             return
         # Not those before it that were only slow, which libFuzzer writes, too.
-        slow = f"{self.findings}/{self.target}-slow-unit-"
         inputs = [pathlib.Path(path) for path in re.findall(r"Test unit written to (.*)", said)
-                  if not path.startswith(slow)]
+                  if not self.is_slow_unit(path)]
         if process.returncode == TOOK_LONG and inputs and not self.takes_long(inputs[0], more):
             inputs[0].unlink()
             return
         self._find(process.returncode, said, inputs)
+
+    def is_slow_unit(self, path):
+        return os.path.basename(path).startswith(f"{self.target}-slow-unit-")
 
     def keep(self):
         """Of what led to new places, now or earlier, the fewest inputs that lead to all of these."""
@@ -207,10 +207,13 @@ class Run:
         line = [self.program, "-merge=1", *LIMITS, f"-max_len={MOST_KEPT_BYTES}", folder, self.earlier,
                 self.corpus]
         with self.log.open("wb") as log:
-            subprocess.run(line, check=True, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                           env=campaign.environment(TMPDIR=str(self.log.parent)))
+            merged = subprocess.run(line, check=False, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                    env=campaign.environment(TMPDIR=str(self.log.parent)))
+        if merged.returncode != ENDED:
+            self._find(merged.returncode, self.log.read_text(errors="replace"), [])
+            return
         given = {path.name for path in self.seeds.iterdir()}
-        pack_corpus(self.target,
+        pack_corpus(self.kept,
                     [path.read_bytes() for path in folder.iterdir() if path.name not in given])
 
     def takes_long(self, path, more):
@@ -257,24 +260,44 @@ def run_all(options, targets, corpus, findings, root):
     return runs
 
 
+def kept_is_read(run, root):
+    """Whether what a run keeps are inputs that a later one starts from, and keeps."""
+    def kept(name):
+        run.keep()
+        unpack_corpus(run.kept, root / name)
+        return {path.read_bytes() for path in (root / name).iterdir()}
+
+    first = kept("first")
+    for folder in (run.corpus, run.earlier, run.seeds.with_name("merged")):
+        shutil.rmtree(folder)
+    run.corpus.mkdir()
+    unpack_corpus(run.kept, run.earlier)
+    return set() < kept("second") <= first and run.found == 0
+
+
 def self_test(options, root):
     """Defects of tests/fuzz/fuzz_seeded.cc; and none, for which nothing may be found."""
     found = {}
     for defect, name in (("", "none"), ("answer", "a wrong answer"),
                          ("overrun", "the library is given more bytes than there are"),
                          ("overflow", "an integer overflows"), ("leak", "memory is not freed"),
-                         ("slow", "an input takes long"), ("memory", "an input takes memory")):
+                         ("slow", "an input takes long, after one that is slow"),
+                         ("memory", "an input takes memory")):
         folder = root / (defect or "none")
         run = Run(options.targets, "seeded", folder / "corpus", folder / "findings", folder,
-                  quiet=True, most_s=3)
-        limits = ["-timeout=3", "-rss_limit_mb=512"]
+                  quiet=True, most_s=3, corpora=folder / "corpora")
+        limits = ["-timeout=3", "-report_slow_units=1", "-rss_limit_mb=512"]
         run.run(60 if defect else 3, limits, TAMIS_FUZZ_DEFECT=defect)
-        written = [path for path in run.findings.iterdir() if path.suffix != ".log"]
+        written = [path for path in run.findings.iterdir()
+                   if path.suffix != ".log" and not run.is_slow_unit(path)]
         found[name] = run.found == len(written) == (1 if defect else 0)
         if written:
             again = subprocess.run([run.program, *limits, written[0]], capture_output=True, check=False,
                                    env=campaign.environment(TAMIS_FUZZ_DEFECT=defect))
             found[name] = found[name] and again.returncode != 0
+        if not defect and not kept_is_read(run, folder / "again"):
+            print("what is kept is not what the next run starts from")
+            return 1
     # An input that waits takes no processor.
     waits = root / "waits"
     waits.write_bytes(b"taMi")

@@ -45,6 +45,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto all = std::as_bytes(std::span(data, size));
   const std::vector<std::byte> bytes(all.begin(), all.end());
   ReadChain(bytes.data(), size);
+  if (static bool first = true; first && defect == "slow" && input.starts_with("taM")) {
+    first = false;
+    Work(std::chrono::seconds(2));  // which is not too long
+  }
   if (!input.starts_with("taMi")) return 0;
   if (defect == "answer") {
     Require(input.find('\xFF') == std::string_view::npos);
