@@ -16,6 +16,7 @@
 #include "tools/exit_codes.h"
 #include "tools/format.h"
 #include "tools/json.h"
+#include "tools/output_file.h"
 #include "tools/progress.h"
 
 namespace tamis::tools {
@@ -107,6 +108,7 @@ int Run(const BackendsOptions& options) {
   if (options.calibrate) {
     const Calibration calibration = Measure();
     calibration.Save(path);
+    OutputIsSaved();
     exists = true;
     json["costs"] = CostsJson(calibration);
     text += Row("calibration", "saved to " + Printable(path.string()));

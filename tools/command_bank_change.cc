@@ -176,10 +176,12 @@ uint64_t BytesOfFreePlaces(const FilterBank& of) {
 void Save(const ChangeOptions& options, FilterBank& bank) {
   const Notice notice("saving " + options.bank + " ...", options.quiet);
   bank.Save(options.bank, options.save);
+  OutputIsSaved();
 }
 
 void Report(const ChangeOptions& options, const FilterBank& bank, const char* what,
             uint64_t changed) {
+  if (options.quiet && !options.json) return;
   const uint64_t bytes = bank.bytes(), free_places = BytesOfFreePlaces(bank);
   if (options.json) {
     Print(JsonText(nlohmann::ordered_json{{"file", options.bank},
@@ -188,7 +190,7 @@ void Report(const ChangeOptions& options, const FilterBank& bank, const char* wh
                                           {"groups", bank.groups().size()},
                                           {"bytes", bytes},
                                           {"bytes_of_free_places", free_places}}));
-  } else if (!options.quiet) {
+  } else {
     Say(options.bank + ": " + std::string(what) + " " + WithCommas(changed) + ", now " +
         Counted(bank.num_columns(), "column") + " in " + Counted(bank.groups().size(), "group") +
         " of " + BytesText(static_cast<double>(bytes)) +

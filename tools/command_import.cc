@@ -147,6 +147,7 @@ int RunImport(const ImportOptions& options) {
   {
     const Notice notice("saving " + options.output + " ...", options.quiet);
     filter.SaveImported(options.output, options.save);
+    OutputIsSaved();
   }
   options.Report(filter);
   return kDone;
@@ -163,6 +164,7 @@ int RunExport(const ImportOptions& options) {
   {
     const Notice notice("saving " + options.output + " ...", options.quiet);
     filter.Save(options.output, options.save);
+    OutputIsSaved();
   }
   options.Report(filter);
   return kDone;

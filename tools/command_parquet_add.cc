@@ -156,6 +156,7 @@ int Run(AddOptions options) {
   };
   const parquet::AddResult result =
       parquet::AddFilters(options.input, options.output, OpenColumnValues, add);
+  OutputIsSaved();
   if (options.json) {
     nlohmann::ordered_json chunks = nlohmann::ordered_json::array();
     for (const AddedFilter& chunk : result.chunks) chunks.push_back(Describe(chunk, schema));

@@ -14,6 +14,7 @@
 #include "tools/commands.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
+#include "tools/output_file.h"
 #include "tools/signals.h"
 #include "tools/unpacker.h"
 
@@ -35,7 +36,8 @@ constexpr char kFooter[] =
     "  TAMIS_REDIS_URL, TAMIS_REDIS_PASSWORD  of the servers of `tamis redis`\n"
     "\n"
     "Exit status: 0 done, 1 no match (query --any), 2 wrong usage or bad input, 3 a failure of\n"
-    "input or output, or a corrupt file, 4 saved, but a power cut may yet take it back.\n";
+    "input or output, or a corrupt file, 4 saved, but a power cut may yet take it back, or the\n"
+    "report on it failed.\n";
 
 // With what this tamis can read beside text: the libraries for that are optional.
 std::string VersionText() {
@@ -69,20 +71,23 @@ int Run(int argc, char** argv) {
   return kUsage;
 }
 
+// That of a command that fails.
+ExitCode StatusOf(ExitCode failure) { return IsOutputSaved() ? kSaved : failure; }
+
 int RunAndReport(int argc, char** argv) {
   try {
     return Run(argc, argv);
   } catch (const OutputClosed&) {
-    return kFailure;
+    return StatusOf(kFailure);
   } catch (const Error& error) {
     Say(error.what());
-    return ExitCodeFor(error.code());
+    return StatusOf(ExitCodeFor(error.code()));
   } catch (const std::bad_alloc&) {
     Say("out of memory");
-    return kUsage;
+    return StatusOf(kUsage);
   } catch (const std::exception& error) {
     Say(error.what());
-    return kFailure;
+    return StatusOf(kFailure);
   }
 }
 
@@ -95,7 +100,7 @@ std::terminate_handler terminate_by_default = nullptr;
       std::rethrow_exception(exception);
     } catch (const std::bad_alloc&) {
       Say("out of memory");
-      ::_exit(kUsage);
+      ::_exit(StatusOf(kUsage));
     } catch (...) {
     }
   }

@@ -9,6 +9,8 @@
 namespace tamis::tools {
 namespace {
 
+bool output_is_saved = false;
+
 // The first of the inputs that is this file; nullptr: none. A file that does not exist is not an
 // input, and a device or a pipe may be both.
 const std::string* FindInput(const struct stat& output, const std::vector<std::string>& inputs) {
@@ -64,10 +66,14 @@ std::unique_ptr<const FileLock> LockIfInput(const std::string& path,
   return std::make_unique<const FileLock>(path);
 }
 
+void OutputIsSaved() noexcept { output_is_saved = true; }
+bool IsOutputSaved() noexcept { return output_is_saved; }
+
 void SaveFilter(const Filter& filter, const std::string& path, bool quiet,
                 const SaveOptions& options) {
   const Notice notice("saving " + path + " ...", quiet);
   filter.Save(path, options);
+  OutputIsSaved();
 }
 
 }  // namespace tamis::tools

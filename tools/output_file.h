@@ -30,7 +30,11 @@ void CheckStandardOutputIsNot(const std::string& path);
 std::unique_ptr<const FileLock> LockIfInput(const std::string& path,
                                             const std::vector<std::string>& inputs);
 
-// Saves, with a notice for those who watch a terminal.
+// From now on what fails is the report on what this process has saved, and its exit status kSaved.
+void OutputIsSaved() noexcept;
+bool IsOutputSaved() noexcept;
+
+// Saves, with a notice for those who watch a terminal. Then OutputIsSaved.
 void SaveFilter(const Filter& filter, const std::string& path, bool quiet,
                 const SaveOptions& options = {});
 

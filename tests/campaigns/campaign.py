@@ -51,30 +51,30 @@ PARQUET = "parquet info a.parquet"
 ADDED = "-q --replace --force --column id a.parquet"
 ON_REDIS = ("redis create -q --name seen --capacity 2000", "redis insert -q --name seen half")
 
-# All that replace a file, then what only reads.
+# All that replace a file, some with a report (JSON, or a line), then what only reads.
 WRITERS = [
     Job("build, new", "f.tamis", "build -q -o f.tamis keys"),
-    Job("build, again", "f.tamis", "build -q -o f.tamis --type scalable keys", [SEEN]),
+    Job("build, again", "f.tamis", "build --json -o f.tamis --type scalable keys", [SEEN]),
     Job("erase", "f.tamis", "erase -q f.tamis quarter", [SEEN], repeats=False),
-    Job("merge", "f.tamis", "merge -q -o f.tamis a.tamis b.tamis",
+    Job("merge", "f.tamis", "merge --json -o f.tamis a.tamis b.tamis",
         [SEEN, "build -q -n 4000 -o a.tamis half", "build -q -n 4000 -o b.tamis keys"]),
     Job("dedup --filter", "f.tamis", "dedup -q --filter f.tamis keys", [SEEN], repeats=False),
-    Job("bank build", "f.bank", "bank build -q -o f.bank a.tamis b.tamis", BANK[:2]),
+    Job("bank build", "f.bank", "bank build --json -o f.bank a.tamis b.tamis", BANK[:2]),
     Job("bank add", "f.bank", "bank add -q f.bank b.tamis", BANK, repeats=False),
     Job("bank remove", "f.bank", "bank remove -q f.bank a", [*BANK, "bank add -q f.bank b.tamis"],
         repeats=False),
-    Job("erase --output", "f.tamis", "erase -q a.tamis -o f.tamis quarter",
+    Job("erase --output", "f.tamis", "erase --json a.tamis -o f.tamis quarter",
         [SEEN, "build -q -o a.tamis --type counting -n 4000 half"]),
     Job("dedup --filter, new", "f.tamis", "dedup -q --filter f.tamis keys", repeats=False),
-    Job("bank remove --compact", "f.bank", "bank remove -q --compact f.bank a",
+    Job("bank remove --compact", "f.bank", "bank remove --compact f.bank a",
         [*BANK, "bank add -q f.bank b.tamis"], repeats=False),
-    Job("import", "f.tamis", "import -q --from kudu:bytes -o f.tamis a.kudu", [SEEN], files=KUDU),
-    Job("export", "f.kudu", "export -q --to kudu:bytes -o f.kudu a.tamis", [IMPORTED], files=KUDU),
+    Job("import", "f.tamis", "import --from kudu:bytes -o f.tamis a.kudu", [SEEN], files=KUDU),
+    Job("export", "f.kudu", "export --json --to kudu:bytes -o f.kudu a.tamis", [IMPORTED], files=KUDU),
     Job("bank build --from-parquet", "f.bank", "bank build -q -o f.bank --from-parquet id a.parquet",
         files=LAKE, needs=PARQUET),
     Job("parquet add", "f.parquet", f"parquet add {ADDED} -o f.parquet", files=LAKE,
         needs=f"parquet add {ADDED} -o a-new.parquet"),
-    Job("redis pull", "f.tamis", "redis pull -q --name seen -o f.tamis", [SEEN, *ON_REDIS],
+    Job("redis pull", "f.tamis", "redis pull --name seen -o f.tamis", [SEEN, *ON_REDIS],
         redis=True),
 ]
 READERS = [

@@ -6,8 +6,9 @@ Usage: faults.py TAMIS LIBRARY_FAULTS FAULT_SHIM [--every N] [--sample] [--only 
 The n-th call of a kind fails, for n from 1 until the command ends without reaching it: with an errno,
 once or from then on; interrupted; or reading and writing less than was asked. Afterwards the file is
 the old one or, if the exit status says so, the new one; there is a message, no crash, and nothing is
-left. What was only interrupted or cut short has to be done. With --every N only each N-th allocation
-fails: a command makes some ten thousand.
+left. What was only interrupted or cut short has to be done. A command makes some ten thousand
+allocations for its options before it looks at its arguments, the same ones whatever these are: they
+fail for the first command alone. With --every N only each N-th allocation fails.
 """
 import errno
 import os
@@ -47,11 +48,32 @@ FAULTS = {
     "alloc": [ENOMEM, f"{ENOMEM}+"],
 }
 DONE, NO_MATCH, USAGE, FAILURE, SAVED = range(5)
+WITH_OPTIONS = campaign.WRITERS[0]  # whose allocations for options fail, too
+# Of a command without arguments, that may not be for its options: parsing none takes some, too.
+MOST_FOR_PARSING = 500
+
+
+def allocations_for_options(tamis, shim, root):
+    """How many at least."""
+    log = root / "log"
+
+    def reached(n):
+        log.unlink(missing_ok=True)
+        subprocess.run([tamis], check=False, capture_output=True, env=campaign.environment(
+            LD_PRELOAD=shim, TAMIS_FAULT=f"alloc:{n}:{ENOMEM}", TAMIS_FAULT_LOG=str(log)))
+        return log.exists()
+
+    some, too_many = 0, 1 << 20
+    while too_many - some > 1:
+        n = (some + too_many) // 2
+        some, too_many = (n, too_many) if reached(n) else (some, n)
+    return max(0, some - MOST_FOR_PARSING)
 
 
 class Faults:
-    def __init__(self, shim, every, kinds=None):
+    def __init__(self, shim, every, kinds=None, for_options=0):
         self.shim = shim
+        self.for_options = for_options
         self.kinds = kinds
         self.every = every
         self.faults = 0
@@ -115,8 +137,9 @@ class Faults:
             if self.kinds is not None and kind not in self.kinds:
                 continue
             step = self.every if kind == "alloc" else 1
+            skip = self.for_options if kind == "alloc" and bench.job is not WITH_OPTIONS else 0
             for what in whats:
-                n = 1
+                n = skip + 1
                 while self.attempt(bench, kind, n, what, named):
                     n += step
 
@@ -196,7 +219,8 @@ def main():
             found += findings
         if options.only != "library":
             start = time.monotonic()
-            faults = Faults(options.shim, options.every, options.kinds)
+            faults = Faults(options.shim, options.every, options.kinds,
+                            allocations_for_options(options.tamis, options.shim, root))
             jobs = (campaign.WRITERS + campaign.READERS)[2 if options.sample else 0:]
             jobs = [job for job in jobs[::4 if options.sample else 1]
                     if options.jobs is None or job.name in options.jobs]

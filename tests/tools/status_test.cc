@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 #include "tests/tools/command_test.h"
 #include "tools/exit_codes.h"
@@ -102,6 +103,24 @@ TEST_F(StatusTest, AFullDeviceIsAnError) {
     EXPECT_EQ(result.status, 3) << command;
     EXPECT_TRUE(result.ErrHas("cannot write standard output: No space left")) << result.err;
   }
+}
+
+TEST_F(StatusTest, AReportThatFailsLeavesWhatWasSaved) {
+  if (Sh("test -c /dev/full").status != 0) GTEST_SKIP() << "no /dev/full";
+  Ok("tamis build -q --for-bank -n 20000 -o a.tamis keys; tamis bank build -q -o a.bank a.tamis");
+  for (const char* command :
+       {"build -o new keys", "merge -o new f.tamis f.tamis", "erase e.tamis -o new keys",
+        "bank build -o new a.tamis", "bank remove new a"}) {
+    const bool same = std::string_view(command).starts_with("bank build");
+    Ok(std::string("cp ") + (same ? "keys" : "a.bank") + " new");
+    Ok("tamis build -q -t counting -o e.tamis keys");
+    const CommandResult result = Sh("tamis " + std::string(command) + " --json > /dev/full");
+    EXPECT_EQ(result.status, 4) << command << "\n" << result.err;
+    EXPECT_TRUE(result.ErrHas("cannot write standard output: No space left")) << result.err;
+    EXPECT_EQ(Sh("cmp -s a.bank new").status, same ? 0 : 1) << command;
+  }
+  // What failed before is no report.
+  EXPECT_EQ(Sh("tamis build -o folder/none --json keys > /dev/full").status, 3);
 }
 
 TEST_F(StatusTest, ClosedStandardOutputIsAnError) {
