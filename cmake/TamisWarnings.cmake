@@ -1,12 +1,27 @@
+# clang warns of each file where -ffast-math comes first.
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  include(CheckCXXCompilerFlag)
+  check_cxx_compiler_flag(-Woverriding-option TAMIS_HAS_WOVERRIDING_OPTION)  # before 18: -t-option
+  if(TAMIS_HAS_WOVERRIDING_OPTION)
+    set(TAMIS_OVERRIDING_IS_MEANT -Wno-overriding-option)
+  else()
+    set(TAMIS_OVERRIDING_IS_MEANT -Wno-overriding-t-option)
+  endif()
+endif()
+
 # tamis_flags(<target>): warnings and sanitizers for a target of ours. As a subproject tamis adds
 # to what the parent chose only what the code depends on; where it chose nothing, optimization,
 # without which the kernels take 40 times as long.
 function(tamis_flags target)
   # A kernel's source includes itself for each target of Highway, and names in anonymous namespaces
-  # are those of their file.
-  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
-  # With -ffast-math a rate that is no number is not refused.
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-fno-fast-math>)
+  # are those of their file. What a shared library exports is not marked in the sources.
+  set_target_properties(${target} PROPERTIES
+    UNITY_BUILD OFF CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
+  # With -ffast-math a rate that is no number is not refused. SHELL: what is given twice stays there twice,
+  # and so the last word is ours.
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:C,CXX>:SHELL:-fno-fast-math ${TAMIS_OVERRIDING_IS_MEANT}>"
+    "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-frtti -fexceptions>")
   if(PROJECT_IS_TOP_LEVEL)
     target_compile_options(${target} PRIVATE
       -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow -Wundef

@@ -35,7 +35,8 @@ const char* Misfit(std::string_view text) {
   double number = 0;
   const char* last = inner.data() + inner.size();
   const auto [end, error] = std::from_chars(inner.data(), last, number);
-  if (error != std::errc::invalid_argument && end == last) {
+  const bool is_decimal = inner.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
+  if (is_decimal && error != std::errc::invalid_argument && end == last) {
     if (inner.find('.') != std::string_view::npos) {
       return "not a decimal integer (it has a decimal point)";
     }

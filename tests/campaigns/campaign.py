@@ -7,11 +7,13 @@ import argparse
 import atexit
 import datetime
 import json
+import math
 import os
 import pathlib
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -216,7 +218,10 @@ class Bench:
 
 
 def scratch(where=None):
-    """A new folder; in memory unless said otherwise, where waiting for a disk is no part of it."""
+    """A new folder, for who removes it in the end, also if told to end; in memory unless said
+    otherwise, where waiting for a disk is no part of it."""
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, lambda number, _: sys.exit(128 + number))
     if where is None and os.access("/dev/shm", os.W_OK):
         where = "/dev/shm"
     return pathlib.Path(tempfile.mkdtemp(prefix="tamis-campaign-", dir=where))
@@ -230,6 +235,19 @@ def parser(doc):
                            help="runs with seeded defects, which have to be found")
     arguments.add_argument("--folder", help="where to work (default: in memory)")
     return arguments
+
+
+def positive(number):
+    """A type of arguments."""
+    def parse(text):
+        try:
+            value = number(text)
+        except ValueError:
+            value = 0
+        if not 0 < value < math.inf:
+            raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+        return value
+    return parse
 
 
 def file_system(folder):

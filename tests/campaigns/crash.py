@@ -143,7 +143,7 @@ def main():
     arguments.add_argument("tamis", type=os.path.abspath)
     arguments.add_argument("save_loop", type=os.path.abspath)
     arguments.add_argument("shim", type=os.path.abspath)
-    arguments.add_argument("--kills", type=int, default=2000)
+    arguments.add_argument("--kills", type=campaign.positive(int), default=2000)
     arguments.add_argument("--seed", type=int, default=int(time.time()))
     options = arguments.parse_args()
     root = campaign.scratch(options.folder)

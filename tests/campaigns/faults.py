@@ -1,7 +1,7 @@
 """Fails every system call and every allocation of the library and of the command, each in turn.
 
 Usage: faults.py TAMIS LIBRARY_FAULTS FAULT_SHIM [--every N] [--sample] [--only library|command]
-                 [--parts PARTS] [--kinds KINDS] [--jobs NAME...] [--record] [--self-test]
+                 [--parts PARTS] [--kinds KIND...] [--jobs NAME...] [--record] [--self-test]
 
 The n-th call of a kind fails, for n from 1 until the command ends without reaching it: with an errno,
 once or from then on; interrupted; or reading and writing less than was asked. Afterwards the file is
@@ -186,17 +186,21 @@ def main():
     arguments.add_argument("tamis", type=os.path.abspath)
     arguments.add_argument("library_faults", type=os.path.abspath)
     arguments.add_argument("shim", type=os.path.abspath)
-    arguments.add_argument("--every", type=int, default=1)
+    arguments.add_argument("--every", type=campaign.positive(int), default=1, metavar="N")
     arguments.add_argument("--parts", type=lambda text: text.split(","), default=[None],
                            help="of the library: only these, such as bank,live")
-    arguments.add_argument("--kinds", type=lambda text: text.split(","),
-                           help="of the command: only these, such as alloc,open")
+    arguments.add_argument("--kinds", nargs="+", choices=FAULTS, metavar="KIND",
+                           help=f"of the command: only these of {' '.join(FAULTS)}")
     names = [job.name for job in campaign.WRITERS + campaign.READERS]
-    arguments.add_argument("--jobs", nargs="+", choices=names, metavar="NAME",
+    some = arguments.add_mutually_exclusive_group()
+    some.add_argument("--jobs", nargs="+", choices=names, metavar="NAME",
                            help="only these commands, such as 'build, new' 'query --bitmap'")
-    arguments.add_argument("--sample", action="store_true", help="every second command")
+    some.add_argument("--sample", action="store_true", help="each fourth command")
     arguments.add_argument("--only", choices=["library", "command"])
     options = arguments.parse_args()
+    for program in (options.tamis, options.library_faults, options.shim):
+        if not os.access(program, os.R_OK):  # of what cannot be preloaded ld.so only says so
+            arguments.error(f"cannot read {program}")
     root = campaign.scratch(options.folder)
     try:
         if options.self_test:
@@ -230,6 +234,8 @@ def main():
                 faults.sweep(bench, False)
                 if job in campaign.WRITERS[:2]:
                     faults.sweep(bench, True)
+            if faults.faults == 0:
+                faults.find("no call failed")
             campaign.report("faults, command", {"operations": len(jobs), "faults": faults.faults,
                                                 "findings": faults.findings},
                             time.monotonic() - start, where, options.record)

@@ -9,7 +9,7 @@ files, from tests/fuzz/seeds, and from what earlier runs have found, in tests/fu
 a folder in which it goes on: inputs that lead to new places of the code are kept there. --keep puts
 the fewest of these that lead to all such places into tests/fuzz/corpora, for whoever comes next. An
 input that ends a target, that takes it ten seconds or 2 GiB, is written to --findings, and ends the run of
-this target. Ctrl-C ends all of them, and what ran counts.
+this target. Ctrl-C ends all of them, and what ran counts; what it found waits in --corpus to be kept.
 """
 import concurrent.futures
 import io
@@ -33,6 +33,7 @@ CORPORA = TESTS / "fuzz" / "corpora"
 PREFIX = "tamis_fuzz_"
 SLICE_S = 300  # after which a target starts again, with the inputs that it has found
 MOST_S = 10  # that an input may take
+WAITS_FOR_EVER = 20  # times as long by the clock
 MOST_KEPT_BYTES = 1 << 14  # of an input in CORPORA, which stays small: longer ones are cut
 LIMITS = [f"-timeout={MOST_S}", "-rss_limit_mb=2048"]
 # Statuses of a target: it ended as it should, an input took long, it was told to end.
@@ -105,17 +106,20 @@ def unpack_corpus(path, folder):
     if path.exists():
         with tarfile.open(path) as kept:
             for number, member in enumerate(kept):
-                (folder / f"{number}").write_bytes(kept.extractfile(member).read())
+                if member.isfile():
+                    (folder / f"{number}").write_bytes(kept.extractfile(member).read())
 
 
 def pack_corpus(path, inputs):
-    """The file is the same for the same inputs."""
+    """The file is the same for the same inputs, and whole."""
     path.parent.mkdir(exist_ok=True)
-    with tarfile.open(path, "w:xz") as kept:
+    new = path.with_suffix(".new")
+    with tarfile.open(new, "w:xz") as kept:
         for number, data in enumerate(sorted(set(inputs))):
             member = tarfile.TarInfo(f"{number}")
             member.size = len(data)
             kept.addfile(member, io.BytesIO(data))
+    new.replace(path)
 
 
 class Run:
@@ -163,39 +167,62 @@ class Run:
             share = min(1.0, max(0.1, self.seconds / self.wall_seconds))
         return self
 
+    def _call(self, arguments, log, more, most_s=None):
+        """Runs the target. Returns its status and what it used, or None if all are to end."""
+        with self.lock:
+            if self.stop.is_set():
+                return None
+            # In a group of its own: Ctrl-C reaches it once, by this program.
+            process = subprocess.Popen(
+                [self.program, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True, env=campaign.environment(TMPDIR=str(self.log.parent), **more))
+            self.running.add(process)
+            if most_s is not None:
+                resource.prlimit(process.pid, resource.RLIMIT_CPU, (most_s, most_s))
+        timer = None
+        if most_s is not None:
+            timer = threading.Timer(WAITS_FOR_EVER * most_s, self._kill, [process])
+            timer.start()
+        # Whoever ends it holds the lock, and so it is there until then.
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        with self.lock:
+            self.running.remove(process)
+            _, status, usage = os.wait4(process.pid, 0)
+        if timer is not None:
+            timer.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        return process.returncode, usage
+
+    def _kill(self, process):
+        with self.lock:
+            if process in self.running:
+                os.kill(process.pid, signal.SIGKILL)
+
     def _slice(self, seconds, limits, more):
         """Of the wall clock, which is at least that of the processor."""
-        line = [self.program, f"-max_total_time={seconds}", "-print_final_stats=1", *LIMITS, *limits,
-                f"-artifact_prefix={self.findings}/{self.target}-", self.corpus, self.seeds,
-                self.earlier]
         with self.log.open("wb") as log:
-            with self.lock:
-                if self.stop.is_set():
-                    return
-                # In a group of its own: Ctrl-C reaches it once, by this program.
-                process = subprocess.Popen(
-                    line, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-                    env=campaign.environment(TMPDIR=str(self.log.parent), **more))
-                self.running.add(process)
-            # Whoever ends it holds the lock, and so it is there until then.
-            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-            with self.lock:
-                self.running.remove(process)
-                _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+            ended = self._call(
+                [f"-max_total_time={seconds}", "-print_final_stats=1", *LIMITS, *limits,
+                 f"-artifact_prefix={self.findings}/{self.target}-", self.corpus, self.seeds,
+                 self.earlier], log, more)
+        if ended is None:
+            return
+        status, usage = ended
         self.seconds += usage.ru_utime + usage.ru_stime
         said = self.log.read_text(errors="replace")
         counted = re.findall(r"^(?:stat::number_of_executed_units: *|#)(\d+)", said, re.MULTILINE)
         self.inputs += int(counted[-1]) if counted else 0
-        if process.returncode in (ENDED, INTERRUPTED):
+        if status in (ENDED, INTERRUPTED):
             return
         # Not those before it that were only slow, which libFuzzer writes, too.
         inputs = [pathlib.Path(path) for path in re.findall(r"Test unit written to (.*)", said)
                   if not self.is_slow_unit(path)]
-        if process.returncode == TOOK_LONG and inputs and not self.takes_long(inputs[0], more):
-            inputs[0].unlink()
+        if status == TOOK_LONG and inputs and not self.takes_long(inputs[0], more):
+            if not self.stop.is_set():
+                inputs[0].unlink()
             return
-        self._find(process.returncode, said, inputs)
+        why = re.findall(r"^(?:==\d+== ?ERROR: |.*runtime error: )(.*)", said, re.MULTILINE)
+        self.find(why[0] if why else f"status {status}", inputs)
 
     def is_slow_unit(self, path):
         return os.path.basename(path).startswith(f"{self.target}-slow-unit-")
@@ -204,59 +231,57 @@ class Run:
         """Of what led to new places, now or earlier, the fewest inputs that lead to all of these."""
         folder = self.seeds.with_name("merged")
         shutil.copytree(self.seeds, folder)
-        line = [self.program, "-merge=1", *LIMITS, f"-max_len={MOST_KEPT_BYTES}", folder, self.earlier,
-                self.corpus]
         with self.log.open("wb") as log:
-            merged = subprocess.run(line, check=False, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                    env=campaign.environment(TMPDIR=str(self.log.parent)))
-        if merged.returncode != ENDED:
-            self._find(merged.returncode, self.log.read_text(errors="replace"), [])
+            ended = self._call(["-merge=1", *LIMITS, f"-max_len={MOST_KEPT_BYTES}", folder, self.earlier,
+                                self.corpus], log, {})
+        if self.stop.is_set():
+            return
+        if ended[0] != ENDED:
+            self.find(f"cannot merge what it found: status {ended[0]}")
             return
         given = {path.name for path in self.seeds.iterdir()}
         pack_corpus(self.kept,
                     [path.read_bytes() for path in folder.iterdir() if path.name not in given])
 
     def takes_long(self, path, more):
-        """Whether an input that took long takes a processor as long: a target may only have waited
-        for one."""
-        again = subprocess.Popen([self.program, "-timeout=100000", path], stdin=subprocess.DEVNULL,
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                 env=campaign.environment(**more), start_new_session=True)
-        resource.prlimit(again.pid, resource.RLIMIT_CPU, (self.most_s, self.most_s))
-        return again.wait() != ENDED
+        """Whether an input that took long takes a processor as long, or never ends: a target may only
+        have waited for a processor."""
+        ended = self._call(["-timeout=100000", path], subprocess.DEVNULL, more, self.most_s)
+        return not self.stop.is_set() and ended[0] != ENDED
 
-    def _find(self, status, said, inputs):
+    def find(self, what, inputs=()):
         self.found += 1
         kept = self.findings / f"{self.target}.log"
         shutil.copy(self.log, kept)
-        why = re.findall(r"^(?:==\d+== ?ERROR: |.*runtime error: )(.*)", said, re.MULTILINE)
-        if self.quiet:
+        if not self.quiet:
+            campaign.finding(f"{self.target}: {what}; see {kept}"
+                             + "".join(f"\n  again: {self.program} {path}" for path in inputs))
+
+
+def conclude(run, options, where):
+    if run.inputs == 0 and not run.found:
+        if Run.stop.is_set():
             return
-        campaign.finding(f"{self.target}: {why[0] if why else f'status {status}'}; see {kept}"
-                         + "".join(f"\n  again: {self.program} {path}" for path in inputs))
+        run.find("took no input")
+    figures = {"inputs": run.inputs, "processor seconds": round(run.seconds), "findings": run.found}
+    campaign.report(f"fuzzing, {run.target}", figures, run.wall_seconds, where, options.record)
+    if options.keep and not run.found and not Run.stop.is_set():
+        run.keep()
 
 
 def run_all(options, targets, corpus, findings, root):
-    """Returns the runs of all targets that began."""
-    for name in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(name, Run.end_all)
+    """Returns the runs of all targets."""
     runs = [Run(options.targets, target, corpus, findings, root) for target in targets]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        waiting = [pool.submit(run.run, options.seconds) for run in runs]
+        waiting = {pool.submit(run.run, options.seconds): run for run in runs}
         for done in concurrent.futures.as_completed(waiting):
-            run = done.result()
-            if run.inputs == 0 and not run.found:
-                if not Run.stop.is_set():
-                    campaign.finding(f"{run.target}: took no input; see {run.log}")
-                    run.found = 1
-                else:
-                    continue
-            figures = {"inputs": run.inputs, "processor seconds": round(run.seconds),
-                       "findings": run.found}
-            campaign.report(f"fuzzing, {run.target}", figures, run.wall_seconds,
-                            campaign.file_system(corpus), options.record)
-            if options.keep and not run.found:
-                run.keep()
+            run = waiting[done]
+            try:
+                done.result()
+                conclude(run, options, campaign.file_system(corpus))
+            except Exception as error:  # of one target, for which the others are no less worth
+                campaign.finding(f"{run.target}: cannot be run: {error!r}")
+                run.found += 1
     return runs
 
 
@@ -282,10 +307,11 @@ def self_test(options, root):
                          ("overrun", "the library is given more bytes than there are"),
                          ("overflow", "an integer overflows"), ("leak", "memory is not freed"),
                          ("slow", "an input takes long, after one that is slow"),
+                         ("hang", "an input waits for ever"),
                          ("memory", "an input takes memory")):
         folder = root / (defect or "none")
         run = Run(options.targets, "seeded", folder / "corpus", folder / "findings", folder,
-                  quiet=True, most_s=3, corpora=folder / "corpora")
+                  quiet=True, most_s=1 if defect == "hang" else 3, corpora=folder / "corpora")
         limits = ["-timeout=3", "-report_slow_units=1", "-rss_limit_mb=512"]
         run.run(60 if defect else 3, limits, TAMIS_FUZZ_DEFECT=defect)
         written = [path for path in run.findings.iterdir()
@@ -295,6 +321,8 @@ def self_test(options, root):
             again = subprocess.run([run.program, *limits, written[0]], capture_output=True, check=False,
                                    env=campaign.environment(TAMIS_FUZZ_DEFECT=defect))
             found[name] = found[name] and again.returncode != 0
+        if Run.stop.is_set():
+            return 1
         if not defect and not kept_is_read(run, folder / "again"):
             print("what is kept is not what the next run starts from")
             return 1
@@ -307,12 +335,20 @@ def self_test(options, root):
     return campaign.self_test_result(found)
 
 
+def made(arguments, folder):
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        arguments.error(f"{folder}: {error.strerror}")
+    return folder.resolve()
+
+
 def main():
     arguments = campaign.parser(__doc__)
     arguments.add_argument("targets", type=pathlib.Path, metavar="FOLDER")
     arguments.add_argument("only", nargs="*", metavar="TARGET")
-    arguments.add_argument("--seconds", type=float, default=60)
-    arguments.add_argument("--jobs", type=int, default=1, help="targets at the same time")
+    arguments.add_argument("--seconds", type=campaign.positive(float), default=60)
+    arguments.add_argument("--jobs", type=campaign.positive(int), default=1, help="targets at the same time")
     arguments.add_argument("--corpus", type=pathlib.Path, help="a folder in which it goes on")
     arguments.add_argument("--keep", action="store_true", help="what it found goes to tests/fuzz/corpora")
     arguments.add_argument("--findings", type=pathlib.Path,
@@ -321,17 +357,20 @@ def main():
     options.targets = options.targets.resolve()
     there = sorted(path.name.removeprefix(PREFIX) for path in options.targets.glob(PREFIX + "*")
                    if path.is_file() and os.access(path, os.X_OK))
-    targets = options.only or [target for target in there if target != "seeded"]
+    targets = ["seeded"] if options.self_test else list(dict.fromkeys(options.only)) or [
+        target for target in there if target != "seeded"]
     if not targets or not set(targets) <= set(there):
         arguments.error(f"{options.targets} has these targets: {' '.join(there) or 'none'}")
+    corpus = made(arguments, options.corpus) if options.corpus else None
+    findings = made(arguments, options.findings) if options.findings else None
     root = campaign.scratch(options.folder)
-    findings = options.findings
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, Run.end_all)
     try:
         if options.self_test:
             return self_test(options, root)
-        findings = (findings or pathlib.Path(tempfile.mkdtemp(prefix="tamis-findings-"))).resolve()
-        corpus = (options.corpus or root / "corpus").resolve()
-        corpus.mkdir(parents=True, exist_ok=True)
+        findings = findings or pathlib.Path(tempfile.mkdtemp(prefix="tamis-findings-")).resolve()
+        corpus = corpus or made(arguments, root / "corpus")
         runs = run_all(options, targets, corpus, findings, root)
         return 1 if any(run.found for run in runs) else 0
     finally:

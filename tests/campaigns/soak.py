@@ -31,8 +31,8 @@ def soak(program, folder, *arguments):
 def main():
     arguments = campaign.parser(__doc__)
     arguments.add_argument("soak", type=os.path.abspath)
-    arguments.add_argument("--seconds", type=float, default=60)
-    arguments.add_argument("--cycles", type=int)
+    arguments.add_argument("--seconds", type=campaign.positive(float), default=60)
+    arguments.add_argument("--cycles", type=campaign.positive(int))
     arguments.add_argument("--state", help="a folder in which it goes on")
     options = arguments.parse_args()
     root = campaign.scratch(options.folder)

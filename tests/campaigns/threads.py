@@ -45,7 +45,7 @@ def is_sanitized(program):
 def main():
     arguments = campaign.parser(__doc__)
     arguments.add_argument("mixed_load", type=os.path.abspath)
-    arguments.add_argument("--seconds", type=float, default=60)
+    arguments.add_argument("--seconds", type=campaign.positive(float), default=60)
     options = arguments.parse_args()
     sanitized = is_sanitized(options.mixed_load)
     root = campaign.scratch(options.folder)

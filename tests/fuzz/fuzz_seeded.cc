@@ -65,6 +65,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Work(std::chrono::seconds(60));
   } else if (defect == "wait") {
     std::this_thread::sleep_for(std::chrono::seconds(5));
+  } else if (defect == "hang") {
+    std::this_thread::sleep_for(std::chrono::hours(24));
   } else if (defect == "memory") {
     kept = std::malloc(size_t{1} << 30);
     std::free(kept);

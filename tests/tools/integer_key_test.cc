@@ -52,6 +52,7 @@ TEST(IntegerKeyTest, WhatIsTheMatter) {
       {" ", "not a decimal integer"},
       {"three", "not a decimal integer"},
       {"infinity", "not a decimal integer"},
+      {"nan(e)", "not a decimal integer"},
       {"7.", "not a decimal integer (it has a decimal point)"},
       {"1.2.3", "not a decimal integer"},
       {"18446744073709551616", "an integer of more than 64 bits"},

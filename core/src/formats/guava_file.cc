@@ -110,11 +110,9 @@ void GuavaBloomFilter::Write(const ByteSink& write) const {
 }
 
 std::vector<std::byte> GuavaBloomFilter::ToBytes() const {
-  std::vector<std::byte> bytes;
-  bytes.reserve(serialized_bytes());
-  Write([&](std::span<const std::byte> piece) {
-    bytes.insert(bytes.end(), piece.begin(), piece.end());
-  });
+  std::vector<std::byte> bytes(serialized_bytes());
+  std::byte* to = bytes.data();
+  Write([&](std::span<const std::byte> piece) { to = std::copy(piece.begin(), piece.end(), to); });
   return bytes;
 }
 
