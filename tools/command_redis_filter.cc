@@ -135,7 +135,9 @@ std::string InfoText(const std::string& name, const redis::Info& info) {
   text += Row("capacity", Counted(info.capacity, "key") + " at " + PercentText(info.fpr));
   text += Row("segments", WithCommas(info.segments) + " of " +
                               BytesText(static_cast<double>(info.segment_bytes)));
-  text += Row("server memory", BytesText(static_cast<double>(info.server_bytes)));
+  text += Row("server memory", info.server_bytes == 0
+                                   ? "no server has said"
+                                   : BytesText(static_cast<double>(info.server_bytes)));
   for (const redis::Info::Node& node : info.nodes) {
     text += Row("master", Printable(node.address) + ", " + Counted(node.segments, "segment"));
   }

@@ -1,10 +1,14 @@
 #include "tools/folder_files.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <tamis/error.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -52,39 +56,65 @@ class FolderWalk {
   // Once, whatever leads there: a link may lead to a folder that it is in.
   void Enter(const fs::path& folder) {
     struct stat status = {};
-    if (stat(folder.c_str(), &status) != 0) Fail(folder, std::generic_category().message(errno));
+    if (stat(folder.c_str(), &status) != 0) Fail(folder, errno);
     if (entered_.emplace(status.st_dev, status.st_ino).second) folders_.push_back(folder);
   }
 
+  struct Entry {
+    std::string name;
+    unsigned char type;  // DT_UNKNOWN where the file system does not say
+  };
+
+  // Not by directory_iterator: where there is no memory, that of libstdc++ 12 ends the process.
+  static std::vector<Entry> EntriesOf(const fs::path& folder) {
+    int fd = -1;
+    do {
+      fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    } while (fd < 0 && errno == EINTR);
+    if (fd < 0) Fail(folder, errno);
+    const std::unique_ptr<DIR, int (*)(DIR*)> open_folder(fdopendir(fd), closedir);
+    if (open_folder == nullptr) {
+      const int error = errno;
+      close(fd);
+      Fail(folder, error);
+    }
+    std::vector<Entry> entries;
+    errno = 0;
+    while (const dirent* const entry = readdir(open_folder.get())) {
+      if (entry->d_name[0] != '.') entries.push_back({entry->d_name, entry->d_type});
+      errno = 0;
+    }
+    if (errno != 0) Fail(folder, errno);
+    return entries;
+  }
+
   void Look(const fs::path& folder) {
-    std::error_code error;
     std::vector<fs::path> links;
-    fs::directory_iterator at(folder, error);
-    while (error == std::errc::interrupted) at = fs::directory_iterator(folder, error);
-    for (const fs::directory_iterator end; !error && at != end; at.increment(error)) {
-      const fs::path& path = at->path();
-      if (path.filename().native().starts_with('.')) continue;
+    for (const Entry& entry : EntriesOf(folder)) {
+      const fs::path path = folder / entry.name;
       std::error_code unknown;
-      if (!at->is_directory(unknown)) {
+      const bool is_folder =
+          entry.type == DT_DIR || (entry.type != DT_REG && fs::is_directory(path, unknown));
+      if (!is_folder) {
         // A link to nowhere may still have been one to a file, and any other to a folder.
         if (HasExtension(path, extensions_)) {
           files_.push_back(path);
         } else if (unknown && !LeadsNowhere(unknown)) {
-          Fail(path, unknown.message());
+          Fail(path, unknown.value());
         }
-      } else if (at->is_symlink(unknown)) {
+      } else if (entry.type != DT_DIR && fs::is_symlink(path, unknown)) {
         links.push_back(path);
       } else {
         Enter(path);
       }
     }
-    if (error) Fail(folder, error.message());
     std::sort(links.begin(), links.end());
     for (const fs::path& link : links) Enter(link);
   }
 
-  [[noreturn]] static void Fail(const fs::path& folder, const std::string& why) {
-    throw Error(ErrorCode::kIo, Quoted(folder.string()) + ": cannot be read: " + why);
+  [[noreturn]] static void Fail(const fs::path& folder, int error) {
+    throw Error(ErrorCode::kIo, Quoted(folder.string()) +
+                                    ": cannot be read: " + std::generic_category().message(error));
   }
 
   Extensions extensions_;

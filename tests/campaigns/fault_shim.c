@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "fault_shim.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -53,6 +54,7 @@ enum Kind {
   kResolve,
   kSockopt,
   kFcntl,
+  kReaddir,
   kNumKinds,
   kAny
 };
@@ -60,7 +62,7 @@ static const char* const kKinds[kNumKinds] = {
     "alloc",  "open",    "read",    "pread",   "write",     "pwrite", "fsync",  "syncfs",
     "rename", "link",    "unlink",  "mmap",    "ftruncate", "stat",   "access", "flock",
     "chmod",  "xattr",   "advise",  "poll",    "close",     "thread", "seek",   "fopen",
-    "socket", "connect", "resolve", "sockopt", "fcntl"};
+    "socket", "connect", "resolve", "sockopt", "fcntl",     "readdir"};
 
 enum What { kGoOn, kFail, kShort, kSwallow, kKill, kKillAfter };
 
@@ -395,6 +397,15 @@ FILE* fopen(const char* path, const char* mode) {
 FILE* fopen64(const char* path, const char* mode) {
   REAL(fopen64);
   return Next(kFopen, "fopen64") == kFail ? NULL : real(path, mode);
+}
+
+struct dirent* readdir(DIR* folder) {
+  REAL(readdir);
+  return Next(kReaddir, "readdir") == kFail ? NULL : real(folder);
+}
+struct dirent64* readdir64(DIR* folder) {
+  REAL(readdir64);
+  return Next(kReaddir, "readdir64") == kFail ? NULL : real(folder);
 }
 
 static long Pages(size_t bytes) { return (long)((bytes + 4095) / 4096 * 4096); }
