@@ -33,7 +33,7 @@ CORPORA = TESTS / "fuzz" / "corpora"
 PREFIX = "tamis_fuzz_"
 SLICE_S = 300  # after which a target starts again, with the inputs that it has found
 MOST_S = 10  # that an input may take
-WAITS_FOR_EVER = 20  # times as long by the clock
+WAITS_FOR_EVER = 4  # times as long, of which a processor knows nothing
 MOST_KEPT_BYTES = 1 << 14  # of an input in CORPORA, which stays small: longer ones are cut
 LIMITS = [f"-timeout={MOST_S}", "-rss_limit_mb=2048"]
 # Statuses of a target: it ended as it should, an input took long, it was told to end.
@@ -122,12 +122,24 @@ def pack_corpus(path, inputs):
     new.replace(path)
 
 
+def end_after(pid, most_s):
+    """Waits for a child, and ends it once it has used so much of a processor, or waits for ever."""
+    resource.prlimit(pid, resource.RLIMIT_CPU, (most_s, most_s))
+    start = time.monotonic()
+    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+        had, waited_for = map(int, pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[:2])
+        idle_s = time.monotonic() - start - (had + waited_for) / 1e9
+        if idle_s > WAITS_FOR_EVER * most_s:
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(0.1)
+
+
 class Run:
     """A target, for so many seconds of a processor, or until it finds something."""
 
     stop = threading.Event()
     running = set()
-    lock = threading.Lock()
+    lock = threading.RLock()  # of a thread that end_all may interrupt
 
     def __init__(self, folder, target, corpus, findings, root, quiet=False, most_s=MOST_S,
                  corpora=CORPORA):
@@ -177,26 +189,17 @@ class Run:
                 [self.program, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True, env=campaign.environment(TMPDIR=str(self.log.parent), **more))
             self.running.add(process)
-            if most_s is not None:
-                resource.prlimit(process.pid, resource.RLIMIT_CPU, (most_s, most_s))
-        timer = None
-        if most_s is not None:
-            timer = threading.Timer(WAITS_FOR_EVER * most_s, self._kill, [process])
-            timer.start()
+            if self.stop.is_set():
+                os.kill(process.pid, signal.SIGINT)
         # Whoever ends it holds the lock, and so it is there until then.
+        if most_s is not None:
+            end_after(process.pid, most_s)
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         with self.lock:
             self.running.remove(process)
             _, status, usage = os.wait4(process.pid, 0)
-        if timer is not None:
-            timer.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
         return process.returncode, usage
-
-    def _kill(self, process):
-        with self.lock:
-            if process in self.running:
-                os.kill(process.pid, signal.SIGKILL)
 
     def _slice(self, seconds, limits, more):
         """Of the wall clock, which is at least that of the processor."""
