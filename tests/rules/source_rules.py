@@ -24,7 +24,7 @@ HOMES = "|".join(["home", "root", "Users", "work"])
 MACHINE_PATH = re.compile(rf"(?<![\w.}}])/({HOMES})/[\w.]")
 
 STD = r"[a-z0-9_]+"  # a header of the standard library has no suffix
-POSIX = r"(sys/\w+|unistd|fcntl|poll|sched|pthread|signal|termios)\.h"
+POSIX = r"(sys/\w+|unistd|fcntl|dirent|poll|sched|pthread|signal|termios)\.h"
 PUBLIC = r"tamis/(?!detail/|c/|c\.h)[\w/]+\.h"
 CORE = r"tamis/(?!cuda/|live/|redis/|parquet/|c/|c\.h)[\w/]+\.h"
 PUBLIC_CORE = r"tamis/(?!c\.h)\w+\.h"
