@@ -154,7 +154,7 @@ class Faults:
 
 
 def has_old_hiredis(tamis):
-    linked = subprocess.run(["ldd", tamis], check=True, capture_output=True, text=True).stdout
+    linked = subprocess.run(["ldd", tamis], check=False, capture_output=True, text=True).stdout
     return "libhiredis.so.0" in linked
 
 
