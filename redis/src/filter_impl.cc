@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "redis/src/cost.h"
+#include "redis/src/patience.h"
 #include "redis/src/rebuild_record.h"
 #include "redis/src/scripts.h"
 #include "redis/src/segment_state.h"
@@ -258,11 +259,11 @@ void SplitBlockFilter::Impl::Drop() {
 }
 
 Info SplitBlockFilter::Impl::GetInfo() {
-  for (int attempt = 0;; ++attempt) {
+  for (Patience patience(servers().retry_for);;) {
     std::optional<Problem> problem;
     Info info = LookAtAll(problem);
     std::optional<Problem> unread;  // then what is known is told
-    if (!problem || attempt == kMaxRebuilds || !ReadDescriptorAgain(unread)) return info;
+    if (!problem || !patience.OnceMore(1) || !ReadDescriptorAgain(unread)) return info;
   }
 }
 

@@ -22,9 +22,6 @@
 
 namespace tamis::redis {
 
-// How often a call begins anew as the filter has been rebuilt meanwhile.
-inline constexpr int kMaxRebuilds = 8;
-
 class SplitBlockFilter::Impl {
  public:
   Impl(const ServerOptions& servers, std::string_view name, const ClientOptions& options);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "redis/src/filter_impl.h"
+#include "redis/src/patience.h"
 #include "redis/src/scripts.h"
 #include "redis/src/segment_state.h"
 #include "redis/src/slot.h"
@@ -12,8 +13,6 @@ namespace tamis::redis {
 namespace {
 
 constexpr size_t kSmallReply = 4096;
-// Of a segment: what it has for its mark is known after one, and a rebuild changes it three times.
-constexpr int kAttempts = 8;
 
 }  // namespace
 
@@ -24,7 +23,8 @@ std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::Follow(size_
   std::vector<Undone> left;
   // Replicas may not have what their master has, or no more: what they lack it is asked for next.
   masters_only_ = false;
-  for (int attempt = 0; !which.empty(); ++attempt) {
+  Patience patience(servers().retry_for);
+  while (!which.empty()) {
     std::vector<Undone> undone = once(which);
     which.clear();
     if (servers().read_from_replicas && !masters_only_) {
@@ -40,12 +40,13 @@ std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::Follow(size_
     for (const Undone& one : undone) may_be_rebuilt |= one.problem.remedy == Remedy::kDescriptor;
     std::optional<Problem> unread;
     const bool rebuilt = may_be_rebuilt && ReadDescriptorAgain(unread);
+    const bool once_more = patience.OnceMore(undone.size() + which.size());
     for (Undone& one : undone) {
       // Not that the segment is missing, which it need not be.
       if (unread && one.problem.remedy == Remedy::kDescriptor) one.problem = *unread;
       const bool again = one.problem.remedy == Remedy::kAgain ||
                          (one.problem.remedy == Remedy::kDescriptor && rebuilt);
-      if (again && attempt < kAttempts) {
+      if (again && once_more) {
         which.push_back(one.index);
       } else {
         left.push_back(std::move(one));

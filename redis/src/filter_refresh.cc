@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "redis/src/filter_impl.h"
+#include "redis/src/patience.h"
 #include "redis/src/scripts.h"
 #include "redis/src/segment_state.h"
 
@@ -31,7 +32,7 @@ std::unique_ptr<SplitBlockFilter::Impl> SplitBlockFilter::Impl::Another() const 
 
 void SplitBlockFilter::Impl::Refresh(const CopyOf& copy) {
   RequireNotOver();
-  for (int attempt = 0;; ++attempt) {
+  for (Patience patience(servers().retry_for);;) {
     if (copy.generation != descriptor_.generation) {
       copy.change([&] {
         copy.begin_anew();
@@ -43,7 +44,7 @@ void SplitBlockFilter::Impl::Refresh(const CopyOf& copy) {
     }
     const std::optional<Problem> problem = RefreshOnce(copy);
     if (!problem) return;
-    const bool again = problem->remedy == Remedy::kDescriptor && attempt < kMaxRebuilds;
+    const bool again = problem->remedy == Remedy::kDescriptor && patience.OnceMore(1);
     if (!again || !ReadDescriptorAgain()) Throw(*problem);
   }
 }

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <string>
 #include <thread>
 #include <vector>
@@ -355,6 +356,32 @@ TEST(RedisHostileServerTest, WhatAReplacedMasterHasIsNotDurable) {
   client.RefreshedMap();
   client.AwaitReplicas(commands, 0, /*all_known=*/true);
   EXPECT_FALSE(commands[0].durable);
+}
+
+// One late for each of many rebuilds, as a machine that is slow may be.
+TEST(RedisHostileServerTest, MarksThatChangeAreFollowedForALongTimeAndNotForEver) {
+  std::atomic<uint64_t> changes = 0;
+  const auto mark = [&] {  // then there is none, and it is inserted
+    const uint64_t count = changes;
+    if (count == 0) return std::string(":8\r\n");
+    --changes;
+    return Bulk(StateText({OneSegment().generation, OneSegment().layout.BytesOf(0), count, 1}));
+  };
+  FakeServer server(WithDescriptor([&](const Words& words) -> Answer {
+    if (words[0] == "EVALSHA" || words[0] == "EVAL") return mark();
+    return EmptySegment(words);
+  }));
+  ServerOptions options = Options(server);
+  options.command_timeout = options.retry_for = std::chrono::minutes(2);
+  SplitBlockFilter filter = OpenPatiently(options);
+  changes = 200;
+  filter.Insert("x");
+  EXPECT_EQ(changes, 0u);
+
+  options.retry_for = milliseconds(50);
+  SplitBlockFilter impatient = OpenPatiently(options);
+  changes = std::numeric_limits<uint64_t>::max();
+  ExpectError([&] { impatient.Insert("x"); }, ErrorCode::kUnavailable, "again and again");
 }
 
 TEST(RedisHostileServerTest, ConnectionsAreTriedAgainAtLongerIntervals) {
