@@ -82,6 +82,8 @@ const char* RebuildName(redis::RebuildState state) {
       return "running";
     case redis::RebuildState::kAbandoned:
       return "abandoned";
+    case redis::RebuildState::kUnknown:
+      return "unknown";
     case redis::RebuildState::kNone:
       break;
   }
@@ -143,7 +145,8 @@ std::string InfoText(const std::string& name, const redis::Info& info) {
   }
   if (info.deadline) text += Row("deadline", UtcText(*info.deadline));
   if (info.rebuild != redis::RebuildState::kNone) {
-    text += Row("rebuild", RebuildName(info.rebuild));
+    const bool unknown = info.rebuild == redis::RebuildState::kUnknown;
+    text += Row("rebuild", unknown ? "no server has said" : RebuildName(info.rebuild));
   }
   if (info.bad_segments > 0) {
     text += Row("bad segments", WithCommas(info.bad_segments) + ": " + Printable(info.problem));

@@ -311,9 +311,10 @@ Info SplitBlockFilter::Impl::LookAtAll(std::optional<Problem>& problem) {
   }
   const Command& record = commands[2 * info.segments];
   const Command& lease = commands[2 * info.segments + 1];
-  if (record.answered && record.reply.IsString()) {
-    const bool held = lease.answered && lease.reply.IsString();
-    info.rebuild = held ? RebuildState::kRunning : RebuildState::kAbandoned;
+  if (ProblemOf(record) || (record.reply.IsString() && ProblemOf(lease))) {
+    info.rebuild = RebuildState::kUnknown;
+  } else if (record.reply.IsString()) {
+    info.rebuild = lease.reply.IsString() ? RebuildState::kRunning : RebuildState::kAbandoned;
   }
   const SlotMap& map = client_.RefreshedMap();
   for (const SlotMap::Share& share : map.Shares()) {

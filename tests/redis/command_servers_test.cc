@@ -146,6 +146,13 @@ TEST_F(RedisCommandTest, InfoSaysWhatIsWrong) {
   EXPECT_NE(Good("tamis redis info $on").out.find("blocks                9,600"),
             std::string::npos);
   EXPECT_TRUE(json["deadline"].is_null());
+  EXPECT_EQ(json["rebuild"], "none");
+  const std::string rebuild = RebuildKey(name_);
+  SayToOwner(servers_, rebuild, {"LPUSH", rebuild, "no record"});
+  EXPECT_EQ(Good("tamis redis info $on --json").Json()["rebuild"], "unknown");
+  EXPECT_NE(Good("tamis redis info $on").out.find("rebuild               no server has said"),
+            std::string::npos);
+  SayToOwner(servers_, rebuild, {"DEL", rebuild});
   redis::SplitBlockFilter::Create(
       servers_.options(), name_ + "-ends",
       {{.capacity = 1'000}, std::chrono::system_clock::from_time_t(4'102'444'800)});

@@ -384,6 +384,28 @@ TEST(RedisHostileServerTest, MarksThatChangeAreFollowedForALongTimeAndNotForEver
   ExpectError([&] { impatient.Insert("x"); }, ErrorCode::kUnavailable, "again and again");
 }
 
+// Not that there is no rebuild, and no number of bytes.
+TEST(RedisHostileServerTest, WhatNoServerSaysIsUnknown) {
+  std::string rebuild = "$-1\r\n", lease = "-NOPERM no\r\n";
+  FakeServer server([&](const Words& words) -> Answer {
+    if (words[0] == "GET" && words[1] == RebuildKey("x")) return rebuild;
+    if (words[0] == "GET" && words[1] == LeaseKey("x")) return lease;
+    return WithDescriptor(EmptySegment)(words);
+  });
+  const auto look = [&] { return OpenPatiently(Options(server)).GetInfo(); };
+  EXPECT_EQ(look().rebuild, RebuildState::kNone);
+  EXPECT_EQ(look().server_bytes, 0u);
+  EXPECT_EQ(look().bad_segments, 0u);
+  rebuild = Bulk("a record");
+  EXPECT_EQ(look().rebuild, RebuildState::kUnknown);
+  lease = "$-1\r\n";
+  EXPECT_EQ(look().rebuild, RebuildState::kAbandoned);
+  lease = Bulk("somebody");
+  EXPECT_EQ(look().rebuild, RebuildState::kRunning);
+  rebuild = "-NOPERM no\r\n";
+  EXPECT_EQ(look().rebuild, RebuildState::kUnknown);
+}
+
 TEST(RedisHostileServerTest, ConnectionsAreTriedAgainAtLongerIntervals) {
   FakeServer server([&](const Words&) { return Answer(); });  // closes
   ServerOptions options = Options(server);

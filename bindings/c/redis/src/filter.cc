@@ -28,9 +28,11 @@ uint32_t RebuildNumber(redis::RebuildState state) {
     case redis::RebuildState::kRunning:
       return TAMIS_REDIS_REBUILT;
     case redis::RebuildState::kAbandoned:
+      return TAMIS_REDIS_REBUILD_ABANDONED;
+    case redis::RebuildState::kUnknown:
       break;
   }
-  return TAMIS_REDIS_REBUILD_ABANDONED;
+  return TAMIS_REDIS_REBUILD_UNKNOWN;
 }
 
 // Keeps what the numbers do not hold in the handle.

@@ -73,6 +73,7 @@ enum class RebuildState : uint8_t {
   // Whoever did it has not been heard of for the time of its lease. Insertions go to two
   // generations until another rebuild ends it.
   kAbandoned,
+  kUnknown,  // no server has said
 };
 
 struct Info {
@@ -89,7 +90,8 @@ struct Info {
   // Segments that are missing or damaged, and what is wrong with one of them.
   uint64_t bad_segments = 0;
   std::string problem;
-  // What the segments take in the memory of the masters (MEMORY USAGE), without bad ones.
+  // What the segments take in the memory of the masters (MEMORY USAGE), without bad ones and those
+  // of which no server has said it.
   uint64_t server_bytes = 0;
   struct Node {
     std::string address;

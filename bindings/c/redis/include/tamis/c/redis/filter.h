@@ -102,7 +102,8 @@ TAMIS_C_API tamis_status tamis_redis_filter_drop(tamis_redis_filter* filter);
 enum {
   TAMIS_REDIS_NOT_REBUILT = 0,
   TAMIS_REDIS_REBUILT = 1,
-  TAMIS_REDIS_REBUILD_ABANDONED = 2 /* whoever did it has not been heard of for its lease */
+  TAMIS_REDIS_REBUILD_ABANDONED = 2, /* whoever did it has not been heard of for its lease */
+  TAMIS_REDIS_REBUILD_UNKNOWN = 3    /* no server has said */
 };
 typedef struct tamis_redis_node {
   const char* address; /* of a master */
@@ -122,7 +123,7 @@ typedef struct tamis_redis_info {
   uint64_t segments;
   uint64_t segment_bytes;
   uint64_t bad_segments; /* missing or damaged ones */
-  uint64_t server_bytes; /* that the others take in the memory of the masters */
+  uint64_t server_bytes; /* that the others take in the memory of the masters; 0: none has said */
   /* The next two are valid until the next call with the filter. */
   const char* problem; /* what is wrong with a bad segment; "": there is none */
   const tamis_redis_node* nodes;
