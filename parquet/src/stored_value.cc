@@ -110,6 +110,26 @@ bool Fits(const Integer& value, bool is_signed, int bits) {
   return value.negative ? value.magnitude <= limit : value.magnitude < limit;
 }
 
+// Of a number that std::from_chars has found out of range: whether it is too small, by what its
+// first digit stands for. A wider type is none on each machine, and the standard library may lack
+// its from_chars.
+bool IsTooSmall(std::string_view text) {
+  constexpr int64_t kMost = int64_t{1} << 62;
+  const size_t e = std::min(text.find_first_of("eE"), text.size());
+  int64_t exponent = 0;
+  if (e < text.size()) {
+    std::string_view rest = text.substr(e + 1);
+    if (rest.starts_with('+')) rest.remove_prefix(1);
+    const auto [stop, error] = std::from_chars(rest.data(), rest.data() + rest.size(), exponent);
+    if (error == std::errc::result_out_of_range) exponent = rest.starts_with('-') ? -kMost : kMost;
+  }
+  const std::string_view digits = text.substr(0, e);
+  const size_t point = std::min(digits.find('.'), digits.size());
+  const size_t first = std::min(digits.find_first_of("123456789"), digits.size());
+  const auto place = static_cast<int64_t>(point) - static_cast<int64_t>(first);  // 0.1: -1, 1: 1
+  return place + std::clamp(exponent, -kMost, kMost) <= 0;
+}
+
 template <typename Number>
 std::optional<Number> ReadNumber(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
@@ -119,10 +139,8 @@ std::optional<Number> ReadNumber(std::string_view text) {
   if (text.empty() || stop != end) return std::nullopt;
   if (error == std::errc{}) return value;
   // Out of range: the nearest of a number too small is 0, of one too large there is none.
-  long double wide = 1;
-  std::from_chars(text.data(), end, wide);
-  if (error != std::errc::result_out_of_range || std::fabs(wide) >= 1) return std::nullopt;
-  return static_cast<Number>(std::copysign(0.0L, wide));
+  if (error != std::errc::result_out_of_range || !IsTooSmall(text)) return std::nullopt;
+  return text.starts_with('-') ? -Number{0} : Number{0};
 }
 
 // Nothing for one that is too large.

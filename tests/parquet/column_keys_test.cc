@@ -108,6 +108,23 @@ TEST(ColumnKeysTest, BothZerosAndWhatIsNoNumber) {
   ExpectText(kFloat, {"0.1", "-0", "1e39"}, {Plain(0.0f), Plain(-0.0f), Plain(0.1f)}, 1);
   ExpectText(kFloat, {"1e-60"}, {Plain(0.0f), Plain(-0.0f)});
   ExpectText(kDouble, {"-1e-400", "1e400", " 2\t"}, {Plain(0.0), Plain(-0.0), Plain(2.0)}, 1);
+  const std::string zeros(400, '0');
+  for (const std::string& small :
+       {std::string("1e-5000"), std::string("0e5000"), std::string("9.9E-99999999999999999999"),
+        "0." + zeros + "1", "." + zeros + "1e+50", "1" + zeros + "e-800", "00" + zeros + ".1e-400",
+        "1" + zeros + ".0e-9223372036854775808"}) {
+    SCOPED_TRACE(small);
+    ExpectText(kDouble, {small}, {Plain(0.0), Plain(-0.0)});
+    ExpectText(kFloat, {"-" + small}, {Plain(0.0f), Plain(-0.0f)});
+  }
+  for (const std::string& large :
+       {std::string("1e5000"), std::string("1.1e99999999999999999999"), "1" + zeros,
+        "-" + zeros + "1" + zeros, "0." + zeros + "1e+9223372036854775807",
+        "0.0" + zeros + "1e801"}) {
+    SCOPED_TRACE(large);
+    ExpectText(kDouble, {large}, {}, 1);
+    ExpectText(kFloat, {large}, {}, 1);
+  }
   const std::vector<double> doubles = {1, std::nan(""), 0, std::nan("")};
   const ColumnKeys keys(kDouble, KeyList::Doubles(doubles));
   EXPECT_EQ(std::vector<uint32_t>(keys.not_numbers().begin(), keys.not_numbers().end()),
