@@ -21,7 +21,8 @@ function(tamis_flags target)
   # and so the last word is ours.
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:C,CXX>:SHELL:-fno-fast-math ${TAMIS_OVERRIDING_IS_MEANT}>"
-    "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-frtti -fexceptions>")
+    "$<$<COMPILE_LANGUAGE:C,CXX>:SHELL:-fvisibility=$<TARGET_PROPERTY:CXX_VISIBILITY_PRESET>>"
+    "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-frtti -fexceptions -fno-visibility-inlines-hidden>")
   if(PROJECT_IS_TOP_LEVEL)
     target_compile_options(${target} PRIVATE
       -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow -Wundef

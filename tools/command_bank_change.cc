@@ -219,7 +219,7 @@ std::vector<std::string> Strings(const std::vector<fs::path>& paths) {
 int RunBuildFromParquet(const ChangeOptions& options) {
   const std::vector<fs::path> files = FilesOf(options.given, {".parquet", ".parq"});
   CheckOutputs(options, Strings(files));
-  SayIfUnchangedOnSignals(options.bank);
+  SayIfSavedOnSignals(options.bank);
   FilterBank bank({.fpr = kDefaultFpr, .hash = {HashKind::kXxh64, 0}});
   Adder adder(options, bank);
   const Notice notice("reading filters ...", options.quiet);
@@ -246,7 +246,7 @@ int RunBuild(ChangeOptions options) {
 #endif
   const std::vector<fs::path> files = FilesOf(options.given, {".tamis"});
   CheckOutputs(options, options.secret.And(Strings(files)));
-  SayIfUnchangedOnSignals(options.bank);
+  SayIfSavedOnSignals(options.bank);
   const std::vector<Header> headers = Headers(files);
   BankOptions of_bank;
   of_bank.fpr = kDefaultFpr;
@@ -271,7 +271,7 @@ FilterBank LoadToChange(ChangeOptions& options, const std::optional<HashSecret>&
 int RunAdd(ChangeOptions options) {
   const std::vector<fs::path> files = FilesOf(options.given, {".tamis"});
   CheckOutputs(options, options.secret.And(Strings(files)));
-  SayIfUnchangedOnSignals(options.bank);
+  SayIfSavedOnSignals(options.bank);
   const std::vector<Header> headers = Headers(files);
   const auto lock = LockIfInput(options.bank, {options.bank});
   const std::optional<HashSecret> secret = options.secret.Read();  // once: it may be a pipe
@@ -284,7 +284,7 @@ int RunAdd(ChangeOptions options) {
 
 int RunRemove(ChangeOptions options) {
   CheckOutputs(options, options.secret.And({}));
-  SayIfUnchangedOnSignals(options.bank);
+  SayIfSavedOnSignals(options.bank);
   const auto lock = LockIfInput(options.bank, {options.bank});
   FilterBank bank = LoadToChange(options, options.secret.Read(), lock.get());
   for (const std::string& name : options.given) {

@@ -281,7 +281,7 @@ int Run(BuildOptions options) {
     CheckStandardOutputIsNot(options.output);
   }
 
-  SayIfUnchangedOnSignals(options.output);
+  SayIfSavedOnSignals(options.output);
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
   SettleCapacity(options, total_bytes);
   if (const std::string advice = AdviceFor(options); !advice.empty()) Say("warning: " + advice);

@@ -260,7 +260,7 @@ int Run(DedupOptions options) {
   Engine engine = options.run.MakeEngine();
   std::unique_ptr<const FileLock> lock;
   std::optional<AnyFilter> filter;
-  if (!options.filter.empty()) SayIfUnchangedOnSignals(options.filter);
+  if (!options.filter.empty()) SayIfSavedOnSignals(options.filter);
   if (options.window == 0) {
     const bool exists = !options.filter.empty() && std::filesystem::exists(options.filter);
     if (exists) lock = LockIfInput(options.filter, {options.filter});

@@ -57,7 +57,7 @@ int Run(EraseOptions options) {
     CheckStandardOutputIsNoInput(options.secret.And(options.input.paths));
     CheckStandardOutputIsNot(options.output);
   }
-  SayIfUnchangedOnSignals(options.output);
+  SayIfSavedOnSignals(options.output);
   const auto lock = LockIfInput(options.output, {options.filter});
   options.save.lock = lock.get();
   const AnyFilter filter =

@@ -83,7 +83,7 @@ struct ImportOptions {
     const std::vector<std::string> inputs = live.server.And(files);
     CheckOutputPath(output, save);
     CheckNotAnInput(output, inputs);
-    SayIfUnchangedOnSignals(output);
+    SayIfSavedOnSignals(output);
     if (!json) return;
     CheckStandardOutputIsNoInput(inputs);
     CheckStandardOutputIsNot(output);

@@ -91,7 +91,7 @@ int Run(MergeOptions options) {
     CheckStandardOutputIsNoInput(options.secret.And(options.files));
     CheckStandardOutputIsNot(options.output);
   }
-  SayIfUnchangedOnSignals(options.output);
+  SayIfSavedOnSignals(options.output);
   const auto lock = LockIfInput(options.output, options.files);
   options.save.lock = lock.get();
   const uint64_t total_bytes = CheckHeaders(options);

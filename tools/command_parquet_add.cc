@@ -141,7 +141,7 @@ int Run(AddOptions options) {
     CheckStandardOutputIsNoInput({options.input});
     CheckStandardOutputIsNot(options.output);
   }
-  SayIfUnchangedOnSignals(options.output);
+  SayIfSavedOnSignals(options.output);
   const parquet::Footer footer = parquet::Footer::Read(*parquet::OpenSource(options.input));
   const parquet::Schema& schema = footer.schema();
   parquet::AddOptions add = {.columns = SplitColumns(options.columns, schema),

@@ -77,7 +77,7 @@ int Run(const QueryOptions& options) {
   Engine engine = options.run.MakeEngine();
   std::optional<BitmapFile> bitmap;
   if (!options.bitmap.empty()) {
-    SayIfUnchangedOnSignals(options.bitmap);
+    SayIfSavedOnSignals(options.bitmap);
     bitmap.emplace(options.bitmap);
   }
   Output out;

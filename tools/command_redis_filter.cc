@@ -121,8 +121,19 @@ nlohmann::ordered_json Describe(const std::string& name, const redis::Info& info
       {"deadline", info.deadline ? nlohmann::ordered_json(UtcText(*info.deadline)) : nullptr},
       {"rebuild", RebuildName(info.rebuild)},
       {"server_bytes", info.server_bytes},
+      {"measured_segments", info.measured_segments},
       {"nodes", nodes},
   };
+}
+
+std::string ServerMemoryText(const redis::Info& info) {
+  if (info.measured_segments == 0) return "no server has said";
+  std::string text = BytesText(static_cast<double>(info.server_bytes));
+  if (info.measured_segments < info.segments) {
+    text +=
+        " for " + Counted(info.measured_segments, "segment") + "; no server has said it of others";
+  }
+  return text;
 }
 
 std::string InfoText(const std::string& name, const redis::Info& info) {
@@ -137,9 +148,7 @@ std::string InfoText(const std::string& name, const redis::Info& info) {
   text += Row("capacity", Counted(info.capacity, "key") + " at " + PercentText(info.fpr));
   text += Row("segments", WithCommas(info.segments) + " of " +
                               BytesText(static_cast<double>(info.segment_bytes)));
-  text += Row("server memory", info.server_bytes == 0
-                                   ? "no server has said"
-                                   : BytesText(static_cast<double>(info.server_bytes)));
+  text += Row("server memory", ServerMemoryText(info));
   for (const redis::Info::Node& node : info.nodes) {
     text += Row("master", Printable(node.address) + ", " + Counted(node.segments, "segment"));
   }
@@ -172,7 +181,7 @@ struct FileOptions {
 int RunPull(const FileOptions& options) {
   CheckOutputPath(options.path, options.save);
   CheckNotAnInput(options.path, options.redis.And({}));
-  SayIfUnchangedOnSignals(options.path);
+  SayIfSavedOnSignals(options.path);
   redis::SplitBlockFilter filter = options.redis.Open();
   const SplitBlockBloomFilter local = [&] {
     const Notice notice("pulling " + options.redis.name + " ...", options.redis.quiet);

@@ -4,12 +4,15 @@
 #include <tamis/error.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "tools/progress.h"
 
 namespace tamis::tools {
 namespace {
 
-bool output_is_saved = false;
+std::atomic<bool> output_is_saved = false;  // a signal handler may look
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 // The first of the inputs that is this file; nullptr: none. A file that does not exist is not an
 // input, and a device or a pipe may be both.

@@ -32,7 +32,7 @@ std::unique_ptr<const FileLock> LockIfInput(const std::string& path,
 
 // From now on what fails is the report on what this process has saved, and its exit status kSaved.
 void OutputIsSaved() noexcept;
-bool IsOutputSaved() noexcept;
+bool IsOutputSaved() noexcept;  // a signal handler may call it
 
 // Saves, with a notice for those who watch a terminal. Then OutputIsSaved.
 void SaveFilter(const Filter& filter, const std::string& path, bool quiet,

@@ -10,18 +10,21 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <string_view>
 
 #include "tools/format.h"
+#include "tools/output_file.h"
 
 namespace tamis::tools {
 namespace {
 
-// What a job will replace, and what to say while it has not.
+// What a job will replace, and what to say while it has not, and when it has.
 struct Watched {
   std::string path;
   bool exists = false;
   struct stat status = {};
-  std::string message;
+  std::string unchanged;
+  std::string saved;
 
   // A signal handler may call it.
   bool Unchanged() const {
@@ -43,11 +46,12 @@ static_assert(std::atomic<int>::is_always_lock_free);
 
 void RemoveAndEnd(int number) {
   RemoveTemporaryFiles();
-  const Watched* const output = watched.load();
-  if (output != nullptr && output->Unchanged()) {
+  if (const Watched* const output = watched.load(); output != nullptr) {
+    std::string_view message;
+    if (output->Unchanged()) message = output->unchanged;
+    if (IsOutputSaved()) message = output->saved;
     // Nowhere is left to report that standard error does not work.
-    [[maybe_unused]] const ssize_t written =
-        ::write(STDERR_FILENO, output->message.data(), output->message.size());
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
   }
   ::raise(number);  // by now in the way of the system
 }
@@ -94,14 +98,15 @@ void EndIfStopped() {
   if (const int number = stopped_by; number != 0) ::raise(number);
 }
 
-void SayIfUnchangedOnSignals(const std::string& path) {
+void SayIfSavedOnSignals(const std::string& path) {
   static Watched output;
   output.path = path;
   output.exists = ::stat(path.c_str(), &output.status) == 0;
   // Clear of a progress bar, which only a terminal shows.
-  output.message = std::string(::isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "") +
-                   "tamis: interrupted; " + Printable(path) +
-                   (output.exists ? " is as it was\n" : " was not written\n");
+  const std::string text = std::string(::isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "") +
+                           "tamis: interrupted; " + Printable(path);
+  output.unchanged = text + (output.exists ? " is as it was\n" : " was not written\n");
+  output.saved = text + " is saved\n";
   watched = &output;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <thread>
 
 #include "redis/src/sigpipe.h"
 #include "tamis/error.h"
@@ -23,6 +24,7 @@ constexpr milliseconds kMaxOption = std::chrono::hours(24);
 constexpr double kMaxIdleShare = 0.9;
 // After a server that stalled nobody waits for long.
 constexpr milliseconds kMaxRest{200};
+constexpr milliseconds kLook{20};  // whether it is to stop
 
 void RequireRange(milliseconds value, milliseconds min, const char* name) {
   if (value >= min && value <= kMaxOption) return;
@@ -264,7 +266,7 @@ void Client::Work() {
   if (inquiry_) pollers.push_back({inquiry_->link->fd(), inquiry_->link->events(), 0});
   const auto pause = until - before;
   // At least 1 ms: nothing that is waited for comes of asking more often.
-  const int64_t longest = stop_.stop_possible() ? 20 : 60'000;
+  const int64_t longest = stop_.stop_possible() ? kLook.count() : 60'000;
   const auto wait = std::clamp<int64_t>(std::chrono::ceil<milliseconds>(pause).count(), 1, longest);
   poll(pollers.data(), pollers.size(), static_cast<int>(wait));
   const Time now = steady_clock::now();
@@ -374,6 +376,15 @@ void Client::FailAll(const std::string& why) {
     node->working = 0;
   }
   left_ = 0;
+}
+
+void Client::Pause(int failures) {
+  const Time end =
+      steady_clock::now() + std::chrono::duration_cast<Time::duration>(Backoff(failures));
+  for (Time now = steady_clock::now(); now < end && !stop_.stop_requested();
+       now = steady_clock::now()) {
+    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(end - now, kLook));
+  }
 }
 
 std::chrono::nanoseconds Client::Backoff(int failures) {

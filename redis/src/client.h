@@ -39,7 +39,10 @@ class Client {
   // the cluster has shown for their slots, if these are more.
   void AwaitReplicas(std::span<Command> commands, uint32_t replicas, bool all_known = false);
 
-  // From then on Run fails what is not answered yet: it looks at it every 20 ms.
+  // As long as before a node is tried again that has failed so often.
+  void Pause(int failures);
+
+  // From then on Run fails what is not answered yet, and no pause lasts: they look every 20 ms.
   void StopWhen(std::stop_token stop) { stop_ = std::move(stop); }
 
   // The slots as they are now. Throws Error(kUnavailable) if no node tells them.

@@ -259,7 +259,7 @@ void SplitBlockFilter::Impl::Drop() {
 }
 
 Info SplitBlockFilter::Impl::GetInfo() {
-  for (Patience patience(servers().retry_for);;) {
+  for (Patience patience(client_);;) {
     std::optional<Problem> problem;
     Info info = LookAtAll(problem);
     std::optional<Problem> unread;  // then what is known is told
@@ -298,15 +298,16 @@ Info SplitBlockFilter::Impl::LookAtAll(std::optional<Problem>& problem) {
   commands.emplace_back(slot, Words{"GET", LeaseKey(name_)}, kSmallReply);
   client_.Run(commands);
   for (uint64_t s = 0; s < info.segments; ++s) {
+    const Command& usage = commands[2 * s + 1];
+    const bool nothing = usage.reply.type == Reply::Type::kNil;  // the key is not there
+    if (usage.answered && (nothing || usage.reply.IsInteger())) {
+      ++info.measured_segments;
+      info.server_bytes += static_cast<uint64_t>(std::max<int64_t>(0, usage.reply.integer));
+    }
     if (std::optional<Problem> bad = ProblemOfWindow(commands[2 * s], s)) {
       ++info.bad_segments;
       if (info.problem.empty()) info.problem = InSegment(s) + bad->text;
       if (bad->remedy == Remedy::kDescriptor) problem = std::move(bad);
-      continue;
-    }
-    const Reply& usage = commands[2 * s + 1].reply;
-    if (usage.IsInteger() && usage.integer > 0) {
-      info.server_bytes += static_cast<uint64_t>(usage.integer);
     }
   }
   const Command& record = commands[2 * info.segments];

@@ -23,7 +23,7 @@ std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::Follow(size_
   std::vector<Undone> left;
   // Replicas may not have what their master has, or no more: what they lack it is asked for next.
   masters_only_ = false;
-  Patience patience(servers().retry_for);
+  Patience patience(client_);
   while (!which.empty()) {
     std::vector<Undone> undone = once(which);
     which.clear();

@@ -32,7 +32,7 @@ std::unique_ptr<SplitBlockFilter::Impl> SplitBlockFilter::Impl::Another() const 
 
 void SplitBlockFilter::Impl::Refresh(const CopyOf& copy) {
   RequireNotOver();
-  for (Patience patience(servers().retry_for);;) {
+  for (Patience patience(client_);;) {
     if (copy.generation != descriptor_.generation) {
       copy.change([&] {
         copy.begin_anew();

@@ -2,32 +2,39 @@
 #ifndef TAMIS_REDIS_SRC_PATIENCE_H_
 #define TAMIS_REDIS_SRC_PATIENCE_H_
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <limits>
 
+#include "redis/src/client.h"
+
 namespace tamis::redis {
 
-// Some times, and as long as ServerOptions::retry_for says for what fails: a rebuild changes a
-// segment three times, but who is slow, or waits for a slot that moves, may be late for each change
-// of many rebuilds. Not for ever, as servers might never say the same twice.
+// Some times at once, and then, with pauses, as long as ServerOptions::retry_for says for what
+// fails: a rebuild changes a segment three times, but who is slow, or waits for a slot that moves,
+// may be late for each change of many rebuilds. Not for ever, as servers might never say the same
+// twice.
 class Patience {
  public:
-  explicit Patience(std::chrono::milliseconds retry_for) : retry_for_(retry_for) {}
+  explicit Patience(Client& client) : client_(client) {}
 
   // Whether to do once more what was not done. `left`: how much that is.
   bool OnceMore(size_t left) {
     const auto now = std::chrono::steady_clock::now();
     if (left < least_left_) progress_ = now;
-    least_left_ = left < least_left_ ? left : least_left_;
-    return ++times_ <= kTimesAtLeast || now - progress_ <= retry_for_;
+    least_left_ = std::min(least_left_, left);
+    if (++times_ <= kTimesAtOnce) return true;
+    if (now - progress_ > client_.options().retry_for) return false;
+    client_.Pause(times_ - kTimesAtOnce);
+    return true;
   }
 
  private:
-  static constexpr int kTimesAtLeast = 8;
+  static constexpr int kTimesAtOnce = 8;
 
-  std::chrono::milliseconds retry_for_;
-  std::chrono::steady_clock::time_point progress_ = std::chrono::steady_clock::now();
+  Client& client_;
+  std::chrono::steady_clock::time_point progress_{};
   size_t least_left_ = std::numeric_limits<size_t>::max();
   int times_ = 0;
 };

@@ -6,6 +6,7 @@ in docs/campaigns.md.
 import argparse
 import atexit
 import datetime
+import fcntl
 import json
 import math
 import os
@@ -220,11 +221,20 @@ class Bench:
 def scratch(where=None):
     """A new folder, for who removes it in the end, also if told to end; in memory unless said
     otherwise, where waiting for a disk is no part of it."""
-    for name in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(name, lambda number, _: sys.exit(128 + number))
+    on_signals((signal.SIGTERM, signal.SIGHUP), lambda number, _: sys.exit(128 + number))
     if where is None and os.access("/dev/shm", os.W_OK):
         where = "/dev/shm"
-    return pathlib.Path(tempfile.mkdtemp(prefix="tamis-campaign-", dir=where))
+    try:
+        return pathlib.Path(tempfile.mkdtemp(prefix="tamis-campaign-", dir=where))
+    except OSError as error:
+        sys.exit(f"{error.filename}: {error.strerror}")
+
+
+def on_signals(numbers, handler):
+    """But that of nohup, where it is ignored."""
+    for number in numbers:
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 def parser(doc):
@@ -271,11 +281,18 @@ def report(name, figures, seconds, where, record):
     print(f"{name}: {line} in {seconds:.0f} s on {where}", flush=True)
     if not record:
         return
-    rows = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
-    rows.append({"campaign": name, "date": datetime.date.today().isoformat(), "seconds": round(seconds),
-                 "machine": processor(), "where": where, "figures": figures})
-    text = ",\n".join(json.dumps(row) for row in rows)
-    RESULTS.write_text(f"[\n{text}\n]\n")
+    row = {"campaign": name, "date": datetime.date.today().isoformat(), "seconds": round(seconds),
+           "machine": processor(), "where": where, "figures": figures}
+    lock = os.open(RESULTS.parent, os.O_RDONLY)  # the file itself is replaced
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        rows = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
+        text = ",\n".join(json.dumps(each) for each in [*rows, row])
+        new = RESULTS.with_suffix(".new")
+        new.write_text(f"[\n{text}\n]\n")
+        new.replace(RESULTS)
+    finally:
+        os.close(lock)
 
 
 def finding(text):

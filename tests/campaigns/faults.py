@@ -51,6 +51,7 @@ FAULTS = {
 }
 DONE, NO_MATCH, USAGE, FAILURE, SAVED = range(5)
 WITH_OPTIONS = campaign.WRITERS[0]  # whose allocations for options fail, too
+REPORTS = next(job for job in campaign.WRITERS if job.name == "bank build")
 # Of a command without arguments, that may not be for its options: parsing none takes some, too.
 MOST_FOR_PARSING = 500
 
@@ -70,6 +71,11 @@ def allocations_for_options(tamis, shim, root):
         n = (some + too_many) // 2
         some, too_many = (n, too_many) if reached(n) else (some, n)
     return max(0, some - MOST_FOR_PARSING)
+
+
+def what_it_says(out):
+    """Without what differs from run to run."""
+    return re.sub(rb'"(seconds|threads)": .*', b"", out)
 
 
 class Faults:
@@ -125,8 +131,10 @@ class Faults:
         is_said = said.startswith(b"tamis: ") or b"bad segments" in out
         if status != DONE and kind != "write" and not is_said:
             return f"status {status}, and it does not say why"
+        if status == SAVED and bench.job.target is None:
+            return "status 4, and nothing was saved"
         done = status in (DONE, SAVED)
-        if bench.job.answers and done and out != bench.out:
+        if status == DONE and what_it_says(out) != what_it_says(bench.out):
             # What of Parquet files cannot be read is said, and the rest done.
             why = out + said
             in_part = bench.job.files and (b"in doubt" in why or b"cannot be " in why)
@@ -170,6 +178,17 @@ def library(options, root, *arguments):
     return *map(int, counted.groups()), done.stdout[:10000]
 
 
+def findings_of_swallowed(options, job, kind, root):
+    """Of each call of a kind that is not made, and said to have been, how many findings that is."""
+    bench = campaign.Bench(options.tamis, job, root)
+    counts = []
+    while True:
+        faults = Faults(options.shim, 1)
+        if not faults.attempt(bench, kind, len(counts) + 1, "swallow", False):
+            return counts
+        counts.append(faults.findings)
+
+
 def self_test(options, root):
     found = {}
     for seed, name in (("close", "a file is not closed"),
@@ -185,13 +204,12 @@ def self_test(options, root):
                            ("silent", "an error that nobody is told of")):
             operations, _, findings, _ = library(options, root, "--seed", seed, "--only", part)
             found[f"library, {part}: {name}"] = operations > 0 and findings > 0
-    bench = campaign.Bench(options.tamis, campaign.WRITERS[0], root / "seeded")
     for kind in ("write", "rename"):
-        faults = Faults(options.shim, 1)
-        n = 1
-        while faults.attempt(bench, kind, n, "swallow", False):
-            n += 1
-        found[f"command: {kind} that fails is taken for done"] = faults.findings > 0
+        swallowed = findings_of_swallowed(options, campaign.WRITERS[0], kind, root / kind)
+        found[f"command: {kind} that fails is taken for done"] = sum(swallowed) > 0
+    # The last one: it comes behind the save.
+    swallowed = findings_of_swallowed(options, REPORTS, "write", root / "report")
+    found["command: a report is lost"] = swallowed[-1] > 0
     return campaign.self_test_result(found)
 
 

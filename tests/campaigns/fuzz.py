@@ -4,12 +4,14 @@ Usage: fuzz.py FOLDER [TARGET...] [--seconds N] [--jobs N] [--corpus DIR] [--kee
                [--record] [--self-test]
 
 FOLDER is where the targets of tests/fuzz were built, a TARGET is one of them without tamis_fuzz_
-(default: all that are there). --seconds is of a processor, for each target. Each starts from golden
+(default: all that are there). --seconds is of a processor, for each target, and as much more as it
+needs to read what it starts from. Each starts from golden
 files, from tests/fuzz/seeds, and from what earlier runs have found, in tests/fuzz/corpora. --corpus is
 a folder in which it goes on: inputs that lead to new places of the code are kept there. --keep puts
 the fewest of these that lead to all such places into tests/fuzz/corpora, for whoever comes next. An
 input that ends a target, that takes it ten seconds or 2 GiB, is written to --findings, and ends the run of
-this target. Ctrl-C ends all of them, and what ran counts; what it found waits in --corpus to be kept.
+this target. Ctrl-C ends all of them, with status 130, and what ran counts; what it found waits in
+--corpus to be kept.
 """
 import concurrent.futures
 import io
@@ -122,13 +124,26 @@ def pack_corpus(path, inputs):
     new.replace(path)
 
 
+def busy_s(pid):
+    """What the threads that a process has now have had of processors, and waited for them."""
+    nanoseconds = 0
+    for thread in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        try:
+            nanoseconds += sum(map(int, thread.read_text().split()[:2]))
+        except OSError:  # it has ended
+            pass
+    return nanoseconds / 1e9
+
+
 def end_after(pid, most_s):
     """Waits for a child, and ends it once it has used so much of a processor, or waits for ever."""
     resource.prlimit(pid, resource.RLIMIT_CPU, (most_s, most_s))
-    start = time.monotonic()
+    idle_s = busy_before = 0
+    before = time.monotonic()
     while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
-        had, waited_for = map(int, pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[:2])
-        idle_s = time.monotonic() - start - (had + waited_for) / 1e9
+        now, busy = time.monotonic(), busy_s(pid)
+        idle_s += max(0, now - before - max(0, busy - busy_before))
+        before, busy_before = now, busy
         if idle_s > WAITS_FOR_EVER * most_s:
             os.kill(pid, signal.SIGKILL)
         time.sleep(0.1)
@@ -163,7 +178,8 @@ class Run:
         cls.stop.set()
         with cls.lock:
             for process in cls.running:
-                os.kill(process.pid, signal.SIGINT)
+                # Merging has children, for which it waits in system(), which ignores SIGINT.
+                os.killpg(process.pid, signal.SIGTERM)
 
     def run(self, seconds, limits=(), **more):
         write_seeds(self.target, self.seeds)
@@ -190,7 +206,7 @@ class Run:
                 start_new_session=True, env=campaign.environment(TMPDIR=str(self.log.parent), **more))
             self.running.add(process)
             if self.stop.is_set():
-                os.kill(process.pid, signal.SIGINT)
+                os.killpg(process.pid, signal.SIGTERM)
         # Whoever ends it holds the lock, and so it is there until then.
         if most_s is not None:
             end_after(process.pid, most_s)
@@ -215,7 +231,10 @@ class Run:
         said = self.log.read_text(errors="replace")
         counted = re.findall(r"^(?:stat::number_of_executed_units: *|#)(\d+)", said, re.MULTILINE)
         self.inputs += int(counted[-1]) if counted else 0
-        if status in (ENDED, INTERRUPTED):
+        if status == ENDED and not counted:
+            self.find("took no input")
+        # It may have been ended before it knew what to do then.
+        if status in (ENDED, INTERRUPTED) or (self.stop.is_set() and status == -signal.SIGTERM):
             return
         # Not those before it that were only slow, which libFuzzer writes, too.
         inputs = [pathlib.Path(path) for path in re.findall(r"Test unit written to (.*)", said)
@@ -262,10 +281,8 @@ class Run:
 
 
 def conclude(run, options, where):
-    if run.inputs == 0 and not run.found:
-        if Run.stop.is_set():
-            return
-        run.find("took no input")
+    if run.inputs == 0 and not run.found:  # all are to end
+        return
     figures = {"inputs": run.inputs, "processor seconds": round(run.seconds), "findings": run.found}
     campaign.report(f"fuzzing, {run.target}", figures, run.wall_seconds, where, options.record)
     if options.keep and not run.found and not Run.stop.is_set():
@@ -277,14 +294,18 @@ def run_all(options, targets, corpus, findings, root):
     runs = [Run(options.targets, target, corpus, findings, root) for target in targets]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         waiting = {pool.submit(run.run, options.seconds): run for run in runs}
-        for done in concurrent.futures.as_completed(waiting):
-            run = waiting[done]
-            try:
-                done.result()
-                conclude(run, options, campaign.file_system(corpus))
-            except Exception as error:  # of one target, for which the others are no less worth
-                campaign.finding(f"{run.target}: cannot be run: {error!r}")
-                run.found += 1
+        while waiting:
+            # A signal that another thread gets does not end a wait of this one.
+            done, _ = concurrent.futures.wait(waiting, timeout=1,
+                                              return_when=concurrent.futures.FIRST_COMPLETED)
+            for future in done:
+                run = waiting.pop(future)
+                try:
+                    future.result()
+                    conclude(run, options, campaign.file_system(corpus))
+                except Exception as error:  # of one target, for which the others are no less worth
+                    campaign.finding(f"{run.target}: cannot be run: {error!r}")
+                    run.found += 1
     return runs
 
 
@@ -367,15 +388,19 @@ def main():
     corpus = made(arguments, options.corpus) if options.corpus else None
     findings = made(arguments, options.findings) if options.findings else None
     root = campaign.scratch(options.folder)
-    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(name, Run.end_all)
+    campaign.on_signals((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), Run.end_all)
     try:
         if options.self_test:
             return self_test(options, root)
         findings = findings or pathlib.Path(tempfile.mkdtemp(prefix="tamis-findings-")).resolve()
         corpus = corpus or made(arguments, root / "corpus")
         runs = run_all(options, targets, corpus, findings, root)
-        return 1 if any(run.found for run in runs) else 0
+        if any(run.found for run in runs):
+            return 1
+        if Run.stop.is_set():
+            print("ended before its time" + (": what it found is not kept" if options.keep else ""))
+            return 128 + signal.SIGINT
+        return 0
     finally:
         shutil.rmtree(root, ignore_errors=True)
         if options.findings is None and findings is not None and not any(findings.iterdir()):

@@ -163,6 +163,7 @@ TEST_F(RedisCommandTest, InfoSaysWhatIsWrong) {
   const CommandResult bad = Run("tamis redis info $on");
   EXPECT_EQ(bad.status, 3);
   EXPECT_NE(bad.out.find("it is missing"), std::string::npos) << bad.out;
+  EXPECT_EQ(bad.out.find("no server"), std::string::npos) << bad.out;
   Write("keys", Numbers(1, 1'000));
   const CommandResult insert = Run("tamis redis insert $on keys");
   EXPECT_EQ(insert.status, 3);

@@ -373,8 +373,9 @@ TEST(RedisHostileServerTest, MarksThatChangeAreFollowedForALongTimeAndNotForEver
   }));
   ServerOptions options = Options(server);
   options.command_timeout = options.retry_for = std::chrono::minutes(2);
+  options.max_backoff = milliseconds(20);
   SplitBlockFilter filter = OpenPatiently(options);
-  changes = 200;
+  changes = 60;
   filter.Insert("x");
   EXPECT_EQ(changes, 0u);
 
@@ -384,18 +385,26 @@ TEST(RedisHostileServerTest, MarksThatChangeAreFollowedForALongTimeAndNotForEver
   ExpectError([&] { impatient.Insert("x"); }, ErrorCode::kUnavailable, "again and again");
 }
 
-// Not that there is no rebuild, and no number of bytes.
+// Not that there is no rebuild, and no bytes.
 TEST(RedisHostileServerTest, WhatNoServerSaysIsUnknown) {
-  std::string rebuild = "$-1\r\n", lease = "-NOPERM no\r\n";
+  std::string rebuild = "$-1\r\n", lease = "-NOPERM no\r\n", bytes = "-NOPERM no\r\n";
   FakeServer server([&](const Words& words) -> Answer {
     if (words[0] == "GET" && words[1] == RebuildKey("x")) return rebuild;
     if (words[0] == "GET" && words[1] == LeaseKey("x")) return lease;
+    if (words[0] == "MEMORY") return bytes;
     return WithDescriptor(EmptySegment)(words);
   });
   const auto look = [&] { return OpenPatiently(Options(server)).GetInfo(); };
   EXPECT_EQ(look().rebuild, RebuildState::kNone);
+  EXPECT_EQ(look().measured_segments, 0u);
   EXPECT_EQ(look().server_bytes, 0u);
   EXPECT_EQ(look().bad_segments, 0u);
+  bytes = "$-1\r\n";
+  EXPECT_EQ(look().measured_segments, 1u);
+  EXPECT_EQ(look().server_bytes, 0u);
+  bytes = ":300\r\n";
+  EXPECT_EQ(look().measured_segments, 1u);
+  EXPECT_EQ(look().server_bytes, 300u);
   rebuild = Bulk("a record");
   EXPECT_EQ(look().rebuild, RebuildState::kUnknown);
   lease = "$-1\r\n";

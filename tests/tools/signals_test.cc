@@ -89,6 +89,23 @@ TEST_F(SignalsTest, TheOutputIsAsItWas) {
   }
 }
 
+// It waits for a reader of its report.
+TEST_F(SignalsTest, TheOutputIsSaved) {
+  Write("keys", "1\n2\n");
+  const CommandResult result =
+      Sh("mkfifo out && exec 3<>out\n"
+         "dd if=/dev/zero of=out oflag=nonblock bs=4096 2> dd\n"
+         "exec_tamis build --json -n 10 -o f keys > out 2> said & pid=$!\n"
+         "for i in $(seq 600); do\n"  // until it is in write(1, ...)
+         "  grep -Eq '^(1|64) 0x1 ' /proc/$pid/syscall && break\n"
+         "  sleep 0.05\n"
+         "done\n"
+         "kill -TERM $pid; wait $pid");
+  EXPECT_EQ(result.status, 128 + SIGTERM);
+  EXPECT_EQ(Read("said"), "tamis: interrupted; f is saved\n");
+  Ok("tamis verify f");
+}
+
 TEST_F(SignalsTest, IgnoredOnesStayIgnored) {
   const auto before = std::signal(SIGHUP, SIG_IGN);
   RemoveTemporaryFilesOnSignals();

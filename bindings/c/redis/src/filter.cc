@@ -63,6 +63,7 @@ tamis_redis_info InfoOf(tamis_redis_filter& handle) {
   made.problem = info.problem.c_str();
   made.nodes = handle.nodes.data();
   made.num_nodes = handle.nodes.size();
+  made.measured_segments = info.measured_segments;
   return made;
 }
 

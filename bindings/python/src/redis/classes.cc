@@ -441,7 +441,10 @@ void DefineRedis(nb::module_& m) {
       .def_ro("segment_bytes", &redis::Info::segment_bytes)
       .def_ro("bad_segments", &redis::Info::bad_segments, "That are missing or damaged.")
       .def_ro("problem", &redis::Info::problem, "What is wrong with one of them.")
-      .def_ro("server_bytes", &redis::Info::server_bytes, "Memory that the segments take there.")
+      .def_ro("server_bytes", &redis::Info::server_bytes,
+              "Memory that the measured segments take there.")
+      .def_ro("measured_segments", &redis::Info::measured_segments,
+              "Of which a server has said how much it is.")
       .def_prop_ro(
           "nodes",
           [](const redis::Info& info) {

@@ -90,9 +90,10 @@ struct Info {
   // Segments that are missing or damaged, and what is wrong with one of them.
   uint64_t bad_segments = 0;
   std::string problem;
-  // What the segments take in the memory of the masters (MEMORY USAGE), without bad ones and those
-  // of which no server has said it.
+  // What the segments take in the memory of the masters (MEMORY USAGE), and of how many of them
+  // that is: those of which a server has said it.
   uint64_t server_bytes = 0;
+  uint64_t measured_segments = 0;
   struct Node {
     std::string address;
     uint64_t segments = 0;

@@ -123,11 +123,12 @@ typedef struct tamis_redis_info {
   uint64_t segments;
   uint64_t segment_bytes;
   uint64_t bad_segments; /* missing or damaged ones */
-  uint64_t server_bytes; /* that the others take in the memory of the masters; 0: none has said */
+  uint64_t server_bytes; /* of the measured segments in the memory of the masters */
   /* The next two are valid until the next call with the filter. */
   const char* problem; /* what is wrong with a bad segment; "": there is none */
   const tamis_redis_node* nodes;
   uint64_t num_nodes;
+  uint64_t measured_segments; /* of which a server has said how many bytes they are */
 } tamis_redis_info;
 /* Looks at all segments; bad ones are no error. `out` is made by TAMIS_INIT. */
 TAMIS_C_API tamis_status tamis_redis_filter_get_info(tamis_redis_filter* filter,
