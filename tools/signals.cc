@@ -95,7 +95,10 @@ void AwaitInput(int fd) {
 }
 
 void EndIfStopped() {
-  if (const int number = stopped_by; number != 0) ::raise(number);
+  const int number = stopped_by;
+  if (number == 0) return;
+  watched = nullptr;  // all is done, and told
+  ::raise(number);
 }
 
 void SayIfSavedOnSignals(const std::string& path) {
