@@ -1,5 +1,6 @@
 // What every client does about rebuilds: it writes to both generations while there are two, and
 // goes on with the next one when the old one is closed. FORMAT.md, "Rebuilding".
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -40,13 +41,16 @@ std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::Follow(size_
     for (const Undone& one : undone) may_be_rebuilt |= one.problem.remedy == Remedy::kDescriptor;
     std::optional<Problem> unread;
     const bool rebuilt = may_be_rebuilt && ReadDescriptorAgain(unread);
-    const bool once_more = patience.OnceMore(undone.size() + which.size());
+    const auto may_help = [&](const Undone& one) {
+      return one.problem.remedy == Remedy::kAgain ||
+             (one.problem.remedy == Remedy::kDescriptor && rebuilt);
+    };
+    const bool once_more =
+        std::ranges::any_of(undone, may_help) && patience.OnceMore(undone.size() + which.size());
     for (Undone& one : undone) {
       // Not that the segment is missing, which it need not be.
       if (unread && one.problem.remedy == Remedy::kDescriptor) one.problem = *unread;
-      const bool again = one.problem.remedy == Remedy::kAgain ||
-                         (one.problem.remedy == Remedy::kDescriptor && rebuilt);
-      if (again && once_more) {
+      if (once_more && may_help(one)) {
         which.push_back(one.index);
       } else {
         left.push_back(std::move(one));
