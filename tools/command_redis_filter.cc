@@ -76,20 +76,6 @@ struct InfoOptions {
   bool json = false;
 };
 
-const char* RebuildName(redis::RebuildState state) {
-  switch (state) {
-    case redis::RebuildState::kRunning:
-      return "running";
-    case redis::RebuildState::kAbandoned:
-      return "abandoned";
-    case redis::RebuildState::kUnknown:
-      return "unknown";
-    case redis::RebuildState::kNone:
-      break;
-  }
-  return "none";
-}
-
 std::string UtcText(std::chrono::system_clock::time_point time) {
   const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
   std::tm utc{};
@@ -119,7 +105,7 @@ nlohmann::ordered_json Describe(const std::string& name, const redis::Info& info
       {"bad_segments", info.bad_segments},
       {"problem", info.problem},
       {"deadline", info.deadline ? nlohmann::ordered_json(UtcText(*info.deadline)) : nullptr},
-      {"rebuild", RebuildName(info.rebuild)},
+      {"rebuild", RebuildStateName(info.rebuild)},
       {"server_bytes", info.server_bytes},
       {"measured_segments", info.measured_segments},
       {"nodes", nodes},
@@ -155,7 +141,7 @@ std::string InfoText(const std::string& name, const redis::Info& info) {
   if (info.deadline) text += Row("deadline", UtcText(*info.deadline));
   if (info.rebuild != redis::RebuildState::kNone) {
     const bool unknown = info.rebuild == redis::RebuildState::kUnknown;
-    text += Row("rebuild", unknown ? "no server has said" : RebuildName(info.rebuild));
+    text += Row("rebuild", unknown ? "no server has said" : RebuildStateName(info.rebuild));
   }
   if (info.bad_segments > 0) {
     text += Row("bad segments", WithCommas(info.bad_segments) + ": " + Printable(info.problem));

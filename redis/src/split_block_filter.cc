@@ -8,6 +8,20 @@
 
 namespace tamis::redis {
 
+const char* RebuildStateName(RebuildState state) noexcept {
+  switch (state) {
+    case RebuildState::kNone:
+      return "none";
+    case RebuildState::kRunning:
+      return "running";
+    case RebuildState::kAbandoned:
+      return "abandoned";
+    case RebuildState::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
 SplitBlockFilter::SplitBlockFilter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 SplitBlockFilter::SplitBlockFilter(SplitBlockFilter&&) noexcept = default;
 SplitBlockFilter& SplitBlockFilter::operator=(SplitBlockFilter&&) noexcept = default;

@@ -100,6 +100,8 @@ def test_what_it_says_of_itself(f, url):
     info = f.info()
     assert info.capacity == 10_000 and info.nbytes == f.nbytes == tamis.SplitBlockBloomFilter(
         10_000, 1e-6).nbytes
+    assert info.rebuild == "none" and info.deadline is None
+    assert info.measured_segments == info.segments and info.server_bytes > info.nbytes
     assert info.bad_segments == 0 and sum(info.nodes.values()) == info.segments > 0
     with SplitBlockFilter.open(f.name, url=url) as other:
         assert other.name == f.name and other.count(range(100)) == 100
@@ -203,6 +205,8 @@ def test_a_deadline(url):
     f = SplitBlockFilter.create(next(NAMES), 10, deadline=tomorrow, url=url)
     f.add(1)
     assert 1 in f
+    told = f.info().deadline
+    assert told.tzinfo and abs(told - tomorrow.astimezone()) < datetime.timedelta(milliseconds=2)
 
 
 def test_a_keyed_hash(url):

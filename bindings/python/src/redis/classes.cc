@@ -429,6 +429,14 @@ void DefineFilterClass(nb::module_& m) {
           "The seed of its hash.");
 }
 
+nb::object DeadlineOf(const redis::Info& info) {
+  if (!info.deadline) return nb::none();
+  const std::chrono::duration<double> seconds = info.deadline->time_since_epoch();
+  const nb::object datetime = nb::module_::import_("datetime");
+  return datetime.attr("datetime")
+      .attr("fromtimestamp")(seconds.count(), datetime.attr("timezone").attr("utc"));
+}
+
 }  // namespace
 
 void DefineRedis(nb::module_& m) {
@@ -437,6 +445,13 @@ void DefineRedis(nb::module_& m) {
       .def_ro("fpr", &redis::Info::fpr)
       .def_ro("nbytes", &redis::Info::bytes)
       .def_ro("generation", &redis::Info::generation, "Another one after each rebuild.")
+      .def_prop_ro(
+          "rebuild", [](const redis::Info& info) { return RebuildStateName(info.rebuild); },
+          "'none', 'running', 'abandoned' (whoever did it has not been heard of for the time of "
+          "its\n"
+          "lease), or 'unknown' where no server has said.")
+      .def_prop_ro("deadline", DeadlineOf,
+                   "The datetime (UTC) from when on nobody gets an answer from it, or None.")
       .def_ro("segments", &redis::Info::segments)
       .def_ro("segment_bytes", &redis::Info::segment_bytes)
       .def_ro("bad_segments", &redis::Info::bad_segments, "That are missing or damaged.")

@@ -75,6 +75,8 @@ enum class RebuildState : uint8_t {
   kAbandoned,
   kUnknown,  // no server has said
 };
+// "none", "running", "abandoned" or "unknown".
+const char* RebuildStateName(RebuildState state) noexcept;
 
 struct Info {
   uint64_t blocks = 0;
