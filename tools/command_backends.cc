@@ -18,6 +18,7 @@
 #include "tools/json.h"
 #include "tools/output_file.h"
 #include "tools/progress.h"
+#include "tools/signals.h"
 
 namespace tamis::tools {
 namespace {
@@ -106,6 +107,7 @@ int Run(const BackendsOptions& options) {
     if (options.calibrate) throw;  // without a home there is no calibration, and no harm in that
   }
   if (options.calibrate) {
+    SayIfSavedOnSignals(path);
     const Calibration calibration = Measure();
     calibration.Save(path);
     OutputIsSaved();

@@ -24,6 +24,7 @@
 #include "tools/phone_numbers.h"
 #include "tools/progress.h"
 #include "tools/run_options.h"
+#include "tools/signals.h"
 
 namespace tamis::tools {
 namespace {
@@ -186,6 +187,7 @@ void PrintTable(const DemoOptions& options, const SplitBlockBloomFilter& filter,
 int Run(DemoOptions options) {
   Check(options);
   if (options.numbers == 0) options.numbers = DefaultNumbers(options);
+  if (!options.save.empty()) SayIfSavedOnSignals(options.save);
   Engine engine = options.run.MakeEngine();
   FilterOptions filter_options;
   filter_options.capacity = options.numbers;

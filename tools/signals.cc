@@ -44,14 +44,21 @@ int stop_fd = -1;
 std::atomic<int> stopped_by = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
+// Neither waits for who does not read standard error, nor ends by SIGPIPE where nobody does.
+void Tell(std::string_view message) {
+  pollfd error = {STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&error, 1, 0) != 1 || error.revents != POLLOUT) return;
+  // Nowhere is left to report that standard error does not work.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
+}
+
 void RemoveAndEnd(int number) {
   RemoveTemporaryFiles();
   if (const Watched* const output = watched.load(); output != nullptr) {
     std::string_view message;
     if (output->Unchanged()) message = output->unchanged;
     if (IsOutputSaved()) message = output->saved;
-    // Nowhere is left to report that standard error does not work.
-    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
+    if (!message.empty()) Tell(message);
   }
   ::raise(number);  // by now in the way of the system
 }

@@ -378,9 +378,8 @@ void Client::FailAll(const std::string& why) {
   left_ = 0;
 }
 
-void Client::Pause(int failures) {
-  const Time end =
-      steady_clock::now() + std::chrono::duration_cast<Time::duration>(Backoff(failures));
+void Client::Pause(int failures, Time end) {
+  end = std::min(end, steady_clock::now() + Backoff(failures));
   for (Time now = steady_clock::now(); now < end && !stop_.stop_requested();
        now = steady_clock::now()) {
     std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(end - now, kLook));

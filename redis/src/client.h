@@ -39,8 +39,8 @@ class Client {
   // the cluster has shown for their slots, if these are more.
   void AwaitReplicas(std::span<Command> commands, uint32_t replicas, bool all_known = false);
 
-  // As long as before a node is tried again that has failed so often.
-  void Pause(int failures);
+  // As long as before a node is tried again that has failed so often, and not beyond `end`.
+  void Pause(int failures, std::chrono::steady_clock::time_point end);
 
   // From then on Run fails what is not answered yet, and no pause lasts: they look every 20 ms.
   void StopWhen(std::stop_token stop) { stop_ = std::move(stop); }

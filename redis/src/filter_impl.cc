@@ -1,6 +1,7 @@
 #include "redis/src/filter_impl.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -238,12 +239,16 @@ void SplitBlockFilter::Impl::Drop() {
   Command get(slot, {"GET", rebuild}, kSmallReply);
   if (const Reply& reply = RunOne(get); reply.IsString()) records.push_back(reply.text);
   // Only this one: a filter of the same name that was made since then stays.
+  Patience patience(client_);
   for (bool changed = true; changed;) {
     Command drop(slot, AllScripts().drop, {key, rebuild, lease}, {DescriptorText(descriptor_)},
                  kSmallReply);
     const Reply& reply = RunOne(drop);
     if (reply.IsString()) records.push_back(reply.text);
     changed = !reply.IsString() && ReadDescriptorAgain();
+    if (changed && !patience.OnceMore(1)) {
+      Throw({ErrorCode::kUnavailable, "it is rebuilt again and again"});
+    }
   }
   std::set<uint64_t> generations = {descriptor_.generation};
   for (const std::string& record : records) {
@@ -300,9 +305,11 @@ Info SplitBlockFilter::Impl::LookAtAll(std::optional<Problem>& problem) {
   for (uint64_t s = 0; s < info.segments; ++s) {
     const Command& usage = commands[2 * s + 1];
     const bool nothing = usage.reply.type == Reply::Type::kNil;  // the key is not there
-    if (usage.answered && (nothing || usage.reply.IsInteger())) {
+    if (usage.answered && (nothing || usage.reply.IsInteger()) && usage.reply.integer >= 0) {
       ++info.measured_segments;
-      info.server_bytes += static_cast<uint64_t>(std::max<int64_t>(0, usage.reply.integer));
+      const auto bytes = static_cast<uint64_t>(usage.reply.integer);
+      info.server_bytes +=
+          std::min(bytes, std::numeric_limits<uint64_t>::max() - info.server_bytes);
     }
     if (std::optional<Problem> bad = ProblemOfWindow(commands[2 * s], s)) {
       ++info.bad_segments;
@@ -312,10 +319,17 @@ Info SplitBlockFilter::Impl::LookAtAll(std::optional<Problem>& problem) {
   }
   const Command& record = commands[2 * info.segments];
   const Command& lease = commands[2 * info.segments + 1];
-  if (ProblemOf(record) || (record.reply.IsString() && ProblemOf(lease))) {
+  const auto is_there = [](const Command& get) -> std::optional<bool> {
+    if (!ProblemOf(get) && get.reply.IsString()) return true;
+    if (!ProblemOf(get) && get.reply.type == Reply::Type::kNil) return false;
+    return std::nullopt;
+  };
+  const std::optional<bool> runs = is_there(record);
+  const std::optional<bool> is_leased = runs == true ? is_there(lease) : false;
+  if (!runs || !is_leased) {
     info.rebuild = RebuildState::kUnknown;
-  } else if (record.reply.IsString()) {
-    info.rebuild = lease.reply.IsString() ? RebuildState::kRunning : RebuildState::kAbandoned;
+  } else if (*runs) {
+    info.rebuild = *is_leased ? RebuildState::kRunning : RebuildState::kAbandoned;
   }
   const SlotMap& map = client_.RefreshedMap();
   for (const SlotMap::Share& share : map.Shares()) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -90,7 +91,8 @@ NearCopyStats NearCopy::State::stats() const {
 }
 
 bool NearCopy::State::IsFresh(Time call) const {
-  return options_.staleness && complete_ && call - refreshed_at_ <= *options_.staleness;
+  return options_.staleness && complete_ &&
+         std::chrono::ceil<milliseconds>(call - refreshed_at_) <= *options_.staleness;
 }
 
 bool NearCopy::State::AskIfFresh(const Keys& keys, std::span<uint64_t> maybe, Time call) const {

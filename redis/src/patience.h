@@ -11,10 +11,9 @@
 
 namespace tamis::redis {
 
-// Some times at once, and then, with pauses, as long as ServerOptions::retry_for says for what
-// fails: a rebuild changes a segment three times, but who is slow, or waits for a slot that moves,
-// may be late for each change of many rebuilds. Not for ever, as servers might never say the same
-// twice.
+// As often as one rebuild changes a segment; then as long as ServerOptions::retry_for says for what
+// fails, and after some times with pauses: who is slow, or waits for a slot that moves, may be late
+// for each change of many rebuilds. Not for ever, as servers might never say the same twice.
 class Patience {
  public:
   explicit Patience(Client& client) : client_(client) {}
@@ -22,19 +21,20 @@ class Patience {
   // Whether to do once more what was not done. `left`: how much that is.
   bool OnceMore(size_t left) {
     const auto now = std::chrono::steady_clock::now();
-    if (left < least_left_) progress_ = now;
+    if (left < least_left_) end_ = now + client_.options().retry_for;
     least_left_ = std::min(least_left_, left);
-    if (++times_ <= kTimesAtOnce) return true;
-    if (now - progress_ > client_.options().retry_for) return false;
-    client_.Pause(times_ - kTimesAtOnce);
+    ++times_;
+    if (times_ > kTimesAnyhow && now > end_) return false;
+    if (times_ > kTimesAtOnce) client_.Pause(times_ - kTimesAtOnce, end_);
     return true;
   }
 
  private:
+  static constexpr int kTimesAnyhow = 3;
   static constexpr int kTimesAtOnce = 8;
 
   Client& client_;
-  std::chrono::steady_clock::time_point progress_{};
+  std::chrono::steady_clock::time_point end_{};
   size_t least_left_ = std::numeric_limits<size_t>::max();
   int times_ = 0;
 };

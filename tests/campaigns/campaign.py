@@ -111,6 +111,7 @@ def redis_url():
     """Of a server that ends with this process; None where there is no redis-server."""
     if not hasattr(redis_url, "url"):
         folder = tempfile.mkdtemp(prefix="tamis-campaign-redis-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
         servers = subprocess.Popen(["sh", REPOSITORY / "redis" / "local_cluster.sh", "single", folder],
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         where = servers.stdout.readline().split()  # "single PORT PID"
@@ -121,7 +122,6 @@ def redis_url():
         def stop():
             servers.stdin.close()
             servers.wait()
-            shutil.rmtree(folder, ignore_errors=True)
         atexit.register(stop)
     return redis_url.url
 
@@ -225,7 +225,7 @@ def scratch(where=None):
     if where is None and os.access("/dev/shm", os.W_OK):
         where = "/dev/shm"
     try:
-        return pathlib.Path(tempfile.mkdtemp(prefix="tamis-campaign-", dir=where))
+        return pathlib.Path(tempfile.mkdtemp(prefix="tamis-campaign-", dir=where)).resolve()
     except OSError as error:
         sys.exit(f"{error.filename}: {error.strerror}")
 

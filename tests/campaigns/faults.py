@@ -230,9 +230,10 @@ def main():
     some.add_argument("--sample", action="store_true", help="each fourth command")
     arguments.add_argument("--only", choices=["library", "command"])
     options = arguments.parse_args()
-    for program in (options.tamis, options.library_faults, options.shim):
-        if not os.access(program, os.R_OK):  # of what cannot be preloaded ld.so only says so
-            arguments.error(f"cannot read {program}")
+    for program, mode in ((options.tamis, os.X_OK), (options.library_faults, os.X_OK),
+                          (options.shim, os.R_OK)):  # of what cannot be preloaded ld.so only says so
+        if not os.path.isfile(program) or not os.access(program, mode):
+            arguments.error(f"cannot {'run' if mode == os.X_OK else 'read'} {program}")
     root = campaign.scratch(options.folder)
     try:
         if options.self_test:

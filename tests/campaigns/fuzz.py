@@ -10,8 +10,8 @@ files, from tests/fuzz/seeds, and from what earlier runs have found, in tests/fu
 a folder in which it goes on: inputs that lead to new places of the code are kept there. --keep puts
 the fewest of these that lead to all such places into tests/fuzz/corpora, for whoever comes next. An
 input that ends a target, that takes it ten seconds or 2 GiB, is written to --findings, and ends the run of
-this target. Ctrl-C ends all of them, with status 130, and what ran counts; what it found waits in
---corpus to be kept.
+this target. Ctrl-C, SIGTERM and SIGHUP end all of them, with status 130, and what ran counts; what it
+found waits in --corpus to be kept.
 """
 import concurrent.futures
 import io
@@ -36,6 +36,7 @@ PREFIX = "tamis_fuzz_"
 SLICE_S = 300  # after which a target starts again, with the inputs that it has found
 MOST_S = 10  # that an input may take
 WAITS_FOR_EVER = 4  # times as long, of which a processor knows nothing
+MOST_SHOWN = 4000  # characters of a log that cannot be kept
 MOST_KEPT_BYTES = 1 << 14  # of an input in CORPORA, which stays small: longer ones are cut
 LIMITS = [f"-timeout={MOST_S}", "-rss_limit_mb=2048"]
 # Statuses of a target: it ended as it should, an input took long, it was told to end.
@@ -115,7 +116,7 @@ def unpack_corpus(path, folder):
 def pack_corpus(path, inputs):
     """The file is the same for the same inputs, and whole."""
     path.parent.mkdir(exist_ok=True)
-    new = path.with_suffix(".new")
+    new = path.with_suffix(f".{os.getpid()}.new")
     with tarfile.open(new, "w:xz") as kept:
         for number, data in enumerate(sorted(set(inputs))):
             member = tarfile.TarInfo(f"{number}")
@@ -274,9 +275,13 @@ class Run:
     def find(self, what, inputs=()):
         self.found += 1
         kept = self.findings / f"{self.target}.log"
-        shutil.copy(self.log, kept)
+        try:
+            shutil.copy(self.log, kept)
+            see = f"see {kept}"
+        except OSError as error:
+            see = f"{error}; its log ends so:\n{self.log.read_text(errors='replace')[-MOST_SHOWN:]}"
         if not self.quiet:
-            campaign.finding(f"{self.target}: {what}; see {kept}"
+            campaign.finding(f"{self.target}: {what}; {see}"
                              + "".join(f"\n  again: {self.program} {path}" for path in inputs))
 
 
@@ -304,7 +309,7 @@ def run_all(options, targets, corpus, findings, root):
                     future.result()
                     conclude(run, options, campaign.file_system(corpus))
                 except Exception as error:  # of one target, for which the others are no less worth
-                    campaign.finding(f"{run.target}: cannot be run: {error!r}")
+                    campaign.finding(f"{run.target}: cannot be run: {type(error).__name__}: {error}")
                     run.found += 1
     return runs
 
@@ -346,7 +351,8 @@ def self_test(options, root):
                                    env=campaign.environment(TAMIS_FUZZ_DEFECT=defect))
             found[name] = found[name] and again.returncode != 0
         if Run.stop.is_set():
-            return 1
+            print("ended before its time")
+            return 128 + signal.SIGINT
         if not defect and not kept_is_read(run, folder / "again"):
             print("what is kept is not what the next run starts from")
             return 1
@@ -360,8 +366,10 @@ def self_test(options, root):
 
 
 def made(arguments, folder):
+    """A folder that can be written to, which is seen before the work and not after it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         arguments.error(f"{folder}: {error.strerror}")
     return folder.resolve()

@@ -101,7 +101,7 @@ TEST(ColumnKeysTest, NumbersOfPrograms) {
 }
 
 TEST(ColumnKeysTest, BothZerosAndWhatIsNoNumber) {
-  ExpectText(kDouble, {"1.5", "0", "-2", "-0.0", "inf", "x"},
+  ExpectText(kDouble, {"1.5", "0", "-2", "-0.0", "inf", "+-7"},
              {Plain(-2.0), Plain(0.0), Plain(-0.0), Plain(1.5),
               Plain(std::numeric_limits<double>::infinity())},
              1);

@@ -195,6 +195,15 @@ def test_closed_and_dropped(f, url):
 def test_a_deadline(url):
     with pytest.raises(ValueError, match="deadline"):
         SplitBlockFilter.create(next(NAMES), 10, deadline=time.time() - 10, url=url)
+    for never in (datetime.datetime(5000, 1, 1), 1e11, 1 << 62, float("nan"), float("inf"), -1):
+        with pytest.raises(ValueError, match="the deadline is not a time"):
+            SplitBlockFilter.create(next(NAMES), 10, deadline=never, url=url)
+    for no_time in ("x", b"x", [], datetime.date(2030, 1, 1), datetime.timedelta(1)):
+        with pytest.raises(TypeError):
+            SplitBlockFilter.create(next(NAMES), 10, deadline=no_time, url=url)
+    last = SplitBlockFilter.create(next(NAMES), 10, url=url,
+                                   deadline=datetime.datetime(2262, 4, 11, tzinfo=datetime.UTC))
+    assert last.info().deadline == datetime.datetime(2262, 4, 11, tzinfo=datetime.UTC)
     deadline = time.time() + 3
     over = SplitBlockFilter.create(next(NAMES), 10, deadline=deadline, url=url)
     while time.time() <= deadline:

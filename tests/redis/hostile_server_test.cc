@@ -379,10 +379,32 @@ TEST(RedisHostileServerTest, MarksThatChangeAreFollowedForALongTimeAndNotForEver
   filter.Insert("x");
   EXPECT_EQ(changes, 0u);
 
-  options.retry_for = milliseconds(50);
+  constexpr uint64_t kForEver = std::numeric_limits<uint64_t>::max();
+  options.min_backoff = options.max_backoff = std::chrono::hours(1);  // no pause lasts longer
+  options.retry_for = milliseconds(300);
   SplitBlockFilter impatient = OpenPatiently(options);
-  changes = std::numeric_limits<uint64_t>::max();
+  changes = kForEver;
   ExpectError([&] { impatient.Insert("x"); }, ErrorCode::kUnavailable, "again and again");
+  // However slow its servers are.
+  options.retry_for = milliseconds(0);
+  SplitBlockFilter hasty = OpenPatiently(options);
+  changes = kForEver;
+  ExpectError([&] { hasty.Insert("x"); }, ErrorCode::kUnavailable, "again and again");
+  EXPECT_EQ(kForEver - changes, 4u);
+}
+
+TEST(RedisHostileServerTest, AFilterThatIsAnotherOneForEverIsNotDropped) {
+  std::atomic<uint64_t> generation = 1;
+  FakeServer server([&](const Words& words) -> Answer {
+    if (const Answer answer = AnswerOfSingle(words)) return answer;
+    if (words[0] != "GET") return ":-1\r\n";  // it is not there, and may be a new one
+    if (words[1] != DescriptorKey("x")) return "$-1\r\n";
+    Descriptor descriptor = OneSegment();
+    descriptor.generation = ++generation;
+    return Bulk(DescriptorText(descriptor));
+  });
+  SplitBlockFilter filter = OpenPatiently(Options(server));
+  ExpectError([&] { filter.Drop(); }, ErrorCode::kUnavailable, "again and again");
 }
 
 // Not that there is no rebuild, and no bytes.
@@ -402,6 +424,8 @@ TEST(RedisHostileServerTest, WhatNoServerSaysIsUnknown) {
   bytes = "$-1\r\n";
   EXPECT_EQ(look().measured_segments, 1u);
   EXPECT_EQ(look().server_bytes, 0u);
+  bytes = ":-5\r\n";
+  EXPECT_EQ(look().measured_segments, 0u);
   bytes = ":300\r\n";
   EXPECT_EQ(look().measured_segments, 1u);
   EXPECT_EQ(look().server_bytes, 300u);
@@ -411,8 +435,12 @@ TEST(RedisHostileServerTest, WhatNoServerSaysIsUnknown) {
   EXPECT_EQ(look().rebuild, RebuildState::kAbandoned);
   lease = Bulk("somebody");
   EXPECT_EQ(look().rebuild, RebuildState::kRunning);
-  rebuild = "-NOPERM no\r\n";
+  lease = ":5\r\n";
   EXPECT_EQ(look().rebuild, RebuildState::kUnknown);
+  for (const char* none : {"-NOPERM no\r\n", ":5\r\n", "*0\r\n"}) {
+    rebuild = none;
+    EXPECT_EQ(look().rebuild, RebuildState::kUnknown) << none;
+  }
 }
 
 TEST(RedisHostileServerTest, ConnectionsAreTriedAgainAtLongerIntervals) {

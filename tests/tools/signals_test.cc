@@ -106,6 +106,25 @@ TEST_F(SignalsTest, TheOutputIsSaved) {
   Ok("tamis verify f");
 }
 
+TEST_F(SignalsTest, EndTheProcessWhoeverReadsWhatItSays) {
+  // It waits for more of the pipe, which is open once it has been opened there.
+  const std::string interrupt = "exec 4> pipe; exec 3<&$kept; kill -TERM $pid; wait $pid";
+  Ok("mkfifo pipe err");
+  EXPECT_EQ(Sh("exec 3<>err; kept=3; dd if=/dev/zero of=err oflag=nonblock bs=1 2> dd\n"
+               "exec_tamis build -q -n 10 -o new pipe 2> err & pid=$!\n" +
+               interrupt)
+                .status,
+            128 + SIGTERM)
+      << "nobody reads a pipe that is full";
+  EXPECT_EQ(Sh("exec 3<>err; kept=-\n"
+               "exec_tamis build -q -n 10 -o new pipe 2> err 3>&- & pid=$!\n" +
+               interrupt)
+                .status,
+            128 + SIGTERM)
+      << "nobody has it open";
+  EXPECT_FALSE(Exists("new"));
+}
+
 TEST_F(SignalsTest, IgnoredOnesStayIgnored) {
   const auto before = std::signal(SIGHUP, SIG_IGN);
   RemoveTemporaryFilesOnSignals();

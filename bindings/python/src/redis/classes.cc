@@ -279,6 +279,20 @@ nb::object Wrapped(redis::SplitBlockFilter filter, const Client& client) {
                   nb::rv_policy::take_ownership);
 }
 
+// A datetime, or seconds since 1970; not what the clock of the system cannot show.
+std::chrono::system_clock::time_point ReadDeadline(nb::handle deadline) {
+  using Clock = std::chrono::system_clock;
+  const nb::object given =
+      nb::hasattr(deadline, "timestamp") ? deadline.attr("timestamp")() : nb::borrow(deadline);
+  const double seconds = PyFloat_AsDouble(given.ptr());
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  const std::chrono::duration<double> last = Clock::time_point::max().time_since_epoch();
+  if (!(seconds >= 0 && seconds < last.count())) {
+    throw nb::value_error("the deadline is not a time between 1970 and April 2262");
+  }
+  return Clock::time_point(milliseconds(static_cast<int64_t>(seconds * 1000)));
+}
+
 nb::object Create(const std::string& name, Unsigned capacity, double fpr, Unsigned nbytes,
                   const std::string& hash, Unsigned seed, const std::optional<nb::bytes>& secret,
                   nb::handle deadline, const nb::kwargs& arguments) {
@@ -286,10 +300,7 @@ nb::object Create(const std::string& name, Unsigned capacity, double fpr, Unsign
   redis::CreateOptions options;
   options.filter = OptionsOf(capacity, fpr, nbytes, hash, seed, secret, std::nullopt, true);
   if (!deadline.is_none()) {
-    const nb::object seconds =
-        nb::hasattr(deadline, "timestamp") ? deadline.attr("timestamp")() : nb::borrow(deadline);
-    options.deadline =
-        std::chrono::system_clock::time_point(Milliseconds(nb::cast<double>(seconds), "deadline"));
+    options.deadline = ReadDeadline(deadline);
   }
   Client used = client;
   if (IsKeyed(options.filter.hash.kind)) used.options.secret = options.filter.hash.secret;

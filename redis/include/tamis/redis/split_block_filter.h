@@ -86,7 +86,8 @@ struct Info {
   HashSpec hash;            // without a secret
   uint64_t generation = 0;  // random; another one after each rebuild
   RebuildState rebuild = RebuildState::kNone;
-  std::optional<std::chrono::system_clock::time_point> deadline;  // as in CreateOptions
+  // As in CreateOptions. Of one that the clock cannot show, the last that it can.
+  std::optional<std::chrono::system_clock::time_point> deadline;
   uint64_t segments = 0;
   uint64_t segment_bytes = 0;
   // Segments that are missing or damaged, and what is wrong with one of them.
