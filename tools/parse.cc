@@ -268,10 +268,9 @@ KeyRange ParseDigits(std::string_view option, std::string_view text) {
 std::chrono::system_clock::time_point ParseTime(std::string_view option, std::string_view text) {
   if (const auto time = UtcTime(text)) return *time;
   if (const auto duration = Duration(text)) return std::chrono::system_clock::now() + *duration;
-  Refuse(
-      option, text,
-      "a time in UTC, such as 2026-12-31T23:59:59Z, or from now, such as 36h or 7d, of the years "
-      "1970 to 2200");
+  Refuse(option, text,
+         "a time in UTC of the years 1970 to 2200, such as 2026-12-31T23:59:59Z, or from now, such "
+         "as 36h or 7d");
 }
 
 }  // namespace tamis::tools

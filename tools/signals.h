@@ -11,7 +11,8 @@ namespace tamis::tools {
 void RemoveTemporaryFilesOnSignals();
 
 // From now on such an end says on standard error that the file at `path` is as it was, or still not
-// there, if that is so then, or that it is saved (OutputIsSaved). Once in a process.
+// there, if that is so then, or that it is saved (OutputIsSaved); nothing where
+// standard error takes no more. Once in a process.
 void SayIfSavedOnSignals(const std::string& path);
 
 // Thrown where input would be waited for.

@@ -62,6 +62,18 @@ uint64_t DeadlineMs(const CreateOptions& options) {
   return static_cast<uint64_t>(ms.count());
 }
 
+// Of what tells of a rebuild, and of the lease of whoever does it.
+RebuildState StateOf(const Command& record, const Command& lease) {
+  const auto is_missing = [](const Command& get) {
+    return get.answered && get.reply.type == Reply::Type::kNil;
+  };
+  const auto is_there = [](const Command& get) { return get.answered && get.reply.IsString(); };
+  if (is_missing(record)) return RebuildState::kNone;
+  if (!is_there(record)) return RebuildState::kUnknown;
+  if (is_there(lease)) return RebuildState::kRunning;
+  return is_missing(lease) ? RebuildState::kAbandoned : RebuildState::kUnknown;
+}
+
 }  // namespace
 
 SplitBlockFilter::Impl::Impl(const ServerOptions& servers, std::string_view name,
@@ -319,18 +331,7 @@ Info SplitBlockFilter::Impl::LookAtAll(std::optional<Problem>& problem) {
   }
   const Command& record = commands[2 * info.segments];
   const Command& lease = commands[2 * info.segments + 1];
-  const auto is_there = [](const Command& get) -> std::optional<bool> {
-    if (!ProblemOf(get) && get.reply.IsString()) return true;
-    if (!ProblemOf(get) && get.reply.type == Reply::Type::kNil) return false;
-    return std::nullopt;
-  };
-  const std::optional<bool> runs = is_there(record);
-  const std::optional<bool> is_leased = runs == true ? is_there(lease) : false;
-  if (!runs || !is_leased) {
-    info.rebuild = RebuildState::kUnknown;
-  } else if (*runs) {
-    info.rebuild = *is_leased ? RebuildState::kRunning : RebuildState::kAbandoned;
-  }
+  info.rebuild = StateOf(record, lease);
   const SlotMap& map = client_.RefreshedMap();
   for (const SlotMap::Share& share : map.Shares()) {
     Info::Node node{AddressText(share.master), 0};
