@@ -52,7 +52,7 @@ std::optional<uint64_t> WholeNumber(std::string_view text, int exponent10) {
   if (i < text.size()) {
     if (text[i] != 'e' && text[i] != 'E') return std::nullopt;
     text.remove_prefix(i + 1);
-    if (text.starts_with("+-")) return std::nullopt;
+    if (text.starts_with("+-")) return std::nullopt;  // std::from_chars would take the minus
     if (text.starts_with('+')) text.remove_prefix(1);
     int exponent = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
@@ -269,8 +269,8 @@ std::chrono::system_clock::time_point ParseTime(std::string_view option, std::st
   if (const auto time = UtcTime(text)) return *time;
   if (const auto duration = Duration(text)) return std::chrono::system_clock::now() + *duration;
   Refuse(option, text,
-         "a time in UTC of the years 1970 to 2200, such as 2026-12-31T23:59:59Z, or from now, such "
-         "as 36h or 7d");
+         "a time in UTC of the years 1970 to 2200, such as 2026-12-31T23:59:59Z, or from now, up "
+         "to 36500d, such as 36h");
 }
 
 }  // namespace tamis::tools

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdint>
 #include <string_view>
 
@@ -44,7 +45,8 @@ int stop_fd = -1;
 std::atomic<int> stopped_by = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
-// Neither waits for who does not read standard error, nor ends by SIGPIPE where nobody does.
+// Neither waits for who does not read standard error, nor ends by SIGPIPE where nobody does: where
+// poll() sees room there is some for PIPE_BUF bytes.
 void Tell(std::string_view message) {
   pollfd error = {STDERR_FILENO, POLLOUT, 0};
   if (::poll(&error, 1, 0) != 1 || error.revents != POLLOUT) return;
@@ -113,10 +115,15 @@ void SayIfSavedOnSignals(const std::string& path) {
   output.path = path;
   output.exists = ::stat(path.c_str(), &output.status) == 0;
   // Clear of a progress bar, which only a terminal shows.
-  const std::string text = std::string(::isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "") +
-                           "tamis: interrupted; " + Printable(path);
-  output.unchanged = text + (output.exists ? " is as it was\n" : " was not written\n");
-  output.saved = text + " is saved\n";
+  const std::string before =
+      std::string(::isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "") + "tamis: interrupted; ";
+  const std::string unchanged = output.exists ? " is as it was\n" : " was not written\n";
+  std::string name = Printable(path);
+  const size_t most =
+      PIPE_BUF - before.size() - unchanged.size();  // not shorter than " is saved\n"
+  if (name.size() > most) name.replace(0, name.size() - most + 3, "...");
+  output.unchanged = before + name + unchanged;
+  output.saved = before + name + " is saved\n";
   watched = &output;
 }
 

@@ -132,8 +132,7 @@ bool IsTooSmall(std::string_view text) {
 
 template <typename Number>
 std::optional<Number> ReadNumber(std::string_view text) {
-  if (text.starts_with("+-")) return std::nullopt;
-  if (text.starts_with('+')) text.remove_prefix(1);
+  if (!TakeOffPlus(text)) return std::nullopt;
   Number value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);

@@ -150,7 +150,7 @@ bool ScanZone(Scanner& scanner, int64_t& seconds) {
 }
 
 bool ParseExponent(std::string_view text, int& exponent) {
-  if (text.starts_with('+')) text.remove_prefix(1);
+  if (!TakeOffPlus(text)) return false;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, exponent);
   return error == std::errc{} && stop == end;
@@ -164,6 +164,12 @@ int HexDigit(char c) {
 }
 
 }  // namespace
+
+bool TakeOffPlus(std::string_view& text) {
+  if (text.starts_with("+-")) return false;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  return true;
+}
 
 std::optional<Integer> ParseInteger(std::string_view text) {
   Integer value;

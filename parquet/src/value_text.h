@@ -39,6 +39,9 @@ std::optional<Unscaled> ParseDecimal(std::string_view text, int32_t scale);
 // Two's complement of `width` bytes, the highest first; nothing if they are too few.
 std::optional<std::string> BigEndian(const Unscaled& value, uint32_t width);
 
+// Takes off a plus sign, which std::from_chars does not know. False if a minus follows it.
+bool TakeOffPlus(std::string_view& text);
+
 // Days since 1970-01-01 in the Gregorian calendar, of years with up to nine digits. A time may
 // follow, if it is midnight.
 std::optional<int64_t> ParseDate(std::string_view text);

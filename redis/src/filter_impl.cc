@@ -62,15 +62,16 @@ uint64_t DeadlineMs(const CreateOptions& options) {
   return static_cast<uint64_t>(ms.count());
 }
 
-// Of what tells of a rebuild, and of the lease of whoever does it.
-RebuildState StateOf(const Command& record, const Command& lease) {
-  const auto is_missing = [](const Command& get) {
-    return get.answered && get.reply.type == Reply::Type::kNil;
-  };
-  const auto is_there = [](const Command& get) { return get.answered && get.reply.IsString(); };
+RebuildState StateOf(const Command& look) {
+  if (!look.answered || !look.reply.IsArray() || look.reply.elements.size() != 2) {
+    return RebuildState::kUnknown;
+  }
+  const auto is_missing = [](const Reply& got) { return got.type == Reply::Type::kNil; };
+  const Reply& record = look.reply.elements[0];
+  const Reply& lease = look.reply.elements[1];
   if (is_missing(record)) return RebuildState::kNone;
-  if (!is_there(record)) return RebuildState::kUnknown;
-  if (is_there(lease)) return RebuildState::kRunning;
+  if (!record.IsString()) return RebuildState::kUnknown;
+  if (lease.IsString()) return RebuildState::kRunning;
   return is_missing(lease) ? RebuildState::kAbandoned : RebuildState::kUnknown;
 }
 
@@ -252,15 +253,18 @@ void SplitBlockFilter::Impl::Drop() {
   if (const Reply& reply = RunOne(get); reply.IsString()) records.push_back(reply.text);
   // Only this one: a filter of the same name that was made since then stays.
   Patience patience(client_);
-  for (bool changed = true; changed;) {
+  for (;;) {
     Command drop(slot, AllScripts().drop, {key, rebuild, lease}, {DescriptorText(descriptor_)},
                  kSmallReply);
     const Reply& reply = RunOne(drop);
-    if (reply.IsString()) records.push_back(reply.text);
-    changed = !reply.IsString() && ReadDescriptorAgain();
-    if (changed && !patience.OnceMore(1)) {
-      Throw({ErrorCode::kUnavailable, "it is rebuilt again and again"});
+    if (reply.IsString()) {
+      records.push_back(reply.text);
+      break;
     }
+    // Any pause first: what is read before it is old after it.
+    const bool once_more = patience.OnceMore(1);
+    if (!ReadDescriptorAgain()) break;
+    if (!once_more) Throw({ErrorCode::kUnavailable, "it is rebuilt again and again"});
   }
   std::set<uint64_t> generations = {descriptor_.generation};
   for (const std::string& record : records) {
@@ -310,9 +314,9 @@ Info SplitBlockFilter::Impl::LookAtAll(std::optional<Problem>& problem) {
     commands.push_back(StateCommand(s));
     commands.emplace_back(key.slot, Words{"MEMORY", "USAGE", key.text, "SAMPLES", "0"}, 0);
   }
-  const uint32_t slot = SlotOfKey(DescriptorKey(name_));
-  commands.emplace_back(slot, Words{"GET", RebuildKey(name_)}, kSmallReply);
-  commands.emplace_back(slot, Words{"GET", LeaseKey(name_)}, kSmallReply);
+  // Of one moment, as both end at once.
+  commands.emplace_back(SlotOfKey(DescriptorKey(name_)), AllScripts().look,
+                        Words{RebuildKey(name_), LeaseKey(name_)}, Words{}, kSmallReply);
   client_.Run(commands);
   for (uint64_t s = 0; s < info.segments; ++s) {
     const Command& usage = commands[2 * s + 1];
@@ -329,9 +333,7 @@ Info SplitBlockFilter::Impl::LookAtAll(std::optional<Problem>& problem) {
       if (bad->remedy == Remedy::kDescriptor) problem = std::move(bad);
     }
   }
-  const Command& record = commands[2 * info.segments];
-  const Command& lease = commands[2 * info.segments + 1];
-  info.rebuild = StateOf(record, lease);
+  info.rebuild = StateOf(commands[2 * info.segments]);
   const SlotMap& map = client_.RefreshedMap();
   for (const SlotMap::Share& share : map.Shares()) {
     Info::Node node{AddressText(share.master), 0};

@@ -38,15 +38,20 @@ std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::Follow(size_
       });
     }
     bool may_be_rebuilt = false;
-    for (const Undone& one : undone) may_be_rebuilt |= one.problem.remedy == Remedy::kDescriptor;
+    bool may_be_done_again = false;
+    for (const Undone& one : undone) {
+      may_be_rebuilt |= one.problem.remedy == Remedy::kDescriptor;
+      may_be_done_again |= one.problem.remedy == Remedy::kAgain;
+    }
+    // Any pause first: what is read before it is old after it.
+    const bool once_more =
+        (may_be_rebuilt || may_be_done_again) && patience.OnceMore(undone.size() + which.size());
     std::optional<Problem> unread;
     const bool rebuilt = may_be_rebuilt && ReadDescriptorAgain(unread);
     const auto may_help = [&](const Undone& one) {
       return one.problem.remedy == Remedy::kAgain ||
              (one.problem.remedy == Remedy::kDescriptor && rebuilt);
     };
-    const bool once_more =
-        std::ranges::any_of(undone, may_help) && patience.OnceMore(undone.size() + which.size());
     for (Undone& one : undone) {
       // Not that the segment is missing, which it need not be.
       if (unread && one.problem.remedy == Remedy::kDescriptor) one.problem = *unread;

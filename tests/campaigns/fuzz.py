@@ -117,12 +117,15 @@ def pack_corpus(path, inputs):
     """The file is the same for the same inputs, and whole."""
     path.parent.mkdir(exist_ok=True)
     new = path.with_suffix(f".{os.getpid()}.new")
-    with tarfile.open(new, "w:xz") as kept:
-        for number, data in enumerate(sorted(set(inputs))):
-            member = tarfile.TarInfo(f"{number}")
-            member.size = len(data)
-            kept.addfile(member, io.BytesIO(data))
-    new.replace(path)
+    try:
+        with tarfile.open(new, "w:xz") as kept:
+            for number, data in enumerate(sorted(set(inputs))):
+                member = tarfile.TarInfo(f"{number}")
+                member.size = len(data)
+                kept.addfile(member, io.BytesIO(data))
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def busy_s(pid):
@@ -329,6 +332,11 @@ def kept_is_read(run, root):
     return set() < kept("second") <= first and run.found == 0
 
 
+def ended(besides=""):
+    print("ended before its time" + besides)
+    return 128 + signal.SIGINT
+
+
 def self_test(options, root):
     """Defects of tests/fuzz/fuzz_seeded.cc; and none, for which nothing may be found."""
     found = {}
@@ -350,16 +358,19 @@ def self_test(options, root):
             again = subprocess.run([run.program, *limits, written[0]], capture_output=True, check=False,
                                    env=campaign.environment(TAMIS_FUZZ_DEFECT=defect))
             found[name] = found[name] and again.returncode != 0
+        is_read = bool(defect) or kept_is_read(run, folder / "again")
         if Run.stop.is_set():
-            print("ended before its time")
-            return 128 + signal.SIGINT
-        if not defect and not kept_is_read(run, folder / "again"):
+            return ended()
+        if not is_read:
             print("what is kept is not what the next run starts from")
             return 1
     # An input that waits takes no processor.
     waits = root / "waits"
     waits.write_bytes(b"taMi")
-    if not found.pop("none") or run.takes_long(waits, {"TAMIS_FUZZ_DEFECT": "wait"}):
+    takes_long = run.takes_long(waits, {"TAMIS_FUZZ_DEFECT": "wait"})
+    if Run.stop.is_set():
+        return ended()
+    if not found.pop("none") or takes_long:
         print("something was found that is no defect")
         return 1
     return campaign.self_test_result(found)
@@ -406,8 +417,7 @@ def main():
         if any(run.found for run in runs):
             return 1
         if Run.stop.is_set():
-            print("ended before its time" + (": what it found is not kept" if options.keep else ""))
-            return 128 + signal.SIGINT
+            return ended(": what it found is not kept" if options.keep else "")
         return 0
     finally:
         shutil.rmtree(root, ignore_errors=True)

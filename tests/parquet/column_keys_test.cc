@@ -105,6 +105,9 @@ TEST(ColumnKeysTest, BothZerosAndWhatIsNoNumber) {
              {Plain(-2.0), Plain(0.0), Plain(-0.0), Plain(1.5),
               Plain(std::numeric_limits<double>::infinity())},
              1);
+  for (const Column& column : {kDouble, kFloat, kInt32, kInt64}) {
+    ExpectText(column, {"500e+-2", "5e+-0", "+-5", "5e++0", "5e-+0", "5e+", "5e"}, {}, 7);
+  }
   ExpectText(kFloat, {"0.1", "-0", "1e39"}, {Plain(0.0f), Plain(-0.0f), Plain(0.1f)}, 1);
   ExpectText(kFloat, {"1e-60"}, {Plain(0.0f), Plain(-0.0f)});
   ExpectText(kDouble, {"-1e-400", "1e400", " 2\t"}, {Plain(0.0), Plain(-0.0), Plain(2.0)}, 1);

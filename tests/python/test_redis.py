@@ -103,6 +103,12 @@ def test_what_it_says_of_itself(f, url):
     assert info.rebuild == "none" and info.deadline is None
     assert info.measured_segments == info.segments and info.server_bytes > info.nbytes
     assert info.bad_segments == 0 and sum(info.nodes.values()) == info.segments > 0
+    key = f"tamis:{{{f.name}}}"
+    say(url, "set", key + ":rebuild", "of somebody")
+    assert f.info().rebuild == "abandoned"
+    say(url, "set", key + ":lease", "of somebody")
+    assert f.info().rebuild == "running"
+    say(url, "del", key + ":rebuild", key + ":lease")
     with SplitBlockFilter.open(f.name, url=url) as other:
         assert other.name == f.name and other.count(range(100)) == 100
 
@@ -195,15 +201,23 @@ def test_closed_and_dropped(f, url):
 def test_a_deadline(url):
     with pytest.raises(ValueError, match="deadline"):
         SplitBlockFilter.create(next(NAMES), 10, deadline=time.time() - 10, url=url)
-    for never in (datetime.datetime(5000, 1, 1), 1e11, 1 << 62, float("nan"), float("inf"), -1):
+    for never in (datetime.datetime(5000, 1, 1), 1e11, 1 << 62, 10**400, float("nan"),
+                  float("inf"), -1, 9223372036.8549):
         with pytest.raises(ValueError, match="the deadline is not a time"):
             SplitBlockFilter.create(next(NAMES), 10, deadline=never, url=url)
-    for no_time in ("x", b"x", [], datetime.date(2030, 1, 1), datetime.timedelta(1)):
+    for no_time in ("x", b"x", [], datetime.date(2030, 1, 1), datetime.timedelta(1),
+                    np.timedelta64(7, "s"), np.datetime64("2030-01-01", "ns")):
         with pytest.raises(TypeError):
             SplitBlockFilter.create(next(NAMES), 10, deadline=no_time, url=url)
     last = SplitBlockFilter.create(next(NAMES), 10, url=url,
                                    deadline=datetime.datetime(2262, 4, 11, tzinfo=datetime.UTC))
     assert last.info().deadline == datetime.datetime(2262, 4, 11, tzinfo=datetime.UTC)
+    # Of these times the double in seconds, times 1000, is below the whole number.
+    below = [ms for ms in range(2_145_916_800_000, 2_145_916_900_000) if int(ms / 1000 * 1000) < ms]
+    for ms in below[:3] + [2_145_916_800_001]:
+        with SplitBlockFilter.create(next(NAMES), 10, deadline=ms / 1000, url=url) as exact:
+            since = exact.info().deadline - datetime.datetime.fromtimestamp(0, datetime.UTC)
+            assert since == datetime.timedelta(milliseconds=ms)
     deadline = time.time() + 3
     over = SplitBlockFilter.create(next(NAMES), 10, deadline=deadline, url=url)
     while time.time() <= deadline:

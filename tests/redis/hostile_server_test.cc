@@ -409,10 +409,11 @@ TEST(RedisHostileServerTest, AFilterThatIsAnotherOneForEverIsNotDropped) {
 
 // Not that there is no rebuild, and no bytes.
 TEST(RedisHostileServerTest, WhatNoServerSaysIsUnknown) {
-  std::string rebuild = "$-1\r\n", lease = "-NOPERM no\r\n", bytes = "-NOPERM no\r\n";
+  std::string both, rebuild = "$-1\r\n", lease = "$-1\r\n", bytes = "-NOPERM no\r\n";
   FakeServer server([&](const Words& words) -> Answer {
-    if (words[0] == "GET" && words[1] == RebuildKey("x")) return rebuild;
-    if (words[0] == "GET" && words[1] == LeaseKey("x")) return lease;
+    if (words.back() == LeaseKey("x")) {  // with that of the rebuild
+      return both.empty() ? "*2\r\n" + rebuild + lease : both;
+    }
     if (words[0] == "MEMORY") return bytes;
     return WithDescriptor(EmptySegment)(words);
   });
@@ -430,15 +431,15 @@ TEST(RedisHostileServerTest, WhatNoServerSaysIsUnknown) {
   EXPECT_EQ(look().measured_segments, 1u);
   EXPECT_EQ(look().server_bytes, 300u);
   rebuild = Bulk("a record");
-  EXPECT_EQ(look().rebuild, RebuildState::kUnknown);
-  lease = "$-1\r\n";
   EXPECT_EQ(look().rebuild, RebuildState::kAbandoned);
   lease = Bulk("somebody");
   EXPECT_EQ(look().rebuild, RebuildState::kRunning);
   lease = ":5\r\n";
   EXPECT_EQ(look().rebuild, RebuildState::kUnknown);
-  for (const char* none : {"-NOPERM no\r\n", ":5\r\n", "*0\r\n"}) {
-    rebuild = none;
+  rebuild = ":5\r\n";
+  EXPECT_EQ(look().rebuild, RebuildState::kUnknown);
+  for (const char* none : {"-NOPERM no\r\n", ":5\r\n", "*0\r\n", "*1\r\n$-1\r\n", "$-1\r\n"}) {
+    both = none;
     EXPECT_EQ(look().rebuild, RebuildState::kUnknown) << none;
   }
 }

@@ -1,6 +1,7 @@
 #include "redis/src/rebuild_record.h"
 
 #include <gtest/gtest.h>
+#include <tamis/redis/split_block_filter.h>
 
 #include <string>
 
@@ -21,6 +22,13 @@ constexpr RebuildRecord kRecord = {7, 0x0123456789ABCDEF, 0xFEDCBA9876543210};
 TEST(RedisRebuildRecordTest, IsThisText) {
   EXPECT_EQ(RecordText(kRecord), kText);
   EXPECT_EQ(ParseRecord(kText), kRecord);
+}
+
+TEST(RedisRebuildRecordTest, StatesHaveNames) {
+  EXPECT_STREQ(RebuildStateName(RebuildState::kNone), "none");
+  EXPECT_STREQ(RebuildStateName(RebuildState::kRunning), "running");
+  EXPECT_STREQ(RebuildStateName(RebuildState::kAbandoned), "abandoned");
+  EXPECT_STREQ(RebuildStateName(RebuildState::kUnknown), "unknown");
 }
 
 TEST(RedisRebuildRecordTest, AnyOtherTextIsDamaged) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <optional>
 
@@ -89,21 +90,34 @@ TEST_F(SignalsTest, TheOutputIsAsItWas) {
   }
 }
 
-// It waits for a reader of its report.
 TEST_F(SignalsTest, TheOutputIsSaved) {
   Write("keys", "1\n2\n");
-  const CommandResult result =
-      Sh("mkfifo out && exec 3<>out\n"
-         "dd if=/dev/zero of=out oflag=nonblock bs=4096 2> dd\n"
-         "exec_tamis build --json -n 10 -o f keys > out 2> said & pid=$!\n"
-         "for i in $(seq 600); do\n"  // until it is in write(1, ...)
-         "  grep -Eq '^(1|64) 0x1 ' /proc/$pid/syscall && break\n"
-         "  sleep 0.05\n"
-         "done\n"
-         "kill -TERM $pid; wait $pid");
-  EXPECT_EQ(result.status, 128 + SIGTERM);
-  EXPECT_EQ(Read("said"), "tamis: interrupted; f is saved\n");
-  Ok("tamis verify f");
+  Ok("mkfifo out");
+  struct Case {
+    const char* command;
+    const char* output;
+  };
+  const Case cases[] = {
+      {"build --json -n 10 -o f keys", "f"},
+      {"demo phones -q --numbers 1000 --save demo.tamis", "demo.tamis"},
+  };
+  for (const Case& c : cases) {
+    // It waits for a reader of its report.
+    const CommandResult result =
+        Sh("exec 3<>out\n"
+           "dd if=/dev/zero of=out oflag=nonblock bs=4096 2> dd\n"
+           "exec_tamis " +
+           std::string(c.command) +
+           " > out 2> said & pid=$!\n"
+           "for i in $(seq 600); do\n"  // until it is in write(1, ...)
+           "  grep -Eq '^(1|64) 0x1 ' /proc/$pid/syscall && break\n"
+           "  sleep 0.05\n"
+           "done\n"
+           "kill -TERM $pid; wait $pid");
+    EXPECT_EQ(result.status, 128 + SIGTERM) << c.command;
+    EXPECT_EQ(Read("said"), "tamis: interrupted; " + std::string(c.output) + " is saved\n");
+  }
+  Ok("tamis verify f demo.tamis");
 }
 
 TEST_F(SignalsTest, EndTheProcessWhoeverReadsWhatItSays) {
@@ -123,6 +137,21 @@ TEST_F(SignalsTest, EndTheProcessWhoeverReadsWhatItSays) {
             128 + SIGTERM)
       << "nobody has it open";
   EXPECT_FALSE(Exists("new"));
+}
+
+// All of it goes into a pipe at once, or the handler would wait for who reads it.
+TEST_F(SignalsTest, WhatTheySayIsShort) {
+  Ok("mkfifo pipe err");
+  const std::string name(200, '\1');  // four characters each as it is shown
+  std::string folder;
+  for (int depth = 0; depth < 6; ++depth) folder += name + "/";
+  const CommandResult result =
+      Sh("mkdir -p '" + folder + "'; exec 3<>err\n" + "exec_tamis build -q -n 10 -o '" + folder +
+         "new' pipe 2> err & pid=$!\n"
+         "exec 4> pipe; kill -TERM $pid; wait $pid; dd if=err iflag=nonblock bs=8192 2> dd");
+  EXPECT_EQ(result.out.size(), size_t{PIPE_BUF});
+  EXPECT_EQ(result.out.substr(0, 23), "tamis: interrupted; ...");
+  EXPECT_TRUE(result.out.ends_with("/new was not written\n"));
 }
 
 TEST_F(SignalsTest, IgnoredOnesStayIgnored) {

@@ -368,9 +368,18 @@ TEST_F(RedisCTest, Deadlines) {
     ExpectStatus(tamis_redis_filter_create(name.c_str(), &options, &client_.options, &made),
                  TAMIS_INVALID_ARGUMENT, "over already");
   }
-  options.deadline_ms = std::numeric_limits<int64_t>::max();
+  constexpr auto kLast = std::chrono::floor<std::chrono::milliseconds>(
+      std::chrono::system_clock::time_point::max().time_since_epoch());
+  for (const int64_t late : {kLast.count() + 1, std::numeric_limits<int64_t>::max()}) {
+    options.deadline_ms = late;
+    ExpectStatus(tamis_redis_filter_create(name.c_str(), &options, &client_.options, &made),
+                 TAMIS_INVALID_ARGUMENT, "2262");
+  }
+  options.deadline_ms = kLast.count();
   const CRedisFilter far = CreateC(name, options, client_);
   EXPECT_EQ(tamis_redis_filter_insert_u64(far.get(), 1), 1);
+  ASSERT_EQ(tamis_redis_filter_get_info(far.get(), &info), TAMIS_OK);
+  EXPECT_EQ(info.deadline_ms, kLast.count());
 }
 
 TEST_F(RedisCTest, ServersThatAreNotThere) {

@@ -53,10 +53,12 @@ std::optional<redis::Route> ReadRoute(uint32_t number) {
   }
 }
 
+// One that is over is refused by who makes the filter.
 system_clock::time_point ReadDeadline(int64_t ms) {
-  const auto last =
+  constexpr auto kLast =
       std::chrono::floor<milliseconds>(system_clock::time_point::max()).time_since_epoch();
-  return system_clock::time_point(std::clamp(milliseconds(ms), milliseconds(-1), last));
+  if (milliseconds(ms) > kLast) Refuse("deadline_ms is after what the clock can show, April 2262");
+  return system_clock::time_point(std::max(milliseconds(ms), milliseconds(-1)));
 }
 
 }  // namespace

@@ -8,9 +8,12 @@
 #include <tamis/redis/split_block_filter.h>
 
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -222,9 +225,9 @@ void DefineCalls(nb::class_<Self>& filter) {
 
 milliseconds Milliseconds(double seconds, const char* name) {
   if (!(seconds >= 0) || seconds > 1e11) {
-    throw nb::value_error((std::string(name) + " is in seconds, and not negative").c_str());
+    throw nb::value_error((std::string(name) + " is in seconds, from 0 to 1e11").c_str());
   }
-  return milliseconds(static_cast<int64_t>(seconds * 1000));
+  return milliseconds(std::llround(seconds * 1000));
 }
 
 // The options of a client, which are keyword arguments, as kClientDoc has them.
@@ -282,15 +285,27 @@ nb::object Wrapped(redis::SplitBlockFilter filter, const Client& client) {
 // A datetime, or seconds since 1970; not what the clock of the system cannot show.
 std::chrono::system_clock::time_point ReadDeadline(nb::handle deadline) {
   using Clock = std::chrono::system_clock;
+  // Those of NumPy are numbers, too, of whatever unit they are in.
+  if (nb::hasattr(deadline, "dtype") &&
+      std::string_view("mM").find(nb::cast<char>(deadline.attr("dtype").attr("kind"))) !=
+          std::string_view::npos) {
+    throw nb::type_error("the deadline is a datetime, or seconds since 1970");
+  }
   const nb::object given =
       nb::hasattr(deadline, "timestamp") ? deadline.attr("timestamp")() : nb::borrow(deadline);
-  const double seconds = PyFloat_AsDouble(given.ptr());
-  if (PyErr_Occurred() != nullptr) throw nb::python_error();
-  const std::chrono::duration<double> last = Clock::time_point::max().time_since_epoch();
-  if (!(seconds >= 0 && seconds < last.count())) {
-    throw nb::value_error("the deadline is not a time between 1970 and April 2262");
+  double seconds = PyFloat_AsDouble(given.ptr());
+  if (PyErr_ExceptionMatches(PyExc_OverflowError) != 0) {
+    PyErr_Clear();
+    seconds = std::numeric_limits<double>::infinity();
   }
-  return Clock::time_point(milliseconds(static_cast<int64_t>(seconds * 1000)));
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  constexpr auto kLast =
+      std::chrono::floor<milliseconds>(Clock::time_point::max()).time_since_epoch();
+  if (seconds >= 0 && seconds < 1e10) {
+    const milliseconds time(std::llround(seconds * 1000));
+    if (time <= kLast) return Clock::time_point(time);
+  }
+  throw nb::value_error("the deadline is not a time between 1970 and April 2262");
 }
 
 nb::object Create(const std::string& name, Unsigned capacity, double fpr, Unsigned nbytes,
@@ -442,10 +457,11 @@ void DefineFilterClass(nb::module_& m) {
 
 nb::object DeadlineOf(const redis::Info& info) {
   if (!info.deadline) return nb::none();
-  const std::chrono::duration<double> seconds = info.deadline->time_since_epoch();
+  const auto time = std::chrono::floor<milliseconds>(info.deadline->time_since_epoch());
   const nb::object datetime = nb::module_::import_("datetime");
-  return datetime.attr("datetime")
-      .attr("fromtimestamp")(seconds.count(), datetime.attr("timezone").attr("utc"));
+  const nb::object epoch =
+      datetime.attr("datetime").attr("fromtimestamp")(0, datetime.attr("timezone").attr("utc"));
+  return epoch + datetime.attr("timedelta")(nb::arg("milliseconds") = time.count());
 }
 
 }  // namespace

@@ -68,8 +68,9 @@ typedef struct tamis_redis_create_options {
   double fpr;
   uint64_t bytes;
   tamis_hash hash;
-  /* Milliseconds since 1970, UTC: from then on, by the clocks of its clients, nobody gets an answer
-   * from it. An hour later its keys expire, and the name is free again. 0: it stays. */
+  /* Milliseconds since 1970, UTC, before April 2262: from then on, by the clocks of its clients,
+   * nobody gets an answer from it. An hour later its keys expire, and the name is free again. 0: it
+   * stays. */
   int64_t deadline_ms;
 } tamis_redis_create_options;
 
