@@ -13,7 +13,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -286,19 +285,19 @@ nb::object Wrapped(redis::SplitBlockFilter filter, const Client& client) {
 std::chrono::system_clock::time_point ReadDeadline(nb::handle deadline) {
   using Clock = std::chrono::system_clock;
   // Those of NumPy are numbers, too, of whatever unit they are in.
-  if (nb::hasattr(deadline, "dtype") &&
-      std::string_view("mM").find(nb::cast<char>(deadline.attr("dtype").attr("kind"))) !=
-          std::string_view::npos) {
+  const nb::object kind =
+      nb::getattr(nb::getattr(deadline, "dtype", nb::none()), "kind", nb::none());
+  if (kind.equal(nb::str("m")) || kind.equal(nb::str("M"))) {
     throw nb::type_error("the deadline is a datetime, or seconds since 1970");
   }
   const nb::object given =
       nb::hasattr(deadline, "timestamp") ? deadline.attr("timestamp")() : nb::borrow(deadline);
   double seconds = PyFloat_AsDouble(given.ptr());
-  if (PyErr_ExceptionMatches(PyExc_OverflowError) != 0) {
+  if (PyErr_Occurred() != nullptr) {
+    if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw nb::python_error();
     PyErr_Clear();
     seconds = std::numeric_limits<double>::infinity();
   }
-  if (PyErr_Occurred() != nullptr) throw nb::python_error();
   constexpr auto kLast =
       std::chrono::floor<milliseconds>(Clock::time_point::max()).time_since_epoch();
   if (seconds >= 0 && seconds < 1e10) {
