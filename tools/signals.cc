@@ -1,5 +1,6 @@
 #include "tools/signals.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -45,13 +46,17 @@ int stop_fd = -1;
 std::atomic<int> stopped_by = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
+// Where standard error is a terminal: that, so that who writes to it never waits.
+int terminal_fd = -1;
+
 // Neither waits for who does not read standard error, nor ends by SIGPIPE where nobody does: where
-// poll() sees room there is some for PIPE_BUF bytes.
+// poll() sees room in a pipe there is some for PIPE_BUF bytes, in a terminal for one at least.
 void Tell(std::string_view message) {
-  pollfd error = {STDERR_FILENO, POLLOUT, 0};
+  const int fd = terminal_fd >= 0 ? terminal_fd : STDERR_FILENO;
+  pollfd error = {fd, POLLOUT, 0};
   if (::poll(&error, 1, 0) != 1 || error.revents != POLLOUT) return;
   // Nowhere is left to report that standard error does not work.
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
+  [[maybe_unused]] const ssize_t written = ::write(fd, message.data(), message.size());
 }
 
 void RemoveAndEnd(int number) {
@@ -114,14 +119,22 @@ void SayIfSavedOnSignals(const std::string& path) {
   static Watched output;
   output.path = path;
   output.exists = ::stat(path.c_str(), &output.status) == 0;
-  // Clear of a progress bar, which only a terminal shows.
-  const std::string before =
-      std::string(::isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "") + "tamis: interrupted; ";
+  std::string before = "tamis: interrupted; ";
+  if (::isatty(STDERR_FILENO) == 1) {
+    before.insert(0, "\r\033[K");  // clear of a progress bar
+    // Anew, as O_NONBLOCK is for all who have the same opening of it.
+    constexpr int kFlags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    if (terminal_fd < 0) terminal_fd = ::open("/proc/self/fd/2", kFlags);
+  }
   const std::string unchanged = output.exists ? " is as it was\n" : " was not written\n";
   std::string name = Printable(path);
   const size_t most =
       PIPE_BUF - before.size() - unchanged.size();  // not shorter than " is saved\n"
-  if (name.size() > most) name.replace(0, name.size() - most + 3, "...");
+  if (name.size() > most) {
+    size_t cut = name.size() - most + 3;
+    while (cut < name.size() && (name[cut] & 0xC0) == 0x80) ++cut;  // amid a character of UTF-8
+    name.replace(0, cut, "...");
+  }
   output.unchanged = before + name + unchanged;
   output.saved = before + name + " is saved\n";
   watched = &output;

@@ -62,17 +62,24 @@ uint64_t DeadlineMs(const CreateOptions& options) {
   return static_cast<uint64_t>(ms.count());
 }
 
-RebuildState StateOf(const Command& look) {
-  if (!look.answered || !look.reply.IsArray() || look.reply.elements.size() != 2) {
-    return RebuildState::kUnknown;
-  }
-  const auto is_missing = [](const Reply& got) { return got.type == Reply::Type::kNil; };
-  const Reply& record = look.reply.elements[0];
-  const Reply& lease = look.reply.elements[1];
-  if (is_missing(record)) return RebuildState::kNone;
-  if (!record.IsString()) return RebuildState::kUnknown;
-  if (lease.IsString()) return RebuildState::kRunning;
-  return is_missing(lease) ? RebuildState::kAbandoned : RebuildState::kUnknown;
+// Of GET of the rebuild, of the lease, and of the rebuild once more: both end at once, so that one
+// without a lease is abandoned only if it is there before and after that. No script, as who may
+// only read looks, too; nor MGET, which says of a key of another type that it is not there.
+RebuildState StateOf(std::span<const Command, 3> looks) {
+  const auto is_missing = [](const Command& get) {
+    return get.answered && get.reply.type == Reply::Type::kNil;
+  };
+  const auto is_there = [](const Command& get) { return get.answered && get.reply.IsString(); };
+  const Command& before = looks[0];
+  const Command& lease = looks[1];
+  const Command& after = looks[2];
+  if (is_missing(after)) return RebuildState::kNone;
+  if (!is_there(after)) return RebuildState::kUnknown;
+  if (is_there(lease)) return RebuildState::kRunning;
+  if (!is_missing(lease)) return RebuildState::kUnknown;
+  if (is_missing(before)) return RebuildState::kRunning;  // just begun
+  if (!is_there(before)) return RebuildState::kUnknown;
+  return before.reply.text == after.reply.text ? RebuildState::kAbandoned : RebuildState::kRunning;
 }
 
 }  // namespace
@@ -264,7 +271,7 @@ void SplitBlockFilter::Impl::Drop() {
     // Any pause first: what is read before it is old after it.
     const bool once_more = patience.OnceMore(1);
     if (!ReadDescriptorAgain()) break;
-    if (!once_more) Throw({ErrorCode::kUnavailable, "it is rebuilt again and again"});
+    if (!once_more) Throw(RebuiltAgainAndAgain());
   }
   std::set<uint64_t> generations = {descriptor_.generation};
   for (const std::string& record : records) {
@@ -283,8 +290,13 @@ Info SplitBlockFilter::Impl::GetInfo() {
   for (Patience patience(client_);;) {
     std::optional<Problem> problem;
     Info info = LookAtAll(problem);
+    if (!problem) return info;
+    const bool once_more = patience.OnceMore(1);
     std::optional<Problem> unread;  // then what is known is told
-    if (!problem || !patience.OnceMore(1) || !ReadDescriptorAgain(unread)) return info;
+    if (!ReadDescriptorAgain(unread)) return info;
+    if (once_more) continue;
+    info.problem = RebuiltAgainAndAgain().text;
+    return info;
   }
 }
 
@@ -314,9 +326,9 @@ Info SplitBlockFilter::Impl::LookAtAll(std::optional<Problem>& problem) {
     commands.push_back(StateCommand(s));
     commands.emplace_back(key.slot, Words{"MEMORY", "USAGE", key.text, "SAMPLES", "0"}, 0);
   }
-  // Of one moment, as both end at once.
-  commands.emplace_back(SlotOfKey(DescriptorKey(name_)), AllScripts().look,
-                        Words{RebuildKey(name_), LeaseKey(name_)}, Words{}, kSmallReply);
+  for (const std::string& key : {RebuildKey(name_), LeaseKey(name_), RebuildKey(name_)}) {
+    commands.emplace_back(SlotOfKey(key), Words{"GET", key}, kSmallReply);
+  }
   client_.Run(commands);
   for (uint64_t s = 0; s < info.segments; ++s) {
     const Command& usage = commands[2 * s + 1];
@@ -333,7 +345,7 @@ Info SplitBlockFilter::Impl::LookAtAll(std::optional<Problem>& problem) {
       if (bad->remedy == Remedy::kDescriptor) problem = std::move(bad);
     }
   }
-  info.rebuild = StateOf(commands[2 * info.segments]);
+  info.rebuild = StateOf(std::span(commands).last<3>());
   const SlotMap& map = client_.RefreshedMap();
   for (const SlotMap::Share& share : map.Shares()) {
     Info::Node node{AddressText(share.master), 0};

@@ -57,9 +57,12 @@ std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::Follow(size_
       if (unread && one.problem.remedy == Remedy::kDescriptor) one.problem = *unread;
       if (once_more && may_help(one)) {
         which.push_back(one.index);
-      } else {
-        left.push_back(std::move(one));
+        continue;
       }
+      if (rebuilt && one.problem.remedy == Remedy::kDescriptor) {
+        one.problem = RebuiltAgainAndAgain();
+      }
+      left.push_back(std::move(one));
     }
   }
   return left;

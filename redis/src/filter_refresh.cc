@@ -44,8 +44,10 @@ void SplitBlockFilter::Impl::Refresh(const CopyOf& copy) {
     }
     const std::optional<Problem> problem = RefreshOnce(copy);
     if (!problem) return;
-    const bool again = problem->remedy == Remedy::kDescriptor && patience.OnceMore(1);
-    if (!again || !ReadDescriptorAgain()) Throw(*problem);
+    if (problem->remedy != Remedy::kDescriptor) Throw(*problem);
+    const bool once_more = patience.OnceMore(1);
+    if (!ReadDescriptorAgain()) Throw(*problem);
+    if (!once_more) Throw(RebuiltAgainAndAgain());
   }
 }
 

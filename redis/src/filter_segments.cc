@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "redis/src/filter_impl.h"
+#include "redis/src/patience.h"
 #include "redis/src/scripts.h"
 #include "redis/src/segment_state.h"
 
@@ -150,9 +151,8 @@ SplitBlockBloomFilter SplitBlockFilter::Impl::Pull(const MemoryOptions& memory) 
   SplitBlockBloomFilter filter = MakeLocal(memory);
   const std::span<std::byte> blocks = filter.mutable_view().mutable_blocks();
   const auto cost = [&](size_t s) { return layout.BytesOf(s); };
-  // Of one generation.
-  for (uint64_t generation = 0; generation != descriptor_.generation;) {
-    generation = descriptor_.generation;
+  for (Patience patience(client_);;) {
+    const uint64_t generation = descriptor_.generation;
     InWaves(layout.segments(), cost, [&](size_t begin, size_t end) {
       std::vector<SegmentRead> reads;
       for (size_t s = begin; s < end; ++s) reads.push_back({s, {}, {}});
@@ -164,8 +164,9 @@ SplitBlockBloomFilter SplitBlockFilter::Impl::Pull(const MemoryOptions& memory) 
         std::memcpy(blocks.data() + offset, read.bits.data(), read.bits.size());
       }
     });
+    if (generation == descriptor_.generation) return filter;
+    if (!patience.OnceMore(1)) Throw(RebuiltAgainAndAgain());
   }
-  return filter;
 }
 
 void SplitBlockFilter::Impl::Push(const SplitBlockBloomFilter& filter) {

@@ -8,6 +8,10 @@ bool IsWorse(const Problem& problem, const Problem& than) {
 
 std::string InSegment(uint64_t segment) { return "segment " + std::to_string(segment) + ": "; }
 
+Problem RebuiltAgainAndAgain() {
+  return {ErrorCode::kUnavailable, "it is rebuilt again and again"};
+}
+
 std::optional<Problem> ProblemOf(const Command& command) {
   if (!command.answered) return Problem{ErrorCode::kUnavailable, command.failure};
   const Reply& reply = command.reply;

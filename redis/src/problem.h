@@ -30,6 +30,9 @@ bool IsWorse(const Problem& problem, const Problem& than);
 // "segment 5: "
 std::string InSegment(uint64_t segment);
 
+// Of who is late for each of many rebuilds.
+Problem RebuiltAgainAndAgain();
+
 // What is wrong with a command that was run; nothing if its reply is neither missing nor an error.
 std::optional<Problem> ProblemOf(const Command& command);
 

@@ -171,11 +171,6 @@ redis.call('DEL', KEYS[1], KEYS[2])
 return 1
 )lua";
 
-// A key of another type is an error, and not none as for MGET.
-constexpr const char* kLook = R"lua(
-return {redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2])}
-)lua";
-
 constexpr const char* kRelease = R"lua(
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])
@@ -207,7 +202,6 @@ const Scripts& AllScripts() {
       .replace = Script(kReplace),
       .end = Script(kEnd),
       .release = Script(kRelease),
-      .look = Script(kLook),
   };
   return scripts;
 }

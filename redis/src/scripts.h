@@ -65,8 +65,6 @@ struct Scripts {
   Script end;
   // Of the lease: removes it. Argument: the owner.
   Script release;
-  // Of rebuild and lease. Gives both, of one moment.
-  Script look;
 };
 const Scripts& AllScripts();
 

@@ -4,6 +4,7 @@ import threading
 import uuid
 import weakref
 
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -137,6 +138,9 @@ def test_what_the_database_raises():
             tamis.live.Guard(*bad)
     with pytest.raises(ValueError):
         tamis.live.Guard(live, load, negative_ttl=-1)
+    for name in ("negative_ttl", "max_age"):
+        with pytest.raises(TypeError):
+            tamis.live.Guard(live, load, **{name: np.timedelta64(1, "ms")})
 
 
 def test_what_the_cache_raises():

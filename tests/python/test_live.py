@@ -263,6 +263,10 @@ def test_a_file_that_is_replaced(tmp_path):
         tamis.live.Watch(live, path, interval=0)
     with pytest.raises(TypeError):
         tamis.live.Watch("live", path)
+    with pytest.raises(TypeError):
+        tamis.live.Watch(live, path, interval=np.timedelta64(1, "ms"))
+    with pytest.raises(TypeError):
+        live.publish(filter_of([1]), age=np.array(1, "m8[ms]"))
 
 
 def test_a_watch_looks_by_itself(tmp_path):

@@ -148,6 +148,9 @@ def test_near_copies(f, url):
         1 in stale
     with pytest.raises(ValueError, match="staleness"):
         SplitBlockFilter.create(next(NAMES), 10, url=url).near_copy(staleness=-1)
+    with pytest.raises(TypeError):
+        SplitBlockFilter.create(next(NAMES), 10, url=url).near_copy(
+            staleness=np.timedelta64(20, "ms"))
 
 
 def test_threads_that_use_one_object(f):
@@ -209,6 +212,9 @@ def test_a_deadline(url):
                     np.timedelta64(7, "s"), np.datetime64("2030-01-01", "ns")):
         with pytest.raises(TypeError):
             SplitBlockFilter.create(next(NAMES), 10, deadline=no_time, url=url)
+    for option in ("connect_timeout", "command_timeout", "retry_for"):
+        with pytest.raises(TypeError, match=option):
+            SplitBlockFilter.create(next(NAMES), 10, url=url, **{option: np.timedelta64(1, "ns")})
     last = SplitBlockFilter.create(next(NAMES), 10, url=url,
                                    deadline=datetime.datetime(2262, 4, 11, tzinfo=datetime.UTC))
     assert last.info().deadline == datetime.datetime(2262, 4, 11, tzinfo=datetime.UTC)

@@ -1,6 +1,7 @@
 #include "tools/signals.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <tamis/split_block_filter.h>
 #include <unistd.h>
@@ -8,7 +9,10 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstdint>
+#include <cstdlib>
 #include <optional>
+#include <tuple>
 
 #include "tests/system_faults.h"
 #include "tests/tools/command_test.h"
@@ -139,6 +143,36 @@ TEST_F(SignalsTest, EndTheProcessWhoeverReadsWhatItSays) {
   EXPECT_FALSE(Exists("new"));
 }
 
+// It has room for some of what they say, and who writes it all waits for who reads.
+TEST_F(SignalsTest, EndTheProcessWhoeverReadsItsTerminal) {
+  const auto filled_with = [](size_t most) {
+    const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    EXPECT_EQ(grantpt(terminal) + unlockpt(terminal), 0);
+    const int end = open(ptsname(terminal), O_RDWR | O_NOCTTY | O_NONBLOCK);
+    size_t size = 0;
+    while (size < most && write(end, "x", 1) == 1) ++size;
+    EXPECT_EQ(fcntl(end, F_SETFL, 0), 0);
+    return std::tuple(terminal, end, size);
+  };
+  const auto [full, full_end, all] = filled_with(SIZE_MAX);
+  const auto [terminal, end, size] = filled_with(all - 20);
+  pollfd room = {end, POLLOUT, 0};
+  EXPECT_EQ(poll(&room, 1, 0), 1);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(end, STDERR_FILENO);
+    RemoveTemporaryFilesOnSignals();
+    SayIfSavedOnSignals(Path("new"));
+    raise(SIGTERM);
+    _exit(1);
+  }
+  int status = 0;
+  for (int i = 0; i < 1000 && waitpid(child, &status, WNOHANG) == 0; ++i) usleep(10'000);
+  kill(child, SIGKILL);  // which does nothing to one that has ended
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
+  for (const int fd : {full, full_end, terminal, end}) close(fd);
+}
+
 // All of it goes into a pipe at once, or the handler would wait for who reads it.
 TEST_F(SignalsTest, WhatTheySayIsShort) {
   Ok("mkfifo pipe err");
@@ -152,6 +186,18 @@ TEST_F(SignalsTest, WhatTheySayIsShort) {
   EXPECT_EQ(result.out.size(), size_t{PIPE_BUF});
   EXPECT_EQ(result.out.substr(0, 23), "tamis: interrupted; ...");
   EXPECT_TRUE(result.out.ends_with("/new was not written\n"));
+  // Cut between two letters, as the seventh byte that is left out is amid one.
+  std::string letters;
+  for (int i = 0; i < 100; ++i) letters += "\xC3\xA9";
+  folder.clear();
+  for (int depth = 0; depth < 20; ++depth) folder += letters + "/";
+  folder += letters.substr(0, 40) + "/";
+  const CommandResult named =
+      Sh("mkdir -p '" + folder + "'; exec 3<>err\n" + "exec_tamis build -q -n 10 -o '" + folder +
+         "no' pipe 2> err & pid=$!\n"
+         "exec 4> pipe; kill -TERM $pid; wait $pid; dd if=err iflag=nonblock bs=8192 2> dd");
+  EXPECT_EQ(named.out.substr(0, 25), "tamis: interrupted; ...\xC3\xA9");
+  EXPECT_EQ(named.out.size(), size_t{PIPE_BUF} - 1);
 }
 
 TEST_F(SignalsTest, IgnoredOnesStayIgnored) {

@@ -317,7 +317,7 @@ int Clear(PyObject* self) noexcept {
 }
 
 void Make(PyGuard* self, nb::handle live, nb::handle load, nb::handle load_many, nb::handle cache,
-          std::optional<double> max_age, double negative_ttl, Unsigned max_negatives) {
+          std::optional<Seconds> max_age, Seconds negative_ttl, Unsigned max_negatives) {
   if (!nb::isinstance<PyLive>(live)) throw nb::type_error("live is a tamis.live.Live");
   for (const nb::handle callable : {load, load_many}) {
     if (!callable.is_none() && PyCallable_Check(callable.ptr()) == 0) {

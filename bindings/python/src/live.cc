@@ -23,14 +23,14 @@
 namespace tamis::python {
 namespace {
 
-double Seconds(std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e9; }
+double InSeconds(std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e9; }
 
 nb::object TextOf(const std::optional<Failure>& failure) {
   if (!failure) return nb::none();
   return nb::str(failure->text.c_str());
 }
 
-uint64_t Publish(PyLive& self, nb::handle filter, double age) {
+uint64_t Publish(PyLive& self, nb::handle filter, Seconds age) {
   const auto known_for = SecondsOf(age, "age");
   AnyConcurrent next = ConcurrentOf(filter);
   const WithoutGil released;
@@ -48,7 +48,7 @@ void Make(PyLive* self, nb::handle filter, const std::string& hash, Unsigned see
   new (self) PyLive(std::move(options));
   if (filter.is_none()) return;
   try {
-    Publish(*self, filter, 0);
+    Publish(*self, filter, Seconds{});
   } catch (...) {
     self->~PyLive();
     throw;
@@ -197,7 +197,7 @@ const char* NameOf(WatchedFile file) {
 
 class PyWatch {
  public:
-  PyWatch(nb::object live, const std::filesystem::path& path, double interval,
+  PyWatch(nb::object live, const std::filesystem::path& path, Seconds interval,
           const std::optional<nb::bytes>& secret)
       : live_(std::move(live)) {
     WatchOptions<AnyConcurrent> options{.interval = SecondsOf(interval, "interval")};
@@ -237,7 +237,7 @@ void DefineStatus(nb::module_& m) {
   nb::class_<LiveStatus>(m, "LiveStatus", "What a Live said of itself when it was asked.")
       .def_ro("generation", &LiveStatus::generation, "Of the filter; 0 if there is none yet.")
       .def_prop_ro(
-          "age", [](const LiveStatus& s) { return Seconds(s.age); },
+          "age", [](const LiveStatus& s) { return InSeconds(s.age); },
           "Seconds since its maker knew all keys.")
       .def_ro("rebuilding", &LiveStatus::rebuilding)
       .def_prop_ro(
@@ -366,7 +366,8 @@ void DefineLiveFilter(nb::module_& m) {
 
 }  // namespace
 
-std::chrono::nanoseconds SecondsOf(double seconds, const char* name) {
+std::chrono::nanoseconds SecondsOf(Seconds given, const char* name) {
+  const double seconds = given.value;
   if (!(seconds >= 0)) {
     throw nb::value_error((std::string(name) + " is in seconds, and not negative").c_str());
   }
@@ -391,7 +392,7 @@ void DefineLive(nb::module_& m) {
       "(1, 'serving')\n")
       .def(
           "__init__",
-          [](PyWatch* self, nb::handle live, const std::filesystem::path& path, double interval,
+          [](PyWatch* self, nb::handle live, const std::filesystem::path& path, Seconds interval,
              const std::optional<nb::bytes>& secret) {
             if (!nb::isinstance<PyLive>(live)) throw nb::type_error("live is a tamis.live.Live");
             new (self) PyWatch(nb::borrow(live), path, interval, secret);

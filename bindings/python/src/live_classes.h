@@ -9,6 +9,7 @@
 #include <string>
 
 #include "bindings/python/src/any_concurrent.h"
+#include "bindings/python/src/options.h"
 
 namespace tamis::python {
 
@@ -27,8 +28,8 @@ nb::object WrapConcurrent(AnyConcurrent filter);
 // TypeError for others, and Error(kUnsupported).
 AnyConcurrent ConcurrentOf(nb::handle object);
 
-// An argument that is a time in seconds. Throws ValueError for one that is negative or no number.
-std::chrono::nanoseconds SecondsOf(double seconds, const char* name);
+// Throws ValueError for an argument that is negative or no number.
+std::chrono::nanoseconds SecondsOf(Seconds seconds, const char* name);
 
 void DefineConcurrent(nb::module_& m);
 void DefineLive(nb::module_& m);

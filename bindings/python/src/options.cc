@@ -15,6 +15,21 @@ uint64_t UnsignedOf(nb::handle object) {
   return value;
 }
 
+bool IsTimeOfNumPy(nb::handle object) noexcept {
+  const auto attribute = [](nb::handle of, const char* name) {
+    const nb::object found =
+        nb::steal(of.is_valid() ? PyObject_GetAttrString(of.ptr(), name) : nullptr);
+    if (!found.is_valid()) PyErr_Clear();
+    return found;
+  };
+  const nb::object kind = attribute(attribute(object, "dtype"), "kind");
+  if (!kind.is_valid() || PyUnicode_Check(kind.ptr()) == 0) return false;
+  const auto is = [&](const char* text) {
+    return PyUnicode_CompareWithASCIIString(kind.ptr(), text) == 0;
+  };
+  return is("m") || is("M");
+}
+
 HashSecret SecretOf(const nb::bytes& secret) {
   if (secret.size() != 2 * sizeof(uint64_t)) {
     throw nb::value_error(

@@ -22,6 +22,15 @@ struct Unsigned {
 // The number in an object. Throws OverflowError and TypeError. May run code of Python.
 uint64_t UnsignedOf(nb::handle object);
 
+// An argument that is a time in seconds: TypeError for what is no number, and for times of NumPy,
+// which turn into numbers of whatever unit they are in.
+struct Seconds {
+  double value = 0;
+};
+
+// Whether it is a time or a duration of NumPy, or an array of these. May run code of Python.
+bool IsTimeOfNumPy(nb::handle object) noexcept;
+
 // Throws ValueError unless it has 16 bytes.
 HashSecret SecretOf(const nb::bytes& secret);
 std::optional<HashSecret> SecretIf(const std::optional<nb::bytes>& secret);
@@ -62,6 +71,22 @@ struct type_caster<tamis::python::Unsigned> {
   }
   static handle from_cpp(const tamis::python::Unsigned& number, rv_policy, cleanup_list*) {
     return PyLong_FromUnsignedLongLong(number.value);
+  }
+};
+
+template <>
+struct type_caster<tamis::python::Seconds> {
+  NB_TYPE_CASTER(tamis::python::Seconds, const_name("float"))
+
+  bool from_python(handle source, uint8_t flags, cleanup_list* cleanup) noexcept {
+    make_caster<double> number;
+    if (tamis::python::IsTimeOfNumPy(source)) return false;
+    if (!number.from_python(source, flags, cleanup)) return false;
+    value.value = number.value;
+    return true;
+  }
+  static handle from_cpp(const tamis::python::Seconds& seconds, rv_policy, cleanup_list*) noexcept {
+    return PyFloat_FromDouble(seconds.value);
   }
 };
 

@@ -222,7 +222,8 @@ void DefineCalls(nb::class_<Self>& filter) {
       .def("__exit__", [](Self& remote, const nb::args&) { Close(remote); });
 }
 
-milliseconds Milliseconds(double seconds, const char* name) {
+milliseconds Milliseconds(Seconds given, const char* name) {
+  const double seconds = given.value;
   if (!(seconds >= 0) || seconds > 1e11) {
     throw nb::value_error((std::string(name) + " is in seconds, from 0 to 1e11").c_str());
   }
@@ -252,7 +253,7 @@ Client ClientOf(const nb::kwargs& given, const std::optional<nb::bytes>& secret)
   Client client;
   redis::ServerOptions& servers = client.servers;
   const auto time = [&](const char* name, milliseconds& option) {
-    const auto otherwise = static_cast<double>(option.count()) / 1000;
+    const Seconds otherwise{static_cast<double>(option.count()) / 1000};
     option = Milliseconds(Taken(arguments, name, otherwise), name);
   };
   servers.url = Taken(arguments, "url", servers.url);
@@ -284,10 +285,7 @@ nb::object Wrapped(redis::SplitBlockFilter filter, const Client& client) {
 // A datetime, or seconds since 1970; not what the clock of the system cannot show.
 std::chrono::system_clock::time_point ReadDeadline(nb::handle deadline) {
   using Clock = std::chrono::system_clock;
-  // Those of NumPy are numbers, too, of whatever unit they are in.
-  const nb::object kind =
-      nb::getattr(nb::getattr(deadline, "dtype", nb::none()), "kind", nb::none());
-  if (kind.equal(nb::str("m")) || kind.equal(nb::str("M"))) {
+  if (IsTimeOfNumPy(deadline)) {
     throw nb::type_error("the deadline is a datetime, or seconds since 1970");
   }
   const nb::object given =
@@ -369,7 +367,7 @@ void Push(PyRedisFilter& self, nb::handle local) {
   });
 }
 
-nb::object NearCopyOf(PyRedisFilter& self, std::optional<double> staleness) {
+nb::object NearCopyOf(PyRedisFilter& self, std::optional<Seconds> staleness) {
   redis::NearCopyOptions options;
   if (staleness) options.staleness = Milliseconds(*staleness, "staleness");
   const std::string name = self.get().name();
