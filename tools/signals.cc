@@ -1,6 +1,5 @@
 #include "tools/signals.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -46,20 +45,28 @@ int stop_fd = -1;
 std::atomic<int> stopped_by = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
-// Where standard error is a terminal: that, so that who writes to it never waits.
-int terminal_fd = -1;
+std::atomic<int> ended_by = 0;
 
 // Neither waits for who does not read standard error, nor ends by SIGPIPE where nobody does: where
-// poll() sees room in a pipe there is some for PIPE_BUF bytes, in a terminal for one at least.
+// poll() sees room in a pipe there is some for PIPE_BUF bytes. In a terminal it may be for one, and
+// somebody else may have filled it meanwhile: after a second the process ends untold.
 void Tell(std::string_view message) {
-  const int fd = terminal_fd >= 0 ? terminal_fd : STDERR_FILENO;
-  pollfd error = {fd, POLLOUT, 0};
+  pollfd error = {STDERR_FILENO, POLLOUT, 0};
   if (::poll(&error, 1, 0) != 1 || error.revents != POLLOUT) return;
+  struct sigaction late = {};
+  late.sa_handler = [](int) { ::raise(ended_by); };  // or, in this thread, write() ends
+  sigset_t alarm;
+  ::sigemptyset(&alarm);
+  ::sigaddset(&alarm, SIGALRM);
+  if (::sigaction(SIGALRM, &late, nullptr) != 0) return;
+  if (::pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr) != 0) return;
+  ::alarm(1);
   // Nowhere is left to report that standard error does not work.
-  [[maybe_unused]] const ssize_t written = ::write(fd, message.data(), message.size());
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
 }
 
 void RemoveAndEnd(int number) {
+  ended_by = number;
   RemoveTemporaryFiles();
   if (const Watched* const output = watched.load(); output != nullptr) {
     std::string_view message;
@@ -119,13 +126,9 @@ void SayIfSavedOnSignals(const std::string& path) {
   static Watched output;
   output.path = path;
   output.exists = ::stat(path.c_str(), &output.status) == 0;
-  std::string before = "tamis: interrupted; ";
-  if (::isatty(STDERR_FILENO) == 1) {
-    before.insert(0, "\r\033[K");  // clear of a progress bar
-    // Anew, as O_NONBLOCK is for all who have the same opening of it.
-    constexpr int kFlags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    if (terminal_fd < 0) terminal_fd = ::open("/proc/self/fd/2", kFlags);
-  }
+  // Clear of a progress bar, which only a terminal shows.
+  const std::string before =
+      std::string(::isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "") + "tamis: interrupted; ";
   const std::string unchanged = output.exists ? " is as it was\n" : " was not written\n";
   std::string name = Printable(path);
   const size_t most =

@@ -62,26 +62,6 @@ uint64_t DeadlineMs(const CreateOptions& options) {
   return static_cast<uint64_t>(ms.count());
 }
 
-// Of GET of the rebuild, of the lease, and of the rebuild once more: both end at once, so that one
-// without a lease is abandoned only if it is there before and after that. No script, as who may
-// only read looks, too; nor MGET, which says of a key of another type that it is not there.
-RebuildState StateOf(std::span<const Command, 3> looks) {
-  const auto is_missing = [](const Command& get) {
-    return get.answered && get.reply.type == Reply::Type::kNil;
-  };
-  const auto is_there = [](const Command& get) { return get.answered && get.reply.IsString(); };
-  const Command& before = looks[0];
-  const Command& lease = looks[1];
-  const Command& after = looks[2];
-  if (is_missing(after)) return RebuildState::kNone;
-  if (!is_there(after)) return RebuildState::kUnknown;
-  if (is_there(lease)) return RebuildState::kRunning;
-  if (!is_missing(lease)) return RebuildState::kUnknown;
-  if (is_missing(before)) return RebuildState::kRunning;  // just begun
-  if (!is_there(before)) return RebuildState::kUnknown;
-  return before.reply.text == after.reply.text ? RebuildState::kAbandoned : RebuildState::kRunning;
-}
-
 }  // namespace
 
 SplitBlockFilter::Impl::Impl(const ServerOptions& servers, std::string_view name,
@@ -139,7 +119,7 @@ void SplitBlockFilter::Impl::InWaves(size_t count, const std::function<uint64_t(
 
 bool SplitBlockFilter::Impl::Find() {
   const std::string key = DescriptorKey(name_);
-  Command get(SlotOfKey(key), {"GET", key}, kSmallReply);
+  Command get = GetCommand(key);
   const Reply& reply = RunOne(get);
   if (reply.type == Reply::Type::kNil) return false;
   const std::string which = "the filter \"" + name_ + "\": ";
@@ -200,7 +180,7 @@ void SplitBlockFilter::Impl::Create(const CreateOptions& options) {
   const std::string key = DescriptorKey(name_);
   const uint32_t slot = SlotOfKey(key);
   const Error exists(ErrorCode::kInvalidArgument, "there is a filter \"" + name_ + "\" already");
-  Command get(slot, {"GET", key}, kSmallReply);
+  Command get = GetCommand(key);
   if (RunOne(get).type != Reply::Type::kNil) throw exists;
 
   Adopt(made);
@@ -231,7 +211,7 @@ void SplitBlockFilter::Impl::Create(const CreateOptions& options) {
     }
     if (RunOne(set).IsStatus("OK")) return;
     // It may have been set by this very command, if its reply was lost.
-    Command look(slot, {"GET", key}, kSmallReply);
+    Command look = GetCommand(key);
     const Reply& there = RunOne(look);
     if (!there.IsString() || there.text != text) throw exists;
   } catch (...) {
@@ -256,7 +236,7 @@ void SplitBlockFilter::Impl::Drop() {
   const uint32_t slot = SlotOfKey(key);
   std::vector<std::string> records(1);
   // First, in case the reply to what removes it is lost.
-  Command get(slot, {"GET", rebuild}, kSmallReply);
+  Command get = GetCommand(rebuild);
   if (const Reply& reply = RunOne(get); reply.IsString()) records.push_back(reply.text);
   // Only this one: a filter of the same name that was made since then stays.
   Patience patience(client_);
@@ -286,6 +266,32 @@ void SplitBlockFilter::Impl::Drop() {
   for (const uint64_t generation : generations) Unlink(generation);
 }
 
+Command SplitBlockFilter::Impl::GetCommand(const std::string& key) const {
+  return Command(SlotOfKey(key), {"GET", key}, kSmallReply);
+}
+
+// One after the other, as commands that are run together may be answered in any order. No script,
+// as who may only read looks, too; nor MGET, which says of a key of another type that there is
+// none.
+RebuildState SplitBlockFilter::Impl::RebuildStateOf(const Command& record) {
+  const auto is_missing = [](const Command& get) {
+    return get.answered && get.reply.type == Reply::Type::kNil;
+  };
+  const auto is_there = [](const Command& get) { return get.answered && get.reply.IsString(); };
+  if (is_missing(record)) return RebuildState::kNone;
+  if (!is_there(record)) return RebuildState::kUnknown;
+  Command lease = GetCommand(LeaseKey(name_));
+  client_.Run(std::span(&lease, 1));
+  if (is_there(lease)) return RebuildState::kRunning;
+  if (!is_missing(lease)) return RebuildState::kUnknown;
+  // Both end at once, and another may have begun.
+  Command again = GetCommand(RebuildKey(name_));
+  client_.Run(std::span(&again, 1));
+  if (is_missing(again)) return RebuildState::kNone;
+  if (!is_there(again)) return RebuildState::kUnknown;
+  return again.reply.text == record.reply.text ? RebuildState::kAbandoned : RebuildState::kRunning;
+}
+
 Info SplitBlockFilter::Impl::GetInfo() {
   for (Patience patience(client_);;) {
     std::optional<Problem> problem;
@@ -295,7 +301,7 @@ Info SplitBlockFilter::Impl::GetInfo() {
     std::optional<Problem> unread;  // then what is known is told
     if (!ReadDescriptorAgain(unread)) return info;
     if (once_more) continue;
-    info.problem = RebuiltAgainAndAgain().text;
+    if (info.problem == problem->text) info.problem = RebuiltAgainAndAgain().text;
     return info;
   }
 }
@@ -326,9 +332,7 @@ Info SplitBlockFilter::Impl::LookAtAll(std::optional<Problem>& problem) {
     commands.push_back(StateCommand(s));
     commands.emplace_back(key.slot, Words{"MEMORY", "USAGE", key.text, "SAMPLES", "0"}, 0);
   }
-  for (const std::string& key : {RebuildKey(name_), LeaseKey(name_), RebuildKey(name_)}) {
-    commands.emplace_back(SlotOfKey(key), Words{"GET", key}, kSmallReply);
-  }
+  commands.push_back(GetCommand(RebuildKey(name_)));
   client_.Run(commands);
   for (uint64_t s = 0; s < info.segments; ++s) {
     const Command& usage = commands[2 * s + 1];
@@ -341,11 +345,12 @@ Info SplitBlockFilter::Impl::LookAtAll(std::optional<Problem>& problem) {
     }
     if (std::optional<Problem> bad = ProblemOfWindow(commands[2 * s], s)) {
       ++info.bad_segments;
-      if (info.problem.empty()) info.problem = InSegment(s) + bad->text;
-      if (bad->remedy == Remedy::kDescriptor) problem = std::move(bad);
+      bad->text.insert(0, InSegment(s));
+      if (info.problem.empty()) info.problem = bad->text;
+      if (bad->remedy == Remedy::kDescriptor && !problem) problem = std::move(bad);
     }
   }
-  info.rebuild = StateOf(std::span(commands).last<3>());
+  info.rebuild = RebuildStateOf(commands.back());
   const SlotMap& map = client_.RefreshedMap();
   for (const SlotMap::Share& share : map.Shares()) {
     Info::Node node{AddressText(share.master), 0};

@@ -154,7 +154,9 @@ class SplitBlockFilter::Impl {
   std::vector<Undone> MergeOnce(std::span<const SegmentMerge> merges,
                                 std::span<const size_t> which);
   std::optional<Problem> RefreshOnce(const CopyOf& copy);
-  // One look; `problem`: the first, if it may be over with another descriptor.
+  Command GetCommand(const std::string& key) const;
+  RebuildState RebuildStateOf(const Command& record);  // `record`: GET of it, as it was answered
+  // One look; `problem`: the first that may be over with another descriptor.
   Info LookAtAll(std::optional<Problem>& problem);
   void Unlink(uint64_t generation);
 

@@ -157,9 +157,11 @@ SplitBlockBloomFilter SplitBlockFilter::Impl::Pull(const MemoryOptions& memory) 
       std::vector<SegmentRead> reads;
       for (size_t s = begin; s < end; ++s) reads.push_back({s, {}, {}});
       if (generation == descriptor_.generation) Read(reads);
-      if (generation != descriptor_.generation) return;
       for (const SegmentRead& read : reads) {
         if (read.problem) Throw(*read.problem);
+      }
+      if (generation != descriptor_.generation) return;
+      for (const SegmentRead& read : reads) {
         const uint64_t offset = layout.FirstBlock(read.segment) * split_block::kBlockBytes;
         std::memcpy(blocks.data() + offset, read.bits.data(), read.bits.size());
       }

@@ -14,6 +14,7 @@
 #include "redis/src/descriptor.h"
 #include "redis/src/layout.h"
 #include "redis/src/segment_state.h"
+#include "tamis/redis/near_copy.h"
 #include "tamis/redis/split_block_filter.h"
 #include "tests/redis/fake_server.h"
 #include "tests/redis/redis_test_util.h"
@@ -403,6 +404,7 @@ TEST(RedisHostileServerTest, AFilterThatIsAnotherOneForEver) {
     if (script && words[3] == DescriptorKey("x")) return ":-1\r\n";  // it may be a new one
     if (script || words[0] == "GETRANGE") return "$0\r\n\r\n";       // there is no segment
     if (words[0] == "MEMORY") return "$-1\r\n";
+    if (words[0] == "SET") return "+OK\r\n";
     if (words[1] != DescriptorKey("x")) return "$-1\r\n";
     Descriptor descriptor = OneSegment();
     descriptor.generation = ++generation;
@@ -416,6 +418,10 @@ TEST(RedisHostileServerTest, AFilterThatIsAnotherOneForEver) {
   late([&] { filter.Insert("x"); });
   late([&] { filter.Contains("x"); });
   late([&] { filter.Pull(); });
+  SplitBlockBloomFilter local({.bytes = 32 * filter.num_blocks()});
+  local.Insert("x");
+  late([&] { filter.Push(local); });
+  late([&] { NearCopy{OpenPatiently(Options(server))}; });
   const Info info = filter.GetInfo();
   EXPECT_EQ(info.bad_segments, 1u);
   EXPECT_EQ(info.problem, "it is rebuilt again and again");
@@ -425,16 +431,23 @@ TEST(RedisHostileServerTest, AFilterThatIsAnotherOneForEver) {
 TEST(RedisHostileServerTest, WhatNoServerSaysIsUnknown) {
   const std::string none = "$-1\r\n";
   std::string before = none, lease = none, after = none, bytes = "-NOPERM no\r\n";
-  bool first = true;  // of two looks
+  bool refuses = false, looked = false;
   FakeServer server([&](const Words& words) -> Answer {
-    if (words.back() == LeaseKey("x")) return lease;
-    if (words.back() == RebuildKey("x")) return std::exchange(first, !first) ? before : after;
+    if (words.back() == LeaseKey("x")) {
+      if (std::exchange(refuses, false)) return "-LOADING not yet\r\n";
+      looked = true;
+      return lease;
+    }
+    if (words.back() == RebuildKey("x")) return looked ? after : before;
     if (words[0] == "MEMORY") return bytes;
     return WithDescriptor(EmptySegment)(words);
   });
   ServerOptions options = Options(server);
   options.command_timeout = std::chrono::minutes(2);  // each is asked just once
-  const auto look = [&] { return OpenPatiently(options).GetInfo(); };
+  const auto look = [&] {
+    looked = false;
+    return OpenPatiently(options).GetInfo();
+  };
   EXPECT_EQ(look().rebuild, RebuildState::kNone);
   EXPECT_EQ(look().measured_segments, 0u);
   EXPECT_EQ(look().server_bytes, 0u);
@@ -455,18 +468,20 @@ TEST(RedisHostileServerTest, WhatNoServerSaysIsUnknown) {
     std::string before, lease, after;
     RebuildState state;
   };
-  const Case cases[] = {{record, none, record, kAbandoned}, {record, owner, record, kRunning},
-                        {record, none, none, kNone},        {record, owner, none, kNone},
-                        {none, none, record, kRunning},     {record, none, other, kRunning},
-                        {record, bad, record, kUnknown},    {record, error, record, kUnknown},
-                        {record, none, error, kUnknown},    {record, owner, bad, kUnknown},
-                        {error, none, record, kUnknown},    {error, error, error, kUnknown},
-                        {error, owner, record, kRunning},   {error, none, none, kNone}};
+  const Case cases[] = {{record, none, record, kAbandoned}, {record, owner, none, kRunning},
+                        {record, none, none, kNone},        {none, none, record, kNone},
+                        {record, none, other, kRunning},    {record, bad, record, kUnknown},
+                        {record, error, record, kUnknown},  {record, none, error, kUnknown},
+                        {record, none, bad, kUnknown},      {error, none, record, kUnknown},
+                        {bad, owner, record, kUnknown}};
   for (const Case& one : cases) {
     before = one.before;
     lease = one.lease;
     after = one.after;
-    EXPECT_EQ(look().rebuild, one.state) << before << lease << after;
+    for (const bool late : {false, true}) {  // the answer to the lease
+      refuses = late;
+      EXPECT_EQ(look().rebuild, one.state) << before << lease << after << late;
+    }
   }
 }
 
