@@ -77,7 +77,8 @@ class Server {
 struct Subject {
   explicit Subject(const fs::path& folder) : server(folder) {
     options.url = server.url();
-    options.connect_timeout = std::chrono::milliseconds(1000);
+    // A connection that is lost on its way is begun again after a second.
+    options.connect_timeout = std::chrono::milliseconds(3000);
     options.command_timeout = std::chrono::milliseconds(1000);
     options.retry_for = std::chrono::milliseconds(500);
     options.min_backoff = std::chrono::milliseconds(1);
