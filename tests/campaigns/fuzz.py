@@ -258,7 +258,9 @@ class Run:
         folder = self.seeds.with_name("merged")
         shutil.copytree(self.seeds, folder)
         with self.log.open("wb") as log:
-            ended = self._call(["-merge=1", *LIMITS, f"-max_len={MOST_KEPT_BYTES}", folder, self.earlier,
+            # An input that only waits for a processor is left out, and written to the folder of the run.
+            ended = self._call(["-merge=1", *LIMITS, f"-max_len={MOST_KEPT_BYTES}",
+                                f"-artifact_prefix={folder.parent}/", folder, self.earlier,
                                 self.corpus], log, {})
         if self.stop.is_set():
             return
