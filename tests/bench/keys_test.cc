@@ -9,8 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace tamis::bench {
-namespace {
+namespace tamis::bench::keys_test {
 
 constexpr uint64_t kBytes = 150'000;
 constexpr uint64_t kKeys = 100'000;
@@ -133,5 +132,4 @@ TEST(SuiteKeysTest, StringsOfAColumnHaveLengthsFromHalfToOneAndAHalfOfTheMean) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::bench
+}  // namespace tamis::bench::keys_test

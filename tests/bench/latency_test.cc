@@ -11,8 +11,7 @@
 
 #include "bench/suite/percentiles.h"
 
-namespace tamis::bench {
-namespace {
+namespace tamis::bench::latency_test {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr Caches kCaches{48 << 10, 2 * kMiB, 32 * kMiB};
@@ -237,5 +236,4 @@ TEST(LatencyTest, NoRatioWithoutTheCallsAlone) {
   EXPECT_TRUE(results.latencies[0].p99_over_alone.empty());
 }
 
-}  // namespace
-}  // namespace tamis::bench
+}  // namespace tamis::bench::latency_test

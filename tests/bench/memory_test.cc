@@ -6,8 +6,7 @@
 #include "bench/huge_memory.h"
 #include "bench/timing.h"
 
-namespace tamis::bench {
-namespace {
+namespace tamis::bench::memory_test {
 
 TEST(ArenaTest, BeginsAgainWhenAllIsGivenBack) {
   for (const bool huge_pages : {true, false}) {
@@ -39,5 +38,4 @@ TEST(TimingTest, QuantilesAreLinear) {
   EXPECT_DOUBLE_EQ(Quantile({7}, 0.75), 7);
 }
 
-}  // namespace
-}  // namespace tamis::bench
+}  // namespace tamis::bench::memory_test

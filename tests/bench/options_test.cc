@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tamis::bench {
-namespace {
+namespace tamis::bench::options_test {
 
 CommandLine Parse(std::vector<std::string> arguments) {
   static std::vector<std::string> kept;  // the parser keeps pointers
@@ -98,5 +97,4 @@ TEST(OptionsTest, SaysWhatIsWrong) {
   EXPECT_NE(Error({"--benchmark_context=x"}).find("NAME=VALUE"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace tamis::bench
+}  // namespace tamis::bench::options_test

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace tamis::bench {
-namespace {
+namespace tamis::bench::ratios_test {
 
 Row MakeRow(const std::string& kind, const Case& point, const std::vector<double>& ns,
             const std::string& size = "1000_keys") {
@@ -81,5 +80,4 @@ TEST(RatiosTest, OneKeyOfAPeerIsComparedWithOneKeyOfOurs) {
   EXPECT_TRUE(Ratios({}).empty());
 }
 
-}  // namespace
-}  // namespace tamis::bench
+}  // namespace tamis::bench::ratios_test

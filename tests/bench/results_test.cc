@@ -9,8 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-namespace tamis::bench {
-namespace {
+namespace tamis::bench::results_test {
 
 nlohmann::json Written(const Results& results) {
   const auto path = std::filesystem::temp_directory_path() /
@@ -112,5 +111,4 @@ TEST(ResultsTest, ToAskWhetherAFileCanBeWrittenChangesNothing) {
   std::filesystem::remove(path);
 }
 
-}  // namespace
-}  // namespace tamis::bench
+}  // namespace tamis::bench::results_test

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace tamis::bench {
-namespace {
+namespace tamis::bench::sampler_test {
 
 // Counts what is reported to it.
 class Counter final : public benchmark::BenchmarkReporter {
@@ -53,5 +52,4 @@ TEST(SamplerTest, GivesNanosecondsPerKeyOfWhatIterationsSay) {
   EXPECT_EQ(counter.runs[1].repetition_index, 1);
 }
 
-}  // namespace
-}  // namespace tamis::bench
+}  // namespace tamis::bench::sampler_test

@@ -6,8 +6,7 @@
 #include <set>
 #include <stdexcept>
 
-namespace tamis::bench {
-namespace {
+namespace tamis::bench::schedule_test {
 
 constexpr uint64_t kKiB = uint64_t{1} << 10;
 constexpr uint64_t kMiB = uint64_t{1} << 20;
@@ -198,5 +197,4 @@ TEST(ScheduleTest, ThreadCountsAreThePowersOfTwoAndAll) {
   EXPECT_EQ(ThreadCounts(6), (std::vector<unsigned>{1, 2, 4, 6}));
 }
 
-}  // namespace
-}  // namespace tamis::bench
+}  // namespace tamis::bench::schedule_test

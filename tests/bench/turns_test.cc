@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tamis::bench {
-namespace {
+namespace tamis::bench::turns_test {
 
 std::vector<Contender> All(const Subjects& subjects) {
   std::vector<Contender> contenders;
@@ -47,5 +46,4 @@ TEST(TurnsTest, EachKindHasTheKeysThatAreGiven) {
   EXPECT_EQ(turns.keys->Last(0, KeyForm::kUrl).size(), 0u);
 }
 
-}  // namespace
-}  // namespace tamis::bench
+}  // namespace tamis::bench::turns_test

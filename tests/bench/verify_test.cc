@@ -7,8 +7,7 @@
 
 #include "tamis/detail/kernels.h"
 
-namespace tamis::bench {
-namespace {
+namespace tamis::bench::verify_test {
 
 const Backend& Portable() { return FindBackend("portable"); }
 
@@ -116,5 +115,4 @@ TEST(VerifyTest, RowsAreAnswersToo) {
   EXPECT_EQ(FirstFalseNegative(*subject, Operation::kSelect, answers, more), 3u);
 }
 
-}  // namespace
-}  // namespace tamis::bench
+}  // namespace tamis::bench::verify_test

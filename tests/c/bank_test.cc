@@ -15,8 +15,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::bank_test {
 
 constexpr tamis_hash kHash = {TAMIS_HASH_XXH64, 0, 77, 0, 0};
 constexpr HashSpec kSpec = {HashKind::kXxh64, 77};
@@ -361,5 +360,4 @@ TEST(BankTest, PointersAreChecked) {
   EXPECT_EQ(made_filter, nullptr);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::bank_test

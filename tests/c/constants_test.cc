@@ -7,8 +7,7 @@
 
 #include "tests/c/c_test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::constants_test {
 
 static_assert(TAMIS_SPLIT_BLOCK == static_cast<uint32_t>(FilterKind::kSplitBlock));
 static_assert(TAMIS_CUCKOO8 == static_cast<uint32_t>(FilterKind::kCuckoo8));
@@ -64,5 +63,4 @@ TEST(CConstantsTest, EveryErrorHasAStatus) {
   EXPECT_EQ(known, codes);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::constants_test

@@ -14,8 +14,7 @@
 #include "tests/c/key_sets.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::equality_test {
 
 constexpr tamis_hash kHash = {TAMIS_HASH_XXH64, 0, 77, 0, 0};
 constexpr HashSpec kSpec = {HashKind::kXxh64, 77};
@@ -347,5 +346,4 @@ TEST(SetOperationsTest, Fold) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::equality_test

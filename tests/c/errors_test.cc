@@ -10,8 +10,7 @@
 #include "tests/c/c_test_util.h"
 #include "tests/c/pointer_checks.h"
 
-namespace tamis {
-namespace {
+namespace tamis::errors_test {
 
 class ErrorsTest : public testing::Test {
  protected:
@@ -401,5 +400,4 @@ TEST_F(ErrorsTest, NamesThatThereAreNot) {
   EXPECT_EQ(tamis_backend_name(~uint32_t{0}), nullptr);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::errors_test

@@ -6,8 +6,7 @@ extern "C" {
 
 #include <gtest/gtest.h>
 
-namespace tamis {
-namespace {
+namespace tamis::extern_c_test {
 
 TEST(CHeaderTest, WithinExternC) {
   auto options = TAMIS_INIT(tamis_filter_options);
@@ -19,5 +18,4 @@ TEST(CHeaderTest, WithinExternC) {
   tamis_filter_free(filter);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::extern_c_test

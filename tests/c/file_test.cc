@@ -10,8 +10,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::file_test {
 
 class CFileTest : public FileTest {
  protected:
@@ -175,5 +174,4 @@ TEST_F(CFileTest, BytesInMemory) {
   EXPECT_EQ(out, nullptr);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::file_test

@@ -14,8 +14,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::foreign_test {
 
 std::vector<std::byte> Empty(GuavaFunnel funnel) {
   return GuavaBloomFilter(funnel, {.capacity = 5000}).ToBytes();
@@ -178,5 +177,4 @@ TEST(ForeignTest, PointersAreChecked) {
   EXPECT_EQ(made, nullptr);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::foreign_test

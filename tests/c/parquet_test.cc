@@ -12,8 +12,7 @@
 
 #include "tests/c/c_test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::parquet_test {
 
 const std::string kFile = std::string(TAMIS_PARQUET_DIR) + "/duckdb.parquet";
 
@@ -168,5 +167,4 @@ TEST(CParquetTest, InfoIsJson) {
   EXPECT_EQ(tamis_parquet_info_json(TAMIS_PARQUET_DIR "/CMakeLists.txt", 0, &text), TAMIS_CORRUPT);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::parquet_test

@@ -11,8 +11,7 @@
 #include "tests/fork_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::threads_test {
 
 TEST(CThreadsTest, EachHasTheMessageOfItsOwnLastError) {
   EXPECT_EQ(tamis_filter_contains_u64(nullptr, 1), -TAMIS_INVALID_ARGUMENT);
@@ -140,5 +139,4 @@ TEST(CHashTest, HashesOfKeysAreThoseOfTheLibrary) {
                "room for 49");
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::threads_test

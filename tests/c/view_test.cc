@@ -12,8 +12,7 @@
 #include "tests/fork_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::view_test {
 
 constexpr uint64_t kBytes = 32 * 1000;
 
@@ -173,5 +172,4 @@ TEST(CViewTest, SharedByProcesses) {
   munmap(memory, kBytes + 64);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::view_test

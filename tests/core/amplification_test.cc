@@ -17,8 +17,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::amplification_test {
 
 constexpr uint64_t kCapacity = 2000;
 
@@ -166,5 +165,4 @@ TEST(AmplificationSelfTest, FindsAFilterThatKeepsWhatIsErased) {
   EXPECT_GT(found, 0);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::amplification_test

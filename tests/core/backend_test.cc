@@ -14,8 +14,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/core/scoped_env.h"
 
-namespace tamis {
-namespace {
+namespace tamis::backend_test {
 
 constexpr const char* kVariable = "TAMIS_BACKEND";
 
@@ -113,5 +112,4 @@ TEST(DefaultBackendTest, AFilterThatIsGivenABackendDoesNotAsk) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::backend_test

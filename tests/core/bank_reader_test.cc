@@ -21,8 +21,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/core/filter_bank_test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::bank_reader_test {
 
 constexpr uint64_t kPage = 16384;
 
@@ -564,5 +563,4 @@ TEST_F(BankReaderTest, AnyNumberOfThreadsMayAsk) {
   EXPECT_EQ(reader.damaged(), (std::vector<BankDamage>{{0, 0, kPage, kPage}}));
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::bank_reader_test

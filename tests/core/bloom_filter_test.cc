@@ -14,8 +14,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::bloom_filter_test {
 
 class BloomFilterTest : public BackendTest {};
 
@@ -102,5 +101,4 @@ TEST_P(BloomFilterTest, EstimatesAreThoseOfTheFill) {
 INSTANTIATE_TEST_SUITE_P(Backends, BloomFilterTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::bloom_filter_test

@@ -11,8 +11,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::bloom_sizing_test {
 
 double LogUniform(Random& random, double low, double high) {
   return std::pow(10, low + (high - low) * random.Unit());
@@ -104,5 +103,4 @@ TEST(BloomEstimatedCountTest, InvertsTheExpectedNumberOfBits) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::bloom_sizing_test

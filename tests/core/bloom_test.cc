@@ -11,8 +11,7 @@
 #include "tests/core/reference_bloom.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::bloom_test {
 
 std::vector<uint64_t> Positions(uint64_t hash, uint64_t num_bits, uint32_t num_hashes) {
   std::vector<uint64_t> positions;
@@ -99,5 +98,4 @@ TEST(BloomWalkTest, StepsDoNotFollowFromPositions) {
   EXPECT_EQ(steps.size(), 1000u);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::bloom_test

@@ -14,8 +14,7 @@
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::build_test {
 
 // In batches of that many keys.
 RepeatableSource SourceOf(const std::vector<uint64_t>& keys, size_t batch) {
@@ -71,5 +70,4 @@ TEST(BuildTest, WhatGoesWrongIsSaid) {
               ErrorCode::kInvalidArgument, "42 of 50 keys found no room");
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::build_test

@@ -17,8 +17,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/core/scoped_env.h"
 
-namespace tamis {
-namespace {
+namespace tamis::calibration_test {
 
 using CalibrationTest = FileTest;
 
@@ -329,5 +328,4 @@ TEST_F(CalibrationTest, MeasureRefusesSizesOutOfRange) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::calibration_test

@@ -12,8 +12,7 @@
 #include "tests/core/contract.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::contract_change_test {
 
 using ChangeContractTest = ContractTest;
 class CloneContractTest : public ContractTest {};
@@ -389,5 +388,4 @@ INSTANTIATE_TEST_SUITE_P(Kinds, IntersectContractTest,
                          })),
                          SubjectName());
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::contract_change_test

@@ -13,8 +13,7 @@
 #include "tests/core/file_parts.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::contract_file_test {
 
 namespace offset = detail::offset;
 
@@ -301,5 +300,4 @@ TEST_P(FileContractTest, EveryOtherLength) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, FileContractTest, testing::ValuesIn(Subjects()), SubjectName());
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::contract_file_test

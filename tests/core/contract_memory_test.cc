@@ -10,8 +10,7 @@
 #include "tests/core/contract.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::contract_memory_test {
 
 struct alignas(64) Line {
   std::byte bytes[64];
@@ -137,5 +136,4 @@ TEST_P(MemoryContractTest, DamageOfAMappedFilterDoesNotSpread) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, MemoryContractTest, testing::ValuesIn(Subjects()), SubjectName());
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::contract_memory_test

@@ -11,8 +11,7 @@
 #include "tamis/memory.h"
 #include "tests/core/file_test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::control_group_test {
 
 constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
@@ -75,5 +74,4 @@ TEST(PhysicalMemoryTest, IsThatOfTheMachineOrLess) {
   EXPECT_LE(PhysicalMemory(), machine);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::control_group_test

@@ -17,8 +17,7 @@
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::counting_filter_test {
 
 class CountingFilterTest : public BackendTest {};
 
@@ -172,5 +171,4 @@ TEST(CountingFilterTest, TheNumberOfKeysIsNeverBelowZero) {
   EXPECT_TRUE(filter.Contains(7));
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::counting_filter_test

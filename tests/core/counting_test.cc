@@ -11,8 +11,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::counting_test {
 
 uint64_t CounterOf(uint64_t word, int i) { return (word >> (4 * i)) & 15; }
 
@@ -79,5 +78,4 @@ TEST(CountingSizingTest, BlocksAreTheFewestAndCapacityTheInverse) {
   ExpectError([] { CountingCapacity(0, 0.01); }, ErrorCode::kInvalidArgument, "0 blocks");
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::counting_test

@@ -16,8 +16,7 @@
 #include "tests/core/cuckoo_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::cuckoo_bulk_test {
 
 // For how many keys a change was possible, the indices of the others, and what the table became.
 struct Outcome {
@@ -384,5 +383,4 @@ TYPED_TEST(CuckooBulkTest, AllFormsOfKeys) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::cuckoo_bulk_test

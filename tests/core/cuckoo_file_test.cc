@@ -11,8 +11,7 @@
 #include "tests/core/file_parts.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::cuckoo_file_test {
 
 namespace offset = detail::offset;
 const size_t kHeaderBytes = HeaderBytesOf(kFormatVersion);
@@ -143,5 +142,4 @@ TEST(CuckooFileBitsTest, BitsAboveTheLastSlotAreRefused) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::cuckoo_file_test

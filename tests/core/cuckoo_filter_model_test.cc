@@ -11,8 +11,7 @@
 #include "tests/core/cuckoo_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::cuckoo_filter_model_test {
 
 constexpr unsigned kNoWay = std::numeric_limits<unsigned>::max();
 
@@ -282,5 +281,4 @@ TYPED_TEST(CuckooModelTest, NothingIsEverLostUpToAFullTable) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::cuckoo_filter_model_test

@@ -17,8 +17,7 @@
 #include "tests/core/cuckoo_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::cuckoo_filter_test {
 
 constexpr ErrorCode kInvalid = ErrorCode::kInvalidArgument;
 
@@ -172,5 +171,4 @@ TYPED_TEST(CuckooFilterTest, LowerRatesAreMet) {
   EXPECT_NEAR(measured, wanted, 5 * std::sqrt(wanted / 4'000'000) + 0.01 * wanted);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::cuckoo_filter_test

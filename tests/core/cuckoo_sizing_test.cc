@@ -12,8 +12,7 @@
 #include "tests/core/cuckoo_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::cuckoo_sizing_test {
 
 using cuckoo::Geometry;
 
@@ -253,5 +252,4 @@ TYPED_TEST(CuckooFillTest, CapacityKeysGoIn) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::cuckoo_sizing_test

@@ -12,8 +12,7 @@
 #include "tests/core/cuckoo_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::cuckoo_test {
 
 constexpr uint64_t kExtremeHashes[] = {
     0, 1, 0xFFFF, 0x10000, 0xFFFFFFFF, 0x100000000, 0xFFFFFFFFFFFF0000, ~uint64_t{0}};
@@ -281,5 +280,4 @@ TYPED_TEST(CuckooTest, APairContainsWhatEitherBucketHas) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::cuckoo_test

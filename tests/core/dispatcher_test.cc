@@ -22,8 +22,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/core/scoped_env.h"
 
-namespace tamis {
-namespace {
+namespace tamis::dispatcher_test {
 
 using detail::PlanRequest;
 
@@ -366,5 +365,4 @@ TEST_F(DispatcherTest, AffinityLimitsThreads) {
 #endif
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::dispatcher_test

@@ -21,8 +21,7 @@
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::engine_test {
 
 constexpr unsigned kThreads[] = {1, 2, 3, 5, 8};
 
@@ -194,5 +193,4 @@ TEST(EngineTest, MovedEnginesWork) {
   ExpectSameAnswers(second, filter, forms.u64());
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::engine_test

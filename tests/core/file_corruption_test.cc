@@ -14,8 +14,7 @@
 #include "tests/core/file_parts.h"
 #include "tests/core/file_test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::file_corruption_test {
 
 namespace offset = detail::offset;
 
@@ -153,5 +152,4 @@ TEST(GeometryCheckTest, Counting) {
   ExpectGeometryError("counting_v1_strings", 2, 1, "geometry[2]");
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::file_corruption_test

@@ -14,8 +14,7 @@
 #include "tests/core/file_parts.h"
 #include "tests/core/file_test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::file_format_test {
 
 namespace offset = detail::offset;
 
@@ -283,5 +282,4 @@ TEST(FileFormatTest, KindsHaveNames) {
   EXPECT_STREQ(FilterKindName(static_cast<FilterKind>(0)), "unknown");
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::file_format_test

@@ -20,8 +20,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/system_faults.h"
 
-namespace tamis {
-namespace {
+namespace tamis::file_replace_test {
 
 namespace fs = std::filesystem;
 
@@ -390,5 +389,4 @@ TEST_F(FileLockTest, AFileThatIsAnotherByNowIsNotReplaced) {
   EXPECT_EQ(folder_.NumFiles(), 1u);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::file_replace_test

@@ -20,8 +20,7 @@
 #include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::file_test {
 
 namespace fs = std::filesystem;
 
@@ -229,5 +228,4 @@ TEST_F(FileReadErrorTest, FileCutShortWhileItIsRead) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::file_test

@@ -15,8 +15,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/core/filter_bank_test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::filter_bank_file_test {
 
 class FilterBankFileTest : public FileTest {
  protected:
@@ -348,5 +347,4 @@ TEST_F(FilterBankFileTest, NamesThatCollideTakeNoLonger) {
   EXPECT_LT(seconds([&](size_t i) { return colliding[i]; }), 0.5 + 10 * usual);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::filter_bank_file_test

@@ -21,8 +21,7 @@
 #include "tests/core/filter_bank_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::filter_bank_test {
 
 ErrorCode CodeOf(const auto& act) {
   try {
@@ -286,5 +285,4 @@ TEST(BestColumnsTest, AreThoseWithTheMostKeys) {
   EXPECT_EQ(best(0, 10).size(), 6u);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::filter_bank_test

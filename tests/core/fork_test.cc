@@ -23,8 +23,7 @@
 #include "tests/system_faults.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::fork_test {
 
 // Threads of the parent do not exist in a child, nor does anybody give back their locks there.
 class ForkTest : public FileTest {
@@ -162,5 +161,4 @@ TEST_F(ForkTest, WhileOthersAskForStats) {
   EXPECT_EQ(failed, 0);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::fork_test

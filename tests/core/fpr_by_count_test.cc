@@ -8,8 +8,7 @@
 #include "tamis/scalable_filter.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::fpr_by_count_test {
 
 void ExpectAgrees(Filter& filter, const std::vector<uint64_t>& keys, double parts) {
   for (double part = 0.5; part <= parts; part *= 2) {
@@ -46,5 +45,4 @@ TEST(FprByCountTest, OfLayersItIsThatOfAll) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::fpr_by_count_test

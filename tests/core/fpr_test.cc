@@ -12,8 +12,7 @@
 #include "tamis/split_block_filter.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::fpr_test {
 
 constexpr uint64_t kKeys = 1'000'000;
 constexpr uint64_t kAbsent = 4'000'000;
@@ -61,5 +60,4 @@ INSTANTIATE_TEST_SUITE_P(All, FprTest,
                                           testing::Values(8, 12, 16)),
                          ParamName);
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::fpr_test

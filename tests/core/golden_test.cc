@@ -21,8 +21,7 @@
 #include "tests/core/file_parts.h"
 #include "tests/core/file_test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::golden_test {
 
 std::vector<uint64_t> Integers(uint64_t n) {
   std::vector<uint64_t> keys(n);
@@ -337,5 +336,4 @@ TEST(GoldenFilesTest, HaveARecipeEach) {
   EXPECT_EQ(files, recipes.size());
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::golden_test

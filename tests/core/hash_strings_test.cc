@@ -11,8 +11,7 @@
 #include "tamis/keys.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::hash_strings_test {
 
 const HashSpec kSpecs[] = {{},
                            {.seed = 12345},
@@ -127,5 +126,4 @@ TEST(HashStringsTest, AnyNumber) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::hash_strings_test

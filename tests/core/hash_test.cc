@@ -13,8 +13,7 @@
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::hash_test {
 
 constexpr uint64_t kSeeds[] = {
     0, 1, 0xFF, 0x80000000, 0xFFFFFFFF, uint64_t{1} << 32, 0x0123456789ABCDEF, ~uint64_t{0}};
@@ -172,5 +171,4 @@ TEST(HashTest, SeedsAndSecretsAreNotMixedUp) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::hash_test

@@ -11,8 +11,7 @@
 #include "tests/core/contract.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::key_forms_test {
 
 TEST(KeyFormsTest, AdmitOnlyWhatMayBeIn) {
   const KeyForms none;
@@ -140,5 +139,4 @@ TEST(KeyFormsViewTest, AreUnknownWithAView) {
   EXPECT_TRUE(filter.key_forms().Admit(KeyForm::kInteger));
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::key_forms_test

@@ -15,8 +15,7 @@
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::keys_test {
 
 using Form = Keys::Form;
 
@@ -255,5 +254,4 @@ TEST(KeysTest, AListOfStringsIsSoManyKeys) {
   EXPECT_EQ(cuckoo.inserted_count(), 0u);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::keys_test

@@ -13,8 +13,7 @@
 #include "tamis/engine.h"
 #include "tamis/split_block_filter.h"
 
-namespace tamis {
-namespace {
+namespace tamis::old_names_test {
 
 TAMIS_HD constexpr uint64_t Twice(uint64_t x) { return 2 * x; }
 
@@ -44,5 +43,4 @@ TEST(OldNamesTest, PlanOfACall) {
 
 #pragma GCC diagnostic pop
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::old_names_test

@@ -15,8 +15,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::parquet_test {
 
 namespace fs = std::filesystem;
 
@@ -143,5 +142,4 @@ TEST_P(ParquetTest, AColumnIsPresentAndOthersAreAbsent) {
 INSTANTIATE_TEST_SUITE_P(Backends, ParquetTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::parquet_test

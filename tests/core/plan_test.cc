@@ -22,8 +22,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/core/scoped_env.h"
 
-namespace tamis {
-namespace {
+namespace tamis::plan_test {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kGiB = uint64_t{1} << 30;
@@ -475,5 +474,4 @@ TEST_F(PlanFiltersTest, BadInputIsRefused) {
               "scalable");
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::plan_test

@@ -16,8 +16,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::region_lists_test {
 
 using detail::Batch;
 using detail::FilterAccess;
@@ -111,5 +110,4 @@ TEST(RegionListsMemoryTest, MoreThanThereIsThrows) {
       ErrorCode::kOutOfMemory, "cannot allocate");
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::region_lists_test

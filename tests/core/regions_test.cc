@@ -6,8 +6,7 @@
 #include <bit>
 #include <vector>
 
-namespace tamis::detail {
-namespace {
+namespace tamis::detail::regions_test {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kBlockBytes = 32;
@@ -75,5 +74,4 @@ TEST(OrderedLookupSecondsTest, GrowWithWhatIsToBeDone) {
   EXPECT_GT(1e9 * seconds(many, many), many);
 }
 
-}  // namespace
-}  // namespace tamis::detail
+}  // namespace tamis::detail::regions_test

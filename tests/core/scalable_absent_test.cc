@@ -10,8 +10,7 @@
 #include "tests/core/contract.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::scalable_absent_test {
 
 template <typename F>
 class ScalableAbsentTest : public testing::Test {};
@@ -98,5 +97,4 @@ TYPED_TEST(ScalableAbsentTest, AfterInsertionsAndErasures) {
   ExpectSameAsOneByOne(want, got, keys);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::scalable_absent_test

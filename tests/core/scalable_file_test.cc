@@ -26,8 +26,7 @@
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::scalable_file_test {
 
 namespace offset = detail::offset;
 
@@ -462,5 +461,4 @@ TEST(ScalableFileCuckooTest, CountsThatDisagree) {
   ExpectFormatError([&] { VerifyFile(folder / "f"); }, "inserted", second + offset::kInserted);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::scalable_file_test

@@ -19,8 +19,7 @@
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::scalable_filter_test {
 
 using SplitBlockScalable = ScalableFilter<SplitBlockBloomFilter>;
 using BloomScalable = ScalableFilter<BloomFilter>;
@@ -316,5 +315,4 @@ TEST(ScalableFilterMemoryTest, LayersAreSummed) {
   EXPECT_EQ(filter->layers().size(), 1u);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::scalable_filter_test

@@ -11,8 +11,7 @@
 #include "tests/core/file_parts.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::secret_test {
 
 constexpr HashSecret kSecret{0x1234567890ABCDEF, 0xFEDCBA0987654321};
 constexpr HashSecret kOther{0x1234567890ABCDEF, 0xFEDCBA0987654320};
@@ -158,5 +157,4 @@ INSTANTIATE_TEST_SUITE_P(Kinds, MergedSecretTest,
                          })),
                          SubjectName());
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::secret_test

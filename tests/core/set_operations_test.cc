@@ -14,8 +14,7 @@
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::set_operations_test {
 
 class SetOperationsTest : public BackendTest {};
 
@@ -87,5 +86,4 @@ TEST(CanMergeTest, IntersectAndEstimatesRefuseTheSame) {
 INSTANTIATE_TEST_SUITE_P(Backends, SetOperationsTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::set_operations_test

@@ -12,8 +12,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::sizing_test {
 
 constexpr uint64_t kMaxBlocks = split_block::kMaxBlocks;
 
@@ -168,5 +167,4 @@ TEST(SplitBlockEstimatedCountTest, InvertsTheExpectedNumberOfBits) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::sizing_test

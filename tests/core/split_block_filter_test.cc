@@ -18,8 +18,7 @@
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::split_block_filter_test {
 
 constexpr uint64_t kMaxBytes = split_block::kMaxBlocks * split_block::kBlockBytes;
 
@@ -195,5 +194,4 @@ TEST_P(SplitBlockFilterTest, AFullFilterIsInfinitelyFull) {
 INSTANTIATE_TEST_SUITE_P(Backends, SplitBlockFilterTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::split_block_filter_test

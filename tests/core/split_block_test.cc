@@ -15,8 +15,7 @@
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::split_block_test {
 
 namespace sb = split_block;
 
@@ -139,5 +138,4 @@ TEST(SplitBlockTest, PortableKernelsFollowTheSpecification) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::split_block_test

@@ -19,8 +19,7 @@
 #include "tests/core/scoped_env.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::split_block_view_test {
 
 static_assert(std::is_trivially_copyable_v<ConstSplitBlockView>);
 static_assert(std::is_trivially_copyable_v<SplitBlockView>);
@@ -392,5 +391,4 @@ TEST(SplitBlockViewMakingTest, AReadOnlyFilterIsAskedOnly) {
 INSTANTIATE_TEST_SUITE_P(Backends, SplitBlockViewTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::split_block_view_test

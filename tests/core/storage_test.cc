@@ -17,8 +17,7 @@
 #include "tamis/error.h"
 #include "tests/core/file_test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::storage_test {
 
 using detail::Storage;
 
@@ -202,5 +201,4 @@ TEST(StorageTest, AsksForHugePagesFrom4MiB) {
 }
 #endif
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::storage_test

@@ -10,8 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace tamis {
-namespace {
+namespace tamis::thread_pool_test {
 
 TEST(ThreadPoolTest, EveryTaskRunsOnceAndIsSeenByTheCaller) {
   detail::ThreadPool pool;
@@ -119,5 +118,4 @@ TEST(ThreadPoolTest, EndsWhetherUsedOrNot) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::thread_pool_test

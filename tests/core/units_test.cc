@@ -5,8 +5,7 @@
 
 #include <limits>
 
-namespace tamis {
-namespace {
+namespace tamis::units_test {
 
 TEST(UnitsTest, Durations) {
   EXPECT_EQ(DurationText(0), "0.00 ns");
@@ -71,5 +70,4 @@ TEST(UnitsTest, PlainNumbers) {
   EXPECT_EQ(NumberText(std::numeric_limits<double>::quiet_NaN()), "nan");
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::units_test

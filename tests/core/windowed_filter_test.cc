@@ -16,8 +16,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::windowed_filter_test {
 
 // Of a false positive among the keys of a test. Classic filters of a few words, for a few keys, err
 // more often than the formula says.
@@ -278,5 +277,4 @@ TYPED_TEST(WindowedFilterTest, OptionsOutOfRangeAreRefused) {
   EXPECT_THROW(typename TestFixture::Window({.window = ~uint64_t{0}}), Error);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::windowed_filter_test

@@ -23,8 +23,7 @@
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"
 
-namespace tamis::cuda {
-namespace {
+namespace tamis::cuda::captures_test {
 
 constexpr size_t kKeys = 300;
 
@@ -227,5 +226,4 @@ TEST_F(CudaCaptures, AreNoReasonToGiveTheDeviceUp) {
   EXPECT_GT(fallbacks, 10u);
 }
 
-}  // namespace
-}  // namespace tamis::cuda
+}  // namespace tamis::cuda::captures_test

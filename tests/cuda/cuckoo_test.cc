@@ -15,8 +15,7 @@
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"
 
-namespace tamis::cuda {
-namespace {
+namespace tamis::cuda::cuckoo_test {
 
 template <typename Filter>
 class CuckooOnDevice : public testing::Test {
@@ -388,5 +387,4 @@ TYPED_TEST(CuckooOnDevice, HeadersAreChecked) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::cuda
+}  // namespace tamis::cuda::cuckoo_test

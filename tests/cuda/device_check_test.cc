@@ -14,8 +14,7 @@
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"
 
-namespace tamis::cuda {
-namespace {
+namespace tamis::cuda::device_check_test {
 
 template <typename Call>
 std::string MessageOf(ErrorCode code, const Call& call) {
@@ -145,5 +144,4 @@ TEST(CudaReserveNone, FiltersThatTakeEveryKeyReserveNothing) {
   EXPECT_EQ(runtime.reserved_bytes(), 0u);
 }
 
-}  // namespace
-}  // namespace tamis::cuda
+}  // namespace tamis::cuda::device_check_test

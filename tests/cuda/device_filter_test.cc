@@ -17,8 +17,7 @@
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"
 
-namespace tamis::cuda {
-namespace {
+namespace tamis::cuda::device_filter_test {
 
 constexpr size_t kSizes[] = {0, 1, 31, 32, 33, 64, 65, 397, 1000, 4097};
 
@@ -508,5 +507,4 @@ TEST(DeviceFilterMemory, MisalignedMemoryIsRefused) {
   EXPECT_EQ(runtime.num_live(), 0u);
 }
 
-}  // namespace
-}  // namespace tamis::cuda
+}  // namespace tamis::cuda::device_filter_test

@@ -24,8 +24,7 @@
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"
 
-namespace tamis::cuda {
-namespace {
+namespace tamis::cuda::engine_test {
 
 constexpr Status kLaunchFailure{719};
 
@@ -596,5 +595,4 @@ TEST_F(EngineOnDeviceTest, StringsThatAreOnTheDeviceInPartAreRefused) {
   EXPECT_TRUE(runtime_.Free(offsets_there, nullptr).ok());
 }
 
-}  // namespace
-}  // namespace tamis::cuda
+}  // namespace tamis::cuda::engine_test

@@ -18,8 +18,7 @@
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"
 
-namespace tamis::cuda {
-namespace {
+namespace tamis::cuda::faults_test {
 
 constexpr size_t kKeys = 200;
 constexpr uint64_t kChunk = 64;
@@ -442,5 +441,4 @@ TEST(CudaFaults, NoOperationSpoilsACapture) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::cuda
+}  // namespace tamis::cuda::faults_test

@@ -20,8 +20,7 @@
 #include "tests/cuda/example_kernel.h"
 #include "tests/test_util.h"
 
-namespace tamis::cuda {
-namespace {
+namespace tamis::cuda::gpu_test {
 
 // Primes: the last warp and the last tile are never full.
 constexpr size_t kSizes[] = {0, 1, 31, 397, 797, 65537, 1'000'003};
@@ -538,5 +537,4 @@ TEST_F(GpuTest, SlowFilterBeyond16GiBHasTheBitsOfTheHost) {
   EXPECT_GT(past_32_bits, 0u);
 }
 
-}  // namespace
-}  // namespace tamis::cuda
+}  // namespace tamis::cuda::gpu_test

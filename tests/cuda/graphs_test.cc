@@ -14,8 +14,7 @@
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"
 
-namespace tamis::cuda {
-namespace {
+namespace tamis::cuda::graphs_test {
 
 constexpr size_t kBatch = 1000;
 constexpr size_t kBatches = 4;
@@ -253,5 +252,4 @@ TEST(CudaCounts, AreUnknownAfterAChangeThatFailed) {
   EXPECT_GT(changed, 1) << "or this test shows nothing";
 }
 
-}  // namespace
-}  // namespace tamis::cuda
+}  // namespace tamis::cuda::graphs_test

@@ -8,8 +8,7 @@
 
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::hash_bytes_test {
 
 constexpr uint64_t kSeeds[] = {0, 1, 0x8123456789ABCDEF, ~uint64_t{0}};
 // Every length on both sides of 16, 128, 240 and of the blocks of 1024 bytes of long inputs.
@@ -91,5 +90,4 @@ TEST(HashBytesOnDevice, IsThatOfAnIntegerForItsBytes) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::hash_bytes_test

@@ -15,8 +15,7 @@
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"
 
-namespace tamis::cuda {
-namespace {
+namespace tamis::cuda::host_pipeline_test {
 
 constexpr size_t kSizes[] = {0, 1, 63, 64, 65, 127, 128, 129, 397, 640, 641, 3000};
 
@@ -369,5 +368,4 @@ TEST(HostPipelineFailures, AnExceptionOfTheReceiverEndsTheCall) {
   EXPECT_EQ(bits, want);
 }
 
-}  // namespace
-}  // namespace tamis::cuda
+}  // namespace tamis::cuda::host_pipeline_test

@@ -5,8 +5,7 @@
 
 #include <cstdint>
 
-namespace tamis::cuda {
-namespace {
+namespace tamis::cuda::launch_test {
 
 // From the table "Technical Specifications per Compute Capability" of the CUDA C++ Programming
 // Guide, and the number of multiprocessors of one GPU of each.
@@ -171,5 +170,4 @@ TEST(Grid, OfARepetitionIsFixed) {
   EXPECT_EQ(grid.rounds, 1u);
 }
 
-}  // namespace
-}  // namespace tamis::cuda
+}  // namespace tamis::cuda::launch_test

@@ -10,8 +10,7 @@
 #include "tests/core/no_memory/failing_new.h"
 #include "tests/cuda/fake_runtime.h"
 
-namespace tamis::cuda {
-namespace {
+namespace tamis::cuda::no_memory_test {
 
 // Needs no memory of the host itself.
 class OneBlock final : public MemoryResource {
@@ -62,5 +61,4 @@ TEST(CudaNoMemory, WhatWasAllocatedIsGivenBack) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::cuda
+}  // namespace tamis::cuda::no_memory_test

@@ -19,8 +19,7 @@
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"
 
-namespace tamis::cuda {
-namespace {
+namespace tamis::cuda::nulls_test {
 
 constexpr size_t kSizes[] = {0, 1, 31, 32, 33, 64, 65, 130, 397};
 constexpr uint64_t kFirstBits[] = {0, 1, 5, 8, 13, 31, 32, 33, 63, 64, 1003};
@@ -563,5 +562,4 @@ TEST(PlacesOfNulls, AnAcceleratorHoldsKeysWhoseNullsAreOnItsDevice) {
   ASSERT_TRUE(runtime.Free(memory, nullptr).ok());
 }
 
-}  // namespace
-}  // namespace tamis::cuda
+}  // namespace tamis::cuda::nulls_test

@@ -4,8 +4,7 @@
 
 #include "cuda/src/launch.h"
 
-namespace tamis::cuda {
-namespace {
+namespace tamis::cuda::occupancy_test {
 
 TEST(ResidentBlocks, AreThoseOfTheToolkit) {
   struct Capability {
@@ -50,5 +49,4 @@ TEST(ResidentBlocks, AreThoseOfTheToolkit) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::cuda
+}  // namespace tamis::cuda::occupancy_test

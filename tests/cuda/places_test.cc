@@ -15,8 +15,7 @@
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"
 
-namespace tamis::cuda {
-namespace {
+namespace tamis::cuda::places_test {
 
 constexpr size_t kKeys = 300;
 
@@ -382,5 +381,4 @@ TEST(CudaCuckoo, CopiesThatCannotGoInAreRefusedAtOnce) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::cuda
+}  // namespace tamis::cuda::places_test

@@ -11,8 +11,7 @@
 
 #include "tests/test_util.h"
 
-namespace tamis::cuda {
-namespace {
+namespace tamis::cuda::staging_test {
 
 TEST(StageCopy, CopiesAnyBytesToAnywhere) {
   Random random(1);
@@ -39,5 +38,4 @@ TEST(StageCopy, CopiesMoreThanACacheHolds) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::cuda
+}  // namespace tamis::cuda::staging_test

@@ -13,8 +13,7 @@
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"
 
-namespace tamis::cuda {
-namespace {
+namespace tamis::cuda::stream_test {
 
 struct ConvertedStream {
   operator cudaStream_t() const { return stream; }
@@ -56,5 +55,4 @@ TEST(CudaStreams, MayBeOfOtherTypes) {
   EXPECT_TRUE(runtime.DestroyStream(made).ok());
 }
 
-}  // namespace
-}  // namespace tamis::cuda
+}  // namespace tamis::cuda::stream_test

@@ -14,8 +14,7 @@
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"
 
-namespace tamis::cuda {
-namespace {
+namespace tamis::cuda::view_test {
 
 constexpr size_t kKeys = 1000;
 
@@ -195,5 +194,4 @@ TEST(CudaView, RefusesMemoryThatCannotBeAFilter) {
   EXPECT_EQ(runtime.num_live(), live);
 }
 
-}  // namespace
-}  // namespace tamis::cuda
+}  // namespace tamis::cuda::view_test

@@ -13,8 +13,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::block_formats_test {
 
 constexpr HashSpec kXxh64{HashKind::kXxh64, 0};
 
@@ -507,5 +506,4 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::block_formats_test

@@ -20,8 +20,7 @@
 #include "tests/formats/kudu_test_keys.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::foreign_filter_test {
 
 std::filesystem::path GuavaFile(const std::string& name) {
   return std::filesystem::path(TAMIS_GOLDEN_DIR) / "guava" / (name + "_mitz64.guava");
@@ -346,5 +345,4 @@ TEST(ForeignFilterTest, AStreamThatIsNoneOfItsFormat) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::foreign_filter_test

@@ -11,8 +11,7 @@
 #include "tests/formats/guava_test_keys.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::guava_file_test {
 
 Bytes GuavaGolden(const std::string& name) {
   return ReadBytes(std::filesystem::path(TAMIS_GOLDEN_DIR) / "guava" / (name + ".guava"));
@@ -219,5 +218,4 @@ INSTANTIATE_TEST_SUITE_P(Golden, GuavaMutationTest, testing::ValuesIn(Recipes())
                            return name;
                          });
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::guava_file_test

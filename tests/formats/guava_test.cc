@@ -14,8 +14,7 @@
 #include "tests/formats/guava_test_keys.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::guava_test {
 
 // The definition, bit by bit; the hash has tests of its own.
 class Model {
@@ -475,5 +474,4 @@ TEST(GuavaTest, MovedFrom) {
   EXPECT_TRUE(filter.Contains(uint64_t{1}));
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::guava_test

@@ -12,8 +12,7 @@
 #include "tamis/formats/spark.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::integer_keys_test {
 
 std::vector<std::byte> BytesOf(const GuavaBloomFilter& filter) { return filter.ToBytes(); }
 std::vector<std::byte> BytesOf(const SparkBloomFilter& filter) { return filter.ToBytes(); }
@@ -129,5 +128,4 @@ TEST_P(IntegerKeysTest, RedisBloom) {
 INSTANTIATE_TEST_SUITE_P(Backends, IntegerKeysTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::integer_keys_test

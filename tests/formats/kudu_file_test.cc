@@ -11,8 +11,7 @@
 #include "tests/formats/kudu_test_keys.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::kudu_file_test {
 
 Bytes KuduGolden(const std::string& name) {
   return ReadBytes(std::filesystem::path(TAMIS_GOLDEN_DIR) / "kudu" / (name + ".kudu"));
@@ -312,5 +311,4 @@ TEST_P(KuduMutationTest, IsAnErrorOrAFilter) {
 INSTANTIATE_TEST_SUITE_P(Golden, KuduMutationTest, testing::ValuesIn(Recipes()),
                          [](const auto& test) { return test.param.name; });
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::kudu_file_test

@@ -12,8 +12,7 @@
 #include "tests/formats/kudu_test_keys.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::kudu_test {
 
 // The definition, word by word; the hash has a test of its own.
 class Model {
@@ -426,5 +425,4 @@ TEST(KuduTest, MovedFrom) {
   EXPECT_TRUE(filter.Contains(uint64_t{1}));
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::kudu_test

@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace tamis {
-namespace {
+namespace tamis::murmur2_test {
 
 struct Vector {
   std::string_view key;
@@ -33,5 +32,4 @@ TEST(Murmur2Test, Vectors) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::murmur2_test

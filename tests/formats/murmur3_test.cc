@@ -8,8 +8,7 @@
 
 #include "tests/test_util.h"
 
-namespace tamis::detail {
-namespace {
+namespace tamis::detail::murmur3_test {
 
 std::string Digest(const Hash128& hash) {
   char bytes[16];
@@ -48,5 +47,4 @@ TEST(Murmur3Test, IntegersAreTheirBytes) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::detail
+}  // namespace tamis::detail::murmur3_test

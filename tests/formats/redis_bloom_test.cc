@@ -15,8 +15,7 @@
 #include "tests/formats/redis_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::redis_bloom_test {
 
 // The definition, bit by bit, of a chain whose links have the sizes of a filter; the hash has tests
 // of its own.
@@ -270,5 +269,4 @@ TEST(RedisBloomTest, MovedFrom) {
   // NOLINTEND(bugprone-use-after-move)
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::redis_bloom_test

@@ -15,8 +15,7 @@
 #include "tests/formats/redis_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::redis_cuckoo_test {
 
 std::vector<RedisCuckooOptions> Shapes() {
   return {
@@ -278,5 +277,4 @@ TEST(RedisCuckooTest, MovedFrom) {
   // NOLINTEND(bugprone-use-after-move)
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::redis_cuckoo_test

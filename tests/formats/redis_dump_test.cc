@@ -16,8 +16,7 @@
 #include "tests/formats/redis_test_recipes.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::redis_dump_test {
 
 constexpr size_t kFrame = 16;
 
@@ -571,5 +570,4 @@ TYPED_TEST(RedisDumpTest, MutationsAreAnErrorOrAFilter) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::redis_dump_test

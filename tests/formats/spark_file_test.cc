@@ -12,8 +12,7 @@
 #include "tests/formats/spark_test_keys.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::spark_file_test {
 
 Bytes SparkGolden(const std::string& name) {
   return ReadBytes(std::filesystem::path(TAMIS_GOLDEN_DIR) / "spark" / (name + ".spark"));
@@ -284,5 +283,4 @@ TEST_P(SparkMutationTest, IsAnErrorOrAFilter) {
 INSTANTIATE_TEST_SUITE_P(Golden, SparkMutationTest, testing::ValuesIn(Recipes()),
                          [](const auto& test) { return test.param.name; });
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::spark_file_test

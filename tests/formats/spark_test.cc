@@ -12,8 +12,7 @@
 #include "tests/formats/spark_test_keys.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::spark_test {
 
 std::string Little(uint64_t value) {
   std::string bytes;
@@ -505,5 +504,4 @@ TEST(SparkTest, MovedFrom) {
   EXPECT_EQ(SparkBloomFilter::FromBytes(assigned.ToBytes()).num_bits(), 512u);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::spark_test

@@ -16,8 +16,7 @@
 #include "tests/live/live_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::changes_test {
 
 using KeyVector = std::vector<uint64_t>;
 
@@ -408,5 +407,4 @@ TEST_F(ErasesTest, NoKeyIsLostWhereOthersAreErased) {
   EXPECT_EQ(live_.Read()->Count(KeyVector(database.begin(), database.end())), database.size());
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::changes_test

@@ -17,8 +17,7 @@
 #include "tests/live/concurrent_types.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::concurrent_bloom_test {
 
 template <typename F>
 class ConcurrentBloomTest : public testing::Test {
@@ -257,5 +256,4 @@ TYPED_TEST(ConcurrentBloomTest, AnEngineAsksIt) {
   EXPECT_EQ(Engine({.threads = 2}).Count(filter.filter(), keys), keys.size());
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::concurrent_bloom_test

@@ -19,8 +19,7 @@
 #include "tests/live/concurrent_types.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::concurrent_bloom_threads_test {
 
 template <typename F>
 class ConcurrentBloomThreadsTest : public testing::Test {
@@ -187,5 +186,4 @@ TYPED_TEST(ConcurrentBloomThreadsTest, ProcessesShareIt) {
   EXPECT_TRUE(std::ranges::equal(plain.payload(), filter.filter().payload()));
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::concurrent_bloom_threads_test

@@ -13,8 +13,7 @@
 #include "tests/live/concurrent_types.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::concurrent_cuckoo_test {
 
 template <typename Bits>
 class ConcurrentCuckooTest : public testing::Test {
@@ -205,5 +204,4 @@ TYPED_TEST(ConcurrentCuckooTest, IsSavedAsThePlainFilter) {
   EXPECT_EQ(loaded.inserted_count(), 0);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::concurrent_cuckoo_test

@@ -15,8 +15,7 @@
 #include "tests/live/concurrent_types.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::concurrent_cuckoo_threads_test {
 
 template <typename Bits>
 class ConcurrentCuckooThreadsTest : public testing::Test {
@@ -212,5 +211,4 @@ TYPED_TEST(ConcurrentCuckooThreadsTest, AFileIsOfOneTime) {
   writer.join();
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::concurrent_cuckoo_threads_test

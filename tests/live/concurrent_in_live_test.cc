@@ -19,8 +19,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::concurrent_in_live_test {
 
 static_assert(ConcurrentlyChangeable<ConcurrentSplitBlockBloomFilter>);
 static_assert(ConcurrentlyChangeable<ConcurrentBloomFilter>);
@@ -175,5 +174,4 @@ TEST(StripedCountTest, IsNeverBelowZero) {
   EXPECT_EQ(count.Get(), 2u);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::concurrent_in_live_test

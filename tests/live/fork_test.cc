@@ -17,8 +17,7 @@
 #include "tests/live/live_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::fork_test {
 
 using Blocks = SplitBlockBloomFilter;
 
@@ -102,5 +101,4 @@ TEST(ForkTest, OnTheThreadOfARebuild) {
   EXPECT_EQ(child, 0);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::fork_test

@@ -16,8 +16,7 @@
 #include "tests/live/guard_test_util.h"
 #include "tests/live/live_test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::guard_test {
 
 using std::chrono::hours;
 using std::chrono::nanoseconds;
@@ -469,5 +468,4 @@ TEST(GuardStatsTest, AreTextForPrometheus) {
   EXPECT_EQ(text.back(), '\n');
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::guard_test

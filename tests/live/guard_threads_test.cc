@@ -19,8 +19,7 @@
 #include "tests/live/guard_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::guard_threads_test {
 
 using Found = TestStore::Found;
 
@@ -220,5 +219,4 @@ TEST_F(GuardThreadsTest, EveryKeyWhoseInsertHasReturnedIsFound) {
   EXPECT_GT(stats.blocked, 0u);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::guard_threads_test

@@ -19,8 +19,7 @@
 #include "tests/live/live_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::live_test {
 
 using std::chrono::hours;
 using std::chrono::nanoseconds;
@@ -249,5 +248,4 @@ TEST(LiveTest, AThousandSwapsUnderReaders) {
   EXPECT_EQ(LockedBlocks::instances, 0);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::live_test

@@ -19,8 +19,7 @@
 #include "core/src/filters/cuckoo/cuckoo_chunk.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::move_log_test {
 
 constexpr int kBits = 8;
 constexpr uint32_t kBuckets = 4;
@@ -28,12 +27,12 @@ using Word = cuckoo::Word<kBits>;
 using Table = std::array<Word, kBuckets>;
 
 using Entry = detail::MoveLog::Entry;
-constexpr uint64_t kEntries = 3;
+constexpr uint64_t kLogEntries = 3;
 
 // A table, and its log, over time.
 struct State {
   Table table = {};
-  std::array<Entry, kEntries> log = {};
+  std::array<Entry, kLogEntries> log = {};
   uint64_t count = 0;
 };
 
@@ -50,7 +49,8 @@ struct RecordedBuckets {
   void Copied(uint32_t a, uint32_t b) const {
     states->push_back(states->back());
     State& state = states->back();
-    state.log[state.count % kEntries] = {detail::MoveLog::IdOf(0, a), detail::MoveLog::IdOf(0, b)};
+    state.log[state.count % kLogEntries] = {detail::MoveLog::IdOf(0, a),
+                                            detail::MoveLog::IdOf(0, b)};
     states->push_back(state);
     ++states->back().count;
   }
@@ -91,7 +91,7 @@ struct ReplayedBuckets {
   }
 };
 struct ReplayedLog {
-  static constexpr uint64_t kEntries = tamis::kEntries;
+  static constexpr uint64_t kEntries = kLogEntries;
 
   uint64_t Count() const { return g_clock->Next().count; }
   Entry At(uint64_t at) const { return g_clock->Next().log[at % kEntries]; }
@@ -232,7 +232,7 @@ TEST(MoveLogTest, WhatStaysIsNeverMissed) {
   EXPECT_GT(copies, 20);
   EXPECT_GT(unsure, 100);
   EXPECT_GE(longest, 8);
-  EXPECT_GE(logged, kEntries);
+  EXPECT_GE(logged, kLogEntries);
 }
 
 TEST(MoveLogTest, WhatIsNotInIsMissedWhereNothingMoves) {
@@ -246,7 +246,7 @@ TEST(MoveLogTest, WhatIsNotInIsMissedWhereNothingMoves) {
 TEST(MoveLogTest, WhatWasOverwrittenIsNotRead) {
   std::vector<State> states(1);
   std::array<uint32_t, kBuckets> some = {0, 1, 2, 3};
-  for (uint32_t move = 0; move < 2 * kEntries; ++move) {
+  for (uint32_t move = 0; move < 2 * kLogEntries; ++move) {
     RecordedBuckets{nullptr, &states}.Copied(some[move % kBuckets], some[(move + 1) % kBuckets]);
   }
   Clock clock = {&states};
@@ -287,5 +287,4 @@ TEST(MoveLogTest, HasTheLastMoves) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::move_log_test

@@ -13,8 +13,7 @@
 #include "tamis/live/live.h"
 #include "tests/live/live_test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::old_filter_test {
 
 // Calls a function when it is freed.
 class Noticed : public LockedBlocks {
@@ -78,5 +77,4 @@ TEST_F(OldFilterTest, NobodyWaitsForARebuild) {
   ExpectNobodyWaited();
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::old_filter_test

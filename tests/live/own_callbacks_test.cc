@@ -14,8 +14,7 @@
 #include "tests/core/file_test_util.h"
 #include "tests/live/live_test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::own_callbacks_test {
 
 using std::chrono::milliseconds;
 using Blocks = SplitBlockBloomFilter;
@@ -157,5 +156,4 @@ TEST_F(OwnWatchTest, ALoaderCannotHaveTheFileChecked) {
   EXPECT_EQ(live_.Read().generation(), 1u);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::own_callbacks_test

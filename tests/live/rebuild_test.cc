@@ -19,8 +19,7 @@
 #include "tests/live/live_test_util.h"
 #include "tests/system_faults.h"
 
-namespace tamis {
-namespace {
+namespace tamis::rebuild_test {
 
 using Source = RebuildSource<LockedBlocks>;
 
@@ -277,5 +276,4 @@ TEST_F(RebuildTest, RefusesOptionsOutOfRange) {
   ExpectError([&] { live_.Rebuild({}); }, ErrorCode::kInvalidArgument, "no function `build`");
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::rebuild_test

@@ -24,8 +24,7 @@
 #include "tests/live/concurrent_types.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::stress_test {
 
 using Clock = std::chrono::steady_clock;
 using KeySpan = std::span<const uint64_t>;
@@ -297,5 +296,4 @@ TYPED_TEST(StressCuckooTest, LosesNothing) {
   figures.Print("cuckoo" + std::to_string(TypeParam::value));
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::stress_test

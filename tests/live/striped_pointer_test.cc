@@ -10,8 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace tamis::detail {
-namespace {
+namespace tamis::detail::striped_pointer_test {
 
 TEST(StripedPointerTest, IsNullBeforeTheFirst) {
   const StripedPointer<const int> pointer;
@@ -86,5 +85,4 @@ TEST(StripedPointerTest, ReplacingIsOneStepForAllThreads) {
   EXPECT_EQ(went_back, 0);
 }
 
-}  // namespace
-}  // namespace tamis::detail
+}  // namespace tamis::detail::striped_pointer_test

@@ -13,8 +13,7 @@
 #include "tests/live/live_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::swaps_test {
 
 // What threads have committed, each key of its own.
 struct Table {
@@ -89,5 +88,4 @@ TYPED_TEST(SwapsTest, AThousandRebuildsLoseNothing) {
   EXPECT_EQ(TypeParam::instances, 0);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::swaps_test

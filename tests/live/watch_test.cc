@@ -22,8 +22,7 @@
 #include "tests/live/live_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::watch_test {
 
 namespace fs = std::filesystem;
 using std::chrono::hours;
@@ -363,5 +362,4 @@ TEST_F(WatchTest, ReadersAlwaysHaveAGoodFilter) {
   EXPECT_TRUE(live_.Read()->Contains(uint64_t{4}));
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::watch_test

@@ -21,8 +21,7 @@
 #include "tests/parquet/plain_file.h"
 #include "tests/test_util.h"
 
-namespace tamis::parquet {
-namespace {
+namespace tamis::parquet::add_test {
 
 namespace fs = std::filesystem;
 
@@ -300,5 +299,4 @@ TEST_F(AddTest, AFileThatChangesMeanwhileIsAnError) {
             ErrorCode::kIo);
 }
 
-}  // namespace
-}  // namespace tamis::parquet
+}  // namespace tamis::parquet::add_test

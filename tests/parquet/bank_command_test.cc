@@ -12,8 +12,7 @@
 #include "tests/parquet/parquet_maker.h"
 #include "tests/tools/command_test.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::bank_command_test {
 
 using parquet::MadeFile;
 
@@ -135,5 +134,4 @@ TEST_F(BankOfParquetTest, WhatIsNoneIsRefused) {
   EXPECT_FALSE(std::filesystem::exists(Path("b")));
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::bank_command_test

@@ -14,8 +14,7 @@
 #include "tamis/parquet/bloom_filter.h"
 #include "tests/parquet/parquet_maker.h"
 
-namespace tamis::parquet {
-namespace {
+namespace tamis::parquet::column_keys_test {
 
 using namespace std::string_literals;
 using namespace std::string_view_literals;
@@ -258,5 +257,4 @@ TEST(ColumnKeysTest, BoundsLeaveWhatIsWithinThem) {
   EXPECT_EQ(within(decimals, "\0"s, std::nullopt), Range(0, 2)) << "cut, so no bound";
 }
 
-}  // namespace
-}  // namespace tamis::parquet
+}  // namespace tamis::parquet::column_keys_test

@@ -20,8 +20,7 @@
 #include "tests/parquet/parquet_maker.h"
 #include "tests/parquet/plain_file.h"
 
-namespace tamis::parquet {
-namespace {
+namespace tamis::parquet::key_column_test {
 
 using namespace std::string_literals;
 using Kind = LogicalType::Kind;
@@ -203,5 +202,4 @@ TEST(KeyColumnTest, WhatCannotBeRead) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::parquet
+}  // namespace tamis::parquet::key_column_test

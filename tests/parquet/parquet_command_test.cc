@@ -11,8 +11,7 @@
 #include "tests/parquet/parquet_maker.h"
 #include "tests/tools/command_test.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::parquet_command_test {
 
 using parquet::MadeFile;
 using parquet::Plain;
@@ -189,5 +188,4 @@ TEST_F(ParquetCommandTest, WrongUse) {
   EXPECT_EQ(Sh("true | tamis parquet prune --column key --keys - lake").status, 2);
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::parquet_command_test

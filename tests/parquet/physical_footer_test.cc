@@ -8,8 +8,7 @@
 #include "tamis/parquet/source.h"
 #include "tests/test_util.h"
 
-namespace tamis::parquet {
-namespace {
+namespace tamis::parquet::physical_footer_test {
 
 void ExpectSamePlaces(const Footer& footer) {
   const Footer physical(PhysicalFooter(footer), footer.offset());
@@ -44,5 +43,4 @@ TEST(PhysicalFooterTest, FilesOfOtherWritersHaveTheSamePlaces) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::parquet
+}  // namespace tamis::parquet::physical_footer_test

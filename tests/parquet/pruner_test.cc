@@ -21,8 +21,7 @@
 #include "tamis/parquet/bloom_filter.h"
 #include "tests/parquet/parquet_maker.h"
 
-namespace tamis::parquet {
-namespace {
+namespace tamis::parquet::pruner_test {
 
 namespace fs = std::filesystem;
 using Texts = std::vector<std::string_view>;
@@ -344,5 +343,4 @@ TEST(PrunerTest, ListsAndOptionsThatMakeNoSense) {
   EXPECT_THROW(ParquetPruner(KeyList::Integers(keys), {.column = "key", .threads = 5000}), Error);
 }
 
-}  // namespace
-}  // namespace tamis::parquet
+}  // namespace tamis::parquet::pruner_test

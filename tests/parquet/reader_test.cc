@@ -18,8 +18,7 @@
 #include "tamis/parquet/pruner.h"
 #include "tests/parquet/parquet_maker.h"
 
-namespace tamis::parquet {
-namespace {
+namespace tamis::parquet::reader_test {
 
 using namespace std::string_literals;
 namespace fs = std::filesystem;
@@ -263,5 +262,4 @@ TEST(ParquetReaderTest, ChangedBytesEndInAnErrorOrAnAnswer) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::parquet
+}  // namespace tamis::parquet::reader_test

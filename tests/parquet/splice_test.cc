@@ -14,8 +14,7 @@
 #include "tamis/error.h"
 #include "tests/parquet/random_thrift.h"
 
-namespace tamis::parquet {
-namespace {
+namespace tamis::parquet::splice_test {
 
 using Bytes = std::vector<std::byte>;
 
@@ -170,5 +169,4 @@ TEST(SpliceTest, MutationsOfFootersAreErrorsOrStayFooters) {
   EXPECT_GT(spliced, 250u);
 }
 
-}  // namespace
-}  // namespace tamis::parquet
+}  // namespace tamis::parquet::splice_test

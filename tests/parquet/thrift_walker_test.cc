@@ -9,8 +9,7 @@
 #include "tamis/error.h"
 #include "tests/parquet/parquet_maker.h"
 
-namespace tamis::parquet {
-namespace {
+namespace tamis::parquet::thrift_walker_test {
 
 using namespace std::string_literals;
 
@@ -127,5 +126,4 @@ TEST(ThriftWalkerTest, FieldsMayComeInAnyOrder) {
   EXPECT_FALSE(fields.Next());
 }
 
-}  // namespace
-}  // namespace tamis::parquet
+}  // namespace tamis::parquet::thrift_walker_test

@@ -8,8 +8,7 @@
 
 #include "tests/test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::batch_test {
 
 TEST(RedisBatchTest, EveryKeyIsInItsSegmentOnce) {
   const std::vector<uint64_t> keys = RandomKeys(10'000, 1);
@@ -87,5 +86,4 @@ TEST(RedisBatchTest, BytesOfMasksAreLittleEndian) {
   EXPECT_EQ(mask.Bytes(), "\1\2\3\4" + std::string(27, '\0') + "\x80");
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::batch_test

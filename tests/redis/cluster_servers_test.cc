@@ -27,8 +27,7 @@
 #include "tests/redis/servers.h"
 #include "tests/test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::cluster_servers_test {
 
 using std::chrono::milliseconds;
 
@@ -374,5 +373,4 @@ TEST(RedisFailoverTest, AMasterComesBackEmptyBeforeItIsMissed) {
   EXPECT_LE(bad, layout.segments() / 3 + 1);
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::cluster_servers_test

@@ -10,8 +10,7 @@
 #include "tests/redis/servers.h"
 #include "tests/tools/command_test.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::command_servers_test {
 
 using tools::CommandResult;
 using tools::Numbers;
@@ -220,5 +219,4 @@ TEST(RedisCommandPasswordTest, ComesFromTheEnvironmentOrAFileAndIsNeverShown) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::command_servers_test

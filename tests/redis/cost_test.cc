@@ -4,8 +4,7 @@
 
 #include "tamis/sizing.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::cost_test {
 
 TEST(RedisCostTest, FewKeysGoByBlocksAndManyBySegments) {
   const Layout layout = LayoutFor(SplitBlockBlocks(100'000'000, 0.01));
@@ -38,5 +37,4 @@ TEST(RedisCostTest, SaysWhy) {
   EXPECT_EQ(pinned.blocks_seconds, plan.blocks_seconds);
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::cost_test

@@ -22,8 +22,7 @@
 #include "tests/redis/servers.h"
 #include "tests/test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::damage_servers_test {
 
 using std::chrono::milliseconds;
 
@@ -431,5 +430,4 @@ TEST(RedisServerFaultTest, ConnectionsAndScriptsThatAServerForgets) {
   EXPECT_EQ(filter.Count(keys), keys.size());
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::damage_servers_test

@@ -17,8 +17,7 @@
 #include "tests/redis/servers.h"
 #include "tests/test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::deadline_servers_test {
 
 using std::chrono::milliseconds;
 using std::chrono::system_clock;
@@ -171,5 +170,4 @@ TEST_P(RedisDeadlineTest, WhatHasExpiredIsNoNo) {
 INSTANTIATE_TEST_SUITE_P(All, RedisDeadlineTest, testing::Values("single", "cluster"),
                          [](const auto& test) { return std::string(test.param); });
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::deadline_servers_test

@@ -6,8 +6,7 @@
 
 #include "tests/redis/redis_test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::descriptor_test {
 
 Descriptor Example() {
   Descriptor descriptor;
@@ -139,5 +138,4 @@ TEST(RedisDescriptorTest, NoPartOfItIsOne) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::descriptor_test

@@ -18,8 +18,7 @@
 #include "tests/redis/servers.h"
 #include "tests/test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::durable_servers_test {
 
 using std::chrono::milliseconds;
 
@@ -289,5 +288,4 @@ TEST(RedisDurableTest, ReadersOfReplicasFindItWhateverTheyKnowOfTheSlots) {
   EXPECT_GT(durable.size(), 1'000u);
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::durable_servers_test

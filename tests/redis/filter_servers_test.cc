@@ -15,8 +15,7 @@
 #include "tests/redis/servers.h"
 #include "tests/test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::filter_servers_test {
 
 bool SameBlocks(const SplitBlockBloomFilter& a, const SplitBlockBloomFilter& b) {
   const auto x = a.payload(), y = b.payload();
@@ -379,5 +378,4 @@ TEST(RedisClusterTest, MemoryOfTheServersIsThatOfTheFilter) {
   filter.Drop();
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::filter_servers_test

@@ -10,8 +10,7 @@
 #include "tamis/sizing.h"
 #include "tests/redis/redis_test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::layout_test {
 
 // Around every change of the size of segments, and the ends.
 std::vector<uint64_t> BlocksOfInterest() {
@@ -118,5 +117,4 @@ TEST(RedisLayoutTest, Names) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::layout_test

@@ -17,8 +17,7 @@
 #include "tests/redis/servers.h"
 #include "tests/test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::near_copy_servers_test {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
@@ -224,5 +223,4 @@ TEST_F(RedisNearCopyTest, DeadlinesAndOptions) {
   ExpectError([&] { near.Contains("x"); }, ErrorCode::kUnavailable, "deadline");
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::near_copy_servers_test

@@ -19,8 +19,7 @@
 #include "tests/redis/servers.h"
 #include "tests/test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::near_copy_thread_servers_test {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
@@ -189,5 +188,4 @@ TEST(RedisNearCopyThreadTest, AChildOfForkHasNoThread) {
   filter.Drop();
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::near_copy_thread_servers_test

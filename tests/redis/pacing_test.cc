@@ -16,8 +16,7 @@
 #include "tests/redis/fake_server.h"
 #include "tests/redis/redis_test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::pacing_test {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
@@ -107,5 +106,4 @@ TEST(RedisPacingTest, AShareOutOfRangeIsAnError) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::pacing_test

@@ -17,8 +17,7 @@
 #include "tests/redis/redis_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::rebuild_faults_servers_test {
 
 using std::chrono::milliseconds;
 
@@ -486,5 +485,4 @@ INSTANTIATE_TEST_SUITE_P(Steps, RedisRebuildFailoverTest,
                            return "Step" + std::to_string(static_cast<int>(test.param));
                          });
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::rebuild_faults_servers_test

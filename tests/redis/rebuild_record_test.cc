@@ -9,8 +9,7 @@
 #include "redis/src/slot.h"
 #include "tests/redis/redis_test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::rebuild_record_test {
 
 constexpr const char* kText =
     "tamis-redis-rebuild 1\n"
@@ -61,5 +60,4 @@ TEST(RedisRebuildRecordTest, ItsKeysAreInTheSlotOfTheDescriptor) {
   EXPECT_EQ(SlotOfKey(LeaseKey("a:b")), SlotOfKey(DescriptorKey("a:b")));
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::rebuild_record_test

@@ -14,8 +14,7 @@
 #include "tests/redis/redis_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::rebuild_servers_test {
 
 using std::chrono::milliseconds;
 
@@ -355,5 +354,4 @@ TEST_P(RedisRebuildTest, WrongUse) {
 INSTANTIATE_TEST_SUITE_P(All, RedisRebuildTest, testing::Values("single", "cluster"),
                          [](const auto& test) { return std::string(test.param); });
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::rebuild_servers_test

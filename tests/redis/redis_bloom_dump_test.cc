@@ -19,8 +19,7 @@
 #include "tests/redis/fake_server.h"
 #include "tests/redis/redis_test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::redis_bloom_dump_test {
 
 using std::chrono::milliseconds;
 using Words = FakeServer::Words;
@@ -328,5 +327,4 @@ TEST(RedisBloomDumpTest, ConnectionsThatBreakAreMadeAnew) {
   EXPECT_GT(broken, 3);
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::redis_bloom_dump_test

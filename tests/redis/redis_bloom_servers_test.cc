@@ -21,8 +21,7 @@
 #include "tests/tools/command_test.h"
 #endif
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::redis_bloom_servers_test {
 
 TEST(RedisBloomServersTest, KeysThatAreNoFilters) {
   for (const Servers* const servers : {&Servers::Single(), &Servers::Cluster()}) {
@@ -156,5 +155,4 @@ TEST_P(RedisBloomModuleTest, FromTheShell) {
 }
 #endif
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::redis_bloom_servers_test

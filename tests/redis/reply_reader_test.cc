@@ -5,8 +5,7 @@
 #include <memory>
 #include <string>
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::reply_reader_test {
 
 constexpr ReplyLimits kLimits = {100, 20};
 
@@ -102,5 +101,4 @@ TEST(RedisReplyReaderTest, MessagesShowWhatCanBeShown) {
   EXPECT_EQ(ShownText(std::string(300, 'x')), shown);
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::reply_reader_test

@@ -4,8 +4,7 @@
 
 #include <string>
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::segment_state_test {
 
 constexpr SegmentState kState = {0x0807060504030201, 96, 0x10, 0xFF000000000000EE};
 
@@ -43,5 +42,4 @@ TEST(RedisSegmentStateTest, EveryOtherFieldAndLengthIsAProblem) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::segment_state_test

@@ -8,8 +8,7 @@
 #include "redis/src/reply_reader.h"
 #include "tests/redis/redis_test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::slot_map_test {
 
 const Address kAsked = {"10.0.0.9", 7009};
 
@@ -173,5 +172,4 @@ TEST(RedisSlotMapTest, Redirections) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::slot_map_test

@@ -6,8 +6,7 @@
 
 #include "redis/src/sha1.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::slot_test {
 
 TEST(RedisSlotTest, CrcIsThatOfTheSpecification) {
   // Redis Cluster Specification, "Appendix A".
@@ -43,5 +42,4 @@ TEST(RedisSlotTest, Sha1IsThatOfFips180) {
   EXPECT_EQ(Sha1Text(std::string(1'000'000, 'a')), "34aa973cd4c4daa4f61eeb2bdbad27316534016f");
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::slot_test

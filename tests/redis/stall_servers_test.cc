@@ -23,8 +23,7 @@
 #include "tests/redis/servers.h"
 #include "tests/test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::stall_servers_test {
 
 using std::chrono::milliseconds;
 
@@ -223,5 +222,4 @@ TEST(RedisRebuildStallTest, ReplicasOfANewClusterAreWaitedFor) {
   ExpectHasJust(servers.options(), name, keys);
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::stall_servers_test

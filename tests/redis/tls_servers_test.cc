@@ -13,8 +13,7 @@
 #include "tamis/redis/split_block_filter.h"
 #include "tests/redis/servers.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::tls_servers_test {
 
 int FreePort() {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -103,5 +102,4 @@ TEST(RedisTlsTest, ServersAreTrustedByCertificateAndName) {
   std::filesystem::remove(path + ".key");
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::tls_servers_test

@@ -16,8 +16,7 @@
 #include "tests/redis/servers.h"
 #include "tests/test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::troubled_servers_test {
 
 using std::chrono::milliseconds;
 
@@ -160,5 +159,4 @@ TEST(RedisTroubledTest, AsksForManyBlocksInPortions) {
   filter.Drop();
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::troubled_servers_test

@@ -6,8 +6,7 @@
 
 #include "tests/redis/redis_test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::url_test {
 
 TEST(RedisUrlTest, AllParts) {
   const Url url = ParseUrl("rediss://me:se%3Acret@db.example:7001/3");
@@ -96,5 +95,4 @@ TEST(RedisUrlTest, DecimalsHaveOneForm) {
   EXPECT_TRUE(ParseDecimal("100", 100, value));
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::url_test

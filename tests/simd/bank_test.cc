@@ -12,8 +12,7 @@
 #include "tests/simd/kernel_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::bank_test {
 
 using detail::BankRows;
 
@@ -161,5 +160,4 @@ TEST(PortableBankTest, RowsAreBitsOfFilters) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::bank_test

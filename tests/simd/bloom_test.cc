@@ -13,8 +13,7 @@
 #include "tests/simd/kernel_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::bloom_test {
 
 class BloomKernelTest : public BackendTest {
  protected:
@@ -205,5 +204,4 @@ TEST_P(BloomKernelTest, PositionsPast2To36BitsAreNotCutOff) {
 INSTANTIATE_TEST_SUITE_P(Backends, BloomKernelTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::bloom_test

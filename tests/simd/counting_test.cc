@@ -13,8 +13,7 @@
 #include "tests/simd/kernel_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::counting_test {
 
 // Beyond 64 MiB kernels may prefetch otherwise.
 constexpr uint64_t kFarBlocks = 1'100'000;
@@ -170,5 +169,4 @@ TEST_P(CountingKernelTest, OffsetsBeyond4GiBAreNotCutOff) {
 INSTANTIATE_TEST_SUITE_P(Backends, CountingKernelTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::counting_test

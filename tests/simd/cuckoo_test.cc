@@ -15,8 +15,7 @@
 #include "tests/simd/kernel_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::cuckoo_test {
 
 using cuckoo::Geometry;
 
@@ -306,5 +305,4 @@ INSTANTIATE_TEST_SUITE_P(Backends, CuckooKernelTest,
                                   std::to_string(std::get<1>(test.param));
                          });
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::cuckoo_test

@@ -13,8 +13,7 @@
 #include "tests/simd/kernel_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::format_hash_test {
 
 using detail::FormatHashKernels;
 using detail::Hash128;
@@ -82,5 +81,4 @@ TEST_P(FormatHashKernelTest, AreThoseOfBytes) {
 INSTANTIATE_TEST_SUITE_P(Backends, FormatHashKernelTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::format_hash_test

@@ -9,8 +9,7 @@
 #include "tests/simd/kernel_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::hash_test {
 
 class HashKernelTest : public BackendTest {};
 
@@ -84,5 +83,4 @@ TEST_P(HashKernelTest, RestsOfStringsEqualPortable) {
 INSTANTIATE_TEST_SUITE_P(Backends, HashKernelTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::hash_test

@@ -11,8 +11,7 @@
 #include "tests/simd/kernel_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::outputs_test {
 
 class OutputKernelTest : public BackendTest {};
 
@@ -121,5 +120,4 @@ TEST_P(OutputKernelTest, MergeIsTheUnion) {
 INSTANTIATE_TEST_SUITE_P(Backends, OutputKernelTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::outputs_test

@@ -13,8 +13,7 @@
 #include "tests/simd/kernel_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::split_block_test {
 
 namespace sb = split_block;
 
@@ -232,5 +231,4 @@ TEST_P(SplitBlockKernelTest, OffsetsBeyond4GiBAreNotCutOff) {
 INSTANTIATE_TEST_SUITE_P(Backends, SplitBlockKernelTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::split_block_test

@@ -9,8 +9,7 @@
 #include "tests/tools/command_test.h"
 #include "tools/parse.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::bad_lines_test {
 
 class BadLinesTest : public CommandTest {
  protected:
@@ -176,5 +175,4 @@ TEST_F(BadLinesTest, TheNullDeviceIsEmpty) {
   EXPECT_EQ(Sh("tamis build -o f /dev/null").status, 2);
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::bad_lines_test

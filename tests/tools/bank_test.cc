@@ -6,8 +6,7 @@
 
 #include "tests/tools/command_test.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::bank_test {
 
 constexpr int kFilters = 12;
 
@@ -209,5 +208,4 @@ TEST_F(BankTest, DamageIsFoundBeforeAnythingIsAnswered) {
   EXPECT_EQ(Read("b"), bytes);
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::bank_test

@@ -8,8 +8,7 @@
 
 #include "tests/tools/command_test.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::build_test {
 
 class BuildTest : public CommandTest {};
 
@@ -223,5 +222,4 @@ TEST_F(BuildTest, AbsurdSizesAreToldWithTheBetterKind) {
   Ok("tamis build -o f.tamis --type cuckoo16 --fpr 0.1% keys");
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::build_test

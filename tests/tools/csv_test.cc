@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::csv_test {
 
 constexpr CsvDialect kCsv;
 constexpr CsvDialect kTsv = {'\t', false};
@@ -150,5 +149,4 @@ TEST(CsvTest, ARecordInPiecesIsReadOnce) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::csv_test

@@ -6,8 +6,7 @@
 
 #include "tests/tools/command_test.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::dedup_filter_test {
 
 class DedupFilterTest : public CommandTest {
  protected:
@@ -165,5 +164,4 @@ TEST_F(DedupFilterTest, ASignalEndsWhatWaits) {
   Ok("cmp f before");
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::dedup_filter_test

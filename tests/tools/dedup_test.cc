@@ -10,8 +10,7 @@
 #include "tests/test_util.h"
 #include "tests/tools/command_test.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::dedup_test {
 
 using DedupTest = CommandTest;
 
@@ -263,5 +262,4 @@ TEST_F(DedupTest, OptionsThatDoNotGoTogether) {
   EXPECT_EQ(Read("lines"), Numbers(1, 3000));
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::dedup_test

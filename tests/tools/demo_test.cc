@@ -10,8 +10,7 @@
 
 #include "tools/phone_numbers.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::demo_test {
 
 TEST(PhoneNumbersTest, IndexAndNumberAreInversesOfEachOther) {
   std::mt19937_64 random(1);
@@ -87,5 +86,4 @@ TEST(DemoMeasureTest, FalseNegativesAreCounted) {
   EXPECT_TRUE(std::is_sorted(result.seconds.begin(), result.seconds.end()));
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::demo_test

@@ -7,8 +7,7 @@
 #include "tests/tools/command_test.h"
 #include "tools/csv.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::empty_key_test {
 
 class EmptyKeyTest : public CommandTest {
  protected:
@@ -82,5 +81,4 @@ TEST_F(EmptyKeyTest, NoIntegerIsEmpty) {
   EXPECT_TRUE(Sh("tamis build -o f --empty perhaps keys").ErrHas("perhaps not in {"));
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::empty_key_test

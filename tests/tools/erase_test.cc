@@ -4,8 +4,7 @@
 
 #include "tests/tools/command_test.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::erase_test {
 
 class EraseTest : public CommandTest {
  protected:
@@ -131,5 +130,4 @@ TEST_F(EraseTest, InfoTellsOfCuckooFilters) {
   EXPECT_NE(Ok("tamis info f.tamis").out.find("less those erased"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::erase_test

@@ -6,8 +6,7 @@
 
 #include "tests/tools/command_test.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::file_commands_test {
 
 class FileCommandsTest : public CommandTest {
  protected:
@@ -136,5 +135,4 @@ TEST_F(FileCommandsTest, MergeWarnsOfTooManyKeys) {
       << result.err;
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::file_commands_test

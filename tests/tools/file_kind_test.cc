@@ -9,8 +9,7 @@
 
 #include "tests/tools/command_test.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::file_kind_test {
 
 using std::string_literals::operator""s;
 using std::string_view_literals::operator""sv;
@@ -153,5 +152,4 @@ TEST_F(FileKindTest, SuchFilesAmongOthersAndWithinPackedOnes) {
   EXPECT_EQ(Sh("tamis build -o f -n 10 < .").status, 3);
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::file_kind_test

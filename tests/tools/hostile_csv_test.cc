@@ -6,8 +6,7 @@
 
 #include "tests/tools/command_test.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::hostile_csv_test {
 
 class HostileCsvTest : public CommandTest {
  protected:
@@ -76,5 +75,4 @@ TEST_F(HostileCsvTest, MillionsOfColumns) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::hostile_csv_test

@@ -13,8 +13,7 @@
 #include "tools/key_reader.h"
 #include "tools/unpacker.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::hostile_packed_test {
 
 class HostilePackedTest : public CommandTest {
  protected:
@@ -159,5 +158,4 @@ TEST_F(HostilePackedTest, AnyByteMayBeWrong) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::hostile_packed_test

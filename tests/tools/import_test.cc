@@ -7,8 +7,7 @@
 #include "tamis/formats/guava.h"
 #include "tests/tools/command_test.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::import_test {
 
 class ImportTest : public CommandTest {
  protected:
@@ -137,5 +136,4 @@ TEST_F(ImportTest, HelpNamesTheFormats) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::import_test

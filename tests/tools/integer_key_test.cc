@@ -7,8 +7,7 @@
 
 #include "tests/tools/command_test.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::integer_key_test {
 
 TEST(IntegerKeyTest, DigitsAndAMinusSign) {
   struct Case {
@@ -117,5 +116,4 @@ TEST_F(TrimTest, TheHelpSaysWhatAnIntegerIs) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::integer_key_test

@@ -7,8 +7,7 @@
 
 #include "tests/tools/command_test.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::key_form_test {
 
 class KeyFormTest : public CommandTest {
  protected:
@@ -207,5 +206,4 @@ TEST_F(SecretCommandTest, IsNotTakenForWhatItIsNot) {
   ExpectRefused("tamis query f.tamis --secret secret keys", "the filter's hash has none");
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::key_form_test

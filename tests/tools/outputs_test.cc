@@ -11,8 +11,7 @@
 #include "tests/tools/command_test.h"
 #include "tools/console.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::outputs_test {
 
 class OutputsTest : public CommandTest {
  protected:
@@ -166,5 +165,4 @@ TEST_F(OutputsTest, ControlCharactersOfNamesAreShown) {
   for (const std::string& line : Lines(result.err)) EXPECT_EQ(line.rfind("tamis: ", 0), 0U) << line;
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::outputs_test

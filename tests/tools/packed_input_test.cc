@@ -9,8 +9,7 @@
 #include "tests/tools/packing.h"
 #include "tools/unpacker.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::packed_input_test {
 
 class PackedInputTest : public CommandTest {
  protected:
@@ -110,5 +109,4 @@ TEST(UnpackerTest, EachIsThereWithItsLibrary) {
   EXPECT_EQ(MakeZstdUnpacker("name") != nullptr, !ZstdLibrary().empty());
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::packed_input_test

@@ -9,8 +9,7 @@
 #include "tools/format.h"
 #include "tools/progress.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::parse_test {
 
 constexpr uint64_t kMax = ~uint64_t{0};
 
@@ -153,5 +152,4 @@ TEST(ProgressTest, ShowsRateAndTimeLeft) {
   EXPECT_EQ(keys.Line(0, 0), "building  0 keys  0 keys/s");
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::parse_test

@@ -11,8 +11,7 @@
 #include "tests/tools/command_test.h"
 #include "tools/format.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::plan_test {
 
 class PlanTest : public CommandTest {
  protected:
@@ -188,5 +187,4 @@ TEST(WrappedTest, BreaksAtSpaces) {
   EXPECT_EQ(Wrapped("  incomprehensible", 2, 5), "  incomprehensible\n");
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::plan_test

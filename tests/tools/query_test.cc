@@ -8,8 +8,7 @@
 
 #include "tests/tools/command_test.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::query_test {
 
 class QueryTest : public CommandTest {
  protected:
@@ -177,5 +176,4 @@ TEST_F(QueryTest, AnswersWhileTheInputIsOpen) {
   EXPECT_EQ(result.out, "2\n");
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::query_test

@@ -6,8 +6,7 @@
 
 #include "tests/tools/command_test.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::scalable_test {
 
 class ScalableTest : public CommandTest {
  protected:
@@ -97,5 +96,4 @@ TEST_F(ScalableTest, CopiesDoNotMakeItGrow) {
       << result.err;
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::scalable_test

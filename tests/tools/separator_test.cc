@@ -7,8 +7,7 @@
 #include "tests/tools/command_test.h"
 #include "tools/csv.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::separator_test {
 
 class SeparatorTest : public CommandTest {
  protected:
@@ -179,5 +178,4 @@ TEST_F(SeparatorTest, AColumnThatIsThereTwiceIsAmbiguous) {
   Ok("tamis build -q -o f --csv --column y twice.csv");
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::separator_test

@@ -18,8 +18,7 @@
 #include "tests/system_faults.h"
 #include "tests/tools/command_test.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::signals_test {
 
 class SignalsTest : public CommandTest {
  protected:
@@ -213,5 +212,4 @@ TEST_F(SignalsTest, IgnoredOnesStayIgnored) {
   EXPECT_EQ(std::signal(SIGHUP, before), SIG_IGN);
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::signals_test

@@ -7,8 +7,7 @@
 
 #include "tests/tools/command_test.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::standard_input_test {
 
 class StandardInputTest : public CommandTest {
  protected:
@@ -55,5 +54,4 @@ TEST_F(StandardInputTest, APipeIsNotCounted) {
   EXPECT_FALSE(Exists("f"));
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::standard_input_test

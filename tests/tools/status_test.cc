@@ -7,8 +7,7 @@
 #include "tests/tools/command_test.h"
 #include "tools/exit_codes.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::status_test {
 
 class StatusTest : public CommandTest {
  protected:
@@ -153,5 +152,4 @@ TEST_F(StatusTest, QuietSaysNothing) {
   EXPECT_EQ(Ok("tamis merge -q -o y x x").err, "");
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::status_test

@@ -12,8 +12,7 @@
 #include "tamis/cuda/device_filter.h"
 #include "tests/cuda/fake_runtime.h"
 
-namespace tamis::bench {
-namespace {
+namespace tamis::bench::gpu_rows_test {
 
 constexpr uint64_t kKiB = uint64_t{1} << 10;
 constexpr uint64_t kMiB = uint64_t{1} << 20;
@@ -361,5 +360,4 @@ TEST(GpuRows, SizesFitTheMemory) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::bench
+}  // namespace tamis::bench::gpu_rows_test

@@ -19,8 +19,7 @@
 #include "tests/c/pointer_checks.h"
 #include "tests/c/redis/redis_c_test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::filter_servers_test {
 
 class RedisCTest : public testing::Test {
  protected:
@@ -499,5 +498,4 @@ TEST_F(RedisCTest, PointersAreChecked) {
   tamis_redis_filter_free(nullptr);
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::filter_servers_test

@@ -8,8 +8,7 @@
 #include "tests/c/pointer_checks.h"
 #include "tests/c/redis/redis_c_test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::near_copy_servers_test {
 
 class RedisCCopyTest : public testing::Test {
  protected:
@@ -294,5 +293,4 @@ TEST_F(RedisCRebuildTest, PointersAndOptionsAreChecked) {
   ExpectHas(keys_, other_keys_);
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::near_copy_servers_test

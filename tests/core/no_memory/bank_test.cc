@@ -18,8 +18,7 @@
 #include "tamis/filter_bank.h"
 #include "tests/core/no_memory/failing_new.h"
 
-namespace tamis {
-namespace {
+namespace tamis::bank_test {
 
 using Filters = std::map<std::string, SplitBlockBloomFilter>;
 
@@ -182,5 +181,4 @@ TEST(BankWithoutMemoryTest, GroupsTakeMemoryForTheirColumns) {
   EXPECT_LT(allocated_bytes, kGroups * 1000);  // one of 512 columns took 28 KiB for itself
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::bank_test

@@ -14,8 +14,7 @@
 #include "tests/core/no_memory/failing_new.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::live_test {
 
 // Of an act that is given up with std::bad_alloc: calls `act` once for each of its allocations,
 // which then fails, and those after it if `later`, and `check` after each of these.
@@ -87,5 +86,4 @@ TEST(LiveWithoutMemoryTest, AFilterThatCannotBeTakenOverStaysWhereItIs) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::live_test

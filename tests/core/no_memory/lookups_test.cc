@@ -13,8 +13,7 @@
 #include "tests/core/no_memory/failing_new.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::lookups_test {
 
 constexpr size_t kKeys = 10'000;
 constexpr uint64_t kJunk = 0x5C5C5C5C5C5C5C5C;
@@ -110,5 +109,4 @@ TEST_F(LookupsWithoutMemoryTest, OrderedOnesTakeWhatIsDocumented) {
   EXPECT_LE(bytes_of(true), 12 * kKeys + 32'000);  // a few segments of lists, and the bits
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::lookups_test

@@ -11,8 +11,7 @@
 #include "tests/core/one_key/unit.h"
 #include "tests/test_util.h"
 
-namespace tamis::one_key {
-namespace {
+namespace tamis::one_key::one_key_test {
 
 struct NamedUnit {
   const char* name;
@@ -150,5 +149,4 @@ TEST(LibraryTest, RunsOnThisProcessor) {
   }
 }
 
-}  // namespace
-}  // namespace tamis::one_key
+}  // namespace tamis::one_key::one_key_test

@@ -15,8 +15,7 @@
 #include "tests/redis/servers.h"
 #include "tests/test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::calls_test {
 
 using std::chrono::milliseconds;
 
@@ -145,5 +144,4 @@ INSTANTIATE_TEST_SUITE_P(OneAndAllAfterIt, RedisWithoutMemoryTest, testing::Bool
                            return std::string(each.param ? "AllAfterIt" : "One");
                          });
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::calls_test
