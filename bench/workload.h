@@ -9,6 +9,7 @@
 
 namespace tamis::bench {
 
+inline constexpr uint64_t kMiB = uint64_t{1} << 20;
 inline constexpr uint64_t kBitsPerKey = 12;
 
 constexpr uint64_t FilterBytes(uint64_t num_keys) { return num_keys * kBitsPerKey / 8; }

@@ -9,14 +9,26 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   endif()
 endif()
 
+# tamis_unity_by_folder(<target>): in a unity build (CMAKE_UNITY_BUILD) the sources of a folder are compiled
+# together. Names in anonymous namespaces must then be unique within a folder.
+function(tamis_unity_by_folder target)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE folder)
+    cmake_path(GET folder PARENT_PATH folder)
+    string(MAKE_C_IDENTIFIER "${folder}" group)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # tamis_flags(<target>): warnings and sanitizers for a target of ours. As a subproject tamis adds
 # to what the parent chose only what the code depends on; where it chose nothing, optimization,
 # without which the kernels take 40 times as long.
 function(tamis_flags target)
-  # A kernel's source includes itself for each target of Highway, and names in anonymous namespaces
-  # are those of their file. What a shared library exports is not marked in the sources.
+  # The sources do not mark what a shared library exports.
   set_target_properties(${target} PROPERTIES
-    UNITY_BUILD OFF CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
+    CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
   # With -ffast-math a rate that is no number is not refused. SHELL: what is given twice stays there twice,
   # and so the last word is ours.
   target_compile_options(${target} PRIVATE
@@ -27,7 +39,9 @@ function(tamis_flags target)
     target_compile_options(${target} PRIVATE
       -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow -Wundef
       # False alarms of g++ 12 on string concatenation (GCC bug 105651).
-      $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+      # In a unity build g++ takes each source for a header.
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   elseif(NOT CMAKE_CXX_FLAGS MATCHES "(^| )-O")
     target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:>,$<COMPILE_LANGUAGE:CXX>>:-O2>)
   endif()

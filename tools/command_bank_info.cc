@@ -20,7 +20,7 @@
 namespace tamis::tools {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kBankInfoFooter[] =
     "The number of columns that a key is expected to be found in that is in none of them is "
     "counted\n"
     "from the bits, all of which are read and verified for that; --header leaves it out and "
@@ -31,7 +31,7 @@ constexpr char kFooter[] =
     "  tamis bank info logs.bank\n"
     "  tamis bank info --json --columns logs.bank\n";
 
-struct InfoOptions {
+struct BankInfoOptions {
   std::string file;
   SecretOptions secret;
   bool header = false;
@@ -39,7 +39,7 @@ struct InfoOptions {
   bool json = false;
 };
 
-nlohmann::ordered_json Describe(const InfoOptions& options) {
+nlohmann::ordered_json Describe(const BankInfoOptions& options) {
   const FilterBank bank =
       FilterBank::Map(options.file, {.verify = options.header ? Verify::kHeader : Verify::kFull,
                                      .secret = options.secret.Read()});
@@ -111,7 +111,7 @@ std::string InfoText(const nlohmann::ordered_json& json) {
   return text;
 }
 
-int Run(const InfoOptions& options) {
+int Run(const BankInfoOptions& options) {
   CheckStandardOutputIsNoInput(options.secret.And({options.file}));
   const nlohmann::ordered_json json = Describe(options);
   Print(options.json ? JsonText(json) : InfoText(json));
@@ -122,8 +122,8 @@ int Run(const InfoOptions& options) {
 
 Command AddBankInfo(const CommandLine& bank) {
   const CommandLine command = bank.AddCommand("info", "Say what a bank holds.");
-  auto options = std::make_shared<InfoOptions>();
-  command.Footer(kFooter);
+  auto options = std::make_shared<BankInfoOptions>();
+  command.Footer(kBankInfoFooter);
   command.Add("BANK", options->file, "file saved by `tamis bank build`").Required();
   options->secret.AddTo(command);
   command.AddFlag("--header", options->header, "only what can be said without reading all of it");

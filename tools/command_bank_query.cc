@@ -32,7 +32,7 @@
 namespace tamis::tools {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kBankQueryFooter[] =
     "Writes a line KEY<tab>NAME for each key and each column that may have it: all that have it, "
     "and\n"
     "of the others as many as `tamis bank info` calls false columns. Control characters in names "
@@ -45,14 +45,14 @@ constexpr char kFooter[] =
     "keys?\n"
     "\n";
 
-constexpr char kExamples[] =
+constexpr char kBankQueryExamples[] =
     "Examples:\n"
     "  tamis bank query logs.bank keys.txt\n"
     "  tamis bank query logs.bank --integers --csv --column user_id users.csv | sort -u\n"
     "  tamis bank query logs.bank --count-per-column --top 10 keys.txt\n"
     "  tamis bank query logs.bank --count keys.txt    # how many of them are anywhere\n";
 
-struct QueryOptions {
+struct BankQueryOptions {
   std::string bank;
   InputOptions input;
   KeyFormOptions form;
@@ -69,7 +69,7 @@ struct QueryOptions {
   bool WritesPairs() const { return !per_column && !invert && !count && !json; }
 };
 
-FilterBank OpenBank(const QueryOptions& options, std::optional<uint64_t> input_bytes) {
+FilterBank OpenBank(const BankQueryOptions& options, std::optional<uint64_t> input_bytes) {
   return OpenAsAsked(
       options.bank, options.open, options.run, options.secret, input_bytes,
       [&](const LoadOptions& load) { return FilterBank::Load(options.bank, load); },
@@ -92,7 +92,7 @@ struct Tally {
 
 class Query {
  public:
-  Query(const QueryOptions& options, std::optional<uint64_t> input_bytes)
+  Query(const BankQueryOptions& options, std::optional<uint64_t> input_bytes)
       : options_(options),
         bank_(OpenBank(options, input_bytes)),
         engine_(options.run.MakeEngine()),
@@ -170,7 +170,7 @@ class Query {
   }
 
  private:
-  const QueryOptions& options_;
+  const BankQueryOptions& options_;
   const FilterBank bank_;
   const Engine engine_;
   BankKeys keys_;
@@ -178,7 +178,7 @@ class Query {
   Tally tally_;
 };
 
-int Run(const QueryOptions& options) {
+int Run(const BankQueryOptions& options) {
   options.input.Check();
   if (!options.per_column && (options.at_least || options.top)) {
     throw Error(ErrorCode::kInvalidArgument, "--at-least and --top go with --count-per-column");
@@ -211,8 +211,9 @@ int Run(const QueryOptions& options) {
 Command AddBankQuery(const CommandLine& bank) {
   const CommandLine command =
       bank.AddCommand("query", "Find the columns that may have keys of the input.");
-  auto options = std::make_shared<QueryOptions>();
-  command.Footer(std::string(kFooter) + kVerifyHelp + "\n" + kKeyFormsHelp + "\n" + kExamples);
+  auto options = std::make_shared<BankQueryOptions>();
+  command.Footer(std::string(kBankQueryFooter) + kVerifyHelp + "\n" + kKeyFormsHelp + "\n" +
+                 kBankQueryExamples);
   command.Add("BANK", options->bank, "file saved by `tamis bank build`").Required();
   options->input.AddTo(command);
   options->form.AddTo(command);

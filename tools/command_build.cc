@@ -43,7 +43,7 @@ constexpr char kHashHelp[] =
     "If an attacker may choose the keys, take a keyed hash: siphash13, or siphash24 with a larger\n"
     "margin. Its secret is asked for again by `tamis query`, or is in the filter's file.\n";
 
-constexpr char kExamples[] =
+constexpr char kBuildExamples[] =
     "Examples:\n"
     "  tamis build -o seen.tamis urls.txt\n"
     "  tamis build -o ids.tamis --integers --csv --column user_id users-*.csv.gz\n"
@@ -299,7 +299,7 @@ Command AddBuild(const CommandLine& program) {
   const CommandLine command = program.AddCommand("build", "Build a filter from keys and save it.");
   auto options = std::make_shared<BuildOptions>();
   command.Footer(std::string(kKeyFormsHelp) + "\n" + kScalableHelp + "\n" + kHashHelp + "\n" +
-                 kExamples);
+                 kBuildExamples);
   command.Add("-o,--output", options->output, "file to save to; replaced whole (required)")
       .Required()
       .Type("FILE");

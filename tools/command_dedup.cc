@@ -37,7 +37,7 @@
 namespace tamis::tools {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kDedupFooter[] =
     "Writes each line that did not come before, as it is and in the order of the input. What came\n"
     "before is known by a filter, in less memory than the lines take: a line that is new is taken\n"
     "for one of them, and lost, at the filter's false-positive rate. Lines that come again are\n"
@@ -59,7 +59,7 @@ constexpr char kFooter[] =
     "record of each id.\n"
     "\n";
 
-constexpr char kExamples[] =
+constexpr char kDedupExamples[] =
     "Examples:\n"
     "  tamis dedup urls.txt > unique.txt\n"
     "  tamis dedup --filter seen.tamis today.txt > new.txt    # new since the first time\n"
@@ -298,7 +298,7 @@ Command AddDedup(const CommandLine& program) {
   const CommandLine command =
       program.AddCommand("dedup", "Write the first of equal lines, in the order of the input.");
   auto options = std::make_shared<DedupOptions>();
-  command.Footer(std::string(kFooter) + kKeyFormsHelp + "\n" + kExamples);
+  command.Footer(std::string(kDedupFooter) + kKeyFormsHelp + "\n" + kDedupExamples);
   command.Add("--filter", options->filter, "go on with the filter in this file, and save it there")
       .NotEmpty()
       .Type("FILE");

@@ -33,7 +33,7 @@ constexpr uint64_t kDefaultNumbers = 5'000'000'000;
 constexpr double kMemoryShare = 0.6;
 constexpr uint64_t kChecked = 10'000'000;  // members, and absent numbers, beyond the queries
 
-constexpr char kFooter[] =
+constexpr char kDemoFooter[] =
     "The numbers are made by a bijection on [10^10, 10^11), so that the truth about each is known\n"
     "without a list of them: the filter is all that is in memory.\n"
     "\n"
@@ -228,7 +228,7 @@ Command AddDemoPhones(const CommandLine& program) {
   const CommandLine command = demo.AddCommand(
       "phones", "Build a filter of 11-digit phone numbers, ask it for more, report.");
   auto options = std::make_shared<DemoOptions>();
-  command.Footer(kFooter);
+  command.Footer(kDemoFooter);
   command
       .Add("--numbers", options->numbers, ParsePositiveCount,
            "numbers in the set (default: 5e9, or what 60% of memory holds)")

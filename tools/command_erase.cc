@@ -25,14 +25,14 @@
 namespace tamis::tools {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kEraseFooter[] =
     "Only keys that were inserted may be erased. One that was not is in the filter all the same "
     "at\n"
     "its false-positive rate, and erasing it then takes out another key, which `tamis query` no\n"
     "longer finds. A key that was inserted several times is erased once for each line.\n"
     "\n";
 
-constexpr char kExamples[] =
+constexpr char kEraseExamples[] =
     "Examples:\n"
     "  tamis erase live.tamis ended.txt              # replaces live.tamis, all or nothing\n"
     "  tamis erase live.tamis -o rest.tamis ended.txt\n";
@@ -112,7 +112,7 @@ Command AddErase(const CommandLine& program) {
   const CommandLine command =
       program.AddCommand("erase", "Take keys out of a filter that allows it.");
   auto options = std::make_shared<EraseOptions>();
-  command.Footer(std::string(kFooter) + kKeyFormsHelp + "\n" + kExamples);
+  command.Footer(std::string(kEraseFooter) + kKeyFormsHelp + "\n" + kEraseExamples);
   command.Add("FILTER", options->filter, "file saved by `tamis build`").Required();
   options->input.AddTo(command);
   options->form.AddTo(command);

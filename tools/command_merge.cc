@@ -25,7 +25,7 @@
 namespace tamis::tools {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kMergeFooter[] =
     "The filters must agree in kind, size, hash and seed or secret: build them with the same\n"
     "--capacity (that of all keys together), --fpr, --hash and --seed. The result is, bit for "
     "bit,\n"
@@ -151,7 +151,7 @@ Command AddMerge(const CommandLine& program) {
   const CommandLine command =
       program.AddCommand("merge", "Save the union of filters as one filter.");
   auto options = std::make_shared<MergeOptions>();
-  command.Footer(kFooter);
+  command.Footer(kMergeFooter);
   command.Add("-o,--output", options->output, "file to save to; may be an input (required)")
       .Required()
       .Type("FILE");

@@ -30,7 +30,7 @@ namespace {
 using parquet::AddedFilter;
 using Outcome = AddedFilter::Outcome;
 
-constexpr char kFooter[] =
+constexpr char kParquetAddFooter[] =
     "The new file has the bytes of the old one, filters behind its data, and a footer that names\n"
     "them; the old file stays. A filter is sized to the distinct keys of its row group, a power "
     "of\n"
@@ -69,7 +69,7 @@ std::vector<std::string> SplitColumns(const std::string& names, const parquet::S
   return columns;
 }
 
-const char* OutcomeName(Outcome outcome) {
+const char* AddOutcomeName(Outcome outcome) {
   switch (outcome) {
     case Outcome::kAdded:
       return "added";
@@ -90,7 +90,7 @@ bool IsNew(const AddedFilter& chunk) {
 nlohmann::ordered_json Describe(const AddedFilter& chunk, const parquet::Schema& schema) {
   nlohmann::ordered_json json = {{"row_group", chunk.row_group},
                                  {"column", schema.PathOf(chunk.column)},
-                                 {"outcome", OutcomeName(chunk.outcome)},
+                                 {"outcome", AddOutcomeName(chunk.outcome)},
                                  {"values", chunk.values}};
   if (!chunk.reason.empty()) json["reason"] = chunk.reason;
   if (chunk.outcome == Outcome::kKept) return json;
@@ -188,7 +188,7 @@ Command AddParquetAdd(const CommandLine& parquet) {
   const CommandLine command =
       parquet.AddCommand("add", "Write a file anew, with Bloom filters for some of its columns.");
   auto options = std::make_shared<AddOptions>();
-  command.Footer(kFooter);
+  command.Footer(kParquetAddFooter);
   command.Add("FILE", options->input, "a Parquet file").Required();
   command.Add("-o,--output", options->output, "the new file").Required().Type("NEW");
   command.Add("--column", options->columns, "columns, with commas between them: id,user.name")

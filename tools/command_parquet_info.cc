@@ -26,7 +26,7 @@ using parquet::FileReport;
 using parquet::FilterReport;
 using Json = nlohmann::ordered_json;
 
-constexpr char kFooter[] =
+constexpr char kParquetInfoFooter[] =
     "Reads the footers and the filters, and no data. Distinct keys and rates of false hits are\n"
     "estimated from the bits that are set. A right-sized filter is a power of two of bytes, which\n"
     "all readers take, with a rate of --fpr for so many keys.\n"
@@ -35,7 +35,7 @@ constexpr char kFooter[] =
     "  tamis parquet info events.parquet\n"
     "  tamis parquet info --totals --json lake/*.parquet\n";
 
-struct InfoOptions {
+struct ParquetInfoOptions {
   std::vector<std::string> files;
   double fpr = 0.01;
   bool totals = false;
@@ -116,7 +116,7 @@ std::string FileText(const std::string& path, const FileReport& file, bool total
   return text;
 }
 
-int Run(const InfoOptions& options) {
+int Run(const ParquetInfoOptions& options) {
   CheckStandardOutputIsNoInput(options.files);
   Json all = Json::array();
   for (const std::string& path : options.files) {
@@ -134,8 +134,8 @@ int Run(const InfoOptions& options) {
 Command AddParquetInfo(const CommandLine& parquet) {
   const CommandLine command =
       parquet.AddCommand("info", "Say what the Bloom filters of files are, and are worth.");
-  auto options = std::make_shared<InfoOptions>();
-  command.Footer(kFooter);
+  auto options = std::make_shared<ParquetInfoOptions>();
+  command.Footer(kParquetInfoFooter);
   command.Add("FILE", options->files, "Parquet files").Required();
   command.Add("--fpr", options->fpr, ParseFpr, "of right-sized filters: 0.01 or 1% (default: 1%)")
       .Type("P");

@@ -27,7 +27,7 @@ namespace {
 using namespace parquet;  // the library's
 using Json = nlohmann::ordered_json;
 
-constexpr char kFooter[] =
+constexpr char kParquetPruneFooter[] =
     "Writes the paths of the files that may hold a key: all that hold one, and of the others "
     "those\n"
     "that neither the smallest and largest values nor the Bloom filters rule out. What cannot be\n"
@@ -323,7 +323,7 @@ Command AddParquetPrune(const CommandLine& parquet) {
   const CommandLine command =
       parquet.AddCommand("prune", "Find the files and row groups that may hold keys of a list.");
   auto options = std::make_shared<PruneOptions>();
-  command.Footer(kFooter);
+  command.Footer(kParquetPruneFooter);
   command.Add("FILE-or-DIR", options->paths, "Parquet files, and folders with such").Required();
   command.Add("--column", options->column, "its path, with dots: id, or address.city of a struct")
       .Type("C")

@@ -19,7 +19,7 @@
 namespace tamis::tools {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kPlanFooter[] =
     "Sizes and rates are those that the filters will have. Times are known once\n"
     "`tamis backends --calibrate` has measured this machine.\n"
     "\n"
@@ -174,7 +174,7 @@ Command AddPlan(const CommandLine& program) {
       "plan", "Compare filters, and exact structures, for a job, and say which to take.");
   auto options = std::make_shared<PlanOptions>();
   PlanNeeds& needs = options->needs;
-  command.Footer(kFooter);
+  command.Footer(kPlanFooter);
   command.Add("-n,--n", options->n, ParsePositiveCount, "distinct keys, such as 5e9 or 5G")
       .Required()
       .Type("N");

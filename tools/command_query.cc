@@ -23,13 +23,13 @@
 namespace tamis::tools {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kQueryFooter[] =
     "Writes the lines whose keys may be in the filter: all that are in it, and of the others the\n"
     "share that `tamis info` calls expected FPR. Lines come out as they are, after the header if\n"
     "there is one, and raw integers raw.\n"
     "\n";
 
-constexpr char kExamples[] =
+constexpr char kQueryExamples[] =
     "Examples:\n"
     "  tamis query seen.tamis new.txt > known.txt\n"
     "  tamis query seen.tamis --invert new.txt > certainly_new.txt\n"
@@ -127,8 +127,8 @@ Command AddQuery(const CommandLine& program) {
   const CommandLine command =
       program.AddCommand("query", "Find the lines whose keys may be in a filter.");
   auto options = std::make_shared<QueryOptions>();
-  command.Footer(std::string(kFooter) + kVerifyHelp + "\n" + kKeyFormsHelp + "\n" + FormatsHelp() +
-                 "\n" + kExamples);
+  command.Footer(std::string(kQueryFooter) + kVerifyHelp + "\n" + kKeyFormsHelp + "\n" +
+                 FormatsHelp() + "\n" + kQueryExamples);
   options->asked.AddTo(command);
   options->input.AddTo(command);
   command.AddFlag("-v,--invert", options->invert, "the lines that are certainly not in it");

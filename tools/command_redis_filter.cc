@@ -71,7 +71,7 @@ int RunCreate(CreateOptions options) {
   return kDone;
 }
 
-struct InfoOptions {
+struct RedisInfoOptions {
   RedisOptions redis;
   bool json = false;
 };
@@ -149,7 +149,7 @@ std::string InfoText(const std::string& name, const redis::Info& info) {
   return text;
 }
 
-int RunInfo(const InfoOptions& options) {
+int RunInfo(const RedisInfoOptions& options) {
   const redis::Info info = options.redis.Open().GetInfo();
   Print(options.json ? JsonText(Describe(options.redis.name, info))
                      : InfoText(options.redis.name, info));
@@ -250,7 +250,7 @@ Command AddRedisCreate(const CommandLine& redis) {
 Command AddRedisInfo(const CommandLine& redis) {
   const CommandLine command =
       redis.AddCommand("info", "Say what a filter is like, and look at all of its segments.");
-  auto options = std::make_shared<InfoOptions>();
+  auto options = std::make_shared<RedisInfoOptions>();
   command.Footer(std::string("Exit status 3 if segments are missing or damaged.\n\n") + kRedisHelp);
   options->redis.AddTo(command);
   options->redis.secret.AddTo(command);

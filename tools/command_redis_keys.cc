@@ -28,7 +28,7 @@ constexpr char kInsertExamples[] =
     "  tamis redis insert --name seen urls.txt\n"
     "  tamis redis insert --url redis://cache-1:6379 --name ids --integers --csv users.csv\n";
 
-constexpr char kQueryFooter[] =
+constexpr char kRedisQueryFooter[] =
     "Writes the lines whose keys may be in the filter: all that are in it, and of the others "
     "about\n"
     "the share that it was made for. If servers or parts of the filter are gone it fails, unless\n"
@@ -36,7 +36,7 @@ constexpr char kQueryFooter[] =
     "were inserted servers do not know.\n"
     "\n";
 
-constexpr char kQueryExamples[] =
+constexpr char kRedisQueryExamples[] =
     "Examples:\n"
     "  tamis redis query --name seen new.txt > known.txt\n"
     "  tamis redis query --name seen --invert new.txt > certainly_new.txt\n"
@@ -167,7 +167,7 @@ int RunRebuild(const RebuildCommand& options) {
   return kDone;
 }
 
-struct QueryOptions {
+struct RedisQueryOptions {
   RedisOptions redis;
   InputOptions input;
   bool invert = false;
@@ -179,7 +179,8 @@ struct QueryOptions {
   bool WritesLines() const { return !count && !json && !any; }
 };
 
-void WriteLines(const QueryOptions& options, const KeyBatch& batch, Bitmap found, Output& out) {
+void WriteLines(const RedisQueryOptions& options, const KeyBatch& batch, Bitmap found,
+                Output& out) {
   for (size_t i = 0; i < batch.size(); ++i) {
     if (found.Test(i) == options.invert) continue;
     WriteRecord(batch.records[i], options.input.u64, out);
@@ -187,7 +188,7 @@ void WriteLines(const QueryOptions& options, const KeyBatch& batch, Bitmap found
   out.Flush();
 }
 
-int RunQuery(const QueryOptions& options) {
+int RunQuery(const RedisQueryOptions& options) {
   options.input.Check();
   if (!options.any) CheckStandardOutputIsNoInput(options.redis.And(options.input.paths));
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
@@ -255,9 +256,9 @@ Command AddRedisRebuild(const CommandLine& redis) {
 Command AddRedisQuery(const CommandLine& redis) {
   const CommandLine command =
       redis.AddCommand("query", "Find the lines whose keys may be in the filter.");
-  auto options = std::make_shared<QueryOptions>();
-  command.Footer(std::string(kQueryFooter) + kKeyFormsHelp + "\n" + kRedisHelp + "\n" +
-                 kQueryExamples);
+  auto options = std::make_shared<RedisQueryOptions>();
+  command.Footer(std::string(kRedisQueryFooter) + kKeyFormsHelp + "\n" + kRedisHelp + "\n" +
+                 kRedisQueryExamples);
   options->redis.AddTo(command);
   options->redis.secret.AddTo(command);
   command.AddFlag("-v,--invert", options->invert, "the lines that are certainly not in it");

@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kFprQueries = uint64_t{4} << 20;
 constexpr uint64_t kBytes = uint64_t{3} << 19;  // 12 bits for each of 1 Mi keys
-constexpr double kBitsPerKey[] = {6, 8, 10, 12, 14, 16, 20, 24};
+constexpr double kSizesInBitsPerKey[] = {6, 8, 10, 12, 14, 16, 20, 24};
 
 }  // namespace
 
@@ -48,7 +48,7 @@ std::vector<Accuracy> MeasureAccuracy(Subject& subject, Way way) {
     subject.Close();
   };
   if (subject.reinserts()) {
-    for (const double bits : kBitsPerKey) measure(bits);
+    for (const double bits : kSizesInBitsPerKey) measure(bits);
   } else {
     measure(0);
   }

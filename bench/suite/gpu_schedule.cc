@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <charconv>
 
+#include "bench/workload.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/split_block_filter.h"
 
 namespace tamis::bench {
 namespace {
-
-constexpr uint64_t kMiB = uint64_t{1} << 20;
 
 // Names of backends: only the rows are made with them.
 const Backend kPlaces[] = {
@@ -31,7 +30,7 @@ constexpr GpuKind kKinds[] = {
 
 // Of calls that count, too, as all do that wait: one that a GPU has done in some microseconds, and
 // one that fills it many times.
-constexpr uint32_t kCallKeys[] = {1 << 20, 1 << 24};
+constexpr uint32_t kDeviceCallKeys[] = {1 << 20, 1 << 24};
 
 // The sizes that figures of others are published for come first: from L2, then from DRAM, then
 // those of cuckoo filters; after them the rest, those around the size of an L2 before the others.
@@ -98,7 +97,8 @@ std::vector<Case> GpuCases(const GpuKind& kind, const SizeClass& size, const Nam
   const Backend* const device = BackendOf(GpuPlace::kDevice);
   std::vector<Case> cases = Lookups(device, Operation::kContains);
   Append(cases, Lookups(device, Operation::kContainsBytes));
-  for (const uint32_t call : kCallKeys) cases.push_back({.backend = device, .call_keys = call});
+  for (const uint32_t call : kDeviceCallKeys)
+    cases.push_back({.backend = device, .call_keys = call});
   cases.push_back({.backend = BackendOf(GpuPlace::kPinned)});
   cases.push_back({.backend = BackendOf(GpuPlace::kHost)});
   AddChanges(device, kind.can_be_full, cases);

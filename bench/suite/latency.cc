@@ -23,7 +23,7 @@ namespace tamis::bench {
 namespace {
 
 constexpr char kKind[] = "split_block";  // the default one
-constexpr uint32_t kCallKeys[] = {1, 100, 1000, 100'000};
+constexpr uint32_t kLatencyCallKeys[] = {1, 100, 1000, 100'000};
 constexpr uint32_t kMostInQuick = 1000;
 constexpr Beside kBesides[] = {Beside::kNothing, Beside::kContains, Beside::kInsert,
                                Beside::kContainsApart};
@@ -272,7 +272,7 @@ LatencySchedule LatencyScheduleFor(const LatencyInput& input) {
   const char* const in_cache = input.caches.l2 < input.caches.last_level ? "L2" : "LLC";
   for (const SizeClass& size : input.sizes) {
     if (size.num_keys != 0 || (size.name != in_cache && size.name != "memory")) continue;
-    for (const uint32_t call_keys : kCallKeys) {
+    for (const uint32_t call_keys : kLatencyCallKeys) {
       if (quick && call_keys > kMostInQuick) continue;
       for (const Beside beside : kBesides) {
         // An engine has at least the thread of its caller.

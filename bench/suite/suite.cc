@@ -12,13 +12,13 @@
 #include "bench/suite/turns.h"
 #include "bench/suite/verify.h"
 #include "bench/timing.h"
+#include "bench/workload.h"
 #include "tamis/error.h"
 #include "tamis/memory.h"
 
 namespace tamis::bench {
 namespace {
 
-constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr size_t kMinRepetitions = 3;
 constexpr uint64_t kLimitReads = uint64_t{4} << 20;
 

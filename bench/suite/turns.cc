@@ -5,15 +5,15 @@
 #include <iterator>
 #include <limits>
 
+#include "bench/workload.h"
+
 namespace tamis::bench {
 namespace {
-
-constexpr uint64_t kMiB = uint64_t{1} << 20;
 
 // Which physical pages a filter gets changes its speed in the last-level cache, and differs from
 // run to run: so repetitions take turns in several places, and medians are over these, too. A large
 // filter has so many pages that they are alike.
-constexpr size_t kPlaces = 4;
+constexpr size_t kTurnPlaces = 4;
 constexpr uint64_t kMaxPlaceBytes = 64 * kMiB;
 
 // What a filter of that size needs. Kinds differ in what they take for a key, and tell when asked
@@ -43,7 +43,7 @@ Turns::Turns(const SizeClass& size_class, std::vector<Contender> all, bool strin
     contender.bytes = BytesFor(*contender.subject, size);
     most = std::max(most, contender.bytes);
   }
-  const size_t places = most <= kMaxPlaceBytes ? kPlaces : 1;
+  const size_t places = most <= kMaxPlaceBytes ? kTurnPlaces : 1;
   for (size_t i = 0; i < places; ++i) huge_places.emplace_back(ArenaBytes(most));
   uint64_t fewest = std::numeric_limits<uint64_t>::max();
   bool need_plain = false;

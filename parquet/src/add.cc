@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Outcome = AddedFilter::Outcome;
+using AddOutcome = AddedFilter::Outcome;
 
 constexpr size_t kPiece = size_t{1} << 20;  // of a file, copied or compared at a time
 
@@ -177,7 +177,7 @@ class Adder {
     const ColumnChunk chunk = footer_.Chunk(row_group, column);
     AddedFilter added = {.row_group = row_group, .column = column, .values = chunk.values};
     if (chunk.filter_offset && !options_.replace) {
-      added.outcome = Outcome::kKept;
+      added.outcome = AddOutcome::kKept;
       added.reason = "it has a filter";
       return added;
     }
@@ -192,11 +192,11 @@ class Adder {
     added.reason = WhyNotPaying(footer_, row_group, column, chunk, built,
                                 header.size() + built.filter.bytes());
     if (!added.reason.empty() && !options_.force) {
-      added.outcome = Outcome::kLeftOut;
+      added.outcome = AddOutcome::kLeftOut;
       added.bytes_in_file = 0;
       return added;
     }
-    added.outcome = chunk.filter_offset ? Outcome::kReplaced : Outcome::kAdded;
+    added.outcome = chunk.filter_offset ? AddOutcome::kReplaced : AddOutcome::kAdded;
     added.reason.clear();
     added.offset = at_ + padding;
     file.Write(BytesOf(std::string(padding, '\0')));

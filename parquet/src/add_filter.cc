@@ -57,7 +57,7 @@ PageStatistics ReadPageStatistics(ThriftWalker& walker) {
   return statistics;
 }
 
-std::string BytesText(uint64_t bytes) { return std::to_string(bytes) + " bytes"; }
+std::string BytesWritten(uint64_t bytes) { return std::to_string(bytes) + " bytes"; }
 
 }  // namespace
 
@@ -123,7 +123,8 @@ std::string WhyNotPaying(const Footer& footer, size_t row_group, size_t column,
            std::to_string(built.present);
   }
   const auto smaller = [&](const std::string& what, uint64_t bytes) {
-    return what + ", which takes " + BytesText(bytes) + ", the filter " + BytesText(bytes_in_file);
+    return what + ", which takes " + BytesWritten(bytes) + ", the filter " +
+           BytesWritten(bytes_in_file);
   };
   const std::optional<uint64_t> dictionary = FullDictionaryBytes(footer, row_group, column);
   if (dictionary && *dictionary <= bytes_in_file) {

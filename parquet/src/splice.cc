@@ -15,7 +15,7 @@ namespace {
 
 constexpr int16_t kOffset = fields::column_meta_data::kBloomFilterOffset;
 constexpr int16_t kLength = fields::column_meta_data::kBloomFilterLength;
-constexpr int kMaxDelta = 15;  // of two field numbers, in a header of one byte
+constexpr int kMaxFieldDelta = 15;  // of two field numbers, in a header of one byte
 
 auto Position(const FilterEntry& entry) { return std::pair(entry.row_group, entry.column); }
 
@@ -139,7 +139,7 @@ class Splicer {
 
   void PutHeader(int16_t last_id, int16_t id, ThriftType type) {
     const int delta = id - last_id;
-    if (delta > 0 && delta <= kMaxDelta) return Put(delta << 4 | static_cast<int>(type));
+    if (delta > 0 && delta <= kMaxFieldDelta) return Put(delta << 4 | static_cast<int>(type));
     Put(static_cast<uint64_t>(type));
     PutVarint(ZigZag(id));
   }

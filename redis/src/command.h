@@ -25,6 +25,9 @@ struct Script {
   std::string sha;
 };
 
+// `reply_bytes` of a command whose reply is a status, a number or a record of ours.
+inline constexpr size_t kSmallReply = 4096;
+
 class Command {
  public:
   // Of a single key or of keys that are all in `slot`. `reply_bytes` bounds the strings of the

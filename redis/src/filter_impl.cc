@@ -19,7 +19,6 @@ using Words = std::initializer_list<std::string_view>;
 
 // Of commands and replies that are in memory at the same time.
 constexpr uint64_t kWaveBytes = uint64_t{64} << 20;
-constexpr size_t kSmallReply = 4096;
 
 Layout LayoutOf(const FilterOptions& options) {
   const double fpr = options.fpr == 0 ? kDefaultFpr : options.fpr;

@@ -11,11 +11,7 @@
 #include "redis/src/slot.h"
 
 namespace tamis::redis {
-namespace {
-
-constexpr size_t kSmallReply = 4096;
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::Follow(size_t begin, size_t end,
                                                                            const Once& once) {

@@ -8,26 +8,26 @@
 namespace tamis::redis {
 namespace {
 
-constexpr std::string_view kFirstWord = "tamis-redis-rebuild";
-constexpr uint64_t kVersion = 1;
-constexpr size_t kMaxText = 256;  // a longer one has been written by nobody
+constexpr std::string_view kRebuildWord = "tamis-redis-rebuild";
+constexpr uint64_t kRebuildVersion = 1;
+constexpr size_t kMaxRebuildText = 256;  // a longer one has been written by nobody
 
 }  // namespace
 
 std::string RecordText(const RebuildRecord& record) {
-  return std::string(kFirstWord) + " " + std::to_string(kVersion) + "\nowner " +
+  return std::string(kRebuildWord) + " " + std::to_string(kRebuildVersion) + "\nowner " +
          HexText(record.owner) + "\nold " + HexText(record.old) + "\nnext " + HexText(record.next) +
          "\n";
 }
 
 RebuildRecord ParseRecord(std::string_view text) {
   LineReader reader("what is known of a rebuild",
-                    text.size() > kMaxText ? std::string_view() : text);
+                    text.size() > kMaxRebuildText ? std::string_view() : text);
   uint64_t version = 0;
-  if (!ParseDecimal(reader.Value(kFirstWord), ~uint64_t{0}, version)) {
+  if (!ParseDecimal(reader.Value(kRebuildWord), ~uint64_t{0}, version)) {
     reader.Refuse("has no version");
   }
-  if (version != kVersion) {
+  if (version != kRebuildVersion) {
     throw Error(ErrorCode::kUnsupported,
                 "it is being rebuilt in a way that this version does not know");
   }

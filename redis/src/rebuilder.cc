@@ -14,15 +14,15 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr size_t kSmallReply = 4096;
 constexpr int kAcquireAttempts = 16;
-constexpr milliseconds kMaxOption = std::chrono::hours(24);
+constexpr milliseconds kMaxRebuildOption = std::chrono::hours(24);
 
 void RequireRange(milliseconds value, milliseconds min, const char* name) {
-  if (value >= min && value <= kMaxOption) return;
+  if (value >= min && value <= kMaxRebuildOption) return;
   throw Error(ErrorCode::kInvalidArgument,
               std::string(name) + " is " + std::to_string(value.count()) + " ms, out of range [" +
-                  std::to_string(min.count()) + ", " + std::to_string(kMaxOption.count()) + "]");
+                  std::to_string(min.count()) + ", " + std::to_string(kMaxRebuildOption.count()) +
+                  "]");
 }
 
 }  // namespace

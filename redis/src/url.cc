@@ -6,10 +6,10 @@ namespace tamis::redis {
 namespace {
 
 // Longer ones are no host names (RFC 1035 has 253), and no paths of keys.
-constexpr size_t kMaxHost = 255;
+constexpr size_t kMaxUrlHost = 255;
 constexpr size_t kMaxUrl = 4096;
 
-[[noreturn]] void Refuse(const std::string& what) {
+[[noreturn]] void RefuseUrl(const std::string& what) {
   throw Error(ErrorCode::kInvalidArgument,
               "the URL of a Redis server " + what +
                   "; it has the form redis://[[user][:password]@]host[:port][/database]");
@@ -31,7 +31,7 @@ std::string Decode(std::string_view text) {
     }
     const int high = i + 2 < text.size() ? HexDigit(text[i + 1]) : -1;
     const int low = i + 2 < text.size() ? HexDigit(text[i + 2]) : -1;
-    if (high < 0 || low < 0) Refuse("has a % that is not followed by two hexadecimal digits");
+    if (high < 0 || low < 0) RefuseUrl("has a % that is not followed by two hexadecimal digits");
     decoded += static_cast<char>(16 * high + low);
     i += 2;
   }
@@ -54,10 +54,10 @@ bool IsHostCharacter(char c, bool bracketed) {
 }
 
 void ParseHost(std::string_view text, bool bracketed, Address& address) {
-  if (text.empty()) Refuse("has no host");
-  if (text.size() > kMaxHost) Refuse("has a host of more than 255 characters");
+  if (text.empty()) RefuseUrl("has no host");
+  if (text.size() > kMaxUrlHost) RefuseUrl("has a host of more than 255 characters");
   for (const char c : text) {
-    if (!IsHostCharacter(c, bracketed)) Refuse("has a character in its host that no host has");
+    if (!IsHostCharacter(c, bracketed)) RefuseUrl("has a character in its host that no host has");
   }
   address.host = text;
 }
@@ -68,8 +68,8 @@ void ParseHostAndPort(std::string_view text, Address& address) {
   if (!text.empty() && text.front() == '[') {
     text.remove_prefix(1);
     std::string_view rest;
-    if (!CutAt(text, ']', rest)) Refuse("has a [ without a ]");
-    if (!rest.empty() && rest.front() != ':') Refuse("has something between ] and its port");
+    if (!CutAt(text, ']', rest)) RefuseUrl("has a [ without a ]");
+    if (!rest.empty() && rest.front() != ':') RefuseUrl("has something between ] and its port");
     has_port = !rest.empty();
     if (has_port) port = rest.substr(1);
     ParseHost(text, /*bracketed=*/true, address);
@@ -80,7 +80,7 @@ void ParseHostAndPort(std::string_view text, Address& address) {
   if (!has_port) return;
   uint64_t number = 0;
   if (!ParseDecimal(port, 65535, number) || number == 0) {
-    Refuse("has a port that is not in [1, 65535]");
+    RefuseUrl("has a port that is not in [1, 65535]");
   }
   address.port = static_cast<uint16_t>(number);
 }
@@ -106,7 +106,7 @@ bool ParseDecimal(std::string_view text, uint64_t max, uint64_t& value) {
 }
 
 Url ParseUrl(std::string_view text) {
-  if (text.size() > kMaxUrl) Refuse("is longer than 4096 bytes");
+  if (text.size() > kMaxUrl) RefuseUrl("is longer than 4096 bytes");
   Url url;
   if (text.starts_with("redis://")) {
     text.remove_prefix(8);
@@ -114,7 +114,7 @@ Url ParseUrl(std::string_view text) {
     text.remove_prefix(9);
     url.tls = true;
   } else {
-    Refuse("does not begin with redis:// or rediss://");
+    RefuseUrl("does not begin with redis:// or rediss://");
   }
   // The last @: a password that was not encoded may have others, and no host has one.
   if (const size_t at = text.rfind('@'); at != std::string_view::npos) {
@@ -123,14 +123,14 @@ Url ParseUrl(std::string_view text) {
     const bool has_password = CutAt(user, ':', password);
     url.user = Decode(user);
     url.password = Decode(password);
-    if (has_password && url.password.empty()) Refuse("has a user with an empty password");
-    if (!has_password && url.user.empty()) Refuse("has an @ without a user");
+    if (has_password && url.password.empty()) RefuseUrl("has a user with an empty password");
+    if (!has_password && url.user.empty()) RefuseUrl("has an @ without a user");
     text.remove_prefix(at + 1);
   }
   std::string_view database;
   if (CutAt(text, '/', database) && !database.empty()) {
     uint64_t number = 0;
-    if (!ParseDecimal(database, 0x7FFFFFFF, number)) Refuse("has a database that is no number");
+    if (!ParseDecimal(database, 0x7FFFFFFF, number)) RefuseUrl("has a database that is no number");
     url.database = static_cast<uint32_t>(number);
   }
   ParseHostAndPort(text, url.address);

@@ -26,20 +26,23 @@ using detail::WaitingColumns;
 
 namespace {
 
-constexpr size_t kWordBits = 64;
+using detail::kWordBits;
 constexpr uint64_t kBlockWords = split_block::kBlockBits / kWordBits;
 
-[[noreturn]] void Refuse(const std::string& problem) {
+[[noreturn]] void RefuseChange(const std::string& problem) {
   throw Error(ErrorCode::kInvalidArgument, problem);
 }
 
 double FprOf(const BankOptions& options) {
   if ((options.false_columns != 0) != (options.columns != 0)) {
-    Refuse("false columns are asked for of a number of columns: both or none have to be given");
+    RefuseChange(
+        "false columns are asked for of a number of columns: both or none have to be given");
   }
   if (options.columns != 0) {
-    if (options.fpr != 0) Refuse("a bank is sized by its fpr or by its false columns, not by both");
-    if (!(options.false_columns > 0)) Refuse("the false columns of a bank must be more than 0");
+    if (options.fpr != 0)
+      RefuseChange("a bank is sized by its fpr or by its false columns, not by both");
+    if (!(options.false_columns > 0))
+      RefuseChange("the false columns of a bank must be more than 0");
     const double fpr =
         std::min(kMaxFpr, options.false_columns / static_cast<double>(options.columns));
     detail::CheckFpr(fpr);
@@ -92,10 +95,10 @@ void FilterBank::Impl::RequireWritable() const {
 
 void FilterBank::Impl::RequireNewName(const std::string& name) const {
   if (name.empty() || name.size() > ColumnName::kMaxBytes) {
-    Refuse("a name of " + std::to_string(name.size()) + " bytes is out of range [1, " +
-           std::to_string(ColumnName::kMaxBytes) + "]");
+    RefuseChange("a name of " + std::to_string(name.size()) + " bytes is out of range [1, " +
+                 std::to_string(ColumnName::kMaxBytes) + "]");
   }
-  if (names.contains(name)) Refuse("the bank has a column \"" + name + "\" already");
+  if (names.contains(name)) RefuseChange("the bank has a column \"" + name + "\" already");
 }
 
 void FilterBank::Impl::RequireHash(const HashSpec& other) const {
@@ -257,7 +260,7 @@ std::vector<SplitBlockBloomFilter> FilterBank::Impl::ExtractSome(
 SplitBlockBloomFilter FilterBank::Impl::Extract(const std::string& name,
                                                 const MemoryOptions& memory_options) const {
   const auto found = names.find(name);
-  if (found == names.end()) Refuse("the bank has no column \"" + name + "\"");
+  if (found == names.end()) RefuseChange("the bank has no column \"" + name + "\"");
   const Place place = found->second;
   if (place.group == kWaiting) {
     const WaitingColumns::Column& column = waiting[place.slot];

@@ -17,7 +17,7 @@ using detail::IsSet;
 
 namespace {
 
-constexpr size_t kWordBits = 64;
+using detail::kWordBits;
 // Of the rows of answers that are kept in between: within a second-level cache.
 constexpr size_t kSliceBytes = 128 << 10;
 // Fewer pairs of a key and a group are not worth a second thread.

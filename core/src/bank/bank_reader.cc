@@ -29,8 +29,8 @@ using detail::IsSet;
 
 namespace {
 
+using detail::kWordBits;
 constexpr uint64_t kPageBytes = bank::kBlockBytes;
-constexpr size_t kWordBits = 64;
 // Keys of a page that are looked up at a time: their rows are 8 KiB.
 constexpr size_t kKeysAtOnce = 128;
 

@@ -23,6 +23,8 @@
 namespace tamis {
 namespace detail {
 
+inline constexpr size_t kWordBits = 64;  // of a row
+
 struct BankGroup {
   // All zeros. Throws Error(kOutOfMemory).
   BankGroup(uint64_t num_blocks, const MemoryOptions& memory);

@@ -13,7 +13,7 @@ namespace {
 // Of all threads together: the more keys a region is written with, the fewer times it is loaded.
 constexpr uint64_t kMinBufferBytes = uint64_t{8} << 20;
 constexpr uint64_t kMaxBufferBytes = uint64_t{128} << 20;
-constexpr size_t kLineHashes = 8;  // of a cache line
+constexpr size_t kHashesAhead = 8;  // of a cache line
 
 }  // namespace
 
@@ -55,7 +55,7 @@ void PartitionedWriter::Scatter(Buffers& buffers, const uint64_t* hashes, size_t
   for (size_t i = 0; i < n; ++i) {
     uint64_t*& end = ends[((hashes[i] >> 32) * num_blocks) >> shift];
     *end = hashes[i];
-    __builtin_prefetch(end + kLineHashes, 1);  // the store to it would wait for the line
+    __builtin_prefetch(end + kHashesAhead, 1);  // the store to it would wait for the line
     ++end;
   }
   const ptrdiff_t full = static_cast<ptrdiff_t>(buffer_hashes_ - kBatchKeys);

@@ -22,20 +22,20 @@ struct Observers {
 };
 
 // Never destroyed: filters of static lifetime may go after it would be.
-constinit std::atomic<Observers*> kept = nullptr;
+constinit std::atomic<Observers*> kept_observers = nullptr;
 
 // nullptr: this process has none.
 Observers* Known() noexcept {
-  Observers* const known = kept.load(std::memory_order_acquire);
+  Observers* const known = kept_observers.load(std::memory_order_acquire);
   return known != nullptr && known->mark.IsOfThisProcess() ? known : nullptr;
 }
 
 Observers& Made() {
   while (true) {
     if (Observers* const known = Known()) return *known;
-    Observers* before = kept.load(std::memory_order_acquire);
+    Observers* before = kept_observers.load(std::memory_order_acquire);
     auto fresh = std::make_unique<Observers>(before);
-    if (kept.compare_exchange_strong(before, fresh.get(), std::memory_order_acq_rel)) {
+    if (kept_observers.compare_exchange_strong(before, fresh.get(), std::memory_order_acq_rel)) {
       return *fresh.release();
     }
   }
@@ -60,7 +60,7 @@ void RemoveFilterObserver(FilterObserver& observer) noexcept {
 
 void TellFilterObservers(uint64_t identity) noexcept {
   // Who has a copy of this filter was added before the filter went, in the order of these threads.
-  Observers* const known = kept.load(std::memory_order_acquire);
+  Observers* const known = kept_observers.load(std::memory_order_acquire);
   if (known == nullptr || known->number.load(std::memory_order_relaxed) == 0) return;
   if (!known->mark.IsOfThisProcess()) return;
   const std::lock_guard lock(known->mutex);

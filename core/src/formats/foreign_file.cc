@@ -22,8 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 using detail::kImportedMagic;
 
-constexpr uint32_t kVersion = 1;
-constexpr size_t kVersionAt = 8;
+constexpr uint32_t kForeignVersion = 1;
+constexpr size_t kForeignVersionAt = 8;
 constexpr size_t kHeaderLengthAt = 12;
 constexpr size_t kFormatAt = 16;
 constexpr size_t kFormatBytes = 32;
@@ -53,7 +53,7 @@ uint64_t HeaderChecksum(const Header& header) {
 Header HeaderFor(std::string_view format) {
   Header header{};
   std::memcpy(header.data(), kImportedMagic.data(), kImportedMagic.size());
-  Put(header, kVersionAt, kVersion);
+  Put(header, kForeignVersionAt, kForeignVersion);
   Put(header, kHeaderLengthAt, static_cast<uint32_t>(kHeaderBytes));
   std::memcpy(header.data() + kFormatAt, format.data(), format.size());
   Put(header, kHeaderChecksumAt, HeaderChecksum(header));
@@ -71,9 +71,9 @@ std::string FormatOf(const Header& header, const fs::path& path) {
     detail::ThrowFormatError(path, ErrorCode::kCorrupt, check, at, problem);
   };
   require(HasMagic(header), "magic", 0, "is not that of an imported filter");
-  const auto version = Get<uint32_t>(header.data() + kVersionAt);
-  if (version != kVersion) {
-    detail::ThrowFormatError(path, ErrorCode::kUnsupported, "version", kVersionAt,
+  const auto version = Get<uint32_t>(header.data() + kForeignVersionAt);
+  if (version != kForeignVersion) {
+    detail::ThrowFormatError(path, ErrorCode::kUnsupported, "version", kForeignVersionAt,
                              "is " + std::to_string(version) + ", known is 1");
   }
   require(Get<uint64_t>(header.data() + kHeaderChecksumAt) == HeaderChecksum(header),

@@ -22,7 +22,7 @@ using detail::Hash128;
 
 namespace {
 
-[[noreturn]] void Refuse(const std::string& message) {
+[[noreturn]] void RefuseGuava(const std::string& message) {
   throw Error(ErrorCode::kInvalidArgument, "a Guava filter " + message);
 }
 
@@ -30,19 +30,19 @@ namespace {
 std::pair<double, double> BitsAndHashes(const GuavaOptions& options) {
   if (options.num_bits != 0 || options.num_hashes != 0) {
     if (options.capacity != 0) {
-      Refuse("is sized by its capacity, or by its bits and hashes, not by both");
+      RefuseGuava("is sized by its capacity, or by its bits and hashes, not by both");
     }
-    if (options.num_bits == 0) Refuse("needs num_bits with num_hashes");
+    if (options.num_bits == 0) RefuseGuava("needs num_bits with num_hashes");
     return {static_cast<double>(options.num_bits), options.num_hashes};
   }
   constexpr uint64_t kMaxCapacity = std::numeric_limits<int64_t>::max();
   if (options.capacity == 0 || options.capacity > kMaxCapacity) {
-    Refuse("for " + std::to_string(options.capacity) +
-           " keys cannot be made; allowed: [1, 2^63 - 1], or num_bits and num_hashes");
+    RefuseGuava("for " + std::to_string(options.capacity) +
+                " keys cannot be made; allowed: [1, 2^63 - 1], or num_bits and num_hashes");
   }
   if (!(options.fpr > 0 && options.fpr < 1)) {
-    Refuse("cannot have a false-positive rate of " + std::to_string(options.fpr) +
-           "; it must be between 0 and 1, both excluded");
+    RefuseGuava("cannot have a false-positive rate of " + std::to_string(options.fpr) +
+                "; it must be between 0 and 1, both excluded");
   }
   // The operations of Java in their order, as a last digit can decide.
   const double log2 = std::log(2.0);
@@ -51,7 +51,7 @@ std::pair<double, double> BitsAndHashes(const GuavaOptions& options) {
   return {bits, std::max(1.0, std::floor(bits / keys * log2 + 0.5))};
 }
 
-struct Hasher {
+struct GuavaHasher {
   const detail::FormatHashKernels& kernels;
   GuavaFunnel funnel;
   const Keys& keys;
@@ -61,7 +61,7 @@ struct Hasher {
   }
 };
 
-BitsView ViewOf(uint64_t* words, uint64_t num_bits, uint32_t num_hashes) noexcept {
+BitsView GuavaView(uint64_t* words, uint64_t num_bits, uint32_t num_hashes) noexcept {
   return {words, detail::Remainder(num_bits), num_hashes};
 }
 
@@ -86,16 +86,17 @@ const char* GuavaFunnelName(GuavaFunnel funnel) noexcept {
 GuavaBloomFilter::Geometry GuavaBloomFilter::GeometryFor(const GuavaOptions& options) {
   if (options.strategy != GuavaStrategy::kMurmur128Mitz32 &&
       options.strategy != GuavaStrategy::kMurmur128Mitz64) {
-    Refuse("has no strategy " + std::to_string(static_cast<int>(options.strategy)));
+    RefuseGuava("has no strategy " + std::to_string(static_cast<int>(options.strategy)));
   }
   const auto [bits, hashes] = BitsAndHashes(options);
-  if (bits < 1) Refuse("of 0 bits cannot be made: more keys or a lower rate need some");
+  if (bits < 1) RefuseGuava("of 0 bits cannot be made: more keys or a lower rate need some");
   if (hashes < 1 || hashes > 255) {
-    Refuse("cannot have " + std::to_string(static_cast<uint64_t>(hashes)) +
-           " hashes; allowed: [1, 255]");
+    RefuseGuava("cannot have " + std::to_string(static_cast<uint64_t>(hashes)) +
+                " hashes; allowed: [1, 255]");
   }
   if (bits > 64.0 * static_cast<double>(kMaxWords)) {
-    Refuse("cannot have so many bits; allowed: " + std::to_string(64 * kMaxWords) + " (16 GiB)");
+    RefuseGuava("cannot have so many bits; allowed: " + std::to_string(64 * kMaxWords) +
+                " (16 GiB)");
   }
   return {options.strategy, static_cast<uint32_t>(hashes), (static_cast<uint64_t>(bits) + 63) / 64};
 }
@@ -149,7 +150,7 @@ bool GuavaBloomFilter::Contains(uint64_t key) const {
   Hash128 hash;
   if (!detail::HashGuavaKey(funnel_, key, hash)) return false;
   return detail::VisitStrategy(strategy_, [&]<typename S>(S) {
-    return detail::ContainsWalk<S>(ViewOf(data(), num_bits(), num_hashes_), hash);
+    return detail::ContainsWalk<S>(GuavaView(data(), num_bits(), num_hashes_), hash);
   });
 }
 
@@ -157,42 +158,42 @@ bool GuavaBloomFilter::Contains(std::string_view key) const {
   Hash128 hash;
   if (!detail::HashGuavaKey(funnel_, key, hash)) return false;
   return detail::VisitStrategy(strategy_, [&]<typename S>(S) {
-    return detail::ContainsWalk<S>(ViewOf(data(), num_bits(), num_hashes_), hash);
+    return detail::ContainsWalk<S>(GuavaView(data(), num_bits(), num_hashes_), hash);
   });
 }
 
 bool GuavaBloomFilter::Insert(uint64_t key) {
   Hash128 hash;
   if (!detail::HashGuavaKey(funnel_, key, hash)) {
-    Refuse("of the funnel int cannot have the key " + std::to_string(static_cast<int64_t>(key)) +
-           "; allowed: [-2147483648, 2147483647]");
+    RefuseGuava("of the funnel int cannot have the key " +
+                std::to_string(static_cast<int64_t>(key)) + "; allowed: [-2147483648, 2147483647]");
   }
   if (storage_.read_only()) return false;
   return detail::VisitStrategy(strategy_, [&]<typename S>(S) {
-    return detail::InsertWalk<S>(ViewOf(data(), num_bits(), num_hashes_), hash);
+    return detail::InsertWalk<S>(GuavaView(data(), num_bits(), num_hashes_), hash);
   });
 }
 
 bool GuavaBloomFilter::Insert(std::string_view key) {
   Hash128 hash;
   if (!detail::HashGuavaKey(funnel_, key, hash)) {
-    Refuse("of the funnel unencoded-chars cannot have a key that is not text in UTF-8");
+    RefuseGuava("of the funnel unencoded-chars cannot have a key that is not text in UTF-8");
   }
   if (storage_.read_only()) return false;
   return detail::VisitStrategy(strategy_, [&]<typename S>(S) {
-    return detail::InsertWalk<S>(ViewOf(data(), num_bits(), num_hashes_), hash);
+    return detail::InsertWalk<S>(GuavaView(data(), num_bits(), num_hashes_), hash);
   });
 }
 
 template <typename Out>
 size_t GuavaBloomFilter::LookUp(const Keys& keys, Out out) const {
   detail::RequireGuavaForm(funnel_, keys);
-  const BitsView view = ViewOf(data(), num_bits(), num_hashes_);
+  const BitsView view = GuavaView(data(), num_bits(), num_hashes_);
   return detail::VisitStrategy(strategy_, [&]<typename S>(S) {
     Hash128 hashes[detail::kFormatBlock];
     const auto probe = [&](size_t begin, size_t n, uint64_t* bits) {
-      detail::HashBlock(Hasher{backend_->kernels->format_hash, funnel_, keys}, begin, n, hashes,
-                        bits);
+      detail::HashBlock(GuavaHasher{backend_->kernels->format_hash, funnel_, keys}, begin, n,
+                        hashes, bits);
       detail::ProbeWalks<S>(view, hashes, n, bits);
     };
     return detail::LookUpBlocks(*backend_->kernels, keys.size(), out, probe);
@@ -218,10 +219,10 @@ size_t GuavaBloomFilter::Count(Keys keys) const { return LookUp(keys, detail::No
 size_t GuavaBloomFilter::Insert(Keys keys) {
   RequireWritable();
   detail::RequireGuavaKeys(backend_->kernels->format_hash, funnel_, keys);
-  const BitsView view = ViewOf(data(), num_bits(), num_hashes_);
+  const BitsView view = GuavaView(data(), num_bits(), num_hashes_);
   return detail::VisitStrategy(strategy_, [&]<typename S>(S) {
     return detail::InsertBlocks<Hash128>(
-        keys.size(), Hasher{backend_->kernels->format_hash, funnel_, keys},
+        keys.size(), GuavaHasher{backend_->kernels->format_hash, funnel_, keys},
         [&](const Hash128* hashes, size_t n) { return detail::InsertWalks<S>(view, hashes, n); });
   });
 }

@@ -16,14 +16,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kStrategyAt = 0;
-constexpr uint64_t kHashesAt = 1;
+constexpr uint64_t kGuavaHashesAt = 1;
 constexpr uint64_t kWordsAt = 2;
-constexpr uint64_t kHeaderBytes = 6;
+constexpr uint64_t kGuavaHeaderBytes = 6;
 // Words that are turned around at once, while they are in a cache.
 constexpr uint64_t kPieceWords = 1 << 14;
 
-[[noreturn]] void Fail(const fs::path& name, ErrorCode code, const char* check, uint64_t at,
-                       const std::string& problem) {
+[[noreturn]] void FailGuava(const fs::path& name, ErrorCode code, const char* check, uint64_t at,
+                            const std::string& problem) {
   detail::ThrowFormatError(name, code, check, at, problem);
 }
 
@@ -33,45 +33,46 @@ void TurnAround(const uint64_t* from, uint64_t* to, size_t n) noexcept {
 
 }  // namespace
 
-uint64_t GuavaBloomFilter::serialized_bytes() const noexcept { return kHeaderBytes + bytes(); }
+uint64_t GuavaBloomFilter::serialized_bytes() const noexcept { return kGuavaHeaderBytes + bytes(); }
 
 // read(out, offset) fills `out` from the stream of `size` bytes.
 template <typename Read>
 GuavaBloomFilter GuavaBloomFilter::Parse(uint64_t size, const fs::path& name, const Read& read,
                                          GuavaFunnel funnel, const GuavaLoadOptions& options) {
-  if (size < kHeaderBytes) {
-    Fail(name, ErrorCode::kCorrupt, "file length", size,
-         "a filter begins with " + std::to_string(kHeaderBytes) + " bytes, and these are " +
-             std::to_string(size));
+  if (size < kGuavaHeaderBytes) {
+    FailGuava(name, ErrorCode::kCorrupt, "file length", size,
+              "a filter begins with " + std::to_string(kGuavaHeaderBytes) +
+                  " bytes, and these are " + std::to_string(size));
   }
-  std::byte header[kHeaderBytes];
+  std::byte header[kGuavaHeaderBytes];
   read(std::span(header), uint64_t{0});
   const auto strategy = static_cast<uint8_t>(header[kStrategyAt]);
   if (strategy > static_cast<uint8_t>(GuavaStrategy::kMurmur128Mitz64)) {
-    Fail(name, ErrorCode::kUnsupported, "strategy", kStrategyAt,
-         "is " + std::to_string(strategy) + ", known are 0 and 1");
+    FailGuava(name, ErrorCode::kUnsupported, "strategy", kStrategyAt,
+              "is " + std::to_string(strategy) + ", known are 0 and 1");
   }
-  const auto hashes = static_cast<uint8_t>(header[kHashesAt]);
-  if (hashes == 0) Fail(name, ErrorCode::kCorrupt, "hashes", kHashesAt, "is 0, allowed: [1, 255]");
+  const auto hashes = static_cast<uint8_t>(header[kGuavaHashesAt]);
+  if (hashes == 0)
+    FailGuava(name, ErrorCode::kCorrupt, "hashes", kGuavaHashesAt, "is 0, allowed: [1, 255]");
   uint32_t words = 0;
   std::memcpy(&words, header + kWordsAt, sizeof(words));
   words = __builtin_bswap32(words);
   if (words == 0 || words > kMaxWords) {
-    Fail(name, ErrorCode::kCorrupt, "words", kWordsAt,
-         "is " + std::to_string(static_cast<int32_t>(words)) + ", allowed: [1, " +
-             std::to_string(kMaxWords) + "]");
+    FailGuava(name, ErrorCode::kCorrupt, "words", kWordsAt,
+              "is " + std::to_string(static_cast<int32_t>(words)) + ", allowed: [1, " +
+                  std::to_string(kMaxWords) + "]");
   }
-  const uint64_t end = kHeaderBytes + 8 * uint64_t{words};
+  const uint64_t end = kGuavaHeaderBytes + 8 * uint64_t{words};
   if (size != end) {
-    Fail(name, ErrorCode::kCorrupt, "file length", std::min(size, end),
-         std::to_string(words) + " words make " + std::to_string(end) + " bytes, and these are " +
-             std::to_string(size));
+    FailGuava(name, ErrorCode::kCorrupt, "file length", std::min(size, end),
+              std::to_string(words) + " words make " + std::to_string(end) +
+                  " bytes, and these are " + std::to_string(size));
   }
   GuavaBloomFilter filter(funnel, Geometry{GuavaStrategy{strategy}, hashes, words}, options.memory,
                           options.backend);
   for (uint64_t begin = 0; begin < words; begin += kPieceWords) {
     const std::span piece(filter.data() + begin, std::min<uint64_t>(kPieceWords, words - begin));
-    read(std::as_writable_bytes(piece), kHeaderBytes + 8 * begin);
+    read(std::as_writable_bytes(piece), kGuavaHeaderBytes + 8 * begin);
     TurnAround(piece.data(), piece.data(), piece.size());
   }
   return filter;
@@ -96,8 +97,8 @@ GuavaBloomFilter GuavaBloomFilter::Load(const fs::path& path, GuavaFunnel funnel
 }
 
 void GuavaBloomFilter::Write(const ByteSink& write) const {
-  std::byte header[kHeaderBytes] = {static_cast<std::byte>(strategy_),
-                                    static_cast<std::byte>(num_hashes_)};
+  std::byte header[kGuavaHeaderBytes] = {static_cast<std::byte>(strategy_),
+                                         static_cast<std::byte>(num_hashes_)};
   const uint32_t turned_count = __builtin_bswap32(static_cast<uint32_t>(num_words_));
   std::memcpy(header + kWordsAt, &turned_count, sizeof(turned_count));
   write(header);

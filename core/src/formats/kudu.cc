@@ -25,7 +25,7 @@ constexpr uint32_t kLogBlockBytes = 5;
 static_assert(split_block::kBlockBytes == 1 << kLogBlockBytes);
 static_assert(detail::kMovedBytes == 1 << KuduBlockBloomFilter::kMinLogSpaceBytes);
 
-[[noreturn]] void Refuse(const std::string& message) {
+[[noreturn]] void RefuseKudu(const std::string& message) {
   throw Error(ErrorCode::kInvalidArgument, "a Kudu filter " + message);
 }
 
@@ -60,18 +60,18 @@ uint32_t KuduBlockBloomFilter::LogSpaceFor(const KuduOptions& options) {
   const std::string allowed =
       "[" + std::to_string(kMinLogSpaceBytes) + ", " + std::to_string(kMaxLogSpaceBytes) + "]";
   if (options.log_space_bytes != 0) {
-    if (options.capacity != 0) Refuse("is sized by its capacity or by its bytes, not by both");
+    if (options.capacity != 0) RefuseKudu("is sized by its capacity or by its bytes, not by both");
     if (options.log_space_bytes < kMinLogSpaceBytes ||
         options.log_space_bytes > kMaxLogSpaceBytes) {
-      Refuse("cannot have 2^" + std::to_string(options.log_space_bytes) +
-             " bytes; allowed exponents: " + allowed);
+      RefuseKudu("cannot have 2^" + std::to_string(options.log_space_bytes) +
+                 " bytes; allowed exponents: " + allowed);
     }
     return options.log_space_bytes;
   }
   constexpr uint64_t kMaxCapacity = std::numeric_limits<int64_t>::max();
   if (options.capacity == 0 || options.capacity > kMaxCapacity) {
-    Refuse("for " + std::to_string(options.capacity) +
-           " keys cannot be made; allowed: [1, 2^63 - 1], or log_space_bytes");
+    RefuseKudu("for " + std::to_string(options.capacity) +
+               " keys cannot be made; allowed: [1, 2^63 - 1], or log_space_bytes");
   }
   detail::CheckFpr(options.fpr);
   const auto rate = [&](uint32_t log) {
@@ -81,9 +81,9 @@ uint32_t KuduBlockBloomFilter::LogSpaceFor(const KuduOptions& options) {
   for (uint32_t log = kMinLogSpaceBytes; log <= kMaxLogSpaceBytes; ++log) {
     if (rate(log) <= options.fpr) return log;
   }
-  Refuse("for " + std::to_string(options.capacity) + " keys at a rate of " +
-         std::to_string(options.fpr) + " needs more than 2^" + std::to_string(kMaxLogSpaceBytes) +
-         " bytes; allowed exponents: " + allowed);
+  RefuseKudu("for " + std::to_string(options.capacity) + " keys at a rate of " +
+             std::to_string(options.fpr) + " needs more than 2^" +
+             std::to_string(kMaxLogSpaceBytes) + " bytes; allowed exponents: " + allowed);
 }
 
 KuduBlockBloomFilter::KuduBlockBloomFilter(KuduType type, const KuduOptions& options)

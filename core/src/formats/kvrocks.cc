@@ -18,7 +18,8 @@ constexpr uint8_t kTypeMask = 0x0F;
 constexpr uint8_t kType = 9;  // of keys that are Bloom filters
 constexpr uint8_t kLongFields = 0x80;
 
-[[noreturn]] void Fail(ErrorCode code, const char* check, uint64_t at, const std::string& problem) {
+[[noreturn]] void FailKvrocks(ErrorCode code, const char* check, uint64_t at,
+                              const std::string& problem) {
   detail::ThrowFormatError("memory", code, check, at, problem);
 }
 
@@ -48,28 +49,28 @@ class Fields {
 
 void CheckValue(std::span<const std::byte> value) {
   if (detail::IsArrowSize(value.size())) return;
-  Fail(ErrorCode::kCorrupt, "blocks", value.size(),
-       "a filter of " + std::to_string(value.size()) + " bytes, allowed: powers of two from " +
-           std::to_string(detail::kArrowMinBytes) + " to " +
-           std::to_string(detail::kArrowMaxBytes));
+  FailKvrocks(ErrorCode::kCorrupt, "blocks", value.size(),
+              "a filter of " + std::to_string(value.size()) +
+                  " bytes, allowed: powers of two from " + std::to_string(detail::kArrowMinBytes) +
+                  " to " + std::to_string(detail::kArrowMaxBytes));
 }
 
 }  // namespace
 
 Chain ReadChain(std::span<const std::byte> record) {
-  if (record.empty()) Fail(ErrorCode::kCorrupt, "file length", 0, "there is no record");
+  if (record.empty()) FailKvrocks(ErrorCode::kCorrupt, "file length", 0, "there is no record");
   const auto flags = static_cast<uint8_t>(record[0]);
   if ((flags & kTypeMask) != kType) {
-    Fail(ErrorCode::kUnsupported, "type", 0,
-         "is " + std::to_string(flags & kTypeMask) + ", that of Bloom filters is " +
-             std::to_string(kType));
+    FailKvrocks(ErrorCode::kUnsupported, "type", 0,
+                "is " + std::to_string(flags & kTypeMask) + ", that of Bloom filters is " +
+                    std::to_string(kType));
   }
   const bool is_long = (flags & kLongFields) != 0;
   const uint64_t want = is_long ? 45 : 37;
   if (record.size() != want) {
-    Fail(ErrorCode::kCorrupt, "file length", std::min<uint64_t>(record.size(), want),
-         "a record has " + std::to_string(want) + " bytes, and these are " +
-             std::to_string(record.size()));
+    FailKvrocks(ErrorCode::kCorrupt, "file length", std::min<uint64_t>(record.size(), want),
+                "a record has " + std::to_string(want) + " bytes, and these are " +
+                    std::to_string(record.size()));
   }
   Fields fields(record.subspan(1));
   Chain chain;
@@ -85,11 +86,12 @@ Chain ReadChain(std::span<const std::byte> record) {
   chain.bytes = fields.Take<uint32_t>();
   constexpr uint64_t kFiltersFromEnd = 20, kFprFromEnd = 12;
   if (chain.filters == 0) {
-    Fail(ErrorCode::kCorrupt, "filters", want - kFiltersFromEnd, "is 0, allowed: [1, 65535]");
+    FailKvrocks(ErrorCode::kCorrupt, "filters", want - kFiltersFromEnd,
+                "is 0, allowed: [1, 65535]");
   }
   if (!(chain.fpr > 0 && chain.fpr < 1)) {  // true for NaN, too
-    Fail(ErrorCode::kCorrupt, "error rate", want - kFprFromEnd,
-         "is " + std::to_string(chain.fpr) + ", allowed: between 0 and 1, both excluded");
+    FailKvrocks(ErrorCode::kCorrupt, "error rate", want - kFprFromEnd,
+                "is " + std::to_string(chain.fpr) + ", allowed: between 0 and 1, both excluded");
   }
   return chain;
 }

@@ -27,7 +27,7 @@ constexpr double kTightening = 0.5;         // ERROR_TIGHTENING_RATIO of sb.c
 constexpr double kLn2 = 0.693147180559945;  // and its square, in the digits of bloom.c
 constexpr double kLn2Squared = 0.480453013918201;
 
-[[noreturn]] void Refuse(const std::string& message) {
+[[noreturn]] void RefuseRedisBloom(const std::string& message) {
   throw Error(ErrorCode::kInvalidArgument, "a Bloom filter of RedisBloom " + message);
 }
 
@@ -35,16 +35,16 @@ void RequireOptions(const RedisBloomOptions& options) {
   constexpr uint64_t kMaxCapacity = uint64_t{1} << 30;
   constexpr uint32_t kMaxExpansion = 32768;
   if (options.capacity == 0 || options.capacity > kMaxCapacity) {
-    Refuse("for " + std::to_string(options.capacity) +
-           " keys cannot be made; allowed: [1, 1073741824]");
+    RefuseRedisBloom("for " + std::to_string(options.capacity) +
+                     " keys cannot be made; allowed: [1, 1073741824]");
   }
   if (!(options.error_rate > 0 && options.error_rate < 1)) {
-    Refuse("cannot have an error rate of " + std::to_string(options.error_rate) +
-           "; it must be between 0 and 1, both excluded");
+    RefuseRedisBloom("cannot have an error rate of " + std::to_string(options.error_rate) +
+                     "; it must be between 0 and 1, both excluded");
   }
   if (options.expansion > kMaxExpansion) {
-    Refuse("cannot have an expansion of " + std::to_string(options.expansion) +
-           "; allowed: [0, 32768]");
+    RefuseRedisBloom("cannot have an expansion of " + std::to_string(options.expansion) +
+                     "; allowed: [0, 32768]");
   }
 }
 
@@ -62,7 +62,7 @@ uint64_t Modulus(const RedisBloomLink& link) noexcept {
   return link.log2_bits > 0 ? uint64_t{1} << link.log2_bits : 8 * link.bytes;
 }
 
-BitsView ViewOf(const RedisBloomLink& link, uint64_t* words) noexcept {
+BitsView LinkView(const RedisBloomLink& link, uint64_t* words) noexcept {
   return {words, detail::Remainder(Modulus(link)), link.num_hashes};
 }
 
@@ -100,8 +100,8 @@ Hash128 HashOf(bool hash32, RedisIntegers integers, Key key) noexcept {
 // What bloom_init makes of these; its operations are in the same order, as a last digit can decide.
 RedisBloomLink RedisBloomFilter::Geometry(uint64_t capacity, double error_rate, uint32_t flags) {
   if (capacity == 0 || !(error_rate > 0 && error_rate < 1)) {
-    Refuse("cannot have a link for " + std::to_string(capacity) + " keys at an error rate of " +
-           std::to_string(error_rate));
+    RefuseRedisBloom("cannot have a link for " + std::to_string(capacity) +
+                     " keys at an error rate of " + std::to_string(error_rate));
   }
   RedisBloomLink link;
   link.capacity = capacity;
@@ -110,11 +110,12 @@ RedisBloomLink RedisBloomFilter::Geometry(uint64_t capacity, double error_rate, 
   const double wanted = static_cast<double>(capacity) * link.bits_per_key;
   const bool rounded = (flags & (kNoRound | kCapacityIsLog2)) == 0;
   if (rounded ? wanted < 1 : wanted >= 8.0 * static_cast<double>(kMaxBytes)) {
-    Refuse("cannot have a link of " + std::to_string(wanted) + " bits");
+    RefuseRedisBloom("cannot have a link of " + std::to_string(wanted) + " bits");
   }
   uint64_t bits = 0;
   if ((flags & kCapacityIsLog2) != 0) {
-    if (capacity > 62) Refuse("cannot have a link of 2^" + std::to_string(capacity) + " bits");
+    if (capacity > 62)
+      RefuseRedisBloom("cannot have a link of 2^" + std::to_string(capacity) + " bits");
     link.log2_bits = static_cast<uint8_t>(capacity);
     bits = uint64_t{1} << link.log2_bits;
     link.capacity = static_cast<uint64_t>(static_cast<double>(bits) / link.bits_per_key);
@@ -122,7 +123,7 @@ RedisBloomLink RedisBloomFilter::Geometry(uint64_t capacity, double error_rate, 
     bits = std::max<uint64_t>(1, static_cast<uint64_t>(wanted));
   } else {
     const double log2 = std::logb(wanted);
-    if (log2 > 61) Refuse("cannot have a link of 2^" + std::to_string(log2) + " bits");
+    if (log2 > 61) RefuseRedisBloom("cannot have a link of 2^" + std::to_string(log2) + " bits");
     link.log2_bits = static_cast<uint8_t>(log2 + 1);
     bits = uint64_t{1} << link.log2_bits;
     const auto more_bits = static_cast<uint64_t>(static_cast<double>(bits) - wanted);
@@ -203,7 +204,7 @@ double RedisBloomFilter::expected_fpr() const noexcept {
 
 bool RedisBloomFilter::ContainsHash(const Hash128& hash) const noexcept {
   for (size_t i = links_.size(); i-- > 0;) {
-    if (detail::ContainsWalk<RedisWalk>(ViewOf(links_[i].info, links_[i].words()), hash)) {
+    if (detail::ContainsWalk<RedisWalk>(LinkView(links_[i].info, links_[i].words()), hash)) {
       return true;
     }
   }
@@ -220,12 +221,12 @@ bool RedisBloomFilter::InsertHash(const Hash128& hash) {
                       std::to_string(full.size) + " keys");
     }
     if (links_.size() == kMaxLinks) {  // only where a dump had other error rates
-      Refuse("cannot have more than " + std::to_string(kMaxLinks) + " links");
+      RefuseRedisBloom("cannot have more than " + std::to_string(kMaxLinks) + " links");
     }
     // There it is made: of 2^(capacity * growth) bits, which a dump of a hundred bytes can make any
     // size. No command makes such filters.
     if ((flags_ & kCapacityIsLog2) != 0) {
-      Refuse("whose capacities are logarithms is full, and does not grow");
+      RefuseRedisBloom("whose capacities are logarithms is full, and does not grow");
     }
     // The product wraps around there, too.
     links_.push_back(
@@ -233,7 +234,7 @@ bool RedisBloomFilter::InsertHash(const Hash128& hash) {
   }
   Link& link = links_.back();
   // With no bit left of a damaged filter, the key had been there.
-  detail::InsertWalk<RedisWalk>(ViewOf(link.info, link.words()), hash);
+  detail::InsertWalk<RedisWalk>(LinkView(link.info, link.words()), hash);
   ++link.info.size;
   ++size_;
   return true;
@@ -243,7 +244,7 @@ bool RedisBloomFilter::InsertHash(const Hash128& hash) {
 void RedisBloomFilter::Prefetch(const Hash128& hash) const noexcept {
   for (size_t i = 0; i < links_.size(); ++i) {
     const RedisBloomLink& link = links_[i].info;
-    const BitsView view = ViewOf(link, links_[i].words());
+    const BitsView view = LinkView(link, links_[i].words());
     Hash128 walk = RedisWalk::Start(hash);
     const uint32_t bits = i + 1 == links_.size() ? link.num_hashes : 1;
     for (uint32_t k = 0; k < bits; ++k) {
@@ -279,7 +280,7 @@ size_t RedisBloomFilter::LookUp(const Keys& keys, Out out) const {
                         n, hashes, bits);
       if (links_.size() == 1) {
         const Link& link = links_.front();
-        return detail::ProbeWalks<RedisWalk>(ViewOf(link.info, link.words()), hashes, n, bits);
+        return detail::ProbeWalks<RedisWalk>(LinkView(link.info, link.words()), hashes, n, bits);
       }
       const size_t words = BitmapWords(n);
       uint64_t left[detail::kFormatBlock / 64];  // keys that no link has had yet
@@ -290,7 +291,7 @@ size_t RedisBloomFilter::LookUp(const Keys& keys, Out out) const {
         uint64_t here[detail::kFormatBlock / 64];
         std::copy_n(left, words, here);
         const Link& link = links_[i];
-        detail::ProbeWalks<RedisWalk>(ViewOf(link.info, link.words()), walks, n, here);
+        detail::ProbeWalks<RedisWalk>(LinkView(link.info, link.words()), walks, n, here);
         for (size_t word = 0; word < words; ++word) {
           bits[word] |= here[word];
           left[word] &= ~here[word];

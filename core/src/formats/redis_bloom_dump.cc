@@ -21,23 +21,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kSizeAt = 0;
+constexpr uint64_t kBloomSizeAt = 0;
 constexpr uint64_t kLinksAt = 8;
 constexpr uint64_t kFlagsAt = 12;
 constexpr uint64_t kGrowthAt = 16;
-constexpr uint64_t kHeaderBytes = 20;
+constexpr uint64_t kBloomHeaderBytes = 20;
 // In a link.
 constexpr uint64_t kBytesAt = 0;
 constexpr uint64_t kBitsAt = 8;
 constexpr uint64_t kLinkSizeAt = 16;
 constexpr uint64_t kErrorRateAt = 24;
 constexpr uint64_t kBitsPerKeyAt = 32;
-constexpr uint64_t kHashesAt = 40;
+constexpr uint64_t kBloomHashesAt = 40;
 constexpr uint64_t kCapacityAt = 44;
 constexpr uint64_t kLog2BitsAt = 52;
 constexpr uint64_t kLinkBytes = 53;
 
-constexpr double kLn2 = 0.693147180559945;  // in the digits of bloom.c
+constexpr double kLn2OfRedisBloom = 0.693147180559945;  // in the digits of bloom.c
 
 // The link at byte `at` of the header, checked as bloom_validate_integrity does, and so that no
 // number in it is one that RedisBloom could not have written.
@@ -52,7 +52,7 @@ RedisBloomLink ReadLink(const RedisDump& dump, const std::byte* header, uint64_t
   link.capacity = LoadAs<uint64_t>(from + kCapacityAt);
   link.error_rate = LoadAs<double>(from + kErrorRateAt);
   link.bits_per_key = LoadAs<double>(from + kBitsPerKeyAt);
-  link.num_hashes = LoadAs<uint32_t>(from + kHashesAt);
+  link.num_hashes = LoadAs<uint32_t>(from + kBloomHashesAt);
   link.log2_bits = LoadAs<uint8_t>(from + kLog2BitsAt);
   const auto bits = LoadAs<uint64_t>(from + kBitsAt);
   if (link.bytes == 0 || link.bytes > RedisBloomFilter::kMaxBytes) {
@@ -67,14 +67,14 @@ RedisBloomLink ReadLink(const RedisDump& dump, const std::byte* header, uint64_t
          "is " + std::to_string(link.error_rate) + ", which is not between 0 and 1");
   }
   // Before the conversion, which has no meaning for what is too large, or no number.
-  const double hashes = std::ceil(kLn2 * link.bits_per_key);
+  const double hashes = std::ceil(kLn2OfRedisBloom * link.bits_per_key);
   if (!(hashes >= 1 && hashes <= RedisBloomFilter::kMaxHashes)) {
     fail("bits per key", kBitsPerKeyAt,
          "is " + std::to_string(link.bits_per_key) + ", which makes " + std::to_string(hashes) +
              " hashes; allowed: [1, " + std::to_string(RedisBloomFilter::kMaxHashes) + "]");
   }
   if (link.num_hashes != static_cast<uint32_t>(hashes)) {
-    fail("hashes", kHashesAt,
+    fail("hashes", kBloomHashesAt,
          "is " + std::to_string(link.num_hashes) + ", must be " +
              std::to_string(static_cast<uint32_t>(hashes)));
   }
@@ -86,7 +86,7 @@ RedisBloomLink ReadLink(const RedisDump& dump, const std::byte* header, uint64_t
 }
 
 // What a header tells.
-struct Head {
+struct BloomHead {
   uint64_t size = 0;
   uint32_t flags = 0;
   uint32_t growth = 0;
@@ -94,16 +94,16 @@ struct Head {
   std::vector<uint64_t> parts;  // the bytes of each link
 };
 
-Head ReadHead(const RedisDump& dump, uint32_t all_flags) {
-  if (dump.header_bytes() < kHeaderBytes) {
+BloomHead ReadBloomHead(const RedisDump& dump, uint32_t all_flags) {
+  if (dump.header_bytes() < kBloomHeaderBytes) {
     dump.FailHeader(ErrorCode::kCorrupt, "header length", dump.header_bytes(),
                     "is " + std::to_string(dump.header_bytes()) + ", must be at least " +
-                        std::to_string(kHeaderBytes));
+                        std::to_string(kBloomHeaderBytes));
   }
   const std::vector<std::byte> header = dump.Header();
   const auto num_links = LoadAs<uint32_t>(header.data() + kLinksAt);
   if (num_links == 0) dump.FailHeader(ErrorCode::kCorrupt, "links", kLinksAt, "is 0");
-  const uint64_t wanted = kHeaderBytes + kLinkBytes * num_links;
+  const uint64_t wanted = kBloomHeaderBytes + kLinkBytes * num_links;
   if (header.size() != wanted) {
     dump.FailHeader(ErrorCode::kCorrupt, "header length", std::min(wanted, header.size()),
                     "is " + std::to_string(header.size()) + ", and " + std::to_string(num_links) +
@@ -114,7 +114,7 @@ Head ReadHead(const RedisDump& dump, uint32_t all_flags) {
                     "is " + std::to_string(num_links) + ", allowed: up to " +
                         std::to_string(RedisBloomFilter::kMaxLinks));
   }
-  Head head;
+  BloomHead head;
   head.flags = LoadAs<uint32_t>(header.data() + kFlagsAt);
   if ((head.flags & ~all_flags) != 0) {
     dump.FailHeader(ErrorCode::kUnsupported, "flags", kFlagsAt,
@@ -123,7 +123,7 @@ Head ReadHead(const RedisDump& dump, uint32_t all_flags) {
   }
   uint64_t keys = 0;
   for (uint32_t i = 0; i < num_links; ++i) {
-    const uint64_t at = kHeaderBytes + kLinkBytes * i;
+    const uint64_t at = kBloomHeaderBytes + kLinkBytes * i;
     head.links.push_back(ReadLink(dump, header.data(), at));
     head.parts.push_back(head.links.back().bytes);
     if (head.links.back().size > std::numeric_limits<uint64_t>::max() - keys) {
@@ -132,10 +132,10 @@ Head ReadHead(const RedisDump& dump, uint32_t all_flags) {
     }
     keys += head.links.back().size;
   }
-  head.size = LoadAs<uint64_t>(header.data() + kSizeAt);
+  head.size = LoadAs<uint64_t>(header.data() + kBloomSizeAt);
   if (head.size != keys) {
     dump.FailHeader(
-        ErrorCode::kCorrupt, "size", kSizeAt,
+        ErrorCode::kCorrupt, "size", kBloomSizeAt,
         "is " + std::to_string(head.size) + ", and the links have " + std::to_string(keys));
   }
   head.growth = LoadAs<uint32_t>(header.data() + kGrowthAt);
@@ -143,16 +143,16 @@ Head ReadHead(const RedisDump& dump, uint32_t all_flags) {
 }
 
 // Of a header alone.
-Head ReadHead(std::span<const std::byte> header, uint32_t all_flags) {
+BloomHead ReadBloomHead(std::span<const std::byte> header, uint32_t all_flags) {
   const RedisChunk chunk = {1, {header.begin(), header.end()}};
-  return ReadHead(RedisDump(std::span(&chunk, 1)), all_flags);
+  return ReadBloomHead(RedisDump(std::span(&chunk, 1)), all_flags);
 }
 
 }  // namespace
 
 RedisBloomFilter RedisBloomFilter::Parse(const RedisDump& dump,
                                          const RedisBloomLoadOptions& options) {
-  const Head head = ReadHead(dump, kAllFlags);
+  const BloomHead head = ReadBloomHead(dump, kAllFlags);
   dump.RequireParts(head.parts);
 
   RedisBloomFilter filter(options.integers, options.memory, options.backend);
@@ -169,13 +169,13 @@ RedisBloomFilter RedisBloomFilter::Parse(const RedisDump& dump,
 }
 
 std::vector<uint64_t> RedisBloomFilter::PartsOfHeader(std::span<const std::byte> header) {
-  return ReadHead(header, kAllFlags).parts;
+  return ReadBloomHead(header, kAllFlags).parts;
 }
 
 bool RedisBloomFilter::HasGrown(std::span<const std::byte> before,
                                 std::span<const std::byte> after) {
-  const Head old = ReadHead(before, kAllFlags);
-  Head now = ReadHead(after, kAllFlags);
+  const BloomHead old = ReadBloomHead(before, kAllFlags);
+  BloomHead now = ReadBloomHead(after, kAllFlags);
   if (now.flags != old.flags || now.growth != old.growth || now.links.size() < old.links.size()) {
     return false;
   }
@@ -204,19 +204,19 @@ RedisBloomFilter RedisBloomFilter::Load(const fs::path& path,
 
 std::vector<std::byte> RedisBloomFilter::Header() const {
   RequireWritable();
-  std::vector<std::byte> header(kHeaderBytes + kLinkBytes * links_.size());
-  StoreAs(size_, header.data() + kSizeAt);
+  std::vector<std::byte> header(kBloomHeaderBytes + kLinkBytes * links_.size());
+  StoreAs(size_, header.data() + kBloomSizeAt);
   StoreAs(static_cast<uint32_t>(links_.size()), header.data() + kLinksAt);
   StoreAs(flags_, header.data() + kFlagsAt);
   StoreAs(growth_, header.data() + kGrowthAt);
-  std::byte* to = header.data() + kHeaderBytes;
+  std::byte* to = header.data() + kBloomHeaderBytes;
   for (const Link& link : links_) {
     StoreAs(link.info.bytes, to + kBytesAt);
     StoreAs(8 * link.info.bytes, to + kBitsAt);
     StoreAs(link.info.size, to + kLinkSizeAt);
     StoreAs(link.info.error_rate, to + kErrorRateAt);
     StoreAs(link.info.bits_per_key, to + kBitsPerKeyAt);
-    StoreAs(link.info.num_hashes, to + kHashesAt);
+    StoreAs(link.info.num_hashes, to + kBloomHashesAt);
     StoreAs(link.info.capacity, to + kCapacityAt);
     StoreAs(link.info.log2_bits, to + kLog2BitsAt);
     to += kLinkBytes;
@@ -231,7 +231,7 @@ std::vector<std::span<const std::byte>> RedisBloomFilter::Parts() const {
 }
 
 uint64_t RedisBloomFilter::serialized_bytes() const noexcept {
-  uint64_t sum = detail::RedisHeaderBytes(kHeaderBytes + kLinkBytes * links_.size());
+  uint64_t sum = detail::RedisHeaderBytes(kBloomHeaderBytes + kLinkBytes * links_.size());
   for (const Link& link : links_) sum += detail::RedisPartBytes(link.info.bytes);
   return links_.empty() ? 0 : sum;
 }

@@ -17,16 +17,16 @@
 namespace tamis {
 namespace {
 
-using Hasher = detail::RedisHasher<detail::RedisCuckooHash>;
+using CuckooHasher = detail::RedisHasher<detail::RedisCuckooHash>;
 
-[[noreturn]] void Refuse(const std::string& message) {
+[[noreturn]] void RefuseRedisCuckoo(const std::string& message) {
   throw Error(ErrorCode::kInvalidArgument, "a cuckoo filter of RedisBloom " + message);
 }
 
 void RequireIn(const char* what, uint64_t value, uint64_t least, uint64_t most) {
   if (value >= least && value <= most) return;
-  Refuse(std::string("cannot have ") + what + " of " + std::to_string(value) + "; allowed: [" +
-         std::to_string(least) + ", " + std::to_string(most) + "]");
+  RefuseRedisCuckoo(std::string("cannot have ") + what + " of " + std::to_string(value) +
+                    "; allowed: [" + std::to_string(least) + ", " + std::to_string(most) + "]");
 }
 
 void RequireOptions(const RedisCuckooOptions& options) {
@@ -379,7 +379,7 @@ size_t RedisCuckooFilter::LookUp(const Keys& keys, Out out) const {
   const auto probe = [&](size_t begin, size_t n, uint64_t* bits) {
     constexpr size_t kBlock = detail::kFormatBlock;
     uint64_t hashes[kBlock];
-    detail::HashBlock(Hasher{integers_, keys}, begin, n, hashes, bits);
+    detail::HashBlock(CuckooHasher{integers_, keys}, begin, n, hashes, bits);
     const BucketTest test(bucket_size_);
     uint16_t left[kBlock];
     uint8_t fingerprints[kBlock];
@@ -444,7 +444,7 @@ void RedisCuckooFilter::Prefetch(const Place& place) const noexcept {
 void RedisCuckooFilter::Occurrences(Keys keys, std::span<uint64_t> out) const {
   detail::RequireRedisForm(keys);
   detail::RequireRoom(out, keys.size());
-  const Hasher hash{integers_, keys};
+  const CuckooHasher hash{integers_, keys};
   uint64_t hashes[64];
   for (size_t begin = 0; begin < keys.size(); begin += 64) {
     const size_t n = std::min<size_t>(64, keys.size() - begin);
@@ -472,7 +472,7 @@ size_t RedisCuckooFilter::ChangeAll(const Keys& keys, const Change& change) {
     }
     return done;
   };
-  return detail::InsertBlocks<uint64_t>(keys.size(), Hasher{integers_, keys}, all);
+  return detail::InsertBlocks<uint64_t>(keys.size(), CuckooHasher{integers_, keys}, all);
 }
 
 size_t RedisCuckooFilter::Insert(Keys keys) {

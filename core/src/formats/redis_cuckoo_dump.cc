@@ -19,17 +19,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kSizeAt = 0;
+constexpr uint64_t kCuckooSizeAt = 0;
 constexpr uint64_t kBucketsAt = 8;
 constexpr uint64_t kErasedAt = 16;
 constexpr uint64_t kLayersAt = 24;
 constexpr uint64_t kBucketSizeAt = 32;
 constexpr uint64_t kIterationsAt = 34;
 constexpr uint64_t kExpansionAt = 36;
-constexpr uint64_t kHeaderBytes = 38;
+constexpr uint64_t kCuckooHeaderBytes = 38;
 
 // What a header tells.
-struct Head {
+struct CuckooHead {
   uint64_t size = 0;
   uint64_t erased = 0;
   uint16_t bucket_size = 0;
@@ -38,11 +38,12 @@ struct Head {
   std::vector<uint64_t> parts;  // the bytes of each layer
 };
 
-Head ReadHead(const RedisDump& dump) {
-  if (dump.header_bytes() != kHeaderBytes) {
-    dump.FailHeader(
-        ErrorCode::kCorrupt, "header length", std::min(kHeaderBytes, dump.header_bytes()),
-        "is " + std::to_string(dump.header_bytes()) + ", must be " + std::to_string(kHeaderBytes));
+CuckooHead ReadCuckooHead(const RedisDump& dump) {
+  if (dump.header_bytes() != kCuckooHeaderBytes) {
+    dump.FailHeader(ErrorCode::kCorrupt, "header length",
+                    std::min(kCuckooHeaderBytes, dump.header_bytes()),
+                    "is " + std::to_string(dump.header_bytes()) + ", must be " +
+                        std::to_string(kCuckooHeaderBytes));
   }
   const std::vector<std::byte> header = dump.Header();
   const auto require = [&](bool good, const char* check, uint64_t at, uint64_t value,
@@ -51,7 +52,7 @@ Head ReadHead(const RedisDump& dump) {
     dump.FailHeader(ErrorCode::kCorrupt, check, at,
                     "is " + std::to_string(value) + ", allowed: " + allowed);
   };
-  Head head;
+  CuckooHead head;
   const auto buckets = LoadAs<uint64_t>(header.data() + kBucketsAt);
   const auto layers = LoadAs<uint64_t>(header.data() + kLayersAt);
   const auto bucket_size = LoadAs<uint16_t>(header.data() + kBucketSizeAt);
@@ -77,7 +78,7 @@ Head ReadHead(const RedisDump& dump) {
     }
     head.parts.push_back(layer_buckets * bucket_size);
   }
-  head.size = LoadAs<uint64_t>(header.data() + kSizeAt);
+  head.size = LoadAs<uint64_t>(header.data() + kCuckooSizeAt);
   head.erased = LoadAs<uint64_t>(header.data() + kErasedAt);
   head.bucket_size = bucket_size;
   head.iterations = iterations;
@@ -89,7 +90,7 @@ Head ReadHead(const RedisDump& dump) {
 
 RedisCuckooFilter RedisCuckooFilter::Parse(const RedisDump& dump,
                                            const RedisCuckooLoadOptions& options) {
-  const Head head = ReadHead(dump);
+  const CuckooHead head = ReadCuckooHead(dump);
   dump.RequireParts(head.parts);
 
   RedisCuckooFilter filter(options.integers, options.max_expansions, options.memory,
@@ -110,7 +111,7 @@ RedisCuckooFilter RedisCuckooFilter::Parse(const RedisDump& dump,
 
 std::vector<uint64_t> RedisCuckooFilter::PartsOfHeader(std::span<const std::byte> header) {
   const RedisChunk chunk = {1, {header.begin(), header.end()}};
-  return ReadHead(RedisDump(std::span(&chunk, 1))).parts;
+  return ReadCuckooHead(RedisDump(std::span(&chunk, 1))).parts;
 }
 
 RedisCuckooFilter RedisCuckooFilter::FromChunks(std::span<const RedisChunk> chunks,
@@ -130,8 +131,8 @@ RedisCuckooFilter RedisCuckooFilter::Load(const fs::path& path,
 
 std::vector<std::byte> RedisCuckooFilter::Header() const {
   RequireWritable();
-  std::vector<std::byte> header(kHeaderBytes);
-  StoreAs(size_, header.data() + kSizeAt);
+  std::vector<std::byte> header(kCuckooHeaderBytes);
+  StoreAs(size_, header.data() + kCuckooSizeAt);
   StoreAs(layers_.front().num_buckets, header.data() + kBucketsAt);
   StoreAs(erased_, header.data() + kErasedAt);
   StoreAs(uint64_t{layers_.size()}, header.data() + kLayersAt);
@@ -150,7 +151,7 @@ std::vector<std::span<const std::byte>> RedisCuckooFilter::Parts() const {
 }
 
 uint64_t RedisCuckooFilter::serialized_bytes() const noexcept {
-  uint64_t sum = detail::RedisHeaderBytes(kHeaderBytes);
+  uint64_t sum = detail::RedisHeaderBytes(kCuckooHeaderBytes);
   for (const Layer& layer : layers_) {
     sum += detail::RedisPartBytes(layer.num_buckets * bucket_size_);
   }

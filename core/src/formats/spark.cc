@@ -24,7 +24,7 @@ using detail::Hash128;
 
 namespace {
 
-[[noreturn]] void Refuse(const std::string& message) {
+[[noreturn]] void RefuseSpark(const std::string& message) {
   throw Error(ErrorCode::kInvalidArgument, "a Spark filter " + message);
 }
 
@@ -38,21 +38,21 @@ std::pair<double, double> BitsAndHashes(const SparkOptions& options) {
   const auto given_bits = static_cast<double>(options.num_bits);
   if (options.num_hashes != 0) {
     if (options.capacity != 0) {
-      Refuse("is sized by its capacity, or by its bits and hashes, not by both");
+      RefuseSpark("is sized by its capacity, or by its bits and hashes, not by both");
     }
-    if (options.num_bits == 0) Refuse("needs num_bits with num_hashes");
+    if (options.num_bits == 0) RefuseSpark("needs num_bits with num_hashes");
     return {given_bits, options.num_hashes};
   }
   constexpr uint64_t kMaxCapacity = std::numeric_limits<int64_t>::max();
   if (options.capacity == 0 || options.capacity > kMaxCapacity) {
-    Refuse("for " + std::to_string(options.capacity) +
-           " keys cannot be made; allowed: [1, 2^63 - 1], or num_bits and num_hashes");
+    RefuseSpark("for " + std::to_string(options.capacity) +
+                " keys cannot be made; allowed: [1, 2^63 - 1], or num_bits and num_hashes");
   }
   const auto keys = static_cast<double>(options.capacity);
   if (options.num_bits != 0) return {given_bits, HashesFor(keys, given_bits)};
   if (!(options.fpr > 0 && options.fpr < 1)) {
-    Refuse("cannot have a false-positive rate of " + std::to_string(options.fpr) +
-           "; it must be between 0 and 1, both excluded");
+    RefuseSpark("cannot have a false-positive rate of " + std::to_string(options.fpr) +
+                "; it must be between 0 and 1, both excluded");
   }
   const double log2 = std::log(2.0);
   const double bits = std::floor(-keys * std::log(options.fpr) / (log2 * log2));
@@ -102,22 +102,23 @@ uint32_t SparkBloomFilter::MaxHashes(uint64_t num_bits) noexcept {
 
 SparkBloomFilter::Geometry SparkBloomFilter::GeometryFor(const SparkOptions& options) {
   if (options.version != SparkVersion::kV1 && options.version != SparkVersion::kV2) {
-    Refuse("has no version " + std::to_string(static_cast<int>(options.version)));
+    RefuseSpark("has no version " + std::to_string(static_cast<int>(options.version)));
   }
   if (options.version == SparkVersion::kV1 && options.seed != 0) {
-    Refuse("of version 1 has no seed");
+    RefuseSpark("of version 1 has no seed");
   }
   const auto [bits, hashes] = BitsAndHashes(options);
-  if (bits < 1) Refuse("of 0 bits cannot be made: more keys or a lower rate need some");
+  if (bits < 1) RefuseSpark("of 0 bits cannot be made: more keys or a lower rate need some");
   if (bits > 64.0 * static_cast<double>(kMaxWords)) {
-    Refuse("cannot have so many bits; allowed: " + std::to_string(64 * kMaxWords) + " (16 GiB)");
+    RefuseSpark("cannot have so many bits; allowed: " + std::to_string(64 * kMaxWords) +
+                " (16 GiB)");
   }
   const uint64_t words = (static_cast<uint64_t>(bits) + 63) / 64;
   const uint32_t max_hashes = MaxHashes(64 * words);
   if (hashes > max_hashes) {
-    Refuse("of " + std::to_string(64 * words) + " bits cannot have " +
-           std::to_string(static_cast<uint64_t>(hashes)) + " hashes; allowed: [1, " +
-           std::to_string(max_hashes) + "]");
+    RefuseSpark("of " + std::to_string(64 * words) + " bits cannot have " +
+                std::to_string(static_cast<uint64_t>(hashes)) + " hashes; allowed: [1, " +
+                std::to_string(max_hashes) + "]");
   }
   return {options.version, options.seed, static_cast<uint32_t>(hashes), words};
 }

@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kVersionAt = 0;
-constexpr uint64_t kHashesAt = 4;
+constexpr uint64_t kSparkVersionAt = 0;
+constexpr uint64_t kSparkHashesAt = 4;
 constexpr uint64_t kSeedAt = 8;  // version 2 alone
 constexpr uint64_t kMaxHeaderBytes = 16;
 
@@ -25,16 +25,16 @@ uint64_t HeaderBytes(SparkVersion version) noexcept {
   return version == SparkVersion::kV1 ? 12 : kMaxHeaderBytes;
 }
 
-[[noreturn]] void Fail(const fs::path& name, ErrorCode code, const char* check, uint64_t at,
-                       const std::string& problem) {
+[[noreturn]] void FailSpark(const fs::path& name, ErrorCode code, const char* check, uint64_t at,
+                            const std::string& problem) {
   detail::ThrowFormatError(name, code, check, at, problem);
 }
 
-void RequireSize(const fs::path& name, uint64_t size, uint64_t header) {
+void RequireSparkSize(const fs::path& name, uint64_t size, uint64_t header) {
   if (size >= header) return;
-  Fail(name, ErrorCode::kCorrupt, "file length", size,
-       "a filter begins with " + std::to_string(header) + " bytes, and these are " +
-           std::to_string(size));
+  FailSpark(name, ErrorCode::kCorrupt, "file length", size,
+            "a filter begins with " + std::to_string(header) + " bytes, and these are " +
+                std::to_string(size));
 }
 
 }  // namespace
@@ -47,37 +47,37 @@ uint64_t SparkBloomFilter::serialized_bytes() const noexcept {
 template <typename Read>
 SparkBloomFilter SparkBloomFilter::Parse(uint64_t size, const fs::path& name, const Read& read,
                                          const SparkLoadOptions& options) {
-  RequireSize(name, size, HeaderBytes(SparkVersion::kV1));
+  RequireSparkSize(name, size, HeaderBytes(SparkVersion::kV1));
   std::byte bytes[kMaxHeaderBytes];
   read(std::span(bytes).first(HeaderBytes(SparkVersion::kV1)), uint64_t{0});
-  const uint32_t number = detail::BigEndian32(bytes + kVersionAt);
+  const uint32_t number = detail::BigEndian32(bytes + kSparkVersionAt);
   if (number != static_cast<uint32_t>(SparkVersion::kV1) &&
       number != static_cast<uint32_t>(SparkVersion::kV2)) {
-    Fail(name, ErrorCode::kUnsupported, "version", kVersionAt,
-         "is " + std::to_string(static_cast<int32_t>(number)) + ", known are 1 and 2");
+    FailSpark(name, ErrorCode::kUnsupported, "version", kSparkVersionAt,
+              "is " + std::to_string(static_cast<int32_t>(number)) + ", known are 1 and 2");
   }
   const auto version = static_cast<SparkVersion>(number);
   const uint64_t header = HeaderBytes(version);
-  RequireSize(name, size, header);
+  RequireSparkSize(name, size, header);
   read(std::span(bytes).first(header), uint64_t{0});
   const uint32_t words = detail::BigEndian32(bytes + header - 4);
   if (words == 0 || words > kMaxWords) {
-    Fail(name, ErrorCode::kCorrupt, "words", header - 4,
-         "is " + std::to_string(static_cast<int32_t>(words)) + ", allowed: [1, " +
-             std::to_string(kMaxWords) + "]");
+    FailSpark(name, ErrorCode::kCorrupt, "words", header - 4,
+              "is " + std::to_string(static_cast<int32_t>(words)) + ", allowed: [1, " +
+                  std::to_string(kMaxWords) + "]");
   }
-  const uint32_t hashes = detail::BigEndian32(bytes + kHashesAt);
+  const uint32_t hashes = detail::BigEndian32(bytes + kSparkHashesAt);
   const uint32_t max_hashes = MaxHashes(64 * uint64_t{words});
   if (hashes == 0 || hashes > max_hashes) {
-    Fail(name, ErrorCode::kCorrupt, "hashes", kHashesAt,
-         "is " + std::to_string(static_cast<int32_t>(hashes)) + ", allowed with " +
-             std::to_string(words) + " words: [1, " + std::to_string(max_hashes) + "]");
+    FailSpark(name, ErrorCode::kCorrupt, "hashes", kSparkHashesAt,
+              "is " + std::to_string(static_cast<int32_t>(hashes)) + ", allowed with " +
+                  std::to_string(words) + " words: [1, " + std::to_string(max_hashes) + "]");
   }
   const uint64_t end = header + 8 * uint64_t{words};
   if (size != end) {
-    Fail(name, ErrorCode::kCorrupt, "file length", std::min(size, end),
-         std::to_string(words) + " words make " + std::to_string(end) + " bytes, and these are " +
-             std::to_string(size));
+    FailSpark(name, ErrorCode::kCorrupt, "file length", std::min(size, end),
+              std::to_string(words) + " words make " + std::to_string(end) +
+                  " bytes, and these are " + std::to_string(size));
   }
   const int32_t seed =
       version == SparkVersion::kV2 ? static_cast<int32_t>(detail::BigEndian32(bytes + kSeedAt)) : 0;
@@ -106,8 +106,8 @@ SparkBloomFilter SparkBloomFilter::Load(const fs::path& path, const SparkLoadOpt
 void SparkBloomFilter::Write(const ByteSink& write) const {
   std::byte header[kMaxHeaderBytes];
   const uint64_t size = HeaderBytes(version_);
-  detail::PutBigEndian32(static_cast<uint32_t>(version_), header + kVersionAt);
-  detail::PutBigEndian32(num_hashes_, header + kHashesAt);
+  detail::PutBigEndian32(static_cast<uint32_t>(version_), header + kSparkVersionAt);
+  detail::PutBigEndian32(num_hashes_, header + kSparkHashesAt);
   if (version_ == SparkVersion::kV2) {
     detail::PutBigEndian32(static_cast<uint32_t>(seed_), header + kSeedAt);
   }

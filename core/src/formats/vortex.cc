@@ -20,7 +20,8 @@ constexpr uint32_t kHashNumber = 0;
 
 static_assert(std::endian::native == std::endian::little);
 
-[[noreturn]] void Fail(ErrorCode code, const char* check, uint64_t at, const std::string& problem) {
+[[noreturn]] void FailVortex(ErrorCode code, const char* check, uint64_t at,
+                             const std::string& problem) {
   detail::ThrowFormatError("memory", code, check, at, problem);
 }
 
@@ -32,26 +33,28 @@ void CheckBytes(std::span<const std::byte> bytes, uint64_t num_blocks) {
   }
   const uint64_t want = split_block::kBlockBytes * num_blocks;
   if (bytes.size() == want) return;
-  Fail(ErrorCode::kCorrupt, "file length", std::min<uint64_t>(bytes.size(), want),
-       std::to_string(num_blocks) + " blocks make " + std::to_string(want) +
-           " bytes, and these are " + std::to_string(bytes.size()));
+  FailVortex(ErrorCode::kCorrupt, "file length", std::min<uint64_t>(bytes.size(), want),
+             std::to_string(num_blocks) + " blocks make " + std::to_string(want) +
+                 " bytes, and these are " + std::to_string(bytes.size()));
 }
 
 }  // namespace
 
 uint64_t ReadOptions(std::span<const std::byte> options) {
   if (options.size() != kOptionsBytes) {
-    Fail(ErrorCode::kCorrupt, "file length", std::min<uint64_t>(options.size(), kOptionsBytes),
-         "options have " + std::to_string(kOptionsBytes) + " bytes, and these are " +
-             std::to_string(options.size()));
+    FailVortex(ErrorCode::kCorrupt, "file length",
+               std::min<uint64_t>(options.size(), kOptionsBytes),
+               "options have " + std::to_string(kOptionsBytes) + " bytes, and these are " +
+                   std::to_string(options.size()));
   }
   uint32_t blocks = 0, hash = 0;
   std::memcpy(&blocks, options.data(), sizeof(blocks));
   std::memcpy(&hash, options.data() + kHashAt, sizeof(hash));
-  if (blocks == 0) Fail(ErrorCode::kCorrupt, "blocks", 0, "is 0, allowed: [1, 2^32 - 1]");
+  if (blocks == 0) FailVortex(ErrorCode::kCorrupt, "blocks", 0, "is 0, allowed: [1, 2^32 - 1]");
   if (hash != kHashNumber) {
-    Fail(ErrorCode::kUnsupported, "hash", kHashAt,
-         "is " + std::to_string(hash) + ", known is " + std::to_string(kHashNumber) + ", XXH3-64");
+    FailVortex(
+        ErrorCode::kUnsupported, "hash", kHashAt,
+        "is " + std::to_string(hash) + ", known is " + std::to_string(kHashNumber) + ", XXH3-64");
   }
   return blocks;
 }

@@ -13,12 +13,12 @@
 namespace tamis::c {
 namespace {
 
-constexpr char kName[] = "filter";
+constexpr char kFilterName[] = "filter";
 
 // Calls what is no call with keys.
 template <typename Body>
 void Use(tamis_redis_filter* filter, const Body& body) {
-  Call(filter, kName, [&](const auto&) { body(filter->client); });
+  Call(filter, kFilterName, [&](const auto&) { body(filter->client); });
 }
 
 uint32_t RebuildNumber(redis::RebuildState state) {
@@ -108,7 +108,7 @@ tamis_status tamis_redis_filter_drop(tamis_redis_filter* filter) {
 
 tamis_status tamis_redis_filter_get_info(tamis_redis_filter* filter, tamis_redis_info* out) {
   return Guard([&] {
-    Required(filter, kName);
+    Required(filter, kFilterName);
     ReadOptions(Required(out, "out"), "out");
     Use(filter, [&](auto&) { WriteInfo(out, "out", InfoOf(*filter)); });
   });
@@ -116,7 +116,7 @@ tamis_status tamis_redis_filter_get_info(tamis_redis_filter* filter, tamis_redis
 
 tamis_status tamis_redis_filter_unanswered(const tamis_redis_filter* filter, const uint64_t** keys,
                                            uint64_t* count) {
-  return UnansweredOf(filter, kName, keys, count);
+  return UnansweredOf(filter, kFilterName, keys, count);
 }
 
 tamis_status tamis_redis_filter_pull(tamis_redis_filter* filter, tamis_filter** out) {
@@ -135,61 +135,61 @@ tamis_status tamis_redis_filter_push(tamis_redis_filter* filter, const tamis_fil
 }
 
 tamis_answer tamis_redis_filter_contains_u64(tamis_redis_filter* filter, uint64_t key) {
-  return ContainsOne(filter, kName, key);
+  return ContainsOne(filter, kFilterName, key);
 }
 
 tamis_answer tamis_redis_filter_contains_string(tamis_redis_filter* filter, const char* string,
                                                 size_t bytes) {
-  return ContainsOne(filter, kName, CallersString{string, bytes});
+  return ContainsOne(filter, kFilterName, CallersString{string, bytes});
 }
 
 tamis_answer tamis_redis_filter_contains_hash(tamis_redis_filter* filter, uint64_t hash) {
-  return ContainsOne(filter, kName, ReadyHash{hash});
+  return ContainsOne(filter, kFilterName, ReadyHash{hash});
 }
 
 tamis_answer tamis_redis_filter_insert_u64(tamis_redis_filter* filter, uint64_t key) {
-  return InsertOne(filter, kName, key);
+  return InsertOne(filter, kFilterName, key);
 }
 
 tamis_answer tamis_redis_filter_insert_string(tamis_redis_filter* filter, const char* string,
                                               size_t bytes) {
-  return InsertOne(filter, kName, CallersString{string, bytes});
+  return InsertOne(filter, kFilterName, CallersString{string, bytes});
 }
 
 tamis_answer tamis_redis_filter_insert_hash(tamis_redis_filter* filter, uint64_t hash) {
-  return InsertOne(filter, kName, ReadyHash{hash});
+  return InsertOne(filter, kFilterName, ReadyHash{hash});
 }
 
 tamis_status tamis_redis_filter_contains_bitmap(tamis_redis_filter* filter, const tamis_keys* keys,
                                                 uint64_t* bits, uint64_t words, uint64_t* hits) {
-  return AskMany(filter, kName,
+  return AskMany(filter, kFilterName,
                  [&](const auto& calls) { LookUpBitmap(calls, keys, bits, words, hits); });
 }
 
 tamis_status tamis_redis_filter_contains_bytes(tamis_redis_filter* filter, const tamis_keys* keys,
                                                uint8_t* bytes, uint64_t capacity, uint64_t* hits) {
-  return AskMany(filter, kName,
+  return AskMany(filter, kFilterName,
                  [&](const auto& calls) { LookUpBytes(calls, keys, bytes, capacity, hits); });
 }
 
 tamis_status tamis_redis_filter_select32(tamis_redis_filter* filter, const tamis_keys* keys,
                                          uint32_t* indices, uint64_t capacity, uint64_t* hits) {
-  return AskMany(filter, kName,
+  return AskMany(filter, kFilterName,
                  [&](const auto& calls) { LookUpIndices(calls, keys, indices, capacity, hits); });
 }
 
 tamis_status tamis_redis_filter_select64(tamis_redis_filter* filter, const tamis_keys* keys,
                                          uint64_t* indices, uint64_t capacity, uint64_t* hits) {
-  return AskMany(filter, kName,
+  return AskMany(filter, kFilterName,
                  [&](const auto& calls) { LookUpIndices(calls, keys, indices, capacity, hits); });
 }
 
 tamis_status tamis_redis_filter_count(tamis_redis_filter* filter, const tamis_keys* keys,
                                       uint64_t* hits) {
-  return AskMany(filter, kName, [&](const auto& calls) { LookUpCount(calls, keys, hits); });
+  return AskMany(filter, kFilterName, [&](const auto& calls) { LookUpCount(calls, keys, hits); });
 }
 
 tamis_status tamis_redis_filter_insert(tamis_redis_filter* filter, const tamis_keys* keys,
                                        uint64_t* inserted) {
-  return InsertMany(filter, kName, keys, inserted);
+  return InsertMany(filter, kFilterName, keys, inserted);
 }

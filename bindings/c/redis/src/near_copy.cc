@@ -12,7 +12,7 @@
 namespace tamis::c {
 namespace {
 
-constexpr char kName[] = "copy";
+constexpr char kNearCopyName[] = "copy";
 
 uint64_t AgeMs(const redis::NearCopy& copy) {
   using std::chrono::steady_clock;
@@ -48,14 +48,14 @@ void tamis_redis_near_copy_free(tamis_redis_near_copy* copy) { delete copy; }
 tamis_status tamis_redis_near_copy_refresh(tamis_redis_near_copy* copy, uint64_t* segments) {
   return Guard([&] {
     const WantedOutput segments_out(segments, "segments");
-    Call(copy, kName, [&](const auto&) { segments_out.Set(copy->client.Refresh()); });
+    Call(copy, kNearCopyName, [&](const auto&) { segments_out.Set(copy->client.Refresh()); });
   });
 }
 
 tamis_status tamis_redis_near_copy_get_stats(tamis_redis_near_copy* copy,
                                              tamis_redis_near_copy_stats* out) {
   return Guard([&] {
-    tamis_redis_near_copy& handle = Required(copy, kName);
+    tamis_redis_near_copy& handle = Required(copy, kNearCopyName);
     redis::NearCopyStats stats = handle.client.stats();
     tamis_redis_near_copy_stats made{};
     made.age_ms = AgeMs(handle.client);
@@ -72,7 +72,7 @@ tamis_status tamis_redis_near_copy_get_stats(tamis_redis_near_copy* copy,
 tamis_status tamis_redis_near_copy_snapshot(tamis_redis_near_copy* copy, tamis_filter** out) {
   return Guard([&] {
     tamis_filter*& handle = Required(out, "out");
-    const tamis_redis_near_copy& from = Required(copy, kName);
+    const tamis_redis_near_copy& from = Required(copy, kNearCopyName);
     if (from.has_thread) {
       Refuse("a copy with refresh_every_ms changes at any time", ErrorCode::kUnsupported);
     }
@@ -82,67 +82,67 @@ tamis_status tamis_redis_near_copy_snapshot(tamis_redis_near_copy* copy, tamis_f
 
 tamis_status tamis_redis_near_copy_unanswered(const tamis_redis_near_copy* copy,
                                               const uint64_t** keys, uint64_t* count) {
-  return UnansweredOf(copy, kName, keys, count);
+  return UnansweredOf(copy, kNearCopyName, keys, count);
 }
 
 tamis_answer tamis_redis_near_copy_contains_u64(tamis_redis_near_copy* copy, uint64_t key) {
-  return ContainsOne(copy, kName, key);
+  return ContainsOne(copy, kNearCopyName, key);
 }
 
 tamis_answer tamis_redis_near_copy_contains_string(tamis_redis_near_copy* copy, const char* string,
                                                    size_t bytes) {
-  return ContainsOne(copy, kName, CallersString{string, bytes});
+  return ContainsOne(copy, kNearCopyName, CallersString{string, bytes});
 }
 
 tamis_answer tamis_redis_near_copy_contains_hash(tamis_redis_near_copy* copy, uint64_t hash) {
-  return ContainsOne(copy, kName, ReadyHash{hash});
+  return ContainsOne(copy, kNearCopyName, ReadyHash{hash});
 }
 
 tamis_answer tamis_redis_near_copy_insert_u64(tamis_redis_near_copy* copy, uint64_t key) {
-  return InsertOne(copy, kName, key);
+  return InsertOne(copy, kNearCopyName, key);
 }
 
 tamis_answer tamis_redis_near_copy_insert_string(tamis_redis_near_copy* copy, const char* string,
                                                  size_t bytes) {
-  return InsertOne(copy, kName, CallersString{string, bytes});
+  return InsertOne(copy, kNearCopyName, CallersString{string, bytes});
 }
 
 tamis_answer tamis_redis_near_copy_insert_hash(tamis_redis_near_copy* copy, uint64_t hash) {
-  return InsertOne(copy, kName, ReadyHash{hash});
+  return InsertOne(copy, kNearCopyName, ReadyHash{hash});
 }
 
 tamis_status tamis_redis_near_copy_contains_bitmap(tamis_redis_near_copy* copy,
                                                    const tamis_keys* keys, uint64_t* bits,
                                                    uint64_t words, uint64_t* hits) {
-  return AskMany(copy, kName,
+  return AskMany(copy, kNearCopyName,
                  [&](const auto& calls) { LookUpBitmap(calls, keys, bits, words, hits); });
 }
 
 tamis_status tamis_redis_near_copy_contains_bytes(tamis_redis_near_copy* copy,
                                                   const tamis_keys* keys, uint8_t* bytes,
                                                   uint64_t capacity, uint64_t* hits) {
-  return AskMany(copy, kName,
+  return AskMany(copy, kNearCopyName,
                  [&](const auto& calls) { LookUpBytes(calls, keys, bytes, capacity, hits); });
 }
 
 tamis_status tamis_redis_near_copy_select32(tamis_redis_near_copy* copy, const tamis_keys* keys,
                                             uint32_t* indices, uint64_t capacity, uint64_t* hits) {
-  return AskMany(copy, kName,
+  return AskMany(copy, kNearCopyName,
                  [&](const auto& calls) { LookUpIndices(calls, keys, indices, capacity, hits); });
 }
 
 tamis_status tamis_redis_near_copy_select64(tamis_redis_near_copy* copy, const tamis_keys* keys,
                                             uint64_t* indices, uint64_t capacity, uint64_t* hits) {
-  return AskMany(copy, kName,
+  return AskMany(copy, kNearCopyName,
                  [&](const auto& calls) { LookUpIndices(calls, keys, indices, capacity, hits); });
 }
 
 tamis_status tamis_redis_near_copy_count(tamis_redis_near_copy* copy, const tamis_keys* keys,
                                          uint64_t* hits) {
-  return AskMany(copy, kName, [&](const auto& calls) { LookUpCount(calls, keys, hits); });
+  return AskMany(copy, kNearCopyName, [&](const auto& calls) { LookUpCount(calls, keys, hits); });
 }
 
 tamis_status tamis_redis_near_copy_insert(tamis_redis_near_copy* copy, const tamis_keys* keys,
                                           uint64_t* inserted) {
-  return InsertMany(copy, kName, keys, inserted);
+  return InsertMany(copy, kNearCopyName, keys, inserted);
 }

@@ -21,7 +21,7 @@ struct tamis_redis_inserter {
 namespace tamis::c {
 namespace {
 
-constexpr char kName[] = "filter";
+constexpr char kRebuildName[] = "filter";
 constexpr char kInserter[] = "into";
 
 // A source has ended a rebuild, with a status that may be of its own.
@@ -96,7 +96,7 @@ tamis_status tamis_redis_filter_rebuild(tamis_redis_filter* filter, tamis_redis_
                                         tamis_redis_rebuild_result* result) {
   tamis_status ended = TAMIS_OK;
   const tamis_status status = Guard([&] {
-    Required(filter, kName);
+    Required(filter, kRebuildName);
     if (source == nullptr) Refuse("source is NULL");
     if (result != nullptr) ReadOptions(Required(result, "result"), "result");
     const redis::RebuildOptions read = ReadRebuild(options);
@@ -105,7 +105,7 @@ tamis_status tamis_redis_filter_rebuild(tamis_redis_filter* filter, tamis_redis_
       RunSource(source, context, inserter);
     };
     redis::RebuildResult made;
-    Call(filter, kName, [&](const auto&) {
+    Call(filter, kRebuildName, [&](const auto&) {
       try {
         made = redis::Rebuild(filter->client, fill, read);
       } catch (const SourceEnded& error) {
@@ -127,10 +127,10 @@ tamis_status tamis_redis_filter_end_abandoned_rebuild(tamis_redis_filter* filter
                                                       const tamis_redis_rebuild_options* options,
                                                       uint32_t* ended) {
   return Guard([&] {
-    Required(filter, kName);
+    Required(filter, kRebuildName);
     const WantedOutput ended_out(ended, "ended");
     const redis::RebuildOptions read = ReadRebuild(options);
-    Call(filter, kName, [&](const auto&) {
+    Call(filter, kRebuildName, [&](const auto&) {
       ended_out.Set(redis::EndAbandonedRebuild(filter->client, read) ? 1 : 0);
     });
   });
