@@ -17,13 +17,14 @@
 #include "tools/format.h"
 #include "tools/json.h"
 #include "tools/output_file.h"
+#include "tools/parse.h"
 #include "tools/progress.h"
 #include "tools/signals.h"
 
 namespace tamis::tools {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kBackendsFooter[] =
     "All backends give the same bits; they differ in speed. Pin one with --backend, or for every\n"
     "program that uses the library with TAMIS_BACKEND. --calibrate measures this machine, in half\n"
     "a minute, and saves the result where the tamis command finds it; delete that file to undo\n"
@@ -36,6 +37,7 @@ constexpr char kFooter[] =
 
 struct BackendsOptions {
   bool calibrate = false;
+  uint64_t largest = 0;  // filter to measure, in bytes; 0: the default of Calibration::Measure
   bool json = false;
 };
 
@@ -65,12 +67,15 @@ std::string CostsText(const Calibration& calibration) {
   return text;
 }
 
-Calibration Measure() {
+Calibration Measure(uint64_t largest) {
   const Notice notice("measuring this machine ...", /*quiet=*/false);
-  return Calibration::Measure();
+  return largest == 0 ? Calibration::Measure() : Calibration::Measure(largest);
 }
 
 int Run(const BackendsOptions& options) {
+  if (options.largest != 0 && !options.calibrate) {
+    throw Error(ErrorCode::kInvalidArgument, "--largest goes with --calibrate");
+  }
   const Backend& chosen = DefaultBackend();
   const char* pinned = std::getenv("TAMIS_BACKEND");
   const bool is_pinned = pinned != nullptr && *pinned != '\0';
@@ -108,7 +113,7 @@ int Run(const BackendsOptions& options) {
   }
   if (options.calibrate) {
     SayIfSavedOnSignals(path);
-    const Calibration calibration = Measure();
+    const Calibration calibration = Measure(options.largest);
     calibration.Save(path);
     OutputIsSaved();
     exists = true;
@@ -129,8 +134,12 @@ Command AddBackends(const CommandLine& program) {
   const CommandLine command =
       program.AddCommand("backends", "List the backends that run on this machine, best first.");
   auto options = std::make_shared<BackendsOptions>();
-  command.Footer(kFooter);
+  command.Footer(kBackendsFooter);
   command.AddFlag("--calibrate", options->calibrate, "measure this machine and save the figures");
+  command
+      .Add("--largest", options->largest, ParseBytes,
+           "the largest filter that --calibrate measures (default: 256M)")
+      .Type("SIZE");
   command.AddFlag("--json", options->json, "the same in JSON");
   return {command, [options] { return Run(*options); }};
 }

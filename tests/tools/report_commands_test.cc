@@ -9,8 +9,7 @@
 #include "tests/tools/command_test.h"
 #include "tools/phone_numbers.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::report_commands_test {
 
 class BackendsTest : public CommandTest {};
 class DemoTest : public CommandTest {};
@@ -39,9 +38,12 @@ TEST_F(BackendsTest, TheEnvironmentPins) {
   EXPECT_TRUE(unknown.ErrHas("portable")) << "what there is: " << unknown.err;
 }
 
-TEST_F(BackendsTest, SlowCalibrationIsSavedAndUsed) {
-  const nlohmann::json json = Ok("tamis backends --calibrate --json").Json();
+TEST_F(BackendsTest, CalibrationIsSavedAndUsed) {
+  const nlohmann::json json = Ok("tamis backends --calibrate --largest 1M --json").Json();
   EXPECT_GE(json["costs"].size(), Backends().size());
+  for (const nlohmann::json& point : json["costs"]) EXPECT_LE(point["filter_bytes"], 1 << 20);
+  EXPECT_EQ(Sh("tamis backends --calibrate --largest 1K").status, 2);
+  EXPECT_EQ(Sh("tamis backends --largest 1M").status, 2);
   EXPECT_TRUE(Exists("cache/tamis/calibration.json"));
   EXPECT_TRUE(Ok("tamis backends --json").Json()["calibration"].is_string());
   Ok("seq 100 > keys; tamis build -q -o f keys; tamis query f keys | cmp - keys");
@@ -101,5 +103,4 @@ TEST_F(DemoTest, RefusesWhatMakesNoSense) {
   EXPECT_EQ(Sh("tamis demo").status, 2);
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::report_commands_test
