@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <new>
 #include <ostream>
 #include <span>
@@ -23,13 +25,9 @@
 
 namespace tamis {
 
-// How many inputs that are changed at random a test gives to a parser. With a sanitizer fewer:
-// there the fuzz targets give it millions.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// Number of randomly changed inputs that a test gives to a parser. The fuzz targets give it
+// millions.
 inline constexpr size_t kMutations = 10'000;
-#else
-inline constexpr size_t kMutations = 100'000;
-#endif
 
 // The output function of SplitMix64 (Steele, Lea and Flood, 2014), a bijection: different x give
 // different keys. Not one of the hashes under test.
@@ -88,6 +86,57 @@ constexpr HashSpec HashOf(HashKind kind, uint64_t number) {
   return {kind, number};
 }
 
+// Memory that ends before a page that cannot be accessed. Small mappings are kept for later arrays
+// of the same size, because to map and protect pages takes longer than most tests use them.
+class GuardedPages {
+ public:
+  // `bytes`: a multiple of the page size. The contents are arbitrary.
+  static uint8_t* Take(size_t bytes) {
+    {
+      const std::lock_guard lock(mutex_);
+      std::vector<uint8_t*>& kept = kept_[bytes];
+      kept.reserve(kMostKept);  // GiveBack must not allocate: destructors call it
+      if (!kept.empty()) {
+        uint8_t* const pages = kept.back();
+        kept.pop_back();
+        return pages;
+      }
+    }
+    void* const map = mmap(nullptr, bytes + PageSize(), PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED) throw std::bad_alloc();
+    if (mprotect(static_cast<uint8_t*>(map) + bytes, PageSize(), PROT_NONE) != 0) {
+      munmap(map, bytes + PageSize());
+      throw std::bad_alloc();
+    }
+    return static_cast<uint8_t*>(map);
+  }
+
+  static void GiveBack(uint8_t* pages, size_t bytes) {
+    {
+      const std::lock_guard lock(mutex_);
+      std::vector<uint8_t*>& kept = kept_[bytes];
+      if (bytes <= kMostKeptBytes && kept.size() < kMostKept) return kept.push_back(pages);
+    }
+    munmap(pages, bytes + PageSize());
+  }
+
+  static size_t PageSize() {
+    static const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    return size;
+  }
+
+ private:
+#if defined(__SANITIZE_ADDRESS__)
+  static constexpr size_t kMostKept = 0;  // so that an access to an array after its end is found
+#else
+  static constexpr size_t kMostKept = 32;
+#endif
+  static constexpr size_t kMostKeptBytes = size_t{1} << 20;
+  inline static std::mutex mutex_;
+  inline static std::map<size_t, std::vector<uint8_t*>> kept_;
+};
+
 // n elements, at first zero, that end `slack` elements before a page that cannot be accessed: with
 // slack 0 the first access past the end is a crash. The elements of the slack and all that precedes
 // the array are canaries. Different slacks give different alignments.
@@ -103,7 +152,7 @@ class GuardedArray {
   }
   GuardedArray(const GuardedArray&) = delete;
   GuardedArray& operator=(const GuardedArray&) = delete;
-  ~GuardedArray() { munmap(begin_, map_bytes_); }
+  ~GuardedArray() { GuardedPages::GiveBack(begin_, accessible_); }
 
   // For an output: what is not written does not look as if it had been.
   static GuardedArray Output(size_t n, size_t slack) { return GuardedArray(n, slack, kJunk); }
@@ -128,17 +177,12 @@ class GuardedArray {
   }
 
   GuardedArray(size_t n, size_t slack, uint8_t fill) : n_(n), slack_bytes_(slack * sizeof(T)) {
-    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    const size_t page = GuardedPages::PageSize();
     const size_t wanted = kMinFront + n * sizeof(T) + slack_bytes_;
     accessible_ = (wanted + page - 1) / page * page;
-    map_bytes_ = accessible_ + page;
-    void* const map =
-        mmap(nullptr, map_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (map == MAP_FAILED) throw std::bad_alloc();
-    begin_ = static_cast<uint8_t*>(map);
-    mprotect(begin_ + accessible_, page, PROT_NONE);
+    begin_ = GuardedPages::Take(accessible_);
     std::memset(begin_, kCanary, front_bytes());
-    if (fill != 0) std::memset(begin_ + front_bytes(), fill, n * sizeof(T));
+    std::memset(begin_ + front_bytes(), fill, n * sizeof(T));
     std::memset(begin_ + accessible_ - slack_bytes_, kCanary, slack_bytes_);
   }
 
@@ -148,7 +192,6 @@ class GuardedArray {
   size_t slack_bytes_;
   uint8_t* begin_ = nullptr;
   size_t accessible_ = 0;
-  size_t map_bytes_ = 0;
 };
 
 // How gtest shows a backend, also in the names of parameterized tests.

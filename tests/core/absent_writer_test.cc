@@ -16,8 +16,7 @@
 #include "tamis/split_block_filter.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::absent_writer_test {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
@@ -104,7 +103,7 @@ TEST_P(AbsentWriterTest, TellsWhatOneByOneTells) {
       for (size_t i = 0; i < hashes.size(); ++i) hashes[i] = spread.hash(i);
       SplitBlockBloomFilter want = MakeFilter(bytes, FindBackend("portable"));
       const std::vector<uint64_t> fresh = OneByOne(want, hashes);
-      for (const unsigned threads : {1u, 2u, 4u}) {
+      for (const unsigned threads : {1u, 4u}) {
         SplitBlockBloomFilter got = MakeFilter(bytes, backend());
         ASSERT_TRUE(ByThreads(got, hashes, threads, hashes.size()) == fresh)
             << bytes << " bytes, " << spread.name << ", " << threads << " threads";
@@ -157,5 +156,4 @@ TEST(AbsentWriterSizesTest, SeveralSlices) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::absent_writer_test

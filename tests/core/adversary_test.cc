@@ -18,10 +18,9 @@
 #include "tamis/split_block_filter.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::adversary_test {
 
-constexpr uint64_t kSeeds = 10'000;
+constexpr uint64_t kSeeds = 3'000;
 constexpr HashKind kKeyed[] = {HashKind::kSipHash13, HashKind::kSipHash24};
 
 // The inverse of an odd number modulo 2^64. Each step doubles the bits that are right.
@@ -230,5 +229,4 @@ TEST(AdversaryTest, PreparedStringsAreFoundOnlyWithoutASecret) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::adversary_test

@@ -17,8 +17,7 @@
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::contract_model_test {
 
 ReferenceFilter EmptyReference(const SplitBlockBloomFilter& filter) {
   return ReferenceFilter(filter.num_blocks());
@@ -144,7 +143,7 @@ using Modelled = testing::Types<SplitBlockBloomFilter, BloomFilter, CountingBloo
 TYPED_TEST_SUITE(ModelContractTest, Modelled);
 
 TYPED_TEST(ModelContractTest, RandomSequences) {
-  for (uint64_t round = 0; round < 30 * Backends().size(); ++round) {
+  for (uint64_t round = 0; round < 15 * Backends().size(); ++round) {
     this->random_ = Random(round);
     Random& random = this->random_;
     const FilterOptions options{.capacity = 1 + random.Below(2000),
@@ -206,5 +205,4 @@ TYPED_TEST(ModelContractTest, RandomSequences) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::contract_model_test

@@ -10,8 +10,7 @@
 #include "tests/core/contract.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::contract_size_test {
 
 class SizeContractTest : public ContractTest {
  protected:
@@ -92,14 +91,13 @@ TEST_P(SizeContractTest, TheMeasuredRateIsThePredictedOne) {
   for (const double target : {0.05, 0.01, 0.001}) Measure(target, 300'000, 2'000'000);
 }
 
-// As large as the figures in the documentation are from.
+// Larger than a second-level cache.
 TEST_P(SizeContractTest, TheMeasuredRateIsThePredictedOneSlow) {
-  for (const double target : {0.05, 0.01, 0.001}) Measure(target, 10'000'000, 100'000'000);
+  for (const double target : {0.05, 0.01, 0.001}) Measure(target, 2'000'000, 20'000'000);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, SizeContractTest,
     testing::ValuesIn(SubjectsThat([](const Subject& s) { return !s.layered; })), SubjectName());
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::contract_size_test

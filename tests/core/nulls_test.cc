@@ -16,8 +16,7 @@
 #include "tests/core/contract_outputs.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::nulls_test {
 
 constexpr size_t kSizes[] = {0, 1, 7, 65, 513, 2047, 5000};
 
@@ -189,7 +188,8 @@ TEST_P(NullsContractTest, AreNeitherInsertedNorErased) {
                      std::to_string(first_bit));
         const Validity validity(n, first_bit, /*seed=*/n + first_bit);
         const Keys keys = validity.Of(set.keys);
-        const AnyFilter ones = Make(n / 2 + 1), bulk = Make(n / 2 + 1), unasked = Make(n / 2 + 1);
+        const AnyFilter ones = Make(n - n / 4 + 1), bulk = Make(n - n / 4 + 1),
+                        unasked = Make(n - n / 4 + 1);
         const auto want = ChangeOnes(set.ones, validity.valid(), [&](const OneKey& key) {
           return subject().insert(*ones, key);
         });
@@ -337,5 +337,4 @@ TEST(NullsTest, DoNotCountWhereAFilterIsSizedByItsKeys) {
   EXPECT_THROW(scalable.Compact(values), Error);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::nulls_test

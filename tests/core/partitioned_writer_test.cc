@@ -21,8 +21,7 @@
 #include "tamis/split_block_filter.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::partitioned_writer_test {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
@@ -116,7 +115,7 @@ TEST_P(PartitionedInsertTest, BitsAreThoseOfDirectInsertion) {
       std::vector<uint64_t> hashes(300'000);
       for (size_t i = 0; i < hashes.size(); ++i) hashes[i] = spread.hash(i);
       const SplitBlockBloomFilter want = Direct(bytes, hashes);
-      for (unsigned lanes = 1; lanes <= 4; ++lanes) {
+      for (const unsigned lanes : {1u, 3u}) {
         SplitBlockBloomFilter got = MakeFilter(bytes, std::string(backend().name));
         InsertByLanes(got, hashes, lanes, hashes.size());
         ASSERT_TRUE(SameBits(got, want))
@@ -252,5 +251,4 @@ TEST(PartitionedInsertSizesTest, DoesNotPayWhereThereAreNoRegions) {
   }
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::partitioned_writer_test

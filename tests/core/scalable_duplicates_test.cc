@@ -11,8 +11,7 @@
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
 
-namespace tamis {
-namespace {
+namespace tamis::scalable_duplicates_test {
 
 template <typename F>
 class ScalableDuplicatesTest : public FileTest {
@@ -134,7 +133,7 @@ TYPED_TEST(ScalableDuplicatesTest, GrowthNearOne) {
 // limit leaves no room.
 TYPED_TEST(ScalableDuplicatesTest, BatchesDoAsOneKeyAfterTheOther) {
   size_t refused_early = 0;
-  for (uint64_t round = 0; round < 150; ++round) {
+  for (uint64_t round = 0; round < 60; ++round) {
     SCOPED_TRACE(round);
     Random random(round);
     ScalableOptions options = {
@@ -221,5 +220,4 @@ TYPED_TEST(ScalableDuplicatesTest, DifferentKeysAreAllTaken) {
   EXPECT_EQ(filter.layers().size(), 6u);
 }
 
-}  // namespace
-}  // namespace tamis
+}  // namespace tamis::scalable_duplicates_test

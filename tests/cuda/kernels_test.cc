@@ -19,8 +19,7 @@
 #include "tests/cuda/emulator.h"
 #include "tests/test_util.h"
 
-namespace tamis::cuda {
-namespace {
+namespace tamis::cuda::kernels_test {
 
 constexpr size_t kSizes[] = {0, 1, 2, 31, 32, 33, 63, 64, 65, 96, 127, 128, 129, 397, 797};
 constexpr uint64_t kBlockCounts[] = {1, 3, 101, 4096};
@@ -514,9 +513,9 @@ void TestListOnes(size_t n, double density, uint64_t warps) {
 }
 
 TEST(ListOnes, GivesTheIndicesInOrder) {
-  for (const size_t n : {0, 1, 31, 32, 33, 64, 397, 32768, 32769, 100'000}) {
+  for (const size_t n : {0, 1, 31, 32, 33, 64, 397, 32768, 32769, 70'000}) {
     for (const double density : {0.0, 0.03, 0.5, 1.0}) {
-      for (const uint64_t warps : {1, 2, 7}) {
+      for (const uint64_t warps : {1, 7}) {
         TestListOnes<uint32_t>(n, density, warps);
         TestListOnes<uint64_t>(n, density, warps);
       }
@@ -588,5 +587,4 @@ TEST(ListOnes, WritesSideBySide) {
 // More tiles than a warp has lanes: the scan takes several rounds.
 TEST(ListOnes, ScansManyTiles) { TestListOnes<uint64_t>(70 * 32768 + 5, 0.01, 9); }
 
-}  // namespace
-}  // namespace tamis::cuda
+}  // namespace tamis::cuda::kernels_test

@@ -20,8 +20,7 @@
 #include "tests/redis/redis_test_util.h"
 #include "tests/test_util.h"
 
-namespace tamis::redis {
-namespace {
+namespace tamis::redis::hostile_server_test {
 
 using std::chrono::milliseconds;
 using Words = FakeServer::Words;
@@ -127,7 +126,7 @@ TEST(RedisHostileServerTest, NoAnswerOfItIsNo) {
     SCOPED_TRACE(reply.substr(0, 60));
     FakeServer server(WithDescriptor([&](const Words&) { return Answer(reply); }));
     ServerOptions options = Options(server);
-    options.retry_for = milliseconds(50);
+    options.retry_for = milliseconds(5);
     options.connect_timeout = options.command_timeout = milliseconds(100);
     for (const Route route : {Route::kBlocks, Route::kSegments}) {
       SplitBlockFilter open = SplitBlockFilter::Open(
@@ -155,7 +154,7 @@ TEST(RedisHostileServerTest, OpeningEndsInAnError) {
         return reply;
       });
       ServerOptions options = Options(server);
-      options.retry_for = milliseconds(50);
+      options.retry_for = milliseconds(5);
       options.connect_timeout = options.command_timeout = milliseconds(100);
       EXPECT_THROW(SplitBlockFilter::Open(options, "x"), Error);
     }
@@ -552,5 +551,4 @@ TEST(RedisHostileServerTest, NobodyListens) {
   ExpectError([&] { SplitBlockFilter::Open(options, "x"); }, ErrorCode::kUnavailable, "connect");
 }
 
-}  // namespace
-}  // namespace tamis::redis
+}  // namespace tamis::redis::hostile_server_test

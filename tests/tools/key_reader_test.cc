@@ -9,8 +9,7 @@
 
 #include "tests/tools/command_test.h"
 
-namespace tamis::tools {
-namespace {
+namespace tamis::tools::key_reader_test {
 
 class KeyReaderTest : public CommandTest {
  protected:
@@ -45,9 +44,9 @@ class KeyReaderTest : public CommandTest {
 };
 
 TEST_F(KeyReaderTest, ManyShortLines) {
-  Write("keys", Numbers(0, 2'500'000));
+  Write("keys", Numbers(0, 2'200'000));
   const All all = ReadAll({}, "keys");
-  ASSERT_EQ(all.keys.size(), 2'500'000U);
+  ASSERT_EQ(all.keys.size(), 2'200'000U);
   for (size_t i = 0; i < all.keys.size(); ++i) {
     ASSERT_EQ(all.keys[i], std::to_string(i));
     ASSERT_EQ(all.records[i], std::to_string(i) + "\n");
@@ -104,7 +103,7 @@ TEST_F(KeyReaderTest, BadRecordsKeepTheirPlaces) {
 
 TEST_F(KeyReaderTest, RawIntegers) {
   std::vector<uint64_t> values;
-  for (uint64_t i = 0; i < 2'500'000; ++i) values.push_back(i * 0x9E3779B97F4A7C15);
+  for (uint64_t i = 0; i < 2'200'000; ++i) values.push_back(i * 0x9E3779B97F4A7C15);
   WriteU64("keys", values);
   InputOptions options;
   options.u64 = true;
@@ -130,5 +129,4 @@ TEST_F(KeyReaderTest, BytesLeftOfRawIntegersAreInNoBatchThatIsFull) {
   EXPECT_EQ(reader.num_bad(), 1U);
 }
 
-}  // namespace
-}  // namespace tamis::tools
+}  // namespace tamis::tools::key_reader_test
