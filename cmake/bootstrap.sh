@@ -5,6 +5,7 @@ unset CDPATH  # with which cd says where it is
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 build="$root/build/release"
+first="$root/build/first"
 
 # Programs as "command:package"; libraries by the package of their headers.
 build_programs="c++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config"
@@ -40,7 +41,11 @@ usage() {
 Usage: cmake/bootstrap.sh COMMAND [ARGUMENTS]
 
   demo [ARGUMENTS]   build and run `tamis demo phones ARGUMENTS`
-  test [ARGUMENTS]   build everything and run `ctest ARGUMENTS`
+  test [ARGUMENTS]   build and run the first circle of tests, as after each change;
+                     ARGUMENTS are for ctest
+  test all [ARGUMENTS]
+                     both circles, with optimization: adds the tests that need servers,
+                     browsers, other libraries or minutes
   bench [ARGUMENTS]  build tamis-bench and tamis-report without the tests, and run
                      `tamis-bench ARGUMENTS`; a release's archive is enough for it
   browser            install Chromium, in which the tests open the page of tamis-report
@@ -48,7 +53,7 @@ Usage: cmake/bootstrap.sh COMMAND [ARGUMENTS]
   clang              install clang with its sanitizers and libFuzzer, for the preset `clang`
   aarch64 [ARGUMENTS]
                      build the tests for 64-bit Arm and run them in qemu: `ctest ARGUMENTS`
-  format [--fix]     check the layout of the sources with clang-format, or mend it
+  format [--fix]     check the layout of the sources with clang-format, or fix it
   prefix DIR [ARCH]  unpack the libraries needed (headers too) into DIR, for a machine without
                      network or for a cross build; there: cmake -DCMAKE_PREFIX_PATH=DIR
   help               this text
@@ -148,11 +153,12 @@ build() {
 
 demo() {
   need "$build_programs" "$demo_libraries"
-  # A folder that `test` has configured keeps its tests.
+  # A folder that `test all` has configured keeps its tests.
   if [ -f "$build/CMakeCache.txt" ]; then
     configure "$build"
   else
-    configure "$build" -DCMAKE_BUILD_TYPE=Release -DTAMIS_BUILD_TESTS=OFF -DTAMIS_BUILD_BENCH=OFF
+    configure "$build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DTAMIS_BUILD_TESTS=OFF \
+      -DTAMIS_BUILD_BENCH=OFF
   fi
   build "$build" --target tamis_command
   say "running tamis demo phones $*"
@@ -192,22 +198,61 @@ take_options() {
   options=
   taken=0
   for argument; do
-    case $argument in -D*) ;; *) return 0 ;; esac
+    case $argument in
+      -D) fail "write -DNAME=VALUE without a space" ;;
+      -D*) ;;
+      *) return 0 ;;
+    esac
     options="$options $argument"
     taken=$((taken + 1))
   done
 }
 
+# The first circle compiles quickly: sources together (unity), little optimization, machine code for one
+# GPU if there is none to run it. Options of an earlier call do not count (-U).
+first_circle() {
+  gpus=
+  nvidia-smi -L >/dev/null 2>&1 || gpus=-DTAMIS_CUDA_ARCHITECTURES=90-real
+  configure "$first" -U "TAMIS_*" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" \
+    -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 $gpus \
+    -DTAMIS_BUILD_TESTS=ON -DTAMIS_BUILD_BENCH=OFF -DTAMIS_TESTS= "$@"
+  build "$first"
+}
+
+both_circles() {
+  configure "$build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 \
+    -DTAMIS_BUILD_TESTS=ON -DTAMIS_BUILD_BENCH=ON -DTAMIS_SECOND_CIRCLE=ON -DTAMIS_TESTS= "$@"
+  build "$build"
+}
+
+# One process more than there are processors: some tests wait for servers or for the disk.
+run_ctest() {
+  dir=$1
+  shift
+  say "testing"
+  ctest --test-dir "$dir" --no-tests=error --output-on-failure --parallel $(($(nproc) + 1)) "$@"
+}
+
 run_tests() {
+  all=no
+  if [ "${1:-}" = all ]; then
+    all=yes
+    shift
+  fi
   take_options "$@"
   shift $taken
+  for argument; do
+    [ "$argument" != all ] || fail "'all' comes first: cmake/bootstrap.sh test all [ARGUMENTS]"
+  done
   need "$test_programs" "$all_libraries $tls_libraries $report_packages $python_packages"
-  configure "$build" -DCMAKE_BUILD_TYPE=Release -DTAMIS_BUILD_TESTS=ON -DTAMIS_BUILD_BENCH=ON \
-    -DTAMIS_TESTS= $options
-  build "$build"
-  say "testing"
-  ctest --test-dir "$build" --no-tests=error --output-on-failure --parallel "$(nproc)" "$@"
-  say "to run the tests for 64-bit Arm as well: cmake/bootstrap.sh aarch64"
+  if [ $all = yes ]; then
+    both_circles $options
+    run_ctest "$build" "$@"
+  else
+    first_circle $options
+    run_ctest "$first" "$@"
+    say "to run the second circle too: cmake/bootstrap.sh test all"
+  fi
 }
 
 # With a package database of its own apt-get serves another architecture, and the system's packages
@@ -261,7 +306,8 @@ aarch64() {
   # The script again, for an unavailable archive to end only this part with its status.
   [ -d "$arm_prefix/include/hwy" ] || sh "$0" prefix "$arm_prefix" arm64
   arm_build="$root/build/aarch64"
-  configure "$arm_build" -DCMAKE_BUILD_TYPE=Release -DTAMIS_BUILD_BENCH=OFF -DTAMIS_TESTS= \
+  configure "$arm_build" -U "TAMIS_*" -DCMAKE_BUILD_TYPE=Release -DTAMIS_BUILD_BENCH=OFF -DTAMIS_TESTS= \
+    -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 \
     --toolchain "$root/cmake/toolchain-aarch64.cmake" $options
   build "$arm_build"
   say "testing in qemu: everything with SVE vectors of 128 bits, kernels of SVE also with 256 and 512"

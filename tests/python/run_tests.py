@@ -88,7 +88,8 @@ def main(folder, prefix, command):
         [python, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps",
          "--no-build-isolation", "-w", wheels, f"-Cbuild-dir={folder / 'build'}",
          "-Ccmake.define.TAMIS_PYTHON_INSTALLED=ON", f"-Ccmake.define.tamis_ROOT={prefix}",
-         "-Ccmake.define.TAMIS_WERROR=ON", package], env=variables, check=True)
+         "-Ccmake.define.TAMIS_WERROR=ON",
+         "-Ccmake.define.CMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG", package], env=variables, check=True)
     wheel = max(wheels.glob("tamis-*.whl"), key=lambda path: path.stat().st_mtime)
     print(f"{wheel.name}: {wheel.stat().st_size} bytes")
     assert wheel.stat().st_size < 3 << 20

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import unittest
 
+import cases_run_once
 import source_rules
 import symbol_rules
 
@@ -218,6 +219,43 @@ class SymbolRules(unittest.TestCase):
         for code in PLANTED_CODE:
             with self.subTest(code=code):
                 self.assertTrue(self.violations(code))
+
+
+class CasesRunOnce(unittest.TestCase):
+    cases = {"*": ["A.a", "A.b", "B.c"], "A.*": ["A.a", "A.b"], "-A.*": ["B.c"]}
+
+    def problems(self, *entries):
+        return cases_run_once.problems(entries, self.cases.get)
+
+    def test_accept_shards_and_filters(self):
+        self.assertEqual(self.problems(("*", 1, 0)), [])
+        self.assertEqual(self.problems(("*", 2, 1), ("*", 2, 0)), [])
+        self.assertEqual(self.problems(("A.*", 2, 0), ("A.*", 2, 1), ("-A.*", 1, 0)), [])
+
+    def test_find_what_is_planted(self):
+        self.assertEqual(len(self.problems()), 3)  # no case is run
+        self.assertEqual(len(self.problems(("*", 2, 0))), 1)  # one shard of two
+        self.assertEqual(len(self.problems(("*", 2, 0), ("*", 2, 0), ("*", 2, 1))), 1)
+        self.assertEqual(self.problems(("A.*", 1, 0)), ["B.c is run 0 times"])
+        self.assertEqual(self.problems(("*", 1, 0), ("-A.*", 1, 0)), ["B.c is run 2 times"])
+
+    def test_reads_tests_of_ctest(self):
+        test = {"command": ["program", "--gtest_filter=A.*"],
+                "properties": [{"name": "ENVIRONMENT",
+                                "value": ["GTEST_TOTAL_SHARDS=4", "GTEST_SHARD_INDEX=3"]}]}
+        self.assertEqual(cases_run_once.entry(test), ("A.*", 4, 3))
+        self.assertEqual(cases_run_once.entry({"command": ["program"]}), ("*", 1, 0))
+
+    def test_refuses_tests_that_may_run_fewer_cases(self):
+        self.assertEqual(cases_run_once.problems([("*", 1, 0)], lambda _: ["A.DISABLED_a"]),
+                         ["A.DISABLED_a is disabled"])
+        filtered = [{"name": "ENVIRONMENT", "value": ["GTEST_FILTER=A.a"]}]
+        for test in ({"command": ["program"], "properties": [{"name": "DISABLED", "value": True}]},
+                     {"command": ["program"], "properties": filtered},
+                     {"command": ["program", "--gtest_list_tests"]},
+                     {"command": ["program", "--gtest_filter=*", "--gtest_filter=A.a"]}):
+            with self.assertRaises(ValueError):
+                cases_run_once.entry(test)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ MAX_LINES = 600
 SOURCE_SUFFIXES = {".h", ".c", ".cc", ".cu", ".cuh"}
 TEXT_SUFFIXES = SOURCE_SUFFIXES | {".cmake", ".in", ".json", ".map", ".md", ".py", ".pyi", ".sh",
                                    ".toml", ".txt", ".yml"}
-TEXT_NAMES = {".clang-format", ".clang-tidy", ".gitignore", "run"}
+TEXT_NAMES = {".clang-format", ".clang-tidy", ".gitignore", "arm64", "debian13", "fuzz", "in_memory", "release",
+              "run", "sanitizers", "threads"}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]', re.MULTILINE)
 TARGET_INCLUDE = re.compile(
