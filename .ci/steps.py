@@ -1,0 +1,156 @@
+"""Runs the steps of a mode and ends with a table of them and ctest's summary of the Release build.
+
+Usage: .ci/run [quick|release|list]
+
+quick    while working: the first circle of tests and the format of the sources
+(none)   the gate: the checks that a change must pass
+release  all checks that a release needs, however long they take
+list     prints the table below
+
+Every command can be run alone. A step that exits with 69 is skipped, because the machine lacks a program or
+a package. The output of a step is kept in build/ci/NAME.log.
+"""
+import datetime
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+# Name, modes, minutes after which it is stopped, command. Cheap steps that find much come first.
+TABLE = """
+format        quick,gate,release     5   cmake/bootstrap.sh format
+first-circle  quick                 20   cmake/bootstrap.sh test
+release       gate,release          45   .ci/release
+sanitizers    gate,release          40   .ci/sanitizers
+threads       gate,release          30   .ci/threads
+fuzzing       gate                  30   .ci/fuzz 20
+arm64         gate                  40   .ci/arm64
+debian13      gate                  40   .ci/debian13 -DCMAKE_UNITY_BUILD=OFF
+fuzzing-long  release               90   .ci/fuzz 300
+arm64-all     release              240   cmake/bootstrap.sh aarch64
+debian13-all  release              120   .ci/debian13 all
+"""
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LOGS = ROOT / "build/ci"
+SKIPPED = 69  # EX_UNAVAILABLE
+FAILURE = re.compile(r": Failure$|\[  FAILED  \]|\*\*\*(Failed|Timeout|Exception)|error: |ERROR: |"
+                     r"^FAILED|WARNING: Thread|^FINDING|^terminate|AssertionError")
+
+
+def steps():
+    return [line.split(maxsplit=3) for line in TABLE.strip().splitlines()]
+
+
+def environment():
+    processors = len(os.sched_getaffinity(0))
+    variables = {**os.environ, "CMAKE_BUILD_PARALLEL_LEVEL": str(processors),
+                 "CTEST_PARALLEL_LEVEL": str(processors + 1)}
+    if shutil.which("ccache"):
+        variables |= {f"CMAKE_{language}_COMPILER_LAUNCHER": "ccache" for language in ("C", "CXX")}
+        variables |= {"CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1"}
+    return variables
+
+
+def end(process):
+    """Ends a step with all that it started: in ten seconds it can clean up."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(10)
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            pass
+
+
+def run(command, minutes, log):
+    """Shows and keeps the output of the command. Returns its exit status; None if it took too long."""
+    with open(log, "wb") as kept, open(log, "rb") as shown:
+        process = subprocess.Popen(["sh", "-c", command], cwd=ROOT, env=environment(),
+                                   stdin=subprocess.DEVNULL, stdout=kept, stderr=subprocess.STDOUT,
+                                   start_new_session=True)
+        try:
+            stops_at = time.monotonic() + 60 * minutes
+            while time.monotonic() < stops_at:
+                status = process.poll()
+                sys.stdout.buffer.write(shown.read())
+                sys.stdout.flush()
+                if status is not None:
+                    return status
+                time.sleep(0.2)
+            return None
+        finally:
+            end(process)
+
+
+def cases(since):
+    """Counts the cases that passed and were skipped in the runs of ctest since then, as the programs report."""
+    passed = skipped = 0
+    for log in ROOT.glob("build/**/Testing/Temporary/LastTest.log"):
+        if log.stat().st_mtime < since:
+            continue
+        for test in re.split(r"^\d+/\d+ Test(?:ing)?: ", log.read_text(errors="replace"), flags=re.M)[1:]:
+            here = [int(n) for n in re.findall(r"^\[  PASSED  \] (\d+) tests?", test, re.M)]
+            here += [int(n) for n in re.findall(r"\b(\d+) passed\b.* in [\d.]+s", test)]  # pytest
+            here += [int(n) for n in re.findall(r"^Ran (\d+) tests? in", test, re.M)]  # unittest
+            away = [int(n) for n in re.findall(r"^\[  SKIPPED \] (\d+) tests?", test, re.M)]
+            away += [int(n) for n in re.findall(r"\b(\d+) skipped\b.* in [\d.]+s", test)]
+            unit = [int(n) for n in re.findall(r"^OK \(skipped=(\d+)\)", test, re.M)]
+            here, away = here + [-n for n in unit], away + unit
+            ended = re.search(r"^Test (Passed|Skipped)\.", test, re.M)
+            passed += sum(here) or bool(ended and ended[1] == "Passed" and not away)
+            skipped += sum(away) or bool(ended and ended[1] == "Skipped")
+    return passed, skipped
+
+
+def summary(log):
+    """ctest's own."""
+    found = re.search(r"^\d+% tests passed.*?(?=^bootstrap: |\Z)", log.read_text(errors="replace"), re.M | re.S)
+    return found[0].rstrip() if found else ""
+
+
+def main(mode):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
+    LOGS.mkdir(parents=True, exist_ok=True)
+    rows, last = [], ""
+    for name, modes, minutes, command in steps():
+        if mode not in modes.split(","):
+            continue
+        print(f"\n=== {name}: {command}", flush=True)
+        log, began = LOGS / f"{name}.log", time.time()
+        status = run(command, int(minutes), log)
+        seconds = round(time.time() - began)
+        if status not in (0, SKIPPED):
+            why = "took too long" if status is None else f"failed with status {status}"
+            print(f"\n=== {name} {why} after {seconds} s; the whole log is {log.relative_to(ROOT)}")
+            lines = log.read_text(errors="replace").splitlines()
+            failures = [line[:200] for line in lines if FAILURE.search(line)]
+            print("\n".join(failures[:60] or lines[-20:]))
+            sys.exit(status or 1)
+        passed, skipped = cases(began)
+        printed = log.read_text(errors="replace")
+        reason = (printed.strip().splitlines() or ["no reason given"])[-1] if status == SKIPPED else ""
+        if "% tests passed" in printed and passed == 0:
+            sys.exit(f"\n=== {name}: ctest ran, and no case was counted")
+        rows.append((name, seconds, passed or "-", skipped or "-", f"skipped: {reason}" if reason else ""))
+        if name in ("first-circle", "release"):
+            last = summary(log)
+    day = datetime.date.today()
+    print(f"\n=== all passed, {day}, {sum(row[1] for row in rows)} s")
+    print(f"{'step':<14}{'seconds':>8}{'passed':>8}{'skipped':>9}")
+    for name, seconds, passed, skipped, note in rows:
+        print(f"{name:<14}{seconds:>8}{passed:>8}{skipped:>9}  {note}".rstrip())
+    print(f"\n=== ctest, Release build\n{last}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["list"]:
+        print(TABLE.strip())
+    elif len(sys.argv) > 2 or sys.argv[1:] not in ([], ["quick"], ["release"]):
+        sys.exit("usage: .ci/run [quick|release|list]")
+    else:
+        main(sys.argv[1] if sys.argv[1:] else "gate")
