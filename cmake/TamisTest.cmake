@@ -1,6 +1,8 @@
 # tamis_test(<name> [OPTIMIZED] [SHARDS <n>] <sources>...): a GoogleTest program. ctest runs its tests in <n>
 # processes (default: 1), about 50 tests each, because starting a process costs more than most tests.
 # OPTIMIZED is for tests that compute much themselves.
+set(TAMIS_EMULATED_CASES "*" CACHE STRING "GoogleTest's filter of the cases that run in an emulator")
+
 function(tamis_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "SHARDS" "")
   if(NOT arg_SHARDS)
@@ -25,7 +27,7 @@ function(tamis_test name)
   endif()
   if(CMAKE_CROSSCOMPILING_EMULATOR)
     # Arithmetic that takes long in an emulator and is the same on every processor.
-    set(filter "-*Slow*:*EveryFilterThatCanBeMadeIsReadAgain:*MeasuredRatesAreThoseExpected")
+    set(filter "${TAMIS_EMULATED_CASES}-*Slow*:*EveryFilterThatCanBeMadeIsReadAgain:*MeasuredRatesAreThoseExpected")
     string(APPEND filter ":*EveryBit/*:*EveryOtherLength/*:*SmallLimitsAreReadAgain")
     string(APPEND filter ":AdversaryTest.*:*ManyKeysOfEveryForm/scalable_*")
     string(APPEND filter ":CalibrationTest.MeasuresThisMachine:PlanFiltersTest.*")
