@@ -13,7 +13,7 @@ namespace {
 
 using Kind = LogicalType::Kind;
 
-constexpr int64_t kDaySeconds = 86'400;
+constexpr int64_t kSecondsOfDay = 86'400;
 constexpr int32_t kMaxScale = 100;
 
 struct Divided {
@@ -49,13 +49,13 @@ int FractionDigits(TimeUnit unit) {
   return unit == TimeUnit::kMillis ? 3 : unit == TimeUnit::kMicros ? 6 : 9;
 }
 
-int64_t PerSecond(TimeUnit unit) {
+int64_t TicksPerSecond(TimeUnit unit) {
   return unit == TimeUnit::kMillis ? 1'000 : unit == TimeUnit::kMicros ? 1'000'000 : 1'000'000'000;
 }
 
 // Of a time that is no time of a day the hours are more than a reader takes.
 std::string TimeText(int64_t value, TimeUnit unit) {
-  const auto [seconds, fraction] = Divide(value, PerSecond(unit));
+  const auto [seconds, fraction] = Divide(value, TicksPerSecond(unit));
   std::string text = Padded(seconds / 3600, 2) + ":" + Padded(seconds / 60 % 60, 2) + ":" +
                      Padded(seconds % 60, 2);
   if (fraction != 0) text += "." + Padded(fraction, static_cast<size_t>(FractionDigits(unit)));
@@ -63,7 +63,7 @@ std::string TimeText(int64_t value, TimeUnit unit) {
 }
 
 std::string TimestampText(int64_t value, TimeUnit unit) {
-  const auto [days, of_day] = Divide(value, kDaySeconds * PerSecond(unit));
+  const auto [days, of_day] = Divide(value, kSecondsOfDay * TicksPerSecond(unit));
   return DateText(days) + " " + TimeText(of_day, unit);
 }
 
