@@ -16,7 +16,7 @@ using std::chrono::steady_clock;
 using Words = std::initializer_list<std::string_view>;
 
 // How long bits that wait to be merged stay on a server, if whoever wrote them is gone.
-constexpr const char* kDeltaSeconds = "120";
+constexpr const char* kRebuildDeltaSeconds = "120";
 constexpr milliseconds kGracePause{20};
 
 }  // namespace
@@ -101,7 +101,7 @@ std::vector<size_t> Rebuilder::MergePart(const SplitBlockBloomFilter& local,
     const std::string_view bits(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     const uint32_t slot = layout.SlotOf(s);
     deltas.push_back(DeltaKey(impl_.name(), slot, impl_.client_.RandomNumber()));
-    commands.emplace_back(slot, Words{"SET", deltas.back(), bits, "EX", kDeltaSeconds}, 0);
+    commands.emplace_back(slot, Words{"SET", deltas.back(), bits, "EX", kRebuildDeltaSeconds}, 0);
     removals.emplace_back(slot, Words{"UNLINK", deltas.back()}, 0);
   }
   const auto fail = [&](size_t s, const Problem& problem) {

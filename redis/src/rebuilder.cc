@@ -17,7 +17,7 @@ using std::chrono::steady_clock;
 constexpr int kAcquireAttempts = 16;
 constexpr milliseconds kMaxRebuildOption = std::chrono::hours(24);
 
-void RequireRange(milliseconds value, milliseconds min, const char* name) {
+void RequireRebuildRange(milliseconds value, milliseconds min, const char* name) {
   if (value >= min && value <= kMaxRebuildOption) return;
   throw Error(ErrorCode::kInvalidArgument,
               std::string(name) + " is " + std::to_string(value.count()) + " ms, out of range [" +
@@ -30,8 +30,8 @@ void RequireRange(milliseconds value, milliseconds min, const char* name) {
 Rebuilder::Rebuilder(SplitBlockFilter& filter, const RebuildOptions& options,
                      const std::stop_token& stop)
     : impl_(filter.impl()), options_(options), stop_(stop) {
-  RequireRange(options.lease, milliseconds(1), "lease");
-  RequireRange(options.grace, milliseconds(0), "grace");
+  RequireRebuildRange(options.lease, milliseconds(1), "lease");
+  RequireRebuildRange(options.grace, milliseconds(0), "grace");
 }
 
 RebuildResult Rebuilder::Run(const RebuildSource& source) {
