@@ -1,8 +1,8 @@
+set(TAMIS_EMULATED_CASES "*" CACHE STRING "GoogleTest's filter of the cases that run in an emulator")
+
 # tamis_test(<name> [OPTIMIZED] [SHARDS <n>] <sources>...): a GoogleTest program. ctest runs its tests in <n>
 # processes (default: 1), about 50 tests each, because starting a process costs more than most tests.
 # OPTIMIZED is for tests that compute much themselves.
-set(TAMIS_EMULATED_CASES "*" CACHE STRING "GoogleTest's filter of the cases that run in an emulator")
-
 function(tamis_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "SHARDS" "")
   if(NOT arg_SHARDS)
@@ -51,7 +51,7 @@ function(tamis_test_shards name prefix filter shards)
 endfunction()
 
 # tamis_second_circle([<test>...]): these tests, or all tests of the folder, belong to the second circle.
-# The first circle is what a contributor runs after each change. Tests of the second need minutes, or
+# A contributor runs the first circle after each change. Tests of the second need minutes, or
 # servers, browsers and other libraries. They exist only if TAMIS_SECOND_CIRCLE is ON, and have the label
 # `second`.
 function(tamis_second_circle)

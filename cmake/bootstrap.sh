@@ -208,8 +208,8 @@ take_options() {
   done
 }
 
-# The first circle compiles quickly: sources together (unity), little optimization, machine code for one
-# GPU if there is none to run it. Options of an earlier call do not count (-U).
+# The first circle compiles quickly: sources together (unity), with little optimization. Without a GPU it
+# builds machine code for one GPU architecture only. Options of an earlier call do not count (-U).
 first_circle() {
   gpus=
   nvidia-smi -L >/dev/null 2>&1 || gpus=-DTAMIS_CUDA_ARCHITECTURES=90-real

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using Words = std::initializer_list<std::string_view>;
 
-// How long bits that wait to be merged stay on a server, if whoever wrote them is gone.
+// Seconds that bits waiting to be merged stay on a server if their writer has disappeared.
 constexpr const char* kRebuildDeltaSeconds = "120";
 constexpr milliseconds kGracePause{20};
 

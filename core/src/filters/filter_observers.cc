@@ -59,7 +59,8 @@ void RemoveFilterObserver(FilterObserver& observer) noexcept {
 }
 
 void TellFilterObservers(uint64_t identity) noexcept {
-  // Who has a copy of this filter was added before the filter went, in the order of these threads.
+  // An observer with a copy of this filter was added before the filter was destroyed: the threads
+  // order the two.
   Observers* const known = kept_observers.load(std::memory_order_acquire);
   if (known == nullptr || known->number.load(std::memory_order_relaxed) == 0) return;
   if (!known->mark.IsOfThisProcess()) return;

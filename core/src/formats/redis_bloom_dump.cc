@@ -66,7 +66,7 @@ RedisBloomLink ReadLink(const RedisDump& dump, const std::byte* header, uint64_t
     fail("error rate", kErrorRateAt,
          "is " + std::to_string(link.error_rate) + ", which is not between 0 and 1");
   }
-  // Before the conversion, which has no meaning for what is too large, or no number.
+  // The check comes before the conversion, which is undefined for NaN and for values out of range.
   const double hashes = std::ceil(kLn2OfRedisBloom * link.bits_per_key);
   if (!(hashes >= 1 && hashes <= RedisBloomFilter::kMaxHashes)) {
     fail("bits per key", kBitsPerKeyAt,
