@@ -29,10 +29,10 @@ sanitizers    gate,release          40   .ci/sanitizers
 threads       gate,release          30   .ci/threads
 fuzzing       gate                  30   .ci/fuzz 20
 arm64         gate                  40   .ci/arm64
-debian13      gate                  40   .ci/debian13 -DCMAKE_UNITY_BUILD=OFF
+debian13      gate                  40   .ci/debian13
 fuzzing-long  release               90   .ci/fuzz 300
 arm64-all     release              240   cmake/bootstrap.sh aarch64
-debian13-all  release              120   .ci/debian13 all
+debian13-all  release              120   .ci/debian13 all -DCMAKE_UNITY_BUILD=OFF
 """
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build/ci"

@@ -225,12 +225,12 @@ both_circles() {
   build "$build"
 }
 
-# One process more than there are processors: some tests wait for servers or for the disk.
+# Two processes more than there are processors: some tests wait for servers or for the disk.
 run_ctest() {
   dir=$1
   shift
   say "testing"
-  ctest --test-dir "$dir" --no-tests=error --output-on-failure --parallel $(($(nproc) + 1)) "$@"
+  ctest --test-dir "$dir" --no-tests=error --output-on-failure --parallel $(($(nproc) + 2)) "$@"
 }
 
 run_tests() {

@@ -513,7 +513,7 @@ void TestListOnes(size_t n, double density, uint64_t warps) {
 }
 
 TEST(ListOnes, GivesTheIndicesInOrder) {
-  for (const size_t n : {0, 1, 31, 32, 33, 64, 397, 32768, 32769, 70'000}) {
+  for (const size_t n : {0, 1, 31, 32, 33, 64, 397, 32769}) {
     for (const double density : {0.0, 0.03, 0.5, 1.0}) {
       for (const uint64_t warps : {1, 7}) {
         TestListOnes<uint32_t>(n, density, warps);

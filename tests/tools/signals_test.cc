@@ -148,14 +148,15 @@ TEST_F(SignalsTest, EndTheProcessWhoeverReadsItsTerminal) {
   std::vector<int> opened;
   const auto filled_with = [&](size_t most) {
     opened.push_back(posix_openpt(O_RDWR | O_NOCTTY));
-    EXPECT_EQ(grantpt(opened.back()) + unlockpt(opened.back()), 0);
-    opened.push_back(open(ptsname(opened.back()), O_RDWR | O_NOCTTY | O_NONBLOCK));
+    const char* const terminal = unlockpt(opened.back()) == 0 ? ptsname(opened.back()) : nullptr;
+    opened.push_back(terminal == nullptr ? -1 : open(terminal, O_RDWR | O_NOCTTY | O_NONBLOCK));
     size_t size = 0;
     while (size < most && write(opened.back(), "x", 1) == 1) ++size;
     return size;
   };
   // Not all of them take the same.
   const size_t all = filled_with(SIZE_MAX);
+  if (opened.back() == -1) GTEST_SKIP() << "no pseudo-terminals here";
   pollfd room = {};
   for (int i = 0; i < 100 && room.revents != POLLOUT; ++i) {
     filled_with(all - 20);
