@@ -112,11 +112,8 @@ TEST_P(EqualityTest, ManyKeysOfEveryForm) {
     bool nulls;
   };
   // Keys of 8 and 16 bits and pointers are converted in runs of 65,536.
-  for (const Shape shape : {Shape{0, 0, false},
-                            {1, 3, true},
-                            {65, 0, true},
-                            {1000, 13, false},
-                            {70'001, 5, true}}) {
+  for (const Shape shape :
+       {Shape{0, 0, false}, {1, 3, true}, {65, 0, true}, {1000, 13, false}, {70'001, 5, true}}) {
     const KeySets sets(shape.n, shape.offset, shape.nulls, /*seed=*/1);
     const KeySets others(shape.n, 0, false, /*seed=*/2);
     for (size_t i = 0; i < sets.sets().size(); ++i) {
