@@ -1,4 +1,5 @@
 // tamis parquet prune: which files and row groups may hold keys of a list.
+#include <tamis/folder.h>
 #include <tamis/parquet/pruner.h>
 #include <tamis/units.h>
 
@@ -12,7 +13,6 @@
 #include "tools/command_parquet.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
-#include "tools/folder_files.h"
 #include "tools/format.h"
 #include "tools/json.h"
 #include "tools/key_list_file.h"
@@ -264,7 +264,8 @@ uint64_t TotalBytes(const std::vector<std::filesystem::path>& files) {
 
 int Run(const PruneOptions& options) {
   CheckStandardOutputIsNoInput({options.keys.path});
-  const std::vector<std::filesystem::path> files = FilesOf(options.paths, {".parquet", ".parq"});
+  const std::vector<std::filesystem::path> files =
+      FilesOf({options.paths.begin(), options.paths.end()}, {".parquet", ".parq"});
   const PruneKeys list(options.keys, options.run.quiet);
   const KeyList& keys = list.keys();
   const ParquetPruner pruner(keys, {.column = options.column,

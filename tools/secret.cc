@@ -14,11 +14,11 @@ namespace {
 constexpr size_t kDigits = 2 * sizeof(HashSecret);
 
 std::optional<HashSecret> Parse(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  while (!text.empty() && kBlanks.find(text.back()) != std::string_view::npos) {
+  constexpr std::string_view kBlanksOfLine = " \t\r\n";
+  while (!text.empty() && kBlanksOfLine.find(text.back()) != std::string_view::npos) {
     text.remove_suffix(1);
   }
-  while (!text.empty() && kBlanks.find(text.front()) != std::string_view::npos) {
+  while (!text.empty() && kBlanksOfLine.find(text.front()) != std::string_view::npos) {
     text.remove_prefix(1);
   }
   if (text.size() != kDigits) return std::nullopt;

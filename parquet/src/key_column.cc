@@ -12,6 +12,7 @@
 #include "tamis/keys.h"
 #include "tamis/parquet/footer.h"
 #include "tamis/parquet/source.h"
+#include "tamis/table_hash.h"
 
 namespace tamis::parquet {
 
@@ -103,7 +104,7 @@ class KeyColumnReader {
   KeyColumn result_;
   std::vector<uint64_t> numbers_;
   size_t compact_at_ = kBlock;
-  std::unordered_set<std::string_view> seen_;
+  std::unordered_set<std::string_view, TableHash> seen_;
   uint64_t present_ = 0;
   char* at_ = nullptr;  // what is left of the last block
   size_t left_ = 0;

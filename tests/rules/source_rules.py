@@ -132,10 +132,10 @@ ROOMS = {
 # The room of a public header, by its name below tamis/: the first pattern that matches.
 PUBLIC_ROOMS = [
     (r"tamis", None),  # the umbrella
-    (r"error|hash|hd|key_forms|memory|units|version|detail/(hd|siphash|storage)", "base"),
+    (r"error|hash|hd|key_forms|memory|table_hash|units|version|detail/(hd|siphash|storage)", "base"),
     (r"backend|detail/(batch|change|kernels|xxh64_rests|\w+_kernels)", "backend"),
     (r"keys", "bulk"),
-    (r"file", "file"),
+    (r"file|folder", "file"),
     (r"engine|build|calibration|windowed_filter", "engine"),
     (r"plan", "advisor"),
     (r"bank_reader|filter_bank|layout/bank", "bank"),
@@ -335,7 +335,19 @@ def check_page_code(root):
                 yield f"{name}:{line_of(text, match.start())}: not text of a program in examples/"
 
 
+def check_tables(root):
+    """Strangers choose the keys of many tables, and must not be able to make them collide."""
+    for name in sources(root):
+        if name.split("/")[0] not in ("core", "live", "redis", "parquet", "bindings", "tools"):
+            continue
+        text = read(root, name)
+        for match in re.finditer(r"std::unordered_\w+<[^;]*", text):
+            if "Hash" not in match[0]:
+                yield f"{name}:{line_of(text, match.start())}: a table without TableHash"
+
+
 RULES = {
+    "tables": check_tables,
     "includes": check_includes,
     "rooms": check_rooms,
     "kinds": check_kinds,

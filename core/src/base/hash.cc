@@ -11,6 +11,7 @@
 
 #include "core/src/base/hash_check.h"
 #include "tamis/error.h"
+#include "tamis/table_hash.h"
 
 namespace tamis {
 namespace {
@@ -78,6 +79,11 @@ HashSpec RandomKeyedHash(HashKind kind) {
                 std::string("the hash ") + HashKindName(kind) + " has no secret");
   }
   return {kind, 0, {RandomSeed(), RandomSeed()}};
+}
+
+const HashSpec& TableHash::SpecOfProcess() {
+  static const HashSpec spec = RandomKeyedHash();
+  return spec;
 }
 
 }  // namespace tamis

@@ -24,6 +24,7 @@
 #include "tamis/live/detail/guard_shard.h"
 #include "tamis/live/guard_stats.h"
 #include "tamis/live/live.h"
+#include "tamis/table_hash.h"
 
 namespace tamis {
 
@@ -49,7 +50,7 @@ struct GuardOptions {
 //
 // Key is what F has a function Contains for: an integer of 64 or 32 bits or a std::string. Value
 // can be copied. All functions are thread-safe, if those of the cache and the database are.
-template <typename Key, typename Value, typename F, typename Hash = std::hash<Key>>
+template <typename Key, typename Value, typename F, typename Hash = TableHash>
 class PenetrationGuard {
  public:
   using Found = std::optional<Value>;
@@ -237,7 +238,7 @@ class PenetrationGuard {
   }
 
   Shard& ShardOf(const Key& key) noexcept {
-    // Fibonacci hashing: std::hash of an integer is the integer.
+    // Fibonacci hashing, because a Hash of the caller may not use the high bits.
     return shards_[(uint64_t{Hash()(key)} * 0x9E3779B97F4A7C15) >> 60];
   }
 

@@ -1,21 +1,21 @@
-#include "tools/folder_files.h"
+#include "tamis/folder.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <tamis/error.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <set>
+#include <string>
 #include <system_error>
 #include <utility>
 
-#include "tools/format.h"
+#include "tamis/error.h"
 
-namespace tamis::tools {
+namespace tamis {
 namespace {
 
 namespace fs = std::filesystem;
@@ -113,8 +113,8 @@ class FolderWalk {
   }
 
   [[noreturn]] static void Fail(const fs::path& folder, int error) {
-    throw Error(ErrorCode::kIo, Quoted(folder.string()) +
-                                    ": cannot be read: " + std::generic_category().message(error));
+    throw Error(ErrorCode::kIo,
+                folder.string() + ": cannot be read: " + std::generic_category().message(error));
   }
 
   Extensions extensions_;
@@ -125,15 +125,15 @@ class FolderWalk {
 
 }  // namespace
 
-std::vector<fs::path> FilesOf(const std::vector<std::string>& given, Extensions extensions) {
+std::vector<fs::path> FilesOf(const std::vector<fs::path>& given, Extensions extensions) {
   std::vector<fs::path> files;
-  for (const std::string& path : given) {
+  for (const fs::path& path : given) {
     std::error_code error;
     if (fs::is_directory(path, error)) {
       const std::vector<fs::path> below = FolderWalk(extensions).Walk(path);
       files.insert(files.end(), below.begin(), below.end());
     } else {
-      files.emplace_back(path);
+      files.push_back(path);
     }
   }
   if (files.empty()) {
@@ -146,4 +146,4 @@ std::vector<fs::path> FilesOf(const std::vector<std::string>& given, Extensions 
   return files;
 }
 
-}  // namespace tamis::tools
+}  // namespace tamis

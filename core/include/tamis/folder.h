@@ -1,0 +1,23 @@
+// The files that a list of files and folders stands for.
+#ifndef TAMIS_FOLDER_H_
+#define TAMIS_FOLDER_H_
+
+#include <filesystem>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+namespace tamis {
+
+// The files of `given` as they are. In place of each folder all files below it whose names end in
+// one of `extensions`, such as ".tamis", in small or capital letters: in the order of their names,
+// also behind links, each folder once. Files and folders whose names begin with a dot are left out.
+// Throws
+// Error(kIo) for a folder that cannot be read, and Error(kInvalidArgument) if it finds no file at
+// all.
+std::vector<std::filesystem::path> FilesOf(const std::vector<std::filesystem::path>& given,
+                                           std::initializer_list<std::string_view> extensions);
+
+}  // namespace tamis
+
+#endif  // TAMIS_FOLDER_H_
