@@ -8,7 +8,10 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
+#include <utility>
+#include <variant>
 
 namespace tamis::tools {
 namespace {
@@ -18,7 +21,30 @@ using parquet::Footer;
 using parquet::PhysicalType;
 using parquet::Source;
 
-KeyForm FormOf(const parquet::Column& column, const std::string& where) {
+// Whether keys can be asked as they are stored. A UUID, or a decimal that is stored as bytes, is
+// written as text, and a filter would say no to the bytes of that text.
+bool AreKeys(const parquet::Column& column) {
+  using Kind = parquet::LogicalType::Kind;
+  switch (column.logical.kind) {
+    case Kind::kDecimal:
+      return column.physical == PhysicalType::kInt32 || column.physical == PhysicalType::kInt64;
+    case Kind::kUuid:
+    case Kind::kFloat16:
+    case Kind::kInterval:
+    case Kind::kNull:
+    case Kind::kOther:
+      return false;
+    default:
+      return true;
+  }
+}
+
+KeyForm FormOf(const parquet::Column& column) {
+  if (!AreKeys(column)) {
+    throw Error(ErrorCode::kUnsupported,
+                "a bank has no keys of type " + TypeText(column) +
+                    "; `tamis parquet prune` can ask columns of UUIDs and decimals");
+  }
   switch (column.physical) {
     case PhysicalType::kInt32:
       return KeyForm::kInt32;
@@ -36,7 +62,7 @@ KeyForm FormOf(const parquet::Column& column, const std::string& where) {
       break;
   }
   throw Error(ErrorCode::kUnsupported,
-              where + ": filters of columns of type " + TypeText(column) + " are of no use");
+              "filters of columns of type " + TypeText(column) + " are of no use");
 }
 
 // The filter in a file, with its header.
@@ -56,52 +82,115 @@ SplitBlockBloomFilter FullFilter() {
   return parquet::FromParquet(std::as_bytes(std::span(bytes)));
 }
 
-bool HasNoValue(const ColumnChunk& chunk) {
-  return chunk.values == 0 || chunk.statistics.nulls == chunk.values;
-}
+using Add = std::function<void(const std::string& name, const SplitBlockBloomFilter& filter)>;
+
+// A row group or a file whose filters cannot be asked.
+struct Unusable {
+  ErrorCode code;
+  std::string reason;
+};
+
+class Reader {
+ public:
+  Reader(const ParquetFilterOptions& options, const Add& add) : options_(options), add_(add) {}
+
+  // Adds a column for each row group of the file.
+  void Read(const std::filesystem::path& path) {
+    const std::string file = path.string();
+    std::unique_ptr<Source> source;
+    std::optional<Footer> footer;
+    size_t column = 0;
+    form_ = KeyForm::kUnknown;
+    source = parquet::OpenSource(path);  // a file that is not there is a mistake, and no doubt
+    try {
+      footer.emplace(Footer::Read(*source));
+      column = footer->schema().Find(options_.column);
+      form_ = FormOf(footer->schema().columns()[column]);
+      any_column_ = true;
+    } catch (const Error& error) {
+      // The row groups are unknown, so the whole file becomes one column.
+      return AddFull(file, {error.code(), Named(file, error.what())});
+    }
+    for (size_t group = 0; group < footer->row_groups().size(); ++group) {
+      const std::string name = file + "#" + std::to_string(group);
+      std::variant<std::monostate, SplitBlockBloomFilter, Unusable> filter;
+      try {
+        filter = FilterOf(*source, *footer, footer->Chunk(group, column));
+      } catch (const Error& error) {
+        filter = Unusable{error.code(), error.what()};
+      }
+      if (auto* const usable = std::get_if<SplitBlockBloomFilter>(&filter)) {
+        AddColumn(name, *usable);
+      } else if (const auto* const unusable = std::get_if<Unusable>(&filter)) {
+        AddFull(name, {unusable->code,
+                       file + ": row group " + std::to_string(group) + ": " + unusable->reason});
+      } else {
+        ++made_.empty;
+      }
+    }
+  }
+
+  // Throws if the column is in no file.
+  const ParquetFilters& made() const {
+    if (!any_column_) throw Error(ErrorCode::kInvalidArgument, made_.first_problem);
+    return made_;
+  }
+
+ private:
+  // Errors of sources name the file already.
+  static std::string Named(const std::string& file, const std::string& what) {
+    return what.starts_with(file) ? what : file + ": " + what;
+  }
+
+  // std::monostate if the chunk has no values.
+  static std::variant<std::monostate, SplitBlockBloomFilter, Unusable> FilterOf(
+      const Source& source, const Footer& footer, const ColumnChunk& chunk) {
+    if (!chunk.filter_offset) {
+      if (!chunk.MayHaveValues()) return {};
+      return Unusable{ErrorCode::kInvalidArgument,
+                      "it has no Bloom filter for this column; `tamis parquet add` makes one"};
+    }
+    SplitBlockBloomFilter filter = ReadFilter(source, footer, chunk);
+    parquet::RequireBits(filter.view(), chunk);
+    return filter;
+  }
+
+  void AddColumn(const std::string& name, SplitBlockBloomFilter& filter) {
+    filter.set_key_forms(form_);
+    add_(name, filter);
+    ++made_.added;
+  }
+
+  // Adds a column that may have every key, or throws if that is not allowed.
+  void AddFull(const std::string& name, const Unusable& unusable) {
+    if (!options_.keep_without_filter) {
+      throw Error(unusable.code, unusable.reason +
+                                     ". A bank without it would say no to what is in it: give "
+                                     "--keep-without-filter for a column that may have every key");
+    }
+    SplitBlockBloomFilter filter = FullFilter();
+    AddColumn(name, filter);
+    if (made_.without_filter++ == 0) made_.first_problem = unusable.reason;
+  }
+
+  const ParquetFilterOptions& options_;
+  const Add& add_;
+  KeyForm form_ = KeyForm::kUnknown;  // of the keys in the file that is being read
+  bool any_column_ = false;           // whether a file has the column
+  ParquetFilters made_;
+};
 
 }  // namespace
 
 ParquetFilters ForParquetFilters(
     const std::vector<std::filesystem::path>& files, const ParquetFilterOptions& options,
     const std::function<void(const std::string& name, const SplitBlockBloomFilter& filter)>& add) {
-  ParquetFilters made;
-  for (const std::filesystem::path& path : files) {
-    const std::unique_ptr<Source> source = parquet::OpenSource(path);
-    const Footer footer = Footer::Read(*source);
-    size_t column = 0;
-    try {
-      column = footer.schema().Find(options.column);
-    } catch (const Error& error) {
-      throw Error(error.code(), path.string() + ": " + error.what());
-    }
-    const KeyForm form = FormOf(footer.schema().columns()[column], path.string());
-    for (size_t group = 0; group < footer.row_groups().size(); ++group) {
-      const std::string name = path.string() + "#" + std::to_string(group);
-      const ColumnChunk chunk = footer.Chunk(group, column);
-      if (!chunk.filter_offset && HasNoValue(chunk)) {
-        ++made.empty;
-        continue;
-      }
-      if (!chunk.filter_offset && !options.keep_without_filter) {
-        throw Error(ErrorCode::kInvalidArgument,
-                    path.string() + ": row group " + std::to_string(group) +
-                        " has no Bloom filter for this column, and a bank without it would say no "
-                        "to what is in it: `tamis parquet add` makes one, and "
-                        "--keep-without-filter a column that may have every key");
-      }
-      SplitBlockBloomFilter filter =
-          chunk.filter_offset ? ReadFilter(*source, footer, chunk) : FullFilter();
-      filter.set_key_forms(form);
-      add(name, filter);
-      ++made.added;
-      made.without_filter += !chunk.filter_offset;
-    }
-  }
-  if (made.added == 0) {
+  Reader reader(options, add);
+  for (const std::filesystem::path& path : files) reader.Read(path);
+  if (reader.made().added == 0) {
     throw Error(ErrorCode::kInvalidArgument, "no row group of these files has a value");
   }
-  return made;
+  return reader.made();
 }
 
 }  // namespace tamis::tools

@@ -2,6 +2,7 @@
 #include <tamis/error.h>
 #include <tamis/file.h>
 #include <tamis/filter_bank.h>
+#include <tamis/folder.h>
 #include <tamis/layout/bank.h>
 #include <tamis/sizing.h>
 #include <tamis/split_block_filter.h>
@@ -19,7 +20,6 @@
 #include "tools/command_bank.h"
 #include "tools/console.h"
 #include "tools/exit_codes.h"
-#include "tools/folder_files.h"
 #include "tools/format.h"
 #include "tools/json.h"
 #include "tools/output_file.h"
@@ -217,7 +217,8 @@ std::vector<std::string> Strings(const std::vector<fs::path>& paths) {
 #if TAMIS_TOOLS_PARQUET
 // The filters that Parquet files have already: their hash is that of the bank.
 int RunBuildFromParquet(const ChangeOptions& options) {
-  const std::vector<fs::path> files = FilesOf(options.given, {".parquet", ".parq"});
+  const std::vector<fs::path> files =
+      FilesOf({options.given.begin(), options.given.end()}, {".parquet", ".parq"});
   CheckOutputs(options, Strings(files));
   SayIfSavedOnSignals(options.bank);
   FilterBank bank({.fpr = kDefaultFpr, .hash = {HashKind::kXxh64, 0}});
@@ -230,7 +231,8 @@ int RunBuildFromParquet(const ChangeOptions& options) {
   adder.Finish();
   Save(options, bank);
   if (made.without_filter > 0 && !options.quiet) {
-    Say(Counted(made.without_filter, "row group") + " without a filter, which may have every key");
+    Say(Counted(made.without_filter, "column") +
+        " without a usable filter, which may have every key; the first: " + made.first_problem);
   }
   Report(options, bank, "added", made.added);
   return kDone;
@@ -244,7 +246,8 @@ int RunBuild(ChangeOptions options) {
     throw Error(ErrorCode::kInvalidArgument, "--keep-without-filter goes with --from-parquet");
   }
 #endif
-  const std::vector<fs::path> files = FilesOf(options.given, {".tamis"});
+  const std::vector<fs::path> files =
+      FilesOf({options.given.begin(), options.given.end()}, {".tamis"});
   CheckOutputs(options, options.secret.And(Strings(files)));
   SayIfSavedOnSignals(options.bank);
   const std::vector<Header> headers = Headers(files);
@@ -269,7 +272,8 @@ FilterBank LoadToChange(ChangeOptions& options, const std::optional<HashSecret>&
 }
 
 int RunAdd(ChangeOptions options) {
-  const std::vector<fs::path> files = FilesOf(options.given, {".tamis"});
+  const std::vector<fs::path> files =
+      FilesOf({options.given.begin(), options.given.end()}, {".tamis"});
   CheckOutputs(options, options.secret.And(Strings(files)));
   SayIfSavedOnSignals(options.bank);
   const std::vector<Header> headers = Headers(files);
@@ -328,7 +332,8 @@ Command AddBankBuild(const CommandLine& bank) {
       .Type("C")
       .NotEmpty();
   command.AddFlag("--keep-without-filter", options->parquet.keep_without_filter,
-                  "row groups without a filter may have every key (default: an error)");
+                  "row groups without a usable filter, and files that cannot be read, may have "
+                  "every key (default: an error)");
 #endif
   AddCommon(command, *options);
   return {command, [options] { return RunBuild(*options); }};

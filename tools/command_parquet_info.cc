@@ -64,7 +64,8 @@ Json ColumnJson(const ColumnReport& column, uint64_t file_bytes, bool totals) {
       {"filter_bytes", column.filter_bytes},
       {"data_bytes", column.data_bytes},
       {"share_of_file", static_cast<double>(column.filter_bytes) / static_cast<double>(file_bytes)},
-      {"verdict", column.verdict}};
+      {"verdict", column.verdict},
+      {"ignored_statistics", column.ignored}};
   if (column.present() > 0) json["rate"] = column.rate;
   if (totals) return json;
   Json groups = Json::array();
@@ -112,6 +113,9 @@ std::string FileText(const std::string& path, const FileReport& file, bool total
       text += Format("    row group %zu: ", i) + Printable(GroupText(column.groups[i])) + "\n";
     }
     text += "    " + Wrapped(Printable(column.verdict), 4, 96);
+    for (const std::string& reason : column.ignored) {
+      text += "    " + Wrapped("Statistics that are not used: " + reason + ".", 4, 96);
+    }
   }
   return text;
 }

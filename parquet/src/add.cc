@@ -176,7 +176,8 @@ class Adder {
                     size_t column) {
     const ColumnChunk chunk = footer_.Chunk(row_group, column);
     AddedFilter added = {.row_group = row_group, .column = column, .values = chunk.values};
-    if (chunk.filter_offset && !options_.replace) {
+    const bool without_bits = HasFilterWithoutBits(chunk);
+    if (chunk.filter_offset && !options_.replace && !without_bits) {
       added.outcome = AddOutcome::kKept;
       added.reason = "it has a filter";
       return added;
@@ -191,7 +192,13 @@ class Adder {
     added.bytes_in_file = padding + header.size() + built.filter.bytes();
     added.reason = WhyNotPaying(footer_, row_group, column, chunk, built,
                                 header.size() + built.filter.bytes());
-    if (!added.reason.empty() && !options_.force) {
+    if (built.present == 0 && chunk.filter_offset && !options_.replace) {
+      added.outcome = AddOutcome::kKept;  // its filter is without bits, and right
+      added.bytes_in_file = 0;
+      return added;
+    }
+    // A filter that rules out what is there is replaced even by one that does not pay.
+    if (!added.reason.empty() && !options_.force && !without_bits) {
       added.outcome = AddOutcome::kLeftOut;
       added.bytes_in_file = 0;
       return added;
@@ -207,6 +214,18 @@ class Adder {
                          static_cast<int32_t>(header.size() + built.filter.bytes())},
                         DigestOf(built.filter.payload())});
     return added;
+  }
+
+  // Whether the chunk's filter rules out keys that are there.
+  bool HasFilterWithoutBits(const ColumnChunk& chunk) const {
+    if (!chunk.filter_offset) return false;
+    try {
+      FilterBuffer buffer;
+      return chunk.MayHaveValues() &&
+             HasNoBits(ReadFilter(*source_, FindFilter(*source_, footer_, chunk), buffer));
+    } catch (const Error&) {
+      return false;  // readers will not take it for a filter
+    }
   }
 
   // Names the chunk in what goes wrong with it.

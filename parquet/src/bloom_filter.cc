@@ -71,6 +71,16 @@ ConstSplitBlockView ReadFilter(const Source& source, const FilterPlace& place, F
   return ConstSplitBlockView(bits, kFilterHash, backend);
 }
 
+bool HasNoBits(const ConstSplitBlockView& filter) noexcept {
+  return std::ranges::all_of(filter.blocks(), [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+void RequireBits(const ConstSplitBlockView& filter, const ColumnChunk& chunk) {
+  if (!chunk.MayHaveValues() || !HasNoBits(filter)) return;
+  throw Error(ErrorCode::kCorrupt,
+              "its Bloom filter has no bits, although the column has values or may have some");
+}
+
 std::string ToParquet(const SplitBlockBloomFilter& filter) {
   if (!(filter.hash() == kFilterHash)) {
     throw Error(ErrorCode::kIncompatible,

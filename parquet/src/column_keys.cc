@@ -235,6 +235,16 @@ std::pair<size_t, size_t> ColumnKeys::WithinBytes(const Statistics& statistics) 
   auto end = bytes_.end();
   if (statistics.min) begin = std::lower_bound(begin, end, *statistics.min, less);
   if (statistics.max) end = std::upper_bound(begin, end, *statistics.max, less);
+  if (statistics.prefixes_are_outside) {
+    const auto is_prefix = [&](std::string_view key) { return statistics.min->starts_with(key); };
+    if (statistics.min) begin = std::find_if(bytes_.begin(), begin, is_prefix);
+    // Those that begin with it follow at once.
+    if (statistics.max) {
+      end = std::find_if_not(end, bytes_.end(), [&](std::string_view key) {
+        return key.starts_with(*statistics.max);
+      });
+    }
+  }
   return {begin - bytes_.begin(), end - bytes_.begin()};
 }
 

@@ -109,8 +109,14 @@ void FileAsker::AskChunk(size_t group, AskerMemory& memory, GroupAnswer& answer)
                                          std::to_string(answer.rows) + " rows");
   }
   const auto not_numbers = keys_->not_numbers();
-  const bool no_values =
-      chunk.values == 0 || (options_.bounds && chunk.statistics.nulls == chunk.values);
+  const bool has_filter = chunk.filter_offset && options_.filters;
+  const auto read_filter = [&] {
+    return ReadFilter(source_, FindFilter(source_, *footer_, chunk), memory.buffer,
+                      options_.backend);
+  };
+  bool no_values = chunk.values == 0 || (options_.bounds && !chunk.MayHaveValues());
+  // A filter with bits has values, even if the writer states that all are null.
+  if (no_values && chunk.values != 0 && has_filter) no_values = HasNoBits(read_filter());
   // Some writers count what is not a number among the nulls.
   if (no_values && (chunk.values == 0 || not_numbers.empty())) {
     answer.outcome = Outcome::kNoValues;
@@ -123,12 +129,13 @@ void FileAsker::AskChunk(size_t group, AskerMemory& memory, GroupAnswer& answer)
     answer.outcome = not_numbers.empty() ? Outcome::kBounds : Outcome::kHits;
     return;
   }
-  if (!chunk.filter_offset || !options_.filters) {
+  if (!has_filter) {
     answer.outcome = Outcome::kNoFilter;
     return KeepAll(range, answer);
   }
-  const FilterPlace place = FindFilter(source_, *footer_, chunk);
-  AskFilter(ReadFilter(source_, place, memory.buffer, options_.backend), range, memory, answer);
+  const ConstSplitBlockView filter = read_filter();
+  RequireBits(filter, chunk);
+  AskFilter(filter, range, memory, answer);
   answer.outcome = answer.hits > 0 ? Outcome::kHits : Outcome::kFilter;
 }
 
@@ -153,7 +160,9 @@ void FileAsker::Sample(size_t group, AskerMemory& memory, Prediction& sums) cons
     const Range range = Within(chunk);
     if (!chunk.filter_offset || range.size() == 0) return;
     const FilterPlace place = FindFilter(source_, *footer_, chunk);
-    const double rate = ReadFilter(source_, place, memory.buffer, options_.backend).expected_fpr();
+    const ConstSplitBlockView filter = ReadFilter(source_, place, memory.buffer, options_.backend);
+    RequireBits(filter, chunk);
+    const double rate = filter.expected_fpr();
     const auto keys = static_cast<double>(range.size());
     ++sums.filters;
     sums.keys += keys;

@@ -22,13 +22,13 @@ double Share(uint64_t part, uint64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-FilterReport ReadReport(const Source& source, const Footer& footer, const ColumnChunk& chunk,
-                        double fpr, FilterBuffer& buffer) {
-  FilterReport report;
-  report.present = true;
+// Throws if the filter cannot be used; what is known of it is then in the report.
+void Read(const Source& source, const Footer& footer, const ColumnChunk& chunk, double fpr,
+          FilterBuffer& buffer, FilterReport& report) {
   const FilterPlace place = FindFilter(source, footer, chunk);
   report.bytes = place.bytes();
   const ConstSplitBlockView view = ReadFilter(source, place, buffer);
+  RequireBits(view, chunk);
   report.keys = view.estimated_count();
   report.rate = view.expected_fpr();
   // The estimate undone: each key sets one bit of 32 in each word of its block.
@@ -39,7 +39,6 @@ FilterReport ReadReport(const Source& source, const Footer& footer, const Column
     const uint64_t bits = CommonBytes(static_cast<uint64_t>(std::llround(report.keys)), fpr);
     report.right_bytes = FilterHeader(bits).size() + bits;
   }
-  return report;
 }
 
 std::string Verdict(const ColumnReport& column, uint64_t file_bytes, double fpr) {
@@ -112,9 +111,10 @@ FileReport ReportFilters(const Source& source, double fpr) {
       try {
         const ColumnChunk chunk = footer.Chunk(g, c);
         column.data_bytes += chunk.compressed_bytes;
+        column.ignored.insert(chunk.statistics.ignored.begin(), chunk.statistics.ignored.end());
         report.present = chunk.filter_offset.has_value();
         if (report.present) {
-          report = ReadReport(source, footer, chunk, fpr, buffer);
+          Read(source, footer, chunk, fpr, buffer, report);
           column.rate += report.rate;
           ++readable;
         }

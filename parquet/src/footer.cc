@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "parquet/src/fields.h"
+#include "parquet/src/known_faults.h"
 #include "parquet/src/schema_reader.h"
 #include "parquet/src/thrift_walker.h"
 #include "tamis/error.h"
@@ -271,6 +272,10 @@ ColumnChunk Footer::Chunk(size_t row_group, size_t column) const {
   }
   if (type != static_cast<int64_t>(schema_.columns()[column].physical) || !has_values) {
     meta.Fail(meta_at, "a column of another type than the schema says, or of no values");
+  }
+  IgnoreKnownFaults(created_by_, schema_.columns()[column], chunk.statistics);
+  if (schema_.columns()[column].logical.kind == LogicalType::Kind::kNull) {
+    chunk.statistics.nulls = chunk.values;
   }
   // Some writers give 0 for no dictionary; with one, it is in front.
   chunk.has_dictionary = dictionary_page.value_or(0) > 0;

@@ -210,6 +210,26 @@ TEST_F(AddTest, FiltersThatAreThereStayOrAreReplaced) {
   EXPECT_EQ(CountIn(to(), 1, 0, file.row_groups[1][0].integers), 1000u);
 }
 
+TEST_F(AddTest, FiltersWithoutBitsAreReplacedWhereThereAreValues) {
+  PlainFile file = {.columns = {{"id", PhysicalType::kInt64}}};
+  const std::vector<int64_t> few = {1, 2, 3};
+  file.row_groups = {{{.integers = few}}, {{.nulls = 1000}}};
+  const fs::path with_filters = folder_.path() / "with filters";
+  AddFilters(Put(file), with_filters, OpenPlainValues, {.columns = {"id"}, .force = true});
+  // A writer that never inserts keys leaves a filter like this.
+  std::string bytes = ReadFile(with_filters);
+  const auto source = OpenSource(with_filters);
+  const Footer footer = Footer::Read(*source);
+  const FilterPlace place = FindFilter(*source, footer, footer.Chunk(0, 0));
+  bytes.replace(place.bits_offset, place.bits, place.bits, '\0');
+  const fs::path from = folder_.Write("without bits", bytes);
+  EXPECT_EQ(CountIn(from, 0, 0, few), 0u);
+  const AddResult result = AddFilters(from, to(), OpenPlainValues, {.columns = {"id"}});
+  EXPECT_EQ(result.chunks[0].outcome, Outcome::kReplaced) << "though it does not pay";
+  EXPECT_EQ(result.chunks[1].outcome, Outcome::kKept) << "of nulls alone";
+  EXPECT_EQ(CountIn(to(), 0, 0, few), few.size());
+}
+
 TEST_F(AddTest, WithoutAnyFilterTheNewFileIsACopy) {
   const PlainFile file = {{{"id", PhysicalType::kInt64}}, {{{.nulls = 10}}}};
   AddFilters(Put(file), to(), OpenPlainValues, {.columns = {"id"}});

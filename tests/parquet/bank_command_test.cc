@@ -108,16 +108,48 @@ TEST_F(BankOfParquetTest, RowGroupsWithoutAFilterAreNotLost) {
   WriteFile("a.parquet", parquet::PhysicalType::kInt64, {filter, "", filter});
   const CommandResult refused = Sh("tamis bank build -o b --from-parquet key a.parquet");
   EXPECT_EQ(refused.status, 2);
-  EXPECT_TRUE(refused.ErrHas("a.parquet: row group 1 has no Bloom filter")) << refused.err;
+  EXPECT_TRUE(refused.ErrHas("a.parquet: row group 1: it has no Bloom filter")) << refused.err;
   EXPECT_FALSE(std::filesystem::exists(Path("b")));
   EXPECT_TRUE(Sh("tamis bank build -o b --from-parquet key --keep-without-filter a.parquet")
-                  .ErrHas("1 row group without a filter"));
+                  .ErrHas("1 column without a usable filter"));
   EXPECT_EQ(Ok("echo 77 | tamis bank query b --integers -").out, "77\ta.parquet#1\n");
   EXPECT_EQ(Ok("echo 1 | tamis bank query b --integers -").NumLines(), 3U);
   // Where there are no values nothing is missing.
   WriteFile("n.parquet", parquet::PhysicalType::kInt64, {"", filter}, 1000);
   Ok("tamis bank build -q -o n --from-parquet key n.parquet");
   EXPECT_EQ(Ok("tamis bank info --json n").Json()["columns"], 1);
+}
+
+TEST_F(BankOfParquetTest, FiltersWithoutBitsAndUnreadableFilesAreNamed) {
+  const std::string filter = FilterOf(Stored<int64_t>({1}));
+  WriteFile("a.parquet", parquet::PhysicalType::kInt64, {filter, FilterOf({})});
+  const CommandResult refused = Sh("tamis bank build -o b --from-parquet key a.parquet");
+  EXPECT_EQ(refused.status, 3);
+  EXPECT_TRUE(refused.ErrHas("a.parquet: row group 1: its Bloom filter has no bits"))
+      << refused.err;
+  Write("x.parquet", "no Parquet file");
+  const CommandResult unreadable =
+      Sh("tamis bank build -o b --from-parquet key x.parquet a.parquet");
+  EXPECT_EQ(unreadable.status, 3);
+  EXPECT_TRUE(unreadable.ErrHas("x.parquet: ")) << unreadable.err;
+  Ok("tamis bank build -q -o b --from-parquet key --keep-without-filter x.parquet a.parquet");
+  EXPECT_EQ(Ok("echo 77 | tamis bank query b --integers -").out,
+            "77\tx.parquet\n77\ta.parquet#1\n");
+}
+
+TEST_F(BankOfParquetTest, KeysThatAreStoredOtherwiseAreRefused) {
+  const std::string filter = FilterOf({std::string(16, 'x')});
+  const parquet::MadeFile file = {
+      .columns = {{.name = "key",
+                   .physical = 7,
+                   .width = 16,
+                   .logical = parquet::ThriftWriter().Struct(14, parquet::ThriftWriter())}},
+      .groups = {{{.filter = filter}}}};
+  Write("u.parquet", file.bytes());
+  const CommandResult uuid = Sh("tamis bank build -o b --from-parquet key u.parquet");
+  EXPECT_EQ(uuid.status, 3);
+  EXPECT_TRUE(uuid.ErrHas("u.parquet: a bank has no keys of type FIXED_LEN_BYTE_ARRAY(16) (UUID)"))
+      << uuid.err;
 }
 
 TEST_F(BankOfParquetTest, WhatIsNoneIsRefused) {

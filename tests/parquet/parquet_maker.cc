@@ -133,7 +133,7 @@ std::string MadeFile::bytes() const {
     rows += group[0].values;
   }
   ThriftWriter footer;
-  footer.I32(1, 2).Structs(2, schema).I64(3, rows).Structs(4, made).Binary(6, "maker");
+  footer.I32(1, 2).Structs(2, schema).I64(3, rows).Structs(4, made).Binary(6, created_by);
   if (ordered) {
     const ThriftWriter order = ThriftWriter().Struct(1, ThriftWriter());
     footer.Structs(7, std::vector<ThriftWriter>(columns.size(), order));

@@ -60,6 +60,7 @@ struct MadeFile {
   std::vector<MadeColumn> columns = {MadeColumn{}};
   std::vector<std::vector<MadeChunk>> groups;  // a chunk for each column
   bool ordered = true;                         // with column_orders
+  std::string created_by = "maker";
 
   std::string bytes() const;
 };

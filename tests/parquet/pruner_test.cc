@@ -85,6 +85,43 @@ TEST(PrunerTest, WithoutFilterOrBounds) {
   EXPECT_EQ(answer.groups[0].outcome, Outcome::kNoFilter) << "of an order that nobody states";
 }
 
+std::string FilterWithoutBits() { return FilterOf(std::vector<int64_t>{}); }
+
+TEST(PrunerTest, AFilterWithoutBitsOfAColumnWithValuesIsADoubt) {
+  const std::vector<int64_t> keys = {50};
+  MadeChunk chunk = ChunkOf({1, 50, 100});
+  chunk.filter = FilterWithoutBits();
+  for (const Detail detail : {Detail::kGroups, Detail::kCounts, Detail::kPairs}) {
+    const GroupAnswer answer =
+        Ask({.groups = {{chunk}}}, KeyList::Integers(keys), {.detail = detail}).groups.at(0);
+    EXPECT_EQ(answer.outcome, Outcome::kDoubt);
+    EXPECT_NE(answer.doubt.find("has no bits"), std::string::npos) << answer.doubt;
+  }
+  chunk.nulls = {};  // it may have values
+  EXPECT_EQ(OutcomeOf(chunk, KeyList::Integers(keys)), Outcome::kDoubt);
+  // The bounds still count. A filter over nulls alone rightly has no bits.
+  const std::vector<int64_t> outside = {5000};
+  EXPECT_EQ(OutcomeOf(chunk, KeyList::Integers(outside)), Outcome::kBounds);
+  const MadeChunk nulls = {.nulls = 1000, .filter = FilterWithoutBits()};
+  EXPECT_EQ(OutcomeOf(nulls, KeyList::Integers(keys)), Outcome::kNoValues);
+}
+
+TEST(PrunerTest, BoundsAndBitsMeanThatThereAreValues) {
+  const std::vector<int64_t> there = {50};
+  const std::vector<int64_t> absent = {51};
+  MadeChunk chunk = {.values = 2, .min = Plain<int64_t>(50), .max = Plain<int64_t>(60), .nulls = 2};
+  EXPECT_EQ(OutcomeOf(chunk, KeyList::Integers(there)), Outcome::kNoFilter);
+  chunk.filter = FilterOf(there);
+  EXPECT_EQ(OutcomeOf(chunk, KeyList::Integers(there)), Outcome::kHits);
+  EXPECT_EQ(OutcomeOf(chunk, KeyList::Integers(absent)), Outcome::kFilter);
+  chunk.min = chunk.max = {};
+  EXPECT_EQ(OutcomeOf(chunk, KeyList::Integers(there)), Outcome::kHits);
+  EXPECT_EQ(OutcomeOf(chunk, KeyList::Integers(absent)), Outcome::kFilter);
+  chunk.nulls = 3;  // more than there are values
+  chunk.filter.clear();
+  EXPECT_EQ(OutcomeOf(chunk, KeyList::Integers(there)), Outcome::kNoFilter);
+}
+
 // fastparquet counts what is not a number among the nulls.
 TEST(PrunerTest, NullsMayBeWhatIsNoNumber) {
   const std::vector<double> keys = {std::nan(""), 5.0};

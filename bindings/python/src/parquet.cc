@@ -1,6 +1,7 @@
 // Files of Parquet: what their Bloom filters are worth, and which may hold keys of a list.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <tamis/folder.h>
 #include <tamis/parquet/filter_report.h>
 #include <tamis/parquet/pruner.h>
 #include <tamis/parquet/source.h>
@@ -70,8 +71,11 @@ nb::tuple Report(const nb::bytes& path, double fpr) {
   for (const ColumnReport& column : report.columns) {
     nb::list groups;
     for (const FilterReport& group : column.groups) groups.append(GroupOf(group));
+    nb::list ignored;
+    for (const std::string& reason : column.ignored) ignored.append(TextOf(reason));
     columns.append(nb::make_tuple(TextOf(column.path), TypeText(column.column), column.filter_bytes,
-                                  column.data_bytes, column.rate, TextOf(column.verdict), groups));
+                                  column.data_bytes, column.rate, TextOf(column.verdict), ignored,
+                                  groups));
   }
   return nb::make_tuple(report.file_bytes, report.rows, TextOf(report.writer), columns);
 }
@@ -201,6 +205,16 @@ nb::list PyPruner::Types() const {
 }  // namespace
 
 void DefineParquet(nb::module_& m) {
+  m.def(
+      "files_of",
+      [](const nb::list& given) {
+        nb::list files;
+        for (const fs::path& path : FilesOf(PathsOf(given), {".parquet", ".parq"})) {
+          files.append(nb::bytes(path.c_str(), path.native().size()));
+        }
+        return files;
+      },
+      nb::arg("given"));
   m.def("report", Report, nb::arg("path"), nb::arg("fpr"));
   nb::class_<PyPruner>(m, "Pruner")
       .def(nb::init<nb::handle, const std::string&, const std::string&, bool, bool, bool, bool,

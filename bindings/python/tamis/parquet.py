@@ -26,27 +26,12 @@ _KEPT = 3  # the first of those that are kept
 _BATCH_ROWS = 1 << 16
 
 
-def _files_below(folder):
-    found = []
-    for path, folders, files in _os.walk(folder, onerror=_raise):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [_os.path.join(path, name) for name in files
-                  if not name.startswith(".") and name.endswith((".parquet", ".parq"))]
-    return sorted(found, key=lambda path: path.split(_os.sep))
-
-
-def _raise(error):
-    raise error
-
-
 def _paths_of(paths):
-    """Of folders all files below that end in .parquet or .parq."""
+    """The paths, with the .parquet and .parq files below a folder in its place."""
     if isinstance(paths, (str, bytes, _os.PathLike)):
         paths = [paths]
-    files = []
-    for path in map(_os.fsdecode, paths):
-        files += _files_below(path) if _os.path.isdir(path) else [path]
-    return files
+    given = [_os.fsencode(path) for path in paths]
+    return [_os.fsdecode(path) for path in _parquet.files_of(given)] if given else []
 
 
 class _Named:
@@ -83,7 +68,12 @@ class FilterInfo:
 
 @_record
 class ColumnInfo:
-    """A column and its filters. `verdict`: are they worth their bytes?"""
+    """A column and its filters.
+
+    verdict: are the filters worth their bytes?
+    ignored_statistics: bounds and counts that are not used, as the file's writer is known to state
+    them wrongly.
+    """
 
     name: str  # the path, with dots
     type: str
@@ -92,6 +82,7 @@ class ColumnInfo:
     share_of_file: float
     rate: float | None  # of false hits, on average; None without a filter
     verdict: str
+    ignored_statistics: list[str]
     filters: list[FilterInfo]
 
     @property
@@ -116,11 +107,11 @@ def _file_info(path, fpr):
     with _Named(path):
         nbytes, rows, writer, columns = _parquet.report(_os.fsencode(path), fpr)
     made = []
-    for name, type_, filter_nbytes, data_nbytes, rate, verdict, groups in columns:
+    for name, type_, filter_nbytes, data_nbytes, rate, verdict, ignored, groups in columns:
         filters = [FilterInfo(i, *group) for i, group in enumerate(groups)]
         made.append(ColumnInfo(
             name, type_, filter_nbytes, data_nbytes, filter_nbytes / nbytes,
-            rate if any(filter.present for filter in filters) else None, verdict, filters))
+            rate if any(filter.present for filter in filters) else None, verdict, ignored, filters))
     row_groups = len(made[0].filters) if made else 0
     return FileInfo(path, nbytes, rows, row_groups, writer, made)
 
@@ -418,20 +409,26 @@ class _Values:
     def read(self, row_group, column):
         """Arrays of the values of a column, and how many there are with those that are nowhere."""
         name = self._columns[column]
-        if sum(other == name or other.startswith(name + ".") for other in self._columns) > 1:
-            raise _CorruptError(f"{self._path}: several columns are named {name}")
         with self._errors():
             for batch in self._file.iter_batches(_BATCH_ROWS, [row_group], [name],
                                                  use_threads=False):
-                yield self._leaf(batch.column(0))
+                # pyarrow also reads columns whose names go on behind a dot.
+                tops = [i for i, top in enumerate(batch.schema.names)
+                        if name == top or name.startswith(top + ".")]
+                yield self._leaf(batch.column(self._only(tops, name)), name)
 
-    def _leaf(self, array):
+    def _only(self, found, name):
+        if len(found) != 1:
+            raise _CorruptError(f"{self._path}: several columns are named {name}")
+        return found[0]
+
+    def _leaf(self, array, name):
         """The values within lists and structs. A list without any counts as one, as in the file."""
         compute, types = self._pyarrow.compute, self._pyarrow.types
         empty = 0
         while True:
             if types.is_struct(array.type):
-                array = array.flatten()[0]
+                array = self._only(array.flatten(), name)
             elif types.is_list(array.type) or types.is_large_list(array.type):
                 lengths = compute.fill_null(compute.list_value_length(array), 0)
                 empty += compute.sum(compute.equal(lengths, 0)).as_py() or 0

@@ -29,6 +29,7 @@ class ColumnInfo:
     share_of_file: float
     rate: float | None
     verdict: str
+    ignored_statistics: list[str]
     filters: list[FilterInfo]
     @property
     def row_groups_with_filter(self) -> int: ...

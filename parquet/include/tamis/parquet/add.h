@@ -73,7 +73,8 @@ struct AddOptions {
   double fpr = kDefaultFpr;
   // Filters also where they cannot pay.
   bool force = false;
-  // Whether column chunks that have a filter get a new one.
+  // Whether column chunks that have a filter get a new one. A filter without bits is replaced in
+  // any case if the chunk has values.
   bool replace = false;
   SaveOptions save = {};
   // Called after each chunk. What it throws ends the work, and nothing is left behind.

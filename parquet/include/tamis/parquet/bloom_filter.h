@@ -57,6 +57,14 @@ class FilterBuffer {
 ConstSplitBlockView ReadFilter(const Source& source, const FilterPlace& place, FilterBuffer& buffer,
                                const Backend* backend = nullptr);
 
+// Whether no bit is set. Some writers leave filters like this in columns that have values
+// (https://github.com/apache/arrow-go/issues/1164).
+bool HasNoBits(const ConstSplitBlockView& filter) noexcept;
+
+// Throws Error(kCorrupt) for a filter without bits whose chunk may have values: it would rule out
+// keys that are there.
+void RequireBits(const ConstSplitBlockView& filter, const ColumnChunk& chunk);
+
 // For those who have a file layer of their own: a filter with its header, as it is in a file, from
 // ColumnMetaData.bloom_filter_offset on. They are functions of this library, and no members of the
 // filter, so that core reads no format but its own.

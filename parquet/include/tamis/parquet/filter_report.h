@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ struct ColumnReport {
   uint64_t data_bytes = 0;    // of the column's pages
   double rate = 0;            // mean of the filters that can be read
   std::string verdict = {};   // one sentence: are they worth their bytes?
+  // Which statistics are not used, and why: Statistics::ignored of all groups.
+  std::set<std::string> ignored = {};
 
   size_t present() const noexcept;
 };

@@ -25,7 +25,8 @@ struct RowGroup {
 };
 
 // The smallest and the largest value, plain-encoded: 4 or 8 bytes, little-endian, or the bytes of a
-// string. The deprecated fields `min` and `max` are not read.
+// string. The deprecated fields `min` and `max` are not read. Statistics that the
+// file's writer is known to state wrongly are left out, with the reasons in `ignored`.
 struct Statistics {
   std::optional<std::string_view> min;  // no value is smaller
   std::optional<std::string_view> max;  // no value is larger
@@ -35,6 +36,10 @@ struct Statistics {
   std::optional<bool> max_exact;
   std::optional<uint64_t> nulls;
   std::optional<uint64_t> distinct;
+  // Values may also be smaller than `min` if it begins with them, and larger than `max` if they
+  // begin with it.
+  bool prefixes_are_outside = false;
+  std::vector<const char*> ignored = {};  // a sentence each, without its full stop
 };
 
 // A column of one row group. Views are into the bytes of the footer.
@@ -52,6 +57,13 @@ struct ColumnChunk {
   // With a dictionary in front. Its pages may be plain all the same.
   bool has_dictionary = false;
   bool other_file = false;  // its data and its filter are in a file beside this one
+
+  // Whether the chunk may have values that are not null. Some writers count nulls wrongly, so
+  // bounds outweigh the number of nulls: they come from values.
+  bool MayHaveValues() const noexcept {
+    const bool all_null = statistics.nulls == values && !statistics.min && !statistics.max;
+    return values != 0 && !all_null;
+  }
 };
 
 // What is read of a footer is checked against its bytes and the length of the file before it is

@@ -1,0 +1,68 @@
+"""Writes files with the statistics that some versions of their writers state wrongly.
+
+Usage: make.py FOLDER, with the package of the version that is to write them installed:
+
+    pip install --target there polars==1.44.2
+    PYTHONPATH=there python3 make.py tests/parquet/writers
+
+Each file has two row groups of one column, x. parquet.writers of known_faults_test.cc says which values
+they have.
+"""
+import decimal
+import pathlib
+import sys
+
+FOLDER = pathlib.Path(sys.argv[1])
+
+
+def with_polars(polars):
+    version = polars.__version__
+
+    def write(name, values, dtype, page_bytes):
+        frame = polars.DataFrame({"x": polars.Series(values, dtype=dtype)})
+        frame.write_parquet(FOLDER / f"polars-{version}-{name}.parquet", compression="uncompressed",
+                            row_group_size=len(values) // 2, data_page_size=page_bytes)
+
+    # The first page has values below zero, the second some above it too.
+    group = list(range(-100, 15))
+    write("decimal", [decimal.Decimal(i) for i in group + [i - 1000 for i in group]],
+          polars.Decimal(20, 0), 1024)
+    # Behind the first page there are beginnings of the smallest value, and one that begins with the largest.
+    group = [f"k{i:03}" for i in range(300)]
+    group[3] = "z"
+    group[200:203] = ["", "k0", "zz"]
+    write("text", group + ["m" + text for text in group], polars.String, 256)
+    # The highest bit is set in the first page alone.
+    group = [1, 2**63 + 5] + list(range(2, 400))
+    write("unsigned", group + [i + 1000 for i in group], polars.UInt64, 64)
+    # The first page begins with not-a-number.
+    group = [float("nan"), -5.0] + [float(i) for i in range(120)] + [5000.5]
+    write("float", group + [value + 10_000 for value in group], polars.Float64, 256)
+    # Two pages of one row each, of which one is null. A count for each page gives two nulls.
+    write("nulls", [7, None, 8, None], polars.Int64, 1)
+
+
+def with_pyarrow(pyarrow):
+    import pyarrow.parquet
+    # A dictionary in two chunks, of which the second has the smallest and the largest value.
+    dictionary = pyarrow.array(["a", "b", "c", "z"])
+    chunks = [pyarrow.DictionaryArray.from_arrays(pyarrow.array(codes, pyarrow.int32()), dictionary)
+              for codes in ([1, 2], [0, 3])]
+    table = pyarrow.table({"x": pyarrow.chunked_array(chunks)})
+    with pyarrow.parquet.ParquetWriter(FOLDER / f"pyarrow-{pyarrow.__version__}-dictionary.parquet",
+                                       table.schema) as writer:
+        for _ in range(2):
+            writer.write_table(table)
+
+
+def main():
+    try:
+        import polars
+    except ImportError:
+        import pyarrow
+        with_pyarrow(pyarrow)
+    else:
+        with_polars(polars)
+
+
+main()
