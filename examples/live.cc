@@ -11,10 +11,12 @@
 
 using Filter = tamis::SplitBlockBloomFilter;
 
+constexpr uint64_t kKeysOfADay = 10'500;
+
 // The keys of a day: some that are there every day, and new ones.
 std::vector<uint64_t> KeysOf(uint64_t day) {
   std::vector<uint64_t> keys;
-  for (uint64_t i = 0; i < 10'000; ++i) keys.push_back(i % 2 == 0 ? i : day * 10'000 + i);
+  for (uint64_t i = 0; i < kKeysOfADay; ++i) keys.push_back(i % 2 == 0 ? i : day * kKeysOfADay + i);
   return keys;
 }
 
@@ -22,9 +24,9 @@ Filter BuildFor(uint64_t day, tamis::RebuildContext& context) {
   const std::vector<uint64_t> keys = KeysOf(day);
   context.SetTotal(keys.size());
   Filter filter({.capacity = keys.size(), .fpr = 0.001});
-  for (size_t i = 0; i < keys.size(); i += 1000) {
-    filter.Insert(tamis::Keys(keys).Slice(i, 1000));
-    context.Advance(1000);  // throws if the rebuild is cancelled
+  for (const tamis::Keys& some : tamis::Keys(keys).Chunks(1000)) {
+    filter.Insert(some);
+    context.Advance(some.size());  // throws if the rebuild is cancelled
   }
   return filter;
 }
@@ -57,5 +59,5 @@ int main() {
   readers.clear();
   std::printf("%llu lookups found a filter that was not whole\n",
               static_cast<unsigned long long>(missed.load()));
-  return missed == 0 && live.Read()->Contains(uint64_t{30'001}) ? 0 : 1;
+  return missed == 0 && live.Read()->Contains(3 * kKeysOfADay + 1) ? 0 : 1;
 }

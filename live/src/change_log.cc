@@ -38,9 +38,8 @@ ChangeLog::Passage::~Passage() {
 
 void ChangeLog::RecordInserts(const Keys& keys, const HashSpec& hash_of) {
   uint64_t hashes[1024];
-  for (size_t begin = 0; begin < keys.size(); begin += std::size(hashes)) {
-    const Keys slice = keys.Slice(begin, std::min(std::size(hashes), keys.size() - begin));
-    const size_t n = HashKeys(slice, hash_of, hashes);
+  for (const Keys& some : keys.Chunks(std::size(hashes))) {
+    const size_t n = HashKeys(some, hash_of, hashes);
     const std::lock_guard lock(mutex_);
     for (size_t i = 0; i < n; ++i) Append(hashes[i], false);
     if (recording_) forms_.Add(keys.key_form());

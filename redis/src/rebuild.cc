@@ -19,11 +19,10 @@ RebuildInserter::RebuildInserter(Rebuilder& rebuilder, SplitBlockBloomFilter& fi
 
 size_t RebuildInserter::Insert(Keys keys) {
   size_t inserted = 0;
-  for (size_t first = 0; first < keys.size(); first += kKeysAtOnce) {
-    const size_t some =
-        filter_.Insert(keys.Slice(first, std::min(kKeysAtOnce, keys.size() - first)));
-    inserted += some;
-    keys_ += some;
+  for (const Keys& some : keys.Chunks(kKeysAtOnce)) {
+    const size_t n = filter_.Insert(some);
+    inserted += n;
+    keys_ += n;
     KeepAlive();
   }
   return inserted;

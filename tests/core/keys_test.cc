@@ -100,9 +100,29 @@ void ExpectHashKeys(const Keys& keys, const HashSpec& spec, const std::vector<ui
   EXPECT_TRUE(out.Intact() && packed.Intact());
 }
 
+// `want` are the hashes of all keys: a slice that goes on behind the end is cut there, and chunks
+// have all keys once.
+void ExpectCutAtTheEnd(const Keys& keys, const HashSpec& spec, const std::vector<uint64_t>& want) {
+  const size_t n = want.size();
+  EXPECT_EQ(keys.Slice(n / 3, SIZE_MAX).size(), n - n / 3);
+  EXPECT_TRUE(keys.Slice(n, 1).empty());
+  EXPECT_TRUE(keys.Slice(SIZE_MAX, SIZE_MAX).empty());
+  for (const size_t count : {size_t{0}, size_t{1}, size_t{7}, n, SIZE_MAX}) {
+    std::vector<uint64_t> got;
+    for (const Keys& some : keys.Chunks(count)) {
+      ASSERT_TRUE(!some.empty() && some.size() <= std::max<size_t>(count, 1));
+      const size_t begin = got.size();
+      got.resize(begin + some.size());
+      ASSERT_EQ(HashKeys(some, spec, std::span(got).subspan(begin)), some.size());
+    }
+    ASSERT_EQ(got, want) << count;
+  }
+}
+
 // `want` are the hashes of all keys: every slice has those of its part, in batches of any length.
 void ExpectHashes(const Keys& keys, const HashSpec& spec, const std::vector<uint64_t>& want) {
   ASSERT_EQ(keys.size(), want.size());
+  ExpectCutAtTheEnd(keys, spec, want);
   Random random(keys.size());
   for (int i = 0; i < 10; ++i) {
     const size_t begin = i == 0 ? 0 : random.Below(keys.size() + 1);

@@ -77,10 +77,10 @@ concept Contiguous = requires(const R& r) {
   std::size(r);
 };
 
-// Numbers that would not be the keys that they look like: 3.9 would become 3, and of an integer of
-// 128 bits the lower half would be left.
+// Types whose values would become other keys than they look like: 3.9 would become 3, 'a' 97, true
+// 1, and an integer of 128 bits its lower half.
 template <typename T>
-concept NoKey = std::floating_point<T> ||
+concept NoKey = std::floating_point<T> || std::same_as<T, bool> || kIsCharacter<T> ||
     (sizeof(T) > sizeof(uint64_t) && !std::is_class_v<T> && std::is_convertible_v<T, uint64_t>);
 
 // Vectors, arrays, spans. Characters are one string, and no sequence of keys.
@@ -88,6 +88,8 @@ template <typename R>
 concept Sequence = Contiguous<R> && !kIsCharacter<ElementOf<const R>>;
 
 }  // namespace detail
+
+class KeyChunks;
 
 // A batch of keys in any of the forms above: a view of a few pointers and numbers, to be passed by
 // value. Whatever it was made from must outlive the call it is passed to. Vectors, arrays and spans
@@ -146,8 +148,13 @@ class Keys {
   size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
 
-  // Keys [begin, begin + count), which must be within this batch, with their nulls.
+  // Keys [begin, begin + count) with their nulls. The slice ends where this batch ends, and is
+  // empty if begin is not below size().
   Keys Slice(size_t begin, size_t count) const noexcept;
+
+  // This batch in slices of `count` keys, the last of which may be shorter, to insert many keys in
+  // steps: `for (const Keys& some : keys.Chunks(1000))`. A count of 0 counts as 1.
+  KeyChunks Chunks(size_t count) const noexcept;
 
   // The same keys with the validity bitmap of Apache Arrow: bit first_bit + i, least significant
   // bit first, is 1 if key i is valid and 0 if it is null. `bitmap` needs (first_bit + size() + 7)
@@ -200,6 +207,47 @@ class Keys {
   Form form_ = Form::kU64;
   KeyForm fixed_form_ = KeyForm::kUnknown;
 };
+
+// The result of Keys::Chunks, a range of Keys.
+class KeyChunks {
+ public:
+  class Iterator {
+   public:
+    using value_type = Keys;
+    using difference_type = std::ptrdiff_t;
+
+    Iterator() = default;
+    Keys operator*() const noexcept { return rest_.Slice(0, count_); }
+    Iterator& operator++() noexcept {
+      rest_ = rest_.Slice(count_, rest_.size());
+      return *this;
+    }
+    Iterator operator++(int) noexcept {
+      const Iterator before = *this;
+      ++*this;
+      return before;
+    }
+    bool operator==(std::default_sentinel_t) const noexcept { return rest_.empty(); }
+
+   private:
+    friend class KeyChunks;
+    Iterator(const Keys& keys, size_t count) noexcept : rest_(keys), count_(count) {}
+
+    Keys rest_;
+    size_t count_ = 1;
+  };
+
+  KeyChunks(const Keys& keys, size_t count) noexcept
+      : keys_(keys), count_(count == 0 ? 1 : count) {}
+  Iterator begin() const noexcept { return {keys_, count_}; }
+  std::default_sentinel_t end() const noexcept { return {}; }
+
+ private:
+  Keys keys_;
+  size_t count_;
+};
+
+inline KeyChunks Keys::Chunks(size_t count) const noexcept { return {*this, count}; }
 
 // The hashes of the keys that are not null, in their order: what Hashes takes, for those who keep
 // keys to insert them later. Ready hashes are copied. Returns how many there are. `out` needs

@@ -1,5 +1,7 @@
 #include "tamis/keys.h"
 
+#include <algorithm>
+
 #include "core/src/bulk/valid_keys.h"
 
 namespace tamis {
@@ -48,9 +50,10 @@ KeyForm Keys::key_form() const noexcept {
 
 Keys Keys::Slice(size_t begin, size_t count) const noexcept {
   Keys slice = *this;
+  begin = std::min(begin, size_);
   slice.data_ = static_cast<const char*>(data_) + begin * ElementSize(*this);
   slice.first_bit_ += begin;
-  slice.size_ = count;
+  slice.size_ = std::min(count, size_ - begin);
   return slice;
 }
 
