@@ -6,7 +6,9 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/commands.h"
 #include "tools/console.h"
@@ -26,10 +28,11 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kEraseFooter[] =
-    "Only keys that were inserted may be erased. One that was not is in the filter all the same "
-    "at\n"
-    "its false-positive rate, and erasing it then takes out another key, which `tamis query` no\n"
-    "longer finds. A key that was inserted several times is erased once for each line.\n"
+    "Only keys that were inserted may be erased. A filter finds some other keys too, at its\n"
+    "false-positive rate, and erasing one of these takes out a key that was inserted. So nothing "
+    "is\n"
+    "erased unless every key is found; --missing-ok erases those that are found. A key that was\n"
+    "inserted several times is erased once for each line.\n"
     "\n";
 
 constexpr char kEraseExamples[] =
@@ -45,6 +48,7 @@ struct EraseOptions {
   SecretOptions secret;
   RunOptions run;
   SaveOptions save;
+  bool missing_ok = false;
   bool json = false;
 };
 
@@ -60,8 +64,13 @@ int Run(EraseOptions options) {
   SayIfSavedOnSignals(options.output);
   const auto lock = LockIfInput(options.output, {options.filter});
   options.save.lock = lock.get();
+  const std::optional<HashSecret> secret = options.secret.Read();
   const AnyFilter filter =
-      Load(options.filter, {.backend = options.run.Pinned(), .secret = options.secret.Read()});
+      Load(options.filter, {.backend = options.run.Pinned(), .secret = secret});
+  // Keys are looked up in the filter as it was: two keys that it cannot tell apart may share one
+  // copy, which the first takes out.
+  const AnyFilter original =
+      Map(options.filter, {.backend = options.run.Pinned(), .secret = secret});
   auto* const erasable = filter.As<ErasableFilter>();
   if (erasable == nullptr) {
     throw Error(ErrorCode::kInvalidArgument, options.filter + ": keys cannot be erased from a " +
@@ -72,12 +81,22 @@ int Run(EraseOptions options) {
   KeyReader reader(options.input, {});
   KeyBatch batch;
   uint64_t keys = 0, erased = 0;
+  uint64_t absent = 0, first_absent = 0;
+  std::vector<uint64_t> words;
   {
     Progress progress("erasing", Progress::Unit::kBytes, options.input.TotalBytes().value_or(0),
                       options.run.quiet);
     for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
-      keys += batch.size();
+      words.resize(BitmapWords(batch.size()));
+      const Bitmap found(words);
+      if (const size_t n = batch.size() - engine.Contains(*original, batch.keys(), found); n > 0) {
+        size_t i = 0;
+        while (found.Test(i)) ++i;
+        if (absent == 0) first_absent = keys + i + 1;
+        absent += n;
+      }
       erased += engine.Erase(*erasable, batch.keys());
+      keys += batch.size();
       progress.Advance(reader.bytes_read() - before);
     }
   }
@@ -85,6 +104,13 @@ int Run(EraseOptions options) {
   const std::string doubt =
       KeyFormOptions::Doubt(*filter, options.filter, options.input.key_form(), erased, keys);
   if (!doubt.empty() && !options.run.quiet) Say(doubt);
+  if (absent > 0 && !options.missing_ok) {
+    throw Error(ErrorCode::kInvalidArgument,
+                options.filter + ": " + WithCommas(absent) + " of " + Counted(keys, "key") +
+                    " are not in it, the first of which is key " + WithCommas(first_absent) +
+                    ", so nothing was erased. Keys that were never inserted can take out others; "
+                    "--missing-ok erases those that are found");
+  }
   SaveFilter(*filter, options.output, options.run.quiet, options.save);
 
   if (options.json) {
@@ -118,6 +144,8 @@ Command AddErase(const CommandLine& program) {
   options->form.AddTo(command);
   options->secret.AddTo(command);
   command.Add("-o,--output", options->output, "file to save to (default: FILTER)").Type("FILE");
+  command.AddFlag("--missing-ok", options->missing_ok,
+                  "erase the keys that are found, though others are not");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
   command.AddFlag("--json", options->json, "a report in JSON on standard output");
   options->run.AddTo(command);

@@ -259,6 +259,31 @@ TEST_P(EraseContractTest, EngineErasesAsTheFilter) {
   }
 }
 
+TEST_P(EraseContractTest, NothingIsErasedUnlessAllAreFound) {
+  const Engine engine({.threads = 2});
+  const std::vector<uint64_t> keys = RandomKeys(1000, /*seed=*/1);
+  const AnyFilter filter = Make(keys.size());
+  filter->Insert(keys);
+  auto& erasable = dynamic_cast<ErasableFilter&>(*filter);
+  const auto before = Contents(*filter);
+  std::vector<uint64_t> list(keys.begin(), keys.begin() + 500);
+  uint64_t absent = 1;
+  while (subject().contains(*filter, absent)) ++absent;
+  list.push_back(absent);
+  const auto refused = [&](const auto& erase) {
+    ExpectError([&] { erase(Keys(list)); }, ErrorCode::kInvalidArgument,
+                "1 of 501 keys are not in the filter; nothing was erased");
+    EXPECT_EQ(Contents(*filter), before);
+  };
+  refused([&](Keys some) { erasable.EraseIfAllFound(some); });
+  refused([&](Keys some) { engine.EraseIfAllFound(erasable, some); });
+  // The absent key counts for nothing if it is null.
+  std::vector<uint8_t> valid(63, 0xFF);
+  valid[500 / 8] = 0x0F;
+  EXPECT_GT(erasable.EraseIfAllFound(Keys(list).WithValidity(valid.data())), 450u);
+  EXPECT_EQ(filter->Count(std::span(keys).subspan(500)), 500u) << "false negatives";
+}
+
 TEST_P(EraseContractTest, ARefusedErasureChangesNothing) {
   const AnyFilter filter = Make(1000);
   filter->Insert(RandomKeys(1000, /*seed=*/1));

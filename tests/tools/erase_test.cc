@@ -42,10 +42,25 @@ TEST_F(EraseTest, WritesElsewhereIfAsked) {
   EXPECT_EQ(Ok("tamis info --json g.tamis").Json()["inserted"], 15'000);
 }
 
-TEST_F(EraseTest, KeysThatAreNotThereAreCounted) {
+TEST_F(EraseTest, KeysThatAreNotThereAreRefusedAndNothingIsErased) {
+  Ok("tamis build -q -t cuckoo16 -o f.tamis all");
+  Write("one more", Numbers(1, 100) + "never\n" + Numbers(101, 100));
+  const std::string before = Read("f.tamis");
+  const CommandResult result = Sh("tamis erase f.tamis 'one more'");
+  EXPECT_EQ(result.status, 2);
+  EXPECT_TRUE(result.ErrHas("f.tamis: 1 of 201 keys are not in it, the first of which is key 101"))
+      << result.err;
+  EXPECT_EQ(Read("f.tamis"), before);
+  Ok("tamis erase -q f.tamis some");
+  const std::string once = Read("f.tamis");
+  EXPECT_EQ(Sh("tamis erase -q f.tamis some").status, 2) << "the same list again";
+  EXPECT_EQ(Read("f.tamis"), once);
+}
+
+TEST_F(EraseTest, KeysThatAreNotThereAreCountedIfTheyMayBeMissing) {
   Ok("tamis build -q -t cuckoo16 -o f.tamis all");
   Write("twice", Numbers(1, 100) + Numbers(1, 100));
-  const auto json = Ok("tamis erase -q --json f.tamis twice").Json();
+  const auto json = Ok("tamis erase -q --missing-ok --json f.tamis twice").Json();
   EXPECT_EQ(json["keys"], 200);
   EXPECT_EQ(json["erased"], 100);
   EXPECT_EQ(json["not_found"], 100);
@@ -69,7 +84,7 @@ TEST_F(EraseTest, TheFileKeepsItsModeAndIsOnlyReplacedIfItMayBeWritten) {
   EXPECT_EQ(result.status, 3);
   EXPECT_TRUE(result.ErrHas("f.tamis: cannot write: it is read-only")) << result.err;
   EXPECT_EQ(Read("f.tamis"), before);
-  Ok("tamis erase -q --replace-read-only f.tamis all");
+  Ok("tamis erase -q --missing-ok --replace-read-only f.tamis all");
   EXPECT_EQ(Ok("tamis info --json f.tamis").Json()["inserted"], 0);
 }
 

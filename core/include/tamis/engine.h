@@ -150,6 +150,7 @@ class Engine {
   size_t InsertIfAbsent(Filter& filter, Keys keys, Bitmap fresh, Bitmap rejected) const;
   size_t Erase(ErasableFilter& filter, Keys keys) const;
   size_t Erase(ErasableFilter& filter, Keys keys, std::span<uint64_t> missing) const;
+  size_t EraseIfAllFound(ErasableFilter& filter, Keys keys) const;
 
   // Inserts the first n keys of a sequence that is made on the fly. The memory that this takes does
   // not grow with n: about 128 MiB, and 4 MiB for each thread; for cuckoo filters up to 512 MiB or

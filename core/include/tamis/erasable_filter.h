@@ -32,6 +32,11 @@ class ErasableFilter : public detail::FilterBase {
   // to missing[0 .. n - result). `missing` needs n elements: Error(kInvalidArgument), with nothing
   // erased, if it has fewer.
   size_t Erase(Keys keys, std::span<uint64_t> missing);
+  // Erases the keys only if the filter finds each one, nulls aside, and otherwise throws
+  // Error(kInvalidArgument) with nothing erased. This notices a wrong list, and a list that is
+  // erased twice, unless all of its keys are false positives. Returns the number of erased keys,
+  // which is smaller than the list if it has a key more often than the key was inserted.
+  size_t EraseIfAllFound(Keys keys);
 
  protected:
   using FilterBase::FilterBase;

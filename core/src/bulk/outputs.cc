@@ -38,4 +38,12 @@ void RequireRoom(std::span<uint64_t> out, uint64_t keys) {
   RequireSize("elements", out.size(), keys, keys);
 }
 
+void RequireAllFound(uint64_t found, const Keys& keys) {
+  const uint64_t asked = keys.CountValid();
+  if (found == asked) return;
+  throw Error(ErrorCode::kInvalidArgument, std::to_string(asked - found) + " of " +
+                                               std::to_string(asked) +
+                                               " keys are not in the filter; nothing was erased");
+}
+
 }  // namespace tamis::detail

@@ -17,6 +17,9 @@ void RequireRoom(std::span<uint8_t> out, uint64_t keys);
 void RequireRoom(std::span<uint32_t> out, uint64_t keys);
 void RequireRoom(std::span<uint64_t> out, uint64_t keys);
 
+// Throws Error(kInvalidArgument) unless `found` is the number of keys that are not null.
+void RequireAllFound(uint64_t found, const Keys& keys);
+
 }  // namespace tamis::detail
 
 #endif  // TAMIS_CORE_SRC_BULK_OUTPUTS_H_

@@ -400,6 +400,11 @@ size_t Engine::Erase(ErasableFilter& filter, Keys keys, std::span<uint64_t> miss
   return impl_->ChangeKeys(filter, Change::kErase, keys, Outcomes(missing));
 }
 
+size_t Engine::EraseIfAllFound(ErasableFilter& filter, Keys keys) const {
+  detail::RequireAllFound(Count(filter, keys), keys);
+  return Erase(filter, keys);
+}
+
 uint64_t Engine::Insert(Filter& filter, uint64_t n, const KeySource& source) const {
   const auto batches = [&](const detail::CommonKernels& kernels, uint64_t begin, uint64_t count,
                            const auto& visit) {

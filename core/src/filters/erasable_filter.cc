@@ -26,4 +26,9 @@ size_t ErasableFilter::Erase(Keys keys, std::span<uint64_t> missing) {
   return FilterAccess::ChangeKeys(*this, Change::kErase, keys, Outcomes(missing));
 }
 
+size_t ErasableFilter::EraseIfAllFound(Keys keys) {
+  detail::RequireAllFound(Count(keys), keys);
+  return Erase(keys);
+}
+
 }  // namespace tamis
