@@ -246,12 +246,14 @@ void SaySummary(const SeenKeys& seen, const Counts& counts) {
       " are expected to have been new; " + BytesText(static_cast<double>(seen.bytes())));
 }
 
-// A file that was not there, to be locked, when this began.
-void RequireNobodyMade(const std::string& path) {
-  if (!std::filesystem::exists(path)) return;
-  throw Error(ErrorCode::kBusy, path +
-                                    " was made by another program meanwhile, and is left as it is; "
-                                    "the lines just written are not in it");
+// A filter that was not there, to be locked, when this began must still be new.
+void Save(const DedupOptions& options, const Filter& filter) {
+  try {
+    SaveFilter(filter, options.filter, options.run.quiet, options.save);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kBusy) throw;
+    throw Error(error.code(), error.what() + std::string("; the lines just written are not in it"));
+  }
 }
 
 int Run(DedupOptions options) {
@@ -265,6 +267,7 @@ int Run(DedupOptions options) {
     const bool exists = !options.filter.empty() && std::filesystem::exists(options.filter);
     if (exists) lock = LockIfInput(options.filter, {options.filter});
     options.save.lock = lock.get();
+    options.save.only_new = !exists;
     filter = FilterFor(options, exists, total_bytes);
   }
   const std::unique_ptr<SeenKeys> seen =
@@ -279,8 +282,7 @@ int Run(DedupOptions options) {
   if (options.json) WriteJson(*seen, reader, counts);
   // After all that is written: what was not must be new the next time.
   if (!options.filter.empty() && !options.json) {
-    if (lock == nullptr) RequireNobodyMade(options.filter);
-    SaveFilter(**filter, options.filter, options.run.quiet, options.save);
+    Save(options, **filter);
   }
   if (filter && (*filter)->inserted_count() > (*filter)->capacity()) {
     Say("warning: " + WithCommas((*filter)->inserted_count()) + " keys are in a filter for " +
@@ -296,7 +298,7 @@ int Run(DedupOptions options) {
 
 Command AddDedup(const CommandLine& program) {
   const CommandLine command =
-      program.AddCommand("dedup", "Write the first of equal lines, in the order of the input.");
+      program.AddCommand("dedup", "Write the first of equal lines; 1 new line in 10^6 is lost.");
   auto options = std::make_shared<DedupOptions>();
   command.Footer(std::string(kDedupFooter) + kKeyFormsHelp + "\n" + kDedupExamples);
   command.Add("--filter", options->filter, "go on with the filter in this file, and save it there")

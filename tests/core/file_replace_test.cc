@@ -6,11 +6,14 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <barrier>
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -378,6 +381,43 @@ TEST_F(FileLockTest, OnlyOneHasIt) {
   }
   const FileLock free_again(path_);
   ExpectError([&] { FileLock none(folder_ / "none"); }, ErrorCode::kIo, "No such file");
+}
+
+TEST_F(FileReplaceTest, OnlyANewFileIsMadeIfThatIsMeant) {
+  ExpectError([&] { FilterOf(2).Save(path_, {.only_new = true}); }, ErrorCode::kBusy,
+              "f.tamis: somebody else has made it meanwhile; nothing was saved");
+  EXPECT_EQ(KeysIn(path_), 1u);
+  fs::create_symlink("nowhere", folder_ / "link");
+  FilterOf(2).Save(folder_ / "link", {.only_new = true});
+  EXPECT_EQ(KeysIn(folder_ / "nowhere"), 2u);
+}
+
+TEST_F(FileReplaceTest, OfSeveralThatMakeAFileOneSucceeds) {
+  constexpr int kThreads = 4;
+  for (int round = 0; round < 50; ++round) {
+    const fs::path path = folder_ / ("new" + std::to_string(round));
+    std::atomic<int> made = 0, refused = 0;
+    {
+      std::barrier start(kThreads);
+      std::vector<std::jthread> threads;
+      for (int i = 0; i < kThreads; ++i) {
+        threads.emplace_back([&] {
+          const SplitBlockBloomFilter filter = FilterOf(3);
+          start.arrive_and_wait();
+          try {
+            filter.Save(path, {.only_new = true});
+            ++made;
+          } catch (const Error& error) {
+            refused += error.code() == ErrorCode::kBusy;
+          }
+        });
+      }
+    }
+    ASSERT_EQ(made, 1);
+    ASSERT_EQ(refused, kThreads - 1);
+    ASSERT_EQ(KeysIn(path), 3u);
+  }
+  EXPECT_EQ(folder_.NumFiles(), 51u) << "and nothing temporary";
 }
 
 TEST_F(FileLockTest, AFileThatIsAnotherByNowIsNotReplaced) {

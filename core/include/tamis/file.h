@@ -111,6 +111,10 @@ struct SaveOptions {
   // Whether to replace a file that this process may not write to, or that nobody may (which root
   // could). If not, such a file is Error(kIo).
   bool replace_read_only = false;
+  // Whether the file must be new. If a file of this name exists when the new one gets its name,
+  // Save throws Error(kBusy) and replaces nothing. If several programs save under one name at once,
+  // exactly one succeeds.
+  bool only_new = false;
   // The lock of the file that was read and is now replaced; nullptr: none.
   const FileLock* lock = nullptr;
   // Whether the secret of a keyed hash is put into the file. Whoever can read the file can then

@@ -16,14 +16,18 @@ namespace fs = std::filesystem;
 
 // Returns false, with nothing done, if the file was made without a name and cannot be given one.
 bool TryWrite(const SaveTarget& target, FunctionRef<void(TemporaryFile&)> write,
-              const FileLock* lock, TemporaryFile::Name name) {
+              const SaveOptions& options, TemporaryFile::Name name) {
   TemporaryFile file(target, name);
   target.KeepPermissions(file.fd());
   write(file);
   if (!Synchronize(file.fd())) ThrowIoError(target.path(), "synchronize");
   if (!file.GiveName()) return false;
-  if (lock != nullptr) lock->RequireUnchanged();
-  file.RenameToTarget();
+  if (options.lock != nullptr) options.lock->RequireUnchanged();
+  if (options.only_new) {
+    file.BecomeNewTarget();
+  } else {
+    file.ReplaceTarget();
+  }
   // So that the new name outlives a power cut.
   if (!target.SynchronizeDirectory(file.fd())) {
     const int error = errno;
@@ -40,8 +44,8 @@ bool TryWrite(const SaveTarget& target, FunctionRef<void(TemporaryFile&)> write,
 void WriteFileAtomicallyBy(const fs::path& path, FunctionRef<void(TemporaryFile&)> write,
                            const SaveOptions& options) {
   const SaveTarget target(path, options);
-  if (TryWrite(target, write, options.lock, TemporaryFile::Name::kLater)) return;
-  TryWrite(target, write, options.lock, TemporaryFile::Name::kNow);
+  if (TryWrite(target, write, options, TemporaryFile::Name::kLater)) return;
+  TryWrite(target, write, options, TemporaryFile::Name::kNow);
 }
 
 void WriteFileAtomically(const fs::path& path, std::span<const std::span<const std::byte>> parts,

@@ -122,7 +122,36 @@ bool TemporaryFile::GiveName() {
          }) == 0;
 }
 
-void TemporaryFile::RenameToTarget() {
+void TemporaryFile::BecomeNewTarget() {
+  const int directory = target_.directory();
+  const char* const from = name_.c_str();
+  const char* const to = target_.name().c_str();
+  // A link never replaces a file. Some file systems have no links, but can rename without
+  // replacing. Where neither works, another program may make the file between the check and the
+  // renaming.
+  int result = linkat(directory, from, directory, to, 0);
+  if (result == 0) unlinkat(directory, from, 0);
+#ifdef RENAME_NOREPLACE
+  if (result != 0 && errno != EEXIST) {
+    result = renameat2(directory, from, directory, to, RENAME_NOREPLACE);
+  }
+#endif
+  if (result != 0 && errno != EEXIST) {
+    if (faccessat(directory, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+      errno = EEXIST;
+    } else {
+      result = renameat(directory, from, directory, to);
+    }
+  }
+  if (result != 0 && errno == EEXIST) {
+    throw Error(ErrorCode::kBusy, target_.path().string() +
+                                      ": somebody else has made it meanwhile; nothing was saved");
+  }
+  if (result != 0) ThrowIoError(target_.path(), "give its name to the temporary file");
+  Forget();
+}
+
+void TemporaryFile::ReplaceTarget() {
   const int directory = target_.directory();
   if (renameat(directory, name_.c_str(), directory, target_.name().c_str()) != 0) {
     ThrowIoError(target_.path(), "rename the temporary file to it");

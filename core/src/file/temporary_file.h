@@ -32,8 +32,10 @@ class TemporaryFile {
   std::filesystem::path readable_path() const;
   // Gives the file a name if it has none. False if the system refuses.
   bool GiveName();
-  // Only of a file that has a name.
-  void RenameToTarget();
+  // Both only of a file that has a name.
+  void ReplaceTarget();
+  // Throws Error(kBusy), and leaves the target alone, if there is one.
+  void BecomeNewTarget();
 
  private:
   int Create(Name name);
