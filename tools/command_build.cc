@@ -68,6 +68,8 @@ struct BuildOptions {
   bool for_bank = false;
   SaveOptions save;
   bool allow_empty = false;
+  bool overfull = false;
+  bool oversized = false;
   bool json = false;
 
   // The parser lets through none but the known ones.
@@ -94,19 +96,58 @@ AnyFilter MakeFilterFor(const BuildOptions& options) {
   return MakeScalableFilter(layers.kind, scalable);
 }
 
-// Of a kind that is absurd for its rate; of layers, for that of the first.
-std::string AdviceFor(const BuildOptions& options) {
+// The size of a filter, or of the first layer of a scalable one, follows from these.
+struct Sizing {
+  FilterKind kind;
+  uint64_t capacity;
+  double fpr;
+};
+
+// std::nullopt if the size is given, or no rate is asked for.
+std::optional<Sizing> SizingOf(const BuildOptions& options) {
   const ScalableOptions growth;
   const uint64_t capacity = options.filter.capacity;
   const double fpr = options.filter.fpr;
   if (!options.scalable()) {
-    if (capacity == 0 || fpr == 0) return {};
-    return SizingAdvice(BuildOptions::KindNamed(options.type).kind, capacity, fpr);
+    if (capacity == 0 || fpr == 0 || options.filter.bytes != 0) return std::nullopt;
+    return Sizing{BuildOptions::KindNamed(options.type).kind, capacity, fpr};
   }
-  if (options.layers.empty()) return {};
-  return SizingAdvice(BuildOptions::KindNamed(options.layers).kind,
-                      capacity != 0 ? capacity : growth.initial_capacity,
-                      std::max(kMinFpr, (fpr != 0 ? fpr : growth.fpr) * (1 - growth.tightening)));
+  if (options.layers.empty()) return std::nullopt;
+  return Sizing{BuildOptions::KindNamed(options.layers).kind,
+                capacity != 0 ? capacity : growth.initial_capacity,
+                std::max(kMinFpr, (fpr != 0 ? fpr : growth.fpr) * (1 - growth.tightening))};
+}
+
+// Some kinds need gigabytes for a rate that they are not made for. Small filters are always made.
+void RequireNotOversized(const BuildOptions& options, const Sizing& sizing) {
+  constexpr uint64_t kMostBitsPerKey = 256;
+  constexpr uint64_t kMostTimesTheBest = 4;
+  constexpr uint64_t kSmall = uint64_t{1} << 20;
+  const auto& [kind, capacity, fpr] = sizing;
+  const uint64_t bytes = FilterBytes(kind, capacity, fpr);
+  if (options.oversized || bytes <= kSmall) return;
+  const FilterKind best = SmallestKind(kind, capacity, fpr);
+  const uint64_t least = FilterBytes(best, capacity, fpr);
+  if (bytes / kMostTimesTheBest <= least && bytes / (kMostBitsPerKey / 8) <= capacity) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              std::string("a ") + FilterKindName(kind) + " filter takes " +
+                  BytesText(static_cast<double>(bytes)) + " for " + Counted(capacity, "key") +
+                  " at " + PercentText(fpr) +
+                  (best == kind ? ""
+                                : std::string("; a ") + FilterKindName(best) +
+                                      " filter can do the same and takes " +
+                                      BytesText(static_cast<double>(least))) +
+                  "; without --oversized it may take four times the least, and " +
+                  std::to_string(kMostBitsPerKey) +
+                  " bits a key. Give another --fpr or --type, or --oversized to make it");
+}
+
+void CheckSizing(const BuildOptions& options) {
+  const std::optional<Sizing> sizing = SizingOf(options);
+  if (!sizing) return;
+  RequireNotOversized(options, *sizing);
+  const std::string advice = SizingAdvice(sizing->kind, sizing->capacity, sizing->fpr);
+  if (!advice.empty()) Say("warning: " + advice);
 }
 
 // The capacity, by counting the keys if it was not given.
@@ -199,6 +240,24 @@ Inserted InsertAll(const BuildOptions& options, uint64_t total_bytes, Filter& fi
   return inserted;
 }
 
+// A filter with many times its capacity answers "maybe" to nearly every key.
+void RequireNotOverfull(const BuildOptions& options, const Filter& filter) {
+  constexpr double kMost = 10;  // times the rate that was asked for
+  if (options.overfull || options.scalable()) return;
+  const double at_capacity =
+      FilterFpr(filter.kind(), static_cast<double>(filter.capacity()), filter.bytes());
+  const double asked = std::max(options.filter.fpr, std::min(at_capacity, kMaxFpr));
+  const double real = filter.expected_fpr();
+  // Halfway to always "maybe", for rates that cannot get ten times as high.
+  if (real <= std::min(kMost * asked, (1 + asked) / 2)) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              WithCommas(filter.inserted_count()) + " keys in a filter for " +
+                  WithCommas(filter.capacity()) + " make its false-positive rate " +
+                  PercentText(real) + ", and " + PercentText(asked) +
+                  " was asked for; nothing was saved. Give a larger --capacity or --bytes, or "
+                  "--overfull to save it");
+}
+
 void Report(const BuildOptions& options, const Filter& filter, const Inserted& inserted) {
   const uint64_t keys = filter.inserted_count();
   // An upper bound where keys were inserted twice; exact otherwise.
@@ -284,10 +343,11 @@ int Run(BuildOptions options) {
   SayIfSavedOnSignals(options.output);
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
   SettleCapacity(options, total_bytes);
-  if (const std::string advice = AdviceFor(options); !advice.empty()) Say("warning: " + advice);
+  CheckSizing(options);
   SettleSizeForBank(options);
   const AnyFilter filter = MakeFilterFor(options);
   const Inserted inserted = InsertAll(options, total_bytes.value_or(0), *filter);
+  RequireNotOverfull(options, *filter);
   SaveFilter(*filter, options.output, options.run.quiet, options.save);
   Report(options, *filter, inserted);
   return kDone;
@@ -342,6 +402,10 @@ Command AddBuild(const CommandLine& program) {
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
   command.AddFlag("--allow-empty", options->allow_empty,
                   "save a filter also where there is no key");
+  command.AddFlag("--overfull", options->overfull,
+                  "save a filter also where it errs more than ten times as often as asked");
+  command.AddFlag("--oversized", options->oversized,
+                  "make a filter also of more than 256 bits a key, or four times the best kind");
   command.AddFlag("--json", options->json, "a report in JSON on standard output");
   options->run.AddTo(command);
   options->input.AddTo(command);

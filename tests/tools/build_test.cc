@@ -135,12 +135,18 @@ TEST_F(BuildTest, BytesOfAnIncompleteIntegerAreBad) {
 
 TEST_F(BuildTest, TooManyKeysGiveAWarningWithTheRate) {
   Write("keys", Numbers(1, 5000));
-  const CommandResult result = Sh("tamis build -o f --capacity 1000 keys");
+  const CommandResult refused = Sh("tamis build -o f --capacity 1000 keys");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_TRUE(refused.ErrHas("5,000 keys in a filter for 1,000 make its false-positive rate 8"))
+      << refused.err;
+  EXPECT_FALSE(Exists("f"));
+  const CommandResult result = Sh("tamis build -o f --capacity 1000 --overfull keys");
   EXPECT_EQ(result.status, 0);
   EXPECT_TRUE(result.ErrHas("warning: 5,000 keys were inserted into a filter for 1,000"))
       << result.err;
   // (1 - (31/32)^119)^8 for 5000 keys in 42 blocks.
   EXPECT_TRUE(result.ErrHas("false-positive rate is 8")) << result.err;
+  EXPECT_EQ(Sh("tamis build -o f --capacity 3000 keys").status, 0) << "not ten times the rate";
 }
 
 TEST_F(BuildTest, SizeAndHashAreAsAskedFor) {
@@ -220,6 +226,16 @@ TEST_F(BuildTest, AbsurdSizesAreToldWithTheBetterKind) {
   EXPECT_TRUE(absurd.ErrHas("warning: at 0.1% a cuckoo8 filter takes ")) << absurd.err;
   EXPECT_TRUE(absurd.ErrHas("a cuckoo16 filter can do the same and takes ")) << absurd.err;
   Ok("tamis build -o f.tamis --type cuckoo16 --fpr 0.1% keys");
+}
+
+TEST_F(BuildTest, SizesOutOfAllProportionAreRefused) {
+  Write("keys", Numbers(1, 16));
+  const CommandResult absurd = Sh("tamis build -o f.tamis --type cuckoo8 --fpr 1e-7 keys");
+  EXPECT_EQ(absurd.status, 2);
+  EXPECT_TRUE(absurd.ErrHas("a cuckoo8 filter takes ")) << absurd.err;
+  EXPECT_FALSE(Exists("f.tamis"));
+  EXPECT_EQ(Sh("tamis build -q -o f.tamis --type cuckoo8 --fpr 1e-7 --oversized keys").status, 0);
+  Ok("tamis build -q -o f.tamis --fpr 1e-7 keys");
 }
 
 }  // namespace tamis::tools::build_test

@@ -132,6 +132,10 @@ FilterPlan PlanFilters(uint64_t keys, double fpr, const PlanNeeds& needs = {},
 // The plan as a JSON object, in lines, the last of them not ended: what `tamis plan --json` prints.
 std::string PlanJson(const FilterPlan& plan);
 
+// The kind that takes the fewest bytes for `capacity` keys at this rate, among those that can do
+// all that `kind` can. Throws as FilterBytes.
+FilterKind SmallestKind(FilterKind kind, uint64_t capacity, double fpr);
+
 // A warning, in one sentence, if a kind of filter is absurd for its rate: if it takes more than
 // twice the bytes of another kind that can do all that it can. Says which, and what both take. Else
 // empty. Throws as FilterBytes.

@@ -245,33 +245,36 @@ bool CanAll(const Abilities& a, const Abilities& b) {
 
 }  // namespace
 
-std::string SizingAdvice(FilterKind kind, uint64_t capacity, double fpr) {
-  constexpr double kAbsurd = 2;
-  const uint64_t bytes = FilterBytes(kind, capacity, fpr);
-  const FilterKindInfo* best = nullptr;
-  uint64_t least = 0;
+FilterKind SmallestKind(FilterKind kind, uint64_t capacity, double fpr) {
+  FilterKind smallest = kind;
+  uint64_t least = FilterBytes(kind, capacity, fpr);
   for (const FilterKindInfo& info : FilterKinds()) {
     if (info.has_layers || !CanAll(info.can, KindInfo(kind).can)) continue;
     try {
-      const uint64_t others = FilterBytes(info.kind, capacity, fpr);
-      if (best == nullptr || others < least) {
-        best = &info;
-        least = others;
-      }
+      const uint64_t bytes = FilterBytes(info.kind, capacity, fpr);
+      if (bytes >= least) continue;
+      smallest = info.kind;
+      least = bytes;
     } catch (const Error&) {
       // It cannot be so large.
     }
   }
-  if (best == nullptr || kAbsurd * static_cast<double>(least) >= static_cast<double>(bytes)) {
-    return {};
-  }
+  return smallest;
+}
+
+std::string SizingAdvice(FilterKind kind, uint64_t capacity, double fpr) {
+  constexpr double kAbsurd = 2;
+  const uint64_t bytes = FilterBytes(kind, capacity, fpr);
+  const FilterKind best = SmallestKind(kind, capacity, fpr);
+  const uint64_t least = FilterBytes(best, capacity, fpr);
+  if (kAbsurd * static_cast<double>(least) >= static_cast<double>(bytes)) return {};
   // One that is large since it cannot be any worse is not made large for the rate.
   if (kAbsurd * FilterFpr(kind, static_cast<double>(capacity), bytes) < fpr) return {};
   const auto bits = [&](uint64_t size) {
     return FixedText(8 * static_cast<double>(size) / static_cast<double>(capacity), 1);
   };
   return std::string("at ") + ShortPercentText(fpr) + " a " + FilterKindName(kind) +
-         " filter takes " + bits(bytes) + " bits per key; a " + best->name +
+         " filter takes " + bits(bytes) + " bits per key; a " + FilterKindName(best) +
          " filter can do the same and takes " + bits(least);
 }
 
