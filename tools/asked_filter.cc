@@ -81,6 +81,11 @@ size_t AskedFilter::Contains(Engine& engine, const Keys& keys, Bitmap found) con
   return std::get<ForeignFilter>(filter_).Contains(keys, found);
 }
 
+double AskedFilter::expected_fpr() const {
+  const auto* const own = std::get_if<AnyFilter>(&filter_);
+  return own != nullptr ? (*own)->expected_fpr() : std::get<ForeignFilter>(filter_).expected_fpr();
+}
+
 std::string AskedFilter::Doubt(KeyForm form, uint64_t found, uint64_t asked) const {
   const auto* const own = std::get_if<AnyFilter>(&filter_);
   return own == nullptr ? "" : KeyFormOptions::Doubt(**own, options_.path, form, found, asked);

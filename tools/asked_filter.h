@@ -41,6 +41,7 @@ class AskedFilter {
   void RequireForm(KeyForm asked) const;
   // As Filter::Contains; a filter of another library is asked by this thread alone.
   size_t Contains(Engine& engine, const Keys& keys, Bitmap found) const;
+  double expected_fpr() const;
   // As KeyFormOptions::Doubt.
   std::string Doubt(KeyForm form, uint64_t found, uint64_t asked) const;
 

@@ -1,7 +1,9 @@
 // tamis query: which keys may be in a filter.
 #include <tamis/engine.h>
+#include <tamis/units.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -60,6 +62,27 @@ void CheckOutputs(const QueryOptions& options) {
   }
 }
 
+// Says how many of the keys may be in the filter, and adds a hint if chance alone explains that
+// number.
+void SaySummary(const QueryOptions& options, const AskedFilter& filter, uint64_t found,
+                uint64_t keys) {
+  std::string text =
+      WithCommas(found) + " of " + Counted(keys, "key") + " may be in " + options.asked.path;
+  constexpr uint64_t kFew = 20;  // by which nothing can be told
+  const double p = filter.expected_fpr();
+  const auto n = static_cast<double>(keys);
+  const bool by_chance = static_cast<double>(found) <= n * p + 3 * std::sqrt(n * p * (1 - p));
+  if (keys > 0 && (found == 0 || (by_chance && keys >= kFew && found <= keys / 2))) {
+    if (found > 0) {
+      text += ", as many as the false-positive rate of " + PercentText(p) + " gives if none is in";
+    }
+    text +=
+        ". If you expected more: the keys must be written as those of the filter, with the same "
+        "case, and be in the column that --column names";
+  }
+  Say(text);
+}
+
 void Report(const QueryOptions& options, uint64_t selected, uint64_t keys, const KeyReader& reader,
             Output& out) {
   const QueryCounts counts = {keys, selected, options.invert};
@@ -113,8 +136,11 @@ int Run(const QueryOptions& options) {
   if (lines && first) out.Write(reader.header());
   if (bitmap) bitmap->Close();
   Report(options, selected, keys, reader, out);
-  const std::string doubt =
-      filter.Doubt(options.input.key_form(), options.invert ? keys - selected : selected, keys);
+  const uint64_t found = options.invert ? keys - selected : selected;
+  if (!options.run.quiet && !options.any && !options.count && !options.json) {
+    SaySummary(options, filter, found, keys);
+  }
+  const std::string doubt = filter.Doubt(options.input.key_form(), found, keys);
   if (!doubt.empty() && !options.run.quiet && !(options.any && selected > 0)) Say(doubt);
   if (options.any && selected > 0) return kDone;  // without having read all
   reader.Conclude("", /*some_key=*/false);

@@ -26,7 +26,7 @@ constexpr char kFooter[] =
     "  tamis demo phones                             billions of phone numbers, from nothing\n"
     "  tamis build -o seen.tamis urls.txt            a filter from a file of lines\n"
     "  tamis query seen.tamis new.txt > known.txt    which of these lines may be in it?\n"
-    "  tamis dedup urls.txt > unique.txt             each line once\n"
+    "  tamis dedup urls.txt > unique.txt             each line once; loses 1 new line in 10^6\n"
     "  tamis plan --n 5e9 --fpr 0.01                 how large would a filter be?\n"
     "`tamis COMMAND --help` tells more, with examples.\n"
     "\n"

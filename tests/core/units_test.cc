@@ -54,11 +54,16 @@ TEST(UnitsTest, Percents) {
   EXPECT_EQ(PercentText(1, 3), "100%");
   EXPECT_EQ(PercentText(1, 2), "1.0e+02%");
   EXPECT_EQ(PercentText(0.0000315, 2), "0.0032%");
-  EXPECT_EQ(PercentText(1.2e-7), "1.200e-05%");
+  EXPECT_EQ(PercentText(1.2e-7), "1 in 8.33 million");
+  EXPECT_EQ(PercentText(1e-9), "1 in 10^9");
+  EXPECT_EQ(PercentText(9.999e-7), "1 in 10^6");
+  EXPECT_EQ(PercentText(7e-19), "1 in 10^18");
+  EXPECT_EQ(PercentText(5e-324), "1 in 10^323");
+  EXPECT_EQ(PercentText(1e-6), "0.0001000%");
   EXPECT_EQ(ShortPercentText(0), "0%");
   EXPECT_EQ(ShortPercentText(0.01), "1%");
   EXPECT_EQ(ShortPercentText(0.002441), "0.244%");
-  EXPECT_EQ(ShortPercentText(1.2e-7), "1.2e-05%");
+  EXPECT_EQ(ShortPercentText(1.2e-7), "1 in 8.33 million");
 }
 
 TEST(UnitsTest, PlainNumbers) {

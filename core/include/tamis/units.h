@@ -15,9 +15,10 @@ std::string CountText(double count);
 // "17", "52.7 G": for rates.
 std::string ShortCountText(double count);
 
-// With so many significant digits: "1.000%", "0.2441%", "1.200e-05%". 0 is "0%".
+// A percentage with `digits` significant digits: "1.000%", "0.2441%"; 0 is "0%". Fractions below
+// one in a million are written as "1 in 8.33 million" or "1 in 10^9".
 std::string PercentText(double fraction, int digits = 4);
-// With three at most: "1%", "0.244%", "1.2e-05%".
+// The same with three at most: "1%", "0.244%".
 std::string ShortPercentText(double fraction);
 
 // With so many digits after the point.

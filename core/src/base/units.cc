@@ -23,6 +23,17 @@ std::string WithUnit(double value, double step, const char* const (&units)[kUnit
   return FixedText(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + units[unit];
 }
 
+// So small that nobody reads it as a percentage.
+bool IsRare(double fraction) { return fraction > 0 && fraction < 1e-6; }
+
+std::string OneIn(double fraction) {
+  const double exponent = std::round(-std::log10(fraction));
+  const bool power = std::abs(fraction * std::pow(10, exponent) - 1) < 5e-4;
+  constexpr double kWithoutName = 15;  // larger numbers than trillions
+  if (power || exponent >= kWithoutName) return "1 in 10^" + FixedText(exponent, 0);
+  return "1 in " + CountText(1 / fraction);
+}
+
 std::string TwoDigits(uint64_t number) { return (number < 10 ? "0" : "") + std::to_string(number); }
 
 }  // namespace
@@ -59,6 +70,7 @@ std::string ShortCountText(double count) {
 
 std::string PercentText(double fraction, int digits) {
   if (fraction == 0) return "0%";
+  if (IsRare(fraction)) return OneIn(fraction);
   const std::string scientific = Text(100 * fraction, std::chars_format::scientific, digits - 1);
   // After rounding, so that 99.99 has as many digits as 100.
   const size_t e = scientific.find('e');
@@ -68,6 +80,7 @@ std::string PercentText(double fraction, int digits) {
 }
 
 std::string ShortPercentText(double fraction) {
+  if (IsRare(fraction)) return OneIn(fraction);
   return Text(100 * fraction, std::chars_format::general, 3) + "%";
 }
 
