@@ -223,7 +223,8 @@ constexpr char kSelectDoc[] =
     ">>> bank.add('a', [1, 2])\n"
     ">>> bank.add('b', [2, 3])\n"
     ">>> keys, columns = bank.select([3, 2])\n"
-    ">>> keys, [bank.names[column] for column in columns]\n"
+    ">>> names = bank.names\n"
+    ">>> keys, [names[column] for column in columns]\n"
     "([0, 1, 1], ['b', 'a', 'b'])\n";
 constexpr char kCountPerColumnDoc[] =
     "How many of the keys each column may have: a list of (name, count), those with the most "

@@ -181,6 +181,7 @@ void FilterBank::Impl::FlushSize(uint64_t num_blocks) {
     if (g == groups.size()) groups.push_back(NewGroup(num_blocks));
     if (groups[g].num_blocks != num_blocks) continue;
     const size_t count = std::min<size_t>(waiting.CountOf(num_blocks), FreePlaces(groups[g]));
+    if (count == 0) continue;  // a walk over all its rows for nothing
     std::vector<Incoming> incoming;
     incoming.reserve(count);
     groups[g].columns.Reserve(count);

@@ -35,8 +35,10 @@ uint64_t WaitingColumns::LargestSize() const noexcept {
 uint64_t* WaitingColumns::TakePlace(uint64_t num_blocks, OfSize& of_size) {
   if (of_size.free.empty()) {
     const uint64_t bytes = BytesOf(num_blocks);
-    const uint64_t places =
+    // Twice the places with each chunk, or banks of many sizes would take a chunk for each column.
+    const uint64_t most =
         std::clamp<uint64_t>((kChunkBytes + bytes - 1) / bytes, 1, bank::kGroupColumns);
+    const uint64_t places = std::clamp<uint64_t>(of_size.count, 1, most);
     uint64_t all = places;
     for (const Storage& chunk : of_size.chunks) all += chunk.size() / bytes;
     of_size.free.reserve(all);
