@@ -154,6 +154,32 @@ def test_pandas():
         numbers.insert(pd.Series([1.5]))
 
 
+def test_a_data_frame_is_its_one_column_and_never_its_labels():
+    f = words_filter()
+    frame = pd.DataFrame({"word": WORDS})
+    assert f.contains(frame).tolist() == [bool(w) for w in WORDS]
+    assert f.count(frame) == 6
+    for several in (pd.DataFrame({"a": WORDS, "b": WORDS}), pd.DataFrame()):
+        with pytest.raises(TypeError, match="one column"):
+            f.count(several)
+
+    class Frame:  # of a package that is not known here
+        columns, dtypes = ["word"], {"word": str}
+
+        def __iter__(self):
+            return iter(self.columns)
+
+    with pytest.raises(TypeError, match="one column"):
+        f.count(Frame())
+
+
+def test_a_file_is_not_iterated_over(tmp_path):
+    f = words_filter()
+    (tmp_path / "keys").write_text("apple\n")
+    with open(tmp_path / "keys") as lines, pytest.raises(TypeError, match="file"):
+        f.count(lines)
+
+
 def test_duckdb():
     f = make(tamis.SplitBlockBloomFilter, 10_000, fpr=1e-6)
     assert f.insert(duckdb.sql("select i from range(10000) t(i)")) == 10_000

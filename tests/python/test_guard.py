@@ -66,6 +66,33 @@ def test_many_keys():
         short.get_many(["ada"])
 
 
+def test_load_many_may_return_a_mapping_and_no_set():
+    live, _ = guarded(Database(ada=1, bob=2))
+    by_key = tamis.live.Guard(live, load_many=lambda keys: {"bob": 2, "ada": 1})
+    assert by_key.get_many(["ada", "bob"]) == [1, 2]
+    assert tamis.live.Guard(live, load_many=lambda keys: {"bob": 2}).get_many(["ada", "bob"]) == [None, 2]
+    for none in ({1, 2}, frozenset([1, 2])):
+        with pytest.raises(TypeError, match="a set has none"):
+            tamis.live.Guard(live, load_many=lambda keys: none).get_many(["ada", "bob"])
+
+
+def test_keys_that_a_filter_cannot_tell_apart_have_values_of_their_own():
+    number = uuid.UUID(int=5)
+    alike = [(-1, 2**64 - 1), ("a", b"a"), (number, number.bytes)]
+    database = Database({key: repr(key) for pair in alike for key in pair})
+    cache = {}
+    live, guard = guarded(database, cache=cache)
+    keys = [key for pair in alike for key in pair]
+    assert guard.get_many(keys + keys) == [repr(key) for key in keys + keys]
+    assert [guard.get(key) for key in keys] == [repr(key) for key in keys] and len(cache) == len(keys)
+    one = Database({"b": 1, 7: 2})
+    live, guard = guarded(one)
+    assert guard.get(b"b") is None and guard.get("b") == 1
+    guard.insert(b"b", lambda: one.update({b"b": 3}))
+    assert guard.get(b"b") == 3, "it is not known to be lacking any more"
+    assert guard.insert_many([-1, 2**64 - 1, 5], lambda: "done") == "done"
+
+
 def test_integers_and_text_in_one_guard():
     database = Database({1: "one", "1": "text", uuid.UUID(int=5): "uuid", -1: "minus"})
     live, guard = guarded(database)

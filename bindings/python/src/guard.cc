@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <tamis/live/guard.h>
+#include <tamis/table_hash.h>
 
 #include <algorithm>
 #include <optional>
@@ -24,16 +25,23 @@ namespace {
 
 using Found = std::optional<FreeObject>;
 
-// A filter has keys of two forms, and a guard those of one: so there are two.
 template <typename Key>
 using GuardOf = PenetrationGuard<Key, FreeObject, AnyConcurrent>;
 
+// A guard of C++ has keys of one form. There is also one for each set of objects that a filter
+// cannot tell apart, such as "a" and b"a", or -1 and 2**64 - 1: they are different keys to Python,
+// and must not share their values.
 struct PyGuard {
   PyGuard(PyLive& its_live, const GuardOptions& options)
-      : integers(its_live.live, options), texts(its_live.live, options) {}
+      : integers{GuardOf<uint64_t>(its_live.live, options),
+                 GuardOf<uint64_t>(its_live.live, options)},
+        texts{GuardOf<std::string>(its_live.live, options),
+              GuardOf<std::string>(its_live.live, options),
+              GuardOf<std::string>(its_live.live, options)} {}
 
+  // All guards of a form.
   template <typename Key>
-  GuardOf<Key>& Of() {
+  auto& Of() {
     if constexpr (std::is_same_v<Key, std::string>) {
       return texts;
     } else {
@@ -42,8 +50,8 @@ struct PyGuard {
   }
 
   nb::object live, load, load_many, cache;  // None where there is none
-  GuardOf<uint64_t> integers;
-  GuardOf<std::string> texts;
+  GuardOf<uint64_t> integers[2];            // from 0 on, and below
+  GuardOf<std::string> texts[3];            // of str, bytes and UUID
 };
 
 // The guards whose loads or caches a thread is in the middle of.
@@ -73,12 +81,23 @@ Key KeyOf(const OneKey& key) {
   }
 }
 
+// Which of the guards of its form a key belongs to. Throws nb::python_error.
+size_t SortOf(const OneKey& key, nb::handle object) {
+  if (key.form == OneKey::Form::kBytes) {
+    return PyUnicode_Check(object.ptr()) ? 0 : PyBytes_Check(object.ptr()) ? 1 : 2;
+  }
+  if (key.integer >> 63 == 0) return 0;
+  const int below = PyObject_RichCompareBool(object.ptr(), nb::int_(0).ptr(), Py_LT);
+  if (below < 0) throw nb::python_error();
+  return static_cast<size_t>(below);
+}
+
 Found FoundOf(nb::object value) {
   if (value.is_none()) return {};
   return FreeObject(std::move(value));
 }
 
-// The keys of one call, of one form, and the objects that they came as.
+// The keys of one call that belong to one guard, and the objects that they came as.
 template <typename Key>
 struct Batch {
   void Add(const OneKey& key, nb::handle object, size_t index) {
@@ -88,9 +107,15 @@ struct Batch {
   }
 
   std::vector<Key> keys;
-  std::unordered_map<Key, nb::handle> objects;  // which the caller keeps
-  std::vector<size_t> indices;                  // in the call
+  std::unordered_map<Key, nb::handle, TableHash> objects;  // which the caller keeps
+  std::vector<size_t> indices;                             // in the call
 };
+
+bool IsMapping(nb::handle object) {
+  if (PyDict_Check(object.ptr())) return true;
+  const nb::object mapping = nb::module_::import_("collections.abc").attr("Mapping");
+  return nb::isinstance(object, mapping);
+}
 
 // The cache and the database of a call, as C++ asks them, without the GIL.
 template <typename Key>
@@ -153,10 +178,17 @@ class Sources {
   std::vector<Found> AtOnce(std::span<const Key> keys) const {
     nb::list asked;
     for (const Key& key : keys) asked.append(ObjectOf(key));
-    std::vector<Found> values;
-    for (const nb::handle value : Call(guard_.load_many, asked)) {
-      values.push_back(FoundOf(nb::borrow(value)));
+    const nb::object loaded = Call(guard_.load_many, asked);
+    if (PyAnySet_Check(loaded.ptr())) {
+      throw nb::type_error("load_many returns values in the order of its keys, and a set has none");
     }
+    std::vector<Found> values;
+    if (IsMapping(loaded)) {
+      const nb::object get = loaded.attr("get");
+      for (const nb::handle key : asked) values.push_back(FoundOf(Call(get, key)));
+      return values;
+    }
+    for (const nb::handle value : loaded) values.push_back(FoundOf(nb::borrow(value)));
     return values;
   }
 
@@ -167,14 +199,14 @@ class Sources {
 };
 
 template <typename Key>
-void GetBatch(PyGuard& guard, const Batch<Key>& batch, nb::list& values) {
+void GetBatch(PyGuard& guard, GuardOf<Key>& of_batch, const Batch<Key>& batch, nb::list& values) {
   if (batch.keys.empty()) return;
   std::vector<Found> found;
   RaiseAgain([&] {
     WithoutGil released;
     Sources<Key> sources(guard, batch, released);
-    found = guard.Of<Key>().GetMany(std::span<const Key>(batch.keys), sources,
-                                    [&](std::span<const Key> keys) { return sources.Load(keys); });
+    found = of_batch.GetMany(std::span<const Key>(batch.keys), sources,
+                             [&](std::span<const Key> keys) { return sources.Load(keys); });
     const WithoutGil::Pause with_gil(released);
     sources.RaiseInterrupt();
   });
@@ -183,29 +215,38 @@ void GetBatch(PyGuard& guard, const Batch<Key>& batch, nb::list& values) {
   }
 }
 
-// Adds a key to the batch of its form.
-void AddTo(Batch<uint64_t>& integers, Batch<std::string>& texts, nb::handle object, size_t index) {
-  OneKey key;
-  if (!key.Parse(object.ptr())) throw nb::python_error();
-  if (key.form == OneKey::Form::kInteger) {
-    integers.Add(key, object, index);
-  } else {
-    texts.Add(key, object, index);
+// One batch for each guard.
+struct Batches {
+  void Add(nb::handle object, size_t index) {
+    OneKey key;
+    if (!key.Parse(object.ptr())) throw nb::python_error();
+    const size_t sort = SortOf(key, object);
+    if (key.form == OneKey::Form::kInteger) {
+      integers[sort].Add(key, object, index);
+    } else {
+      texts[sort].Add(key, object, index);
+    }
   }
-}
+
+  Batch<uint64_t> integers[2];
+  Batch<std::string> texts[3];
+};
 
 // The values of some keys, which the caller keeps.
 nb::list GetAll(PyGuard& guard, std::span<const nb::object> keys, nb::handle lacking) {
   const Asking asking(guard);
-  Batch<uint64_t> integers;
-  Batch<std::string> texts;
+  Batches batches;
   nb::list values;
   for (size_t i = 0; i < keys.size(); ++i) {
-    AddTo(integers, texts, keys[i], i);
+    batches.Add(keys[i], i);
     values.append(lacking);
   }
-  GetBatch(guard, integers, values);
-  GetBatch(guard, texts, values);
+  for (size_t i = 0; i < std::size(batches.integers); ++i) {
+    GetBatch(guard, guard.integers[i], batches.integers[i], values);
+  }
+  for (size_t i = 0; i < std::size(batches.texts); ++i) {
+    GetBatch(guard, guard.texts[i], batches.texts[i], values);
+  }
   return values;
 }
 
@@ -223,14 +264,27 @@ nb::list GetMany(PyGuard& guard, nb::handle keys) {
   return GetAll(guard, ObjectsOf(keys), nb::none());
 }
 
+// Every guard of the form forgets the keys, because a filter cannot tell them apart.
 template <typename Key>
-nb::object InsertBatch(PyGuard& guard, const Batch<Key>& batch, nb::handle commit) {
+void ForgetIn(PyGuard& guard, std::span<const Key> keys) noexcept {
+  for (GuardOf<Key>& of_form : guard.Of<Key>()) {
+    for (const Key& key : keys) of_form.Forget(key);
+  }
+}
+
+template <typename Key>
+nb::object InsertBatch(PyGuard& guard, std::span<const Key> keys, nb::handle commit) {
   PyLive& live = nb::cast<PyLive&>(guard.live);
   nb::object result;
   RaiseAgain([&] {
     WithoutGil released;
     const ScopeMark mark(live.scopes);
-    guard.Of<Key>().Insert(std::span<const Key>(batch.keys), [&] {
+    struct ForgetAtEnd {
+      ~ForgetAtEnd() { ForgetIn(guard, keys); }
+      PyGuard& guard;
+      std::span<const Key> keys;
+    } const forget{guard, keys};
+    guard.Of<Key>()[0].Insert(keys, [&] {
       const WithoutGil::Pause with_gil(released);
       CatchRaised([&] { result = Call(commit); });
     });
@@ -238,15 +292,23 @@ nb::object InsertBatch(PyGuard& guard, const Batch<Key>& batch, nb::handle commi
   return result;
 }
 
-nb::object InsertAll(PyGuard& guard, std::span<const nb::object> keys, nb::handle commit) {
-  Batch<uint64_t> integers;
-  Batch<std::string> texts;
-  for (size_t i = 0; i < keys.size(); ++i) AddTo(integers, texts, keys[i], i);
-  if (!integers.keys.empty() && !texts.keys.empty()) {
+nb::object InsertAll(PyGuard& guard, std::span<const nb::object> objects, nb::handle commit) {
+  std::vector<uint64_t> integers;
+  std::vector<std::string> texts;
+  for (const nb::object& object : objects) {
+    OneKey key;
+    if (!key.Parse(object.ptr())) throw nb::python_error();
+    if (key.form == OneKey::Form::kInteger) {
+      integers.push_back(key.integer);
+    } else {
+      texts.emplace_back(key.bytes);
+    }
+  }
+  if (!integers.empty() && !texts.empty()) {
     throw nb::value_error("keys that are inserted together are all integers, or all text");
   }
-  return texts.keys.empty() ? InsertBatch(guard, integers, commit)
-                            : InsertBatch(guard, texts, commit);
+  return texts.empty() ? InsertBatch(guard, std::span<const uint64_t>(integers), commit)
+                       : InsertBatch(guard, std::span<const std::string>(texts), commit);
 }
 
 nb::object Insert(PyGuard& guard, nb::object key, nb::handle commit) {
@@ -261,27 +323,33 @@ void Forget(PyGuard& guard, nb::handle object) {
   OneKey key;
   if (!key.Parse(object.ptr())) throw nb::python_error();
   if (key.form == OneKey::Form::kInteger) {
-    guard.integers.Forget(key.integer);
+    ForgetIn(guard, std::span<const uint64_t>(&key.integer, 1));
   } else {
-    guard.texts.Forget(std::string(key.bytes));
+    const std::string text(key.bytes);
+    ForgetIn(guard, std::span<const std::string>(&text, 1));
   }
 }
 
-// Of both guards: the filter is known if either knows it.
-GuardStats StatsOf(PyGuard& guard) {
-  GuardStats sum = guard.integers.stats();
-  const GuardStats texts = guard.texts.stats();
+// Adds up what one guard has counted.
+void Add(GuardStats& sum, const GuardStats& part) {
   for (uint64_t GuardStats::*const counter :
        {&GuardStats::blocked, &GuardStats::passed, &GuardStats::unknown, &GuardStats::other_form,
         &GuardStats::cache_hits, &GuardStats::negative_hits, &GuardStats::coalesced,
         &GuardStats::loads, &GuardStats::false_positives, &GuardStats::load_failures,
         &GuardStats::cache_failures, &GuardStats::negatives}) {
-    sum.*counter += texts.*counter;
+    sum.*counter += part.*counter;
   }
-  if (texts.known) {
+  if (part.known) {
     sum.known = true;
     sum.failure = {};
   }
+}
+
+// Of all guards: the filter is known if one of them knows it.
+GuardStats StatsOf(PyGuard& guard) {
+  GuardStats sum = guard.integers[0].stats();
+  Add(sum, guard.integers[1].stats());
+  for (GuardOf<std::string>& texts : guard.texts) Add(sum, texts.stats());
   return sum;
 }
 
@@ -347,13 +415,16 @@ constexpr char kDoc[] =
     "live: the Live with the filter; while it has none all keys pass.\n"
     "load: load(key) asks the database, and returns None for a key that it lacks. Of threads that\n"
     "    ask for one key at a time one loads it, and the others share its answer or exception.\n"
-    "load_many: load_many(keys) for get_many, with a list of keys and of as many values.\n"
+    "load_many: load_many(keys) for get_many, with a list of keys; returns as many values in "
+    "their\n"
+    "    order, or a mapping of keys to values.\n"
     "cache: a dict, or anything with get(key), None for what it lacks, and cache[key] = value.\n"
     "    What it raises is counted, and the key is then one that it lacks.\n"
     "max_age: a filter that is older, in seconds, lets all keys pass.\n"
     "negative_ttl, max_negatives: for how many seconds, and for how many keys, it is known that "
     "the\n"
-    "    database lacked them.\n\n"
+    "    database lacked them. max_negatives counts str, bytes, UUIDs, and integers below 0 "
+    "apart.\n\n"
     "Keys are those of the filters: str and bytes, or integers. Any number of threads may use "
     "one.\n"
     "\n"

@@ -2,6 +2,7 @@
 
 Imports none of these packages: who has an array of one has imported it.
 """
+import io
 import sys
 
 
@@ -32,6 +33,10 @@ def _plain_numpy(x):
 
 def _plain_pandas(x):
     numpy = sys.modules["numpy"]
+    if type(x).__name__ == "DataFrame":  # by itself it is the sequence of its column labels
+        if x.shape[1] != 1:
+            raise TypeError(f"keys are one column, and this DataFrame has {x.shape[1]}")
+        x = x.iloc[:, 0]
     if not hasattr(x, "dtype") or getattr(x, "ndim", 1) != 1:  # also pandas.NaT
         return x
     if isinstance(x.dtype, numpy.dtype):
@@ -69,6 +74,15 @@ def _plain_device(x):
     if hasattr(x, "__dlpack__"):
         import numpy
         return _plain_numpy(numpy.from_dlpack(x))
+    return _plain_iterable(x)
+
+
+def _plain_iterable(x):
+    """x, unless it iterates over something other than keys, and nobody would notice."""
+    if isinstance(x, io.IOBase):
+        raise TypeError("a file is no collection of keys: its lines end in '\\n'")
+    if hasattr(x, "columns") and hasattr(x, "dtypes"):  # by itself it is its column labels
+        raise TypeError("keys are one column of a data frame: pass that")
     return x
 
 
