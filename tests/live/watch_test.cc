@@ -288,6 +288,18 @@ TEST_F(WatchTest, SeesAFileThatLooksLikeTheOldOne) {
   ExpectServing(2, 3);
 }
 
+TEST_F(WatchTest, AFileOfTheSeventeenthCenturyIsOld) {
+  Save(2);
+  const timespec written = {-8'800'000'000, 0};  // in 1691
+  const timespec times[2] = {written, written};
+  ASSERT_EQ(utimensat(AT_FDCWD, path_.c_str(), times, 0), 0);
+  struct stat status = {};
+  ASSERT_EQ(stat(path_.c_str(), &status), 0);
+  if (status.st_mtim.tv_sec != written.tv_sec) GTEST_SKIP() << "the file system has no such time";
+  Watch<Blocks> watch(live_, path_, Seldom());
+  EXPECT_EQ(live_.Read().age() / hours(24 * 365), 292);
+}
+
 TEST_F(WatchTest, AgeCountsFromWhenTheFileWasWritten) {
   Save(2);
   fs::last_write_time(path_, fs::file_time_type::clock::now() - hours(30));
