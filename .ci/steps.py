@@ -11,6 +11,7 @@ Every command can be run alone. A step that exits with 69 is skipped, because th
 a package. The output of a step is kept in build/ci/NAME.log.
 """
 import datetime
+import fcntl
 import os
 import pathlib
 import re
@@ -116,6 +117,11 @@ def main(mode):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, lambda number, _: sys.exit(128 + number))
     LOGS.mkdir(parents=True, exist_ok=True)
+    lock = open(LOGS / "lock", "w")  # until the process ends
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit("another .ci/run works in this clone")
     rows, last = [], ""
     for name, modes, minutes, command in steps():
         if mode not in modes.split(","):

@@ -1,5 +1,11 @@
 # Decides whether the GPU backend is built: sets TAMIS_CUDA_ENABLED, and enables the language CUDA.
-set(TAMIS_CUDA AUTO CACHE STRING
+# A project that contains tamis gets the GPU backend only by TAMIS_CUDA: an nvcc that happens to be
+# installed must not change what it depends on.
+set(tamis_cuda_default AUTO)
+if(DEFINED PROJECT_IS_TOP_LEVEL AND NOT PROJECT_IS_TOP_LEVEL)
+  set(tamis_cuda_default OFF)
+endif()
+set(TAMIS_CUDA ${tamis_cuda_default} CACHE STRING
   "Build the GPU backend: AUTO (if nvcc is found, and not with sanitizers or in cross builds), ON, OFF")
 set_property(CACHE TAMIS_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(TAMIS_CUDA_ARCHITECTURES "" CACHE STRING
