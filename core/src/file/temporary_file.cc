@@ -125,7 +125,8 @@ bool TemporaryFile::GiveName() {
 void TemporaryFile::BecomeNewTarget() {
   const int directory = target_.directory();
   const char* const from = name_.c_str();
-  const char* const to = target_.name().c_str();
+  const fs::path target = target_.name();
+  const char* const to = target.c_str();
   // A link never replaces a file. Some file systems have no links, but can rename without
   // replacing. Where neither works, another program may make the file between the check and the
   // renaming.
