@@ -97,11 +97,11 @@ class Reader {
   // Adds a column for each row group of the file.
   void Read(const std::filesystem::path& path) {
     const std::string file = path.string();
-    std::unique_ptr<Source> source;
+    // A file that does not exist is a mistake of the caller, so it is an error in any case.
+    const std::unique_ptr<Source> source = parquet::OpenSource(path);
     std::optional<Footer> footer;
     size_t column = 0;
     form_ = KeyForm::kUnknown;
-    source = parquet::OpenSource(path);  // a file that is not there is a mistake, and no doubt
     try {
       footer.emplace(Footer::Read(*source));
       column = footer->schema().Find(options_.column);

@@ -35,8 +35,8 @@ nanoseconds WrittenAt(const struct stat& status) {
 
 nanoseconds AgeOfFile(nanoseconds written) {
   const nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
-  if (written < now - nanoseconds::max())
-    return nanoseconds::max();  // 292 years, and more do not fit
+  // An age of more than 292 years does not fit.
+  if (written < now - nanoseconds::max()) return nanoseconds::max();
   return std::max(now - written, nanoseconds(0));
 }
 

@@ -235,15 +235,20 @@ std::pair<size_t, size_t> ColumnKeys::WithinBytes(const Statistics& statistics) 
   auto end = bytes_.end();
   if (statistics.min) begin = std::lower_bound(begin, end, *statistics.min, less);
   if (statistics.max) end = std::upper_bound(begin, end, *statistics.max, less);
-  if (statistics.prefixes_are_outside) {
-    const auto is_prefix = [&](std::string_view key) { return statistics.min->starts_with(key); };
-    if (statistics.min) begin = std::find_if(bytes_.begin(), begin, is_prefix);
-    // Those that begin with it follow at once.
-    if (statistics.max) {
-      end = std::find_if_not(end, bytes_.end(), [&](std::string_view key) {
-        return key.starts_with(*statistics.max);
-      });
+  if (statistics.prefixes_are_outside && statistics.min) {
+    // The shortest beginning of the smallest value that is a key comes first.
+    for (size_t length = 0; length < statistics.min->size(); ++length) {
+      const std::string_view prefix = statistics.min->substr(0, length);
+      const auto found = std::lower_bound(bytes_.begin(), begin, prefix, less);
+      if (found == begin || *found != prefix) continue;
+      begin = found;
+      break;
     }
+  }
+  if (statistics.prefixes_are_outside && statistics.max) {
+    // Keys that begin with the largest value follow it at once.
+    end = std::partition_point(
+        end, bytes_.end(), [&](std::string_view key) { return key.starts_with(*statistics.max); });
   }
   return {begin - bytes_.begin(), end - bytes_.begin()};
 }

@@ -51,9 +51,8 @@ constexpr KnownFault kKnownFaults[] = {
      IsFixedDecimal,
      Wrong::kBounds,
      "Polars before 2.0 states wrong bounds for decimals of more than 18 digits"},
-    // Found in 1.10.0 and 1.36.1, in columns of several pages, of which it compares bounds only up
-    // to the
-    // length of the shorter one. Gone in 1.37.0, which states no version.
+    // Found in 1.10.0 and 1.36.1: the bounds of pages are compared only up to the length of the
+    // shorter one. Gone in 1.37.0, which states no version.
     {"Polars",
      {2, 0},
      IsBytes,

@@ -28,9 +28,9 @@ using Found = std::optional<FreeObject>;
 template <typename Key>
 using GuardOf = PenetrationGuard<Key, FreeObject, AnyConcurrent>;
 
-// A guard of C++ has keys of one form. There is also one for each set of objects that a filter
-// cannot tell apart, such as "a" and b"a", or -1 and 2**64 - 1: they are different keys to Python,
-// and must not share their values.
+// A guard of C++ has keys of one form. Some keys that are different to Python are equal to a
+// filter: "a" and b"a", -1 and 2**64 - 1, a UUID and its bytes. Each sort has a guard of its own,
+// so that such keys do not share their values.
 struct PyGuard {
   PyGuard(PyLive& its_live, const GuardOptions& options)
       : integers{GuardOf<uint64_t>(its_live.live, options),
@@ -345,7 +345,7 @@ void Add(GuardStats& sum, const GuardStats& part) {
   }
 }
 
-// Of all guards: the filter is known if one of them knows it.
+// The sum over all guards. The filter is known if one of them knows it.
 GuardStats StatsOf(PyGuard& guard) {
   GuardStats sum = guard.integers[0].stats();
   Add(sum, guard.integers[1].stats());

@@ -9,12 +9,11 @@
 
 namespace tamis {
 
-// The files of `given` as they are. In place of each folder all files below it whose names end in
-// one of `extensions`, such as ".tamis", in small or capital letters: in the order of their names,
-// also behind links, each folder once. Files and folders whose names begin with a dot are left out.
-// Throws
-// Error(kIo) for a folder that cannot be read, and Error(kInvalidArgument) if it finds no file at
-// all.
+// Returns the files of `given` as they are. A folder stands for all files below it, also behind
+// links, whose names end in one of `extensions`, such as ".tamis", in small or capital letters.
+// They come in the order of their names, and each folder counts once. Names that begin with a dot
+// are left out. Throws Error(kIo) for a folder that cannot be read, and Error(kInvalidArgument) if
+// it finds no file at all.
 std::vector<std::filesystem::path> FilesOf(const std::vector<std::filesystem::path>& given,
                                            std::initializer_list<std::string_view> extensions);
 

@@ -25,8 +25,8 @@ struct RowGroup {
 };
 
 // The smallest and the largest value, plain-encoded: 4 or 8 bytes, little-endian, or the bytes of a
-// string. The deprecated fields `min` and `max` are not read. Statistics that the
-// file's writer is known to state wrongly are left out, with the reasons in `ignored`.
+// string. The deprecated fields `min` and `max` are not read. Statistics that the file's writer is
+// known to state wrongly are left out, with the reasons in `ignored`.
 struct Statistics {
   std::optional<std::string_view> min;  // no value is smaller
   std::optional<std::string_view> max;  // no value is larger
