@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "tamis/error.h"
 #include "tamis/layout/split_block.h"
+#include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 
@@ -16,13 +19,20 @@ namespace tamis::sizing_test {
 
 constexpr uint64_t kMaxBlocks = split_block::kMaxBlocks;
 
-// Sum over i of Poisson(i; load) (1 - (31/32)^i)^8, term by term from 0 until nothing is left.
-long double DirectFpr(long double load) {
-  const long double last = load + 30 * std::sqrt(load) + 200;
+// The sum over i of Binomial(i; keys, 1 / blocks) times the probability to pass a block of i keys,
+// term by term from 0 until nothing is left.
+long double DirectFpr(long double keys, long double blocks) {
+  const long double load = keys / blocks;
+  const long double last = std::min(keys, load + 30 * std::sqrt(load) + 200);
   long double sum = 0;
   for (long double i = 1; i <= last; ++i) {
-    const long double weight = std::exp(i * std::log(load) - load - std::lgamma(i + 1));
-    sum += weight * std::pow(1 - std::pow(31 / 32.0L, i), 8.0L);
+    const long double weight =
+        blocks == 1
+            ? (i == keys ? 1 : 0)
+            : std::exp(std::lgamma(keys + 1) - std::lgamma(i + 1) - std::lgamma(keys - i + 1) -
+                       i * std::log(blocks) + (keys - i) * std::log1p(-1 / blocks));
+    const long double chance = std::pow(1 - std::pow(31 / 32.0L, i), 8.0L);
+    sum += weight * (chance + (1 - chance) * std::min(1.0L, i * 0x1p-32L));
   }
   return sum;
 }
@@ -33,11 +43,62 @@ double LogUniform(Random& random, double low, double high) {
 }
 
 TEST(SplitBlockFprTest, IsTheSumOverAllLoads) {
-  for (double load = 0.01; load <= 200; load *= 1.07) {
-    const auto want = static_cast<double>(DirectFpr(load));
-    EXPECT_NEAR(SplitBlockFpr(load, 1) / want, 1, 1e-9) << "load " << load;
-    EXPECT_NEAR(SplitBlockFpr(load * 1e6, 1'000'000) / want, 1, 1e-9) << "load " << load;
+  for (const uint64_t blocks : {1, 2, 3, 10, 1000}) {
+    for (double load = 1; load <= 200; load *= 1.07) {
+      const double keys = std::round(load * static_cast<double>(blocks));
+      const auto want = static_cast<double>(DirectFpr(keys, static_cast<long double>(blocks)));
+      EXPECT_NEAR(SplitBlockFpr(keys, blocks) / want, 1, 1e-9) << keys << " in " << blocks;
+      const double next = SplitBlockFpr(keys + 1, blocks);
+      EXPECT_NEAR(SplitBlockFpr(keys + 0.25, blocks) / (0.75 * want + 0.25 * next), 1, 1e-9);
+    }
   }
+}
+
+// Small filters, in which the keys of a block are not Poisson-distributed.
+TEST(SplitBlockFprTest, IsTheRateOfSmallFilters) {
+  constexpr uint64_t kFilters = 2000;
+  constexpr uint64_t kAbsent = 10'000;
+  for (const uint64_t n : {4, 16, 64, 256}) {
+    uint64_t hits = 0;
+    Random random(n);
+    std::vector<uint64_t> keys(n), absent(kAbsent);
+    uint64_t blocks = 0;
+    for (uint64_t i = 0; i < kFilters; ++i) {
+      SplitBlockBloomFilter filter({.capacity = n, .fpr = 1e-3, .hash = {.seed = i}});
+      for (uint64_t& key : keys) key = random() | 1;
+      for (uint64_t& key : absent) key = random() & ~uint64_t{1};
+      filter.Insert(keys);
+      hits += filter.Count(absent);
+      blocks = filter.num_blocks();
+    }
+    const double stated = SplitBlockFpr(static_cast<double>(n), blocks);
+    const double measured = static_cast<double>(hits) / (kFilters * kAbsent);
+    const double sigma = std::sqrt(static_cast<double>(hits)) / (kFilters * kAbsent);
+    EXPECT_LE(stated, 1e-3) << n;
+    EXPECT_NEAR(measured, stated, 0.1 * stated + 3 * sigma) << n << " keys";
+  }
+}
+
+// All 2^32 values of the half of a hash that selects bits: those that pass a block of one key.
+TEST(SplitBlockFprTest, AKeyPassesThatSelectsTheSameBitsAndHardlyAnyOther) {
+  constexpr int kKeys = 8;
+  Random random(/*seed=*/4);
+  uint64_t passing = 0;
+  for (int i = 0; i < kKeys; ++i) {
+    uint32_t block[8] = {};
+    const uint64_t key = random();
+    split_block::BlockInsert(block, key);
+    // Multiplication by an odd number is invertible, so the values with the first bit are known.
+    uint32_t inverse = 1;
+    for (int step = 0; step < 5; ++step) inverse *= 2 - split_block::Salt(0) * inverse;
+    const uint32_t first = static_cast<uint32_t>(key) * split_block::Salt(0) >> 27 << 27;
+    for (uint32_t rest = 0; rest < uint32_t{1} << 27; ++rest) {
+      passing += split_block::BlockContains(block, (first | rest) * inverse);
+    }
+  }
+  // Of 2^32 values 1 + 2^-8 in expectation; without the key itself it would be 2^-8.
+  EXPECT_NEAR(static_cast<double>(passing) / kKeys, 1 + 0x1p-8, 0.4);
+  EXPECT_NEAR(SplitBlockFpr(1, 1) * 0x1p32, 1 + 0x1p-8, 1e-5);
 }
 
 TEST(SplitBlockFprTest, IsAProbabilityAtEveryLoad) {

@@ -160,7 +160,7 @@ TEST_F(DedupTest, SaysWhatItDid) {
   Write("lines", Numbers(1, 5000) + Numbers(4001, 2000));
   EXPECT_EQ(Ok("tamis dedup --capacity 100k lines").err,
             "tamis: 7,000 lines: 6,000 written, 1,000 left out, of which fewer than 0.01 are "
-            "expected to have been new; 789 KiB\n");
+            "expected to have been new; 790 KiB\n");
   EXPECT_EQ(Ok("tamis dedup -q lines").err, "");
   const CommandResult report = Ok("tamis dedup --json --capacity 100k lines");
   const auto json = report.Json();

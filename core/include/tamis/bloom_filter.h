@@ -38,11 +38,11 @@ class BloomFilter final : public detail::FilterBase {
   FilterKind kind() const noexcept override { return kKind; }
   uint64_t num_bits() const noexcept { return num_bits_; }      // m
   uint32_t num_hashes() const noexcept { return num_hashes_; }  // k, in [1, 64]
-  // (1 - e^(-kn/m))^k for n = capacity(): the textbook's rate of a filter that is full.
+  // BloomFpr(capacity(), m, k): the rate of a filter that is full.
   double theoretical_fpr() const noexcept;
   // -(m/k) ln(1 - B/m) for B bits set.
   double estimated_count() const noexcept override;
-  // (B/m)^k for B bits set.
+  // BloomFpr(estimated_count(), m, k): (B/m)^k for B bits set, and the keys that share all bits.
   double expected_fpr() const noexcept override;
   FileHeader Header() const noexcept override;
 

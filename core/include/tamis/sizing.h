@@ -19,11 +19,14 @@ inline constexpr double kMaxFpr = 0.5;
 
 // ---- Split-block filters ----
 
-// A block holds Poisson(keys / num_blocks) keys; one with i keys passes an absent key with
-// (1 - (1 - 1/32)^i)^8. The sum over i is the rate (Putze, Sanders and Singler, 2007, equation 3,
-// with one bit in each of eight 32-bit words). The formula of an unblocked filter, which Parquet
-// writers commonly use, is 1.5 times too low at 1%.
-// num_blocks >= 1. O(1 + sqrt(keys / num_blocks)).
+// A block holds Binomial(keys, 1 / num_blocks) keys. One with i keys passes an absent key with
+// p = (1 - (1 - 1/32)^i)^8. The mean over i is the rate (Putze, Sanders and Singler, 2007, equation
+// 3, which is for many blocks, with one bit in each of eight 32-bit words). The eight bits follow
+// from 32 bits of the hash, so the absent key also passes with i / 2^32 if one of the i keys has
+// the same: that counts at rates below about 1e-8, and a rate below 2.4e-10 takes a block or more
+// for each key. The formula of an unblocked filter, which Parquet writers commonly use, is 1.5
+// times too low at 1%. Between whole numbers of keys the rate is interpolated. num_blocks >= 1. O(1
+// + sqrt(keys / num_blocks)).
 double SplitBlockFpr(double keys, uint64_t num_blocks);
 
 // The fewest blocks for which SplitBlockFpr(capacity, blocks) <= fpr; at least 1.
@@ -70,19 +73,21 @@ uint64_t CuckooCapacity(int fingerprint_bits, const cuckoo::Geometry& geometry, 
 
 // ---- Classic Bloom filters, of m bits, of which each key sets k ----
 
-// (1 - e^(-kn/m))^k for n keys (Bloom, 1970). num_bits, num_hashes >= 1. Small filters err more, by
-// about n/m^2, as two keys whose hashes agree modulo m share all bits: asked for 10^-6, those for
-// 64 keys at 19 times that rate, for 1,024 at 1.9 times (bench/NOTES.md). Sizes do not know it.
+// p + (1 - p) (1 - e^(-n/m^2)) with p = (1 - e^(-kn/m))^k for n keys (p: Bloom, 1970). The second
+// term is the probability that one of the keys has the first position and the step of the absent
+// key, of which there are m^2 pairs, and so all of its bits. It counts for small filters at low
+// rates. num_bits, num_hashes >= 1.
 double BloomFpr(double keys, uint64_t num_bits, uint32_t num_hashes);
 
-// The bits m for n = `capacity` keys at a rate of p = `fpr`: -n ln p / ln^2 2, and where a whole
-// number of hashes needs a little more, that; rounded up to whole words of 64 bits.
+// The fewest bits, in whole words of 64, for which BloomFpr with BloomHashes is at most `fpr` for
+// `capacity` keys: about -n ln p / ln^2 2, and for few keys about sqrt(n / p).
 // Throws Error(kInvalidArgument) for an fpr out of range, and if the result is more than
 // bloom::kMaxBits.
 uint64_t BloomBits(uint64_t capacity, double fpr);
 
-// The k that makes the rate smallest: max(1, round(m/n ln 2)), at most bloom::kMaxHashes.
-// num_bits, capacity >= 1.
+// The k that makes the rate smallest: max(1, round(m/n ln 2)), at most bloom::kMaxHashes. If a
+// smaller k makes the first term of the rate a hundredth of the second, it is that k: more hashes
+// would not help. num_bits, capacity >= 1.
 uint32_t BloomHashes(uint64_t num_bits, uint64_t capacity);
 
 // The most keys for which BloomFpr with the best number of hashes is at most fpr; at least 1.

@@ -66,6 +66,8 @@ struct Kind {
   double (*fpr_of_bytes)(double keys, uint64_t bytes) = nullptr;
   // With `header.capacity` keys; nullptr for kinds that have layers.
   double (*fpr_when_full)(const FileHeader& header) = nullptr;
+  // The same as versions before 1.0 computed it. nullptr: as it is now.
+  double (*old_fpr_when_full)(const FileHeader& header) = nullptr;
 
   // Of a filter of so many bytes for so many keys.
   LookupFacts (*lookup_facts)(uint64_t bytes, uint64_t keys) = nullptr;

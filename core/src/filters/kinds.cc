@@ -47,6 +47,10 @@ const FileKind* FindFileKind(FilterKind kind) noexcept {
 }
 
 double FprWhenFull(const FileHeader& header) { return KindOf(header.kind).fpr_when_full(header); }
+double OldFprWhenFull(const FileHeader& header) {
+  const Kind& kind = KindOf(header.kind);
+  return (kind.old_fpr_when_full != nullptr ? kind.old_fpr_when_full : kind.fpr_when_full)(header);
+}
 
 std::span<const CostAtSize> TypicalCostsOf(const Kind& kind, std::string_view backend) noexcept {
   const TypicalCosts& costs = KindOf(kind.calibration.costs_as).calibration.typical;

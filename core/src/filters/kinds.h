@@ -20,6 +20,8 @@ const Kind& KindOf(FilterKind kind) noexcept;
 
 // The false-positive rate with `header.capacity` keys. Of a kind that has no layers.
 double FprWhenFull(const FileHeader& header);
+// By Kind::old_fpr_when_full.
+double OldFprWhenFull(const FileHeader& header);
 
 // The figures of a typical machine for filters of that kind on a backend: none if it is not
 // measured.

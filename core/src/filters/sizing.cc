@@ -31,35 +31,59 @@ double detail::FprOrDefault(const FilterOptions& options) {
 
 namespace {
 
-// The rate of a filter of blocks of eight words, `word_slots` slots in each, one of which a key
-// takes; by the mean number of keys in a block.
-double BlockedFpr(double load, double word_slots) {
-  if (!(load > 0)) return 0;
-  // With more keys than this a word of 32 slots has every one taken but for a chance below 1e-17.
-  constexpr double kFull = 1300;
-  if (load > kFull) return 1;
+// The probability that an absent key passes a block of eight words, with `slots` slots in each, one
+// of which each of `keys` keys took. The slots follow from 32 bits of the hash, so it also passes
+// if one of the keys has the same, with a probability of `same_slots` each.
+double PassesBlock(double keys, double slots, double same_slots) {
+  const double by_chance = std::pow(-std::expm1(keys * std::log1p(-1 / slots)), sb::kWords);
+  return by_chance + (1 - by_chance) * std::min(1.0, keys * same_slots);
+}
 
-  // The weight of i keys relative to that of the most likely number, outwards from it until nothing
-  // is left to add; the rate is the weighted mean.
-  double weights = 0, sum = 0;
-  const double log_free = std::log1p(-1 / word_slots);
-  const auto add = [&](double i, double weight) {
-    weights += weight;
-    sum += weight * std::pow(-std::expm1(i * log_free), sb::kWords);
-  };
+constexpr double kSplitBlockSlots = 32;
+
+// With more keys than this in a block every slot is taken but for a chance below 1e-17.
+constexpr double kFullLoad = 1300;
+
+// The mean of passes(i) over the number of keys i in a block. `ratio(i)` is the probability of i +
+// 1 keys divided by that of i. Adds outwards from `mode`, the most likely number, until nothing is
+// left to add.
+template <typename Ratio, typename Passes>
+double MeanOverLoads(double mode, const Ratio& ratio, const Passes& passes) {
   constexpr double kNegligible = 1e-25;
-  const double mode = std::floor(load);
+  double weights = 0, sum = 0;
   double weight = 1;
   for (double i = mode; weight > kNegligible; ++i) {
-    add(i, weight);
-    weight *= load / (i + 1);
+    weights += weight;
+    sum += weight * passes(i);
+    weight *= ratio(i);
   }
   weight = 1;
-  for (double i = mode; i > 0 && weight > kNegligible; --i) {
-    weight *= i / load;
-    add(i - 1, weight);
+  for (double i = mode; i > 0; --i) {
+    weight /= ratio(i - 1);
+    if (weight <= kNegligible) break;
+    weights += weight;
+    sum += weight * passes(i - 1);
   }
   return sum / weights;
+}
+
+// `keys` is whole.
+double BlockedFprOfWhole(double keys, double blocks, double slots) {
+  constexpr double kSameSlots = 0x1p-32;
+  if (!(keys > 0)) return 0;
+  if (keys / blocks > kFullLoad) return 1;
+  const auto passes = [&](double i) { return PassesBlock(i, slots, kSameSlots); };
+  if (blocks == 1) return passes(keys);
+  const auto binomial = [&](double i) { return (keys - i) / (i + 1) / (blocks - 1); };
+  return MeanOverLoads(std::floor((keys + 1) / blocks), binomial, passes);
+}
+
+double BlockedFpr(double keys, uint64_t num_blocks, double slots) {
+  const auto blocks = static_cast<double>(num_blocks);
+  const double whole = std::floor(keys);
+  const double rate = BlockedFprOfWhole(whole, blocks, slots);
+  if (!(keys > whole) || rate == 1) return rate;
+  return rate + (keys - whole) * (BlockedFprOfWhole(whole + 1, blocks, slots) - rate);
 }
 
 using Fpr = double (*)(double keys, uint64_t num_blocks);
@@ -74,7 +98,8 @@ uint64_t FewestBlocks(Fpr rate, const char* kind, uint64_t block_bytes, uint64_t
     std::ostringstream message;
     message << "a " << kind << " filter cannot hold " << capacity
             << " keys at a false-positive rate of " << fpr << ": it has at most " << sb::kMaxBlocks
-            << " blocks (" << ((block_bytes << 32) >> 30) << " GiB)";
+            << " blocks (" << ((block_bytes << 32) >> 30) << " GiB), which keep a rate of "
+            << rate(keys, sb::kMaxBlocks);
     throw Error(ErrorCode::kInvalidArgument, message.str());
   }
   return detail::FirstThatHolds(1, sb::kMaxBlocks,
@@ -97,7 +122,16 @@ uint64_t MostKeys(Fpr rate, uint64_t num_blocks, double fpr) {
 }  // namespace
 
 double SplitBlockFpr(double keys, uint64_t num_blocks) {
-  return BlockedFpr(keys / static_cast<double>(num_blocks), 32);
+  return BlockedFpr(keys, num_blocks, kSplitBlockSlots);
+}
+
+double detail::OldSplitBlockFpr(double keys, uint64_t num_blocks) {
+  const double load = keys / static_cast<double>(num_blocks);
+  if (!(load > 0)) return 0;
+  if (load > kFullLoad) return 1;
+  const auto poisson = [&](double i) { return load / (i + 1); };
+  return MeanOverLoads(std::floor(load), poisson,
+                       [](double i) { return PassesBlock(i, kSplitBlockSlots, 0); });
 }
 
 uint64_t SplitBlockBlocks(uint64_t capacity, double fpr) {
@@ -127,7 +161,7 @@ double SplitBlockEstimatedCount(uint64_t bits_set, uint64_t num_blocks) {
 }
 
 double CountingFpr(double keys, uint64_t num_blocks) {
-  return BlockedFpr(keys / static_cast<double>(num_blocks), counting::kWordCounters);
+  return BlockedFpr(keys, num_blocks, counting::kWordCounters);
 }
 
 uint64_t CountingBlocks(uint64_t capacity, double fpr) {

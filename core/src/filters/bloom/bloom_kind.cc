@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/src/filters/filter_access.h"
+#include "core/src/filters/sizing_checks.h"
 #include "tamis/bloom_filter.h"
 #include "tamis/sizing.h"
 
@@ -36,6 +37,11 @@ uint64_t BytesFor(uint64_t capacity, double fpr) { return BloomBits(capacity, fp
 double FprOfBytes(double keys, uint64_t bytes) {
   const auto capacity = static_cast<uint64_t>(std::max(keys, 1.0));
   return BloomFpr(keys, 8 * bytes, BloomHashes(8 * bytes, capacity));
+}
+
+double OldFprWhenFull(const FileHeader& header) {
+  return detail::OldBloomFpr(static_cast<double>(header.capacity), header.geometry[0],
+                             static_cast<uint32_t>(header.geometry[1]));
 }
 
 double FprWhenFull(const FileHeader& header) {
@@ -128,6 +134,7 @@ constexpr Kind kBloomKind = {
     .bytes_for = BytesFor,
     .fpr_of_bytes = FprOfBytes,
     .fpr_when_full = FprWhenFull,
+    .old_fpr_when_full = OldFprWhenFull,
     .lookup_facts = Facts,
     .relative_cost = CostOfHeader,
     .calibration = {.costs_as = FilterKind::kBloom,

@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <sstream>
@@ -142,7 +143,8 @@ void CheckLayers(const FileHeader& whole, const ScalableOptions& options,
     capacity += layer.header.capacity;
     inserted += layer.header.inserted;  // no more than the capacity
     bytes += layer.header.payload_bytes;
-    fpr += FprWhenFull(layer.header);
+    // The version that made the layer took one of them to be its rate.
+    fpr += std::min(FprWhenFull(layer.header), OldFprWhenFull(layer.header));
     end = Padded(layer.end());
   }
   const char* const whose = "by its layers";

@@ -81,9 +81,16 @@ ScalableFilter<F>::ScalableFilter(detail::LayeredFile file, const MemoryOptions&
   options_.memory = memory;
   options_.backend = backend;
   layers_.reserve(file.layers.size());
+  double old_error_left = options_.fpr;
   for (detail::OpenedFile& layer : file.layers) {
     layers_.push_back(F(layer.header, std::move(layer.storage), this->backend_));
     Account(layers_.back());
+    old_error_left -= detail::OldFprWhenFull(layer.header);
+  }
+  // Layers of an old version may err more often than it thought, and leave nothing of the bound.
+  // The filter then grows as it would have done there.
+  if (detail::LayerFpr(options_, error_left_) < kMinFpr) {
+    error_left_ = std::max(error_left_, old_error_left);
   }
   this->inserted_ = file.header.inserted;
   this->key_forms_ = file.header.key_forms;
@@ -355,6 +362,7 @@ ScalableFilter<F> ScalableFilter<F>::Clone(const MemoryOptions& memory) const {
     copy.Account(copy.layers_.back());
   }
   copy.current_ = current_;
+  copy.error_left_ = error_left_;
   return copy;
 }
 

@@ -1,6 +1,7 @@
 #include "core/src/filters/split_block/split_block_kind.h"
 
 #include "core/src/filters/blocks.h"
+#include "core/src/filters/sizing_checks.h"
 #include "tamis/sizing.h"
 #include "tamis/split_block_filter.h"
 
@@ -15,6 +16,10 @@ uint64_t BytesFor(uint64_t capacity, double fpr) {
 
 double FprOfBytes(double keys, uint64_t bytes) {
   return SplitBlockFpr(keys, bytes / sb::kBlockBytes);
+}
+
+double OldFprWhenFull(const FileHeader& header) {
+  return detail::OldSplitBlockFpr(static_cast<double>(header.capacity), header.geometry[0]);
 }
 
 double FprWhenFull(const FileHeader& header) {
@@ -70,6 +75,7 @@ constexpr Kind kSplitBlockKind = {
     .bytes_for = BytesFor,
     .fpr_of_bytes = FprOfBytes,
     .fpr_when_full = FprWhenFull,
+    .old_fpr_when_full = OldFprWhenFull,
     .lookup_facts = Facts,
     .calibration = {.costs_as = FilterKind::kSplitBlock,
                     .on_device = true,

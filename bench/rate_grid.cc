@@ -1,0 +1,151 @@
+// Stated and measured false-positive rates of filters that are sized by capacity and rate, from 16
+// to ten million keys and from 1e-2 to 1e-9: for each kind a table in Markdown. A cell is the
+// measured rate divided by the stated one, and the bits a key that the filter takes.
+//
+// Usage: tamis_rate_grid [SECONDS [KIND...]], by default 20 seconds for each cell at most and all
+// kinds.
+//
+// A cell counts if at least 400 false positives were seen. Its stated rate, which is the rate by
+// the formulas of sizing.h when the filter is full, must then differ from the measured one by 10%
+// and three standard deviations at most. A cell with fewer says "computed": its rate is too low to
+// be measured in the time. Small filters are averaged over a thousand seeds of the hash.
+//
+// Exit status: 0 if no cell that counts differs by more, no key is missed and no filter states a
+// higher rate than it was asked for; 1 if not; 2 for bad arguments.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "bench/arguments.h"
+#include "bench/workload.h"
+#include "tamis/any_filter.h"
+#include "tamis/error.h"
+#include "tamis/filter_kinds.h"
+#include "tamis/units.h"
+
+namespace tamis::bench {
+namespace {
+
+constexpr uint64_t kLeastHits = 400;
+constexpr uint64_t kEnoughHits = 4000;
+constexpr double kTolerance = 0.1;
+constexpr uint64_t kKeys[] = {16, 256, 4096, 65'536, 1'000'000, 10'000'000};
+constexpr double kRates[] = {1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
+
+struct Cell {
+  double stated = 0;  // mean of all filters
+  uint64_t bytes = 0;
+  uint64_t hits = 0;
+  uint64_t absent = 0;
+  uint64_t missed = 0;
+};
+
+uint64_t SeedsFor(uint64_t keys) { return std::clamp<uint64_t>(4'000'000 / keys, 1, 1000); }
+
+// Keys are those of an endless sequence, which the cell has its own part of.
+Cell Measure(FilterKind kind, uint64_t num_keys, double fpr, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  constexpr uint64_t kAtOnce = 1 << 17;
+  const uint64_t seeds = SeedsFor(num_keys);
+  Cell cell;
+  uint64_t next = 0;
+  std::vector<uint64_t> absent(kAtOnce);
+  const Clock::time_point begin = Clock::now();
+  for (uint64_t seed = 0; seed < seeds; ++seed) {
+    const AnyFilter filter =
+        MakeFilter(kind, {.capacity = num_keys, .fpr = fpr, .hash = {.seed = seed}});
+    const uint64_t first = next;
+    ForEachBatch(next, num_keys, [&](const auto& keys) { filter->Insert(keys); });
+    ForEachBatch(first, num_keys,
+                 [&](const auto& keys) { cell.missed += keys.size() - filter->Count(keys); });
+    next += num_keys;
+    cell.bytes = filter->bytes();
+    cell.stated += FilterFpr(kind, static_cast<double>(num_keys), filter->bytes()) /
+                   static_cast<double>(seeds);
+    const double share = static_cast<double>(seed + 1) / static_cast<double>(seeds);
+    const auto wanted = static_cast<uint64_t>(static_cast<double>(kEnoughHits) * share);
+    do {
+      for (uint64_t& key : absent) key = KeyAt(next++);
+      cell.hits += filter->Count(absent);
+      cell.absent += kAtOnce;
+    } while (cell.hits < wanted &&
+             std::chrono::duration<double>(Clock::now() - begin).count() < seconds * share);
+  }
+  return cell;
+}
+
+// Prints a cell. Returns whether it is as it should be.
+bool PrintCell(FilterKind kind, uint64_t num_keys, double fpr, double seconds) {
+  Cell cell;
+  try {
+    cell = Measure(kind, num_keys, fpr, seconds);
+  } catch (const Error& error) {
+    std::printf(" refused |");
+    return error.code() == ErrorCode::kInvalidArgument;
+  }
+  const auto absent = static_cast<double>(cell.absent);
+  const double measured = static_cast<double>(cell.hits) / absent;
+  const double sigma = std::sqrt(static_cast<double>(cell.hits)) / absent;
+  const bool counts = cell.hits >= kLeastHits;
+  const bool agrees = std::abs(measured - cell.stated) <= kTolerance * cell.stated + 3 * sigma;
+  const bool kept = cell.stated <= fpr * (1 + 1e-9);
+  const bool good = cell.missed == 0 && kept && (agrees || !counts);
+  std::printf(" %s, %.1f |", counts ? FixedText(measured / cell.stated, 2).c_str() : "computed",
+              8 * static_cast<double>(cell.bytes) / static_cast<double>(num_keys));
+  if (!good) {
+    std::fprintf(stderr, "%s, %llu keys, asked %g: stated %g, measured %g, missed %llu\n",
+                 FilterKindName(kind), static_cast<unsigned long long>(num_keys), fpr, cell.stated,
+                 measured, static_cast<unsigned long long>(cell.missed));
+  }
+  std::fflush(stdout);
+  return good;
+}
+
+bool PrintTable(FilterKind kind, double seconds) {
+  std::printf("| %s, keys |", FilterKindName(kind));
+  for (const double rate : kRates) std::printf(" %g |", rate);
+  std::printf("\n|--:|");
+  for ([[maybe_unused]] const double rate : kRates) std::printf("---|");
+  bool good = true;
+  for (const uint64_t keys : kKeys) {
+    std::printf("\n| %llu |", static_cast<unsigned long long>(keys));
+    for (const double rate : kRates) good &= PrintCell(kind, keys, rate, seconds);
+  }
+  std::printf("\n\n");
+  return good;
+}
+
+}  // namespace
+}  // namespace tamis::bench
+
+int main(int argc, char** argv) {
+  uint64_t seconds = 20;
+  std::vector<tamis::FilterKind> kinds;
+  bool good = argc < 2 || tamis::bench::ParseCount(argv[1], seconds, 0);
+  for (int i = 2; i < argc; ++i) {
+    tamis::FilterKind kind{};
+    good &= tamis::ParseFilterKind(argv[i], kind) && !tamis::KindInfo(kind).has_layers;
+    kinds.push_back(kind);
+  }
+  if (!good) {
+    std::fprintf(stderr, "usage: %s [SECONDS [KIND...]]\n", argv[0]);
+    return 2;
+  }
+  for (const tamis::FilterKindInfo& info : tamis::FilterKinds()) {
+    if (argc < 3 && !info.has_layers) kinds.push_back(info.kind);
+  }
+  try {
+    bool as_stated = true;
+    for (const tamis::FilterKind kind : kinds) {
+      as_stated &= tamis::bench::PrintTable(kind, static_cast<double>(seconds));
+    }
+    return as_stated ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return 2;
+  }
+}
