@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tamis/live/concurrent_cuckoo.h"
 #include "tamis/live/watch.h"
 #include "tests/core/file_test_util.h"
 #include "tests/live/guard_test_util.h"
@@ -356,6 +357,42 @@ TEST_F(GuardTest, ACommitThatThrowsMayHaveCommitted) {
                              }),
                std::runtime_error);
   EXPECT_EQ(Get(1005), Found(10'050));
+}
+
+// Of which a cuckoo filter holds eight.
+TEST_F(GuardTest, CommitsThatThrowAddOneCopyToACuckooFilter) {
+  using Cuckoo = ConcurrentCuckooFilter<16>;
+  Live<Cuckoo> live;
+  live.Publish(FilterOf<Cuckoo>({}, 1000));
+  PenetrationGuard<uint64_t, uint64_t, Cuckoo> guard(live);
+  const uint64_t keys[] = {1, 2, 2};
+  const auto refuse = [] { throw std::runtime_error("refused"); };
+  const auto refused = [&] {
+    for (int i = 0; i < 100; ++i) {
+      EXPECT_THROW(guard.Insert(1, refuse), std::runtime_error);
+      EXPECT_THROW(guard.Insert(keys, refuse), std::runtime_error);
+    }
+  };
+  refused();
+  EXPECT_EQ(live.Read()->inserted_count(), 3u);
+  guard.Insert(keys, [] {});
+  EXPECT_EQ(live.Read()->inserted_count(), 3u) << "the copies that were there are those of now";
+  guard.Insert(1, [] {});
+  EXPECT_EQ(live.Read()->inserted_count(), 4u);
+  EXPECT_EQ(live.Erase(std::vector<uint64_t>{1, 1, 2, 2}), 4u);
+  EXPECT_EQ(live.Read()->Count(std::vector<uint64_t>{1, 2}), 0u);
+
+  // A filter that a rebuild made does not have them. One that is being made gets all.
+  refused();
+  live.Rebuild({[](RebuildContext&) { return FilterOf<Cuckoo>({}, 1000); }});
+  guard.Insert(1, [] {});
+  EXPECT_EQ(live.Read()->inserted_count(), 1u);
+  EXPECT_THROW(guard.Insert(2, refuse), std::runtime_error);
+  live.Rebuild({[&](RebuildContext&) {
+    guard.Insert(2, [] {});
+    return FilterOf<Cuckoo>({1}, 1000);
+  }});
+  EXPECT_EQ(live.Read()->Count(std::vector<uint64_t>{1, 2}), 2u);
 }
 
 TEST_F(GuardTest, AKeyThatComesInAnotherWayCanBeMadeKnown) {

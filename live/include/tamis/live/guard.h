@@ -22,6 +22,7 @@
 #include "tamis/live/changeable.h"
 #include "tamis/live/detail/guard_counters.h"
 #include "tamis/live/detail/guard_shard.h"
+#include "tamis/live/detail/spare_copies.h"
 #include "tamis/live/guard_stats.h"
 #include "tamis/live/live.h"
 #include "tamis/table_hash.h"
@@ -133,27 +134,41 @@ class PenetrationGuard {
   // the cache has of them are the caller's to drop, also what a load puts there that began before.
   // Throws Error(kInvalidArgument), with nothing committed, if the filter has no room, and
   // Error(kIncompatible) if it has only keys of another form: with these it would be taken for one
-  // of all keys. Where `commit` throws, the keys stay in the filter until the next rebuild, as they
-  // may be in the database all the same: who lets strangers try should find out beforehand what the
-  // database would refuse.
+  // of all keys. Where `commit` throws, the keys stay in the filter until the next rebuild, because
+  // they may be in the database all the same. The next Insert of such a key adds no further copy.
+  // If strangers may try, find out beforehand what the database would refuse.
   template <typename Commit>
   auto Insert(std::span<const Key> keys, const Commit& commit) requires ConcurrentlyChangeable<F> {
     auto change = live_.BeginChange();
-    bool there_was_one = false;
+    uint64_t generation = 0;  // none
     {
       const Lease<F> lease = live_.Read();
-      there_was_one = static_cast<bool>(lease);
+      generation = lease.generation();
       if (lease && !AdmitsKeys(lease)) throw Error(ErrorCode::kIncompatible, OtherForm(lease));
     }
-    const size_t inserted = change.Insert(Keys(keys));
+    typename detail::SpareCopies<Key, Hash>::Split split;
+    std::span<const Key> to_insert = keys;
+    // While a rebuild is running, all keys are inserted, so that it records them. One that begins
+    // now waits for `change` to end.
+    if (ConcurrentlyErasable<F> && !live_.status().rebuilding) {
+      split = spare_copies_.Use(keys, generation);
+      to_insert = split.others;
+    }
+    const size_t inserted = change.Insert(Keys(to_insert));
     // To ask whether it has them is not enough: it may have a fingerprint like theirs, of another
     // key, which may be erased.
-    if (there_was_one && inserted != keys.size()) {
+    if (generation != 0 && inserted != to_insert.size()) {
+      spare_copies_.Add(split.spared, generation);
       throw Error(ErrorCode::kInvalidArgument,
                   "the filter has no room for a key that is to be inserted");
     }
     const FenceAtEnd fence(*this, keys);  // also if it throws: it may have committed all the same
-    return commit();
+    try {
+      return commit();
+    } catch (...) {
+      if (ConcurrentlyErasable<F> && generation != 0) spare_copies_.Add(keys, generation);
+      throw;
+    }
   }
   template <typename Commit>
   auto Insert(const Key& key, const Commit& commit) requires ConcurrentlyChangeable<F> {
@@ -347,6 +362,7 @@ class PenetrationGuard {
   const GuardOptions options_;
   detail::GuardCounters counters_;
   std::array<Shard, kShards> shards_;
+  detail::SpareCopies<Key, Hash> spare_copies_;
 };
 
 }  // namespace tamis
