@@ -67,11 +67,12 @@ TEST(ForeignTest, KeysOfEveryForm) {
     const CForeign c = Parsed(Empty(funnel), format.c_str());
     ForeignFilter cpp = ForeignFilter::FromBytes(Empty(funnel), format);
     uint64_t changed = 0;
-    // Ready hashes, and what only Parquet has.
+    // Ready hashes, what only Parquet has, and times.
     if (!cpp.format().key_forms.Has(set.cpp.key_form())) {
       const bool hashes = set.cpp.form() == Keys::Form::kHashes;
+      const std::string these = hashes ? "hashes" : KeyFormsText(set.cpp.key_form());
       ExpectStatus(tamis_foreign_insert(c.get(), &set.c, &changed), TAMIS_INVALID_ARGUMENT,
-                   hashes ? "these are hashes" : "these are 32-bit integers");
+                   ("these are " + these).c_str());
       continue;
     }
     ASSERT_EQ(tamis_foreign_insert(c.get(), &set.c, &changed), TAMIS_OK) << tamis_last_error();

@@ -34,6 +34,7 @@ KeySets::KeySets(size_t n, uint64_t offset, bool with_nulls, uint64_t seed)
   c.data = hashes_.data();
   Add("hashes", c, Hashes{std::span(hashes_).subspan(offset)});
   AddStrings();
+  AddTimes();
 }
 
 void KeySets::Add(const char* name, tamis_keys c, const Keys& cpp) {
@@ -57,6 +58,22 @@ void KeySets::AddIntegers(const char* name, uint32_t form, std::vector<T>& value
   c.form = form;
   c.data = values.data();
   Add(name, c, widened);
+}
+
+// Of all magnitudes, so that some of each batch need 128 bits in coarse units.
+void KeySets::AddTimes() {
+  Random random(seed_);
+  for (size_t i = 0; i < n_ + offset_; ++i) {
+    times_.push_back(static_cast<int64_t>(random()) >> random() % 64);
+  }
+  constexpr const char* kNames[] = {"days", "seconds", "millis", "micros", "nanos"};
+  for (uint32_t unit = 0; unit < 5; ++unit) {
+    time_keys_.emplace_back(std::span(times_).subspan(offset_), static_cast<TimeUnit>(unit));
+    tamis_keys c{};
+    c.form = TAMIS_KEYS_DAYS + unit;
+    c.data = times_.data();
+    Add(kNames[unit], c, time_keys_.back().keys());
+  }
 }
 
 void KeySets::AddStrings() {

@@ -10,6 +10,7 @@
 
 #include "tamis/c.h"
 #include "tamis/keys.h"
+#include "tamis/time_keys.h"
 
 namespace tamis {
 
@@ -35,6 +36,7 @@ class KeySets {
                    std::vector<int64_t>& widened);
   void AddStrings();
   void AddViews(const Keys& cpp);
+  void AddTimes();
   void Add(const char* name, tamis_keys c, const Keys& cpp);
 
   size_t n_;
@@ -50,6 +52,8 @@ class KeySets {
   std::vector<uint64_t> u64_, hashes_;
   std::vector<int64_t> i64_;
   std::vector<int64_t> widened_[8];
+  std::vector<int64_t> times_;
+  std::vector<TimeKeys> time_keys_;
   std::vector<std::string> strings_;
   std::vector<const char*> pointers_;
   std::vector<uint64_t> lengths_;

@@ -217,7 +217,7 @@ TEST(FileFormatTest, RefusesFieldsOfVersion1InASealedHeader) {
 
 TEST(FileFormatTest, RefusesFieldsOfVersion2InASealedHeader) {
   const FileHeader plain = SampleHeader(2);
-  ExpectRefused(plain, {"key forms", offset::kKeyForms, 128, 4});
+  ExpectRefused(plain, {"key forms", offset::kKeyForms, 256, 4});
   ExpectRefused(plain, {"key forms", offset::kKeyForms, 0xFFFFFFFF, 4});
   ExpectRefused(plain, {"flags", offset::kFlags, 1, 4});
   ExpectRefused(plain, {"key tag", offset::kKeyTag, 1});

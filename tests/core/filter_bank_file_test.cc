@@ -285,7 +285,7 @@ TEST_F(FilterBankFileTest, DirectoryThatCannotBe) {
   refused(begin + 8, uint64_t{3}, "columns", 40);
   refused(begin + 72, uint64_t{0}, "filled columns", begin + 72);
   refused(columns, uint64_t{0}, "capacity", columns);
-  refused(columns + 16, uint32_t{128}, "key forms", columns + 16);
+  refused(columns + 16, uint32_t{256}, "key forms", columns + 16);
   refused(columns + 20, uint32_t{0}, "name length", columns + 20);
   refused(columns + 20, uint32_t{4097}, "name length", columns + 20);
   refused(columns + 20, uint32_t{4000}, "name", columns + 24);

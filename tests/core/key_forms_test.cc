@@ -33,8 +33,9 @@ TEST(KeyFormsTest, HaveNames) {
   EXPECT_EQ(KeyFormsText(KeyForms::FromBits(6)), "text and integers");
   EXPECT_EQ(KeyFormsText(KeyForms::FromBits(62)),
             "text, integers, 32-bit integers, floats and doubles");
-  EXPECT_EQ(KeyFormsText(KeyForms::FromBits(127)), "unknown");
-  EXPECT_EQ(KeyForms::FromBits(0xFFFF).bits(), 127);
+  EXPECT_EQ(KeyFormsText(KeyForms::FromBits(132)), "integers and times");
+  EXPECT_EQ(KeyFormsText(KeyForms::FromBits(255)), "unknown");
+  EXPECT_EQ(KeyForms::FromBits(0xFFFF).bits(), 255);
 }
 
 KeyForm FormOf(const OneKey& key) {

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -15,6 +16,7 @@ import pytest
 from kinds import make
 
 import tamis
+import tamis.live
 
 WORDS = ["", "a", "b" * 12, "c" * 13, None, "\u00e9", "longer than a view can hold", None, "z"]
 STRING_TYPES = [pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), pa.string_view(),
@@ -68,7 +70,7 @@ def test_numbers(kind):
         assert f.contains(data[begin:]).to_pylist() == [n is not None for n in NUMBERS[begin:]]
 
 
-def test_times_are_their_integers():
+def test_times_are_counts_of_nanoseconds():
     day = datetime.date(2024, 5, 17)
     now = datetime.datetime(2024, 5, 17, 12, 30, 1)
     for data in (pa.array([day, None]), pa.array([day], pa.date64()), pa.array([now]),
@@ -77,8 +79,78 @@ def test_times_are_their_integers():
         f = make(tamis.SplitBlockBloomFilter)
         assert f.insert(data) == len(data) - data.null_count
         width = 32 if data.type.bit_width == 32 else 64
-        number = data.view(pa.int32() if width == 32 else pa.int64())[0].as_py()
-        assert number in f
+        count = data.view(pa.int32() if width == 32 else pa.int64())[0].as_py()
+        unit = {"date32[day]": 86400 * 10**9, "date64[ms]": 10**6}.get(
+            str(data.type)) or {"s": 10**9, "ms": 10**6, "us": 10**3}[data.type.unit]
+        assert count * unit in f
+
+
+# Of the columns that different packages make of the same times.
+def same_times():
+    texts = ["1969-07-20 20:17:40", "2024-05-17 12:30:01", None, "2262-04-11 00:00:00"]
+    ns = np.array([t or "NaT" for t in texts], "M8[ns]")
+    arrow = pa.array(ns.astype("M8[us]").tolist(), pa.timestamp("us"))
+    return [ns, ns.astype("M8[s]"), ns.astype(">M8[ms]"), ns.astype("M8[us]"), ns.astype("M8[ps]")[:0],
+            ns[::-1][::-1], np.ma.masked_array(ns, [0, 0, 1, 0]),
+            arrow, arrow.cast(pa.timestamp("s")), arrow.cast(pa.timestamp("ns", "Europe/Zurich")),
+            arrow.dictionary_encode(), pa.chunked_array([arrow, arrow[:0]]), pa.table({"t": arrow}),
+            pl.Series(ns), pl.Series(ns).cast(pl.Datetime("ms")),
+            pd.Series(ns), pd.Series(ns.astype("M8[s]")), pd.Series(ns).dt.tz_localize("UTC"),
+            pd.Series(ns.astype("M8[us]")).dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"),
+            pd.Series(ns, dtype=pd.ArrowDtype(pa.timestamp("ns"))), pd.DatetimeIndex(ns)]
+
+
+def test_times_are_the_same_keys_in_every_unit_and_package():
+    columns = same_times()
+    for inserted in columns:
+        for kind in (tamis.SplitBlockBloomFilter, tamis.live.ConcurrentSplitBlockBloomFilter):
+            f = make(kind, 100, fpr=1e-6)
+            n = len(inserted)
+            assert f.insert(inserted) == (3 if n else 0)
+            assert f.insert(np.array(["2000-01-01"], "M8[D]")) == 1
+            for asked in columns:
+                want = [n > 0 and i != 2 for i in range(len(asked))]
+                assert np.asarray(f.contains(asked)).tolist() == want, (inserted, asked)
+                assert f.count(asked) == sum(want) == len(f.select(asked))
+
+
+def test_times_before_1677_and_after_2262():
+    f = make(tamis.SplitBlockBloomFilter, 100, fpr=1e-6)
+    days = np.array(["-4712-01-01", "0001-01-01", "1970-01-01", "9999-12-31", "NaT"], "M8[D]")
+    assert f.insert(days) == 4
+    for unit in ("s", "ms", "us", "h", "m"):
+        times = days.astype(f"M8[{unit}]")
+        assert f.count(times) == 4
+        assert f.count(times + np.timedelta64(1, unit)) == 0
+    assert f.count(np.array([0, 1], "M8[25s]")) == 1
+    assert f.count(pa.array([datetime.date(9999, 12, 31), datetime.date(9999, 12, 30)])) == 1
+    assert f.count(np.array(["1970-01"], "M8[M]")) == f.count(np.array(["1970"], "M8[Y]")) == 1
+    with pytest.raises(ValueError, match="counted in ns"):
+        f.count(np.array([1], "M8[ps]"))
+    for unit in ("m8[M]", "m8"):
+        with pytest.raises(TypeError, match="no fixed length"):
+            f.count(np.array([1], unit))
+
+
+def test_times_are_no_integers():
+    ns = np.array(["2024-05-17"], "M8[ns]")
+    for kind in (tamis.SplitBlockBloomFilter, tamis.live.ConcurrentSplitBlockBloomFilter):
+        f = make(kind, 100)
+        assert f.count(ns) == 0  # nothing is in
+        f.insert(ns.astype("M8[us]").view("i8"))
+        for ask in (f.contains, f.select, f.count):
+            with pytest.raises(TypeError, match="the keys are times, and those of the filter are "
+                                                "integers"):
+                ask(ns)
+        assert f.count(ns.astype("M8[us]").view("i8")) == 1
+        f.insert(ns)
+        assert f.count(ns) == 1
+    bank = tamis.FilterBank()
+    bank.add("a", [1, 2, 3])
+    with pytest.raises(TypeError, match="the keys are times"):
+        bank.contains(ns)
+    bank.add("b", ns.astype("M8[s]"))
+    assert bank.columns_with(int(ns.view("i8")[0])) == ["b"]
 
 
 def test_fixed_size_binary():

@@ -526,6 +526,7 @@ def test_what_numbers_and_dates_are(folder):
                   pd.Series([1.5, None], dtype="Float64"), [1.5, None]],
             "d": [[day], ["2026-01-31"], [day.toordinal() - 719163], np.array(["2026-01-31"], "M8[D]"),
                   np.array(["2026-01-31", "NaT"], "M8[D]"), pa.array([day], pa.date64()),
+                  np.ma.masked_array(["2026-01-31", "2026-01-30"], [0, 1], "M8[D]"),
                   pl.Series([day])],
             "t": [[noon], [day], np.array(["2026-01-31"], "M8[D]"), pa.array([day]), [noon.replace(tzinfo=UTC)], [pd.Timestamp(noon)],
                   [datetime.datetime(2026, 1, 31, 13, 30, tzinfo=berlin)], pd.Series([noon, None]),

@@ -134,7 +134,7 @@ PUBLIC_ROOMS = [
     (r"tamis", None),  # the umbrella
     (r"error|hash|hd|key_forms|memory|table_hash|units|version|detail/(hd|siphash|storage)", "base"),
     (r"backend|detail/(batch|change|kernels|xxh64_rests|\w+_kernels)", "backend"),
-    (r"keys", "bulk"),
+    (r"keys|time_keys", "bulk"),
     (r"file|folder", "file"),
     (r"engine|build|calibration|windowed_filter", "engine"),
     (r"plan", "advisor"),

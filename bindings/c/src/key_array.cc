@@ -31,6 +31,14 @@ struct View {
   int32_t offset;
 };
 
+TimeUnit UnitOf(uint32_t form) {
+  return form == TAMIS_KEYS_DAYS      ? TimeUnit::kDays
+         : form == TAMIS_KEYS_SECONDS ? TimeUnit::kSeconds
+         : form == TAMIS_KEYS_MILLIS  ? TimeUnit::kMillis
+         : form == TAMIS_KEYS_MICROS  ? TimeUnit::kMicros
+                                      : TimeUnit::kNanos;
+}
+
 const char* ViewPlace(const tamis_keys& keys, size_t i) {
   return static_cast<const char*>(keys.data) + sizeof(View) * (keys.offset + i);
 }
@@ -92,6 +100,14 @@ KeyArray::KeyArray(const tamis_keys* keys, size_t run_keys)
       break;
     case TAMIS_KEYS_VIEWS:
       TakeViews();
+      break;
+    case TAMIS_KEYS_DAYS:
+    case TAMIS_KEYS_SECONDS:
+    case TAMIS_KEYS_MILLIS:
+    case TAMIS_KEYS_MICROS:
+    case TAMIS_KEYS_NANOS:
+      Elements<int64_t>();
+      converts_ = true;
       break;
     default:
       Refuse("there is no form of keys of number " + std::to_string(keys_.form));
@@ -222,6 +238,11 @@ Keys KeyArray::Convert(size_t begin, size_t n, Buffer& buffer) const {
     return with_nulls(buffer.strings);
   }
   if (n == 0) return {};
+  if (keys_.form >= TAMIS_KEYS_DAYS) {
+    const auto* const counts = static_cast<const int64_t*>(keys_.data) + keys_.offset + begin;
+    buffer.times.emplace(std::span(counts, n), UnitOf(keys_.form));
+    return with_nulls(buffer.times->keys());
+  }
   switch (keys_.form) {
     case TAMIS_KEYS_U8:
       Widen<uint8_t>(begin, n, buffer.integers);

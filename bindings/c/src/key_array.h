@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "tamis/c/keys.h"
 #include "tamis/keys.h"
+#include "tamis/time_keys.h"
 
 namespace tamis::c {
 
@@ -45,6 +47,7 @@ class KeyArray {
   struct Buffer {
     std::vector<int32_t> integers;
     std::vector<std::string_view> strings;
+    std::optional<TimeKeys> times;
   };
 
   template <typename T>

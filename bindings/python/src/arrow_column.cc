@@ -51,6 +51,13 @@ uint32_t NumberAfter(const char* format, const char* digits) {
   return static_cast<uint32_t>(number);
 }
 
+TimeUnit UnitOf(char letter) {
+  return letter == 's'   ? TimeUnit::kSeconds
+         : letter == 'm' ? TimeUnit::kMillis
+         : letter == 'u' ? TimeUnit::kMicros
+                         : TimeUnit::kNanos;
+}
+
 }  // namespace
 
 ArrowType ArrowTypeOf(const char* format, Numbers numbers) {
@@ -72,11 +79,17 @@ ArrowType ArrowTypeOf(const char* format, Numbers numbers) {
   if (text == "U" || text == "Z") return {Layout::kOffsets64};
   if (text == "vu" || text == "vz") return {Layout::kViews};
   if (text.starts_with("w:")) return {Layout::kFixed, NumberAfter(format, format + 2)};
-  // Dates, times of day, timestamps and durations are the integers that they are stored as.
-  if (text == "tdD" || text == "tts" || text == "ttm") return integer(4, true);
-  if (text == "tdm" || text == "ttu" || text == "ttn" || text.starts_with("ts") ||
-      text.starts_with("tD")) {
-    return integer(8, true);
+  const auto time = [](uint32_t width, TimeUnit unit) {
+    return ArrowType{Layout::kInteger, width, true, unit};
+  };
+  if (text == "tdD") return time(4, TimeUnit::kDays);
+  if (text == "tdm") return time(8, TimeUnit::kMillis);
+  // Times of day, timestamps with a time zone or without one, and durations.
+  if (text == "tts" || text == "ttm") return time(4, UnitOf(text[2]));
+  if (text == "ttu" || text == "ttn") return time(8, UnitOf(text[2]));
+  if ((text.starts_with("ts") || text.starts_with("tD")) && text.size() > 2 &&
+      std::strchr("smun", text[2]) != nullptr) {
+    return time(8, UnitOf(text[2]));
   }
   if (numbers == Numbers::kBitsToo) {
     if (text == "e") return integer(2, false);

@@ -20,6 +20,7 @@ struct ArrowType {
   Layout layout = Layout::kNull;
   uint32_t width = 0;      // of kInteger and kFixed, in bytes
   bool is_signed = false;  // of kInteger
+  std::optional<TimeUnit> time = std::nullopt;
 };
 
 // By the format of the C data interface. Throws nanobind::type_error for types that have no keys.

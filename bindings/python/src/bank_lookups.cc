@@ -20,6 +20,12 @@
 namespace tamis::python {
 namespace {
 
+KeyForms FormsOf(const FilterBank& bank) {
+  KeyForms forms;
+  for (const BankColumn& column : bank.columns()) forms.Add(column.key_forms);
+  return forms;
+}
+
 // A call with many keys. Positions of columns are those at its first batch, so the bank may not
 // change before the last, as a dict may not while it is iterated over.
 class Lookup {
@@ -33,6 +39,7 @@ class Lookup {
     const uint64_t keys = ForBatches(
         *source_, nb::none(), NoPreparation, [this] { return Held(*this); },
         [&](const Keys& batch, uint64_t first) {
+          if (batch.key_form() == KeyForm::kTime) RequireTimes(batch, FormsOf(bank_.bank));
           work(static_cast<const FilterBank&>(bank_.bank), engine_.get(), batch, first);
         },
         Many());

@@ -101,6 +101,7 @@ uint64_t Count(PyFilter& f, nb::handle x, std::optional<int64_t> threads) {
   const auto source = MakeKeySource(x);
   uint64_t count = 0;
   ForBatches(*source, nb::none(), NoPreparation, ToRead(f), [&](const Keys& batch, uint64_t) {
+    RequireTimes(batch, f.filter->key_forms());
     count += engine ? engine->Count(*f.filter, batch) : f.filter->Count(batch);
   });
   return count;
@@ -109,6 +110,7 @@ uint64_t Count(PyFilter& f, nb::handle x, std::optional<int64_t> threads) {
 nb::object ContainsEach(PyFilter& f, nb::handle x, nb::handle out, std::optional<int64_t> threads) {
   const EnginePtr engine = EngineFor(threads);
   return AnswerEach(x, out, nb::none(), ToRead(f), [&](const Keys& keys, std::span<uint8_t> bools) {
+    RequireTimes(keys, f.filter->key_forms());
     engine ? engine->Contains(*f.filter, keys, bools) : f.filter->Contains(keys, bools);
   });
 }
@@ -137,6 +139,7 @@ nb::object InsertIfAbsent(PyFilter& f, nb::handle x, nb::handle out, std::option
 nb::object Select(PyFilter& f, nb::handle x, std::optional<int64_t> threads) {
   const EnginePtr engine = EngineFor(threads);
   return SelectFrom(x, ToRead(f), [&](const Keys& keys, std::span<uint64_t> out) {
+    RequireTimes(keys, f.filter->key_forms());
     return engine ? engine->Select(*f.filter, keys, out) : f.filter->Select(keys, out);
   });
 }

@@ -56,13 +56,19 @@ uint64_t Erase(PyConcurrent& c, nb::handle x, nb::handle progress) {
 
 nb::object ContainsEach(PyConcurrent& c, nb::handle x, nb::handle out) {
   return AnswerEach(x, out, nb::none(), Unlocked, [&](const Keys& keys, std::span<uint8_t> bools) {
-    c.filter.Visit([&](const auto& f) { f.Contains(keys, bools); });
+    c.filter.Visit([&](const auto& f) {
+      RequireTimes(keys, f.key_forms());
+      f.Contains(keys, bools);
+    });
   });
 }
 
 nb::object Select(PyConcurrent& c, nb::handle x) {
   return SelectFrom(x, Unlocked, [&](const Keys& keys, std::span<uint64_t> out) {
-    return c.filter.Visit([&](const auto& f) { return f.Select(keys, out); });
+    return c.filter.Visit([&](const auto& f) {
+      RequireTimes(keys, f.key_forms());
+      return f.Select(keys, out);
+    });
   });
 }
 
@@ -70,7 +76,10 @@ uint64_t Count(PyConcurrent& c, nb::handle x) {
   const auto source = MakeKeySource(x);
   uint64_t count = 0;
   ForBatches(*source, nb::none(), NoPreparation, Unlocked, [&](const Keys& batch, uint64_t) {
-    count += c.filter.Visit([&](const auto& f) { return f.Count(batch); });
+    count += c.filter.Visit([&](const auto& f) {
+      RequireTimes(batch, f.key_forms());
+      return f.Count(batch);
+    });
   });
   return count;
 }

@@ -10,15 +10,13 @@
 namespace tamis::python {
 namespace {
 
-// What KeyFormsText says of the keys that this package inserts; all else is unknown.
+// The forms of which KeyFormsText says that; unknown if there are none.
 KeyForms FormsOf(const std::string& text) {
-  KeyForms forms;
-  if (text == "none") return forms;
-  const bool bytes = text == "text" || text == "text and integers";
-  const bool integers = text == "integers" || text == "text and integers";
-  if (bytes) forms.Add(KeyForm::kBytes);
-  if (integers) forms.Add(KeyForm::kInteger);
-  return bytes || integers ? forms : KeyForms(KeyForm::kUnknown);
+  for (unsigned bits = 0; bits < 1u << kKeyForms; ++bits) {
+    const KeyForms forms = KeyForms::FromBits(static_cast<uint16_t>(bits));
+    if (KeyFormsText(forms) == text) return forms;
+  }
+  return KeyForm::kUnknown;
 }
 
 void OrInto(std::byte* to, const std::byte* from, size_t n) {

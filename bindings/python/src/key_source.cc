@@ -27,7 +27,8 @@ std::unique_ptr<KeySource> MakeKeySource(nb::handle object, Numbers numbers) {
   }
   // What NumPy, pandas and others have is made into one of the forms below.
   const nb::object plain = Call(InKinds("plain"), object);
-  std::unique_ptr<KeySource> source = SourceOfArrow(plain, numbers);
+  std::unique_ptr<KeySource> source = SourceOfTimes(plain, numbers);
+  if (source == nullptr) source = SourceOfArrow(plain, numbers);
   if (source == nullptr) source = SourceOfBuffer(plain);
   if (source == nullptr) source = SourceOfIterable(plain);
   if (source != nullptr) return source;

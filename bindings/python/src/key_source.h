@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 #include <tamis/keys.h>
+#include <tamis/time_keys.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -120,8 +121,16 @@ std::unique_ptr<KeySource> MakeKeySource(nb::handle object, Numbers numbers = Nu
 
 // One source for each way to hand them over. nullptr if the object has no such way.
 std::unique_ptr<KeySource> SourceOfBuffer(nb::handle object);
+std::unique_ptr<KeySource> SourceOfTimes(nb::handle object, Numbers numbers);
 std::unique_ptr<KeySource> SourceOfArrow(nb::handle object, Numbers numbers);
 std::unique_ptr<KeySource> SourceOfIterable(nb::handle object);
+
+// Integers that count a unit, as times.
+std::unique_ptr<KeySource> TimesFrom(std::unique_ptr<KeySource> counts, TimeUnit unit);
+
+// Throws TypeError for times if a filter has keys, none of which are times: it would say "no" to
+// all, also where integers that count a unit were inserted.
+void RequireTimes(const Keys& keys, KeyForms in_filter);
 
 }  // namespace tamis::python
 

@@ -47,6 +47,7 @@ class KeyColumn {
   const std::optional<ArrowType>& dictionary() const { return dictionary_; }
   // Of the values.
   const std::string& format() const { return format_; }
+  std::optional<TimeUnit> time() const { return dictionary_ ? dictionary_->time : type_.time; }
 
   // The array of the column, and where its elements begin and how many there are.
   struct Part {
@@ -90,6 +91,7 @@ class ArrowSource final : public KeySource {
 
   std::optional<uint64_t> size() const override { return size_; }
   std::string format() const override { return column_.format(); }
+  std::optional<TimeUnit> time() const { return column_.time(); }
 
   bool Next(Keys& keys) override {
     do {
@@ -201,12 +203,19 @@ class ArrowSource final : public KeySource {
   Validity validity_;
 };
 
+std::unique_ptr<KeySource> Made(std::unique_ptr<ArrowSource> source, Numbers numbers) {
+  const std::optional<TimeUnit> time = source->time();
+  if (!time || numbers == Numbers::kBitsToo) return source;
+  return TimesFrom(std::move(source), *time);
+}
+
 }  // namespace
 
 std::unique_ptr<KeySource> SourceOfArrow(nb::handle object, Numbers numbers) {
   if (nb::hasattr(object, "__arrow_c_array__")) {
     auto [schema, array] = TakeArray(object);
-    return std::make_unique<ArrowSource>(std::move(schema), std::move(array), numbers);
+    return Made(std::make_unique<ArrowSource>(std::move(schema), std::move(array), numbers),
+                numbers);
   }
   if (!nb::hasattr(object, "__arrow_c_stream__")) return nullptr;
   const nb::object capsule = Call(object.attr("__arrow_c_stream__"));
@@ -224,7 +233,8 @@ std::unique_ptr<KeySource> SourceOfArrow(nb::handle object, Numbers numbers) {
         (std::string("the Arrow stream has no schema: ") + (why != nullptr ? why : "no reason"))
             .c_str());
   }
-  return std::make_unique<ArrowSource>(std::move(schema), std::move(stream), numbers);
+  return Made(std::make_unique<ArrowSource>(std::move(schema), std::move(stream), numbers),
+              numbers);
 }
 
 }  // namespace tamis::python

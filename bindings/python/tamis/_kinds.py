@@ -10,9 +10,42 @@ def _package(x):
     return type(x).__module__.partition(".")[0]
 
 
+class Times:
+    """Counts of a unit: `unit` is the value of tamis::TimeUnit. The least int64 stands for no time."""
+    __slots__ = ("counts", "unit")
+
+    def __init__(self, counts, unit):
+        self.counts = counts
+        self.unit = unit
+
+
+_UNITS = ("D", "s", "ms", "us", "ns")
+_OTHER_UNITS = {"Y": "D", "M": "D", "W": "D", "h": "s", "m": "s", "ps": "ns", "fs": "ns", "as": "ns"}
+
+
+def times(x):
+    """The Times of a NumPy array of datetime64 or timedelta64."""
+    numpy = sys.modules["numpy"]
+    if isinstance(x, numpy.ma.MaskedArray):
+        x = x.filled(x.dtype.type("NaT"))
+    kind = x.dtype.kind
+    unit, count = numpy.datetime_data(x.dtype)
+    if unit == "generic" or (kind == "m" and unit in ("Y", "M")):
+        raise TypeError(f"an array of {x.dtype} has no keys: its unit has no fixed length")
+    whole = x
+    if unit not in _UNITS or count != 1:
+        unit = _OTHER_UNITS.get(unit, unit)
+        whole = x.astype(f"{kind}8[{unit}]")
+        if not ((whole.astype(x.dtype) == x) | numpy.isnat(x)).all():
+            raise ValueError(f"times are counted in {unit}, and not all of these can be")
+    return Times(whole.view(whole.dtype.str[0] + "i8"), _UNITS.index(unit))
+
+
 def _plain_numpy(x):
     numpy = sys.modules["numpy"]
     if isinstance(x, numpy.ma.MaskedArray):
+        if x.dtype.kind in "mM":
+            return times(x)
         data, mask = _plain_numpy(x.data), numpy.ma.getmaskarray(x)
         if mask.any():
             data = data.astype(object)
@@ -20,12 +53,7 @@ def _plain_numpy(x):
         return data
     kind = getattr(getattr(x, "dtype", None), "kind", None)
     if kind is not None and kind in "mM":  # NumPy hands out no buffer of these
-        numbers = numpy.asarray(x).view(x.dtype.str[0] + "i8")
-        missing = numpy.isnat(x)
-        if missing.any():
-            numbers = numbers.astype(object)
-            numbers[missing] = None
-        return numbers
+        return times(numpy.asarray(x))
     if kind == "T":  # strings of variable length
         return x.astype(object)
     return x
@@ -41,6 +69,8 @@ def _plain_pandas(x):
         return x
     if isinstance(x.dtype, numpy.dtype):
         return _plain_numpy(x.to_numpy())
+    if type(x.dtype).__name__ == "DatetimeTZDtype":
+        return _plain_numpy(x.to_numpy(f"M8[{getattr(x.dtype, 'unit', 'ns')}]"))
     if hasattr(x, "__arrow_c_stream__"):
         try:
             import pyarrow  # noqa: F401  what pandas makes its Arrow data with

@@ -11,7 +11,6 @@ import uuid
 
 from . import _kinds
 
-_TEXT_UNITS = {"s": "tss:", "ms": "tsm:", "us": "tsu:", "ns": "tsn:"}
 _MAX_EXACT = 2**53  # integers up to which each is a float
 
 
@@ -115,34 +114,21 @@ def _of_items(items):
                     + ", ".join(sorted(kind.__name__ for kind in kinds)))
 
 
-def _of_datetimes(numpy, x):
-    unit, count = numpy.datetime_data(x.dtype)
-    if unit in ("Y", "M", "W") or (unit == "D" and count != 1):
-        x, unit = x.astype("M8[D]"), "D"
-    elif unit in ("h", "m") or (unit in _TEXT_UNITS and count != 1):
-        unit = "s" if unit in ("h", "m") else unit
-        x = x.astype(f"M8[{unit}]")
-    if unit == "D":
-        return _kinds.plain(x), "tdD"
-    if unit not in _TEXT_UNITS:
-        raise TypeError(f"datetimes have a unit from days to nanoseconds, and these have {unit}")
-    return _kinds.plain(x), _TEXT_UNITS[unit]
+def _of_times(times):
+    return times, ("tdD", "tss:", "tsm:", "tsu:", "tsn:")[times.unit]
 
 
 def _of_numpy(x):
     numpy = sys.modules["numpy"]
     kind = x.dtype.kind
+    if kind == "M":
+        return _of_times(_kinds.times(x))
     if isinstance(x, numpy.ma.MaskedArray):
-        if kind == "M":
-            x = x.filled("NaT")
-        elif numpy.ma.getmaskarray(x).any():
+        if numpy.ma.getmaskarray(x).any():
             return _of_items(x.tolist())
-        else:
-            x = x.data
+        x = x.data
     if kind == "f":
         return numpy.ascontiguousarray(x, "=f8").view("=u8"), "g"
-    if kind == "M":
-        return _of_datetimes(numpy, x)
     if kind == "O":
         return _of_items(x.tolist())
     formats = {"i": "l", "u": "L", "U": "u", "T": "u", "S": "z"}
@@ -161,6 +147,8 @@ def typed(x):
         x = x.to_numpy() if isinstance(x.dtype, numpy.dtype) else _kinds.plain(x)
     elif package != "numpy":
         x = _kinds.plain(x)
+    if isinstance(x, _kinds.Times):  # of pandas, with a time zone
+        return _of_times(x)
     if hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__"):
         return x, ""
     if hasattr(x, "dtype") and type(x).__module__.partition(".")[0] == "numpy":

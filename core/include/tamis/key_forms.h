@@ -19,8 +19,9 @@ enum class KeyForm : uint8_t {
   kFloat = 4,    // 4 bytes: Parquet's FLOAT
   kDouble = 5,   // 8 bytes: Parquet's DOUBLE
   kInt96 = 6,    // 12 bytes: Parquet's INT96
+  kTime = 7,     // nanoseconds, 8 bytes, or 16 where these are too few: see tamis/time_keys.h
 };
-inline constexpr int kKeyForms = 7;
+inline constexpr int kKeyForms = 8;
 
 // A set of forms: those of all keys that a filter was given.
 class KeyForms {

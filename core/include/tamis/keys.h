@@ -138,13 +138,21 @@ class Keys {
         size_(column.size),
         width_(column.width),
         form_(Form::kFixedColumn),
-        fixed_form_(column.form) {}
+        has_key_form_(true),
+        key_form_(column.form) {}
 
   Form form() const noexcept { return form_; }
   // Of a FixedColumn, in bytes.
   uint32_t width() const noexcept { return width_; }
   // What a filter records for these keys.
   KeyForm key_form() const noexcept;
+  // The same keys, for which a filter records `form`. Their hashes stay the same.
+  Keys WithForm(KeyForm form) const noexcept {
+    Keys keys = *this;
+    keys.has_key_form_ = true;
+    keys.key_form_ = form;
+    return keys;
+  }
   size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
 
@@ -203,9 +211,10 @@ class Keys {
   const uint8_t* validity_ = nullptr;
   uint64_t first_bit_ = 0;
   size_t size_ = 0;
-  uint32_t width_ = 0;  // fixed columns only, as the last one
+  uint32_t width_ = 0;  // fixed columns only
   Form form_ = Form::kU64;
-  KeyForm fixed_form_ = KeyForm::kUnknown;
+  bool has_key_form_ = false;  // or form_ decides
+  KeyForm key_form_ = KeyForm::kUnknown;
 };
 
 // The result of Keys::Chunks, a range of Keys.

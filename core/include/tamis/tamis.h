@@ -28,6 +28,7 @@
 #include "tamis/split_block_filter.h"
 #include "tamis/split_block_view.h"
 #include "tamis/table_hash.h"
+#include "tamis/time_keys.h"
 #include "tamis/units.h"
 #include "tamis/version.h"
 #include "tamis/windowed_filter.h"

@@ -5,8 +5,9 @@
 namespace tamis {
 
 std::string KeyFormsText(KeyForms forms) {
-  static constexpr const char* kNames[kKeyForms] = {
-      "unknown", "text", "integers", "32-bit integers", "floats", "doubles", "96-bit integers"};
+  static constexpr const char* kNames[kKeyForms] = {"unknown",         "text",   "integers",
+                                                    "32-bit integers", "floats", "doubles",
+                                                    "96-bit integers", "times"};
   if (forms.bits() == 0) return "none";
   if (forms.Has(KeyForm::kUnknown)) return kNames[0];
   std::vector<const char*> names;

@@ -30,6 +30,7 @@ size_t ElementSize(const Keys& keys) noexcept {
 }  // namespace
 
 KeyForm Keys::key_form() const noexcept {
+  if (has_key_form_) return key_form_;
   switch (form_) {
     case Form::kU64:
     case Form::kU32:
@@ -41,7 +42,6 @@ KeyForm Keys::key_form() const noexcept {
     case Form::kLargeColumn:
       return KeyForm::kBytes;
     case Form::kFixedColumn:
-      return fixed_form_;
     case Form::kHashes:
       break;
   }

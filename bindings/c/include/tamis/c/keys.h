@@ -40,7 +40,15 @@ enum {
    * int32_t: in which buffer they are, and where they begin in it. `bytes` is an array of
    * `num_bytes` such buffers, const void* each, and `lengths` has the bytes of each:
    * ArrowArray.buffers + 2, .n_buffers - 3, and .buffers[n_buffers - 1]. */
-  TAMIS_KEYS_VIEWS = 15
+  TAMIS_KEYS_VIEWS = 15,
+  /* int64_t: points in time since 1970-01-01 00:00 UTC, or durations, in a unit. All are hashed as
+   * nanoseconds, so they are the same keys in every unit: see tamis/time_keys.h. Integers are OTHER
+   * keys than the times that they count, but for nanoseconds. */
+  TAMIS_KEYS_DAYS = 16,
+  TAMIS_KEYS_SECONDS = 17,
+  TAMIS_KEYS_MILLIS = 18,
+  TAMIS_KEYS_MICROS = 19,
+  TAMIS_KEYS_NANOS = 20
 };
 
 /* Keys [offset, offset + count) of arrays that stay the caller's; they must not change during a
