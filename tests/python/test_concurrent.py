@@ -164,6 +164,19 @@ def test_threads_erase_while_others_ask(cls):
     assert f.inserted_count == 40_000
 
 
+@pytest.mark.parametrize("cls", CUCKOO)
+def test_erase_refuses_keys_that_are_not_in(cls):
+    f = cls(400_000)
+    f.insert(range(300_000))
+    absent = next(key for key in range(10**6, 2 * 10**6) if key not in f)
+    for keys in ([absent], iter([*range(300_000), absent])):
+        with pytest.raises(tamis.InvalidArgumentError, match="1 of .* nothing was erased"):
+            f.erase(keys)
+        assert f.inserted_count == 300_000
+    assert f.erase([1, absent, None], missing_ok=True) == 1
+    assert f.erase(range(2, 300_000)) == 299_998 and f.inserted_count == 1
+
+
 @pytest.mark.parametrize("cls", CLASSES)
 def test_files_and_plain_filters(cls, tmp_path):
     f = cls(1000, hash="xxh64", seed=5)

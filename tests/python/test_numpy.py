@@ -3,6 +3,7 @@ import array
 import sys
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from kinds import CLASSES, ERASABLE, make
 
@@ -187,6 +188,64 @@ def test_erase(cls, threads):
     assert f.erase(np.arange(5000), threads=threads) == 5000
     assert f.contains(np.arange(5000, 10_000)).all()
     assert f.inserted_count == 5000
+
+
+# Each way to hand keys over: arrays in place, converted, one by one, by Arrow, in several batches.
+HANDED_OVER = {
+    "array": np.array, "strided": lambda keys: np.repeat(keys, 2)[::2],
+    "int16": lambda keys: np.array(keys, np.int16), "list": list, "iterator": iter,
+    "arrow": lambda keys: pa.array(keys),
+    "chunks": lambda keys: pa.chunked_array([keys[:7], keys[7:]]),
+    "two forms": lambda keys: iter([*keys, "ada"]),  # of which each is a batch
+}
+
+
+@pytest.mark.parametrize("threads", [None, 2])
+@pytest.mark.parametrize("how", HANDED_OVER)
+@pytest.mark.parametrize("cls", ERASABLE)
+def test_erase_refuses_keys_that_are_not_in(cls, how, threads):
+    f = make(cls, 10_000)
+    f.insert(np.arange(2000))
+    f.add("ada")
+    absent = next(key for key in range(2000, 30_000) if key not in f)
+    before = f.to_bytes()
+    for keys in ([absent, *range(1000)], [*range(1000), absent], [absent]):
+        with pytest.raises(tamis.InvalidArgumentError, match="1 of .* nothing was erased.*missing_ok"):
+            f.erase(HANDED_OVER[how](keys), threads=threads)
+        assert f.to_bytes() == before
+    keys = [*range(1000), absent]
+    more = how == "two forms"
+    found = 1000 + more
+    assert f.erase(HANDED_OVER[how](keys), threads=threads, missing_ok=True) == found
+    assert f.inserted_count == 2001 - found and f.count(range(1000, 2000)) == 1000
+    if more:
+        f.add("ada")
+    assert f.erase(HANDED_OVER[how](list(range(1000, 1500))), threads=threads) == 500 + more
+    assert f.count(range(1500, 2000)) == 500
+
+
+def test_erase_takes_no_key_for_missing_that_is_null():
+    f = make(tamis.CuckooFilter16)
+    f.insert(range(10))
+    assert f.erase([None, 1, None, 2]) == 2 and f.erase([]) == 0
+    assert f.erase(pa.array([3, None])) == 1 and f.inserted_count == 7
+
+
+def test_an_error_among_keys_erases_none():
+    f = make(tamis.CuckooFilter16, 400_000)
+    f.insert(range(400_000))
+
+    def keys():
+        yield from range(300_000)
+        raise InterruptedError
+
+    for x in (keys(), [1, 2, 3.5]):
+        with pytest.raises((InterruptedError, TypeError)):
+            f.erase(x)
+        assert f.inserted_count == 400_000
+    with pytest.raises(InterruptedError):
+        f.erase(keys(), missing_ok=True)
+    assert f.inserted_count == 100_000
 
 
 def test_threads_out_of_range():

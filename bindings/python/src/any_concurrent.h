@@ -72,6 +72,9 @@ class AnyConcurrent {
   size_t Contains(const Keys& keys, Bitmap out) const {
     return Visit([&](const auto& f) { return f.Contains(keys, out); });
   }
+  size_t Count(const Keys& keys) const {
+    return Visit([&](const auto& f) { return f.Count(keys); });
+  }
   size_t Insert(const Keys& keys) {
     return Visit([&](auto& f) { return f.Insert(keys); });
   }

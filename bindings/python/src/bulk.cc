@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bindings/python/src/batches.h"
+#include "bindings/python/src/erase.h"
 
 namespace tamis::python {
 
@@ -79,7 +80,8 @@ uint64_t Insert(PyFilter& f, nb::handle x, std::optional<int64_t> threads, bool 
   return inserted;
 }
 
-uint64_t Erase(PyFilter& f, nb::handle x, std::optional<int64_t> threads, nb::handle progress) {
+uint64_t Erase(PyFilter& f, nb::handle x, std::optional<int64_t> threads, bool missing_ok,
+               nb::handle progress) {
   ErasableFilter* const erasable = f.erasable();
   if (erasable == nullptr) {
     throw nb::type_error((std::string("keys cannot be erased from a ") +
@@ -88,12 +90,14 @@ uint64_t Erase(PyFilter& f, nb::handle x, std::optional<int64_t> threads, nb::ha
   }
   RequireWritable(f);
   const EnginePtr engine = EngineFor(threads);
-  const auto source = MakeKeySource(x);
-  uint64_t erased = 0;
-  ForBatches(*source, progress, NoPreparation, ToChange(f), [&](const Keys& batch, uint64_t) {
-    erased += engine ? engine->Erase(*erasable, batch) : erasable->Erase(batch);
-  });
-  return erased;
+  return EraseKeys(
+      x, missing_ok, erasable->hash(), progress, ToChange(f),
+      [&](const Keys& keys) {
+        return engine ? engine->Count(*erasable, keys) : erasable->Count(keys);
+      },
+      [&](const Keys& keys) {
+        return engine ? engine->Erase(*erasable, keys) : erasable->Erase(keys);
+      });
 }
 
 uint64_t Count(PyFilter& f, nb::handle x, std::optional<int64_t> threads) {
@@ -188,11 +192,23 @@ constexpr char kInsertIfAbsentDoc[] =
     "[True, True, False]\n";
 constexpr char kEraseDoc[] =
     "Erase one copy of each key, all of which must have been inserted; returns how many were "
-    "found.\n\n"
+    "erased.\n\n"
+    "A filter finds some other keys, too, at its false-positive rate, and erasing one of these\n"
+    "takes out a key that was inserted. So unless the filter finds every key, "
+    "InvalidArgumentError\n"
+    "is raised and nothing is erased; nor is anything after an error among the keys, or Ctrl-C.\n"
+    "The call keeps 8 bytes for each key meanwhile.\n\n"
+    "missing_ok: if True, the keys that are found are erased, in batches as they are read.\n\n"
+    "See insert for x, threads and progress.\n\n"
     ">>> f = tamis.CuckooFilter12(1000)\n"
     ">>> f.update([1, 2, 3])\n"
     ">>> f.erase([2, 3]), f.inserted_count\n"
-    "(2, 1)\n";
+    "(2, 1)\n"
+    ">>> f.erase([1, 2])\n"
+    "Traceback (most recent call last):\n"
+    "tamis.InvalidArgumentError: 1 of 2 keys are not in the filter, so nothing was erased. ...\n"
+    ">>> f.erase([1, 2], missing_ok=True)\n"
+    "1\n";
 constexpr char kCountDoc[] =
     "The number of keys that may be in.\n\n"
     ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
@@ -212,7 +228,7 @@ void DefineBulk(nb::class_<PyFilter>& filter) {
           [](PyFilter& f, nb::handle x) { Insert(f, x, std::nullopt, false, nb::none()); },
           nb::arg("x"), "Insert many keys, as insert(x).")
       .def("erase", Erase, nb::arg("x"), nb::kw_only(), nb::arg("threads").none() = none,
-           nb::arg("progress").none() = none, kEraseDoc)
+           nb::arg("missing_ok") = false, nb::arg("progress").none() = none, kEraseDoc)
       .def("contains", ContainsEach, nb::arg("x"), nb::kw_only(), nb::arg("out").none() = none,
            nb::arg("threads").none() = none, kContainsDoc)
       .def("select", Select, nb::arg("x"), nb::kw_only(), nb::arg("threads").none() = none,

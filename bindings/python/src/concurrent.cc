@@ -13,6 +13,7 @@
 
 #include "bindings/python/src/batches.h"
 #include "bindings/python/src/concurrent_slots.h"
+#include "bindings/python/src/erase.h"
 #include "bindings/python/src/live_classes.h"
 #include "bindings/python/src/options.h"
 #include "bindings/python/src/py_filter.h"
@@ -45,13 +46,12 @@ uint64_t Insert(PyConcurrent& c, nb::handle x, bool partial, nb::handle progress
   });
 }
 
-uint64_t Erase(PyConcurrent& c, nb::handle x, nb::handle progress) {
+uint64_t Erase(PyConcurrent& c, nb::handle x, bool missing_ok, nb::handle progress) {
   RequireErasable(c.filter);
-  const auto source = MakeKeySource(x);
-  uint64_t erased = 0;
-  ForBatches(*source, progress, NoPreparation, Unlocked,
-             [&](const Keys& batch, uint64_t) { erased += c.filter.Erase(batch); });
-  return erased;
+  return EraseKeys(
+      x, missing_ok, c.filter.hash(), progress, Unlocked,
+      [&](const Keys& keys) { return c.filter.Count(keys); },
+      [&](const Keys& keys) { return c.filter.Erase(keys); });
 }
 
 nb::object ContainsEach(PyConcurrent& c, nb::handle x, nb::handle out) {
@@ -76,10 +76,8 @@ uint64_t Count(PyConcurrent& c, nb::handle x) {
   const auto source = MakeKeySource(x);
   uint64_t count = 0;
   ForBatches(*source, nb::none(), NoPreparation, Unlocked, [&](const Keys& batch, uint64_t) {
-    count += c.filter.Visit([&](const auto& f) {
-      RequireTimes(batch, f.key_forms());
-      return f.Count(batch);
-    });
+    RequireTimes(batch, c.filter.key_forms());
+    count += c.filter.Count(batch);
   });
   return count;
 }
@@ -233,9 +231,12 @@ void DefineBase(nb::module_& m) {
       .def(
           "update", [](PyConcurrent& c, nb::handle x) { Insert(c, x, false, nb::none()); },
           nb::arg("x"), "Insert many keys, as insert(x).")
-      .def("erase", Erase, nb::arg("x"), nb::kw_only(), nb::arg("progress").none() = none,
+      .def("erase", Erase, nb::arg("x"), nb::kw_only(), nb::arg("missing_ok") = false,
+           nb::arg("progress").none() = none,
            "Erase one copy of each key, all of which must have been inserted: see "
-           "tamis.Filter.erase.")
+           "tamis.Filter.erase.\n"
+           "The keys are looked up before the first is erased, and no lock is held in between: of\n"
+           "threads that erase the same key at once, several may find it.")
       .def("contains", ContainsEach, nb::arg("x"), nb::kw_only(), nb::arg("out").none() = none,
            "Whether each key may be in: see tamis.Filter.contains.")
       .def("select", Select, nb::arg("x"), "The indices of the keys that may be in, ascending.")

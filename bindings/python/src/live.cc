@@ -66,8 +66,7 @@ uint64_t LostOf(const LiveFilter& live, const Keys& keys, size_t inserted) {
   if (inserted >= valid) return 0;
   const Lease<AnyConcurrent> lease = live.Read();
   if (!lease) return 0;
-  const size_t in = lease->Visit([&](const auto& f) { return f.Count(keys); });
-  return valid - std::max(inserted, std::min(valid, in));
+  return valid - std::max(inserted, std::min(valid, lease->Count(keys)));
 }
 
 struct NoLock {};
@@ -346,7 +345,12 @@ void DefineLiveFilter(nb::module_& m) {
       .def(
           "erase", [](PyLive& self, nb::handle x) { return EraseFrom(self.live, self.live, x); },
           nb::arg("x"),
-          "Erase keys, all of which must have been inserted; returns how many were found.")
+          "Erase keys, all of which must have been inserted; returns how many were found. Does "
+          "not\n"
+          "look all of them up first, as ConcurrentFilter.erase does, because another filter may "
+          "be\n"
+          "put in place meanwhile: live.filter.count(x) == len(x) tells before whether they are "
+          "in.")
       .def(
           "change",
           [](nb::handle self) {

@@ -1,0 +1,57 @@
+// Erasing many keys: all of them or none.
+#ifndef TAMIS_BINDINGS_PYTHON_SRC_ERASE_H_
+#define TAMIS_BINDINGS_PYTHON_SRC_ERASE_H_
+
+#include <tamis/error.h>
+#include <tamis/keys.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bindings/python/src/batches.h"
+
+namespace tamis::python {
+
+// Erases the keys of x and returns how many were found. count(keys) returns how many the filter
+// may have, and erase(keys) erases them; both run without the GIL if the keys are many. lock()
+// locks the filter, as for ForBatches.
+//
+// Unless `missing_ok`, all keys are read first, as their hashes, and are then looked up and erased
+// under one lock: throws Error(kInvalidArgument), with nothing erased, if the filter lacks one. An
+// error while they are read erases nothing either.
+template <typename Lock, typename Count, typename Erase>
+uint64_t EraseKeys(nb::handle x, bool missing_ok, const HashSpec& hash, nb::handle progress,
+                   const Lock& lock, const Count& count, const Erase& erase) {
+  const auto source = MakeKeySource(x);
+  if (missing_ok) {
+    uint64_t erased = 0;
+    ForBatches(*source, progress, NoPreparation, lock,
+               [&](const Keys& batch, uint64_t) { erased += erase(batch); });
+    return erased;
+  }
+  std::vector<uint64_t> hashes;
+  const auto unlocked = [] { return 0; };
+  ForBatches(*source, progress, NoPreparation, unlocked, [&](const Keys& batch, uint64_t) {
+    const size_t before = hashes.size();
+    hashes.resize(before + batch.size());
+    hashes.resize(before + HashKeys(batch, hash, std::span(hashes).subspan(before)));
+  });
+  [[maybe_unused]] const auto held = lock();
+  std::optional<WithoutGil> released;
+  if (hashes.size() >= kReleasesGil) released.emplace();
+  const Keys keys(Hashes{hashes});
+  if (const uint64_t found = count(keys); found < hashes.size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                std::to_string(hashes.size() - found) + " of " + std::to_string(hashes.size()) +
+                    " keys are not in the filter, so nothing was erased. Keys that were never "
+                    "inserted can take out others; missing_ok=True erases those that are found");
+  }
+  return erase(keys);
+}
+
+}  // namespace tamis::python
+
+#endif  // TAMIS_BINDINGS_PYTHON_SRC_ERASE_H_
