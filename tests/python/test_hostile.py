@@ -282,6 +282,7 @@ def test_what_is_not_damaged_is_read():
     (lambda: Schema(format=b"l"), lambda: integers(1, offset=2**63 - 1)),
     (lambda: Schema(format=b"l"), lambda: Array(length=1)),
     (lambda: Schema(), integers),
+    (lambda: Schema(format=b"u", dictionary=ctypes.pointer(Schema(format=b"l"))), lambda: integers(1)),
     (lambda: Schema(format=b"w:-1"), integers),
     (lambda: Schema(format=b"w:9999999999"), lambda: integers(1)),
     (lambda: Schema(format=b"w:2147483647"), lambda: integers(2**50, offset=2**50)),
@@ -303,6 +304,12 @@ def test_arrays_of_arrow_that_lie(schema, array):
         f.insert(x)
     assert f.inserted_count == 0
     assert sorted(x.released, key=str) == [Array, Schema]
+
+
+def test_a_dictionary_whose_indices_have_no_format():
+    x = Damaged(Schema(format=b"", dictionary=ctypes.pointer(Schema(format=b"l"))), integers())
+    with pytest.raises(TypeError, match="no keys"):
+        make(tamis.BloomFilter).insert(x)
 
 
 @pytest.mark.parametrize("cls", SIZED)

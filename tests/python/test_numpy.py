@@ -3,11 +3,15 @@ import array
 import sys
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from kinds import CLASSES, ERASABLE, make
 
 import tamis
+import tamis.live
+import tamis.parquet
 
 INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
 
@@ -178,6 +182,46 @@ def test_insert_if_absent(cls):
     assert f.contains(keys).all()
     out = np.empty(5000, bool)
     assert f.insert_if_absent(keys, out=out) is out and not out.any()
+
+
+# Every type that NumPy, the standard library and the Arrow packages have arrays of.
+EMPTY = [
+    [], (), {}, np.array([]), np.array([], object),
+    *(np.empty(0, dtype) for dtype in ("?", "f2", "g", "D", "M8[s]", "m8", "S0", "U3", "V4", "i1,f8")),
+    np.ma.array([]), array.array("d"), memoryview(array.array("f")),
+    pd.Series([]), pd.Series([], dtype=float), pd.Index([]), pd.Index([], dtype=float),
+    *(pd.Series([], dtype=dtype) for dtype in ("Float64", "boolean", "category", "period[D]")),
+    pd.DataFrame({"x": []}), pd.Series([1.5]).iloc[:0], pd.Categorical([]),
+    *(pa.array([], kind) for kind in (pa.float64(), pa.bool_(), pa.list_(pa.int8()), pa.null(),
+                                      pa.decimal128(5), pa.month_day_nano_interval())),
+    pa.chunked_array([], pa.float32()), pa.chunked_array([[], []], pa.bool_()),
+    pa.array([], pa.dictionary(pa.int8(), pa.float64())), pa.table({"x": pa.array([], pa.bool_())}),
+    pl.Series([]), pl.Series([], dtype=pl.Float64), pl.Series([], dtype=pl.Boolean),
+    pl.Series([], dtype=pl.List(pl.Int8)), pl.DataFrame({"x": []}),
+]
+
+
+@pytest.mark.parametrize("x", EMPTY, ids=lambda x: f"{type(x).__module__}-{getattr(x, 'dtype', '')}")
+def test_nothing_of_any_type_is_no_keys(x):
+    f = make(tamis.CuckooFilter16)
+    f.insert([7])
+    assert f.insert(x) == 0 and f.count(x) == 0 and f.erase(x) == 0
+    assert f.erase(x, missing_ok=True) == 0
+    assert len(f.contains(x)) == len(f.select(x)) == len(f.insert_if_absent(x)) == 0
+    live = tamis.live.Live(tamis.live.ConcurrentCuckooFilter16(100))
+    bank = tamis.FilterBank()
+    bank.add("column", tamis.SplitBlockBloomFilter(100))
+    assert live.insert(x) == live.erase(x) == live.filter.insert(x) == 0
+    assert len(bank.contains(x)) == 0
+    with pytest.raises(tamis.InvalidArgumentError, match="a list without keys"):  # not a TypeError
+        tamis.parquet.Pruner("x", x)
+
+
+def test_numbers_are_no_keys_however_many_chunks_are_empty():
+    f = make(tamis.SplitBlockBloomFilter)
+    for x in (pa.chunked_array([[], [], [1.5]], pa.float64()), np.array([1.5]), pl.Series([True])):
+        with pytest.raises(TypeError, match="has no keys"):
+            f.insert(x)
 
 
 @pytest.mark.parametrize("cls", ERASABLE)

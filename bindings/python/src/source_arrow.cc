@@ -1,8 +1,10 @@
 // Keys of whatever has __arrow_c_array__ or __arrow_c_stream__: pyarrow, Polars, DuckDB, pandas.
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bindings/python/src/arrow_abi.h"
@@ -17,7 +19,8 @@ namespace {
 // The schema of the column that has the keys: of a table with one column, that column.
 class KeyColumn {
  public:
-  KeyColumn(Released<ArrowSchema> schema, Numbers numbers) : schema_(std::move(schema)) {
+  KeyColumn(Released<ArrowSchema> schema, Numbers numbers)
+      : schema_(std::move(schema)), numbers_(numbers) {
     const ArrowSchema* column = &*schema_;
     if (column->format != nullptr && std::strcmp(column->format, "+s") == 0) {
       if (column->n_children != 1) {
@@ -30,19 +33,35 @@ class KeyColumn {
       if (column == nullptr)
         throw nb::value_error("the Arrow array is damaged: no type of a column");
     }
-    type_ = ArrowTypeOf(column->format, numbers);
-    format_ = column->format;
-    if (column->dictionary != nullptr) {
-      if (type_.layout != ArrowType::Layout::kInteger ||
-          column->dictionary->dictionary != nullptr) {
-        throw nb::value_error("the Arrow array is damaged: a dictionary of a wrong type");
-      }
-      dictionary_ = ArrowTypeOf(column->dictionary->format, numbers);
-      format_ = column->dictionary->format;
+    if (column->format == nullptr) {
+      throw nb::value_error("the Arrow array is damaged: it has no format");
     }
+    format_ = column->format;
+    if (column->dictionary == nullptr) return;
+    if (column->dictionary->format == nullptr || column->dictionary->dictionary != nullptr) {
+      throw nb::value_error("the Arrow array is damaged: a dictionary of a wrong type");
+    }
+    indices_ = std::exchange(format_, column->dictionary->format);
   }
 
-  const ArrowType& type() const { return type_; }
+  // Reads the types. Throws nb::type_error for types that have no keys. Not called for a column
+  // without elements, which has no keys whatever its type is.
+  void RequireKeys() {
+    if (type_) return;
+    const ArrowType values = ArrowTypeOf(format_.c_str(), numbers_);
+    if (!indices_) {
+      type_ = values;
+      return;
+    }
+    const ArrowType indices = ArrowTypeOf(indices_->c_str());
+    if (indices.layout != ArrowType::Layout::kInteger) {
+      throw nb::value_error("the Arrow array is damaged: a dictionary of a wrong type");
+    }
+    type_ = indices;
+    dictionary_ = values;
+  }
+  // These two after RequireKeys().
+  const ArrowType& type() const { return *type_; }
   // Of the values, if `type` is that of indices into a dictionary.
   const std::optional<ArrowType>& dictionary() const { return dictionary_; }
   // Of the values.
@@ -74,10 +93,12 @@ class KeyColumn {
 
  private:
   Released<ArrowSchema> schema_;
+  Numbers numbers_;
   bool in_table_ = false;
-  ArrowType type_;
+  std::optional<ArrowType> type_;
   std::optional<ArrowType> dictionary_;
   std::string format_;
+  std::optional<std::string> indices_;  // their format, if there is a dictionary
 };
 
 class ArrowSource final : public KeySource {
@@ -106,12 +127,14 @@ class ArrowSource final : public KeySource {
     dictionary_.reset();
     chunk_ = std::move(array);
     const auto [part, offset, length] = column_.In(*chunk_);
+    if (length == 0) return;
+    column_.RequireKeys();
     values_.emplace(column_.type(), *part, offset, length);
     at_ = 0;
     const auto in_place = column_.dictionary() ? std::nullopt : values_->InPlace();
     direct_ = in_place.has_value();
     if (direct_) slices_ = Slices(*in_place);
-    if (column_.dictionary() && length > 0) {
+    if (column_.dictionary()) {
       const ArrowArray* const words = part->dictionary;
       if (words == nullptr) throw nb::value_error("the Arrow array is damaged: no dictionary");
       dictionary_.emplace(*column_.dictionary(), *words, words->offset, words->length);

@@ -76,8 +76,9 @@ class BufferSource final : public KeySource {
           ("keys are in an array of one dimension, and this has " + std::to_string(view.ndim))
               .c_str());
     }
-    layout_ = LayoutOf(view);
     size_ = static_cast<size_t>(view.shape[0]);
+    if (size_ == 0) return;  // no keys, whatever its type: np.array([]) has floats
+    layout_ = LayoutOf(view);
     data_ = static_cast<const char*>(view.buf);
     stride_ = view.strides != nullptr ? view.strides[0] : view.itemsize;
     width_ = static_cast<size_t>(view.itemsize);

@@ -132,6 +132,8 @@ def _of_numpy(x):
     if kind == "O":
         return _of_items(x.tolist())
     formats = {"i": "l", "u": "L", "U": "u", "T": "u", "S": "z"}
+    if x.shape == (0,):
+        return [], "l"
     if kind not in formats:
         raise TypeError(f"a NumPy array of {x.dtype} has no keys")
     return x, formats[kind]
