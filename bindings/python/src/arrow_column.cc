@@ -3,6 +3,8 @@
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -60,6 +62,25 @@ TimeUnit UnitOf(char letter) {
 
 }  // namespace
 
+ArrowDecimal ArrowDecimalOf(const char* format) {
+  int precision = 0, bits = 128, end = 0;
+  ArrowDecimal decimal;
+  std::sscanf(format, "d:%4d,%5d%n", &precision, &decimal.scale, &end);
+  if (end > 0 && format[end] != '\0') {
+    const char* const rest = format + end;
+    end = 0;
+    std::sscanf(rest, ",%4d%n", &bits, &end);
+    if (rest[end] != '\0') end = 0;
+  }
+  constexpr int kMostScale = 1000;  // of 256 bits it is 76 where somebody needs it
+  if (std::abs(decimal.scale) > kMostScale) end = 0;
+  if (end == 0 || (bits != 32 && bits != 64 && bits != 128 && bits != 256)) {
+    Refuse(std::string("its format is ") + format);
+  }
+  decimal.width = static_cast<uint32_t>(bits / 8);
+  return decimal;
+}
+
 ArrowType ArrowTypeOf(const char* format, Numbers numbers) {
   if (format == nullptr) Refuse("it has no format");
   const std::string_view text = format;
@@ -95,6 +116,7 @@ ArrowType ArrowTypeOf(const char* format, Numbers numbers) {
     if (text == "e") return integer(2, false);
     if (text == "f") return integer(4, false);
     if (text == "g") return integer(8, false);
+    if (text.starts_with("d:")) return {Layout::kFixed, ArrowDecimalOf(format).width};
   }
   std::string message = "an Arrow array of format '" + std::string(text) + "' has no keys: ";
   if (text == "b") {

@@ -23,8 +23,18 @@ struct ArrowType {
   std::optional<TimeUnit> time = std::nullopt;
 };
 
+// A decimal number is an integer of `width` bytes divided by 10^`scale`.
+struct ArrowDecimal {
+  uint32_t width = 0;
+  int scale = 0;
+};
+
+// By the format of the C data interface, which begins with "d:". Throws nanobind::value_error for a
+// format that is damaged.
+ArrowDecimal ArrowDecimalOf(const char* format);
+
 // By the format of the C data interface. Throws nanobind::type_error for types that have no keys.
-// Floating-point numbers, if they are wanted, are integers by their bits.
+// Floating-point and decimal numbers are keys only as `numbers` says.
 ArrowType ArrowTypeOf(const char* format, Numbers numbers = Numbers::kIntegers);
 
 // Reads one array where it is. Trusts lengths of buffers, which the interface does not tell, and

@@ -24,7 +24,8 @@ inline constexpr size_t kSliceKeys = size_t{1} << 24;
 // Keys that are converted at a time, where they are not in one of the library's forms.
 inline constexpr size_t kConvertedKeys = size_t{1} << 17;
 
-// Whether floating-point numbers are handed over, as integers that have their bits, or refused.
+// Whether floating-point and decimal numbers are handed over or refused. The first come as integers
+// that have their bits, the second as strings of the bytes of a little-endian integer.
 enum class Numbers : uint8_t { kIntegers, kBitsToo };
 
 class KeySource {

@@ -1,13 +1,16 @@
 #include "bindings/python/src/parquet_keys.h"
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <span>
 
+#include "bindings/python/src/arrow_column.h"
 #include "bindings/python/src/gate.h"
 #include "bindings/python/src/key_source.h"
 
@@ -25,6 +28,40 @@ double HalfOf(uint64_t bits) {
   if (exponent == 0x1F) return fraction != 0 ? std::nan("") : sign * HUGE_VAL;
   if (exponent == 0) return sign * std::ldexp(fraction, -24);
   return sign * std::ldexp(1024 + fraction, exponent - 25);
+}
+
+// The text of a decimal number: that of the little-endian integer in `bytes` divided by 10^scale.
+std::string DecimalText(std::string_view bytes, int scale) {
+  const bool negative = (static_cast<uint8_t>(bytes.back()) & 0x80) != 0;
+  // The magnitude, from its lowest 32 bits up.
+  std::vector<uint32_t> limbs(bytes.size() / sizeof(uint32_t));
+  std::memcpy(limbs.data(), bytes.data(), bytes.size());
+  uint64_t carry = 1;
+  for (uint32_t& limb : limbs) {
+    if (!negative) break;
+    carry += static_cast<uint32_t>(~limb);
+    limb = static_cast<uint32_t>(carry);
+    carry >>= 32;
+  }
+  std::string digits;  // from the lowest up
+  const auto some_left = [&] {
+    return std::ranges::any_of(limbs, [](uint32_t limb) { return limb != 0; });
+  };
+  while (some_left()) {
+    uint64_t rest = 0;
+    for (size_t i = limbs.size(); i-- > 0;) {
+      rest = rest << 32 | limbs[i];
+      limbs[i] = static_cast<uint32_t>(rest / 10);
+      rest %= 10;
+    }
+    digits += static_cast<char>('0' + rest);
+  }
+  const auto after_point = static_cast<size_t>(std::max(scale, 0));
+  if (digits.size() <= after_point) digits.resize(after_point + 1, '0');
+  if (after_point > 0) digits.insert(after_point, 1, '.');
+  if (negative) digits += '-';
+  std::ranges::reverse(digits);
+  return digits.append(static_cast<size_t>(std::max(-scale, 0)), '0');
 }
 
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
@@ -123,6 +160,9 @@ void ParquetKeys::SetType(const std::string& format) {
     unit_of(format[2]);
   } else if (format.starts_with("tD")) {
     form_ = Form::kSigned;
+  } else if (kind == 'd') {
+    form_ = Form::kDecimals;
+    scale_ = ArrowDecimalOf(format.c_str()).scale;
   } else if (kind == 'e' || kind == 'f' || kind == 'g') {
     form_ = Form::kReal;
     width_ = kind == 'e' ? 2 : kind == 'f' ? 4 : 8;
@@ -146,9 +186,9 @@ void ParquetKeys::Add(const Keys& keys, uint64_t first) {
     if (indices_) indices_->push_back(first + i);
   };
   if (keys.CountValid() == 0) return;  // of no form in particular
-  if (form_ == Form::kBytes || form_ == Form::kText) {
+  if (form_ == Form::kBytes || form_ == Form::kText || form_ == Form::kDecimals) {
     return ForStrings(keys, [&](size_t i, std::string_view key) {
-      AddString(key);
+      AddString(form_ == Form::kDecimals ? DecimalText(key, scale_) : key);
       count(i);
     });
   }

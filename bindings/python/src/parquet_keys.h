@@ -41,7 +41,8 @@ class ParquetKeys {
     kDates,
     kTimes,
     kBytes,
-    kText
+    kText,
+    kDecimals
   };
 
   void SetType(const std::string& format);
@@ -57,6 +58,7 @@ class ParquetKeys {
   uint32_t width_ = 8;      // of kReal, in bytes
   int64_t per_second_ = 1;  // of kTimestamps and kTimes
   int64_t per_day_ = 1;     // of kDates
+  int scale_ = 0;           // of kDecimals
   parquet::TimeUnit unit_ = parquet::TimeUnit::kMillis;
   uint64_t size_ = 0;
   std::vector<uint64_t> integers_;
