@@ -12,6 +12,8 @@ import pytest
 from kinds import CLASSES, SIZED, make
 
 import tamis
+import tamis.live
+import tamis.parquet
 
 
 def run(code):
@@ -60,6 +62,62 @@ def test_what_iter_raises_is_raised(error):
 
     with pytest.raises(error, match="mine"):
         make(tamis.BloomFilter).insert(Raises())
+
+
+class Interrupted:
+    """Raises at the nth look at one of its attributes, whichever that is."""
+
+    def __init__(self, nth, error):
+        object.__getattribute__(self, "__dict__").update(left=nth, error=error)
+
+    def __getattribute__(self, name):
+        state = object.__getattribute__(self, "__dict__")
+        state["left"] -= 1
+        if state["left"] == 0:
+            raise state["error"]("mine")
+        return object.__getattribute__(self, name)
+
+
+class Number(Interrupted):
+    def __float__(self):
+        return self.value  # there is none
+
+
+LIVE = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(100))
+LOOKS = {
+    "insert": lambda x: make(tamis.BloomFilter).insert(x),
+    "contains": lambda x: make(tamis.BloomFilter).contains(x),
+    "add": lambda x: make(tamis.BloomFilter).add(x), "in": lambda x: x in make(tamis.BloomFilter),
+    "list": lambda x: make(tamis.BloomFilter).insert([x]),
+    "objects": lambda x: make(tamis.BloomFilter).insert(np.array([x], object)),
+    "pandas": lambda x: make(tamis.BloomFilter).insert(pd.Series([x])),
+    "live": LIVE.insert, "guard": tamis.live.Guard(LIVE, str).get,
+    "bank": lambda x: tamis.FilterBank().add("name", x),
+    "parquet": lambda x: tamis.parquet.Pruner("x", x),
+    "parquet list": lambda x: tamis.parquet.Pruner("x", [x]),
+    "merge": lambda x: make(tamis.BloomFilter).__ior__(x),
+    "age": lambda x: LIVE.publish(make(tamis.BloomFilter), x),
+    "interval": lambda x: tamis.live.Watch(LIVE, "no such file", interval=x),
+    "negative_ttl": lambda x: tamis.live.Guard(LIVE, str, negative_ttl=x),
+    "max_age": lambda x: tamis.live.Guard(LIVE, str, max_age=x),
+}
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit])
+@pytest.mark.parametrize("cls", [Interrupted, Number])
+@pytest.mark.parametrize("call", LOOKS)
+def test_interrupts_are_raised_whatever_is_looked_at(call, cls, error):
+    for nth in range(1, 100):
+        x = cls(nth, error)
+        try:
+            LOOKS[call](x)
+        except error:
+            continue
+        except Exception:  # it is no key, nor a number
+            pass
+        assert object.__getattribute__(x, "__dict__")["left"] > 0, f"look {nth} was interrupted"
+        return
+    raise AssertionError("it looks for ever")
 
 
 def test_answers_say_what_they_are():

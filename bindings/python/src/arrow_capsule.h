@@ -25,9 +25,9 @@ struct TakenArray {
   Released<ArrowArray> array;
 };
 
-// By __arrow_c_array__, which the object has.
-inline TakenArray TakeArray(nanobind::handle object) {
-  const nanobind::object pair = Call(object.attr("__arrow_c_array__"));
+// Calls `method`, which is the __arrow_c_array__ of an object.
+inline TakenArray TakeArray(nanobind::handle method) {
+  const nanobind::object pair = Call(method);
   if (!PyTuple_Check(pair.ptr()) || nanobind::len(pair) != 2) {
     throw nanobind::type_error("__arrow_c_array__ returns two capsules");
   }

@@ -33,6 +33,17 @@ nanobind::object Call(nanobind::handle callable, const Arguments&... arguments) 
   return nanobind::steal(result);
 }
 
+// Returns the attribute `name` of an object, and an object that is not valid if there is none. Runs
+// code of Python. Throws what that raises, such as KeyboardInterrupt, but not AttributeError.
+inline nanobind::object AttributeIf(nanobind::handle object, const char* name) {
+  PyObject* const found = OrStay([&] { return PyObject_GetAttrString(object.ptr(), name); });
+  if (found == nullptr) {
+    if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) throw nanobind::python_error();
+    PyErr_Clear();
+  }
+  return nanobind::steal(found);
+}
+
 // The thread is without the GIL as long as this is there.
 class WithoutGil {
  public:

@@ -8,37 +8,43 @@
 namespace tamis::python {
 namespace {
 
+// The functions below return 1, 0, or -1 with a Python error set: they may run code of Python,
+// which a KeyboardInterrupt may end.
+
+// Clears an Exception, which is taken for "no".
+int NoUnlessInterrupted() noexcept {
+  if (PyErr_ExceptionMatches(PyExc_Exception) == 0) return -1;
+  PyErr_Clear();
+  return 0;
+}
+
 // Whether `object` is of the class `name` of a module that has been imported. Never imports it: who
 // has such an object has imported its module.
-bool IsOf(PyObject* object, const char* module, const char* name) noexcept {
+int IsOf(PyObject* object, const char* module, const char* name) noexcept {
   PyObject* const modules = PyImport_GetModuleDict();             // borrowed
   PyObject* const found = PyDict_GetItemString(modules, module);  // borrowed
-  if (found == nullptr) return false;
-  PyObject* const type = PyObject_GetAttrString(found, name);
-  if (type == nullptr) {
-    PyErr_Clear();
-    return false;
-  }
-  const int is = PyObject_IsInstance(object, type);
+  if (found == nullptr) return 0;
+  PyObject* const type = OrStay([&] { return PyObject_GetAttrString(found, name); });
+  if (type == nullptr) return NoUnlessInterrupted();
+  const int is = OrStay([&] { return PyObject_IsInstance(object, type); });
   Py_DECREF(type);
-  if (is < 0) PyErr_Clear();
-  return is > 0;
+  return is < 0 ? NoUnlessInterrupted() : is;
 }
 
 // pandas.NA and pandas.NaT are objects of which there is one each.
-bool IsMissingOfPandas(PyObject* object) noexcept {
+int IsMissingOfPandas(PyObject* object) noexcept {
   PyObject* const pandas = PyDict_GetItemString(PyImport_GetModuleDict(), "pandas");  // borrowed
-  if (pandas == nullptr) return false;
+  if (pandas == nullptr) return 0;
   for (const char* const name : {"NA", "NaT"}) {
-    PyObject* const missing = PyObject_GetAttrString(pandas, name);
+    PyObject* const missing = OrStay([&] { return PyObject_GetAttrString(pandas, name); });
     if (missing == nullptr) {
-      PyErr_Clear();
+      if (NoUnlessInterrupted() < 0) return -1;
       continue;
     }
     Py_DECREF(missing);  // its module keeps it
-    if (missing == object) return true;
+    if (missing == object) return 1;
   }
-  return false;
+  return 0;
 }
 
 void SetNoKey(PyObject* object) noexcept {
@@ -98,7 +104,9 @@ bool OneKey::ParseOther(PyObject* object) noexcept {
     Py_DECREF(number);
     return parsed;
   }
-  if (IsOf(object, "uuid", "UUID")) {
+  const int is_uuid = IsOf(object, "uuid", "UUID");
+  if (is_uuid < 0) return false;
+  if (is_uuid > 0) {
     PyObject* const value = OrStay([&] { return PyObject_GetAttrString(object, "bytes"); });
     if (value == nullptr) return false;
     Py_XDECREF(owner_);
@@ -110,14 +118,15 @@ bool OneKey::ParseOther(PyObject* object) noexcept {
 }
 
 bool OneKey::ParseOrNull(PyObject* object) noexcept {
-  const bool missing = object == nullptr || object == Py_None ||
-                       (PyFloat_Check(object) && std::isnan(PyFloat_AsDouble(object)));
-  if (missing || (!PyLong_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object) &&
-                  IsMissingOfPandas(object))) {
-    form = Form::kNull;
-    return true;
+  int missing = object == nullptr || object == Py_None ||
+                (PyFloat_Check(object) && std::isnan(PyFloat_AsDouble(object)));
+  if (missing == 0 && !PyLong_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object)) {
+    missing = IsMissingOfPandas(object);
   }
-  return Parse(object);
+  if (missing < 0) return false;
+  if (missing == 0) return Parse(object);
+  form = Form::kNull;
+  return true;
 }
 
 }  // namespace tamis::python

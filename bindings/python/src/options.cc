@@ -15,19 +15,24 @@ uint64_t UnsignedOf(nb::handle object) {
   return value;
 }
 
-bool IsTimeOfNumPy(nb::handle object) noexcept {
-  const auto attribute = [](nb::handle of, const char* name) {
-    const nb::object found =
-        nb::steal(of.is_valid() ? PyObject_GetAttrString(of.ptr(), name) : nullptr);
-    if (!found.is_valid()) PyErr_Clear();
-    return found;
-  };
-  const nb::object kind = attribute(attribute(object, "dtype"), "kind");
+bool IsTimeOfNumPy(nb::handle object) {
+  const nb::object dtype = AttributeIf(object, "dtype");
+  if (!dtype.is_valid()) return false;
+  const nb::object kind = AttributeIf(dtype, "kind");
   if (!kind.is_valid() || PyUnicode_Check(kind.ptr()) == 0) return false;
   const auto is = [&](const char* text) {
     return PyUnicode_CompareWithASCIIString(kind.ptr(), text) == 0;
   };
   return is("m") || is("M");
+}
+
+bool ReadSeconds(nb::handle object, Seconds& seconds) {
+  if (IsTimeOfNumPy(object)) return false;
+  seconds.value = OrStay([&] { return PyFloat_AsDouble(object.ptr()); });
+  if (seconds.value != -1 || PyErr_Occurred() == nullptr) return true;
+  if (PyErr_ExceptionMatches(PyExc_Exception) == 0) throw nb::python_error();
+  PyErr_Clear();
+  return false;
 }
 
 HashSecret SecretOf(const nb::bytes& secret) {

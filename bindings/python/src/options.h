@@ -28,8 +28,13 @@ struct Seconds {
   double value = 0;
 };
 
-// Whether it is a time or a duration of NumPy, or an array of these. May run code of Python.
-bool IsTimeOfNumPy(nb::handle object) noexcept;
+// Whether it is a time or a duration of NumPy, or an array of these. May run code of Python, and
+// throws what that raises.
+bool IsTimeOfNumPy(nb::handle object);
+
+// Sets `seconds` to the number in an object. Returns false for what is no number, and for times of
+// NumPy. May run code of Python, and throws what that raises if it is no Exception.
+bool ReadSeconds(nb::handle object, Seconds& seconds);
 
 // Throws ValueError unless it has 16 bytes.
 HashSecret SecretOf(const nb::bytes& secret);
@@ -78,15 +83,22 @@ template <>
 struct type_caster<tamis::python::Seconds> {
   NB_TYPE_CASTER(tamis::python::Seconds, const_name("float"))
 
-  bool from_python(handle source, uint8_t flags, cleanup_list* cleanup) noexcept {
-    make_caster<double> number;
-    if (tamis::python::IsTimeOfNumPy(source)) return false;
-    if (!number.from_python(source, flags, cleanup)) return false;
-    value.value = number.value;
-    return true;
+  bool from_python(handle source, uint8_t, cleanup_list*) {
+    return tamis::python::ReadSeconds(source, value);
   }
   static handle from_cpp(const tamis::python::Seconds& seconds, rv_policy, cleanup_list*) noexcept {
     return PyFloat_FromDouble(seconds.value);
+  }
+};
+
+// nanobind's own calls the caster above in a function that must not throw.
+template <>
+struct type_caster<std::optional<tamis::python::Seconds>> {
+  NB_TYPE_CASTER(std::optional<tamis::python::Seconds>, const_name("float | None"))
+
+  bool from_python(handle source, uint8_t, cleanup_list*) {
+    value.reset();
+    return source.is_none() || tamis::python::ReadSeconds(source, value.emplace());
   }
 };
 

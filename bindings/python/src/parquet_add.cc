@@ -25,7 +25,8 @@ using namespace parquet;  // the library's
 // An array of Arrow that has the physical values of a column.
 class PhysicalArray {
  public:
-  explicit PhysicalArray(nb::handle object) : taken_(TakeArray(object)) {
+  explicit PhysicalArray(nb::handle object)
+      : taken_(TakeArray(nb::object(object.attr("__arrow_c_array__")))) {
     const ArrowArray& array = *taken_.array;
     const std::string format = taken_.schema->format;
     const ArrowColumn column(ArrowTypeOf(format.c_str(), Numbers::kBitsToo), array, array.offset,

@@ -235,13 +235,14 @@ std::unique_ptr<KeySource> Made(std::unique_ptr<ArrowSource> source, Numbers num
 }  // namespace
 
 std::unique_ptr<KeySource> SourceOfArrow(nb::handle object, Numbers numbers) {
-  if (nb::hasattr(object, "__arrow_c_array__")) {
-    auto [schema, array] = TakeArray(object);
+  if (const nb::object method = AttributeIf(object, "__arrow_c_array__"); method.is_valid()) {
+    auto [schema, array] = TakeArray(method);
     return Made(std::make_unique<ArrowSource>(std::move(schema), std::move(array), numbers),
                 numbers);
   }
-  if (!nb::hasattr(object, "__arrow_c_stream__")) return nullptr;
-  const nb::object capsule = Call(object.attr("__arrow_c_stream__"));
+  const nb::object method = AttributeIf(object, "__arrow_c_stream__");
+  if (!method.is_valid()) return nullptr;
+  const nb::object capsule = Call(method);
   auto stream = TakeFrom<ArrowArrayStream>(capsule, "arrow_array_stream");
   Released<ArrowSchema> schema;
   int status;

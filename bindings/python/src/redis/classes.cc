@@ -288,8 +288,8 @@ std::chrono::system_clock::time_point ReadDeadline(nb::handle deadline) {
   if (IsTimeOfNumPy(deadline)) {
     throw nb::type_error("the deadline is a datetime, or seconds since 1970");
   }
-  const nb::object given =
-      nb::hasattr(deadline, "timestamp") ? deadline.attr("timestamp")() : nb::borrow(deadline);
+  const nb::object timestamp = AttributeIf(deadline, "timestamp");
+  const nb::object given = timestamp.is_valid() ? Call(timestamp) : nb::borrow(deadline);
   double seconds = PyFloat_AsDouble(given.ptr());
   if (PyErr_Occurred() != nullptr) {
     if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw nb::python_error();
