@@ -1,6 +1,11 @@
 """tamis.live.Live: publishing, rebuilds with changes meanwhile, files that are replaced."""
+import contextlib
+import datetime
 import gc
 import os
+import subprocess
+import sys
+import textwrap
 import threading
 import weakref
 
@@ -225,6 +230,77 @@ def test_changes():
     left_open.__enter__()
     del left_open
     assert live.rebuild(lambda context: filter_of([])) == 3
+
+
+class Waiting:
+    """A rebuild that goes on until it is let go."""
+
+    def __init__(self):
+        self.go = threading.Event()
+        self.job = tamis.live.Live().start_rebuild(self.build)
+
+    def build(self, context):
+        self.go.wait()
+        return filter_of([1])
+
+    def __enter__(self):
+        return self.job
+
+    def __exit__(self, *exception):
+        self.go.set()
+
+
+@pytest.mark.parametrize("timeout, error", [
+    (float("nan"), ValueError), (-1, ValueError), (-1e-9, ValueError), ("1", TypeError),
+    (np.timedelta64(1, "s"), TypeError), (datetime.timedelta(1), TypeError),
+    (0, TimeoutError), (1e-9, TimeoutError), (0.01, TimeoutError), (np.float32(0.01), TimeoutError)])
+def test_timeouts(timeout, error):
+    with Waiting() as job:
+        for _ in range(2):  # what a wait raises changes nothing
+            with pytest.raises(error):
+                job.wait(timeout)
+            assert not job.done()
+    for long in (float("inf"), 1e300, 2**64, 9.3e9, None):
+        assert job.wait(long) == 1
+    with pytest.raises(error) if error is not TimeoutError else contextlib.nullcontext():
+        assert job.wait(timeout) == 1 and job.done()
+
+
+@pytest.mark.parametrize("timeout", [None, 60, float("inf")])
+def test_an_interrupt_ends_the_wait_and_not_the_rebuild(timeout):
+    code = f"""
+        import os, signal, threading, tamis, tamis.live
+        go = threading.Event()
+        def build(context):
+            go.wait()
+            return tamis.BloomFilter(10)
+        job = tamis.live.Live().start_rebuild(build)
+        for _ in range(2):
+            threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
+            try:
+                job.wait({str(timeout).replace("inf", "float('inf')")})
+                print("ended")
+            except KeyboardInterrupt:
+                print("interrupted", job.done())
+        go.set()
+        print(job.wait(), job.done())
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True,
+                          text=True, timeout=60, check=False)
+    assert done.stdout == "interrupted False\n" * 2 + "1 True\n", done.stderr
+
+
+def test_a_rebuild_cannot_wait_for_itself():
+    jobs = []
+
+    def build(context):
+        while not jobs:
+            pass
+        jobs[0].wait(60)
+
+    jobs.append(tamis.live.Live().start_rebuild(build))
+    with pytest.raises(RuntimeError, match="its own end"):
+        jobs[0].wait()
 
 
 def test_a_rebuild_waits_for_changes_that_are_open():

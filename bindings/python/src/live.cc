@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <tamis/live/watch.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -383,6 +384,13 @@ std::chrono::nanoseconds SecondsOf(Seconds given, const char* name) {
 void DefineLive(nb::module_& m) {
   DefineStatus(m);
   DefineLiveFilter(m);
+  m.def(
+      "_checked_timeout",
+      [](Seconds timeout) {
+        constexpr double kMost = 1e8;  // three years, which every lock of Python takes
+        return std::min(InSeconds(SecondsOf(timeout, "timeout")), kMost);
+      },
+      nb::arg("timeout"));
   nb::class_<PyWatch>(
       m, "Watch",
       "Puts a file in place in a Live whenever another process has replaced it, as save() does.\n\n"

@@ -12,8 +12,8 @@ import threading as _threading
 from ._tamis.live import (
     Change, ConcurrentBloomFilter, ConcurrentCuckooFilter8, ConcurrentCuckooFilter12,
     ConcurrentCuckooFilter16, ConcurrentFilter, ConcurrentSplitBlockBloomFilter, Guard, GuardStats,
-    Live, LiveStatus, RebuildContext, StopSource, Watch, WatchStatus, concurrent, open,
-    prometheus_text)
+    Live, LiveStatus, RebuildContext, StopSource, Watch, WatchStatus, _checked_timeout, concurrent,
+    open, prometheus_text)
 
 
 class RebuildJob:
@@ -31,6 +31,9 @@ class RebuildJob:
         self._stop = StopSource()
         self._generation = None
         self._error = None
+        # Not Thread.join: before Python 3.13, an exception in it, such as KeyboardInterrupt, makes
+        # the thread look as if it had ended.
+        self._ended = _threading.Event()
         self._thread = _threading.Thread(
             target=self._run, args=(live, build, options), name="tamis-rebuild")
         self._thread.start()
@@ -40,6 +43,8 @@ class RebuildJob:
             self._generation = live.rebuild(build, stop=self._stop, **options)
         except BaseException as error:  # for wait
             self._error = error
+        finally:
+            self._ended.set()
 
     def cancel(self):
         """Ask it to stop: at the next context.advance, and before it would replace the filter."""
@@ -47,16 +52,17 @@ class RebuildJob:
 
     def done(self):
         """Whether it has ended."""
-        return not self._thread.is_alive()
+        return self._ended.is_set()
 
     def wait(self, timeout=None):
         """The generation that it has put in place; raises what has ended it.
 
-        timeout: seconds, after which it raises TimeoutError, and goes on.
+        timeout: seconds, after which TimeoutError is raised and the rebuild goes on; None waits
+            without an end. ValueError if it is negative or NaN.
+
+        Ctrl-C ends the wait, and the rebuild goes on.
         """
-        self._thread.join(timeout)
-        if self._thread.is_alive():
-            raise TimeoutError("the rebuild goes on")
+        self._wait(None if timeout is None else _checked_timeout(timeout))
         if self._error is not None:
             raise self._error
         return self._generation
@@ -67,7 +73,13 @@ class RebuildJob:
     def __exit__(self, kind, error, trace):
         if error is not None:
             self.cancel()
-        self._thread.join()
+        self._wait(None)
+
+    def _wait(self, timeout):
+        if _threading.current_thread() is self._thread:
+            raise RuntimeError("a rebuild cannot wait for its own end")
+        if not self._ended.wait(timeout):
+            raise TimeoutError("the rebuild goes on")
 
 
 def _start_rebuild(self, build, **options):
