@@ -99,6 +99,79 @@ TEST_F(GuardThreadsTest, AnExceptionReachesAllWhoWaitAndTheNextCallTriesAgain) {
   EXPECT_EQ(Get(1), Found(10));
 }
 
+struct Interrupt : LoadInterrupted {};
+
+// One interrupt after the other, each in the load that is under way; the last load ends.
+TEST_F(GuardThreadsTest, AnInterruptEndsOneCallAndTheOthersLoadAgain) {
+  constexpr uint64_t kThreads = 5;
+  constexpr int kInterrupts = 3;
+  const auto exception = std::make_exception_ptr(Interrupt());  // as above
+  std::atomic<int> loads = 0, under_way = 0, thrown = 0, right = 0;
+  Event go;
+  {
+    std::vector<std::jthread> threads;
+    for (uint64_t t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        const auto load = [&](uint64_t key) -> Found {
+          EXPECT_EQ(++under_way, 1) << "two loads at a time";
+          go.Wait();
+          const bool last = ++loads > kInterrupts;
+          // The others have the time to wait for this one.
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));
+          --under_way;
+          if (!last) std::rethrow_exception(exception);
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));
+          return key * 10;
+        };
+        try {
+          if (t % 2 == 0) {
+            right += Get(1, load) == Found(10);
+          } else {
+            TestStore no_cache;
+            const std::vector<uint64_t> keys = {1};
+            right += guard_.GetMany(keys, no_cache, [&](std::span<const uint64_t> asked) {
+              return std::vector<Found>{load(asked[0])};
+            }) == std::vector<Found>{10};
+          }
+        } catch (const Interrupt&) {
+          ++thrown;
+        }
+      });
+    }
+    AwaitPassed(kThreads);
+    go.Set();
+  }
+  EXPECT_EQ(thrown, kInterrupts);
+  EXPECT_EQ(right, static_cast<int>(kThreads) - kInterrupts);
+  EXPECT_GE(loads, kInterrupts + 1);
+  const GuardStats stats = guard_.stats();
+  EXPECT_EQ(stats.load_failures, uint64_t{kInterrupts});
+  EXPECT_EQ(stats.passed, stats.coalesced + stats.loads);
+}
+
+TEST_F(GuardThreadsTest, WhoeverWaitsCanLeaveAndTheLoadGoesOn) {
+  Event loading, go;
+  Found found;
+  std::jthread loader([&] {
+    found = Get(1, [&](uint64_t key) {
+      loading.Set();
+      go.Wait();
+      return Found(key * 10);
+    });
+  });
+  loading.Wait();
+  int waits = 0;
+  const auto leave = [&] {
+    if (++waits == 3) throw std::runtime_error("enough");
+  };
+  const auto never = [](uint64_t) -> Found { throw std::logic_error("loaded twice"); };
+  EXPECT_THROW(guard_.Get(1, cache_, never, leave), std::runtime_error);
+  EXPECT_EQ(waits, 3);
+  go.Set();
+  loader.join();
+  EXPECT_EQ(found, Found(10));
+}
+
 // The load read the database before the commit, and ends after it.
 TEST_F(GuardThreadsTest, ALoadThatBeganBeforeAnInsertLeavesNothing) {
   Event read, go;

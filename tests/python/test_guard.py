@@ -1,6 +1,10 @@
 """tamis.live.Guard: what reaches cache and database, on one thread and on many."""
 import gc
+import subprocess
+import sys
+import textwrap
 import threading
+import time
 import uuid
 import weakref
 
@@ -249,6 +253,83 @@ def test_threads_share_one_exception():
 
     together(work, range(5))
     assert [error.args for error in raised] == [("ada",)] * 4
+
+
+@pytest.mark.parametrize("where", ["load", "load_many", "cache"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_an_interrupt_is_raised_in_the_thread_that_it_comes_to_and_another_loads(error, where):
+    live, _ = guarded(Database(ada=1))
+    interrupted, waiting, lock = [], threading.Event(), threading.Lock()
+
+    def interrupt():
+        """Two of the threads, one after the other, while the rest waits."""
+        waiting.wait()
+        with lock:
+            if len(interrupted) == 2:
+                return
+            interrupted.append(threading.get_ident())
+        time.sleep(0.05)
+        raise error("mine")
+
+    def load(key):
+        interrupt()
+        return "value"
+
+    class Cache(dict):
+        def get(self, key):
+            interrupt()
+            return super().get(key)
+
+    options = {"load": dict(load=load), "load_many": dict(load_many=lambda keys: list(map(load, keys))),
+               "cache": dict(load={"ada": "value"}.get, cache=Cache())}[where]
+    guard = tamis.live.Guard(live, **options)
+    raised, got = [], []
+
+    def work(number):
+        if number == 0:
+            while guard.stats().passed < 4:
+                pass
+            waiting.set()
+            return
+        try:
+            got.append(guard.get("ada") if number % 2 else guard.get_many(["ada"])[0])
+        except error:
+            raised.append(threading.get_ident())
+
+    together(work, range(5))
+    assert sorted(raised) == sorted(interrupted) and len(raised) == 2
+    assert got == ["value"] * 2
+
+
+@pytest.mark.parametrize("call", ["guard.get('ada')", "guard.get_many(['bob', 'ada'])"])
+def test_an_interrupt_ends_the_wait_for_the_load_of_another_thread(call):
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(f"""
+        import os, signal, threading, tamis, tamis.live
+        live = tamis.live.Live(tamis.live.ConcurrentBloomFilter(100))
+        live.insert(["ada", "bob"])
+        loading, go, got = threading.Event(), threading.Event(), []
+        def load(key):
+            if key == "ada":
+                loading.set()
+                go.wait()
+            return key
+        guard = tamis.live.Guard(live, load)
+        other = threading.Thread(target=lambda: got.append(guard.get("ada")))
+        other.start()
+        loading.wait()
+        threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
+        late = threading.Timer(10, go.set)  # for a call that cannot be interrupted
+        late.start()
+        try:
+            {call}
+        except KeyboardInterrupt:
+            print("interrupted", go.is_set())
+        go.set()
+        other.join()
+        print(got, guard.get("ada"), guard.stats().load_failures)
+        late.cancel()
+    """)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "interrupted False\n['ada'] ada 0\n", done.stderr
 
 
 def test_many_threads():

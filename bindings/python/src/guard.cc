@@ -117,6 +117,24 @@ bool IsMapping(nb::handle object) {
   return nb::isinstance(object, mapping);
 }
 
+// A KeyboardInterrupt or the like, which ends the call of one thread, and not those that share its
+// load.
+class Interrupt : public Raised, public LoadInterrupted {
+ public:
+  explicit Interrupt(const Raised& raised) : Raised(raised) {}
+};
+
+// Calls work() as CatchRaised does. Throws an Interrupt for an interrupt.
+template <typename Work>
+auto CatchInterrupts(const Work& work) {
+  try {
+    return CatchRaised(work);
+  } catch (const Raised& raised) {
+    if (raised.is_interrupt()) throw Interrupt(raised);
+    throw;
+  }
+}
+
 // The cache and the database of a call, as C++ asks them, without the GIL.
 template <typename Key>
 class Sources {
@@ -148,8 +166,14 @@ class Sources {
   }
   std::vector<Found> Load(std::span<const Key> keys) {
     const WithoutGil::Pause with_gil(released_);
-    if (interrupt_) throw Raised(*interrupt_);
-    return CatchRaised([&] { return guard_.load_many.is_none() ? OneByOne(keys) : AtOnce(keys); });
+    if (interrupt_) throw Interrupt(*interrupt_);
+    return CatchInterrupts(
+        [&] { return guard_.load_many.is_none() ? OneByOne(keys) : AtOnce(keys); });
+  }
+  // Called again and again while the load of another thread is awaited.
+  void Wait() {
+    const WithoutGil::Pause with_gil(released_);
+    CatchInterrupts(CheckSignals);
   }
 
   // Raises what has interrupted the cache: not a failure of it, which is only counted.
@@ -163,9 +187,9 @@ class Sources {
   template <typename Work>
   void OfCache(const Work& work) {
     try {
-      CatchRaised(work);
-    } catch (const Raised& raised) {
-      if (raised.is_interrupt()) interrupt_ = raised;
+      CatchInterrupts(work);
+    } catch (const Interrupt& interrupt) {
+      interrupt_ = interrupt;
       throw;
     }
   }
@@ -195,7 +219,7 @@ class Sources {
   const PyGuard& guard_;
   const Batch<Key>& batch_;
   WithoutGil& released_;
-  std::optional<Raised> interrupt_;
+  std::optional<Interrupt> interrupt_;
 };
 
 template <typename Key>
@@ -205,8 +229,9 @@ void GetBatch(PyGuard& guard, GuardOf<Key>& of_batch, const Batch<Key>& batch, n
   RaiseAgain([&] {
     WithoutGil released;
     Sources<Key> sources(guard, batch, released);
-    found = of_batch.GetMany(std::span<const Key>(batch.keys), sources,
-                             [&](std::span<const Key> keys) { return sources.Load(keys); });
+    found = of_batch.GetMany(
+        std::span<const Key>(batch.keys), sources,
+        [&](std::span<const Key> keys) { return sources.Load(keys); }, [&] { sources.Wait(); });
     const WithoutGil::Pause with_gil(released);
     sources.RaiseInterrupt();
   });
@@ -414,7 +439,10 @@ constexpr char kDoc[] =
     "database: where the filter says no, neither is asked.\n\n"
     "live: the Live with the filter; while it has none all keys pass.\n"
     "load: load(key) asks the database, and returns None for a key that it lacks. Of threads that\n"
-    "    ask for one key at a time one loads it, and the others share its answer or exception.\n"
+    "    ask for one key at a time one loads it, and the others share its answer or exception. An\n"
+    "    exception that is no Exception, such as KeyboardInterrupt, is raised in the thread that\n"
+    "    loads, and one of the others loads again. Ctrl-C ends the wait for another thread's "
+    "load.\n"
     "load_many: load_many(keys) for get_many, with a list of keys; returns as many values in "
     "their\n"
     "    order, or a mapping of keys to values.\n"

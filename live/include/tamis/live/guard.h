@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,19 @@ struct GuardOptions {
   LiveClock clock = {};  // of the former; empty: std::chrono::steady_clock
 };
 
+// A base of exceptions of `load` that are about one call and not about the database, such as an
+// interrupt by the user. Only that call throws it. The calls that wait for its load begin again,
+// and one of them loads.
+struct LoadInterrupted {};
+
+namespace detail {
+
+struct WaitsQuietly {
+  void operator()() const noexcept {}
+};
+
+}  // namespace detail
+
 // Gets values by their keys:
 // - The filter says no: there is none. Nothing else is asked.
 // - It says maybe: the cache is asked, then the database, and the cache is filled. A key that the
@@ -47,7 +61,7 @@ struct GuardOptions {
 //   only keys of another form (key_forms(): numbers where strings are asked for): as for maybe. It
 //   is never taken for an empty one.
 // Of calls that ask the database for one key at a time, one does and the others share its answer,
-// or the exception that it threw; the next call then tries again.
+// or the exception that it threw, but for LoadInterrupted; the next call then tries again.
 //
 // Key is what F has a function Contains for: an integer of 64 or 32 bits or a std::string. Value
 // can be copied. All functions are thread-safe, if those of the cache and the database are.
@@ -74,9 +88,10 @@ class PenetrationGuard {
   // The value of a key, or nothing. `cache` has Found Get(const Key&) and void Put(const Key&,
   // const Value&); an exception of theirs is counted, and the key is then one that is not cached.
   // `load` asks the database, Found(const Key&), and may throw what it likes. Neither may call the
-  // guard.
-  template <typename Cache, typename Load>
-  Found Get(const Key& key, Cache& cache, const Load& load) {
+  // guard. `wait`, void(), is called every 50 ms while the call waits for the load of another call;
+  // an exception of it ends the call, and not the load.
+  template <typename Cache, typename Load, typename Wait = detail::WaitsQuietly>
+  Found Get(const Key& key, Cache& cache, const Load& load, const Wait& wait = {}) {
     Trust trust = Trust::kNone;
     {  // not for as long as the database takes: a lease keeps its filter from being freed
       const Lease<F> lease = live_.Read();
@@ -95,15 +110,17 @@ class PenetrationGuard {
     const auto load_keys = [&](std::span<const Key> keys) {
       return std::vector<Found>{load(keys[0])};
     };
-    return std::move(Fetch(std::span(&key, 1), trust, get, put, load_keys)[0]);
+    return std::move(Fetch(std::span(&key, 1), trust, get, put, load_keys, wait)[0]);
   }
 
   // The values of many keys, in their order. `cache` has std::vector<Found> Get(std::span<const
   // Key>) and void Put(std::span<const std::pair<Key, Value>>), `load` is std::vector<Found>(
-  // std::span<const Key>): each is called once at most, for the keys that are left, and `load` for
-  // no key twice. What it throws ends the call, with no values at all.
-  template <typename Cache, typename Load>
-  std::vector<Found> GetMany(std::span<const Key> keys, Cache& cache, const Load& load) {
+  // std::span<const Key>): each is called once, for the keys that are left, and `load` for no key
+  // twice; again only for keys whose load another call began and LoadInterrupted ended. What it
+  // throws ends the call, with no values at all. `wait` as for Get.
+  template <typename Cache, typename Load, typename Wait = detail::WaitsQuietly>
+  std::vector<Found> GetMany(std::span<const Key> keys, Cache& cache, const Load& load,
+                             const Wait& wait = {}) {
     Trust trust = Trust::kNone;
     std::vector<size_t> passed;
     std::vector<Key> left;
@@ -123,7 +140,7 @@ class PenetrationGuard {
     if (passed.empty()) return found;
     const auto get = [&](std::span<const Key> some) { return cache.Get(some); };
     const auto put = [&](std::span<const std::pair<Key, Value>> loaded) { cache.Put(loaded); };
-    std::vector<Found> values = Fetch(left, trust, get, put, load);
+    std::vector<Found> values = Fetch(left, trust, get, put, load, wait);
     for (size_t i = 0; i < passed.size(); ++i) found[passed[i]] = std::move(values[i]);
     return found;
   }
@@ -258,20 +275,33 @@ class PenetrationGuard {
   }
 
   // The values of keys that have passed the filter.
-  template <typename CacheGet, typename CachePut, typename Load>
+  template <typename CacheGet, typename CachePut, typename Load, typename Wait>
   std::vector<Found> Fetch(std::span<const Key> keys, Trust trust, const CacheGet& cache_get,
-                           const CachePut& cache_put, const Load& load) {
+                           const CachePut& cache_put, const Load& load, const Wait& wait) {
     counters_.Add(&GuardStats::passed, keys.size());
     const bool known = trust == Trust::kKnown;
     if (!known) counters_.Add(&GuardStats::unknown, keys.size());
     if (trust == Trust::kOtherForm) counters_.Add(&GuardStats::other_form, keys.size());
     std::vector<Found> values = Cached(keys, cache_get);
+    std::vector<size_t> left;
+    for (size_t i = 0; i < keys.size(); ++i) {
+      if (!values[i]) left.push_back(i);
+    }
+    while (!left.empty()) left = LoadOrShare(keys, left, known, cache_put, load, wait, values);
+    return values;
+  }
+
+  // Sets the values of the keys at the indices `left`, by loads of this call and of others. Returns
+  // the indices of keys whose loads by other calls were interrupted.
+  template <typename CachePut, typename Load, typename Wait>
+  std::vector<size_t> LoadOrShare(std::span<const Key> keys, std::span<const size_t> left,
+                                  bool known, const CachePut& cache_put, const Load& load,
+                                  const Wait& wait, std::span<Found> values) {
     std::vector<Passenger> mine, others;
-    mine.reserve(keys.size());
-    others.reserve(keys.size());
+    mine.reserve(left.size());
+    others.reserve(left.size());
     try {
-      for (size_t i = 0; i < keys.size(); ++i) {
-        if (values[i]) continue;
+      for (const size_t i : left) {
         auto boarding = ShardOf(keys[i]).Board(keys[i]);
         if (boarding.flight == nullptr) {
           counters_.Add(&GuardStats::negative_hits);
@@ -282,7 +312,9 @@ class PenetrationGuard {
       if (!mine.empty()) LoadMine(keys, known, mine, cache_put, load, values);
     } catch (...) {
       counters_.Add(&GuardStats::load_failures, mine.size());
+      const bool interrupted = IsInterrupted(std::current_exception());
       for (const Passenger& passenger : mine) {
+        if (interrupted) passenger.flight->interrupted = true;
         Land(keys[passenger.index], passenger.flight, /*lacking=*/false);
         try {
           passenger.flight->landing.set_exception(std::current_exception());
@@ -292,11 +324,37 @@ class PenetrationGuard {
       throw;
     }
     // Only now, or two batches might wait for each other.
-    counters_.Add(&GuardStats::coalesced, others.size());
+    std::vector<size_t> interrupted;
     for (const Passenger& passenger : others) {
+      Await(passenger.flight->result, wait);
+      if (passenger.flight->interrupted) {
+        interrupted.push_back(passenger.index);
+        continue;
+      }
+      counters_.Add(&GuardStats::coalesced);
       values[passenger.index] = passenger.flight->result.get();
     }
-    return values;
+    return interrupted;
+  }
+
+  static bool IsInterrupted(const std::exception_ptr& exception) {
+    try {
+      std::rethrow_exception(exception);
+    } catch (const LoadInterrupted&) {
+      return true;
+    } catch (...) {
+      return false;
+    }
+  }
+
+  template <typename Wait>
+  static void Await(const std::shared_future<Found>& result, const Wait& wait) {
+    if constexpr (std::is_same_v<Wait, detail::WaitsQuietly>) {
+      result.wait();
+    } else {
+      constexpr auto kPause = std::chrono::milliseconds(50);
+      while (result.wait_for(kPause) != std::future_status::ready) wait();
+    }
   }
 
   template <typename CacheGet>

@@ -23,6 +23,8 @@ struct Flight {
   std::promise<std::optional<Value>> landing;
   const std::shared_future<std::optional<Value>> result = landing.get_future().share();
   bool fenced = false;  // under the lock of the shard
+  // Whether the load is to be made again by those who wait for it. Written before it lands.
+  bool interrupted = false;
 };
 
 // Thread-safe.
