@@ -72,6 +72,19 @@ def check_sdist(python, package, folder):
     assert not (package / "library").exists() and not (package / "LICENSE").exists()
 
 
+def check_find_modules(python, package, folder, variables):
+    """The modules of the library find its packages, and not those in a CMAKE_MODULE_PATH of the user."""
+    modules, build = folder / "modules", folder / "build_modules"
+    modules.mkdir(exist_ok=True)
+    for name in ("Hiredis", "xxHash"):
+        (modules / f"Find{name}.cmake").write_text(f'message(FATAL_ERROR "the user\'s {name}")\n')
+    shutil.rmtree(build, ignore_errors=True)
+    done = subprocess.run(
+        ["cmake", "-G", "Ninja", "-S", package, "-B", build, f"-DCMAKE_MODULE_PATH={modules}",
+         f"-DPython_EXECUTABLE={python}"], env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def main(folder, prefix, command):
     folder = pathlib.Path(folder)
     if sys.version_info < (3, 11):
@@ -83,6 +96,7 @@ def main(folder, prefix, command):
     check_sdist(python, package, folder)
     variables = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1",
                  "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
+    check_find_modules(python, package, folder, variables)
     wheels = folder / "wheels"
     subprocess.run(
         [python, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps",
