@@ -88,7 +88,9 @@ double AskedFilter::expected_fpr() const {
 
 std::string AskedFilter::Doubt(KeyForm form, uint64_t found, uint64_t asked) const {
   const auto* const own = std::get_if<AnyFilter>(&filter_);
-  return own == nullptr ? "" : KeyFormOptions::Doubt(**own, options_.path, form, found, asked);
+  return own == nullptr
+             ? ""
+             : KeyFormOptions::Doubt((*own)->key_forms(), options_.path, form, found, asked);
 }
 
 std::string FormatsHelp() {

@@ -101,8 +101,8 @@ int Run(EraseOptions options) {
     }
   }
   reader.Conclude("; nothing was erased", /*some_key=*/false);
-  const std::string doubt =
-      KeyFormOptions::Doubt(*filter, options.filter, options.input.key_form(), erased, keys);
+  const std::string doubt = KeyFormOptions::Doubt(filter->key_forms(), options.filter,
+                                                  options.input.key_form(), erased, keys);
   if (!doubt.empty() && !options.run.quiet) Say(doubt);
   if (absent > 0 && !options.missing_ok) {
     throw Error(ErrorCode::kInvalidArgument,

@@ -14,6 +14,7 @@
 #include "tools/format.h"
 #include "tools/input.h"
 #include "tools/json.h"
+#include "tools/key_form.h"
 #include "tools/key_reader.h"
 #include "tools/output_file.h"
 #include "tools/progress.h"
@@ -33,7 +34,7 @@ constexpr char kRedisQueryFooter[] =
     "about\n"
     "the share that it was made for. If servers or parts of the filter are gone it fails, unless\n"
     "--fail-open takes what they would have answered for \"maybe\". Whether strings or integers\n"
-    "were inserted servers do not know.\n"
+    "were inserted servers do not know; if hardly any key is found, a note says so.\n"
     "\n";
 
 constexpr char kRedisQueryExamples[] =
@@ -219,6 +220,10 @@ int RunQuery(const RedisQueryOptions& options) {
   if (options.json) out.Write(CountsJson(options.redis.name, counts, reader));
   if (options.count && !options.json) out.Write(CountsText(counts));
   out.Close();
+  const uint64_t found = options.invert ? keys - selected : selected;
+  const std::string doubt = KeyFormOptions::Doubt(KeyForm::kUnknown, options.redis.name,
+                                                  options.input.key_form(), found, keys);
+  if (!doubt.empty() && !options.redis.quiet) Say(doubt);
   reader.Conclude("", /*some_key=*/false);
   return options.any ? kNoMatch : kDone;
 }

@@ -18,12 +18,12 @@ void KeyFormOptions::Require(KeyForms forms, const std::string& path, KeyForm as
                                                ", or --any-form if it is meant so");
 }
 
-std::string KeyFormOptions::Doubt(const Filter& filter, const std::string& path, KeyForm form,
+std::string KeyFormOptions::Doubt(KeyForms forms, const std::string& name, KeyForm form,
                                   uint64_t found, uint64_t asked) {
   constexpr uint64_t kHardlyAny = 20;  // one of so many: no more than false positives
-  if (!filter.key_forms().Has(KeyForm::kUnknown)) return "";
+  if (!forms.Has(KeyForm::kUnknown)) return "";
   if (asked == 0 || found > asked / kHardlyAny) return "";
-  return path +
+  return name +
          " does not say whether its keys are text or integers, and of these keys, asked for as " +
          KeyFormsText(form) + ", it has none or hardly any: if they have the wrong form, " +
          (form == KeyForm::kInteger ? "leave out --integers and --u64" : "give --integers");

@@ -24,10 +24,10 @@ struct KeyFormOptions {
   // The same for keys of those forms.
   void Require(KeyForms forms, const std::string& path, KeyForm asked) const;
 
-  // A note for keys of which `found` of `asked` are in the filter, if that is as good as none, and
-  // the file does not say which is the right one; empty otherwise.
-  static std::string Doubt(const Filter& filter, const std::string& path, KeyForm form,
-                           uint64_t found, uint64_t asked);
+  // Returns a note for keys of which `found` of `asked` are in the filter called `name`, if that is
+  // as good as none and `forms`, the forms of its keys, are not known. Returns "" otherwise.
+  static std::string Doubt(KeyForms forms, const std::string& name, KeyForm form, uint64_t found,
+                           uint64_t asked);
 };
 
 }  // namespace tamis::tools

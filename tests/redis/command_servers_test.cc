@@ -57,6 +57,26 @@ TEST_F(RedisCommandTest, InsertsAndFinds) {
   EXPECT_TRUE(KeysLike(servers_, "*" + name_ + "*").empty());
 }
 
+TEST_F(RedisCommandTest, Query_OfKeysThatMayHaveTheWrongForm_SaysSo) {
+  Write("numbers", Numbers(1, 1'000));
+  Write("others", Numbers(1'000'001, 1'000));
+  Good("tamis redis create -q $on -n 1e5 --fpr 0.1%");
+  Good("tamis redis insert -q $on --integers numbers");
+  const std::string note = name_ + " does not say whether its keys are text or integers";
+  for (const std::string how : {"", "--count", "--json", "-v", "--any", "--fail-open"}) {
+    SCOPED_TRACE(how);
+    const CommandResult wrong = Run("tamis redis query $on " + how + " numbers");
+    EXPECT_TRUE(wrong.ErrHas(note) && wrong.ErrHas("give --integers")) << wrong.err;
+    EXPECT_TRUE(Run("tamis redis query $on --integers " + how + " others").ErrHas("leave out"));
+    EXPECT_FALSE(Run("tamis redis query $on --integers " + how + " numbers").ErrHas(note));
+    EXPECT_EQ(Run("tamis redis query -q $on " + how + " numbers").err, "");
+  }
+  // One of twenty keys is enough.
+  EXPECT_FALSE(
+      Good("head -n 110 numbers | cat - others | tamis redis query $on --integers").ErrHas(note));
+  EXPECT_FALSE(Good("tamis redis query $on --count < /dev/null").ErrHas(note));
+}
+
 TEST_F(RedisCommandTest, Deadlines) {
   Good("tamis redis create -q $on -n 1000 --deadline 2100-01-01T00:00:00Z");
   EXPECT_EQ(Good("tamis redis info $on --json").Json()["deadline"], "2100-01-01T00:00:00Z");
