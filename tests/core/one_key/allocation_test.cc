@@ -1,4 +1,4 @@
-// Views allocate nothing: a program of its own, as it counts what all of it allocates.
+// Views and refused keys allocate nothing: a program of its own, which counts all allocations.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,6 +9,10 @@
 #include <vector>
 
 #include "tamis/backend.h"
+#include "tamis/bloom_filter.h"
+#include "tamis/cuckoo_filter.h"
+#include "tamis/scalable_filter.h"
+#include "tamis/split_block_filter.h"
 #include "tamis/split_block_view.h"
 #include "tests/core/scoped_env.h"
 #include "tests/test_util.h"
@@ -82,6 +86,39 @@ TEST(ViewAllocationsTest, ThereAreNone) {
   UseAView(blocks, nullptr);
   const ScopedEnv named("TAMIS_BACKEND", "portable");
   UseAView(blocks, nullptr);
+}
+
+// A limit that refused a key is not looked at for the next ones.
+template <typename F>
+class ScalableAllocationsTest : public testing::Test {};
+using Layers = testing::Types<SplitBlockBloomFilter, BloomFilter, CuckooFilter<16>>;
+TYPED_TEST_SUITE(ScalableAllocationsTest, Layers);
+
+TYPED_TEST(ScalableAllocationsTest, Insert_AtTheLimit_AllocatesNothing) {
+  const std::vector<uint64_t> keys = RandomKeys(100'000, /*seed=*/3);
+  ScalableFilter<TypeParam> filter({.initial_capacity = 100, .max_bytes = 20'000});
+  // Until it is full, then until it has been full once more.
+  for (const bool again : {false, true}) {
+    SCOPED_TRACE(again);
+    size_t next = 0, refused = 0;
+    while (refused == 0) {
+      ASSERT_LT(next, keys.size());
+      refused += !filter.Insert(keys[next]) && !filter.Contains(keys[next]);
+      ++next;
+    }
+    const size_t layers = filter.layers().size();
+    const size_t before = allocations;
+    for (size_t i = 0; i < 1000; ++i) {
+      const uint64_t key = keys[next++];
+      refused += !filter.Insert(key) && !filter.Contains(key);
+      refused += !filter.InsertIfAbsent(key) && !filter.Contains(key);
+    }
+    EXPECT_EQ(allocations, before);
+    EXPECT_GT(refused, 1500u);
+    EXPECT_EQ(filter.layers().size(), layers);
+    filter.Clear();
+    ASSERT_EQ(filter.layers().size(), 1u);
+  }
 }
 
 TEST(ViewAllocationsTest, WouldBeCounted) {

@@ -107,6 +107,7 @@ ScalableFilter<F>& ScalableFilter<F>::operator=(ScalableFilter&& other) noexcept
   layers_ = std::move(other.layers_);
   current_ = std::exchange(other.current_, 0);
   error_left_ = other.error_left_;
+  refused_at_ = other.refused_at_;
   copies_ = std::exchange(other.copies_, {});
   return *this;
 }

@@ -15,6 +15,7 @@
 #include "core/src/filters/filter_access.h"
 #include "core/src/filters/scalable/scalable_file.h"
 #include "tamis/detail/kernels.h"
+#include "tamis/error.h"
 #include "tamis/scalable_filter.h"
 
 namespace tamis {
@@ -35,12 +36,16 @@ inline bool IsExamined(uint64_t hash) { return Spread(hash) >> 60 == 0; }
 
 template <typename F>
 bool ScalableFilter<F>::TryAddLayer() noexcept {
+  if (layers_.size() == refused_at_) return false;
   try {
     AddLayer();
     return true;
+  } catch (const Error& error) {
+    // Memory may be there later.
+    if (error.code() == ErrorCode::kInvalidArgument) refused_at_ = layers_.size();
   } catch (const std::exception&) {
-    return false;  // at a limit, of whichever kind
   }
+  return false;
 }
 
 template <typename F>
