@@ -173,6 +173,21 @@ def test_types_without_keys(data):
         f.insert(data)
 
 
+@pytest.mark.parametrize("error, raised", [(KeyboardInterrupt, KeyboardInterrupt),
+                                           (ZeroDivisionError, ValueError)])
+@pytest.mark.parametrize("message", [(), ("mine",)])
+def test_a_stream_whose_generator_raises(error, raised, message):
+    def batches():
+        yield pa.record_batch({"x": [1]})
+        raise error(*message)
+
+    f = make(tamis.SplitBlockBloomFilter)
+    schema = pa.schema([("x", pa.int64())])
+    with pytest.raises(raised, match=error.__name__):
+        f.insert(pa.RecordBatchReader.from_batches(schema, batches()))
+    assert 1 in f
+
+
 def test_nulls_alone_and_nothing():
     f = make(tamis.SplitBlockBloomFilter)
     assert f.insert(pa.nulls(10)) == 0

@@ -156,7 +156,11 @@ class ArrowSource final : public KeySource {
           stream_->get_last_error != nullptr ? stream_->get_last_error(stream_.get()) : nullptr;
       const std::string message =
           std::string("the Arrow stream failed: ") + (why != nullptr ? why : std::strerror(status));
-      PyErr_SetString(status == ENOMEM   ? PyExc_MemoryError
+      // A generator behind a reader of pyarrow may be interrupted, and its traceback is all that
+      // comes through the interface.
+      const bool interrupted = message.find("\nKeyboardInterrupt") != std::string::npos;
+      PyErr_SetString(interrupted        ? PyExc_KeyboardInterrupt
+                      : status == ENOMEM ? PyExc_MemoryError
                       : status == EINVAL ? PyExc_ValueError
                                          : PyExc_OSError,
                       message.c_str());
