@@ -29,10 +29,12 @@
 #include "tools/output_file.h"
 #include "tools/parse.h"
 #include "tools/progress.h"
+#include "tools/repeated_keys.h"
 #include "tools/run_options.h"
 #include "tools/secret.h"
 #include "tools/seen_keys.h"
 #include "tools/signals.h"
+#include "tools/unchanged_inputs.h"
 
 namespace tamis::tools {
 namespace {
@@ -52,6 +54,10 @@ constexpr char kDedupFooter[] =
     "memory,\n"
     "and five times the time where the filter is larger than the caches.\n"
     "\n"
+    "--exact loses no line: each different line is written exactly once. It reads files twice,\n"
+    "so it refuses pipes, and also --filter and --window. Beside the filter it takes memory for\n"
+    "each different line that comes again: the bytes of its key and about 60 more.\n"
+    "\n"
     "--filter is saved, whole, after all lines are written, also if a signal ends the input. It\n"
     "stays as it was where that fails. The options of how a filter is made count for a new one.\n"
     "\n"
@@ -65,7 +71,12 @@ constexpr char kDedupExamples[] =
     "  tamis dedup --filter seen.tamis today.txt > new.txt    # new since the first time\n"
     "  tail -f events.log | tamis dedup --window 10M          # the last ten million, or more\n"
     "  tamis dedup --capacity 50M *.log.gz > unique.txt       # 385 MiB; with --type bloom 171\n"
-    "  tamis dedup --csv --column user_id users-*.csv > first.csv\n";
+    "  tamis dedup --csv --column user_id users-*.csv > first.csv\n"
+    "  tamis dedup --exact urls.txt > unique.txt              # loses none\n";
+
+constexpr double kFpr = 1e-6;
+// A false positive costs memory instead of a line, and at this rate less than the filter.
+constexpr double kExactFpr = 1e-3;
 
 struct DedupOptions {
   InputOptions input;
@@ -75,7 +86,9 @@ struct DedupOptions {
   std::string filter;  // empty: none is kept
   // Of a filter that is to be made.
   std::string type = FilterKindName(SplitBlockBloomFilter::kKind);
-  FilterOptions made = {.fpr = 1e-6};
+  FilterOptions made = {};
+  std::optional<double> fpr;
+  bool exact = false;
   bool scalable = false;
   uint64_t window = 0;  // 0: none
   SaveOptions save;
@@ -148,8 +161,14 @@ void Check(const DedupOptions& options) {
     CheckStandardOutputIsNot(options.filter);
   }
   CheckStandardOutputIsNoInput(inputs);
-  if (options.window == 0) return;
   const auto refuse = [](const char* reason) { throw Error(ErrorCode::kInvalidArgument, reason); };
+  if (options.exact && !options.filter.empty()) {
+    refuse("--exact cannot compare lines with those of earlier runs: leave out --filter");
+  }
+  if (options.exact && options.window != 0) {
+    refuse("--exact remembers all lines: leave out --window");
+  }
+  if (options.window == 0) return;
   if (!options.secret.path.empty())
     refuse("what --window keeps has no keyed hash: leave out --secret");
   if (!options.filter.empty()) refuse("what --window keeps is not saved: leave out --filter");
@@ -229,6 +248,100 @@ void Deduplicate(const DedupOptions& options, uint64_t total_bytes, SeenKeys& se
   if (!options.json) out.Close();
 }
 
+// The result of a run with --exact.
+struct ExactCounts {
+  uint64_t keys = 0;
+  uint64_t fresh = 0;
+  uint64_t bad = 0;
+  uint64_t empty = 0;
+  uint64_t filter_bytes = 0;
+};
+
+// Collects the keys that may occur more than once: all keys of which the filter does not say that
+// they are new. Every other key occurs once.
+void FindRepeatedKeys(const DedupOptions& options, const Engine& engine, uint64_t total_bytes,
+                      RepeatedKeys& repeated, ExactCounts& counts) {
+  AnyFilter filter = FilterFor(options, /*exists=*/false, total_bytes);
+  const std::unique_ptr<SeenKeys> seen = SeenIn(*filter, engine);
+  Progress progress("comparing", Progress::Unit::kBytes, total_bytes, options.run.quiet);
+  const StandardInputPlace begin;
+  // With records, so that headers that differ are an error before anything is written.
+  KeyReader reader(options.input, {.records = !options.json, .max_batch = kMaxBatch});
+  KeyBatch batch;
+  std::vector<uint64_t> words;
+  for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
+    words.resize(BitmapWords(batch.size()));
+    const Bitmap fresh(words);
+    counts.keys += batch.size();
+    if (seen->InsertIfAbsent(batch.keys(), fresh) < batch.size()) {
+      for (size_t i = 0; i < batch.size(); ++i) {
+        if (!fresh.Test(i)) repeated.Add(batch, i);
+      }
+    }
+    progress.Advance(reader.bytes_read() - before);
+  }
+  begin.Return();
+  reader.Conclude("; nothing was written", /*some_key=*/false);
+  counts.bad = reader.num_bad();
+  counts.empty = reader.num_empty();
+  counts.filter_bytes = seen->bytes();
+}
+
+// Reads the input again, and writes the first record of each key.
+void WriteFirsts(const DedupOptions& options, uint64_t total_bytes, RepeatedKeys& repeated,
+                 ExactCounts& counts) {
+  RecordWriter out(options.input.u64);
+  Progress progress("reading", Progress::Unit::kBytes, total_bytes,
+                    options.run.quiet || (!options.json && ::isatty(STDOUT_FILENO) == 1));
+  KeyReader reader(options.input,
+                   {.records = !options.json, .report_bad = false, .max_batch = kMaxBatch});
+  KeyBatch batch;
+  uint64_t before = 0;
+  bool more = reader.Next(batch);
+  if (!options.json) out.Write(reader.header());
+  for (; more; more = reader.Next(batch)) {
+    for (size_t i = 0; i < batch.size(); ++i) {
+      if (!repeated.IsFirst(batch, i)) continue;
+      ++counts.fresh;
+      if (!options.json) out.Write(batch.records[i]);
+    }
+    progress.Advance(reader.bytes_read() - before);
+    before = reader.bytes_read();
+  }
+  if (!options.json) out.Close();
+}
+
+int RunExact(const DedupOptions& options, const Engine& engine,
+             std::optional<uint64_t> total_bytes) {
+  if (!total_bytes) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--exact reads its input twice, and a pipe can be read once: give files");
+  }
+  const UnchangedInputs inputs(options.input.paths);
+  ExactCounts counts;
+  RepeatedKeys repeated;
+  FindRepeatedKeys(options, engine, *total_bytes, repeated, counts);
+  inputs.Check(": nothing was written");
+  WriteFirsts(options, *total_bytes, repeated, counts);
+  inputs.Check(": the lines written may lack some, or repeat some");
+  const uint64_t left_out = counts.keys - counts.fresh;
+  if (options.json) {
+    Print(JsonText(nlohmann::ordered_json{{"lines", counts.keys},
+                                          {"new", counts.fresh},
+                                          {"left_out", left_out},
+                                          {"expected_lost", 0},
+                                          {"bad_lines", counts.bad},
+                                          {"empty_lines", counts.empty},
+                                          {"bytes", counts.filter_bytes + repeated.bytes()}}));
+  } else if (!options.run.quiet) {
+    Say(Counted(counts.keys, "line") + ": " + WithCommas(counts.fresh) + " written, " +
+        WithCommas(left_out) + " left out, none of which was new; " +
+        BytesText(static_cast<double>(counts.filter_bytes)) + ", and " +
+        BytesText(static_cast<double>(repeated.bytes())) + " for lines that may come again");
+  }
+  return kDone;
+}
+
 void WriteJson(const SeenKeys& seen, const KeyReader& reader, const Counts& counts) {
   const nlohmann::ordered_json json = {
       {"lines", counts.keys()},        {"new", counts.fresh()},
@@ -258,8 +371,10 @@ void Save(const DedupOptions& options, const Filter& filter) {
 
 int Run(DedupOptions options) {
   Check(options);
+  options.made.fpr = options.fpr.value_or(options.exact ? kExactFpr : kFpr);
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
   Engine engine = options.run.MakeEngine();
+  if (options.exact) return RunExact(options, engine, total_bytes);
   std::unique_ptr<const FileLock> lock;
   std::optional<AnyFilter> filter;
   if (!options.filter.empty()) SayIfSavedOnSignals(options.filter);
@@ -309,8 +424,8 @@ Command AddDedup(const CommandLine& program) {
            "different lines to size for, such as 5e7 (default: the lines of files)")
       .Type("N");
   command
-      .Add("-p,--fpr", options->made.fpr, ParseFpr,
-           "share of the new lines that may be lost (default: 1e-6)")
+      .Add("-p,--fpr", options->fpr, ParseFpr,
+           "share of the new lines that may be lost (default: 1e-6; --exact: 1e-3)")
       .Type("P");
   command
       .Add("--bytes", options->made.bytes, ParseBytes,
@@ -320,6 +435,7 @@ Command AddDedup(const CommandLine& program) {
       .Add("--window", options->window, ParsePositiveCount,
            "know the last N lines or more, and forget older ones")
       .Type("N");
+  command.AddFlag("--exact", options->exact, "lose no line: read files twice, and keep repeats");
   command.AddFlag("--scalable", options->scalable, "let the filter grow: --capacity is its first");
   std::vector<std::string> types;
   for (const FilterKindInfo& kind : FilterKinds()) {
