@@ -27,7 +27,8 @@ constexpr char kPlanFooter[] =
     "  tamis plan --n 5e9 --fpr 0.01\n"
     "  tamis plan --n 5e9 --fpr 0.1% --digits 11\n"
     "  tamis plan --n 1e8 --fpr 0.001 --erase --memory 1G\n"
-    "  tamis plan --n 2e9 --range 0:4294967295 --json\n";
+    "  tamis plan --n 2e9 --range 0:4294967295 --json\n"
+    "  tamis plan --n 1e8 --fpr 1e-6 --key-bytes 60            # such as URLs\n";
 
 struct PlanOptions {
   uint64_t n = 0;
@@ -187,10 +188,15 @@ Command AddPlan(const CommandLine& program) {
   const Option range =
       command.Add("--range", needs.range, ParseRange, "the keys are integers from LO to HI");
   range.Type("LO:HI");
+  const Option digits = command.Add("--digits", needs.range, ParseDigits,
+                                    "the keys are integers of up to D decimal digits");
+  digits.Type("D").Excludes(range);
   command
-      .Add("--digits", needs.range, ParseDigits, "the keys are integers of up to D decimal digits")
-      .Type("D")
-      .Excludes(range);
+      .Add("--key-bytes", needs.key_bytes, ParsePositiveCount,
+           "mean bytes of a key, for the size of what is exact (default: 8)")
+      .Type("N")
+      .Excludes(range)
+      .Excludes(digits);
   command
       .Add("--memory", needs.max_bytes, ParseBytes,
            "the most memory it may take (default: that of this machine)")

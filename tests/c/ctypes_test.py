@@ -43,6 +43,7 @@ class FilterOptions(ctypes.Structure):
 
 
 class PlanOptions(ctypes.Structure):
+    """As of programs that were compiled before key_bytes."""
     _fields_ = [("struct_bytes", c_size_t), ("keys", c_uint64), ("fpr", c_double),
                 ("must", c_uint32), ("has_range", c_uint32), ("range_low", c_uint64),
                 ("range_high", c_uint64), ("max_bytes", c_uint64), ("batch_keys", c_uint64)]
@@ -190,6 +191,7 @@ class CtypesTest(unittest.TestCase):
         plan = json.loads(ctypes.string_at(text.value))
         tamis.tamis_text_free(text)
         self.assertEqual((plan["n"], plan["fpr"], plan["choice"]), (10**6, 0.01, "split-block"))
+        self.assertEqual(plan["key_bytes"], 8)
 
     def test_shared_memory(self):
         """A view of shared memory, which a process that is not a child of fork sees, too."""

@@ -99,11 +99,13 @@ TEST_F(CEngineTest, PlansAreThoseOfTheLibrary) {
   options.range_high = 9'999'999;
   options.max_bytes = 1 << 30;
   options.batch_keys = 1000;
+  options.key_bytes = 20;
   PlanNeeds needs;
   needs.must.erase = true;
   needs.range = KeyRange{0, 9'999'999};
   needs.max_bytes = 1 << 30;
   needs.batch_keys = 1000;
+  needs.key_bytes = 20;
   char* text = nullptr;
   ASSERT_EQ(tamis_plan_json(&options, nullptr, &text), TAMIS_OK) << tamis_last_error();
   CText without(text);

@@ -340,6 +340,37 @@ TEST_F(PlanFiltersTest, FewKeysNeedNoFilter) {
   EXPECT_EQ(PlanOf(1000, 0.01, {.must = {.parquet = true}}).choice->name, "split-block");
 }
 
+// Low rates make filters large and slow, and yet a table of many keys is larger still.
+TEST_F(PlanFiltersTest, AFilterIsTakenWhereTheExactTableIsFarLarger) {
+  const FilterPlan plan = PlanOf(100'000'000, 1e-9);
+  ASSERT_TRUE(plan.choice->kind) << plan.advice;
+  EXPECT_LT(plan.choice->bytes, Named(plan, "hash table").bytes);
+  EXPECT_FALSE(Says(plan, "gains nothing")) << plan.advice;
+  EXPECT_TRUE(Says(plan, "Exact, a sorted array takes")) << plan.advice;
+  EXPECT_TRUE(Says(PlanOf(1000, 1e-9), "with so few keys that gains nothing"));
+}
+
+TEST_F(PlanFiltersTest, ExactTablesHaveTheBytesOfTheKeys) {
+  const auto bytes_of = [](const char* name, const PlanNeeds& needs) {
+    return Named(PlanOf(1000, 0.01, needs), name).bytes;
+  };
+  EXPECT_EQ(bytes_of("hash table", {}), 16'000);
+  EXPECT_EQ(bytes_of("hash table", {.key_bytes = 5}), 10'000);
+  EXPECT_EQ(bytes_of("sorted array", {.key_bytes = 5}), 5'000);
+  // A row of keys, and references of 8 bytes.
+  EXPECT_EQ(bytes_of("hash table", {.key_bytes = 60}), 76'000);
+  EXPECT_EQ(bytes_of("sorted array", {.key_bytes = 60}), 68'000);
+  // The range decides.
+  EXPECT_EQ(bytes_of("hash table", {.range = KeyRange{0, 1 << 20}, .key_bytes = 60}), 8'000);
+  const FilterPlan integers = PlanOf(1'000'000, 0.01);
+  const FilterPlan urls = PlanOf(1'000'000, 0.01, {.key_bytes = 60});
+  EXPECT_EQ(Named(urls, "split-block").bytes, Named(integers, "split-block").bytes);
+  for (const char* name : {"hash table", "sorted array"}) {
+    EXPECT_GT(Named(urls, name).cache_lines, Named(integers, name).cache_lines) << name;
+  }
+  EXPECT_GT(PlanOf(1000, 0.01, {.key_bytes = kNoLimit}).exact[0].bytes, 0x1p64);
+}
+
 TEST_F(PlanFiltersTest, ExactStructuresForExactAnswers) {
   const Abilities exact = {.exact = true};
   EXPECT_EQ(PlanOf(1'000'000, 0.01, {.must = exact}).choice->name, "hash table");
@@ -455,6 +486,7 @@ TEST_F(PlanFiltersTest, BadInputIsRefused) {
     expect(10, fpr, {}, "out of range");
   }
   expect(10, 0.01, {.batch_keys = 0}, "lookups of 0 keys");
+  expect(10, 0.01, {.key_bytes = 0}, "keys of 0 bytes");
   expect(10, 0.01, {.range = KeyRange{9, 5}}, "from 9 to 5");
   expect(1001, 0.01, {.range = KeyRange{0, 999}}, "1001 distinct keys do not fit a range of 1000");
   EXPECT_NO_THROW(PlanFilters(1000, 0.01, {.range = KeyRange{0, 999}}));

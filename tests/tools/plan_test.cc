@@ -108,6 +108,15 @@ TEST_F(PlanTest, SaysWhenSomethingExactIsBetter) {
   EXPECT_EQ(digits10["range"], nlohmann::json({0, 9'999'999'999}));
 }
 
+TEST_F(PlanTest, ExactTablesHaveTheBytesOfTheKeys) {
+  EXPECT_NE(Plan("--n 1e8 --fpr 1e-9 --memory 16G")["choice"], "hash table");
+  const nlohmann::json urls = Plan("--n 1e6 --key-bytes 60");
+  EXPECT_EQ(urls["key_bytes"], 60);
+  EXPECT_EQ(Named(urls["exact"], "hash table")["bytes"], 76'000'000);
+  EXPECT_EQ(Sh("tamis plan --n 10 --key-bytes 0").status, 2);
+  EXPECT_EQ(Sh("tamis plan --n 10 --key-bytes 9 --digits 3").status, 2);
+}
+
 TEST_F(PlanTest, NeedsAreTold) {
   for (const AbilityInfo& info : kAbilities) {
     const nlohmann::json json = Plan("--n 1e6 --memory 16G --" + std::string(info.name));

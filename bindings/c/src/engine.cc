@@ -1,6 +1,7 @@
 // Engines, and plans.
 #include "tamis/engine.h"
 
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -46,6 +47,7 @@ PlanNeeds ReadNeeds(const tamis_plan_options& given) {
   }
   needs.max_bytes = given.max_bytes;
   if (given.batch_keys != 0) needs.batch_keys = given.batch_keys;
+  if (given.key_bytes != 0) needs.key_bytes = given.key_bytes;
   return needs;
 }
 
@@ -74,7 +76,8 @@ tamis_status tamis_plan_json(const tamis_plan_options* options, const tamis_engi
                              char** out) {
   return Guard([&] {
     char*& text = Required(out, "out");
-    const tamis_plan_options given = ReadOptions(Required(options, "options"), "options");
+    const tamis_plan_options given = ReadOptions(Required(options, "options"), "options",
+                                                 offsetof(tamis_plan_options, key_bytes));
     const FilterPlan plan =
         PlanFilters(given.keys, given.fpr != 0 ? given.fpr : kDefaultFpr, ReadNeeds(given),
                     engine != nullptr ? &engine->options : nullptr);

@@ -21,7 +21,7 @@ KeyRange RangeOf(nb::handle key_range) {
 
 FilterPlan MakePlan(Unsigned keys, double fpr, bool erase, bool grow, bool merge, bool intersect,
                     bool parallel_build, bool parquet, bool exact, nb::handle key_range,
-                    Unsigned max_bytes, Unsigned batch_keys, unsigned threads) {
+                    Unsigned max_bytes, Unsigned batch_keys, unsigned threads, Unsigned key_bytes) {
   PlanNeeds needs{.must = {.erase = erase,
                            .grow = grow,
                            .merge = merge,
@@ -30,7 +30,8 @@ FilterPlan MakePlan(Unsigned keys, double fpr, bool erase, bool grow, bool merge
                            .parquet = parquet,
                            .exact = exact},
                   .max_bytes = max_bytes.value,
-                  .batch_keys = batch_keys.value};
+                  .batch_keys = batch_keys.value,
+                  .key_bytes = key_bytes.value};
   if (!key_range.is_none()) needs.range = RangeOf(key_range);
   const EngineOptions engine{.threads = threads};
   const WithoutGil released;
@@ -74,12 +75,13 @@ void DefinePlan(nb::module_& m) {
       nb::arg("intersect") = false, nb::arg("parallel_build") = false, nb::arg("parquet") = false,
       nb::arg("exact") = false, nb::arg("key_range").none() = nb::none(),
       nb::arg("max_bytes") = Unsigned{}, nb::arg("batch_keys") = Unsigned{1'000'000},
-      nb::arg("threads") = 1u,
+      nb::arg("threads") = 1u, nb::arg("key_bytes") = Unsigned{8},
       "Which structure to take for so many distinct keys at a false-positive rate.\n\n"
       "erase, grow, merge, intersect, parallel_build, parquet, exact: what it must be able to do.\n"
       "key_range: (low, high), if the keys are integers in it.\n"
       "max_bytes: the most memory it may take; 0 is all of the machine's.\n"
-      "batch_keys, threads: of a lookup, for its time.\n\n"
+      "batch_keys, threads: of a lookup, for its time.\n"
+      "key_bytes: mean bytes of a key, for exact structures without a key_range.\n\n"
       ">>> plan = tamis.plan(10**6, 0.01, erase=True)\n"
       ">>> plan.choice.name\n"
       "'cuckoo12'\n");

@@ -256,7 +256,8 @@ def frombuffer(buffer: Buffer, *, verify: bool = True, secret: bytes | None = No
 def plan(keys: int, fpr: float = 0.01, *, erase: bool = False, grow: bool = False,
          merge: bool = False, intersect: bool = False, parallel_build: bool = False,
          parquet: bool = False, exact: bool = False, key_range: tuple[int, int] | None = None,
-         max_bytes: int = 0, batch_keys: int = 1000000, threads: int = 1) -> Plan: ...
+         max_bytes: int = 0, batch_keys: int = 1000000, threads: int = 1,
+         key_bytes: int = 8) -> Plan: ...
 def backends() -> list[str]: ...
 
 class Error(Exception):

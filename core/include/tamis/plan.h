@@ -45,6 +45,8 @@ struct PlanNeeds {
   // The most memory it may take, in bytes. 0: what PhysicalMemory() says, if that is known.
   uint64_t max_bytes = 0;
   uint64_t batch_keys = 1'000'000;  // keys of a lookup, for its time; at least 1
+  // Mean bytes of a key, for the exact structures; at least 1. A `range` decides in its place.
+  uint64_t key_bytes = 8;
 };
 
 // What a lookup in a batch costs.
@@ -100,10 +102,10 @@ struct FilterPlan {
   // lookup if it is known for every possible filter; else, and for exact structures, cache_lines.
   std::vector<PlanCandidate> filters;
   std::vector<PlanCandidate> exact;
-  // What to take: of exact structures that stay in cache (256 KiB), the one with the fewest
-  // cache_lines; else an exact one if its bytes times its cache_lines are no more than those
-  // of the best filter, or if it is no larger and has at most twice the cache_lines; else that
-  // filter. None if nothing meets all needs.
+  // What to take. Of exact structures that stay in cache (256 KiB), the one with the fewest
+  // cache_lines. Otherwise the best filter, unless an exact structure beats every filter. It beats
+  // a filter if it is no larger and has at most twice the cache_lines, or if it is at most twice
+  // as large and its bytes times its cache_lines are no more. None if nothing meets all needs.
   std::optional<PlanCandidate> choice;
   std::string advice;  // which to take and why, in a few sentences
 };
@@ -117,15 +119,16 @@ struct FilterPlan {
 // Exact structures: if the range of u values is known, a bitmap and a compressed list of
 // n (1 + l) + u / 2^l bits with l = floor(log2(u / n)) (Elias, "Efficient Storage and Retrieval by
 // Content and Address of Static Files", 1974, and Fano, 1971); and for any keys a sorted array and
-// a hash table of 64-bit keys, or of 32-bit ones if the range allows it. These hold the keys'
-// values, or their 64-bit hashes, which makes one error in 2^64 / n.
+// a hash table. If the range is known, these hold 64-bit integers, or 32-bit ones if the range
+// allows it. Otherwise they hold keys of `needs.key_bytes`: keys of at most 8 bytes as they are;
+// longer keys in a row, and for each a 64-bit reference in a slot.
 //
 // With `engine`, lookups have times: those of the route that Engine(*engine) would choose for a
 // batch of needs.batch_keys integers on the host. Thread-safe.
 //
 // Throws Error(kInvalidArgument) for 0 keys, an fpr out of range, a range with low above high or
-// with fewer values than keys, and a batch of 0 keys; and with `engine` as the constructor of
-// Engine.
+// with fewer values than keys, a batch of 0 keys, and keys of 0 bytes; and with `engine` as the
+// constructor of Engine.
 FilterPlan PlanFilters(uint64_t keys, double fpr, const PlanNeeds& needs = {},
                        const EngineOptions* engine = nullptr);
 

@@ -121,7 +121,11 @@ std::string AdviceForExact(const FilterPlan& plan, const PlanCandidate& choice) 
   const PlanCandidate* const filter = Smallest(plan.filters, Suitable);
   if (filter == nullptr) return text + " No filter meets the needs." + MergeText(plan, choice);
   text += " The smallest filter, " + filter->name + ", takes " + BytesText(filter->bytes);
-  if (filter->bytes < choice.bytes) text += ", but with so few keys that gains nothing";
+  if (StaysInCache(choice)) {
+    if (filter->bytes < choice.bytes) text += ", but with so few keys that gains nothing";
+  } else if (filter->bytes < choice.bytes) {
+    text += ", and costs " + CostText(*filter);
+  }
   return text + "." + MergeText(plan, *filter);
 }
 

@@ -11,6 +11,12 @@ namespace tamis::detail {
 // In PlanCandidate::lacks: it is larger than max_bytes.
 inline constexpr char kLacksMemory[] = "memory";
 
+// Whether a structure stays in cache, where only the time of a lookup counts.
+inline bool StaysInCache(const PlanCandidate& candidate) {
+  constexpr double kCacheBytes = 256 << 10;
+  return candidate.bytes <= kCacheBytes;
+}
+
 // Of a plan that is otherwise complete.
 std::string PlanAdvice(const FilterPlan& plan);
 

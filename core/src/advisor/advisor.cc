@@ -28,6 +28,7 @@ void Check(uint64_t keys, double fpr, const PlanNeeds& needs) {
   require(keys > 0, "a plan for 0 keys; allowed: 1 to 2^64 - 1");
   detail::CheckFpr(fpr);
   require(needs.batch_keys > 0, "a plan for lookups of 0 keys; allowed: 1 to 2^64 - 1");
+  require(needs.key_bytes > 0, "a plan for keys of 0 bytes; allowed: 1 to 2^64 - 1");
   if (!needs.range) return;
   const KeyRange& range = *needs.range;
   require(range.low <= range.high, "a range from " + std::to_string(range.low) + " to " +
@@ -63,8 +64,16 @@ class Advisor {
   std::vector<PlanCandidate> Exact() const {
     const double values = needs_.range ? needs_.range->size() : 0;
     const bool narrow = needs_.range && values <= 0x1p32;
-    const double key_bytes = narrow ? 4 : 8;
-    const std::string width = narrow ? "32-bit keys" : "64-bit keys";
+    const double key_bytes =
+        needs_.range ? (narrow ? 4 : 8) : static_cast<double>(needs_.key_bytes);
+    // Long keys are in a row, and slots refer to them.
+    constexpr double kReferenceBytes = 8;
+    const bool refers = key_bytes > kReferenceBytes;
+    const double slot_bytes = refers ? kReferenceBytes : key_bytes;
+    const double row_bytes = refers ? key_bytes : 0;
+    const std::string width =
+        (refers ? "keys of " + FixedText(key_bytes, 0) + " bytes and 64-bit references"
+                : FixedText(8 * key_bytes, 0) + "-bit keys");
     const Abilities read_only = {.merge = true, .intersect = true, .exact = true};
     std::vector<PlanCandidate> exact;
     const auto add = [&](const char* name, double bytes, double lines, Abilities can,
@@ -91,11 +100,16 @@ class Advisor {
       add("Elias-Fano list", (n_ * (low_bits + 1) + values / std::exp2(low_bits)) / 8, 3, read_only,
           "sorted and compressed; without its directory");
     }
-    const double line_keys = 64 / key_bytes;
-    add("hash table", 2 * key_bytes * n_, 1 + (0.5 * 1.5 + 0.5 * 2.5 - 1) / line_keys,
+    const double line_slots = 64 / slot_bytes;
+    // A slot has room for bits of the hash, so that hardly any key is compared but the right one.
+    const double key_lines = refers ? std::ceil(key_bytes / 64) : 0;
+    add("hash table", (2 * slot_bytes + row_bytes) * n_,
+        1 + (0.5 * 1.5 + 0.5 * 2.5 - 1) / line_slots + 0.5 * key_lines,
         {.erase = true, .grow = true, .merge = true, .intersect = true, .exact = true},
         width + ", half of the slots used");
-    add("sorted array", key_bytes * n_, std::max(1.0, std::log2(n_) - std::log2(line_keys)),
+    const double steps = std::log2(n_);
+    add("sorted array", (slot_bytes + row_bytes) * n_,
+        std::max(1.0, steps - std::log2(line_slots)) + (refers ? std::max(1.0, steps) : 0),
         read_only, width + ", binary search");
     return exact;
   }
@@ -197,11 +211,6 @@ double Score(const PlanCandidate& candidate, bool by_time) {
   return candidate.bytes * (by_time ? candidate.probe->ns : candidate.cache_lines);
 }
 
-bool StaysInCache(const PlanCandidate& candidate) {
-  constexpr double kCacheBytes = 256 << 10;
-  return candidate.bytes <= kCacheBytes;
-}
-
 void Rank(std::vector<PlanCandidate>& candidates) {
   const bool by_time =
       std::all_of(candidates.begin(), candidates.end(), [](const PlanCandidate& candidate) {
@@ -216,24 +225,32 @@ void Rank(std::vector<PlanCandidate>& candidates) {
       [&](const PlanCandidate& a, const PlanCandidate& b) { return rank(a) < rank(b); });
 }
 
+// Whether an exact structure is the better choice, as FilterPlan::choice has it.
+bool Beats(const PlanCandidate& exact, const PlanCandidate& filter) {
+  constexpr double kBearable = 2;
+  if (!exact.suitable()) return false;
+  if (exact.bytes <= filter.bytes && exact.cache_lines <= kBearable * filter.cache_lines) {
+    return true;
+  }
+  return exact.bytes <= kBearable * filter.bytes && Score(exact, false) <= Score(filter, false);
+}
+
 const PlanCandidate* Choose(const FilterPlan& plan) {
   // In cache nothing but time counts.
   const PlanCandidate* small = nullptr;
   for (const PlanCandidate& candidate : plan.exact) {
-    if (!candidate.suitable() || !StaysInCache(candidate)) continue;
+    if (!candidate.suitable() || !detail::StaysInCache(candidate)) continue;
     if (small == nullptr || candidate.cache_lines < small->cache_lines) small = &candidate;
   }
   if (small != nullptr) return small;
-  const PlanCandidate* const filter = plan.filters[0].suitable() ? &plan.filters[0] : nullptr;
-  for (const PlanCandidate& exact : plan.exact) {  // best first
-    if (!exact.suitable()) continue;
-    constexpr double kBearable = 2;  // for answers that are never wrong, in no more memory
-    if (filter == nullptr || Score(exact, false) <= Score(*filter, false) ||
-        (exact.bytes <= filter->bytes && exact.cache_lines <= kBearable * filter->cache_lines)) {
-      return &exact;
+  for (const PlanCandidate& filter : plan.filters) {  // best first
+    if (!filter.suitable()) break;
+    if (std::none_of(plan.exact.begin(), plan.exact.end(),
+                     [&](const PlanCandidate& exact) { return Beats(exact, filter); })) {
+      return &filter;
     }
   }
-  return filter;
+  return plan.exact[0].suitable() ? &plan.exact[0] : nullptr;
 }
 
 // Whether one kind can do all that the other can.

@@ -56,6 +56,7 @@ Json PlanToJson(const FilterPlan& plan) {
   if (plan.needs.range) json["range"] = {plan.needs.range->low, plan.needs.range->high};
   json["max_bytes"] = plan.needs.max_bytes;
   json["batch_keys"] = plan.needs.batch_keys;
+  json["key_bytes"] = plan.needs.key_bytes;
   json["hit_rate"] = 0.5;
   json["calibration"] = plan.calibration.empty() ? Json() : Json(plan.calibration);
   json["filters"] = Json::array();
