@@ -53,36 +53,102 @@ size_t Distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// A sentence, if the first thing after `app` is neither an option nor one of its commands.
-std::string UnknownCommand(const CLI::App& app) {
+// The end of a sentence about an unknown `word`: which of `names` is meant, if one resembles it.
+std::string IsMeant(std::string_view word, const std::vector<std::string>& names) {
   constexpr size_t kMostMistakes = 2;  // two letters that changed places are two
-  const std::vector<const CLI::App*> commands =
-      app.get_subcommands([](const CLI::App*) { return true; });
-  const std::vector<std::string> rest = app.remaining();
-  if (commands.empty() || rest.empty() || rest[0].starts_with('-')) return "";
-  const auto distance = [&](const CLI::App* command) {
-    return Distance(rest[0], command->get_name());
-  };
-  const CLI::App* const nearest = *std::min_element(
-      commands.begin(), commands.end(),
-      [&](const CLI::App* a, const CLI::App* b) { return distance(a) < distance(b); });
-  return "there is no command " + Quoted(rest[0]) +
-         (distance(nearest) <= kMostMistakes ? "; is " + nearest->get_name() + " meant?" : "");
+  constexpr size_t kBeginning = 3;     // letters of a name that are enough to say which
+  const std::string* nearest = nullptr;
+  size_t least = std::min(kMostMistakes + 1, word.size());
+  for (const std::string& name : names) {
+    const bool begins = word.size() >= kBeginning && name.starts_with(word);
+    const size_t distance =
+        begins ? std::min(kMostMistakes, Distance(word, name)) : Distance(word, name);
+    if (distance >= least) continue;
+    least = distance;
+    nearest = &name;
+  }
+  return nearest == nullptr ? "" : "; is " + *nearest + " meant?";
+}
+
+// For arguments that `app` does not expect, of which `word` is the first.
+std::string UnexpectedText(const CLI::App& app, const std::string& word) {
+  if (word.size() > 1 && word[0] == '-') {
+    const bool is_long = word[1] == '-';
+    const std::string given = is_long ? word.substr(0, word.find('=')) : word;
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+    // "-fpr" has one dash too few.
+    return "there is no option " + Quoted(given) + IsMeant(is_long ? given : "-" + given, names);
+  }
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  if (names.empty()) return "unexpected argument " + Quoted(word);
+  return "there is no command " + Quoted(word) + IsMeant(word, names);
+}
+
+// The option of `app` that the parser's message begins with; nullptr if there is none.
+const CLI::Option* OptionOf(const CLI::App& app, const std::string& message) {
+  std::string name = message.substr(0, message.find_first_of(": "));
+  name.erase(0, name.find_first_not_of('-'));
+  for (const CLI::Option* option : app.get_options()) {
+    const std::vector<std::string>& longs = option->get_lnames();
+    const std::vector<std::string>& shorts = option->get_snames();
+    if (std::find(longs.begin(), longs.end(), name) != longs.end() ||
+        std::find(shorts.begin(), shorts.end(), name) != shorts.end() ||
+        (option->get_positional() && option->get_name() == name)) {
+      return option;
+    }
+  }
+  return nullptr;
+}
+
+// For an option with too many values, or too few.
+std::string CountText(const CLI::Option& option) {
+  const std::string name = option.get_name();
+  const size_t given = option.count();
+  if (option.get_items_expected_max() == 0) return name + " takes no value";
+  if (given == 0) return name + " needs a value";
+  if (option.get_expected_max() > 1) {
+    return name + ": " + std::to_string(option.get_expected_min()) + " or more are needed, " +
+           std::to_string(given) + (given == 1 ? " is given" : " are given");
+  }
+  return name + " is given " + std::to_string(given) + " times, and can be given once";
+}
+
+// What is wrong with the command line of `program`, in our words. `app` is the command given.
+std::string ErrorText(const CLI::App& program, const CLI::App& app, const CLI::ParseError& error) {
+  std::string message = error.what();
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  std::vector<std::string> rest = program.remaining(/*recurse=*/true);
+  rest.erase(std::remove(rest.begin(), rest.end(), "--"), rest.end());
+  const CLI::Option* const option = OptionOf(app, message);
+  switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {
+    case CLI::ExitCodes::ExtrasError:
+    case CLI::ExitCodes::RequiredError:
+      // An option that is missing may be one with a mistake in its name.
+      if (!rest.empty()) return UnexpectedText(app, rest[0]);
+      return (option == nullptr ? "a command" : option->get_name()) + " is required";
+    case CLI::ExitCodes::ArgumentMismatch:
+      return option == nullptr ? message : CountText(*option);
+    default:
+      return message;  // in our words: the checks of values, and "--a excludes --b"
+  }
 }
 
 // What the parser has to say: help and version to standard output, errors as ours.
 int Report(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) {
-    std::string message = error.what();
-    std::replace(message.begin(), message.end(), '\n', ' ');
     const CLI::App* given = &app;
     std::string command = app.get_name();
     while (!given->get_subcommands().empty()) {
       given = given->get_subcommands().front();
       command += " " + given->get_name();
     }
-    const std::string unknown = UnknownCommand(*given);
-    Say((unknown.empty() ? message : unknown) + " (see `" + command + " --help`)");
+    Say(ErrorText(app, *given, error) + " (see `" + command + " --help`)");
     return kUsage;
   }
   std::ostringstream text;
@@ -109,7 +175,12 @@ const Option& Option::Group(const std::string& name) const {
 }
 
 const Option& Option::OneOf(const std::vector<std::string>& values) const {
-  option_->check(CLI::IsMember(values));
+  option_->check([values](const std::string& value) {
+    if (std::find(values.begin(), values.end(), value) != values.end()) return std::string();
+    std::string all;
+    for (const std::string& known : values) all += (all.empty() ? "" : ", ") + known;
+    return Quoted(value) + " is not one of " + all + IsMeant(value, values);
+  });
   return *this;
 }
 
@@ -157,7 +228,7 @@ Option CommandLine::Add(const std::string& names, std::vector<std::string>& valu
 
 Option CommandLine::AddFlag(const std::string& names, bool& flag,
                             const std::string& description) const {
-  return Option(app_->add_flag(names, flag, description));
+  return Option(app_->add_flag(names, flag, description)->disable_flag_override());
 }
 
 Option CommandLine::AddFunction(const std::string& names,
