@@ -116,6 +116,7 @@ void EndByOutOfMemory() { terminate_by_default = std::set_terminate(SayOutOfMemo
 int main(int argc, char** argv) {
   tamis::tools::ReserveStandardStreams();
   tamis::tools::RemoveTemporaryFilesOnSignals();
+  tamis::tools::FailAtFileSizeLimit();
   tamis::tools::EndByOutOfMemory();
   return tamis::tools::RunAndReport(argc, argv);
 }

@@ -101,6 +101,8 @@ void StopInput(int number) {
 
 void RemoveTemporaryFilesOnSignals() { Replace(SIG_DFL, RemoveAndEnd, SA_RESETHAND); }
 
+void FailAtFileSizeLimit() { ::signal(SIGXFSZ, SIG_IGN); }
+
 void StopInputOnSignals() {
   stop_fd = ::eventfd(0, EFD_CLOEXEC);
   if (stop_fd >= 0) Replace(RemoveAndEnd, StopInput, 0);

@@ -10,6 +10,10 @@ namespace tamis::tools {
 // stay behind. Those that are ignored, as under nohup, stay ignored.
 void RemoveTemporaryFilesOnSignals();
 
+// A write past the limit of a file's size (ulimit -f) fails instead of ending the process by
+// SIGXFSZ.
+void FailAtFileSizeLimit();
+
 // From now on such an end says on standard error that the file at `path` is as it was, or still not
 // there, if that is so then, or that it is saved (OutputIsSaved); nothing where
 // standard error takes no more. Once in a process.

@@ -207,6 +207,29 @@ TEST_F(SignalsTest, WhatTheySayIsShort) {
   EXPECT_EQ(named.out.size(), size_t{PIPE_BUF} - 1);
 }
 
+// A limit of 2 KiB (4 blocks of 512 bytes), which every output here exceeds.
+TEST_F(SignalsTest, OutputPastTheLimitOfAFilesSize_IsAnError) {
+  Write("keys", Numbers(1, 20'000));
+  Ok("tamis build -q -o f keys; mkdir empty; cp keys empty; cp f empty");
+  struct Case {
+    const char* command;
+    const char* error;
+  };
+  const Case cases[] = {
+      {"build -q -o new keys", "new: cannot write: File too large"},
+      {"merge -o new f f", "new: cannot write: File too large"},
+      {"query f keys --bitmap new -q", "File too large"},
+      {"dedup -q keys > out", "cannot write standard output: File too large"},
+      {"dedup -q --filter new keys > /dev/null", "new: cannot write: File too large"},
+  };
+  for (const Case& c : cases) {
+    const CommandResult result = Sh("cd empty; (ulimit -f 4; tamis " + std::string(c.command) +
+                                    ") 2> ../said; echo $?; rm -f out; ls -A");
+    EXPECT_EQ(result.out, "3\nf\nkeys\n") << c.command << "\n" << Read("said");
+    EXPECT_NE(Read("said").find(c.error), std::string::npos) << c.command << "\n" << Read("said");
+  }
+}
+
 TEST_F(SignalsTest, IgnoredOnesStayIgnored) {
   const auto before = std::signal(SIGHUP, SIG_IGN);
   RemoveTemporaryFilesOnSignals();
