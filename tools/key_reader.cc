@@ -93,6 +93,7 @@ void KeyReader::OpenNext() {
 
 void KeyReader::Fill() {
   if (file_->text().size() >= kMaxRecordBytes) {
+    if (!begun_) RefuseCrLines(file_->text());
     CsvRecord record;
     record.error = "a record of more than 16 MiB";
     record.astray = csv_.in_quotes();
@@ -154,8 +155,19 @@ void KeyReader::CheckSameHeader(std::string_view header) const {
                   ": records of both do not go under one header; query each file by itself");
 }
 
+void KeyReader::RefuseCrLines(std::string_view text) const {
+  if (options_.as_is || text.find('\n') != std::string_view::npos) return;
+  // One at the end may be half of a CRLF.
+  if (text.find('\r') >= text.size() - 1) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              file_->name() + ": its lines end in CR alone, without LF: `tr '\\r' '\\n' < FILE | " +
+                  "tamis ...` reads them, and --as-is takes the file as one line");
+}
+
 void KeyReader::NoteFirst(std::string_view record) {
-  if (std::exchange(begun_, true) || !separator_hint_.empty()) return;
+  if (std::exchange(begun_, true)) return;
+  RefuseCrLines(record);
+  if (!separator_hint_.empty()) return;
   record = record.substr(0, kGuessBytes);
   const bool fields = options_.reads_csv() || options_.tsv;
   if (!fields && !options_.integers) return;

@@ -50,7 +50,8 @@ class KeyReader {
   // The next batch, or false after the last. What the batch points to lives until the next call.
   // Throws Error(kIo), and Error(kInvalidArgument) for a bad record where options.strict, and for a
   // quote after which records cannot be told apart, for a separator that the records do not have
-  // where they all have another, and for records under another header than the first.
+  // where they all have another, for records under another header than the first, and for a file
+  // whose lines end in CR alone.
   bool Next(KeyBatch& batch);
 
   // The first header that was read, with its line end, if the options say that there is one.
@@ -82,6 +83,8 @@ class KeyReader {
   void CheckSeparator() const;
   // To be called for the first record of each file, or how it begins.
   void NoteFirst(std::string_view record);
+  // Throws if `text`, all that a file has, is lines that end in CR alone.
+  void RefuseCrLines(std::string_view text) const;
   void Accept(std::string_view key, bool quoted, std::string_view record, KeyBatch& batch);
   void Reject(const char* reason, std::string_view text, KeyBatch& batch);
 

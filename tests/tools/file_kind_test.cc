@@ -152,4 +152,29 @@ TEST_F(FileKindTest, SuchFilesAmongOthersAndWithinPackedOnes) {
   EXPECT_EQ(Sh("tamis build -o f -n 10 < .").status, 3);
 }
 
+TEST_F(FileKindTest, LinesThatEndInCrAlone_AreRefused) {
+  Write("keys", "1\n2\n");
+  Ok("tamis build -q -o f keys");
+  for (const char* text : {"1\\r2\\r", "1\\r2", "\\r\\r", "id,x\\r1,2\\r3,4"}) {
+    for (const char* command :
+         {"build -o new", "query f", "dedup", "build -o new --csv --column id", "query f --tsv"}) {
+      const CommandResult result =
+          Sh("printf '" + std::string(text) + "' > old; tamis " + std::string(command) + " old");
+      EXPECT_EQ(result.status, 2) << text << command;
+      EXPECT_EQ(result.out, "") << text << command;
+      EXPECT_TRUE(result.ErrHas("old: its lines end in CR alone, without LF: `tr '\\r' '\\n' < "))
+          << result.err;
+    }
+  }
+  Write("mac", "\r" + std::string(17 << 20, 'x'));
+  EXPECT_TRUE(Sh("tamis build -o new mac").ErrHas("its lines end in CR alone"));
+  EXPECT_FALSE(Exists("new"));
+  EXPECT_EQ(Ok("printf '1\\r2\\r' > old; tr '\\r' '\\n' < old | tamis query f --count").out,
+            "2/2\n");
+  EXPECT_EQ(Ok("printf '1\\r2' | tamis query f --count --as-is").out, "0/1\n");
+  // Half of a CRLF, and CR within a line.
+  EXPECT_EQ(Ok("printf '1\\r' | tamis query f --count").out, "1/1\n");
+  EXPECT_EQ(Ok("printf 'a\\rb\\n2\\n' | tamis query f --count").out, "1/2\n");
+}
+
 }  // namespace tamis::tools::file_kind_test
