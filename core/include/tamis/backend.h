@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "tamis/cpp20.h"
+
 namespace tamis {
 
 namespace detail {

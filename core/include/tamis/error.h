@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "tamis/cpp20.h"
+
 namespace tamis {
 
 enum class ErrorCode {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tamis/cpp20.h"
+
 namespace tamis {
 
 // Returns the files of `given` as they are. A folder stands for all files below it, also behind

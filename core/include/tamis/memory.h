@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory_resource>
 
+#include "tamis/cpp20.h"
+
 namespace tamis {
 
 // Huge pages are worth 2.5x in random access to a 4 GiB filter: they save a TLB miss per probe.

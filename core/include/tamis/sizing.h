@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "tamis/cpp20.h"
+
 namespace tamis {
 
 namespace cuckoo {

@@ -9,6 +9,7 @@
 #include "tamis/build.h"
 #include "tamis/calibration.h"
 #include "tamis/counting_filter.h"
+#include "tamis/cpp20.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/engine.h"
 #include "tamis/erasable_filter.h"

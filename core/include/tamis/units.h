@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "tamis/cpp20.h"
+
 namespace tamis {
 
 // Three digits and a unit: "1.25 ms", "52.3 s", and "2 min 05 s", "1 h 10 min".

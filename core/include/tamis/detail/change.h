@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "tamis/cpp20.h"
+
 namespace tamis::detail {
 
 enum class Change : uint8_t {

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tamis/cpp20.h"
+
 namespace tamis::detail {
 
 // The two halves of a hash from which the bits of a key follow: of 16 bytes, each half

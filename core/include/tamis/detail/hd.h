@@ -12,6 +12,8 @@
 #ifndef TAMIS_DETAIL_HD_H_
 #define TAMIS_DETAIL_HD_H_
 
+#include "tamis/cpp20.h"
+
 #if !defined(__GNUC__)
 #define TAMIS_INLINE inline
 #elif defined(__CUDACC__)

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tamis/cpp20.h"
+
 namespace tamis::detail {
 
 // Of up to kMost strings; those of string i have index i. Nothing else has to be set.

@@ -6,6 +6,8 @@
 #include <functional>
 #include <span>
 
+#include "tamis/cpp20.h"
+
 namespace tamis {
 
 // Is called with the pieces of a stream, one after the other; each lives until it returns. What it

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "tamis/cpp20.h"
+
 namespace tamis {
 
 // The keys of RedisBloom are strings of bytes. An integer is one of these, as who wrote the filter

@@ -2,6 +2,8 @@
 #ifndef TAMIS_CUDA_STATUS_H_
 #define TAMIS_CUDA_STATUS_H_
 
+#include "tamis/cpp20.h"
+
 // As in the CUDA headers, which are not needed here.
 struct CUstream_st;
 using cudaStream_t = CUstream_st*;

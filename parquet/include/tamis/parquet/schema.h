@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "tamis/cpp20.h"
+
 namespace tamis::parquet {
 
 // How values are stored, and hashed. The numbers are Parquet's.

@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 
+#include "tamis/cpp20.h"
+
 namespace tamis::parquet {
 
 // Bytes by their offset. Any number of threads may read from one at a time.

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "tamis/cpp20.h"
+
 namespace tamis::redis {
 
 enum class Operation : uint8_t { kContains, kInsert };

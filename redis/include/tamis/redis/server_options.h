@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "tamis/cpp20.h"
+
 namespace tamis::redis {
 
 struct ServerOptions {

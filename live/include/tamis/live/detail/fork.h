@@ -6,6 +6,8 @@
 #include <condition_variable>
 #include <memory>
 
+#include "tamis/cpp20.h"
+
 namespace tamis::detail {
 
 // Which process made something.

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "tamis/cpp20.h"
+
 namespace tamis::detail {
 
 inline constexpr size_t kStripes = 16;

@@ -1,0 +1,13 @@
+// Ends compilation as C++17 or older by one plain error. Every public header includes this one.
+#ifndef TAMIS_CPP20_H_
+#define TAMIS_CPP20_H_
+
+#if defined(_MSVC_LANG)  // MSVC leaves __cplusplus at 199711L unless it is asked not to
+#if _MSVC_LANG < 202002L
+#error "tamis needs C++20: compile with /std:c++20"
+#endif
+#elif __cplusplus < 202002L
+#error "tamis needs C++20: compile with -std=c++20"
+#endif
+
+#endif  // TAMIS_CPP20_H_
