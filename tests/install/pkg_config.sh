@@ -8,18 +8,22 @@ folder=$2
 shift 2
 mkdir -p "$folder"
 
-# A static library also needs what is private to it.
-static=
-[ "$TAMIS_TYPE" != STATIC_LIBRARY ] || static=--static
-flags=$("$PKG_CONFIG" --cflags --libs $static tamis)
-echo "flags: $flags"
+# A static library needs others, with or without --static.
+variants=plain
+[ "$TAMIS_TYPE" != STATIC_LIBRARY ] || variants="plain --static"
+for variant in $variants; do
+  option=
+  [ "$variant" = plain ] || option=$variant
+  flags=$("$PKG_CONFIG" --cflags --libs $option tamis)
+  echo "flags: $flags"
 
-# Where the program finds shared libraries that are in no system folder.
-rpath=
-for flag in $flags; do
-  case $flag in
-    -L*) rpath="$rpath -Wl,-rpath,${flag#-L}" ;;
-  esac
+  # Where the program finds shared libraries that are in no system folder.
+  rpath=
+  for flag in $flags; do
+    case $flag in
+      -L*) rpath="$rpath -Wl,-rpath,${flag#-L}" ;;
+    esac
+  done
+  "$compiler" -std=c++20 "$source" $flags $rpath -o "$folder/consumer"
+  "$@" "$folder/consumer"
 done
-"$compiler" -std=c++20 "$source" $flags $rpath -o "$folder/consumer"
-"$@" "$folder/consumer"
