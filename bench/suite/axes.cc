@@ -1,6 +1,7 @@
 #include "bench/suite/axes.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "bench/workload.h"
 
@@ -86,6 +87,20 @@ std::vector<SizeClass> SizeClasses(const Caches& caches, const SizeLimits& limit
   sizes.push_back({"LLC", std::min(caches.last_level / 2, limits.llc_bytes)});
   sizes.push_back({"memory", std::min(8 * caches.last_level, limits.memory_bytes)});
   for (SizeClass& size : sizes) size.bytes = std::max(kMinBytes, std::min(size.bytes, most));
+  return sizes;
+}
+
+bool IsFixedSize(std::string_view name) noexcept {
+  return std::any_of(std::begin(kFixedSizes), std::end(kFixedSizes),
+                     [&](const FixedSize& size) { return size.name == name; });
+}
+
+std::vector<SizeClass> FixedSizes(const SizeLimits& limits) {
+  const uint64_t most = std::min(limits.memory_bytes, MemoryShare(limits.physical_memory));
+  std::vector<SizeClass> sizes;
+  for (const FixedSize& size : kFixedSizes) {
+    if (size.bytes <= most) sizes.push_back({size.name, size.bytes});
+  }
   return sizes;
 }
 

@@ -86,7 +86,7 @@ struct Case {
 
 // How large filters are, named after the cache that they fit in, or for how many keys they are.
 struct SizeClass {
-  std::string name;       // "L1", "L2", "LLC" or "memory"; "1000000_keys"
+  std::string name;       // "L1", "L2", "LLC" or "memory"; "1MiB"; "1000000_keys"
   uint64_t bytes = 0;     // of a filter; of one with 12 bits per key if the keys are given
   uint64_t num_keys = 0;  // 0: as many as go into the bytes
 };
@@ -106,6 +106,18 @@ struct SizeLimits {
   uint64_t physical_memory = 0;  // 0: unknown
 };
 std::vector<SizeClass> SizeClasses(const Caches& caches, const SizeLimits& limits);
+
+// Sizes that are the same on every machine, so that any two runs have some in common.
+struct FixedSize {
+  const char* name;
+  uint64_t bytes;
+};
+inline constexpr FixedSize kFixedSizes[] = {{"1MiB", uint64_t{1} << 20},
+                                            {"64MiB", uint64_t{64} << 20}};
+bool IsFixedSize(std::string_view name) noexcept;
+
+// The fixed sizes that memory_bytes and physical_memory allow.
+std::vector<SizeClass> FixedSizes(const SizeLimits& limits);
 
 // Of filters for so many keys, those that memory_bytes and physical_memory allow.
 std::vector<SizeClass> SizesOfKeys(std::span<const uint64_t> keys, const SizeLimits& limits);

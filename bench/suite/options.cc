@@ -30,8 +30,9 @@ beside the limits of the machine itself. Compare and draw the results with tamis
   --out FILE          write the results, a JSON file for tamis-report
   --notes TEXT        what else readers of the results should know of this machine, such as
                       "laptop on its charger"; no names of people or hosts
-  --sizes NAMES       only these of L1,L2,LLC,memory,GPU (all sizes on a GPU); GPU_16MiB is one of
-                      that size there. While a GPU is measured, FILE.part has the sizes so far
+  --sizes NAMES       only these of L1,L2,LLC,memory,1MiB,64MiB,GPU (all sizes on a GPU);
+                      GPU_16MiB is one of that size there. While a GPU is measured, FILE.part has
+                      the sizes so far
   --keys NUMBERS      filters for so many keys in place of sizes, such as 100000,10000000 (for the
                       presets peers, kinds and live: 10^5 to 10^8 by tens, which takes 1.1 GiB)
   --max-bytes SIZE    no filter larger than that, such as 64M or 1G
@@ -97,11 +98,12 @@ void ForEachPart(std::string_view value, const std::function<void(std::string_vi
 std::vector<std::string> ParseSizes(std::string_view value) {
   std::vector<std::string> names;
   ForEachPart(value, [&](std::string_view name) {
-    if (name != "L1" && name != "L2" && name != "LLC" && name != "memory" && name != kGpuSizes &&
-        !GpuSizeBytes(name)) {
-      throw Wrong("--sizes", value,
-                  "L1, L2, LLC, memory, GPU and GPU_16MiB or another size, with commas between "
-                  "them");
+    if (name != "L1" && name != "L2" && name != "LLC" && name != "memory" && !IsFixedSize(name) &&
+        name != kGpuSizes && !GpuSizeBytes(name)) {
+      throw Wrong(
+          "--sizes", value,
+          "L1, L2, LLC, memory, 1MiB, 64MiB, GPU and GPU_16MiB or another size, with commas "
+          "between them");
     }
     names.emplace_back(name);
   });

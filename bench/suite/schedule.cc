@@ -179,6 +179,7 @@ std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subj
   const bool in_l1 = size.name == "L1";
   const bool in_memory = size.name == "memory";
   const bool in_l2 = size.num_keys == 0 ? size.name == "L2" : size.bytes <= kMostInL2;
+  const bool fixed = IsFixedSize(size.name);
   const bool small = in_l1 || size.name == "L2";
   const bool quick = input.mode == Mode::kQuick;
   const bool full = input.mode == Mode::kFull;
@@ -186,7 +187,7 @@ std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subj
   for (const auto& subject : subjects) {
     const bool first = subject == subjects.front();
     const bool peer = subject->is_peer();
-    if (!first && quick && (in_l1 || in_memory)) continue;
+    if (!first && (fixed || (quick && (in_l1 || in_memory)))) continue;
     if (subject->max_bytes() < size.bytes / 2) continue;
 
     Contender huge{.subject = subject.get()};
@@ -200,6 +201,8 @@ std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subj
     CaseList list(*subject);
     if (peer) {
       AddFew(nullptr, !quick, list);
+    } else if (fixed) {
+      AddFew(input.backends[0], false, list);
     } else if (full) {
       AddProduct(input, list);
     } else if (first || !quick) {
@@ -207,16 +210,18 @@ std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subj
     } else {
       AddFew(input.backends[0], false, list);
     }
-    if (in_l2 && (first || full) && !peer) AddStringsAndCalls(input.backends[0], !quick, list);
+    if (in_l2 && !fixed && (first || full) && !peer)
+      AddStringsAndCalls(input.backends[0], !quick, list);
     huge.others = list.Take();
     // A small filter is built before a second thread has begun. Beyond the caches all backends wait
     // for the memory, and builds are what takes most of the time.
-    huge.builds = Builds(input, *subject, full || (first && !in_memory && !quick),
-                         !small && (first || full || (!quick && !in_memory)),
-                         quick ? first && in_l2 : !in_memory || full);
+    huge.builds = fixed ? Builds(input, *subject, false, false, false)
+                        : Builds(input, *subject, full || (first && !in_memory && !quick),
+                                 !small && (first || full || (!quick && !in_memory)),
+                                 quick ? first && in_l2 : !in_memory || full);
     contenders.push_back(std::move(huge));
 
-    if (small || peer || (!full && !first)) continue;
+    if (small || fixed || peer || (!full && !first)) continue;
     Contender plain{.subject = subject.get(), .huge_pages = false};
     CaseList few(*subject);
     if (quick) {

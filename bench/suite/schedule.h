@@ -60,10 +60,11 @@ struct ScheduleInput {
 std::vector<unsigned> ThreadCounts(unsigned processors);
 
 // Quick and default runs vary one axis at a time around one point (one thread, half of the queries
-// hits, integers, huge pages, the default backend); a full run measures combinations. Those that
-// compare speeds look up and build integers in bulk, on two threads, and one key a call. Contenders
-// without a case are left out, and of `live` those without a concurrent counterpart. Throws
-// std::invalid_argument if the filter is no regular expression.
+// hits, integers, huge pages, the default backend); a full run measures combinations. At fixed
+// sizes each of them measures the first kind alone, at few points. Runs that compare speeds look up
+// and build integers in bulk, on two threads, and one key a call. Contenders without a case are
+// left out, and of `live` those without a concurrent counterpart. Throws std::invalid_argument if
+// the filter is no regular expression.
 std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subjects,
                                      const ScheduleInput& input);
 

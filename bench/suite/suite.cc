@@ -102,7 +102,13 @@ void Suite::ChooseSizes() {
   const auto chosen = [&](const std::string& name) {
     return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
   };
-  for (const SizeClass& size : SizeClasses(results_.caches, LimitsOf(options_))) {
+  const SizeLimits limits = LimitsOf(options_);
+  std::vector<SizeClass> sizes = SizeClasses(results_.caches, limits);
+  if (!ComparesSpeeds(options_.mode)) {
+    const std::vector<SizeClass> fixed = FixedSizes(limits);
+    sizes.insert(sizes.end(), fixed.begin(), fixed.end());
+  }
+  for (const SizeClass& size : sizes) {
     if (chosen(size.name)) results_.sizes.push_back(size);
   }
   const bool any_gpu = std::any_of(names.begin(), names.end(), [](const std::string& name) {

@@ -76,10 +76,10 @@ TEST(OptionsTest, LeavesOtherFlagsToGoogleBenchmark) {
 TEST(OptionsTest, SaysWhatIsWrong) {
   EXPECT_EQ(Error({"--fast"}), "unknown option \"--fast\"");
   EXPECT_EQ(Error({"--out"}), "--out needs a value");
-  EXPECT_EQ(
-      Error({"--sizes", "L1,L9"}),
-      "--sizes is \"L1,L9\"; allowed: L1, L2, LLC, memory, GPU and GPU_16MiB or another size, "
-      "with commas between them");
+  EXPECT_EQ(Error({"--sizes", "L1,L9"}),
+            "--sizes is \"L1,L9\"; allowed: L1, L2, LLC, memory, 1MiB, 64MiB, GPU and GPU_16MiB or "
+            "another size, "
+            "with commas between them");
   EXPECT_NE(Error({"--sizes", "GPU_16"}), "");
   EXPECT_EQ(Error({"--preset", "fast"}),
             "--preset is \"fast\"; allowed: quick, default, full, peers, kinds and live");

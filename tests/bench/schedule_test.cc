@@ -73,6 +73,33 @@ TEST(SizeClassesTest, KeepToLimits) {
   EXPECT_EQ(sizes[3].bytes, 9 * kMiB);
 }
 
+TEST(SizeClassesTest, FixedOnesAreTheSameOnEveryMachine) {
+  const auto sizes = FixedSizes({.physical_memory = uint64_t{64} << 30});
+  ASSERT_EQ(sizes.size(), 2u);
+  EXPECT_EQ(sizes[0].name, "1MiB");
+  EXPECT_EQ(sizes[0].bytes, kMiB);
+  EXPECT_EQ(sizes[1].name, "64MiB");
+  EXPECT_EQ(sizes[1].bytes, 64 * kMiB);
+  // They are left out where they do not fit, and never become smaller.
+  EXPECT_EQ(FixedSizes({.memory_bytes = 2 * kMiB}).size(), 1u);
+  EXPECT_EQ(FixedSizes({.physical_memory = 256 * kMiB}).size(), 1u);
+  EXPECT_TRUE(FixedSizes({.memory_bytes = kMiB - 1}).empty());
+  for (const SizeClass& size : sizes) EXPECT_TRUE(IsFixedSize(size.name));
+  EXPECT_FALSE(IsFixedSize("memory"));
+}
+
+TEST(ScheduleTest, FixedSizesHaveTheSamePointsInEveryRun) {
+  const auto sizes = FixedSizes({});
+  const auto quick = Names(Mode::kQuick, "", sizes);
+  EXPECT_EQ(quick, Names(Mode::kDefault, "", sizes));
+  EXPECT_EQ(quick, Names(Mode::kFull, "", sizes));
+  EXPECT_LT(quick.size(), 15u);
+  for (const char* part : {"^split_block/contains/.*/size:1MiB/", "^split_block/build/.*64MiB/",
+                           "^split_block/one_key/.*/size:64MiB/"}) {
+    EXPECT_EQ(Names(Mode::kQuick, part, sizes).size(), 1u) << part;
+  }
+}
+
 TEST(SizeClassesTest, OfKeysHaveTheirNamesAndFit) {
   const std::vector<uint64_t> keys = {100'000, 100'000'000};
   const auto sizes = SizesOfKeys(keys, {});
