@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "bench/suite/options.h"
+#include "bench/suite/other_load.h"
 #include "bench/suite/ratios.h"
 #include "bench/timing.h"
 #include "tamis/calibration.h"
@@ -147,6 +148,12 @@ int Run(CommandLine& line) {
   if (table && ComparesSpeeds(line.suite.mode)) PrintRatios(results);
   std::fprintf(stderr, "%zu rows in %.0f s%s%s\n", results.rows.size() + results.latencies.size(),
                results.seconds, line.out.empty() ? "" : ", written to ", line.out.c_str());
+  if (results.other_processors && IsBusy(*results.other_processors, results.processors)) {
+    std::fprintf(stderr,
+                 "other programs used %.2f of %u processors during this run, which makes figures "
+                 "worse: run it again while they rest\n",
+                 *results.other_processors, results.processors);
+  }
   return results.refusals.empty() ? 0 : 1;
 }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "bench/suite/other_load.h"
 #include "bench/timing.h"
 
 namespace tamis::bench {
@@ -103,6 +104,10 @@ Json ContextJson(const Results& results) {
   Json json;
   for (const auto& [name, value] : results.context) json[name] = value;
   json["processors"] = results.processors;
+  if (results.other_processors) {
+    json["other_processors"] = *results.other_processors;
+    json["busy"] = IsBusy(*results.other_processors, results.processors);
+  }
   json["memory_bytes"] = results.memory_bytes;
   json["cache_bytes"] = {
       {"L1", results.caches.l1}, {"L2", results.caches.l2}, {"LLC", results.caches.last_level}};

@@ -82,6 +82,7 @@ using Context = std::vector<std::pair<std::string, std::string>>;
 struct Results {
   std::string mode;  // ModeName
   double seconds = 0;
+  std::optional<double> other_processors;  // OtherLoad::Processors
   Context context;
   Caches caches;
   uint64_t memory_bytes = 0;

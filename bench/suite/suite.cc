@@ -282,6 +282,7 @@ Results Suite::Run() {
     }
   }
   results_.seconds = Elapsed();
+  results_.other_processors = other_load_.Processors();
   return std::move(results_);
 }
 

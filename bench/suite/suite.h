@@ -13,6 +13,7 @@
 #include "bench/suite/gpu.h"
 #include "bench/suite/keys.h"
 #include "bench/suite/latency.h"
+#include "bench/suite/other_load.h"
 #include "bench/suite/progress.h"
 #include "bench/suite/results.h"
 #include "bench/suite/sampler.h"
@@ -88,6 +89,7 @@ class Suite {
   std::unique_ptr<GpuDevice> gpu_;  // nullptr if there is none
   GpuSchedule gpu_schedule_;
   double start_ns_;
+  OtherLoad other_load_;
 };
 
 }  // namespace tamis::bench

@@ -191,6 +191,12 @@ class Neighbours(Command):
         # Code of the library, which two versions may have differently.
         self.assertIsNone(self.warned([limit(1e9, "hash")], [limit(7e8, "hash")]))
 
+    def test_other_programs(self):
+        one = [limit(1e9)]
+        self.assertIn("During b other programs used 0.8 of 2 processors. ",
+                      self.warned(one, one, other_processors=0.75, busy=True))
+        self.assertIsNone(self.warned(one, one, other_processors=0.01, busy=False))
+
     def test_other_sizes_have_other_limits(self):
         a = load.Results("a", results([row()], limits=[limit(1e9)]))
         b = load.Results("b", results([row()], sizes=HALF, limits=[limit(7e8)]))

@@ -29,6 +29,17 @@ TEST(ResultsTest, EmptyOnesAreJson) {
   EXPECT_TRUE(json["rows"].empty());
 }
 
+TEST(ResultsTest, SayHowBusyOtherProgramsWere) {
+  EXPECT_FALSE(Written({})["context"].contains("busy"));
+  Results results;
+  results.processors = 2;
+  results.other_processors = 0.75;
+  EXPECT_EQ(Written(results)["context"]["other_processors"], 0.75);
+  EXPECT_EQ(Written(results)["context"]["busy"], true);
+  results.other_processors = 0.01;
+  EXPECT_EQ(Written(results)["context"]["busy"], false);
+}
+
 TEST(ResultsTest, RowsHaveTheirStatistics) {
   Results results;
   results.context = {{"a \"quoted\" name", "two\nlines"}};

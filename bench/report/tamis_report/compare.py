@@ -241,9 +241,21 @@ def machine_warning(old, new, most=4):
             "in turn.")
 
 
+def busy_warning(old, new):
+    """That other programs ran meanwhile, in words; None if none of the files says so."""
+    said = [f"during {one.label} other programs used {one.context['other_processors']:.1f} of "
+            f"{one.context['processors']} processors"
+            for one in (old, new) if one.context.get("busy")]
+    if not said:
+        return None
+    text = " and ".join(said)
+    return f"{text[0].upper()}{text[1:]}. That alone makes rows slower: measure again without them."
+
+
 def warnings(old, new):
     """What makes a comparison of two files doubtful, in words."""
-    return [said for warning in (program_warning, machine_warning) if (said := warning(old, new))]
+    return [said for warning in (program_warning, machine_warning, busy_warning)
+            if (said := warning(old, new))]
 
 
 def all_warnings(results):

@@ -13,7 +13,7 @@ UNITS = {"random_lines": "lines", "sequential_read": "bytes", "hash": "keys",
 # What tamis-bench writes; other names of the context could say anything.
 CONTEXT = {"date", "notes", "processor", "processors", "caches", "cache_bytes", "memory",
            "memory_bytes", "huge pages", "frequency governor", "system", "gpu", "compiler", "flags",
-           "version", "commit", "default_backend", "backends", "peers"}
+           "version", "commit", "default_backend", "backends", "peers", "other_processors", "busy"}
 # Nanoseconds per key: a GPU takes hundredths, one key a call from a slow memory a thousand.
 LEAST_NS, MOST_NS = 1e-3, 1e5
 MOST_SHARE = 100  # of a limit; builds that order their keys pass it, by less than that

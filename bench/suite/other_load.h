@@ -1,0 +1,41 @@
+// How busy other programs keep the machine during a run.
+#ifndef TAMIS_BENCH_SUITE_OTHER_LOAD_H_
+#define TAMIS_BENCH_SUITE_OTHER_LOAD_H_
+
+#include <optional>
+#include <string_view>
+
+namespace tamis::bench {
+
+// Processor seconds of all programs, and of what a hypervisor gives to others, since the start of
+// the system, by the text of /proc/stat. Nothing if the text is something else.
+std::optional<double> BusySeconds(std::string_view stat, double ticks_per_second);
+
+// Begins to count when it is made.
+class OtherLoad {
+ public:
+  OtherLoad();
+
+  // Processors that other programs have used since then, on average. Nothing if the system does not
+  // say.
+  std::optional<double> Processors() const;
+
+ private:
+  struct Times {
+    std::optional<double> all;
+    double own = 0;
+    double wall = 0;
+  };
+  static Times Now();
+
+  Times begin_;
+};
+
+// Whether other programs did more than what a system does by itself.
+constexpr bool IsBusy(double other_processors, unsigned processors) {
+  return other_processors > 0.1 + 0.01 * processors;
+}
+
+}  // namespace tamis::bench
+
+#endif  // TAMIS_BENCH_SUITE_OTHER_LOAD_H_
