@@ -125,7 +125,7 @@ double SplitBlockFpr(double keys, uint64_t num_blocks) {
   return BlockedFpr(keys, num_blocks, kSplitBlockSlots);
 }
 
-double detail::OldSplitBlockFpr(double keys, uint64_t num_blocks) {
+double detail::PoissonSplitBlockFpr(double keys, uint64_t num_blocks) {
   const double load = keys / static_cast<double>(num_blocks);
   if (!(load > 0)) return 0;
   if (load > kFullLoad) return 1;

@@ -15,8 +15,8 @@ void CheckFpr(double fpr);
 double FprOrDefault(const FilterOptions& options);
 
 // The rates by which versions before 1.0 sized filters. Keys never have all bits in common, and the
-// keys of a block are Poisson-distributed however few blocks there are.
-double OldSplitBlockFpr(double keys, uint64_t num_blocks);
+// keys of a block are Poisson-distributed however few blocks there are. Kudu uses the first.
+double PoissonSplitBlockFpr(double keys, uint64_t num_blocks);
 double OldBloomFpr(double keys, uint64_t num_bits, uint32_t num_hashes);
 
 // The last x in [low, high] for which holds(x), which is true at low and changes at most once.

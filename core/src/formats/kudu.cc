@@ -75,8 +75,8 @@ uint32_t KuduBlockBloomFilter::LogSpaceFor(const KuduOptions& options) {
   }
   detail::CheckFpr(options.fpr);
   const auto rate = [&](uint32_t log) {
-    return SplitBlockFpr(static_cast<double>(options.capacity),
-                         uint64_t{1} << (log - kLogBlockBytes));
+    return detail::PoissonSplitBlockFpr(static_cast<double>(options.capacity),
+                                        uint64_t{1} << (log - kLogBlockBytes));
   };
   for (uint32_t log = kMinLogSpaceBytes; log <= kMaxLogSpaceBytes; ++log) {
     if (rate(log) <= options.fpr) return log;

@@ -19,7 +19,7 @@ double FprOfBytes(double keys, uint64_t bytes) {
 }
 
 double OldFprWhenFull(const FileHeader& header) {
-  return detail::OldSplitBlockFpr(static_cast<double>(header.capacity), header.geometry[0]);
+  return detail::PoissonSplitBlockFpr(static_cast<double>(header.capacity), header.geometry[0]);
 }
 
 double FprWhenFull(const FileHeader& header) {
