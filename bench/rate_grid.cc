@@ -8,8 +8,8 @@
 // A cell counts if at least 400 false positives were seen. Its stated rate, which is the rate by
 // the formulas of sizing.h when the filter is full, must then differ from the measured one by 10%
 // and three standard deviations at most. A cell with fewer says "computed": its rate is too low to
-// be measured in the time. Small filters are averaged over up to 20,000 seeds of the hash, because a
-// few of them, with many keys in one block, have most of the false positives.
+// be measured in the time. Small filters are averaged over up to 20,000 seeds of the hash, because
+// a few of them, with many keys in one block, have most of the false positives.
 //
 // Exit status: 0 if no cell that counts differs by more, no key is missed and no filter states a
 // higher rate than it was asked for; 1 if not; 2 for bad arguments.
