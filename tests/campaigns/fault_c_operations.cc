@@ -31,6 +31,9 @@ void Require(tamis_status status) {
   if (status != TAMIS_OK && status != TAMIS_NOT_DURABLE) throw Failure(status);
 }
 
+// Fails without a fault, so that the message of one operation is not taken for that of the next.
+void ReplaceLastError() { tamis_kind_by_name(nullptr, nullptr); }
+
 template <auto free_handle>
 struct Free {
   template <typename Handle>
@@ -113,7 +116,7 @@ Operation On(const SubjectPointer& s, const std::string& name, std::function<voi
     s->made.reset();
     s->bytes = {};
     s->result = 0;
-    tamis_set_last_error("");
+    ReplaceLastError();
     s->Reset();
   };
   return {std::string("C, ") + tamis_kind_name(s->kind) + ": " + name, [] {}, [s, run] { run(*s); },
@@ -231,7 +234,7 @@ void AddBank(std::vector<Operation>& all) {
                  },
                  [columns] {
                    *columns = 0;
-                   tamis_set_last_error("");
+                   ReplaceLastError();
                  }});
 }
 

@@ -29,8 +29,7 @@ POSIX = r"(sys/\w+|unistd|fcntl|dirent|poll|sched|pthread|signal|termios)\.h"
 PUBLIC = r"tamis/(?!detail/|c/|c\.h)[\w/]+\.h"
 CORE = r"tamis/(?!cuda/|live/|redis/|parquet/|c/|c\.h)[\w/]+\.h"
 PUBLIC_CORE = r"tamis/(?!c\.h)\w+\.h"
-C_API = r"tamis/(c|c/(?!redis)\w+)\.h"
-REDIS_C_API = r"tamis/c/(redis|redis/\w+)\.h"
+C_API = r"tamis/(c|c/\w+)\.h"
 FORMATS = r"tamis/formats/\w+\.h"
 LIVE = r"tamis/live/[\w/]+\.h"
 REDIS = r"tamis/redis/\w+\.h"
@@ -77,9 +76,6 @@ ALLOWED = [
      [STD, r"nanobind/[\w/]+\.h", PUBLIC_CORE, FORMATS, LIVE, PARQUET,
       r"bindings/python/src/\w+\.h"]),
     # For compilers of C.
-    ("bindings/c/redis/include/", [r"std(def|int)\.h", C_API, REDIS_C_API]),
-    ("bindings/c/redis/", [STD, PUBLIC_CORE, REDIS, C_API, REDIS_C_API,
-                           r"bindings/c/(redis/)?src/\w+\.h"]),
     ("bindings/c/include/", [r"std(def|int)\.h", C_API]),
     ("bindings/c/", [STD, PUBLIC_CORE, FORMATS, PARQUET, C_API, r"bindings/c/src/\w+\.h"]),
     ("examples/c.c", [r"\w+\.h", C_API]),
@@ -88,7 +84,6 @@ ALLOWED = [
     *((f"examples/{name}.cc", [STD, r"tamis/tamis\.h", FORMATS])
       for name in ("guava", "kudu", "milvus", "redis_bloom", "spark")),
     ("examples/parquet.cc", [STD, r"tamis/tamis\.h", PARQUET]),
-    ("examples/redis_c.c", [r"\w+\.h", C_API, REDIS_C_API]),
     ("examples/redis.cc", [STD, r"tamis/tamis\.h", REDIS]),
     ("examples/", [STD, r"tamis/(tamis|live/\w+)\.h"]),
     # Seconds for every file that includes it.

@@ -1,5 +1,6 @@
 #include "bindings/c/src/guard.h"
 
+#include <cstring>
 #include <exception>
 #include <iterator>
 #include <new>
@@ -29,7 +30,16 @@ constexpr struct {
 };
 static_assert(std::size(kStatuses) == static_cast<size_t>(ErrorCode::kUnavailable) + 1);
 
-}  // namespace
+// The message of the last failed call. It has a fixed place, so that running out of memory can be
+// reported, too. There is room for a path of the greatest length and a sentence.
+constexpr size_t kMessageBytes = 5 * 1024;
+thread_local char last_error[kMessageBytes] = {};
+
+void KeepMessage(const char* text) noexcept {
+  const size_t bytes = strnlen(text, kMessageBytes - 1);
+  std::memcpy(last_error, text, bytes);
+  last_error[bytes] = '\0';
+}
 
 tamis_status StatusOf(ErrorCode code) noexcept {
   for (const auto& row : kStatuses) {
@@ -38,29 +48,36 @@ tamis_status StatusOf(ErrorCode code) noexcept {
   return TAMIS_INTERNAL;
 }
 
-std::optional<ErrorCode> CodeOf(tamis_status status) noexcept {
-  for (const auto& row : kStatuses) {
-    if (row.status == status) return row.code;
-  }
-  return std::nullopt;
-}
+}  // namespace
 
 tamis_status Caught() noexcept {
   try {
     throw;
   } catch (const Error& error) {
-    tamis_set_last_error(error.what());
+    KeepMessage(error.what());
     return StatusOf(error.code());
   } catch (const std::bad_alloc&) {
-    tamis_set_last_error("out of memory");
+    KeepMessage("out of memory");
     return TAMIS_OUT_OF_MEMORY;
   } catch (const std::exception& error) {
-    tamis_set_last_error(error.what());
+    KeepMessage(error.what());
     return TAMIS_INTERNAL;
   } catch (...) {
-    tamis_set_last_error("an unknown exception");
+    KeepMessage("an unknown exception");
     return TAMIS_INTERNAL;
   }
 }
 
 }  // namespace tamis::c
+
+using namespace tamis;
+
+const char* tamis_last_error(void) { return c::last_error; }
+
+const char* tamis_status_name(tamis_status status) {
+  for (const auto& row : c::kStatuses) {
+    if (row.status == status) return ErrorCodeName(row.code);
+  }
+  if (status == TAMIS_OK) return "Ok";
+  return status == TAMIS_INTERNAL ? "Internal" : "unknown";
+}

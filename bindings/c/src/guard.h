@@ -1,23 +1,14 @@
 // The border of the library: no exception crosses it, and what was wrong is kept for the thread.
-//
-// Compiled once, for libtamis_c and for libraries on top of it: of these, too, libtamis_c has the
-// text of what was wrong.
 #ifndef TAMIS_BINDINGS_C_SRC_GUARD_H_
 #define TAMIS_BINDINGS_C_SRC_GUARD_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "tamis/c/base.h"
 #include "tamis/error.h"
 
 namespace tamis::c {
-
-// TAMIS_INTERNAL for a code that has none.
-tamis_status StatusOf(ErrorCode code) noexcept;
-// Nothing for a status that is of no code, as TAMIS_OK is.
-std::optional<ErrorCode> CodeOf(tamis_status status) noexcept;
 
 // Within a handler: keeps the message of the exception and returns its status.
 tamis_status Caught() noexcept;

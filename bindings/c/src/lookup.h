@@ -31,21 +31,11 @@ inline Bitmap BitsOf(std::span<uint64_t> words, size_t first, size_t keys) {
   return Bitmap(words.subspan(first / 64, BitmapWords(keys)));
 }
 
-// Targets whose calls take all keys at once say so by a kRunKeys of their own.
-template <typename Target>
-KeyArray KeysFor(const Target&, const tamis_keys* given) {
-  if constexpr (requires { Target::kRunKeys; }) {
-    return KeyArray(given, Target::kRunKeys);
-  } else {
-    return KeyArray(given);
-  }
-}
-
 template <typename Target>
 void LookUpBitmap(const Target& target, const tamis_keys* given, uint64_t* bits, uint64_t words,
                   uint64_t* hits) {
   const WantedOutput hits_out(hits, "hits");
-  const KeyArray keys = KeysFor(target, given);
+  const KeyArray keys(given);
   const std::span out = Room(bits, words, BitmapWords(keys.size()), "bits");
   uint64_t found = 0;
   keys.ForRuns([&](const Keys& run, size_t first) {
@@ -58,7 +48,7 @@ template <typename Target>
 void LookUpBytes(const Target& target, const tamis_keys* given, uint8_t* bytes, uint64_t capacity,
                  uint64_t* hits) {
   const WantedOutput hits_out(hits, "hits");
-  const KeyArray keys = KeysFor(target, given);
+  const KeyArray keys(given);
   const std::span out = Room(bytes, capacity, keys.size(), "bytes");
   uint64_t found = 0;
   keys.ForRuns([&](const Keys& run, size_t first) {
@@ -71,7 +61,7 @@ template <typename Index, typename Target>
 void LookUpIndices(const Target& target, const tamis_keys* given, Index* indices, uint64_t capacity,
                    uint64_t* hits) {
   const WantedOutput hits_out(hits, "hits");
-  const KeyArray keys = KeysFor(target, given);
+  const KeyArray keys(given);
   if (keys.size() > 0 && keys.size() - 1 > std::numeric_limits<Index>::max()) {
     Refuse(std::to_string(keys.size()) + " keys have indices that do not fit into 32 bits");
   }
@@ -90,7 +80,7 @@ template <typename Target>
 void LookUpCount(const Target& target, const tamis_keys* given, uint64_t* hits) {
   uint64_t& out = Required(hits, "hits");
   uint64_t found = 0;
-  KeysFor(target, given).ForRuns([&](const Keys& run, size_t) { found += target.Count(run); });
+  KeyArray(given).ForRuns([&](const Keys& run, size_t) { found += target.Count(run); });
   out = found;
 }
 

@@ -61,9 +61,6 @@ TAMIS_C_API const char* tamis_status_name(tamis_status status);
 /* What was wrong, the value, and the allowed range: of the last call of this thread that failed. ""
  * if none has. Valid until the next one fails, or the thread ends. At most 5 KiB. */
 TAMIS_C_API const char* tamis_last_error(void);
-/* Makes it `text`, of which it keeps a copy; NULL is "". For libraries on top of this one, as
- * libtamis_redis_c is, whose errors are to be found in the same place. */
-TAMIS_C_API void tamis_set_last_error(const char* text);
 
 /* "0.1.0": of the library that runs. */
 TAMIS_C_API const char* tamis_version(void);
