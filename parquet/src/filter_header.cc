@@ -5,7 +5,7 @@
 #include "parquet/src/fields.h"
 #include "parquet/src/thrift_walker.h"
 #include "tamis/error.h"
-#include "tamis/split_block.h"
+#include "tamis/layout/split_block.h"
 
 namespace tamis::parquet {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "parquet/src/filter_header.h"
 #include "tamis/error.h"
+#include "tamis/layout/split_block.h"
 #include "tamis/parquet/bloom_filter.h"
 #include "tamis/sizing.h"
-#include "tamis/split_block.h"
 #include "tamis/units.h"
 
 namespace tamis::parquet {

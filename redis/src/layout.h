@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "tamis/split_block.h"
+#include "tamis/layout/split_block.h"
 
 namespace tamis::redis {
 

@@ -91,8 +91,6 @@ TEST_P(FileContractTest, GivesBackTheSameFilter) {
     expect_same(subject().map(path_, {.verify = Verify::kFull}), true);
     expect_same(Load(path_), false);
     expect_same(Map(path_), true);
-    expect_same(Open(path_), false);
-    expect_same(OpenMapped(path_), true);
   }
 }
 

@@ -222,7 +222,7 @@ TYPED_TEST(ConcurrentBloomTest, IsSavedAsThePlainFilter) {
   this->ExpectEqual(plain, loaded);
   loaded.Insert(uint64_t{1});
   EXPECT_THROW(typename TestFixture::Concurrent(TypeParam::Map(folder / "plain")), Error);
-  EXPECT_TRUE(Open(folder / "concurrent")->Contains(keys[0]));
+  EXPECT_TRUE(tamis::Load(folder / "concurrent")->Contains(keys[0]));
 }
 
 TYPED_TEST(ConcurrentBloomTest, Merges) {

@@ -53,14 +53,6 @@ std::vector<std::byte> Serialize(const Filter& filter, const SaveOptions& option
 uint64_t Serialize(const Filter& filter, std::span<std::byte> out, const SaveOptions& options = {});
 uint64_t SerializedBytes(const Filter& filter, const SaveOptions& options = {});
 
-// The same functions by other names.
-inline AnyFilter Open(const std::filesystem::path& path, const LoadOptions& options = {}) {
-  return Load(path, options);
-}
-inline AnyFilter OpenMapped(const std::filesystem::path& path, const MapOptions& options = {}) {
-  return Map(path, options);
-}
-
 // Clone of the class, for a filter of any kind.
 AnyFilter Clone(const Filter& filter, const MemoryOptions& memory = {});
 

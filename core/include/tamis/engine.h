@@ -168,9 +168,6 @@ class Engine {
   CallPlan PlanCall(const Filter& filter, uint64_t n,
                     Operation operation = Operation::kContains) const;
 
-  [[deprecated("use PlanCall")]] CallPlan PlanFor(const Filter& filter, uint64_t n,
-                                                  Operation operation = Operation::kContains) const;
-
  private:
   friend struct detail::EngineAccess;
 
@@ -178,13 +175,6 @@ class Engine {
   explicit Engine(std::unique_ptr<Impl> impl) noexcept;
   std::unique_ptr<Impl> impl_;
 };
-
-// The old names of the plan of a call.
-using Plan [[deprecated("use CallPlan")]] = CallPlan;
-using PlanStep [[deprecated("use CallRoute")]] = CallRoute;
-inline CallPlan Engine::PlanFor(const Filter& filter, uint64_t n, Operation operation) const {
-  return PlanCall(filter, n, operation);
-}
 
 }  // namespace tamis
 

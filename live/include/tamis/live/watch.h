@@ -77,7 +77,7 @@ class Watch {
   static F Loaded(const std::filesystem::path& path, const WatchOptions<F>& options) {
     if (options.load) return options.load(path);
     if constexpr (std::is_same_v<F, AnyFilter>) {
-      return Open(path, options.load_options);
+      return tamis::Load(path, options.load_options);
     } else {
       return F::Load(path, options.load_options);
     }
