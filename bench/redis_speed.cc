@@ -390,7 +390,7 @@ int Run(uint64_t keys, uint64_t batch, uint64_t large) {
     for (const Operation operation : {Operation::kInsert, Operation::kContains}) {
       std::printf("%s %llu: %s\n", operation == Operation::kInsert ? "Insert" : "Contains",
                   static_cast<unsigned long long>(n),
-                  speed.filter().PlanFor(operation, n).reason.c_str());
+                  speed.filter().PlanRoute(operation, n).reason.c_str());
     }
   }
   if (!right) std::printf("A KEY THAT IS IN WAS MISSED\n");

@@ -30,7 +30,7 @@ int main() {
   const bool there = known.Contains(numbers[5]);
   const size_t hits = known.Count(numbers);
   std::printf("%zu of %zu may be in; %s\n", hits, numbers.size(),
-              known.PlanFor(tamis::redis::Operation::kContains, 1'000).reason.c_str());
+              known.PlanRoute(tamis::redis::Operation::kContains, 1'000).reason.c_str());
 
   // One that asks very often keeps a copy, whose "no" may be a second old.
   tamis::redis::NearCopy near(tamis::redis::SplitBlockFilter::Open(servers, "phones"),

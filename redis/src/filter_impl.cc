@@ -362,9 +362,9 @@ Info SplitBlockFilter::Impl::LookAtAll(std::optional<Problem>& problem) {
   return info;
 }
 
-RoutePlan SplitBlockFilter::Impl::PlanFor(Operation operation, uint64_t keys) const {
-  return PlanRoute(descriptor_.layout, operation, std::min<uint64_t>(keys, kMaxBatch),
-                   options_.route);
+RoutePlan SplitBlockFilter::Impl::PlanRoute(Operation operation, uint64_t keys) const {
+  return redis::PlanRoute(descriptor_.layout, operation, std::min<uint64_t>(keys, kMaxBatch),
+                          options_.route);
 }
 
 }  // namespace tamis::redis

@@ -36,7 +36,7 @@ class SplitBlockFilter::Impl {
   // Bit i of `maybe`, all of which are 0 before: whether key i may be in. Also writes if it throws.
   void Ask(const Keys& keys, std::span<uint64_t> maybe);
   size_t Insert(const Keys& keys);
-  RoutePlan PlanFor(Operation operation, uint64_t keys) const;
+  RoutePlan PlanRoute(Operation operation, uint64_t keys) const;
   SplitBlockBloomFilter Pull(const MemoryOptions& memory);
   void Push(const SplitBlockBloomFilter& filter);
   // An empty filter of the same blocks and hash.

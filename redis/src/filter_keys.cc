@@ -58,7 +58,7 @@ void SplitBlockFilter::Impl::Ask(const Keys& keys, std::span<uint64_t> maybe) {
       for (size_t i = 0; i < batch.segments().size(); ++i) {
         unanswered.Add(first, batch.Indices(i), over);
       }
-    } else if (PlanFor(Operation::kContains, batch.size()).route == Route::kBlocks) {
+    } else if (PlanRoute(Operation::kContains, batch.size()).route == Route::kBlocks) {
       AskBlocks(batch, first, maybe, unanswered);
     } else {
       AskSegments(batch, first, maybe, unanswered);
@@ -162,7 +162,7 @@ size_t SplitBlockFilter::Impl::Insert(const Keys& keys) {
   for (size_t first = 0; first < keys.size(); first += kMaxBatch) {
     const Keys some = keys.Slice(first, std::min(kMaxBatch, keys.size() - first));
     const Batch batch(some, hash_, descriptor_.layout);
-    if (PlanFor(Operation::kInsert, batch.size()).route == Route::kBlocks) {
+    if (PlanRoute(Operation::kInsert, batch.size()).route == Route::kBlocks) {
       InsertBlocks(batch, first, unanswered);
     } else {
       InsertSegments(batch, first, unanswered);

@@ -108,8 +108,8 @@ size_t SplitBlockFilter::Count(Keys keys) {
 
 size_t SplitBlockFilter::Insert(Keys keys) { return impl().Insert(keys); }
 
-RoutePlan SplitBlockFilter::PlanFor(Operation operation, uint64_t keys) const {
-  return impl().PlanFor(operation, keys);
+RoutePlan SplitBlockFilter::PlanRoute(Operation operation, uint64_t keys) const {
+  return impl().PlanRoute(operation, keys);
 }
 
 SplitBlockBloomFilter SplitBlockFilter::Pull(const MemoryOptions& memory) {

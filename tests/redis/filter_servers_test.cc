@@ -221,9 +221,9 @@ TEST_P(RedisFilterTest, NoBitOfEightClientsIsLost) {
 
 TEST_P(RedisFilterTest, TheRouteIsThatOfThePlan) {
   SplitBlockFilter filter = Create({.capacity = 400'000});
-  EXPECT_EQ(filter.PlanFor(Operation::kInsert, 10).route, Route::kBlocks);
-  EXPECT_EQ(filter.PlanFor(Operation::kInsert, 400'000).route, Route::kSegments);
-  EXPECT_FALSE(filter.PlanFor(Operation::kContains, 10).reason.empty());
+  EXPECT_EQ(filter.PlanRoute(Operation::kInsert, 10).route, Route::kBlocks);
+  EXPECT_EQ(filter.PlanRoute(Operation::kInsert, 400'000).route, Route::kSegments);
+  EXPECT_FALSE(filter.PlanRoute(Operation::kContains, 10).reason.empty());
   const std::vector<uint64_t> keys = RandomKeys(400'000, 3);
   filter.Insert(keys);
   EXPECT_EQ(filter.Count(keys), keys.size());
@@ -352,7 +352,7 @@ TEST_P(RedisFilterTest, MovedFromIsAnError) {
   act([&] { filter.Drop(); });
   act([&] { filter.GetInfo(); });
   act([&] { filter.name(); });
-  act([&] { filter.PlanFor(Operation::kInsert, 1); });
+  act([&] { filter.PlanRoute(Operation::kInsert, 1); });
   filter = std::move(other);
   EXPECT_TRUE(filter.Contains("x"));
 }

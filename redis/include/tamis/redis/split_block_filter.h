@@ -47,7 +47,7 @@ struct ClientOptions {
   Unavailable unavailable = Unavailable::kThrow;
   // The secret of a keyed hash, which the servers do not have. As in LoadOptions.
   std::optional<HashSecret> secret = {};
-  // In place of the cheaper route. See PlanFor.
+  // In place of the cheaper route. See PlanRoute.
   std::optional<Route> route = {};
   // Insert and Push wait until so many replicas of each master have what they have written, and
   // throw with the code kNotDurable if that is not known within half of command_timeout: then all
@@ -172,7 +172,7 @@ class SplitBlockFilter {
   void Insert(T) = delete;
 
   // What a call with so many keys would do, and why.
-  RoutePlan PlanFor(Operation operation, uint64_t keys) const;
+  RoutePlan PlanRoute(Operation operation, uint64_t keys) const;
 
   // The filter as it is on the servers, bit for bit; segment after segment, so keys that are
   // inserted meanwhile are in or not. Its inserted_count() is 0, which servers do not know, and its
