@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/src/bulk/lookup.h"
-#include "core/src/bulk/outputs.h"
+#include "core/src/bulk/output.h"
+#include "core/src/bulk/query.h"
 #include "core/src/bulk/valid_keys.h"
 #include "core/src/filters/filter_access.h"
 #include "live/src/shared_cuckoo.h"
@@ -110,32 +110,39 @@ auto ConcurrentCuckooFilter<kBits>::Probe() const noexcept {
 }
 
 template <int kBits>
+size_t ConcurrentCuckooFilter<kBits>::LookUp(const Keys& keys, const detail::Output& output) const {
+  output.RequireRoom(keys.size());
+  const detail::Kernels& kernels = *filter_.backend().kernels;
+  const auto probe = Probe();
+  const auto query = [&](const Keys& some, uint64_t* bits) {
+    detail::QueryBits(kernels, hash(), probe, some, bits);
+  };
+  return detail::Answer(kernels, query, keys, output);
+}
+
+template <int kBits>
 size_t ConcurrentCuckooFilter<kBits>::Contains(Keys keys, Bitmap out) const {
-  detail::RequireRoom(out, keys.size());
-  return detail::LookUpBits(*filter_.backend().kernels, hash(), Probe(), keys, out.words().data());
+  return LookUp(keys, out);
 }
 
 template <int kBits>
 size_t ConcurrentCuckooFilter<kBits>::Contains(Keys keys, std::span<uint8_t> out) const {
-  detail::RequireRoom(out, keys.size());
-  return detail::LookUpBytes(*filter_.backend().kernels, hash(), Probe(), keys, out.data());
+  return LookUp(keys, out);
 }
 
 template <int kBits>
 size_t ConcurrentCuckooFilter<kBits>::Select(Keys keys, std::span<uint32_t> out) const {
-  detail::RequireRoom(out, keys.size());
-  return detail::LookUpIndices(*filter_.backend().kernels, hash(), Probe(), keys, 0, out.data());
+  return LookUp(keys, out);
 }
 
 template <int kBits>
 size_t ConcurrentCuckooFilter<kBits>::Select(Keys keys, std::span<uint64_t> out) const {
-  detail::RequireRoom(out, keys.size());
-  return detail::LookUpIndices(*filter_.backend().kernels, hash(), Probe(), keys, 0, out.data());
+  return LookUp(keys, out);
 }
 
 template <int kBits>
 size_t ConcurrentCuckooFilter<kBits>::Count(Keys keys) const noexcept {
-  return detail::LookUpCount(*filter_.backend().kernels, hash(), Probe(), keys);
+  return LookUp(keys, detail::Output::Count());
 }
 
 template <int kBits>

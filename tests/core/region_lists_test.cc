@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/src/bulk/lookup.h"
+#include "core/src/bulk/query.h"
 #include "core/src/bulk/regions.h"
 #include "core/src/filters/filter_access.h"
 #include "tamis/engine.h"
@@ -59,7 +59,7 @@ TEST_P(RegionListsTest, BitsAreThoseOfDirectLookups) {
         for (size_t i = 0; i < n; i += 2) hashes[i] = in[i % in.size()];
         std::vector<uint64_t> want(BitmapWords(n) + 1, 7), bits(want);
         filter.Contains(Hashes{hashes}, Bitmap(want));
-        detail::LookUpByRegion(
+        detail::QueryByRegion(
             kernels, filter.hash(),
             [&](const Batch& batch, uint64_t* out) {
               FilterAccess::Probe(filter, kernels, batch, out);

@@ -18,6 +18,10 @@
 
 namespace tamis {
 
+namespace detail {
+class Output;
+}  // namespace detail
+
 // Asks 32-byte blocks like those of a SplitBlockBloomFilter, wherever they are. A view is a few
 // pointers, to be passed by value; it allocates nothing, and the memory must outlive it. Any number
 // of threads may ask while nobody writes to the blocks.
@@ -66,6 +70,7 @@ class ConstSplitBlockView {
                       const detail::KeyHasher& hasher, const Backend& backend) noexcept;
 
   void Probe(const detail::Batch& batch, uint64_t* bits) const noexcept;
+  size_t LookUp(const Keys& keys, const detail::Output& output) const;
   uint64_t PopCount() const noexcept;
 
   uint32_t* words_;  // written to by SplitBlockView alone

@@ -13,7 +13,7 @@
 #include "core/src/bank/bank_state.h"
 #include "core/src/base/function_ref.h"
 #include "core/src/bulk/batches.h"
-#include "core/src/bulk/outputs.h"
+#include "core/src/bulk/output.h"
 #include "core/src/bulk/valid_keys.h"
 #include "core/src/file/key_tag.h"
 #include "tamis/error.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/src/bank/bank_state.h"
-#include "core/src/bulk/outputs.h"
+#include "core/src/bulk/output.h"
 #include "core/src/engine/engine_access.h"
 #include "tamis/engine.h"
 #include "tamis/error.h"

@@ -1,6 +1,6 @@
 #include "core/src/backend/providers.h"
 #include "core/src/base/hash_check.h"
-#include "core/src/bulk/outputs.h"
+#include "core/src/bulk/output.h"
 #include "core/src/bulk/valid_keys.h"
 #include "tamis/keys.h"
 

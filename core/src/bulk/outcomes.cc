@@ -1,6 +1,6 @@
 #include "core/src/bulk/outcomes.h"
 
-#include "core/src/bulk/outputs.h"
+#include "core/src/bulk/output.h"
 
 namespace tamis::detail {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -12,8 +11,8 @@
 
 #include "core/src/backend/providers.h"
 #include "core/src/base/process_mark.h"
-#include "core/src/bulk/lookup.h"
-#include "core/src/bulk/outputs.h"
+#include "core/src/bulk/output.h"
+#include "core/src/bulk/query.h"
 #include "core/src/bulk/valid_keys.h"
 #include "core/src/engine/dispatcher.h"
 #include "core/src/engine/engine_access.h"
@@ -34,6 +33,7 @@ using detail::Dispatcher;
 using detail::FilterAccess;
 using detail::Kernels;
 using detail::Outcomes;
+using detail::Output;
 using detail::PlanRequest;
 using detail::RegionLists;
 
@@ -111,30 +111,7 @@ class Engine::Impl {
     return keys / route.slice_keys + (keys % route.slice_keys != 0);
   }
 
-  // The answer, if a GPU gave it or the keys were ordered by region: the sum of write(bits, n,
-  // begin), which is handed the bits of keys [begin, begin + n). Else the host's route.
-  struct Way {
-    std::optional<size_t> answer;
-    CallRoute route;
-  };
-  template <typename Write>
-  Way ChooseLookup(const Filter& filter, const Keys& keys, const Write& write);
-
-  // Calls look(kernels, slice, begin, n) for slices that together are all keys, on the threads of
-  // the route. Returns the sum.
-  template <typename Look>
-  size_t SumOfSlices(const CallRoute& route, uint64_t keys, const Look& look);
-
-  // The sum of either look, as above, or write.
-  template <typename Look, typename Write>
-  size_t LookUp(const Filter& filter, const Keys& keys, const Look& look, const Write& write) {
-    if (keys.empty()) return 0;
-    const Way way = ChooseLookup(filter, keys, write);
-    return way.answer ? *way.answer : SumOfSlices(way.route, keys.size(), look);
-  }
-
-  template <typename Index>
-  size_t Select(const Filter& filter, const Keys& keys, std::span<Index> out);
+  size_t LookUp(const Filter& filter, const Keys& keys, const Output& output);
 
   uint64_t ChangeFrom(Filter& filter, Change change, uint64_t n, const BatchSource& source,
                       Outcomes outcomes);
@@ -157,14 +134,15 @@ class Engine::Impl {
 
  private:
   // Nothing: the host has to answer.
-  template <typename Write>
   std::optional<size_t> OnDevice(const Filter& filter, const Keys& keys, bool held,
-                                 const DeviceState& state, const Write& write);
+                                 const DeviceState& state, Output output);
 
   // Nothing: there is no memory for it.
-  template <typename Write>
   std::optional<size_t> ByRegion(const Filter& filter, const Keys& keys, const CallRoute& route,
-                                 const Write& write);
+                                 Output output);
+
+  size_t BySlices(const Filter& filter, const Keys& keys, const CallRoute& route,
+                  const Output& output);
 
   const detail::ProcessMark mark_;
   std::shared_ptr<Accelerator> accelerator_;
@@ -175,15 +153,14 @@ class Engine::Impl {
   detail::ThreadPool pool_;
 };
 
-template <typename Write>
 std::optional<size_t> Engine::Impl::OnDevice(const Filter& filter, const Keys& keys, bool held,
-                                             const DeviceState& state, const Write& write) {
+                                             const DeviceState& state, Output output) {
   size_t found = 0;
   bool has_written = false;
   try {
     accelerator_->ForEachBits(filter, keys, [&](const uint64_t* bits, size_t n, uint64_t begin) {
       has_written = true;
-      found += write(bits, n, begin);
+      found += output.Write(HostKernels(), bits, n, begin);
     });
   } catch (const Error& error) {
     const bool falls_back = !held && !has_written && !dispatcher.backend_is_pinned();
@@ -201,30 +178,31 @@ std::optional<size_t> Engine::Impl::OnDevice(const Filter& filter, const Keys& k
   return found;
 }
 
-template <typename Write>
-Engine::Impl::Way Engine::Impl::ChooseLookup(const Filter& filter, const Keys& keys,
-                                             const Write& write) {
+size_t Engine::Impl::LookUp(const Filter& filter, const Keys& keys, const Output& output) {
+  output.RequireRoom(keys.size());
+  if (keys.empty()) return 0;
   // Keys in its memory cannot be read by the host, so the device has to answer.
   const bool held = device_keys_ && HasAccelerator() && accelerator_->Holds(keys);
   const DeviceState state = StateOf(filter);
   PlanRequest request = RequestFor(Operation::kContains, filter, keys.size(), state);
-  Way way{std::nullopt, dispatcher.Choose(request)};
-  if (held || way.route.on_device) {
-    way.answer = OnDevice(filter, keys, held, state, write);
-    if (way.answer) return way;
+  CallRoute route = dispatcher.Choose(request);
+  if (held || route.on_device) {
+    if (const auto found = OnDevice(filter, keys, held, state, output)) return *found;
     request.device = {};
-    way.route = dispatcher.Choose(request);
+    route = dispatcher.Choose(request);
   }
-  if (way.route.partitioned) way.answer = ByRegion(filter, keys, way.route, write);
-  return way;
+  if (route.partitioned) {
+    if (const auto found = ByRegion(filter, keys, route, output)) return *found;
+  }
+  return BySlices(filter, keys, route, output);
 }
 
-template <typename Write>
 std::optional<size_t> Engine::Impl::ByRegion(const Filter& filter, const Keys& keys,
-                                             const CallRoute& route, const Write& write) try {
+                                             const CallRoute& route, Output output) try {
   const Kernels& kernels = *route.backend->kernels;
   const size_t slices = NumSlices(route, keys.size());
-  std::vector<uint64_t> bits(BitmapWords(keys.size()));
+  std::vector<uint64_t> memory(output.bits() != nullptr ? 0 : BitmapWords(keys.size()));
+  uint64_t* const bits = output.bits() != nullptr ? output.bits() : memory.data();
   std::vector<RegionLists> lists;
   for (size_t i = std::min<size_t>(route.threads, slices); i > 0; --i) {
     lists.emplace_back(*FilterAccess::RegionsOf(filter), route.slice_keys);
@@ -232,11 +210,10 @@ std::optional<size_t> Engine::Impl::ByRegion(const Filter& filter, const Keys& k
   pool_.ParallelFor(
       slices, static_cast<unsigned>(lists.size()), [&](size_t slice, unsigned thread) noexcept {
         const size_t begin = slice * route.slice_keys;
-        detail::LookUpByRegion(kernels, filter.hash(), ProbeOf(filter, kernels), lists[thread],
-                               keys.Slice(begin, std::min(route.slice_keys, keys.size() - begin)),
-                               bits.data() + begin / 64);
+        detail::QueryByRegion(kernels, filter.hash(), ProbeOf(filter, kernels), lists[thread],
+                              keys.Slice(begin, route.slice_keys), bits + begin / 64);
       });
-  return write(bits.data(), keys.size(), 0);
+  return output.Write(kernels, bits, keys.size(), 0);
 } catch (const std::bad_alloc&) {
   return std::nullopt;
 } catch (const Error& error) {
@@ -244,16 +221,21 @@ std::optional<size_t> Engine::Impl::ByRegion(const Filter& filter, const Keys& k
   return std::nullopt;
 }
 
-template <typename Look>
-size_t Engine::Impl::SumOfSlices(const CallRoute& route, uint64_t keys, const Look& look) {
+size_t Engine::Impl::BySlices(const Filter& filter, const Keys& keys, const CallRoute& route,
+                              const Output& output) {
   const Kernels& kernels = *route.backend->kernels;
-  std::atomic<size_t> sum{0};
-  pool_.ParallelFor(NumSlices(route, keys), route.threads, [&](size_t slice, unsigned) noexcept {
+  const auto query = [&](const Keys& some, uint64_t* bits) {
+    FilterAccess::Query(filter, kernels, some, bits);
+  };
+  const size_t slices = NumSlices(route, keys.size());
+  if (slices == 1) return detail::Answer(kernels, query, keys, output);
+  std::vector<size_t> found(slices);
+  pool_.ParallelFor(slices, route.threads, [&](size_t slice, unsigned) noexcept {
     const size_t begin = slice * route.slice_keys;
-    const size_t n = std::min(route.slice_keys, keys - begin);
-    sum.fetch_add(look(kernels, slice, begin, n), std::memory_order_relaxed);
+    found[slice] =
+        detail::Answer(kernels, query, keys.Slice(begin, route.slice_keys), output.From(begin));
   });
-  return sum.load(std::memory_order_relaxed);
+  return output.Close(found, route.slice_keys);
 }
 
 Engine::Engine(EngineOptions options) : impl_(std::make_unique<Impl>(options, nullptr)) {}
@@ -281,83 +263,23 @@ EngineStats Engine::stats() const { return impl_->stats(); }
 void Engine::DropDeviceFilters() const noexcept { impl_->DropDeviceFilters(); }
 
 size_t Engine::Contains(const Filter& filter, Keys keys, Bitmap out) const {
-  detail::RequireRoom(out, keys.size());
-  uint64_t* const bits = out.words().data();
-  return impl_->LookUp(
-      filter, keys,
-      [&](const Kernels& kernels, size_t, size_t begin, size_t n) {
-        return detail::LookUpBits(kernels, filter.hash(), ProbeOf(filter, kernels),
-                                  keys.Slice(begin, n), bits + begin / 64);
-      },
-      [&](const uint64_t* from, size_t n, uint64_t begin) {
-        std::memcpy(bits + begin / 64, from, sizeof(*bits) * BitmapWords(n));
-        return HostKernels().popcount(from, BitmapWords(n));
-      });
+  return impl_->LookUp(filter, keys, out);
 }
 
 size_t Engine::Contains(const Filter& filter, Keys keys, std::span<uint8_t> out) const {
-  detail::RequireRoom(out, keys.size());
-  return impl_->LookUp(
-      filter, keys,
-      [&](const Kernels& kernels, size_t, size_t begin, size_t n) {
-        return detail::LookUpBytes(kernels, filter.hash(), ProbeOf(filter, kernels),
-                                   keys.Slice(begin, n), out.data() + begin);
-      },
-      [&](const uint64_t* bits, size_t n, uint64_t begin) {
-        HostKernels().bits_to_bytes(bits, n, out.data() + begin);
-        return HostKernels().popcount(bits, BitmapWords(n));
-      });
-}
-
-size_t Engine::Count(const Filter& filter, Keys keys) const {
-  return impl_->LookUp(
-      filter, keys,
-      [&](const Kernels& kernels, size_t, size_t begin, size_t n) {
-        return detail::LookUpCount(kernels, filter.hash(), ProbeOf(filter, kernels),
-                                   keys.Slice(begin, n));
-      },
-      [&](const uint64_t* bits, size_t n, uint64_t) {
-        return HostKernels().popcount(bits, BitmapWords(n));
-      });
-}
-
-template <typename Index>
-size_t Engine::Impl::Select(const Filter& filter, const Keys& keys, std::span<Index> out) {
-  detail::RequireRoom(out, keys.size());
-  if (keys.empty()) return 0;
-  size_t written = 0;
-  const Way way = ChooseLookup(filter, keys, [&](const uint64_t* bits, size_t n, uint64_t begin) {
-    const size_t more = detail::BitsToIndices(HostKernels(), bits, n, begin, out.data() + written);
-    written += more;
-    return more;
-  });
-  if (way.answer) return *way.answer;
-
-  // Each slice writes where its indices would be if all keys were hits; then they move together.
-  std::vector<size_t> found(NumSlices(way.route, keys.size()));
-  SumOfSlices(
-      way.route, keys.size(), [&](const Kernels& kernels, size_t slice, size_t begin, size_t n) {
-        found[slice] = detail::LookUpIndices(kernels, filter.hash(), ProbeOf(filter, kernels),
-                                             keys.Slice(begin, n), begin, out.data() + begin);
-        return found[slice];
-      });
-  size_t total = found[0];
-  for (size_t slice = 1; slice < found.size(); ++slice) {
-    const Index* from = out.data() + slice * way.route.slice_keys;
-    if (out.data() + total != from) {
-      std::memmove(out.data() + total, from, found[slice] * sizeof(Index));
-    }
-    total += found[slice];
-  }
-  return total;
+  return impl_->LookUp(filter, keys, out);
 }
 
 size_t Engine::Select(const Filter& filter, Keys keys, std::span<uint32_t> out) const {
-  return impl_->Select(filter, keys, out);
+  return impl_->LookUp(filter, keys, out);
 }
 
 size_t Engine::Select(const Filter& filter, Keys keys, std::span<uint64_t> out) const {
-  return impl_->Select(filter, keys, out);
+  return impl_->LookUp(filter, keys, out);
+}
+
+size_t Engine::Count(const Filter& filter, Keys keys) const {
+  return impl_->LookUp(filter, keys, Output::Count());
 }
 
 uint64_t Engine::Impl::ChangeFrom(Filter& filter, Change change, uint64_t n,

@@ -1,6 +1,7 @@
 #include "tamis/erasable_filter.h"
 
-#include "core/src/bulk/outputs.h"
+#include "core/src/bulk/output.h"
+#include "core/src/bulk/valid_keys.h"
 #include "core/src/filters/filter_access.h"
 
 namespace tamis {

@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "core/src/base/hash_check.h"
-#include "core/src/bulk/lookup.h"
-#include "core/src/bulk/outputs.h"
+#include "core/src/bulk/output.h"
 #include "core/src/file/atomic_file.h"
 #include "core/src/file/file_format.h"
 #include "core/src/file/mapped_from.h"
@@ -22,16 +21,17 @@ using detail::Change;
 using detail::FilterAccess;
 using detail::FilterBase;
 using detail::Kernels;
+using detail::Output;
 
 namespace {
 
-// Calls look(kernels, hash, probe), one of the functions of lookup.h with what comes first in them.
-template <typename Look>
-size_t LookUp(const Filter& filter, const Look& look) {
+size_t LookUp(const Filter& filter, const Keys& keys, const Output& output) {
+  output.RequireRoom(keys.size());
   const Kernels& kernels = *filter.backend().kernels;
-  return look(kernels, filter.hash(), [&](const Batch& batch, uint64_t* bits) {
-    FilterAccess::Probe(filter, kernels, batch, bits);
-  });
+  const auto query = [&](const Keys& some, uint64_t* bits) {
+    FilterAccess::Query(filter, kernels, some, bits);
+  };
+  return detail::Answer(kernels, query, keys, output);
 }
 
 }  // namespace
@@ -123,39 +123,17 @@ bool Filter::InsertHashIfAbsent(uint64_t hash) noexcept {
   return base->Note(KeyForm::kUnknown, base->ChangeOne(Change::kInsertIfAbsent, hash));
 }
 
-size_t Filter::Contains(Keys keys, Bitmap out) const {
-  detail::RequireRoom(out, keys.size());
-  return LookUp(*this, [&](const Kernels& kernels, const HashSpec& hash, detail::Probe probe) {
-    return detail::LookUpBits(kernels, hash, probe, keys, out.words().data());
-  });
-}
+size_t Filter::Contains(Keys keys, Bitmap out) const { return LookUp(*this, keys, out); }
 
 size_t Filter::Contains(Keys keys, std::span<uint8_t> out) const {
-  detail::RequireRoom(out, keys.size());
-  return LookUp(*this, [&](const Kernels& kernels, const HashSpec& hash, detail::Probe probe) {
-    return detail::LookUpBytes(kernels, hash, probe, keys, out.data());
-  });
+  return LookUp(*this, keys, out);
 }
 
-size_t Filter::Select(Keys keys, std::span<uint32_t> out) const {
-  detail::RequireRoom(out, keys.size());
-  return LookUp(*this, [&](const Kernels& kernels, const HashSpec& hash, detail::Probe probe) {
-    return detail::LookUpIndices(kernels, hash, probe, keys, 0, out.data());
-  });
-}
+size_t Filter::Select(Keys keys, std::span<uint32_t> out) const { return LookUp(*this, keys, out); }
 
-size_t Filter::Select(Keys keys, std::span<uint64_t> out) const {
-  detail::RequireRoom(out, keys.size());
-  return LookUp(*this, [&](const Kernels& kernels, const HashSpec& hash, detail::Probe probe) {
-    return detail::LookUpIndices(kernels, hash, probe, keys, 0, out.data());
-  });
-}
+size_t Filter::Select(Keys keys, std::span<uint64_t> out) const { return LookUp(*this, keys, out); }
 
-size_t Filter::Count(Keys keys) const noexcept {
-  return LookUp(*this, [&](const Kernels& kernels, const HashSpec& hash, detail::Probe probe) {
-    return detail::LookUpCount(kernels, hash, probe, keys);
-  });
-}
+size_t Filter::Count(Keys keys) const noexcept { return LookUp(*this, keys, Output::Count()); }
 
 size_t Filter::Insert(Keys keys) {
   return FilterAccess::ChangeKeys(*this, detail::Change::kInsert, keys, {});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/src/bulk/query.h"
 #include "core/src/bulk/valid_keys.h"
 #include "core/src/filters/kinds.h"
 
@@ -12,6 +13,14 @@ std::span<std::byte> FilterAccess::WritablePayload(Filter& filter) {
   base.RequireWritable();
   base.Changed();
   return {base.storage_.data(), base.storage_.size()};
+}
+
+void FilterAccess::Query(const Filter& filter, const Kernels& kernels, const Keys& keys,
+                         uint64_t* bits) noexcept {
+  const auto probe = [&](const Batch& batch, uint64_t* out) {
+    Base(filter).Probe(kernels, batch, out);
+  };
+  QueryBits(kernels, filter.hash(), probe, keys, bits);
 }
 
 void FilterAccess::CountChange(FilterBase& filter, Change change, uint64_t keys) noexcept {

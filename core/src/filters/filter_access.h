@@ -72,6 +72,9 @@ struct FilterAccess {
                     uint64_t* bits) noexcept {
     Base(filter).Probe(kernels, batch, bits);
   }
+  // As QueryBits.
+  static void Query(const Filter& filter, const Kernels& kernels, const Keys& keys,
+                    uint64_t* bits) noexcept;
   // For a filter that is part of another: counts the keys, too.
   static size_t ChangeBatch(Filter& filter, Change change, const Kernels& kernels,
                             const Batch& batch, uint64_t first, Outcomes& outcomes) noexcept;

@@ -6,11 +6,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <type_traits>
 
-#include "core/src/bulk/lookup.h"
-#include "core/src/bulk/outputs.h"
+#include "core/src/bulk/output.h"
 #include "tamis/detail/kernels.h"
 
 namespace tamis::detail {
@@ -19,32 +16,18 @@ namespace tamis::detail {
 // the rest.
 inline constexpr size_t kFormatBlock = 512;
 
-// The output of who only counts.
-struct NoOutput {};
-
-// Asks `count` keys, and writes the answers to `out`: a Bitmap, a span of bytes, one of indices of
-// 32 or 64 bits, or NoOutput. probe(begin, n, bits) has to write a bit for each of the keys [begin,
-// begin + n), n <= kFormatBlock, and zeros up to the end of the last word. Returns how many may be
-// in. Throws Error(kInvalidArgument), before it asks, if `out` is too small.
-template <typename Out, typename Probe>
-size_t LookUpBlocks(const Kernels& kernels, size_t count, Out out, const Probe& probe) {
-  if constexpr (!std::is_same_v<Out, NoOutput>) RequireRoom(out, count);
+// Asks `count` keys, and writes the answers. probe(begin, n, bits) has to write a bit for each of
+// the keys [begin, begin + n), n <= kFormatBlock, and zeros up to the end of the last word. Returns
+// how many may be in. Throws Error(kInvalidArgument), before it asks, if the output is too small.
+template <typename Probe>
+size_t LookUpBlocks(const Kernels& kernels, size_t count, Output output, const Probe& probe) {
+  output.RequireRoom(count);
   uint64_t bits[kFormatBlock / 64];
   size_t found = 0;
   for (size_t begin = 0, n = 0; begin < count; begin += n) {
     n = std::min(kFormatBlock, count - begin);
     probe(begin, n, bits);
-    if constexpr (std::is_same_v<Out, std::span<uint32_t>> ||
-                  std::is_same_v<Out, std::span<uint64_t>>) {
-      found += BitsToIndices(kernels, bits, n, begin, out.data() + found);
-    } else {
-      if constexpr (std::is_same_v<Out, Bitmap>) {
-        std::copy_n(bits, BitmapWords(n), out.words().data() + begin / 64);
-      } else if constexpr (std::is_same_v<Out, std::span<uint8_t>>) {
-        kernels.bits_to_bytes(bits, n, out.data() + begin);
-      }
-      found += kernels.popcount(bits, BitmapWords(n));
-    }
+    found += output.Write(kernels, bits, n, begin);
   }
   return found;
 }

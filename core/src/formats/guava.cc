@@ -214,7 +214,7 @@ size_t GuavaBloomFilter::Select(Keys keys, std::span<uint64_t> out) const {
   return LookUp(keys, out);
 }
 
-size_t GuavaBloomFilter::Count(Keys keys) const { return LookUp(keys, detail::NoOutput()); }
+size_t GuavaBloomFilter::Count(Keys keys) const { return LookUp(keys, detail::Output::Count()); }
 
 size_t GuavaBloomFilter::Insert(Keys keys) {
   RequireWritable();

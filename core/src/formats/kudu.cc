@@ -205,7 +205,9 @@ size_t KuduBlockBloomFilter::Select(Keys keys, std::span<uint64_t> out) const {
   return LookUp(keys, out);
 }
 
-size_t KuduBlockBloomFilter::Count(Keys keys) const { return LookUp(keys, detail::NoOutput()); }
+size_t KuduBlockBloomFilter::Count(Keys keys) const {
+  return LookUp(keys, detail::Output::Count());
+}
 
 size_t KuduBlockBloomFilter::Insert(Keys keys) {
   RequireWritable();

@@ -18,8 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-template <typename Out>
-size_t NoneOf(const Kernels& kernels, size_t keys, Out out) {
+size_t NoneOf(const Kernels& kernels, size_t keys, const Output& out) {
   return LookUpBlocks(kernels, keys, out, [](size_t, size_t n, uint64_t* bits) {
     std::fill_n(bits, BitmapWords(n), 0);
   });

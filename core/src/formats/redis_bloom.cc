@@ -316,7 +316,7 @@ size_t RedisBloomFilter::Select(Keys keys, std::span<uint64_t> out) const {
   return LookUp(keys, out);
 }
 
-size_t RedisBloomFilter::Count(Keys keys) const { return LookUp(keys, detail::NoOutput()); }
+size_t RedisBloomFilter::Count(Keys keys) const { return LookUp(keys, detail::Output::Count()); }
 
 size_t RedisBloomFilter::Insert(Keys keys) {
   RequireWritable();

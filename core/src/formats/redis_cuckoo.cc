@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "core/src/bulk/outputs.h"
+#include "core/src/bulk/output.h"
 #include "core/src/formats/format_lookup.h"
 #include "core/src/formats/redis_keys.h"
 #include "tamis/detail/kernels.h"
@@ -432,7 +432,7 @@ size_t RedisCuckooFilter::Select(Keys keys, std::span<uint64_t> out) const {
   return LookUp(keys, out);
 }
 
-size_t RedisCuckooFilter::Count(Keys keys) const { return LookUp(keys, detail::NoOutput()); }
+size_t RedisCuckooFilter::Count(Keys keys) const { return LookUp(keys, detail::Output::Count()); }
 
 void RedisCuckooFilter::Prefetch(const Place& place) const noexcept {
   for (const Layer& layer : layers_) {

@@ -227,7 +227,7 @@ size_t SparkBloomFilter::Select(Keys keys, std::span<uint64_t> out) const {
   return LookUp(keys, out);
 }
 
-size_t SparkBloomFilter::Count(Keys keys) const { return LookUp(keys, detail::NoOutput()); }
+size_t SparkBloomFilter::Count(Keys keys) const { return LookUp(keys, detail::Output::Count()); }
 
 size_t SparkBloomFilter::Insert(Keys keys) {
   RequireWritable();

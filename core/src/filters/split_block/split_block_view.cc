@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/src/base/hash_check.h"
-#include "core/src/bulk/lookup.h"
-#include "core/src/bulk/outputs.h"
+#include "core/src/bulk/output.h"
+#include "core/src/bulk/query.h"
 #include "core/src/bulk/valid_keys.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
@@ -61,33 +61,32 @@ void ConstSplitBlockView::Probe(const Batch& batch, uint64_t* bits) const noexce
   backend_->kernels->split_block.contains(words_, num_blocks_, batch, bits);
 }
 
-size_t ConstSplitBlockView::Contains(Keys keys, Bitmap out) const {
-  detail::RequireRoom(out, keys.size());
+size_t ConstSplitBlockView::LookUp(const Keys& keys, const detail::Output& output) const {
+  output.RequireRoom(keys.size());
+  const detail::Kernels& kernels = *backend_->kernels;
   const auto probe = [this](const Batch& batch, uint64_t* bits) { Probe(batch, bits); };
-  return detail::LookUpBits(*backend_->kernels, hash_, probe, keys, out.words().data());
+  const auto query = [&](const Keys& some, uint64_t* bits) {
+    detail::QueryBits(kernels, hash_, probe, some, bits);
+  };
+  return detail::Answer(kernels, query, keys, output);
 }
 
+size_t ConstSplitBlockView::Contains(Keys keys, Bitmap out) const { return LookUp(keys, out); }
+
 size_t ConstSplitBlockView::Contains(Keys keys, std::span<uint8_t> out) const {
-  detail::RequireRoom(out, keys.size());
-  const auto probe = [this](const Batch& batch, uint64_t* bits) { Probe(batch, bits); };
-  return detail::LookUpBytes(*backend_->kernels, hash_, probe, keys, out.data());
+  return LookUp(keys, out);
 }
 
 size_t ConstSplitBlockView::Select(Keys keys, std::span<uint32_t> out) const {
-  detail::RequireRoom(out, keys.size());
-  const auto probe = [this](const Batch& batch, uint64_t* bits) { Probe(batch, bits); };
-  return detail::LookUpIndices(*backend_->kernels, hash_, probe, keys, 0, out.data());
+  return LookUp(keys, out);
 }
 
 size_t ConstSplitBlockView::Select(Keys keys, std::span<uint64_t> out) const {
-  detail::RequireRoom(out, keys.size());
-  const auto probe = [this](const Batch& batch, uint64_t* bits) { Probe(batch, bits); };
-  return detail::LookUpIndices(*backend_->kernels, hash_, probe, keys, 0, out.data());
+  return LookUp(keys, out);
 }
 
 size_t ConstSplitBlockView::Count(Keys keys) const noexcept {
-  const auto probe = [this](const Batch& batch, uint64_t* bits) { Probe(batch, bits); };
-  return detail::LookUpCount(*backend_->kernels, hash_, probe, keys);
+  return LookUp(keys, detail::Output::Count());
 }
 
 // The kernel reads 64-bit words, which these need not be aligned for.

@@ -14,6 +14,7 @@
 namespace tamis {
 
 namespace detail {
+class Output;
 template <int kBits>
 class SharedCuckoo;
 }  // namespace detail
@@ -147,8 +148,9 @@ class ConcurrentCuckooFilter {
 
   bool Change(detail::Change change, KeyForm form, uint64_t hash) noexcept;
   size_t Change(detail::Change change, Keys keys, detail::Outcomes outcomes);
-  // What LookUpBits and its like take.
+  // What QueryBits takes.
   auto Probe() const noexcept;
+  size_t LookUp(const Keys& keys, const detail::Output& output) const;
 
   CuckooFilter<kBits> filter_;
   detail::KeyHasher hasher_;

@@ -1,0 +1,131 @@
+#include "core/src/bulk/output.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "core/src/bulk/batches.h"
+#include "tamis/error.h"
+
+namespace tamis::detail {
+namespace {
+
+void RequireSize(const char* what, uint64_t size, uint64_t needed, uint64_t keys) {
+  if (size >= needed) return;
+  throw Error(ErrorCode::kInvalidArgument, "the output has " + std::to_string(size) + " " + what +
+                                               ", and " + std::to_string(keys) + " keys need " +
+                                               std::to_string(needed));
+}
+
+}  // namespace
+
+void RequireRoom(Bitmap out, uint64_t keys) {
+  RequireSize("words", out.words().size(), BitmapWords(keys), keys);
+}
+
+void RequireRoom(std::span<uint8_t> out, uint64_t keys) {
+  RequireSize("bytes", out.size(), keys, keys);
+}
+
+void RequireRoom(std::span<uint32_t> out, uint64_t keys) {
+  constexpr uint64_t kMaxKeys = uint64_t{1} << 32;
+  if (keys > kMaxKeys) {
+    throw Error(ErrorCode::kInvalidArgument,
+                std::to_string(keys) +
+                    " keys are too many for 32-bit indices; allowed: " + std::to_string(kMaxKeys));
+  }
+  RequireSize("elements", out.size(), keys, keys);
+}
+
+void RequireRoom(std::span<uint64_t> out, uint64_t keys) {
+  RequireSize("elements", out.size(), keys, keys);
+}
+
+void Output::RequireRoom(uint64_t keys) const {
+  switch (form_) {
+    case Form::kBits:
+      return detail::RequireRoom(Bitmap({elements<uint64_t>(), size_}), keys);
+    case Form::kBytes:
+      return detail::RequireRoom(std::span(elements<uint8_t>(), size_), keys);
+    case Form::kRows32:
+      return detail::RequireRoom(std::span(elements<uint32_t>(), size_), keys);
+    case Form::kRows64:
+      return detail::RequireRoom(std::span(elements<uint64_t>(), size_), keys);
+    case Form::kCount:
+      return;
+  }
+}
+
+size_t Output::ElementBytes() const noexcept {
+  return form_ == Form::kRows64 ? sizeof(uint64_t) : form_ == Form::kRows32 ? sizeof(uint32_t) : 1;
+}
+
+Output Output::From(uint64_t begin) const noexcept {
+  Output part = *this;
+  part.first_ += begin;
+  if (form_ != Form::kCount) {
+    const uint64_t bytes = form_ == Form::kBits ? begin / 8 : begin * ElementBytes();
+    part.out_ = static_cast<std::byte*>(out_) + bytes;
+  }
+  return part;
+}
+
+size_t Output::Write(const CommonKernels& kernels, const uint64_t* bits, size_t n,
+                     uint64_t begin) noexcept {
+  size_t found = 0;
+  switch (form_) {
+    case Form::kRows32:
+      found = kernels.bits_to_indices32(bits, n, first_ + begin, elements<uint32_t>() + written_);
+      break;
+    case Form::kRows64:
+      found = kernels.bits_to_indices64(bits, n, first_ + begin, elements<uint64_t>() + written_);
+      break;
+    case Form::kBytes:
+      kernels.bits_to_bytes(bits, n, elements<uint8_t>() + begin);
+      return kernels.popcount(bits, BitmapWords(n));
+    case Form::kBits:
+      if (bits != elements<uint64_t>() + begin / 64) {
+        std::copy_n(bits, BitmapWords(n), elements<uint64_t>() + begin / 64);
+      }
+      return kernels.popcount(bits, BitmapWords(n));
+    case Form::kCount:
+      return kernels.popcount(bits, BitmapWords(n));
+  }
+  written_ += found;
+  return found;
+}
+
+size_t Output::Close(std::span<const size_t> found, uint64_t part_keys) const noexcept {
+  const bool has_rows = form_ == Form::kRows32 || form_ == Form::kRows64;
+  auto* const out = static_cast<std::byte*>(out_);
+  size_t total = 0;
+  for (size_t part = 0; part < found.size(); ++part) {
+    const size_t from = part * part_keys;
+    if (has_rows && found[part] != 0 && total != from) {
+      const size_t bytes = ElementBytes();
+      std::memmove(out + total * bytes, out + from * bytes, found[part] * bytes);
+    }
+    total += found[part];
+  }
+  return total;
+}
+
+size_t Answer(const CommonKernels& kernels,
+              FunctionRef<void(const Keys& some, uint64_t* bits)> query, const Keys& keys,
+              Output output) {
+  if (keys.empty()) return 0;
+  if (uint64_t* const bits = output.bits()) {
+    query(keys, bits);
+    return output.Write(kernels, bits, keys.size(), 0);
+  }
+  uint64_t bits[kBatchKeys / 64];
+  size_t found = 0;
+  for (size_t begin = 0; begin < keys.size(); begin += kBatchKeys) {
+    const Keys some = keys.Slice(begin, kBatchKeys);
+    query(some, bits);
+    found += output.Write(kernels, bits, some.size(), begin);
+  }
+  return found;
+}
+
+}  // namespace tamis::detail

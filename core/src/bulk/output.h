@@ -1,0 +1,82 @@
+// The output stage of bulk lookups: the only code that makes an output of the bits of keys.
+#ifndef TAMIS_CORE_SRC_BULK_OUTPUT_H_
+#define TAMIS_CORE_SRC_BULK_OUTPUT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/src/base/function_ref.h"
+#include "tamis/detail/kernels.h"
+#include "tamis/keys.h"
+
+namespace tamis::detail {
+
+// Each throws Error(kInvalidArgument) if the output is too small for the results of `keys` keys, or
+// cannot hold them at all, as 32-bit indices of more than 2^32 keys.
+void RequireRoom(Bitmap out, uint64_t keys);
+void RequireRoom(std::span<uint8_t> out, uint64_t keys);
+void RequireRoom(std::span<uint32_t> out, uint64_t keys);
+void RequireRoom(std::span<uint64_t> out, uint64_t keys);
+
+// What a call wants to know of its keys, and where that is to be written. A value of a few words:
+// copies write to the same place.
+class Output {
+ public:
+  Output(Bitmap bits) noexcept : Output(Form::kBits, bits.words().data(), bits.words().size()) {}
+  Output(std::span<uint8_t> bytes) noexcept : Output(Form::kBytes, bytes.data(), bytes.size()) {}
+  Output(std::span<uint32_t> rows) noexcept : Output(Form::kRows32, rows.data(), rows.size()) {}
+  Output(std::span<uint64_t> rows) noexcept : Output(Form::kRows64, rows.data(), rows.size()) {}
+  static Output Count() noexcept { return Output(Form::kCount, nullptr, 0); }
+
+  // Throws as the functions of that name above.
+  void RequireRoom(uint64_t keys) const;
+
+  // The words of a bitmap, which may be written without Write; nullptr for all other outputs.
+  uint64_t* bits() const noexcept {
+    return form_ == Form::kBits ? static_cast<uint64_t*>(out_) : nullptr;
+  }
+
+  // The part that the keys from `begin` on write, a multiple of 64. Rows go where they would be if
+  // all keys before were found: Close moves them.
+  Output From(uint64_t begin) const noexcept;
+
+  // Writes what becomes of the bits of keys [begin, begin + n), counted in this part: each call
+  // follows the one for the keys before. Returns how many bits are set. The bits may be those of
+  // the bitmap itself.
+  size_t Write(const CommonKernels& kernels, const uint64_t* bits, size_t n,
+               uint64_t begin) noexcept;
+
+  // Moves rows together that parts have written, each of which had `part_keys` keys, but for the
+  // last, and found[i] rows. Returns the sum of `found`.
+  size_t Close(std::span<const size_t> found, uint64_t part_keys) const noexcept;
+
+ private:
+  enum class Form : uint8_t { kBits, kBytes, kRows32, kRows64, kCount };
+
+  Output(Form form, void* out, uint64_t size) noexcept : form_(form), out_(out), size_(size) {}
+
+  template <typename Element>
+  Element* elements() const noexcept {
+    return static_cast<Element*>(out_);
+  }
+  size_t ElementBytes() const noexcept;  // not of a bitmap
+
+  Form form_;
+  void* out_;
+  uint64_t size_;       // of the whole output
+  uint64_t first_ = 0;  // the index of the first key of this part
+  size_t written_ = 0;  // rows
+};
+
+// Asks query(some, bits) for all keys, and writes the output. A query lets bit i of `bits` become
+// whether key i of `some` may be in, BitmapWords(some.size()) words whatever they held, with zeros
+// for nulls. Bitmaps are queried in one piece, other outputs for slices of kBatchKeys keys. Returns
+// how many keys may be in. `output` has room.
+size_t Answer(const CommonKernels& kernels,
+              FunctionRef<void(const Keys& some, uint64_t* bits)> query, const Keys& keys,
+              Output output);
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_BULK_OUTPUT_H_
