@@ -64,7 +64,7 @@ struct InsertOptions {
 };
 
 // Of so many keys that were sent when the error came.
-void SayWhatIsIn(uint64_t sent, const redis::UnansweredError& error) {
+void SayWhatIsIn(uint64_t sent, const UnansweredError& error) {
   const uint64_t unknown = error.keys().size();
   std::string said;
   if (error.code() == ErrorCode::kNotDurable) {
@@ -90,7 +90,7 @@ int RunInsert(const InsertOptions& options) {
   for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
     try {
       inserted += filter.Insert(batch.keys());
-    } catch (const redis::UnansweredError& error) {
+    } catch (const UnansweredError& error) {
       SayWhatIsIn(inserted + batch.keys().CountValid(), error);
       throw;
     } catch (const Error&) {

@@ -111,13 +111,12 @@ auto ConcurrentCuckooFilter<kBits>::Probe() const noexcept {
 
 template <int kBits>
 size_t ConcurrentCuckooFilter<kBits>::LookUp(const Keys& keys, const detail::Output& output) const {
-  output.RequireRoom(keys.size());
-  const detail::Kernels& kernels = *filter_.backend().kernels;
+  const Backend& backend = filter_.backend();
   const auto probe = Probe();
   const auto query = [&](const Keys& some, uint64_t* bits) {
-    detail::QueryBits(kernels, hash(), probe, some, bits);
+    detail::QueryBits(*backend.kernels, hash(), probe, some, bits);
   };
-  return detail::Answer(kernels, query, keys, output);
+  return detail::Answer(query, {.backend = &backend}, keys, output);
 }
 
 template <int kBits>

@@ -172,7 +172,7 @@ void AddKeyed(const SubjectPointer& subject, Route route, std::vector<Operation>
         s.filter.emplace(s.Open(route));
         try {
           s.filter->Insert(s.new_keys);
-        } catch (const redis::UnansweredError& error) {
+        } catch (const UnansweredError& error) {
           s.unanswered = error.keys();
           throw;
         }
@@ -230,7 +230,7 @@ void AddCopies(const SubjectPointer& subject, std::vector<Operation>& all) {
       [](Subject& s) {
         try {
           s.copy->Insert(s.new_keys);
-        } catch (const redis::UnansweredError& error) {
+        } catch (const UnansweredError& error) {
           s.unanswered = error.keys();
           throw;
         }

@@ -16,6 +16,7 @@
 #include "tamis/erasable_filter.h"
 #include "tamis/filter.h"
 #include "tamis/keys.h"
+#include "tamis/queryable.h"
 
 namespace tamis {
 
@@ -138,12 +139,17 @@ class Engine {
   // The most threads that a call may use, the calling one included.
   unsigned threads() const noexcept;
 
+  // As the functions of the same names in Queryable. Of a Queryable that is no Filter, calls of
+  // 2^18 keys or more run on all threads, unless its traits() forbid that, and smaller ones on the
+  // calling thread. Keys in the memory of a GPU can be looked up only in a Filter:
+  // Error(kUnsupported). If one part of a call fails, the others still run, and the first error is
+  // thrown. A Queryable must not use the engine that queries it.
+  size_t Contains(const Queryable& queryable, Keys keys, Bitmap out) const;
+  size_t Contains(const Queryable& queryable, Keys keys, std::span<uint8_t> out) const;
+  size_t Select(const Queryable& queryable, Keys keys, std::span<uint32_t> out) const;
+  size_t Select(const Queryable& queryable, Keys keys, std::span<uint64_t> out) const;
+  size_t Count(const Queryable& queryable, Keys keys) const;
   // As the functions of the same names in Filter and ErasableFilter.
-  size_t Contains(const Filter& filter, Keys keys, Bitmap out) const;
-  size_t Contains(const Filter& filter, Keys keys, std::span<uint8_t> out) const;
-  size_t Select(const Filter& filter, Keys keys, std::span<uint32_t> out) const;
-  size_t Select(const Filter& filter, Keys keys, std::span<uint64_t> out) const;
-  size_t Count(const Filter& filter, Keys keys) const;
   size_t Insert(Filter& filter, Keys keys) const;
   size_t Insert(Filter& filter, Keys keys, std::span<uint64_t> rejected) const;
   size_t InsertIfAbsent(Filter& filter, Keys keys, Bitmap fresh) const;

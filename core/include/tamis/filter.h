@@ -15,6 +15,7 @@
 #include "tamis/key_forms.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
+#include "tamis/queryable.h"
 
 namespace tamis {
 
@@ -41,15 +42,15 @@ struct FilterOptions {
 // for all others but a few, whose share is the false-positive rate.
 //
 // Bulk functions run on the calling thread with the filter's backend, which decides the speed and
-// never a bit; Engine adds threads. Those with an output throw Error(kInvalidArgument), with
-// nothing written or changed, if it is too small. Any number of threads may probe a filter that
-// does not change; a change needs exclusive access.
+// never a bit. Engine adds threads. Those with an output throw Error(kInvalidArgument), with
+// nothing written or changed, if it is too small. Any number of threads may query a filter that
+// does not change. A change needs exclusive access.
 //
 // A filter that was moved from is an empty one of 64 bytes that is read_only(); a scalable one has
 // no layers, and cannot be saved.
-class Filter {
+class Filter : public Queryable {
  public:
-  virtual ~Filter();
+  ~Filter() override;
 
   virtual FilterKind kind() const noexcept = 0;
 
@@ -59,18 +60,18 @@ class Filter {
   // those given to InsertIfAbsent only the new ones, as no others were inserted.
   uint64_t inserted_count() const noexcept;
   // Bytes of the filter itself.
-  virtual uint64_t bytes() const noexcept = 0;
+  uint64_t bytes() const noexcept override = 0;
   // Bits of memory per key of the capacity.
   double bits_per_key() const noexcept;
   // The number of distinct keys inserted, estimated from the contents. O(bytes()).
-  virtual double estimated_count() const noexcept = 0;
+  double estimated_count() const noexcept override = 0;
   // The false-positive rate at the present fill, from estimated_count(). O(bytes()).
-  virtual double expected_fpr() const noexcept = 0;
+  double expected_fpr() const noexcept override = 0;
 
   const HashSpec& hash() const noexcept;
   // The forms of all keys inserted since the filter was empty; saved with it. Keys of other forms
   // are not refused: the answer to them is "no". key_forms().Admit(form) tells beforehand.
-  KeyForms key_forms() const noexcept;
+  KeyForms key_forms() const noexcept override;
   // For programs that insert ready hashes, or through a view, and know what the keys were.
   void set_key_forms(KeyForms forms) noexcept;
   // True for a filter that is mapped from a file: it can be asked, not changed.
@@ -104,18 +105,8 @@ class Filter {
   template <detail::NoKey T>
   bool InsertIfAbsent(T) = delete;
 
-  // Sets one bit per key: "maybe" is 1. Returns the number of ones. `out` needs BitmapWords(n)
-  // words or more; exactly BitmapWords(n) are written.
-  size_t Contains(Keys keys, Bitmap out) const;
-  // Writes one byte per key, 0 or 1. Returns the number of ones. `out` needs n bytes or more.
-  size_t Contains(Keys keys, std::span<uint8_t> out) const;
-  // Writes the indices of the keys that may be in, ascending, and returns how many there are. `out`
-  // needs n elements or more, however few are in; those past the result are unspecified. For 32-bit
-  // indices n is at most 2^32.
-  size_t Select(Keys keys, std::span<uint32_t> out) const;
-  size_t Select(Keys keys, std::span<uint64_t> out) const;
-  // The number of keys that may be in.
-  size_t Count(Keys keys) const noexcept;
+  // Many keys: see Queryable.
+  using Queryable::Contains;
 
   // Inserts keys in their order. Returns how many were inserted: all but nulls and what cuckoo and
   // scalable filters have no room for. A key that cannot be inserted changes nothing, and those

@@ -15,6 +15,7 @@
 #include "tamis/detail/split_block_inline.h"
 #include "tamis/hash.h"
 #include "tamis/keys.h"
+#include "tamis/queryable.h"
 
 namespace tamis {
 
@@ -62,6 +63,7 @@ class ConstSplitBlockView {
   double expected_fpr() const noexcept;
 
  private:
+  friend class BlocksQueryable;
   friend class SplitBlockBloomFilter;
   friend class SplitBlockView;
 
@@ -70,6 +72,7 @@ class ConstSplitBlockView {
                       const detail::KeyHasher& hasher, const Backend& backend) noexcept;
 
   void Probe(const detail::Batch& batch, uint64_t* bits) const noexcept;
+  void Query(const Keys& keys, uint64_t* bits) const noexcept;
   size_t LookUp(const Keys& keys, const detail::Output& output) const;
   uint64_t PopCount() const noexcept;
 
@@ -117,6 +120,28 @@ class SplitBlockView : public ConstSplitBlockView {
   SplitBlockView(const ConstSplitBlockView& view, uint64_t* inserted) noexcept;
 
   uint64_t* inserted_;
+};
+
+// A view as a Queryable, for an Engine and whatever else takes one. The blocks must outlive it.
+class BlocksQueryable final : public Queryable {
+ public:
+  // `key_forms` are those of the keys in the blocks, which do not say them.
+  explicit BlocksQueryable(const ConstSplitBlockView& view,
+                           KeyForms key_forms = KeyForm::kUnknown) noexcept;
+
+  const ConstSplitBlockView& view() const noexcept { return view_; }
+
+  QueryTraits traits() const noexcept override;
+  KeyForms key_forms() const noexcept override { return key_forms_; }
+  uint64_t bytes() const noexcept override { return view_.bytes(); }
+  double estimated_count() const noexcept override { return view_.estimated_count(); }
+  double expected_fpr() const noexcept override { return view_.expected_fpr(); }
+
+ private:
+  void Query(const Keys& keys, uint64_t* bits) const override;
+
+  ConstSplitBlockView view_;
+  KeyForms key_forms_;
 };
 
 }  // namespace tamis

@@ -23,6 +23,7 @@
 #include "tamis/keys.h"
 #include "tamis/memory.h"
 #include "tamis/plan.h"
+#include "tamis/queryable.h"
 #include "tamis/scalable_filter.h"
 #include "tamis/set_operations.h"
 #include "tamis/sizing.h"

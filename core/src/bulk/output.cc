@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
-#include "core/src/bulk/batches.h"
+#include "core/src/backend/providers.h"
 #include "tamis/error.h"
 
 namespace tamis::detail {
@@ -110,21 +111,41 @@ size_t Output::Close(std::span<const size_t> found, uint64_t part_keys) const no
   return total;
 }
 
-size_t Answer(const CommonKernels& kernels,
-              FunctionRef<void(const Keys& some, uint64_t* bits)> query, const Keys& keys,
-              Output output) {
+void UnansweredKeys::Add(const UnansweredError& error) {
+  if (!first_) first_ = error;
+  keys_.insert(keys_.end(), error.keys().begin(), error.keys().end());
+}
+
+void UnansweredKeys::Throw(uint64_t done) {
+  if (!first_) return;
+  UnansweredError error(first_->code(), first_->what(), std::move(keys_));
+  error.set_done(done);
+  throw error;
+}
+
+size_t Answer(QueryFunction query, const QueryTraits& traits, const Keys& keys, Output output) {
+  output.RequireRoom(keys.size());
   if (keys.empty()) return 0;
-  if (uint64_t* const bits = output.bits()) {
-    query(keys, bits);
-    return output.Write(kernels, bits, keys.size(), 0);
-  }
-  uint64_t bits[kBatchKeys / 64];
+  const Backend& backend = traits.backend != nullptr ? *traits.backend : HostBackends().front();
+  UnansweredKeys unanswered;
   size_t found = 0;
-  for (size_t begin = 0; begin < keys.size(); begin += kBatchKeys) {
-    const Keys some = keys.Slice(begin, kBatchKeys);
-    query(some, bits);
-    found += output.Write(kernels, bits, some.size(), begin);
+  const auto answer = [&](const Keys& some, uint64_t* bits, uint64_t begin) {
+    unanswered.Catch([&] { query(some, bits); }, begin);
+    found += output.Write(*backend.kernels, bits, some.size(), begin);
+  };
+  uint64_t few_bits[kQuerySlice / 64];
+  std::vector<uint64_t> many_bits;
+  const size_t slice_keys = output.bits() != nullptr ? kAllKeys : traits.slice_keys;
+  uint64_t* bits = output.bits() != nullptr ? output.bits() : few_bits;
+  if (bits == few_bits && std::min(slice_keys, keys.size()) > kQuerySlice) {
+    many_bits.resize(BitmapWords(std::min(slice_keys, keys.size())));
+    bits = many_bits.data();
   }
+  for (size_t begin = 0, n = 0; begin < keys.size(); begin += n) {
+    n = std::min(slice_keys, keys.size() - begin);
+    answer(keys.Slice(begin, n), bits, begin);
+  }
+  unanswered.Throw(found);
   return found;
 }
 

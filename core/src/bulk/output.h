@@ -4,11 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "core/src/base/function_ref.h"
 #include "tamis/detail/kernels.h"
+#include "tamis/error.h"
 #include "tamis/keys.h"
+#include "tamis/queryable.h"
 
 namespace tamis::detail {
 
@@ -69,13 +73,37 @@ class Output {
   size_t written_ = 0;  // rows
 };
 
-// Asks query(some, bits) for all keys, and writes the output. A query lets bit i of `bits` become
-// whether key i of `some` may be in, BitmapWords(some.size()) words whatever they held, with zeros
-// for nulls. Bitmaps are queried in one piece, other outputs for slices of kBatchKeys keys. Returns
-// how many keys may be in. `output` has room.
-size_t Answer(const CommonKernels& kernels,
-              FunctionRef<void(const Keys& some, uint64_t* bits)> query, const Keys& keys,
-              Output output);
+// Queryable::Query of something.
+using QueryFunction = FunctionRef<void(const Keys& some, uint64_t* bits)>;
+
+// Queries all keys, a bitmap in one piece and other outputs by traits.slice_keys, and writes the
+// output. Returns how many keys may be in. Throws Error(kInvalidArgument), before it queries, if
+// the output is too small, and what the query throws. Where that is UnansweredError, all outputs
+// are written first.
+size_t Answer(QueryFunction query, const QueryTraits& traits, const Keys& keys, Output output);
+
+// Keys without an answer in the parts of a call, which are noted in the order of the keys.
+class UnansweredKeys {
+ public:
+  // Calls work(), and notes the UnansweredError that it throws for keys from `begin` on.
+  template <typename Work>
+  void Catch(const Work& work, uint64_t begin) {
+    try {
+      work();
+    } catch (UnansweredError& error) {
+      error.Shift(begin);
+      Add(error);
+    }
+  }
+  // Throws an UnansweredError for all keys noted, if there are some.
+  void Throw(uint64_t done);
+
+ private:
+  void Add(const UnansweredError& error);
+
+  std::optional<UnansweredError> first_;
+  std::vector<uint64_t> keys_;  // of all
+};
 
 }  // namespace tamis::detail
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "core/src/base/process_mark.h"
 #include "core/src/bulk/output.h"
 #include "core/src/bulk/query.h"
+#include "core/src/bulk/queryable_access.h"
 #include "core/src/bulk/valid_keys.h"
 #include "core/src/engine/dispatcher.h"
 #include "core/src/engine/engine_access.h"
@@ -35,6 +37,7 @@ using detail::Kernels;
 using detail::Outcomes;
 using detail::Output;
 using detail::PlanRequest;
+using detail::QueryableAccess;
 using detail::RegionLists;
 
 namespace {
@@ -111,7 +114,7 @@ class Engine::Impl {
     return keys / route.slice_keys + (keys % route.slice_keys != 0);
   }
 
-  size_t LookUp(const Filter& filter, const Keys& keys, const Output& output);
+  size_t LookUp(const Queryable& queryable, const Keys& keys, const Output& output);
 
   uint64_t ChangeFrom(Filter& filter, Change change, uint64_t n, const BatchSource& source,
                       Outcomes outcomes);
@@ -143,6 +146,13 @@ class Engine::Impl {
 
   size_t BySlices(const Filter& filter, const Keys& keys, const CallRoute& route,
                   const Output& output);
+
+  size_t LookUp(const Filter& filter, const Keys& keys, const Output& output);
+
+  // In slices of `slice_keys` keys, a multiple of 64. Throws the first of the errors other than
+  // UnansweredError.
+  size_t OnThreads(detail::QueryFunction query, const QueryTraits& traits, const Keys& keys,
+                   const Output& output, uint64_t slice_keys, unsigned threads);
 
   const detail::ProcessMark mark_;
   std::shared_ptr<Accelerator> accelerator_;
@@ -178,9 +188,30 @@ std::optional<size_t> Engine::Impl::OnDevice(const Filter& filter, const Keys& k
   return found;
 }
 
-size_t Engine::Impl::LookUp(const Filter& filter, const Keys& keys, const Output& output) {
+size_t Engine::Impl::LookUp(const Queryable& queryable, const Keys& keys, const Output& output) {
   output.RequireRoom(keys.size());
   if (keys.empty()) return 0;
+  if (const Filter* const filter = QueryableAccess::EngineFilter(queryable)) {
+    return LookUp(*filter, keys, output);
+  }
+  if (device_keys_ && HasAccelerator() && accelerator_->Holds(keys)) {
+    throw Error(ErrorCode::kUnsupported,
+                "keys in the memory of a GPU can be looked up only in a Filter");
+  }
+  const auto query = [&](const Keys& some, uint64_t* bits) {
+    QueryableAccess::Query(queryable, some, bits);
+  };
+  const QueryTraits traits = queryable.traits();
+  // Fewer keys are answered before other threads have woken up.
+  constexpr size_t kManyKeys = size_t{1} << 18;
+  constexpr size_t kSliceKeys = size_t{1} << 16;
+  const bool several = traits.thread_safety != ThreadSafety::kOneThread &&
+                       traits.slice_keys <= kSliceKeys && keys.size() >= kManyKeys;
+  return OnThreads(query, traits, keys, output, several ? kSliceKeys : kAllKeys / 64 * 64,
+                   dispatcher.threads());
+}
+
+size_t Engine::Impl::LookUp(const Filter& filter, const Keys& keys, const Output& output) {
   // Keys in its memory cannot be read by the host, so the device has to answer.
   const bool held = device_keys_ && HasAccelerator() && accelerator_->Holds(keys);
   const DeviceState state = StateOf(filter);
@@ -227,15 +258,37 @@ size_t Engine::Impl::BySlices(const Filter& filter, const Keys& keys, const Call
   const auto query = [&](const Keys& some, uint64_t* bits) {
     FilterAccess::Query(filter, kernels, some, bits);
   };
-  const size_t slices = NumSlices(route, keys.size());
-  if (slices == 1) return detail::Answer(kernels, query, keys, output);
+  return OnThreads(query, {.backend = route.backend}, keys, output, route.slice_keys,
+                   route.threads);
+}
+
+size_t Engine::Impl::OnThreads(detail::QueryFunction query, const QueryTraits& traits,
+                               const Keys& keys, const Output& output, uint64_t slice_keys,
+                               unsigned threads) {
+  const size_t slices = keys.size() / slice_keys + (keys.size() % slice_keys != 0);
+  if (slices == 1) return detail::Answer(query, traits, keys, output);
   std::vector<size_t> found(slices);
-  pool_.ParallelFor(slices, route.threads, [&](size_t slice, unsigned) noexcept {
-    const size_t begin = slice * route.slice_keys;
-    found[slice] =
-        detail::Answer(kernels, query, keys.Slice(begin, route.slice_keys), output.From(begin));
+  std::vector<std::exception_ptr> errors(slices);
+  pool_.ParallelFor(slices, threads, [&](size_t slice, unsigned) noexcept {
+    const size_t begin = slice * slice_keys;
+    try {
+      found[slice] =
+          detail::Answer(query, traits, keys.Slice(begin, slice_keys), output.From(begin));
+    } catch (UnansweredError& error) {  // which has written its outputs
+      found[slice] = error.done();
+      errors[slice] = std::current_exception();
+    } catch (...) {
+      errors[slice] = std::current_exception();
+    }
   });
-  return output.Close(found, route.slice_keys);
+  detail::UnansweredKeys unanswered;
+  for (size_t slice = 0; slice < slices; ++slice) {
+    if (errors[slice] == nullptr) continue;
+    unanswered.Catch([&] { std::rethrow_exception(errors[slice]); }, slice * slice_keys);
+  }
+  const size_t sum = output.Close(found, slice_keys);
+  unanswered.Throw(sum);
+  return sum;
 }
 
 Engine::Engine(EngineOptions options) : impl_(std::make_unique<Impl>(options, nullptr)) {}
@@ -262,24 +315,24 @@ EngineStats Engine::stats() const { return impl_->stats(); }
 
 void Engine::DropDeviceFilters() const noexcept { impl_->DropDeviceFilters(); }
 
-size_t Engine::Contains(const Filter& filter, Keys keys, Bitmap out) const {
-  return impl_->LookUp(filter, keys, out);
+size_t Engine::Contains(const Queryable& queryable, Keys keys, Bitmap out) const {
+  return impl_->LookUp(queryable, keys, out);
 }
 
-size_t Engine::Contains(const Filter& filter, Keys keys, std::span<uint8_t> out) const {
-  return impl_->LookUp(filter, keys, out);
+size_t Engine::Contains(const Queryable& queryable, Keys keys, std::span<uint8_t> out) const {
+  return impl_->LookUp(queryable, keys, out);
 }
 
-size_t Engine::Select(const Filter& filter, Keys keys, std::span<uint32_t> out) const {
-  return impl_->LookUp(filter, keys, out);
+size_t Engine::Select(const Queryable& queryable, Keys keys, std::span<uint32_t> out) const {
+  return impl_->LookUp(queryable, keys, out);
 }
 
-size_t Engine::Select(const Filter& filter, Keys keys, std::span<uint64_t> out) const {
-  return impl_->LookUp(filter, keys, out);
+size_t Engine::Select(const Queryable& queryable, Keys keys, std::span<uint64_t> out) const {
+  return impl_->LookUp(queryable, keys, out);
 }
 
-size_t Engine::Count(const Filter& filter, Keys keys) const {
-  return impl_->LookUp(filter, keys, Output::Count());
+size_t Engine::Count(const Queryable& queryable, Keys keys) const {
+  return impl_->LookUp(queryable, keys, Output::Count());
 }
 
 uint64_t Engine::Impl::ChangeFrom(Filter& filter, Change change, uint64_t n,

@@ -21,20 +21,6 @@ using detail::Change;
 using detail::FilterAccess;
 using detail::FilterBase;
 using detail::Kernels;
-using detail::Output;
-
-namespace {
-
-size_t LookUp(const Filter& filter, const Keys& keys, const Output& output) {
-  output.RequireRoom(keys.size());
-  const Kernels& kernels = *filter.backend().kernels;
-  const auto query = [&](const Keys& some, uint64_t* bits) {
-    FilterAccess::Query(filter, kernels, some, bits);
-  };
-  return detail::Answer(kernels, query, keys, output);
-}
-
-}  // namespace
 
 Filter::~Filter() = default;
 
@@ -123,18 +109,6 @@ bool Filter::InsertHashIfAbsent(uint64_t hash) noexcept {
   return base->Note(KeyForm::kUnknown, base->ChangeOne(Change::kInsertIfAbsent, hash));
 }
 
-size_t Filter::Contains(Keys keys, Bitmap out) const { return LookUp(*this, keys, out); }
-
-size_t Filter::Contains(Keys keys, std::span<uint8_t> out) const {
-  return LookUp(*this, keys, out);
-}
-
-size_t Filter::Select(Keys keys, std::span<uint32_t> out) const { return LookUp(*this, keys, out); }
-
-size_t Filter::Select(Keys keys, std::span<uint64_t> out) const { return LookUp(*this, keys, out); }
-
-size_t Filter::Count(Keys keys) const noexcept { return LookUp(*this, keys, Output::Count()); }
-
 size_t Filter::Insert(Keys keys) {
   return FilterAccess::ChangeKeys(*this, detail::Change::kInsert, keys, {});
 }
@@ -209,6 +183,14 @@ FilterBase::~FilterBase() { TellFilterObservers(identity_); }
 uint64_t FilterBase::bytes() const noexcept { return storage_.size(); }
 
 void FilterBase::set_backend(const Backend& backend) noexcept { backend_ = &backend; }
+
+QueryTraits FilterBase::traits() const noexcept { return {.backend = backend_}; }
+
+void FilterBase::Query(const Keys& keys, uint64_t* bits) const {
+  FilterAccess::Query(*this, *backend_->kernels, keys, bits);
+}
+
+const Filter* FilterBase::engine_filter() const noexcept { return this; }
 
 uint64_t FilterBase::NewIdentity() noexcept {
   static std::atomic<uint64_t> next{1};

@@ -60,7 +60,7 @@ auto Ask(Remote<Client>& remote, const Work& work) {
   try {
     const WithoutGil released;
     return work(client);
-  } catch (const redis::UnansweredError& error) {
+  } catch (const UnansweredError& error) {
     SetError(error, error.keys());
     throw nb::python_error();
   }
@@ -82,7 +82,7 @@ template <typename Call>
 auto WithKeys(const Call& call) {
   try {
     return call();
-  } catch (const redis::UnansweredError& error) {
+  } catch (const UnansweredError& error) {
     SetError(error, error.keys());
     throw nb::python_error();
   }
@@ -96,10 +96,10 @@ class Counted {
     const uint64_t first = std::exchange(done_, done_ + keys);
     try {
       return work();
-    } catch (const redis::UnansweredError& error) {
+    } catch (const UnansweredError& error) {
       std::vector<uint64_t> all = error.keys();
       for (uint64_t& key : all) key += first;
-      throw redis::UnansweredError(error.code(), error.what(), std::move(all));
+      throw UnansweredError(error.code(), error.what(), std::move(all));
     }
   }
 

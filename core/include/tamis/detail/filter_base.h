@@ -26,6 +26,7 @@ class FilterBase : public Filter {
  public:
   uint64_t bytes() const noexcept override;
   void set_backend(const Backend& backend) noexcept override;
+  QueryTraits traits() const noexcept override;
   void Clear() override;
   void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const override;
 
@@ -59,6 +60,8 @@ class FilterBase : public Filter {
   // What only adds to inserted_ is seen without: one store less for one key.
   TAMIS_HD void Changed() noexcept { ++changes_; }
 
+  void Query(const Keys& keys, uint64_t* bits) const override;
+  const Filter* engine_filter() const noexcept override;
   // `bits` has BitmapWords(batch.n) words.
   virtual void Probe(const Kernels& kernels, const Batch& batch, uint64_t* bits) const noexcept = 0;
   // One key, by its hash, with the filter's own backend.

@@ -62,14 +62,21 @@ void ConstSplitBlockView::Probe(const Batch& batch, uint64_t* bits) const noexce
 }
 
 size_t ConstSplitBlockView::LookUp(const Keys& keys, const detail::Output& output) const {
-  output.RequireRoom(keys.size());
-  const detail::Kernels& kernels = *backend_->kernels;
-  const auto probe = [this](const Batch& batch, uint64_t* bits) { Probe(batch, bits); };
-  const auto query = [&](const Keys& some, uint64_t* bits) {
-    detail::QueryBits(kernels, hash_, probe, some, bits);
-  };
-  return detail::Answer(kernels, query, keys, output);
+  const auto query = [this](const Keys& some, uint64_t* bits) { Query(some, bits); };
+  return detail::Answer(query, {.backend = backend_}, keys, output);
 }
+
+void ConstSplitBlockView::Query(const Keys& keys, uint64_t* bits) const noexcept {
+  const auto probe = [this](const Batch& batch, uint64_t* out) { Probe(batch, out); };
+  detail::QueryBits(*backend_->kernels, hash_, probe, keys, bits);
+}
+
+BlocksQueryable::BlocksQueryable(const ConstSplitBlockView& view, KeyForms key_forms) noexcept
+    : view_(view), key_forms_(key_forms) {}
+
+QueryTraits BlocksQueryable::traits() const noexcept { return {.backend = &view_.backend()}; }
+
+void BlocksQueryable::Query(const Keys& keys, uint64_t* bits) const { view_.Query(keys, bits); }
 
 size_t ConstSplitBlockView::Contains(Keys keys, Bitmap out) const { return LookUp(keys, out); }
 

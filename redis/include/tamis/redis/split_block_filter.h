@@ -22,20 +22,6 @@
 
 namespace tamis::redis {
 
-// Some keys of a call have no answer, or may not have been inserted: servers could not be reached,
-// or lack the part of the filter in which these keys are.
-class UnansweredError : public Error {
- public:
-  UnansweredError(ErrorCode code, const std::string& message, std::vector<uint64_t> keys)
-      : Error(code, message), keys_(std::move(keys)) {}
-
-  // Their indices in the call, ascending.
-  const std::vector<uint64_t>& keys() const noexcept { return keys_; }
-
- private:
-  std::vector<uint64_t> keys_;
-};
-
 // What questions do about keys that have no answer.
 enum class Unavailable : uint8_t {
   kThrow,  // they throw UnansweredError, after they have written the other answers and "maybe"

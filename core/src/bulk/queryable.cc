@@ -1,0 +1,55 @@
+#include "tamis/queryable.h"
+
+#include <limits>
+
+#include "core/src/bulk/output.h"
+#include "core/src/bulk/queryable_access.h"
+
+namespace tamis {
+
+using detail::Output;
+
+namespace {
+
+size_t LookUp(const Queryable& queryable, const Keys& keys, const Output& output) {
+  const auto query = [&](const Keys& some, uint64_t* bits) {
+    detail::QueryableAccess::Query(queryable, some, bits);
+  };
+  return detail::Answer(query, queryable.traits(), keys, output);
+}
+
+}  // namespace
+
+Queryable::~Queryable() = default;
+
+bool Queryable::Contains(uint64_t key) const { return Count(std::span(&key, 1)) != 0; }
+
+bool Queryable::Contains(std::string_view key) const { return Count(std::span(&key, 1)) != 0; }
+
+bool Queryable::ContainsHash(uint64_t hash) const { return Count(Hashes{{&hash, 1}}) != 0; }
+
+size_t Queryable::Contains(Keys keys, Bitmap out) const { return LookUp(*this, keys, out); }
+
+size_t Queryable::Contains(Keys keys, std::span<uint8_t> out) const {
+  return LookUp(*this, keys, out);
+}
+
+size_t Queryable::Select(Keys keys, std::span<uint32_t> out) const {
+  return LookUp(*this, keys, out);
+}
+
+size_t Queryable::Select(Keys keys, std::span<uint64_t> out) const {
+  return LookUp(*this, keys, out);
+}
+
+size_t Queryable::Count(Keys keys) const { return LookUp(*this, keys, Output::Count()); }
+
+QueryTraits Queryable::traits() const noexcept { return {}; }
+
+double Queryable::estimated_count() const { return std::numeric_limits<double>::quiet_NaN(); }
+
+double Queryable::expected_fpr() const { return std::numeric_limits<double>::quiet_NaN(); }
+
+const Filter* Queryable::engine_filter() const noexcept { return nullptr; }
+
+}  // namespace tamis

@@ -1,0 +1,265 @@
+// What every Queryable promises, whatever answers: over Holders().
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tamis/engine.h"
+#include "tamis/error.h"
+#include "tamis/split_block_filter.h"
+#include "tamis/split_block_view.h"
+#include "tests/core/file_test_util.h"
+#include "tests/queryable/holders.h"
+#include "tests/test_util.h"
+
+namespace tamis::queryable_contract_test {
+
+// All outputs of a call, by itself and by an Engine.
+struct Answers {
+  std::vector<uint64_t> bits;
+  std::vector<uint8_t> bytes;
+  std::vector<uint32_t> rows32;
+  std::vector<uint64_t> rows64;
+  size_t count = 0;
+
+  friend bool operator==(const Answers&, const Answers&) = default;
+};
+
+// call(ask) is ask(), or expects that it throws.
+template <typename Asked, typename Call>
+Answers Ask(const Asked& asked, const Keys& keys, const Call& call) {
+  Answers answers;
+  const size_t n = keys.size();
+  answers.bits.assign(BitmapWords(n) + 1, ~uint64_t{0});
+  answers.bytes.assign(n + 1, 7);
+  answers.rows32.assign(n, 0);
+  answers.rows64.assign(n, 0);
+  size_t in_bits = 0, in_bytes = 0, rows32 = 0, rows64 = 0;
+  call([&] { return in_bits = asked.Contains(keys, Bitmap(answers.bits)); });
+  call([&] { return in_bytes = asked.Contains(keys, std::span(answers.bytes)); });
+  call([&] { return rows32 = asked.Select(keys, std::span(answers.rows32)); });
+  call([&] { return rows64 = asked.Select(keys, std::span(answers.rows64)); });
+  call([&] { return answers.count = asked.Count(keys); });
+  EXPECT_EQ(answers.bits.back(), ~uint64_t{0}) << "no more words than needed are written";
+  EXPECT_EQ(answers.bytes.back(), 7);
+  answers.bits.pop_back();
+  answers.bytes.pop_back();
+  EXPECT_EQ(in_bits, answers.count);
+  EXPECT_EQ(in_bytes, answers.count);
+  EXPECT_EQ(rows32, answers.count);
+  EXPECT_EQ(rows64, answers.count);
+  answers.rows32.resize(std::min(n, rows32));
+  answers.rows64.resize(std::min(n, rows64));
+  return answers;
+}
+
+template <typename Asked>
+Answers Ask(const Asked& asked, const Keys& keys) {
+  return Ask(asked, keys, [](const auto& ask) { ask(); });
+}
+
+// An engine and what it is asked with, as one.
+struct ByEngine {
+  template <typename Out>
+  size_t Contains(const Keys& keys, Out out) const {
+    return engine.Contains(queryable, keys, out);
+  }
+  template <typename Out>
+  size_t Select(const Keys& keys, Out out) const {
+    return engine.Select(queryable, keys, out);
+  }
+  size_t Count(const Keys& keys) const { return engine.Count(queryable, keys); }
+
+  const Engine& engine;
+  const Queryable& queryable;
+};
+
+// What one key after the other gives.
+Answers OneByOne(const Queryable& queryable, const std::vector<uint64_t>& keys,
+                 const Keys& with_nulls) {
+  Answers answers;
+  answers.bits.resize(BitmapWords(keys.size()));
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const bool in = with_nulls.IsValid(i) && queryable.Contains(keys[i]);
+    answers.bytes.push_back(in);
+    answers.bits[i / 64] |= uint64_t{in} << (i % 64);
+    if (!in) continue;
+    ++answers.count;
+    answers.rows32.push_back(static_cast<uint32_t>(i));
+    answers.rows64.push_back(i);
+  }
+  return answers;
+}
+
+class QueryableContractTest : public testing::TestWithParam<Holder> {};
+
+TEST_P(QueryableContractTest, EveryOutputIsThatOfOneKeyAfterTheOther) {
+  const std::vector<uint64_t> in = RandomKeys(20'000, /*seed=*/1);
+  const std::unique_ptr<Queryable> queryable = GetParam().make(in);
+  for (const size_t n : {1, 63, 64, 65, 2047, 2048, 2049, 10'000}) {
+    std::vector<uint64_t> keys = RandomKeys(n, /*seed=*/n);
+    for (size_t i = 0; i < n; i += 3) keys[i] = in[i];
+    std::vector<uint8_t> validity(n / 8 + 2);
+    Random random(n);
+    for (uint8_t& byte : validity) byte = static_cast<uint8_t>(random() | random());
+    for (const Keys& asked : {Keys(keys), Keys(keys).WithValidity(validity.data(), 5)}) {
+      const Answers want = OneByOne(*queryable, keys, asked);
+      EXPECT_EQ(Ask(*queryable, asked), want) << n;
+      EXPECT_EQ(Ask(ByEngine{Engine({.threads = 2}), *queryable}, asked), want) << n;
+    }
+  }
+}
+
+TEST_P(QueryableContractTest, ManyKeysOnThreads) {
+  const std::vector<uint64_t> in = RandomKeys(20'000, /*seed=*/2);
+  const std::unique_ptr<Queryable> queryable = GetParam().make(in);
+  std::vector<uint64_t> keys = RandomKeys(300'001, /*seed=*/3);
+  for (size_t i = 0; i < keys.size(); i += 7) keys[i] = in[i % in.size()];
+  const Answers want = Ask(*queryable, keys);
+  for (const unsigned threads : {1, 2, 8}) {
+    EXPECT_EQ(Ask(ByEngine{Engine({.threads = threads}), *queryable}, keys), want) << threads;
+  }
+}
+
+TEST_P(QueryableContractTest, NoKeysAndShortOutputs) {
+  const std::unique_ptr<Queryable> queryable = GetParam().make({1, 2, 3});
+  const Engine engine({.threads = 2});
+  EXPECT_EQ(Ask(*queryable, {}), Answers());
+  EXPECT_EQ(Ask(ByEngine{engine, *queryable}, {}), Answers());
+  const std::vector<uint64_t> keys(65);
+  std::vector<uint64_t> words(1);
+  std::vector<uint8_t> bytes(64);
+  std::vector<uint32_t> rows32(64);
+  std::vector<uint64_t> rows64(64);
+  const auto refuses = [&](const auto& asked) {
+    ExpectError([&] { asked.Contains(keys, Bitmap(words)); }, ErrorCode::kInvalidArgument, "words");
+    ExpectError([&] { asked.Contains(keys, std::span(bytes)); }, ErrorCode::kInvalidArgument,
+                "bytes");
+    ExpectError([&] { asked.Select(keys, std::span(rows32)); }, ErrorCode::kInvalidArgument,
+                "elements");
+    ExpectError([&] { asked.Select(keys, std::span(rows64)); }, ErrorCode::kInvalidArgument,
+                "elements");
+  };
+  refuses(*queryable);
+  refuses(ByEngine{engine, *queryable});
+  if (const auto* const numbers = dynamic_cast<const EvenNumbers*>(queryable.get())) {
+    EXPECT_EQ(numbers->queries(), 0) << "a call that fails, or has no keys, needs no query";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, QueryableContractTest, testing::ValuesIn(Holders()),
+                         [](const auto& test) { return test.param.name; });
+
+std::vector<uint64_t> Numbers(size_t n) {
+  std::vector<uint64_t> numbers(n);
+  for (size_t i = 0; i < n; ++i) numbers[i] = i;
+  return numbers;
+}
+
+constexpr size_t kMany = 400'000;  // more than an Engine leaves to one thread
+
+TEST(QueryableTest, KeysWithoutAnAnswerAreMaybe) {
+  for (const size_t slice : {kQuerySlice, size_t{64}, kAllKeys}) {
+    EvenNumbers numbers({.slice_keys = slice});
+    numbers.unanswered = [](uint64_t key) { return key % 1001 == 1; };
+    for (const size_t n : {size_t{2}, size_t{5000}, kMany}) {
+      const std::vector<uint64_t> keys = Numbers(n);
+      std::vector<uint64_t> unanswered, maybe;
+      for (const uint64_t key : keys) {
+        if (numbers.unanswered(key)) unanswered.push_back(key);
+        if (numbers.unanswered(key) || key % 2 == 0) maybe.push_back(key);
+      }
+      const auto partly = [&](const auto& ask) {
+        try {
+          ask();
+          ADD_FAILURE() << "no error";
+        } catch (const UnansweredError& error) {
+          EXPECT_EQ(error.keys(), unanswered);
+          EXPECT_EQ(error.done(), maybe.size());
+          EXPECT_EQ(error.code(), ErrorCode::kUnavailable);
+        }
+      };
+      const auto expect = [&](const auto& asked) {
+        std::vector<uint64_t> rows(n);
+        std::vector<uint8_t> bytes(n);
+        std::vector<uint64_t> words(BitmapWords(n));
+        partly([&] { asked.Select(keys, std::span(rows)); });
+        rows.resize(maybe.size());
+        EXPECT_EQ(rows, maybe);
+        partly([&] { asked.Contains(keys, std::span(bytes)); });
+        partly([&] { asked.Contains(keys, Bitmap(words)); });
+        for (size_t i = 0; i < n; ++i) {
+          const bool want = std::binary_search(maybe.begin(), maybe.end(), i);
+          ASSERT_EQ(bytes[i], want) << i;
+          ASSERT_EQ(Bitmap(words).Test(i), want) << i;
+        }
+        partly([&] { asked.Count(keys); });
+      };
+      expect(static_cast<const Queryable&>(numbers));
+      for (const unsigned threads : {1, 3}) {
+        expect(ByEngine{Engine({.threads = threads}), numbers});
+      }
+    }
+  }
+}
+
+TEST(QueryableTest, AnExceptionOfAPoolThreadIsThatOfTheCall) {
+  const std::vector<uint64_t> keys = Numbers(kMany);
+  for (const uint64_t bad : {uint64_t{0}, uint64_t{70'000}, uint64_t{kMany - 1}}) {
+    EvenNumbers numbers;
+    numbers.fails = [bad](uint64_t key) { return key >= bad && key % 65'536 == bad % 65'536; };
+    for (const unsigned threads : {1, 2, 8}) {
+      const Engine engine({.threads = threads});
+      for (int i = 0; i < 3; ++i) {
+        try {
+          engine.Count(numbers, keys);
+          ADD_FAILURE() << "no error";
+        } catch (const std::runtime_error& error) {
+          EXPECT_EQ(std::string(error.what()), "failed at " + std::to_string(bad));
+        }
+      }
+      numbers.fails = [](uint64_t) { return false; };
+      EXPECT_EQ(engine.Count(numbers, keys), kMany / 2) << "the engine goes on";
+      numbers.fails = [bad](uint64_t key) { return key >= bad && key % 65'536 == bad % 65'536; };
+    }
+  }
+}
+
+TEST(QueryableTest, TraitsDecideHowAnEngineAsks) {
+  const std::vector<uint64_t> keys = Numbers(kMany);
+  const Engine engine({.threads = 4});
+  const EvenNumbers one({.thread_safety = ThreadSafety::kOneThread});
+  EXPECT_EQ(engine.Count(one, keys), kMany / 2);
+  EXPECT_TRUE(one.in_one_thread_only());
+  const EvenNumbers whole({.slice_keys = kAllKeys});
+  std::vector<uint32_t> rows(kMany);
+  EXPECT_EQ(engine.Select(whole, keys, rows), kMany / 2);
+  EXPECT_EQ(whole.queries(), 1) << "each query is a round trip";
+  const EvenNumbers few;
+  std::vector<uint8_t> bytes(3 * kQuerySlice);
+  engine.Contains(few, std::span(keys).first(bytes.size()), bytes);
+  EXPECT_EQ(few.queries(), 3);
+}
+
+TEST(QueryableTest, RefusesKeysThatItDoesNotTake) {
+  const EvenNumbers numbers;
+  const std::vector<std::string> strings = {"a"};
+  ExpectError([&] { numbers.Count(strings); }, ErrorCode::kInvalidArgument, "are integers");
+  ExpectError([&] { Engine().Count(numbers, strings); }, ErrorCode::kInvalidArgument,
+              "are integers");
+  EXPECT_TRUE(std::isnan(numbers.estimated_count()));
+  EXPECT_TRUE(std::isnan(numbers.expected_fpr()));
+}
+
+// One key costs no virtual call, and throws nothing, where the class is known.
+static_assert(noexcept(std::declval<const SplitBlockBloomFilter&>().Contains(uint64_t{1})));
+static_assert(noexcept(std::declval<const Filter&>().Contains(uint64_t{1})));
+static_assert(!noexcept(std::declval<const Queryable&>().Contains(uint64_t{1})));
+static_assert(std::is_trivially_copyable_v<ConstSplitBlockView>);
+
+}  // namespace tamis::queryable_contract_test

@@ -1,0 +1,112 @@
+#include "tests/queryable/holders.h"
+
+#include <stdexcept>
+#include <utility>
+
+#include "tamis/any_filter.h"
+#include "tamis/error.h"
+#include "tamis/filter_kinds.h"
+#include "tamis/scalable_filter.h"
+#include "tamis/split_block_filter.h"
+#include "tamis/split_block_view.h"
+
+namespace tamis {
+namespace {
+
+// A filter in an AnyFilter, asked through the base class.
+class OfAnyFilter final : public Queryable {
+ public:
+  explicit OfAnyFilter(AnyFilter filter) : filter_(std::move(filter)) {}
+
+  QueryTraits traits() const noexcept override { return filter_->traits(); }
+  KeyForms key_forms() const override { return filter_->key_forms(); }
+  uint64_t bytes() const override { return filter_->bytes(); }
+
+ protected:
+  void Query(const Keys& keys, uint64_t* bits) const override {
+    filter_->Contains(keys, Bitmap({bits, BitmapWords(keys.size())}));
+  }
+  const Filter* engine_filter() const noexcept override { return &*filter_; }
+
+ private:
+  AnyFilter filter_;
+};
+
+struct Blocks {
+  explicit Blocks(const std::vector<uint64_t>& keys) : filter({.capacity = keys.size() + 1}) {
+    filter.Insert(keys);
+  }
+  SplitBlockBloomFilter filter;
+};
+
+class OfView final : private Blocks, public Queryable {
+ public:
+  explicit OfView(const std::vector<uint64_t>& keys) : Blocks(keys), blocks_(filter.view()) {}
+
+  QueryTraits traits() const noexcept override { return blocks_.traits(); }
+  KeyForms key_forms() const override { return blocks_.key_forms(); }
+  uint64_t bytes() const override { return blocks_.bytes(); }
+
+ protected:
+  void Query(const Keys& keys, uint64_t* bits) const override {
+    blocks_.Contains(keys, Bitmap({bits, BitmapWords(keys.size())}));
+  }
+
+ private:
+  BlocksQueryable blocks_;
+};
+
+std::vector<Holder> MakeHolders() {
+  std::vector<Holder> holders;
+  for (const FilterKindInfo& info : FilterKinds()) {
+    holders.push_back({info.name, [kind = info.kind](const std::vector<uint64_t>& keys) {
+                         AnyFilter filter =
+                             KindInfo(kind).has_layers
+                                 ? MakeScalableFilter(FilterKind::kSplitBlock,
+                                                      {.initial_capacity = keys.size() / 8 + 1})
+                                 : MakeFilter(kind, {.capacity = keys.size() + 1});
+                         filter->Insert(keys);
+                         return std::make_unique<OfAnyFilter>(std::move(filter));
+                       }});
+    for (char& c : holders.back().name) {
+      if (c == '-') c = '_';
+    }
+  }
+  holders.push_back(
+      {"view", [](const std::vector<uint64_t>& keys) { return std::make_unique<OfView>(keys); }});
+  holders.push_back({"even_numbers",
+                     [](const std::vector<uint64_t>&) { return std::make_unique<EvenNumbers>(); }});
+  return holders;
+}
+
+}  // namespace
+
+const std::vector<Holder>& Holders() {
+  static const std::vector<Holder> holders = MakeHolders();
+  return holders;
+}
+
+void EvenNumbers::Query(const Keys& keys, uint64_t* bits) const {
+  ++queries_;
+  if (++running_ > 1) overlapped_ = true;
+  struct AtEnd {
+    ~AtEnd() { --running; }
+    std::atomic<int>& running;
+  } const at_end{running_};
+  if (keys.form() != Keys::Form::kU64) {
+    throw Error(ErrorCode::kInvalidArgument, "even numbers are integers");
+  }
+  std::vector<uint64_t> missing;
+  for (size_t i = 0; i < BitmapWords(keys.size()); ++i) bits[i] = 0;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const uint64_t key = keys.data<uint64_t>()[i];
+    if (!keys.IsValid(i)) continue;
+    if (fails(key)) throw std::runtime_error("failed at " + std::to_string(key));
+    const bool has_no_answer = unanswered(key);
+    if (has_no_answer) missing.push_back(i);
+    bits[i / 64] |= uint64_t{has_no_answer || key % 2 == 0} << (i % 64);
+  }
+  if (!missing.empty()) throw UnansweredError(ErrorCode::kUnavailable, "no answer", missing);
+}
+
+}  // namespace tamis

@@ -1,0 +1,58 @@
+// Everything that answers keys, as Queryables, and one of the tests' own.
+#ifndef TAMIS_TESTS_QUERYABLE_HOLDERS_H_
+#define TAMIS_TESTS_QUERYABLE_HOLDERS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "tamis/queryable.h"
+
+namespace tamis {
+
+// A Queryable that the tests ask, with some integers in it.
+struct Holder {
+  std::string name;
+  std::function<std::unique_ptr<Queryable>(const std::vector<uint64_t>& keys)> make;
+};
+
+inline void PrintTo(const Holder& holder, std::ostream* out) { *out << holder.name; }
+
+// One for each kind of filter, for views, and for EvenNumbers.
+const std::vector<Holder>& Holders();
+
+// Answers for even integers "maybe" and for others "no", slowly and without a filter. Takes no
+// strings. Counts queries, and fails as it is told.
+class EvenNumbers final : public Queryable {
+ public:
+  explicit EvenNumbers(QueryTraits traits = {}) : traits_(traits) {}
+
+  // A query that has this key throws std::runtime_error.
+  std::function<bool(uint64_t key)> fails = [](uint64_t) { return false; };
+  // Keys without an answer: a query that has some throws UnansweredError.
+  std::function<bool(uint64_t key)> unanswered = [](uint64_t) { return false; };
+
+  int queries() const { return queries_; }
+  bool in_one_thread_only() const { return !overlapped_; }
+
+  QueryTraits traits() const noexcept override { return traits_; }
+  KeyForms key_forms() const override { return KeyForm::kInteger; }
+  uint64_t bytes() const override { return 0; }
+
+ protected:
+  void Query(const Keys& keys, uint64_t* bits) const override;
+
+ private:
+  QueryTraits traits_;
+  mutable std::atomic<int> queries_{0};
+  mutable std::atomic<int> running_{0};
+  mutable std::atomic<bool> overlapped_{false};
+};
+
+}  // namespace tamis
+
+#endif  // TAMIS_TESTS_QUERYABLE_HOLDERS_H_
