@@ -96,19 +96,18 @@ size_t Output::Write(const CommonKernels& kernels, const uint64_t* bits, size_t 
   return found;
 }
 
-size_t Output::Close(std::span<const size_t> found, uint64_t part_keys) const noexcept {
-  const bool has_rows = form_ == Form::kRows32 || form_ == Form::kRows64;
+void Output::Close(std::span<const size_t> found, uint64_t part_keys) const noexcept {
+  if (!has_rows()) return;
+  const size_t bytes = ElementBytes();
   auto* const out = static_cast<std::byte*>(out_);
   size_t total = 0;
   for (size_t part = 0; part < found.size(); ++part) {
     const size_t from = part * part_keys;
-    if (has_rows && found[part] != 0 && total != from) {
-      const size_t bytes = ElementBytes();
+    if (found[part] != 0 && total != from) {
       std::memmove(out + total * bytes, out + from * bytes, found[part] * bytes);
     }
     total += found[part];
   }
-  return total;
 }
 
 void UnansweredKeys::Add(const UnansweredError& error) {

@@ -41,6 +41,8 @@ class Output {
     return form_ == Form::kBits ? static_cast<uint64_t*>(out_) : nullptr;
   }
 
+  bool has_rows() const noexcept { return form_ == Form::kRows32 || form_ == Form::kRows64; }
+
   // The part that the keys from `begin` on write, a multiple of 64. Rows go where they would be if
   // all keys before were found: Close moves them.
   Output From(uint64_t begin) const noexcept;
@@ -52,8 +54,8 @@ class Output {
                uint64_t begin) noexcept;
 
   // Moves rows together that parts have written, each of which had `part_keys` keys, but for the
-  // last, and found[i] rows. Returns the sum of `found`.
-  size_t Close(std::span<const size_t> found, uint64_t part_keys) const noexcept;
+  // last, and found[i] rows.
+  void Close(std::span<const size_t> found, uint64_t part_keys) const noexcept;
 
  private:
   enum class Form : uint8_t { kBits, kBytes, kRows32, kRows64, kCount };

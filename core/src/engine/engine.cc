@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -60,6 +61,35 @@ auto ProbeOf(const Filter& filter, const Kernels& kernels) {
     FilterAccess::Probe(filter, kernels, batch, bits);
   };
 }
+
+// What queries of parts of a call throw on the threads of a pool, which must not throw.
+class SliceErrors {
+ public:
+  // Notes the exception that is being handled, of keys from `begin` on.
+  void AddCurrent(uint64_t begin) noexcept {
+    const std::lock_guard lock(mutex_);
+    try {
+      errors_.emplace(begin, std::current_exception());
+    } catch (...) {
+      lost_ = true;
+    }
+  }
+
+  // Throws the first one other than UnansweredError, or one for all keys without an answer.
+  void Throw(uint64_t done) const {
+    if (lost_) throw std::bad_alloc();
+    detail::UnansweredKeys unanswered;
+    for (const auto& [begin, error] : errors_) {
+      unanswered.Catch([&error = error] { std::rethrow_exception(error); }, begin);
+    }
+    unanswered.Throw(done);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<uint64_t, std::exception_ptr> errors_;
+  bool lost_ = false;
+};
 
 }  // namespace
 
@@ -267,28 +297,27 @@ size_t Engine::Impl::OnThreads(detail::QueryFunction query, const QueryTraits& t
                                unsigned threads) {
   const size_t slices = keys.size() / slice_keys + (keys.size() % slice_keys != 0);
   if (slices == 1) return detail::Answer(query, traits, keys, output);
-  std::vector<size_t> found(slices);
-  std::vector<std::exception_ptr> errors(slices);
+  // Rows alone need the count of each slice, and so memory.
+  std::vector<size_t> found(output.has_rows() ? slices : 0);
+  std::atomic<size_t> sum{0};
+  SliceErrors errors;
   pool_.ParallelFor(slices, threads, [&](size_t slice, unsigned) noexcept {
     const size_t begin = slice * slice_keys;
+    size_t here = 0;
     try {
-      found[slice] =
-          detail::Answer(query, traits, keys.Slice(begin, slice_keys), output.From(begin));
-    } catch (UnansweredError& error) {  // which has written its outputs
-      found[slice] = error.done();
-      errors[slice] = std::current_exception();
+      here = detail::Answer(query, traits, keys.Slice(begin, slice_keys), output.From(begin));
+    } catch (const UnansweredError& error) {  // which has written its outputs
+      here = error.done();
+      errors.AddCurrent(begin);
     } catch (...) {
-      errors[slice] = std::current_exception();
+      errors.AddCurrent(begin);
     }
+    if (!found.empty()) found[slice] = here;
+    sum.fetch_add(here, std::memory_order_relaxed);
   });
-  detail::UnansweredKeys unanswered;
-  for (size_t slice = 0; slice < slices; ++slice) {
-    if (errors[slice] == nullptr) continue;
-    unanswered.Catch([&] { std::rethrow_exception(errors[slice]); }, slice * slice_keys);
-  }
-  const size_t sum = output.Close(found, slice_keys);
-  unanswered.Throw(sum);
-  return sum;
+  if (!found.empty()) output.Close(found, slice_keys);
+  errors.Throw(sum.load(std::memory_order_relaxed));
+  return sum.load(std::memory_order_relaxed);
 }
 
 Engine::Engine(EngineOptions options) : impl_(std::make_unique<Impl>(options, nullptr)) {}
