@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "core/src/bulk/queryable_access.h"
 #include "core/src/formats/foreign_formats.h"
 #include "core/src/formats/milvus_set.h"
 #include "tamis/error.h"
@@ -24,7 +25,6 @@ class Of final : public ForeignFilter::Any {
  public:
   Of(const ForeignFormat& format, F filter) noexcept : Any(format), filter_(std::move(filter)) {}
 
-  uint64_t bytes() const noexcept override { return filter_.bytes(); }
   uint64_t serialized_bytes() const noexcept override { return filter_.serialized_bytes(); }
   double estimated_count() const override {
     if constexpr (requires { filter_.estimated_count(); }) {
@@ -33,17 +33,7 @@ class Of final : public ForeignFilter::Any {
       return static_cast<double>(filter_.size());  // which the format counts
     }
   }
-  double expected_fpr() const override { return filter_.expected_fpr(); }
-  size_t Contains(const Keys& keys, Bitmap out) const override {
-    return filter_.Contains(keys, out);
-  }
-  size_t Contains(const Keys& keys, std::span<uint8_t> out) const override {
-    return filter_.Contains(keys, out);
-  }
-  size_t Select(const Keys& keys, std::span<uint64_t> out) const override {
-    return filter_.Select(keys, out);
-  }
-  size_t Count(const Keys& keys) const override { return filter_.Count(keys); }
+  const Queryable& queryable() const noexcept override { return filter_; }
   size_t Insert(const Keys& keys) override { return filter_.Insert(keys); }
   void Merge(const Any& other) override {
     if constexpr (requires(F f) { f.Merge(f); }) {
@@ -192,26 +182,24 @@ ForeignFilter::Any& ForeignFilter::any() {
 }
 
 const ForeignFormat& ForeignFilter::format() const noexcept { return *format_; }
-uint64_t ForeignFilter::bytes() const noexcept { return any_ != nullptr ? any_->bytes() : 0; }
+uint64_t ForeignFilter::bytes() const noexcept {
+  return any_ != nullptr ? any_->queryable().bytes() : 0;
+}
 uint64_t ForeignFilter::serialized_bytes() const noexcept {
   return any_ != nullptr ? any_->serialized_bytes() : 0;
 }
 double ForeignFilter::estimated_count() const { return any().estimated_count(); }
-double ForeignFilter::expected_fpr() const { return any().expected_fpr(); }
+double ForeignFilter::expected_fpr() const { return any().queryable().expected_fpr(); }
 
-size_t ForeignFilter::Contains(const Keys& keys, Bitmap out) const {
-  return any().Contains(Checked(format(), keys), out);
+QueryTraits ForeignFilter::traits() const noexcept {
+  return any_ != nullptr ? any_->queryable().traits() : QueryTraits();
 }
 
-size_t ForeignFilter::Contains(const Keys& keys, std::span<uint8_t> out) const {
-  return any().Contains(Checked(format(), keys), out);
-}
+KeyForms ForeignFilter::key_forms() const noexcept { return format().key_forms; }
 
-size_t ForeignFilter::Select(const Keys& keys, std::span<uint64_t> out) const {
-  return any().Select(Checked(format(), keys), out);
+void ForeignFilter::Query(const Keys& keys, uint64_t* bits) const {
+  detail::QueryableAccess::Query(any().queryable(), Checked(format(), keys), bits);
 }
-
-size_t ForeignFilter::Count(const Keys& keys) const { return any().Count(Checked(format(), keys)); }
 
 size_t ForeignFilter::Insert(const Keys& keys) { return any().Insert(Checked(format(), keys)); }
 

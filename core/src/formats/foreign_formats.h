@@ -19,14 +19,9 @@ class ForeignFilter::Any {
   virtual ~Any() = default;
 
   const ForeignFormat& format() const noexcept { return format_; }
-  virtual uint64_t bytes() const noexcept = 0;
   virtual uint64_t serialized_bytes() const noexcept = 0;
   virtual double estimated_count() const = 0;
-  virtual double expected_fpr() const = 0;
-  virtual size_t Contains(const Keys& keys, Bitmap out) const = 0;
-  virtual size_t Contains(const Keys& keys, std::span<uint8_t> out) const = 0;
-  virtual size_t Select(const Keys& keys, std::span<uint64_t> out) const = 0;
-  virtual size_t Count(const Keys& keys) const = 0;
+  virtual const Queryable& queryable() const noexcept = 0;
   virtual size_t Insert(const Keys& keys) = 0;
   // `other` has the same format.
   virtual void Merge(const Any& other) = 0;

@@ -7,29 +7,19 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/src/bulk/output.h"
-#include "tamis/detail/kernels.h"
-
 namespace tamis::detail {
 
 // Keys that are taken at once: with hashes of 16 bytes, half of a first-level cache of 32 KiB, with
 // the rest.
 inline constexpr size_t kFormatBlock = 512;
 
-// Asks `count` keys, and writes the answers. probe(begin, n, bits) has to write a bit for each of
-// the keys [begin, begin + n), n <= kFormatBlock, and zeros up to the end of the last word. Returns
-// how many may be in. Throws Error(kInvalidArgument), before it asks, if the output is too small.
+// The bits of `count` keys, block by block. probe(begin, n, bits) has to write a bit for each of the
+// keys [begin, begin + n), n <= kFormatBlock, and zeros up to the end of the last word.
 template <typename Probe>
-size_t LookUpBlocks(const Kernels& kernels, size_t count, Output output, const Probe& probe) {
-  output.RequireRoom(count);
-  uint64_t bits[kFormatBlock / 64];
-  size_t found = 0;
-  for (size_t begin = 0, n = 0; begin < count; begin += n) {
-    n = std::min(kFormatBlock, count - begin);
-    probe(begin, n, bits);
-    found += output.Write(kernels, bits, n, begin);
+void ProbeBlocks(size_t count, uint64_t* bits, const Probe& probe) {
+  for (size_t begin = 0; begin < count; begin += kFormatBlock) {
+    probe(begin, std::min(kFormatBlock, count - begin), bits + begin / 64);
   }
-  return found;
 }
 
 // hash(begin, n, hashes), n <= 64, makes the hashes of the keys [begin, begin + n), and returns a

@@ -185,36 +185,26 @@ bool GuavaBloomFilter::Insert(std::string_view key) {
   });
 }
 
-template <typename Out>
-size_t GuavaBloomFilter::LookUp(const Keys& keys, Out out) const {
+QueryTraits GuavaBloomFilter::traits() const noexcept { return {.backend = backend_}; }
+
+KeyForms GuavaBloomFilter::key_forms() const noexcept {
+  const bool integers = funnel_ == GuavaFunnel::kInt || funnel_ == GuavaFunnel::kLong;
+  return integers ? KeyForm::kInteger : KeyForm::kBytes;
+}
+
+void GuavaBloomFilter::Query(const Keys& keys, uint64_t* bits) const {
   detail::RequireGuavaForm(funnel_, keys);
   const BitsView view = GuavaView(data(), num_bits(), num_hashes_);
-  return detail::VisitStrategy(strategy_, [&]<typename S>(S) {
+  detail::VisitStrategy(strategy_, [&]<typename S>(S) {
     Hash128 hashes[detail::kFormatBlock];
-    const auto probe = [&](size_t begin, size_t n, uint64_t* bits) {
+    const auto probe = [&](size_t begin, size_t n, uint64_t* out) {
       detail::HashBlock(GuavaHasher{backend_->kernels->format_hash, funnel_, keys}, begin, n,
-                        hashes, bits);
-      detail::ProbeWalks<S>(view, hashes, n, bits);
+                        hashes, out);
+      detail::ProbeWalks<S>(view, hashes, n, out);
     };
-    return detail::LookUpBlocks(*backend_->kernels, keys.size(), out, probe);
+    detail::ProbeBlocks(keys.size(), bits, probe);
   });
 }
-
-size_t GuavaBloomFilter::Contains(Keys keys, Bitmap out) const { return LookUp(keys, out); }
-
-size_t GuavaBloomFilter::Contains(Keys keys, std::span<uint8_t> out) const {
-  return LookUp(keys, out);
-}
-
-size_t GuavaBloomFilter::Select(Keys keys, std::span<uint32_t> out) const {
-  return LookUp(keys, out);
-}
-
-size_t GuavaBloomFilter::Select(Keys keys, std::span<uint64_t> out) const {
-  return LookUp(keys, out);
-}
-
-size_t GuavaBloomFilter::Count(Keys keys) const { return LookUp(keys, detail::Output::Count()); }
 
 size_t GuavaBloomFilter::Insert(Keys keys) {
   RequireWritable();

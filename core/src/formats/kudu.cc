@@ -168,45 +168,30 @@ bool KuduBlockBloomFilter::Insert(std::string_view key) {
   return InsertHash(static_cast<uint32_t>(hash));
 }
 
-template <typename Out>
-size_t KuduBlockBloomFilter::LookUp(const Keys& keys, Out out) const {
+QueryTraits KuduBlockBloomFilter::traits() const noexcept { return {.backend = backend_}; }
+
+KeyForms KuduBlockBloomFilter::key_forms() const noexcept {
+  return type_ == KuduType::kBytes ? KeyForm::kBytes : KeyForm::kInteger;
+}
+
+void KuduBlockBloomFilter::Query(const Keys& keys, uint64_t* bits) const {
   const KuduHasher hasher = HasherOf(*this);
   hasher.RequireForm(keys);
+  if (always_false_) {
+    std::fill_n(bits, BitmapWords(keys.size()), 0);
+    return;
+  }
   const detail::Kernels& kernels = *backend_->kernels;
   const auto hash = [&](size_t begin, size_t n, uint64_t* hashes) {
     return hasher.OfKeys(keys, begin, n, hashes);
   };
-  return detail::LookUpBlocks(
-      kernels, keys.size(), out, [&](size_t begin, size_t n, uint64_t* bits) {
-        const size_t num_words = BitmapWords(n);
-        if (always_false_) {
-          std::fill_n(bits, num_words, 0);
-          return;
-        }
-        uint64_t hashes[detail::kFormatBlock];
-        uint64_t known[detail::kFormatBlock / 64];
-        detail::HashBlock(hash, begin, n, hashes, known);
-        kernels.split_block.contains(words(), num_blocks(), detail::HashBatch(hashes, n), bits);
-        for (size_t i = 0; i < num_words; ++i) bits[i] &= known[i];
-      });
-}
-
-size_t KuduBlockBloomFilter::Contains(Keys keys, Bitmap out) const { return LookUp(keys, out); }
-
-size_t KuduBlockBloomFilter::Contains(Keys keys, std::span<uint8_t> out) const {
-  return LookUp(keys, out);
-}
-
-size_t KuduBlockBloomFilter::Select(Keys keys, std::span<uint32_t> out) const {
-  return LookUp(keys, out);
-}
-
-size_t KuduBlockBloomFilter::Select(Keys keys, std::span<uint64_t> out) const {
-  return LookUp(keys, out);
-}
-
-size_t KuduBlockBloomFilter::Count(Keys keys) const {
-  return LookUp(keys, detail::Output::Count());
+  detail::ProbeBlocks(keys.size(), bits, [&](size_t begin, size_t n, uint64_t* out) {
+    uint64_t hashes[detail::kFormatBlock];
+    uint64_t known[detail::kFormatBlock / 64];
+    detail::HashBlock(hash, begin, n, hashes, known);
+    kernels.split_block.contains(words(), num_blocks(), detail::HashBatch(hashes, n), out);
+    for (size_t i = 0; i < BitmapWords(n); ++i) out[i] &= known[i];
+  });
 }
 
 size_t KuduBlockBloomFilter::Insert(Keys keys) {

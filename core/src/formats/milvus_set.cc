@@ -18,12 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-size_t NoneOf(const Kernels& kernels, size_t keys, const Output& out) {
-  return LookUpBlocks(kernels, keys, out, [](size_t, size_t n, uint64_t* bits) {
-    std::fill_n(bits, BitmapWords(n), 0);
-  });
-}
-
 }  // namespace
 
 MilvusSet MilvusSet::FromBytes(std::span<const std::byte> bytes, KeyForm form,
@@ -54,27 +48,13 @@ void MilvusSet::RequireForm(const Keys& keys) const {
                               : "strings"));
 }
 
-size_t MilvusSet::Contains(const Keys& keys, Bitmap out) const {
+void MilvusSet::Query(const Keys& keys, uint64_t* bits) const {
   RequireForm(keys);
-  if (!HasDomain()) return NoneOf(*filter_.backend().kernels, keys.size(), out);
-  return filter_.Contains(keys, out);
-}
-
-size_t MilvusSet::Contains(const Keys& keys, std::span<uint8_t> out) const {
-  RequireForm(keys);
-  if (!HasDomain()) return NoneOf(*filter_.backend().kernels, keys.size(), out);
-  return filter_.Contains(keys, out);
-}
-
-size_t MilvusSet::Select(const Keys& keys, std::span<uint64_t> out) const {
-  RequireForm(keys);
-  if (!HasDomain()) return NoneOf(*filter_.backend().kernels, keys.size(), out);
-  return filter_.Select(keys, out);
-}
-
-size_t MilvusSet::Count(const Keys& keys) const {
-  RequireForm(keys);
-  return HasDomain() ? filter_.Count(keys) : 0;
+  if (HasDomain()) {
+    filter_.Contains(keys, Bitmap({bits, BitmapWords(keys.size())}));
+  } else {
+    std::fill_n(bits, BitmapWords(keys.size()), 0);
+  }
 }
 
 size_t MilvusSet::Insert(const Keys& keys) {

@@ -28,7 +28,7 @@ namespace tamis::detail {
 
 // Its functions are as those of the classes of other formats. Keys of a domain that the header does
 // not have are not in. Keys of the other form throw Error(kInvalidArgument).
-class MilvusSet {
+class MilvusSet final : public Queryable {
  public:
   struct Options {
     MemoryOptions memory;
@@ -38,15 +38,13 @@ class MilvusSet {
                              const Options& options);
   static MilvusSet Load(const std::filesystem::path& path, KeyForm form, const Options& options);
 
-  uint64_t bytes() const noexcept { return filter_.bytes(); }
+  QueryTraits traits() const noexcept override { return filter_.traits(); }
+  KeyForms key_forms() const noexcept override { return form_; }
+  uint64_t bytes() const noexcept override { return filter_.bytes(); }
   uint64_t serialized_bytes() const noexcept { return milvus::kHeaderBytes + bytes(); }
-  double estimated_count() const { return filter_.estimated_count(); }
-  double expected_fpr() const { return filter_.expected_fpr(); }
+  double estimated_count() const override { return filter_.estimated_count(); }
+  double expected_fpr() const override { return filter_.expected_fpr(); }
 
-  size_t Contains(const Keys& keys, Bitmap out) const;
-  size_t Contains(const Keys& keys, std::span<uint8_t> out) const;
-  size_t Select(const Keys& keys, std::span<uint64_t> out) const;
-  size_t Count(const Keys& keys) const;
   size_t Insert(const Keys& keys);
   void Merge(const MilvusSet& other);
 
@@ -57,6 +55,7 @@ class MilvusSet {
   MilvusSet(KeyForm form, SplitBlockBloomFilter filter, const milvus::Header& header) noexcept
       : form_(form), filter_(std::move(filter)), header_(header) {}
 
+  void Query(const Keys& keys, uint64_t* bits) const override;
   void RequireForm(const Keys& keys) const;
   // Whether any key of the form is in.
   bool HasDomain() const noexcept { return header_.key_forms.Has(form_); }

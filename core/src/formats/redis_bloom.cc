@@ -269,23 +269,30 @@ bool RedisBloomFilter::Insert(std::string_view key) {
   return !links_.empty() && InsertHash(HashOf(hash32(), integers_, key));
 }
 
-template <typename Out>
-size_t RedisBloomFilter::LookUp(const Keys& keys, Out out) const {
+QueryTraits RedisBloomFilter::traits() const noexcept { return {.backend = backend_}; }
+
+KeyForms RedisBloomFilter::key_forms() const noexcept {
+  KeyForms forms = KeyForm::kInteger;
+  forms.Add(KeyForm::kBytes);
+  return forms;
+}
+
+void RedisBloomFilter::Query(const Keys& keys, uint64_t* bits) const {
   detail::RequireRedisForm(keys);
-  return VisitHash(hash32(), [&]<typename Kind>(Kind) {
+  VisitHash(hash32(), [&]<typename Kind>(Kind) {
     Hash128 hashes[detail::kFormatBlock];
     Hash128 walks[detail::kFormatBlock];
-    const auto probe = [&](size_t begin, size_t n, uint64_t* bits) {
+    const auto probe = [&](size_t begin, size_t n, uint64_t* out) {
       detail::HashBlock(BloomHasher<Kind>{backend_->kernels->format_hash, {integers_, keys}}, begin,
-                        n, hashes, bits);
+                        n, hashes, out);
       if (links_.size() == 1) {
         const Link& link = links_.front();
-        return detail::ProbeWalks<RedisWalk>(LinkView(link.info, link.words()), hashes, n, bits);
+        return detail::ProbeWalks<RedisWalk>(LinkView(link.info, link.words()), hashes, n, out);
       }
       const size_t words = BitmapWords(n);
       uint64_t left[detail::kFormatBlock / 64];  // keys that no link has had yet
-      std::copy_n(bits, words, left);
-      std::fill_n(bits, words, uint64_t{0});
+      std::copy_n(out, words, left);
+      std::fill_n(out, words, uint64_t{0});
       for (size_t i = links_.size(); i-- > 0;) {
         std::copy_n(hashes, n, walks);
         uint64_t here[detail::kFormatBlock / 64];
@@ -293,30 +300,14 @@ size_t RedisBloomFilter::LookUp(const Keys& keys, Out out) const {
         const Link& link = links_[i];
         detail::ProbeWalks<RedisWalk>(LinkView(link.info, link.words()), walks, n, here);
         for (size_t word = 0; word < words; ++word) {
-          bits[word] |= here[word];
+          out[word] |= here[word];
           left[word] &= ~here[word];
         }
       }
     };
-    return detail::LookUpBlocks(*backend_->kernels, keys.size(), out, probe);
+    detail::ProbeBlocks(keys.size(), bits, probe);
   });
 }
-
-size_t RedisBloomFilter::Contains(Keys keys, Bitmap out) const { return LookUp(keys, out); }
-
-size_t RedisBloomFilter::Contains(Keys keys, std::span<uint8_t> out) const {
-  return LookUp(keys, out);
-}
-
-size_t RedisBloomFilter::Select(Keys keys, std::span<uint32_t> out) const {
-  return LookUp(keys, out);
-}
-
-size_t RedisBloomFilter::Select(Keys keys, std::span<uint64_t> out) const {
-  return LookUp(keys, out);
-}
-
-size_t RedisBloomFilter::Count(Keys keys) const { return LookUp(keys, detail::Output::Count()); }
 
 size_t RedisBloomFilter::Insert(Keys keys) {
   RequireWritable();

@@ -371,15 +371,22 @@ bool RedisCuckooFilter::Erase(std::string_view key) {
   return ErasePlace(PlaceOf(detail::HashRedisKey<detail::RedisCuckooHash>(integers_, key)));
 }
 
-template <typename Out>
-size_t RedisCuckooFilter::LookUp(const Keys& keys, Out out) const {
+QueryTraits RedisCuckooFilter::traits() const noexcept { return {.backend = backend_}; }
+
+KeyForms RedisCuckooFilter::key_forms() const noexcept {
+  KeyForms forms = KeyForm::kInteger;
+  forms.Add(KeyForm::kBytes);
+  return forms;
+}
+
+void RedisCuckooFilter::Query(const Keys& keys, uint64_t* bits) const {
   detail::RequireRedisForm(keys);
   // Layer by layer, all buckets of which are fetched for the keys that no older one has, before
   // the first is read.
-  const auto probe = [&](size_t begin, size_t n, uint64_t* bits) {
+  const auto probe = [&](size_t begin, size_t n, uint64_t* out) {
     constexpr size_t kBlock = detail::kFormatBlock;
     uint64_t hashes[kBlock];
-    detail::HashBlock(CuckooHasher{integers_, keys}, begin, n, hashes, bits);
+    detail::HashBlock(CuckooHasher{integers_, keys}, begin, n, hashes, out);
     const BucketTest test(bucket_size_);
     uint16_t left[kBlock];
     uint8_t fingerprints[kBlock];
@@ -387,11 +394,11 @@ size_t RedisCuckooFilter::LookUp(const Keys& keys, Out out) const {
     const uint8_t* second[kBlock];
     size_t count = 0;
     for (size_t word = 0; word < BitmapWords(n); ++word) {
-      for (uint64_t rest = bits[word]; rest != 0; rest &= rest - 1) {
+      for (uint64_t rest = out[word]; rest != 0; rest &= rest - 1) {
         left[count++] =
             static_cast<uint16_t>(64 * word + static_cast<size_t>(std::countr_zero(rest)));
       }
-      bits[word] = 0;
+      out[word] = 0;
     }
     for (size_t i = 0; i < layers_.size() && count != 0; ++i) {
       // By value, as the writes to fingerprints[] might else be writes to these.
@@ -408,31 +415,15 @@ size_t RedisCuckooFilter::LookUp(const Keys& keys, Out out) const {
       for (size_t j = 0; j < count; ++j) {
         const uint16_t key = left[j];
         const bool in = test(first[j], second[j], fingerprints[j]);
-        bits[key / 64] |= uint64_t{in} << (key % 64);
+        out[key / 64] |= uint64_t{in} << (key % 64);
         left[kept] = key;
         kept += in ? 0 : 1;
       }
       count = kept;
     }
   };
-  return detail::LookUpBlocks(*backend_->kernels, keys.size(), out, probe);
+  detail::ProbeBlocks(keys.size(), bits, probe);
 }
-
-size_t RedisCuckooFilter::Contains(Keys keys, Bitmap out) const { return LookUp(keys, out); }
-
-size_t RedisCuckooFilter::Contains(Keys keys, std::span<uint8_t> out) const {
-  return LookUp(keys, out);
-}
-
-size_t RedisCuckooFilter::Select(Keys keys, std::span<uint32_t> out) const {
-  return LookUp(keys, out);
-}
-
-size_t RedisCuckooFilter::Select(Keys keys, std::span<uint64_t> out) const {
-  return LookUp(keys, out);
-}
-
-size_t RedisCuckooFilter::Count(Keys keys) const { return LookUp(keys, detail::Output::Count()); }
 
 void RedisCuckooFilter::Prefetch(const Place& place) const noexcept {
   for (const Layer& layer : layers_) {

@@ -198,36 +198,27 @@ bool SparkBloomFilter::Insert(std::string_view key) noexcept {
   });
 }
 
-template <typename Out>
-size_t SparkBloomFilter::LookUp(const Keys& keys, Out out) const {
+QueryTraits SparkBloomFilter::traits() const noexcept { return {.backend = backend_}; }
+
+KeyForms SparkBloomFilter::key_forms() const noexcept {
+  KeyForms forms = KeyForm::kInteger;
+  forms.Add(KeyForm::kBytes);
+  return forms;
+}
+
+void SparkBloomFilter::Query(const Keys& keys, uint64_t* bits) const {
   RequireForm(keys);
   const BitsView view = ViewOf(data(), num_bits(), num_hashes_);
-  return detail::VisitSparkVersion(version_, [&]<typename V>(V) {
+  detail::VisitSparkVersion(version_, [&]<typename V>(V) {
     Hash128 hashes[detail::kFormatBlock];
-    const auto probe = [&](size_t begin, size_t n, uint64_t* bits) {
+    const auto probe = [&](size_t begin, size_t n, uint64_t* out) {
       detail::HashBlock(Hasher{backend_->kernels->format_hash, seed_, keys}, begin, n, hashes,
-                        bits);
-      detail::ProbeWalks<V>(view, hashes, n, bits);
+                        out);
+      detail::ProbeWalks<V>(view, hashes, n, out);
     };
-    return detail::LookUpBlocks(*backend_->kernels, keys.size(), out, probe);
+    detail::ProbeBlocks(keys.size(), bits, probe);
   });
 }
-
-size_t SparkBloomFilter::Contains(Keys keys, Bitmap out) const { return LookUp(keys, out); }
-
-size_t SparkBloomFilter::Contains(Keys keys, std::span<uint8_t> out) const {
-  return LookUp(keys, out);
-}
-
-size_t SparkBloomFilter::Select(Keys keys, std::span<uint32_t> out) const {
-  return LookUp(keys, out);
-}
-
-size_t SparkBloomFilter::Select(Keys keys, std::span<uint64_t> out) const {
-  return LookUp(keys, out);
-}
-
-size_t SparkBloomFilter::Count(Keys keys) const { return LookUp(keys, detail::Output::Count()); }
 
 size_t SparkBloomFilter::Insert(Keys keys) {
   RequireWritable();

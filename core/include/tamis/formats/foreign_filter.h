@@ -15,6 +15,7 @@
 #include "tamis/key_forms.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
+#include "tamis/queryable.h"
 
 namespace tamis {
 
@@ -40,7 +41,7 @@ struct ForeignLoadOptions {
 //
 // For RedisBloom integers are RedisIntegers::kSigned: a uint64_t above 2^63 - 1 is the text of the
 // negative number with its bits.
-class ForeignFilter {
+class ForeignFilter final : public Queryable {
  public:
   class Any;  // of the implementation
 
@@ -65,18 +66,16 @@ class ForeignFilter {
   ~ForeignFilter();
 
   const ForeignFormat& format() const noexcept;
-  uint64_t bytes() const noexcept;  // of its bits, in memory
+  uint64_t bytes() const noexcept override;  // of its bits, in memory
   // What ToBytes returns.
   uint64_t serialized_bytes() const noexcept;
   // As the functions of the class. O(bytes()).
-  double estimated_count() const;
-  double expected_fpr() const;
+  double estimated_count() const override;
+  double expected_fpr() const override;
 
-  // As those of the class: keys of the other sort are Error(kInvalidArgument).
-  size_t Contains(const Keys& keys, Bitmap out) const;
-  size_t Contains(const Keys& keys, std::span<uint8_t> out) const;
-  size_t Select(const Keys& keys, std::span<uint64_t> out) const;
-  size_t Count(const Keys& keys) const;
+  // Lookups are those of Queryable. Keys of the other sort are Error(kInvalidArgument).
+  QueryTraits traits() const noexcept override;
+  KeyForms key_forms() const noexcept override;
   // As Insert of the class. Returns how many changed the filter.
   size_t Insert(const Keys& keys);
   // The union. Throws Error(kIncompatible) for another format, or one whose filters cannot be
@@ -91,6 +90,7 @@ class ForeignFilter {
   void SaveImported(const std::filesystem::path& path, const SaveOptions& options = {}) const;
 
  private:
+  void Query(const Keys& keys, uint64_t* bits) const override;
   const Any& any() const;
   Any& any();
 

@@ -15,6 +15,7 @@
 #include "tamis/file.h"
 #include "tamis/formats/byte_sink.h"
 #include "tamis/keys.h"
+#include "tamis/queryable.h"
 #include "tamis/memory.h"
 
 namespace tamis {
@@ -73,7 +74,7 @@ struct GuavaLoadOptions {
 //
 // Any number of threads may ask a filter that does not change; a change needs exclusive access.
 // What was moved from is an empty filter that cannot be changed.
-class GuavaBloomFilter {
+class GuavaBloomFilter final : public Queryable {
  public:
   // 2^31 - 1, as the stream has their number in a Java int; 16 GiB.
   static constexpr uint64_t kMaxWords = 0x7FFF'FFFF;
@@ -102,7 +103,7 @@ class GuavaBloomFilter {
   GuavaStrategy strategy() const noexcept { return strategy_; }
   uint32_t num_hashes() const noexcept { return num_hashes_; }
   uint64_t num_bits() const noexcept { return 64 * num_words_; }
-  uint64_t bytes() const noexcept { return 8 * num_words_; }
+  uint64_t bytes() const noexcept override { return 8 * num_words_; }
   // What a stream of it has: 6 bytes and the words.
   uint64_t serialized_bytes() const noexcept;
   // Word i has bits 64 i to 64 i + 63, the least significant first.
@@ -110,9 +111,9 @@ class GuavaBloomFilter {
 
   // -(m/k) ln(1 - B/m) keys for B of m bits set: approximateElementCount, not rounded. Infinite if
   // all are. O(bytes()).
-  double estimated_count() const noexcept;
+  double estimated_count() const noexcept override;
   // (B/m)^k: expectedFpp. O(bytes()).
-  double expected_fpr() const noexcept;
+  double expected_fpr() const noexcept override;
 
   // One key. Integers are taken by their value widened to 64 bits.
   bool Contains(uint64_t key) const;
@@ -126,12 +127,10 @@ class GuavaBloomFilter {
   template <detail::NoKey T>
   bool Insert(T) = delete;
 
-  // As the functions of Filter, with nulls and outputs as there.
-  size_t Contains(Keys keys, Bitmap out) const;
-  size_t Contains(Keys keys, std::span<uint8_t> out) const;
-  size_t Select(Keys keys, std::span<uint32_t> out) const;
-  size_t Select(Keys keys, std::span<uint64_t> out) const;
-  size_t Count(Keys keys) const;
+  // Many keys: see Queryable.
+  using Queryable::Contains;
+  QueryTraits traits() const noexcept override;
+  KeyForms key_forms() const noexcept override;
 
   // Inserts all keys but nulls, or none. Returns how many changed a bit, each at its turn. Throws
   // Error(kReadOnly) for a filter that was moved from.
@@ -167,8 +166,7 @@ class GuavaBloomFilter {
   GuavaBloomFilter(GuavaFunnel funnel, const Geometry& geometry, const MemoryOptions& memory,
                    const Backend* backend);
 
-  template <typename Out>
-  size_t LookUp(const Keys& keys, Out out) const;
+  void Query(const Keys& keys, uint64_t* bits) const override;
   template <typename Read>
   static GuavaBloomFilter Parse(uint64_t size, const std::filesystem::path& name, const Read& read,
                                 GuavaFunnel funnel, const GuavaLoadOptions& options);

@@ -15,6 +15,7 @@
 #include "tamis/file.h"
 #include "tamis/formats/byte_sink.h"
 #include "tamis/keys.h"
+#include "tamis/queryable.h"
 #include "tamis/layout/split_block.h"
 #include "tamis/memory.h"
 
@@ -62,7 +63,7 @@ struct KuduLoadOptions {
 //
 // Any number of threads may ask a filter that does not change; a change needs exclusive access.
 // What was moved from is an empty filter that cannot be changed.
-class KuduBlockBloomFilter {
+class KuduBlockBloomFilter final : public Queryable {
  public:
   // Two blocks, and 1 GiB, as the length of a message is below 2^31 bytes.
   static constexpr uint32_t kMinLogSpaceBytes = 6;
@@ -92,7 +93,7 @@ class KuduBlockBloomFilter {
   uint32_t hash_seed() const noexcept { return hash_seed_; }
   uint32_t log_space_bytes() const noexcept { return log_space_bytes_; }
   uint64_t num_blocks() const noexcept { return bytes() / split_block::kBlockBytes; }
-  uint64_t bytes() const noexcept { return uint64_t{1} << log_space_bytes_; }
+  uint64_t bytes() const noexcept override { return uint64_t{1} << log_space_bytes_; }
   // What its message has.
   uint64_t serialized_bytes() const noexcept;
   // Whether it is one that says "no" to every key, whatever its blocks have: so is an empty filter.
@@ -101,9 +102,9 @@ class KuduBlockBloomFilter {
 
   // The number of distinct keys inserted, estimated from the contents; 0 if always_false(),
   // infinite if every bit is set. O(bytes()).
-  double estimated_count() const noexcept;
+  double estimated_count() const noexcept override;
   // The false-positive rate at that number of keys, by SplitBlockFpr. O(bytes()).
-  double expected_fpr() const noexcept;
+  double expected_fpr() const noexcept override;
 
   // One key. Integers are taken by their value widened to 64 bits.
   bool Contains(uint64_t key) const;
@@ -120,12 +121,10 @@ class KuduBlockBloomFilter {
   bool ContainsHash(uint32_t hash) const noexcept;
   bool InsertHash(uint32_t hash) noexcept;
 
-  // As the functions of Filter, with nulls and outputs as there.
-  size_t Contains(Keys keys, Bitmap out) const;
-  size_t Contains(Keys keys, std::span<uint8_t> out) const;
-  size_t Select(Keys keys, std::span<uint32_t> out) const;
-  size_t Select(Keys keys, std::span<uint64_t> out) const;
-  size_t Count(Keys keys) const;
+  // Many keys: see Queryable.
+  using Queryable::Contains;
+  QueryTraits traits() const noexcept override;
+  KeyForms key_forms() const noexcept override;
 
   // Inserts all keys but nulls, or none. Returns how many were certainly not in, each at its turn.
   // Throws Error(kReadOnly) for a filter that was moved from.
@@ -159,8 +158,7 @@ class KuduBlockBloomFilter {
   static uint32_t LogSpaceFor(const KuduOptions& options);
   static KuduBlockBloomFilter FromMessage(const Message& message, KuduType type,
                                           const KuduLoadOptions& options);
-  template <typename Out>
-  size_t LookUp(const Keys& keys, Out out) const;
+  void Query(const Keys& keys, uint64_t* bits) const override;
   void RequireWritable() const;
 
   uint32_t* words() const noexcept { return reinterpret_cast<uint32_t*>(storage_.data()); }

@@ -16,6 +16,7 @@
 #include "tamis/formats/byte_sink.h"
 #include "tamis/formats/redis_dump.h"
 #include "tamis/keys.h"
+#include "tamis/queryable.h"
 #include "tamis/memory.h"
 
 namespace tamis {
@@ -73,7 +74,7 @@ struct RedisBloomLink {
 //
 // Any number of threads may ask a filter that does not change; a change needs exclusive access.
 // What was moved from is an empty filter that cannot be changed or saved.
-class RedisBloomFilter {
+class RedisBloomFilter final : public Queryable {
  public:
   // No error rate of a double needs more.
   static constexpr uint32_t kMaxHashes = 1075;
@@ -122,14 +123,14 @@ class RedisBloomFilter {
   // Keys that were inserted and were new: BF.CARD.
   uint64_t size() const noexcept { return size_; }
   uint64_t capacity() const noexcept;  // of all links
-  uint64_t bytes() const noexcept;     // the bits of all links
+  uint64_t bytes() const noexcept override;     // the bits of all links
   // What a file of its dump has.
   uint64_t serialized_bytes() const noexcept;
   size_t num_links() const noexcept { return links_.size(); }
   // i < num_links(); 0 is the oldest.
   const RedisBloomLink& link(size_t i) const noexcept { return links_[i].info; }
   // 1 less the product of 1 - (B/m)^k for B of the m bits of each link set. O(bytes()).
-  double expected_fpr() const noexcept;
+  double expected_fpr() const noexcept override;
 
   // One key: BF.EXISTS. Integers are taken by their value widened to 64 bits.
   bool Contains(uint64_t key) const;
@@ -146,12 +147,10 @@ class RedisBloomFilter {
   template <detail::NoKey T>
   bool Insert(T) = delete;
 
-  // As the functions of Filter, with nulls and outputs as there.
-  size_t Contains(Keys keys, Bitmap out) const;
-  size_t Contains(Keys keys, std::span<uint8_t> out) const;
-  size_t Select(Keys keys, std::span<uint32_t> out) const;
-  size_t Select(Keys keys, std::span<uint64_t> out) const;
-  size_t Count(Keys keys) const;
+  // Many keys: see Queryable.
+  using Queryable::Contains;
+  QueryTraits traits() const noexcept override;
+  KeyForms key_forms() const noexcept override;
 
   // Inserts all keys but nulls, one after the other. Returns how many were new, each at its turn.
   // Throws as that of one key, with the keys before it inserted, as size() shows; Error(kReadOnly)
@@ -208,8 +207,7 @@ class RedisBloomFilter {
   bool ContainsHash(const detail::Hash128& hash) const noexcept;
   bool InsertHash(const detail::Hash128& hash);
   void Prefetch(const detail::Hash128& hash) const noexcept;
-  template <typename Out>
-  size_t LookUp(const Keys& keys, Out out) const;
+  void Query(const Keys& keys, uint64_t* bits) const override;
   void RequireWritable() const;
 
   RedisIntegers integers_;

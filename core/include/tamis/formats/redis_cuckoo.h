@@ -16,6 +16,7 @@
 #include "tamis/formats/byte_sink.h"
 #include "tamis/formats/redis_dump.h"
 #include "tamis/keys.h"
+#include "tamis/queryable.h"
 #include "tamis/memory.h"
 
 namespace tamis {
@@ -66,7 +67,7 @@ struct RedisCuckooLoadOptions {
 //
 // Any number of threads may ask a filter that does not change; a change needs exclusive access.
 // What was moved from is an empty filter that cannot be changed or saved.
-class RedisCuckooFilter {
+class RedisCuckooFilter final : public Queryable {
  public:
   static constexpr uint64_t kMaxLayers = 65535;
   // 2^56 - 1, in each layer.
@@ -103,12 +104,12 @@ class RedisCuckooFilter {
   uint64_t erased() const noexcept { return erased_; }
   size_t num_layers() const noexcept { return layers_.size(); }
   uint64_t num_buckets(size_t layer) const noexcept { return layers_[layer].num_buckets; }
-  uint64_t bytes() const noexcept;  // of the fingerprints of all layers
+  uint64_t bytes() const noexcept override;  // of the fingerprints of all layers
   // What a file of its dump has.
   uint64_t serialized_bytes() const noexcept;
   // 1 less the product of (1 - 1/255)^(2 s) for s fingerprints in a bucket of each layer, on
   // average (Fan et al. 2014, section 5.1, for fingerprints of 255 values). O(bytes()).
-  double expected_fpr() const noexcept;
+  double expected_fpr() const noexcept override;
 
   // One key: CF.EXISTS. Integers are taken by their value widened to 64 bits.
   bool Contains(uint64_t key) const;
@@ -140,12 +141,10 @@ class RedisCuckooFilter {
   template <detail::NoKey T>
   bool Erase(T) = delete;
 
-  // As the functions of Filter, with nulls and outputs as there.
-  size_t Contains(Keys keys, Bitmap out) const;
-  size_t Contains(Keys keys, std::span<uint8_t> out) const;
-  size_t Select(Keys keys, std::span<uint32_t> out) const;
-  size_t Select(Keys keys, std::span<uint64_t> out) const;
-  size_t Count(Keys keys) const;
+  // Many keys: see Queryable.
+  using Queryable::Contains;
+  QueryTraits traits() const noexcept override;
+  KeyForms key_forms() const noexcept override;
   // How often each key was inserted, or more; 0 for nulls. Throws Error(kInvalidArgument), with
   // nothing written, if `out` has no room for all.
   void Occurrences(Keys keys, std::span<uint64_t> out) const;
@@ -223,8 +222,7 @@ class RedisCuckooFilter {
   void EmptyLayers(bool all);
   void Prefetch(const Place& place) const noexcept;
 
-  template <typename Out>
-  size_t LookUp(const Keys& keys, Out out) const;
+  void Query(const Keys& keys, uint64_t* bits) const override;
   template <typename Change>
   size_t ChangeAll(const Keys& keys, const Change& change);
   void RequireWritable() const;

@@ -15,6 +15,7 @@
 #include "tamis/file.h"
 #include "tamis/formats/byte_sink.h"
 #include "tamis/keys.h"
+#include "tamis/queryable.h"
 #include "tamis/memory.h"
 
 namespace tamis {
@@ -60,7 +61,7 @@ struct SparkLoadOptions {
 //
 // Any number of threads may ask a filter that does not change; a change needs exclusive access.
 // What was moved from is an empty filter that cannot be changed.
-class SparkBloomFilter {
+class SparkBloomFilter final : public Queryable {
  public:
   // 2^31 - 1, as the stream has their number in a Java int; 16 GiB.
   static constexpr uint64_t kMaxWords = 0x7FFF'FFFF;
@@ -91,7 +92,7 @@ class SparkBloomFilter {
   int32_t seed() const noexcept { return seed_; }  // 0 for kV1
   uint32_t num_hashes() const noexcept { return num_hashes_; }
   uint64_t num_bits() const noexcept { return 64 * num_words_; }
-  uint64_t bytes() const noexcept { return 8 * num_words_; }
+  uint64_t bytes() const noexcept override { return 8 * num_words_; }
   // What a stream of it has: 12 bytes for kV1 or 16 for kV2, and the words.
   uint64_t serialized_bytes() const noexcept;
   // Word i has bits 64 i to 64 i + 63, the least significant first.
@@ -99,9 +100,9 @@ class SparkBloomFilter {
 
   // -(m/k) ln(1 - B/m) keys for B of m bits set (Swamidass and Baldi 2007). Infinite if all are.
   // O(bytes()).
-  double estimated_count() const noexcept;
+  double estimated_count() const noexcept override;
   // (B/m)^k: expectedFpp. O(bytes()).
-  double expected_fpr() const noexcept;
+  double expected_fpr() const noexcept override;
 
   // One key. Integers are taken by their value widened to 64 bits.
   bool Contains(uint64_t key) const noexcept;
@@ -115,12 +116,10 @@ class SparkBloomFilter {
   template <detail::NoKey T>
   bool Insert(T) = delete;
 
-  // As the functions of Filter, with nulls and outputs as there.
-  size_t Contains(Keys keys, Bitmap out) const;
-  size_t Contains(Keys keys, std::span<uint8_t> out) const;
-  size_t Select(Keys keys, std::span<uint32_t> out) const;
-  size_t Select(Keys keys, std::span<uint64_t> out) const;
-  size_t Count(Keys keys) const;
+  // Many keys: see Queryable.
+  using Queryable::Contains;
+  QueryTraits traits() const noexcept override;
+  KeyForms key_forms() const noexcept override;
 
   // Inserts all keys but nulls. Returns how many changed a bit, each at its turn. Throws
   // Error(kReadOnly) for a filter that was moved from.
@@ -156,8 +155,7 @@ class SparkBloomFilter {
 
   SparkBloomFilter(const Geometry& geometry, const MemoryOptions& memory, const Backend* backend);
 
-  template <typename Out>
-  size_t LookUp(const Keys& keys, Out out) const;
+  void Query(const Keys& keys, uint64_t* bits) const override;
   template <typename Read>
   static SparkBloomFilter Parse(uint64_t size, const std::filesystem::path& name, const Read& read,
                                 const SparkLoadOptions& options);
