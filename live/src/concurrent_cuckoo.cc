@@ -110,38 +110,8 @@ auto ConcurrentCuckooFilter<kBits>::Probe() const noexcept {
 }
 
 template <int kBits>
-size_t ConcurrentCuckooFilter<kBits>::LookUp(const Keys& keys, const detail::Output& output) const {
-  const Backend& backend = filter_.backend();
-  const auto probe = Probe();
-  const auto query = [&](const Keys& some, uint64_t* bits) {
-    detail::QueryBits(*backend.kernels, hash(), probe, some, bits);
-  };
-  return detail::Answer(query, {.backend = &backend}, keys, output);
-}
-
-template <int kBits>
-size_t ConcurrentCuckooFilter<kBits>::Contains(Keys keys, Bitmap out) const {
-  return LookUp(keys, out);
-}
-
-template <int kBits>
-size_t ConcurrentCuckooFilter<kBits>::Contains(Keys keys, std::span<uint8_t> out) const {
-  return LookUp(keys, out);
-}
-
-template <int kBits>
-size_t ConcurrentCuckooFilter<kBits>::Select(Keys keys, std::span<uint32_t> out) const {
-  return LookUp(keys, out);
-}
-
-template <int kBits>
-size_t ConcurrentCuckooFilter<kBits>::Select(Keys keys, std::span<uint64_t> out) const {
-  return LookUp(keys, out);
-}
-
-template <int kBits>
-size_t ConcurrentCuckooFilter<kBits>::Count(Keys keys) const noexcept {
-  return LookUp(keys, detail::Output::Count());
+void ConcurrentCuckooFilter<kBits>::Query(const Keys& keys, uint64_t* bits) const {
+  detail::QueryBits(*filter_.backend().kernels, hash(), Probe(), keys, bits);
 }
 
 template <int kBits>

@@ -29,7 +29,7 @@ namespace tamis {
 // out a shared mapping, what one of them inserts the others find; inserted_count() and key_forms()
 // are then those of each process.
 template <typename F>
-class ConcurrentBloom {
+class ConcurrentBloom final : public Queryable {
  public:
   // Changes are safe beside lookups and other changes: see Live.
   static constexpr bool kConcurrentChanges = true;
@@ -56,18 +56,21 @@ class ConcurrentBloom {
   const F& filter() const noexcept { return filter_; }
 
   uint64_t capacity() const noexcept { return filter_.capacity(); }
-  uint64_t bytes() const noexcept { return filter_.bytes(); }
+  uint64_t bytes() const noexcept override { return filter_.bytes(); }
   const HashSpec& hash() const noexcept { return filter_.hash(); }
   uint64_t inserted_count() const noexcept { return inserted_.Get(); }
-  KeyForms key_forms() const noexcept {
+  KeyForms key_forms() const noexcept override {
     return KeyForms::FromBits(forms_.load(std::memory_order_relaxed));
   }
   // As Filter::set_key_forms.
   void set_key_forms(KeyForms forms) noexcept {
     forms_.store(forms.bits(), std::memory_order_relaxed);
   }
-  double estimated_count() const noexcept { return filter_.estimated_count(); }
-  double expected_fpr() const noexcept { return filter_.expected_fpr(); }
+  double estimated_count() const noexcept override { return filter_.estimated_count(); }
+  double expected_fpr() const noexcept override { return filter_.expected_fpr(); }
+  QueryTraits traits() const noexcept override {
+    return {.thread_safety = ThreadSafety::kConcurrentChanges, .backend = &filter_.backend()};
+  }
 
   // As the functions of F of these names.
   TAMIS_INLINE bool Contains(uint64_t key) const noexcept { return filter_.Contains(key); }
@@ -75,11 +78,7 @@ class ConcurrentBloom {
   TAMIS_INLINE bool ContainsHash(uint64_t hash) const noexcept {
     return filter_.ContainsHash(hash);
   }
-  size_t Contains(Keys keys, Bitmap out) const { return filter_.Contains(keys, out); }
-  size_t Contains(Keys keys, std::span<uint8_t> out) const { return filter_.Contains(keys, out); }
-  size_t Select(Keys keys, std::span<uint32_t> out) const { return filter_.Select(keys, out); }
-  size_t Select(Keys keys, std::span<uint64_t> out) const { return filter_.Select(keys, out); }
-  size_t Count(Keys keys) const noexcept { return filter_.Count(keys); }
+  using Queryable::Contains;
 
   // See Filter::moved_from.
   bool moved_from() const noexcept { return filter_.moved_from(); }
@@ -132,6 +131,11 @@ class ConcurrentBloom {
   void Clear();
 
  private:
+  void Query(const Keys& keys, uint64_t* bits) const override {
+    filter_.Contains(keys, Bitmap({bits, BitmapWords(keys.size())}));
+  }
+  const Filter* engine_filter() const noexcept override { return &filter_; }
+
   bool Insert(KeyForm form, uint64_t hash) noexcept;
   bool InsertIfAbsent(KeyForm form, uint64_t hash) noexcept;
   void MergeWords(const F& other);

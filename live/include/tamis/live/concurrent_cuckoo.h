@@ -14,7 +14,6 @@
 namespace tamis {
 
 namespace detail {
-class Output;
 template <int kBits>
 class SharedCuckoo;
 }  // namespace detail
@@ -33,7 +32,7 @@ class SharedCuckoo;
 // An Engine and forked processes cannot use one: a child of fork that gets it while another thread
 // changes it may find a chunk locked for ever.
 template <int kBits>
-class ConcurrentCuckooFilter {
+class ConcurrentCuckooFilter final : public Queryable {
  public:
   // Changes are safe beside lookups and other changes: see Live.
   static constexpr bool kConcurrentChanges = true;
@@ -59,16 +58,19 @@ class ConcurrentCuckooFilter {
   // See Filter::moved_from.
   bool moved_from() const noexcept { return filter_.moved_from(); }
   uint64_t capacity() const noexcept { return filter_.capacity(); }
-  uint64_t bytes() const noexcept { return filter_.bytes(); }
+  uint64_t bytes() const noexcept override { return filter_.bytes(); }
   uint64_t num_slots() const noexcept { return filter_.num_slots(); }
   const HashSpec& hash() const noexcept { return filter_.hash(); }
   // Keys that are in, copies included.
   uint64_t inserted_count() const noexcept;
-  KeyForms key_forms() const noexcept;
+  KeyForms key_forms() const noexcept override;
   // As Filter::set_key_forms.
   void set_key_forms(KeyForms forms) noexcept;
   // As CuckooFilter::expected_fpr, at inserted_count().
-  double expected_fpr() const noexcept;
+  double expected_fpr() const noexcept override;
+  QueryTraits traits() const noexcept override {
+    return {.thread_safety = ThreadSafety::kConcurrentChanges, .backend = &filter_.backend()};
+  }
 
   // As the functions of CuckooFilter of these names.
   bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
@@ -76,11 +78,7 @@ class ConcurrentCuckooFilter {
     return ContainsHash(HashBytes(key, hash()));
   }
   bool ContainsHash(uint64_t hash) const noexcept;
-  size_t Contains(Keys keys, Bitmap out) const;
-  size_t Contains(Keys keys, std::span<uint8_t> out) const;
-  size_t Select(Keys keys, std::span<uint32_t> out) const;
-  size_t Select(Keys keys, std::span<uint64_t> out) const;
-  size_t Count(Keys keys) const noexcept;
+  using Queryable::Contains;
 
   // Of threads that insert the same key by InsertIfAbsent at the same time exactly one is told that
   // it is new. Bulk changes of a filter that was moved from throw Error(kReadOnly), and those of
@@ -150,7 +148,7 @@ class ConcurrentCuckooFilter {
   size_t Change(detail::Change change, Keys keys, detail::Outcomes outcomes);
   // What QueryBits takes.
   auto Probe() const noexcept;
-  size_t LookUp(const Keys& keys, const detail::Output& output) const;
+  void Query(const Keys& keys, uint64_t* bits) const override;
 
   CuckooFilter<kBits> filter_;
   detail::KeyHasher hasher_;
