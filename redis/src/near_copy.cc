@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "redis/src/answers.h"
 #include "redis/src/filter_impl.h"
 #include "redis/src/near_copy_state.h"
 #include "tamis/hash.h"
@@ -38,7 +37,13 @@ NearCopyStats NearCopy::stats() const { return state().stats(); }
 const SplitBlockBloomFilter& NearCopy::copy() const { return state().copy(); }
 SplitBlockFilter& NearCopy::filter() { return state().filter(); }
 
-void NearCopy::Ask(const Keys& keys, std::span<uint64_t> maybe) {
+QueryTraits NearCopy::traits() const noexcept {
+  return {.thread_safety = ThreadSafety::kOneThread, .slice_keys = kAllKeys, .waits = true};
+}
+
+void NearCopy::Query(const Keys& keys, uint64_t* bits) const {
+  const std::span<uint64_t> maybe(bits, BitmapWords(keys.size()));
+  std::fill(maybe.begin(), maybe.end(), 0);
   State& state = this->state();
   SplitBlockFilter::Impl& impl = state.filter().impl();
   if (impl.IsOver()) return impl.Ask(keys, maybe);  // which has no answers any more
@@ -56,7 +61,7 @@ void NearCopy::Ask(const Keys& keys, std::span<uint64_t> maybe) {
   Confirm(keys, maybe);
 }
 
-void NearCopy::Confirm(const Keys& keys, std::span<uint64_t> maybe) {
+void NearCopy::Confirm(const Keys& keys, std::span<uint64_t> maybe) const {
   const Bitmap known(maybe);
   std::vector<uint64_t> hashes(keys.CountValid());
   SplitBlockFilter::Impl& impl = state_->filter().impl();
@@ -94,47 +99,6 @@ size_t NearCopy::Insert(Keys keys) {
   const size_t inserted = state.filter().Insert(keys);
   state.Insert(keys);
   return inserted;
-}
-
-size_t NearCopy::Contains(Keys keys, Bitmap out) {
-  RequireSize(out.words().size(), BitmapWords(keys.size()));
-  return WithAnswers(
-      keys.size(), [&](std::span<uint64_t> words) { Ask(keys, words); },
-      [&](const std::vector<uint64_t>& words) {
-        std::copy(words.begin(), words.end(), out.words().begin());
-      });
-}
-
-size_t NearCopy::Contains(Keys keys, std::span<uint8_t> out) {
-  RequireSize(out.size(), keys.size());
-  return WithAnswers(
-      keys.size(), [&](std::span<uint64_t> words) { Ask(keys, words); },
-      [&](const std::vector<uint64_t>& words) {
-        for (size_t i = 0; i < keys.size(); ++i) out[i] = (words[i / 64] >> (i % 64)) & 1;
-      });
-}
-
-size_t NearCopy::Select(Keys keys, std::span<uint32_t> out) {
-  RequireSize(out.size(), keys.size());
-  if (keys.size() > uint64_t{1} << 32) {
-    throw Error(ErrorCode::kInvalidArgument, "indices of 32 bits are for 2^32 keys at most");
-  }
-  return WithAnswers(
-      keys.size(), [&](std::span<uint64_t> words) { Ask(keys, words); },
-      [&](const std::vector<uint64_t>& words) { WriteIndices(words, out); });
-}
-
-size_t NearCopy::Select(Keys keys, std::span<uint64_t> out) {
-  RequireSize(out.size(), keys.size());
-  return WithAnswers(
-      keys.size(), [&](std::span<uint64_t> words) { Ask(keys, words); },
-      [&](const std::vector<uint64_t>& words) { WriteIndices(words, out); });
-}
-
-size_t NearCopy::Count(Keys keys) {
-  return WithAnswers(
-      keys.size(), [&](std::span<uint64_t> words) { Ask(keys, words); },
-      [](const std::vector<uint64_t>&) {});
 }
 
 }  // namespace tamis::redis

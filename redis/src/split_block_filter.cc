@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "redis/src/answers.h"
 #include "redis/src/filter_impl.h"
 
 namespace tamis::redis {
@@ -65,45 +64,14 @@ uint64_t SplitBlockFilter::capacity() const { return impl().descriptor().capacit
 double SplitBlockFilter::fpr() const { return impl().descriptor().fpr; }
 const HashSpec& SplitBlockFilter::hash() const { return impl().hash(); }
 
-size_t SplitBlockFilter::Contains(Keys keys, Bitmap out) {
-  RequireSize(out.words().size(), BitmapWords(keys.size()));
-  return WithAnswers(
-      keys.size(), [&](std::span<uint64_t> words) { impl().Ask(keys, words); },
-      [&](const std::vector<uint64_t>& words) {
-        std::copy(words.begin(), words.end(), out.words().begin());
-      });
+QueryTraits SplitBlockFilter::traits() const noexcept {
+  return {.thread_safety = ThreadSafety::kOneThread, .slice_keys = kAllKeys, .waits = true};
 }
 
-size_t SplitBlockFilter::Contains(Keys keys, std::span<uint8_t> out) {
-  RequireSize(out.size(), keys.size());
-  return WithAnswers(
-      keys.size(), [&](std::span<uint64_t> words) { impl().Ask(keys, words); },
-      [&](const std::vector<uint64_t>& words) {
-        for (size_t i = 0; i < keys.size(); ++i) out[i] = (words[i / 64] >> (i % 64)) & 1;
-      });
-}
-
-size_t SplitBlockFilter::Select(Keys keys, std::span<uint32_t> out) {
-  RequireSize(out.size(), keys.size());
-  if (keys.size() > uint64_t{1} << 32) {
-    throw Error(ErrorCode::kInvalidArgument, "indices of 32 bits are for 2^32 keys at most");
-  }
-  return WithAnswers(
-      keys.size(), [&](std::span<uint64_t> words) { impl().Ask(keys, words); },
-      [&](const std::vector<uint64_t>& words) { WriteIndices(words, out); });
-}
-
-size_t SplitBlockFilter::Select(Keys keys, std::span<uint64_t> out) {
-  RequireSize(out.size(), keys.size());
-  return WithAnswers(
-      keys.size(), [&](std::span<uint64_t> words) { impl().Ask(keys, words); },
-      [&](const std::vector<uint64_t>& words) { WriteIndices(words, out); });
-}
-
-size_t SplitBlockFilter::Count(Keys keys) {
-  return WithAnswers(
-      keys.size(), [&](std::span<uint64_t> words) { impl().Ask(keys, words); },
-      [](const std::vector<uint64_t>&) {});
+void SplitBlockFilter::Query(const Keys& keys, uint64_t* bits) const {
+  const std::span<uint64_t> maybe(bits, BitmapWords(keys.size()));
+  std::fill(maybe.begin(), maybe.end(), 0);
+  impl().Ask(keys, maybe);
 }
 
 size_t SplitBlockFilter::Insert(Keys keys) { return impl().Insert(keys); }

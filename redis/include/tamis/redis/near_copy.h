@@ -51,7 +51,7 @@ struct NearCopyStats {
 // One thread at a time may use an object. Functions throw what those of SplitBlockFilter do. With
 // `refresh_every` it is of the process that made it: in a child of fork, which has no such thread,
 // its functions throw Error(kInvalidArgument), and the destructor gives nothing back.
-class NearCopy {
+class NearCopy final : public Queryable {
  public:
   // Reads all of it. Throws as SplitBlockFilter::Pull, and Error(kInvalidArgument) for a staleness
   // below 1 ms and a refresh_every out of range, Error(kOutOfMemory) if no thread can be had.
@@ -61,19 +61,13 @@ class NearCopy {
   // Ends the thread, whatever it is waiting for but the look-up of a name.
   ~NearCopy();
 
-  // As those of SplitBlockFilter. If the servers cannot be reached and the copy is too old, keys
+  // Lookups are those of Queryable. If the servers cannot be reached and the copy is too old, keys
   // that it does not have are without an answer, which is dealt with as the filter's
   // ClientOptions::unavailable says, after up to twice ServerOptions::retry_for, or three times if
   // a thread is refreshing it just then.
-  size_t Contains(Keys keys, Bitmap out);
-  size_t Contains(Keys keys, std::span<uint8_t> out);
-  size_t Select(Keys keys, std::span<uint32_t> out);
-  size_t Select(Keys keys, std::span<uint64_t> out);
-  size_t Count(Keys keys);
-  bool Contains(uint64_t key) { return Count(Keys(std::span(&key, 1))) == 1; }
-  bool Contains(std::string_view key) { return Count(Keys(std::span(&key, 1))) == 1; }
-  template <detail::NoKey T>
-  bool Contains(T) = delete;
+  QueryTraits traits() const noexcept override;
+  KeyForms key_forms() const override { return KeyForm::kUnknown; }  // which servers do not know
+  uint64_t bytes() const override { return copy().bytes(); }
 
   // Inserts on the servers, and then here.
   size_t Insert(Keys keys);
@@ -95,9 +89,9 @@ class NearCopy {
 
   // Throws Error(kInvalidArgument) if it was moved from, and in a child of fork.
   State& state() const;
-  void Ask(const Keys& keys, std::span<uint64_t> maybe);
+  void Query(const Keys& keys, uint64_t* bits) const override;
   // Of the keys that are not in `maybe`, those that the servers have.
-  void Confirm(const Keys& keys, std::span<uint64_t> maybe);
+  void Confirm(const Keys& keys, std::span<uint64_t> maybe) const;
 
   std::unique_ptr<State> state_;
 };

@@ -16,6 +16,8 @@
 #include "tamis/error.h"
 #include "tamis/filter.h"
 #include "tamis/keys.h"
+#include "tamis/layout/split_block.h"
+#include "tamis/queryable.h"
 #include "tamis/redis/route_plan.h"
 #include "tamis/redis/server_options.h"
 #include "tamis/split_block_filter.h"
@@ -107,7 +109,7 @@ struct Info {
 // Functions block until they are done, or, for ServerOptions::retry_for, nothing of it succeeds.
 // All but the destructor throw Error(kUnavailable) for servers that cannot be reached or refuse,
 // Error(kInvalidArgument) if the filter was moved from, and std::bad_alloc.
-class SplitBlockFilter {
+class SplitBlockFilter final : public Queryable {
  public:
   // Makes a filter. Names are 1 to 200 bytes without braces and control characters. Throws
   // Error(kInvalidArgument) for options out of range, a deadline that is over and if there is a
@@ -135,18 +137,12 @@ class SplitBlockFilter {
   double fpr() const;
   const HashSpec& hash() const;
 
-  // As the functions of tamis::Filter of these names, for keys in all their forms and with the same
-  // outputs. Throw Error(kInvalidArgument), with nothing asked, if the output is too small, and
-  // UnansweredError as Unavailable says.
-  size_t Contains(Keys keys, Bitmap out);
-  size_t Contains(Keys keys, std::span<uint8_t> out);
-  size_t Select(Keys keys, std::span<uint32_t> out);
-  size_t Select(Keys keys, std::span<uint64_t> out);
-  size_t Count(Keys keys);
-  bool Contains(uint64_t key) { return Count(Keys(std::span(&key, 1))) == 1; }
-  bool Contains(std::string_view key) { return Count(Keys(std::span(&key, 1))) == 1; }
-  template <detail::NoKey T>
-  bool Contains(T) = delete;
+  // Lookups are those of Queryable, also of one key. They throw UnansweredError as Unavailable
+  // says.
+  QueryTraits traits() const noexcept override;
+  KeyForms key_forms() const override { return KeyForm::kUnknown; }  // which servers do not know
+  // On the servers.
+  uint64_t bytes() const override { return split_block::kBlockBytes * num_blocks(); }
 
   // Inserts all keys that are not null, and returns how many these are. Throws UnansweredError if
   // some may not be in, or not on ClientOptions::durable_replicas replicas; those can be inserted
@@ -183,6 +179,7 @@ class SplitBlockFilter {
   class Impl;
 
   explicit SplitBlockFilter(std::unique_ptr<Impl> impl);
+  void Query(const Keys& keys, uint64_t* bits) const override;
   // Throws Error(kInvalidArgument) if it was moved from.
   Impl& impl() const;
 
