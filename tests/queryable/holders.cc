@@ -6,6 +6,14 @@
 #include "tamis/any_filter.h"
 #include "tamis/error.h"
 #include "tamis/filter_kinds.h"
+#include "tamis/formats/foreign_filter.h"
+#include "tamis/formats/guava.h"
+#include "tamis/formats/kudu.h"
+#include "tamis/formats/redis_bloom.h"
+#include "tamis/formats/redis_cuckoo.h"
+#include "tamis/formats/spark.h"
+#include "tamis/live/concurrent_bloom.h"
+#include "tamis/live/concurrent_cuckoo.h"
 #include "tamis/scalable_filter.h"
 #include "tamis/split_block_filter.h"
 #include "tamis/split_block_view.h"
@@ -72,6 +80,25 @@ std::vector<Holder> MakeHolders() {
       if (c == '-') c = '_';
     }
   }
+  const auto add = [&](const char* name, auto make) {
+    holders.push_back({name, [make](const std::vector<uint64_t>& keys) {
+                         auto filter = make(keys.size() + 1);
+                         filter.Insert(keys);
+                         return std::make_unique<decltype(filter)>(std::move(filter));
+                       }});
+  };
+  add("concurrent_blocks",
+      [](uint64_t n) { return ConcurrentSplitBlockBloomFilter({.capacity = n}); });
+  add("concurrent_bloom", [](uint64_t n) { return ConcurrentBloomFilter({.capacity = n}); });
+  add("concurrent_cuckoo", [](uint64_t n) { return ConcurrentCuckooFilter<12>({.capacity = n}); });
+  add("guava", [](uint64_t n) { return GuavaBloomFilter(GuavaFunnel::kLong, {.capacity = n}); });
+  add("spark", [](uint64_t n) { return SparkBloomFilter({.capacity = n}); });
+  add("kudu", [](uint64_t n) { return KuduBlockBloomFilter(KuduType::kInt64, {.capacity = n}); });
+  add("redis_bloom", [](uint64_t n) { return RedisBloomFilter({.capacity = n}); });
+  add("redis_cuckoo", [](uint64_t n) { return RedisCuckooFilter({.capacity = n}); });
+  add("foreign", [](uint64_t n) {
+    return ForeignFilter::FromBytes(SparkBloomFilter({.capacity = n}).ToBytes(), "spark:long");
+  });
   holders.push_back(
       {"view", [](const std::vector<uint64_t>& keys) { return std::make_unique<OfView>(keys); }});
   holders.push_back({"even_numbers",

@@ -13,8 +13,8 @@ namespace tamis::detail {
 // the rest.
 inline constexpr size_t kFormatBlock = 512;
 
-// The bits of `count` keys, block by block. probe(begin, n, bits) has to write a bit for each of the
-// keys [begin, begin + n), n <= kFormatBlock, and zeros up to the end of the last word.
+// The bits of `count` keys, block by block. probe(begin, n, bits) has to write a bit for each of
+// the keys [begin, begin + n), n <= kFormatBlock, and zeros up to the end of the last word.
 template <typename Probe>
 void ProbeBlocks(size_t count, uint64_t* bits, const Probe& probe) {
   for (size_t begin = 0; begin < count; begin += kFormatBlock) {

@@ -212,8 +212,7 @@ void SparkBloomFilter::Query(const Keys& keys, uint64_t* bits) const {
   detail::VisitSparkVersion(version_, [&]<typename V>(V) {
     Hash128 hashes[detail::kFormatBlock];
     const auto probe = [&](size_t begin, size_t n, uint64_t* out) {
-      detail::HashBlock(Hasher{backend_->kernels->format_hash, seed_, keys}, begin, n, hashes,
-                        out);
+      detail::HashBlock(Hasher{backend_->kernels->format_hash, seed_, keys}, begin, n, hashes, out);
       detail::ProbeWalks<V>(view, hashes, n, out);
     };
     detail::ProbeBlocks(keys.size(), bits, probe);

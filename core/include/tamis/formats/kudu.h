@@ -15,9 +15,9 @@
 #include "tamis/file.h"
 #include "tamis/formats/byte_sink.h"
 #include "tamis/keys.h"
-#include "tamis/queryable.h"
 #include "tamis/layout/split_block.h"
 #include "tamis/memory.h"
+#include "tamis/queryable.h"
 
 namespace tamis {
 

@@ -16,8 +16,8 @@
 #include "tamis/formats/byte_sink.h"
 #include "tamis/formats/redis_dump.h"
 #include "tamis/keys.h"
-#include "tamis/queryable.h"
 #include "tamis/memory.h"
+#include "tamis/queryable.h"
 
 namespace tamis {
 
@@ -122,8 +122,8 @@ class RedisBloomFilter final : public Queryable {
   uint32_t flags() const noexcept { return flags_; }
   // Keys that were inserted and were new: BF.CARD.
   uint64_t size() const noexcept { return size_; }
-  uint64_t capacity() const noexcept;  // of all links
-  uint64_t bytes() const noexcept override;     // the bits of all links
+  uint64_t capacity() const noexcept;        // of all links
+  uint64_t bytes() const noexcept override;  // the bits of all links
   // What a file of its dump has.
   uint64_t serialized_bytes() const noexcept;
   size_t num_links() const noexcept { return links_.size(); }

@@ -16,8 +16,8 @@
 #include "tamis/formats/byte_sink.h"
 #include "tamis/formats/redis_dump.h"
 #include "tamis/keys.h"
-#include "tamis/queryable.h"
 #include "tamis/memory.h"
+#include "tamis/queryable.h"
 
 namespace tamis {
 

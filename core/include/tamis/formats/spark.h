@@ -15,8 +15,8 @@
 #include "tamis/file.h"
 #include "tamis/formats/byte_sink.h"
 #include "tamis/keys.h"
-#include "tamis/queryable.h"
 #include "tamis/memory.h"
+#include "tamis/queryable.h"
 
 namespace tamis {
 
