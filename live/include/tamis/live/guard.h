@@ -21,9 +21,9 @@
 #include "tamis/key_forms.h"
 #include "tamis/keys.h"
 #include "tamis/live/changeable.h"
+#include "tamis/live/detail/failed_commits.h"
 #include "tamis/live/detail/guard_counters.h"
 #include "tamis/live/detail/guard_shard.h"
-#include "tamis/live/detail/spare_copies.h"
 #include "tamis/live/guard_stats.h"
 #include "tamis/live/live.h"
 #include "tamis/table_hash.h"
@@ -152,40 +152,33 @@ class PenetrationGuard {
   // Throws Error(kInvalidArgument), with nothing committed, if the filter has no room, and
   // Error(kIncompatible) if it has only keys of another form: with these it would be taken for one
   // of all keys. Where `commit` throws, the keys stay in the filter until the next rebuild, because
-  // they may be in the database all the same. The next Insert of such a key adds no further copy.
-  // If strangers may try, find out beforehand what the database would refuse.
+  // they may be in the database all the same. If more commits of such a key throw, a filter from
+  // which keys can be erased keeps no further copies of it: it must not be erased while the
+  // database has it in another row. If strangers may try, find out beforehand what the database
+  // would refuse.
   template <typename Commit>
   auto Insert(std::span<const Key> keys, const Commit& commit) requires ConcurrentlyChangeable<F> {
-    auto change = live_.BeginChange();
-    uint64_t generation = 0;  // none
+    typename Live<F>::ChangeScope change(live_, /*may_erase=*/false);
+    uint64_t generation = 0;         // none
+    std::vector<uint32_t> erasures;  // see EraseTally
     {
       const Lease<F> lease = live_.Read();
       generation = lease.generation();
       if (lease && !AdmitsKeys(lease)) throw Error(ErrorCode::kIncompatible, OtherForm(lease));
+      if constexpr (ConcurrentlyErasable<F>) {
+        if (lease) erasures = live_.erasures_.Of(Keys(keys), lease->hash());
+      }
     }
-    typename detail::SpareCopies<Key, Hash>::Split split;
-    std::span<const Key> to_insert = keys;
-    // While a rebuild is running, all keys are inserted, so that it records them. One that begins
-    // now waits for `change` to end.
-    if (ConcurrentlyErasable<F> && !live_.status().rebuilding) {
-      split = spare_copies_.Use(keys, generation);
-      to_insert = split.others;
-    }
-    const size_t inserted = change.Insert(Keys(to_insert));
+    const size_t inserted = change.Insert(Keys(keys));
     // To ask whether it has them is not enough: it may have a fingerprint like theirs, of another
     // key, which may be erased.
-    if (generation != 0 && inserted != to_insert.size()) {
-      spare_copies_.Add(split.spared, generation);
+    if (generation != 0 && inserted != keys.size()) {
       throw Error(ErrorCode::kInvalidArgument,
                   "the filter has no room for a key that is to be inserted");
     }
     const FenceAtEnd fence(*this, keys);  // also if it throws: it may have committed all the same
-    try {
-      return commit();
-    } catch (...) {
-      if (ConcurrentlyErasable<F> && generation != 0) spare_copies_.Add(keys, generation);
-      throw;
-    }
+    const CopiesAtEnd copies{*this, keys, erasures, generation, change};
+    return commit();
   }
   template <typename Commit>
   auto Insert(const Key& key, const Commit& commit) requires ConcurrentlyChangeable<F> {
@@ -227,6 +220,22 @@ class PenetrationGuard {
 
     PenetrationGuard& guard;
     std::span<const Key> keys;
+  };
+
+  struct CopiesAtEnd {
+    ~CopiesAtEnd() {
+      if constexpr (ConcurrentlyErasable<F>) {
+        guard.NoteCopies(keys, erasures, generation, change,
+                         std::uncaught_exceptions() > exceptions);
+      }
+    }
+
+    PenetrationGuard& guard;
+    std::span<const Key> keys;
+    std::span<const uint32_t> erasures;
+    uint64_t generation;
+    typename Live<F>::ChangeScope& change;
+    int exceptions = std::uncaught_exceptions();
   };
 
   static constexpr size_t kShards = 16;
@@ -272,6 +281,27 @@ class PenetrationGuard {
   Shard& ShardOf(const Key& key) noexcept {
     // Fibonacci hashing, because a Hash of the caller may not use the high bits.
     return shards_[(uint64_t{Hash()(key)} * 0x9E3779B97F4A7C15) >> 60];
+  }
+
+  // Notes copies of keys whose commit has ended. `erasures` are those before they were inserted.
+  void NoteCopies(std::span<const Key> keys, std::span<const uint32_t> erasures,
+                  uint64_t generation, typename Live<F>::ChangeScope& change,
+                  bool failed) noexcept requires ConcurrentlyErasable<F> {
+    if (generation == 0 || (!failed && failed_commits_.empty())) return;
+    try {
+      const Lease<F> lease = live_.Read();
+      if (lease.generation() != generation) return;
+      // The database may lack a key already that is yet to be erased from the filter.
+      const bool may_be_erased = live_.may_erase_ != 0;
+      const std::vector<uint32_t> now = live_.erasures_.Of(Keys(keys), lease->hash());
+      if (!failed) return failed_commits_.Succeeded(keys, erasures, now, generation);
+      const std::vector<Key> surplus = failed_commits_.Failed(keys, erasures, now, generation);
+      if (surplus.empty() || may_be_erased) return;
+      change.TakeBack(Keys(surplus), generation);
+      // If another copy was erased meanwhile, it may have been the last one.
+      if (live_.erasures_.Of(Keys(keys), lease->hash()) != now) change.Insert(Keys(surplus));
+    } catch (...) {  // without memory they stay until the next rebuild
+    }
   }
 
   // The values of keys that have passed the filter.
@@ -420,7 +450,7 @@ class PenetrationGuard {
   const GuardOptions options_;
   detail::GuardCounters counters_;
   std::array<Shard, kShards> shards_;
-  detail::SpareCopies<Key, Hash> spare_copies_;
+  detail::FailedCommits<Key, Hash> failed_commits_;
 };
 
 }  // namespace tamis

@@ -2,6 +2,7 @@
 #ifndef TAMIS_LIVE_LIVE_H_
 #define TAMIS_LIVE_LIVE_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include "tamis/keys.h"
 #include "tamis/live/changeable.h"
 #include "tamis/live/detail/change_log.h"
+#include "tamis/live/detail/erase_tally.h"
 #include "tamis/live/detail/generation.h"
 #include "tamis/live/detail/live_state.h"
 #include "tamis/live/detail/replay.h"
@@ -55,6 +57,9 @@ class Lease {
  private:
   std::shared_ptr<const detail::Generation<F>> generation_;
 };
+
+template <typename Key, typename Value, typename F, typename Hash>
+class PenetrationGuard;
 
 struct LiveOptions {
   LiveClock clock = {};  // empty: std::chrono::steady_clock
@@ -167,6 +172,8 @@ class Live {
   void NoteFailure(const std::exception_ptr& exception) noexcept { state_.NoteFailure(exception); }
 
  private:
+  template <typename Key, typename Value, typename G, typename Hash>
+  friend class PenetrationGuard;
   using Generation = detail::Generation<F>;
 
   uint64_t Run(const RebuildSource<F>& source, const RebuildOptions& options,
@@ -184,6 +191,8 @@ class Live {
   const LiveOptions options_;
   detail::LiveState state_;
   detail::ChangeLog log_;
+  detail::EraseTally erasures_;
+  std::atomic<uint64_t> may_erase_ = 0;  // scopes that are open, without those of guards
   detail::StripedPointer<Generation> current_;
 };
 
@@ -193,7 +202,10 @@ class [[nodiscard]] Live<F>::ChangeScope {
  public:
   ChangeScope(const ChangeScope&) = delete;
   ChangeScope& operator=(const ChangeScope&) = delete;
-  ~ChangeScope() { live_.log_.CloseScope(epoch_); }
+  ~ChangeScope() {
+    if (may_erase_) --live_.may_erase_;
+    live_.log_.CloseScope(epoch_);
+  }
 
   // As those of Live.
   size_t Insert(const Keys& keys);
@@ -201,6 +213,7 @@ class [[nodiscard]] Live<F>::ChangeScope {
     const detail::ChangeLog::Passage passage(live_.log_);
     const auto present = live_.current_.Get();
     if (!present) return 0;
+    live_.erasures_.Add(keys, present->filter.hash());
     if (!passage.recording()) return present->filter.Erase(keys);
     size_t erased = 0;
     detail::ForEachKey(keys, present->filter.hash(), [&](const Keys& key, uint64_t hash) {
@@ -211,10 +224,25 @@ class [[nodiscard]] Live<F>::ChangeScope {
 
  private:
   friend class Live;
+  template <typename Key, typename Value, typename G, typename Hash>
+  friend class PenetrationGuard;
 
-  explicit ChangeScope(Live& live) : live_(live), epoch_(live.log_.OpenScope()) {}
+  // Erases keys that this scope inserted when `generation` was the filter of the moment. Does
+  // nothing if it is not any more, or if a rebuild is running, whose filter may have them too.
+  void TakeBack(const Keys& keys, uint64_t generation) requires ConcurrentlyErasable<F> {
+    const detail::ChangeLog::Passage passage(live_.log_);
+    const auto present = live_.current_.Get();
+    if (!present || present->number != generation || passage.recording()) return;
+    present->filter.Erase(keys);
+  }
+
+  explicit ChangeScope(Live& live, bool may_erase = true)
+      : live_(live), may_erase_(may_erase), epoch_(live.log_.OpenScope()) {
+    if (may_erase_) ++live_.may_erase_;
+  }
 
   Live& live_;
+  const bool may_erase_;
   const uint64_t epoch_;
 };
 

@@ -1,0 +1,50 @@
+// Counts of erasures, which tell whether a key may have been erased since.
+#ifndef TAMIS_LIVE_DETAIL_ERASE_TALLY_H_
+#define TAMIS_LIVE_DETAIL_ERASE_TALLY_H_
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <vector>
+
+#include "tamis/hash.h"
+#include "tamis/keys.h"
+
+namespace tamis::detail {
+
+// Keys share counts: another count than before says that a key may have been erased, and the same
+// one that it was not. Thread-safe.
+class EraseTally {
+ public:
+  // To be called before keys are erased.
+  void Add(const Keys& keys, const HashSpec& hash_of) {
+    uint64_t hashes[256];
+    for (const Keys& some : keys.Chunks(std::size(hashes))) {
+      const size_t n = HashKeys(some, hash_of, hashes);
+      for (const uint64_t hash : std::span(hashes, n)) ++counts_[hash % kCounts];
+    }
+  }
+
+  // The count of each of `keys`, none of which is null. Throws std::bad_alloc.
+  std::vector<uint32_t> Of(const Keys& keys, const HashSpec& hash_of) const {
+    std::vector<uint64_t> hashes(keys.size());
+    HashKeys(keys, hash_of, hashes);
+    std::vector<uint32_t> counts(keys.size());
+    std::transform(hashes.begin(), hashes.end(), counts.begin(),
+                   [this](uint64_t hash) { return counts_[hash % kCounts].load(); });
+    return counts;
+  }
+
+ private:
+  static constexpr size_t kCounts = 4096;
+
+  std::array<std::atomic<uint32_t>, kCounts> counts_ = {};
+};
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_LIVE_DETAIL_ERASE_TALLY_H_

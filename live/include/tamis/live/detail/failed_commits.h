@@ -1,0 +1,91 @@
+// Copies of keys that are in a filter although the commit that they were inserted for threw.
+#ifndef TAMIS_LIVE_DETAIL_FAILED_COMMITS_H_
+#define TAMIS_LIVE_DETAIL_FAILED_COMMITS_H_
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace tamis::detail {
+
+// A filter from which keys can be erased holds few copies of a key. So if a commit fails and copies
+// of an earlier one are left, it takes its own back. A commit that succeeds never relies on copies
+// of another one, which may have been erased. Copies are those of one generation of a filter.
+// Functions take what EraseTally says of each key before its copy was inserted, and now.
+// Thread-safe.
+template <typename Key, typename Hash>
+class FailedCommits {
+ public:
+  bool empty() const noexcept { return empty_; }
+
+  // Notes copies of a commit that failed. Returns those that are to be taken back. Copies that are
+  // not noted, for too many keys, stay in the filter until the next rebuild. Throws std::bad_alloc.
+  std::vector<Key> Failed(std::span<const Key> keys, std::span<const uint32_t> before,
+                          std::span<const uint32_t> now, uint64_t generation) {
+    std::vector<Key> surplus;
+    surplus.reserve(keys.size());
+    std::unordered_map<Key, uint64_t, Hash> of_this_commit;
+    const std::lock_guard lock(mutex_);
+    if (generation < generation_) return surplus;
+    if (generation > generation_) copies_.clear();
+    generation_ = generation;
+    for (size_t i = 0; i < keys.size(); ++i) {
+      auto found = copies_.find(keys[i]);
+      if (found == copies_.end()) {
+        if (copies_.size() == kMostKeys) continue;
+        found = copies_.emplace(keys[i], Copies{0, now[i]}).first;
+        empty_ = false;
+      }
+      Copies& copies = found->second;
+      copies.Erase(now[i]);
+      if (before[i] != now[i]) continue;  // its own may be erased
+      if (++of_this_commit[keys[i]] <= copies.least) {
+        surplus.push_back(keys[i]);
+      } else {
+        ++copies.least;
+      }
+    }
+    return surplus;
+  }
+
+  // Notes copies of a commit that succeeded, of keys that had one which failed.
+  void Succeeded(std::span<const Key> keys, std::span<const uint32_t> before,
+                 std::span<const uint32_t> now, uint64_t generation) {
+    const std::lock_guard lock(mutex_);
+    if (generation != generation_) return;
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const auto found = copies_.find(keys[i]);
+      if (found == copies_.end()) continue;
+      found->second.Erase(now[i]);
+      found->second.least += before[i] == now[i];
+    }
+  }
+
+ private:
+  struct Copies {
+    // Every erasure since may have taken one.
+    void Erase(uint32_t now) {
+      least -= std::min<uint64_t>(least, now - erasures);
+      erasures = now;
+    }
+
+    uint64_t least;  // in the filter, or more
+    uint32_t erasures;
+  };
+
+  static constexpr size_t kMostKeys = 1 << 16;
+
+  std::atomic<bool> empty_ = true;
+  std::mutex mutex_;
+  uint64_t generation_ = 0;
+  std::unordered_map<Key, Copies, Hash> copies_;
+};
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_LIVE_DETAIL_FAILED_COMMITS_H_
