@@ -407,6 +407,25 @@ class UnusedResource : public std::pmr::memory_resource {
   bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
 };
 
+// Its layers leave less of the bound than another one needs, as they do in the filter that was
+// saved.
+template <typename F>
+void AFilterThatTheBoundLeavesNoLayerTakesNoKeyAfterLoading() {
+  const TemporaryFolder folder;
+  ScalableFilter<F> filter({.initial_capacity = 1, .fpr = 1e-11});
+  const uint64_t inserted = filter.Insert(RandomKeys(97, /*seed=*/1));
+  EXPECT_LT(inserted, 97u);
+  filter.Save(folder / "f");
+  ScalableFilter<F> loaded = ScalableFilter<F>::Load(folder / "f");
+  EXPECT_EQ(loaded.Insert(RandomKeys(97, /*seed=*/2)), 0u);
+  EXPECT_EQ(loaded.layers().size(), filter.layers().size());
+}
+
+TEST(ScalableFileLayersTest, AFilterThatTheBoundLeavesNoLayerTakesNoKeyAfterLoading) {
+  AFilterThatTheBoundLeavesNoLayerTakesNoKeyAfterLoading<SplitBlockBloomFilter>();
+  AFilterThatTheBoundLeavesNoLayerTakesNoKeyAfterLoading<BloomFilter>();
+}
+
 // A file with holes that has three layers, two of which would go into memory.
 TEST(ScalableFileLayersTest, MoreThanFitsIntoMemoryInAll) {
   const TemporaryFolder folder;

@@ -87,9 +87,14 @@ ScalableFilter<F>::ScalableFilter(detail::LayeredFile file, const MemoryOptions&
     Account(layers_.back());
     old_error_left -= detail::OldFprWhenFull(layer.header);
   }
-  // Layers of an old version may err more often than it thought, and leave nothing of the bound.
-  // The filter then grows as it would have done there.
-  if (detail::LayerFpr(options_, error_left_) < kMinFpr) {
+  // Each layer leaves `tightening` of the bound, or more, unless an old version made it: its layers
+  // may err more often than it thought, and leave nothing. The filter then grows as it would have
+  // done there.
+  constexpr double kRounding = 0.99;
+  const double left_by_new_layers =
+      options_.fpr * std::pow(options_.tightening, static_cast<double>(layers_.size()));
+  if (detail::LayerFpr(options_, error_left_) < kMinFpr &&
+      error_left_ < kRounding * left_by_new_layers) {
     error_left_ = std::max(error_left_, old_error_left);
   }
   this->inserted_ = file.header.inserted;
