@@ -60,7 +60,28 @@ TimeUnit UnitOf(char letter) {
                          : TimeUnit::kNanos;
 }
 
+std::optional<ArrowType> TimeTypeOf(std::string_view text) {
+  const auto time = [](uint32_t width, TimeUnit unit) {
+    return ArrowType{Layout::kInteger, width, true, unit};
+  };
+  if (text == "tdD") return time(4, TimeUnit::kDays);
+  if (text == "tdm") return time(8, TimeUnit::kMillis);
+  // Times of day, timestamps with a time zone or without one, and durations.
+  if (text == "tts" || text == "ttm") return time(4, UnitOf(text[2]));
+  if (text == "ttu" || text == "ttn") return time(8, UnitOf(text[2]));
+  if ((text.starts_with("ts") || text.starts_with("tD")) && text.size() > 2 &&
+      std::strchr("smun", text[2]) != nullptr) {
+    return time(8, UnitOf(text[2]));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<TimeUnit> ArrowTimeUnitOf(std::string_view format) {
+  const std::optional<ArrowType> type = TimeTypeOf(format);
+  return type ? type->time : std::nullopt;
+}
 
 ArrowDecimal ArrowDecimalOf(const char* format) {
   int precision = 0, bits = 128, end = 0;
@@ -100,18 +121,7 @@ ArrowType ArrowTypeOf(const char* format, Numbers numbers) {
   if (text == "U" || text == "Z") return {Layout::kOffsets64};
   if (text == "vu" || text == "vz") return {Layout::kViews};
   if (text.starts_with("w:")) return {Layout::kFixed, NumberAfter(format, format + 2)};
-  const auto time = [](uint32_t width, TimeUnit unit) {
-    return ArrowType{Layout::kInteger, width, true, unit};
-  };
-  if (text == "tdD") return time(4, TimeUnit::kDays);
-  if (text == "tdm") return time(8, TimeUnit::kMillis);
-  // Times of day, timestamps with a time zone or without one, and durations.
-  if (text == "tts" || text == "ttm") return time(4, UnitOf(text[2]));
-  if (text == "ttu" || text == "ttn") return time(8, UnitOf(text[2]));
-  if ((text.starts_with("ts") || text.starts_with("tD")) && text.size() > 2 &&
-      std::strchr("smun", text[2]) != nullptr) {
-    return time(8, UnitOf(text[2]));
-  }
+  if (const std::optional<ArrowType> time = TimeTypeOf(text)) return *time;
   if (numbers == Numbers::kBitsToo) {
     if (text == "e") return integer(2, false);
     if (text == "f") return integer(4, false);

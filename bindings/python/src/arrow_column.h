@@ -37,6 +37,10 @@ ArrowDecimal ArrowDecimalOf(const char* format);
 // Floating-point and decimal numbers are keys only as `numbers` says.
 ArrowType ArrowTypeOf(const char* format, Numbers numbers = Numbers::kIntegers);
 
+// The unit of a type of times, by its format; nothing for other types, whether or not they have
+// keys.
+std::optional<TimeUnit> ArrowTimeUnitOf(std::string_view format);
+
 // Reads one array where it is. Trusts lengths of buffers, which the interface does not tell, and
 // nothing else.
 class ArrowColumn {

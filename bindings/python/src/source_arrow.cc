@@ -66,7 +66,7 @@ class KeyColumn {
   const std::optional<ArrowType>& dictionary() const { return dictionary_; }
   // Of the values.
   const std::string& format() const { return format_; }
-  std::optional<TimeUnit> time() const { return dictionary_ ? dictionary_->time : type_.time; }
+  std::optional<TimeUnit> time() const { return ArrowTimeUnitOf(format_); }
 
   // The array of the column, and where its elements begin and how many there are.
   struct Part {
