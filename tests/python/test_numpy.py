@@ -187,7 +187,7 @@ def test_insert_if_absent(cls):
 # Every type that NumPy, the standard library and the Arrow packages have arrays of.
 EMPTY = [
     [], (), {}, np.array([]), np.array([], object),
-    *(np.empty(0, dtype) for dtype in ("?", "f2", "g", "D", "M8[s]", "m8", "S0", "U3", "V4", "i1,f8")),
+    *(np.empty(0, dtype) for dtype in ("?", "f2", "g", "D", "M8[s]", "M8", "m8", "m8[Y]", "S0", "U3", "V4", "i1,f8")),
     np.ma.array([]), array.array("d"), memoryview(array.array("f")),
     pd.Series([]), pd.Series([], dtype=float), pd.Index([]), pd.Index([], dtype=float),
     *(pd.Series([], dtype=dtype) for dtype in ("Float64", "boolean", "category", "period[D]")),

@@ -30,6 +30,8 @@ def times(x):
         x = x.filled(x.dtype.type("NaT"))
     kind = x.dtype.kind
     unit, count = numpy.datetime_data(x.dtype)
+    if x.size == 0:  # no keys, whatever its unit is
+        return Times(x.view("i8"), _UNITS.index("ns"))
     if unit == "generic" or (kind == "m" and unit in ("Y", "M")):
         raise TypeError(f"an array of {x.dtype} has no keys: its unit has no fixed length")
     whole = x
