@@ -79,6 +79,9 @@ std::string UnexpectedText(const CLI::App& app, const std::string& word) {
     for (const CLI::Option* option : app.get_options()) {
       for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
     }
+    if (std::find(names.begin(), names.end(), given) != names.end()) {
+      return Quoted(given) + " must come after the command, and not after \"--\"";
+    }
     // "-fpr" has one dash too few.
     return "there is no option " + Quoted(given) + IsMeant(is_long ? given : "-" + given, names);
   }

@@ -104,6 +104,8 @@ TEST_F(UsageTest, MistakesOfSomeCommands) {
       {"build -o x --type blom keys", "; is bloom meant?"},
       {"dedup --empty yes keys", "--empty: \"yes\" is not one of keep, skip ("},
       {"build -o x --csv --tsv keys", "--csv excludes --tsv"},
+      {"--json plan --n 5 --fpr 0.1", "\"--json\" must come after the command"},
+      {"plan -- --n 5", "\"--n\" must come after the command, and not after \"--\""},
       {"--thread 5", "there is no option \"--thread\" ("},
   };
   for (const Case& c : cases) {
