@@ -130,6 +130,7 @@ PLANTED = [
     ("target_include", "simd/a.cc", '#include "hwy/foreach_target.h"\n'),
     ("guards", "core/include/tamis/a.h", "#ifndef TAMIS_B_H_\n#define TAMIS_B_H_\n#endif\n"),
     ("guards", "core/src/a.h", "#pragma once\n"),
+    ("outputs", "redis/src/a.cc", "kernels.bits_to_bytes(bits, n, out);\n"),
     ("tables", "live/src/a.cc", "std::unordered_map<uint64_t,\n  int> m;\n"),
     ("ascii", "README.md", "caf\u00e9\n"),
     ("ascii", "core/src/a.cc", "// caf\u00e9\n"),

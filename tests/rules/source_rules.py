@@ -341,7 +341,26 @@ def check_tables(root):
                 yield f"{name}:{line_of(text, match.start())}: a table without TableHash"
 
 
+# The only sources that turn bits of keys into rows or bytes: the kernels, what calls them, and the
+# banks of Python, whose answers are tables.
+MAKES_OUTPUTS = {"core/src/backend/portable_kernels.cc", "core/src/bulk/output.cc",
+                 "bindings/python/src/bank_lookups.cc"}
+
+
+def check_outputs(root):
+    """Everything that answers keys is a Queryable, which has all outputs from one place."""
+    for name in sources(root):
+        room = name.split("/")[0]
+        if room not in ("core", "live", "redis", "parquet", "bindings", "tools") or (
+                name.startswith("core/include/") or name in MAKES_OUTPUTS):
+            continue
+        text = read(root, name)
+        for match in re.finditer(r"bits_to_(bytes|indices)|countr_zero\(word\)", text):
+            yield f"{name}:{line_of(text, match.start())}: an output outside of core/src/bulk/output.cc"
+
+
 RULES = {
+    "outputs": check_outputs,
     "tables": check_tables,
     "includes": check_includes,
     "rooms": check_rooms,
