@@ -55,7 +55,7 @@ uint64_t AskAbsent(const Filter& filter, uint64_t& next, std::vector<uint64_t>& 
 }
 
 // Keys are those of an endless sequence, which the cell has its own part of. Every filter is asked
-// for as many absent keys, or those that err often would count less than others.
+// for the same number of absent keys. Otherwise, filters that err often would count less.
 Cell Measure(FilterKind kind, uint64_t num_keys, double fpr, double seconds) {
   using Clock = std::chrono::steady_clock;
   constexpr uint64_t kAtOnce = 1 << 12;

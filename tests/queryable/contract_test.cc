@@ -63,7 +63,7 @@ Answers Ask(const Asked& asked, const Keys& keys) {
   return Ask(asked, keys, [](const auto& ask) { ask(); });
 }
 
-// An engine and what it is asked with, as one.
+// An engine together with the Queryable that it queries.
 struct ByEngine {
   template <typename Out>
   size_t Contains(const Keys& keys, Out out) const {

@@ -139,8 +139,8 @@ class Engine {
   // The most threads that a call may use, the calling one included.
   unsigned threads() const noexcept;
 
-  // As the functions of the same names in Queryable. Of a Queryable that is no Filter, calls of
-  // 2^18 keys or more run on all threads, unless its traits() forbid that, and smaller ones on the
+  // The functions of the same names in Queryable. If a Queryable is not a Filter, calls of 2^18
+  // keys or more run on all threads, unless its traits() forbid that. Smaller calls run on the
   // calling thread. Keys in the memory of a GPU can be looked up only in a Filter:
   // Error(kUnsupported). If one part of a call fails, the others still run, and the first error is
   // thrown. A Queryable must not use the engine that queries it.

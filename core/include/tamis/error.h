@@ -63,8 +63,8 @@ class FormatError : public Error {
   uint64_t offset_;
 };
 
-// Some keys of a call have no answer, or were not changed: a server was asked that did not answer.
-// Lookups have written all outputs before they throw it, with "maybe" for these keys.
+// Some keys of a call have no answer, or were not changed, because a server did not answer. Lookups
+// write all outputs before they throw it, with "maybe" for these keys.
 class UnansweredError : public Error {
  public:
   UnansweredError(ErrorCode code, const std::string& message, std::vector<uint64_t> keys)
@@ -73,7 +73,7 @@ class UnansweredError : public Error {
   // Their indices in the call, ascending.
   const std::vector<uint64_t>& keys() const noexcept { return keys_; }
 
-  // What the call would have returned.
+  // The result that the call would have returned.
   uint64_t done() const noexcept { return done_; }
 
   // For callers that cut one call into several: adds `first_key` to the indices.

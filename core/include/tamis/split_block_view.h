@@ -122,7 +122,7 @@ class SplitBlockView : public ConstSplitBlockView {
   uint64_t* inserted_;
 };
 
-// A view as a Queryable, for an Engine and whatever else takes one. The blocks must outlive it.
+// Adapts a view to Queryable, such as for an Engine. The blocks must outlive it.
 class BlocksQueryable final : public Queryable {
  public:
   // `key_forms` are those of the keys in the blocks, which do not say them.

@@ -26,13 +26,6 @@ class Of final : public ForeignFilter::Any {
   Of(const ForeignFormat& format, F filter) noexcept : Any(format), filter_(std::move(filter)) {}
 
   uint64_t serialized_bytes() const noexcept override { return filter_.serialized_bytes(); }
-  double estimated_count() const override {
-    if constexpr (requires { filter_.estimated_count(); }) {
-      return filter_.estimated_count();
-    } else {
-      return static_cast<double>(filter_.size());  // which the format counts
-    }
-  }
   const Queryable& queryable() const noexcept override { return filter_; }
   size_t Insert(const Keys& keys) override { return filter_.Insert(keys); }
   void Merge(const Any& other) override {
@@ -188,7 +181,7 @@ uint64_t ForeignFilter::bytes() const noexcept {
 uint64_t ForeignFilter::serialized_bytes() const noexcept {
   return any_ != nullptr ? any_->serialized_bytes() : 0;
 }
-double ForeignFilter::estimated_count() const { return any().estimated_count(); }
+double ForeignFilter::estimated_count() const { return any().queryable().estimated_count(); }
 double ForeignFilter::expected_fpr() const { return any().queryable().expected_fpr(); }
 
 QueryTraits ForeignFilter::traits() const noexcept {

@@ -20,7 +20,6 @@ class ForeignFilter::Any {
 
   const ForeignFormat& format() const noexcept { return format_; }
   virtual uint64_t serialized_bytes() const noexcept = 0;
-  virtual double estimated_count() const = 0;
   virtual const Queryable& queryable() const noexcept = 0;
   virtual size_t Insert(const Keys& keys) = 0;
   // `other` has the same format.

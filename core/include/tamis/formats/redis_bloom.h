@@ -131,6 +131,8 @@ class RedisBloomFilter final : public Queryable {
   const RedisBloomLink& link(size_t i) const noexcept { return links_[i].info; }
   // 1 less the product of 1 - (B/m)^k for B of the m bits of each link set. O(bytes()).
   double expected_fpr() const noexcept override;
+  // size(), which the format counts.
+  double estimated_count() const noexcept override { return static_cast<double>(size()); }
 
   // One key: BF.EXISTS. Integers are taken by their value widened to 64 bits.
   bool Contains(uint64_t key) const;

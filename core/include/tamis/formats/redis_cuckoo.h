@@ -110,6 +110,8 @@ class RedisCuckooFilter final : public Queryable {
   // 1 less the product of (1 - 1/255)^(2 s) for s fingerprints in a bucket of each layer, on
   // average (Fan et al. 2014, section 5.1, for fingerprints of 255 values). O(bytes()).
   double expected_fpr() const noexcept override;
+  // size(), which the format counts.
+  double estimated_count() const noexcept override { return static_cast<double>(size()); }
 
   // One key: CF.EXISTS. Integers are taken by their value widened to 64 bits.
   bool Contains(uint64_t key) const;
