@@ -1,7 +1,6 @@
 #include "tamis/time_keys.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <vector>
 
