@@ -63,7 +63,7 @@ struct WindowOptions {
 //   bits       60.4   42.2   37.8   36.8
 //
 // but an absent key is probed in all of them. Windows of a few thousand keys and less take more at
-// such rates: no filter has fewer than about 4.5 sqrt(s / rate) bits.
+// such rates: no Bloom filter has fewer than about sqrt(s / rate) bits.
 //
 // Whoever inserts the last key for which there is room clears a filter: writes bytes() / g bytes
 // at once. Where no call may take so long, more filters make it shorter.
@@ -84,19 +84,12 @@ class WindowedFilter {
     Check(options);
     const uint32_t g = options.filters;
     share_ = window_ / (g - 1) + (window_ % (g - 1) != 0);
-    FilterOptions made = {.capacity = share_,
-                          .fpr = -std::expm1(std::log1p(-options.fpr) / g),
-                          .hash = options.hash,
-                          .memory = options.memory,
-                          .backend = options.backend};
+    const FilterOptions made = {.capacity = share_,
+                                .fpr = -std::expm1(std::log1p(-options.fpr) / g),
+                                .hash = options.hash,
+                                .memory = options.memory,
+                                .backend = options.backend};
     filters_.reserve(g);
-    filters_.emplace_back(made);
-    // Double hashing gives one pair of n keys in m^2 the same bits, which classic filters for few
-    // keys are too small for: the formula of their sizes does not know it (bench/NOTES.md).
-    while (SameBitsRate(filters_.front()) > 0.05 * made.fpr) {
-      made.capacity *= 2;
-      filters_.front() = F(made);
-    }
     while (filters_.size() < g) filters_.emplace_back(made);
   }
 
@@ -208,11 +201,6 @@ class WindowedFilter {
                  std::to_string(options.filters) + " filters",
              "[" + NumberText(least) + ", " + NumberText(kMaxFpr) + "]");
     }
-  }
-
-  double SameBitsRate(const F& filter) const {
-    const double m = 8 * static_cast<double>(filter.bytes());
-    return static_cast<double>(share_) / (m * m);
   }
 
   static Keys SliceAt(const Keys& keys, size_t first) {
