@@ -11,8 +11,8 @@
 // be measured in the time. Small filters are averaged over up to 20,000 seeds of the hash, because
 // a few of them, with many keys in one block, have most of the false positives.
 //
-// Exit status: 0 if no cell that counts differs by more, no key is missed and no filter states a
-// higher rate than it was asked for; 1 if not; 2 for bad arguments.
+// Exit status: 0 if all cells that count agree, no filter missed a key, and no filter states a
+// higher rate than was requested. 1 otherwise. 2 for bad arguments.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

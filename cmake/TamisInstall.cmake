@@ -57,7 +57,7 @@ if(TAMIS_NEEDS_CUDA)
   list(APPEND needed "-L\${libdir}/tamis" -lcudart_static -ldl -lrt)
 endif()
 list(JOIN needed " " needed)
-# Who links a static library links what it needs, with or without --static.
+# Programs that link a static library must link its dependencies too, with or without --static.
 set(TAMIS_PC_PRIVATE .private)
 set(TAMIS_PC_LIBS)
 set(TAMIS_PC_LIBS_PRIVATE "${needed}")

@@ -257,8 +257,8 @@ struct ExactCounts {
   uint64_t filter_bytes = 0;
 };
 
-// Collects the keys that may occur more than once: all keys of which the filter does not say that
-// they are new. Every other key occurs once.
+// Collects the keys that may occur more than once: those that the filter may already have. Every
+// other key occurs once.
 void FindRepeatedKeys(const DedupOptions& options, const Engine& engine, uint64_t total_bytes,
                       RepeatedKeys& repeated, ExactCounts& counts) {
   AnyFilter filter = FilterFor(options, /*exists=*/false, total_bytes);

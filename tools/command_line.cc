@@ -56,7 +56,7 @@ size_t Distance(std::string_view a, std::string_view b) {
 // The end of a sentence about an unknown `word`: which of `names` is meant, if one resembles it.
 std::string IsMeant(std::string_view word, const std::vector<std::string>& names) {
   constexpr size_t kMostMistakes = 2;  // two letters that changed places are two
-  constexpr size_t kBeginning = 3;     // letters of a name that are enough to say which
+  constexpr size_t kBeginning = 3;     // letters that identify a name
   const std::string* nearest = nullptr;
   size_t least = std::min(kMostMistakes + 1, word.size());
   for (const std::string& name : names) {
@@ -93,7 +93,7 @@ std::string UnexpectedText(const CLI::App& app, const std::string& word) {
   return "there is no command " + Quoted(word) + IsMeant(word, names);
 }
 
-// The option of `app` that the parser's message begins with; nullptr if there is none.
+// Returns the option of `app` with which the parser's message begins, or nullptr.
 const CLI::Option* OptionOf(const CLI::App& app, const std::string& message) {
   std::string name = message.substr(0, message.find_first_of(": "));
   name.erase(0, name.find_first_not_of('-'));
@@ -122,7 +122,7 @@ std::string CountText(const CLI::Option& option) {
   return name + " is given " + std::to_string(given) + " times, and can be given once";
 }
 
-// What is wrong with the command line of `program`, in our words. `app` is the command given.
+// Explains in our words why the parser refused a command line. `app` is the command that was given.
 std::string ErrorText(const CLI::App& program, const CLI::App& app, const CLI::ParseError& error) {
   std::string message = error.what();
   std::replace(message.begin(), message.end(), '\n', ' ');

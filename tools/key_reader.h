@@ -47,11 +47,13 @@ class KeyReader {
 
   KeyReader(const InputOptions& options, Needs needs);
 
-  // The next batch, or false after the last. What the batch points to lives until the next call.
-  // Throws Error(kIo), and Error(kInvalidArgument) for a bad record where options.strict, and for a
-  // quote after which records cannot be told apart, for a separator that the records do not have
-  // where they all have another, for records under another header than the first, and for a file
-  // whose lines end in CR alone.
+  // Reads the next batch. Returns false after the last. Pointers in the batch stay valid until the
+  // next call. Throws Error(kIo). Throws Error(kInvalidArgument) for
+  // - a bad record, if options.strict is set
+  // - a quote that is never closed, so that records cannot be separated
+  // - a separator that no record has, if all records have another one
+  // - a header that differs from the first
+  // - a file whose lines end in CR alone
   bool Next(KeyBatch& batch);
 
   // The first header that was read, with its line end, if the options say that there is one.

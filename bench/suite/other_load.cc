@@ -32,7 +32,7 @@ double OwnSeconds() {
 std::optional<double> BusySeconds(std::string_view stat, double ticks_per_second) {
   std::istringstream in{std::string(stat)};
   std::string name;
-  // Of processes, of nice ones, of the kernel, idle twice, of interrupts twice, stolen.
+  // The columns of proc(5).
   double user = 0, nice = 0, system = 0, idle = 0, waiting = 0, irq = 0, softirq = 0, steal = 0;
   in >> name >> user >> nice >> system >> idle >> waiting >> irq >> softirq >> steal;
   if (!in || name != "cpu") return std::nullopt;

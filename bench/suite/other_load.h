@@ -7,8 +7,8 @@
 
 namespace tamis::bench {
 
-// Processor seconds of all programs, and of what a hypervisor gives to others, since the start of
-// the system, by the text of /proc/stat. Nothing if the text is something else.
+// Returns the processor seconds since boot that all programs used, plus those that a hypervisor
+// gave to other machines. `stat` is the text of /proc/stat. Returns nothing for any other text.
 std::optional<double> BusySeconds(std::string_view stat, double ticks_per_second);
 
 // Begins to count when it is made.
@@ -31,7 +31,7 @@ class OtherLoad {
   Times begin_;
 };
 
-// Whether other programs did more than what a system does by itself.
+// Returns true if other programs used more than an idle system does.
 constexpr bool IsBusy(double other_processors, unsigned processors) {
   return other_processors > 0.1 + 0.01 * processors;
 }

@@ -43,7 +43,7 @@ class FilterOptions(ctypes.Structure):
 
 
 class PlanOptions(ctypes.Structure):
-    """As of programs that were compiled before key_bytes."""
+    """The size that programs pass which were compiled before key_bytes existed."""
     _fields_ = [("struct_bytes", c_size_t), ("keys", c_uint64), ("fpr", c_double),
                 ("must", c_uint32), ("has_range", c_uint32), ("range_low", c_uint64),
                 ("range_high", c_uint64), ("max_bytes", c_uint64), ("batch_keys", c_uint64)]

@@ -60,7 +60,7 @@ void KeySets::AddIntegers(const char* name, uint32_t form, std::vector<T>& value
   Add(name, c, widened);
 }
 
-// Of all magnitudes, so that some of each batch need 128 bits in coarse units.
+// The counts have all magnitudes, so that some need 128 bits in coarse units.
 void KeySets::AddTimes() {
   Random random(seed_);
   for (size_t i = 0; i < n_ + offset_; ++i) {

@@ -31,7 +31,7 @@ void Require(tamis_status status) {
   if (status != TAMIS_OK && status != TAMIS_NOT_DURABLE) throw Failure(status);
 }
 
-// Fails without a fault, so that the message of one operation is not taken for that of the next.
+// Makes a call fail, so that the message of an earlier operation is not mistaken for a new one.
 void ReplaceLastError() { tamis_kind_by_name(nullptr, nullptr); }
 
 template <auto free_handle>

@@ -96,7 +96,7 @@ TEST(SplitBlockFprTest, AKeyPassesThatSelectsTheSameBitsAndHardlyAnyOther) {
       passing += split_block::BlockContains(block, (first | rest) * inverse);
     }
   }
-  // Of 2^32 values 1 + 2^-8 in expectation; without the key itself it would be 2^-8.
+  // The expectation is 1 + 2^-8 of 2^32 values. Without the key itself it would be 2^-8.
   EXPECT_NEAR(static_cast<double>(passing) / kKeys, 1 + 0x1p-8, 0.4);
   EXPECT_NEAR(SplitBlockFpr(1, 1) * 0x1p32, 1 + 0x1p-8, 1e-5);
 }

@@ -27,7 +27,7 @@ std::vector<uint64_t> HashesOf(const Keys& keys, const HashSpec& hash) {
   return hashes;
 }
 
-// As FORMAT.md has it.
+// Follows FORMAT.md.
 uint64_t ExpectedHash(Nanos nanos, const HashSpec& hash) {
   char bytes[sizeof(nanos)];
   std::memcpy(bytes, &nanos, sizeof(nanos));

@@ -363,7 +363,7 @@ TEST_F(GuardTest, ACommitThatThrowsMayHaveCommitted) {
   EXPECT_EQ(Get(1005), Found(10'050));
 }
 
-// Of which a cuckoo filter holds eight.
+// A cuckoo filter holds eight copies of a key.
 TEST_F(GuardTest, CommitsThatThrowAddOneCopyToACuckooFilter) {
   using Cuckoo = ConcurrentCuckooFilter<16>;
   Live<Cuckoo> live;

@@ -85,7 +85,7 @@ def test_times_are_counts_of_nanoseconds():
         assert count * unit in f
 
 
-# Of the columns that different packages make of the same times.
+# The same times as columns of different packages.
 def same_times():
     texts = ["1969-07-20 20:17:40", "2024-05-17 12:30:01", None, "2262-04-11 00:00:00"]
     ns = np.array([t or "NaT" for t in texts], "M8[ns]")

@@ -1,4 +1,4 @@
-// What every Queryable promises, whatever answers: over Holders().
+// Tests the contract of Queryable over all Holders().
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -82,7 +82,7 @@ struct ByEngine {
   const Queryable& queryable;
 };
 
-// What one key after the other gives.
+// Answers by one-key calls.
 Answers OneByOne(const Queryable& queryable, const std::vector<uint64_t>& keys,
                  const Keys& with_nulls) {
   Answers answers;

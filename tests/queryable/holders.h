@@ -26,7 +26,7 @@ inline void PrintTo(const Holder& holder, std::ostream* out) { *out << holder.na
 const std::vector<Holder>& Holders();
 
 // Answers for even integers "maybe" and for others "no", slowly and without a filter. Takes no
-// strings. Counts queries, and fails as it is told.
+// strings. Counts queries, and fails for chosen keys.
 class EvenNumbers final : public Queryable {
  public:
   explicit EvenNumbers(QueryTraits traits = {}) : traits_(traits) {}

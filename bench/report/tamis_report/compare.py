@@ -242,7 +242,7 @@ def machine_warning(old, new, most=4):
 
 
 def busy_warning(old, new):
-    """That other programs ran meanwhile, in words; None if none of the files says so."""
+    """A warning that other programs ran during a measurement. None if no file reports that."""
     said = [f"during {one.label} other programs used {one.context['other_processors']:.1f} of "
             f"{one.context['processors']} processors"
             for one in (old, new) if one.context.get("busy")]

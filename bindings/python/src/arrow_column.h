@@ -29,12 +29,12 @@ struct ArrowDecimal {
   int scale = 0;
 };
 
-// By the format of the C data interface, which begins with "d:". Throws nanobind::value_error for a
-// format that is damaged.
+// Parses a format of the C data interface that begins with "d:". Throws nanobind::value_error if it
+// is damaged.
 ArrowDecimal ArrowDecimalOf(const char* format);
 
-// By the format of the C data interface. Throws nanobind::type_error for types that have no keys.
-// Floating-point and decimal numbers are keys only as `numbers` says.
+// Parses a format of the C data interface. Throws nanobind::type_error for types that cannot be
+// keys. Floating-point and decimal numbers are keys only as `numbers` says.
 ArrowType ArrowTypeOf(const char* format, Numbers numbers = Numbers::kIntegers);
 
 // The unit of a type of times, by its format; nothing for other types, whether or not they have

@@ -10,7 +10,7 @@
 namespace tamis::python {
 namespace {
 
-// The forms of which KeyFormsText says that; unknown if there are none.
+// The inverse of KeyFormsText. Returns kUnknown for any other text.
 KeyForms FormsOf(const std::string& text) {
   for (unsigned bits = 0; bits < 1u << kKeyForms; ++bits) {
     const KeyForms forms = KeyForms::FromBits(static_cast<uint16_t>(bits));

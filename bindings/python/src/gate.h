@@ -33,8 +33,8 @@ nanobind::object Call(nanobind::handle callable, const Arguments&... arguments) 
   return nanobind::steal(result);
 }
 
-// Returns the attribute `name` of an object, and an object that is not valid if there is none. Runs
-// code of Python. Throws what that raises, such as KeyboardInterrupt, but not AttributeError.
+// Returns the attribute `name` of an object, or an invalid object if the attribute does not exist.
+// Runs Python code, and throws what it raises except AttributeError.
 inline nanobind::object AttributeIf(nanobind::handle object, const char* name) {
   PyObject* const found = OrStay([&] { return PyObject_GetAttrString(object.ptr(), name); });
   if (found == nullptr) {

@@ -129,8 +129,8 @@ std::unique_ptr<KeySource> SourceOfIterable(nb::handle object);
 // Integers that count a unit, as times.
 std::unique_ptr<KeySource> TimesFrom(std::unique_ptr<KeySource> counts, TimeUnit unit);
 
-// Throws TypeError for times if a filter has keys, none of which are times: it would say "no" to
-// all, also where integers that count a unit were inserted.
+// Throws TypeError if `keys` are times and the filter has other keys only. Such a filter would
+// answer "no" even if the same times were inserted as integers.
 void RequireTimes(const Keys& keys, KeyForms in_filter);
 
 }  // namespace tamis::python

@@ -32,8 +32,9 @@ struct Seconds {
 // throws what that raises.
 bool IsTimeOfNumPy(nb::handle object);
 
-// Sets `seconds` to the number in an object. Returns false for what is no number, and for times of
-// NumPy. May run code of Python, and throws what that raises if it is no Exception.
+// Sets `seconds` to the number in an object. Returns false for NumPy times and for objects that are
+// not numbers. May run Python code: interrupts such as KeyboardInterrupt are thrown, and an
+// Exception counts as "not a number".
 bool ReadSeconds(nb::handle object, Seconds& seconds);
 
 // Throws ValueError unless it has 16 bytes.

@@ -30,7 +30,7 @@ double HalfOf(uint64_t bits) {
   return sign * std::ldexp(1024 + fraction, exponent - 25);
 }
 
-// The text of a decimal number: that of the little-endian integer in `bytes` divided by 10^scale.
+// Writes a decimal number as text: the little-endian integer in `bytes` divided by 10^scale.
 std::string DecimalText(std::string_view bytes, int scale) {
   const bool negative = (static_cast<uint8_t>(bytes.back()) & 0x80) != 0;
   // The magnitude, from its lowest 32 bits up.

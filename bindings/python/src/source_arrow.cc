@@ -44,8 +44,8 @@ class KeyColumn {
     indices_ = std::exchange(format_, column->dictionary->format);
   }
 
-  // Reads the types. Throws nb::type_error for types that have no keys. Not called for a column
-  // without elements, which has no keys whatever its type is.
+  // Reads the types. Throws nb::type_error for types that cannot be keys. Must not be called for an
+  // empty column, which is valid for every type.
   void RequireKeys() {
     if (type_) return;
     const ArrowType values = ArrowTypeOf(format_.c_str(), numbers_);

@@ -40,8 +40,8 @@ struct QueryTraits {
   const Backend* backend = nullptr;  // converts the outputs; nullptr: the best one of the host
 };
 
-// Answers "maybe" or "no" for keys: "maybe" for every key that is in, and for a few others, whose
-// share is the false-positive rate. traits() says what may run at the same time.
+// Answers "maybe" or "no" for keys. The answer is "maybe" for every key that was inserted, and for
+// a few others. The share of these is the false-positive rate. See traits() for thread safety.
 //
 // Has no data members. Classes in memory hide the functions for one key with inlined ones.
 class Queryable {
@@ -56,8 +56,9 @@ class Queryable {
   template <detail::NoKey T>
   bool Contains(T) const = delete;
 
-  // Many keys. Return the number of keys that may be in. Throw Error(kInvalidArgument), before the
-  // first query, if `out` is too small, and what Query throws. No keys need no query.
+  // Many keys. Return the number of keys that may be in. With no keys, return 0 without a query.
+  // Throw Error(kInvalidArgument) before the first query if `out` is too small, and what Query
+  // throws.
   //
   // Sets one bit per key: "maybe" is 1. `out` needs BitmapWords(n) words or more. Exactly
   // BitmapWords(n) are written.
@@ -65,7 +66,7 @@ class Queryable {
   // Writes one byte per key, 0 or 1. `out` needs n bytes or more.
   size_t Contains(Keys keys, std::span<uint8_t> out) const;
   // Writes the indices of the keys that may be in, ascending. `out` needs n elements or more,
-  // however few are in. Those past the result are unspecified. For 32-bit indices n is at most
+  // however few are in. Elements past the result are unspecified. For 32-bit indices n is at most
   // 2^32.
   size_t Select(Keys keys, std::span<uint32_t> out) const;
   size_t Select(Keys keys, std::span<uint64_t> out) const;
@@ -93,8 +94,8 @@ class Queryable {
   // one key.
   //
   // Throws Error(kInvalidArgument), before it writes, for keys of a form that it does not take.
-  // Throws UnansweredError with all bits written, which are 1 for keys without an answer. After
-  // anything else that it throws, the outputs of the call are unspecified.
+  // Throws UnansweredError after it has written all bits. The bits of keys without an answer are 1.
+  // After any other exception the outputs of the call are unspecified.
   virtual void Query(const Keys& keys, uint64_t* bits) const = 0;
 
   // The filter that an Engine may query instead, because it has kernels, regions, or a copy on a

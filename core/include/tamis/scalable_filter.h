@@ -244,9 +244,8 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   size_t current_ = 0;  // layers before it are full
   detail::ScalableCopies copies_;
   double error_left_ = 0;  // of options_.fpr, for layers to come
-  // The number of layers at which a limit refused another one; 0 if none did. Another layer is
-  // refused for as long as there are so many, because limits depend on the options and layers
-  // alone.
+  // The number of layers at which a limit refused another one. 0: no refusal yet. While the number
+  // of layers is the same, the limit refuses again, because it depends only on options and layers.
   size_t refused_at_ = 0;
 };
 

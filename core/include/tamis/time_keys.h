@@ -18,7 +18,7 @@ enum class TimeUnit : uint8_t { kDays, kSeconds, kMillis, kMicros, kNanos };
 // 2262). So 5 seconds and 5000 milliseconds are one key, and a date is its midnight. An integer is
 // another key than the time of the same count, unless the unit is kNanos.
 //
-// What it was made from must outlive it, and it must outlive the calls that get its keys.
+// The counts must outlive the object. The object must outlive the calls that take its keys.
 class TimeKeys {
  public:
   // Converts all counts, but for kNanos, which stay where they are. O(counts.size()), up to 32

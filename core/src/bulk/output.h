@@ -23,8 +23,7 @@ void RequireRoom(std::span<uint8_t> out, uint64_t keys);
 void RequireRoom(std::span<uint32_t> out, uint64_t keys);
 void RequireRoom(std::span<uint64_t> out, uint64_t keys);
 
-// What a call wants to know of its keys, and where that is to be written. A value of a few words:
-// copies write to the same place.
+// The kind of output that a call has, and its memory. Copies of an Output share the memory.
 class Output {
  public:
   Output(Bitmap bits) noexcept : Output(Form::kBits, bits.words().data(), bits.words().size()) {}
@@ -79,9 +78,9 @@ class Output {
 using QueryFunction = FunctionRef<void(const Keys& some, uint64_t* bits)>;
 
 // Queries all keys, a bitmap in one piece and other outputs by traits.slice_keys, and writes the
-// output. Returns how many keys may be in. Throws Error(kInvalidArgument), before it queries, if
-// the output is too small, and what the query throws. Where that is UnansweredError, all outputs
-// are written first.
+// output. Returns how many keys may be in. Throws Error(kInvalidArgument) before the first query if
+// the output is too small. Throws what the query throws, UnansweredError only after all outputs are
+// written.
 size_t Answer(QueryFunction query, const QueryTraits& traits, const Keys& keys, Output output);
 
 // Keys without an answer in the parts of a call, which are noted in the order of the keys.

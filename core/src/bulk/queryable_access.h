@@ -1,4 +1,4 @@
-// What rooms of the library may do with a Queryable that users may not.
+// Access to the protected functions of a Queryable, for the library itself.
 #ifndef TAMIS_CORE_SRC_BULK_QUERYABLE_ACCESS_H_
 #define TAMIS_CORE_SRC_BULK_QUERYABLE_ACCESS_H_
 

@@ -62,7 +62,7 @@ auto ProbeOf(const Filter& filter, const Kernels& kernels) {
   };
 }
 
-// What queries of parts of a call throw on the threads of a pool, which must not throw.
+// Collects exceptions from pool threads, because tasks of a pool must not throw.
 class SliceErrors {
  public:
   // Notes the exception that is being handled, of keys from `begin` on.
@@ -75,7 +75,8 @@ class SliceErrors {
     }
   }
 
-  // Throws the first one other than UnansweredError, or one for all keys without an answer.
+  // Throws the first exception other than UnansweredError. Otherwise throws one UnansweredError for
+  // all keys without an answer, if there are some.
   void Throw(uint64_t done) const {
     if (lost_) throw std::bad_alloc();
     detail::UnansweredKeys unanswered;

@@ -143,7 +143,7 @@ void CheckLayers(const FileHeader& whole, const ScalableOptions& options,
     capacity += layer.header.capacity;
     inserted += layer.header.inserted;  // no more than the capacity
     bytes += layer.header.payload_bytes;
-    // The version that made the layer took one of them to be its rate.
+    // Depending on its version, the writer sized the layer by one rate or the other.
     fpr += std::min(FprWhenFull(layer.header), OldFprWhenFull(layer.header));
     end = Padded(layer.end());
   }

@@ -87,9 +87,9 @@ ScalableFilter<F>::ScalableFilter(detail::LayeredFile file, const MemoryOptions&
     Account(layers_.back());
     old_error_left -= detail::OldFprWhenFull(layer.header);
   }
-  // Each layer leaves `tightening` of the bound, or more, unless an old version made it: its layers
-  // may err more often than it thought, and leave nothing. The filter then grows as it would have
-  // done there.
+  // New layers each leave a share of `tightening` of the bound, or more. Layers of old versions may
+  // leave nothing, because their rates were underestimated. Such a filter grows on as it would have
+  // in the old version.
   constexpr double kRounding = 0.99;
   const double left_by_new_layers =
       options_.fpr * std::pow(options_.tightening, static_cast<double>(layers_.size()));

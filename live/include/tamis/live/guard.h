@@ -53,15 +53,16 @@ struct WaitsQuietly {
 
 }  // namespace detail
 
-// Gets values by their keys:
-// - The filter says no: there is none. Nothing else is asked.
-// - It says maybe: the cache is asked, then the database, and the cache is filled. A key that the
-//   database lacks is noted for a short time, so that a false positive does not reach it twice.
-// - There is no filter yet, as its file is missing, damaged or being loaded, it is too old, or has
-//   only keys of another form (key_forms(): numbers where strings are asked for): as for maybe. It
-//   is never taken for an empty one.
-// Of calls that ask the database for one key at a time, one does and the others share its answer,
-// or the exception that it threw, but for LoadInterrupted; the next call then tries again.
+// Gets values by their keys.
+// - If the filter answers "no", there is no value. Neither the cache nor the database is queried.
+// - If it answers "maybe", the guard queries the cache, then the database, and fills the cache. A
+//   database miss is cached for a short time, so that a false positive reaches it only once.
+// - If there is no usable filter, every key passes as for "maybe". A filter is not usable if its
+// file
+//   is missing, damaged or being loaded, if it is too old, or if it has only keys of another form
+//   (key_forms(): numbers where strings are queried). It never counts as an empty filter.
+// If several calls need the same key from the database, one call loads it. The others share its
+// value or its exception, except for LoadInterrupted. The next call after an exception tries again.
 //
 // Key is what F has a function Contains for: an integer of 64 or 32 bits or a std::string. Value
 // can be copied. All functions are thread-safe, if those of the cache and the database are.
@@ -115,9 +116,9 @@ class PenetrationGuard {
 
   // The values of many keys, in their order. `cache` has std::vector<Found> Get(std::span<const
   // Key>) and void Put(std::span<const std::pair<Key, Value>>), `load` is std::vector<Found>(
-  // std::span<const Key>): each is called once, for the keys that are left, and `load` for no key
-  // twice; again only for keys whose load another call began and LoadInterrupted ended. What it
-  // throws ends the call, with no values at all. `wait` as for Get.
+  // std::span<const Key>). Each is called once, for the keys that are left. `load` is called again
+  // only for keys whose load by another call ended by LoadInterrupted. An exception from `load`
+  // ends the call without values. `wait` is as for Get.
   template <typename Cache, typename Load, typename Wait = detail::WaitsQuietly>
   std::vector<Found> GetMany(std::span<const Key> keys, Cache& cache, const Load& load,
                              const Wait& wait = {}) {
@@ -145,17 +146,19 @@ class PenetrationGuard {
     return found;
   }
 
-  // Inserts keys into the database by calling `commit`, which must return when they are there, and
-  // returns what it does. The filter has them before that, and so have those that rebuilds make;
-  // and when this returns, or throws, nobody is told any more that they are lacking. Values that
-  // the cache has of them are the caller's to drop, also what a load puts there that began before.
-  // Throws Error(kInvalidArgument), with nothing committed, if the filter has no room, and
-  // Error(kIncompatible) if it has only keys of another form: with these it would be taken for one
-  // of all keys. Where `commit` throws, the keys stay in the filter until the next rebuild, because
-  // they may be in the database all the same. If more commits of such a key throw, a filter from
-  // which keys can be erased keeps no further copies of it: it must not be erased while the
-  // database has it in another row. If strangers may try, find out beforehand what the database
-  // would refuse.
+  // Inserts keys into the filter, then calls `commit`, and returns its result. `commit` inserts the
+  // keys into the database and must return when they are there. Rebuilt filters have the keys too.
+  // After this function returns or throws, no call reports the keys as missing.
+  //
+  // The caller must drop values of these keys from the cache. That includes values put there by a
+  // load that began before the commit.
+  //
+  // Throws Error(kInvalidArgument) without a commit if the filter has no room, and
+  // Error(kIncompatible) if it has only keys of another form. Throws what `commit` throws. The keys
+  // then stay in the filter until the next rebuild, because the database may have them anyway.
+  // After repeated failures, an erasable filter keeps one copy of such a key. Therefore the key
+  // must not be erased while another row of the database has it. Check input from strangers before
+  // the database refuses it, or they can fill the filter.
   template <typename Commit>
   auto Insert(std::span<const Key> keys, const Commit& commit) requires ConcurrentlyChangeable<F> {
     typename Live<F>::ChangeScope change(live_, /*may_erase=*/false);

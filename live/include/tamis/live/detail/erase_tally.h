@@ -1,4 +1,4 @@
-// Counts of erasures, which tell whether a key may have been erased since.
+// Counters of erasures, by which a caller notices that a key may have been erased.
 #ifndef TAMIS_LIVE_DETAIL_ERASE_TALLY_H_
 #define TAMIS_LIVE_DETAIL_ERASE_TALLY_H_
 
@@ -16,8 +16,8 @@
 
 namespace tamis::detail {
 
-// Keys share counts: another count than before says that a key may have been erased, and the same
-// one that it was not. Thread-safe.
+// Several keys share a counter. If the counter of a key has not changed, the key was not erased. If
+// it has, the key may have been erased. Thread-safe.
 class EraseTally {
  public:
   // To be called before keys are erased.
@@ -29,7 +29,7 @@ class EraseTally {
     }
   }
 
-  // The count of each of `keys`, none of which is null. Throws std::bad_alloc.
+  // Returns the counter of each key. `keys` has no nulls. Throws std::bad_alloc.
   std::vector<uint32_t> Of(const Keys& keys, const HashSpec& hash_of) const {
     std::vector<uint64_t> hashes(keys.size());
     HashKeys(keys, hash_of, hashes);

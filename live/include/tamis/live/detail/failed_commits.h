@@ -15,9 +15,9 @@ namespace tamis::detail {
 
 // A filter from which keys can be erased holds few copies of a key. So if a commit fails and copies
 // of an earlier one are left, it takes its own back. A commit that succeeds never relies on copies
-// of another one, which may have been erased. Copies are those of one generation of a filter.
-// Functions take what EraseTally says of each key before its copy was inserted, and now.
-// Thread-safe.
+// of another one, which may have been erased. All copies belong to one generation of a filter.
+// `before` and `now` are the EraseTally counters of the keys: before their copies were inserted,
+// and at the time of the call. Thread-safe.
 template <typename Key, typename Hash>
 class FailedCommits {
  public:
