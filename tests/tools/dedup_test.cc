@@ -9,34 +9,11 @@
 
 #include "tests/test_util.h"
 #include "tests/tools/command_test.h"
+#include "tests/tools/dedup_lines.h"
 
 namespace tamis::tools::dedup_test {
 
 using DedupTest = CommandTest;
-
-// Random lines of which most come again, with CRLF here and there, empty ones among them.
-std::string RandomLines(size_t n, uint64_t different, uint64_t seed) {
-  Random random(seed);
-  std::string text;
-  for (size_t i = 0; i < n; ++i) {
-    const uint64_t line = random.Below(different);
-    if (line > 0) text += std::string(Mix(line) % 90, 'x') + std::to_string(line);
-    text += random.Below(10) == 0 ? "\r\n" : "\n";
-  }
-  return text;
-}
-
-std::string FirstOfEach(std::string_view text) {
-  std::set<std::string_view> seen;
-  std::string firsts;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n') + 1);
-    const size_t end = line.find_last_not_of("\r\n");
-    if (seen.insert(line.substr(0, end + 1)).second) firsts += line;
-    text.remove_prefix(line.size());
-  }
-  return firsts;
-}
 
 TEST_F(DedupTest, WritesTheFirstOfEachLine) {
   // More than a batch and a block of the input.

@@ -2,6 +2,7 @@
 #include <tamis/time_keys.h>
 
 #include <limits>
+#include <span>
 #include <string>
 
 #include "bindings/python/src/gate.h"
@@ -21,16 +22,16 @@ class TimeSource final : public KeySource {
     if (rest_.empty() && !counts_->Next(rest_)) return false;
     const Keys some = rest_.Slice(0, kConvertedKeys);
     rest_ = rest_.Slice(some.size(), rest_.size());
+    std::span<const int64_t> counts(some.data<int64_t>(), some.size());
     if (some.form() == Keys::Form::kI32) {
-      numbers_.assign(some.data<int32_t>(), some.data<int32_t>() + some.size());
-    } else {
-      numbers_.assign(some.data<int64_t>(), some.data<int64_t>() + some.size());
+      wide_.assign(some.data<int32_t>(), some.data<int32_t>() + some.size());
+      counts = {wide_};
     }
-    times_.emplace(numbers_, unit_);
+    times_.emplace(counts, unit_);
     keys = times_->keys().WithValidity(some.validity(), some.first_bit());
     if (has_not_a_time_) {
       validity_.Clear();
-      for (const int64_t number : numbers_) validity_.Add(number != kNotATime);
+      for (const int64_t count : counts) validity_.Add(count != kNotATime);
       keys = keys.WithValidity(validity_.bits());
     }
     return true;
@@ -43,7 +44,7 @@ class TimeSource final : public KeySource {
   TimeUnit unit_;
   bool has_not_a_time_;
   Keys rest_;  // of the batch of `counts_`
-  std::vector<int64_t> numbers_;
+  std::vector<int64_t> wide_;
   std::optional<TimeKeys> times_;
   Validity validity_;
 };

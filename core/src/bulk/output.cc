@@ -126,23 +126,24 @@ size_t Answer(QueryFunction query, const QueryTraits& traits, const Keys& keys, 
   output.RequireRoom(keys.size());
   if (keys.empty()) return 0;
   const Backend& backend = traits.backend != nullptr ? *traits.backend : HostBackends().front();
-  UnansweredKeys unanswered;
-  size_t found = 0;
-  const auto answer = [&](const Keys& some, uint64_t* bits, uint64_t begin) {
-    unanswered.Catch([&] { query(some, bits); }, begin);
-    found += output.Write(*backend.kernels, bits, some.size(), begin);
-  };
   uint64_t few_bits[kQuerySlice / 64];
   std::vector<uint64_t> many_bits;
-  const size_t slice_keys = output.bits() != nullptr ? kAllKeys : traits.slice_keys;
-  uint64_t* bits = output.bits() != nullptr ? output.bits() : few_bits;
-  if (bits == few_bits && std::min(slice_keys, keys.size()) > kQuerySlice) {
-    many_bits.resize(BitmapWords(std::min(slice_keys, keys.size())));
-    bits = many_bits.data();
+  size_t slice_keys = keys.size();
+  uint64_t* bits = output.bits();
+  if (bits == nullptr) {
+    slice_keys = std::min(slice_keys, traits.slice_keys);
+    bits = few_bits;
+    if (slice_keys > kQuerySlice) {
+      many_bits.resize(BitmapWords(slice_keys));
+      bits = many_bits.data();
+    }
   }
-  for (size_t begin = 0, n = 0; begin < keys.size(); begin += n) {
-    n = std::min(slice_keys, keys.size() - begin);
-    answer(keys.Slice(begin, n), bits, begin);
+  UnansweredKeys unanswered;
+  size_t found = 0;
+  for (size_t begin = 0; begin < keys.size(); begin += slice_keys) {
+    const Keys some = keys.Slice(begin, slice_keys);
+    unanswered.Catch([&] { query(some, bits); }, begin);
+    found += output.Write(*backend.kernels, bits, some.size(), begin);
   }
   unanswered.Throw(found);
   return found;

@@ -236,10 +236,11 @@ size_t Engine::Impl::LookUp(const Queryable& queryable, const Keys& keys, const 
   // Fewer keys are answered before other threads have woken up.
   constexpr size_t kManyKeys = size_t{1} << 18;
   constexpr size_t kSliceKeys = size_t{1} << 16;
-  const bool several = traits.thread_safety != ThreadSafety::kOneThread &&
-                       traits.slice_keys <= kSliceKeys && keys.size() >= kManyKeys;
-  return OnThreads(query, traits, keys, output, several ? kSliceKeys : kAllKeys / 64 * 64,
-                   dispatcher.threads());
+  if (traits.thread_safety == ThreadSafety::kOneThread || traits.slice_keys > kSliceKeys ||
+      keys.size() < kManyKeys) {
+    return detail::Answer(query, traits, keys, output);
+  }
+  return OnThreads(query, traits, keys, output, kSliceKeys, dispatcher.threads());
 }
 
 size_t Engine::Impl::LookUp(const Filter& filter, const Keys& keys, const Output& output) {
@@ -316,7 +317,7 @@ size_t Engine::Impl::OnThreads(detail::QueryFunction query, const QueryTraits& t
     if (!found.empty()) found[slice] = here;
     sum.fetch_add(here, std::memory_order_relaxed);
   });
-  if (!found.empty()) output.Close(found, slice_keys);
+  output.Close(found, slice_keys);
   errors.Throw(sum.load(std::memory_order_relaxed));
   return sum.load(std::memory_order_relaxed);
 }

@@ -7,6 +7,7 @@
 
 #include "core/src/bulk/queryable_access.h"
 #include "core/src/formats/foreign_formats.h"
+#include "core/src/formats/format_lookup.h"
 #include "core/src/formats/milvus_set.h"
 #include "tamis/error.h"
 #include "tamis/formats/guava.h"
@@ -88,11 +89,7 @@ using Milvus = From<detail::MilvusSet, form>;
 
 constexpr KeyForms kIntegers = KeyForm::kInteger;
 constexpr KeyForms kStrings = KeyForm::kBytes;
-constexpr KeyForms kBoth = [] {
-  KeyForms forms = kIntegers;
-  forms.Add(kStrings);
-  return forms;
-}();
+constexpr KeyForms kBoth = detail::kIntegersAndStrings;
 
 constexpr Row kRows[] = {
     RowOf<Guava<GuavaFunnel::kBytes>>("guava:bytes", "Guava, byteArrayFunnel", kStrings),

@@ -7,7 +7,16 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tamis/key_forms.h"
+
 namespace tamis::detail {
+
+// The keys of formats that take both.
+inline constexpr KeyForms kIntegersAndStrings = [] {
+  KeyForms forms = KeyForm::kInteger;
+  forms.Add(KeyForm::kBytes);
+  return forms;
+}();
 
 // Keys that are taken at once: with hashes of 16 bytes, half of a first-level cache of 32 KiB, with
 // the rest.

@@ -271,11 +271,7 @@ bool RedisBloomFilter::Insert(std::string_view key) {
 
 QueryTraits RedisBloomFilter::traits() const noexcept { return {.backend = backend_}; }
 
-KeyForms RedisBloomFilter::key_forms() const noexcept {
-  KeyForms forms = KeyForm::kInteger;
-  forms.Add(KeyForm::kBytes);
-  return forms;
-}
+KeyForms RedisBloomFilter::key_forms() const noexcept { return detail::kIntegersAndStrings; }
 
 void RedisBloomFilter::Query(const Keys& keys, uint64_t* bits) const {
   detail::RequireRedisForm(keys);

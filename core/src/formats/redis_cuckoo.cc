@@ -373,11 +373,7 @@ bool RedisCuckooFilter::Erase(std::string_view key) {
 
 QueryTraits RedisCuckooFilter::traits() const noexcept { return {.backend = backend_}; }
 
-KeyForms RedisCuckooFilter::key_forms() const noexcept {
-  KeyForms forms = KeyForm::kInteger;
-  forms.Add(KeyForm::kBytes);
-  return forms;
-}
+KeyForms RedisCuckooFilter::key_forms() const noexcept { return detail::kIntegersAndStrings; }
 
 void RedisCuckooFilter::Query(const Keys& keys, uint64_t* bits) const {
   detail::RequireRedisForm(keys);

@@ -200,11 +200,7 @@ bool SparkBloomFilter::Insert(std::string_view key) noexcept {
 
 QueryTraits SparkBloomFilter::traits() const noexcept { return {.backend = backend_}; }
 
-KeyForms SparkBloomFilter::key_forms() const noexcept {
-  KeyForms forms = KeyForm::kInteger;
-  forms.Add(KeyForm::kBytes);
-  return forms;
-}
+KeyForms SparkBloomFilter::key_forms() const noexcept { return detail::kIntegersAndStrings; }
 
 void SparkBloomFilter::Query(const Keys& keys, uint64_t* bits) const {
   RequireForm(keys);
