@@ -150,6 +150,8 @@ std::vector<Recipe> Recipes() {
       {"counting_v2_strings", kCounting, {33}, kXxh64Of42, 300, {}, Strings(300)},
       {"scalable_v2_bloom", kScalable, layers(4, kBloom), kXxh64Of42, 0, {}, Strings(110),
        {.initial_capacity = 16, .growth = 1.5, .tightening = 0.5, .max_bytes = 200}, true},
+      {"scalable_v2_bloom_old_rates", kScalable, layers(1, kBloom), kPlain, 0, Integers(16), {},
+       {.initial_capacity = 16, .fpr = 1e-6}, true},
       {"scalable_v2_bloom_true_rates", kScalable, layers(4, kBloom), kXxh64Of42, 0, {},
        Strings(110), {.initial_capacity = 16, .growth = 1.5, .tightening = 0.5, .max_bytes = 200}},
       {"scalable_v2_cuckoo16", kScalable, layers(3, kCuckoo16), kSip13, 0,
