@@ -8,7 +8,7 @@
 // without optimization. Files of one program may be compiled for different processors: if each kept
 // a copy of an inline function, the linker would take any of them, even one that the machine cannot
 // run. A function whose address is taken is kept all the same, so it has another name for each kind
-// of processor.
+// of processor, and another one with ThreadSanitizer, which kernels are compiled without.
 #ifndef TAMIS_DETAIL_HD_H_
 #define TAMIS_DETAIL_HD_H_
 
@@ -18,6 +18,8 @@
 #define TAMIS_INLINE inline
 #elif defined(__CUDACC__)
 #define TAMIS_INLINE inline __attribute__((always_inline))
+#elif defined(__SANITIZE_THREAD__)
+#define TAMIS_INLINE inline __attribute__((always_inline, abi_tag("tsan")))
 #elif defined(__AVX512VL__)
 #define TAMIS_INLINE inline __attribute__((always_inline, abi_tag("avx512vl")))
 #elif defined(__AVX512F__)
