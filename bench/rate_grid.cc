@@ -67,7 +67,8 @@ Cell Measure(FilterKind kind, uint64_t num_keys, double fpr, double seconds) {
     const AnyFilter filter =
         MakeFilter(kind, {.capacity = num_keys, .fpr = fpr, .hash = {.seed = seed}});
     const uint64_t first = next;
-    ForEachBatch(next, num_keys, [&](const auto& keys) { filter->Insert(keys); });
+    ForEachBatch(next, num_keys,
+                 [&](const auto& keys) { RequireChangeable(*filter).Insert(keys); });
     ForEachBatch(first, num_keys,
                  [&](const auto& keys) { cell.missed += keys.size() - filter->Count(keys); });
     next += num_keys;

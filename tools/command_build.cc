@@ -199,7 +199,7 @@ std::optional<uint64_t> FirstThatIsAbsent(const Engine& engine, const Filter& fi
   return std::nullopt;
 }
 
-Inserted InsertAll(const BuildOptions& options, uint64_t total_bytes, Filter& filter) {
+Inserted InsertAll(const BuildOptions& options, uint64_t total_bytes, ChangeableFilter& filter) {
   Engine engine = options.run.MakeEngine();
   const auto start = std::chrono::steady_clock::now();
   Progress progress("building", Progress::Unit::kBytes, total_bytes, options.run.quiet);
@@ -346,7 +346,7 @@ int Run(BuildOptions options) {
   CheckSizing(options);
   SettleSizeForBank(options);
   const AnyFilter filter = MakeFilterFor(options);
-  const Inserted inserted = InsertAll(options, total_bytes.value_or(0), *filter);
+  const Inserted inserted = InsertAll(options, total_bytes.value_or(0), RequireChangeable(*filter));
   RequireNotOverfull(options, *filter);
   SaveFilter(*filter, options.output, options.run.quiet, options.save);
   Report(options, *filter, inserted);

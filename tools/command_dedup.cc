@@ -262,7 +262,7 @@ struct ExactCounts {
 void FindRepeatedKeys(const DedupOptions& options, const Engine& engine, uint64_t total_bytes,
                       RepeatedKeys& repeated, ExactCounts& counts) {
   AnyFilter filter = FilterFor(options, /*exists=*/false, total_bytes);
-  const std::unique_ptr<SeenKeys> seen = SeenIn(*filter, engine);
+  const std::unique_ptr<SeenKeys> seen = SeenIn(RequireChangeable(*filter), engine);
   Progress progress("comparing", Progress::Unit::kBytes, total_bytes, options.run.quiet);
   const StandardInputPlace begin;
   // With records, so that headers that differ are an error before anything is written.
@@ -386,7 +386,7 @@ int Run(DedupOptions options) {
     filter = FilterFor(options, exists, total_bytes);
   }
   const std::unique_ptr<SeenKeys> seen =
-      filter ? SeenIn(**filter, engine)
+      filter ? SeenIn(RequireChangeable(**filter), engine)
              : SeenInWindow(options.type, options.window, options.made.fpr, engine);
 
   StopInputOnSignals();

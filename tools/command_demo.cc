@@ -84,7 +84,7 @@ void Check(const DemoOptions& options) {
   if (!options.save.empty()) CheckOutputPath(options.save);
 }
 
-double Build(const DemoOptions& options, Engine& engine, Filter& filter) {
+double Build(const DemoOptions& options, Engine& engine, ChangeableFilter& filter) {
   const auto start = std::chrono::steady_clock::now();
   {
     Progress progress("building", Progress::Unit::kKeys, options.numbers, options.run.quiet);

@@ -16,7 +16,7 @@ namespace {
 
 class InFilter final : public SeenKeys {
  public:
-  InFilter(Filter& filter, const Engine& engine) : filter_(filter), engine_(engine) {}
+  InFilter(ChangeableFilter& filter, const Engine& engine) : filter_(filter), engine_(engine) {}
 
   size_t InsertIfAbsent(const Keys& keys, Bitmap fresh) override {
     rejected_.resize(BitmapWords(keys.size()));
@@ -33,7 +33,7 @@ class InFilter final : public SeenKeys {
   uint64_t bytes() const override { return filter_.bytes(); }
 
  private:
-  Filter& filter_;
+  ChangeableFilter& filter_;
   const Engine& engine_;
   std::vector<uint64_t> rejected_;
 };
@@ -57,7 +57,7 @@ class InWindow final : public SeenKeys {
 
 }  // namespace
 
-std::unique_ptr<SeenKeys> SeenIn(Filter& filter, const Engine& engine) {
+std::unique_ptr<SeenKeys> SeenIn(ChangeableFilter& filter, const Engine& engine) {
   return std::make_unique<InFilter>(filter, engine);
 }
 

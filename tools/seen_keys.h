@@ -20,7 +20,8 @@ class SeenKeys {
   SeenKeys& operator=(const SeenKeys&) = delete;
   virtual ~SeenKeys() = default;
 
-  // As Filter::InsertIfAbsent. Throws Error(kInvalidArgument) if there is no room for a key.
+  // As ChangeableFilter::InsertIfAbsent. Throws Error(kInvalidArgument) if there is no room for a
+  // key.
   virtual size_t InsertIfAbsent(const Keys& keys, Bitmap fresh) = 0;
   // The false-positive rate with the keys so far: FprByCount.
   virtual double Fpr() const = 0;
@@ -28,7 +29,7 @@ class SeenKeys {
 };
 
 // All keys, in a filter that lives longer.
-std::unique_ptr<SeenKeys> SeenIn(Filter& filter, const Engine& engine);
+std::unique_ptr<SeenKeys> SeenIn(ChangeableFilter& filter, const Engine& engine);
 
 // The last `window` keys or more, in filters of the kind of that name, at a rate of `fpr`. Throws
 // Error(kInvalidArgument) for a kind that cannot do this, and what WindowedFilter throws.

@@ -64,7 +64,7 @@ constexpr int kLeastBlocks<InsertCall<Ref>> = kFull;
 template <typename Ref>
 constexpr int kLeastBlocks<MaskedInsertCall<Ref>> = kFull;
 template <typename Ref, typename Column>
-constexpr int kLeastBlocks<ChangeCall<Ref, tamis::detail::Change::kInsert, Column>> = kFull;
+constexpr int kLeastBlocks<ChangeCall<Ref, Change::kInsert, Column>> = kFull;
 template <typename Offset>
 constexpr int kLeastBlocks<HashColumnCall<Offset>> = 4;
 

@@ -41,7 +41,7 @@ Status Probe(const Runtime& runtime) noexcept {
 }
 
 template <int kBits>
-using InsertionCall = ChangeCall<CuckooRef<kBits>, tamis::detail::Change::kInsert>;
+using InsertionCall = ChangeCall<CuckooRef<kBits>, Change::kInsert>;
 
 void ReserveFor(const Runtime& runtime, const KernelCall& call, Stream stream) {
   uint64_t bytes = 0;

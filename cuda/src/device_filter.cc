@@ -437,7 +437,7 @@ size_t DeviceFilter::Select(Keys keys, std::span<uint64_t> out, StreamRef stream
 
 size_t DeviceFilter::Insert(Keys keys, std::span<uint64_t> failed, StreamRef stream) {
   if (kind() != FilterKind::kSplitBlock || keys.validity() != nullptr) {
-    return ChangeAndWait(tamis::detail::Change::kInsert, keys, failed, stream);
+    return ChangeAndWait(Change::kInsert, keys, failed, stream);
   }
   if (!failed.empty()) RequireSize("elements", failed.size(), keys.size(), keys.size());
   const Current current(*this, stream);

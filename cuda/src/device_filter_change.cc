@@ -14,10 +14,10 @@ namespace tamis::cuda {
 static_assert(DeviceFilter::kInsertScratchBytes ==
               kRetryWarps * kWarpLanes * CuckooRef<16>::kManyNodes * sizeof(uint32_t));
 
-Status DeviceFilter::Alter(tamis::detail::Change change, const Keys& keys, uint64_t* failed,
-                           uint64_t* num_failed, uint32_t* nodes, cudaStream_t stream) noexcept {
-  constexpr auto kInsert = tamis::detail::Change::kInsert;
-  constexpr auto kErase = tamis::detail::Change::kErase;
+Status DeviceFilter::Alter(Change change, const Keys& keys, uint64_t* failed, uint64_t* num_failed,
+                           uint32_t* nodes, cudaStream_t stream) noexcept {
+  constexpr auto kInsert = Change::kInsert;
+  constexpr auto kErase = Change::kErase;
   if (change == kInsert && !keys.empty()) header_.key_forms.Add(keys.key_form());
   auto* const bits = reinterpret_cast<uint32_t*>(failed);
   const auto launch = [&]<typename Ref, typename Column>(const Ref& ref, const Column& column) {
@@ -41,7 +41,7 @@ Status DeviceFilter::Alter(tamis::detail::Change change, const Keys& keys, uint6
   });
 }
 
-Status DeviceFilter::ChangeAsync(tamis::detail::Change change, const Keys& keys, Bitmap failed,
+Status DeviceFilter::ChangeAsync(Change change, const Keys& keys, Bitmap failed,
                                  uint64_t* num_failed, uint32_t* nodes,
                                  cudaStream_t stream) noexcept {
   if (failed.words().size() < BitmapWords(keys.size()) || num_failed == nullptr ||
@@ -66,30 +66,30 @@ Status DeviceFilter::InsertAsync(Keys keys, Bitmap failed, uint64_t* num_failed,
     return kInvalidValue;
   }
   auto* const nodes = reinterpret_cast<uint32_t*>(scratch.data());
-  return ChangeAsync(tamis::detail::Change::kInsert, keys, failed, num_failed, nodes, stream);
+  return ChangeAsync(Change::kInsert, keys, failed, num_failed, nodes, stream);
 }
 
 Status DeviceFilter::EraseAsync(Keys keys, Bitmap missing, uint64_t* num_missing,
                                 StreamRef stream) noexcept {
-  return ChangeAsync(tamis::detail::Change::kErase, keys, missing, num_missing, nullptr, stream);
+  return ChangeAsync(Change::kErase, keys, missing, num_missing, nullptr, stream);
 }
 
 size_t DeviceFilter::Erase(Keys keys, std::span<uint64_t> missing, StreamRef stream) {
   if (kind() == FilterKind::kSplitBlock) {
     throw Error(ErrorCode::kUnsupported, "no key can be erased from a split-block filter");
   }
-  return ChangeAndWait(tamis::detail::Change::kErase, keys, missing, stream);
+  return ChangeAndWait(Change::kErase, keys, missing, stream);
 }
 
-size_t DeviceFilter::ChangeAndWait(tamis::detail::Change change, const Keys& keys,
-                                   std::span<uint64_t> failed, cudaStream_t stream) {
+size_t DeviceFilter::ChangeAndWait(Change change, const Keys& keys, std::span<uint64_t> failed,
+                                   cudaStream_t stream) {
   if (!failed.empty()) RequireSize("elements", failed.size(), keys.size(), keys.size());
   if (keys.empty()) return 0;
   if (!failed.empty()) RequireOn(*runtime_, device_, failed.data(), "an output");
   const Current current(*this, stream);
   const Scratch scratch(*this, SelectScratchBytes(keys.size()), stream);
   const Scratch counter(*this, sizeof(uint64_t), stream);
-  const bool insert = change == tamis::detail::Change::kInsert;
+  const bool insert = change == Change::kInsert;
   const bool searches = insert && kind() != FilterKind::kSplitBlock;
   const Scratch memory(*this, searches ? kInsertScratchBytes : sizeof(uint32_t), stream);
   auto* const nodes = searches ? memory.as<uint32_t>() : nullptr;

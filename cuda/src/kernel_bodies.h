@@ -111,7 +111,7 @@ TAMIS_HD void RunLane(const Lane& lane, const MaskedInsertCall<SplitBlockRef>& c
 }
 
 // One lane per key.
-template <typename Lane, typename Ref, tamis::detail::Change kChange, typename Column>
+template <typename Lane, typename Ref, Change kChange, typename Column>
 TAMIS_HD void RunLane(const Lane& lane, const ChangeCall<Ref, kChange, Column>& call) {
   const uint64_t words = (call.keys.n + 63) / 64 * 2;
   for (uint64_t word = lane.Warp(); word < words; word += lane.NumWarps()) {
@@ -121,8 +121,8 @@ TAMIS_HD void RunLane(const Lane& lane, const ChangeCall<Ref, kChange, Column>& 
       const uint64_t hash = call.keys.hasher(LoadKey(call.keys, i));
       if constexpr (Column::kHasNulls) failed = !call.keys.IsValid(i);
       if (!failed) {
-        failed = !(kChange == tamis::detail::Change::kInsert ? call.filter.InsertHash(hash)
-                                                             : call.filter.EraseHash(hash));
+        failed = !(kChange == Change::kInsert ? call.filter.InsertHash(hash)
+                                              : call.filter.EraseHash(hash));
       }
     }
     const uint32_t failures = lane.Ballot(failed);

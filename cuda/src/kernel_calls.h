@@ -85,7 +85,7 @@ struct MaskedInsertCall {
 };
 
 // Insertions that may fail, and erasures. They fail for nulls.
-template <typename Ref, tamis::detail::Change kChange, typename Column = KeyColumn>
+template <typename Ref, Change kChange, typename Column = KeyColumn>
 struct ChangeCall {
   Ref filter;
   Column keys;
@@ -154,26 +154,22 @@ struct ListOnesCall {
 using KernelCall = std::variant<
     ContainsCall<SplitBlockRef>, ContainsCall<CuckooRef<8>>, ContainsCall<CuckooRef<12>>,
     ContainsCall<CuckooRef<16>>, InsertCall<SplitBlockRef>,
-    ChangeCall<CuckooRef<8>, tamis::detail::Change::kInsert>,
-    ChangeCall<CuckooRef<12>, tamis::detail::Change::kInsert>,
-    ChangeCall<CuckooRef<16>, tamis::detail::Change::kInsert>,
-    ChangeCall<CuckooRef<8>, tamis::detail::Change::kErase>,
-    ChangeCall<CuckooRef<12>, tamis::detail::Change::kErase>,
-    ChangeCall<CuckooRef<16>, tamis::detail::Change::kErase>, CombineCall<Combination::kUnion>,
-    CombineCall<Combination::kIntersection>, HashColumnCall<int32_t>, HashColumnCall<int64_t>,
-    CountTilesCall, ScanTilesCall, ListOnesCall<uint32_t>, ListOnesCall<uint64_t>,
-    RetryCall<CuckooRef<8>>, RetryCall<CuckooRef<12>>, RetryCall<CuckooRef<16>>,
-    ContainsCall<SplitBlockRef, MaskedColumn>, ContainsCall<CuckooRef<8>, MaskedColumn>,
-    ContainsCall<CuckooRef<12>, MaskedColumn>, ContainsCall<CuckooRef<16>, MaskedColumn>,
-    MaskedInsertCall<SplitBlockRef>,
-    ChangeCall<CuckooRef<8>, tamis::detail::Change::kInsert, MaskedColumn>,
-    ChangeCall<CuckooRef<12>, tamis::detail::Change::kInsert, MaskedColumn>,
-    ChangeCall<CuckooRef<16>, tamis::detail::Change::kInsert, MaskedColumn>,
-    ChangeCall<CuckooRef<8>, tamis::detail::Change::kErase, MaskedColumn>,
-    ChangeCall<CuckooRef<12>, tamis::detail::Change::kErase, MaskedColumn>,
-    ChangeCall<CuckooRef<16>, tamis::detail::Change::kErase, MaskedColumn>,
-    RetryCall<CuckooRef<8>, MaskedColumn>, RetryCall<CuckooRef<12>, MaskedColumn>,
-    RetryCall<CuckooRef<16>, MaskedColumn>>;
+    ChangeCall<CuckooRef<8>, Change::kInsert>, ChangeCall<CuckooRef<12>, Change::kInsert>,
+    ChangeCall<CuckooRef<16>, Change::kInsert>, ChangeCall<CuckooRef<8>, Change::kErase>,
+    ChangeCall<CuckooRef<12>, Change::kErase>, ChangeCall<CuckooRef<16>, Change::kErase>,
+    CombineCall<Combination::kUnion>, CombineCall<Combination::kIntersection>,
+    HashColumnCall<int32_t>, HashColumnCall<int64_t>, CountTilesCall, ScanTilesCall,
+    ListOnesCall<uint32_t>, ListOnesCall<uint64_t>, RetryCall<CuckooRef<8>>,
+    RetryCall<CuckooRef<12>>, RetryCall<CuckooRef<16>>, ContainsCall<SplitBlockRef, MaskedColumn>,
+    ContainsCall<CuckooRef<8>, MaskedColumn>, ContainsCall<CuckooRef<12>, MaskedColumn>,
+    ContainsCall<CuckooRef<16>, MaskedColumn>, MaskedInsertCall<SplitBlockRef>,
+    ChangeCall<CuckooRef<8>, Change::kInsert, MaskedColumn>,
+    ChangeCall<CuckooRef<12>, Change::kInsert, MaskedColumn>,
+    ChangeCall<CuckooRef<16>, Change::kInsert, MaskedColumn>,
+    ChangeCall<CuckooRef<8>, Change::kErase, MaskedColumn>,
+    ChangeCall<CuckooRef<12>, Change::kErase, MaskedColumn>,
+    ChangeCall<CuckooRef<16>, Change::kErase, MaskedColumn>, RetryCall<CuckooRef<8>, MaskedColumn>,
+    RetryCall<CuckooRef<12>, MaskedColumn>, RetryCall<CuckooRef<16>, MaskedColumn>>;
 
 // How much a call has to do: for the launch.
 struct Work {
@@ -203,7 +199,7 @@ template <typename Ref>
 constexpr Work WorkOf(const MaskedInsertCall<Ref>& call) {
   return {2 * WarpsFor(call.keys.n, 2 * kWarpLanes), call.num_nulls != nullptr};
 }
-template <typename Ref, tamis::detail::Change kChange, typename Column>
+template <typename Ref, Change kChange, typename Column>
 constexpr Work WorkOf(const ChangeCall<Ref, kChange, Column>& call) {
   return {2 * WarpsFor(call.keys.n, 2 * kWarpLanes)};
 }

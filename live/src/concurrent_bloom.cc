@@ -115,8 +115,16 @@ bool ConcurrentBloom<F>::InsertIfAbsent(KeyForm form, uint64_t hash) noexcept {
 }
 
 template <typename F>
-size_t ConcurrentBloom<F>::Insert(Keys keys) {
+size_t ConcurrentBloom<F>::Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) {
   detail::FilterAccess::RequireWritable(filter_);
+  const uint64_t inserted =
+      change == Change::kInsert ? InsertAll(keys, outputs) : InsertAbsent(keys, outputs);
+  AddCounts(keys.key_form(), inserted);
+  return inserted;
+}
+
+template <typename F>
+uint64_t ConcurrentBloom<F>::InsertAll(const Keys& keys, const ChangeOutputs& outputs) {
   const SharedOf<F> shared(filter_, words());
   const auto insert = [&](const Batch& batch, uint64_t, detail::Outcomes&) {
     ForEach64(shared.kernels, batch, [&](const uint64_t* hashes, size_t count, size_t) {
@@ -128,36 +136,31 @@ size_t ConcurrentBloom<F>::Insert(Keys keys) {
     return detail::MakeSharedWriter(shared, n);
   };
   detail::CallingThread alone;
-  const uint64_t inserted = detail::ForValidKeys(
-      keys, hash(), {}, [&](uint64_t n, const detail::BatchSource& source, detail::Outcomes none) {
+  return detail::ForValidKeys(
+      keys, hash(), outputs,
+      [&](uint64_t n, const detail::BatchSource& source, detail::Outcomes of_valid) {
         return detail::ChangeByAll({shared.kernels, insert, make_writer}, n, source, true, alone, n,
-                                   none);
+                                   of_valid);
       });
-  AddCounts(keys.key_form(), inserted);
-  return inserted;
 }
 
 template <typename F>
-size_t ConcurrentBloom<F>::InsertIfAbsent(Keys keys, Bitmap fresh) {
-  const detail::Outcomes bits = detail::BitsFor(keys.size(), fresh);
-  detail::FilterAccess::RequireWritable(filter_);
+uint64_t ConcurrentBloom<F>::InsertAbsent(const Keys& keys, const ChangeOutputs& outputs) {
   const SharedOf<F> shared(filter_, words());
   const auto insert = [&](const Batch& slice, uint64_t* missing) {
     ForEach64(shared.kernels, slice, [&](const uint64_t* hashes, size_t n, size_t begin) {
       missing[begin / 64] = detail::InsertShared(shared, hashes, n);
     });
   };
-  const uint64_t inserted = detail::ForValidKeys(
-      keys, hash(), bits,
-      [&](uint64_t n, const detail::BatchSource& source, detail::Outcomes outcomes) {
+  return detail::ForValidKeys(
+      keys, hash(), outputs,
+      [&](uint64_t n, const detail::BatchSource& source, detail::Outcomes of_valid) {
         uint64_t sum = 0;
         source(shared.kernels, 0, n, [&](const Batch& batch, uint64_t index) {
-          sum += detail::InsertAbsent(shared.kernels, batch, index, outcomes, insert);
+          sum += detail::InsertAbsent(shared.kernels, batch, index, of_valid, insert);
         });
         return sum;
       });
-  AddCounts(keys.key_form(), inserted);
-  return inserted;
 }
 
 template <typename F>

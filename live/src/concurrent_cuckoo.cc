@@ -115,65 +115,29 @@ void ConcurrentCuckooFilter<kBits>::Query(const Keys& keys, uint64_t* bits) cons
 }
 
 template <int kBits>
-bool ConcurrentCuckooFilter<kBits>::Change(detail::Change change, KeyForm form,
-                                           uint64_t hash) noexcept {
+bool ConcurrentCuckooFilter<kBits>::ChangeOne(Change change, KeyForm form, uint64_t hash) noexcept {
   return table_ != nullptr &&
-         table_->Change(change, form, cuckoo::Locate<kBits>(hash, filter_.geometry()));
+         table_->Apply(change, form, cuckoo::Locate<kBits>(hash, filter_.geometry()));
 }
 
 template <int kBits>
-size_t ConcurrentCuckooFilter<kBits>::Change(detail::Change change, Keys keys, Outcomes outcomes) {
+size_t ConcurrentCuckooFilter<kBits>::Apply(Change change, const Keys& keys,
+                                            const ChangeOutputs& outputs) {
   detail::FilterAccess::RequireWritable(filter_);
   const detail::Kernels& kernels = *filter_.backend().kernels;
   return detail::ForValidKeys(
-      keys, hash(), outcomes,
-      [&](uint64_t n, const detail::BatchSource& source, Outcomes of_valid) {
+      keys, hash(), outputs, [&](uint64_t n, const detail::BatchSource& source, Outcomes of_valid) {
         uint64_t done = 0;
         source(kernels, 0, n, [&](const Batch& batch, uint64_t first) {
           alignas(64) uint64_t places[detail::kBatchKeys];
           detail::ForEachSlice(batch, [&](const Batch& slice, size_t begin) {
             kernels.cuckoo<kBits>().locate(filter_.geometry(), slice, places);
-            done += table_->Change(change, keys.key_form(), std::span(places, slice.n),
-                                   first + begin, of_valid);
+            done += table_->Apply(change, keys.key_form(), std::span(places, slice.n),
+                                  first + begin, of_valid);
           });
         });
         return done;
       });
-}
-
-template <int kBits>
-size_t ConcurrentCuckooFilter<kBits>::Insert(Keys keys) {
-  return Change(detail::Change::kInsert, keys, {});
-}
-
-template <int kBits>
-size_t ConcurrentCuckooFilter<kBits>::Insert(Keys keys, std::span<uint64_t> rejected) {
-  detail::RequireRoom(rejected, keys.size());
-  return Change(detail::Change::kInsert, keys, Outcomes(rejected));
-}
-
-template <int kBits>
-size_t ConcurrentCuckooFilter<kBits>::InsertIfAbsent(Keys keys, Bitmap fresh) {
-  detail::FilterAccess::RequireWritable(filter_);
-  return Change(detail::Change::kInsertIfAbsent, keys, detail::BitsFor(keys.size(), fresh));
-}
-
-template <int kBits>
-size_t ConcurrentCuckooFilter<kBits>::InsertIfAbsent(Keys keys, Bitmap fresh, Bitmap rejected) {
-  detail::FilterAccess::RequireWritable(filter_);
-  return Change(detail::Change::kInsertIfAbsent, keys,
-                detail::BitsFor(keys.size(), fresh, rejected));
-}
-
-template <int kBits>
-size_t ConcurrentCuckooFilter<kBits>::Erase(Keys keys) {
-  return Change(detail::Change::kErase, keys, {});
-}
-
-template <int kBits>
-size_t ConcurrentCuckooFilter<kBits>::Erase(Keys keys, std::span<uint64_t> missing) {
-  detail::RequireRoom(missing, keys.size());
-  return Change(detail::Change::kErase, keys, Outcomes(missing));
 }
 
 template <int kBits>

@@ -184,7 +184,7 @@ auto SharedCuckoo<kBits>::ChangeAt(const cuckoo::Place& place) noexcept -> Outco
 
 // Under the lock, so that the count is that of the table when nobody changes it.
 template <int kBits>
-void SharedCuckoo<kBits>::Count(detail::Change change, KeyForm form, uint64_t changed) noexcept {
+void SharedCuckoo<kBits>::Count(Change change, KeyForm form, uint64_t changed) noexcept {
   if (changed == 0) return;
   if (change == Change::kErase) {
     size_.Subtract(changed);
@@ -198,8 +198,7 @@ void SharedCuckoo<kBits>::Count(detail::Change change, KeyForm form, uint64_t ch
 }
 
 template <int kBits>
-bool SharedCuckoo<kBits>::Change(detail::Change change, KeyForm form,
-                                 const cuckoo::Place& place) noexcept {
+bool SharedCuckoo<kBits>::Apply(Change change, KeyForm form, const cuckoo::Place& place) noexcept {
   const ChangeLock lock(stripes_[StripeOf(place.chunk)]);
   Outcome outcome = Outcome::kRefused;
   switch (change) {
@@ -276,9 +275,8 @@ size_t SharedCuckoo<kBits>::ChangeSlice(KeyForm form, std::span<const uint64_t> 
 }
 
 template <int kBits>
-size_t SharedCuckoo<kBits>::Change(detail::Change change, KeyForm form,
-                                   std::span<const uint64_t> places, uint64_t first,
-                                   Outcomes& outcomes) noexcept {
+size_t SharedCuckoo<kBits>::Apply(Change change, KeyForm form, std::span<const uint64_t> places,
+                                  uint64_t first, Outcomes& outcomes) noexcept {
   switch (change) {
     case Change::kInsert:
       return ChangeSlice<Change::kInsert>(form, places, first, outcomes);

@@ -44,11 +44,11 @@ class SharedCuckoo {
   // One bit for each value of a slice of at most kBatchKeys; bits past it are 0.
   void Contains(const CuckooKernels& kernels, const Batch& slice, uint64_t* bits) const noexcept;
 
-  bool Change(Change change, KeyForm form, const cuckoo::Place& place) noexcept;
+  bool Apply(Change change, KeyForm form, const cuckoo::Place& place) noexcept;
   // Of a slice of at most kBatchKeys, the first of which has the index `first`. Returns how many
   // keys changed the table, and tells the outcomes, indices ascending.
-  size_t Change(detail::Change change, KeyForm form, std::span<const uint64_t> places,
-                uint64_t first, Outcomes& outcomes) noexcept;
+  size_t Apply(Change change, KeyForm form, std::span<const uint64_t> places, uint64_t first,
+               Outcomes& outcomes) noexcept;
 
   uint64_t size() const noexcept { return size_.Get(); }
   KeyForms forms() const noexcept {
@@ -88,10 +88,10 @@ class SharedCuckoo {
   void ContainsAgain(std::span<const uint64_t> places, const uint64_t* moves_before,
                      uint64_t* bits) const noexcept;
   // These need the lock of the place.
-  template <detail::Change kChange>
+  template <Change kChange>
   Outcome ChangeAt(const cuckoo::Place& place) noexcept;
-  void Count(detail::Change change, KeyForm form, uint64_t changed) noexcept;
-  template <detail::Change kChange>
+  void Count(Change change, KeyForm form, uint64_t changed) noexcept;
+  template <Change kChange>
   size_t ChangeSlice(KeyForm form, std::span<const uint64_t> places, uint64_t first,
                      Outcomes& outcomes) noexcept;
 

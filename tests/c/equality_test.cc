@@ -128,7 +128,7 @@ TEST_P(EqualityTest, ManyKeysOfEveryForm) {
       ASSERT_EQ(tamis_filter_insert(c.get(), engine, &keys.c, &inserted, rejected.data(), shape.n),
                 TAMIS_OK)
           << tamis_last_error();
-      EXPECT_EQ(inserted, cpp->Insert(keys.cpp, cpp_rejected));
+      EXPECT_EQ(inserted, RequireChangeable(*cpp).Insert(keys.cpp, cpp_rejected));
       rejected.resize(shape.n - inserted), cpp_rejected.resize(shape.n - inserted);
       EXPECT_EQ(rejected, cpp_rejected);
       ExpectSame(c.get(), *cpp);
@@ -153,7 +153,8 @@ TEST_P(EqualityTest, InsertIfAbsent) {
                                               rejected.data(), words, &num_fresh),
                 TAMIS_OK)
           << tamis_last_error();
-      EXPECT_EQ(num_fresh, cpp->InsertIfAbsent(keys.cpp, Bitmap(cpp_fresh), Bitmap(cpp_rejected)));
+      EXPECT_EQ(num_fresh, RequireChangeable(*cpp).InsertIfAbsent(keys.cpp, Bitmap(cpp_fresh),
+                                                                  Bitmap(cpp_rejected)));
       EXPECT_EQ(fresh, cpp_fresh);
       EXPECT_EQ(rejected, cpp_rejected);
       ExpectSame(c.get(), *cpp);
@@ -161,7 +162,7 @@ TEST_P(EqualityTest, InsertIfAbsent) {
       ASSERT_EQ(tamis_filter_insert_if_absent(c.get(), nullptr, &keys.c, fresh.data(), nullptr,
                                               words, nullptr),
                 TAMIS_OK);
-      cpp->InsertIfAbsent(keys.cpp, Bitmap(cpp_fresh));
+      RequireChangeable(*cpp).InsertIfAbsent(keys.cpp, Bitmap(cpp_fresh));
       EXPECT_EQ(fresh, cpp_fresh);
       ExpectSame(c.get(), *cpp);
     }
@@ -189,7 +190,7 @@ TEST_P(EqualityTest, Erase) {
     uint64_t inserted = 0;
     ASSERT_EQ(tamis_filter_insert(c.get(), nullptr, &some.sets()[i].c, &inserted, nullptr, 0),
               TAMIS_OK);
-    EXPECT_EQ(inserted, cpp->Insert(some.sets()[i].cpp));
+    EXPECT_EQ(inserted, RequireChangeable(*cpp).Insert(some.sets()[i].cpp));
     std::vector<uint64_t> missing(n), cpp_missing(n);
     uint64_t erased = 0;
     ASSERT_EQ(tamis_filter_erase(c.get(), engine_.get(), &keys.c, &erased, missing.data(), n),
@@ -209,23 +210,27 @@ TEST_P(EqualityTest, OneKey) {
   Random random(6);
   for (const std::string& s : strings) {
     const uint64_t key = random() % 100, hash = random();
-    EXPECT_EQ(tamis_filter_insert_u64(c.get(), key), cpp->Insert(key));
-    EXPECT_EQ(tamis_filter_insert_string(c.get(), s.data(), s.size()), cpp->Insert(s));
-    EXPECT_EQ(tamis_filter_insert_hash(c.get(), hash), cpp->InsertHash(hash));
+    EXPECT_EQ(tamis_filter_insert_u64(c.get(), key), RequireChangeable(*cpp).Insert(key));
+    EXPECT_EQ(tamis_filter_insert_string(c.get(), s.data(), s.size()),
+              RequireChangeable(*cpp).Insert(s));
+    EXPECT_EQ(tamis_filter_insert_hash(c.get(), hash), RequireChangeable(*cpp).InsertHash(hash));
     EXPECT_EQ(tamis_filter_contains_u64(c.get(), key + 1), cpp->Contains(key + 1));
     EXPECT_EQ(tamis_filter_contains_string(c.get(), s.data(), s.size()), 1);
     EXPECT_EQ(tamis_filter_contains_hash(c.get(), hash + 1), cpp->ContainsHash(hash + 1));
-    EXPECT_EQ(tamis_filter_insert_if_absent_u64(c.get(), key + 2), cpp->InsertIfAbsent(key + 2));
+    EXPECT_EQ(tamis_filter_insert_if_absent_u64(c.get(), key + 2),
+              RequireChangeable(*cpp).InsertIfAbsent(key + 2));
     EXPECT_EQ(tamis_filter_insert_if_absent_string(c.get(), s.data(), s.size() / 2),
-              cpp->InsertIfAbsent(std::string_view(s).substr(0, s.size() / 2)));
-    EXPECT_EQ(tamis_filter_insert_if_absent_hash(c.get(), ~hash), cpp->InsertHashIfAbsent(~hash));
+              RequireChangeable(*cpp).InsertIfAbsent(std::string_view(s).substr(0, s.size() / 2)));
+    EXPECT_EQ(tamis_filter_insert_if_absent_hash(c.get(), ~hash),
+              RequireChangeable(*cpp).InsertHashIfAbsent(~hash));
     if (!erases) continue;
     ErasableFilter& erasable = *cpp.As<ErasableFilter>();
     EXPECT_EQ(tamis_filter_erase_u64(c.get(), key), erasable.Erase(key));
     EXPECT_EQ(tamis_filter_erase_string(c.get(), s.data(), s.size()), erasable.Erase(s));
     EXPECT_EQ(tamis_filter_erase_hash(c.get(), hash), erasable.EraseHash(hash));
   }
-  EXPECT_EQ(tamis_filter_insert_string(c.get(), nullptr, 0), cpp->Insert(std::string_view()));
+  EXPECT_EQ(tamis_filter_insert_string(c.get(), nullptr, 0),
+            RequireChangeable(*cpp).Insert(std::string_view()));
   ExpectSame(c.get(), *cpp);
 }
 
@@ -235,7 +240,7 @@ TEST_P(EqualityTest, TellsWhatItIs) {
   const std::vector<uint64_t> numbers = RandomKeys(900, /*seed=*/7);
   const tamis_keys keys = tamis_keys_u64(numbers.data(), numbers.size());
   ASSERT_EQ(tamis_filter_insert(c.get(), nullptr, &keys, nullptr, nullptr, 0), TAMIS_OK);
-  cpp->Insert(numbers);
+  RequireChangeable(*cpp).Insert(numbers);
   auto info = TAMIS_INIT(tamis_filter_info);
   ASSERT_EQ(tamis_filter_get_info(c.get(), &info), TAMIS_OK);
   EXPECT_EQ(info.kind, static_cast<uint32_t>(cpp->kind()));
@@ -266,7 +271,7 @@ TEST_P(EqualityTest, TellsWhatItIs) {
   const CFilter clone = Made<tamis_filter>(tamis_filter_clone, c.get());
   ASSERT_EQ(tamis_filter_clear(c.get()), TAMIS_OK);
   ExpectSame(clone.get(), *cpp);
-  cpp->Clear();
+  RequireChangeable(*cpp).Clear();
   ExpectSame(c.get(), *cpp);
 }
 
@@ -289,8 +294,8 @@ TEST(SetOperationsTest, MergeIntersectAndFold) {
     const CFilter first = filled(a_keys), second = filled(b_keys), small = MakeC(kind, 20);
     AnyFilter cpp = MakeFilter(info.kind, {.capacity = 2000});
     const AnyFilter other = MakeFilter(info.kind, {.capacity = 2000});
-    cpp->Insert(a);
-    other->Insert(b);
+    RequireChangeable(*cpp).Insert(a);
+    RequireChangeable(*other).Insert(b);
     uint32_t can = 0;
     ASSERT_EQ(tamis_kind_abilities(kind, &can), TAMIS_OK);
     EXPECT_EQ((can & TAMIS_CAN_MERGE) != 0, info.can.merge);

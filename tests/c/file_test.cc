@@ -27,7 +27,7 @@ TEST_F(CFileTest, EachReadsWhatTheOtherWrites) {
     const CFilter c = MakeC(static_cast<uint32_t>(info.kind), 1000);
     ASSERT_EQ(tamis_filter_insert(c.get(), nullptr, &keys_, nullptr, nullptr, 0), TAMIS_OK);
     const AnyFilter cpp = MakeFilter(info.kind, {.capacity = 1000});
-    cpp->Insert(numbers_);
+    RequireChangeable(*cpp).Insert(numbers_);
     ASSERT_EQ(tamis_filter_save(c.get(), Path("c").c_str(), nullptr), TAMIS_OK);
     cpp->Save(Path("cpp"));
     EXPECT_EQ(ReadBytes(Path("c")), ReadBytes(Path("cpp")));

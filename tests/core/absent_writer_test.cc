@@ -56,7 +56,7 @@ std::vector<uint64_t> ByThreads(SplitBlockBloomFilter& filter, const std::vector
   EXPECT_TRUE(writer.in_order());
   EXPECT_EQ(writer.max_slice_keys() % 64, 0u);
   std::vector<uint64_t> fresh(BitmapWords(hashes.size()));
-  detail::Outcomes outcomes(fresh.data(), nullptr);
+  detail::Outcomes outcomes(ChangeOutputs{.fresh = fresh.data()});
   uint64_t num_fresh = hashes.size();
   for (size_t begin = 0, n = 0; begin < hashes.size(); begin += n) {
     n = std::min<size_t>(writer.max_slice_keys(), hashes.size() - begin);

@@ -66,13 +66,13 @@ Told InBulk(size_t n, const Insert& insert) {
 
 Told InBulk(Filter& filter, const Keys& keys) {
   return InBulk(keys.size(), [&](Bitmap fresh, Bitmap rejected) {
-    return filter.InsertIfAbsent(keys, fresh, rejected);
+    return RequireChangeable(filter).InsertIfAbsent(keys, fresh, rejected);
   });
 }
 
 Told InBulk(const Engine& engine, Filter& filter, const Keys& keys) {
   return InBulk(keys.size(), [&](Bitmap fresh, Bitmap rejected) {
-    return engine.InsertIfAbsent(filter, keys, fresh, rejected);
+    return engine.InsertIfAbsent(RequireChangeable(filter), keys, fresh, rejected);
   });
 }
 
@@ -131,7 +131,7 @@ TEST_P(AbsentContractTest, EveryBackend) {
       ASSERT_EQ(InBulk(*got, keys), OneByOne(subject(), *want, keys, Ones(keys)));
       ASSERT_EQ(Contents(*got), Contents(*want));
       std::vector<uint64_t> none(BitmapWords(n));
-      ASSERT_EQ(got->InsertIfAbsent(keys, Bitmap(none)), 0u);
+      ASSERT_EQ(RequireChangeable(*got).InsertIfAbsent(keys, Bitmap(none)), 0u);
       ASSERT_EQ(none, std::vector<uint64_t>(BitmapWords(n)));
       ASSERT_EQ(Contents(*got), Contents(*want));
     }
@@ -198,9 +198,9 @@ TEST_P(AbsentContractTest, OneKey) {
     for (size_t i = 0; i < set.ones.size(); ++i) {
       const bool inserted = contract::WithKey(set.ones[i], [&](auto key) {
         if constexpr (std::is_same_v<decltype(key), OneHash>) {
-          return got->InsertHashIfAbsent(key.value);
+          return RequireChangeable(*got).InsertHashIfAbsent(key.value);
         } else {
-          return got->InsertIfAbsent(key);
+          return RequireChangeable(*got).InsertIfAbsent(key);
         }
       });
       ASSERT_EQ(inserted, told.fresh[i]) << set.name << ", key " << i;
@@ -214,7 +214,7 @@ TEST_P(AbsentContractTest, OneKey) {
 TEST_P(AbsentContractTest, AKeyThatIsInIsNotInsertedAgain) {
   const std::vector<uint64_t> keys = RandomKeys(1000, /*seed=*/5);
   const AnyFilter filter = Make(1000);
-  filter->Insert(keys);
+  RequireChangeable(*filter).Insert(keys);
   const auto before = Contents(*filter);
   for (int i = 0; i < 20; ++i) {
     const Told told = InBulk(*filter, keys);
@@ -233,12 +233,16 @@ TEST_P(AbsentContractTest, OutputsThatAreTooSmallAreRefused) {
   const auto refused = [&](const auto& act) {
     ExpectError(act, ErrorCode::kInvalidArgument, "the output has 2 words, and 129 keys need 3");
   };
-  refused([&] { filter->InsertIfAbsent(keys, Bitmap(small)); });
-  refused([&] { filter->InsertIfAbsent(keys, Bitmap(small), Bitmap(whole)); });
-  refused([&] { filter->InsertIfAbsent(keys, Bitmap(whole), Bitmap(small)); });
-  refused([&] { engine.InsertIfAbsent(*filter, keys, Bitmap(small)); });
-  refused([&] { engine.InsertIfAbsent(*filter, keys, Bitmap(small), Bitmap(whole)); });
-  refused([&] { engine.InsertIfAbsent(*filter, keys, Bitmap(whole), Bitmap(small)); });
+  refused([&] { RequireChangeable(*filter).InsertIfAbsent(keys, Bitmap(small)); });
+  refused([&] { RequireChangeable(*filter).InsertIfAbsent(keys, Bitmap(small), Bitmap(whole)); });
+  refused([&] { RequireChangeable(*filter).InsertIfAbsent(keys, Bitmap(whole), Bitmap(small)); });
+  refused([&] { engine.InsertIfAbsent(RequireChangeable(*filter), keys, Bitmap(small)); });
+  refused([&] {
+    engine.InsertIfAbsent(RequireChangeable(*filter), keys, Bitmap(small), Bitmap(whole));
+  });
+  refused([&] {
+    engine.InsertIfAbsent(RequireChangeable(*filter), keys, Bitmap(whole), Bitmap(small));
+  });
   EXPECT_EQ(whole, untouched);
   EXPECT_EQ(small, (std::vector<uint64_t>{4, 5}));
   EXPECT_EQ(Contents(*filter), before);
@@ -247,7 +251,7 @@ TEST_P(AbsentContractTest, OutputsThatAreTooSmallAreRefused) {
 TEST_P(AbsentContractTest, AFilterThatIsReadOnlyIsAnError) {
   const std::vector<uint64_t> keys = RandomKeys(5000, /*seed=*/7);
   const AnyFilter filter = Make(5000);
-  filter->Insert(std::span(keys).first(2000));
+  RequireChangeable(*filter).Insert(std::span(keys).first(2000));
   filter->Save(path_);
   const AnyFilter mapped = subject().map(path_, {});
   const AnyFilter moved = subject().moved(*filter);
@@ -256,8 +260,8 @@ TEST_P(AbsentContractTest, AFilterThatIsReadOnlyIsAnError) {
     ExpectError([&] { InBulk(*read_only, keys); }, ErrorCode::kReadOnly, "cannot be changed");
     ExpectError([&] { InBulk(engine, *read_only, keys); }, ErrorCode::kReadOnly,
                 "cannot be changed");
-    EXPECT_FALSE(read_only->InsertIfAbsent(keys[0]));
-    EXPECT_FALSE(read_only->InsertIfAbsent(keys[4999]));
+    EXPECT_FALSE(RequireChangeable(*read_only).InsertIfAbsent(keys[0]));
+    EXPECT_FALSE(RequireChangeable(*read_only).InsertIfAbsent(keys[4999]));
   }
   EXPECT_EQ(mapped->inserted_count(), 2000u);
 }
@@ -282,7 +286,7 @@ TEST_P(FullFiltersTest, RejectWhatHasNoRoom) {
     ASSERT_EQ(InBulk(*got, keys), told) << backend.name;
     ASSERT_EQ(Contents(*got), Contents(*want)) << backend.name;
     const AnyFilter untold = make(&backend);
-    EXPECT_EQ(untold->InsertIfAbsent(keys, Bitmap(fresh)), told.num_fresh());
+    EXPECT_EQ(RequireChangeable(*untold).InsertIfAbsent(keys, Bitmap(fresh)), told.num_fresh());
     EXPECT_EQ(Contents(*untold), Contents(*want)) << backend.name;
   }
   for (const unsigned threads : kThreads) {

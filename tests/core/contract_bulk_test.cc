@@ -43,12 +43,12 @@ TEST_P(BulkContractTest, InsertEqualsOneKeyAtATime) {
         for (const Backend& backend : Backends()) {
           const AnyFilter bulk = Make(n + 1, &backend, HashOf(kind, n));
           std::vector<uint64_t> rejected(n);
-          rejected.resize(n - bulk->Insert(set.keys, rejected));
+          rejected.resize(n - RequireChangeable(*bulk).Insert(set.keys, rejected));
           ASSERT_EQ(rejected, want) << set.name << ", n = " << n;
           ASSERT_EQ(Contents(*bulk), Contents(*ones)) << set.name << ", n = " << n;
         }
         const AnyFilter unasked = Make(n + 1, nullptr, HashOf(kind, n));
-        EXPECT_EQ(unasked->Insert(set.keys), n - want.size());
+        EXPECT_EQ(RequireChangeable(*unasked).Insert(set.keys), n - want.size());
         ASSERT_EQ(Contents(*unasked), Contents(*ones)) << set.name << ", n = " << n;
       }
     }
@@ -73,8 +73,8 @@ TEST_P(BulkContractTest, OneKeyOfAnyKindIsOneKeyOfTheClass) {
     };
     const auto inserts = [&](const OneKey& one) {
       return in_any(
-          one, [&](uint64_t hash) { return any->InsertHash(hash); },
-          [&](auto key) { return any->Insert(key); });
+          one, [&](uint64_t hash) { return RequireChangeable(*any).InsertHash(hash); },
+          [&](auto key) { return RequireChangeable(*any).Insert(key); });
     };
     const auto contains = [&](const OneKey& one) {
       return in_any(
@@ -195,7 +195,7 @@ TEST_P(BulkContractTest, EngineInsertsAsTheFilter) {
           const Engine engine = PinnedEngine(Backends().front(), threads, partitioned);
           const AnyFilter filter = Make(n + 1);
           std::vector<uint64_t> rejected(n);
-          rejected.resize(n - engine.Insert(*filter, set.keys, rejected));
+          rejected.resize(n - engine.Insert(RequireChangeable(*filter), set.keys, rejected));
           ASSERT_EQ(rejected, want);
           ASSERT_EQ(Contents(*filter), Contents(*ones));
         }
@@ -209,21 +209,21 @@ TEST_P(BulkContractTest, EngineDoesTheSameWithManyKeys) {
   const std::vector<uint64_t> keys = RandomKeys(150'000, /*seed=*/1);
   const auto half = std::span(keys).first(keys.size() / 2);
   const AnyFilter one = Make(keys.size());
-  EXPECT_EQ(one->Insert(keys), keys.size());
+  EXPECT_EQ(RequireChangeable(*one).Insert(keys), keys.size());
   std::vector<bool> all(keys.size(), true);
   for (const Backend& backend : Backends()) {
     SCOPED_TRACE(backend.name);
     for (const unsigned threads : {1u, 4u}) {
       const Engine engine({.threads = threads, .backend = &backend});
       const AnyFilter many = Make(keys.size(), &backend);
-      EXPECT_EQ(engine.Insert(*many, half), half.size());
-      EXPECT_EQ(engine.Insert(*many, std::span(keys).subspan(half.size())),
+      EXPECT_EQ(engine.Insert(RequireChangeable(*many), half), half.size());
+      EXPECT_EQ(engine.Insert(RequireChangeable(*many), std::span(keys).subspan(half.size())),
                 keys.size() - half.size());
       ASSERT_EQ(Contents(*many), Contents(*one));
       ASSERT_NO_FATAL_FAILURE(ExpectOutputs(ByEngine{engine, *many}, keys, all));
 
       const AnyFilter made = Make(keys.size(), &backend);
-      EXPECT_EQ(engine.Insert(*made, keys.size(),
+      EXPECT_EQ(engine.Insert(RequireChangeable(*made), keys.size(),
                               [&](uint64_t first, std::span<uint64_t> out) {
                                 std::copy_n(keys.data() + first, out.size(), out.begin());
                               }),
@@ -238,7 +238,7 @@ TEST_P(BulkContractTest, FormsOfTheSameKeysAreTheSame) {
   const auto contents = [&](const std::string& name) {
     const AnyFilter filter = Make(4000, nullptr, {HashKind::kXxh3, 7});
     for (const AllForms::Set& set : forms.sets()) {
-      if (set.name == name) filter->Insert(set.keys);
+      if (set.name == name) RequireChangeable(*filter).Insert(set.keys);
     }
     EXPECT_GT(filter->inserted_count(), 2900u) << name;
     return Contents(*filter);
@@ -253,7 +253,7 @@ TEST_P(BulkContractTest, FormsOfTheSameKeysAreTheSame) {
 TEST_P(BulkContractTest, SignedIntegersAreWidenedWithTheirSign) {
   for (const Backend& backend : Backends()) {
     const AnyFilter filter = Make(100, &backend);
-    EXPECT_EQ(filter->Insert(std::vector<int32_t>{-1}), 1u);
+    EXPECT_EQ(RequireChangeable(*filter).Insert(std::vector<int32_t>{-1}), 1u);
     EXPECT_TRUE(subject().contains(*filter, int32_t{-1}));
     EXPECT_TRUE(subject().contains(*filter, int64_t{-1}));
     EXPECT_TRUE(subject().contains(*filter, ~uint64_t{0}));
@@ -291,19 +291,21 @@ void ExpectSmallOutputsRefused(const Asked& asked, const Keys& keys) {
 TEST_P(BulkContractTest, OutputsThatAreTooSmallAreRefused) {
   const std::vector<uint64_t> keys = RandomKeys(129, /*seed=*/1);
   const AnyFilter filter = Make(200);
-  filter->Insert(std::span(keys).first(60));
+  RequireChangeable(*filter).Insert(std::span(keys).first(60));
   const auto before = Contents(*filter);
   auto* const erasable = dynamic_cast<ErasableFilter*>(&*filter);
   ASSERT_EQ(erasable != nullptr, subject().can.erase);
   ExpectSmallOutputsRefused(*filter, keys);
-  ExpectTooSmall<uint64_t>(128, "elements", [&](auto out) { filter->Insert(keys, out); });
+  ExpectTooSmall<uint64_t>(128, "elements",
+                           [&](auto out) { RequireChangeable(*filter).Insert(keys, out); });
   if (erasable != nullptr) {
     ExpectTooSmall<uint64_t>(128, "elements", [&](auto out) { erasable->Erase(keys, out); });
   }
   for (const unsigned threads : {1, 2}) {
     const Engine engine = PinnedEngine(Backends().front(), threads, true);
     ExpectSmallOutputsRefused(ByEngine{engine, *filter}, keys);
-    ExpectTooSmall<uint64_t>(128, "elements", [&](auto out) { engine.Insert(*filter, keys, out); });
+    ExpectTooSmall<uint64_t>(
+        128, "elements", [&](auto out) { engine.Insert(RequireChangeable(*filter), keys, out); });
     if (erasable == nullptr) continue;
     ExpectTooSmall<uint64_t>(128, "elements",
                              [&](auto out) { engine.Erase(*erasable, keys, out); });

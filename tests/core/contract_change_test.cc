@@ -32,11 +32,11 @@ TEST_P(ChangeContractTest, ANewFilterIsEmptyAndAClearedOneIsNew) {
   for (const Backend& backend : Backends()) {
     SCOPED_TRACE(backend.name);
     const AnyFilter fresh = Make(1000, &backend), cleared = Make(1000, &backend);
-    EXPECT_EQ(cleared->Insert(keys), 1000u);
+    EXPECT_EQ(RequireChangeable(*cleared).Insert(keys), 1000u);
     EXPECT_EQ(cleared->inserted_count(), 1000u);
     EXPECT_EQ(cleared->Header().inserted, 1000u);
     EXPECT_GT(cleared->estimated_count(), 900);
-    cleared->Clear();
+    RequireChangeable(*cleared).Clear();
     EXPECT_EQ(Contents(*cleared), Contents(*fresh));
     EXPECT_EQ(Payload(*cleared), std::vector<std::byte>(cleared->payload().size()));
     for (const AnyFilter* filter : {&fresh, &cleared}) {
@@ -50,8 +50,8 @@ TEST_P(ChangeContractTest, ANewFilterIsEmptyAndAClearedOneIsNew) {
       EXPECT_FALSE((*filter)->read_only());
       EXPECT_EQ(reinterpret_cast<uintptr_t>((*filter)->payload().data()) % 64, 0u);
     }
-    EXPECT_EQ(cleared->Insert(keys), 1000u);
-    fresh->Insert(keys);
+    EXPECT_EQ(RequireChangeable(*cleared).Insert(keys), 1000u);
+    RequireChangeable(*fresh).Insert(keys);
     EXPECT_EQ(Contents(*cleared), Contents(*fresh));
   }
 }
@@ -65,7 +65,7 @@ TEST_P(ChangeContractTest, SettingTheBackendChangesNoBit) {
   for (const Backend& backend : Backends()) {
     filter->set_backend(backend);
     EXPECT_EQ(&filter->backend(), &backend);
-    EXPECT_EQ(filter->Insert(std::span(keys).subspan(at, step)), step);
+    EXPECT_EQ(RequireChangeable(*filter).Insert(std::span(keys).subspan(at, step)), step);
     at += step;
     EXPECT_EQ(filter->Count(std::span(keys).first(at)), at) << "false negatives";
     if (const auto view = ViewScalable(*filter)) {
@@ -81,7 +81,7 @@ TEST_P(ChangeContractTest, HugePagesChangeNoBit) {
   const auto build = [&](HugePages huge_pages) {
     const AnyFilter filter =
         subject().make({.capacity = 4'500'000, .memory = {.huge_pages = huge_pages}});
-    filter->Insert(keys);
+    RequireChangeable(*filter).Insert(keys);
     EXPECT_EQ(filter->Count(keys), keys.size());
     return Contents(*filter);
   };
@@ -92,7 +92,7 @@ TEST_P(ChangeContractTest, MovedFiltersKeepTheirBytesWhereTheyAre) {
   const std::vector<uint64_t> keys = RandomKeys(100, /*seed=*/1);
   const HashSpec hash{HashKind::kXxh64, 3};
   const AnyFilter filter = Make(100, &Backends().back(), hash);
-  filter->Insert(keys);
+  RequireChangeable(*filter).Insert(keys);
   const auto want = Contents(*filter);
   const FileHeader header = filter->Header();
   const std::byte* const data = filter->payload().data();
@@ -109,13 +109,13 @@ TEST_P(ChangeContractTest, MovedFiltersKeepTheirBytesWhereTheyAre) {
   }
   subject().assign(*filter, Make(100));  // a moved-from filter can be assigned to
   EXPECT_FALSE(filter->moved_from());
-  EXPECT_EQ(filter->Insert(keys), 100u);
+  EXPECT_EQ(RequireChangeable(*filter).Insert(keys), 100u);
 }
 
 TEST_P(ChangeContractTest, WhatWasMovedFromIsEmptyAndReadOnly) {
   const std::vector<uint64_t> keys = RandomKeys(5000, /*seed=*/1);
   const AnyFilter filter = Make(5000);
-  filter->Insert(keys);
+  RequireChangeable(*filter).Insert(keys);
   AnyFilter moved = subject().moved(*filter);
   EXPECT_TRUE(filter->read_only());
   EXPECT_TRUE(filter->moved_from());
@@ -124,7 +124,7 @@ TEST_P(ChangeContractTest, WhatWasMovedFromIsEmptyAndReadOnly) {
     ExpectError(act, ErrorCode::kReadOnly, "was moved from");
   };
   EXPECT_EQ(filter->Count(keys), 0u);
-  expect_read_only([&] { filter->Insert(keys); });
+  expect_read_only([&] { RequireChangeable(*filter).Insert(keys); });
   EXPECT_FALSE(subject().insert(*filter, keys[0]));
   EXPECT_EQ(filter->inserted_count(), 0u);
   EXPECT_EQ(filter->estimated_count(), 0);
@@ -132,12 +132,12 @@ TEST_P(ChangeContractTest, WhatWasMovedFromIsEmptyAndReadOnly) {
   for (const Backend& backend : Backends()) {
     const Engine engine = PinnedEngine(backend, 2);
     EXPECT_EQ(engine.Count(*filter, keys), 0u);
-    expect_read_only([&] { engine.Insert(*filter, keys); });
+    expect_read_only([&] { engine.Insert(RequireChangeable(*filter), keys); });
   }
   if (auto* const erasable = dynamic_cast<ErasableFilter*>(&*filter)) {
     expect_read_only([&] { erasable->Erase(keys); });
   }
-  expect_read_only([&] { filter->Clear(); });
+  expect_read_only([&] { RequireChangeable(*filter).Clear(); });
   EXPECT_FALSE(CanMerge(*filter, *moved));
   // Else a good file could be replaced by one of no keys.
   ExpectError([&] { filter->Save(path_); }, ErrorCode::kInvalidArgument, "was moved from");
@@ -166,7 +166,7 @@ TEST_P(CloneContractTest, ACloneIsEqualAndIndependent) {
   const std::vector<uint64_t> keys = RandomKeys(200, /*seed=*/1);
   const HashSpec hash{HashKind::kXxh64, 8};
   const AnyFilter filter = Make(200, &Backends().back(), hash);
-  filter->Insert(std::span(keys).first(100));
+  RequireChangeable(*filter).Insert(std::span(keys).first(100));
   const AnyFilter copy = subject().clone(*filter);
   const auto before = Contents(*filter);
   EXPECT_EQ(Contents(*copy), before);
@@ -179,9 +179,9 @@ TEST_P(CloneContractTest, ACloneIsEqualAndIndependent) {
   EXPECT_EQ(copy->Header().geometry, filter->Header().geometry);
   EXPECT_EQ(copy->hash(), hash);
   EXPECT_EQ(&copy->backend(), &filter->backend());
-  EXPECT_EQ(copy->Insert(std::span(keys).last(100)), 100u);
+  EXPECT_EQ(RequireChangeable(*copy).Insert(std::span(keys).last(100)), 100u);
   EXPECT_EQ(Contents(*filter), before);
-  copy->Clear();
+  RequireChangeable(*copy).Clear();
   EXPECT_EQ(copy->estimated_count(), 0);
   EXPECT_EQ(Contents(*filter), before);
 }
@@ -216,7 +216,7 @@ TEST_P(EraseAllContractTest, ErasedKeysLeaveNothing) {
         ByAll([&](const auto& erase) {
           const AnyFilter filter = Make(n + 1, &backend);
           auto& erasable = dynamic_cast<ErasableFilter&>(*filter);
-          const size_t in = filter->Insert(set.keys);
+          const size_t in = RequireChangeable(*filter).Insert(set.keys);
           std::vector<uint64_t> missing(n);
           // Those that found no room are copies too many of one key: as many are missing.
           ASSERT_EQ(erase(erasable, set.keys, std::span(missing)), in) << set.name;
@@ -245,7 +245,7 @@ TEST_P(EraseContractTest, EngineErasesAsTheFilter) {
     SCOPED_TRACE(backend.name);
     const AnyFilter one = Make(keys.size(), &backend), many = Make(keys.size(), &backend);
     const Engine engine({.threads = 3, .backend = &backend});
-    EXPECT_EQ(one->Insert(keys), engine.Insert(*many, keys));
+    EXPECT_EQ(RequireChangeable(*one).Insert(keys), engine.Insert(RequireChangeable(*many), keys));
     std::vector<uint64_t> want(some.size()), got(some.size());
     const size_t erased = dynamic_cast<ErasableFilter&>(*one).Erase(some, want);
     EXPECT_GT(erased, some.size() / 2);
@@ -263,7 +263,7 @@ TEST_P(EraseContractTest, NothingIsErasedUnlessAllAreFound) {
   const Engine engine({.threads = 2});
   const std::vector<uint64_t> keys = RandomKeys(1000, /*seed=*/1);
   const AnyFilter filter = Make(keys.size());
-  filter->Insert(keys);
+  RequireChangeable(*filter).Insert(keys);
   auto& erasable = dynamic_cast<ErasableFilter&>(*filter);
   const auto before = Contents(*filter);
   std::vector<uint64_t> list(keys.begin(), keys.begin() + 500);
@@ -286,7 +286,7 @@ TEST_P(EraseContractTest, NothingIsErasedUnlessAllAreFound) {
 
 TEST_P(EraseContractTest, ARefusedErasureChangesNothing) {
   const AnyFilter filter = Make(1000);
-  filter->Insert(RandomKeys(1000, /*seed=*/1));
+  RequireChangeable(*filter).Insert(RandomKeys(1000, /*seed=*/1));
   const auto before = Contents(*filter);
   std::vector<uint64_t> absent = RandomKeys(1000, /*seed=*/2);
   std::erase_if(absent, [&](uint64_t key) { return subject().contains(*filter, key); });
@@ -308,11 +308,11 @@ TEST_P(MergeContractTest, AMergedFilterIsBuiltFromBoth) {
       SCOPED_TRACE(std::string(backend.name) + ", capacity " + std::to_string(capacity));
       const AnyFilter of_class = Make(capacity, &backend), of_base = Make(capacity, &backend);
       const AnyFilter other = Make(capacity, &backend), both = Make(capacity, &backend);
-      of_class->Insert(first);
-      of_base->Insert(first);
-      other->Insert(last);
-      both->Insert(first);
-      both->Insert(last);
+      RequireChangeable(*of_class).Insert(first);
+      RequireChangeable(*of_base).Insert(first);
+      RequireChangeable(*other).Insert(last);
+      RequireChangeable(*both).Insert(first);
+      RequireChangeable(*both).Insert(last);
       const auto before = Contents(*other);
       EXPECT_EQ(CanMerge(*of_class, *other).reason, "");
       subject().merge(*of_class, *other);
@@ -324,8 +324,8 @@ TEST_P(MergeContractTest, AMergedFilterIsBuiltFromBoth) {
       EXPECT_EQ(of_class->Count(keys), keys.size()) << "false negatives";
       subject().merge(*other, *other);  // with itself: all its keys once more
       const AnyFilter twice = Make(capacity, &backend);
-      twice->Insert(last);
-      twice->Insert(last);
+      RequireChangeable(*twice).Insert(last);
+      RequireChangeable(*twice).Insert(last);
       EXPECT_EQ(Contents(*other), Contents(*twice));
     }
   }
@@ -338,8 +338,8 @@ TEST_P(IntersectContractTest, AnIntersectionHasWhatIsCommon) {
     for (const uint64_t capacity : {1, 40, 2000}) {
       SCOPED_TRACE(std::string(backend.name) + ", capacity " + std::to_string(capacity));
       const AnyFilter a = Make(capacity, &backend), b = Make(capacity, &backend);
-      a->Insert(std::span(keys).first(2000));
-      b->Insert(std::span(keys).last(1500));
+      RequireChangeable(*a).Insert(std::span(keys).first(2000));
+      RequireChangeable(*b).Insert(std::span(keys).last(1500));
       const AnyFilter common = subject().clone(*a);
       subject().intersect(*common, *b);
       EXPECT_EQ(common->inserted_count(), 1500u);
@@ -356,7 +356,7 @@ TEST_P(IntersectContractTest, AnIntersectionHasWhatIsCommon) {
 TEST_P(ChangeContractTest, WhatDoesNotMatchIsNotCombined) {
   const HashSpec hash{HashKind::kXxh3, 5};
   const AnyFilter filter = Make(640, nullptr, hash);
-  filter->Insert(RandomKeys(20, /*seed=*/1));
+  RequireChangeable(*filter).Insert(RandomKeys(20, /*seed=*/1));
   const auto before = Contents(*filter);
   const auto expect = [&](const Filter& other, const std::string& text) {
     const MergeCheck check = CanMerge(*filter, other);

@@ -22,7 +22,7 @@ class FileContractTest : public ContractTest {
   // Small, with 10 keys.
   Bytes SmallFile(uint32_t version = kFormatVersion) const {
     const AnyFilter filter = Make(10, nullptr, {HashKind::kXxh64, 99});
-    EXPECT_EQ(filter->Insert(RandomKeys(10, /*seed=*/1)), 10u);
+    EXPECT_EQ(RequireChangeable(*filter).Insert(RandomKeys(10, /*seed=*/1)), 10u);
     filter->Save(path_, {.version = version});
     return ReadBytes(path_);
   }
@@ -50,7 +50,7 @@ TEST_P(FileContractTest, GivesBackTheSameFilter) {
         RandomKeys(options.capacity != 0 ? options.capacity
                                          : std::min<uint64_t>(filter->capacity() / 2, 200'000),
                    /*seed=*/1);
-    ASSERT_EQ(filter->Insert(keys), keys.size());
+    ASSERT_EQ(RequireChangeable(*filter).Insert(keys), keys.size());
     filter->Save(path_, {.version = version});
     const Bytes saved = ReadBytes(path_);
     const KeyForms forms = version == 1 ? KeyForm::kUnknown : KeyForm::kInteger;
@@ -108,9 +108,9 @@ TEST_P(FileContractTest, ALoadedFilterCanBeChanged) {
   SmallFile();
   const std::vector<uint64_t> keys = RandomKeys(10, /*seed=*/1);
   const AnyFilter loaded = subject().load(path_, {});
-  loaded->Clear();
+  RequireChangeable(*loaded).Clear();
   EXPECT_EQ(loaded->inserted_count(), 0u);
-  EXPECT_EQ(loaded->Insert(keys), 10u);
+  EXPECT_EQ(RequireChangeable(*loaded).Insert(keys), 10u);
   loaded->Save(folder_ / "again");
   EXPECT_EQ(ReadBytes(folder_ / "again"), ReadBytes(path_));
   EXPECT_EQ(VerifyFile(path_).inserted, 10u);
@@ -120,10 +120,11 @@ TEST_P(FileContractTest, AMappedFilterAnswersAndRefusesEveryChange) {
   const std::vector<uint64_t> keys = RandomKeys(1000, /*seed=*/1);
   const AllForms forms(200, /*seed=*/2);
   const AnyFilter built = Make(1000);
-  ASSERT_EQ(built->Insert(keys), keys.size());
+  ASSERT_EQ(RequireChangeable(*built).Insert(keys), keys.size());
   built->Save(path_);
   const auto want = Contents(*built);
-  const auto expect_refused = [&](Filter& mapped) {
+  const auto expect_refused = [&](Filter& filter) {
+    ChangeableFilter& mapped = RequireChangeable(filter);
     auto* const erasable = dynamic_cast<ErasableFilter*>(&mapped);
     ASSERT_TRUE(mapped.read_only());
     const auto expect_read_only = [](const auto& act) {
@@ -183,8 +184,8 @@ TEST_P(FileContractTest, AMappedFilterAnswersAndRefusesEveryChange) {
     EXPECT_FALSE(copy->read_only());
     EXPECT_EQ(copy->key_forms(), built->key_forms());
     EXPECT_EQ(Contents(*copy), want);
-    copy->Clear();
-    EXPECT_EQ(copy->Insert(keys), keys.size());
+    RequireChangeable(*copy).Clear();
+    EXPECT_EQ(RequireChangeable(*copy).Insert(keys), keys.size());
     EXPECT_EQ(Contents(*copy), want);
   }
   if (subject().merge != nullptr) {
@@ -232,7 +233,7 @@ TEST_P(FileContractTest, NothingIsMadeOfADamagedMappedFile) {
     for (const auto combine : {subject().merge, subject().intersect}) {
       if (combine == nullptr) continue;
       const AnyFilter other = Make(10, nullptr, hash);
-      other->Insert(RandomKeys(5, /*seed=*/2));
+      RequireChangeable(*other).Insert(RandomKeys(5, /*seed=*/2));
       const auto before = Contents(*other);
       expect_refused([&] { combine(*other, *mapped); });
       EXPECT_EQ(Contents(*other), before);

@@ -40,7 +40,7 @@ class MemoryContractTest : public ContractTest {
  protected:
   AnyFilter Filled(uint64_t keys) const {
     AnyFilter filter = Make(keys, nullptr, {HashKind::kXxh64, 5});
-    filter->Insert(RandomKeys(keys, /*seed=*/1));
+    RequireChangeable(*filter).Insert(RandomKeys(keys, /*seed=*/1));
     return filter;
   }
 };
@@ -75,7 +75,7 @@ TEST_P(MemoryContractTest, GiveBackTheSameFilter) {
   }
   EXPECT_FALSE(loaded->read_only());
   EXPECT_TRUE(mapped->read_only());
-  EXPECT_FALSE(mapped->Insert(uint64_t{1}));
+  EXPECT_FALSE(RequireChangeable(*mapped).Insert(uint64_t{1}));
   EXPECT_EQ(Contents(*Clone(*mapped)), Contents(*filter));
   if (!subject().layered) {
     EXPECT_EQ(mapped->payload().data(), aligned.bytes().data() + 192) << "was copied";

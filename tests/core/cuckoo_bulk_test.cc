@@ -41,11 +41,11 @@ void Conclude(const Filter& filter, Outcome& outcome) {
 }
 
 template <typename Filter>
-Outcome OneByOne(detail::Change change, Filter filter, const std::vector<uint64_t>& hashes) {
+Outcome OneByOne(Change change, Filter filter, const std::vector<uint64_t>& hashes) {
   Outcome outcome;
   for (size_t i = 0; i < hashes.size(); ++i) {
-    const bool done = change == detail::Change::kInsert ? filter.InsertHash(hashes[i])
-                                                        : filter.EraseHash(hashes[i]);
+    const bool done =
+        change == Change::kInsert ? filter.InsertHash(hashes[i]) : filter.EraseHash(hashes[i]);
     if (done) {
       ++outcome.done;
     } else {
@@ -58,24 +58,23 @@ Outcome OneByOne(detail::Change change, Filter filter, const std::vector<uint64_
 
 // By the filter's own function.
 template <typename Filter>
-Outcome InBulk(detail::Change change, Filter filter, const Keys& keys) {
+Outcome InBulk(Change change, Filter filter, const Keys& keys) {
   Outcome outcome;
   outcome.others.resize(keys.size());
   const std::span out(outcome.others);
-  outcome.done =
-      change == detail::Change::kInsert ? filter.Insert(keys, out) : filter.Erase(keys, out);
+  outcome.done = change == Change::kInsert ? filter.Insert(keys, out) : filter.Erase(keys, out);
   outcome.others.resize(keys.size() - outcome.done);
   Conclude(filter, outcome);
   return outcome;
 }
 
 template <typename Filter>
-Outcome ByEngine(detail::Change change, Filter filter, const Keys& keys, const Engine& engine) {
+Outcome ByEngine(Change change, Filter filter, const Keys& keys, const Engine& engine) {
   Outcome outcome;
   outcome.others.resize(keys.size());
   const std::span out(outcome.others);
-  outcome.done = change == detail::Change::kInsert ? engine.Insert(filter, keys, out)
-                                                   : engine.Erase(filter, keys, out);
+  outcome.done = change == Change::kInsert ? engine.Insert(filter, keys, out)
+                                           : engine.Erase(filter, keys, out);
   outcome.others.resize(keys.size() - outcome.done);
   Conclude(filter, outcome);
   return outcome;
@@ -84,8 +83,8 @@ Outcome ByEngine(detail::Change change, Filter filter, const Keys& keys, const E
 // By a writer made for `expected_keys`, hence in rounds of not many more, each lane on a thread of
 // its own, which adds in batches of different lengths.
 template <typename Filter>
-Outcome ByWriter(detail::Change change, Filter filter, const std::vector<uint64_t>& hashes,
-                 unsigned lanes, uint64_t expected_keys) {
+Outcome ByWriter(Change change, Filter filter, const std::vector<uint64_t>& hashes, unsigned lanes,
+                 uint64_t expected_keys) {
   using Word = cuckoo::Word<Filter::kFingerprintBits>;
   std::vector<Word> words(filter.bytes() / sizeof(Word));
   std::memcpy(words.data(), filter.payload().data(), filter.bytes());
@@ -98,7 +97,7 @@ Outcome ByWriter(detail::Change change, Filter filter, const std::vector<uint64_
   Outcome outcome;
   outcome.done = hashes.size();
   outcome.others.resize(hashes.size());
-  detail::Outcomes outcomes{std::span(outcome.others)};
+  detail::Outcomes outcomes(ChangeOutputs{.rejected_indices = outcome.others.data()});
   for (size_t begin = 0, n = 0; begin < hashes.size(); begin += n) {
     n = std::min<size_t>(writer.max_slice_keys(), hashes.size() - begin);
     const size_t share = n / lanes + 1;
@@ -121,8 +120,8 @@ Outcome ByWriter(detail::Change change, Filter filter, const std::vector<uint64_
   outcome.others.resize(hashes.size() - outcome.done);
   outcome.payload.resize(filter.bytes());
   std::memcpy(outcome.payload.data(), words.data(), filter.bytes());
-  outcome.size = change == detail::Change::kInsert ? filter.size() + outcome.done
-                                                   : filter.size() - outcome.done;
+  outcome.size =
+      change == Change::kInsert ? filter.size() + outcome.done : filter.size() - outcome.done;
   return outcome;
 }
 
@@ -169,10 +168,10 @@ TYPED_TEST(CuckooBulkTest, EveryWayGivesTheTableOfOneKeyAtATime) {
     for (const size_t n : {0, 1, 63, 64, 65, 600, 2049}) {
       const std::vector<uint64_t> hashes = HashesOf(spread, n);
       const Keys keys = Hashes{hashes};
-      for (const detail::Change change : {detail::Change::kInsert, detail::Change::kErase}) {
+      for (const Change change : {Change::kInsert, Change::kErase}) {
         SCOPED_TRACE(std::string(spread.name) + ", n = " + std::to_string(n));
         TypeParam start = this->Empty(kGeometry);
-        if (change == detail::Change::kErase) start.Insert(Hashes{HashesOf(spread, 1200)});
+        if (change == Change::kErase) start.Insert(Hashes{HashesOf(spread, 1200)});
         const Outcome want = OneByOne(change, start.Clone(), hashes);
         ASSERT_EQ(want.done + want.others.size(), n);
         ASSERT_EQ(InBulk(change, start.Clone(), keys), want);
@@ -191,9 +190,9 @@ TYPED_TEST(CuckooBulkTest, EveryWayGivesTheTableOfOneKeyAtATime) {
 TYPED_TEST(CuckooBulkTest, SeveralRoundsOfAWriter) {
   for (const Spread& spread : kSpreads) {
     const std::vector<uint64_t> hashes = HashesOf(spread, 1900);
-    for (const detail::Change change : {detail::Change::kInsert, detail::Change::kErase}) {
+    for (const Change change : {Change::kInsert, Change::kErase}) {
       TypeParam start = this->Empty(kGeometry);
-      if (change == detail::Change::kErase) start.Insert(Hashes{HashesOf(spread, 1500)});
+      if (change == Change::kErase) start.Insert(Hashes{HashesOf(spread, 1500)});
       const Outcome want = OneByOne(change, start.Clone(), hashes);
       for (const uint64_t expected_keys : {1, 700, 1900}) {
         for (const unsigned lanes : {1, 2, 5}) {
@@ -210,9 +209,9 @@ TYPED_TEST(CuckooBulkTest, SegmentsThatAreJustFull) {
   for (const size_t n : {126, 127, 128, 253, 254, 255, 256, 381, 382}) {
     const std::vector<uint64_t> hashes = HashesOf(kSpreads[0], n);
     const TypeParam start = this->Empty({1, 60});
-    const Outcome want = OneByOne(detail::Change::kInsert, start.Clone(), hashes);
+    const Outcome want = OneByOne(Change::kInsert, start.Clone(), hashes);
     for (const unsigned lanes : {1, 2, 3}) {
-      ASSERT_EQ(ByWriter(detail::Change::kInsert, start.Clone(), hashes, lanes, n), want) << n;
+      ASSERT_EQ(ByWriter(Change::kInsert, start.Clone(), hashes, lanes, n), want) << n;
     }
   }
 }
@@ -222,10 +221,10 @@ TYPED_TEST(CuckooBulkTest, LongBatchesOfAWriter) {
   const std::vector<uint64_t> hashes = RandomKeys(5 * detail::kBatchKeys, /*seed=*/3);
   TypeParam start = this->Empty({4, 600});
   for (size_t i = 0; i < hashes.size(); i += 2) start.InsertHash(hashes[i]);
-  const Outcome want = OneByOne(detail::Change::kErase, start.Clone(), hashes);
+  const Outcome want = OneByOne(Change::kErase, start.Clone(), hashes);
   EXPECT_GT(want.others.size(), hashes.size() / 3);
   for (const unsigned lanes : {1, 2}) {
-    ASSERT_EQ(ByWriter(detail::Change::kErase, start.Clone(), hashes, lanes, hashes.size()), want);
+    ASSERT_EQ(ByWriter(Change::kErase, start.Clone(), hashes, lanes, hashes.size()), want);
   }
 }
 
@@ -233,24 +232,22 @@ TYPED_TEST(CuckooBulkTest, EveryBackendGivesTheSameTable) {
   const TypeParam full = this->Full(kGeometry);
   const std::vector<uint64_t> hashes = RandomKeys(1400, /*seed=*/0);
   const std::vector<uint64_t> more = RandomKeys(400, /*seed=*/1);
-  const Outcome want_erased = OneByOne(detail::Change::kErase, full.Clone(), hashes);
-  const Outcome want_refused = OneByOne(detail::Change::kInsert, full.Clone(), more);
+  const Outcome want_erased = OneByOne(Change::kErase, full.Clone(), hashes);
+  const Outcome want_refused = OneByOne(Change::kInsert, full.Clone(), more);
   EXPECT_EQ(want_erased.done + want_erased.others.size(), 1400u);
   EXPECT_GT(want_refused.others.size(), 200u);
   for (const Backend& backend : Backends()) {
     SCOPED_TRACE(backend.name);
     TypeParam start = full.Clone();
     start.set_backend(backend);
-    EXPECT_EQ(InBulk(detail::Change::kErase, start.Clone(), Hashes{hashes}), want_erased);
-    EXPECT_EQ(InBulk(detail::Change::kInsert, start.Clone(), Hashes{more}), want_refused);
-    EXPECT_EQ(ByWriter(detail::Change::kErase, start.Clone(), hashes, 2, 500), want_erased);
-    EXPECT_EQ(ByWriter(detail::Change::kInsert, start.Clone(), more, 2, 500), want_refused);
+    EXPECT_EQ(InBulk(Change::kErase, start.Clone(), Hashes{hashes}), want_erased);
+    EXPECT_EQ(InBulk(Change::kInsert, start.Clone(), Hashes{more}), want_refused);
+    EXPECT_EQ(ByWriter(Change::kErase, start.Clone(), hashes, 2, 500), want_erased);
+    EXPECT_EQ(ByWriter(Change::kInsert, start.Clone(), more, 2, 500), want_refused);
     for (const unsigned threads : {1, 4}) {
       const Engine engine = PinnedEngine(backend, threads, true);
-      EXPECT_EQ(ByEngine(detail::Change::kErase, full.Clone(), Hashes{hashes}, engine),
-                want_erased);
-      EXPECT_EQ(ByEngine(detail::Change::kInsert, full.Clone(), Hashes{more}, engine),
-                want_refused);
+      EXPECT_EQ(ByEngine(Change::kErase, full.Clone(), Hashes{hashes}, engine), want_erased);
+      EXPECT_EQ(ByEngine(Change::kInsert, full.Clone(), Hashes{more}, engine), want_refused);
     }
   }
 }
@@ -259,7 +256,7 @@ TYPED_TEST(CuckooBulkTest, EveryBackendGivesTheSameTable) {
 TYPED_TEST(CuckooBulkTest, IndicesNeedNotBeAskedFor) {
   const std::vector<uint64_t> hashes = RandomKeys(400, /*seed=*/1);
   const TypeParam full = this->Full(kGeometry);
-  const Outcome want = OneByOne(detail::Change::kInsert, full.Clone(), hashes);
+  const Outcome want = OneByOne(Change::kInsert, full.Clone(), hashes);
   for (const unsigned threads : {1, 3}) {
     for (const bool partitioned : {false, true}) {
       TypeParam filter = full.Clone();
@@ -268,7 +265,7 @@ TYPED_TEST(CuckooBulkTest, IndicesNeedNotBeAskedFor) {
       EXPECT_EQ(Payload(filter), want.payload);
       EXPECT_EQ(filter.size(), want.size);
       const std::vector<uint64_t> absent = RandomKeys(100, /*seed=*/2);
-      const Outcome erased = OneByOne(detail::Change::kErase, filter.Clone(), absent);
+      const Outcome erased = OneByOne(Change::kErase, filter.Clone(), absent);
       EXPECT_EQ(engine.Erase(filter, Hashes{absent}), erased.done);
       EXPECT_EQ(Payload(filter), erased.payload);
     }
@@ -376,8 +373,8 @@ TYPED_TEST(CuckooBulkTest, AllFormsOfKeys) {
     for (const unsigned threads : {1, 2}) {
       for (const bool partitioned : {false, true}) {
         const Engine engine = PinnedEngine(Backends().front(), threads, partitioned);
-        EXPECT_EQ(ByEngine(detail::Change::kInsert, empty.Clone(), set.keys, engine), want);
-        EXPECT_EQ(ByEngine(detail::Change::kErase, full.Clone(), set.keys, engine), want_erased);
+        EXPECT_EQ(ByEngine(Change::kInsert, empty.Clone(), set.keys, engine), want);
+        EXPECT_EQ(ByEngine(Change::kErase, full.Clone(), set.keys, engine), want_erased);
       }
     }
   }

@@ -259,12 +259,12 @@ TEST_P(GoldenTest, IsWhatEveryBackendAndWayWrites) {
   for (const Backend& backend : Backends()) {
     SCOPED_TRACE(backend.name);
     const AnyFilter filter = Empty(backend);
-    Insert(*filter, [&](Keys keys) { return filter->Insert(keys); });
+    Insert(*filter, [&](Keys keys) { return RequireChangeable(*filter).Insert(keys); });
     EXPECT_EQ(Saved(*filter), Golden());
     for (const unsigned threads : {1, 3}) {
       const Engine engine = PinnedEngine(backend, threads, true);
       const AnyFilter shared = Empty(backend);
-      Insert(*shared, [&](Keys keys) { return engine.Insert(*shared, keys); });
+      Insert(*shared, [&](Keys keys) { return engine.Insert(RequireChangeable(*shared), keys); });
       EXPECT_EQ(Saved(*shared), Golden());
     }
   }
@@ -293,7 +293,7 @@ TEST_P(GoldenTest, GoesOnWhenLoaded) {
   const AnyFilter loaded = Load(path(), {.secret = recipe().secret()});
   if (recipe().other_growth) {
     const std::vector<uint64_t> more = Integers(500);
-    const uint64_t inserted = loaded->Insert(more);
+    const uint64_t inserted = RequireChangeable(*loaded).Insert(more);
     EXPECT_GT(inserted, 0u);
     EXPECT_GE(loaded->Count(more), inserted);
     EXPECT_EQ(loaded->Count(recipe().views()), recipe().strings.size());
@@ -301,9 +301,9 @@ TEST_P(GoldenTest, GoesOnWhenLoaded) {
     return;
   }
   const AnyFilter fresh = Empty(DefaultBackend());
-  Insert(*fresh, [&](Keys keys) { return fresh->Insert(keys); });
+  Insert(*fresh, [&](Keys keys) { return RequireChangeable(*fresh).Insert(keys); });
   const std::vector<uint64_t> more = Integers(500);
-  EXPECT_EQ(loaded->Insert(more), fresh->Insert(more));
+  EXPECT_EQ(RequireChangeable(*loaded).Insert(more), RequireChangeable(*fresh).Insert(more));
   // Of files of version 1 nobody knows what their keys were.
   EXPECT_EQ(Saved(*loaded), Saved(*fresh));
 }

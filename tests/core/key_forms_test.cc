@@ -56,7 +56,7 @@ TEST_P(KeyFormsContractTest, AreThoseOfWhatWasInserted) {
     const auto expect = [&](const auto& insert) {
       const AnyFilter filter = Make(1000);
       EXPECT_EQ(filter->key_forms(), KeyForms());
-      insert(*filter);
+      insert(RequireChangeable(*filter));
       EXPECT_EQ(filter->key_forms(), want);
       EXPECT_EQ(filter->Header().key_forms, want);
       filter->Save(path_);
@@ -70,19 +70,19 @@ TEST_P(KeyFormsContractTest, AreThoseOfWhatWasInserted) {
       const AnyFilter moved = subject().moved(*loaded);
       EXPECT_EQ(moved->key_forms(), want);
       EXPECT_EQ(loaded->key_forms(), KeyForms());
-      moved->Clear();
+      RequireChangeable(*moved).Clear();
       EXPECT_EQ(moved->key_forms(), KeyForms());
     };
-    expect([&](Filter& filter) { filter.Insert(set.keys); });
-    expect([&](Filter& filter) { subject().insert(filter, set.ones[0]); });
+    expect([&](ChangeableFilter& filter) { filter.Insert(set.keys); });
+    expect([&](ChangeableFilter& filter) { subject().insert(filter, set.ones[0]); });
     for (const unsigned threads : {1, 3}) {
       const Engine engine = PinnedEngine(Backends().front(), threads, true);
-      expect([&](Filter& filter) { engine.Insert(filter, set.keys); });
+      expect([&](ChangeableFilter& filter) { engine.Insert(filter, set.keys); });
     }
   }
   const AnyFilter filter = Make(1000);
   PinnedEngine(Backends().front(), 1)
-      .Insert(*filter, 10, [](uint64_t begin, std::span<uint64_t> keys) {
+      .Insert(RequireChangeable(*filter), 10, [](uint64_t begin, std::span<uint64_t> keys) {
         for (uint64_t& key : keys) key = begin++;
       });
   EXPECT_EQ(filter->key_forms(), KeyForms(KeyForm::kInteger));
@@ -90,10 +90,10 @@ TEST_P(KeyFormsContractTest, AreThoseOfWhatWasInserted) {
 
 TEST_P(KeyFormsContractTest, ComeTogether) {
   const AnyFilter filter = Make(1000);
-  filter->Insert(forms_.sets()[0].keys);
-  filter->Insert(Keys(std::vector<std::string_view>()));  // no key, no form
+  RequireChangeable(*filter).Insert(forms_.sets()[0].keys);
+  RequireChangeable(*filter).Insert(Keys(std::vector<std::string_view>()));  // no key, no form
   EXPECT_EQ(filter->key_forms(), KeyForms(KeyForm::kInteger));
-  filter->Insert(forms_.sets()[4].keys);
+  RequireChangeable(*filter).Insert(forms_.sets()[4].keys);
   EXPECT_EQ(filter->key_forms(), KeyForms::FromBits(6));
   filter->set_key_forms(KeyForm::kInt96);
   filter->Save(path_);
@@ -103,8 +103,8 @@ TEST_P(KeyFormsContractTest, ComeTogether) {
   for (const auto combine : {subject().merge, subject().intersect}) {
     if (combine == nullptr) continue;
     const AnyFilter one = Make(1000), other = Make(1000);
-    one->Insert(forms_.sets()[0].keys);
-    other->Insert(forms_.sets()[4].keys);
+    RequireChangeable(*one).Insert(forms_.sets()[0].keys);
+    RequireChangeable(*other).Insert(forms_.sets()[4].keys);
     combine(*one, *other);
     EXPECT_EQ(one->key_forms(), KeyForms::FromBits(6));
   }
@@ -113,11 +113,11 @@ TEST_P(KeyFormsContractTest, ComeTogether) {
 // A change that is refused leaves no trace.
 TEST_P(KeyFormsContractTest, AreNotThoseOfKeysThatWereRefused) {
   const AnyFilter filter = Make(1000);
-  filter->Insert(forms_.sets()[0].keys);
+  RequireChangeable(*filter).Insert(forms_.sets()[0].keys);
   filter->Save(path_);
   const AnyFilter mapped = Map(path_);
   for (const AllForms::Set& set : forms_.sets()) {
-    EXPECT_THROW(mapped->Insert(set.keys), Error);
+    EXPECT_THROW(RequireChangeable(*mapped).Insert(set.keys), Error);
     subject().insert(*mapped, set.ones[0]);
     EXPECT_EQ(mapped->key_forms(), KeyForms(KeyForm::kInteger));
   }

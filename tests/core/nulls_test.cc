@@ -193,9 +193,10 @@ TEST_P(NullsContractTest, AreNeitherInsertedNorErased) {
         const auto want = ChangeOnes(set.ones, validity.valid(), [&](const OneKey& key) {
           return subject().insert(*ones, key);
         });
-        ASSERT_EQ(Rejected(n, [&](auto out) { return bulk->Insert(keys, out); }), want);
+        ASSERT_EQ(Rejected(n, [&](auto out) { return RequireChangeable(*bulk).Insert(keys, out); }),
+                  want);
         ASSERT_EQ(Contents(*bulk), Contents(*ones));
-        EXPECT_EQ(unasked->Insert(keys), n - want.size());
+        EXPECT_EQ(RequireChangeable(*unasked).Insert(keys), n - want.size());
         ASSERT_EQ(Contents(*unasked), Contents(*ones));
         if (!subject().can.erase) continue;
 
@@ -234,7 +235,11 @@ TEST_P(NullsContractTest, AreNotInsertedByAnEngine) {
           const Engine engine = PinnedEngine(Backends().front(), threads, partitioned);
           const AnyFilter filter = Make(capacity);
           const Keys keys = validity.Of(set.keys);
-          ASSERT_EQ(Rejected(n, [&](auto out) { return engine.Insert(*filter, keys, out); }), want);
+          ASSERT_EQ(Rejected(n,
+                             [&](auto out) {
+                               return engine.Insert(RequireChangeable(*filter), keys, out);
+                             }),
+                    want);
           ASSERT_EQ(Contents(*filter), Contents(*ones));
           if (!subject().can.erase) continue;
           auto& erasable = dynamic_cast<ErasableFilter&>(*filter);
@@ -257,9 +262,14 @@ TEST_P(NullsContractTest, CanBeAll) {
   const Keys keys = Keys(values).WithValidity(none.data(), 3);
   const AnyFilter filter = Make(1000);
   const auto before = Contents(*filter);
-  EXPECT_EQ(Rejected(all.size(), [&](auto out) { return filter->Insert(keys, out); }), all);
+  EXPECT_EQ(
+      Rejected(all.size(), [&](auto out) { return RequireChangeable(*filter).Insert(keys, out); }),
+      all);
   const Engine engine = PinnedEngine(Backends().front(), 2, true);
-  EXPECT_EQ(Rejected(all.size(), [&](auto out) { return engine.Insert(*filter, keys, out); }), all);
+  EXPECT_EQ(
+      Rejected(all.size(),
+               [&](auto out) { return engine.Insert(RequireChangeable(*filter), keys, out); }),
+      all);
   EXPECT_EQ(Contents(*filter), before);
   EXPECT_EQ(filter->Count(keys), 0u);
 }

@@ -29,7 +29,7 @@ class SecretTest : public ContractTest {
 
   AnyFilter MakeKeyed(HashKind kind, const HashSecret& secret = kSecret) const {
     AnyFilter filter = Make(1000, nullptr, {kind, 0, secret});
-    EXPECT_EQ(filter->Insert(keys_), keys_.size());
+    EXPECT_EQ(RequireChangeable(*filter).Insert(keys_), keys_.size());
     return filter;
   }
 
@@ -104,7 +104,7 @@ TEST_P(SecretTest, StaysWhereItWas) {
   const AnyFilter filter = MakeKeyed(HashKind::kSipHash13);
   filter->Save(path_, {.with_secret = true});
   const AnyFilter loaded = Load(path_);
-  loaded->Insert("one more");
+  RequireChangeable(*loaded).Insert("one more");
   loaded->Save(path_);
   EXPECT_TRUE(FileHasTheSecret());
   EXPECT_TRUE(Map(path_)->Contains("one more"));

@@ -225,7 +225,7 @@ void FillAndEmptyTogether(uint64_t seed, const Run& run) {
   const CuckooRef<kBits> ref{words.data(), host.geometry(), tamis::detail::KeyHasher(HashSpec{})};
   std::vector<uint32_t> failed(2 * BitmapWords(n));
   uint64_t num_failed = 0;
-  run(ChangeCall<CuckooRef<kBits>, tamis::detail::Change::kInsert>{
+  run(ChangeCall<CuckooRef<kBits>, Change::kInsert>{
       ref, {keys.data(), n, Width::kU64, ref.hasher}, failed.data(), &num_failed});
   std::vector<uint64_t> in;
   for (size_t i = 0; i < n; ++i) {
@@ -240,7 +240,7 @@ void FillAndEmptyTogether(uint64_t seed, const Run& run) {
 
   std::vector<uint32_t> missing(2 * BitmapWords(n));
   uint64_t num_missing = 0;
-  run(ChangeCall<CuckooRef<kBits>, tamis::detail::Change::kErase>{
+  run(ChangeCall<CuckooRef<kBits>, Change::kErase>{
       ref, {in.data(), in.size(), Width::kU64, ref.hasher}, missing.data(), &num_missing});
   EXPECT_EQ(num_missing, 0u);
   for (const auto word : words) ASSERT_EQ(word, 0u);
@@ -287,7 +287,7 @@ TYPED_TEST(CuckooOnDevice, SearchesThatMeetFindRoomAllTheSame) {
     const CuckooRef<kBits> ref{words.data(), host.geometry(), tamis::detail::KeyHasher(HashSpec{})};
     std::vector<uint32_t> failed(2 * BitmapWords(n));
     uint64_t num_failed = 0;
-    const ChangeCall<CuckooRef<kBits>, tamis::detail::Change::kInsert> call = {
+    const ChangeCall<CuckooRef<kBits>, Change::kInsert> call = {
         ref, {keys.data(), n, Width::kU64, ref.hasher}, failed.data(), &num_failed};
     RunGridShuffled(8, seed, [&](const EmulatedLane& lane) { RunLane(lane, call); });
     EXPECT_EQ(num_failed, 0u);
@@ -299,7 +299,6 @@ TYPED_TEST(CuckooOnDevice, SearchesThatMeetFindRoomAllTheSame) {
 TYPED_TEST(CuckooOnDevice, CopiesAndRepetitionsThatMeetLoseNothing) {
   constexpr int kBits = TypeParam::kFingerprintBits;
   using Ref = CuckooRef<kBits>;
-  using tamis::detail::Change;
   constexpr uint64_t kWarps = 2;
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     for (const uint32_t buckets : {2, 6, 16}) {

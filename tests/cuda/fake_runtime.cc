@@ -31,9 +31,8 @@ constexpr uint64_t kMostBlocks = 5;
 template <typename Call>
 constexpr uint64_t kLocalBytes = 0;
 template <int kBits, typename Column>
-constexpr uint64_t
-    kLocalBytes<ChangeCall<CuckooRef<kBits>, tamis::detail::Change::kInsert, Column>> =
-        FakeRuntime::kInsertLocalBytes;
+constexpr uint64_t kLocalBytes<ChangeCall<CuckooRef<kBits>, Change::kInsert, Column>> =
+    FakeRuntime::kInsertLocalBytes;
 
 // Memory that a kernel touches, by which the device is known that it has to run on.
 template <typename Call>

@@ -14,7 +14,7 @@ int main(int argc, char**) {
   for (const tamis::FilterKind kind : {tamis::FilterKind::kSplitBlock, tamis::FilterKind::kCuckoo8,
                                        tamis::FilterKind::kBloom, tamis::FilterKind::kCounting}) {
     tamis::AnyFilter filter = tamis::MakeFilter(kind, {.capacity = 1000});
-    filter->Insert(keys);
+    RequireChangeable(*filter).Insert(keys);
     if (filter->Count(keys) != keys.size()) return 1;
   }
   const tamis::SplitBlockBloomFilter pinned(

@@ -207,7 +207,7 @@ TEST(HostPipeline, UploadsByWayOfPinnedMemory) {
         ASSERT_TRUE(runtime.SetDevice(0).ok());
         const std::vector<uint64_t> keys = RandomKeys(capacity, seed);
         for (Filter* const filter : {static_cast<Filter*>(&host), static_cast<Filter*>(&cuckoo)}) {
-          filter->Insert(keys);
+          RequireChangeable(*filter).Insert(keys);
           DeviceFilter device(filter->Header(), on);
           device.ForgetCount();
           // Of a stream that is waited for, what is on it comes first.

@@ -85,7 +85,7 @@ REGISTERS_ELSE = 40
 USES_MORE_REGISTERS = r"HashColumnCall|RetryCall"
 # The search for room in a cuckoo filter keeps what it has seen there, and the longer one of few keys
 # some registers; all else has no use for it.
-USES_LOCAL_MEMORY = r"ChangeCallINS0_9CuckooRefILi\d+EEELNS_6detail6ChangeE0E|RetryCallINS0_9CuckooRef"
+USES_LOCAL_MEMORY = r"ChangeCallINS0_9CuckooRefILi\d+EEELNS_6ChangeE0E|RetryCallINS0_9CuckooRef"
 # Local memory, of spilled registers or of tables that are indexed.
 FORBIDDEN = r"(LDL|STL)(\..*)?"
 # Divisions of 64 bits are functions.

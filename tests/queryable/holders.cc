@@ -73,7 +73,7 @@ std::vector<Holder> MakeHolders() {
                                  ? MakeScalableFilter(FilterKind::kSplitBlock,
                                                       {.initial_capacity = keys.size() / 8 + 1})
                                  : MakeFilter(kind, {.capacity = keys.size() + 1});
-                         filter->Insert(keys);
+                         RequireChangeable(*filter).Insert(keys);
                          return std::make_unique<OfAnyFilter>(std::move(filter));
                        }});
     for (char& c : holders.back().name) {

@@ -7,7 +7,7 @@
 
 int main() {
   tamis::SplitBlockBloomFilter filter({.capacity = 100});
-  [[maybe_unused]] tamis::Filter& any = filter;
+  [[maybe_unused]] tamis::ChangeableFilter& any = filter;
   [[maybe_unused]] tamis::CuckooFilter<16> cuckoo({.capacity = 100});
 #if CASE == 0
   filter.Insert(std::vector<std::string>{"a"});

@@ -180,13 +180,13 @@ class CuckooKernelTester {
   }
 
   // In alternation with erasing, but for the last ones, so that tables get full.
-  void Change(detail::Change insert, bool one_chunk) const {
+  void ChangeTables(Change insert, bool one_chunk) const {
     for (const Geometry& geometry : {Geometry{1, 2}, {1, 30}, {3, 10}, {5, 1000}}) {
       Table<kBits> want(geometry), got(geometry);
       size_t done = 0, total = 0;
       for (const size_t n : TestSizes()) {
         if (n > 200 && n > 20 * geometry.buckets()) continue;  // failures take their time
-        const detail::Change change = n % 3 == 0 && n <= 300 ? detail::Change::kErase : insert;
+        const Change change = n % 3 == 0 && n <= 300 ? Change::kErase : insert;
         const std::vector<uint64_t> hashes = RandomValues(n, /*seed=*/n / 3);
         std::vector<uint64_t> want_places(n);
         oracle_.locate(geometry, detail::HashBatch(hashes.data(), n), want_places.data());
@@ -228,9 +228,9 @@ class CuckooKernelTester {
     uint32_t highest = 0;
     for (const uint64_t place : places) highest = std::max(highest, cuckoo::Unpack(place).chunk);
     EXPECT_GT(highest, 39'000u);
-    EXPECT_EQ(tested_.change_table(detail::Change::kInsert, map, kGeometry.chunk_buckets,
-                                   places.data(), 200),
-              200u);
+    EXPECT_EQ(
+        tested_.change_table(Change::kInsert, map, kGeometry.chunk_buckets, places.data(), 200),
+        200u);
     // Each where the arithmetic says, in the first slot of its first bucket.
     const auto* const words = static_cast<const cuckoo::Word<kBits>*>(map);
     for (size_t i = 0; i < 300; ++i) {
@@ -241,9 +241,9 @@ class CuckooKernelTester {
     std::vector<uint64_t> bits(BitmapWords(300));
     tested_.contains(map, kGeometry, detail::HashBatch(hashes.data(), 300), bits.data());
     for (size_t i = 0; i < 300; ++i) EXPECT_EQ(bits[i / 64] >> (i % 64) & 1, i < 200) << i;
-    EXPECT_EQ(tested_.change_table(detail::Change::kErase, map, kGeometry.chunk_buckets,
-                                   places.data(), 300),
-              200u);
+    EXPECT_EQ(
+        tested_.change_table(Change::kErase, map, kGeometry.chunk_buckets, places.data(), 300),
+        200u);
     munmap(map, bytes);
   }
 
@@ -283,14 +283,14 @@ TEST_P(CuckooKernelTest, LocateEqualsPortable) {
 }
 TEST_P(CuckooKernelTest, ChangesOfAChunkEqualPortable) {
   Run([](const auto& tester) {
-    tester.Change(detail::Change::kInsert, /*one_chunk=*/true);
-    tester.Change(detail::Change::kInsertIfAbsent, /*one_chunk=*/true);
+    tester.ChangeTables(Change::kInsert, /*one_chunk=*/true);
+    tester.ChangeTables(Change::kInsertIfAbsent, /*one_chunk=*/true);
   });
 }
 TEST_P(CuckooKernelTest, ChangesOfATableEqualPortable) {
   Run([](const auto& tester) {
-    tester.Change(detail::Change::kInsert, /*one_chunk=*/false);
-    tester.Change(detail::Change::kInsertIfAbsent, /*one_chunk=*/false);
+    tester.ChangeTables(Change::kInsert, /*one_chunk=*/false);
+    tester.ChangeTables(Change::kInsertIfAbsent, /*one_chunk=*/false);
   });
 }
 TEST_P(CuckooKernelTest, OffsetsBeyond4GiBAreNotCutOff) {

@@ -36,18 +36,6 @@ ScalableOptions ReadScalable(const tamis_scalable_options& given) {
          ErrorCode::kUnsupported);
 }
 
-// Intersects if both are of class F; false if the first is not.
-template <typename F>
-bool IntersectAs(Filter& filter, const Filter& other) {
-  auto* const first = dynamic_cast<F*>(&filter);
-  if (first == nullptr) return false;
-  if (const MergeCheck check = CanMerge(filter, other); !check) {
-    Refuse(check.reason, ErrorCode::kIncompatible);
-  }
-  first->Intersect(dynamic_cast<const F&>(other));
-  return true;
-}
-
 void RequireTwo(const Filter& filter, const Filter& other) {
   if (&filter == &other) Refuse("filter and other are the same");
 }
@@ -137,7 +125,7 @@ tamis_status tamis_filter_set_backend(tamis_filter* filter, const char* name) {
 }
 
 tamis_status tamis_filter_clear(tamis_filter* filter) {
-  return Guard([&] { FilterOf(filter).Clear(); });
+  return Guard([&] { RequireChangeable(FilterOf(filter)).Clear(); });
 }
 
 tamis_status tamis_filter_merge(tamis_filter* filter, const tamis_filter* other) {
@@ -154,9 +142,7 @@ tamis_status tamis_filter_intersect(tamis_filter* filter, const tamis_filter* ot
     Filter& into = FilterOf(filter);
     const Filter& from = *Required(other, "other").filter;
     RequireTwo(into, from);
-    if (!IntersectAs<SplitBlockBloomFilter>(into, from) && !IntersectAs<BloomFilter>(into, from)) {
-      RefuseKind(into, "intersected");
-    }
+    Intersect(into, from);
   });
 }
 

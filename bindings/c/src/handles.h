@@ -47,11 +47,11 @@ inline const FilterBank& BankOf(const tamis_bank* bank) { return Required(bank, 
 inline FilterBank& BankOf(tamis_bank* bank) { return Required(bank, "bank").bank; }
 
 // Throws Error(kReadOnly) for one that cannot be changed, which functions of one key do not.
-inline Filter& WritableFilterOf(tamis_filter* filter) {
+inline ChangeableFilter& WritableFilterOf(tamis_filter* filter) {
   Filter& found = FilterOf(filter);
   if (found.read_only())
     Refuse("the filter is mapped, and cannot be changed", ErrorCode::kReadOnly);
-  return found;
+  return RequireChangeable(found);
 }
 
 // Throws Error(kReadOnly), and Error(kUnsupported) for one that cannot erase.

@@ -95,7 +95,7 @@ tamis_status tamis_filter_insert(tamis_filter* filter, const tamis_engine* engin
                                  const tamis_keys* keys, uint64_t* inserted, uint64_t* rejected,
                                  uint64_t rejected_capacity) {
   return Guard([&] {
-    Filter& into = FilterOf(filter);
+    ChangeableFilter& into = RequireChangeable(FilterOf(filter));
     const Engine* const by = EngineOf(engine);
     ChangeMany(keys, inserted, "inserted", rejected, rejected_capacity, "rejected",
                [&](const Keys& run, auto... out) {
@@ -109,7 +109,7 @@ tamis_status tamis_filter_insert_if_absent(tamis_filter* filter, const tamis_eng
                                            uint64_t* rejected, uint64_t words,
                                            uint64_t* num_fresh) {
   return Guard([&] {
-    Filter& into = FilterOf(filter);
+    ChangeableFilter& into = RequireChangeable(FilterOf(filter));
     const Engine* const by = EngineOf(engine);
     const WantedOutput num_fresh_out(num_fresh, "num_fresh");
     const KeyArray keys(given);

@@ -52,9 +52,9 @@ auto ToChange(PyFilter& f) {
 }
 
 // Throws before the first key if the filter cannot be changed at all.
-void RequireWritable(PyFilter& f) {
+ChangeableFilter& RequireWritable(PyFilter& f) {
   f.gate.WaitToWrite();
-  f.RequireChangeable();
+  return f.RequireChangeable();
 }
 
 // Keys that found no room, of those that are not null. A copy that is not held is in all the same.
@@ -66,13 +66,13 @@ uint64_t LostOf(const Filter& filter, const Keys& keys, size_t inserted) {
 
 uint64_t Insert(PyFilter& f, nb::handle x, std::optional<int64_t> threads, bool partial,
                 nb::handle progress) {
-  RequireWritable(f);
+  ChangeableFilter& into = RequireWritable(f);
   const EnginePtr engine = EngineFor(threads);
   const auto source = MakeKeySource(x);
   uint64_t inserted = 0, lost = 0;
   const uint64_t keys =
       ForBatches(*source, progress, NoPreparation, ToChange(f), [&](const Keys& batch, uint64_t) {
-        const size_t n = engine ? engine->Insert(*f.filter, batch) : f.filter->Insert(batch);
+        const size_t n = engine ? engine->Insert(into, batch) : into.Insert(batch);
         inserted += n;
         lost += LostOf(*f.filter, batch, n);
       });
@@ -121,7 +121,7 @@ nb::object ContainsEach(PyFilter& f, nb::handle x, nb::handle out, std::optional
 
 nb::object InsertIfAbsent(PyFilter& f, nb::handle x, nb::handle out, std::optional<int64_t> threads,
                           bool partial, nb::handle progress) {
-  RequireWritable(f);
+  ChangeableFilter& into = RequireWritable(f);
   const EnginePtr engine = EngineFor(threads);
   uint64_t lost = 0, done = 0;
   std::vector<uint64_t> words, rejected;
@@ -130,8 +130,8 @@ nb::object InsertIfAbsent(PyFilter& f, nb::handle x, nb::handle out, std::option
         words.resize(BitmapWords(keys.size()));
         rejected.resize(words.size());
         const Bitmap fresh(words), full(rejected);
-        engine ? engine->InsertIfAbsent(*f.filter, keys, fresh, full)
-               : f.filter->InsertIfAbsent(keys, fresh, full);
+        engine ? engine->InsertIfAbsent(into, keys, fresh, full)
+               : into.InsertIfAbsent(keys, fresh, full);
         for (size_t i = 0; i < bools.size(); ++i) bools[i] = fresh.Test(i);
         for (const uint64_t word : rejected) lost += static_cast<uint64_t>(std::popcount(word));
         done += keys.size();

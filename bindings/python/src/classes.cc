@@ -122,9 +122,9 @@ auto Read(PyFilter& f, const Work& work) {
 
 void Clear(PyFilter& f) {
   const Writing lock(f.gate);
-  f.RequireChangeable();
+  ChangeableFilter& filter = f.RequireChangeable();
   const WithoutGil released;
-  f.filter->Clear();
+  filter.Clear();
 }
 
 AnyFilter Copied(PyFilter& f) {
@@ -142,27 +142,6 @@ void Combine(PyFilter& f, PyFilter& other, const Work& work) {
   const WithoutGil released;
   work(*f.filter, static_cast<const Filter&>(*other.filter));
 }
-
-template <typename F>
-bool IntersectAs(Filter& filter, const Filter& other) {
-  auto* const to = dynamic_cast<F*>(&filter);
-  const auto* const from = dynamic_cast<const F*>(&other);
-  if (to == nullptr || from == nullptr) return false;
-  to->Intersect(*from);
-  return true;
-}
-
-void Intersect(Filter& filter, const Filter& other) {
-  const MergeCheck check = CanMerge(filter, other);
-  if (!check) throw Error(ErrorCode::kIncompatible, check.reason);
-  if (!IntersectAs<SplitBlockBloomFilter>(filter, other) &&
-      !IntersectAs<BloomFilter>(filter, other)) {
-    throw Error(ErrorCode::kIncompatible, std::string("there is no intersection of ") +
-                                              FilterKindName(filter.kind()) + " filters");
-  }
-}
-
-void MergeInto(Filter& filter, const Filter& other) { tamis::Merge(filter, other); }
 
 // The filter in an operand of an operator, or nullptr for what is none.
 PyFilter* Operand(nb::handle object) {
@@ -289,16 +268,18 @@ nb::class_<PyFilter> DefineFilter(nb::module_& m) {
           "copy", [](PyFilter& f) { return Wrap(Copied(f)); },
           "A copy in memory of its own, never read-only.")
       .def(
-          "__or__", [](nb::handle f, nb::handle other) { return AsNew(f, other, MergeInto); },
+          "__or__", [](nb::handle f, nb::handle other) { return AsNew(f, other, tamis::Merge); },
           nb::arg("other"), "All keys of both: as if all had been inserted into one.")
       .def(
-          "__ior__", [](nb::handle f, nb::handle other) { return InPlace(f, other, MergeInto); },
+          "__ior__", [](nb::handle f, nb::handle other) { return InPlace(f, other, tamis::Merge); },
           nb::arg("other"), "Add all keys of another filter of equal size and hash.")
       .def(
-          "__and__", [](nb::handle f, nb::handle other) { return AsNew(f, other, Intersect); },
+          "__and__",
+          [](nb::handle f, nb::handle other) { return AsNew(f, other, tamis::Intersect); },
           nb::arg("other"), "What both have: no key that is in both is lost.")
       .def(
-          "__iand__", [](nb::handle f, nb::handle other) { return InPlace(f, other, Intersect); },
+          "__iand__",
+          [](nb::handle f, nb::handle other) { return InPlace(f, other, tamis::Intersect); },
           nb::arg("other"), "Keep what another filter of equal size and hash has, too.")
       .def("__repr__", Repr);
   return filter;

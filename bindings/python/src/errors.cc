@@ -166,7 +166,7 @@ void ThrowFull(uint64_t lost, uint64_t keys) {
   throw nb::python_error();
 }
 
-void PyFilter::RequireChangeable() const {
+ChangeableFilter& PyFilter::RequireChangeable() const {
   if (exports != 0) {
     PyErr_SetString(PyExc_BufferError,
                     "the filter has a memoryview, and cannot change before that is released");
@@ -175,6 +175,7 @@ void PyFilter::RequireChangeable() const {
   if (filter->read_only()) {
     throw Error(ErrorCode::kReadOnly, "the filter is read-only: copy() makes one that is not");
   }
+  return tamis::RequireChangeable(*filter);
 }
 
 }  // namespace tamis::python

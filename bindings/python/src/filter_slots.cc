@@ -7,13 +7,15 @@
 namespace tamis::python {
 namespace {
 
-// Waits until the filter may be changed. False with an error set.
-bool RequireChange(PyFilter& f) noexcept {
-  if (f.gate.idle() && f.changeable()) return true;
-  return Guarded([&] {
+// The filter as soon as it may be changed. nullptr with an error set.
+ChangeableFilter* RequireChange(PyFilter& f) noexcept {
+  ChangeableFilter* filter = f.filter->changeable();
+  if (filter != nullptr && f.gate.idle() && f.changeable()) return filter;
+  const bool may = Guarded([&] {
     f.gate.WaitToWrite();
-    f.RequireChangeable();
+    filter = &f.RequireChangeable();
   });
+  return may ? filter : nullptr;
 }
 
 bool RequireRead(PyFilter& f) noexcept {
@@ -49,9 +51,11 @@ int Contains(PyObject* self, PyObject* object) noexcept {
 PyObject* Add(PyObject* self, PyObject* object) noexcept {
   PyFilter* const f = FilterIn(self);
   OneKey key;
-  if (f == nullptr || !key.Parse(object) || !RequireChange(*f)) return nullptr;
+  if (f == nullptr || !key.Parse(object)) return nullptr;
+  ChangeableFilter* const filter = RequireChange(*f);
+  if (filter == nullptr) return nullptr;
   bool inserted = false;
-  if (!ChangeOne(key, inserted, [&](auto k) { return f->filter->Insert(k); })) return nullptr;
+  if (!ChangeOne(key, inserted, [&](auto k) { return filter->Insert(k); })) return nullptr;
   // What is in already may have no room for another copy.
   if (!inserted && !ContainsKey(*f, key) && !Guarded([] { ThrowFull(1, 1); })) return nullptr;
   Py_RETURN_NONE;
@@ -60,9 +64,11 @@ PyObject* Add(PyObject* self, PyObject* object) noexcept {
 PyObject* AddIfAbsent(PyObject* self, PyObject* object) noexcept {
   PyFilter* const f = FilterIn(self);
   OneKey key;
-  if (f == nullptr || !key.Parse(object) || !RequireChange(*f)) return nullptr;
+  if (f == nullptr || !key.Parse(object)) return nullptr;
+  ChangeableFilter* const filter = RequireChange(*f);
+  if (filter == nullptr) return nullptr;
   bool inserted = false;
-  if (!ChangeOne(key, inserted, [&](auto k) { return f->filter->InsertIfAbsent(k); })) {
+  if (!ChangeOne(key, inserted, [&](auto k) { return filter->InsertIfAbsent(k); })) {
     return nullptr;
   }
   if (!inserted && !ContainsKey(*f, key) && !Guarded([] { ThrowFull(1, 1); })) return nullptr;
@@ -80,7 +86,7 @@ int Erase(PyObject* self, PyObject* object) noexcept {
                  FilterKindName(f->filter->kind()));
     return -1;
   }
-  if (!key.Parse(object) || !RequireChange(*f)) return -1;
+  if (!key.Parse(object) || RequireChange(*f) == nullptr) return -1;
   bool erased = false;
   if (!ChangeOne(key, erased, [&](auto k) { return erasable->Erase(k); })) return -1;
   return erased;

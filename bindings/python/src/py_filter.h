@@ -43,7 +43,7 @@ struct PyFilter {
       : kind(made->kind()), held(std::move(bytes)), filter(std::move(made)) {}
 
   // For calls that change it: throws BufferError while its buffer is exported, and ReadOnlyError.
-  void RequireChangeable() const;
+  ChangeableFilter& RequireChangeable() const;
   bool changeable() const noexcept { return exports == 0 && !filter->read_only(); }
 
   // nullptr if keys cannot be erased.

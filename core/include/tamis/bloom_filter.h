@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "tamis/detail/filter_base.h"
+#include "tamis/changeable_filter.h"
 #include "tamis/layout/bloom.h"
 
 namespace tamis {
@@ -17,7 +17,7 @@ namespace tamis {
 // full filter, a key that is in costs k cache misses, and one that is not costs two on average.
 //
 // From 64 to 2^53 bits, a multiple of 64.
-class BloomFilter final : public detail::FilterBase {
+class BloomFilter final : public ChangeableFilter {
  public:
   static constexpr FilterKind kKind = FilterKind::kBloom;
 
@@ -46,8 +46,8 @@ class BloomFilter final : public detail::FilterBase {
   double expected_fpr() const noexcept override;
   FileHeader Header() const noexcept override;
 
+  using ChangeableFilter::Insert;
   using Filter::Contains;
-  using Filter::Insert;
 
   // One key. Integers are keys by their value widened to 64 bits (see Keys).
   bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
@@ -102,10 +102,9 @@ class BloomFilter final : public detail::FilterBase {
   void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
              uint64_t* bits) const noexcept override;
   bool ProbeOne(uint64_t hash) const noexcept override;
-  bool ChangeOne(detail::Change change, uint64_t hash) noexcept override;
-  size_t ChangeBatch(detail::Change change, const detail::Kernels& kernels,
-                     const detail::Batch& batch, uint64_t first,
-                     detail::Outcomes& outcomes) noexcept override;
+  bool ChangeOne(Change change, uint64_t hash) noexcept override;
+  size_t ChangeBatch(Change change, const detail::Kernels& kernels, const detail::Batch& batch,
+                     uint64_t first, detail::Outcomes& outcomes) noexcept override;
 
   uint64_t* words() const noexcept { return reinterpret_cast<uint64_t*>(storage_.data()); }
   const detail::BloomKernels& kernels() const noexcept { return backend_->kernels->bloom; }

@@ -50,9 +50,9 @@ class CountingBloomFilter final : public ErasableFilter {
   uint64_t saturated() const noexcept;
   FileHeader Header() const noexcept override;
 
+  using ChangeableFilter::Insert;
   using ErasableFilter::Erase;
   using Filter::Contains;
-  using Filter::Insert;
 
   // One key. Integers are keys by their value widened to 64 bits (see Keys).
   bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
@@ -111,14 +111,12 @@ class CountingBloomFilter final : public ErasableFilter {
   void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
              uint64_t* bits) const noexcept override;
   bool ProbeOne(uint64_t hash) const noexcept override;
-  bool ChangeOne(detail::Change change, uint64_t hash) noexcept override;
-  size_t ChangeBatch(detail::Change change, const detail::Kernels& kernels,
-                     const detail::Batch& batch, uint64_t first,
-                     detail::Outcomes& outcomes) noexcept override;
+  bool ChangeOne(Change change, uint64_t hash) noexcept override;
+  size_t ChangeBatch(Change change, const detail::Kernels& kernels, const detail::Batch& batch,
+                     uint64_t first, detail::Outcomes& outcomes) noexcept override;
   uint64_t ordered_blocks() const noexcept override { return num_blocks_; }
-  std::unique_ptr<detail::BulkWriter> MakeWriter(detail::Change change,
-                                                 const detail::Kernels& kernels, uint64_t n,
-                                                 unsigned threads) override;
+  std::unique_ptr<detail::BulkWriter> MakeWriter(Change change, const detail::Kernels& kernels,
+                                                 uint64_t n, unsigned threads) override;
 
   void InsertAbsent(const detail::Kernels& kernels, const detail::Batch& batch,
                     uint64_t* fresh) noexcept;

@@ -81,9 +81,9 @@ class CuckooFilter final : public ErasableFilter {
   double expected_fpr() const noexcept override;
   FileHeader Header() const noexcept override;
 
+  using ChangeableFilter::Insert;
   using ErasableFilter::Erase;
   using Filter::Contains;
-  using Filter::Insert;
 
   // One key. Integers are keys by their value widened to 64 bits (see Keys).
   bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
@@ -129,13 +129,11 @@ class CuckooFilter final : public ErasableFilter {
   void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
              uint64_t* bits) const noexcept override;
   bool ProbeOne(uint64_t hash) const noexcept override;
-  bool ChangeOne(detail::Change change, uint64_t hash) noexcept override;
-  size_t ChangeBatch(detail::Change change, const detail::Kernels& kernels,
-                     const detail::Batch& batch, uint64_t first,
-                     detail::Outcomes& outcomes) noexcept override;
-  std::unique_ptr<detail::BulkWriter> MakeWriter(detail::Change change,
-                                                 const detail::Kernels& kernels, uint64_t n,
-                                                 unsigned threads) override;
+  bool ChangeOne(Change change, uint64_t hash) noexcept override;
+  size_t ChangeBatch(Change change, const detail::Kernels& kernels, const detail::Batch& batch,
+                     uint64_t first, detail::Outcomes& outcomes) noexcept override;
+  std::unique_ptr<detail::BulkWriter> MakeWriter(Change change, const detail::Kernels& kernels,
+                                                 uint64_t n, unsigned threads) override;
 
   // Equal for keys that the filter cannot tell from one another; never 0.
   uint64_t IdentityOfHash(uint64_t hash) const noexcept;

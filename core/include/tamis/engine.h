@@ -149,19 +149,19 @@ class Engine {
   size_t Select(const Queryable& queryable, Keys keys, std::span<uint32_t> out) const;
   size_t Select(const Queryable& queryable, Keys keys, std::span<uint64_t> out) const;
   size_t Count(const Queryable& queryable, Keys keys) const;
-  // As the functions of the same names in Filter and ErasableFilter.
-  size_t Insert(Filter& filter, Keys keys) const;
-  size_t Insert(Filter& filter, Keys keys, std::span<uint64_t> rejected) const;
-  size_t InsertIfAbsent(Filter& filter, Keys keys, Bitmap fresh) const;
-  size_t InsertIfAbsent(Filter& filter, Keys keys, Bitmap fresh, Bitmap rejected) const;
+  // As the functions of the same names in ChangeableFilter and ErasableFilter.
+  size_t Insert(ChangeableFilter& filter, Keys keys) const;
+  size_t Insert(ChangeableFilter& filter, Keys keys, std::span<uint64_t> rejected) const;
+  size_t InsertIfAbsent(ChangeableFilter& filter, Keys keys, Bitmap fresh) const;
+  size_t InsertIfAbsent(ChangeableFilter& filter, Keys keys, Bitmap fresh, Bitmap rejected) const;
   size_t Erase(ErasableFilter& filter, Keys keys) const;
   size_t Erase(ErasableFilter& filter, Keys keys, std::span<uint64_t> missing) const;
   size_t EraseIfAllFound(ErasableFilter& filter, Keys keys) const;
 
   // Inserts the first n keys of a sequence that is made on the fly. The memory that this takes does
   // not grow with n: about 128 MiB, and 4 MiB for each thread; for cuckoo filters up to 512 MiB or
-  // an eighth of the filter. Returns how many were inserted, as Filter::Insert.
-  uint64_t Insert(Filter& filter, uint64_t n, const KeySource& source) const;
+  // an eighth of the filter. Returns how many were inserted, as ChangeableFilter::Insert.
+  uint64_t Insert(ChangeableFilter& filter, uint64_t n, const KeySource& source) const;
 
   // All zeros in a child of fork.
   EngineStats stats() const;

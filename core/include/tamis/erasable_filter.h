@@ -4,18 +4,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
-#include <span>
 #include <string_view>
 
-#include "tamis/detail/filter_base.h"
+#include "tamis/changeable_filter.h"
 
 namespace tamis {
 
 // Erase only keys that were inserted, which only the caller can know. The filter may find another
 // key all the same, at the false-positive rate; erasing it takes away what stands for a key that is
 // in, and that key is then missed.
-class ErasableFilter : public detail::FilterBase {
+class ErasableFilter : public ChangeableFilter {
  public:
   // One copy of one key. Returns whether it was found and erased.
   bool Erase(uint64_t key) noexcept;
@@ -24,22 +22,17 @@ class ErasableFilter : public detail::FilterBase {
   template <detail::NoKey T>
   bool Erase(T) = delete;
 
-  // Erases keys in their order, one copy of each. Returns how many were found and erased. Throws
-  // Error(kReadOnly) if the filter is read_only().
-  size_t Erase(Keys keys);
-  size_t Erase(std::initializer_list<std::string_view> keys) { return Erase(Keys(keys)); }
-  // The same, and writes the indices of the keys that were not erased, nulls included, ascending,
-  // to missing[0 .. n - result). `missing` needs n elements: Error(kInvalidArgument), with nothing
-  // erased, if it has fewer.
-  size_t Erase(Keys keys, std::span<uint64_t> missing);
+  using Changeable::Erase;
   // Erases the keys only if the filter finds each one, nulls aside, and otherwise throws
   // Error(kInvalidArgument) with nothing erased. This notices a wrong list, and a list that is
   // erased twice, unless all of its keys are false positives. Returns the number of erased keys,
   // which is smaller than the list if it has a key more often than the key was inserted.
   size_t EraseIfAllFound(Keys keys);
 
+  ChangeTraits change_traits() const noexcept override;
+
  protected:
-  using FilterBase::FilterBase;
+  using ChangeableFilter::ChangeableFilter;
 };
 
 }  // namespace tamis

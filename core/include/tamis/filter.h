@@ -1,4 +1,4 @@
-// What all filters have in common: sizes, bulk operations over every form of keys, and files.
+// What all filters have in common: sizes, lookups of every form of keys, and files.
 #ifndef TAMIS_FILTER_H_
 #define TAMIS_FILTER_H_
 
@@ -18,6 +18,8 @@
 #include "tamis/queryable.h"
 
 namespace tamis {
+
+class ChangeableFilter;
 
 namespace detail {
 class FilterBase;
@@ -42,9 +44,9 @@ struct FilterOptions {
 // for all others but a few, whose share is the false-positive rate.
 //
 // Bulk functions run on the calling thread with the filter's backend, which decides the speed and
-// never a bit. Engine adds threads. Those with an output throw Error(kInvalidArgument), with
-// nothing written or changed, if it is too small. Any number of threads may query a filter that
-// does not change. A change needs exclusive access.
+// never a bit. Engine adds threads. Any number of threads may query a filter that does not change.
+// A change needs exclusive access. Filters that take keys after they were made are
+// ChangeableFilters.
 //
 // A filter that was moved from is an empty one of 64 bytes that is read_only(); a scalable one has
 // no layers, and cannot be saved.
@@ -74,8 +76,10 @@ class Filter : public Queryable {
   KeyForms key_forms() const noexcept override;
   // For programs that insert ready hashes, or through a view, and know what the keys were.
   void set_key_forms(KeyForms forms) noexcept;
-  // True for a filter that is mapped from a file: it can be asked, not changed.
+  // True for a filter that is mapped from a file: it can be queried, not changed.
   bool read_only() const noexcept;
+  // This filter as one that takes keys. nullptr for a kind that never changes.
+  virtual ChangeableFilter* changeable() noexcept;
   // True until another filter is assigned to it.
   bool moved_from() const noexcept;
   // The contents, as they are in a file.
@@ -89,51 +93,13 @@ class Filter : public Queryable {
   bool Contains(uint64_t key) const noexcept;
   bool Contains(std::string_view key) const noexcept;
   bool ContainsHash(uint64_t hash) const noexcept;
-  // Return whether the key was inserted, as the functions of the class do.
-  bool Insert(uint64_t key) noexcept;
-  bool Insert(std::string_view key) noexcept;
-  bool InsertHash(uint64_t hash) noexcept;
-  // Insert the key unless Contains says that it may be in. Return whether it was inserted, and so
-  // is new; of the others Contains still tells those that there is no room for.
-  bool InsertIfAbsent(uint64_t key) noexcept;
-  bool InsertIfAbsent(std::string_view key) noexcept;
-  bool InsertHashIfAbsent(uint64_t hash) noexcept;
   template <detail::NoKey T>
   bool Contains(T) const = delete;
-  template <detail::NoKey T>
-  bool Insert(T) = delete;
-  template <detail::NoKey T>
-  bool InsertIfAbsent(T) = delete;
 
   // Many keys: see Queryable.
   using Queryable::Contains;
 
-  // Inserts keys in their order. Returns how many were inserted: all but nulls and what cuckoo and
-  // scalable filters have no room for. A key that cannot be inserted changes nothing, and those
-  // after it are still tried. Throws Error(kReadOnly) if the filter is read_only().
-  size_t Insert(Keys keys);
-  // {"a", "b"} would else be one string, from the one pointer to the other.
-  size_t Insert(std::initializer_list<std::string_view> keys) { return Insert(Keys(keys)); }
   bool Contains(std::initializer_list<std::string_view> keys) const = delete;
-  // The same, and writes the indices of the keys that were not inserted, nulls included, ascending,
-  // to rejected[0 .. n - result). `rejected` needs n elements.
-  size_t Insert(Keys keys, std::span<uint64_t> rejected);
-
-  // Inserts the keys that are absent, one after the other: bit i of `fresh` becomes whether key i
-  // was new, and was inserted. A key is not new if Contains says at its turn that it may be in: one
-  // that is in, one that came earlier in `keys`, and at the false-positive rate one that never
-  // came. Such a key changes nothing, be it in a filter that could hold another copy of it. A null
-  // is not new, nor is a key that a cuckoo or scalable filter has no room for. Returns how many
-  // were new. `fresh` needs BitmapWords(n) words or more, of which exactly so many are written.
-  // Throws Error(kReadOnly) if the filter is read_only().
-  size_t InsertIfAbsent(Keys keys, Bitmap fresh);
-  // The same, and sets the bits of the keys that are absent, and could not be inserted, in
-  // `rejected`, which needs as many words. A key that comes twice can be among them twice. Bits
-  // that are in neither are those of keys that may be in, and of nulls.
-  size_t InsertIfAbsent(Keys keys, Bitmap fresh, Bitmap rejected);
-
-  // Empties the filter. Throws Error(kReadOnly) if it is read_only().
-  virtual void Clear() = 0;
 
   // Writes the filter to `path`, atomically: to a temporary file in the same directory that is
   // synchronized and then renamed, so that `path` always names the old file or the whole new one.

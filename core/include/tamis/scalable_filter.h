@@ -56,9 +56,9 @@ struct ScalableCopies {
 
 // What a scalable filter is: with layers that can erase, an ErasableFilter.
 template <bool kErases>
-class ScalableBase : public FilterBase {
+class ScalableBase : public ChangeableFilter {
  protected:
-  using FilterBase::FilterBase;
+  using ChangeableFilter::ChangeableFilter;
   virtual bool EraseFromLayers(uint64_t hash) noexcept = 0;
 };
 
@@ -151,8 +151,8 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   FileHeader Header() const noexcept override;
   void set_backend(const Backend& backend) noexcept override;
 
+  using ChangeableFilter::Insert;
   using Filter::Contains;
-  using Filter::Insert;
 
   // One key. Integers are keys by their value widened to 64 bits (see Keys).
   bool Contains(uint64_t key) const noexcept { return ContainsHash(this->hasher_(key)); }
@@ -197,10 +197,9 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
              uint64_t* bits) const noexcept override;
   bool ProbeOne(uint64_t hash) const noexcept override;
-  bool ChangeOne(detail::Change change, uint64_t hash) noexcept override;
-  size_t ChangeBatch(detail::Change change, const detail::Kernels& kernels,
-                     const detail::Batch& batch, uint64_t first,
-                     detail::Outcomes& outcomes) noexcept override;
+  bool ChangeOne(Change change, uint64_t hash) noexcept override;
+  size_t ChangeBatch(Change change, const detail::Kernels& kernels, const detail::Batch& batch,
+                     uint64_t first, detail::Outcomes& outcomes) noexcept override;
 
   // Of the first so many layers.
   void ProbeLayers(size_t layers, const detail::Kernels& kernels, const detail::Batch& batch,

@@ -1,5 +1,4 @@
-// Merging of filters, and whether they can be combined, whatever their class. Each class that can
-// has members for it, too.
+// Union and intersection of filters of any class. Each class that has them has members for it, too.
 #ifndef TAMIS_SET_OPERATIONS_H_
 #define TAMIS_SET_OPERATIONS_H_
 
@@ -23,6 +22,10 @@ MergeCheck CanMerge(const Filter& a, const Filter& b);
 // Adds all keys of `other` to `filter`, as Merge of its class does. Throws Error(kIncompatible)
 // with the reason unless CanMerge(filter, other), Error(kReadOnly).
 void Merge(Filter& filter, const Filter& other);
+
+// Keeps the keys that are in both, as Intersect of its class does. Throws Error(kUnsupported) for a
+// kind that has no intersection, and what Merge throws.
+void Intersect(Filter& filter, const Filter& other);
 
 }  // namespace tamis
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "tamis/detail/filter_base.h"
+#include "tamis/changeable_filter.h"
 #include "tamis/detail/split_block_inline.h"
 #include "tamis/layout/split_block.h"
 #include "tamis/split_block_view.h"
@@ -21,7 +21,7 @@ namespace tamis {
 // types of fixed width are if they are handed over as a FixedColumn.
 //
 // From 1 to 2^32 - 1 blocks (128 GiB), any number of them.
-class SplitBlockBloomFilter final : public detail::FilterBase {
+class SplitBlockBloomFilter final : public ChangeableFilter {
  public:
   static constexpr FilterKind kKind = FilterKind::kSplitBlock;
 
@@ -48,9 +48,9 @@ class SplitBlockBloomFilter final : public detail::FilterBase {
   double expected_fpr() const noexcept override;
   FileHeader Header() const noexcept override;
 
+  using ChangeableFilter::Insert;
+  using ChangeableFilter::InsertIfAbsent;
   using Filter::Contains;
-  using Filter::Insert;
-  using Filter::InsertIfAbsent;
 
   // One key. Integers are keys by their value widened to 64 bits (see Keys).
   TAMIS_INLINE bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
@@ -144,14 +144,12 @@ class SplitBlockBloomFilter final : public detail::FilterBase {
   void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
              uint64_t* bits) const noexcept override;
   bool ProbeOne(uint64_t hash) const noexcept override;
-  bool ChangeOne(detail::Change change, uint64_t hash) noexcept override;
-  size_t ChangeBatch(detail::Change change, const detail::Kernels& kernels,
-                     const detail::Batch& batch, uint64_t first,
-                     detail::Outcomes& outcomes) noexcept override;
+  bool ChangeOne(Change change, uint64_t hash) noexcept override;
+  size_t ChangeBatch(Change change, const detail::Kernels& kernels, const detail::Batch& batch,
+                     uint64_t first, detail::Outcomes& outcomes) noexcept override;
   uint64_t ordered_blocks() const noexcept override { return num_blocks_; }
-  std::unique_ptr<detail::BulkWriter> MakeWriter(detail::Change change,
-                                                 const detail::Kernels& kernels, uint64_t n,
-                                                 unsigned threads) override;
+  std::unique_ptr<detail::BulkWriter> MakeWriter(Change change, const detail::Kernels& kernels,
+                                                 uint64_t n, unsigned threads) override;
 
   TAMIS_HD uint32_t* words() const noexcept { return reinterpret_cast<uint32_t*>(storage_.data()); }
 

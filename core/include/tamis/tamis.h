@@ -8,6 +8,8 @@
 #include "tamis/bloom_filter.h"
 #include "tamis/build.h"
 #include "tamis/calibration.h"
+#include "tamis/changeable.h"
+#include "tamis/changeable_filter.h"
 #include "tamis/counting_filter.h"
 #include "tamis/cpp20.h"
 #include "tamis/cuckoo_filter.h"

@@ -3,24 +3,21 @@
 #include "core/src/bulk/output.h"
 
 namespace tamis::detail {
-namespace {
 
-uint64_t* Cleared(Bitmap bits, uint64_t keys) {
-  std::fill_n(bits.words().data(), BitmapWords(keys), uint64_t{0});
-  return bits.words().data();
+ChangeOutputs IndicesFor(uint64_t keys, std::span<uint64_t> rejected) {
+  RequireRoom(rejected, keys);
+  return {.rejected_indices = rejected.data()};
 }
 
-}  // namespace
-
-Outcomes BitsFor(uint64_t keys, Bitmap fresh) {
+ChangeOutputs BitsFor(uint64_t keys, Bitmap fresh) {
   RequireRoom(fresh, keys);
-  return {Cleared(fresh, keys), nullptr};
+  return {.fresh = fresh.words().data()};
 }
 
-Outcomes BitsFor(uint64_t keys, Bitmap fresh, Bitmap rejected) {
+ChangeOutputs BitsFor(uint64_t keys, Bitmap fresh, Bitmap rejected) {
   RequireRoom(fresh, keys);
   RequireRoom(rejected, keys);
-  return {Cleared(fresh, keys), Cleared(rejected, keys)};
+  return {.fresh = fresh.words().data(), .rejected = rejected.words().data()};
 }
 
 void Outcomes::AddFresh(uint64_t first, const uint64_t* bits, size_t n) noexcept {

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <span>
 
+#include "tamis/changeable.h"
 #include "tamis/detail/batch.h"
-#include "tamis/detail/change.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/keys.h"
 
@@ -18,11 +18,9 @@ class Outcomes {
  public:
   // Nobody asks.
   Outcomes() = default;
-  // For the indices of the keys that could not be inserted or erased, in the order of Reject.
-  explicit Outcomes(std::span<uint64_t> rejected) : next_(rejected.data()) {}
-  // For bitmaps over all keys, zero at first: those that Change::kInsertIfAbsent inserted, and
-  // those that are absent and could not be inserted; nullptr for what nobody asks for.
-  Outcomes(uint64_t* fresh, uint64_t* rejected) : fresh_(fresh), rejected_(rejected) {}
+  // Indices come in the order of Reject. Bitmaps are 0 before.
+  Outcomes(const ChangeOutputs& outputs)
+      : next_(outputs.rejected_indices), fresh_(outputs.fresh), rejected_(outputs.rejected) {}
 
   // Where the next index goes; nullptr if nobody asks for indices.
   uint64_t* next() const noexcept { return next_; }
@@ -51,10 +49,11 @@ class Outcomes {
   uint64_t* rejected_ = nullptr;
 };
 
-// Outcomes in bitmaps that the caller has, for so many keys. Throws Error(kInvalidArgument), with
-// nothing written, if one is too small.
-Outcomes BitsFor(uint64_t keys, Bitmap fresh);
-Outcomes BitsFor(uint64_t keys, Bitmap fresh, Bitmap rejected);
+// Outputs that the caller has, for so many keys. Throw Error(kInvalidArgument), with nothing
+// written, if one is too small.
+ChangeOutputs IndicesFor(uint64_t keys, std::span<uint64_t> rejected);
+ChangeOutputs BitsFor(uint64_t keys, Bitmap fresh);
+ChangeOutputs BitsFor(uint64_t keys, Bitmap fresh, Bitmap rejected);
 
 // Inserts the absent ones of a batch whose first key has the index `first`, by insert(slice,
 // fresh), which tells by bits which they were. Returns how many.

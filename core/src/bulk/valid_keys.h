@@ -80,17 +80,23 @@ class ValidKeys {
   uint64_t marks_[kMarks];  // how many valid keys there are before each
 };
 
-// Calls change(n, source, outcomes) for all keys that are valid, and lets the outcomes be those of
-// all keys: the indices of nulls are among the others. Returns what it returns: how many keys there
+// Calls change(n, source, outcomes) for all keys that are valid, and writes the outputs for all
+// keys: the indices of nulls are among the rejected. Returns what it returns: how many keys there
 // was a change for.
 template <typename ChangeAll>
-uint64_t ForValidKeys(const Keys& keys, const HashSpec& spec, Outcomes outcomes,
+uint64_t ForValidKeys(const Keys& keys, const HashSpec& spec, const ChangeOutputs& outputs,
                       const ChangeAll& change) {
+  for (uint64_t* const bits : {outputs.fresh, outputs.rejected}) {
+    if (bits != nullptr) std::fill_n(bits, BitmapWords(keys.size()), uint64_t{0});
+  }
+  const Outcomes outcomes(outputs);
   if (keys.validity() == nullptr) return change(keys.size(), BatchesOf(keys, spec), outcomes);
   const ValidKeys valid(keys, spec);
   const uint64_t done = change(valid.size(), valid, outcomes);
-  if (outcomes.next() != nullptr) valid.RanksToIndices(outcomes.next(), valid.size() - done);
-  for (uint64_t* const bits : {outcomes.fresh(), outcomes.rejected()}) {
+  if (outputs.rejected_indices != nullptr) {
+    valid.RanksToIndices(outputs.rejected_indices, valid.size() - done);
+  }
+  for (uint64_t* const bits : {outputs.fresh, outputs.rejected}) {
     if (bits != nullptr) valid.SpreadBits(bits);
   }
   return done;

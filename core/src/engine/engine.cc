@@ -30,7 +30,6 @@ namespace tamis {
 using detail::Accelerator;
 using detail::Batch;
 using detail::BatchSource;
-using detail::Change;
 using detail::DeviceState;
 using detail::Dispatcher;
 using detail::FilterAccess;
@@ -147,14 +146,15 @@ class Engine::Impl {
 
   size_t LookUp(const Queryable& queryable, const Keys& keys, const Output& output);
 
-  uint64_t ChangeFrom(Filter& filter, Change change, uint64_t n, const BatchSource& source,
-                      Outcomes outcomes);
-  size_t ChangeKeys(Filter& filter, Change change, const Keys& keys, Outcomes outcomes) {
-    const uint64_t done =
-        detail::ForValidKeys(keys, filter.hash(), outcomes,
-                             [&](uint64_t n, const BatchSource& source, Outcomes refused) {
-                               return ChangeFrom(filter, change, n, source, refused);
-                             });
+  uint64_t ChangeFrom(ChangeableFilter& filter, Change change, uint64_t n,
+                      const BatchSource& source, Outcomes outcomes);
+  size_t ChangeKeys(ChangeableFilter& filter, Change change, const Keys& keys,
+                    const ChangeOutputs& outputs) {
+    FilterAccess::RequireWritable(filter);
+    const uint64_t done = detail::ForValidKeys(
+        keys, filter.hash(), outputs, [&](uint64_t n, const BatchSource& source, Outcomes refused) {
+          return ChangeFrom(filter, change, n, source, refused);
+        });
     if (change != Change::kErase && done > 0) FilterAccess::AddForms(filter, keys.key_form());
     return done;
   }
@@ -366,7 +366,7 @@ size_t Engine::Count(const Queryable& queryable, Keys keys) const {
   return impl_->LookUp(queryable, keys, Output::Count());
 }
 
-uint64_t Engine::Impl::ChangeFrom(Filter& filter, Change change, uint64_t n,
+uint64_t Engine::Impl::ChangeFrom(ChangeableFilter& filter, Change change, uint64_t n,
                                   const BatchSource& source, Outcomes outcomes) {
   FilterAccess::RequireWritable(filter);
   if (n == 0) return 0;
@@ -378,32 +378,32 @@ uint64_t Engine::Impl::ChangeFrom(Filter& filter, Change change, uint64_t n,
                                   route.partitioned, workers, route.slice_keys, outcomes);
 }
 
-size_t Engine::Insert(Filter& filter, Keys keys) const {
-  return impl_->ChangeKeys(filter, Change::kInsert, keys, Outcomes());
+size_t Engine::Insert(ChangeableFilter& filter, Keys keys) const {
+  return impl_->ChangeKeys(filter, Change::kInsert, keys, {});
 }
 
-size_t Engine::Insert(Filter& filter, Keys keys, std::span<uint64_t> rejected) const {
-  detail::RequireRoom(rejected, keys.size());
-  return impl_->ChangeKeys(filter, Change::kInsert, keys, Outcomes(rejected));
+size_t Engine::Insert(ChangeableFilter& filter, Keys keys, std::span<uint64_t> rejected) const {
+  return impl_->ChangeKeys(filter, Change::kInsert, keys,
+                           detail::IndicesFor(keys.size(), rejected));
 }
 
-size_t Engine::InsertIfAbsent(Filter& filter, Keys keys, Bitmap fresh) const {
+size_t Engine::InsertIfAbsent(ChangeableFilter& filter, Keys keys, Bitmap fresh) const {
   return impl_->ChangeKeys(filter, Change::kInsertIfAbsent, keys,
                            detail::BitsFor(keys.size(), fresh));
 }
 
-size_t Engine::InsertIfAbsent(Filter& filter, Keys keys, Bitmap fresh, Bitmap rejected) const {
+size_t Engine::InsertIfAbsent(ChangeableFilter& filter, Keys keys, Bitmap fresh,
+                              Bitmap rejected) const {
   return impl_->ChangeKeys(filter, Change::kInsertIfAbsent, keys,
                            detail::BitsFor(keys.size(), fresh, rejected));
 }
 
 size_t Engine::Erase(ErasableFilter& filter, Keys keys) const {
-  return impl_->ChangeKeys(filter, Change::kErase, keys, Outcomes());
+  return impl_->ChangeKeys(filter, Change::kErase, keys, {});
 }
 
 size_t Engine::Erase(ErasableFilter& filter, Keys keys, std::span<uint64_t> missing) const {
-  detail::RequireRoom(missing, keys.size());
-  return impl_->ChangeKeys(filter, Change::kErase, keys, Outcomes(missing));
+  return impl_->ChangeKeys(filter, Change::kErase, keys, detail::IndicesFor(keys.size(), missing));
 }
 
 size_t Engine::EraseIfAllFound(ErasableFilter& filter, Keys keys) const {
@@ -411,7 +411,7 @@ size_t Engine::EraseIfAllFound(ErasableFilter& filter, Keys keys) const {
   return Erase(filter, keys);
 }
 
-uint64_t Engine::Insert(Filter& filter, uint64_t n, const KeySource& source) const {
+uint64_t Engine::Insert(ChangeableFilter& filter, uint64_t n, const KeySource& source) const {
   const auto batches = [&](const detail::CommonKernels& kernels, uint64_t begin, uint64_t count,
                            const auto& visit) {
     alignas(64) uint64_t keys[detail::kBatchKeys];

@@ -46,6 +46,16 @@ void Merge(Filter& filter, const Filter& other) {
   detail::KindOf(filter.kind()).merge(filter, other);
 }
 
+void Intersect(Filter& filter, const Filter& other) {
+  const detail::Kind& kind = detail::KindOf(filter.kind());
+  if (kind.intersect == nullptr) {
+    throw Error(ErrorCode::kUnsupported,
+                std::string("filters of kind ") + kind.info.name + " cannot be intersected");
+  }
+  detail::RequireMergeable(filter, other);
+  kind.intersect(filter, other);
+}
+
 namespace detail {
 
 void RequireMergeable(const Filter& a, const Filter& b) {

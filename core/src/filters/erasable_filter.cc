@@ -1,14 +1,8 @@
 #include "tamis/erasable_filter.h"
 
-#include "core/src/bulk/output.h"
 #include "core/src/bulk/valid_keys.h"
-#include "core/src/filters/filter_access.h"
 
 namespace tamis {
-
-using detail::Change;
-using detail::FilterAccess;
-using detail::Outcomes;
 
 bool ErasableFilter::Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
 
@@ -18,13 +12,10 @@ bool ErasableFilter::Erase(std::string_view key) noexcept {
 
 bool ErasableFilter::EraseHash(uint64_t hash) noexcept { return ChangeOne(Change::kErase, hash); }
 
-size_t ErasableFilter::Erase(Keys keys) {
-  return FilterAccess::ChangeKeys(*this, Change::kErase, keys, Outcomes());
-}
-
-size_t ErasableFilter::Erase(Keys keys, std::span<uint64_t> missing) {
-  detail::RequireRoom(missing, keys.size());
-  return FilterAccess::ChangeKeys(*this, Change::kErase, keys, Outcomes(missing));
+ChangeTraits ErasableFilter::change_traits() const noexcept {
+  ChangeTraits traits = ChangeableFilter::change_traits();
+  traits.erases = true;
+  return traits;
 }
 
 size_t ErasableFilter::EraseIfAllFound(Keys keys) {

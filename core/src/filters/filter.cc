@@ -1,7 +1,6 @@
 #include "tamis/filter.h"
 
 #include <atomic>
-#include <cstring>
 #include <utility>
 
 #include "core/src/base/hash_check.h"
@@ -17,12 +16,13 @@
 namespace tamis {
 
 using detail::Batch;
-using detail::Change;
 using detail::FilterAccess;
 using detail::FilterBase;
 using detail::Kernels;
 
 Filter::~Filter() = default;
+
+ChangeableFilter* Filter::changeable() noexcept { return nullptr; }
 
 uint64_t Filter::capacity() const noexcept {
   return static_cast<const FilterBase*>(this)->capacity_;
@@ -75,57 +75,6 @@ bool Filter::Contains(std::string_view key) const noexcept {
 
 bool Filter::ContainsHash(uint64_t hash) const noexcept {
   return static_cast<const FilterBase*>(this)->ProbeOne(hash);
-}
-
-bool Filter::Insert(uint64_t key) noexcept {
-  auto* const base = static_cast<FilterBase*>(this);
-  return base->Note(KeyForm::kInteger, base->ChangeOne(Change::kInsert, base->hasher_(key)));
-}
-
-bool Filter::Insert(std::string_view key) noexcept {
-  auto* const base = static_cast<FilterBase*>(this);
-  return base->Note(KeyForm::kBytes, base->ChangeOne(Change::kInsert, HashBytes(key, hash())));
-}
-
-bool Filter::InsertHash(uint64_t hash) noexcept {
-  auto* const base = static_cast<FilterBase*>(this);
-  return base->Note(KeyForm::kUnknown, base->ChangeOne(Change::kInsert, hash));
-}
-
-bool Filter::InsertIfAbsent(uint64_t key) noexcept {
-  auto* const base = static_cast<FilterBase*>(this);
-  return base->Note(KeyForm::kInteger,
-                    base->ChangeOne(Change::kInsertIfAbsent, base->hasher_(key)));
-}
-
-bool Filter::InsertIfAbsent(std::string_view key) noexcept {
-  auto* const base = static_cast<FilterBase*>(this);
-  return base->Note(KeyForm::kBytes,
-                    base->ChangeOne(Change::kInsertIfAbsent, HashBytes(key, hash())));
-}
-
-bool Filter::InsertHashIfAbsent(uint64_t hash) noexcept {
-  auto* const base = static_cast<FilterBase*>(this);
-  return base->Note(KeyForm::kUnknown, base->ChangeOne(Change::kInsertIfAbsent, hash));
-}
-
-size_t Filter::Insert(Keys keys) {
-  return FilterAccess::ChangeKeys(*this, detail::Change::kInsert, keys, {});
-}
-
-size_t Filter::Insert(Keys keys, std::span<uint64_t> rejected) {
-  detail::RequireRoom(rejected, keys.size());
-  return FilterAccess::ChangeKeys(*this, detail::Change::kInsert, keys, detail::Outcomes(rejected));
-}
-
-size_t Filter::InsertIfAbsent(Keys keys, Bitmap fresh) {
-  return FilterAccess::ChangeKeys(*this, Change::kInsertIfAbsent, keys,
-                                  detail::BitsFor(keys.size(), fresh));
-}
-
-size_t Filter::InsertIfAbsent(Keys keys, Bitmap fresh, Bitmap rejected) {
-  return FilterAccess::ChangeKeys(*this, Change::kInsertIfAbsent, keys,
-                                  detail::BitsFor(keys.size(), fresh, rejected));
 }
 
 namespace detail {
@@ -206,14 +155,6 @@ void FilterBase::RequireWritable() const {
 
 void FilterBase::RequireIntact() const { detail::RequireIntact(storage_); }
 
-void FilterBase::Clear() {
-  RequireWritable();
-  std::memset(storage_.data(), 0, storage_.size());
-  inserted_ = 0;
-  key_forms_ = has_views_ ? KeyForm::kUnknown : KeyForms();
-  Changed();
-}
-
 FileHeader FilterBase::HeaderOf(const std::array<uint64_t, 3>& geometry) const noexcept {
   FileHeader header;
   header.kind = kind();
@@ -261,10 +202,6 @@ void FilterBase::Write(const SaveOptions& options, const PartsWriter& writer) co
 
 uint64_t FilterBase::FileBytes(const SaveOptions& options) const {
   return Extent{HeaderToSave(Header(), options)}.end();
-}
-
-std::unique_ptr<BulkWriter> FilterBase::MakeWriter(Change, const Kernels&, uint64_t, unsigned) {
-  return nullptr;
 }
 
 }  // namespace detail

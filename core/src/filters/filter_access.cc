@@ -32,36 +32,36 @@ void FilterAccess::CountChange(FilterBase& filter, Change change, uint64_t keys)
   filter.Changed();
 }
 
-size_t FilterAccess::ChangeBatch(Filter& filter, Change change, const Kernels& kernels,
+size_t FilterAccess::ChangeBatch(ChangeableFilter& filter, Change change, const Kernels& kernels,
                                  const Batch& batch, uint64_t first, Outcomes& outcomes) noexcept {
-  const size_t done = Base(filter).ChangeBatch(change, kernels, batch, first, outcomes);
-  CountChange(Base(filter), change, done);
+  const size_t done = filter.ChangeBatch(change, kernels, batch, first, outcomes);
+  CountChange(filter, change, done);
   return done;
 }
 
-uint64_t FilterAccess::ChangeFrom(Filter& filter, Change change, const Kernels& kernels, uint64_t n,
-                                  const BatchSource& source, bool partitioned, Workers& workers,
-                                  uint64_t slice_keys, Outcomes outcomes) {
-  FilterBase& base = Base(filter);
-  base.RequireWritable();
+uint64_t FilterAccess::ChangeFrom(ChangeableFilter& filter, Change change, const Kernels& kernels,
+                                  uint64_t n, const BatchSource& source, bool partitioned,
+                                  Workers& workers, uint64_t slice_keys, Outcomes outcomes) {
+  filter.RequireWritable();
   const auto change_batch = [&](const Batch& batch, uint64_t index, Outcomes& refused) {
-    return base.ChangeBatch(change, kernels, batch, index, refused);
+    return filter.ChangeBatch(change, kernels, batch, index, refused);
   };
   const auto make_writer = [&](uint64_t keys, unsigned threads) {
-    return base.MakeWriter(change, kernels, keys, threads);
+    return filter.MakeWriter(change, kernels, keys, threads);
   };
   const uint64_t done = ChangeByAll({kernels, change_batch, make_writer}, n, source, partitioned,
                                     workers, slice_keys, outcomes);
-  CountChange(base, change, done);
+  CountChange(filter, change, done);
   return done;
 }
 
-size_t FilterAccess::ChangeKeys(Filter& filter, Change change, const Keys& keys,
-                                Outcomes outcomes) {
+size_t FilterAccess::ChangeKeys(ChangeableFilter& filter, Change change, const Keys& keys,
+                                const ChangeOutputs& outputs) {
+  filter.RequireWritable();
   const Backend& backend = filter.backend();
   CallingThread alone;
   const uint64_t done = ForValidKeys(
-      keys, filter.hash(), outcomes, [&](uint64_t n, const BatchSource& source, Outcomes refused) {
+      keys, filter.hash(), outputs, [&](uint64_t n, const BatchSource& source, Outcomes refused) {
         const bool partitioned = PartitioningPays(filter.kind(), backend.name, filter.bytes(), n);
         return ChangeFrom(filter, change, *backend.kernels, n, source, partitioned, alone, n,
                           refused);

@@ -10,7 +10,7 @@
 
 #include "core/src/bulk/change_loop.h"
 #include "core/src/bulk/region_lists.h"
-#include "tamis/detail/filter_base.h"
+#include "tamis/changeable_filter.h"
 
 namespace tamis::detail {
 
@@ -76,17 +76,18 @@ struct FilterAccess {
   static void Query(const Filter& filter, const Kernels& kernels, const Keys& keys,
                     uint64_t* bits) noexcept;
   // For a filter that is part of another: counts the keys, too.
-  static size_t ChangeBatch(Filter& filter, Change change, const Kernels& kernels,
+  static size_t ChangeBatch(ChangeableFilter& filter, Change change, const Kernels& kernels,
                             const Batch& batch, uint64_t first, Outcomes& outcomes) noexcept;
 
   // A whole call, as ChangeByAll has it. Returns how many keys changed the filter. Throws
   // Error(kReadOnly).
-  static uint64_t ChangeFrom(Filter& filter, Change change, const Kernels& kernels, uint64_t n,
-                             const BatchSource& source, bool partitioned, Workers& workers,
-                             uint64_t slice_keys, Outcomes outcomes);
+  static uint64_t ChangeFrom(ChangeableFilter& filter, Change change, const Kernels& kernels,
+                             uint64_t n, const BatchSource& source, bool partitioned,
+                             Workers& workers, uint64_t slice_keys, Outcomes outcomes);
   // The same for keys that are there, on the calling thread, with the filter's own backend and in
   // the way that the default figures favour.
-  static size_t ChangeKeys(Filter& filter, Change change, const Keys& keys, Outcomes outcomes);
+  static size_t ChangeKeys(ChangeableFilter& filter, Change change, const Keys& keys,
+                           const ChangeOutputs& outputs);
 
  private:
   // Every filter derives from it: Filter has no other friend.

@@ -42,7 +42,7 @@ struct KindCalibration {
   bool until_full = false;
   // Makes the filter as full as lookups want it where that is more than what is inserted for
   // measuring, of which there are `keys`; nullptr where it makes no difference.
-  void (*fill)(Filter& filter, uint64_t keys) = nullptr;
+  void (*fill)(ChangeableFilter& filter, uint64_t keys) = nullptr;
   bool on_device = false;  // GPUs take filters of this kind
   TypicalCosts typical = {};
 };
@@ -59,6 +59,8 @@ struct Kind {
   AnyFilter (*clone)(const Filter& filter, const MemoryOptions& memory);
   // Where info.no_merge is nullptr: merges two of this kind, and tells the size of one in words.
   void (*merge)(Filter& filter, const Filter& other) = nullptr;
+  // nullptr if filters of this kind cannot be intersected.
+  void (*intersect)(Filter& filter, const Filter& other) = nullptr;
   std::string (*shape)(const FileHeader& header) = nullptr;
 
   // As FilterBytes and FilterFpr; nullptr if there is no one size.
@@ -99,6 +101,10 @@ AnyFilter CloneAs(const Filter& filter, const MemoryOptions& memory) {
 template <typename F>
 void MergeAs(Filter& filter, const Filter& other) {
   static_cast<F&>(filter).Merge(static_cast<const F&>(other));
+}
+template <typename F>
+void IntersectAs(Filter& filter, const Filter& other) {
+  static_cast<F&>(filter).Intersect(static_cast<const F&>(other));
 }
 
 }  // namespace tamis::detail

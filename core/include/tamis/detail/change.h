@@ -1,4 +1,4 @@
-// What bulk changes of a filter have in common.
+// The changes that keys can make, for host and device code.
 #ifndef TAMIS_DETAIL_CHANGE_H_
 #define TAMIS_DETAIL_CHANGE_H_
 
@@ -6,17 +6,20 @@
 
 #include "tamis/cpp20.h"
 
-namespace tamis::detail {
+namespace tamis {
 
 enum class Change : uint8_t {
   kInsert,
   kErase,
-  kInsertIfAbsent,  // inserts the keys that the filter does not have
+  kInsertIfAbsent,  // inserts the keys that Contains does not find
 };
+
+namespace detail {
 
 // Collects which keys were changed: private to the library.
 class Outcomes;
 
-}  // namespace tamis::detail
+}  // namespace detail
+}  // namespace tamis
 
 #endif  // TAMIS_DETAIL_CHANGE_H_

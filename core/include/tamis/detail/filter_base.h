@@ -1,5 +1,5 @@
-// What the classes of filters derive from: the data that all have, and the stages of the bulk
-// functions, which each defines.
+// What the classes of filters derive from: the data that all have, and the stages of lookups, which
+// each defines.
 #ifndef TAMIS_DETAIL_FILTER_BASE_H_
 #define TAMIS_DETAIL_FILTER_BASE_H_
 
@@ -27,7 +27,6 @@ class FilterBase : public Filter {
   uint64_t bytes() const noexcept override;
   void set_backend(const Backend& backend) noexcept override;
   QueryTraits traits() const noexcept override;
-  void Clear() override;
   void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const override;
 
  protected:
@@ -66,19 +65,9 @@ class FilterBase : public Filter {
   virtual void Probe(const Kernels& kernels, const Batch& batch, uint64_t* bits) const noexcept = 0;
   // One key, by its hash, with the filter's own backend.
   virtual bool ProbeOne(uint64_t hash) const noexcept = 0;
-  virtual bool ChangeOne(Change change, uint64_t hash) noexcept = 0;
-  // Changes the filter by keys in their order, the first of which has the index `first`. Returns
-  // how many of them changed it, and tells `outcomes` which could not be inserted or erased, and
-  // for Change::kInsertIfAbsent, which were new. Does not change inserted_.
-  virtual size_t ChangeBatch(Change change, const Kernels& kernels, const Batch& batch,
-                             uint64_t first, Outcomes& outcomes) noexcept = 0;
   // The blocks of a filter that has each key in block ((hash >> 32) * blocks) >> 32 and in no
   // other, so that lookups can be ordered by region; 0 for all others.
   virtual uint64_t ordered_blocks() const noexcept { return 0; }
-  // What orders n keys in all by the region of the filter that they fall in, for so many threads;
-  // nullptr if nothing does. Throws Error(kOutOfMemory) or std::bad_alloc.
-  virtual std::unique_ptr<BulkWriter> MakeWriter(Change change, const Kernels& kernels, uint64_t n,
-                                                 unsigned threads);
 
   uint64_t capacity_ = 0;
   uint64_t inserted_ = 0;

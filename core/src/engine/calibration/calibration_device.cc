@@ -74,7 +74,7 @@ void MeasureDevice(const Backend& backend, const std::shared_ptr<Accelerator>& a
     calibration.device_start_us = 1e6 * few;
     // Each insertion makes the copy on the device one of how the filter was.
     const double copied = MedianSeconds([&] {
-      filter->Insert(std::span(many).first(1));
+      RequireChangeable(*filter).Insert(std::span(many).first(1));
       ask(*filter, kFewKeys);
     });
     calibration.upload_gb_per_s =

@@ -83,7 +83,8 @@ void FillSequence(uint64_t first, std::span<uint64_t> keys) {
 class Workload {
  public:
   Workload(const detail::Kind& kind, uint64_t filter_bytes)
-      : filter_(kind.make({.bytes = filter_bytes})),
+      : owner_(kind.make({.bytes = filter_bytes})),
+        filter_(RequireChangeable(*owner_)),
         empties_(kind.calibration.until_full),
         partitions_(kind.info.can.parallel_build) {
     uint64_t most = 8 * filter_bytes / kBitsPerKey;
@@ -91,7 +92,7 @@ class Workload {
     insert_keys_ = kKeys;
     if (empties_) {
       // Until it is full: the last tenth of the keys costs as much as half of the others.
-      most = partitioned_keys_ = insert_keys_ = filter_->capacity();
+      most = partitioned_keys_ = insert_keys_ = filter_.capacity();
     }
     // Different keys in each repetition where the filter is large: the same ones would find their
     // cache lines near, as keys of a user do not.
@@ -102,8 +103,8 @@ class Workload {
     for (size_t i = 1; i < queries_.size(); i += 2) queries_[i] += uint64_t{1} << 40;
     // So that no measurement is the first to touch the memory of the filter and of the buffers.
     if (kind.calibration.fill != nullptr) {
-      kind.calibration.fill(*filter_, keys_.size());
-      filter_->Insert(keys_);
+      kind.calibration.fill(filter_, keys_.size());
+      filter_.Insert(keys_);
     } else {
       InsertPartitioned(PinnedEngine(Backends().front(), 1, true));
     }
@@ -116,8 +117,8 @@ class Workload {
     const int repetitions = partitioned_keys_ > kKeys ? 1 : kRepetitions;
     CostPoint point;
     point.backend = backend.name;
-    point.kind = filter_->kind();
-    point.filter_bytes = filter_->bytes();
+    point.kind = filter_.kind();
+    point.filter_bytes = filter_.bytes();
     // This first: it visits the whole filter, which then is in the caches as far as it fits.
     if (partitions_) {
       point.partitioned_insert_ns = BestNs(
@@ -128,16 +129,16 @@ class Workload {
         empties_ ? repetitions : kRepetitions, insert_keys_, [&](int) { Empty(); },
         [&](int repetition) {
           if (empties_) {
-            direct.Insert(*filter_, insert_keys_, FillSequence);
+            direct.Insert(filter_, insert_keys_, FillSequence);
           } else {
-            direct.Insert(*filter_, Slice(keys_, repetition));
+            direct.Insert(filter_, Slice(keys_, repetition));
           }
         });
     if (!partitions_) point.partitioned_insert_ns = point.insert_ns;  // there are no parts
     point.contains_ns = BestNs(
         kRepetitions, kKeys, [](int) {},
         [&](int repetition) {
-          direct.Contains(*filter_, Slice(queries_, repetition), Bitmap(bits_));
+          direct.Contains(filter_, Slice(queries_, repetition), Bitmap(bits_));
         });
     return point;
   }
@@ -149,7 +150,7 @@ class Workload {
       const Engine engine = PinnedEngine(backend, count, false);
       return BestSeconds(
           WallTime, kRepetitions, [](int) {},
-          [&](int) { engine.Contains(*filter_, queries_, Bitmap(bits)); });
+          [&](int) { engine.Contains(filter_, queries_, Bitmap(bits)); });
     };
     const double one = seconds(1);
     const double all = std::max(seconds(threads) - start_seconds * (threads - 1), 1e-9);
@@ -159,11 +160,11 @@ class Workload {
  private:
   // A filter that can be full is emptied before keys are inserted again.
   void Empty() {
-    if (empties_) filter_->Clear();
+    if (empties_) filter_.Clear();
   }
 
   void InsertPartitioned(const Engine& engine) {
-    engine.Insert(*filter_, partitioned_keys_, FillSequence);
+    engine.Insert(filter_, partitioned_keys_, FillSequence);
   }
 
   static Keys Slice(const std::vector<uint64_t>& keys, int repetition) {
@@ -171,7 +172,8 @@ class Workload {
     return Keys(keys).Slice(static_cast<size_t>(repetition) * step, kKeys);
   }
 
-  AnyFilter filter_;
+  AnyFilter owner_;
+  ChangeableFilter& filter_;
   bool empties_;
   bool partitions_;
   uint64_t partitioned_keys_;

@@ -15,7 +15,6 @@
 namespace tamis {
 
 using detail::Batch;
-using detail::Change;
 using detail::Kernels;
 using detail::Outcomes;
 
@@ -47,23 +46,24 @@ BloomFilter::BloomFilter(const FilterOptions& options)
     : BloomFilter(options, GeometryFor(options)) {}
 
 BloomFilter::BloomFilter(const FilterOptions& options, const Geometry& geometry)
-    : FilterBase(geometry.capacity, options.hash,
-                 detail::Storage::Allocate(geometry.num_bits / 8, options.memory), options.backend),
+    : ChangeableFilter(geometry.capacity, options.hash,
+                       detail::Storage::Allocate(geometry.num_bits / 8, options.memory),
+                       options.backend),
       num_bits_(geometry.num_bits),
       num_hashes_(geometry.num_hashes) {}
 
 BloomFilter::BloomFilter(const FileHeader& header, detail::Storage storage, const Backend* backend)
-    : FilterBase(header, std::move(storage), backend),
+    : ChangeableFilter(header, std::move(storage), backend),
       num_bits_(header.geometry[0]),
       num_hashes_(static_cast<uint32_t>(header.geometry[1])) {}
 
 BloomFilter::BloomFilter(BloomFilter&& other) noexcept
-    : FilterBase(std::move(other)),
+    : ChangeableFilter(std::move(other)),
       num_bits_(std::exchange(other.num_bits_, 8 * detail::kMovedBytes)),
       num_hashes_(other.num_hashes_) {}
 
 BloomFilter& BloomFilter::operator=(BloomFilter&& other) noexcept {
-  FilterBase::operator=(std::move(other));
+  ChangeableFilter::operator=(std::move(other));
   num_bits_ = std::exchange(other.num_bits_, 8 * detail::kMovedBytes);
   num_hashes_ = other.num_hashes_;
   return *this;

@@ -73,7 +73,7 @@ LookupFacts Facts(uint64_t bytes, uint64_t keys) {
 
 // A lookup ends at the first bit that is missing, so half of them have to be set. Where the keys
 // that will be inserted do not do that they are set at random: inserting more would take seconds.
-void Fill(Filter& filter, uint64_t keys) {
+void Fill(ChangeableFilter& filter, uint64_t keys) {
   if (filter.capacity() < 16 * keys) {
     std::vector<uint64_t> numbers(std::min<uint64_t>(filter.capacity(), uint64_t{1} << 16));
     for (uint64_t first = 0; first < filter.capacity(); first += numbers.size()) {
@@ -130,6 +130,7 @@ constexpr Kind kBloomKind = {
     .map = MapAs<BloomFilter>,
     .clone = CloneAs<BloomFilter>,
     .merge = MergeAs<BloomFilter>,
+    .intersect = IntersectAs<BloomFilter>,
     .shape = Shape,
     .bytes_for = BytesFor,
     .fpr_of_bytes = FprOfBytes,

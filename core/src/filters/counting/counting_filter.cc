@@ -20,7 +20,6 @@ namespace tamis {
 
 using detail::Batch;
 using detail::BulkWriter;
-using detail::Change;
 using detail::Kernels;
 using detail::Outcomes;
 

@@ -18,7 +18,6 @@ namespace tamis {
 
 using detail::Batch;
 using detail::BulkWriter;
-using detail::Change;
 using detail::CuckooKernels;
 using detail::Kernels;
 using detail::Outcomes;

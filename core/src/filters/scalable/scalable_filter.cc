@@ -20,7 +20,6 @@
 namespace tamis {
 
 using detail::Batch;
-using detail::Change;
 using detail::FilterAccess;
 using detail::Kernels;
 using detail::Outcomes;

@@ -135,7 +135,7 @@ size_t ScalableFilter<F>::InsertHashes(const detail::Kernels& kernels, const uin
       InsertIfNew(kernels, hashes + begin, asked);
     } else {
       detail::Outcomes none;
-      detail::FilterAccess::ChangeBatch(layer, detail::Change::kInsert, kernels,
+      detail::FilterAccess::ChangeBatch(layer, Change::kInsert, kernels,
                                         detail::HashBatch(hashes + begin, asked), begin, none);
     }
     this->inserted_ -= asked - (layer.inserted_count() - before);
@@ -188,7 +188,7 @@ void ScalableFilter<F>::InsertIfNew(const detail::Kernels& kernels, const uint64
     num_fresh += ((bits[i / 64] >> (i % 64)) & 1) == 0;
   }
   detail::Outcomes none;
-  detail::FilterAccess::ChangeBatch(layer, detail::Change::kInsert, kernels,
+  detail::FilterAccess::ChangeBatch(layer, Change::kInsert, kernels,
                                     detail::HashBatch(fresh, num_fresh), 0, none);
   detail::FilterAccess::SetInserted(layer, inserted);
 }
@@ -214,10 +214,9 @@ bool ScalableFilter<F>::InsertNew(const detail::Kernels& kernels, const uint64_t
                                   uint64_t first, detail::Outcomes& outcomes,
                                   size_t* done) noexcept {
   uint64_t refused[detail::kBatchKeys];
-  detail::Outcomes collect{std::span(refused)};
-  const size_t taken =
-      detail::FilterAccess::ChangeBatch(layers_[current_], detail::Change::kInsert, kernels,
-                                        detail::HashBatch(hashes, n), 0, collect);
+  detail::Outcomes collect(ChangeOutputs{.rejected_indices = refused});
+  const size_t taken = detail::FilterAccess::ChangeBatch(
+      layers_[current_], Change::kInsert, kernels, detail::HashBatch(hashes, n), 0, collect);
   *done += taken;
   for (size_t i = 0; i < n - taken; ++i) {
     if (InsertAfter(current_, hashes[refused[i]])) {
@@ -387,8 +386,8 @@ size_t ScalableFilter<F>::InsertAbsent(const detail::Kernels& kernels, const uin
       asked = numbers[num_absent];
     }
     uint64_t fresh[detail::kBatchKeys / 64] = {}, refused[detail::kBatchKeys / 64] = {};
-    detail::Outcomes of_layer(fresh, refused);
-    done += detail::FilterAccess::ChangeBatch(layer, detail::Change::kInsertIfAbsent, kernels,
+    detail::Outcomes of_layer(ChangeOutputs{.fresh = fresh, .rejected = refused});
+    done += detail::FilterAccess::ChangeBatch(layer, Change::kInsertIfAbsent, kernels,
                                               detail::HashBatch(absent, num_absent), 0, of_layer);
     for (size_t j = 0; j < num_absent; ++j) {
       const auto bit_of = [j](const uint64_t* bits) { return (bits[j / 64] >> (j % 64)) & 1; };

@@ -18,7 +18,6 @@ namespace tamis {
 
 using detail::Batch;
 using detail::BulkWriter;
-using detail::Change;
 using detail::Kernels;
 using detail::Outcomes;
 
@@ -56,21 +55,21 @@ SplitBlockBloomFilter::SplitBlockBloomFilter(const FilterOptions& options)
     : SplitBlockBloomFilter(options, BlocksFor(options)) {}
 
 SplitBlockBloomFilter::SplitBlockBloomFilter(const FilterOptions& options, uint64_t num_blocks)
-    : FilterBase(CapacityFor(options, num_blocks), options.hash,
-                 detail::Storage::Allocate(num_blocks * sb::kBlockBytes, options.memory),
-                 options.backend),
+    : ChangeableFilter(CapacityFor(options, num_blocks), options.hash,
+                       detail::Storage::Allocate(num_blocks * sb::kBlockBytes, options.memory),
+                       options.backend),
       num_blocks_(num_blocks) {}
 
 SplitBlockBloomFilter::SplitBlockBloomFilter(const FileHeader& header, detail::Storage storage,
                                              const Backend* backend)
-    : FilterBase(header, std::move(storage), backend), num_blocks_(header.geometry[0]) {}
+    : ChangeableFilter(header, std::move(storage), backend), num_blocks_(header.geometry[0]) {}
 
 SplitBlockBloomFilter::SplitBlockBloomFilter(SplitBlockBloomFilter&& other) noexcept
-    : FilterBase(std::move(other)),
+    : ChangeableFilter(std::move(other)),
       num_blocks_(std::exchange(other.num_blocks_, detail::kMovedBytes / sb::kBlockBytes)) {}
 
 SplitBlockBloomFilter& SplitBlockBloomFilter::operator=(SplitBlockBloomFilter&& other) noexcept {
-  FilterBase::operator=(std::move(other));
+  ChangeableFilter::operator=(std::move(other));
   num_blocks_ = std::exchange(other.num_blocks_, detail::kMovedBytes / sb::kBlockBytes);
   return *this;
 }

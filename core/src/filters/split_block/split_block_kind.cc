@@ -71,6 +71,7 @@ constexpr Kind kSplitBlockKind = {
     .map = MapAs<SplitBlockBloomFilter>,
     .clone = CloneAs<SplitBlockBloomFilter>,
     .merge = MergeAs<SplitBlockBloomFilter>,
+    .intersect = IntersectAs<SplitBlockBloomFilter>,
     .shape = ShapeOfBlocks,
     .bytes_for = BytesFor,
     .fpr_of_bytes = FprOfBytes,

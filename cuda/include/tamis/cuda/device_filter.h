@@ -212,14 +212,14 @@ class DeviceFilter {
   Status InsertCounted(const Keys& keys, std::optional<uint64_t> valid,
                        cudaStream_t stream) noexcept;
   // `nodes` is memory for longer searches, or nullptr.
-  Status ChangeAsync(tamis::detail::Change change, const Keys& keys, Bitmap failed,
-                     uint64_t* num_failed, uint32_t* nodes, cudaStream_t stream) noexcept;
-  Status Alter(tamis::detail::Change change, const Keys& keys, uint64_t* failed,
-               uint64_t* num_failed, uint32_t* nodes, cudaStream_t stream) noexcept;
+  Status ChangeAsync(Change change, const Keys& keys, Bitmap failed, uint64_t* num_failed,
+                     uint32_t* nodes, cudaStream_t stream) noexcept;
+  Status Alter(Change change, const Keys& keys, uint64_t* failed, uint64_t* num_failed,
+               uint32_t* nodes, cudaStream_t stream) noexcept;
   // `other` is one of the same kind, hash, size and device, or kInvalidValue.
   Status CombineAsync(Combination how, const DeviceFilter& other, cudaStream_t stream) noexcept;
   void CombineAndWait(Combination how, const DeviceFilter& other, cudaStream_t stream);
-  size_t ChangeAndWait(tamis::detail::Change change, const Keys& keys, std::span<uint64_t> failed,
+  size_t ChangeAndWait(Change change, const Keys& keys, std::span<uint64_t> failed,
                        cudaStream_t stream);
 
   const Runtime* runtime_ = nullptr;

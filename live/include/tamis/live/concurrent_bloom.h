@@ -29,7 +29,7 @@ namespace tamis {
 // out a shared mapping, what one of them inserts the others find; inserted_count() and key_forms()
 // are then those of each process.
 template <typename F>
-class ConcurrentBloom final : public Queryable {
+class ConcurrentBloom final : public Queryable, public Changeable {
  public:
   // Changes are safe beside lookups and other changes: see Live.
   static constexpr bool kConcurrentChanges = true;
@@ -89,11 +89,11 @@ class ConcurrentBloom final : public Queryable {
     return Insert(KeyForm::kBytes, HashBytes(key, hash()));
   }
   bool InsertHash(uint64_t hash) noexcept { return Insert(KeyForm::kUnknown, hash); }
-  // Many keys. Returns how many were inserted: all but nulls. Where they are many for the size of
-  // the filter, their bits are first collected in memory of the call's own: of 4 MiB at most for a
-  // filter of up to 512 MiB, a 128th part of a larger one, and up to 128 MiB for hashes. If there
-  // is no memory, it does without. Throws Error(kReadOnly) if the filter was moved from.
-  size_t Insert(Keys keys);
+  // Many keys: all but nulls are inserted. If they are many for the size of the filter, their bits
+  // are first collected in memory of the call's own: at most 4 MiB for a filter of up to 512 MiB, a
+  // 128th part of a larger one, and up to 128 MiB for hashes. If there is no memory, it does
+  // without. Changes throw Error(kReadOnly) if the filter was moved from.
+  using Changeable::Insert;
 
   // As the functions of F of these names. Of threads that insert the same key at the same time at
   // least one is told that it is new; inserted_count() counts a key for each that is told so.
@@ -106,7 +106,8 @@ class ConcurrentBloom final : public Queryable {
   bool InsertHashIfAbsent(uint64_t hash) noexcept {
     return InsertIfAbsent(KeyForm::kUnknown, hash);
   }
-  size_t InsertIfAbsent(Keys keys, Bitmap fresh);
+  using Changeable::InsertIfAbsent;
+  ChangeTraits change_traits() const noexcept override { return {.inserts_if_absent = true}; }
 
   template <detail::NoKey T>
   bool Contains(T) const = delete;
@@ -138,6 +139,9 @@ class ConcurrentBloom final : public Queryable {
 
   bool Insert(KeyForm form, uint64_t hash) noexcept;
   bool InsertIfAbsent(KeyForm form, uint64_t hash) noexcept;
+  size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
+  uint64_t InsertAll(const Keys& keys, const ChangeOutputs& outputs);
+  uint64_t InsertAbsent(const Keys& keys, const ChangeOutputs& outputs);
   void MergeWords(const F& other);
   void AddCounts(KeyForms forms, uint64_t keys) noexcept;
   uint64_t* words() noexcept;

@@ -32,7 +32,7 @@ class SharedCuckoo;
 // An Engine and forked processes cannot use one: a child of fork that gets it while another thread
 // changes it may find a chunk locked for ever.
 template <int kBits>
-class ConcurrentCuckooFilter final : public Queryable {
+class ConcurrentCuckooFilter final : public Queryable, public Changeable {
  public:
   // Changes are safe beside lookups and other changes: see Live.
   static constexpr bool kConcurrentChanges = true;
@@ -84,36 +84,36 @@ class ConcurrentCuckooFilter final : public Queryable {
   // it is new. Bulk changes of a filter that was moved from throw Error(kReadOnly), and those of
   // one key return false.
   bool Insert(uint64_t key) noexcept {
-    return Change(detail::Change::kInsert, KeyForm::kInteger, hasher_(key));
+    return ChangeOne(Change::kInsert, KeyForm::kInteger, hasher_(key));
   }
   bool Insert(std::string_view key) noexcept {
-    return Change(detail::Change::kInsert, KeyForm::kBytes, HashBytes(key, hash()));
+    return ChangeOne(Change::kInsert, KeyForm::kBytes, HashBytes(key, hash()));
   }
   bool InsertHash(uint64_t hash) noexcept {
-    return Change(detail::Change::kInsert, KeyForm::kUnknown, hash);
+    return ChangeOne(Change::kInsert, KeyForm::kUnknown, hash);
   }
-  size_t Insert(Keys keys);
-  size_t Insert(Keys keys, std::span<uint64_t> rejected);
+  using Changeable::Insert;
 
   bool InsertIfAbsent(uint64_t key) noexcept {
-    return Change(detail::Change::kInsertIfAbsent, KeyForm::kInteger, hasher_(key));
+    return ChangeOne(Change::kInsertIfAbsent, KeyForm::kInteger, hasher_(key));
   }
   bool InsertIfAbsent(std::string_view key) noexcept {
-    return Change(detail::Change::kInsertIfAbsent, KeyForm::kBytes, HashBytes(key, hash()));
+    return ChangeOne(Change::kInsertIfAbsent, KeyForm::kBytes, HashBytes(key, hash()));
   }
   bool InsertHashIfAbsent(uint64_t hash) noexcept {
-    return Change(detail::Change::kInsertIfAbsent, KeyForm::kUnknown, hash);
+    return ChangeOne(Change::kInsertIfAbsent, KeyForm::kUnknown, hash);
   }
-  size_t InsertIfAbsent(Keys keys, Bitmap fresh);
-  size_t InsertIfAbsent(Keys keys, Bitmap fresh, Bitmap rejected);
+  using Changeable::InsertIfAbsent;
 
   bool Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
   bool Erase(std::string_view key) noexcept { return EraseHash(HashBytes(key, hash())); }
   bool EraseHash(uint64_t hash) noexcept {
-    return Change(detail::Change::kErase, KeyForm::kUnknown, hash);
+    return ChangeOne(Change::kErase, KeyForm::kUnknown, hash);
   }
-  size_t Erase(Keys keys);
-  size_t Erase(Keys keys, std::span<uint64_t> missing);
+  using Changeable::Erase;
+  ChangeTraits change_traits() const noexcept override {
+    return {.inserts_if_absent = true, .erases = true};
+  }
 
   template <detail::NoKey T>
   bool Contains(T) const = delete;
@@ -144,8 +144,8 @@ class ConcurrentCuckooFilter final : public Queryable {
   ConcurrentCuckooFilter(CuckooFilter<kBits>& filter,
                          std::unique_ptr<detail::SharedCuckoo<kBits>> table);
 
-  bool Change(detail::Change change, KeyForm form, uint64_t hash) noexcept;
-  size_t Change(detail::Change change, Keys keys, detail::Outcomes outcomes);
+  bool ChangeOne(Change change, KeyForm form, uint64_t hash) noexcept;
+  size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
   // What QueryBits takes.
   auto Probe() const noexcept;
   void Query(const Keys& keys, uint64_t* bits) const override;
