@@ -11,6 +11,7 @@
 #include "bench/suite/gpu_peer.h"
 #include "bench/timing.h"
 #include "bench/workload.h"
+#include "tamis/changeable_filter.h"
 #include "tamis/cuda/device_filter.h"
 #include "tamis/cuda/host_pipeline.h"
 #include "tamis/error.h"
@@ -374,7 +375,7 @@ std::optional<std::string> Disagreement(GpuDevice& device, const GpuKind& kind) 
   filter.Download(*copy);
   copy->set_backend(FindBackend("portable"));
   if (!kind.can_be_full) {  // else the order of insertions decides where fingerprints are
-    host->Insert(queries);
+    RequireChangeable(*host).Insert(queries);
     const auto want = host->payload();
     if (!std::equal(want.begin(), want.end(), copy->payload().begin())) {
       return "other bits after the same insertions";
