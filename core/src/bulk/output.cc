@@ -122,31 +122,52 @@ void UnansweredKeys::Throw(uint64_t done) {
   throw error;
 }
 
-size_t Answer(QueryFunction query, const QueryTraits& traits, const Keys& keys, Output output) {
-  output.RequireRoom(keys.size());
-  if (keys.empty()) return 0;
-  const Backend& backend = traits.backend != nullptr ? *traits.backend : HostBackends().front();
-  uint64_t few_bits[kQuerySlice / 64];
-  std::vector<uint64_t> many_bits;
-  size_t slice_keys = keys.size();
-  uint64_t* bits = output.bits();
-  if (bits == nullptr) {
-    slice_keys = std::min(slice_keys, traits.slice_keys);
-    bits = few_bits;
-    if (slice_keys > kQuerySlice) {
-      many_bits.resize(BitmapWords(slice_keys));
-      bits = many_bits.data();
-    }
+namespace {
+
+size_t AnswerAtOnce(QueryFunction query, const CommonKernels& kernels, const Keys& keys,
+                    Output& output, uint64_t* bits) {
+  try {
+    query(keys, bits);
+  } catch (UnansweredError& error) {
+    error.set_done(output.Write(kernels, bits, keys.size(), 0));
+    throw;
   }
+  return output.Write(kernels, bits, keys.size(), 0);
+}
+
+size_t AnswerInSlices(QueryFunction query, const CommonKernels& kernels, const Keys& keys,
+                      size_t slice_keys, Output& output, uint64_t* bits) {
   UnansweredKeys unanswered;
   size_t found = 0;
   for (size_t begin = 0; begin < keys.size(); begin += slice_keys) {
     const Keys some = keys.Slice(begin, slice_keys);
     unanswered.Catch([&] { query(some, bits); }, begin);
-    found += output.Write(*backend.kernels, bits, some.size(), begin);
+    found += output.Write(kernels, bits, some.size(), begin);
   }
   unanswered.Throw(found);
   return found;
+}
+
+}  // namespace
+
+size_t Answer(QueryFunction query, const QueryTraits& traits, const Keys& keys, Output output) {
+  output.RequireRoom(keys.size());
+  if (keys.empty()) return 0;
+  const Kernels& kernels =
+      *(traits.backend != nullptr ? *traits.backend : HostBackends().front()).kernels;
+  if (uint64_t* const bits = output.bits()) {
+    return AnswerAtOnce(query, kernels, keys, output, bits);
+  }
+  uint64_t few_bits[kQuerySlice / 64];
+  std::vector<uint64_t> many_bits;
+  const size_t slice_keys = std::min(keys.size(), traits.slice_keys);
+  uint64_t* bits = few_bits;
+  if (slice_keys > kQuerySlice) {
+    many_bits.resize(BitmapWords(slice_keys));
+    bits = many_bits.data();
+  }
+  if (slice_keys == keys.size()) return AnswerAtOnce(query, kernels, keys, output, bits);
+  return AnswerInSlices(query, kernels, keys, slice_keys, output, bits);
 }
 
 }  // namespace tamis::detail

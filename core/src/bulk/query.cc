@@ -1,16 +1,6 @@
 #include "core/src/bulk/query.h"
 
-#include "core/src/bulk/batches.h"
-#include "core/src/bulk/valid_keys.h"
-
 namespace tamis::detail {
-
-void QueryBits(const CommonKernels& kernels, const HashSpec& hash, Probe probe, const Keys& keys,
-               uint64_t* bits) noexcept {
-  ForEachBatchAndNulls(kernels, keys, hash, kUnlimited,
-                       [&](const Batch& batch, size_t begin) { probe(batch, bits + begin / 64); });
-  ClearNulls(keys, 0, keys.size(), bits);
-}
 
 void QueryByRegion(const Kernels& kernels, const HashSpec& hash, Probe probe, RegionLists& lists,
                    const Keys& keys, uint64_t* bits) noexcept {

@@ -2,8 +2,10 @@
 
 #include <limits>
 
+#include "core/src/backend/providers.h"
 #include "core/src/bulk/output.h"
 #include "core/src/bulk/queryable_access.h"
+#include "tamis/error.h"
 
 namespace tamis {
 
@@ -28,7 +30,22 @@ bool Queryable::Contains(std::string_view key) const { return Count(std::span(&k
 
 bool Queryable::ContainsHash(uint64_t hash) const { return Count(Hashes{{&hash, 1}}) != 0; }
 
-size_t Queryable::Contains(Keys keys, Bitmap out) const { return LookUp(*this, keys, out); }
+// As Answer, for the output of which calls have the fewest keys.
+size_t Queryable::Contains(Keys keys, Bitmap out) const {
+  detail::RequireRoom(out, keys.size());
+  if (keys.empty()) return 0;
+  uint64_t* const bits = out.words().data();
+  const auto count = [&] {
+    return detail::HostBackends().front().kernels->popcount(bits, BitmapWords(keys.size()));
+  };
+  try {
+    Query(keys, bits);
+  } catch (UnansweredError& error) {
+    error.set_done(count());
+    throw;
+  }
+  return count();
+}
 
 size_t Queryable::Contains(Keys keys, std::span<uint8_t> out) const {
   return LookUp(*this, keys, out);

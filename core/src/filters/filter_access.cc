@@ -17,6 +17,14 @@ std::span<std::byte> FilterAccess::WritablePayload(Filter& filter) {
 
 void FilterAccess::Query(const Filter& filter, const Kernels& kernels, const Keys& keys,
                          uint64_t* bits) noexcept {
+  if (keys.size() == 1) {  // the pipelines of kernels cost more than a key
+    bits[0] = 0;
+    if (!keys.IsValid(0)) return;
+    uint64_t value;
+    const Batch batch = MakeBatch(kernels, keys, filter.hash(), 0, 1, &value);
+    bits[0] = Base(filter).ProbeOne(batch.hasher(batch.values[0]));
+    return;
+  }
   const auto probe = [&](const Batch& batch, uint64_t* out) {
     Base(filter).Probe(kernels, batch, out);
   };
