@@ -204,6 +204,55 @@ TEST_P(ChangeContractTest, AbilitiesAreThoseOfTheClass) {
   EXPECT_EQ(subject().merge != nullptr, subject().can.merge);
   EXPECT_EQ(subject().intersect != nullptr, subject().can.intersect);
   EXPECT_EQ(static_cast<bool>(CanMerge(*filter, *filter)), subject().can.merge);
+  if (!subject().can.intersect) {
+    ExpectError([&] { Intersect(*filter, *Make(10)); }, ErrorCode::kUnsupported, "intersected");
+  }
+}
+
+// With copies, nulls, and more keys than there is room for.
+TEST_P(ChangeContractTest, TheFunctionsForAnyChangeableAreThoseOfTheClass) {
+  std::vector<uint64_t> numbers = RandomKeys(600, /*seed=*/1);
+  numbers.insert(numbers.end(), numbers.begin(), numbers.begin() + 300);
+  const size_t n = numbers.size(), words = BitmapWords(n);
+  const std::vector<uint8_t> validity(n / 8 + 1, 0xEE);
+  const Keys keys = Keys(numbers).WithValidity(validity.data(), 0);
+  const AnyFilter want = Make(200), got = Make(200);
+  ChangeableFilter& filter = RequireChangeable(*want);
+  Changeable& any = RequireChangeable(*got);
+  std::vector<uint64_t> want_keys(n), got_keys(n);
+  std::vector<uint64_t> want_bits(2 * words, 7), got_bits(2 * words, 7);
+  const auto first = [&](std::vector<uint64_t>& bits) {
+    return Bitmap(std::span(bits).first(words));
+  };
+  const auto second = [&](std::vector<uint64_t>& bits) {
+    return Bitmap(std::span(bits).last(words));
+  };
+
+  EXPECT_EQ(InsertIfAbsent(any, keys.Slice(0, 500), first(got_bits), second(got_bits)),
+            filter.InsertIfAbsent(keys.Slice(0, 500), first(want_bits), second(want_bits)));
+  EXPECT_EQ(InsertIfAbsent(any, keys, first(got_bits)),
+            filter.InsertIfAbsent(keys, first(want_bits)));
+  EXPECT_EQ(got_bits, want_bits);
+  EXPECT_EQ(Insert(any, keys, got_keys), filter.Insert(keys, want_keys));
+  EXPECT_EQ(Insert(any, keys), filter.Insert(keys));
+  const auto* const erasable = dynamic_cast<ErasableFilter*>(&filter);
+  EXPECT_EQ(any.change_traits().erases, erasable != nullptr);
+  if (erasable != nullptr) {
+    auto& from = dynamic_cast<ErasableFilter&>(filter);
+    EXPECT_EQ(Erase(any, keys, got_keys), from.Erase(keys, want_keys));
+    EXPECT_EQ(Erase(any, keys), from.Erase(keys));
+  } else {
+    const std::vector<uint64_t> before = got_keys;
+    ExpectError([&] { Erase(any, keys, got_keys); }, ErrorCode::kUnsupported, "cannot be erased");
+    ExpectError([&] { Erase(any, keys); }, ErrorCode::kUnsupported, "cannot be erased");
+    EXPECT_EQ(got_keys, before);
+  }
+  EXPECT_EQ(got_keys, want_keys);
+  EXPECT_EQ(Contents(*got), Contents(*want));
+
+  const std::span<uint64_t> short_keys = std::span(got_keys).first(n - 1);
+  ExpectError([&] { Insert(any, keys, short_keys); }, ErrorCode::kInvalidArgument, "elements");
+  EXPECT_EQ(Contents(*got), Contents(*want));
 }
 
 TEST_P(EraseAllContractTest, ErasedKeysLeaveNothing) {
@@ -340,8 +389,10 @@ TEST_P(IntersectContractTest, AnIntersectionHasWhatIsCommon) {
       const AnyFilter a = Make(capacity, &backend), b = Make(capacity, &backend);
       RequireChangeable(*a).Insert(std::span(keys).first(2000));
       RequireChangeable(*b).Insert(std::span(keys).last(1500));
-      const AnyFilter common = subject().clone(*a);
+      const AnyFilter common = subject().clone(*a), same = subject().clone(*a);
       subject().intersect(*common, *b);
+      Intersect(*same, *b);
+      EXPECT_EQ(Contents(*same), Contents(*common));
       EXPECT_EQ(common->inserted_count(), 1500u);
       EXPECT_EQ(common->Count(std::span(keys).subspan(1500, 500)), 500u) << "false negatives";
       for (const uint64_t key : others) {

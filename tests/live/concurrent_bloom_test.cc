@@ -120,6 +120,18 @@ TYPED_TEST(ConcurrentBloomTest, TakesOneKey) {
   this->ExpectEqual(plain, concurrent);
 }
 
+TYPED_TEST(ConcurrentBloomTest, NamesTheNullsThatItDoesNotInsert) {
+  typename TestFixture::Concurrent concurrent({.capacity = 100});
+  const std::vector<uint64_t> numbers = RandomKeys(20, 6);
+  const std::vector<uint8_t> validity = {0xF7, 0xFF, 0x0E};  // all but 3 and 16
+  std::vector<uint64_t> rejected(20);
+  EXPECT_EQ(concurrent.Insert(Keys(numbers).WithValidity(validity.data(), 0), rejected), 18u);
+  EXPECT_EQ(rejected[0], 3u);
+  EXPECT_EQ(rejected[1], 16u);
+  EXPECT_EQ(concurrent.inserted_count(), 18u);
+  EXPECT_FALSE(concurrent.change_traits().erases);
+}
+
 // Against the plain filter asked before each insertion: the first of equal keys is new, and no
 // other is, nor is it counted; in a batch as one by one.
 TYPED_TEST(ConcurrentBloomTest, TellsWhichKeysAreNew) {
