@@ -16,18 +16,9 @@
 #include <utility>
 #include <variant>
 
-namespace tamis::python {
+#include "bindings/python/src/for_class.h"
 
-template <typename F>
-inline constexpr FilterKind kKindOf = FilterKind::kSplitBlock;
-template <>
-inline constexpr FilterKind kKindOf<ConcurrentBloomFilter> = FilterKind::kBloom;
-template <>
-inline constexpr FilterKind kKindOf<ConcurrentCuckooFilter<8>> = FilterKind::kCuckoo8;
-template <>
-inline constexpr FilterKind kKindOf<ConcurrentCuckooFilter<12>> = FilterKind::kCuckoo12;
-template <>
-inline constexpr FilterKind kKindOf<ConcurrentCuckooFilter<16>> = FilterKind::kCuckoo16;
+namespace tamis::python {
 
 // A pointer: copies are the same filter. Has what Live asks of a filter that may be changed and
 // erased from; from those that cannot erase nothing is erased.
@@ -48,7 +39,7 @@ class AnyConcurrent {
   }
 
   FilterKind kind() const noexcept {
-    return Visit([]<typename F>(const F&) { return kKindOf<F>; });
+    return Visit([]<typename F>(const F&) { return F::kKind; });
   }
   bool erasable() const noexcept {
     return Visit([]<typename F>(const F&) { return kErasable<F>; });
@@ -107,26 +98,20 @@ class AnyConcurrent {
       filter_;
 };
 
-// Calls make.operator()<F>() for the class F of concurrent filters of that kind. Throws
+[[noreturn]] inline void ThrowNotConcurrent(FilterKind kind) {
+  throw Error(ErrorCode::kUnsupported, std::string("there is no concurrent filter of kind ") +
+                                           FilterKindName(kind) +
+                                           ": split-block, bloom and cuckoo filters have one");
+}
+
+// Returns make.operator()<F>() for the class F of concurrent filters of that kind. Throws
 // Error(kUnsupported) if there is none.
 template <typename Make>
 auto ForConcurrentKind(FilterKind kind, const Make& make) {
-  switch (kind) {
-    case FilterKind::kSplitBlock:
-      return make.template operator()<ConcurrentSplitBlockBloomFilter>();
-    case FilterKind::kBloom:
-      return make.template operator()<ConcurrentBloomFilter>();
-    case FilterKind::kCuckoo8:
-      return make.template operator()<ConcurrentCuckooFilter<8>>();
-    case FilterKind::kCuckoo12:
-      return make.template operator()<ConcurrentCuckooFilter<12>>();
-    case FilterKind::kCuckoo16:
-      return make.template operator()<ConcurrentCuckooFilter<16>>();
-    default:
-      throw Error(ErrorCode::kUnsupported, std::string("there is no concurrent filter of kind ") +
-                                               FilterKindName(kind) +
-                                               ": split-block, bloom and cuckoo filters have one");
-  }
+  using Made = decltype(make.template operator()<ConcurrentBloomFilter>());
+  return ForClass<ConcurrentSplitBlockBloomFilter, ConcurrentBloomFilter, ConcurrentCuckooFilter<8>,
+                  ConcurrentCuckooFilter<12>, ConcurrentCuckooFilter<16>>(
+      kind, make, [&]() -> Made { ThrowNotConcurrent(kind); });
 }
 
 // Takes over a plain filter, without a copy. Throws Error(kUnsupported) and Error(kReadOnly).

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "bindings/python/src/bulk.h"
+#include "bindings/python/src/for_class.h"
 #include "bindings/python/src/one_key.h"
 #include "bindings/python/src/py_filter.h"
 
@@ -171,39 +172,17 @@ nb::object AsNew(nb::handle self, nb::handle other, const Work& work) {
 
 std::string HashName(const PyFilter& f) { return HashKindName(f.filter->hash().kind); }
 
-// Calls work.operator()<kind>() for the kind of a filter.
-template <typename Work>
-auto ForKind(FilterKind kind, const Work& work) {
-  switch (kind) {
-    case FilterKind::kSplitBlock:
-      return work.template operator()<FilterKind::kSplitBlock>();
-    case FilterKind::kCuckoo8:
-      return work.template operator()<FilterKind::kCuckoo8>();
-    case FilterKind::kCuckoo12:
-      return work.template operator()<FilterKind::kCuckoo12>();
-    case FilterKind::kCuckoo16:
-      return work.template operator()<FilterKind::kCuckoo16>();
-    case FilterKind::kBloom:
-      return work.template operator()<FilterKind::kBloom>();
-    case FilterKind::kCounting:
-      return work.template operator()<FilterKind::kCounting>();
-    case FilterKind::kScalable:
-      return work.template operator()<FilterKind::kScalable>();
-  }
-  throw Error(ErrorCode::kUnsupported, "a kind of filter that this package does not know");
-}
-
 }  // namespace
 
 nb::object Wrap(AnyFilter filter, std::unique_ptr<Backing> bytes) {
-  return ForKind(filter->kind(), [&]<FilterKind kKind>() {
+  return ForKind(filter->kind(), [&]<typename, FilterKind kKind>() {
     auto made = std::make_unique<FilterOf<kKind>>(std::move(filter), std::move(bytes));
     return nb::cast(made.release(), nb::rv_policy::take_ownership);
   });
 }
 
 nb::handle ClassOf(FilterKind kind) {
-  return ForKind(kind, []<FilterKind kKind>() { return nb::type<FilterOf<kKind>>(); });
+  return ForKind(kind, []<typename, FilterKind kKind>() { return nb::type<FilterOf<kKind>>(); });
 }
 
 nb::class_<PyFilter> DefineFilter(nb::module_& m) {

@@ -120,7 +120,7 @@ void MergePlain(F& to, PyFilter& from) {
     if (plain == nullptr) {
       throw Error(ErrorCode::kIncompatible,
                   std::string("a filter of kind ") + FilterKindName(from.kind) +
-                      " cannot be merged into one of kind " + FilterKindName(kKindOf<F>));
+                      " cannot be merged into one of kind " + FilterKindName(F::kKind));
     }
     const WithoutGil released;
     to.Merge(*plain);
@@ -137,8 +137,8 @@ void MergeConcurrent(F& to, const AnyConcurrent& from) {
       to.Merge(other);
     } else {
       throw Error(ErrorCode::kIncompatible,
-                  std::string("a concurrent filter of kind ") + FilterKindName(kKindOf<G>) +
-                      " cannot be merged into one of kind " + FilterKindName(kKindOf<F>));
+                  std::string("a concurrent filter of kind ") + FilterKindName(G::kKind) +
+                      " cannot be merged into one of kind " + FilterKindName(F::kKind));
     }
   });
 }

@@ -1,5 +1,6 @@
 // The one-key calls of a filter. C functions of Python's own kind: no argument is converted that
 // need not be, and `k in f` makes no call of an attribute.
+#include "bindings/python/src/for_class.h"
 #include "bindings/python/src/guarded.h"
 #include "bindings/python/src/one_key.h"
 #include "bindings/python/src/py_filter.h"
@@ -194,23 +195,7 @@ PyType_Slot* FilterSlots() noexcept {
 }
 
 PyType_Slot* SlotsOf(FilterKind kind) noexcept {
-  switch (kind) {
-    case FilterKind::kSplitBlock:
-      return SlotsFor<SplitBlockBloomFilter, FilterKind::kSplitBlock>();
-    case FilterKind::kCuckoo8:
-      return SlotsFor<CuckooFilter<8>, FilterKind::kCuckoo8>();
-    case FilterKind::kCuckoo12:
-      return SlotsFor<CuckooFilter<12>, FilterKind::kCuckoo12>();
-    case FilterKind::kCuckoo16:
-      return SlotsFor<CuckooFilter<16>, FilterKind::kCuckoo16>();
-    case FilterKind::kBloom:
-      return SlotsFor<BloomFilter, FilterKind::kBloom>();
-    case FilterKind::kCounting:
-      return SlotsFor<CountingBloomFilter, FilterKind::kCounting>();
-    case FilterKind::kScalable:
-      break;  // of many classes
-  }
-  return SlotsFor<Filter, FilterKind::kScalable>();
+  return ForKind(kind, []<typename F, FilterKind kKind>() { return SlotsFor<F, kKind>(); });
 }
 
 }  // namespace tamis::python

@@ -31,6 +31,7 @@ namespace tamis {
 template <typename F>
 class ConcurrentBloom final : public Queryable, public Changeable {
  public:
+  static constexpr FilterKind kKind = F::kKind;
   // Changes are safe beside lookups and other changes: see Live.
   static constexpr bool kConcurrentChanges = true;
 

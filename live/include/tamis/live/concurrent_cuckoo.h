@@ -34,6 +34,7 @@ class SharedCuckoo;
 template <int kBits>
 class ConcurrentCuckooFilter final : public Queryable, public Changeable {
  public:
+  static constexpr FilterKind kKind = CuckooFilter<kBits>::kKind;
   // Changes are safe beside lookups and other changes: see Live.
   static constexpr bool kConcurrentChanges = true;
 
