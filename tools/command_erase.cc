@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,7 @@ constexpr char kEraseFooter[] =
     "false-positive rate, and erasing one of these takes out a key that was inserted. So nothing "
     "is\n"
     "erased unless every key is found; --missing-ok erases those that are found. A key that was\n"
-    "inserted several times is erased once for each line.\n"
+    "inserted several times is erased once for each line; the list may not have it more often.\n"
     "\n";
 
 constexpr char kEraseExamples[] =
@@ -52,6 +53,16 @@ struct EraseOptions {
   bool json = false;
 };
 
+// A key that comes twice, and is in once, could take out another one.
+void RequireAllIn(const ErasableFilter& filter, std::span<const uint64_t> hashes,
+                  const std::string& name) try {
+  filter.RequireAllIn(Hashes{hashes});
+} catch (const Error& error) {
+  throw Error(error.code(), name + ": " + error.what() +
+                                ". Erase each key once, as `sort -u` gives them; --missing-ok "
+                                "erases those that are found");
+}
+
 int Run(EraseOptions options) {
   options.input.Check();
   if (options.output.empty()) options.output = options.filter;
@@ -67,10 +78,6 @@ int Run(EraseOptions options) {
   const std::optional<HashSecret> secret = options.secret.Read();
   const AnyFilter filter =
       Load(options.filter, {.backend = options.run.Pinned(), .secret = secret});
-  // Keys are looked up in the filter as it was: two keys that it cannot tell apart may share one
-  // copy, which the first takes out.
-  const AnyFilter original =
-      Map(options.filter, {.backend = options.run.Pinned(), .secret = secret});
   auto* const erasable = filter.As<ErasableFilter>();
   if (erasable == nullptr) {
     throw Error(ErrorCode::kInvalidArgument, options.filter + ": keys cannot be erased from a " +
@@ -80,29 +87,31 @@ int Run(EraseOptions options) {
   Engine engine = options.run.MakeEngine();
   KeyReader reader(options.input, {});
   KeyBatch batch;
-  uint64_t keys = 0, erased = 0;
+  std::vector<uint64_t> hashes;
   uint64_t absent = 0, first_absent = 0;
   std::vector<uint64_t> words;
   {
-    Progress progress("erasing", Progress::Unit::kBytes, options.input.TotalBytes().value_or(0),
+    Progress progress("reading", Progress::Unit::kBytes, options.input.TotalBytes().value_or(0),
                       options.run.quiet);
     for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
       words.resize(BitmapWords(batch.size()));
       const Bitmap found(words);
-      if (const size_t n = batch.size() - engine.Contains(*original, batch.keys(), found); n > 0) {
+      if (const size_t n = batch.size() - engine.Contains(*filter, batch.keys(), found); n > 0) {
         size_t i = 0;
         while (found.Test(i)) ++i;
-        if (absent == 0) first_absent = keys + i + 1;
+        if (absent == 0) first_absent = hashes.size() + i + 1;
         absent += n;
       }
-      erased += engine.Erase(*erasable, batch.keys());
-      keys += batch.size();
+      const size_t before_batch = hashes.size();
+      hashes.resize(before_batch + batch.size());
+      HashKeys(batch.keys(), filter->hash(), std::span(hashes).subspan(before_batch));
       progress.Advance(reader.bytes_read() - before);
     }
   }
   reader.Conclude("; nothing was erased", /*some_key=*/false);
+  const uint64_t keys = hashes.size();
   const std::string doubt = KeyFormOptions::Doubt(filter->key_forms(), options.filter,
-                                                  options.input.key_form(), erased, keys);
+                                                  options.input.key_form(), keys - absent, keys);
   if (!doubt.empty() && !options.run.quiet) Say(doubt);
   if (absent > 0 && !options.missing_ok) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -111,6 +120,8 @@ int Run(EraseOptions options) {
                     ", so nothing was erased. Keys that were never inserted can take out others; "
                     "--missing-ok erases those that are found");
   }
+  if (!options.missing_ok) RequireAllIn(*erasable, hashes, options.filter);
+  const uint64_t erased = engine.Erase(*erasable, Hashes{hashes});
   SaveFilter(*filter, options.output, options.run.quiet, options.save);
 
   if (options.json) {
@@ -128,6 +139,9 @@ int Run(EraseOptions options) {
   } else if (!options.run.quiet) {
     Say(options.output + ": " + WithCommas(erased) + " of " + Counted(keys, "key") +
         " found and erased, " + WithCommas(filter->inserted_count()) + " left");
+    if (erased + absent < keys && filter->kind() == FilterKind::kScalable) {
+      Say("a key stays if several layers of a scalable filter may have it");
+    }
   }
   return kDone;
 }

@@ -145,6 +145,12 @@ def test_times_are_no_integers():
         assert f.count(ns.astype("M8[us]").view("i8")) == 1
         f.insert(ns)
         assert f.count(ns) == 1
+        of_times = make(kind, 100)
+        of_times.insert(ns)
+        for others in (ns.view("i8"), ["2024-05-17"]):
+            for ask in (of_times.contains, of_times.select, of_times.count):
+                with pytest.raises(TypeError, match="and those of the filter are times"):
+                    ask(others)
     bank = tamis.FilterBank()
     bank.add("a", [1, 2, 3])
     with pytest.raises(TypeError, match="the keys are times"):

@@ -173,6 +173,9 @@ def test_erase_refuses_keys_that_are_not_in(cls):
         with pytest.raises(tamis.InvalidArgumentError, match="1 of .* nothing was erased"):
             f.erase(keys)
         assert f.inserted_count == 300_000
+    with pytest.raises(tamis.InvalidArgumentError, match="comes twice .* nothing was erased"):
+        f.erase([1, 2, 1])
+    assert f.inserted_count == 300_000
     assert f.erase([1, absent, None], missing_ok=True) == 1
     assert f.erase(range(2, 300_000)) == 299_998 and f.inserted_count == 1
 

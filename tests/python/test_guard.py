@@ -80,6 +80,29 @@ def test_load_many_may_return_a_mapping_and_no_set():
             tamis.live.Guard(live, load_many=lambda keys: none).get_many(["ada", "bob"])
 
 
+def test_one_string_is_no_collection_of_keys_or_values():
+    live, guard = guarded(Database(ada=1))
+    for one in ("ada", b"ada", bytearray(b"ada")):
+        with pytest.raises(TypeError, match="one key and no collection"):
+            guard.get_many(one)
+        with pytest.raises(TypeError, match="one key and no collection"):
+            guard.insert_many(one, lambda: None)
+        with pytest.raises(TypeError, match="a string is one value"):
+            tamis.live.Guard(live, load_many=lambda keys: one).get_many(["ada"])
+    for call in (guard.get, guard.forget, lambda key: guard.insert(key, lambda: None)):
+        with pytest.raises(TypeError, match="None"):
+            call(None)
+
+
+def test_a_mapping_of_other_keys_is_no_answer():
+    live, guard = guarded(Database({7: "seven", "bob": 2}))
+    for keys, mapping in (([7], {"7": "seven"}), (["bob"], {b"bob": 2})):
+        with pytest.raises(TypeError, match="was asked for .*, and returned a mapping with"):
+            tamis.live.Guard(live, load_many=lambda _: mapping).get_many(keys)
+    for mapping in ({}, {8: "eight"}, {np.int64(7): None}):
+        assert tamis.live.Guard(live, load_many=lambda _: mapping).get_many([7]) == [None]
+
+
 def test_keys_that_a_filter_cannot_tell_apart_have_values_of_their_own():
     number = uuid.UUID(int=5)
     alike = [(-1, 2**64 - 1), ("a", b"a"), (number, number.bytes)]

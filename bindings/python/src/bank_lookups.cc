@@ -39,7 +39,7 @@ class Lookup {
     const uint64_t keys = ForBatches(
         *source_, nb::none(), NoPreparation, [this] { return Held(*this); },
         [&](const Keys& batch, uint64_t first) {
-          if (batch.key_form() == KeyForm::kTime) RequireTimes(batch, FormsOf(bank_.bank));
+          if (batch.key_form() == KeyForm::kTime) RequireSameSort(batch, FormsOf(bank_.bank));
           work(static_cast<const FilterBank&>(bank_.bank), engine_.get(), batch, first);
         },
         Many());

@@ -92,9 +92,7 @@ uint64_t Erase(PyFilter& f, nb::handle x, std::optional<int64_t> threads, bool m
   const EnginePtr engine = EngineFor(threads);
   return EraseKeys(
       x, missing_ok, erasable->hash(), progress, ToChange(f),
-      [&](const Keys& keys) {
-        return engine ? engine->Count(*erasable, keys) : erasable->Count(keys);
-      },
+      [&](const Keys& keys) { erasable->RequireAllIn(keys); },
       [&](const Keys& keys) {
         return engine ? engine->Erase(*erasable, keys) : erasable->Erase(keys);
       });
@@ -105,7 +103,7 @@ uint64_t Count(PyFilter& f, nb::handle x, std::optional<int64_t> threads) {
   const auto source = MakeKeySource(x);
   uint64_t count = 0;
   ForBatches(*source, nb::none(), NoPreparation, ToRead(f), [&](const Keys& batch, uint64_t) {
-    RequireTimes(batch, f.filter->key_forms());
+    RequireSameSort(batch, f.filter->key_forms());
     count += engine ? engine->Count(*f.filter, batch) : f.filter->Count(batch);
   });
   return count;
@@ -114,7 +112,7 @@ uint64_t Count(PyFilter& f, nb::handle x, std::optional<int64_t> threads) {
 nb::object ContainsEach(PyFilter& f, nb::handle x, nb::handle out, std::optional<int64_t> threads) {
   const EnginePtr engine = EngineFor(threads);
   return AnswerEach(x, out, nb::none(), ToRead(f), [&](const Keys& keys, std::span<uint8_t> bools) {
-    RequireTimes(keys, f.filter->key_forms());
+    RequireSameSort(keys, f.filter->key_forms());
     engine ? engine->Contains(*f.filter, keys, bools) : f.filter->Contains(keys, bools);
   });
 }
@@ -143,7 +141,7 @@ nb::object InsertIfAbsent(PyFilter& f, nb::handle x, nb::handle out, std::option
 nb::object Select(PyFilter& f, nb::handle x, std::optional<int64_t> threads) {
   const EnginePtr engine = EngineFor(threads);
   return SelectFrom(x, ToRead(f), [&](const Keys& keys, std::span<uint64_t> out) {
-    RequireTimes(keys, f.filter->key_forms());
+    RequireSameSort(keys, f.filter->key_forms());
     return engine ? engine->Select(*f.filter, keys, out) : f.filter->Select(keys, out);
   });
 }
@@ -206,7 +204,7 @@ constexpr char kEraseDoc[] =
     "(2, 1)\n"
     ">>> f.erase([1, 2])\n"
     "Traceback (most recent call last):\n"
-    "tamis.InvalidArgumentError: 1 of 2 keys are not in the filter, so nothing was erased. ...\n"
+    "tamis.InvalidArgumentError: 1 of 2 keys are not in the filter; nothing was erased. ...\n"
     ">>> f.erase([1, 2], missing_ok=True)\n"
     "1\n";
 constexpr char kCountDoc[] =

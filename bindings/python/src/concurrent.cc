@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <filesystem>
@@ -46,18 +47,34 @@ uint64_t Insert(PyConcurrent& c, nb::handle x, bool partial, nb::handle progress
   });
 }
 
+// As ErasableFilter::RequireAllIn. Other threads may change how often the filter has a key, so no
+// key may come twice.
+void RequireAllIn(const AnyConcurrent& filter, const Keys& keys) {
+  if (const size_t absent = keys.size() - filter.Count(keys); absent > 0) {
+    throw Error(ErrorCode::kInvalidArgument, std::to_string(absent) + " of " +
+                                                 std::to_string(keys.size()) +
+                                                 " keys are not in the filter; nothing was erased");
+  }
+  const auto* const hashes = keys.data<uint64_t>();
+  std::vector<uint64_t> sorted(hashes, hashes + keys.size());
+  std::ranges::sort(sorted);
+  if (std::ranges::adjacent_find(sorted) != sorted.end()) {
+    throw Error(ErrorCode::kInvalidArgument, "a key comes twice in the list; nothing was erased");
+  }
+}
+
 uint64_t Erase(PyConcurrent& c, nb::handle x, bool missing_ok, nb::handle progress) {
   RequireErasable(c.filter);
   return EraseKeys(
       x, missing_ok, c.filter.hash(), progress, Unlocked,
-      [&](const Keys& keys) { return c.filter.Count(keys); },
+      [&](const Keys& keys) { RequireAllIn(c.filter, keys); },
       [&](const Keys& keys) { return c.filter.Erase(keys); });
 }
 
 nb::object ContainsEach(PyConcurrent& c, nb::handle x, nb::handle out) {
   return AnswerEach(x, out, nb::none(), Unlocked, [&](const Keys& keys, std::span<uint8_t> bools) {
     c.filter.Visit([&](const auto& f) {
-      RequireTimes(keys, f.key_forms());
+      RequireSameSort(keys, f.key_forms());
       f.Contains(keys, bools);
     });
   });
@@ -66,7 +83,7 @@ nb::object ContainsEach(PyConcurrent& c, nb::handle x, nb::handle out) {
 nb::object Select(PyConcurrent& c, nb::handle x) {
   return SelectFrom(x, Unlocked, [&](const Keys& keys, std::span<uint64_t> out) {
     return c.filter.Visit([&](const auto& f) {
-      RequireTimes(keys, f.key_forms());
+      RequireSameSort(keys, f.key_forms());
       return f.Select(keys, out);
     });
   });
@@ -76,7 +93,7 @@ uint64_t Count(PyConcurrent& c, nb::handle x) {
   const auto source = MakeKeySource(x);
   uint64_t count = 0;
   ForBatches(*source, nb::none(), NoPreparation, Unlocked, [&](const Keys& batch, uint64_t) {
-    RequireTimes(batch, c.filter.key_forms());
+    RequireSameSort(batch, c.filter.key_forms());
     count += c.filter.Count(batch);
   });
   return count;

@@ -15,16 +15,15 @@
 
 namespace tamis::python {
 
-// Erases the keys of x and returns how many were found. count(keys) returns how many the filter
-// may have, and erase(keys) erases them; both run without the GIL if the keys are many. lock()
-// locks the filter, as for ForBatches.
+// Erases the keys of x and returns how many were found. require(keys) throws
+// Error(kInvalidArgument) unless the filter has all keys, and erase(keys) erases them; both run
+// without the GIL if the keys are many. lock() locks the filter, as for ForBatches.
 //
 // Unless `missing_ok`, all keys are read first, as their hashes, and are then looked up and erased
-// under one lock: throws Error(kInvalidArgument), with nothing erased, if the filter lacks one. An
-// error while they are read erases nothing either.
-template <typename Lock, typename Count, typename Erase>
+// under one lock. An error while they are read erases nothing either.
+template <typename Lock, typename Require, typename Erase>
 uint64_t EraseKeys(nb::handle x, bool missing_ok, const HashSpec& hash, nb::handle progress,
-                   const Lock& lock, const Count& count, const Erase& erase) {
+                   const Lock& lock, const Require& require, const Erase& erase) {
   const auto source = MakeKeySource(x);
   if (missing_ok) {
     uint64_t erased = 0;
@@ -43,11 +42,12 @@ uint64_t EraseKeys(nb::handle x, bool missing_ok, const HashSpec& hash, nb::hand
   std::optional<WithoutGil> released;
   if (hashes.size() >= kReleasesGil) released.emplace();
   const Keys keys(Hashes{hashes});
-  if (const uint64_t found = count(keys); found < hashes.size()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                std::to_string(hashes.size() - found) + " of " + std::to_string(hashes.size()) +
-                    " keys are not in the filter, so nothing was erased. Keys that were never "
-                    "inserted can take out others; missing_ok=True erases those that are found");
+  try {
+    require(keys);
+  } catch (const Error& error) {
+    throw Error(error.code(), std::string(error.what()) +
+                                  ". Keys that are not in can take out others; missing_ok=True "
+                                  "erases those that are found");
   }
   return erase(keys);
 }

@@ -111,6 +111,11 @@ struct Batch {
   std::vector<size_t> indices;                             // in the call
 };
 
+bool IsOneText(nb::handle object) {
+  return PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()) ||
+         PyByteArray_Check(object.ptr());
+}
+
 bool IsMapping(nb::handle object) {
   if (PyDict_Check(object.ptr())) return true;
   const nb::object mapping = nb::module_::import_("collections.abc").attr("Mapping");
@@ -206,14 +211,33 @@ class Sources {
     if (PyAnySet_Check(loaded.ptr())) {
       throw nb::type_error("load_many returns values in the order of its keys, and a set has none");
     }
+    if (IsOneText(loaded)) {
+      throw nb::type_error("load_many returns a value for each key, and a string is one value");
+    }
     std::vector<Found> values;
     if (IsMapping(loaded)) {
+      RequireKeysOf(loaded, asked);
       const nb::object get = loaded.attr("get");
       for (const nb::handle key : asked) values.push_back(FoundOf(Call(get, key)));
       return values;
     }
     for (const nb::handle value : loaded) values.push_back(FoundOf(nb::borrow(value)));
     return values;
+  }
+
+  // Throws TypeError for a mapping whose keys cannot be those that were asked for, as none of them
+  // is in it, and its first key is of another class.
+  static void RequireKeysOf(const nb::object& mapping, const nb::list& asked) {
+    for (const nb::handle other : mapping) {
+      for (const nb::handle key : asked) {
+        const int is_in = PySequence_Contains(mapping.ptr(), key.ptr());
+        if (is_in < 0) throw nb::python_error();
+        if (is_in == 1 || key.type().is(other.type())) return;
+      }
+      PyErr_Format(PyExc_TypeError, "load_many was asked for %R, and returned a mapping with %R",
+                   asked[0].ptr(), other.ptr());
+      throw nb::python_error();
+    }
   }
 
   const PyGuard& guard_;
@@ -276,6 +300,7 @@ nb::list GetAll(PyGuard& guard, std::span<const nb::object> keys, nb::handle lac
 }
 
 std::vector<nb::object> ObjectsOf(nb::handle iterable) {
+  if (IsOneText(iterable)) throw nb::type_error("this is one key and no collection of keys");
   std::vector<nb::object> objects;
   for (const nb::handle object : iterable) objects.push_back(nb::borrow(object));
   return objects;
@@ -504,14 +529,14 @@ void DefineGuard(nb::module_& m) {
            nb::arg("load_many").none() = none, nb::arg("cache").none() = none,
            nb::arg("max_age").none() = none, nb::arg("negative_ttl") = 30.0,
            nb::arg("max_negatives") = Unsigned{1 << 16})
-      .def("get", Get, nb::arg("key"), nb::arg("default").none() = none,
+      .def("get", Get, nb::arg("key").none(), nb::arg("default").none() = none,
            "The value of a key, or the default. Raises what load does.")
       .def("get_many", GetMany, nb::arg("keys"),
            "The values of many keys, a list in their order, with None for those that there are "
            "not.\n"
            "No key is loaded twice. What load raises ends the call.")
       .def(
-          "insert", Insert, nb::arg("key"), nb::arg("commit"),
+          "insert", Insert, nb::arg("key").none(), nb::arg("commit"),
           "Put a key into the filter, and then into the database by calling commit(), whose "
           "result\n"
           "is returned: no thread is told afterwards that it is lacking. What the cache has of it\n"
@@ -525,7 +550,7 @@ void DefineGuard(nb::module_& m) {
           "'Eve'\n")
       .def("insert_many", InsertMany, nb::arg("keys"), nb::arg("commit"),
            "The same for several keys, of one form, in one commit.")
-      .def("forget", Forget, nb::arg("key"),
+      .def("forget", Forget, nb::arg("key").none(),
            "To be called when a key has come into database and filter in another way.")
       .def("stats", StatsOf, "The counters.");
   m.def("prometheus_text", PrometheusTextOf, nb::arg("guards"),

@@ -129,9 +129,9 @@ std::unique_ptr<KeySource> SourceOfIterable(nb::handle object);
 // Integers that count a unit, as times.
 std::unique_ptr<KeySource> TimesFrom(std::unique_ptr<KeySource> counts, TimeUnit unit);
 
-// Throws TypeError if `keys` are times and the filter has other keys only. Such a filter would
-// answer "no" even if the same times were inserted as integers.
-void RequireTimes(const Keys& keys, KeyForms in_filter);
+// Throws TypeError if `keys` are times and the filter has other keys only, or the other way around.
+// Such a filter would answer "no" even to the same times as integers.
+void RequireSameSort(const Keys& keys, KeyForms in_filter);
 
 }  // namespace tamis::python
 

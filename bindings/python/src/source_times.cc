@@ -63,14 +63,16 @@ std::unique_ptr<KeySource> SourceOfTimes(nb::handle object, Numbers numbers) {
                                       numbers == Numbers::kBitsToo ? TimeUnit::kNanos : unit, true);
 }
 
-void RequireTimes(const Keys& keys, KeyForms in_filter) {
-  if (keys.key_form() != KeyForm::kTime || in_filter == KeyForms() ||
-      in_filter.Has(KeyForm::kTime)) {
-    return;
-  }
-  throw nb::type_error(("the keys are times, and those of the filter are " +
-                        KeyFormsText(in_filter) +
-                        ": ask it for what was inserted, such as integers of the same unit")
+void RequireSameSort(const Keys& keys, KeyForms in_filter) {
+  const KeyForm form = keys.key_form();
+  const bool asks_for_times = form == KeyForm::kTime;
+  const bool only_one_has_times =
+      asks_for_times ? in_filter != KeyForms() && !in_filter.Has(KeyForm::kTime)
+                     : form != KeyForm::kUnknown && in_filter == KeyForms(KeyForm::kTime);
+  if (!only_one_has_times) return;
+  throw nb::type_error(("the keys are " + KeyFormsText(form) + ", and those of the filter are " +
+                        KeyFormsText(in_filter) + ": ask it for what was inserted, such as " +
+                        (asks_for_times ? "integers of the same unit" : "a column of times"))
                            .c_str());
 }
 

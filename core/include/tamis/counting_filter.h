@@ -118,6 +118,8 @@ class CountingBloomFilter final : public ErasableFilter {
   std::unique_ptr<detail::BulkWriter> MakeWriter(Change change, const detail::Kernels& kernels,
                                                  uint64_t n, unsigned threads) override;
 
+  // A saturated counter stands for any number.
+  uint64_t CopiesOfHash(uint64_t hash) const noexcept override;
   void InsertAbsent(const detail::Kernels& kernels, const detail::Batch& batch,
                     uint64_t* fresh) noexcept;
 

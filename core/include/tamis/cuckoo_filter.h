@@ -137,8 +137,7 @@ class CuckooFilter final : public ErasableFilter {
 
   // Equal for keys that the filter cannot tell from one another; never 0.
   uint64_t IdentityOfHash(uint64_t hash) const noexcept;
-  // How often the filter has the key, as far as it can tell.
-  int CopiesOfHash(uint64_t hash) const noexcept;
+  uint64_t CopiesOfHash(uint64_t hash) const noexcept override;
 
   Word* chunk(uint64_t index) const noexcept {
     return reinterpret_cast<Word*>(storage_.data()) + index * geometry_.chunk_buckets;

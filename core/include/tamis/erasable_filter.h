@@ -23,16 +23,22 @@ class ErasableFilter : public ChangeableFilter {
   bool Erase(T) = delete;
 
   using Changeable::Erase;
-  // Erases the keys only if the filter finds each one, nulls aside, and otherwise throws
-  // Error(kInvalidArgument) with nothing erased. This notices a wrong list, and a list that is
-  // erased twice, unless all of its keys are false positives. Returns the number of erased keys,
-  // which is smaller than the list if it has a key more often than the key was inserted.
+  // Erases the keys only if RequireAllIn(keys) does not throw. Returns the number of erased keys.
+  // It is smaller than the list if two of the keys share a copy, or if several layers of a scalable
+  // filter may have a key, which then stays.
   size_t EraseIfAllFound(Keys keys);
+  // Throws Error(kInvalidArgument) unless the filter finds each key, nulls aside, as often as it
+  // comes in `keys`. This notices a wrong list, a list that is erased twice, and a list with keys
+  // that come twice, unless all of them are false positives. Takes 8 bytes a key.
+  void RequireAllIn(Keys keys) const;
 
   ChangeTraits change_traits() const noexcept override;
 
  protected:
   using ChangeableFilter::ChangeableFilter;
+
+  // How often the filter has the key of a hash, as far as it can tell.
+  virtual uint64_t CopiesOfHash(uint64_t hash) const noexcept = 0;
 };
 
 }  // namespace tamis

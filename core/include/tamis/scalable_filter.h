@@ -60,6 +60,7 @@ class ScalableBase : public ChangeableFilter {
  protected:
   using ChangeableFilter::ChangeableFilter;
   virtual bool EraseFromLayers(uint64_t hash) noexcept = 0;
+  virtual uint64_t CopiesOfHash(uint64_t hash) const noexcept = 0;
 };
 
 template <>
@@ -206,6 +207,7 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
                    uint64_t* bits) const noexcept;
 
   bool EraseFromLayers(uint64_t hash) noexcept override;
+  uint64_t CopiesOfHash(uint64_t hash) const noexcept override;  // of all layers
   bool InsertOne(uint64_t hash) noexcept;
   bool AsksOlder() const noexcept;
   size_t CountThoseThatAreIn(const detail::Kernels& kernels, const uint64_t* hashes,

@@ -2,9 +2,6 @@
 
 #include <bit>
 #include <cstring>
-#include <string>
-
-#include "tamis/error.h"
 
 namespace tamis::detail {
 namespace {
@@ -33,14 +30,6 @@ size_t CountValid(const Keys& keys, size_t begin, size_t n) noexcept {
         static_cast<size_t>(std::popcount(ValidBits(keys, begin + i, std::min(kWordBits, n - i))));
   }
   return valid;
-}
-
-void RequireAllFound(uint64_t found, const Keys& keys) {
-  const uint64_t asked = keys.CountValid();
-  if (found == asked) return;
-  throw Error(ErrorCode::kInvalidArgument, std::to_string(asked - found) + " of " +
-                                               std::to_string(asked) +
-                                               " keys are not in the filter; nothing was erased");
 }
 
 void ClearNulls(const Keys& keys, size_t begin, size_t n, uint64_t* bits) noexcept {

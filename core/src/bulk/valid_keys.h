@@ -24,9 +24,6 @@ uint64_t ValidBits(const Keys& keys, size_t begin, size_t n) noexcept;
 // How many of keys [begin, begin + n) are valid.
 size_t CountValid(const Keys& keys, size_t begin, size_t n) noexcept;
 
-// Throws Error(kInvalidArgument) unless `found` is the number of keys that are not null.
-void RequireAllFound(uint64_t found, const Keys& keys);
-
 // Clears bit i for each key begin + i of the n that is null.
 void ClearNulls(const Keys& keys, size_t begin, size_t n, uint64_t* bits) noexcept;
 

@@ -407,7 +407,7 @@ size_t Engine::Erase(ErasableFilter& filter, Keys keys, std::span<uint64_t> miss
 }
 
 size_t Engine::EraseIfAllFound(ErasableFilter& filter, Keys keys) const {
-  detail::RequireAllFound(Count(filter, keys), keys);
+  filter.RequireAllIn(keys);
   return Erase(filter, keys);
 }
 

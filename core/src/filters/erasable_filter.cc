@@ -1,6 +1,10 @@
 #include "tamis/erasable_filter.h"
 
-#include "core/src/bulk/valid_keys.h"
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tamis/error.h"
 
 namespace tamis {
 
@@ -19,8 +23,28 @@ ChangeTraits ErasableFilter::change_traits() const noexcept {
 }
 
 size_t ErasableFilter::EraseIfAllFound(Keys keys) {
-  detail::RequireAllFound(Count(keys), keys);
+  RequireAllIn(keys);
   return Erase(keys);
+}
+
+void ErasableFilter::RequireAllIn(Keys keys) const {
+  std::vector<uint64_t> hashes(keys.size());
+  hashes.resize(HashKeys(keys, hash_, hashes));
+  std::sort(hashes.begin(), hashes.end());
+  uint64_t absent = 0, too_many = 0;
+  for (auto key = hashes.begin(); key != hashes.end();) {
+    const auto next = std::find_if(key, hashes.end(), [=](uint64_t hash) { return hash != *key; });
+    const auto listed = static_cast<uint64_t>(next - key);
+    const uint64_t copies = CopiesOfHash(*key);
+    if (copies < listed) (copies == 0 ? absent : too_many) += listed - copies;
+    key = next;
+  }
+  if (absent + too_many == 0) return;
+  const std::string of_all = " of " + std::to_string(hashes.size()) + " keys are ";
+  throw Error(ErrorCode::kInvalidArgument,
+              absent > 0 ? std::to_string(absent) + of_all + "not in the filter; nothing was erased"
+                         : std::to_string(too_many) + of_all +
+                               "in the list more often than in the filter; nothing was erased");
 }
 
 }  // namespace tamis

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -131,6 +132,16 @@ double CountingBloomFilter::estimated_count() const noexcept {
 
 double CountingBloomFilter::expected_fpr() const noexcept {
   return CountingFpr(estimated_count(), num_blocks_);
+}
+
+uint64_t CountingBloomFilter::CopiesOfHash(uint64_t hash) const noexcept {
+  const uint64_t* const block =
+      words() + counting::kWords * counting::BlockIndex(hash, num_blocks_);
+  uint64_t copies = counting::kMaxCount;
+  for (int w = 0; w < counting::kWords; ++w) {
+    copies = std::min(copies, counting::Count(block[w], counting::CounterShift(hash, w)));
+  }
+  return copies == counting::kMaxCount ? std::numeric_limits<uint64_t>::max() : copies;
 }
 
 uint64_t CountingBloomFilter::saturated() const noexcept {

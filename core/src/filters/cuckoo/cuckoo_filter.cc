@@ -139,10 +139,10 @@ uint64_t CuckooFilter<kBits>::IdentityOfHash(uint64_t hash) const noexcept {
 }
 
 template <int kBits>
-int CuckooFilter<kBits>::CopiesOfHash(uint64_t hash) const noexcept {
+uint64_t CuckooFilter<kBits>::CopiesOfHash(uint64_t hash) const noexcept {
   const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry_);
   const detail::CuckooChunk<kBits> buckets(chunk(place.chunk), geometry_.chunk_buckets);
-  return buckets.Copies(place.bucket, place.fingerprint);
+  return static_cast<uint64_t>(buckets.Copies(place.bucket, place.fingerprint));
 }
 
 template <int kBits>

@@ -277,6 +277,19 @@ bool ScalableFilter<F>::EraseFromLayers(uint64_t hash) noexcept {
 }
 
 template <typename F>
+uint64_t ScalableFilter<F>::CopiesOfHash(uint64_t hash) const noexcept {
+  uint64_t copies = 0;
+  for (const F& layer : layers_) {
+    if constexpr (kErases) {
+      copies += layer.CopiesOfHash(hash);
+    } else {
+      copies += layer.ContainsHash(hash);
+    }
+  }
+  return copies;
+}
+
+template <typename F>
 bool ScalableFilter<F>::ProbeOne(uint64_t hash) const noexcept {
   return ContainsHash(hash);
 }

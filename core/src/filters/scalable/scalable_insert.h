@@ -201,7 +201,7 @@ void ScalableFilter<F>::InsertIfNew(const detail::Kernels& kernels, const uint64
 template <typename F>
 template <int>
 bool ScalableFilter<F>::TakesCopy(const F& layer, uint64_t hash) const noexcept {
-  constexpr int kMostCopies = 4;
+  constexpr uint64_t kMostCopies = 4;
   return copies_.held < std::max(layers_[0].capacity(), SumOfInserted()) / 2 &&
          layer.CopiesOfHash(hash) < kMostCopies;
 }
