@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "tamis/bloom_filter.h"
+#include "tamis/engine.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/contract.h"
 #include "tests/core/file_test_util.h"
@@ -110,7 +112,7 @@ void ExpectKeepsTheLast(const WindowOptions& options, const std::vector<Key>& ke
   filter.Contains(keys, Bitmap(want));
   WindowedFilter<F> at_once(options), told_nothing(options);
   at_once.InsertIfAbsent(keys, Bitmap(words), engine);
-  told_nothing.Insert(keys, engine);
+  EXPECT_EQ(told_nothing.Insert(keys, engine), keys.size());
   for (const auto* other : {&at_once, &told_nothing}) {
     EXPECT_EQ(other->Contains(keys, Bitmap(words), engine), filter.Contains(keys, Bitmap(want)));
     EXPECT_EQ(words, want);
@@ -219,9 +221,56 @@ TYPED_TEST(WindowedFilterTest, NullsAreNoKeys) {
   EXPECT_EQ(filter.Contains(some, Bitmap(words)), some.CountValid());
 }
 
+// More keys than are hashed at a time, one in eight a null, with and without an engine.
+TYPED_TEST(WindowedFilterTest, NullsDoNotShiftWhatIsReported) {
+  constexpr size_t kKeys = 200'000;
+  const Engine engine({.threads = 3});
+  const auto keys = Stream(kKeys, 70'000, 6, [](uint64_t x) { return x; });
+  std::vector<uint8_t> validity(kKeys / 8 + 1);
+  Random random(7);
+  for (uint8_t& byte : validity) byte = static_cast<uint8_t>(~(1u << random.Below(8)));
+  const Keys some = Keys(keys).WithValidity(validity.data(), 3);
+  const size_t nulls = kKeys - some.CountValid();
+  typename TestFixture::Window one_by_one({.window = 70'000}), changed({.window = 70'000}),
+      by_engine({.window = 70'000}), told_nothing({.window = 70'000});
+  std::vector<uint64_t> fresh(BitmapWords(kKeys)), rejected(fresh), want(fresh), indices(kKeys);
+  std::vector<uint64_t> null_indices;
+  for (size_t i = 0; i < kKeys; ++i) {
+    if (!some.IsValid(i)) {
+      null_indices.push_back(i);
+    } else if (one_by_one.InsertIfAbsent(keys[i])) {
+      want[i / 64] |= uint64_t{1} << (i % 64);
+    }
+  }
+  size_t ones = 0;
+  for (const uint64_t word : want) ones += static_cast<size_t>(std::popcount(word));
+  Changeable& changeable = changed;
+  EXPECT_EQ(InsertIfAbsent(changeable, some, Bitmap(fresh), Bitmap(rejected)), ones);
+  EXPECT_EQ(fresh, want);
+  EXPECT_EQ(rejected, std::vector<uint64_t>(rejected.size()));
+  EXPECT_EQ(by_engine.InsertIfAbsent(some, Bitmap(fresh), &engine), ones);
+  EXPECT_EQ(fresh, want);
+  EXPECT_EQ(told_nothing.Insert(some, indices), kKeys - nulls);
+  indices.resize(nulls);
+  EXPECT_EQ(indices, null_indices);
+  const size_t found = one_by_one.Contains(some, Bitmap(want));
+  for (const auto* window : {&changed, &by_engine, &told_nothing}) {
+    EXPECT_EQ(window->Contains(some, Bitmap(fresh), &engine), found);
+    EXPECT_EQ(fresh, want);
+    EXPECT_EQ(window->Count(some), found);
+  }
+}
+
+// A window that cannot erase says so at run time.
+TYPED_TEST(WindowedFilterTest, EraseOfAChangeableIsUnsupported) {
+  typename TestFixture::Window filter({.window = 5});
+  ExpectError([&] { Erase(filter, {}); }, ErrorCode::kUnsupported, "cannot be erased");
+  static_assert(noexcept(std::as_const(filter).Contains(uint64_t{1})));
+}
+
 TYPED_TEST(WindowedFilterTest, AListIsOfStrings) {
   typename TestFixture::Window filter({.window = 500, .fpr = kHardlyEver});
-  filter.Insert({"first", "second"});
+  EXPECT_EQ(filter.Insert({"first", "second"}), 2u);
   EXPECT_TRUE(filter.Contains("first"));
   EXPECT_FALSE(filter.InsertIfAbsent("second"));
   EXPECT_TRUE(filter.InsertIfAbsent("third"));

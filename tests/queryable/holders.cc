@@ -17,6 +17,7 @@
 #include "tamis/scalable_filter.h"
 #include "tamis/split_block_filter.h"
 #include "tamis/split_block_view.h"
+#include "tamis/windowed_filter.h"
 
 namespace tamis {
 namespace {
@@ -91,6 +92,9 @@ std::vector<Holder> MakeHolders() {
       [](uint64_t n) { return ConcurrentSplitBlockBloomFilter({.capacity = n}); });
   add("concurrent_bloom", [](uint64_t n) { return ConcurrentBloomFilter({.capacity = n}); });
   add("concurrent_cuckoo", [](uint64_t n) { return ConcurrentCuckooFilter<12>({.capacity = n}); });
+  add("window_blocks",
+      [](uint64_t n) { return WindowedFilter<SplitBlockBloomFilter>({.window = n}); });
+  add("window_bloom", [](uint64_t n) { return WindowedFilter<BloomFilter>({.window = n}); });
   add("guava", [](uint64_t n) { return GuavaBloomFilter(GuavaFunnel::kLong, {.capacity = n}); });
   add("spark", [](uint64_t n) { return SparkBloomFilter({.capacity = n}); });
   add("kudu", [](uint64_t n) { return KuduBlockBloomFilter(KuduType::kInt64, {.capacity = n}); });

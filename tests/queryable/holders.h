@@ -22,7 +22,7 @@ struct Holder {
 
 inline void PrintTo(const Holder& holder, std::ostream* out) { *out << holder.name; }
 
-// One for each kind of filter, for views, concurrent filters, formats, and EvenNumbers.
+// One for each kind of filter, for views, concurrent filters, windows, formats, and EvenNumbers.
 const std::vector<Holder>& Holders();
 
 // Answers for even integers "maybe" and for others "no", slowly and without a filter. Takes no
