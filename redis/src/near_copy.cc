@@ -94,9 +94,9 @@ void NearCopy::Confirm(const Keys& keys, std::span<uint64_t> maybe) const {
   write();
 }
 
-size_t NearCopy::Insert(Keys keys) {
+size_t NearCopy::Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) {
   State& state = this->state();
-  const size_t inserted = state.filter().Insert(keys);
+  const size_t inserted = state.filter().Apply(change, keys, outputs);
   state.Insert(keys);
   return inserted;
 }

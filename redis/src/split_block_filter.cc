@@ -74,7 +74,15 @@ void SplitBlockFilter::Query(const Keys& keys, uint64_t* bits) const {
   impl().Ask(keys, maybe);
 }
 
-size_t SplitBlockFilter::Insert(Keys keys) { return impl().Insert(keys); }
+size_t SplitBlockFilter::Apply(Change, const Keys& keys, const ChangeOutputs& outputs) {
+  Impl& impl = this->impl();
+  if (uint64_t* next = outputs.rejected_indices) {
+    for (uint64_t i = 0; i < keys.size(); ++i) {
+      if (!keys.IsValid(i)) *next++ = i;
+    }
+  }
+  return impl.Insert(keys);
+}
 
 RoutePlan SplitBlockFilter::PlanRoute(Operation operation, uint64_t keys) const {
   return impl().PlanRoute(operation, keys);

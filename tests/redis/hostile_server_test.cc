@@ -224,6 +224,31 @@ TEST(RedisHostileServerTest, ScriptsOfASegmentThatFareDifferently) {
   EXPECT_EQ(scripts, 2);
 }
 
+// As a Changeable. The only rejected keys are nulls, and the call is not cut.
+TEST(RedisHostileServerTest, InsertsThroughTheInterface) {
+  std::atomic<int> scripts = 0;
+  FakeServer server(WithDescriptor([&](const Words& words) -> Answer {
+    if (words[0] != "EVALSHA" && words[0] != "EVAL") return EmptySegment(words);
+    ++scripts;
+    return ":1\r\n";
+  }));
+  ServerOptions options = Options(server);
+  options.command_timeout = options.retry_for = std::chrono::minutes(2);
+  SplitBlockFilter filter = SplitBlockFilter::Open(options, "x", {.route = Route::kBlocks});
+  const std::vector<uint64_t> keys = {1, 2, 3};
+  const uint8_t validity = 0b010;
+  const Keys some = Keys(keys).WithValidity(&validity);
+  Changeable& to = filter;
+  EXPECT_TRUE(to.change_traits().whole_calls);
+  std::vector<uint64_t> rejected(3);
+  EXPECT_EQ(Insert(to, some, rejected), 1u);
+  EXPECT_EQ(rejected, (std::vector<uint64_t>{0, 2, 0}));
+  EXPECT_EQ(scripts, 1);
+  ExpectError([&] { InsertIfAbsent(to, keys, Bitmap(rejected)); }, ErrorCode::kUnsupported,
+              "which keys are new");
+  ExpectError([&] { Erase(to, keys); }, ErrorCode::kUnsupported, "cannot be erased");
+}
+
 // The first bytes of a command are enough for some to refuse it: what is left of it is not sent, as
 // it may be no more by then.
 TEST(RedisHostileServerTest, AnswersBeforeTheCommandWasSent) {

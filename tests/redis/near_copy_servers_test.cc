@@ -60,7 +60,7 @@ TEST_F(RedisNearCopyTest, ReadsWhatHasChangedAndNothingElse) {
   // Its own insertions it has at once.
   near.Insert(Keys(std::span(&keys[0], 1)));
   const uint64_t mine = 77;
-  near.Insert(Keys(std::span(&mine, 1)));
+  EXPECT_EQ(Insert(near, Keys(std::span(&mine, 1))), 1u) << "as a Changeable";
   EXPECT_TRUE(near.Contains(mine));
   EXPECT_TRUE(Open().Contains(mine));
   near.Refresh();

@@ -51,7 +51,7 @@ struct NearCopyStats {
 // One thread at a time may use an object. Functions throw what those of SplitBlockFilter do. With
 // `refresh_every` it is of the process that made it: in a child of fork, which has no such thread,
 // its functions throw Error(kInvalidArgument), and the destructor gives nothing back.
-class NearCopy final : public Queryable {
+class NearCopy final : public Queryable, public Changeable {
  public:
   // Reads all of it. Throws as SplitBlockFilter::Pull, and Error(kInvalidArgument) for a staleness
   // below 1 ms and a refresh_every out of range, Error(kOutOfMemory) if no thread can be had.
@@ -69,8 +69,10 @@ class NearCopy final : public Queryable {
   KeyForms key_forms() const override { return KeyForm::kUnknown; }  // which servers do not know
   uint64_t bytes() const override { return copy().bytes(); }
 
-  // Inserts on the servers, and then here.
-  size_t Insert(Keys keys);
+  // Inserts on the servers, and then here. Throws as SplitBlockFilter::Insert; then nothing is
+  // inserted here.
+  using Changeable::Insert;
+  ChangeTraits change_traits() const noexcept override { return {.whole_calls = true}; }
 
   // Reads what has changed. Gives how many segments were read. If it throws, what was read is kept,
   // and, if it was of a new generation, "no" is confirmed by the servers until a refresh succeeds.
@@ -90,6 +92,7 @@ class NearCopy final : public Queryable {
   // Throws Error(kInvalidArgument) if it was moved from, and in a child of fork.
   State& state() const;
   void Query(const Keys& keys, uint64_t* bits) const override;
+  size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
   // Of the keys that are not in `maybe`, those that the servers have.
   void Confirm(const Keys& keys, std::span<uint64_t> maybe) const;
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tamis/changeable.h"
 #include "tamis/error.h"
 #include "tamis/filter.h"
 #include "tamis/keys.h"
@@ -109,7 +110,7 @@ struct Info {
 // Functions block until they are done, or, for ServerOptions::retry_for, nothing of it succeeds.
 // All but the destructor throw Error(kUnavailable) for servers that cannot be reached or refuse,
 // Error(kInvalidArgument) if the filter was moved from, and std::bad_alloc.
-class SplitBlockFilter final : public Queryable {
+class SplitBlockFilter final : public Queryable, public Changeable {
  public:
   // Makes a filter. Names are 1 to 200 bytes without braces and control characters. Throws
   // Error(kInvalidArgument) for options out of range, a deadline that is over and if there is a
@@ -144,14 +145,16 @@ class SplitBlockFilter final : public Queryable {
   // On the servers.
   uint64_t bytes() const override { return split_block::kBlockBytes * num_blocks(); }
 
-  // Inserts all keys that are not null, and returns how many these are. Throws UnansweredError if
-  // some may not be in, or not on ClientOptions::durable_replicas replicas; those can be inserted
-  // again, and all others are as asked for. Its code is kOutOfMemory if a server has none left.
-  size_t Insert(Keys keys);
+  // Bulk insertion is that of Changeable, and rejects only nulls. Throws UnansweredError if some
+  // keys may not be in, or not on ClientOptions::durable_replicas replicas. These keys are named by
+  // the error, not by `rejected`, and can be inserted again. All other keys are in. The code of the
+  // error is kOutOfMemory if a server has no memory left.
+  using Changeable::Insert;
   void Insert(uint64_t key) { Insert(Keys(std::span(&key, 1))); }
   void Insert(std::string_view key) { Insert(Keys(std::span(&key, 1))); }
   template <detail::NoKey T>
   void Insert(T) = delete;
+  ChangeTraits change_traits() const noexcept override { return {.whole_calls = true}; }
 
   // What a call with so many keys would do, and why.
   RoutePlan PlanRoute(Operation operation, uint64_t keys) const;
@@ -180,6 +183,7 @@ class SplitBlockFilter final : public Queryable {
 
   explicit SplitBlockFilter(std::unique_ptr<Impl> impl);
   void Query(const Keys& keys, uint64_t* bits) const override;
+  size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
   // Throws Error(kInvalidArgument) if it was moved from.
   Impl& impl() const;
 
