@@ -14,7 +14,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "bindings/python/src/batches.h"
 #include "bindings/python/src/gate.h"
@@ -96,10 +95,9 @@ class Counted {
     const uint64_t first = std::exchange(done_, done_ + keys);
     try {
       return work();
-    } catch (const UnansweredError& error) {
-      std::vector<uint64_t> all = error.keys();
-      for (uint64_t& key : all) key += first;
-      throw UnansweredError(error.code(), error.what(), std::move(all));
+    } catch (UnansweredError& error) {
+      error.Shift(first);
+      throw;
     }
   }
 
