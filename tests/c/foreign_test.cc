@@ -66,17 +66,17 @@ TEST(ForeignTest, KeysOfEveryForm) {
     const std::string format = std::string("guava:") + GuavaFunnelName(funnel);
     const CForeign c = Parsed(Empty(funnel), format.c_str());
     ForeignFilter cpp = ForeignFilter::FromBytes(Empty(funnel), format);
-    uint64_t changed = 0;
+    uint64_t inserted = 0;
     // Ready hashes, what only Parquet has, and times.
     if (!cpp.format().key_forms.Has(set.cpp.key_form())) {
       const bool hashes = set.cpp.form() == Keys::Form::kHashes;
       const std::string these = hashes ? "hashes" : KeyFormsText(set.cpp.key_form());
-      ExpectStatus(tamis_foreign_insert(c.get(), &set.c, &changed), TAMIS_INVALID_ARGUMENT,
+      ExpectStatus(tamis_foreign_insert(c.get(), &set.c, &inserted), TAMIS_INVALID_ARGUMENT,
                    ("these are " + these).c_str());
       continue;
     }
-    ASSERT_EQ(tamis_foreign_insert(c.get(), &set.c, &changed), TAMIS_OK) << tamis_last_error();
-    EXPECT_EQ(changed, cpp.Insert(set.cpp));
+    ASSERT_EQ(tamis_foreign_insert(c.get(), &set.c, &inserted), TAMIS_OK) << tamis_last_error();
+    EXPECT_EQ(inserted, cpp.Insert(set.cpp));
     EXPECT_EQ(BytesOf(c.get()), cpp.ToBytes());
     ExpectSame(c.get(), cpp, set);
     ExpectSame(c.get(), cpp, out.sets()[i]);

@@ -175,8 +175,8 @@ TEST(ForeignFilterTest, GoldenFilesOfFormats) {
         opened.format().key_forms.Has(KeyForm::kInteger) ? Keys(strings) : Keys(integers);
     opened.Insert(keys);
     EXPECT_EQ(opened.Count(keys), 3u);
-    EXPECT_EQ(opened.Insert(keys), 0u);
     std::vector<uint64_t> bits(1), rows(3);
+    EXPECT_EQ(opened.InsertIfAbsent(keys, Bitmap(bits)), 0u);
     std::vector<uint8_t> bytes(3);
     EXPECT_EQ(opened.Contains(keys, Bitmap(bits)), 3u);
     EXPECT_EQ(opened.Contains(keys, std::span(bytes)), 3u);

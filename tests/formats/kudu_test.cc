@@ -131,11 +131,17 @@ TEST_P(KuduBackendTest, IsTheModel) {
     std::vector<uint8_t> valid(keys.bytes.size() / 8 + 2);
     for (uint8_t& byte : valid) byte = static_cast<uint8_t>(random() | random());
     const Keys some = keys.keys().WithValidity(valid.data(), 3);
-    size_t fresh = 0;
-    for (size_t i = 0; i < keys.bytes.size(); ++i) {
-      if (some.IsValid(i)) fresh += model.Insert(keys.bytes[i]);
+    const bool if_absent = round % 2 == 0;
+    std::vector<uint64_t> fresh(BitmapWords(keys.bytes.size()));
+    if (if_absent) {
+      filter.InsertIfAbsent(some, Bitmap(fresh));
+    } else {
+      filter.Insert(some);
     }
-    ASSERT_EQ(filter.Insert(some), fresh);
+    for (size_t i = 0; i < keys.bytes.size(); ++i) {
+      const bool is_new = some.IsValid(i) && model.Insert(keys.bytes[i]);
+      ASSERT_EQ(Bitmap(fresh).Test(i), if_absent && is_new) << i;
+    }
     ASSERT_TRUE(std::ranges::equal(filter.blocks(), model.blocks()));
 
     const ModelKeys others(type, random.Below(1500), random);

@@ -122,7 +122,7 @@ TEST(SparkGoldenTest, EachIsAForeignFilter) {
       refused([&] { filter.Insert(wrong); });
       refused([&] { filter.Insert(Hashes{longs}); });
       EXPECT_EQ(filter.Count(std::vector<uint64_t>()), 0u);
-      EXPECT_EQ(filter.Insert(known), 0u);
+      filter.Insert(known);
       const std::vector<std::byte> bytes = filter.ToBytes();
       EXPECT_TRUE(std::ranges::equal(bytes, AsBytes(golden)));
     }

@@ -34,7 +34,7 @@ void Ask(const Filter& filter, const std::vector<std::string_view>& keys) {
 void Change(RedisBloomFilter& filter, const std::vector<std::string_view>& keys) {
   if (filter.link(filter.num_links() - 1).capacity > 10000 || filter.expansion() > 10) return;
   try {
-    Require(filter.Insert(keys) <= keys.size());
+    Require(filter.Insert(keys) == keys.size());
     Require(filter.Count(keys) == keys.size());
   } catch (const Error& error) {
     Require(error.code() == ErrorCode::kOutOfMemory || error.code() == ErrorCode::kInvalidArgument);
@@ -51,7 +51,8 @@ void Change(RedisCuckooFilter& filter, const std::vector<std::string_view>& keys
     Require(filter.Occurrences(keys[i]) == counts[i] &&
             filter.Contains(keys[i]) == (counts[i] > 0));
   }
-  filter.InsertIfAbsent(keys);
+  std::vector<uint64_t> fresh(BitmapWords(keys.size()));
+  filter.InsertIfAbsent(keys, Bitmap(fresh));
   Require(filter.Erase(keys) <= keys.size());
   filter.Compact();
 }

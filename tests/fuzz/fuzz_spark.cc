@@ -30,9 +30,9 @@ void Use(SparkBloomFilter& filter, const std::vector<Key>& keys) {
   }
   const bool was_in = filter.Contains(keys[0]);
   Require(filter.Insert(keys[0]) != was_in);
-  Require(filter.Insert(keys) <= keys.size());
+  Require(filter.Insert(keys) == keys.size());
   Require(filter.Count(keys) == keys.size());
-  Require(filter.Insert(keys) == 0);
+  Require(filter.InsertIfAbsent(keys, Bitmap(bits)) == 0);
 }
 
 }  // namespace

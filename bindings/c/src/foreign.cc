@@ -136,15 +136,15 @@ tamis_status tamis_foreign_count(const tamis_foreign* filter, const tamis_keys* 
 }
 
 tamis_status tamis_foreign_insert(tamis_foreign* filter, const tamis_keys* given,
-                                  uint64_t* changed) {
+                                  uint64_t* inserted) {
   return Guard([&] {
     ForeignFilter& in = ForeignOf(filter);
-    const WantedOutput changed_out(changed, "changed");
+    const WantedOutput inserted_out(inserted, "inserted");
     // In one run, as all keys are inserted or none.
     const KeyArray keys(given, size_t{1} << 62);
     uint64_t sum = 0;
     keys.ForRuns([&](const Keys& run, size_t) { sum += in.Insert(run); });
-    changed_out.Set(sum);
+    inserted_out.Set(sum);
   });
 }
 

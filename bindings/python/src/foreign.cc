@@ -92,11 +92,11 @@ void AddKey(PyForeign& f, nb::handle key) {
 
 uint64_t InsertAll(PyForeign& f, nb::handle x) {
   const auto source = MakeKeySource(x);
-  uint64_t changed = 0;
+  uint64_t inserted = 0;
   ForBatches(
       *source, nb::none(), NoPreparation, ToChange(f), [&](const Keys& keys, uint64_t first) {
         try {
-          changed += f.filter.Insert(keys);
+          inserted += f.filter.Insert(keys);
         } catch (const Error& error) {
           if (first == 0) throw;
           // Which counts from there.
@@ -104,7 +104,7 @@ uint64_t InsertAll(PyForeign& f, nb::handle x) {
                                         error.what());
         }
       });
-  return changed;
+  return inserted;
 }
 
 nb::object ContainsAll(PyForeign& f, nb::handle x, nb::handle out) {
@@ -197,7 +197,7 @@ void DefineForeign(nb::module_& m) {
       .def("__contains__", Has, nb::arg("key").none())  // which says why None is none
       .def("add", AddKey, nb::arg("key").none(), "Insert one key.")
       .def("insert", InsertAll, nb::arg("x"),
-           "Insert many keys; returns how many changed the filter. x is as for Filter.insert. "
+           "Insert many keys; returns how many were inserted. x is as for Filter.insert. "
            "With a key\n"
            "that the format cannot have none of its batch is inserted; those before stay in.")
       .def("contains", ContainsAll, nb::arg("x"), nb::kw_only(), nb::arg("out").none() = nb::none(),

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "core/src/formats/format_lookup.h"
 #include "tamis/detail/format_hash_kernels.h"
@@ -98,24 +99,21 @@ bool InsertWalk(const BitsView& view, const Hash128& hash) noexcept {
   return missing != 0;
 }
 
-// Of n keys one after the other, each with its words fetched while those before it are inserted.
-// Returns how many had a bit that was not set.
+// Inserts n keys in their order, and sets the bits of those that had a bit that was not set.
 template <typename Walk>
-size_t InsertWalks(const BitsView& view, const Hash128* hashes, size_t n) noexcept {
-  constexpr size_t kAhead = 8;
-  const auto fetch = [&](const Hash128& hash) {
-    Hash128 walk = Walk::Start(hash);
-    for (uint32_t i = 0; i < view.num_hashes; ++i) {
+void InsertWalks(const BitsView& view, const Hash128* hashes, size_t n, uint64_t* fresh) noexcept {
+  const auto fetch = [&](size_t i) {
+    Hash128 walk = Walk::Start(hashes[i]);
+    for (uint32_t k = 0; k < view.num_hashes; ++k) {
       __builtin_prefetch(view.words + Walk::Next(walk, view.remainder) / 64, 1);
     }
   };
-  for (size_t i = 0; i < std::min(n, kAhead); ++i) fetch(hashes[i]);
-  size_t changed = 0;
-  for (size_t i = 0; i < n; ++i) {
-    if (n - i > kAhead) fetch(hashes[i + kAhead]);
-    changed += InsertWalk<Walk>(view, hashes[i]);
-  }
-  return changed;
+  uint64_t word = 0;  // in a register: a store for each key would cost 4 ns
+  ForEachFetched(n, fetch, [&](size_t i) {
+    word |= uint64_t{InsertWalk<Walk>(view, hashes[i])} << (i % 64);
+    if (i % 64 == 63) fresh[i / 64] = std::exchange(word, 0);
+  });
+  if (n % 64 != 0) fresh[n / 64] = word;
 }
 
 }  // namespace tamis::detail

@@ -12,7 +12,6 @@
 #include "core/src/file/checksum.h"
 #include "core/src/file/file_format.h"
 #include "core/src/file/input_file.h"
-#include "core/src/formats/foreign_formats.h"
 #include "tamis/error.h"
 #include "tamis/formats/foreign_filter.h"
 
@@ -128,7 +127,7 @@ void ForeignFilter::SaveImported(const fs::path& path, const SaveOptions& option
   const auto write = [&](detail::TemporaryFile& file) {
     detail::Checksum checksum;
     file.Write(HeaderFor(format().name));
-    any().Write([&](std::span<const std::byte> piece) {
+    Write([&](std::span<const std::byte> piece) {
       checksum.Update(piece);
       file.Write(piece);
     });

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "core/src/bulk/changeable_access.h"
 #include "core/src/bulk/queryable_access.h"
-#include "core/src/formats/foreign_formats.h"
 #include "core/src/formats/format_lookup.h"
 #include "core/src/formats/milvus_set.h"
 #include "tamis/error.h"
@@ -21,61 +21,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
-template <typename F>
-class Of final : public ForeignFilter::Any {
- public:
-  Of(const ForeignFormat& format, F filter) noexcept : Any(format), filter_(std::move(filter)) {}
-
-  uint64_t serialized_bytes() const noexcept override { return filter_.serialized_bytes(); }
-  const Queryable& queryable() const noexcept override { return filter_; }
-  size_t Insert(const Keys& keys) override { return filter_.Insert(keys); }
-  void Merge(const Any& other) override {
-    if constexpr (requires(F f) { f.Merge(f); }) {
-      filter_.Merge(static_cast<const Of&>(other).filter_);
-    } else {
-      throw Error(ErrorCode::kIncompatible,
-                  std::string("filters of the format ") + format().name + " cannot be united");
-    }
-  }
-  void Write(const ByteSink& write) const override { filter_.Write(write); }
-  void Save(const fs::path& path, const SaveOptions& options) const override {
-    filter_.Save(path, options);
-  }
-
- private:
-  F filter_;
-};
-
 using Bytes = std::span<const std::byte>;
-using Made = std::unique_ptr<ForeignFilter::Any>;
+using Made = std::unique_ptr<FormatFilter>;
 
 // A format, and how its filters are made.
 struct Row {
   ForeignFormat format;
-  Made (*from_bytes)(const ForeignFormat&, Bytes, const ForeignLoadOptions&);
-  Made (*load)(const ForeignFormat&, const fs::path&, const ForeignLoadOptions&);
+  Made (*from_bytes)(Bytes, const ForeignLoadOptions&);
+  Made (*load)(const fs::path&, const ForeignLoadOptions&);
 };
-
-// Source::Read takes what is read, bytes or a path, and the options.
-template <typename Source, typename Input>
-Made Make(const ForeignFormat& format, Input input, const ForeignLoadOptions& options) {
-  auto filter = Source::Read(input, options);
-  return std::make_unique<Of<decltype(filter)>>(format, std::move(filter));
-}
 
 template <typename Source>
 constexpr Row RowOf(const char* name, const char* what, KeyForms key_forms) {
-  return {{name, what, key_forms}, Make<Source, Bytes>, Make<Source, const fs::path&>};
+  return {{name, what, key_forms}, Source::FromBytes, Source::Load};
 }
 
 // What FromBytes and Load of the class make, of which `more` are the arguments between.
 template <typename F, auto... more>
 struct From {
-  static F Read(Bytes bytes, const ForeignLoadOptions& options) {
-    return F::FromBytes(bytes, more..., {.memory = options.memory, .backend = options.backend});
+  static Made FromBytes(Bytes bytes, const ForeignLoadOptions& options) {
+    return std::make_unique<F>(
+        F::FromBytes(bytes, more..., {.memory = options.memory, .backend = options.backend}));
   }
-  static F Read(const fs::path& path, const ForeignLoadOptions& options) {
-    return F::Load(path, more..., {.memory = options.memory, .backend = options.backend});
+  static Made Load(const fs::path& path, const ForeignLoadOptions& options) {
+    return std::make_unique<F>(
+        F::Load(path, more..., {.memory = options.memory, .backend = options.backend}));
   }
 };
 
@@ -145,71 +115,59 @@ std::span<const ForeignFormat> ForeignFormats() noexcept { return kFormats; }
 ForeignFilter ForeignFilter::FromBytes(Bytes bytes, std::string_view format,
                                        const ForeignLoadOptions& options) {
   const auto [row, named] = RowNamed(format);
-  return ForeignFilter(row.from_bytes(named, bytes, options));
+  return ForeignFilter(named, row.from_bytes(bytes, options));
 }
 
 ForeignFilter ForeignFilter::Load(const fs::path& path, std::string_view format,
                                   const ForeignLoadOptions& options) {
   const auto [row, named] = RowNamed(format);
-  return ForeignFilter(row.load(named, path, options));
+  return ForeignFilter(named, row.load(path, options));
 }
 
-ForeignFilter::ForeignFilter(std::unique_ptr<Any> any) noexcept
-    : format_(&any->format()), any_(std::move(any)) {}
-ForeignFilter::ForeignFilter(ForeignFilter&&) noexcept = default;
-ForeignFilter& ForeignFilter::operator=(ForeignFilter&&) noexcept = default;
-ForeignFilter::~ForeignFilter() = default;
+ForeignFilter::ForeignFilter(const ForeignFormat& format,
+                             std::unique_ptr<FormatFilter> filter) noexcept
+    : format_(&format), filter_(std::move(filter)) {}
 
-const ForeignFilter::Any& ForeignFilter::any() const {
-  if (any_ != nullptr) return *any_;
+FormatFilter& ForeignFilter::filter() const {
+  if (filter_ != nullptr) return *filter_;
   throw Error(ErrorCode::kReadOnly,
               std::string("the filter of ") + format_->name + " was moved from, and has nothing");
 }
 
-ForeignFilter::Any& ForeignFilter::any() {
-  std::as_const(*this).any();
-  return *any_;
-}
-
 const ForeignFormat& ForeignFilter::format() const noexcept { return *format_; }
-uint64_t ForeignFilter::bytes() const noexcept {
-  return any_ != nullptr ? any_->queryable().bytes() : 0;
-}
+uint64_t ForeignFilter::bytes() const noexcept { return filter_ != nullptr ? filter_->bytes() : 0; }
 uint64_t ForeignFilter::serialized_bytes() const noexcept {
-  return any_ != nullptr ? any_->serialized_bytes() : 0;
+  return filter_ != nullptr ? filter_->serialized_bytes() : 0;
 }
-double ForeignFilter::estimated_count() const { return any().queryable().estimated_count(); }
-double ForeignFilter::expected_fpr() const { return any().queryable().expected_fpr(); }
+double ForeignFilter::estimated_count() const { return filter().estimated_count(); }
+double ForeignFilter::expected_fpr() const { return filter().expected_fpr(); }
 
 QueryTraits ForeignFilter::traits() const noexcept {
-  return any_ != nullptr ? any_->queryable().traits() : QueryTraits();
+  return filter_ != nullptr ? filter_->traits() : QueryTraits();
 }
 
 KeyForms ForeignFilter::key_forms() const noexcept { return format().key_forms; }
 
-void ForeignFilter::Query(const Keys& keys, uint64_t* bits) const {
-  detail::QueryableAccess::Query(any().queryable(), Checked(format(), keys), bits);
+ChangeTraits ForeignFilter::change_traits() const noexcept {
+  return filter_ != nullptr ? filter_->change_traits() : FormatFilter::change_traits();
 }
 
-size_t ForeignFilter::Insert(const Keys& keys) { return any().Insert(Checked(format(), keys)); }
+void ForeignFilter::Query(const Keys& keys, uint64_t* bits) const {
+  detail::QueryableAccess::Query(filter(), Checked(format(), keys), bits);
+}
+
+size_t ForeignFilter::Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) {
+  return detail::ChangeableAccess::Apply(filter(), change, Checked(format(), keys), outputs);
+}
 
 void ForeignFilter::Merge(const ForeignFilter& other) {
   if (&format() != &other.format()) {
     throw Error(ErrorCode::kIncompatible, std::string("filters of the formats ") + format().name +
                                               " and " + other.format().name + " cannot be united");
   }
-  any().Merge(other.any());
+  filter().MergeFrom(other.filter());
 }
 
-std::vector<std::byte> ForeignFilter::ToBytes() const {
-  std::vector<std::byte> bytes;
-  bytes.reserve(serialized_bytes());
-  any().Write([&](Bytes piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); });
-  return bytes;
-}
-
-void ForeignFilter::Save(const fs::path& path, const SaveOptions& options) const {
-  any().Save(path, options);
-}
+void ForeignFilter::Write(const ByteSink& write) const { filter().Write(write); }
 
 }  // namespace tamis

@@ -1,4 +1,4 @@
-// Bulk lookups and insertions of filters of other formats, in blocks of keys.
+// Bulk lookups and changes of filters of other formats, in blocks of keys.
 #ifndef TAMIS_CORE_SRC_FORMATS_FORMAT_LOOKUP_H_
 #define TAMIS_CORE_SRC_FORMATS_FORMAT_LOOKUP_H_
 
@@ -7,7 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/src/bulk/outcomes.h"
+#include "core/src/bulk/valid_keys.h"
+#include "tamis/changeable.h"
+#include "tamis/hash.h"
 #include "tamis/key_forms.h"
+#include "tamis/keys.h"
 
 namespace tamis::detail {
 
@@ -41,25 +46,65 @@ void HashBlock(const HashKeys& hash, size_t begin, size_t n, Hash* hashes, uint6
   }
 }
 
-// The sum of insert(hashes, n) over blocks of the hashes of `count` keys, without the gaps that
-// nulls leave.
-template <typename Hash, typename HashKeys, typename Insert>
-size_t InsertBlocks(size_t count, const HashKeys& hash, const Insert& insert) {
-  Hash hashes[kFormatBlock];
-  size_t sum = 0;
-  for (size_t begin = 0; begin < count; begin += kFormatBlock) {
-    const size_t end = std::min(begin + kFormatBlock, count);
-    size_t packed = 0;
-    for (size_t i = begin; i < end; i += 64) {
-      Hash* const here = hashes + packed;
-      uint64_t rest = hash(i, std::min<size_t>(64, end - i), here);
-      for (size_t kept = 0; rest != 0; rest &= rest - 1, ++kept, ++packed) {
-        here[kept] = here[std::countr_zero(rest)];
-      }
-    }
-    sum += insert(hashes, packed);
+// What became of the keys of a block that are not null: a bit for each of their hashes.
+struct BlockChanges {
+  uint64_t fresh[kFormatBlock / 64] = {};     // changed the filter
+  uint64_t rejected[kFormatBlock / 64] = {};  // could not be inserted or erased
+};
+
+inline void SetBitIf(uint64_t* bits, size_t i, bool set) noexcept {
+  bits[i / 64] |= uint64_t{set} << (i % 64);
+}
+
+// Calls visit(i) for i < n in this order, and fetch(i) some time before it.
+template <typename Fetch, typename Visit>
+void ForEachFetched(size_t n, const Fetch& fetch, const Visit& visit) {
+  constexpr size_t kAhead = 8;
+  for (size_t i = 0; i < std::min(n, kAhead); ++i) fetch(i);
+  for (size_t i = 0; i < n; ++i) {
+    if (n - i > kAhead) fetch(i + kAhead);
+    visit(i);
   }
-  return sum;
+}
+
+// Implements Changeable::Apply: calls change_block(hashes, n, changes) for blocks of the hashes of
+// all keys that are not null, in their order, without gaps. `hash` is as for HashBlock. Each of
+// these keys must have a hash.
+template <typename Hash, typename HashKeys, typename ChangeBlock>
+size_t ChangeBlocks(Change change, const Keys& keys, const ChangeOutputs& outputs,
+                    const HashKeys& hash, const ChangeBlock& change_block) {
+  const auto change_all = [&](Outcomes outcomes) {
+    Hash hashes[kFormatBlock];
+    size_t rank = 0;  // of the first key of the block among those that are not null
+    size_t done = 0;
+    for (size_t begin = 0; begin < keys.size(); begin += kFormatBlock) {
+      const size_t end = std::min(begin + kFormatBlock, keys.size());
+      size_t n = 0;
+      for (size_t i = begin; i < end; i += 64) {
+        Hash* const here = hashes + n;
+        uint64_t rest = hash(i, std::min<size_t>(64, end - i), here);
+        for (size_t kept = 0; rest != 0; rest &= rest - 1, ++kept, ++n) {
+          here[kept] = here[std::countr_zero(rest)];
+        }
+      }
+      BlockChanges changes;
+      change_block(hashes, n, changes);
+      outcomes.AddFresh(rank, changes.fresh, n);
+      size_t num_fresh = 0, num_rejected = 0;
+      for (size_t word = 0; 64 * word < n; ++word) {
+        num_fresh += static_cast<size_t>(std::popcount(changes.fresh[word]));
+        for (uint64_t rest = changes.rejected[word]; rest != 0; rest &= rest - 1, ++num_rejected) {
+          outcomes.Reject(rank + 64 * word + static_cast<size_t>(std::countr_zero(rest)));
+        }
+      }
+      done += change == Change::kInsertIfAbsent ? num_fresh : n - num_rejected;
+      rank += n;
+    }
+    return done;
+  };
+  const HashSpec unused;
+  return ForValidKeys(keys, unused, outputs,
+                      [&](uint64_t, const auto&, const Outcomes& out) { return change_all(out); });
 }
 
 }  // namespace tamis::detail

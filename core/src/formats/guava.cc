@@ -206,14 +206,16 @@ void GuavaBloomFilter::Query(const Keys& keys, uint64_t* bits) const {
   });
 }
 
-size_t GuavaBloomFilter::Insert(Keys keys) {
+size_t GuavaBloomFilter::Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) {
   RequireWritable();
   detail::RequireGuavaKeys(backend_->kernels->format_hash, funnel_, keys);
   const BitsView view = GuavaView(data(), num_bits(), num_hashes_);
   return detail::VisitStrategy(strategy_, [&]<typename S>(S) {
-    return detail::InsertBlocks<Hash128>(
-        keys.size(), GuavaHasher{backend_->kernels->format_hash, funnel_, keys},
-        [&](const Hash128* hashes, size_t n) { return detail::InsertWalks<S>(view, hashes, n); });
+    return detail::ChangeBlocks<Hash128>(
+        change, keys, outputs, GuavaHasher{backend_->kernels->format_hash, funnel_, keys},
+        [&](const Hash128* hashes, size_t n, detail::BlockChanges& changes) {
+          detail::InsertWalks<S>(view, hashes, n, changes.fresh);
+        });
   });
 }
 

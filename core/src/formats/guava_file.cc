@@ -4,7 +4,6 @@
 #include <cstring>
 #include <string>
 
-#include "core/src/file/atomic_file.h"
 #include "core/src/file/file_format.h"
 #include "core/src/file/input_file.h"
 #include "tamis/error.h"
@@ -108,20 +107,6 @@ void GuavaBloomFilter::Write(const ByteSink& write) const {
     TurnAround(data() + begin, turned.data(), n);
     write(std::as_bytes(std::span(turned).first(n)));
   }
-}
-
-std::vector<std::byte> GuavaBloomFilter::ToBytes() const {
-  std::vector<std::byte> bytes(serialized_bytes());
-  std::byte* to = bytes.data();
-  Write([&](std::span<const std::byte> piece) { to = std::copy(piece.begin(), piece.end(), to); });
-  return bytes;
-}
-
-void GuavaBloomFilter::Save(const fs::path& path, const SaveOptions& options) const {
-  const auto write = [&](detail::TemporaryFile& file) {
-    Write([&](std::span<const std::byte> piece) { file.Write(piece); });
-  };
-  detail::WriteFileAtomicallyBy(path, write, options);
 }
 
 }  // namespace tamis

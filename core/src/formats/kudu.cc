@@ -194,7 +194,7 @@ void KuduBlockBloomFilter::Query(const Keys& keys, uint64_t* bits) const {
   });
 }
 
-size_t KuduBlockBloomFilter::Insert(Keys keys) {
+size_t KuduBlockBloomFilter::Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) {
   RequireWritable();
   const KuduHasher hasher = HasherOf(*this);
   hasher.RequireKeys(keys);
@@ -202,18 +202,18 @@ size_t KuduBlockBloomFilter::Insert(Keys keys) {
   const auto hash = [&](size_t begin, size_t n, uint64_t* hashes) {
     return hasher.OfKeys(keys, begin, n, hashes);
   };
-  return detail::InsertBlocks<uint64_t>(keys.size(), hash, [&](const uint64_t* hashes, size_t n) {
-    size_t changed = 0;
-    if (always_false_ && n != 0) {  // the first is new whatever the blocks have
-      changed = InsertHash(static_cast<uint32_t>(*hashes)) ? 1 : 0;
-      ++hashes;
-      --n;
+  const auto insert = [&](const uint64_t* hashes, size_t n, detail::BlockChanges& changes) {
+    if (n == 0) return;
+    const detail::Batch batch = detail::HashBatch(hashes, n);
+    if (change == Change::kInsert) {
+      kernels.split_block.insert(words(), num_blocks(), batch);
+    } else {
+      kernels.split_block.insert_if_absent(words(), num_blocks(), batch, changes.fresh);
     }
-    uint64_t fresh[detail::kFormatBlock / 64];
-    kernels.split_block.insert_if_absent(words(), num_blocks(), detail::HashBatch(hashes, n),
-                                         fresh);
-    return changed + static_cast<size_t>(kernels.popcount(fresh, BitmapWords(n)));
-  });
+    // The first key is new, whatever the blocks have.
+    changes.fresh[0] |= uint64_t{std::exchange(always_false_, false)};
+  };
+  return detail::ChangeBlocks<uint64_t>(change, keys, outputs, hash, insert);
 }
 
 void KuduBlockBloomFilter::RequireWritable() const {

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "core/src/file/atomic_file.h"
 #include "core/src/file/file_format.h"
 #include "core/src/file/input_file.h"
 #include "core/src/formats/protobuf_reader.h"
@@ -191,22 +190,6 @@ void KuduBlockBloomFilter::Write(const ByteSink& write) const {
   write(BytesBefore(*this));
   write(blocks());
   write(BytesBehind(*this));
-}
-
-std::vector<std::byte> KuduBlockBloomFilter::ToBytes() const {
-  std::vector<std::byte> bytes;
-  bytes.reserve(serialized_bytes());
-  Write([&](std::span<const std::byte> piece) {
-    bytes.insert(bytes.end(), piece.begin(), piece.end());
-  });
-  return bytes;
-}
-
-void KuduBlockBloomFilter::Save(const fs::path& path, const SaveOptions& options) const {
-  const auto write = [&](detail::TemporaryFile& file) {
-    Write([&](std::span<const std::byte> piece) { file.Write(piece); });
-  };
-  detail::WriteFileAtomicallyBy(path, write, options);
 }
 
 }  // namespace tamis

@@ -3,22 +3,14 @@
 #include <algorithm>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include "core/src/bulk/changeable_access.h"
 #include "core/src/bulk/valid_keys.h"
-#include "core/src/file/atomic_file.h"
 #include "core/src/file/input_file.h"
 #include "core/src/file/posix_file.h"
-#include "core/src/formats/format_lookup.h"
 #include "tamis/error.h"
 
 namespace tamis::detail {
-
-namespace {
-
-namespace fs = std::filesystem;
-
-}  // namespace
 
 MilvusSet MilvusSet::FromBytes(std::span<const std::byte> bytes, KeyForm form,
                                const Options& options) {
@@ -26,7 +18,7 @@ MilvusSet MilvusSet::FromBytes(std::span<const std::byte> bytes, KeyForm form,
                    milvus::ReadHeader(bytes));
 }
 
-MilvusSet MilvusSet::Load(const fs::path& path, KeyForm form, const Options& options) {
+MilvusSet MilvusSet::Load(const std::filesystem::path& path, KeyForm form, const Options& options) {
   const Descriptor file(OpenToRead(path));
   milvus::Header header;
   SplitBlockBloomFilter filter =
@@ -57,27 +49,20 @@ void MilvusSet::Query(const Keys& keys, uint64_t* bits) const {
   }
 }
 
-size_t MilvusSet::Insert(const Keys& keys) {
+size_t MilvusSet::Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) {
   RequireForm(keys);
-  std::vector<uint64_t> fresh(BitmapWords(keys.size()));
-  const size_t inserted = filter_.InsertIfAbsent(keys, Bitmap(fresh));
+  const size_t done = ChangeableAccess::Apply(filter_, change, keys, outputs);
   const bool nulls = keys.validity() != nullptr;
-  const size_t valid = nulls ? CountValid(keys, 0, keys.size()) : keys.size();
-  if (valid != 0) header_.key_forms.Add(form_);
-  return inserted;
+  if ((nulls ? CountValid(keys, 0, keys.size()) : keys.size()) != 0) header_.key_forms.Add(form_);
+  return done;
 }
 
-void MilvusSet::Merge(const MilvusSet& other) {
-  filter_.Merge(other.filter_);
-  header_.key_forms.Add(other.header_.key_forms);
+void MilvusSet::MergeFrom(const FormatFilter& other) {
+  const auto& from = static_cast<const MilvusSet&>(other);
+  filter_.Merge(from.filter_);
+  header_.key_forms.Add(from.header_.key_forms);
 }
 
 void MilvusSet::Write(const ByteSink& write) const { write(milvus::ToBytes(filter_, header_)); }
-
-void MilvusSet::Save(const fs::path& path, const SaveOptions& options) const {
-  const std::vector<std::byte> bytes = milvus::ToBytes(filter_, header_);
-  const std::span<const std::byte> parts[] = {bytes};
-  WriteFileAtomically(path, parts, options);
-}
 
 }  // namespace tamis::detail

@@ -9,8 +9,7 @@
 #include <utility>
 
 #include "tamis/backend.h"
-#include "tamis/file.h"
-#include "tamis/formats/byte_sink.h"
+#include "tamis/formats/format_filter.h"
 #include "tamis/formats/milvus.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
@@ -28,7 +27,7 @@ namespace tamis::detail {
 
 // Its functions are as those of the classes of other formats. Keys of a domain that the header does
 // not have are not in. Keys of the other form throw Error(kInvalidArgument).
-class MilvusSet final : public Queryable {
+class MilvusSet final : public FormatFilter {
  public:
   struct Options {
     MemoryOptions memory;
@@ -41,21 +40,19 @@ class MilvusSet final : public Queryable {
   QueryTraits traits() const noexcept override { return filter_.traits(); }
   KeyForms key_forms() const noexcept override { return form_; }
   uint64_t bytes() const noexcept override { return filter_.bytes(); }
-  uint64_t serialized_bytes() const noexcept { return milvus::kHeaderBytes + bytes(); }
+  uint64_t serialized_bytes() const noexcept override { return milvus::kHeaderBytes + bytes(); }
   double estimated_count() const override { return filter_.estimated_count(); }
   double expected_fpr() const override { return filter_.expected_fpr(); }
 
-  size_t Insert(const Keys& keys);
-  void Merge(const MilvusSet& other);
-
-  void Write(const ByteSink& write) const;
-  void Save(const std::filesystem::path& path, const SaveOptions& options) const;
+  void Write(const ByteSink& write) const override;
 
  private:
   MilvusSet(KeyForm form, SplitBlockBloomFilter filter, const milvus::Header& header) noexcept
       : form_(form), filter_(std::move(filter)), header_(header) {}
 
   void Query(const Keys& keys, uint64_t* bits) const override;
+  size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
+  void MergeFrom(const FormatFilter& other) override;
   void RequireForm(const Keys& keys) const;
   // Whether any key of the form is in.
   bool HasDomain() const noexcept { return header_.key_forms.Has(form_); }

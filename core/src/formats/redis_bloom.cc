@@ -305,22 +305,17 @@ void RedisBloomFilter::Query(const Keys& keys, uint64_t* bits) const {
   });
 }
 
-size_t RedisBloomFilter::Insert(Keys keys) {
+size_t RedisBloomFilter::Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) {
   RequireWritable();
   detail::RequireRedisForm(keys);
+  const auto insert = [&](const Hash128* hashes, size_t n, detail::BlockChanges& changes) {
+    detail::ForEachFetched(
+        n, [&](size_t i) { Prefetch(hashes[i]); },
+        [&](size_t i) { detail::SetBitIf(changes.fresh, i, InsertHash(hashes[i])); });
+  };
   return VisitHash(hash32(), [&]<typename Kind>(Kind) {
-    const auto insert = [&](const Hash128* hashes, size_t n) {
-      constexpr size_t kAhead = 8;
-      for (size_t i = 0; i < std::min(n, kAhead); ++i) Prefetch(hashes[i]);
-      size_t fresh = 0;
-      for (size_t i = 0; i < n; ++i) {
-        if (n - i > kAhead) Prefetch(hashes[i + kAhead]);
-        fresh += InsertHash(hashes[i]);
-      }
-      return fresh;
-    };
-    return detail::InsertBlocks<Hash128>(
-        keys.size(), BloomHasher<Kind>{backend_->kernels->format_hash, {integers_, keys}}, insert);
+    const BloomHasher<Kind> hasher{backend_->kernels->format_hash, {integers_, keys}};
+    return detail::ChangeBlocks<Hash128>(change, keys, outputs, hasher, insert);
   });
 }
 

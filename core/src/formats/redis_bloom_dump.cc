@@ -240,16 +240,8 @@ std::vector<RedisChunk> RedisBloomFilter::ToChunks() const {
   return detail::MakeRedisChunks(Header(), Parts());
 }
 
-std::vector<std::byte> RedisBloomFilter::ToBytes() const {
-  return detail::MakeRedisFile(Header(), Parts(), serialized_bytes());
-}
-
 void RedisBloomFilter::Write(const ByteSink& write) const {
   detail::WriteRedisFile(Header(), Parts(), write);
-}
-
-void RedisBloomFilter::Save(const fs::path& path, const SaveOptions& options) const {
-  detail::SaveRedisFile(path, Header(), Parts(), options);
 }
 
 }  // namespace tamis

@@ -3,7 +3,6 @@
 
 #include <limits>
 
-#include "core/src/file/atomic_file.h"
 #include "core/src/file/file_format.h"
 #include "core/src/file/input_file.h"
 #include "tamis/detail/storage.h"
@@ -177,25 +176,6 @@ void WriteRedisFile(std::span<const std::byte> header,
     write(Frame(iterator, bytes.size()).bytes);
     write(bytes);
   });
-}
-
-std::vector<std::byte> MakeRedisFile(std::span<const std::byte> header,
-                                     std::span<const std::span<const std::byte>> parts,
-                                     uint64_t file_bytes) {
-  std::vector<std::byte> file;
-  file.reserve(file_bytes);
-  WriteRedisFile(header, parts, [&](std::span<const std::byte> piece) {
-    file.insert(file.end(), piece.begin(), piece.end());
-  });
-  return file;
-}
-
-void SaveRedisFile(const std::filesystem::path& path, std::span<const std::byte> header,
-                   std::span<const std::span<const std::byte>> parts, const SaveOptions& options) {
-  const auto write = [&](TemporaryFile& file) {
-    WriteRedisFile(header, parts, [&](std::span<const std::byte> piece) { file.Write(piece); });
-  };
-  WriteFileAtomicallyBy(path, write, options);
 }
 
 }  // namespace tamis::detail

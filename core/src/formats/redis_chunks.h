@@ -15,7 +15,6 @@
 #include "core/src/base/function_ref.h"
 #include "core/src/file/posix_file.h"
 #include "tamis/error.h"
-#include "tamis/file.h"
 #include "tamis/formats/byte_sink.h"
 #include "tamis/formats/redis_dump.h"
 
@@ -103,16 +102,11 @@ void ForEachRedisChunk(std::span<const std::byte> header,
   }
 }
 
-// Those chunks; the file of them in pieces, and in memory, where it has `file_bytes`; and the file.
+// Those chunks; and the file of them, in pieces.
 std::vector<RedisChunk> MakeRedisChunks(std::span<const std::byte> header,
                                         std::span<const std::span<const std::byte>> parts);
 void WriteRedisFile(std::span<const std::byte> header,
                     std::span<const std::span<const std::byte>> parts, const ByteSink& write);
-std::vector<std::byte> MakeRedisFile(std::span<const std::byte> header,
-                                     std::span<const std::span<const std::byte>> parts,
-                                     uint64_t file_bytes);
-void SaveRedisFile(const std::filesystem::path& path, std::span<const std::byte> header,
-                   std::span<const std::span<const std::byte>> parts, const SaveOptions& options);
 
 // What a part adds to a file; and a header, which is one chunk.
 constexpr uint64_t RedisPartBytes(uint64_t part) noexcept {

@@ -445,33 +445,21 @@ void RedisCuckooFilter::Occurrences(Keys keys, std::span<uint64_t> out) const {
   }
 }
 
-template <typename Change>
-size_t RedisCuckooFilter::ChangeAll(const Keys& keys, const Change& change) {
+size_t RedisCuckooFilter::Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) {
   RequireWritable();
   detail::RequireRedisForm(keys);
-  const auto all = [&](const uint64_t* hashes, size_t n) {
-    constexpr size_t kAhead = 8;
-    for (size_t i = 0; i < std::min(n, kAhead); ++i) Prefetch(PlaceOf(hashes[i]));
-    size_t done = 0;
-    for (size_t i = 0; i < n; ++i) {
-      if (n - i > kAhead) Prefetch(PlaceOf(hashes[i + kAhead]));
-      done += change(PlaceOf(hashes[i]));
-    }
-    return done;
+  const auto change_one = [&](const Place& place, size_t i, detail::BlockChanges& changes) {
+    if (change == Change::kInsertIfAbsent && ContainsPlace(place)) return;
+    const bool done = change == Change::kErase ? ErasePlace(place) : InsertPlace(place);
+    detail::SetBitIf(done ? changes.fresh : changes.rejected, i, true);
   };
-  return detail::InsertBlocks<uint64_t>(keys.size(), CuckooHasher{integers_, keys}, all);
-}
-
-size_t RedisCuckooFilter::Insert(Keys keys) {
-  return ChangeAll(keys, [&](const Place& place) { return InsertPlace(place); });
-}
-
-size_t RedisCuckooFilter::InsertIfAbsent(Keys keys) {
-  return ChangeAll(keys, [&](const Place& place) { return InsertPlaceIfAbsent(place); });
-}
-
-size_t RedisCuckooFilter::Erase(Keys keys) {
-  return ChangeAll(keys, [&](const Place& place) { return ErasePlace(place); });
+  const auto change_block = [&](const uint64_t* hashes, size_t n, detail::BlockChanges& changes) {
+    detail::ForEachFetched(
+        n, [&](size_t i) { Prefetch(PlaceOf(hashes[i])); },
+        [&](size_t i) { change_one(PlaceOf(hashes[i]), i, changes); });
+  };
+  return detail::ChangeBlocks<uint64_t>(change, keys, outputs, CuckooHasher{integers_, keys},
+                                        change_block);
 }
 
 void RedisCuckooFilter::RequireWritable() const {

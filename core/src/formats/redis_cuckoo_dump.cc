@@ -162,16 +162,8 @@ std::vector<RedisChunk> RedisCuckooFilter::ToChunks() const {
   return detail::MakeRedisChunks(Header(), Parts());
 }
 
-std::vector<std::byte> RedisCuckooFilter::ToBytes() const {
-  return detail::MakeRedisFile(Header(), Parts(), serialized_bytes());
-}
-
 void RedisCuckooFilter::Write(const ByteSink& write) const {
   detail::WriteRedisFile(Header(), Parts(), write);
-}
-
-void RedisCuckooFilter::Save(const fs::path& path, const SaveOptions& options) const {
-  detail::SaveRedisFile(path, Header(), Parts(), options);
 }
 
 }  // namespace tamis

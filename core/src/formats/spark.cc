@@ -215,14 +215,16 @@ void SparkBloomFilter::Query(const Keys& keys, uint64_t* bits) const {
   });
 }
 
-size_t SparkBloomFilter::Insert(Keys keys) {
+size_t SparkBloomFilter::Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) {
   RequireWritable();
   RequireForm(keys);
   const BitsView view = ViewOf(data(), num_bits(), num_hashes_);
   return detail::VisitSparkVersion(version_, [&]<typename V>(V) {
-    return detail::InsertBlocks<Hash128>(
-        keys.size(), Hasher{backend_->kernels->format_hash, seed_, keys},
-        [&](const Hash128* hashes, size_t n) { return detail::InsertWalks<V>(view, hashes, n); });
+    return detail::ChangeBlocks<Hash128>(
+        change, keys, outputs, Hasher{backend_->kernels->format_hash, seed_, keys},
+        [&](const Hash128* hashes, size_t n, detail::BlockChanges& changes) {
+          detail::InsertWalks<V>(view, hashes, n, changes.fresh);
+        });
   });
 }
 

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <string>
 
-#include "core/src/file/atomic_file.h"
 #include "core/src/file/file_format.h"
 #include "core/src/file/input_file.h"
 #include "core/src/formats/big_endian.h"
@@ -114,22 +113,6 @@ void SparkBloomFilter::Write(const ByteSink& write) const {
   detail::PutBigEndian32(static_cast<uint32_t>(num_words_), header + size - 4);
   write(std::span<const std::byte>(header, size));
   detail::WriteBigEndianWords(words(), write);
-}
-
-std::vector<std::byte> SparkBloomFilter::ToBytes() const {
-  std::vector<std::byte> bytes;
-  bytes.reserve(serialized_bytes());
-  Write([&](std::span<const std::byte> piece) {
-    bytes.insert(bytes.end(), piece.begin(), piece.end());
-  });
-  return bytes;
-}
-
-void SparkBloomFilter::Save(const fs::path& path, const SaveOptions& options) const {
-  const auto write = [&](detail::TemporaryFile& file) {
-    Write([&](std::span<const std::byte> piece) { file.Write(piece); });
-  };
-  detail::WriteFileAtomicallyBy(path, write, options);
 }
 
 }  // namespace tamis

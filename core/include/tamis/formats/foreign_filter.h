@@ -8,14 +8,13 @@
 #include <memory>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "tamis/backend.h"
 #include "tamis/file.h"
+#include "tamis/formats/format_filter.h"
 #include "tamis/key_forms.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
-#include "tamis/queryable.h"
 
 namespace tamis {
 
@@ -34,17 +33,14 @@ struct ForeignLoadOptions {
   const Backend* backend = nullptr;  // nullptr: DefaultBackend(). Hashes integers, makes outputs
 };
 
-// A filter of any of these formats: what their classes (tamis/formats/guava.h and its sisters) have
-// in common. Any number of threads may ask one that does not change; a change needs exclusive
-// access. One that was moved from has a format and no bytes, and every other function of it throws
+// A filter of any of these formats, which are those of the classes in tamis/formats/guava.h and its
+// sisters. A filter that was moved from has a format and no bytes. Its other functions throw
 // Error(kReadOnly).
 //
 // For RedisBloom integers are RedisIntegers::kSigned: a uint64_t above 2^63 - 1 is the text of the
 // negative number with its bits.
-class ForeignFilter final : public Queryable {
+class ForeignFilter final : public FormatFilter {
  public:
-  class Any;  // of the implementation
-
   // Reads what the other library wrote. Throws Error(kInvalidArgument) for a name that is none of
   // ForeignFormats, and what FromBytes and Load of the class throw.
   static ForeignFilter FromBytes(std::span<const std::byte> bytes, std::string_view format,
@@ -60,42 +56,36 @@ class ForeignFilter final : public Queryable {
   // Whether a file begins as one of SaveImported does, whole or not. Throws Error(kIo).
   static bool IsImported(const std::filesystem::path& path);
 
-  explicit ForeignFilter(std::unique_ptr<Any> any) noexcept;  // which is not nullptr
-  ForeignFilter(ForeignFilter&&) noexcept;
-  ForeignFilter& operator=(ForeignFilter&&) noexcept;
-  ~ForeignFilter();
-
   const ForeignFormat& format() const noexcept;
   uint64_t bytes() const noexcept override;  // of its bits, in memory
-  // What ToBytes returns.
-  uint64_t serialized_bytes() const noexcept;
+  uint64_t serialized_bytes() const noexcept override;
   // As the functions of the class. O(bytes()).
   double estimated_count() const override;
   double expected_fpr() const override;
 
-  // Lookups are those of Queryable. Keys of the other sort are Error(kInvalidArgument).
+  // Keys of the other sort are Error(kInvalidArgument). The function tamis::Erase erases keys from
+  // filters of formats that can.
   QueryTraits traits() const noexcept override;
   KeyForms key_forms() const noexcept override;
-  // As Insert of the class. Returns how many changed the filter.
-  size_t Insert(const Keys& keys);
+  ChangeTraits change_traits() const noexcept override;
   // The union. Throws Error(kIncompatible) for another format, or one whose filters cannot be
   // united, and what Merge of the class throws.
   void Merge(const ForeignFilter& other);
 
-  // What the other library reads, byte for byte.
-  std::vector<std::byte> ToBytes() const;
-  void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
-  // The same after a header that says which format it is, with a checksum: core/FORMAT.md has it.
+  void Write(const ByteSink& write) const override;
+  // Saves the same after a header that names the format, with a checksum: core/FORMAT.md has it.
   // Throws as Filter::Save.
   void SaveImported(const std::filesystem::path& path, const SaveOptions& options = {}) const;
 
  private:
+  ForeignFilter(const ForeignFormat& format, std::unique_ptr<FormatFilter> filter) noexcept;
+
   void Query(const Keys& keys, uint64_t* bits) const override;
-  const Any& any() const;
-  Any& any();
+  size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
+  FormatFilter& filter() const;
 
   const ForeignFormat* format_;
-  std::unique_ptr<Any> any_;  // nullptr: moved from
+  std::unique_ptr<FormatFilter> filter_;  // nullptr: moved from
 };
 
 }  // namespace tamis

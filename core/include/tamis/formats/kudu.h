@@ -5,19 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "tamis/backend.h"
 #include "tamis/detail/storage.h"
-#include "tamis/file.h"
-#include "tamis/formats/byte_sink.h"
+#include "tamis/formats/format_filter.h"
 #include "tamis/keys.h"
 #include "tamis/layout/split_block.h"
 #include "tamis/memory.h"
-#include "tamis/queryable.h"
 
 namespace tamis {
 
@@ -61,9 +58,7 @@ struct KuduLoadOptions {
 // insertion of an integer that the type does not have. Asked for such a one, a filter says "no".
 // Ready hashes, of which Kudu has 32 bits, are keys of every type; larger ones are none.
 //
-// Any number of threads may ask a filter that does not change; a change needs exclusive access.
-// What was moved from is an empty filter that cannot be changed.
-class KuduBlockBloomFilter final : public Queryable {
+class KuduBlockBloomFilter final : public FormatFilter {
  public:
   // Two blocks, and 1 GiB, as the length of a message is below 2^31 bytes.
   static constexpr uint32_t kMinLogSpaceBytes = 6;
@@ -95,7 +90,7 @@ class KuduBlockBloomFilter final : public Queryable {
   uint64_t num_blocks() const noexcept { return bytes() / split_block::kBlockBytes; }
   uint64_t bytes() const noexcept override { return uint64_t{1} << log_space_bytes_; }
   // What its message has.
-  uint64_t serialized_bytes() const noexcept;
+  uint64_t serialized_bytes() const noexcept override;
   // Whether it is one that says "no" to every key, whatever its blocks have: so is an empty filter.
   bool always_false() const noexcept { return always_false_; }
   std::span<const std::byte> blocks() const noexcept { return {storage_.data(), bytes()}; }
@@ -109,29 +104,22 @@ class KuduBlockBloomFilter final : public Queryable {
   // One key. Integers are taken by their value widened to 64 bits.
   bool Contains(uint64_t key) const;
   bool Contains(std::string_view key) const;
-  // Returns whether the key was certainly not in. False, with nothing done, for a filter that was
-  // moved from.
+  // Returns whether the key was certainly not in.
   bool Insert(uint64_t key);
   bool Insert(std::string_view key);
-  template <detail::NoKey T>
-  bool Contains(T) const = delete;
-  template <detail::NoKey T>
-  bool Insert(T) = delete;
   // One key by its hash, as Impala, which has a FastHash of its own, asks and fills such filters.
   bool ContainsHash(uint32_t hash) const noexcept;
   bool InsertHash(uint32_t hash) noexcept;
 
-  // Many keys: see Queryable.
-  using Queryable::Contains;
+  // Many keys: see FormatFilter.
+  using FormatFilter::Contains;
+  using FormatFilter::Insert;
+  // A key that the type does not have rejects all keys of a call.
+  ChangeTraits change_traits() const noexcept override {
+    return {.inserts_if_absent = true, .whole_calls = true};
+  }
   QueryTraits traits() const noexcept override;
   KeyForms key_forms() const noexcept override;
-
-  // Inserts all keys but nulls, or none. Returns how many were certainly not in, each at its turn.
-  // Throws Error(kReadOnly) for a filter that was moved from.
-  size_t Insert(Keys keys);
-  // {"a", "b"} would else be one string, from the one pointer to the other.
-  size_t Insert(std::initializer_list<std::string_view> keys) { return Insert(Keys(keys)); }
-  bool Contains(std::initializer_list<std::string_view> keys) const = delete;
 
   // The union. Throws Error(kIncompatible), saying what differs, unless both have the same type of
   // keys, seed and size; Error(kReadOnly) as Insert. With itself nothing changes, and nothing comes
@@ -141,13 +129,8 @@ class KuduBlockBloomFilter final : public Queryable {
   // Empties the filter. Throws Error(kReadOnly) as Insert.
   void Clear();
 
-  // What CopyToPB and SerializeToString make of it, byte for byte.
-  std::vector<std::byte> ToBytes() const;
-  // The same in pieces, of which one is blocks().
-  void Write(const ByteSink& write) const;
-  // The same into a file, which is replaced whole or not at all: see Filter::Save. with_secret and
-  // version of the options mean nothing here.
-  void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
+  // Writes what CopyToPB and SerializeToString make of it, in pieces, one of which is blocks().
+  void Write(const ByteSink& write) const override;
 
  private:
   struct Message;  // what the fields say
@@ -159,6 +142,10 @@ class KuduBlockBloomFilter final : public Queryable {
   static KuduBlockBloomFilter FromMessage(const Message& message, KuduType type,
                                           const KuduLoadOptions& options);
   void Query(const Keys& keys, uint64_t* bits) const override;
+  size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
+  void MergeFrom(const FormatFilter& other) override {
+    Merge(static_cast<const KuduBlockBloomFilter&>(other));
+  }
   void RequireWritable() const;
 
   uint32_t* words() const noexcept { return reinterpret_cast<uint32_t*>(storage_.data()); }

@@ -5,19 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "tamis/backend.h"
 #include "tamis/detail/storage.h"
-#include "tamis/file.h"
-#include "tamis/formats/byte_sink.h"
+#include "tamis/formats/format_filter.h"
 #include "tamis/formats/redis_dump.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
-#include "tamis/queryable.h"
 
 namespace tamis {
 
@@ -72,9 +69,8 @@ struct RedisBloomLink {
 // Keys are strings in any form of Keys, and integers, which are strings as RedisIntegers says.
 // Hashes throw Error(kInvalidArgument) in every function.
 //
-// Any number of threads may ask a filter that does not change; a change needs exclusive access.
-// What was moved from is an empty filter that cannot be changed or saved.
-class RedisBloomFilter final : public Queryable {
+// A filter that was moved from cannot be saved.
+class RedisBloomFilter final : public FormatFilter {
  public:
   // No error rate of a double needs more.
   static constexpr uint32_t kMaxHashes = 1075;
@@ -125,7 +121,7 @@ class RedisBloomFilter final : public Queryable {
   uint64_t capacity() const noexcept;        // of all links
   uint64_t bytes() const noexcept override;  // the bits of all links
   // What a file of its dump has.
-  uint64_t serialized_bytes() const noexcept;
+  uint64_t serialized_bytes() const noexcept override;
   size_t num_links() const noexcept { return links_.size(); }
   // i < num_links(); 0 is the oldest.
   const RedisBloomLink& link(size_t i) const noexcept { return links_[i].info; }
@@ -137,30 +133,19 @@ class RedisBloomFilter final : public Queryable {
   // One key: BF.EXISTS. Integers are taken by their value widened to 64 bits.
   bool Contains(uint64_t key) const;
   bool Contains(std::string_view key) const;
-  // BF.ADD: returns whether the key was new, and then certainly was not in. False, with nothing
-  // done, for a filter that was moved from. Throws, with nothing changed, Error(kOutOfMemory) if
-  // the filter does not scale and is full, or for more bytes than the machine has;
-  // Error(kInvalidArgument) where RedisBloom can make no next link, or one of 2^(capacity *
-  // expansion) bits, as it does for flags with ENTS_IS_BITS.
+  // BF.ADD: returns whether the key was new, and then certainly was not in. Throws, with nothing
+  // changed, Error(kOutOfMemory) if the filter does not scale and is full, or for more bytes than
+  // the machine has; Error(kInvalidArgument) where RedisBloom can make no next link, or one of
+  // 2^(capacity * expansion) bits, as it does for flags with ENTS_IS_BITS.
   bool Insert(uint64_t key);
   bool Insert(std::string_view key);
-  template <detail::NoKey T>
-  bool Contains(T) const = delete;
-  template <detail::NoKey T>
-  bool Insert(T) = delete;
 
-  // Many keys: see Queryable.
-  using Queryable::Contains;
+  // Many keys: see FormatFilter. Insertion throws as that of one key, with the keys before it
+  // inserted, as size() shows.
+  using FormatFilter::Contains;
+  using FormatFilter::Insert;
   QueryTraits traits() const noexcept override;
   KeyForms key_forms() const noexcept override;
-
-  // Inserts all keys but nulls, one after the other. Returns how many were new, each at its turn.
-  // Throws as that of one key, with the keys before it inserted, as size() shows; Error(kReadOnly)
-  // for a filter that was moved from.
-  size_t Insert(Keys keys);
-  // {"a", "b"} would else be one string, from the one pointer to the other.
-  size_t Insert(std::initializer_list<std::string_view> keys) { return Insert(Keys(keys)); }
-  bool Contains(std::initializer_list<std::string_view> keys) const = delete;
 
   // The union of two filters with the same flags, expansion and links, but for their sizes, which
   // are added: a key that is in both counts twice. (RedisBloom itself merges none.) Throws
@@ -174,13 +159,9 @@ class RedisBloomFilter final : public Queryable {
   // What BF.SCANDUMP replies, byte for byte, without the last reply. Throw Error(kReadOnly) for a
   // filter that was moved from.
   std::vector<RedisChunk> ToChunks() const;
-  // The file of these chunks.
-  std::vector<std::byte> ToBytes() const;
-  // The same in pieces of at most 16 MiB, which are parts of the filter where they are large.
-  void Write(const ByteSink& write) const;
-  // The same into a file, which is replaced whole or not at all: see Filter::Save. with_secret and
-  // version of the options mean nothing here.
-  void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
+  // Writes the file of these chunks, in pieces of at most 16 MiB, which are parts of the filter
+  // where they are large.
+  void Write(const ByteSink& write) const override;
 
  private:
   static constexpr uint32_t kNoRound = 1;
@@ -210,6 +191,10 @@ class RedisBloomFilter final : public Queryable {
   bool InsertHash(const detail::Hash128& hash);
   void Prefetch(const detail::Hash128& hash) const noexcept;
   void Query(const Keys& keys, uint64_t* bits) const override;
+  size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
+  void MergeFrom(const FormatFilter& other) override {
+    Merge(static_cast<const RedisBloomFilter&>(other));
+  }
   void RequireWritable() const;
 
   RedisIntegers integers_;

@@ -5,19 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "tamis/backend.h"
 #include "tamis/detail/storage.h"
-#include "tamis/file.h"
-#include "tamis/formats/byte_sink.h"
+#include "tamis/formats/format_filter.h"
 #include "tamis/formats/redis_dump.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
-#include "tamis/queryable.h"
 
 namespace tamis {
 
@@ -65,9 +62,8 @@ struct RedisCuckooLoadOptions {
 // Keys are strings in any form of Keys, and integers, which are strings as RedisIntegers says.
 // Hashes throw Error(kInvalidArgument) in every function.
 //
-// Any number of threads may ask a filter that does not change; a change needs exclusive access.
-// What was moved from is an empty filter that cannot be changed or saved.
-class RedisCuckooFilter final : public Queryable {
+// A filter that was moved from cannot be saved.
+class RedisCuckooFilter final : public FormatFilter {
  public:
   static constexpr uint64_t kMaxLayers = 65535;
   // 2^56 - 1, in each layer.
@@ -106,7 +102,7 @@ class RedisCuckooFilter final : public Queryable {
   uint64_t num_buckets(size_t layer) const noexcept { return layers_[layer].num_buckets; }
   uint64_t bytes() const noexcept override;  // of the fingerprints of all layers
   // What a file of its dump has.
-  uint64_t serialized_bytes() const noexcept;
+  uint64_t serialized_bytes() const noexcept override;
   // 1 less the product of (1 - 1/255)^(2 s) for s fingerprints in a bucket of each layer, on
   // average (Fan et al. 2014, section 5.1, for fingerprints of 255 values). O(bytes()).
   double expected_fpr() const noexcept override;
@@ -133,37 +129,26 @@ class RedisCuckooFilter final : public Queryable {
   bool Erase(uint64_t key);
   bool Erase(std::string_view key);
   template <detail::NoKey T>
-  bool Contains(T) const = delete;
-  template <detail::NoKey T>
   uint64_t Occurrences(T) const = delete;
-  template <detail::NoKey T>
-  bool Insert(T) = delete;
   template <detail::NoKey T>
   bool InsertIfAbsent(T) = delete;
   template <detail::NoKey T>
   bool Erase(T) = delete;
 
-  // Many keys: see Queryable.
-  using Queryable::Contains;
+  // Many keys: see FormatFilter. The keys that Insert rejects are those that it has no room for. It
+  // throws as that of one key, with the keys before it inserted.
+  using Changeable::Erase;
+  using FormatFilter::Contains;
+  using FormatFilter::Insert;
+  using FormatFilter::InsertIfAbsent;
+  ChangeTraits change_traits() const noexcept override {
+    return {.inserts_if_absent = true, .erases = true};
+  }
   QueryTraits traits() const noexcept override;
   KeyForms key_forms() const noexcept override;
   // How often each key was inserted, or more; 0 for nulls. Throws Error(kInvalidArgument), with
   // nothing written, if `out` has no room for all.
   void Occurrences(Keys keys, std::span<uint64_t> out) const;
-
-  // All keys but nulls, one after the other. Each returns how many the function of one key has
-  // returned true for. Throw as that, with the keys before it inserted; Error(kReadOnly) for a
-  // filter that was moved from.
-  size_t Insert(Keys keys);
-  size_t InsertIfAbsent(Keys keys);
-  size_t Erase(Keys keys);
-  // {"a", "b"} would else be one string, from the one pointer to the other.
-  size_t Insert(std::initializer_list<std::string_view> keys) { return Insert(Keys(keys)); }
-  size_t InsertIfAbsent(std::initializer_list<std::string_view> keys) {
-    return InsertIfAbsent(Keys(keys));
-  }
-  size_t Erase(std::initializer_list<std::string_view> keys) { return Erase(Keys(keys)); }
-  bool Contains(std::initializer_list<std::string_view> keys) const = delete;
 
   // CF.COMPACT: moves keys to older layers with room for them, and drops the newest as long as it
   // is empty. Throws Error(kReadOnly) as Insert.
@@ -176,13 +161,9 @@ class RedisCuckooFilter final : public Queryable {
   // replies nothing, and this what the server writes of it into its append-only file.) Throw
   // Error(kReadOnly) for a filter that was moved from.
   std::vector<RedisChunk> ToChunks() const;
-  // The file of these chunks.
-  std::vector<std::byte> ToBytes() const;
-  // The same in pieces of at most 16 MiB, which are parts of the filter where they are large.
-  void Write(const ByteSink& write) const;
-  // The same into a file, which is replaced whole or not at all: see Filter::Save. with_secret and
-  // version of the options mean nothing here.
-  void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
+  // Writes the file of these chunks, in pieces of at most 16 MiB, which are parts of the filter
+  // where they are large.
+  void Write(const ByteSink& write) const override;
 
  private:
   // Where a key may be.
@@ -225,8 +206,7 @@ class RedisCuckooFilter final : public Queryable {
   void Prefetch(const Place& place) const noexcept;
 
   void Query(const Keys& keys, uint64_t* bits) const override;
-  template <typename Change>
-  size_t ChangeAll(const Keys& keys, const Change& change);
+  size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
   void RequireWritable() const;
 
   RedisIntegers integers_;

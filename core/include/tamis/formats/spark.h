@@ -5,18 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "tamis/backend.h"
 #include "tamis/detail/storage.h"
-#include "tamis/file.h"
-#include "tamis/formats/byte_sink.h"
+#include "tamis/formats/format_filter.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
-#include "tamis/queryable.h"
 
 namespace tamis {
 
@@ -59,9 +56,7 @@ struct SparkLoadOptions {
 // UTF-8 does not have.) One filter may have both. Hashes throw Error(kInvalidArgument) in every
 // function, with nothing changed.
 //
-// Any number of threads may ask a filter that does not change; a change needs exclusive access.
-// What was moved from is an empty filter that cannot be changed.
-class SparkBloomFilter final : public Queryable {
+class SparkBloomFilter final : public FormatFilter {
  public:
   // 2^31 - 1, as the stream has their number in a Java int; 16 GiB.
   static constexpr uint64_t kMaxWords = 0x7FFF'FFFF;
@@ -94,7 +89,7 @@ class SparkBloomFilter final : public Queryable {
   uint64_t num_bits() const noexcept { return 64 * num_words_; }
   uint64_t bytes() const noexcept override { return 8 * num_words_; }
   // What a stream of it has: 12 bytes for kV1 or 16 for kV2, and the words.
-  uint64_t serialized_bytes() const noexcept;
+  uint64_t serialized_bytes() const noexcept override;
   // Word i has bits 64 i to 64 i + 63, the least significant first.
   std::span<const uint64_t> words() const noexcept { return {data(), num_words_}; }
 
@@ -107,26 +102,15 @@ class SparkBloomFilter final : public Queryable {
   // One key. Integers are taken by their value widened to 64 bits.
   bool Contains(uint64_t key) const noexcept;
   bool Contains(std::string_view key) const noexcept;
-  // As `put`: returns whether a bit changed. Then the key was certainly not in. False, with nothing
-  // done, for a filter that was moved from.
+  // As `put`: returns whether a bit changed. Then the key was certainly not in.
   bool Insert(uint64_t key) noexcept;
   bool Insert(std::string_view key) noexcept;
-  template <detail::NoKey T>
-  bool Contains(T) const = delete;
-  template <detail::NoKey T>
-  bool Insert(T) = delete;
 
-  // Many keys: see Queryable.
-  using Queryable::Contains;
+  // Many keys: see FormatFilter.
+  using FormatFilter::Contains;
+  using FormatFilter::Insert;
   QueryTraits traits() const noexcept override;
   KeyForms key_forms() const noexcept override;
-
-  // Inserts all keys but nulls. Returns how many changed a bit, each at its turn. Throws
-  // Error(kReadOnly) for a filter that was moved from.
-  size_t Insert(Keys keys);
-  // {"a", "b"} would else be one string, from the one pointer to the other.
-  size_t Insert(std::initializer_list<std::string_view> keys) { return Insert(Keys(keys)); }
-  bool Contains(std::initializer_list<std::string_view> keys) const = delete;
 
   // The union. Throws Error(kIncompatible), saying what differs, unless both have the same version,
   // seed, number of hashes and size, as `mergeInPlace` wants it; Error(kReadOnly) as Insert. With
@@ -136,13 +120,8 @@ class SparkBloomFilter final : public Queryable {
   // Empties the filter. Throws Error(kReadOnly) as Insert.
   void Clear();
 
-  // What BloomFilter.writeTo writes, byte for byte.
-  std::vector<std::byte> ToBytes() const;
-  // The same in pieces of at most 128 KiB.
-  void Write(const ByteSink& write) const;
-  // The same into a file, which is replaced whole or not at all: see Filter::Save. with_secret and
-  // version of the options mean nothing here.
-  void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
+  // Writes what BloomFilter.writeTo writes, in pieces of at most 128 KiB.
+  void Write(const ByteSink& write) const override;
 
  private:
   struct Geometry {
@@ -156,6 +135,10 @@ class SparkBloomFilter final : public Queryable {
   SparkBloomFilter(const Geometry& geometry, const MemoryOptions& memory, const Backend* backend);
 
   void Query(const Keys& keys, uint64_t* bits) const override;
+  size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
+  void MergeFrom(const FormatFilter& other) override {
+    Merge(static_cast<const SparkBloomFilter&>(other));
+  }
   template <typename Read>
   static SparkBloomFilter Parse(uint64_t size, const std::filesystem::path& name, const Read& read,
                                 const SparkLoadOptions& options);

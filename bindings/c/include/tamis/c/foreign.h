@@ -71,9 +71,9 @@ TAMIS_C_API tamis_status tamis_foreign_count(const tamis_foreign* filter, const 
 
 /* Inserts all keys but nulls. A key that the format cannot have is an error, and then none is
  * inserted; so is a key for which a filter of Redis has no room, with those before it inserted.
- * *changed, which may be NULL, becomes how many changed the filter. */
+ * *inserted, which may be NULL, becomes the number of inserted keys, also of keys that were in. */
 TAMIS_C_API tamis_status tamis_foreign_insert(tamis_foreign* filter, const tamis_keys* keys,
-                                              uint64_t* changed);
+                                              uint64_t* inserted);
 /* The union. TAMIS_INCOMPATIBLE unless the other has the same format and size. */
 TAMIS_C_API tamis_status tamis_foreign_merge(tamis_foreign* filter, const tamis_foreign* other);
 

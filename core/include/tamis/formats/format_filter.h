@@ -1,0 +1,60 @@
+// The common base class of the filters of other libraries.
+#ifndef TAMIS_FORMATS_FORMAT_FILTER_H_
+#define TAMIS_FORMATS_FORMAT_FILTER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "tamis/changeable.h"
+#include "tamis/file.h"
+#include "tamis/formats/byte_sink.h"
+#include "tamis/queryable.h"
+
+namespace tamis {
+
+class ForeignFilter;
+
+// A filter with the answers, the bits and the bytes of another library. Any number of threads may
+// query a filter that does not change. A change needs exclusive access. A filter that was moved
+// from is empty. Bulk changes of it throw Error(kReadOnly), and changes by one key return false.
+class FormatFilter : public Queryable, public Changeable {
+ public:
+  // Many keys: see Queryable and Changeable. Insert inserts every key that is not null, also keys
+  // that change no bit. InsertIfAbsent reports the keys that changed the filter.
+  using Changeable::Insert;
+  using Changeable::InsertIfAbsent;
+  using Queryable::Contains;
+  bool Contains(std::initializer_list<std::string_view> keys) const = delete;
+  template <detail::NoKey T>
+  bool Insert(T) = delete;
+  ChangeTraits change_traits() const noexcept override { return {.inserts_if_absent = true}; }
+
+  // Writes what the other library reads, byte for byte, in pieces.
+  virtual void Write(const ByteSink& write) const = 0;
+  // The number of bytes that Write writes.
+  virtual uint64_t serialized_bytes() const noexcept = 0;
+  std::vector<std::byte> ToBytes() const;
+  // Replaces the file as a whole or not at all: see Filter::Save. Ignores with_secret and version
+  // of the options.
+  void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
+
+ protected:
+  FormatFilter() = default;
+  FormatFilter(FormatFilter&&) noexcept = default;
+  FormatFilter& operator=(FormatFilter&&) noexcept = default;
+
+ private:
+  friend class ForeignFilter;
+
+  // Takes in the keys of `other`, which has the same class. Throws what Merge of the class throws,
+  // and Error(kIncompatible) here.
+  virtual void MergeFrom(const FormatFilter& other);
+};
+
+}  // namespace tamis
+
+#endif  // TAMIS_FORMATS_FORMAT_FILTER_H_
