@@ -403,17 +403,6 @@ TEST(GuavaTest, EveryFormOfKeys) {
   EXPECT_EQ(filter.Count(std::vector<int64_t>{-1, 0xFFFF'FFFF, 1}), 2u);
 }
 
-TEST(GuavaTest, OutputsThatAreTooSmall) {
-  const std::vector<uint64_t> keys(65);
-  const GuavaBloomFilter filter(GuavaFunnel::kLong, {.capacity = 10});
-  std::vector<uint64_t> words(64);
-  const auto too_small = [](const auto& call) {
-    ExpectError(ErrorCode::kInvalidArgument, "the output has", call);
-  };
-  too_small([&] { filter.Contains(keys, Bitmap(std::span(words).first(1))); });
-  too_small([&] { filter.Select(keys, std::span(words)); });
-}
-
 TEST(GuavaTest, Merge) {
   const std::vector<uint64_t> some = RandomKeys(1000, 1), more = RandomKeys(1000, 2);
   GuavaBloomFilter a(GuavaFunnel::kLong, {.capacity = 2000});

@@ -360,17 +360,6 @@ TEST(KuduTest, EveryFormOfKeys) {
             of(KuduType::kInt32, ints));
 }
 
-TEST(KuduTest, OutputsThatAreTooSmall) {
-  const std::vector<uint64_t> keys(65);
-  const KuduBlockBloomFilter filter(KuduType::kInt64, {.capacity = 10});
-  std::vector<uint64_t> words(64);
-  const auto too_small = [](const auto& call) {
-    ExpectError(ErrorCode::kInvalidArgument, "the output has", call);
-  };
-  too_small([&] { filter.Contains(keys, Bitmap(std::span(words).first(1))); });
-  too_small([&] { filter.Select(keys, std::span(words)); });
-}
-
 TEST(KuduTest, Merge) {
   const std::vector<uint64_t> some = RandomKeys(1000, 1), more = RandomKeys(1000, 2);
   const KuduOptions options = {.capacity = 2000, .hash_seed = 5};

@@ -190,11 +190,6 @@ TEST(RedisBloomTest, HashesAreNoKeys) {
   ExpectError([&] { filter.Count(Hashes{hashes}); }, ErrorCode::kInvalidArgument, "hashes");
 }
 
-TEST(RedisBloomTest, OutputsThatAreTooSmall) {
-  const RedisBloomFilter filter({});
-  ExpectRedisRoomNeeded(filter);
-}
-
 TEST(RedisBloomTest, MergeIsTheUnion) {
   const RedisBloomOptions options = {.capacity = 20, .error_rate = 0.001};
   RedisBloomFilter a(options), b(options), half(options);

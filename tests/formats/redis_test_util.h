@@ -125,19 +125,6 @@ void ExpectRedisIntegers(const Make& make) {
   }
 }
 
-template <typename Filter>
-void ExpectRedisRoomNeeded(const Filter& filter) {
-  const std::vector<std::string> keys(65, "key");
-  std::vector<uint64_t> words(64);
-  std::vector<uint32_t> rows(64);
-  std::vector<uint8_t> bytes(64);
-  const auto refused = [](const auto& act) { ExpectError(act, ErrorCode::kInvalidArgument, ""); };
-  refused([&] { filter.Contains(keys, Bitmap(std::span(words).first(1))); });
-  refused([&] { filter.Contains(keys, bytes); });
-  refused([&] { filter.Select(keys, rows); });
-  refused([&] { filter.Select(keys, words); });
-}
-
 }  // namespace tamis
 
 #endif  // TAMIS_TESTS_FORMATS_REDIS_TEST_UTIL_H_

@@ -422,17 +422,6 @@ TEST(SparkTest, EveryFormOfKeys) {
   EXPECT_EQ(filter.Count(fixed), 2u);
 }
 
-TEST(SparkTest, OutputsThatAreTooSmall) {
-  const std::vector<uint64_t> keys(65);
-  const SparkBloomFilter filter({.capacity = 10});
-  std::vector<uint64_t> words(64);
-  const auto too_small = [](const auto& call) {
-    ExpectError(ErrorCode::kInvalidArgument, "the output has", call);
-  };
-  too_small([&] { filter.Contains(keys, Bitmap(std::span(words).first(1))); });
-  too_small([&] { filter.Select(keys, std::span(words)); });
-}
-
 TEST(SparkTest, Merge) {
   const std::vector<uint64_t> some = RandomKeys(1000, 1), more = RandomKeys(1000, 2);
   const SparkOptions options = {.capacity = 2000, .seed = 7};
