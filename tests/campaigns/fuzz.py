@@ -6,7 +6,9 @@ Usage: fuzz.py FOLDER [TARGET...] [--seconds N] [--jobs N] [--corpus DIR] [--kee
 FOLDER is where the targets of tests/fuzz were built, a TARGET is one of them without tamis_fuzz_
 (default: all that are there). --seconds is of a processor, for each target, and as much more as it
 needs to read what it starts from. Each starts from golden
-files, from tests/fuzz/seeds, and from what earlier runs have found, in tests/fuzz/corpora. --corpus is
+files, from tests/fuzz/seeds, and from what earlier runs have found, in tests/fuzz/corpora. A target in
+PARTS starts from one part of its corpus if --seconds is less than 60, and neither --keep nor --record
+is given. The checksum of the program chooses the part: over commits, all parts are used. --corpus is
 a folder in which it goes on: inputs that lead to new places of the code are kept there. --keep puts
 the fewest of these that lead to all such places into tests/fuzz/corpora, for whoever comes next. An
 input that ends a target, that takes it ten seconds or 2 GiB, is written to --findings, and ends the run of
@@ -27,6 +29,7 @@ import tarfile
 import tempfile
 import threading
 import time
+import zlib
 
 import campaign
 
@@ -38,6 +41,8 @@ MOST_S = 10  # that an input may take
 WAITS_FOR_EVER = 4  # times as long, of which a processor knows nothing
 MOST_SHOWN = 4000  # characters of a log that cannot be kept
 MOST_KEPT_BYTES = 1 << 14  # of an input in CORPORA, which stays small: longer ones are cut
+SHORT_S = 60  # shorter runs start from one part of the corpora in PARTS
+PARTS = {"operations": 16}  # to replay the whole corpus takes 160 s
 LIMITS = [f"-timeout={MOST_S}", "-rss_limit_mb=2048"]
 # Statuses of a target: it ended as it should, an input took long, it was told to end.
 ENDED, TOOK_LONG, INTERRUPTED = 0, 70, 72
@@ -104,12 +109,13 @@ def write_seeds(target, folder):
         shutil.copytree(committed, folder, dirs_exist_ok=True)
 
 
-def unpack_corpus(path, folder):
+def unpack_corpus(path, folder, parts=1, part=0):
+    """Writes each input whose number is `part` modulo `parts` to the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     if path.exists():
         with tarfile.open(path) as kept:
             for number, member in enumerate(kept):
-                if member.isfile():
+                if member.isfile() and number % parts == part:
                     (folder / f"{number}").write_bytes(kept.extractfile(member).read())
 
 
@@ -161,8 +167,9 @@ class Run:
     lock = threading.RLock()  # of a thread that end_all may interrupt
 
     def __init__(self, folder, target, corpus, findings, root, quiet=False, most_s=MOST_S,
-                 corpora=CORPORA):
+                 corpora=CORPORA, parts=1):
         self.target = target
+        self.parts = parts
         self.most_s = most_s
         self.quiet = quiet
         self.program = folder / (PREFIX + target)
@@ -187,7 +194,8 @@ class Run:
 
     def run(self, seconds, limits=(), **more):
         write_seeds(self.target, self.seeds)
-        unpack_corpus(self.kept, self.earlier)
+        part = zlib.crc32(self.program.read_bytes()) % self.parts
+        unpack_corpus(self.kept, self.earlier, self.parts, part)
         self.corpus.mkdir(parents=True, exist_ok=True)
         self.findings.mkdir(parents=True, exist_ok=True)
         start = time.monotonic()
@@ -301,7 +309,9 @@ def conclude(run, options, where):
 
 def run_all(options, targets, corpus, findings, root):
     """Returns the runs of all targets."""
-    runs = [Run(options.targets, target, corpus, findings, root) for target in targets]
+    whole = options.seconds >= SHORT_S or options.keep or options.record
+    runs = [Run(options.targets, target, corpus, findings, root,
+                parts=1 if whole else PARTS.get(target, 1)) for target in targets]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         waiting = {pool.submit(run.run, options.seconds): run for run in runs}
         while waiting:
@@ -334,6 +344,15 @@ def kept_is_read(run, root):
     return set() < kept("second") <= first and run.found == 0
 
 
+def parts_are_the_corpus(root):
+    """Whether each input of a corpus is in exactly one of its parts."""
+    inputs = [bytes([number]) for number in range(10)]
+    pack_corpus(root / "parts.tar.xz", inputs)
+    for part in range(3):
+        unpack_corpus(root / "parts.tar.xz", root / "parts" / f"{part}", 3, part)
+    return sorted(path.read_bytes() for path in root.glob("parts/*/*")) == inputs
+
+
 def ended(besides=""):
     print("ended before its time" + besides)
     return 128 + signal.SIGINT
@@ -341,6 +360,9 @@ def ended(besides=""):
 
 def self_test(options, root):
     """Defects of tests/fuzz/fuzz_seeded.cc; and none, for which nothing may be found."""
+    if not parts_are_the_corpus(root):
+        print("the parts of a corpus are not the corpus")
+        return 1
     found = {}
     for defect, name in (("", "none"), ("answer", "a wrong answer"),
                          ("overrun", "the library is given more bytes than there are"),
