@@ -27,9 +27,7 @@ SplitBlockBloomFilter MakeFilter(uint64_t bytes, const Backend& backend) {
                                 .backend = &backend});
 }
 
-bool SameBits(const Filter& a, const Filter& b) {
-  return std::equal(a.payload().begin(), a.payload().end(), b.payload().begin(), b.payload().end());
-}
+bool SameBits(const Filter& a, const Filter& b) { return SameBytes(a.payload(), b.payload()); }
 
 // Which hashes are new, one by one, by the oracle.
 std::vector<uint64_t> OneByOne(SplitBlockBloomFilter& filter, const std::vector<uint64_t>& hashes) {

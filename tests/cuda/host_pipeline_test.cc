@@ -73,7 +73,7 @@ TEST(HostPipeline, InsertsWhatTheHostWouldInsert) {
     SplitBlockBloomFilter copy = host.Clone();
     copy.Clear();
     device.Download(copy);
-    EXPECT_TRUE(std::equal(copy.payload().begin(), copy.payload().end(), host.payload().begin()));
+    EXPECT_TRUE(SameBytes(copy.payload(), host.payload()));
     EXPECT_EQ(copy.inserted_count(), host.inserted_count());
   }
 }
@@ -90,7 +90,7 @@ TEST(HostPipeline, TakesEveryFormOfKeys) {
     EXPECT_EQ(pipeline.Contains(device, keys, Bitmap(bits)), keys.size());
     SplitBlockBloomFilter copy = host.Clone();
     device.Download(copy);
-    EXPECT_TRUE(std::equal(copy.payload().begin(), copy.payload().end(), host.payload().begin()));
+    EXPECT_TRUE(SameBytes(copy.payload(), host.payload()));
   };
   const std::vector<uint64_t> u64 = RandomKeys(200, 3);
   const std::vector<uint32_t> u32(u64.begin(), u64.end());

@@ -244,7 +244,7 @@ TEST(MilvusTest, RoundTrips) {
     filter.Insert(strings);
     const std::vector<std::byte> bytes = milvus::ToBytes(filter);
     const SplitBlockBloomFilter again = milvus::FromBytes(bytes);
-    ASSERT_TRUE(std::ranges::equal(again.payload(), filter.payload()));
+    ASSERT_TRUE(SameBytes(again.payload(), filter.payload()));
     ASSERT_EQ(again.capacity(), filter.capacity());
     ASSERT_EQ(again.key_forms(), filter.key_forms());
     ASSERT_EQ(milvus::View(bytes).Count(keys), keys.size());

@@ -68,7 +68,7 @@ TYPED_TEST(ConcurrentBloomThreadsTest, NoBitIsLost) {
         filter.Insert(keys[t]);
       }
     });
-    ASSERT_TRUE(std::ranges::equal(plain.payload(), filter.filter().payload())) << round;
+    ASSERT_TRUE(SameBytes(plain.payload(), filter.filter().payload())) << round;
     ASSERT_EQ(filter.inserted_count(), plain.inserted_count());
   }
 }
@@ -183,7 +183,7 @@ TYPED_TEST(ConcurrentBloomThreadsTest, ProcessesShareIt) {
     ASSERT_EQ(waitpid(pid, &status, 0), pid);
     EXPECT_EQ(status, 0);
   }
-  EXPECT_TRUE(std::ranges::equal(plain.payload(), filter.filter().payload()));
+  EXPECT_TRUE(SameBytes(plain.payload(), filter.filter().payload()));
 }
 
 }  // namespace tamis::concurrent_bloom_threads_test

@@ -23,7 +23,7 @@ class ConcurrentCuckooTest : public testing::Test {
 
   static void ExpectEqual(const Plain& plain, const Concurrent& concurrent) {
     const Plain snapshot = concurrent.Snapshot();
-    EXPECT_TRUE(std::ranges::equal(plain.payload(), snapshot.payload()));
+    EXPECT_TRUE(SameBytes(plain.payload(), snapshot.payload()));
     EXPECT_EQ(plain.inserted_count(), concurrent.inserted_count());
     EXPECT_EQ(plain.inserted_count(), snapshot.inserted_count());
     EXPECT_EQ(plain.key_forms(), concurrent.key_forms());
