@@ -28,7 +28,7 @@ template <typename F>
 F Make(std::initializer_list<const Numbers*> of) {
   if constexpr (std::is_same_v<F, AnyFilter>) {
     AnyFilter filter = MakeFilter(FilterKind::kSplitBlock, {.capacity = kRoom});
-    for (const Numbers* keys : of) filter->Insert(*keys);
+    for (const Numbers* keys : of) RequireChangeable(*filter).Insert(*keys);
     return filter;
   } else {
     F filter({.capacity = kRoom});

@@ -24,9 +24,9 @@ struct Subject {
   explicit Subject(const Shape& of)
       : shape(of), old_keys(KeysOf(0, kKeys)), new_keys(KeysOf(kKeys, kKeys)) {
     filter.emplace(of.Make(2 * kKeys));
-    (*filter)->Insert(old_keys);
+    RequireChangeable(**filter).Insert(old_keys);
     old_bytes = Serialize(**filter);
-    (*filter)->Insert(new_keys);
+    RequireChangeable(**filter).Insert(new_keys);
     new_bytes = Serialize(**filter);
     asked = KeysOf(kKeys / 2, 2 * kKeys);
     Reset();
@@ -92,7 +92,7 @@ std::string CheckMade(Subject& s, const Ending& ending) {
 
 // All that the filter says it took is in, and with memory the rest goes in, too.
 std::string CheckInsert(Subject& s, const Ending& ending) {
-  Filter& filter = **s.filter;
+  ChangeableFilter& filter = RequireChangeable(**s.filter);
   if (!HasAll(filter, s.old_keys)) return "keys of the old state are lost";
   if (ending.threw) {
     if (const std::string problem = s.Unchanged(); !problem.empty()) return problem;
@@ -145,14 +145,15 @@ void AddLookups(const SubjectPointer& subject, std::vector<Operation>& all) {
 void AddChanges(const SubjectPointer& subject, std::vector<Operation>& all) {
   const auto insert = [](Subject& s) {
     s.rejected.resize(s.new_keys.size());
-    s.result = (*s.filter)->Insert(s.new_keys, s.rejected);
+    s.result = RequireChangeable(**s.filter).Insert(s.new_keys, s.rejected);
   };
   all.push_back(Changing(subject, "insert", insert, CheckInsert));
   const auto one_by_one = [](Subject& s) {
     s.rejected.resize(s.new_keys.size());
     s.result = 0;
+    ChangeableFilter& filter = RequireChangeable(**s.filter);
     for (size_t i = 0; i < s.new_keys.size(); ++i) {
-      if ((*s.filter)->Insert(s.new_keys[i])) {
+      if (filter.Insert(s.new_keys[i])) {
         ++s.result;
       } else {
         s.rejected[i - s.result] = i;
@@ -164,7 +165,7 @@ void AddChanges(const SubjectPointer& subject, std::vector<Operation>& all) {
     const auto by_engine = [partitioned](Subject& s) {
       const Engine engine({.pin = CallRoute{.threads = 2, .partitioned = partitioned}});
       s.rejected.resize(s.new_keys.size());
-      s.result = engine.Insert(**s.filter, s.new_keys, s.rejected);
+      s.result = engine.Insert(RequireChangeable(**s.filter), s.new_keys, s.rejected);
     };
     all.push_back(Changing(subject, partitioned ? "insert by region" : "insert by an engine",
                            by_engine, CheckInsert));

@@ -63,7 +63,7 @@ class Subject {
       return;
     }
     while (live_.size() < kLive) live_.push_back(next_++);
-    filter_->Insert(Keys(KeysAt(live_)));
+    RequireChangeable(*filter_).Insert(Keys(KeysAt(live_)));
   }
 
   void Save(const fs::path& folder) const {
@@ -82,7 +82,8 @@ class Subject {
     }
     if (seed == "lost") EraseWithoutSaying();
     if (seed == "rate")
-      filter_->Insert(Keys(KeysOf(kNeverIn + kAsked * totals.rounds, kAsked / 10)));
+      RequireChangeable(*filter_).Insert(
+          Keys(KeysOf(kNeverIn + kAsked * totals.rounds, kAsked / 10)));
     Check(*filter_, totals, "in memory");
     filter_->Save(file);
     Check(*Map(file, {.verify = Verify::kFull}), totals, "mapped");
@@ -174,10 +175,10 @@ class Subject {
     const std::vector<uint64_t> keys = KeysAt(live_);
     const size_t half = CanMerge(*filter_, *filter_) ? kLive / 2 : kLive;
     filter_ = New();
-    engine.Insert(*filter_, Keys(std::span(keys).first(half)));
+    engine.Insert(RequireChangeable(*filter_), Keys(std::span(keys).first(half)));
     if (half < kLive) {
       AnyFilter other = New();
-      engine.Insert(*other, Keys(std::span(keys).subspan(half)));
+      engine.Insert(RequireChangeable(*other), Keys(std::span(keys).subspan(half)));
       Merge(*filter_, *other);
     }
     totals.cycles += kLive;
