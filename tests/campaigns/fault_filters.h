@@ -5,9 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
-#include <iterator>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tamis/any_filter.h"
@@ -59,9 +60,11 @@ bool HasAll(const F& filter, const std::vector<uint64_t>& keys) {
   return filter.Count(keys) == keys.size();
 }
 
+// Returns the bytes of a file, or nothing if it cannot be read.
 inline std::string BytesOf(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream bytes;
+  bytes << std::ifstream(path, std::ios::binary).rdbuf();
+  return std::move(bytes).str();
 }
 
 }  // namespace tamis::campaigns

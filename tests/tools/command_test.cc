@@ -12,6 +12,7 @@
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 namespace tamis::tools {
 namespace {
@@ -117,7 +118,9 @@ void CommandTest::WriteU64(const std::string& name, std::span<const uint64_t> va
 std::string CommandTest::Read(const std::string& name) const {
   std::ifstream in(folder_ / name, std::ios::binary);
   EXPECT_TRUE(in) << name;
-  return std::string(std::istreambuf_iterator<char>(in), {});
+  std::ostringstream bytes;
+  bytes << in.rdbuf();
+  return std::move(bytes).str();
 }
 
 bool CommandTest::Exists(const std::string& name) const { return fs::exists(folder_ / name); }
