@@ -39,7 +39,8 @@ constexpr uint64_t kBatches = 20;  // of a round, which ends with all checks
 constexpr uint64_t kAsked = 100'000;
 constexpr uint64_t kNeverIn = uint64_t{1} << 62;  // from here on keys are only asked for
 constexpr double kFpr = 0.01;
-constexpr uint64_t kMinRounds = 10;
+constexpr uint64_t kMinRounds = 10;    // for the growth of memory
+constexpr uint64_t kSeededRounds = 2;  // of defects that show in each round
 
 struct Totals {
   uint64_t rounds = 0, cycles = 0, asked = 0, false_negatives = 0, absent = 0, hits = 0;
@@ -253,7 +254,9 @@ int Run(const fs::path& folder, double seconds, uint64_t cycles, const std::stri
   Totals totals;
   std::vector<uint64_t> resident;  // after each round
   std::vector<std::unique_ptr<std::vector<char>>> kept;
-  while (totals.rounds < kMinRounds || (elapsed() < seconds && totals.cycles < cycles)) {
+  const bool shows_at_once = seed == "lost" || seed == "rate";
+  const uint64_t min_rounds = shows_at_once ? kSeededRounds : kMinRounds;
+  while (totals.rounds < min_rounds || (elapsed() < seconds && totals.cycles < cycles)) {
     for (Subject& subject : subjects) subject.Round(engine, folder / "f.tamis", seed, totals);
     if (seed == "memory") kept.push_back(std::make_unique<std::vector<char>>(1 << 20, 'x'));
     ++totals.rounds;
