@@ -24,6 +24,7 @@
 #include "bench/arguments.h"
 #include "bench/workload.h"
 #include "tamis/any_filter.h"
+#include "tamis/changeable_filter.h"
 #include "tamis/error.h"
 #include "tamis/filter_kinds.h"
 #include "tamis/units.h"

@@ -26,6 +26,7 @@
 #include "tools/json.h"
 #include "tools/key_reader.h"
 #include "tools/output_file.h"
+#include "tools/overfull.h"
 #include "tools/parse.h"
 #include "tools/progress.h"
 #include "tools/run_options.h"
@@ -242,18 +243,12 @@ Inserted InsertAll(const BuildOptions& options, uint64_t total_bytes, Changeable
 
 // A filter with many times its capacity answers "maybe" to nearly every key.
 void RequireNotOverfull(const BuildOptions& options, const Filter& filter) {
-  constexpr double kMost = 10;  // times the rate that was asked for
-  if (options.overfull || options.scalable()) return;
-  const double at_capacity =
-      FilterFpr(filter.kind(), static_cast<double>(filter.capacity()), filter.bytes());
-  const double asked = std::max(options.filter.fpr, std::min(at_capacity, kMaxFpr));
-  const double real = filter.expected_fpr();
-  // Halfway to always "maybe", for rates that cannot get ten times as high.
-  if (real <= std::min(kMost * asked, (1 + asked) / 2)) return;
+  if (options.overfull || !IsOverfull(filter, options.filter.fpr)) return;
   throw Error(ErrorCode::kInvalidArgument,
               WithCommas(filter.inserted_count()) + " keys in a filter for " +
                   WithCommas(filter.capacity()) + " make its false-positive rate " +
-                  PercentText(real) + ", and " + PercentText(asked) +
+                  PercentText(filter.expected_fpr()) + ", and " +
+                  PercentText(RateSizedFor(filter, options.filter.fpr)) +
                   " was asked for; nothing was saved. Give a larger --capacity or --bytes, or "
                   "--overfull to save it");
 }

@@ -27,6 +27,7 @@
 #include "tools/key_form.h"
 #include "tools/key_reader.h"
 #include "tools/output_file.h"
+#include "tools/overfull.h"
 #include "tools/parse.h"
 #include "tools/progress.h"
 #include "tools/repeated_keys.h"
@@ -406,7 +407,10 @@ int Run(DedupOptions options) {
   }
   if (!options.json && !options.run.quiet) SaySummary(*seen, counts);
   EndIfStopped();
-  return kDone;
+  if (!filter || !IsOverfull(**filter, 0)) return kDone;
+  Say("most of the lines left out may be new: use a filter for as many lines, such as one that "
+      "dedup makes itself");
+  return kFailure;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <tamis/engine.h>
 #include <tamis/erasable_filter.h>
 #include <tamis/error.h>
+#include <tamis/filter_kinds.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -139,7 +140,7 @@ int Run(EraseOptions options) {
   } else if (!options.run.quiet) {
     Say(options.output + ": " + WithCommas(erased) + " of " + Counted(keys, "key") +
         " found and erased, " + WithCommas(filter->inserted_count()) + " left");
-    if (erased + absent < keys && filter->kind() == FilterKind::kScalable) {
+    if (erased + absent < keys && KindInfo(filter->kind()).has_layers) {
       Say("a key stays if several layers of a scalable filter may have it");
     }
   }

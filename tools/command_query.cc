@@ -63,7 +63,7 @@ void CheckOutputs(const QueryOptions& options) {
 }
 
 // Says how many of the keys may be in the filter, and adds a hint if chance alone explains that
-// number.
+// number. Says nothing without a hint if a count goes to standard output anyway.
 void SaySummary(const QueryOptions& options, const AskedFilter& filter, uint64_t found,
                 uint64_t keys) {
   std::string text =
@@ -79,6 +79,8 @@ void SaySummary(const QueryOptions& options, const AskedFilter& filter, uint64_t
     text +=
         ". If you expected more: the keys must be written as those of the filter, with the same "
         "case, and be in the column that --column names";
+  } else if (options.count || options.json) {
+    return;
   }
   Say(text);
 }
@@ -137,9 +139,7 @@ int Run(const QueryOptions& options) {
   if (bitmap) bitmap->Close();
   Report(options, selected, keys, reader, out);
   const uint64_t found = options.invert ? keys - selected : selected;
-  if (!options.run.quiet && !options.any && !options.count && !options.json) {
-    SaySummary(options, filter, found, keys);
-  }
+  if (!options.run.quiet && !options.any) SaySummary(options, filter, found, keys);
   const std::string doubt = filter.Doubt(options.input.key_form(), found, keys);
   if (!doubt.empty() && !options.run.quiet && !(options.any && selected > 0)) Say(doubt);
   if (options.any && selected > 0) return kDone;  // without having read all

@@ -56,7 +56,7 @@ struct Totals {
 struct Settled {
   Settled(const Shape& shape, const std::vector<uint64_t>& keys, const std::vector<uint64_t>& asked)
       : name(shape.name()), filter(shape.Make(keys.size())) {
-    filter->Insert(keys);
+    RequireChangeable(*filter).Insert(keys);
     selected.resize(asked.size());
     selected.resize(filter->Select(asked, selected));
   }
@@ -176,9 +176,9 @@ class Worker {
     const Shape& shape = shapes[turn_++ % shapes.size()];
     AnyFilter filter = shape.Make(2 * kOwn);
     const std::vector<uint64_t> first = NewKeys(kOwn), second = NewKeys(kOwn);
-    world_.engine.Insert(*filter, first);
+    world_.engine.Insert(RequireChangeable(*filter), first);
     AnyFilter other = Clone(*filter);
-    world_.engine.Insert(*other, second);
+    world_.engine.Insert(RequireChangeable(*other), second);
     if (CanMerge(*filter, *other)) Merge(*filter, *other);
     if (auto* const erasable = other.As<ErasableFilter>()) {
       const size_t erased = world_.engine.Erase(*erasable, second);

@@ -40,7 +40,7 @@ void ChangeFilter(Filter& filter) {
   const uint64_t before = filter.inserted_count();
   const std::vector<uint64_t> keys = {1, 2, 3, 3};
   std::vector<uint64_t> rejected(keys.size());
-  const size_t inserted = filter.Insert(keys, rejected);
+  const size_t inserted = RequireChangeable(filter).Insert(keys, rejected);
   rejected.resize(keys.size() - inserted);
   std::vector<uint64_t> in;
   for (uint64_t i = 0; i < keys.size(); ++i) {

@@ -159,7 +159,7 @@ class Subject {
     std::optional<std::vector<uint64_t>> first;
     for (AnyFilter& filter : filters_) {
       std::vector<uint64_t> rejected(n);
-      rejected.resize(n - filter->Insert(selection.keys(), rejected));
+      rejected.resize(n - RequireChangeable(*filter).Insert(selection.keys(), rejected));
       if (!first) first = rejected;
       Require(rejected == *first);
     }
@@ -182,14 +182,14 @@ class Subject {
     std::vector<uint64_t> rejected;
     for (size_t i = 0; i < selection.size(); ++i) {
       const bool in = selection.strings.empty()
-                          ? one->Insert(selection.integers[i])
-                          : one->Insert(std::string_view(selection.strings[i]));
+                          ? RequireChangeable(*one).Insert(selection.integers[i])
+                          : RequireChangeable(*one).Insert(std::string_view(selection.strings[i]));
       if (!in) rejected.push_back(i);
     }
     for (AnyFilter& filter : filters_) {
       if (&filter == &one) continue;
       std::vector<uint64_t> others(selection.size());
-      others.resize(selection.size() - filter->Insert(selection.keys(), others));
+      others.resize(selection.size() - RequireChangeable(*filter).Insert(selection.keys(), others));
       Require(others == rejected);
     }
     for (size_t i = 0; i < selection.size(); ++i) {
@@ -204,7 +204,7 @@ class Subject {
     for (AnyFilter& filter : filters_) {
       std::vector<uint64_t> bits(2 * BitmapWords(n));
       const std::span all(bits);
-      const size_t inserted = filter->InsertIfAbsent(
+      const size_t inserted = RequireChangeable(*filter).InsertIfAbsent(
           selection.keys(), Bitmap(all.first(BitmapWords(n))), Bitmap(all.subspan(BitmapWords(n))));
       if (!first) first = bits;
       Require(bits == *first);
@@ -330,9 +330,10 @@ class Subject {
         const std::string path = file.Write({begin, begin + bytes.size()});
         const AnyFilter mapped =
             Map(path, {.verify = Verify::kFull, .backend = &backend, .secret = secret});
-        Require(mapped->read_only() && !mapped->Insert(KeyOf(1)));
-        Require(CodeOf([&] { mapped->Insert(std::vector{KeyOf(1)}); }) == ErrorCode::kReadOnly);
-        Require(CodeOf([&] { mapped->Clear(); }) == ErrorCode::kReadOnly);
+        Require(mapped->read_only() && !RequireChangeable(*mapped).Insert(KeyOf(1)));
+        Require(CodeOf([&] { RequireChangeable(*mapped).Insert(std::vector{KeyOf(1)}); }) ==
+                ErrorCode::kReadOnly);
+        Require(CodeOf([&] { RequireChangeable(*mapped).Clear(); }) == ErrorCode::kReadOnly);
         filters_[i] = Clone(*mapped);
       } else {
         filters_[i] = Load(bytes, {.backend = &backend, .secret = secret});
@@ -370,7 +371,7 @@ class Subject {
   }
 
   void Clear() {
-    for (AnyFilter& filter : filters_) filter->Clear();
+    for (AnyFilter& filter : filters_) RequireChangeable(*filter).Clear();
     integers_.clear();
     strings_.clear();
     RequireSame();

@@ -57,6 +57,19 @@ TEST_F(EraseTest, KeysThatAreNotThereAreRefusedAndNothingIsErased) {
   EXPECT_EQ(Read("f.tamis"), once);
 }
 
+TEST_F(EraseTest, AListWithAKeyMoreOftenThanTheFilterIsRefused) {
+  Ok("tamis build -q -t cuckoo16 -o f.tamis all");
+  const std::string before = Read("f.tamis");
+  const CommandResult result = Sh("cat some some | tamis erase f.tamis");
+  EXPECT_EQ(result.status, 2);
+  EXPECT_TRUE(
+      result.ErrHas("keys are in the list more often than in the filter; nothing was erased"))
+      << result.err;
+  EXPECT_EQ(Read("f.tamis"), before);
+  Ok("cat all all | tamis build -q -t cuckoo16 -n 60000 -o twice.tamis");
+  EXPECT_TRUE(Sh("cat some some | tamis erase twice.tamis").ErrHas("10,000 of 10,000 keys found"));
+}
+
 TEST_F(EraseTest, KeysThatAreNotThereAreCountedIfTheyMayBeMissing) {
   Ok("tamis build -q -t cuckoo16 -o f.tamis all");
   Write("twice", Numbers(1, 100) + Numbers(1, 100));

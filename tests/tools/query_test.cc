@@ -143,6 +143,17 @@ TEST_F(QueryTest, RawIntegersComeOutRaw) {
   EXPECT_EQ(Ok("printf '7\\n8\\n10\\n' | tamis query f --integers").out, "8\n10\n");
 }
 
+TEST_F(QueryTest, CountsComeWithTheHintThatChanceExplainsThem) {
+  Write("in", Numbers(1, 1000));
+  Write("out", Numbers(5001, 1000));
+  Ok("tamis build -q -o f.tamis in");
+  for (const std::string how : {"--count", "--json", ""}) {
+    EXPECT_TRUE(Sh("tamis query f.tamis out " + how).ErrHas("If you expected more")) << how;
+    EXPECT_FALSE(Sh("tamis query -q f.tamis out " + how).ErrHas("If you expected")) << how;
+    EXPECT_FALSE(Sh("tamis query f.tamis in " + how).ErrHas("If you expected")) << how;
+  }
+}
+
 TEST_F(QueryTest, MappedAndLoadedFiltersAnswerAlike) {
   const std::string count = Ok("tamis query even.tamis --map all").out;
   EXPECT_EQ(Ok("tamis query even.tamis --no-map all").out, count);
