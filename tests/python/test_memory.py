@@ -160,7 +160,7 @@ def test_set_operations(cls):
         a &= b
         assert a.to_bytes() == both.to_bytes()
     else:
-        with pytest.raises(tamis.IncompatibleError):
+        with pytest.raises(tamis.UnsupportedError, match="cannot be intersected"):
             a & b
 
 
