@@ -225,8 +225,8 @@ class Sources {
     return values;
   }
 
-  // Throws TypeError for a mapping whose keys cannot be those that were asked for, as none of them
-  // is in it, and its first key is of another class.
+  // Throws TypeError if the mapping has none of the keys that were asked for, and its first key is
+  // of another class.
   static void RequireKeysOf(const nb::object& mapping, const nb::list& asked) {
     for (const nb::handle other : mapping) {
       for (const nb::handle key : asked) {

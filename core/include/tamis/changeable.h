@@ -1,4 +1,4 @@
-// What changes by keys: insertion, insertion of absent keys, and erasure.
+// The interface of everything that takes keys: insertion, insertion of absent keys, and erasure.
 #ifndef TAMIS_CHANGEABLE_H_
 #define TAMIS_CHANGEABLE_H_
 
@@ -17,7 +17,7 @@ namespace detail {
 struct ChangeableAccess;
 }  // namespace detail
 
-// What a Changeable can do.
+// The changes that a Changeable supports.
 struct ChangeTraits {
   bool inserts_if_absent = false;
   bool erases = false;

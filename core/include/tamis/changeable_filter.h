@@ -53,8 +53,8 @@ class ChangeableFilter : public detail::FilterBase, public Changeable {
   virtual size_t ChangeBatch(Change change, const detail::Kernels& kernels,
                              const detail::Batch& batch, uint64_t first,
                              detail::Outcomes& outcomes) noexcept = 0;
-  // What orders n keys in all by the region of the filter that they fall in, for so many threads;
-  // nullptr if nothing does. Throws Error(kOutOfMemory) or std::bad_alloc.
+  // Returns a writer that orders n keys by their region of the filter, for this number of threads.
+  // Returns nullptr if the filter has no such writer. Throws Error(kOutOfMemory) or std::bad_alloc.
   virtual std::unique_ptr<detail::BulkWriter> MakeWriter(Change change,
                                                          const detail::Kernels& kernels, uint64_t n,
                                                          unsigned threads);

@@ -24,7 +24,7 @@ MergeCheck CanMerge(const Filter& a, const Filter& b);
 void Merge(Filter& filter, const Filter& other);
 
 // Keeps the keys that are in both, as Intersect of its class does. Throws Error(kUnsupported) for a
-// kind that has no intersection, and what Merge throws.
+// kind without intersections. Its other errors are those of Merge.
 void Intersect(Filter& filter, const Filter& other);
 
 }  // namespace tamis
