@@ -121,7 +121,7 @@ TYPED_TEST(ScalableFileTest, EveryFilterThatCanBeMadeIsReadAgain) {
   const auto uniform = [&](double min, double max) {
     return min + (max - min) * static_cast<double>(random.Below(1'000'001)) / 1e6;
   };
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 30; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     ScalableOptions options;
     do {  // cuckoo layers of low rates are large

@@ -156,7 +156,7 @@ void ExpectEveryOutput(const GuavaBloomFilter& filter, const Keys& keys,
 
 TEST(GuavaTest, IsTheModel) {
   Random random(7);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 60; ++round) {
     const GuavaFunnel funnel = kGuavaFunnels[random.Below(5)];
     const GuavaStrategy strategy = kGuavaStrategies[random.Below(2)];
     const auto hashes = static_cast<uint32_t>(1 + random.Below(random.Below(4) == 0 ? 255 : 12));

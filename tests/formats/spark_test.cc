@@ -148,7 +148,7 @@ void ExpectEveryOutput(const SparkBloomFilter& filter, const Keys& keys,
 
 TEST(SparkTest, IsTheModel) {
   Random random(7);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 60; ++round) {
     const SparkVersion version = random.Below(3) == 0 ? SparkVersion::kV1 : SparkVersion::kV2;
     const auto seed = version == SparkVersion::kV2 ? static_cast<int32_t>(random()) : 0;
     const uint64_t bits = 500 + random.Below(20000);
