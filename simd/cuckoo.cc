@@ -6,7 +6,7 @@
 //
 #include <hwy/highway.h>
 
-#include "core/src/filters/cuckoo/cuckoo_chunk.h"
+#include "core/src/filters/kinds/cuckoo/cuckoo_chunk.h"
 #include "simd/families.h"
 #include "simd/hash-inl.h"
 #include "simd/pipeline-inl.h"

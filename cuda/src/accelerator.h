@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "core/src/engine/accelerator.h"
-#include "core/src/filters/filter_access.h"
-#include "core/src/filters/filter_observers.h"
+#include "core/src/filters/base/filter_access.h"
+#include "core/src/filters/base/filter_observers.h"
 #include "cuda/src/runtime.h"
 #include "tamis/cuda/device_filter.h"
 #include "tamis/cuda/host_pipeline.h"

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/src/filters/filter_access.h"
+#include "core/src/filters/base/filter_access.h"
 #include "cuda/src/device_check.h"
 #include "cuda/src/device_filter_parts.h"
 #include "cuda/src/geometry.h"

@@ -11,7 +11,7 @@
 #include "core/src/backend/providers.h"
 #include "core/src/bulk/valid_keys.h"
 #include "core/src/engine/thread_pool.h"
-#include "core/src/filters/filter_access.h"
+#include "core/src/filters/base/filter_access.h"
 #include "cuda/src/device_filter_parts.h"
 #include "cuda/src/host_pipeline_parts.h"
 #include "cuda/src/runtime.h"

@@ -5,8 +5,8 @@
 
 #include "core/src/bulk/outcomes.h"
 #include "core/src/bulk/valid_keys.h"
-#include "core/src/filters/combine.h"
-#include "core/src/filters/filter_access.h"
+#include "core/src/filters/base/combine.h"
+#include "core/src/filters/base/filter_access.h"
 #include "live/src/shared_bits.h"
 #include "live/src/shared_words.h"
 

@@ -8,7 +8,7 @@
 #include "core/src/bulk/output.h"
 #include "core/src/bulk/query.h"
 #include "core/src/bulk/valid_keys.h"
-#include "core/src/filters/filter_access.h"
+#include "core/src/filters/base/filter_access.h"
 #include "live/src/shared_cuckoo.h"
 #include "tamis/sizing.h"
 

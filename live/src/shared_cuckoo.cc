@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "core/src/bulk/batches.h"
-#include "core/src/filters/cuckoo/cuckoo_chunk.h"
+#include "core/src/filters/kinds/cuckoo/cuckoo_chunk.h"
 
 namespace tamis::detail {
 namespace {

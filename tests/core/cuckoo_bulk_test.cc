@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/src/bulk/batches.h"
-#include "core/src/filters/cuckoo/cuckoo_writer.h"
+#include "core/src/filters/kinds/cuckoo/cuckoo_writer.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/engine.h"
 #include "tests/core/contract.h"

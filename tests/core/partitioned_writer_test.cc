@@ -15,8 +15,8 @@
 
 #include "core/src/bulk/batches.h"
 #include "core/src/bulk/regions.h"
-#include "core/src/filters/filter_access.h"
-#include "core/src/filters/kinds.h"
+#include "core/src/filters/base/filter_access.h"
+#include "core/src/filters/registry/kinds.h"
 #include "tamis/engine.h"
 #include "tamis/split_block_filter.h"
 #include "tests/test_util.h"

@@ -1,7 +1,7 @@
 // Files of scalable filters: options, growing on, and every way in which one can be damaged, or
 // made by somebody who means harm. What does not depend on the kind of filter is in
 // contract_file_test.cc.
-#include "core/src/filters/scalable/scalable_file.h"
+#include "core/src/filters/kinds/scalable/scalable_file.h"
 
 #include <gtest/gtest.h>
 

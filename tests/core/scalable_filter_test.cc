@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/src/filters/filter_access.h"
+#include "core/src/filters/base/filter_access.h"
 #include "tamis/error.h"
 #include "tamis/memory.h"
 #include "tamis/set_operations.h"

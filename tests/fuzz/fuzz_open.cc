@@ -15,7 +15,7 @@
 
 #include "core/src/file/file_format.h"
 #include "core/src/file/page_table.h"
-#include "core/src/filters/scalable/scalable_file.h"
+#include "core/src/filters/kinds/scalable/scalable_file.h"
 #include "tamis/any_filter.h"
 #include "tamis/erasable_filter.h"
 #include "tamis/error.h"

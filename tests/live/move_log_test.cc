@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/src/filters/cuckoo/cuckoo_chunk.h"
+#include "core/src/filters/kinds/cuckoo/cuckoo_chunk.h"
 #include "tests/test_util.h"
 
 namespace tamis::move_log_test {

@@ -21,8 +21,8 @@ CLEAN = {
         '#include "tamis/detail/hd.h"\n#endif\n',
     "core/src/base/key.cc":
         '#include "core/src/base/key.h"\n#include <sys/mman.h>\n#include <xxhash.h>\n',
-    "core/src/filters/key/key.cc":
-        '#include "core/src/filters/kind.h"\n#include "core/src/bulk/a.h"\n#include "tamis/keys.h"\n'
+    "core/src/filters/kinds/key/key.cc":
+        '#include "core/src/filters/base/kind.h"\n#include "core/src/bulk/a.h"\n#include "tamis/keys.h"\n'
         "auto k = FilterKind::kKey;\n",
     "simd/key.cc":
         '#define HWY_TARGET_INCLUDE "simd/key.cc"\n#include <hwy/foreach_target.h>\n'
@@ -117,12 +117,12 @@ PLANTED = [
     ("rooms", "core/src/a.cc", "int a;\n"),
     ("rooms", "core/src/attic/a.cc", "int a;\n"),
     ("rooms", "core/src/file/a.cc", '#include "tamis/layout/split_block.h"\n'),
-    ("rooms", "core/src/file/a.cc", '#include "core/src/filters/kind.h"\n'),
+    ("rooms", "core/src/file/a.cc", '#include "core/src/filters/base/kind.h"\n'),
     ("rooms", "core/src/base/a.h", '#include "core/src/bulk/a.h"\n'),
-    ("rooms", "core/src/filters/key/a.cc", '#include "tamis/engine.h"\n'),
-    ("rooms", "core/src/filters/key/a.cc", '#include "core/src/filters/other/a.h"\n'),
+    ("rooms", "core/src/filters/kinds/key/a.cc", '#include "tamis/engine.h"\n'),
+    ("rooms", "core/src/filters/kinds/key/a.cc", '#include "core/src/filters/kinds/other/a.h"\n'),
     ("rooms", "core/src/formats/a.cc", '#include "tamis/engine.h"\n'),
-    ("rooms", "core/src/filters/key/a.cc", '#include "tamis/formats/guava.h"\n'),
+    ("rooms", "core/src/filters/kinds/key/a.cc", '#include "tamis/formats/guava.h"\n'),
     ("rooms", "core/include/tamis/hash.h", '#include "tamis/keys.h"\n'),
     ("kinds", "core/src/engine/a.cc", "auto k = FilterKind::kKey;\n"),
     ("kinds", "tools/a.cc", "auto k = tamis::FilterKind::kKey;\n"),

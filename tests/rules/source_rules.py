@@ -216,14 +216,14 @@ def check_rooms(root):
         if room not in ROOMS:
             yield f"{name}: {room} is no room"
             continue
-        kind = re.match(r"core/src/filters/(\w+)/", name)
+        kind = re.match(r"core/src/filters/kinds/(\w+)/", name)
         text = read(root, name)
         for match in INCLUDE.finditer(text):
             other = room_of(match[1])
             where = f"{name}:{line_of(text, match.start())}"
             if other is not None and other != room and other not in ROOMS[room]:
                 yield f"{where}: {match[1]} is in {other}, which {room} may not include"
-            other_kind = re.match(r"core/src/filters/(\w+)/", match[1])
+            other_kind = re.match(r"core/src/filters/kinds/(\w+)/", match[1])
             if kind and other_kind and kind[1] != other_kind[1]:
                 yield f"{where}: {match[1]} is of another kind of filter"
 
@@ -233,7 +233,7 @@ def check_kinds(root):
     for name in sources(root):
         if not name.startswith(("core/src/", "tools/", "bench/")):
             continue
-        if re.match(r"core/src/filters/\w+/", name):
+        if name.startswith("core/src/filters/kinds/"):
             continue
         for number, line in enumerate(read(root, name).split("\n"), 1):
             if re.search(r"\bFilterKind::k[A-Z]", line):

@@ -9,8 +9,8 @@
 
 #include "core/src/advisor/advice_text.h"
 #include "core/src/engine/dispatcher.h"
-#include "core/src/filters/kinds.h"
-#include "core/src/filters/sizing_checks.h"
+#include "core/src/filters/base/sizing_checks.h"
+#include "core/src/filters/registry/kinds.h"
 #include "tamis/error.h"
 #include "tamis/memory.h"
 #include "tamis/plan.h"

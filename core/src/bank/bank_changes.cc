@@ -9,8 +9,8 @@
 #include "core/src/bank/bank_state.h"
 #include "core/src/bank/bit_matrix.h"
 #include "core/src/base/hash_check.h"
-#include "core/src/filters/filter_access.h"
-#include "core/src/filters/sizing_checks.h"
+#include "core/src/filters/base/filter_access.h"
+#include "core/src/filters/base/sizing_checks.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "core/src/base/processors.h"
-#include "core/src/filters/kinds.h"
+#include "core/src/filters/registry/kinds.h"
 #include "tamis/error.h"
 #include "tamis/units.h"
 

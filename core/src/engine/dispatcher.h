@@ -11,7 +11,7 @@
 #include "core/src/bulk/costs.h"
 #include "core/src/bulk/regions.h"
 #include "core/src/engine/accelerator.h"
-#include "core/src/filters/kind.h"
+#include "core/src/filters/base/kind.h"
 #include "tamis/engine.h"
 
 namespace tamis::detail {

@@ -20,8 +20,8 @@
 #include "core/src/engine/dispatcher.h"
 #include "core/src/engine/engine_access.h"
 #include "core/src/engine/thread_pool.h"
-#include "core/src/filters/filter_access.h"
-#include "core/src/filters/kinds.h"
+#include "core/src/filters/base/filter_access.h"
+#include "core/src/filters/registry/kinds.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
 

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "core/src/filters/filter_access.h"
+#include "core/src/filters/base/filter_access.h"
 #include "tamis/error.h"
 
 namespace tamis::detail {

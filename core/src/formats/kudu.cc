@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "core/src/filters/sizing_checks.h"
+#include "core/src/filters/base/sizing_checks.h"
 #include "core/src/formats/format_lookup.h"
 #include "core/src/formats/kudu_hash.h"
 #include "tamis/detail/kernels.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/src/engine/calibration/calibration_fields.h"
-#include "core/src/filters/kinds.h"
+#include "core/src/filters/registry/kinds.h"
 #include "tamis/backend.h"
 #include "tamis/error.h"
 #include "tamis/units.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/src/engine/engine_access.h"
-#include "core/src/filters/kinds.h"
+#include "core/src/filters/registry/kinds.h"
 #include "tamis/any_filter.h"
 #include "tamis/backend.h"
 #include "tamis/engine.h"

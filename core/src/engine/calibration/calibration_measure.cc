@@ -19,7 +19,7 @@
 #include "core/src/bulk/regions.h"
 #include "core/src/engine/calibration/calibration_fields.h"
 #include "core/src/engine/thread_pool.h"
-#include "core/src/filters/kinds.h"
+#include "core/src/filters/registry/kinds.h"
 #include "tamis/any_filter.h"
 #include "tamis/backend.h"
 #include "tamis/calibration.h"

@@ -1,0 +1,26 @@
+// What the kinds of filters that are a number of blocks have in common.
+#ifndef TAMIS_CORE_SRC_FILTERS_BASE_BLOCKS_H_
+#define TAMIS_CORE_SRC_FILTERS_BASE_BLOCKS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "core/src/file/field_check.h"
+
+namespace tamis::detail {
+
+// For a row of the table of kinds: check_geometry and shape.
+template <uint64_t kMaxBlocks, uint64_t kBlockBytes>
+uint64_t CheckBlocks(const FileHeader& header, const FieldCheck& check) {
+  check.InRange("blocks", offset::kGeometry, header.geometry[0], 1, kMaxBlocks);
+  check.UnusedGeometry(header, 1);
+  return header.geometry[0] * kBlockBytes;
+}
+
+inline std::string ShapeOfBlocks(const FileHeader& header) {
+  return std::to_string(header.geometry[0]) + " blocks";
+}
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_FILTERS_BASE_BLOCKS_H_

@@ -1,0 +1,71 @@
+#include "core/src/filters/base/filter_observers.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/src/base/process_mark.h"
+
+namespace tamis::detail {
+namespace {
+
+// Of one process: a child of fork makes one of its own, as it may never get the lock of this.
+struct Observers {
+  explicit Observers(Observers* before) : of_parent(before) {}
+
+  const ProcessMark mark;
+  Observers* const of_parent;  // never used again, nor freed
+  std::atomic<size_t> number = 0;
+  std::mutex mutex;
+  std::vector<FilterObserver*> list;
+};
+
+// Never destroyed: filters of static lifetime may go after it would be.
+constinit std::atomic<Observers*> kept_observers = nullptr;
+
+// nullptr: this process has none.
+Observers* Known() noexcept {
+  Observers* const known = kept_observers.load(std::memory_order_acquire);
+  return known != nullptr && known->mark.IsOfThisProcess() ? known : nullptr;
+}
+
+Observers& Made() {
+  while (true) {
+    if (Observers* const known = Known()) return *known;
+    Observers* before = kept_observers.load(std::memory_order_acquire);
+    auto fresh = std::make_unique<Observers>(before);
+    if (kept_observers.compare_exchange_strong(before, fresh.get(), std::memory_order_acq_rel)) {
+      return *fresh.release();
+    }
+  }
+}
+
+}  // namespace
+
+void AddFilterObserver(FilterObserver& observer) {
+  Observers& observers = Made();
+  const std::lock_guard lock(observers.mutex);
+  observers.list.push_back(&observer);
+  observers.number.store(observers.list.size(), std::memory_order_relaxed);
+}
+
+void RemoveFilterObserver(FilterObserver& observer) noexcept {
+  Observers* const observers = Known();
+  if (observers == nullptr) return;
+  const std::lock_guard lock(observers->mutex);
+  std::erase(observers->list, &observer);
+  observers->number.store(observers->list.size(), std::memory_order_relaxed);
+}
+
+void TellFilterObservers(uint64_t identity) noexcept {
+  // An observer with a copy of this filter was added before the filter was destroyed: the threads
+  // order the two.
+  Observers* const known = kept_observers.load(std::memory_order_acquire);
+  if (known == nullptr || known->number.load(std::memory_order_relaxed) == 0) return;
+  if (!known->mark.IsOfThisProcess()) return;
+  const std::lock_guard lock(known->mutex);
+  for (FilterObserver* const observer : known->list) observer->Gone(identity);
+}
+
+}  // namespace tamis::detail

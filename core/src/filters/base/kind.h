@@ -1,0 +1,112 @@
+// A kind of filter as a value: all that the rooms above, and files, have to know of it.
+#ifndef TAMIS_CORE_SRC_FILTERS_BASE_KIND_H_
+#define TAMIS_CORE_SRC_FILTERS_BASE_KIND_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "core/src/bulk/costs.h"
+#include "core/src/file/file_kind.h"
+#include "core/src/filters/base/filter_access.h"
+#include "tamis/any_filter.h"
+#include "tamis/filter_kinds.h"
+
+namespace tamis::detail {
+
+// What operations cost in relation to those of the filters that a calibration measures.
+struct RelativeCost {
+  double contains = 1;
+  double insert = 1;
+};
+
+// What is known of a lookup in a filter before there is one.
+struct LookupFacts {
+  double cache_lines = 1;  // see PlanCandidate
+  RelativeCost cost = {};
+  std::string note = {};  // a remark of one line
+};
+
+// Figures of a typical machine, by the width of a backend's vectors.
+struct TypicalCosts {
+  std::span<const CostAtSize> portable, vector128, vector256, vector512;
+};
+
+struct KindCalibration {
+  // The kind whose figures stand for those of this one: its own, if it is measured.
+  FilterKind costs_as;
+  // Larger filters are not measured.
+  uint64_t max_bytes = ~uint64_t{0};
+  // Insertion is measured until the filter is full, from an empty one each time.
+  bool until_full = false;
+  // Makes the filter as full as lookups want it where that is more than what is inserted for
+  // measuring, of which there are `keys`; nullptr where it makes no difference.
+  void (*fill)(ChangeableFilter& filter, uint64_t keys) = nullptr;
+  bool on_device = false;  // GPUs take filters of this kind
+  TypicalCosts typical = {};
+};
+
+struct Kind {
+  FilterKindInfo info;
+  FileKind file;
+
+  // For the class of the filter; of a file of this kind. `make` is nullptr for a kind that has
+  // layers.
+  AnyFilter (*make)(const FilterOptions& options);
+  AnyFilter (*load)(const InputFile& file, const LoadOptions& options);
+  AnyFilter (*map)(const InputFile& file, const MapOptions& options);
+  AnyFilter (*clone)(const Filter& filter, const MemoryOptions& memory);
+  // Where info.no_merge is nullptr: merges two of this kind, and tells the size of one in words.
+  void (*merge)(Filter& filter, const Filter& other) = nullptr;
+  // nullptr if filters of this kind cannot be intersected.
+  void (*intersect)(Filter& filter, const Filter& other) = nullptr;
+  std::string (*shape)(const FileHeader& header) = nullptr;
+
+  // As FilterBytes and FilterFpr; nullptr if there is no one size.
+  uint64_t (*bytes_for)(uint64_t capacity, double fpr) = nullptr;
+  double (*fpr_of_bytes)(double keys, uint64_t bytes) = nullptr;
+  // With `header.capacity` keys; nullptr for kinds that have layers.
+  double (*fpr_when_full)(const FileHeader& header) = nullptr;
+  // The same as versions before 1.0 computed it. nullptr: as it is now.
+  double (*old_fpr_when_full)(const FileHeader& header) = nullptr;
+
+  // Of a filter of so many bytes for so many keys.
+  LookupFacts (*lookup_facts)(uint64_t bytes, uint64_t keys) = nullptr;
+  // Of one that is there; nullptr if all cost the same.
+  RelativeCost (*relative_cost)(const FileHeader& header) = nullptr;
+
+  KindCalibration calibration;
+};
+
+// The functions of a row that are the same for every class of filters.
+template <typename F>
+AnyFilter MakeAs(const FilterOptions& options) {
+  return F(options);
+}
+template <typename F>
+AnyFilter LoadAs(const InputFile& file, const LoadOptions& options) {
+  OpenedFile opened = LoadFile(file, F::kKind, options);
+  return FilterAccess::Make<F>(opened.header, std::move(opened.storage), options.backend);
+}
+template <typename F>
+AnyFilter MapAs(const InputFile& file, const MapOptions& options) {
+  OpenedFile opened = MapFile(file, F::kKind, options);
+  return FilterAccess::Make<F>(opened.header, std::move(opened.storage), options.backend);
+}
+template <typename F>
+AnyFilter CloneAs(const Filter& filter, const MemoryOptions& memory) {
+  return static_cast<const F&>(filter).Clone(memory);
+}
+template <typename F>
+void MergeAs(Filter& filter, const Filter& other) {
+  static_cast<F&>(filter).Merge(static_cast<const F&>(other));
+}
+template <typename F>
+void IntersectAs(Filter& filter, const Filter& other) {
+  static_cast<F&>(filter).Intersect(static_cast<const F&>(other));
+}
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_FILTERS_BASE_KIND_H_

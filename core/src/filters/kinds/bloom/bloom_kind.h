@@ -1,0 +1,12 @@
+#ifndef TAMIS_CORE_SRC_FILTERS_KINDS_BLOOM_BLOOM_KIND_H_
+#define TAMIS_CORE_SRC_FILTERS_KINDS_BLOOM_BLOOM_KIND_H_
+
+#include "core/src/filters/base/kind.h"
+
+namespace tamis::detail {
+
+extern const Kind kBloomKind;
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_FILTERS_KINDS_BLOOM_BLOOM_KIND_H_
