@@ -205,12 +205,22 @@ def room_of(name):
     return None
 
 
+LAYERS = ("base", "kinds", "registry")  # of core/src/filters, the lowest first
+
+
+def layer_of(name):
+    layer = re.match(rf"core/src/filters/({'|'.join(LAYERS)})/", name)
+    return layer and layer[1]
+
+
 def check_rooms(root):
-    """Includes between the rooms of core point down, and no kind of filter includes another's."""
+    """Includes between the rooms of core and the layers of filters/ point down; kinds include no other kind's."""
     for name in sources(root):
         room = room_of(name)
         if re.fullmatch(r"core/src/[^/]+", name):
             yield f"{name}: is in no room"
+        if name.startswith("core/src/filters/") and not layer_of(name):
+            yield f"{name}: is in no layer"
         if room is None or not name.startswith("core/"):
             continue
         if room not in ROOMS:
@@ -223,6 +233,9 @@ def check_rooms(root):
             where = f"{name}:{line_of(text, match.start())}"
             if other is not None and other != room and other not in ROOMS[room]:
                 yield f"{where}: {match[1]} is in {other}, which {room} may not include"
+            layer, other_layer = (layer_of(path) for path in (name, match[1]))
+            if layer and other_layer and LAYERS.index(layer) < LAYERS.index(other_layer):
+                yield f"{where}: {match[1]} is in {other_layer}/, above {layer}/"
             other_kind = re.match(r"core/src/filters/kinds/(\w+)/", match[1])
             if kind and other_kind and kind[1] != other_kind[1]:
                 yield f"{where}: {match[1]} is of another kind of filter"

@@ -4,11 +4,9 @@
 #include <cstring>
 #include <string>
 
-#include "core/src/filters/registry/kinds.h"
 #include "tamis/error.h"
-#include "tamis/set_operations.h"
 
-namespace tamis {
+namespace tamis::detail {
 namespace {
 
 // Never of the secret, which goes where errors go.
@@ -19,47 +17,20 @@ std::string HashText(const HashSpec& hash) {
 
 }  // namespace
 
-MergeCheck CanMerge(const Filter& a, const Filter& b) {
-  const FileHeader x = a.Header();
-  const FileHeader y = b.Header();
-  if (x.kind != y.kind) {
-    return {std::string("filters of kinds ") + FilterKindName(x.kind) + " and " +
-            FilterKindName(y.kind) + " cannot be merged"};
+MergeCheck CompareForMerge(const Kind& kind, const FileHeader& a, const FileHeader& b) {
+  if (a.geometry != b.geometry) {
+    return {"filters of " + kind.shape(a) + " and " + kind.shape(b) + " cannot be merged"};
   }
-  const detail::Kind& kind = detail::KindOf(x.kind);
-  if (kind.info.no_merge != nullptr) {
-    return {std::string("filters of kind ") + FilterKindName(x.kind) + " cannot be merged"};
-  }
-  if (x.geometry != y.geometry) {
-    return {"filters of " + kind.shape(x) + " and " + kind.shape(y) + " cannot be merged"};
-  }
-  if (x.hash != y.hash) {
-    const bool same = IsKeyed(x.hash.kind) && x.hash.kind == y.hash.kind;
-    return {"filters of hash " + HashText(x.hash) + " and " + HashText(y.hash) +
+  if (a.hash != b.hash) {
+    const bool same = IsKeyed(a.hash.kind) && a.hash.kind == b.hash.kind;
+    return {"filters of hash " + HashText(a.hash) + " and " + HashText(b.hash) +
             (same ? " with another secret cannot be merged" : " cannot be merged")};
   }
   return {};
 }
 
-void Merge(Filter& filter, const Filter& other) {
-  detail::RequireMergeable(filter, other);
-  detail::KindOf(filter.kind()).merge(filter, other);
-}
-
-void Intersect(Filter& filter, const Filter& other) {
-  const detail::Kind& kind = detail::KindOf(filter.kind());
-  if (kind.intersect == nullptr) {
-    throw Error(ErrorCode::kUnsupported,
-                std::string("filters of kind ") + kind.info.name + " cannot be intersected");
-  }
-  detail::RequireMergeable(filter, other);
-  kind.intersect(filter, other);
-}
-
-namespace detail {
-
-void RequireMergeable(const Filter& a, const Filter& b) {
-  const MergeCheck check = CanMerge(a, b);
+void RequireMergeable(const Kind& kind, const Filter& a, const Filter& b) {
+  const MergeCheck check = CompareForMerge(kind, a.Header(), b.Header());
   if (!check) throw Error(ErrorCode::kIncompatible, check.reason);
 }
 
@@ -78,5 +49,4 @@ uint64_t UnionPopCount(const Kernels& kernels, std::span<const std::byte> a,
   return sum;
 }
 
-}  // namespace detail
-}  // namespace tamis
+}  // namespace tamis::detail

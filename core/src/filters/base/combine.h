@@ -6,13 +6,18 @@
 #include <cstdint>
 #include <span>
 
+#include "core/src/filters/base/kind.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/filter.h"
+#include "tamis/set_operations.h"
 
 namespace tamis::detail {
 
-// Throws Error(kIncompatible) with the reason unless CanMerge(a, b).
-void RequireMergeable(const Filter& a, const Filter& b);
+// Whether filters of one kind agree in what a merge needs: geometry, hash and seed.
+MergeCheck CompareForMerge(const Kind& kind, const FileHeader& a, const FileHeader& b);
+
+// For two filters of that kind. Throws Error(kIncompatible) with the reason if they do not agree.
+void RequireMergeable(const Kind& kind, const Filter& a, const Filter& b);
 
 // The number of bits set in either of two payloads of the same size, a multiple of 8.
 uint64_t UnionPopCount(const Kernels& kernels, std::span<const std::byte> a,

@@ -4,7 +4,7 @@
 
 #include "core/src/bulk/query.h"
 #include "core/src/bulk/valid_keys.h"
-#include "core/src/filters/registry/kinds.h"
+#include "core/src/filters/base/kind.h"
 
 namespace tamis::detail {
 

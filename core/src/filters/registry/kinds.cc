@@ -46,8 +46,8 @@ const FileKind* FindFileKind(FilterKind kind) noexcept {
   return found != nullptr ? &found->file : nullptr;
 }
 
-double FprWhenFull(const FileHeader& header) { return KindOf(header.kind).fpr_when_full(header); }
-double OldFprWhenFull(const FileHeader& header) {
+double FprAtCapacity(const FileHeader& header) { return KindOf(header.kind).fpr_when_full(header); }
+double OldFprAtCapacity(const FileHeader& header) {
   const Kind& kind = KindOf(header.kind);
   return (kind.old_fpr_when_full != nullptr ? kind.old_fpr_when_full : kind.fpr_when_full)(header);
 }
@@ -157,7 +157,7 @@ double FprByCount(const Filter& filter) {
   }
   FileHeader header = filter.Header();
   header.capacity = filter.inserted_count();
-  return detail::FprWhenFull(header);
+  return detail::FprAtCapacity(header);
 }
 
 }  // namespace tamis

@@ -8,6 +8,7 @@
 #include "core/src/file/file_format.h"
 #include "core/src/filters/base/combine.h"
 #include "core/src/filters/base/sizing_checks.h"
+#include "core/src/filters/kinds/bloom/bloom_kind.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
@@ -97,7 +98,7 @@ double BloomFilter::expected_fpr() const noexcept {
 }
 
 double BloomFilter::estimated_union_count(const BloomFilter& other) const {
-  detail::RequireMergeable(*this, other);
+  detail::RequireMergeable(detail::kBloomKind, *this, other);
   const uint64_t bits_set = detail::UnionPopCount(*backend_->kernels, payload(), other.payload());
   return BloomEstimatedCount(bits_set, num_bits_, num_hashes_);
 }
@@ -109,7 +110,7 @@ double BloomFilter::estimated_intersection_count(const BloomFilter& other) const
 
 void BloomFilter::Merge(const BloomFilter& other) {
   RequireWritable();
-  detail::RequireMergeable(*this, other);
+  detail::RequireMergeable(detail::kBloomKind, *this, other);
   other.RequireIntact();
   backend_->kernels->merge(words(), other.words(), bytes() / sizeof(uint64_t));
   AddCounts(other);
@@ -117,7 +118,7 @@ void BloomFilter::Merge(const BloomFilter& other) {
 
 void BloomFilter::Intersect(const BloomFilter& other) {
   RequireWritable();
-  detail::RequireMergeable(*this, other);
+  detail::RequireMergeable(detail::kBloomKind, *this, other);
   other.RequireIntact();
   backend_->kernels->intersect(words(), other.words(), bytes() / sizeof(uint64_t));
   inserted_ = std::min(inserted_, other.inserted_);

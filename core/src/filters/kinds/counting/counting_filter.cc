@@ -13,6 +13,7 @@
 #include "core/src/file/file_format.h"
 #include "core/src/filters/base/combine.h"
 #include "core/src/filters/base/sizing_checks.h"
+#include "core/src/filters/kinds/counting/counting_kind.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
@@ -150,7 +151,7 @@ uint64_t CountingBloomFilter::saturated() const noexcept {
 
 void CountingBloomFilter::Merge(const CountingBloomFilter& other) {
   RequireWritable();
-  detail::RequireMergeable(*this, other);
+  detail::RequireMergeable(detail::kCountingKind, *this, other);
   other.RequireIntact();
   uint64_t* const into = words();
   const uint64_t* const from = other.words();

@@ -14,7 +14,7 @@
 #include "core/src/file/key_tag.h"
 #include "core/src/file/mapped_from.h"
 #include "core/src/filters/base/filter_access.h"
-#include "core/src/filters/registry/kinds.h"
+#include "core/src/filters/base/kind.h"
 #include "tamis/sizing.h"
 
 namespace tamis::detail {
@@ -88,6 +88,13 @@ void CheckRateLeft(const FileHeader& whole, const ScalableOptions& options, doub
   Fail(path, "fpr", InFile(whole, offset::kFpr), problem.str());
 }
 
+bool CanBeLayer(uint64_t kind) {
+  const auto is = [=](const FilterKindInfo& known) {
+    return static_cast<uint64_t>(known.kind) == kind && known.can_be_layer;
+  };
+  return std::ranges::any_of(FilterKinds(), is);
+}
+
 void RequireLayerKind(const FileHeader& header, FilterKind kind, const fs::path& path) {
   RequireKind(header, FilterKind::kScalable, path);
   const auto found = static_cast<FilterKind>(header.geometry[1]);
@@ -144,7 +151,7 @@ void CheckLayers(const FileHeader& whole, const ScalableOptions& options,
     inserted += layer.header.inserted;  // no more than the capacity
     bytes += layer.header.payload_bytes;
     // Depending on its version, the writer sized the layer by one rate or the other.
-    fpr += std::min(FprWhenFull(layer.header), OldFprWhenFull(layer.header));
+    fpr += std::min(FprAtCapacity(layer.header), OldFprAtCapacity(layer.header));
     end = Padded(layer.end());
   }
   const char* const whose = "by its layers";
@@ -286,9 +293,7 @@ double LayerFpr(const ScalableOptions& options, double error_left) {
 uint64_t CheckScalableGeometry(const FileHeader& header, const FieldCheck& check) {
   const auto& [layers, layer_kind, unused] = header.geometry;
   check.InRange("layers", offset::kGeometry, layers, 1, scalable::kMaxLayers);
-  const Kind* const kind =
-      layer_kind > UINT32_MAX ? nullptr : FindKind(static_cast<FilterKind>(layer_kind));
-  if (kind == nullptr || !kind->info.can_be_layer) {
+  if (!CanBeLayer(layer_kind)) {
     check.Fail(ErrorCode::kUnsupported, "layer kind", offset::kGeometry + 8,
                "is " + std::to_string(layer_kind) + ", which layers cannot be of");
   }

@@ -9,10 +9,10 @@
 
 #include "core/src/bulk/batches.h"
 #include "core/src/filters/base/filter_access.h"
+#include "core/src/filters/base/kind.h"
 #include "core/src/filters/base/sizing_checks.h"
 #include "core/src/filters/kinds/scalable/scalable_file.h"
 #include "core/src/filters/kinds/scalable/scalable_insert.h"
-#include "core/src/filters/registry/kinds.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
@@ -84,7 +84,7 @@ ScalableFilter<F>::ScalableFilter(detail::LayeredFile file, const MemoryOptions&
   for (detail::OpenedFile& layer : file.layers) {
     layers_.push_back(F(layer.header, std::move(layer.storage), this->backend_));
     Account(layers_.back());
-    old_error_left -= detail::OldFprWhenFull(layer.header);
+    old_error_left -= detail::OldFprAtCapacity(layer.header);
   }
   // New layers each leave a share of `tightening` of the bound, or more. Layers of old versions may
   // leave nothing, because their rates were underestimated. Such a filter grows on as it would have
@@ -134,7 +134,7 @@ ScalableFilter<F> ScalableFilter<F>::Map(const std::filesystem::path& path,
 template <typename F>
 void ScalableFilter<F>::Account(const F& layer) noexcept {
   this->capacity_ += layer.capacity();
-  error_left_ -= detail::FprWhenFull(layer.Header());
+  error_left_ -= detail::FprAtCapacity(layer.Header());
 }
 
 template <typename F>

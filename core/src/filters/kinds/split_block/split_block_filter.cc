@@ -10,6 +10,7 @@
 #include "core/src/file/file_format.h"
 #include "core/src/filters/base/combine.h"
 #include "core/src/filters/base/sizing_checks.h"
+#include "core/src/filters/kinds/split_block/split_block_kind.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
@@ -96,7 +97,7 @@ double SplitBlockBloomFilter::expected_fpr() const noexcept { return view().expe
 
 void SplitBlockBloomFilter::Merge(const SplitBlockBloomFilter& other) {
   RequireWritable();
-  detail::RequireMergeable(*this, other);
+  detail::RequireMergeable(detail::kSplitBlockKind, *this, other);
   other.RequireIntact();
   backend_->kernels->merge(reinterpret_cast<uint64_t*>(storage_.data()),
                            reinterpret_cast<const uint64_t*>(other.storage_.data()),
@@ -106,7 +107,7 @@ void SplitBlockBloomFilter::Merge(const SplitBlockBloomFilter& other) {
 
 void SplitBlockBloomFilter::Intersect(const SplitBlockBloomFilter& other) {
   RequireWritable();
-  detail::RequireMergeable(*this, other);
+  detail::RequireMergeable(detail::kSplitBlockKind, *this, other);
   other.RequireIntact();
   backend_->kernels->intersect(reinterpret_cast<uint64_t*>(storage_.data()),
                                reinterpret_cast<const uint64_t*>(other.storage_.data()),
@@ -117,7 +118,7 @@ void SplitBlockBloomFilter::Intersect(const SplitBlockBloomFilter& other) {
 }
 
 double SplitBlockBloomFilter::estimated_union_count(const SplitBlockBloomFilter& other) const {
-  detail::RequireMergeable(*this, other);
+  detail::RequireMergeable(detail::kSplitBlockKind, *this, other);
   const uint64_t bits_set = detail::UnionPopCount(*backend_->kernels, payload(), other.payload());
   return SplitBlockEstimatedCount(bits_set, num_blocks_);
 }
