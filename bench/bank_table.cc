@@ -19,9 +19,9 @@
 #include "bench/arguments.h"
 #include "bench/timing.h"
 #include "bench/workload.h"
+#include "tamis/bank/filter_bank.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/engine.h"
-#include "tamis/filter_bank.h"
 #include "tamis/layout/bank.h"
 #include "tamis/sizing.h"
 

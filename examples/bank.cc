@@ -1,5 +1,6 @@
 // Many sets, one question: which of them may hold this key? A filter for each of a thousand files,
 // and all of them asked at once.
+#include <tamis/bank/filter_bank.h>
 #include <tamis/tamis.h>
 
 #include <cstdint>

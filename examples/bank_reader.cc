@@ -1,5 +1,7 @@
 // A filter bank where programs cannot map it, as in an object store: which files may have the key,
 // by reading a few ranges of 16 KiB. Here the store is a file, and a request a read from it.
+#include <tamis/bank/bank_reader.h>
+#include <tamis/bank/filter_bank.h>
 #include <tamis/tamis.h>
 
 #include <cstdint>

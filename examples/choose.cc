@@ -1,4 +1,5 @@
 // Which filter? PlanFilters compares all of them for a number of keys, a rate and what is needed.
+#include <tamis/plan/plan.h>
 #include <tamis/tamis.h>
 
 #include <cstdio>

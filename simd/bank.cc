@@ -170,7 +170,7 @@ void BankCount(const uint64_t* bits, size_t n, size_t stride, size_t words, uint
   }
 }
 
-// ---- Transposition: that of core/src/bank/bit_matrix.h, as many squares at once as a vector has
+// ---- Transposition: that of bank/src/bit_matrix.h, as many squares at once as a vector has
 // lanes
 
 // Bits in which a square of kSize x kSize changes places with its neighbour.

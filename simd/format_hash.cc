@@ -1,4 +1,4 @@
-// Hashes of integer keys for filters of other libraries, mirroring core/src/formats/murmur2.h,
+// Hashes of integer keys for filters of other libraries, mirroring formats/src/murmur2.h,
 // murmur3.h and spark_hash.h.
 
 #undef HWY_TARGET_INCLUDE
@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/src/formats/integer_hash.h"
+#include "formats/src/integer_hash.h"
 #include "simd/families.h"
 #include "simd/hash-inl.h"
 #include "tamis/detail/format_hash_kernels.h"

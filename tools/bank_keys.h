@@ -2,8 +2,8 @@
 #ifndef TAMIS_TOOLS_BANK_KEYS_H_
 #define TAMIS_TOOLS_BANK_KEYS_H_
 
+#include <tamis/bank/filter_bank.h>
 #include <tamis/engine.h>
-#include <tamis/filter_bank.h>
 
 #include <cstdint>
 #include <string>

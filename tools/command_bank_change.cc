@@ -1,7 +1,7 @@
 // tamis bank build, add, remove: which filters a bank has.
+#include <tamis/bank/filter_bank.h>
 #include <tamis/error.h>
 #include <tamis/file.h>
-#include <tamis/filter_bank.h>
 #include <tamis/folder.h>
 #include <tamis/layout/bank.h>
 #include <tamis/sizing.h>

@@ -1,5 +1,5 @@
 // tamis bank info: what a bank holds.
-#include <tamis/filter_bank.h>
+#include <tamis/bank/filter_bank.h>
 #include <tamis/layout/bank.h>
 #include <tamis/layout/split_block.h>
 #include <tamis/units.h>

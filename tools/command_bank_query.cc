@@ -1,7 +1,7 @@
 // tamis bank query: which filters of a bank may have which keys.
+#include <tamis/bank/filter_bank.h>
 #include <tamis/engine.h>
 #include <tamis/error.h>
-#include <tamis/filter_bank.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include <tamis/error.h>
 #include <tamis/filter.h>
 #include <tamis/filter_kinds.h>
-#include <tamis/plan.h>
+#include <tamis/plan/plan.h>
 #include <tamis/scalable_filter.h>
 #include <tamis/sizing.h>
 #include <tamis/split_block_filter.h>

@@ -1,7 +1,7 @@
 // tamis plan: which structure to take for so many keys, how large it is, and what it can do.
 #include <tamis/engine.h>
 #include <tamis/error.h>
-#include <tamis/plan.h>
+#include <tamis/plan/plan.h>
 #include <tamis/units.h>
 
 #include <memory>

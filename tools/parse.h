@@ -3,7 +3,7 @@
 #ifndef TAMIS_TOOLS_PARSE_H_
 #define TAMIS_TOOLS_PARSE_H_
 
-#include <tamis/plan.h>
+#include <tamis/plan/plan.h>
 
 #include <chrono>
 #include <cstdint>

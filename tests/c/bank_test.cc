@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tamis/bank/filter_bank.h"
 #include "tests/c/c_test_util.h"
 #include "tests/c/key_sets.h"
 #include "tests/c/pointer_checks.h"

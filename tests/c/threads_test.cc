@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "tamis/plan/plan.h"
 #include "tests/c/c_test_util.h"
 #include "tests/fork_util.h"
 #include "tests/test_util.h"

@@ -1,8 +1,8 @@
 #include <memory>
 #include <utility>
 
+#include "tamis/bank/filter_bank.h"
 #include "tamis/engine.h"
-#include "tamis/filter_bank.h"
 #include "tests/campaigns/fault_filters.h"
 #include "tests/campaigns/fault_operations.h"
 

@@ -19,9 +19,9 @@
 
 #include "tamis/any_filter.h"
 #include "tamis/backend.h"
+#include "tamis/bank/filter_bank.h"
 #include "tamis/engine.h"
 #include "tamis/erasable_filter.h"
-#include "tamis/filter_bank.h"
 #include "tamis/formats/guava.h"
 #include "tamis/live/concurrent_bloom.h"
 #include "tamis/live/concurrent_cuckoo.h"

@@ -1,5 +1,5 @@
 // Readers of banks against the mapped file: the same answers, from no more bytes than are needed.
-#include "tamis/bank_reader.h"
+#include "tamis/bank/bank_reader.h"
 
 #include <gtest/gtest.h>
 #include <xxhash.h>

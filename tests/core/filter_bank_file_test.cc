@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tamis/any_filter.h"
-#include "tamis/filter_bank.h"
+#include "tamis/bank/filter_bank.h"
 #include "tests/core/file_parts.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/filter_bank_test_util.h"

@@ -1,5 +1,5 @@
 // Filter banks against the separate filters that they are made of.
-#include "tamis/filter_bank.h"
+#include "tamis/bank/filter_bank.h"
 
 #include <gtest/gtest.h>
 

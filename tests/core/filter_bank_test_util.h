@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tamis/filter_bank.h"
+#include "tamis/bank/filter_bank.h"
 #include "tamis/split_block_filter.h"
 #include "tests/test_util.h"
 

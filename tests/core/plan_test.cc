@@ -1,6 +1,6 @@
 // PlanFilters: sizes and rates that are those of the filters, abilities that they have, times that
 // are the planner's, and advice that follows from them.
-#include "tamis/plan.h"
+#include "tamis/plan/plan.h"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/src/formats/bit_walk.h"
-#include "core/src/formats/murmur3.h"
+#include "formats/src/bit_walk.h"
+#include "formats/src/murmur3.h"
 #include "tamis/error.h"
 #include "tests/formats/guava_test_keys.h"
 #include "tests/test_util.h"

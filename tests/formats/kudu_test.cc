@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/src/formats/kudu_hash.h"
+#include "formats/src/kudu_hash.h"
 #include "tamis/error.h"
 #include "tests/formats/kudu_test_keys.h"
 #include "tests/test_util.h"

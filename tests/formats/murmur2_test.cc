@@ -1,4 +1,4 @@
-#include "core/src/formats/murmur2.h"
+#include "formats/src/murmur2.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/src/formats/murmur3.h"
+#include "formats/src/murmur3.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/src/formats/murmur2.h"
+#include "formats/src/murmur2.h"
 #include "tamis/error.h"
 #include "tests/core/file_test_util.h"
 #include "tests/formats/redis_test_recipes.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/src/formats/spark_hash.h"
+#include "formats/src/spark_hash.h"
 #include "tamis/error.h"
 #include "tests/formats/spark_test_keys.h"
 #include "tests/test_util.h"

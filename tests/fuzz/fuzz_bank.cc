@@ -17,11 +17,11 @@
 #include <string>
 #include <vector>
 
-#include "core/src/bank/bank_file.h"
+#include "bank/src/bank_file.h"
 #include "core/src/file/file_format.h"
-#include "tamis/bank_reader.h"
+#include "tamis/bank/bank_reader.h"
+#include "tamis/bank/filter_bank.h"
 #include "tamis/error.h"
-#include "tamis/filter_bank.h"
 #include "tests/fuzz/memory_file.h"
 
 namespace tamis {

@@ -17,8 +17,8 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PARTS = ["bindings/python", "CMakeLists.txt", "LICENSE", "cmake", "core", "live", "parquet",
-         "redis", "simd"]
+PARTS = ["bindings/python", "CMakeLists.txt", "LICENSE", "bank", "cmake", "core", "formats", "live",
+         "parquet", "plan", "redis", "simd"]
 BUILD = ["scikit-build-core>=1.1", "nanobind>=3.1", "ninja"]
 TEST = ["pytest", "hypothesis", "numpy", "pyarrow", "polars", "pandas", "duckdb"]
 

@@ -124,7 +124,7 @@ PLANTED = [
     ("rooms", "core/src/base/a.h", '#include "core/src/bulk/a.h"\n'),
     ("rooms", "core/src/filters/kinds/key/a.cc", '#include "tamis/engine.h"\n'),
     ("rooms", "core/src/filters/kinds/key/a.cc", '#include "core/src/filters/kinds/other/a.h"\n'),
-    ("rooms", "core/src/formats/a.cc", '#include "tamis/engine.h"\n'),
+    ("rooms", "formats/src/a.cc", '#include "tamis/engine.h"\n'),
     ("rooms", "core/src/filters/kinds/key/a.cc", '#include "tamis/formats/guava.h"\n'),
     ("rooms", "core/include/tamis/hash.h", '#include "tamis/keys.h"\n'),
     ("kinds", "core/src/engine/a.cc", "auto k = FilterKind::kKey;\n"),

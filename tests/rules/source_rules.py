@@ -28,7 +28,7 @@ STD = r"[a-z0-9_]+"  # a header of the standard library has no suffix
 POSIX = r"(sys/\w+|unistd|fcntl|dirent|poll|sched|pthread|signal|termios)\.h"
 PUBLIC = r"tamis/(?!detail/|c/|c\.h)[\w/]+\.h"
 CORE = r"tamis/(?!cuda/|live/|redis/|parquet/|c/|c\.h)[\w/]+\.h"
-PUBLIC_CORE = r"tamis/(?!c\.h)(layout/)?\w+\.h"
+PUBLIC_CORE = r"tamis/(?!c\.h)((layout|bank|plan)/)?\w+\.h"
 C_API = r"tamis/(c|c/\w+)\.h"
 FORMATS = r"tamis/formats/\w+\.h"
 LIVE = r"tamis/live/[\w/]+\.h"
@@ -41,7 +41,10 @@ ALLOWED = [
     # Elsewhere nothing is known of the library for JSON.
     ("core/src/base/json.h", [STD, r"nlohmann/json\.hpp"]),
     ("core/", [STD, POSIX, r"xxhash\.h", CORE, r"core/src/[\w/]+\.h"]),
-    ("simd/", [STD, r"hwy/[\w/-]+\.h", CORE, r"core/src/[\w/]+\.h", r"simd/[\w-]+\.h"]),
+    *((f"{part}/include/", [STD, CORE]) for part in ("bank", "formats", "plan")),
+    *((f"{part}/", [STD, POSIX, r"xxhash\.h", CORE, r"core/src/[\w/]+\.h", rf"{part}/src/\w+\.h"])
+      for part in ("bank", "formats", "plan")),
+    ("simd/", [STD, r"hwy/[\w/-]+\.h", CORE, r"(core|bank|formats)/src/[\w/]+\.h", r"simd/[\w-]+\.h"]),
     ("cuda/include/", [STD, CORE, r"tamis/cuda/\w+\.(h|cuh)"]),
     # Elsewhere in cuda/ nothing is known of vectors.
     ("cuda/src/staging.cc", [STD, r"emmintrin\.h", r"cuda/src/\w+\.h"]),
@@ -85,7 +88,7 @@ ALLOWED = [
       for name in ("guava", "kudu", "milvus", "redis_bloom", "spark")),
     ("examples/parquet.cc", [STD, r"tamis/tamis\.h", PARQUET]),
     ("examples/redis.cc", [STD, r"tamis/tamis\.h", REDIS]),
-    ("examples/", [STD, r"tamis/(tamis|live/\w+)\.h"]),
+    ("examples/", [STD, r"tamis/(tamis|(bank|live|plan)/\w+)\.h"]),
     # Seconds for every file that includes it.
     ("tools/command_line.cc", [STD, r"CLI/CLI\.hpp", r"tools/[\w/]+\.h"]),
     ("tools/unpacker_gzip.cc", [STD, r"zlib\.h", PUBLIC, r"tools/[\w/]+\.h"]),
@@ -112,7 +115,7 @@ BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(rf"{BLOCK.pattern}|`[^`\n]*`", BLOCK.flags)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
-# The rooms of core, and which others each may include, itself aside: arrows point down.
+# The rooms of core, with those folders that stand on it in the same library, and which others each may include, itself aside: arrows point down.
 ROOMS = {
     "base": [],
     "backend": ["base"],
@@ -121,7 +124,7 @@ ROOMS = {
     "filters": ["bulk", "file", "backend", "base"],
     "engine": ["filters", "bulk", "file", "backend", "base"],
     "formats": ["filters", "bulk", "file", "backend", "base"],
-    "advisor": ["engine", "filters", "bulk", "file", "backend", "base"],
+    "plan": ["engine", "filters", "bulk", "file", "backend", "base"],
     "bank": ["engine", "filters", "bulk", "file", "backend", "base"],
 }
 # The room of a public header, by its name below tamis/: the first pattern that matches.
@@ -132,8 +135,8 @@ PUBLIC_ROOMS = [
     (r"changeable|keys|queryable|time_keys", "bulk"),
     (r"file|folder", "file"),
     (r"engine|build|calibration|windowed_filter", "engine"),
-    (r"plan", "advisor"),
-    (r"bank_reader|filter_bank|layout/bank", "bank"),
+    (r"plan/\w+", "plan"),
+    (r"bank/\w+|layout/bank", "bank"),
     (r"formats/\w+", "formats"),
     (r".*", "filters"),
 ]
@@ -175,7 +178,7 @@ def include_violation(name, header):
     may_use_cuda = name.startswith(("cuda/", "tests/cuda/", "bench/cuda_"))
     if not may_use_cuda and CUDA_HEADER.match(header):
         return "is a CUDA header, which only cuda/ includes"
-    if name.startswith(("core/", "simd/", "live/", "redis/", "parquet/", "bindings/")) and header in LIBRARY_FORBIDDEN:
+    if name.startswith(("core/", "bank/", "formats/", "plan/", "simd/", "live/", "redis/", "parquet/", "bindings/")) and header in LIBRARY_FORBIDDEN:
         return "is for printing, which the library does not"
     for folder, patterns in ALLOWED:
         if name.startswith(folder):
@@ -196,10 +199,10 @@ def check_includes(root):
 
 def room_of(name):
     """The room of a source of core, or of a header by the name that includes give it."""
-    source = re.match(r"core/src/(\w+)/", name)
+    source = re.match(r"core/src/(\w+)/|(bank|formats|plan)/src/", name)
     if source:
-        return source[1]
-    header = re.fullmatch(r"(?:core/include/)?tamis/(?!cuda/|live/|redis/|parquet/|c/|c\.h)([\w/]+)\.h", name)
+        return source[1] or source[2]
+    header = re.fullmatch(r"(?:(?:core|bank|formats|plan)/include/)?tamis/(?!cuda/|live/|redis/|parquet/|c/|c\.h)([\w/]+)\.h", name)
     if header:
         return next(room for pattern, room in PUBLIC_ROOMS if re.fullmatch(pattern, header[1]))
     return None
@@ -221,7 +224,7 @@ def check_rooms(root):
             yield f"{name}: is in no room"
         if name.startswith("core/src/filters/") and not layer_of(name):
             yield f"{name}: is in no layer"
-        if room is None or not name.startswith("core/"):
+        if room is None or not name.startswith(("core/", "bank/", "formats/", "plan/")):
             continue
         if room not in ROOMS:
             yield f"{name}: {room} is no room"
@@ -244,7 +247,7 @@ def check_rooms(root):
 def check_kinds(root):
     """What is true of all kinds goes through their table; what is true of one is in its folder."""
     for name in sources(root):
-        if not name.startswith(("core/src/", "tools/", "bench/")):
+        if not name.startswith(("core/src/", "bank/", "formats/", "plan/", "tools/", "bench/")):
             continue
         if name.startswith("core/src/filters/kinds/"):
             continue
@@ -271,7 +274,7 @@ def check_guards(root):
     for name in sources(root):
         if not name.endswith((".h", ".cuh")) or name.endswith("-inl.h"):
             continue
-        path = re.sub(r"^(core|cuda|live|redis|parquet|bindings/c(?:/redis)?)/include/tamis/", "", name)
+        path = re.sub(r"^(core|bank|formats|plan|cuda|live|redis|parquet|bindings/c(?:/redis)?)/include/tamis/", "", name)
         want = "TAMIS_" + re.sub(r"[^A-Z0-9]", "_", path.upper()) + "_"
         if f"#ifndef {want}\n#define {want}\n" not in read(root, name):
             yield f"{name}: has no include guard {want}"
@@ -346,7 +349,7 @@ def check_page_code(root):
 def check_tables(root):
     """Strangers choose the keys of many tables, and must not be able to make them collide."""
     for name in sources(root):
-        if name.split("/")[0] not in ("core", "live", "redis", "parquet", "bindings", "tools"):
+        if name.split("/")[0] not in ("core", "bank", "formats", "plan", "live", "redis", "parquet", "bindings", "tools"):
             continue
         text = read(root, name)
         for match in re.finditer(r"std::unordered_\w+<[^;]*", text):
@@ -364,7 +367,7 @@ def check_outputs(root):
     """Everything that answers keys is a Queryable, which has all outputs from one place."""
     for name in sources(root):
         room = name.split("/")[0]
-        if room not in ("core", "live", "redis", "parquet", "bindings", "tools") or (
+        if room not in ("core", "bank", "formats", "plan", "live", "redis", "parquet", "bindings", "tools") or (
                 name.startswith("core/include/") or name in MAKES_OUTPUTS):
             continue
         text = read(root, name)

@@ -5,9 +5,9 @@
 #include <numeric>
 #include <vector>
 
-#include "core/src/formats/murmur3.h"
-#include "core/src/formats/redis_hash.h"
-#include "core/src/formats/spark_hash.h"
+#include "formats/src/murmur3.h"
+#include "formats/src/redis_hash.h"
+#include "formats/src/spark_hash.h"
 #include "tamis/detail/format_hash_kernels.h"
 #include "tamis/detail/kernels.h"
 #include "tests/simd/kernel_test_util.h"

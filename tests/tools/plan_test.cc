@@ -1,6 +1,6 @@
 // tamis plan.
 #include <gtest/gtest.h>
-#include <tamis/plan.h>
+#include <tamis/plan/plan.h>
 
 #include <algorithm>
 #include <cmath>

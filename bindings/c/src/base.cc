@@ -15,7 +15,7 @@
 #include "bindings/c/src/text.h"
 #include "tamis/backend.h"
 #include "tamis/filter_kinds.h"
-#include "tamis/plan.h"
+#include "tamis/plan/plan.h"
 #include "tamis/version.h"
 
 using namespace tamis;

@@ -10,7 +10,7 @@
 #include "bindings/c/src/text.h"
 #include "tamis/c/engine.h"
 #include "tamis/c/plan.h"
-#include "tamis/plan.h"
+#include "tamis/plan/plan.h"
 
 namespace tamis::c {
 namespace {

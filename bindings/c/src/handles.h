@@ -7,10 +7,10 @@
 
 #include "bindings/c/src/guard.h"
 #include "tamis/any_filter.h"
+#include "tamis/bank/filter_bank.h"
 #include "tamis/c.h"
 #include "tamis/engine.h"
 #include "tamis/erasable_filter.h"
-#include "tamis/filter_bank.h"
 #include "tamis/formats/foreign_filter.h"
 #include "tamis/split_block_view.h"
 

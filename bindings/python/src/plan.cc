@@ -1,4 +1,7 @@
 // Advice, and what this machine has.
+
+#include "tamis/plan/plan.h"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

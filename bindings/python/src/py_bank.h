@@ -3,7 +3,7 @@
 #define TAMIS_BINDINGS_PYTHON_SRC_PY_BANK_H_
 
 #include <nanobind/nanobind.h>
-#include <tamis/filter_bank.h>
+#include <tamis/bank/filter_bank.h>
 
 #include <cstdint>
 #include <memory>

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/src/bank/bank_file.h"
-#include "tamis/bank_reader.h"
+#include "bank/src/bank_file.h"
+#include "tamis/bank/bank_reader.h"
+#include "tamis/bank/filter_bank.h"
 #include "tamis/error.h"
-#include "tamis/filter_bank.h"
 #include "tests/core/no_memory/failing_new.h"
 
 namespace tamis::bank_test {

@@ -1,0 +1,229 @@
+// Many filters that are asked at once: which of ten thousand sets may hold this key?
+#ifndef TAMIS_BANK_FILTER_BANK_H_
+#define TAMIS_BANK_FILTER_BANK_H_
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tamis/backend.h"
+#include "tamis/file.h"
+#include "tamis/hash.h"
+#include "tamis/key_forms.h"
+#include "tamis/keys.h"
+#include "tamis/memory.h"
+#include "tamis/split_block_filter.h"
+
+namespace tamis {
+
+class Engine;
+
+// The name of a column: a string of 1 to kMaxBytes bytes, or a number of 64 bits, which is the
+// string of its decimal digits.
+class ColumnName {
+ public:
+  static constexpr size_t kMaxBytes = 4096;
+
+  ColumnName(std::string_view name) : text_(name) {}
+  ColumnName(const std::string& name) : text_(name) {}
+  ColumnName(const char* name) : text_(name) {}
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) ColumnName(T id)
+      : text_(std::to_string(static_cast<uint64_t>(id))) {}
+
+  const std::string& text() const noexcept { return text_; }
+
+ private:
+  std::string text_;
+};
+
+struct BankOptions {
+  // Of a filter that is built from keys, in [1e-12, 0.5]: see Add. 0: by the next two, or 1%.
+  double fpr = 0;
+  // What is to be expected for the whole bank: so many columns that a key is not in and that may
+  // have it all the same, if there are so many columns as the next says.
+  double false_columns = 0;
+  uint64_t columns = 0;
+  // That of all filters of the bank.
+  HashSpec hash = {};
+  MemoryOptions memory = {};
+  const Backend* backend = nullptr;  // nullptr: DefaultBackend()
+  // Filters that were added wait in memory of their own until there are 512 of equal size, or all
+  // that wait have more bytes than this. Where filters are larger than an eighth of a MiB, more of
+  // it makes building faster: up to 512 times the bytes of the largest.
+  uint64_t buffer_bytes = uint64_t{64} << 20;
+};
+
+// One column, as it is. `index` is its place in the answers of lookups until the bank changes.
+struct BankColumn {
+  std::string name;
+  uint64_t index = 0;
+  uint64_t num_blocks = 0;
+  uint64_t capacity = 0;  // the next three as of the filter that was added
+  uint64_t inserted = 0;
+  KeyForms key_forms;
+};
+
+// Columns of filters of equal size, as they lie in memory.
+struct BankGroupInfo {
+  uint64_t num_blocks = 0;  // of each filter
+  uint64_t columns = 0;     // of the 512 that there is room for
+  uint64_t removed = 0;     // that were removed, whose bits are still there
+  uint64_t bytes = 0;
+};
+
+// A key, by its index in the batch, and a column that may have it.
+struct BankHit {
+  uint64_t key = 0;
+  uint64_t column = 0;
+
+  friend bool operator==(const BankHit&, const BankHit&) = default;
+};
+
+// A column, and how many keys it may have.
+struct ColumnCount {
+  uint64_t column = 0;
+  uint64_t keys = 0;
+
+  friend bool operator==(const ColumnCount&, const ColumnCount&) = default;
+};
+
+// The columns that may have at least `at_least` keys, out of what CountPerColumn gave: those with
+// the most first, of equal ones that of the lower index, and no more than `most`. With 0 as
+// `at_least` columns without a key are among them, also where no column is.
+std::vector<ColumnCount> BestColumns(std::span<const uint64_t> counts, uint64_t at_least,
+                                     size_t most = SIZE_MAX);
+
+// Up to 512 split-block filters of equally many blocks are a group: its row j has bit j of each, 64
+// bytes, so that a key is looked up in all of them by reading eight cache lines. For every column
+// the answers are those of the filter that it was made from, and Extract gives that back bit for
+// bit.
+//
+// A group takes the memory of 512 filters, however many it has. So filters should be built to few
+// different sizes: BankBlocks (sizing.h) is a ladder of them. groups() shows what is wasted.
+//
+// The index of a column is 512 times the number of its group and its place in it; columns that wait
+// for their group come after all groups. Indexes are those of lookups until the bank is changed.
+//
+// Lookups may run on any number of threads at a time, as long as nobody changes the bank. All
+// functions that change it throw Error(kReadOnly) if it is read_only(), and what they throw leaves
+// it as it was, but where they say otherwise. One that was moved from can only be assigned to.
+class FilterBank {
+ public:
+  // Throws Error(kInvalidArgument) for options out of range, Error(kUnknownBackend) if
+  // TAMIS_BACKEND names none.
+  explicit FilterBank(const BankOptions& options = {});
+
+  // Reads a file and verifies all of it. Throws FormatError or Error(kIo), Error(kSecret).
+  static FilterBank Load(const std::filesystem::path& path, const LoadOptions& options = {});
+  // Maps a file, read-only and without a copy. What names the columns is verified, the rows only if
+  // the options say so. As for SplitBlockBloomFilter::Map, the file must not change meanwhile, but
+  // for being replaced by Save.
+  static FilterBank Map(const std::filesystem::path& path, const MapOptions& options = {});
+  // Saves all columns, after Flush: replaces the file whole or not at all. Throws as Filter::Save,
+  // Error(kInvalidArgument) for version 1 of the format; of a mapped bank, FormatError if its file
+  // is damaged.
+  void Save(const std::filesystem::path& path, const SaveOptions& options = {});
+
+  FilterBank(FilterBank&&) noexcept;
+  FilterBank& operator=(FilterBank&&) noexcept;
+  ~FilterBank();
+
+  const HashSpec& hash() const noexcept;
+  double fpr() const noexcept;  // of filters built from keys
+  const Backend& backend() const noexcept;
+  void set_backend(const Backend& backend) noexcept;
+  bool read_only() const noexcept;
+  uint64_t num_columns() const noexcept;
+  // The words of a row of answers; a bit past the columns is 0.
+  size_t row_words() const noexcept;
+  uint64_t bytes() const noexcept;  // of groups and of filters that wait
+
+  // All columns by their indexes, ascending.
+  std::vector<BankColumn> columns() const;
+  // Of groups, in their order.
+  std::vector<BankGroupInfo> groups() const;
+  // The column of that name, if there is one.
+  std::optional<BankColumn> Find(const ColumnName& name) const;
+  // The name of the column of that index. Throws Error(kInvalidArgument) if there is none.
+  const std::string& NameOf(uint64_t index) const;
+
+  // What became of a filter that was added.
+  struct Added {
+    uint64_t num_blocks = 0;
+    // No other column has as many blocks, and it is no size of the ladder of BankBlocks: unless
+    // more of this size follow, it takes as much memory as 512 filters.
+    bool foreign_size = false;
+  };
+
+  // Adds a column: a copy of the filter. Throws
+  // Error(kInvalidArgument) for a name that is taken or out of range, Error(kIncompatible) if the
+  // filter has another hash, and what copying it throws; Error(kOutOfMemory) where there is none
+  // for a group and all others, with the filter added all the same, if it is not what throws.
+  Added Add(const ColumnName& name, const SplitBlockBloomFilter& filter);
+  // Adds the filter of these keys, of as many blocks as the bank's fpr calls for, rounded up to the
+  // ladder of BankBlocks; a key that is repeated counts as often. Throws as above.
+  Added Add(const ColumnName& name, Keys keys);
+
+  // Puts all columns that wait into groups, which saves memory if there are many. Throws
+  // Error(kOutOfMemory), with some of them still waiting.
+  void Flush();
+
+  // The column is no answer from then on; its bits are there until another takes its place, or
+  // Compact. Returns false if there is none of that name.
+  bool Remove(const ColumnName& name);
+
+  // The filter of a column, bit for bit. Throws Error(kInvalidArgument) if there is none of that
+  // name, Error(kOutOfMemory), and of a mapped bank FormatError if the group is damaged.
+  SplitBlockBloomFilter Extract(const ColumnName& name, const MemoryOptions& memory = {}) const;
+
+  // Adds all columns of `other`. Throws Error(kInvalidArgument) if a name is in both,
+  // Error(kIncompatible) for another hash, and for lack of memory, with some columns added.
+  void Merge(const FilterBank& other);
+
+  // Flushes, fills groups from those of the same size that have the fewest columns, and drops the
+  // bits of what was removed. Throws Error(kOutOfMemory), with all columns still there.
+  void Compact();
+
+  // Which columns may have a key: row_words() words, bit i for the column of index i. Returns how
+  // many there are. Throws Error(kInvalidArgument) if `out` is too small.
+  size_t Contains(uint64_t key, Bitmap out) const;
+  size_t Contains(std::string_view key, Bitmap out) const;
+  template <detail::NoKey T>
+  size_t Contains(T, Bitmap) const = delete;
+  size_t ContainsHash(uint64_t hash, Bitmap out) const;
+
+  // The same for many keys: row_words() words for each, one after the other. A key that is null is
+  // in no column. Returns how many bits are set.
+  size_t Contains(Keys keys, Bitmap out) const;
+  // All pairs of a key and a column that may have it, by key, then by column.
+  std::vector<BankHit> Select(Keys keys) const;
+  // How many of the keys each column may have: 64 row_words() elements, one for each index.
+  std::vector<uint64_t> CountPerColumn(Keys keys) const;
+
+  // The same on the threads of an engine: with few keys each takes a part of the groups. The
+  // kernels are those of the bank's own backend.
+  size_t Contains(const Engine& engine, Keys keys, Bitmap out) const;
+  std::vector<BankHit> Select(const Engine& engine, Keys keys) const;
+  std::vector<uint64_t> CountPerColumn(const Engine& engine, Keys keys) const;
+
+  // How many columns are expected to say "maybe" to a key that is in none of them: the sum of their
+  // rates, each by the bits that are set in it (sizing.h). O(bytes()).
+  double expected_false_columns() const;
+
+ private:
+  class Impl;
+  explicit FilterBank(std::unique_ptr<Impl> impl) noexcept;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tamis
+
+#endif  // TAMIS_BANK_FILTER_BANK_H_

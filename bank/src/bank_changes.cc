@@ -1,0 +1,375 @@
+// Changes of filter banks: filters come, are transposed, go and are given back.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "bank/src/bank_state.h"
+#include "bank/src/bit_matrix.h"
+#include "core/src/base/hash_check.h"
+#include "core/src/filters/base/filter_access.h"
+#include "core/src/filters/base/sizing_checks.h"
+#include "tamis/error.h"
+#include "tamis/sizing.h"
+
+namespace tamis {
+
+using detail::BankGroup;
+using detail::ColumnData;
+using detail::ColumnMask;
+using detail::CountSet;
+using detail::Incoming;
+using detail::IsSet;
+using detail::WaitingColumns;
+
+namespace {
+
+using detail::kWordBits;
+constexpr uint64_t kBlockWords = split_block::kBlockBits / kWordBits;
+
+[[noreturn]] void RefuseChange(const std::string& problem) {
+  throw Error(ErrorCode::kInvalidArgument, problem);
+}
+
+double FprOf(const BankOptions& options) {
+  if ((options.false_columns != 0) != (options.columns != 0)) {
+    RefuseChange(
+        "false columns are asked for of a number of columns: both or none have to be given");
+  }
+  if (options.columns != 0) {
+    if (options.fpr != 0)
+      RefuseChange("a bank is sized by its fpr or by its false columns, not by both");
+    if (!(options.false_columns > 0))
+      RefuseChange("the false columns of a bank must be more than 0");
+    const double fpr =
+        std::min(kMaxFpr, options.false_columns / static_cast<double>(options.columns));
+    detail::CheckFpr(fpr);
+    return fpr;
+  }
+  FilterOptions of_filter;
+  of_filter.fpr = options.fpr;
+  return detail::FprOrDefault(of_filter);
+}
+
+std::string HashText(const HashSpec& hash) {
+  const std::string name = HashKindName(hash.kind);
+  if (IsKeyed(hash.kind)) return name + " with a secret of its own";
+  return name + " with seed " + std::to_string(hash.seed);
+}
+
+size_t FreePlaces(const BankGroup& group) { return bank::kGroupColumns - CountSet(group.live); }
+
+const uint64_t* WordsOf(const SplitBlockBloomFilter& filter) {
+  return reinterpret_cast<const uint64_t*>(filter.payload().data());
+}
+
+}  // namespace
+
+size_t detail::CountSet(const ColumnMask& mask) noexcept {
+  return std::accumulate(mask.begin(), mask.end(), size_t{0}, [](size_t sum, uint64_t word) {
+    return sum + static_cast<size_t>(std::popcount(word));
+  });
+}
+
+BankGroup::BankGroup(uint64_t blocks, const MemoryOptions& memory)
+    : BankGroup(blocks, Storage::Allocate(blocks * bank::kBlockBytes, memory)) {}
+
+BankGroup::BankGroup(uint64_t blocks, Storage rows_of_it)
+    : num_blocks(blocks), storage(std::move(rows_of_it)) {}
+
+FilterBank::Impl::Impl(const BankOptions& options)
+    : hash(detail::CheckedHash(options.hash)),
+      fpr(FprOf(options)),
+      memory(options.memory),
+      backend(options.backend != nullptr ? options.backend : &DefaultBackend()),
+      buffer_bytes(options.buffer_bytes),
+      waiting(options.memory) {}
+
+void FilterBank::Impl::RequireWritable() const {
+  if (!read_only) return;
+  throw Error(ErrorCode::kReadOnly,
+              "the bank is mapped from a file and cannot be changed: Load reads it into memory");
+}
+
+void FilterBank::Impl::RequireNewName(const std::string& name) const {
+  if (name.empty() || name.size() > ColumnName::kMaxBytes) {
+    RefuseChange("a name of " + std::to_string(name.size()) + " bytes is out of range [1, " +
+                 std::to_string(ColumnName::kMaxBytes) + "]");
+  }
+  if (names.contains(name)) RefuseChange("the bank has a column \"" + name + "\" already");
+}
+
+void FilterBank::Impl::RequireHash(const HashSpec& other) const {
+  if (other == hash) return;
+  throw Error(ErrorCode::kIncompatible,
+              std::string("the columns of a bank have one hash: that of the bank is ") +
+                  HashText(hash) + ", that of what is added " + HashText(other));
+}
+
+BankColumn FilterBank::Impl::ColumnAt(const Place& place) const {
+  const auto describe = [&](const ColumnData& data, uint64_t num_blocks) {
+    return BankColumn{data.name,     IndexOf(place), num_blocks,
+                      data.capacity, data.inserted,  data.key_forms};
+  };
+  if (place.group == kWaiting) {
+    return describe(waiting[place.slot].data, waiting[place.slot].num_blocks);
+  }
+  return describe(groups[place.group].columns[place.slot], groups[place.group].num_blocks);
+}
+
+FilterBank::Added FilterBank::Impl::AddCopy(ColumnData data, uint64_t num_blocks,
+                                            const uint64_t* words) {
+  Added added{num_blocks, false};
+  const bool is_first = waiting.CountOf(num_blocks) == 0 &&
+                        std::none_of(groups.begin(), groups.end(), [&](const BankGroup& group) {
+                          return group.num_blocks == num_blocks;
+                        });
+  added.foreign_size = is_first && BankBlocks(num_blocks) != num_blocks;
+
+  const auto named = names.emplace(data.name, Place{kWaiting, waiting.size()}).first;
+  try {
+    waiting.Add(std::move(data), num_blocks, words);
+  } catch (...) {
+    names.erase(named);
+    throw;
+  }
+  if (waiting.CountOf(num_blocks) == bank::kGroupColumns) FlushSize(num_blocks);
+  while (waiting.bytes() > buffer_bytes) FlushSize(waiting.LargestSize());
+  return added;
+}
+
+FilterBank::Added FilterBank::Impl::AddCopy(const std::string& name,
+                                            const SplitBlockBloomFilter& filter) {
+  return AddCopy({name, filter.capacity(), filter.inserted_count(), filter.key_forms()},
+                 filter.num_blocks(), WordsOf(filter));
+}
+
+void FilterBank::Impl::Put(size_t g, std::span<Incoming> incoming) noexcept {
+  BankGroup& group = groups[g];
+  const uint64_t* filters[bank::kGroupColumns] = {};
+  ColumnMask mask{};
+  size_t slot = 0;
+  for (Incoming& filter : incoming) {
+    while (IsSet(group.live, slot)) ++slot;
+    filters[slot] = filter.words;
+    mask[slot / kWordBits] |= uint64_t{1} << (slot % kWordBits);
+    names.find(filter.data.name)->second = {g, slot};
+    group.columns.Put(slot, std::move(filter.data));
+    ++slot;
+  }
+  kernels().bank.transpose(filters, mask.data(), group.num_blocks, group.rows());
+  for (size_t w = 0; w < mask.size(); ++w) {
+    group.live[w] |= mask[w];
+    group.filled[w] |= mask[w];
+  }
+}
+
+// The memory of a group is asked for by itself: that of several may be more than there is, which
+// the system would find out only when it is written.
+BankGroup FilterBank::Impl::NewGroup(uint64_t num_blocks) const {
+  uint64_t bytes = num_blocks * bank::kBlockBytes;
+  for (const BankGroup& group : groups) bytes += group.storage.size();
+  detail::Storage::RequireFits(bytes);
+  return BankGroup(num_blocks, memory);
+}
+
+// The first that wait go into free places of groups, then into new groups.
+void FilterBank::Impl::FlushSize(uint64_t num_blocks) {
+  for (size_t g = 0; waiting.CountOf(num_blocks) != 0; ++g) {
+    if (g == groups.size()) groups.push_back(NewGroup(num_blocks));
+    if (groups[g].num_blocks != num_blocks) continue;
+    const size_t count = std::min<size_t>(waiting.CountOf(num_blocks), FreePlaces(groups[g]));
+    if (count == 0) continue;  // a walk over all its rows for nothing
+    std::vector<Incoming> incoming;
+    incoming.reserve(count);
+    groups[g].columns.Reserve(count);
+    for (const WaitingColumns::Column& column : waiting) {
+      if (incoming.size() == count) break;
+      if (column.num_blocks == num_blocks) incoming.push_back({column.words, column.data});
+    }
+    Put(g, incoming);
+    waiting.EraseFirst(num_blocks, count);
+    RenumberWaiting(0);
+  }
+}
+
+void FilterBank::Impl::RenumberWaiting(size_t first) {
+  for (size_t i = first; i < waiting.size(); ++i) names.find(waiting[i].data.name)->second.slot = i;
+}
+
+void FilterBank::Impl::Flush() {
+  while (!waiting.empty()) FlushSize(waiting[0].num_blocks);
+}
+
+bool FilterBank::Impl::Remove(const std::string& name) {
+  const auto found = names.find(name);
+  if (found == names.end()) return false;
+  const Place place = found->second;
+  names.erase(found);
+  if (place.group != kWaiting) {
+    BankGroup& group = groups[place.group];
+    group.live[place.slot / kWordBits] &= ~(uint64_t{1} << (place.slot % kWordBits));
+    group.columns.Take(place.slot);
+    return true;
+  }
+  waiting.Erase(place.slot);
+  RenumberWaiting(place.slot);
+  return true;
+}
+
+SplitBlockBloomFilter FilterBank::Impl::EmptyFilter(const ColumnData& data, uint64_t num_blocks,
+                                                    const MemoryOptions& memory_options) const {
+  FileHeader header;
+  header.kind = SplitBlockBloomFilter::kKind;
+  header.hash = hash;
+  header.geometry = {num_blocks, 0, 0};
+  header.capacity = data.capacity;
+  header.inserted = data.inserted;
+  header.key_forms = data.key_forms;
+  const uint64_t bytes = num_blocks * split_block::kBlockBytes;
+  header.payload_bytes = bytes;
+  return detail::FilterAccess::Make<SplitBlockBloomFilter>(
+      header, detail::Storage::Allocate(bytes, memory_options), backend);
+}
+
+std::vector<SplitBlockBloomFilter> FilterBank::Impl::ExtractSome(
+    const BankGroup& group, size_t word, uint64_t columns,
+    const MemoryOptions& memory_options) const {
+  std::vector<SplitBlockBloomFilter> filters;
+  uint64_t* to[kWordBits] = {};
+  for (uint64_t rest = columns; rest != 0; rest &= rest - 1) {
+    const auto c = static_cast<size_t>(std::countr_zero(rest));
+    filters.push_back(
+        EmptyFilter(group.columns[kWordBits * word + c], group.num_blocks, memory_options));
+    to[c] = reinterpret_cast<uint64_t*>(detail::FilterAccess::StorageOf(filters.back()).data());
+  }
+  for (uint64_t i = 0; i < kBlockWords * group.num_blocks; ++i) {
+    const uint64_t* const rows = group.rows() + kWordBits * i * bank::kRowWords + word;
+    uint64_t square[kWordBits];
+    for (size_t r = 0; r < kWordBits; ++r) square[r] = rows[r * bank::kRowWords];
+    detail::TransposeBits(square);
+    for (uint64_t rest = columns; rest != 0; rest &= rest - 1) {
+      const auto c = static_cast<size_t>(std::countr_zero(rest));
+      to[c][i] = square[c];
+    }
+  }
+  return filters;
+}
+
+SplitBlockBloomFilter FilterBank::Impl::Extract(const std::string& name,
+                                                const MemoryOptions& memory_options) const {
+  const auto found = names.find(name);
+  if (found == names.end()) RefuseChange("the bank has no column \"" + name + "\"");
+  const Place place = found->second;
+  if (place.group == kWaiting) {
+    const WaitingColumns::Column& column = waiting[place.slot];
+    SplitBlockBloomFilter filter = EmptyFilter(column.data, column.num_blocks, memory_options);
+    std::memcpy(detail::FilterAccess::StorageOf(filter).data(), column.words, column.bytes());
+    return filter;
+  }
+  RequireIntact(groups[place.group]);
+  std::vector<SplitBlockBloomFilter> filters =
+      ExtractSome(groups[place.group], place.slot / kWordBits,
+                  uint64_t{1} << (place.slot % kWordBits), memory_options);
+  return std::move(filters.front());
+}
+
+void FilterBank::Impl::MergeGroup(const BankGroup& from) {
+  if (FreePlaces(from) == 0) {  // as it is
+    BankGroup copy = NewGroup(from.num_blocks);
+    std::memcpy(copy.rows(), from.rows(), from.storage.size());
+    copy.live = from.live;
+    copy.filled = from.filled;
+    copy.columns = from.columns;
+    groups.push_back(std::move(copy));
+    try {
+      for (size_t slot = 0; slot < bank::kGroupColumns; ++slot) {
+        names.emplace(from.columns[slot].name, Place{groups.size() - 1, slot});
+      }
+    } catch (...) {
+      for (size_t slot = 0; slot < bank::kGroupColumns; ++slot) {
+        names.erase(from.columns[slot].name);
+      }
+      groups.pop_back();
+      throw;
+    }
+    return;
+  }
+  for (size_t word = 0; word < from.live.size(); ++word) {
+    const std::vector<SplitBlockBloomFilter> filters =
+        ExtractSome(from, word, from.live[word], memory);
+    uint64_t rest = from.live[word];
+    for (const SplitBlockBloomFilter& filter : filters) {
+      const auto c = static_cast<size_t>(std::countr_zero(rest));
+      AddCopy(from.columns[kWordBits * word + c].name, filter);
+      rest &= rest - 1;
+    }
+  }
+}
+
+// As many columns as there is room for. Where there is no memory for it, some of them.
+void FilterBank::Impl::MoveColumns(size_t from, size_t to) {
+  size_t room = FreePlaces(groups[to]);
+  for (size_t word = 0; word < bank::kRowWords && room != 0; ++word) {
+    BankGroup& group = groups[from];
+    uint64_t columns = group.live[word];
+    while (static_cast<size_t>(std::popcount(columns)) > room) columns &= columns - 1;
+    const std::vector<SplitBlockBloomFilter> filters = ExtractSome(group, word, columns, memory);
+    std::vector<Incoming> incoming;
+    incoming.reserve(filters.size());
+    groups[to].columns.Reserve(filters.size());
+    uint64_t rest = columns;
+    for (const SplitBlockBloomFilter& filter : filters) {
+      const size_t slot = kWordBits * word + static_cast<size_t>(std::countr_zero(rest));
+      incoming.push_back({WordsOf(filter), group.columns.Take(slot)});
+      rest &= rest - 1;
+    }
+    group.live[word] &= ~columns;
+    Put(to, incoming);
+    room -= filters.size();
+  }
+}
+
+void FilterBank::Impl::Compact() {
+  Flush();
+  std::vector<size_t> order(groups.size());  // by size, those with the most columns first
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    if (groups[a].num_blocks != groups[b].num_blocks) {
+      return groups[a].num_blocks < groups[b].num_blocks;
+    }
+    return FreePlaces(groups[a]) < FreePlaces(groups[b]);
+  });
+  for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    while (end < order.size() && groups[order[end]].num_blocks == groups[order[begin]].num_blocks) {
+      ++end;
+    }
+    for (size_t to = begin, from = end - 1; to < from;) {
+      if (FreePlaces(groups[order[to]]) == 0) {
+        ++to;
+      } else if (FreePlaces(groups[order[from]]) == bank::kGroupColumns) {
+        --from;
+      } else {
+        MoveColumns(order[from], order[to]);
+      }
+    }
+  }
+  std::erase_if(groups,
+                [](const BankGroup& group) { return FreePlaces(group) == bank::kGroupColumns; });
+  for (size_t g = 0; g < groups.size(); ++g) {
+    BankGroup& group = groups[g];
+    for (size_t slot = 0; slot < bank::kGroupColumns; ++slot) {
+      if (IsSet(group.live, slot)) names.find(group.columns[slot].name)->second = {g, slot};
+    }
+    if (group.filled == group.live) continue;
+    uint64_t* const rows = group.rows();
+    for (uint64_t i = 0; i < group.num_blocks * bank::kBlockRows * bank::kRowWords; ++i) {
+      rows[i] &= group.live[i % bank::kRowWords];
+    }
+    group.filled = group.live;
+  }
+}
+
+}  // namespace tamis

@@ -1,0 +1,156 @@
+// What a filter bank is made of, for its changes, lookups and files.
+#ifndef TAMIS_BANK_SRC_BANK_STATE_H_
+#define TAMIS_BANK_SRC_BANK_STATE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bank/src/group_columns.h"
+#include "bank/src/waiting_columns.h"
+#include "core/src/bulk/change_loop.h"
+#include "tamis/bank/filter_bank.h"
+#include "tamis/detail/bank_kernels.h"
+#include "tamis/detail/kernels.h"
+#include "tamis/detail/storage.h"
+#include "tamis/layout/bank.h"
+
+namespace tamis {
+namespace detail {
+
+inline constexpr size_t kWordBits = 64;  // of a row
+
+struct BankGroup {
+  // All zeros. Throws Error(kOutOfMemory).
+  BankGroup(uint64_t num_blocks, const MemoryOptions& memory);
+  // As in a file.
+  BankGroup(uint64_t num_blocks, Storage storage);
+
+  uint64_t* rows() const noexcept { return reinterpret_cast<uint64_t*>(storage.data()); }
+  BankRows view() const noexcept { return {rows(), num_blocks, live.data()}; }
+
+  uint64_t num_blocks;
+  Storage storage;
+  ColumnMask live{};  // columns
+  ColumnMask
+      filled{};  // columns, and places of those that were removed, whose bits are still there
+  GroupColumns columns;
+};
+
+// The same in a file.
+struct BankFileGroup {
+  uint64_t num_blocks = 0;
+  uint64_t first_page = 0;  // its blocks are pages of the payload
+  ColumnMask live{};
+  ColumnMask filled{};
+  GroupColumns columns;
+};
+
+// A filter that is to be put into a group: num_blocks blocks.
+struct Incoming {
+  const uint64_t* words;
+  ColumnData data;
+};
+
+}  // namespace detail
+
+class FilterBank::Impl {
+ public:
+  explicit Impl(const BankOptions& options);
+
+  const detail::Kernels& kernels() const noexcept { return *backend->kernels; }
+  size_t num_groups() const noexcept { return groups.size(); }
+  size_t row_words() const noexcept {
+    return bank::kRowWords * groups.size() + BitmapWords(waiting.size());
+  }
+
+  // ---- Changes ----
+  void RequireWritable() const;
+  // Throws Error(kInvalidArgument) for a name that is taken or out of range.
+  void RequireNewName(const std::string& name) const;
+  void RequireHash(const HashSpec& other) const;
+  // Of num_blocks blocks; the bank has no column of that name.
+  Added AddCopy(detail::ColumnData data, uint64_t num_blocks, const uint64_t* words);
+  Added AddCopy(const std::string& name, const SplitBlockBloomFilter& filter);
+  void Flush();
+  void FlushSize(uint64_t num_blocks);
+  bool Remove(const std::string& name);
+  SplitBlockBloomFilter Extract(const std::string& name, const MemoryOptions& memory) const;
+  void MergeGroup(const detail::BankGroup& group);
+  void Compact();
+
+  // ---- Lookups, on the threads of `workers` ----
+  size_t Contains(const Keys& keys, uint64_t* out, detail::Workers& workers) const;
+  size_t ContainsHash(uint64_t hash, uint64_t* out) const noexcept;
+  std::vector<BankHit> Select(const Keys& keys, detail::Workers& workers) const;
+  std::vector<uint64_t> CountPerColumn(const Keys& keys, detail::Workers& workers) const;
+  double expected_false_columns() const;
+
+  // Where a column is: in a group, or among those that wait.
+  struct Place {
+    size_t group;
+    size_t slot;
+  };
+  static constexpr size_t kWaiting = SIZE_MAX;
+  uint64_t IndexOf(const Place& place) const noexcept {
+    return place.group == kWaiting ? bank::kGroupColumns * groups.size() + place.slot
+                                   : bank::kGroupColumns * place.group + place.slot;
+  }
+  BankColumn ColumnAt(const Place& place) const;
+
+  HashSpec hash;
+  double fpr;
+  MemoryOptions memory;
+  const Backend* backend;
+  uint64_t buffer_bytes;
+  bool read_only = false;
+  std::vector<detail::BankGroup> groups;
+  detail::WaitingColumns waiting;
+  // Ordered: a hash table of names that somebody chose so that they collide takes hours to fill.
+  std::map<std::string, Place> names;
+  bool has_secret = false;  // as its file had it
+
+  // Of a bank that is mapped: what its groups are parts of, and what their bytes have to be.
+  struct Mapped {
+    detail::Storage whole;
+    std::filesystem::path path;
+    std::vector<uint64_t> pages;  // none if they have been verified
+  };
+  std::optional<Mapped> mapped;
+  // Before anything is made of the bits of a group: throws FormatError if its file is damaged.
+  void RequireIntact(const detail::BankGroup& group) const;
+  // Takes over a group with the columns that its file says.
+  void AdoptGroup(detail::BankGroup group, detail::BankFileGroup from);
+
+ private:
+  // All zeros. Throws Error(kOutOfMemory), also if it does not fit with all other groups.
+  detail::BankGroup NewGroup(uint64_t num_blocks) const;
+  // Puts filters, of as many blocks as the group has, into free places of it; there have to be as
+  // many, with room for their data, and their names known.
+  void Put(size_t group, std::span<detail::Incoming> incoming) noexcept;
+  // Says where those that wait are, from there on.
+  void RenumberWaiting(size_t first);
+  // The filters of up to 64 columns of a group, those of word `word` that are set in `columns`.
+  std::vector<SplitBlockBloomFilter> ExtractSome(const detail::BankGroup& group, size_t word,
+                                                 uint64_t columns,
+                                                 const MemoryOptions& memory_options) const;
+  SplitBlockBloomFilter EmptyFilter(const detail::ColumnData& data, uint64_t num_blocks,
+                                    const MemoryOptions& memory_options) const;
+  void MoveColumns(size_t from, size_t to);
+
+  // Keys [begin, begin + keys.size()) of a call against groups [first, end), and with `waits` those
+  // that wait: the words of these in rows of row_words() words at `rows`.
+  void LookUp(const Keys& keys, std::span<const detail::BankRows> views, size_t first, size_t end,
+              bool waits, uint64_t* rows) const noexcept;
+  void AskWaiting(const detail::Batch& batch, uint64_t* rows) const noexcept;
+  std::vector<detail::BankRows> Views() const;
+};
+
+}  // namespace tamis
+
+#endif  // TAMIS_BANK_SRC_BANK_STATE_H_

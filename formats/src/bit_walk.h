@@ -1,0 +1,121 @@
+// Bloom filters whose keys set single bits anywhere: which bits, and the loops that test and set
+// those of many keys.
+#ifndef TAMIS_FORMATS_SRC_BIT_WALK_H_
+#define TAMIS_FORMATS_SRC_BIT_WALK_H_
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "formats/src/format_lookup.h"
+#include "tamis/detail/format_hash_kernels.h"
+
+namespace tamis::detail {
+
+// x mod m by a product: floor(x floor((2^64 - 1) / m) / 2^64) is the quotient or one less, as the
+// factor falls short of 2^64 / m by at most 1, so the product by less than 2^64.
+class Remainder {
+ public:
+  explicit Remainder(uint64_t modulus) noexcept
+      : modulus_(modulus), factor_(~uint64_t{0} / modulus) {}
+
+  uint64_t operator()(uint64_t x) const noexcept {
+    __extension__ using Wide = unsigned __int128;
+    const auto quotient = static_cast<uint64_t>((Wide{x} * factor_) >> 64);
+    const uint64_t rest = x - quotient * modulus_;
+    return std::min(rest, rest - modulus_);  // which wraps around if it is below 0
+  }
+
+ private:
+  uint64_t modulus_;
+  uint64_t factor_;
+};
+
+// A Walk is how the bits of a key follow from its hash: Walk::Start makes of it where the walk
+// begins, and Walk::Next(walk, remainder) gives one bit after the other, and leaves the walk for
+// the next.
+
+// The bits of a filter, the least significant of a word first, as the loops see them.
+struct BitsView {
+  uint64_t* words;
+  Remainder remainder;
+  uint32_t num_hashes;
+};
+
+// Clears bit i of `bits` unless all bits of key i are set, for i < n <= kFormatBlock; the hashes
+// become others. In rounds, one for each bit of a key: the words are fetched for all keys that are
+// left before the first is tested, and keys drop out at their first missing bit.
+template <typename Walk>
+void ProbeWalks(const BitsView& view, Hash128* hashes, size_t n, uint64_t* bits) noexcept {
+  uint16_t left[kFormatBlock];
+  uint64_t at[kFormatBlock];
+  size_t count = 0;
+  for (size_t word = 0; 64 * word < n; ++word) {
+    for (uint64_t rest = bits[word]; rest != 0; rest &= rest - 1) {
+      const auto i = static_cast<uint16_t>(64 * word + static_cast<size_t>(std::countr_zero(rest)));
+      hashes[i] = Walk::Start(hashes[i]);
+      left[count++] = i;
+    }
+    bits[word] = 0;
+  }
+  for (uint32_t round = 0; round < view.num_hashes && count != 0; ++round) {
+    for (size_t j = 0; j < count; ++j) {
+      at[j] = Walk::Next(hashes[left[j]], view.remainder);
+      __builtin_prefetch(view.words + at[j] / 64);
+    }
+    size_t kept = 0;
+    for (size_t j = 0; j < count; ++j) {
+      left[kept] = left[j];
+      kept += (view.words[at[j] / 64] >> (at[j] % 64)) & 1;
+    }
+    count = kept;
+  }
+  for (size_t j = 0; j < count; ++j) bits[left[j] / 64] |= uint64_t{1} << (left[j] % 64);
+}
+
+template <typename Walk>
+bool ContainsWalk(const BitsView& view, const Hash128& hash) noexcept {
+  Hash128 walk = Walk::Start(hash);
+  for (uint32_t i = 0; i < view.num_hashes; ++i) {
+    const uint64_t at = Walk::Next(walk, view.remainder);
+    if (((view.words[at / 64] >> (at % 64)) & 1) == 0) return false;
+  }
+  return true;
+}
+
+// Returns whether a bit was not set before.
+template <typename Walk>
+bool InsertWalk(const BitsView& view, const Hash128& hash) noexcept {
+  Hash128 walk = Walk::Start(hash);
+  uint64_t missing = 0;
+  for (uint32_t i = 0; i < view.num_hashes; ++i) {
+    const uint64_t at = Walk::Next(walk, view.remainder);
+    const uint64_t bit = uint64_t{1} << (at % 64);
+    missing |= ~view.words[at / 64] & bit;
+    view.words[at / 64] |= bit;
+  }
+  return missing != 0;
+}
+
+// Inserts n keys in their order, and sets the bits of those that had a bit that was not set.
+template <typename Walk>
+void InsertWalks(const BitsView& view, const Hash128* hashes, size_t n, uint64_t* fresh) noexcept {
+  const auto fetch = [&](size_t i) {
+    Hash128 walk = Walk::Start(hashes[i]);
+    for (uint32_t k = 0; k < view.num_hashes; ++k) {
+      __builtin_prefetch(view.words + Walk::Next(walk, view.remainder) / 64, 1);
+    }
+  };
+  uint64_t word = 0;  // in a register: a store for each key would cost 4 ns
+  ForEachFetched(n, fetch, [&](size_t i) {
+    word |= uint64_t{InsertWalk<Walk>(view, hashes[i])} << (i % 64);
+    if (i % 64 == 63) fresh[i / 64] = std::exchange(word, 0);
+  });
+  if (n % 64 != 0) fresh[n / 64] = word;
+}
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_FORMATS_SRC_BIT_WALK_H_

@@ -1,0 +1,173 @@
+#include "tamis/formats/foreign_filter.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "core/src/bulk/changeable_access.h"
+#include "core/src/bulk/queryable_access.h"
+#include "formats/src/format_lookup.h"
+#include "formats/src/milvus_set.h"
+#include "tamis/error.h"
+#include "tamis/formats/guava.h"
+#include "tamis/formats/kudu.h"
+#include "tamis/formats/redis_bloom.h"
+#include "tamis/formats/redis_cuckoo.h"
+#include "tamis/formats/spark.h"
+
+namespace tamis {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Bytes = std::span<const std::byte>;
+using Made = std::unique_ptr<FormatFilter>;
+
+// A format, and how its filters are made.
+struct Row {
+  ForeignFormat format;
+  Made (*from_bytes)(Bytes, const ForeignLoadOptions&);
+  Made (*load)(const fs::path&, const ForeignLoadOptions&);
+};
+
+template <typename Source>
+constexpr Row RowOf(const char* name, const char* what, KeyForms key_forms) {
+  return {{name, what, key_forms}, Source::FromBytes, Source::Load};
+}
+
+// What FromBytes and Load of the class make, of which `more` are the arguments between.
+template <typename F, auto... more>
+struct From {
+  static Made FromBytes(Bytes bytes, const ForeignLoadOptions& options) {
+    return std::make_unique<F>(
+        F::FromBytes(bytes, more..., {.memory = options.memory, .backend = options.backend}));
+  }
+  static Made Load(const fs::path& path, const ForeignLoadOptions& options) {
+    return std::make_unique<F>(
+        F::Load(path, more..., {.memory = options.memory, .backend = options.backend}));
+  }
+};
+
+template <GuavaFunnel funnel>
+using Guava = From<GuavaBloomFilter, funnel>;
+
+template <KuduType type>
+using Kudu = From<KuduBlockBloomFilter, type>;
+template <KeyForm form>
+using Milvus = From<detail::MilvusSet, form>;
+
+constexpr KeyForms kIntegers = KeyForm::kInteger;
+constexpr KeyForms kStrings = KeyForm::kBytes;
+constexpr KeyForms kBoth = detail::kIntegersAndStrings;
+
+constexpr Row kRows[] = {
+    RowOf<Guava<GuavaFunnel::kBytes>>("guava:bytes", "Guava, byteArrayFunnel", kStrings),
+    RowOf<Guava<GuavaFunnel::kInt>>("guava:int", "Guava, integerFunnel", kIntegers),
+    RowOf<Guava<GuavaFunnel::kLong>>("guava:long", "Guava, longFunnel", kIntegers),
+    RowOf<Guava<GuavaFunnel::kUnencodedChars>>("guava:unencoded-chars",
+                                               "Guava, unencodedCharsFunnel", kStrings),
+    RowOf<Guava<GuavaFunnel::kUtf8>>("guava:utf8", "Guava, stringFunnel(UTF_8)", kStrings),
+    RowOf<Kudu<KuduType::kBytes>>("kudu:bytes", "Kudu, STRING, VARCHAR or BINARY", kStrings),
+    RowOf<Kudu<KuduType::kInt16>>("kudu:int16", "Kudu, INT16", kIntegers),
+    RowOf<Kudu<KuduType::kInt32>>("kudu:int32", "Kudu, INT32 or DATE", kIntegers),
+    RowOf<Kudu<KuduType::kInt64>>("kudu:int64", "Kudu, INT64 or UNIXTIME_MICROS", kIntegers),
+    RowOf<Kudu<KuduType::kInt8>>("kudu:int8", "Kudu, INT8", kIntegers),
+    RowOf<Milvus<KeyForm::kInteger>>("milvus:int64", "Milvus, integers", kIntegers),
+    RowOf<Milvus<KeyForm::kBytes>>("milvus:utf8", "Milvus, VARCHAR", kStrings),
+    RowOf<From<RedisBloomFilter>>("redisbloom", "RedisBloom BF, integers as decimal text", kBoth),
+    RowOf<From<RedisCuckooFilter>>("redisbloom-cf", "RedisBloom CF, integers as decimal text",
+                                   kBoth),
+    RowOf<From<SparkBloomFilter>>("spark:long", "Apache Spark, of integers", kIntegers),
+    RowOf<From<SparkBloomFilter>>("spark:string", "Apache Spark, of strings or byte[]", kStrings),
+};
+
+constexpr auto kFormats = [] {
+  std::array<ForeignFormat, std::size(kRows)> formats{};
+  for (size_t i = 0; i < formats.size(); ++i) formats[i] = kRows[i].format;
+  return formats;
+}();
+
+// The row of a name, and its format as ForeignFormats has it.
+std::pair<const Row&, const ForeignFormat&> RowNamed(std::string_view name) {
+  std::string names;
+  for (size_t i = 0; i < std::size(kRows); ++i) {
+    if (name == kFormats[i].name) return {kRows[i], kFormats[i]};
+    names += std::string(names.empty() ? "" : ", ") + kFormats[i].name;
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              "there is no format \"" + std::string(name) + "\"; there are " + names);
+}
+
+// Returns the keys if the format has such: some classes take more.
+const Keys& Checked(const ForeignFormat& format, const Keys& keys) {
+  if (keys.empty() || format.key_forms.Has(keys.key_form())) return keys;
+  throw Error(ErrorCode::kInvalidArgument,
+              std::string("the keys of ") + format.name + " are " + KeyFormsText(format.key_forms) +
+                  ", and these are " +
+                  (keys.form() == Keys::Form::kHashes ? "hashes" : KeyFormsText(keys.key_form())));
+}
+
+}  // namespace
+
+std::span<const ForeignFormat> ForeignFormats() noexcept { return kFormats; }
+
+ForeignFilter ForeignFilter::FromBytes(Bytes bytes, std::string_view format,
+                                       const ForeignLoadOptions& options) {
+  const auto [row, named] = RowNamed(format);
+  return ForeignFilter(named, row.from_bytes(bytes, options));
+}
+
+ForeignFilter ForeignFilter::Load(const fs::path& path, std::string_view format,
+                                  const ForeignLoadOptions& options) {
+  const auto [row, named] = RowNamed(format);
+  return ForeignFilter(named, row.load(path, options));
+}
+
+ForeignFilter::ForeignFilter(const ForeignFormat& format,
+                             std::unique_ptr<FormatFilter> filter) noexcept
+    : format_(&format), filter_(std::move(filter)) {}
+
+FormatFilter& ForeignFilter::filter() const {
+  if (filter_ != nullptr) return *filter_;
+  throw Error(ErrorCode::kReadOnly,
+              std::string("the filter of ") + format_->name + " was moved from, and has nothing");
+}
+
+const ForeignFormat& ForeignFilter::format() const noexcept { return *format_; }
+uint64_t ForeignFilter::bytes() const noexcept { return filter_ != nullptr ? filter_->bytes() : 0; }
+uint64_t ForeignFilter::serialized_bytes() const noexcept {
+  return filter_ != nullptr ? filter_->serialized_bytes() : 0;
+}
+double ForeignFilter::estimated_count() const { return filter().estimated_count(); }
+double ForeignFilter::expected_fpr() const { return filter().expected_fpr(); }
+
+QueryTraits ForeignFilter::traits() const noexcept {
+  return filter_ != nullptr ? filter_->traits() : QueryTraits();
+}
+
+KeyForms ForeignFilter::key_forms() const noexcept { return format().key_forms; }
+
+ChangeTraits ForeignFilter::change_traits() const noexcept {
+  return filter_ != nullptr ? filter_->change_traits() : FormatFilter::change_traits();
+}
+
+void ForeignFilter::Query(const Keys& keys, uint64_t* bits) const {
+  detail::QueryableAccess::Query(filter(), Checked(format(), keys), bits);
+}
+
+size_t ForeignFilter::Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) {
+  return detail::ChangeableAccess::Apply(filter(), change, Checked(format(), keys), outputs);
+}
+
+void ForeignFilter::Merge(const ForeignFilter& other) {
+  if (&format() != &other.format()) {
+    throw Error(ErrorCode::kIncompatible, std::string("filters of the formats ") + format().name +
+                                              " and " + other.format().name + " cannot be united");
+  }
+  filter().MergeFrom(other.filter());
+}
+
+void ForeignFilter::Write(const ByteSink& write) const { filter().Write(write); }
+
+}  // namespace tamis

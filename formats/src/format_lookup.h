@@ -1,0 +1,112 @@
+// Bulk lookups and changes of filters of other formats, in blocks of keys.
+#ifndef TAMIS_FORMATS_SRC_FORMAT_LOOKUP_H_
+#define TAMIS_FORMATS_SRC_FORMAT_LOOKUP_H_
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/src/bulk/outcomes.h"
+#include "core/src/bulk/valid_keys.h"
+#include "tamis/changeable.h"
+#include "tamis/hash.h"
+#include "tamis/key_forms.h"
+#include "tamis/keys.h"
+
+namespace tamis::detail {
+
+// The keys of formats that take both.
+inline constexpr KeyForms kIntegersAndStrings = [] {
+  KeyForms forms = KeyForm::kInteger;
+  forms.Add(KeyForm::kBytes);
+  return forms;
+}();
+
+// Keys that are taken at once: with hashes of 16 bytes, half of a first-level cache of 32 KiB, with
+// the rest.
+inline constexpr size_t kFormatBlock = 512;
+
+// The bits of `count` keys, block by block. probe(begin, n, bits) has to write a bit for each of
+// the keys [begin, begin + n), n <= kFormatBlock, and zeros up to the end of the last word.
+template <typename Probe>
+void ProbeBlocks(size_t count, uint64_t* bits, const Probe& probe) {
+  for (size_t begin = 0; begin < count; begin += kFormatBlock) {
+    probe(begin, std::min(kFormatBlock, count - begin), bits + begin / 64);
+  }
+}
+
+// hash(begin, n, hashes), n <= 64, makes the hashes of the keys [begin, begin + n), and returns a
+// bit for each that has one. This does so for n <= kFormatBlock keys, and writes the bits to
+// `bits`.
+template <typename Hash, typename HashKeys>
+void HashBlock(const HashKeys& hash, size_t begin, size_t n, Hash* hashes, uint64_t* bits) {
+  for (size_t i = 0; i < n; i += 64) {
+    bits[i / 64] = hash(begin + i, std::min<size_t>(64, n - i), hashes + i);
+  }
+}
+
+// What became of the keys of a block that are not null: a bit for each of their hashes.
+struct BlockChanges {
+  uint64_t fresh[kFormatBlock / 64] = {};     // changed the filter
+  uint64_t rejected[kFormatBlock / 64] = {};  // could not be inserted or erased
+};
+
+inline void SetBitIf(uint64_t* bits, size_t i, bool set) noexcept {
+  bits[i / 64] |= uint64_t{set} << (i % 64);
+}
+
+// Calls visit(i) for i < n in this order, and fetch(i) some time before it.
+template <typename Fetch, typename Visit>
+void ForEachFetched(size_t n, const Fetch& fetch, const Visit& visit) {
+  constexpr size_t kAhead = 8;
+  for (size_t i = 0; i < std::min(n, kAhead); ++i) fetch(i);
+  for (size_t i = 0; i < n; ++i) {
+    if (n - i > kAhead) fetch(i + kAhead);
+    visit(i);
+  }
+}
+
+// Implements Changeable::Apply: calls change_block(hashes, n, changes) for blocks of the hashes of
+// all keys that are not null, in their order, without gaps. `hash` is as for HashBlock. Each of
+// these keys must have a hash.
+template <typename Hash, typename HashKeys, typename ChangeBlock>
+size_t ChangeBlocks(Change change, const Keys& keys, const ChangeOutputs& outputs,
+                    const HashKeys& hash, const ChangeBlock& change_block) {
+  const auto change_all = [&](Outcomes outcomes) {
+    Hash hashes[kFormatBlock];
+    size_t rank = 0;  // of the first key of the block among those that are not null
+    size_t done = 0;
+    for (size_t begin = 0; begin < keys.size(); begin += kFormatBlock) {
+      const size_t end = std::min(begin + kFormatBlock, keys.size());
+      size_t n = 0;
+      for (size_t i = begin; i < end; i += 64) {
+        Hash* const here = hashes + n;
+        uint64_t rest = hash(i, std::min<size_t>(64, end - i), here);
+        for (size_t kept = 0; rest != 0; rest &= rest - 1, ++kept, ++n) {
+          here[kept] = here[std::countr_zero(rest)];
+        }
+      }
+      BlockChanges changes;
+      change_block(hashes, n, changes);
+      outcomes.AddFresh(rank, changes.fresh, n);
+      size_t num_fresh = 0, num_rejected = 0;
+      for (size_t word = 0; 64 * word < n; ++word) {
+        num_fresh += static_cast<size_t>(std::popcount(changes.fresh[word]));
+        for (uint64_t rest = changes.rejected[word]; rest != 0; rest &= rest - 1, ++num_rejected) {
+          outcomes.Reject(rank + 64 * word + static_cast<size_t>(std::countr_zero(rest)));
+        }
+      }
+      done += change == Change::kInsertIfAbsent ? num_fresh : n - num_rejected;
+      rank += n;
+    }
+    return done;
+  };
+  const HashSpec unused;
+  return ForValidKeys(keys, unused, outputs,
+                      [&](uint64_t, const auto&, const Outcomes& out) { return change_all(out); });
+}
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_FORMATS_SRC_FORMAT_LOOKUP_H_

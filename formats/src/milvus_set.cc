@@ -1,0 +1,68 @@
+#include "formats/src/milvus_set.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/src/bulk/changeable_access.h"
+#include "core/src/bulk/valid_keys.h"
+#include "core/src/file/input_file.h"
+#include "core/src/file/posix_file.h"
+#include "tamis/error.h"
+
+namespace tamis::detail {
+
+MilvusSet MilvusSet::FromBytes(std::span<const std::byte> bytes, KeyForm form,
+                               const Options& options) {
+  return MilvusSet(form, milvus::FromBytes(bytes, options.memory, options.backend),
+                   milvus::ReadHeader(bytes));
+}
+
+MilvusSet MilvusSet::Load(const std::filesystem::path& path, KeyForm form, const Options& options) {
+  const Descriptor file(OpenToRead(path));
+  milvus::Header header;
+  SplitBlockBloomFilter filter =
+      milvus::LoadWithHeader(file.get(), path, options.memory, options.backend, header);
+  return MilvusSet(form, std::move(filter), header);
+}
+
+void MilvusSet::RequireForm(const Keys& keys) const {
+  const bool integers = keys.form() == Keys::Form::kU64 || keys.form() == Keys::Form::kU32 ||
+                        keys.form() == Keys::Form::kI32;
+  const bool hashes = keys.form() == Keys::Form::kHashes;
+  // An empty batch of no type has the form of integers.
+  if (!hashes && (integers == (form_ == KeyForm::kInteger) || keys.empty())) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              std::string("this filter of Milvus is asked for ") +
+                  (form_ == KeyForm::kInteger ? "integers" : "strings") + ", and not " +
+                  (hashes     ? "hashes"
+                   : integers ? "integers"
+                              : "strings"));
+}
+
+void MilvusSet::Query(const Keys& keys, uint64_t* bits) const {
+  RequireForm(keys);
+  if (HasDomain()) {
+    filter_.Contains(keys, Bitmap({bits, BitmapWords(keys.size())}));
+  } else {
+    std::fill_n(bits, BitmapWords(keys.size()), 0);
+  }
+}
+
+size_t MilvusSet::Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) {
+  RequireForm(keys);
+  const size_t done = ChangeableAccess::Apply(filter_, change, keys, outputs);
+  const bool nulls = keys.validity() != nullptr;
+  if ((nulls ? CountValid(keys, 0, keys.size()) : keys.size()) != 0) header_.key_forms.Add(form_);
+  return done;
+}
+
+void MilvusSet::MergeFrom(const FormatFilter& other) {
+  const auto& from = static_cast<const MilvusSet&>(other);
+  filter_.Merge(from.filter_);
+  header_.key_forms.Add(from.header_.key_forms);
+}
+
+void MilvusSet::Write(const ByteSink& write) const { write(milvus::ToBytes(filter_, header_)); }
+
+}  // namespace tamis::detail

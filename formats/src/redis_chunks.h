@@ -1,0 +1,119 @@
+// Dumps of filters of RedisBloom: lists of chunks, in memory or in a file.
+#ifndef TAMIS_FORMATS_SRC_REDIS_CHUNKS_H_
+#define TAMIS_FORMATS_SRC_REDIS_CHUNKS_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/src/base/function_ref.h"
+#include "core/src/file/posix_file.h"
+#include "tamis/error.h"
+#include "tamis/formats/byte_sink.h"
+#include "tamis/formats/redis_dump.h"
+
+namespace tamis::detail {
+
+// In a file, before the bytes of each chunk: the iterator, and how many they are.
+inline constexpr uint64_t kRedisFrameBytes = 16;
+// Bytes of one chunk at most: MAX_SCANDUMP_SIZE of rebloom.c.
+inline constexpr uint64_t kRedisChunkBytes = 16 << 20;
+
+// Reads a value at any address.
+template <typename T>
+T LoadAs(const std::byte* from) noexcept {
+  T value;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+template <typename T>
+void StoreAs(T value, std::byte* to) noexcept {
+  std::memcpy(to, &value, sizeof(value));
+}
+
+// A dump to be read, whose iterators have been checked.
+class RedisDump {
+ public:
+  // Throws FormatError for chunks that are no dump. What they are of must outlive this.
+  explicit RedisDump(std::span<const RedisChunk> chunks);
+  explicit RedisDump(std::span<const std::byte> bytes);
+  // Throws Error(kIo), too.
+  explicit RedisDump(const std::filesystem::path& path);
+
+  // Fails a check at byte `at` of the file of the dump.
+  [[noreturn]] void Fail(ErrorCode code, const char* check, uint64_t at,
+                         const std::string& problem) const;
+  // The same at byte `at` of the header.
+  [[noreturn]] void FailHeader(ErrorCode code, const char* check, uint64_t at,
+                               const std::string& problem) const;
+
+  // Of the header, which is in memory only once somebody has asked for it.
+  uint64_t header_bytes() const noexcept { return pieces_.front().bytes; }
+  std::vector<std::byte> Header() const;
+
+  // Throws FormatError unless the chunks have exactly the bytes of parts of these sizes, laid end
+  // to end, and none of them has bytes of two. Throws Error(kOutOfMemory) for more than the process
+  // can have.
+  void RequireParts(std::span<const uint64_t> parts) const;
+  // After RequireParts: reads part after part into rooms of as many bytes.
+  void ReadParts(std::span<const std::span<std::byte>> rooms) const;
+
+ private:
+  struct Piece {
+    uint64_t at;  // of its bytes, in the file
+    uint64_t bytes;
+    const std::byte* memory;  // nullptr: in the file
+  };
+
+  // Takes one chunk. Throws FormatError for one that cannot be in this place.
+  void Add(int64_t iterator, uint64_t at, uint64_t bytes, const std::byte* memory);
+  // Takes those of a file of `size` bytes; read(out, offset) reads it.
+  void AddAll(uint64_t size, FunctionRef<void(std::span<std::byte>, uint64_t)> read,
+              const std::byte* memory);
+  void RequireHeader(uint64_t end) const;
+  void Read(const Piece& piece, std::span<std::byte> out) const;
+
+  std::filesystem::path name_;
+  std::optional<Descriptor> file_;
+  uint64_t file_bytes_ = 0;
+  std::vector<Piece> pieces_;  // the header first
+  uint64_t payload_bytes_ = 0;
+  bool ended_ = false;
+};
+
+// Calls write(iterator, bytes) for the chunks that RedisBloom makes of a header and the parts.
+template <typename Write>
+void ForEachRedisChunk(std::span<const std::byte> header,
+                       std::span<const std::span<const std::byte>> parts, const Write& write) {
+  int64_t iterator = 1;
+  write(iterator, header);
+  for (const std::span<const std::byte> part : parts) {
+    for (uint64_t begin = 0; begin < part.size(); begin += kRedisChunkBytes) {
+      const uint64_t n = std::min<uint64_t>(kRedisChunkBytes, part.size() - begin);
+      iterator += static_cast<int64_t>(n);
+      write(iterator, part.subspan(begin, n));
+    }
+  }
+}
+
+// Those chunks; and the file of them, in pieces.
+std::vector<RedisChunk> MakeRedisChunks(std::span<const std::byte> header,
+                                        std::span<const std::span<const std::byte>> parts);
+void WriteRedisFile(std::span<const std::byte> header,
+                    std::span<const std::span<const std::byte>> parts, const ByteSink& write);
+
+// What a part adds to a file; and a header, which is one chunk.
+constexpr uint64_t RedisPartBytes(uint64_t part) noexcept {
+  return part + kRedisFrameBytes * ((part + kRedisChunkBytes - 1) / kRedisChunkBytes);
+}
+constexpr uint64_t RedisHeaderBytes(uint64_t header) noexcept { return kRedisFrameBytes + header; }
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_FORMATS_SRC_REDIS_CHUNKS_H_

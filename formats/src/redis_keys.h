@@ -1,0 +1,80 @@
+// What RedisBloom hashes of a key.
+#ifndef TAMIS_FORMATS_SRC_REDIS_KEYS_H_
+#define TAMIS_FORMATS_SRC_REDIS_KEYS_H_
+
+#include <bit>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+#include "formats/src/key_visit.h"
+#include "formats/src/redis_hash.h"
+#include "tamis/error.h"
+#include "tamis/formats/redis_dump.h"
+#include "tamis/keys.h"
+
+namespace tamis::detail {
+
+// The text of an integer.
+class RedisDecimal {
+ public:
+  RedisDecimal(bool is_signed, uint64_t key) noexcept {
+    char* const end = bytes_ + sizeof(bytes_);
+    const auto made = is_signed ? std::to_chars(bytes_, end, static_cast<int64_t>(key))
+                                : std::to_chars(bytes_, end, key);
+    size_ = static_cast<size_t>(made.ptr - bytes_);
+  }
+
+  std::string_view view() const noexcept { return {bytes_, size_}; }
+
+ private:
+  char bytes_[20];  // -9223372036854775808, 18446744073709551615
+  size_t size_;
+};
+
+template <typename Kind>
+typename Kind::Hash HashRedisKey(RedisIntegers, std::string_view key) noexcept {
+  return Kind::Of(key);
+}
+template <typename Kind>
+typename Kind::Hash HashRedisKey(RedisIntegers integers, uint64_t key) noexcept {
+  if (integers == RedisIntegers::kBytes) {
+    // Whose length the hash need not look at.
+    return Kind::Of({reinterpret_cast<const char*>(&key), sizeof(key)});
+  }
+  return Kind::Of(RedisDecimal(integers == RedisIntegers::kSigned, key).view());
+}
+
+// The hashes of keys [begin, begin + n); n is in [1, 64]. Returns a bit for each that is not null;
+// the hashes of others are unspecified.
+template <typename Kind>
+struct RedisHasher {
+  RedisIntegers integers;
+  const Keys& keys;
+
+  uint64_t operator()(size_t begin, size_t n, typename Kind::Hash* hashes) const noexcept {
+    return VisitKeys(keys, [&](const auto& of) {
+      const uint64_t valid = NotNull(keys, begin, n);
+      // What is in the place of a null may be no string at all.
+      for (uint64_t rest = valid; rest != 0; rest &= rest - 1) {
+        const auto i = static_cast<size_t>(std::countr_zero(rest));
+        hashes[i] = HashRedisKey<Kind>(integers, of(begin + i));
+      }
+      return valid;
+    });
+  }
+};
+
+// Throws Error(kInvalidArgument) for ready hashes.
+inline void RequireRedisForm(const Keys& keys) {
+  if (keys.form() != Keys::Form::kHashes) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "a filter of RedisBloom has keys that are strings or integers, and not hashes");
+}
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_FORMATS_SRC_REDIS_KEYS_H_
