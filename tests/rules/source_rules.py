@@ -42,7 +42,7 @@ ALLOWED = [
     ("core/src/base/json.h", [STD, r"nlohmann/json\.hpp"]),
     ("core/", [STD, POSIX, r"xxhash\.h", CORE, r"core/src/[\w/]+\.h"]),
     *((f"{part}/include/", [STD, CORE]) for part in ("bank", "formats", "plan")),
-    *((f"{part}/", [STD, POSIX, r"xxhash\.h", CORE, r"core/src/[\w/]+\.h", rf"{part}/src/\w+\.h"])
+    *((f"{part}/", [STD, POSIX, r"xxhash\.h", CORE, r"core/src/[\w/]+\.h", rf"{part}/src/[\w/]+\.h"])
       for part in ("bank", "formats", "plan")),
     ("simd/", [STD, r"hwy/[\w/-]+\.h", CORE, r"(core|bank|formats)/src/[\w/]+\.h", r"simd/[\w-]+\.h"]),
     ("cuda/include/", [STD, CORE, r"tamis/cuda/\w+\.(h|cuh)"]),

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "formats/src/murmur3.h"
-#include "formats/src/redis_hash.h"
+#include "formats/src/redis/redis_hash.h"
 #include "formats/src/spark_hash.h"
 #include "tamis/detail/format_hash_kernels.h"
 #include "tamis/detail/kernels.h"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "formats/src/redis_chunks.h"
+#include "formats/src/redis/redis_chunks.h"
 #include "tamis/error.h"
 #include "tamis/formats/redis_bloom.h"
 

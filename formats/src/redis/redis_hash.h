@@ -1,6 +1,6 @@
 // The hashes of RedisBloom.
-#ifndef TAMIS_FORMATS_SRC_REDIS_HASH_H_
-#define TAMIS_FORMATS_SRC_REDIS_HASH_H_
+#ifndef TAMIS_FORMATS_SRC_REDIS_REDIS_HASH_H_
+#define TAMIS_FORMATS_SRC_REDIS_REDIS_HASH_H_
 
 #include <cstdint>
 #include <string_view>
@@ -35,4 +35,4 @@ struct RedisCuckooHash {
 
 }  // namespace tamis::detail
 
-#endif  // TAMIS_FORMATS_SRC_REDIS_HASH_H_
+#endif  // TAMIS_FORMATS_SRC_REDIS_REDIS_HASH_H_

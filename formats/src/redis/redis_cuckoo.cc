@@ -10,7 +10,7 @@
 
 #include "core/src/bulk/output.h"
 #include "formats/src/format_lookup.h"
-#include "formats/src/redis_keys.h"
+#include "formats/src/redis/redis_keys.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
 

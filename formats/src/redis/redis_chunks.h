@@ -1,6 +1,6 @@
 // Dumps of filters of RedisBloom: lists of chunks, in memory or in a file.
-#ifndef TAMIS_FORMATS_SRC_REDIS_CHUNKS_H_
-#define TAMIS_FORMATS_SRC_REDIS_CHUNKS_H_
+#ifndef TAMIS_FORMATS_SRC_REDIS_REDIS_CHUNKS_H_
+#define TAMIS_FORMATS_SRC_REDIS_REDIS_CHUNKS_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -116,4 +116,4 @@ constexpr uint64_t RedisHeaderBytes(uint64_t header) noexcept { return kRedisFra
 
 }  // namespace tamis::detail
 
-#endif  // TAMIS_FORMATS_SRC_REDIS_CHUNKS_H_
+#endif  // TAMIS_FORMATS_SRC_REDIS_REDIS_CHUNKS_H_

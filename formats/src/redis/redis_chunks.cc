@@ -1,5 +1,5 @@
 // After SBChain_GetEncodedChunk of sb.c and CF_GetEncodedChunk of cf.c, and what loads them again.
-#include "formats/src/redis_chunks.h"
+#include "formats/src/redis/redis_chunks.h"
 
 #include <limits>
 

@@ -1,6 +1,6 @@
 // What RedisBloom hashes of a key.
-#ifndef TAMIS_FORMATS_SRC_REDIS_KEYS_H_
-#define TAMIS_FORMATS_SRC_REDIS_KEYS_H_
+#ifndef TAMIS_FORMATS_SRC_REDIS_REDIS_KEYS_H_
+#define TAMIS_FORMATS_SRC_REDIS_REDIS_KEYS_H_
 
 #include <bit>
 #include <charconv>
@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "formats/src/key_visit.h"
-#include "formats/src/redis_hash.h"
+#include "formats/src/redis/redis_hash.h"
 #include "tamis/error.h"
 #include "tamis/formats/redis_dump.h"
 #include "tamis/keys.h"
@@ -77,4 +77,4 @@ inline void RequireRedisForm(const Keys& keys) {
 
 }  // namespace tamis::detail
 
-#endif  // TAMIS_FORMATS_SRC_REDIS_KEYS_H_
+#endif  // TAMIS_FORMATS_SRC_REDIS_REDIS_KEYS_H_

@@ -5,7 +5,7 @@
 #include <bit>
 #include <string>
 
-#include "formats/src/redis_chunks.h"
+#include "formats/src/redis/redis_chunks.h"
 #include "tamis/error.h"
 #include "tamis/formats/redis_cuckoo.h"
 

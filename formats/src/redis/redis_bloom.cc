@@ -11,7 +11,7 @@
 
 #include "formats/src/bit_walk.h"
 #include "formats/src/format_lookup.h"
-#include "formats/src/redis_keys.h"
+#include "formats/src/redis/redis_keys.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
 
