@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "redis/src/descriptor.h"
-#include "redis/src/reply_reader.h"
-#include "redis/src/segment_state.h"
-#include "redis/src/slot_map.h"
-#include "redis/src/url.h"
+#include "redis/src/client/reply_reader.h"
+#include "redis/src/client/slot_map.h"
+#include "redis/src/client/url.h"
+#include "redis/src/filter/descriptor.h"
+#include "redis/src/filter/segment_state.h"
 #include "tamis/error.h"
 
 namespace tamis::redis {

@@ -1,4 +1,4 @@
-#include "redis/src/batch.h"
+#include "redis/src/client/batch.h"
 
 #include <gtest/gtest.h>
 

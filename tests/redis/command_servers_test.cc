@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "redis/src/descriptor.h"
-#include "redis/src/layout.h"
-#include "redis/src/rebuild_record.h"
+#include "redis/src/filter/descriptor.h"
+#include "redis/src/filter/layout.h"
+#include "redis/src/rebuild/rebuild_record.h"
 #include "tamis/redis/split_block_filter.h"
 #include "tests/redis/servers.h"
 #include "tests/tools/command_test.h"

@@ -1,4 +1,4 @@
-#include "redis/src/cost.h"
+#include "redis/src/filter/cost.h"
 
 #include <gtest/gtest.h>
 

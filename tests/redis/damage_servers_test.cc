@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include "redis/src/descriptor.h"
-#include "redis/src/layout.h"
-#include "redis/src/segment_state.h"
-#include "redis/src/slot.h"
+#include "redis/src/client/slot.h"
+#include "redis/src/filter/descriptor.h"
+#include "redis/src/filter/layout.h"
+#include "redis/src/filter/segment_state.h"
 #include "tamis/redis/near_copy.h"
 #include "tamis/redis/rebuild.h"
 #include "tamis/redis/split_block_filter.h"

@@ -1,4 +1,4 @@
-#include "redis/src/descriptor.h"
+#include "redis/src/filter/descriptor.h"
 
 #include <gtest/gtest.h>
 

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "redis/src/descriptor.h"
-#include "redis/src/layout.h"
+#include "redis/src/filter/descriptor.h"
+#include "redis/src/filter/layout.h"
 #include "tamis/redis/split_block_filter.h"
 #include "tests/redis/rebuild_test_util.h"
 #include "tests/redis/redis_test_util.h"

@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "redis/src/layout.h"
-#include "redis/src/slot.h"
+#include "redis/src/client/slot.h"
+#include "redis/src/filter/layout.h"
 #include "tamis/redis/split_block_filter.h"
 #include "tests/redis/redis_test_util.h"
 #include "tests/redis/servers.h"

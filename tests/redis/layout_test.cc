@@ -1,4 +1,4 @@
-#include "redis/src/layout.h"
+#include "redis/src/filter/layout.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "redis/src/slot.h"
+#include "redis/src/client/slot.h"
 #include "tamis/sizing.h"
 #include "tests/redis/redis_test_util.h"
 

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "redis/src/rebuild_record.h"
-#include "redis/src/slot.h"
+#include "redis/src/client/slot.h"
+#include "redis/src/rebuild/rebuild_record.h"
 #include "tests/redis/askers.h"
 #include "tests/redis/rebuild_test_util.h"
 #include "tests/redis/redis_test_util.h"

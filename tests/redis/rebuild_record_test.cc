@@ -1,12 +1,12 @@
-#include "redis/src/rebuild_record.h"
+#include "redis/src/rebuild/rebuild_record.h"
 
 #include <gtest/gtest.h>
 #include <tamis/redis/split_block_filter.h>
 
 #include <string>
 
-#include "redis/src/layout.h"
-#include "redis/src/slot.h"
+#include "redis/src/client/slot.h"
+#include "redis/src/filter/layout.h"
 #include "tests/redis/redis_test_util.h"
 
 namespace tamis::redis::rebuild_record_test {

@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "redis/src/descriptor.h"
-#include "redis/src/layout.h"
-#include "redis/src/segment_state.h"
+#include "redis/src/filter/descriptor.h"
+#include "redis/src/filter/layout.h"
+#include "redis/src/filter/segment_state.h"
 #include "tamis/redis/rebuild.h"
 #include "tests/redis/servers.h"
 

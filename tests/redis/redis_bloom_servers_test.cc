@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "redis/src/slot.h"
+#include "redis/src/client/slot.h"
 #include "tamis/error.h"
 #include "tamis/formats/redis_bloom.h"
 #include "tamis/formats/redis_cuckoo.h"

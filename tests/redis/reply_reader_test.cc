@@ -1,4 +1,4 @@
-#include "redis/src/reply_reader.h"
+#include "redis/src/client/reply_reader.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "redis/src/segment_state.h"
+#include "redis/src/filter/segment_state.h"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "redis/src/slot.h"
+#include "redis/src/client/slot.h"
 
 namespace tamis::redis {
 namespace {

@@ -1,11 +1,11 @@
-#include "redis/src/slot_map.h"
+#include "redis/src/client/slot_map.h"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 
-#include "redis/src/reply_reader.h"
+#include "redis/src/client/reply_reader.h"
 #include "tests/redis/redis_test_util.h"
 
 namespace tamis::redis::slot_map_test {

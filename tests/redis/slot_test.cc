@@ -1,10 +1,10 @@
-#include "redis/src/slot.h"
+#include "redis/src/client/slot.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "redis/src/sha1.h"
+#include "redis/src/client/sha1.h"
 
 namespace tamis::redis::slot_test {
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "redis/src/layout.h"
+#include "redis/src/filter/layout.h"
 #include "tamis/redis/split_block_filter.h"
 #include "tests/redis/redis_test_util.h"
 #include "tests/redis/servers.h"

@@ -1,4 +1,4 @@
-#include "redis/src/url.h"
+#include "redis/src/client/url.h"
 
 #include <gtest/gtest.h>
 

@@ -39,7 +39,7 @@ CLEAN = {
     "redis/include/tamis/redis/key.h":
         '#ifndef TAMIS_REDIS_KEY_H_\n#define TAMIS_REDIS_KEY_H_\n\n#include "tamis/keys.h"\n'
         '#include "tamis/redis/options.h"\n#endif\n',
-    "redis/src/link.cc": '#include <hiredis/hiredis.h>\n#include "redis/src/link.h"\n',
+    "redis/src/client/link.cc": '#include <hiredis/hiredis.h>\n#include "redis/src/client/link.h"\n',
     "parquet/include/tamis/parquet/key.h":
         '#ifndef TAMIS_PARQUET_KEY_H_\n#define TAMIS_PARQUET_KEY_H_\n\n#include "tamis/keys.h"\n'
         '#include "tamis/parquet/source.h"\n#endif\n',

@@ -60,12 +60,12 @@ ALLOWED = [
     ("live/", [STD, POSIX, PUBLIC_CORE, LIVE, r"live/src/\w+\.h"]),
     ("redis/include/", [STD, PUBLIC_CORE, REDIS]),
     # Elsewhere nothing is known of hiredis, nor of TLS.
-    ("redis/src/tls.cc", [STD, r"hiredis/\w+\.h", r"openssl/ssl\.h", PUBLIC_CORE, r"redis/src/\w+\.h"]),
-    *((f"redis/src/{name}",
-       [STD, POSIX, r"netinet/\w+\.h", r"hiredis/\w+\.h", PUBLIC_CORE, REDIS, r"redis/src/\w+\.h"])
+    ("redis/src/client/tls.cc", [STD, r"hiredis/\w+\.h", r"openssl/ssl\.h", PUBLIC_CORE, r"redis/src/[\w/]+\.h"]),
+    *((f"redis/src/client/{name}",
+       [STD, POSIX, r"netinet/\w+\.h", r"hiredis/\w+\.h", PUBLIC_CORE, REDIS, r"redis/src/[\w/]+\.h"])
       for name in ("link.cc", "reply_reader")),
-    ("redis/src/redis_bloom_dump.cc", [STD, PUBLIC_CORE, FORMATS, REDIS, r"redis/src/\w+\.h"]),
-    ("redis/", [STD, POSIX, PUBLIC_CORE, REDIS, r"redis/src/\w+\.h"]),
+    ("redis/src/filter/redis_bloom_dump.cc", [STD, PUBLIC_CORE, FORMATS, REDIS, r"redis/src/[\w/]+\.h"]),
+    ("redis/", [STD, POSIX, PUBLIC_CORE, REDIS, r"redis/src/[\w/]+\.h"]),
     ("parquet/include/", [STD, PUBLIC_CORE, PARQUET]),
     # How files are saved, whole or not at all.
     ("parquet/src/add.cc", [STD, POSIX, PUBLIC_CORE, PARQUET, r"parquet/src/\w+\.h",
@@ -105,7 +105,7 @@ ALLOWED = [
     *((prefix, [STD, PUBLIC_CORE, LIVE, r"bench/[\w/]+\.h"])
       for prefix in ("bench/live_", "bench/suite/live_")),
     # The textbook way on the connections of the same client.
-    ("bench/redis_", [STD, PUBLIC, r"bench/[\w/]+\.h", r"redis/src/(client|slot)\.h"]),
+    ("bench/redis_", [STD, PUBLIC, r"bench/[\w/]+\.h", r"redis/src/client/(client|slot)\.h"]),
     ("bench/", [STD, POSIX, r"benchmark/\w+\.h", r"nlohmann/\w+\.hpp", PUBLIC,
                 r"tamis/detail/kernels\.h", r"bench/[\w/]+\.h"]),
 ]

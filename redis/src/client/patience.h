@@ -1,0 +1,44 @@
+// How often something begins anew as a rebuild came between.
+#ifndef TAMIS_REDIS_SRC_CLIENT_PATIENCE_H_
+#define TAMIS_REDIS_SRC_CLIENT_PATIENCE_H_
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <limits>
+
+#include "redis/src/client/client.h"
+
+namespace tamis::redis {
+
+// As often as one rebuild changes a segment; then as long as ServerOptions::retry_for says for what
+// fails, and after some times with pauses: who is slow, or waits for a slot that moves, may be late
+// for each change of many rebuilds. Not for ever, as servers might never say the same twice.
+class Patience {
+ public:
+  explicit Patience(Client& client) : client_(client) {}
+
+  // Whether to do once more what was not done. `left`: how much that is.
+  bool OnceMore(size_t left) {
+    const auto now = std::chrono::steady_clock::now();
+    if (left < least_left_) end_ = now + client_.options().retry_for;
+    least_left_ = std::min(least_left_, left);
+    ++times_;
+    if (times_ > kTimesAnyhow && now > end_) return false;
+    if (times_ > kTimesAtOnce) client_.Pause(times_ - kTimesAtOnce, end_);
+    return true;
+  }
+
+ private:
+  static constexpr int kTimesAnyhow = 3;
+  static constexpr int kTimesAtOnce = 8;
+
+  Client& client_;
+  std::chrono::steady_clock::time_point end_{};
+  size_t least_left_ = std::numeric_limits<size_t>::max();
+  int times_ = 0;
+};
+
+}  // namespace tamis::redis
+
+#endif  // TAMIS_REDIS_SRC_CLIENT_PATIENCE_H_

@@ -1,0 +1,105 @@
+#include "redis/src/filter/descriptor.h"
+
+#include <charconv>
+
+#include "redis/src/client/line_reader.h"
+#include "redis/src/client/url.h"
+#include "tamis/error.h"
+#include "tamis/sizing.h"
+#include "tamis/units.h"
+
+namespace tamis::redis {
+namespace {
+
+constexpr uint64_t kAny = ~uint64_t{0};
+constexpr size_t kMaxText = 1024;  // a longer one has been written by nobody
+constexpr std::string_view kFirstWord = "tamis-redis";
+
+HashKind ParseHashKind(LineReader& reader) {
+  const std::string_view name = reader.Value("hash");
+  for (const HashKind kind : kHashKinds) {
+    if (name == HashKindName(kind)) return kind;
+  }
+  reader.Refuse("names no hash");
+}
+
+double ParseFpr(LineReader& reader) {
+  const std::string_view text = reader.Value("fpr");
+  double fpr = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), fpr);
+  if (error != std::errc() || !(fpr >= kMinFpr && fpr <= kMaxFpr) || NumberText(fpr) != text) {
+    reader.Refuse("has no rate in [1e-12, 0.5] in its shortest form");
+  }
+  return fpr;
+}
+
+}  // namespace
+
+std::string DescriptorText(const Descriptor& descriptor) {
+  std::string text(kFirstWord);
+  const auto line = [&text](const char* name, const std::string& value) {
+    text.append(name).append(" ").append(value).append("\n");
+  };
+  line("", std::to_string(kDescriptorVersion));
+  line("kind", "split-block");
+  line("blocks", std::to_string(descriptor.layout.blocks));
+  line("segment-bytes", std::to_string(descriptor.layout.segment_bytes()));
+  line("hash", HashKindName(descriptor.hash.kind));
+  line("seed", std::to_string(descriptor.hash.seed));
+  line("key-tag-1", HexText(descriptor.key_tag[0]));
+  line("key-tag-2", HexText(descriptor.key_tag[1]));
+  line("capacity", std::to_string(descriptor.capacity));
+  line("fpr", NumberText(descriptor.fpr));
+  line("generation", HexText(descriptor.generation));
+  line("origin", HexText(descriptor.origin));
+  line("deadline", std::to_string(descriptor.deadline));
+  return text;
+}
+
+std::string ExpiryText(const Descriptor& descriptor) {
+  // Scripts have numbers of 53 bits. Later than that is never.
+  constexpr uint64_t kLast = (uint64_t{1} << 53) - kKeptAfterDeadlineMs;
+  if (descriptor.deadline == 0 || descriptor.deadline > kLast) return "0";
+  return std::to_string(descriptor.deadline + kKeptAfterDeadlineMs);
+}
+
+Descriptor ParseDescriptor(std::string_view text) {
+  LineReader reader("the descriptor", text.size() > kMaxText ? std::string_view() : text);
+  const std::string_view version = reader.Value(kFirstWord);
+  uint64_t number = 0;
+  if (!ParseDecimal(version, kAny, number)) reader.Refuse("has no version");
+  if (number != kDescriptorVersion) {
+    throw Error(ErrorCode::kUnsupported, "the filter has version " + std::to_string(number) +
+                                             " of the format, and this library knows version 1");
+  }
+  if (reader.Value("kind") != "split-block") {
+    throw Error(ErrorCode::kUnsupported, "the filter is of a kind that this library does not know");
+  }
+  Descriptor descriptor;
+  descriptor.layout.blocks = reader.Number("blocks", 1, split_block::kMaxBlocks);
+  const uint64_t segment_bytes = reader.Number("segment-bytes", 1, kAny);
+  if (!IsSegmentBytes(segment_bytes)) reader.Refuse("has no size of segments");
+  descriptor.layout.segment_blocks = segment_bytes / split_block::kBlockBytes;
+  descriptor.hash.kind = ParseHashKind(reader);
+  const bool keyed = IsKeyed(descriptor.hash.kind);
+  descriptor.hash.seed = reader.Number("seed", 0, keyed ? 0 : kAny);
+  for (size_t i = 0; i < 2; ++i) {
+    descriptor.key_tag[i] = reader.Hex(i == 0 ? "key-tag-1" : "key-tag-2");
+    if (!keyed && descriptor.key_tag[i] != 0)
+      reader.Refuse("has a tag, and the hash has no secret");
+  }
+  descriptor.capacity = reader.Number("capacity", 1, kAny);
+  descriptor.fpr = ParseFpr(reader);
+  descriptor.generation = reader.Hex("generation");
+  descriptor.origin = reader.Hex("origin");
+  descriptor.deadline = reader.Number("deadline", 0, kAny);
+  reader.End();
+  return descriptor;
+}
+
+std::array<uint64_t, 2> KeyTag(const HashSpec& hash) {
+  if (!IsKeyed(hash.kind)) return {};
+  return {HashBytes("tamis key tag 1", hash), HashBytes("tamis key tag 2", hash)};
+}
+
+}  // namespace tamis::redis

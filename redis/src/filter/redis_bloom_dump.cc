@@ -1,0 +1,246 @@
+#include "tamis/redis/redis_bloom_dump.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "redis/src/client/client.h"
+#include "redis/src/client/problem.h"
+#include "redis/src/client/slot.h"
+#include "tamis/error.h"
+#include "tamis/formats/redis_bloom.h"
+#include "tamis/formats/redis_cuckoo.h"
+#include "tamis/units.h"
+
+namespace tamis::redis {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+// Of one chunk at most: MAX_SCANDUMP_SIZE of rebloom.c. Headers have some 50 bytes for each link.
+constexpr size_t kChunkBytes = size_t{16} << 20;
+constexpr int kPasses = 5;
+// RedisBloom ends a chunk after 16 MiB or where a link or layer ends. A server that gave byte after
+// byte would not come to an end.
+constexpr uint64_t kLeastBytes = uint64_t{64} << 10;
+constexpr size_t kFrameBytes = 16;
+constexpr size_t kShownKey = 64;
+
+// The two kinds of filters, as TYPE names them.
+struct Kind {
+  const char* type;
+  const char* command;
+  const char* format;
+  std::vector<uint64_t> (*parts_of_header)(Bytes header);
+};
+constexpr Kind kBloom = {"MBbloom--", "BF.SCANDUMP", "redisbloom",
+                         &RedisBloomFilter::PartsOfHeader};
+constexpr Kind kCuckoo = {"MBbloomCF", "CF.SCANDUMP", "redisbloom-cf",
+                          &RedisCuckooFilter::PartsOfHeader};
+
+// A reply of SCANDUMP; 0 without bytes is the last one.
+struct Chunk {
+  uint64_t iterator = 0;
+  std::string bytes;
+
+  bool IsLast() const { return iterator == 0 && bytes.empty(); }
+  Bytes AsBytes() const { return std::as_bytes(std::span(bytes)); }
+};
+
+class Dumper {
+ public:
+  Dumper(const ServerOptions& servers, std::string_view key, uint64_t max_bytes)
+      : client_(servers),
+        key_(key),
+        slot_(SlotOfKey(key)),
+        which_("the key \"" + ShownText(key.substr(0, kShownKey)) + "\": "),
+        max_bytes_(max_bytes) {}
+
+  RedisBloomDump Read() {
+    kind_ = FindKind();
+    for (int i = 0; i < kPasses; ++i) {
+      const std::optional<std::string> header = ReadOnce();
+      if (!header) continue;
+      const bool bloom = kind_ == &kBloom;
+      const std::optional<bool> grew = bloom ? HasGrown(*header) : std::nullopt;
+      if (bloom ? grew.has_value() : same_) {
+        return {kind_->format, std::move(file_), grew.value_or(false)};
+      }
+    }
+    throw Error(ErrorCode::kUnavailable, which_ + "the filter was changed each of the " +
+                                             std::to_string(kPasses) + " times that it was read");
+  }
+
+ private:
+  [[noreturn]] void Fail(ErrorCode code, const std::string& text) const {
+    throw Error(code, which_ + text);
+  }
+
+  Reply Ask(std::initializer_list<std::string_view> words, size_t reply_bytes) {
+    Command command(slot_, words, reply_bytes);
+    client_.Run(std::span(&command, 1));
+    const std::optional<Problem> problem = ProblemOf(command);
+    if (!problem) return std::move(command.reply);
+    const std::string_view error = command.reply.text;
+    if (error.starts_with("ERR unknown command")) {
+      Fail(ErrorCode::kUnsupported, "the server has no RedisBloom: it says " + ShownText(error));
+    }
+    Fail(problem->code, problem->text);
+  }
+
+  const Kind* FindKind() {
+    constexpr size_t kTypeBytes = 64;
+    const Reply reply = Ask({"TYPE", key_}, kTypeBytes);
+    for (const Kind* const kind : {&kBloom, &kCuckoo}) {
+      if (reply.IsStatus(kind->type)) return kind;
+    }
+    if (reply.IsStatus("none")) Fail(ErrorCode::kUnavailable, "there is none on the server");
+    if (reply.type != Reply::Type::kStatus) {
+      Fail(ErrorCode::kCorrupt, "the server gives " + ReplyText(reply) + " for its type");
+    }
+    Fail(ErrorCode::kUnsupported,
+         "it is no filter of BF.* or CF.*, but of the type \"" + ShownText(reply.text) + "\"");
+  }
+
+  Chunk Scan(uint64_t iterator) {
+    Reply reply = Ask({kind_->command, key_, std::to_string(iterator)}, kChunkBytes);
+    const auto refuse = [&](const Reply& what) {
+      Fail(ErrorCode::kCorrupt,
+           std::string(kind_->command) + " gives no number and bytes, but " + ReplyText(what));
+    };
+    if (!reply.IsArray() || reply.elements.size() != 2) refuse(reply);
+    const Reply& number = reply.elements[0];
+    const Reply& bytes = reply.elements[1];
+    if (!number.IsInteger() || number.integer < 0) refuse(number);
+    if (!bytes.IsString() && bytes.type != Reply::Type::kNil) refuse(bytes);
+    return {static_cast<uint64_t>(reply.elements[0].integer), std::move(reply.elements[1].text)};
+  }
+
+  // Reads a dump into file_, and gives its header; same_ is whether it is the one that was there.
+  // Nothing if its chunks do not fit each other, as the filter has changed.
+  std::optional<std::string> ReadOnce() {
+    same_ = !file_.empty();
+    at_ = 0;
+    Chunk chunk = Scan(0);
+    if (chunk.IsLast() && kind_ == &kCuckoo) {
+      Fail(ErrorCode::kUnsupported,
+           "a cuckoo filter without keys, of which CF.SCANDUMP gives nothing");
+    }
+    if (chunk.iterator != 1) {
+      Fail(ErrorCode::kCorrupt,
+           "its dump begins with the iterator " + std::to_string(chunk.iterator) + ", must be 1");
+    }
+    const std::vector<uint64_t> parts = PartsOf(chunk);
+    Take(chunk);
+    std::string header = std::move(chunk.bytes);
+    uint64_t done = 0;
+    for (const uint64_t part : parts) {
+      for (uint64_t left = part; left > 0; left -= chunk.bytes.size()) {
+        chunk = Scan(1 + done);
+        const std::string problem = WrongIn(chunk, done, left);
+        if (!problem.empty()) {
+          if (Scan(0).bytes != header) return {};
+          Fail(ErrorCode::kCorrupt, problem);
+        }
+        Take(chunk);
+        done += chunk.bytes.size();
+      }
+    }
+    return header;
+  }
+
+  // What `read` makes of a header, which it checks.
+  template <typename Read>
+  auto OfHeader(const Read& read) const {
+    try {
+      return read();
+    } catch (const FormatError& error) {
+      throw FormatError(error.code(), error.check(), error.offset(), which_ + error.what());
+    }
+  }
+
+  std::vector<uint64_t> PartsOf(const Chunk& header) const {
+    std::vector<uint64_t> parts =
+        OfHeader([&] { return kind_->parts_of_header(header.AsBytes()); });
+    uint64_t left = max_bytes_;
+    for (const uint64_t part : parts) {
+      if (part > left) {
+        Fail(ErrorCode::kOutOfMemory, "the filter has more than the " +
+                                          BytesText(static_cast<double>(max_bytes_)) +
+                                          " that are allowed");
+      }
+      left -= part;
+    }
+    return parts;
+  }
+
+  // What is wrong with a chunk that follows `done` bytes, where `left` are left of a link or layer;
+  // empty: nothing.
+  static std::string WrongIn(const Chunk& chunk, uint64_t done, uint64_t left) {
+    const uint64_t bytes = chunk.bytes.size();
+    const std::string where = " after " + std::to_string(done) + " bytes of the filter";
+    if (chunk.IsLast()) return "its dump ends" + where;
+    if (bytes > left || bytes < std::min(left, kLeastBytes)) {
+      return "its dump has a chunk of " + std::to_string(bytes) + " bytes" + where + ", where " +
+             std::to_string(left) + " are left of a part";
+    }
+    if (chunk.iterator != 1 + done + bytes) {
+      return "its dump has the iterator " + std::to_string(chunk.iterator) + where + ", must be " +
+             std::to_string(1 + done + bytes);
+    }
+    return {};
+  }
+
+  // Puts the chunk into the file, where it may be already.
+  void Take(const Chunk& chunk) {
+    std::byte frame[kFrameBytes];
+    for (size_t i = 0; i < 8; ++i) {
+      frame[i] = static_cast<std::byte>(chunk.iterator >> (8 * i));
+      frame[8 + i] = static_cast<std::byte>(uint64_t{chunk.bytes.size()} >> (8 * i));
+    }
+    Take(Bytes(frame));
+    Take(chunk.AsBytes());
+  }
+  void Take(Bytes bytes) {
+    if (same_ && (file_.size() - at_ < bytes.size() ||
+                  std::memcmp(file_.data() + at_, bytes.data(), bytes.size()) != 0)) {
+      same_ = false;
+    }
+    if (!same_) {
+      file_.resize(at_);
+      file_.insert(file_.end(), bytes.begin(), bytes.end());
+    }
+    at_ += bytes.size();
+  }
+
+  // Whether a Bloom filter has grown since it had this header; nothing if it is another one.
+  std::optional<bool> HasGrown(const std::string& header) {
+    const Chunk now = Scan(0);
+    if (now.bytes == header) return false;
+    const Bytes before = std::as_bytes(std::span(header));
+    if (!OfHeader([&] { return RedisBloomFilter::HasGrown(before, now.AsBytes()); })) return {};
+    return true;
+  }
+
+  Client client_;
+  const std::string key_;
+  const uint32_t slot_;
+  const std::string which_;
+  const uint64_t max_bytes_;
+  const Kind* kind_ = nullptr;
+  std::vector<std::byte> file_;
+  size_t at_ = 0;      // of this pass, in the file
+  bool same_ = false;  // as far as this pass has come
+};
+
+}  // namespace
+
+RedisBloomDump DumpRedisBloom(const ServerOptions& servers, std::string_view key,
+                              const RedisBloomDumpOptions& options) {
+  return Dumper(servers, key, options.max_bytes).Read();
+}
+
+}  // namespace tamis::redis

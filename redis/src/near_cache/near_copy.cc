@@ -1,0 +1,104 @@
+#include "tamis/redis/near_copy.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "redis/src/filter/filter_impl.h"
+#include "redis/src/near_cache/near_copy_state.h"
+#include "tamis/hash.h"
+
+namespace tamis::redis {
+
+using std::chrono::steady_clock;
+
+NearCopy::NearCopy(SplitBlockFilter filter, const NearCopyOptions& options)
+    : state_(std::make_unique<State>(std::move(filter), options)) {}
+NearCopy::NearCopy(NearCopy&&) noexcept = default;
+
+NearCopy& NearCopy::operator=(NearCopy&& other) noexcept {
+  State::End(std::move(state_));
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+NearCopy::~NearCopy() { State::End(std::move(state_)); }
+
+NearCopy::State& NearCopy::state() const {
+  if (state_ == nullptr) {
+    throw Error(ErrorCode::kInvalidArgument, "a copy that was moved from cannot be used");
+  }
+  state_->RequireThisProcess();
+  return *state_;
+}
+
+uint64_t NearCopy::Refresh() { return state().Refresh(); }
+steady_clock::time_point NearCopy::refreshed_at() const { return state().refreshed_at(); }
+NearCopyStats NearCopy::stats() const { return state().stats(); }
+const SplitBlockBloomFilter& NearCopy::copy() const { return state().copy(); }
+SplitBlockFilter& NearCopy::filter() { return state().filter(); }
+
+QueryTraits NearCopy::traits() const noexcept {
+  return {.thread_safety = ThreadSafety::kOneThread, .slice_keys = kAllKeys, .waits = true};
+}
+
+void NearCopy::Query(const Keys& keys, uint64_t* bits) const {
+  const std::span<uint64_t> maybe(bits, BitmapWords(keys.size()));
+  std::fill(maybe.begin(), maybe.end(), 0);
+  State& state = this->state();
+  SplitBlockFilter::Impl& impl = state.filter().impl();
+  if (impl.IsOver()) return impl.Ask(keys, maybe);  // which has no answers any more
+  const auto now = steady_clock::now();
+  if (state.AskIfFresh(keys, maybe, now)) return;
+  if (state.accepts_staleness()) {
+    try {
+      state.RefreshIfOld(now);
+      if (state.AskIfFresh(keys, maybe, now)) return;
+    } catch (const Error&) {
+      // The servers may have answers for these keys all the same, or say why not.
+    }
+  }
+  state.AskAnyhow(keys, maybe);
+  Confirm(keys, maybe);
+}
+
+void NearCopy::Confirm(const Keys& keys, std::span<uint64_t> maybe) const {
+  const Bitmap known(maybe);
+  std::vector<uint64_t> hashes(keys.CountValid());
+  SplitBlockFilter::Impl& impl = state_->filter().impl();
+  HashKeys(keys, impl.hash(), hashes);
+  std::vector<uint64_t> open;     // hashes
+  std::vector<uint64_t> indices;  // of their keys
+  size_t next = 0;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (!keys.IsValid(i)) continue;
+    const uint64_t hash = hashes[next++];
+    if (known.Test(i)) continue;
+    open.push_back(hash);
+    indices.push_back(i);
+  }
+  if (open.empty()) return;
+  std::vector<uint64_t> answers(BitmapWords(open.size()));
+  const auto write = [&] {
+    for (size_t k = 0; k < open.size(); ++k) {
+      if (Bitmap(answers).Test(k)) maybe[indices[k] / 64] |= uint64_t{1} << (indices[k] % 64);
+    }
+  };
+  try {
+    impl.Ask(Keys(Hashes{open}), answers);
+  } catch (const UnansweredError& error) {
+    write();
+    std::vector<uint64_t> unanswered;
+    for (const uint64_t k : error.keys()) unanswered.push_back(indices[k]);
+    throw UnansweredError(error.code(), error.what(), std::move(unanswered));
+  }
+  write();
+}
+
+size_t NearCopy::Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) {
+  State& state = this->state();
+  const size_t inserted = state.filter().Apply(change, keys, outputs);
+  state.Insert(keys);
+  return inserted;
+}
+
+}  // namespace tamis::redis

@@ -1,0 +1,45 @@
+#include "redis/src/rebuild/rebuild_record.h"
+
+#include "redis/src/client/line_reader.h"
+#include "redis/src/client/url.h"
+#include "redis/src/filter/layout.h"
+#include "tamis/error.h"
+
+namespace tamis::redis {
+namespace {
+
+constexpr std::string_view kRebuildWord = "tamis-redis-rebuild";
+constexpr uint64_t kRebuildVersion = 1;
+constexpr size_t kMaxRebuildText = 256;  // a longer one has been written by nobody
+
+}  // namespace
+
+std::string RecordText(const RebuildRecord& record) {
+  return std::string(kRebuildWord) + " " + std::to_string(kRebuildVersion) + "\nowner " +
+         HexText(record.owner) + "\nold " + HexText(record.old) + "\nnext " + HexText(record.next) +
+         "\n";
+}
+
+RebuildRecord ParseRecord(std::string_view text) {
+  LineReader reader("what is known of a rebuild",
+                    text.size() > kMaxRebuildText ? std::string_view() : text);
+  uint64_t version = 0;
+  if (!ParseDecimal(reader.Value(kRebuildWord), ~uint64_t{0}, version)) {
+    reader.Refuse("has no version");
+  }
+  if (version != kRebuildVersion) {
+    throw Error(ErrorCode::kUnsupported,
+                "it is being rebuilt in a way that this version does not know");
+  }
+  RebuildRecord record;
+  record.owner = reader.Hex("owner");
+  record.old = reader.Hex("old");
+  record.next = reader.Hex("next");
+  if (record.old == 0 || record.next == 0 || record.old == record.next) {
+    reader.Refuse("names no two generations");
+  }
+  reader.End();
+  return record;
+}
+
+}  // namespace tamis::redis
