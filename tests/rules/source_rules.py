@@ -77,7 +77,7 @@ ALLOWED = [
      [STD, r"nanobind/[\w/]+\.h", PUBLIC_CORE, REDIS, r"bindings/python/src/[\w/]+\.h"]),
     ("bindings/python/",
      [STD, r"nanobind/[\w/]+\.h", PUBLIC_CORE, FORMATS, LIVE, PARQUET,
-      r"bindings/python/src/\w+\.h"]),
+      r"bindings/python/src/[\w/]+\.h"]),
     # For compilers of C.
     ("bindings/c/include/", [r"std(def|int)\.h", C_API]),
     ("bindings/c/", [STD, PUBLIC_CORE, FORMATS, PARQUET, C_API, r"bindings/c/src/\w+\.h"]),
@@ -360,7 +360,7 @@ def check_tables(root):
 # The only sources that turn bits of keys into rows or bytes: the kernels, what calls them, and the
 # banks of Python, whose answers are tables.
 MAKES_OUTPUTS = {"core/src/backend/portable_kernels.cc", "core/src/bulk/output.cc",
-                 "bindings/python/src/bank_lookups.cc"}
+                 "bindings/python/src/queries/bank_lookups.cc"}
 
 
 def check_outputs(root):

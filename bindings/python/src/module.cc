@@ -1,11 +1,11 @@
 // The extension module of the package: tamis/__init__.py says what of it is public.
 #include <nanobind/nanobind.h>
 
-#include "bindings/python/src/answer.h"
-#include "bindings/python/src/classes.h"
-#include "bindings/python/src/gate.h"
-#include "bindings/python/src/live_classes.h"
-#include "bindings/python/src/parquet_classes.h"
+#include "bindings/python/src/classes/classes.h"
+#include "bindings/python/src/classes/gate.h"
+#include "bindings/python/src/classes/parquet_classes.h"
+#include "bindings/python/src/live/live_classes.h"
+#include "bindings/python/src/queries/answer.h"
 #include "tamis/version.h"
 
 NB_MODULE(_tamis, m) {

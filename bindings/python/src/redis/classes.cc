@@ -15,11 +15,11 @@
 #include <string>
 #include <utility>
 
-#include "bindings/python/src/batches.h"
-#include "bindings/python/src/gate.h"
-#include "bindings/python/src/guarded.h"
-#include "bindings/python/src/one_key.h"
-#include "bindings/python/src/options.h"
+#include "bindings/python/src/classes/gate.h"
+#include "bindings/python/src/classes/options.h"
+#include "bindings/python/src/keys/one_key.h"
+#include "bindings/python/src/live/guarded.h"
+#include "bindings/python/src/queries/batches.h"
 
 namespace tamis::python {
 namespace {

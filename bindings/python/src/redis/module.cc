@@ -3,8 +3,8 @@
 // what goes from one to the other are objects of Python, and filters as bytes.
 #include <nanobind/nanobind.h>
 
-#include "bindings/python/src/gate.h"
-#include "bindings/python/src/guarded.h"
+#include "bindings/python/src/classes/gate.h"
+#include "bindings/python/src/live/guarded.h"
 #include "bindings/python/src/redis/classes.h"
 
 NB_MODULE(_redis, m) {

@@ -1,0 +1,486 @@
+// The class of filter banks: how they are made and changed, and files. Lookups: bank_lookups.cc.
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/python/src/classes/classes.h"
+#include "bindings/python/src/classes/py_bank.h"
+#include "bindings/python/src/classes/py_filter.h"
+#include "bindings/python/src/queries/batches.h"
+#include "bindings/python/src/queries/bulk.h"
+
+namespace tamis::python {
+
+namespace fs = std::filesystem;
+
+void PyBank::RequireChangeable() const {
+  if (bank.read_only()) {
+    throw Error(ErrorCode::kReadOnly,
+                "the bank is mapped, and read-only: FilterBank.open(path) reads one that is not");
+  }
+}
+
+std::shared_ptr<const ColumnPositions> PyBank::Positions() {
+  if (positions_ != nullptr && positions_at_ == changes) return positions_;
+  auto made = std::make_shared<ColumnPositions>();
+  made->position_of.resize(64 * bank.row_words());
+  for (BankColumn& column : bank.columns()) {
+    made->position_of[column.index] = made->index_of.size();
+    made->index_of.push_back(column.index);
+    made->names.push_back(std::move(column.name));
+  }
+  positions_ = std::move(made);
+  positions_at_ = changes;
+  return positions_;
+}
+
+std::string ColumnNameOf(nb::handle name) {
+  if (PyUnicode_Check(name.ptr())) {
+    const nb::object bytes =
+        nb::steal(PyUnicode_AsEncodedString(name.ptr(), "utf-8", "surrogateescape"));
+    char* text = nullptr;
+    Py_ssize_t size = 0;
+    if (!bytes.is_valid() || PyBytes_AsStringAndSize(bytes.ptr(), &text, &size) != 0) {
+      throw nb::python_error();
+    }
+    return {text, static_cast<size_t>(size)};
+  }
+  if (PyIndex_Check(name.ptr()) && !PyBool_Check(name.ptr())) {
+    return std::to_string(UnsignedOf(name));
+  }
+  throw nb::type_error("the name of a column is a str, or an int from 0 to 2**64 - 1");
+}
+
+nb::object TextOfName(const std::string& name) {
+  nb::object text = nb::steal(
+      PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "surrogateescape"));
+  if (!text.is_valid()) throw nb::python_error();
+  return text;
+}
+
+nb::list TextsOfNames(const std::vector<std::string>& names) {
+  nb::list texts;
+  for (const std::string& name : names) texts.append(TextOfName(name));
+  return texts;
+}
+
+namespace {
+
+[[noreturn]] void ThrowNoColumn(nb::handle name) {
+  PyErr_SetObject(PyExc_KeyError, name.ptr());
+  throw nb::python_error();
+}
+
+// What work(bank) returns when no call is changing the bank.
+template <typename Work>
+auto Look(PyBank& b, const Work& work) {
+  const Reading lock(b.gate);
+  return work(static_cast<const FilterBank&>(b.bank));
+}
+
+// The same, without the GIL.
+template <typename Work>
+auto Read(PyBank& b, const Work& work) {
+  const Reading lock(b.gate);
+  const WithoutGil released;
+  return work(static_cast<const FilterBank&>(b.bank));
+}
+
+// What work(bank) returns, which changes it, without the GIL.
+template <typename Work>
+auto Change(PyBank& b, const Work& work) {
+  const ChangingBank lock(b);
+  const WithoutGil released;
+  return work(b.bank);
+}
+
+void Make(PyBank* self, double fpr, double false_columns, Unsigned columns, const std::string& hash,
+          Unsigned seed, const std::optional<nb::bytes>& secret,
+          const std::optional<std::string>& backend, bool huge_pages, Unsigned buffer_bytes) {
+  const BankOptions options{
+      .fpr = fpr,
+      .false_columns = false_columns,
+      .columns = columns.value,
+      .hash = SpecOf(hash, seed.value, secret),
+      .memory = {.huge_pages = huge_pages ? HugePages::kAuto : HugePages::kOff},
+      .backend = BackendOf(backend),
+      .buffer_bytes = buffer_bytes.value};
+  new (self) PyBank(FilterBank(options), options.memory);
+}
+
+// An empty filter of the bank's hash and rate, and of a size of the ladder.
+SplitBlockBloomFilter NewFilter(const PyBank& b, uint64_t capacity) {
+  FilterOptions options;
+  options.capacity = capacity;
+  options.bytes = 32 * BankBlocks(SplitBlockBlocks(capacity, b.bank.fpr()));
+  options.hash = b.bank.hash();
+  options.memory = b.memory;
+  options.backend = &b.bank.backend();
+  return SplitBlockBloomFilter(options);
+}
+
+void InsertAll(SplitBlockBloomFilter& filter, const EnginePtr& engine, const Keys& keys) {
+  engine ? engine->Insert(filter, keys) : filter.Insert(keys);
+}
+
+struct NoLock {};
+
+// The filter of these keys. They have to be counted before it is made: those that come in several
+// batches are kept as their hashes.
+SplitBlockBloomFilter FilterOfKeys(const PyBank& b, KeySource& source, const EnginePtr& engine) {
+  std::optional<SplitBlockBloomFilter> whole;
+  std::vector<uint64_t> hashes;
+  KeyForms forms;
+  ForBatches(
+      source, nb::none(), NoPreparation, [] { return NoLock(); },
+      [&](const Keys& keys, uint64_t first) {
+        const uint64_t valid = keys.CountValid();
+        if (first == 0 && source.size() == keys.size()) {
+          whole.emplace(NewFilter(b, std::max<uint64_t>(valid, 1)));
+          InsertAll(*whole, engine, keys);
+          return;
+        }
+        const size_t before = hashes.size();
+        hashes.resize(before + valid);
+        const size_t n = HashKeys(keys, b.bank.hash(), std::span(hashes).subspan(before));
+        hashes.resize(before + n);
+        if (n > 0) forms.Add(keys.key_form());
+      });
+  if (whole) return std::move(*whole);
+  SplitBlockBloomFilter filter = NewFilter(b, std::max<uint64_t>(hashes.size(), 1));
+  const WithoutGil released;
+  InsertAll(filter, engine, Hashes{hashes});
+  filter.set_key_forms(forms);
+  return filter;
+}
+
+void AddCopyOf(PyBank& b, const std::string& name, PyFilter& f) {
+  const auto* const filter = f.filter.As<SplitBlockBloomFilter>();
+  if (filter == nullptr) {
+    throw nb::type_error(
+        (std::string("a bank is of SplitBlockBloomFilters, and this is a filter of kind ") +
+         FilterKindName(f.kind))
+            .c_str());
+  }
+  WaitForBoth(b.gate, f.gate);
+  const ChangingBank lock(b, AtOnce());
+  const Reading filter_lock(f.gate, AtOnce());
+  const WithoutGil released;
+  b.bank.Add(name, *filter);
+}
+
+void Add(PyBank& b, nb::handle name, nb::handle x, std::optional<int64_t> threads) {
+  const std::string text = ColumnNameOf(name);
+  if (nb::isinstance<PyFilter>(x)) {
+    PyFilter* const f = FilterIn(x.ptr());
+    if (f == nullptr) throw nb::python_error();
+    return AddCopyOf(b, text, *f);
+  }
+  // Before keys are read, which may be for good.
+  b.RequireChangeable();
+  if (Look(b, [&](const FilterBank& bank) { return bank.Find(text).has_value(); })) {
+    throw Error(ErrorCode::kInvalidArgument, "the bank has a column \"" + text + "\" already");
+  }
+  const EnginePtr engine = EngineFor(threads);
+  const auto source = MakeKeySource(x);
+  const SplitBlockBloomFilter filter = FilterOfKeys(b, *source, engine);
+  Change(b, [&](FilterBank& bank) { bank.Add(text, filter); });
+}
+
+bool Discard(PyBank& b, nb::handle name) {
+  const std::string text = ColumnNameOf(name);
+  return Change(b, [&](FilterBank& bank) { return bank.Remove(text); });
+}
+
+void Remove(PyBank& b, nb::handle name) {
+  if (!Discard(b, name)) ThrowNoColumn(name);
+}
+
+nb::object Extract(PyBank& b, nb::handle name) {
+  const std::string text = ColumnNameOf(name);
+  std::optional<SplitBlockBloomFilter> filter = Read(b, [&](const FilterBank& bank) {
+    return bank.Find(text) ? std::optional(bank.Extract(text, b.memory)) : std::nullopt;
+  });
+  if (!filter) ThrowNoColumn(name);
+  return Wrap(AnyFilter(std::move(*filter)));
+}
+
+void Merge(PyBank& b, PyBank& other) {
+  if (&b == &other) throw nb::value_error("a bank cannot be merged with itself");
+  WaitForBoth(b.gate, other.gate);
+  const ChangingBank lock(b, AtOnce());
+  const Reading other_lock(other.gate, AtOnce());
+  const WithoutGil released;
+  b.bank.Merge(other.bank);
+}
+
+nb::object OpenBank(const fs::path& path, bool map, bool verify,
+                    const std::optional<nb::bytes>& secret,
+                    const std::optional<std::string>& backend) {
+  RequireThere(path);
+  auto opened = [&] {
+    const Backend* const by = BackendOf(backend);
+    const std::optional<HashSecret> parts = SecretIf(secret);
+    const WithoutGil released;
+    if (!map) return FilterBank::Load(path, {.backend = by, .secret = parts});
+    return FilterBank::Map(
+        path, {.verify = verify ? Verify::kFull : Verify::kHeader, .backend = by, .secret = parts});
+  };
+  return nb::cast(new PyBank(opened()), nb::rv_policy::take_ownership);
+}
+
+void SaveBank(PyBank& b, const fs::path& path, std::optional<bool> with_secret) {
+  const Writing lock(b.gate);  // columns that wait are put into groups, unless it is mapped
+  ++b.changes;
+  const WithoutGil released;
+  b.bank.Save(path, {.with_secret = with_secret});
+}
+
+bool HasColumn(PyBank& b, nb::handle name) {
+  const std::string text = ColumnNameOf(name);
+  return Look(b, [&](const FilterBank& bank) { return bank.Find(text).has_value(); });
+}
+
+nb::list Names(PyBank& b) {
+  const auto positions = [&] {
+    const Reading lock(b.gate);
+    return b.Positions();
+  }();
+  return TextsOfNames(positions->names);
+}
+
+// A column with its position in place of its index.
+BankColumn WithPosition(PyBank& b, BankColumn column) {
+  column.index = b.Positions()->position_of[column.index];
+  return column;
+}
+
+std::vector<BankColumn> Columns(PyBank& b) {
+  const Reading lock(b.gate);
+  std::vector<BankColumn> columns = b.bank.columns();
+  for (BankColumn& column : columns) column = WithPosition(b, std::move(column));
+  return columns;
+}
+
+BankColumn Column(PyBank& b, nb::handle name) {
+  const std::string text = ColumnNameOf(name);
+  std::optional<BankColumn> found;
+  {
+    const Reading lock(b.gate);
+    found = b.bank.Find(text);
+    if (found) found = WithPosition(b, std::move(*found));
+  }
+  if (!found) ThrowNoColumn(name);
+  return std::move(*found);
+}
+
+std::string Repr(nb::handle self) {
+  if (!nb::inst_ready(self)) throw nb::type_error("the bank is not made yet");
+  PyBank& b = *nb::inst_ptr<PyBank>(self);
+  const std::string name = nb::cast<std::string>(self.type().attr("__qualname__"));
+  char rate[32];
+  std::snprintf(rate, sizeof(rate), ", fpr=%.3g", b.bank.fpr());
+  const Reading lock(b.gate);
+  return name + "(columns=" + std::to_string(b.bank.num_columns()) +
+         ", nbytes=" + std::to_string(b.bank.bytes()) + rate +
+         (b.bank.read_only() ? ", read_only=True)" : ")");
+}
+
+nb::object RefusePickle(nb::handle, nb::handle) {
+  throw nb::type_error(
+      "a bank is not pickled or copied: save() it, and FilterBank.open(path, map=True) in each "
+      "process");
+}
+
+constexpr char kBankDoc[] =
+    "Many split-block filters that are asked at once: which of ten thousand files may have a key?\n"
+    "A key is looked up in 512 filters of equal size by reading eight cache lines.\n\n"
+    "Each is a column, and has a name: a str, or an int, which is its decimal digits. As of a "
+    "dict,\n"
+    "`name in bank` asks for a column, len(bank) is their number, and iteration gives their "
+    "names.\n"
+    "Columns are numbered by their place in `names`, until the bank changes.\n\n"
+    "Any number of threads may use a bank. A call that changes it waits for those that read it, "
+    "and\n"
+    "the other way about; a lookup whose keys come in several batches is a RuntimeError if the\n"
+    "bank changes between two of them.\n\n"
+    ">>> bank = tamis.FilterBank(fpr=0.001)\n"
+    ">>> bank.add('monday', ['ada', 'bob'])\n"
+    ">>> bank.add('tuesday', ['bob', 'eve'])\n"
+    ">>> bank.columns_with('bob'), bank.columns_with('eve')\n"
+    "(['monday', 'tuesday'], ['tuesday'])\n"
+    ">>> 'monday' in bank, 'bob' in bank, len(bank)\n"
+    "(True, False, 2)\n";
+constexpr char kMakeBankDoc[] =
+    "fpr: the false-positive rate of a filter that add() makes of keys; 0 is by the next two, or\n"
+    "    0.01.\n"
+    "false_columns, columns: instead, how many columns that a key is not in are to be expected to\n"
+    "    have it all the same, of so many.\n"
+    "hash, seed, secret, backend, huge_pages: as of the classes of filters; all filters of a bank\n"
+    "    have one hash.\n"
+    "buffer_bytes: filters that were added wait until there are 512 of a size, or until they have\n"
+    "    more bytes than this.";
+constexpr char kAddDoc[] =
+    "Add a column: a copy of a SplitBlockBloomFilter, or the filter of keys.\n\n"
+    "name: a str, or an int from 0 to 2**64 - 1. ValueError if it is taken.\n"
+    "x: a filter of the bank's hash (see new_filter), else IncompatibleError; or keys, as\n"
+    "    Filter.insert takes them, of which the filter is made: its size is that of the bank's "
+    "fpr,\n"
+    "    rounded up so that columns have few different sizes.\n"
+    "threads: as of Filter.insert.\n\n"
+    "A group of filters takes the memory of 512 of them, however many it has: groups() tells.\n\n"
+    ">>> bank = tamis.FilterBank()\n"
+    ">>> bank.add('a', range(1000))\n"
+    ">>> f = bank.new_filter(1000)\n"
+    ">>> f.update(range(500, 1500))\n"
+    ">>> bank.add('b', f)\n"
+    ">>> bank.columns_with(700)\n"
+    "['a', 'b']\n";
+constexpr char kOpenDoc[] =
+    "The bank in a file: of save(), or of `tamis bank`.\n\n"
+    "map, verify, secret, backend: as of tamis.open.\n\n"
+    ">>> bank = tamis.FilterBank()\n"
+    ">>> bank.add('a', range(1000))\n"
+    ">>> bank.save('all.bank')\n"
+    ">>> tamis.FilterBank.open('all.bank', map=True).columns_with(7)\n"
+    "['a']\n";
+
+void DefineParts(nb::module_& m) {
+  nb::class_<BankColumn>(m, "BankColumn", "A column of a FilterBank, as it was when asked for.")
+      .def_prop_ro("name", [](const BankColumn& c) { return TextOfName(c.name); })
+      .def_ro("position", &BankColumn::index, "In `names`, and in the answers of lookups.")
+      .def_prop_ro(
+          "nbytes", [](const BankColumn& c) { return 32 * c.num_blocks; }, "Of its filter.")
+      .def_ro("capacity", &BankColumn::capacity, "This and the next two: of the filter added.")
+      .def_ro("inserted_count", &BankColumn::inserted)
+      .def_prop_ro("key_forms", [](const BankColumn& c) { return KeyFormsText(c.key_forms); })
+      .def("__repr__", [](const BankColumn& c) {
+        return "BankColumn(name=" + nb::cast<std::string>(nb::repr(TextOfName(c.name))) +
+               ", position=" + std::to_string(c.index) +
+               ", nbytes=" + std::to_string(32 * c.num_blocks) +
+               ", inserted_count=" + std::to_string(c.inserted) + ")";
+      });
+  nb::class_<BankGroupInfo>(m, "BankGroup", "Columns of a FilterBank of equal size in memory.")
+      .def_prop_ro(
+          "filter_nbytes", [](const BankGroupInfo& g) { return 32 * g.num_blocks; },
+          "Of each filter.")
+      .def_ro("columns", &BankGroupInfo::columns, "Of the 512 that there is room for.")
+      .def_ro("removed", &BankGroupInfo::removed, "That were removed, until compact().")
+      .def_ro("nbytes", &BankGroupInfo::bytes)
+      .def("__repr__", [](const BankGroupInfo& g) {
+        return "BankGroup(filter_nbytes=" + std::to_string(32 * g.num_blocks) +
+               ", columns=" + std::to_string(g.columns) + ", removed=" + std::to_string(g.removed) +
+               ", nbytes=" + std::to_string(g.bytes) + ")";
+      });
+}
+
+void DefineChanges(nb::class_<PyBank>& bank) {
+  const auto none = nb::none();
+  bank.def("add", Add, nb::arg("name").none(), nb::arg("x"), nb::kw_only(),
+           nb::arg("threads").none() = none, kAddDoc)
+      .def(
+          "new_filter",
+          [](const PyBank& b, Unsigned capacity) {
+            return Wrap(AnyFilter(NewFilter(b, capacity.value)));
+          },
+          nb::arg("capacity"),
+          "An empty filter for so many keys, of the bank's hash and fpr, and of a size that\n"
+          "filters share groups by: to be filled, and added.")
+      .def("remove", Remove, nb::arg("name").none(),
+           "Remove a column; KeyError if there is none of that name.")
+      .def("discard", Discard, nb::arg("name").none(),
+           "Remove a column, if there is one; returns whether there was.")
+      .def("merge", Merge, nb::arg("other"),
+           "Add all columns of another bank of the same hash; ValueError if a name is in both.\n\n"
+           ">>> a, b = tamis.FilterBank(), tamis.FilterBank()\n"
+           ">>> a.add('x', [1, 2])\n"
+           ">>> b.add('y', [2, 3])\n"
+           ">>> a.merge(b)\n"
+           ">>> a.columns_with(2)\n"
+           "['x', 'y']\n")
+      .def(
+          "flush", [](PyBank& b) { Change(b, [](FilterBank& g) { g.Flush(); }); },
+          "Put all columns that wait into groups, which saves memory if there are many.")
+      .def(
+          "compact", [](PyBank& b) { Change(b, [](FilterBank& g) { g.Compact(); }); },
+          "Flush, fill groups from others of the same size, and drop what was removed.")
+      .def("extract", Extract, nb::arg("name").none(),
+           "The filter of a column, bit for bit, as a SplitBlockBloomFilter; KeyError if there is\n"
+           "no such column.\n\n"
+           ">>> bank = tamis.FilterBank()\n"
+           ">>> bank.add('a', ['ada', 'bob'])\n"
+           ">>> 'ada' in bank.extract('a')\n"
+           "True\n")
+      .def("save", SaveBank, nb::arg("path"), nb::kw_only(), nb::arg("with_secret").none() = none,
+           "Write the bank to a file, atomically, after flush(). with_secret: as of Filter.save.")
+      .def_static("open", OpenBank, nb::arg("path"), nb::kw_only(), nb::arg("map") = false,
+                  nb::arg("verify") = false, nb::arg("secret").none() = none,
+                  nb::arg("backend").none() = none, kOpenDoc);
+}
+
+void DefineProperties(nb::class_<PyBank>& bank) {
+  bank.def("__len__",
+           [](PyBank& b) { return Look(b, [](const FilterBank& g) { return g.num_columns(); }); })
+      .def("__contains__", HasColumn, nb::arg("name").none())
+      .def("__iter__", [](PyBank& b) { return Names(b).attr("__iter__")(); })
+      .def_prop_ro("names", Names, "Of all columns: a list of str, by their positions.")
+      .def("columns", Columns, "All columns, by their positions: a list of BankColumn.")
+      .def("column", Column, nb::arg("name").none(),
+           "The BankColumn of that name; KeyError if there is none.")
+      .def(
+          "groups",
+          [](PyBank& b) { return Look(b, [](const FilterBank& g) { return g.groups(); }); },
+          "How columns lie in memory, but for those that wait: a list of BankGroup.")
+      .def_prop_ro(
+          "nbytes",
+          [](PyBank& b) { return Look(b, [](const FilterBank& g) { return g.bytes(); }); },
+          "Bytes of all groups, and of filters that wait.")
+      .def_prop_ro(
+          "fpr", [](const PyBank& b) { return b.bank.fpr(); }, "Of filters that are made of keys.")
+      .def_prop_ro(
+          "hash", [](const PyBank& b) { return std::string(HashKindName(b.bank.hash().kind)); },
+          "'xxh3', 'xxh64', 'siphash13' or 'siphash24'.")
+      .def_prop_ro(
+          "seed", [](const PyBank& b) { return b.bank.hash().seed; }, "The seed of its hash.")
+      .def_prop_ro(
+          "backend", [](const PyBank& b) { return std::string(b.bank.backend().name); },
+          "The name of the backend, which decides its speed alone.")
+      .def_prop_ro(
+          "read_only", [](const PyBank& b) { return b.bank.read_only(); },
+          "True for a bank that is mapped.")
+      .def(
+          "expected_false_columns",
+          [](PyBank& b) {
+            return Read(b, [](const FilterBank& g) { return g.expected_false_columns(); });
+          },
+          "How many columns are expected to have a key that is in none of them, from the "
+          "contents,\n"
+          "all of which it reads.")
+      .def("__repr__", Repr)
+      .def("__reduce_ex__", RefusePickle, nb::arg("protocol"));
+}
+
+}  // namespace
+
+void DefineBank(nb::module_& m) {
+  DefineParts(m);
+  nb::class_<PyBank> bank(m, "FilterBank", nb::is_weak_referenceable(), kBankDoc);
+  bank.def("__init__", Make, nb::kw_only(), nb::arg("fpr") = 0.0, nb::arg("false_columns") = 0.0,
+           nb::arg("columns") = Unsigned{}, nb::arg("hash") = "xxh3", nb::arg("seed") = Unsigned{},
+           nb::arg("secret").none() = nb::none(), nb::arg("backend").none() = nb::none(),
+           nb::arg("huge_pages") = true, nb::arg("buffer_bytes") = Unsigned{uint64_t{64} << 20},
+           kMakeBankDoc);
+  DefineChanges(bank);
+  DefineBankLookups(bank);
+  DefineProperties(bank);
+}
+
+}  // namespace tamis::python

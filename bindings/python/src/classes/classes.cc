@@ -1,0 +1,306 @@
+// The classes of filters: how they are made, what they say of themselves, and set operations.
+#include "bindings/python/src/classes/classes.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "bindings/python/src/classes/for_class.h"
+#include "bindings/python/src/classes/py_filter.h"
+#include "bindings/python/src/keys/one_key.h"
+#include "bindings/python/src/queries/bulk.h"
+
+namespace tamis::python {
+namespace {
+
+template <FilterKind kKind>
+nb::class_<FilterOf<kKind>, PyFilter> Define(nb::module_& m, const char* name,
+                                             const std::string& doc) {
+  using F = FilterOf<kKind>;
+  const auto make = [](F* self, Unsigned capacity, double fpr, Unsigned nbytes,
+                       const std::string& hash, Unsigned seed,
+                       const std::optional<nb::bytes>& secret,
+                       const std::optional<std::string>& backend, bool huge_pages) {
+    new (self) F(MakeFilter(
+        kKind, OptionsOf(capacity, fpr, nbytes, hash, seed, secret, backend, huge_pages)));
+  };
+  return nb::class_<F, PyFilter>(m, name, nb::type_slots(SlotsOf(kKind)), doc.c_str())
+      .def("__init__", make, nb::arg("capacity") = Unsigned{}, nb::arg("fpr") = 0.0, nb::kw_only(),
+           nb::arg("nbytes") = Unsigned{}, nb::arg("hash") = "xxh3", nb::arg("seed") = Unsigned{},
+           nb::arg("secret").none() = nb::none(), nb::arg("backend").none() = nb::none(),
+           nb::arg("huge_pages") = true, kMakeDoc);
+}
+
+// What work(filter) returns when no call is changing the filter, as those of other threads may
+// without the GIL: a scalable filter gets layers meanwhile.
+template <typename Work>
+auto Look(PyFilter& f, const Work& work) {
+  const Reading lock(f.gate);
+  return work(static_cast<const Filter&>(*f.filter));
+}
+
+void DefineScalable(nb::module_& m) {
+  using F = FilterOf<FilterKind::kScalable>;
+  const auto make =
+      [](F* self, Unsigned initial_capacity, double fpr, const std::string& layers, double growth,
+         double tightening, Unsigned max_bytes, const std::string& hash, Unsigned seed,
+         const std::optional<nb::bytes>& secret, const std::optional<std::string>& backend) {
+        FilterKind kind;
+        if (!ParseFilterKind(layers, kind)) {
+          throw nb::value_error(("there is no kind of filter '" + layers + "'").c_str());
+        }
+        const ScalableOptions options{.initial_capacity = initial_capacity.value,
+                                      .fpr = fpr,
+                                      .growth = growth,
+                                      .tightening = tightening,
+                                      .max_bytes = max_bytes.value,
+                                      .hash = SpecOf(hash, seed.value, secret),
+                                      .backend = BackendOf(backend)};
+        new (self) F(MakeScalableFilter(kind, options));
+      };
+  nb::class_<F, PyFilter>(m, "ScalableFilter",
+                          "A filter for a number of keys that nobody knows beforehand: a chain of "
+                          "filters that grows.\n\n"
+                          ">>> f = tamis.ScalableFilter(initial_capacity=1000, fpr=0.01)\n"
+                          ">>> f.insert(range(100_000))\n"
+                          "100000\n"
+                          ">>> f.layers > 3\n"
+                          "True\n")
+      .def("__init__", make, nb::arg("initial_capacity") = Unsigned{uint64_t{1} << 16},
+           nb::arg("fpr") = 0.01, nb::kw_only(), nb::arg("layers") = "split-block",
+           nb::arg("growth") = 2.0, nb::arg("tightening") = 0.85, nb::arg("max_bytes") = Unsigned{},
+           nb::arg("hash") = "xxh3", nb::arg("seed") = Unsigned{},
+           nb::arg("secret").none() = nb::none(), nb::arg("backend").none() = nb::none(),
+           "initial_capacity: keys of the first layer.\n"
+           "fpr: a bound on the false-positive rate of the whole.\n"
+           "layers: 'split-block', 'bloom', 'cuckoo8', 'cuckoo12' or 'cuckoo16'; with cuckoo\n"
+           "    layers keys can be erased.\n"
+           "growth: the capacity of a layer as a multiple of the one before.\n"
+           "tightening: each layer may use up 1 - tightening of the error that is left.\n"
+           "max_bytes: of all layers together; 0 is no limit.")
+      .def_prop_ro(
+          "layers",
+          [](PyFilter& f) {
+            return Look(f, [](const Filter& g) {
+              const auto view = ViewScalable(g);
+              if (!view) throw nb::type_error("this is no scalable filter");
+              return view->layers.size();
+            });
+          },
+          "How many there are.");
+}
+
+std::string NameOf(nb::handle self) {
+  return nb::cast<std::string>(self.type().attr("__qualname__"));
+}
+
+// Kind, size, rate and fill, by what is known without reading the contents.
+std::string Repr(nb::handle self) {
+  PyFilter* const f = FilterIn(self.ptr());
+  if (f == nullptr) throw nb::python_error();
+  const Reading lock(f->gate);
+  const Filter& filter = *f->filter;
+  std::string text = NameOf(self) + "(capacity=" + std::to_string(filter.capacity()) +
+                     ", inserted_count=" + std::to_string(filter.inserted_count());
+  text += ", nbytes=" + std::to_string(filter.bytes());
+  char rate[64];
+  std::snprintf(rate, sizeof(rate), ", fpr=%.3g, fill=%.3g", FprByCount(filter),
+                static_cast<double>(filter.inserted_count()) /
+                    static_cast<double>(std::max<uint64_t>(filter.capacity(), 1)));
+  return text + rate + (filter.read_only() ? ", read_only=True)" : ")");
+}
+
+// What a call that reads the filter returns; without the GIL.
+template <typename Work>
+auto Read(PyFilter& f, const Work& work) {
+  const Reading lock(f.gate);
+  const WithoutGil released;
+  return work(static_cast<const Filter&>(*f.filter));
+}
+
+void Clear(PyFilter& f) {
+  const Writing lock(f.gate);
+  ChangeableFilter& filter = f.RequireChangeable();
+  const WithoutGil released;
+  filter.Clear();
+}
+
+AnyFilter Copied(PyFilter& f) {
+  return Read(f, [](const Filter& filter) { return Clone(filter); });
+}
+
+// Of a filter and another of its class.
+template <typename Work>
+void Combine(PyFilter& f, PyFilter& other, const Work& work) {
+  if (&f == &other) throw nb::value_error("a filter cannot be combined with itself in place");
+  WaitForBoth(f.gate, other.gate);
+  const Writing lock(f.gate, AtOnce());
+  const Reading other_lock(other.gate, AtOnce());
+  f.RequireChangeable();
+  const WithoutGil released;
+  work(*f.filter, static_cast<const Filter&>(*other.filter));
+}
+
+// The filter in an operand of an operator, or nullptr for what is none.
+PyFilter* Operand(nb::handle object) {
+  PyFilter* found = nullptr;
+  return nb::try_cast(object, found) ? found : nullptr;
+}
+
+template <typename Work>
+nb::object InPlace(nb::handle self, nb::handle other, const Work& work) {
+  PyFilter* const f = Operand(self);
+  PyFilter* const from = Operand(other);
+  if (f == nullptr || from == nullptr) return nb::borrow(Py_NotImplemented);
+  // As of sets, f |= f and f &= f change nothing.
+  if (f != from) Combine(*f, *from, work);
+  return nb::borrow(self);
+}
+
+template <typename Work>
+nb::object AsNew(nb::handle self, nb::handle other, const Work& work) {
+  PyFilter* const f = Operand(self);
+  PyFilter* const from = Operand(other);
+  if (f == nullptr || from == nullptr) return nb::borrow(Py_NotImplemented);
+  nb::object made = Wrap(Copied(*f));
+  if (f != from) Combine(*nb::cast<PyFilter*>(made), *from, work);
+  return made;
+}
+
+std::string HashName(const PyFilter& f) { return HashKindName(f.filter->hash().kind); }
+
+}  // namespace
+
+nb::object Wrap(AnyFilter filter, std::unique_ptr<Backing> bytes) {
+  return ForKind(filter->kind(), [&]<typename, FilterKind kKind>() {
+    auto made = std::make_unique<FilterOf<kKind>>(std::move(filter), std::move(bytes));
+    return nb::cast(made.release(), nb::rv_policy::take_ownership);
+  });
+}
+
+nb::handle ClassOf(FilterKind kind) {
+  return ForKind(kind, []<typename, FilterKind kKind>() { return nb::type<FilterOf<kKind>>(); });
+}
+
+nb::class_<PyFilter> DefineFilter(nb::module_& m) {
+  nb::class_<PyFilter> filter(
+      m, "Filter", nb::type_slots(FilterSlots()), nb::is_weak_referenceable(),
+      "What all filters have in common. An approximate set: `key in f` is True for every key that\n"
+      "was inserted, and for few others, whose share is the false-positive rate.\n\n"
+      "Any number of threads may use a filter. A call that changes it waits for those that read "
+      "it,\n"
+      "and the other way about.\n");
+  DefineBulk(filter);
+  filter
+      .def_prop_ro(
+          "kind", [](const PyFilter& f) { return FilterKindName(f.filter->kind()); },
+          "The name of its kind, as the tamis command has it: 'split-block' ...")
+      .def_prop_ro(
+          "capacity",
+          [](PyFilter& f) { return Look(f, [](const Filter& g) { return g.capacity(); }); },
+          "Keys that it was sized for.")
+      .def_prop_ro(
+          "inserted_count",
+          [](PyFilter& f) { return Look(f, [](const Filter& g) { return g.inserted_count(); }); },
+          "Keys inserted so far, duplicates included, less those erased.")
+      .def_prop_ro(
+          "nbytes", [](PyFilter& f) { return Look(f, [](const Filter& g) { return g.bytes(); }); },
+          "Bytes of its contents.")
+      .def_prop_ro(
+          "bits_per_key",
+          [](PyFilter& f) { return Look(f, [](const Filter& g) { return g.bits_per_key(); }); },
+          "Bits of memory for each key of the capacity.")
+      .def_prop_ro("hash", HashName, "'xxh3', 'xxh64', 'siphash13' or 'siphash24'.")
+      .def_prop_ro(
+          "seed", [](const PyFilter& f) { return f.filter->hash().seed; }, "The seed of its hash.")
+      .def_prop_ro(
+          "key_forms",
+          [](PyFilter& f) {
+            return Look(f, [](const Filter& g) { return KeyFormsText(g.key_forms()); });
+          },
+          "What its keys were: 'text', 'integers', 'text and integers' ... A key of another form "
+          "is\n"
+          "not in it: 42 and '42' are different keys.")
+      .def_prop_ro(
+          "read_only", [](const PyFilter& f) { return f.filter->read_only(); },
+          "True for a filter that is mapped from a file or a buffer.")
+      .def_prop_ro(
+          "can_erase", [](const PyFilter& f) { return f.erasable() != nullptr; },
+          "Whether keys can be erased.")
+      .def_prop_ro(
+          "backend", [](const PyFilter& f) { return std::string(f.filter->backend().name); },
+          "The name of the backend, which decides its speed alone.")
+      .def(
+          "estimated_count",
+          [](PyFilter& f) { return Read(f, [](const Filter& g) { return g.estimated_count(); }); },
+          "The number of distinct keys inserted, estimated from the contents, all of which it "
+          "reads.")
+      .def(
+          "expected_fpr",
+          [](PyFilter& f) { return Read(f, [](const Filter& g) { return g.expected_fpr(); }); },
+          "The false-positive rate as full as it is, from the contents, all of which it reads.")
+      .def("clear", Clear, "Empty the filter.")
+      .def(
+          "copy", [](PyFilter& f) { return Wrap(Copied(f)); },
+          "A copy in memory of its own, never read-only.")
+      .def(
+          "__or__", [](nb::handle f, nb::handle other) { return AsNew(f, other, tamis::Merge); },
+          nb::arg("other"), "All keys of both: as if all had been inserted into one.")
+      .def(
+          "__ior__", [](nb::handle f, nb::handle other) { return InPlace(f, other, tamis::Merge); },
+          nb::arg("other"), "Add all keys of another filter of equal size and hash.")
+      .def(
+          "__and__",
+          [](nb::handle f, nb::handle other) { return AsNew(f, other, tamis::Intersect); },
+          nb::arg("other"), "What both have: no key that is in both is lost.")
+      .def(
+          "__iand__",
+          [](nb::handle f, nb::handle other) { return InPlace(f, other, tamis::Intersect); },
+          nb::arg("other"), "Keep what another filter of equal size and hash has, too.")
+      .def("__repr__", Repr);
+  return filter;
+}
+
+void DefineKinds(nb::module_& m) {
+  const auto with_example = [](std::string text, const char* example) { return text + example; };
+  auto split_block = Define<FilterKind::kSplitBlock>(
+      m, "SplitBlockBloomFilter",
+      with_example("The fast default: one cache line for each lookup, and the bits of Parquet.\n\n",
+                   ">>> f = tamis.SplitBlockBloomFilter(capacity=1000, fpr=0.01)\n"
+                   ">>> f.add('ada')\n"
+                   ">>> 'ada' in f, 'eve' in f\n"
+                   "(True, False)\n"));
+  DefineContents(split_block);
+  Define<FilterKind::kBloom>(
+      m, "BloomFilter",
+      with_example("The classic one: the least memory of the Bloom filters.\n\n",
+                   ">>> f = tamis.BloomFilter(1000, 0.001)\n"
+                   ">>> f.update(range(1000))\n"
+                   ">>> f.count(range(1000))\n"
+                   "1000\n"));
+  Define<FilterKind::kCounting>(
+      m, "CountingBloomFilter",
+      with_example("Counters in place of bits: keys come and go, even in copies.\n\n",
+                   ">>> f = tamis.CountingBloomFilter(1000)\n"
+                   ">>> f.update(['ada', 'ada'])\n"
+                   ">>> f.discard('ada'), 'ada' in f\n"
+                   "(True, True)\n"));
+  const char* const cuckoo =
+      "\n\nErase only keys that were inserted. A key goes in up to 8 times (10 with 12 bits).\n";
+  Define<FilterKind::kCuckoo8>(
+      m, "CuckooFilter8",
+      with_example("Keys can be erased: 8.3 bits a key, a false-positive rate of 3%.", cuckoo));
+  Define<FilterKind::kCuckoo12>(
+      m, "CuckooFilter12",
+      with_example("Keys can be erased: 13.2 bits a key, a false-positive rate of 0.24%.", cuckoo));
+  Define<FilterKind::kCuckoo16>(
+      m, "CuckooFilter16",
+      with_example("Keys can be erased: 16.7 bits a key, a false-positive rate of 0.012%.",
+                   cuckoo));
+  DefineScalable(m);
+}
+
+}  // namespace tamis::python

@@ -1,0 +1,26 @@
+// The classes of filters.
+#ifndef TAMIS_BINDINGS_PYTHON_SRC_CLASSES_CLASSES_H_
+#define TAMIS_BINDINGS_PYTHON_SRC_CLASSES_CLASSES_H_
+
+#include <filesystem>
+
+#include "bindings/python/src/classes/options.h"
+#include "bindings/python/src/classes/py_filter.h"
+
+namespace tamis::python {
+
+nb::class_<PyFilter> DefineFilter(nb::module_& m);
+void DefineKinds(nb::module_& m);
+// Contents of a filter that come in pieces.
+void DefineContents(nb::class_<FilterOf<FilterKind::kSplitBlock>, PyFilter>& filter);
+// save, open and the like; to_bytes, frombuffer, pickle.
+void DefineFiles(nb::module_& m, nb::class_<PyFilter>& filter);
+// Throws FileNotFoundError.
+void RequireThere(const std::filesystem::path& path);
+void DefineBank(nb::module_& m);
+void DefineForeign(nb::module_& m);
+void DefinePlan(nb::module_& m);
+
+}  // namespace tamis::python
+
+#endif  // TAMIS_BINDINGS_PYTHON_SRC_CLASSES_CLASSES_H_

@@ -1,0 +1,78 @@
+// The contents of a split-block filter, in pieces: as a job on many machines hands them over.
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+#include <string>
+
+#include "bindings/python/src/classes/classes.h"
+#include "bindings/python/src/classes/py_filter.h"
+
+namespace tamis::python {
+namespace {
+
+// The inverse of KeyFormsText. Returns kUnknown for any other text.
+KeyForms FormsOf(const std::string& text) {
+  for (unsigned bits = 0; bits < 1u << kKeyForms; ++bits) {
+    const KeyForms forms = KeyForms::FromBits(static_cast<uint16_t>(bits));
+    if (KeyFormsText(forms) == text) return forms;
+  }
+  return KeyForm::kUnknown;
+}
+
+void OrInto(std::byte* to, const std::byte* from, size_t n) {
+  size_t i = 0;
+  for (; i + sizeof(uint64_t) <= n; i += sizeof(uint64_t)) {
+    uint64_t a, b;
+    std::memcpy(&a, to + i, sizeof(a));
+    std::memcpy(&b, from + i, sizeof(b));
+    a |= b;
+    std::memcpy(to + i, &a, sizeof(a));
+  }
+  for (; i < n; ++i) to[i] |= from[i];
+}
+
+void MergeContents(PyFilter& f, nb::handle data, Unsigned offset, Unsigned inserted_count,
+                   const std::string& key_forms) {
+  const HeldBuffer held(data, PyBUF_SIMPLE);
+  const auto n = static_cast<size_t>(held.view().len);
+  const Writing lock(f.gate);
+  f.RequireChangeable();
+  auto* const found = f.filter.As<SplitBlockBloomFilter>();
+  if (found == nullptr) throw nb::type_error("this is no split-block filter");
+  SplitBlockBloomFilter& filter = *found;
+  if (offset.value > filter.bytes() || n > filter.bytes() - offset.value) {
+    throw nb::value_error(("bytes [" + std::to_string(offset.value) + ", +" + std::to_string(n) +
+                           ") are not within the " + std::to_string(filter.bytes()) +
+                           " of the contents")
+                              .c_str());
+  }
+  KeyForms forms = filter.key_forms();
+  forms.Add(FormsOf(key_forms));
+  const WithoutGil released;
+  const SplitBlockView view = filter.mutable_view();
+  OrInto(view.mutable_blocks().data() + offset.value,
+         static_cast<const std::byte*>(held.view().buf), n);
+  view.AddInserted(inserted_count.value);
+  filter.set_key_forms(forms);
+}
+
+}  // namespace
+
+void DefineContents(nb::class_<FilterOf<FilterKind::kSplitBlock>, PyFilter>& filter) {
+  filter.def(
+      "merge_contents", MergeContents, nb::arg("data"), nb::arg("offset") = Unsigned{},
+      nb::kw_only(), nb::arg("inserted_count") = Unsigned{}, nb::arg("key_forms") = "unknown",
+      "Add a part of the contents of another filter of equal size and hash, which nobody "
+      "checks.\n\n"
+      "data: bytes of memoryview(other) from `offset` on.\n"
+      "inserted_count, key_forms: what the other says of its keys, to be given with one part.\n\n"
+      ">>> a, b = tamis.SplitBlockBloomFilter(1000), tamis.SplitBlockBloomFilter(1000)\n"
+      ">>> a.update(range(500))\n"
+      ">>> contents = memoryview(a)\n"
+      ">>> b.merge_contents(contents[:100], inserted_count=500, key_forms=a.key_forms)\n"
+      ">>> b.merge_contents(contents[100:], 100, key_forms='none')\n"
+      ">>> b.to_bytes() == a.to_bytes()\n"
+      "True\n");
+}
+
+}  // namespace tamis::python

@@ -1,0 +1,190 @@
+// Filters in files, bytes and buffers.
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "bindings/python/src/classes/classes.h"
+#include "bindings/python/src/classes/py_filter.h"
+
+namespace tamis::python {
+namespace {
+
+namespace fs = std::filesystem;
+using Secret = std::optional<nb::bytes>;
+
+constexpr size_t kAlignment = 64;  // where the contents of a filter may begin
+
+}  // namespace
+
+void RequireThere(const fs::path& path) {
+  std::error_code error;
+  if (fs::exists(path, error) || error) return;
+  const nb::object name = nb::cast(path);
+  errno = ENOENT;
+  PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, name.ptr());
+  throw nb::python_error();
+}
+
+namespace {
+
+nb::object OpenFile(const fs::path& path, bool map, bool verify, const Secret& secret,
+                    const std::optional<std::string>& backend) {
+  RequireThere(path);
+  const auto opened = [&] {
+    if (!map) {
+      const LoadOptions options{.backend = BackendOf(backend), .secret = SecretIf(secret)};
+      const WithoutGil released;
+      return Load(path, options);
+    }
+    const MapOptions options{.verify = verify ? Verify::kFull : Verify::kHeader,
+                             .backend = BackendOf(backend),
+                             .secret = SecretIf(secret)};
+    const WithoutGil released;
+    return Map(path, options);
+  };
+  return Wrap(opened());
+}
+
+void SaveFile(PyFilter& f, const fs::path& path, std::optional<bool> with_secret,
+              uint32_t version) {
+  const Reading lock(f.gate);
+  const WithoutGil released;
+  f.filter->Save(path, {.with_secret = with_secret, .version = version});
+}
+
+nb::object ToBytes(PyFilter& f, std::optional<bool> with_secret) {
+  const SaveOptions options{.with_secret = with_secret};
+  const Reading lock(f.gate);
+  const uint64_t size = SerializedBytes(*f.filter, options);
+  if (size > static_cast<uint64_t>(PY_SSIZE_T_MAX)) throw std::bad_alloc();
+  nb::object bytes = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+  if (!bytes.is_valid()) throw nb::python_error();
+  auto* const to = reinterpret_cast<std::byte*>(PyBytes_AsString(bytes.ptr()));
+  const WithoutGil released;
+  Serialize(*f.filter, std::span(to, size), options);
+  return bytes;
+}
+
+AnyFilter LoadBytes(nb::handle bytes, const Secret& secret) {
+  const HeldBuffer held(bytes, PyBUF_SIMPLE);
+  const std::span all(static_cast<const std::byte*>(held.view().buf),
+                      static_cast<size_t>(held.view().len));
+  const LoadOptions options{.secret = SecretIf(secret)};
+  const WithoutGil released;
+  return Load(all, options);
+}
+
+nb::object FromBuffer(nb::handle buffer, bool verify, const Secret& secret) {
+  auto backing = std::make_unique<Backing>(buffer);
+  const MapOptions options{.verify = verify ? Verify::kFull : Verify::kHeader,
+                           .secret = SecretIf(secret)};
+  AnyFilter filter = [&] {
+    const WithoutGil released;
+    return Map(backing->bytes(), options);
+  }();
+  return Wrap(std::move(filter), std::move(backing));
+}
+
+bool IsKeyed(const PyFilter& f) { return tamis::IsKeyed(f.filter->hash().kind); }
+
+// For pickle and for subclasses of Python, whose attributes go along.
+nb::tuple GetState(nb::handle self) {
+  PyFilter* const found = FilterIn(self.ptr());
+  if (found == nullptr) throw nb::python_error();
+  PyFilter& f = *found;
+  // With the secret of a keyed hash: without it the filter would be of no use.
+  const std::optional<bool> with_secret = IsKeyed(f) ? std::optional(true) : std::nullopt;
+  return nb::make_tuple(ToBytes(f, with_secret),
+                        nb::getattr(self, "__dict__", nb::handle(Py_None)));
+}
+
+void SetState(nb::pointer_and_handle<PyFilter> self, const nb::tuple& state) {
+  if (state.size() != 2) throw nb::value_error("this is not the state of a filter");
+  AnyFilter filter = LoadBytes(state[0], std::nullopt);
+  if (PyObject_IsInstance(self.h.ptr(), ClassOf(filter->kind()).ptr()) != 1) {
+    throw nb::type_error("these are the bytes of a filter of another class");
+  }
+  if (!state[1].is_none()) self.h.attr("__dict__").attr("update")(state[1]);
+  new (self.p) PyFilter(std::move(filter));
+}
+
+// That of all objects, which asks for the state from protocol 2 on.
+nb::object Reduce(nb::handle self, int protocol) {
+  const nb::handle object(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
+  return object.attr("__reduce_ex__")(self, std::max(protocol, 2));
+}
+
+}  // namespace
+
+Backing::Backing(nb::handle object)
+    : held_(std::make_unique<HeldBuffer>(object, PyBUF_SIMPLE)),
+      bytes_(static_cast<const std::byte*>(held_->view().buf),
+             static_cast<size_t>(held_->view().len)) {
+  if (reinterpret_cast<uintptr_t>(bytes_.data()) % kAlignment == 0) return;
+  const size_t room = (bytes_.size() + kAlignment - 1) / kAlignment * kAlignment;
+  copy_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, room)));
+  if (copy_ == nullptr) throw std::bad_alloc();
+  std::memcpy(copy_.get(), bytes_.data(), bytes_.size());
+  bytes_ = {copy_.get(), bytes_.size()};
+  held_ = nullptr;
+}
+
+void DefineFiles(nb::module_& m, nb::class_<PyFilter>& filter) {
+  m.def("open", OpenFile, nb::arg("path"), nb::kw_only(), nb::arg("map") = false,
+        nb::arg("verify") = false, nb::arg("secret").none() = nb::none(),
+        nb::arg("backend").none() = nb::none(),
+        "The filter in a file, of whatever class: of save(), or of the tamis command.\n\n"
+        "map: do not read the file but map it; the filter is then read-only, and pages are read\n"
+        "    when they are first probed. The file must not be written to meanwhile; to replace it\n"
+        "    by save() is safe.\n"
+        "verify: check all of a file that is mapped, and not its header alone. Others always are.\n"
+        "secret: that of a keyed hash, unless the file has it.\n\n"
+        "Raises FileNotFoundError, FileError (an OSError), and CorruptError (a ValueError).\n\n"
+        ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
+        ">>> f.add('ada')\n"
+        ">>> f.save('known.tamis')\n"
+        ">>> 'ada' in tamis.open('known.tamis', map=True)\n"
+        "True\n");
+  m.def(
+      "from_bytes",
+      [](nb::handle data, const Secret& secret) { return Wrap(LoadBytes(data, secret)); },
+      nb::arg("data"), nb::kw_only(), nb::arg("secret").none() = nb::none(),
+      "The filter in bytes that to_bytes() or a file has, all of which are checked: a copy.\n\n"
+      ">>> f = tamis.BloomFilter(1000)\n"
+      ">>> f.add(7)\n"
+      ">>> 7 in tamis.from_bytes(f.to_bytes())\n"
+      "True\n");
+  m.def("frombuffer", FromBuffer, nb::arg("buffer"), nb::kw_only(), nb::arg("verify") = true,
+        nb::arg("secret").none() = nb::none(),
+        "A read-only filter in the memory of a buffer that has the bytes of to_bytes().\n\n"
+        "Without a copy if the buffer begins at a multiple of 64, as those of shared memory and\n"
+        "mmap do. It must not be written to as long as the filter is there.\n"
+        "verify: check all of it, and not its header alone.\n\n"
+        ">>> f = tamis.BloomFilter(1000)\n"
+        ">>> f.add(7)\n"
+        ">>> g = tamis.frombuffer(f.to_bytes())\n"
+        ">>> 7 in g, g.read_only\n"
+        "(True, True)\n");
+  filter
+      .def(
+          "save", SaveFile, nb::arg("path"), nb::kw_only(),
+          nb::arg("with_secret").none() = nb::none(), nb::arg("version") = kFormatVersion,
+          "Write the filter to a file, atomically: the path names the old file or the new one.\n\n"
+          "with_secret: whether the secret of a keyed hash goes into the file; by default it does\n"
+          "    if it came from one that had it.\n"
+          "version: 1 for readers that know no other.")
+      .def("to_bytes", ToBytes, nb::kw_only(), nb::arg("with_secret").none() = nb::none(),
+           "The bytes of the file that save() would write.")
+      .def("__reduce_ex__", Reduce, nb::arg("protocol"))
+      .def("__getstate__", GetState)
+      .def("__setstate__", SetState, nb::arg("state"));
+}
+
+}  // namespace tamis::python

@@ -1,0 +1,201 @@
+// The one-key calls of a filter. C functions of Python's own kind: no argument is converted that
+// need not be, and `k in f` makes no call of an attribute.
+#include "bindings/python/src/classes/for_class.h"
+#include "bindings/python/src/classes/py_filter.h"
+#include "bindings/python/src/keys/one_key.h"
+#include "bindings/python/src/live/guarded.h"
+
+namespace tamis::python {
+namespace {
+
+// The filter as soon as it may be changed. nullptr with an error set.
+ChangeableFilter* RequireChange(PyFilter& f) noexcept {
+  ChangeableFilter* filter = f.filter->changeable();
+  if (filter != nullptr && f.gate.idle() && f.changeable()) return filter;
+  const bool may = Guarded([&] {
+    f.gate.WaitToWrite();
+    filter = &f.RequireChangeable();
+  });
+  return may ? filter : nullptr;
+}
+
+bool RequireRead(PyFilter& f) noexcept {
+  return !f.gate.writer() || Guarded([&] { f.gate.WaitToRead(); });
+}
+
+// Calls change(key) with an integer or a string, and sets `done` to what it returns. False with an
+// error set: a scalable filter may not get the memory for another layer.
+template <typename Change>
+bool ChangeOne(const OneKey& key, bool& done, const Change& change) noexcept {
+  return Guarded(
+      [&] { done = key.form == OneKey::Form::kInteger ? change(key.integer) : change(key.bytes); });
+}
+
+bool ContainsKey(const PyFilter& f, const OneKey& key) noexcept {
+  return key.form == OneKey::Form::kInteger ? f.filter->Contains(key.integer)
+                                            : f.filter->Contains(key.bytes);
+}
+
+// PySequence_Contains, for filters that are F, whose own functions are inlined.
+template <typename F, FilterKind kKind>
+int Contains(PyObject* self, PyObject* object) noexcept {
+  PyFilter* const f = FilterIn(self);
+  OneKey key;
+  if (f == nullptr || !key.Parse(object) || !RequireRead(*f)) return -1;
+  if (f->kind != kKind) [[unlikely]]
+    return ContainsKey(*f, key);
+  const F& filter = static_cast<const F&>(*f->filter);
+  return key.form == OneKey::Form::kInteger ? filter.Contains(key.integer)
+                                            : filter.Contains(key.bytes);
+}
+
+PyObject* Add(PyObject* self, PyObject* object) noexcept {
+  PyFilter* const f = FilterIn(self);
+  OneKey key;
+  if (f == nullptr || !key.Parse(object)) return nullptr;
+  ChangeableFilter* const filter = RequireChange(*f);
+  if (filter == nullptr) return nullptr;
+  bool inserted = false;
+  if (!ChangeOne(key, inserted, [&](auto k) { return filter->Insert(k); })) return nullptr;
+  // What is in already may have no room for another copy.
+  if (!inserted && !ContainsKey(*f, key) && !Guarded([] { ThrowFull(1, 1); })) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* AddIfAbsent(PyObject* self, PyObject* object) noexcept {
+  PyFilter* const f = FilterIn(self);
+  OneKey key;
+  if (f == nullptr || !key.Parse(object)) return nullptr;
+  ChangeableFilter* const filter = RequireChange(*f);
+  if (filter == nullptr) return nullptr;
+  bool inserted = false;
+  if (!ChangeOne(key, inserted, [&](auto k) { return filter->InsertIfAbsent(k); })) {
+    return nullptr;
+  }
+  if (!inserted && !ContainsKey(*f, key) && !Guarded([] { ThrowFull(1, 1); })) return nullptr;
+  return PyBool_FromLong(inserted);
+}
+
+// -1 with an error set, or whether the key was erased.
+int Erase(PyObject* self, PyObject* object) noexcept {
+  PyFilter* const f = FilterIn(self);
+  OneKey key;
+  if (f == nullptr) return -1;
+  ErasableFilter* const erasable = f->erasable();
+  if (erasable == nullptr) {
+    PyErr_Format(PyExc_TypeError, "keys cannot be erased from a %s filter",
+                 FilterKindName(f->filter->kind()));
+    return -1;
+  }
+  if (!key.Parse(object) || RequireChange(*f) == nullptr) return -1;
+  bool erased = false;
+  if (!ChangeOne(key, erased, [&](auto k) { return erasable->Erase(k); })) return -1;
+  return erased;
+}
+
+PyObject* Discard(PyObject* self, PyObject* object) noexcept {
+  const int erased = Erase(self, object);
+  return erased < 0 ? nullptr : PyBool_FromLong(erased);
+}
+
+PyObject* Remove(PyObject* self, PyObject* object) noexcept {
+  const int erased = Erase(self, object);
+  if (erased < 0) return nullptr;
+  if (erased == 0) {
+    PyErr_SetObject(PyExc_KeyError, object);
+    return nullptr;
+  }
+  Py_RETURN_NONE;
+}
+
+// The contents, as they are in a file, read-only. While a memoryview of them is there the filter
+// refuses to change.
+int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
+  view->obj = nullptr;
+  PyFilter* const f = FilterIn(self);
+  if (f == nullptr || !RequireRead(*f)) return -1;
+  const std::span<const std::byte> payload = f->filter->payload();
+  if (payload.empty()) {
+    PyErr_SetString(PyExc_BufferError,
+                    "a scalable filter is in several pieces of memory: use to_bytes()");
+    return -1;
+  }
+  if (PyBuffer_FillInfo(view, self, const_cast<std::byte*>(payload.data()),
+                        static_cast<Py_ssize_t>(payload.size()), 1, flags) != 0) {
+    return -1;
+  }
+  ++f->exports;
+  return 0;
+}
+
+void ReleaseBuffer(PyObject* self, Py_buffer*) noexcept { --nb::inst_ptr<PyFilter>(self)->exports; }
+
+// A filter that frombuffer made keeps the owner of its bytes, which may lead back to it. A cycle of
+// such references passes through objects that can be cleared, so this one need not be.
+int Traverse(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const PyFilter* const f = nb::inst_ptr<PyFilter>(self);
+  if (f->held != nullptr) Py_VISIT(f->held->owner());
+  return 0;
+}
+
+// A class inherits neither from another where nanobind has slots of its own.
+template <typename F, FilterKind kKind>
+PyType_Slot* SlotsFor() noexcept {
+  static PyType_Slot slots[] = {{Py_sq_contains, reinterpret_cast<void*>(Contains<F, kKind>)},
+                                {Py_tp_traverse, reinterpret_cast<void*>(Traverse)},
+                                {0, nullptr}};
+  return slots;
+}
+
+PyMethodDef kMethods[] = {
+    {"add", Add, METH_O,
+     "add($self, key, /)\n--\n\n"
+     "Insert one key: a str, bytes, int (-2**63 to 2**64 - 1, or anything with __index__) or\n"
+     "uuid.UUID. A str is the key of its UTF-8 bytes, an int below 0 that of its 64-bit two's\n"
+     "complement. Raises FullError if there is no room for it, TypeError for other types,\n"
+     "OverflowError, ReadOnlyError, and BufferError while a memoryview of the filter exists.\n\n"
+     ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
+     ">>> f.add('ada')\n"
+     ">>> 'ada' in f, b'ada' in f, 'eve' in f\n"
+     "(True, True, False)\n"},
+    {"add_if_absent", AddIfAbsent, METH_O,
+     "add_if_absent($self, key, /)\n--\n\n"
+     "Insert one key unless it may be in. Returns whether it was inserted, and so is new.\n\n"
+     ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
+     ">>> f.add_if_absent(7), f.add_if_absent(7)\n"
+     "(True, False)\n"},
+    {"discard", Discard, METH_O,
+     "discard($self, key, /)\n--\n\n"
+     "Erase one copy of one key, which must have been inserted. Returns whether it was found.\n"
+     "Raises TypeError for a filter that keys cannot be erased from.\n\n"
+     ">>> f = tamis.CuckooFilter16(1000)\n"
+     ">>> f.add(7)\n"
+     ">>> f.discard(7), 7 in f, f.discard(7)\n"
+     "(True, False, False)\n"},
+    {"remove", Remove, METH_O,
+     "remove($self, key, /)\n--\n\n"
+     "Erase one copy of one key; raises KeyError if it is not found. See discard.\n"},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace
+
+PyType_Slot* FilterSlots() noexcept {
+  static PyType_Slot slots[] = {
+      {Py_sq_contains, reinterpret_cast<void*>(Contains<Filter, FilterKind::kScalable>)},
+      {Py_tp_methods, kMethods},
+      {Py_bf_getbuffer, reinterpret_cast<void*>(GetBuffer)},
+      {Py_bf_releasebuffer, reinterpret_cast<void*>(ReleaseBuffer)},
+      {Py_tp_traverse, reinterpret_cast<void*>(Traverse)},
+      {0, nullptr},
+  };
+  return slots;
+}
+
+PyType_Slot* SlotsOf(FilterKind kind) noexcept {
+  return ForKind(kind, []<typename F, FilterKind kKind>() { return SlotsFor<F, kKind>(); });
+}
+
+}  // namespace tamis::python

@@ -1,0 +1,56 @@
+// What tamis/parquet.py is made of: functions and one class, which hand over plain tuples.
+#ifndef TAMIS_BINDINGS_PYTHON_SRC_CLASSES_PARQUET_CLASSES_H_
+#define TAMIS_BINDINGS_PYTHON_SRC_CLASSES_PARQUET_CLASSES_H_
+
+#include <nanobind/nanobind.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "bindings/python/src/classes/gate.h"
+#include "bindings/python/src/classes/raised.h"
+
+namespace tamis::python {
+
+namespace nb = nanobind;
+
+void DefineParquet(nb::module_& m);
+void DefineParquetAdd(nb::module_& m);
+
+inline std::filesystem::path PathOf(const nb::bytes& path) {
+  return std::string(path.c_str(), path.size());
+}
+
+// Signals, and a function of the caller that is told how far the work is, from the thread that was
+// called, which has given up the GIL: that is not taken more often than each 20 ms.
+class Attention {
+ public:
+  explicit Attention(WithoutGil& released, nb::handle progress = nb::none())
+      : released_(released), progress_(progress.is_none() ? nb::handle() : progress) {}
+
+  // Throws Raised for what a signal handler or the function raises.
+  void Pay(std::optional<uint64_t> done = std::nullopt) {
+    const auto now = Clock::now();
+    if (now - last_ < std::chrono::milliseconds(20)) return;
+    const WithoutGil::Pause held(released_);
+    CatchRaised([&] {
+      CheckSignals();
+      if (done && progress_.is_valid()) Call(progress_, nb::int_(*done));
+    });
+    last_ = Clock::now();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  WithoutGil& released_;
+  const nb::handle progress_;
+  Clock::time_point last_ = Clock::now();
+};
+
+}  // namespace tamis::python
+
+#endif  // TAMIS_BINDINGS_PYTHON_SRC_CLASSES_PARQUET_CLASSES_H_

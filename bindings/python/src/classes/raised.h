@@ -1,0 +1,86 @@
+// Objects and exceptions of Python in code that runs without the GIL.
+#ifndef TAMIS_BINDINGS_PYTHON_SRC_CLASSES_RAISED_H_
+#define TAMIS_BINDINGS_PYTHON_SRC_CLASSES_RAISED_H_
+
+#include <nanobind/nanobind.h>
+
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "bindings/python/src/classes/gate.h"
+
+namespace tamis::python {
+
+namespace nb = nanobind;
+
+// A reference that is copied and given back without the GIL, which the last copy takes for it.
+class FreeObject {
+ public:
+  explicit FreeObject(nb::object object) : object_(object.release().ptr(), GiveBack) {}
+
+  // With the GIL.
+  nb::object get() const { return nb::borrow(object_.get()); }
+
+ private:
+  static void GiveBack(PyObject* object) noexcept {
+    if (object == nullptr) return;
+    const PyGILState_STATE state = OrStay([] { return PyGILState_Ensure(); });
+    Py_DECREF(object);
+    PyGILState_Release(state);
+  }
+
+  std::shared_ptr<PyObject> object_;
+};
+
+// What code of Python has raised, on its way through code of the library, which may keep it and
+// throw it to several threads.
+class Raised : public std::exception {
+ public:
+  // With the GIL.
+  explicit Raised(const nb::python_error& error)
+      : exception_(nb::borrow(error.value())), text_(TextOf(error)) {}
+
+  const char* what() const noexcept override { return text_.c_str(); }
+  // Whether it is no Exception, but KeyboardInterrupt and the like. With the GIL.
+  bool is_interrupt() const {
+    return PyObject_IsInstance(exception_.get().ptr(), PyExc_Exception) == 0;
+  }
+  // Raises it, with the GIL.
+  [[noreturn]] void Raise() const {
+    const nb::object exception = exception_.get();
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+    throw nb::python_error();
+  }
+
+ private:
+  static std::string TextOf(const nb::python_error& error);
+
+  FreeObject exception_;
+  std::string text_;
+};
+
+// What work() returns, which runs code of Python, with the GIL. Throws Raised for what that raises.
+template <typename Work>
+auto CatchRaised(const Work& work) {
+  try {
+    return work();
+  } catch (const nb::python_error& error) {
+    throw Raised(error);
+  }
+}
+
+// What work() returns; what comes out of it as Raised is raised again, with the GIL.
+template <typename Work>
+auto RaiseAgain(const Work& work) {
+  try {
+    return work();
+  } catch (const Raised& raised) {
+    raised.Raise();
+  }
+}
+
+}  // namespace tamis::python
+
+#endif  // TAMIS_BINDINGS_PYTHON_SRC_CLASSES_RAISED_H_

@@ -1,0 +1,85 @@
+// One array of Arrow, whose layout has been checked, as keys.
+#ifndef TAMIS_BINDINGS_PYTHON_SRC_KEYS_ARROW_COLUMN_H_
+#define TAMIS_BINDINGS_PYTHON_SRC_KEYS_ARROW_COLUMN_H_
+
+#include <tamis/keys.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "bindings/python/src/keys/arrow_abi.h"
+#include "bindings/python/src/keys/key_source.h"
+
+namespace tamis::python {
+
+// How the values of a type are laid out, and whether they are keys.
+struct ArrowType {
+  enum class Layout : uint8_t { kInteger, kOffsets32, kOffsets64, kViews, kFixed, kNull };
+
+  Layout layout = Layout::kNull;
+  uint32_t width = 0;      // of kInteger and kFixed, in bytes
+  bool is_signed = false;  // of kInteger
+  std::optional<TimeUnit> time = std::nullopt;
+};
+
+// A decimal number is an integer of `width` bytes divided by 10^`scale`.
+struct ArrowDecimal {
+  uint32_t width = 0;
+  int scale = 0;
+};
+
+// Parses a format of the C data interface that begins with "d:". Throws nanobind::value_error if it
+// is damaged.
+ArrowDecimal ArrowDecimalOf(const char* format);
+
+// Parses a format of the C data interface. Throws nanobind::type_error for types that cannot be
+// keys. Floating-point and decimal numbers are keys only as `numbers` says.
+ArrowType ArrowTypeOf(const char* format, Numbers numbers = Numbers::kIntegers);
+
+// The unit of a type of times, by its format; nothing for other types, whether or not they have
+// keys.
+std::optional<TimeUnit> ArrowTimeUnitOf(std::string_view format);
+
+// Reads one array where it is. Trusts lengths of buffers, which the interface does not tell, and
+// nothing else.
+class ArrowColumn {
+ public:
+  // `length` elements from `offset` on, counted in the buffers of `array`. Throws
+  // nanobind::value_error for an array that contradicts its type. O(length) where it has offsets or
+  // views.
+  ArrowColumn(const ArrowType& type, const ArrowArray& array, int64_t offset, int64_t length);
+
+  size_t size() const noexcept { return size_; }
+  bool is_integer() const noexcept { return type_.layout == ArrowType::Layout::kInteger; }
+
+  bool ValidAt(size_t i) const noexcept {
+    if (type_.layout == ArrowType::Layout::kNull) return false;
+    const uint64_t bit = offset_ + i;
+    return validity_ == nullptr || ((validity_[bit / 8] >> (bit % 8)) & 1) != 0;
+  }
+  // Of a valid element, of an integer and of all others.
+  uint64_t IntegerAt(size_t i) const noexcept;
+  std::string_view BytesAt(size_t i) const noexcept;
+
+  // The keys where they are, if the library takes such.
+  std::optional<Keys> InPlace() const;
+  // Elements of a fixed width where they are, each a key by its bytes.
+  Keys FixedInPlace(KeyForm form) const;
+
+ private:
+  void CheckOffsets() const;
+  void CheckViews(const ArrowArray& array) const;
+
+  ArrowType type_;
+  size_t size_;
+  uint64_t offset_;
+  const uint8_t* validity_ = nullptr;
+  const char* values_ = nullptr;  // integers, fixed bytes, offsets or views
+  const char* bytes_ = nullptr;   // of strings with offsets
+  const void* const* view_buffers_ = nullptr;
+};
+
+}  // namespace tamis::python
+
+#endif  // TAMIS_BINDINGS_PYTHON_SRC_KEYS_ARROW_COLUMN_H_

@@ -1,0 +1,30 @@
+// A buffer of Python that is kept.
+#ifndef TAMIS_BINDINGS_PYTHON_SRC_KEYS_HELD_BUFFER_H_
+#define TAMIS_BINDINGS_PYTHON_SRC_KEYS_HELD_BUFFER_H_
+
+#include <nanobind/nanobind.h>
+
+namespace tamis::python {
+
+namespace nb = nanobind;
+
+// Released with the GIL, which its owner has.
+class HeldBuffer {
+ public:
+  // Throws BufferError or TypeError, as the object does.
+  explicit HeldBuffer(nb::handle object, int flags) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) throw nb::python_error();
+  }
+  HeldBuffer(const HeldBuffer&) = delete;
+  HeldBuffer& operator=(const HeldBuffer&) = delete;
+  ~HeldBuffer() { PyBuffer_Release(&view_); }
+
+  const Py_buffer& view() const noexcept { return view_; }
+
+ private:
+  Py_buffer view_ = {};
+};
+
+}  // namespace tamis::python
+
+#endif  // TAMIS_BINDINGS_PYTHON_SRC_KEYS_HELD_BUFFER_H_

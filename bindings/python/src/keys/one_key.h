@@ -1,0 +1,86 @@
+// One key, as an object of Python.
+#ifndef TAMIS_BINDINGS_PYTHON_SRC_KEYS_ONE_KEY_H_
+#define TAMIS_BINDINGS_PYTHON_SRC_KEYS_ONE_KEY_H_
+
+#include <nanobind/nanobind.h>
+#include <tamis/file.h>
+
+#include <cstdint>
+#include <string_view>
+
+namespace tamis::python {
+
+// What an object is as a key. Of a str or bytes object `bytes` is its own memory, so that has to
+// live on.
+class OneKey {
+ public:
+  enum class Form : uint8_t { kInteger, kBytes, kNull };
+
+  OneKey() = default;
+  OneKey(const OneKey&) = delete;
+  OneKey& operator=(const OneKey&) = delete;
+  ~OneKey() { Py_XDECREF(owner_); }
+
+  // False with a Python error set: TypeError for what is no key, OverflowError for integers that
+  // have more than 64 bits, UnicodeEncodeError for lone surrogates. An integer below 0 is the key
+  // that a column of signed integers has for it.
+  bool Parse(PyObject* object) noexcept {
+    if (PyLong_CheckExact(object)) return ParseInt(object);
+    if (PyUnicode_Check(object)) return ParseStr(object);
+    return ParseOther(object);
+  }
+  // The same, and None is null, as it is in columns, and so are NaN and the missing values of
+  // pandas.
+  bool ParseOrNull(PyObject* object) noexcept;
+
+  Form form = Form::kInteger;
+  uint64_t integer = 0;
+  std::string_view bytes;
+
+ private:
+  bool ParseInt(PyObject* object) noexcept {
+    form = Form::kInteger;
+#if !defined(Py_LIMITED_API) && PY_VERSION_HEX >= 0x030C0000
+    if (PyUnstable_Long_IsCompact(reinterpret_cast<PyLongObject*>(object))) {
+      integer = static_cast<uint64_t>(
+          PyUnstable_Long_CompactValue(reinterpret_cast<PyLongObject*>(object)));
+      return true;
+    }
+#endif
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (overflow != 0) return ParseLargeInt(object, overflow);
+    integer = static_cast<uint64_t>(value);
+    return true;
+  }
+  bool ParseStr(PyObject* object) noexcept {
+    form = Form::kBytes;
+#if !defined(Py_LIMITED_API)
+    if (PyUnicode_IS_COMPACT_ASCII(object)) {
+      bytes = {static_cast<const char*>(PyUnicode_DATA(object)),
+               static_cast<size_t>(PyUnicode_GET_LENGTH(object))};
+      return true;
+    }
+#endif
+    Py_ssize_t size = 0;
+    const char* const text = PyUnicode_AsUTF8AndSize(object, &size);
+    if (text == nullptr) return false;
+    bytes = {text, static_cast<size_t>(size)};
+    return true;
+  }
+  bool ParseLargeInt(PyObject* object, int overflow) noexcept;
+  bool ParseOther(PyObject* object) noexcept;
+  // The bytes of an object that is kept until the next key.
+  bool ParseBytes(PyObject* object) noexcept;
+
+  PyObject* owner_ = nullptr;
+};
+
+// `add`, `discard`, `in` and the like: raw slots, as a generic call costs more than the work. Of
+// the base class, and what each class has besides.
+PyType_Slot* FilterSlots() noexcept;
+PyType_Slot* SlotsOf(FilterKind kind) noexcept;
+
+}  // namespace tamis::python
+
+#endif  // TAMIS_BINDINGS_PYTHON_SRC_KEYS_ONE_KEY_H_

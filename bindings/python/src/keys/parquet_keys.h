@@ -1,0 +1,74 @@
+// Keys with the types that they have in Python, as tamis::parquet takes them.
+#ifndef TAMIS_BINDINGS_PYTHON_SRC_KEYS_PARQUET_KEYS_H_
+#define TAMIS_BINDINGS_PYTHON_SRC_KEYS_PARQUET_KEYS_H_
+
+#include <nanobind/nanobind.h>
+#include <tamis/keys.h>
+#include <tamis/parquet/column_keys.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tamis::python {
+
+namespace nb = nanobind;
+
+// A copy of them, without nulls, which are in no column's filter.
+class ParquetKeys {
+ public:
+  // `format` is what the keys of x are, as the C data interface of Arrow names types; "" if x is of
+  // Arrow, and says so itself. Floating-point numbers come as integers that have their bits. Throws
+  // TypeError for what are no keys, ValueError for dates and times of day that there are none of,
+  // and OverflowError for timestamps that do not fit 64 bits.
+  ParquetKeys(nb::handle x, std::string format);
+  ParquetKeys(const ParquetKeys&) = delete;
+  ParquetKeys& operator=(const ParquetKeys&) = delete;
+
+  parquet::KeyList list() const;
+  // Where key i of the list is in x.
+  uint64_t IndexOf(uint32_t i) const { return indices_ ? (*indices_)[i] : i; }
+
+ private:
+  // What the values are made into.
+  enum class Form : uint8_t {
+    kSigned,
+    kUnsigned,
+    kReal,
+    kTimestamps,
+    kDates,
+    kTimes,
+    kBytes,
+    kText,
+    kDecimals
+  };
+
+  void SetType(const std::string& format);
+  void Add(const Keys& keys, uint64_t first);
+  void AddInteger(uint64_t bits);
+  void AddReal(uint64_t bits);
+  void AddTimestamp(int64_t value);
+  void AddDate(int64_t value);
+  void AddTime(int64_t value);
+  void AddString(std::string_view text);
+
+  Form form_ = Form::kSigned;
+  uint32_t width_ = 8;      // of kReal, in bytes
+  int64_t per_second_ = 1;  // of kTimestamps and kTimes
+  int64_t per_day_ = 1;     // of kDates
+  int scale_ = 0;           // of kDecimals
+  parquet::TimeUnit unit_ = parquet::TimeUnit::kMillis;
+  uint64_t size_ = 0;
+  std::vector<uint64_t> integers_;
+  std::vector<double> reals_;
+  std::string bytes_;
+  std::vector<size_t> ends_;  // in bytes_
+  std::vector<std::string_view> strings_;
+  std::optional<std::vector<uint64_t>> indices_;  // from the first null on
+};
+
+}  // namespace tamis::python
+
+#endif  // TAMIS_BINDINGS_PYTHON_SRC_KEYS_PARQUET_KEYS_H_

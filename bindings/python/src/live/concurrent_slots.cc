@@ -1,0 +1,126 @@
+#include "bindings/python/src/live/concurrent_slots.h"
+
+#include <string>
+
+#include "bindings/python/src/classes/py_filter.h"
+#include "bindings/python/src/keys/one_key.h"
+#include "bindings/python/src/live/guarded.h"
+#include "bindings/python/src/live/live_classes.h"
+
+namespace tamis::python {
+namespace {
+
+std::string NotErasable(const AnyConcurrent& filter) {
+  return std::string("keys cannot be erased from a ") + FilterKindName(filter.kind()) + " filter";
+}
+
+// nullptr with TypeError set if its __init__ was never called.
+AnyConcurrent* FilterOfSelf(PyObject* self) noexcept {
+  if (!nb::inst_ready(self)) {
+    PyErr_SetString(PyExc_TypeError, "the filter is not made yet: call super().__init__(...)");
+    return nullptr;
+  }
+  return &nb::inst_ptr<PyConcurrent>(self)->filter;
+}
+
+// What work(filter, key) returns, for the key as what it is.
+template <typename Work>
+bool ForKey(const AnyConcurrent& filter, const OneKey& key, const Work& work) {
+  return filter.Visit([&](auto& f) {
+    return key.form == OneKey::Form::kInteger ? work(f, key.integer) : work(f, key.bytes);
+  });
+}
+
+bool ContainsKey(const AnyConcurrent& filter, const OneKey& key) {
+  return ForKey(filter, key, [](const auto& f, auto k) { return f.Contains(k); });
+}
+
+int Contains(PyObject* self, PyObject* object) noexcept {
+  const AnyConcurrent* const filter = FilterOfSelf(self);
+  OneKey key;
+  if (filter == nullptr || !key.Parse(object)) return -1;
+  return ContainsKey(*filter, key);
+}
+
+PyObject* Add(PyObject* self, PyObject* object) noexcept {
+  const AnyConcurrent* const filter = FilterOfSelf(self);
+  OneKey key;
+  if (filter == nullptr || !key.Parse(object)) return nullptr;
+  const bool inserted = ForKey(*filter, key, [](auto& f, auto k) { return f.Insert(k); });
+  // What is in already may have no room for another copy.
+  if (!inserted && !ContainsKey(*filter, key) && !Guarded([] { ThrowFull(1, 1); })) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* AddIfAbsent(PyObject* self, PyObject* object) noexcept {
+  const AnyConcurrent* const filter = FilterOfSelf(self);
+  OneKey key;
+  if (filter == nullptr || !key.Parse(object)) return nullptr;
+  const bool inserted = ForKey(*filter, key, [](auto& f, auto k) { return f.InsertIfAbsent(k); });
+  if (!inserted && !ContainsKey(*filter, key) && !Guarded([] { ThrowFull(1, 1); })) return nullptr;
+  return PyBool_FromLong(inserted);
+}
+
+// -1 with an error set, or whether the key was erased.
+int Erase(PyObject* self, PyObject* object) noexcept {
+  const AnyConcurrent* const filter = FilterOfSelf(self);
+  OneKey key;
+  if (filter == nullptr) return -1;
+  if (!filter->erasable()) {
+    PyErr_SetString(PyExc_TypeError, NotErasable(*filter).c_str());
+    return -1;
+  }
+  if (!key.Parse(object)) return -1;
+  return ForKey(*filter, key, [](auto& f, auto k) {
+    if constexpr (requires { f.Erase(k); }) return f.Erase(k);
+    return false;
+  });
+}
+
+PyObject* Discard(PyObject* self, PyObject* object) noexcept {
+  const int erased = Erase(self, object);
+  return erased < 0 ? nullptr : PyBool_FromLong(erased);
+}
+
+PyObject* Remove(PyObject* self, PyObject* object) noexcept {
+  const int erased = Erase(self, object);
+  if (erased < 0) return nullptr;
+  if (erased == 0) {
+    PyErr_SetObject(PyExc_KeyError, object);
+    return nullptr;
+  }
+  Py_RETURN_NONE;
+}
+
+PyMethodDef kMethods[] = {
+    {"add", Add, METH_O, "add($self, key, /)\n--\n\nInsert one key: see tamis.Filter.add."},
+    {"add_if_absent", AddIfAbsent, METH_O,
+     "add_if_absent($self, key, /)\n--\n\n"
+     "Insert one key unless it may be in. Returns whether it was inserted, and so is new."},
+    {"discard", Discard, METH_O,
+     "discard($self, key, /)\n--\n\n"
+     "Erase one copy of one key, which must have been inserted: see tamis.Filter.discard."},
+    {"remove", Remove, METH_O,
+     "remove($self, key, /)\n--\n\n"
+     "Erase one copy of one key; raises KeyError if it is not found. See discard."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace
+
+PyType_Slot* ConcurrentBaseSlots() noexcept {
+  static PyType_Slot slots[] = {
+      {Py_sq_contains, reinterpret_cast<void*>(Contains)}, {Py_tp_methods, kMethods}, {0, nullptr}};
+  return slots;
+}
+
+PyType_Slot* ConcurrentSlots() noexcept {
+  static PyType_Slot slots[] = {{Py_sq_contains, reinterpret_cast<void*>(Contains)}, {0, nullptr}};
+  return slots;
+}
+
+void RequireErasable(const AnyConcurrent& filter) {
+  if (!filter.erasable()) throw nb::type_error(NotErasable(filter).c_str());
+}
+
+}  // namespace tamis::python

@@ -1,0 +1,20 @@
+// One-key calls of concurrent filters, as raw slots: see one_key.h.
+#ifndef TAMIS_BINDINGS_PYTHON_SRC_LIVE_CONCURRENT_SLOTS_H_
+#define TAMIS_BINDINGS_PYTHON_SRC_LIVE_CONCURRENT_SLOTS_H_
+
+#include <nanobind/nanobind.h>
+
+#include "bindings/python/src/live/any_concurrent.h"
+
+namespace tamis::python {
+
+// Of the base class, and of each class. A class does not inherit them where nanobind has its own.
+PyType_Slot* ConcurrentBaseSlots() noexcept;
+PyType_Slot* ConcurrentSlots() noexcept;
+
+// Throws TypeError for a filter that keys cannot be erased from.
+void RequireErasable(const AnyConcurrent& filter);
+
+}  // namespace tamis::python
+
+#endif  // TAMIS_BINDINGS_PYTHON_SRC_LIVE_CONCURRENT_SLOTS_H_

@@ -1,0 +1,560 @@
+// The guard before a cache and a database, which are functions of Python.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <tamis/live/guard.h>
+#include <tamis/table_hash.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "bindings/python/src/classes/options.h"
+#include "bindings/python/src/classes/py_filter.h"
+#include "bindings/python/src/classes/raised.h"
+#include "bindings/python/src/keys/key_source.h"
+#include "bindings/python/src/keys/one_key.h"
+#include "bindings/python/src/live/live_classes.h"
+#include "bindings/python/src/live/py_live.h"
+
+namespace tamis::python {
+namespace {
+
+using Found = std::optional<FreeObject>;
+
+template <typename Key>
+using GuardOf = PenetrationGuard<Key, FreeObject, AnyConcurrent>;
+
+// A guard of C++ has keys of one form. Some keys that are different to Python are equal to a
+// filter: "a" and b"a", -1 and 2**64 - 1, a UUID and its bytes. Each sort has a guard of its own,
+// so that such keys do not share their values.
+struct PyGuard {
+  PyGuard(PyLive& its_live, const GuardOptions& options)
+      : integers{GuardOf<uint64_t>(its_live.live, options),
+                 GuardOf<uint64_t>(its_live.live, options)},
+        texts{GuardOf<std::string>(its_live.live, options),
+              GuardOf<std::string>(its_live.live, options),
+              GuardOf<std::string>(its_live.live, options)} {}
+
+  // All guards of a form.
+  template <typename Key>
+  auto& Of() {
+    if constexpr (std::is_same_v<Key, std::string>) {
+      return texts;
+    } else {
+      return integers;
+    }
+  }
+
+  nb::object live, load, load_many, cache;  // None where there is none
+  GuardOf<uint64_t> integers[2];            // from 0 on, and below
+  GuardOf<std::string> texts[3];            // of str, bytes and UUID
+};
+
+// The guards whose loads or caches a thread is in the middle of.
+thread_local std::vector<const PyGuard*> t_asked;
+
+class Asking {
+ public:
+  explicit Asking(const PyGuard& guard) {
+    if (std::ranges::find(t_asked, &guard) != t_asked.end()) {
+      throw std::runtime_error(
+          "the cache and the database of a guard cannot ask this guard: they "
+          "would wait for themselves");
+    }
+    t_asked.push_back(&guard);
+  }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+  ~Asking() { t_asked.pop_back(); }
+};
+
+template <typename Key>
+Key KeyOf(const OneKey& key) {
+  if constexpr (std::is_same_v<Key, std::string>) {
+    return std::string(key.bytes);
+  } else {
+    return key.integer;
+  }
+}
+
+// Which of the guards of its form a key belongs to. Throws nb::python_error.
+size_t SortOf(const OneKey& key, nb::handle object) {
+  if (key.form == OneKey::Form::kBytes) {
+    return PyUnicode_Check(object.ptr()) ? 0 : PyBytes_Check(object.ptr()) ? 1 : 2;
+  }
+  if (key.integer >> 63 == 0) return 0;
+  const int below = PyObject_RichCompareBool(object.ptr(), nb::int_(0).ptr(), Py_LT);
+  if (below < 0) throw nb::python_error();
+  return static_cast<size_t>(below);
+}
+
+Found FoundOf(nb::object value) {
+  if (value.is_none()) return {};
+  return FreeObject(std::move(value));
+}
+
+// The keys of one call that belong to one guard, and the objects that they came as.
+template <typename Key>
+struct Batch {
+  void Add(const OneKey& key, nb::handle object, size_t index) {
+    keys.push_back(KeyOf<Key>(key));
+    objects.emplace(keys.back(), object);
+    indices.push_back(index);
+  }
+
+  std::vector<Key> keys;
+  std::unordered_map<Key, nb::handle, TableHash> objects;  // which the caller keeps
+  std::vector<size_t> indices;                             // in the call
+};
+
+bool IsOneText(nb::handle object) {
+  return PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()) ||
+         PyByteArray_Check(object.ptr());
+}
+
+bool IsMapping(nb::handle object) {
+  if (PyDict_Check(object.ptr())) return true;
+  const nb::object mapping = nb::module_::import_("collections.abc").attr("Mapping");
+  return nb::isinstance(object, mapping);
+}
+
+// A KeyboardInterrupt or the like, which ends the call of one thread, and not those that share its
+// load.
+class Interrupt : public Raised, public LoadInterrupted {
+ public:
+  explicit Interrupt(const Raised& raised) : Raised(raised) {}
+};
+
+// Calls work() as CatchRaised does. Throws an Interrupt for an interrupt.
+template <typename Work>
+auto CatchInterrupts(const Work& work) {
+  try {
+    return CatchRaised(work);
+  } catch (const Raised& raised) {
+    if (raised.is_interrupt()) throw Interrupt(raised);
+    throw;
+  }
+}
+
+// The cache and the database of a call, as C++ asks them, without the GIL.
+template <typename Key>
+class Sources {
+ public:
+  Sources(const PyGuard& guard, const Batch<Key>& batch, WithoutGil& released)
+      : guard_(guard), batch_(batch), released_(released) {}
+
+  std::vector<Found> Get(std::span<const Key> keys) {
+    std::vector<Found> values(keys.size());
+    if (guard_.cache.is_none()) return values;
+    const WithoutGil::Pause with_gil(released_);
+    OfCache([&] {
+      const nb::object get = guard_.cache.attr("get");
+      for (size_t i = 0; i < keys.size(); ++i) values[i] = FoundOf(Call(get, ObjectOf(keys[i])));
+    });
+    return values;
+  }
+  void Put(std::span<const std::pair<Key, FreeObject>> loaded) {
+    if (guard_.cache.is_none()) return;
+    const WithoutGil::Pause with_gil(released_);
+    OfCache([&] {
+      for (const auto& [key, value] : loaded) {
+        const int status = OrStay([&] {
+          return PyObject_SetItem(guard_.cache.ptr(), ObjectOf(key).ptr(), value.get().ptr());
+        });
+        if (status != 0) throw nb::python_error();
+      }
+    });
+  }
+  std::vector<Found> Load(std::span<const Key> keys) {
+    const WithoutGil::Pause with_gil(released_);
+    if (interrupt_) throw Interrupt(*interrupt_);
+    return CatchInterrupts(
+        [&] { return guard_.load_many.is_none() ? OneByOne(keys) : AtOnce(keys); });
+  }
+  // Called again and again while the load of another thread is awaited.
+  void Wait() {
+    const WithoutGil::Pause with_gil(released_);
+    CatchInterrupts(CheckSignals);
+  }
+
+  // Raises what has interrupted the cache: not a failure of it, which is only counted.
+  void RaiseInterrupt() const {
+    if (interrupt_) interrupt_->Raise();
+  }
+
+ private:
+  nb::handle ObjectOf(const Key& key) const { return batch_.objects.find(key)->second; }
+
+  template <typename Work>
+  void OfCache(const Work& work) {
+    try {
+      CatchInterrupts(work);
+    } catch (const Interrupt& interrupt) {
+      interrupt_ = interrupt;
+      throw;
+    }
+  }
+
+  std::vector<Found> OneByOne(std::span<const Key> keys) const {
+    std::vector<Found> values;
+    for (const Key& key : keys) values.push_back(FoundOf(Call(guard_.load, ObjectOf(key))));
+    return values;
+  }
+  std::vector<Found> AtOnce(std::span<const Key> keys) const {
+    nb::list asked;
+    for (const Key& key : keys) asked.append(ObjectOf(key));
+    const nb::object loaded = Call(guard_.load_many, asked);
+    if (PyAnySet_Check(loaded.ptr())) {
+      throw nb::type_error("load_many returns values in the order of its keys, and a set has none");
+    }
+    if (IsOneText(loaded)) {
+      throw nb::type_error("load_many returns a value for each key, and a string is one value");
+    }
+    std::vector<Found> values;
+    if (IsMapping(loaded)) {
+      RequireKeysOf(loaded, asked);
+      const nb::object get = loaded.attr("get");
+      for (const nb::handle key : asked) values.push_back(FoundOf(Call(get, key)));
+      return values;
+    }
+    for (const nb::handle value : loaded) values.push_back(FoundOf(nb::borrow(value)));
+    return values;
+  }
+
+  // Throws TypeError if the mapping has none of the keys that were asked for, and its first key is
+  // of another class.
+  static void RequireKeysOf(const nb::object& mapping, const nb::list& asked) {
+    for (const nb::handle other : mapping) {
+      for (const nb::handle key : asked) {
+        const int is_in = PySequence_Contains(mapping.ptr(), key.ptr());
+        if (is_in < 0) throw nb::python_error();
+        if (is_in == 1 || key.type().is(other.type())) return;
+      }
+      PyErr_Format(PyExc_TypeError, "load_many was asked for %R, and returned a mapping with %R",
+                   asked[0].ptr(), other.ptr());
+      throw nb::python_error();
+    }
+  }
+
+  const PyGuard& guard_;
+  const Batch<Key>& batch_;
+  WithoutGil& released_;
+  std::optional<Interrupt> interrupt_;
+};
+
+template <typename Key>
+void GetBatch(PyGuard& guard, GuardOf<Key>& of_batch, const Batch<Key>& batch, nb::list& values) {
+  if (batch.keys.empty()) return;
+  std::vector<Found> found;
+  RaiseAgain([&] {
+    WithoutGil released;
+    Sources<Key> sources(guard, batch, released);
+    found = of_batch.GetMany(
+        std::span<const Key>(batch.keys), sources,
+        [&](std::span<const Key> keys) { return sources.Load(keys); }, [&] { sources.Wait(); });
+    const WithoutGil::Pause with_gil(released);
+    sources.RaiseInterrupt();
+  });
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (found[i]) values[batch.indices[i]] = found[i]->get();
+  }
+}
+
+// One batch for each guard.
+struct Batches {
+  void Add(nb::handle object, size_t index) {
+    OneKey key;
+    if (!key.Parse(object.ptr())) throw nb::python_error();
+    const size_t sort = SortOf(key, object);
+    if (key.form == OneKey::Form::kInteger) {
+      integers[sort].Add(key, object, index);
+    } else {
+      texts[sort].Add(key, object, index);
+    }
+  }
+
+  Batch<uint64_t> integers[2];
+  Batch<std::string> texts[3];
+};
+
+// The values of some keys, which the caller keeps.
+nb::list GetAll(PyGuard& guard, std::span<const nb::object> keys, nb::handle lacking) {
+  const Asking asking(guard);
+  Batches batches;
+  nb::list values;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    batches.Add(keys[i], i);
+    values.append(lacking);
+  }
+  for (size_t i = 0; i < std::size(batches.integers); ++i) {
+    GetBatch(guard, guard.integers[i], batches.integers[i], values);
+  }
+  for (size_t i = 0; i < std::size(batches.texts); ++i) {
+    GetBatch(guard, guard.texts[i], batches.texts[i], values);
+  }
+  return values;
+}
+
+std::vector<nb::object> ObjectsOf(nb::handle iterable) {
+  if (IsOneText(iterable)) throw nb::type_error("this is one key and no collection of keys");
+  std::vector<nb::object> objects;
+  for (const nb::handle object : iterable) objects.push_back(nb::borrow(object));
+  return objects;
+}
+
+nb::object Get(PyGuard& guard, nb::object key, nb::handle lacking) {
+  return nb::object(GetAll(guard, std::span(&key, 1), lacking)[0]);
+}
+
+nb::list GetMany(PyGuard& guard, nb::handle keys) {
+  return GetAll(guard, ObjectsOf(keys), nb::none());
+}
+
+// Every guard of the form forgets the keys, because a filter cannot tell them apart.
+template <typename Key>
+void ForgetIn(PyGuard& guard, std::span<const Key> keys) noexcept {
+  for (GuardOf<Key>& of_form : guard.Of<Key>()) {
+    for (const Key& key : keys) of_form.Forget(key);
+  }
+}
+
+template <typename Key>
+nb::object InsertBatch(PyGuard& guard, std::span<const Key> keys, nb::handle commit) {
+  PyLive& live = nb::cast<PyLive&>(guard.live);
+  nb::object result;
+  RaiseAgain([&] {
+    WithoutGil released;
+    const ScopeMark mark(live.scopes);
+    struct ForgetAtEnd {
+      ~ForgetAtEnd() { ForgetIn(guard, keys); }
+      PyGuard& guard;
+      std::span<const Key> keys;
+    } const forget{guard, keys};
+    guard.Of<Key>()[0].Insert(keys, [&] {
+      const WithoutGil::Pause with_gil(released);
+      CatchRaised([&] { result = Call(commit); });
+    });
+  });
+  return result;
+}
+
+nb::object InsertAll(PyGuard& guard, std::span<const nb::object> objects, nb::handle commit) {
+  std::vector<uint64_t> integers;
+  std::vector<std::string> texts;
+  for (const nb::object& object : objects) {
+    OneKey key;
+    if (!key.Parse(object.ptr())) throw nb::python_error();
+    if (key.form == OneKey::Form::kInteger) {
+      integers.push_back(key.integer);
+    } else {
+      texts.emplace_back(key.bytes);
+    }
+  }
+  if (!integers.empty() && !texts.empty()) {
+    throw nb::value_error("keys that are inserted together are all integers, or all text");
+  }
+  return texts.empty() ? InsertBatch(guard, std::span<const uint64_t>(integers), commit)
+                       : InsertBatch(guard, std::span<const std::string>(texts), commit);
+}
+
+nb::object Insert(PyGuard& guard, nb::object key, nb::handle commit) {
+  return InsertAll(guard, std::span(&key, 1), commit);
+}
+
+nb::object InsertMany(PyGuard& guard, nb::handle keys, nb::handle commit) {
+  return InsertAll(guard, ObjectsOf(keys), commit);
+}
+
+void Forget(PyGuard& guard, nb::handle object) {
+  OneKey key;
+  if (!key.Parse(object.ptr())) throw nb::python_error();
+  if (key.form == OneKey::Form::kInteger) {
+    ForgetIn(guard, std::span<const uint64_t>(&key.integer, 1));
+  } else {
+    const std::string text(key.bytes);
+    ForgetIn(guard, std::span<const std::string>(&text, 1));
+  }
+}
+
+// Adds up what one guard has counted.
+void Add(GuardStats& sum, const GuardStats& part) {
+  for (uint64_t GuardStats::*const counter :
+       {&GuardStats::blocked, &GuardStats::passed, &GuardStats::unknown, &GuardStats::other_form,
+        &GuardStats::cache_hits, &GuardStats::negative_hits, &GuardStats::coalesced,
+        &GuardStats::loads, &GuardStats::false_positives, &GuardStats::load_failures,
+        &GuardStats::cache_failures, &GuardStats::negatives}) {
+    sum.*counter += part.*counter;
+  }
+  if (part.known) {
+    sum.known = true;
+    sum.failure = {};
+  }
+}
+
+// The sum over all guards. The filter is known if one of them knows it.
+GuardStats StatsOf(PyGuard& guard) {
+  GuardStats sum = guard.integers[0].stats();
+  Add(sum, guard.integers[1].stats());
+  for (GuardOf<std::string>& texts : guard.texts) Add(sum, texts.stats());
+  return sum;
+}
+
+std::string PrometheusTextOf(const nb::dict& guards) {
+  std::vector<NamedGuardStats> named;
+  for (const auto [name, guard] : guards) {
+    if (!nb::isinstance<PyGuard>(guard)) throw nb::type_error("the values are guards");
+    named.push_back({nb::cast<std::string>(name), StatsOf(nb::cast<PyGuard&>(guard))});
+  }
+  return PrometheusText(named);
+}
+
+// `load` and `cache` may lead back to the guard.
+int Traverse(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const PyGuard* const guard = nb::inst_ptr<PyGuard>(self);
+  for (const nb::object* const held :
+       {&guard->live, &guard->load, &guard->load_many, &guard->cache}) {
+    Py_VISIT(held->ptr());
+  }
+  return 0;
+}
+
+// `live` stays, as the guard refers to it; it leads nowhere.
+int Clear(PyObject* self) noexcept {
+  if (!nb::inst_ready(self)) return 0;
+  PyGuard* const guard = nb::inst_ptr<PyGuard>(self);
+  for (nb::object* const held : {&guard->load, &guard->load_many, &guard->cache}) {
+    *held = nb::none();
+  }
+  return 0;
+}
+
+void Make(PyGuard* self, nb::handle live, nb::handle load, nb::handle load_many, nb::handle cache,
+          std::optional<Seconds> max_age, Seconds negative_ttl, Unsigned max_negatives) {
+  if (!nb::isinstance<PyLive>(live)) throw nb::type_error("live is a tamis.live.Live");
+  for (const nb::handle callable : {load, load_many}) {
+    if (!callable.is_none() && PyCallable_Check(callable.ptr()) == 0) {
+      throw nb::type_error("load and load_many are functions");
+    }
+  }
+  if (load.is_none() && load_many.is_none()) {
+    throw nb::type_error("load or load_many is needed, or both");
+  }
+  GuardOptions options{.negative_ttl = SecondsOf(negative_ttl, "negative_ttl"),
+                       .max_negatives = max_negatives.value};
+  if (max_age) options.max_age = SecondsOf(*max_age, "max_age");
+  new (self) PyGuard(nb::cast<PyLive&>(live), options);
+  self->live = nb::borrow(live);
+  self->load = nb::borrow(load);
+  self->load_many = nb::borrow(load_many);
+  self->cache = nb::borrow(cache);
+}
+
+PyType_Slot kSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(Traverse)},
+                        {Py_tp_clear, reinterpret_cast<void*>(Clear)},
+                        {0, nullptr}};
+
+constexpr char kDoc[] =
+    "Gets values by their keys, and keeps requests for keys that do not exist from a cache and a\n"
+    "database: where the filter says no, neither is asked.\n\n"
+    "live: the Live with the filter; while it has none all keys pass.\n"
+    "load: load(key) asks the database, and returns None for a key that it lacks. Of threads that\n"
+    "    ask for one key at a time one loads it, and the others share its answer or exception. An\n"
+    "    exception that is no Exception, such as KeyboardInterrupt, is raised in the thread that\n"
+    "    loads, and one of the others loads again. Ctrl-C ends the wait for another thread's "
+    "load.\n"
+    "load_many: load_many(keys) for get_many, with a list of keys; returns as many values in "
+    "their\n"
+    "    order, or a mapping of keys to values.\n"
+    "cache: a dict, or anything with get(key), None for what it lacks, and cache[key] = value.\n"
+    "    What it raises is counted, and the key is then one that it lacks.\n"
+    "max_age: a filter that is older, in seconds, lets all keys pass.\n"
+    "negative_ttl, max_negatives: for how many seconds, and for how many keys, it is known that "
+    "the\n"
+    "    database lacked them. max_negatives counts str, bytes, UUIDs, and integers below 0 "
+    "apart.\n\n"
+    "Keys are those of the filters: str and bytes, or integers. Any number of threads may use "
+    "one.\n"
+    "\n"
+    ">>> users = {'ada': 'Ada Lovelace', 'bob': 'Bob'}\n"
+    ">>> live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(1000))\n"
+    ">>> live.insert(users)\n"
+    "2\n"
+    ">>> guard = tamis.live.Guard(live, users.get, cache={})\n"
+    ">>> guard.get('ada'), guard.get('eve')\n"
+    "('Ada Lovelace', None)\n"
+    ">>> guard.stats().blocked, guard.stats().loads\n"
+    "(1, 1)\n";
+
+void DefineStats(nb::module_& m) {
+  nb::class_<GuardStats>(m, "GuardStats", "What a Guard had counted when it was asked: keys.")
+      .def_ro("blocked", &GuardStats::blocked, "The filter said no.")
+      .def_ro("passed", &GuardStats::passed, "It said maybe, or was not to be had.")
+      .def_ro("unknown", &GuardStats::unknown, "Of these: it was not to be had, or the next.")
+      .def_ro("other_form", &GuardStats::other_form, "Of these: it has keys of another form only.")
+      .def_ro("cache_hits", &GuardStats::cache_hits, "The cache had them.")
+      .def_ro("negative_hits", &GuardStats::negative_hits, "The database had just lacked them.")
+      .def_ro("coalesced", &GuardStats::coalesced, "Another thread was already loading them.")
+      .def_ro("loads", &GuardStats::loads, "The database was asked.")
+      .def_ro("false_positives", &GuardStats::false_positives, "Of these: it lacked them.")
+      .def_ro("load_failures", &GuardStats::load_failures, "Of the loads: it raised.")
+      .def_ro("cache_failures", &GuardStats::cache_failures, "Calls of the cache that raised.")
+      .def_ro("negatives", &GuardStats::negatives, "Keys that are now known to be lacking.")
+      .def_ro("known", &GuardStats::known, "Whether the filter is asked.")
+      .def_prop_ro(
+          "failure",
+          [](const GuardStats& s) -> nb::object {
+            if (!s.failure) return nb::none();
+            return nb::str(s.failure->text.c_str());
+          },
+          "Why not, or None.")
+      .def_ro("generation", &GuardStats::generation, "Of the filter; 0 if there is none.")
+      .def_prop_ro(
+          "age", [](const GuardStats& s) { return static_cast<double>(s.age.count()) / 1e9; },
+          "Of the filter, in seconds.");
+}
+
+}  // namespace
+
+void DefineGuard(nb::module_& m) {
+  const auto none = nb::none();
+  DefineStats(m);
+  nb::class_<PyGuard>(m, "Guard", nb::type_slots(kSlots), nb::is_weak_referenceable(), kDoc)
+      .def("__init__", Make, nb::arg("live"), nb::arg("load").none() = none, nb::kw_only(),
+           nb::arg("load_many").none() = none, nb::arg("cache").none() = none,
+           nb::arg("max_age").none() = none, nb::arg("negative_ttl") = 30.0,
+           nb::arg("max_negatives") = Unsigned{1 << 16})
+      .def("get", Get, nb::arg("key").none(), nb::arg("default").none() = none,
+           "The value of a key, or the default. Raises what load does.")
+      .def("get_many", GetMany, nb::arg("keys"),
+           "The values of many keys, a list in their order, with None for those that there are "
+           "not.\n"
+           "No key is loaded twice. What load raises ends the call.")
+      .def(
+          "insert", Insert, nb::arg("key").none(), nb::arg("commit"),
+          "Put a key into the filter, and then into the database by calling commit(), whose "
+          "result\n"
+          "is returned: no thread is told afterwards that it is lacking. What the cache has of it\n"
+          "is yours to drop. Where commit raises, the key stays in the filter until the next\n"
+          "rebuild.\n\n"
+          ">>> users = {}\n"
+          ">>> live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(1000))\n"
+          ">>> guard = tamis.live.Guard(live, users.get)\n"
+          ">>> guard.insert('eve', lambda: users.update(eve='Eve'))\n"
+          ">>> guard.get('eve')\n"
+          "'Eve'\n")
+      .def("insert_many", InsertMany, nb::arg("keys"), nb::arg("commit"),
+           "The same for several keys, of one form, in one commit.")
+      .def("forget", Forget, nb::arg("key").none(),
+           "To be called when a key has come into database and filter in another way.")
+      .def("stats", StatsOf, "The counters.");
+  m.def("prometheus_text", PrometheusTextOf, nb::arg("guards"),
+        "The counters of guards as text for Prometheus, with the names that they have in a dict.");
+}
+
+}  // namespace tamis::python

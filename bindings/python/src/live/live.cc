@@ -1,0 +1,421 @@
+// The filter of the moment, its rebuilds and changes, and the file that it comes from.
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <tamis/live/watch.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include "bindings/python/src/classes/options.h"
+#include "bindings/python/src/classes/py_filter.h"
+#include "bindings/python/src/classes/raised.h"
+#include "bindings/python/src/live/concurrent_slots.h"
+#include "bindings/python/src/live/live_classes.h"
+#include "bindings/python/src/live/py_live.h"
+#include "bindings/python/src/queries/batches.h"
+
+namespace tamis::python {
+namespace {
+
+double InSeconds(std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e9; }
+
+nb::object TextOf(const std::optional<Failure>& failure) {
+  if (!failure) return nb::none();
+  return nb::str(failure->text.c_str());
+}
+
+uint64_t Publish(PyLive& self, nb::handle filter, Seconds age) {
+  const auto known_for = SecondsOf(age, "age");
+  AnyConcurrent next = ConcurrentOf(filter);
+  const WithoutGil released;
+  return self.live.Publish(std::move(next), known_for);
+}
+
+void Make(PyLive* self, nb::handle filter, const std::string& hash, Unsigned seed,
+          const std::optional<nb::bytes>& secret) {
+  LiveOptions options;
+  if (!filter.is_none()) {
+    options.hash = ConcurrentOf(filter).hash();
+  } else {
+    options.hash = SpecOf(hash, seed.value, secret);
+  }
+  new (self) PyLive(std::move(options));
+  if (filter.is_none()) return;
+  try {
+    Publish(*self, filter, Seconds{});
+  } catch (...) {
+    self->~PyLive();
+    throw;
+  }
+}
+
+nb::object FilterOfTheMoment(const PyLive& self) {
+  const Lease<AnyConcurrent> lease = self.live.Read();
+  return lease ? WrapConcurrent(*lease) : nb::none();
+}
+
+// Keys that were not inserted, and are not in: a cuckoo filter is full.
+uint64_t LostOf(const LiveFilter& live, const Keys& keys, size_t inserted) {
+  const size_t valid = keys.CountValid();
+  if (inserted >= valid) return 0;
+  const Lease<AnyConcurrent> lease = live.Read();
+  if (!lease) return 0;
+  return valid - std::max(inserted, std::min(valid, lease->Count(keys)));
+}
+
+struct NoLock {};
+NoLock Unlocked() { return {}; }
+
+// `change` is a Live or one of its scopes.
+template <typename Change>
+uint64_t InsertInto(LiveFilter& live, Change& change, nb::handle x) {
+  const auto source = MakeKeySource(x);
+  uint64_t inserted = 0, lost = 0;
+  const uint64_t keys =
+      ForBatches(*source, nb::none(), NoPreparation, Unlocked, [&](const Keys& batch, uint64_t) {
+        const size_t n = change.Insert(batch);
+        inserted += n;
+        lost += LostOf(live, batch, n);
+      });
+  if (lost > 0) ThrowFull(lost, keys);
+  return inserted;
+}
+
+template <typename Change>
+uint64_t EraseFrom(LiveFilter& live, Change& change, nb::handle x) {
+  {
+    const Lease<AnyConcurrent> lease = live.Read();
+    if (lease) RequireErasable(*lease);
+  }
+  const auto source = MakeKeySource(x);
+  uint64_t erased = 0;
+  ForBatches(*source, nb::none(), NoPreparation, Unlocked,
+             [&](const Keys& batch, uint64_t) { erased += change.Erase(batch); });
+  return erased;
+}
+
+// A ChangeScope as a context manager.
+class PyChange {
+ public:
+  explicit PyChange(nb::object live) : live_(std::move(live)) {}
+  PyChange(const PyChange&) = delete;
+  PyChange& operator=(const PyChange&) = delete;
+  ~PyChange() { Close(); }
+
+  void Open() {
+    if (open_ != nullptr) throw std::runtime_error("this change is open already");
+    PyLive& live = of();
+    const WithoutGil released;
+    mark_ = std::make_unique<ScopeMark>(live.scopes);
+    open_.reset(new LiveFilter::ChangeScope(live.live.BeginChange()));
+  }
+  void Close() noexcept {
+    open_ = nullptr;
+    mark_ = nullptr;
+  }
+  uint64_t Insert(nb::handle x) { return InsertInto(of().live, open(), x); }
+  uint64_t Erase(nb::handle x) { return EraseFrom(of().live, open(), x); }
+
+ private:
+  PyLive& of() const { return *nb::inst_ptr<PyLive>(live_); }
+  LiveFilter::ChangeScope& open() const {
+    if (open_ == nullptr) {
+      throw std::runtime_error(
+          "this change is not open: use it in `with live.change() as change:`");
+    }
+    return *open_;
+  }
+
+  nb::object live_;
+  std::unique_ptr<ScopeMark> mark_;
+  std::unique_ptr<LiveFilter::ChangeScope> open_;
+};
+
+// What a source is handed; of no use when that has returned.
+struct PyContext {
+  RebuildContext* context = nullptr;
+
+  RebuildContext& get() const {
+    if (context == nullptr) throw std::runtime_error("this rebuild is over");
+    return *context;
+  }
+};
+
+uint64_t Rebuild(PyLive& self, nb::handle build, nb::handle open_snapshot, Unsigned max_recorded,
+                 nb::handle on_progress, const std::optional<std::stop_source>& stop) {
+  if (self.scopes.HasOfCaller()) {
+    throw std::runtime_error("a rebuild in the middle of a change would wait for its end for ever");
+  }
+  RebuildOptions options{.max_recorded = max_recorded.value};
+  if (!on_progress.is_none()) {  // called in the middle of `build`, with the GIL
+    options.on_progress = [&](const RebuildProgress& progress) {
+      Call(on_progress, nb::int_(progress.done), nb::int_(progress.total));
+    };
+  }
+  return RaiseAgain([&] {
+    WithoutGil released;
+    RebuildSource<AnyConcurrent> source;
+    source.build = [&](RebuildContext& context) {
+      const WithoutGil::Pause with_gil(released);
+      return CatchRaised([&] {
+        const nb::object handed = nb::cast(PyContext{&context});
+        struct End {
+          ~End() { context->context = nullptr; }
+          PyContext* context;
+        } const end{nb::inst_ptr<PyContext>(handed)};
+        return ConcurrentOf(Call(build, handed));
+      });
+    };
+    if (!open_snapshot.is_none()) {
+      source.open_snapshot = [&] {
+        const WithoutGil::Pause with_gil(released);
+        CatchRaised([&] { Call(open_snapshot); });
+      };
+    }
+    return self.live.Rebuild(source, options, stop ? stop->get_token() : std::stop_token());
+  });
+}
+
+const char* NameOf(WatchedFile file) {
+  switch (file) {
+    case WatchedFile::kMissing:
+      return "missing";
+    case WatchedFile::kServing:
+      return "serving";
+    case WatchedFile::kRefused:
+      break;
+  }
+  return "refused";
+}
+
+class PyWatch {
+ public:
+  PyWatch(nb::object live, const std::filesystem::path& path, Seconds interval,
+          const std::optional<nb::bytes>& secret)
+      : live_(std::move(live)) {
+    WatchOptions<AnyConcurrent> options{.interval = SecondsOf(interval, "interval")};
+    if (secret) options.load_options.secret = SecretOf(*secret);
+    auto& live_filter = nb::inst_ptr<PyLive>(live_)->live;
+    const WithoutGil released;
+    watch_ = std::make_shared<Watch<AnyConcurrent>>(live_filter, path, std::move(options));
+  }
+  PyWatch(const PyWatch&) = delete;
+  PyWatch& operator=(const PyWatch&) = delete;
+  ~PyWatch() { Close(); }
+
+  void Close() noexcept {
+    std::shared_ptr<Watch<AnyConcurrent>> last = std::move(watch_);
+    if (last == nullptr) return;
+    const WithoutGil released;
+    last = nullptr;
+  }
+  bool CheckNow() const {
+    const auto watch = open();
+    const WithoutGil released;
+    return watch->CheckNow();
+  }
+  WatchStatus status() const { return open()->status(); }
+
+ private:
+  std::shared_ptr<Watch<AnyConcurrent>> open() const {
+    if (watch_ == nullptr) throw nb::value_error("this watch is closed");
+    return watch_;
+  }
+
+  nb::object live_;  // outlives the watch
+  std::shared_ptr<Watch<AnyConcurrent>> watch_;
+};
+
+void DefineStatus(nb::module_& m) {
+  nb::class_<LiveStatus>(m, "LiveStatus", "What a Live said of itself when it was asked.")
+      .def_ro("generation", &LiveStatus::generation, "Of the filter; 0 if there is none yet.")
+      .def_prop_ro(
+          "age", [](const LiveStatus& s) { return InSeconds(s.age); },
+          "Seconds since its maker knew all keys.")
+      .def_ro("rebuilding", &LiveStatus::rebuilding)
+      .def_prop_ro(
+          "progress",
+          [](const LiveStatus& s) { return nb::make_tuple(s.progress.done, s.progress.total); },
+          "Keys done, and in all (0: not known), of the rebuild that is running, else of the last.")
+      .def_ro("recorded", &LiveStatus::recorded, "Keys whose changes it has yet to replay.")
+      .def_ro("skipped_erases", &LiveStatus::skipped_erases, "Keys that it does not erase again.")
+      .def_ro("failures", &LiveStatus::failures, "Attempts that came to nothing.")
+      .def_prop_ro(
+          "failure", [](const LiveStatus& s) { return TextOf(s.failure); },
+          "Why the last attempt did, or None.");
+  nb::class_<WatchStatus>(m, "WatchStatus", "What a Watch said of its file when it was asked.")
+      .def_prop_ro(
+          "file", [](const WatchStatus& s) { return NameOf(s.file); },
+          "'missing', 'serving' or 'refused'.")
+      .def_ro("checks", &WatchStatus::checks, "Times that it was looked at.")
+      .def_ro("published", &WatchStatus::published, "Generations that came from it.")
+      .def_ro("failures", &WatchStatus::failures, "Times that it was refused.")
+      .def_prop_ro(
+          "failure", [](const WatchStatus& s) { return TextOf(s.failure); },
+          "Why it is refused, or None.");
+}
+
+constexpr char kLiveDoc[] =
+    "The filter of the moment, for any number of threads: a new one is made aside and put in "
+    "place\n"
+    "whole, and what is inserted meanwhile is in both.\n\n"
+    "filter: the first one, concurrent, or plain: then it is copied.\n"
+    "hash, seed, secret: of the first one, where there is none yet.\n\n"
+    ">>> live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(1000))\n"
+    ">>> live.insert(['ada', 'bob'])\n"
+    "2\n"
+    ">>> live.filter.contains(['bob', 'eve'])\n"
+    "[True, False]\n";
+constexpr char kRebuildDoc[] =
+    "Make a new filter and put it in place; returns its generation.\n\n"
+    "build: build(context) reads the keys and returns the filter. It may call\n"
+    "    context.set_total(n) and context.advance(n), by which it can be cancelled.\n"
+    "open_snapshot: opens what build reads, when changes are already recorded. Only with one are\n"
+    "    keys erased from the new filter that are erased meanwhile.\n"
+    "max_recorded: keys that may change meanwhile; one more, and the rebuild fails.\n"
+    "on_progress: on_progress(done, total), for each context.advance.\n"
+    "stop: cancels it, see RebuildJob.\n\n"
+    "Keys that are inserted meanwhile by insert(), and not by the filter's own functions, go into\n"
+    "both filters. Each must be in what build reads before it is inserted here, or both within\n"
+    "one change(). Whatever goes wrong, the old filter goes on serving. Raises what build does,\n"
+    "BusyError if a rebuild is running, CancelledError, IncompatibleError for a filter of another\n"
+    "hash, OutOfMemoryError for more changes than may be recorded.\n\n"
+    ">>> live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(1000))\n"
+    ">>> def build(context):\n"
+    "...     f = tamis.live.ConcurrentSplitBlockBloomFilter(2000)\n"
+    "...     for part in (range(1000), range(1000, 2000)):\n"
+    "...         context.advance(f.insert(part))\n"
+    "...     return f\n"
+    ">>> live.rebuild(build), live.filter.count(range(2000))\n"
+    "(2, 2000)\n";
+
+void DefineLiveFilter(nb::module_& m) {
+  const auto none = nb::none();
+  nb::class_<std::stop_source>(m, "StopSource", "Tells a rebuild that it should stop.")
+      .def(nb::init<>())
+      .def("request_stop", [](std::stop_source& stop) { stop.request_stop(); });
+  nb::class_<PyContext>(m, "RebuildContext", "What the source of a rebuild is handed.")
+      .def(
+          "set_total", [](const PyContext& c, Unsigned n) { c.get().SetTotal(n.value); },
+          nb::arg("keys"), "How many keys there will be, if that is known.")
+      .def(
+          "advance", [](const PyContext& c, Unsigned n) { c.get().Advance(n.value); },
+          nb::arg("keys"),
+          "So many more keys are done. Raises CancelledError if the rebuild is to stop, and\n"
+          "OutOfMemoryError if more keys have been changed meanwhile than may be recorded.")
+      .def_prop_ro(
+          "cancelled", [](const PyContext& c) { return c.get().stop().stop_requested(); },
+          "Whether it is to stop.");
+  nb::class_<PyChange>(m, "Change", "See Live.change.")
+      .def("__enter__",
+           [](nb::handle self) {
+             nb::cast<PyChange&>(self).Open();
+             return nb::borrow(self);
+           })
+      .def("__exit__", [](PyChange& self, const nb::args&) { self.Close(); })
+      .def("insert", &PyChange::Insert, nb::arg("x"), "Insert keys: see Live.insert.")
+      .def("erase", &PyChange::Erase, nb::arg("x"), "Erase keys: see Live.erase.");
+  nb::class_<PyLive>(m, "Live", nb::is_weak_referenceable(), kLiveDoc)
+      .def("__init__", Make, nb::arg("filter").none() = none, nb::kw_only(),
+           nb::arg("hash") = "xxh3", nb::arg("seed") = Unsigned{}, nb::arg("secret").none() = none)
+      .def_prop_ro("filter", FilterOfTheMoment,
+                   "The filter of the moment, or None. Take it once for each batch of work: it\n"
+                   "stays as it is known when another one is put in place.")
+      .def_prop_ro(
+          "generation", [](const PyLive& self) { return self.live.Read().generation(); },
+          "Which filter that is, counted from 1; 0 if there is none yet.")
+      .def("publish", Publish, nb::arg("filter"), nb::arg("age") = 0.0,
+           "Put a filter in place, a plain one as a copy; returns its generation. age: seconds "
+           "since\nits maker knew all keys. Changes of the one before are not carried over.")
+      .def("rebuild", Rebuild, nb::arg("build"), nb::kw_only(),
+           nb::arg("open_snapshot").none() = none,
+           nb::arg("max_recorded") = Unsigned{uint64_t{1} << 24},
+           nb::arg("on_progress").none() = none, nb::arg("stop").none() = none, kRebuildDoc)
+      .def(
+          "insert", [](PyLive& self, nb::handle x) { return InsertInto(self.live, self.live, x); },
+          nb::arg("x"),
+          "Insert many keys into the filter of the moment, and into the one that a rebuild makes;\n"
+          "returns how many were inserted, 0 if there is no filter yet.")
+      .def(
+          "erase", [](PyLive& self, nb::handle x) { return EraseFrom(self.live, self.live, x); },
+          nb::arg("x"),
+          "Erase keys, all of which must have been inserted; returns how many were found. Does "
+          "not\n"
+          "look all of them up first, as ConcurrentFilter.erase does, because another filter may "
+          "be\n"
+          "put in place meanwhile: live.filter.count(x) == len(x) tells before whether they are "
+          "in.")
+      .def(
+          "change",
+          [](nb::handle self) {
+            return nb::cast(new PyChange(nb::borrow(self)), nb::rv_policy::take_ownership);
+          },
+          "For a change of the filter and of what rebuilds read: a rebuild sees both or "
+          "neither.\n\n"
+          ">>> live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(1000))\n"
+          ">>> database = set()\n"
+          ">>> with live.change() as change:\n"
+          "...     n = change.insert([7])\n"
+          "...     database.add(7)\n")
+      .def(
+          "status", [](const PyLive& self) { return self.live.status(); },
+          "Generation, age, progress and the last failure.");
+}
+
+}  // namespace
+
+std::chrono::nanoseconds SecondsOf(Seconds given, const char* name) {
+  const double seconds = given.value;
+  if (!(seconds >= 0)) {
+    throw nb::value_error((std::string(name) + " is in seconds, and not negative").c_str());
+  }
+  constexpr double kMost = 9e9;  // 285 years
+  if (seconds >= kMost) return std::chrono::nanoseconds::max();
+  return std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9));
+}
+
+void DefineLive(nb::module_& m) {
+  DefineStatus(m);
+  DefineLiveFilter(m);
+  m.def(
+      "_checked_timeout",
+      [](Seconds timeout) {
+        constexpr double kMost = 1e8;  // three years, which every lock of Python takes
+        return std::min(InSeconds(SecondsOf(timeout, "timeout")), kMost);
+      },
+      nb::arg("timeout"));
+  nb::class_<PyWatch>(
+      m, "Watch",
+      "Puts a file in place in a Live whenever another process has replaced it, as save() does.\n\n"
+      "interval: seconds from one look at the file to the next. secret: that of a keyed hash.\n\n"
+      "A file is checked before it serves; one that is damaged does not, and a missing one is no\n"
+      "error: see status(). Looks on a thread of its own, until close() or the end of `with`.\n\n"
+      ">>> tamis.SplitBlockBloomFilter(1000).save('known.tamis')\n"
+      ">>> live = tamis.live.Live()\n"
+      ">>> with tamis.live.Watch(live, 'known.tamis') as watch:\n"
+      "...     live.generation, watch.status().file\n"
+      "(1, 'serving')\n")
+      .def(
+          "__init__",
+          [](PyWatch* self, nb::handle live, const std::filesystem::path& path, Seconds interval,
+             const std::optional<nb::bytes>& secret) {
+            if (!nb::isinstance<PyLive>(live)) throw nb::type_error("live is a tamis.live.Live");
+            new (self) PyWatch(nb::borrow(live), path, interval, secret);
+          },
+          nb::arg("live"), nb::arg("path"), nb::kw_only(), nb::arg("interval") = 1.0,
+          nb::arg("secret").none() = nb::none())
+      .def("check_now", &PyWatch::CheckNow, "Look at the file now; returns whether it is new.")
+      .def("status", &PyWatch::status, "What became of the file.")
+      .def("close", &PyWatch::Close, "Look no more.")
+      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__exit__", [](PyWatch& self, const nb::args&) { self.Close(); });
+}
+
+}  // namespace tamis::python

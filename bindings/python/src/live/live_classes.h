@@ -1,0 +1,40 @@
+// The classes of tamis.live.
+#ifndef TAMIS_BINDINGS_PYTHON_SRC_LIVE_LIVE_CLASSES_H_
+#define TAMIS_BINDINGS_PYTHON_SRC_LIVE_LIVE_CLASSES_H_
+
+#include <nanobind/nanobind.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "bindings/python/src/classes/options.h"
+#include "bindings/python/src/live/any_concurrent.h"
+
+namespace tamis::python {
+
+namespace nb = nanobind;
+
+// An object of a class of concurrent filters. Several may be of the same filter.
+struct PyConcurrent {
+  explicit PyConcurrent(AnyConcurrent shared) : filter(std::move(shared)) {}
+
+  AnyConcurrent filter;
+};
+
+// An object of the class for its kind.
+nb::object WrapConcurrent(AnyConcurrent filter);
+// What an object holds that is a concurrent filter, or a plain one, of which it is a copy. Throws
+// TypeError for others, and Error(kUnsupported).
+AnyConcurrent ConcurrentOf(nb::handle object);
+
+// Throws ValueError for an argument that is negative or no number.
+std::chrono::nanoseconds SecondsOf(Seconds seconds, const char* name);
+
+void DefineConcurrent(nb::module_& m);
+void DefineLive(nb::module_& m);
+void DefineGuard(nb::module_& m);
+
+}  // namespace tamis::python
+
+#endif  // TAMIS_BINDINGS_PYTHON_SRC_LIVE_LIVE_CLASSES_H_

@@ -1,0 +1,65 @@
+// What a call says of many keys: an array of its own, for whatever reads arrays.
+#ifndef TAMIS_BINDINGS_PYTHON_SRC_QUERIES_ANSWER_H_
+#define TAMIS_BINDINGS_PYTHON_SRC_QUERIES_ANSWER_H_
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <optional>
+
+namespace tamis::python {
+
+namespace nb = nanobind;
+
+// Memory that grows and is not written to before it is used.
+class RawMemory {
+ public:
+  RawMemory() = default;
+  RawMemory(const RawMemory&) = delete;
+  RawMemory& operator=(const RawMemory&) = delete;
+  ~RawMemory() { std::free(data_); }
+
+  // Keeps what is there. Throws std::bad_alloc.
+  void Reserve(size_t bytes) {
+    if (bytes > bytes_) Resize(bytes < 2 * bytes_ ? 2 * bytes_ : bytes);
+  }
+  void Resize(size_t bytes) {
+    void* const data = std::realloc(data_, bytes > 0 ? bytes : 1);
+    if (data == nullptr) throw std::bad_alloc();
+    data_ = data;
+    bytes_ = bytes;
+  }
+  template <typename T>
+  T* As() const noexcept {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  void* data_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+struct Answer {
+  enum class Form : uint8_t {
+    kBools,    // a byte for each key, 0 or 1
+    kIndices,  // int64 numbers of keys, ascending
+  };
+
+  Form form = Form::kBools;
+  size_t size = 0;  // of rows, if it is a table
+  std::shared_ptr<RawMemory> memory = std::make_shared<RawMemory>();
+  std::optional<size_t> columns = {};  // bools only: of a table, row by row
+
+  size_t item_bytes() const noexcept { return form == Form::kBools ? 1 : sizeof(int64_t); }
+  size_t items() const noexcept { return size * columns.value_or(1); }
+};
+
+void DefineAnswer(nb::module_& m);
+
+}  // namespace tamis::python
+
+#endif  // TAMIS_BINDINGS_PYTHON_SRC_QUERIES_ANSWER_H_

@@ -1,0 +1,265 @@
+// Lookups in filter banks: one key, and many.
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bindings/python/src/classes/classes.h"
+#include "bindings/python/src/classes/py_bank.h"
+#include "bindings/python/src/keys/one_key.h"
+#include "bindings/python/src/queries/batches.h"
+#include "bindings/python/src/queries/bulk.h"
+
+namespace tamis::python {
+namespace {
+
+KeyForms FormsOf(const FilterBank& bank) {
+  KeyForms forms;
+  for (const BankColumn& column : bank.columns()) forms.Add(column.key_forms);
+  return forms;
+}
+
+// A call with many keys. Positions of columns are those at its first batch, so the bank may not
+// change before the last, as a dict may not while it is iterated over.
+class Lookup {
+ public:
+  Lookup(PyBank& bank, nb::handle x, std::optional<int64_t> threads)
+      : bank_(bank), engine_(EngineFor(threads)), source_(SourceOf(x)) {}
+
+  // Calls work(bank, engine, keys, first) for all keys, without the GIL if they are many.
+  template <typename Work>
+  uint64_t ForAll(const Work& work) {
+    const uint64_t keys = ForBatches(
+        *source_, nb::none(), NoPreparation, [this] { return Held(*this); },
+        [&](const Keys& batch, uint64_t first) {
+          if (batch.key_form() == KeyForm::kTime) RequireSameSort(batch, FormsOf(bank_.bank));
+          work(static_cast<const FilterBank&>(bank_.bank), engine_.get(), batch, first);
+        },
+        Many());
+    if (positions_ == nullptr) const Held none(*this);
+    return keys;
+  }
+
+  // From the first batch on.
+  const ColumnPositions& positions() const { return *positions_; }
+  std::optional<uint64_t> size() const { return source_->size(); }
+
+ private:
+  // The bank for a batch.
+  class Held {
+   public:
+    explicit Held(Lookup& lookup) : lock_(lookup.bank_.gate) {
+      if (lookup.positions_ == nullptr) {
+        lookup.positions_ = lookup.bank_.Positions();
+        lookup.changes_ = lookup.bank_.changes;
+      } else if (lookup.bank_.changes != lookup.changes_) {
+        throw std::runtime_error("the bank was changed during the call, between two batches");
+      }
+    }
+
+   private:
+    const Reading lock_;
+  };
+
+  static std::unique_ptr<KeySource> SourceOf(nb::handle x) {
+    if (PyUnicode_Check(x.ptr()) || PyBytes_Check(x.ptr()) || PyByteArray_Check(x.ptr())) {
+      throw nb::type_error(
+          "this is one key and no collection of keys: columns_with(key) asks for one");
+    }
+    return MakeKeySource(x);
+  }
+
+  // Keys for which the GIL is given up: one costs as much as one for each group does.
+  size_t Many() {
+    const Reading lock(bank_.gate);
+    return std::max<size_t>(1, kReleasesGil / (1 + bank_.bank.row_words() / 8));
+  }
+
+  PyBank& bank_;
+  const EnginePtr engine_;
+  const std::unique_ptr<KeySource> source_;
+  std::shared_ptr<const ColumnPositions> positions_;
+  uint64_t changes_ = 0;
+};
+
+nb::object Like(Answer answer, nb::handle x) {
+  return Call(InKinds("like"), nb::cast(std::move(answer)), x);
+}
+
+// Calls visit(i) for each bit i that is set.
+template <typename Visit>
+void ForSet(std::span<const uint64_t> words, const Visit& visit) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    for (uint64_t word = words[i]; word != 0; word &= word - 1) {
+      visit(64 * i + static_cast<size_t>(std::countr_zero(word)));
+    }
+  }
+}
+
+nb::list ColumnsWith(PyBank& b, nb::handle object) {
+  OneKey key;
+  if (!key.Parse(object.ptr())) throw nb::python_error();
+  std::vector<std::string> names;
+  {
+    const Reading lock(b.gate);
+    std::vector<uint64_t> row(b.bank.row_words());
+    if (key.form == OneKey::Form::kInteger) {
+      b.bank.Contains(key.integer, Bitmap(row));
+    } else {
+      b.bank.Contains(key.bytes, Bitmap(row));
+    }
+    ForSet(row, [&](size_t index) { names.push_back(b.bank.NameOf(index)); });
+  }
+  return TextsOfNames(names);
+}
+
+// Rows of bools for some keys, at `out`, which has room for them.
+void WriteRows(const FilterBank& bank, const Engine* engine, const ColumnPositions& positions,
+               const Keys& keys, uint8_t* out) {
+  constexpr size_t kWordsAtOnce = size_t{1} << 17;
+  const size_t words = bank.row_words(), columns = positions.names.size();
+  if (columns == 0 || keys.empty()) return;
+  const size_t at_once = std::min(keys.size(), std::max<size_t>(64, kWordsAtOnce / words));
+  std::vector<uint64_t> rows(at_once * words);
+  std::memset(out, 0, keys.size() * columns);
+  for (size_t begin = 0; begin < keys.size(); begin += at_once) {
+    const size_t n = std::min(at_once, keys.size() - begin);
+    const Bitmap bits{std::span(rows).first(n * words)};
+    const Keys some = keys.Slice(begin, n);
+    engine != nullptr ? bank.Contains(*engine, some, bits) : bank.Contains(some, bits);
+    for (size_t i = 0; i < n; ++i, out += columns) {
+      ForSet(std::span(rows).subspan(i * words, words),
+             [&](size_t index) { out[positions.position_of[index]] = 1; });
+    }
+  }
+}
+
+nb::object ContainsEach(PyBank& b, nb::handle x, std::optional<int64_t> threads) {
+  Lookup lookup(b, x, threads);
+  Answer answer;
+  const uint64_t known = lookup.size().value_or(0);
+  answer.size = lookup.ForAll(
+      [&](const FilterBank& bank, const Engine* engine, const Keys& keys, uint64_t first) {
+        const size_t columns = lookup.positions().names.size();
+        const uint64_t room = std::max(known, first + keys.size());
+        if (columns > 0 && room > PY_SSIZE_T_MAX / columns) throw std::bad_alloc();
+        answer.memory->Reserve(room * columns);
+        WriteRows(bank, engine, lookup.positions(), keys,
+                  answer.memory->As<uint8_t>() + first * columns);
+      });
+  answer.columns = lookup.positions().names.size();
+  return Like(std::move(answer), x);
+}
+
+nb::object Select(PyBank& b, nb::handle x, std::optional<int64_t> threads) {
+  Lookup lookup(b, x, threads);
+  Answer keys{.form = Answer::Form::kIndices}, columns{.form = Answer::Form::kIndices};
+  lookup.ForAll([&](const FilterBank& bank, const Engine* engine, const Keys& batch,
+                    uint64_t first) {
+    const std::vector<BankHit> hits =
+        engine != nullptr ? bank.Select(*engine, batch) : bank.Select(batch);
+    const size_t before = keys.size;
+    for (Answer* const answer : {&keys, &columns}) {
+      answer->memory->Reserve((before + hits.size()) * sizeof(uint64_t));
+      answer->size += hits.size();
+    }
+    for (size_t i = 0; i < hits.size(); ++i) {
+      keys.memory->As<uint64_t>()[before + i] = first + hits[i].key;
+      columns.memory->As<uint64_t>()[before + i] = lookup.positions().position_of[hits[i].column];
+    }
+  });
+  for (Answer* const answer : {&keys, &columns}) {
+    answer->memory->Resize(answer->size * sizeof(uint64_t));
+  }
+  const nb::object key_array = Like(std::move(keys), x);
+  return nb::make_tuple(key_array, Like(std::move(columns), x));
+}
+
+nb::list CountPerColumn(PyBank& b, nb::handle x, Unsigned at_least, nb::handle top,
+                        std::optional<int64_t> threads) {
+  const uint64_t most = top.is_none() ? SIZE_MAX : UnsignedOf(top);
+  Lookup lookup(b, x, threads);
+  std::vector<uint64_t> counts;
+  lookup.ForAll([&](const FilterBank& bank, const Engine* engine, const Keys& keys, uint64_t) {
+    const std::vector<uint64_t> some =
+        engine != nullptr ? bank.CountPerColumn(*engine, keys) : bank.CountPerColumn(keys);
+    const std::vector<uint64_t>& index_of = lookup.positions().index_of;
+    counts.resize(index_of.size());
+    for (size_t i = 0; i < counts.size(); ++i) counts[i] += some[index_of[i]];
+  });
+  counts.resize(lookup.positions().names.size());  // also of no batch
+  nb::list best;
+  for (const ColumnCount& count : BestColumns(counts, at_least.value, most)) {
+    best.append(nb::make_tuple(TextOfName(lookup.positions().names[count.column]), count.keys));
+  }
+  return best;
+}
+
+constexpr char kColumnsWithDoc[] =
+    "The names of the columns that may have one key, by their positions: a list of str.\n\n"
+    "key: as Filter.add takes it; raises what that does for others.\n\n"
+    ">>> bank = tamis.FilterBank()\n"
+    ">>> bank.add('a', [1, 2])\n"
+    ">>> bank.add('b', [2, 3])\n"
+    ">>> bank.columns_with(2), bank.columns_with('no')\n"
+    "(['a', 'b'], [])\n";
+constexpr char kContainsDoc[] =
+    "Which columns may have each of many keys: a row of bools for each, by positions of "
+    "columns.\n\n"
+    "x, threads: as of Filter.insert. A missing value is in no column. For NumPy and pandas the\n"
+    "answer is an array of two dimensions of NumPy, for other Arrow data an array of lists, and\n"
+    "for iterables a list of lists. It has a byte for each key and column; select has the hits "
+    "alone.\n\n"
+    ">>> bank = tamis.FilterBank()\n"
+    ">>> bank.add('a', [1, 2])\n"
+    ">>> bank.add('b', [2, 3])\n"
+    ">>> bank.contains([1, 2, None])\n"
+    "[[True, False], [True, True], [False, False]]\n";
+constexpr char kSelectDoc[] =
+    "All pairs of a key and a column that may have it: two arrays, of the indices of the keys and\n"
+    "of the positions of the columns, by key, then by column.\n\n"
+    "x, threads: as of Filter.insert. The arrays are of the kind that Filter.select has, int64.\n\n"
+    ">>> bank = tamis.FilterBank()\n"
+    ">>> bank.add('a', [1, 2])\n"
+    ">>> bank.add('b', [2, 3])\n"
+    ">>> keys, columns = bank.select([3, 2])\n"
+    ">>> names = bank.names\n"
+    ">>> keys, [names[column] for column in columns]\n"
+    "([0, 1, 1], ['b', 'a', 'b'])\n";
+constexpr char kCountPerColumnDoc[] =
+    "How many of the keys each column may have: a list of (name, count), those with the most "
+    "first,\n"
+    "of equal ones by position.\n\n"
+    "x, threads: as of Filter.insert; a key that comes twice counts twice.\n"
+    "at_least: columns that may have fewer are left out.\n"
+    "top: at most so many columns; None is all.\n\n"
+    ">>> bank = tamis.FilterBank()\n"
+    ">>> bank.add('a', [1, 2])\n"
+    ">>> bank.add('b', [2, 3, 4])\n"
+    ">>> bank.count_per_column([2, 3, 4])\n"
+    "[('b', 3), ('a', 1)]\n"
+    ">>> dict(bank.count_per_column([2, 3, 4], at_least=2))\n"
+    "{'b': 3}\n";
+
+}  // namespace
+
+void DefineBankLookups(nb::class_<PyBank>& bank) {
+  const auto none = nb::none();
+  bank.def("columns_with", ColumnsWith, nb::arg("key").none(), kColumnsWithDoc)
+      .def("contains", ContainsEach, nb::arg("x"), nb::kw_only(), nb::arg("threads").none() = none,
+           kContainsDoc)
+      .def("select", Select, nb::arg("x"), nb::kw_only(), nb::arg("threads").none() = none,
+           kSelectDoc)
+      .def("count_per_column", CountPerColumn, nb::arg("x"), nb::kw_only(),
+           nb::arg("at_least") = Unsigned{1}, nb::arg("top").none() = none,
+           nb::arg("threads").none() = none, kCountPerColumnDoc);
+}
+
+}  // namespace tamis::python

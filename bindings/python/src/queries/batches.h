@@ -1,0 +1,138 @@
+// Calls with many keys: batch by batch, without the GIL, and their answers.
+#ifndef TAMIS_BINDINGS_PYTHON_SRC_QUERIES_BATCHES_H_
+#define TAMIS_BINDINGS_PYTHON_SRC_QUERIES_BATCHES_H_
+
+#include <nanobind/nanobind.h>
+
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "bindings/python/src/classes/gate.h"
+#include "bindings/python/src/keys/held_buffer.h"
+#include "bindings/python/src/keys/key_source.h"
+#include "bindings/python/src/queries/answer.h"
+
+namespace tamis::python {
+
+// Calls with fewer keys are over before another thread could do anything.
+inline constexpr size_t kReleasesGil = 1024;
+
+// Calls work(keys, first) for all keys, without the GIL if they are many. Before each call, with
+// the GIL, prepare(keys, first) is called, and then lock(), whose result is kept for as long as the
+// call takes. `progress` is None, or what is called with the number of keys done. Returns how many
+// keys there were.
+template <typename Prepare, typename Lock, typename Work>
+uint64_t ForBatches(KeySource& source, nb::handle progress, const Prepare& prepare,
+                    const Lock& lock, const Work& work, size_t many = kReleasesGil) {
+  uint64_t done = 0;
+  size_t with_gil = 0;  // keys since other threads could last run
+  Keys keys;
+  while (source.Next(keys)) {
+    prepare(keys, done);
+    {
+      [[maybe_unused]] const auto held = lock();
+      with_gil += keys.size();
+      if (with_gil < many) {
+        work(keys, done);
+      } else {
+        with_gil = 0;
+        const WithoutGil released;
+        work(keys, done);
+      }
+    }
+    done += keys.size();
+    CheckSignals();
+    if (!progress.is_none()) Call(progress, nb::int_(done));
+  }
+  return done;
+}
+
+inline void NoPreparation(const Keys&, uint64_t) {}
+
+// A byte for each key: in an array of the caller, or in an Answer.
+class Bools {
+ public:
+  explicit Bools(nb::handle out) {
+    if (out.is_none()) return;
+    held_ = std::make_unique<HeldBuffer>(out, PyBUF_CONTIG | PyBUF_FORMAT);
+    const Py_buffer& view = held_->view();
+    const char* format = view.format != nullptr ? view.format : "B";
+    if (std::strchr("<>=@|", *format) != nullptr) ++format;
+    const bool bytes = *format != '\0' && format[1] == '\0' && std::strchr("?Bb", *format);
+    if (view.ndim != 1 || view.itemsize != 1 || !bytes) {
+      throw nb::value_error("out is a contiguous array of one dimension, of bool or uint8");
+    }
+    room_ = static_cast<uint64_t>(view.len);
+  }
+
+  // For `n` keys in all, as far as is known. Throws ValueError if there is no room for them.
+  void Reserve(uint64_t n) {
+    if (held_ == nullptr) {
+      answer_.memory->Reserve(n);
+    } else if (n > room_) {
+      throw nb::value_error(("out has " + std::to_string(room_) + " elements, and there are " +
+                             std::to_string(n) + " keys or more")
+                                .c_str());
+    }
+  }
+  uint8_t* data() const {
+    return held_ ? static_cast<uint8_t*>(held_->view().buf) : answer_.memory->As<uint8_t>();
+  }
+  std::span<uint8_t> At(uint64_t first, size_t n) const { return {data() + first, n}; }
+
+  // What the call returns: `out`, or an array of the kind of `like`.
+  nb::object Finish(uint64_t n, nb::handle out, nb::handle like) {
+    if (held_ != nullptr) return nb::borrow(out);
+    answer_.size = n;
+    return Call(InKinds("like"), nb::cast(std::move(answer_)), like);
+  }
+
+ private:
+  std::unique_ptr<HeldBuffer> held_;
+  uint64_t room_ = 0;
+  Answer answer_;
+};
+
+// Calls work(keys, bools) for all keys of x: a call that has a bool for each.
+template <typename Lock, typename Work>
+nb::object AnswerEach(nb::handle x, nb::handle out, nb::handle progress, const Lock& lock,
+                      const Work& work, size_t many = kReleasesGil) {
+  const auto source = MakeKeySource(x);
+  Bools bools(out);
+  if (source->size()) bools.Reserve(*source->size());
+  const uint64_t n = ForBatches(
+      *source, progress,
+      [&](const Keys& keys, uint64_t first) { bools.Reserve(first + keys.size()); }, lock,
+      [&](const Keys& keys, uint64_t first) { work(keys, bools.At(first, keys.size())); }, many);
+  return bools.Finish(n, out, x);
+}
+
+// Calls work(keys, indices) for all keys of x, which writes the indices of some and returns how
+// many they are: a call that returns these.
+template <typename Lock, typename Work>
+nb::object SelectFrom(nb::handle x, const Lock& lock, const Work& work,
+                      size_t many = kReleasesGil) {
+  const auto source = MakeKeySource(x);
+  Answer answer{.form = Answer::Form::kIndices};
+  const auto room = [&](const Keys& keys, uint64_t) {
+    answer.memory->Reserve((answer.size + keys.size()) * sizeof(uint64_t));
+  };
+  ForBatches(
+      *source, nb::none(), room, lock,
+      [&](const Keys& keys, uint64_t first) {
+        const std::span out(answer.memory->As<uint64_t>() + answer.size, keys.size());
+        const size_t n = work(keys, out);
+        for (size_t i = 0; first > 0 && i < n; ++i) out[i] += first;
+        answer.size += n;
+      },
+      many);
+  answer.memory->Resize(answer.size * sizeof(uint64_t));
+  return Call(InKinds("like"), nb::cast(std::move(answer)), x);
+}
+
+}  // namespace tamis::python
+
+#endif  // TAMIS_BINDINGS_PYTHON_SRC_QUERIES_BATCHES_H_
