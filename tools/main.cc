@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "tools/commands.h"
-#include "tools/console.h"
-#include "tools/exit_codes.h"
-#include "tools/output_file.h"
-#include "tools/signals.h"
-#include "tools/unpacker.h"
+#include "tools/commands/commands.h"
+#include "tools/input/unpacker.h"
+#include "tools/options/exit_codes.h"
+#include "tools/options/signals.h"
+#include "tools/output/console.h"
+#include "tools/output/output_file.h"
 
 namespace tamis::tools {
 namespace {

@@ -16,8 +16,8 @@
 
 #include "tamis/error.h"
 #include "tests/fuzz/memory_file.h"
-#include "tools/integer_key.h"
-#include "tools/key_reader.h"
+#include "tools/input/integer_key.h"
+#include "tools/input/key_reader.h"
 
 namespace tamis::tools {
 namespace {

@@ -17,9 +17,9 @@
 #include "tamis/sizing.h"
 #include "tamis/units.h"
 #include "tests/fuzz/memory_file.h"
-#include "tools/integer_key.h"
-#include "tools/parse.h"
-#include "tools/secret.h"
+#include "tools/input/integer_key.h"
+#include "tools/options/parse.h"
+#include "tools/options/secret.h"
 
 namespace tamis::tools {
 namespace {

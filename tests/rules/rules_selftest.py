@@ -27,7 +27,7 @@ CLEAN = {
     "simd/key.cc":
         '#define HWY_TARGET_INCLUDE "simd/key.cc"\n#include <hwy/foreach_target.h>\n'
         '#include "tamis/detail/kernels.h"\n#include "simd/key-inl.h"\n',
-    "tools/command_line.cc": "#include <CLI/CLI.hpp>\n",
+    "tools/options/command_line.cc": "#include <CLI/CLI.hpp>\n",
     "tools/main.cc": '#include "tamis/key.h"\n#include <tamis/key.h>\n',
     "bench/key_bench.cc": '#include <benchmark/benchmark.h>\n#include "tamis/detail/kernels.h"\n',
     "tests/core/key_test.cc": '#include <gtest/gtest.h>\n#include "core/src/base/key.h"\n',

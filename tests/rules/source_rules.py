@@ -90,9 +90,9 @@ ALLOWED = [
     ("examples/redis.cc", [STD, r"tamis/tamis\.h", REDIS]),
     ("examples/", [STD, r"tamis/(tamis|(bank|live|plan)/\w+)\.h"]),
     # Seconds for every file that includes it.
-    ("tools/command_line.cc", [STD, r"CLI/CLI\.hpp", r"tools/[\w/]+\.h"]),
-    ("tools/unpacker_gzip.cc", [STD, r"zlib\.h", PUBLIC, r"tools/[\w/]+\.h"]),
-    ("tools/unpacker_zstd.cc", [STD, r"zstd\.h", PUBLIC, r"tools/[\w/]+\.h"]),
+    ("tools/options/command_line.cc", [STD, r"CLI/CLI\.hpp", r"tools/[\w/]+\.h"]),
+    ("tools/input/unpacker_gzip.cc", [STD, r"zlib\.h", PUBLIC, r"tools/[\w/]+\.h"]),
+    ("tools/input/unpacker_zstd.cc", [STD, r"zstd\.h", PUBLIC, r"tools/[\w/]+\.h"]),
     ("tools/", [STD, POSIX, r"nlohmann/\w+\.hpp", PUBLIC, r"tools/[\w/]+\.h"]),
     ("bench/suite/peer_boost.cc", [STD, r"boost/\w+\.hpp", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_xor.cc", [STD, r"binaryfusefilter\.h", r"bench/[\w/]+\.h"]),

@@ -1,5 +1,5 @@
 // Input of which too much is no key.
-#include "tools/bad_lines.h"
+#include "tools/input/bad_lines.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "tests/tools/command_test.h"
-#include "tools/parse.h"
+#include "tools/options/parse.h"
 
 namespace tamis::tools::bad_lines_test {
 

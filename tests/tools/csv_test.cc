@@ -1,5 +1,5 @@
 // Records and fields of comma- and tab-separated text.
-#include "tools/csv.h"
+#include "tools/input/csv.h"
 
 #include <gtest/gtest.h>
 

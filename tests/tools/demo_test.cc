@@ -1,5 +1,5 @@
 // The phone numbers, and the measurements that the demonstration rests on.
-#include "tools/demo.h"
+#include "tools/commands/demo.h"
 
 #include <gtest/gtest.h>
 #include <tamis/sizing.h>
@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "tools/phone_numbers.h"
+#include "tools/commands/phone_numbers.h"
 
 namespace tamis::tools::demo_test {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tests/tools/command_test.h"
-#include "tools/csv.h"
+#include "tools/input/csv.h"
 
 namespace tamis::tools::empty_key_test {
 

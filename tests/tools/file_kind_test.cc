@@ -1,5 +1,5 @@
 // Files that are no text, by their first bytes.
-#include "tools/file_kind.h"
+#include "tools/input/file_kind.h"
 
 #include <gtest/gtest.h>
 

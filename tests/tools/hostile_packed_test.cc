@@ -10,8 +10,8 @@
 
 #include "tests/tools/command_test.h"
 #include "tests/tools/packing.h"
-#include "tools/key_reader.h"
-#include "tools/unpacker.h"
+#include "tools/input/key_reader.h"
+#include "tools/input/unpacker.h"
 
 namespace tamis::tools::hostile_packed_test {
 

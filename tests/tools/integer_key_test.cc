@@ -1,5 +1,5 @@
 // What is an integer, and blanks around keys.
-#include "tools/integer_key.h"
+#include "tools/input/integer_key.h"
 
 #include <gtest/gtest.h>
 

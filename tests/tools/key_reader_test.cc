@@ -1,5 +1,5 @@
 // Batches of keys: what is in them must not depend on where blocks and batches end.
-#include "tools/key_reader.h"
+#include "tools/input/key_reader.h"
 
 #include <gtest/gtest.h>
 #include <tamis/error.h>

@@ -9,7 +9,7 @@
 
 #include "tests/system_faults.h"
 #include "tests/tools/command_test.h"
-#include "tools/console.h"
+#include "tools/output/console.h"
 
 namespace tamis::tools::outputs_test {
 

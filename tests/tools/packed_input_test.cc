@@ -7,7 +7,7 @@
 
 #include "tests/tools/command_test.h"
 #include "tests/tools/packing.h"
-#include "tools/unpacker.h"
+#include "tools/input/unpacker.h"
 
 namespace tamis::tools::packed_input_test {
 

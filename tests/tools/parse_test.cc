@@ -1,13 +1,13 @@
 // Numbers as people type and read them.
-#include "tools/parse.h"
+#include "tools/options/parse.h"
 
 #include <gtest/gtest.h>
 #include <tamis/error.h>
 
 #include <string>
 
-#include "tools/format.h"
-#include "tools/progress.h"
+#include "tools/output/format.h"
+#include "tools/output/progress.h"
 
 namespace tamis::tools::parse_test {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/tools/command_test.h"
-#include "tools/format.h"
+#include "tools/output/format.h"
 
 namespace tamis::tools::plan_test {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "tests/tools/command_test.h"
-#include "tools/phone_numbers.h"
+#include "tools/commands/phone_numbers.h"
 
 namespace tamis::tools::report_commands_test {
 

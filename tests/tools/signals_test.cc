@@ -1,4 +1,4 @@
-#include "tools/signals.h"
+#include "tools/options/signals.h"
 
 #include <fcntl.h>
 #include <poll.h>

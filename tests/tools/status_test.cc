@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "tests/tools/command_test.h"
-#include "tools/exit_codes.h"
+#include "tools/options/exit_codes.h"
 
 namespace tamis::tools::status_test {
 

@@ -1,0 +1,19 @@
+// tamis bank: many filters that are asked at once.
+#include "tools/commands/bank.h"
+
+namespace tamis::tools {
+
+std::vector<Command> AddBank(const CommandLine& program) {
+  const CommandLine bank =
+      program.AddCommand("bank", "Ask thousands of filters at once which of them may have a key.");
+  bank.RequireCommand();
+  bank.Footer(
+      "Examples:\n"
+      "  for f in logs/*.txt; do tamis build --for-bank -o ${f%.txt}.tamis $f; done\n"
+      "  tamis bank build -o logs.bank logs/\n"
+      "  tamis bank query logs.bank keys.txt    # lines KEY<tab>NAME\n");
+  return {AddBankBuild(bank), AddBankAdd(bank), AddBankRemove(bank), AddBankInfo(bank),
+          AddBankQuery(bank)};
+}
+
+}  // namespace tamis::tools

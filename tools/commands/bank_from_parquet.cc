@@ -1,0 +1,196 @@
+#include "tools/commands/bank_from_parquet.h"
+
+#include <tamis/error.h>
+#include <tamis/key_forms.h>
+#include <tamis/parquet/bloom_filter.h>
+#include <tamis/parquet/footer.h>
+#include <tamis/parquet/source.h>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <variant>
+
+namespace tamis::tools {
+namespace {
+
+using parquet::ColumnChunk;
+using parquet::Footer;
+using parquet::PhysicalType;
+using parquet::Source;
+
+// Whether keys can be asked as they are stored. A UUID, or a decimal that is stored as bytes, is
+// written as text, and a filter would say no to the bytes of that text.
+bool AreKeys(const parquet::Column& column) {
+  using Kind = parquet::LogicalType::Kind;
+  switch (column.logical.kind) {
+    case Kind::kDecimal:
+      return column.physical == PhysicalType::kInt32 || column.physical == PhysicalType::kInt64;
+    case Kind::kUuid:
+    case Kind::kFloat16:
+    case Kind::kInterval:
+    case Kind::kNull:
+    case Kind::kOther:
+      return false;
+    default:
+      return true;
+  }
+}
+
+KeyForm FormOf(const parquet::Column& column) {
+  if (!AreKeys(column)) {
+    throw Error(ErrorCode::kUnsupported,
+                "a bank has no keys of type " + TypeText(column) +
+                    "; `tamis parquet prune` can ask columns of UUIDs and decimals");
+  }
+  switch (column.physical) {
+    case PhysicalType::kInt32:
+      return KeyForm::kInt32;
+    case PhysicalType::kInt64:
+      return KeyForm::kInteger;
+    case PhysicalType::kFloat:
+      return KeyForm::kFloat;
+    case PhysicalType::kDouble:
+      return KeyForm::kDouble;
+    case PhysicalType::kByteArray:
+    case PhysicalType::kFixedLenByteArray:
+      return KeyForm::kBytes;
+    case PhysicalType::kBoolean:
+    case PhysicalType::kInt96:
+      break;
+  }
+  throw Error(ErrorCode::kUnsupported,
+              "filters of columns of type " + TypeText(column) + " are of no use");
+}
+
+// The filter in a file, with its header.
+SplitBlockBloomFilter ReadFilter(const Source& source, const Footer& footer,
+                                 const ColumnChunk& chunk) {
+  const parquet::FilterPlace place = FindFilter(source, footer, chunk);
+  std::vector<std::byte> bytes(place.bytes());
+  source.Read(place.header_offset, bytes);
+  return parquet::FromParquet(bytes);
+}
+
+// A filter of one block that says "maybe" to every key.
+SplitBlockBloomFilter FullFilter() {
+  std::string bytes =
+      parquet::ToParquet(SplitBlockBloomFilter({.bytes = 32, .hash = parquet::kFilterHash}));
+  bytes.replace(bytes.size() - 32, 32, 32, '\xFF');
+  return parquet::FromParquet(std::as_bytes(std::span(bytes)));
+}
+
+using Add = std::function<void(const std::string& name, const SplitBlockBloomFilter& filter)>;
+
+// A row group or a file whose filters cannot be asked.
+struct Unusable {
+  ErrorCode code;
+  std::string reason;
+};
+
+class Reader {
+ public:
+  Reader(const ParquetFilterOptions& options, const Add& add) : options_(options), add_(add) {}
+
+  // Adds a column for each row group of the file.
+  void Read(const std::filesystem::path& path) {
+    const std::string file = path.string();
+    // A file that does not exist is a mistake of the caller, so it is an error in any case.
+    const std::unique_ptr<Source> source = parquet::OpenSource(path);
+    std::optional<Footer> footer;
+    size_t column = 0;
+    form_ = KeyForm::kUnknown;
+    try {
+      footer.emplace(Footer::Read(*source));
+      column = footer->schema().Find(options_.column);
+      form_ = FormOf(footer->schema().columns()[column]);
+      any_column_ = true;
+    } catch (const Error& error) {
+      // The row groups are unknown, so the whole file becomes one column.
+      return AddFull(file, {error.code(), Named(file, error.what())});
+    }
+    for (size_t group = 0; group < footer->row_groups().size(); ++group) {
+      const std::string name = file + "#" + std::to_string(group);
+      std::variant<std::monostate, SplitBlockBloomFilter, Unusable> filter;
+      try {
+        filter = FilterOf(*source, *footer, footer->Chunk(group, column));
+      } catch (const Error& error) {
+        filter = Unusable{error.code(), error.what()};
+      }
+      if (auto* const usable = std::get_if<SplitBlockBloomFilter>(&filter)) {
+        AddColumn(name, *usable);
+      } else if (const auto* const unusable = std::get_if<Unusable>(&filter)) {
+        AddFull(name, {unusable->code,
+                       file + ": row group " + std::to_string(group) + ": " + unusable->reason});
+      } else {
+        ++made_.empty;
+      }
+    }
+  }
+
+  // Throws if the column is in no file.
+  const ParquetFilters& made() const {
+    if (!any_column_) throw Error(ErrorCode::kInvalidArgument, made_.first_problem);
+    return made_;
+  }
+
+ private:
+  // Errors of sources name the file already.
+  static std::string Named(const std::string& file, const std::string& what) {
+    return what.starts_with(file) ? what : file + ": " + what;
+  }
+
+  // std::monostate if the chunk has no values.
+  static std::variant<std::monostate, SplitBlockBloomFilter, Unusable> FilterOf(
+      const Source& source, const Footer& footer, const ColumnChunk& chunk) {
+    if (!chunk.filter_offset) {
+      if (!chunk.MayHaveValues()) return {};
+      return Unusable{ErrorCode::kInvalidArgument,
+                      "it has no Bloom filter for this column; `tamis parquet add` makes one"};
+    }
+    SplitBlockBloomFilter filter = ReadFilter(source, footer, chunk);
+    parquet::RequireBits(filter.view(), chunk);
+    return filter;
+  }
+
+  void AddColumn(const std::string& name, SplitBlockBloomFilter& filter) {
+    filter.set_key_forms(form_);
+    add_(name, filter);
+    ++made_.added;
+  }
+
+  // Adds a column that may have every key, or throws if that is not allowed.
+  void AddFull(const std::string& name, const Unusable& unusable) {
+    if (!options_.keep_without_filter) {
+      throw Error(unusable.code, unusable.reason +
+                                     ". A bank without it would say no to what is in it: give "
+                                     "--keep-without-filter for a column that may have every key");
+    }
+    SplitBlockBloomFilter filter = FullFilter();
+    AddColumn(name, filter);
+    if (made_.without_filter++ == 0) made_.first_problem = unusable.reason;
+  }
+
+  const ParquetFilterOptions& options_;
+  const Add& add_;
+  KeyForm form_ = KeyForm::kUnknown;  // of the keys in the file that is being read
+  bool any_column_ = false;           // whether a file has the column
+  ParquetFilters made_;
+};
+
+}  // namespace
+
+ParquetFilters ForParquetFilters(
+    const std::vector<std::filesystem::path>& files, const ParquetFilterOptions& options,
+    const std::function<void(const std::string& name, const SplitBlockBloomFilter& filter)>& add) {
+  Reader reader(options, add);
+  for (const std::filesystem::path& path : files) reader.Read(path);
+  if (reader.made().added == 0) {
+    throw Error(ErrorCode::kInvalidArgument, "no row group of these files has a value");
+  }
+  return reader.made();
+}
+
+}  // namespace tamis::tools

@@ -1,0 +1,135 @@
+// tamis bank info: what a bank holds.
+#include <tamis/bank/filter_bank.h>
+#include <tamis/layout/bank.h>
+#include <tamis/layout/split_block.h>
+#include <tamis/units.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tools/commands/bank.h"
+#include "tools/options/exit_codes.h"
+#include "tools/options/secret.h"
+#include "tools/output/console.h"
+#include "tools/output/format.h"
+#include "tools/output/json.h"
+#include "tools/output/output_file.h"
+
+namespace tamis::tools {
+namespace {
+
+constexpr char kBankInfoFooter[] =
+    "The number of columns that a key is expected to be found in that is in none of them is "
+    "counted\n"
+    "from the bits, all of which are read and verified for that; --header leaves it out and "
+    "answers\n"
+    "at once.\n"
+    "\n"
+    "Examples:\n"
+    "  tamis bank info logs.bank\n"
+    "  tamis bank info --json --columns logs.bank\n";
+
+struct BankInfoOptions {
+  std::string file;
+  SecretOptions secret;
+  bool header = false;
+  bool columns = false;
+  bool json = false;
+};
+
+nlohmann::ordered_json Describe(const BankInfoOptions& options) {
+  const FilterBank bank =
+      FilterBank::Map(options.file, {.verify = options.header ? Verify::kHeader : Verify::kFull,
+                                     .secret = options.secret.Read()});
+  nlohmann::ordered_json groups = nlohmann::ordered_json::array();
+  for (const BankGroupInfo& group : bank.groups()) {
+    groups.push_back({{"blocks", group.num_blocks},
+                      {"filter_bytes", group.num_blocks * split_block::kBlockBytes},
+                      {"columns", group.columns},
+                      {"removed", group.removed},
+                      {"bytes", group.bytes}});
+  }
+  nlohmann::ordered_json json = {{"file", options.file},
+                                 {"columns", bank.num_columns()},
+                                 {"bytes", bank.bytes()},
+                                 {"hash", HashKindName(bank.hash().kind)}};
+  if (!IsKeyed(bank.hash().kind)) json["seed"] = bank.hash().seed;
+  KeyForms forms;
+  uint64_t inserted = 0;
+  nlohmann::ordered_json columns = nlohmann::ordered_json::array();
+  for (const BankColumn& column : bank.columns()) {
+    forms.Add(column.key_forms);
+    inserted += column.inserted;
+    if (!options.columns) continue;
+    columns.push_back({{"name", column.name},
+                       {"index", column.index},
+                       {"filter_bytes", column.num_blocks * split_block::kBlockBytes},
+                       {"capacity", column.capacity},
+                       {"inserted", column.inserted},
+                       {"key_forms", KeyFormsText(column.key_forms)}});
+  }
+  json["key_forms"] = KeyFormsText(forms);
+  json["inserted"] = inserted;
+  if (!options.header) json["expected_false_columns"] = bank.expected_false_columns();
+  json["groups"] = groups;
+  if (options.columns) json["column_list"] = columns;
+  return json;
+}
+
+std::string InfoText(const nlohmann::ordered_json& json) {
+  const auto count = [](const nlohmann::ordered_json& of, const char* key) {
+    return WithCommas(of[key].get<uint64_t>());
+  };
+  const auto bytes = [](const nlohmann::ordered_json& of, const char* key) {
+    return BytesText(of[key].get<double>());
+  };
+  std::string text = Printable(json["file"].get<std::string>()) + "\n";
+  text += Row("columns", count(json, "columns"));
+  text += Row("bytes", count(json, "bytes") + " (" + bytes(json, "bytes") + ")");
+  text += Row("hash", json["hash"].get<std::string>() +
+                          (json.contains("seed") ? ", seed " + count(json, "seed") : ""));
+  text += Row("keys", json["key_forms"].get<std::string>());
+  text += Row("inserted", count(json, "inserted") + " keys, duplicates included");
+  if (json.contains("expected_false_columns")) {
+    text += Row("false columns", Format("%.3g expected for a key that is in none",
+                                        json["expected_false_columns"].get<double>()));
+  }
+  size_t number = 0;
+  for (const auto& group : json["groups"]) {
+    text += Row(Format("group %zu", ++number),
+                count(group, "columns") + " of 512 filters of " + bytes(group, "filter_bytes") +
+                    ", " + bytes(group, "bytes") +
+                    (group["removed"] == 0 ? "" : ", removed " + count(group, "removed")));
+  }
+  if (!json.contains("column_list")) return text;
+  for (const auto& column : json["column_list"]) {
+    text += "  " + Printable(column["name"].get<std::string>()) + ": " + count(column, "inserted") +
+            " keys in " + bytes(column, "filter_bytes") + "\n";
+  }
+  return text;
+}
+
+int Run(const BankInfoOptions& options) {
+  CheckStandardOutputIsNoInput(options.secret.And({options.file}));
+  const nlohmann::ordered_json json = Describe(options);
+  Print(options.json ? JsonText(json) : InfoText(json));
+  return kDone;
+}
+
+}  // namespace
+
+Command AddBankInfo(const CommandLine& bank) {
+  const CommandLine command = bank.AddCommand("info", "Say what a bank holds.");
+  auto options = std::make_shared<BankInfoOptions>();
+  command.Footer(kBankInfoFooter);
+  command.Add("BANK", options->file, "file saved by `tamis bank build`").Required();
+  options->secret.AddTo(command);
+  command.AddFlag("--header", options->header, "only what can be said without reading all of it");
+  command.AddFlag("--columns", options->columns, "each column, too");
+  command.AddFlag("--json", options->json, "a report in JSON");
+  return {command, [options] { return Run(*options); }};
+}
+
+}  // namespace tamis::tools

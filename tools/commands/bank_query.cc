@@ -1,0 +1,240 @@
+// tamis bank query: which filters of a bank may have which keys.
+#include <tamis/bank/filter_bank.h>
+#include <tamis/engine.h>
+#include <tamis/error.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/commands/bank.h"
+#include "tools/input/bank_keys.h"
+#include "tools/input/input.h"
+#include "tools/input/key_form.h"
+#include "tools/input/key_reader.h"
+#include "tools/options/exit_codes.h"
+#include "tools/options/open_options.h"
+#include "tools/options/parse.h"
+#include "tools/options/run_options.h"
+#include "tools/options/secret.h"
+#include "tools/output/console.h"
+#include "tools/output/format.h"
+#include "tools/output/json.h"
+#include "tools/output/output_file.h"
+#include "tools/output/progress.h"
+#include "tools/output/query_output.h"
+
+namespace tamis::tools {
+namespace {
+
+constexpr char kBankQueryFooter[] =
+    "Writes a line KEY<tab>NAME for each key and each column that may have it: all that have it, "
+    "and\n"
+    "of the others as many as `tamis bank info` calls false columns. Control characters in names "
+    "are\n"
+    "shown as \\xNN.\n"
+    "\n"
+    "With --count-per-column a line NAME<tab>KEYS for each column that may have at least one of "
+    "the\n"
+    "keys (or --at-least so many), the one with the most first: which files have most of these "
+    "keys?\n"
+    "\n";
+
+constexpr char kBankQueryExamples[] =
+    "Examples:\n"
+    "  tamis bank query logs.bank keys.txt\n"
+    "  tamis bank query logs.bank --integers --csv --column user_id users.csv | sort -u\n"
+    "  tamis bank query logs.bank --count-per-column --top 10 keys.txt\n"
+    "  tamis bank query logs.bank --count keys.txt    # how many of them are anywhere\n";
+
+struct BankQueryOptions {
+  std::string bank;
+  InputOptions input;
+  KeyFormOptions form;
+  SecretOptions secret;
+  RunOptions run;
+  OpenOptions open;
+  bool per_column = false;
+  std::optional<uint64_t> at_least;
+  std::optional<uint64_t> top;
+  bool invert = false;
+  bool count = false;
+  bool json = false;
+
+  bool WritesPairs() const { return !per_column && !invert && !count && !json; }
+};
+
+FilterBank OpenBank(const BankQueryOptions& options, std::optional<uint64_t> input_bytes) {
+  return OpenAsAsked(
+      options.bank, options.open, options.run, options.secret, input_bytes,
+      [&](const LoadOptions& load) { return FilterBank::Load(options.bank, load); },
+      [&](const MapOptions& map) { return FilterBank::Map(options.bank, map); });
+}
+
+// The key as it was given: -1 is the same one as 18446744073709551615.
+std::string TextOf(const KeyBatch& batch, size_t i) {
+  if (!batch.are_integers) return std::string(batch.strings[i]);
+  return batch.texts.empty() ? std::to_string(batch.integers[i]) : std::string(batch.texts[i]);
+}
+
+// What was asked, and what came of it.
+struct Tally {
+  uint64_t keys = 0;
+  uint64_t found = 0;  // keys that at least one column may have
+  uint64_t pairs = 0;
+  std::vector<uint64_t> per_column;
+};
+
+class Query {
+ public:
+  Query(const BankQueryOptions& options, std::optional<uint64_t> input_bytes)
+      : options_(options),
+        bank_(OpenBank(options, input_bytes)),
+        engine_(options.run.MakeEngine()),
+        keys_(bank_, options.form, options.bank, options.input.key_form(), options.run.quiet),
+        names_(uint64_t{64} * bank_.row_words()) {
+    for (BankColumn& column : bank_.columns()) names_[column.index] = std::move(column.name);
+  }
+
+  // Keys of which all pairs, if there are so many, take a quarter of a GiB.
+  size_t MaxBatch() const {
+    constexpr uint64_t kMostPairs = uint64_t{1} << 24;
+    return std::clamp<uint64_t>(kMostPairs / std::max<uint64_t>(bank_.num_columns(), 1), 64,
+                                uint64_t{1} << 20);
+  }
+
+  void Ask(const KeyBatch& batch, Output& out) {
+    tally_.keys += batch.size();
+    if (options_.per_column) {
+      const std::vector<uint64_t> counts = keys_.CountPerColumn(engine_, batch);
+      tally_.per_column.resize(counts.size());
+      for (size_t i = 0; i < counts.size(); ++i) tally_.per_column[i] += counts[i];
+      return;
+    }
+    const std::vector<BankHit> hits = keys_.Select(engine_, batch);
+    tally_.pairs += hits.size();
+    auto hit = hits.begin();
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const auto first = hit;
+      while (hit != hits.end() && hit->key == i) ++hit;
+      if (hit != first) ++tally_.found;
+      if (options_.WritesPairs()) {
+        for (auto pair = first; pair != hit; ++pair) {
+          out.Write(TextOf(batch, i) + "\t" + Printable(names_[pair->column]) + "\n");
+        }
+      } else if (options_.invert && hit == first && !options_.count && !options_.json) {
+        out.Write(TextOf(batch, i) + "\n");
+      }
+    }
+  }
+
+  void Report(const KeyReader& reader, Output& out) const {
+    if (keys_.misfits() > 0 && !options_.run.quiet) {
+      Say(Counted(keys_.misfits(), "key") +
+          (options_.input.key_form() == KeyForm::kInteger
+               ? " not of 32 bits, and not asked of columns of such"
+               : " not numbers, and not asked of columns of such"));
+    }
+    nlohmann::ordered_json json = {{"bank", options_.bank},
+                                   {"columns", bank_.num_columns()},
+                                   {"keys", tally_.keys},
+                                   {"bad_lines", reader.num_bad()},
+                                   {"empty_lines", reader.num_empty()}};
+    if (options_.per_column) {
+      nlohmann::ordered_json list = nlohmann::ordered_json::array();
+      for (const ColumnCount& column : BestColumns(tally_.per_column, options_.at_least.value_or(1),
+                                                   options_.top.value_or(SIZE_MAX))) {
+        const std::string& name = names_[column.column];
+        if (options_.json) {
+          list.push_back({{"name", name}, {"index", column.column}, {"keys", column.keys}});
+        } else {
+          out.Write(Printable(name) + "\t" + std::to_string(column.keys) + "\n");
+        }
+      }
+      json["counts"] = list;
+    } else {
+      json["found"] = tally_.found;
+      json["pairs"] = tally_.pairs;
+    }
+    if (options_.json) {
+      out.Write(JsonText(json));
+    } else if (options_.count) {
+      const uint64_t selected = options_.invert ? tally_.keys - tally_.found : tally_.found;
+      out.Write(CountsText({tally_.keys, selected, options_.invert}));
+    }
+  }
+
+ private:
+  const BankQueryOptions& options_;
+  const FilterBank bank_;
+  const Engine engine_;
+  BankKeys keys_;
+  std::vector<std::string> names_;  // by index
+  Tally tally_;
+};
+
+int Run(const BankQueryOptions& options) {
+  options.input.Check();
+  if (!options.per_column && (options.at_least || options.top)) {
+    throw Error(ErrorCode::kInvalidArgument, "--at-least and --top go with --count-per-column");
+  }
+  std::vector<std::string> inputs = options.secret.And(options.input.paths);
+  inputs.push_back(options.bank);
+  CheckStandardOutputIsNoInput(inputs);
+  const std::optional<uint64_t> input_bytes = options.input.TotalBytes();
+  Query query(options, input_bytes);
+  Output out;
+  KeyReader reader(options.input, {.texts = true, .max_batch = query.MaxBatch()});
+  const bool lines = options.WritesPairs() || options.invert;
+  // A bar among lines on the same terminal would be of no use.
+  const bool quiet = options.run.quiet || (lines && ::isatty(STDOUT_FILENO) == 1);
+  Progress progress("querying", Progress::Unit::kBytes, input_bytes.value_or(0), quiet);
+  KeyBatch batch;
+  for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
+    query.Ask(batch, out);
+    if (lines) out.Flush();  // input that comes slowly is answered as it comes
+    progress.Advance(reader.bytes_read() - before);
+  }
+  query.Report(reader, out);
+  out.Close();
+  reader.Conclude("", /*some_key=*/false);
+  return kDone;
+}
+
+}  // namespace
+
+Command AddBankQuery(const CommandLine& bank) {
+  const CommandLine command =
+      bank.AddCommand("query", "Find the columns that may have keys of the input.");
+  auto options = std::make_shared<BankQueryOptions>();
+  command.Footer(std::string(kBankQueryFooter) + kVerifyHelp + "\n" + kKeyFormsHelp + "\n" +
+                 kBankQueryExamples);
+  command.Add("BANK", options->bank, "file saved by `tamis bank build`").Required();
+  options->input.AddTo(command);
+  options->form.AddTo(command);
+  options->secret.AddTo(command);
+  const Option per_column =
+      command.AddFlag("--count-per-column", options->per_column, "lines NAME<tab>KEYS");
+  command
+      .Add("--at-least", options->at_least, ParsePositiveCount,
+           "with --count-per-column: columns that may have so many keys (default: 1)")
+      .Type("N");
+  command.Add("--top", options->top, ParsePositiveCount, "with --count-per-column: only so many")
+      .Type("N");
+  const Option invert = command.AddFlag("-v,--invert", options->invert,
+                                        "the keys that are certainly in no column, a line each");
+  const Option count = command.AddFlag("-c,--count", options->count,
+                                       "write KEYS FOUND IN ANY COLUMN/KEYS, and no lines");
+  command.AddFlag("--json", options->json, "write the counts in JSON");
+  per_column.Excludes(invert).Excludes(count);
+  options->open.AddTo(command);
+  options->run.AddTo(command);
+  return {command, [options] { return Run(*options); }};
+}
+
+}  // namespace tamis::tools

@@ -1,0 +1,410 @@
+// tamis build: a filter from keys.
+#include <tamis/engine.h>
+#include <tamis/error.h>
+#include <tamis/filter.h>
+#include <tamis/filter_kinds.h>
+#include <tamis/plan/plan.h>
+#include <tamis/scalable_filter.h>
+#include <tamis/sizing.h>
+#include <tamis/split_block_filter.h>
+#include <tamis/units.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/commands/commands.h"
+#include "tools/commands/overfull.h"
+#include "tools/input/count_keys.h"
+#include "tools/input/input.h"
+#include "tools/input/key_reader.h"
+#include "tools/options/exit_codes.h"
+#include "tools/options/parse.h"
+#include "tools/options/run_options.h"
+#include "tools/options/secret.h"
+#include "tools/options/signals.h"
+#include "tools/output/console.h"
+#include "tools/output/format.h"
+#include "tools/output/json.h"
+#include "tools/output/output_file.h"
+#include "tools/output/progress.h"
+
+namespace tamis::tools {
+namespace {
+
+constexpr char kScalableHelp[] =
+    "A scalable filter grows: --capacity is what it begins with (default: 65536), --fpr its bound\n"
+    "whatever the number of keys, --bytes its limit.\n";
+
+constexpr char kHashHelp[] =
+    "If an attacker may choose the keys, take a keyed hash: siphash13, or siphash24 with a larger\n"
+    "margin. Its secret is asked for again by `tamis query`, or is in the filter's file.\n";
+
+constexpr char kBuildExamples[] =
+    "Examples:\n"
+    "  tamis build -o seen.tamis urls.txt\n"
+    "  tamis build -o ids.tamis --integers --csv --column user_id users-*.csv.gz\n"
+    "  xz -dc log.xz | tamis build -o log.tamis --capacity 2e9 --fpr 0.1%\n"
+    "  tamis build -o ids.tamis --u64 --capacity 5G ids.bin\n"
+    "  tamis build -o live.tamis --type cuckoo16 sessions.txt    # `tamis erase` takes keys back\n"
+    "  xz -dc log.xz | tamis build -o log.tamis --type scalable    # however many keys there are\n"
+    "  openssl rand -hex 16 > secret; tamis build -o s.tamis --hash siphash13 --secret secret "
+    "keys\n";
+
+struct BuildOptions {
+  InputOptions input;
+  RunOptions run;
+  std::string output;
+  std::string type = FilterKinds().front().name;
+  std::string layers;  // of a scalable filter; empty: the fast default
+  FilterOptions filter;
+  std::string hash = "xxh3";
+  SecretOptions secret;
+  bool secret_in_file = false;
+  bool no_huge_pages = false;
+  bool for_bank = false;
+  SaveOptions save;
+  bool allow_empty = false;
+  bool overfull = false;
+  bool oversized = false;
+  bool json = false;
+
+  // The parser lets through none but the known ones.
+  static const FilterKindInfo& KindNamed(const std::string& name) {
+    FilterKind kind{};
+    ParseFilterKind(name, kind);
+    return KindInfo(kind);
+  }
+  bool scalable() const { return KindNamed(type).has_layers; }
+};
+
+AnyFilter MakeFilterFor(const BuildOptions& options) {
+  const FilterKindInfo& kind = BuildOptions::KindNamed(options.type);
+  if (!kind.has_layers) return MakeFilter(kind.kind, options.filter);
+  const FilterKindInfo& layers =
+      options.layers.empty() ? FilterKinds().front() : BuildOptions::KindNamed(options.layers);
+  ScalableOptions scalable;
+  if (options.filter.capacity != 0) scalable.initial_capacity = options.filter.capacity;
+  if (options.filter.fpr != 0) scalable.fpr = options.filter.fpr;
+  scalable.max_bytes = options.filter.bytes;
+  scalable.hash = options.filter.hash;
+  scalable.memory = options.filter.memory;
+  scalable.backend = options.filter.backend;
+  return MakeScalableFilter(layers.kind, scalable);
+}
+
+// The size of a filter, or of the first layer of a scalable one, follows from these.
+struct Sizing {
+  FilterKind kind;
+  uint64_t capacity;
+  double fpr;
+};
+
+// std::nullopt if the size is given, or no rate is asked for.
+std::optional<Sizing> SizingOf(const BuildOptions& options) {
+  const ScalableOptions growth;
+  const uint64_t capacity = options.filter.capacity;
+  const double fpr = options.filter.fpr;
+  if (!options.scalable()) {
+    if (capacity == 0 || fpr == 0 || options.filter.bytes != 0) return std::nullopt;
+    return Sizing{BuildOptions::KindNamed(options.type).kind, capacity, fpr};
+  }
+  if (options.layers.empty()) return std::nullopt;
+  return Sizing{BuildOptions::KindNamed(options.layers).kind,
+                capacity != 0 ? capacity : growth.initial_capacity,
+                std::max(kMinFpr, (fpr != 0 ? fpr : growth.fpr) * (1 - growth.tightening))};
+}
+
+// Some kinds need gigabytes for a rate that they are not made for. Small filters are always made.
+void RequireNotOversized(const BuildOptions& options, const Sizing& sizing) {
+  constexpr uint64_t kMostBitsPerKey = 256;
+  constexpr uint64_t kMostTimesTheBest = 4;
+  constexpr uint64_t kSmall = uint64_t{1} << 20;
+  const auto& [kind, capacity, fpr] = sizing;
+  const uint64_t bytes = FilterBytes(kind, capacity, fpr);
+  if (options.oversized || bytes <= kSmall) return;
+  const FilterKind best = SmallestKind(kind, capacity, fpr);
+  const uint64_t least = FilterBytes(best, capacity, fpr);
+  if (bytes / kMostTimesTheBest <= least && bytes / (kMostBitsPerKey / 8) <= capacity) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              std::string("a ") + FilterKindName(kind) + " filter takes " +
+                  BytesText(static_cast<double>(bytes)) + " for " + Counted(capacity, "key") +
+                  " at " + PercentText(fpr) +
+                  (best == kind ? ""
+                                : std::string("; a ") + FilterKindName(best) +
+                                      " filter can do the same and takes " +
+                                      BytesText(static_cast<double>(least))) +
+                  "; without --oversized it may take four times the least, and " +
+                  std::to_string(kMostBitsPerKey) +
+                  " bits a key. Give another --fpr or --type, or --oversized to make it");
+}
+
+void CheckSizing(const BuildOptions& options) {
+  const std::optional<Sizing> sizing = SizingOf(options);
+  if (!sizing) return;
+  RequireNotOversized(options, *sizing);
+  const std::string advice = SizingAdvice(sizing->kind, sizing->capacity, sizing->fpr);
+  if (!advice.empty()) Say("warning: " + advice);
+}
+
+// The capacity, by counting the keys if it was not given.
+void SettleCapacity(BuildOptions& options, std::optional<uint64_t> total_bytes) {
+  if (options.filter.capacity != 0 || options.filter.bytes != 0 || options.scalable()) return;
+  if (!total_bytes) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "give --capacity (or --bytes): the keys of a pipe cannot be counted beforehand. "
+                "Or make it --type scalable");
+  }
+  // No keys make an empty filter.
+  options.filter.capacity =
+      std::max<uint64_t>(CountKeys(options.input, *total_bytes, options.run.quiet), 1);
+}
+
+// Of the sizes that filters of a bank have, the least that is enough.
+void SettleSizeForBank(BuildOptions& options) {
+  if (!options.for_bank) return;
+  FilterOptions& filter = options.filter;
+  if (options.type != FilterKindName(SplitBlockBloomFilter::kKind) || filter.bytes != 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--for-bank is for split-block filters, and chooses their sizes: leave out --type "
+                "and --bytes");
+  }
+  const double fpr = filter.fpr != 0 ? filter.fpr : kDefaultFpr;
+  filter.bytes =
+      BankBlocks(SplitBlockBlocks(filter.capacity, fpr)) * uint64_t{split_block::kBlockBytes};
+  filter.fpr = 0;
+}
+
+struct Inserted {
+  uint64_t bad = 0;              // lines without a key ...
+  uint64_t empty = 0;            // ... and which of them are empty
+  uint64_t copies_left_out = 0;  // of keys that are in
+  double seconds = 0;
+  std::string backend;
+  unsigned threads = 0;
+};
+
+// The first of these keys that the filter does not have; nothing if it has all.
+std::optional<uint64_t> FirstThatIsAbsent(const Engine& engine, const Filter& filter, Keys keys,
+                                          std::span<const uint64_t> indices) {
+  std::vector<uint64_t> words(BitmapWords(keys.size()));
+  const Bitmap found(words);
+  engine.Contains(filter, keys, found);
+  for (const uint64_t i : indices) {
+    if (!found.Test(i)) return i;
+  }
+  return std::nullopt;
+}
+
+Inserted InsertAll(const BuildOptions& options, uint64_t total_bytes, ChangeableFilter& filter) {
+  Engine engine = options.run.MakeEngine();
+  const auto start = std::chrono::steady_clock::now();
+  Progress progress("building", Progress::Unit::kBytes, total_bytes, options.run.quiet);
+  KeyReader reader(options.input, {});
+  KeyBatch batch;
+  Inserted inserted;
+  std::vector<uint64_t> rejected;
+  uint64_t keys_before = 0;
+  for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
+    rejected.resize(batch.size());
+    rejected.resize(batch.size() - engine.Insert(filter, batch.keys(), rejected));
+    if (!rejected.empty()) {
+      // Copies that a scalable filter does not hold; a full filter of one size lets nothing pass.
+      const std::optional<uint64_t> lost =
+          options.scalable() ? FirstThatIsAbsent(engine, filter, batch.keys(), rejected)
+                             : rejected[0];
+      if (lost) {
+        throw Error(ErrorCode::kInvalidArgument,
+                    "key " + WithCommas(keys_before + *lost + 1) + " does not go in: " +
+                        (options.scalable()
+                             ? "another layer would exceed --bytes, memory or what --fpr leaves; "
+                               "nothing was saved"
+                             : "the filter is full, or has this key as often as it can; nothing "
+                               "was saved. Give a larger --capacity, or each key only once"));
+      }
+      inserted.copies_left_out += rejected.size();
+    }
+    keys_before += batch.size();
+    progress.Advance(reader.bytes_read() - before);
+  }
+  reader.Conclude("; nothing was saved", /*some_key=*/!options.allow_empty);
+  inserted.bad = reader.num_bad();
+  inserted.empty = reader.num_empty();
+  inserted.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  inserted.backend = engine.PlanCall(filter, 1 << 20, Operation::kInsert).chosen.backend->name;
+  inserted.threads = engine.threads();
+  return inserted;
+}
+
+// A filter with many times its capacity answers "maybe" to nearly every key.
+void RequireNotOverfull(const BuildOptions& options, const Filter& filter) {
+  if (options.overfull || !IsOverfull(filter, options.filter.fpr)) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              WithCommas(filter.inserted_count()) + " keys in a filter for " +
+                  WithCommas(filter.capacity()) + " make its false-positive rate " +
+                  PercentText(filter.expected_fpr()) + ", and " +
+                  PercentText(RateSizedFor(filter, options.filter.fpr)) +
+                  " was asked for; nothing was saved. Give a larger --capacity or --bytes, or "
+                  "--overfull to save it");
+}
+
+void Report(const BuildOptions& options, const Filter& filter, const Inserted& inserted) {
+  const uint64_t keys = filter.inserted_count();
+  // An upper bound where keys were inserted twice; exact otherwise.
+  const double fpr = options.scalable()
+                         ? filter.expected_fpr()
+                         : FilterFpr(filter.kind(), static_cast<double>(keys), filter.bytes());
+  if (keys > filter.capacity()) {
+    const double real = filter.expected_fpr();
+    Say("warning: " + WithCommas(keys) + " keys were inserted into a filter for " +
+        WithCommas(filter.capacity()) + "; the expected false-positive rate is " +
+        PercentText(real));
+  }
+  if (inserted.copies_left_out > 0 && !options.run.quiet) {
+    Say(WithCommas(inserted.copies_left_out) +
+        " copies of keys that are in, or keys that cannot be told from them, were left out: "
+        "they are found, and not there to be erased");
+  }
+  if (options.json) {
+    const nlohmann::ordered_json json = {
+        {"file", options.output},
+        {"kind", FilterKindName(filter.kind())},
+        {"bytes", filter.bytes()},
+        {"capacity", filter.capacity()},
+        {"inserted", keys},
+        {"bad_lines", inserted.bad},
+        {"empty_lines", inserted.empty},
+        {"copies_left_out", inserted.copies_left_out},
+        {"bits_per_key", filter.bits_per_key()},
+        {"fpr_if_distinct", fpr},
+        {"seconds", inserted.seconds},
+        {"backend", inserted.backend},
+        {"threads", inserted.threads},
+    };
+    Print(JsonText(json));
+  } else if (!options.run.quiet) {
+    Say(options.output + ": " + Counted(keys, "key") + " in " + DurationText(inserted.seconds) +
+        ", " + BytesText(static_cast<double>(filter.bytes())) + ", false-positive rate " +
+        PercentText(fpr));
+  }
+}
+
+// The kind of the hash by its name, and its secret if it has one.
+void SettleHash(BuildOptions& options) {
+  HashSpec& hash = options.filter.hash;
+  for (const HashKind kind : kHashKinds) {
+    if (options.hash == HashKindName(kind)) hash.kind = kind;
+  }
+  const std::optional<HashSecret> secret = options.secret.Read();
+  const auto refuse = [&](const std::string& problem) {
+    throw Error(ErrorCode::kInvalidArgument, "the hash " + options.hash + problem);
+  };
+  if (!IsKeyed(hash.kind)) {
+    if (secret || options.secret_in_file) refuse(" has no secret; give --hash siphash13");
+    return;
+  }
+  if (hash.seed != 0) refuse(" has a secret in place of a seed: leave out --seed");
+  options.save.with_secret = options.secret_in_file;
+  if (secret) {
+    hash.secret = *secret;
+  } else if (options.secret_in_file) {
+    hash = RandomKeyedHash(hash.kind);
+  } else {
+    refuse(std::string(" needs a secret: give --secret FILE (") + kMakeSecret +
+           "), or --secret-in-file for a random one that the filter's file has");
+  }
+}
+
+int Run(BuildOptions options) {
+  options.input.Check();
+  if (!options.layers.empty() && !options.scalable()) {
+    throw Error(ErrorCode::kInvalidArgument, "--layers goes with --type scalable");
+  }
+  SettleHash(options);
+  if (options.no_huge_pages) options.filter.memory.huge_pages = HugePages::kOff;
+  options.filter.backend = options.run.Pinned();
+  CheckOutputPath(options.output, options.save);
+  CheckNotAnInput(options.output, options.secret.And(options.input.paths));
+  if (options.json) {
+    CheckStandardOutputIsNoInput(options.secret.And(options.input.paths));
+    CheckStandardOutputIsNot(options.output);
+  }
+
+  SayIfSavedOnSignals(options.output);
+  const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
+  SettleCapacity(options, total_bytes);
+  CheckSizing(options);
+  SettleSizeForBank(options);
+  const AnyFilter filter = MakeFilterFor(options);
+  const Inserted inserted = InsertAll(options, total_bytes.value_or(0), RequireChangeable(*filter));
+  RequireNotOverfull(options, *filter);
+  SaveFilter(*filter, options.output, options.run.quiet, options.save);
+  Report(options, *filter, inserted);
+  return kDone;
+}
+
+}  // namespace
+
+Command AddBuild(const CommandLine& program) {
+  const CommandLine command = program.AddCommand("build", "Build a filter from keys and save it.");
+  auto options = std::make_shared<BuildOptions>();
+  command.Footer(std::string(kKeyFormsHelp) + "\n" + kScalableHelp + "\n" + kHashHelp + "\n" +
+                 kBuildExamples);
+  command.Add("-o,--output", options->output, "file to save to; replaced whole (required)")
+      .Required()
+      .Type("FILE");
+  std::vector<std::string> types, layers;
+  for (const FilterKindInfo& kind : FilterKinds()) {
+    types.emplace_back(kind.name);
+    if (kind.can_be_layer) layers.emplace_back(kind.name);
+  }
+  command.Add("-t,--type", options->type, "kind of filter (default: split-block)")
+      .OneOf(types)
+      .Type("KIND");
+  command.Add("--layers", options->layers, "kind of its layers, if scalable (default: split-block)")
+      .OneOf(layers)
+      .Type("KIND");
+  command
+      .Add("-n,--capacity", options->filter.capacity, ParsePositiveCount,
+           "keys to size for, such as 5e9 (default: counted in a first pass)")
+      .Type("N");
+  command
+      .Add("-p,--fpr", options->filter.fpr, ParseFpr,
+           "false-positive rate at capacity (default: 0.01; cuckoo: a full one's)")
+      .Type("P");
+  command
+      .Add("--bytes", options->filter.bytes, ParseBytes,
+           "size, such as 512M, in place of the one that --fpr asks for")
+      .Type("SIZE");
+  std::vector<std::string> hashes;
+  for (const HashKind kind : kHashKinds) hashes.emplace_back(HashKindName(kind));
+  command.Add("--hash", options->hash, "hash function (default: xxh3)").OneOf(hashes).Type("NAME");
+  command
+      .Add("--seed", options->filter.hash.seed, ParseSeed,
+           "of the hash (default: 0); random: filters err for different keys")
+      .Type("N|random");
+  options->secret.AddTo(command);
+  command.AddFlag("--secret-in-file", options->secret_in_file,
+                  "save the secret with the filter; without --secret, a random one");
+  command.AddFlag("--for-bank", options->for_bank,
+                  "of a size that filters of `tamis bank` share: up to a quarter more");
+  command.AddFlag("--no-huge-pages", options->no_huge_pages, "do not ask for huge pages");
+  command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
+  command.AddFlag("--allow-empty", options->allow_empty,
+                  "save a filter also where there is no key");
+  command.AddFlag("--overfull", options->overfull,
+                  "save a filter also where it errs more than ten times as often as asked");
+  command.AddFlag("--oversized", options->oversized,
+                  "make a filter also of more than 256 bits a key, or four times the best kind");
+  command.AddFlag("--json", options->json, "a report in JSON on standard output");
+  options->run.AddTo(command);
+  options->input.AddTo(command);
+  return {command, [options] { return Run(*options); }};
+}
+
+}  // namespace tamis::tools

@@ -1,0 +1,38 @@
+// The commands. Each function adds one, with its options, to the program's, and returns what
+// runs it; that returns the exit status, or throws what main() reports.
+#ifndef TAMIS_TOOLS_COMMANDS_COMMANDS_H_
+#define TAMIS_TOOLS_COMMANDS_COMMANDS_H_
+
+#include <functional>
+#include <vector>
+
+#include "tools/options/command_line.h"
+
+namespace tamis::tools {
+
+struct Command {
+  CommandLine line;
+  std::function<int()> run;
+};
+
+Command AddBuild(const CommandLine& program);
+Command AddQuery(const CommandLine& program);
+Command AddDedup(const CommandLine& program);
+Command AddErase(const CommandLine& program);
+Command AddInfo(const CommandLine& program);
+Command AddVerify(const CommandLine& program);
+Command AddImport(const CommandLine& program);
+Command AddExport(const CommandLine& program);
+Command AddMerge(const CommandLine& program);
+Command AddPlan(const CommandLine& program);
+Command AddBackends(const CommandLine& program);
+Command AddDemoPhones(const CommandLine& program);
+std::vector<Command> AddBank(const CommandLine& program);
+// None where tamis is built without tamis::parquet.
+std::vector<Command> AddParquet(const CommandLine& program);
+// None where tamis is built without tamis::redis.
+std::vector<Command> AddRedis(const CommandLine& program);
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_COMMANDS_COMMANDS_H_

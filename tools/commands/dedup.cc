@@ -1,0 +1,461 @@
+// tamis dedup: the first of equal lines.
+#include <tamis/any_filter.h>
+#include <tamis/engine.h>
+#include <tamis/error.h>
+#include <tamis/filter_kinds.h>
+#include <tamis/plan/plan.h>
+#include <tamis/scalable_filter.h>
+#include <tamis/split_block_filter.h>
+#include <tamis/units.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/commands/commands.h"
+#include "tools/commands/overfull.h"
+#include "tools/commands/seen_keys.h"
+#include "tools/input/count_keys.h"
+#include "tools/input/input.h"
+#include "tools/input/key_form.h"
+#include "tools/input/key_reader.h"
+#include "tools/input/repeated_keys.h"
+#include "tools/input/unchanged_inputs.h"
+#include "tools/options/exit_codes.h"
+#include "tools/options/parse.h"
+#include "tools/options/run_options.h"
+#include "tools/options/secret.h"
+#include "tools/options/signals.h"
+#include "tools/output/console.h"
+#include "tools/output/format.h"
+#include "tools/output/json.h"
+#include "tools/output/output_file.h"
+#include "tools/output/progress.h"
+
+namespace tamis::tools {
+namespace {
+
+constexpr char kDedupFooter[] =
+    "Writes each line that did not come before, as it is and in the order of the input. What came\n"
+    "before is known by a filter, in less memory than the lines take: a line that is new is taken\n"
+    "for one of them, and lost, at the filter's false-positive rate. Lines that come again are\n"
+    "never written, so long as they are remembered. A summary tells how many lines are expected\n"
+    "to be lost: the sum of p / (1 - p) over the lines written, p being the rate at that time.\n"
+    "\n"
+    "The filter is made for --capacity different lines: the number of lines of regular files,\n"
+    "which are counted first, unless it is given. For a pipe, or with --filter, it grows instead\n"
+    "(--scalable). The default kind, split-block, has 64.7 bits a line at 1e-6, and a line costs "
+    "one\n"
+    "cache miss. bloom (--type) has 28.8, and a line costs up to 20: less than half of the "
+    "memory,\n"
+    "and five times the time where the filter is larger than the caches.\n"
+    "\n"
+    "--exact loses no line: each different line is written exactly once. It reads files twice,\n"
+    "so it refuses pipes, and also --filter and --window. Beside the filter it takes memory for\n"
+    "each different line that comes again: the bytes of its key and about 60 more.\n"
+    "\n"
+    "--filter is saved, whole, after all lines are written, also if a signal ends the input. It\n"
+    "stays as it was where that fails. The options of how a filter is made count for a new one.\n"
+    "\n"
+    "Other forms of keys are compared in place of lines: --csv --column id writes the first\n"
+    "record of each id.\n"
+    "\n";
+
+constexpr char kDedupExamples[] =
+    "Examples:\n"
+    "  tamis dedup urls.txt > unique.txt\n"
+    "  tamis dedup --filter seen.tamis today.txt > new.txt    # new since the first time\n"
+    "  tail -f events.log | tamis dedup --window 10M          # the last ten million, or more\n"
+    "  tamis dedup --capacity 50M *.log.gz > unique.txt       # 385 MiB; with --type bloom 171\n"
+    "  tamis dedup --csv --column user_id users-*.csv > first.csv\n"
+    "  tamis dedup --exact urls.txt > unique.txt              # loses none\n";
+
+constexpr double kFpr = 1e-6;
+// A false positive costs memory instead of a line, and at this rate less than the filter.
+constexpr double kExactFpr = 1e-3;
+
+struct DedupOptions {
+  InputOptions input;
+  KeyFormOptions form;
+  SecretOptions secret;
+  RunOptions run;
+  std::string filter;  // empty: none is kept
+  // Of a filter that is to be made.
+  std::string type = FilterKindName(SplitBlockBloomFilter::kKind);
+  FilterOptions made = {};
+  std::optional<double> fpr;
+  bool exact = false;
+  bool scalable = false;
+  uint64_t window = 0;  // 0: none
+  SaveOptions save;
+  bool json = false;
+
+  // Empty lines are lines.
+  DedupOptions() { input.empty = "keep"; }
+};
+
+class Counts {
+ public:
+  // `fpr` is the false-positive rate at the beginning.
+  explicit Counts(double fpr) : fpr_(fpr) {}
+
+  // For keys of which so many were new, with the rate after them. A key that never came passes for
+  // new with the probability 1 - p, so for each that does p / (1 - p) are lost.
+  void Add(uint64_t keys, uint64_t fresh, double fpr) {
+    keys_ += keys;
+    fresh_ += fresh;
+    const double p = (fpr_ + fpr) / 2;
+    if (fresh > 0) lost_ += static_cast<double>(fresh) * p / (1 - p);
+    fpr_ = fpr;
+  }
+
+  uint64_t keys() const { return keys_; }
+  uint64_t fresh() const { return fresh_; }
+  uint64_t left_out() const { return keys_ - fresh_; }
+  // How many of those left out were new, in expectation.
+  double lost() const { return std::min(lost_, static_cast<double>(left_out())); }
+
+ private:
+  uint64_t keys_ = 0;
+  uint64_t fresh_ = 0;
+  double lost_ = 0;
+  double fpr_;
+};
+
+// Writes records as they are. One that lacks its line end, as the last of a file may, gets it only
+// where another follows.
+class RecordWriter {
+ public:
+  explicit RecordWriter(bool raw) : raw_(raw) {}
+
+  void Write(std::string_view record) {
+    if (record.empty()) return;
+    if (open_) out_.Write("\n");
+    out_.Write(record);
+    open_ = !raw_ && record.back() != '\n';
+  }
+  void Write(const KeyBatch& batch, Bitmap fresh) {
+    for (size_t i = 0; i < batch.size(); ++i) {
+      if (fresh.Test(i)) Write(batch.records[i]);
+    }
+    out_.Flush();  // input that comes slowly is answered as it comes
+  }
+  void Close() { out_.Close(); }
+
+ private:
+  Output out_;
+  const bool raw_;
+  bool open_ = false;
+};
+
+void Check(const DedupOptions& options) {
+  options.input.Check();
+  std::vector<std::string> inputs = options.secret.And(options.input.paths);
+  if (!options.filter.empty()) {
+    CheckOutputPath(options.filter, options.save);
+    CheckNotAnInput(options.filter, inputs);
+    CheckStandardOutputIsNot(options.filter);
+  }
+  CheckStandardOutputIsNoInput(inputs);
+  const auto refuse = [](const char* reason) { throw Error(ErrorCode::kInvalidArgument, reason); };
+  if (options.exact && !options.filter.empty()) {
+    refuse("--exact cannot compare lines with those of earlier runs: leave out --filter");
+  }
+  if (options.exact && options.window != 0) {
+    refuse("--exact remembers all lines: leave out --window");
+  }
+  if (options.window == 0) return;
+  if (!options.secret.path.empty())
+    refuse("what --window keeps has no keyed hash: leave out --secret");
+  if (!options.filter.empty()) refuse("what --window keeps is not saved: leave out --filter");
+  if (options.scalable || options.made.capacity != 0 || options.made.bytes != 0) {
+    refuse("--window has its size: leave out --scalable, --capacity and --bytes");
+  }
+}
+
+// Enough for threads to share, and so few that the rate is hardly another at the end.
+constexpr size_t kMaxBatch = size_t{1} << 15;
+
+// Filters for fewer lines are hardly smaller, and err more often than the formulas of large ones
+// say.
+constexpr uint64_t kMinCapacity = uint64_t{1} << 16;
+
+AnyFilter MakeFilterFor(const DedupOptions& options, std::optional<uint64_t> total_bytes) {
+  FilterKind kind{};
+  ParseFilterKind(options.type, kind);  // the parser lets through none but the known ones
+  FilterOptions made = options.made;
+  made.backend = options.run.Pinned();
+  // Not of the default, of which the help says that another kind takes less than half.
+  if (const std::string advice =
+          SizingAdvice(kind, std::max(made.capacity, kMinCapacity), made.fpr);
+      !advice.empty() && kind != SplitBlockBloomFilter::kKind) {
+    Say("warning: " + advice);
+  }
+  const bool sized = made.capacity != 0 || made.bytes != 0;
+  if (options.scalable || (!sized && (!total_bytes || !options.filter.empty()))) {
+    return MakeScalableFilter(kind, {.initial_capacity = std::max(made.capacity, kMinCapacity),
+                                     .fpr = made.fpr,
+                                     .max_bytes = made.bytes,
+                                     .backend = made.backend});
+  }
+  if (!sized) made.capacity = CountKeys(options.input, *total_bytes, options.run.quiet);
+  if (made.bytes == 0) made.capacity = std::max(made.capacity, kMinCapacity);
+  return MakeFilter(kind, made);
+}
+
+AnyFilter FilterFor(const DedupOptions& options, bool exists, std::optional<uint64_t> total_bytes) {
+  const std::optional<HashSecret> secret = options.secret.Read();
+  if (!exists) {
+    if (secret) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "--secret is of a filter that is there: `tamis build --allow-empty` makes one");
+    }
+    return MakeFilterFor(options, total_bytes);
+  }
+  AnyFilter filter = Load(options.filter, {.backend = options.run.Pinned(), .secret = secret});
+  options.form.Require(*filter, options.filter, options.input.key_form());
+  return filter;
+}
+
+// Reads all of the input, or up to a signal.
+void Deduplicate(const DedupOptions& options, uint64_t total_bytes, SeenKeys& seen,
+                 KeyReader& reader, Counts& counts) {
+  RecordWriter out(options.input.u64);
+  // A bar among lines on the same terminal would be of no use.
+  Progress progress("reading", Progress::Unit::kBytes, total_bytes,
+                    options.run.quiet || (!options.json && ::isatty(STDOUT_FILENO) == 1));
+  KeyBatch batch;
+  std::vector<uint64_t> words;
+  try {
+    bool first = true;
+    for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
+      if (std::exchange(first, false) && !options.json) out.Write(reader.header());
+      words.resize(BitmapWords(batch.size()));
+      const Bitmap fresh(words);
+      const size_t n = seen.InsertIfAbsent(batch.keys(), fresh);
+      counts.Add(batch.size(), n, seen.Fpr());
+      if (!options.json) out.Write(batch, fresh);
+      progress.Advance(reader.bytes_read() - before);
+    }
+    if (first && !options.json) out.Write(reader.header());
+  } catch (const Stopped&) {
+    // What was read of a line that has not ended is no line.
+  }
+  if (!options.json) out.Close();
+}
+
+// The result of a run with --exact.
+struct ExactCounts {
+  uint64_t keys = 0;
+  uint64_t fresh = 0;
+  uint64_t bad = 0;
+  uint64_t empty = 0;
+  uint64_t filter_bytes = 0;
+};
+
+// Collects the keys that may occur more than once: those that the filter may already have. Every
+// other key occurs once.
+void FindRepeatedKeys(const DedupOptions& options, const Engine& engine, uint64_t total_bytes,
+                      RepeatedKeys& repeated, ExactCounts& counts) {
+  AnyFilter filter = FilterFor(options, /*exists=*/false, total_bytes);
+  const std::unique_ptr<SeenKeys> seen = SeenIn(RequireChangeable(*filter), engine);
+  Progress progress("comparing", Progress::Unit::kBytes, total_bytes, options.run.quiet);
+  const StandardInputPlace begin;
+  // With records, so that headers that differ are an error before anything is written.
+  KeyReader reader(options.input, {.records = !options.json, .max_batch = kMaxBatch});
+  KeyBatch batch;
+  std::vector<uint64_t> words;
+  for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
+    words.resize(BitmapWords(batch.size()));
+    const Bitmap fresh(words);
+    counts.keys += batch.size();
+    if (seen->InsertIfAbsent(batch.keys(), fresh) < batch.size()) {
+      for (size_t i = 0; i < batch.size(); ++i) {
+        if (!fresh.Test(i)) repeated.Add(batch, i);
+      }
+    }
+    progress.Advance(reader.bytes_read() - before);
+  }
+  begin.Return();
+  reader.Conclude("; nothing was written", /*some_key=*/false);
+  counts.bad = reader.num_bad();
+  counts.empty = reader.num_empty();
+  counts.filter_bytes = seen->bytes();
+}
+
+// Reads the input again, and writes the first record of each key.
+void WriteFirsts(const DedupOptions& options, uint64_t total_bytes, RepeatedKeys& repeated,
+                 ExactCounts& counts) {
+  RecordWriter out(options.input.u64);
+  Progress progress("reading", Progress::Unit::kBytes, total_bytes,
+                    options.run.quiet || (!options.json && ::isatty(STDOUT_FILENO) == 1));
+  KeyReader reader(options.input,
+                   {.records = !options.json, .report_bad = false, .max_batch = kMaxBatch});
+  KeyBatch batch;
+  uint64_t before = 0;
+  bool more = reader.Next(batch);
+  if (!options.json) out.Write(reader.header());
+  for (; more; more = reader.Next(batch)) {
+    for (size_t i = 0; i < batch.size(); ++i) {
+      if (!repeated.IsFirst(batch, i)) continue;
+      ++counts.fresh;
+      if (!options.json) out.Write(batch.records[i]);
+    }
+    progress.Advance(reader.bytes_read() - before);
+    before = reader.bytes_read();
+  }
+  if (!options.json) out.Close();
+}
+
+int RunExact(const DedupOptions& options, const Engine& engine,
+             std::optional<uint64_t> total_bytes) {
+  if (!total_bytes) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--exact reads its input twice, and a pipe can be read once: give files");
+  }
+  const UnchangedInputs inputs(options.input.paths);
+  ExactCounts counts;
+  RepeatedKeys repeated;
+  FindRepeatedKeys(options, engine, *total_bytes, repeated, counts);
+  inputs.Check(": nothing was written");
+  WriteFirsts(options, *total_bytes, repeated, counts);
+  inputs.Check(": the lines written may lack some, or repeat some");
+  const uint64_t left_out = counts.keys - counts.fresh;
+  if (options.json) {
+    Print(JsonText(nlohmann::ordered_json{{"lines", counts.keys},
+                                          {"new", counts.fresh},
+                                          {"left_out", left_out},
+                                          {"expected_lost", 0},
+                                          {"bad_lines", counts.bad},
+                                          {"empty_lines", counts.empty},
+                                          {"bytes", counts.filter_bytes + repeated.bytes()}}));
+  } else if (!options.run.quiet) {
+    Say(Counted(counts.keys, "line") + ": " + WithCommas(counts.fresh) + " written, " +
+        WithCommas(left_out) + " left out, none of which was new; " +
+        BytesText(static_cast<double>(counts.filter_bytes)) + ", and " +
+        BytesText(static_cast<double>(repeated.bytes())) + " for lines that may come again");
+  }
+  return kDone;
+}
+
+void WriteJson(const SeenKeys& seen, const KeyReader& reader, const Counts& counts) {
+  const nlohmann::ordered_json json = {
+      {"lines", counts.keys()},        {"new", counts.fresh()},
+      {"left_out", counts.left_out()}, {"expected_lost", counts.lost()},
+      {"bad_lines", reader.num_bad()}, {"empty_lines", reader.num_empty()},
+      {"bytes", seen.bytes()},         {"fpr", seen.Fpr()},
+  };
+  Print(JsonText(json));
+}
+
+void SaySummary(const SeenKeys& seen, const Counts& counts) {
+  Say(Counted(counts.keys(), "line") + ": " + WithCommas(counts.fresh()) + " written, " +
+      WithCommas(counts.left_out()) + " left out, of which " +
+      (counts.lost() < 0.01 ? "fewer than 0.01" : Format("%.2g", counts.lost())) +
+      " are expected to have been new; " + BytesText(static_cast<double>(seen.bytes())));
+}
+
+// A filter that was not there, to be locked, when this began must still be new.
+void Save(const DedupOptions& options, const Filter& filter) {
+  try {
+    SaveFilter(filter, options.filter, options.run.quiet, options.save);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kBusy) throw;
+    throw Error(error.code(), error.what() + std::string("; the lines just written are not in it"));
+  }
+}
+
+int Run(DedupOptions options) {
+  Check(options);
+  options.made.fpr = options.fpr.value_or(options.exact ? kExactFpr : kFpr);
+  const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
+  Engine engine = options.run.MakeEngine();
+  if (options.exact) return RunExact(options, engine, total_bytes);
+  std::unique_ptr<const FileLock> lock;
+  std::optional<AnyFilter> filter;
+  if (!options.filter.empty()) SayIfSavedOnSignals(options.filter);
+  if (options.window == 0) {
+    const bool exists = !options.filter.empty() && std::filesystem::exists(options.filter);
+    if (exists) lock = LockIfInput(options.filter, {options.filter});
+    options.save.lock = lock.get();
+    options.save.only_new = !exists;
+    filter = FilterFor(options, exists, total_bytes);
+  }
+  const std::unique_ptr<SeenKeys> seen =
+      filter ? SeenIn(RequireChangeable(**filter), engine)
+             : SeenInWindow(options.type, options.window, options.made.fpr, engine);
+
+  StopInputOnSignals();
+  KeyReader reader(options.input, {.records = !options.json, .max_batch = kMaxBatch});
+  Counts counts(seen->Fpr());
+  Deduplicate(options, total_bytes.value_or(0), *seen, reader, counts);
+  reader.Conclude(options.filter.empty() ? "" : "; the filter was not saved", /*some_key=*/false);
+  if (options.json) WriteJson(*seen, reader, counts);
+  // After all that is written: what was not must be new the next time.
+  if (!options.filter.empty() && !options.json) {
+    Save(options, **filter);
+  }
+  if (filter && (*filter)->inserted_count() > (*filter)->capacity()) {
+    Say("warning: " + WithCommas((*filter)->inserted_count()) + " keys are in a filter for " +
+        WithCommas((*filter)->capacity()) + "; its false-positive rate has become " +
+        PercentText((*filter)->expected_fpr()));
+  }
+  if (!options.json && !options.run.quiet) SaySummary(*seen, counts);
+  EndIfStopped();
+  if (!filter || !IsOverfull(**filter, 0)) return kDone;
+  Say("most of the lines left out may be new: use a filter for as many lines, such as one that "
+      "dedup makes itself");
+  return kFailure;
+}
+
+}  // namespace
+
+Command AddDedup(const CommandLine& program) {
+  const CommandLine command =
+      program.AddCommand("dedup", "Write the first of equal lines; 1 new line in 10^6 is lost.");
+  auto options = std::make_shared<DedupOptions>();
+  command.Footer(std::string(kDedupFooter) + kKeyFormsHelp + "\n" + kDedupExamples);
+  command.Add("--filter", options->filter, "go on with the filter in this file, and save it there")
+      .NotEmpty()
+      .Type("FILE");
+  command
+      .Add("-n,--capacity", options->made.capacity, ParsePositiveCount,
+           "different lines to size for, such as 5e7 (default: the lines of files)")
+      .Type("N");
+  command
+      .Add("-p,--fpr", options->fpr, ParseFpr,
+           "share of the new lines that may be lost (default: 1e-6; --exact: 1e-3)")
+      .Type("P");
+  command
+      .Add("--bytes", options->made.bytes, ParseBytes,
+           "size, such as 200M, in place of --capacity; of one that grows the limit")
+      .Type("SIZE");
+  command
+      .Add("--window", options->window, ParsePositiveCount,
+           "know the last N lines or more, and forget older ones")
+      .Type("N");
+  command.AddFlag("--exact", options->exact, "lose no line: read files twice, and keep repeats");
+  command.AddFlag("--scalable", options->scalable, "let the filter grow: --capacity is its first");
+  std::vector<std::string> types;
+  for (const FilterKindInfo& kind : FilterKinds()) {
+    if (!kind.has_layers) types.emplace_back(kind.name);
+  }
+  command.Add("-t,--type", options->type, "kind of filter (default: " + options->type + ")")
+      .OneOf(types)
+      .Type("KIND");
+  command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
+  command.AddFlag("--json", options->json,
+                  "write the counts in JSON, and no lines; --filter is not saved");
+  options->input.AddTo(command);
+  options->form.AddTo(command);
+  options->secret.AddTo(command);
+  options->run.AddTo(command);
+  return {command, [options] { return Run(*options); }};
+}
+
+}  // namespace tamis::tools

@@ -1,0 +1,19 @@
+// What `tamis info` and its sisters say of a filter of another library.
+#ifndef TAMIS_TOOLS_COMMANDS_FOREIGN_INFO_H_
+#define TAMIS_TOOLS_COMMANDS_FOREIGN_INFO_H_
+
+#include <tamis/formats/foreign_filter.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace tamis::tools {
+
+// For the file at `path`. O(bytes).
+nlohmann::ordered_json ForeignInfo(const ForeignFilter& filter, const std::string& path);
+// The same as text.
+std::string ForeignInfoText(const nlohmann::ordered_json& json);
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_COMMANDS_FOREIGN_INFO_H_

@@ -1,0 +1,274 @@
+// tamis info: what a filter file holds. tamis verify: whether it is whole.
+#include <tamis/any_filter.h>
+#include <tamis/error.h>
+#include <tamis/file.h>
+#include <tamis/filter_kinds.h>
+#include <tamis/formats/foreign_filter.h>
+#include <tamis/scalable_filter.h>
+#include <tamis/units.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/commands/commands.h"
+#include "tools/commands/foreign_info.h"
+#include "tools/options/exit_codes.h"
+#include "tools/options/secret.h"
+#include "tools/output/console.h"
+#include "tools/output/format.h"
+#include "tools/output/json.h"
+#include "tools/output/output_file.h"
+
+namespace tamis::tools {
+namespace {
+
+constexpr char kInfoFooter[] =
+    "The count and the present rate are estimated from the bits, all of which are read for that;\n"
+    "--header leaves them out and answers at once. Those of a filter with a keyed hash, the "
+    "secret\n"
+    "of which is not in its file, need --secret.\n"
+    "\n"
+    "Examples:\n"
+    "  tamis info seen.tamis\n"
+    "  tamis info --json --header *.tamis\n";
+
+constexpr char kVerifyFooter[] =
+    "Reads all of each file. Exit status 3 if one of them is corrupt or cannot be read.\n"
+    "\n"
+    "Examples:\n"
+    "  tamis verify seen.tamis\n"
+    "  tamis verify --quiet backup/*.tamis || echo restore it\n";
+
+struct InfoOptions {
+  std::vector<std::string> files;
+  SecretOptions secret;
+  bool header = false;
+  bool json = false;
+};
+
+// Its layers' headers and its options; bytes are those of the layers' payloads.
+nlohmann::ordered_json DescribeLayers(const ScalableView& view) {
+  nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+  for (const Filter* layer : view.layers) {
+    layers.push_back({{"bytes", layer->bytes()},
+                      {"capacity", layer->capacity()},
+                      {"inserted", layer->inserted_count()}});
+  }
+  return {{"layer_kind", FilterKindName(view.layers[0]->kind())},
+          {"initial_capacity", view.options.initial_capacity},
+          {"growth", view.options.growth},
+          {"tightening", view.options.tightening},
+          {"max_bytes", view.options.max_bytes},
+          {"layer_list", layers}};
+}
+
+nlohmann::ordered_json Describe(const std::string& path, bool header_only,
+                                const std::optional<HashSecret>& secret) {
+  const FileHeader header = ReadHeader(path);
+  const FilterKindInfo& info = KindInfo(header.kind);
+  const bool keyed = IsKeyed(header.hash.kind);
+  // The bits alone would do, but for layers and estimates the file has to be opened.
+  const bool closed = keyed && !header.has_secret && !secret;
+  const double capacity = static_cast<double>(header.capacity);
+  std::optional<AnyFilter> filter;
+  if (!closed && (info.has_layers || !header_only)) {
+    const bool needed = keyed && !header.has_secret;
+    filter.emplace(Map(path, {.secret = needed ? secret : std::nullopt}));
+  }
+  std::optional<ScalableView> view;
+  if (info.has_layers && filter) view = ViewScalable(**filter);
+  const uint64_t bytes = view ? (*filter)->bytes() : header.payload_bytes;
+  nlohmann::ordered_json json = {
+      {"file", path},
+      {"version", header.version},
+      {"kind", FilterKindName(header.kind)},
+  };
+  for (size_t i = 0; i < info.geometry.size() && info.geometry[i] != nullptr; ++i) {
+    json[info.geometry[i]] = header.geometry[i];
+  }
+  if (view) json.update(DescribeLayers(*view));
+  json.update(nlohmann::ordered_json{
+      {"bytes", bytes},
+      {"bits_per_key", 8 * static_cast<double>(bytes) / capacity},
+      {"hash", HashKindName(header.hash.kind)},
+  });
+  if (keyed) {
+    json["secret_in_file"] = header.has_secret;
+  } else {
+    json["seed"] = header.hash.seed;
+  }
+  json.update(nlohmann::ordered_json{
+      {"key_forms", KeyFormsText(header.key_forms)},
+      {"capacity", header.capacity},
+  });
+  if (view) {
+    json["fpr_bound"] = view->options.fpr;
+  } else if (!info.has_layers) {
+    json["fpr_at_capacity"] = FilterFpr(header.kind, capacity, bytes);
+  }
+  json["inserted"] = header.inserted;
+  if (filter && !header_only) {
+    json["estimated_count"] = (*filter)->estimated_count();  // infinite (null) if every bit is set
+    json["expected_fpr"] = (*filter)->expected_fpr();
+  }
+  return json;
+}
+
+FilterKind KindNamed(const std::string& name) {
+  FilterKind kind{};
+  ParseFilterKind(name, kind);
+  return kind;
+}
+
+std::string LayerRows(const nlohmann::ordered_json& json) {
+  std::string text = Row("layer kind", json["layer_kind"].get<std::string>());
+  text += Row("growth", Format("%g times the keys a layer, which takes %g of the error left",
+                               json["growth"].get<double>(), 1 - json["tightening"].get<double>()));
+  const auto max_bytes = json["max_bytes"].get<uint64_t>();
+  text += Row("limit", max_bytes == 0 ? "none" : WithCommas(max_bytes) + " bytes");
+  size_t number = 0;
+  for (const auto& layer : json["layer_list"]) {
+    text +=
+        Row(Format("layer %zu", ++number), WithCommas(layer["inserted"].get<uint64_t>()) + " of " +
+                                               WithCommas(layer["capacity"].get<uint64_t>()) +
+                                               " keys, " + BytesText(layer["bytes"].get<double>()));
+  }
+  return text;
+}
+
+std::string InfoText(const nlohmann::ordered_json& json, const FilterKindInfo& info) {
+  std::string text = Printable(json["file"].get<std::string>()) + "\n";
+  const auto count = [&](const char* key) { return WithCommas(json[key].get<uint64_t>()); };
+  const auto keys = [&](const char* key) { return Counted(json[key].get<uint64_t>(), "key"); };
+  text += Row("kind", json["kind"].get<std::string>() + ", format version " + count("version"));
+  for (const char* name : info.geometry) {
+    if (name == nullptr) break;
+    std::string label = name;
+    std::replace(label.begin(), label.end(), '_', ' ');
+    text += Row(label, count(name));
+  }
+  const bool scalable = json.contains("layer_kind");
+  const bool erases =
+      KindInfo(scalable ? KindNamed(json["layer_kind"].get<std::string>()) : info.kind).can.erase;
+  if (scalable) text += LayerRows(json);
+  text += Row("bytes", count("bytes") + " (" + BytesText(json["bytes"].get<double>()) + ")");
+  const bool keyed = json.contains("secret_in_file");
+  text += Row("hash", json["hash"].get<std::string>() +
+                          (!keyed ? ", seed " + std::to_string(json["seed"].get<uint64_t>())
+                           : json["secret_in_file"].get<bool>() ? ", its secret in the file"
+                                                                : ", its secret not in the file"));
+  text += Row("keys", json["key_forms"].get<std::string>());
+  std::string rate;  // of layers only where they could be opened
+  if (json.contains("fpr_bound")) {
+    rate = " below " + PercentText(json["fpr_bound"].get<double>());
+  } else if (json.contains("fpr_at_capacity")) {
+    rate = " at " + PercentText(json["fpr_at_capacity"].get<double>());
+  }
+  text += Row("capacity", keys("capacity") + rate +
+                              Format(", %.2f bits per key", json["bits_per_key"].get<double>()));
+  text += Row("inserted",
+              keys("inserted") + ", duplicates included" + (erases ? ", less those erased" : ""));
+  if (!json.contains("expected_fpr")) return text;
+  const double estimate = json["estimated_count"].get<double>();
+  text += Row("estimated count", estimate < 1e18
+                                     ? Counted(static_cast<uint64_t>(std::llround(estimate)),
+                                               erases ? "key" : "distinct key")
+                                     : "past all measure: every bit is set");
+  text += Row("expected FPR", PercentText(json["expected_fpr"].get<double>()) + " at this fill");
+  return text;
+}
+
+int RunInfo(const InfoOptions& options) {
+  CheckStandardOutputIsNoInput(options.files);
+  const std::optional<HashSecret> secret = options.secret.Read();
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const std::string& path : options.files) {
+    if (ForeignFilter::IsImported(path)) {
+      all.push_back(ForeignInfo(ForeignFilter::Open(path), path));
+      if (!options.json) Print(ForeignInfoText(all.back()));
+      continue;
+    }
+    all.push_back(Describe(path, options.header, secret));
+    if (!options.json) Print(InfoText(all.back(), KindInfo(ReadHeader(path).kind)));
+  }
+  // One file, one object; several, an array.
+  if (options.json) Print(JsonText(all.size() == 1 ? all[0] : all));
+  return kDone;
+}
+
+struct VerifyOptions {
+  std::vector<std::string> files;
+  bool quiet = false;
+  bool json = false;
+};
+
+// Returns what is in the file, in a few words. Throws if it is not whole.
+std::string VerifyOne(const std::string& path) {
+  if (ForeignFilter::IsImported(path)) {
+    const ForeignFilter filter = ForeignFilter::Open(path);
+    return std::string(filter.format().name) + ", " +
+           BytesText(static_cast<double>(filter.bytes()));
+  }
+  const FileHeader header = VerifyFile(path);
+  return std::string(FilterKindName(header.kind)) + ", " +
+         BytesText(static_cast<double>(header.payload_bytes)) + ", " +
+         Counted(header.inserted, "key");
+}
+
+// Goes on after a failure, so that one run tells of all files.
+int RunVerify(const VerifyOptions& options) {
+  CheckStandardOutputIsNoInput(options.files);
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  int status = kDone;
+  for (const std::string& path : options.files) {
+    nlohmann::ordered_json json = {{"file", path}, {"ok", true}};
+    try {
+      const std::string what = VerifyOne(path);
+      if (!options.quiet && !options.json) Print(Printable(path) + ": ok (" + what + ")\n");
+    } catch (const Error& error) {
+      status = kFailure;
+      json["ok"] = false;
+      json["error"] = error.what();
+      if (const auto* format = dynamic_cast<const FormatError*>(&error)) {
+        json["check"] = format->check();
+        json["offset"] = format->offset();
+      }
+      Say(error.what());
+    }
+    all.push_back(json);
+  }
+  if (options.json) Print(JsonText(all.size() == 1 ? all[0] : all));
+  return status;
+}
+
+}  // namespace
+
+Command AddInfo(const CommandLine& program) {
+  const CommandLine command =
+      program.AddCommand("info", "Say what a filter file holds, and how full it is.");
+  auto options = std::make_shared<InfoOptions>();
+  command.Footer(kInfoFooter);
+  command.Add("FILE", options->files, "filter files").Required();
+  options->secret.AddTo(command);
+  command.AddFlag("--header", options->header, "only what the header says");
+  command.AddFlag("--json", options->json, "a report in JSON");
+  return {command, [options] { return RunInfo(*options); }};
+}
+
+Command AddVerify(const CommandLine& program) {
+  const CommandLine command =
+      program.AddCommand("verify", "Check every byte of filter files against their checksums.");
+  auto options = std::make_shared<VerifyOptions>();
+  command.Footer(kVerifyFooter);
+  command.Add("FILE", options->files, "filter files").Required();
+  command.AddFlag("-q,--quiet", options->quiet, "say nothing of files that are whole");
+  command.AddFlag("--json", options->json, "a report in JSON");
+  return {command, [options] { return RunVerify(*options); }};
+}
+
+}  // namespace tamis::tools

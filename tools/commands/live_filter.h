@@ -1,0 +1,36 @@
+// A filter of RedisBloom on a Redis server, which `tamis import` reads from there.
+#ifndef TAMIS_TOOLS_COMMANDS_LIVE_FILTER_H_
+#define TAMIS_TOOLS_COMMANDS_LIVE_FILTER_H_
+
+#include <tamis/formats/foreign_filter.h>
+
+#include <cstdint>
+#include <string>
+
+#include "tools/options/command_line.h"
+#include "tools/redis/server_options.h"
+
+namespace tamis::tools {
+
+struct LiveFilterOptions {
+  RedisServerOptions server;
+  std::string key;
+  uint64_t max_bytes = 0;  // 0: the library's
+
+  // --url, --key, --user, --password-file, --ca-file, --max-bytes
+  void AddTo(const CommandLine& command);
+  bool given() const { return server.given() || !key.empty() || max_bytes != 0; }
+};
+
+struct LiveFilter {
+  ForeignFilter filter;
+  bool grew = false;  // as redis::RedisBloomDump::grew
+};
+
+// Throws Error(kUnsupported) if tamis was built without what servers need, and what
+// redis::DumpRedisBloom and ForeignFilter::FromBytes throw.
+LiveFilter ReadLiveFilter(const LiveFilterOptions& options);
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_COMMANDS_LIVE_FILTER_H_

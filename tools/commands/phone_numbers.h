@@ -1,0 +1,67 @@
+// All 11-digit phone numbers in an order that looks like none, and the place of each in it.
+#ifndef TAMIS_TOOLS_COMMANDS_PHONE_NUMBERS_H_
+#define TAMIS_TOOLS_COMMANDS_PHONE_NUMBERS_H_
+
+#include <cstdint>
+#include <numeric>
+#include <span>
+
+namespace tamis::tools {
+
+namespace phone {
+
+inline constexpr uint64_t kFirst = 10'000'000'000;
+inline constexpr uint64_t kCount = 90'000'000'000;
+inline constexpr uint64_t kStart = 31'415'926'535;
+inline constexpr uint64_t kStep = 55'623'058'987;  // divisible by no prime of kCount: 2, 3, 5
+static_assert(std::gcd(kStep, kCount) == 1);
+
+// a * b mod kCount.
+constexpr uint64_t MultiplyMod(uint64_t a, uint64_t b) {
+  return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b % kCount);
+}
+
+// The inverse of kStep, by Euler: its power phi - 1, where phi = kCount (1 - 1/2) (1 - 1/3) (1 -
+// 1/5).
+constexpr uint64_t InverseStep() {
+  uint64_t result = 1;
+  uint64_t power = kStep;
+  for (uint64_t exponent = kCount / 30 * 8 - 1; exponent > 0; exponent /= 2) {
+    if (exponent % 2 == 1) result = MultiplyMod(result, power);
+    power = MultiplyMod(power, power);
+  }
+  return result;
+}
+inline constexpr uint64_t kInverseStep = InverseStep();
+static_assert(MultiplyMod(kStep, kInverseStep) == 1);
+
+}  // namespace phone
+
+// A bijection between [0, kCount) and the numbers [10^10, 10^11): number i is
+// 10^10 + (i * kStep + kStart) mod kCount. The first N numbers of this order are a set of which
+// IndexOf tells the members without storing them.
+//
+// A congruence is all but free, one addition per number, and its step is near the golden section of
+// the range, so that every N numbers are spread evenly over it. It is not random, and need not be:
+// that is what the hash of the filter is for.
+struct PhoneNumbers {
+  static constexpr uint64_t kFirst = phone::kFirst;
+  static constexpr uint64_t kCount = phone::kCount;
+
+  // index < kCount.
+  static uint64_t At(uint64_t index) {
+    return kFirst + (phone::MultiplyMod(index, phone::kStep) + phone::kStart) % kCount;
+  }
+
+  // number in [kFirst, kFirst + kCount).
+  static uint64_t IndexOf(uint64_t number) {
+    return phone::MultiplyMod(number - kFirst + kCount - phone::kStart, phone::kInverseStep);
+  }
+
+  // numbers[j] = At(first + j); first + numbers.size() <= kCount.
+  static void Fill(uint64_t first, std::span<uint64_t> numbers);
+};
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_COMMANDS_PHONE_NUMBERS_H_

@@ -1,0 +1,77 @@
+#include "tools/commands/seen_keys.h"
+
+#include <tamis/bloom_filter.h>
+#include <tamis/error.h>
+#include <tamis/filter_kinds.h>
+#include <tamis/split_block_filter.h>
+#include <tamis/windowed_filter.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tools/output/format.h"
+
+namespace tamis::tools {
+namespace {
+
+class InFilter final : public SeenKeys {
+ public:
+  InFilter(ChangeableFilter& filter, const Engine& engine) : filter_(filter), engine_(engine) {}
+
+  size_t InsertIfAbsent(const Keys& keys, Bitmap fresh) override {
+    rejected_.resize(BitmapWords(keys.size()));
+    const size_t n = engine_.InsertIfAbsent(filter_, keys, fresh, Bitmap(rejected_));
+    if (std::any_of(rejected_.begin(), rejected_.end(), [](uint64_t word) { return word != 0; })) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  "the filter is full with " + Counted(filter_.inserted_count(), "key") +
+                      ", and was not saved: give a larger --capacity or --bytes, or another "
+                      "--type");
+    }
+    return n;
+  }
+  double Fpr() const override { return FprByCount(filter_); }
+  uint64_t bytes() const override { return filter_.bytes(); }
+
+ private:
+  ChangeableFilter& filter_;
+  const Engine& engine_;
+  std::vector<uint64_t> rejected_;
+};
+
+template <typename F>
+class InWindow final : public SeenKeys {
+ public:
+  InWindow(const WindowOptions& options, const Engine& engine)
+      : filter_(options), engine_(engine) {}
+
+  size_t InsertIfAbsent(const Keys& keys, Bitmap fresh) override {
+    return filter_.InsertIfAbsent(keys, fresh, &engine_);
+  }
+  double Fpr() const override { return filter_.expected_fpr(); }
+  uint64_t bytes() const override { return filter_.bytes(); }
+
+ private:
+  WindowedFilter<F> filter_;
+  const Engine& engine_;
+};
+
+}  // namespace
+
+std::unique_ptr<SeenKeys> SeenIn(ChangeableFilter& filter, const Engine& engine) {
+  return std::make_unique<InFilter>(filter, engine);
+}
+
+std::unique_ptr<SeenKeys> SeenInWindow(const std::string& kind, uint64_t window, double fpr,
+                                       const Engine& engine) {
+  const WindowOptions options{.window = window, .fpr = fpr};
+  const std::string bloom = FilterKindName(BloomFilter::kKind);
+  const std::string split_block = FilterKindName(SplitBlockBloomFilter::kKind);
+  if (kind == bloom) return std::make_unique<InWindow<BloomFilter>>(options, engine);
+  if (kind == split_block) {
+    return std::make_unique<InWindow<SplitBlockBloomFilter>>(options, engine);
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              "--window goes with --type " + bloom + " or " + split_block);
+}
+
+}  // namespace tamis::tools

@@ -1,0 +1,163 @@
+#include "tools/input/bank_keys.h"
+
+#include <tamis/error.h>
+#include <tamis/hash.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "tools/input/integer_key.h"
+#include "tools/output/console.h"
+#include "tools/output/format.h"
+
+namespace tamis::tools {
+namespace {
+
+// What keys of a form are asked as, besides as they are.
+std::vector<KeyForm> StoredForms(KeyForm asked) {
+  if (asked == KeyForm::kInteger) return {KeyForm::kInt32};
+  return {KeyForm::kFloat, KeyForm::kDouble};
+}
+
+bool HasAny(KeyForms forms, const std::vector<KeyForm>& of) {
+  return std::any_of(of.begin(), of.end(), [&](KeyForm form) { return forms.Has(form); });
+}
+
+std::optional<double> NumberIn(std::string_view text) {
+  text = WithoutBlanks(text);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+void RequireForms(const KeyFormOptions& options, KeyForms forms, const std::string& path,
+                  KeyForm asked) {
+  if (options.any || HasAny(forms, StoredForms(asked))) return;
+  const KeyForm other = asked == KeyForm::kInteger ? KeyForm::kBytes : KeyForm::kInteger;
+  if (forms.Admit(asked) || forms.Has(other) || !HasAny(forms, StoredForms(other))) {
+    return options.Require(forms, path, asked);
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              path + ": its keys are " + KeyFormsText(forms) + ": " +
+                  (other == KeyForm::kInteger ? "give --integers (or --u64)"
+                                              : "leave out --integers and --u64"));
+}
+
+}  // namespace
+
+BankKeys::BankKeys(const FilterBank& bank, const KeyFormOptions& options, const std::string& path,
+                   KeyForm asked, bool quiet)
+    : bank_(bank), asked_(asked) {
+  const std::vector<BankColumn> columns = bank.columns();
+  const std::vector<KeyForm> stored = StoredForms(asked);
+  KeyForms forms;
+  uint64_t others = 0;
+  const BankColumn* first_other = nullptr;
+  for (const BankColumn& column : columns) {
+    forms.Add(column.key_forms);
+    if (column.key_forms.Admit(asked) || HasAny(column.key_forms, stored)) continue;
+    if (others++ == 0) first_other = &column;
+  }
+  RequireForms(options, forms, path, asked);
+  if (others != 0 && !options.any && !quiet) {
+    Say("warning: " + path + ": " + WithCommas(others) + " of " +
+        Counted(columns.size(), "column") + ", such as " + Quoted(first_other->name) +
+        ", cannot have these keys, which are " + KeyFormsText(asked) + ": theirs are " +
+        KeyFormsText(first_other->key_forms));
+  }
+  if (!HasAny(forms, stored)) return;
+  const auto add = [&](KeyForm form, const auto& has) {
+    Pass pass{form, std::vector<bool>(64 * bank.row_words())};
+    bool some = false;
+    for (const BankColumn& column : columns) {
+      if (!has(column.key_forms)) continue;
+      pass.columns[column.index] = some = true;
+    }
+    if (some) passes_.push_back(std::move(pass));
+  };
+  add(asked, [&](KeyForms of) { return options.any || of.Admit(asked); });
+  for (const KeyForm form : stored) {
+    add(form, [&](KeyForms of) { return of.Has(form); });
+  }
+}
+
+void BankKeys::AddHash(const void* stored, size_t bytes, size_t key) {
+  hashes_.push_back(HashBytes({static_cast<const char*>(stored), bytes}, bank_.hash()));
+  keys_.push_back(key);
+}
+
+void BankKeys::AddHashes(KeyForm form, const KeyBatch& batch, size_t i) {
+  if (form == KeyForm::kInt32) {
+    const uint64_t value = batch.integers[i];
+    const auto low = static_cast<uint32_t>(value);
+    const bool fits = value <= std::numeric_limits<uint32_t>::max() ||
+                      static_cast<int64_t>(value) >= std::numeric_limits<int32_t>::min();
+    // Negative ones are those near 2^64.
+    if (fits && (value >> 32 == 0 || static_cast<int64_t>(value) < 0)) {
+      return AddHash(&low, sizeof(low), i);
+    }
+    ++misfits_;
+    return;
+  }
+  const std::optional<double> number = NumberIn(batch.strings[i]);
+  if (!number) {
+    ++misfits_;
+    return;
+  }
+  if (std::isnan(*number)) {
+    not_numbers_.push_back(i);
+    return;
+  }
+  const auto add = [&](double value) {
+    if (form == KeyForm::kDouble) return AddHash(&value, sizeof(value), i);
+    const auto nearest = static_cast<float>(value);
+    AddHash(&nearest, sizeof(nearest), i);
+  };
+  add(*number);
+  const bool is_zero = form == KeyForm::kDouble ? *number == 0 : static_cast<float>(*number) == 0;
+  if (is_zero) add(-*number);  // both of its signs are one number
+}
+
+std::vector<BankHit> BankKeys::Select(const Engine& engine, const KeyBatch& batch) {
+  if (passes_.empty()) return bank_.Select(engine, batch.keys());
+  std::vector<BankHit> hits;
+  for (const Pass& pass : passes_) {
+    const bool as_is = pass.form == asked_;
+    hashes_.clear();
+    keys_.clear();
+    not_numbers_.clear();
+    for (size_t i = 0; !as_is && i < batch.size(); ++i) AddHashes(pass.form, batch, i);
+    const std::vector<BankHit> found =
+        as_is ? bank_.Select(engine, batch.keys()) : bank_.Select(engine, Hashes{hashes_});
+    for (const BankHit& hit : found) {
+      if (!pass.columns[hit.column]) continue;
+      hits.push_back({as_is ? hit.key : keys_[hit.key], hit.column});
+    }
+    for (const uint64_t key : not_numbers_) {
+      for (uint64_t column = 0; column < pass.columns.size(); ++column) {
+        if (pass.columns[column]) hits.push_back({key, column});
+      }
+    }
+  }
+  std::sort(hits.begin(), hits.end(), [](const BankHit& a, const BankHit& b) {
+    return std::pair(a.key, a.column) < std::pair(b.key, b.column);
+  });
+  hits.erase(std::unique(hits.begin(), hits.end()), hits.end());
+  return hits;
+}
+
+std::vector<uint64_t> BankKeys::CountPerColumn(const Engine& engine, const KeyBatch& batch) {
+  if (passes_.empty()) return bank_.CountPerColumn(engine, batch.keys());
+  std::vector<uint64_t> counts(64 * bank_.row_words());
+  for (const BankHit& hit : Select(engine, batch)) ++counts[hit.column];
+  return counts;
+}
+
+}  // namespace tamis::tools

@@ -1,0 +1,56 @@
+// Keys asked of a bank whose columns may have them in several forms.
+#ifndef TAMIS_TOOLS_INPUT_BANK_KEYS_H_
+#define TAMIS_TOOLS_INPUT_BANK_KEYS_H_
+
+#include <tamis/bank/filter_bank.h>
+#include <tamis/engine.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/input/key_form.h"
+#include "tools/input/key_reader.h"
+
+namespace tamis::tools {
+
+// Asks each column for keys as it has them: integers also as the four bytes of Parquet's INT32,
+// numbers in text also as its FLOAT and DOUBLE, for which not-a-number may be in any column, as no
+// filter rules it out.
+class BankKeys {
+ public:
+  // Keys are read in the form `asked`. Throws Error(kInvalidArgument) if no column can have such,
+  // unless any form will do, and says if some cannot, unless it is to be `quiet`. The bank outlives
+  // it.
+  BankKeys(const FilterBank& bank, const KeyFormOptions& options, const std::string& path,
+           KeyForm asked, bool quiet);
+
+  // As the functions of FilterBank.
+  std::vector<BankHit> Select(const Engine& engine, const KeyBatch& batch);
+  std::vector<uint64_t> CountPerColumn(const Engine& engine, const KeyBatch& batch);
+
+  // Keys that columns of numbers cannot have, and were not asked for there: one for each such form.
+  uint64_t misfits() const { return misfits_; }
+
+ private:
+  // Of all columns that have this form.
+  struct Pass {
+    KeyForm form;
+    std::vector<bool> columns;  // by index
+  };
+  // Appends the hashes of key i in the form of Parquet, and i for each.
+  void AddHashes(KeyForm form, const KeyBatch& batch, size_t i);
+  void AddHash(const void* stored, size_t bytes, size_t key);
+
+  const FilterBank& bank_;
+  KeyForm asked_;
+  std::vector<Pass> passes_;  // none if keys are asked as they are, everywhere
+  uint64_t misfits_ = 0;
+  std::vector<uint64_t> hashes_;
+  std::vector<uint64_t> keys_;         // of which they are
+  std::vector<uint64_t> not_numbers_;  // keys
+};
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_INPUT_BANK_KEYS_H_

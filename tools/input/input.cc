@@ -1,0 +1,169 @@
+#include "tools/input/input.h"
+
+#include <sys/stat.h>
+#include <tamis/error.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <utility>
+
+#include "tools/input/input_file.h"
+#include "tools/options/parse.h"
+#include "tools/output/format.h"
+
+namespace tamis::tools {
+namespace {
+
+// /dev/null, which is known to be empty.
+bool IsNull(const struct stat& status) {
+  struct stat null = {};
+  return S_ISCHR(status.st_mode) && ::stat("/dev/null", &null) == 0 &&
+         status.st_rdev == null.st_rdev;
+}
+
+}  // namespace
+
+const char kKeyFormsHelp[] =
+    "A key is a line of text, without its LF or CRLF, unless one of the forms above is chosen.\n"
+    "Integers are from -2^63 to 2^64-1, of digits: 42, -42 and 007 are some; +7, 1e3, 1.0 and "
+    "what\n"
+    "has blanks around it are not (--trim). Lines without a key (empty, no integer, not as many\n"
+    "columns as the first record) are skipped, counted and reported with their numbers; with\n"
+    "--strict the first one ends the command. It ends with status 2, too, where no line gives a\n"
+    "key, or more than --max-bad are bad; empty ones are not. A stray quote in CSV, which would\n"
+    "swallow other lines, is an error: one that is not closed, or whose field goes over line ends\n"
+    "and then breaks RFC 4180 or has more than --quoted-lines.\n"
+    "\n"
+    "An empty line or field holds no key. With --empty keep it is the key \"\", but of the fields "
+    "of\n"
+    "CSV only one that is quoted: in 1,\"\" the second is a key, in 1, there is none.\n"
+    "\n"
+    "What gzip and zstd have packed is unpacked (`tamis --version` says whether this tamis can),\n"
+    "raw integers only if the name ends in .gz or .zst. Other files that are no text, such as\n"
+    "Parquet, UTF-16 or what has a NUL byte, are refused, and text whose lines end in CR alone\n"
+    "(`tr '\\r' '\\n'` converts it); --as-is takes them for text.\n"
+    "\n"
+    "The string \"42\" and the integer 42 are different keys; --integers and --u64 are the same "
+    "form.\n"
+    "A filter knows which it was built of (`tamis info`), and the other is refused.\n";
+
+void InputOptions::AddTo(const CommandLine& command) {
+  command.Add("INPUT", paths, "files with keys; - is standard input (default: -)");
+  const Option csv_flag =
+      command.AddFlag("--csv", csv, "comma-separated records, quoted as in RFC 4180");
+  const Option tsv_flag = command.AddFlag("--tsv", tsv, "tab-separated records, without quotes");
+  const Option column_option = command.Add(
+      "--column", column, "the key's column: number from 1 (default), or name (means --header)");
+  column_option.Type("N|NAME");
+  const Option header_flag =
+      command.AddFlag("--header", header, "each input begins with a record of names");
+  const Option quotes_flag =
+      command.AddFlag("--no-quotes", no_quotes, "of CSV: quotes are text, and records are lines");
+  const Option lines_option =
+      command.Add("--quoted-lines", quoted_lines, ParsePositiveCount,
+                  "of CSV: lines that a quoted field may have (default: 1000)");
+  lines_option.Type("N").Excludes(quotes_flag);
+  const Option separator_option =
+      command.Add("--separator", separator, ParseSeparator,
+                  "between the fields of CSV, in place of a comma (means --csv)");
+  separator_option.Type("C").Excludes(tsv_flag);
+  const Option integers_flag = command.AddFlag("--integers", integers, "keys are decimal integers");
+  const Option trim_flag =
+      command.AddFlag("--trim", trim, "spaces and tabs at both ends are not of the key");
+  const Option empty_option = command.Add(
+      "--empty", empty, "whether an empty line or quoted field is a key (default: " + empty + ")");
+  empty_option.OneOf({"keep", "skip"}).Type("WHAT").Excludes(integers_flag);
+  const Option u64_flag = command.AddFlag("--u64", u64, "raw little-endian 64-bit integers");
+  const Option as_is_flag =
+      command.AddFlag("--as-is", as_is, "nothing is unpacked, or refused as no text");
+  const Option strict_flag =
+      command.AddFlag("--strict", strict, "fail at the first line without a key");
+  const Option max_bad_option =
+      command.Add("--max-bad", max_bad, ParseMaxBad,
+                  "bad lines to let pass: 1%, 0.01 or a number (default: 1%, or one; raw: none)");
+  max_bad_option.Type("P|N");
+  csv_flag.Excludes(tsv_flag);
+  for (const Option& option : {csv_flag, tsv_flag, separator_option, column_option, header_flag,
+                               integers_flag, trim_flag, empty_option}) {
+    option.Excludes(u64_flag);
+  }
+  for (const Option& option : {csv_flag, tsv_flag, separator_option, column_option, header_flag,
+                               quotes_flag, lines_option, integers_flag, trim_flag, empty_option,
+                               u64_flag, as_is_flag, strict_flag, max_bad_option}) {
+    option.Group("Forms of keys");
+  }
+}
+
+void InputOptions::Check() const {
+  if (!reads_csv() && !tsv && (header || !column.empty())) {
+    throw Error(ErrorCode::kInvalidArgument, "--column and --header need --csv or --tsv");
+  }
+  if (!reads_csv() && (no_quotes || quoted_lines != kQuotedLines)) {
+    throw Error(ErrorCode::kInvalidArgument, "--no-quotes and --quoted-lines need --csv");
+  }
+  ColumnNumber();
+}
+
+std::optional<uint64_t> InputOptions::ColumnNumber() const {
+  if (column.empty()) return 1;
+  if (column.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(column.data(), column.data() + column.size(), number);
+  if (error != std::errc() || number < 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--column: " + Quoted(column) + " is not a column: they count from 1 to 2^64 - 1");
+  }
+  return number;
+}
+
+bool InputOptions::Recognizes(const std::string& path) const {
+  return !as_is && (!u64 || path.ends_with(".gz") || path.ends_with(".zst"));
+}
+
+std::optional<uint64_t> InputOptions::TotalBytes() const {
+  uint64_t total = 0;
+  bool known = true;
+  bool standard_input = false;
+  for (const std::string& path : paths) {
+    if (path == "-") {
+      if (std::exchange(standard_input, true)) continue;  // the first has read it all
+      const std::optional<uint64_t> rest = StandardInputPlace().BytesLeft();
+      known = known && rest;
+      total += rest.value_or(0);
+      continue;
+    }
+    struct stat status = {};
+    if (::stat(path.c_str(), &status) != 0 || ::access(path.c_str(), R_OK) != 0) {
+      FailRead(path, errno);
+    }
+    if (S_ISDIR(status.st_mode)) FailRead(path, EISDIR);
+    known = known && (S_ISREG(status.st_mode) || IsNull(status));
+    total += static_cast<uint64_t>(status.st_size);
+  }
+  return known ? std::optional(total) : std::nullopt;
+}
+
+StandardInputPlace::StandardInputPlace() {
+  struct stat status = {};
+  if (::fstat(STDIN_FILENO, &status) != 0) return;
+  if (IsNull(status)) offset_ = 0;
+  if (!S_ISREG(status.st_mode)) return;
+  const off_t offset = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
+  if (offset < 0) return;
+  offset_ = static_cast<uint64_t>(offset);
+  bytes_left_ = status.st_size > offset ? static_cast<uint64_t>(status.st_size - offset) : 0;
+}
+
+std::optional<uint64_t> StandardInputPlace::BytesLeft() const {
+  return offset_ ? std::optional(bytes_left_) : std::nullopt;
+}
+
+void StandardInputPlace::Return() const {
+  if (!offset_) return;
+  if (::lseek(STDIN_FILENO, static_cast<off_t>(*offset_), SEEK_SET) < 0) {
+    FailRead("(standard input)", errno);
+  }
+}
+
+}  // namespace tamis::tools

@@ -1,0 +1,19 @@
+// Keys that are decimal integers.
+#ifndef TAMIS_TOOLS_INPUT_INTEGER_KEY_H_
+#define TAMIS_TOOLS_INPUT_INTEGER_KEY_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace tamis::tools {
+
+// `text` without the spaces and tabs at its ends.
+std::string_view WithoutBlanks(std::string_view text);
+
+// Digits, perhaps after a minus sign, from -2^63 to 2^64 - 1. What is wrong with `text`, or
+// nullptr.
+const char* ParseIntegerKey(std::string_view text, uint64_t& value);
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_INPUT_INTEGER_KEY_H_

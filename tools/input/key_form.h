@@ -1,0 +1,35 @@
+// Keys that a filter cannot have, as those it was built of have another form.
+#ifndef TAMIS_TOOLS_INPUT_KEY_FORM_H_
+#define TAMIS_TOOLS_INPUT_KEY_FORM_H_
+
+#include <tamis/filter.h>
+
+#include <cstdint>
+#include <string>
+
+#include "tools/options/command_line.h"
+
+namespace tamis::tools {
+
+struct KeyFormOptions {
+  bool any = false;
+
+  // --any-form
+  void AddTo(const CommandLine& command);
+  // Throws Error(kInvalidArgument) for keys of a form that the filter at `path` does not admit,
+  // with a word on how to give the right one, unless any form will do.
+  void Require(const Filter& filter, const std::string& path, KeyForm asked) const {
+    Require(filter.key_forms(), path, asked);
+  }
+  // The same for keys of those forms.
+  void Require(KeyForms forms, const std::string& path, KeyForm asked) const;
+
+  // Returns a note for keys of which `found` of `asked` are in the filter called `name`, if that is
+  // as good as none and `forms`, the forms of its keys, are not known. Returns "" otherwise.
+  static std::string Doubt(KeyForms forms, const std::string& name, KeyForm form, uint64_t found,
+                           uint64_t asked);
+};
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_INPUT_KEY_FORM_H_

@@ -1,0 +1,72 @@
+#include "tools/input/key_list_file.h"
+
+#include <tamis/error.h>
+
+#include "tools/input/key_reader.h"
+#include "tools/options/parse.h"
+
+namespace tamis::tools {
+
+void KeyListOptions::AddTo(const CommandLine& command) {
+  command.Add("--keys", path, "file with keys, a line each or as below; - is standard input")
+      .Type("LIST")
+      .Required()
+      .NotEmpty();
+  const Option csv =
+      command.AddFlag("--csv", input.csv, "comma-separated records, quoted as in RFC 4180");
+  const Option tsv = command.AddFlag("--tsv", input.tsv, "tab-separated records, without quotes");
+  const Option separator = command.Add("--separator", input.separator, ParseSeparator,
+                                       "between the fields of CSV (means --csv)");
+  separator.Type("C").Excludes(tsv);
+  const Option column = command.Add("--key-column", input.column,
+                                    "the key's column: number from 1 (default), or name "
+                                    "(of Parquet its path)");
+  column.Type("N|NAME");
+  const Option header =
+      command.AddFlag("--header", input.header, "the list begins with a record of names");
+  const Option trim =
+      command.AddFlag("--trim", input.trim, "spaces and tabs at both ends are not of the key");
+  const Option u64 =
+      command.AddFlag("--u64", input.u64, "raw little-endian 64-bit integers without a sign");
+  const Option from_parquet = command.AddFlag(
+      "--parquet", parquet, "the list is a column of another Parquet file (needs Arrow)");
+  csv.Excludes(tsv);
+  for (const Option& option : {csv, tsv, separator, header, trim, u64}) {
+    option.Excludes(from_parquet);
+  }
+  for (const Option& option : {csv, tsv, separator, column, header, trim}) option.Excludes(u64);
+  for (const Option& option : {csv, tsv, separator, column, header, trim, u64, from_parquet}) {
+    option.Group("Forms of keys");
+  }
+}
+
+KeyListFile ReadKeyList(const KeyListOptions& options) {
+  InputOptions input = options.input;
+  input.paths = {options.path};
+  if (!input.reads_csv() && !input.tsv && (input.header || !input.column.empty())) {
+    throw Error(ErrorCode::kInvalidArgument, "--key-column and --header need --csv or --tsv");
+  }
+  input.Check();
+  KeyReader reader(input, {});
+  KeyListFile list;
+  list.are_integers = options.input.u64;
+  std::vector<size_t> ends;
+  KeyBatch batch;
+  while (reader.Next(batch)) {
+    list.integers.insert(list.integers.end(), batch.integers.begin(), batch.integers.end());
+    for (const std::string_view key : batch.strings) {
+      list.text.insert(list.text.end(), key.begin(), key.end());
+      ends.push_back(list.text.size());
+    }
+  }
+  reader.Conclude("", /*some_key=*/true);
+  size_t begin = 0;
+  list.strings.reserve(ends.size());
+  for (const size_t end : ends) {
+    list.strings.emplace_back(list.text.data() + begin, end - begin);
+    begin = end;
+  }
+  return list;
+}
+
+}  // namespace tamis::tools

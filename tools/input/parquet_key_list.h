@@ -1,0 +1,35 @@
+// The keys of `tamis parquet prune`: those of a text file, or a column of another Parquet file.
+#ifndef TAMIS_TOOLS_INPUT_PARQUET_KEY_LIST_H_
+#define TAMIS_TOOLS_INPUT_PARQUET_KEY_LIST_H_
+
+#include <tamis/parquet/column_keys.h>
+#include <tamis/parquet/key_column.h>
+
+#include "tools/input/key_list_file.h"
+
+namespace tamis::tools {
+
+// All of them, in memory.
+class PruneKeys {
+ public:
+  // Says how many values of a column are keys, unless it is to be `quiet`. Throws as ReadKeyList,
+  // OpenColumnValues and parquet::ReadKeyColumn, and Error(kInvalidArgument) if the column has no
+  // value but nulls, and for a Parquet file where text is to be read.
+  PruneKeys(const KeyListOptions& options, bool quiet);
+  PruneKeys(const PruneKeys&) = delete;
+  PruneKeys& operator=(const PruneKeys&) = delete;
+
+  const parquet::KeyList& keys() const { return keys_; }
+
+ private:
+  parquet::KeyList ReadColumn(const KeyListOptions& options, bool quiet);
+  parquet::KeyList Read(const KeyListOptions& options, bool quiet);
+
+  KeyListFile file_;
+  parquet::KeyColumn column_;
+  parquet::KeyList keys_;  // of one of these
+};
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_INPUT_PARQUET_KEY_LIST_H_

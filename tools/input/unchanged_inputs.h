@@ -1,0 +1,30 @@
+// Whether files have changed between two passes over them.
+#ifndef TAMIS_TOOLS_INPUT_UNCHANGED_INPUTS_H_
+#define TAMIS_TOOLS_INPUT_UNCHANGED_INPUTS_H_
+
+#include <sys/stat.h>
+
+#include <string>
+#include <vector>
+
+namespace tamis::tools {
+
+class UnchangedInputs {
+ public:
+  // Notes the identity, size and times of each file; "-" is standard input. Throws Error(kIo).
+  explicit UnchangedInputs(const std::vector<std::string>& paths);
+
+  // Throws Error(kIo), with `consequence`, if a file is not as it was.
+  void Check(const char* consequence) const;
+
+ private:
+  struct File {
+    std::string path;
+    struct stat status;
+  };
+  std::vector<File> files_;
+};
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_INPUT_UNCHANGED_INPUTS_H_

@@ -1,0 +1,35 @@
+#include "tools/options/open_options.h"
+
+#include <filesystem>
+#include <system_error>
+
+namespace tamis::tools {
+
+const char kVerifyHelp[] =
+    "What is mapped is verified, all of its bytes, if it has at most 256 MiB or 16 times the\n"
+    "bytes of the inputs, where these are files. Otherwise only what is asked for is read, and\n"
+    "damage to it goes unnoticed without --verify.\n";
+
+void OpenOptions::AddTo(const CommandLine& command) {
+  const Option with_map = command.AddFlag("--map", map, "map the file (default)");
+  const Option without_map =
+      command.AddFlag("--no-map", no_map, "load and verify all of it: faster for many keys");
+  const Option with_verify = command.AddFlag("--verify", verify, "verify all of a mapped file");
+  const Option without_verify =
+      command.AddFlag("--no-verify", no_verify, "verify only the header of it");
+  without_map.Excludes(with_map).Excludes(without_verify);
+  with_verify.Excludes(without_verify);
+}
+
+// A byte of input takes some thirty times as long as one of a filter that is verified, so this is
+// soon done, or adds at most half to the time.
+bool OpenOptions::Verifies(const std::string& path, std::optional<uint64_t> input_bytes) const {
+  constexpr uint64_t kSoonDone = uint64_t{256} << 20;
+  constexpr uint64_t kPerInputByte = 16;
+  if (verify || no_verify) return verify;
+  std::error_code error;  // opening the file will report it
+  const uint64_t bytes = std::filesystem::file_size(path, error);
+  return !error && (bytes <= kSoonDone || bytes / kPerInputByte <= input_bytes.value_or(0));
+}
+
+}  // namespace tamis::tools

@@ -1,0 +1,52 @@
+// How commands that ask keys of a saved filter, or bank of filters, open it: mapped or loaded,
+// verified or not.
+#ifndef TAMIS_TOOLS_OPTIONS_OPEN_OPTIONS_H_
+#define TAMIS_TOOLS_OPTIONS_OPEN_OPTIONS_H_
+
+#include <tamis/file.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tools/options/command_line.h"
+#include "tools/options/run_options.h"
+#include "tools/options/secret.h"
+#include "tools/output/progress.h"
+
+namespace tamis::tools {
+
+struct OpenOptions {
+  bool map = false;  // which is the default
+  bool no_map = false;
+  bool verify = false;
+  bool no_verify = false;
+
+  // --map, --no-map, --verify, --no-verify
+  void AddTo(const CommandLine& command);
+  // Whether to read all of the mapped file at `path` before it is asked for the keys of so many
+  // bytes of input, if these are known. kVerifyHelp has the rule.
+  bool Verifies(const std::string& path, std::optional<uint64_t> input_bytes) const;
+};
+
+// What load(LoadOptions) or map(MapOptions) makes of the file at `path`, as the options of a
+// command say, with a notice for those who watch a terminal where it is verified.
+template <typename Load, typename Map>
+auto OpenAsAsked(const std::string& path, const OpenOptions& options, const RunOptions& run,
+                 const SecretOptions& secret_options, std::optional<uint64_t> input_bytes,
+                 const Load& load, const Map& map) {
+  const Backend* const backend = run.Pinned();
+  const std::optional<HashSecret> secret = secret_options.Read();
+  if (options.no_map) return load(LoadOptions{.backend = backend, .secret = secret});
+  MapOptions mapped{.backend = backend, .secret = secret};
+  if (!options.Verifies(path, input_bytes)) return map(mapped);
+  mapped.verify = Verify::kFull;
+  const Notice notice("verifying " + path + " ...", run.quiet);
+  return map(mapped);
+}
+
+extern const char kVerifyHelp[];
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_OPTIONS_OPEN_OPTIONS_H_

@@ -1,0 +1,52 @@
+#include "tools/options/run_options.h"
+
+#include <tamis/error.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "tools/options/parse.h"
+#include "tools/output/console.h"
+
+namespace tamis::tools {
+
+std::optional<Calibration> SavedCalibration() {
+  try {
+    const std::filesystem::path path = Calibration::DefaultPath();
+    std::error_code missing;
+    if (std::filesystem::exists(path, missing)) return Calibration::Load(path);
+  } catch (const Error& error) {
+    // Without a home directory there is none. A damaged one costs speed, nothing else.
+    if (error.code() == ErrorCode::kCorrupt)
+      Say(std::string("calibration ignored: ") + error.what());
+  }
+  return std::nullopt;
+}
+
+void RunOptions::AddTo(const CommandLine& command) {
+  command.Add("--backend", backend, "kernels to use, of `tamis backends` (default: the fastest)")
+      .Type("NAME")
+      .Group("Running");
+  command
+      .Add("--threads", threads, ParseThreads,
+           "threads, 1 to 1024 (default: TAMIS_THREADS, or one per core)")
+      .Type("N")
+      .Group("Running");
+  command.AddFlag("-q,--quiet", quiet, "no progress bar and no summary").Group("Running");
+}
+
+const Backend* RunOptions::Pinned() const {
+  return backend.empty() ? nullptr : &FindBackend(backend);
+}
+
+Engine RunOptions::MakeEngine() const {
+  EngineOptions options;
+  options.threads = threads;
+  options.backend = Pinned();
+  if (std::optional<Calibration> saved = SavedCalibration()) {
+    options.calibration = *std::move(saved);
+  }
+  return Engine(std::move(options));
+}
+
+}  // namespace tamis::tools

@@ -1,0 +1,37 @@
+// A file of one bit per record.
+#ifndef TAMIS_TOOLS_OUTPUT_BITMAP_FILE_H_
+#define TAMIS_TOOLS_OUTPUT_BITMAP_FILE_H_
+
+#include <tamis/keys.h>
+
+#include <cstdint>
+#include <string>
+
+#include "tools/input/key_reader.h"
+#include "tools/output/console.h"
+
+namespace tamis::tools {
+
+// Bit i of the file is that of record i, good or bad: bit i % 8 of byte i / 8. The bits past the
+// last record are 0.
+class BitmapFile {
+ public:
+  explicit BitmapFile(const std::string& path) : out_(path) {}
+
+  // Appends the records of `batch`: for its keys the bits of `found`, or their opposites where
+  // `invert`, and 0 for records that hold no key.
+  void Append(const Bitmap& found, bool invert, const KeyBatch& batch);
+  void Close();
+
+ private:
+  void Push(bool bit);
+
+  Output out_;
+  std::string bytes_;  // of the batch at hand
+  unsigned byte_ = 0;
+  int bits_ = 0;  // in byte_, which is not yet in bytes_
+};
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_OUTPUT_BITMAP_FILE_H_

@@ -1,0 +1,15 @@
+// Reports in JSON.
+#ifndef TAMIS_TOOLS_OUTPUT_JSON_H_
+#define TAMIS_TOOLS_OUTPUT_JSON_H_
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace tamis::tools {
+
+// In lines, the last of them ended. Bytes that are not UTF-8, of names of files, become U+FFFD.
+std::string JsonText(const nlohmann::ordered_json& json);
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_OUTPUT_JSON_H_

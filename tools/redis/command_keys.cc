@@ -1,0 +1,283 @@
+// tamis redis insert, query, rebuild: keys of files for a filter on Redis servers.
+#include <tamis/redis/rebuild.h>
+#include <tamis/redis/split_block_filter.h>
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/input/input.h"
+#include "tools/input/key_form.h"
+#include "tools/input/key_reader.h"
+#include "tools/options/exit_codes.h"
+#include "tools/output/console.h"
+#include "tools/output/format.h"
+#include "tools/output/json.h"
+#include "tools/output/output_file.h"
+#include "tools/output/progress.h"
+#include "tools/output/query_output.h"
+#include "tools/redis/command.h"
+#include "tools/redis/options.h"
+
+namespace tamis::tools {
+namespace {
+
+constexpr char kInsertExamples[] =
+    "Examples:\n"
+    "  tamis redis insert --name seen urls.txt\n"
+    "  tamis redis insert --url redis://cache-1:6379 --name ids --integers --csv users.csv\n";
+
+constexpr char kRedisQueryFooter[] =
+    "Writes the lines whose keys may be in the filter: all that are in it, and of the others "
+    "about\n"
+    "the share that it was made for. If servers or parts of the filter are gone it fails, unless\n"
+    "--fail-open takes what they would have answered for \"maybe\". Whether strings or integers\n"
+    "were inserted servers do not know; if hardly any key is found, a note says so.\n"
+    "\n";
+
+constexpr char kRedisQueryExamples[] =
+    "Examples:\n"
+    "  tamis redis query --name seen new.txt > known.txt\n"
+    "  tamis redis query --name seen --invert new.txt > certainly_new.txt\n"
+    "  tamis redis query --name ids --integers --count ids.txt\n";
+
+constexpr char kRebuildFooter[] =
+    "The filter is filled from the files, and what it had before is gone. Until all is there its\n"
+    "clients go on with the old one; what they insert meanwhile is in the new one, too. So what\n"
+    "they inserted shortly before has to be in the files. Needs memory for the filter, here and\n"
+    "once more on the servers.\n"
+    "\n"
+    "Without files and with --end-abandoned it ends a rebuild whose process is gone.\n"
+    "\n";
+
+constexpr char kRebuildExamples[] =
+    "Examples:\n"
+    "  tamis redis rebuild --name seen urls.txt\n"
+    "  psql -Atc 'select id from users' | tamis redis rebuild --name ids --integers\n";
+
+struct InsertOptions {
+  RedisOptions redis;
+  InputOptions input;
+  bool json = false;
+};
+
+// Of so many keys that were sent when the error came.
+void SayWhatIsIn(uint64_t sent, const UnansweredError& error) {
+  const uint64_t unknown = error.keys().size();
+  std::string said;
+  if (error.code() == ErrorCode::kNotDurable) {
+    said = "inserted: " + Counted(sent, "key") + ", of which " + WithCommas(unknown) +
+           " may not be on so many replicas";
+  } else {
+    said = "inserted: " + Counted(sent - unknown, "key") + "; " + WithCommas(unknown) +
+           " more may not be in";
+  }
+  Say(said + ". Inserting them again does no harm");
+}
+
+int RunInsert(const InsertOptions& options) {
+  options.input.Check();
+  if (options.json) CheckStandardOutputIsNoInput(options.redis.And(options.input.paths));
+  const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
+  redis::SplitBlockFilter filter = options.redis.Open();
+  Progress progress("inserting", Progress::Unit::kBytes, total_bytes.value_or(0),
+                    options.redis.quiet);
+  KeyReader reader(options.input, {});
+  KeyBatch batch;
+  uint64_t inserted = 0;
+  for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
+    try {
+      inserted += filter.Insert(batch.keys());
+    } catch (const UnansweredError& error) {
+      SayWhatIsIn(inserted + batch.keys().CountValid(), error);
+      throw;
+    } catch (const Error&) {
+      Say(Counted(inserted, "key") +
+          " had been inserted before; inserting them again does no harm");
+      throw;
+    }
+    progress.Advance(reader.bytes_read() - before);
+  }
+  if (options.json) {
+    const nlohmann::ordered_json json = {
+        {"filter", options.redis.name},
+        {"inserted", inserted},
+        {"bad_lines", reader.num_bad()},
+        {"empty_lines", reader.num_empty()},
+    };
+    Print(JsonText(json));
+  } else if (!options.redis.quiet) {
+    Say(options.redis.name + ": " + Counted(inserted, "key") + " inserted");
+  }
+  reader.Conclude("", /*some_key=*/false);
+  return kDone;
+}
+
+struct RebuildCommand {
+  RedisOptions redis;
+  InputOptions input;
+  bool end_abandoned = false;
+  bool json = false;
+};
+
+int RunRebuild(const RebuildCommand& options) {
+  redis::SplitBlockFilter filter = options.redis.Open();
+  if (options.end_abandoned) {
+    const bool ended = redis::EndAbandonedRebuild(filter);
+    if (options.json) {
+      const nlohmann::ordered_json json = {
+          {"filter", options.redis.name},
+          {"ended_abandoned", ended},
+      };
+      Print(JsonText(json));
+    } else if (!options.redis.quiet) {
+      Say(options.redis.name + ": " +
+          (ended ? "an abandoned rebuild was ended" : "there is no abandoned rebuild"));
+    }
+    return kDone;
+  }
+  options.input.Check();
+  if (options.json) CheckStandardOutputIsNoInput(options.redis.And(options.input.paths));
+  const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
+  KeyReader reader(options.input, {});
+  Progress progress("reading", Progress::Unit::kBytes, total_bytes.value_or(0),
+                    options.redis.quiet);
+  const auto source = [&](redis::RebuildInserter& to) {
+    KeyBatch batch;
+    for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
+      to.Insert(batch.keys());
+      progress.Advance(reader.bytes_read() - before);
+    }
+    reader.Conclude("; the filter is as it was", /*some_key=*/true);
+  };
+  const redis::RebuildResult result = redis::Rebuild(filter, source);
+  if (options.json) {
+    const nlohmann::ordered_json json = {
+        {"filter", options.redis.name},
+        {"keys", result.keys},
+        {"ended_abandoned", result.ended_abandoned},
+        {"bad_lines", reader.num_bad()},
+        {"empty_lines", reader.num_empty()},
+    };
+    Print(JsonText(json));
+  } else if (!options.redis.quiet) {
+    Say(options.redis.name + ": rebuilt from " + Counted(result.keys, "key"));
+  }
+  return kDone;
+}
+
+struct RedisQueryOptions {
+  RedisOptions redis;
+  InputOptions input;
+  bool invert = false;
+  bool count = false;
+  bool json = false;
+  bool any = false;
+  bool fail_open = false;
+
+  bool WritesLines() const { return !count && !json && !any; }
+};
+
+void WriteLines(const RedisQueryOptions& options, const KeyBatch& batch, Bitmap found,
+                Output& out) {
+  for (size_t i = 0; i < batch.size(); ++i) {
+    if (found.Test(i) == options.invert) continue;
+    WriteRecord(batch.records[i], options.input.u64, out);
+  }
+  out.Flush();
+}
+
+int RunQuery(const RedisQueryOptions& options) {
+  options.input.Check();
+  if (!options.any) CheckStandardOutputIsNoInput(options.redis.And(options.input.paths));
+  const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
+  redis::SplitBlockFilter filter = options.redis.Open(
+      options.fail_open ? redis::Unavailable::kMaybe : redis::Unavailable::kThrow);
+  Output out;
+  const bool lines = options.WritesLines();
+  KeyReader reader(options.input, {.records = lines});
+  const bool quiet = options.redis.quiet || (lines && ::isatty(STDOUT_FILENO) == 1);
+  Progress progress("querying", Progress::Unit::kBytes, total_bytes.value_or(0), quiet);
+  KeyBatch batch;
+  std::vector<uint64_t> words;
+  uint64_t keys = 0, selected = 0;
+  bool first = true;
+  for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
+    if (lines && first) out.Write(reader.header());
+    first = false;
+    words.assign(BitmapWords(batch.size()), 0);
+    const size_t matching = filter.Contains(batch.keys(), Bitmap(words));
+    keys += batch.size();
+    selected += options.invert ? batch.size() - matching : matching;
+    if (options.any && selected > 0) return kDone;
+    if (lines) WriteLines(options, batch, Bitmap(words), out);
+    progress.Advance(reader.bytes_read() - before);
+  }
+  if (lines && first) out.Write(reader.header());
+  const QueryCounts counts = {keys, selected, options.invert};
+  if (options.json) out.Write(CountsJson(options.redis.name, counts, reader));
+  if (options.count && !options.json) out.Write(CountsText(counts));
+  out.Close();
+  const uint64_t found = options.invert ? keys - selected : selected;
+  const std::string doubt = KeyFormOptions::Doubt(KeyForm::kUnknown, options.redis.name,
+                                                  options.input.key_form(), found, keys);
+  if (!doubt.empty() && !options.redis.quiet) Say(doubt);
+  reader.Conclude("", /*some_key=*/false);
+  return options.any ? kNoMatch : kDone;
+}
+
+}  // namespace
+
+Command AddRedisInsert(const CommandLine& redis) {
+  const CommandLine command = redis.AddCommand("insert", "Insert the keys of files.");
+  auto options = std::make_shared<InsertOptions>();
+  command.Footer(std::string(kKeyFormsHelp) + "\n" + kRedisHelp + "\n" + kInsertExamples);
+  options->redis.AddTo(command);
+  options->redis.secret.AddTo(command);
+  options->redis.AddDurableTo(command);
+  command.AddFlag("--json", options->json, "a report in JSON on standard output");
+  options->input.AddTo(command);
+  return {command, [options] { return RunInsert(*options); }};
+}
+
+Command AddRedisRebuild(const CommandLine& redis) {
+  const CommandLine command =
+      redis.AddCommand("rebuild", "Fill the filter anew from files, while its clients go on.");
+  auto options = std::make_shared<RebuildCommand>();
+  command.Footer(std::string(kRebuildFooter) + kKeyFormsHelp + "\n" + kRedisHelp + "\n" +
+                 kRebuildExamples);
+  options->redis.AddTo(command);
+  options->redis.secret.AddTo(command);
+  options->redis.AddDurableTo(command);
+  command.AddFlag("--end-abandoned", options->end_abandoned,
+                  "end a rebuild whose process is gone, and read no keys");
+  command.AddFlag("--json", options->json, "a report in JSON on standard output");
+  options->input.AddTo(command);
+  return {command, [options] { return RunRebuild(*options); }};
+}
+
+Command AddRedisQuery(const CommandLine& redis) {
+  const CommandLine command =
+      redis.AddCommand("query", "Find the lines whose keys may be in the filter.");
+  auto options = std::make_shared<RedisQueryOptions>();
+  command.Footer(std::string(kRedisQueryFooter) + kKeyFormsHelp + "\n" + kRedisHelp + "\n" +
+                 kRedisQueryExamples);
+  options->redis.AddTo(command);
+  options->redis.secret.AddTo(command);
+  command.AddFlag("-v,--invert", options->invert, "the lines that are certainly not in it");
+  const Option count =
+      command.AddFlag("-c,--count", options->count, "write MATCHES/KEYS, and no lines");
+  const Option json = command.AddFlag("--json", options->json, "write the counts in JSON");
+  command
+      .AddFlag("--any", options->any,
+               "write nothing, stop at the first match; exit status 1 if none")
+      .Excludes(count)
+      .Excludes(json);
+  command.AddFlag("--fail-open", options->fail_open, "no answer is \"maybe\", and no failure");
+  options->input.AddTo(command);
+  return {command, [options] { return RunQuery(*options); }};
+}
+
+}  // namespace tamis::tools
