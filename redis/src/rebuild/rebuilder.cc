@@ -124,7 +124,7 @@ bool Rebuilder::Acquire(bool begin_one) {
       mine = ParseRecord(found);
     }
     mine.owner = impl_.client_.RandomNumber();
-    if (Take(found, mine) == Taken::kChanged) continue;
+    if (Take(found, mine) == Taken::kLost) continue;
     if (!found.empty()) {
       EndTaken();
       ended = true;
@@ -156,7 +156,7 @@ Rebuilder::Taken Rebuilder::Take(const std::string& found, const RebuildRecord& 
     return {which.begin(), which.end()};
   });
   const Reply& reply = take.reply;
-  if (reply.IsInteger() && reply.integer == kChanged) return Taken::kChanged;
+  if (reply.IsInteger() && reply.integer == kChanged) return Taken::kLost;
   if (reply.IsInteger()) {
     throw Error(ErrorCode::kBusy,
                 "the filter \"" + impl_.name() +

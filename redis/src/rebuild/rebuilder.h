@@ -33,7 +33,7 @@ class Rebuilder {
   // Does a part of a step for these segments, and gives those for which it has to be done again as
   // replicas may not have it, or as they were not as expected.
   using Part = std::function<std::vector<size_t>(std::span<const size_t>)>;
-  enum class Taken : uint8_t { kYes, kChanged };
+  enum class Taken : uint8_t { kYes, kLost };
 
   // Of segments, at most so many and so many bytes.
   static constexpr uint64_t kMaxPortion = 16;
