@@ -74,7 +74,7 @@ class FilterBank::Impl {
   // Throws Error(kInvalidArgument) for a name that is taken or out of range.
   void RequireNewName(const std::string& name) const;
   void RequireHash(const HashSpec& other) const;
-  // Of num_blocks blocks; the bank has no column of that name.
+  // Adds a column of num_blocks blocks. Its name must be new.
   Added AddCopy(detail::ColumnData data, uint64_t num_blocks, const uint64_t* words);
   Added AddCopy(const std::string& name, const SplitBlockBloomFilter& filter);
   void Flush();
@@ -115,7 +115,7 @@ class FilterBank::Impl {
   std::map<std::string, Place> names;
   bool has_secret = false;  // as its file had it
 
-  // Of a bank that is mapped: what its groups are parts of, and what their bytes have to be.
+  // The file of a bank that is mapped: its bytes, and the checksums of its pages.
   struct Mapped {
     detail::Storage whole;
     std::filesystem::path path;

@@ -5,11 +5,11 @@
 
 #include "core/src/bulk/outcomes.h"
 #include "core/src/bulk/valid_keys.h"
+#include "core/src/filters/base/combine.h"
 #include "core/src/filters/base/filter_access.h"
+#include "core/src/filters/registry/kinds.h"
 #include "live/src/shared_bits.h"
 #include "live/src/shared_words.h"
-#include "tamis/error.h"
-#include "tamis/set_operations.h"
 
 namespace tamis {
 namespace {
@@ -180,9 +180,7 @@ void ConcurrentBloom<F>::Merge(const ConcurrentBloom& other) {
 template <typename F>
 void ConcurrentBloom<F>::MergeWords(const F& other) {
   detail::FilterAccess::RequireWritable(filter_);
-  if (const MergeCheck check = CanMerge(filter_, other); !check) {
-    throw Error(ErrorCode::kIncompatible, check.reason);
-  }
+  detail::RequireMergeable(detail::KindOf(filter_.kind()), filter_, other);
   detail::FilterAccess::RequireIntact(other);
   detail::OrWords(words(), reinterpret_cast<const uint64_t*>(other.payload().data()),
                   bytes() / sizeof(uint64_t));

@@ -5,13 +5,16 @@ set -eu
 compiler=$1
 root=$2
 failed=0
+set --
+for part in core bank formats plan live redis parquet cuda; do
+  set -- "$@" -I "$root/$part/include"
+done
 for header in "$root"/core/include/tamis/*.h "$root"/formats/include/tamis/formats/*.h \
   "$root"/bank/include/tamis/bank/*.h "$root"/plan/include/tamis/plan/*.h \
   "$root"/live/include/tamis/live/*.h "$root"/redis/include/tamis/redis/*.h \
   "$root"/parquet/include/tamis/parquet/*.h "$root"/cuda/include/tamis/cuda/*.h; do
   [ "${header##*/}" != version.h ] || continue  # macros alone
-  said=$("$compiler" -std=c++17 -fsyntax-only -Wfatal-errors -x c++ "$header" -I "$root/core/include" \
-    -I "$root/bank/include" -I "$root/formats/include" -I "$root/plan/include" -I "$root/live/include" -I "$root/redis/include" -I "$root/parquet/include" -I "$root/cuda/include" 2>&1) || true
+  said=$("$compiler" -std=c++17 -fsyntax-only -Wfatal-errors -x c++ "$header" "$@" 2>&1) || true
   case $(echo "$said" | grep 'error: ' | head -n 1) in
     *"tamis needs C++20"*) ;;
     *)

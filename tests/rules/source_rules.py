@@ -26,6 +26,9 @@ MACHINE_PATH = re.compile(rf"(?<![\w.}}])/({HOMES})/[\w.]")
 
 STD = r"[a-z0-9_]+"  # a header of the standard library has no suffix
 POSIX = r"(sys/\w+|unistd|fcntl|dirent|poll|sched|pthread|signal|termios)\.h"
+# Folders that use core, are in the same library, and keep the order of its rooms.
+PARTS = ("bank", "formats", "plan")
+LIBRARY = ("core", *PARTS, "simd", "live", "redis", "parquet", "bindings")
 PUBLIC = r"tamis/(?!detail/|c/|c\.h)[\w/]+\.h"
 CORE = r"tamis/(?!cuda/|live/|redis/|parquet/|c/|c\.h)[\w/]+\.h"
 PUBLIC_CORE = r"tamis/(?!c\.h)((layout|bank|plan)/)?\w+\.h"
@@ -41,9 +44,9 @@ ALLOWED = [
     # Elsewhere nothing is known of the library for JSON.
     ("core/src/base/json.h", [STD, r"nlohmann/json\.hpp"]),
     ("core/", [STD, POSIX, r"xxhash\.h", CORE, r"core/src/[\w/]+\.h"]),
-    *((f"{part}/include/", [STD, CORE]) for part in ("bank", "formats", "plan")),
+    *((f"{part}/include/", [STD, CORE]) for part in PARTS),
     *((f"{part}/", [STD, POSIX, r"xxhash\.h", CORE, r"core/src/[\w/]+\.h", rf"{part}/src/[\w/]+\.h"])
-      for part in ("bank", "formats", "plan")),
+      for part in PARTS),
     ("simd/", [STD, r"hwy/[\w/-]+\.h", CORE, r"(core|bank|formats)/src/[\w/]+\.h", r"simd/[\w-]+\.h"]),
     ("cuda/include/", [STD, CORE, r"tamis/cuda/\w+\.(h|cuh)"]),
     # Elsewhere in cuda/ nothing is known of vectors.
@@ -115,7 +118,7 @@ BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(rf"{BLOCK.pattern}|`[^`\n]*`", BLOCK.flags)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
-# The rooms of core, with those folders that stand on it in the same library, and which others each may include, itself aside: arrows point down.
+# The rooms of core and the parts, and the rooms below each that it may include.
 ROOMS = {
     "base": [],
     "backend": ["base"],
@@ -178,7 +181,7 @@ def include_violation(name, header):
     may_use_cuda = name.startswith(("cuda/", "tests/cuda/", "bench/cuda_"))
     if not may_use_cuda and CUDA_HEADER.match(header):
         return "is a CUDA header, which only cuda/ includes"
-    if name.startswith(("core/", "bank/", "formats/", "plan/", "simd/", "live/", "redis/", "parquet/", "bindings/")) and header in LIBRARY_FORBIDDEN:
+    if name.split("/")[0] in LIBRARY and header in LIBRARY_FORBIDDEN:
         return "is for printing, which the library does not"
     for folder, patterns in ALLOWED:
         if name.startswith(folder):
@@ -199,10 +202,12 @@ def check_includes(root):
 
 def room_of(name):
     """The room of a source of core, or of a header by the name that includes give it."""
-    source = re.match(r"core/src/(\w+)/|(bank|formats|plan)/src/", name)
+    parts = "|".join(PARTS)
+    source = re.match(rf"core/src/(\w+)/|({parts})/src/", name)
     if source:
         return source[1] or source[2]
-    header = re.fullmatch(r"(?:(?:core|bank|formats|plan)/include/)?tamis/(?!cuda/|live/|redis/|parquet/|c/|c\.h)([\w/]+)\.h", name)
+    header = re.fullmatch(rf"(?:(?:core|{parts})/include/)?"
+                          r"tamis/(?!cuda/|live/|redis/|parquet/|c/|c\.h)([\w/]+)\.h", name)
     if header:
         return next(room for pattern, room in PUBLIC_ROOMS if re.fullmatch(pattern, header[1]))
     return None
@@ -224,7 +229,7 @@ def check_rooms(root):
             yield f"{name}: is in no room"
         if name.startswith("core/src/filters/") and not layer_of(name):
             yield f"{name}: is in no layer"
-        if room is None or not name.startswith(("core/", "bank/", "formats/", "plan/")):
+        if room is None or name.split("/")[0] not in ("core", *PARTS):
             continue
         if room not in ROOMS:
             yield f"{name}: {room} is no room"
@@ -247,7 +252,7 @@ def check_rooms(root):
 def check_kinds(root):
     """What is true of all kinds goes through their table; what is true of one is in its folder."""
     for name in sources(root):
-        if not name.startswith(("core/src/", "bank/", "formats/", "plan/", "tools/", "bench/")):
+        if name.split("/")[0] not in (*PARTS, "tools", "bench") and not name.startswith("core/src/"):
             continue
         if name.startswith("core/src/filters/kinds/"):
             continue
@@ -274,7 +279,7 @@ def check_guards(root):
     for name in sources(root):
         if not name.endswith((".h", ".cuh")) or name.endswith("-inl.h"):
             continue
-        path = re.sub(r"^(core|bank|formats|plan|cuda|live|redis|parquet|bindings/c(?:/redis)?)/include/tamis/", "", name)
+        path = re.sub(r"^(\w+|bindings/c)/include/tamis/", "", name)
         want = "TAMIS_" + re.sub(r"[^A-Z0-9]", "_", path.upper()) + "_"
         if f"#ifndef {want}\n#define {want}\n" not in read(root, name):
             yield f"{name}: has no include guard {want}"
@@ -349,7 +354,7 @@ def check_page_code(root):
 def check_tables(root):
     """Strangers choose the keys of many tables, and must not be able to make them collide."""
     for name in sources(root):
-        if name.split("/")[0] not in ("core", "bank", "formats", "plan", "live", "redis", "parquet", "bindings", "tools"):
+        if name.split("/")[0] not in (*LIBRARY, "tools"):
             continue
         text = read(root, name)
         for match in re.finditer(r"std::unordered_\w+<[^;]*", text):
@@ -366,9 +371,8 @@ MAKES_OUTPUTS = {"core/src/backend/portable_kernels.cc", "core/src/bulk/output.c
 def check_outputs(root):
     """Everything that answers keys is a Queryable, which has all outputs from one place."""
     for name in sources(root):
-        room = name.split("/")[0]
-        if room not in ("core", "bank", "formats", "plan", "live", "redis", "parquet", "bindings", "tools") or (
-                name.startswith("core/include/") or name in MAKES_OUTPUTS):
+        if name.split("/")[0] not in (*LIBRARY, "tools") or name.startswith(("simd/", "core/include/")) or (
+                name in MAKES_OUTPUTS):
             continue
         text = read(root, name)
         for match in re.finditer(r"bits_to_(bytes|indices)|countr_zero\(word\)", text):

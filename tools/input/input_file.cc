@@ -26,7 +26,7 @@ bool HasMore(int fd) {
   return ::poll(&poll_fd, 1, 0) > 0;
 }
 
-// Who waits here for the other end of a pipe may be told to stop, as in ReadBlock.
+// Opening a pipe waits for its other end. As in ReadBlock, a signal can end the wait.
 int OpenInput(const std::string& path) {
   if (path == "-") return STDIN_FILENO;
   for (;;) {

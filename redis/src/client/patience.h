@@ -11,9 +11,10 @@
 
 namespace tamis::redis {
 
-// As often as one rebuild changes a segment; then as long as ServerOptions::retry_for says for what
-// fails, and after some times with pauses: who is slow, or waits for a slot that moves, may be late
-// for each change of many rebuilds. Not for ever, as servers might never say the same twice.
+// Limits how often an operation is repeated because a segment changed. First it is repeated as
+// often as one rebuild changes a segment, then until ServerOptions::retry_for is over, with pauses
+// after the first few times: a slow client, or one that waits for a slot that moves, can be late
+// for each change of many rebuilds. It ends, because a server could answer differently for ever.
 class Patience {
  public:
   explicit Patience(Client& client) : client_(client) {}

@@ -269,9 +269,9 @@ Command SplitBlockFilter::Impl::GetCommand(const std::string& key) const {
   return Command(SlotOfKey(key), {"GET", key}, kSmallReply);
 }
 
-// One after the other, as commands that are run together may be answered in any order. No script,
-// as who may only read looks, too; nor MGET, which says of a key of another type that there is
-// none.
+// The commands run one after the other, because the order of commands in one batch is not fixed.
+// A script cannot replace them: a user without the right to write asks this, too. Nor can MGET: it
+// answers "missing" for a key of another type.
 RebuildState SplitBlockFilter::Impl::RebuildStateOf(const Command& record) {
   const auto is_missing = [](const Command& get) {
     return get.answered && get.reply.type == Reply::Type::kNil;

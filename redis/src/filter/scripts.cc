@@ -3,8 +3,9 @@
 namespace tamis::redis {
 namespace {
 
-// What BITOP writes has no time at which it expires, whatever it had before: its client says it, as
-// servers before Redis 7 do not (PEXPIRETIME), and "0" for never.
+// BITOP removes the expiry of the key that it writes, so the script sets it again. The client
+// passes the time, or "0" for never: servers before Redis 7 lack PEXPIRETIME and cannot be asked
+// for it.
 constexpr const char* kUnite = R"lua(
 local function unite(to, from, expires)
   redis.call('BITOP', 'OR', to, to, from)

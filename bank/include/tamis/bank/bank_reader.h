@@ -31,12 +31,13 @@ struct BankRead {
 using BankReadFunction = std::function<void(std::span<const BankRead> reads)>;
 
 struct BankReaderOptions {
-  // Of the bytes that a call holds at a time: pages that have been read, and 16 bytes for each key,
-  // half of this at most. At least 32 KiB. Lists that go with them take up to a fiftieth of
-  // it besides. With more of it batches are fewer and larger; what does not fit comes after.
+  // The bytes that a call holds at a time, at least 32 KiB: the pages that it has read, and 16
+  // bytes for each key. The keys get at most half of them. Lists beside them take up to a fiftieth
+  // more. A larger number makes fewer and larger batches.
   uint64_t max_bytes = uint64_t{64} << 20;
-  // Pages with no more than so many bytes between them are one range, which has these bytes, too.
-  // 0: only pages side by side. Worth it where a request costs more than so many bytes.
+  // Two pages are read as one range if at most this number of bytes is between them. The range
+  // contains these bytes. 0: only adjacent pages are joined. A larger number pays if a request
+  // costs more than reading the bytes.
   uint64_t max_gap_bytes = 0;
   // The secret of a keyed hash, unless the file has it.
   std::optional<HashSecret> secret = {};
@@ -57,8 +58,8 @@ struct BankDamage {
 // Answers as FilterBank::Map of the same file does, bit for bit, without the file being there. To
 // open it reads two ranges: the first 16 KiB, and the tables behind the payload. Then a key needs
 // of each group with columns one page of 16 KiB, which has a checksum of its own. A lookup finds
-// the pages that its keys need, and hands them to the function as batches of ranges; no page is
-// read twice by a call, unless its keys are more than 1/32 of max_bytes, which are asked in slices.
+// the pages that its keys need, and asks the function for them in batches of ranges. A call with at
+// most max_bytes / 32 keys reads no page twice. Longer calls are cut into slices of that length.
 //
 // A page that does not match its checksum makes all its columns answers of all its keys: "maybe",
 // never "no". damaged() names it. The checksums are as good against accidents, and no good against
@@ -71,9 +72,10 @@ struct BankDamage {
 // the thread that asks, and by no other. Not copied, and moved only while nobody asks.
 class BankReader {
  public:
-  // Opens a file of so many bytes. Throws FormatError for bytes that are no bank or a damaged one,
-  // also for a wrong length; Error(kSecret); Error(kOutOfMemory) for tables that do not fit;
-  // Error(kInvalidArgument) for options out of range or no function; and what the function throws.
+  // Opens a file of `file_bytes` bytes. Throws FormatError if the file is not a bank, is damaged,
+  // or has another length. Throws Error(kSecret), Error(kOutOfMemory) if the tables do not fit,
+  // Error(kInvalidArgument) if options are out of range or there is no function, and the
+  // exceptions of the function.
   BankReader(uint64_t file_bytes, BankReadFunction read, const BankReaderOptions& options = {});
 
   BankReader(BankReader&&) noexcept;
@@ -92,9 +94,9 @@ class BankReader {
   std::optional<BankColumn> Find(const ColumnName& name) const;
   const std::string& NameOf(uint64_t index) const;
 
-  // As those of FilterBank. Throws Error(kInvalidArgument) if `out` is too small, before anything
-  // is read or written, std::bad_alloc, and what the function throws: the reader is then as it was,
-  // but for damage that was found until then, and `out` has bits that mean nothing.
+  // As those of FilterBank. Throws Error(kInvalidArgument) if `out` is too small, before it reads
+  // or writes anything. Throws std::bad_alloc and the exceptions of the function. The contents of
+  // `out` are then unspecified, and the reader is unchanged, except that damaged() can name more.
   size_t Contains(uint64_t key, Bitmap out) const;
   size_t Contains(std::string_view key, Bitmap out) const;
   template <detail::NoKey T>

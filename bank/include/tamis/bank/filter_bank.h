@@ -45,13 +45,14 @@ class ColumnName {
 };
 
 struct BankOptions {
-  // Of a filter that is built from keys, in [1e-12, 0.5]: see Add. 0: by the next two, or 1%.
+  // The false-positive rate of filters that Add builds from keys, in [1e-12, 0.5]. 0: the rate
+  // follows from the next two fields, or is 1% if they are 0.
   double fpr = 0;
-  // What is to be expected for the whole bank: so many columns that a key is not in and that may
-  // have it all the same, if there are so many columns as the next says.
+  // The expected number of columns that say "maybe" to a key in none of them, for a bank of
+  // `columns` columns.
   double false_columns = 0;
   uint64_t columns = 0;
-  // That of all filters of the bank.
+  // All filters of the bank have this hash.
   HashSpec hash = {};
   MemoryOptions memory = {};
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
@@ -95,9 +96,9 @@ struct ColumnCount {
   friend bool operator==(const ColumnCount&, const ColumnCount&) = default;
 };
 
-// The columns that may have at least `at_least` keys, out of what CountPerColumn gave: those with
-// the most first, of equal ones that of the lower index, and no more than `most`. With 0 as
-// `at_least` columns without a key are among them, also where no column is.
+// Takes the counts of CountPerColumn. Returns at most `most` columns that may have `at_least` keys
+// or more. Columns with more keys come first, and equal columns in the order of their indexes. With
+// 0 as `at_least` the result can contain columns without a key, and indexes without a column.
 std::vector<ColumnCount> BestColumns(std::span<const uint64_t> counts, uint64_t at_least,
                                      size_t most = SIZE_MAX);
 
@@ -123,9 +124,9 @@ class FilterBank {
 
   // Reads a file and verifies all of it. Throws FormatError or Error(kIo), Error(kSecret).
   static FilterBank Load(const std::filesystem::path& path, const LoadOptions& options = {});
-  // Maps a file, read-only and without a copy. What names the columns is verified, the rows only if
-  // the options say so. As for SplitBlockBloomFilter::Map, the file must not change meanwhile, but
-  // for being replaced by Save.
+  // Maps a file, read-only and without a copy. The names of the columns are verified. The rows are
+  // verified only if the options ask for it. As for SplitBlockBloomFilter::Map, the file must not
+  // change while it is mapped, but Save may replace it.
   static FilterBank Map(const std::filesystem::path& path, const MapOptions& options = {});
   // Saves all columns, after Flush: replaces the file whole or not at all. Throws as Filter::Save,
   // Error(kInvalidArgument) for version 1 of the format; of a mapped bank, FormatError if its file
@@ -155,18 +156,18 @@ class FilterBank {
   // The name of the column of that index. Throws Error(kInvalidArgument) if there is none.
   const std::string& NameOf(uint64_t index) const;
 
-  // What became of a filter that was added.
+  // The size of a filter that was added.
   struct Added {
     uint64_t num_blocks = 0;
-    // No other column has as many blocks, and it is no size of the ladder of BankBlocks: unless
-    // more of this size follow, it takes as much memory as 512 filters.
+    // True if no other column has this number of blocks, and BankBlocks never returns it. A group
+    // of 512 columns is then made for this filter alone, until more filters of its size follow.
     bool foreign_size = false;
   };
 
-  // Adds a column: a copy of the filter. Throws
-  // Error(kInvalidArgument) for a name that is taken or out of range, Error(kIncompatible) if the
-  // filter has another hash, and what copying it throws; Error(kOutOfMemory) where there is none
-  // for a group and all others, with the filter added all the same, if it is not what throws.
+  // Adds a column: a copy of the filter. Throws Error(kInvalidArgument) for a name that is taken or
+  // out of range, Error(kIncompatible) if the filter has another hash, and the errors of Clone. If
+  // the copy succeeds and the memory for a group of columns is missing, Error(kOutOfMemory) is
+  // thrown and the filter has been added.
   Added Add(const ColumnName& name, const SplitBlockBloomFilter& filter);
   // Adds the filter of these keys, of as many blocks as the bank's fpr calls for, rounded up to the
   // ladder of BankBlocks; a key that is repeated counts as often. Throws as above.

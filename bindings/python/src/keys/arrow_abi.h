@@ -40,7 +40,7 @@ struct ArrowArrayStream {
 
 namespace tamis::python {
 
-// Owner of one of them: what was exported is released once, by whoever has taken it last.
+// Owns an exported schema or array. Its last owner releases it, once.
 template <typename T>
 class Released {
  public:

@@ -9,7 +9,7 @@
 namespace tamis::detail {
 namespace {
 
-// Never of the secret, which goes where errors go.
+// Leaves the secret out, because error texts end up in logs.
 std::string HashText(const HashSpec& hash) {
   const std::string name = HashKindName(hash.kind);
   return IsKeyed(hash.kind) ? name : name + " with seed " + std::to_string(hash.seed);

@@ -1,4 +1,4 @@
-// What the set operations of several kinds of filters share.
+// Code that the set operations of several kinds of filters share.
 #ifndef TAMIS_CORE_SRC_FILTERS_BASE_COMBINE_H_
 #define TAMIS_CORE_SRC_FILTERS_BASE_COMBINE_H_
 
@@ -13,10 +13,11 @@
 
 namespace tamis::detail {
 
-// Whether filters of one kind agree in what a merge needs: geometry, hash and seed.
+// Compares the headers of two filters of that kind. They can be merged if geometry, hash and seed
+// are equal.
 MergeCheck CompareForMerge(const Kind& kind, const FileHeader& a, const FileHeader& b);
 
-// For two filters of that kind. Throws Error(kIncompatible) with the reason if they do not agree.
+// Throws Error(kIncompatible) with the reason if two filters of that kind cannot be merged.
 void RequireMergeable(const Kind& kind, const Filter& a, const Filter& b);
 
 // The number of bits set in either of two payloads of the same size, a multiple of 8.

@@ -108,15 +108,15 @@ void IntersectAs(Filter& filter, const Filter& other) {
   static_cast<F&>(filter).Intersect(static_cast<const F&>(other));
 }
 
-// What the row of a kind says. Defined beside the table of kinds: promises to the linker.
+// These functions read the table of kinds and are defined beside it, in registry/kinds.cc.
 
-// The false-positive rate with `header.capacity` keys. Of a kind that has no layers.
+// The false-positive rate with `header.capacity` keys, for a kind without layers.
 double FprAtCapacity(const FileHeader& header);
 // By Kind::old_fpr_when_full.
 double OldFprAtCapacity(const FileHeader& header);
 
 // Whether ordering `keys` insertions by region is expected to beat writing them straight into a
-// filter of so many bytes, on one thread of a typical machine.
+// filter of `filter_bytes` bytes, on one thread of a typical machine.
 bool PartitioningPays(FilterKind kind, std::string_view backend, uint64_t filter_bytes,
                       uint64_t keys) noexcept;
 
