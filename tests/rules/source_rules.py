@@ -229,13 +229,22 @@ def check_rooms(root):
             yield f"{name}: is in no room"
         if name.startswith("core/src/filters/") and not layer_of(name):
             yield f"{name}: is in no layer"
-        if room is None or name.split("/")[0] not in ("core", *PARTS):
+        if re.fullmatch(r"core/src/filters/kinds/[^/]+", name):
+            yield f"{name}: is in the folder of no kind"
+        if name.split("/")[0] not in ("core", *PARTS):
+            continue
+        text = read(root, name)
+        for match in INCLUDE.finditer(text):
+            umbrella = "tamis/tamis.h"
+            part = name.endswith(umbrella) and re.match(rf"tamis/({'|'.join(PARTS)})/", match[1])
+            if match[1] == umbrella or part:
+                yield f"{name}:{line_of(text, match.start())}: {match[1]} in the umbrella or below it"
+        if room is None:
             continue
         if room not in ROOMS:
             yield f"{name}: {room} is no room"
             continue
         kind = re.match(r"core/src/filters/kinds/(\w+)/", name)
-        text = read(root, name)
         for match in INCLUDE.finditer(text):
             other = room_of(match[1])
             where = f"{name}:{line_of(text, match.start())}"

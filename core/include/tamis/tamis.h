@@ -1,4 +1,5 @@
-// All of the public interface.
+// The public interface of core: kinds, keys, files, the engine. Banks, plans, formats, live
+// filters, CUDA, Redis and Parquet have headers of their own.
 #ifndef TAMIS_TAMIS_H_
 #define TAMIS_TAMIS_H_
 

@@ -27,7 +27,7 @@ class PartsWriter {
   virtual void Write(std::span<const std::span<const std::byte>> parts) const = 0;
 };
 
-// How files of imported filters begin (formats/foreign_file.cc).
+// How files of imported filters begin (formats/src/foreign_file.cc).
 inline constexpr std::string_view kImportedMagic("tamis\r\n\x07", 8);
 
 // Of the header, which is also the offset of the payload.

@@ -1,5 +1,5 @@
 // The arithmetic of a filter bank: which rows of a group a hash owns. To use a bank, begin at
-// tamis/filter_bank.h.
+// tamis/bank/filter_bank.h.
 //
 // A group is the exact transposition of up to 512 split-block filters of equally many blocks: row j
 // has bit j of every filter, so it is one cache line, and a filter is a column. The filters that
