@@ -41,15 +41,17 @@ int main(void) {
 
   /* A copy in memory of your own, as of a message or a region of shared memory. */
   uint64_t bytes = 0;
-  if (tamis_filter_serialized_bytes(filter, NULL, &bytes) != TAMIS_OK) return fail();
+  if (tamis_filter_serialize(filter, NULL, NULL, 0, &bytes) != TAMIS_OK) return fail();
   void* const memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
   if (memory == NULL) return 1;
   if (tamis_filter_serialize(filter, NULL, memory, bytes, NULL) != TAMIS_OK) return fail();
   tamis_filter_free(filter);
 
-  /* Others ask it where it is. */
+  /* Others query it in place. */
+  tamis_open_options in_place = TAMIS_INIT(tamis_open_options);
+  in_place.map = 1;
   tamis_filter* shared = NULL;
-  if (tamis_filter_map_memory(memory, bytes, NULL, &shared) != TAMIS_OK) return fail();
+  if (tamis_filter_open_memory(memory, bytes, &in_place, &shared) != TAMIS_OK) return fail();
   uint64_t again = 0;
   if (tamis_filter_count(shared, NULL, &keys, &again) != TAMIS_OK) return fail();
   tamis_filter_free(shared);

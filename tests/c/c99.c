@@ -51,6 +51,7 @@ static tamis_filter* make_filter(uint32_t kind) {
 
 static void check_files(const tamis_filter* filter) {
   static const char path[] = "c99.tamis";
+  tamis_open_options map = TAMIS_INIT(tamis_open_options);
   tamis_filter* other = NULL;
   uint64_t bytes = 0;
   void* memory;
@@ -58,16 +59,17 @@ static void check_files(const tamis_filter* filter) {
   CHECK(tamis_filter_open(path, NULL, &other) == TAMIS_OK);
   check_filter(other);
   tamis_filter_free(other);
-  CHECK(tamis_filter_map(path, NULL, &other) == TAMIS_OK);
+  map.map = 1;
+  CHECK(tamis_filter_open(path, &map, &other) == TAMIS_OK);
   check_filter(other);
   CHECK(tamis_filter_insert_u64(other, 1) == -TAMIS_READ_ONLY);
   tamis_filter_free(other);
   CHECK(remove(path) == 0);
-  CHECK(tamis_filter_serialized_bytes(filter, NULL, &bytes) == TAMIS_OK);
+  CHECK(tamis_filter_serialize(filter, NULL, NULL, 0, &bytes) == TAMIS_OK);
   memory = malloc(bytes);
   CHECK(memory != NULL);
   CHECK(tamis_filter_serialize(filter, NULL, memory, bytes, NULL) == TAMIS_OK);
-  CHECK(tamis_filter_deserialize(memory, bytes, NULL, &other) == TAMIS_OK);
+  CHECK(tamis_filter_open_memory(memory, bytes, NULL, &other) == TAMIS_OK);
   check_filter(other);
   tamis_filter_free(other);
   free(memory);

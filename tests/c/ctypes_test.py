@@ -20,6 +20,7 @@ from declarations import declarations
 OK, INVALID_ARGUMENT, READ_ONLY, IO = 0, 1, 4, 6
 SPLIT_BLOCK, CUCKOO16 = 1, 4
 U64, STRINGS32 = 7, 10
+BITS, COUNT = 1, 5
 
 LIBRARY, HEADERS, GOLDEN = sys.argv[1:4]
 tamis = ctypes.CDLL(LIBRARY)
@@ -54,15 +55,12 @@ for result, name, _ in declarations(HEADERS):
     function.restype = {"const char*": c_char_p, "void": None}.get(result, c_int32)
 # What is not passed as a pointer of ctypes.
 tamis.tamis_filter_contains_u64.argtypes = [c_void_p, c_uint64]
-tamis.tamis_view_contains_u64.argtypes = [c_void_p, c_uint64]
 tamis.tamis_filter_insert.argtypes = [c_void_p, c_void_p, POINTER(Keys), c_void_p, c_void_p, c_uint64]
-tamis.tamis_filter_count.argtypes = [c_void_p, c_void_p, POINTER(Keys), POINTER(c_uint64)]
-tamis.tamis_filter_contains_bitmap.argtypes = [c_void_p, c_void_p, POINTER(Keys), c_void_p,
-                                               c_uint64, POINTER(c_uint64)]
-tamis.tamis_view_create.argtypes = [c_void_p, c_uint64, c_void_p, POINTER(c_void_p)]
-tamis.tamis_view_insert.argtypes = tamis.tamis_view_count.argtypes = None
-tamis.tamis_filter_free.argtypes = tamis.tamis_view_free.argtypes = [c_void_p]
-tamis.tamis_filter_deserialize.argtypes = [c_void_p, c_uint64, c_void_p, POINTER(c_void_p)]
+tamis.tamis_filter_query.argtypes = [c_void_p, c_void_p, POINTER(Keys), c_uint32, c_void_p, c_uint64,
+                                     POINTER(c_uint64)]
+tamis.tamis_filter_view.argtypes = [c_void_p, c_uint64, c_void_p, POINTER(c_void_p)]
+tamis.tamis_filter_free.argtypes = [c_void_p]
+tamis.tamis_filter_open_memory.argtypes = [c_void_p, c_uint64, c_void_p, POINTER(c_void_p)]
 tamis.tamis_filter_serialize.argtypes = [c_void_p, c_void_p, c_void_p, c_uint64, POINTER(c_uint64)]
 tamis.tamis_text_free.argtypes = [c_void_p]
 
@@ -91,7 +89,7 @@ def string_keys(strings):
 
 def count(filter_handle, keys):
     hits = c_uint64()
-    check(tamis.tamis_filter_count(filter_handle, None, byref(keys), byref(hits)))
+    check(tamis.tamis_filter_query(filter_handle, None, byref(keys), COUNT, None, 0, byref(hits)))
     return hits.value
 
 
@@ -111,14 +109,13 @@ def ask_shared(name, numbers):
     """In another process: how many of the numbers the blocks there have."""
     memory = multiprocessing.shared_memory.SharedMemory(name=name)
     blocks = (ctypes.c_char * memory.size).from_buffer(memory.buf)
-    view, hits = c_void_p(), c_uint64()
-    check(tamis.tamis_view_create(ctypes.addressof(blocks), memory.size, None, byref(view)))
+    view = Filter()
+    check(tamis.tamis_filter_view(ctypes.addressof(blocks), memory.size, None, byref(view)))
     keys, kept = u64_keys(numbers)
-    check(tamis.tamis_view_count(view, byref(keys), byref(hits)))
-    tamis.tamis_view_free(view)
-    del blocks
+    hits = count(view, keys)
+    del view, blocks
     memory.close()
-    return hits.value
+    return hits
 
 
 class CtypesTest(unittest.TestCase):
@@ -152,8 +149,8 @@ class CtypesTest(unittest.TestCase):
             others, kept_as_well = u64_keys(range(10**6, 10**6 + 10**5))
             bits = array.array("Q", bytes(8 * (10**5 // 64 + 1)))
             hits = c_uint64()
-            check(tamis.tamis_filter_contains_bitmap(made, None, byref(others), bits.buffer_info()[0],
-                                                     len(bits), byref(hits)))
+            check(tamis.tamis_filter_query(made, None, byref(others), BITS, bits.buffer_info()[0],
+                                           len(bits), byref(hits)))
             self.assertLess(hits.value, 3000)
             self.assertEqual(hits.value, sum(bin(word).count("1") for word in bits))
 
@@ -167,7 +164,7 @@ class CtypesTest(unittest.TestCase):
                 data = ctypes.create_string_buffer(path.stat().st_size + 4096)
                 check(tamis.tamis_filter_serialize(made, None, data, len(data), byref(written)))
                 again = Filter()
-                check(tamis.tamis_filter_deserialize(data, written, None, byref(again)))
+                check(tamis.tamis_filter_open_memory(data, written, None, byref(again)))
                 with tempfile.TemporaryDirectory() as folder:
                     copy = pathlib.Path(folder) / "copy.tamis"
                     check(tamis.tamis_filter_save(again, os.fsencode(copy), None))
@@ -199,12 +196,11 @@ class CtypesTest(unittest.TestCase):
         memory = multiprocessing.shared_memory.SharedMemory(create=True, size=4096)
         try:
             blocks = (ctypes.c_char * memory.size).from_buffer(memory.buf)
-            view = c_void_p()
-            check(tamis.tamis_view_create(ctypes.addressof(blocks), memory.size, None, byref(view)))
+            view = Filter()
+            check(tamis.tamis_filter_view(ctypes.addressof(blocks), memory.size, None, byref(view)))
             keys, kept = u64_keys(numbers)
-            check(tamis.tamis_view_insert(view, byref(keys)))
-            tamis.tamis_view_free(view)
-            del blocks
+            check(tamis.tamis_filter_insert(view, None, byref(keys), None, None, 0))
+            del view, blocks
             with multiprocessing.get_context("spawn").Pool(1) as pool:
                 self.assertEqual(pool.apply(ask_shared, (memory.name, numbers)), 1000)
         finally:

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "tests/c/c_test_util.h"
@@ -58,7 +59,6 @@ TEST_F(ErrorsTest, PointersAreChecked) {
   ExpectPointersChecked(tamis_filter_get_info, {}, f, &info);
   ExpectPointersChecked(tamis_filter_estimated_count, {}, f, &number_);
   ExpectPointersChecked(tamis_filter_expected_fpr, {}, f, &number_);
-  ExpectPointersChecked(tamis_filter_fpr_by_count, {}, f, &number_);
   ExpectPointersChecked(tamis_filter_payload, {}, f, &data, &n_);
   ExpectPointersChecked(tamis_filter_set_backend, {}, f, "portable");
   ExpectPointersChecked(tamis_filter_contains_u64, {}, f, uint64_t{1});
@@ -68,13 +68,16 @@ TEST_F(ErrorsTest, PointersAreChecked) {
   ExpectPointersChecked(tamis_filter_insert_if_absent_string, {0}, f, "a", size_t{1});
   ExpectPointersChecked(tamis_filter_erase_string, {}, f, "a", size_t{1});
   const tamis_engine* const engine = nullptr;
-  ExpectPointersChecked(tamis_filter_contains_bitmap, {1, 5}, f, engine, &keys_, words_,
-                        uint64_t{8}, &n_);
-  ExpectPointersChecked(tamis_filter_contains_bytes, {1, 5}, f, engine, &keys_, bytes_, uint64_t{8},
-                        &n_);
-  ExpectPointersChecked(tamis_filter_select32, {1, 5}, f, engine, &keys_, rows_, uint64_t{8}, &n_);
-  ExpectPointersChecked(tamis_filter_select64, {1, 5}, f, engine, &keys_, words_, uint64_t{8}, &n_);
-  ExpectPointersChecked(tamis_filter_count, {1}, f, engine, &keys_, &n_);
+  for (const auto& [output, out] : {std::pair<uint32_t, void*>(TAMIS_BITS, words_),
+                                    {TAMIS_BYTES, bytes_},
+                                    {TAMIS_ROWS32, rows_},
+                                    {TAMIS_ROWS64, words_}}) {
+    SCOPED_TRACE(output);
+    ExpectPointersChecked(tamis_filter_query, {1, 6}, f, engine, &keys_, output, out, uint64_t{8},
+                          &n_);
+  }
+  ExpectPointersChecked(tamis_filter_query, {1, 4}, f, engine, &keys_, uint32_t{TAMIS_COUNT},
+                        nullptr, uint64_t{0}, &n_);
   ExpectPointersChecked(tamis_filter_insert, {1, 3, 4}, f, engine, &keys_, &n_, words_,
                         uint64_t{8});
   ExpectPointersChecked(tamis_filter_insert_if_absent, {1, 4, 6}, f, engine, &keys_, words_,
@@ -86,11 +89,11 @@ TEST_F(ErrorsTest, PointersAreChecked) {
   auto open = TAMIS_INIT(tamis_open_options);
   ExpectPointersChecked(tamis_filter_save, {2}, f, "/nowhere/x.tamis", &save);
   ExpectPointersChecked(tamis_filter_open, {1}, "/nowhere/x.tamis", &open, &made);
-  ExpectPointersChecked(tamis_filter_map, {1}, "/nowhere/x.tamis", &open, &made);
-  ExpectPointersChecked(tamis_filter_serialized_bytes, {1}, f, &save, &n_);
   ExpectPointersChecked(tamis_filter_serialize, {1, 4}, f, &save, words_, uint64_t{64}, &n_);
-  ExpectPointersChecked(tamis_filter_deserialize, {2}, words_, uint64_t{64}, &open, &made);
-  ExpectPointersChecked(tamis_filter_map_memory, {2}, words_, uint64_t{64}, &open, &made);
+  ExpectPointersChecked(tamis_filter_open_memory, {2}, words_, uint64_t{64}, &open, &made);
+  auto view = TAMIS_INIT(tamis_view_options);
+  ExpectPointersChecked(tamis_filter_view, {2}, static_cast<void*>(words_), uint64_t{64}, &view,
+                        &made);
   tamis_engine* threads = nullptr;
   const CEngine real = MakeEngine(1);
   ExpectPointersChecked(tamis_engine_create, {0}, nullptr, &threads);
@@ -105,7 +108,6 @@ TEST_F(ErrorsTest, PointersAreChecked) {
 
 TEST_F(ErrorsTest, FreeingNothingIsAllowed) {
   tamis_filter_free(nullptr);
-  tamis_view_free(nullptr);
   tamis_engine_free(nullptr);
   tamis_text_free(nullptr);
 }
@@ -357,6 +359,8 @@ TEST_F(ErrorsTest, OutputsThatAreTooSmallOrAskew) {
   expect(tamis_filter_insert_if_absent(w, nullptr, &more, words_, nullptr, 1, nullptr), "fresh");
   expect(tamis_filter_erase(w, nullptr, &keys_, nullptr, words_, 2), "missing has room for 2");
   expect(tamis_hash_keys(&keys_, nullptr, words_, 2, nullptr), "hashes has room for 2");
+  expect(tamis_filter_query(f, nullptr, &keys_, 0, words_, 8, nullptr), "output is 0");
+  expect(tamis_filter_query(f, nullptr, &keys_, 6, words_, 8, nullptr), "output is 6");
   auto* const askew = reinterpret_cast<uint64_t*>(bytes_ + 1);
   expect(tamis_filter_contains_bitmap(f, nullptr, &keys_, askew, 1, nullptr), "multiple of 8");
   expect(tamis_filter_select64(f, nullptr, &keys_, askew, 3, nullptr), "multiple of 8");

@@ -34,7 +34,7 @@ TEST_F(CFileTest, EachReadsWhatTheOtherWrites) {
     EXPECT_EQ(Load(Path("c"))->Count(numbers_), 1000u);
     const CFilter opened = Made<tamis_filter>(tamis_filter_open, Path("cpp").c_str(), nullptr);
     EXPECT_EQ(SerializedC(opened.get()), Serialize(*cpp));
-    const CFilter mapped = Made<tamis_filter>(tamis_filter_map, Path("cpp").c_str(), nullptr);
+    const CFilter mapped = Mapped(Path("cpp"));
     EXPECT_EQ(SerializedC(mapped.get()), Serialize(*cpp));
     auto info_out = TAMIS_INIT(tamis_filter_info);
     ASSERT_EQ(tamis_filter_get_info(mapped.get(), &info_out), TAMIS_OK);
@@ -46,7 +46,7 @@ TEST_F(CFileTest, AMappedFilterCannotBeChanged) {
   for (const uint32_t kind : {TAMIS_CUCKOO16, TAMIS_COUNTING}) {
     const CFilter filter = MakeC(kind, 1000);
     ASSERT_EQ(tamis_filter_save(filter.get(), Path("f").c_str(), nullptr), TAMIS_OK);
-    const CFilter mapped = Made<tamis_filter>(tamis_filter_map, Path("f").c_str(), nullptr);
+    const CFilter mapped = Mapped(Path("f"));
     tamis_filter* const f = mapped.get();
     uint64_t words[16];
     EXPECT_EQ(tamis_filter_insert(f, nullptr, &keys_, nullptr, nullptr, 0), TAMIS_READ_ONLY);
@@ -67,9 +67,10 @@ TEST_F(CFileTest, AMappedFilterCannotBeChanged) {
 
 TEST_F(CFileTest, FilesThatCannotBeReadOrWritten) {
   tamis_filter* out = nullptr;
+  const tamis_open_options map = Mapping();
   ExpectStatus(tamis_filter_open(Path("none").c_str(), nullptr, &out), TAMIS_IO, "none");
   ExpectStatus(tamis_filter_open("", nullptr, &out), TAMIS_IO, "");
-  ExpectStatus(tamis_filter_map(folder_.path().c_str(), nullptr, &out), TAMIS_IO, "directory");
+  ExpectStatus(tamis_filter_open(folder_.path().c_str(), &map, &out), TAMIS_IO, "directory");
   // The message has room for the longest path, and ends all the same.
   const std::string long_path = Path(std::string(100'000, 'x').c_str());
   EXPECT_EQ(tamis_filter_open(long_path.c_str(), nullptr, &out), TAMIS_IO);
@@ -79,7 +80,7 @@ TEST_F(CFileTest, FilesThatCannotBeReadOrWritten) {
                "no/such");
   WriteBytes(Path("bad"), Bytes(500, 'x'));
   ExpectStatus(tamis_filter_open(Path("bad").c_str(), nullptr, &out), TAMIS_CORRUPT, "magic");
-  ExpectStatus(tamis_filter_map(Path("bad").c_str(), nullptr, &out), TAMIS_CORRUPT, "magic");
+  ExpectStatus(tamis_filter_open(Path("bad").c_str(), &map, &out), TAMIS_CORRUPT, "magic");
   EXPECT_EQ(out, nullptr);
 }
 
@@ -98,6 +99,14 @@ TEST_F(CFileTest, SaveOptions) {
   options.with_secret = 2;
   ExpectStatus(tamis_filter_save(filter.get(), Path("f").c_str(), &options), TAMIS_INVALID_ARGUMENT,
                "with_secret");
+  options = TAMIS_INIT(tamis_save_options);
+  options.imported = 1;
+  ExpectStatus(tamis_filter_save(filter.get(), Path("f").c_str(), &options), TAMIS_INVALID_ARGUMENT,
+               "other libraries");
+  const tamis_bank_options* const defaults = nullptr;
+  const CBank bank = Made<tamis_bank>(tamis_bank_create, defaults);
+  ExpectStatus(tamis_bank_save(bank.get(), Path("b").c_str(), &options), TAMIS_INVALID_ARGUMENT,
+               "other libraries");
 }
 
 TEST_F(CFileTest, SecretsOfKeyedHashes) {
@@ -132,15 +141,15 @@ TEST_F(CFileTest, BytesInMemory) {
   ASSERT_EQ(tamis_filter_insert(filter.get(), nullptr, &keys_, nullptr, nullptr, 0), TAMIS_OK);
   const std::vector<std::byte> bytes = SerializedC(filter.get());
   const CFilter copy =
-      Made<tamis_filter>(tamis_filter_deserialize, bytes.data(), uint64_t{bytes.size()}, nullptr);
+      Made<tamis_filter>(tamis_filter_open_memory, bytes.data(), uint64_t{bytes.size()}, nullptr);
   EXPECT_EQ(SerializedC(copy.get()), bytes);
 
   auto aligned = GuardedArray<std::byte>::Output((bytes.size() + 63) / 64 * 64, 0);
   std::memcpy(aligned.data(), bytes.data(), bytes.size());
-  auto options = TAMIS_INIT(tamis_open_options);
+  tamis_open_options options = Mapping();
   options.verify = 1;
-  const CFilter mapped =
-      Made<tamis_filter>(tamis_filter_map_memory, aligned.data(), uint64_t{bytes.size()}, &options);
+  const CFilter mapped = Made<tamis_filter>(tamis_filter_open_memory, aligned.data(),
+                                            uint64_t{bytes.size()}, &options);
   const void* payload = nullptr;
   uint64_t size = 0;
   ASSERT_EQ(tamis_filter_payload(mapped.get(), &payload, &size), TAMIS_OK);
@@ -157,19 +166,19 @@ TEST_F(CFileTest, BytesInMemory) {
       TAMIS_INVALID_ARGUMENT, "room for");
   EXPECT_EQ(written, 77u);
   EXPECT_EQ(room[0], std::byte{0});
-  ExpectStatus(tamis_filter_deserialize(nullptr, 0, nullptr, &out), TAMIS_CORRUPT, "length");
-  ExpectStatus(tamis_filter_deserialize(bytes.data(), ~uint64_t{0}, nullptr, &out),
+  ExpectStatus(tamis_filter_open_memory(nullptr, 0, nullptr, &out), TAMIS_CORRUPT, "length");
+  ExpectStatus(tamis_filter_open_memory(bytes.data(), ~uint64_t{0}, nullptr, &out),
                TAMIS_INVALID_ARGUMENT, "any memory");
-  ExpectStatus(tamis_filter_deserialize(bytes.data(), bytes.size() - 1, nullptr, &out),
+  ExpectStatus(tamis_filter_open_memory(bytes.data(), bytes.size() - 1, nullptr, &out),
                TAMIS_CORRUPT, "length");
   std::memcpy(room.data() + 1, bytes.data(), bytes.size());
-  ExpectStatus(tamis_filter_map_memory(room.data() + 1, bytes.size(), nullptr, &out),
+  ExpectStatus(tamis_filter_open_memory(room.data() + 1, bytes.size(), &options, &out),
                TAMIS_INVALID_ARGUMENT, "multiple of 64");
-  const CFilter moved = Made<tamis_filter>(tamis_filter_deserialize, room.data() + 1,
+  const CFilter moved = Made<tamis_filter>(tamis_filter_open_memory, room.data() + 1,
                                            uint64_t{bytes.size()}, nullptr);
   EXPECT_EQ(SerializedC(moved.get()), bytes);
   room[500] ^= std::byte{1};
-  ExpectStatus(tamis_filter_deserialize(room.data() + 1, bytes.size(), nullptr, &out),
+  ExpectStatus(tamis_filter_open_memory(room.data() + 1, bytes.size(), nullptr, &out),
                TAMIS_CORRUPT, "checksum");
   EXPECT_EQ(out, nullptr);
 }

@@ -66,7 +66,7 @@ FilterHandle NewFilter(uint32_t kind) {
 
 std::string BytesIn(const tamis_filter* filter) {
   uint64_t bytes = 0;
-  Require(tamis_filter_serialized_bytes(filter, nullptr, &bytes));
+  Require(tamis_filter_serialize(filter, nullptr, nullptr, 0, &bytes));
   std::string data(bytes, '\0');
   Require(tamis_filter_serialize(filter, nullptr, data.data(), bytes, nullptr));
   return data;
@@ -84,7 +84,7 @@ struct Subject {
   }
 
   static FilterHandle FromBytes(const std::string& data) {
-    return MadeBy<FilterHandle>(tamis_filter_deserialize, static_cast<const void*>(data.data()),
+    return MadeBy<FilterHandle>(tamis_filter_open_memory, static_cast<const void*>(data.data()),
                                 uint64_t{data.size()},
                                 static_cast<const tamis_open_options*>(nullptr));
   }
@@ -194,12 +194,12 @@ void AddFiles(const SubjectPointer& subject, const fs::path& folder, std::vector
       }));
   all.back().prepare = old_file;
   for (const bool mapped : {false, true}) {
-    const auto open = mapped ? tamis_filter_map : tamis_filter_open;
+    auto options = TAMIS_INIT(tamis_open_options);
+    options.map = mapped;
     all.push_back(On(
         subject, mapped ? "map" : "open",
-        [path, open](Subject& s) {
-          s.made = MadeBy<FilterHandle>(open, path->c_str(),
-                                        static_cast<const tamis_open_options*>(nullptr));
+        [path, options](Subject& s) {
+          s.made = MadeBy<FilterHandle>(tamis_filter_open, path->c_str(), &options);
           s.result = s.CountIn(s.made.get(), nullptr);
         },
         [path](Subject& s, const Ending& ending) {
@@ -224,9 +224,10 @@ void AddBank(std::vector<Operation>& all) {
     }
     Require(tamis_bank_flush(bank.get()));
     std::vector<uint64_t> row(8);
-    const tamis_answer answer =
-        tamis_bank_contains_u64(bank.get(), KeyOf(150), row.data(), row.size(), columns.get());
-    if (answer < 0) throw Failure(-answer);
+    const uint64_t key = KeyOf(150);
+    const tamis_keys keys = tamis_keys_u64(&key, 1);
+    Require(tamis_bank_contains_bitmap(bank.get(), nullptr, &keys, row.data(), row.size(),
+                                       columns.get()));
   };
   all.push_back({"C, bank: make and ask", [] {}, run,
                  [columns](const Ending& ending) {

@@ -275,6 +275,40 @@ TEST_P(SplitBlockViewTest, ViewsOfAFilterAreTheFilter) {
   EXPECT_EQ(view.Count(forms_.views), 0u);
 }
 
+TEST_P(SplitBlockViewTest, BlocksQueryable_Insert_IsInsertOfTheView) {
+  std::vector<uint32_t> words(800), other_words(800);
+  uint64_t counter = 0, other_counter = 0;
+  const auto view_of = [&](std::vector<uint32_t>& of, uint64_t& count) {
+    return SplitBlockView(std::as_writable_bytes(std::span(of)), {}, &count, &backend());
+  };
+  const SplitBlockView view = view_of(words, counter);
+  BlocksQueryable blocks(view_of(other_words, other_counter));
+  std::vector<uint8_t> validity(kNumKeys / 8 + 1, 0b10110111);
+  const Keys keys = Keys(forms_.u64).WithValidity(validity.data());
+  std::vector<uint64_t> rejected(kNumKeys), nulls;
+  for (size_t i = 0; i < kNumKeys; ++i) {
+    if (!keys.IsValid(i)) nulls.push_back(i);
+  }
+  view.Insert(keys);
+  const size_t inserted = blocks.Insert(keys, rejected);
+  EXPECT_EQ(inserted, kNumKeys - nulls.size());
+  rejected.resize(nulls.size());
+  EXPECT_EQ(rejected, nulls);
+  EXPECT_EQ(words, other_words);
+  EXPECT_EQ(other_counter, counter);
+  EXPECT_EQ(blocks.inserted_count(), inserted);
+  EXPECT_FALSE(blocks.read_only());
+  EXPECT_EQ(blocks.writable_view().num_blocks(), 100u);
+
+  BlocksQueryable constant{ConstSplitBlockView(view)};
+  EXPECT_TRUE(constant.read_only());
+  EXPECT_EQ(constant.inserted_count(), 0u);
+  ExpectError([&] { constant.Insert(keys); }, ErrorCode::kReadOnly, "constant");
+  ExpectError([&] { constant.writable_view(); }, ErrorCode::kReadOnly, "constant");
+  ExpectError([&] { Erase(blocks, keys); }, ErrorCode::kUnsupported, "erased");
+  EXPECT_EQ(words, other_words);
+}
+
 // A page of a Parquet file: the bytes of another writer, at an odd place.
 TEST_P(SplitBlockViewTest, ParquetBlocksAnswerForTheirKeys) {
   const Bytes file = ReadBytes(GoldenPath("split_block_v1_parquet"));

@@ -2,7 +2,6 @@
 #include "tamis/c/bank.h"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -11,8 +10,8 @@
 
 #include "bindings/c/src/handles.h"
 #include "bindings/c/src/key_array.h"
-#include "bindings/c/src/lookup.h"
 #include "bindings/c/src/options.h"
+#include "bindings/c/src/room.h"
 #include "bindings/c/src/string_key.h"
 #include "tamis/sizing.h"
 #include "tamis/split_block_filter.h"
@@ -46,8 +45,9 @@ ColumnName NameFrom(const char* name, size_t bytes) {
 
 void RequireWritable(const FilterBank& bank) {
   if (bank.read_only()) {
-    Refuse("the bank is mapped, and cannot be changed: tamis_bank_open reads one that can",
-           ErrorCode::kReadOnly);
+    Refuse(
+        "the bank is mapped, and cannot be changed: tamis_bank_open without map reads one that can",
+        ErrorCode::kReadOnly);
   }
 }
 
@@ -83,20 +83,21 @@ tamis_status tamis_bank_create(const tamis_bank_options* options, tamis_bank** o
 tamis_status tamis_bank_open(const char* path, const tamis_open_options* options,
                              tamis_bank** out) {
   return Guard([&] {
-    MakeBankHandle(out,
-                   [&] { return FilterBank::Load(&Required(path, "path"), ReadLoad(options)); });
-  });
-}
-
-tamis_status tamis_bank_map(const char* path, const tamis_open_options* options, tamis_bank** out) {
-  return Guard([&] {
-    MakeBankHandle(out, [&] { return FilterBank::Map(&Required(path, "path"), ReadMap(options)); });
+    MakeBankHandle(out, [&] {
+      const OpenOptions open = ReadOpen(options);
+      if (open.format != nullptr) Refuse("format is for filters of other libraries");
+      const std::filesystem::path from(&Required(path, "path"));
+      return open.map ? FilterBank::Map(from, open.AsMap()) : FilterBank::Load(from, open.load);
+    });
   });
 }
 
 tamis_status tamis_bank_save(tamis_bank* bank, const char* path,
                              const tamis_save_options* options) {
-  return Guard([&] { BankOf(bank).Save(&Required(path, "path"), ReadSave(options)); });
+  return Guard([&] {
+    if (ReadImported(options)) Refuse("imported is for filters of other libraries");
+    BankOf(bank).Save(&Required(path, "path"), ReadSave(options));
+  });
 }
 
 void tamis_bank_free(tamis_bank* bank) { delete bank; }
@@ -104,10 +105,7 @@ void tamis_bank_free(tamis_bank* bank) { delete bank; }
 tamis_status tamis_bank_get_info(const tamis_bank* bank, tamis_bank_info* out) {
   return Guard([&] {
     const FilterBank& from = BankOf(bank);
-    tamis_bank_info& info = Required(out, "out");
-    const size_t bytes = ReadOptions(info, "out").struct_bytes;
     tamis_bank_info made{};
-    made.struct_bytes = bytes;
     made.columns = from.num_columns();
     made.indexes = 64 * from.row_words();
     made.row_words = from.row_words();
@@ -116,7 +114,7 @@ tamis_status tamis_bank_get_info(const tamis_bank* bank, tamis_bank_info* out) {
     made.hash_kind = static_cast<uint32_t>(from.hash().kind);
     made.read_only = from.read_only();
     made.seed = from.hash().seed;
-    std::memcpy(&info, &made, std::min(bytes, sizeof(made)));
+    WriteInfo(out, "out", made);
   });
 }
 
@@ -128,7 +126,7 @@ tamis_status tamis_bank_add_filter(tamis_bank* bank, const char* name, size_t na
                                    const tamis_filter* filter) {
   return Guard([&] {
     FilterBank& into = BankOf(bank);
-    const Filter& from = FilterOf(filter);
+    const Filter& from = FilterOf(filter, "added to a bank");
     const auto* const blocks = dynamic_cast<const SplitBlockBloomFilter*>(&from);
     if (blocks == nullptr) {
       Refuse(std::string("the columns of a bank are split-block filters, and this is of kind ") +

@@ -8,25 +8,11 @@
 
 #include "bindings/c/src/handles.h"
 #include "bindings/c/src/key_array.h"
-#include "bindings/c/src/lookup.h"
-#include "bindings/c/src/string_key.h"
+#include "bindings/c/src/room.h"
 #include "tamis/c/bank.h"
 
 namespace tamis::c {
 namespace {
-
-// find(bank, row) returns how many columns may have a key.
-template <typename Find>
-tamis_answer LookUpOne(const tamis_bank* bank, uint64_t* row, uint64_t words, uint64_t* columns,
-                       const Find& find) {
-  return Answer([&] {
-    const FilterBank& in = BankOf(bank);
-    const WantedOutput columns_out(columns, "columns");
-    const size_t found = find(in, Bitmap(Room(row, words, in.row_words(), "row")));
-    columns_out.Set(found);
-    return found > 0;
-  });
-}
 
 uint64_t ProductOrMost(uint64_t a, uint64_t b) {
   constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
@@ -38,25 +24,6 @@ uint64_t ProductOrMost(uint64_t a, uint64_t b) {
 
 using namespace tamis;
 using namespace tamis::c;
-
-tamis_answer tamis_bank_contains_u64(const tamis_bank* bank, uint64_t key, uint64_t* row,
-                                     uint64_t words, uint64_t* columns) {
-  return LookUpOne(bank, row, words, columns,
-                   [&](const FilterBank& in, Bitmap out) { return in.Contains(key, out); });
-}
-
-tamis_answer tamis_bank_contains_string(const tamis_bank* bank, const char* string, size_t bytes,
-                                        uint64_t* row, uint64_t words, uint64_t* columns) {
-  return LookUpOne(bank, row, words, columns, [&](const FilterBank& in, Bitmap out) {
-    return in.Contains(StringKey(string, bytes), out);
-  });
-}
-
-tamis_answer tamis_bank_contains_hash(const tamis_bank* bank, uint64_t hash, uint64_t* row,
-                                      uint64_t words, uint64_t* columns) {
-  return LookUpOne(bank, row, words, columns,
-                   [&](const FilterBank& in, Bitmap out) { return in.ContainsHash(hash, out); });
-}
 
 tamis_status tamis_bank_contains_bitmap(const tamis_bank* bank, const tamis_engine* engine,
                                         const tamis_keys* given, uint64_t* rows, uint64_t words,

@@ -9,13 +9,13 @@
 #include <span>
 #include <string>
 
+#include "bindings/c/src/abilities.h"
 #include "bindings/c/src/key_array.h"
-#include "bindings/c/src/lookup.h"
 #include "bindings/c/src/options.h"
+#include "bindings/c/src/room.h"
 #include "bindings/c/src/text.h"
 #include "tamis/backend.h"
 #include "tamis/filter_kinds.h"
-#include "tamis/plan/plan.h"
 #include "tamis/version.h"
 
 using namespace tamis;
@@ -89,13 +89,7 @@ tamis_status tamis_kind_by_name(const char* name, uint32_t* out) {
 tamis_status tamis_kind_abilities(uint32_t kind, uint32_t* out) {
   return Guard([&] {
     uint32_t& set = Required(out, "out");
-    const FilterKindInfo& info = KindInfo(static_cast<FilterKind>(kind));
-    uint32_t bits = 0, bit = 1;
-    for (const AbilityInfo& ability : kAbilities) {
-      if (info.can.*ability.ability) bits |= bit;
-      bit <<= 1;
-    }
-    set = bits;
+    set = AbilityBits(KindInfo(static_cast<FilterKind>(kind)).can);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "bindings/c/src/abilities.h"
 #include "bindings/c/src/handles.h"
 #include "bindings/c/src/options.h"
 #include "bindings/c/src/text.h"
@@ -25,18 +26,6 @@ EngineOptions ReadEngine(const tamis_engine_options* options) {
     engine.calibration = Calibration::Load(given.calibration_path);
   }
   return engine;
-}
-
-Abilities ReadAbilities(uint32_t bits) {
-  Abilities abilities;
-  uint32_t bit = 1;
-  for (const AbilityInfo& info : kAbilities) {
-    abilities.*info.ability = (bits & bit) != 0;
-    bits &= ~bit;
-    bit <<= 1;
-  }
-  if (bits != 0) Refuse("must has bits that stand for no ability: " + std::to_string(bits));
-  return abilities;
 }
 
 PlanNeeds ReadNeeds(const tamis_plan_options& given) {

@@ -2,65 +2,124 @@
 #include "tamis/c/file.h"
 
 #include <cstddef>
+#include <cstring>
 #include <filesystem>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "bindings/c/src/handles.h"
 #include "bindings/c/src/memory.h"
 #include "bindings/c/src/options.h"
+
+namespace tamis::c {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Object = decltype(tamis_filter::object);
+using Bytes = std::span<const std::byte>;
+
+// Throws for options that a filter of another library cannot have.
+ForeignLoadOptions ReadForeign(const OpenOptions& options) {
+  if (options.map) {
+    Refuse("filters of other libraries cannot be mapped", ErrorCode::kUnsupported);
+  }
+  if (options.load.secret) {
+    Refuse("filters of other libraries have no secret", ErrorCode::kSecret);
+  }
+  return {.memory = options.load.memory, .backend = options.load.backend};
+}
+
+Object Open(const fs::path& path, const OpenOptions& options) {
+  if (options.format != nullptr) {
+    return ForeignFilter::Load(path, options.format, ReadForeign(options));
+  }
+  if (ForeignFilter::IsImported(path)) return ForeignFilter::Open(path, ReadForeign(options));
+  return options.map ? Map(path, options.AsMap()) : Load(path, options.load);
+}
+
+Object Open(Bytes bytes, const OpenOptions& options) {
+  if (options.format != nullptr) {
+    return ForeignFilter::FromBytes(bytes, options.format, ReadForeign(options));
+  }
+  return options.map ? Map(bytes, options.AsMap()) : Load(bytes, options.load);
+}
+
+// Writes the bytes of the filter to `out` if it is not NULL. Returns their number.
+uint64_t Write(const Filter& filter, const SaveOptions& options, std::span<std::byte>* out) {
+  return out != nullptr ? Serialize(filter, *out, options) : SerializedBytes(filter, options);
+}
+
+uint64_t Write(const ForeignFilter& filter, std::span<std::byte>* out) {
+  const uint64_t needed = filter.serialized_bytes();
+  if (out == nullptr) return needed;
+  if (out->size() < needed) {
+    Refuse("data has room for " + std::to_string(out->size()) + " bytes, and the filter has " +
+           std::to_string(needed));
+  }
+  std::byte* to = out->data();
+  filter.Write([&](Bytes piece) {
+    if (!piece.empty()) std::memcpy(to, piece.data(), piece.size());
+    to += piece.size();
+  });
+  return needed;
+}
+
+}  // namespace
+}  // namespace tamis::c
 
 using namespace tamis;
 using namespace tamis::c;
 
 tamis_status tamis_filter_save(const tamis_filter* filter, const char* path,
                                const tamis_save_options* options) {
-  return Guard([&] { FilterOf(filter).Save(&Required(path, "path"), ReadSave(options)); });
+  return Guard([&] {
+    const auto* const foreign = std::get_if<ForeignFilter>(&Required(filter, "filter").object);
+    const fs::path to(&Required(path, "path"));
+    const bool imported = ReadImported(options);
+    if (foreign != nullptr && imported) return foreign->SaveImported(to, ReadSave(options));
+    if (foreign != nullptr) return foreign->Save(to, ReadSave(options));
+    const Filter& saved = FilterOf(filter, "saved");
+    if (imported) Refuse("imported is for filters of other libraries");
+    saved.Save(to, ReadSave(options));
+  });
 }
 
 tamis_status tamis_filter_open(const char* path, const tamis_open_options* options,
                                tamis_filter** out) {
   return Guard([&] {
-    MakeFilterHandle(out, [&] {
-      return Load(std::filesystem::path(&Required(path, "path")), ReadLoad(options));
-    });
+    MakeFilterHandle(out,
+                     [&] { return Open(fs::path(&Required(path, "path")), ReadOpen(options)); });
   });
 }
 
-tamis_status tamis_filter_map(const char* path, const tamis_open_options* options,
-                              tamis_filter** out) {
+tamis_status tamis_filter_open_memory(const void* data, uint64_t bytes,
+                                      const tamis_open_options* options, tamis_filter** out) {
   return Guard([&] {
-    MakeFilterHandle(
-        out, [&] { return Map(std::filesystem::path(&Required(path, "path")), ReadMap(options)); });
+    MakeFilterHandle(out,
+                     [&] { return Open(Memory<const std::byte>(data, bytes), ReadOpen(options)); });
   });
-}
-
-tamis_status tamis_filter_serialized_bytes(const tamis_filter* filter,
-                                           const tamis_save_options* options, uint64_t* out) {
-  return Guard(
-      [&] { Required(out, "out") = SerializedBytes(FilterOf(filter), ReadSave(options)); });
 }
 
 tamis_status tamis_filter_serialize(const tamis_filter* filter, const tamis_save_options* options,
                                     void* data, uint64_t capacity, uint64_t* written) {
   return Guard([&] {
     const WantedOutput written_out(written, "written");
-    const uint64_t bytes =
-        Serialize(FilterOf(filter), Memory<std::byte>(data, capacity), ReadSave(options));
-    written_out.Set(bytes);
+    const auto* const foreign = std::get_if<ForeignFilter>(&Required(filter, "filter").object);
+    std::span room = Memory<std::byte>(data, capacity);
+    std::span<std::byte>* const to = data != nullptr || capacity != 0 ? &room : nullptr;
+    if (ReadImported(options)) {
+      Refuse("imported is for tamis_filter_save", ErrorCode::kUnsupported);
+    }
+    const SaveOptions save = ReadSave(options);
+    written_out.Set(foreign != nullptr ? Write(*foreign, to)
+                                       : Write(FilterOf(filter, "serialized"), save, to));
   });
 }
 
-tamis_status tamis_filter_deserialize(const void* data, uint64_t bytes,
-                                      const tamis_open_options* options, tamis_filter** out) {
-  return Guard([&] {
-    MakeFilterHandle(out,
-                     [&] { return Load(Memory<const std::byte>(data, bytes), ReadLoad(options)); });
-  });
-}
-
-tamis_status tamis_filter_map_memory(const void* data, uint64_t bytes,
-                                     const tamis_open_options* options, tamis_filter** out) {
-  return Guard([&] {
-    MakeFilterHandle(out,
-                     [&] { return Map(Memory<const std::byte>(data, bytes), ReadMap(options)); });
-  });
+const char* tamis_format_name(size_t index) {
+  const std::span formats = ForeignFormats();
+  return index < formats.size() ? formats[index].name : nullptr;
 }

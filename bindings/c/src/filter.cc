@@ -1,15 +1,19 @@
-// Filters: made, described, combined.
+// Filters: creation, description, whole filters.
 #include "tamis/c/filter.h"
 
-#include <optional>
+#include <algorithm>
+#include <span>
+#include <variant>
 
+#include "bindings/c/src/abilities.h"
 #include "bindings/c/src/handles.h"
 #include "bindings/c/src/options.h"
-#include "tamis/bloom_filter.h"
+#include "tamis/erasable_filter.h"
 #include "tamis/filter_kinds.h"
 #include "tamis/scalable_filter.h"
 #include "tamis/set_operations.h"
 #include "tamis/split_block_filter.h"
+#include "tamis/split_block_view.h"
 
 namespace tamis::c {
 namespace {
@@ -30,14 +34,48 @@ ScalableOptions ReadScalable(const tamis_scalable_options& given) {
   return options;
 }
 
-// Of a kind that has no such function.
-[[noreturn]] void RefuseKind(const Filter& filter, const char* action) {
-  Refuse(std::string("filters of kind ") + FilterKindName(filter.kind()) + " cannot be " + action,
-         ErrorCode::kUnsupported);
+void DescribeHash(const HashSpec& hash, tamis_filter_info& out) {
+  out.hash_kind = static_cast<uint32_t>(hash.kind);
+  out.seed = hash.seed;
 }
 
-void RequireTwo(const Filter& filter, const Filter& other) {
-  if (&filter == &other) Refuse("filter and other are the same");
+void RequireTwo(const tamis_filter* filter, const tamis_filter* other) {
+  Required(filter, "filter");
+  Required(other, "other");
+  if (filter == other) Refuse("filter and other are the same");
+}
+
+uint32_t AbilitiesOf(const Filter& filter) {
+  Abilities can = KindInfo(filter.kind()).can;
+  // A scalable filter erases if its layers do.
+  can.erase = dynamic_cast<const ErasableFilter*>(&filter) != nullptr;
+  return AbilityBits(can);
+}
+
+void Describe(const AnyFilter& filter, tamis_filter_info& out) {
+  const FileHeader header = filter->Header();
+  out.kind = static_cast<uint32_t>(header.kind);
+  out.abilities = AbilitiesOf(*filter);
+  out.read_only = filter->read_only();
+  out.capacity = filter->capacity();
+  out.inserted = filter->inserted_count();
+  out.bits_per_key = filter->bits_per_key();
+  out.fpr_by_count = FprByCount(*filter);
+  std::copy(header.geometry.begin(), header.geometry.end(), out.geometry);
+  DescribeHash(header.hash, out);
+}
+
+void Describe(const BlocksQueryable& blocks, tamis_filter_info& out) {
+  out.kind = TAMIS_SPLIT_BLOCK;
+  out.read_only = blocks.read_only();
+  out.inserted = blocks.inserted_count();
+  out.geometry[0] = blocks.view().num_blocks();
+  DescribeHash(blocks.view().hash(), out);
+}
+
+void Describe(const ForeignFilter& filter, tamis_filter_info& out) {
+  out.format = filter.format().name;
+  out.abilities = AbilityBits({.erase = filter.change_traits().erases});
 }
 
 }  // namespace
@@ -74,46 +112,73 @@ tamis_status tamis_filter_create_scalable(const tamis_scalable_options* options,
   });
 }
 
+tamis_status tamis_filter_view(void* blocks, uint64_t bytes, const tamis_view_options* options,
+                               tamis_filter** out) {
+  return Guard([&] {
+    MakeFilterHandle(out, [&] {
+      const tamis_view_options given = ReadOptions(options, "options");
+      RequireZero(given.reserved);
+      const HashSpec hash = ReadHash(given.hash);
+      const Backend* const backend = ReadBackend(given.backend);
+      const std::span all(&Required(static_cast<std::byte*>(blocks), "blocks"),
+                          static_cast<size_t>(bytes));
+      if (ReadFlag(given.read_only, "read_only")) {
+        if (given.inserted != nullptr) Refuse("inserted must be NULL in a read-only view");
+        return BlocksQueryable(ConstSplitBlockView(all, hash, backend));
+      }
+      if (given.inserted != nullptr) RequireArray<uint64_t>(given.inserted, "inserted");
+      return BlocksQueryable(SplitBlockView(all, hash, given.inserted, backend));
+    });
+  });
+}
+
 tamis_status tamis_filter_clone(const tamis_filter* filter, tamis_filter** out) {
-  return Guard([&] { MakeFilterHandle(out, [&] { return Clone(FilterOf(filter)); }); });
+  return Guard([&] { MakeFilterHandle(out, [&] { return Clone(FilterOf(filter, "cloned")); }); });
+}
+
+tamis_status tamis_filter_fold(const tamis_filter* filter, tamis_filter** out) {
+  return Guard([&] {
+    MakeFilterHandle(out, [&]() -> AnyFilter {
+      const Filter& from = FilterOf(filter, "folded");
+      const auto* const blocks = dynamic_cast<const SplitBlockBloomFilter*>(&from);
+      if (blocks == nullptr) RefuseAction(*filter, "folded");
+      return blocks->Folded();
+    });
+  });
 }
 
 void tamis_filter_free(tamis_filter* filter) { delete filter; }
 
 tamis_status tamis_filter_get_info(const tamis_filter* filter, tamis_filter_info* out) {
   return Guard([&] {
-    const Filter& from = FilterOf(filter);
-    const FileHeader header = from.Header();
+    const Queryable& queryable = QueryableOf(filter);
     tamis_filter_info made{};
-    made.kind = static_cast<uint32_t>(header.kind);
-    made.read_only = from.read_only();
-    made.capacity = from.capacity();
-    made.inserted = from.inserted_count();
-    made.bytes = from.bytes();
-    made.bits_per_key = from.bits_per_key();
-    made.hash_kind = static_cast<uint32_t>(header.hash.kind);
-    made.key_forms = from.key_forms().bits();
-    made.seed = header.hash.seed;
-    std::copy(header.geometry.begin(), header.geometry.end(), made.geometry);
+    made.bytes = queryable.bytes();
+    made.key_forms = queryable.key_forms().bits();
+    std::visit([&](const auto& object) { Describe(object, made); }, filter->object);
     WriteInfo(out, "out", made);
   });
 }
 
 tamis_status tamis_filter_estimated_count(const tamis_filter* filter, double* out) {
-  return Guard([&] { Required(out, "out") = FilterOf(filter).estimated_count(); });
+  return Guard([&] {
+    const Queryable& queryable = QueryableOf(filter);
+    Required(out, "out") = queryable.estimated_count();
+  });
 }
 
 tamis_status tamis_filter_expected_fpr(const tamis_filter* filter, double* out) {
-  return Guard([&] { Required(out, "out") = FilterOf(filter).expected_fpr(); });
-}
-
-tamis_status tamis_filter_fpr_by_count(const tamis_filter* filter, double* out) {
-  return Guard([&] { Required(out, "out") = FprByCount(FilterOf(filter)); });
+  return Guard([&] {
+    const Queryable& queryable = QueryableOf(filter);
+    Required(out, "out") = queryable.expected_fpr();
+  });
 }
 
 tamis_status tamis_filter_payload(const tamis_filter* filter, const void** data, uint64_t* bytes) {
   return Guard([&] {
-    const std::span<const std::byte> payload = FilterOf(filter).payload();
+    const auto* const view = std::get_if<BlocksQueryable>(&Required(filter, "filter").object);
+    const std::span<const std::byte> payload =
+        view != nullptr ? view->view().blocks() : FilterOf(filter, "read in place").payload();
     const void*& first = Required(data, "data");
     Required(bytes, "bytes") = payload.size();
     first = payload.data();
@@ -121,38 +186,34 @@ tamis_status tamis_filter_payload(const tamis_filter* filter, const void** data,
 }
 
 tamis_status tamis_filter_set_backend(tamis_filter* filter, const char* name) {
-  return Guard([&] { FilterOf(filter).set_backend(FindBackend(&Required(name, "name"))); });
+  return Guard([&] {
+    FilterOf(filter, "given another backend").set_backend(FindBackend(&Required(name, "name")));
+  });
 }
 
 tamis_status tamis_filter_clear(tamis_filter* filter) {
-  return Guard([&] { RequireChangeable(FilterOf(filter)).Clear(); });
+  return Guard([&] { RequireChangeable(FilterOf(filter, "cleared")).Clear(); });
 }
 
 tamis_status tamis_filter_merge(tamis_filter* filter, const tamis_filter* other) {
   return Guard([&] {
-    Filter& into = FilterOf(filter);
-    const Filter& from = *Required(other, "other").filter;
-    RequireTwo(into, from);
-    Merge(into, from);
+    RequireTwo(filter, other);
+    auto* const into = std::get_if<ForeignFilter>(&filter->object);
+    const auto* const from = std::get_if<ForeignFilter>(&other->object);
+    if (into != nullptr && from != nullptr) return into->Merge(*from);
+    if (filter->object.index() != other->object.index()) {
+      Refuse(
+          "filters of tamis, views, and filters of other libraries cannot be merged with each "
+          "other",
+          ErrorCode::kIncompatible);
+    }
+    Merge(FilterOf(filter, "merged"), FilterOf(other, "merged"));
   });
 }
 
 tamis_status tamis_filter_intersect(tamis_filter* filter, const tamis_filter* other) {
   return Guard([&] {
-    Filter& into = FilterOf(filter);
-    const Filter& from = *Required(other, "other").filter;
-    RequireTwo(into, from);
-    Intersect(into, from);
-  });
-}
-
-tamis_status tamis_filter_fold(const tamis_filter* filter, tamis_filter** out) {
-  return Guard([&] {
-    MakeFilterHandle(out, [&]() -> AnyFilter {
-      const Filter& from = FilterOf(filter);
-      const auto* const blocks = dynamic_cast<const SplitBlockBloomFilter*>(&from);
-      if (blocks == nullptr) RefuseKind(from, "folded");
-      return blocks->Folded();
-    });
+    RequireTwo(filter, other);
+    Intersect(FilterOf(filter, "intersected"), FilterOf(other, "intersected"));
   });
 }

@@ -1,29 +1,26 @@
-// What handles are.
+// The objects behind handles.
 #ifndef TAMIS_BINDINGS_C_SRC_HANDLES_H_
 #define TAMIS_BINDINGS_C_SRC_HANDLES_H_
 
-#include <memory>
 #include <string>
+#include <variant>
 
 #include "bindings/c/src/guard.h"
 #include "tamis/any_filter.h"
 #include "tamis/bank/filter_bank.h"
 #include "tamis/c.h"
+#include "tamis/changeable_filter.h"
 #include "tamis/engine.h"
 #include "tamis/erasable_filter.h"
 #include "tamis/formats/foreign_filter.h"
 #include "tamis/split_block_view.h"
 
 struct tamis_filter {
-  tamis::AnyFilter filter;
+  std::variant<tamis::AnyFilter, tamis::BlocksQueryable, tamis::ForeignFilter> object;
 };
 
 struct tamis_bank {
   tamis::FilterBank bank;
-};
-
-struct tamis_foreign {
-  tamis::ForeignFilter filter;
 };
 
 struct tamis_engine {
@@ -31,48 +28,48 @@ struct tamis_engine {
   tamis::Engine engine;
 };
 
-struct tamis_view {
-  tamis::ConstSplitBlockView reader;
-  std::unique_ptr<tamis::SplitBlockView> writer;  // nullptr for one that can be asked only
-};
-
 namespace tamis::c {
 
-inline const Filter& FilterOf(const tamis_filter* filter) {
-  return *Required(filter, "filter").filter;
+inline const Queryable& AsQueryable(const AnyFilter& filter) { return *filter; }
+inline const Queryable& AsQueryable(const Queryable& other) { return other; }
+
+inline const Queryable& QueryableOf(const tamis_filter* filter) {
+  return std::visit([](const auto& object) -> const Queryable& { return AsQueryable(object); },
+                    Required(filter, "filter").object);
 }
-inline Filter& FilterOf(tamis_filter* filter) { return *Required(filter, "filter").filter; }
+
+// Throws Error(kUnsupported): "a view cannot be `action`".
+[[noreturn]] void RefuseAction(const tamis_filter& filter, const char* action);
+
+// The filter of tamis. Throws Error(kUnsupported), with `action`, if it is of another sort.
+inline Filter& FilterOf(const tamis_filter* filter, const char* action) {
+  const auto* const found = std::get_if<AnyFilter>(&Required(filter, "filter").object);
+  if (found == nullptr) RefuseAction(*filter, action);
+  return **found;
+}
+
+// Throws Error(kReadOnly) for a filter that cannot be changed. The C++ functions for one key do
+// not.
+inline ChangeableFilter& Writable(Filter& filter) {
+  if (filter.read_only()) {
+    Refuse("the filter is mapped, and cannot be changed", ErrorCode::kReadOnly);
+  }
+  return RequireChangeable(filter);
+}
+
+// Throws Error(kUnsupported) for a filter that cannot erase keys.
+ErasableFilter& RequireErasable(ChangeableFilter& filter);
 
 inline const FilterBank& BankOf(const tamis_bank* bank) { return Required(bank, "bank").bank; }
 inline FilterBank& BankOf(tamis_bank* bank) { return Required(bank, "bank").bank; }
-
-// Throws Error(kReadOnly) for one that cannot be changed, which functions of one key do not.
-inline ChangeableFilter& WritableFilterOf(tamis_filter* filter) {
-  Filter& found = FilterOf(filter);
-  if (found.read_only())
-    Refuse("the filter is mapped, and cannot be changed", ErrorCode::kReadOnly);
-  return RequireChangeable(found);
-}
-
-// Throws Error(kReadOnly), and Error(kUnsupported) for one that cannot erase.
-inline ErasableFilter& ErasableFilterOf(tamis_filter* filter) {
-  auto* const found = dynamic_cast<ErasableFilter*>(&WritableFilterOf(filter));
-  if (found == nullptr) {
-    Refuse(std::string("this ") + FilterKindName(filter->filter->kind()) +
-               " filter cannot erase keys: counting and cuckoo filters can, and scalable ones with "
-               "layers of these",
-           ErrorCode::kUnsupported);
-  }
-  return *found;
-}
 
 // nullptr for NULL.
 inline const Engine* EngineOf(const tamis_engine* engine) noexcept {
   return engine != nullptr ? &engine->engine : nullptr;
 }
 
-// Sets *out to a handle of what `make` returns. Of arguments that are wrong `out` is the first, so
-// that nothing is made that nobody could free.
+// Sets *out to a handle of the result of `make`. Checks `out` first, so that nothing is made that
+// nobody could free.
 template <typename Make>
 void MakeFilterHandle(tamis_filter** out, const Make& make) {
   tamis_filter*& handle = Required(out, "out");

@@ -1,21 +1,6 @@
 #include "bindings/c/src/options.h"
 
 namespace tamis::c {
-namespace {
-
-// What LoadOptions and MapOptions have in common, and which of these.
-template <typename Options>
-Options ReadOpen(const tamis_open_options& given) {
-  Options open;
-  open.backend = ReadBackend(given.backend);
-  if (ReadFlag(given.has_secret, "has_secret")) {
-    open.secret = HashSecret{given.secret_low, given.secret_high};
-  }
-  return open;
-}
-
-}  // namespace
-
 bool ReadFlag(uint32_t flag, const char* name) {
   if (flag > 1) Refuse(std::string(name) + " is " + std::to_string(flag) + ", must be 0 or 1");
   return flag == 1;
@@ -52,7 +37,6 @@ MemoryOptions ReadMemory(uint32_t no_huge_pages) {
 
 SaveOptions ReadSave(const tamis_save_options* options) {
   const tamis_save_options given = ReadOptions(options, "options");
-  RequireZero(given.reserved);
   SaveOptions save;
   save.replace_read_only = ReadFlag(given.replace_read_only, "replace_read_only");
   if (given.version != 0) save.version = given.version;
@@ -63,15 +47,26 @@ SaveOptions ReadSave(const tamis_save_options* options) {
   return save;
 }
 
-LoadOptions ReadLoad(const tamis_open_options* options) {
-  return ReadOpen<LoadOptions>(ReadOptions(options, "options"));
+bool ReadImported(const tamis_save_options* options) {
+  return ReadFlag(ReadOptions(options, "options").imported, "imported");
 }
 
-MapOptions ReadMap(const tamis_open_options* options) {
+OpenOptions ReadOpen(const tamis_open_options* options) {
   const tamis_open_options given = ReadOptions(options, "options");
-  MapOptions map = ReadOpen<MapOptions>(given);
-  if (ReadFlag(given.verify, "verify")) map.verify = Verify::kFull;
-  return map;
+  RequireZero(given.reserved);
+  OpenOptions open;
+  open.format = given.format;
+  open.load.backend = ReadBackend(given.backend);
+  open.map = ReadFlag(given.map, "map");
+  if (ReadFlag(given.verify, "verify")) open.verify = Verify::kFull;
+  if (ReadFlag(given.has_secret, "has_secret")) {
+    open.load.secret = HashSecret{given.secret_low, given.secret_high};
+  }
+  return open;
+}
+
+MapOptions OpenOptions::AsMap() const {
+  return {.verify = verify, .backend = load.backend, .secret = load.secret};
 }
 
 }  // namespace tamis::c

@@ -66,10 +66,19 @@ HashSpec ReadNewHash(const tamis_hash& hash);
 const Backend* ReadBackend(const char* name);
 MemoryOptions ReadMemory(uint32_t no_huge_pages);
 
-// The defaults for NULL.
+struct OpenOptions {
+  MapOptions AsMap() const;
+
+  LoadOptions load;
+  const char* format = nullptr;  // nullptr: the file is one of tamis
+  bool map = false;
+  Verify verify = Verify::kHeader;  // of a mapped file
+};
+
+// NULL gives the defaults.
 SaveOptions ReadSave(const tamis_save_options* options);
-LoadOptions ReadLoad(const tamis_open_options* options);
-MapOptions ReadMap(const tamis_open_options* options);
+bool ReadImported(const tamis_save_options* options);
+OpenOptions ReadOpen(const tamis_open_options* options);
 
 }  // namespace tamis::c
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "tamis/backend.h"
+#include "tamis/changeable.h"
 #include "tamis/detail/batch.h"
 #include "tamis/detail/hd.h"
 #include "tamis/detail/kernels.h"
@@ -103,7 +104,7 @@ class SplitBlockView : public ConstSplitBlockView {
   }
   // All keys, straight into the blocks: no memory is taken to order them, as
   // SplitBlockBloomFilter::Insert does with many keys for a large filter.
-  void Insert(Keys keys) const noexcept;
+  void Insert(Keys keys) const noexcept { InsertKeys(keys, {}); }
 
   // The blocks themselves, for those who bring their bits from elsewhere.
   std::span<std::byte> mutable_blocks() const noexcept {
@@ -115,32 +116,49 @@ class SplitBlockView : public ConstSplitBlockView {
   }
 
  private:
+  friend class BlocksQueryable;
   friend class SplitBlockBloomFilter;
 
   SplitBlockView(const ConstSplitBlockView& view, uint64_t* inserted) noexcept;
 
+  // Returns the number of inserted keys.
+  size_t InsertKeys(const Keys& keys, const ChangeOutputs& outputs) const noexcept;
+
   uint64_t* inserted_;
 };
 
-// Adapts a view to Queryable, such as for an Engine. The blocks must outlive it.
-class BlocksQueryable final : public Queryable {
+// Adapts a view to Queryable and Changeable, such as for an Engine. The blocks must outlive it.
+class BlocksQueryable final : public Queryable, public Changeable {
  public:
-  // `key_forms` are those of the keys in the blocks, which do not say them.
+  // `key_forms` are the forms of the keys in the blocks, which do not say them. Insertion into a
+  // ConstSplitBlockView throws Error(kReadOnly).
   explicit BlocksQueryable(const ConstSplitBlockView& view,
+                           KeyForms key_forms = KeyForm::kUnknown) noexcept;
+  explicit BlocksQueryable(const SplitBlockView& view,
                            KeyForms key_forms = KeyForm::kUnknown) noexcept;
 
   const ConstSplitBlockView& view() const noexcept { return view_; }
+  bool read_only() const noexcept { return read_only_; }
+  // Throws Error(kReadOnly).
+  const SplitBlockView& writable_view() const;
+  // The counter of the view. 0 if it has none.
+  uint64_t inserted_count() const noexcept;
+
+  using Changeable::Insert;
 
   QueryTraits traits() const noexcept override;
   KeyForms key_forms() const noexcept override { return key_forms_; }
   uint64_t bytes() const noexcept override { return view_.bytes(); }
   double estimated_count() const noexcept override { return view_.estimated_count(); }
   double expected_fpr() const noexcept override { return view_.expected_fpr(); }
+  ChangeTraits change_traits() const noexcept override { return {}; }
 
  private:
   void Query(const Keys& keys, uint64_t* bits) const override;
+  size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
 
-  ConstSplitBlockView view_;
+  SplitBlockView view_;
+  bool read_only_;
   KeyForms key_forms_;
 };
 

@@ -33,10 +33,8 @@
 #include "tamis/c/engine.h"
 #include "tamis/c/file.h"
 #include "tamis/c/filter.h"
-#include "tamis/c/foreign.h"
 #include "tamis/c/keys.h"
 #include "tamis/c/parquet.h"
 #include "tamis/c/plan.h"
-#include "tamis/c/view.h"
 
 #endif /* TAMIS_C_H_ */

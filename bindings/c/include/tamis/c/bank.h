@@ -39,12 +39,10 @@ typedef struct tamis_bank_options {
 
 /* `options` may be NULL, for the defaults. */
 TAMIS_C_API tamis_status tamis_bank_create(const tamis_bank_options* options, tamis_bank** out);
-/* As tamis_filter_open and tamis_filter_map, of files that tamis_bank_save has written. A bank that
- * is mapped is read-only: functions that change it return TAMIS_READ_ONLY. */
+/* Reads a file of tamis_bank_save. With tamis_open_options.map the bank is read-only, and functions
+ * that change it return TAMIS_READ_ONLY. */
 TAMIS_C_API tamis_status tamis_bank_open(const char* path, const tamis_open_options* options,
                                          tamis_bank** out);
-TAMIS_C_API tamis_status tamis_bank_map(const char* path, const tamis_open_options* options,
-                                        tamis_bank** out);
 /* As tamis_filter_save, after tamis_bank_flush; also of a mapped one. */
 TAMIS_C_API tamis_status tamis_bank_save(tamis_bank* bank, const char* path,
                                          const tamis_save_options* options);
@@ -104,22 +102,11 @@ TAMIS_C_API tamis_status tamis_bank_columns(const tamis_bank* bank, uint64_t* in
 TAMIS_C_API tamis_status tamis_bank_name(const tamis_bank* bank, uint64_t index, const char** name,
                                          size_t* name_bytes);
 
-/* ---- One key: whether any column may have it. `row` has room for `words`, at least row_words:
- * bit i, least significant bit first, is 1 if the column of index i may. *columns, which may be
- * NULL, becomes how many may. ---- */
+/* ---- Queries. `engine` may be NULL. A null key is in no column. ---- */
 
-TAMIS_C_API tamis_answer tamis_bank_contains_u64(const tamis_bank* bank, uint64_t key,
-                                                 uint64_t* row, uint64_t words, uint64_t* columns);
-TAMIS_C_API tamis_answer tamis_bank_contains_string(const tamis_bank* bank, const char* string,
-                                                    size_t bytes, uint64_t* row, uint64_t words,
-                                                    uint64_t* columns);
-TAMIS_C_API tamis_answer tamis_bank_contains_hash(const tamis_bank* bank, uint64_t hash,
-                                                  uint64_t* row, uint64_t words, uint64_t* columns);
-
-/* ---- Many keys. `engine` may be NULL. A key that is null is in no column. ---- */
-
-/* A row for each key, one after the other: `words` is at least keys->count * row_words. *hits, the
- * bits that are 1, may be NULL. */
+/* Writes a row for each key, one after the other: bit i of a row, least significant bit first, is 1
+ * if the column of index i may have the key. `rows` has room for `words`, at least keys->count *
+ * row_words. *hits, which may be NULL, becomes the number of bits that are 1. */
 TAMIS_C_API tamis_status tamis_bank_contains_bitmap(const tamis_bank* bank,
                                                     const tamis_engine* engine,
                                                     const tamis_keys* keys, uint64_t* rows,

@@ -71,13 +71,6 @@ void ConstSplitBlockView::Query(const Keys& keys, uint64_t* bits) const noexcept
   detail::QueryBits(*backend_->kernels, hash_, probe, keys, bits);
 }
 
-BlocksQueryable::BlocksQueryable(const ConstSplitBlockView& view, KeyForms key_forms) noexcept
-    : view_(view), key_forms_(key_forms) {}
-
-QueryTraits BlocksQueryable::traits() const noexcept { return {.backend = &view_.backend()}; }
-
-void BlocksQueryable::Query(const Keys& keys, uint64_t* bits) const { view_.Query(keys, bits); }
-
 size_t ConstSplitBlockView::Contains(Keys keys, Bitmap out) const { return LookUp(keys, out); }
 
 size_t ConstSplitBlockView::Contains(Keys keys, std::span<uint8_t> out) const {
@@ -125,17 +118,42 @@ SplitBlockView::SplitBlockView(std::span<std::byte> blocks, const HashSpec& hash
 SplitBlockView::SplitBlockView(const ConstSplitBlockView& view, uint64_t* inserted) noexcept
     : ConstSplitBlockView(view), inserted_(inserted) {}
 
-void SplitBlockView::Insert(Keys keys) const noexcept {
+size_t SplitBlockView::InsertKeys(const Keys& keys, const ChangeOutputs& outputs) const noexcept {
   const detail::Kernels& kernels = *backend_->kernels;
   const auto insert = [&](const Batch& batch, uint64_t) {
     kernels.split_block.insert(words_, num_blocks_, batch);
   };
   const uint64_t inserted = detail::ForValidKeys(
-      keys, hash_, {}, [&](uint64_t n, const detail::BatchSource& source, const detail::Outcomes&) {
+      keys, hash_, outputs,
+      [&](uint64_t n, const detail::BatchSource& source, const detail::Outcomes&) {
         source(kernels, 0, n, insert);
         return n;
       });
   if (inserted_ != nullptr) *inserted_ += inserted;
+  return inserted;
+}
+
+BlocksQueryable::BlocksQueryable(const ConstSplitBlockView& view, KeyForms key_forms) noexcept
+    : view_(view, nullptr), read_only_(true), key_forms_(key_forms) {}
+
+BlocksQueryable::BlocksQueryable(const SplitBlockView& view, KeyForms key_forms) noexcept
+    : view_(view), read_only_(false), key_forms_(key_forms) {}
+
+const SplitBlockView& BlocksQueryable::writable_view() const {
+  if (!read_only_) return view_;
+  throw Error(ErrorCode::kReadOnly, "the view is of constant blocks, and cannot be changed");
+}
+
+uint64_t BlocksQueryable::inserted_count() const noexcept {
+  return view_.inserted_ != nullptr ? *view_.inserted_ : 0;
+}
+
+QueryTraits BlocksQueryable::traits() const noexcept { return {.backend = &view_.backend()}; }
+
+void BlocksQueryable::Query(const Keys& keys, uint64_t* bits) const { view_.Query(keys, bits); }
+
+size_t BlocksQueryable::Apply(Change, const Keys& keys, const ChangeOutputs& outputs) {
+  return writable_view().InsertKeys(keys, outputs);
 }
 
 }  // namespace tamis
