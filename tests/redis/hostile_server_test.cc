@@ -127,7 +127,7 @@ TEST(RedisHostileServerTest, NoAnswerOfItIsNo) {
     FakeServer server(WithDescriptor([&](const Words&) { return Answer(reply); }));
     ServerOptions options = Options(server);
     options.retry_for = milliseconds(5);
-    options.connect_timeout = options.command_timeout = milliseconds(100);
+    options.connect_timeout = options.command_timeout = milliseconds(30);
     for (const Route route : {Route::kBlocks, Route::kSegments}) {
       SplitBlockFilter open = SplitBlockFilter::Open(
           options, "x", {.unavailable = Unavailable::kMaybe, .route = route});
@@ -155,7 +155,7 @@ TEST(RedisHostileServerTest, OpeningEndsInAnError) {
       });
       ServerOptions options = Options(server);
       options.retry_for = milliseconds(5);
-      options.connect_timeout = options.command_timeout = milliseconds(100);
+      options.connect_timeout = options.command_timeout = milliseconds(30);
       EXPECT_THROW(SplitBlockFilter::Open(options, "x"), Error);
     }
   }
