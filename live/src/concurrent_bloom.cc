@@ -5,9 +5,7 @@
 
 #include "core/src/bulk/outcomes.h"
 #include "core/src/bulk/valid_keys.h"
-#include "core/src/filters/base/combine.h"
 #include "core/src/filters/base/filter_access.h"
-#include "core/src/filters/registry/kinds.h"
 #include "live/src/shared_bits.h"
 #include "live/src/shared_words.h"
 
@@ -39,8 +37,8 @@ ConcurrentBloom<F>::ConcurrentBloom(const FilterOptions& options) : ConcurrentBl
 
 template <typename F>
 ConcurrentBloom<F>::ConcurrentBloom(F&& filter)
-    : filter_((detail::FilterAccess::WritablePayload(filter), std::move(filter))),
-      hasher_(filter_.hash()),
+    : ConcurrentFilter(filter.hash()),
+      filter_((detail::FilterAccess::WritablePayload(filter), std::move(filter))),
       inserted_(filter_.inserted_count()),
       forms_(filter_.key_forms().bits()) {
   detail::FilterAccess::SetShared(filter_, true);
@@ -64,8 +62,8 @@ ConcurrentBloom<F> ConcurrentBloom<F>::Load(const std::filesystem::path& path,
 
 template <typename F>
 ConcurrentBloom<F>::ConcurrentBloom(ConcurrentBloom&& other) noexcept
-    : filter_(std::move(other.filter_)),
-      hasher_(other.hasher_),
+    : ConcurrentFilter(std::move(other)),
+      filter_(std::move(other.filter_)),
       inserted_(other.inserted_count()),
       forms_(other.forms_.exchange(0)) {
   other.inserted_.Set(0);
@@ -74,8 +72,8 @@ ConcurrentBloom<F>::ConcurrentBloom(ConcurrentBloom&& other) noexcept
 template <typename F>
 ConcurrentBloom<F>& ConcurrentBloom<F>::operator=(ConcurrentBloom&& other) noexcept {
   if (this == &other) return *this;
+  ConcurrentFilter::operator=(std::move(other));
   filter_ = std::move(other.filter_);
-  hasher_ = other.hasher_;
   inserted_.Set(other.inserted_count());
   forms_ = other.forms_.exchange(0);
   other.inserted_.Set(0);
@@ -100,17 +98,11 @@ void ConcurrentBloom<F>::AddCounts(KeyForms forms, uint64_t keys) noexcept {
 }
 
 template <typename F>
-bool ConcurrentBloom<F>::Insert(KeyForm form, uint64_t hash) noexcept {
+bool ConcurrentBloom<F>::ChangeOne(Change change, KeyForm form, uint64_t hash) noexcept {
   if (filter_.read_only()) return false;  // moved from
-  AddCounts(form, 1);
-  detail::InsertShared(SharedOf<F>(filter_, words()), hash);
-  return true;
-}
-
-template <typename F>
-bool ConcurrentBloom<F>::InsertIfAbsent(KeyForm form, uint64_t hash) noexcept {
-  if (filter_.read_only()) return false;
+  if (change == Change::kInsert) AddCounts(form, 1);
   const bool fresh = detail::InsertShared(SharedOf<F>(filter_, words()), hash);
+  if (change == Change::kInsert) return true;
   if (fresh) AddCounts(form, 1);
   return fresh;
 }
@@ -164,26 +156,14 @@ uint64_t ConcurrentBloom<F>::InsertAbsent(const Keys& keys, const ChangeOutputs&
       });
 }
 
+// Reads the counts last, so that they include all keys whose bits were read.
 template <typename F>
-void ConcurrentBloom<F>::Merge(const F& other) {
-  MergeWords(other);
-  AddCounts(other.key_forms(), other.inserted_count());
-}
-
-// The counts afterwards: of at least the keys that the words have.
-template <typename F>
-void ConcurrentBloom<F>::Merge(const ConcurrentBloom& other) {
-  MergeWords(other.filter_);
-  AddCounts(other.key_forms(), other.inserted_count());
-}
-
-template <typename F>
-void ConcurrentBloom<F>::MergeWords(const F& other) {
-  detail::FilterAccess::RequireWritable(filter_);
-  detail::RequireMergeable(detail::KindOf(filter_.kind()), filter_, other);
+void ConcurrentBloom<F>::MergeFrom(const Filter& other, const ConcurrentFilter* shared) {
   detail::FilterAccess::RequireIntact(other);
   detail::OrWords(words(), reinterpret_cast<const uint64_t*>(other.payload().data()),
                   bytes() / sizeof(uint64_t));
+  if (shared == nullptr) return AddCounts(other.key_forms(), other.inserted_count());
+  AddCounts(shared->key_forms(), shared->inserted_count());
 }
 
 template <typename F>
@@ -194,11 +174,6 @@ F ConcurrentBloom<F>::Snapshot(const MemoryOptions& memory) const {
   detail::FilterAccess::SetInserted(copy, inserted_count());
   copy.set_key_forms(key_forms());
   return copy;
-}
-
-template <typename F>
-void ConcurrentBloom<F>::Save(const std::filesystem::path& path, const SaveOptions& options) const {
-  Snapshot().Save(path, options);
 }
 
 template <typename F>

@@ -43,7 +43,7 @@ ConcurrentCuckooFilter<kBits>::ConcurrentCuckooFilter(CuckooFilter<kBits>&& filt
 template <int kBits>
 ConcurrentCuckooFilter<kBits>::ConcurrentCuckooFilter(CuckooFilter<kBits>& filter,
                                                       std::unique_ptr<SharedCuckoo<kBits>> table)
-    : filter_(std::move(filter)), hasher_(filter_.hash()), table_(std::move(table)) {}
+    : ConcurrentFilter(filter.hash()), filter_(std::move(filter)), table_(std::move(table)) {}
 
 template <int kBits>
 CuckooFilter<kBits> ConcurrentCuckooFilter<kBits>::Release() && {
@@ -159,12 +159,6 @@ CuckooFilter<kBits> ConcurrentCuckooFilter<kBits>::Snapshot(const MemoryOptions&
   detail::FilterAccess::SetInserted(copy, table_->size());
   copy.set_key_forms(table_->forms());
   return copy;
-}
-
-template <int kBits>
-void ConcurrentCuckooFilter<kBits>::Save(const std::filesystem::path& path,
-                                         const SaveOptions& options) const {
-  Snapshot().Save(path, options);
 }
 
 template <int kBits>

@@ -94,6 +94,29 @@ def test_arrays_and_nulls(f):
         1.5 in f
 
 
+def test_calls_of_queryable_and_changeable(f):
+    near = f.near_copy()
+    for remote in (f, near):
+        assert isinstance(remote, tamis.Changeable)
+        assert remote.nbytes > 0 and remote.key_forms == "unknown"
+        remote.add(7)
+        assert 7 in remote and remote.count([7, 8]) == 1
+        for call in (remote.contains, remote.select, remote.count, remote.insert):
+            with pytest.raises(ValueError, match="threads must be None"):
+                call([7], threads=2)
+        for call in (remote.add_if_absent, lambda key: remote.insert_if_absent([key])):
+            with pytest.raises(tamis.UnsupportedError):
+                call(9)
+        for call in (remote.discard, remote.remove, lambda key: remote.erase([key])):
+            with pytest.raises(TypeError, match="cannot be erased from a filter on Redis"):
+                call(7)
+        assert 7 in remote and 9 not in remote
+    near.close()
+    for call in (lambda: 7 in near, lambda: near.contains([7]), lambda: near.insert([7]), lambda: near.nbytes):
+        with pytest.raises(ValueError, match="closed"):
+            call()
+
+
 def test_what_it_says_of_itself(f, url):
     assert (f.capacity, f.fpr, f.hash, f.seed) == (10_000, 1e-6, "xxh3", 0)
     f.insert(range(100))

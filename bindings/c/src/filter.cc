@@ -8,7 +8,6 @@
 #include "bindings/c/src/abilities.h"
 #include "bindings/c/src/handles.h"
 #include "bindings/c/src/options.h"
-#include "tamis/erasable_filter.h"
 #include "tamis/filter_kinds.h"
 #include "tamis/scalable_filter.h"
 #include "tamis/set_operations.h"
@@ -45,10 +44,11 @@ void RequireTwo(const tamis_filter* filter, const tamis_filter* other) {
   if (filter == other) Refuse("filter and other are the same");
 }
 
-uint32_t AbilitiesOf(const Filter& filter) {
+uint32_t AbilitiesOf(Filter& filter) {
   Abilities can = KindInfo(filter.kind()).can;
   // A scalable filter erases if its layers do.
-  can.erase = dynamic_cast<const ErasableFilter*>(&filter) != nullptr;
+  const ChangeableFilter* const changeable = filter.changeable();
+  can.erase = changeable != nullptr && changeable->change_traits().erases;
   return AbilityBits(can);
 }
 

@@ -18,7 +18,8 @@ NB_MODULE(_tamis, m) {
   m.attr("__version__") = TAMIS_VERSION_STRING;
   DefineErrors(m);
   DefineAnswer(m);
-  nanobind::class_<PyFilter> filter = DefineFilter(m);
+  DefineQueryables(m);
+  auto filter = DefineFilter(m);
   DefineKinds(m);
   DefineFiles(m, filter);
   DefineBank(m);

@@ -11,10 +11,10 @@ which is certain, or "maybe", which for a share of the other keys that you choos
 (True, [True, False])
 """
 from ._tamis import (
-    Answers, BankColumn, BankGroup, BloomFilter, BusyError, CancelledError, CorruptError,
+    Answers, BankColumn, BankGroup, BloomFilter, BusyError, CancelledError, Changeable, CorruptError,
     CountingBloomFilter, CuckooFilter8, CuckooFilter12, CuckooFilter16, DeviceError, Error,
     FileError, Filter, FilterBank, ForeignFilter, FullError, IncompatibleError,
-    InvalidArgumentError, NotDurableError, OutOfMemoryError, Plan, PlanCandidate, ReadOnlyError,
+    InvalidArgumentError, NotDurableError, OutOfMemoryError, Plan, PlanCandidate, Queryable, ReadOnlyError,
     ScalableFilter, SecretError, SplitBlockBloomFilter,
     TimedOutError, UnavailableError, UnknownBackendError, UnsupportedError, __version__, backends,
     from_bytes, frombuffer, open, plan)

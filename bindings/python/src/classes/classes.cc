@@ -11,7 +11,6 @@
 #include "bindings/python/src/classes/for_class.h"
 #include "bindings/python/src/classes/py_filter.h"
 #include "bindings/python/src/keys/one_key.h"
-#include "bindings/python/src/queries/bulk.h"
 
 namespace tamis::python {
 namespace {
@@ -185,15 +184,10 @@ nb::handle ClassOf(FilterKind kind) {
   return ForKind(kind, []<typename, FilterKind kKind>() { return nb::type<FilterOf<kKind>>(); });
 }
 
-nb::class_<PyFilter> DefineFilter(nb::module_& m) {
-  nb::class_<PyFilter> filter(
+nb::class_<PyFilter, PyChangeable> DefineFilter(nb::module_& m) {
+  nb::class_<PyFilter, PyChangeable> filter(
       m, "Filter", nb::type_slots(FilterSlots()), nb::is_weak_referenceable(),
-      "What all filters have in common. An approximate set: `key in f` is True for every key that\n"
-      "was inserted, and for few others, whose share is the false-positive rate.\n\n"
-      "Any number of threads may use a filter. A call that changes it waits for those that read "
-      "it,\n"
-      "and the other way about.\n");
-  DefineBulk(filter);
+      "The common base class of the filters of tamis. An approximate set.\n");
   filter
       .def_prop_ro(
           "kind", [](const PyFilter& f) { return FilterKindName(f.filter->kind()); },
@@ -207,23 +201,12 @@ nb::class_<PyFilter> DefineFilter(nb::module_& m) {
           [](PyFilter& f) { return Look(f, [](const Filter& g) { return g.inserted_count(); }); },
           "Keys inserted so far, duplicates included, less those erased.")
       .def_prop_ro(
-          "nbytes", [](PyFilter& f) { return Look(f, [](const Filter& g) { return g.bytes(); }); },
-          "Bytes of its contents.")
-      .def_prop_ro(
           "bits_per_key",
           [](PyFilter& f) { return Look(f, [](const Filter& g) { return g.bits_per_key(); }); },
           "Bits of memory for each key of the capacity.")
       .def_prop_ro("hash", HashName, "'xxh3', 'xxh64', 'siphash13' or 'siphash24'.")
       .def_prop_ro(
           "seed", [](const PyFilter& f) { return f.filter->hash().seed; }, "The seed of its hash.")
-      .def_prop_ro(
-          "key_forms",
-          [](PyFilter& f) {
-            return Look(f, [](const Filter& g) { return KeyFormsText(g.key_forms()); });
-          },
-          "What its keys were: 'text', 'integers', 'text and integers' ... A key of another form "
-          "is\n"
-          "not in it: 42 and '42' are different keys.")
       .def_prop_ro(
           "read_only", [](const PyFilter& f) { return f.filter->read_only(); },
           "True for a filter that is mapped from a file or a buffer.")
@@ -233,15 +216,6 @@ nb::class_<PyFilter> DefineFilter(nb::module_& m) {
       .def_prop_ro(
           "backend", [](const PyFilter& f) { return std::string(f.filter->backend().name); },
           "The name of the backend, which decides its speed alone.")
-      .def(
-          "estimated_count",
-          [](PyFilter& f) { return Read(f, [](const Filter& g) { return g.estimated_count(); }); },
-          "The number of distinct keys inserted, estimated from the contents, all of which it "
-          "reads.")
-      .def(
-          "expected_fpr",
-          [](PyFilter& f) { return Read(f, [](const Filter& g) { return g.expected_fpr(); }); },
-          "The false-positive rate as full as it is, from the contents, all of which it reads.")
       .def("clear", Clear, "Empty the filter.")
       .def(
           "copy", [](PyFilter& f) { return Wrap(Copied(f)); },

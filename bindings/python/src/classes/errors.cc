@@ -166,7 +166,7 @@ void ThrowFull(uint64_t lost, uint64_t keys) {
   throw nb::python_error();
 }
 
-ChangeableFilter& PyFilter::RequireChangeable() const {
+ChangeableFilter& PyFilter::RequireChangeable() {
   if (exports != 0) {
     PyErr_SetString(PyExc_BufferError,
                     "the filter has a memoryview, and cannot change before that is released");

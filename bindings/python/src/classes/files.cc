@@ -136,7 +136,7 @@ Backing::Backing(nb::handle object)
   held_ = nullptr;
 }
 
-void DefineFiles(nb::module_& m, nb::class_<PyFilter>& filter) {
+void DefineFiles(nb::module_& m, nb::class_<PyFilter, PyChangeable>& filter) {
   m.def("open", OpenFile, nb::arg("path"), nb::kw_only(), nb::arg("map") = false,
         nb::arg("verify") = false, nb::arg("secret").none() = nb::none(),
         nb::arg("backend").none() = nb::none(),

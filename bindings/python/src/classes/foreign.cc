@@ -13,34 +13,28 @@
 
 #include "bindings/python/src/classes/classes.h"
 #include "bindings/python/src/classes/py_filter.h"
-#include "bindings/python/src/keys/one_key.h"
-#include "bindings/python/src/queries/batches.h"
 
 namespace tamis::python {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct PyForeign {
-  explicit PyForeign(ForeignFilter made) : filter(std::move(made)) {}
+class PyForeign : public PyChangeable {
+ public:
+  explicit PyForeign(ForeignFilter made)
+      : PyChangeable(ThreadSafety::kConcurrentQueries), filter(std::move(made)) {}
+
+  const Queryable& queryable() const override { return filter; }
+  Changeable& RequireChangeable() override { return filter; }
+  std::string name() const override { return std::string(filter.format().name) + " filter"; }
 
   ForeignFilter filter;
-  Gate gate;
 };
 
-auto ToRead(PyForeign& f) {
-  return [&f] { return Reading(f.gate); };
-}
-auto ToChange(PyForeign& f) {
-  return [&f] { return Writing(f.gate); };
-}
-
-// What work(filter) returns, without the GIL.
+// Returns work(filter), called without the GIL.
 template <typename Work>
 auto Read(PyForeign& f, const Work& work) {
-  const Reading lock(f.gate);
-  const WithoutGil released;
-  return work(static_cast<const ForeignFilter&>(f.filter));
+  return Query(f, [&](const Queryable&) { return work(std::as_const(f.filter)); });
 }
 
 template <typename Make>
@@ -65,66 +59,6 @@ nb::object FromBytes(nb::handle data, const std::string& format) {
   const std::span bytes(static_cast<const std::byte*>(held.view().buf),
                         static_cast<size_t>(held.view().len));
   return Made([&] { return ForeignFilter::FromBytes(bytes, format); });
-}
-
-// What work(keys) returns, for one key.
-template <typename Work>
-auto WithKey(nb::handle object, const Work& work) {
-  OneKey key;
-  if (!key.Parse(object.ptr())) throw nb::python_error();
-  return key.form == OneKey::Form::kInteger ? work(Keys(std::span(&key.integer, 1)))
-                                            : work(Keys(std::span(&key.bytes, 1)));
-}
-
-bool Has(PyForeign& f, nb::handle key) {
-  return WithKey(key, [&](const Keys& keys) {
-    const Reading lock(f.gate);
-    return f.filter.Count(keys) == 1;
-  });
-}
-
-void AddKey(PyForeign& f, nb::handle key) {
-  WithKey(key, [&](const Keys& keys) {
-    const Writing lock(f.gate);
-    f.filter.Insert(keys);
-  });
-}
-
-uint64_t InsertAll(PyForeign& f, nb::handle x) {
-  const auto source = MakeKeySource(x);
-  uint64_t inserted = 0;
-  ForBatches(
-      *source, nb::none(), NoPreparation, ToChange(f), [&](const Keys& keys, uint64_t first) {
-        try {
-          inserted += f.filter.Insert(keys);
-        } catch (const Error& error) {
-          if (first == 0) throw;
-          // Which counts from there.
-          throw Error(error.code(), std::to_string(first) + " keys are in; of those that follow, " +
-                                        error.what());
-        }
-      });
-  return inserted;
-}
-
-nb::object ContainsAll(PyForeign& f, nb::handle x, nb::handle out) {
-  return AnswerEach(x, out, nb::none(), ToRead(f), [&](const Keys& keys, std::span<uint8_t> bools) {
-    f.filter.Contains(keys, bools);
-  });
-}
-
-nb::object SelectAll(PyForeign& f, nb::handle x) {
-  return SelectFrom(x, ToRead(f), [&](const Keys& keys, std::span<uint64_t> out) {
-    return f.filter.Select(keys, out);
-  });
-}
-
-uint64_t CountAll(PyForeign& f, nb::handle x) {
-  const auto source = MakeKeySource(x);
-  uint64_t count = 0;
-  ForBatches(*source, nb::none(), NoPreparation, ToRead(f),
-             [&](const Keys& keys, uint64_t) { count += f.filter.Count(keys); });
-  return count;
 }
 
 void MergeForeign(PyForeign& f, PyForeign& other) {
@@ -164,9 +98,10 @@ constexpr char kDoc[] =
     "A format and the form of its keys have a name, such as 'guava:utf8', as the bytes do not say\n"
     "which they are: formats() lists all. docs/formats.md has more. Keys are given as to the "
     "other\n"
-    "classes; those of the other sort, as text for a filter of integers, are "
+    "classes. Keys of another type, such as text for a filter of integers, raise "
     "InvalidArgumentError.\n"
-    "Any number of threads may use one.\n\n"
+    "If the format cannot have a key, none of its batch is inserted, and the batches before stay "
+    "in.\n\n"
     ">>> f = tamis.ForeignFilter.from_bytes(bytes.fromhex('01010000000200000000000000000000"
     "000000000000'), 'guava:utf8')\n"
     ">>> f.insert(['ada', 'bob'])\n"
@@ -179,7 +114,7 @@ constexpr char kDoc[] =
 }  // namespace
 
 void DefineForeign(nb::module_& m) {
-  nb::class_<PyForeign>(m, "ForeignFilter", kDoc)
+  nb::class_<PyForeign, PyChangeable>(m, "ForeignFilter", kDoc)
       .def_static("formats", Formats, "The names of all formats.")
       .def_static("load", LoadForeign, nb::arg("path"), nb::arg("format"),
                   "Read what the other library wrote.")
@@ -190,34 +125,8 @@ void DefineForeign(nb::module_& m) {
       .def_prop_ro(
           "format", [](PyForeign& f) { return std::string(f.filter.format().name); },
           "Its name, with the form of its keys.")
-      .def_prop_ro(
-          "nbytes",
-          [](PyForeign& f) { return Read(f, [](const ForeignFilter& g) { return g.bytes(); }); },
-          "Of its bits, in memory.")
-      .def("__contains__", Has, nb::arg("key").none())  // which says why None is none
-      .def("add", AddKey, nb::arg("key").none(), "Insert one key.")
-      .def("insert", InsertAll, nb::arg("x"),
-           "Insert many keys; returns how many were inserted. x is as for Filter.insert. "
-           "With a key\n"
-           "that the format cannot have none of its batch is inserted; those before stay in.")
-      .def("contains", ContainsAll, nb::arg("x"), nb::kw_only(), nb::arg("out").none() = nb::none(),
-           "Whether each key may be in: as Filter.contains.")
-      .def("select", SelectAll, nb::arg("x"), "The indices of the keys that may be in.")
-      .def("count", CountAll, nb::arg("x"), "The number of keys that may be in.")
       .def("merge", MergeForeign, nb::arg("other"),
            "Take in the keys of another filter of the same format and size.")
-      .def(
-          "estimated_count",
-          [](PyForeign& f) {
-            return Read(f, [](const ForeignFilter& g) { return g.estimated_count(); });
-          },
-          "How many different keys are in, about.")
-      .def(
-          "expected_fpr",
-          [](PyForeign& f) {
-            return Read(f, [](const ForeignFilter& g) { return g.expected_fpr(); });
-          },
-          "The false-positive rate at its fill.")
       .def("to_bytes", ToBytes, "What the other library reads, byte for byte.")
       .def(
           "save",

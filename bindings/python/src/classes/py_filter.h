@@ -1,4 +1,4 @@
-// A filter as an object of Python: what all classes of the package have inside.
+// A filter of tamis as an object of Python.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_CLASSES_PY_FILTER_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_CLASSES_PY_FILTER_H_
 
@@ -9,11 +9,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
-#include "bindings/python/src/classes/gate.h"
 #include "bindings/python/src/keys/held_buffer.h"
+#include "bindings/python/src/queries/py_queryable.h"
 
 namespace tamis::python {
 
@@ -38,21 +40,29 @@ class Backing {
   std::span<const std::byte> bytes_;
 };
 
-struct PyFilter {
+class PyFilter : public PyChangeable {
+ public:
   explicit PyFilter(AnyFilter made, std::unique_ptr<Backing> bytes = nullptr)
-      : kind(made->kind()), held(std::move(bytes)), filter(std::move(made)) {}
+      : PyChangeable(ThreadSafety::kConcurrentQueries),
+        kind(made->kind()),
+        held(std::move(bytes)),
+        filter(std::move(made)) {}
 
-  // For calls that change it: throws BufferError while its buffer is exported, and ReadOnlyError.
-  ChangeableFilter& RequireChangeable() const;
+  const Queryable& queryable() const override { return *filter; }
+  // Throws BufferError while its buffer is exported, and ReadOnlyError.
+  ChangeableFilter& RequireChangeable() override;
+  ChangeableFilter* engine_filter() override { return filter->changeable(); }
+  std::string name() const override { return std::string(FilterKindName(kind)) + " filter"; }
+  std::optional<HashSpec> hash_for_erasure() const override { return filter->hash(); }
+  void RequireAllIn(const Keys& keys) const override { erasable()->RequireAllIn(keys); }
+
   bool changeable() const noexcept { return exports == 0 && !filter->read_only(); }
-
   // nullptr if keys cannot be erased.
   ErasableFilter* erasable() const noexcept { return filter.As<ErasableFilter>(); }
 
   const FilterKind kind;          // of the filter, which the class may not say: f.__class__ = ...
   std::unique_ptr<Backing> held;  // of a filter that frombuffer made; outlives `filter`
   AnyFilter filter;
-  Gate gate;
   Py_ssize_t exports = 0;  // memoryviews of the contents
 };
 

@@ -1,7 +1,5 @@
 #include "bindings/python/src/live/concurrent_slots.h"
 
-#include <string>
-
 #include "bindings/python/src/classes/py_filter.h"
 #include "bindings/python/src/keys/one_key.h"
 #include "bindings/python/src/live/guarded.h"
@@ -10,71 +8,65 @@
 namespace tamis::python {
 namespace {
 
-std::string NotErasable(const AnyConcurrent& filter) {
-  return std::string("keys cannot be erased from a ") + FilterKindName(filter.kind()) + " filter";
-}
-
 // nullptr with TypeError set if its __init__ was never called.
-AnyConcurrent* FilterOfSelf(PyObject* self) noexcept {
+ConcurrentFilter* FilterOfSelf(PyObject* self) noexcept {
   if (!nb::inst_ready(self)) {
     PyErr_SetString(PyExc_TypeError, "the filter is not made yet: call super().__init__(...)");
     return nullptr;
   }
-  return &nb::inst_ptr<PyConcurrent>(self)->filter;
+  return &*nb::inst_ptr<PyConcurrent>(self)->filter;
 }
 
-// What work(filter, key) returns, for the key as what it is.
+// Returns work(key) for an integer or a string.
 template <typename Work>
-bool ForKey(const AnyConcurrent& filter, const OneKey& key, const Work& work) {
-  return filter.Visit([&](auto& f) {
-    return key.form == OneKey::Form::kInteger ? work(f, key.integer) : work(f, key.bytes);
-  });
+bool ForKey(const OneKey& key, const Work& work) {
+  return key.form == OneKey::Form::kInteger ? work(key.integer) : work(key.bytes);
 }
 
-bool ContainsKey(const AnyConcurrent& filter, const OneKey& key) {
-  return ForKey(filter, key, [](const auto& f, auto k) { return f.Contains(k); });
+bool ContainsKey(const ConcurrentFilter& filter, const OneKey& key) {
+  return ForKey(key, [&](auto k) { return filter.Contains(k); });
 }
 
 int Contains(PyObject* self, PyObject* object) noexcept {
-  const AnyConcurrent* const filter = FilterOfSelf(self);
+  ConcurrentFilter* const filter = FilterOfSelf(self);
   OneKey key;
   if (filter == nullptr || !key.Parse(object)) return -1;
   return ContainsKey(*filter, key);
 }
 
 PyObject* Add(PyObject* self, PyObject* object) noexcept {
-  const AnyConcurrent* const filter = FilterOfSelf(self);
+  ConcurrentFilter* const filter = FilterOfSelf(self);
   OneKey key;
   if (filter == nullptr || !key.Parse(object)) return nullptr;
-  const bool inserted = ForKey(*filter, key, [](auto& f, auto k) { return f.Insert(k); });
+  const bool inserted = ForKey(key, [&](auto k) { return filter->Insert(k); });
   // What is in already may have no room for another copy.
   if (!inserted && !ContainsKey(*filter, key) && !Guarded([] { ThrowFull(1, 1); })) return nullptr;
   Py_RETURN_NONE;
 }
 
 PyObject* AddIfAbsent(PyObject* self, PyObject* object) noexcept {
-  const AnyConcurrent* const filter = FilterOfSelf(self);
+  ConcurrentFilter* const filter = FilterOfSelf(self);
   OneKey key;
   if (filter == nullptr || !key.Parse(object)) return nullptr;
-  const bool inserted = ForKey(*filter, key, [](auto& f, auto k) { return f.InsertIfAbsent(k); });
+  const bool inserted = ForKey(key, [&](auto k) { return filter->InsertIfAbsent(k); });
   if (!inserted && !ContainsKey(*filter, key) && !Guarded([] { ThrowFull(1, 1); })) return nullptr;
   return PyBool_FromLong(inserted);
 }
 
 // -1 with an error set, or whether the key was erased.
 int Erase(PyObject* self, PyObject* object) noexcept {
-  const AnyConcurrent* const filter = FilterOfSelf(self);
+  ConcurrentFilter* const filter = FilterOfSelf(self);
   OneKey key;
   if (filter == nullptr) return -1;
-  if (!filter->erasable()) {
-    PyErr_SetString(PyExc_TypeError, NotErasable(*filter).c_str());
+  if (!filter->change_traits().erases) {
+    PyErr_Format(PyExc_TypeError, "keys cannot be erased from a %s filter",
+                 FilterKindName(filter->kind()));
     return -1;
   }
   if (!key.Parse(object)) return -1;
-  return ForKey(*filter, key, [](auto& f, auto k) {
-    if constexpr (requires { f.Erase(k); }) return f.Erase(k);
-    return false;
-  });
+  const HashSpec& hash = filter->hash();
+  return EraseHash(*filter, key.form == OneKey::Form::kInteger ? HashU64(key.integer, hash)
+                                                               : HashBytes(key.bytes, hash));
 }
 
 PyObject* Discard(PyObject* self, PyObject* object) noexcept {
@@ -117,10 +109,6 @@ PyType_Slot* ConcurrentBaseSlots() noexcept {
 PyType_Slot* ConcurrentSlots() noexcept {
   static PyType_Slot slots[] = {{Py_sq_contains, reinterpret_cast<void*>(Contains)}, {0, nullptr}};
   return slots;
-}
-
-void RequireErasable(const AnyConcurrent& filter) {
-  if (!filter.erasable()) throw nb::type_error(NotErasable(filter).c_str());
 }
 
 }  // namespace tamis::python

@@ -4,16 +4,11 @@
 
 #include <nanobind/nanobind.h>
 
-#include "bindings/python/src/live/any_concurrent.h"
-
 namespace tamis::python {
 
 // Of the base class, and of each class. A class does not inherit them where nanobind has its own.
 PyType_Slot* ConcurrentBaseSlots() noexcept;
 PyType_Slot* ConcurrentSlots() noexcept;
-
-// Throws TypeError for a filter that keys cannot be erased from.
-void RequireErasable(const AnyConcurrent& filter);
 
 }  // namespace tamis::python
 

@@ -67,7 +67,7 @@ uint64_t LostOf(const LiveFilter& live, const Keys& keys, size_t inserted) {
   if (inserted >= valid) return 0;
   const Lease<AnyConcurrent> lease = live.Read();
   if (!lease) return 0;
-  return valid - std::max(inserted, std::min(valid, lease->Count(keys)));
+  return valid - std::max(inserted, std::min(valid, (*lease)->Count(keys)));
 }
 
 struct NoLock {};
@@ -92,7 +92,11 @@ template <typename Change>
 uint64_t EraseFrom(LiveFilter& live, Change& change, nb::handle x) {
   {
     const Lease<AnyConcurrent> lease = live.Read();
-    if (lease) RequireErasable(*lease);
+    if (lease && !lease->erases()) {
+      throw nb::type_error((std::string("keys cannot be erased from a ") +
+                            FilterKindName((*lease)->kind()) + " filter")
+                               .c_str());
+    }
   }
   const auto source = MakeKeySource(x);
   uint64_t erased = 0;

@@ -7,17 +7,29 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "bindings/python/src/classes/options.h"
 #include "bindings/python/src/live/any_concurrent.h"
+#include "bindings/python/src/queries/py_queryable.h"
 
 namespace tamis::python {
 
 namespace nb = nanobind;
 
 // An object of a class of concurrent filters. Several may be of the same filter.
-struct PyConcurrent {
-  explicit PyConcurrent(AnyConcurrent shared) : filter(std::move(shared)) {}
+class PyConcurrent : public PyChangeable {
+ public:
+  explicit PyConcurrent(AnyConcurrent shared)
+      : PyChangeable(ThreadSafety::kConcurrentChanges), filter(std::move(shared)) {}
+
+  const Queryable& queryable() const override { return *filter; }
+  Changeable& RequireChangeable() override { return *filter; }
+  std::string name() const override {
+    return std::string(FilterKindName(filter->kind())) + " filter";
+  }
+  std::optional<HashSpec> hash_for_erasure() const override { return filter->hash(); }
+  void RequireAllIn(const Keys& keys) const override;
 
   AnyConcurrent filter;
 };

@@ -15,7 +15,7 @@
 #include "bindings/python/src/classes/py_bank.h"
 #include "bindings/python/src/keys/one_key.h"
 #include "bindings/python/src/queries/batches.h"
-#include "bindings/python/src/queries/bulk.h"
+#include "bindings/python/src/queries/engines.h"
 
 namespace tamis::python {
 namespace {

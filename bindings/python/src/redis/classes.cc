@@ -17,26 +17,29 @@
 
 #include "bindings/python/src/classes/gate.h"
 #include "bindings/python/src/classes/options.h"
-#include "bindings/python/src/keys/one_key.h"
 #include "bindings/python/src/live/guarded.h"
-#include "bindings/python/src/queries/batches.h"
+#include "bindings/python/src/queries/py_queryable.h"
 
 namespace tamis::python {
 namespace {
 
 using std::chrono::milliseconds;
 
-// A client, which one thread at a time may use; others wait.
+// A client, which one thread at a time may use. The others wait.
 template <typename Client>
-struct Remote {
-  explicit Remote(Client made) : client(std::move(made)) {}
+class Remote : public PyChangeable {
+ public:
+  explicit Remote(Client made)
+      : PyChangeable(ThreadSafety::kOneThread, /*waits=*/true), client(std::move(made)) {}
 
   Client& get() {
     if (!client) throw nb::value_error("this filter is closed");
     return *client;
   }
+  const Queryable& queryable() const override { return const_cast<Remote*>(this)->get(); }
+  Changeable& RequireChangeable() override { return get(); }
+  std::string name() const override { return "filter on Redis servers"; }
 
-  Gate gate;
   std::optional<Client> client;
 };
 
@@ -65,117 +68,6 @@ auto Ask(Remote<Client>& remote, const Work& work) {
   }
 }
 
-// A client as it is locked for a batch.
-template <typename Client>
-struct InUse {
-  explicit InUse(Remote<Client>& remote) : lock(remote.gate) { remote.get(); }
-  const Writing lock;
-};
-template <typename Client>
-auto ToUse(Remote<Client>& remote) {
-  return [&remote] { return InUse<Client>(remote); };
-}
-
-// What call() returns. Raises with the keys that have no answer.
-template <typename Call>
-auto WithKeys(const Call& call) {
-  try {
-    return call();
-  } catch (const UnansweredError& error) {
-    SetError(error, error.keys());
-    throw nb::python_error();
-  }
-}
-
-// Keys that a batch lacks are counted from its beginning: from that of the call they are others.
-class Counted {
- public:
-  template <typename Work>
-  auto Of(size_t keys, const Work& work) {
-    const uint64_t first = std::exchange(done_, done_ + keys);
-    try {
-      return work();
-    } catch (UnansweredError& error) {
-      error.Shift(first);
-      throw;
-    }
-  }
-
- private:
-  uint64_t done_ = 0;
-};
-
-template <typename Self>
-uint64_t Insert(Self& remote, nb::handle x, nb::handle progress) {
-  const auto source = MakeKeySource(x);
-  return WithKeys([&] {
-    uint64_t inserted = 0;
-    Counted counted;
-    ForBatches(
-        *source, progress, NoPreparation, ToUse(remote),
-        [&](const Keys& keys, uint64_t) {
-          inserted += counted.Of(keys.size(), [&] { return remote.client->Insert(keys); });
-        },
-        0);
-    return inserted;
-  });
-}
-
-template <typename Self>
-nb::object ContainsEach(Self& remote, nb::handle x, nb::handle out) {
-  return WithKeys([&] {
-    Counted counted;
-    return AnswerEach(
-        x, out, nb::none(), ToUse(remote),
-        [&](const Keys& keys, std::span<uint8_t> bools) {
-          counted.Of(keys.size(), [&] { return remote.client->Contains(keys, bools); });
-        },
-        0);
-  });
-}
-
-template <typename Self>
-nb::object Select(Self& remote, nb::handle x) {
-  return WithKeys([&] {
-    Counted counted;
-    return SelectFrom(
-        x, ToUse(remote),
-        [&](const Keys& keys, std::span<uint64_t> out) {
-          return counted.Of(keys.size(), [&] { return remote.client->Select(keys, out); });
-        },
-        0);
-  });
-}
-
-template <typename Self>
-uint64_t Count(Self& remote, nb::handle x) {
-  const auto source = MakeKeySource(x);
-  return WithKeys([&] {
-    uint64_t count = 0;
-    Counted counted;
-    ForBatches(
-        *source, nb::none(), NoPreparation, ToUse(remote),
-        [&](const Keys& keys, uint64_t) {
-          count += counted.Of(keys.size(), [&] { return remote.client->Count(keys); });
-        },
-        0);
-    return count;
-  });
-}
-
-// What work(client, keys) returns for one key.
-template <typename Client, typename Work>
-auto AskOne(Remote<Client>& remote, nb::handle object, const Work& work) {
-  OneKey key;
-  if (!key.Parse(object.ptr())) throw nb::python_error();
-  return Ask(remote, [&](Client& client) {
-    if (key.form == OneKey::Form::kInteger) {
-      return work(client, Keys(std::span(&key.integer, 1)));
-    }
-    return work(client, Keys(std::span(&key.bytes, 1)));
-  });
-}
-
 template <typename Self>
 void Close(Self& remote) {
   const Writing lock(remote.gate);
@@ -185,37 +77,8 @@ void Close(Self& remote) {
 
 // The calls that both classes have.
 template <typename Self>
-void DefineCalls(nb::class_<Self>& filter) {
-  const auto none = nb::none();
-  filter
-      .def(
-          "add",
-          [](Self& remote, nb::handle key) {
-            AskOne(remote, key, [](auto& client, const Keys& keys) { return client.Insert(keys); });
-          },
-          nb::arg("key"), "Insert one key: see tamis.Filter.add. Many at once take less time.")
-      .def(
-          "__contains__",
-          [](Self& remote, nb::handle key) {
-            return AskOne(remote, key,
-                          [](auto& client, const Keys& keys) { return client.Count(keys); }) == 1;
-          },
-          nb::arg("key"))
-      .def(
-          "insert", Insert<Self>, nb::arg("x"), nb::kw_only(), nb::arg("progress").none() = none,
-          "Insert many keys: see tamis.Filter.insert. `keys` of an error are the indices of those\n"
-          "that may not be in; they can be inserted again.")
-      .def(
-          "update", [](Self& remote, nb::handle x) { Insert(remote, x, nb::none()); }, nb::arg("x"),
-          "Insert many keys, as insert(x).")
-      .def("contains", ContainsEach<Self>, nb::arg("x"), nb::kw_only(),
-           nb::arg("out").none() = none,
-           "Whether each key may be in: see tamis.Filter.contains. `keys` of an error are the\n"
-           "indices of those that have no answer.")
-      .def("select", Select<Self>, nb::arg("x"),
-           "The indices of the keys that may be in, ascending.")
-      .def("count", Count<Self>, nb::arg("x"), "The number of keys that may be in.")
-      .def("close", Close<Self>, "Close the connections. What is on the servers stays.")
+void DefineCalls(nb::class_<Self, PyChangeable>& filter) {
+  filter.def("close", Close<Self>, "Close the connections. What is on the servers stays.")
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__exit__", [](Self& remote, const nb::args&) { Close(remote); });
 }
@@ -398,7 +261,7 @@ constexpr char kCreateDoc[] =
 
 void DefineFilterClass(nb::module_& m) {
   const auto none = nb::none();
-  nb::class_<PyRedisFilter> filter(
+  nb::class_<PyRedisFilter, PyChangeable> filter(
       m, "SplitBlockFilter", nb::is_weak_referenceable(),
       "A split-block filter on a Redis server or cluster, for any number of clients. Made by\n"
       "create() and open(). Threads that use one object wait for each other; open one for each.");
@@ -439,9 +302,6 @@ void DefineFilterClass(nb::module_& m) {
       .def_prop_ro(
           "fpr", [](PyRedisFilter& self) { return self.get().fpr(); },
           "The false-positive rate when they are in.")
-      .def_prop_ro(
-          "nbytes", [](PyRedisFilter& self) { return self.get().num_blocks() * 32; },
-          "Bytes of its contents.")
       .def_prop_ro(
           "hash", [](PyRedisFilter& self) { return HashKindName(self.get().hash().kind); },
           "'xxh3', 'xxh64', 'siphash13' or 'siphash24'.")
@@ -491,11 +351,12 @@ void DefineRedis(nb::module_& m) {
           },
           "How many segments are on each master.");
   DefineFilterClass(m);
-  nb::class_<PyNearCopy> near(m, "NearCopy", nb::is_weak_referenceable(),
-                              "A filter on Redis servers with a copy in memory, which says "
-                              "\"maybe\" at once. A \"no\" is the\n"
-                              "servers', or that of a copy that is not older than `staleness`. See "
-                              "SplitBlockFilter.near_copy.");
+  nb::class_<PyNearCopy, PyChangeable> near(
+      m, "NearCopy", nb::is_weak_referenceable(),
+      "A filter on Redis servers with a copy in memory, which says "
+      "\"maybe\" at once. A \"no\" is the\n"
+      "servers', or that of a copy that is not older than `staleness`. See "
+      "SplitBlockFilter.near_copy.");
   DefineCalls(near);
   near.def(
           "refresh",

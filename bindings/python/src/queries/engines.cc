@@ -1,0 +1,36 @@
+#include "bindings/python/src/queries/engines.h"
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tamis::python {
+
+namespace nb = nanobind;
+
+EnginePtr EngineFor(std::optional<int64_t> threads) {
+  if (!threads) return nullptr;
+  if (*threads < 0 || *threads > int64_t{kMaxThreads}) {
+    throw nb::value_error(("threads is " + std::to_string(*threads) + ", and must be in [0, " +
+                           std::to_string(kMaxThreads) + "]; 0: one for each processor")
+                              .c_str());
+  }
+  constexpr size_t kKept = 4;
+  // The one used last comes first. Never destroyed: threads may be in a call when the process ends.
+  // The GIL guards it.
+  static auto& engines = *new std::vector<std::pair<int64_t, EnginePtr>>;
+  auto found = std::ranges::find(engines, *threads, &std::pair<int64_t, EnginePtr>::first);
+  if (found == engines.end()) {
+    const EngineOptions options{.threads = static_cast<unsigned>(*threads)};
+    engines.emplace_back(*threads, std::make_shared<const Engine>(options));
+    found = engines.end() - 1;
+  }
+  std::rotate(engines.begin(), found, found + 1);
+  if (engines.size() > kKept) engines.pop_back();  // as soon as no call uses it
+  return engines.front().second;
+}
+
+}  // namespace tamis::python

@@ -1,0 +1,96 @@
+// The common base of all objects of Python that answer keys.
+#ifndef TAMIS_BINDINGS_PYTHON_SRC_QUERIES_PY_QUERYABLE_H_
+#define TAMIS_BINDINGS_PYTHON_SRC_QUERIES_PY_QUERYABLE_H_
+
+#include <nanobind/nanobind.h>
+#include <tamis/changeable_filter.h>
+#include <tamis/queryable.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "bindings/python/src/classes/gate.h"
+
+namespace tamis::python {
+
+namespace nb = nanobind;
+
+// Called with the GIL. The constructor takes what QueryTraits say of the filter.
+class PyQueryable {
+ public:
+  explicit PyQueryable(ThreadSafety safety, bool waits = false)
+      : thread_safety(safety), waits(waits) {}
+  PyQueryable(const PyQueryable&) = delete;
+  PyQueryable& operator=(const PyQueryable&) = delete;
+  virtual ~PyQueryable() = default;
+
+  // Throws ValueError if the filter is closed.
+  virtual const Queryable& queryable() const = 0;
+
+  const ThreadSafety thread_safety;
+  const bool waits;  // for a server: without the GIL, however few the keys are
+  Gate gate;
+};
+
+// And all of these take keys.
+class PyChangeable : public PyQueryable {
+ public:
+  using PyQueryable::PyQueryable;
+
+  // Throws if the filter cannot be changed now: ReadOnlyError, BufferError, ValueError.
+  virtual Changeable& RequireChangeable() = 0;
+  // The same filter if an Engine can change it. nullptr: the calling thread changes it.
+  virtual ChangeableFilter* engine_filter() { return nullptr; }
+  // "split-block filter", for messages.
+  virtual std::string name() const = 0;
+  // The hash of keys that are looked up in RequireAllIn. None: it is not available.
+  virtual std::optional<HashSpec> hash_for_erasure() const { return std::nullopt; }
+  // Throws Error(kInvalidArgument) unless all of these hashes are in. Called without the GIL.
+  virtual void RequireAllIn(const Keys&) const {}
+};
+
+// Locks a filter for a part of a call, and throws if it cannot be queried or changed now.
+class Locked {
+ public:
+  explicit Locked(PyQueryable& f) : Locked(f, f.thread_safety == ThreadSafety::kOneThread) {
+    f.queryable();
+  }
+  explicit Locked(PyChangeable& f) : Locked(f, true) { f.RequireChangeable(); }
+
+ private:
+  Locked(PyQueryable& f, bool alone) {
+    if (f.thread_safety == ThreadSafety::kConcurrentChanges) return;
+    if (alone) {
+      writing_.emplace(f.gate);
+    } else {
+      reading_.emplace(f.gate);
+    }
+  }
+
+  std::optional<Reading> reading_;
+  std::optional<Writing> writing_;
+};
+
+inline auto ToQuery(PyQueryable& f) {
+  return [&f] { return Locked(f); };
+}
+inline auto ToChange(PyChangeable& f) {
+  return [&f] { return Locked(f); };
+}
+
+// Returns work(queryable), called without the GIL.
+template <typename Work>
+auto Query(PyQueryable& f, const Work& work) {
+  const Locked lock(f);
+  const Queryable& queryable = f.queryable();
+  const WithoutGil released;
+  return work(queryable);
+}
+
+// Defines tamis.Queryable and tamis.Changeable.
+void DefineQueryables(nb::module_& m);
+
+}  // namespace tamis::python
+
+#endif  // TAMIS_BINDINGS_PYTHON_SRC_QUERIES_PY_QUERYABLE_H_

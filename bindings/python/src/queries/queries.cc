@@ -1,0 +1,418 @@
+// The calls of all filters, with one key and with many.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <tamis/error.h>
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/python/src/classes/py_filter.h"
+#include "bindings/python/src/keys/one_key.h"
+#include "bindings/python/src/live/guarded.h"
+#include "bindings/python/src/queries/batches.h"
+#include "bindings/python/src/queries/engines.h"
+#include "bindings/python/src/queries/py_queryable.h"
+
+namespace tamis::python {
+namespace {
+
+// Returns call(). Raises errors about keys with the indices of these.
+template <typename Call>
+auto WithKeys(const Call& call) {
+  try {
+    return call();
+  } catch (const UnansweredError& error) {
+    SetError(error, error.keys());
+    throw nb::python_error();
+  }
+}
+
+// Returns work(), called for the batch that begins with key `first` of a call. Makes errors count
+// from the beginning of the call.
+template <typename Work>
+auto ForBatch(uint64_t first, const Work& work) {
+  try {
+    return work();
+  } catch (UnansweredError& error) {
+    error.Shift(first);
+    throw;
+  }
+}
+
+EnginePtr EngineOf(const PyQueryable& f, std::optional<int64_t> threads) {
+  if (threads && f.thread_safety == ThreadSafety::kOneThread) {
+    throw nb::value_error("threads must be None: this filter takes one call at a time");
+  }
+  return EngineFor(threads);
+}
+
+size_t LeastKeysWithoutGil(const PyQueryable& f) { return f.waits ? 0 : kReleasesGil; }
+
+nb::object Contains(PyQueryable& f, nb::handle x, nb::handle out, std::optional<int64_t> threads) {
+  const EnginePtr engine = EngineOf(f, threads);
+  const Queryable& in = f.queryable();
+  uint64_t first = 0;
+  const auto query = [&](const Keys& keys, std::span<uint8_t> bools) {
+    RequireSameSort(keys, in.key_forms());
+    ForBatch(std::exchange(first, first + keys.size()),
+             [&] { return engine ? engine->Contains(in, keys, bools) : in.Contains(keys, bools); });
+  };
+  return WithKeys(
+      [&] { return AnswerEach(x, out, nb::none(), ToQuery(f), query, LeastKeysWithoutGil(f)); });
+}
+
+nb::object Select(PyQueryable& f, nb::handle x, std::optional<int64_t> threads) {
+  const EnginePtr engine = EngineOf(f, threads);
+  const Queryable& in = f.queryable();
+  uint64_t first = 0;
+  const auto query = [&](const Keys& keys, std::span<uint64_t> rows) {
+    RequireSameSort(keys, in.key_forms());
+    return ForBatch(std::exchange(first, first + keys.size()), [&] {
+      return engine ? engine->Select(in, keys, rows) : in.Select(keys, rows);
+    });
+  };
+  return WithKeys([&] { return SelectFrom(x, ToQuery(f), query, LeastKeysWithoutGil(f)); });
+}
+
+uint64_t Count(PyQueryable& f, nb::handle x, std::optional<int64_t> threads) {
+  const EnginePtr engine = EngineOf(f, threads);
+  const Queryable& in = f.queryable();
+  const auto source = MakeKeySource(x);
+  uint64_t count = 0;
+  const auto query = [&](const Keys& keys, uint64_t first) {
+    RequireSameSort(keys, in.key_forms());
+    count += ForBatch(first, [&] { return engine ? engine->Count(in, keys) : in.Count(keys); });
+  };
+  return WithKeys([&] {
+    ForBatches(*source, nb::none(), NoPreparation, ToQuery(f), query, LeastKeysWithoutGil(f));
+    return count;
+  });
+}
+
+// Throws before the first key if the filter cannot be changed at all.
+Changeable& WaitToChange(PyChangeable& f) {
+  if (f.thread_safety != ThreadSafety::kConcurrentChanges) f.gate.WaitToWrite();
+  return f.RequireChangeable();
+}
+
+// Keys that found no room, without nulls. A key that is in already is not lost.
+uint64_t LostOf(const Queryable& in, const Keys& keys, size_t inserted) {
+  const size_t valid = keys.CountValid();
+  if (inserted >= valid) return 0;
+  return valid - std::max(inserted, std::min(valid, in.Count(keys)));
+}
+
+uint64_t Insert(PyChangeable& f, nb::handle x, std::optional<int64_t> threads, bool partial,
+                nb::handle progress) {
+  const EnginePtr engine = EngineOf(f, threads);
+  Changeable& into = WaitToChange(f);
+  const Queryable& in = f.queryable();
+  ChangeableFilter* const filter = engine ? f.engine_filter() : nullptr;
+  const auto source = MakeKeySource(x);
+  uint64_t inserted = 0, lost = 0;
+  const auto insert = [&](const Keys& keys, uint64_t first) {
+    try {
+      const size_t n = ForBatch(first, [&] {
+        return filter != nullptr ? engine->Insert(*filter, keys) : tamis::Insert(into, keys);
+      });
+      inserted += n;
+      lost += LostOf(in, keys, n);
+    } catch (const UnansweredError&) {
+      throw;
+    } catch (const Error& error) {
+      if (first == 0) throw;
+      // Indices in its message count from there.
+      throw Error(error.code(),
+                  std::to_string(first) + " keys are in; of those that follow, " + error.what());
+    }
+  };
+  return WithKeys([&] {
+    const uint64_t keys =
+        ForBatches(*source, progress, NoPreparation, ToChange(f), insert, LeastKeysWithoutGil(f));
+    if (lost > 0 && !partial) ThrowFull(lost, keys);
+    return inserted;
+  });
+}
+
+nb::object InsertIfAbsent(PyChangeable& f, nb::handle x, nb::handle out,
+                          std::optional<int64_t> threads, bool partial, nb::handle progress) {
+  const EnginePtr engine = EngineOf(f, threads);
+  Changeable& into = WaitToChange(f);
+  ChangeableFilter* const filter = engine ? f.engine_filter() : nullptr;
+  uint64_t lost = 0, done = 0;
+  std::vector<uint64_t> words, rejected;
+  const auto insert = [&](const Keys& keys, std::span<uint8_t> bools) {
+    words.resize(BitmapWords(keys.size()));
+    rejected.resize(words.size());
+    const Bitmap fresh(words), full(rejected);
+    ForBatch(done, [&] {
+      return filter != nullptr ? engine->InsertIfAbsent(*filter, keys, fresh, full)
+                               : tamis::InsertIfAbsent(into, keys, fresh, full);
+    });
+    for (size_t i = 0; i < bools.size(); ++i) bools[i] = fresh.Test(i);
+    for (const uint64_t word : rejected) lost += static_cast<uint64_t>(std::popcount(word));
+    done += keys.size();
+  };
+  return WithKeys([&] {
+    nb::object answer = AnswerEach(x, out, progress, ToChange(f), insert, LeastKeysWithoutGil(f));
+    if (lost > 0 && !partial) ThrowFull(lost, done);
+    return answer;
+  });
+}
+
+// Throws TypeError for a filter that keys cannot be erased from.
+Changeable& WaitToErase(PyChangeable& f) {
+  Changeable& from = WaitToChange(f);
+  if (from.change_traits().erases) return from;
+  throw nb::type_error(("keys cannot be erased from a " + f.name()).c_str());
+}
+
+// Reads the hashes of all keys before any is erased, so that an error among them erases nothing.
+uint64_t EraseAll(PyChangeable& f, nb::handle x, nb::handle progress, const auto& erase) {
+  const std::optional<HashSpec> hash = f.hash_for_erasure();
+  if (!hash) {
+    throw nb::type_error(("the keys of a " + f.name() +
+                          " cannot be looked up beforehand: missing_ok=True erases those that it "
+                          "finds")
+                             .c_str());
+  }
+  const auto source = MakeKeySource(x);
+  std::vector<uint64_t> hashes;
+  const auto unlocked = [] { return 0; };
+  ForBatches(*source, progress, NoPreparation, unlocked, [&](const Keys& batch, uint64_t) {
+    const size_t before = hashes.size();
+    hashes.resize(before + batch.size());
+    hashes.resize(before + HashKeys(batch, *hash, std::span(hashes).subspan(before)));
+  });
+  const Locked lock(f);
+  std::optional<WithoutGil> released;
+  if (hashes.size() >= kReleasesGil) released.emplace();
+  const Keys keys(Hashes{hashes});
+  try {
+    f.RequireAllIn(keys);
+  } catch (const Error& error) {
+    throw Error(error.code(), std::string(error.what()) +
+                                  ". Keys that are not in can take out others; missing_ok=True "
+                                  "erases those that are found");
+  }
+  return erase(keys);
+}
+
+uint64_t Erase(PyChangeable& f, nb::handle x, std::optional<int64_t> threads, bool missing_ok,
+               nb::handle progress) {
+  const EnginePtr engine = EngineOf(f, threads);
+  Changeable& from = WaitToErase(f);
+  auto* const filter = engine ? dynamic_cast<ErasableFilter*>(f.engine_filter()) : nullptr;
+  const auto erase = [&](const Keys& keys) {
+    return filter != nullptr ? engine->Erase(*filter, keys) : tamis::Erase(from, keys);
+  };
+  if (!missing_ok) return EraseAll(f, x, progress, erase);
+  const auto source = MakeKeySource(x);
+  uint64_t erased = 0;
+  return WithKeys([&] {
+    ForBatches(
+        *source, progress, NoPreparation, ToChange(f),
+        [&](const Keys& batch, uint64_t first) {
+          erased += ForBatch(first, [&] { return erase(batch); });
+        },
+        LeastKeysWithoutGil(f));
+    return erased;
+  });
+}
+
+// One key. The classes of filters in memory have functions of their own, which cost less.
+
+// Returns work(keys), for one key, under a lock for the change or query.
+template <typename F, typename Work>
+auto WithKey(F& f, nb::handle object, const Work& work) {
+  OneKey key;
+  if (!key.Parse(object.ptr())) throw nb::python_error();
+  const Keys keys = key.form == OneKey::Form::kInteger ? Keys(std::span(&key.integer, 1))
+                                                       : Keys(std::span(&key.bytes, 1));
+  return WithKeys([&] {
+    const Locked lock(f);
+    std::optional<WithoutGil> released;
+    if (f.waits) released.emplace();
+    return work(keys);
+  });
+}
+
+bool Has(PyQueryable& f, nb::handle key) {
+  const Queryable& in = f.queryable();
+  return WithKey(f, key, [&](const Keys& keys) { return in.Count(keys) == 1; });
+}
+
+void Add(PyChangeable& f, nb::handle key) {
+  Changeable& into = WaitToChange(f);
+  const Queryable& in = f.queryable();
+  const uint64_t lost = WithKey(
+      f, key, [&](const Keys& keys) { return LostOf(in, keys, tamis::Insert(into, keys)); });
+  if (lost > 0) ThrowFull(1, 1);
+}
+
+bool AddIfAbsent(PyChangeable& f, nb::handle key) {
+  Changeable& into = WaitToChange(f);
+  uint64_t fresh = 0, lost = 0;
+  WithKey(f, key, [&](const Keys& keys) {
+    return tamis::InsertIfAbsent(into, keys, Bitmap({&fresh, 1}), Bitmap({&lost, 1}));
+  });
+  if (lost > 0) ThrowFull(1, 1);
+  return fresh > 0;
+}
+
+bool Discard(PyChangeable& f, nb::handle key) {
+  Changeable& from = WaitToErase(f);
+  return WithKey(f, key, [&](const Keys& keys) { return tamis::Erase(from, keys) == 1; });
+}
+
+void Remove(PyChangeable& f, nb::handle key) {
+  if (Discard(f, key)) return;
+  PyErr_SetObject(PyExc_KeyError, key.ptr());
+  throw nb::python_error();
+}
+
+constexpr char kInsertDoc[] =
+    "Insert many keys; returns how many were inserted, which is all but nulls.\n\n"
+    "x: a NumPy array of integers of any width, spacing and byte order, of str, bytes or objects;\n"
+    "    anything with __arrow_c_array__ or __arrow_c_stream__ (pyarrow, Polars, pandas, DuckDB)\n"
+    "    that has integers, strings, binary, dates, timestamps or a dictionary of these; or an\n"
+    "    iterable of keys as add takes them, with None for nulls. Missing values are no keys:\n"
+    "    never inserted, never contained.\n"
+    "threads: None is the calling thread, 0 one for each processor, else so many.\n"
+    "partial: if True, keys that a cuckoo or scalable filter has no room for are only left out;\n"
+    "    else they raise FullError, when all others are in.\n"
+    "progress: is called with the number of keys done, at least every 2**24 of them.\n\n"
+    "Runs without the GIL. Ctrl-C ends it between two slices of keys. When an error is raised in\n"
+    "the middle of an iterable, the keys before it are in.\n\n"
+    ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
+    ">>> f.insert([1, 2, 3, None])\n"
+    "3\n"
+    ">>> f.insert(range(10, 20)), f.inserted_count\n"
+    "(10, 13)\n";
+constexpr char kContainsDoc[] =
+    "Whether each key may be in: an array of bool, of the caller's kind.\n\n"
+    "For NumPy arrays that is a NumPy array, for those of pyarrow a BooleanArray, for a Series of\n"
+    "Polars or pandas a Series, for other Arrow data Answers, and a list for iterables. out: an\n"
+    "array of bool or uint8 to write to instead, which is returned. See insert for x and "
+    "threads.\n\n"
+    ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
+    ">>> f.update(['ada', 'bob'])\n"
+    ">>> f.contains(['bob', 'eve', None])\n"
+    "[True, False, False]\n";
+constexpr char kSelectDoc[] =
+    "The indices of the keys that may be in, ascending: of the kind that contains has, int64.\n\n"
+    ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
+    ">>> f.update(['ada', 'bob'])\n"
+    ">>> f.select(['eve', 'bob', 'ada'])\n"
+    "[1, 2]\n";
+constexpr char kInsertIfAbsentDoc[] =
+    "Insert the keys that are absent, one after the other; returns which were: an array of "
+    "bool.\n\n"
+    "A key that came earlier in x is not absent, nor is a null. Otherwise as insert and "
+    "contains.\n\n"
+    ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
+    ">>> f.insert_if_absent(['ada', 'bob', 'ada'])\n"
+    "[True, True, False]\n";
+constexpr char kEraseDoc[] =
+    "Erase one copy of each key, all of which must have been inserted; returns how many were "
+    "erased.\n\n"
+    "A filter finds some other keys, too, at its false-positive rate, and erasing one of these\n"
+    "takes out a key that was inserted. So unless the filter finds every key, "
+    "InvalidArgumentError\n"
+    "is raised and nothing is erased; nor is anything after an error among the keys, or Ctrl-C.\n"
+    "The call keeps 8 bytes for each key meanwhile.\n\n"
+    "missing_ok: if True, the keys that are found are erased, in batches as they are read.\n\n"
+    "See insert for x, threads and progress.\n\n"
+    ">>> f = tamis.CuckooFilter12(1000)\n"
+    ">>> f.update([1, 2, 3])\n"
+    ">>> f.erase([2, 3]), f.inserted_count\n"
+    "(2, 1)\n"
+    ">>> f.erase([1, 2])\n"
+    "Traceback (most recent call last):\n"
+    "tamis.InvalidArgumentError: 1 of 2 keys are not in the filter; nothing was erased. ...\n"
+    ">>> f.erase([1, 2], missing_ok=True)\n"
+    "1\n";
+constexpr char kCountDoc[] =
+    "The number of keys that may be in.\n\n"
+    ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
+    ">>> f.update(range(10))\n"
+    ">>> f.count([5, 8, 1000])\n"
+    "2\n";
+
+}  // namespace
+
+void DefineQueryables(nb::module_& m) {
+  const auto none = nb::none();
+  nb::class_<PyQueryable>(
+      m, "Queryable", nb::is_weak_referenceable(),
+      "The common base class of everything that answers keys. `key in f` is True for every key "
+      "that\n"
+      "was inserted, and for few others. Their share is the false-positive rate.\n\n"
+      "Any number of threads may use an object. A call that changes it waits for calls that query\n"
+      "it, and the other way about.\n")
+      .def("__contains__", Has, nb::arg("key").none())
+      .def("contains", Contains, nb::arg("x"), nb::kw_only(), nb::arg("out").none() = none,
+           nb::arg("threads").none() = none, kContainsDoc)
+      .def("select", Select, nb::arg("x"), nb::kw_only(), nb::arg("threads").none() = none,
+           kSelectDoc)
+      .def("count", Count, nb::arg("x"), nb::kw_only(), nb::arg("threads").none() = none, kCountDoc)
+      .def_prop_ro(
+          "nbytes",
+          [](PyQueryable& f) {
+            const Locked lock(f);
+            return f.queryable().bytes();
+          },
+          "Bytes of its contents.")
+      .def_prop_ro(
+          "key_forms",
+          [](PyQueryable& f) {
+            const Locked lock(f);
+            return KeyFormsText(f.queryable().key_forms());
+          },
+          "The types of its keys: 'text', 'integers', 'text and integers' ... A key of another "
+          "type is\n"
+          "not in it: 42 and '42' are different keys.")
+      .def(
+          "estimated_count",
+          [](PyQueryable& f) {
+            return Query(f, [](const Queryable& in) { return in.estimated_count(); });
+          },
+          "The number of distinct keys inserted, estimated from the contents, all of which it "
+          "reads.\n"
+          "NaN if the class cannot tell.")
+      .def(
+          "expected_fpr",
+          [](PyQueryable& f) {
+            return Query(f, [](const Queryable& in) { return in.expected_fpr(); });
+          },
+          "The false-positive rate at the present fill, from the contents, all of which it reads.\n"
+          "NaN if the class cannot tell.");
+  nb::class_<PyChangeable, PyQueryable>(m, "Changeable", nb::is_weak_referenceable(),
+                                        "The common base class of everything that takes keys. A "
+                                        "call that an object does not support\n"
+                                        "raises UnsupportedError, TypeError or ReadOnlyError.\n")
+      .def("add", Add, nb::arg("key").none(), "Insert one key: see Filter.add.")
+      .def("add_if_absent", AddIfAbsent, nb::arg("key").none(),
+           "Insert one key unless it may be in. Returns whether it was inserted, and so is new.")
+      .def("discard", Discard, nb::arg("key").none(),
+           "Erase one copy of one key, which must have been inserted: see Filter.discard.")
+      .def("remove", Remove, nb::arg("key").none(),
+           "Erase one copy of one key. Raises KeyError if it is not found. See discard.")
+      .def("insert", Insert, nb::arg("x"), nb::kw_only(), nb::arg("threads").none() = none,
+           nb::arg("partial") = false, nb::arg("progress").none() = none, kInsertDoc)
+      .def(
+          "update",
+          [](PyChangeable& f, nb::handle x) { Insert(f, x, std::nullopt, false, nb::none()); },
+          nb::arg("x"), "Insert many keys, as insert(x).")
+      .def("erase", Erase, nb::arg("x"), nb::kw_only(), nb::arg("threads").none() = none,
+           nb::arg("missing_ok") = false, nb::arg("progress").none() = none, kEraseDoc)
+      .def("insert_if_absent", InsertIfAbsent, nb::arg("x"), nb::kw_only(),
+           nb::arg("out").none() = none, nb::arg("threads").none() = none,
+           nb::arg("partial") = false, nb::arg("progress").none() = none, kInsertIfAbsentDoc);
+}
+
+}  // namespace tamis::python

@@ -1,0 +1,140 @@
+// The common base class of filters that many threads change while others query them.
+#ifndef TAMIS_LIVE_CONCURRENT_FILTER_H_
+#define TAMIS_LIVE_CONCURRENT_FILTER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+#include "tamis/any_filter.h"
+#include "tamis/changeable.h"
+#include "tamis/file.h"
+#include "tamis/hash.h"
+#include "tamis/key_forms.h"
+#include "tamis/memory.h"
+#include "tamis/queryable.h"
+
+namespace tamis {
+
+// Any number of threads may call the const functions, Insert, InsertIfAbsent, Erase and Merge at
+// the same time. The other functions need exclusive access.
+//
+// Every query that begins after an insertion has returned finds the key, on any thread. While a key
+// is being inserted or erased, a query may answer either. Erase only a key whose insertion has
+// returned.
+//
+// After a move, changes of many keys throw Error(kReadOnly), and changes of one key return false.
+class ConcurrentFilter : public Queryable, public Changeable {
+ public:
+  // Changes are safe beside queries and other changes: see Live.
+  static constexpr bool kConcurrentChanges = true;
+
+  FilterKind kind() const noexcept { return plain().kind(); }
+  // See Filter::moved_from.
+  bool moved_from() const noexcept { return plain().moved_from(); }
+  uint64_t capacity() const noexcept { return plain().capacity(); }
+  uint64_t bytes() const noexcept override { return plain().bytes(); }
+  const HashSpec& hash() const noexcept { return hash_; }
+  // Keys inserted, duplicates included, less those erased.
+  virtual uint64_t inserted_count() const noexcept = 0;
+  KeyForms key_forms() const noexcept override = 0;
+  // See Filter::set_key_forms.
+  virtual void set_key_forms(KeyForms forms) noexcept = 0;
+  double expected_fpr() const noexcept override = 0;
+  QueryTraits traits() const noexcept override;
+
+  // One key. The classes inline what they can.
+  bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
+  bool Contains(std::string_view key) const noexcept { return ContainsHash(HashBytes(key, hash_)); }
+  virtual bool ContainsHash(uint64_t hash) const noexcept = 0;
+  using Queryable::Contains;
+
+  // One key. Returns whether it was inserted: false if there is no room for it.
+  bool Insert(uint64_t key) noexcept {
+    return ChangeOne(Change::kInsert, KeyForm::kInteger, hasher_(key));
+  }
+  bool Insert(std::string_view key) noexcept {
+    return ChangeOne(Change::kInsert, KeyForm::kBytes, HashBytes(key, hash_));
+  }
+  bool InsertHash(uint64_t hash) noexcept {
+    return ChangeOne(Change::kInsert, KeyForm::kUnknown, hash);
+  }
+  using Changeable::Insert;
+
+  // One key. Returns whether it was absent, and was inserted.
+  bool InsertIfAbsent(uint64_t key) noexcept {
+    return ChangeOne(Change::kInsertIfAbsent, KeyForm::kInteger, hasher_(key));
+  }
+  bool InsertIfAbsent(std::string_view key) noexcept {
+    return ChangeOne(Change::kInsertIfAbsent, KeyForm::kBytes, HashBytes(key, hash_));
+  }
+  bool InsertHashIfAbsent(uint64_t hash) noexcept {
+    return ChangeOne(Change::kInsertIfAbsent, KeyForm::kUnknown, hash);
+  }
+  using Changeable::InsertIfAbsent;
+
+  template <detail::NoKey T>
+  bool Contains(T) const = delete;
+  template <detail::NoKey T>
+  bool Insert(T) = delete;
+  template <detail::NoKey T>
+  bool InsertIfAbsent(T) = delete;
+
+  // Adds the keys of another filter of the same kind, geometry and hash. Throws
+  // Error(kIncompatible), also for kinds that cannot be merged. Keys that are inserted into `other`
+  // during the call may be added or not.
+  void Merge(const Filter& other);
+  void Merge(const ConcurrentFilter& other);
+
+  // Copies the filter. The copy has every key whose insertion had returned when the call began.
+  // Throws Error(kOutOfMemory), std::bad_alloc, and Error(kReadOnly) after a move. The classes
+  // return a filter of their own class.
+  AnyFilter Snapshot(const MemoryOptions& memory = {}) const { return MakeSnapshot(memory); }
+  // Saves a Snapshot, which takes the memory of a second filter during the call. Throws as Snapshot
+  // and Filter::Save.
+  void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
+
+ protected:
+  explicit ConcurrentFilter(const HashSpec& hash) : hash_(hash), hasher_(hash) {}
+  ConcurrentFilter(ConcurrentFilter&&) noexcept = default;
+  ConcurrentFilter& operator=(ConcurrentFilter&&) noexcept = default;
+
+  // The filter that is shared. It does not know its counts.
+  virtual const Filter& plain() const noexcept = 0;
+  virtual bool ChangeOne(Change change, KeyForm form, uint64_t hash) noexcept = 0;
+  // Adds the keys of a filter that can be merged. If it is shared, `shared` has its counts, and
+  // otherwise is nullptr. Throws Error(kIncompatible) here.
+  virtual void MergeFrom(const Filter& other, const ConcurrentFilter* shared);
+  virtual AnyFilter MakeSnapshot(const MemoryOptions& memory) const = 0;
+
+  // One key, for classes that can erase.
+  bool Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
+  bool Erase(std::string_view key) noexcept { return EraseHash(HashBytes(key, hash_)); }
+  bool EraseHash(uint64_t hash) noexcept {
+    return ChangeOne(Change::kErase, KeyForm::kUnknown, hash);
+  }
+  using Changeable::Erase;
+
+ private:
+  friend bool EraseHash(ConcurrentFilter& from, uint64_t hash);
+
+  HashSpec hash_;
+  detail::KeyHasher hasher_;
+};
+
+// Erases one copy of the key of a hash, which is one made with hash(). Returns whether it was found
+// and erased. Throws Error(kUnsupported) if the filter cannot erase keys.
+bool EraseHash(ConcurrentFilter& from, uint64_t hash);
+
+// Takes over a filter, without a copy. Throws Error(kUnsupported) for a kind that has no concurrent
+// filter, Error(kReadOnly) for a filter that is read_only(), and std::bad_alloc.
+std::unique_ptr<ConcurrentFilter> MakeConcurrent(AnyFilter filter);
+
+// Throws Error(kUnsupported) for a kind that has no concurrent filter.
+void RequireConcurrentKind(FilterKind kind);
+
+}  // namespace tamis
+
+#endif  // TAMIS_LIVE_CONCURRENT_FILTER_H_

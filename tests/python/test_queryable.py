@@ -1,0 +1,88 @@
+"""All that answers keys has the calls of tamis.Queryable, and all that takes keys those of Changeable."""
+import math
+
+import numpy
+import pytest
+
+import tamis
+import tamis.live
+from kinds import CLASSES, make
+
+CONCURRENT = [tamis.live.ConcurrentSplitBlockBloomFilter, tamis.live.ConcurrentBloomFilter,
+              tamis.live.ConcurrentCuckooFilter8, tamis.live.ConcurrentCuckooFilter12,
+              tamis.live.ConcurrentCuckooFilter16]
+
+
+# The header of an empty Guava filter of 65,536 bits.
+GUAVA = bytes.fromhex("0105" + f"{1024:08x}") + bytes(8 * 1024)
+MAKERS = {cls.__name__: (lambda cls=cls: make(cls, 5000)) for cls in CLASSES}
+MAKERS |= {cls.__name__: (lambda cls=cls: cls(5000)) for cls in CONCURRENT}
+MAKERS["guava"] = lambda: tamis.ForeignFilter.from_bytes(GUAVA, "guava:long")
+
+
+@pytest.fixture(params=MAKERS.values(), ids=MAKERS.keys())
+def made(request):
+    return request.param()
+
+
+def test_outputs_agree(made):
+    assert isinstance(made, tamis.Queryable) and isinstance(made, tamis.Changeable)
+    keys = numpy.arange(0, 3000, dtype=numpy.uint64)
+    assert made.insert(keys[::2]) == 1500
+    expected = [int(key) in made for key in keys]
+    assert sum(expected) >= 1500
+    for threads in (None, 1, 2):
+        assert made.contains(keys, threads=threads).tolist() == expected
+        assert made.select(keys, threads=threads).tolist() == numpy.flatnonzero(expected).tolist()
+        assert made.count(keys, threads=threads) == sum(expected)
+    out = numpy.zeros(3000, dtype=bool)
+    assert made.contains(keys, out=out, threads=2) is out
+    assert out.tolist() == expected
+    with pytest.raises(ValueError, match="threads"):
+        made.count(keys, threads=-1)
+
+
+def test_absent_keys(made):
+    keys = [1, 2, None, 2, 3]
+    assert made.insert_if_absent(keys) == [True, True, False, False, True]
+    assert made.insert_if_absent([3, 4], threads=2) == [False, True]
+    assert made.add_if_absent(4) is False
+    assert made.add_if_absent(5) is True
+    made.add(6)
+    made.update([7, 8])
+    assert made.count([1, 2, 3, 4, 5, 6, 7, 8]) == 8
+
+
+def test_erasure(made):
+    made.update(range(100))
+    if not getattr(made, "can_erase", False):
+        for erase in (made.discard, made.remove, lambda key: made.erase([key])):
+            with pytest.raises(TypeError, match="cannot be erased from a"):
+                erase(1)
+        assert made.count(range(100)) == 100
+        return
+    assert made.erase(range(50)) == 50
+    assert made.discard(50) is True
+    made.remove(51)
+    with pytest.raises(tamis.InvalidArgumentError, match="not in"):
+        made.erase([60, 10**15])
+    assert made.erase([60, 10**15], missing_ok=True) == 1
+    assert made.count(range(61, 100)) == 39
+
+
+def test_description(made):
+    made.update(range(100))
+    assert made.nbytes > 0
+    assert made.key_forms == "integers"
+    fpr = made.expected_fpr()
+    assert math.isnan(fpr) or 0 <= fpr < 1
+    count = made.estimated_count()
+    assert math.isnan(count) or 80 < count < 120
+    for name in ("queryable", "gate"):
+        assert not hasattr(made, name)
+
+
+def test_bases_cannot_be_made():
+    for base in (tamis.Queryable, tamis.Changeable):
+        with pytest.raises(TypeError):
+            base()
