@@ -7,7 +7,7 @@
 // filter and the string are for KEYS at 1%, half full before anything is timed. Both ways have the
 // same keys in turns. Calls of BATCH keys are timed one by one, and medians reported; one call of
 // LARGE keys is made of each kind, of which the textbook way does as many as it can in 10 seconds.
-// Before that a NearCopy beside the local filter, in turns: half of the keys are in, and a writer
+// Before that a NearCache beside the local filter, in turns: half of the keys are in, and a writer
 // inserts 1,000 keys every 10 ms. Then what another client waits for a GET of a small key, of which
 // it sends one a millisecond to one master after the other, while a local filter of KEYS keys is
 // pushed again and again: with pauses and without, and with nothing bounded. At last the filter of
@@ -28,7 +28,7 @@
 #include "bench/workload.h"
 #include "redis/src/client/client.h"
 #include "redis/src/client/slot.h"
-#include "tamis/redis/near_copy.h"
+#include "tamis/redis/near_cache.h"
 #include "tamis/redis/rebuild.h"
 #include "tamis/redis/split_block_filter.h"
 #include "tamis/sizing.h"
@@ -236,7 +236,7 @@ class Speed {
       }
     });
     const SplitBlockBloomFilter local = filter_.Pull();
-    redis::NearCopy strict(open());
+    redis::NearCache strict(open());
     std::vector<uint64_t> asked = KeysFrom(uint64_t{1} << 50, kNearKeys);
     for (size_t i = 0; i < asked.size(); i += 2) asked[i] = KeyAt(i % (keys_ / 2));
     const std::span few = std::span(asked).first(kStrictKeys);
@@ -246,14 +246,14 @@ class Speed {
       strict_us.push_back(UsPerKey(few.size(), [&] { strict.Contains(few, Bitmap(bits)); }));
     }
     std::printf(
-        "| keys | who refreshes | local ns/key | near copy, %lld ms stale | share of its speed | "
+        "| keys | who refreshes | local ns/key | near cache, %lld ms stale | share of its speed | "
         "longest call of %zu keys, ms | strict ns/key, %zu keys a call |\n"
         "|---:|---|---:|---:|---:|---:|---:|\n",
         static_cast<long long>(kStaleness.count()), asked.size(), few.size());
     for (const bool own_thread : {false, true}) {
-      redis::NearCopyOptions options{.staleness = kStaleness};
+      redis::NearCacheOptions options{.staleness = kStaleness};
       if (own_thread) options.refresh_every = kStaleness / 4;
-      redis::NearCopy near(open(), options);
+      redis::NearCache near(open(), options);
       std::vector<double> times[2];
       const double seconds = keys_ < kFewKeys ? 0.5 : kNearSeconds;
       const auto end = NowNs(Time::kWall) + 1e9 * seconds;

@@ -19,7 +19,7 @@ constexpr uint64_t kUsers = 10'000;
 constexpr double kFpr = 0.01;
 
 using Filter = tamis::SplitBlockBloomFilter;
-using Guard = tamis::PenetrationGuard<uint64_t, std::string, Filter>;
+using Guard = tamis::CacheGuard<uint64_t, std::string, Filter>;
 
 // A table of users in SQLite, and the number of times it was asked.
 class Database {

@@ -42,7 +42,7 @@ int main() {
     readers.emplace_back([&](const std::stop_token& stop) {
       const std::vector<uint64_t> batch = {0, 2, 4, 6, 8};
       while (!stop.stop_requested()) {
-        const tamis::Lease<Filter> filter = live.Read();
+        const tamis::Snapshot<Filter> filter = live.Read();
         missed += batch.size() - filter->Count(batch);
       }
     });

@@ -19,7 +19,7 @@ int main() {
 
   // What a client sent is asked without a copy.
   const tamis::milvus::Header header = tamis::milvus::ReadHeader(blob);
-  if (!header.key_forms.Has(tamis::KeyForm::kInteger)) return 1;
+  if (!header.key_types.Has(tamis::KeyType::kInteger)) return 1;
   const tamis::ConstSplitBlockView view = tamis::milvus::View(blob);
   std::vector<uint64_t> bits(tamis::BitmapWords(members.size()));
   const size_t found = view.Contains(members, tamis::Bitmap(bits));

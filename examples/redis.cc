@@ -1,6 +1,6 @@
 // A filter on a Redis server or cluster, that several services share. TAMIS_REDIS_URL says where:
 // `redis/local_cluster.sh cluster -- example_redis` starts one for it.
-#include <tamis/redis/near_copy.h>
+#include <tamis/redis/near_cache.h>
 #include <tamis/redis/rebuild.h>
 #include <tamis/redis/split_block_filter.h>
 #include <tamis/tamis.h>
@@ -33,8 +33,8 @@ int main() {
               known.PlanRoute(tamis::redis::Operation::kContains, 1'000).reason.c_str());
 
   // One that asks very often keeps a copy, whose "no" may be a second old.
-  tamis::redis::NearCopy near(tamis::redis::SplitBlockFilter::Open(servers, "phones"),
-                              {.staleness = std::chrono::seconds(1)});
+  tamis::redis::NearCache near(tamis::redis::SplitBlockFilter::Open(servers, "phones"),
+                               {.staleness = std::chrono::seconds(1)});
   const bool there_too = near.Contains(numbers[5]);
 
   // One of them fills it anew, with what the database has now, while the others go on.

@@ -111,7 +111,7 @@ void FilterBank::Impl::RequireHash(const HashSpec& other) const {
 BankColumn FilterBank::Impl::ColumnAt(const Place& place) const {
   const auto describe = [&](const ColumnData& data, uint64_t num_blocks) {
     return BankColumn{data.name,     IndexOf(place), num_blocks,
-                      data.capacity, data.inserted,  data.key_forms};
+                      data.capacity, data.inserted,  data.key_types};
   };
   if (place.group == kWaiting) {
     return describe(waiting[place.slot].data, waiting[place.slot].num_blocks);
@@ -142,7 +142,7 @@ FilterBank::Added FilterBank::Impl::AddCopy(ColumnData data, uint64_t num_blocks
 
 FilterBank::Added FilterBank::Impl::AddCopy(const std::string& name,
                                             const SplitBlockBloomFilter& filter) {
-  return AddCopy({name, filter.capacity(), filter.inserted_count(), filter.key_forms()},
+  return AddCopy({name, filter.capacity(), filter.inserted_count(), filter.key_types()},
                  filter.num_blocks(), WordsOf(filter));
 }
 
@@ -227,7 +227,7 @@ SplitBlockBloomFilter FilterBank::Impl::EmptyFilter(const ColumnData& data, uint
   header.geometry = {num_blocks, 0, 0};
   header.capacity = data.capacity;
   header.inserted = data.inserted;
-  header.key_forms = data.key_forms;
+  header.key_types = data.key_types;
   const uint64_t bytes = num_blocks * split_block::kBlockBytes;
   header.payload_bytes = bytes;
   return detail::FilterAccess::Make<SplitBlockBloomFilter>(

@@ -103,7 +103,7 @@ BankHeader DecodeBankHeader(std::span<const std::byte> start, uint64_t file_byte
   }
   header.payload_checksum =
       GetField<decltype(header.payload_checksum)>(start, offset::kPayloadChecksum);
-  check.Equal("key forms", offset::kKeyForms, GetField<uint32_t>(start, offset::kKeyForms), 0);
+  check.Equal("key types", offset::kKeyTypes, GetField<uint32_t>(start, offset::kKeyTypes), 0);
   DecodeSecret(start, check, header);
   check.Equal("page size", offset::kLog2PageBytes,
               GetField<uint32_t>(start, offset::kLog2PageBytes), kLog2BlockBytes,
@@ -156,9 +156,9 @@ ColumnData TakeColumn(DirectoryReader& directory, const FieldCheck& check) {
   column.capacity = directory.Take<uint64_t>("capacity");
   check.InRange("capacity", start, column.capacity, 1, UINT64_MAX);
   column.inserted = directory.Take<uint64_t>("inserted");
-  const auto forms = directory.Take<uint32_t>("key forms");
-  check.InRange("key forms", start + 16, forms, 0, (1u << kKeyForms) - 1);
-  column.key_forms = KeyForms::FromBits(static_cast<uint16_t>(forms));
+  const auto forms = directory.Take<uint32_t>("key types");
+  check.InRange("key types", start + 16, forms, 0, (1u << kKeyTypes) - 1);
+  column.key_types = KeyTypes::FromBits(static_cast<uint16_t>(forms));
   const auto length = directory.Take<uint32_t>("name length");
   check.InRange("name length", start + 20, length, 1, ColumnName::kMaxBytes);
   const std::span<const std::byte> name = directory.TakeBytes("name", Padded8(length));
@@ -230,7 +230,7 @@ std::vector<std::byte> EncodeDirectory(std::span<const BankFile::Group> groups) 
       const ColumnData& column = group.columns[slot];
       Append(bytes, column.capacity);
       Append(bytes, column.inserted);
-      Append(bytes, uint32_t{column.key_forms.bits()});
+      Append(bytes, uint32_t{column.key_types.bits()});
       Append(bytes, static_cast<uint32_t>(column.name.size()));
       const auto name = std::as_bytes(std::span<const char>(column.name));
       bytes.insert(bytes.end(), name.begin(), name.end());

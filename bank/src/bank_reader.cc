@@ -186,7 +186,7 @@ class BankReader::Impl {
     const ColumnData& data = group.columns[slot];
     return {data.name,        bank::kGroupColumns * g + slot,
             group.num_blocks, data.capacity,
-            data.inserted,    data.key_forms};
+            data.inserted,    data.key_types};
   }
 
   // Calls visit(group, keys, rows) until each valid key has met each group that has columns, in

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tamis/detail/storage.h"
-#include "tamis/key_forms.h"
+#include "tamis/key_types.h"
 #include "tamis/memory.h"
 
 namespace tamis::detail {
@@ -19,7 +19,7 @@ struct ColumnData {
   std::string name;
   uint64_t capacity = 0;
   uint64_t inserted = 0;
-  KeyForms key_forms;
+  KeyTypes key_types;
 };
 
 // Copies of filters, in chunks of memory for several of one size, which go when none of that size

@@ -28,7 +28,7 @@ MeasuredFpr MeasureFpr(Subject& subject, Way way, SuiteKeys& keys, Answers& answ
 std::vector<Accuracy> MeasureAccuracy(Subject& subject, Way way) {
   Arena arena(ArenaBytes(kBytes));
   SuiteKeys keys(kBytes, 1);
-  Answers answers(keys.num_queries(KeyForm::kU64));
+  Answers answers(keys.num_queries(KeyType::kU64));
   std::vector<Accuracy> points;
   const auto measure = [&](double bits_per_key) {
     subject.Open(arena, kBytes);

@@ -48,21 +48,21 @@ std::string_view OperationName(Operation operation) noexcept {
   return "";
 }
 
-std::string_view KeyFormName(KeyForm form) noexcept {
+std::string_view KeyTypeName(KeyType form) noexcept {
   switch (form) {
-    case KeyForm::kU64:
+    case KeyType::kU64:
       return "u64";
-    case KeyForm::kString16:
+    case KeyType::kString16:
       return "string16";
-    case KeyForm::kUrl:
+    case KeyType::kUrl:
       return "url";
-    case KeyForm::kColumn16:
+    case KeyType::kColumn16:
       return "column16";
-    case KeyForm::kColumn40:
+    case KeyType::kColumn40:
       return "column40";
-    case KeyForm::kColumn80:
+    case KeyType::kColumn80:
       return "column80";
-    case KeyForm::kColumn200:
+    case KeyType::kColumn200:
       return "column200";
   }
   return "";
@@ -120,7 +120,7 @@ std::string CaseName(std::string_view kind, const Case& c, const SizeClass& size
   name += "/threads:" + std::to_string(c.threads) + "/size:" + size.name;
   if (IsLookup(c.operation)) name += "/hits:" + std::to_string(c.hit_percent);
   if (c.call_keys != 0) name += "/call:" + std::to_string(c.call_keys);
-  name.append("/keys:").append(KeyFormName(c.form));
+  name.append("/keys:").append(KeyTypeName(c.form));
   return name.append("/huge_pages:").append(huge_pages ? "on" : "off");
 }
 

@@ -30,21 +30,21 @@ enum class Operation : uint8_t {
 
 // Strings are views, scattered as a program has them, or a column: end to end, of lengths from half
 // to one and a half of the mean that its name has.
-enum class KeyForm : uint8_t { kU64, kString16, kUrl, kColumn16, kColumn40, kColumn80, kColumn200 };
-inline constexpr KeyForm kViewForms[] = {KeyForm::kString16, KeyForm::kUrl};
-inline constexpr KeyForm kColumnForms[] = {KeyForm::kColumn16, KeyForm::kColumn40,
-                                           KeyForm::kColumn80, KeyForm::kColumn200};
+enum class KeyType : uint8_t { kU64, kString16, kUrl, kColumn16, kColumn40, kColumn80, kColumn200 };
+inline constexpr KeyType kViewForms[] = {KeyType::kString16, KeyType::kUrl};
+inline constexpr KeyType kColumnForms[] = {KeyType::kColumn16, KeyType::kColumn40,
+                                           KeyType::kColumn80, KeyType::kColumn200};
 
 // The mean number of bytes of a column's strings; 0 of other forms.
-constexpr size_t ColumnLength(KeyForm form) {
+constexpr size_t ColumnLength(KeyType form) {
   switch (form) {
-    case KeyForm::kColumn16:
+    case KeyType::kColumn16:
       return 16;
-    case KeyForm::kColumn40:
+    case KeyType::kColumn40:
       return 40;
-    case KeyForm::kColumn80:
+    case KeyType::kColumn80:
       return 80;
-    case KeyForm::kColumn200:
+    case KeyType::kColumn200:
       return 200;
     default:
       return 0;
@@ -55,7 +55,7 @@ constexpr size_t ColumnLength(KeyForm form) {
 // "insert", "build", "build_one_key", "build_if_absent", "erase".
 std::string_view OperationName(Operation operation) noexcept;
 // "u64", "string16", "url", "column16" ...
-std::string_view KeyFormName(KeyForm form) noexcept;
+std::string_view KeyTypeName(KeyType form) noexcept;
 
 constexpr bool IsLookup(Operation operation) {
   return operation == Operation::kContains || operation == Operation::kContainsBytes ||
@@ -73,7 +73,7 @@ struct Case {
   const Backend* backend = nullptr;  // nullptr for peers
   unsigned threads = 1;
   int hit_percent = 50;  // of lookups
-  KeyForm form = KeyForm::kU64;
+  KeyType form = KeyType::kU64;
   uint32_t call_keys = 0;  // of one call, of lookups of integers in batches; 0: all of a pass
 
   // What one thread does is timed by its own clock, which stands still while others work.

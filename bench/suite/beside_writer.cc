@@ -13,7 +13,7 @@ std::function<double()> BesideWriter(Subject& subject, SuiteKeys& keys, const Ke
                                      Answers& answers) {
   const uint64_t n = keys.NumIntegers(subject.capacity(), TakesStrings(subject));
   if (!subject.reinserts()) {
-    const Keys written = keys.Last(n, KeyForm::kU64);
+    const Keys written = keys.Last(n, KeyType::kU64);
     return [&subject, &answers, asked, written] {
       return subject.AskBesideWriter(asked, written, answers);
     };

@@ -75,11 +75,11 @@ size_t WriteString16(uint64_t number, char* out) {
 
 }  // namespace
 
-StringKeys::StringKeys(KeyForm form, size_t n, const std::function<uint64_t(size_t)>& at) {
+StringKeys::StringKeys(KeyType form, size_t n, const std::function<uint64_t(size_t)>& at) {
   const size_t mean = ColumnLength(form);
   const auto write = [&](uint64_t number, char* to) {
     return mean > 0                ? WriteColumnString(mean, number, to)
-           : form == KeyForm::kUrl ? WriteUrl(number, to)
+           : form == KeyType::kUrl ? WriteUrl(number, to)
                                    : WriteString16(number, to);
   };
   char buffer[kMaxStringBytes];
@@ -105,7 +105,7 @@ StringKeys::StringKeys(KeyForm form, size_t n, const std::function<uint64_t(size
 }
 
 SuiteKeys::SuiteKeys(uint64_t filter_bytes, uint64_t fewest_keys,
-                     std::span<const KeyForm> string_forms)
+                     std::span<const KeyType> string_forms)
     : string_forms_(string_forms.begin(), string_forms.end()),
       num_queries_(std::clamp(filter_bytes / kLineBytes, kMinQueries, kMaxQueries)),
       num_string_queries_(std::max(num_queries_ / 4, kMinStringQueries)),
@@ -131,8 +131,8 @@ void SuiteKeys::ForEachSlice(uint64_t n, const std::function<void(const Keys&)>&
   }
 }
 
-Keys SuiteKeys::Last(uint64_t num_integers, KeyForm form) {
-  if (form != KeyForm::kU64) {
+Keys SuiteKeys::Last(uint64_t num_integers, KeyType form) {
+  if (form != KeyType::kU64) {
     const auto [strings, added] = strings_.try_emplace(form, form, num_strings_, std::identity());
     return strings->second.keys();
   }
@@ -142,14 +142,14 @@ Keys SuiteKeys::Last(uint64_t num_integers, KeyForm form) {
   return Keys(last_);
 }
 
-AskedKeys SuiteKeys::Queries(KeyForm form, int hit_percent) {
+AskedKeys SuiteKeys::Queries(KeyType form, int hit_percent) {
   const auto [found, added] = batches_.try_emplace({form, hit_percent});
   Batch& batch = found->second;
   if (added) {
     const size_t n = num_queries(form);
     batch.present = HugeVector<uint8_t>(n);
     const uint64_t known =
-        std::min(form == KeyForm::kU64 ? num_hit_integers_ : num_strings_, uint64_t{1} << 32);
+        std::min(form == KeyType::kU64 ? num_hit_integers_ : num_strings_, uint64_t{1} << 32);
     const auto number = [&](size_t i) -> uint64_t {
       const uint64_t random = KeyAt(~uint64_t{i});  // from the other end of the sequence
       const bool hit = (random >> 32) % 100 < static_cast<uint64_t>(hit_percent);
@@ -157,14 +157,14 @@ AskedKeys SuiteKeys::Queries(KeyForm form, int hit_percent) {
       if (!hit) return kAbsent + i;
       return ((random & 0xFFFFFFFF) * known) >> 32;
     };
-    if (form == KeyForm::kU64) {
+    if (form == KeyType::kU64) {
       batch.integers = HugeVector<uint64_t>(n);
       for (size_t i = 0; i < n; ++i) batch.integers[i] = KeyAt(number(i));
     } else {
       batch.strings = std::make_unique<StringKeys>(form, n, number);
     }
   }
-  if (form == KeyForm::kU64) return {Keys(batch.integers), batch.present};
+  if (form == KeyType::kU64) return {Keys(batch.integers), batch.present};
   return {batch.strings->keys(), batch.present};
 }
 

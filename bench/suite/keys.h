@@ -22,7 +22,7 @@ namespace tamis::bench {
 class StringKeys {
  public:
   // String i has the number at(i), of which it is a function without collisions.
-  StringKeys(KeyForm form, size_t n, const std::function<uint64_t(size_t)>& at);
+  StringKeys(KeyType form, size_t n, const std::function<uint64_t(size_t)>& at);
 
   Keys keys() const noexcept {
     return offsets_.empty() ? Keys(views_) : Keys(StringColumn{text_.data(), offsets_});
@@ -46,9 +46,9 @@ class SuiteKeys {
   // For filters of `filter_bytes` and `fewest_keys` or more, with strings of these forms. Queries
   // visit each cache line of the filter about once, within bounds.
   SuiteKeys(uint64_t filter_bytes, uint64_t fewest_keys,
-            std::span<const KeyForm> string_forms = kViewForms);
+            std::span<const KeyType> string_forms = kViewForms);
 
-  std::span<const KeyForm> string_forms() const noexcept { return string_forms_; }
+  std::span<const KeyType> string_forms() const noexcept { return string_forms_; }
 
   // Integers in a filter of n keys; one that takes no strings has only these.
   uint64_t NumIntegers(uint64_t n, bool strings) const noexcept {
@@ -60,12 +60,12 @@ class SuiteKeys {
   void ForEachSlice(uint64_t n, const std::function<void(const Keys&)>& visit);
 
   // A batch of keys to insert and to erase: the last of so many integers, or the strings of a form.
-  Keys Last(uint64_t num_integers, KeyForm form);
+  Keys Last(uint64_t num_integers, KeyType form);
 
   // Queries of which hit_percent are in. Made when first asked for.
-  AskedKeys Queries(KeyForm form, int hit_percent);
-  size_t num_queries(KeyForm form) const noexcept {
-    return form == KeyForm::kU64 ? num_queries_ : num_string_queries_;
+  AskedKeys Queries(KeyType form, int hit_percent);
+  size_t num_queries(KeyType form) const noexcept {
+    return form == KeyType::kU64 ? num_queries_ : num_string_queries_;
   }
   // Integers that are in no filter; a batch of num_queries(kU64), another for each i.
   Keys Absent(size_t i);
@@ -77,7 +77,7 @@ class SuiteKeys {
     HugeVector<uint8_t> present;
   };
 
-  std::vector<KeyForm> string_forms_;
+  std::vector<KeyType> string_forms_;
   size_t num_queries_;
   size_t num_string_queries_;
   size_t num_strings_;
@@ -87,8 +87,8 @@ class SuiteKeys {
   size_t slice_size_ = 0;  // 0: nothing made yet
   HugeVector<uint64_t> last_;
   HugeVector<uint64_t> absent_;
-  std::map<KeyForm, StringKeys> strings_;
-  std::map<std::pair<KeyForm, int>, Batch> batches_;
+  std::map<KeyType, StringKeys> strings_;
+  std::map<std::pair<KeyType, int>, Batch> batches_;
 };
 
 }  // namespace tamis::bench

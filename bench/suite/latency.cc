@@ -38,10 +38,10 @@ class Asked {
  public:
   Asked(const SizeClass& size, const Engine& engine) : arena_(ArenaBytes(size.bytes)) {
     filter_.emplace(OptionsOf(arena_, size.bytes, kBitsPerKey));
-    keys_.emplace(size.bytes, filter_->capacity(), std::span<const KeyForm>());
+    keys_.emplace(size.bytes, filter_->capacity(), std::span<const KeyType>());
     keys_->ForEachSlice(filter_->capacity(),
                         [&](const Keys& slice) { engine.Insert(*filter_, slice); });
-    queries_ = keys_->Queries(KeyForm::kU64, 50);
+    queries_ = keys_->Queries(KeyType::kU64, 50);
     // Where the filter is in a cache, what is asked should leave it there.
     const uint64_t lines = size.bytes / 64;
     queries_.keys = queries_.keys.Slice(

@@ -58,7 +58,7 @@ class ConcurrentSubject final : public Subject {
       : Subject(std::string(kConcurrentPrefix) + plain), bits_per_key_(bits_per_key) {}
 
   std::string library() const override { return "tamis"; }
-  bool Can(Operation operation, KeyForm form) const override {
+  bool Can(Operation operation, KeyType form) const override {
     switch (operation) {
       case Operation::kErase:
         return !kIsBloom;
@@ -71,7 +71,7 @@ class ConcurrentSubject final : public Subject {
       case Operation::kInsert:
         return true;
       default:
-        return form == KeyForm::kU64;
+        return form == KeyType::kU64;
     }
   }
   bool reinserts() const override { return kIsBloom; }

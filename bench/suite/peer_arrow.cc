@@ -64,8 +64,8 @@ class ArrowSplitBlock final : public Subject {
   ArrowSplitBlock() : Subject("arrow_split_block") {}
 
   std::string library() const override { return "Arrow " ARROW_VERSION_STRING; }
-  bool Can(Operation operation, KeyForm form) const override {
-    return form == KeyForm::kU64 && CanPeer(operation);
+  bool Can(Operation operation, KeyType form) const override {
+    return form == KeyType::kU64 && CanPeer(operation);
   }
   bool reinserts() const override { return true; }
   uint64_t max_bytes() const override { return Filter::kMaximumBloomFilterBytes; }

@@ -33,8 +33,8 @@ class BoostBloom final : public Subject {
     return "Boost " + std::to_string(BOOST_VERSION / 100000) + "." +
            std::to_string(BOOST_VERSION / 100 % 1000);
   }
-  bool Can(Operation operation, KeyForm form) const override {
-    return form == KeyForm::kU64 && CanPeer(operation);
+  bool Can(Operation operation, KeyType form) const override {
+    return form == KeyType::kU64 && CanPeer(operation);
   }
   bool reinserts() const override { return true; }
 

@@ -20,8 +20,8 @@ class BinaryFuse8 final : public Subject {
   ~BinaryFuse8() override { Close(); }
 
   std::string library() const override { return "xor_singleheader"; }
-  bool Can(Operation operation, KeyForm form) const override {
-    return form == KeyForm::kU64 && CanPeer(operation) && operation != Operation::kInsert &&
+  bool Can(Operation operation, KeyType form) const override {
+    return form == KeyType::kU64 && CanPeer(operation) && operation != Operation::kInsert &&
            operation != Operation::kBuildOneKey;
   }
   bool reinserts() const override { return false; }

@@ -37,7 +37,7 @@ Json ToJson(const Row& row, const std::string& default_backend) {
                {"threads", point.threads},
                {"size_class", row.size_class},
                {"hit_percent", IsLookup(point.operation) ? Json(point.hit_percent) : Json()},
-               {"keys", KeyFormName(point.form)},
+               {"keys", KeyTypeName(point.form)},
                {"huge_pages", row.huge_pages},
                {"filter_bytes", row.filter_bytes},
                {"num_keys", row.num_keys},

@@ -49,7 +49,7 @@ void AddStar(const ScheduleInput& input, bool deep, CaseList& list) {
     list.Add({.operation = kContains, .backend = base.backend, .hit_percent = hits});
     if (deep) list.Add({.operation = kSelect, .backend = base.backend, .hit_percent = hits});
   }
-  for (const KeyForm form : kViewForms) {
+  for (const KeyType form : kViewForms) {
     list.Add({.operation = kContains, .backend = base.backend, .form = form});
     if (deep) list.Add({.operation = kInsert, .backend = base.backend, .form = form});
   }
@@ -57,7 +57,7 @@ void AddStar(const ScheduleInput& input, bool deep, CaseList& list) {
 
 void AddProduct(const ScheduleInput& input, CaseList& list) {
   for (const Backend* const backend : input.backends) {
-    for (const KeyForm form : {KeyForm::kU64, KeyForm::kString16, KeyForm::kUrl}) {
+    for (const KeyType form : {KeyType::kU64, KeyType::kString16, KeyType::kUrl}) {
       for (const int hits : {0, 50, 100}) {
         for (const Operation operation : {kContains, kSelect, kOneKey}) {
           list.Add({.operation = operation, .backend = backend, .hit_percent = hits, .form = form});
@@ -75,7 +75,7 @@ void AddProduct(const ScheduleInput& input, CaseList& list) {
 // Strings by length, and batches that are small: where the filter is in a cache, which shows what
 // they cost.
 void AddStringsAndCalls(const Backend* backend, bool deep, CaseList& list) {
-  for (const KeyForm form : kColumnForms) {
+  for (const KeyType form : kColumnForms) {
     list.Add({.backend = backend, .form = form});
     if (deep) list.Add({.operation = kInsert, .backend = backend, .form = form});
   }

@@ -54,7 +54,7 @@ class Subject {
   virtual std::string library() const = 0;
   bool is_peer() const { return library() != "tamis"; }
 
-  virtual bool Can(Operation operation, KeyForm form) const = 0;
+  virtual bool Can(Operation operation, KeyType form) const = 0;
   // Whether keys that are in may be inserted again and leave the filter as it was. Else they are
   // erased before: a subject that can neither has no Operation::kInsert.
   virtual bool reinserts() const = 0;

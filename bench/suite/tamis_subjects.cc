@@ -50,7 +50,7 @@ class TamisSubject final : public Subject {
 
   std::string library() const override { return "tamis"; }
 
-  bool Can(Operation operation, KeyForm form) const override {
+  bool Can(Operation operation, KeyType form) const override {
     switch (operation) {
       case Operation::kContainsBesideWriter:
       case Operation::kContainsBytes:
@@ -64,7 +64,7 @@ class TamisSubject final : public Subject {
       case Operation::kBuildIfAbsent:
       case Operation::kBuild:
       case Operation::kBuildOneKey:
-        return form == KeyForm::kU64;
+        return form == KeyType::kU64;
       default:
         return true;
     }

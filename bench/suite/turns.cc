@@ -55,16 +55,16 @@ Turns::Turns(const SizeClass& size_class, std::vector<Contender> all, bool strin
   }
   if (need_plain) plain.emplace(ArenaBytes(most), false);
   const bool columns = std::any_of(contenders.begin(), contenders.end(), AsksForColumns);
-  std::vector<KeyForm> forms;
+  std::vector<KeyType> forms;
   if (strings) forms.assign(std::begin(kViewForms), std::end(kViewForms));
   if (columns) forms.insert(forms.end(), std::begin(kColumnForms), std::end(kColumnForms));
   keys.emplace(size.bytes, fewest, forms);
   lines.emplace(size.bytes, num_lines());
-  answers.emplace(keys->num_queries(KeyForm::kU64));
+  answers.emplace(keys->num_queries(KeyType::kU64));
 }
 
 uint64_t Turns::num_lines() const {
-  return std::min<uint64_t>(keys->num_queries(KeyForm::kU64), kMaxLimitLines);
+  return std::min<uint64_t>(keys->num_queries(KeyType::kU64), kMaxLimitLines);
 }
 
 double Turns::LimitNs(const Case& c, bool huge_pages) const {

@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kFilterBytes = uint64_t{150'000};
 constexpr size_t kSlack = 1 << 20;  // kinds differ in what they round up to
 constexpr Operation kLookups[] = {Operation::kContains, Operation::kSelect, Operation::kOneKey};
-constexpr KeyForm kForms[] = {KeyForm::kU64, KeyForm::kString16, KeyForm::kUrl};
+constexpr KeyType kForms[] = {KeyType::kU64, KeyType::kString16, KeyType::kUrl};
 
 // All that one way of carrying things out leaves behind.
 struct Trace {
@@ -38,12 +38,12 @@ void Follow(Subject& subject, Way way, Arena& arena, Trace& trace) {
     const std::span<const std::byte> contents = subject.contents();  // perhaps a copy each time
     trace.contents.emplace_back(when, std::vector(contents.begin(), contents.end()));
   };
-  if (subject.Can(Operation::kBuildOneKey, KeyForm::kU64)) {
+  if (subject.Can(Operation::kBuildOneKey, KeyType::kU64)) {
     InsertIntegers(subject, keys, {way.backend, 1, true});
     keep("filter that it builds one key a call");
     subject.Clear();
   }
-  if (subject.Can(Operation::kBuildIfAbsent, KeyForm::kU64)) {
+  if (subject.Can(Operation::kBuildIfAbsent, KeyType::kU64)) {
     InsertIntegers(subject, keys, {.backend = way.backend, .if_absent = true});
     keep("filter that it builds of what is absent");
     subject.Clear();
@@ -51,25 +51,25 @@ void Follow(Subject& subject, Way way, Arena& arena, Trace& trace) {
   InsertIntegers(subject, keys, way);
   InsertStrings(subject, keys, way);
   keep("filter that it builds");
-  Answers answers(keys.num_queries(KeyForm::kU64));
-  for (const KeyForm form : kForms) {
+  Answers answers(keys.num_queries(KeyType::kU64));
+  for (const KeyType form : kForms) {
     const AskedKeys asked = keys.Queries(form, 50);
     for (const Operation operation : kLookups) {
       if (!subject.Can(operation, form)) continue;
       subject.Ask(operation, asked.keys, way, answers);
       const std::string name =
-          std::string(OperationName(operation)) + " of " + std::string(KeyFormName(form)) + " keys";
+          std::string(OperationName(operation)) + " of " + std::string(KeyTypeName(form)) + " keys";
       trace.answers.emplace_back(name, Copy(subject, operation, answers));
       const auto missed = FirstFalseNegative(subject, operation, answers, asked.present);
       if (missed) trace.error = name + ": a false negative for query " + std::to_string(*missed);
     }
   }
-  if (subject.Can(Operation::kErase, KeyForm::kU64)) {
-    subject.Erase(keys.Last(integers, KeyForm::kU64), way);
+  if (subject.Can(Operation::kErase, KeyType::kU64)) {
+    subject.Erase(keys.Last(integers, KeyType::kU64), way);
     keep("filter after erasing");
   }
-  if (subject.Can(Operation::kInsert, KeyForm::kU64)) {
-    subject.Insert(keys.Last(integers, KeyForm::kU64), way);
+  if (subject.Can(Operation::kInsert, KeyType::kU64)) {
+    subject.Insert(keys.Last(integers, KeyType::kU64), way);
     keep("filter after inserting again");
   }
 }
@@ -106,7 +106,7 @@ std::optional<std::string> Disagreement(Subject& subject, Way way, const Backend
 }
 
 bool TakesStrings(const Subject& subject) {
-  return subject.Can(Operation::kContains, KeyForm::kUrl);
+  return subject.Can(Operation::kContains, KeyType::kUrl);
 }
 
 double InsertIntegers(Subject& subject, SuiteKeys& keys, Way way) {
@@ -120,7 +120,7 @@ double InsertIntegers(Subject& subject, SuiteKeys& keys, Way way) {
 
 void InsertStrings(Subject& subject, SuiteKeys& keys, Way way) {
   if (!TakesStrings(subject)) return;
-  for (const KeyForm form : keys.string_forms()) {
+  for (const KeyType form : keys.string_forms()) {
     subject.Insert(keys.Last(0, form), way);
   }
 }

@@ -187,7 +187,7 @@ void DeviceFilter::Download(Filter& host, StreamRef stream) const {
   tamis::detail::FilterAccess::SetInserted(
       host, kind() == FilterKind::kSplitBlock && !count_is_known() ? EstimatedCount(host)
                                                                    : CountInserted(header_, into));
-  host.set_key_forms(header_.key_forms);
+  host.set_key_types(header_.key_types);
 }
 
 Status DeviceFilter::Probe(const Keys& keys, const Outputs& out,
@@ -288,7 +288,7 @@ Status DeviceFilter::InsertCounted(const Keys& keys, std::optional<uint64_t> val
     }
   });
   if (!status.ok()) return status;
-  if (valid != uint64_t{0}) header_.key_forms.Add(keys.key_form());
+  if (valid != uint64_t{0}) header_.key_types.Add(keys.key_type());
   changed_by_others_ |= capturing;
   uncounted_ |= !valid.has_value();
   if (!capturing) header_.inserted += valid.value_or(0);
@@ -303,7 +303,7 @@ Status DeviceFilter::CombineAsync(Combination how, const DeviceFilter& other,
     return kInvalidValue;
   }
   if (data_ == other.data_) {  // the union, and the intersection, of what is there with itself
-    header_.key_forms.Add(other.header_.key_forms);
+    header_.key_types.Add(other.header_.key_types);
     return kSuccess;
   }
   const ScopedDevice current(*runtime_, device_);
@@ -321,7 +321,7 @@ Status DeviceFilter::CombineAsync(Combination how, const DeviceFilter& other,
                ? launch(CombineCall<Combination::kUnion>{into, from, words})
                : launch(CombineCall<Combination::kIntersection>{into, from, words});
   if (!status.ok()) return status;
-  header_.key_forms.Add(other.header_.key_forms);
+  header_.key_types.Add(other.header_.key_types);
   changed_by_others_ |= capturing;
   uncounted_ |= !other.count_is_known();
   if (capturing) return status;
@@ -351,7 +351,7 @@ Status DeviceFilter::ClearAsync(StreamRef stream) noexcept {
   if (capturing) return status;
   uncounted_ = false;
   header_.inserted = 0;
-  header_.key_forms = {};
+  header_.key_types = {};
   return status;
 }
 
@@ -361,7 +361,7 @@ Status DeviceFilter::HashAsync(Keys keys, std::span<uint64_t> hashes,
   if (keys.empty()) return kSuccess;
   const ScopedDevice current(*runtime_, device_);
   if (!current.status().ok()) return current.status();
-  if (keys.form() == Keys::Form::kColumn) {
+  if (keys.layout() == KeyLayout::kColumn) {
     return runtime_->Launch(HashColumnCall<int32_t>{keys.bytes(), keys.data<int32_t>(), keys.size(),
                                                     hash(), hashes.data()},
                             stream);
@@ -441,12 +441,12 @@ size_t DeviceFilter::Insert(Keys keys, std::span<uint64_t> failed, StreamRef str
   }
   if (!failed.empty()) RequireSize("elements", failed.size(), keys.size(), keys.size());
   const Current current(*this, stream);
-  KeyForms forms = header_.key_forms;
+  KeyTypes forms = header_.key_types;
   ForEachPiece(keys, stream, [&](const Keys& piece, uint64_t) {
     InsertAsync(piece, stream).ThrowIfFailed("launching an insertion");
   });
-  if (!keys.empty()) forms.Add(keys.key_form());  // pieces of strings were hashes
-  set_key_forms(forms);
+  if (!keys.empty()) forms.Add(keys.key_type());  // pieces of strings were hashes
+  set_key_types(forms);
   runtime_->Wait(stream).ThrowIfFailed("inserting keys");
   return keys.size();
 }

@@ -18,7 +18,7 @@ Status DeviceFilter::Alter(Change change, const Keys& keys, uint64_t* failed, ui
                            uint32_t* nodes, cudaStream_t stream) noexcept {
   constexpr auto kInsert = Change::kInsert;
   constexpr auto kErase = Change::kErase;
-  if (change == kInsert && !keys.empty()) header_.key_forms.Add(keys.key_form());
+  if (change == kInsert && !keys.empty()) header_.key_types.Add(keys.key_type());
   auto* const bits = reinterpret_cast<uint32_t*>(failed);
   const auto launch = [&]<typename Ref, typename Column>(const Ref& ref, const Column& column) {
     if constexpr (!std::is_same_v<Ref, SplitBlockRef>) {
@@ -94,7 +94,7 @@ size_t DeviceFilter::ChangeAndWait(Change change, const Keys& keys, std::span<ui
   const Scratch memory(*this, searches ? kInsertScratchBytes : sizeof(uint32_t), stream);
   auto* const nodes = searches ? memory.as<uint32_t>() : nullptr;
   auto* const num_failed = counter.as<uint64_t>();
-  KeyForms forms = header_.key_forms;
+  KeyTypes forms = header_.key_types;
   const bool was_uncounted = uncounted_;
   runtime_->Zero(num_failed, sizeof(uint64_t), stream).ThrowIfFailed("clearing a count");
   ForEachPiece(keys, stream, [&](const Keys& piece, uint64_t begin) {
@@ -113,8 +113,8 @@ size_t DeviceFilter::ChangeAndWait(Change change, const Keys& keys, std::span<ui
   copied.ThrowIfFailed("copying a count");
   waited.ThrowIfFailed("changing a filter");
   const uint64_t done = keys.size() - count;
-  if (insert && done != 0) forms.Add(keys.key_form());  // pieces of strings were hashes
-  set_key_forms(forms);
+  if (insert && done != 0) forms.Add(keys.key_type());  // pieces of strings were hashes
+  set_key_types(forms);
   uncounted_ = was_uncounted;
   // What is erased may be of those that were not counted.
   if (insert) {

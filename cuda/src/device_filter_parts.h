@@ -23,29 +23,29 @@ inline uint64_t BitmapBytes(uint64_t n) { return sizeof(uint64_t) * BitmapWords(
 inline uint64_t HalfWords(uint64_t n) { return 2 * BitmapWords(n); }
 
 inline bool IsColumn(const Keys& keys) {
-  return keys.form() == Keys::Form::kColumn || keys.form() == Keys::Form::kLargeColumn;
+  return keys.layout() == KeyLayout::kColumn || keys.layout() == KeyLayout::kLargeColumn;
 }
 
 // Without nulls: ForColumn adds them.
 inline Status MakeColumn(const Keys& keys, const HashSpec& spec, KeyColumn* column) {
-  switch (keys.form()) {
-    case Keys::Form::kU64:
+  switch (keys.layout()) {
+    case KeyLayout::kU64:
       *column = {keys.data<uint64_t>(), keys.size(), Width::kU64, tamis::detail::KeyHasher(spec)};
       return kSuccess;
-    case Keys::Form::kU32:
+    case KeyLayout::kU32:
       *column = {keys.data<uint32_t>(), keys.size(), Width::kU32, tamis::detail::KeyHasher(spec)};
       return kSuccess;
-    case Keys::Form::kI32:
+    case KeyLayout::kI32:
       *column = {keys.data<int32_t>(), keys.size(), Width::kI32, tamis::detail::KeyHasher(spec)};
       return kSuccess;
-    case Keys::Form::kHashes:
+    case KeyLayout::kHashes:
       *column = {keys.data<uint64_t>(), keys.size(), Width::kU64, tamis::detail::KeyHasher()};
       return kSuccess;
-    case Keys::Form::kStringViews:
-    case Keys::Form::kStrings:
-    case Keys::Form::kColumn:
-    case Keys::Form::kLargeColumn:
-    case Keys::Form::kFixedColumn:
+    case KeyLayout::kStringViews:
+    case KeyLayout::kStrings:
+    case KeyLayout::kColumn:
+    case KeyLayout::kLargeColumn:
+    case KeyLayout::kFixedColumn:
       break;
   }
   return kInvalidValue;
@@ -117,9 +117,9 @@ inline void RequireKeysOn(const Runtime& runtime, int device, const Keys& keys) 
 }
 
 inline void RequireDeviceForm(const Keys& keys) {
-  const Keys::Form form = keys.form();
-  if (form != Keys::Form::kStringViews && form != Keys::Form::kStrings &&
-      form != Keys::Form::kFixedColumn) {
+  const KeyLayout form = keys.layout();
+  if (form != KeyLayout::kStringViews && form != KeyLayout::kStrings &&
+      form != KeyLayout::kFixedColumn) {
     return;
   }
   throw Error(

@@ -187,12 +187,12 @@ void HostPipeline::Impl::Release() noexcept {
 }
 
 void HostPipeline::Impl::Stage(const Keys& keys, const HashSpec& spec, void* to) {
-  const uint64_t bytes = ElementBytes(keys.form());
+  const uint64_t bytes = ElementBytes(keys.layout());
   const uint64_t pieces = (keys.size() + kPieceKeys - 1) / kPieceKeys;
   pool_.ParallelFor(pieces, threads_, [&](size_t piece, unsigned) noexcept {
     const uint64_t begin = kPieceKeys * piece;
     const uint64_t n = std::min(kPieceKeys, keys.size() - begin);
-    if (IsStrings(keys.form())) {
+    if (IsStrings(keys.layout())) {
       tamis::detail::ForEachBatchAndNulls(
           *tamis::detail::HostBackends().front().kernels, keys.Slice(begin, n), spec,
           tamis::detail::kBatchKeys, [&](const tamis::detail::Batch& batch, size_t offset) {
@@ -225,11 +225,11 @@ void HostPipeline::Impl::Put(Slot& slot, const Keys& keys, const HashSpec& spec,
       Stage(keys, spec, slot.staged);
       from = slot.staged;
     }
-    runtime_.Copy(slot.keys, from, ElementBytes(keys.form()) * slot.n, in_)
+    runtime_.Copy(slot.keys, from, ElementBytes(keys.layout()) * slot.n, in_)
         .ThrowIfFailed("copying keys to the device");
     runtime_.Record(slot.copied_in, in_).ThrowIfFailed("recording an event");
     runtime_.StreamWait(compute_, slot.copied_in).ThrowIfFailed("ordering streams");
-    chunk = KeysOf(keys.form(), slot.keys, slot.n);
+    chunk = KeysOf(keys.layout(), slot.keys, slot.n);
   }
   compute(slot, chunk).ThrowIfFailed("launching a kernel");
   if (!copy_out) {
@@ -257,7 +257,7 @@ const uint8_t* HostPipeline::Impl::SendValidity(const Slot& slot, const Keys& ke
 Place HostPipeline::Impl::PlaceOf(const Keys& keys) const {
   Location at;
   runtime_.Locate(keys.data<void>(), &at).ThrowIfFailed("asking where the keys are");
-  if (keys.validity() != nullptr && (at.place != Place::kDevice || IsStrings(keys.form()))) {
+  if (keys.validity() != nullptr && (at.place != Place::kDevice || IsStrings(keys.layout()))) {
     Location nulls;
     runtime_.Locate(keys.validity() + keys.first_bit() / 8, &nulls)
         .ThrowIfFailed("asking where a validity bitmap is");
@@ -268,7 +268,7 @@ Place HostPipeline::Impl::PlaceOf(const Keys& keys) const {
                   "the same");
     }
   }
-  if (IsStrings(keys.form())) {
+  if (IsStrings(keys.layout())) {
     // Their hashes are made by the host, which cannot read them there.
     Location bytes;
     if (keys.bytes() != nullptr) {  // a column, and not of empty strings alone
@@ -488,10 +488,10 @@ void HostPipeline::Upload(DeviceFilter& filter, const Filter& host, After after)
 
 size_t HostPipeline::Insert(DeviceFilter& filter, Keys keys, const Progress& progress,
                             After after) {
-  KeyForms forms = filter.Header().key_forms;
+  KeyTypes forms = filter.Header().key_types;
   const uint64_t inserted = impl_->Insert(filter, keys, progress, after);
-  if (inserted != 0) forms.Add(keys.key_form());  // strings came as hashes
-  filter.set_key_forms(forms);
+  if (inserted != 0) forms.Add(keys.key_type());  // strings came as hashes
+  filter.set_key_types(forms);
   return inserted;
 }
 

@@ -12,30 +12,30 @@
 namespace tamis::cuda {
 
 // How a batch travels: integers and hashes as they are, strings as their hashes.
-inline uint64_t ElementBytes(Keys::Form form) {
-  return form == Keys::Form::kU32 || form == Keys::Form::kI32 ? 4 : 8;
+inline uint64_t ElementBytes(KeyLayout form) {
+  return form == KeyLayout::kU32 || form == KeyLayout::kI32 ? 4 : 8;
 }
 
 // What is hashed before it travels.
-inline bool IsStrings(Keys::Form form) {
+inline bool IsStrings(KeyLayout form) {
   switch (form) {
-    case Keys::Form::kU64:
-    case Keys::Form::kU32:
-    case Keys::Form::kI32:
-    case Keys::Form::kHashes:
+    case KeyLayout::kU64:
+    case KeyLayout::kU32:
+    case KeyLayout::kI32:
+    case KeyLayout::kHashes:
       return false;
     default:
       return true;
   }
 }
 
-inline Keys KeysOf(Keys::Form form, const void* values, uint64_t n) {
+inline Keys KeysOf(KeyLayout form, const void* values, uint64_t n) {
   switch (form) {
-    case Keys::Form::kU32:
+    case KeyLayout::kU32:
       return std::span(static_cast<const uint32_t*>(values), n);
-    case Keys::Form::kI32:
+    case KeyLayout::kI32:
       return std::span(static_cast<const int32_t*>(values), n);
-    case Keys::Form::kU64:
+    case KeyLayout::kU64:
       return std::span(static_cast<const uint64_t*>(values), n);
     default:
       return Hashes{{static_cast<const uint64_t*>(values), n}};

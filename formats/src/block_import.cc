@@ -33,7 +33,7 @@ uint64_t ArrowBytes(uint64_t capacity, double fpr, double min_fpr, double max_fp
 }
 
 SplitBlockBloomFilter BlocksRead(uint64_t num_blocks, const HashSpec& hash, uint64_t capacity,
-                                 KeyForms forms, const MemoryOptions& memory,
+                                 KeyTypes forms, const MemoryOptions& memory,
                                  const Backend* backend,
                                  FunctionRef<void(std::span<std::byte>)> read) {
   SplitBlockBloomFilter filter({.capacity = capacity,
@@ -46,12 +46,12 @@ SplitBlockBloomFilter BlocksRead(uint64_t num_blocks, const HashSpec& hash, uint
   // Infinite where every bit is set.
   const double keys = view.estimated_count();
   if (std::isfinite(keys)) view.AddInserted(static_cast<uint64_t>(std::llround(keys)));
-  filter.set_key_forms(forms);
+  filter.set_key_types(forms);
   return filter;
 }
 
 SplitBlockBloomFilter CopyOfBlocks(std::span<const std::byte> blocks, const HashSpec& hash,
-                                   uint64_t capacity, KeyForms forms, const MemoryOptions& memory,
+                                   uint64_t capacity, KeyTypes forms, const MemoryOptions& memory,
                                    const Backend* backend) {
   return BlocksRead(
       blocks.size() / split_block::kBlockBytes, hash, capacity, forms, memory, backend,

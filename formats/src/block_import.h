@@ -9,7 +9,7 @@
 #include "core/src/base/function_ref.h"
 #include "tamis/backend.h"
 #include "tamis/hash.h"
-#include "tamis/key_forms.h"
+#include "tamis/key_types.h"
 #include "tamis/memory.h"
 #include "tamis/split_block_filter.h"
 
@@ -31,15 +31,15 @@ bool IsArrowSize(uint64_t bytes) noexcept;
 // and where that would be more than kArrowMaxBytes, of which Arrow makes as many.
 uint64_t ArrowBytes(uint64_t capacity, double fpr, double min_fpr, double max_fpr);
 
-// A filter of so many blocks, which read(out) fills in, and of these forms of keys. `capacity` is 0
+// A filter of so many blocks, which read(out) fills in, and of these types of keys. `capacity` is 0
 // if nobody knows it. The number of keys is what the contents suggest.
 SplitBlockBloomFilter BlocksRead(uint64_t num_blocks, const HashSpec& hash, uint64_t capacity,
-                                 KeyForms forms, const MemoryOptions& memory,
+                                 KeyTypes forms, const MemoryOptions& memory,
                                  const Backend* backend,
                                  FunctionRef<void(std::span<std::byte>)> read);
 // The same with a copy of blocks, which are a whole number.
 SplitBlockBloomFilter CopyOfBlocks(std::span<const std::byte> blocks, const HashSpec& hash,
-                                   uint64_t capacity, KeyForms forms, const MemoryOptions& memory,
+                                   uint64_t capacity, KeyTypes forms, const MemoryOptions& memory,
                                    const Backend* backend);
 
 // Before the blocks of a filter go into another format, called `name`: throws Error(kIncompatible)

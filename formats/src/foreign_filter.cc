@@ -32,8 +32,8 @@ struct Row {
 };
 
 template <typename Source>
-constexpr Row RowOf(const char* name, const char* what, KeyForms key_forms) {
-  return {{name, what, key_forms}, Source::FromBytes, Source::Load};
+constexpr Row RowOf(const char* name, const char* what, KeyTypes key_types) {
+  return {{name, what, key_types}, Source::FromBytes, Source::Load};
 }
 
 // What FromBytes and Load of the class make, of which `more` are the arguments between.
@@ -54,12 +54,12 @@ using Guava = From<GuavaBloomFilter, funnel>;
 
 template <KuduType type>
 using Kudu = From<KuduBlockBloomFilter, type>;
-template <KeyForm form>
+template <KeyType form>
 using Milvus = From<detail::MilvusSet, form>;
 
-constexpr KeyForms kIntegers = KeyForm::kInteger;
-constexpr KeyForms kStrings = KeyForm::kBytes;
-constexpr KeyForms kBoth = detail::kIntegersAndStrings;
+constexpr KeyTypes kIntegers = KeyType::kInteger;
+constexpr KeyTypes kStrings = KeyType::kBytes;
+constexpr KeyTypes kBoth = detail::kIntegersAndStrings;
 
 constexpr Row kRows[] = {
     RowOf<Guava<GuavaFunnel::kBytes>>("guava:bytes", "Guava, byteArrayFunnel", kStrings),
@@ -73,8 +73,8 @@ constexpr Row kRows[] = {
     RowOf<Kudu<KuduType::kInt32>>("kudu:int32", "Kudu, INT32 or DATE", kIntegers),
     RowOf<Kudu<KuduType::kInt64>>("kudu:int64", "Kudu, INT64 or UNIXTIME_MICROS", kIntegers),
     RowOf<Kudu<KuduType::kInt8>>("kudu:int8", "Kudu, INT8", kIntegers),
-    RowOf<Milvus<KeyForm::kInteger>>("milvus:int64", "Milvus, integers", kIntegers),
-    RowOf<Milvus<KeyForm::kBytes>>("milvus:utf8", "Milvus, VARCHAR", kStrings),
+    RowOf<Milvus<KeyType::kInteger>>("milvus:int64", "Milvus, integers", kIntegers),
+    RowOf<Milvus<KeyType::kBytes>>("milvus:utf8", "Milvus, VARCHAR", kStrings),
     RowOf<From<RedisBloomFilter>>("redisbloom", "RedisBloom BF, integers as decimal text", kBoth),
     RowOf<From<RedisCuckooFilter>>("redisbloom-cf", "RedisBloom CF, integers as decimal text",
                                    kBoth),
@@ -101,11 +101,11 @@ std::pair<const Row&, const ForeignFormat&> RowNamed(std::string_view name) {
 
 // Returns the keys if the format has such: some classes take more.
 const Keys& Checked(const ForeignFormat& format, const Keys& keys) {
-  if (keys.empty() || format.key_forms.Has(keys.key_form())) return keys;
+  if (keys.empty() || format.key_types.Has(keys.key_type())) return keys;
   throw Error(ErrorCode::kInvalidArgument,
-              std::string("the keys of ") + format.name + " are " + KeyFormsText(format.key_forms) +
+              std::string("the keys of ") + format.name + " are " + KeyTypesText(format.key_types) +
                   ", and these are " +
-                  (keys.form() == Keys::Form::kHashes ? "hashes" : KeyFormsText(keys.key_form())));
+                  (keys.layout() == KeyLayout::kHashes ? "hashes" : KeyTypesText(keys.key_type())));
 }
 
 }  // namespace
@@ -146,7 +146,7 @@ QueryTraits ForeignFilter::traits() const noexcept {
   return filter_ != nullptr ? filter_->traits() : QueryTraits();
 }
 
-KeyForms ForeignFilter::key_forms() const noexcept { return format().key_forms; }
+KeyTypes ForeignFilter::key_types() const noexcept { return format().key_types; }
 
 ChangeTraits ForeignFilter::change_traits() const noexcept {
   return filter_ != nullptr ? filter_->change_traits() : FormatFilter::change_traits();

@@ -11,15 +11,15 @@
 #include "core/src/bulk/valid_keys.h"
 #include "tamis/changeable.h"
 #include "tamis/hash.h"
-#include "tamis/key_forms.h"
+#include "tamis/key_types.h"
 #include "tamis/keys.h"
 
 namespace tamis::detail {
 
 // The keys of formats that take both.
-inline constexpr KeyForms kIntegersAndStrings = [] {
-  KeyForms forms = KeyForm::kInteger;
-  forms.Add(KeyForm::kBytes);
+inline constexpr KeyTypes kIntegersAndStrings = [] {
+  KeyTypes forms = KeyType::kInteger;
+  forms.Add(KeyType::kBytes);
   return forms;
 }();
 

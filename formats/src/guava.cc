@@ -187,9 +187,9 @@ bool GuavaBloomFilter::Insert(std::string_view key) {
 
 QueryTraits GuavaBloomFilter::traits() const noexcept { return {.backend = backend_}; }
 
-KeyForms GuavaBloomFilter::key_forms() const noexcept {
+KeyTypes GuavaBloomFilter::key_types() const noexcept {
   const bool integers = funnel_ == GuavaFunnel::kInt || funnel_ == GuavaFunnel::kLong;
-  return integers ? KeyForm::kInteger : KeyForm::kBytes;
+  return integers ? KeyType::kInteger : KeyType::kBytes;
 }
 
 void GuavaBloomFilter::Query(const Keys& keys, uint64_t* bits) const {

@@ -104,14 +104,14 @@ bool HashGuavaKey(GuavaFunnel funnel, std::string_view key, Hash128& hash) {
 }
 
 void RequireGuavaForm(GuavaFunnel funnel, const Keys& keys) {
-  switch (keys.form()) {
-    case Keys::Form::kU64:
-    case Keys::Form::kU32:
-    case Keys::Form::kI32:
+  switch (keys.layout()) {
+    case KeyLayout::kU64:
+    case KeyLayout::kU32:
+    case KeyLayout::kI32:
       // An empty batch of no type has this form, too.
       if (!TakesIntegers(funnel) && !keys.empty()) ThrowForm(funnel, "integers");
       return;
-    case Keys::Form::kHashes:
+    case KeyLayout::kHashes:
       ThrowForm(funnel, "hashes");
     default:
       if (TakesIntegers(funnel)) ThrowForm(funnel, "strings");

@@ -16,20 +16,20 @@ namespace tamis::detail {
 // Returns visit(of), of(i) being key i as a string; 0 for other forms.
 template <typename Visit>
 uint64_t VisitStrings(const Keys& keys, const Visit& visit) {
-  switch (keys.form()) {
-    case Keys::Form::kStringViews:
+  switch (keys.layout()) {
+    case KeyLayout::kStringViews:
       return visit([p = keys.data<std::string_view>()](size_t i) { return p[i]; });
-    case Keys::Form::kStrings:
+    case KeyLayout::kStrings:
       return visit([p = keys.data<std::string>()](size_t i) { return std::string_view(p[i]); });
-    case Keys::Form::kColumn:
+    case KeyLayout::kColumn:
       return visit([p = keys.data<int32_t>(), bytes = keys.bytes()](size_t i) {
         return std::string_view(bytes + p[i], static_cast<size_t>(p[i + 1] - p[i]));
       });
-    case Keys::Form::kLargeColumn:
+    case KeyLayout::kLargeColumn:
       return visit([p = keys.data<int64_t>(), bytes = keys.bytes()](size_t i) {
         return std::string_view(bytes + p[i], static_cast<size_t>(p[i + 1] - p[i]));
       });
-    case Keys::Form::kFixedColumn:
+    case KeyLayout::kFixedColumn:
       return visit([p = keys.data<char>(), width = keys.width()](size_t i) {
         return std::string_view(p + i * width, width);
       });
@@ -41,12 +41,12 @@ uint64_t VisitStrings(const Keys& keys, const Visit& visit) {
 // The same with integers, too, widened to 64 bits; 0 for hashes.
 template <typename Visit>
 uint64_t VisitKeys(const Keys& keys, const Visit& visit) {
-  switch (keys.form()) {
-    case Keys::Form::kU64:
+  switch (keys.layout()) {
+    case KeyLayout::kU64:
       return visit([p = keys.data<uint64_t>()](size_t i) { return p[i]; });
-    case Keys::Form::kU32:
+    case KeyLayout::kU32:
       return visit([p = keys.data<uint32_t>()](size_t i) { return uint64_t{p[i]}; });
-    case Keys::Form::kI32:
+    case KeyLayout::kI32:
       return visit(
           [p = keys.data<int32_t>()](size_t i) { return static_cast<uint64_t>(int64_t{p[i]}); });
     default:
@@ -58,13 +58,13 @@ uint64_t VisitKeys(const Keys& keys, const Visit& visit) {
 // nullptr if the keys are none. What is in the place of a null is an integer, too.
 inline const uint64_t* IntegersOf(const Keys& keys, size_t begin, size_t n,
                                   uint64_t (&room)[64]) noexcept {
-  switch (keys.form()) {
-    case Keys::Form::kU64:
+  switch (keys.layout()) {
+    case KeyLayout::kU64:
       return keys.data<uint64_t>() + begin;
-    case Keys::Form::kU32:
+    case KeyLayout::kU32:
       std::copy_n(keys.data<uint32_t>() + begin, n, room);
       return room;
-    case Keys::Form::kI32:
+    case KeyLayout::kI32:
       std::transform(keys.data<int32_t>() + begin, keys.data<int32_t>() + begin + n, room,
                      [](int32_t key) { return static_cast<uint64_t>(int64_t{key}); });
       return room;

@@ -170,8 +170,8 @@ bool KuduBlockBloomFilter::Insert(std::string_view key) {
 
 QueryTraits KuduBlockBloomFilter::traits() const noexcept { return {.backend = backend_}; }
 
-KeyForms KuduBlockBloomFilter::key_forms() const noexcept {
-  return type_ == KuduType::kBytes ? KeyForm::kBytes : KeyForm::kInteger;
+KeyTypes KuduBlockBloomFilter::key_types() const noexcept {
+  return type_ == KuduType::kBytes ? KeyType::kBytes : KeyType::kInteger;
 }
 
 void KuduBlockBloomFilter::Query(const Keys& keys, uint64_t* bits) const {

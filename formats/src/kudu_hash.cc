@@ -83,14 +83,14 @@ bool KuduHasher::OfKey(std::string_view key, uint64_t& hash) const {
 }
 
 void KuduHasher::RequireForm(const Keys& keys) const {
-  switch (keys.form()) {
-    case Keys::Form::kU64:
-    case Keys::Form::kU32:
-    case Keys::Form::kI32:
+  switch (keys.layout()) {
+    case KeyLayout::kU64:
+    case KeyLayout::kU32:
+    case KeyLayout::kI32:
       // An empty batch of no type has this form, too.
       if (!TakesIntegers(type) && !keys.empty()) ThrowForm(type, "integers");
       return;
-    case Keys::Form::kHashes:
+    case KeyLayout::kHashes:
       return;
     default:
       if (TakesIntegers(type)) ThrowForm(type, "strings");
@@ -99,7 +99,7 @@ void KuduHasher::RequireForm(const Keys& keys) const {
 
 void KuduHasher::RequireKeys(const Keys& keys) const {
   RequireForm(keys);
-  const bool hashes = keys.form() == Keys::Form::kHashes;
+  const bool hashes = keys.layout() == KeyLayout::kHashes;
   if (!hashes && (type == KuduType::kInt64 || type == KuduType::kBytes)) return;
   uint64_t unused[64];
   for (size_t begin = 0; begin < keys.size(); begin += 64) {
@@ -114,7 +114,7 @@ void KuduHasher::RequireKeys(const Keys& keys) const {
 
 uint64_t KuduHasher::OfKeys(const Keys& keys, size_t begin, size_t n,
                             uint64_t* hashes) const noexcept {
-  if (keys.form() == Keys::Form::kHashes) {
+  if (keys.layout() == KeyLayout::kHashes) {
     const auto ready = [p = keys.data<uint64_t>()](size_t i) { return p[i]; };
     return HashEach(keys, begin, n, hashes, ready, [this](uint64_t key, uint64_t& hash) {
       hash = KuduBlockHash(static_cast<uint32_t>(key), log_blocks);

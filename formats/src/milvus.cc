@@ -97,15 +97,15 @@ Header CheckedHeader(std::span<const std::byte> start, uint64_t size, const fs::
   Header checked{.capacity = FieldAt<uint64_t>(header, kCapacityAt),
                  .fpr = FieldAt<double>(header, kFprAt),
                  .num_blocks = blocks,
-                 .key_forms = {}};
-  if ((domains & kIntegers) != 0) checked.key_forms.Add(KeyForm::kInteger);
-  if ((domains & kText) != 0) checked.key_forms.Add(KeyForm::kBytes);
+                 .key_types = {}};
+  if ((domains & kIntegers) != 0) checked.key_types.Add(KeyType::kInteger);
+  if ((domains & kText) != 0) checked.key_types.Add(KeyType::kBytes);
   return checked;
 }
 
-bool HasOnlyDomains(KeyForms forms) noexcept {
-  KeyForms all = KeyForm::kInteger;
-  all.Add(KeyForm::kBytes);
+bool HasOnlyDomains(KeyTypes forms) noexcept {
+  KeyTypes all = KeyType::kInteger;
+  all.Add(KeyType::kBytes);
   all.Add(forms);
   return std::popcount(all.bits()) == 2;
 }
@@ -130,7 +130,7 @@ SplitBlockBloomFilter FromBytes(std::span<const std::byte> bytes, const MemoryOp
                                 const Backend* backend) {
   const Header header = ReadHeader(bytes);
   return detail::CopyOfBlocks(bytes.subspan(kHeaderBytes), detail::kParquetHash, header.capacity,
-                              header.key_forms, memory, backend);
+                              header.key_types, memory, backend);
 }
 
 SplitBlockBloomFilter LoadWithHeader(int fd, const fs::path& path, const MemoryOptions& memory,
@@ -140,7 +140,7 @@ SplitBlockBloomFilter LoadWithHeader(int fd, const fs::path& path, const MemoryO
   detail::ReadFrom(fd, size, std::span(start).first(std::min(size, kHeaderBytes)), 0, path);
   header = CheckedHeader(start, size, path);
   return detail::BlocksRead(
-      header.num_blocks, detail::kParquetHash, header.capacity, header.key_forms, memory, backend,
+      header.num_blocks, detail::kParquetHash, header.capacity, header.key_types, memory, backend,
       [&](std::span<std::byte> out) { detail::ReadFrom(fd, size, out, kHeaderBytes, path); });
 }
 
@@ -152,9 +152,9 @@ SplitBlockBloomFilter Load(const fs::path& path, const MemoryOptions& memory,
 }
 
 Header HeaderOf(const SplitBlockBloomFilter& filter) {
-  const KeyForms forms = filter.key_forms();
+  const KeyTypes forms = filter.key_types();
   if (!HasOnlyDomains(forms)) {
-    throw Error(ErrorCode::kIncompatible, "the keys of this filter are " + KeyFormsText(forms) +
+    throw Error(ErrorCode::kIncompatible, "the keys of this filter are " + KeyTypesText(forms) +
                                               "; those of Milvus are 64-bit integers and text");
   }
   const double rate = SplitBlockFpr(static_cast<double>(filter.capacity()), filter.num_blocks());
@@ -162,10 +162,10 @@ Header HeaderOf(const SplitBlockBloomFilter& filter) {
 }
 
 std::vector<std::byte> ToBytes(const SplitBlockBloomFilter& filter, const Header& header) {
-  if (header.num_blocks != filter.num_blocks() || !HasOnlyDomains(header.key_forms)) {
+  if (header.num_blocks != filter.num_blocks() || !HasOnlyDomains(header.key_types)) {
     throw Error(ErrorCode::kInvalidArgument,
                 "a header for " + std::to_string(header.num_blocks) + " blocks and keys that are " +
-                    KeyFormsText(header.key_forms) + "; the filter has " +
+                    KeyTypesText(header.key_types) + "; the filter has " +
                     std::to_string(filter.num_blocks()) +
                     " blocks, and keys of Milvus are 64-bit integers and text");
   }
@@ -178,8 +178,8 @@ std::vector<std::byte> ToBytes(const SplitBlockBloomFilter& filter, const Header
   SetFieldAt(start, kCapacityAt, header.capacity);
   SetFieldAt(start, kFprAt, header.fpr);
   SetFieldAt(start, kBlocksAt, static_cast<uint32_t>(header.num_blocks));
-  const int integers = header.key_forms.Has(KeyForm::kInteger) ? kIntegers : 0;
-  const int text = header.key_forms.Has(KeyForm::kBytes) ? kText : 0;
+  const int integers = header.key_types.Has(KeyType::kInteger) ? kIntegers : 0;
+  const int text = header.key_types.Has(KeyType::kBytes) ? kText : 0;
   SetFieldAt(start, kDomainsAt, static_cast<uint8_t>(integers | text));
   std::ranges::copy(filter.payload(), bytes.begin() + kHeaderBytes);
   return bytes;

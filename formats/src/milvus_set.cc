@@ -12,13 +12,13 @@
 
 namespace tamis::detail {
 
-MilvusSet MilvusSet::FromBytes(std::span<const std::byte> bytes, KeyForm form,
+MilvusSet MilvusSet::FromBytes(std::span<const std::byte> bytes, KeyType form,
                                const Options& options) {
   return MilvusSet(form, milvus::FromBytes(bytes, options.memory, options.backend),
                    milvus::ReadHeader(bytes));
 }
 
-MilvusSet MilvusSet::Load(const std::filesystem::path& path, KeyForm form, const Options& options) {
+MilvusSet MilvusSet::Load(const std::filesystem::path& path, KeyType form, const Options& options) {
   const Descriptor file(OpenToRead(path));
   milvus::Header header;
   SplitBlockBloomFilter filter =
@@ -27,14 +27,14 @@ MilvusSet MilvusSet::Load(const std::filesystem::path& path, KeyForm form, const
 }
 
 void MilvusSet::RequireForm(const Keys& keys) const {
-  const bool integers = keys.form() == Keys::Form::kU64 || keys.form() == Keys::Form::kU32 ||
-                        keys.form() == Keys::Form::kI32;
-  const bool hashes = keys.form() == Keys::Form::kHashes;
+  const bool integers = keys.layout() == KeyLayout::kU64 || keys.layout() == KeyLayout::kU32 ||
+                        keys.layout() == KeyLayout::kI32;
+  const bool hashes = keys.layout() == KeyLayout::kHashes;
   // An empty batch of no type has the form of integers.
-  if (!hashes && (integers == (form_ == KeyForm::kInteger) || keys.empty())) return;
+  if (!hashes && (integers == (form_ == KeyType::kInteger) || keys.empty())) return;
   throw Error(ErrorCode::kInvalidArgument,
               std::string("this filter of Milvus is asked for ") +
-                  (form_ == KeyForm::kInteger ? "integers" : "strings") + ", and not " +
+                  (form_ == KeyType::kInteger ? "integers" : "strings") + ", and not " +
                   (hashes     ? "hashes"
                    : integers ? "integers"
                               : "strings"));
@@ -53,14 +53,14 @@ size_t MilvusSet::Apply(Change change, const Keys& keys, const ChangeOutputs& ou
   RequireForm(keys);
   const size_t done = ChangeableAccess::Apply(filter_, change, keys, outputs);
   const bool nulls = keys.validity() != nullptr;
-  if ((nulls ? CountValid(keys, 0, keys.size()) : keys.size()) != 0) header_.key_forms.Add(form_);
+  if ((nulls ? CountValid(keys, 0, keys.size()) : keys.size()) != 0) header_.key_types.Add(form_);
   return done;
 }
 
 void MilvusSet::MergeFrom(const FormatFilter& other) {
   const auto& from = static_cast<const MilvusSet&>(other);
   filter_.Merge(from.filter_);
-  header_.key_forms.Add(from.header_.key_forms);
+  header_.key_types.Add(from.header_.key_types);
 }
 
 void MilvusSet::Write(const ByteSink& write) const { write(milvus::ToBytes(filter_, header_)); }

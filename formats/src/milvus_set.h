@@ -33,12 +33,12 @@ class MilvusSet final : public FormatFilter {
     MemoryOptions memory;
     const Backend* backend;
   };
-  static MilvusSet FromBytes(std::span<const std::byte> bytes, KeyForm form,
+  static MilvusSet FromBytes(std::span<const std::byte> bytes, KeyType form,
                              const Options& options);
-  static MilvusSet Load(const std::filesystem::path& path, KeyForm form, const Options& options);
+  static MilvusSet Load(const std::filesystem::path& path, KeyType form, const Options& options);
 
   QueryTraits traits() const noexcept override { return filter_.traits(); }
-  KeyForms key_forms() const noexcept override { return form_; }
+  KeyTypes key_types() const noexcept override { return form_; }
   uint64_t bytes() const noexcept override { return filter_.bytes(); }
   uint64_t serialized_bytes() const noexcept override { return milvus::kHeaderBytes + bytes(); }
   double estimated_count() const override { return filter_.estimated_count(); }
@@ -47,7 +47,7 @@ class MilvusSet final : public FormatFilter {
   void Write(const ByteSink& write) const override;
 
  private:
-  MilvusSet(KeyForm form, SplitBlockBloomFilter filter, const milvus::Header& header) noexcept
+  MilvusSet(KeyType form, SplitBlockBloomFilter filter, const milvus::Header& header) noexcept
       : form_(form), filter_(std::move(filter)), header_(header) {}
 
   void Query(const Keys& keys, uint64_t* bits) const override;
@@ -55,9 +55,9 @@ class MilvusSet final : public FormatFilter {
   void MergeFrom(const FormatFilter& other) override;
   void RequireForm(const Keys& keys) const;
   // Whether any key of the form is in.
-  bool HasDomain() const noexcept { return header_.key_forms.Has(form_); }
+  bool HasDomain() const noexcept { return header_.key_types.Has(form_); }
 
-  KeyForm form_;
+  KeyType form_;
   SplitBlockBloomFilter filter_;
   milvus::Header header_;
 };

@@ -60,7 +60,7 @@ std::pair<double, double> BitsAndHashes(const SparkOptions& options) {
 }
 
 void RequireForm(const Keys& keys) {
-  if (keys.form() == Keys::Form::kHashes) {
+  if (keys.layout() == KeyLayout::kHashes) {
     throw Error(ErrorCode::kInvalidArgument,
                 "a Spark filter has keys that are integers or strings, and not hashes");
   }
@@ -200,7 +200,7 @@ bool SparkBloomFilter::Insert(std::string_view key) noexcept {
 
 QueryTraits SparkBloomFilter::traits() const noexcept { return {.backend = backend_}; }
 
-KeyForms SparkBloomFilter::key_forms() const noexcept { return detail::kIntegersAndStrings; }
+KeyTypes SparkBloomFilter::key_types() const noexcept { return detail::kIntegersAndStrings; }
 
 void SparkBloomFilter::Query(const Keys& keys, uint64_t* bits) const {
   RequireForm(keys);

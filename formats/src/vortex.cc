@@ -75,7 +75,7 @@ ConstSplitBlockView View(std::span<const std::byte> bytes, uint64_t num_blocks,
 SplitBlockBloomFilter FromBytes(std::span<const std::byte> bytes, uint64_t num_blocks,
                                 const MemoryOptions& memory, const Backend* backend) {
   CheckBytes(bytes, num_blocks);
-  return detail::CopyOfBlocks(bytes, kHash, 0, KeyForm::kUnknown, memory, backend);
+  return detail::CopyOfBlocks(bytes, kHash, 0, KeyType::kUnknown, memory, backend);
 }
 
 std::vector<std::byte> ToBytes(const SplitBlockBloomFilter& filter) {

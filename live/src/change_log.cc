@@ -42,7 +42,7 @@ void ChangeLog::RecordInserts(const Keys& keys, const HashSpec& hash_of) {
     const size_t n = HashKeys(some, hash_of, hashes);
     const std::lock_guard lock(mutex_);
     for (size_t i = 0; i < n; ++i) Append(hashes[i], false);
-    if (recording_) forms_.Add(keys.key_form());
+    if (recording_) forms_.Add(keys.key_type());
   }
 }
 
@@ -108,7 +108,7 @@ ChangeRecord ChangeLog::Take() {
   return std::exchange(record_, {});
 }
 
-KeyForms ChangeLog::forms() const {
+KeyTypes ChangeLog::forms() const {
   const std::lock_guard lock(mutex_);
   return forms_;
 }

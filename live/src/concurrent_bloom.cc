@@ -40,14 +40,14 @@ ConcurrentBloom<F>::ConcurrentBloom(F&& filter)
     : ConcurrentFilter(filter.hash()),
       filter_((detail::FilterAccess::WritablePayload(filter), std::move(filter))),
       inserted_(filter_.inserted_count()),
-      forms_(filter_.key_forms().bits()) {
+      forms_(filter_.key_types().bits()) {
   detail::FilterAccess::SetShared(filter_, true);
 }
 
 template <typename F>
 F ConcurrentBloom<F>::Release() && {
   detail::FilterAccess::SetInserted(filter_, inserted_count());
-  filter_.set_key_forms(key_forms());
+  filter_.set_key_types(key_types());
   detail::FilterAccess::SetShared(filter_, false);
   inserted_.Set(0);
   forms_ = 0;
@@ -89,7 +89,7 @@ uint64_t* ConcurrentBloom<F>::words() noexcept {
 }
 
 template <typename F>
-void ConcurrentBloom<F>::AddCounts(KeyForms forms, uint64_t keys) noexcept {
+void ConcurrentBloom<F>::AddCounts(KeyTypes forms, uint64_t keys) noexcept {
   if (keys == 0) return;
   inserted_.Add(keys);
   if ((forms.bits() & ~forms_.load(std::memory_order_relaxed)) != 0) {
@@ -98,7 +98,7 @@ void ConcurrentBloom<F>::AddCounts(KeyForms forms, uint64_t keys) noexcept {
 }
 
 template <typename F>
-bool ConcurrentBloom<F>::ChangeOne(Change change, KeyForm form, uint64_t hash) noexcept {
+bool ConcurrentBloom<F>::ChangeOne(Change change, KeyType form, uint64_t hash) noexcept {
   if (filter_.read_only()) return false;  // moved from
   if (change == Change::kInsert) AddCounts(form, 1);
   const bool fresh = detail::InsertShared(SharedOf<F>(filter_, words()), hash);
@@ -112,7 +112,7 @@ size_t ConcurrentBloom<F>::Apply(Change change, const Keys& keys, const ChangeOu
   detail::FilterAccess::RequireWritable(filter_);
   const uint64_t inserted =
       change == Change::kInsert ? InsertAll(keys, outputs) : InsertAbsent(keys, outputs);
-  AddCounts(keys.key_form(), inserted);
+  AddCounts(keys.key_type(), inserted);
   return inserted;
 }
 
@@ -162,8 +162,8 @@ void ConcurrentBloom<F>::MergeFrom(const Filter& other, const ConcurrentFilter* 
   detail::FilterAccess::RequireIntact(other);
   detail::OrWords(words(), reinterpret_cast<const uint64_t*>(other.payload().data()),
                   bytes() / sizeof(uint64_t));
-  if (shared == nullptr) return AddCounts(other.key_forms(), other.inserted_count());
-  AddCounts(shared->key_forms(), shared->inserted_count());
+  if (shared == nullptr) return AddCounts(other.key_types(), other.inserted_count());
+  AddCounts(shared->key_types(), shared->inserted_count());
 }
 
 template <typename F>
@@ -172,7 +172,7 @@ F ConcurrentBloom<F>::Snapshot(const MemoryOptions& memory) const {
   F copy = filter_.Clone(memory);
   // Read afterwards: at least the keys whose insertion had returned when the copy began.
   detail::FilterAccess::SetInserted(copy, inserted_count());
-  copy.set_key_forms(key_forms());
+  copy.set_key_types(key_types());
   return copy;
 }
 

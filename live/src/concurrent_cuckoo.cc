@@ -26,7 +26,7 @@ std::unique_ptr<SharedCuckoo<kBits>> TableOf(CuckooFilter<kBits>& filter) {
   detail::FilterAccess::RequireWritable(filter);
   return std::make_unique<SharedCuckoo<kBits>>(
       reinterpret_cast<cuckoo::Word<kBits>*>(detail::FilterAccess::WritablePayload(filter).data()),
-      filter.geometry(), filter.size(), filter.key_forms());
+      filter.geometry(), filter.size(), filter.key_types());
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ template <int kBits>
 CuckooFilter<kBits> ConcurrentCuckooFilter<kBits>::Release() && {
   if (table_ != nullptr) {
     detail::FilterAccess::SetInserted(filter_, table_->size());
-    filter_.set_key_forms(table_->forms());
+    filter_.set_key_types(table_->forms());
     table_.reset();
   }
   return std::move(filter_);
@@ -76,12 +76,12 @@ uint64_t ConcurrentCuckooFilter<kBits>::inserted_count() const noexcept {
 }
 
 template <int kBits>
-KeyForms ConcurrentCuckooFilter<kBits>::key_forms() const noexcept {
-  return table_ != nullptr ? table_->forms() : KeyForms();
+KeyTypes ConcurrentCuckooFilter<kBits>::key_types() const noexcept {
+  return table_ != nullptr ? table_->forms() : KeyTypes();
 }
 
 template <int kBits>
-void ConcurrentCuckooFilter<kBits>::set_key_forms(KeyForms forms) noexcept {
+void ConcurrentCuckooFilter<kBits>::set_key_types(KeyTypes forms) noexcept {
   if (table_ != nullptr) table_->set_forms(forms);
 }
 
@@ -115,7 +115,7 @@ void ConcurrentCuckooFilter<kBits>::Query(const Keys& keys, uint64_t* bits) cons
 }
 
 template <int kBits>
-bool ConcurrentCuckooFilter<kBits>::ChangeOne(Change change, KeyForm form, uint64_t hash) noexcept {
+bool ConcurrentCuckooFilter<kBits>::ChangeOne(Change change, KeyType form, uint64_t hash) noexcept {
   return table_ != nullptr &&
          table_->Apply(change, form, cuckoo::Locate<kBits>(hash, filter_.geometry()));
 }
@@ -132,7 +132,7 @@ size_t ConcurrentCuckooFilter<kBits>::Apply(Change change, const Keys& keys,
           alignas(64) uint64_t places[detail::kBatchKeys];
           detail::ForEachSlice(batch, [&](const Batch& slice, size_t begin) {
             kernels.cuckoo<kBits>().locate(filter_.geometry(), slice, places);
-            done += table_->Apply(change, keys.key_form(), std::span(places, slice.n),
+            done += table_->Apply(change, keys.key_type(), std::span(places, slice.n),
                                   first + begin, of_valid);
           });
         });
@@ -157,7 +157,7 @@ CuckooFilter<kBits> ConcurrentCuckooFilter<kBits>::Snapshot(const MemoryOptions&
   const auto locks = table_->Lock();
   CuckooFilter<kBits> copy = filter_.Clone(memory);
   detail::FilterAccess::SetInserted(copy, table_->size());
-  copy.set_key_forms(table_->forms());
+  copy.set_key_types(table_->forms());
   return copy;
 }
 

@@ -96,7 +96,7 @@ class ByStripe {
 
 template <int kBits>
 SharedCuckoo<kBits>::SharedCuckoo(Word* words, const cuckoo::Geometry& geometry, uint64_t size,
-                                  KeyForms forms)
+                                  KeyTypes forms)
     : words_(words),
       geometry_(geometry),
       num_stripes_(std::bit_floor(std::min<size_t>(geometry.chunks, kMaxStripes))),
@@ -184,21 +184,21 @@ auto SharedCuckoo<kBits>::ChangeAt(const cuckoo::Place& place) noexcept -> Outco
 
 // Under the lock, so that the count is that of the table when nobody changes it.
 template <int kBits>
-void SharedCuckoo<kBits>::Count(Change change, KeyForm form, uint64_t changed) noexcept {
+void SharedCuckoo<kBits>::Count(Change change, KeyType form, uint64_t changed) noexcept {
   if (changed == 0) return;
   if (change == Change::kErase) {
     size_.Subtract(changed);
     return;
   }
   size_.Add(changed);
-  const uint16_t bits = KeyForms(form).bits();
+  const uint16_t bits = KeyTypes(form).bits();
   if ((bits & ~forms_.load(std::memory_order_relaxed)) != 0) {
     forms_.fetch_or(bits, std::memory_order_relaxed);
   }
 }
 
 template <int kBits>
-bool SharedCuckoo<kBits>::Apply(Change change, KeyForm form, const cuckoo::Place& place) noexcept {
+bool SharedCuckoo<kBits>::Apply(Change change, KeyType form, const cuckoo::Place& place) noexcept {
   const ChangeLock lock(stripes_[StripeOf(place.chunk)]);
   Outcome outcome = Outcome::kRefused;
   switch (change) {
@@ -227,7 +227,7 @@ void SharedCuckoo<kBits>::Prefetch(const cuckoo::Place& place) const noexcept {
 // Keys of a stripe together, so that its lock is taken once for many of them.
 template <int kBits>
 template <Change kChange>
-size_t SharedCuckoo<kBits>::ChangeSlice(KeyForm form, std::span<const uint64_t> places,
+size_t SharedCuckoo<kBits>::ChangeSlice(KeyType form, std::span<const uint64_t> places,
                                         uint64_t first, Outcomes& outcomes) noexcept {
   // Others wait for the lock.
   constexpr size_t kKeysPerLock = 256;
@@ -275,7 +275,7 @@ size_t SharedCuckoo<kBits>::ChangeSlice(KeyForm form, std::span<const uint64_t> 
 }
 
 template <int kBits>
-size_t SharedCuckoo<kBits>::Apply(Change change, KeyForm form, std::span<const uint64_t> places,
+size_t SharedCuckoo<kBits>::Apply(Change change, KeyType form, std::span<const uint64_t> places,
                                   uint64_t first, Outcomes& outcomes) noexcept {
   switch (change) {
     case Change::kInsert:

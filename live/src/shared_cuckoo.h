@@ -14,7 +14,7 @@
 #include "live/src/move_log.h"
 #include "tamis/detail/change.h"
 #include "tamis/detail/kernels.h"
-#include "tamis/key_forms.h"
+#include "tamis/key_types.h"
 #include "tamis/layout/cuckoo.h"
 #include "tamis/live/detail/striped_count.h"
 
@@ -33,7 +33,7 @@ class SharedCuckoo {
   };
 
   // A view of the table, which has so many keys, of these forms.
-  SharedCuckoo(Word* words, const cuckoo::Geometry& geometry, uint64_t size, KeyForms forms);
+  SharedCuckoo(Word* words, const cuckoo::Geometry& geometry, uint64_t size, KeyTypes forms);
 
   // Here, to be inlined: in a large table as many keys as fit into the processor's window have
   // their buckets fetched at the same time.
@@ -44,19 +44,19 @@ class SharedCuckoo {
   // One bit for each value of a slice of at most kBatchKeys; bits past it are 0.
   void Contains(const CuckooKernels& kernels, const Batch& slice, uint64_t* bits) const noexcept;
 
-  bool Apply(Change change, KeyForm form, const cuckoo::Place& place) noexcept;
+  bool Apply(Change change, KeyType form, const cuckoo::Place& place) noexcept;
   // Of a slice of at most kBatchKeys, the first of which has the index `first`. Returns how many
   // keys changed the table, and tells the outcomes, indices ascending.
-  size_t Apply(Change change, KeyForm form, std::span<const uint64_t> places, uint64_t first,
+  size_t Apply(Change change, KeyType form, std::span<const uint64_t> places, uint64_t first,
                Outcomes& outcomes) noexcept;
 
   uint64_t size() const noexcept { return size_.Get(); }
-  KeyForms forms() const noexcept {
-    return KeyForms::FromBits(forms_.load(std::memory_order_relaxed));
+  KeyTypes forms() const noexcept {
+    return KeyTypes::FromBits(forms_.load(std::memory_order_relaxed));
   }
   // Need exclusive access.
   void set_size(uint64_t size) noexcept { size_.Set(size); }
-  void set_forms(KeyForms forms) noexcept { forms_.store(forms.bits(), std::memory_order_relaxed); }
+  void set_forms(KeyTypes forms) noexcept { forms_.store(forms.bits(), std::memory_order_relaxed); }
 
   // Holds up all changes.
   std::vector<std::unique_lock<std::mutex>> Lock();
@@ -90,9 +90,9 @@ class SharedCuckoo {
   // These need the lock of the place.
   template <Change kChange>
   Outcome ChangeAt(const cuckoo::Place& place) noexcept;
-  void Count(Change change, KeyForm form, uint64_t changed) noexcept;
+  void Count(Change change, KeyType form, uint64_t changed) noexcept;
   template <Change kChange>
-  size_t ChangeSlice(KeyForm form, std::span<const uint64_t> places, uint64_t first,
+  size_t ChangeSlice(KeyType form, std::span<const uint64_t> places, uint64_t first,
                      Outcomes& outcomes) noexcept;
 
   Word* words_;
@@ -100,7 +100,7 @@ class SharedCuckoo {
   const size_t num_stripes_;
   const std::unique_ptr<Stripe[]> stripes_;
   StripedCount size_;
-  std::atomic<uint16_t> forms_;  // KeyForms::bits
+  std::atomic<uint16_t> forms_;  // KeyTypes::bits
   mutable std::atomic<uint64_t> repeated_ = 0;
   mutable std::atomic<uint64_t> locked_ = 0;
 };

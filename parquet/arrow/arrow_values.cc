@@ -25,7 +25,7 @@ namespace arrow_parquet = ::parquet;
 constexpr int64_t kBatch = 1 << 14;
 
 template <typename Value>
-FixedColumn Fixed(std::span<const Value> values, KeyForm form) {
+FixedColumn Fixed(std::span<const Value> values, KeyType form) {
   return {values.data(), sizeof(Value), values.size(), form};
 }
 
@@ -63,15 +63,15 @@ class ArrowValues final : public ColumnValues {
     switch (reader->type()) {
       case arrow_parquet::Type::INT32:
         return ReadAll<arrow_parquet::Int32Type>(
-            *reader, [&](auto values) { take(Fixed(values, KeyForm::kInt32)); });
+            *reader, [&](auto values) { take(Fixed(values, KeyType::kInt32)); });
       case arrow_parquet::Type::INT64:
         return ReadAll<arrow_parquet::Int64Type>(*reader, as_is);
       case arrow_parquet::Type::FLOAT:
         return ReadAll<arrow_parquet::FloatType>(
-            *reader, [&](auto values) { take(Fixed(values, KeyForm::kFloat)); });
+            *reader, [&](auto values) { take(Fixed(values, KeyType::kFloat)); });
       case arrow_parquet::Type::DOUBLE:
         return ReadAll<arrow_parquet::DoubleType>(
-            *reader, [&](auto values) { take(Fixed(values, KeyForm::kDouble)); });
+            *reader, [&](auto values) { take(Fixed(values, KeyType::kDouble)); });
       case arrow_parquet::Type::BYTE_ARRAY:
         return ReadAll<arrow_parquet::ByteArrayType>(*reader, [&](auto values) {
           TakeStrings(

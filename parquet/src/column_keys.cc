@@ -43,19 +43,19 @@ uint64_t BitsOfDouble(double value, uint32_t width) {
 }  // namespace
 
 std::string KeyList::TextOf(size_t i) const {
-  switch (form_) {
-    case Form::kIntegers:
-    case Form::kTimestamps:
+  switch (type_) {
+    case Type::kIntegers:
+    case Type::kTimestamps:
       return std::to_string(values<int64_t>()[i]);
-    case Form::kUnsigned:
+    case Type::kUnsigned:
       return std::to_string(values<uint64_t>()[i]);
-    case Form::kDoubles: {
+    case Type::kDoubles: {
       char text[32];
       const auto [end, error] = std::to_chars(text, text + sizeof(text), values<double>()[i]);
       return {text, end};
     }
-    case Form::kBytes:
-    case Form::kText:
+    case Type::kBytes:
+    case Type::kText:
       break;
   }
   return std::string(values<std::string_view>()[i]);
@@ -141,7 +141,7 @@ void ColumnKeys::MakeNumbers(const Column& column, const KeyList& keys) {
   }
   std::vector<uint32_t> narrow(stored.size());
   for (size_t i = 0; i < stored.size(); ++i) narrow[i] = static_cast<uint32_t>(stored[i]);
-  HashKeys(FixedColumn{narrow.data(), 4, narrow.size(), KeyForm::kInt32}, kFilterHash, hashes_);
+  HashKeys(FixedColumn{narrow.data(), 4, narrow.size(), KeyType::kInt32}, kFilterHash, hashes_);
 }
 
 void ColumnKeys::MakeBytes(const Column& column, const KeyList& keys) {

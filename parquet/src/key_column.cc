@@ -22,14 +22,14 @@ class KeyColumnReader {
   explicit KeyColumnReader(const Column& column) : column_(column) {}
 
   void Take(const Keys& keys) {
-    switch (keys.form()) {
-      case Keys::Form::kU64:
+    switch (keys.layout()) {
+      case KeyLayout::kU64:
         return TakeNumbers(keys.data<uint64_t>(), keys);
-      case Keys::Form::kFixedColumn:
+      case KeyLayout::kFixedColumn:
         if (keys.width() == 4) return TakeNumbers(keys.data<uint32_t>(), keys);
         if (keys.width() == 8) return TakeNumbers(keys.data<uint64_t>(), keys);
         break;
-      case Keys::Form::kStringViews:
+      case KeyLayout::kStringViews:
         for (size_t i = 0; i < keys.size(); ++i) {
           if (keys.IsValid(i)) TakeBytes(keys.data<std::string_view>()[i]);
         }

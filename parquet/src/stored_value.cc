@@ -12,7 +12,7 @@
 namespace tamis::parquet {
 namespace {
 
-using Form = KeyList::Form;
+using Type = KeyList::Type;
 using Kind = LogicalType::Kind;
 
 constexpr double kTwoTo64 = 18446744073709551616.0;
@@ -64,12 +64,12 @@ std::string TextOfInteger(const Integer& value) {
 
 // Key i times 10^scale.
 std::optional<Unscaled> UnscaledOf(const LogicalType& type, const KeyList& keys, size_t i) {
-  switch (keys.form()) {
-    case Form::kIntegers:
+  switch (keys.type()) {
+    case Type::kIntegers:
       return ParseDecimal(TextOfInteger(Integer::Of(keys.values<int64_t>()[i])), type.scale);
-    case Form::kUnsigned:
+    case Type::kUnsigned:
       return ParseDecimal(std::to_string(keys.values<uint64_t>()[i]), type.scale);
-    case Form::kText:
+    case Type::kText:
       return ParseDecimal(TextOf(keys, i), type.scale);
     default:
       return std::nullopt;  // 0.1 is no double
@@ -85,19 +85,19 @@ std::optional<Integer> IntegerKey(const LogicalType& type, const KeyList& keys, 
     if (!value) return std::nullopt;
     return Integer{value->magnitude, unscaled->negative};
   }
-  switch (keys.form()) {
-    case Form::kIntegers:
+  switch (keys.type()) {
+    case Type::kIntegers:
       return Integer::Of(keys.values<int64_t>()[i]);
-    case Form::kUnsigned:
+    case Type::kUnsigned:
       return Integer{keys.values<uint64_t>()[i], false};
-    case Form::kDoubles:
+    case Type::kDoubles:
       return IntegerOf(keys.values<double>()[i]);
-    case Form::kTimestamps:
+    case Type::kTimestamps:
       if (type.kind != Kind::kTimestamp) return std::nullopt;
       return Whole(ConvertUnit(keys.values<int64_t>()[i], keys.unit(), type.unit));
-    case Form::kText:
+    case Type::kText:
       return ReadInteger(type, TextOf(keys, i));
-    case Form::kBytes:
+    case Type::kBytes:
       break;
   }
   return std::nullopt;
@@ -158,14 +158,14 @@ std::optional<Number> Nearest(double value) {
 // The nearest that the type has: whoever compares either way finds it.
 template <typename Number>
 std::optional<Number> NumberKey(const KeyList& keys, size_t i) {
-  switch (keys.form()) {
-    case Form::kIntegers:
+  switch (keys.type()) {
+    case Type::kIntegers:
       return static_cast<Number>(keys.values<int64_t>()[i]);
-    case Form::kUnsigned:
+    case Type::kUnsigned:
       return static_cast<Number>(keys.values<uint64_t>()[i]);
-    case Form::kDoubles:
+    case Type::kDoubles:
       return Nearest<Number>(keys.values<double>()[i]);
-    case Form::kText:
+    case Type::kText:
       return ReadNumber<Number>(TextOf(keys, i));
     default:
       return std::nullopt;
@@ -244,7 +244,7 @@ std::optional<uint64_t> NumberBits(const Column& column, NumberKind kind, const 
 
 std::optional<std::string_view> StoredBytes(const Column& column, const KeyList& keys, size_t i,
                                             std::string& made) {
-  const bool text = keys.form() == Form::kText;
+  const bool text = keys.type() == Type::kText;
   if (column.logical.kind == Kind::kDecimal) {
     const auto unscaled = UnscaledOf(column.logical, keys, i);
     if (!unscaled) return std::nullopt;
@@ -253,7 +253,7 @@ std::optional<std::string_view> StoredBytes(const Column& column, const KeyList&
     made = std::move(*bytes);
     return made;
   }
-  if (!text && keys.form() != Form::kBytes) return std::nullopt;
+  if (!text && keys.type() != Type::kBytes) return std::nullopt;
   const std::string_view value = keys.values<std::string_view>()[i];
   if (text && column.logical.kind == Kind::kUuid) {
     const auto bytes = ParseUuid(Trimmed(value));

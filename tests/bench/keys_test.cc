@@ -13,14 +13,14 @@ namespace tamis::bench::keys_test {
 
 constexpr uint64_t kBytes = 150'000;
 constexpr uint64_t kKeys = 100'000;
-constexpr KeyForm kAllForms[] = {KeyForm::kString16, KeyForm::kUrl,      KeyForm::kColumn16,
-                                 KeyForm::kColumn40, KeyForm::kColumn80, KeyForm::kColumn200};
+constexpr KeyType kAllForms[] = {KeyType::kString16, KeyType::kUrl,      KeyType::kColumn16,
+                                 KeyType::kColumn40, KeyType::kColumn80, KeyType::kColumn200};
 
 std::string At(const Keys& keys, size_t i) {
-  if (keys.form() == Keys::Form::kStringViews) {
+  if (keys.layout() == KeyLayout::kStringViews) {
     return std::string(keys.data<std::string_view>()[i]);
   }
-  if (keys.form() == Keys::Form::kColumn) {
+  if (keys.layout() == KeyLayout::kColumn) {
     const int32_t* const offsets = keys.data<int32_t>();
     return {keys.bytes() + offsets[i], keys.bytes() + offsets[i + 1]};
   }
@@ -34,7 +34,7 @@ std::unordered_set<std::string> Everything(SuiteKeys& keys) {
       all.emplace(reinterpret_cast<const char*>(slice.data<uint64_t>() + i), 8);
     }
   });
-  for (const KeyForm form : keys.string_forms()) {
+  for (const KeyType form : keys.string_forms()) {
     const Keys strings = keys.Last(0, form);
     for (size_t i = 0; i < strings.size(); ++i) all.insert(At(strings, i));
   }
@@ -55,9 +55,9 @@ TEST(SuiteKeysTest, AFilterHoldsAsManyDistinctKeysAsItIsFor) {
 TEST(SuiteKeysTest, QueriesSayTheTruth) {
   SuiteKeys keys(kBytes, kKeys, kAllForms);
   const auto all = Everything(keys);
-  std::vector<KeyForm> forms(std::begin(kAllForms), std::end(kAllForms));
-  forms.push_back(KeyForm::kU64);
-  for (const KeyForm form : forms) {
+  std::vector<KeyType> forms(std::begin(kAllForms), std::end(kAllForms));
+  forms.push_back(KeyType::kU64);
+  for (const KeyType form : forms) {
     for (const int hits : {0, 50, 100}) {
       const AskedKeys asked = keys.Queries(form, hits);
       ASSERT_EQ(asked.keys.size(), asked.present.size());
@@ -89,13 +89,13 @@ TEST(SuiteKeysTest, AbsentKeysAreAbsentAndNew) {
 TEST(SuiteKeysTest, TheLastKeysAreIn) {
   SuiteKeys keys(kBytes, kKeys);
   const auto all = Everything(keys);
-  const Keys last = keys.Last(keys.NumIntegers(kKeys, true), KeyForm::kU64);
+  const Keys last = keys.Last(keys.NumIntegers(kKeys, true), KeyType::kU64);
   EXPECT_GT(last.size(), 0u);
   for (size_t i = 0; i < last.size(); ++i) ASSERT_TRUE(all.contains(At(last, i)));
 }
 
 TEST(SuiteKeysTest, UrlsHaveRealisticLengths) {
-  const StringKeys urls(KeyForm::kUrl, 20'000, [](size_t i) { return uint64_t{i}; });
+  const StringKeys urls(KeyType::kUrl, 20'000, [](size_t i) { return uint64_t{i}; });
   size_t bytes = 0;
   std::set<size_t> lengths;
   const Keys keys = urls.keys();
@@ -112,11 +112,11 @@ TEST(SuiteKeysTest, UrlsHaveRealisticLengths) {
 }
 
 TEST(SuiteKeysTest, StringsOfAColumnHaveLengthsFromHalfToOneAndAHalfOfTheMean) {
-  for (const KeyForm form : kColumnForms) {
+  for (const KeyType form : kColumnForms) {
     const size_t mean = ColumnLength(form);
     const StringKeys strings(form, 20'000, [](size_t i) { return uint64_t{i}; });
     const Keys keys = strings.keys();
-    ASSERT_EQ(keys.form(), Keys::Form::kColumn);
+    ASSERT_EQ(keys.layout(), KeyLayout::kColumn);
     size_t bytes = 0;
     std::set<size_t> lengths;
     for (size_t i = 0; i < keys.size(); ++i) {

@@ -16,7 +16,7 @@ TEST(TurnsTest, EachKindHasTheBytesOfItsSizeClass) {
   const SizeClass size{"L2", uint64_t{1} << 20};
   Turns turns(size, All(subjects), true);
   for (const Contender& contender : turns.contenders) EXPECT_EQ(contender.bytes, size.bytes);
-  EXPECT_GT(turns.keys->Last(0, KeyForm::kUrl).size(), 0u);
+  EXPECT_GT(turns.keys->Last(0, KeyType::kUrl).size(), 0u);
 }
 
 TEST(TurnsTest, ColumnsAreThereWhereTheyAreAskedFor) {
@@ -25,10 +25,10 @@ TEST(TurnsTest, ColumnsAreThereWhereTheyAreAskedFor) {
   Turns without(size, All(subjects), true);
   EXPECT_EQ(without.keys->string_forms().size(), 2u);
   auto contenders = All(subjects);
-  contenders[0].others = {{.form = KeyForm::kColumn80}};
+  contenders[0].others = {{.form = KeyType::kColumn80}};
   Turns with(size, contenders, true);
   EXPECT_EQ(with.keys->string_forms().size(), 6u);
-  EXPECT_GT(with.keys->Last(0, KeyForm::kColumn80).size(), 0u);
+  EXPECT_GT(with.keys->Last(0, KeyType::kColumn80).size(), 0u);
 }
 
 TEST(TurnsTest, EachKindHasTheKeysThatAreGiven) {
@@ -43,7 +43,7 @@ TEST(TurnsTest, EachKindHasTheKeysThatAreGiven) {
     EXPECT_EQ(turns.keys->NumIntegers(subject.capacity(), true), subject.capacity());
     subject.Close();
   }
-  EXPECT_EQ(turns.keys->Last(0, KeyForm::kUrl).size(), 0u);
+  EXPECT_EQ(turns.keys->Last(0, KeyType::kUrl).size(), 0u);
 }
 
 }  // namespace tamis::bench::turns_test

@@ -48,7 +48,7 @@ TEST(VerifyTest, CallsOfFewKeysAnswerAsOneOfAll) {
     subject->Open(arena, 150'000);
     SuiteKeys keys(150'000, subject->capacity());
     InsertIntegers(*subject, keys, {&Portable(), 1});
-    const Keys queries = keys.Queries(KeyForm::kU64, 50).keys;
+    const Keys queries = keys.Queries(KeyType::kU64, 50).keys;
     Answers all(queries.size());
     subject->Ask(Operation::kContains, queries, {&Portable(), 1}, all);
     for (const Operation operation : {Operation::kContains, Operation::kEngineContains}) {

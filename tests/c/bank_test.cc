@@ -1,4 +1,4 @@
-// Filter banks of both interfaces do the same, for all forms of keys, on the calling thread and by
+// Filter banks of both interfaces do the same, for all types of keys, on the calling thread and by
 // an engine; and arguments that are wrong are errors that change nothing.
 #include <gtest/gtest.h>
 
@@ -174,7 +174,7 @@ TEST(BankTest, OneKey) {
     expect_one(tamis_keys_u64(&key, 1), std::to_string(key / 10));
     const uint64_t hash = HashU64(key, kSpec);
     tamis_keys hashes = tamis_keys_u64(&hash, 1);
-    hashes.form = TAMIS_KEYS_HASHES;
+    hashes.layout = TAMIS_KEYS_HASHES;
     expect_one(hashes, std::to_string(key / 10));
   }
   for (const char* const text : {"ada", ""}) {

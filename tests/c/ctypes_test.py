@@ -32,7 +32,7 @@ class Hash(ctypes.Structure):
 
 
 class Keys(ctypes.Structure):
-    _fields_ = [("form", c_uint32), ("width", c_uint32), ("count", c_uint64), ("offset", c_uint64),
+    _fields_ = [("layout", c_uint32), ("width", c_uint32), ("count", c_uint64), ("offset", c_uint64),
                 ("data", c_void_p), ("bytes", c_void_p), ("num_bytes", c_uint64),
                 ("lengths", c_void_p), ("validity", c_void_p)]
 
@@ -73,7 +73,7 @@ def check(status):
 def u64_keys(values):
     """The keys, and the array that has to outlive them."""
     values = array.array("Q", values)
-    return Keys(form=U64, count=len(values), data=values.buffer_info()[0]), values
+    return Keys(layout=U64, count=len(values), data=values.buffer_info()[0]), values
 
 
 def string_keys(strings):
@@ -82,7 +82,7 @@ def string_keys(strings):
     for s in strings:
         offsets.append(offsets[-1] + len(s.encode()))
     buffer = ctypes.create_string_buffer(text)
-    keys = Keys(form=STRINGS32, count=len(strings), data=offsets.buffer_info()[0],
+    keys = Keys(layout=STRINGS32, count=len(strings), data=offsets.buffer_info()[0],
                 bytes=ctypes.addressof(buffer), num_bytes=len(text))
     return keys, (offsets, buffer)
 

@@ -113,7 +113,7 @@ TEST_P(EqualityTest, ManyKeysOfEveryForm) {
     for (size_t i = 0; i < sets.sets().size(); ++i) {
       const KeySets::Set& keys = sets.sets()[i];
       SCOPED_TRACE(keys.name + ", " + std::to_string(shape.n));
-      if (shape.n > kRunKeys && !IsConverted(keys.c.form)) continue;
+      if (shape.n > kRunKeys && !IsConverted(keys.c.layout)) continue;
       const tamis_engine* const engine = i % 2 == 0 ? nullptr : engine_.get();
       const uint64_t capacity = TooFew(shape.n);
       const CFilter c = GetParam().C(capacity);
@@ -138,7 +138,7 @@ TEST_P(EqualityTest, InsertIfAbsent) {
     const KeySets sets(n, 3, true, /*seed=*/3);
     for (const KeySets::Set& keys : sets.sets()) {
       SCOPED_TRACE(keys.name);
-      if (n > kRunKeys && !IsConverted(keys.c.form)) continue;
+      if (n > kRunKeys && !IsConverted(keys.c.layout)) continue;
       const CFilter c = GetParam().C(TooFew(n));
       const AnyFilter cpp = GetParam().Cpp(TooFew(n));
       const size_t words = BitmapWords(n);
@@ -181,7 +181,7 @@ TEST_P(EqualityTest, Erase) {
     for (size_t i = 0; i < sets.sets().size(); ++i) {
       const KeySets::Set& keys = sets.sets()[i];
       SCOPED_TRACE(keys.name);
-      if (n > kRunKeys && !IsConverted(keys.c.form)) continue;
+      if (n > kRunKeys && !IsConverted(keys.c.layout)) continue;
       const CFilter c = GetParam().C(n);
       const AnyFilter cpp = GetParam().Cpp(n);
       uint64_t inserted = 0;
@@ -255,7 +255,7 @@ TEST_P(EqualityTest, TellsWhatItIs) {
   EXPECT_EQ(info.abilities & ~TAMIS_CAN_ERASE, of_kind & ~TAMIS_CAN_ERASE);
   EXPECT_EQ(info.hash_kind, uint32_t{TAMIS_HASH_XXH64});
   EXPECT_EQ(info.seed, 77u);
-  EXPECT_EQ(info.key_forms, KeyForms(KeyForm::kInteger).bits());
+  EXPECT_EQ(info.key_types, KeyTypes(KeyType::kInteger).bits());
   for (size_t i = 0; i < 3; ++i) EXPECT_EQ(info.geometry[i], cpp->Header().geometry[i]);
   double value = 0;
   ASSERT_EQ(tamis_filter_estimated_count(c.get(), &value), TAMIS_OK);

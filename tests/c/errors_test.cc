@@ -200,36 +200,36 @@ TEST_F(ErrorsTest, OptionsOutOfRange) {
 }
 
 TEST_F(ErrorsTest, KeysThatCannotBe) {
-  const auto keys = [&](uint32_t form, const void* data, uint64_t count) {
+  const auto keys = [&](uint32_t layout, const void* data, uint64_t count) {
     tamis_keys made{};
-    made.form = form;
+    made.layout = layout;
     made.data = data;
     made.count = count;
     return made;
   };
-  ExpectStatus(Count(keys(0, numbers_, 1)), TAMIS_INVALID_ARGUMENT, "form");
-  ExpectStatus(Count(keys(21, numbers_, 1)), TAMIS_INVALID_ARGUMENT, "form");
-  for (uint32_t form = 1; form <= 20; ++form) {
-    SCOPED_TRACE(form);
-    tamis_keys some = keys(form, nullptr, 1);
+  ExpectStatus(Count(keys(0, numbers_, 1)), TAMIS_INVALID_ARGUMENT, "keys.layout");
+  ExpectStatus(Count(keys(21, numbers_, 1)), TAMIS_INVALID_ARGUMENT, "keys.layout");
+  for (uint32_t layout = 1; layout <= 20; ++layout) {
+    SCOPED_TRACE(layout);
+    tamis_keys some = keys(layout, nullptr, 1);
     some.width = 4;
     some.lengths = numbers_;
     ExpectStatus(Count(some), TAMIS_INVALID_ARGUMENT, "keys.data is NULL");
-    some = keys(form, numbers_, ~uint64_t{0});
+    some = keys(layout, numbers_, ~uint64_t{0});
     some.width = 4;
     ExpectStatus(Count(some), TAMIS_INVALID_ARGUMENT, "2^48");
-    some = keys(form, numbers_, 1);
+    some = keys(layout, numbers_, 1);
     some.offset = ~uint64_t{0};
     some.width = 4;
     ExpectStatus(Count(some), TAMIS_INVALID_ARGUMENT, "2^48");
     // None need nothing.
-    some = keys(form, nullptr, 0);
+    some = keys(layout, nullptr, 0);
     some.width = 4;
     EXPECT_EQ(Count(some), TAMIS_OK) << tamis_last_error();
   }
   const auto* const odd = reinterpret_cast<const char*>(numbers_) + 1;
-  for (const uint32_t form : {3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 17, 18, 19, 20}) {
-    tamis_keys some = keys(form, odd, 1);
+  for (const uint32_t layout : {3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 17, 18, 19, 20}) {
+    tamis_keys some = keys(layout, odd, 1);
     some.lengths = numbers_;
     ExpectStatus(Count(some), TAMIS_INVALID_ARGUMENT, "not at a multiple");
   }
@@ -242,11 +242,11 @@ TEST_F(ErrorsTest, KeysThatCannotBe) {
 
 TEST_F(ErrorsTest, OffsetsThatLeadAstray) {
   const char text[] = "abcdef";
-  const auto check = [&](auto zero, uint32_t form) {
+  const auto check = [&](auto zero, uint32_t layout) {
     using Offset = decltype(zero);
     const auto count = [&](std::vector<Offset> offsets, uint64_t num_bytes, const char* bytes) {
       tamis_keys keys{};
-      keys.form = form;
+      keys.layout = layout;
       keys.count = offsets.size() - 1;
       keys.data = offsets.data();
       keys.bytes = bytes;
@@ -301,7 +301,7 @@ TEST_F(ErrorsTest, ViewsThatLeadAstray) {
   const auto count = [&](int32_t length, int32_t buffer, int32_t offset, auto... change) {
     view = {length, 0, buffer, offset};
     tamis_keys keys{};
-    keys.form = TAMIS_KEYS_VIEWS;
+    keys.layout = TAMIS_KEYS_VIEWS;
     keys.count = 1;
     keys.data = &view;
     keys.bytes = buffers;

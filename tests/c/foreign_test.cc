@@ -36,16 +36,16 @@ TEST(ForeignTest, KeysOfEveryForm) {
     const KeySets::Set& set = in.sets()[i];
     SCOPED_TRACE(set.name);
     const size_t n = set.cpp.size();
-    const bool strings = set.cpp.key_form() != KeyForm::kInteger;
+    const bool strings = set.cpp.key_type() != KeyType::kInteger;
     const GuavaFunnel funnel = strings ? GuavaFunnel::kBytes : GuavaFunnel::kLong;
     const std::string format = std::string("guava:") + GuavaFunnelName(funnel);
     const CFilter c = Parsed(Empty(funnel), format.c_str());
     ForeignFilter cpp = ForeignFilter::FromBytes(Empty(funnel), format);
     uint64_t inserted = 0;
     // Ready hashes, keys that only Parquet has, and times.
-    if (!cpp.format().key_forms.Has(set.cpp.key_form())) {
-      const bool hashes = set.cpp.form() == Keys::Form::kHashes;
-      const std::string these = hashes ? "hashes" : KeyFormsText(set.cpp.key_form());
+    if (!cpp.format().key_types.Has(set.cpp.key_type())) {
+      const bool hashes = set.cpp.layout() == KeyLayout::kHashes;
+      const std::string these = hashes ? "hashes" : KeyTypesText(set.cpp.key_type());
       ExpectStatus(tamis_filter_insert(c.get(), nullptr, &set.c, &inserted, nullptr, 0),
                    TAMIS_INVALID_ARGUMENT, ("these are " + these).c_str());
       continue;
@@ -95,7 +95,7 @@ TEST(ForeignTest, OneKeyAndInfo) {
   EXPECT_EQ(info.kind, 0u);
   EXPECT_EQ(info.abilities, 0u);
   EXPECT_EQ(info.bytes + 6, SerializedC(text.get()).size());
-  EXPECT_EQ(info.key_forms, KeyForms(KeyForm::kBytes).bits());
+  EXPECT_EQ(info.key_types, KeyTypes(KeyType::kBytes).bits());
   double value = 0;
   ASSERT_EQ(tamis_filter_estimated_count(text.get(), &value), TAMIS_OK);
   EXPECT_NEAR(value, 2, 0.1);

@@ -30,7 +30,7 @@ KeySets::KeySets(size_t n, uint64_t offset, bool with_nulls, uint64_t seed)
   AddIntegers("i64", TAMIS_KEYS_I64, i64_, widened_[7]);
   hashes_ = RandomKeys(all, seed + 1);
   tamis_keys c{};
-  c.form = TAMIS_KEYS_HASHES;
+  c.layout = TAMIS_KEYS_HASHES;
   c.data = hashes_.data();
   Add("hashes", c, Hashes{std::span(hashes_).subspan(offset)});
   AddStrings();
@@ -45,9 +45,9 @@ void KeySets::Add(const char* name, tamis_keys c, const Keys& cpp) {
 }
 
 template <typename T>
-void KeySets::AddIntegers(const char* name, uint32_t form, std::vector<T>& values,
+void KeySets::AddIntegers(const char* name, uint32_t layout, std::vector<T>& values,
                           std::vector<int64_t>& widened) {
-  Random random(seed_ + form);
+  Random random(seed_ + layout);
   values.resize(n_ + offset_);
   for (T& value : values) value = static_cast<T>(random());
   // As C++ converts them: a uint64_t keeps its bits.
@@ -55,7 +55,7 @@ void KeySets::AddIntegers(const char* name, uint32_t form, std::vector<T>& value
     widened.push_back(static_cast<int64_t>(values[i]));
   }
   tamis_keys c{};
-  c.form = form;
+  c.layout = layout;
   c.data = values.data();
   Add(name, c, widened);
 }
@@ -70,7 +70,7 @@ void KeySets::AddTimes() {
   for (uint32_t unit = 0; unit < 5; ++unit) {
     time_keys_.emplace_back(std::span(times_).subspan(offset_), static_cast<TimeUnit>(unit));
     tamis_keys c{};
-    c.form = TAMIS_KEYS_DAYS + unit;
+    c.layout = TAMIS_KEYS_DAYS + unit;
     c.data = times_.data();
     Add(kNames[unit], c, time_keys_.back().keys());
   }
@@ -90,12 +90,12 @@ void KeySets::AddStrings() {
   const Keys cpp(std::span<const std::string>(strings_).subspan(offset_));
 
   tamis_keys c{};
-  c.form = TAMIS_KEYS_STRINGS32;
+  c.layout = TAMIS_KEYS_STRINGS32;
   c.data = offsets32_.data();
   c.bytes = bytes_.data();
   c.num_bytes = bytes_.size();
   Add("strings32", c, cpp);
-  c.form = TAMIS_KEYS_STRINGS64;
+  c.layout = TAMIS_KEYS_STRINGS64;
   c.data = offsets64_.data();
   c.num_bytes = UINT64_MAX;
   Add("strings64", c, cpp);
@@ -107,7 +107,7 @@ void KeySets::AddStrings() {
     lengths_.push_back(null ? UINT64_MAX : strings_[i].size());
   }
   c = {};
-  c.form = TAMIS_KEYS_POINTERS;
+  c.layout = TAMIS_KEYS_POINTERS;
   c.data = pointers_.data();
   c.lengths = lengths_.data();
   Add("pointers", c, cpp);
@@ -117,16 +117,16 @@ void KeySets::AddStrings() {
   fixed_ = "x";
   for (size_t i = 0; i < (n_ + offset_) * kWidth; ++i) fixed_ += static_cast<char>(random());
   c = {};
-  c.form = TAMIS_KEYS_FIXED;
+  c.layout = TAMIS_KEYS_FIXED;
   c.width = kWidth;
   c.data = fixed_.data() + 1;
-  Add("fixed", c, FixedColumn{fixed_.data() + 1 + offset_ * kWidth, kWidth, n_, KeyForm::kBytes});
+  Add("fixed", c, FixedColumn{fixed_.data() + 1 + offset_ * kWidth, kWidth, n_, KeyType::kBytes});
   int32s_ = "x";
   for (size_t i = 0; i < (n_ + offset_) * 4; ++i) int32s_ += static_cast<char>(random());
   c = {};
-  c.form = TAMIS_KEYS_PARQUET_INT32;
+  c.layout = TAMIS_KEYS_PARQUET_INT32;
   c.data = int32s_.data() + 1;
-  Add("parquet_int32", c, FixedColumn{int32s_.data() + 1 + offset_ * 4, 4, n_, KeyForm::kInt32});
+  Add("parquet_int32", c, FixedColumn{int32s_.data() + 1 + offset_ * 4, 4, n_, KeyType::kInt32});
 }
 
 // At an odd address, and in two buffers in turns, where they are not in the views.
@@ -159,7 +159,7 @@ void KeySets::AddViews(const Keys& cpp) {
     view_lengths_[i] = view_bytes_[i].size();
   }
   tamis_keys c{};
-  c.form = TAMIS_KEYS_VIEWS;
+  c.layout = TAMIS_KEYS_VIEWS;
   c.data = views_.data() + 1;
   c.bytes = view_buffers_;
   c.num_bytes = 2;

@@ -14,7 +14,7 @@
 
 namespace tamis {
 
-// n keys of every form, from element `offset` on, in arrays with junk before them.
+// n keys of every layout, from element `offset` on, in arrays with junk before them.
 class KeySets {
  public:
   struct Set {
@@ -32,7 +32,7 @@ class KeySets {
 
  private:
   template <typename T>
-  void AddIntegers(const char* name, uint32_t form, std::vector<T>& values,
+  void AddIntegers(const char* name, uint32_t layout, std::vector<T>& values,
                    std::vector<int64_t>& widened);
   void AddStrings();
   void AddViews(const Keys& cpp);

@@ -43,7 +43,7 @@ class Job:
         self.redis = redis  # needs a server
 
 
-SEEN = "build -q -o f.tamis --type cuckoo16 -n 4000 half"
+SEEN = "build -q -o f.tamis --kind cuckoo16 -n 4000 half"
 BANK = ("build -q --for-bank -o a.tamis half", "build -q --for-bank -o b.tamis keys",
         "bank build -q -o f.bank a.tamis")
 KUDU = {"a.kudu": TESTS / "golden" / "kudu" / "bytes_large.kudu"}
@@ -57,7 +57,7 @@ ON_REDIS = ("redis create -q --name seen --capacity 2000", "redis insert -q --na
 # All that replace a file, some with a report (JSON, or a line), then what only reads.
 WRITERS = [
     Job("build, new", "f.tamis", "build -q -o f.tamis keys"),
-    Job("build, again", "f.tamis", "build --json -o f.tamis --type scalable keys", [SEEN]),
+    Job("build, again", "f.tamis", "build --json -o f.tamis --kind scalable keys", [SEEN]),
     Job("erase", "f.tamis", "erase -q f.tamis quarter", [SEEN], repeats=False),
     Job("merge", "f.tamis", "merge --json -o f.tamis a.tamis b.tamis",
         [SEEN, "build -q -n 4000 -o a.tamis half", "build -q -n 4000 -o b.tamis keys"]),
@@ -67,7 +67,7 @@ WRITERS = [
     Job("bank remove", "f.bank", "bank remove -q f.bank a", [*BANK, "bank add -q f.bank b.tamis"],
         repeats=False),
     Job("erase --output", "f.tamis", "erase --json a.tamis -o f.tamis quarter",
-        [SEEN, "build -q -o a.tamis --type counting -n 4000 half"]),
+        [SEEN, "build -q -o a.tamis --kind counting -n 4000 half"]),
     Job("dedup --filter, new", "f.tamis", "dedup -q --filter f.tamis keys", repeats=False),
     Job("bank remove --compact", "f.bank", "bank remove --compact f.bank a",
         [*BANK, "bank add -q f.bank b.tamis"], repeats=False),

@@ -31,7 +31,7 @@ constexpr uint64_t kCapacity = 50'000;  // of filters that do not grow
 class FormatKeys {
  public:
   FormatKeys(const ForeignFormat& format, uint64_t first, uint64_t n)
-      : of_integers_(format.key_forms.Has(KeyForm::kInteger)) {
+      : of_integers_(format.key_types.Has(KeyType::kInteger)) {
     for (uint64_t i = 0; i < n; ++i) {
       integers_.push_back(first + i);
       texts_.push_back(std::to_string(first + i));

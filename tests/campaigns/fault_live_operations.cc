@@ -370,7 +370,7 @@ void AddWatches(const std::string& name, const fs::path& folder, bool mapped,
 // ---- Guards ----
 
 using GuardedFilter = ConcurrentSplitBlockBloomFilter;
-using Guard = PenetrationGuard<uint64_t, std::string, GuardedFilter>;
+using Guard = CacheGuard<uint64_t, std::string, GuardedFilter>;
 using Found = std::optional<std::string>;
 
 // Keys of the database are [0, kStored), of the filter [0, kKnown), and `kFresh` is inserted.

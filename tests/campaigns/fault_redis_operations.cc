@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "tamis/redis/near_copy.h"
+#include "tamis/redis/near_cache.h"
 #include "tamis/redis/rebuild.h"
 #include "tamis/redis/split_block_filter.h"
 #include "tests/campaigns/fault_filters.h"
@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 using redis::CreateOptions;
-using redis::NearCopy;
+using redis::NearCache;
 using redis::Route;
 using redis::ServerOptions;
 using redis::SplitBlockFilter;
@@ -115,7 +115,7 @@ struct Subject {
   // What operations use and make.
   std::optional<SplitBlockFilter> filter;
   std::optional<SplitBlockBloomFilter> pulled;
-  std::optional<NearCopy> copy;
+  std::optional<NearCache> copy;
   bool late = false;  // whether keys have been inserted during a rebuild
   size_t result = 0;
   std::vector<uint64_t> unanswered;
@@ -182,8 +182,8 @@ void AddKeyed(const SubjectPointer& subject, Route route, std::vector<Operation>
 
 // One whose "no" is that of its memory.
 constexpr std::chrono::hours kLong{1};
-constexpr redis::NearCopyOptions kStale = {.staleness = kLong};
-constexpr redis::NearCopyOptions kThreaded = {.staleness = kLong, .refresh_every = kLong};
+constexpr redis::NearCacheOptions kStale = {.staleness = kLong};
+constexpr redis::NearCacheOptions kThreaded = {.staleness = kLong, .refresh_every = kLong};
 
 // After a refresh without a fault it has all keys that are on the servers.
 std::string CheckCopy(Subject& s, const Ending& ending) {
@@ -194,7 +194,7 @@ std::string CheckCopy(Subject& s, const Ending& ending) {
 }
 
 void AddCopies(const SubjectPointer& subject, std::vector<Operation>& all) {
-  const auto make = [](const redis::NearCopyOptions& options) {
+  const auto make = [](const redis::NearCacheOptions& options) {
     return [options](Subject& s) {
       s.copy.emplace(s.Open(), options);
       s.result = s.copy->Count(s.old_keys);
@@ -204,10 +204,10 @@ void AddCopies(const SubjectPointer& subject, std::vector<Operation>& all) {
     if (!ending.threw && s.result != kKeys) return std::string("keys are missed");
     return s.CheckOld();
   };
-  all.push_back(On(subject, "near copy", make(kStale), check_made));
-  all.push_back(On(subject, "near copy with a thread", make(kThreaded), check_made));
+  all.push_back(On(subject, "near cache", make(kStale), check_made));
+  all.push_back(On(subject, "near cache with a thread", make(kThreaded), check_made));
 
-  const auto with_copy = [subject](const redis::NearCopyOptions& options) {
+  const auto with_copy = [subject](const redis::NearCacheOptions& options) {
     return [subject, options] {
       subject->Renew();
       subject->copy.emplace(subject->Open(), options);
@@ -215,10 +215,10 @@ void AddCopies(const SubjectPointer& subject, std::vector<Operation>& all) {
     };
   };
   all.push_back(On(
-      subject, "near copy: refresh", [](Subject& s) { s.copy->Refresh(); }, CheckCopy));
+      subject, "near cache: refresh", [](Subject& s) { s.copy->Refresh(); }, CheckCopy));
   all.back().prepare = with_copy(kStale);
   all.push_back(On(
-      subject, "near copy: what the servers confirm",
+      subject, "near cache: what the servers confirm",
       [](Subject& s) { s.result = s.copy->Count(s.new_keys); },
       [](Subject& s, const Ending& ending) {
         if (!ending.threw && s.result != kKeys) return std::string("keys are missed");
@@ -226,7 +226,7 @@ void AddCopies(const SubjectPointer& subject, std::vector<Operation>& all) {
       }));
   all.back().prepare = with_copy({});
   all.push_back(On(
-      subject, "near copy: insert",
+      subject, "near cache: insert",
       [](Subject& s) {
         try {
           s.copy->Insert(s.new_keys);
@@ -302,7 +302,7 @@ void AddRebuilds(const SubjectPointer& subject, std::vector<Operation>& all) {
       },
       CheckRebuilt));
   all.push_back(On(
-      subject, "near copy: refresh after a rebuild", [](Subject& s) { s.copy->Refresh(); },
+      subject, "near cache: refresh after a rebuild", [](Subject& s) { s.copy->Refresh(); },
       CheckCopy));
   all.back().prepare = [subject] {
     subject->Renew();

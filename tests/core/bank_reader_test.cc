@@ -115,7 +115,7 @@ void ExpectSameColumns(const BankReader& reader, const FilterBank& bank) {
     const auto same = [&](const BankColumn& column) {
       return column.name == want[i].name && column.index == want[i].index &&
              column.num_blocks == want[i].num_blocks && column.capacity == want[i].capacity &&
-             column.inserted == want[i].inserted && column.key_forms == want[i].key_forms;
+             column.inserted == want[i].inserted && column.key_types == want[i].key_types;
     };
     ASSERT_TRUE(same(columns[i]) && same(*reader.Find(columns[i].name))) << i;
     ASSERT_EQ(reader.NameOf(columns[i].index), want[i].name);

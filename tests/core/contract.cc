@@ -67,7 +67,7 @@ Engine PinnedEngine(const Backend& backend, unsigned threads, bool partitioned) 
   return Engine({.pin = CallRoute{&backend, threads, partitioned, 0, 0}});
 }
 
-AllForms::AllForms(size_t n, uint64_t seed)
+AllLayouts::AllLayouts(size_t n, uint64_t seed)
     : u64_(RandomKeys(n, seed)), strings_(RandomStrings(n, seed)) {
   // A cuckoo filter refuses the ninth copy of a key, or takes a layer more: of a few keys.
   for (size_t i = 400; i < n; ++i) strings_[i] += std::to_string(i);

@@ -89,7 +89,7 @@ Engine PinnedEngine(const Backend& backend, unsigned threads, bool partitioned =
 
 // n keys of every form. Integers of 64 bits and signed ones are the same keys, and so are strings
 // of all three forms; strings repeat where they are short.
-class AllForms {
+class AllLayouts {
  public:
   struct Set {
     const char* name;
@@ -97,9 +97,9 @@ class AllForms {
     std::vector<OneKey> ones;
   };
 
-  AllForms(size_t n, uint64_t seed);
-  AllForms(const AllForms&) = delete;
-  AllForms& operator=(const AllForms&) = delete;
+  AllLayouts(size_t n, uint64_t seed);
+  AllLayouts(const AllLayouts&) = delete;
+  AllLayouts& operator=(const AllLayouts&) = delete;
 
   const std::vector<Set>& sets() const { return sets_; }
   const Keys& u64() const { return sets_.front().keys; }

@@ -98,9 +98,9 @@ std::vector<uint8_t> RandomValidity(size_t bits, uint64_t seed) {
 // In three calls, so that keys repeat in a call and from one to the next.
 TEST_P(AbsentContractTest, EveryFormOfKeysWithAndWithoutNulls) {
   for (const size_t n : kSizes) {
-    const AllForms forms(n, /*seed=*/n);
+    const AllLayouts forms(n, /*seed=*/n);
     const std::vector<uint8_t> validity = RandomValidity(n + 13, n);
-    for (const AllForms::Set& set : forms.sets()) {
+    for (const AllLayouts::Set& set : forms.sets()) {
       for (const bool nulls : {false, true}) {
         const Keys all = nulls ? set.keys.WithValidity(validity.data(), 13) : set.keys;
         // Smaller than the keys, so that some are in by mistake or do not go in.
@@ -115,7 +115,7 @@ TEST_P(AbsentContractTest, EveryFormOfKeysWithAndWithoutNulls) {
           const Told told = OneByOne(subject(), *want, keys, ones);
           ASSERT_EQ(InBulk(*got, keys), told);
           ASSERT_EQ(Contents(*got), Contents(*want));
-          ASSERT_EQ(got->key_forms(), want->key_forms());
+          ASSERT_EQ(got->key_types(), want->key_types());
         }
       }
     }
@@ -191,8 +191,8 @@ TEST_P(AbsentContractTest, AgainstAnExactSet) {
 }
 
 TEST_P(AbsentContractTest, OneKey) {
-  const AllForms forms(300, /*seed=*/4);
-  for (const AllForms::Set& set : forms.sets()) {
+  const AllLayouts forms(300, /*seed=*/4);
+  for (const AllLayouts::Set& set : forms.sets()) {
     const AnyFilter want = Make(150), got = Make(150);
     const Told told = OneByOne(subject(), *want, set.keys, set.ones);
     for (size_t i = 0; i < set.ones.size(); ++i) {
@@ -207,7 +207,7 @@ TEST_P(AbsentContractTest, OneKey) {
       ASSERT_EQ(subject().contains(*got, set.ones[i]), !told.rejected[i]);
     }
     EXPECT_EQ(Contents(*got), Contents(*want)) << set.name;
-    EXPECT_EQ(got->key_forms(), want->key_forms()) << set.name;
+    EXPECT_EQ(got->key_types(), want->key_types()) << set.name;
   }
 }
 

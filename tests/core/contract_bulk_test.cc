@@ -34,8 +34,8 @@ std::vector<uint64_t> InsertOnes(const Subject& subject, Filter& filter,
 
 TEST_P(BulkContractTest, InsertEqualsOneKeyAtATime) {
   for (const size_t n : kSizes) {
-    const AllForms forms(n, /*seed=*/n);
-    for (const AllForms::Set& set : forms.sets()) {
+    const AllLayouts forms(n, /*seed=*/n);
+    for (const AllLayouts::Set& set : forms.sets()) {
       for (const HashKind kind : kHashKinds) {
         const AnyFilter ones = Make(n + 1, nullptr, HashOf(kind, n));
         const std::vector<uint64_t> want = InsertOnes(subject(), *ones, set.ones);
@@ -57,8 +57,8 @@ TEST_P(BulkContractTest, InsertEqualsOneKeyAtATime) {
 
 // By the functions of Filter and ErasableFilter, which go by what the filter turns out to be.
 TEST_P(BulkContractTest, OneKeyOfAnyKindIsOneKeyOfTheClass) {
-  const AllForms forms(200, /*seed=*/1);
-  for (const AllForms::Set& set : forms.sets()) {
+  const AllLayouts forms(200, /*seed=*/1);
+  for (const AllLayouts::Set& set : forms.sets()) {
     const AnyFilter of_class = Make(100), any = Make(100);
     auto* const erasable = dynamic_cast<ErasableFilter*>(&*any);
     const auto in_any = [&](const OneKey& one, const auto& of_hash, const auto& of_key) {
@@ -91,7 +91,7 @@ TEST_P(BulkContractTest, OneKeyOfAnyKindIsOneKeyOfTheClass) {
     }
     EXPECT_EQ(Contents(*any), Contents(*of_class)) << set.name;
     EXPECT_EQ(any->inserted_count(), of_class->inserted_count());
-    EXPECT_EQ(any->key_forms(), of_class->key_forms());
+    EXPECT_EQ(any->key_types(), of_class->key_types());
     for (const OneKey& one : set.ones) {
       ASSERT_EQ(contains(one), subject().contains(*of_class, one)) << set.name;
     }
@@ -107,7 +107,7 @@ TEST_P(BulkContractTest, OneKeyOfAnyKindIsOneKeyOfTheClass) {
 // same ones, too.
 class SomeIn {
  public:
-  SomeIn(const Subject& subject, const AllForms::Set& set)
+  SomeIn(const Subject& subject, const AllLayouts::Set& set)
       : filter_(subject.make({.capacity = set.ones.size() / 8 * 3 + 8,
                               .fpr = subject.can.erase && !subject.layered ? 0 : 0.3})),
         want_(set.ones.size()) {
@@ -131,8 +131,8 @@ class SomeIn {
 TEST_P(BulkContractTest, EveryOutputEqualsOneKeyAtATime) {
   size_t hits = 0, misses = 0;
   for (const size_t n : kSizes) {
-    const AllForms forms(n, /*seed=*/n);
-    for (const AllForms::Set& set : forms.sets()) {
+    const AllLayouts forms(n, /*seed=*/n);
+    for (const AllLayouts::Set& set : forms.sets()) {
       SomeIn some(subject(), set);
       const auto before = Contents(some.filter());
       const auto hit =
@@ -158,8 +158,8 @@ TEST_P(BulkContractTest, EveryOutputEqualsOneKeyAtATime) {
 
 TEST_P(BulkContractTest, EngineAnswersAsTheFilter) {
   for (const size_t n : kEngineSizes) {
-    const AllForms forms(n, /*seed=*/n);
-    for (const AllForms::Set& set : forms.sets()) {
+    const AllLayouts forms(n, /*seed=*/n);
+    for (const AllLayouts::Set& set : forms.sets()) {
       const SomeIn some(subject(), set);
       for (const unsigned threads : kThreads) {
         for (const bool partitioned : {false, true}) {
@@ -184,8 +184,8 @@ TEST_P(BulkContractTest, EngineAnswersAsTheFilter) {
 
 TEST_P(BulkContractTest, EngineInsertsAsTheFilter) {
   for (const size_t n : kEngineSizes) {
-    const AllForms forms(n, /*seed=*/n);
-    for (const AllForms::Set& set : forms.sets()) {
+    const AllLayouts forms(n, /*seed=*/n);
+    for (const AllLayouts::Set& set : forms.sets()) {
       const AnyFilter ones = Make(n + 1);
       const std::vector<uint64_t> want = InsertOnes(subject(), *ones, set.ones);
       for (const unsigned threads : kThreads) {
@@ -234,10 +234,10 @@ TEST_P(BulkContractTest, EngineDoesTheSameWithManyKeys) {
 }
 
 TEST_P(BulkContractTest, FormsOfTheSameKeysAreTheSame) {
-  const AllForms forms(3000, /*seed=*/5);
+  const AllLayouts forms(3000, /*seed=*/5);
   const auto contents = [&](const std::string& name) {
     const AnyFilter filter = Make(4000, nullptr, {HashKind::kXxh3, 7});
-    for (const AllForms::Set& set : forms.sets()) {
+    for (const AllLayouts::Set& set : forms.sets()) {
       if (set.name == name) RequireChangeable(*filter).Insert(set.keys);
     }
     EXPECT_GT(filter->inserted_count(), 2900u) << name;

@@ -124,7 +124,7 @@ Bytes EmptyCuckooFile(const cuckoo::Geometry& geometry, const HashSpec& hash, ui
   header.geometry = {geometry.chunks, geometry.chunk_buckets, 0};
   header.capacity = capacity;
   header.payload_bytes = geometry.buckets() * ReferenceBucketBytes(kBits);
-  header.key_forms = {};
+  header.key_types = {};
   Bytes file(detail::Extent{header}.end());
   const std::vector<std::byte> start = detail::EncodeHeader(header);
   std::memcpy(file.data(), start.data(), start.size());

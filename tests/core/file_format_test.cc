@@ -28,7 +28,7 @@ FileHeader SampleHeader(uint32_t version) {
   header.inserted = 80;
   header.payload_bytes = 96;
   header.payload_checksum = {0xAAAAAAAAAAAAAAAA, 0xBBBBBBBBBBBBBBBB};
-  if (version != 1) header.key_forms = KeyForms::FromBits(6);
+  if (version != 1) header.key_types = KeyTypes::FromBits(6);
   return header;
 }
 
@@ -114,7 +114,7 @@ TEST(FileFormatTest, DecodeGivesBackWhatWasEncoded) {
     EXPECT_EQ(got.inserted, want.inserted);
     EXPECT_EQ(got.payload_bytes, want.payload_bytes);
     EXPECT_EQ(got.payload_checksum, want.payload_checksum);
-    EXPECT_EQ(got.key_forms, want.key_forms);
+    EXPECT_EQ(got.key_types, want.key_types);
     EXPECT_EQ(got.has_secret, want.has_secret);
     EXPECT_EQ(got.key_tag, want.key_tag);
   }
@@ -134,8 +134,8 @@ TEST(FileFormatTest, AcceptsTheLimitsOfEveryField) {
   header.payload_bytes = 32;
   EXPECT_EQ(Decode(Encode(header), 160).geometry, header.geometry);
   header = SampleHeader(2);
-  header.key_forms = KeyForms::FromBits(127);
-  EXPECT_EQ(Decode(Encode(header)).key_forms, header.key_forms);
+  header.key_types = KeyTypes::FromBits(127);
+  EXPECT_EQ(Decode(Encode(header)).key_types, header.key_types);
 }
 
 // One field of a header set to a wrong value, the checksum of the header made right again.
@@ -217,8 +217,8 @@ TEST(FileFormatTest, RefusesFieldsOfVersion1InASealedHeader) {
 
 TEST(FileFormatTest, RefusesFieldsOfVersion2InASealedHeader) {
   const FileHeader plain = SampleHeader(2);
-  ExpectRefused(plain, {"key forms", offset::kKeyForms, 256, 4});
-  ExpectRefused(plain, {"key forms", offset::kKeyForms, 0xFFFFFFFF, 4});
+  ExpectRefused(plain, {"key types", offset::kKeyTypes, 256, 4});
+  ExpectRefused(plain, {"key types", offset::kKeyTypes, 0xFFFFFFFF, 4});
   ExpectRefused(plain, {"flags", offset::kFlags, 1, 4});
   ExpectRefused(plain, {"key tag", offset::kKeyTag, 1});
   ExpectRefused(plain, {"secret", offset::kSecret, 1});

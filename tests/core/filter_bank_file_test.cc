@@ -258,7 +258,7 @@ TEST_F(FilterBankFileTest, FieldsThatCannotBe) {
   refused(80, GetField<uint64_t>(file, 80) + 1, "payload length", 80);
   refused(80, uint64_t{1} << 50, "file length", file.size());
   refused(88, 5, "tables checksum", 88);
-  refused(104, 1, "key forms", 104);
+  refused(104, 1, "key types", 104);
   refused(104, uint64_t{1} << 32, "flags", 108);
   refused(112, 1, "key tag", 112);
   refused(128, 1, "secret", 128);
@@ -285,7 +285,7 @@ TEST_F(FilterBankFileTest, DirectoryThatCannotBe) {
   refused(begin + 8, uint64_t{3}, "columns", 40);
   refused(begin + 72, uint64_t{0}, "filled columns", begin + 72);
   refused(columns, uint64_t{0}, "capacity", columns);
-  refused(columns + 16, uint32_t{256}, "key forms", columns + 16);
+  refused(columns + 16, uint32_t{256}, "key types", columns + 16);
   refused(columns + 20, uint32_t{0}, "name length", columns + 20);
   refused(columns + 20, uint32_t{4097}, "name length", columns + 20);
   refused(columns + 20, uint32_t{4000}, "name", columns + 24);

@@ -171,7 +171,7 @@ TEST(FilterBankTest, ColumnsOfKeysAreSizedForTheRateAskedFor) {
   EXPECT_EQ(added.num_blocks, BankBlocks(SplitBlockBlocks(1000, 0.01)));
   EXPECT_FALSE(added.foreign_size);
   EXPECT_EQ(bank.Find("a")->inserted, 1000u);
-  EXPECT_EQ(bank.Find("a")->key_forms, KeyForm::kInteger);
+  EXPECT_EQ(bank.Find("a")->key_types, KeyType::kInteger);
   EXPECT_FALSE(bank.Find("b").has_value());
   const double want = SplitBlockFpr(1000, added.num_blocks);
   EXPECT_NEAR(bank.expected_false_columns(), want, 0.1 * want);

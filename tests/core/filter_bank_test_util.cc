@@ -26,7 +26,7 @@ SplitBlockBloomFilter RandomFilter(uint64_t num_blocks, Random& random, const Ha
 bool BitsEqual(const SplitBlockBloomFilter& a, const SplitBlockBloomFilter& b) {
   return std::ranges::equal(a.payload(), b.payload()) && a.hash() == b.hash() &&
          a.capacity() == b.capacity() && a.inserted_count() == b.inserted_count() &&
-         a.key_forms() == b.key_forms();
+         a.key_types() == b.key_types();
 }
 
 void BankModel::AddMany(size_t n, Random& random) {

@@ -65,11 +65,11 @@ struct Recipe {
   bool with_secret = false;   // it is in the file
 
   uint32_t version() const { return name.find("_v1_") != std::string::npos ? 1 : 2; }
-  KeyForms forms() const {
-    if (version() == 1) return KeyForm::kUnknown;
-    KeyForms forms;
-    if (!integers.empty()) forms.Add(KeyForm::kInteger);
-    if (!strings.empty()) forms.Add(KeyForm::kBytes);
+  KeyTypes forms() const {
+    if (version() == 1) return KeyType::kUnknown;
+    KeyTypes forms;
+    if (!integers.empty()) forms.Add(KeyType::kInteger);
+    if (!strings.empty()) forms.Add(KeyType::kBytes);
     return forms;
   }
   std::optional<HashSecret> secret() const {
@@ -190,7 +190,7 @@ class GoldenTest : public testing::TestWithParam<Recipe> {
     header.geometry = recipe().geometry;
     header.capacity = recipe().capacity;
     header.payload_bytes = payload_bytes;
-    header.key_forms = {};
+    header.key_types = {};
     header.has_secret = IsKeyed(recipe().hash.kind);
     header.key_tag = detail::KeyTag(recipe().hash);
     Bytes file(detail::Extent{header}.end());
@@ -218,7 +218,7 @@ class GoldenTest : public testing::TestWithParam<Recipe> {
     EXPECT_EQ(header.kind, recipe().kind);
     EXPECT_EQ(header.hash.kind, recipe().hash.kind);
     EXPECT_EQ(header.hash.seed, recipe().hash.seed);
-    EXPECT_EQ(header.key_forms, recipe().forms());
+    EXPECT_EQ(header.key_types, recipe().forms());
     EXPECT_EQ(header.geometry, recipe().geometry);
     if (recipe().capacity != 0) {
       EXPECT_EQ(header.capacity, recipe().capacity);

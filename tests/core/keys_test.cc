@@ -17,25 +17,25 @@
 
 namespace tamis::keys_test {
 
-using Form = Keys::Form;
+using Form = KeyLayout;
 
 TEST(KeysTest, EveryContainerOfASupportedTypeIsOfItsForm) {
   const std::vector<uint64_t> u64 = {1, 2, 3};
-  EXPECT_EQ(Keys(u64).form(), Form::kU64);
-  EXPECT_EQ(Keys(std::vector<int64_t>{1}).form(), Form::kU64);
-  EXPECT_EQ(Keys(std::vector<uint32_t>{1}).form(), Form::kU32);
-  EXPECT_EQ(Keys(std::vector<int32_t>{1}).form(), Form::kI32);
-  EXPECT_EQ(Keys(std::vector<long long>{1}).form(), Form::kU64);
-  EXPECT_EQ(Keys(std::vector<unsigned long long>{1}).form(), Form::kU64);
-  EXPECT_EQ(Keys(std::vector<long>{1}).form(), Form::kU64);
-  EXPECT_EQ(Keys(std::vector<std::string_view>{"a"}).form(), Form::kStringViews);
-  EXPECT_EQ(Keys(std::vector<std::string>{"a"}).form(), Form::kStrings);
-  EXPECT_EQ(Keys(Hashes{u64}).form(), Form::kHashes);
-  EXPECT_EQ(Keys(StringColumn{}).form(), Form::kColumn);
-  EXPECT_EQ(Keys(LargeStringColumn{}).form(), Form::kLargeColumn);
-  EXPECT_EQ(Keys(FixedColumn{}).form(), Form::kFixedColumn);
-  EXPECT_EQ(Keys(FixedColumn{}).key_form(), KeyForm::kBytes);
-  EXPECT_EQ(Keys(FixedColumn{nullptr, 4, 0, KeyForm::kInt32}).key_form(), KeyForm::kInt32);
+  EXPECT_EQ(Keys(u64).layout(), Form::kU64);
+  EXPECT_EQ(Keys(std::vector<int64_t>{1}).layout(), Form::kU64);
+  EXPECT_EQ(Keys(std::vector<uint32_t>{1}).layout(), Form::kU32);
+  EXPECT_EQ(Keys(std::vector<int32_t>{1}).layout(), Form::kI32);
+  EXPECT_EQ(Keys(std::vector<long long>{1}).layout(), Form::kU64);
+  EXPECT_EQ(Keys(std::vector<unsigned long long>{1}).layout(), Form::kU64);
+  EXPECT_EQ(Keys(std::vector<long>{1}).layout(), Form::kU64);
+  EXPECT_EQ(Keys(std::vector<std::string_view>{"a"}).layout(), Form::kStringViews);
+  EXPECT_EQ(Keys(std::vector<std::string>{"a"}).layout(), Form::kStrings);
+  EXPECT_EQ(Keys(Hashes{u64}).layout(), Form::kHashes);
+  EXPECT_EQ(Keys(StringColumn{}).layout(), Form::kColumn);
+  EXPECT_EQ(Keys(LargeStringColumn{}).layout(), Form::kLargeColumn);
+  EXPECT_EQ(Keys(FixedColumn{}).layout(), Form::kFixedColumn);
+  EXPECT_EQ(Keys(FixedColumn{}).key_type(), KeyType::kBytes);
+  EXPECT_EQ(Keys(FixedColumn{nullptr, 4, 0, KeyType::kInt32}).key_type(), KeyType::kInt32);
   EXPECT_EQ(Keys(std::array<uint64_t, 3>{}).size(), 3u);
   EXPECT_EQ(Keys(std::span(u64).subspan(1)).data<uint64_t>(), u64.data() + 1);
   uint64_t array[4] = {};
@@ -129,7 +129,7 @@ void ExpectHashes(const Keys& keys, const HashSpec& spec, const std::vector<uint
     const size_t count = i == 0 ? keys.size() : random.Below(keys.size() - begin + 1);
     const Keys slice = keys.Slice(begin, count);
     ASSERT_EQ(slice.size(), count);
-    ASSERT_EQ(slice.form(), keys.form());
+    ASSERT_EQ(slice.layout(), keys.layout());
     for (const size_t batch_keys : {size_t{64}, size_t{4096}, size_t{1} << 40}) {
       std::vector<uint64_t> got;
       const auto add = [&](const detail::Batch& batch, size_t at) {

@@ -279,7 +279,7 @@ TYPED_TEST(ScalableFileTest, FieldsThatCannotBe) {
     expect(options + offset::kCopiesSeen, U{1} << 40, "copies seen", options + offset::kCopiesSeen);
     expect(options + offset::kCopiesHeld, U{1} << 40, "copies held", options + offset::kCopiesHeld);
     expect(options + offset::kManyCopies, U{2}, "many copies", options + offset::kManyCopies);
-    expect(second + offset::kKeyForms, uint32_t{2}, "key forms", second + offset::kKeyForms);
+    expect(second + offset::kKeyTypes, uint32_t{2}, "key types", second + offset::kKeyTypes);
   }
 }
 

@@ -48,7 +48,7 @@ TEST(TimeKeysTest, AreHashedAsNanoseconds) {
         counts.push_back(static_cast<int64_t>(random()) >> (least_shift + random() % 16));
       }
       const TimeKeys keys(counts, static_cast<TimeUnit>(unit));
-      EXPECT_EQ(keys.keys().key_form(), KeyForm::kTime);
+      EXPECT_EQ(keys.keys().key_type(), KeyType::kTime);
       const std::vector<uint64_t> hashes = HashesOf(keys.keys(), hash);
       ASSERT_EQ(hashes.size(), counts.size());
       for (size_t i = 0; i < counts.size(); ++i) {
@@ -64,7 +64,7 @@ TEST(TimeKeysTest, OfOneUnitAreFoundInEveryOther) {
   // The last is after 2262.
   const std::vector<int64_t> days = {-40'000, 0, 20'000, 2'932'896};
   filter.Insert(TimeKeys(days, TimeUnit::kDays).keys());
-  EXPECT_EQ(filter.key_forms(), KeyForm::kTime);
+  EXPECT_EQ(filter.key_types(), KeyType::kTime);
   for (int unit = 0; unit < 4; ++unit) {
     std::vector<int64_t> counts, others;
     for (const int64_t day : days) {

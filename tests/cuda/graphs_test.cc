@@ -60,7 +60,7 @@ TEST_F(CudaGraphs, ReplayedInsertionsAreEstimated) {
   }
   device_.Download(host_);
   EXPECT_EQ(host_.Count(keys), keys.size());
-  EXPECT_EQ(host_.key_forms(), KeyForms(KeyForm::kInteger));
+  EXPECT_EQ(host_.key_types(), KeyTypes(KeyType::kInteger));
   EXPECT_NEAR(static_cast<double>(host_.inserted_count()), host_.estimated_count(), 0.5);
   // 2% is some five standard deviations of such an estimate.
   EXPECT_NEAR(static_cast<double>(host_.inserted_count()), kBatch * kBatches,
@@ -80,7 +80,7 @@ TEST_F(CudaGraphs, ACapturedClearChangesNoCountByItself) {
   EXPECT_TRUE(device_.count_is_known());
   Capture([&] { return device_.ClearAsync(stream_); });
   EXPECT_FALSE(device_.count_is_known());
-  EXPECT_EQ(device_.Header().key_forms, KeyForms(KeyForm::kInteger));
+  EXPECT_EQ(device_.Header().key_types, KeyTypes(KeyType::kInteger));
   device_.Download(host_);
   EXPECT_GT(host_.inserted_count(), kBatch * 9 / 10);
   Replay();
@@ -175,30 +175,30 @@ TEST_F(CudaGraphs, FormsOfKeysAreThoseThatWereInserted) {
   const std::string text = "abc";
   const std::vector<int32_t> offsets = {0, 1, 3};
   const StringColumn strings{text.data(), offsets};
-  const KeyForms bytes(KeyForm::kBytes);
-  KeyForms both = bytes;
-  both.Add(KeyForm::kInteger);
+  const KeyTypes bytes(KeyType::kBytes);
+  KeyTypes both = bytes;
+  both.Add(KeyType::kInteger);
   const std::vector<uint64_t> integers = RandomKeys(10, 1);
 
   DeviceFilter other(host_, Options());
   EXPECT_EQ(other.Insert(Keys(strings).Slice(0, 0)), 0u);
-  EXPECT_EQ(other.Header().key_forms, KeyForms());
+  EXPECT_EQ(other.Header().key_types, KeyTypes());
   other.Insert(strings);
-  EXPECT_EQ(other.Header().key_forms, bytes);
+  EXPECT_EQ(other.Header().key_types, bytes);
   device_.Insert(integers);
   device_.Merge(other);
-  EXPECT_EQ(device_.Header().key_forms, both);
+  EXPECT_EQ(device_.Header().key_types, both);
 
   DeviceFilter cuckoo(CuckooFilter<16>({.capacity = 100}).Header(), Options());
   cuckoo.Insert(strings);
-  EXPECT_EQ(cuckoo.Header().key_forms, bytes);
+  EXPECT_EQ(cuckoo.Header().key_types, bytes);
   cuckoo.Insert(integers);
-  EXPECT_EQ(cuckoo.Header().key_forms, both);
+  EXPECT_EQ(cuckoo.Header().key_types, both);
 
   DeviceFilter streamed(host_, Options());
   HostPipeline pipeline(Options(), {.chunk_keys = 64, .chunks = 3, .threads = 1});
   pipeline.Insert(streamed, strings);
-  EXPECT_EQ(streamed.Header().key_forms, bytes);
+  EXPECT_EQ(streamed.Header().key_types, bytes);
 }
 
 TEST_F(CudaGraphs, MoreCanBeErasedThanWasCounted) {

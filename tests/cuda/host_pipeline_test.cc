@@ -85,7 +85,7 @@ TEST(HostPipeline, TakesEveryFormOfKeys) {
   HostPipeline pipeline({.runtime = &runtime}, {.chunk_keys = 64, .chunks = 3, .threads = 2});
   const auto check = [&](const Keys& keys) {
     EXPECT_EQ(pipeline.Insert(device, keys), host.Insert(keys));
-    EXPECT_EQ(device.Header().key_forms, host.key_forms());
+    EXPECT_EQ(device.Header().key_types, host.key_types());
     std::vector<uint64_t> bits(BitmapWords(keys.size()));
     EXPECT_EQ(pipeline.Contains(device, keys, Bitmap(bits)), keys.size());
     SplitBlockBloomFilter copy = host.Clone();
@@ -112,7 +112,7 @@ TEST(HostPipeline, TakesEveryFormOfKeys) {
   const std::vector<int32_t> small_offsets(offsets.begin(), offsets.end());
   check(StringColumn{bytes.data(), small_offsets});
   check(FixedColumn{bytes.data(), 3, 200});
-  check(FixedColumn{bytes.data() + 1, 4, 200, KeyForm::kInt32});
+  check(FixedColumn{bytes.data() + 1, 4, 200, KeyType::kInt32});
 }
 
 TEST(HostPipeline, TakesTheMemoryThatItSays) {
@@ -215,7 +215,7 @@ TEST(HostPipeline, UploadsByWayOfPinnedMemory) {
           pipeline.Upload(device, *filter, stream);
           EXPECT_EQ(std::memcmp(device.data(), filter->payload().data(), filter->bytes()), 0);
           EXPECT_EQ(device.inserted_count(), filter->inserted_count());
-          EXPECT_EQ(device.Header().key_forms, filter->key_forms());
+          EXPECT_EQ(device.Header().key_types, filter->key_types());
           EXPECT_EQ(runtime.copied_from(filter->payload().data(), filter->bytes()), 0u);
         }
         // The ring is as it was.

@@ -66,11 +66,11 @@ void ForEachValidity(const std::function<void(size_t, const Validity&)>& check) 
 }
 
 // The same keys in every form that devices take.
-class AllForms {
+class AllLayouts {
  public:
   static constexpr size_t kForms = 6;
 
-  explicit AllForms(uint64_t seed) : u64_(RandomKeys(kMaxKeys, seed)) {
+  explicit AllLayouts(uint64_t seed) : u64_(RandomKeys(kMaxKeys, seed)) {
     u32_.assign(u64_.begin(), u64_.end());
     i32_.assign(u64_.begin(), u64_.end());
     offsets_.push_back(0);
@@ -104,7 +104,7 @@ class AllForms {
 };
 
 bool IsColumn(const Keys& keys) {
-  return keys.form() == Keys::Form::kColumn || keys.form() == Keys::Form::kLargeColumn;
+  return keys.layout() == KeyLayout::kColumn || keys.layout() == KeyLayout::kLargeColumn;
 }
 
 std::vector<uint64_t> NullsOf(const Keys& keys) {
@@ -133,7 +133,7 @@ class CudaNulls : public testing::Test {
   void CheckChangesOfCuckoo();
 
   FakeRuntime runtime_;
-  const AllForms known_{1};
+  const AllLayouts known_{1};
   uint64_t turn_ = 0;
 };
 
@@ -204,7 +204,7 @@ TEST_F(CudaNulls, SplitBlockLookupsAnswerAsTheHost) {
     const DeviceFilter device(host, Options());
     size_t form = 0;
     ForEachValidity([&](size_t n, const Validity& validity) {
-      CheckLookups(host, device, validity.Of(known_.Of(n)[form++ % AllForms::kForms]));
+      CheckLookups(host, device, validity.Of(known_.Of(n)[form++ % AllLayouts::kForms]));
     });
   }
 }
@@ -216,7 +216,7 @@ void CudaNulls::CheckLookupsOfCuckoo() {
   const DeviceFilter device(host, Options());
   size_t form = 0;
   ForEachValidity([&](size_t n, const Validity& validity) {
-    CheckLookups(host, device, validity.Of(known_.Of(n)[form++ % AllForms::kForms]));
+    CheckLookups(host, device, validity.Of(known_.Of(n)[form++ % AllLayouts::kForms]));
   });
 }
 
@@ -244,7 +244,7 @@ TEST_F(CudaNulls, SplitBlockInsertionsAreThoseOfTheHost) {
       }
       ASSERT_TRUE(device.count_is_known());
       ASSERT_EQ(device.inserted_count(), host.inserted_count());
-      ASSERT_EQ(device.Header().key_forms, host.key_forms());
+      ASSERT_EQ(device.Header().key_types, host.key_types());
     }
     device.Download(copy);
     ASSERT_TRUE(SameBytes(copy.payload(), host.payload()));
@@ -276,7 +276,7 @@ void CudaNulls::CheckChangesOfCuckoo() {
   size_t form = kBits;
   const CuckooFilter<kBits> empty({.capacity = 2 * kMaxKeys});
   ForEachValidity([&](size_t n, const Validity& validity) {
-    const Keys keys = validity.Of(known_.Of(n)[form++ % AllForms::kForms]);
+    const Keys keys = validity.Of(known_.Of(n)[form++ % AllLayouts::kForms]);
     const std::vector<uint64_t> nulls = NullsOf(keys);
     CuckooFilter<kBits> host = empty.Clone();
     DeviceFilter device(host, Options());
@@ -287,7 +287,7 @@ void CudaNulls::CheckChangesOfCuckoo() {
     failed.resize(nulls.size());
     ASSERT_TRUE(!lists || failed == nulls);
     ASSERT_EQ(device.inserted_count(), host.inserted_count());
-    ASSERT_EQ(device.Header().key_forms, host.key_forms());
+    ASSERT_EQ(device.Header().key_types, host.key_types());
     ASSERT_EQ(device.Count(keys), n - nulls.size());
     CuckooFilter<kBits> copy = host.Clone();
     device.Download(copy);  // and counts what is there
@@ -385,7 +385,7 @@ TEST_F(CudaNulls, AGraphReadsTheBitmapEachTimeThatItRuns) {
 
 // As on the host: with string views that point nowhere for nulls.
 TEST(PipelineNulls, InsertsWhatTheHostWouldInsert) {
-  const AllForms known(1);
+  const AllLayouts known(1);
   const std::vector<std::string> strings = RandomStrings(kMaxKeys, 6);
   uint64_t seed = 0;
   ForEachValidity([&](size_t n, const Validity& validity) {
@@ -399,14 +399,14 @@ TEST(PipelineNulls, InsertsWhatTheHostWouldInsert) {
       SplitBlockBloomFilter host({.capacity = 6 * kMaxKeys});
       DeviceFilter device(host, {.runtime = &runtime});
       HostPipeline pipeline({.runtime = &runtime}, {.chunk_keys = 64, .chunks = 3, .threads = 2});
-      for (const Keys& all : {Keys(views), known.Of(n)[seed % AllForms::kForms]}) {
+      for (const Keys& all : {Keys(views), known.Of(n)[seed % AllLayouts::kForms]}) {
         const Keys keys = validity.Of(all);
         uint64_t done = 0;
         ASSERT_EQ(pipeline.Insert(device, keys, [&](uint64_t keys_done) { done = keys_done; }),
                   host.Insert(keys));
         ASSERT_EQ(done, n);
         ASSERT_EQ(device.inserted_count(), host.inserted_count());
-        ASSERT_EQ(device.Header().key_forms, host.key_forms());
+        ASSERT_EQ(device.Header().key_types, host.key_types());
         ASSERT_TRUE(device.count_is_known());
         std::vector<uint64_t> want(BitmapWords(n)), bits(BitmapWords(n));
         ASSERT_EQ(pipeline.Contains(device, keys, Bitmap(bits)), host.Contains(keys, Bitmap(want)));

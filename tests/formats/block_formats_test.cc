@@ -117,8 +117,8 @@ TEST(MilvusTest, GoldenFilesAreRead) {
     const milvus::Header header = milvus::ReadHeader(AsBytes(golden));
     EXPECT_EQ(header.capacity, recipe.capacity);
     EXPECT_EQ(header.fpr, recipe.fpr);
-    EXPECT_EQ(header.key_forms.Has(KeyForm::kInteger), recipe.integers != 0);
-    EXPECT_EQ(header.key_forms.Has(KeyForm::kBytes), recipe.texts != 0);
+    EXPECT_EQ(header.key_types.Has(KeyType::kInteger), recipe.integers != 0);
+    EXPECT_EQ(header.key_types.Has(KeyType::kBytes), recipe.texts != 0);
     EXPECT_EQ(32 + 32 * header.num_blocks, golden.size());
 
     const ConstSplitBlockView view = milvus::View(AsBytes(golden));
@@ -130,7 +130,7 @@ TEST(MilvusTest, GoldenFilesAreRead) {
     for (const SplitBlockBloomFilter* one : {&loaded, &filter}) {
       EXPECT_EQ(one->Count(MilvusIntegers(recipe.integers)), recipe.integers);
       EXPECT_EQ(one->Count(MilvusText(recipe.texts)), recipe.texts);
-      EXPECT_EQ(one->key_forms(), header.key_forms);
+      EXPECT_EQ(one->key_types(), header.key_types);
       EXPECT_NEAR(static_cast<double>(one->inserted_count()),
                   static_cast<double>(recipe.integers + recipe.texts), 10);
       EXPECT_EQ(Chars(milvus::ToBytes(*one, header)), golden);
@@ -175,7 +175,7 @@ TEST(MilvusTest, WhatTheFormatDoesNotHave) {
   ExpectError(ErrorCode::kIncompatible, "unknown", [&] { milvus::ToBytes(filter); });
   EXPECT_EQ(milvus::ToBytes(filter, header).size(), 96u);  // the caller knows
   milvus::Header wrong = header;
-  wrong.key_forms = KeyForm::kDouble;
+  wrong.key_types = KeyType::kDouble;
   ExpectError(ErrorCode::kInvalidArgument, "keys that are",
               [&] { milvus::ToBytes(filter, wrong); });
 }
@@ -246,7 +246,7 @@ TEST(MilvusTest, RoundTrips) {
     const SplitBlockBloomFilter again = milvus::FromBytes(bytes);
     ASSERT_TRUE(SameBytes(again.payload(), filter.payload()));
     ASSERT_EQ(again.capacity(), filter.capacity());
-    ASSERT_EQ(again.key_forms(), filter.key_forms());
+    ASSERT_EQ(again.key_types(), filter.key_types());
     ASSERT_EQ(milvus::View(bytes).Count(keys), keys.size());
     ASSERT_EQ(milvus::View(bytes).Count(strings), strings.size());
     ASSERT_EQ(milvus::ToBytes(again), bytes);

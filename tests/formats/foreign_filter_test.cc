@@ -121,8 +121,8 @@ TEST(ForeignFilterTest, EveryFormatIsOpened) {
       // A batch of the other sort is refused before it is looked at.
       const uint64_t integer = 1;
       const std::string text = "text";
-      const bool integers = format.key_forms.Has(KeyForm::kInteger);
-      const bool strings = format.key_forms.Has(KeyForm::kBytes);
+      const bool integers = format.key_types.Has(KeyType::kInteger);
+      const bool strings = format.key_types.Has(KeyType::kBytes);
       if (integers) filter.Count(Keys(std::span(&integer, 1)));
       if (strings) filter.Count(Keys(std::span(&text, 1)));
       if (!integers) {
@@ -170,9 +170,9 @@ TEST(ForeignFilterTest, GoldenFilesOfFormats) {
     const std::vector<uint64_t> integers = {1, 2, 100};
     const std::vector<std::string> strings = {"1", "2", "a string"};
     const Keys keys =
-        opened.format().key_forms.Has(KeyForm::kInteger) ? Keys(integers) : Keys(strings);
+        opened.format().key_types.Has(KeyType::kInteger) ? Keys(integers) : Keys(strings);
     const Keys others =
-        opened.format().key_forms.Has(KeyForm::kInteger) ? Keys(strings) : Keys(integers);
+        opened.format().key_types.Has(KeyType::kInteger) ? Keys(strings) : Keys(integers);
     opened.Insert(keys);
     EXPECT_EQ(opened.Count(keys), 3u);
     std::vector<uint64_t> bits(1), rows(3);

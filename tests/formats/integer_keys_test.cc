@@ -74,7 +74,7 @@ class IntegerKeysTest : public BackendTest {
   }
 
   template <typename Make>
-  void BulkOfAllForms(const Make& make) {
+  void BulkOfAllLayouts(const Make& make) {
     BulkIsOneByOne<uint64_t>(make);
     BulkIsOneByOne<int64_t>(make);
     BulkIsOneByOne<uint32_t>(make);
@@ -85,7 +85,7 @@ class IntegerKeysTest : public BackendTest {
 TEST_P(IntegerKeysTest, Guava) {
   for (const GuavaStrategy strategy :
        {GuavaStrategy::kMurmur128Mitz32, GuavaStrategy::kMurmur128Mitz64}) {
-    BulkOfAllForms([strategy](const Backend* backend) {
+    BulkOfAllLayouts([strategy](const Backend* backend) {
       return GuavaBloomFilter(
           GuavaFunnel::kLong,
           {.capacity = 300, .fpr = 0.1, .strategy = strategy, .backend = backend});
@@ -97,11 +97,11 @@ TEST_P(IntegerKeysTest, Guava) {
 }
 
 TEST_P(IntegerKeysTest, Spark) {
-  BulkOfAllForms([](const Backend* backend) {
+  BulkOfAllLayouts([](const Backend* backend) {
     return SparkBloomFilter(
         {.capacity = 300, .fpr = 0.1, .version = SparkVersion::kV1, .backend = backend});
   });
-  BulkOfAllForms([](const Backend* backend) {
+  BulkOfAllLayouts([](const Backend* backend) {
     return SparkBloomFilter({.capacity = 300,
                              .fpr = 0.1,
                              .version = SparkVersion::kV2,
@@ -114,7 +114,7 @@ TEST_P(IntegerKeysTest, RedisBloom) {
   for (const RedisIntegers integers : {RedisIntegers::kBytes, RedisIntegers::kSigned}) {
     for (const bool hash32 : {false, true}) {
       // Of several links.
-      BulkOfAllForms([&](const Backend* backend) {
+      BulkOfAllLayouts([&](const Backend* backend) {
         return RedisBloomFilter({.capacity = 100,
                                  .error_rate = 0.1,
                                  .hash32 = hash32,

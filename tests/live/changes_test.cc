@@ -91,9 +91,9 @@ TYPED_TEST(ChangesTest, NullsAreNoKeysAndFormsAreKept) {
   EXPECT_EQ(this->live_.Read()->size(), 4u);
   EXPECT_TRUE(this->live_.Read()->Contains(std::string_view("two")));
   EXPECT_TRUE(this->live_.Read()->Contains(std::string_view("four")));
-  KeyForms forms = KeyForm::kInteger;
-  forms.Add(KeyForm::kBytes);
-  EXPECT_EQ(this->live_.Read()->key_forms(), forms);
+  KeyTypes forms = KeyType::kInteger;
+  forms.Add(KeyType::kBytes);
+  EXPECT_EQ(this->live_.Read()->key_types(), forms);
 }
 
 TYPED_TEST(ChangesTest, MoreThanMayBeRecordedFailTheRebuildAndAreNotLost) {
@@ -208,8 +208,8 @@ TYPED_TEST(ChangesTest, NoInsertIsLostInAnyInterleaving) {
           if (!first) change.Insert(KeyVector{key});
         }
         mine.push_back(key);
-        const auto lease = this->live_.Read();
-        missed += !lease->Contains(key) + !lease->Contains(mine[random.Below(mine.size())]);
+        const auto snapshot = this->live_.Read();
+        missed += !snapshot->Contains(key) + !snapshot->Contains(mine[random.Below(mine.size())]);
       }
       while (!stop.stop_requested()) missed += mine.size() - this->live_.Read()->Count(mine);
     });

@@ -31,7 +31,7 @@ class ConcurrentBloomTest : public testing::Test {
   static void ExpectEqual(const F& plain, const Concurrent& concurrent) {
     EXPECT_TRUE(Bits(plain) == Bits(concurrent.filter()));
     EXPECT_EQ(plain.inserted_count(), concurrent.inserted_count());
-    EXPECT_EQ(plain.key_forms(), concurrent.key_forms());
+    EXPECT_EQ(plain.key_types(), concurrent.key_types());
   }
 };
 
@@ -213,8 +213,8 @@ TYPED_TEST(ConcurrentBloomTest, TakesAFilterOverAndGivesItBackWithoutACopy) {
   const TypeParam back = std::move(assigned).Release();
   EXPECT_EQ(back.payload().data(), bits);
   EXPECT_EQ(back.inserted_count(), 2);
-  EXPECT_TRUE(back.key_forms().Has(KeyForm::kBytes));
-  EXPECT_TRUE(back.key_forms().Has(KeyForm::kInteger));
+  EXPECT_TRUE(back.key_types().Has(KeyType::kBytes));
+  EXPECT_TRUE(back.key_types().Has(KeyType::kInteger));
   EXPECT_TRUE(back.Contains(uint64_t{1}) && back.Contains("two"));
   EXPECT_FALSE(back.read_only());
 }

@@ -26,7 +26,7 @@ class ConcurrentCuckooTest : public testing::Test {
     EXPECT_TRUE(SameBytes(plain.payload(), snapshot.payload()));
     EXPECT_EQ(plain.inserted_count(), concurrent.inserted_count());
     EXPECT_EQ(plain.inserted_count(), snapshot.inserted_count());
-    EXPECT_EQ(plain.key_forms(), concurrent.key_forms());
+    EXPECT_EQ(plain.key_types(), concurrent.key_types());
     EXPECT_EQ(plain.expected_fpr(), concurrent.expected_fpr());
   }
 };

@@ -1,4 +1,4 @@
-// The concurrent filters of the library behind Live and PenetrationGuard.
+// The concurrent filters of the library behind Live and CacheGuard.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -45,7 +45,7 @@ TYPED_TEST(ConcurrentInLiveTest, ARebuildKeepsTheFormsOfKeys) {
     next.Insert(keys);
     return next;
   }});
-  EXPECT_EQ(live.Read()->key_forms(), KeyForms(KeyForm::kInteger));
+  EXPECT_EQ(live.Read()->key_types(), KeyTypes(KeyType::kInteger));
   EXPECT_EQ(live.Read()->Count(RandomKeys(10, 2)), 10u);
 }
 
@@ -56,7 +56,7 @@ TYPED_TEST(ConcurrentInLiveTest, WhatWasNotInsertedHasNoForm) {
   const std::vector<std::string_view> null(1);
   const uint8_t no_bit = 0;
   filter.Insert(Keys(null).WithValidity(&no_bit, 0));
-  EXPECT_EQ(filter.key_forms(), KeyForms(KeyForm::kInteger));
+  EXPECT_EQ(filter.key_types(), KeyTypes(KeyType::kInteger));
 }
 
 TYPED_TEST(ConcurrentInLiveTest, AssignedToItselfItIsTheSame) {
@@ -92,7 +92,7 @@ TEST(ConcurrentFilterTest, OnlyItsOwnerSavesIt) {
 TEST(ConcurrentGuardTest, KeysThatTheFilterRefusesAreNotCommitted) {
   Live<ConcurrentCuckooFilter<8>> live;
   live.Publish(ConcurrentCuckooFilter<8>({.capacity = 100}));
-  PenetrationGuard<uint64_t, uint64_t, ConcurrentCuckooFilter<8>> guard(live);
+  CacheGuard<uint64_t, uint64_t, ConcurrentCuckooFilter<8>> guard(live);
   std::vector<uint64_t> committed;
   for (const uint64_t key : RandomKeys(3000, 5)) {
     try {
@@ -115,7 +115,7 @@ TEST(ConcurrentGuardTest, ACacheThatLeavesKeysOutIsNotBelieved) {
     void Put(std::span<const std::pair<uint64_t, uint64_t>>) {}
   };
   Live<ConcurrentSplitBlockBloomFilter> live;
-  PenetrationGuard<uint64_t, uint64_t, ConcurrentSplitBlockBloomFilter> guard(live);
+  CacheGuard<uint64_t, uint64_t, ConcurrentSplitBlockBloomFilter> guard(live);
   HitsAlone cache;
   const std::vector<uint64_t> keys = {10, 15};
   const auto values = guard.GetMany(keys, cache, [](std::span<const uint64_t> asked) {
@@ -131,7 +131,7 @@ TEST(ConcurrentGuardTest, ALoadKeepsNoFilter) {
   ConcurrentSplitBlockBloomFilter filter({.capacity = 100});
   filter.Insert(uint64_t{1});
   live.Publish(std::move(filter));
-  PenetrationGuard<uint64_t, uint64_t, ConcurrentSplitBlockBloomFilter> guard(live);
+  CacheGuard<uint64_t, uint64_t, ConcurrentSplitBlockBloomFilter> guard(live);
   struct NoCache {
     std::optional<uint64_t> Get(uint64_t) { return {}; }
     void Put(uint64_t, uint64_t) {}

@@ -36,11 +36,11 @@ TEST(ForkTest, AChildAsksALeaseThatWasTakenBefore) {
     });
   }
   for (int i = 0; i < 100; ++i) {
-    Lease<Blocks> lease = live->Read();
+    Snapshot<Blocks> snapshot = live->Read();
     ASSERT_EQ(InChild([&] {
-                if (lease->Count(keys) != keys.size()) return 1;
+                if (snapshot->Count(keys) != keys.size()) return 1;
                 if constexpr (kChildrenMayFree) {
-                  lease = {};
+                  snapshot = {};
                   live.reset();
                 }
                 return 0;

@@ -198,7 +198,7 @@ TEST_F(GuardTest, KeysCanBeStrings) {
   SplitBlockBloomFilter filter({.capacity = 100});
   filter.Insert(std::vector<std::string>{"here"});
   live.Publish(std::move(filter));
-  PenetrationGuard<std::string, int, SplitBlockBloomFilter> guard(live);
+  CacheGuard<std::string, int, SplitBlockBloomFilter> guard(live);
   NoCache cache;
   const auto load = [](const std::string& key) { return std::optional<int>(key.size()); };
   EXPECT_EQ(guard.Get("here", cache, load), 4);
@@ -209,7 +209,7 @@ TEST_F(GuardTest, KeysCanBeStrings) {
 TEST(GuardFormsTest, AFilterOfOtherKeysLetsAllPass) {
   Live<SplitBlockBloomFilter> live;
   live.Publish(FilterOf<SplitBlockBloomFilter>({1, 2, 3}));
-  PenetrationGuard<std::string, int, SplitBlockBloomFilter> guard(live);
+  CacheGuard<std::string, int, SplitBlockBloomFilter> guard(live);
   NoCache cache;
   const auto load = [](const std::string& key) { return std::optional<int>(key.size()); };
   EXPECT_EQ(guard.Get("here", cache, load), 4);
@@ -245,7 +245,7 @@ TEST(GuardFormsTest, AFilterOfOtherKeysLetsAllPass) {
 
 TEST(GuardFormsTest, KeysOfUnknownFormAndNoneMayBeAnything) {
   Live<SplitBlockBloomFilter> live;
-  PenetrationGuard<std::string, int, SplitBlockBloomFilter> guard(live);
+  CacheGuard<std::string, int, SplitBlockBloomFilter> guard(live);
   live.Publish(SplitBlockBloomFilter({.capacity = 100}));
   EXPECT_TRUE(guard.stats().known) << "a filter of no keys";
   SplitBlockBloomFilter hashes({.capacity = 100});
@@ -262,12 +262,12 @@ TEST(GuardFormsTest, KeysOfUnknownFormAndNoneMayBeAnything) {
 TEST(GuardFormsTest, NothingIsInsertedIntoAFilterOfOtherKeys) {
   Live<LockedBlocks> live;
   live.Publish(FilterOf<LockedBlocks>({1, 2, 3}));
-  PenetrationGuard<std::string, int, LockedBlocks> guard(live);
+  CacheGuard<std::string, int, LockedBlocks> guard(live);
   bool committed = false;
   ExpectError([&] { guard.Insert("here", [&] { committed = true; }); }, ErrorCode::kIncompatible,
               "publish one that was made of text");
   EXPECT_FALSE(committed);
-  EXPECT_EQ(live.Read()->key_forms(), KeyForms(KeyForm::kInteger));
+  EXPECT_EQ(live.Read()->key_types(), KeyTypes(KeyType::kInteger));
   live.Publish(FilterOf<LockedBlocks>({}));
   guard.Insert("here", [&] { committed = true; });
   EXPECT_TRUE(committed);
@@ -368,7 +368,7 @@ TEST_F(GuardTest, CommitsThatThrowAddOneCopyToACuckooFilter) {
   using Cuckoo = ConcurrentCuckooFilter<16>;
   Live<Cuckoo> live;
   live.Publish(FilterOf<Cuckoo>({}, 1000));
-  PenetrationGuard<uint64_t, uint64_t, Cuckoo> guard(live);
+  CacheGuard<uint64_t, uint64_t, Cuckoo> guard(live);
   const uint64_t keys[] = {1, 2, 2};
   const auto refuse = [] { throw std::runtime_error("refused"); };
   const auto refused = [&] {
@@ -409,7 +409,7 @@ TEST_F(GuardTest, AKeyThatWasErasedAfterACommitThatThrewIsFoundWhenItComesAgain)
   const std::vector<uint64_t> key = {1};
   Live<Cuckoo> live;
   live.Publish(FilterOf<Cuckoo>({}, 1000));
-  PenetrationGuard<uint64_t, uint64_t, Cuckoo> guard(live);
+  CacheGuard<uint64_t, uint64_t, Cuckoo> guard(live);
   EXPECT_THROW(guard.Insert(1, committed), std::runtime_error);
   EXPECT_EQ(live.Erase(key), 1u);
   EXPECT_THROW(guard.Insert(1, committed), std::runtime_error);
@@ -436,20 +436,20 @@ TEST_F(GuardTest, AKeyThatWasErasedAfterACommitThatThrewIsFoundWhenItComesAgain)
   EXPECT_EQ(live.Read()->Count(std::vector<uint64_t>{3}), 1u);
 }
 
-// A filter that calls `on_key_forms`, once, when a guard looks at it.
+// A filter that calls `on_key_types`, once, when a guard looks at it.
 struct InterruptedCuckoo : LockedCuckoo {
   using LockedCuckoo::LockedCuckoo;
-  KeyForms key_forms() const {
-    if (on_key_forms) std::exchange(on_key_forms, {})();
-    return LockedCuckoo::key_forms();
+  KeyTypes key_types() const {
+    if (on_key_types) std::exchange(on_key_types, {})();
+    return LockedCuckoo::key_types();
   }
-  static inline std::function<void()> on_key_forms;
+  static inline std::function<void()> on_key_types;
 };
 
 TEST_F(GuardTest, ARebuildThatEndsDuringAnInsertKeepsAKeyWhoseCommitThrewBefore) {
   Live<InterruptedCuckoo> live;
   live.Publish(FilterOf<InterruptedCuckoo>({}, 1000));
-  PenetrationGuard<uint64_t, uint64_t, InterruptedCuckoo> guard(live);
+  CacheGuard<uint64_t, uint64_t, InterruptedCuckoo> guard(live);
   EXPECT_THROW(guard.Insert(1, [] { throw std::runtime_error("refused"); }), std::runtime_error);
   std::promise<void> built, finish;
   std::jthread rebuild([&] {
@@ -460,7 +460,7 @@ TEST_F(GuardTest, ARebuildThatEndsDuringAnInsertKeepsAKeyWhoseCommitThrewBefore)
     }});
   });
   built.get_future().wait();
-  InterruptedCuckoo::on_key_forms = [&] {
+  InterruptedCuckoo::on_key_types = [&] {
     finish.set_value();
     rebuild.join();
   };
@@ -480,7 +480,7 @@ TEST_F(GuardTest, AKeyThatComesInAnotherWayCanBeMadeKnown) {
 TEST_F(GuardTest, WhatTheFilterHasNoRoomForIsNotCommitted) {
   Live<LockedCuckoo> live;
   live.Publish(FilterOf<LockedCuckoo>({}, 1));
-  PenetrationGuard<uint64_t, uint64_t, LockedCuckoo> guard(live);
+  CacheGuard<uint64_t, uint64_t, LockedCuckoo> guard(live);
   uint64_t committed = 0;
   ExpectError(
       [&] {
@@ -523,7 +523,7 @@ TEST(GuardedFileTest, EveryRequestIsAnsweredWhateverBecomesOfTheFile) {
   const auto expect_right = [&](const char* what, bool known) {
     Live<SplitBlockBloomFilter> live;
     Watch<SplitBlockBloomFilter> watch(live, path, {.interval = hours(1)});
-    PenetrationGuard<uint64_t, uint64_t, SplitBlockBloomFilter> guard(live, {.max_age = hours(24)});
+    CacheGuard<uint64_t, uint64_t, SplitBlockBloomFilter> guard(live, {.max_age = hours(24)});
     for (uint64_t key = 0; key < 3000; ++key) {
       const Found found =
           guard.Get(key, cache, [&](uint64_t asked) { return database.Get(asked); });

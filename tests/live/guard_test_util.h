@@ -60,7 +60,7 @@ class TestStore {
   std::map<uint64_t, uint64_t> values_;
 };
 
-using Guard = PenetrationGuard<uint64_t, uint64_t, LockedBlocks>;
+using Guard = CacheGuard<uint64_t, uint64_t, LockedBlocks>;
 
 }  // namespace tamis
 

@@ -208,7 +208,7 @@ struct StoppingHash {
 
 // Each has a key that the other one needs, and loads its own before it waits.
 TEST_F(GuardThreadsTest, BatchesDoNotWaitForEachOther) {
-  PenetrationGuard<uint64_t, uint64_t, LockedBlocks, StoppingHash> guard(live_);
+  CacheGuard<uint64_t, uint64_t, LockedBlocks, StoppingHash> guard(live_);
   TestStore caches[2];
   std::vector<std::jthread> threads;
   for (const int t : {0, 1}) {

@@ -28,10 +28,10 @@ using std::chrono::steady_clock;
 
 TEST(LiveTest, HasNothingBeforeTheFirst) {
   const Live<SplitBlockBloomFilter> live;
-  const auto lease = live.Read();
-  EXPECT_FALSE(lease);
-  EXPECT_EQ(lease.generation(), 0u);
-  EXPECT_EQ(lease.age(), nanoseconds(0));
+  const auto snapshot = live.Read();
+  EXPECT_FALSE(snapshot);
+  EXPECT_EQ(snapshot.generation(), 0u);
+  EXPECT_EQ(snapshot.age(), nanoseconds(0));
   const LiveStatus status = live.status();
   EXPECT_EQ(status.generation, 0u);
   EXPECT_FALSE(status.rebuilding);
@@ -66,8 +66,8 @@ TEST(LiveTest, TheOldFilterGoesWithItsLastReader) {
   {
     Live<LockedBlocks> live;
     live.Publish(FilterOf<LockedBlocks>({1}));
-    Lease<LockedBlocks> reader = live.Read();
-    Lease<LockedBlocks> copy = reader;
+    Snapshot<LockedBlocks> reader = live.Read();
+    Snapshot<LockedBlocks> copy = reader;
     live.Publish(FilterOf<LockedBlocks>({2}));
     EXPECT_EQ(LockedBlocks::instances, 2);
     EXPECT_TRUE(reader->Contains(uint64_t{1}));
@@ -84,14 +84,14 @@ TEST(LiveTest, TheOldFilterGoesWithItsLastReader) {
 }
 
 TEST(LiveTest, ALeaseOutlivesTheLive) {
-  Lease<LockedBlocks> lease;
+  Snapshot<LockedBlocks> snapshot;
   {
     Live<LockedBlocks> live;
     live.Publish(FilterOf<LockedBlocks>({1}));
-    lease = live.Read();
+    snapshot = live.Read();
   }
-  EXPECT_TRUE(lease->Contains(uint64_t{1}));
-  EXPECT_GE(lease.age(), nanoseconds(0));
+  EXPECT_TRUE(snapshot->Contains(uint64_t{1}));
+  EXPECT_GE(snapshot.age(), nanoseconds(0));
 }
 
 TEST(LiveTest, AgesCountFromWhatTheMakerKnew) {
@@ -208,10 +208,10 @@ TEST(LiveTest, NoReaderSeesAFilterThatIsNotWhole) {
     readers.emplace_back([&](const std::stop_token& stop) {
       uint64_t last = 0;
       while (!stop.stop_requested()) {
-        const auto lease = live.Read();
-        for (const uint64_t word : lease->words) torn += word != lease.generation();
-        went_back += lease.generation() < last;
-        last = lease.generation();
+        const auto snapshot = live.Read();
+        for (const uint64_t word : snapshot->words) torn += word != snapshot.generation();
+        went_back += snapshot.generation() < last;
+        last = snapshot.generation();
         ++read;
       }
     });

@@ -41,10 +41,10 @@ class Locked {
   ~Locked() { --instances; }
 
   HashSpec hash() const { return filter_.hash(); }
-  KeyForms key_forms() const {
-    return With([&] { return filter_.key_forms(); });
+  KeyTypes key_types() const {
+    return With([&] { return filter_.key_types(); });
   }
-  void set_key_forms(KeyForms forms) { filter_.set_key_forms(forms); }
+  void set_key_types(KeyTypes forms) { filter_.set_key_types(forms); }
   uint64_t size() const {
     return With([&] { return filter_.inserted_count(); });
   }

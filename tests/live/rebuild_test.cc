@@ -55,7 +55,7 @@ class RebuildTest : public testing::Test {
 };
 
 TEST_F(RebuildTest, PublishesWhatTheSourceMakes) {
-  const Lease<LockedBlocks> before = live_.Read();
+  const Snapshot<LockedBlocks> before = live_.Read();
   EXPECT_EQ(live_.Rebuild(Plain()), 2u);
   EXPECT_TRUE(live_.Read()->Contains(uint64_t{2}));
   EXPECT_EQ(before.generation(), 1u);

@@ -39,7 +39,7 @@ TEST(StripedPointerTest, StripesHaveCountsOfTheirOwn) {
     std::thread([&] { leases.push_back(pointer.Get()); }).join();
   for (size_t i = 0; i < kStripes; ++i) {
     EXPECT_EQ(leases[i].get(), leases[0].get());
-    EXPECT_EQ(leases[i].use_count(), 2) << "the stripe's and the lease's";
+    EXPECT_EQ(leases[i].use_count(), 2) << "the stripe's and the snapshot's";
     for (size_t j = 0; j < i; ++j)
       EXPECT_TRUE(leases[i].owner_before(leases[j]) || leases[j].owner_before(leases[i]));
   }

@@ -52,8 +52,8 @@ TYPED_TEST(SwapsTest, AThousandRebuildsLoseNothing) {
     for (uint64_t t = 0; t < 2; ++t) {
       threads.emplace_back([&](const std::stop_token& stop) {
         for (; !stop.stop_requested(); ++read) {
-          const auto lease = live.Read();
-          missed += always.size() - lease->Count(always);
+          const auto snapshot = live.Read();
+          missed += always.size() - snapshot->Count(always);
         }
       });
       threads.emplace_back([&, t](const std::stop_token& stop) {
@@ -66,9 +66,9 @@ TYPED_TEST(SwapsTest, AThousandRebuildsLoseNothing) {
             table.Insert(mine.back());
             ++inserted;
           }
-          const auto lease = live.Read();
-          missed += !lease->Contains(mine.back());
-          if (mine.size() % 64 == 0) missed += mine.size() - lease->Count(mine);
+          const auto snapshot = live.Read();
+          missed += !snapshot->Contains(mine.back());
+          if (mine.size() % 64 == 0) missed += mine.size() - snapshot->Count(mine);
         }
       });
     }

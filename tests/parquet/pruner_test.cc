@@ -292,7 +292,7 @@ TEST(PrunerTest, ManyFilesOnManyThreads) {
       if (f % 3 == 1) {
         const std::vector<int32_t> narrow = {static_cast<int32_t>(value)};
         SplitBlockBloomFilter filter({.bytes = 64, .hash = kFilterHash});
-        filter.Insert(FixedColumn{narrow.data(), 4, 1, KeyForm::kInt32});
+        filter.Insert(FixedColumn{narrow.data(), 4, 1, KeyType::kInt32});
         file.groups.push_back({{.filter = ToParquet(filter)}});
       } else {
         file.groups.push_back({{.filter = FilterOf(std::vector<int64_t>{value}, 64)}});

@@ -207,7 +207,7 @@ def test_nothing_asked_and_nothing_there():
     assert list(empty) == empty.names == empty.columns() == empty.groups() == []
     bank.add("none", [])
     bank.add("nulls", pa.array([None, None], pa.string()))
-    assert bank.column("none").key_forms == bank.column("nulls").key_forms == "none"
+    assert bank.column("none").key_types == bank.column("nulls").key_types == "none"
 
 
 def test_counts():
@@ -242,9 +242,9 @@ def test_filters_of_keys_are_those_of_the_bank(n):
         assert bank.extract(name).to_bytes() == f.to_bytes(), name
         column = bank.column(name)
         assert column.capacity == column.inserted_count == n
-        assert column.key_forms == "integers" and column.nbytes == f.nbytes
+        assert column.key_types == "integers" and column.nbytes == f.nbytes
     bank.add("both", [1, "1", None, b"2"])
-    assert bank.column("both").key_forms == "text and integers"
+    assert bank.column("both").key_types == "text and integers"
     assert bank.column("both").inserted_count == 3
     bank.flush()
     assert bank.groups()[0].columns == 6 if n > 1 else True

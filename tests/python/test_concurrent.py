@@ -133,7 +133,7 @@ def test_the_bits_are_those_of_the_plain_filter(cls):
     want.insert(keys)
     together(lambda i: f.insert(keys[i::4]), range(4))
     assert memoryview(f.snapshot()) == memoryview(want)
-    assert f.key_forms == want.key_forms and f.expected_fpr() == want.expected_fpr()
+    assert f.key_types == want.key_types and f.expected_fpr() == want.expected_fpr()
 
 
 @pytest.mark.parametrize("cls", CUCKOO)

@@ -1,4 +1,4 @@
-"""tamis.live.Guard: what reaches cache and database, on one thread and on many."""
+"""tamis.live.CacheGuard: what reaches cache and database, on one thread and on many."""
 import gc
 import subprocess
 import sys
@@ -36,7 +36,7 @@ class Database(dict):
 def guarded(database, **options):
     live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(10_000, fpr=1e-6))
     live.insert(list(database))
-    return live, tamis.live.Guard(live, database.load, **options)
+    return live, tamis.live.CacheGuard(live, database.load, **options)
 
 
 def test_the_filter_the_cache_and_the_database():
@@ -62,22 +62,22 @@ def test_many_keys():
     assert cache == {"ada": 1, "bob": 20, "cem": 3}
     assert guard.get_many([]) == [] and guard.get_many(iter(["cem"])) == [3]
     asked = []
-    at_once = tamis.live.Guard(live, load_many=lambda keys: asked.append(keys) or [7] * len(keys))
+    at_once = tamis.live.CacheGuard(live, load_many=lambda keys: asked.append(keys) or [7] * len(keys))
     assert at_once.get_many(["ada", "bob", "ada"]) == [7, 7, 7] and asked == [["ada", "bob"]]
     assert at_once.get("cem") == 7
-    short = tamis.live.Guard(live, load_many=lambda keys: [])
+    short = tamis.live.CacheGuard(live, load_many=lambda keys: [])
     with pytest.raises(tamis.InvalidArgumentError, match="gave 0 values"):
         short.get_many(["ada"])
 
 
 def test_load_many_may_return_a_mapping_and_no_set():
     live, _ = guarded(Database(ada=1, bob=2))
-    by_key = tamis.live.Guard(live, load_many=lambda keys: {"bob": 2, "ada": 1})
+    by_key = tamis.live.CacheGuard(live, load_many=lambda keys: {"bob": 2, "ada": 1})
     assert by_key.get_many(["ada", "bob"]) == [1, 2]
-    assert tamis.live.Guard(live, load_many=lambda keys: {"bob": 2}).get_many(["ada", "bob"]) == [None, 2]
+    assert tamis.live.CacheGuard(live, load_many=lambda keys: {"bob": 2}).get_many(["ada", "bob"]) == [None, 2]
     for none in ({1, 2}, frozenset([1, 2])):
         with pytest.raises(TypeError, match="a set has none"):
-            tamis.live.Guard(live, load_many=lambda keys: none).get_many(["ada", "bob"])
+            tamis.live.CacheGuard(live, load_many=lambda keys: none).get_many(["ada", "bob"])
 
 
 def test_one_string_is_no_collection_of_keys_or_values():
@@ -88,7 +88,7 @@ def test_one_string_is_no_collection_of_keys_or_values():
         with pytest.raises(TypeError, match="one key and no collection"):
             guard.insert_many(one, lambda: None)
         with pytest.raises(TypeError, match="a string is one value"):
-            tamis.live.Guard(live, load_many=lambda keys: one).get_many(["ada"])
+            tamis.live.CacheGuard(live, load_many=lambda keys: one).get_many(["ada"])
     for call in (guard.get, guard.forget, lambda key: guard.insert(key, lambda: None)):
         with pytest.raises(TypeError, match="None"):
             call(None)
@@ -98,9 +98,9 @@ def test_a_mapping_of_other_keys_is_no_answer():
     live, guard = guarded(Database({7: "seven", "bob": 2}))
     for keys, mapping in (([7], {"7": "seven"}), (["bob"], {b"bob": 2})):
         with pytest.raises(TypeError, match="was asked for .*, and returned a mapping with"):
-            tamis.live.Guard(live, load_many=lambda _: mapping).get_many(keys)
+            tamis.live.CacheGuard(live, load_many=lambda _: mapping).get_many(keys)
     for mapping in ({}, {8: "eight"}, {np.int64(7): None}):
-        assert tamis.live.Guard(live, load_many=lambda _: mapping).get_many([7]) == [None]
+        assert tamis.live.CacheGuard(live, load_many=lambda _: mapping).get_many([7]) == [None]
 
 
 def test_keys_that_a_filter_cannot_tell_apart_have_values_of_their_own():
@@ -143,11 +143,11 @@ def test_a_filter_of_another_form_is_not_asked():
 def test_without_a_filter_all_keys_pass():
     database = Database(ada=1)
     live = tamis.live.Live()
-    guard = tamis.live.Guard(live, database.load, negative_ttl=0)
+    guard = tamis.live.CacheGuard(live, database.load, negative_ttl=0)
     assert guard.get("ada") == 1 and guard.get("eve") is None
     assert not guard.stats().known and "no filter" in guard.stats().failure
     live.publish(tamis.SplitBlockBloomFilter(100), age=60)
-    old = tamis.live.Guard(live, database.load, max_age=1)
+    old = tamis.live.CacheGuard(live, database.load, max_age=1)
     assert old.get("ada") == 1 and "max_age" in old.stats().failure
 
 
@@ -180,7 +180,7 @@ def test_what_the_database_raises():
     def load(key):
         raise ConnectionResetError(key)
 
-    guard = tamis.live.Guard(live, load)
+    guard = tamis.live.CacheGuard(live, load)
     for call in (lambda: guard.get("ada"), lambda: guard.get_many(["ada"])):
         with pytest.raises(ConnectionResetError, match="ada"):
             call()
@@ -189,12 +189,12 @@ def test_what_the_database_raises():
         guard.get(1.5)
     for bad in ((live,), (live, 5), (5, load)):
         with pytest.raises(TypeError):
-            tamis.live.Guard(*bad)
+            tamis.live.CacheGuard(*bad)
     with pytest.raises(ValueError):
-        tamis.live.Guard(live, load, negative_ttl=-1)
+        tamis.live.CacheGuard(live, load, negative_ttl=-1)
     for name in ("negative_ttl", "max_age"):
         with pytest.raises(TypeError):
-            tamis.live.Guard(live, load, **{name: np.timedelta64(1, "ms")})
+            tamis.live.CacheGuard(live, load, **{name: np.timedelta64(1, "ms")})
 
 
 def test_what_the_cache_raises():
@@ -218,7 +218,7 @@ def test_what_the_cache_raises():
 
 def test_a_loader_that_asks_its_guard():
     live, _ = guarded(Database(ada=1))
-    guard = tamis.live.Guard(live, lambda key: guard.get(key))
+    guard = tamis.live.CacheGuard(live, lambda key: guard.get(key))
     with pytest.raises(RuntimeError, match="wait for themselves"):
         guard.get("ada")
 
@@ -234,7 +234,7 @@ def test_threads_share_one_load():
         go.wait()
         return value
 
-    guard = tamis.live.Guard(live, load)
+    guard = tamis.live.CacheGuard(live, load)
     got = []
 
     def work(number):
@@ -260,7 +260,7 @@ def test_threads_share_one_exception():
         go.wait()
         raise KeyError(key)
 
-    guard = tamis.live.Guard(live, load)
+    guard = tamis.live.CacheGuard(live, load)
     raised = []
 
     def work(number):
@@ -305,7 +305,7 @@ def test_an_interrupt_is_raised_in_the_thread_that_it_comes_to_and_another_loads
 
     options = {"load": dict(load=load), "load_many": dict(load_many=lambda keys: list(map(load, keys))),
                "cache": dict(load={"ada": "value"}.get, cache=Cache())}[where]
-    guard = tamis.live.Guard(live, **options)
+    guard = tamis.live.CacheGuard(live, **options)
     raised, got = [], []
 
     def work(number):
@@ -336,7 +336,7 @@ def test_an_interrupt_ends_the_wait_for_the_load_of_another_thread(call):
                 loading.set()
                 go.wait()
             return key
-        guard = tamis.live.Guard(live, load)
+        guard = tamis.live.CacheGuard(live, load)
         other = threading.Thread(target=lambda: got.append(guard.get("ada")))
         other.start()
         loading.wait()
@@ -380,7 +380,7 @@ def test_cycles_are_collected():
 
     loader = Loader()
     live, _ = guarded(Database())
-    loader.guard = tamis.live.Guard(live, loader.load)
+    loader.guard = tamis.live.CacheGuard(live, loader.load)
     reference = weakref.ref(loader)
     del loader
     gc.collect()
@@ -394,7 +394,7 @@ def test_model(items, asked):
     database = {identity(key): value for key, value in items.items()}
     live = tamis.live.Live(tamis.live.ConcurrentBloomFilter(1000))
     live.insert(list(items))
-    guard = tamis.live.Guard(live, lambda key: database.get(identity(key)), cache={})
+    guard = tamis.live.CacheGuard(live, lambda key: database.get(identity(key)), cache={})
     want = [database.get(identity(key)) for key in asked]
     assert [guard.get(key) for key in asked] == want
     assert guard.get_many(asked) == want

@@ -91,15 +91,15 @@ LOOKS = {
     "list": lambda x: make(tamis.BloomFilter).insert([x]),
     "objects": lambda x: make(tamis.BloomFilter).insert(np.array([x], object)),
     "pandas": lambda x: make(tamis.BloomFilter).insert(pd.Series([x])),
-    "live": LIVE.insert, "guard": tamis.live.Guard(LIVE, str).get,
+    "live": LIVE.insert, "guard": tamis.live.CacheGuard(LIVE, str).get,
     "bank": lambda x: tamis.FilterBank().add("name", x),
     "parquet": lambda x: tamis.parquet.Pruner("x", x),
     "parquet list": lambda x: tamis.parquet.Pruner("x", [x]),
     "merge": lambda x: make(tamis.BloomFilter).__ior__(x),
     "age": lambda x: LIVE.publish(make(tamis.BloomFilter), x),
     "interval": lambda x: tamis.live.Watch(LIVE, "no such file", interval=x),
-    "negative_ttl": lambda x: tamis.live.Guard(LIVE, str, negative_ttl=x),
-    "max_age": lambda x: tamis.live.Guard(LIVE, str, max_age=x),
+    "negative_ttl": lambda x: tamis.live.CacheGuard(LIVE, str, negative_ttl=x),
+    "max_age": lambda x: tamis.live.CacheGuard(LIVE, str, max_age=x),
 }
 
 

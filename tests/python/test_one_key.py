@@ -35,7 +35,7 @@ def test_integers_and_their_digits_are_different_keys():
     f = make(tamis.SplitBlockBloomFilter)
     f.add(42)
     assert "42" not in f
-    assert f.key_forms == "integers"
+    assert f.key_types == "integers"
 
 
 class Number:

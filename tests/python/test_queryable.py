@@ -73,7 +73,7 @@ def test_erasure(made):
 def test_description(made):
     made.update(range(100))
     assert made.nbytes > 0
-    assert made.key_forms == "integers"
+    assert made.key_types == "integers"
     fpr = made.expected_fpr()
     assert math.isnan(fpr) or 0 <= fpr < 1
     count = made.estimated_count()

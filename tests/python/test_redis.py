@@ -69,7 +69,7 @@ def test_model(url, keys, asked):
         local.insert(keys)
         assert f.contains(asked) == local.contains(asked)
         assert f.select(asked) == local.select(asked)
-        near = f.near_copy()
+        near = f.near_cache()
         for key in keys + asked:
             want = key in local
             assert (key in f) == want == (key in near)
@@ -95,10 +95,10 @@ def test_arrays_and_nulls(f):
 
 
 def test_calls_of_queryable_and_changeable(f):
-    near = f.near_copy()
+    near = f.near_cache()
     for remote in (f, near):
         assert isinstance(remote, tamis.Changeable)
-        assert remote.nbytes > 0 and remote.key_forms == "unknown"
+        assert remote.nbytes > 0 and remote.key_types == "unknown"
         remote.add(7)
         assert 7 in remote and remote.count([7, 8]) == 1
         for call in (remote.contains, remote.select, remote.count, remote.insert):
@@ -154,7 +154,7 @@ def test_push_and_pull(f):
 
 def test_near_copies(f, url):
     f.insert(range(100))
-    confirmed, stale = f.near_copy(), f.near_copy(staleness=3600)
+    confirmed, stale = f.near_cache(), f.near_cache(staleness=3600)
     f.insert(["new"])
     assert confirmed.count(range(100)) == stale.count(range(100)) == 100
     assert "new" in confirmed and "new" not in stale
@@ -170,9 +170,9 @@ def test_near_copies(f, url):
     with pytest.raises(ValueError, match="closed"):
         1 in stale
     with pytest.raises(ValueError, match="staleness"):
-        SplitBlockFilter.create(next(NAMES), 10, url=url).near_copy(staleness=-1)
+        SplitBlockFilter.create(next(NAMES), 10, url=url).near_cache(staleness=-1)
     with pytest.raises(TypeError):
-        SplitBlockFilter.create(next(NAMES), 10, url=url).near_copy(
+        SplitBlockFilter.create(next(NAMES), 10, url=url).near_cache(
             staleness=np.timedelta64(20, "ms"))
 
 
@@ -216,7 +216,7 @@ def test_closed_and_dropped(f, url):
     other = SplitBlockFilter.open(f.name, url=url)
     f.close()
     f.close()
-    for call in (lambda: f.add(1), lambda: f.name, f.pull, lambda: f.count([1]), f.near_copy):
+    for call in (lambda: f.add(1), lambda: f.name, f.pull, lambda: f.count([1]), f.near_cache):
         with pytest.raises(ValueError, match="closed"):
             call()
     other.drop()
@@ -265,7 +265,7 @@ def test_a_keyed_hash(url):
     name, secret = next(NAMES), bytes(range(16))
     f = SplitBlockFilter.create(name, 1000, hash="siphash13", secret=secret, url=url)
     f.add("ada")
-    assert "ada" in f.near_copy() and "ada" in f.pull()
+    assert "ada" in f.near_cache() and "ada" in f.pull()
     local = tamis.SplitBlockBloomFilter(1000, hash="siphash13", secret=secret)
     local.add("bob")
     f.push(local)

@@ -28,7 +28,7 @@ def run(*arguments, keys=None):
 @pytest.mark.parametrize("keys, form", [(WORDS, []), (NUMBERS, ["--integers"])], ids=["text", "int"])
 def test_files_are_equal(kind, keys, form, tmp_path):
     by_command, by_python = tmp_path / "command", tmp_path / "python"
-    run("build", "-o", by_command, "--type", kind, "--capacity", len(keys), *form, keys=keys)
+    run("build", "-o", by_command, "--kind", kind, "--capacity", len(keys), *form, keys=keys)
     f = TYPES[kind](len(keys))
     f.update(keys)
     f.save(by_python)
@@ -53,5 +53,5 @@ def test_raw_integers(tmp_path):
 
 def test_scalable(tmp_path):
     built = tmp_path / "filter"
-    run("build", "-o", built, "--type", "scalable", keys=WORDS)
+    run("build", "-o", built, "--kind", "scalable", keys=WORDS)
     assert tamis.open(built).contains(WORDS) == [True] * len(WORDS)

@@ -28,7 +28,7 @@ class OfAnyFilter final : public Queryable {
   explicit OfAnyFilter(AnyFilter filter) : filter_(std::move(filter)) {}
 
   QueryTraits traits() const noexcept override { return filter_->traits(); }
-  KeyForms key_forms() const override { return filter_->key_forms(); }
+  KeyTypes key_types() const override { return filter_->key_types(); }
   uint64_t bytes() const override { return filter_->bytes(); }
 
  protected:
@@ -53,7 +53,7 @@ class OfView final : private Blocks, public Queryable {
   explicit OfView(const std::vector<uint64_t>& keys) : Blocks(keys), blocks_(filter.view()) {}
 
   QueryTraits traits() const noexcept override { return blocks_.traits(); }
-  KeyForms key_forms() const override { return blocks_.key_forms(); }
+  KeyTypes key_types() const override { return blocks_.key_types(); }
   uint64_t bytes() const override { return blocks_.bytes(); }
 
  protected:
@@ -124,7 +124,7 @@ void EvenNumbers::Query(const Keys& keys, uint64_t* bits) const {
     ~AtEnd() { --running; }
     std::atomic<int>& running;
   } const at_end{running_};
-  if (keys.form() != Keys::Form::kU64) {
+  if (keys.layout() != KeyLayout::kU64) {
     throw Error(ErrorCode::kInvalidArgument, "even numbers are integers");
   }
   std::vector<uint64_t> missing;

@@ -40,7 +40,7 @@ class EvenNumbers final : public Queryable {
   bool in_one_thread_only() const { return !overlapped_; }
 
   QueryTraits traits() const noexcept override { return traits_; }
-  KeyForms key_forms() const override { return KeyForm::kInteger; }
+  KeyTypes key_types() const override { return KeyType::kInteger; }
   uint64_t bytes() const override { return 0; }
 
  protected:

@@ -15,7 +15,7 @@
 #include "redis/src/filter/descriptor.h"
 #include "redis/src/filter/layout.h"
 #include "redis/src/filter/segment_state.h"
-#include "tamis/redis/near_copy.h"
+#include "tamis/redis/near_cache.h"
 #include "tamis/redis/rebuild.h"
 #include "tamis/redis/split_block_filter.h"
 #include "tests/redis/redis_test_util.h"
@@ -186,7 +186,7 @@ TEST_F(RedisDamageTest, MarksThatNameNoSegment) {
     EXPECT_EQ(filter.Insert(fresh), fresh.size());
     EXPECT_EQ(filter.Count(fresh), fresh.size());
   }
-  NearCopy near(SplitBlockFilter::Open(servers_.options(), name_));
+  NearCache near(SplitBlockFilter::Open(servers_.options(), name_));
   EXPECT_EQ(near.Refresh(), 0u);
 }
 
@@ -317,7 +317,7 @@ TEST(RedisServerFaultTest, AUserNeedsNoMoreRightsThanTheseAre) {
   filter.Push(filter.Pull());
   Rebuild(filter, [](RebuildInserter& to) { to.Insert(std::vector<std::string_view>{"x"}); },
           {.grace = milliseconds(0)});
-  EXPECT_TRUE(NearCopy(SplitBlockFilter::Open(options, name)).Contains("x"));
+  EXPECT_TRUE(NearCache(SplitBlockFilter::Open(options, name)).Contains("x"));
   ExpectError([&] { SplitBlockFilter::Open(options, name, {.durable_replicas = 1}).Insert("y"); },
               ErrorCode::kNotDurable, "1 replicas");
   filter.Drop();

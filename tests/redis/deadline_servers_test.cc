@@ -9,7 +9,7 @@
 #include "redis/src/filter/descriptor.h"
 #include "redis/src/filter/layout.h"
 #include "redis/src/filter/segment_state.h"
-#include "tamis/redis/near_copy.h"
+#include "tamis/redis/near_cache.h"
 #include "tamis/redis/rebuild.h"
 #include "tamis/redis/split_block_filter.h"
 #include "tests/redis/rebuild_test_util.h"
@@ -64,7 +64,7 @@ TEST_P(RedisDeadlineTest, KeysExpireAnHourLaterWhateverIsWritten) {
     ExpectExpiry(expected);
   }
   filter.Push(filter.Pull());
-  NearCopy near(Open());
+  NearCache near(Open());
   near.Refresh();
   ExpectExpiry(expected);
 
@@ -113,7 +113,7 @@ TEST_P(RedisDeadlineTest, NobodyGetsAnAnswerAfterIt) {
   SplitBlockFilter filter = Create(deadline);
   const std::vector<uint64_t> keys = RandomKeys(200, 1);
   filter.Insert(keys);
-  NearCopy near(Open(), {.staleness = std::chrono::hours(1)});
+  NearCache near(Open(), {.staleness = std::chrono::hours(1)});
   SplitBlockFilter fails_open = Open({.unavailable = Unavailable::kMaybe});
   const SplitBlockBloomFilter local = filter.Pull();
   ASSERT_TRUE(WaitFor(120, [&] { return system_clock::now() > deadline; }));
@@ -151,7 +151,7 @@ TEST_P(RedisDeadlineTest, WhatHasExpiredIsNoNo) {
   const std::vector<uint64_t> keys = RandomKeys(2'000, 1), strangers = RandomKeys(2'000, 2);
   filter.Insert(keys);
   SplitBlockFilter fails_open = Open({.unavailable = Unavailable::kMaybe});
-  NearCopy near(Open());
+  NearCache near(Open());
   for (const std::string& key : Keys()) SayToOwner(servers(), key, {"PEXPIRE", key, "1"});
   ASSERT_TRUE(WaitFor(120, [&] { return Keys().empty(); }));
   ExpectError([&] { filter.Count(keys); }, ErrorCode::kCorrupt, "2000 of 2000 keys");

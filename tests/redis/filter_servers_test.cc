@@ -156,7 +156,7 @@ TEST_P(RedisFilterTest, EveryFormOfKeys) {
       Keys(StringColumn{bytes.data(), offsets}),
       Keys(LargeStringColumn{bytes.data(), large_offsets}),
       Keys(Hashes{hashes}),
-      Keys(FixedColumn{fixed, 4, 2, KeyForm::kInt32}),
+      Keys(FixedColumn{fixed, 4, 2, KeyType::kInt32}),
   };
   SplitBlockBloomFilter local(options);
   SplitBlockFilter filter = Create(options);

@@ -14,7 +14,7 @@
 #include "redis/src/filter/descriptor.h"
 #include "redis/src/filter/layout.h"
 #include "redis/src/filter/segment_state.h"
-#include "tamis/redis/near_copy.h"
+#include "tamis/redis/near_cache.h"
 #include "tamis/redis/split_block_filter.h"
 #include "tests/redis/fake_server.h"
 #include "tests/redis/redis_test_util.h"
@@ -445,7 +445,7 @@ TEST(RedisHostileServerTest, AFilterThatIsAnotherOneForEver) {
   SplitBlockBloomFilter local({.bytes = 32 * filter.num_blocks()});
   local.Insert("x");
   late([&] { filter.Push(local); });
-  late([&] { NearCopy{OpenPatiently(Options(server))}; });
+  late([&] { NearCache{OpenPatiently(Options(server))}; });
   const Info info = filter.GetInfo();
   EXPECT_EQ(info.bad_segments, 1u);
   EXPECT_EQ(info.problem, "it is rebuilt again and again");

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "tamis/redis/near_copy.h"
+#include "tamis/redis/near_cache.h"
 #include "tests/redis/askers.h"
 #include "tests/redis/rebuild_test_util.h"
 #include "tests/redis/redis_test_util.h"
@@ -85,7 +85,7 @@ TEST_P(RedisRebuildTest, ClientsOfTheOldGenerationGoOnWithTheNewOne) {
   SplitBlockFilter block_reader = OpenIt({.route = Route::kBlocks});
   SplitBlockFilter segment_reader = OpenIt({.route = Route::kSegments});
   SplitBlockFilter puller = OpenIt(), pusher = OpenIt(), inspector = OpenIt(), dropper = OpenIt();
-  NearCopy strict(OpenIt()), lax(OpenIt(), {.staleness = std::chrono::hours(1)});
+  NearCache strict(OpenIt()), lax(OpenIt(), {.staleness = std::chrono::hours(1)});
   SplitBlockFilter filter = OpenIt();
   Rebuild(filter, database_.Source(), NoGrace());
 
@@ -281,7 +281,7 @@ TEST_P(RedisRebuildTest, TwoAtATimeAreAnErrorOfOne) {
 
 TEST_P(RedisRebuildTest, WhatOthersDoMeanwhile) {
   const std::vector<uint64_t> fresh = RandomKeys(3'000, 5);
-  NearCopy near(OpenIt(), {.staleness = milliseconds(1)});
+  NearCache near(OpenIt(), {.staleness = milliseconds(1)});
   SplitBlockFilter before = OpenIt({.route = Route::kSegments});
   for (const RebuildStep step : {RebuildStep::kFill, RebuildStep::kClose}) {
     SCOPED_TRACE(static_cast<int>(step));

@@ -15,7 +15,7 @@
 
 #include "redis/src/client/slot.h"
 #include "redis/src/filter/layout.h"
-#include "tamis/redis/near_copy.h"
+#include "tamis/redis/near_cache.h"
 #include "tamis/redis/split_block_filter.h"
 #include "tests/redis/askers.h"
 #include "tests/redis/rebuild_test_util.h"
@@ -113,7 +113,7 @@ TEST_F(RedisStallTest, KeysOfAServerThatStallsHaveNoAnswer) {
     filters.push_back(Open(options, {.route = route, .durable_replicas = 1}));
     filters.back().Count(asked);  // so that it is connected
   }
-  NearCopy near(Open(options), {.staleness = milliseconds(1)});
+  NearCache near(Open(options), {.staleness = milliseconds(1)});
   {
     const Stalled stalled(victim);
     for (size_t route = 0; route < 2; ++route) {

@@ -97,7 +97,7 @@ PLANTED = [
     ("includes", "bindings/c/include/tamis/c/a.h", "#include <cstdint>\n"),
     ("includes", "bindings/c/include/tamis/c/a.h", '#include "tamis/keys.h"\n'),
     ("includes", "bindings/c/src/a.cc", "#include <iostream>\n"),
-    ("includes", "bindings/c/src/a.cc", '#include "tamis/redis/near_copy.h"\n'),
+    ("includes", "bindings/c/src/a.cc", '#include "tamis/redis/near_cache.h"\n'),
     ("includes", "bindings/c/src/a.cc", '#include "tamis/detail/kernels.h"\n'),
     ("includes", "core/src/a.cc", '#include "tamis/c/key.h"\n'),
     ("includes", "tools/a.cc", '#include "tamis/c.h"\n'),

@@ -133,7 +133,7 @@ ROOMS = {
 # The room of a public header, by its name below tamis/: the first pattern that matches.
 PUBLIC_ROOMS = [
     (r"tamis", None),  # the umbrella
-    (r"cpp20|error|hash|key_forms|memory|table_hash|units|version|detail/(hd|siphash|storage)", "base"),
+    (r"cpp20|error|hash|key_types|memory|table_hash|units|version|detail/(hd|siphash|storage)", "base"),
     (r"backend|detail/(batch|change|kernels|xxh64_rests|\w+_kernels)", "backend"),
     (r"changeable|keys|queryable|time_keys", "bulk"),
     (r"file|folder", "file"),

@@ -121,7 +121,7 @@ TEST_F(BadLinesTest, EmptyFieldsAreNotBad) {
 TEST_F(BadLinesTest, NothingIsErased) {
   Write("keys", Numbers(1, 1000));
   Write("many", Mixed(500, 500));
-  Ok("tamis build -q -o f --type cuckoo16 --integers keys && cp f before");
+  Ok("tamis build -q -o f --kind cuckoo16 --integers keys && cp f before");
   const CommandResult result = Sh("tamis erase f --integers many");
   EXPECT_EQ(result.status, 2);
   EXPECT_TRUE(

@@ -163,8 +163,8 @@ TEST_F(BankTest, WhatDoesNotFitIsRefusedAndTheBankStays) {
   refused("tamis bank query b --count-per-column --count 1", "");
   refused("tamis bank query b --top 3 1", "go with --count-per-column");
   refused("tamis bank query b --at-least 3 1", "go with --count-per-column");
-  refused("tamis build --for-bank --bytes 5K -o x 1", "leave out --type and --bytes");
-  refused("tamis build --for-bank -t cuckoo8 -o x 1", "leave out --type and --bytes");
+  refused("tamis build --for-bank --bytes 5K -o x 1", "leave out --kind and --bytes");
+  refused("tamis build --for-bank -t cuckoo8 -o x 1", "leave out --kind and --bytes");
 }
 
 TEST_F(BankTest, ASizeThatFewHaveIsSaid) {

@@ -221,20 +221,20 @@ TEST_F(BuildTest, KeepsTheOldFileWhenItFails) {
 
 TEST_F(BuildTest, AbsurdSizesAreToldWithTheBetterKind) {
   Write("keys", Numbers(1, 1000));
-  const CommandResult absurd = Sh("tamis build -o f.tamis --type cuckoo8 --fpr 0.1% keys");
+  const CommandResult absurd = Sh("tamis build -o f.tamis --kind cuckoo8 --fpr 0.1% keys");
   EXPECT_EQ(absurd.status, 0);
   EXPECT_TRUE(absurd.ErrHas("warning: at 0.1% a cuckoo8 filter takes ")) << absurd.err;
   EXPECT_TRUE(absurd.ErrHas("a cuckoo16 filter can do the same and takes ")) << absurd.err;
-  Ok("tamis build -o f.tamis --type cuckoo16 --fpr 0.1% keys");
+  Ok("tamis build -o f.tamis --kind cuckoo16 --fpr 0.1% keys");
 }
 
 TEST_F(BuildTest, SizesOutOfAllProportionAreRefused) {
   Write("keys", Numbers(1, 16));
-  const CommandResult absurd = Sh("tamis build -o f.tamis --type cuckoo8 --fpr 1e-7 keys");
+  const CommandResult absurd = Sh("tamis build -o f.tamis --kind cuckoo8 --fpr 1e-7 keys");
   EXPECT_EQ(absurd.status, 2);
   EXPECT_TRUE(absurd.ErrHas("a cuckoo8 filter takes ")) << absurd.err;
   EXPECT_FALSE(Exists("f.tamis"));
-  EXPECT_EQ(Sh("tamis build -q -o f.tamis --type cuckoo8 --fpr 1e-7 --oversized keys").status, 0);
+  EXPECT_EQ(Sh("tamis build -q -o f.tamis --kind cuckoo8 --fpr 1e-7 --oversized keys").status, 0);
   Ok("tamis build -q -o f.tamis --fpr 1e-7 keys");
 }
 

@@ -25,10 +25,10 @@ TEST_F(DedupExactTest, WritesTheFirstOfEachLine_WhenTheFilterErrsOften) {
              "tamis dedup --exact < lines",
              "tamis dedup --exact --bytes 64 lines",
              "tamis dedup --exact --bytes 16K --threads 3 lines",
-             "tamis dedup --exact --type bloom --bytes 4K --backend portable lines",
+             "tamis dedup --exact --kind bloom --bytes 4K --backend portable lines",
              "tamis dedup --exact --fpr 0.5 --capacity 10 lines",
              "tamis dedup --exact --fpr 0.5 --scalable lines lines",
-             "tamis dedup --exact --type cuckoo8 --fpr 0.03 lines",
+             "tamis dedup --exact --kind cuckoo8 --fpr 0.03 lines",
              "gzip -c lines > lines.gz; tamis dedup --exact lines.gz lines",
          }) {
       const CommandResult result = Sh(script);

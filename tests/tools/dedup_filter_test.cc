@@ -17,8 +17,8 @@ class DedupFilterTest : public CommandTest {
 };
 
 TEST_F(DedupFilterTest, TwoHalvesAreOneRun) {
-  for (const char* options : {"", "--capacity 100k", "--type split-block", "--scalable -n 70k",
-                              "--capacity 200k --type cuckoo16 --fpr 1e-5"}) {
+  for (const char* options : {"", "--capacity 100k", "--kind split-block", "--scalable -n 70k",
+                              "--capacity 200k --kind cuckoo16 --fpr 1e-5"}) {
     const std::string dedup = "tamis dedup " + std::string(options) + " ";
     Ok("rm -f f whole");
     EXPECT_TRUE(Ok(dedup + "--filter f first").out == Numbers(1, 50'000)) << options;
@@ -32,7 +32,7 @@ TEST_F(DedupFilterTest, TwoHalvesAreOneRun) {
 
 TEST_F(DedupFilterTest, GoesOnWithOneThatWasBuilt) {
   Ok("tamis build -q -o f --capacity 100k --fpr 1e-6 first");
-  EXPECT_TRUE(Ok("tamis dedup --filter f second --type counting").out == Numbers(50'001, 40'000));
+  EXPECT_TRUE(Ok("tamis dedup --filter f second --kind counting").out == Numbers(50'001, 40'000));
   Ok("tamis info f | grep -q split-block");
   // The secret is fixed: a random one makes a key pass by chance now and then.
   Ok("printf '%032d\\n' 7 > secret\n"

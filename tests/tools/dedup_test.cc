@@ -27,12 +27,12 @@ TEST_F(DedupTest, WritesTheFirstOfEachLine) {
            "cat lines | tamis dedup - --capacity 100000",
            "tamis dedup --scalable lines",
            "tamis dedup --scalable --capacity 66k --threads 1 lines",
-           "tamis dedup --threads 3 --type split-block lines",
-           "tamis dedup --type cuckoo16 --capacity 200k --fpr 1e-5 lines",
-           "tamis dedup --scalable --type split-block lines",
+           "tamis dedup --threads 3 --kind split-block lines",
+           "tamis dedup --kind cuckoo16 --capacity 200k --fpr 1e-5 lines",
+           "tamis dedup --scalable --kind split-block lines",
            "tamis dedup --bytes 1M lines",
            "tamis dedup --window 400k lines",
-           "tamis dedup --window 400k --type split-block lines",
+           "tamis dedup --window 400k --kind split-block lines",
            "gzip -c lines | tamis dedup",
            "tamis dedup lines lines lines",
            "tamis dedup --backend portable lines",
@@ -153,7 +153,7 @@ TEST_F(DedupTest, LosesAsManyLinesAsItSays) {
   constexpr uint64_t kDifferent = 400'000;
   Write("lines", Numbers(1, kDifferent) + Numbers(1, kDifferent));
   for (const char* options : {"-p 0.1 --capacity 400k", "-p 0.01 --capacity 300k",
-                              "-p 0.05 --capacity 350k --type split-block", "-p 0.1 --scalable",
+                              "-p 0.05 --capacity 350k --kind split-block", "-p 0.1 --scalable",
                               "-p 0.02 --window 400k"}) {
     // In small pieces, as the rate after each counts for all of it.
     const auto json =
@@ -198,7 +198,7 @@ TEST_F(DedupTest, CountsAloneLeaveTheFilter) {
 
 TEST_F(DedupTest, WarnsOfAKindThatIsAbsurd) {
   Write("lines", Numbers(1, 10));
-  const CommandResult result = Sh("tamis dedup --type cuckoo16 lines");
+  const CommandResult result = Sh("tamis dedup --kind cuckoo16 lines");
   EXPECT_EQ(result.status, 0);
   EXPECT_NE(result.err.find("warning: at 0.0001% a cuckoo16 filter takes"), std::string::npos);
   EXPECT_EQ(Ok("tamis dedup -q lines").err, "");
@@ -219,14 +219,14 @@ TEST_F(DedupTest, OptionsThatDoNotGoTogether) {
       {"--window 5 --secret secret lines", 2, "leave out --secret"},
       {"--filter '' lines", 2, "--filter: \"\" is empty"},
       {"--filter - lines", 2, "a filter is not written to standard output"},
-      {"--window 5 --type cuckoo8 lines", 2, "--window goes with --type bloom or split-block"},
+      {"--window 5 --kind cuckoo8 lines", 2, "--window goes with --kind bloom or split-block"},
       {"--window 0 lines", 2, "--window: \"0\""},
       {"--window 5 --fpr 1e-12 lines", 2, "is out of range [4e-12, 0.5]"},
-      {"--scalable --type counting lines", 2, "counting"},
-      {"--type scalable lines", 2, "scalable"},
+      {"--scalable --kind counting lines", 2, "counting"},
+      {"--kind scalable lines", 2, "scalable"},
       {"--fpr 2 lines", 2, "--fpr: \"2\""},
       {"--capacity 1e lines", 2, "--capacity: \"1e\""},
-      {"--type cuckoo8 --fpr 0.03 --bytes 1000 lines", 2, "the filter is full with "},
+      {"--kind cuckoo8 --fpr 0.03 --bytes 1000 lines", 2, "the filter is full with "},
       {"--scalable --bytes 300k --capacity 100k lines", 2, "300"},
       {"missing", 3, "cannot read missing"},
       {"--filter missing/f lines", 3, "missing"},

@@ -15,7 +15,7 @@ class EmptyKeyTest : public CommandTest {
   uint64_t Keys(const std::string& contents, const std::string& options) const {
     Write("keys", contents);
     const CommandResult result =
-        Sh("tamis build -o f --type cuckoo16 -n 100 --json --allow-empty " + options + " keys");
+        Sh("tamis build -o f --kind cuckoo16 -n 100 --json --allow-empty " + options + " keys");
     EXPECT_EQ(result.status, 0) << result.err;
     return result.Json()["inserted"];
   }

@@ -17,7 +17,7 @@ class EraseTest : public CommandTest {
 TEST_F(EraseTest, ErasedKeysAreGoneAndAllOthersFound) {
   for (const std::string kind : {"cuckoo8", "cuckoo12", "cuckoo16"}) {
     SCOPED_TRACE(kind);
-    Ok("tamis build -q --type " + kind + " -o f.tamis all");
+    Ok("tamis build -q --kind " + kind + " -o f.tamis all");
     EXPECT_EQ(Ok("tamis query f.tamis --count all").out, "20000/20000\n");
     const auto json = Ok("tamis erase -q --json f.tamis some").Json();
     EXPECT_EQ(json["kind"], kind);
@@ -144,7 +144,7 @@ TEST_F(EraseTest, CuckooFiltersAreNotMerged) {
 }
 
 TEST_F(EraseTest, UnknownKindsAreRefusedWithTheKnownOnes) {
-  const CommandResult result = Sh("tamis build --type cuckoo9 -o f.tamis all");
+  const CommandResult result = Sh("tamis build --kind cuckoo9 -o f.tamis all");
   EXPECT_EQ(result.status, 2);
   EXPECT_TRUE(result.ErrHas("cuckoo12")) << result.err;
 }

@@ -27,7 +27,7 @@ TEST_F(FileCommandsTest, InfoTellsWhatBuildMade) {
   const nlohmann::json json = Ok("tamis info f.tamis --json").Json();
   EXPECT_EQ(json["kind"], "split-block");
   EXPECT_EQ(json["version"], 2);
-  EXPECT_EQ(json["key_forms"], "text");
+  EXPECT_EQ(json["key_types"], "text");
   EXPECT_EQ(json["capacity"], 10000);
   EXPECT_EQ(json["inserted"], 10000);
   EXPECT_EQ(json["bytes"].get<uint64_t>(), 32 * json["blocks"].get<uint64_t>());

@@ -91,7 +91,7 @@ TEST_F(FileKindTest, TextIsText) {
 
 TEST_F(FileKindTest, ANulByteIsInNoText) {
   Write("keys", "1\n2\n");
-  Ok("tamis build -q -o f --type cuckoo16 keys && cp f before");
+  Ok("tamis build -q -o f --kind cuckoo16 keys && cp f before");
   WriteU64("ids.bin", std::vector<uint64_t>{1, 2, 3});
   Write("late", Numbers(1, 1'250'000) + "x\0y\n"s);  // in the second block
   Write("elf", "\x7F\x45LF\2\1\1\0\0\0\0\0"sv);

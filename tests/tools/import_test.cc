@@ -45,7 +45,7 @@ TEST_F(ImportTest, InfoAndVerifyTakeIt) {
       Sh("tamis import --json --from guava:long -o f.tamis integers.guava");
   EXPECT_EQ(imported.status, 0);
   EXPECT_EQ(imported.Json()["format"], "guava:long");
-  EXPECT_EQ(imported.Json()["key_forms"], "integers");
+  EXPECT_EQ(imported.Json()["key_types"], "integers");
   EXPECT_EQ(Ok("tamis info --json f.tamis").Json(), imported.Json());
   EXPECT_NEAR(imported.Json()["estimated_count"].get<double>(), 300, 20);
   EXPECT_NE(Ok("tamis info f.tamis").out.find("guava:long (Guava, longFunnel)"), std::string::npos);

@@ -69,7 +69,7 @@ TEST_F(ScalableTest, WhatIsNotDefinedIsRefused) {
   };
   refused("tamis merge -o g.tamis f.tamis f.tamis", "scalable filters have layers");
   refused("tamis erase f.tamis all", "cannot be erased from a scalable filter");
-  refused("tamis build -o g.tamis --layers bloom all", "--layers goes with --type scalable");
+  refused("tamis build -o g.tamis --layers bloom all", "--layers goes with --kind scalable");
   refused("tamis build -o g.tamis -t scalable --layers counting all",
           "\"counting\" is not one of ");
   refused("tamis build -o g.tamis -t scalable -n 1000 --bytes 4K all", "would exceed --bytes");

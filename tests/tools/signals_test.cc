@@ -69,7 +69,7 @@ TEST_F(SignalsTest, EndTheProcessAndLeaveNoTemporaryFiles) {
 
 TEST_F(SignalsTest, TheOutputIsAsItWas) {
   Write("keys", "1\n2\n");
-  Ok("tamis build -q -o f --type cuckoo16 keys && cp f before && mkfifo pipe");
+  Ok("tamis build -q -o f --kind cuckoo16 keys && cp f before && mkfifo pipe");
   struct Case {
     const char* command;
     const char* message;

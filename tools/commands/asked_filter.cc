@@ -62,15 +62,15 @@ AskedFilter::AskedFilter(const AskedOptions& options, const RunOptions& run,
                          std::optional<uint64_t> input_bytes)
     : options_(options), filter_(Open(options, run, input_bytes)) {}
 
-void AskedFilter::RequireForm(KeyForm asked) const {
+void AskedFilter::RequireForm(KeyType asked) const {
   if (const auto* own = std::get_if<AnyFilter>(&filter_)) {
     return options_.form.Require(**own, options_.path, asked);
   }
   const ForeignFormat& format = std::get<ForeignFilter>(filter_).format();
-  if (format.key_forms.Has(asked)) return;
+  if (format.key_types.Has(asked)) return;
   throw Error(ErrorCode::kInvalidArgument,
               options_.path + ": the keys of " + format.name + " are " +
-                  (asked != KeyForm::kInteger ? "integers: give --integers (or --u64)"
+                  (asked != KeyType::kInteger ? "integers: give --integers (or --u64)"
                                               : "text: leave out --integers and --u64"));
 }
 
@@ -86,11 +86,11 @@ double AskedFilter::expected_fpr() const {
   return own != nullptr ? (*own)->expected_fpr() : std::get<ForeignFilter>(filter_).expected_fpr();
 }
 
-std::string AskedFilter::Doubt(KeyForm form, uint64_t found, uint64_t asked) const {
+std::string AskedFilter::Doubt(KeyType form, uint64_t found, uint64_t asked) const {
   const auto* const own = std::get_if<AnyFilter>(&filter_);
   return own == nullptr
              ? ""
-             : KeyFormOptions::Doubt((*own)->key_forms(), options_.path, form, found, asked);
+             : KeyTypeOptions::Doubt((*own)->key_types(), options_.path, form, found, asked);
 }
 
 std::string FormatsHelp() {

@@ -11,7 +11,7 @@
 #include <string>
 #include <variant>
 
-#include "tools/input/key_form.h"
+#include "tools/input/key_type.h"
 #include "tools/options/open_options.h"
 #include "tools/options/run_options.h"
 #include "tools/options/secret.h"
@@ -21,7 +21,7 @@ namespace tamis::tools {
 struct AskedOptions {
   std::string path;
   std::string format;  // of another library; empty: the file says what it is
-  KeyFormOptions form;
+  KeyTypeOptions form;
   SecretOptions secret;
   OpenOptions open;
 
@@ -38,12 +38,12 @@ class AskedFilter {
 
   // Throws Error(kInvalidArgument), with a word on the cure, for keys of a form that it cannot
   // have.
-  void RequireForm(KeyForm asked) const;
+  void RequireForm(KeyType asked) const;
   // As Filter::Contains; a filter of another library is asked by this thread alone.
   size_t Contains(Engine& engine, const Keys& keys, Bitmap found) const;
   double expected_fpr() const;
-  // As KeyFormOptions::Doubt.
-  std::string Doubt(KeyForm form, uint64_t found, uint64_t asked) const;
+  // As KeyTypeOptions::Doubt.
+  std::string Doubt(KeyType form, uint64_t found, uint64_t asked) const;
 
  private:
   const AskedOptions& options_;

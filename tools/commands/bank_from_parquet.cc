@@ -1,7 +1,7 @@
 #include "tools/commands/bank_from_parquet.h"
 
 #include <tamis/error.h>
-#include <tamis/key_forms.h>
+#include <tamis/key_types.h>
 #include <tamis/parquet/bloom_filter.h>
 #include <tamis/parquet/footer.h>
 #include <tamis/parquet/source.h>
@@ -39,7 +39,7 @@ bool AreKeys(const parquet::Column& column) {
   }
 }
 
-KeyForm FormOf(const parquet::Column& column) {
+KeyType FormOf(const parquet::Column& column) {
   if (!AreKeys(column)) {
     throw Error(ErrorCode::kUnsupported,
                 "a bank has no keys of type " + TypeText(column) +
@@ -47,16 +47,16 @@ KeyForm FormOf(const parquet::Column& column) {
   }
   switch (column.physical) {
     case PhysicalType::kInt32:
-      return KeyForm::kInt32;
+      return KeyType::kInt32;
     case PhysicalType::kInt64:
-      return KeyForm::kInteger;
+      return KeyType::kInteger;
     case PhysicalType::kFloat:
-      return KeyForm::kFloat;
+      return KeyType::kFloat;
     case PhysicalType::kDouble:
-      return KeyForm::kDouble;
+      return KeyType::kDouble;
     case PhysicalType::kByteArray:
     case PhysicalType::kFixedLenByteArray:
-      return KeyForm::kBytes;
+      return KeyType::kBytes;
     case PhysicalType::kBoolean:
     case PhysicalType::kInt96:
       break;
@@ -101,7 +101,7 @@ class Reader {
     const std::unique_ptr<Source> source = parquet::OpenSource(path);
     std::optional<Footer> footer;
     size_t column = 0;
-    form_ = KeyForm::kUnknown;
+    form_ = KeyType::kUnknown;
     try {
       footer.emplace(Footer::Read(*source));
       column = footer->schema().Find(options_.column);
@@ -156,7 +156,7 @@ class Reader {
   }
 
   void AddColumn(const std::string& name, SplitBlockBloomFilter& filter) {
-    filter.set_key_forms(form_);
+    filter.set_key_types(form_);
     add_(name, filter);
     ++made_.added;
   }
@@ -175,7 +175,7 @@ class Reader {
 
   const ParquetFilterOptions& options_;
   const Add& add_;
-  KeyForm form_ = KeyForm::kUnknown;  // of the keys in the file that is being read
+  KeyType form_ = KeyType::kUnknown;  // of the keys in the file that is being read
   bool any_column_ = false;           // whether a file has the column
   ParquetFilters made_;
 };

@@ -56,11 +56,11 @@ nlohmann::ordered_json Describe(const BankInfoOptions& options) {
                                  {"bytes", bank.bytes()},
                                  {"hash", HashKindName(bank.hash().kind)}};
   if (!IsKeyed(bank.hash().kind)) json["seed"] = bank.hash().seed;
-  KeyForms forms;
+  KeyTypes forms;
   uint64_t inserted = 0;
   nlohmann::ordered_json columns = nlohmann::ordered_json::array();
   for (const BankColumn& column : bank.columns()) {
-    forms.Add(column.key_forms);
+    forms.Add(column.key_types);
     inserted += column.inserted;
     if (!options.columns) continue;
     columns.push_back({{"name", column.name},
@@ -68,9 +68,9 @@ nlohmann::ordered_json Describe(const BankInfoOptions& options) {
                        {"filter_bytes", column.num_blocks * split_block::kBlockBytes},
                        {"capacity", column.capacity},
                        {"inserted", column.inserted},
-                       {"key_forms", KeyFormsText(column.key_forms)}});
+                       {"key_types", KeyTypesText(column.key_types)}});
   }
-  json["key_forms"] = KeyFormsText(forms);
+  json["key_types"] = KeyTypesText(forms);
   json["inserted"] = inserted;
   if (!options.header) json["expected_false_columns"] = bank.expected_false_columns();
   json["groups"] = groups;
@@ -90,7 +90,7 @@ std::string InfoText(const nlohmann::ordered_json& json) {
   text += Row("bytes", count(json, "bytes") + " (" + bytes(json, "bytes") + ")");
   text += Row("hash", json["hash"].get<std::string>() +
                           (json.contains("seed") ? ", seed " + count(json, "seed") : ""));
-  text += Row("keys", json["key_forms"].get<std::string>());
+  text += Row("keys", json["key_types"].get<std::string>());
   text += Row("inserted", count(json, "inserted") + " keys, duplicates included");
   if (json.contains("expected_false_columns")) {
     text += Row("false columns", Format("%.3g expected for a key that is in none",

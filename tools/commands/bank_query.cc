@@ -15,8 +15,8 @@
 #include "tools/commands/bank.h"
 #include "tools/input/bank_keys.h"
 #include "tools/input/input.h"
-#include "tools/input/key_form.h"
 #include "tools/input/key_reader.h"
+#include "tools/input/key_type.h"
 #include "tools/options/exit_codes.h"
 #include "tools/options/open_options.h"
 #include "tools/options/parse.h"
@@ -55,7 +55,7 @@ constexpr char kBankQueryExamples[] =
 struct BankQueryOptions {
   std::string bank;
   InputOptions input;
-  KeyFormOptions form;
+  KeyTypeOptions form;
   SecretOptions secret;
   RunOptions run;
   OpenOptions open;
@@ -96,7 +96,7 @@ class Query {
       : options_(options),
         bank_(OpenBank(options, input_bytes)),
         engine_(options.run.MakeEngine()),
-        keys_(bank_, options.form, options.bank, options.input.key_form(), options.run.quiet),
+        keys_(bank_, options.form, options.bank, options.input.key_type(), options.run.quiet),
         names_(uint64_t{64} * bank_.row_words()) {
     for (BankColumn& column : bank_.columns()) names_[column.index] = std::move(column.name);
   }
@@ -136,7 +136,7 @@ class Query {
   void Report(const KeyReader& reader, Output& out) const {
     if (keys_.misfits() > 0 && !options_.run.quiet) {
       Say(Counted(keys_.misfits(), "key") +
-          (options_.input.key_form() == KeyForm::kInteger
+          (options_.input.key_type() == KeyType::kInteger
                ? " not of 32 bits, and not asked of columns of such"
                : " not numbers, and not asked of columns of such"));
     }
@@ -212,7 +212,7 @@ Command AddBankQuery(const CommandLine& bank) {
   const CommandLine command =
       bank.AddCommand("query", "Find the columns that may have keys of the input.");
   auto options = std::make_shared<BankQueryOptions>();
-  command.Footer(std::string(kBankQueryFooter) + kVerifyHelp + "\n" + kKeyFormsHelp + "\n" +
+  command.Footer(std::string(kBankQueryFooter) + kVerifyHelp + "\n" + kKeyTypesHelp + "\n" +
                  kBankQueryExamples);
   command.Add("BANK", options->bank, "file saved by `tamis bank build`").Required();
   options->input.AddTo(command);

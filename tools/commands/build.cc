@@ -23,6 +23,7 @@
 #include "tools/input/input.h"
 #include "tools/input/key_reader.h"
 #include "tools/options/exit_codes.h"
+#include "tools/options/kind_options.h"
 #include "tools/options/parse.h"
 #include "tools/options/run_options.h"
 #include "tools/options/secret.h"
@@ -50,8 +51,8 @@ constexpr char kBuildExamples[] =
     "  tamis build -o ids.tamis --integers --csv --column user_id users-*.csv.gz\n"
     "  xz -dc log.xz | tamis build -o log.tamis --capacity 2e9 --fpr 0.1%\n"
     "  tamis build -o ids.tamis --u64 --capacity 5G ids.bin\n"
-    "  tamis build -o live.tamis --type cuckoo16 sessions.txt    # `tamis erase` takes keys back\n"
-    "  xz -dc log.xz | tamis build -o log.tamis --type scalable    # however many keys there are\n"
+    "  tamis build -o live.tamis --kind cuckoo16 sessions.txt    # `tamis erase` takes keys back\n"
+    "  xz -dc log.xz | tamis build -o log.tamis --kind scalable    # however many keys there are\n"
     "  openssl rand -hex 16 > secret; tamis build -o s.tamis --hash siphash13 --secret secret "
     "keys\n";
 
@@ -59,8 +60,8 @@ struct BuildOptions {
   InputOptions input;
   RunOptions run;
   std::string output;
-  std::string type = FilterKinds().front().name;
-  std::string layers;  // of a scalable filter; empty: the fast default
+  FilterKind kind = FilterKinds().front().kind;
+  std::optional<FilterKind> layers;  // of a scalable filter; none: the fast default
   FilterOptions filter;
   std::string hash = "xxh3";
   SecretOptions secret;
@@ -73,20 +74,11 @@ struct BuildOptions {
   bool oversized = false;
   bool json = false;
 
-  // The parser lets through none but the known ones.
-  static const FilterKindInfo& KindNamed(const std::string& name) {
-    FilterKind kind{};
-    ParseFilterKind(name, kind);
-    return KindInfo(kind);
-  }
-  bool scalable() const { return KindNamed(type).has_layers; }
+  bool scalable() const { return KindInfo(kind).has_layers; }
 };
 
 AnyFilter MakeFilterFor(const BuildOptions& options) {
-  const FilterKindInfo& kind = BuildOptions::KindNamed(options.type);
-  if (!kind.has_layers) return MakeFilter(kind.kind, options.filter);
-  const FilterKindInfo& layers =
-      options.layers.empty() ? FilterKinds().front() : BuildOptions::KindNamed(options.layers);
+  if (!options.scalable()) return MakeFilter(options.kind, options.filter);
   ScalableOptions scalable;
   if (options.filter.capacity != 0) scalable.initial_capacity = options.filter.capacity;
   if (options.filter.fpr != 0) scalable.fpr = options.filter.fpr;
@@ -94,7 +86,7 @@ AnyFilter MakeFilterFor(const BuildOptions& options) {
   scalable.hash = options.filter.hash;
   scalable.memory = options.filter.memory;
   scalable.backend = options.filter.backend;
-  return MakeScalableFilter(layers.kind, scalable);
+  return MakeScalableFilter(options.layers.value_or(FilterKinds().front().kind), scalable);
 }
 
 // The size of a filter, or of the first layer of a scalable one, follows from these.
@@ -111,11 +103,10 @@ std::optional<Sizing> SizingOf(const BuildOptions& options) {
   const double fpr = options.filter.fpr;
   if (!options.scalable()) {
     if (capacity == 0 || fpr == 0 || options.filter.bytes != 0) return std::nullopt;
-    return Sizing{BuildOptions::KindNamed(options.type).kind, capacity, fpr};
+    return Sizing{options.kind, capacity, fpr};
   }
-  if (options.layers.empty()) return std::nullopt;
-  return Sizing{BuildOptions::KindNamed(options.layers).kind,
-                capacity != 0 ? capacity : growth.initial_capacity,
+  if (!options.layers) return std::nullopt;
+  return Sizing{*options.layers, capacity != 0 ? capacity : growth.initial_capacity,
                 std::max(kMinFpr, (fpr != 0 ? fpr : growth.fpr) * (1 - growth.tightening))};
 }
 
@@ -140,7 +131,7 @@ void RequireNotOversized(const BuildOptions& options, const Sizing& sizing) {
                                       BytesText(static_cast<double>(least))) +
                   "; without --oversized it may take four times the least, and " +
                   std::to_string(kMostBitsPerKey) +
-                  " bits a key. Give another --fpr or --type, or --oversized to make it");
+                  " bits a key. Give another --fpr or --kind, or --oversized to make it");
 }
 
 void CheckSizing(const BuildOptions& options) {
@@ -157,7 +148,7 @@ void SettleCapacity(BuildOptions& options, std::optional<uint64_t> total_bytes) 
   if (!total_bytes) {
     throw Error(ErrorCode::kInvalidArgument,
                 "give --capacity (or --bytes): the keys of a pipe cannot be counted beforehand. "
-                "Or make it --type scalable");
+                "Or make it --kind scalable");
   }
   // No keys make an empty filter.
   options.filter.capacity =
@@ -168,9 +159,9 @@ void SettleCapacity(BuildOptions& options, std::optional<uint64_t> total_bytes) 
 void SettleSizeForBank(BuildOptions& options) {
   if (!options.for_bank) return;
   FilterOptions& filter = options.filter;
-  if (options.type != FilterKindName(SplitBlockBloomFilter::kKind) || filter.bytes != 0) {
+  if (options.kind != SplitBlockBloomFilter::kKind || filter.bytes != 0) {
     throw Error(ErrorCode::kInvalidArgument,
-                "--for-bank is for split-block filters, and chooses their sizes: leave out --type "
+                "--for-bank is for split-block filters, and chooses their sizes: leave out --kind "
                 "and --bytes");
   }
   const double fpr = filter.fpr != 0 ? filter.fpr : kDefaultFpr;
@@ -322,8 +313,8 @@ void SettleHash(BuildOptions& options) {
 
 int Run(BuildOptions options) {
   options.input.Check();
-  if (!options.layers.empty() && !options.scalable()) {
-    throw Error(ErrorCode::kInvalidArgument, "--layers goes with --type scalable");
+  if (options.layers && !options.scalable()) {
+    throw Error(ErrorCode::kInvalidArgument, "--layers goes with --kind scalable");
   }
   SettleHash(options);
   if (options.no_huge_pages) options.filter.memory.huge_pages = HugePages::kOff;
@@ -353,22 +344,17 @@ int Run(BuildOptions options) {
 Command AddBuild(const CommandLine& program) {
   const CommandLine command = program.AddCommand("build", "Build a filter from keys and save it.");
   auto options = std::make_shared<BuildOptions>();
-  command.Footer(std::string(kKeyFormsHelp) + "\n" + kScalableHelp + "\n" + kHashHelp + "\n" +
+  command.Footer(std::string(kKeyTypesHelp) + "\n" + kScalableHelp + "\n" + kHashHelp + "\n" +
                  kBuildExamples);
   command.Add("-o,--output", options->output, "file to save to; replaced whole (required)")
       .Required()
       .Type("FILE");
-  std::vector<std::string> types, layers;
-  for (const FilterKindInfo& kind : FilterKinds()) {
-    types.emplace_back(kind.name);
-    if (kind.can_be_layer) layers.emplace_back(kind.name);
-  }
-  command.Add("-t,--type", options->type, "kind of filter (default: split-block)")
-      .OneOf(types)
-      .Type("KIND");
-  command.Add("--layers", options->layers, "kind of its layers, if scalable (default: split-block)")
-      .OneOf(layers)
-      .Type("KIND");
+  AddKindAndType(
+      command, options->kind, [](const FilterKindInfo&) { return true; }, "kind of filter");
+  AddKind(
+      command, "--layers", options->layers,
+      [](const FilterKindInfo& kind) { return kind.can_be_layer; },
+      "kind of its layers, if scalable (default: split-block)");
   command
       .Add("-n,--capacity", options->filter.capacity, ParsePositiveCount,
            "keys to size for, such as 5e9 (default: counted in a first pass)")

@@ -22,11 +22,12 @@
 #include "tools/commands/seen_keys.h"
 #include "tools/input/count_keys.h"
 #include "tools/input/input.h"
-#include "tools/input/key_form.h"
 #include "tools/input/key_reader.h"
+#include "tools/input/key_type.h"
 #include "tools/input/repeated_keys.h"
 #include "tools/input/unchanged_inputs.h"
 #include "tools/options/exit_codes.h"
+#include "tools/options/kind_options.h"
 #include "tools/options/parse.h"
 #include "tools/options/run_options.h"
 #include "tools/options/secret.h"
@@ -51,7 +52,7 @@ constexpr char kDedupFooter[] =
     "which are counted first, unless it is given. For a pipe, or with --filter, it grows instead\n"
     "(--scalable). The default kind, split-block, has 64.7 bits a line at 1e-6, and a line costs "
     "one\n"
-    "cache miss. bloom (--type) has 28.8, and a line costs up to 20: less than half of the "
+    "cache miss. bloom (--kind) has 28.8, and a line costs up to 20: less than half of the "
     "memory,\n"
     "and five times the time where the filter is larger than the caches.\n"
     "\n"
@@ -62,7 +63,7 @@ constexpr char kDedupFooter[] =
     "--filter is saved, whole, after all lines are written, also if a signal ends the input. It\n"
     "stays as it was where that fails. The options of how a filter is made count for a new one.\n"
     "\n"
-    "Other forms of keys are compared in place of lines: --csv --column id writes the first\n"
+    "Other types of keys are compared in place of lines: --csv --column id writes the first\n"
     "record of each id.\n"
     "\n";
 
@@ -71,7 +72,7 @@ constexpr char kDedupExamples[] =
     "  tamis dedup urls.txt > unique.txt\n"
     "  tamis dedup --filter seen.tamis today.txt > new.txt    # new since the first time\n"
     "  tail -f events.log | tamis dedup --window 10M          # the last ten million, or more\n"
-    "  tamis dedup --capacity 50M *.log.gz > unique.txt       # 385 MiB; with --type bloom 171\n"
+    "  tamis dedup --capacity 50M *.log.gz > unique.txt       # 385 MiB; with --kind bloom 171\n"
     "  tamis dedup --csv --column user_id users-*.csv > first.csv\n"
     "  tamis dedup --exact urls.txt > unique.txt              # loses none\n";
 
@@ -81,12 +82,12 @@ constexpr double kExactFpr = 1e-3;
 
 struct DedupOptions {
   InputOptions input;
-  KeyFormOptions form;
+  KeyTypeOptions form;
   SecretOptions secret;
   RunOptions run;
   std::string filter;  // empty: none is kept
   // Of a filter that is to be made.
-  std::string type = FilterKindName(SplitBlockBloomFilter::kKind);
+  FilterKind kind = SplitBlockBloomFilter::kKind;
   FilterOptions made = {};
   std::optional<double> fpr;
   bool exact = false;
@@ -186,8 +187,7 @@ constexpr size_t kMaxBatch = size_t{1} << 15;
 constexpr uint64_t kMinCapacity = uint64_t{1} << 16;
 
 AnyFilter MakeFilterFor(const DedupOptions& options, std::optional<uint64_t> total_bytes) {
-  FilterKind kind{};
-  ParseFilterKind(options.type, kind);  // the parser lets through none but the known ones
+  const FilterKind kind = options.kind;
   FilterOptions made = options.made;
   made.backend = options.run.Pinned();
   // Not of the default, of which the help says that another kind takes less than half.
@@ -218,7 +218,7 @@ AnyFilter FilterFor(const DedupOptions& options, bool exists, std::optional<uint
     return MakeFilterFor(options, total_bytes);
   }
   AnyFilter filter = Load(options.filter, {.backend = options.run.Pinned(), .secret = secret});
-  options.form.Require(*filter, options.filter, options.input.key_form());
+  options.form.Require(*filter, options.filter, options.input.key_type());
   return filter;
 }
 
@@ -388,7 +388,7 @@ int Run(DedupOptions options) {
   }
   const std::unique_ptr<SeenKeys> seen =
       filter ? SeenIn(RequireChangeable(**filter), engine)
-             : SeenInWindow(options.type, options.window, options.made.fpr, engine);
+             : SeenInWindow(options.kind, options.window, options.made.fpr, engine);
 
   StopInputOnSignals();
   KeyReader reader(options.input, {.records = !options.json, .max_batch = kMaxBatch});
@@ -419,7 +419,7 @@ Command AddDedup(const CommandLine& program) {
   const CommandLine command =
       program.AddCommand("dedup", "Write the first of equal lines; 1 new line in 10^6 is lost.");
   auto options = std::make_shared<DedupOptions>();
-  command.Footer(std::string(kDedupFooter) + kKeyFormsHelp + "\n" + kDedupExamples);
+  command.Footer(std::string(kDedupFooter) + kKeyTypesHelp + "\n" + kDedupExamples);
   command.Add("--filter", options->filter, "go on with the filter in this file, and save it there")
       .NotEmpty()
       .Type("FILE");
@@ -441,13 +441,9 @@ Command AddDedup(const CommandLine& program) {
       .Type("N");
   command.AddFlag("--exact", options->exact, "lose no line: read files twice, and keep repeats");
   command.AddFlag("--scalable", options->scalable, "let the filter grow: --capacity is its first");
-  std::vector<std::string> types;
-  for (const FilterKindInfo& kind : FilterKinds()) {
-    if (!kind.has_layers) types.emplace_back(kind.name);
-  }
-  command.Add("-t,--type", options->type, "kind of filter (default: " + options->type + ")")
-      .OneOf(types)
-      .Type("KIND");
+  AddKindAndType(
+      command, options->kind, [](const FilterKindInfo& kind) { return !kind.has_layers; },
+      "kind of filter");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
   command.AddFlag("--json", options->json,
                   "write the counts in JSON, and no lines; --filter is not saved");

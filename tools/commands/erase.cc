@@ -14,8 +14,8 @@
 
 #include "tools/commands/commands.h"
 #include "tools/input/input.h"
-#include "tools/input/key_form.h"
 #include "tools/input/key_reader.h"
+#include "tools/input/key_type.h"
 #include "tools/options/exit_codes.h"
 #include "tools/options/run_options.h"
 #include "tools/options/secret.h"
@@ -46,7 +46,7 @@ struct EraseOptions {
   std::string filter;
   std::string output;  // empty: replaces the filter
   InputOptions input;
-  KeyFormOptions form;
+  KeyTypeOptions form;
   SecretOptions secret;
   RunOptions run;
   SaveOptions save;
@@ -84,7 +84,7 @@ int Run(EraseOptions options) {
     throw Error(ErrorCode::kInvalidArgument, options.filter + ": keys cannot be erased from a " +
                                                  FilterKindName(filter->kind()) + " filter");
   }
-  options.form.Require(*filter, options.filter, options.input.key_form());
+  options.form.Require(*filter, options.filter, options.input.key_type());
   Engine engine = options.run.MakeEngine();
   KeyReader reader(options.input, {});
   KeyBatch batch;
@@ -111,8 +111,8 @@ int Run(EraseOptions options) {
   }
   reader.Conclude("; nothing was erased", /*some_key=*/false);
   const uint64_t keys = hashes.size();
-  const std::string doubt = KeyFormOptions::Doubt(filter->key_forms(), options.filter,
-                                                  options.input.key_form(), keys - absent, keys);
+  const std::string doubt = KeyTypeOptions::Doubt(filter->key_types(), options.filter,
+                                                  options.input.key_type(), keys - absent, keys);
   if (!doubt.empty() && !options.run.quiet) Say(doubt);
   if (absent > 0 && !options.missing_ok) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -153,7 +153,7 @@ Command AddErase(const CommandLine& program) {
   const CommandLine command =
       program.AddCommand("erase", "Take keys out of a filter that allows it.");
   auto options = std::make_shared<EraseOptions>();
-  command.Footer(std::string(kEraseFooter) + kKeyFormsHelp + "\n" + kEraseExamples);
+  command.Footer(std::string(kEraseFooter) + kKeyTypesHelp + "\n" + kEraseExamples);
   command.Add("FILTER", options->filter, "file saved by `tamis build`").Required();
   options->input.AddTo(command);
   options->form.AddTo(command);

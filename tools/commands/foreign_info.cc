@@ -13,7 +13,7 @@ nlohmann::ordered_json ForeignInfo(const ForeignFilter& filter, const std::strin
       {"file", path},
       {"format", filter.format().name},
       {"library", filter.format().what},
-      {"key_forms", KeyFormsText(filter.format().key_forms)},
+      {"key_types", KeyTypesText(filter.format().key_types)},
       {"bytes", filter.bytes()},
       {"estimated_count", filter.estimated_count()},  // infinite (null) if every bit is set
       {"expected_fpr", filter.expected_fpr()},
@@ -27,7 +27,7 @@ std::string ForeignInfoText(const nlohmann::ordered_json& json) {
   return Printable(text("file")) + "\n" +
          Row("format", text("format") + " (" + text("library") + "), imported") +
          Row("bytes", WithCommas(bytes) + " (" + BytesText(static_cast<double>(bytes)) + ")") +
-         Row("keys", text("key_forms")) +
+         Row("keys", text("key_types")) +
          Row("estimated count",
              estimate < 1e18
                  ? Counted(static_cast<uint64_t>(std::llround(estimate)), "distinct key")

@@ -103,7 +103,7 @@ nlohmann::ordered_json Describe(const std::string& path, bool header_only,
     json["seed"] = header.hash.seed;
   }
   json.update(nlohmann::ordered_json{
-      {"key_forms", KeyFormsText(header.key_forms)},
+      {"key_types", KeyTypesText(header.key_types)},
       {"capacity", header.capacity},
   });
   if (view) {
@@ -162,7 +162,7 @@ std::string InfoText(const nlohmann::ordered_json& json, const FilterKindInfo& i
                           (!keyed ? ", seed " + std::to_string(json["seed"].get<uint64_t>())
                            : json["secret_in_file"].get<bool>() ? ", its secret in the file"
                                                                 : ", its secret not in the file"));
-  text += Row("keys", json["key_forms"].get<std::string>());
+  text += Row("keys", json["key_types"].get<std::string>());
   std::string rate;  // of layers only where they could be opened
   if (json.contains("fpr_bound")) {
     rate = " below " + PercentText(json["fpr_bound"].get<double>());

@@ -98,7 +98,7 @@ int Run(const QueryOptions& options) {
   CheckOutputs(options);
   const std::optional<uint64_t> input_bytes = options.input.TotalBytes();
   const AskedFilter filter(options.asked, options.run, input_bytes);
-  filter.RequireForm(options.input.key_form());
+  filter.RequireForm(options.input.key_type());
   Engine engine = options.run.MakeEngine();
   std::optional<BitmapFile> bitmap;
   if (!options.bitmap.empty()) {
@@ -140,7 +140,7 @@ int Run(const QueryOptions& options) {
   Report(options, selected, keys, reader, out);
   const uint64_t found = options.invert ? keys - selected : selected;
   if (!options.run.quiet && !options.any) SaySummary(options, filter, found, keys);
-  const std::string doubt = filter.Doubt(options.input.key_form(), found, keys);
+  const std::string doubt = filter.Doubt(options.input.key_type(), found, keys);
   if (!doubt.empty() && !options.run.quiet && !(options.any && selected > 0)) Say(doubt);
   if (options.any && selected > 0) return kDone;  // without having read all
   reader.Conclude("", /*some_key=*/false);
@@ -153,7 +153,7 @@ Command AddQuery(const CommandLine& program) {
   const CommandLine command =
       program.AddCommand("query", "Find the lines whose keys may be in a filter.");
   auto options = std::make_shared<QueryOptions>();
-  command.Footer(std::string(kQueryFooter) + kVerifyHelp + "\n" + kKeyFormsHelp + "\n" +
+  command.Footer(std::string(kQueryFooter) + kVerifyHelp + "\n" + kKeyTypesHelp + "\n" +
                  FormatsHelp() + "\n" + kQueryExamples);
   options->asked.AddTo(command);
   options->input.AddTo(command);

@@ -25,7 +25,7 @@ class InFilter final : public SeenKeys {
       throw Error(ErrorCode::kInvalidArgument,
                   "the filter is full with " + Counted(filter_.inserted_count(), "key") +
                       ", and was not saved: give a larger --capacity or --bytes, or another "
-                      "--type");
+                      "--kind");
     }
     return n;
   }
@@ -61,17 +61,16 @@ std::unique_ptr<SeenKeys> SeenIn(ChangeableFilter& filter, const Engine& engine)
   return std::make_unique<InFilter>(filter, engine);
 }
 
-std::unique_ptr<SeenKeys> SeenInWindow(const std::string& kind, uint64_t window, double fpr,
+std::unique_ptr<SeenKeys> SeenInWindow(FilterKind kind, uint64_t window, double fpr,
                                        const Engine& engine) {
   const WindowOptions options{.window = window, .fpr = fpr};
-  const std::string bloom = FilterKindName(BloomFilter::kKind);
-  const std::string split_block = FilterKindName(SplitBlockBloomFilter::kKind);
-  if (kind == bloom) return std::make_unique<InWindow<BloomFilter>>(options, engine);
-  if (kind == split_block) {
+  if (kind == BloomFilter::kKind) return std::make_unique<InWindow<BloomFilter>>(options, engine);
+  if (kind == SplitBlockBloomFilter::kKind) {
     return std::make_unique<InWindow<SplitBlockBloomFilter>>(options, engine);
   }
-  throw Error(ErrorCode::kInvalidArgument,
-              "--window goes with --type " + bloom + " or " + split_block);
+  throw Error(ErrorCode::kInvalidArgument, std::string("--window goes with --kind ") +
+                                               FilterKindName(BloomFilter::kKind) + " or " +
+                                               FilterKindName(SplitBlockBloomFilter::kKind));
 }
 
 }  // namespace tamis::tools

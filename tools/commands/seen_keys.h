@@ -33,7 +33,7 @@ std::unique_ptr<SeenKeys> SeenIn(ChangeableFilter& filter, const Engine& engine)
 
 // The last `window` keys or more, in filters of the kind of that name, at a rate of `fpr`. Throws
 // Error(kInvalidArgument) for a kind that cannot do this, and what WindowedFilter throws.
-std::unique_ptr<SeenKeys> SeenInWindow(const std::string& kind, uint64_t window, double fpr,
+std::unique_ptr<SeenKeys> SeenInWindow(FilterKind kind, uint64_t window, double fpr,
                                        const Engine& engine);
 
 }  // namespace tamis::tools

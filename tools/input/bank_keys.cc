@@ -20,13 +20,13 @@ namespace tamis::tools {
 namespace {
 
 // What keys of a form are asked as, besides as they are.
-std::vector<KeyForm> StoredForms(KeyForm asked) {
-  if (asked == KeyForm::kInteger) return {KeyForm::kInt32};
-  return {KeyForm::kFloat, KeyForm::kDouble};
+std::vector<KeyType> StoredForms(KeyType asked) {
+  if (asked == KeyType::kInteger) return {KeyType::kInt32};
+  return {KeyType::kFloat, KeyType::kDouble};
 }
 
-bool HasAny(KeyForms forms, const std::vector<KeyForm>& of) {
-  return std::any_of(of.begin(), of.end(), [&](KeyForm form) { return forms.Has(form); });
+bool HasAny(KeyTypes forms, const std::vector<KeyType>& of) {
+  return std::any_of(of.begin(), of.end(), [&](KeyType form) { return forms.Has(form); });
 }
 
 std::optional<double> NumberIn(std::string_view text) {
@@ -37,54 +37,54 @@ std::optional<double> NumberIn(std::string_view text) {
   return number;
 }
 
-void RequireForms(const KeyFormOptions& options, KeyForms forms, const std::string& path,
-                  KeyForm asked) {
+void RequireForms(const KeyTypeOptions& options, KeyTypes forms, const std::string& path,
+                  KeyType asked) {
   if (options.any || HasAny(forms, StoredForms(asked))) return;
-  const KeyForm other = asked == KeyForm::kInteger ? KeyForm::kBytes : KeyForm::kInteger;
+  const KeyType other = asked == KeyType::kInteger ? KeyType::kBytes : KeyType::kInteger;
   if (forms.Admit(asked) || forms.Has(other) || !HasAny(forms, StoredForms(other))) {
     return options.Require(forms, path, asked);
   }
   throw Error(ErrorCode::kInvalidArgument,
-              path + ": its keys are " + KeyFormsText(forms) + ": " +
-                  (other == KeyForm::kInteger ? "give --integers (or --u64)"
+              path + ": its keys are " + KeyTypesText(forms) + ": " +
+                  (other == KeyType::kInteger ? "give --integers (or --u64)"
                                               : "leave out --integers and --u64"));
 }
 
 }  // namespace
 
-BankKeys::BankKeys(const FilterBank& bank, const KeyFormOptions& options, const std::string& path,
-                   KeyForm asked, bool quiet)
+BankKeys::BankKeys(const FilterBank& bank, const KeyTypeOptions& options, const std::string& path,
+                   KeyType asked, bool quiet)
     : bank_(bank), asked_(asked) {
   const std::vector<BankColumn> columns = bank.columns();
-  const std::vector<KeyForm> stored = StoredForms(asked);
-  KeyForms forms;
+  const std::vector<KeyType> stored = StoredForms(asked);
+  KeyTypes forms;
   uint64_t others = 0;
   const BankColumn* first_other = nullptr;
   for (const BankColumn& column : columns) {
-    forms.Add(column.key_forms);
-    if (column.key_forms.Admit(asked) || HasAny(column.key_forms, stored)) continue;
+    forms.Add(column.key_types);
+    if (column.key_types.Admit(asked) || HasAny(column.key_types, stored)) continue;
     if (others++ == 0) first_other = &column;
   }
   RequireForms(options, forms, path, asked);
   if (others != 0 && !options.any && !quiet) {
     Say("warning: " + path + ": " + WithCommas(others) + " of " +
         Counted(columns.size(), "column") + ", such as " + Quoted(first_other->name) +
-        ", cannot have these keys, which are " + KeyFormsText(asked) + ": theirs are " +
-        KeyFormsText(first_other->key_forms));
+        ", cannot have these keys, which are " + KeyTypesText(asked) + ": theirs are " +
+        KeyTypesText(first_other->key_types));
   }
   if (!HasAny(forms, stored)) return;
-  const auto add = [&](KeyForm form, const auto& has) {
+  const auto add = [&](KeyType form, const auto& has) {
     Pass pass{form, std::vector<bool>(64 * bank.row_words())};
     bool some = false;
     for (const BankColumn& column : columns) {
-      if (!has(column.key_forms)) continue;
+      if (!has(column.key_types)) continue;
       pass.columns[column.index] = some = true;
     }
     if (some) passes_.push_back(std::move(pass));
   };
-  add(asked, [&](KeyForms of) { return options.any || of.Admit(asked); });
-  for (const KeyForm form : stored) {
-    add(form, [&](KeyForms of) { return of.Has(form); });
+  add(asked, [&](KeyTypes of) { return options.any || of.Admit(asked); });
+  for (const KeyType form : stored) {
+    add(form, [&](KeyTypes of) { return of.Has(form); });
   }
 }
 
@@ -93,8 +93,8 @@ void BankKeys::AddHash(const void* stored, size_t bytes, size_t key) {
   keys_.push_back(key);
 }
 
-void BankKeys::AddHashes(KeyForm form, const KeyBatch& batch, size_t i) {
-  if (form == KeyForm::kInt32) {
+void BankKeys::AddHashes(KeyType form, const KeyBatch& batch, size_t i) {
+  if (form == KeyType::kInt32) {
     const uint64_t value = batch.integers[i];
     const auto low = static_cast<uint32_t>(value);
     const bool fits = value <= std::numeric_limits<uint32_t>::max() ||
@@ -116,12 +116,12 @@ void BankKeys::AddHashes(KeyForm form, const KeyBatch& batch, size_t i) {
     return;
   }
   const auto add = [&](double value) {
-    if (form == KeyForm::kDouble) return AddHash(&value, sizeof(value), i);
+    if (form == KeyType::kDouble) return AddHash(&value, sizeof(value), i);
     const auto nearest = static_cast<float>(value);
     AddHash(&nearest, sizeof(nearest), i);
   };
   add(*number);
-  const bool is_zero = form == KeyForm::kDouble ? *number == 0 : static_cast<float>(*number) == 0;
+  const bool is_zero = form == KeyType::kDouble ? *number == 0 : static_cast<float>(*number) == 0;
   if (is_zero) add(-*number);  // both of its signs are one number
 }
 

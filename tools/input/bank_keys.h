@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/input/key_form.h"
 #include "tools/input/key_reader.h"
+#include "tools/input/key_type.h"
 
 namespace tamis::tools {
 
@@ -22,8 +22,8 @@ class BankKeys {
   // Keys are read in the form `asked`. Throws Error(kInvalidArgument) if no column can have such,
   // unless any form will do, and says if some cannot, unless it is to be `quiet`. The bank outlives
   // it.
-  BankKeys(const FilterBank& bank, const KeyFormOptions& options, const std::string& path,
-           KeyForm asked, bool quiet);
+  BankKeys(const FilterBank& bank, const KeyTypeOptions& options, const std::string& path,
+           KeyType asked, bool quiet);
 
   // As the functions of FilterBank.
   std::vector<BankHit> Select(const Engine& engine, const KeyBatch& batch);
@@ -35,15 +35,15 @@ class BankKeys {
  private:
   // Of all columns that have this form.
   struct Pass {
-    KeyForm form;
+    KeyType form;
     std::vector<bool> columns;  // by index
   };
   // Appends the hashes of key i in the form of Parquet, and i for each.
-  void AddHashes(KeyForm form, const KeyBatch& batch, size_t i);
+  void AddHashes(KeyType form, const KeyBatch& batch, size_t i);
   void AddHash(const void* stored, size_t bytes, size_t key);
 
   const FilterBank& bank_;
-  KeyForm asked_;
+  KeyType asked_;
   std::vector<Pass> passes_;  // none if keys are asked as they are, everywhere
   uint64_t misfits_ = 0;
   std::vector<uint64_t> hashes_;

@@ -24,7 +24,7 @@ bool IsNull(const struct stat& status) {
 
 }  // namespace
 
-const char kKeyFormsHelp[] =
+const char kKeyTypesHelp[] =
     "A key is a line of text, without its LF or CRLF, unless one of the forms above is chosen.\n"
     "Integers are from -2^63 to 2^64-1, of digits: 42, -42 and 007 are some; +7, 1e3, 1.0 and "
     "what\n"
@@ -91,7 +91,7 @@ void InputOptions::AddTo(const CommandLine& command) {
   for (const Option& option : {csv_flag, tsv_flag, separator_option, column_option, header_flag,
                                quotes_flag, lines_option, integers_flag, trim_flag, empty_option,
                                u64_flag, as_is_flag, strict_flag, max_bad_option}) {
-    option.Group("Forms of keys");
+    option.Group("Types of keys");
   }
 }
 

@@ -2,7 +2,7 @@
 #ifndef TAMIS_TOOLS_INPUT_INPUT_H_
 #define TAMIS_TOOLS_INPUT_INPUT_H_
 
-#include <tamis/key_forms.h>
+#include <tamis/key_types.h>
 
 #include <cstdint>
 #include <optional>
@@ -36,7 +36,7 @@ struct InputOptions {
 
   // The positional INPUT and all of the above, with the defaults that they have then.
   void AddTo(const CommandLine& command);
-  KeyForm key_form() const { return u64 || integers ? KeyForm::kInteger : KeyForm::kBytes; }
+  KeyType key_type() const { return u64 || integers ? KeyType::kInteger : KeyType::kBytes; }
   // What the parser of the command line cannot check. Throws Error(kInvalidArgument).
   void Check() const;
 
@@ -55,7 +55,7 @@ struct InputOptions {
 };
 
 // The text at the end of every command's help that reads keys.
-extern const char kKeyFormsHelp[];
+extern const char kKeyTypesHelp[];
 
 // Where standard input stands, to read it once more from there, if it is a regular file.
 class StandardInputPlace {

@@ -36,7 +36,7 @@ void KeyListOptions::AddTo(const CommandLine& command) {
   }
   for (const Option& option : {csv, tsv, separator, column, header, trim}) option.Excludes(u64);
   for (const Option& option : {csv, tsv, separator, column, header, trim, u64, from_parquet}) {
-    option.Group("Forms of keys");
+    option.Group("Types of keys");
   }
 }
 

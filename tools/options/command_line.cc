@@ -13,12 +13,20 @@
 namespace tamis::tools {
 namespace {
 
+// Options that the help leaves out. An empty group would hide their names in errors, too.
+constexpr char kHiddenGroup[] = "Hidden";
+
 // As the parser's own, less what clutters it: which option excludes which is told where it happens.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() {
     column_width(24);
     KeepFooter(*this);
+  }
+
+  std::string make_group(std::string group, bool is_positional,
+                         std::vector<const CLI::Option*> options) const override {
+    return group == kHiddenGroup ? "" : Formatter::make_group(group, is_positional, options);
   }
 
   std::string make_option_opts(const CLI::Option* option) const override {
@@ -176,6 +184,8 @@ const Option& Option::Group(const std::string& name) const {
   option_->group(name);
   return *this;
 }
+
+const Option& Option::Hidden() const { return Group(kHiddenGroup); }
 
 const Option& Option::OneOf(const std::vector<std::string>& values) const {
   option_->check([values](const std::string& value) {

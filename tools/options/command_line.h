@@ -26,6 +26,8 @@ class Option {
   const Option& Type(const std::string& name) const;
   // The heading in the help.
   const Option& Group(const std::string& name) const;
+  // Leaves it out of the help.
+  const Option& Hidden() const;
   const Option& OneOf(const std::vector<std::string>& values) const;
   const Option& NotEmpty() const;
   const Option& AtLeast(int values) const;

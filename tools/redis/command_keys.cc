@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "tools/input/input.h"
-#include "tools/input/key_form.h"
 #include "tools/input/key_reader.h"
+#include "tools/input/key_type.h"
 #include "tools/options/exit_codes.h"
 #include "tools/output/console.h"
 #include "tools/output/format.h"
@@ -221,8 +221,8 @@ int RunQuery(const RedisQueryOptions& options) {
   if (options.count && !options.json) out.Write(CountsText(counts));
   out.Close();
   const uint64_t found = options.invert ? keys - selected : selected;
-  const std::string doubt = KeyFormOptions::Doubt(KeyForm::kUnknown, options.redis.name,
-                                                  options.input.key_form(), found, keys);
+  const std::string doubt = KeyTypeOptions::Doubt(KeyType::kUnknown, options.redis.name,
+                                                  options.input.key_type(), found, keys);
   if (!doubt.empty() && !options.redis.quiet) Say(doubt);
   reader.Conclude("", /*some_key=*/false);
   return options.any ? kNoMatch : kDone;
@@ -233,7 +233,7 @@ int RunQuery(const RedisQueryOptions& options) {
 Command AddRedisInsert(const CommandLine& redis) {
   const CommandLine command = redis.AddCommand("insert", "Insert the keys of files.");
   auto options = std::make_shared<InsertOptions>();
-  command.Footer(std::string(kKeyFormsHelp) + "\n" + kRedisHelp + "\n" + kInsertExamples);
+  command.Footer(std::string(kKeyTypesHelp) + "\n" + kRedisHelp + "\n" + kInsertExamples);
   options->redis.AddTo(command);
   options->redis.secret.AddTo(command);
   options->redis.AddDurableTo(command);
@@ -246,7 +246,7 @@ Command AddRedisRebuild(const CommandLine& redis) {
   const CommandLine command =
       redis.AddCommand("rebuild", "Fill the filter anew from files, while its clients go on.");
   auto options = std::make_shared<RebuildCommand>();
-  command.Footer(std::string(kRebuildFooter) + kKeyFormsHelp + "\n" + kRedisHelp + "\n" +
+  command.Footer(std::string(kRebuildFooter) + kKeyTypesHelp + "\n" + kRedisHelp + "\n" +
                  kRebuildExamples);
   options->redis.AddTo(command);
   options->redis.secret.AddTo(command);
@@ -262,7 +262,7 @@ Command AddRedisQuery(const CommandLine& redis) {
   const CommandLine command =
       redis.AddCommand("query", "Find the lines whose keys may be in the filter.");
   auto options = std::make_shared<RedisQueryOptions>();
-  command.Footer(std::string(kRedisQueryFooter) + kKeyFormsHelp + "\n" + kRedisHelp + "\n" +
+  command.Footer(std::string(kRedisQueryFooter) + kKeyTypesHelp + "\n" + kRedisHelp + "\n" +
                  kRedisQueryExamples);
   options->redis.AddTo(command);
   options->redis.secret.AddTo(command);

@@ -154,7 +154,7 @@ tamis_status tamis_filter_get_info(const tamis_filter* filter, tamis_filter_info
     const Queryable& queryable = QueryableOf(filter);
     tamis_filter_info made{};
     made.bytes = queryable.bytes();
-    made.key_forms = queryable.key_forms().bits();
+    made.key_types = queryable.key_types().bits();
     std::visit([&](const auto& object) { Describe(object, made); }, filter->object);
     WriteInfo(out, "out", made);
   });

@@ -31,12 +31,12 @@ struct View {
   int32_t offset;
 };
 
-TimeUnit UnitOf(uint32_t form) {
-  return form == TAMIS_KEYS_DAYS      ? TimeUnit::kDays
-         : form == TAMIS_KEYS_SECONDS ? TimeUnit::kSeconds
-         : form == TAMIS_KEYS_MILLIS  ? TimeUnit::kMillis
-         : form == TAMIS_KEYS_MICROS  ? TimeUnit::kMicros
-                                      : TimeUnit::kNanos;
+TimeUnit UnitOf(uint32_t layout) {
+  return layout == TAMIS_KEYS_DAYS      ? TimeUnit::kDays
+         : layout == TAMIS_KEYS_SECONDS ? TimeUnit::kSeconds
+         : layout == TAMIS_KEYS_MILLIS  ? TimeUnit::kMillis
+         : layout == TAMIS_KEYS_MICROS  ? TimeUnit::kMicros
+                                        : TimeUnit::kNanos;
 }
 
 const char* ViewPlace(const tamis_keys& keys, size_t i) {
@@ -57,7 +57,7 @@ KeyArray::KeyArray(const tamis_keys* keys, size_t run_keys)
     Refuse("keys.count is " + std::to_string(keys_.count) + " and keys.offset " +
            std::to_string(keys_.offset) + "; allowed: up to 2^48");
   }
-  switch (keys_.form) {
+  switch (keys_.layout) {
     case TAMIS_KEYS_U8:
     case TAMIS_KEYS_I8:
       Elements<uint8_t>();
@@ -93,10 +93,10 @@ KeyArray::KeyArray(const tamis_keys* keys, size_t run_keys)
       TakePointers();
       break;
     case TAMIS_KEYS_FIXED:
-      TakeFixed(keys_.width, KeyForm::kBytes);
+      TakeFixed(keys_.width, KeyType::kBytes);
       break;
     case TAMIS_KEYS_PARQUET_INT32:
-      TakeFixed(sizeof(int32_t), KeyForm::kInt32);
+      TakeFixed(sizeof(int32_t), KeyType::kInt32);
       break;
     case TAMIS_KEYS_VIEWS:
       TakeViews();
@@ -110,7 +110,7 @@ KeyArray::KeyArray(const tamis_keys* keys, size_t run_keys)
       converts_ = true;
       break;
     default:
-      Refuse("there is no form of keys of number " + std::to_string(keys_.form));
+      Refuse("unknown keys.layout " + std::to_string(keys_.layout));
   }
   whole_ = whole_.WithValidity(keys_.validity, keys_.offset);
 }
@@ -189,10 +189,10 @@ void KeyArray::TakeViews() {
   }
 }
 
-void KeyArray::TakeFixed(uint32_t width, KeyForm form) {
+void KeyArray::TakeFixed(uint32_t width, KeyType type) {
   if (width == 0) Refuse("keys.width is 0");
   RequireInMemory(keys_.offset + keys_.count, width);
-  FixedColumn column{nullptr, width, size_, form};
+  FixedColumn column{nullptr, width, size_, type};
   if (size_ != 0) {
     column.bytes =
         &Required(static_cast<const char*>(keys_.data), "keys.data") + keys_.offset * width;
@@ -206,7 +206,7 @@ bool KeyArray::IsValid(size_t i) const noexcept {
 }
 
 std::string_view KeyArray::StringAt(size_t i) const noexcept {
-  if (keys_.form == TAMIS_KEYS_POINTERS) {
+  if (keys_.layout == TAMIS_KEYS_POINTERS) {
     const uint64_t at = keys_.offset + i;
     return {static_cast<const char* const*>(keys_.data)[at],
             static_cast<size_t>(keys_.lengths[at])};
@@ -229,7 +229,7 @@ Keys KeyArray::Convert(size_t begin, size_t n, Buffer& buffer) const {
   const auto with_nulls = [&](const Keys& keys) {
     return keys.WithValidity(keys_.validity, keys_.offset + begin);
   };
-  if (keys_.form == TAMIS_KEYS_POINTERS || keys_.form == TAMIS_KEYS_VIEWS) {
+  if (keys_.layout == TAMIS_KEYS_POINTERS || keys_.layout == TAMIS_KEYS_VIEWS) {
     buffer.strings.resize(n);
     for (size_t i = 0; i < n; ++i) {
       // What stands where a key is null is anything.
@@ -238,12 +238,12 @@ Keys KeyArray::Convert(size_t begin, size_t n, Buffer& buffer) const {
     return with_nulls(buffer.strings);
   }
   if (n == 0) return {};
-  if (keys_.form >= TAMIS_KEYS_DAYS) {
+  if (keys_.layout >= TAMIS_KEYS_DAYS) {
     const auto* const counts = static_cast<const int64_t*>(keys_.data) + keys_.offset + begin;
-    buffer.times.emplace(std::span(counts, n), UnitOf(keys_.form));
+    buffer.times.emplace(std::span(counts, n), UnitOf(keys_.layout));
     return with_nulls(buffer.times->keys());
   }
-  switch (keys_.form) {
+  switch (keys_.layout) {
     case TAMIS_KEYS_U8:
       Widen<uint8_t>(begin, n, buffer.integers);
       break;

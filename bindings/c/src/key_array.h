@@ -58,7 +58,7 @@ class KeyArray {
   void TakeColumn();
   void TakePointers();
   void TakeViews();
-  void TakeFixed(uint32_t width, KeyForm form);
+  void TakeFixed(uint32_t width, KeyType type);
   template <typename T>
   void Widen(size_t begin, size_t n, std::vector<int32_t>& out) const;
   bool IsValid(size_t i) const noexcept;

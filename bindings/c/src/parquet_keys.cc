@@ -14,21 +14,22 @@ namespace {
 using parquet::KeyList;
 using parquet::TimeUnit;
 
-bool IsInteger(uint32_t form) { return form >= TAMIS_KEYS_U8 && form <= TAMIS_KEYS_I64; }
-bool IsString(uint32_t form) {
-  return (form >= TAMIS_KEYS_STRINGS32 && form <= TAMIS_KEYS_FIXED) || form == TAMIS_KEYS_VIEWS;
+bool IsInteger(uint32_t layout) { return layout >= TAMIS_KEYS_U8 && layout <= TAMIS_KEYS_I64; }
+bool IsString(uint32_t layout) {
+  return (layout >= TAMIS_KEYS_STRINGS32 && layout <= TAMIS_KEYS_FIXED) ||
+         layout == TAMIS_KEYS_VIEWS;
 }
 
-void RequireMeaning(uint32_t form, uint32_t meaning) {
+void RequireMeaning(uint32_t layout, uint32_t meaning) {
   if (meaning > TAMIS_PARQUET_NANOS) {
     Refuse("meaning is " + std::to_string(meaning) + ", must be TAMIS_PARQUET_VALUES to _NANOS");
   }
-  const bool fits = meaning == TAMIS_PARQUET_VALUES    ? IsInteger(form) || IsString(form)
-                    : meaning == TAMIS_PARQUET_TEXT    ? IsString(form)
-                    : meaning == TAMIS_PARQUET_DOUBLES ? form == TAMIS_KEYS_U64
-                                                       : IsInteger(form);
+  const bool fits = meaning == TAMIS_PARQUET_VALUES    ? IsInteger(layout) || IsString(layout)
+                    : meaning == TAMIS_PARQUET_TEXT    ? IsString(layout)
+                    : meaning == TAMIS_PARQUET_DOUBLES ? layout == TAMIS_KEYS_U64
+                                                       : IsInteger(layout);
   if (!fits) {
-    Refuse("keys of form " + std::to_string(form) + " cannot have the meaning " +
+    Refuse("keys of layout " + std::to_string(layout) + " cannot have the meaning " +
            std::to_string(meaning));
   }
 }
@@ -39,14 +40,14 @@ std::string_view StringAt(const Keys& keys, size_t i) {
     return std::string_view(keys.bytes() + offsets[i],
                             static_cast<size_t>(offsets[i + 1] - offsets[i]));
   };
-  switch (keys.form()) {
-    case Keys::Form::kColumn:
+  switch (keys.layout()) {
+    case KeyLayout::kColumn:
       return of_column(keys.data<int32_t>());
-    case Keys::Form::kLargeColumn:
+    case KeyLayout::kLargeColumn:
       return of_column(keys.data<int64_t>());
-    case Keys::Form::kFixedColumn:
+    case KeyLayout::kFixedColumn:
       return {keys.data<char>() + i * keys.width(), keys.width()};
-    case Keys::Form::kStringViews:
+    case KeyLayout::kStringViews:
       return keys.data<std::string_view>()[i];
     default:
       Refuse("these keys are no strings");
@@ -54,12 +55,12 @@ std::string_view StringAt(const Keys& keys, size_t i) {
 }
 
 uint64_t IntegerAt(const Keys& keys, size_t i) {
-  switch (keys.form()) {
-    case Keys::Form::kU64:
+  switch (keys.layout()) {
+    case KeyLayout::kU64:
       return keys.data<uint64_t>()[i];
-    case Keys::Form::kU32:
+    case KeyLayout::kU32:
       return keys.data<uint32_t>()[i];
-    case Keys::Form::kI32:
+    case KeyLayout::kI32:
       return static_cast<uint64_t>(int64_t{keys.data<int32_t>()[i]});
     default:
       Refuse("these keys are no integers");
@@ -70,13 +71,13 @@ uint64_t IntegerAt(const Keys& keys, size_t i) {
 
 ParquetKeys::ParquetKeys(const tamis_keys* keys, uint32_t meaning) : meaning_(meaning) {
   const KeyArray array(keys);
-  RequireMeaning(keys->form, meaning);
+  RequireMeaning(keys->layout, meaning);
   if (array.size() > std::numeric_limits<uint32_t>::max()) {
     Refuse("there are " + std::to_string(array.size()) + " keys, and may be 2^32 - 1");
   }
-  strings_wanted_ = IsString(keys->form);
-  is_signed_ = keys->form == TAMIS_KEYS_I8 || keys->form == TAMIS_KEYS_I16 ||
-               keys->form == TAMIS_KEYS_I32 || keys->form == TAMIS_KEYS_I64;
+  strings_wanted_ = IsString(keys->layout);
+  is_signed_ = keys->layout == TAMIS_KEYS_I8 || keys->layout == TAMIS_KEYS_I16 ||
+               keys->layout == TAMIS_KEYS_I32 || keys->layout == TAMIS_KEYS_I64;
   array.ForRuns([this](const Keys& run, size_t first) { Add(run, first); });
   strings_.reserve(ends_.size());
   for (size_t i = 0, begin = 0; i < ends_.size(); begin = ends_[i++]) {

@@ -33,7 +33,7 @@ def _segments(make_filter, segment_bytes):
                                           pyarrow.binary()),
                     # Of the whole filter, so in one of its rows.
                     "inserted": [part.inserted_count if i == 0 else 0],
-                    "forms": [part.key_forms]})
+                    "forms": [part.key_types]})
     return emit
 
 
@@ -60,7 +60,7 @@ def build(frame, make_filter, segment_bytes=SEGMENT_BYTES):
     made = make_filter()
     for row in parts.groupBy("segment").applyInArrow(_or_rows, ROWS).toLocalIterator():
         made.merge_contents(row["bits"], row["segment"] * segment_bytes,
-                            inserted_count=row["inserted"], key_forms=row["forms"])
+                            inserted_count=row["inserted"], key_types=row["forms"])
     return made
 
 

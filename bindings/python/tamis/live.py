@@ -11,7 +11,7 @@ import threading as _threading
 
 from ._tamis.live import (
     Change, ConcurrentBloomFilter, ConcurrentCuckooFilter8, ConcurrentCuckooFilter12,
-    ConcurrentCuckooFilter16, ConcurrentFilter, ConcurrentSplitBlockBloomFilter, Guard, GuardStats,
+    ConcurrentCuckooFilter16, ConcurrentFilter, ConcurrentSplitBlockBloomFilter, CacheGuard, GuardStats,
     Live, LiveStatus, RebuildContext, StopSource, Watch, WatchStatus, _checked_timeout, concurrent,
     open, prometheus_text)
 

@@ -3,7 +3,7 @@
 It is there where hiredis was found when the package was built.
 """
 try:
-    from ._redis import Info, NearCopy, SplitBlockFilter
+    from ._redis import Info, NearCache, SplitBlockFilter
 except ModuleNotFoundError as _error:
     if _error.name != "tamis._redis":
         raise
@@ -11,4 +11,4 @@ except ModuleNotFoundError as _error:
         "this package was built without hiredis: install libhiredis-dev (Debian) and build it "
         "again") from None
 
-__all__ = ["Info", "NearCopy", "SplitBlockFilter"]
+__all__ = ["Info", "NearCache", "SplitBlockFilter"]

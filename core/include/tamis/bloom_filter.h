@@ -57,11 +57,11 @@ class BloomFilter final : public ChangeableFilter {
   }
 
   // One key. Returns true, or false if the filter is read_only().
-  bool Insert(uint64_t key) noexcept { return Note(KeyForm::kInteger, InsertOne(hasher_(key))); }
+  bool Insert(uint64_t key) noexcept { return Note(KeyType::kInteger, InsertOne(hasher_(key))); }
   bool Insert(std::string_view key) noexcept {
-    return Note(KeyForm::kBytes, InsertOne(HashBytes(key, hash_)));
+    return Note(KeyType::kBytes, InsertOne(HashBytes(key, hash_)));
   }
-  bool InsertHash(uint64_t hash) noexcept { return Note(KeyForm::kUnknown, InsertOne(hash)); }
+  bool InsertHash(uint64_t hash) noexcept { return Note(KeyType::kUnknown, InsertOne(hash)); }
 
   // The union: see SplitBlockBloomFilter::Merge.
   void Merge(const BloomFilter& other);

@@ -62,11 +62,11 @@ class CountingBloomFilter final : public ErasableFilter {
   }
 
   // One key. Returns true, or false if the filter is read_only().
-  bool Insert(uint64_t key) noexcept { return Note(KeyForm::kInteger, InsertOne(hasher_(key))); }
+  bool Insert(uint64_t key) noexcept { return Note(KeyType::kInteger, InsertOne(hasher_(key))); }
   bool Insert(std::string_view key) noexcept {
-    return Note(KeyForm::kBytes, InsertOne(HashBytes(key, hash_)));
+    return Note(KeyType::kBytes, InsertOne(HashBytes(key, hash_)));
   }
-  bool InsertHash(uint64_t hash) noexcept { return Note(KeyForm::kUnknown, InsertOne(hash)); }
+  bool InsertHash(uint64_t hash) noexcept { return Note(KeyType::kUnknown, InsertOne(hash)); }
 
   // One key, once. Returns false, with nothing changed, if the filter does not find the key or is
   // read_only(). True for a key whose counters are all saturated, though these stay;

@@ -99,11 +99,11 @@ class CuckooFilter final : public ErasableFilter {
 
   // One key. Returns false, with nothing changed, if no room could be made for it, or if the filter
   // is read_only().
-  bool Insert(uint64_t key) noexcept { return Note(KeyForm::kInteger, InsertOne(hasher_(key))); }
+  bool Insert(uint64_t key) noexcept { return Note(KeyType::kInteger, InsertOne(hasher_(key))); }
   bool Insert(std::string_view key) noexcept {
-    return Note(KeyForm::kBytes, InsertOne(HashBytes(key, hash_)));
+    return Note(KeyType::kBytes, InsertOne(HashBytes(key, hash_)));
   }
-  bool InsertHash(uint64_t hash) noexcept { return Note(KeyForm::kUnknown, InsertOne(hash)); }
+  bool InsertHash(uint64_t hash) noexcept { return Note(KeyType::kUnknown, InsertOne(hash)); }
 
   // One copy of one key. Returns whether it was found; false if the filter is read_only().
   bool Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }

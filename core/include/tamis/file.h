@@ -13,7 +13,7 @@
 
 #include "tamis/backend.h"
 #include "tamis/hash.h"
-#include "tamis/key_forms.h"
+#include "tamis/key_types.h"
 #include "tamis/memory.h"
 
 namespace tamis {
@@ -37,7 +37,7 @@ const char* FilterKindName(FilterKind kind) noexcept;
 // Sets `kind` to the one of that name. Returns false, and sets nothing, if there is none.
 bool ParseFilterKind(std::string_view name, FilterKind& kind) noexcept;
 
-// The version that Save writes. Version 1 has no forms of keys, no keyed hashes, and one checksum.
+// The version that Save writes. Version 1 has no types of keys, no keyed hashes, and one checksum.
 inline constexpr uint32_t kFormatVersion = 2;
 
 // The header of a file, all of whose fields have passed their checks.
@@ -52,7 +52,7 @@ struct FileHeader {
   // XXH3-128, low half and high half, of what core/FORMAT.md says for the version.
   std::array<uint64_t, 2> payload_checksum{};
   // The rest is not in files of version 1.
-  KeyForms key_forms = KeyForm::kUnknown;  // of all keys inserted
+  KeyTypes key_types = KeyType::kUnknown;  // of all keys inserted
   bool has_secret = false;                 // whether the secret of a keyed hash is in the file
   std::array<uint64_t, 2> key_tag{};       // of a keyed hash: tells a wrong secret from the right
 };

@@ -12,7 +12,7 @@
 #include "tamis/backend.h"
 #include "tamis/file.h"
 #include "tamis/hash.h"
-#include "tamis/key_forms.h"
+#include "tamis/key_types.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
 #include "tamis/queryable.h"
@@ -71,11 +71,11 @@ class Filter : public Queryable {
   double expected_fpr() const noexcept override = 0;
 
   const HashSpec& hash() const noexcept;
-  // The forms of all keys inserted since the filter was empty; saved with it. Keys of other forms
-  // are not refused: the answer to them is "no". key_forms().Admit(form) tells beforehand.
-  KeyForms key_forms() const noexcept override;
+  // The types of all keys inserted since the filter was empty; saved with it. Keys of other forms
+  // are not refused: the answer to them is "no". key_types().Admit(form) tells beforehand.
+  KeyTypes key_types() const noexcept override;
   // For programs that insert ready hashes, or through a view, and know what the keys were.
-  void set_key_forms(KeyForms forms) noexcept;
+  void set_key_types(KeyTypes forms) noexcept;
   // True for a filter that is mapped from a file: it can be queried, not changed.
   bool read_only() const noexcept;
   // This filter as one that takes keys. nullptr for a kind that never changes.

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "tamis/hash.h"
-#include "tamis/key_forms.h"
+#include "tamis/key_types.h"
 
 namespace tamis {
 
@@ -48,12 +48,12 @@ using LargeStringColumn = BasicStringColumn<int64_t>;  // Arrow's large_utf8 and
 
 // Values of a fixed width laid end to end, each a key by its bytes: Arrow's fixed_size_binary, and
 // the physical types of Parquet that are not hashed as 8 bytes, such as INT32 (4 bytes,
-// KeyForm::kInt32). `form` is what the filter records for them.
+// KeyType::kInt32). A filter records `type` for them.
 struct FixedColumn {
   const void* bytes = nullptr;  // size * width, at any address
   uint32_t width = 0;
   size_t size = 0;
-  KeyForm form = KeyForm::kBytes;
+  KeyType type = KeyType::kBytes;
 };
 
 // Hashes made by HashU64 or HashBytes with the filter's own hash kind and seed.
@@ -91,66 +91,67 @@ concept Sequence = Contiguous<R> && !kIsCharacter<ElementOf<const R>>;
 
 class KeyChunks;
 
-// A batch of keys in any of the forms above: a view of a few pointers and numbers, to be passed by
-// value. Whatever it was made from must outlive the call it is passed to. Vectors, arrays and spans
-// convert to it, of integers of 32 or 64 bits, std::string_view or std::string. 32-bit and signed
-// integers are keys by their value widened to 64 bits, so int32_t{-1} and int64_t{-1} are the same
-// key and uint32_t{0xFFFFFFFF} is another.
+// How keys lie in memory.
+enum class KeyLayout : uint8_t {
+  kU64,
+  kU32,
+  kI32,
+  kHashes,
+  kStringViews,
+  kStrings,
+  kColumn,
+  kLargeColumn,
+  kFixedColumn
+};
+
+// A batch of keys in any of the layouts above: a view of a few pointers and numbers, to be passed
+// by value. Whatever it was made from must outlive the call it is passed to. Vectors, arrays and
+// spans convert to it, of integers of 32 or 64 bits, std::string_view or std::string. 32-bit and
+// signed integers are keys by their value widened to 64 bits, so int32_t{-1} and int64_t{-1} are
+// the same key and uint32_t{0xFFFFFFFF} is another.
 //
 // Any of them can have nulls, by WithValidity. Null is no key: it is never in, and never inserted
 // or erased, whatever is in its place. 0 and "" are keys.
 class Keys {
  public:
-  enum class Form : uint8_t {
-    kU64,
-    kU32,
-    kI32,
-    kHashes,
-    kStringViews,
-    kStrings,
-    kColumn,
-    kLargeColumn,
-    kFixedColumn
-  };
-
   Keys() = default;
 
   template <detail::Sequence R>
   Keys(const R& keys)
       : data_(std::data(keys)),
         size_(std::size(keys)),
-        form_(FormOf<detail::ElementOf<const R>>()) {}
+        layout_(LayoutOf<detail::ElementOf<const R>>()) {}
   Keys(Hashes hashes)
-      : data_(hashes.values.data()), size_(hashes.values.size()), form_(Form::kHashes) {}
+      : data_(hashes.values.data()), size_(hashes.values.size()), layout_(KeyLayout::kHashes) {}
   Keys(StringColumn column)
       : data_(column.offsets.data()),
         bytes_(column.bytes),
         size_(column.size()),
-        form_(Form::kColumn) {}
+        layout_(KeyLayout::kColumn) {}
   Keys(LargeStringColumn column)
       : data_(column.offsets.data()),
         bytes_(column.bytes),
         size_(column.size()),
-        form_(Form::kLargeColumn) {}
+        layout_(KeyLayout::kLargeColumn) {}
 
   Keys(FixedColumn column)
       : data_(column.bytes),
         size_(column.size),
         width_(column.width),
-        form_(Form::kFixedColumn),
-        has_key_form_(true),
-        key_form_(column.form) {}
+        layout_(KeyLayout::kFixedColumn),
+        has_key_type_(true),
+        key_type_(column.type) {}
 
-  Form form() const noexcept { return form_; }
+  KeyLayout layout() const noexcept { return layout_; }
   // Of a FixedColumn, in bytes.
   uint32_t width() const noexcept { return width_; }
   // What a filter records for these keys.
-  KeyForm key_form() const noexcept;
-  // The same keys, for which a filter records `form`. Their hashes stay the same.
-  Keys WithForm(KeyForm form) const noexcept {
+  KeyType key_type() const noexcept;
+  // The same keys, for which a filter records `type`. Their hashes stay the same.
+  Keys WithKeyType(KeyType type) const noexcept {
     Keys keys = *this;
-    keys.has_key_form_ = true;
-    keys.key_form_ = form;
+    keys.has_key_type_ = true;
+    keys.key_type_ = type;
     return keys;
   }
   size_t size() const noexcept { return size_; }
@@ -184,8 +185,8 @@ class Keys {
   // How many keys are not null. O(size() / 64) with nulls.
   size_t CountValid() const noexcept;
 
-  // The elements as they were passed in, nulls included: T must be the type that form() stands for;
-  // for columns, the offsets, of which there are size() + 1, or the bytes of a fixed one.
+  // The elements as they were passed in, nulls included: T must be the type that layout() stands
+  // for; for columns, the offsets, of which there are size() + 1, or the bytes of a fixed one.
   template <typename T>
   const T* data() const noexcept {
     return static_cast<const T*>(data_);
@@ -194,16 +195,16 @@ class Keys {
 
  private:
   template <typename T>
-  static constexpr Form FormOf() {
+  static constexpr KeyLayout LayoutOf() {
     constexpr bool kInteger = std::is_integral_v<T> && !std::is_same_v<T, bool>;
     constexpr bool kString = std::is_same_v<T, std::string>;
     static_assert((kInteger && (sizeof(T) == 4 || sizeof(T) == 8)) || kString ||
                       std::is_same_v<T, std::string_view>,
                   "tamis: keys are integers of 32 or 64 bits, std::string or std::string_view; "
                   "others have to be converted first");
-    if (kInteger && sizeof(T) == 8) return Form::kU64;
-    if (kInteger) return std::is_signed_v<T> ? Form::kI32 : Form::kU32;
-    return kString ? Form::kStrings : Form::kStringViews;
+    if (kInteger && sizeof(T) == 8) return KeyLayout::kU64;
+    if (kInteger) return std::is_signed_v<T> ? KeyLayout::kI32 : KeyLayout::kU32;
+    return kString ? KeyLayout::kStrings : KeyLayout::kStringViews;
   }
 
   const void* data_ = nullptr;
@@ -212,9 +213,9 @@ class Keys {
   uint64_t first_bit_ = 0;
   size_t size_ = 0;
   uint32_t width_ = 0;  // fixed columns only
-  Form form_ = Form::kU64;
-  bool has_key_form_ = false;  // or form_ decides
-  KeyForm key_form_ = KeyForm::kUnknown;
+  KeyLayout layout_ = KeyLayout::kU64;
+  bool has_key_type_ = false;  // or layout_ decides
+  KeyType key_type_ = KeyType::kUnknown;
 };
 
 // The result of Keys::Chunks, a range of Keys.

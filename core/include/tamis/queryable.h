@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "tamis/backend.h"
-#include "tamis/key_forms.h"
+#include "tamis/key_types.h"
 #include "tamis/keys.h"
 
 namespace tamis {
@@ -74,7 +74,7 @@ class Queryable {
 
   virtual QueryTraits traits() const noexcept;
   // The forms that keys in it may have. Keys of other forms are answered with "no".
-  virtual KeyForms key_forms() const = 0;
+  virtual KeyTypes key_types() const = 0;
   // Bytes of memory of the filter itself.
   virtual uint64_t bytes() const = 0;
   // The number of distinct keys inserted, estimated from the contents. NaN: unknown.

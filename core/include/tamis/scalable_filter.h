@@ -167,12 +167,12 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   // and another layer would exceed max_bytes, memory, scalable::kMaxLayers or the smallest rate
   // that a layer can have.
   bool Insert(uint64_t key) noexcept {
-    return this->Note(KeyForm::kInteger, InsertOne(this->hasher_(key)));
+    return this->Note(KeyType::kInteger, InsertOne(this->hasher_(key)));
   }
   bool Insert(std::string_view key) noexcept {
-    return this->Note(KeyForm::kBytes, InsertOne(HashBytes(key, this->hash_)));
+    return this->Note(KeyType::kBytes, InsertOne(HashBytes(key, this->hash_)));
   }
-  bool InsertHash(uint64_t hash) noexcept { return this->Note(KeyForm::kUnknown, InsertOne(hash)); }
+  bool InsertHash(uint64_t hash) noexcept { return this->Note(KeyType::kUnknown, InsertOne(hash)); }
 
   // Back to one empty layer, the first. Throws Error(kReadOnly) if the filter is read_only().
   void Clear() override;

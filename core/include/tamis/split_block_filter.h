@@ -64,24 +64,24 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
 
   // One key. Returns true, or false if the filter is read_only().
   TAMIS_INLINE bool Insert(uint64_t key) noexcept {
-    return Note(KeyForm::kInteger, InsertOne(hasher_(key)));
+    return Note(KeyType::kInteger, InsertOne(hasher_(key)));
   }
   TAMIS_INLINE bool Insert(std::string_view key) noexcept {
-    return Note(KeyForm::kBytes, InsertOne(HashBytes(key, hash_)));
+    return Note(KeyType::kBytes, InsertOne(HashBytes(key, hash_)));
   }
   TAMIS_INLINE bool InsertHash(uint64_t hash) noexcept {
-    return Note(KeyForm::kUnknown, InsertOne(hash));
+    return Note(KeyType::kUnknown, InsertOne(hash));
   }
 
   // One key, if it is absent. Returns whether it was inserted, and so is new.
   TAMIS_INLINE bool InsertIfAbsent(uint64_t key) noexcept {
-    return Note(KeyForm::kInteger, InsertOneIfAbsent(hasher_(key)));
+    return Note(KeyType::kInteger, InsertOneIfAbsent(hasher_(key)));
   }
   TAMIS_INLINE bool InsertIfAbsent(std::string_view key) noexcept {
-    return Note(KeyForm::kBytes, InsertOneIfAbsent(HashBytes(key, hash_)));
+    return Note(KeyType::kBytes, InsertOneIfAbsent(HashBytes(key, hash_)));
   }
   TAMIS_INLINE bool InsertHashIfAbsent(uint64_t hash) noexcept {
-    return Note(KeyForm::kUnknown, InsertOneIfAbsent(hash));
+    return Note(KeyType::kUnknown, InsertOneIfAbsent(hash));
   }
 
   // Views of the blocks, to ask and to insert into; valid as long as the filter is there, is not

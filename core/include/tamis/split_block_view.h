@@ -130,12 +130,12 @@ class SplitBlockView : public ConstSplitBlockView {
 // Adapts a view to Queryable and Changeable, such as for an Engine. The blocks must outlive it.
 class BlocksQueryable final : public Queryable, public Changeable {
  public:
-  // `key_forms` are the forms of the keys in the blocks, which do not say them. Insertion into a
+  // `key_types` are the types of the keys in the blocks, which do not say them. Insertion into a
   // ConstSplitBlockView throws Error(kReadOnly).
   explicit BlocksQueryable(const ConstSplitBlockView& view,
-                           KeyForms key_forms = KeyForm::kUnknown) noexcept;
+                           KeyTypes key_types = KeyType::kUnknown) noexcept;
   explicit BlocksQueryable(const SplitBlockView& view,
-                           KeyForms key_forms = KeyForm::kUnknown) noexcept;
+                           KeyTypes key_types = KeyType::kUnknown) noexcept;
 
   const ConstSplitBlockView& view() const noexcept { return view_; }
   bool read_only() const noexcept { return read_only_; }
@@ -147,7 +147,7 @@ class BlocksQueryable final : public Queryable, public Changeable {
   using Changeable::Insert;
 
   QueryTraits traits() const noexcept override;
-  KeyForms key_forms() const noexcept override { return key_forms_; }
+  KeyTypes key_types() const noexcept override { return key_types_; }
   uint64_t bytes() const noexcept override { return view_.bytes(); }
   double estimated_count() const noexcept override { return view_.estimated_count(); }
   double expected_fpr() const noexcept override { return view_.expected_fpr(); }
@@ -159,7 +159,7 @@ class BlocksQueryable final : public Queryable, public Changeable {
 
   SplitBlockView view_;
   bool read_only_;
-  KeyForms key_forms_;
+  KeyTypes key_types_;
 };
 
 }  // namespace tamis

@@ -13,7 +13,7 @@ namespace tamis {
 
 enum class TimeUnit : uint8_t { kDays, kSeconds, kMillis, kMicros, kNanos };
 
-// Counts of a unit, since 1970-01-01 00:00 UTC for points in time, as KeyForm::kTime: the count of
+// Counts of a unit, since 1970-01-01 00:00 UTC for points in time, as KeyType::kTime: the count of
 // nanoseconds, of which 64 bits are hashed, or 128 bits where 64 are too few (before 1677 and after
 // 2262). So 5 seconds and 5000 milliseconds are one key, and a date is its midnight. An integer is
 // another key than the time of the same count, unless the unit is kNanos.

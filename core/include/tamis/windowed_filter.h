@@ -88,7 +88,7 @@ class WindowedFilter final : public Queryable, public Changeable {
   // ... for the filters. O(filters).
   double expected_fpr() const override;
   // A window does not record forms.
-  KeyForms key_forms() const noexcept override { return KeyForm::kUnknown; }
+  KeyTypes key_types() const noexcept override { return KeyType::kUnknown; }
   QueryTraits traits() const noexcept override { return {.backend = &filters_.front().backend()}; }
   ChangeTraits change_traits() const noexcept override { return {.inserts_if_absent = true}; }
 

@@ -40,30 +40,30 @@ Batch IntegerBatch(const CommonKernels& kernels, const HashSpec& spec, const uin
 
 Batch MakeBatch(const CommonKernels& kernels, const Keys& keys, const HashSpec& spec, size_t begin,
                 size_t n, uint64_t* buffer) noexcept {
-  switch (keys.form()) {
-    case Keys::Form::kU64:
+  switch (keys.layout()) {
+    case KeyLayout::kU64:
       return IntegerBatch(kernels, spec, keys.data<uint64_t>() + begin, n, buffer);
-    case Keys::Form::kHashes:
+    case KeyLayout::kHashes:
       return HashBatch(keys.data<uint64_t>() + begin, n);
-    case Keys::Form::kU32:
+    case KeyLayout::kU32:
       Widen(keys.data<uint32_t>() + begin, n, buffer);
       return IntegerBatch(kernels, spec, buffer, n, buffer);
-    case Keys::Form::kI32:
+    case KeyLayout::kI32:
       Widen(keys.data<int32_t>() + begin, n, buffer);
       return IntegerBatch(kernels, spec, buffer, n, buffer);
-    case Keys::Form::kStringViews:
+    case KeyLayout::kStringViews:
       HashStrings(kernels, keys.data<std::string_view>() + begin, n, spec, buffer);
       break;
-    case Keys::Form::kStrings:
+    case KeyLayout::kStrings:
       HashStrings(kernels, keys.data<std::string>() + begin, n, spec, buffer);
       break;
-    case Keys::Form::kColumn:
+    case KeyLayout::kColumn:
       HashStrings(kernels, Column<int32_t>(keys, begin, n), n, spec, buffer);
       break;
-    case Keys::Form::kLargeColumn:
+    case KeyLayout::kLargeColumn:
       HashStrings(kernels, Column<int64_t>(keys, begin, n), n, spec, buffer);
       break;
-    case Keys::Form::kFixedColumn: {
+    case KeyLayout::kFixedColumn: {
       const FixedValues values = {keys.data<char>() + begin * keys.width(), keys.width()};
       if (values.width == sizeof(uint64_t)) {
         std::memcpy(buffer, values.bytes, n * sizeof *buffer);  // it may be at any address

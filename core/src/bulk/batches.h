@@ -22,8 +22,8 @@ inline constexpr size_t kUnlimited = std::numeric_limits<size_t>::max() / 64 * 6
 
 // Whether all kernels can read these keys where they are.
 inline bool IsDirect(const Keys& keys, const HashSpec& spec) noexcept {
-  return keys.form() == Keys::Form::kHashes ||
-         (keys.form() == Keys::Form::kU64 && !IsKeyed(spec.kind));
+  return keys.layout() == KeyLayout::kHashes ||
+         (keys.layout() == KeyLayout::kU64 && !IsKeyed(spec.kind));
 }
 
 // Integer keys as all kernels take them: themselves, or their hashes in `buffer` of n elements,

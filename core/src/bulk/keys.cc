@@ -8,20 +8,20 @@ namespace tamis {
 namespace {
 
 size_t ElementSize(const Keys& keys) noexcept {
-  switch (keys.form()) {
-    case Keys::Form::kU64:
-    case Keys::Form::kHashes:
-    case Keys::Form::kLargeColumn:
+  switch (keys.layout()) {
+    case KeyLayout::kU64:
+    case KeyLayout::kHashes:
+    case KeyLayout::kLargeColumn:
       return 8;
-    case Keys::Form::kU32:
-    case Keys::Form::kI32:
-    case Keys::Form::kColumn:
+    case KeyLayout::kU32:
+    case KeyLayout::kI32:
+    case KeyLayout::kColumn:
       return 4;
-    case Keys::Form::kStringViews:
+    case KeyLayout::kStringViews:
       return sizeof(std::string_view);
-    case Keys::Form::kStrings:
+    case KeyLayout::kStrings:
       return sizeof(std::string);
-    case Keys::Form::kFixedColumn:
+    case KeyLayout::kFixedColumn:
       return keys.width();
   }
   return 0;
@@ -29,23 +29,23 @@ size_t ElementSize(const Keys& keys) noexcept {
 
 }  // namespace
 
-KeyForm Keys::key_form() const noexcept {
-  if (has_key_form_) return key_form_;
-  switch (form_) {
-    case Form::kU64:
-    case Form::kU32:
-    case Form::kI32:
-      return KeyForm::kInteger;
-    case Form::kStringViews:
-    case Form::kStrings:
-    case Form::kColumn:
-    case Form::kLargeColumn:
-      return KeyForm::kBytes;
-    case Form::kFixedColumn:
-    case Form::kHashes:
+KeyType Keys::key_type() const noexcept {
+  if (has_key_type_) return key_type_;
+  switch (layout_) {
+    case KeyLayout::kU64:
+    case KeyLayout::kU32:
+    case KeyLayout::kI32:
+      return KeyType::kInteger;
+    case KeyLayout::kStringViews:
+    case KeyLayout::kStrings:
+    case KeyLayout::kColumn:
+    case KeyLayout::kLargeColumn:
+      return KeyType::kBytes;
+    case KeyLayout::kFixedColumn:
+    case KeyLayout::kHashes:
       break;
   }
-  return KeyForm::kUnknown;
+  return KeyType::kUnknown;
 }
 
 Keys Keys::Slice(size_t begin, size_t count) const noexcept {

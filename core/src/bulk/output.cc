@@ -43,29 +43,29 @@ void RequireRoom(std::span<uint64_t> out, uint64_t keys) {
 }
 
 void Output::RequireRoom(uint64_t keys) const {
-  switch (form_) {
-    case Form::kBits:
+  switch (type_) {
+    case Type::kBits:
       return detail::RequireRoom(Bitmap({elements<uint64_t>(), size_}), keys);
-    case Form::kBytes:
+    case Type::kBytes:
       return detail::RequireRoom(std::span(elements<uint8_t>(), size_), keys);
-    case Form::kRows32:
+    case Type::kRows32:
       return detail::RequireRoom(std::span(elements<uint32_t>(), size_), keys);
-    case Form::kRows64:
+    case Type::kRows64:
       return detail::RequireRoom(std::span(elements<uint64_t>(), size_), keys);
-    case Form::kCount:
+    case Type::kCount:
       return;
   }
 }
 
 size_t Output::ElementBytes() const noexcept {
-  return form_ == Form::kRows64 ? sizeof(uint64_t) : form_ == Form::kRows32 ? sizeof(uint32_t) : 1;
+  return type_ == Type::kRows64 ? sizeof(uint64_t) : type_ == Type::kRows32 ? sizeof(uint32_t) : 1;
 }
 
 Output Output::From(uint64_t begin) const noexcept {
   Output part = *this;
   part.first_ += begin;
-  if (form_ != Form::kCount) {
-    const uint64_t bytes = form_ == Form::kBits ? begin / 8 : begin * ElementBytes();
+  if (type_ != Type::kCount) {
+    const uint64_t bytes = type_ == Type::kBits ? begin / 8 : begin * ElementBytes();
     part.out_ = static_cast<std::byte*>(out_) + bytes;
   }
   return part;
@@ -74,22 +74,22 @@ Output Output::From(uint64_t begin) const noexcept {
 size_t Output::Write(const CommonKernels& kernels, const uint64_t* bits, size_t n,
                      uint64_t begin) noexcept {
   size_t found = 0;
-  switch (form_) {
-    case Form::kRows32:
+  switch (type_) {
+    case Type::kRows32:
       found = kernels.bits_to_indices32(bits, n, first_ + begin, elements<uint32_t>() + written_);
       break;
-    case Form::kRows64:
+    case Type::kRows64:
       found = kernels.bits_to_indices64(bits, n, first_ + begin, elements<uint64_t>() + written_);
       break;
-    case Form::kBytes:
+    case Type::kBytes:
       kernels.bits_to_bytes(bits, n, elements<uint8_t>() + begin);
       return kernels.popcount(bits, BitmapWords(n));
-    case Form::kBits:
+    case Type::kBits:
       if (bits != elements<uint64_t>() + begin / 64) {
         std::copy_n(bits, BitmapWords(n), elements<uint64_t>() + begin / 64);
       }
       return kernels.popcount(bits, BitmapWords(n));
-    case Form::kCount:
+    case Type::kCount:
       return kernels.popcount(bits, BitmapWords(n));
   }
   written_ += found;

@@ -26,21 +26,21 @@ void RequireRoom(std::span<uint64_t> out, uint64_t keys);
 // The kind of output that a call has, and its memory. Copies of an Output share the memory.
 class Output {
  public:
-  Output(Bitmap bits) noexcept : Output(Form::kBits, bits.words().data(), bits.words().size()) {}
-  Output(std::span<uint8_t> bytes) noexcept : Output(Form::kBytes, bytes.data(), bytes.size()) {}
-  Output(std::span<uint32_t> rows) noexcept : Output(Form::kRows32, rows.data(), rows.size()) {}
-  Output(std::span<uint64_t> rows) noexcept : Output(Form::kRows64, rows.data(), rows.size()) {}
-  static Output Count() noexcept { return Output(Form::kCount, nullptr, 0); }
+  Output(Bitmap bits) noexcept : Output(Type::kBits, bits.words().data(), bits.words().size()) {}
+  Output(std::span<uint8_t> bytes) noexcept : Output(Type::kBytes, bytes.data(), bytes.size()) {}
+  Output(std::span<uint32_t> rows) noexcept : Output(Type::kRows32, rows.data(), rows.size()) {}
+  Output(std::span<uint64_t> rows) noexcept : Output(Type::kRows64, rows.data(), rows.size()) {}
+  static Output Count() noexcept { return Output(Type::kCount, nullptr, 0); }
 
   // Throws as the functions of that name above.
   void RequireRoom(uint64_t keys) const;
 
   // The words of a bitmap, which may be written without Write; nullptr for all other outputs.
   uint64_t* bits() const noexcept {
-    return form_ == Form::kBits ? static_cast<uint64_t*>(out_) : nullptr;
+    return type_ == Type::kBits ? static_cast<uint64_t*>(out_) : nullptr;
   }
 
-  bool has_rows() const noexcept { return form_ == Form::kRows32 || form_ == Form::kRows64; }
+  bool has_rows() const noexcept { return type_ == Type::kRows32 || type_ == Type::kRows64; }
 
   // The part that the keys from `begin` on write, a multiple of 64. Rows go where they would be if
   // all keys before were found: Close moves them.
@@ -57,9 +57,9 @@ class Output {
   void Close(std::span<const size_t> found, uint64_t part_keys) const noexcept;
 
  private:
-  enum class Form : uint8_t { kBits, kBytes, kRows32, kRows64, kCount };
+  enum class Type : uint8_t { kBits, kBytes, kRows32, kRows64, kCount };
 
-  Output(Form form, void* out, uint64_t size) noexcept : form_(form), out_(out), size_(size) {}
+  Output(Type type, void* out, uint64_t size) noexcept : type_(type), out_(out), size_(size) {}
 
   template <typename Element>
   Element* elements() const noexcept {
@@ -67,7 +67,7 @@ class Output {
   }
   size_t ElementBytes() const noexcept;  // not of a bitmap
 
-  Form form_;
+  Type type_;
   void* out_;
   uint64_t size_;       // of the whole output
   uint64_t first_ = 0;  // the index of the first key of this part

@@ -58,7 +58,7 @@ TimeKeys::TimeKeys(std::span<const int64_t> counts, TimeUnit unit) : keys_(count
       keys_ = converted_->bytes;
     }
   }
-  keys_ = keys_.WithForm(KeyForm::kTime);
+  keys_ = keys_.WithKeyType(KeyType::kTime);
 }
 
 TimeKeys::TimeKeys(TimeKeys&&) noexcept = default;

@@ -32,7 +32,7 @@ void ClearNulls(const Keys& keys, size_t begin, size_t n, uint64_t* bits) noexce
 template <typename Visit>
 void ForEachBatchAndNulls(const CommonKernels& kernels, const Keys& keys, const HashSpec& spec,
                           size_t batch_keys, const Visit& visit) {
-  if (keys.validity() == nullptr || keys.form() != Keys::Form::kStringViews) {
+  if (keys.validity() == nullptr || keys.layout() != KeyLayout::kStringViews) {
     ForEachBatch(kernels, keys, spec, batch_keys, visit);
     return;
   }

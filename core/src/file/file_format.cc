@@ -54,9 +54,9 @@ void CheckMagic(std::span<const std::byte> start, const FieldCheck& check) {
 // Those that version 1 does not have.
 void DecodeNewFields(std::span<const std::byte> start, const FieldCheck& check,
                      FileHeader& header) {
-  const auto forms = GetField<uint32_t>(start, offset::kKeyForms);
-  check.InRange("key forms", offset::kKeyForms, forms, 0, (1u << kKeyForms) - 1);
-  header.key_forms = KeyForms::FromBits(static_cast<uint16_t>(forms));
+  const auto forms = GetField<uint32_t>(start, offset::kKeyTypes);
+  check.InRange("key types", offset::kKeyTypes, forms, 0, (1u << kKeyTypes) - 1);
+  header.key_types = KeyTypes::FromBits(static_cast<uint16_t>(forms));
   DecodeSecret(start, check, header);
   check.Equal("page size", offset::kLog2PageBytes,
               GetField<uint32_t>(start, offset::kLog2PageBytes), kLog2PageBytes,
@@ -133,7 +133,7 @@ std::vector<std::byte> EncodeHeader(const FileHeader& header) {
   PutField(bytes, offset::kPayloadLength, header.payload_bytes);
   PutField(bytes, offset::kPayloadChecksum, header.payload_checksum);
   if (header.version != 1) {
-    PutField(bytes, offset::kKeyForms, uint32_t{header.key_forms.bits()});
+    PutField(bytes, offset::kKeyTypes, uint32_t{header.key_types.bits()});
     EncodeSecret(bytes, header);
     PutField(bytes, offset::kLog2PageBytes, uint32_t{kLog2PageBytes});
   }

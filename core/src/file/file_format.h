@@ -52,7 +52,7 @@ inline constexpr size_t kPayloadOffset = 72;
 inline constexpr size_t kPayloadLength = 80;
 inline constexpr size_t kPayloadChecksum = 88;  // low 8 bytes, high 8 bytes
 // From here on, version 2 ...
-inline constexpr size_t kKeyForms = 104;
+inline constexpr size_t kKeyTypes = 104;
 inline constexpr size_t kFlags = 108;
 inline constexpr size_t kKeyTag = 112;  // two of 8 bytes
 inline constexpr size_t kSecret = 128;  // two of 8 bytes

@@ -109,13 +109,13 @@ ConstSplitBlockView View(std::span<const std::byte> value, const Backend* backen
 SplitBlockBloomFilter FromBytes(std::span<const std::byte> value, const MemoryOptions& memory,
                                 const Backend* backend) {
   CheckValue(value);
-  return detail::CopyOfBlocks(value, detail::kParquetHash, 0, KeyForm::kBytes, memory, backend);
+  return detail::CopyOfBlocks(value, detail::kParquetHash, 0, KeyType::kBytes, memory, backend);
 }
 
 std::vector<std::byte> ToBytes(const SplitBlockBloomFilter& filter) {
-  const KeyForms forms = filter.key_forms();
-  if (!forms.Admit(KeyForm::kBytes)) {
-    throw Error(ErrorCode::kIncompatible, "the keys of this filter are " + KeyFormsText(forms) +
+  const KeyTypes forms = filter.key_types();
+  if (!forms.Admit(KeyType::kBytes)) {
+    throw Error(ErrorCode::kIncompatible, "the keys of this filter are " + KeyTypesText(forms) +
                                               "; those of Kvrocks are strings");
   }
   detail::RequireArrowExportable(filter, "Kvrocks");

@@ -271,7 +271,7 @@ bool RedisBloomFilter::Insert(std::string_view key) {
 
 QueryTraits RedisBloomFilter::traits() const noexcept { return {.backend = backend_}; }
 
-KeyForms RedisBloomFilter::key_forms() const noexcept { return detail::kIntegersAndStrings; }
+KeyTypes RedisBloomFilter::key_types() const noexcept { return detail::kIntegersAndStrings; }
 
 void RedisBloomFilter::Query(const Keys& keys, uint64_t* bits) const {
   detail::RequireRedisForm(keys);

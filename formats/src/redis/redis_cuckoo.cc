@@ -373,7 +373,7 @@ bool RedisCuckooFilter::Erase(std::string_view key) {
 
 QueryTraits RedisCuckooFilter::traits() const noexcept { return {.backend = backend_}; }
 
-KeyForms RedisCuckooFilter::key_forms() const noexcept { return detail::kIntegersAndStrings; }
+KeyTypes RedisCuckooFilter::key_types() const noexcept { return detail::kIntegersAndStrings; }
 
 void RedisCuckooFilter::Query(const Keys& keys, uint64_t* bits) const {
   detail::RequireRedisForm(keys);

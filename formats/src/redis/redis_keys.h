@@ -70,7 +70,7 @@ struct RedisHasher {
 
 // Throws Error(kInvalidArgument) for ready hashes.
 inline void RequireRedisForm(const Keys& keys) {
-  if (keys.form() != Keys::Form::kHashes) return;
+  if (keys.layout() != KeyLayout::kHashes) return;
   throw Error(ErrorCode::kInvalidArgument,
               "a filter of RedisBloom has keys that are strings or integers, and not hashes");
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tamis/redis/near_copy.h"
+#include "tamis/redis/near_cache.h"
 #include "tamis/redis/rebuild.h"
 #include "tests/core/no_memory/failing_new.h"
 #include "tests/redis/redis_test_util.h"
@@ -92,7 +92,7 @@ TEST_P(RedisWithoutMemoryTest, NearCopies) {
   for (int n = 0;; ++n) {
     SCOPED_TRACE("allocation " + std::to_string(n));
     ASSERT_LT(n, 5000);
-    NearCopy copy(Open(), {.staleness = milliseconds(3'600'000)});
+    NearCache copy(Open(), {.staleness = milliseconds(3'600'000)});
     const std::vector<uint64_t> fresh = RandomKeys(20, 100 + static_cast<uint64_t>(n));
     Open().Insert(fresh);
     failures = 0;

@@ -16,7 +16,7 @@
 #include "tamis/backend.h"
 #include "tamis/file.h"
 #include "tamis/hash.h"
-#include "tamis/key_forms.h"
+#include "tamis/key_types.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
 #include "tamis/split_block_filter.h"
@@ -69,7 +69,7 @@ struct BankColumn {
   uint64_t num_blocks = 0;
   uint64_t capacity = 0;  // the next three as of the filter that was added
   uint64_t inserted = 0;
-  KeyForms key_forms;
+  KeyTypes key_types;
 };
 
 // Columns of filters of equal size, as they lie in memory.

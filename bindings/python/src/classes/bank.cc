@@ -138,7 +138,7 @@ struct NoLock {};
 SplitBlockBloomFilter FilterOfKeys(const PyBank& b, KeySource& source, const EnginePtr& engine) {
   std::optional<SplitBlockBloomFilter> whole;
   std::vector<uint64_t> hashes;
-  KeyForms forms;
+  KeyTypes forms;
   ForBatches(
       source, nb::none(), NoPreparation, [] { return NoLock(); },
       [&](const Keys& keys, uint64_t first) {
@@ -152,13 +152,13 @@ SplitBlockBloomFilter FilterOfKeys(const PyBank& b, KeySource& source, const Eng
         hashes.resize(before + valid);
         const size_t n = HashKeys(keys, b.bank.hash(), std::span(hashes).subspan(before));
         hashes.resize(before + n);
-        if (n > 0) forms.Add(keys.key_form());
+        if (n > 0) forms.Add(keys.key_type());
       });
   if (whole) return std::move(*whole);
   SplitBlockBloomFilter filter = NewFilter(b, std::max<uint64_t>(hashes.size(), 1));
   const WithoutGil released;
   InsertAll(filter, engine, Hashes{hashes});
-  filter.set_key_forms(forms);
+  filter.set_key_types(forms);
   return filter;
 }
 
@@ -361,7 +361,7 @@ void DefineParts(nb::module_& m) {
           "nbytes", [](const BankColumn& c) { return 32 * c.num_blocks; }, "Of its filter.")
       .def_ro("capacity", &BankColumn::capacity, "This and the next two: of the filter added.")
       .def_ro("inserted_count", &BankColumn::inserted)
-      .def_prop_ro("key_forms", [](const BankColumn& c) { return KeyFormsText(c.key_forms); })
+      .def_prop_ro("key_types", [](const BankColumn& c) { return KeyTypesText(c.key_types); })
       .def("__repr__", [](const BankColumn& c) {
         return "BankColumn(name=" + nb::cast<std::string>(nb::repr(TextOfName(c.name))) +
                ", position=" + std::to_string(c.index) +

@@ -10,13 +10,13 @@
 namespace tamis::python {
 namespace {
 
-// The inverse of KeyFormsText. Returns kUnknown for any other text.
-KeyForms FormsOf(const std::string& text) {
-  for (unsigned bits = 0; bits < 1u << kKeyForms; ++bits) {
-    const KeyForms forms = KeyForms::FromBits(static_cast<uint16_t>(bits));
-    if (KeyFormsText(forms) == text) return forms;
+// The inverse of KeyTypesText. Returns kUnknown for any other text.
+KeyTypes FormsOf(const std::string& text) {
+  for (unsigned bits = 0; bits < 1u << kKeyTypes; ++bits) {
+    const KeyTypes forms = KeyTypes::FromBits(static_cast<uint16_t>(bits));
+    if (KeyTypesText(forms) == text) return forms;
   }
-  return KeyForm::kUnknown;
+  return KeyType::kUnknown;
 }
 
 void OrInto(std::byte* to, const std::byte* from, size_t n) {
@@ -32,7 +32,7 @@ void OrInto(std::byte* to, const std::byte* from, size_t n) {
 }
 
 void MergeContents(PyFilter& f, nb::handle data, Unsigned offset, Unsigned inserted_count,
-                   const std::string& key_forms) {
+                   const std::string& key_types) {
   const HeldBuffer held(data, PyBUF_SIMPLE);
   const auto n = static_cast<size_t>(held.view().len);
   const Writing lock(f.gate);
@@ -46,14 +46,14 @@ void MergeContents(PyFilter& f, nb::handle data, Unsigned offset, Unsigned inser
                            " of the contents")
                               .c_str());
   }
-  KeyForms forms = filter.key_forms();
-  forms.Add(FormsOf(key_forms));
+  KeyTypes forms = filter.key_types();
+  forms.Add(FormsOf(key_types));
   const WithoutGil released;
   const SplitBlockView view = filter.mutable_view();
   OrInto(view.mutable_blocks().data() + offset.value,
          static_cast<const std::byte*>(held.view().buf), n);
   view.AddInserted(inserted_count.value);
-  filter.set_key_forms(forms);
+  filter.set_key_types(forms);
 }
 
 }  // namespace
@@ -61,16 +61,16 @@ void MergeContents(PyFilter& f, nb::handle data, Unsigned offset, Unsigned inser
 void DefineContents(nb::class_<FilterOf<FilterKind::kSplitBlock>, PyFilter>& filter) {
   filter.def(
       "merge_contents", MergeContents, nb::arg("data"), nb::arg("offset") = Unsigned{},
-      nb::kw_only(), nb::arg("inserted_count") = Unsigned{}, nb::arg("key_forms") = "unknown",
+      nb::kw_only(), nb::arg("inserted_count") = Unsigned{}, nb::arg("key_types") = "unknown",
       "Add a part of the contents of another filter of equal size and hash, which nobody "
       "checks.\n\n"
       "data: bytes of memoryview(other) from `offset` on.\n"
-      "inserted_count, key_forms: what the other says of its keys, to be given with one part.\n\n"
+      "inserted_count, key_types: what the other says of its keys, to be given with one part.\n\n"
       ">>> a, b = tamis.SplitBlockBloomFilter(1000), tamis.SplitBlockBloomFilter(1000)\n"
       ">>> a.update(range(500))\n"
       ">>> contents = memoryview(a)\n"
-      ">>> b.merge_contents(contents[:100], inserted_count=500, key_forms=a.key_forms)\n"
-      ">>> b.merge_contents(contents[100:], 100, key_forms='none')\n"
+      ">>> b.merge_contents(contents[:100], inserted_count=500, key_types=a.key_types)\n"
+      ">>> b.merge_contents(contents[100:], 100, key_types='none')\n"
       ">>> b.to_bytes() == a.to_bytes()\n"
       "True\n");
 }

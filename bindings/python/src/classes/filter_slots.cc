@@ -28,11 +28,11 @@ bool RequireRead(PyFilter& f) noexcept {
 template <typename Change>
 bool ChangeOne(const OneKey& key, bool& done, const Change& change) noexcept {
   return Guarded(
-      [&] { done = key.form == OneKey::Form::kInteger ? change(key.integer) : change(key.bytes); });
+      [&] { done = key.type == OneKey::Type::kInteger ? change(key.integer) : change(key.bytes); });
 }
 
 bool ContainsKey(const PyFilter& f, const OneKey& key) noexcept {
-  return key.form == OneKey::Form::kInteger ? f.filter->Contains(key.integer)
+  return key.type == OneKey::Type::kInteger ? f.filter->Contains(key.integer)
                                             : f.filter->Contains(key.bytes);
 }
 
@@ -45,7 +45,7 @@ int Contains(PyObject* self, PyObject* object) noexcept {
   if (f->kind != kKind) [[unlikely]]
     return ContainsKey(*f, key);
   const F& filter = static_cast<const F&>(*f->filter);
-  return key.form == OneKey::Form::kInteger ? filter.Contains(key.integer)
+  return key.type == OneKey::Type::kInteger ? filter.Contains(key.integer)
                                             : filter.Contains(key.bytes);
 }
 

@@ -154,7 +154,7 @@ nb::object PyPruner::PairsOf(const std::vector<FileAnswer>& answers) const {
   Answer columns[3];
   int64_t* out[3];
   for (int i = 0; i < 3; ++i) {
-    columns[i].form = Answer::Form::kIndices;
+    columns[i].output = Answer::Output::kIndices;
     columns[i].size = size;
     columns[i].memory->Resize(size * sizeof(int64_t));
     out[i] = columns[i].memory->As<int64_t>();

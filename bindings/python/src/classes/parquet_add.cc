@@ -31,9 +31,9 @@ class PhysicalArray {
     const std::string format = taken_.schema->format;
     const ArrowColumn column(ArrowTypeOf(format.c_str(), Numbers::kBitsToo), array, array.offset,
                              array.length);
-    const auto keys = format == "i"   ? column.FixedInPlace(KeyForm::kInt32)
-                      : format == "f" ? column.FixedInPlace(KeyForm::kFloat)
-                      : format == "g" ? column.FixedInPlace(KeyForm::kDouble)
+    const auto keys = format == "i"   ? column.FixedInPlace(KeyType::kInt32)
+                      : format == "f" ? column.FixedInPlace(KeyType::kFloat)
+                      : format == "g" ? column.FixedInPlace(KeyType::kDouble)
                                       : column.InPlace();
     const bool physical =
         std::string("ilfgzZ").find(format[0]) != std::string::npos || format.starts_with("w:");

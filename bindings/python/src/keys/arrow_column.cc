@@ -231,7 +231,7 @@ std::string_view ArrowColumn::BytesAt(size_t i) const noexcept {
   }
 }
 
-Keys ArrowColumn::FixedInPlace(KeyForm form) const {
+Keys ArrowColumn::FixedInPlace(KeyType form) const {
   if (size_ == 0) return Keys();
   const FixedColumn column = {values_ + offset_ * type_.width, type_.width, size_, form};
   return Keys(column).WithValidity(validity_, offset_);

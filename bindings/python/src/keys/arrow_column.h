@@ -65,7 +65,7 @@ class ArrowColumn {
   // The keys where they are, if the library takes such.
   std::optional<Keys> InPlace() const;
   // Elements of a fixed width where they are, each a key by its bytes.
-  Keys FixedInPlace(KeyForm form) const;
+  Keys FixedInPlace(KeyType form) const;
 
  private:
   void CheckOffsets() const;

@@ -1,4 +1,4 @@
-// Keys that are collected one by one, of one form at a time.
+// Keys that are collected one by one, of one type at a time.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_KEYS_GATHERED_KEYS_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_KEYS_GATHERED_KEYS_H_
 
@@ -22,39 +22,39 @@ class GatheredKeys {
     bytes_.clear();
     offsets_.assign(1, 0);
     validity_.Clear();
-    form_ = OneKey::Form::kNull;
+    type_ = OneKey::Type::kNull;
   }
   // Bytes of strings after which a batch is long enough.
   bool full() const { return size_ >= kConvertedKeys || bytes_.size() >= kMostBytes; }
   size_t size() const { return size_; }
   // False for an integer among strings, and the other way about: it belongs to the next batch.
-  bool Takes(OneKey::Form form) const {
-    return form == OneKey::Form::kNull || form_ == OneKey::Form::kNull || form == form_;
+  bool Takes(OneKey::Type type) const {
+    return type == OneKey::Type::kNull || type_ == OneKey::Type::kNull || type == type_;
   }
   void Add(const OneKey& key) {
-    switch (key.form) {
-      case OneKey::Form::kNull:
+    switch (key.type) {
+      case OneKey::Type::kNull:
         return AddNull();
-      case OneKey::Form::kInteger:
+      case OneKey::Type::kInteger:
         return AddInteger(key.integer);
-      case OneKey::Form::kBytes:
+      case OneKey::Type::kBytes:
         return AddBytes(key.bytes);
     }
   }
   void AddNull() {
-    if (form_ != OneKey::Form::kBytes) integers_.push_back(0);
-    if (form_ != OneKey::Form::kInteger) offsets_.push_back(static_cast<int64_t>(bytes_.size()));
+    if (type_ != OneKey::Type::kBytes) integers_.push_back(0);
+    if (type_ != OneKey::Type::kInteger) offsets_.push_back(static_cast<int64_t>(bytes_.size()));
     validity_.Add(false);
     ++size_;
   }
   void AddInteger(uint64_t key) {
-    form_ = OneKey::Form::kInteger;
+    type_ = OneKey::Type::kInteger;
     integers_.push_back(key);
     validity_.Add(true);
     ++size_;
   }
   void AddBytes(std::string_view key) {
-    form_ = OneKey::Form::kBytes;
+    type_ = OneKey::Type::kBytes;
     bytes_.append(key);
     offsets_.push_back(static_cast<int64_t>(bytes_.size()));
     validity_.Add(true);
@@ -62,7 +62,7 @@ class GatheredKeys {
   }
   // Valid until the next change.
   Keys keys() const {
-    const Keys all = form_ == OneKey::Form::kBytes
+    const Keys all = type_ == OneKey::Type::kBytes
                          ? Keys(LargeStringColumn{bytes_.data(), std::span(offsets_)})
                          : Keys(integers_);
     return all.WithValidity(validity_.bits());
@@ -71,7 +71,7 @@ class GatheredKeys {
  private:
   static constexpr size_t kMostBytes = size_t{1} << 24;
 
-  OneKey::Form form_ = OneKey::Form::kNull;  // as long as only nulls have come
+  OneKey::Type type_ = OneKey::Type::kNull;  // as long as only nulls have come
   size_t size_ = 0;
   std::vector<uint64_t> integers_;
   std::string bytes_;

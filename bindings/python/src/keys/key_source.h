@@ -131,7 +131,7 @@ std::unique_ptr<KeySource> TimesFrom(std::unique_ptr<KeySource> counts, TimeUnit
 
 // Throws TypeError if `keys` are times and the filter has other keys only, or the other way around.
 // Such a filter would answer "no" even to the same times as integers.
-void RequireSameSort(const Keys& keys, KeyForms in_filter);
+void RequireSameSort(const Keys& keys, KeyTypes in_filter);
 
 }  // namespace tamis::python
 

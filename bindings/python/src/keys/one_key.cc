@@ -85,7 +85,7 @@ bool OneKey::ParseBytes(PyObject* object) noexcept {
   char* text = nullptr;
   Py_ssize_t size = 0;
   if (PyBytes_AsStringAndSize(object, &text, &size) != 0) return false;
-  form = Form::kBytes;
+  type = Type::kBytes;
   bytes = {text, static_cast<size_t>(size)};
   return true;
 }
@@ -125,7 +125,7 @@ bool OneKey::ParseOrNull(PyObject* object) noexcept {
   }
   if (missing < 0) return false;
   if (missing == 0) return Parse(object);
-  form = Form::kNull;
+  type = Type::kNull;
   return true;
 }
 

@@ -14,7 +14,7 @@ namespace tamis::python {
 // live on.
 class OneKey {
  public:
-  enum class Form : uint8_t { kInteger, kBytes, kNull };
+  enum class Type : uint8_t { kInteger, kBytes, kNull };
 
   OneKey() = default;
   OneKey(const OneKey&) = delete;
@@ -33,13 +33,13 @@ class OneKey {
   // pandas.
   bool ParseOrNull(PyObject* object) noexcept;
 
-  Form form = Form::kInteger;
+  Type type = Type::kInteger;
   uint64_t integer = 0;
   std::string_view bytes;
 
  private:
   bool ParseInt(PyObject* object) noexcept {
-    form = Form::kInteger;
+    type = Type::kInteger;
 #if !defined(Py_LIMITED_API) && PY_VERSION_HEX >= 0x030C0000
     if (PyUnstable_Long_IsCompact(reinterpret_cast<PyLongObject*>(object))) {
       integer = static_cast<uint64_t>(
@@ -54,7 +54,7 @@ class OneKey {
     return true;
   }
   bool ParseStr(PyObject* object) noexcept {
-    form = Form::kBytes;
+    type = Type::kBytes;
 #if !defined(Py_LIMITED_API)
     if (PyUnicode_IS_COMPACT_ASCII(object)) {
       bytes = {static_cast<const char*>(PyUnicode_DATA(object)),

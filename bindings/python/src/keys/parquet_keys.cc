@@ -80,14 +80,14 @@ void ForStrings(const Keys& keys, const Act& act) {
                               static_cast<size_t>(offsets[i + 1] - offsets[i]));
     });
   };
-  switch (keys.form()) {
-    case Keys::Form::kStringViews:
+  switch (keys.layout()) {
+    case KeyLayout::kStringViews:
       return each([&](size_t i) { return keys.data<std::string_view>()[i]; });
-    case Keys::Form::kColumn:
+    case KeyLayout::kColumn:
       return of_column(keys.data<int32_t>());
-    case Keys::Form::kLargeColumn:
+    case KeyLayout::kLargeColumn:
       return of_column(keys.data<int64_t>());
-    case Keys::Form::kFixedColumn:
+    case KeyLayout::kFixedColumn:
       return each([&](size_t i) {
         return std::string_view(keys.data<char>() + i * keys.width(), keys.width());
       });
@@ -104,12 +104,12 @@ void ForIntegers(const Keys& keys, const Act& act) {
       if (keys.IsValid(i)) act(i, static_cast<uint64_t>(static_cast<int64_t>(values[i])));
     }
   };
-  switch (keys.form()) {
-    case Keys::Form::kU64:
+  switch (keys.layout()) {
+    case KeyLayout::kU64:
       return each(keys.data<uint64_t>());
-    case Keys::Form::kU32:
+    case KeyLayout::kU32:
       return each(keys.data<uint32_t>());
-    case Keys::Form::kI32:
+    case KeyLayout::kI32:
       return each(keys.data<int32_t>());
     default:
       throw nb::type_error("keys are of one type, and these are strings among integers");
@@ -150,29 +150,29 @@ void ParquetKeys::SetType(const std::string& format) {
   };
   const char kind = format.empty() ? 'n' : format[0];
   if (format.starts_with("td")) {
-    form_ = Form::kDates;
+    conversion_ = Conversion::kDates;
     if (format == "tdm") per_day_ = 86'400'000;
   } else if (format.starts_with("tt") && format.size() == 3) {
-    form_ = Form::kTimes;
+    conversion_ = Conversion::kTimes;
     unit_of(format[2]);
   } else if (format.starts_with("ts") && format.size() > 2) {
-    form_ = Form::kTimestamps;
+    conversion_ = Conversion::kTimestamps;
     unit_of(format[2]);
   } else if (format.starts_with("tD")) {
-    form_ = Form::kSigned;
+    conversion_ = Conversion::kSigned;
   } else if (kind == 'd') {
-    form_ = Form::kDecimals;
+    conversion_ = Conversion::kDecimals;
     scale_ = ArrowDecimalOf(format.c_str()).scale;
   } else if (kind == 'e' || kind == 'f' || kind == 'g') {
-    form_ = Form::kReal;
+    conversion_ = Conversion::kReal;
     width_ = kind == 'e' ? 2 : kind == 'f' ? 4 : 8;
   } else if (kind == 'u' || kind == 'U' || format == "vu") {
-    form_ = Form::kText;
+    conversion_ = Conversion::kText;
   } else if (kind == 'z' || kind == 'Z' || kind == 'v' || kind == 'w') {
-    form_ = Form::kBytes;
+    conversion_ = Conversion::kBytes;
   } else {
-    form_ =
-        kind == 'C' || kind == 'S' || kind == 'I' || kind == 'L' ? Form::kUnsigned : Form::kSigned;
+    conversion_ = kind == 'C' || kind == 'S' || kind == 'I' || kind == 'L' ? Conversion::kUnsigned
+                                                                           : Conversion::kSigned;
   }
 }
 
@@ -186,9 +186,10 @@ void ParquetKeys::Add(const Keys& keys, uint64_t first) {
     if (indices_) indices_->push_back(first + i);
   };
   if (keys.CountValid() == 0) return;  // of no form in particular
-  if (form_ == Form::kBytes || form_ == Form::kText || form_ == Form::kDecimals) {
+  if (conversion_ == Conversion::kBytes || conversion_ == Conversion::kText ||
+      conversion_ == Conversion::kDecimals) {
     return ForStrings(keys, [&](size_t i, std::string_view key) {
-      AddString(form_ == Form::kDecimals ? DecimalText(key, scale_) : key);
+      AddString(conversion_ == Conversion::kDecimals ? DecimalText(key, scale_) : key);
       count(i);
     });
   }
@@ -199,14 +200,14 @@ void ParquetKeys::Add(const Keys& keys, uint64_t first) {
 }
 
 void ParquetKeys::AddInteger(uint64_t bits) {
-  switch (form_) {
-    case Form::kReal:
+  switch (conversion_) {
+    case Conversion::kReal:
       return AddReal(bits);
-    case Form::kTimestamps:
+    case Conversion::kTimestamps:
       return AddTimestamp(static_cast<int64_t>(bits));
-    case Form::kDates:
+    case Conversion::kDates:
       return AddDate(static_cast<int64_t>(bits));
-    case Form::kTimes:
+    case Conversion::kTimes:
       return AddTime(static_cast<int64_t>(bits));
     default:
       integers_.push_back(bits);
@@ -266,16 +267,16 @@ void ParquetKeys::AddString(std::string_view text) {
 KeyList ParquetKeys::list() const {
   const std::span signed_integers(reinterpret_cast<const int64_t*>(integers_.data()),
                                   integers_.size());
-  switch (form_) {
-    case Form::kSigned:
+  switch (conversion_) {
+    case Conversion::kSigned:
       return KeyList::Integers(signed_integers);
-    case Form::kUnsigned:
+    case Conversion::kUnsigned:
       return KeyList::Unsigned(integers_);
-    case Form::kReal:
+    case Conversion::kReal:
       return KeyList::Doubles(reals_);
-    case Form::kTimestamps:
+    case Conversion::kTimestamps:
       return KeyList::Timestamps(signed_integers, unit_);
-    case Form::kBytes:
+    case Conversion::kBytes:
       return KeyList::Bytes(strings_);
     default:
       return KeyList::Text(strings_);

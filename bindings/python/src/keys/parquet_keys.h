@@ -33,7 +33,7 @@ class ParquetKeys {
 
  private:
   // What the values are made into.
-  enum class Form : uint8_t {
+  enum class Conversion : uint8_t {
     kSigned,
     kUnsigned,
     kReal,
@@ -54,7 +54,7 @@ class ParquetKeys {
   void AddTime(int64_t value);
   void AddString(std::string_view text);
 
-  Form form_ = Form::kSigned;
+  Conversion conversion_ = Conversion::kSigned;
   uint32_t width_ = 8;      // of kReal, in bytes
   int64_t per_second_ = 1;  // of kTimestamps and kTimes
   int64_t per_day_ = 1;     // of kDates

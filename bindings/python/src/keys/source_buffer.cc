@@ -191,7 +191,7 @@ class BufferSource final : public KeySource {
       const nb::object kept = nb::borrow(item);
       OneKey key;
       if (!key.ParseOrNull(item)) throw nb::python_error();
-      if (!batch_.Takes(key.form)) break;
+      if (!batch_.Takes(key.type)) break;
       batch_.Add(key);
       ++at_;
     }

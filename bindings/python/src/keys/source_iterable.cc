@@ -38,7 +38,7 @@ class IterableSource final : public KeySource {
   bool Take(const nb::object& item) {
     OneKey key;
     if (!key.ParseOrNull(item.ptr())) throw nb::python_error();
-    if (!batch_.Takes(key.form)) return false;
+    if (!batch_.Takes(key.type)) return false;
     batch_.Add(key);
     return true;
   }

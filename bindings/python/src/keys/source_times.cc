@@ -23,7 +23,7 @@ class TimeSource final : public KeySource {
     const Keys some = rest_.Slice(0, kConvertedKeys);
     rest_ = rest_.Slice(some.size(), rest_.size());
     std::span<const int64_t> counts(some.data<int64_t>(), some.size());
-    if (some.form() == Keys::Form::kI32) {
+    if (some.layout() == KeyLayout::kI32) {
       wide_.assign(some.data<int32_t>(), some.data<int32_t>() + some.size());
       counts = {wide_};
     }
@@ -63,15 +63,15 @@ std::unique_ptr<KeySource> SourceOfTimes(nb::handle object, Numbers numbers) {
                                       numbers == Numbers::kBitsToo ? TimeUnit::kNanos : unit, true);
 }
 
-void RequireSameSort(const Keys& keys, KeyForms in_filter) {
-  const KeyForm form = keys.key_form();
-  const bool asks_for_times = form == KeyForm::kTime;
+void RequireSameSort(const Keys& keys, KeyTypes in_filter) {
+  const KeyType form = keys.key_type();
+  const bool asks_for_times = form == KeyType::kTime;
   const bool only_one_has_times =
-      asks_for_times ? in_filter != KeyForms() && !in_filter.Has(KeyForm::kTime)
-                     : form != KeyForm::kUnknown && in_filter == KeyForms(KeyForm::kTime);
+      asks_for_times ? in_filter != KeyTypes() && !in_filter.Has(KeyType::kTime)
+                     : form != KeyType::kUnknown && in_filter == KeyTypes(KeyType::kTime);
   if (!only_one_has_times) return;
-  throw nb::type_error(("the keys are " + KeyFormsText(form) + ", and those of the filter are " +
-                        KeyFormsText(in_filter) + ": ask it for what was inserted, such as " +
+  throw nb::type_error(("the keys are " + KeyTypesText(form) + ", and those of the filter are " +
+                        KeyTypesText(in_filter) + ": ask it for what was inserted, such as " +
                         (asks_for_times ? "integers of the same unit" : "a column of times"))
                            .c_str());
 }

@@ -32,8 +32,8 @@ class AnyConcurrent {
 
   bool erases() const noexcept { return filter_->change_traits().erases; }
   HashSpec hash() const { return filter_->hash(); }
-  KeyForms key_forms() const { return filter_->key_forms(); }
-  void set_key_forms(KeyForms forms) { filter_->set_key_forms(forms); }
+  KeyTypes key_types() const { return filter_->key_types(); }
+  void set_key_types(KeyTypes forms) { filter_->set_key_types(forms); }
 
   bool Contains(uint64_t key) const { return filter_->Contains(key); }
   bool Contains(std::string_view key) const { return filter_->Contains(key); }

@@ -20,7 +20,7 @@ ConcurrentFilter* FilterOfSelf(PyObject* self) noexcept {
 // Returns work(key) for an integer or a string.
 template <typename Work>
 bool ForKey(const OneKey& key, const Work& work) {
-  return key.form == OneKey::Form::kInteger ? work(key.integer) : work(key.bytes);
+  return key.type == OneKey::Type::kInteger ? work(key.integer) : work(key.bytes);
 }
 
 bool ContainsKey(const ConcurrentFilter& filter, const OneKey& key) {
@@ -65,7 +65,7 @@ int Erase(PyObject* self, PyObject* object) noexcept {
   }
   if (!key.Parse(object)) return -1;
   const HashSpec& hash = filter->hash();
-  return EraseHash(*filter, key.form == OneKey::Form::kInteger ? HashU64(key.integer, hash)
+  return EraseHash(*filter, key.type == OneKey::Type::kInteger ? HashU64(key.integer, hash)
                                                                : HashBytes(key.bytes, hash));
 }
 

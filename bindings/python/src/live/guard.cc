@@ -26,7 +26,7 @@ namespace {
 using Found = std::optional<FreeObject>;
 
 template <typename Key>
-using GuardOf = PenetrationGuard<Key, FreeObject, AnyConcurrent>;
+using GuardOf = CacheGuard<Key, FreeObject, AnyConcurrent>;
 
 // A guard of C++ has keys of one form. Some keys that are different to Python are equal to a
 // filter: "a" and b"a", -1 and 2**64 - 1, a UUID and its bytes. Each sort has a guard of its own,
@@ -83,7 +83,7 @@ Key KeyOf(const OneKey& key) {
 
 // Which of the guards of its form a key belongs to. Throws nb::python_error.
 size_t SortOf(const OneKey& key, nb::handle object) {
-  if (key.form == OneKey::Form::kBytes) {
+  if (key.type == OneKey::Type::kBytes) {
     return PyUnicode_Check(object.ptr()) ? 0 : PyBytes_Check(object.ptr()) ? 1 : 2;
   }
   if (key.integer >> 63 == 0) return 0;
@@ -270,7 +270,7 @@ struct Batches {
     OneKey key;
     if (!key.Parse(object.ptr())) throw nb::python_error();
     const size_t sort = SortOf(key, object);
-    if (key.form == OneKey::Form::kInteger) {
+    if (key.type == OneKey::Type::kInteger) {
       integers[sort].Add(key, object, index);
     } else {
       texts[sort].Add(key, object, index);
@@ -348,7 +348,7 @@ nb::object InsertAll(PyGuard& guard, std::span<const nb::object> objects, nb::ha
   for (const nb::object& object : objects) {
     OneKey key;
     if (!key.Parse(object.ptr())) throw nb::python_error();
-    if (key.form == OneKey::Form::kInteger) {
+    if (key.type == OneKey::Type::kInteger) {
       integers.push_back(key.integer);
     } else {
       texts.emplace_back(key.bytes);
@@ -372,7 +372,7 @@ nb::object InsertMany(PyGuard& guard, nb::handle keys, nb::handle commit) {
 void Forget(PyGuard& guard, nb::handle object) {
   OneKey key;
   if (!key.Parse(object.ptr())) throw nb::python_error();
-  if (key.form == OneKey::Form::kInteger) {
+  if (key.type == OneKey::Type::kInteger) {
     ForgetIn(guard, std::span<const uint64_t>(&key.integer, 1));
   } else {
     const std::string text(key.bytes);
@@ -485,14 +485,14 @@ constexpr char kDoc[] =
     ">>> live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(1000))\n"
     ">>> live.insert(users)\n"
     "2\n"
-    ">>> guard = tamis.live.Guard(live, users.get, cache={})\n"
+    ">>> guard = tamis.live.CacheGuard(live, users.get, cache={})\n"
     ">>> guard.get('ada'), guard.get('eve')\n"
     "('Ada Lovelace', None)\n"
     ">>> guard.stats().blocked, guard.stats().loads\n"
     "(1, 1)\n";
 
 void DefineStats(nb::module_& m) {
-  nb::class_<GuardStats>(m, "GuardStats", "What a Guard had counted when it was asked: keys.")
+  nb::class_<GuardStats>(m, "GuardStats", "What a CacheGuard had counted when it was asked: keys.")
       .def_ro("blocked", &GuardStats::blocked, "The filter said no.")
       .def_ro("passed", &GuardStats::passed, "It said maybe, or was not to be had.")
       .def_ro("unknown", &GuardStats::unknown, "Of these: it was not to be had, or the next.")
@@ -524,7 +524,7 @@ void DefineStats(nb::module_& m) {
 void DefineGuard(nb::module_& m) {
   const auto none = nb::none();
   DefineStats(m);
-  nb::class_<PyGuard>(m, "Guard", nb::type_slots(kSlots), nb::is_weak_referenceable(), kDoc)
+  nb::class_<PyGuard>(m, "CacheGuard", nb::type_slots(kSlots), nb::is_weak_referenceable(), kDoc)
       .def("__init__", Make, nb::arg("live"), nb::arg("load").none() = none, nb::kw_only(),
            nb::arg("load_many").none() = none, nb::arg("cache").none() = none,
            nb::arg("max_age").none() = none, nb::arg("negative_ttl") = 30.0,
@@ -544,7 +544,7 @@ void DefineGuard(nb::module_& m) {
           "rebuild.\n\n"
           ">>> users = {}\n"
           ">>> live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(1000))\n"
-          ">>> guard = tamis.live.Guard(live, users.get)\n"
+          ">>> guard = tamis.live.CacheGuard(live, users.get)\n"
           ">>> guard.insert('eve', lambda: users.update(eve='Eve'))\n"
           ">>> guard.get('eve')\n"
           "'Eve'\n")

@@ -57,17 +57,17 @@ void Make(PyLive* self, nb::handle filter, const std::string& hash, Unsigned see
 }
 
 nb::object FilterOfTheMoment(const PyLive& self) {
-  const Lease<AnyConcurrent> lease = self.live.Read();
-  return lease ? WrapConcurrent(*lease) : nb::none();
+  const Snapshot<AnyConcurrent> snapshot = self.live.Read();
+  return snapshot ? WrapConcurrent(*snapshot) : nb::none();
 }
 
 // Keys that were not inserted, and are not in: a cuckoo filter is full.
 uint64_t LostOf(const LiveFilter& live, const Keys& keys, size_t inserted) {
   const size_t valid = keys.CountValid();
   if (inserted >= valid) return 0;
-  const Lease<AnyConcurrent> lease = live.Read();
-  if (!lease) return 0;
-  return valid - std::max(inserted, std::min(valid, (*lease)->Count(keys)));
+  const Snapshot<AnyConcurrent> snapshot = live.Read();
+  if (!snapshot) return 0;
+  return valid - std::max(inserted, std::min(valid, (*snapshot)->Count(keys)));
 }
 
 struct NoLock {};
@@ -91,10 +91,10 @@ uint64_t InsertInto(LiveFilter& live, Change& change, nb::handle x) {
 template <typename Change>
 uint64_t EraseFrom(LiveFilter& live, Change& change, nb::handle x) {
   {
-    const Lease<AnyConcurrent> lease = live.Read();
-    if (lease && !lease->erases()) {
+    const Snapshot<AnyConcurrent> snapshot = live.Read();
+    if (snapshot && !snapshot->erases()) {
       throw nb::type_error((std::string("keys cannot be erased from a ") +
-                            FilterKindName((*lease)->kind()) + " filter")
+                            FilterKindName((*snapshot)->kind()) + " filter")
                                .c_str());
     }
   }

@@ -32,7 +32,7 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   if (PyBuffer_FillInfo(view, self, answer.memory->As<void>(), bytes, 0, flags) != 0) return -1;
   // Of many items, and not of bytes: as much as was asked for.
   view->itemsize = static_cast<Py_ssize_t>(answer.item_bytes());
-  const bool bools = answer.form == Answer::Form::kBools;
+  const bool bools = answer.output == Answer::Output::kBools;
   if (view->format != nullptr) view->format = const_cast<char*>(bools ? "?" : "l");
   if (view->shape != nullptr) {
     const int dimensions = answer.columns ? 2 : 1;
@@ -135,7 +135,7 @@ std::shared_ptr<RawMemory> Packed(const Answer& answer) {
 
 ArrowSchema SchemaOf(const Answer& answer) {
   ArrowSchema schema = {};
-  schema.format = answer.form == Answer::Form::kBools ? "b" : "l";
+  schema.format = answer.output == Answer::Output::kBools ? "b" : "l";
   schema.name = "";
   schema.release = ReleaseSchema;
   return schema;
@@ -143,7 +143,7 @@ ArrowSchema SchemaOf(const Answer& answer) {
 
 ArrowArray ArrayOf(const Answer& answer) {
   auto exported = std::make_unique<Exported>();
-  exported->memory = answer.form == Answer::Form::kBools ? Packed(answer) : answer.memory;
+  exported->memory = answer.output == Answer::Output::kBools ? Packed(answer) : answer.memory;
   exported->memory->Reserve(1);  // a pointer, also for no elements
   exported->buffers[0] = nullptr;
   exported->buffers[1] = exported->memory->As<void>();
@@ -209,7 +209,7 @@ nb::object ItemOf(const Answer& answer, Py_ssize_t i) {
     }
     return row;
   }
-  if (answer.form == Answer::Form::kBools) return nb::bool_(bools[i] != 0);
+  if (answer.output == Answer::Output::kBools) return nb::bool_(bools[i] != 0);
   return nb::int_(answer.memory->As<int64_t>()[i]);
 }
 
@@ -239,7 +239,7 @@ void DefineAnswer(nb::module_& m) {
         if (answer.columns) {
           return "<tamis.Answers: " + size + " x " + std::to_string(*answer.columns) + " bools>";
         }
-        const char* const what = answer.form == Answer::Form::kBools ? " bools" : " indices";
+        const char* const what = answer.output == Answer::Output::kBools ? " bools" : " indices";
         return "<tamis.Answers: " + size + what + ">";
       });
 }

@@ -44,17 +44,17 @@ class RawMemory {
 };
 
 struct Answer {
-  enum class Form : uint8_t {
+  enum class Output : uint8_t {
     kBools,    // a byte for each key, 0 or 1
     kIndices,  // int64 numbers of keys, ascending
   };
 
-  Form form = Form::kBools;
+  Output output = Output::kBools;
   size_t size = 0;  // of rows, if it is a table
   std::shared_ptr<RawMemory> memory = std::make_shared<RawMemory>();
   std::optional<size_t> columns = {};  // bools only: of a table, row by row
 
-  size_t item_bytes() const noexcept { return form == Form::kBools ? 1 : sizeof(int64_t); }
+  size_t item_bytes() const noexcept { return output == Output::kBools ? 1 : sizeof(int64_t); }
   size_t items() const noexcept { return size * columns.value_or(1); }
 };
 

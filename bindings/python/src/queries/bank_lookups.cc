@@ -20,9 +20,9 @@
 namespace tamis::python {
 namespace {
 
-KeyForms FormsOf(const FilterBank& bank) {
-  KeyForms forms;
-  for (const BankColumn& column : bank.columns()) forms.Add(column.key_forms);
+KeyTypes FormsOf(const FilterBank& bank) {
+  KeyTypes forms;
+  for (const BankColumn& column : bank.columns()) forms.Add(column.key_types);
   return forms;
 }
 
@@ -39,7 +39,7 @@ class Lookup {
     const uint64_t keys = ForBatches(
         *source_, nb::none(), NoPreparation, [this] { return Held(*this); },
         [&](const Keys& batch, uint64_t first) {
-          if (batch.key_form() == KeyForm::kTime) RequireSameSort(batch, FormsOf(bank_.bank));
+          if (batch.key_type() == KeyType::kTime) RequireSameSort(batch, FormsOf(bank_.bank));
           work(static_cast<const FilterBank&>(bank_.bank), engine_.get(), batch, first);
         },
         Many());
@@ -110,7 +110,7 @@ nb::list ColumnsWith(PyBank& b, nb::handle object) {
   {
     const Reading lock(b.gate);
     std::vector<uint64_t> row(b.bank.row_words());
-    if (key.form == OneKey::Form::kInteger) {
+    if (key.type == OneKey::Type::kInteger) {
       b.bank.Contains(key.integer, Bitmap(row));
     } else {
       b.bank.Contains(key.bytes, Bitmap(row));
@@ -160,7 +160,7 @@ nb::object ContainsEach(PyBank& b, nb::handle x, std::optional<int64_t> threads)
 
 nb::object Select(PyBank& b, nb::handle x, std::optional<int64_t> threads) {
   Lookup lookup(b, x, threads);
-  Answer keys{.form = Answer::Form::kIndices}, columns{.form = Answer::Form::kIndices};
+  Answer keys{.output = Answer::Output::kIndices}, columns{.output = Answer::Output::kIndices};
   lookup.ForAll([&](const FilterBank& bank, const Engine* engine, const Keys& batch,
                     uint64_t first) {
     const std::vector<BankHit> hits =

@@ -116,7 +116,7 @@ template <typename Lock, typename Work>
 nb::object SelectFrom(nb::handle x, const Lock& lock, const Work& work,
                       size_t many = kReleasesGil) {
   const auto source = MakeKeySource(x);
-  Answer answer{.form = Answer::Form::kIndices};
+  Answer answer{.output = Answer::Output::kIndices};
   const auto room = [&](const Keys& keys, uint64_t) {
     answer.memory->Reserve((answer.size + keys.size()) * sizeof(uint64_t));
   };

@@ -57,7 +57,7 @@ nb::object Contains(PyQueryable& f, nb::handle x, nb::handle out, std::optional<
   const Queryable& in = f.queryable();
   uint64_t first = 0;
   const auto query = [&](const Keys& keys, std::span<uint8_t> bools) {
-    RequireSameSort(keys, in.key_forms());
+    RequireSameSort(keys, in.key_types());
     ForBatch(std::exchange(first, first + keys.size()),
              [&] { return engine ? engine->Contains(in, keys, bools) : in.Contains(keys, bools); });
   };
@@ -70,7 +70,7 @@ nb::object Select(PyQueryable& f, nb::handle x, std::optional<int64_t> threads) 
   const Queryable& in = f.queryable();
   uint64_t first = 0;
   const auto query = [&](const Keys& keys, std::span<uint64_t> rows) {
-    RequireSameSort(keys, in.key_forms());
+    RequireSameSort(keys, in.key_types());
     return ForBatch(std::exchange(first, first + keys.size()), [&] {
       return engine ? engine->Select(in, keys, rows) : in.Select(keys, rows);
     });
@@ -84,7 +84,7 @@ uint64_t Count(PyQueryable& f, nb::handle x, std::optional<int64_t> threads) {
   const auto source = MakeKeySource(x);
   uint64_t count = 0;
   const auto query = [&](const Keys& keys, uint64_t first) {
-    RequireSameSort(keys, in.key_forms());
+    RequireSameSort(keys, in.key_types());
     count += ForBatch(first, [&] { return engine ? engine->Count(in, keys) : in.Count(keys); });
   };
   return WithKeys([&] {
@@ -231,7 +231,7 @@ template <typename F, typename Work>
 auto WithKey(F& f, nb::handle object, const Work& work) {
   OneKey key;
   if (!key.Parse(object.ptr())) throw nb::python_error();
-  const Keys keys = key.form == OneKey::Form::kInteger ? Keys(std::span(&key.integer, 1))
+  const Keys keys = key.type == OneKey::Type::kInteger ? Keys(std::span(&key.integer, 1))
                                                        : Keys(std::span(&key.bytes, 1));
   return WithKeys([&] {
     const Locked lock(f);
@@ -368,10 +368,10 @@ void DefineQueryables(nb::module_& m) {
           },
           "Bytes of its contents.")
       .def_prop_ro(
-          "key_forms",
+          "key_types",
           [](PyQueryable& f) {
             const Locked lock(f);
-            return KeyFormsText(f.queryable().key_forms());
+            return KeyTypesText(f.queryable().key_types());
           },
           "The types of its keys: 'text', 'integers', 'text and integers' ... A key of another "
           "type is\n"

@@ -4,7 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <tamis/any_filter.h>
-#include <tamis/redis/near_copy.h>
+#include <tamis/redis/near_cache.h>
 #include <tamis/redis/split_block_filter.h>
 
 #include <chrono>
@@ -52,7 +52,7 @@ struct PyRedisFilter : Remote<redis::SplitBlockFilter> {
   const redis::ServerOptions servers;
   const redis::ClientOptions options;
 };
-using PyNearCopy = Remote<redis::NearCopy>;
+using PyNearCache = Remote<redis::NearCache>;
 
 // What work(client) returns, without the GIL. Raises with the keys that have no answer.
 template <typename Client, typename Work>
@@ -228,19 +228,19 @@ void Push(PyRedisFilter& self, nb::handle local) {
   });
 }
 
-nb::object NearCopyOf(PyRedisFilter& self, std::optional<Seconds> staleness) {
-  redis::NearCopyOptions options;
+nb::object NearCacheOf(PyRedisFilter& self, std::optional<Seconds> staleness) {
+  redis::NearCacheOptions options;
   if (staleness) options.staleness = Milliseconds(*staleness, "staleness");
   const std::string name = self.get().name();
   auto made = [&] {
     const WithoutGil released;
-    return redis::NearCopy(redis::SplitBlockFilter::Open(self.servers, name, self.options),
-                           options);
+    return redis::NearCache(redis::SplitBlockFilter::Open(self.servers, name, self.options),
+                            options);
   }();
-  return nb::cast(new PyNearCopy(std::move(made)), nb::rv_policy::take_ownership);
+  return nb::cast(new PyNearCache(std::move(made)), nb::rv_policy::take_ownership);
 }
 
-double AgeOf(PyNearCopy& self) {
+double AgeOf(PyNearCache& self) {
   const auto since = std::chrono::steady_clock::now() - self.get().refreshed_at();
   return std::chrono::duration<double>(since).count();
 }
@@ -280,9 +280,10 @@ void DefineFilterClass(nb::module_& m) {
   filter.def("pull", Pull, "The filter as it is on the servers: a tamis.SplitBlockBloomFilter.")
       .def("push", Push, nb::arg("filter"),
            "Add all keys of a tamis.SplitBlockBloomFilter of equal size and hash.")
-      .def("near_copy", NearCopyOf, nb::arg("staleness").none() = none,
-           "A NearCopy with connections of its own. staleness: how many seconds old a copy may be\n"
-           "whose \"no\" is given without a question to the servers; None: not at all.")
+      .def(
+          "near_cache", NearCacheOf, nb::arg("staleness").none() = none,
+          "A NearCache with connections of its own. staleness: how many seconds old a copy may be\n"
+          "whose \"no\" is given without a question to the servers; None: not at all.")
       .def(
           "info",
           [](PyRedisFilter& self) {
@@ -351,22 +352,22 @@ void DefineRedis(nb::module_& m) {
           },
           "How many segments are on each master.");
   DefineFilterClass(m);
-  nb::class_<PyNearCopy, PyChangeable> near(
-      m, "NearCopy", nb::is_weak_referenceable(),
+  nb::class_<PyNearCache, PyChangeable> near(
+      m, "NearCache", nb::is_weak_referenceable(),
       "A filter on Redis servers with a copy in memory, which says "
       "\"maybe\" at once. A \"no\" is the\n"
       "servers', or that of a copy that is not older than `staleness`. See "
-      "SplitBlockFilter.near_copy.");
+      "SplitBlockFilter.near_cache.");
   DefineCalls(near);
   near.def(
           "refresh",
-          [](PyNearCopy& self) {
-            return Ask(self, [](redis::NearCopy& copy) { return copy.Refresh(); });
+          [](PyNearCache& self) {
+            return Ask(self, [](redis::NearCache& copy) { return copy.Refresh(); });
           },
           "Read what has changed; returns how many segments that were.")
       .def(
           "snapshot",
-          [](PyNearCopy& self) {
+          [](PyNearCache& self) {
             const Writing lock(self.gate);
             return LocalOf(self.get().copy());
           },

@@ -14,7 +14,7 @@
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/storage.h"
 #include "tamis/filter.h"
-#include "tamis/key_forms.h"
+#include "tamis/key_types.h"
 
 namespace tamis::detail {
 
@@ -50,8 +50,8 @@ class FilterBase : public Filter {
   // Counts what a merge has added.
   void AddCounts(const FilterBase& other) noexcept;
   // To be called with whether a key of that form was inserted, which it returns.
-  TAMIS_HD bool Note(KeyForm form, bool inserted) noexcept {
-    if (inserted) key_forms_.Add(form);
+  TAMIS_HD bool Note(KeyType form, bool inserted) noexcept {
+    if (inserted) key_types_.Add(form);
     return inserted;
   }
 
@@ -71,7 +71,7 @@ class FilterBase : public Filter {
 
   uint64_t capacity_ = 0;
   uint64_t inserted_ = 0;
-  KeyForms key_forms_;
+  KeyTypes key_types_;
   bool has_secret_ = false;  // as its file had it
   bool has_views_ = false;   // which may insert keys of any form
   bool shared_ = false;      // see FilterAccess::SetShared

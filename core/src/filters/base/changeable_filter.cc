@@ -10,34 +10,34 @@
 namespace tamis {
 
 bool ChangeableFilter::Insert(uint64_t key) noexcept {
-  return Note(KeyForm::kInteger, ChangeOne(Change::kInsert, hasher_(key)));
+  return Note(KeyType::kInteger, ChangeOne(Change::kInsert, hasher_(key)));
 }
 
 bool ChangeableFilter::Insert(std::string_view key) noexcept {
-  return Note(KeyForm::kBytes, ChangeOne(Change::kInsert, HashBytes(key, hash())));
+  return Note(KeyType::kBytes, ChangeOne(Change::kInsert, HashBytes(key, hash())));
 }
 
 bool ChangeableFilter::InsertHash(uint64_t hash) noexcept {
-  return Note(KeyForm::kUnknown, ChangeOne(Change::kInsert, hash));
+  return Note(KeyType::kUnknown, ChangeOne(Change::kInsert, hash));
 }
 
 bool ChangeableFilter::InsertIfAbsent(uint64_t key) noexcept {
-  return Note(KeyForm::kInteger, ChangeOne(Change::kInsertIfAbsent, hasher_(key)));
+  return Note(KeyType::kInteger, ChangeOne(Change::kInsertIfAbsent, hasher_(key)));
 }
 
 bool ChangeableFilter::InsertIfAbsent(std::string_view key) noexcept {
-  return Note(KeyForm::kBytes, ChangeOne(Change::kInsertIfAbsent, HashBytes(key, hash())));
+  return Note(KeyType::kBytes, ChangeOne(Change::kInsertIfAbsent, HashBytes(key, hash())));
 }
 
 bool ChangeableFilter::InsertHashIfAbsent(uint64_t hash) noexcept {
-  return Note(KeyForm::kUnknown, ChangeOne(Change::kInsertIfAbsent, hash));
+  return Note(KeyType::kUnknown, ChangeOne(Change::kInsertIfAbsent, hash));
 }
 
 void ChangeableFilter::Clear() {
   RequireWritable();
   std::memset(storage_.data(), 0, storage_.size());
   inserted_ = 0;
-  key_forms_ = has_views_ ? KeyForm::kUnknown : KeyForms();
+  key_types_ = has_views_ ? KeyType::kUnknown : KeyTypes();
   Changed();
 }
 

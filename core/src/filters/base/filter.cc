@@ -40,12 +40,12 @@ const HashSpec& Filter::hash() const noexcept {
   return static_cast<const FilterBase*>(this)->hash_;
 }
 
-KeyForms Filter::key_forms() const noexcept {
-  return static_cast<const FilterBase*>(this)->key_forms_;
+KeyTypes Filter::key_types() const noexcept {
+  return static_cast<const FilterBase*>(this)->key_types_;
 }
 
-void Filter::set_key_forms(KeyForms forms) noexcept {
-  static_cast<FilterBase*>(this)->key_forms_ = forms;
+void Filter::set_key_types(KeyTypes forms) noexcept {
+  static_cast<FilterBase*>(this)->key_types_ = forms;
 }
 
 bool Filter::read_only() const noexcept {
@@ -89,7 +89,7 @@ FilterBase::FilterBase(uint64_t capacity, HashSpec hash, Storage storage, const 
 FilterBase::FilterBase(const FileHeader& header, Storage storage, const Backend* backend)
     : FilterBase(header.capacity, header.hash, std::move(storage), backend) {
   inserted_ = header.inserted;
-  key_forms_ = header.key_forms;
+  key_types_ = header.key_types;
   has_secret_ = header.has_secret;
 }
 
@@ -99,7 +99,7 @@ FilterBase::FilterBase(FilterBase&& other) noexcept
     : Filter(std::move(other)),
       capacity_(std::exchange(other.capacity_, 1)),
       inserted_(std::exchange(other.inserted_, 0)),
-      key_forms_(std::exchange(other.key_forms_, {})),
+      key_types_(std::exchange(other.key_types_, {})),
       has_secret_(other.has_secret_),
       shared_(std::exchange(other.shared_, false)),
       hash_(other.hash_),
@@ -113,7 +113,7 @@ FilterBase& FilterBase::operator=(FilterBase&& other) noexcept {
   Filter::operator=(std::move(other));
   capacity_ = std::exchange(other.capacity_, 1);
   inserted_ = std::exchange(other.inserted_, 0);
-  key_forms_ = std::exchange(other.key_forms_, {});
+  key_types_ = std::exchange(other.key_types_, {});
   has_secret_ = other.has_secret_;
   has_views_ = false;
   shared_ = std::exchange(other.shared_, false);
@@ -163,14 +163,14 @@ FileHeader FilterBase::HeaderOf(const std::array<uint64_t, 3>& geometry) const n
   header.capacity = capacity_;
   header.inserted = inserted_;
   header.payload_bytes = bytes();
-  header.key_forms = key_forms_;
+  header.key_types = key_types_;
   header.has_secret = has_secret_;
   return header;
 }
 
 void FilterBase::AddCounts(const FilterBase& other) noexcept {
   inserted_ += other.inserted_;
-  key_forms_.Add(other.key_forms_);
+  key_types_.Add(other.key_types_);
   Changed();
 }
 

@@ -57,8 +57,8 @@ struct FilterAccess {
     Base(filter).inserted_ = inserted;
   }
 
-  static void AddForms(Filter& filter, KeyForms forms) noexcept {
-    Base(filter).key_forms_.Add(forms);
+  static void AddForms(Filter& filter, KeyTypes forms) noexcept {
+    Base(filter).key_types_.Add(forms);
   }
 
   // Of the filter, if lookups can be ordered by region.

@@ -102,8 +102,8 @@ class DeviceFilter {
   // from now on.
   void ForgetCount() noexcept { changed_by_others_ = true; }
   const FileHeader& Header() const noexcept { return header_; }
-  // As Filter::set_key_forms: InsertAsync takes strings as their hashes, whose form is unknown.
-  void set_key_forms(KeyForms forms) noexcept { header_.key_forms = forms; }
+  // As Filter::set_key_types: InsertAsync takes strings as their hashes, whose form is unknown.
+  void set_key_types(KeyTypes forms) noexcept { header_.key_types = forms; }
   int device() const noexcept { return device_; }
   // The contents, as they are in a file; aligned to 32 bytes.
   void* data() const noexcept { return data_; }
@@ -121,7 +121,7 @@ class DeviceFilter {
 
   // As the functions of Filter, with outputs of the same sizes. They allocate scratch memory: 8
   // bytes for integers and hashes; for columns of strings 8 bytes for each string, at most
-  // kMaxScratchKeys at a time; and SelectScratchBytes(n) more for Select. Keys::Form::kStringViews
+  // kMaxScratchKeys at a time; and SelectScratchBytes(n) more for Select. KeyLayout::kStringViews
   // is not for devices.
   size_t Contains(Keys keys, Bitmap out, StreamRef stream = {}) const;
   size_t Contains(Keys keys, std::span<uint8_t> out, StreamRef stream = {}) const;
@@ -149,7 +149,7 @@ class DeviceFilter {
 
   // The same for integers and hashes; strings have to be hashed first, by HashAsync. Counts are
   // written to device memory; Contains and Select take nullptr for none. Outputs that are too
-  // small, and forms of keys that do not fit, give kInvalidValue. The current device is left as it
+  // small, and types of keys that do not fit, give kInvalidValue. The current device is left as it
   // was.
   Status ContainsAsync(Keys keys, Bitmap out, uint64_t* count, StreamRef stream) const noexcept;
   Status ContainsAsync(Keys keys, std::span<uint8_t> out, uint64_t* count,

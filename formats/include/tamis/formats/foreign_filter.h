@@ -12,7 +12,7 @@
 #include "tamis/backend.h"
 #include "tamis/file.h"
 #include "tamis/formats/format_filter.h"
-#include "tamis/key_forms.h"
+#include "tamis/key_types.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
 
@@ -22,7 +22,7 @@ namespace tamis {
 struct ForeignFormat {
   const char* name;    // "guava:utf8": at most 31 characters
   const char* what;    // of the other library, and of its keys, in a few words
-  KeyForms key_forms;  // KeyForm::kInteger, kBytes (strings) or both
+  KeyTypes key_types;  // KeyType::kInteger, kBytes (strings) or both
 };
 
 // All that are known, in the order of their names.
@@ -66,7 +66,7 @@ class ForeignFilter final : public FormatFilter {
   // Keys of the other sort are Error(kInvalidArgument). The function tamis::Erase erases keys from
   // filters of formats that can.
   QueryTraits traits() const noexcept override;
-  KeyForms key_forms() const noexcept override;
+  KeyTypes key_types() const noexcept override;
   ChangeTraits change_traits() const noexcept override;
   // The union. Throws Error(kIncompatible) for another format, or one whose filters cannot be
   // united, and what Merge of the class throws.

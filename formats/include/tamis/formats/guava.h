@@ -125,7 +125,7 @@ class GuavaBloomFilter final : public FormatFilter {
     return {.inserts_if_absent = true, .whole_calls = true};
   }
   QueryTraits traits() const noexcept override;
-  KeyForms key_forms() const noexcept override;
+  KeyTypes key_types() const noexcept override;
 
   // The union. Throws Error(kIncompatible), saying what differs, unless both have the same funnel,
   // strategy, number of hashes and size, as `putAll` wants it; Error(kReadOnly) as Insert. With

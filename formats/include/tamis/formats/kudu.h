@@ -119,7 +119,7 @@ class KuduBlockBloomFilter final : public FormatFilter {
     return {.inserts_if_absent = true, .whole_calls = true};
   }
   QueryTraits traits() const noexcept override;
-  KeyForms key_forms() const noexcept override;
+  KeyTypes key_types() const noexcept override;
 
   // The union. Throws Error(kIncompatible), saying what differs, unless both have the same type of
   // keys, seed and size; Error(kReadOnly) as Insert. With itself nothing changes, and nothing comes

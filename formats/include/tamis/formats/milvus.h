@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "tamis/backend.h"
-#include "tamis/key_forms.h"
+#include "tamis/key_types.h"
 #include "tamis/memory.h"
 #include "tamis/split_block_filter.h"
 
@@ -34,10 +34,10 @@ struct Header {
   uint64_t capacity = 0;    // keys that it was made for
   double fpr = 0;           // false-positive rate that it was made for
   uint64_t num_blocks = 0;  // a power of two in [1, kMaxBlocks]
-  // KeyForm::kInteger, kBytes, both or, if it has no keys, none. To a key of another form Milvus
+  // KeyType::kInteger, kBytes, both or, if it has no keys, none. To a key of another form Milvus
   // answers "no" without asking the blocks, in which an integer and the text with its eight bytes
   // are one key.
-  KeyForms key_forms;
+  KeyTypes key_types;
 };
 
 // The bytes that the blocks of a filter made by Milvus' clients have, a power of two: a
@@ -59,13 +59,13 @@ SplitBlockBloomFilter FromBytes(std::span<const std::byte> bytes, const MemoryOp
 SplitBlockBloomFilter Load(const std::filesystem::path& path, const MemoryOptions& memory = {},
                            const Backend* backend = nullptr);
 
-// Of a filter: its capacity, the rate at it, and its forms of keys. Throws Error(kIncompatible) if
+// Of a filter: its capacity, the rate at it, and its types of keys. Throws Error(kIncompatible) if
 // those are others than kInteger and kBytes: ready hashes, for example.
 Header HeaderOf(const SplitBlockBloomFilter& filter);
 
 // What Milvus reads. Throws Error(kIncompatible) for another hash, Error(kInvalidArgument) for a
 // size that is not in the format, and unless the header has the number of blocks of the filter and
-// no forms of keys but kInteger and kBytes; FormatError for a mapped filter whose file is damaged.
+// no types of keys but kInteger and kBytes; FormatError for a mapped filter whose file is damaged.
 std::vector<std::byte> ToBytes(const SplitBlockBloomFilter& filter, const Header& header);
 std::vector<std::byte> ToBytes(const SplitBlockBloomFilter& filter);
 

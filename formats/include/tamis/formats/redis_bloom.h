@@ -145,7 +145,7 @@ class RedisBloomFilter final : public FormatFilter {
   using FormatFilter::Contains;
   using FormatFilter::Insert;
   QueryTraits traits() const noexcept override;
-  KeyForms key_forms() const noexcept override;
+  KeyTypes key_types() const noexcept override;
 
   // The union of two filters with the same flags, expansion and links, but for their sizes, which
   // are added: a key that is in both counts twice. (RedisBloom itself merges none.) Throws

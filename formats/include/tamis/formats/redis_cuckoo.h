@@ -145,7 +145,7 @@ class RedisCuckooFilter final : public FormatFilter {
     return {.inserts_if_absent = true, .erases = true};
   }
   QueryTraits traits() const noexcept override;
-  KeyForms key_forms() const noexcept override;
+  KeyTypes key_types() const noexcept override;
   // How often each key was inserted, or more; 0 for nulls. Throws Error(kInvalidArgument), with
   // nothing written, if `out` has no room for all.
   void Occurrences(Keys keys, std::span<uint64_t> out) const;

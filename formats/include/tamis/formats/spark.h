@@ -110,7 +110,7 @@ class SparkBloomFilter final : public FormatFilter {
   using FormatFilter::Contains;
   using FormatFilter::Insert;
   QueryTraits traits() const noexcept override;
-  KeyForms key_forms() const noexcept override;
+  KeyTypes key_types() const noexcept override;
 
   // The union. Throws Error(kIncompatible), saying what differs, unless both have the same version,
   // seed, number of hashes and size, as `mergeInPlace` wants it; Error(kReadOnly) as Insert. With

@@ -22,7 +22,7 @@ namespace tamis {
 // and cost more, because every word is changed by an atomic operation (docs/live.md).
 //
 // Processes that fork from one may share the memory, if options.memory.resource allocates a shared
-// mapping: all of them find a key that one of them inserted. inserted_count() and key_forms() then
+// mapping: all of them find a key that one of them inserted. inserted_count() and key_types() then
 // count for each process alone.
 template <typename F>
 class ConcurrentBloom final : public ConcurrentFilter {
@@ -51,10 +51,10 @@ class ConcurrentBloom final : public ConcurrentFilter {
   const F& filter() const noexcept { return filter_; }
 
   uint64_t inserted_count() const noexcept override { return inserted_.Get(); }
-  KeyForms key_forms() const noexcept override {
-    return KeyForms::FromBits(forms_.load(std::memory_order_relaxed));
+  KeyTypes key_types() const noexcept override {
+    return KeyTypes::FromBits(forms_.load(std::memory_order_relaxed));
   }
-  void set_key_forms(KeyForms forms) noexcept override {
+  void set_key_types(KeyTypes forms) noexcept override {
     forms_.store(forms.bits(), std::memory_order_relaxed);
   }
   double estimated_count() const noexcept override { return filter_.estimated_count(); }
@@ -88,18 +88,18 @@ class ConcurrentBloom final : public ConcurrentFilter {
   }
   const Filter* engine_filter() const noexcept override { return &filter_; }
 
-  bool ChangeOne(Change change, KeyForm form, uint64_t hash) noexcept override;
+  bool ChangeOne(Change change, KeyType form, uint64_t hash) noexcept override;
   size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
   uint64_t InsertAll(const Keys& keys, const ChangeOutputs& outputs);
   uint64_t InsertAbsent(const Keys& keys, const ChangeOutputs& outputs);
   void MergeFrom(const Filter& other, const ConcurrentFilter* shared) override;
   AnyFilter MakeSnapshot(const MemoryOptions& memory) const override { return Snapshot(memory); }
-  void AddCounts(KeyForms forms, uint64_t keys) noexcept;
+  void AddCounts(KeyTypes forms, uint64_t keys) noexcept;
   uint64_t* words() noexcept;
 
   F filter_;
   detail::StripedCount inserted_;
-  std::atomic<uint16_t> forms_;  // KeyForms::bits
+  std::atomic<uint16_t> forms_;  // KeyTypes::bits
 };
 
 using ConcurrentSplitBlockBloomFilter = ConcurrentBloom<SplitBlockBloomFilter>;

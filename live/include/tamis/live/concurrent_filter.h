@@ -12,7 +12,7 @@
 #include "tamis/changeable.h"
 #include "tamis/file.h"
 #include "tamis/hash.h"
-#include "tamis/key_forms.h"
+#include "tamis/key_types.h"
 #include "tamis/memory.h"
 #include "tamis/queryable.h"
 
@@ -39,9 +39,9 @@ class ConcurrentFilter : public Queryable, public Changeable {
   const HashSpec& hash() const noexcept { return hash_; }
   // Keys inserted, duplicates included, less those erased.
   virtual uint64_t inserted_count() const noexcept = 0;
-  KeyForms key_forms() const noexcept override = 0;
-  // See Filter::set_key_forms.
-  virtual void set_key_forms(KeyForms forms) noexcept = 0;
+  KeyTypes key_types() const noexcept override = 0;
+  // See Filter::set_key_types.
+  virtual void set_key_types(KeyTypes forms) noexcept = 0;
   double expected_fpr() const noexcept override = 0;
   QueryTraits traits() const noexcept override;
 
@@ -53,25 +53,25 @@ class ConcurrentFilter : public Queryable, public Changeable {
 
   // One key. Returns whether it was inserted: false if there is no room for it.
   bool Insert(uint64_t key) noexcept {
-    return ChangeOne(Change::kInsert, KeyForm::kInteger, hasher_(key));
+    return ChangeOne(Change::kInsert, KeyType::kInteger, hasher_(key));
   }
   bool Insert(std::string_view key) noexcept {
-    return ChangeOne(Change::kInsert, KeyForm::kBytes, HashBytes(key, hash_));
+    return ChangeOne(Change::kInsert, KeyType::kBytes, HashBytes(key, hash_));
   }
   bool InsertHash(uint64_t hash) noexcept {
-    return ChangeOne(Change::kInsert, KeyForm::kUnknown, hash);
+    return ChangeOne(Change::kInsert, KeyType::kUnknown, hash);
   }
   using Changeable::Insert;
 
   // One key. Returns whether it was absent, and was inserted.
   bool InsertIfAbsent(uint64_t key) noexcept {
-    return ChangeOne(Change::kInsertIfAbsent, KeyForm::kInteger, hasher_(key));
+    return ChangeOne(Change::kInsertIfAbsent, KeyType::kInteger, hasher_(key));
   }
   bool InsertIfAbsent(std::string_view key) noexcept {
-    return ChangeOne(Change::kInsertIfAbsent, KeyForm::kBytes, HashBytes(key, hash_));
+    return ChangeOne(Change::kInsertIfAbsent, KeyType::kBytes, HashBytes(key, hash_));
   }
   bool InsertHashIfAbsent(uint64_t hash) noexcept {
-    return ChangeOne(Change::kInsertIfAbsent, KeyForm::kUnknown, hash);
+    return ChangeOne(Change::kInsertIfAbsent, KeyType::kUnknown, hash);
   }
   using Changeable::InsertIfAbsent;
 
@@ -103,7 +103,7 @@ class ConcurrentFilter : public Queryable, public Changeable {
 
   // The filter that is shared. It does not know its counts.
   virtual const Filter& plain() const noexcept = 0;
-  virtual bool ChangeOne(Change change, KeyForm form, uint64_t hash) noexcept = 0;
+  virtual bool ChangeOne(Change change, KeyType form, uint64_t hash) noexcept = 0;
   // Adds the keys of a filter that can be merged. If it is shared, `shared` has its counts, and
   // otherwise is nullptr. Throws Error(kIncompatible) here.
   virtual void MergeFrom(const Filter& other, const ConcurrentFilter* shared);
@@ -113,7 +113,7 @@ class ConcurrentFilter : public Queryable, public Changeable {
   bool Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
   bool Erase(std::string_view key) noexcept { return EraseHash(HashBytes(key, hash_)); }
   bool EraseHash(uint64_t hash) noexcept {
-    return ChangeOne(Change::kErase, KeyForm::kUnknown, hash);
+    return ChangeOne(Change::kErase, KeyType::kUnknown, hash);
   }
   using Changeable::Erase;
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "tamis/error.h"
-#include "tamis/key_forms.h"
+#include "tamis/key_types.h"
 #include "tamis/keys.h"
 #include "tamis/live/changeable.h"
 #include "tamis/live/detail/failed_commits.h"
@@ -60,19 +60,19 @@ struct WaitsQuietly {
 // - If there is no usable filter, every key passes as for "maybe". A filter is not usable if its
 // file
 //   is missing, damaged or being loaded, if it is too old, or if it has only keys of another form
-//   (key_forms(): numbers where strings are queried). It never counts as an empty filter.
+//   (key_types(): numbers where strings are queried). It never counts as an empty filter.
 // If several calls need the same key from the database, one call loads it. The others share its
 // value or its exception, except for LoadInterrupted. The next call after an exception tries again.
 //
 // Key is what F has a function Contains for: an integer of 64 or 32 bits or a std::string. Value
 // can be copied. All functions are thread-safe, if those of the cache and the database are.
 template <typename Key, typename Value, typename F, typename Hash = TableHash>
-class PenetrationGuard {
+class CacheGuard {
  public:
   using Found = std::optional<Value>;
 
   // The Live must outlive the guard. Throws Error(kInvalidArgument) for negative times.
-  explicit PenetrationGuard(Live<F>& live, GuardOptions options = {})
+  explicit CacheGuard(Live<F>& live, GuardOptions options = {})
       : live_(live), options_(std::move(options)) {
     if (options_.max_age.count() < 0 || options_.negative_ttl.count() < 0) {
       throw Error(ErrorCode::kInvalidArgument, "max_age and negative_ttl must not be negative");
@@ -83,8 +83,8 @@ class PenetrationGuard {
                            options_.clock);
     }
   }
-  PenetrationGuard(const PenetrationGuard&) = delete;
-  PenetrationGuard& operator=(const PenetrationGuard&) = delete;
+  CacheGuard(const CacheGuard&) = delete;
+  CacheGuard& operator=(const CacheGuard&) = delete;
 
   // The value of a key, or nothing. `cache` has Found Get(const Key&) and void Put(const Key&,
   // const Value&); an exception of theirs is counted, and the key is then one that is not cached.
@@ -94,10 +94,10 @@ class PenetrationGuard {
   template <typename Cache, typename Load, typename Wait = detail::WaitsQuietly>
   Found Get(const Key& key, Cache& cache, const Load& load, const Wait& wait = {}) {
     Trust trust = Trust::kNone;
-    {  // not for as long as the database takes: a lease keeps its filter from being freed
-      const Lease<F> lease = live_.Read();
-      trust = TrustIn(lease);
-      if (trust == Trust::kKnown && !lease->Contains(key)) {
+    {  // not for as long as the database takes: a snapshot keeps its filter from being freed
+      const Snapshot<F> snapshot = live_.Read();
+      trust = TrustIn(snapshot);
+      if (trust == Trust::kKnown && !snapshot->Contains(key)) {
         counters_.Add(&GuardStats::blocked);
         return {};
       }
@@ -127,9 +127,9 @@ class PenetrationGuard {
     std::vector<Key> left;
     std::vector<uint64_t> maybe(BitmapWords(keys.size()), ~uint64_t{0});
     {
-      const Lease<F> lease = live_.Read();
-      trust = TrustIn(lease);
-      if (trust == Trust::kKnown) lease->Contains(Keys(keys), Bitmap(maybe));
+      const Snapshot<F> snapshot = live_.Read();
+      trust = TrustIn(snapshot);
+      if (trust == Trust::kKnown) snapshot->Contains(Keys(keys), Bitmap(maybe));
     }
     for (size_t i = 0; i < keys.size(); ++i) {
       if (!Bitmap(maybe).Test(i)) continue;
@@ -165,11 +165,12 @@ class PenetrationGuard {
     uint64_t generation = 0;         // none
     std::vector<uint32_t> erasures;  // see EraseTally
     {
-      const Lease<F> lease = live_.Read();
-      generation = lease.generation();
-      if (lease && !AdmitsKeys(lease)) throw Error(ErrorCode::kIncompatible, OtherForm(lease));
+      const Snapshot<F> snapshot = live_.Read();
+      generation = snapshot.generation();
+      if (snapshot && !AdmitsKeys(snapshot))
+        throw Error(ErrorCode::kIncompatible, OtherForm(snapshot));
       if constexpr (ConcurrentlyErasable<F>) {
-        if (lease) erasures = live_.erasures_.Of(Keys(keys), lease->hash());
+        if (snapshot) erasures = live_.erasures_.Of(Keys(keys), snapshot->hash());
       }
     }
     const size_t inserted = change.Insert(Keys(keys));
@@ -195,11 +196,11 @@ class PenetrationGuard {
     GuardStats stats;
     counters_.AddTo(stats);
     for (Shard& shard : shards_) stats.negatives += shard.negatives();
-    const Lease<F> lease = live_.Read();
-    stats.failure = WhyUnknown(lease);
+    const Snapshot<F> snapshot = live_.Read();
+    stats.failure = WhyUnknown(snapshot);
     stats.known = !stats.failure;
-    stats.generation = lease.generation();
-    stats.age = lease.age();
+    stats.generation = snapshot.generation();
+    stats.age = snapshot.age();
     return stats;
   }
 
@@ -213,7 +214,7 @@ class PenetrationGuard {
   };
 
   struct FenceAtEnd {
-    FenceAtEnd(PenetrationGuard& its_guard, std::span<const Key> its_keys)
+    FenceAtEnd(CacheGuard& its_guard, std::span<const Key> its_keys)
         : guard(its_guard), keys(its_keys) {}
     FenceAtEnd(const FenceAtEnd&) = delete;
     FenceAtEnd& operator=(const FenceAtEnd&) = delete;
@@ -221,7 +222,7 @@ class PenetrationGuard {
       for (const Key& key : keys) guard.Forget(key);
     }
 
-    PenetrationGuard& guard;
+    CacheGuard& guard;
     std::span<const Key> keys;
   };
 
@@ -233,7 +234,7 @@ class PenetrationGuard {
       }
     }
 
-    PenetrationGuard& guard;
+    CacheGuard& guard;
     std::span<const Key> keys;
     std::span<const uint32_t> erasures;
     uint64_t generation;
@@ -246,20 +247,20 @@ class PenetrationGuard {
   // Whether the filter is asked, and why not.
   enum class Trust : uint8_t { kNone, kTooOld, kOtherForm, kKnown };
 
-  Trust TrustIn(const Lease<F>& lease) const {
-    if (!lease) return Trust::kNone;
-    if (lease.age() > options_.max_age) return Trust::kTooOld;
-    return AdmitsKeys(lease) ? Trust::kKnown : Trust::kOtherForm;
+  Trust TrustIn(const Snapshot<F>& snapshot) const {
+    if (!snapshot) return Trust::kNone;
+    if (snapshot.age() > options_.max_age) return Trust::kTooOld;
+    return AdmitsKeys(snapshot) ? Trust::kKnown : Trust::kOtherForm;
   }
 
-  std::optional<Failure> WhyUnknown(const Lease<F>& lease) const {
-    switch (TrustIn(lease)) {
+  std::optional<Failure> WhyUnknown(const Snapshot<F>& snapshot) const {
+    switch (TrustIn(snapshot)) {
       case Trust::kNone:
         return Failure{"there is no filter", {}};
       case Trust::kTooOld:
         return Failure{"the filter is older than max_age", {}};
       case Trust::kOtherForm:
-        return Failure{OtherForm(lease), ErrorCode::kIncompatible};
+        return Failure{OtherForm(snapshot), ErrorCode::kIncompatible};
       case Trust::kKnown:
         break;
     }
@@ -267,16 +268,16 @@ class PenetrationGuard {
   }
 
   // True also of a filter that does not say what its keys are.
-  static bool AdmitsKeys(const Lease<F>& lease) {
-    if constexpr (requires { lease->key_forms(); }) return lease->key_forms().Admit(Form());
+  static bool AdmitsKeys(const Snapshot<F>& snapshot) {
+    if constexpr (requires { snapshot->key_types(); }) return snapshot->key_types().Admit(Form());
     return true;
   }
-  static KeyForm Form() { return Keys(std::span<const Key>()).key_form(); }
-  static std::string OtherForm(const Lease<F>& lease) {
-    if constexpr (requires { lease->key_forms(); }) {
-      return "the keys of the filter are " + KeyFormsText(lease->key_forms()) +
-             ", those that it is to be asked for " + KeyFormsText(Form()) +
-             ": it would say \"no\" to all; publish one that was made of " + KeyFormsText(Form());
+  static KeyType Form() { return Keys(std::span<const Key>()).key_type(); }
+  static std::string OtherForm(const Snapshot<F>& snapshot) {
+    if constexpr (requires { snapshot->key_types(); }) {
+      return "the keys of the filter are " + KeyTypesText(snapshot->key_types()) +
+             ", those that it is to be asked for " + KeyTypesText(Form()) +
+             ": it would say \"no\" to all; publish one that was made of " + KeyTypesText(Form());
     }
     return {};
   }
@@ -292,17 +293,17 @@ class PenetrationGuard {
                   bool failed) noexcept requires ConcurrentlyErasable<F> {
     if (generation == 0 || (!failed && failed_commits_.empty())) return;
     try {
-      const Lease<F> lease = live_.Read();
-      if (lease.generation() != generation) return;
+      const Snapshot<F> snapshot = live_.Read();
+      if (snapshot.generation() != generation) return;
       // The database may lack a key already that is yet to be erased from the filter.
       const bool may_be_erased = live_.may_erase_ != 0;
-      const std::vector<uint32_t> now = live_.erasures_.Of(Keys(keys), lease->hash());
+      const std::vector<uint32_t> now = live_.erasures_.Of(Keys(keys), snapshot->hash());
       if (!failed) return failed_commits_.Succeeded(keys, erasures, now, generation);
       const std::vector<Key> surplus = failed_commits_.Failed(keys, erasures, now, generation);
       if (surplus.empty() || may_be_erased) return;
       change.TakeBack(Keys(surplus), generation);
       // If another copy was erased meanwhile, it may have been the last one.
-      if (live_.erasures_.Of(Keys(keys), lease->hash()) != now) change.Insert(Keys(surplus));
+      if (live_.erasures_.Of(Keys(keys), snapshot->hash()) != now) change.Insert(Keys(surplus));
     } catch (...) {  // without memory they stay until the next rebuild
     }
   }

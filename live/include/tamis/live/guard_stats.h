@@ -1,4 +1,4 @@
-// What a PenetrationGuard has counted.
+// What a CacheGuard has counted.
 #ifndef TAMIS_LIVE_GUARD_STATS_H_
 #define TAMIS_LIVE_GUARD_STATS_H_
 

@@ -28,15 +28,15 @@
 
 namespace tamis {
 
-// A filter that somebody reads: a pointer, which keeps it from being freed. Take one for a batch of
-// work, and let it go then: it is the filter of the moment at which it was taken, and does not know
-// of keys inserted into later ones. The filter is freed by the thread that lets go of it last.
+// A reader's pointer to the filter of the moment at which it was taken. It does not see keys that
+// are inserted into later filters. Take one for a batch of work, and drop it then: the filter is
+// freed by the thread that drops the last pointer to it.
 template <typename F>
-class Lease {
+class Snapshot {
  public:
-  // Of no filter.
-  Lease() = default;
-  explicit Lease(std::shared_ptr<const detail::Generation<F>> generation)
+  // A pointer to no filter.
+  Snapshot() = default;
+  explicit Snapshot(std::shared_ptr<const detail::Generation<F>> generation)
       : generation_(std::move(generation)) {}
 
   explicit operator bool() const noexcept { return generation_ != nullptr; }
@@ -59,7 +59,7 @@ class Lease {
 };
 
 template <typename Key, typename Value, typename F, typename Hash>
-class PenetrationGuard;
+class CacheGuard;
 
 struct LiveOptions {
   LiveClock clock = {};  // empty: std::chrono::steady_clock
@@ -97,7 +97,7 @@ class Live {
 
   // The filter of the moment, or none before the first. Locks for as long as it takes to copy a
   // pointer, which few other readers wait for.
-  Lease<F> Read() const { return Lease<F>(current_.Get()); }
+  Snapshot<F> Read() const { return Snapshot<F>(current_.Get()); }
 
   // Puts a filter in place. `age` is how long ago its maker knew all keys, as age() counts on from
   // there. Returns its generation. Throws Error(kInvalidArgument) for a negative age and for a
@@ -160,9 +160,9 @@ class Live {
 
   LiveStatus status() const {
     LiveStatus status = state_.status();
-    const Lease<F> lease = Read();
-    status.generation = lease.generation();
-    status.age = lease.age();
+    const Snapshot<F> snapshot = Read();
+    status.generation = snapshot.generation();
+    status.age = snapshot.age();
     status.recorded = log_.recorded();
     status.skipped_erases = log_.skipped_erases();
     return status;
@@ -173,7 +173,7 @@ class Live {
 
  private:
   template <typename Key, typename Value, typename G, typename Hash>
-  friend class PenetrationGuard;
+  friend class CacheGuard;
   using Generation = detail::Generation<F>;
 
   uint64_t Run(const RebuildSource<F>& source, const RebuildOptions& options,
@@ -225,7 +225,7 @@ class [[nodiscard]] Live<F>::ChangeScope {
  private:
   friend class Live;
   template <typename Key, typename Value, typename G, typename Hash>
-  friend class PenetrationGuard;
+  friend class CacheGuard;
 
   // Erases keys that this scope inserted when `generation` was the filter of the moment. Does
   // nothing if it is not any more, or if a rebuild is running, whose filter may have them too.
@@ -258,7 +258,7 @@ size_t Live<F>::ChangeScope::Insert(const Keys& keys) {
   size_t inserted = 0;
   if constexpr (ConcurrentlyErasable<F>) {
     detail::ForEachKey(keys, hash_of, [&](const Keys& key, uint64_t hash) {
-      inserted += live_.log_.InsertInOrder(hash, keys.key_form(), [&] { return insert(key); });
+      inserted += live_.log_.InsertInOrder(hash, keys.key_type(), [&] { return insert(key); });
     });
   } else {  // in whatever order: what is inserted stays
     inserted = insert(keys);

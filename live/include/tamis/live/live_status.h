@@ -14,7 +14,7 @@
 namespace tamis {
 
 // What ages are counted by. One that goes backwards makes nothing negative: ages are then 0. Called
-// by several threads at a time, for as long as any of them has a Lease; must not throw.
+// by several threads at a time, for as long as any of them has a Snapshot; must not throw.
 using LiveClock = std::function<std::chrono::steady_clock::time_point()>;
 
 // An exception, for those who were not there to catch it.

@@ -22,36 +22,36 @@ namespace tamis::parquet {
 // value; what it was made of must outlive it.
 class KeyList {
  public:
-  enum class Form : uint8_t { kIntegers, kUnsigned, kDoubles, kTimestamps, kBytes, kText };
+  enum class Type : uint8_t { kIntegers, kUnsigned, kDoubles, kTimestamps, kBytes, kText };
 
   // By their value. For a date they are days since 1970-01-01; for a time or a timestamp they count
   // in the unit of the column. A decimal of 5 is 5.
   static KeyList Integers(std::span<const int64_t> values) {
-    return {Form::kIntegers, values.data(), values.size()};
+    return {Type::kIntegers, values.data(), values.size()};
   }
   static KeyList Unsigned(std::span<const uint64_t> values) {
-    return {Form::kUnsigned, values.data(), values.size()};
+    return {Type::kUnsigned, values.data(), values.size()};
   }
   static KeyList Doubles(std::span<const double> values) {
-    return {Form::kDoubles, values.data(), values.size()};
+    return {Type::kDoubles, values.data(), values.size()};
   }
   // Since 1970-01-01 00:00 in `unit`, which may be another than the column's.
   static KeyList Timestamps(std::span<const int64_t> values, TimeUnit unit) {
-    return {Form::kTimestamps, values.data(), values.size(), unit};
+    return {Type::kTimestamps, values.data(), values.size(), unit};
   }
   // Strings, and the 16 bytes of a UUID: as they are stored.
   static KeyList Bytes(std::span<const std::string_view> values) {
-    return {Form::kBytes, values.data(), values.size()};
+    return {Type::kBytes, values.data(), values.size()};
   }
   // As people and programs write them: -12, 12.0, 1.5e3, nan, 12.34 (decimal), 2026-01-31 (date),
   // 12:30:00.5 (time), 2026-01-31 12:30:00.123 or ...T12:30Z or ...+02:00 (timestamp; a date alone
   // is midnight), 123e4567-e89b-12d3-a456-426614174000, perhaps with blanks around them. In columns
   // of strings they are the strings themselves.
   static KeyList Text(std::span<const std::string_view> values) {
-    return {Form::kText, values.data(), values.size()};
+    return {Type::kText, values.data(), values.size()};
   }
 
-  Form form() const noexcept { return form_; }
+  Type type() const noexcept { return type_; }
   size_t size() const noexcept { return size_; }
   TimeUnit unit() const noexcept { return unit_; }  // of kTimestamps
   template <typename T>
@@ -62,12 +62,12 @@ class KeyList {
   std::string TextOf(size_t i) const;
 
  private:
-  KeyList(Form form, const void* data, size_t size, TimeUnit unit = TimeUnit::kMillis)
-      : data_(data), size_(size), form_(form), unit_(unit) {}
+  KeyList(Type type, const void* data, size_t size, TimeUnit unit = TimeUnit::kMillis)
+      : data_(data), size_(size), type_(type), unit_(unit) {}
 
   const void* data_;
   size_t size_;
-  Form form_;
+  Type type_;
   TimeUnit unit_;
 };
 
@@ -84,7 +84,7 @@ class ColumnKeys {
   static constexpr size_t kNamedMisfits = 10;
 
   // Throws Error(kUnsupported) for types that cannot be asked: BOOLEAN and INT96, whose filters
-  // mean nothing; decimals of BYTE_ARRAY, which have more than one form; float16, intervals, and
+  // mean nothing; decimals of BYTE_ARRAY, which have more than one type; float16, intervals, and
   // what this library does not know. Throws std::bad_alloc.
   ColumnKeys(const Column& column, const KeyList& keys);
 

@@ -141,7 +141,7 @@ class SplitBlockFilter final : public Queryable, public Changeable {
   // Lookups are those of Queryable, also of one key. They throw UnansweredError as Unavailable
   // says.
   QueryTraits traits() const noexcept override;
-  KeyForms key_forms() const override { return KeyForm::kUnknown; }  // which servers do not know
+  KeyTypes key_types() const override { return KeyType::kUnknown; }  // which servers do not know
   // On the servers.
   uint64_t bytes() const override { return split_block::kBlockBytes * num_blocks(); }
 
@@ -161,7 +161,7 @@ class SplitBlockFilter final : public Queryable, public Changeable {
 
   // The filter as it is on the servers, bit for bit; segment after segment, so keys that are
   // inserted meanwhile are in or not. Its inserted_count() is 0, which servers do not know, and its
-  // key forms are unknown. Throws Error(kOutOfMemory) for more bytes than this machine has, and,
+  // key types are unknown. Throws Error(kOutOfMemory) for more bytes than this machine has, and,
   // whatever ClientOptions say, Error(kUnavailable) or Error(kCorrupt) if a segment cannot be had.
   SplitBlockBloomFilter Pull(const MemoryOptions& memory = {});
   // Adds all keys of a local filter: the union. Throws Error(kIncompatible) unless blocks and hash
@@ -177,7 +177,7 @@ class SplitBlockFilter final : public Queryable, public Changeable {
   void Drop();
 
  private:
-  friend class NearCopy;
+  friend class NearCache;
   friend class Rebuilder;
   class Impl;
 

@@ -99,7 +99,7 @@ typedef struct tamis_filter_info {
    * as long as the program runs. */
   const char* format;
   uint32_t read_only; /* 1: it cannot be changed, because it is mapped, or a read-only view */
-  uint32_t key_forms; /* of all keys inserted: bit i is form i of core/FORMAT.md; 0: none */
+  uint32_t key_types; /* of all keys inserted: bit i is form i of core/FORMAT.md; 0: none */
   uint64_t bytes;     /* of the filter itself */
   /* The members from here on are 0 for a filter of another library. */
   uint64_t capacity;   /* keys it was sized for; 0 for a view */

@@ -1,4 +1,4 @@
-/* Forms in which many keys are handed over. */
+/* The layouts of many keys in memory. */
 #ifndef TAMIS_C_KEYS_H_
 #define TAMIS_C_KEYS_H_
 
@@ -52,14 +52,14 @@ enum {
 };
 
 /* Keys [offset, offset + count) of arrays that stay the caller's; they must not change during a
- * call. Set what a form does not use to 0. Zero keys need no arrays.
+ * call. Set members that a layout does not use to 0. Zero keys need no arrays.
  *
  * With `validity`, bit offset + i of it, least significant bit first, is 1 if key i is valid and 0
  * if it is null. Null is no key: it is never in, and never inserted or erased, whatever is in its
  * place. `offset`, `count`, `validity`, `data` and `bytes` are what an array of Apache Arrow has
  * (ArrowArray.offset, .length, .buffers[0], [1] and [2]). */
 typedef struct tamis_keys {
-  uint32_t form;           /* TAMIS_KEYS_... */
+  uint32_t layout;         /* TAMIS_KEYS_... */
   uint32_t width;          /* FIXED: the bytes of a value, at least 1 */
   uint64_t count;          /* nulls included; at most 2^48 */
   uint64_t offset;         /* elements that come before the first key in all arrays */

@@ -122,7 +122,7 @@ void BloomFilter::Intersect(const BloomFilter& other) {
   other.RequireIntact();
   backend_->kernels->intersect(words(), other.words(), bytes() / sizeof(uint64_t));
   inserted_ = std::min(inserted_, other.inserted_);
-  key_forms_.Add(other.key_forms_);
+  key_types_.Add(other.key_types_);
   Changed();
 }
 

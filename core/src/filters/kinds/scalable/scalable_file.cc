@@ -117,7 +117,7 @@ void CheckLayer(const FileHeader& whole, const Extent& layer, uint64_t file_byte
   check("hash kind", offset::kHashKind, static_cast<uint64_t>(header.hash.kind),
         static_cast<uint64_t>(whole.hash.kind));
   check("seed", offset::kSeed, header.hash.seed, whole.hash.seed);
-  check("key forms", offset::kKeyForms, header.key_forms.bits(), whole.key_forms.bits());
+  check("key types", offset::kKeyTypes, header.key_types.bits(), whole.key_types.bits());
   check("flags", offset::kFlags, header.has_secret, whole.has_secret);
   if (header.key_tag != whole.key_tag) {
     Fail(path, "key tag", layer.header_at + offset::kKeyTag, "is not that of the whole");
@@ -383,7 +383,7 @@ void WriteLayers(const FileHeader& header, const Growth& growth, const Storage& 
   for (const Filter* const layer : layers) {
     const Storage& storage = FilterAccess::StorageOf(*layer);
     FileHeader own = layer->Header();
-    own.key_forms = header.key_forms;
+    own.key_types = header.key_types;
     own.has_secret = header.has_secret;
     sealed.push_back(Seal(own, storage, save));
     of_headers.Update(sealed.back().header);

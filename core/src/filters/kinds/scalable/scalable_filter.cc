@@ -97,7 +97,7 @@ ScalableFilter<F>::ScalableFilter(detail::LayeredFile file, const MemoryOptions&
     error_left_ = std::max(error_left_, old_error_left);
   }
   this->inserted_ = file.header.inserted;
-  this->key_forms_ = file.header.key_forms;
+  this->key_types_ = file.header.key_types;
   this->has_secret_ = file.header.has_secret;
 }
 
@@ -245,7 +245,7 @@ void ScalableFilter<F>::Clear() {
   error_left_ = options_.fpr;
   Account(layers_[0]);
   this->inserted_ = 0;
-  this->key_forms_ = {};
+  this->key_types_ = {};
   this->Changed();
 }
 

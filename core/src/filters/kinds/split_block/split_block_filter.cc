@@ -113,7 +113,7 @@ void SplitBlockBloomFilter::Intersect(const SplitBlockBloomFilter& other) {
                                reinterpret_cast<const uint64_t*>(other.storage_.data()),
                                bytes() / sizeof(uint64_t));
   inserted_ = std::min(inserted_, other.inserted_);
-  key_forms_.Add(other.key_forms_);
+  key_types_.Add(other.key_types_);
   Changed();
 }
 
@@ -165,7 +165,7 @@ ConstSplitBlockView SplitBlockBloomFilter::view() const noexcept {
 
 SplitBlockView SplitBlockBloomFilter::mutable_view() {
   RequireWritable();
-  key_forms_.Add(KeyForm::kUnknown);  // what the view will be given is not seen here
+  key_types_.Add(KeyType::kUnknown);  // what the view will be given is not seen here
   has_views_ = true;
   Changed();  // or will be: what goes into the blocks past inserted_ is not seen
   return {view(), &inserted_};

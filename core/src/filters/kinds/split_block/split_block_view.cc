@@ -133,11 +133,11 @@ size_t SplitBlockView::InsertKeys(const Keys& keys, const ChangeOutputs& outputs
   return inserted;
 }
 
-BlocksQueryable::BlocksQueryable(const ConstSplitBlockView& view, KeyForms key_forms) noexcept
-    : view_(view, nullptr), read_only_(true), key_forms_(key_forms) {}
+BlocksQueryable::BlocksQueryable(const ConstSplitBlockView& view, KeyTypes key_types) noexcept
+    : view_(view, nullptr), read_only_(true), key_types_(key_types) {}
 
-BlocksQueryable::BlocksQueryable(const SplitBlockView& view, KeyForms key_forms) noexcept
-    : view_(view), read_only_(false), key_forms_(key_forms) {}
+BlocksQueryable::BlocksQueryable(const SplitBlockView& view, KeyTypes key_types) noexcept
+    : view_(view), read_only_(false), key_types_(key_types) {}
 
 const SplitBlockView& BlocksQueryable::writable_view() const {
   if (!read_only_) return view_;

@@ -1,4 +1,4 @@
-// Some of the keys of a PenetrationGuard: which are being loaded, and which the database lacks.
+// Some of the keys of a CacheGuard: which are being loaded, and which the database lacks.
 #ifndef TAMIS_LIVE_DETAIL_GUARD_SHARD_H_
 #define TAMIS_LIVE_DETAIL_GUARD_SHARD_H_
 

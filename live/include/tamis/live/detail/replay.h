@@ -9,7 +9,7 @@
 
 #include "tamis/error.h"
 #include "tamis/hash.h"
-#include "tamis/key_forms.h"
+#include "tamis/key_types.h"
 #include "tamis/keys.h"
 #include "tamis/live/changeable.h"
 #include "tamis/live/detail/change_log.h"
@@ -78,16 +78,16 @@ size_t ReplayRecorded(ChangeLog& log, F& filter) {
   const ChangeRecord record = log.Take();
   log.RequireWhole();
   if (record.empty()) return 0;
-  KeyForms forms;
-  if constexpr (requires { filter.set_key_forms(forms); }) forms = filter.key_forms();
+  KeyTypes forms;
+  if constexpr (requires { filter.set_key_types(forms); }) forms = filter.key_types();
   size_t changes = 0;
   for (const auto& some : record) {
     Replay(*some, filter);
     changes += some->size;
   }
-  if constexpr (requires { filter.set_key_forms(forms); }) {
+  if constexpr (requires { filter.set_key_types(forms); }) {
     forms.Add(log.forms());
-    filter.set_key_forms(forms);
+    filter.set_key_types(forms);
   }
   return changes;
 }

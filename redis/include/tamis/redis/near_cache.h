@@ -1,6 +1,6 @@
 // A filter on Redis servers with a copy in the memory of this machine.
-#ifndef TAMIS_REDIS_NEAR_COPY_H_
-#define TAMIS_REDIS_NEAR_COPY_H_
+#ifndef TAMIS_REDIS_NEAR_CACHE_H_
+#define TAMIS_REDIS_NEAR_CACHE_H_
 
 #include <chrono>
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace tamis::redis {
 
-struct NearCopyOptions {
+struct NearCacheOptions {
   // How old a copy may be whose "no" is given without a question to the servers; an older one is
   // refreshed first. Without it every "no" is confirmed by the servers. The age is that of
   // steady_clock, which stands still on Linux while the machine is suspended: so long older may a
@@ -31,7 +31,7 @@ struct NearCopyOptions {
   MemoryOptions memory = {};
 };
 
-struct NearCopyStats {
+struct NearCacheStats {
   uint64_t refreshes = 0;  // that succeeded, of calls and of the thread
   uint64_t segments = 0;   // that were read by these, and by those that failed
   // Of the thread, which goes on: at first after refresh_every, then twice as long each time, up to
@@ -51,22 +51,22 @@ struct NearCopyStats {
 // One thread at a time may use an object. Functions throw what those of SplitBlockFilter do. With
 // `refresh_every` it is of the process that made it: in a child of fork, which has no such thread,
 // its functions throw Error(kInvalidArgument), and the destructor gives nothing back.
-class NearCopy final : public Queryable, public Changeable {
+class NearCache final : public Queryable, public Changeable {
  public:
   // Reads all of it. Throws as SplitBlockFilter::Pull, and Error(kInvalidArgument) for a staleness
   // below 1 ms and a refresh_every out of range, Error(kOutOfMemory) if no thread can be had.
-  explicit NearCopy(SplitBlockFilter filter, const NearCopyOptions& options = {});
-  NearCopy(NearCopy&&) noexcept;
-  NearCopy& operator=(NearCopy&&) noexcept;
+  explicit NearCache(SplitBlockFilter filter, const NearCacheOptions& options = {});
+  NearCache(NearCache&&) noexcept;
+  NearCache& operator=(NearCache&&) noexcept;
   // Ends the thread, whatever it is waiting for but the look-up of a name.
-  ~NearCopy();
+  ~NearCache();
 
   // Lookups are those of Queryable. If the servers cannot be reached and the copy is too old, keys
   // that it does not have are without an answer, which is dealt with as the filter's
   // ClientOptions::unavailable says, after up to twice ServerOptions::retry_for, or three times if
   // a thread is refreshing it just then.
   QueryTraits traits() const noexcept override;
-  KeyForms key_forms() const override { return KeyForm::kUnknown; }  // which servers do not know
+  KeyTypes key_types() const override { return KeyType::kUnknown; }  // which servers do not know
   uint64_t bytes() const override { return copy().bytes(); }
 
   // Inserts on the servers, and then here. Throws as SplitBlockFilter::Insert; then nothing is
@@ -80,7 +80,7 @@ class NearCopy final : public Queryable, public Changeable {
   // The copy has all that was inserted before; the clock's epoch while it lacks a part of a new
   // generation.
   std::chrono::steady_clock::time_point refreshed_at() const;
-  NearCopyStats stats() const;
+  NearCacheStats stats() const;
 
   // With `refresh_every` its blocks change at any time, and are not to be read.
   const SplitBlockBloomFilter& copy() const;
@@ -101,4 +101,4 @@ class NearCopy final : public Queryable, public Changeable {
 
 }  // namespace tamis::redis
 
-#endif  // TAMIS_REDIS_NEAR_COPY_H_
+#endif  // TAMIS_REDIS_NEAR_CACHE_H_

@@ -1,6 +1,6 @@
 // Keys that a filter cannot have, as those it was built of have another form.
-#ifndef TAMIS_TOOLS_INPUT_KEY_FORM_H_
-#define TAMIS_TOOLS_INPUT_KEY_FORM_H_
+#ifndef TAMIS_TOOLS_INPUT_KEY_TYPE_H_
+#define TAMIS_TOOLS_INPUT_KEY_TYPE_H_
 
 #include <tamis/filter.h>
 
@@ -11,25 +11,25 @@
 
 namespace tamis::tools {
 
-struct KeyFormOptions {
+struct KeyTypeOptions {
   bool any = false;
 
   // --any-form
   void AddTo(const CommandLine& command);
   // Throws Error(kInvalidArgument) for keys of a form that the filter at `path` does not admit,
   // with a word on how to give the right one, unless any form will do.
-  void Require(const Filter& filter, const std::string& path, KeyForm asked) const {
-    Require(filter.key_forms(), path, asked);
+  void Require(const Filter& filter, const std::string& path, KeyType asked) const {
+    Require(filter.key_types(), path, asked);
   }
   // The same for keys of those forms.
-  void Require(KeyForms forms, const std::string& path, KeyForm asked) const;
+  void Require(KeyTypes forms, const std::string& path, KeyType asked) const;
 
   // Returns a note for keys of which `found` of `asked` are in the filter called `name`, if that is
-  // as good as none and `forms`, the forms of its keys, are not known. Returns "" otherwise.
-  static std::string Doubt(KeyForms forms, const std::string& name, KeyForm form, uint64_t found,
+  // as good as none and `forms`, the types of its keys, are not known. Returns "" otherwise.
+  static std::string Doubt(KeyTypes forms, const std::string& name, KeyType form, uint64_t found,
                            uint64_t asked);
 };
 
 }  // namespace tamis::tools
 
-#endif  // TAMIS_TOOLS_INPUT_KEY_FORM_H_
+#endif  // TAMIS_TOOLS_INPUT_KEY_TYPE_H_

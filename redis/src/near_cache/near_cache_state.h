@@ -1,6 +1,6 @@
-// What NearCopy is made of: the copy, and the thread that refreshes it.
-#ifndef TAMIS_REDIS_SRC_NEAR_CACHE_NEAR_COPY_STATE_H_
-#define TAMIS_REDIS_SRC_NEAR_CACHE_NEAR_COPY_STATE_H_
+// What NearCache is made of: the copy, and the thread that refreshes it.
+#ifndef TAMIS_REDIS_SRC_NEAR_CACHE_NEAR_CACHE_STATE_H_
+#define TAMIS_REDIS_SRC_NEAR_CACHE_NEAR_CACHE_STATE_H_
 
 #include <sys/types.h>
 
@@ -16,16 +16,16 @@
 #include <vector>
 
 #include "redis/src/filter/filter_impl.h"
-#include "tamis/redis/near_copy.h"
+#include "tamis/redis/near_cache.h"
 
 namespace tamis::redis {
 
 // Of one thread that calls and of its own. Members of the filter are for the former alone.
-class NearCopy::State {
+class NearCache::State {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  State(SplitBlockFilter filter, const NearCopyOptions& options);
+  State(SplitBlockFilter filter, const NearCacheOptions& options);
   // Joins the thread; of another process, leaves all as it is: the thread may have held a lock.
   static void End(std::unique_ptr<State> state) noexcept;
   void RequireThisProcess() const;
@@ -34,7 +34,7 @@ class NearCopy::State {
   SplitBlockFilter& filter() { return filter_; }
   const SplitBlockBloomFilter& copy() const { return copy_; }
   Time refreshed_at() const;
-  NearCopyStats stats() const;
+  NearCacheStats stats() const;
 
   // False, with nothing asked, unless the copy's "no" is good enough for a call that began then.
   bool AskIfFresh(const Keys& keys, std::span<uint64_t> maybe, Time call) const;
@@ -63,7 +63,7 @@ class NearCopy::State {
   std::chrono::nanoseconds RefreshOfThread() noexcept;
   void Failed(const char* why) noexcept;
 
-  const NearCopyOptions options_;
+  const NearCacheOptions options_;
   const pid_t process_;
   SplitBlockFilter filter_;
 
@@ -76,7 +76,7 @@ class NearCopy::State {
   SplitBlockBloomFilter copy_;
   bool complete_ = false;  // false while it lacks a part of a new generation
   Time refreshed_at_{};
-  NearCopyStats stats_;
+  NearCacheStats stats_;
 
   std::unique_ptr<SplitBlockFilter::Impl> of_thread_;
   std::mutex sleeping_;
@@ -86,4 +86,4 @@ class NearCopy::State {
 
 }  // namespace tamis::redis
 
-#endif  // TAMIS_REDIS_SRC_NEAR_CACHE_NEAR_COPY_STATE_H_
+#endif  // TAMIS_REDIS_SRC_NEAR_CACHE_NEAR_CACHE_STATE_H_

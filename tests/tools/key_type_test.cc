@@ -7,18 +7,18 @@
 
 #include "tests/tools/command_test.h"
 
-namespace tamis::tools::key_form_test {
+namespace tamis::tools::key_type_test {
 
-class KeyFormTest : public CommandTest {
+class KeyTypeTest : public CommandTest {
  protected:
-  KeyFormTest() {
+  KeyTypeTest() {
     Write("keys", Numbers(1, 1000));
     Ok("tamis build -q -o integers.tamis -n 3000 --integers keys");
     Ok("tamis build -q -o text.tamis -n 3000 keys");
   }
 };
 
-TEST_F(KeyFormTest, TheOtherIsRefusedUnlessToldSo) {
+TEST_F(KeyTypeTest, TheOtherIsRefusedUnlessToldSo) {
   const CommandResult text = Sh("tamis query integers.tamis keys");
   EXPECT_EQ(text.status, 2);
   EXPECT_EQ(text.out, "");
@@ -33,7 +33,7 @@ TEST_F(KeyFormTest, TheOtherIsRefusedUnlessToldSo) {
   EXPECT_LT(std::stoi(insisted), 100) << insisted;
 }
 
-TEST_F(KeyFormTest, AFilterOfNoKeysOrOfBothAnswersBoth) {
+TEST_F(KeyTypeTest, AFilterOfNoKeysOrOfBothAnswersBoth) {
   Ok("tamis build -q -o empty.tamis -n 1000 --allow-empty /dev/null");
   Ok("tamis query -c empty.tamis keys && tamis query -c empty.tamis --integers keys");
   const CommandResult merged = Sh("tamis merge -q -o both.tamis text.tamis integers.tamis");
@@ -43,13 +43,13 @@ TEST_F(KeyFormTest, AFilterOfNoKeysOrOfBothAnswersBoth) {
       "tamis: warning: the keys of text.tamis are text, those of integers.tamis integers, and "
       "those of the result text and integers: it refuses none of them\n");
   Ok("tamis merge -q -o one.tamis text.tamis text.tamis");
-  EXPECT_EQ(Ok("tamis info --json both.tamis").Json()["key_forms"], "text and integers");
+  EXPECT_EQ(Ok("tamis info --json both.tamis").Json()["key_types"], "text and integers");
   EXPECT_EQ(Ok("tamis query -c both.tamis --integers keys").out, "1000/1000\n");
   EXPECT_EQ(Ok("tamis query -c both.tamis keys").out, "1000/1000\n");
 }
 
 // As all files of version 1.
-TEST_F(KeyFormTest, AFileThatDoesNotSayIsDoubtedWhereNothingIsFound) {
+TEST_F(KeyTypeTest, AFileThatDoesNotSayIsDoubtedWhereNothingIsFound) {
   Ok("cp '" TAMIS_GOLDEN_DIR "/cuckoo16_v1_full.tamis' old");
   const std::string doubt = "old does not say whether its keys are text or integers";
   const CommandResult text = Sh("tamis query -c old keys");
@@ -68,8 +68,8 @@ TEST_F(KeyFormTest, AFileThatDoesNotSayIsDoubtedWhereNothingIsFound) {
   EXPECT_EQ(found.out + found.err, "74/74\n");
 }
 
-TEST_F(KeyFormTest, NothingIsErasedByTheOther) {
-  Ok("tamis build -q -o f.tamis --type cuckoo16 --integers keys");
+TEST_F(KeyTypeTest, NothingIsErasedByTheOther) {
+  Ok("tamis build -q -o f.tamis --kind cuckoo16 --integers keys");
   const std::string before = Read("f.tamis");
   EXPECT_EQ(Sh("tamis erase f.tamis keys").status, 2);
   EXPECT_EQ(Read("f.tamis"), before);
@@ -103,7 +103,7 @@ class SecretCommandTest : public CommandTest {
 TEST_F(SecretCommandTest, IsAskedForAgain) {
   for (const std::string type : {"split-block", "cuckoo16", "scalable"}) {
     SCOPED_TRACE(type);
-    Ok("tamis build -q -o f.tamis --type " + type + " --hash siphash13 --secret secret keys");
+    Ok("tamis build -q -o f.tamis --kind " + type + " --hash siphash13 --secret secret keys");
     EXPECT_EQ(Read("f.tamis").find(Bytes()), std::string::npos);
     EXPECT_EQ(Ok("tamis query -c f.tamis --secret secret keys").out, "1000/1000\n");
     EXPECT_EQ(Ok("tamis query -c f.tamis --no-map --secret secret keys").out, "1000/1000\n");
@@ -122,13 +122,13 @@ TEST_F(SecretCommandTest, IsAskedForAgain) {
 }
 
 TEST_F(SecretCommandTest, StaysWhereItWas) {
-  Ok("tamis build -q -o with.tamis --type cuckoo16 --hash siphash24 --secret secret "
+  Ok("tamis build -q -o with.tamis --kind cuckoo16 --hash siphash24 --secret secret "
      "--secret-in-file keys");
   EXPECT_NE(Read("with.tamis").find(Bytes()), std::string::npos);
   EXPECT_EQ(Ok("tamis query -c with.tamis keys").out, "1000/1000\n");
   Ok("head -10 keys | tamis erase -q with.tamis");
   EXPECT_NE(Read("with.tamis").find(Bytes()), std::string::npos);
-  Ok("tamis build -q -o without.tamis --type cuckoo16 --hash siphash24 --secret secret keys");
+  Ok("tamis build -q -o without.tamis --kind cuckoo16 --hash siphash24 --secret secret keys");
   Ok("head -10 keys | tamis erase -q --secret secret without.tamis");
   EXPECT_EQ(Read("without.tamis").find(Bytes()), std::string::npos);
 
@@ -145,7 +145,7 @@ TEST_F(SecretCommandTest, StaysWhereItWas) {
 
 // With it every filter that was made with it would be lost.
 TEST_F(SecretCommandTest, IsNotOverwritten) {
-  Ok("tamis build -q -o f.tamis --type cuckoo16 --hash siphash13 --secret secret keys");
+  Ok("tamis build -q -o f.tamis --kind cuckoo16 --hash siphash13 --secret secret keys");
   Ok("tamis build -q -o s.tamis --hash siphash13 --secret secret keys");
   const std::string before = Read("secret");
   for (const std::string script : {"tamis build -o secret --hash siphash13 --secret secret keys",
@@ -160,7 +160,7 @@ TEST_F(SecretCommandTest, IsNotOverwritten) {
 
 // Also of layers, which only a reader with the secret can open.
 TEST_F(SecretCommandTest, InfoDescribesWhatItCannotOpen) {
-  Ok("tamis build -q -o f.tamis --type scalable --hash siphash13 --secret secret keys");
+  Ok("tamis build -q -o f.tamis --kind scalable --hash siphash13 --secret secret keys");
   const nlohmann::json json = Ok("tamis info --json f.tamis").Json();
   EXPECT_EQ(json["inserted"], 1000);
   EXPECT_FALSE(json.contains("expected_fpr"));
@@ -206,4 +206,4 @@ TEST_F(SecretCommandTest, IsNotTakenForWhatItIsNot) {
   ExpectRefused("tamis query f.tamis --secret secret keys", "the filter's hash has none");
 }
 
-}  // namespace tamis::tools::key_form_test
+}  // namespace tamis::tools::key_type_test

@@ -1,29 +1,29 @@
-#include "tamis/redis/near_copy.h"
+#include "tamis/redis/near_cache.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "redis/src/filter/filter_impl.h"
-#include "redis/src/near_cache/near_copy_state.h"
+#include "redis/src/near_cache/near_cache_state.h"
 #include "tamis/hash.h"
 
 namespace tamis::redis {
 
 using std::chrono::steady_clock;
 
-NearCopy::NearCopy(SplitBlockFilter filter, const NearCopyOptions& options)
+NearCache::NearCache(SplitBlockFilter filter, const NearCacheOptions& options)
     : state_(std::make_unique<State>(std::move(filter), options)) {}
-NearCopy::NearCopy(NearCopy&&) noexcept = default;
+NearCache::NearCache(NearCache&&) noexcept = default;
 
-NearCopy& NearCopy::operator=(NearCopy&& other) noexcept {
+NearCache& NearCache::operator=(NearCache&& other) noexcept {
   State::End(std::move(state_));
   state_ = std::move(other.state_);
   return *this;
 }
 
-NearCopy::~NearCopy() { State::End(std::move(state_)); }
+NearCache::~NearCache() { State::End(std::move(state_)); }
 
-NearCopy::State& NearCopy::state() const {
+NearCache::State& NearCache::state() const {
   if (state_ == nullptr) {
     throw Error(ErrorCode::kInvalidArgument, "a copy that was moved from cannot be used");
   }
@@ -31,17 +31,17 @@ NearCopy::State& NearCopy::state() const {
   return *state_;
 }
 
-uint64_t NearCopy::Refresh() { return state().Refresh(); }
-steady_clock::time_point NearCopy::refreshed_at() const { return state().refreshed_at(); }
-NearCopyStats NearCopy::stats() const { return state().stats(); }
-const SplitBlockBloomFilter& NearCopy::copy() const { return state().copy(); }
-SplitBlockFilter& NearCopy::filter() { return state().filter(); }
+uint64_t NearCache::Refresh() { return state().Refresh(); }
+steady_clock::time_point NearCache::refreshed_at() const { return state().refreshed_at(); }
+NearCacheStats NearCache::stats() const { return state().stats(); }
+const SplitBlockBloomFilter& NearCache::copy() const { return state().copy(); }
+SplitBlockFilter& NearCache::filter() { return state().filter(); }
 
-QueryTraits NearCopy::traits() const noexcept {
+QueryTraits NearCache::traits() const noexcept {
   return {.thread_safety = ThreadSafety::kOneThread, .slice_keys = kAllKeys, .waits = true};
 }
 
-void NearCopy::Query(const Keys& keys, uint64_t* bits) const {
+void NearCache::Query(const Keys& keys, uint64_t* bits) const {
   const std::span<uint64_t> maybe(bits, BitmapWords(keys.size()));
   std::fill(maybe.begin(), maybe.end(), 0);
   State& state = this->state();
@@ -61,7 +61,7 @@ void NearCopy::Query(const Keys& keys, uint64_t* bits) const {
   Confirm(keys, maybe);
 }
 
-void NearCopy::Confirm(const Keys& keys, std::span<uint64_t> maybe) const {
+void NearCache::Confirm(const Keys& keys, std::span<uint64_t> maybe) const {
   const Bitmap known(maybe);
   std::vector<uint64_t> hashes(keys.CountValid());
   SplitBlockFilter::Impl& impl = state_->filter().impl();
@@ -94,7 +94,7 @@ void NearCopy::Confirm(const Keys& keys, std::span<uint64_t> maybe) const {
   write();
 }
 
-size_t NearCopy::Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) {
+size_t NearCache::Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) {
   State& state = this->state();
   const size_t inserted = state.filter().Apply(change, keys, outputs);
   state.Insert(keys);

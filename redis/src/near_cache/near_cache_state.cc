@@ -1,4 +1,4 @@
-#include "redis/src/near_cache/near_copy_state.h"
+#include "redis/src/near_cache/near_cache_state.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kMaxEvery = std::chrono::hours(24);
 
-const NearCopyOptions& Checked(const NearCopyOptions& options) {
+const NearCacheOptions& Checked(const NearCacheOptions& options) {
   const auto require = [](const std::optional<milliseconds>& value, milliseconds max,
                           const char* name) {
     if (!value || (value->count() >= 1 && *value <= max)) return;
@@ -47,12 +47,12 @@ void WithoutSignals(const Act& act) {
 
 }  // namespace
 
-void NearCopy::State::FairMutex::lock() {
+void NearCache::State::FairMutex::lock() {
   const std::lock_guard next(next_);
   mutex_.lock();
 }
 
-NearCopy::State::State(SplitBlockFilter filter, const NearCopyOptions& options)
+NearCache::State::State(SplitBlockFilter filter, const NearCacheOptions& options)
     : options_(Checked(options)),
       process_(getpid()),
       filter_(std::move(filter)),
@@ -69,51 +69,51 @@ NearCopy::State::State(SplitBlockFilter filter, const NearCopyOptions& options)
   }
 }
 
-void NearCopy::State::End(std::unique_ptr<State> state) noexcept {
+void NearCache::State::End(std::unique_ptr<State> state) noexcept {
   if (state == nullptr) return;
   if (state->thread_.joinable() && state->process_ != getpid()) (void)state.release();
 }
 
-void NearCopy::State::RequireThisProcess() const {
+void NearCache::State::RequireThisProcess() const {
   if (!thread_.joinable() || process_ == getpid()) return;
   throw Error(ErrorCode::kInvalidArgument,
               "a child of fork has none of its parent's threads, and cannot use a copy with one");
 }
 
-NearCopy::State::Time NearCopy::State::refreshed_at() const {
+NearCache::State::Time NearCache::State::refreshed_at() const {
   const Lock lock(mutex_);
   return refreshed_at_;
 }
 
-NearCopyStats NearCopy::State::stats() const {
+NearCacheStats NearCache::State::stats() const {
   const Lock lock(mutex_);
   return stats_;
 }
 
-bool NearCopy::State::IsFresh(Time call) const {
+bool NearCache::State::IsFresh(Time call) const {
   return options_.staleness && complete_ &&
          std::chrono::ceil<milliseconds>(call - refreshed_at_) <= *options_.staleness;
 }
 
-bool NearCopy::State::AskIfFresh(const Keys& keys, std::span<uint64_t> maybe, Time call) const {
+bool NearCache::State::AskIfFresh(const Keys& keys, std::span<uint64_t> maybe, Time call) const {
   const Lock lock(mutex_);
   if (!IsFresh(call)) return false;
   copy_.Contains(keys, Bitmap(maybe));
   return true;
 }
 
-void NearCopy::State::AskAnyhow(const Keys& keys, std::span<uint64_t> maybe) const {
+void NearCache::State::AskAnyhow(const Keys& keys, std::span<uint64_t> maybe) const {
   const Lock lock(mutex_);
   copy_.Contains(keys, Bitmap(maybe));
 }
 
-void NearCopy::State::Insert(const Keys& keys) {
+void NearCache::State::Insert(const Keys& keys) {
   const Lock lock(mutex_);
   copy_.Insert(keys);
 }
 
-uint64_t NearCopy::State::RefreshBy(SplitBlockFilter::Impl& impl,
-                                    std::optional<Time> unless_fresh_at) {
+uint64_t NearCache::State::RefreshBy(SplitBlockFilter::Impl& impl,
+                                     std::optional<Time> unless_fresh_at) {
   const Lock one_at_a_time(refreshing_);
   if (unless_fresh_at) {
     const Lock lock(mutex_);
@@ -146,7 +146,7 @@ uint64_t NearCopy::State::RefreshBy(SplitBlockFilter::Impl& impl,
   return read;
 }
 
-void NearCopy::State::Run(const std::stop_token& stop) {
+void NearCache::State::Run(const std::stop_token& stop) {
   of_thread_->StopWhen(stop);
   Time next = steady_clock::now() + *options_.refresh_every;
   for (;;) {
@@ -160,7 +160,7 @@ void NearCopy::State::Run(const std::stop_token& stop) {
   }
 }
 
-std::chrono::nanoseconds NearCopy::State::RefreshOfThread() noexcept {
+std::chrono::nanoseconds NearCache::State::RefreshOfThread() noexcept {
   const milliseconds every = *options_.refresh_every;
   try {
     RefreshBy(*of_thread_, {});
@@ -178,7 +178,7 @@ std::chrono::nanoseconds NearCopy::State::RefreshOfThread() noexcept {
                   std::min(of_thread_->servers().max_backoff, every * (int64_t{1} << doublings)));
 }
 
-void NearCopy::State::Failed(const char* why) noexcept {
+void NearCache::State::Failed(const char* why) noexcept {
   const Lock lock(mutex_);
   ++stats_.failures;
   ++stats_.failures_in_a_row;

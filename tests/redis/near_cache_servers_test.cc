@@ -12,17 +12,17 @@
 
 #include "redis/src/filter/descriptor.h"
 #include "redis/src/filter/layout.h"
-#include "tamis/redis/near_copy.h"
+#include "tamis/redis/near_cache.h"
 #include "tests/redis/redis_test_util.h"
 #include "tests/redis/servers.h"
 #include "tests/test_util.h"
 
-namespace tamis::redis::near_copy_servers_test {
+namespace tamis::redis::near_cache_servers_test {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-class RedisNearCopyTest : public testing::Test {
+class RedisNearCacheTest : public testing::Test {
  protected:
   void SetUp() override { TAMIS_NEED(servers_); }
 
@@ -33,17 +33,17 @@ class RedisNearCopyTest : public testing::Test {
     return SplitBlockFilter::Open(servers_.options(), name_, options);
   }
   // Fresh for ever.
-  static NearCopyOptions Lax() { return {.staleness = milliseconds::max()}; }
+  static NearCacheOptions Lax() { return {.staleness = milliseconds::max()}; }
 
   Servers& servers_ = Servers::Cluster();
   const std::string name_ = NewName();
 };
 
-TEST_F(RedisNearCopyTest, ReadsWhatHasChangedAndNothingElse) {
+TEST_F(RedisNearCacheTest, ReadsWhatHasChangedAndNothingElse) {
   SplitBlockFilter writer = Create({{.bytes = 900'000}});
   const std::vector<uint64_t> keys = RandomKeys(2'000, 1);
   writer.Insert(keys);
-  NearCopy near(Open(), Lax());
+  NearCache near(Open(), Lax());
   EXPECT_EQ(near.Count(keys), keys.size());
   EXPECT_EQ(near.Refresh(), 0u);
   for (const Route route : {Route::kBlocks, Route::kSegments}) {
@@ -68,11 +68,11 @@ TEST_F(RedisNearCopyTest, ReadsWhatHasChangedAndNothingElse) {
   EXPECT_EQ(std::memcmp(pulled.payload().data(), near.copy().payload().data(), pulled.bytes()), 0);
 }
 
-TEST_F(RedisNearCopyTest, AStrictNoIsThatOfTheServers) {
+TEST_F(RedisNearCacheTest, AStrictNoIsThatOfTheServers) {
   SplitBlockFilter writer = Create({{.bytes = 900'000}});
   const std::vector<uint64_t> known = RandomKeys(2'000, 1);
   writer.Insert(known);
-  NearCopy near(Open());
+  NearCache near(Open());
   const std::vector<uint64_t> fresh = RandomKeys(1'000, 2);
   writer.Insert(fresh);
   EXPECT_EQ(near.Count(fresh), fresh.size());
@@ -106,7 +106,7 @@ TEST_F(RedisNearCopyTest, AStrictNoIsThatOfTheServers) {
 }
 
 // Keys that were in for longer than the staleness before a call are found by it.
-TEST_F(RedisNearCopyTest, NothingOlderThanTheStalenessIsMissed) {
+TEST_F(RedisNearCacheTest, NothingOlderThanTheStalenessIsMissed) {
   constexpr milliseconds kStaleness(30);
   SplitBlockFilter writer = Create({{.bytes = 3'000'000}});
   const std::vector<uint64_t> keys = RandomKeys(100'000, 1);
@@ -120,7 +120,7 @@ TEST_F(RedisNearCopyTest, NothingOlderThanTheStalenessIsMissed) {
       done.push_back(steady_clock::now());
     }
   });
-  NearCopy near(Open(), {.staleness = kStaleness});
+  NearCache near(Open(), {.staleness = kStaleness});
   size_t missed = 0, asked = 0;
   Random random(5);
   const auto end = steady_clock::now() + std::chrono::seconds(3);
@@ -148,14 +148,14 @@ TEST_F(RedisNearCopyTest, NothingOlderThanTheStalenessIsMissed) {
   EXPECT_GE(asked, 1'000u);
 }
 
-TEST_F(RedisNearCopyTest, WhatServersHaveLostIsNoNo) {
+TEST_F(RedisNearCacheTest, WhatServersHaveLostIsNoNo) {
   Create({{.bytes = 900'000}});
   const std::vector<uint64_t> known = RandomKeys(1'000, 1);
   const std::vector<uint64_t> strangers = RandomKeys(1'000, 2);
   Open().Insert(known);
-  NearCopy throws(Open(), {.staleness = milliseconds(1)});
-  NearCopy open(Open({.unavailable = Unavailable::kMaybe}), {.staleness = milliseconds(1)});
-  NearCopy strict(Open());
+  NearCache throws(Open(), {.staleness = milliseconds(1)});
+  NearCache open(Open({.unavailable = Unavailable::kMaybe}), {.staleness = milliseconds(1)});
+  NearCache strict(Open());
   EXPECT_EQ(throws.Count(strangers), 0u);
   const std::string key = DescriptorKey(name_);
   const Descriptor descriptor = ParseDescriptor(SayToOwner(servers_, key, {"GET", key}));
@@ -163,8 +163,8 @@ TEST_F(RedisNearCopyTest, WhatServersHaveLostIsNoNo) {
   SayToOwner(servers_, segment.text, {"DEL", segment.text});
   std::this_thread::sleep_for(milliseconds(5));
   // What it has it has.
-  for (NearCopy* near : {&throws, &open, &strict}) EXPECT_EQ(near->Count(known), known.size());
-  for (NearCopy* near : {&throws, &strict}) {
+  for (NearCache* near : {&throws, &open, &strict}) EXPECT_EQ(near->Count(known), known.size());
+  for (NearCache* near : {&throws, &strict}) {
     std::vector<uint64_t> bits(BitmapWords(strangers.size()));
     std::this_thread::sleep_for(milliseconds(5));
     try {
@@ -187,7 +187,7 @@ TEST_F(RedisNearCopyTest, WhatServersHaveLostIsNoNo) {
   ExpectError([&] { throws.Refresh(); }, ErrorCode::kCorrupt, "segment 2: it is missing");
 }
 
-TEST(RedisNearCopyFaultTest, WithoutServersOnlyMaybe) {
+TEST(RedisNearCacheFaultTest, WithoutServersOnlyMaybe) {
   Servers servers("single");
   TAMIS_NEED(servers);
   ServerOptions options = servers.options();
@@ -195,12 +195,12 @@ TEST(RedisNearCopyFaultTest, WithoutServersOnlyMaybe) {
   const std::vector<uint64_t> known = RandomKeys(1'000, 1);
   const std::vector<uint64_t> strangers = RandomKeys(1'000, 2);
   SplitBlockFilter::Create(options, "near", {{.capacity = 100'000}}).Insert(known);
-  const auto open = [&](const NearCopyOptions& near, Unavailable unavailable) {
-    return NearCopy(SplitBlockFilter::Open(options, "near", {.unavailable = unavailable}), near);
+  const auto open = [&](const NearCacheOptions& near, Unavailable unavailable) {
+    return NearCache(SplitBlockFilter::Open(options, "near", {.unavailable = unavailable}), near);
   };
-  NearCopy lax = open({.staleness = std::chrono::hours(1)}, Unavailable::kThrow);
-  NearCopy fails_open = open({.staleness = milliseconds(1)}, Unavailable::kMaybe);
-  NearCopy throws = open({.staleness = milliseconds(1)}, Unavailable::kThrow);
+  NearCache lax = open({.staleness = std::chrono::hours(1)}, Unavailable::kThrow);
+  NearCache fails_open = open({.staleness = milliseconds(1)}, Unavailable::kMaybe);
+  NearCache throws = open({.staleness = milliseconds(1)}, Unavailable::kThrow);
   ASSERT_EQ(kill(servers.servers()[0].pid, SIGKILL), 0);
   std::this_thread::sleep_for(milliseconds(5));
   EXPECT_EQ(lax.Count(known), known.size());
@@ -210,12 +210,12 @@ TEST(RedisNearCopyFaultTest, WithoutServersOnlyMaybe) {
   EXPECT_EQ(throws.Count(known), known.size());
 }
 
-TEST_F(RedisNearCopyTest, DeadlinesAndOptions) {
+TEST_F(RedisNearCacheTest, DeadlinesAndOptions) {
   const auto now = std::chrono::system_clock::now();
   Create({{.capacity = 1'000}, now + std::chrono::seconds(10)});
-  ExpectError([&] { NearCopy(Open(), {.staleness = milliseconds(0)}); },
+  ExpectError([&] { NearCache(Open(), {.staleness = milliseconds(0)}); },
               ErrorCode::kInvalidArgument, "staleness");
-  NearCopy near(Open(), Lax());
+  NearCache near(Open(), Lax());
   near.Insert(Keys(std::span<const std::string_view>()));
   EXPECT_FALSE(near.Contains("x"));
   ASSERT_TRUE(WaitFor(
@@ -223,4 +223,4 @@ TEST_F(RedisNearCopyTest, DeadlinesAndOptions) {
   ExpectError([&] { near.Contains("x"); }, ErrorCode::kUnavailable, "deadline");
 }
 
-}  // namespace tamis::redis::near_copy_servers_test
+}  // namespace tamis::redis::near_cache_servers_test

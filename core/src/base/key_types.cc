@@ -1,18 +1,18 @@
-#include "tamis/key_forms.h"
+#include "tamis/key_types.h"
 
 #include <vector>
 
 namespace tamis {
 
-std::string KeyFormsText(KeyForms forms) {
-  static constexpr const char* kNames[kKeyForms] = {"unknown",         "text",   "integers",
+std::string KeyTypesText(KeyTypes types) {
+  static constexpr const char* kNames[kKeyTypes] = {"unknown",         "text",   "integers",
                                                     "32-bit integers", "floats", "doubles",
                                                     "96-bit integers", "times"};
-  if (forms.bits() == 0) return "none";
-  if (forms.Has(KeyForm::kUnknown)) return kNames[0];
+  if (types.bits() == 0) return "none";
+  if (types.Has(KeyType::kUnknown)) return kNames[0];
   std::vector<const char*> names;
-  for (int form = 1; form < kKeyForms; ++form) {
-    if (forms.Has(static_cast<KeyForm>(form))) names.push_back(kNames[form]);
+  for (int type = 1; type < kKeyTypes; ++type) {
+    if (types.Has(static_cast<KeyType>(type))) names.push_back(kNames[type]);
   }
   std::string text = names[0];
   for (size_t i = 1; i < names.size(); ++i) {

@@ -13,23 +13,23 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/redis/near_copy.h"
+#include "tamis/redis/near_cache.h"
 #include "tests/redis/rebuild_test_util.h"
 #include "tests/redis/redis_test_util.h"
 #include "tests/redis/servers.h"
 #include "tests/test_util.h"
 
-namespace tamis::redis::near_copy_thread_servers_test {
+namespace tamis::redis::near_cache_thread_servers_test {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 // No call refreshes a copy with this.
-NearCopyOptions Every(milliseconds interval) {
+NearCacheOptions Every(milliseconds interval) {
   return {.staleness = std::chrono::hours(1), .refresh_every = interval};
 }
 
-TEST(RedisNearCopyThreadTest, RefreshesWithoutCalls) {
+TEST(RedisNearCacheThreadTest, RefreshesWithoutCalls) {
   Servers& servers = Servers::Cluster();
   TAMIS_NEED(servers);
   SplitBlockFilter writer =
@@ -38,11 +38,11 @@ TEST(RedisNearCopyThreadTest, RefreshesWithoutCalls) {
   writer.Insert(known);
   const auto open = [&] { return SplitBlockFilter::Open(servers.options(), writer.name()); };
   for (const auto bad : {milliseconds(0), milliseconds(std::chrono::hours(25))}) {
-    ExpectError([&] { NearCopy(open(), Every(bad)); }, ErrorCode::kInvalidArgument,
+    ExpectError([&] { NearCache(open(), Every(bad)); }, ErrorCode::kInvalidArgument,
                 "refresh_every");
   }
-  NearCopy first(open(), Every(milliseconds(5)));
-  NearCopy near = std::move(first);
+  NearCache first(open(), Every(milliseconds(5)));
+  NearCache near = std::move(first);
   ExpectError([&] { first.Contains("x"); }, ErrorCode::kInvalidArgument, "moved from");
   EXPECT_EQ(near.Count(known), known.size());
   writer.Insert(fresh);
@@ -59,7 +59,7 @@ TEST(RedisNearCopyThreadTest, RefreshesWithoutCalls) {
 }
 
 // While its caller asks, inserts and refreshes, others insert, and the filter is rebuilt.
-TEST(RedisNearCopyThreadTest, NothingIsMissedMeanwhile) {
+TEST(RedisNearCacheThreadTest, NothingIsMissedMeanwhile) {
   Servers& servers = Servers::Cluster();
   TAMIS_NEED(servers);
   SplitBlockFilter filter =
@@ -86,15 +86,15 @@ TEST(RedisNearCopyThreadTest, NothingIsMissedMeanwhile) {
       ++rebuilds;
     }
   });
-  NearCopy near(open(), {.staleness = milliseconds(200), .refresh_every = milliseconds(1)});
-  NearCopy strict(open(), {.refresh_every = milliseconds(1)});
+  NearCache near(open(), {.staleness = milliseconds(200), .refresh_every = milliseconds(1)});
+  NearCache strict(open(), {.refresh_every = milliseconds(1)});
   size_t missed = 0, inserted = 0;
   const auto end = steady_clock::now() + std::chrono::seconds(120);
   while ((rebuilds < 3 || inserted < 2'000 || near.stats().refreshes < 10) &&
          inserted + 50 <= mine.size() && steady_clock::now() < end) {
     const auto some = std::span(mine).subspan(inserted, 50);
     database.Add(some);
-    for (NearCopy* const copy : {&near, &strict}) {
+    for (NearCache* const copy : {&near, &strict}) {
       missed += known.size() - copy->Count(known);
       copy->Insert(some);
       missed += 50 - copy->Count(some);
@@ -114,7 +114,7 @@ TEST(RedisNearCopyThreadTest, NothingIsMissedMeanwhile) {
 }
 
 // Nobody waits for a server that is gone: neither a call that has its "no", nor the destructor.
-TEST(RedisNearCopyThreadTest, FailuresAreToldAndItEndsAllTheSame) {
+TEST(RedisNearCacheThreadTest, FailuresAreToldAndItEndsAllTheSame) {
   Servers servers("single");
   TAMIS_NEED(servers);
   const std::vector<uint64_t> known = RandomKeys(1'000, 1), strangers = RandomKeys(1'000, 2);
@@ -122,9 +122,9 @@ TEST(RedisNearCopyThreadTest, FailuresAreToldAndItEndsAllTheSame) {
   ServerOptions quick = servers.options(), patient = servers.options();
   quick.retry_for = milliseconds(50);
   patient.retry_for = patient.command_timeout = std::chrono::minutes(10);
-  NearCopy fails(SplitBlockFilter::Open(quick, "near"), Every(milliseconds(5)));
-  std::optional<NearCopy> waits(std::in_place, SplitBlockFilter::Open(patient, "near"),
-                                Every(milliseconds(5)));
+  NearCache fails(SplitBlockFilter::Open(quick, "near"), Every(milliseconds(5)));
+  std::optional<NearCache> waits(std::in_place, SplitBlockFilter::Open(patient, "near"),
+                                 Every(milliseconds(5)));
   const pid_t server = servers.servers()[0].pid;
   ASSERT_EQ(kill(server, SIGSTOP), 0);
   // Until it is in the middle of a refresh.
@@ -145,12 +145,12 @@ TEST(RedisNearCopyThreadTest, FailuresAreToldAndItEndsAllTheSame) {
   ExpectError([&] { fails.Refresh(); }, ErrorCode::kUnavailable, "near");
 }
 
-TEST(RedisNearCopyThreadTest, FailuresEndWithTheirReason) {
+TEST(RedisNearCacheThreadTest, FailuresEndWithTheirReason) {
   Servers& servers = Servers::Cluster();
   TAMIS_NEED(servers);
   SplitBlockFilter filter =
       SplitBlockFilter::Create(servers.options(), NewName(), {{.bytes = 900'000}});
-  NearCopy near(SplitBlockFilter::Open(servers.options(), filter.name()), Every(milliseconds(1)));
+  NearCache near(SplitBlockFilter::Open(servers.options(), filter.name()), Every(milliseconds(1)));
   const std::string key = KeysLike(servers, "*bits*:2:" + filter.name()).at(0);
   ASSERT_EQ(SayToOwner(servers, key, {"COPY", key, key + "-kept"}), "1");
   SayToOwner(servers, key, {"DEL", key});
@@ -163,13 +163,13 @@ TEST(RedisNearCopyThreadTest, FailuresEndWithTheirReason) {
   filter.Drop();
 }
 
-TEST(RedisNearCopyThreadTest, AChildOfForkHasNoThread) {
+TEST(RedisNearCacheThreadTest, AChildOfForkHasNoThread) {
   Servers& servers = Servers::Cluster();
   TAMIS_NEED(servers);
   SplitBlockFilter filter =
       SplitBlockFilter::Create(servers.options(), NewName(), {{.bytes = 900'000}});
-  auto near = std::make_unique<NearCopy>(SplitBlockFilter::Open(servers.options(), filter.name()),
-                                         Every(milliseconds(1)));
+  auto near = std::make_unique<NearCache>(SplitBlockFilter::Open(servers.options(), filter.name()),
+                                          Every(milliseconds(1)));
   const pid_t child = fork();
   if (child == 0) {
     int status = 1;
@@ -188,4 +188,4 @@ TEST(RedisNearCopyThreadTest, AChildOfForkHasNoThread) {
   filter.Drop();
 }
 
-}  // namespace tamis::redis::near_copy_thread_servers_test
+}  // namespace tamis::redis::near_cache_thread_servers_test

@@ -1,0 +1,67 @@
+// The types of keys before they are hashed. "42" and 42 are different keys, and a filter of one
+// answers "no" for the other.
+#ifndef TAMIS_KEY_TYPES_H_
+#define TAMIS_KEY_TYPES_H_
+
+#include <cstdint>
+#include <string>
+
+#include "tamis/detail/hd.h"
+
+namespace tamis {
+
+// The values are part of the file format.
+enum class KeyType : uint8_t {
+  kUnknown = 0,  // ready hashes
+  kBytes = 1,    // strings as they are; Parquet's BYTE_ARRAY and FIXED_LEN_BYTE_ARRAY
+  kInteger = 2,  // the 64-bit value, 8 bytes: all integers of tamis, and Parquet's INT64
+  kInt32 = 3,    // 4 bytes: Parquet's INT32
+  kFloat = 4,    // 4 bytes: Parquet's FLOAT
+  kDouble = 5,   // 8 bytes: Parquet's DOUBLE
+  kInt96 = 6,    // 12 bytes: Parquet's INT96
+  kTime = 7,     // nanoseconds, 8 bytes, or 16 where these are too few: see tamis/time_keys.h
+};
+inline constexpr int kKeyTypes = 8;
+
+// A set of key types, such as the types of all keys of a filter.
+class KeyTypes {
+ public:
+  constexpr KeyTypes() = default;
+  constexpr KeyTypes(KeyType type) : bits_(Bit(type)) {}
+  // Bit i is the type of value i, as in files. Bits of unknown types are dropped.
+  static constexpr KeyTypes FromBits(uint16_t bits) {
+    KeyTypes types;
+    types.bits_ = bits & ((1 << kKeyTypes) - 1);
+    return types;
+  }
+
+  constexpr uint16_t bits() const noexcept { return bits_; }
+  constexpr bool Has(KeyType type) const noexcept { return (bits_ & Bit(type)) != 0; }
+  // False only if all keys have other types. (A string of eight bytes and the integer with these
+  // bytes still have the same hash, for programs that rely on it.)
+  constexpr bool Admit(KeyType type) const noexcept {
+    return bits_ == 0 || type == KeyType::kUnknown || Has(KeyType::kUnknown) || Has(type);
+  }
+  TAMIS_HD constexpr void Add(KeyType type) noexcept {
+    bits_ = static_cast<uint16_t>(bits_ | uint16_t{1} << static_cast<int>(type));
+  }
+  constexpr void Add(KeyTypes types) noexcept { bits_ = bits_ | types.bits_; }
+
+  friend constexpr bool operator==(KeyTypes, KeyTypes) = default;
+
+ private:
+  static constexpr uint16_t Bit(KeyType type) {
+    return static_cast<uint16_t>(1 << static_cast<int>(type));
+  }
+
+  // No filter's contents have this type: so compilers know that a write to those leaves it alone.
+  uint16_t bits_ = 0;
+};
+
+// "text", "integers", "text and integers" ...; just "unknown" if that is among them; "none" for an
+// empty set.
+std::string KeyTypesText(KeyTypes types);
+
+}  // namespace tamis
+
+#endif  // TAMIS_KEY_TYPES_H_
