@@ -59,11 +59,11 @@ double RandomLine(uint64_t bytes, const std::vector<uint64_t>& keys) {
   return sum == 0 ? 0 : ns / static_cast<double>(kReads * keys.size());
 }
 
-bool Run(uint64_t columns, uint64_t keys_each) {
+bool Run(uint64_t members, uint64_t keys_each) {
   const uint64_t blocks = BankBlocks(SplitBlockBlocks(keys_each, 0.01));
   const uint64_t bytes = blocks * split_block::kBlockBytes;
   std::vector<SplitBlockBloomFilter> filters;
-  for (uint64_t c = 0; c < columns; ++c) {
+  for (uint64_t c = 0; c < members; ++c) {
     filters.emplace_back(FilterOptions{.capacity = keys_each, .bytes = bytes});
     filters.back().Insert(Keys(c * keys_each, keys_each));
   }
@@ -72,24 +72,24 @@ bool Run(uint64_t columns, uint64_t keys_each) {
   for (int round = 0; round < 2; ++round) {
     built.reset();
     new_memory_ns[round] = Nanoseconds(
-        Time::kThread, [&] { const std::vector<uint64_t> memory(columns * bytes / 8, 1); });
+        Time::kThread, [&] { const std::vector<uint64_t> memory(members * bytes / 8, 1); });
     build_ns[round] = Nanoseconds(Time::kThread, [&] {
       built.emplace();
-      for (uint64_t c = 0; c < columns; ++c) built->Add(c, filters[c]);
+      for (uint64_t c = 0; c < members; ++c) built->Add(c, filters[c]);
       built->Flush();
     });
   }
   const FilterBank& bank = *built;
   std::printf("backend %s, %llu filters of %llu bytes, bank of %llu\n",
-              std::string(DefaultBackend().name).c_str(), static_cast<unsigned long long>(columns),
+              std::string(DefaultBackend().name).c_str(), static_cast<unsigned long long>(members),
               static_cast<unsigned long long>(bytes),
               static_cast<unsigned long long>(bank.bytes()));
-  const auto gb_per_s = [&](double ns) { return static_cast<double>(columns * bytes) / ns; };
+  const auto gb_per_s = [&](double ns) { return static_cast<double>(members * bytes) / ns; };
   std::printf("built at %.2f GB/s, again at %.2f (new memory alone: %.2f, %.2f)\n",
               gb_per_s(build_ns[0]), gb_per_s(build_ns[1]), gb_per_s(new_memory_ns[0]),
               gb_per_s(new_memory_ns[1]));
 
-  const std::vector<uint64_t> keys = Keys(columns * keys_each, kQueries);
+  const std::vector<uint64_t> keys = Keys(members * keys_each, kQueries);
   const auto n = static_cast<double>(kQueries);
   const size_t stride = bank.row_words();
   std::vector<uint64_t> rows(kQueries * stride), one(stride);
@@ -101,32 +101,32 @@ bool Run(uint64_t columns, uint64_t keys_each) {
   Print("bank, key by key", one_ns / n, bank_ns);
   const double lines = static_cast<double>(8 * bank.groups().size());
   Print("the lines alone", lines * RandomLine(bank.bytes(), keys), bank_ns);
-  Print("counts per column", Nanoseconds(Time::kThread, [&] { bank.CountPerColumn(keys); }) / n,
+  Print("counts per member", Nanoseconds(Time::kThread, [&] { bank.CountPerMember(keys); }) / n,
         bank_ns);
 
   const std::vector<uint64_t> few(keys.begin(), keys.begin() + kQueries / kShare);
   bool same = true;
-  std::vector<uint8_t> found(few.size() * columns);
+  std::vector<uint8_t> found(few.size() * members);
   const double loop_ns = Nanoseconds(Time::kThread, [&] {
     for (size_t i = 0; i < few.size(); ++i) {
       const uint64_t hash = HashU64(few[i], bank.hash());
-      for (uint64_t c = 0; c < columns; ++c) {
-        found[i * columns + c] = filters[c].ContainsHash(hash);
+      for (uint64_t c = 0; c < members; ++c) {
+        found[i * members + c] = filters[c].ContainsHash(hash);
       }
     }
   });
   Print("filters in a loop, one hash", loop_ns / static_cast<double>(few.size()), bank_ns);
   for (size_t i = 0; i < few.size(); ++i) {
-    for (uint64_t c = 0; c < columns; ++c) {
-      const uint64_t index = c;  // all are of one size, so columns are in their order
-      same &= found[i * columns + c] == ((rows[i * stride + index / 64] >> (index % 64)) & 1);
+    for (uint64_t c = 0; c < members; ++c) {
+      const uint64_t index = c;  // all are of one size, so members are in their order
+      same &= found[i * members + c] == ((rows[i * stride + index / 64] >> (index % 64)) & 1);
     }
   }
 
-  std::vector<uint32_t> side_by_side(blocks * columns * split_block::kWords);
-  for (uint64_t c = 0; c < columns; ++c) {
+  std::vector<uint32_t> side_by_side(blocks * members * split_block::kWords);
+  for (uint64_t c = 0; c < members; ++c) {
     for (uint64_t b = 0; b < blocks; ++b) {
-      std::memcpy(side_by_side.data() + (b * columns + c) * split_block::kWords,
+      std::memcpy(side_by_side.data() + (b * members + c) * split_block::kWords,
                   filters[c].payload().data() + b * split_block::kBlockBytes,
                   split_block::kBlockBytes);
     }
@@ -137,10 +137,10 @@ bool Run(uint64_t columns, uint64_t keys_each) {
     for (size_t i = 0; i < few.size(); ++i) {
       const uint64_t hash = HashU64(few[i], bank.hash());
       const uint32_t* const first = side_by_side.data() + split_block::BlockIndex(hash, blocks) *
-                                                              columns * split_block::kWords;
-      for (uint64_t c = 0; c < columns; ++c) {
+                                                              members * split_block::kWords;
+      for (uint64_t c = 0; c < members; ++c) {
         different += contains_one(first + c * split_block::kWords, 1, hash) !=
-                     static_cast<bool>(found[i * columns + c]);
+                     static_cast<bool>(found[i * members + c]);
       }
     }
   });
@@ -150,7 +150,7 @@ bool Run(uint64_t columns, uint64_t keys_each) {
   const Engine engine;
   for (const size_t queries : {kFewQueries, kQueries}) {
     const std::vector<uint64_t> others =
-        Keys(columns * keys_each + kQueries, (kRounds + 1) * queries);
+        Keys(members * keys_each + kQueries, (kRounds + 1) * queries);
     const uint64_t* next = others.data();
     const auto ask = [&] {
       bank.Contains(engine, std::span(next, queries), Bitmap(rows));
@@ -159,7 +159,7 @@ bool Run(uint64_t columns, uint64_t keys_each) {
     ask();  // starts the threads
     const double engine_ns = MedianNanoseconds(Time::kWall, kRounds, ask);
     std::printf("%zu keys, %u threads: %.2e answers a second\n", queries, engine.threads(),
-                1e9 * static_cast<double>(queries * columns) / engine_ns);
+                1e9 * static_cast<double>(queries * members) / engine_ns);
   }
   if (!same) std::fprintf(stderr, "answers differ\n");
   return same;
@@ -169,13 +169,13 @@ bool Run(uint64_t columns, uint64_t keys_each) {
 }  // namespace tamis::bench
 
 int main(int argc, char** argv) try {
-  uint64_t columns = 1000, keys = 100'000;
-  if (argc > 3 || (argc > 1 && !tamis::bench::ParseCount(argv[1], columns, 1, 100'000)) ||
+  uint64_t members = 1000, keys = 100'000;
+  if (argc > 3 || (argc > 1 && !tamis::bench::ParseCount(argv[1], members, 1, 100'000)) ||
       (argc > 2 && !tamis::bench::ParseCount(argv[2], keys, 1, 100'000'000))) {
     std::fprintf(stderr, "usage: %s [COLUMNS [KEYS]]\n", argv[0]);
     return 2;
   }
-  return tamis::bench::Run(columns, keys) ? 0 : 1;
+  return tamis::bench::Run(members, keys) ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -255,9 +255,9 @@ class Swaps {
       const auto later = std::span(later_).subspan(inserted - some, some);
       size_t found = 0;
       const double ns = Nanoseconds(Time::kWall, [&] {
-        const Lease<Filter> lease = live_.Read();
-        found += lease->Contains(always, Bitmap(bits));
-        found += lease->Contains(later, Bitmap(bits));
+        const Snapshot<Filter> snapshot = live_.Read();
+        found += snapshot->Contains(always, Bitmap(bits));
+        found += snapshot->Contains(later, Bitmap(bits));
       });
       reader.missed += always.size() + later.size() - found;
       if (phase != kNone && phase == phase_) {

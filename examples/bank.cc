@@ -25,8 +25,8 @@ void Require(bool condition) {
 }  // namespace
 
 int main() {
-  // One column for each file; of a thousand, ten may be named without reason.
-  tamis::FilterBank bank({.false_columns = 10, .columns = 1000});
+  // One member for each file; of a thousand, ten may be named without reason.
+  tamis::FilterBank bank({.false_members = 10, .members = 1000});
   for (uint64_t file = 0; file < 1000; ++file) {
     bank.Add("part-" + std::to_string(file), KeysOf(file));
   }
@@ -36,16 +36,16 @@ int main() {
   std::vector<uint64_t> row(bank.row_words());
   const size_t maybe = bank.Contains(uint64_t{123'456}, tamis::Bitmap(row));
   std::printf("%zu of %llu files may have the key\n", maybe,
-              static_cast<unsigned long long>(bank.num_columns()));
+              static_cast<unsigned long long>(bank.num_members()));
   Require(tamis::Bitmap(row).Test(bank.Find("part-123")->index) && maybe < 50);
 
   // Which files may have the most of many keys.
   const std::vector<uint64_t> keys = KeysOf(7);
-  const std::vector<uint64_t> counts = bank.CountPerColumn(keys);
-  for (const tamis::ColumnCount& best : tamis::BestColumns(counts, /*at_least=*/500, /*most=*/3)) {
-    std::printf("%s: %llu keys\n", bank.NameOf(best.column).c_str(),
+  const std::vector<uint64_t> counts = bank.CountPerMember(keys);
+  for (const tamis::MemberCount& best : tamis::BestMembers(counts, /*at_least=*/500, /*most=*/3)) {
+    std::printf("%s: %llu keys\n", bank.NameOf(best.member).c_str(),
                 static_cast<unsigned long long>(best.keys));
-    Require(bank.NameOf(best.column) == "part-7");
+    Require(bank.NameOf(best.member) == "part-7");
   }
 
   // A file goes, another comes; the bank is replaced whole, and mapped without a copy.
@@ -55,7 +55,7 @@ int main() {
   const tamis::FilterBank mapped = tamis::FilterBank::Map("example.bank");
   const auto hits = mapped.Select(std::vector<uint64_t>{1'000'001});
   bool found = false;
-  for (const tamis::BankHit& hit : hits) found |= mapped.NameOf(hit.column) == "part-1000";
+  for (const tamis::BankHit& hit : hits) found |= mapped.NameOf(hit.member) == "part-1000";
   Require(found && !mapped.Find("part-7"));
   std::remove("example.bank");
   return 0;

@@ -49,7 +49,7 @@ class Store {
 }  // namespace
 
 int main() {
-  // Written once: a column for each of 600 files.
+  // Written once: a member for each of 600 files.
   tamis::FilterBank bank({.fpr = 0.001});
   for (uint64_t file = 0; file < 600; ++file) {
     bank.Add("part-" + std::to_string(file), KeysOf(file));
@@ -64,20 +64,20 @@ int main() {
     for (const tamis::BankRead& read : reads) store.Get(read.offset, read.out);
   });
 
-  // 600 columns are two groups: a key needs two ranges of 16 KiB, in one batch.
+  // 600 members are two groups: a key needs two ranges of 16 KiB, in one batch.
   store.requests = store.bytes = 0;
   std::vector<uint64_t> row(reader.row_words());
   const size_t maybe = reader.Contains(uint64_t{1'234'567}, tamis::Bitmap(row));
   std::printf("%zu of %llu files may have the key: %zu requests, %zu of %llu bytes\n", maybe,
-              static_cast<unsigned long long>(reader.num_columns()), store.requests, store.bytes,
+              static_cast<unsigned long long>(reader.num_members()), store.requests, store.bytes,
               static_cast<unsigned long long>(object_bytes));
   Require(tamis::Bitmap(row).Test(reader.Find("part-123")->index) && maybe < 20);
   Require(store.requests == 2 && store.bytes == 2 * 16384);
 
   // Many keys: each page is read once, whichever keys need it.
-  for (const tamis::ColumnCount& best :
-       tamis::BestColumns(reader.CountPerColumn(KeysOf(7)), /*at_least=*/9'000)) {
-    Require(reader.NameOf(best.column) == "part-7");
+  for (const tamis::MemberCount& best :
+       tamis::BestMembers(reader.CountPerMember(KeysOf(7)), /*at_least=*/9'000)) {
+    Require(reader.NameOf(best.member) == "part-7");
   }
   Require(store.bytes <= object_bytes + 2 * 16384);
 

@@ -64,13 +64,13 @@ HWY_INLINE void AndRows(const BankRows& group, const KeyRows& key, uint64_t* out
   const DRow d;
   const char* const block = BlockOfKey(group, key);
   for (size_t word = 0; word < bank::kRowWords; word += hn::Lanes(d)) {
-    VRow columns = hn::LoadU(d, group.live + word);
+    VRow members = hn::LoadU(d, group.live + word);
     TAMIS_UNROLL
     for (int w = 0; w < sb::kWords; ++w) {
       const auto* const row = reinterpret_cast<const uint64_t*>(block + key.offsets[w]);
-      columns = hn::And(columns, hn::Load(d, row + word));
+      members = hn::And(members, hn::Load(d, row + word));
     }
-    hn::StoreU(columns, d, out + word);
+    hn::StoreU(members, d, out + word);
   }
 }
 
@@ -216,14 +216,14 @@ HWY_INLINE void TransposeSquares(D d, const uint64_t* const* filters, uint64_t m
                                  uint64_t* rows) {
   const size_t lanes = hn::Lanes(d);
   alignas(64) uint64_t squares[64 * bank::kRowWords];
-  const auto column = [&](size_t c) HWY_ATTR {
+  const auto member = [&](size_t c) HWY_ATTR {
     if (((mask >> c) & 1) == 0) return hn::Zero(d);
     if (word % 8 == 0) __builtin_prefetch(filters[c] + word + kWordsAhead);
     return hn::LoadU(d, filters[c] + word);
   };
   for (size_t k = 0; k < 8; ++k) {
     ThreeSteps<8>(
-        d, [&](size_t i) HWY_ATTR { return column(k + 8 * i); },
+        d, [&](size_t i) HWY_ATTR { return member(k + 8 * i); },
         [&](size_t i, auto v) HWY_ATTR { hn::Store(v, d, squares + (k + 8 * i) * lanes); });
   }
   for (size_t k = 0; k < 64; k += 8) {
@@ -243,7 +243,7 @@ HWY_INLINE void TransposeSquares(D d, const uint64_t* const* filters, uint64_t m
   }
 }
 
-// All columns of so many words, one after the other: the rows, of two blocks at most, stay in the
+// All members of so many words, one after the other: the rows, of two blocks at most, stay in the
 // first-level cache until they are whole.
 template <class D>
 HWY_INLINE void TransposeWords(D d, const uint64_t* const* filters, const uint64_t* mask,

@@ -17,12 +17,12 @@
 namespace tamis {
 
 using detail::BankGroup;
-using detail::ColumnData;
-using detail::ColumnMask;
 using detail::CountSet;
 using detail::Incoming;
 using detail::IsSet;
-using detail::WaitingColumns;
+using detail::MemberData;
+using detail::MemberMask;
+using detail::WaitingMembers;
 
 namespace {
 
@@ -34,17 +34,17 @@ constexpr uint64_t kBlockWords = split_block::kBlockBits / kWordBits;
 }
 
 double FprOf(const BankOptions& options) {
-  if ((options.false_columns != 0) != (options.columns != 0)) {
+  if ((options.false_members != 0) != (options.members != 0)) {
     RefuseChange(
-        "false columns are asked for of a number of columns: both or none have to be given");
+        "false members are asked for of a number of members: both or none have to be given");
   }
-  if (options.columns != 0) {
+  if (options.members != 0) {
     if (options.fpr != 0)
-      RefuseChange("a bank is sized by its fpr or by its false columns, not by both");
-    if (!(options.false_columns > 0))
-      RefuseChange("the false columns of a bank must be more than 0");
+      RefuseChange("a bank is sized by its fpr or by its false members, not by both");
+    if (!(options.false_members > 0))
+      RefuseChange("the false members of a bank must be more than 0");
     const double fpr =
-        std::min(kMaxFpr, options.false_columns / static_cast<double>(options.columns));
+        std::min(kMaxFpr, options.false_members / static_cast<double>(options.members));
     detail::CheckFpr(fpr);
     return fpr;
   }
@@ -59,7 +59,7 @@ std::string HashText(const HashSpec& hash) {
   return name + " with seed " + std::to_string(hash.seed);
 }
 
-size_t FreePlaces(const BankGroup& group) { return bank::kGroupColumns - CountSet(group.live); }
+size_t FreePlaces(const BankGroup& group) { return bank::kGroupMembers - CountSet(group.live); }
 
 const uint64_t* WordsOf(const SplitBlockBloomFilter& filter) {
   return reinterpret_cast<const uint64_t*>(filter.payload().data());
@@ -67,7 +67,7 @@ const uint64_t* WordsOf(const SplitBlockBloomFilter& filter) {
 
 }  // namespace
 
-size_t detail::CountSet(const ColumnMask& mask) noexcept {
+size_t detail::CountSet(const MemberMask& mask) noexcept {
   return std::accumulate(mask.begin(), mask.end(), size_t{0}, [](size_t sum, uint64_t word) {
     return sum + static_cast<size_t>(std::popcount(word));
   });
@@ -94,32 +94,32 @@ void FilterBank::Impl::RequireWritable() const {
 }
 
 void FilterBank::Impl::RequireNewName(const std::string& name) const {
-  if (name.empty() || name.size() > ColumnName::kMaxBytes) {
+  if (name.empty() || name.size() > MemberName::kMaxBytes) {
     RefuseChange("a name of " + std::to_string(name.size()) + " bytes is out of range [1, " +
-                 std::to_string(ColumnName::kMaxBytes) + "]");
+                 std::to_string(MemberName::kMaxBytes) + "]");
   }
-  if (names.contains(name)) RefuseChange("the bank has a column \"" + name + "\" already");
+  if (names.contains(name)) RefuseChange("the bank has a member \"" + name + "\" already");
 }
 
 void FilterBank::Impl::RequireHash(const HashSpec& other) const {
   if (other == hash) return;
   throw Error(ErrorCode::kIncompatible,
-              std::string("the columns of a bank have one hash: that of the bank is ") +
+              std::string("the members of a bank have one hash: that of the bank is ") +
                   HashText(hash) + ", that of what is added " + HashText(other));
 }
 
-BankColumn FilterBank::Impl::ColumnAt(const Place& place) const {
-  const auto describe = [&](const ColumnData& data, uint64_t num_blocks) {
-    return BankColumn{data.name,     IndexOf(place), num_blocks,
+BankMember FilterBank::Impl::MemberAt(const Place& place) const {
+  const auto describe = [&](const MemberData& data, uint64_t num_blocks) {
+    return BankMember{data.name,     IndexOf(place), num_blocks,
                       data.capacity, data.inserted,  data.key_types};
   };
   if (place.group == kWaiting) {
     return describe(waiting[place.slot].data, waiting[place.slot].num_blocks);
   }
-  return describe(groups[place.group].columns[place.slot], groups[place.group].num_blocks);
+  return describe(groups[place.group].members[place.slot], groups[place.group].num_blocks);
 }
 
-FilterBank::Added FilterBank::Impl::AddCopy(ColumnData data, uint64_t num_blocks,
+FilterBank::Added FilterBank::Impl::AddCopy(MemberData data, uint64_t num_blocks,
                                             const uint64_t* words) {
   Added added{num_blocks, false};
   const bool is_first = waiting.CountOf(num_blocks) == 0 &&
@@ -135,7 +135,7 @@ FilterBank::Added FilterBank::Impl::AddCopy(ColumnData data, uint64_t num_blocks
     names.erase(named);
     throw;
   }
-  if (waiting.CountOf(num_blocks) == bank::kGroupColumns) FlushSize(num_blocks);
+  if (waiting.CountOf(num_blocks) == bank::kGroupMembers) FlushSize(num_blocks);
   while (waiting.bytes() > buffer_bytes) FlushSize(waiting.LargestSize());
   return added;
 }
@@ -148,15 +148,15 @@ FilterBank::Added FilterBank::Impl::AddCopy(const std::string& name,
 
 void FilterBank::Impl::Put(size_t g, std::span<Incoming> incoming) noexcept {
   BankGroup& group = groups[g];
-  const uint64_t* filters[bank::kGroupColumns] = {};
-  ColumnMask mask{};
+  const uint64_t* filters[bank::kGroupMembers] = {};
+  MemberMask mask{};
   size_t slot = 0;
   for (Incoming& filter : incoming) {
     while (IsSet(group.live, slot)) ++slot;
     filters[slot] = filter.words;
     mask[slot / kWordBits] |= uint64_t{1} << (slot % kWordBits);
     names.find(filter.data.name)->second = {g, slot};
-    group.columns.Put(slot, std::move(filter.data));
+    group.members.Put(slot, std::move(filter.data));
     ++slot;
   }
   kernels().bank.transpose(filters, mask.data(), group.num_blocks, group.rows());
@@ -184,10 +184,10 @@ void FilterBank::Impl::FlushSize(uint64_t num_blocks) {
     if (count == 0) continue;  // a walk over all its rows for nothing
     std::vector<Incoming> incoming;
     incoming.reserve(count);
-    groups[g].columns.Reserve(count);
-    for (const WaitingColumns::Column& column : waiting) {
+    groups[g].members.Reserve(count);
+    for (const WaitingMembers::Member& member : waiting) {
       if (incoming.size() == count) break;
-      if (column.num_blocks == num_blocks) incoming.push_back({column.words, column.data});
+      if (member.num_blocks == num_blocks) incoming.push_back({member.words, member.data});
     }
     Put(g, incoming);
     waiting.EraseFirst(num_blocks, count);
@@ -211,7 +211,7 @@ bool FilterBank::Impl::Remove(const std::string& name) {
   if (place.group != kWaiting) {
     BankGroup& group = groups[place.group];
     group.live[place.slot / kWordBits] &= ~(uint64_t{1} << (place.slot % kWordBits));
-    group.columns.Take(place.slot);
+    group.members.Take(place.slot);
     return true;
   }
   waiting.Erase(place.slot);
@@ -219,7 +219,7 @@ bool FilterBank::Impl::Remove(const std::string& name) {
   return true;
 }
 
-SplitBlockBloomFilter FilterBank::Impl::EmptyFilter(const ColumnData& data, uint64_t num_blocks,
+SplitBlockBloomFilter FilterBank::Impl::EmptyFilter(const MemberData& data, uint64_t num_blocks,
                                                     const MemoryOptions& memory_options) const {
   FileHeader header;
   header.kind = SplitBlockBloomFilter::kKind;
@@ -235,14 +235,14 @@ SplitBlockBloomFilter FilterBank::Impl::EmptyFilter(const ColumnData& data, uint
 }
 
 std::vector<SplitBlockBloomFilter> FilterBank::Impl::ExtractSome(
-    const BankGroup& group, size_t word, uint64_t columns,
+    const BankGroup& group, size_t word, uint64_t members,
     const MemoryOptions& memory_options) const {
   std::vector<SplitBlockBloomFilter> filters;
   uint64_t* to[kWordBits] = {};
-  for (uint64_t rest = columns; rest != 0; rest &= rest - 1) {
+  for (uint64_t rest = members; rest != 0; rest &= rest - 1) {
     const auto c = static_cast<size_t>(std::countr_zero(rest));
     filters.push_back(
-        EmptyFilter(group.columns[kWordBits * word + c], group.num_blocks, memory_options));
+        EmptyFilter(group.members[kWordBits * word + c], group.num_blocks, memory_options));
     to[c] = reinterpret_cast<uint64_t*>(detail::FilterAccess::StorageOf(filters.back()).data());
   }
   for (uint64_t i = 0; i < kBlockWords * group.num_blocks; ++i) {
@@ -250,7 +250,7 @@ std::vector<SplitBlockBloomFilter> FilterBank::Impl::ExtractSome(
     uint64_t square[kWordBits];
     for (size_t r = 0; r < kWordBits; ++r) square[r] = rows[r * bank::kRowWords];
     detail::TransposeBits(square);
-    for (uint64_t rest = columns; rest != 0; rest &= rest - 1) {
+    for (uint64_t rest = members; rest != 0; rest &= rest - 1) {
       const auto c = static_cast<size_t>(std::countr_zero(rest));
       to[c][i] = square[c];
     }
@@ -261,12 +261,12 @@ std::vector<SplitBlockBloomFilter> FilterBank::Impl::ExtractSome(
 SplitBlockBloomFilter FilterBank::Impl::Extract(const std::string& name,
                                                 const MemoryOptions& memory_options) const {
   const auto found = names.find(name);
-  if (found == names.end()) RefuseChange("the bank has no column \"" + name + "\"");
+  if (found == names.end()) RefuseChange("the bank has no member \"" + name + "\"");
   const Place place = found->second;
   if (place.group == kWaiting) {
-    const WaitingColumns::Column& column = waiting[place.slot];
-    SplitBlockBloomFilter filter = EmptyFilter(column.data, column.num_blocks, memory_options);
-    std::memcpy(detail::FilterAccess::StorageOf(filter).data(), column.words, column.bytes());
+    const WaitingMembers::Member& member = waiting[place.slot];
+    SplitBlockBloomFilter filter = EmptyFilter(member.data, member.num_blocks, memory_options);
+    std::memcpy(detail::FilterAccess::StorageOf(filter).data(), member.words, member.bytes());
     return filter;
   }
   RequireIntact(groups[place.group]);
@@ -282,15 +282,15 @@ void FilterBank::Impl::MergeGroup(const BankGroup& from) {
     std::memcpy(copy.rows(), from.rows(), from.storage.size());
     copy.live = from.live;
     copy.filled = from.filled;
-    copy.columns = from.columns;
+    copy.members = from.members;
     groups.push_back(std::move(copy));
     try {
-      for (size_t slot = 0; slot < bank::kGroupColumns; ++slot) {
-        names.emplace(from.columns[slot].name, Place{groups.size() - 1, slot});
+      for (size_t slot = 0; slot < bank::kGroupMembers; ++slot) {
+        names.emplace(from.members[slot].name, Place{groups.size() - 1, slot});
       }
     } catch (...) {
-      for (size_t slot = 0; slot < bank::kGroupColumns; ++slot) {
-        names.erase(from.columns[slot].name);
+      for (size_t slot = 0; slot < bank::kGroupMembers; ++slot) {
+        names.erase(from.members[slot].name);
       }
       groups.pop_back();
       throw;
@@ -303,30 +303,30 @@ void FilterBank::Impl::MergeGroup(const BankGroup& from) {
     uint64_t rest = from.live[word];
     for (const SplitBlockBloomFilter& filter : filters) {
       const auto c = static_cast<size_t>(std::countr_zero(rest));
-      AddCopy(from.columns[kWordBits * word + c].name, filter);
+      AddCopy(from.members[kWordBits * word + c].name, filter);
       rest &= rest - 1;
     }
   }
 }
 
-// As many columns as there is room for. Where there is no memory for it, some of them.
-void FilterBank::Impl::MoveColumns(size_t from, size_t to) {
+// As many members as there is room for. Where there is no memory for it, some of them.
+void FilterBank::Impl::MoveMembers(size_t from, size_t to) {
   size_t room = FreePlaces(groups[to]);
   for (size_t word = 0; word < bank::kRowWords && room != 0; ++word) {
     BankGroup& group = groups[from];
-    uint64_t columns = group.live[word];
-    while (static_cast<size_t>(std::popcount(columns)) > room) columns &= columns - 1;
-    const std::vector<SplitBlockBloomFilter> filters = ExtractSome(group, word, columns, memory);
+    uint64_t members = group.live[word];
+    while (static_cast<size_t>(std::popcount(members)) > room) members &= members - 1;
+    const std::vector<SplitBlockBloomFilter> filters = ExtractSome(group, word, members, memory);
     std::vector<Incoming> incoming;
     incoming.reserve(filters.size());
-    groups[to].columns.Reserve(filters.size());
-    uint64_t rest = columns;
+    groups[to].members.Reserve(filters.size());
+    uint64_t rest = members;
     for (const SplitBlockBloomFilter& filter : filters) {
       const size_t slot = kWordBits * word + static_cast<size_t>(std::countr_zero(rest));
-      incoming.push_back({WordsOf(filter), group.columns.Take(slot)});
+      incoming.push_back({WordsOf(filter), group.members.Take(slot)});
       rest &= rest - 1;
     }
-    group.live[word] &= ~columns;
+    group.live[word] &= ~members;
     Put(to, incoming);
     room -= filters.size();
   }
@@ -334,7 +334,7 @@ void FilterBank::Impl::MoveColumns(size_t from, size_t to) {
 
 void FilterBank::Impl::Compact() {
   Flush();
-  std::vector<size_t> order(groups.size());  // by size, those with the most columns first
+  std::vector<size_t> order(groups.size());  // by size, those with the most members first
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     if (groups[a].num_blocks != groups[b].num_blocks) {
@@ -349,19 +349,19 @@ void FilterBank::Impl::Compact() {
     for (size_t to = begin, from = end - 1; to < from;) {
       if (FreePlaces(groups[order[to]]) == 0) {
         ++to;
-      } else if (FreePlaces(groups[order[from]]) == bank::kGroupColumns) {
+      } else if (FreePlaces(groups[order[from]]) == bank::kGroupMembers) {
         --from;
       } else {
-        MoveColumns(order[from], order[to]);
+        MoveMembers(order[from], order[to]);
       }
     }
   }
   std::erase_if(groups,
-                [](const BankGroup& group) { return FreePlaces(group) == bank::kGroupColumns; });
+                [](const BankGroup& group) { return FreePlaces(group) == bank::kGroupMembers; });
   for (size_t g = 0; g < groups.size(); ++g) {
     BankGroup& group = groups[g];
-    for (size_t slot = 0; slot < bank::kGroupColumns; ++slot) {
-      if (IsSet(group.live, slot)) names.find(group.columns[slot].name)->second = {g, slot};
+    for (size_t slot = 0; slot < bank::kGroupMembers; ++slot) {
+      if (IsSet(group.live, slot)) names.find(group.members[slot].name)->second = {g, slot};
     }
     if (group.filled == group.live) continue;
     uint64_t* const rows = group.rows();

@@ -24,8 +24,8 @@ namespace fs = std::filesystem;
 // Fields of the header that filters have something else in.
 namespace at {
 constexpr size_t kGroups = offset::kGeometry;
-constexpr size_t kColumns = offset::kGeometry + 8;
-constexpr size_t kGroupColumns = offset::kGeometry + 16;
+constexpr size_t kMembers = offset::kGeometry + 8;
+constexpr size_t kGroupMembers = offset::kGeometry + 16;
 constexpr size_t kDirectoryLength = offset::kCapacity;
 constexpr size_t kFpr = offset::kInserted;
 }  // namespace at
@@ -36,9 +36,9 @@ constexpr uint64_t kMaxPayload = uint64_t{1} << 54;
 constexpr uint64_t kMaxDirectory = uint64_t{1} << 42;
 // Whether there is memory for larger ones is asked first, which takes as long as reading some.
 constexpr uint64_t kLargeTables = uint64_t{16} << 20;
-constexpr size_t kMaskBytes = sizeof(ColumnMask);
+constexpr size_t kMaskBytes = sizeof(MemberMask);
 constexpr size_t kGroupEntry = 8 + 2 * kMaskBytes;
-constexpr size_t kColumnEntry = 24;  // without the name
+constexpr size_t kMemberEntry = 24;  // without the name
 
 constexpr uint64_t Padded8(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
@@ -53,7 +53,7 @@ std::array<uint64_t, 2> TablesChecksum(std::span<const std::byte> tables) {
 
 struct BankHeader {
   FileHeader header;
-  uint64_t groups, columns, directory_bytes;
+  uint64_t groups, members, directory_bytes;
   double fpr;
 
   uint64_t num_pages() const { return header.payload_bytes / bank::kBlockBytes; }
@@ -77,11 +77,11 @@ BankHeader DecodeBankHeader(std::span<const std::byte> start, uint64_t file_byte
   check.Equal("filter kind", offset::kFilterKind, kind, kBankFileKind, ErrorCode::kUnsupported);
   check.Equal("version", offset::kVersion, header.version, kVersion, ErrorCode::kUnsupported);
   bank.groups = GetField<uint64_t>(start, at::kGroups);
-  bank.columns = GetField<uint64_t>(start, at::kColumns);
+  bank.members = GetField<uint64_t>(start, at::kMembers);
   check.InRange("groups", at::kGroups, bank.groups, 0, kMaxBankGroups);
-  check.InRange("columns", at::kColumns, bank.columns, 0, bank::kGroupColumns * bank.groups);
-  check.Equal("group columns", at::kGroupColumns, GetField<uint64_t>(start, at::kGroupColumns),
-              bank::kGroupColumns, ErrorCode::kUnsupported);
+  check.InRange("members", at::kMembers, bank.members, 0, bank::kGroupMembers * bank.groups);
+  check.Equal("group members", at::kGroupMembers, GetField<uint64_t>(start, at::kGroupMembers),
+              bank::kGroupMembers, ErrorCode::kUnsupported);
   header.hash.kind = GetField<HashKind>(start, offset::kHashKind);
   header.hash.seed = GetField<uint64_t>(start, offset::kSeed);
   CheckHashKind(header, check);
@@ -150,29 +150,29 @@ class DirectoryReader {
   size_t done_ = 0;
 };
 
-ColumnData TakeColumn(DirectoryReader& directory, const FieldCheck& check) {
-  ColumnData column;
+MemberData TakeMember(DirectoryReader& directory, const FieldCheck& check) {
+  MemberData member;
   const uint64_t start = directory.at();
-  column.capacity = directory.Take<uint64_t>("capacity");
-  check.InRange("capacity", start, column.capacity, 1, UINT64_MAX);
-  column.inserted = directory.Take<uint64_t>("inserted");
+  member.capacity = directory.Take<uint64_t>("capacity");
+  check.InRange("capacity", start, member.capacity, 1, UINT64_MAX);
+  member.inserted = directory.Take<uint64_t>("inserted");
   const auto forms = directory.Take<uint32_t>("key types");
   check.InRange("key types", start + 16, forms, 0, (1u << kKeyTypes) - 1);
-  column.key_types = KeyTypes::FromBits(static_cast<uint16_t>(forms));
+  member.key_types = KeyTypes::FromBits(static_cast<uint16_t>(forms));
   const auto length = directory.Take<uint32_t>("name length");
-  check.InRange("name length", start + 20, length, 1, ColumnName::kMaxBytes);
+  check.InRange("name length", start + 20, length, 1, MemberName::kMaxBytes);
   const std::span<const std::byte> name = directory.TakeBytes("name", Padded8(length));
-  column.name.assign(reinterpret_cast<const char*>(name.data()), length);
+  member.name.assign(reinterpret_cast<const char*>(name.data()), length);
   for (size_t i = length; i < name.size(); ++i) {
-    check.Equal("padding", start + kColumnEntry + i, std::to_integer<uint64_t>(name[i]), 0);
+    check.Equal("padding", start + kMemberEntry + i, std::to_integer<uint64_t>(name[i]), 0);
   }
-  return column;
+  return member;
 }
 
 void ReadDirectory(DirectoryReader& directory, const BankHeader& bank, const FieldCheck& check,
                    BankFile& file) {
   file.groups.resize(bank.groups);
-  uint64_t pages = 0, columns = 0;
+  uint64_t pages = 0, members = 0;
   for (BankFile::Group& group : file.groups) {
     const uint64_t start = directory.at();
     group.num_blocks = directory.Take<uint64_t>("blocks");
@@ -180,34 +180,34 @@ void ReadDirectory(DirectoryReader& directory, const BankHeader& bank, const Fie
     check.InRange("blocks", start, group.num_blocks, 1, most);
     group.first_page = pages;
     pages += group.num_blocks;
-    group.live = directory.Take<ColumnMask>("columns");
-    group.filled = directory.Take<ColumnMask>("filled columns");
+    group.live = directory.Take<MemberMask>("members");
+    group.filled = directory.Take<MemberMask>("filled members");
     for (size_t w = 0; w < group.live.size(); ++w) {
       if ((group.live[w] & ~group.filled[w]) != 0) {
-        check.Fail(ErrorCode::kCorrupt, "filled columns", start + 8 + kMaskBytes + 8 * w,
-                   "lacks columns that there are");
+        check.Fail(ErrorCode::kCorrupt, "filled members", start + 8 + kMaskBytes + 8 * w,
+                   "lacks members that there are");
       }
     }
-    columns += CountSet(group.live);
+    members += CountSet(group.live);
   }
   check.Equal("payload length", offset::kPayloadLength, bank.header.payload_bytes,
               pages * tamis::bank::kBlockBytes);
-  check.Equal("columns", at::kColumns, bank.columns, columns);
+  check.Equal("members", at::kMembers, bank.members, members);
   std::set<std::string_view> names;  // not hashed: see FilterBank::Impl::names
   for (BankFile::Group& group : file.groups) {
-    group.columns.Reserve(CountSet(group.live));
-    for (size_t slot = 0; slot < tamis::bank::kGroupColumns; ++slot) {
+    group.members.Reserve(CountSet(group.live));
+    for (size_t slot = 0; slot < tamis::bank::kGroupMembers; ++slot) {
       if (!IsSet(group.live, slot)) continue;
-      const uint64_t name_at = directory.at() + kColumnEntry;
-      group.columns.Put(slot, TakeColumn(directory, check));
-      if (names.insert(group.columns[slot].name).second) continue;
+      const uint64_t name_at = directory.at() + kMemberEntry;
+      group.members.Put(slot, TakeMember(directory, check));
+      if (names.insert(group.members[slot].name).second) continue;
       check.Fail(ErrorCode::kCorrupt, "name", name_at,
-                 "there are two columns \"" + group.columns[slot].name + "\"");
+                 "there are two members \"" + group.members[slot].name + "\"");
     }
   }
   if (directory.left() != 0) {
     check.Fail(ErrorCode::kCorrupt, "directory length", at::kDirectoryLength,
-               "is more than groups and columns take");
+               "is more than groups and members take");
   }
 }
 
@@ -225,14 +225,14 @@ std::vector<std::byte> EncodeDirectory(std::span<const BankFile::Group> groups) 
     Append(bytes, group.filled);
   }
   for (const BankFile::Group& group : groups) {
-    for (size_t slot = 0; slot < bank::kGroupColumns; ++slot) {
+    for (size_t slot = 0; slot < bank::kGroupMembers; ++slot) {
       if (!IsSet(group.live, slot)) continue;
-      const ColumnData& column = group.columns[slot];
-      Append(bytes, column.capacity);
-      Append(bytes, column.inserted);
-      Append(bytes, uint32_t{column.key_types.bits()});
-      Append(bytes, static_cast<uint32_t>(column.name.size()));
-      const auto name = std::as_bytes(std::span<const char>(column.name));
+      const MemberData& member = group.members[slot];
+      Append(bytes, member.capacity);
+      Append(bytes, member.inserted);
+      Append(bytes, uint32_t{member.key_types.bits()});
+      Append(bytes, static_cast<uint32_t>(member.name.size()));
+      const auto name = std::as_bytes(std::span<const char>(member.name));
       bytes.insert(bytes.end(), name.begin(), name.end());
       bytes.resize(Padded8(bytes.size()));
     }
@@ -308,15 +308,15 @@ SealedBank SealBank(const BankFile& file) {
 
   sealed.start.resize(kBankPayloadAt);
   const std::span header = std::span(sealed.start).first(kHeaderBytes2);
-  uint64_t columns = 0;
-  for (const BankFile::Group& group : file.groups) columns += CountSet(group.live);
+  uint64_t members = 0;
+  for (const BankFile::Group& group : file.groups) members += CountSet(group.live);
   EncodeFrame(header, kVersion);
   PutField(header, offset::kFilterKind, kBankFileKind);
   PutField(header, offset::kHashKind, file.header.hash.kind);
   PutField(header, offset::kSeed, file.header.hash.seed);
   PutField(header, at::kGroups, uint64_t{file.groups.size()});
-  PutField(header, at::kColumns, columns);
-  PutField(header, at::kGroupColumns, bank::kGroupColumns);
+  PutField(header, at::kMembers, members);
+  PutField(header, at::kGroupMembers, bank::kGroupMembers);
   PutField(header, at::kDirectoryLength, uint64_t{directory.size()});
   PutField(header, at::kFpr, file.fpr);
   PutField(header, offset::kPayloadOffset, kBankPayloadAt);

@@ -69,11 +69,11 @@ void FilterBank::Impl::AskWaiting(const Batch& batch, uint64_t* rows) const noex
     for (size_t c = 0; c < waiting.size(); ++c) {
       kernels().split_block.contains(reinterpret_cast<const uint32_t*>(waiting[c].words),
                                      waiting[c].num_blocks, slice, found);
-      uint64_t* const column = rows + begin * stride + first_word + c / kWordBits;
+      uint64_t* const member = rows + begin * stride + first_word + c / kWordBits;
       for (size_t w = 0; w < BitmapWords(slice.n); ++w) {
         for (uint64_t rest = found[w]; rest != 0; rest &= rest - 1) {
           const size_t i = kWordBits * w + static_cast<size_t>(std::countr_zero(rest));
-          column[i * stride] |= uint64_t{1} << (c % kWordBits);
+          member[i * stride] |= uint64_t{1} << (c % kWordBits);
         }
       }
     }
@@ -190,7 +190,7 @@ std::vector<BankHit> FilterBank::Impl::Select(const Keys& keys, detail::Workers&
   return hits;
 }
 
-std::vector<uint64_t> FilterBank::Impl::CountPerColumn(const Keys& keys,
+std::vector<uint64_t> FilterBank::Impl::CountPerMember(const Keys& keys,
                                                        detail::Workers& workers) const {
   const size_t stride = row_words();
   std::vector<uint64_t> counts(kWordBits * stride);
@@ -229,34 +229,34 @@ std::vector<uint64_t> FilterBank::Impl::CountPerColumn(const Keys& keys,
   return counts;
 }
 
-double FilterBank::Impl::expected_false_columns() const {
+double FilterBank::Impl::expected_false_members() const {
   double sum = 0;
   for (const detail::BankGroup& group : groups) {
-    // Bits per column are what keys per column are: a row is counted as the answers of a key.
-    std::vector<uint64_t> bits(bank::kGroupColumns);
+    // Bits per member are what keys per member are: a row is counted as the answers of a key.
+    std::vector<uint64_t> bits(bank::kGroupMembers);
     kernels().bank.count(group.rows(), group.num_blocks * bank::kBlockRows, bank::kRowWords,
                          bank::kRowWords, bits.data());
-    for (size_t slot = 0; slot < bank::kGroupColumns; ++slot) {
+    for (size_t slot = 0; slot < bank::kGroupMembers; ++slot) {
       if (!IsSet(group.live, slot)) continue;
       sum +=
           SplitBlockFpr(SplitBlockEstimatedCount(bits[slot], group.num_blocks), group.num_blocks);
     }
   }
-  for (const detail::WaitingColumns::Column& column : waiting) {
-    const uint64_t bits = kernels().popcount(column.words, column.bytes() / sizeof(uint64_t));
-    sum += SplitBlockFpr(SplitBlockEstimatedCount(bits, column.num_blocks), column.num_blocks);
+  for (const detail::WaitingMembers::Member& member : waiting) {
+    const uint64_t bits = kernels().popcount(member.words, member.bytes() / sizeof(uint64_t));
+    sum += SplitBlockFpr(SplitBlockEstimatedCount(bits, member.num_blocks), member.num_blocks);
   }
   return sum;
 }
 
-std::vector<ColumnCount> BestColumns(std::span<const uint64_t> counts, uint64_t at_least,
+std::vector<MemberCount> BestMembers(std::span<const uint64_t> counts, uint64_t at_least,
                                      size_t most) {
-  std::vector<ColumnCount> best;
-  for (size_t column = 0; column < counts.size(); ++column) {
-    if (counts[column] >= at_least) best.push_back({column, counts[column]});
+  std::vector<MemberCount> best;
+  for (size_t member = 0; member < counts.size(); ++member) {
+    if (counts[member] >= at_least) best.push_back({member, counts[member]});
   }
-  const auto is_better = [](const ColumnCount& a, const ColumnCount& b) {
-    return a.keys != b.keys ? a.keys > b.keys : a.column < b.column;
+  const auto is_better = [](const MemberCount& a, const MemberCount& b) {
+    return a.keys != b.keys ? a.keys > b.keys : a.member < b.member;
   };
   const size_t kept = std::min(most, best.size());
   std::partial_sort(best.begin(), best.begin() + static_cast<ptrdiff_t>(kept), best.end(),

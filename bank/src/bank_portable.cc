@@ -16,7 +16,7 @@ void BankLookUp(const BankRows* groups, size_t num_groups, const Batch& batch, u
     for (size_t g = 0; g < num_groups; ++g) {
       const BankRows& group = groups[g];
       for (int w = 0; w < bank::kRowWords; ++w) {
-        *out++ = bank::ColumnsWith(group.rows, group.num_blocks, hash, w) & group.live[w];
+        *out++ = bank::MembersWith(group.rows, group.num_blocks, hash, w) & group.live[w];
       }
     }
   }

@@ -23,9 +23,9 @@ namespace tamis {
 using detail::BankFile;
 using detail::BankRows;
 using detail::Batch;
-using detail::ColumnData;
 using detail::CountSet;
 using detail::IsSet;
+using detail::MemberData;
 
 namespace {
 
@@ -164,8 +164,8 @@ class BankReader::Impl {
         read(std::move(read_ranges)),
         max_bytes(options.max_bytes),
         max_gap_bytes(options.max_gap_bytes) {
-    ForEachColumn([&](size_t g, size_t slot) {
-      names.emplace(file.groups[g].columns[slot].name, std::pair(g, slot));
+    ForEachMember([&](size_t g, size_t slot) {
+      names.emplace(file.groups[g].members[slot].name, std::pair(g, slot));
     });
   }
 
@@ -173,23 +173,23 @@ class BankReader::Impl {
   size_t row_words() const noexcept { return bank::kRowWords * file.groups.size(); }
 
   template <typename Visit>
-  void ForEachColumn(const Visit& visit) const {
+  void ForEachMember(const Visit& visit) const {
     for (size_t g = 0; g < file.groups.size(); ++g) {
-      for (size_t slot = 0; slot < bank::kGroupColumns; ++slot) {
+      for (size_t slot = 0; slot < bank::kGroupMembers; ++slot) {
         if (IsSet(file.groups[g].live, slot)) visit(g, slot);
       }
     }
   }
 
-  BankColumn ColumnAt(size_t g, size_t slot) const {
+  BankMember MemberAt(size_t g, size_t slot) const {
     const BankFile::Group& group = file.groups[g];
-    const ColumnData& data = group.columns[slot];
-    return {data.name,        bank::kGroupColumns * g + slot,
+    const MemberData& data = group.members[slot];
+    return {data.name,        bank::kGroupMembers * g + slot,
             group.num_blocks, data.capacity,
             data.inserted,    data.key_types};
   }
 
-  // Calls visit(group, keys, rows) until each valid key has met each group that has columns, in
+  // Calls visit(group, keys, rows) until each valid key has met each group that has members, in
   // whatever order; rows are bank::kRowWords words for each of the keys.
   using VisitRows =
       detail::FunctionRef<void(size_t group, std::span<const AskedKey> keys, const uint64_t* rows)>;
@@ -256,7 +256,7 @@ class BankReader::Impl {
         const std::lock_guard lock(mutex);
         damaged.emplace(page.group, page.number);
       }
-      const detail::ColumnMask& live = file.groups[page.group].live;
+      const detail::MemberMask& live = file.groups[page.group].live;
       const BankRows rows{reinterpret_cast<const uint64_t*>(bytes.data()), 1, live.data()};
       for (size_t begin = page.first; begin < page.end; begin += kKeysAtOnce) {
         const auto keys = asked.subspan(begin, std::min(kKeysAtOnce, page.end - begin));
@@ -287,14 +287,14 @@ BankReader::~BankReader() = default;
 const HashSpec& BankReader::hash() const noexcept { return impl_->hash; }
 double BankReader::fpr() const noexcept { return impl_->file.fpr; }
 const Backend& BankReader::backend() const noexcept { return *impl_->backend; }
-uint64_t BankReader::num_columns() const noexcept { return impl_->names.size(); }
+uint64_t BankReader::num_members() const noexcept { return impl_->names.size(); }
 size_t BankReader::row_words() const noexcept { return impl_->row_words(); }
 uint64_t BankReader::bytes() const noexcept { return impl_->file.header.payload_bytes; }
 
-std::vector<BankColumn> BankReader::columns() const {
-  std::vector<BankColumn> all;
-  all.reserve(num_columns());
-  impl_->ForEachColumn([&](size_t g, size_t slot) { all.push_back(impl_->ColumnAt(g, slot)); });
+std::vector<BankMember> BankReader::members() const {
+  std::vector<BankMember> all;
+  all.reserve(num_members());
+  impl_->ForEachMember([&](size_t g, size_t slot) { all.push_back(impl_->MemberAt(g, slot)); });
   return all;
 }
 
@@ -308,20 +308,20 @@ std::vector<BankGroupInfo> BankReader::groups() const {
   return all;
 }
 
-std::optional<BankColumn> BankReader::Find(const ColumnName& name) const {
+std::optional<BankMember> BankReader::Find(const MemberName& name) const {
   const auto found = impl_->names.find(name.text());
   if (found == impl_->names.end()) return std::nullopt;
-  return impl_->ColumnAt(found->second.first, found->second.second);
+  return impl_->MemberAt(found->second.first, found->second.second);
 }
 
 const std::string& BankReader::NameOf(uint64_t index) const {
-  const uint64_t g = index / bank::kGroupColumns;
-  const size_t slot = index % bank::kGroupColumns;
+  const uint64_t g = index / bank::kGroupMembers;
+  const size_t slot = index % bank::kGroupMembers;
   if (g >= impl_->file.groups.size() || !IsSet(impl_->file.groups[g].live, slot)) {
     throw Error(ErrorCode::kInvalidArgument,
-                "the bank has no column of index " + std::to_string(index));
+                "the bank has no member of index " + std::to_string(index));
   }
-  return impl_->file.groups[g].columns[slot].name;
+  return impl_->file.groups[g].members[slot].name;
 }
 
 size_t BankReader::Contains(uint64_t key, Bitmap out) const {
@@ -340,7 +340,7 @@ size_t BankReader::Contains(Keys keys, Bitmap out) const {
   const size_t stride = row_words();
   detail::RequireRoom(out, uint64_t{kWordBits} * keys.size() * stride);
   uint64_t* const rows = out.words().data();
-  std::fill_n(rows, keys.size() * stride, 0);  // of nulls, and of groups without columns
+  std::fill_n(rows, keys.size() * stride, 0);  // of nulls, and of groups without members
   size_t total = 0;
   impl_->LookUp(keys, [&](size_t g, std::span<const AskedKey> asked, const uint64_t* found) {
     for (size_t i = 0; i < asked.size(); ++i) {
@@ -359,20 +359,20 @@ std::vector<BankHit> BankReader::Select(Keys keys) const {
       for (size_t w = 0; w < bank::kRowWords; ++w) {
         for (uint64_t rest = found[i * bank::kRowWords + w]; rest != 0; rest &= rest - 1) {
           const size_t slot = kWordBits * w + static_cast<size_t>(std::countr_zero(rest));
-          hits.push_back({asked[i].index, bank::kGroupColumns * g + slot});
+          hits.push_back({asked[i].index, bank::kGroupMembers * g + slot});
         }
       }
     }
   });
-  std::ranges::sort(hits, {}, [](const BankHit& hit) { return std::pair(hit.key, hit.column); });
+  std::ranges::sort(hits, {}, [](const BankHit& hit) { return std::pair(hit.key, hit.member); });
   return hits;
 }
 
-std::vector<uint64_t> BankReader::CountPerColumn(Keys keys) const {
+std::vector<uint64_t> BankReader::CountPerMember(Keys keys) const {
   std::vector<uint64_t> counts(kWordBits * row_words());
   impl_->LookUp(keys, [&](size_t g, std::span<const AskedKey> asked, const uint64_t* found) {
     impl_->kernels().bank.count(found, asked.size(), bank::kRowWords, bank::kRowWords,
-                                counts.data() + bank::kGroupColumns * g);
+                                counts.data() + bank::kGroupMembers * g);
   });
   return counts;
 }

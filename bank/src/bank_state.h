@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "bank/src/group_columns.h"
-#include "bank/src/waiting_columns.h"
+#include "bank/src/group_members.h"
+#include "bank/src/waiting_members.h"
 #include "core/src/bulk/change_loop.h"
 #include "tamis/bank/filter_bank.h"
 #include "tamis/detail/bank_kernels.h"
@@ -36,25 +36,25 @@ struct BankGroup {
 
   uint64_t num_blocks;
   Storage storage;
-  ColumnMask live{};  // columns
-  ColumnMask
-      filled{};  // columns, and places of those that were removed, whose bits are still there
-  GroupColumns columns;
+  MemberMask live{};  // members
+  MemberMask
+      filled{};  // members, and places of those that were removed, whose bits are still there
+  GroupMembers members;
 };
 
 // The same in a file.
 struct BankFileGroup {
   uint64_t num_blocks = 0;
   uint64_t first_page = 0;  // its blocks are pages of the payload
-  ColumnMask live{};
-  ColumnMask filled{};
-  GroupColumns columns;
+  MemberMask live{};
+  MemberMask filled{};
+  GroupMembers members;
 };
 
 // A filter that is to be put into a group: num_blocks blocks.
 struct Incoming {
   const uint64_t* words;
-  ColumnData data;
+  MemberData data;
 };
 
 }  // namespace detail
@@ -74,8 +74,8 @@ class FilterBank::Impl {
   // Throws Error(kInvalidArgument) for a name that is taken or out of range.
   void RequireNewName(const std::string& name) const;
   void RequireHash(const HashSpec& other) const;
-  // Adds a column of num_blocks blocks. Its name must be new.
-  Added AddCopy(detail::ColumnData data, uint64_t num_blocks, const uint64_t* words);
+  // Adds a member of num_blocks blocks. Its name must be new.
+  Added AddCopy(detail::MemberData data, uint64_t num_blocks, const uint64_t* words);
   Added AddCopy(const std::string& name, const SplitBlockBloomFilter& filter);
   void Flush();
   void FlushSize(uint64_t num_blocks);
@@ -88,20 +88,20 @@ class FilterBank::Impl {
   size_t Contains(const Keys& keys, uint64_t* out, detail::Workers& workers) const;
   size_t ContainsHash(uint64_t hash, uint64_t* out) const noexcept;
   std::vector<BankHit> Select(const Keys& keys, detail::Workers& workers) const;
-  std::vector<uint64_t> CountPerColumn(const Keys& keys, detail::Workers& workers) const;
-  double expected_false_columns() const;
+  std::vector<uint64_t> CountPerMember(const Keys& keys, detail::Workers& workers) const;
+  double expected_false_members() const;
 
-  // Where a column is: in a group, or among those that wait.
+  // Where a member is: in a group, or among those that wait.
   struct Place {
     size_t group;
     size_t slot;
   };
   static constexpr size_t kWaiting = SIZE_MAX;
   uint64_t IndexOf(const Place& place) const noexcept {
-    return place.group == kWaiting ? bank::kGroupColumns * groups.size() + place.slot
-                                   : bank::kGroupColumns * place.group + place.slot;
+    return place.group == kWaiting ? bank::kGroupMembers * groups.size() + place.slot
+                                   : bank::kGroupMembers * place.group + place.slot;
   }
-  BankColumn ColumnAt(const Place& place) const;
+  BankMember MemberAt(const Place& place) const;
 
   HashSpec hash;
   double fpr;
@@ -110,7 +110,7 @@ class FilterBank::Impl {
   uint64_t buffer_bytes;
   bool read_only = false;
   std::vector<detail::BankGroup> groups;
-  detail::WaitingColumns waiting;
+  detail::WaitingMembers waiting;
   // Ordered: a hash table of names that somebody chose so that they collide takes hours to fill.
   std::map<std::string, Place> names;
   bool has_secret = false;  // as its file had it
@@ -124,7 +124,7 @@ class FilterBank::Impl {
   std::optional<Mapped> mapped;
   // Before anything is made of the bits of a group: throws FormatError if its file is damaged.
   void RequireIntact(const detail::BankGroup& group) const;
-  // Takes over a group with the columns that its file says.
+  // Takes over a group with the members that its file says.
   void AdoptGroup(detail::BankGroup group, detail::BankFileGroup from);
 
  private:
@@ -135,13 +135,13 @@ class FilterBank::Impl {
   void Put(size_t group, std::span<detail::Incoming> incoming) noexcept;
   // Says where those that wait are, from there on.
   void RenumberWaiting(size_t first);
-  // The filters of up to 64 columns of a group, those of word `word` that are set in `columns`.
+  // The filters of up to 64 members of a group, those of word `word` that are set in `members`.
   std::vector<SplitBlockBloomFilter> ExtractSome(const detail::BankGroup& group, size_t word,
-                                                 uint64_t columns,
+                                                 uint64_t members,
                                                  const MemoryOptions& memory_options) const;
-  SplitBlockBloomFilter EmptyFilter(const detail::ColumnData& data, uint64_t num_blocks,
+  SplitBlockBloomFilter EmptyFilter(const detail::MemberData& data, uint64_t num_blocks,
                                     const MemoryOptions& memory_options) const;
-  void MoveColumns(size_t from, size_t to);
+  void MoveMembers(size_t from, size_t to);
 
   // Keys [begin, begin + keys.size()) of a call against groups [first, end), and with `waits` those
   // that wait: the words of these in rows of row_words() words at `rows`.

@@ -75,10 +75,10 @@ FilterBank::FilterBank(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(im
 void FilterBank::Impl::AdoptGroup(detail::BankGroup group, BankFile::Group from) {
   group.live = from.live;
   group.filled = from.filled;
-  group.columns = std::move(from.columns);
-  for (size_t slot = 0; slot < bank::kGroupColumns; ++slot) {
+  group.members = std::move(from.members);
+  for (size_t slot = 0; slot < bank::kGroupMembers; ++slot) {
     if (!detail::IsSet(group.live, slot)) continue;
-    names.emplace(group.columns[slot].name, Place{groups.size(), slot});
+    names.emplace(group.members[slot].name, Place{groups.size(), slot});
   }
   groups.push_back(std::move(group));
 }
@@ -153,7 +153,7 @@ void FilterBank::Save(const fs::path& path, const SaveOptions& options) {
     impl_->RequireIntact(group);
     parts.emplace_back(group.storage.data(), group.storage.size());
     detail::AddBankPages(parts.back(), file.pages);
-    file.groups.push_back({group.num_blocks, 0, group.live, group.filled, group.columns});
+    file.groups.push_back({group.num_blocks, 0, group.live, group.filled, group.members});
   }
   const detail::SealedBank sealed = detail::SealBank(file);
   parts.front() = sealed.start;

@@ -33,7 +33,7 @@ double FilterBank::fpr() const noexcept { return impl_->fpr; }
 const Backend& FilterBank::backend() const noexcept { return *impl_->backend; }
 void FilterBank::set_backend(const Backend& backend) noexcept { impl_->backend = &backend; }
 bool FilterBank::read_only() const noexcept { return impl_->read_only; }
-uint64_t FilterBank::num_columns() const noexcept { return impl_->names.size(); }
+uint64_t FilterBank::num_members() const noexcept { return impl_->names.size(); }
 size_t FilterBank::row_words() const noexcept { return impl_->row_words(); }
 
 uint64_t FilterBank::bytes() const noexcept {
@@ -42,16 +42,16 @@ uint64_t FilterBank::bytes() const noexcept {
   return sum;
 }
 
-std::vector<BankColumn> FilterBank::columns() const {
-  std::vector<BankColumn> all;
-  all.reserve(num_columns());
+std::vector<BankMember> FilterBank::members() const {
+  std::vector<BankMember> all;
+  all.reserve(num_members());
   for (size_t g = 0; g < impl_->groups.size(); ++g) {
-    for (size_t slot = 0; slot < bank::kGroupColumns; ++slot) {
-      if (IsSet(impl_->groups[g].live, slot)) all.push_back(impl_->ColumnAt({g, slot}));
+    for (size_t slot = 0; slot < bank::kGroupMembers; ++slot) {
+      if (IsSet(impl_->groups[g].live, slot)) all.push_back(impl_->MemberAt({g, slot}));
     }
   }
   for (size_t i = 0; i < impl_->waiting.size(); ++i) {
-    all.push_back(impl_->ColumnAt({Impl::kWaiting, i}));
+    all.push_back(impl_->MemberAt({Impl::kWaiting, i}));
   }
   return all;
 }
@@ -65,26 +65,26 @@ std::vector<BankGroupInfo> FilterBank::groups() const {
   return all;
 }
 
-std::optional<BankColumn> FilterBank::Find(const ColumnName& name) const {
+std::optional<BankMember> FilterBank::Find(const MemberName& name) const {
   const auto found = impl_->names.find(name.text());
   if (found == impl_->names.end()) return std::nullopt;
-  return impl_->ColumnAt(found->second);
+  return impl_->MemberAt(found->second);
 }
 
 const std::string& FilterBank::NameOf(uint64_t index) const {
-  const uint64_t in_groups = bank::kGroupColumns * impl_->groups.size();
+  const uint64_t in_groups = bank::kGroupMembers * impl_->groups.size();
   if (index < in_groups) {
-    const detail::BankGroup& group = impl_->groups[index / bank::kGroupColumns];
-    const size_t slot = index % bank::kGroupColumns;
-    if (IsSet(group.live, slot)) return group.columns[slot].name;
+    const detail::BankGroup& group = impl_->groups[index / bank::kGroupMembers];
+    const size_t slot = index % bank::kGroupMembers;
+    if (IsSet(group.live, slot)) return group.members[slot].name;
   } else if (index - in_groups < impl_->waiting.size()) {
     return impl_->waiting[index - in_groups].data.name;
   }
   throw Error(ErrorCode::kInvalidArgument,
-              "the bank has no column of index " + std::to_string(index));
+              "the bank has no member of index " + std::to_string(index));
 }
 
-FilterBank::Added FilterBank::Add(const ColumnName& name, const SplitBlockBloomFilter& filter) {
+FilterBank::Added FilterBank::Add(const MemberName& name, const SplitBlockBloomFilter& filter) {
   impl_->RequireWritable();
   impl_->RequireNewName(name.text());
   impl_->RequireHash(filter.hash());
@@ -93,7 +93,7 @@ FilterBank::Added FilterBank::Add(const ColumnName& name, const SplitBlockBloomF
   return impl_->AddCopy(name.text(), filter);
 }
 
-FilterBank::Added FilterBank::Add(const ColumnName& name, Keys keys) {
+FilterBank::Added FilterBank::Add(const MemberName& name, Keys keys) {
   impl_->RequireWritable();
   impl_->RequireNewName(name.text());
   const uint64_t n = std::max<uint64_t>(1, keys.CountValid());
@@ -113,12 +113,12 @@ void FilterBank::Flush() {
   impl_->Flush();
 }
 
-bool FilterBank::Remove(const ColumnName& name) {
+bool FilterBank::Remove(const MemberName& name) {
   impl_->RequireWritable();
   return impl_->Remove(name.text());
 }
 
-SplitBlockBloomFilter FilterBank::Extract(const ColumnName& name,
+SplitBlockBloomFilter FilterBank::Extract(const MemberName& name,
                                           const MemoryOptions& memory) const {
   return impl_->Extract(name.text(), memory);
 }
@@ -131,8 +131,8 @@ void FilterBank::Merge(const FilterBank& other) {
     other.impl_->RequireIntact(group);
     impl_->MergeGroup(group);
   }
-  for (const detail::WaitingColumns::Column& column : other.impl_->waiting) {
-    impl_->AddCopy(column.data, column.num_blocks, column.words);
+  for (const detail::WaitingMembers::Member& member : other.impl_->waiting) {
+    impl_->AddCopy(member.data, member.num_blocks, member.words);
   }
 }
 
@@ -165,9 +165,9 @@ std::vector<BankHit> FilterBank::Select(Keys keys) const {
   return impl_->Select(keys, alone);
 }
 
-std::vector<uint64_t> FilterBank::CountPerColumn(Keys keys) const {
+std::vector<uint64_t> FilterBank::CountPerMember(Keys keys) const {
   detail::CallingThread alone;
-  return impl_->CountPerColumn(keys, alone);
+  return impl_->CountPerMember(keys, alone);
 }
 
 size_t FilterBank::Contains(const Engine& engine, Keys keys, Bitmap out) const {
@@ -186,13 +186,13 @@ std::vector<BankHit> FilterBank::Select(const Engine& engine, Keys keys) const {
   return hits;
 }
 
-std::vector<uint64_t> FilterBank::CountPerColumn(const Engine& engine, Keys keys) const {
+std::vector<uint64_t> FilterBank::CountPerMember(const Engine& engine, Keys keys) const {
   std::vector<uint64_t> counts;
   detail::EngineAccess::WithWorkers(
-      engine, [&](detail::Workers& workers) { counts = impl_->CountPerColumn(keys, workers); });
+      engine, [&](detail::Workers& workers) { counts = impl_->CountPerMember(keys, workers); });
   return counts;
 }
 
-double FilterBank::expected_false_columns() const { return impl_->expected_false_columns(); }
+double FilterBank::expected_false_members() const { return impl_->expected_false_members(); }
 
 }  // namespace tamis

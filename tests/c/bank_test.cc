@@ -40,8 +40,8 @@ tamis_status AddKeys(tamis_bank* bank, std::string_view name, const tamis_keys& 
 }
 
 std::vector<std::string> NamesOf(const tamis_bank* bank) {
-  std::vector<uint64_t> indexes(InfoOf(bank).columns);
-  EXPECT_EQ(tamis_bank_columns(bank, indexes.data(), indexes.size()), TAMIS_OK);
+  std::vector<uint64_t> indexes(InfoOf(bank).members);
+  EXPECT_EQ(tamis_bank_members(bank, indexes.data(), indexes.size()), TAMIS_OK);
   std::vector<std::string> names;
   for (const uint64_t index : indexes) {
     const char* name = nullptr;
@@ -56,9 +56,9 @@ std::vector<std::string> NamesOf(const tamis_bank* bank) {
   return names;
 }
 
-void ExpectSameColumns(const tamis_bank* c, const FilterBank& cpp) {
+void ExpectSameMembers(const tamis_bank* c, const FilterBank& cpp) {
   std::vector<std::string> names;
-  for (const BankColumn& column : cpp.columns()) names.push_back(column.name);
+  for (const BankMember& member : cpp.members()) names.push_back(member.name);
   ASSERT_EQ(NamesOf(c), names);
   for (const std::string& name : names) {
     const CFilter filter = Made<tamis_filter>(tamis_bank_extract, c, name.data(), name.size());
@@ -76,24 +76,24 @@ void ExpectSameAnswers(const tamis_bank* c, const tamis_engine* engine, const Fi
   EXPECT_EQ(hits, cpp.Contains(keys.cpp, Bitmap(cpp_rows)));
   EXPECT_EQ(rows, cpp_rows);
   const std::vector<BankHit> pairs = cpp.Select(keys.cpp);
-  std::vector<uint64_t> key_indices(pairs.size()), columns(pairs.size());
-  ASSERT_EQ(tamis_bank_select(c, engine, &keys.c, key_indices.data(), columns.data(), pairs.size(),
+  std::vector<uint64_t> key_indices(pairs.size()), members(pairs.size());
+  ASSERT_EQ(tamis_bank_select(c, engine, &keys.c, key_indices.data(), members.data(), pairs.size(),
                               &hits),
             TAMIS_OK)
       << tamis_last_error();
   ASSERT_EQ(hits, pairs.size());
   for (size_t i = 0; i < pairs.size(); ++i) {
-    ASSERT_EQ((BankHit{key_indices[i], columns[i]}), pairs[i]) << i;
+    ASSERT_EQ((BankHit{key_indices[i], members[i]}), pairs[i]) << i;
   }
   const uint64_t indexes = InfoOf(c).indexes;
   std::vector<uint64_t> counts(indexes, ~uint64_t{0});
-  ASSERT_EQ(tamis_bank_count_per_column(c, engine, &keys.c, counts.data(), indexes), TAMIS_OK);
-  EXPECT_EQ(counts, cpp.CountPerColumn(keys.cpp));
+  ASSERT_EQ(tamis_bank_count_per_member(c, engine, &keys.c, counts.data(), indexes), TAMIS_OK);
+  EXPECT_EQ(counts, cpp.CountPerMember(keys.cpp));
   std::vector<uint64_t> best(indexes);
-  ASSERT_EQ(tamis_bank_best_columns(counts.data(), indexes, 2, best.data(), 3, &hits), TAMIS_OK);
-  const std::vector<ColumnCount> cpp_best = BestColumns(counts, 2, 3);
+  ASSERT_EQ(tamis_bank_best_members(counts.data(), indexes, 2, best.data(), 3, &hits), TAMIS_OK);
+  const std::vector<MemberCount> cpp_best = BestMembers(counts, 2, 3);
   ASSERT_EQ(hits, cpp_best.size());
-  for (size_t i = 0; i < hits; ++i) EXPECT_EQ(best[i], cpp_best[i].column);
+  for (size_t i = 0; i < hits; ++i) EXPECT_EQ(best[i], cpp_best[i].member);
 }
 
 TEST(BankTest, ManyKeysOfEveryForm) {
@@ -117,7 +117,7 @@ TEST(BankTest, ManyKeysOfEveryForm) {
         cpp.Add(name, keys.cpp);
       }
     }
-    ExpectSameColumns(c.get(), cpp);
+    ExpectSameMembers(c.get(), cpp);
     const bool many = shape.n > 10'000;  // what is special to these are the runs
     for (const bool flushed : {false, true}) {
       if (flushed) {
@@ -138,10 +138,10 @@ TEST(BankTest, ManyKeysOfEveryForm) {
   }
 }
 
-// Columns "0" ... of 10 integers each.
-CBank BankOfTens(uint64_t columns) {
+// Members "0" ... of 10 integers each.
+CBank BankOfTens(uint64_t members) {
   CBank bank = MakeBank(1e-6);
-  for (uint64_t i = 0; i < columns; ++i) {
+  for (uint64_t i = 0; i < members; ++i) {
     std::vector<uint64_t> keys(10);
     for (size_t k = 0; k < keys.size(); ++k) keys[k] = 10 * i + k;
     EXPECT_EQ(AddKeys(bank.get(), std::to_string(i), tamis_keys_u64(keys.data(), 10)), TAMIS_OK);
@@ -157,7 +157,7 @@ TEST(BankTest, OneKey) {
             TAMIS_OK);
   EXPECT_EQ(tamis_bank_flush(bank.get()), TAMIS_OK);
   const tamis_bank_info info = InfoOf(bank.get());
-  EXPECT_EQ(info.columns, 701u);
+  EXPECT_EQ(info.members, 701u);
   EXPECT_EQ(info.row_words * 64, info.indexes);
   std::vector<uint64_t> row(info.row_words);
   const auto expect_one = [&](const tamis_keys& key, std::string_view name) {
@@ -181,13 +181,13 @@ TEST(BankTest, OneKey) {
     const uint64_t length = std::strlen(text);
     expect_one(tamis_keys_strings(&text, &length, 1), "text");
   }
-  double false_columns = -1;
-  EXPECT_EQ(tamis_bank_expected_false_columns(bank.get(), &false_columns), TAMIS_OK);
-  EXPECT_GT(false_columns, 0);
-  EXPECT_LT(false_columns, 1e-3);
+  double false_members = -1;
+  EXPECT_EQ(tamis_bank_expected_false_members(bank.get(), &false_members), TAMIS_OK);
+  EXPECT_GT(false_members, 0);
+  EXPECT_LT(false_members, 1e-3);
 }
 
-TEST(BankTest, ColumnsComeAndGo) {
+TEST(BankTest, MembersComeAndGo) {
   const CBank bank = BankOfTens(5);
   const CFilter filter = MakeC(TAMIS_SPLIT_BLOCK, 100, kHash);
   EXPECT_EQ(tamis_filter_insert_u64(filter.get(), 7), 1);
@@ -204,7 +204,7 @@ TEST(BankTest, ColumnsComeAndGo) {
   EXPECT_EQ(tamis_bank_compact(bank.get()), TAMIS_OK);
   const CBank other = MakeBank();
   EXPECT_EQ(tamis_bank_merge(other.get(), bank.get()), TAMIS_OK);
-  ExpectStatus(tamis_bank_merge(other.get(), bank.get()), TAMIS_INVALID_ARGUMENT, "has a column");
+  ExpectStatus(tamis_bank_merge(other.get(), bank.get()), TAMIS_INVALID_ARGUMENT, "has a member");
   EXPECT_EQ(NamesOf(other.get()).size(), 4u);
 }
 
@@ -214,7 +214,7 @@ TEST_F(BankFileTest, OpenAndMap) {
   const std::string path = (folder_ / "a.bank").string();
   const CBank bank = BankOfTens(600);
   EXPECT_EQ(tamis_bank_save(bank.get(), path.c_str(), nullptr), TAMIS_OK) << tamis_last_error();
-  ExpectSameColumns(bank.get(), FilterBank::Load(path));
+  ExpectSameMembers(bank.get(), FilterBank::Load(path));
   tamis_open_options options = Mapping();
   options.verify = 1;
   const CBank opened = Made<tamis_bank>(tamis_bank_open, path.c_str(), nullptr);
@@ -223,7 +223,7 @@ TEST_F(BankFileTest, OpenAndMap) {
   EXPECT_EQ(InfoOf(mapped.get()).read_only, 1u);
   const KeySets keys(500, 0, true, 3);
   for (const tamis_bank* const b : {opened.get(), mapped.get()}) {
-    ExpectSameColumns(b, FilterBank::Map(path));
+    ExpectSameMembers(b, FilterBank::Map(path));
     ExpectSameAnswers(b, nullptr, FilterBank::Map(path), keys.sets().front());
     EXPECT_EQ(InfoOf(b).fpr, 1e-6);
     EXPECT_EQ(InfoOf(b).hash_kind, uint32_t{TAMIS_HASH_XXH64});
@@ -276,10 +276,10 @@ TEST(BankTest, WrongArguments) {
   const tamis_bank_info info = InfoOf(b);
   ExpectStatus(tamis_bank_contains_bitmap(b, nullptr, &keys, words, 2 * info.row_words - 1, &hits),
                TAMIS_INVALID_ARGUMENT, "rows has room for");
-  ExpectStatus(tamis_bank_count_per_column(b, nullptr, &keys, words, info.indexes - 1),
+  ExpectStatus(tamis_bank_count_per_member(b, nullptr, &keys, words, info.indexes - 1),
                TAMIS_INVALID_ARGUMENT, "counts has room for");
-  ExpectStatus(tamis_bank_columns(b, words, 2), TAMIS_INVALID_ARGUMENT, "indexes has room for 2");
-  ExpectStatus(tamis_bank_best_columns(words, 64, 0, words, 1, &hits), TAMIS_INVALID_ARGUMENT,
+  ExpectStatus(tamis_bank_members(b, words, 2), TAMIS_INVALID_ARGUMENT, "indexes has room for 2");
+  ExpectStatus(tamis_bank_best_members(words, 64, 0, words, 1, &hits), TAMIS_INVALID_ARGUMENT,
                "at_least");
   EXPECT_EQ(hits, 99u);
   // How many there are is said all the same.
@@ -300,8 +300,8 @@ TEST(BankTest, WrongArguments) {
     EXPECT_EQ(made, nullptr);
   };
   expect_options(TAMIS_INVALID_ARGUMENT, [](auto& o) { o.fpr = 2; });
-  expect_options(TAMIS_INVALID_ARGUMENT, [](auto& o) { o.false_columns = 1; });
-  expect_options(TAMIS_INVALID_ARGUMENT, [](auto& o) { o.columns = 1; });
+  expect_options(TAMIS_INVALID_ARGUMENT, [](auto& o) { o.false_members = 1; });
+  expect_options(TAMIS_INVALID_ARGUMENT, [](auto& o) { o.members = 1; });
   expect_options(TAMIS_INVALID_ARGUMENT, [](auto& o) { o.reserved = 1; });
   expect_options(TAMIS_INVALID_ARGUMENT, [](auto& o) { o.no_huge_pages = 2; });
   expect_options(TAMIS_INVALID_ARGUMENT, [](auto& o) { o.struct_bytes = 0; });
@@ -330,7 +330,7 @@ TEST(BankTest, PointersAreChecked) {
   ExpectPointersChecked(tamis_bank_open, {1}, "/nowhere/x.bank", &open, &made);
   ExpectPointersChecked(tamis_bank_save, {2}, b, "/nowhere/x.bank", &save);
   ExpectPointersChecked(tamis_bank_get_info, {}, b, &info);
-  ExpectPointersChecked(tamis_bank_expected_false_columns, {}, b, &number);
+  ExpectPointersChecked(tamis_bank_expected_false_members, {}, b, &number);
   ExpectPointersChecked(tamis_bank_add_filter, {}, b, "x", size_t{1}, filter.get());
   ExpectPointersChecked(tamis_bank_add_keys, {1}, b, engine, "x", size_t{1}, &keys);
   ExpectPointersChecked(tamis_bank_remove, {}, b, "x", size_t{1});
@@ -339,14 +339,14 @@ TEST(BankTest, PointersAreChecked) {
   ExpectPointersChecked(tamis_bank_flush, {}, b);
   ExpectPointersChecked(tamis_bank_compact, {}, b);
   ExpectPointersChecked(tamis_bank_find, {3}, b, "0", size_t{1}, &n);
-  ExpectPointersChecked(tamis_bank_columns, {}, b, words, uint64_t{3});
+  ExpectPointersChecked(tamis_bank_members, {}, b, words, uint64_t{3});
   ExpectPointersChecked(tamis_bank_name, {}, b, uint64_t{0}, &name, &name_bytes);
   const uint64_t room = 512;
   ExpectPointersChecked(tamis_bank_contains_bitmap, {1, 5}, b, engine, &keys, words, room, &n);
   ExpectPointersChecked(tamis_bank_select, {1}, b, engine, &keys, words, words + 9, uint64_t{9},
                         &n);
-  ExpectPointersChecked(tamis_bank_count_per_column, {1}, b, engine, &keys, words, room);
-  ExpectPointersChecked(tamis_bank_best_columns, {}, numbers, uint64_t{2}, uint64_t{1}, words,
+  ExpectPointersChecked(tamis_bank_count_per_member, {1}, b, engine, &keys, words, room);
+  ExpectPointersChecked(tamis_bank_best_members, {}, numbers, uint64_t{2}, uint64_t{1}, words,
                         uint64_t{2}, &n);
   EXPECT_EQ(NamesOf(b).size(), 3u);
   EXPECT_EQ(made, nullptr);

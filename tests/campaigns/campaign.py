@@ -88,7 +88,7 @@ READERS = [
     Job("verify", None, "verify f.tamis", [SEEN], answers=True),
     Job("dedup", None, "dedup -q keys", (), answers=True),
     Job("bank query", None, "bank query f.bank quarter", BANK, answers=True),
-    Job("bank info", None, "bank info --columns f.bank", BANK, answers=True),
+    Job("bank info", None, "bank info --members f.bank", BANK, answers=True),
     Job("query, imported", None, "query -q a.tamis keys", [IMPORTED], answers=True, files=KUDU),
     Job("query --format", None, "query -q --format kudu:bytes a.kudu keys", answers=True, files=KUDU),
     Job("verify, imported", None, "verify a.tamis", [IMPORTED], answers=True, files=KUDU),

@@ -11,11 +11,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kKeysPerColumn = 300;
+constexpr uint64_t kKeysPerMember = 300;
 
-FilterBank BankOf(uint64_t columns) {
+FilterBank BankOf(uint64_t members) {
   FilterBank bank;
-  for (uint64_t i = 0; i < columns; ++i) bank.Add(i, KeysOf(i * kKeysPerColumn, kKeysPerColumn));
+  for (uint64_t i = 0; i < members; ++i) bank.Add(i, KeysOf(i * kKeysPerMember, kKeysPerMember));
   return bank;
 }
 
@@ -28,18 +28,18 @@ struct Banks {
     hits = bank.Select(asked);
   }
 
-  // Every column still has its keys.
+  // Every member still has its keys.
   std::string Whole(const FilterBank& of) const {
-    for (const BankColumn& column : of.columns()) {
-      const uint64_t first = std::stoull(column.name) * kKeysPerColumn;
-      const std::vector<uint64_t> counts = of.CountPerColumn(KeysOf(first, kKeysPerColumn));
-      if (counts[column.index] != kKeysPerColumn) return "column " + column.name + " lost keys";
+    for (const BankMember& member : of.members()) {
+      const uint64_t first = std::stoull(member.name) * kKeysPerMember;
+      const std::vector<uint64_t> counts = of.CountPerMember(KeysOf(first, kKeysPerMember));
+      if (counts[member.index] != kKeysPerMember) return "member " + member.name + " lost keys";
     }
     return "";
   }
 
   fs::path path;
-  std::vector<uint64_t> asked = KeysOf(kKeysPerColumn / 2, 2 * kKeysPerColumn);
+  std::vector<uint64_t> asked = KeysOf(kKeysPerMember / 2, 2 * kKeysPerMember);
   FilterBank bank;
   std::string old_file, new_file;
   std::vector<BankHit> hits;
@@ -58,7 +58,7 @@ std::vector<Operation> BankOperations(const fs::path& folder) {
     b->found = {};
   };
   const auto changed = [b](const Ending&) {
-    if (b->made->num_columns() < 3) return std::string("columns are lost");
+    if (b->made->num_members() < 3) return std::string("members are lost");
     return b->Whole(*b->made);
   };
   const auto answered = [b](const Ending& ending) {
@@ -102,7 +102,7 @@ std::vector<Operation> BankOperations(const fs::path& folder) {
                  answered, clear});
   const auto two = [b] { b->made.emplace(BankOf(3)); };
   all.push_back({"bank: add", two,
-                 [b] { b->made->Add(7, KeysOf(7 * kKeysPerColumn, kKeysPerColumn)); }, changed,
+                 [b] { b->made->Add(7, KeysOf(7 * kKeysPerMember, kKeysPerMember)); }, changed,
                  clear});
   all.push_back({"bank: flush", two, [b] { b->made->Flush(); }, changed, clear});
   all.push_back({"bank: compact", two,

@@ -211,10 +211,10 @@ void AddFiles(const SubjectPointer& subject, const fs::path& folder, std::vector
   }
 }
 
-// A bank of two columns, made and asked.
+// A bank of two members, made and asked.
 void AddBank(std::vector<Operation>& all) {
-  const auto columns = std::make_shared<uint64_t>(0);
-  const auto run = [columns] {
+  const auto members = std::make_shared<uint64_t>(0);
+  const auto run = [members] {
     const BankHandle bank =
         MadeBy<BankHandle>(tamis_bank_create, static_cast<const tamis_bank_options*>(nullptr));
     for (const char* const name : {"a", "b"}) {
@@ -227,14 +227,14 @@ void AddBank(std::vector<Operation>& all) {
     const uint64_t key = KeyOf(150);
     const tamis_keys keys = tamis_keys_u64(&key, 1);
     Require(tamis_bank_contains_bitmap(bank.get(), nullptr, &keys, row.data(), row.size(),
-                                       columns.get()));
+                                       members.get()));
   };
   all.push_back({"C, bank: make and ask", [] {}, run,
-                 [columns](const Ending& ending) {
-                   return std::string(ending.threw || *columns >= 1 ? "" : "the key is missing");
+                 [members](const Ending& ending) {
+                   return std::string(ending.threw || *members >= 1 ? "" : "the key is missing");
                  },
-                 [columns] {
-                   *columns = 0;
+                 [members] {
+                   *members = 0;
                    ReplaceLastError();
                  }});
 }

@@ -94,15 +94,15 @@ Operation On(const Pointer<F>& s, const std::string& what, std::function<void(Su
 // What serves is of this generation, and has all keys that it has to have.
 template <typename F>
 std::string CheckServing(Subject<F>& s, uint64_t generation) {
-  const Lease<F> lease = s.live->Read();
-  if (lease.generation() != generation) {
-    return "generation " + std::to_string(lease.generation()) + " serves, in place of " +
+  const Snapshot<F> snapshot = s.live->Read();
+  if (snapshot.generation() != generation) {
+    return "generation " + std::to_string(snapshot.generation()) + " serves, in place of " +
            std::to_string(generation);
   }
-  if (!lease) return "";
-  if (lease->Count(s.old_keys) != kKeys) return "keys of the old state are lost";
-  if (generation > 1 && lease->Count(s.new_keys) != kKeys) return "keys of the new one are lost";
-  if (s.late && lease->Count(s.late_keys) != kKeys) return "keys inserted meanwhile are lost";
+  if (!snapshot) return "";
+  if (snapshot->Count(s.old_keys) != kKeys) return "keys of the old state are lost";
+  if (generation > 1 && snapshot->Count(s.new_keys) != kKeys) return "keys of the new one are lost";
+  if (s.late && snapshot->Count(s.late_keys) != kKeys) return "keys inserted meanwhile are lost";
   return s.live->status().rebuilding ? "a rebuild is still running" : "";
 }
 

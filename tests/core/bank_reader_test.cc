@@ -78,7 +78,7 @@ std::set<uint64_t> PagesOf(const BankReader& reader, std::span<const uint64_t> k
   uint64_t at = kPage;
   for (const BankGroupInfo& group : reader.groups()) {
     for (const uint64_t key : keys) {
-      if (group.columns == 0) break;
+      if (group.members == 0) break;
       const uint64_t hash = HashU64(key, reader.hash());
       pages.insert(at + kPage * split_block::BlockIndex(hash, group.num_blocks));
     }
@@ -100,31 +100,31 @@ void ExpectSameAnswers(const BankReader& reader, const FilterBank& bank, const K
   ASSERT_EQ(BitsOf(reader, keys, found), want);
   ASSERT_EQ(found, want_found);
   ASSERT_EQ(reader.Select(keys), bank.Select(keys));
-  ASSERT_EQ(reader.CountPerColumn(keys), bank.CountPerColumn(keys));
+  ASSERT_EQ(reader.CountPerMember(keys), bank.CountPerMember(keys));
 }
 
-void ExpectSameColumns(const BankReader& reader, const FilterBank& bank) {
-  ASSERT_EQ(reader.num_columns(), bank.num_columns());
+void ExpectSameMembers(const BankReader& reader, const FilterBank& bank) {
+  ASSERT_EQ(reader.num_members(), bank.num_members());
   ASSERT_EQ(reader.row_words(), bank.row_words());
   ASSERT_EQ(reader.bytes(), bank.bytes());
   ASSERT_EQ(reader.fpr(), bank.fpr());
   ASSERT_EQ(reader.hash(), bank.hash());
-  const std::vector<BankColumn> columns = reader.columns(), want = bank.columns();
-  ASSERT_EQ(columns.size(), want.size());
-  for (size_t i = 0; i < columns.size(); ++i) {
-    const auto same = [&](const BankColumn& column) {
-      return column.name == want[i].name && column.index == want[i].index &&
-             column.num_blocks == want[i].num_blocks && column.capacity == want[i].capacity &&
-             column.inserted == want[i].inserted && column.key_types == want[i].key_types;
+  const std::vector<BankMember> members = reader.members(), want = bank.members();
+  ASSERT_EQ(members.size(), want.size());
+  for (size_t i = 0; i < members.size(); ++i) {
+    const auto same = [&](const BankMember& member) {
+      return member.name == want[i].name && member.index == want[i].index &&
+             member.num_blocks == want[i].num_blocks && member.capacity == want[i].capacity &&
+             member.inserted == want[i].inserted && member.key_types == want[i].key_types;
     };
-    ASSERT_TRUE(same(columns[i]) && same(*reader.Find(columns[i].name))) << i;
-    ASSERT_EQ(reader.NameOf(columns[i].index), want[i].name);
+    ASSERT_TRUE(same(members[i]) && same(*reader.Find(members[i].name))) << i;
+    ASSERT_EQ(reader.NameOf(members[i].index), want[i].name);
   }
   const std::vector<BankGroupInfo> groups = reader.groups(), want_groups = bank.groups();
   ASSERT_EQ(groups.size(), want_groups.size());
   for (size_t g = 0; g < groups.size(); ++g) {
     ASSERT_EQ(groups[g].num_blocks, want_groups[g].num_blocks);
-    ASSERT_EQ(groups[g].columns, want_groups[g].columns);
+    ASSERT_EQ(groups[g].members, want_groups[g].members);
     ASSERT_EQ(groups[g].removed, want_groups[g].removed);
     ASSERT_EQ(groups[g].bytes, want_groups[g].bytes);
   }
@@ -147,7 +147,7 @@ TEST_F(BankReaderTest, AnswersAreThoseOfTheMappedFile) {
       for (const uint64_t gap : {uint64_t{0}, uint64_t{40'000}, UINT64_MAX}) {
         const BankReader reader = store.Open(
             {.max_bytes = max_bytes, .max_gap_bytes = gap, .secret = secret, .name = "test"});
-        ExpectSameColumns(reader, mapped);
+        ExpectSameMembers(reader, mapped);
         std::vector<uint64_t> keys(random.Below(3) == 0 ? 1 : random.Below(1500));
         for (uint64_t& key : keys) key = random.Below(4000);
         ExpectSameAnswers(reader, mapped, keys);
@@ -200,7 +200,7 @@ TEST_F(BankReaderTest, TakesKeysOfEveryForm) {
   EXPECT_EQ(row, want);
 }
 
-// Groups of 1, 2, 3, 50 and 200 blocks, of which that of 2 has no column left.
+// Groups of 1, 2, 3, 50 and 200 blocks, of which that of 2 has no member left.
 FilterBank FiveGroups(Random& random) {
   FilterBank bank;
   for (const uint64_t blocks : {1, 2, 3, 50, 200}) {
@@ -239,7 +239,7 @@ TEST_F(BankReaderTest, ReadsEachPageThatIsNeededOnce) {
       } else if (form == 1) {
         reader.Select(keys);
       } else {
-        reader.CountPerColumn(keys);
+        reader.CountPerMember(keys);
       }
       ASSERT_EQ(store.batches.size(), 1u);  // all at once
       std::set<uint64_t> pages;
@@ -267,7 +267,7 @@ TEST_F(BankReaderTest, JoinsPagesWithSmallGaps) {
   const auto ranges = [&](uint64_t gap, uint64_t max_bytes = uint64_t{64} << 20) {
     store.batches.clear();
     const BankReader reader = store.Open({.max_bytes = max_bytes, .max_gap_bytes = gap});
-    EXPECT_EQ(reader.CountPerColumn(Hashes{hashes}), bank.CountPerColumn(Hashes{hashes}));
+    EXPECT_EQ(reader.CountPerMember(Hashes{hashes}), bank.CountPerMember(Hashes{hashes}));
     std::vector<std::vector<std::pair<uint64_t, uint64_t>>> pages;
     for (const auto& batch : store.batches) {
       pages.emplace_back();
@@ -299,7 +299,7 @@ TEST_F(BankReaderTest, HoldsNoMoreThanItMay) {
       const BankReader reader = store.Open({.max_bytes = max_bytes, .max_gap_bytes = gap});
       ExpectSameAnswers(reader, bank, keys);
       store.batches.clear();
-      reader.CountPerColumn(keys);
+      reader.CountPerMember(keys);
       const uint64_t slice = std::min<uint64_t>(max_bytes / 32, keys.size());
       uint64_t largest = 0;
       for (const auto& batch : store.batches) {
@@ -348,12 +348,12 @@ TEST_F(BankReaderTest, DamagedPagesAnswerMaybeAndAreNamed) {
     bool is_asked = false;
     for (size_t i = 0; i < keys.size(); ++i) {
       const uint64_t hash = HashU64(keys[i], {});
-      if (groups[g].columns == 0) continue;
+      if (groups[g].members == 0) continue;
       if (split_block::BlockIndex(hash, groups[g].num_blocks) != block) continue;
       is_asked = true;
-      for (const BankColumn& column : bank.columns()) {
-        if (column.index / 512 != g) continue;
-        want[i * bank.row_words() + column.index / 64] |= uint64_t{1} << (column.index % 64);
+      for (const BankMember& member : bank.members()) {
+        if (member.index / 512 != g) continue;
+        want[i * bank.row_words() + member.index / 64] |= uint64_t{1} << (member.index % 64);
       }
     }
     size_t found = 0, hits = 0;
@@ -368,7 +368,7 @@ TEST_F(BankReaderTest, DamagedPagesAnswerMaybeAndAreNamed) {
         counts[i % bank.row_words() * 64 + b] += (want[i] >> b) & 1;
       }
     }
-    EXPECT_EQ(reader.CountPerColumn(keys), counts);
+    EXPECT_EQ(reader.CountPerMember(keys), counts);
     std::vector<BankDamage> damaged;
     if (is_asked) damaged.push_back({g, block, kPage + page * kPage, kPage});
     EXPECT_EQ(reader.damaged(), damaged);
@@ -376,7 +376,7 @@ TEST_F(BankReaderTest, DamagedPagesAnswerMaybeAndAreNamed) {
   }
 }
 
-// Zeros, another page, or none of the bytes: all is found, and all keys have all columns.
+// Zeros, another page, or none of the bytes: all is found, and all keys have all members.
 TEST_F(BankReaderTest, FunctionsThatFillInSomethingElse) {
   Random random(/*seed=*/5);
   FilterBank bank = FiveGroups(random);
@@ -398,12 +398,12 @@ TEST_F(BankReaderTest, FunctionsThatFillInSomethingElse) {
       }
     });
     opened = true;
-    const std::vector<uint64_t> counts = reader.CountPerColumn(keys);
-    for (const BankColumn& column : bank.columns()) {
-      EXPECT_EQ(counts[column.index], keys.size()) << column.name;
+    const std::vector<uint64_t> counts = reader.CountPerMember(keys);
+    for (const BankMember& member : bank.members()) {
+      EXPECT_EQ(counts[member.index], keys.size()) << member.name;
     }
     EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), uint64_t{0}),
-              keys.size() * bank.num_columns());
+              keys.size() * bank.num_members());
     EXPECT_EQ(reader.damaged().size(), PagesOf(reader, keys).size());
   }
 }
@@ -493,10 +493,10 @@ TEST_F(BankReaderTest, NothingIsReadForNothing) {
   std::vector<uint64_t> none;
   {
     const BankReader reader = store.Open();
-    ExpectSameColumns(reader, empty);
+    ExpectSameMembers(reader, empty);
     EXPECT_EQ(reader.Contains(keys, Bitmap(none)), 0u);
     EXPECT_TRUE(reader.Select(keys).empty());
-    EXPECT_TRUE(reader.CountPerColumn(keys).empty());
+    EXPECT_TRUE(reader.CountPerMember(keys).empty());
     ExpectError([&] { reader.NameOf(0); }, ErrorCode::kInvalidArgument, "index 0");
     EXPECT_FALSE(reader.Find("a"));
     EXPECT_TRUE(store.batches.empty());
@@ -547,13 +547,13 @@ TEST_F(BankReaderTest, AnyNumberOfThreadsMayAsk) {
   store.file[kPage] ^= 1;  // the only page of the first group
   std::vector<uint64_t> keys(500);
   for (uint64_t& key : keys) key = random();
-  std::vector<uint64_t> want = bank.CountPerColumn(keys);
+  std::vector<uint64_t> want = bank.CountPerMember(keys);
   want[0] = want[1] = keys.size();
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 5; ++i) {
-        EXPECT_EQ(reader.CountPerColumn(keys), want);
+        EXPECT_EQ(reader.CountPerMember(keys), want);
         EXPECT_EQ(reader.damaged().size(), 1u);
       }
     });

@@ -35,7 +35,7 @@ class FilterBankFileTest : public FileTest {
     }
   }
 
-  // Three columns in two groups of one block each, of which one was removed.
+  // Three members in two groups of one block each, of which one was removed.
   Bytes SmallFile() {
     Random random(/*seed=*/1);
     FilterBank bank;
@@ -86,7 +86,7 @@ TEST_F(FilterBankFileTest, IsTheSameBankAgain) {
     EXPECT_FALSE(loaded.read_only());
     EXPECT_TRUE(mapped.read_only());
     ExpectError([&] { mapped.Add("x", std::vector<uint64_t>{1}); }, ErrorCode::kReadOnly, "mapped");
-    ExpectError([&] { mapped.Remove("column 1"); }, ErrorCode::kReadOnly, "mapped");
+    ExpectError([&] { mapped.Remove("member 1"); }, ErrorCode::kReadOnly, "mapped");
     ExpectError([&] { mapped.Flush(); }, ErrorCode::kReadOnly, "mapped");
     ExpectError([&] { mapped.Compact(); }, ErrorCode::kReadOnly, "mapped");
     ExpectError([&] { mapped.Merge(loaded); }, ErrorCode::kReadOnly, "mapped");
@@ -126,7 +126,7 @@ TEST_F(FilterBankFileTest, GoldenFileIsWrittenAndReadAgain) {
   for (size_t length = 0; length < strings.size(); ++length) {
     for (size_t i = 0; i < length; ++i) strings[length] += static_cast<char>(length + i);
   }
-  const auto add = [&](const ColumnName& name, uint64_t blocks, uint64_t capacity, Keys keys) {
+  const auto add = [&](const MemberName& name, uint64_t blocks, uint64_t capacity, Keys keys) {
     SplitBlockBloomFilter filter = filter_of(blocks, capacity);
     filter.Insert(keys);
     bank.Add(name, filter);
@@ -143,7 +143,7 @@ TEST_F(FilterBankFileTest, GoldenFileIsWrittenAndReadAgain) {
   FilterBank::Load(golden).Save(path_);
   EXPECT_EQ(ReadBytes(path_), ReadBytes(golden));
   const FilterBank mapped = FilterBank::Map(golden, {.verify = Verify::kFull});
-  EXPECT_EQ(mapped.CountPerColumn(integers(60))[512], 60u);
+  EXPECT_EQ(mapped.CountPerMember(integers(60))[512], 60u);
 }
 
 TEST_F(FilterBankFileTest, CompactLeavesNothingOfWhatWasRemoved) {
@@ -163,7 +163,7 @@ TEST_F(FilterBankFileTest, CompactLeavesNothingOfWhatWasRemoved) {
 
 TEST_F(FilterBankFileTest, EmptyBank) {
   FilterBank().Save(path_);
-  EXPECT_EQ(FilterBank::Load(path_).num_columns(), 0u);
+  EXPECT_EQ(FilterBank::Load(path_).num_members(), 0u);
   FilterBank mapped = FilterBank::Map(path_);
   EXPECT_EQ(mapped.row_words(), 0u);
   mapped.Save(folder_ / "again");
@@ -245,9 +245,9 @@ TEST_F(FilterBankFileTest, FieldsThatCannotBe) {
   refused(32, (1 << 20) + 1, "groups", 32);
   refused(32, 1, "payload length", 80);
   refused(32, 3, "directory length", 56);
-  refused(40, 1025, "columns", 40);
-  refused(40, 1, "columns", 40);
-  refused(48, 64, "group columns", 48, unsupported);
+  refused(40, 1025, "members", 40);
+  refused(40, 1, "members", 40);
+  refused(48, 64, "group members", 48, unsupported);
   refused(56, 0, "directory length", 56);
   refused(56, ~uint64_t{0}, "directory length", 56);
   refused(56, GetField<uint64_t>(file, 56) + 8, "file length", file.size());
@@ -266,11 +266,11 @@ TEST_F(FilterBankFileTest, FieldsThatCannotBe) {
   refused(160, 1, "reserved bytes", 160);
 }
 
-// The same of the directory: two groups, then two columns, "a" and "some longer name".
+// The same of the directory: two groups, then two members, "a" and "some longer name".
 TEST_F(FilterBankFileTest, DirectoryThatCannotBe) {
   const Bytes file = SmallFile();
   const uint64_t begin = DirectoryAt(file);
-  const uint64_t columns = begin + 2 * 136;
+  const uint64_t members = begin + 2 * 136;
   const auto refused = [&](uint64_t at, auto value, const std::string& check, uint64_t where) {
     Bytes damaged = file;
     SetField(damaged, at, value);
@@ -281,26 +281,26 @@ TEST_F(FilterBankFileTest, DirectoryThatCannotBe) {
   refused(begin, uint64_t{4}, "blocks", begin);
   refused(begin, ~uint64_t{0}, "blocks", begin);
   refused(begin + 136, uint64_t{1}, "payload length", 80);
-  refused(begin + 8, uint64_t{5}, "filled columns", begin + 72);
-  refused(begin + 8, uint64_t{3}, "columns", 40);
-  refused(begin + 72, uint64_t{0}, "filled columns", begin + 72);
-  refused(columns, uint64_t{0}, "capacity", columns);
-  refused(columns + 16, uint32_t{256}, "key types", columns + 16);
-  refused(columns + 20, uint32_t{0}, "name length", columns + 20);
-  refused(columns + 20, uint32_t{4097}, "name length", columns + 20);
-  refused(columns + 20, uint32_t{4000}, "name", columns + 24);
-  refused(columns + 31, char{1}, "padding", columns + 31);
-  refused(columns + 32 + 20, uint32_t{8}, "directory length", 56);
-  refused(columns + 32 + 20, uint32_t{20}, "name", columns + 32 + 24);
+  refused(begin + 8, uint64_t{5}, "filled members", begin + 72);
+  refused(begin + 8, uint64_t{3}, "members", 40);
+  refused(begin + 72, uint64_t{0}, "filled members", begin + 72);
+  refused(members, uint64_t{0}, "capacity", members);
+  refused(members + 16, uint32_t{256}, "key types", members + 16);
+  refused(members + 20, uint32_t{0}, "name length", members + 20);
+  refused(members + 20, uint32_t{4097}, "name length", members + 20);
+  refused(members + 20, uint32_t{4000}, "name", members + 24);
+  refused(members + 31, char{1}, "padding", members + 31);
+  refused(members + 32 + 20, uint32_t{8}, "directory length", 56);
+  refused(members + 32 + 20, uint32_t{20}, "name", members + 32 + 24);
   // Two of one name.
   Bytes twice = file;
-  SetField(twice, columns + 32 + 20, uint32_t{1});
-  twice[columns + 32 + 24] = 'a';
-  std::fill(twice.begin() + long(columns + 32 + 25), twice.end(), 0);
+  SetField(twice, members + 32 + 20, uint32_t{1});
+  twice[members + 32 + 24] = 'a';
+  std::fill(twice.begin() + long(members + 32 + 25), twice.end(), 0);
   twice.erase(twice.end() - 8, twice.end());  // resize would have g++ 12 warn
   SetField(twice, 56, GetField<uint64_t>(twice, 56) - 8);
   Seal(twice);
-  ExpectRefused(twice, "name", columns + 32 + 24);
+  ExpectRefused(twice, "name", members + 32 + 24);
 }
 
 // Names that libstdc++'s std::hash<std::string>, which has no seed, gives one value: in a table by

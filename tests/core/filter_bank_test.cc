@@ -57,9 +57,9 @@ TEST(FilterBankTest, EmptyBankHasNoAnswers) {
   EXPECT_EQ(bank.Contains(keys, Bitmap(none)), 0u);
   EXPECT_EQ(bank.Contains(uint64_t{1}, Bitmap(none)), 0u);
   EXPECT_TRUE(bank.Select(keys).empty());
-  EXPECT_TRUE(bank.CountPerColumn(keys).empty());
-  EXPECT_EQ(bank.expected_false_columns(), 0);
-  EXPECT_TRUE(bank.columns().empty());
+  EXPECT_TRUE(bank.CountPerMember(keys).empty());
+  EXPECT_EQ(bank.expected_false_members(), 0);
+  EXPECT_TRUE(bank.members().empty());
 }
 
 // The model: any sequence of changes, and after each every answer is that of the filters.
@@ -104,14 +104,14 @@ TEST(FilterBankTest, FiltersOfOneSizeFillWholeGroups) {
   Random random(/*seed=*/4);
   for (uint64_t i = 0; i < 1025; ++i) bank.Add(i, RandomFilter(4, random));
   ASSERT_EQ(bank.groups().size(), 2u);
-  EXPECT_EQ(bank.groups()[1].columns, 512u);
+  EXPECT_EQ(bank.groups()[1].members, 512u);
   EXPECT_EQ(bank.row_words(), 17u);
   EXPECT_EQ(bank.NameOf(1024), "1024");
   bank.Remove(3);
   EXPECT_EQ(CodeOf([&] { bank.NameOf(3); }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(CodeOf([&] { bank.NameOf(1025); }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(bank.groups()[0].removed, 1u);
-  bank.Flush();  // into the place of column 3
+  bank.Flush();  // into the place of member 3
   EXPECT_EQ(bank.groups().size(), 2u);
   EXPECT_EQ(bank.NameOf(3), "1024");
   EXPECT_EQ(bank.groups()[0].removed, 0u);
@@ -155,15 +155,15 @@ TEST(FilterBankTest, CompactFillsGroupsAndDropsWhatWasRemoved) {
   EXPECT_EQ(bank.groups().size(), 3u);
   bank.Compact();
   ASSERT_EQ(bank.groups().size(), 2u);
-  EXPECT_EQ(bank.groups()[0].columns + bank.groups()[1].columns, 3 * 256u);
+  EXPECT_EQ(bank.groups()[0].members + bank.groups()[1].members, 3 * 256u);
   EXPECT_EQ(bank.groups()[0].removed + bank.groups()[1].removed, 0u);
   for (uint64_t i = 1; i < 3 * 512; i += 2) {
     ASSERT_TRUE(BitsEqual(bank.Extract(i), filters.at(i))) << i;
   }
 }
 
-TEST(FilterBankTest, ColumnsOfKeysAreSizedForTheRateAskedFor) {
-  FilterBank bank({.false_columns = 2, .columns = 200});
+TEST(FilterBankTest, MembersOfKeysAreSizedForTheRateAskedFor) {
+  FilterBank bank({.false_members = 2, .members = 200});
   EXPECT_DOUBLE_EQ(bank.fpr(), 0.01);
   const std::vector<uint64_t> keys = RandomKeys(1000, /*seed=*/6);
   EXPECT_EQ(bank.Add("empty", std::vector<uint64_t>()).num_blocks, 1u);
@@ -174,9 +174,9 @@ TEST(FilterBankTest, ColumnsOfKeysAreSizedForTheRateAskedFor) {
   EXPECT_EQ(bank.Find("a")->key_types, KeyType::kInteger);
   EXPECT_FALSE(bank.Find("b").has_value());
   const double want = SplitBlockFpr(1000, added.num_blocks);
-  EXPECT_NEAR(bank.expected_false_columns(), want, 0.1 * want);
+  EXPECT_NEAR(bank.expected_false_members(), want, 0.1 * want);
   bank.Flush();
-  EXPECT_NEAR(bank.expected_false_columns(), want, 0.1 * want);
+  EXPECT_NEAR(bank.expected_false_members(), want, 0.1 * want);
   std::vector<uint64_t> row(bank.row_words());
   for (const uint64_t key : keys) {
     ASSERT_EQ(bank.Contains(key, Bitmap(row)), 1u);
@@ -200,10 +200,10 @@ TEST(FilterBankTest, RefusesWhatDoesNotGoTogether) {
   const auto invalid = ErrorCode::kInvalidArgument;
   EXPECT_EQ(CodeOf([&] { make({.fpr = 0.7}); }), invalid);
   EXPECT_EQ(CodeOf([&] { make({.fpr = std::nan("")}); }), invalid);
-  EXPECT_EQ(CodeOf([&] { make({.false_columns = 2}); }), invalid);
-  EXPECT_EQ(CodeOf([&] { make({.columns = 2}); }), invalid);
-  EXPECT_EQ(CodeOf([&] { make({.false_columns = -1, .columns = 2}); }), invalid);
-  EXPECT_EQ(CodeOf([&] { make({.fpr = 0.1, .false_columns = 1, .columns = 2}); }), invalid);
+  EXPECT_EQ(CodeOf([&] { make({.false_members = 2}); }), invalid);
+  EXPECT_EQ(CodeOf([&] { make({.members = 2}); }), invalid);
+  EXPECT_EQ(CodeOf([&] { make({.false_members = -1, .members = 2}); }), invalid);
+  EXPECT_EQ(CodeOf([&] { make({.fpr = 0.1, .false_members = 1, .members = 2}); }), invalid);
 
   FilterBank bank;
   Random random(/*seed=*/8);
@@ -211,9 +211,9 @@ TEST(FilterBankTest, RefusesWhatDoesNotGoTogether) {
   bank.Add("a", filter);
   EXPECT_EQ(CodeOf([&] { bank.Add("a", filter); }), invalid);
   EXPECT_EQ(CodeOf([&] { bank.Add("", filter); }), invalid);
-  EXPECT_EQ(CodeOf([&] { bank.Add(std::string(ColumnName::kMaxBytes + 1, 'x'), filter); }),
+  EXPECT_EQ(CodeOf([&] { bank.Add(std::string(MemberName::kMaxBytes + 1, 'x'), filter); }),
             invalid);
-  bank.Add(std::string(ColumnName::kMaxBytes, 'x'), filter);
+  bank.Add(std::string(MemberName::kMaxBytes, 'x'), filter);
   const SplitBlockBloomFilter other({.bytes = 64, .hash = {HashKind::kXxh3, 1}});
   EXPECT_EQ(CodeOf([&] { bank.Add("b", other); }), ErrorCode::kIncompatible);
   EXPECT_EQ(CodeOf([&] { bank.Extract("b"); }), invalid);
@@ -226,7 +226,7 @@ TEST(FilterBankTest, RefusesWhatDoesNotGoTogether) {
   third.Add("a", filter);
   EXPECT_EQ(CodeOf([&] { bank.Merge(third); }), invalid);
   EXPECT_EQ(CodeOf([&] { bank.Merge(bank); }), invalid);
-  EXPECT_EQ(bank.num_columns(), 2u);
+  EXPECT_EQ(bank.num_members(), 2u);
 
   std::vector<uint64_t> row(bank.row_words());
   const std::vector<uint64_t> keys = {1, 2};
@@ -260,7 +260,7 @@ TEST(FilterBankTest, GroupsThatDoNotFitTogetherAreRefused) {
       bank.Add("large", SplitBlockBloomFilter({.capacity = 1, .bytes = 32 * blocks}));
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kOutOfMemory);
-      EXPECT_EQ(bank.num_columns(), has_another ? 2u : 1u);  // as Add says
+      EXPECT_EQ(bank.num_members(), has_another ? 2u : 1u);  // as Add says
       return error.what();
     }
     return "none";
@@ -269,15 +269,15 @@ TEST(FilterBankTest, GroupsThatDoNotFitTogetherAreRefused) {
   EXPECT_NE(refusal(true).find("may use"), std::string::npos) << refusal(true);
 }
 
-TEST(BestColumnsTest, AreThoseWithTheMostKeys) {
+TEST(BestMembersTest, AreThoseWithTheMostKeys) {
   const std::vector<uint64_t> counts = {3, 0, 5, 3, 1, 5};
   const auto best = [&](uint64_t at_least, size_t most) {
-    std::vector<uint64_t> columns;
-    for (const ColumnCount& c : BestColumns(counts, at_least, most)) {
-      EXPECT_EQ(c.keys, counts[c.column]);
-      columns.push_back(c.column);
+    std::vector<uint64_t> members;
+    for (const MemberCount& c : BestMembers(counts, at_least, most)) {
+      EXPECT_EQ(c.keys, counts[c.member]);
+      members.push_back(c.member);
     }
-    return columns;
+    return members;
   };
   EXPECT_EQ(best(1, 10), (std::vector<uint64_t>{2, 5, 0, 3, 4}));
   EXPECT_EQ(best(3, 3), (std::vector<uint64_t>{2, 5, 0}));

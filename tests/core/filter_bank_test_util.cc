@@ -72,9 +72,9 @@ void BankModel::ExpectEqual(Random& random, size_t extracted) {
 }
 
 void BankModel::ExpectEqual(const FilterBank& bank, Random& random, size_t extracted) const {
-  ASSERT_EQ(bank.num_columns(), filters_.size());
-  const std::vector<BankColumn> columns = bank.columns();
-  ASSERT_EQ(columns.size(), filters_.size());
+  ASSERT_EQ(bank.num_members(), filters_.size());
+  const std::vector<BankMember> members = bank.members();
+  ASSERT_EQ(members.size(), filters_.size());
   std::vector<uint64_t> keys(random.Below(3) == 0 ? 1 : 150 + random.Below(300));
   for (uint64_t& key : keys) key = random.Below(4000);
   std::vector<uint8_t> valid(keys.size() / 8 + 1, 0xFF);
@@ -84,22 +84,22 @@ void BankModel::ExpectEqual(const FilterBank& bank, Random& random, size_t extra
   // What the filters say.
   const size_t stride = bank.row_words();
   std::vector<uint64_t> want(keys.size() * stride), counts(64 * stride);
-  for (const BankColumn& column : columns) {
-    const auto found = filters_.find(column.name);
-    ASSERT_NE(found, filters_.end()) << column.name;
-    ASSERT_EQ(bank.NameOf(column.index), column.name);
-    ASSERT_EQ(bank.Find(column.name)->index, column.index);
+  for (const BankMember& member : members) {
+    const auto found = filters_.find(member.name);
+    ASSERT_NE(found, filters_.end()) << member.name;
+    ASSERT_EQ(bank.NameOf(member.index), member.name);
+    ASSERT_EQ(bank.Find(member.name)->index, member.index);
     for (size_t i = 0; i < keys.size(); ++i) {
       if (!batch.IsValid(i) || !found->second.Contains(keys[i])) continue;
-      want[i * stride + column.index / 64] |= uint64_t{1} << (column.index % 64);
-      ++counts[column.index];
+      want[i * stride + member.index / 64] |= uint64_t{1} << (member.index % 64);
+      ++counts[member.index];
     }
   }
   std::vector<BankHit> hits;
   for (size_t i = 0; i < keys.size(); ++i) {
-    for (const BankColumn& column : columns) {
-      if (((want[i * stride + column.index / 64] >> (column.index % 64)) & 1) != 0) {
-        hits.push_back({i, column.index});
+    for (const BankMember& member : members) {
+      if (((want[i * stride + member.index / 64] >> (member.index % 64)) & 1) != 0) {
+        hits.push_back({i, member.index});
       }
     }
   }
@@ -113,17 +113,17 @@ void BankModel::ExpectEqual(const FilterBank& bank, Random& random, size_t extra
   ASSERT_EQ(got, want);
   ASSERT_EQ(bank.Select(batch), hits);
   ASSERT_EQ(bank.Select(engine, batch), hits);
-  ASSERT_EQ(bank.CountPerColumn(batch), counts);
-  ASSERT_EQ(bank.CountPerColumn(engine, batch), counts);
+  ASSERT_EQ(bank.CountPerMember(batch), counts);
+  ASSERT_EQ(bank.CountPerMember(engine, batch), counts);
   std::vector<uint64_t> row(stride, 7);
   for (size_t i = 0; i < keys.size(); i += 29) {
     if (!batch.IsValid(i)) continue;
     bank.Contains(keys[i], Bitmap(row));
     ASSERT_TRUE(std::equal(row.begin(), row.end(), want.begin() + long(i * stride)));
   }
-  for (size_t i = 0; i < std::min(extracted, columns.size()); ++i) {
-    const size_t at = extracted >= columns.size() ? i : random.Below(columns.size());
-    const std::string& name = columns[at].name;
+  for (size_t i = 0; i < std::min(extracted, members.size()); ++i) {
+    const size_t at = extracted >= members.size() ? i : random.Below(members.size());
+    const std::string& name = members[at].name;
     ASSERT_TRUE(BitsEqual(bank.Extract(name), filters_.at(name))) << name;
   }
 }

@@ -33,13 +33,13 @@ class BankModel {
   void RemoveAll();
   // Another bank of some filters.
   void MergeAnother(Random& random);
-  // Lookups of every form, on one thread and several, and `extracted` columns given back.
+  // Lookups of every form, on one thread and several, and `extracted` members given back.
   void ExpectEqual(Random& random, size_t extracted);
   // The same for a bank that was made of this one.
   void ExpectEqual(const FilterBank& bank, Random& random, size_t extracted) const;
 
  private:
-  std::string NewName() { return "column " + std::to_string(next_++); }
+  std::string NewName() { return "member " + std::to_string(next_++); }
 
   BankOptions options_;
   FilterBank bank_;

@@ -71,30 +71,30 @@ Answers Ask(const Bank& bank, size_t n) {
   answers.bits.resize(n * bank.row_words());
   const size_t found = bank.Contains(keys, Bitmap(answers.bits));
   answers.hits = bank.Select(keys);
-  answers.counts = bank.CountPerColumn(keys);
+  answers.counts = bank.CountPerMember(keys);
   Require(found == answers.hits.size());
   uint64_t sum = 0;
   for (const uint64_t count : answers.counts) sum += count;
   Require(sum == found);
   for (const BankHit& hit : answers.hits) {
-    Require(hit.key < n && !bank.NameOf(hit.column).empty());
+    Require(hit.key < n && !bank.NameOf(hit.member).empty());
   }
   return answers;
 }
 
 template <typename Bank>
-void AskForColumns(const Bank& bank) {
-  const std::vector<BankColumn> columns = bank.columns();
-  Require(columns.size() == bank.num_columns());
-  for (const BankColumn& column : columns) {
-    Require(bank.Find(column.name)->index == column.index);
+void AskForMembers(const Bank& bank) {
+  const std::vector<BankMember> members = bank.members();
+  Require(members.size() == bank.num_members());
+  for (const BankMember& member : members) {
+    Require(bank.Find(member.name)->index == member.index);
   }
   uint64_t bytes = 0, in_groups = 0;
   for (const BankGroupInfo& group : bank.groups()) {
     bytes += group.bytes;
-    in_groups += group.columns;
+    in_groups += group.members;
   }
-  Require(bytes == bank.bytes() && in_groups == columns.size());
+  Require(bytes == bank.bytes() && in_groups == members.size());
 }
 
 // What a file says of itself, which is what the library would have written.
@@ -114,7 +114,7 @@ detail::BankFile RequireSealed(const Bytes& bytes) {
 }
 
 // Makes of the bits of a mapped file those of one that is read: a page that does not match its
-// checksum has all columns for its keys. Returns the pages.
+// checksum has all members for its keys. Returns the pages.
 std::vector<BankDamage> AddDamage(const Bytes& bytes, const detail::BankFile& file,
                                   const HashSpec& hash, size_t n, std::vector<uint64_t>& bits) {
   std::vector<BankDamage> damaged;
@@ -178,10 +178,10 @@ void OpenInEveryWay(const Bytes& bytes) {
   }
   const detail::BankFile parsed = RequireSealed(bytes);
   const FilterBank mapped = map(Verify::kHeader);
-  AskForColumns(mapped);
+  AskForMembers(mapped);
   for (const size_t n : {size_t{1}, size_t{3}, kKeys}) {
     const BankReader reader = OpenReader(bytes, options);
-    AskForColumns(reader);
+    AskForMembers(reader);
     const Answers got = Ask(reader, n);
     Answers want = Ask(mapped, n);
     const std::vector<BankDamage> damaged = AddDamage(bytes, parsed, mapped.hash(), n, want.bits);
@@ -194,13 +194,13 @@ void OpenInEveryWay(const Bytes& bytes) {
     return;
   }
   FilterBank loaded = FilterBank::Load(path, {.secret = secret});
-  AskForColumns(loaded);
+  AskForMembers(loaded);
   Require(Ask(loaded, kKeys) == Ask(mapped, kKeys));
-  const std::vector<BankColumn> columns = loaded.columns();
-  for (size_t i = 0; i < std::min<size_t>(columns.size(), 3); ++i) {
-    Require(loaded.Extract(columns[i].name).payload().size() == 32 * columns[i].num_blocks);
+  const std::vector<BankMember> members = loaded.members();
+  for (size_t i = 0; i < std::min<size_t>(members.size(), 3); ++i) {
+    Require(loaded.Extract(members[i].name).payload().size() == 32 * members[i].num_blocks);
   }
-  if (!columns.empty()) Require(loaded.Remove(columns[0].name));
+  if (!members.empty()) Require(loaded.Remove(members[0].name));
   const std::string name = "a name that is none of those";
   if (!loaded.Find(name)) loaded.Add(name, std::vector<uint64_t>{1, 2, 3});
   loaded.Compact();
@@ -257,7 +257,7 @@ Bytes Expand(std::span<const uint8_t> input) {
   const std::span directory = input.subspan(kHeader + 1);
   bytes.resize(kPage);
   for (uint64_t page = 0; page < pages; ++page) {
-    // Rows with three of four bits, so that some keys have some columns.
+    // Rows with three of four bits, so that some keys have some members.
     for (uint64_t i = 0; i < kPage; ++i) {
       bytes.push_back(static_cast<uint8_t>(0xEE | (i * 37 + page + (i >> 8))));
     }

@@ -47,13 +47,13 @@ class BankOfParquetTest : public CommandTest {
   }
 };
 
-TEST_F(BankOfParquetTest, HasAColumnForEachRowGroup) {
+TEST_F(BankOfParquetTest, HasAMemberForEachRowGroup) {
   std::filesystem::create_directory(Path("lake"));
   WriteFile("lake/a.parquet", parquet::PhysicalType::kInt64,
             {FilterOf(Stored<int64_t>({1, 2})), FilterOf(Stored<int64_t>({2, -3}))});
   WriteFile("lake/b.parquet", parquet::PhysicalType::kInt64, {FilterOf(Stored<int64_t>({7}))});
   EXPECT_TRUE(Sh("tamis bank build -o b --from-parquet key lake")
-                  .ErrHas("b: added 3, now 3 columns in 1 group"));
+                  .ErrHas("b: added 3, now 3 members in 1 group"));
   Write("keys", "2\n-3\n7\n1000\n");
   EXPECT_EQ(Ok("tamis bank query b --integers keys").out,
             "2\tlake/a.parquet#0\n2\tlake/a.parquet#1\n-3\tlake/a.parquet#1\n"
@@ -81,13 +81,13 @@ TEST_F(BankOfParquetTest, KeysAreAskedAsTheyAreStored) {
   EXPECT_EQ(integers.out,
             "5\ti.parquet#0\n5\tl.parquet#0\n-1\ti.parquet#0\n"
             "-9\tl.parquet#0\n1000000\ti.parquet#0\n");
-  EXPECT_TRUE(integers.ErrHas("3 of 5 columns, such as \"d.parquet#0\"")) << integers.err;
+  EXPECT_TRUE(integers.ErrHas("3 of 5 members, such as \"d.parquet#0\"")) << integers.err;
   EXPECT_TRUE(integers.ErrHas("1 key not of 32 bits")) << integers.err;
   Write("text", "0.1\n5\n0\nx\n");
   EXPECT_EQ(Ok("tamis bank query -q b text").out,
             "0.1\td.parquet#0\n0.1\tf.parquet#0\n5\td.parquet#0\n5\ts.parquet#0\n"
             "0\tf.parquet#0\nx\ts.parquet#0\n");
-  EXPECT_EQ(Ok("tamis bank query -q b --count-per-column text").out,
+  EXPECT_EQ(Ok("tamis bank query -q b --count-per-member text").out,
             "d.parquet#0\t2\nf.parquet#0\t2\ns.parquet#0\t2\n");
   // No filter rules it out.
   EXPECT_EQ(Ok("echo nan | tamis bank query -q b -").out, "nan\td.parquet#0\nnan\tf.parquet#0\n");
@@ -111,13 +111,13 @@ TEST_F(BankOfParquetTest, RowGroupsWithoutAFilterAreNotLost) {
   EXPECT_TRUE(refused.ErrHas("a.parquet: row group 1: it has no Bloom filter")) << refused.err;
   EXPECT_FALSE(std::filesystem::exists(Path("b")));
   EXPECT_TRUE(Sh("tamis bank build -o b --from-parquet key --keep-without-filter a.parquet")
-                  .ErrHas("1 column without a usable filter"));
+                  .ErrHas("1 member without a usable filter"));
   EXPECT_EQ(Ok("echo 77 | tamis bank query b --integers -").out, "77\ta.parquet#1\n");
   EXPECT_EQ(Ok("echo 1 | tamis bank query b --integers -").NumLines(), 3U);
   // Where there are no values nothing is missing.
   WriteFile("n.parquet", parquet::PhysicalType::kInt64, {"", filter}, 1000);
   Ok("tamis bank build -q -o n --from-parquet key n.parquet");
-  EXPECT_EQ(Ok("tamis bank info --json n").Json()["columns"], 1);
+  EXPECT_EQ(Ok("tamis bank info --json n").Json()["members"], 1);
 }
 
 TEST_F(BankOfParquetTest, FiltersWithoutBitsAndUnreadableFilesAreNamed) {
@@ -161,7 +161,7 @@ TEST_F(BankOfParquetTest, WhatIsNoneIsRefused) {
   EXPECT_TRUE(int96.ErrHas("t.parquet: filters of columns of type INT96")) << int96.err;
   WriteFile("a.parquet", parquet::PhysicalType::kInt64, {FilterOf(Stored<int64_t>({1}))});
   EXPECT_TRUE(Sh("tamis bank build -o b --from-parquet key a.parquet a.parquet")
-                  .ErrHas("has a column \"a.parquet#0\" already"));
+                  .ErrHas("has a member \"a.parquet#0\" already"));
   EXPECT_EQ(Sh("tamis bank build -o b --keep-without-filter a.parquet").status, 2);
   EXPECT_FALSE(std::filesystem::exists(Path("b")));
 }

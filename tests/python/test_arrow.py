@@ -156,7 +156,7 @@ def test_times_are_no_integers():
     with pytest.raises(TypeError, match="the keys are times"):
         bank.contains(ns)
     bank.add("b", ns.astype("M8[s]"))
-    assert bank.columns_with(int(ns.view("i8")[0])) == ["b"]
+    assert bank.members_with(int(ns.view("i8")[0])) == ["b"]
 
 
 def test_fixed_size_binary():

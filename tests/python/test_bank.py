@@ -19,10 +19,10 @@ import tamis
 ASKED = list(range(-50, 300)) + [f"key {i}" for i in range(100)] + [None]
 
 
-def bank_of(columns, size=100, **options):
-    """Columns c0, c1 ... each of which shares a half of its keys with the next."""
+def bank_of(members, size=100, **options):
+    """Members c0, c1 ... each of which shares a half of its keys with the next."""
     bank = tamis.FilterBank(**options)
-    for i in range(columns):
+    for i in range(members):
         bank.add(f"c{i}", range(i * size // 2, i * size // 2 + size))
     return bank
 
@@ -32,7 +32,7 @@ def separately(bank):
 
 
 class Model(RuleBasedStateMachine):
-    """A bank beside a filter, and a set of keys, for each column."""
+    """A bank beside a filter, and a set of keys, for each member."""
 
     def __init__(self):
         super().__init__()
@@ -109,7 +109,7 @@ class Model(RuleBasedStateMachine):
     def no_false_negatives(self):
         for name, keys in self.sets.items():
             for key in list(keys)[:3]:
-                assert name in self.bank.columns_with(key)
+                assert name in self.bank.members_with(key)
 
     def check(self, bank, keys=(7, "text", None)):
         keys = list(keys)
@@ -129,11 +129,11 @@ class Model(RuleBasedStateMachine):
                 hits = [np.asarray(part, np.int64) for part in bank.select(some, threads=threads)]
                 assert [part.tolist() for part in hits] == [w.tolist() for w in want.nonzero()]
         for some in variants():
-            counts = dict(bank.count_per_column(some, at_least=0))
+            counts = dict(bank.count_per_member(some, at_least=0))
             assert counts == {name: want[:, i].sum() for i, name in enumerate(names)}
         for key, row in zip(keys, want):
             if key is not None:
-                assert bank.columns_with(key) == [n for n, maybe in zip(names, row) if maybe]
+                assert bank.members_with(key) == [n for n, maybe in zip(names, row) if maybe]
         for name in names:
             assert bank.extract(name).to_bytes() == self.filters[name].to_bytes()
 
@@ -146,14 +146,14 @@ def test_model(tmp_path, monkeypatch):
     machine().runTest()
 
 
-@pytest.mark.parametrize("columns", [1, 64, 513, 1100])
-def test_many_columns_answer_as_the_separate_filters(columns):
-    bank = bank_of(columns)
+@pytest.mark.parametrize("members", [1, 64, 513, 1100])
+def test_many_members_answer_as_the_separate_filters(members):
+    bank = bank_of(members)
     for change in (lambda: None, bank.flush,
-                   lambda: [bank.remove(f"c{i}") for i in range(0, columns, 3)], bank.compact):
+                   lambda: [bank.remove(f"c{i}") for i in range(0, members, 3)], bank.compact):
         change()
         names, filters = bank.names, separately(bank)
-        asked = np.arange(0, columns * 60 + 1000, 7)
+        asked = np.arange(0, members * 60 + 1000, 7)
         want = np.zeros((len(asked), len(names)), bool)
         for i, name in enumerate(names):
             want[:, i] = filters[name].contains(asked)
@@ -161,11 +161,11 @@ def test_many_columns_answer_as_the_separate_filters(columns):
             assert (bank.contains(asked, threads=threads) == want).all()
             keys, found = bank.select(asked, threads=threads)
             assert (keys == want.nonzero()[0]).all() and (found == want.nonzero()[1]).all()
-            counts = bank.count_per_column(asked, threads=threads)
+            counts = bank.count_per_member(asked, threads=threads)
             best = sorted(((want[:, i].sum(), -i) for i in range(len(names))), reverse=True)
             assert counts == [(names[-i], n) for n, i in best if n > 0]
-        assert bank.columns_with(int(asked[3])) == [n for n, w in zip(names, want[3]) if w]
-        assert [column.position for column in bank.columns()] == list(range(len(names)))
+        assert bank.members_with(int(asked[3])) == [n for n, w in zip(names, want[3]) if w]
+        assert [member.position for member in bank.members()] == list(range(len(names)))
 
 
 def test_answers_are_of_the_callers_kind():
@@ -197,32 +197,32 @@ def test_answers_are_of_the_callers_kind():
 
 def test_nothing_asked_and_nothing_there():
     empty, bank = tamis.FilterBank(), bank_of(2)
-    assert empty.contains([1, 2]) == [[], []] and empty.columns_with("a") == []
+    assert empty.contains([1, 2]) == [[], []] and empty.members_with("a") == []
     assert empty.contains(np.arange(3)).shape == (3, 0)
     assert pa.array(empty.contains(pa.array([1, 2]))).to_pylist() == [[], []]
-    assert empty.select([1]) == ([], []) and empty.count_per_column([1], at_least=0) == []
+    assert empty.select([1]) == ([], []) and empty.count_per_member([1], at_least=0) == []
     assert bank.contains([]) == [] and bank.contains(np.arange(0)).shape == (0, 2)
     assert bank.contains(pa.array([], pa.int64())).to_pylist() == []
-    assert bank.select([]) == ([], []) and bank.count_per_column([]) == []
-    assert list(empty) == empty.names == empty.columns() == empty.groups() == []
+    assert bank.select([]) == ([], []) and bank.count_per_member([]) == []
+    assert list(empty) == empty.names == empty.members() == empty.groups() == []
     bank.add("none", [])
     bank.add("nulls", pa.array([None, None], pa.string()))
-    assert bank.column("none").key_types == bank.column("nulls").key_types == "none"
+    assert bank.member("none").key_types == bank.member("nulls").key_types == "none"
 
 
 def test_counts():
     bank = bank_of(4, fpr=1e-6)
     asked = np.arange(100, 200)
-    assert bank.count_per_column(asked) == [("c2", 100), ("c1", 50), ("c3", 50)]
-    assert bank.count_per_column(asked, at_least=51) == [("c2", 100)]
-    assert bank.count_per_column(asked, top=2) == [("c2", 100), ("c1", 50)]
-    assert bank.count_per_column(asked, top=0) == []
-    assert bank.count_per_column(asked, at_least=0)[-1] == ("c0", 0)
+    assert bank.count_per_member(asked) == [("c2", 100), ("c1", 50), ("c3", 50)]
+    assert bank.count_per_member(asked, at_least=51) == [("c2", 100)]
+    assert bank.count_per_member(asked, top=2) == [("c2", 100), ("c1", 50)]
+    assert bank.count_per_member(asked, top=0) == []
+    assert bank.count_per_member(asked, at_least=0)[-1] == ("c0", 0)
     for wrong in (-1, 2**64):
         with pytest.raises(OverflowError):
-            bank.count_per_column(asked, top=wrong)
+            bank.count_per_member(asked, top=wrong)
         with pytest.raises(OverflowError):
-            bank.count_per_column(asked, at_least=wrong)
+            bank.count_per_member(asked, at_least=wrong)
 
 
 @pytest.mark.parametrize("n", [1, 1000, 300_000])
@@ -240,14 +240,14 @@ def test_filters_of_keys_are_those_of_the_bank(n):
     bank.add("filter", f)
     for name in bank:
         assert bank.extract(name).to_bytes() == f.to_bytes(), name
-        column = bank.column(name)
-        assert column.capacity == column.inserted_count == n
-        assert column.key_types == "integers" and column.nbytes == f.nbytes
+        member = bank.member(name)
+        assert member.capacity == member.inserted_count == n
+        assert member.key_types == "integers" and member.nbytes == f.nbytes
     bank.add("both", [1, "1", None, b"2"])
-    assert bank.column("both").key_types == "text and integers"
-    assert bank.column("both").inserted_count == 3
+    assert bank.member("both").key_types == "text and integers"
+    assert bank.member("both").inserted_count == 3
     bank.flush()
-    assert bank.groups()[0].columns == 6 if n > 1 else True
+    assert bank.groups()[0].members == 6 if n > 1 else True
     assert sum(group.nbytes for group in bank.groups()) == bank.nbytes
 
 
@@ -259,14 +259,14 @@ def test_sizes_are_few():
                for n in (1, 77, 5000))
 
 
-def test_false_columns():
-    bank = tamis.FilterBank(false_columns=2, columns=200)
+def test_false_members():
+    bank = tamis.FilterBank(false_members=2, members=200)
     assert bank.fpr == pytest.approx(0.01)
     for i in range(200):
         bank.add(i, np.arange(i * 1000, i * 1000 + 1000))
-    assert 0 < bank.expected_false_columns() <= 2.1
+    assert 0 < bank.expected_false_members() <= 2.1
     asked = np.arange(10**9, 10**9 + 2000)
-    assert len(bank.select(asked)[0]) / 2000 == pytest.approx(bank.expected_false_columns(), rel=0.2)
+    assert len(bank.select(asked)[0]) / 2000 == pytest.approx(bank.expected_false_members(), rel=0.2)
 
 
 def test_names():
@@ -275,10 +275,10 @@ def test_names():
     for i, name in enumerate(["a", "\0", "\U0001f600", odd, 7, np.int64(2**62), 2**64 - 1]):
         bank.add(name, [i])
     assert bank.names == ["a", "\0", "\U0001f600", odd, "7", str(2**62), str(2**64 - 1)]
-    assert list(bank) == bank.names and [column.name for column in bank.columns()] == bank.names
+    assert list(bank) == bank.names and [member.name for member in bank.members()] == bank.names
     assert odd in bank and 7 in bank and "7" in bank and "b" not in bank
-    assert bank.columns_with(3) == [odd] and dict(bank.count_per_column([3])) == {odd: 1}
-    for call in (bank.remove, bank.extract, bank.column):
+    assert bank.members_with(3) == [odd] and dict(bank.count_per_member([3])) == {odd: 1}
+    for call in (bank.remove, bank.extract, bank.member):
         with pytest.raises(KeyError, match="missing"):
             call("missing")
         for wrong in (None, 1.5, True, b"a", ["a"]):
@@ -298,7 +298,7 @@ def test_names():
     bank.add("x" * 4096, [1])
 
 
-def test_what_is_no_column():
+def test_what_is_no_member():
     bank = tamis.FilterBank()
     for wrong in (tamis.BloomFilter(10), tamis.CuckooFilter8(10), tamis.ScalableFilter()):
         with pytest.raises(TypeError, match="SplitBlockBloomFilters"):
@@ -321,7 +321,7 @@ def test_what_is_no_column():
 @pytest.mark.parametrize("wrong", [None, 7, 1.5, object(), "one key", b"one key", [1, 1.5]])
 def test_what_are_no_keys(wrong):
     bank = bank_of(2)
-    for call in (bank.contains, bank.select, bank.count_per_column):
+    for call in (bank.contains, bank.select, bank.count_per_member):
         with pytest.raises(TypeError):
             call(wrong)
         with pytest.raises(ValueError, match="threads"):
@@ -329,16 +329,16 @@ def test_what_are_no_keys(wrong):
         with pytest.raises(OverflowError):
             call([2**64])
     with pytest.raises(OverflowError):
-        bank.columns_with(2**64)
+        bank.members_with(2**64)
     for key in (None, 1.5, True, [1], bytearray(b"a")):
         with pytest.raises(TypeError, match="a key is"):
-            bank.columns_with(key)
+            bank.members_with(key)
 
 
 @pytest.mark.parametrize("options, error", [
     ({"fpr": 2.0}, ValueError), ({"fpr": -1.0}, ValueError), ({"fpr": float("nan")}, ValueError),
-    ({"false_columns": 1}, ValueError), ({"columns": 10}, ValueError), ({"hash": "md5"}, ValueError),
-    ({"fpr": 0.1, "columns": -1}, OverflowError), ({"backend": "Z80"}, ValueError),
+    ({"false_members": 1}, ValueError), ({"members": 10}, ValueError), ({"hash": "md5"}, ValueError),
+    ({"fpr": 0.1, "members": -1}, OverflowError), ({"backend": "Z80"}, ValueError),
     ({"secret": b"16 bytes of text"}, ValueError), ({"buffer_bytes": -1}, OverflowError),
     ({"hash": "siphash13", "secret": b"short"}, ValueError), ({"capacity": 10}, TypeError)])
 def test_bad_options(options, error):
@@ -353,14 +353,14 @@ def test_an_iterable_that_fails_adds_nothing():
         yield from range(200_000)
         raise KeyError("midway")
 
-    for call in (lambda k: bank.add("a", k), bank.contains, bank.select, bank.count_per_column):
+    for call in (lambda k: bank.add("a", k), bank.contains, bank.select, bank.count_per_member):
         with pytest.raises(KeyError, match="midway"):
             call(keys())
     with pytest.raises(OverflowError):
         bank.add("a", [1, 2**64])
     assert len(bank) == 0
     bank.add("a", [1])
-    assert bank.columns_with(1) == ["a"]
+    assert bank.members_with(1) == ["a"]
     untouched = iter([1, 2])
     with pytest.raises(ValueError, match="already"):
         bank.add("a", untouched)
@@ -434,9 +434,9 @@ def test_secrets(tmp_path):
         with pytest.raises(tamis.SecretError):
             tamis.FilterBank.open(tmp_path / "without", map=map)
         opened = tamis.FilterBank.open(tmp_path / "without", map=map, secret=secret)
-        assert opened.columns_with(1) == ["a"]
-        assert tamis.FilterBank.open(tmp_path / "with", map=map).columns_with(2) == ["a"]
-    assert tamis.FilterBank(hash="siphash24").columns_with(1) == []
+        assert opened.members_with(1) == ["a"]
+        assert tamis.FilterBank.open(tmp_path / "with", map=map).members_with(2) == ["a"]
+    assert tamis.FilterBank(hash="siphash24").members_with(1) == []
     assert tamis.FilterBank(hash="xxh64", seed=5).seed == 5
 
 
@@ -462,7 +462,7 @@ def test_a_bank_that_is_not_made():
             pass
 
     bank = Forgets()
-    for call in (lambda: len(bank), lambda: bank.names, lambda: bank.columns_with(1),
+    for call in (lambda: len(bank), lambda: bank.names, lambda: bank.members_with(1),
                  lambda: repr(bank), lambda: bank.add("a", [1])):
         with pytest.raises(TypeError):
             call()
@@ -470,12 +470,12 @@ def test_a_bank_that_is_not_made():
 
 def test_repr():
     bank = bank_of(3, fpr=0.02)
-    assert repr(bank) == f"FilterBank(columns=3, nbytes={bank.nbytes}, fpr=0.02)"
-    assert repr(bank.columns()[1]).startswith("BankColumn(name='c1', position=1, nbytes=")
+    assert repr(bank) == f"FilterBank(members=3, nbytes={bank.nbytes}, fpr=0.02)"
+    assert repr(bank.members()[1]).startswith("BankMember(name='c1', position=1, nbytes=")
     bank.flush()
     bank.remove("c0")
     assert repr(bank.groups()[0]).startswith("BankGroup(filter_nbytes=")
-    assert bank.groups()[0].removed == 1 and bank.groups()[0].columns == 2
+    assert bank.groups()[0].removed == 1 and bank.groups()[0].members == 2
     bank.compact()
     assert bank.groups()[0].removed == 0
 
@@ -490,8 +490,8 @@ def test_many_threads():
             for turn in range(8):
                 name = f"{number}-{turn}"
                 bank.add(name, mine)
-                assert name in bank and name in bank.columns_with(int(mine[17]))
-                assert dict(bank.count_per_column(mine, threads=2))[name] == 5000
+                assert name in bank and name in bank.members_with(int(mine[17]))
+                assert dict(bank.count_per_member(mine, threads=2))[name] == 5000
                 assert bank.contains(mine).any(axis=1).all()
                 f = bank.extract(name)
                 bank.add(name + "'", f)
@@ -511,7 +511,7 @@ def test_many_threads():
         thread.join()
     assert not errors
     assert len(bank) == 300 + 6 * 8
-    assert bank.contains(np.arange(10**6 * 5, 10**6 * 5 + 5000))[:, bank.column("5-7'").position].all()
+    assert bank.contains(np.arange(10**6 * 5, 10**6 * 5 + 5000))[:, bank.member("5-7'").position].all()
 
 
 def test_two_threads_merge_crosswise():
@@ -541,13 +541,13 @@ def test_a_bank_that_changes_between_batches():
         change()
         yield from range(300_000)
 
-    for call in (bank.contains, bank.select, bank.count_per_column):
+    for call in (bank.contains, bank.select, bank.count_per_member):
         with pytest.raises(RuntimeError, match="changed during the call"):
             call(keys(lambda: bank.add(f"new {len(bank)}", [1])))
-        assert len(call(keys(lambda: bank.columns_with(3)))) > 0  # which is no change
+        assert len(call(keys(lambda: bank.members_with(3)))) > 0  # which is no change
     f = tamis.SplitBlockBloomFilter(10)
     bank.add("late", keys(lambda: bank.add("meanwhile", f)))
-    assert bank.column("late").inserted_count == 500_000 and "meanwhile" in bank
+    assert bank.member("late").inserted_count == 500_000 and "meanwhile" in bank
 
 
 def test_children_of_fork():
@@ -555,7 +555,7 @@ def test_children_of_fork():
     pid = os.fork()
     if pid == 0:
         try:
-            good = "c3" in bank.columns_with(200) and bank.contains(np.arange(2000)).any()
+            good = "c3" in bank.members_with(200) and bank.contains(np.arange(2000)).any()
             bank.add("child", [1])
             os._exit(0 if good and len(bank) == 21 else 1)
         finally:

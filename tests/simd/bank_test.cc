@@ -16,7 +16,7 @@ namespace tamis::bank_test {
 
 using detail::BankRows;
 
-constexpr uint64_t kColumns = bank::kGroupColumns;
+constexpr uint64_t kMembers = bank::kGroupMembers;
 using Mask = std::vector<uint64_t>;
 
 class BankKernelTest : public BackendTest {
@@ -100,8 +100,8 @@ TEST_P(BankKernelTest, TransposeEqualsPortable) {
       Mask mask = RandomMask(random);
       if (round == 0) mask.assign(bank::kRowWords, ~uint64_t{0});
       std::vector<std::unique_ptr<GuardedArray<uint64_t>>> filters;
-      std::vector<const uint64_t*> pointers(kColumns, nullptr);
-      for (uint64_t c = 0; c < kColumns; ++c) {
+      std::vector<const uint64_t*> pointers(kMembers, nullptr);
+      for (uint64_t c = 0; c < kMembers; ++c) {
         if (!BitOf(mask.data(), c)) continue;
         filters.push_back(std::make_unique<GuardedArray<uint64_t>>(4 * blocks));
         for (uint64_t& word : filters.back()->span()) word = random();
@@ -121,15 +121,15 @@ TEST_P(BankKernelTest, TransposeEqualsPortable) {
 INSTANTIATE_TEST_SUITE_P(Backends, BankKernelTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
-// By the definition: a column is a filter, and row j has its bit j.
+// By the definition: a member is a filter, and row j has its bit j.
 TEST(PortableBankTest, RowsAreBitsOfFilters) {
   constexpr uint64_t kBlocks = 3;
   const detail::Kernels& kernels = *FindBackend("portable").kernels;
   Random random(/*seed=*/4);
   const Mask mask = {~uint64_t{0}, random(), 0, 1, uint64_t{1} << 63, random(), random(), 0};
-  std::vector<std::vector<uint64_t>> filters(kColumns);
-  std::vector<const uint64_t*> pointers(kColumns, nullptr);
-  for (uint64_t c = 0; c < kColumns; ++c) {
+  std::vector<std::vector<uint64_t>> filters(kMembers);
+  std::vector<const uint64_t*> pointers(kMembers, nullptr);
+  for (uint64_t c = 0; c < kMembers; ++c) {
     for (uint64_t i = 0; i < 4 * kBlocks; ++i) filters[c].push_back(random() | random());
     if (BitOf(mask.data(), c)) pointers[c] = filters[c].data();
   }
@@ -138,7 +138,7 @@ TEST(PortableBankTest, RowsAreBitsOfFilters) {
   const std::vector<uint64_t> before = rows.vector();
   kernels.bank.transpose(pointers.data(), mask.data(), kBlocks, rows.data());
   for (uint64_t j = 0; j < kBlocks * bank::kBlockRows; ++j) {
-    for (uint64_t c = 0; c < kColumns; ++c) {
+    for (uint64_t c = 0; c < kMembers; ++c) {
       const bool want = BitOf(mask.data(), c) ? BitOf(filters[c].data(), j)
                                               : BitOf(before.data() + j * bank::kRowWords, c);
       ASSERT_EQ(BitOf(rows.data() + j * bank::kRowWords, c), want) << "row " << j << ", " << c;
@@ -151,7 +151,7 @@ TEST(PortableBankTest, RowsAreBitsOfFilters) {
   const detail::Batch batch = detail::HashBatch(hashes.data(), hashes.size());
   kernels.bank.look_up(&group, 1, batch, bits.data(), bank::kRowWords);
   for (size_t i = 0; i < hashes.size(); ++i) {
-    for (uint64_t c = 0; c < kColumns; ++c) {
+    for (uint64_t c = 0; c < kMembers; ++c) {
       const bool want = pointers[c] != nullptr &&
                         kernels.split_block.contains_one(
                             reinterpret_cast<const uint32_t*>(pointers[c]), kBlocks, hashes[i]);

@@ -30,7 +30,7 @@ class BankTest : public CommandTest {
 };
 
 TEST_F(BankTest, PairsAreThoseOfTheFiltersOneByOne) {
-  EXPECT_TRUE(Sh("tamis bank build -o b f").ErrHas("b: added 12, now 12 columns in 1 group"));
+  EXPECT_TRUE(Sh("tamis bank build -o b f").ErrHas("b: added 12, now 12 members in 1 group"));
   Write("keys", Numbers(2'900, 3'000));
   std::string one_by_one;
   for (int i = 1; i <= kFilters; ++i) {
@@ -66,18 +66,18 @@ TEST_F(BankTest, IntegersAreShownAsTheyWereGiven) {
       "18446744073709551613\ti\n");
 }
 
-TEST_F(BankTest, CountsPerColumnComeBestFirst) {
+TEST_F(BankTest, CountsPerMemberComeBestFirst) {
   Ok("tamis bank build -q -o b f/*.tamis");
   Write("keys", Numbers(3'000, 400) + Numbers(7'000, 300));
-  EXPECT_EQ(Ok("tamis bank query b --count-per-column --at-least 300 keys").out.substr(0, 2),
+  EXPECT_EQ(Ok("tamis bank query b --count-per-member --at-least 300 keys").out.substr(0, 2),
             "3\t");
   const std::vector<std::string> best =
-      Lines(Ok("tamis bank query b --count-per-column --top 2 keys").out);
+      Lines(Ok("tamis bank query b --count-per-member --top 2 keys").out);
   ASSERT_EQ(best.size(), 2U);
   EXPECT_EQ(best[0].substr(0, 2), "3\t");
   EXPECT_GE(std::stoi(best[0].substr(2)), 400);
   EXPECT_EQ(best[1].substr(0, 2), "7\t");
-  const auto json = Ok("tamis bank query b --count-per-column --top 2 --json keys").Json();
+  const auto json = Ok("tamis bank query b --count-per-member --top 2 --json keys").Json();
   EXPECT_EQ(json["counts"][0]["name"], "3");
   EXPECT_EQ(json["counts"].size(), 2U);
 }
@@ -86,28 +86,28 @@ TEST_F(BankTest, FiltersAreAddedAndRemoved) {
   Ok("tamis bank build -q -o b f/1.tamis f/2.tamis");
   Write("keys", Numbers(3'000, 500));
   const auto of_third = [&] {
-    return Ok("tamis bank query b --count-per-column --at-least 500 keys").out;
+    return Ok("tamis bank query b --count-per-member --at-least 500 keys").out;
   };
   EXPECT_EQ(of_third(), "");
-  EXPECT_EQ(Ok("tamis bank add -q --json b f/3.tamis").Json()["columns"], 3);
+  EXPECT_EQ(Ok("tamis bank add -q --json b f/3.tamis").Json()["members"], 3);
   EXPECT_EQ(of_third(), "3\t500\n");
   Ok("tamis bank remove -q b 3");
   EXPECT_EQ(of_third(), "");
   EXPECT_EQ(Ok("tamis bank info --json b").Json()["groups"][0]["removed"], 1);
   Ok("tamis bank remove -q --compact b 2");
-  const auto json = Ok("tamis bank info --json --columns b").Json();
+  const auto json = Ok("tamis bank info --json --members b").Json();
   EXPECT_EQ(json["groups"][0]["removed"], 0);
-  EXPECT_EQ(json["column_list"].size(), 1U);
-  EXPECT_EQ(json["column_list"][0]["name"], "1");
-  EXPECT_EQ(json["column_list"][0]["inserted"], 500);
-  EXPECT_TRUE(Ok("tamis bank info --columns b").out.find("1 of 512 filters") != std::string::npos);
+  EXPECT_EQ(json["member_list"].size(), 1U);
+  EXPECT_EQ(json["member_list"][0]["name"], "1");
+  EXPECT_EQ(json["member_list"][0]["inserted"], 500);
+  EXPECT_TRUE(Ok("tamis bank info --members b").out.find("1 of 512 filters") != std::string::npos);
 }
 
 TEST_F(BankTest, NamesAreThoseOfFilesOrTheirPaths) {
   Ok("mkdir g && cp f/2.tamis g/1.tamis");
   const CommandResult twice = Sh("tamis bank build -o b f/1.tamis g/1.tamis");
   EXPECT_EQ(twice.status, 2);
-  EXPECT_TRUE(twice.ErrHas("g/1.tamis: the bank has a column \"1\" already: --paths names"))
+  EXPECT_TRUE(twice.ErrHas("g/1.tamis: the bank has a member \"1\" already: --paths names"))
       << twice.err;
   EXPECT_FALSE(Exists("b"));
   Ok("tamis bank build -q --paths -o b f/1.tamis g/");
@@ -117,19 +117,19 @@ TEST_F(BankTest, NamesAreThoseOfFilesOrTheirPaths) {
   Write("key", "3001\n");
   EXPECT_EQ(Ok("tamis bank query b key").out, "3001\ta\\x09b\n");
   // JSON has them as they are, and the indexes of those that it cannot tell apart.
-  const auto counts = Ok("tamis bank query b --json --count-per-column key").Json()["counts"];
+  const auto counts = Ok("tamis bank query b --json --count-per-member key").Json()["counts"];
   ASSERT_EQ(counts.size(), 1U);
   EXPECT_EQ(counts[0]["name"], "a\tb");
   EXPECT_EQ(counts[0]["index"], 0);
 }
 
-TEST_F(BankTest, ColumnsThatCannotHaveTheKeysAreNamed) {
+TEST_F(BankTest, MembersThatCannotHaveTheKeysAreNamed) {
   Ok("tamis build -q --for-bank --integers -o i.tamis 1; tamis bank build -q -o b f i.tamis");
   const CommandResult text = Sh("tamis bank query b --count 1");
   EXPECT_EQ(text.out, "500/500\n");
-  EXPECT_TRUE(text.ErrHas("1 of 13 columns, such as \"i\", cannot have these keys, which are text"))
+  EXPECT_TRUE(text.ErrHas("1 of 13 members, such as \"i\", cannot have these keys, which are text"))
       << text.err;
-  EXPECT_TRUE(Sh("tamis bank query b --integers --count 1").ErrHas("12 of 13 columns, such as"));
+  EXPECT_TRUE(Sh("tamis bank query b --integers --count 1").ErrHas("12 of 13 members, such as"));
   EXPECT_EQ(Ok("tamis bank query b -q --count 1").err, "");
   EXPECT_FALSE(Sh("tamis bank query b --any-form --count 1").ErrHas("warning"));
 }
@@ -146,23 +146,23 @@ TEST_F(BankTest, WhatDoesNotFitIsRefusedAndTheBankStays) {
     EXPECT_EQ(Read("b"), before) << script;
   };
   refused("tamis bank add b cuckoo.tamis", "made of split-block filters, and this is one of kind");
-  refused("tamis bank add b seed.tamis", "seed.tamis: the columns of a bank have one hash");
+  refused("tamis bank add b seed.tamis", "seed.tamis: the members of a bank have one hash");
   refused("tamis bank add b short.tamis", "short.tamis");
   refused("tamis bank add b f/1.tamis", "already");
   refused("tamis bank add b nowhere.tamis", "No such file");
   refused("mkdir empty; tamis bank add b empty", "no file whose name ends in .tamis");
   refused("tamis bank add b b", "the output b is also an input");
   refused("tamis bank build -o f/1.tamis f", "is also an input");
-  refused("tamis bank remove b 1 nobody", "no column \"nobody\"");
-  refused("tamis bank remove b 1 1", "no column \"1\", or it is named twice");
+  refused("tamis bank remove b 1 nobody", "no member \"nobody\"");
+  refused("tamis bank remove b 1 1", "no member \"1\", or it is named twice");
   refused("tamis bank query b --integers 1", "its keys are text, and not integers");
   refused("tamis bank query f/1.tamis 1", "is that of a single filter, of kind split-block");
   refused("tamis bank info f/1.tamis", "or `tamis query`");
   refused("tamis query b 1", "is that of a filter bank");
   refused("tamis bank", "");
-  refused("tamis bank query b --count-per-column --count 1", "");
-  refused("tamis bank query b --top 3 1", "go with --count-per-column");
-  refused("tamis bank query b --at-least 3 1", "go with --count-per-column");
+  refused("tamis bank query b --count-per-member --count 1", "");
+  refused("tamis bank query b --top 3 1", "go with --count-per-member");
+  refused("tamis bank query b --at-least 3 1", "go with --count-per-member");
   refused("tamis build --for-bank --bytes 5K -o x 1", "leave out --kind and --bytes");
   refused("tamis build --for-bank -t cuckoo8 -o x 1", "leave out --kind and --bytes");
 }
@@ -173,7 +173,7 @@ TEST_F(BankTest, ASizeThatFewHaveIsSaid) {
   EXPECT_EQ(result.status, 0);
   EXPECT_TRUE(result.ErrHas("warning: odd.tamis has a size that few others will have"))
       << result.err;
-  EXPECT_TRUE(result.ErrHas("13 columns in 2 groups")) << result.err;
+  EXPECT_TRUE(result.ErrHas("13 members in 2 groups")) << result.err;
 }
 
 TEST_F(BankTest, ASecretIsAskedForAgain) {

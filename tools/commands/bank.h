@@ -6,7 +6,7 @@
 
 namespace tamis::tools {
 
-// Of the columns of a bank.
+// Of the members of a bank.
 Command AddBankBuild(const CommandLine& bank);
 Command AddBankAdd(const CommandLine& bank);
 Command AddBankRemove(const CommandLine& bank);

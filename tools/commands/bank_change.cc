@@ -33,7 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kBuildFooter[] =
-    "The filters are split-block ones of one hash, and seed or secret. A column has the name of "
+    "The filters are split-block ones of one hash, and seed or secret. A member has the name of "
     "its\n"
     "file without .tamis, or with --paths all of the path. Up to 512 filters of equal size are a\n"
     "group, which takes the memory of 512 however many it has: so `tamis build --for-bank` makes\n"
@@ -49,8 +49,8 @@ constexpr char kBuildFooter[] =
 constexpr char kParquetFooter[] =
     "  tamis bank build -o users.bank --from-parquet user_id lake/\n"
     "\n"
-    "With --from-parquet a column for each row group, named FILE#ROWGROUP, is made of the Bloom\n"
-    "filter that the file has; no data is read. Row groups without values have no column. `tamis\n"
+    "With --from-parquet a member for each row group, named FILE#ROWGROUP, is made of the Bloom\n"
+    "filter that the file has; no data is read. Row groups without values have no member. `tamis\n"
     "bank query` asks for what is stored: --integers for INT32 and INT64 (dates and times are\n"
     "integers), numbers for FLOAT and DOUBLE, text for all else.\n";
 #endif
@@ -74,7 +74,7 @@ constexpr char kRemoveFooter[] =
 struct ChangeOptions {
   std::string bank;
   std::vector<std::string> given;  // files and folders, or names
-  bool paths = false;              // are the names of columns
+  bool paths = false;              // are the names of members
   bool compact = false;
   SecretOptions secret;
   SaveOptions save;
@@ -127,7 +127,7 @@ class Adder {
       const bool by_paths = options_.paths || !options_.parquet.column.empty();
       const bool taken = bank_.Find(name).has_value();
       throw Error(error.code(), from + ": " + error.what() +
-                                    (taken && !by_paths ? ": --paths names columns by their whole "
+                                    (taken && !by_paths ? ": --paths names members by their whole "
                                                           "paths"
                                                         : ""));
     }
@@ -168,7 +168,7 @@ void AddFilters(const ChangeOptions& options, const std::vector<Header>& headers
 uint64_t BytesOfFreePlaces(const FilterBank& of) {
   uint64_t bytes = 0;
   for (const BankGroupInfo& group : of.groups()) {
-    bytes += group.bytes / bank::kGroupColumns * (bank::kGroupColumns - group.columns);
+    bytes += group.bytes / bank::kGroupMembers * (bank::kGroupMembers - group.members);
   }
   return bytes;
 }
@@ -186,13 +186,13 @@ void Report(const ChangeOptions& options, const FilterBank& bank, const char* wh
   if (options.json) {
     Print(JsonText(nlohmann::ordered_json{{"file", options.bank},
                                           {what, changed},
-                                          {"columns", bank.num_columns()},
+                                          {"members", bank.num_members()},
                                           {"groups", bank.groups().size()},
                                           {"bytes", bytes},
                                           {"bytes_of_free_places", free_places}}));
   } else {
     Say(options.bank + ": " + std::string(what) + " " + WithCommas(changed) + ", now " +
-        Counted(bank.num_columns(), "column") + " in " + Counted(bank.groups().size(), "group") +
+        Counted(bank.num_members(), "member") + " in " + Counted(bank.groups().size(), "group") +
         " of " + BytesText(static_cast<double>(bytes)) +
         (free_places != 0
              ? ", of which " + BytesText(static_cast<double>(free_places)) + " are free places"
@@ -231,7 +231,7 @@ int RunBuildFromParquet(const ChangeOptions& options) {
   adder.Finish();
   Save(options, bank);
   if (made.without_filter > 0 && !options.quiet) {
-    Say(Counted(made.without_filter, "column") +
+    Say(Counted(made.without_filter, "member") +
         " without a usable filter, which may have every key; the first: " + made.first_problem);
   }
   Report(options, bank, "added", made.added);
@@ -293,7 +293,7 @@ int RunRemove(ChangeOptions options) {
   FilterBank bank = LoadToChange(options, options.secret.Read(), lock.get());
   for (const std::string& name : options.given) {
     if (bank.Remove(name)) continue;
-    throw Error(ErrorCode::kInvalidArgument, options.bank + ": no column " + Quoted(name) +
+    throw Error(ErrorCode::kInvalidArgument, options.bank + ": no member " + Quoted(name) +
                                                  ", or it is named twice: nothing was removed");
   }
   if (options.compact) bank.Compact();
@@ -311,7 +311,7 @@ void AddCommon(const CommandLine& command, ChangeOptions& options) {
 
 void AddFiles(const CommandLine& command, ChangeOptions& options) {
   command.Add("FILE", options.given, "filters, or folders of them").Required();
-  command.AddFlag("--paths", options.paths, "name columns by the paths of their files");
+  command.AddFlag("--paths", options.paths, "name members by the paths of their files");
 }
 
 }  // namespace
@@ -354,7 +354,7 @@ Command AddBankRemove(const CommandLine& bank) {
   auto options = std::make_shared<ChangeOptions>();
   command.Footer(kRemoveFooter);
   command.Add("BANK", options->bank, "file saved by `tamis bank build`").Required();
-  command.Add("NAME", options->given, "names of columns").Required();
+  command.Add("NAME", options->given, "names of members").Required();
   command.AddFlag("--compact", options->compact, "give back the memory of what was removed");
   AddCommon(command, *options);
   return {command, [options] { return RunRemove(*options); }};

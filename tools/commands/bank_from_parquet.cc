@@ -94,7 +94,7 @@ class Reader {
  public:
   Reader(const ParquetFilterOptions& options, const Add& add) : options_(options), add_(add) {}
 
-  // Adds a column for each row group of the file.
+  // Adds a member for each row group of the file.
   void Read(const std::filesystem::path& path) {
     const std::string file = path.string();
     // A file that does not exist is a mistake of the caller, so it is an error in any case.
@@ -108,7 +108,7 @@ class Reader {
       form_ = FormOf(footer->schema().columns()[column]);
       any_column_ = true;
     } catch (const Error& error) {
-      // The row groups are unknown, so the whole file becomes one column.
+      // The row groups are unknown, so the whole file becomes one member.
       return AddFull(file, {error.code(), Named(file, error.what())});
     }
     for (size_t group = 0; group < footer->row_groups().size(); ++group) {
@@ -120,7 +120,7 @@ class Reader {
         filter = Unusable{error.code(), error.what()};
       }
       if (auto* const usable = std::get_if<SplitBlockBloomFilter>(&filter)) {
-        AddColumn(name, *usable);
+        AddMember(name, *usable);
       } else if (const auto* const unusable = std::get_if<Unusable>(&filter)) {
         AddFull(name, {unusable->code,
                        file + ": row group " + std::to_string(group) + ": " + unusable->reason});
@@ -155,21 +155,21 @@ class Reader {
     return filter;
   }
 
-  void AddColumn(const std::string& name, SplitBlockBloomFilter& filter) {
+  void AddMember(const std::string& name, SplitBlockBloomFilter& filter) {
     filter.set_key_types(form_);
     add_(name, filter);
     ++made_.added;
   }
 
-  // Adds a column that may have every key, or throws if that is not allowed.
+  // Adds a member that may have every key, or throws if that is not allowed.
   void AddFull(const std::string& name, const Unusable& unusable) {
     if (!options_.keep_without_filter) {
       throw Error(unusable.code, unusable.reason +
                                      ". A bank without it would say no to what is in it: give "
-                                     "--keep-without-filter for a column that may have every key");
+                                     "--keep-without-filter for a member that may have every key");
     }
     SplitBlockBloomFilter filter = FullFilter();
-    AddColumn(name, filter);
+    AddMember(name, filter);
     if (made_.without_filter++ == 0) made_.first_problem = unusable.reason;
   }
 

@@ -1,4 +1,4 @@
-// Bloom filters of Parquet files as columns of a bank.
+// Bloom filters of Parquet files as members of a bank.
 #ifndef TAMIS_TOOLS_COMMANDS_BANK_FROM_PARQUET_H_
 #define TAMIS_TOOLS_COMMANDS_BANK_FROM_PARQUET_H_
 
@@ -14,7 +14,7 @@ namespace tamis::tools {
 
 struct ParquetFilterOptions {
   std::string column;  // its path; empty: the files are no Parquet files
-  // Row groups without a usable filter, and files that cannot be read, become columns that may have
+  // Row groups without a usable filter, and files that cannot be read, become members that may have
   // every key. By default they are errors.
   bool keep_without_filter = false;
 };
@@ -24,7 +24,7 @@ struct ParquetFilters {
   uint64_t added = 0;
   uint64_t without_filter = 0;  // how many of these may have every key
   std::string first_problem;    // of the first one of these, with the name of its file
-  uint64_t empty = 0;           // that have no value, and so are no columns
+  uint64_t empty = 0;           // that have no value, and so are no members
 };
 
 // Gives the filter of each row group of each file to add(name, filter), with the name

@@ -21,7 +21,7 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kBankInfoFooter[] =
-    "The number of columns that a key is expected to be found in that is in none of them is "
+    "The number of members that a key is expected to be found in that is in none of them is "
     "counted\n"
     "from the bits, all of which are read and verified for that; --header leaves it out and "
     "answers\n"
@@ -29,13 +29,13 @@ constexpr char kBankInfoFooter[] =
     "\n"
     "Examples:\n"
     "  tamis bank info logs.bank\n"
-    "  tamis bank info --json --columns logs.bank\n";
+    "  tamis bank info --json --members logs.bank\n";
 
 struct BankInfoOptions {
   std::string file;
   SecretOptions secret;
   bool header = false;
-  bool columns = false;
+  bool members = false;
   bool json = false;
 };
 
@@ -47,34 +47,34 @@ nlohmann::ordered_json Describe(const BankInfoOptions& options) {
   for (const BankGroupInfo& group : bank.groups()) {
     groups.push_back({{"blocks", group.num_blocks},
                       {"filter_bytes", group.num_blocks * split_block::kBlockBytes},
-                      {"columns", group.columns},
+                      {"members", group.members},
                       {"removed", group.removed},
                       {"bytes", group.bytes}});
   }
   nlohmann::ordered_json json = {{"file", options.file},
-                                 {"columns", bank.num_columns()},
+                                 {"members", bank.num_members()},
                                  {"bytes", bank.bytes()},
                                  {"hash", HashKindName(bank.hash().kind)}};
   if (!IsKeyed(bank.hash().kind)) json["seed"] = bank.hash().seed;
   KeyTypes forms;
   uint64_t inserted = 0;
-  nlohmann::ordered_json columns = nlohmann::ordered_json::array();
-  for (const BankColumn& column : bank.columns()) {
-    forms.Add(column.key_types);
-    inserted += column.inserted;
-    if (!options.columns) continue;
-    columns.push_back({{"name", column.name},
-                       {"index", column.index},
-                       {"filter_bytes", column.num_blocks * split_block::kBlockBytes},
-                       {"capacity", column.capacity},
-                       {"inserted", column.inserted},
-                       {"key_types", KeyTypesText(column.key_types)}});
+  nlohmann::ordered_json members = nlohmann::ordered_json::array();
+  for (const BankMember& member : bank.members()) {
+    forms.Add(member.key_types);
+    inserted += member.inserted;
+    if (!options.members) continue;
+    members.push_back({{"name", member.name},
+                       {"index", member.index},
+                       {"filter_bytes", member.num_blocks * split_block::kBlockBytes},
+                       {"capacity", member.capacity},
+                       {"inserted", member.inserted},
+                       {"key_types", KeyTypesText(member.key_types)}});
   }
   json["key_types"] = KeyTypesText(forms);
   json["inserted"] = inserted;
-  if (!options.header) json["expected_false_columns"] = bank.expected_false_columns();
+  if (!options.header) json["expected_false_members"] = bank.expected_false_members();
   json["groups"] = groups;
-  if (options.columns) json["column_list"] = columns;
+  if (options.members) json["member_list"] = members;
   return json;
 }
 
@@ -86,27 +86,27 @@ std::string InfoText(const nlohmann::ordered_json& json) {
     return BytesText(of[key].get<double>());
   };
   std::string text = Printable(json["file"].get<std::string>()) + "\n";
-  text += Row("columns", count(json, "columns"));
+  text += Row("members", count(json, "members"));
   text += Row("bytes", count(json, "bytes") + " (" + bytes(json, "bytes") + ")");
   text += Row("hash", json["hash"].get<std::string>() +
                           (json.contains("seed") ? ", seed " + count(json, "seed") : ""));
   text += Row("keys", json["key_types"].get<std::string>());
   text += Row("inserted", count(json, "inserted") + " keys, duplicates included");
-  if (json.contains("expected_false_columns")) {
-    text += Row("false columns", Format("%.3g expected for a key that is in none",
-                                        json["expected_false_columns"].get<double>()));
+  if (json.contains("expected_false_members")) {
+    text += Row("false members", Format("%.3g expected for a key that is in none",
+                                        json["expected_false_members"].get<double>()));
   }
   size_t number = 0;
   for (const auto& group : json["groups"]) {
     text += Row(Format("group %zu", ++number),
-                count(group, "columns") + " of 512 filters of " + bytes(group, "filter_bytes") +
+                count(group, "members") + " of 512 filters of " + bytes(group, "filter_bytes") +
                     ", " + bytes(group, "bytes") +
                     (group["removed"] == 0 ? "" : ", removed " + count(group, "removed")));
   }
-  if (!json.contains("column_list")) return text;
-  for (const auto& column : json["column_list"]) {
-    text += "  " + Printable(column["name"].get<std::string>()) + ": " + count(column, "inserted") +
-            " keys in " + bytes(column, "filter_bytes") + "\n";
+  if (!json.contains("member_list")) return text;
+  for (const auto& member : json["member_list"]) {
+    text += "  " + Printable(member["name"].get<std::string>()) + ": " + count(member, "inserted") +
+            " keys in " + bytes(member, "filter_bytes") + "\n";
   }
   return text;
 }
@@ -127,7 +127,7 @@ Command AddBankInfo(const CommandLine& bank) {
   command.Add("BANK", options->file, "file saved by `tamis bank build`").Required();
   options->secret.AddTo(command);
   command.AddFlag("--header", options->header, "only what can be said without reading all of it");
-  command.AddFlag("--columns", options->columns, "each column, too");
+  command.AddFlag("--members", options->members, "each member, too");
   command.AddFlag("--json", options->json, "a report in JSON");
   return {command, [options] { return Run(*options); }};
 }

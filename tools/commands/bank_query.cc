@@ -33,13 +33,13 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kBankQueryFooter[] =
-    "Writes a line KEY<tab>NAME for each key and each column that may have it: all that have it, "
+    "Writes a line KEY<tab>NAME for each key and each member that may have it: all that have it, "
     "and\n"
-    "of the others as many as `tamis bank info` calls false columns. Control characters in names "
+    "of the others as many as `tamis bank info` calls false members. Control characters in names "
     "are\n"
     "shown as \\xNN.\n"
     "\n"
-    "With --count-per-column a line NAME<tab>KEYS for each column that may have at least one of "
+    "With --count-per-member a line NAME<tab>KEYS for each member that may have at least one of "
     "the\n"
     "keys (or --at-least so many), the one with the most first: which files have most of these "
     "keys?\n"
@@ -48,8 +48,8 @@ constexpr char kBankQueryFooter[] =
 constexpr char kBankQueryExamples[] =
     "Examples:\n"
     "  tamis bank query logs.bank keys.txt\n"
-    "  tamis bank query logs.bank --integers --csv --column user_id users.csv | sort -u\n"
-    "  tamis bank query logs.bank --count-per-column --top 10 keys.txt\n"
+    "  tamis bank query logs.bank --integers --csv --member user_id users.csv | sort -u\n"
+    "  tamis bank query logs.bank --count-per-member --top 10 keys.txt\n"
     "  tamis bank query logs.bank --count keys.txt    # how many of them are anywhere\n";
 
 struct BankQueryOptions {
@@ -59,14 +59,14 @@ struct BankQueryOptions {
   SecretOptions secret;
   RunOptions run;
   OpenOptions open;
-  bool per_column = false;
+  bool per_member = false;
   std::optional<uint64_t> at_least;
   std::optional<uint64_t> top;
   bool invert = false;
   bool count = false;
   bool json = false;
 
-  bool WritesPairs() const { return !per_column && !invert && !count && !json; }
+  bool WritesPairs() const { return !per_member && !invert && !count && !json; }
 };
 
 FilterBank OpenBank(const BankQueryOptions& options, std::optional<uint64_t> input_bytes) {
@@ -85,9 +85,9 @@ std::string TextOf(const KeyBatch& batch, size_t i) {
 // What was asked, and what came of it.
 struct Tally {
   uint64_t keys = 0;
-  uint64_t found = 0;  // keys that at least one column may have
+  uint64_t found = 0;  // keys that at least one member may have
   uint64_t pairs = 0;
-  std::vector<uint64_t> per_column;
+  std::vector<uint64_t> per_member;
 };
 
 class Query {
@@ -98,22 +98,22 @@ class Query {
         engine_(options.run.MakeEngine()),
         keys_(bank_, options.form, options.bank, options.input.key_type(), options.run.quiet),
         names_(uint64_t{64} * bank_.row_words()) {
-    for (BankColumn& column : bank_.columns()) names_[column.index] = std::move(column.name);
+    for (BankMember& member : bank_.members()) names_[member.index] = std::move(member.name);
   }
 
   // Keys of which all pairs, if there are so many, take a quarter of a GiB.
   size_t MaxBatch() const {
     constexpr uint64_t kMostPairs = uint64_t{1} << 24;
-    return std::clamp<uint64_t>(kMostPairs / std::max<uint64_t>(bank_.num_columns(), 1), 64,
+    return std::clamp<uint64_t>(kMostPairs / std::max<uint64_t>(bank_.num_members(), 1), 64,
                                 uint64_t{1} << 20);
   }
 
   void Ask(const KeyBatch& batch, Output& out) {
     tally_.keys += batch.size();
-    if (options_.per_column) {
-      const std::vector<uint64_t> counts = keys_.CountPerColumn(engine_, batch);
-      tally_.per_column.resize(counts.size());
-      for (size_t i = 0; i < counts.size(); ++i) tally_.per_column[i] += counts[i];
+    if (options_.per_member) {
+      const std::vector<uint64_t> counts = keys_.CountPerMember(engine_, batch);
+      tally_.per_member.resize(counts.size());
+      for (size_t i = 0; i < counts.size(); ++i) tally_.per_member[i] += counts[i];
       return;
     }
     const std::vector<BankHit> hits = keys_.Select(engine_, batch);
@@ -125,7 +125,7 @@ class Query {
       if (hit != first) ++tally_.found;
       if (options_.WritesPairs()) {
         for (auto pair = first; pair != hit; ++pair) {
-          out.Write(TextOf(batch, i) + "\t" + Printable(names_[pair->column]) + "\n");
+          out.Write(TextOf(batch, i) + "\t" + Printable(names_[pair->member]) + "\n");
         }
       } else if (options_.invert && hit == first && !options_.count && !options_.json) {
         out.Write(TextOf(batch, i) + "\n");
@@ -137,23 +137,23 @@ class Query {
     if (keys_.misfits() > 0 && !options_.run.quiet) {
       Say(Counted(keys_.misfits(), "key") +
           (options_.input.key_type() == KeyType::kInteger
-               ? " not of 32 bits, and not asked of columns of such"
-               : " not numbers, and not asked of columns of such"));
+               ? " not of 32 bits, and not asked of members of such"
+               : " not numbers, and not asked of members of such"));
     }
     nlohmann::ordered_json json = {{"bank", options_.bank},
-                                   {"columns", bank_.num_columns()},
+                                   {"members", bank_.num_members()},
                                    {"keys", tally_.keys},
                                    {"bad_lines", reader.num_bad()},
                                    {"empty_lines", reader.num_empty()}};
-    if (options_.per_column) {
+    if (options_.per_member) {
       nlohmann::ordered_json list = nlohmann::ordered_json::array();
-      for (const ColumnCount& column : BestColumns(tally_.per_column, options_.at_least.value_or(1),
+      for (const MemberCount& member : BestMembers(tally_.per_member, options_.at_least.value_or(1),
                                                    options_.top.value_or(SIZE_MAX))) {
-        const std::string& name = names_[column.column];
+        const std::string& name = names_[member.member];
         if (options_.json) {
-          list.push_back({{"name", name}, {"index", column.column}, {"keys", column.keys}});
+          list.push_back({{"name", name}, {"index", member.member}, {"keys", member.keys}});
         } else {
-          out.Write(Printable(name) + "\t" + std::to_string(column.keys) + "\n");
+          out.Write(Printable(name) + "\t" + std::to_string(member.keys) + "\n");
         }
       }
       json["counts"] = list;
@@ -180,8 +180,8 @@ class Query {
 
 int Run(const BankQueryOptions& options) {
   options.input.Check();
-  if (!options.per_column && (options.at_least || options.top)) {
-    throw Error(ErrorCode::kInvalidArgument, "--at-least and --top go with --count-per-column");
+  if (!options.per_member && (options.at_least || options.top)) {
+    throw Error(ErrorCode::kInvalidArgument, "--at-least and --top go with --count-per-member");
   }
   std::vector<std::string> inputs = options.secret.And(options.input.paths);
   inputs.push_back(options.bank);
@@ -210,7 +210,7 @@ int Run(const BankQueryOptions& options) {
 
 Command AddBankQuery(const CommandLine& bank) {
   const CommandLine command =
-      bank.AddCommand("query", "Find the columns that may have keys of the input.");
+      bank.AddCommand("query", "Find the members that may have keys of the input.");
   auto options = std::make_shared<BankQueryOptions>();
   command.Footer(std::string(kBankQueryFooter) + kVerifyHelp + "\n" + kKeyTypesHelp + "\n" +
                  kBankQueryExamples);
@@ -218,20 +218,20 @@ Command AddBankQuery(const CommandLine& bank) {
   options->input.AddTo(command);
   options->form.AddTo(command);
   options->secret.AddTo(command);
-  const Option per_column =
-      command.AddFlag("--count-per-column", options->per_column, "lines NAME<tab>KEYS");
+  const Option per_member =
+      command.AddFlag("--count-per-member", options->per_member, "lines NAME<tab>KEYS");
   command
       .Add("--at-least", options->at_least, ParsePositiveCount,
-           "with --count-per-column: columns that may have so many keys (default: 1)")
+           "with --count-per-member: members that may have so many keys (default: 1)")
       .Type("N");
-  command.Add("--top", options->top, ParsePositiveCount, "with --count-per-column: only so many")
+  command.Add("--top", options->top, ParsePositiveCount, "with --count-per-member: only so many")
       .Type("N");
   const Option invert = command.AddFlag("-v,--invert", options->invert,
-                                        "the keys that are certainly in no column, a line each");
+                                        "the keys that are certainly in no member, a line each");
   const Option count = command.AddFlag("-c,--count", options->count,
                                        "write KEYS FOUND IN ANY COLUMN/KEYS, and no lines");
   command.AddFlag("--json", options->json, "write the counts in JSON");
-  per_column.Excludes(invert).Excludes(count);
+  per_member.Excludes(invert).Excludes(count);
   options->open.AddTo(command);
   options->run.AddTo(command);
   return {command, [options] { return Run(*options); }};

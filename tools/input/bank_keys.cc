@@ -55,20 +55,20 @@ void RequireForms(const KeyTypeOptions& options, KeyTypes forms, const std::stri
 BankKeys::BankKeys(const FilterBank& bank, const KeyTypeOptions& options, const std::string& path,
                    KeyType asked, bool quiet)
     : bank_(bank), asked_(asked) {
-  const std::vector<BankColumn> columns = bank.columns();
+  const std::vector<BankMember> members = bank.members();
   const std::vector<KeyType> stored = StoredForms(asked);
   KeyTypes forms;
   uint64_t others = 0;
-  const BankColumn* first_other = nullptr;
-  for (const BankColumn& column : columns) {
-    forms.Add(column.key_types);
-    if (column.key_types.Admit(asked) || HasAny(column.key_types, stored)) continue;
-    if (others++ == 0) first_other = &column;
+  const BankMember* first_other = nullptr;
+  for (const BankMember& member : members) {
+    forms.Add(member.key_types);
+    if (member.key_types.Admit(asked) || HasAny(member.key_types, stored)) continue;
+    if (others++ == 0) first_other = &member;
   }
   RequireForms(options, forms, path, asked);
   if (others != 0 && !options.any && !quiet) {
     Say("warning: " + path + ": " + WithCommas(others) + " of " +
-        Counted(columns.size(), "column") + ", such as " + Quoted(first_other->name) +
+        Counted(members.size(), "member") + ", such as " + Quoted(first_other->name) +
         ", cannot have these keys, which are " + KeyTypesText(asked) + ": theirs are " +
         KeyTypesText(first_other->key_types));
   }
@@ -76,9 +76,9 @@ BankKeys::BankKeys(const FilterBank& bank, const KeyTypeOptions& options, const 
   const auto add = [&](KeyType form, const auto& has) {
     Pass pass{form, std::vector<bool>(64 * bank.row_words())};
     bool some = false;
-    for (const BankColumn& column : columns) {
-      if (!has(column.key_types)) continue;
-      pass.columns[column.index] = some = true;
+    for (const BankMember& member : members) {
+      if (!has(member.key_types)) continue;
+      pass.members[member.index] = some = true;
     }
     if (some) passes_.push_back(std::move(pass));
   };
@@ -137,26 +137,26 @@ std::vector<BankHit> BankKeys::Select(const Engine& engine, const KeyBatch& batc
     const std::vector<BankHit> found =
         as_is ? bank_.Select(engine, batch.keys()) : bank_.Select(engine, Hashes{hashes_});
     for (const BankHit& hit : found) {
-      if (!pass.columns[hit.column]) continue;
-      hits.push_back({as_is ? hit.key : keys_[hit.key], hit.column});
+      if (!pass.members[hit.member]) continue;
+      hits.push_back({as_is ? hit.key : keys_[hit.key], hit.member});
     }
     for (const uint64_t key : not_numbers_) {
-      for (uint64_t column = 0; column < pass.columns.size(); ++column) {
-        if (pass.columns[column]) hits.push_back({key, column});
+      for (uint64_t member = 0; member < pass.members.size(); ++member) {
+        if (pass.members[member]) hits.push_back({key, member});
       }
     }
   }
   std::sort(hits.begin(), hits.end(), [](const BankHit& a, const BankHit& b) {
-    return std::pair(a.key, a.column) < std::pair(b.key, b.column);
+    return std::pair(a.key, a.member) < std::pair(b.key, b.member);
   });
   hits.erase(std::unique(hits.begin(), hits.end()), hits.end());
   return hits;
 }
 
-std::vector<uint64_t> BankKeys::CountPerColumn(const Engine& engine, const KeyBatch& batch) {
-  if (passes_.empty()) return bank_.CountPerColumn(engine, batch.keys());
+std::vector<uint64_t> BankKeys::CountPerMember(const Engine& engine, const KeyBatch& batch) {
+  if (passes_.empty()) return bank_.CountPerMember(engine, batch.keys());
   std::vector<uint64_t> counts(64 * bank_.row_words());
-  for (const BankHit& hit : Select(engine, batch)) ++counts[hit.column];
+  for (const BankHit& hit : Select(engine, batch)) ++counts[hit.member];
   return counts;
 }
 

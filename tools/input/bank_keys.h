@@ -1,4 +1,4 @@
-// Keys asked of a bank whose columns may have them in several forms.
+// Keys asked of a bank whose members may have them in several forms.
 #ifndef TAMIS_TOOLS_INPUT_BANK_KEYS_H_
 #define TAMIS_TOOLS_INPUT_BANK_KEYS_H_
 
@@ -14,12 +14,12 @@
 
 namespace tamis::tools {
 
-// Asks each column for keys as it has them: integers also as the four bytes of Parquet's INT32,
-// numbers in text also as its FLOAT and DOUBLE, for which not-a-number may be in any column, as no
+// Asks each member for keys as it has them: integers also as the four bytes of Parquet's INT32,
+// numbers in text also as its FLOAT and DOUBLE, for which not-a-number may be in any member, as no
 // filter rules it out.
 class BankKeys {
  public:
-  // Keys are read in the form `asked`. Throws Error(kInvalidArgument) if no column can have such,
+  // Keys are read in the form `asked`. Throws Error(kInvalidArgument) if no member can have such,
   // unless any form will do, and says if some cannot, unless it is to be `quiet`. The bank outlives
   // it.
   BankKeys(const FilterBank& bank, const KeyTypeOptions& options, const std::string& path,
@@ -27,16 +27,16 @@ class BankKeys {
 
   // As the functions of FilterBank.
   std::vector<BankHit> Select(const Engine& engine, const KeyBatch& batch);
-  std::vector<uint64_t> CountPerColumn(const Engine& engine, const KeyBatch& batch);
+  std::vector<uint64_t> CountPerMember(const Engine& engine, const KeyBatch& batch);
 
-  // Keys that columns of numbers cannot have, and were not asked for there: one for each such form.
+  // Keys that members of numbers cannot have, and were not asked for there: one for each such form.
   uint64_t misfits() const { return misfits_; }
 
  private:
-  // Of all columns that have this form.
+  // Of all members that have this form.
   struct Pass {
     KeyType form;
-    std::vector<bool> columns;  // by index
+    std::vector<bool> members;  // by index
   };
   // Appends the hashes of key i in the form of Parquet, and i for each.
   void AddHashes(KeyType form, const KeyBatch& batch, size_t i);

@@ -29,8 +29,8 @@ BankOptions ReadBank(const tamis_bank_options& given) {
   RequireZero(given.reserved);
   BankOptions options;
   options.fpr = given.fpr;
-  options.false_columns = given.false_columns;
-  options.columns = given.columns;
+  options.false_members = given.false_members;
+  options.members = given.members;
   options.hash = ReadNewHash(given.hash);
   options.memory = ReadMemory(given.no_huge_pages);
   options.backend = ReadBackend(given.backend);
@@ -38,9 +38,9 @@ BankOptions ReadBank(const tamis_bank_options& given) {
   return options;
 }
 
-ColumnName NameFrom(const char* name, size_t bytes) {
+MemberName NameFrom(const char* name, size_t bytes) {
   if (bytes > 0) Required(name, "name");
-  return ColumnName(StringKey(name, bytes));
+  return MemberName(StringKey(name, bytes));
 }
 
 void RequireWritable(const FilterBank& bank) {
@@ -106,7 +106,7 @@ tamis_status tamis_bank_get_info(const tamis_bank* bank, tamis_bank_info* out) {
   return Guard([&] {
     const FilterBank& from = BankOf(bank);
     tamis_bank_info made{};
-    made.columns = from.num_columns();
+    made.members = from.num_members();
     made.indexes = 64 * from.row_words();
     made.row_words = from.row_words();
     made.bytes = from.bytes();
@@ -118,8 +118,8 @@ tamis_status tamis_bank_get_info(const tamis_bank* bank, tamis_bank_info* out) {
   });
 }
 
-tamis_status tamis_bank_expected_false_columns(const tamis_bank* bank, double* out) {
-  return Guard([&] { Required(out, "out") = BankOf(bank).expected_false_columns(); });
+tamis_status tamis_bank_expected_false_members(const tamis_bank* bank, double* out) {
+  return Guard([&] { Required(out, "out") = BankOf(bank).expected_false_members(); });
 }
 
 tamis_status tamis_bank_add_filter(tamis_bank* bank, const char* name, size_t name_bytes,
@@ -129,7 +129,7 @@ tamis_status tamis_bank_add_filter(tamis_bank* bank, const char* name, size_t na
     const Filter& from = FilterOf(filter, "added to a bank");
     const auto* const blocks = dynamic_cast<const SplitBlockBloomFilter*>(&from);
     if (blocks == nullptr) {
-      Refuse(std::string("the columns of a bank are split-block filters, and this is of kind ") +
+      Refuse(std::string("the members of a bank are split-block filters, and this is of kind ") +
                  FilterKindName(from.kind()),
              ErrorCode::kUnsupported);
     }
@@ -142,8 +142,8 @@ tamis_status tamis_bank_add_keys(tamis_bank* bank, const tamis_engine* engine, c
   return Guard([&] {
     FilterBank& into = BankOf(bank);
     RequireWritable(into);
-    const ColumnName column = NameFrom(name, name_bytes);
-    into.Add(column, FilterOfKeys(into, EngineOf(engine), KeyArray(keys)));
+    const MemberName member = NameFrom(name, name_bytes);
+    into.Add(member, FilterOfKeys(into, EngineOf(engine), KeyArray(keys)));
   });
 }
 
@@ -183,18 +183,18 @@ tamis_answer tamis_bank_find(const tamis_bank* bank, const char* name, size_t na
                              uint64_t* index) {
   return Answer([&] {
     const WantedOutput index_out(index, "index");
-    const std::optional<BankColumn> found = BankOf(bank).Find(NameFrom(name, name_bytes));
+    const std::optional<BankMember> found = BankOf(bank).Find(NameFrom(name, name_bytes));
     if (found) index_out.Set(found->index);
     return found.has_value();
   });
 }
 
-tamis_status tamis_bank_columns(const tamis_bank* bank, uint64_t* indexes, uint64_t capacity) {
+tamis_status tamis_bank_members(const tamis_bank* bank, uint64_t* indexes, uint64_t capacity) {
   return Guard([&] {
     const FilterBank& from = BankOf(bank);
-    const std::span out = Room(indexes, capacity, from.num_columns(), "indexes");
+    const std::span out = Room(indexes, capacity, from.num_members(), "indexes");
     size_t i = 0;
-    for (const BankColumn& column : from.columns()) out[i++] = column.index;
+    for (const BankMember& member : from.members()) out[i++] = member.index;
   });
 }
 

@@ -45,7 +45,7 @@ tamis_status tamis_bank_contains_bitmap(const tamis_bank* bank, const tamis_engi
 }
 
 tamis_status tamis_bank_select(const tamis_bank* bank, const tamis_engine* engine,
-                               const tamis_keys* given, uint64_t* key_indices, uint64_t* columns,
+                               const tamis_keys* given, uint64_t* key_indices, uint64_t* members,
                                uint64_t capacity, uint64_t* hits) {
   return Guard([&] {
     const FilterBank& in = BankOf(bank);
@@ -53,7 +53,7 @@ tamis_status tamis_bank_select(const tamis_bank* bank, const tamis_engine* engin
     uint64_t& num_hits = Required(hits, "hits");
     if (capacity > 0) {
       RequireArray<uint64_t>(key_indices, "key_indices");
-      RequireArray<uint64_t>(columns, "columns");
+      RequireArray<uint64_t>(members, "members");
     }
     const KeyArray keys(given);
     std::vector<BankHit> all;
@@ -70,12 +70,12 @@ tamis_status tamis_bank_select(const tamis_bank* bank, const tamis_engine* engin
     const std::span keys_out = Room(key_indices, capacity, all.size(), "key_indices");
     for (size_t i = 0; i < all.size(); ++i) {
       keys_out[i] = all[i].key;
-      columns[i] = all[i].column;
+      members[i] = all[i].member;
     }
   });
 }
 
-tamis_status tamis_bank_count_per_column(const tamis_bank* bank, const tamis_engine* engine,
+tamis_status tamis_bank_count_per_member(const tamis_bank* bank, const tamis_engine* engine,
                                          const tamis_keys* given, uint64_t* counts,
                                          uint64_t capacity) {
   return Guard([&] {
@@ -86,22 +86,22 @@ tamis_status tamis_bank_count_per_column(const tamis_bank* bank, const tamis_eng
     std::vector<uint64_t> sums(out.size());
     keys.ForRuns([&](const Keys& run, size_t) {
       const std::vector<uint64_t> some =
-          by != nullptr ? in.CountPerColumn(*by, run) : in.CountPerColumn(run);
+          by != nullptr ? in.CountPerMember(*by, run) : in.CountPerMember(run);
       for (size_t i = 0; i < sums.size(); ++i) sums[i] += some[i];
     });
     std::copy(sums.begin(), sums.end(), out.begin());
   });
 }
 
-tamis_status tamis_bank_best_columns(const uint64_t* counts, uint64_t num_counts, uint64_t at_least,
-                                     uint64_t* columns, uint64_t capacity, uint64_t* found) {
+tamis_status tamis_bank_best_members(const uint64_t* counts, uint64_t num_counts, uint64_t at_least,
+                                     uint64_t* members, uint64_t capacity, uint64_t* found) {
   return Guard([&] {
     uint64_t& num_found = Required(found, "found");
-    if (at_least == 0) Refuse("at_least is 0: counts of 0 may be those of no column");
+    if (at_least == 0) Refuse("at_least is 0: counts of 0 may be those of no member");
     const std::span all = Room(counts, num_counts, num_counts, "counts");
-    if (capacity > 0) RequireArray<uint64_t>(columns, "columns");
-    const std::vector<ColumnCount> best = BestColumns(all, at_least, capacity);
-    for (size_t i = 0; i < best.size(); ++i) columns[i] = best[i].column;
+    if (capacity > 0) RequireArray<uint64_t>(members, "members");
+    const std::vector<MemberCount> best = BestMembers(all, at_least, capacity);
+    for (size_t i = 0; i < best.size(); ++i) members[i] = best[i].member;
     num_found = best.size();
   });
 }

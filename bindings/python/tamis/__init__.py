@@ -11,7 +11,7 @@ which is certain, or "maybe", which for a share of the other keys that you choos
 (True, [True, False])
 """
 from ._tamis import (
-    Answers, BankColumn, BankGroup, BloomFilter, BusyError, CancelledError, Changeable, CorruptError,
+    Answers, BankMember, BankGroup, BloomFilter, BusyError, CancelledError, Changeable, CorruptError,
     CountingBloomFilter, CuckooFilter8, CuckooFilter12, CuckooFilter16, DeviceError, Error,
     FileError, Filter, FilterBank, ForeignFilter, FullError, IncompatibleError,
     InvalidArgumentError, NotDurableError, OutOfMemoryError, Plan, PlanCandidate, Queryable, ReadOnlyError,

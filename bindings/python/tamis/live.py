@@ -10,9 +10,9 @@ True
 import threading as _threading
 
 from ._tamis.live import (
-    Change, ConcurrentBloomFilter, ConcurrentCuckooFilter8, ConcurrentCuckooFilter12,
-    ConcurrentCuckooFilter16, ConcurrentFilter, ConcurrentSplitBlockBloomFilter, CacheGuard, GuardStats,
-    Live, LiveStatus, RebuildContext, StopSource, Watch, WatchStatus, _checked_timeout, concurrent,
+    CacheGuard, Change, ConcurrentBloomFilter, ConcurrentCuckooFilter8, ConcurrentCuckooFilter12,
+    ConcurrentCuckooFilter16, ConcurrentFilter, ConcurrentSplitBlockBloomFilter, GuardStats, Live,
+    LiveStatus, RebuildContext, StopSource, Watch, WatchStatus, _checked_timeout, concurrent,
     open, prometheus_text)
 
 

@@ -23,7 +23,7 @@ namespace tamis::bank_test {
 using Filters = std::map<std::string, SplitBlockBloomFilter>;
 
 // Names that no std::string has within itself.
-std::string NameOf(int i) { return "a column whose name takes memory " + std::to_string(i); }
+std::string NameOf(int i) { return "a member whose name takes memory " + std::to_string(i); }
 
 SplitBlockBloomFilter FilterOf(uint64_t num_blocks, int i) {
   SplitBlockBloomFilter filter({.capacity = 10, .bytes = 32 * num_blocks});
@@ -33,7 +33,7 @@ SplitBlockBloomFilter FilterOf(uint64_t num_blocks, int i) {
   return filter;
 }
 
-// Columns [first, end), of 1 to `sizes` blocks.
+// Members [first, end), of 1 to `sizes` blocks.
 Filters SomeFilters(int first, int end, int sizes) {
   Filters filters;
   for (int i = first; i < end; ++i) {
@@ -49,19 +49,19 @@ void AddAll(const Filters& filters, FilterBank& bank) {
 // All of `there`, and maybe some of `added`, each once, with the bits and the answers of its
 // filter.
 void ExpectHas(const FilterBank& bank, const Filters& there, const Filters& added) {
-  const std::vector<BankColumn> columns = bank.columns();
-  ASSERT_EQ(columns.size(), bank.num_columns());
+  const std::vector<BankMember> members = bank.members();
+  ASSERT_EQ(members.size(), bank.num_members());
   std::map<std::string, uint64_t> indexes;
   std::vector<uint64_t> row(bank.row_words());
-  for (const BankColumn& column : columns) {
-    ASSERT_TRUE(indexes.emplace(column.name, column.index).second) << column.name;
-    const auto found = bank.Find(column.name);
-    ASSERT_TRUE(found.has_value()) << column.name;
-    ASSERT_EQ(found->index, column.index) << column.name;
-    const Filters& from = there.contains(column.name) ? there : added;
-    const auto filter = from.find(column.name);
-    ASSERT_NE(filter, from.end()) << column.name;
-    ASSERT_TRUE(std::ranges::equal(bank.Extract(column.name).payload(), filter->second.payload()));
+  for (const BankMember& member : members) {
+    ASSERT_TRUE(indexes.emplace(member.name, member.index).second) << member.name;
+    const auto found = bank.Find(member.name);
+    ASSERT_TRUE(found.has_value()) << member.name;
+    ASSERT_EQ(found->index, member.index) << member.name;
+    const Filters& from = there.contains(member.name) ? there : added;
+    const auto filter = from.find(member.name);
+    ASSERT_NE(filter, from.end()) << member.name;
+    ASSERT_TRUE(std::ranges::equal(bank.Extract(member.name).payload(), filter->second.payload()));
   }
   for (const auto& [name, filter] : there) ASSERT_TRUE(indexes.contains(name)) << name;
   for (uint64_t key = 0; key < 3000; key += 101) {
@@ -101,8 +101,8 @@ int FailuresOf(const std::function<FilterBank()>& make,
 }
 
 TEST(BankWithoutMemoryTest, ChangesThatFailLeaveABank) {
-  for (const int columns : {0, 511}) {
-    const Filters there = SomeFilters(0, columns, 1), added = SomeFilters(columns, columns + 1, 1);
+  for (const int members : {0, 511}) {
+    const Filters there = SomeFilters(0, members, 1), added = SomeFilters(members, members + 1, 1);
     const auto make = [&] {
       FilterBank bank;
       AddAll(there, bank);
@@ -154,8 +154,8 @@ TEST(BankWithoutMemoryTest, CompactingThatFailsLosesNothing) {
   EXPECT_GT(FailuresOf(make, [](FilterBank& bank) { bank.Compact(); }, there, {}), 20);
 }
 
-// A group without columns has 144 bytes in the tables of a file, and its rows need not be there.
-TEST(BankWithoutMemoryTest, GroupsTakeMemoryForTheirColumns) {
+// A group without members has 144 bytes in the tables of a file, and its rows need not be there.
+TEST(BankWithoutMemoryTest, GroupsTakeMemoryForTheirMembers) {
   constexpr uint64_t kGroups = 2000;
   detail::BankFile file;
   file.fpr = 0.01;
@@ -164,7 +164,7 @@ TEST(BankWithoutMemoryTest, GroupsTakeMemoryForTheirColumns) {
   for (detail::BankFile::Group& group : file.groups) {
     group.num_blocks = 1;
     group.live[7] = group.filled[7] = uint64_t{1} << 63;
-    group.columns.Put(511, {std::to_string(&group - file.groups.data()), 1, 0, {}});
+    group.members.Put(511, {std::to_string(&group - file.groups.data()), 1, 0, {}});
   }
   const detail::SealedBank sealed = detail::SealBank(file);
   const uint64_t tables_at = detail::kBankPayloadAt * (1 + kGroups);
@@ -177,8 +177,8 @@ TEST(BankWithoutMemoryTest, GroupsTakeMemoryForTheirColumns) {
   };
   allocated_bytes = 0;
   const BankReader reader(tables_at + sealed.tables.size(), read);
-  EXPECT_EQ(reader.num_columns(), kGroups);
-  EXPECT_LT(allocated_bytes, kGroups * 1000);  // one of 512 columns took 28 KiB for itself
+  EXPECT_EQ(reader.num_members(), kGroups);
+  EXPECT_LT(allocated_bytes, kGroups * 1000);  // one of 512 members took 28 KiB for itself
 }
 
 }  // namespace tamis::bank_test

@@ -47,7 +47,7 @@ struct BankReaderOptions {
 
 // A page whose bytes were not those of its checksum.
 struct BankDamage {
-  uint64_t group = 0;   // its columns have the indexes from 512 `group` on
+  uint64_t group = 0;   // its members have the indexes from 512 `group` on
   uint64_t block = 0;   // of the group
   uint64_t offset = 0;  // of the range in the file, in bytes
   uint64_t bytes = 0;
@@ -57,11 +57,11 @@ struct BankDamage {
 
 // Answers as FilterBank::Map of the same file does, bit for bit, without the file being there. To
 // open it reads two ranges: the first 16 KiB, and the tables behind the payload. Then a key needs
-// of each group with columns one page of 16 KiB, which has a checksum of its own. A lookup finds
+// of each group with members one page of 16 KiB, which has a checksum of its own. A lookup finds
 // the pages that its keys need, and asks the function for them in batches of ranges. A call with at
 // most max_bytes / 32 keys reads no page twice. Longer calls are cut into slices of that length.
 //
-// A page that does not match its checksum makes all its columns answers of all its keys: "maybe",
+// A page that does not match its checksum makes all its members answers of all its keys: "maybe",
 // never "no". damaged() names it. The checksums are as good against accidents, and no good against
 // malice, as those of all files of tamis (core/FORMAT.md).
 //
@@ -86,12 +86,12 @@ class BankReader {
   const HashSpec& hash() const noexcept;
   double fpr() const noexcept;
   const Backend& backend() const noexcept;
-  uint64_t num_columns() const noexcept;
+  uint64_t num_members() const noexcept;
   size_t row_words() const noexcept;
   uint64_t bytes() const noexcept;  // of groups in the file
-  std::vector<BankColumn> columns() const;
+  std::vector<BankMember> members() const;
   std::vector<BankGroupInfo> groups() const;
-  std::optional<BankColumn> Find(const ColumnName& name) const;
+  std::optional<BankMember> Find(const MemberName& name) const;
   const std::string& NameOf(uint64_t index) const;
 
   // As those of FilterBank. Throws Error(kInvalidArgument) if `out` is too small, before it reads
@@ -104,7 +104,7 @@ class BankReader {
   size_t ContainsHash(uint64_t hash, Bitmap out) const;
   size_t Contains(Keys keys, Bitmap out) const;
   std::vector<BankHit> Select(Keys keys) const;
-  std::vector<uint64_t> CountPerColumn(Keys keys) const;
+  std::vector<uint64_t> CountPerMember(Keys keys) const;
 
   // The pages that did not match their checksums when they were read, by all lookups up to now,
   // ascending and each once: also those that a later read finds intact.

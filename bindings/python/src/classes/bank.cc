@@ -28,21 +28,21 @@ void PyBank::RequireChangeable() const {
   }
 }
 
-std::shared_ptr<const ColumnPositions> PyBank::Positions() {
+std::shared_ptr<const MemberPositions> PyBank::Positions() {
   if (positions_ != nullptr && positions_at_ == changes) return positions_;
-  auto made = std::make_shared<ColumnPositions>();
+  auto made = std::make_shared<MemberPositions>();
   made->position_of.resize(64 * bank.row_words());
-  for (BankColumn& column : bank.columns()) {
-    made->position_of[column.index] = made->index_of.size();
-    made->index_of.push_back(column.index);
-    made->names.push_back(std::move(column.name));
+  for (BankMember& member : bank.members()) {
+    made->position_of[member.index] = made->index_of.size();
+    made->index_of.push_back(member.index);
+    made->names.push_back(std::move(member.name));
   }
   positions_ = std::move(made);
   positions_at_ = changes;
   return positions_;
 }
 
-std::string ColumnNameOf(nb::handle name) {
+std::string MemberNameOf(nb::handle name) {
   if (PyUnicode_Check(name.ptr())) {
     const nb::object bytes =
         nb::steal(PyUnicode_AsEncodedString(name.ptr(), "utf-8", "surrogateescape"));
@@ -56,7 +56,7 @@ std::string ColumnNameOf(nb::handle name) {
   if (PyIndex_Check(name.ptr()) && !PyBool_Check(name.ptr())) {
     return std::to_string(UnsignedOf(name));
   }
-  throw nb::type_error("the name of a column is a str, or an int from 0 to 2**64 - 1");
+  throw nb::type_error("the name of a member is a str, or an int from 0 to 2**64 - 1");
 }
 
 nb::object TextOfName(const std::string& name) {
@@ -74,7 +74,7 @@ nb::list TextsOfNames(const std::vector<std::string>& names) {
 
 namespace {
 
-[[noreturn]] void ThrowNoColumn(nb::handle name) {
+[[noreturn]] void ThrowNoMember(nb::handle name) {
   PyErr_SetObject(PyExc_KeyError, name.ptr());
   throw nb::python_error();
 }
@@ -102,13 +102,13 @@ auto Change(PyBank& b, const Work& work) {
   return work(b.bank);
 }
 
-void Make(PyBank* self, double fpr, double false_columns, Unsigned columns, const std::string& hash,
+void Make(PyBank* self, double fpr, double false_members, Unsigned members, const std::string& hash,
           Unsigned seed, const std::optional<nb::bytes>& secret,
           const std::optional<std::string>& backend, bool huge_pages, Unsigned buffer_bytes) {
   const BankOptions options{
       .fpr = fpr,
-      .false_columns = false_columns,
-      .columns = columns.value,
+      .false_members = false_members,
+      .members = members.value,
       .hash = SpecOf(hash, seed.value, secret),
       .memory = {.huge_pages = huge_pages ? HugePages::kAuto : HugePages::kOff},
       .backend = BackendOf(backend),
@@ -178,7 +178,7 @@ void AddCopyOf(PyBank& b, const std::string& name, PyFilter& f) {
 }
 
 void Add(PyBank& b, nb::handle name, nb::handle x, std::optional<int64_t> threads) {
-  const std::string text = ColumnNameOf(name);
+  const std::string text = MemberNameOf(name);
   if (nb::isinstance<PyFilter>(x)) {
     PyFilter* const f = FilterIn(x.ptr());
     if (f == nullptr) throw nb::python_error();
@@ -187,7 +187,7 @@ void Add(PyBank& b, nb::handle name, nb::handle x, std::optional<int64_t> thread
   // Before keys are read, which may be for good.
   b.RequireChangeable();
   if (Look(b, [&](const FilterBank& bank) { return bank.Find(text).has_value(); })) {
-    throw Error(ErrorCode::kInvalidArgument, "the bank has a column \"" + text + "\" already");
+    throw Error(ErrorCode::kInvalidArgument, "the bank has a member \"" + text + "\" already");
   }
   const EnginePtr engine = EngineFor(threads);
   const auto source = MakeKeySource(x);
@@ -196,20 +196,20 @@ void Add(PyBank& b, nb::handle name, nb::handle x, std::optional<int64_t> thread
 }
 
 bool Discard(PyBank& b, nb::handle name) {
-  const std::string text = ColumnNameOf(name);
+  const std::string text = MemberNameOf(name);
   return Change(b, [&](FilterBank& bank) { return bank.Remove(text); });
 }
 
 void Remove(PyBank& b, nb::handle name) {
-  if (!Discard(b, name)) ThrowNoColumn(name);
+  if (!Discard(b, name)) ThrowNoMember(name);
 }
 
 nb::object Extract(PyBank& b, nb::handle name) {
-  const std::string text = ColumnNameOf(name);
+  const std::string text = MemberNameOf(name);
   std::optional<SplitBlockBloomFilter> filter = Read(b, [&](const FilterBank& bank) {
     return bank.Find(text) ? std::optional(bank.Extract(text, b.memory)) : std::nullopt;
   });
-  if (!filter) ThrowNoColumn(name);
+  if (!filter) ThrowNoMember(name);
   return Wrap(AnyFilter(std::move(*filter)));
 }
 
@@ -238,14 +238,14 @@ nb::object OpenBank(const fs::path& path, bool map, bool verify,
 }
 
 void SaveBank(PyBank& b, const fs::path& path, std::optional<bool> with_secret) {
-  const Writing lock(b.gate);  // columns that wait are put into groups, unless it is mapped
+  const Writing lock(b.gate);  // members that wait are put into groups, unless it is mapped
   ++b.changes;
   const WithoutGil released;
   b.bank.Save(path, {.with_secret = with_secret});
 }
 
-bool HasColumn(PyBank& b, nb::handle name) {
-  const std::string text = ColumnNameOf(name);
+bool HasMember(PyBank& b, nb::handle name) {
+  const std::string text = MemberNameOf(name);
   return Look(b, [&](const FilterBank& bank) { return bank.Find(text).has_value(); });
 }
 
@@ -257,28 +257,28 @@ nb::list Names(PyBank& b) {
   return TextsOfNames(positions->names);
 }
 
-// A column with its position in place of its index.
-BankColumn WithPosition(PyBank& b, BankColumn column) {
-  column.index = b.Positions()->position_of[column.index];
-  return column;
+// A member with its position in place of its index.
+BankMember WithPosition(PyBank& b, BankMember member) {
+  member.index = b.Positions()->position_of[member.index];
+  return member;
 }
 
-std::vector<BankColumn> Columns(PyBank& b) {
+std::vector<BankMember> Members(PyBank& b) {
   const Reading lock(b.gate);
-  std::vector<BankColumn> columns = b.bank.columns();
-  for (BankColumn& column : columns) column = WithPosition(b, std::move(column));
-  return columns;
+  std::vector<BankMember> members = b.bank.members();
+  for (BankMember& member : members) member = WithPosition(b, std::move(member));
+  return members;
 }
 
-BankColumn Column(PyBank& b, nb::handle name) {
-  const std::string text = ColumnNameOf(name);
-  std::optional<BankColumn> found;
+BankMember Member(PyBank& b, nb::handle name) {
+  const std::string text = MemberNameOf(name);
+  std::optional<BankMember> found;
   {
     const Reading lock(b.gate);
     found = b.bank.Find(text);
     if (found) found = WithPosition(b, std::move(*found));
   }
-  if (!found) ThrowNoColumn(name);
+  if (!found) ThrowNoMember(name);
   return std::move(*found);
 }
 
@@ -289,7 +289,7 @@ std::string Repr(nb::handle self) {
   char rate[32];
   std::snprintf(rate, sizeof(rate), ", fpr=%.3g", b.bank.fpr());
   const Reading lock(b.gate);
-  return name + "(columns=" + std::to_string(b.bank.num_columns()) +
+  return name + "(members=" + std::to_string(b.bank.num_members()) +
          ", nbytes=" + std::to_string(b.bank.bytes()) + rate +
          (b.bank.read_only() ? ", read_only=True)" : ")");
 }
@@ -303,11 +303,11 @@ nb::object RefusePickle(nb::handle, nb::handle) {
 constexpr char kBankDoc[] =
     "Many split-block filters that are asked at once: which of ten thousand files may have a key?\n"
     "A key is looked up in 512 filters of equal size by reading eight cache lines.\n\n"
-    "Each is a column, and has a name: a str, or an int, which is its decimal digits. As of a "
+    "Each is a member, and has a name: a str, or an int, which is its decimal digits. As of a "
     "dict,\n"
-    "`name in bank` asks for a column, len(bank) is their number, and iteration gives their "
+    "`name in bank` asks for a member, len(bank) is their number, and iteration gives their "
     "names.\n"
-    "Columns are numbered by their place in `names`, until the bank changes.\n\n"
+    "Members are numbered by their place in `names`, until the bank changes.\n\n"
     "Any number of threads may use a bank. A call that changes it waits for those that read it, "
     "and\n"
     "the other way about; a lookup whose keys come in several batches is a RuntimeError if the\n"
@@ -315,26 +315,26 @@ constexpr char kBankDoc[] =
     ">>> bank = tamis.FilterBank(fpr=0.001)\n"
     ">>> bank.add('monday', ['ada', 'bob'])\n"
     ">>> bank.add('tuesday', ['bob', 'eve'])\n"
-    ">>> bank.columns_with('bob'), bank.columns_with('eve')\n"
+    ">>> bank.members_with('bob'), bank.members_with('eve')\n"
     "(['monday', 'tuesday'], ['tuesday'])\n"
     ">>> 'monday' in bank, 'bob' in bank, len(bank)\n"
     "(True, False, 2)\n";
 constexpr char kMakeBankDoc[] =
     "fpr: the false-positive rate of a filter that add() makes of keys; 0 is by the next two, or\n"
     "    0.01.\n"
-    "false_columns, columns: instead, how many columns that a key is not in are to be expected to\n"
+    "false_members, members: instead, how many members that a key is not in are to be expected to\n"
     "    have it all the same, of so many.\n"
     "hash, seed, secret, backend, huge_pages: as of the classes of filters; all filters of a bank\n"
     "    have one hash.\n"
     "buffer_bytes: filters that were added wait until there are 512 of a size, or until they have\n"
     "    more bytes than this.";
 constexpr char kAddDoc[] =
-    "Add a column: a copy of a SplitBlockBloomFilter, or the filter of keys.\n\n"
+    "Add a member: a copy of a SplitBlockBloomFilter, or the filter of keys.\n\n"
     "name: a str, or an int from 0 to 2**64 - 1. ValueError if it is taken.\n"
     "x: a filter of the bank's hash (see new_filter), else IncompatibleError; or keys, as\n"
     "    Filter.insert takes them, of which the filter is made: its size is that of the bank's "
     "fpr,\n"
-    "    rounded up so that columns have few different sizes.\n"
+    "    rounded up so that members have few different sizes.\n"
     "threads: as of Filter.insert.\n\n"
     "A group of filters takes the memory of 512 of them, however many it has: groups() tells.\n\n"
     ">>> bank = tamis.FilterBank()\n"
@@ -342,7 +342,7 @@ constexpr char kAddDoc[] =
     ">>> f = bank.new_filter(1000)\n"
     ">>> f.update(range(500, 1500))\n"
     ">>> bank.add('b', f)\n"
-    ">>> bank.columns_with(700)\n"
+    ">>> bank.members_with(700)\n"
     "['a', 'b']\n";
 constexpr char kOpenDoc[] =
     "The bank in a file: of save(), or of `tamis bank`.\n\n"
@@ -350,34 +350,34 @@ constexpr char kOpenDoc[] =
     ">>> bank = tamis.FilterBank()\n"
     ">>> bank.add('a', range(1000))\n"
     ">>> bank.save('all.bank')\n"
-    ">>> tamis.FilterBank.open('all.bank', map=True).columns_with(7)\n"
+    ">>> tamis.FilterBank.open('all.bank', map=True).members_with(7)\n"
     "['a']\n";
 
 void DefineParts(nb::module_& m) {
-  nb::class_<BankColumn>(m, "BankColumn", "A column of a FilterBank, as it was when asked for.")
-      .def_prop_ro("name", [](const BankColumn& c) { return TextOfName(c.name); })
-      .def_ro("position", &BankColumn::index, "In `names`, and in the answers of lookups.")
+  nb::class_<BankMember>(m, "BankMember", "A member of a FilterBank, as it was when asked for.")
+      .def_prop_ro("name", [](const BankMember& c) { return TextOfName(c.name); })
+      .def_ro("position", &BankMember::index, "In `names`, and in the answers of lookups.")
       .def_prop_ro(
-          "nbytes", [](const BankColumn& c) { return 32 * c.num_blocks; }, "Of its filter.")
-      .def_ro("capacity", &BankColumn::capacity, "This and the next two: of the filter added.")
-      .def_ro("inserted_count", &BankColumn::inserted)
-      .def_prop_ro("key_types", [](const BankColumn& c) { return KeyTypesText(c.key_types); })
-      .def("__repr__", [](const BankColumn& c) {
-        return "BankColumn(name=" + nb::cast<std::string>(nb::repr(TextOfName(c.name))) +
+          "nbytes", [](const BankMember& c) { return 32 * c.num_blocks; }, "Of its filter.")
+      .def_ro("capacity", &BankMember::capacity, "This and the next two: of the filter added.")
+      .def_ro("inserted_count", &BankMember::inserted)
+      .def_prop_ro("key_types", [](const BankMember& c) { return KeyTypesText(c.key_types); })
+      .def("__repr__", [](const BankMember& c) {
+        return "BankMember(name=" + nb::cast<std::string>(nb::repr(TextOfName(c.name))) +
                ", position=" + std::to_string(c.index) +
                ", nbytes=" + std::to_string(32 * c.num_blocks) +
                ", inserted_count=" + std::to_string(c.inserted) + ")";
       });
-  nb::class_<BankGroupInfo>(m, "BankGroup", "Columns of a FilterBank of equal size in memory.")
+  nb::class_<BankGroupInfo>(m, "BankGroup", "Members of a FilterBank of equal size in memory.")
       .def_prop_ro(
           "filter_nbytes", [](const BankGroupInfo& g) { return 32 * g.num_blocks; },
           "Of each filter.")
-      .def_ro("columns", &BankGroupInfo::columns, "Of the 512 that there is room for.")
+      .def_ro("members", &BankGroupInfo::members, "Of the 512 that there is room for.")
       .def_ro("removed", &BankGroupInfo::removed, "That were removed, until compact().")
       .def_ro("nbytes", &BankGroupInfo::bytes)
       .def("__repr__", [](const BankGroupInfo& g) {
         return "BankGroup(filter_nbytes=" + std::to_string(32 * g.num_blocks) +
-               ", columns=" + std::to_string(g.columns) + ", removed=" + std::to_string(g.removed) +
+               ", members=" + std::to_string(g.members) + ", removed=" + std::to_string(g.removed) +
                ", nbytes=" + std::to_string(g.bytes) + ")";
       });
 }
@@ -395,26 +395,26 @@ void DefineChanges(nb::class_<PyBank>& bank) {
           "An empty filter for so many keys, of the bank's hash and fpr, and of a size that\n"
           "filters share groups by: to be filled, and added.")
       .def("remove", Remove, nb::arg("name").none(),
-           "Remove a column; KeyError if there is none of that name.")
+           "Remove a member; KeyError if there is none of that name.")
       .def("discard", Discard, nb::arg("name").none(),
-           "Remove a column, if there is one; returns whether there was.")
+           "Remove a member, if there is one; returns whether there was.")
       .def("merge", Merge, nb::arg("other"),
-           "Add all columns of another bank of the same hash; ValueError if a name is in both.\n\n"
+           "Add all members of another bank of the same hash; ValueError if a name is in both.\n\n"
            ">>> a, b = tamis.FilterBank(), tamis.FilterBank()\n"
            ">>> a.add('x', [1, 2])\n"
            ">>> b.add('y', [2, 3])\n"
            ">>> a.merge(b)\n"
-           ">>> a.columns_with(2)\n"
+           ">>> a.members_with(2)\n"
            "['x', 'y']\n")
       .def(
           "flush", [](PyBank& b) { Change(b, [](FilterBank& g) { g.Flush(); }); },
-          "Put all columns that wait into groups, which saves memory if there are many.")
+          "Put all members that wait into groups, which saves memory if there are many.")
       .def(
           "compact", [](PyBank& b) { Change(b, [](FilterBank& g) { g.Compact(); }); },
           "Flush, fill groups from others of the same size, and drop what was removed.")
       .def("extract", Extract, nb::arg("name").none(),
-           "The filter of a column, bit for bit, as a SplitBlockBloomFilter; KeyError if there is\n"
-           "no such column.\n\n"
+           "The filter of a member, bit for bit, as a SplitBlockBloomFilter; KeyError if there is\n"
+           "no such member.\n\n"
            ">>> bank = tamis.FilterBank()\n"
            ">>> bank.add('a', ['ada', 'bob'])\n"
            ">>> 'ada' in bank.extract('a')\n"
@@ -428,17 +428,17 @@ void DefineChanges(nb::class_<PyBank>& bank) {
 
 void DefineProperties(nb::class_<PyBank>& bank) {
   bank.def("__len__",
-           [](PyBank& b) { return Look(b, [](const FilterBank& g) { return g.num_columns(); }); })
-      .def("__contains__", HasColumn, nb::arg("name").none())
+           [](PyBank& b) { return Look(b, [](const FilterBank& g) { return g.num_members(); }); })
+      .def("__contains__", HasMember, nb::arg("name").none())
       .def("__iter__", [](PyBank& b) { return Names(b).attr("__iter__")(); })
-      .def_prop_ro("names", Names, "Of all columns: a list of str, by their positions.")
-      .def("columns", Columns, "All columns, by their positions: a list of BankColumn.")
-      .def("column", Column, nb::arg("name").none(),
-           "The BankColumn of that name; KeyError if there is none.")
+      .def_prop_ro("names", Names, "Of all members: a list of str, by their positions.")
+      .def("members", Members, "All members, by their positions: a list of BankMember.")
+      .def("member", Member, nb::arg("name").none(),
+           "The BankMember of that name; KeyError if there is none.")
       .def(
           "groups",
           [](PyBank& b) { return Look(b, [](const FilterBank& g) { return g.groups(); }); },
-          "How columns lie in memory, but for those that wait: a list of BankGroup.")
+          "How members lie in memory, but for those that wait: a list of BankGroup.")
       .def_prop_ro(
           "nbytes",
           [](PyBank& b) { return Look(b, [](const FilterBank& g) { return g.bytes(); }); },
@@ -457,11 +457,11 @@ void DefineProperties(nb::class_<PyBank>& bank) {
           "read_only", [](const PyBank& b) { return b.bank.read_only(); },
           "True for a bank that is mapped.")
       .def(
-          "expected_false_columns",
+          "expected_false_members",
           [](PyBank& b) {
-            return Read(b, [](const FilterBank& g) { return g.expected_false_columns(); });
+            return Read(b, [](const FilterBank& g) { return g.expected_false_members(); });
           },
-          "How many columns are expected to have a key that is in none of them, from the "
+          "How many members are expected to have a key that is in none of them, from the "
           "contents,\n"
           "all of which it reads.")
       .def("__repr__", Repr)
@@ -473,8 +473,8 @@ void DefineProperties(nb::class_<PyBank>& bank) {
 void DefineBank(nb::module_& m) {
   DefineParts(m);
   nb::class_<PyBank> bank(m, "FilterBank", nb::is_weak_referenceable(), kBankDoc);
-  bank.def("__init__", Make, nb::kw_only(), nb::arg("fpr") = 0.0, nb::arg("false_columns") = 0.0,
-           nb::arg("columns") = Unsigned{}, nb::arg("hash") = "xxh3", nb::arg("seed") = Unsigned{},
+  bank.def("__init__", Make, nb::kw_only(), nb::arg("fpr") = 0.0, nb::arg("false_members") = 0.0,
+           nb::arg("members") = Unsigned{}, nb::arg("hash") = "xxh3", nb::arg("seed") = Unsigned{},
            nb::arg("secret").none() = nb::none(), nb::arg("backend").none() = nb::none(),
            nb::arg("huge_pages") = true, nb::arg("buffer_bytes") = Unsigned{uint64_t{64} << 20},
            kMakeBankDoc);

@@ -17,12 +17,12 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// The library leaves gaps between the indexes of columns, and Python has none: a column is known by
+// The library leaves gaps between the indexes of members, and Python has none: a member is known by
 // its position in `names`.
-struct ColumnPositions {
+struct MemberPositions {
   std::vector<std::string> names;     // by position
   std::vector<uint64_t> index_of;     // by position
-  std::vector<uint64_t> position_of;  // by index; of one without a column, anything
+  std::vector<uint64_t> position_of;  // by index; of one without a member, anything
 };
 
 struct PyBank {
@@ -32,7 +32,7 @@ struct PyBank {
   // Throws ReadOnlyError.
   void RequireChangeable() const;
   // Those of the bank as it is now. With the GIL and the gate.
-  std::shared_ptr<const ColumnPositions> Positions();
+  std::shared_ptr<const MemberPositions> Positions();
 
   FilterBank bank;
   const MemoryOptions memory;  // of filters that are made for it
@@ -40,7 +40,7 @@ struct PyBank {
   uint64_t changes = 0;  // counted with the GIL and the gate
 
  private:
-  std::shared_ptr<const ColumnPositions> positions_;
+  std::shared_ptr<const MemberPositions> positions_;
   uint64_t positions_at_ = 0;  // what `changes` was then
 };
 
@@ -61,7 +61,7 @@ class ChangingBank {
 
 // A name of Python's: a str, or an int, which is its decimal digits. Throws TypeError,
 // OverflowError and UnicodeEncodeError.
-std::string ColumnNameOf(nb::handle name);
+std::string MemberNameOf(nb::handle name);
 // Names that are no UTF-8, as those of files may be, have surrogates, as os.fsdecode makes them.
 // With no gate held, as all that makes containers of Python, which may run finalizers.
 nb::object TextOfName(const std::string& name);

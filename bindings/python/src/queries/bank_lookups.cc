@@ -22,11 +22,11 @@ namespace {
 
 KeyTypes FormsOf(const FilterBank& bank) {
   KeyTypes forms;
-  for (const BankColumn& column : bank.columns()) forms.Add(column.key_types);
+  for (const BankMember& member : bank.members()) forms.Add(member.key_types);
   return forms;
 }
 
-// A call with many keys. Positions of columns are those at its first batch, so the bank may not
+// A call with many keys. Positions of members are those at its first batch, so the bank may not
 // change before the last, as a dict may not while it is iterated over.
 class Lookup {
  public:
@@ -48,7 +48,7 @@ class Lookup {
   }
 
   // From the first batch on.
-  const ColumnPositions& positions() const { return *positions_; }
+  const MemberPositions& positions() const { return *positions_; }
   std::optional<uint64_t> size() const { return source_->size(); }
 
  private:
@@ -71,7 +71,7 @@ class Lookup {
   static std::unique_ptr<KeySource> SourceOf(nb::handle x) {
     if (PyUnicode_Check(x.ptr()) || PyBytes_Check(x.ptr()) || PyByteArray_Check(x.ptr())) {
       throw nb::type_error(
-          "this is one key and no collection of keys: columns_with(key) asks for one");
+          "this is one key and no collection of keys: members_with(key) asks for one");
     }
     return MakeKeySource(x);
   }
@@ -85,7 +85,7 @@ class Lookup {
   PyBank& bank_;
   const EnginePtr engine_;
   const std::unique_ptr<KeySource> source_;
-  std::shared_ptr<const ColumnPositions> positions_;
+  std::shared_ptr<const MemberPositions> positions_;
   uint64_t changes_ = 0;
 };
 
@@ -103,7 +103,7 @@ void ForSet(std::span<const uint64_t> words, const Visit& visit) {
   }
 }
 
-nb::list ColumnsWith(PyBank& b, nb::handle object) {
+nb::list MembersWith(PyBank& b, nb::handle object) {
   OneKey key;
   if (!key.Parse(object.ptr())) throw nb::python_error();
   std::vector<std::string> names;
@@ -121,20 +121,20 @@ nb::list ColumnsWith(PyBank& b, nb::handle object) {
 }
 
 // Rows of bools for some keys, at `out`, which has room for them.
-void WriteRows(const FilterBank& bank, const Engine* engine, const ColumnPositions& positions,
+void WriteRows(const FilterBank& bank, const Engine* engine, const MemberPositions& positions,
                const Keys& keys, uint8_t* out) {
   constexpr size_t kWordsAtOnce = size_t{1} << 17;
-  const size_t words = bank.row_words(), columns = positions.names.size();
-  if (columns == 0 || keys.empty()) return;
+  const size_t words = bank.row_words(), members = positions.names.size();
+  if (members == 0 || keys.empty()) return;
   const size_t at_once = std::min(keys.size(), std::max<size_t>(64, kWordsAtOnce / words));
   std::vector<uint64_t> rows(at_once * words);
-  std::memset(out, 0, keys.size() * columns);
+  std::memset(out, 0, keys.size() * members);
   for (size_t begin = 0; begin < keys.size(); begin += at_once) {
     const size_t n = std::min(at_once, keys.size() - begin);
     const Bitmap bits{std::span(rows).first(n * words)};
     const Keys some = keys.Slice(begin, n);
     engine != nullptr ? bank.Contains(*engine, some, bits) : bank.Contains(some, bits);
-    for (size_t i = 0; i < n; ++i, out += columns) {
+    for (size_t i = 0; i < n; ++i, out += members) {
       ForSet(std::span(rows).subspan(i * words, words),
              [&](size_t index) { out[positions.position_of[index]] = 1; });
     }
@@ -147,12 +147,12 @@ nb::object ContainsEach(PyBank& b, nb::handle x, std::optional<int64_t> threads)
   const uint64_t known = lookup.size().value_or(0);
   answer.size = lookup.ForAll(
       [&](const FilterBank& bank, const Engine* engine, const Keys& keys, uint64_t first) {
-        const size_t columns = lookup.positions().names.size();
+        const size_t members = lookup.positions().names.size();
         const uint64_t room = std::max(known, first + keys.size());
-        if (columns > 0 && room > PY_SSIZE_T_MAX / columns) throw std::bad_alloc();
-        answer.memory->Reserve(room * columns);
+        if (members > 0 && room > PY_SSIZE_T_MAX / members) throw std::bad_alloc();
+        answer.memory->Reserve(room * members);
         WriteRows(bank, engine, lookup.positions(), keys,
-                  answer.memory->As<uint8_t>() + first * columns);
+                  answer.memory->As<uint8_t>() + first * members);
       });
   answer.columns = lookup.positions().names.size();
   return Like(std::move(answer), x);
@@ -160,62 +160,62 @@ nb::object ContainsEach(PyBank& b, nb::handle x, std::optional<int64_t> threads)
 
 nb::object Select(PyBank& b, nb::handle x, std::optional<int64_t> threads) {
   Lookup lookup(b, x, threads);
-  Answer keys{.output = Answer::Output::kIndices}, columns{.output = Answer::Output::kIndices};
+  Answer keys{.output = Answer::Output::kIndices}, members{.output = Answer::Output::kIndices};
   lookup.ForAll([&](const FilterBank& bank, const Engine* engine, const Keys& batch,
                     uint64_t first) {
     const std::vector<BankHit> hits =
         engine != nullptr ? bank.Select(*engine, batch) : bank.Select(batch);
     const size_t before = keys.size;
-    for (Answer* const answer : {&keys, &columns}) {
+    for (Answer* const answer : {&keys, &members}) {
       answer->memory->Reserve((before + hits.size()) * sizeof(uint64_t));
       answer->size += hits.size();
     }
     for (size_t i = 0; i < hits.size(); ++i) {
       keys.memory->As<uint64_t>()[before + i] = first + hits[i].key;
-      columns.memory->As<uint64_t>()[before + i] = lookup.positions().position_of[hits[i].column];
+      members.memory->As<uint64_t>()[before + i] = lookup.positions().position_of[hits[i].member];
     }
   });
-  for (Answer* const answer : {&keys, &columns}) {
+  for (Answer* const answer : {&keys, &members}) {
     answer->memory->Resize(answer->size * sizeof(uint64_t));
   }
   const nb::object key_array = Like(std::move(keys), x);
-  return nb::make_tuple(key_array, Like(std::move(columns), x));
+  return nb::make_tuple(key_array, Like(std::move(members), x));
 }
 
-nb::list CountPerColumn(PyBank& b, nb::handle x, Unsigned at_least, nb::handle top,
+nb::list CountPerMember(PyBank& b, nb::handle x, Unsigned at_least, nb::handle top,
                         std::optional<int64_t> threads) {
   const uint64_t most = top.is_none() ? SIZE_MAX : UnsignedOf(top);
   Lookup lookup(b, x, threads);
   std::vector<uint64_t> counts;
   lookup.ForAll([&](const FilterBank& bank, const Engine* engine, const Keys& keys, uint64_t) {
     const std::vector<uint64_t> some =
-        engine != nullptr ? bank.CountPerColumn(*engine, keys) : bank.CountPerColumn(keys);
+        engine != nullptr ? bank.CountPerMember(*engine, keys) : bank.CountPerMember(keys);
     const std::vector<uint64_t>& index_of = lookup.positions().index_of;
     counts.resize(index_of.size());
     for (size_t i = 0; i < counts.size(); ++i) counts[i] += some[index_of[i]];
   });
   counts.resize(lookup.positions().names.size());  // also of no batch
   nb::list best;
-  for (const ColumnCount& count : BestColumns(counts, at_least.value, most)) {
-    best.append(nb::make_tuple(TextOfName(lookup.positions().names[count.column]), count.keys));
+  for (const MemberCount& count : BestMembers(counts, at_least.value, most)) {
+    best.append(nb::make_tuple(TextOfName(lookup.positions().names[count.member]), count.keys));
   }
   return best;
 }
 
-constexpr char kColumnsWithDoc[] =
-    "The names of the columns that may have one key, by their positions: a list of str.\n\n"
+constexpr char kMembersWithDoc[] =
+    "The names of the members that may have one key, by their positions: a list of str.\n\n"
     "key: as Filter.add takes it; raises what that does for others.\n\n"
     ">>> bank = tamis.FilterBank()\n"
     ">>> bank.add('a', [1, 2])\n"
     ">>> bank.add('b', [2, 3])\n"
-    ">>> bank.columns_with(2), bank.columns_with('no')\n"
+    ">>> bank.members_with(2), bank.members_with('no')\n"
     "(['a', 'b'], [])\n";
 constexpr char kContainsDoc[] =
-    "Which columns may have each of many keys: a row of bools for each, by positions of "
-    "columns.\n\n"
-    "x, threads: as of Filter.insert. A missing value is in no column. For NumPy and pandas the\n"
+    "Which members may have each of many keys: a row of bools for each, by positions of "
+    "members.\n\n"
+    "x, threads: as of Filter.insert. A missing value is in no member. For NumPy and pandas the\n"
     "answer is an array of two dimensions of NumPy, for other Arrow data an array of lists, and\n"
-    "for iterables a list of lists. It has a byte for each key and column; select has the hits "
+    "for iterables a list of lists. It has a byte for each key and member; select has the hits "
     "alone.\n\n"
     ">>> bank = tamis.FilterBank()\n"
     ">>> bank.add('a', [1, 2])\n"
@@ -223,43 +223,43 @@ constexpr char kContainsDoc[] =
     ">>> bank.contains([1, 2, None])\n"
     "[[True, False], [True, True], [False, False]]\n";
 constexpr char kSelectDoc[] =
-    "All pairs of a key and a column that may have it: two arrays, of the indices of the keys and\n"
-    "of the positions of the columns, by key, then by column.\n\n"
+    "All pairs of a key and a member that may have it: two arrays, of the indices of the keys and\n"
+    "of the positions of the members, by key, then by member.\n\n"
     "x, threads: as of Filter.insert. The arrays are of the kind that Filter.select has, int64.\n\n"
     ">>> bank = tamis.FilterBank()\n"
     ">>> bank.add('a', [1, 2])\n"
     ">>> bank.add('b', [2, 3])\n"
-    ">>> keys, columns = bank.select([3, 2])\n"
+    ">>> keys, members = bank.select([3, 2])\n"
     ">>> names = bank.names\n"
-    ">>> keys, [names[column] for column in columns]\n"
+    ">>> keys, [names[member] for member in members]\n"
     "([0, 1, 1], ['b', 'a', 'b'])\n";
-constexpr char kCountPerColumnDoc[] =
-    "How many of the keys each column may have: a list of (name, count), those with the most "
+constexpr char kCountPerMemberDoc[] =
+    "How many of the keys each member may have: a list of (name, count), those with the most "
     "first,\n"
     "of equal ones by position.\n\n"
     "x, threads: as of Filter.insert; a key that comes twice counts twice.\n"
-    "at_least: columns that may have fewer are left out.\n"
-    "top: at most so many columns; None is all.\n\n"
+    "at_least: members that may have fewer are left out.\n"
+    "top: at most so many members; None is all.\n\n"
     ">>> bank = tamis.FilterBank()\n"
     ">>> bank.add('a', [1, 2])\n"
     ">>> bank.add('b', [2, 3, 4])\n"
-    ">>> bank.count_per_column([2, 3, 4])\n"
+    ">>> bank.count_per_member([2, 3, 4])\n"
     "[('b', 3), ('a', 1)]\n"
-    ">>> dict(bank.count_per_column([2, 3, 4], at_least=2))\n"
+    ">>> dict(bank.count_per_member([2, 3, 4], at_least=2))\n"
     "{'b': 3}\n";
 
 }  // namespace
 
 void DefineBankLookups(nb::class_<PyBank>& bank) {
   const auto none = nb::none();
-  bank.def("columns_with", ColumnsWith, nb::arg("key").none(), kColumnsWithDoc)
+  bank.def("members_with", MembersWith, nb::arg("key").none(), kMembersWithDoc)
       .def("contains", ContainsEach, nb::arg("x"), nb::kw_only(), nb::arg("threads").none() = none,
            kContainsDoc)
       .def("select", Select, nb::arg("x"), nb::kw_only(), nb::arg("threads").none() = none,
            kSelectDoc)
-      .def("count_per_column", CountPerColumn, nb::arg("x"), nb::kw_only(),
+      .def("count_per_member", CountPerMember, nb::arg("x"), nb::kw_only(),
            nb::arg("at_least") = Unsigned{1}, nb::arg("top").none() = none,
-           nb::arg("threads").none() = none, kCountPerColumnDoc);
+           nb::arg("threads").none() = none, kCountPerMemberDoc);
 }
 
 }  // namespace tamis::python

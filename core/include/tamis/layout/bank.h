@@ -2,7 +2,7 @@
 // tamis/bank/filter_bank.h.
 //
 // A group is the exact transposition of up to 512 split-block filters of equally many blocks: row j
-// has bit j of every filter, so it is one cache line, and a filter is a column. The filters that
+// has bit j of every filter, so it is one cache line, and a filter is a member. The filters that
 // may have a key are the AND of the eight rows that the key owns. BIGSI and COBS, indexes of
 // sequences, and BitFunnel, a search engine, lay out their filters so (Goodwin et al., "BitFunnel:
 // Revisiting Signatures for Search", 2017); the blocks, which keep the eight rows within 16 KiB,
@@ -21,7 +21,7 @@ namespace tamis::bank {
 
 inline constexpr int kRowWords = 8;                        // of 64 bits
 inline constexpr uint64_t kRowBytes = 8 * kRowWords;       // a cache line
-inline constexpr uint64_t kGroupColumns = 64 * kRowWords;  // column c is bit c % 64 of word c / 64
+inline constexpr uint64_t kGroupMembers = 64 * kRowWords;  // member c is bit c % 64 of word c / 64
 inline constexpr uint64_t kBlockRows = split_block::kBlockBits;
 inline constexpr uint64_t kBlockBytes = kBlockRows * kRowBytes;  // 16 KiB
 
@@ -37,15 +37,15 @@ TAMIS_HD constexpr const uint64_t* BlockOf(const uint64_t* rows, uint64_t num_bl
   return rows + split_block::BlockIndex(hash, num_blocks) * kBlockRows * kRowWords;
 }
 
-// Bit c: whether column 64 `word` + c may have the hash; `word` is in [0, kRowWords).
-TAMIS_HD constexpr uint64_t ColumnsWith(const uint64_t* rows, uint64_t num_blocks, uint64_t hash,
+// Bit c: whether member 64 `word` + c may have the hash; `word` is in [0, kRowWords).
+TAMIS_HD constexpr uint64_t MembersWith(const uint64_t* rows, uint64_t num_blocks, uint64_t hash,
                                         int word) {
   const uint64_t* const block = BlockOf(rows, num_blocks, hash);
-  uint64_t columns = ~uint64_t{0};
+  uint64_t members = ~uint64_t{0};
   for (int w = 0; w < split_block::kWords; ++w) {
-    columns &= block[RowInBlock(hash, w) * kRowWords + static_cast<uint32_t>(word)];
+    members &= block[RowInBlock(hash, w) * kRowWords + static_cast<uint32_t>(word)];
   }
-  return columns;
+  return members;
 }
 
 }  // namespace tamis::bank

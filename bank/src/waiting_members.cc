@@ -1,4 +1,4 @@
-#include "bank/src/waiting_columns.h"
+#include "bank/src/waiting_members.h"
 
 #include <algorithm>
 #include <cstring>
@@ -9,7 +9,7 @@
 namespace tamis::detail {
 namespace {
 
-// Of a chunk, unless it is one column or a whole group. So much is mapped by itself (storage.cc),
+// Of a chunk, unless it is one member or a whole group. So much is mapped by itself (storage.cc),
 // and goes back to the system at once.
 constexpr uint64_t kChunkBytes = uint64_t{4} << 20;
 
@@ -17,14 +17,14 @@ uint64_t BytesOf(uint64_t num_blocks) { return num_blocks * split_block::kBlockB
 
 }  // namespace
 
-uint64_t WaitingColumns::Column::bytes() const noexcept { return BytesOf(num_blocks); }
+uint64_t WaitingMembers::Member::bytes() const noexcept { return BytesOf(num_blocks); }
 
-uint64_t WaitingColumns::CountOf(uint64_t num_blocks) const noexcept {
+uint64_t WaitingMembers::CountOf(uint64_t num_blocks) const noexcept {
   const auto found = sizes_.find(num_blocks);
   return found == sizes_.end() ? 0 : found->second.count;
 }
 
-uint64_t WaitingColumns::LargestSize() const noexcept {
+uint64_t WaitingMembers::LargestSize() const noexcept {
   return std::max_element(sizes_.begin(), sizes_.end(),
                           [](const auto& a, const auto& b) {
                             return a.first * a.second.count < b.first * b.second.count;
@@ -32,12 +32,12 @@ uint64_t WaitingColumns::LargestSize() const noexcept {
       ->first;
 }
 
-uint64_t* WaitingColumns::TakePlace(uint64_t num_blocks, OfSize& of_size) {
+uint64_t* WaitingMembers::TakePlace(uint64_t num_blocks, OfSize& of_size) {
   if (of_size.free.empty()) {
     const uint64_t bytes = BytesOf(num_blocks);
-    // Twice the places with each chunk, or banks of many sizes would take a chunk for each column.
+    // Twice the places with each chunk, or banks of many sizes would take a chunk for each member.
     const uint64_t most =
-        std::clamp<uint64_t>((kChunkBytes + bytes - 1) / bytes, 1, bank::kGroupColumns);
+        std::clamp<uint64_t>((kChunkBytes + bytes - 1) / bytes, 1, bank::kGroupMembers);
     const uint64_t places = std::clamp<uint64_t>(of_size.count, 1, most);
     uint64_t all = places;
     for (const Storage& chunk : of_size.chunks) all += chunk.size() / bytes;
@@ -52,13 +52,13 @@ uint64_t* WaitingColumns::TakePlace(uint64_t num_blocks, OfSize& of_size) {
   return words;
 }
 
-void WaitingColumns::Add(ColumnData data, uint64_t num_blocks, const uint64_t* words) {
-  columns_.reserve(columns_.size() == columns_.capacity() ? 2 * columns_.size() + 1 : 0);
+void WaitingMembers::Add(MemberData data, uint64_t num_blocks, const uint64_t* words) {
+  members_.reserve(members_.size() == members_.capacity() ? 2 * members_.size() + 1 : 0);
   const auto of_size = sizes_.try_emplace(num_blocks).first;
   try {
     uint64_t* const place = TakePlace(num_blocks, of_size->second);
     std::memcpy(place, words, BytesOf(num_blocks));
-    columns_.push_back({std::move(data), num_blocks, place});
+    members_.push_back({std::move(data), num_blocks, place});
   } catch (...) {
     if (of_size->second.count == 0) sizes_.erase(of_size);
     throw;
@@ -67,23 +67,23 @@ void WaitingColumns::Add(ColumnData data, uint64_t num_blocks, const uint64_t* w
   bytes_ += BytesOf(num_blocks);
 }
 
-void WaitingColumns::GiveUp(const Column& column) noexcept {
-  const auto of_size = sizes_.find(column.num_blocks);
-  of_size->second.free.push_back(column.words);
+void WaitingMembers::GiveUp(const Member& member) noexcept {
+  const auto of_size = sizes_.find(member.num_blocks);
+  of_size->second.free.push_back(member.words);
   if (--of_size->second.count == 0) sizes_.erase(of_size);
-  bytes_ -= column.bytes();
+  bytes_ -= member.bytes();
 }
 
-void WaitingColumns::Erase(size_t i) noexcept {
-  GiveUp(columns_[i]);
-  columns_.erase(columns_.begin() + static_cast<ptrdiff_t>(i));
+void WaitingMembers::Erase(size_t i) noexcept {
+  GiveUp(members_[i]);
+  members_.erase(members_.begin() + static_cast<ptrdiff_t>(i));
 }
 
-void WaitingColumns::EraseFirst(uint64_t num_blocks, size_t count) noexcept {
-  std::erase_if(columns_, [&](const Column& column) {
-    if (count == 0 || column.num_blocks != num_blocks) return false;
+void WaitingMembers::EraseFirst(uint64_t num_blocks, size_t count) noexcept {
+  std::erase_if(members_, [&](const Member& member) {
+    if (count == 0 || member.num_blocks != num_blocks) return false;
     --count;
-    GiveUp(column);
+    GiveUp(member);
     return true;
   });
 }

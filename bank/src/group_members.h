@@ -1,6 +1,6 @@
-// Which columns a group of a filter bank has, and what is known of them.
-#ifndef TAMIS_BANK_SRC_GROUP_COLUMNS_H_
-#define TAMIS_BANK_SRC_GROUP_COLUMNS_H_
+// Which members a group of a filter bank has, and what is known of them.
+#ifndef TAMIS_BANK_SRC_GROUP_MEMBERS_H_
+#define TAMIS_BANK_SRC_GROUP_MEMBERS_H_
 
 #include <array>
 #include <bit>
@@ -9,46 +9,46 @@
 #include <utility>
 #include <vector>
 
-#include "bank/src/waiting_columns.h"
+#include "bank/src/waiting_members.h"
 #include "tamis/layout/bank.h"
 
 namespace tamis::detail {
 
-// One bit for each column of a group.
-using ColumnMask = std::array<uint64_t, bank::kRowWords>;
+// One bit for each member of a group.
+using MemberMask = std::array<uint64_t, bank::kRowWords>;
 
-inline bool IsSet(const ColumnMask& mask, size_t slot) noexcept {
+inline bool IsSet(const MemberMask& mask, size_t slot) noexcept {
   return ((mask[slot / 64] >> (slot % 64)) & 1) != 0;
 }
-size_t CountSet(const ColumnMask& mask) noexcept;
+size_t CountSet(const MemberMask& mask) noexcept;
 
-// The data of the columns of a group by their places, in memory for those that there are: a file
+// The data of the members of a group by their places, in memory for those that there are: a file
 // may say that a million groups have one each.
-class GroupColumns {
+class GroupMembers {
  public:
   // Room for so many more, so that Put of them does not throw. Throws std::bad_alloc.
   void Reserve(size_t more) { data_.reserve(data_.size() + more); }
 
-  // The column at a place; there is one.
-  const ColumnData& operator[](size_t slot) const noexcept { return data_[Rank(slot)]; }
+  // The member at a place; there is one.
+  const MemberData& operator[](size_t slot) const noexcept { return data_[Rank(slot)]; }
 
   // At a place that is free. Throws std::bad_alloc, with nothing changed.
-  void Put(size_t slot, ColumnData data) {
+  void Put(size_t slot, MemberData data) {
     data_.insert(data_.begin() + static_cast<ptrdiff_t>(Rank(slot)), std::move(data));
     places_[slot / 64] |= uint64_t{1} << (slot % 64);
   }
 
-  // Takes out the column at a place; there is one.
-  ColumnData Take(size_t slot) noexcept {
-    const auto column = data_.begin() + static_cast<ptrdiff_t>(Rank(slot));
-    ColumnData data = std::move(*column);
-    data_.erase(column);
+  // Takes out the member at a place; there is one.
+  MemberData Take(size_t slot) noexcept {
+    const auto member = data_.begin() + static_cast<ptrdiff_t>(Rank(slot));
+    MemberData data = std::move(*member);
+    data_.erase(member);
     places_[slot / 64] &= ~(uint64_t{1} << (slot % 64));
     return data;
   }
 
  private:
-  // How many columns have lower places.
+  // How many members have lower places.
   size_t Rank(size_t slot) const noexcept {
     size_t rank = 0;
     for (size_t w = 0; w < slot / 64; ++w) rank += static_cast<size_t>(std::popcount(places_[w]));
@@ -56,10 +56,10 @@ class GroupColumns {
     return rank + static_cast<size_t>(std::popcount(places_[slot / 64] & below));
   }
 
-  ColumnMask places_{};
-  std::vector<ColumnData> data_;
+  MemberMask places_{};
+  std::vector<MemberData> data_;
 };
 
 }  // namespace tamis::detail
 
-#endif  // TAMIS_BANK_SRC_GROUP_COLUMNS_H_
+#endif  // TAMIS_BANK_SRC_GROUP_MEMBERS_H_

@@ -1,0 +1,34 @@
+// Options whose value is a kind of filters.
+#ifndef TAMIS_TOOLS_OPTIONS_KIND_OPTIONS_H_
+#define TAMIS_TOOLS_OPTIONS_KIND_OPTIONS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tamis/filter_kinds.h"
+#include "tools/options/command_line.h"
+
+namespace tamis::tools {
+
+// The names of the kinds for which `may_be` returns true.
+std::vector<std::string> KindNames(bool (*may_be)(const FilterKindInfo& kind));
+// The kind of a name that OneOf has admitted.
+FilterKind KindNamed(std::string_view option, std::string_view name);
+
+// Adds an option that sets `kind`, a FilterKind or an optional one.
+template <typename Kind>
+Option AddKind(const CommandLine& command, const std::string& names, Kind& kind,
+               bool (*may_be)(const FilterKindInfo& kind), const std::string& description) {
+  const Option option = command.Add(names, kind, KindNamed, description);
+  option.OneOf(KindNames(may_be)).Type("KIND");
+  return option;
+}
+
+// Adds --kind, and its former name --type, which the help does not mention.
+void AddKindAndType(const CommandLine& command, FilterKind& kind,
+                    bool (*may_be)(const FilterKindInfo& kind), const std::string& description);
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_OPTIONS_KIND_OPTIONS_H_
