@@ -10,23 +10,21 @@ int main() {
   for (uint64_t i = 0; i < 1'000'000; ++i) known.push_back(i * i);
   for (uint64_t i = 0; i < 1'000; ++i) queries.push_back(i * 1'000);
 
-  tamis::SplitBlockBloomFilter filter({.capacity = known.size(), .fpr = 0.01});
-  filter.Insert(known);
+  const auto filter = tamis::SplitBlockBloomFilter::From(known, {.fpr = 0.01});
 
   // One bit for each query: 1 is "maybe in the set", 0 is "certainly not".
-  std::vector<uint64_t> words(tamis::BitmapWords(queries.size()));
-  const size_t hits = filter.Contains(queries, tamis::Bitmap(words));
+  const tamis::Answers maybe = filter.Contains(queries);
+  if (!maybe[0]) return 1;
 
-  // The same answers as row numbers.
-  std::vector<uint32_t> rows(queries.size());
-  rows.resize(filter.Select(queries, rows));
-  std::printf("%zu of %zu may be in the set; the second of them is %llu\n", hits, queries.size(),
-              static_cast<unsigned long long>(queries[rows[1]]));
+  // The same answers as row numbers. A second argument takes them in memory of your own.
+  const std::vector<uint64_t> rows = filter.Select(queries);
+  std::printf("%zu of %zu may be in the set; the second of them is %llu\n", maybe.count(),
+              maybe.size(), static_cast<unsigned long long>(queries[rows[1]]));
 
   // A filter works on the calling thread. An engine has as many threads as there are processors.
   filter.Save("known.tamis");
   const tamis::AnyFilter saved = tamis::Load("known.tamis");
   const tamis::Engine engine;
   const bool all_found = engine.Count(*saved, known) == known.size();
-  return all_found && rows.size() == hits ? 0 : 1;
+  return all_found && rows.size() == maybe.count() ? 0 : 1;
 }

@@ -4,10 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
+#include <list>
+#include <map>
+#include <ranges>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tamis/bloom_filter.h"
+#include "tamis/counting_filter.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"
@@ -45,6 +52,62 @@ TEST(BuildTest, IsTheSameWhateverTheOrderBatchesAndThreads) {
   EXPECT_EQ(Payload(Build<BloomFilter>(SourceOf(keys, 50'000), {})), want);
   const Engine engine({.threads = 3});
   EXPECT_EQ(Payload(Build<BloomFilter>(SourceOf(keys, 50'000), {}, &engine)), want);
+}
+
+template <typename F>
+void ExpectFrom(const auto& range, const std::vector<uint64_t>& keys) {
+  const FilterOptions options{.hash = {HashKind::kXxh3, 3}};
+  FilterOptions sized = options;
+  sized.capacity = keys.size();
+  F want(sized);
+  want.Insert(keys);
+  EXPECT_EQ(Payload(F::From(range, options)), Payload(want));
+}
+
+TEST(FromTest, AnyRangeOfIntegers) {
+  std::vector<uint64_t> keys = RandomKeys(40'000, /*seed=*/1);
+  std::sort(keys.begin(), keys.end());
+  ExpectFrom<SplitBlockBloomFilter>(keys, keys);
+  ExpectFrom<SplitBlockBloomFilter>(Keys(keys), keys);
+  ExpectFrom<BloomFilter>(std::span<const uint64_t>(keys), keys);
+  ExpectFrom<CuckooFilter<12>>(std::set<uint64_t>(keys.begin(), keys.end()), keys);
+  ExpectFrom<CountingBloomFilter>(std::deque<uint64_t>(keys.begin(), keys.end()), keys);
+  ExpectFrom<BloomFilter>(std::list<uint64_t>(keys.begin(), keys.end()), keys);
+  std::map<uint64_t, int> map;
+  for (const uint64_t key : keys) map[key] = 1;
+  ExpectFrom<BloomFilter>(map | std::views::keys, keys);
+  const auto squares = std::views::iota(int64_t{-100}, int64_t{20'000}) |
+                       std::views::transform([](int64_t i) { return static_cast<int>(i * 3); });
+  std::vector<int64_t> widened;
+  for (const int key : squares) widened.push_back(key);
+  EXPECT_EQ(Payload(BloomFilter::From(squares)), Payload(BloomFilter::From(widened)));
+}
+
+TEST(FromTest, AnyRangeOfStrings) {
+  const std::vector<std::string> keys = RandomStrings(20'000, /*seed=*/2);
+  const auto want = Payload(SplitBlockBloomFilter::From(keys));
+  EXPECT_EQ(SplitBlockBloomFilter::From(keys).Count(keys), keys.size());
+  EXPECT_EQ(Payload(SplitBlockBloomFilter::From(std::list<std::string>(keys.begin(), keys.end()))),
+            want);
+  std::deque<std::string_view> views(keys.begin(), keys.end());
+  EXPECT_EQ(Payload(SplitBlockBloomFilter::From(views)), want);
+  // The strings of this range live as long as the expression that makes each.
+  const auto made = std::views::iota(size_t{0}, keys.size()) |
+                    std::views::transform([&](size_t i) { return std::string(keys[i]); });
+  EXPECT_EQ(Payload(SplitBlockBloomFilter::From(made)), want);
+}
+
+TEST(FromTest, NullsAndNoKeys) {
+  const std::vector<uint64_t> keys = RandomKeys(80, /*seed=*/1);
+  const std::vector<uint8_t> validity(10, 0x0F);
+  const auto filter = BloomFilter::From(Keys(keys).WithValidity(validity.data()));
+  EXPECT_EQ(filter.inserted_count(), 40u);
+  EXPECT_EQ(filter.capacity(), 40u);
+  EXPECT_EQ(BloomFilter::From(std::set<std::string>()).inserted_count(), 0u);
+  ExpectError([&] { BloomFilter::From(keys, {.capacity = 5}); }, ErrorCode::kInvalidArgument,
+              "capacity and bytes must be 0");
+  const std::vector<uint64_t> copies(100, 7);
+  ExpectError([&] { CuckooFilter<8>::From(copies); }, ErrorCode::kInvalidArgument, "found no room");
 }
 
 TEST(BuildTest, NoKeysMakeAnEmptyFilter) {

@@ -54,6 +54,19 @@ Answers Ask(const Asked& asked, const Keys& keys, const Call& call) {
   answers.bytes.pop_back();
   EXPECT_EQ(in_bits, answers.count);
   EXPECT_EQ(in_bytes, answers.count);
+  call([&] {
+    const tamis::Answers owned = asked.Contains(keys);
+    EXPECT_EQ(owned.size(), n);
+    EXPECT_EQ(owned.count(), answers.count);
+    EXPECT_TRUE(std::ranges::equal(owned.words(), answers.bits));
+    for (size_t i = 0; i < n; i += 61) EXPECT_EQ(owned[i], Bitmap(answers.bits).Test(i));
+    return owned.count();
+  });
+  call([&] {
+    const std::vector<uint64_t> owned = asked.Select(keys);
+    EXPECT_TRUE(std::ranges::equal(owned, std::span(answers.rows64).first(answers.count)));
+    return owned.size();
+  });
   EXPECT_EQ(rows32, answers.count);
   EXPECT_EQ(rows64, answers.count);
   answers.rows32.resize(std::min(n, rows32));
@@ -77,6 +90,8 @@ struct ByEngine {
     return engine.Select(queryable, keys, out);
   }
   size_t Count(const Keys& keys) const { return engine.Count(queryable, keys); }
+  tamis::Answers Contains(const Keys& keys) const { return engine.Contains(queryable, keys); }
+  std::vector<uint64_t> Select(const Keys& keys) const { return engine.Select(queryable, keys); }
 
   const Engine& engine;
   const Queryable& queryable;

@@ -135,7 +135,7 @@ PUBLIC_ROOMS = [
     (r"tamis", None),  # the umbrella
     (r"cpp20|error|hash|key_types|memory|table_hash|units|version|detail/(hd|siphash|storage)", "base"),
     (r"backend|detail/(batch|change|kernels|xxh64_rests|\w+_kernels)", "backend"),
-    (r"changeable|keys|queryable|time_keys", "bulk"),
+    (r"answers|changeable|keys|queryable|time_keys", "bulk"),
     (r"file|folder", "file"),
     (r"engine|build|calibration|windowed_filter", "engine"),
     (r"plan/\w+", "plan"),

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "tamis/changeable_filter.h"
+#include "tamis/detail/build_from.h"
 #include "tamis/layout/bloom.h"
 
 namespace tamis {
@@ -26,6 +27,12 @@ class BloomFilter final : public ChangeableFilter {
   // of range, Error(kOutOfMemory) for more bytes than the machine has, Error(kUnknownBackend) if
   // TAMIS_BACKEND names none.
   explicit BloomFilter(const FilterOptions& options);
+
+  // See SplitBlockBloomFilter::From.
+  template <detail::KeyRange R>
+  static BloomFilter From(const R& keys, const FilterOptions& options = {}) {
+    return detail::FilterFrom<BloomFilter>(keys, options);
+  }
 
   // See SplitBlockBloomFilter::Load and Map.
   static BloomFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string_view>
 
+#include "tamis/detail/build_from.h"
 #include "tamis/erasable_filter.h"
 #include "tamis/layout/counting.h"
 #include "tamis/split_block_filter.h"
@@ -31,6 +32,12 @@ class CountingBloomFilter final : public ErasableFilter {
   // Throws Error(kInvalidArgument) for options out of range, Error(kOutOfMemory) for more bytes
   // than the machine has, Error(kUnknownBackend) if TAMIS_BACKEND names none.
   explicit CountingBloomFilter(const FilterOptions& options);
+
+  // See SplitBlockBloomFilter::From.
+  template <detail::KeyRange R>
+  static CountingBloomFilter From(const R& keys, const FilterOptions& options = {}) {
+    return detail::FilterFrom<CountingBloomFilter>(keys, options);
+  }
 
   // See SplitBlockBloomFilter::Load and Map.
   static CountingBloomFilter Load(const std::filesystem::path& path,

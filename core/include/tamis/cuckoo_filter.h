@@ -22,6 +22,7 @@
 #include <memory>
 #include <string_view>
 
+#include "tamis/detail/build_from.h"
 #include "tamis/erasable_filter.h"
 #include "tamis/layout/cuckoo.h"
 
@@ -53,6 +54,13 @@ class CuckooFilter final : public ErasableFilter {
   // `bytes`, Error(kOutOfMemory) for more bytes than the machine has, Error(kUnknownBackend) if
   // TAMIS_BACKEND names none.
   explicit CuckooFilter(const FilterOptions& options);
+
+  // See SplitBlockBloomFilter::From. Throws Error(kInvalidArgument) if a key comes more often than
+  // there is room for its copies.
+  template <detail::KeyRange R>
+  static CuckooFilter From(const R& keys, const FilterOptions& options = {}) {
+    return detail::FilterFrom<CuckooFilter>(keys, options);
+  }
 
   // Reads a file and verifies all of it, including that the table has as many fingerprints as the
   // header says. Throws FormatError or Error(kIo).

@@ -149,6 +149,8 @@ class Engine {
   size_t Select(const Queryable& queryable, Keys keys, std::span<uint32_t> out) const;
   size_t Select(const Queryable& queryable, Keys keys, std::span<uint64_t> out) const;
   size_t Count(const Queryable& queryable, Keys keys) const;
+  Answers Contains(const Queryable& queryable, Keys keys) const;
+  std::vector<uint64_t> Select(const Queryable& queryable, Keys keys) const;
   // As the functions of the same names in ChangeableFilter and ErasableFilter.
   size_t Insert(ChangeableFilter& filter, Keys keys) const;
   size_t Insert(ChangeableFilter& filter, Keys keys, std::span<uint64_t> rejected) const;

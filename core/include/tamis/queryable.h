@@ -7,7 +7,9 @@
 #include <limits>
 #include <span>
 #include <string_view>
+#include <vector>
 
+#include "tamis/answers.h"
 #include "tamis/backend.h"
 #include "tamis/key_types.h"
 #include "tamis/keys.h"
@@ -71,6 +73,9 @@ class Queryable {
   size_t Select(Keys keys, std::span<uint32_t> out) const;
   size_t Select(Keys keys, std::span<uint64_t> out) const;
   size_t Count(Keys keys) const;
+  // The same outputs in memory of their own. Throw std::bad_alloc, too.
+  Answers Contains(Keys keys) const;
+  std::vector<uint64_t> Select(Keys keys) const;
 
   virtual QueryTraits traits() const noexcept;
   // The forms that keys in it may have. Keys of other forms are answered with "no".

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "tamis/changeable_filter.h"
+#include "tamis/detail/build_from.h"
 #include "tamis/detail/split_block_inline.h"
 #include "tamis/layout/split_block.h"
 #include "tamis/split_block_view.h"
@@ -28,6 +29,14 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
   // Throws Error(kInvalidArgument) for options out of range, Error(kOutOfMemory) for more bytes
   // than the machine has, Error(kUnknownBackend) if TAMIS_BACKEND names none.
   explicit SplitBlockBloomFilter(const FilterOptions& options);
+
+  // Builds a filter from all keys of a range that can be read twice: a container, a view, or Keys.
+  // It is sized for their number at options.fpr; options.capacity and options.bytes must be 0.
+  // Throws as Build (build.h).
+  template <detail::KeyRange R>
+  static SplitBlockBloomFilter From(const R& keys, const FilterOptions& options = {}) {
+    return detail::FilterFrom<SplitBlockBloomFilter>(keys, options);
+  }
 
   // Reads a file and verifies all of it. Throws FormatError or Error(kIo).
   static SplitBlockBloomFilter Load(const std::filesystem::path& path,

@@ -61,6 +61,16 @@ size_t Queryable::Select(Keys keys, std::span<uint64_t> out) const {
 
 size_t Queryable::Count(Keys keys) const { return LookUp(*this, keys, Output::Count()); }
 
+Answers Queryable::Contains(Keys keys) const {
+  return Answers(keys.size(), [&](Bitmap out) { return Contains(keys, out); });
+}
+
+std::vector<uint64_t> Queryable::Select(Keys keys) const {
+  std::vector<uint64_t> rows(keys.size());
+  rows.resize(Select(keys, std::span(rows)));
+  return rows;
+}
+
 QueryTraits Queryable::traits() const noexcept { return {}; }
 
 double Queryable::estimated_count() const { return std::numeric_limits<double>::quiet_NaN(); }

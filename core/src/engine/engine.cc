@@ -366,6 +366,16 @@ size_t Engine::Count(const Queryable& queryable, Keys keys) const {
   return impl_->LookUp(queryable, keys, Output::Count());
 }
 
+Answers Engine::Contains(const Queryable& queryable, Keys keys) const {
+  return Answers(keys.size(), [&](Bitmap out) { return Contains(queryable, keys, out); });
+}
+
+std::vector<uint64_t> Engine::Select(const Queryable& queryable, Keys keys) const {
+  std::vector<uint64_t> rows(keys.size());
+  rows.resize(Select(queryable, keys, std::span(rows)));
+  return rows;
+}
+
 uint64_t Engine::Impl::ChangeFrom(ChangeableFilter& filter, Change change, uint64_t n,
                                   const BatchSource& source, Outcomes outcomes) {
   FilterAccess::RequireWritable(filter);

@@ -1,0 +1,41 @@
+// The answers to the keys of a call, in memory of their own.
+#ifndef TAMIS_ANSWERS_H_
+#define TAMIS_ANSWERS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tamis/keys.h"
+
+namespace tamis {
+
+// Bit i is 1 if key i may be in.
+class Answers {
+ public:
+  size_t size() const noexcept { return size_; }
+  // The number of keys that may be in.
+  size_t count() const noexcept { return count_; }
+  // Whether key i may be in. `i` must be below size().
+  bool operator[](size_t i) const noexcept { return (words_[i / 64] >> (i % 64)) & 1; }
+  // Least significant bit first, as in Bitmap. Bits past size() are 0.
+  std::span<const uint64_t> words() const noexcept { return words_; }
+
+ private:
+  friend class Engine;
+  friend class Queryable;
+
+  // Calls query(bitmap), which returns the number of keys that may be in.
+  template <typename Query>
+  Answers(size_t size, const Query& query)
+      : words_(BitmapWords(size)), size_(size), count_(query(Bitmap(words_))) {}
+
+  std::vector<uint64_t> words_;
+  size_t size_;
+  size_t count_;
+};
+
+}  // namespace tamis
+
+#endif  // TAMIS_ANSWERS_H_

@@ -1,0 +1,101 @@
+// Filters that are sized by their keys.
+#ifndef TAMIS_DETAIL_BUILD_FROM_H_
+#define TAMIS_DETAIL_BUILD_FROM_H_
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "tamis/error.h"
+#include "tamis/filter.h"
+#include "tamis/keys.h"
+
+namespace tamis {
+
+// Calls visit(keys) for batches of keys, of any sizes and layouts. It is called twice, and must
+// pass the same keys both times, in any order.
+using RepeatableSource = std::function<void(const std::function<void(Keys)>& visit)>;
+
+namespace detail {
+
+template <typename R>
+using ReferenceOf = decltype(*std::begin(std::declval<const R&>()));
+
+// Ranges that can be read twice, of integers or of strings.
+template <typename R>
+concept KeyRange = std::convertible_to<const R&, Keys> ||
+    (std::forward_iterator<decltype(std::begin(std::declval<const R&>()))> &&
+     !NoKey<std::remove_cvref_t<ReferenceOf<R>>> &&
+     (std::integral<std::remove_cvref_t<ReferenceOf<R>>> ||
+      std::convertible_to<ReferenceOf<R>, std::string_view>));
+
+// The type that elements of a range are gathered as. Strings that the range makes one by one are
+// copied.
+template <typename Reference, typename T = std::remove_cvref_t<Reference>>
+using GatheredKey = std::conditional_t<
+    std::is_integral_v<T>, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>,
+    std::conditional_t<std::is_lvalue_reference_v<Reference> || std::is_same_v<T, std::string_view>,
+                       std::string_view, std::string>>;
+
+// Calls visit(keys) for all elements of a range, all at once if Keys can view it.
+template <typename R>
+void ForKeysOf(const R& range, const std::function<void(Keys)>& visit) {
+  if constexpr (std::convertible_to<const R&, Keys>) {
+    visit(range);
+  } else {
+    constexpr size_t kChunk = size_t{1} << 14;
+    std::vector<GatheredKey<ReferenceOf<R>>> chunk;
+    for (auto&& key : range) {
+      chunk.emplace_back(key);
+      if (chunk.size() < kChunk) continue;
+      visit(chunk);
+      chunk.clear();
+    }
+    if (!chunk.empty()) visit(chunk);
+  }
+}
+
+// Builds a filter of the keys of a source, which insert(filter, keys) inserts. Throws as Build.
+template <typename F, typename Insert>
+F BuildFrom(const RepeatableSource& source, FilterOptions options, const Insert& insert) {
+  if (options.capacity != 0 || options.bytes != 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "the filter is sized by its keys: capacity and bytes must be 0");
+  }
+  uint64_t count = 0;
+  source([&count](const Keys& keys) { count += keys.CountValid(); });
+  options.capacity = std::max<uint64_t>(count, 1);
+  F filter(options);
+  uint64_t offered = 0, inserted = 0;
+  source([&](const Keys& keys) {
+    offered += keys.CountValid();
+    if (offered <= count) inserted += insert(filter, keys);
+  });
+  if (offered != count) {
+    throw Error(ErrorCode::kInvalidArgument, "the source had " + std::to_string(count) +
+                                                 " keys at first, then " + std::to_string(offered));
+  }
+  if (inserted != count) {
+    throw Error(ErrorCode::kInvalidArgument, std::to_string(count - inserted) + " of " +
+                                                 std::to_string(count) + " keys found no room");
+  }
+  return filter;
+}
+
+template <typename F, typename R>
+F FilterFrom(const R& keys, const FilterOptions& options) {
+  return BuildFrom<F>([&keys](const std::function<void(Keys)>& visit) { ForKeysOf(keys, visit); },
+                      options, [](F& filter, const Keys& some) { return filter.Insert(some); });
+}
+
+}  // namespace detail
+}  // namespace tamis
+
+#endif  // TAMIS_DETAIL_BUILD_FROM_H_
