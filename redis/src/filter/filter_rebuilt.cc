@@ -11,7 +11,6 @@
 #include "redis/src/filter/segment_state.h"
 
 namespace tamis::redis {
-namespace {}  // namespace
 
 std::vector<SplitBlockFilter::Impl::Undone> SplitBlockFilter::Impl::Follow(size_t begin, size_t end,
                                                                            const Once& once) {
