@@ -282,7 +282,8 @@ class Run:
     def takes_long(self, path, more):
         """Whether an input that took long takes a processor as long, or never ends: a target may only
         have waited for a processor."""
-        ended = self._call(["-timeout=100000", path], subprocess.DEVNULL, more, self.most_s)
+        ended = self._call(["-timeout=100000", f"-artifact_prefix={self.seeds.parent}/", path],
+                           subprocess.DEVNULL, more, self.most_s)
         return not self.stop.is_set() and ended[0] != ENDED
 
     def find(self, what, inputs=()):
@@ -379,8 +380,8 @@ def self_test(options, root):
                    if path.suffix != ".log" and not run.is_slow_unit(path)]
         found[name] = run.found == len(written) == (1 if defect else 0)
         if written:
-            again = subprocess.run([run.program, *limits, written[0]], capture_output=True, check=False,
-                                   env=campaign.environment(TAMIS_FUZZ_DEFECT=defect))
+            again = subprocess.run([run.program, *limits, f"-artifact_prefix={folder}/", written[0]],
+                                   capture_output=True, check=False, env=campaign.environment(TAMIS_FUZZ_DEFECT=defect))
             found[name] = found[name] and again.returncode != 0
         is_read = bool(defect) or kept_is_read(run, folder / "again")
         if Run.stop.is_set():
