@@ -1,4 +1,5 @@
 """All that answers keys has the calls of tamis.Queryable, and all that takes keys those of Changeable."""
+import itertools
 import math
 
 import numpy
@@ -80,6 +81,15 @@ def test_description(made):
     assert math.isnan(count) or 80 < count < 120
     for name in ("queryable", "gate"):
         assert not hasattr(made, name)
+
+
+def test_classes_of_different_objects_cannot_be_exchanged():
+    """Else a call would take the object of one class for that of another."""
+    objects = [tamis.SplitBlockBloomFilter(10), tamis.live.ConcurrentBloomFilter(10), MAKERS["guava"](),
+               tamis.FilterBank(), tamis.live.Live()]
+    for one, other in itertools.permutations(objects, 2):
+        with pytest.raises(TypeError, match="layout differs"):
+            one.__class__ = type(other)
 
 
 def test_bases_cannot_be_made():
