@@ -136,6 +136,11 @@ configure() {
   if [ ! -f "$dir/CMakeCache.txt" ] && command -v ninja >/dev/null; then
     set -- -G Ninja "$@"
   fi
+  # Compiling again what was compiled before is most of the time of a clean build.
+  if command -v ccache >/dev/null; then
+    export CMAKE_C_COMPILER_LAUNCHER="${CMAKE_C_COMPILER_LAUNCHER-ccache}"
+    export CMAKE_CXX_COMPILER_LAUNCHER="${CMAKE_CXX_COMPILER_LAUNCHER-ccache}"
+  fi
   say "configuring ${dir#"$root"/}"
   cmake -S "$root" -B "$dir" "$@" || {
     name_what_is_needed
