@@ -69,6 +69,10 @@ class ConcurrentCuckooFilter final : public ConcurrentFilter {
     return {.inserts_if_absent = true, .erases = true};
   }
 
+  // Filters of these kinds cannot be merged.
+  template <typename F>
+  void Merge(const F& other) = delete;
+
   // The number of keys for which queries looked again since the filter was made, and the number of
   // these that took a lock.
   uint64_t repeated_looks() const noexcept;
