@@ -92,6 +92,27 @@ def test_classes_of_different_objects_cannot_be_exchanged():
             one.__class__ = type(other)
 
 
+def test_errors_say_how_many_keys_are_in():
+    """A string begins another batch, which a filter of integers refuses."""
+    for call in ("insert", "insert_if_absent"):
+        made = MAKERS["guava"]()
+        with pytest.raises(tamis.InvalidArgumentError, match="^50000 keys are in; of those that follow"):
+            getattr(made, call)([1] * 50_000 + ["x"])
+        assert 1 in made
+
+
+class Unmade(tamis.live.ConcurrentBloomFilter):
+    def __init__(self):
+        pass
+
+
+def test_a_concurrent_filter_without_init_is_a_type_error():
+    other = tamis.live.ConcurrentBloomFilter(10)
+    for call in (repr, lambda f: f.__ior__(other), lambda f: 1 in f, lambda f: f.add(1)):
+        with pytest.raises(TypeError, match="not made yet"):
+            call(Unmade())
+
+
 def test_bases_cannot_be_made():
     for base in (tamis.Queryable, tamis.Changeable):
         with pytest.raises(TypeError):

@@ -33,8 +33,16 @@ auto ForKinds(FilterKind kind, const Make& make) {
   return make.template operator()<kFirst>();
 }
 
+// The filter of an object of this class. Throws TypeError if its __init__ was never called.
+ConcurrentFilter& Made(nb::handle self) {
+  if (!nb::inst_ready(self)) {
+    throw nb::type_error("the filter is not made yet: call super().__init__(...)");
+  }
+  return *nb::inst_ptr<PyConcurrent>(self)->filter;
+}
+
 nb::object MergeInPlace(nb::handle self, nb::handle other) {
-  ConcurrentFilter& to = *nb::cast<PyConcurrent&>(self).filter;
+  ConcurrentFilter& to = Made(self);
   PyFilter* plain = nullptr;
   PyConcurrent* shared = nullptr;
   if (other.is_none()) return nb::borrow(Py_NotImplemented);
@@ -73,7 +81,7 @@ nb::object OpenFile(const std::filesystem::path& path, const std::optional<nb::b
 }
 
 std::string Repr(nb::handle self) {
-  const ConcurrentFilter& f = *nb::cast<const PyConcurrent&>(self).filter;
+  const ConcurrentFilter& f = Made(self);
   char rate[32];
   std::snprintf(rate, sizeof(rate), ", fill=%.3g)",
                 static_cast<double>(f.inserted_count()) /

@@ -43,6 +43,20 @@ auto ForBatch(uint64_t first, const Work& work) {
   }
 }
 
+// The same for insertions, whose errors may name an index within the batch.
+template <typename Work>
+size_t InsertBatch(uint64_t first, const Work& work) {
+  try {
+    return ForBatch(first, work);
+  } catch (const UnansweredError&) {
+    throw;
+  } catch (const Error& error) {
+    if (first == 0) throw;
+    throw Error(error.code(),
+                std::to_string(first) + " keys are in; of those that follow, " + error.what());
+  }
+}
+
 EnginePtr EngineOf(const PyQueryable& f, std::optional<int64_t> threads) {
   if (threads && f.thread_safety == ThreadSafety::kOneThread) {
     throw nb::value_error("threads must be None: this filter takes one call at a time");
@@ -115,20 +129,11 @@ uint64_t Insert(PyChangeable& f, nb::handle x, std::optional<int64_t> threads, b
   const auto source = MakeKeySource(x);
   uint64_t inserted = 0, lost = 0;
   const auto insert = [&](const Keys& keys, uint64_t first) {
-    try {
-      const size_t n = ForBatch(first, [&] {
-        return filter != nullptr ? engine->Insert(*filter, keys) : tamis::Insert(into, keys);
-      });
-      inserted += n;
-      lost += LostOf(in, keys, n);
-    } catch (const UnansweredError&) {
-      throw;
-    } catch (const Error& error) {
-      if (first == 0) throw;
-      // Indices in its message count from there.
-      throw Error(error.code(),
-                  std::to_string(first) + " keys are in; of those that follow, " + error.what());
-    }
+    const size_t n = InsertBatch(first, [&] {
+      return filter != nullptr ? engine->Insert(*filter, keys) : tamis::Insert(into, keys);
+    });
+    inserted += n;
+    lost += LostOf(in, keys, n);
   };
   return WithKeys([&] {
     const uint64_t keys =
@@ -149,7 +154,7 @@ nb::object InsertIfAbsent(PyChangeable& f, nb::handle x, nb::handle out,
     words.resize(BitmapWords(keys.size()));
     rejected.resize(words.size());
     const Bitmap fresh(words), full(rejected);
-    ForBatch(done, [&] {
+    InsertBatch(done, [&] {
       return filter != nullptr ? engine->InsertIfAbsent(*filter, keys, fresh, full)
                                : tamis::InsertIfAbsent(into, keys, fresh, full);
     });

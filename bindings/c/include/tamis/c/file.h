@@ -12,6 +12,7 @@
 extern "C" {
 #endif
 
+/* A filter of another library ignores `version` and `with_secret`. */
 typedef struct tamis_save_options {
   size_t struct_bytes;
   uint32_t replace_read_only; /* 1: replaces a file that this process may not write to, too */
@@ -53,15 +54,17 @@ TAMIS_C_API tamis_status tamis_filter_save(const tamis_filter* filter, const cha
  * a query of a truncated file ends the process (SIGBUS). */
 TAMIS_C_API tamis_status tamis_filter_open(const char* path, const tamis_open_options* options,
                                            tamis_filter** out);
-/* Reads the same bytes in memory. With tamis_open_options.map, the filter is read-only and uses
- * them in place, such as in shared memory: `data` is a multiple of 64, stays the caller's, and must
- * outlive the filter. If the bytes change, so do answers, but nothing outside of them is read. */
+/* Reads the same bytes in memory, but not files of tamis_save_options.imported. With
+ * tamis_open_options.map, the filter is read-only and uses them in place, such as in shared memory:
+ * `data` is a multiple of 64, stays the caller's, and must outlive the filter. If the bytes change,
+ * so do answers, but nothing outside of them is read. */
 TAMIS_C_API tamis_status tamis_filter_open_memory(const void* data, uint64_t bytes,
                                                   const tamis_open_options* options,
                                                   tamis_filter** out);
 /* Writes the bytes of the file that tamis_filter_save would write to `data`, which has room for
  * `capacity` bytes. *written, which may be NULL, becomes their number. If `data` is NULL and
- * `capacity` is 0, that is all it does, in O(1) or O(layers). */
+ * `capacity` is 0, that is all it does, in O(1) or O(layers). TAMIS_UNSUPPORTED with
+ * tamis_save_options.imported. */
 TAMIS_C_API tamis_status tamis_filter_serialize(const tamis_filter* filter,
                                                 const tamis_save_options* options, void* data,
                                                 uint64_t capacity, uint64_t* written);

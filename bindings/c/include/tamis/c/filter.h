@@ -99,11 +99,15 @@ typedef struct tamis_filter_info {
    * as long as the program runs. */
   const char* format;
   uint32_t read_only; /* 1: it cannot be changed, because it is mapped, or a read-only view */
-  uint32_t key_types; /* of all keys inserted: bit i is form i of core/FORMAT.md; 0: none */
-  uint64_t bytes;     /* of the filter itself */
+  /* Of all keys inserted: bit i is type i of core/FORMAT.md; 0: none. A filter of another library
+   * has the types that its format takes, and a view has bit 0: unknown. */
+  uint32_t key_types;
+  uint64_t bytes; /* of the filter itself */
   /* The members from here on are 0 for a filter of another library. */
-  uint64_t capacity;   /* keys it was sized for; 0 for a view */
-  uint64_t inserted;   /* keys inserted, duplicates included, less those erased */
+  uint64_t capacity; /* keys it was sized for; 0 for a view */
+  /* Keys inserted, duplicates included, less those erased. A scalable filter leaves out keys that
+   * one of its layers may have. */
+  uint64_t inserted;
   double bits_per_key; /* of the capacity; 0 for a view */
   /* The false-positive rate by the number of inserted keys, as if all were distinct; 0 for a view.
    */
@@ -136,7 +140,8 @@ TAMIS_C_API tamis_answer tamis_filter_contains_string(const tamis_filter* filter
 TAMIS_C_API tamis_answer tamis_filter_contains_hash(const tamis_filter* filter, uint64_t hash);
 
 /* Inserts a key. Returns 1 if it was inserted, 0 if a cuckoo or scalable filter has no room for it
- * and has not changed, and -TAMIS_READ_ONLY for a filter that cannot be changed. */
+ * and has not changed, and -TAMIS_READ_ONLY for a filter that cannot be changed. A full Bloom
+ * filter of RedisBloom returns -TAMIS_OUT_OF_MEMORY, here and below. */
 TAMIS_C_API tamis_answer tamis_filter_insert_u64(tamis_filter* filter, uint64_t key);
 TAMIS_C_API tamis_answer tamis_filter_insert_string(tamis_filter* filter, const char* string,
                                                     size_t bytes);
@@ -215,8 +220,8 @@ static inline tamis_status tamis_filter_count(const tamis_filter* filter,
  * and keys for which a cuckoo or scalable filter has no room. The indices of the other keys go,
  * ascending, to rejected[0 .. count - *inserted). `rejected` needs room for all keys, or is NULL.
  *
- * A filter of another library inserts all keys or none if it cannot have one of them. If a filter
- * of Redis has no room for a key, it has inserted the keys before it. Both are errors. */
+ * A filter of another library that cannot have one of the keys inserts none of them. A Bloom filter
+ * of RedisBloom that has no room for a key has inserted the keys before it. Both are errors. */
 TAMIS_C_API tamis_status tamis_filter_insert(tamis_filter* filter, const tamis_engine* engine,
                                              const tamis_keys* keys, uint64_t* inserted,
                                              uint64_t* rejected, uint64_t rejected_capacity);
@@ -224,7 +229,8 @@ TAMIS_C_API tamis_status tamis_filter_insert(tamis_filter* filter, const tamis_e
  * new, and was inserted. A key is not new if the filter answers "maybe" for it at its turn. Bit i
  * of `rejected`, which may be NULL, becomes whether key i is absent and found no room. Both need
  * (count + 63) / 64 words, and have `words`. *num_fresh, which may be NULL, becomes the number of
- * new keys. */
+ * new keys. After an error of a full Bloom filter of RedisBloom both outputs are unspecified, and
+ * the keys before the one without room may have been inserted. */
 TAMIS_C_API tamis_status tamis_filter_insert_if_absent(tamis_filter* filter,
                                                        const tamis_engine* engine,
                                                        const tamis_keys* keys, uint64_t* fresh,
@@ -241,8 +247,9 @@ TAMIS_C_API tamis_status tamis_filter_erase(tamis_filter* filter, const tamis_en
 /* Empties a filter of tamis. */
 TAMIS_C_API tamis_status tamis_filter_clear(tamis_filter* filter);
 /* Adds all keys of `other`, which may be mapped, to `filter`. Both are filters of tamis with the
- * same kind, geometry and hash, or filters of other libraries with the same format and size.
- * Otherwise returns TAMIS_INCOMPATIBLE, with the reason. The two may not be the same. */
+ * same geometry, hash and kind, which has TAMIS_CAN_MERGE, or filters of other libraries with the
+ * same format and size. Otherwise returns TAMIS_INCOMPATIBLE, with the reason; for two views
+ * TAMIS_UNSUPPORTED. The two may not be the same. */
 TAMIS_C_API tamis_status tamis_filter_merge(tamis_filter* filter, const tamis_filter* other);
 /* Keeps the keys that are in both filters of tamis, which are as for tamis_filter_merge. No key
  * that is in both is lost. Returns TAMIS_UNSUPPORTED unless the kind has TAMIS_CAN_INTERSECT. */
