@@ -309,7 +309,7 @@ void FilterBank::Impl::MergeGroup(const BankGroup& from) {
   }
 }
 
-// As many members as there is room for. Where there is no memory for it, some of them.
+// Moves members until the room is used up, or memory runs out.
 void FilterBank::Impl::MoveMembers(size_t from, size_t to) {
   size_t room = FreePlaces(groups[to]);
   for (size_t word = 0; word < bank::kRowWords && room != 0; ++word) {

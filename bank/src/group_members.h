@@ -1,4 +1,4 @@
-// Which members a group of a filter bank has, and what is known of them.
+// The members of a group of a filter bank, and their data.
 #ifndef TAMIS_BANK_SRC_GROUP_MEMBERS_H_
 #define TAMIS_BANK_SRC_GROUP_MEMBERS_H_
 

@@ -44,7 +44,7 @@ class WaitingMembers {
 
   // Of all members.
   uint64_t bytes() const noexcept { return bytes_; }
-  // How many have so many blocks.
+  // The number of waiting members with `num_blocks` blocks.
   uint64_t CountOf(uint64_t num_blocks) const noexcept;
   // The number of blocks of which all members that have it take the most memory. There is one.
   uint64_t LargestSize() const noexcept;

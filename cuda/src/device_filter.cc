@@ -441,12 +441,12 @@ size_t DeviceFilter::Insert(Keys keys, std::span<uint64_t> failed, StreamRef str
   }
   if (!failed.empty()) RequireSize("elements", failed.size(), keys.size(), keys.size());
   const Current current(*this, stream);
-  KeyTypes forms = header_.key_types;
+  KeyTypes types = header_.key_types;
   ForEachPiece(keys, stream, [&](const Keys& piece, uint64_t) {
     InsertAsync(piece, stream).ThrowIfFailed("launching an insertion");
   });
-  if (!keys.empty()) forms.Add(keys.key_type());  // pieces of strings were hashes
-  set_key_types(forms);
+  if (!keys.empty()) types.Add(keys.key_type());  // pieces of strings were hashes
+  set_key_types(types);
   runtime_->Wait(stream).ThrowIfFailed("inserting keys");
   return keys.size();
 }

@@ -94,7 +94,7 @@ size_t DeviceFilter::ChangeAndWait(Change change, const Keys& keys, std::span<ui
   const Scratch memory(*this, searches ? kInsertScratchBytes : sizeof(uint32_t), stream);
   auto* const nodes = searches ? memory.as<uint32_t>() : nullptr;
   auto* const num_failed = counter.as<uint64_t>();
-  KeyTypes forms = header_.key_types;
+  KeyTypes types = header_.key_types;
   const bool was_uncounted = uncounted_;
   runtime_->Zero(num_failed, sizeof(uint64_t), stream).ThrowIfFailed("clearing a count");
   ForEachPiece(keys, stream, [&](const Keys& piece, uint64_t begin) {
@@ -113,8 +113,8 @@ size_t DeviceFilter::ChangeAndWait(Change change, const Keys& keys, std::span<ui
   copied.ThrowIfFailed("copying a count");
   waited.ThrowIfFailed("changing a filter");
   const uint64_t done = keys.size() - count;
-  if (insert && done != 0) forms.Add(keys.key_type());  // pieces of strings were hashes
-  set_key_types(forms);
+  if (insert && done != 0) types.Add(keys.key_type());  // pieces of strings were hashes
+  set_key_types(types);
   uncounted_ = was_uncounted;
   // What is erased may be of those that were not counted.
   if (insert) {

@@ -488,10 +488,10 @@ void HostPipeline::Upload(DeviceFilter& filter, const Filter& host, After after)
 
 size_t HostPipeline::Insert(DeviceFilter& filter, Keys keys, const Progress& progress,
                             After after) {
-  KeyTypes forms = filter.Header().key_types;
+  KeyTypes types = filter.Header().key_types;
   const uint64_t inserted = impl_->Insert(filter, keys, progress, after);
-  if (inserted != 0) forms.Add(keys.key_type());  // strings came as hashes
-  filter.set_key_types(forms);
+  if (inserted != 0) types.Add(keys.key_type());  // strings came as hashes
+  filter.set_key_types(types);
   return inserted;
 }
 

@@ -42,7 +42,7 @@ void ChangeLog::RecordInserts(const Keys& keys, const HashSpec& hash_of) {
     const size_t n = HashKeys(some, hash_of, hashes);
     const std::lock_guard lock(mutex_);
     for (size_t i = 0; i < n; ++i) Append(hashes[i], false);
-    if (recording_) forms_.Add(keys.key_type());
+    if (recording_) key_types_.Add(keys.key_type());
   }
 }
 
@@ -78,7 +78,7 @@ void ChangeLog::Start(uint64_t max_keys) {
   start_epoch_ = ++epoch_;
   snapshot_epoch_ = 0;
   skipped_erases_ = 0;
-  forms_ = {};
+  key_types_ = {};
 }
 
 void ChangeLog::AwaitEarlierScopes(const std::stop_token& stop) {
@@ -108,9 +108,9 @@ ChangeRecord ChangeLog::Take() {
   return std::exchange(record_, {});
 }
 
-KeyTypes ChangeLog::forms() const {
+KeyTypes ChangeLog::key_types() const {
   const std::lock_guard lock(mutex_);
-  return forms_;
+  return key_types_;
 }
 
 void ChangeLog::CloseGate() {

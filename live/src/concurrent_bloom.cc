@@ -40,7 +40,7 @@ ConcurrentBloom<F>::ConcurrentBloom(F&& filter)
     : ConcurrentFilter(filter.hash()),
       filter_((detail::FilterAccess::WritablePayload(filter), std::move(filter))),
       inserted_(filter_.inserted_count()),
-      forms_(filter_.key_types().bits()) {
+      key_types_(filter_.key_types().bits()) {
   detail::FilterAccess::SetShared(filter_, true);
 }
 
@@ -50,7 +50,7 @@ F ConcurrentBloom<F>::Release() && {
   filter_.set_key_types(key_types());
   detail::FilterAccess::SetShared(filter_, false);
   inserted_.Set(0);
-  forms_ = 0;
+  key_types_ = 0;
   return std::move(filter_);
 }
 
@@ -65,7 +65,7 @@ ConcurrentBloom<F>::ConcurrentBloom(ConcurrentBloom&& other) noexcept
     : ConcurrentFilter(std::move(other)),
       filter_(std::move(other.filter_)),
       inserted_(other.inserted_count()),
-      forms_(other.forms_.exchange(0)) {
+      key_types_(other.key_types_.exchange(0)) {
   other.inserted_.Set(0);
 }
 
@@ -75,7 +75,7 @@ ConcurrentBloom<F>& ConcurrentBloom<F>::operator=(ConcurrentBloom&& other) noexc
   ConcurrentFilter::operator=(std::move(other));
   filter_ = std::move(other.filter_);
   inserted_.Set(other.inserted_count());
-  forms_ = other.forms_.exchange(0);
+  key_types_ = other.key_types_.exchange(0);
   other.inserted_.Set(0);
   return *this;
 }
@@ -89,21 +89,21 @@ uint64_t* ConcurrentBloom<F>::words() noexcept {
 }
 
 template <typename F>
-void ConcurrentBloom<F>::AddCounts(KeyTypes forms, uint64_t keys) noexcept {
+void ConcurrentBloom<F>::AddCounts(KeyTypes types, uint64_t keys) noexcept {
   if (keys == 0) return;
   inserted_.Add(keys);
-  if ((forms.bits() & ~forms_.load(std::memory_order_relaxed)) != 0) {
-    forms_.fetch_or(forms.bits(), std::memory_order_relaxed);
+  if ((types.bits() & ~key_types_.load(std::memory_order_relaxed)) != 0) {
+    key_types_.fetch_or(types.bits(), std::memory_order_relaxed);
   }
 }
 
 template <typename F>
-bool ConcurrentBloom<F>::ChangeOne(Change change, KeyType form, uint64_t hash) noexcept {
+bool ConcurrentBloom<F>::ChangeOne(Change change, KeyType type, uint64_t hash) noexcept {
   if (filter_.read_only()) return false;  // moved from
-  if (change == Change::kInsert) AddCounts(form, 1);
+  if (change == Change::kInsert) AddCounts(type, 1);
   const bool fresh = detail::InsertShared(SharedOf<F>(filter_, words()), hash);
   if (change == Change::kInsert) return true;
-  if (fresh) AddCounts(form, 1);
+  if (fresh) AddCounts(type, 1);
   return fresh;
 }
 
@@ -180,7 +180,7 @@ template <typename F>
 void ConcurrentBloom<F>::Clear() {
   filter_.Clear();
   inserted_.Set(0);
-  forms_ = 0;
+  key_types_ = 0;
 }
 
 template class ConcurrentBloom<SplitBlockBloomFilter>;

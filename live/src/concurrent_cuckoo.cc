@@ -49,7 +49,7 @@ template <int kBits>
 CuckooFilter<kBits> ConcurrentCuckooFilter<kBits>::Release() && {
   if (table_ != nullptr) {
     detail::FilterAccess::SetInserted(filter_, table_->size());
-    filter_.set_key_types(table_->forms());
+    filter_.set_key_types(table_->key_types());
     table_.reset();
   }
   return std::move(filter_);
@@ -77,12 +77,12 @@ uint64_t ConcurrentCuckooFilter<kBits>::inserted_count() const noexcept {
 
 template <int kBits>
 KeyTypes ConcurrentCuckooFilter<kBits>::key_types() const noexcept {
-  return table_ != nullptr ? table_->forms() : KeyTypes();
+  return table_ != nullptr ? table_->key_types() : KeyTypes();
 }
 
 template <int kBits>
-void ConcurrentCuckooFilter<kBits>::set_key_types(KeyTypes forms) noexcept {
-  if (table_ != nullptr) table_->set_forms(forms);
+void ConcurrentCuckooFilter<kBits>::set_key_types(KeyTypes types) noexcept {
+  if (table_ != nullptr) table_->set_key_types(types);
 }
 
 template <int kBits>
@@ -115,9 +115,9 @@ void ConcurrentCuckooFilter<kBits>::Query(const Keys& keys, uint64_t* bits) cons
 }
 
 template <int kBits>
-bool ConcurrentCuckooFilter<kBits>::ChangeOne(Change change, KeyType form, uint64_t hash) noexcept {
+bool ConcurrentCuckooFilter<kBits>::ChangeOne(Change change, KeyType type, uint64_t hash) noexcept {
   return table_ != nullptr &&
-         table_->Apply(change, form, cuckoo::Locate<kBits>(hash, filter_.geometry()));
+         table_->Apply(change, type, cuckoo::Locate<kBits>(hash, filter_.geometry()));
 }
 
 template <int kBits>
@@ -157,7 +157,7 @@ CuckooFilter<kBits> ConcurrentCuckooFilter<kBits>::Snapshot(const MemoryOptions&
   const auto locks = table_->Lock();
   CuckooFilter<kBits> copy = filter_.Clone(memory);
   detail::FilterAccess::SetInserted(copy, table_->size());
-  copy.set_key_types(table_->forms());
+  copy.set_key_types(table_->key_types());
   return copy;
 }
 
@@ -166,7 +166,7 @@ void ConcurrentCuckooFilter<kBits>::Clear() {
   filter_.Clear();
   if (table_ == nullptr) return;
   table_->set_size(0);
-  table_->set_forms({});
+  table_->set_key_types({});
 }
 
 template class ConcurrentCuckooFilter<8>;

@@ -59,8 +59,8 @@ std::string PrometheusText(const std::vector<NamedGuardStats>& guards) {
   text.Counter("passed", "Keys that the filter let pass.", &GuardStats::passed);
   text.Counter("unknown", "Keys that passed for want of a filter that is fresh, and of such keys.",
                &GuardStats::unknown);
-  text.Counter("other_form", "Keys that passed as the filter has only keys of another form.",
-               &GuardStats::other_form);
+  text.Counter("other_type", "Keys that passed as the filter has only keys of another type.",
+               &GuardStats::other_type);
   text.Counter("cache_hits", "Keys that the cache had.", &GuardStats::cache_hits);
   text.Counter("negative_hits", "Keys that the database lacked a short time ago.",
                &GuardStats::negative_hits);

@@ -96,13 +96,13 @@ class ByStripe {
 
 template <int kBits>
 SharedCuckoo<kBits>::SharedCuckoo(Word* words, const cuckoo::Geometry& geometry, uint64_t size,
-                                  KeyTypes forms)
+                                  KeyTypes types)
     : words_(words),
       geometry_(geometry),
       num_stripes_(std::bit_floor(std::min<size_t>(geometry.chunks, kMaxStripes))),
       stripes_(std::make_unique<Stripe[]>(num_stripes_)),
       size_(size),
-      forms_(forms.bits()) {}
+      key_types_(types.bits()) {}
 
 template <int kBits>
 bool SharedCuckoo<kBits>::ContainsUnsure(const cuckoo::Place& place) const noexcept {
@@ -184,21 +184,21 @@ auto SharedCuckoo<kBits>::ChangeAt(const cuckoo::Place& place) noexcept -> Outco
 
 // Under the lock, so that the count is that of the table when nobody changes it.
 template <int kBits>
-void SharedCuckoo<kBits>::Count(Change change, KeyType form, uint64_t changed) noexcept {
+void SharedCuckoo<kBits>::Count(Change change, KeyType type, uint64_t changed) noexcept {
   if (changed == 0) return;
   if (change == Change::kErase) {
     size_.Subtract(changed);
     return;
   }
   size_.Add(changed);
-  const uint16_t bits = KeyTypes(form).bits();
-  if ((bits & ~forms_.load(std::memory_order_relaxed)) != 0) {
-    forms_.fetch_or(bits, std::memory_order_relaxed);
+  const uint16_t bits = KeyTypes(type).bits();
+  if ((bits & ~key_types_.load(std::memory_order_relaxed)) != 0) {
+    key_types_.fetch_or(bits, std::memory_order_relaxed);
   }
 }
 
 template <int kBits>
-bool SharedCuckoo<kBits>::Apply(Change change, KeyType form, const cuckoo::Place& place) noexcept {
+bool SharedCuckoo<kBits>::Apply(Change change, KeyType type, const cuckoo::Place& place) noexcept {
   const ChangeLock lock(stripes_[StripeOf(place.chunk)]);
   Outcome outcome = Outcome::kRefused;
   switch (change) {
@@ -212,7 +212,7 @@ bool SharedCuckoo<kBits>::Apply(Change change, KeyType form, const cuckoo::Place
       outcome = ChangeAt<Change::kInsertIfAbsent>(place);
       break;
   }
-  Count(change, form, outcome == Outcome::kDone);
+  Count(change, type, outcome == Outcome::kDone);
   return outcome == Outcome::kDone;
 }
 
@@ -227,7 +227,7 @@ void SharedCuckoo<kBits>::Prefetch(const cuckoo::Place& place) const noexcept {
 // Keys of a stripe together, so that its lock is taken once for many of them.
 template <int kBits>
 template <Change kChange>
-size_t SharedCuckoo<kBits>::ChangeSlice(KeyType form, std::span<const uint64_t> places,
+size_t SharedCuckoo<kBits>::ChangeSlice(KeyType type, std::span<const uint64_t> places,
                                         uint64_t first, Outcomes& outcomes) noexcept {
   // Others wait for the lock.
   constexpr size_t kKeysPerLock = 256;
@@ -262,7 +262,7 @@ size_t SharedCuckoo<kBits>::ChangeSlice(KeyType form, std::span<const uint64_t> 
             break;
         }
       }
-      Count(kChange, form, changed);
+      Count(kChange, type, changed);
       done += changed;
     }
   }
@@ -275,15 +275,15 @@ size_t SharedCuckoo<kBits>::ChangeSlice(KeyType form, std::span<const uint64_t> 
 }
 
 template <int kBits>
-size_t SharedCuckoo<kBits>::Apply(Change change, KeyType form, std::span<const uint64_t> places,
+size_t SharedCuckoo<kBits>::Apply(Change change, KeyType type, std::span<const uint64_t> places,
                                   uint64_t first, Outcomes& outcomes) noexcept {
   switch (change) {
     case Change::kInsert:
-      return ChangeSlice<Change::kInsert>(form, places, first, outcomes);
+      return ChangeSlice<Change::kInsert>(type, places, first, outcomes);
     case Change::kErase:
-      return ChangeSlice<Change::kErase>(form, places, first, outcomes);
+      return ChangeSlice<Change::kErase>(type, places, first, outcomes);
     case Change::kInsertIfAbsent:
-      return ChangeSlice<Change::kInsertIfAbsent>(form, places, first, outcomes);
+      return ChangeSlice<Change::kInsertIfAbsent>(type, places, first, outcomes);
   }
   return 0;
 }

@@ -32,8 +32,8 @@ class SharedCuckoo {
     MoveLog log;
   };
 
-  // A view of the table, which has so many keys, of these forms.
-  SharedCuckoo(Word* words, const cuckoo::Geometry& geometry, uint64_t size, KeyTypes forms);
+  // A view of a table with `size` keys of these types.
+  SharedCuckoo(Word* words, const cuckoo::Geometry& geometry, uint64_t size, KeyTypes types);
 
   // Here, to be inlined: in a large table as many keys as fit into the processor's window have
   // their buckets fetched at the same time.
@@ -44,19 +44,21 @@ class SharedCuckoo {
   // One bit for each value of a slice of at most kBatchKeys; bits past it are 0.
   void Contains(const CuckooKernels& kernels, const Batch& slice, uint64_t* bits) const noexcept;
 
-  bool Apply(Change change, KeyType form, const cuckoo::Place& place) noexcept;
+  bool Apply(Change change, KeyType type, const cuckoo::Place& place) noexcept;
   // Of a slice of at most kBatchKeys, the first of which has the index `first`. Returns how many
   // keys changed the table, and tells the outcomes, indices ascending.
-  size_t Apply(Change change, KeyType form, std::span<const uint64_t> places, uint64_t first,
+  size_t Apply(Change change, KeyType type, std::span<const uint64_t> places, uint64_t first,
                Outcomes& outcomes) noexcept;
 
   uint64_t size() const noexcept { return size_.Get(); }
-  KeyTypes forms() const noexcept {
-    return KeyTypes::FromBits(forms_.load(std::memory_order_relaxed));
+  KeyTypes key_types() const noexcept {
+    return KeyTypes::FromBits(key_types_.load(std::memory_order_relaxed));
   }
   // Need exclusive access.
   void set_size(uint64_t size) noexcept { size_.Set(size); }
-  void set_forms(KeyTypes forms) noexcept { forms_.store(forms.bits(), std::memory_order_relaxed); }
+  void set_key_types(KeyTypes types) noexcept {
+    key_types_.store(types.bits(), std::memory_order_relaxed);
+  }
 
   // Holds up all changes.
   std::vector<std::unique_lock<std::mutex>> Lock();
@@ -90,9 +92,9 @@ class SharedCuckoo {
   // These need the lock of the place.
   template <Change kChange>
   Outcome ChangeAt(const cuckoo::Place& place) noexcept;
-  void Count(Change change, KeyType form, uint64_t changed) noexcept;
+  void Count(Change change, KeyType type, uint64_t changed) noexcept;
   template <Change kChange>
-  size_t ChangeSlice(KeyType form, std::span<const uint64_t> places, uint64_t first,
+  size_t ChangeSlice(KeyType type, std::span<const uint64_t> places, uint64_t first,
                      Outcomes& outcomes) noexcept;
 
   Word* words_;
@@ -100,7 +102,7 @@ class SharedCuckoo {
   const size_t num_stripes_;
   const std::unique_ptr<Stripe[]> stripes_;
   StripedCount size_;
-  std::atomic<uint16_t> forms_;  // KeyTypes::bits
+  std::atomic<uint16_t> key_types_;  // KeyTypes::bits
   mutable std::atomic<uint64_t> repeated_ = 0;
   mutable std::atomic<uint64_t> locked_ = 0;
 };

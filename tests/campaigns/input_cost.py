@@ -72,7 +72,7 @@ def run(options, root, modes=MODES, of=inputs):
     for name, data in of(options.bytes):
         (root / "input").write_bytes(data)
         for mode in modes:
-            for command in ("build -q -o new", "query -q --any-form f"):
+            for command in ("build -q -o new", "query -q --any-type f"):
                 line = [options.tamis, *command.split(), *mode.split(), "input"]
                 status, seconds = processor_seconds(line, root)
                 runs += 1

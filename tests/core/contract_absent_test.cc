@@ -98,9 +98,9 @@ std::vector<uint8_t> RandomValidity(size_t bits, uint64_t seed) {
 // In three calls, so that keys repeat in a call and from one to the next.
 TEST_P(AbsentContractTest, EveryFormOfKeysWithAndWithoutNulls) {
   for (const size_t n : kSizes) {
-    const AllLayouts forms(n, /*seed=*/n);
+    const AllLayouts layouts(n, /*seed=*/n);
     const std::vector<uint8_t> validity = RandomValidity(n + 13, n);
-    for (const AllLayouts::Set& set : forms.sets()) {
+    for (const AllLayouts::Set& set : layouts.sets()) {
       for (const bool nulls : {false, true}) {
         const Keys all = nulls ? set.keys.WithValidity(validity.data(), 13) : set.keys;
         // Smaller than the keys, so that some are in by mistake or do not go in.
@@ -191,8 +191,8 @@ TEST_P(AbsentContractTest, AgainstAnExactSet) {
 }
 
 TEST_P(AbsentContractTest, OneKey) {
-  const AllLayouts forms(300, /*seed=*/4);
-  for (const AllLayouts::Set& set : forms.sets()) {
+  const AllLayouts layouts(300, /*seed=*/4);
+  for (const AllLayouts::Set& set : layouts.sets()) {
     const AnyFilter want = Make(150), got = Make(150);
     const Told told = OneByOne(subject(), *want, set.keys, set.ones);
     for (size_t i = 0; i < set.ones.size(); ++i) {

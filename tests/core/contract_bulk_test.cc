@@ -34,8 +34,8 @@ std::vector<uint64_t> InsertOnes(const Subject& subject, Filter& filter,
 
 TEST_P(BulkContractTest, InsertEqualsOneKeyAtATime) {
   for (const size_t n : kSizes) {
-    const AllLayouts forms(n, /*seed=*/n);
-    for (const AllLayouts::Set& set : forms.sets()) {
+    const AllLayouts layouts(n, /*seed=*/n);
+    for (const AllLayouts::Set& set : layouts.sets()) {
       for (const HashKind kind : kHashKinds) {
         const AnyFilter ones = Make(n + 1, nullptr, HashOf(kind, n));
         const std::vector<uint64_t> want = InsertOnes(subject(), *ones, set.ones);
@@ -57,8 +57,8 @@ TEST_P(BulkContractTest, InsertEqualsOneKeyAtATime) {
 
 // By the functions of Filter and ErasableFilter, which go by what the filter turns out to be.
 TEST_P(BulkContractTest, OneKeyOfAnyKindIsOneKeyOfTheClass) {
-  const AllLayouts forms(200, /*seed=*/1);
-  for (const AllLayouts::Set& set : forms.sets()) {
+  const AllLayouts layouts(200, /*seed=*/1);
+  for (const AllLayouts::Set& set : layouts.sets()) {
     const AnyFilter of_class = Make(100), any = Make(100);
     auto* const erasable = dynamic_cast<ErasableFilter*>(&*any);
     const auto in_any = [&](const OneKey& one, const auto& of_hash, const auto& of_key) {
@@ -131,8 +131,8 @@ class SomeIn {
 TEST_P(BulkContractTest, EveryOutputEqualsOneKeyAtATime) {
   size_t hits = 0, misses = 0;
   for (const size_t n : kSizes) {
-    const AllLayouts forms(n, /*seed=*/n);
-    for (const AllLayouts::Set& set : forms.sets()) {
+    const AllLayouts layouts(n, /*seed=*/n);
+    for (const AllLayouts::Set& set : layouts.sets()) {
       SomeIn some(subject(), set);
       const auto before = Contents(some.filter());
       const auto hit =
@@ -158,8 +158,8 @@ TEST_P(BulkContractTest, EveryOutputEqualsOneKeyAtATime) {
 
 TEST_P(BulkContractTest, EngineAnswersAsTheFilter) {
   for (const size_t n : kEngineSizes) {
-    const AllLayouts forms(n, /*seed=*/n);
-    for (const AllLayouts::Set& set : forms.sets()) {
+    const AllLayouts layouts(n, /*seed=*/n);
+    for (const AllLayouts::Set& set : layouts.sets()) {
       const SomeIn some(subject(), set);
       for (const unsigned threads : kThreads) {
         for (const bool partitioned : {false, true}) {
@@ -184,8 +184,8 @@ TEST_P(BulkContractTest, EngineAnswersAsTheFilter) {
 
 TEST_P(BulkContractTest, EngineInsertsAsTheFilter) {
   for (const size_t n : kEngineSizes) {
-    const AllLayouts forms(n, /*seed=*/n);
-    for (const AllLayouts::Set& set : forms.sets()) {
+    const AllLayouts layouts(n, /*seed=*/n);
+    for (const AllLayouts::Set& set : layouts.sets()) {
       const AnyFilter ones = Make(n + 1);
       const std::vector<uint64_t> want = InsertOnes(subject(), *ones, set.ones);
       for (const unsigned threads : kThreads) {
@@ -234,10 +234,10 @@ TEST_P(BulkContractTest, EngineDoesTheSameWithManyKeys) {
 }
 
 TEST_P(BulkContractTest, FormsOfTheSameKeysAreTheSame) {
-  const AllLayouts forms(3000, /*seed=*/5);
+  const AllLayouts layouts(3000, /*seed=*/5);
   const auto contents = [&](const std::string& name) {
     const AnyFilter filter = Make(4000, nullptr, {HashKind::kXxh3, 7});
-    for (const AllLayouts::Set& set : forms.sets()) {
+    for (const AllLayouts::Set& set : layouts.sets()) {
       if (set.name == name) RequireChangeable(*filter).Insert(set.keys);
     }
     EXPECT_GT(filter->inserted_count(), 2900u) << name;

@@ -259,8 +259,8 @@ TEST_P(EraseAllContractTest, ErasedKeysLeaveNothing) {
   for (const Backend& backend : Backends()) {
     SCOPED_TRACE(backend.name);
     for (const size_t n : {0, 1, 65, 2049}) {
-      const AllLayouts forms(n, /*seed=*/n);
-      for (const AllLayouts::Set& set : forms.sets()) {
+      const AllLayouts layouts(n, /*seed=*/n);
+      for (const AllLayouts::Set& set : layouts.sets()) {
         const AnyFilter empty = Make(n + 1, &backend);
         ByAll([&](const auto& erase) {
           const AnyFilter filter = Make(n + 1, &backend);

@@ -53,14 +53,14 @@ TEST_P(FileContractTest, GivesBackTheSameFilter) {
     ASSERT_EQ(RequireChangeable(*filter).Insert(keys), keys.size());
     filter->Save(path_, {.version = version});
     const Bytes saved = ReadBytes(path_);
-    const KeyTypes forms = version == 1 ? KeyType::kUnknown : KeyType::kInteger;
+    const KeyTypes types = version == 1 ? KeyType::kUnknown : KeyType::kInteger;
     const auto expect_header = [&](const FileHeader& header) {
       EXPECT_EQ(header.kind, subject().kind);
       EXPECT_EQ(header.hash, options.hash);
       EXPECT_EQ(header.geometry, filter->Header().geometry);
       EXPECT_EQ(header.capacity, filter->capacity());
       EXPECT_EQ(header.inserted, keys.size());
-      EXPECT_EQ(header.key_types, forms);
+      EXPECT_EQ(header.key_types, types);
     };
     for (const FileHeader& header : {ReadHeader(path_), VerifyFile(path_)}) {
       expect_header(header);
@@ -118,7 +118,7 @@ TEST_P(FileContractTest, ALoadedFilterCanBeChanged) {
 
 TEST_P(FileContractTest, AMappedFilterAnswersAndRefusesEveryChange) {
   const std::vector<uint64_t> keys = RandomKeys(1000, /*seed=*/1);
-  const AllLayouts forms(200, /*seed=*/2);
+  const AllLayouts layouts(200, /*seed=*/2);
   const AnyFilter built = Make(1000);
   ASSERT_EQ(RequireChangeable(*built).Insert(keys), keys.size());
   built->Save(path_);
@@ -136,7 +136,7 @@ TEST_P(FileContractTest, AMappedFilterAnswersAndRefusesEveryChange) {
     if (erasable != nullptr) {
       expect_read_only([&] { erasable->Erase(keys, rejected); });
     }
-    for (const AllLayouts::Set& set : forms.sets()) {
+    for (const AllLayouts::Set& set : layouts.sets()) {
       EXPECT_FALSE(subject().insert(mapped, set.ones[0]));
       expect_read_only([&] { mapped.Insert(set.keys); });
       if (erasable != nullptr) {
@@ -152,7 +152,7 @@ TEST_P(FileContractTest, AMappedFilterAnswersAndRefusesEveryChange) {
       const Engine engine = PinnedEngine(Backends().front(), threads, true);
       expect_read_only([&] { engine.Insert(mapped, keys, rejected); });
       expect_read_only([&] { engine.InsertIfAbsent(mapped, keys, Bitmap(bits)); });
-      for (const AllLayouts::Set& set : forms.sets()) {
+      for (const AllLayouts::Set& set : layouts.sets()) {
         expect_read_only([&] { engine.Insert(mapped, set.keys); });
       }
       expect_read_only(

@@ -347,7 +347,7 @@ TYPED_TEST(CuckooBulkTest, KeySourcesOnAnyNumberOfThreads) {
 TYPED_TEST(CuckooBulkTest, AllFormsOfKeys) {
   constexpr cuckoo::Geometry kSmall{3, ReferenceSlots(TypeParam::kFingerprintBits) == 4 ? 60 : 48};
   const Subject subject = SubjectOf<TypeParam>();
-  const AllLayouts forms(800, /*seed=*/1);
+  const AllLayouts layouts(800, /*seed=*/1);
   const TypeParam empty = EmptyCuckooFilter<TypeParam>(kSmall, {HashKind::kXxh64, 77});
   const auto one_by_one = [](const auto& change, TypeParam filter, const auto& keys) {
     Outcome outcome;
@@ -361,7 +361,7 @@ TYPED_TEST(CuckooBulkTest, AllFormsOfKeys) {
     Conclude(filter, outcome);
     return outcome;
   };
-  for (const AllLayouts::Set& set : forms.sets()) {
+  for (const AllLayouts::Set& set : layouts.sets()) {
     SCOPED_TRACE(set.name);
     const Outcome want = one_by_one(subject.insert, empty.Clone(), set.ones);
     EXPECT_GT(want.others.size(), 0u);

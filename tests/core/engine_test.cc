@@ -26,9 +26,9 @@ namespace tamis::engine_test {
 constexpr unsigned kThreads[] = {1, 2, 3, 5, 8};
 
 // Two of three keys of every form.
-SplitBlockBloomFilter FilterOfSome(const AllLayouts& forms) {
-  SplitBlockBloomFilter filter({.capacity = 8 * forms.u64().size()});
-  for (const AllLayouts::Set& set : forms.sets()) {
+SplitBlockBloomFilter FilterOfSome(const AllLayouts& layouts) {
+  SplitBlockBloomFilter filter({.capacity = 8 * layouts.u64().size()});
+  for (const AllLayouts::Set& set : layouts.sets()) {
     for (size_t i = 0; i < set.keys.size(); ++i) {
       if (i % 3 != 0) filter.Insert(set.keys.Slice(i, 1));
     }
@@ -97,9 +97,9 @@ TEST(EngineTest, InsertIntoAFilterOfManyRegions) {
 // Ordered by region, where threads have lists of their own, and several callers share an engine.
 TEST(EngineTest, OrderedLookupsInAFilterOfManyRegions) {
   constexpr size_t kKeys = 50'001;
-  const AllLayouts forms(kKeys, /*seed=*/1);
+  const AllLayouts layouts(kKeys, /*seed=*/1);
   SplitBlockBloomFilter filter({.bytes = (uint64_t{9} << 20) + 32 * 77});
-  for (const AllLayouts::Set& set : forms.sets()) filter.Insert(set.keys.Slice(0, kKeys / 2));
+  for (const AllLayouts::Set& set : layouts.sets()) filter.Insert(set.keys.Slice(0, kKeys / 2));
   std::vector<uint8_t> valid(kKeys / 8 + 2);
   for (size_t i = 0; i < valid.size(); ++i) valid[i] = static_cast<uint8_t>(Mix(i));
   for (const unsigned threads : kThreads) {
@@ -107,7 +107,7 @@ TEST(EngineTest, OrderedLookupsInAFilterOfManyRegions) {
     std::vector<std::jthread> callers;
     for (int c = 0; c < 2; ++c) {
       callers.emplace_back([&, c] {
-        for (const AllLayouts::Set& set : forms.sets()) {
+        for (const AllLayouts::Set& set : layouts.sets()) {
           const Keys keys = c == 0 ? set.keys : set.keys.WithValidity(valid.data(), 3);
           SCOPED_TRACE(std::string(set.name) + ", " + std::to_string(threads) + " threads");
           ExpectSameAnswers(engine, filter, keys);
@@ -167,31 +167,32 @@ TEST(EngineTest, ItsOwnChoicesGiveTheSameResults) {
 }
 
 TEST(EngineTest, SeveralThreadsShareAnEngine) {
-  const AllLayouts forms(3000, /*seed=*/1);
-  const SplitBlockBloomFilter filter = FilterOfSome(forms);
+  const AllLayouts layouts(3000, /*seed=*/1);
+  const SplitBlockBloomFilter filter = FilterOfSome(layouts);
   for (const unsigned threads : {1, 3}) {
     const Engine engine = PinnedEngine(Backends().front(), threads);
     std::vector<std::jthread> callers;
     for (int c = 0; c < 4; ++c) {
       callers.emplace_back([&] {
-        for (const AllLayouts::Set& set : forms.sets()) ExpectSameAnswers(engine, filter, set.keys);
+        for (const AllLayouts::Set& set : layouts.sets())
+          ExpectSameAnswers(engine, filter, set.keys);
         SplitBlockBloomFilter own({.capacity = 3000});
-        EXPECT_EQ(engine.Insert(own, forms.u64()), 3000u);
-        EXPECT_EQ(own.Count(forms.u64()), 3000u);
+        EXPECT_EQ(engine.Insert(own, layouts.u64()), 3000u);
+        EXPECT_EQ(own.Count(layouts.u64()), 3000u);
       });
     }
   }
 }
 
 TEST(EngineTest, MovedEnginesWork) {
-  const AllLayouts forms(1000, /*seed=*/1);
-  const SplitBlockBloomFilter filter = FilterOfSome(forms);
+  const AllLayouts layouts(1000, /*seed=*/1);
+  const SplitBlockBloomFilter filter = FilterOfSome(layouts);
   Engine first = PinnedEngine(Backends().front(), 3);
-  ExpectSameAnswers(first, filter, forms.u64());
+  ExpectSameAnswers(first, filter, layouts.u64());
   Engine second = std::move(first);
-  ExpectSameAnswers(second, filter, forms.u64());
+  ExpectSameAnswers(second, filter, layouts.u64());
   second = PinnedEngine(Backends().back(), 2);
-  ExpectSameAnswers(second, filter, forms.u64());
+  ExpectSameAnswers(second, filter, layouts.u64());
 }
 
 }  // namespace tamis::engine_test

@@ -1,4 +1,4 @@
-// What filters remember of their keys' form: through every way to insert, files, and merges.
+// What filters record of the types of their keys: through every way to insert, files, and merges.
 #include "tamis/key_types.h"
 
 #include <gtest/gtest.h>
@@ -16,15 +16,15 @@ namespace tamis::key_types_test {
 TEST(KeyTypesTest, AdmitOnlyWhatMayBeIn) {
   const KeyTypes none;
   EXPECT_TRUE(none.Admit(KeyType::kBytes));
-  KeyTypes forms = KeyType::kInteger;
-  EXPECT_TRUE(forms.Admit(KeyType::kInteger));
-  EXPECT_FALSE(forms.Admit(KeyType::kBytes));
-  EXPECT_TRUE(forms.Admit(KeyType::kUnknown));
-  forms.Add(KeyType::kBytes);
-  EXPECT_TRUE(forms.Admit(KeyType::kBytes));
-  EXPECT_FALSE(forms.Admit(KeyType::kDouble));
-  forms.Add(KeyType::kUnknown);
-  EXPECT_TRUE(forms.Admit(KeyType::kDouble));
+  KeyTypes types = KeyType::kInteger;
+  EXPECT_TRUE(types.Admit(KeyType::kInteger));
+  EXPECT_FALSE(types.Admit(KeyType::kBytes));
+  EXPECT_TRUE(types.Admit(KeyType::kUnknown));
+  types.Add(KeyType::kBytes);
+  EXPECT_TRUE(types.Admit(KeyType::kBytes));
+  EXPECT_FALSE(types.Admit(KeyType::kDouble));
+  types.Add(KeyType::kUnknown);
+  EXPECT_TRUE(types.Admit(KeyType::kDouble));
 }
 
 TEST(KeyTypesTest, HaveNames) {
@@ -45,11 +45,11 @@ KeyType FormOf(const OneKey& key) {
 
 class KeyTypesContractTest : public ContractTest {
  protected:
-  const AllLayouts forms_{20, /*seed=*/1};
+  const AllLayouts layouts_{20, /*seed=*/1};
 };
 
 TEST_P(KeyTypesContractTest, AreThoseOfWhatWasInserted) {
-  for (const AllLayouts::Set& set : forms_.sets()) {
+  for (const AllLayouts::Set& set : layouts_.sets()) {
     SCOPED_TRACE(set.name);
     const KeyTypes want = FormOf(set.ones[0]);
     EXPECT_EQ(KeyTypes(set.keys.key_type()), want);
@@ -90,10 +90,10 @@ TEST_P(KeyTypesContractTest, AreThoseOfWhatWasInserted) {
 
 TEST_P(KeyTypesContractTest, ComeTogether) {
   const AnyFilter filter = Make(1000);
-  RequireChangeable(*filter).Insert(forms_.sets()[0].keys);
+  RequireChangeable(*filter).Insert(layouts_.sets()[0].keys);
   RequireChangeable(*filter).Insert(Keys(std::vector<std::string_view>()));  // no key, no form
   EXPECT_EQ(filter->key_types(), KeyTypes(KeyType::kInteger));
-  RequireChangeable(*filter).Insert(forms_.sets()[4].keys);
+  RequireChangeable(*filter).Insert(layouts_.sets()[4].keys);
   EXPECT_EQ(filter->key_types(), KeyTypes::FromBits(6));
   filter->set_key_types(KeyType::kInt96);
   filter->Save(path_);
@@ -103,8 +103,8 @@ TEST_P(KeyTypesContractTest, ComeTogether) {
   for (const auto combine : {subject().merge, subject().intersect}) {
     if (combine == nullptr) continue;
     const AnyFilter one = Make(1000), other = Make(1000);
-    RequireChangeable(*one).Insert(forms_.sets()[0].keys);
-    RequireChangeable(*other).Insert(forms_.sets()[4].keys);
+    RequireChangeable(*one).Insert(layouts_.sets()[0].keys);
+    RequireChangeable(*other).Insert(layouts_.sets()[4].keys);
     combine(*one, *other);
     EXPECT_EQ(one->key_types(), KeyTypes::FromBits(6));
   }
@@ -113,10 +113,10 @@ TEST_P(KeyTypesContractTest, ComeTogether) {
 // A change that is refused leaves no trace.
 TEST_P(KeyTypesContractTest, AreNotThoseOfKeysThatWereRefused) {
   const AnyFilter filter = Make(1000);
-  RequireChangeable(*filter).Insert(forms_.sets()[0].keys);
+  RequireChangeable(*filter).Insert(layouts_.sets()[0].keys);
   filter->Save(path_);
   const AnyFilter mapped = Map(path_);
-  for (const AllLayouts::Set& set : forms_.sets()) {
+  for (const AllLayouts::Set& set : layouts_.sets()) {
     EXPECT_THROW(RequireChangeable(*mapped).Insert(set.keys), Error);
     subject().insert(*mapped, set.ones[0]);
     EXPECT_EQ(mapped->key_types(), KeyTypes(KeyType::kInteger));

@@ -116,8 +116,8 @@ class Asked {
 TEST_P(NullsContractTest, AreInNoAnswer) {
   size_t nulls_in = 0;
   for (const size_t n : kSizes) {
-    const AllLayouts forms(n, /*seed=*/n);
-    for (const AllLayouts::Set& set : forms.sets()) {
+    const AllLayouts layouts(n, /*seed=*/n);
+    for (const AllLayouts::Set& set : layouts.sets()) {
       const Asked asked(subject(), set);
       for (const Backend& backend : Backends()) {
         asked.filter->set_backend(backend);
@@ -143,8 +143,8 @@ TEST_P(NullsContractTest, AreInNoAnswer) {
 
 TEST_P(NullsContractTest, AreInNoAnswerAtAnyOffset) {
   constexpr size_t kKeys = 200;
-  const AllLayouts forms(kKeys, /*seed=*/1);
-  for (const AllLayouts::Set& set : forms.sets()) {
+  const AllLayouts layouts(kKeys, /*seed=*/1);
+  for (const AllLayouts::Set& set : layouts.sets()) {
     const Asked asked(subject(), set);
     for (uint64_t first_bit = 0; first_bit <= 70; ++first_bit) {
       SCOPED_TRACE(std::string(set.name) + ", bit " + std::to_string(first_bit));
@@ -158,8 +158,8 @@ TEST_P(NullsContractTest, AreInNoAnswerAtAnyOffset) {
 TEST_P(NullsContractTest, AreInNoAnswerOfAnEngine) {
   size_t nulls_in = 0;
   for (const size_t n : {1, 65, 1000, 10'007}) {
-    const AllLayouts forms(n, /*seed=*/n);
-    for (const AllLayouts::Set& set : forms.sets()) {
+    const AllLayouts layouts(n, /*seed=*/n);
+    for (const AllLayouts::Set& set : layouts.sets()) {
       const Asked asked(subject(), set);
       const Validity validity(n, 5, /*seed=*/n + 2);
       const std::vector<bool> want = asked.And(validity.valid());
@@ -181,8 +181,8 @@ TEST_P(NullsContractTest, AreInNoAnswerOfAnEngine) {
 
 TEST_P(NullsContractTest, AreNeitherInsertedNorErased) {
   for (const size_t n : kSizes) {
-    const AllLayouts forms(n, /*seed=*/n);
-    for (const AllLayouts::Set& set : forms.sets()) {
+    const AllLayouts layouts(n, /*seed=*/n);
+    for (const AllLayouts::Set& set : layouts.sets()) {
       for (uint64_t first_bit = 0; first_bit <= 70; first_bit += n == 65 ? 1 : 35) {
         SCOPED_TRACE(std::string(set.name) + ", n = " + std::to_string(n) + ", bit " +
                      std::to_string(first_bit));
@@ -220,10 +220,10 @@ TEST_P(NullsContractTest, AreNeitherInsertedNorErased) {
 // Of an Engine, with many slices for the threads, in both orders.
 TEST_P(NullsContractTest, AreNotInsertedByAnEngine) {
   for (const size_t n : {1, 65, 40'000}) {
-    const AllLayouts forms(n, /*seed=*/n);
+    const AllLayouts layouts(n, /*seed=*/n);
     // Where there are few, some find no room.
     const uint64_t capacity = n < 100 ? n / 2 + 1 : n;
-    for (const AllLayouts::Set& set : forms.sets()) {
+    for (const AllLayouts::Set& set : layouts.sets()) {
       const Validity validity(n, 7, /*seed=*/n);
       const AnyFilter ones = Make(capacity);
       const auto want = ChangeOnes(set.ones, validity.valid(),

@@ -91,9 +91,9 @@ TYPED_TEST(ChangesTest, NullsAreNoKeysAndFormsAreKept) {
   EXPECT_EQ(this->live_.Read()->size(), 4u);
   EXPECT_TRUE(this->live_.Read()->Contains(std::string_view("two")));
   EXPECT_TRUE(this->live_.Read()->Contains(std::string_view("four")));
-  KeyTypes forms = KeyType::kInteger;
-  forms.Add(KeyType::kBytes);
-  EXPECT_EQ(this->live_.Read()->key_types(), forms);
+  KeyTypes types = KeyType::kInteger;
+  types.Add(KeyType::kBytes);
+  EXPECT_EQ(this->live_.Read()->key_types(), types);
 }
 
 TYPED_TEST(ChangesTest, MoreThanMayBeRecordedFailTheRebuildAndAreNotLost) {

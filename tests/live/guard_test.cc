@@ -222,7 +222,7 @@ TEST(GuardFormsTest, AFilterOfOtherKeysLetsAllPass) {
   GuardStats stats = guard.stats();
   EXPECT_EQ(stats.blocked, 0u);
   EXPECT_EQ(stats.unknown, 3u);
-  EXPECT_EQ(stats.other_form, 3u);
+  EXPECT_EQ(stats.other_type, 3u);
   EXPECT_EQ(stats.false_positives, 0u);
   EXPECT_FALSE(stats.known);
   ASSERT_TRUE(stats.failure);
@@ -240,7 +240,7 @@ TEST(GuardFormsTest, AFilterOfOtherKeysLetsAllPass) {
   EXPECT_TRUE(stats.known);
   EXPECT_FALSE(stats.failure);
   EXPECT_EQ(stats.blocked, 1u);
-  EXPECT_EQ(stats.other_form, 3u);
+  EXPECT_EQ(stats.other_type, 3u);
 }
 
 TEST(GuardFormsTest, KeysOfUnknownFormAndNoneMayBeAnything) {

@@ -44,7 +44,7 @@ class Locked {
   KeyTypes key_types() const {
     return With([&] { return filter_.key_types(); });
   }
-  void set_key_types(KeyTypes forms) { filter_.set_key_types(forms); }
+  void set_key_types(KeyTypes types) { filter_.set_key_types(types); }
   uint64_t size() const {
     return With([&] { return filter_.inserted_count(); });
   }

@@ -135,7 +135,7 @@ def test_a_filter_of_another_form_is_not_asked():
     live.publish(tamis.SplitBlockBloomFilter(100))
     live.insert(["text"])
     assert guard.get(1) == "one"
-    assert guard.stats().other_form == 1
+    assert guard.stats().other_type == 1
     with pytest.raises(tamis.IncompatibleError):
         guard.insert(2, lambda: None)
 

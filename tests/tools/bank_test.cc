@@ -131,7 +131,7 @@ TEST_F(BankTest, MembersThatCannotHaveTheKeysAreNamed) {
       << text.err;
   EXPECT_TRUE(Sh("tamis bank query b --integers --count 1").ErrHas("12 of 13 members, such as"));
   EXPECT_EQ(Ok("tamis bank query b -q --count 1").err, "");
-  EXPECT_FALSE(Sh("tamis bank query b --any-form --count 1").ErrHas("warning"));
+  EXPECT_FALSE(Sh("tamis bank query b --any-type --count 1").ErrHas("warning"));
 }
 
 TEST_F(BankTest, WhatDoesNotFitIsRefusedAndTheBankStays) {

@@ -61,7 +61,7 @@ TEST_F(DedupFilterTest, KeysOfAnotherFormAreRefused) {
   EXPECT_EQ(Ok("tamis dedup --filter f --integers second").NumLines(), 40'000u);
   Ok("tamis dedup -q --filter t first > out");
   EXPECT_TRUE(Sh("tamis dedup --filter t --integers second").ErrHas("leave out --integers"));
-  EXPECT_EQ(Sh("tamis dedup -q --filter t --integers --any-form second").status, 0);
+  EXPECT_EQ(Sh("tamis dedup -q --filter t --integers --any-type second").status, 0);
 }
 
 TEST_F(DedupFilterTest, FilesThatAreNoFiltersAreRefused) {

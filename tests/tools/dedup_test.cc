@@ -73,7 +73,7 @@ TEST_F(DedupTest, ALineWithoutItsEndGetsItWhereAnotherFollows) {
   EXPECT_EQ(Ok("tamis dedup a a").out, "1\n2");
 }
 
-TEST_F(DedupTest, OtherFormsOfKeys) {
+TEST_F(DedupTest, OtherTypesOfKeys) {
   Write("t.csv", "id,what\n1,a\n01,b\n2,\"c\nc\"\n1,d\n");
   EXPECT_EQ(Ok("tamis dedup --csv --column id t.csv").out, "id,what\n1,a\n01,b\n2,\"c\nc\"\n");
   EXPECT_EQ(Ok("tamis dedup --csv --column id --integers t.csv t.csv").out,

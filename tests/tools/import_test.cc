@@ -93,7 +93,7 @@ TEST_F(ImportTest, WrongUseIsSaid) {
   fails("query text.guava keys", "does not begin as a tamis file does", 3);
   fails("query f.tamis --map keys", "--map");
   fails("query f.tamis --no-verify keys", "--no-verify");
-  fails("query f.tamis --any-form keys", "--any-form");
+  fails("query f.tamis --any-type keys", "--any-type");
   fails("merge -o g f.tamis f.tamis", "imported filter", 3);
   fails("erase f.tamis keys", "imported filter", 3);
   fails("query f.tamis f.tamis", "is a filter saved by tamis");

@@ -1,4 +1,4 @@
-// Filters that are asked in another form than they were built in, and secrets of keyed hashes.
+// Filters that are asked in another type than they were built in, and secrets of keyed hashes.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -29,7 +29,7 @@ TEST_F(KeyTypeTest, TheOtherIsRefusedUnlessToldSo) {
 
   EXPECT_EQ(Ok("tamis query -c integers.tamis --integers keys").out, "1000/1000\n");
   EXPECT_EQ(Ok("tamis query -c text.tamis keys").out, "1000/1000\n");
-  const std::string insisted = Ok("tamis query -c integers.tamis --any-form keys").out;
+  const std::string insisted = Ok("tamis query -c integers.tamis --any-type keys").out;
   EXPECT_LT(std::stoi(insisted), 100) << insisted;
 }
 

@@ -79,7 +79,7 @@ TEST_F(OutputsTest, ReportsDoNotGoIntoWhatIsSaved) {
 // Of one that is more than is buffered, and a stream that ends in the middle of a key.
 TEST_F(OutputsTest, APartOfABitmapIsNotLeft) {
   const std::string query =
-      "head -c 100000003 /dev/zero | tamis query f.tamis --u64 --any-form --strict --bitmap ";
+      "head -c 100000003 /dev/zero | tamis query f.tamis --u64 --any-type --strict --bitmap ";
   const CommandResult fails = Sh(query + "bits");
   EXPECT_EQ(fails.status, 2);
   EXPECT_TRUE(fails.ErrHas("offset 100000000: fewer than 8 bytes are left")) << fails.err;

@@ -110,7 +110,7 @@ TEST_F(SeparatorTest, AWrongOneIsNoticedWhereOneColumnWillDo) {
          {"build -o f " + std::string(c.options) + " keys",
           "build -o f -n 10 " + std::string(c.options) + " < keys",
           "build -o f " + std::string(c.options) + " " + good + "keys",
-          "query known --any-form " + std::string(c.options) + " keys"}) {
+          "query known --any-type " + std::string(c.options) + " keys"}) {
       const CommandResult result = Sh("tamis " + command);
       EXPECT_EQ(result.status, 2) << command << c.contents;
       EXPECT_TRUE(result.ErrHas(c.hint)) << command << result.err;

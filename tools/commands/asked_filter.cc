@@ -21,7 +21,7 @@ ForeignFilter OpenForeign(const AskedOptions& options, const Backend* backend) {
   RefuseForForeign(open.map || open.no_map, "--map and --no-map: it is loaded", options.path);
   RefuseForForeign(open.verify || open.no_verify, "--verify and --no-verify", options.path);
   RefuseForForeign(!options.secret.path.empty(), "--secret", options.path);
-  RefuseForForeign(options.form.any, "--any-form", options.path);
+  RefuseForForeign(options.type.any, "--any-type", options.path);
   if (options.format.empty()) return ForeignFilter::Open(options.path, {.backend = backend});
   if (ForeignFilter::IsImported(options.path)) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -53,7 +53,7 @@ void AskedOptions::AddTo(const CommandLine& command) {
   command.Add("--format", format, "FILTER is as another library wrote it: see below")
       .Type("NAME")
       .NotEmpty();
-  form.AddTo(command);
+  type.AddTo(command);
   secret.AddTo(command);
   open.AddTo(command);
 }
@@ -64,7 +64,7 @@ AskedFilter::AskedFilter(const AskedOptions& options, const RunOptions& run,
 
 void AskedFilter::RequireForm(KeyType asked) const {
   if (const auto* own = std::get_if<AnyFilter>(&filter_)) {
-    return options_.form.Require(**own, options_.path, asked);
+    return options_.type.Require(**own, options_.path, asked);
   }
   const ForeignFormat& format = std::get<ForeignFilter>(filter_).format();
   if (format.key_types.Has(asked)) return;
@@ -86,11 +86,11 @@ double AskedFilter::expected_fpr() const {
   return own != nullptr ? (*own)->expected_fpr() : std::get<ForeignFilter>(filter_).expected_fpr();
 }
 
-std::string AskedFilter::Doubt(KeyType form, uint64_t found, uint64_t asked) const {
+std::string AskedFilter::Doubt(KeyType type, uint64_t found, uint64_t asked) const {
   const auto* const own = std::get_if<AnyFilter>(&filter_);
   return own == nullptr
              ? ""
-             : KeyTypeOptions::Doubt((*own)->key_types(), options_.path, form, found, asked);
+             : KeyTypeOptions::Doubt((*own)->key_types(), options_.path, type, found, asked);
 }
 
 std::string FormatsHelp() {

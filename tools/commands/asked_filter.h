@@ -21,7 +21,7 @@ namespace tamis::tools {
 struct AskedOptions {
   std::string path;
   std::string format;  // of another library; empty: the file says what it is
-  KeyTypeOptions form;
+  KeyTypeOptions type;
   SecretOptions secret;
   OpenOptions open;
 
@@ -36,14 +36,14 @@ class AskedFilter {
   AskedFilter(const AskedOptions& options, const RunOptions& run,
               std::optional<uint64_t> input_bytes);
 
-  // Throws Error(kInvalidArgument), with a word on the cure, for keys of a form that it cannot
+  // Throws Error(kInvalidArgument), with a word on the cure, for keys of a type that it cannot
   // have.
   void RequireForm(KeyType asked) const;
   // As Filter::Contains; a filter of another library is asked by this thread alone.
   size_t Contains(Engine& engine, const Keys& keys, Bitmap found) const;
   double expected_fpr() const;
   // As KeyTypeOptions::Doubt.
-  std::string Doubt(KeyType form, uint64_t found, uint64_t asked) const;
+  std::string Doubt(KeyType type, uint64_t found, uint64_t asked) const;
 
  private:
   const AskedOptions& options_;

@@ -39,7 +39,7 @@ bool AreKeys(const parquet::Column& column) {
   }
 }
 
-KeyType FormOf(const parquet::Column& column) {
+KeyType KeyTypeOf(const parquet::Column& column) {
   if (!AreKeys(column)) {
     throw Error(ErrorCode::kUnsupported,
                 "a bank has no keys of type " + TypeText(column) +
@@ -101,11 +101,11 @@ class Reader {
     const std::unique_ptr<Source> source = parquet::OpenSource(path);
     std::optional<Footer> footer;
     size_t column = 0;
-    form_ = KeyType::kUnknown;
+    key_type_ = KeyType::kUnknown;
     try {
       footer.emplace(Footer::Read(*source));
       column = footer->schema().Find(options_.column);
-      form_ = FormOf(footer->schema().columns()[column]);
+      key_type_ = KeyTypeOf(footer->schema().columns()[column]);
       any_column_ = true;
     } catch (const Error& error) {
       // The row groups are unknown, so the whole file becomes one member.
@@ -156,7 +156,7 @@ class Reader {
   }
 
   void AddMember(const std::string& name, SplitBlockBloomFilter& filter) {
-    filter.set_key_types(form_);
+    filter.set_key_types(key_type_);
     add_(name, filter);
     ++made_.added;
   }
@@ -175,8 +175,8 @@ class Reader {
 
   const ParquetFilterOptions& options_;
   const Add& add_;
-  KeyType form_ = KeyType::kUnknown;  // of the keys in the file that is being read
-  bool any_column_ = false;           // whether a file has the column
+  KeyType key_type_ = KeyType::kUnknown;  // of the keys in the file that is being read
+  bool any_column_ = false;               // whether a file has the column
   ParquetFilters made_;
 };
 

@@ -56,11 +56,11 @@ nlohmann::ordered_json Describe(const BankInfoOptions& options) {
                                  {"bytes", bank.bytes()},
                                  {"hash", HashKindName(bank.hash().kind)}};
   if (!IsKeyed(bank.hash().kind)) json["seed"] = bank.hash().seed;
-  KeyTypes forms;
+  KeyTypes types;
   uint64_t inserted = 0;
   nlohmann::ordered_json members = nlohmann::ordered_json::array();
   for (const BankMember& member : bank.members()) {
-    forms.Add(member.key_types);
+    types.Add(member.key_types);
     inserted += member.inserted;
     if (!options.members) continue;
     members.push_back({{"name", member.name},
@@ -70,7 +70,7 @@ nlohmann::ordered_json Describe(const BankInfoOptions& options) {
                        {"inserted", member.inserted},
                        {"key_types", KeyTypesText(member.key_types)}});
   }
-  json["key_types"] = KeyTypesText(forms);
+  json["key_types"] = KeyTypesText(types);
   json["inserted"] = inserted;
   if (!options.header) json["expected_false_members"] = bank.expected_false_members();
   json["groups"] = groups;

@@ -101,19 +101,19 @@ int Run(MergeOptions options) {
   AnyFilter filter = Load(options.files.front(), {.secret = secret});
   progress.Advance(filter->bytes());
   if (IsKeyed(filter->hash().kind)) secret = filter->hash().secret;  // all have the same
-  const KeyTypes first_forms = filter->key_types();
-  std::string other_forms;  // of the first file whose keys have others, and its name
+  const KeyTypes first_types = filter->key_types();
+  std::string other_types;  // of the first file whose keys have others, and its name
   for (size_t i = 1; i < options.files.size(); ++i) {
     const AnyFilter other = Map(options.files[i], {.verify = Verify::kFull, .secret = secret});
-    const KeyTypes forms = other->key_types();
-    const bool differ = forms != first_forms && forms.bits() != 0 && first_forms.bits() != 0;
-    if (differ && other_forms.empty()) other_forms = options.files[i] + " " + KeyTypesText(forms);
+    const KeyTypes types = other->key_types();
+    const bool differ = types != first_types && types.bits() != 0 && first_types.bits() != 0;
+    if (differ && other_types.empty()) other_types = options.files[i] + " " + KeyTypesText(types);
     Merge(*filter, *other);
     progress.Advance(filter->bytes());
   }
-  if (!other_forms.empty()) {
-    Say("warning: the keys of " + options.files.front() + " are " + KeyTypesText(first_forms) +
-        ", those of " + other_forms + ", and those of the result " +
+  if (!other_types.empty()) {
+    Say("warning: the keys of " + options.files.front() + " are " + KeyTypesText(first_types) +
+        ", those of " + other_types + ", and those of the result " +
         KeyTypesText(filter->key_types()) + ": it refuses none of them");
   }
   SaveFilter(*filter, options.output, options.quiet, options.save);

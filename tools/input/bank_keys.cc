@@ -19,14 +19,14 @@
 namespace tamis::tools {
 namespace {
 
-// What keys of a form are asked as, besides as they are.
-std::vector<KeyType> StoredForms(KeyType asked) {
+// What keys of a type are asked as, besides as they are.
+std::vector<KeyType> StoredTypes(KeyType asked) {
   if (asked == KeyType::kInteger) return {KeyType::kInt32};
   return {KeyType::kFloat, KeyType::kDouble};
 }
 
-bool HasAny(KeyTypes forms, const std::vector<KeyType>& of) {
-  return std::any_of(of.begin(), of.end(), [&](KeyType form) { return forms.Has(form); });
+bool HasAny(KeyTypes types, const std::vector<KeyType>& of) {
+  return std::any_of(of.begin(), of.end(), [&](KeyType type) { return types.Has(type); });
 }
 
 std::optional<double> NumberIn(std::string_view text) {
@@ -37,15 +37,15 @@ std::optional<double> NumberIn(std::string_view text) {
   return number;
 }
 
-void RequireForms(const KeyTypeOptions& options, KeyTypes forms, const std::string& path,
-                  KeyType asked) {
-  if (options.any || HasAny(forms, StoredForms(asked))) return;
+void RequireKeyTypes(const KeyTypeOptions& options, KeyTypes types, const std::string& path,
+                     KeyType asked) {
+  if (options.any || HasAny(types, StoredTypes(asked))) return;
   const KeyType other = asked == KeyType::kInteger ? KeyType::kBytes : KeyType::kInteger;
-  if (forms.Admit(asked) || forms.Has(other) || !HasAny(forms, StoredForms(other))) {
-    return options.Require(forms, path, asked);
+  if (types.Admit(asked) || types.Has(other) || !HasAny(types, StoredTypes(other))) {
+    return options.Require(types, path, asked);
   }
   throw Error(ErrorCode::kInvalidArgument,
-              path + ": its keys are " + KeyTypesText(forms) + ": " +
+              path + ": its keys are " + KeyTypesText(types) + ": " +
                   (other == KeyType::kInteger ? "give --integers (or --u64)"
                                               : "leave out --integers and --u64"));
 }
@@ -56,25 +56,25 @@ BankKeys::BankKeys(const FilterBank& bank, const KeyTypeOptions& options, const 
                    KeyType asked, bool quiet)
     : bank_(bank), asked_(asked) {
   const std::vector<BankMember> members = bank.members();
-  const std::vector<KeyType> stored = StoredForms(asked);
-  KeyTypes forms;
+  const std::vector<KeyType> stored = StoredTypes(asked);
+  KeyTypes types;
   uint64_t others = 0;
   const BankMember* first_other = nullptr;
   for (const BankMember& member : members) {
-    forms.Add(member.key_types);
+    types.Add(member.key_types);
     if (member.key_types.Admit(asked) || HasAny(member.key_types, stored)) continue;
     if (others++ == 0) first_other = &member;
   }
-  RequireForms(options, forms, path, asked);
+  RequireKeyTypes(options, types, path, asked);
   if (others != 0 && !options.any && !quiet) {
     Say("warning: " + path + ": " + WithCommas(others) + " of " +
         Counted(members.size(), "member") + ", such as " + Quoted(first_other->name) +
         ", cannot have these keys, which are " + KeyTypesText(asked) + ": theirs are " +
         KeyTypesText(first_other->key_types));
   }
-  if (!HasAny(forms, stored)) return;
-  const auto add = [&](KeyType form, const auto& has) {
-    Pass pass{form, std::vector<bool>(64 * bank.row_words())};
+  if (!HasAny(types, stored)) return;
+  const auto add = [&](KeyType type, const auto& has) {
+    Pass pass{type, std::vector<bool>(64 * bank.row_words())};
     bool some = false;
     for (const BankMember& member : members) {
       if (!has(member.key_types)) continue;
@@ -83,8 +83,8 @@ BankKeys::BankKeys(const FilterBank& bank, const KeyTypeOptions& options, const 
     if (some) passes_.push_back(std::move(pass));
   };
   add(asked, [&](KeyTypes of) { return options.any || of.Admit(asked); });
-  for (const KeyType form : stored) {
-    add(form, [&](KeyTypes of) { return of.Has(form); });
+  for (const KeyType type : stored) {
+    add(type, [&](KeyTypes of) { return of.Has(type); });
   }
 }
 
@@ -93,8 +93,8 @@ void BankKeys::AddHash(const void* stored, size_t bytes, size_t key) {
   keys_.push_back(key);
 }
 
-void BankKeys::AddHashes(KeyType form, const KeyBatch& batch, size_t i) {
-  if (form == KeyType::kInt32) {
+void BankKeys::AddHashes(KeyType type, const KeyBatch& batch, size_t i) {
+  if (type == KeyType::kInt32) {
     const uint64_t value = batch.integers[i];
     const auto low = static_cast<uint32_t>(value);
     const bool fits = value <= std::numeric_limits<uint32_t>::max() ||
@@ -116,12 +116,12 @@ void BankKeys::AddHashes(KeyType form, const KeyBatch& batch, size_t i) {
     return;
   }
   const auto add = [&](double value) {
-    if (form == KeyType::kDouble) return AddHash(&value, sizeof(value), i);
+    if (type == KeyType::kDouble) return AddHash(&value, sizeof(value), i);
     const auto nearest = static_cast<float>(value);
     AddHash(&nearest, sizeof(nearest), i);
   };
   add(*number);
-  const bool is_zero = form == KeyType::kDouble ? *number == 0 : static_cast<float>(*number) == 0;
+  const bool is_zero = type == KeyType::kDouble ? *number == 0 : static_cast<float>(*number) == 0;
   if (is_zero) add(-*number);  // both of its signs are one number
 }
 
@@ -129,11 +129,11 @@ std::vector<BankHit> BankKeys::Select(const Engine& engine, const KeyBatch& batc
   if (passes_.empty()) return bank_.Select(engine, batch.keys());
   std::vector<BankHit> hits;
   for (const Pass& pass : passes_) {
-    const bool as_is = pass.form == asked_;
+    const bool as_is = pass.type == asked_;
     hashes_.clear();
     keys_.clear();
     not_numbers_.clear();
-    for (size_t i = 0; !as_is && i < batch.size(); ++i) AddHashes(pass.form, batch, i);
+    for (size_t i = 0; !as_is && i < batch.size(); ++i) AddHashes(pass.type, batch, i);
     const std::vector<BankHit> found =
         as_is ? bank_.Select(engine, batch.keys()) : bank_.Select(engine, Hashes{hashes_});
     for (const BankHit& hit : found) {

@@ -1,4 +1,4 @@
-// Keys asked of a bank whose members may have them in several forms.
+// Keys asked of a bank whose members may have them in several types.
 #ifndef TAMIS_TOOLS_INPUT_BANK_KEYS_H_
 #define TAMIS_TOOLS_INPUT_BANK_KEYS_H_
 
@@ -19,8 +19,8 @@ namespace tamis::tools {
 // filter rules it out.
 class BankKeys {
  public:
-  // Keys are read in the form `asked`. Throws Error(kInvalidArgument) if no member can have such,
-  // unless any form will do, and says if some cannot, unless it is to be `quiet`. The bank outlives
+  // Keys are read in the type `asked`. Throws Error(kInvalidArgument) if no member can have such,
+  // unless any type will do, and says if some cannot, unless it is to be `quiet`. The bank outlives
   // it.
   BankKeys(const FilterBank& bank, const KeyTypeOptions& options, const std::string& path,
            KeyType asked, bool quiet);
@@ -29,17 +29,17 @@ class BankKeys {
   std::vector<BankHit> Select(const Engine& engine, const KeyBatch& batch);
   std::vector<uint64_t> CountPerMember(const Engine& engine, const KeyBatch& batch);
 
-  // Keys that members of numbers cannot have, and were not asked for there: one for each such form.
+  // Keys that members of numbers cannot have, and were not asked for there: one for each such type.
   uint64_t misfits() const { return misfits_; }
 
  private:
-  // Of all members that have this form.
+  // Of all members that have this type.
   struct Pass {
-    KeyType form;
+    KeyType type;
     std::vector<bool> members;  // by index
   };
-  // Appends the hashes of key i in the form of Parquet, and i for each.
-  void AddHashes(KeyType form, const KeyBatch& batch, size_t i);
+  // Appends the hashes of key i in the type of Parquet, and i for each.
+  void AddHashes(KeyType type, const KeyBatch& batch, size_t i);
   void AddHash(const void* stored, size_t bytes, size_t key);
 
   const FilterBank& bank_;

@@ -1,4 +1,4 @@
-// Keys that a filter cannot have, as those it was built of have another form.
+// Keys that a filter cannot have, as those it was built of have another type.
 #ifndef TAMIS_TOOLS_INPUT_KEY_TYPE_H_
 #define TAMIS_TOOLS_INPUT_KEY_TYPE_H_
 
@@ -14,19 +14,19 @@ namespace tamis::tools {
 struct KeyTypeOptions {
   bool any = false;
 
-  // --any-form
+  // --any-type
   void AddTo(const CommandLine& command);
-  // Throws Error(kInvalidArgument) for keys of a form that the filter at `path` does not admit,
-  // with a word on how to give the right one, unless any form will do.
+  // Throws Error(kInvalidArgument) for keys of a type that the filter at `path` does not admit,
+  // with a word on how to give the right one, unless any type will do.
   void Require(const Filter& filter, const std::string& path, KeyType asked) const {
     Require(filter.key_types(), path, asked);
   }
-  // The same for keys of those forms.
-  void Require(KeyTypes forms, const std::string& path, KeyType asked) const;
+  // The same for keys of those types.
+  void Require(KeyTypes types, const std::string& path, KeyType asked) const;
 
   // Returns a note for keys of which `found` of `asked` are in the filter called `name`, if that is
-  // as good as none and `forms`, the types of its keys, are not known. Returns "" otherwise.
-  static std::string Doubt(KeyTypes forms, const std::string& name, KeyType form, uint64_t found,
+  // as good as none and `types`, the types of its keys, are not known. Returns "" otherwise.
+  static std::string Doubt(KeyTypes types, const std::string& name, KeyType type, uint64_t found,
                            uint64_t asked);
 };
 

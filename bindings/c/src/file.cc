@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "bindings/c/src/handles.h"
 #include "bindings/c/src/memory.h"

@@ -1,4 +1,4 @@
-// What all filters have in common: sizes, lookups of every form of keys, and files.
+// What all filters have in common: sizes, lookups of keys in every layout, and files.
 #ifndef TAMIS_FILTER_H_
 #define TAMIS_FILTER_H_
 
@@ -71,11 +71,11 @@ class Filter : public Queryable {
   double expected_fpr() const noexcept override = 0;
 
   const HashSpec& hash() const noexcept;
-  // The types of all keys inserted since the filter was empty; saved with it. Keys of other forms
-  // are not refused: the answer to them is "no". key_types().Admit(form) tells beforehand.
+  // The types of all keys inserted since the filter was empty; saved with it. Keys of other types
+  // are not refused: the answer to them is "no". key_types().Admit(type) tells beforehand.
   KeyTypes key_types() const noexcept override;
   // For programs that insert ready hashes, or through a view, and know what the keys were.
-  void set_key_types(KeyTypes forms) noexcept;
+  void set_key_types(KeyTypes types) noexcept;
   // True for a filter that is mapped from a file: it can be queried, not changed.
   bool read_only() const noexcept;
   // This filter as one that takes keys. nullptr for a kind that never changes.

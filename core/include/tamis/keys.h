@@ -1,4 +1,4 @@
-// Forms in which keys are handed to the bulk functions, and the outputs that these fill.
+// Layouts in which keys are handed to the bulk functions, and the outputs that these fill.
 #ifndef TAMIS_KEYS_H_
 #define TAMIS_KEYS_H_
 

@@ -78,7 +78,7 @@ class Queryable {
   std::vector<uint64_t> Select(Keys keys) const;
 
   virtual QueryTraits traits() const noexcept;
-  // The forms that keys in it may have. Keys of other forms are answered with "no".
+  // The types that keys in it may have. Keys of other types are answered with "no".
   virtual KeyTypes key_types() const = 0;
   // Bytes of memory of the filter itself.
   virtual uint64_t bytes() const = 0;
@@ -98,7 +98,7 @@ class Queryable {
   // of nulls and bits past the last key are 0. `keys` may be any part of a call, and has at least
   // one key.
   //
-  // Throws Error(kInvalidArgument), before it writes, for keys of a form that it does not take.
+  // Throws Error(kInvalidArgument), before it writes, for keys of a type that it does not take.
   // Throws UnansweredError after it has written all bits. The bits of keys without an answer are 1.
   // After any other exception the outputs of the call are unspecified.
   virtual void Query(const Keys& keys, uint64_t* bits) const = 0;

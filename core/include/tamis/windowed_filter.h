@@ -87,7 +87,7 @@ class WindowedFilter final : public Queryable, public Changeable {
   // The false-positive rate at present: 1 - (1 - p1) (1 - p2) ..., where FprByCount gives p1, p2,
   // ... for the filters. O(filters).
   double expected_fpr() const override;
-  // A window does not record forms.
+  // A window does not record types.
   KeyTypes key_types() const noexcept override { return KeyType::kUnknown; }
   QueryTraits traits() const noexcept override { return {.backend = &filters_.front().backend()}; }
   ChangeTraits change_traits() const noexcept override { return {.inserts_if_absent = true}; }

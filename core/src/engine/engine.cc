@@ -155,7 +155,7 @@ class Engine::Impl {
         keys, filter.hash(), outputs, [&](uint64_t n, const BatchSource& source, Outcomes refused) {
           return ChangeFrom(filter, change, n, source, refused);
         });
-    if (change != Change::kErase && done > 0) FilterAccess::AddForms(filter, keys.key_type());
+    if (change != Change::kErase && done > 0) FilterAccess::AddKeyTypes(filter, keys.key_type());
     return done;
   }
 
@@ -433,7 +433,7 @@ uint64_t Engine::Insert(ChangeableFilter& filter, uint64_t n, const KeySource& s
     }
   };
   const uint64_t done = impl_->ChangeFrom(filter, Change::kInsert, n, batches, Outcomes());
-  if (done > 0) FilterAccess::AddForms(filter, KeyType::kInteger);
+  if (done > 0) FilterAccess::AddKeyTypes(filter, KeyType::kInteger);
   return done;
 }
 

@@ -54,9 +54,9 @@ void CheckMagic(std::span<const std::byte> start, const FieldCheck& check) {
 // Those that version 1 does not have.
 void DecodeNewFields(std::span<const std::byte> start, const FieldCheck& check,
                      FileHeader& header) {
-  const auto forms = GetField<uint32_t>(start, offset::kKeyTypes);
-  check.InRange("key types", offset::kKeyTypes, forms, 0, (1u << kKeyTypes) - 1);
-  header.key_types = KeyTypes::FromBits(static_cast<uint16_t>(forms));
+  const auto types = GetField<uint32_t>(start, offset::kKeyTypes);
+  check.InRange("key types", offset::kKeyTypes, types, 0, (1u << kKeyTypes) - 1);
+  header.key_types = KeyTypes::FromBits(static_cast<uint16_t>(types));
   DecodeSecret(start, check, header);
   check.Equal("page size", offset::kLog2PageBytes,
               GetField<uint32_t>(start, offset::kLog2PageBytes), kLog2PageBytes,

@@ -45,7 +45,7 @@ class NearCache::State {
   void RefreshIfOld(Time call) { RefreshBy(filter_.impl(), call); }
 
  private:
-  // Who waits for it has it next, as calls and refreshes may follow each other without a pause.
+  // A waiting thread gets it next, even if calls and refreshes follow each other without a pause.
   class FairMutex {
    public:
     void lock();

@@ -206,7 +206,8 @@ class FilterBank {
   size_t Contains(Keys keys, Bitmap out) const;
   // All pairs of a key and a member that may have it, by key, then by member.
   std::vector<BankHit> Select(Keys keys) const;
-  // How many of the keys each member may have: 64 row_words() elements, one for each index.
+  // For each member, the number of keys that it may have: 64 row_words() elements, one for each
+  // index.
   std::vector<uint64_t> CountPerMember(Keys keys) const;
 
   // The same on the threads of an engine: with few keys each takes a part of the groups. The

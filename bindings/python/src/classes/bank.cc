@@ -138,7 +138,7 @@ struct NoLock {};
 SplitBlockBloomFilter FilterOfKeys(const PyBank& b, KeySource& source, const EnginePtr& engine) {
   std::optional<SplitBlockBloomFilter> whole;
   std::vector<uint64_t> hashes;
-  KeyTypes forms;
+  KeyTypes types;
   ForBatches(
       source, nb::none(), NoPreparation, [] { return NoLock(); },
       [&](const Keys& keys, uint64_t first) {
@@ -152,13 +152,13 @@ SplitBlockBloomFilter FilterOfKeys(const PyBank& b, KeySource& source, const Eng
         hashes.resize(before + valid);
         const size_t n = HashKeys(keys, b.bank.hash(), std::span(hashes).subspan(before));
         hashes.resize(before + n);
-        if (n > 0) forms.Add(keys.key_type());
+        if (n > 0) types.Add(keys.key_type());
       });
   if (whole) return std::move(*whole);
   SplitBlockBloomFilter filter = NewFilter(b, std::max<uint64_t>(hashes.size(), 1));
   const WithoutGil released;
   InsertAll(filter, engine, Hashes{hashes});
-  filter.set_key_types(forms);
+  filter.set_key_types(types);
   return filter;
 }
 

@@ -11,10 +11,10 @@ namespace tamis::python {
 namespace {
 
 // The inverse of KeyTypesText. Returns kUnknown for any other text.
-KeyTypes FormsOf(const std::string& text) {
+KeyTypes KeyTypesOf(const std::string& text) {
   for (unsigned bits = 0; bits < 1u << kKeyTypes; ++bits) {
-    const KeyTypes forms = KeyTypes::FromBits(static_cast<uint16_t>(bits));
-    if (KeyTypesText(forms) == text) return forms;
+    const KeyTypes types = KeyTypes::FromBits(static_cast<uint16_t>(bits));
+    if (KeyTypesText(types) == text) return types;
   }
   return KeyType::kUnknown;
 }
@@ -46,14 +46,14 @@ void MergeContents(PyFilter& f, nb::handle data, Unsigned offset, Unsigned inser
                            " of the contents")
                               .c_str());
   }
-  KeyTypes forms = filter.key_types();
-  forms.Add(FormsOf(key_types));
+  KeyTypes types = filter.key_types();
+  types.Add(KeyTypesOf(key_types));
   const WithoutGil released;
   const SplitBlockView view = filter.mutable_view();
   OrInto(view.mutable_blocks().data() + offset.value,
          static_cast<const std::byte*>(held.view().buf), n);
   view.AddInserted(inserted_count.value);
-  filter.set_key_types(forms);
+  filter.set_key_types(types);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ class AnyConcurrent {
   bool erases() const noexcept { return filter_->change_traits().erases; }
   HashSpec hash() const { return filter_->hash(); }
   KeyTypes key_types() const { return filter_->key_types(); }
-  void set_key_types(KeyTypes forms) { filter_->set_key_types(forms); }
+  void set_key_types(KeyTypes types) { filter_->set_key_types(types); }
 
   bool Contains(uint64_t key) const { return filter_->Contains(key); }
   bool Contains(std::string_view key) const { return filter_->Contains(key); }

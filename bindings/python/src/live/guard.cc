@@ -28,7 +28,7 @@ using Found = std::optional<FreeObject>;
 template <typename Key>
 using GuardOf = CacheGuard<Key, FreeObject, AnyConcurrent>;
 
-// A guard of C++ has keys of one form. Some keys that are different to Python are equal to a
+// A guard of C++ has keys of one type. Some keys that are different to Python are equal to a
 // filter: "a" and b"a", -1 and 2**64 - 1, a UUID and its bytes. Each sort has a guard of its own,
 // so that such keys do not share their values.
 struct PyGuard {
@@ -39,7 +39,7 @@ struct PyGuard {
               GuardOf<std::string>(its_live.live, options),
               GuardOf<std::string>(its_live.live, options)} {}
 
-  // All guards of a form.
+  // All guards of a type.
   template <typename Key>
   auto& Of() {
     if constexpr (std::is_same_v<Key, std::string>) {
@@ -81,7 +81,7 @@ Key KeyOf(const OneKey& key) {
   }
 }
 
-// Which of the guards of its form a key belongs to. Throws nb::python_error.
+// Which of the guards of its type a key belongs to. Throws nb::python_error.
 size_t SortOf(const OneKey& key, nb::handle object) {
   if (key.type == OneKey::Type::kBytes) {
     return PyUnicode_Check(object.ptr()) ? 0 : PyBytes_Check(object.ptr()) ? 1 : 2;
@@ -314,11 +314,11 @@ nb::list GetMany(PyGuard& guard, nb::handle keys) {
   return GetAll(guard, ObjectsOf(keys), nb::none());
 }
 
-// Every guard of the form forgets the keys, because a filter cannot tell them apart.
+// Every guard of the type forgets the keys, because a filter cannot tell them apart.
 template <typename Key>
 void ForgetIn(PyGuard& guard, std::span<const Key> keys) noexcept {
-  for (GuardOf<Key>& of_form : guard.Of<Key>()) {
-    for (const Key& key : keys) of_form.Forget(key);
+  for (GuardOf<Key>& of_type : guard.Of<Key>()) {
+    for (const Key& key : keys) of_type.Forget(key);
   }
 }
 
@@ -383,7 +383,7 @@ void Forget(PyGuard& guard, nb::handle object) {
 // Adds up what one guard has counted.
 void Add(GuardStats& sum, const GuardStats& part) {
   for (uint64_t GuardStats::*const counter :
-       {&GuardStats::blocked, &GuardStats::passed, &GuardStats::unknown, &GuardStats::other_form,
+       {&GuardStats::blocked, &GuardStats::passed, &GuardStats::unknown, &GuardStats::other_type,
         &GuardStats::cache_hits, &GuardStats::negative_hits, &GuardStats::coalesced,
         &GuardStats::loads, &GuardStats::false_positives, &GuardStats::load_failures,
         &GuardStats::cache_failures, &GuardStats::negatives}) {
@@ -496,7 +496,7 @@ void DefineStats(nb::module_& m) {
       .def_ro("blocked", &GuardStats::blocked, "The filter said no.")
       .def_ro("passed", &GuardStats::passed, "It said maybe, or was not to be had.")
       .def_ro("unknown", &GuardStats::unknown, "Of these: it was not to be had, or the next.")
-      .def_ro("other_form", &GuardStats::other_form, "Of these: it has keys of another form only.")
+      .def_ro("other_type", &GuardStats::other_type, "Of these: it has keys of another type only.")
       .def_ro("cache_hits", &GuardStats::cache_hits, "The cache had them.")
       .def_ro("negative_hits", &GuardStats::negative_hits, "The database had just lacked them.")
       .def_ro("coalesced", &GuardStats::coalesced, "Another thread was already loading them.")
@@ -549,7 +549,7 @@ void DefineGuard(nb::module_& m) {
           ">>> guard.get('eve')\n"
           "'Eve'\n")
       .def("insert_many", InsertMany, nb::arg("keys"), nb::arg("commit"),
-           "The same for several keys, of one form, in one commit.")
+           "The same for several keys, of one type, in one commit.")
       .def("forget", Forget, nb::arg("key").none(),
            "To be called when a key has come into database and filter in another way.")
       .def("stats", StatsOf, "The counters.");

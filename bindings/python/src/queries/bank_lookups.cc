@@ -20,10 +20,10 @@
 namespace tamis::python {
 namespace {
 
-KeyTypes FormsOf(const FilterBank& bank) {
-  KeyTypes forms;
-  for (const BankMember& member : bank.members()) forms.Add(member.key_types);
-  return forms;
+KeyTypes KeyTypesOf(const FilterBank& bank) {
+  KeyTypes types;
+  for (const BankMember& member : bank.members()) types.Add(member.key_types);
+  return types;
 }
 
 // A call with many keys. Positions of members are those at its first batch, so the bank may not
@@ -39,7 +39,7 @@ class Lookup {
     const uint64_t keys = ForBatches(
         *source_, nb::none(), NoPreparation, [this] { return Held(*this); },
         [&](const Keys& batch, uint64_t first) {
-          if (batch.key_type() == KeyType::kTime) RequireSameSort(batch, FormsOf(bank_.bank));
+          if (batch.key_type() == KeyType::kTime) RequireSameSort(batch, KeyTypesOf(bank_.bank));
           work(static_cast<const FilterBank&>(bank_.bank), engine_.get(), batch, first);
         },
         Many());

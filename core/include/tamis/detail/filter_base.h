@@ -49,9 +49,9 @@ class FilterBase : public Filter {
   virtual uint64_t FileBytes(const SaveOptions& options) const;
   // Counts what a merge has added.
   void AddCounts(const FilterBase& other) noexcept;
-  // To be called with whether a key of that form was inserted, which it returns.
-  TAMIS_HD bool Note(KeyType form, bool inserted) noexcept {
-    if (inserted) key_types_.Add(form);
+  // Records the type of a key if it was inserted. Returns `inserted`.
+  TAMIS_HD bool Note(KeyType type, bool inserted) noexcept {
+    if (inserted) key_types_.Add(type);
     return inserted;
   }
 
@@ -73,7 +73,7 @@ class FilterBase : public Filter {
   uint64_t inserted_ = 0;
   KeyTypes key_types_;
   bool has_secret_ = false;  // as its file had it
-  bool has_views_ = false;   // which may insert keys of any form
+  bool has_views_ = false;   // which may insert keys of any type
   bool shared_ = false;      // see FilterAccess::SetShared
   HashSpec hash_;
   KeyHasher hasher_;  // of hash_

@@ -2,11 +2,11 @@
 // tamis/bank/filter_bank.h.
 //
 // A group is the exact transposition of up to 512 split-block filters of equally many blocks: row j
-// has bit j of every filter, so it is one cache line, and a filter is a member. The filters that
-// may have a key are the AND of the eight rows that the key owns. BIGSI and COBS, indexes of
-// sequences, and BitFunnel, a search engine, lay out their filters so (Goodwin et al., "BitFunnel:
-// Revisiting Signatures for Search", 2017); the blocks, which keep the eight rows within 16 KiB,
-// are ours.
+// has bit j of every filter, so it is one cache line, and a filter is a column of it, called a
+// member. The filters that may have a key are the AND of the eight rows that the key owns. BIGSI
+// and COBS, indexes of sequences, and BitFunnel, a search engine, lay out their filters so (Goodwin
+// et al., "BitFunnel: Revisiting Signatures for Search", 2017); the blocks, which keep the eight
+// rows within 16 KiB, are ours.
 //
 // Every backend calls or mirrors this header; a change here is a format change.
 #ifndef TAMIS_LAYOUT_BANK_H_

@@ -44,8 +44,8 @@ KeyTypes Filter::key_types() const noexcept {
   return static_cast<const FilterBase*>(this)->key_types_;
 }
 
-void Filter::set_key_types(KeyTypes forms) noexcept {
-  static_cast<FilterBase*>(this)->key_types_ = forms;
+void Filter::set_key_types(KeyTypes types) noexcept {
+  static_cast<FilterBase*>(this)->key_types_ = types;
 }
 
 bool Filter::read_only() const noexcept {

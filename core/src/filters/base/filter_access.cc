@@ -74,7 +74,7 @@ size_t FilterAccess::ChangeKeys(ChangeableFilter& filter, Change change, const K
         return ChangeFrom(filter, change, *backend.kernels, n, source, partitioned, alone, n,
                           refused);
       });
-  if (change != Change::kErase && done > 0) AddForms(filter, keys.key_type());
+  if (change != Change::kErase && done > 0) AddKeyTypes(filter, keys.key_type());
   return done;
 }
 

@@ -57,8 +57,8 @@ struct FilterAccess {
     Base(filter).inserted_ = inserted;
   }
 
-  static void AddForms(Filter& filter, KeyTypes forms) noexcept {
-    Base(filter).key_types_.Add(forms);
+  static void AddKeyTypes(Filter& filter, KeyTypes types) noexcept {
+    Base(filter).key_types_.Add(types);
   }
 
   // Of the filter, if lookups can be ordered by region.

@@ -52,10 +52,10 @@ class ConcurrentBloom final : public ConcurrentFilter {
 
   uint64_t inserted_count() const noexcept override { return inserted_.Get(); }
   KeyTypes key_types() const noexcept override {
-    return KeyTypes::FromBits(forms_.load(std::memory_order_relaxed));
+    return KeyTypes::FromBits(key_types_.load(std::memory_order_relaxed));
   }
-  void set_key_types(KeyTypes forms) noexcept override {
-    forms_.store(forms.bits(), std::memory_order_relaxed);
+  void set_key_types(KeyTypes types) noexcept override {
+    key_types_.store(types.bits(), std::memory_order_relaxed);
   }
   double estimated_count() const noexcept override { return filter_.estimated_count(); }
   double expected_fpr() const noexcept override { return filter_.expected_fpr(); }
@@ -72,8 +72,8 @@ class ConcurrentBloom final : public ConcurrentFilter {
   // part of a larger one, and up to 128 MiB for hashes. If memory runs out, the call does without
   // it.
   //
-  // InsertIfAbsent: if several threads insert the same key at the same time, at least one of them
-  // is told that it is new. inserted_count() counts the key once for each of these.
+  // InsertIfAbsent: if several threads insert the same key at the same time, at least one of
+  // these calls returns true. inserted_count() counts the key once for each such call.
   ChangeTraits change_traits() const noexcept override { return {.inserts_if_absent = true}; }
 
   F Snapshot(const MemoryOptions& memory = {}) const;
@@ -88,18 +88,18 @@ class ConcurrentBloom final : public ConcurrentFilter {
   }
   const Filter* engine_filter() const noexcept override { return &filter_; }
 
-  bool ChangeOne(Change change, KeyType form, uint64_t hash) noexcept override;
+  bool ChangeOne(Change change, KeyType type, uint64_t hash) noexcept override;
   size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
   uint64_t InsertAll(const Keys& keys, const ChangeOutputs& outputs);
   uint64_t InsertAbsent(const Keys& keys, const ChangeOutputs& outputs);
   void MergeFrom(const Filter& other, const ConcurrentFilter* shared) override;
   AnyFilter MakeSnapshot(const MemoryOptions& memory) const override { return Snapshot(memory); }
-  void AddCounts(KeyTypes forms, uint64_t keys) noexcept;
+  void AddCounts(KeyTypes types, uint64_t keys) noexcept;
   uint64_t* words() noexcept;
 
   F filter_;
   detail::StripedCount inserted_;
-  std::atomic<uint16_t> forms_;  // KeyTypes::bits
+  std::atomic<uint16_t> key_types_;  // KeyTypes::bits
 };
 
 using ConcurrentSplitBlockBloomFilter = ConcurrentBloom<SplitBlockBloomFilter>;

@@ -52,14 +52,14 @@ class ConcurrentCuckooFilter final : public ConcurrentFilter {
   uint64_t num_slots() const noexcept { return filter_.num_slots(); }
   uint64_t inserted_count() const noexcept override;
   KeyTypes key_types() const noexcept override;
-  void set_key_types(KeyTypes forms) noexcept override;
+  void set_key_types(KeyTypes types) noexcept override;
   // See CuckooFilter::expected_fpr, at inserted_count().
   double expected_fpr() const noexcept override;
 
   bool ContainsHash(uint64_t hash) const noexcept override;
 
-  // InsertIfAbsent: if several threads insert the same key at the same time, exactly one of them is
-  // told that it is new.
+  // InsertIfAbsent: if several threads insert the same key at the same time, exactly one of
+  // these calls returns true.
 
   using ConcurrentFilter::Erase;
   using ConcurrentFilter::EraseHash;
@@ -89,7 +89,7 @@ class ConcurrentCuckooFilter final : public ConcurrentFilter {
                          std::unique_ptr<detail::SharedCuckoo<kBits>> table);
 
   const Filter& plain() const noexcept override { return filter_; }
-  bool ChangeOne(Change change, KeyType form, uint64_t hash) noexcept override;
+  bool ChangeOne(Change change, KeyType type, uint64_t hash) noexcept override;
   size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
   AnyFilter MakeSnapshot(const MemoryOptions& memory) const override { return Snapshot(memory); }
   // Returns the probe for QueryBits.

@@ -41,7 +41,7 @@ class ConcurrentFilter : public Queryable, public Changeable {
   virtual uint64_t inserted_count() const noexcept = 0;
   KeyTypes key_types() const noexcept override = 0;
   // See Filter::set_key_types.
-  virtual void set_key_types(KeyTypes forms) noexcept = 0;
+  virtual void set_key_types(KeyTypes types) noexcept = 0;
   double expected_fpr() const noexcept override = 0;
   QueryTraits traits() const noexcept override;
 
@@ -103,7 +103,7 @@ class ConcurrentFilter : public Queryable, public Changeable {
 
   // The filter that is shared. It does not know its counts.
   virtual const Filter& plain() const noexcept = 0;
-  virtual bool ChangeOne(Change change, KeyType form, uint64_t hash) noexcept = 0;
+  virtual bool ChangeOne(Change change, KeyType type, uint64_t hash) noexcept = 0;
   // Adds the keys of a filter that can be merged. If it is shared, `shared` has its counts, and
   // otherwise is nullptr. Throws Error(kIncompatible) here.
   virtual void MergeFrom(const Filter& other, const ConcurrentFilter* shared);

@@ -59,7 +59,7 @@ struct WaitsQuietly {
 //   database miss is cached for a short time, so that a false positive reaches it only once.
 // - If there is no usable filter, every key passes as for "maybe". A filter is not usable if its
 // file
-//   is missing, damaged or being loaded, if it is too old, or if it has only keys of another form
+//   is missing, damaged or being loaded, if it is too old, or if it has only keys of another type
 //   (key_types(): numbers where strings are queried). It never counts as an empty filter.
 // If several calls need the same key from the database, one call loads it. The others share its
 // value or its exception, except for LoadInterrupted. The next call after an exception tries again.
@@ -154,7 +154,7 @@ class CacheGuard {
   // load that began before the commit.
   //
   // Throws Error(kInvalidArgument) without a commit if the filter has no room, and
-  // Error(kIncompatible) if it has only keys of another form. Throws what `commit` throws. The keys
+  // Error(kIncompatible) if it has only keys of another type. Throws what `commit` throws. The keys
   // then stay in the filter until the next rebuild, because the database may have them anyway.
   // After repeated failures, an erasable filter keeps one copy of such a key. Therefore the key
   // must not be erased while another row of the database has it. Check input from strangers before
@@ -168,7 +168,7 @@ class CacheGuard {
       const Snapshot<F> snapshot = live_.Read();
       generation = snapshot.generation();
       if (snapshot && !AdmitsKeys(snapshot))
-        throw Error(ErrorCode::kIncompatible, OtherForm(snapshot));
+        throw Error(ErrorCode::kIncompatible, OtherType(snapshot));
       if constexpr (ConcurrentlyErasable<F>) {
         if (snapshot) erasures = live_.erasures_.Of(Keys(keys), snapshot->hash());
       }
@@ -245,12 +245,12 @@ class CacheGuard {
   static constexpr size_t kShards = 16;
 
   // Whether the filter is asked, and why not.
-  enum class Trust : uint8_t { kNone, kTooOld, kOtherForm, kKnown };
+  enum class Trust : uint8_t { kNone, kTooOld, kOtherType, kKnown };
 
   Trust TrustIn(const Snapshot<F>& snapshot) const {
     if (!snapshot) return Trust::kNone;
     if (snapshot.age() > options_.max_age) return Trust::kTooOld;
-    return AdmitsKeys(snapshot) ? Trust::kKnown : Trust::kOtherForm;
+    return AdmitsKeys(snapshot) ? Trust::kKnown : Trust::kOtherType;
   }
 
   std::optional<Failure> WhyUnknown(const Snapshot<F>& snapshot) const {
@@ -259,8 +259,8 @@ class CacheGuard {
         return Failure{"there is no filter", {}};
       case Trust::kTooOld:
         return Failure{"the filter is older than max_age", {}};
-      case Trust::kOtherForm:
-        return Failure{OtherForm(snapshot), ErrorCode::kIncompatible};
+      case Trust::kOtherType:
+        return Failure{OtherType(snapshot), ErrorCode::kIncompatible};
       case Trust::kKnown:
         break;
     }
@@ -273,7 +273,7 @@ class CacheGuard {
     return true;
   }
   static KeyType Form() { return Keys(std::span<const Key>()).key_type(); }
-  static std::string OtherForm(const Snapshot<F>& snapshot) {
+  static std::string OtherType(const Snapshot<F>& snapshot) {
     if constexpr (requires { snapshot->key_types(); }) {
       return "the keys of the filter are " + KeyTypesText(snapshot->key_types()) +
              ", those that it is to be asked for " + KeyTypesText(Form()) +
@@ -315,7 +315,7 @@ class CacheGuard {
     counters_.Add(&GuardStats::passed, keys.size());
     const bool known = trust == Trust::kKnown;
     if (!known) counters_.Add(&GuardStats::unknown, keys.size());
-    if (trust == Trust::kOtherForm) counters_.Add(&GuardStats::other_form, keys.size());
+    if (trust == Trust::kOtherType) counters_.Add(&GuardStats::other_type, keys.size());
     std::vector<Found> values = Cached(keys, cache_get);
     std::vector<size_t> left;
     for (size_t i = 0; i < keys.size(); ++i) {

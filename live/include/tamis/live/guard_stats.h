@@ -17,7 +17,7 @@ struct GuardStats {
   uint64_t blocked = 0;     // the filter said no: neither cache nor database were asked
   uint64_t passed = 0;      // it said maybe, or was not to be had
   uint64_t unknown = 0;     // of these: there was none, it was too old, or the next
-  uint64_t other_form = 0;  // of these: it had only keys of another form
+  uint64_t other_type = 0;  // of these: it had only keys of another type
   // What became of those that passed; the rest, `loads`, were asked of the database.
   uint64_t cache_hits = 0;
   uint64_t negative_hits = 0;  // the database lacked them a short time ago
@@ -29,7 +29,7 @@ struct GuardStats {
   uint64_t negatives = 0;        // keys that are now known to be lacking
 
   // Of the filter, when this was asked for.
-  bool known = false;  // whether it is there, not too old, and has keys of the form asked for
+  bool known = false;  // whether it is there, not too old, and has keys of the type asked for
   std::optional<Failure> failure;  // why not
   uint64_t generation = 0;         // 0: there is none
   std::chrono::nanoseconds age{};

@@ -83,9 +83,9 @@ class ColumnKeys {
  public:
   static constexpr size_t kNamedMisfits = 10;
 
-  // Throws Error(kUnsupported) for types that cannot be asked: BOOLEAN and INT96, whose filters
-  // mean nothing; decimals of BYTE_ARRAY, which have more than one type; float16, intervals, and
-  // what this library does not know. Throws std::bad_alloc.
+  // Throws Error(kUnsupported) for BOOLEAN and INT96, as their filters mean nothing. Throws it for
+  // decimals of BYTE_ARRAY too, as one number can be stored in several ways, and for float16,
+  // intervals, and types that this library does not know. Throws std::bad_alloc.
   ColumnKeys(const Column& column, const KeyList& keys);
 
   // Positions. Of zero there can be two.

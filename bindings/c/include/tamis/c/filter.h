@@ -148,7 +148,7 @@ TAMIS_C_API tamis_answer tamis_filter_insert_string(tamis_filter* filter, const 
 TAMIS_C_API tamis_answer tamis_filter_insert_hash(tamis_filter* filter, uint64_t hash);
 
 /* Inserts a key unless it may be in. Returns 1 if it was inserted, and so is new. Returns 0 if it
- * may be in, or if there is no room for it: tamis_filter_contains_... then says which. */
+ * may be in, or if the filter is full: tamis_filter_contains_... then tells these apart. */
 TAMIS_C_API tamis_answer tamis_filter_insert_if_absent_u64(tamis_filter* filter, uint64_t key);
 TAMIS_C_API tamis_answer tamis_filter_insert_if_absent_string(tamis_filter* filter,
                                                               const char* string, size_t bytes);

@@ -72,11 +72,11 @@ class ChangeLog {
   // that keys which can be erased are changed in the order in which they are recorded. A key that
   // found no room is recorded, too: there may be some in the new filter.
   template <typename Insert>
-  size_t InsertInOrder(uint64_t hash, KeyType form, const Insert& insert) {
+  size_t InsertInOrder(uint64_t hash, KeyType type, const Insert& insert) {
     const std::lock_guard lock(mutex_);
     const size_t inserted = insert();
     Append(hash, false);
-    if (recording_) forms_.Add(form);
+    if (recording_) key_types_.Add(type);
     return inserted;
   }
 
@@ -108,7 +108,7 @@ class ChangeLog {
   // What has been recorded since Start, or since this was last called.
   ChangeRecord Take();
   // What the keys were that have been recorded since Start.
-  KeyTypes forms() const;
+  KeyTypes key_types() const;
   // Returns when no change is under way.
   void CloseGate();
   void OpenGate() noexcept;
@@ -141,7 +141,7 @@ class ChangeLog {
   uint64_t snapshot_epoch_ = 0;  // 0: there is no snapshot
   uint64_t recorded_ = 0;
   uint64_t skipped_erases_ = 0;
-  KeyTypes forms_;
+  KeyTypes key_types_;
   ChangeRecord record_;
 };
 

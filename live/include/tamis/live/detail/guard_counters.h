@@ -38,7 +38,7 @@ class GuardCounters {
       &GuardStats::blocked,        &GuardStats::passed,          &GuardStats::unknown,
       &GuardStats::cache_hits,     &GuardStats::negative_hits,   &GuardStats::coalesced,
       &GuardStats::loads,          &GuardStats::false_positives, &GuardStats::load_failures,
-      &GuardStats::cache_failures, &GuardStats::other_form};
+      &GuardStats::cache_failures, &GuardStats::other_type};
 
   struct alignas(kStripeBytes) Stripe {
     std::array<std::atomic<uint64_t>, kFields.size()> counts{};

@@ -72,22 +72,22 @@ void Replay(const RecordedChanges& changes, F& filter) {
 }
 
 // Replays what has been recorded. Returns how many changes that were. What the keys of the filter
-// are is noted by the forms that they had: their hashes do not tell.
+// are is noted by the types that they had: their hashes do not tell.
 template <typename F>
 size_t ReplayRecorded(ChangeLog& log, F& filter) {
   const ChangeRecord record = log.Take();
   log.RequireWhole();
   if (record.empty()) return 0;
-  KeyTypes forms;
-  if constexpr (requires { filter.set_key_types(forms); }) forms = filter.key_types();
+  KeyTypes types;
+  if constexpr (requires { filter.set_key_types(types); }) types = filter.key_types();
   size_t changes = 0;
   for (const auto& some : record) {
     Replay(*some, filter);
     changes += some->size;
   }
-  if constexpr (requires { filter.set_key_types(forms); }) {
-    forms.Add(log.forms());
-    filter.set_key_types(forms);
+  if constexpr (requires { filter.set_key_types(types); }) {
+    types.Add(log.key_types());
+    filter.set_key_types(types);
   }
   return changes;
 }
