@@ -10,6 +10,7 @@
 
 #include "tamis/any_filter.h"
 #include "tamis/changeable.h"
+#include "tamis/changeable_filter.h"
 #include "tamis/file.h"
 #include "tamis/hash.h"
 #include "tamis/key_types.h"
