@@ -14,6 +14,7 @@
 #include "bindings/python/src/classes/classes.h"
 #include "bindings/python/src/classes/py_bank.h"
 #include "bindings/python/src/classes/py_filter.h"
+#include "bindings/python/src/classes/typed.h"
 #include "bindings/python/src/queries/batches.h"
 #include "bindings/python/src/queries/engines.h"
 
@@ -177,7 +178,8 @@ void AddCopyOf(PyBank& b, const std::string& name, PyFilter& f) {
   b.bank.Add(name, *filter);
 }
 
-void Add(PyBank& b, nb::handle name, nb::handle x, std::optional<int64_t> threads) {
+void Add(PyBank& b, NameArg name, Arg<"tamis.SplitBlockBloomFilter | tamis._Keys"> x,
+         std::optional<int64_t> threads) {
   const std::string text = MemberNameOf(name);
   if (nb::isinstance<PyFilter>(x)) {
     PyFilter* const f = FilterIn(x.ptr());
@@ -195,16 +197,16 @@ void Add(PyBank& b, nb::handle name, nb::handle x, std::optional<int64_t> thread
   Change(b, [&](FilterBank& bank) { bank.Add(text, filter); });
 }
 
-bool Discard(PyBank& b, nb::handle name) {
+bool Discard(PyBank& b, NameArg name) {
   const std::string text = MemberNameOf(name);
   return Change(b, [&](FilterBank& bank) { return bank.Remove(text); });
 }
 
-void Remove(PyBank& b, nb::handle name) {
+void Remove(PyBank& b, NameArg name) {
   if (!Discard(b, name)) ThrowNoMember(name);
 }
 
-nb::object Extract(PyBank& b, nb::handle name) {
+SplitBlockResult Extract(PyBank& b, NameArg name) {
   const std::string text = MemberNameOf(name);
   std::optional<SplitBlockBloomFilter> filter = Read(b, [&](const FilterBank& bank) {
     return bank.Find(text) ? std::optional(bank.Extract(text, b.memory)) : std::nullopt;
@@ -222,9 +224,9 @@ void Merge(PyBank& b, PyBank& other) {
   b.bank.Merge(other.bank);
 }
 
-nb::object OpenBank(const fs::path& path, bool map, bool verify,
-                    const std::optional<nb::bytes>& secret,
-                    const std::optional<std::string>& backend) {
+Result<"tamis.FilterBank"> OpenBank(const fs::path& path, bool map, bool verify,
+                                    const std::optional<nb::bytes>& secret,
+                                    const std::optional<std::string>& backend) {
   RequireThere(path);
   auto opened = [&] {
     const Backend* const by = BackendOf(backend);
@@ -244,12 +246,12 @@ void SaveBank(PyBank& b, const fs::path& path, std::optional<bool> with_secret) 
   b.bank.Save(path, {.with_secret = with_secret});
 }
 
-bool HasMember(PyBank& b, nb::handle name) {
+bool HasMember(PyBank& b, NameArg name) {
   const std::string text = MemberNameOf(name);
   return Look(b, [&](const FilterBank& bank) { return bank.Find(text).has_value(); });
 }
 
-nb::list Names(PyBank& b) {
+Result<"list[str]"> Names(PyBank& b) {
   const auto positions = [&] {
     const Reading lock(b.gate);
     return b.Positions();
@@ -270,7 +272,7 @@ std::vector<BankMember> Members(PyBank& b) {
   return members;
 }
 
-BankMember Member(PyBank& b, nb::handle name) {
+BankMember Member(PyBank& b, NameArg name) {
   const std::string text = MemberNameOf(name);
   std::optional<BankMember> found;
   {
@@ -294,7 +296,7 @@ std::string Repr(nb::handle self) {
          (b.bank.read_only() ? ", read_only=True)" : ")");
 }
 
-nb::object RefusePickle(nb::handle, nb::handle) {
+Result<"typing.NoReturn"> RefusePickle(nb::handle, Arg<"typing.SupportsIndex">) {
   throw nb::type_error(
       "a bank is not pickled or copied: save() it, and FilterBank.open(path, map=True) in each "
       "process");
@@ -355,7 +357,8 @@ constexpr char kOpenDoc[] =
 
 void DefineParts(nb::module_& m) {
   nb::class_<BankMember>(m, "BankMember", "A member of a FilterBank, as it was when asked for.")
-      .def_prop_ro("name", [](const BankMember& c) { return TextOfName(c.name); })
+      .def_prop_ro(
+          "name", [](const BankMember& c) -> Result<"str"> { return TextOfName(c.name); })
       .def_ro("position", &BankMember::index, "In `names`, and in the answers of lookups.")
       .def_prop_ro(
           "nbytes", [](const BankMember& c) { return 32 * c.num_blocks; }, "Of its filter.")
@@ -388,7 +391,7 @@ void DefineChanges(nb::class_<PyBank>& bank) {
            nb::arg("threads").none() = none, kAddDoc)
       .def(
           "new_filter",
-          [](const PyBank& b, Unsigned capacity) {
+          [](const PyBank& b, Unsigned capacity) -> SplitBlockResult {
             return Wrap(AnyFilter(NewFilter(b, capacity.value)));
           },
           nb::arg("capacity"),
@@ -430,7 +433,8 @@ void DefineProperties(nb::class_<PyBank>& bank) {
   bank.def("__len__",
            [](PyBank& b) { return Look(b, [](const FilterBank& g) { return g.num_members(); }); })
       .def("__contains__", HasMember, nb::arg("name").none())
-      .def("__iter__", [](PyBank& b) { return Names(b).attr("__iter__")(); })
+      .def("__iter__",
+           [](PyBank& b) { return Result<"collections.abc.Iterator[str]">(nb::iter(Names(b))); })
       .def_prop_ro("names", Names, "Of all members: a list of str, by their positions.")
       .def("members", Members, "All members, by their positions: a list of BankMember.")
       .def("member", Member, nb::arg("name").none(),

@@ -150,7 +150,7 @@ PyFilter* Operand(nb::handle object) {
 }
 
 template <typename Work>
-nb::object InPlace(nb::handle self, nb::handle other, const Work& work) {
+SelfResult InPlace(nb::handle self, nb::handle other, const Work& work) {
   PyFilter* const f = Operand(self);
   PyFilter* const from = Operand(other);
   if (f == nullptr || from == nullptr) return nb::borrow(Py_NotImplemented);
@@ -160,7 +160,7 @@ nb::object InPlace(nb::handle self, nb::handle other, const Work& work) {
 }
 
 template <typename Work>
-nb::object AsNew(nb::handle self, nb::handle other, const Work& work) {
+SelfResult AsNew(nb::handle self, nb::handle other, const Work& work) {
   PyFilter* const f = Operand(self);
   PyFilter* const from = Operand(other);
   if (f == nullptr || from == nullptr) return nb::borrow(Py_NotImplemented);
@@ -173,7 +173,7 @@ std::string HashName(const PyFilter& f) { return HashKindName(f.filter->hash().k
 
 }  // namespace
 
-nb::object Wrap(AnyFilter filter, std::unique_ptr<Backing> bytes) {
+FilterResult Wrap(AnyFilter filter, std::unique_ptr<Backing> bytes) {
   return ForKind(filter->kind(), [&]<typename, FilterKind kKind>() {
     auto made = std::make_unique<FilterOf<kKind>>(std::move(filter), std::move(bytes));
     return nb::cast(made.release(), nb::rv_policy::take_ownership);
@@ -218,21 +218,20 @@ nb::class_<PyFilter, PyChangeable> DefineFilter(nb::module_& m) {
           "The name of the backend, which decides its speed alone.")
       .def("clear", Clear, "Empty the filter.")
       .def(
-          "copy", [](PyFilter& f) { return Wrap(Copied(f)); },
+          "copy", [](PyFilter& f) -> SelfResult { return Wrap(Copied(f)); },
           "A copy in memory of its own, never read-only.")
       .def(
-          "__or__", [](nb::handle f, nb::handle other) { return AsNew(f, other, tamis::Merge); },
+          "__or__", [](nb::handle f, SelfArg other) { return AsNew(f, other, tamis::Merge); },
           nb::arg("other"), "All keys of both: as if all had been inserted into one.")
       .def(
-          "__ior__", [](nb::handle f, nb::handle other) { return InPlace(f, other, tamis::Merge); },
+          "__ior__", [](nb::handle f, SelfArg other) { return InPlace(f, other, tamis::Merge); },
           nb::arg("other"), "Add all keys of another filter of equal size and hash.")
       .def(
-          "__and__",
-          [](nb::handle f, nb::handle other) { return AsNew(f, other, tamis::Intersect); },
+          "__and__", [](nb::handle f, SelfArg other) { return AsNew(f, other, tamis::Intersect); },
           nb::arg("other"), "What both have: no key that is in both is lost.")
       .def(
           "__iand__",
-          [](nb::handle f, nb::handle other) { return InPlace(f, other, tamis::Intersect); },
+          [](nb::handle f, SelfArg other) { return InPlace(f, other, tamis::Intersect); },
           nb::arg("other"), "Keep what another filter of equal size and hash has, too.")
       .def("__repr__", Repr);
   return filter;

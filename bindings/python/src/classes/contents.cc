@@ -31,7 +31,7 @@ void OrInto(std::byte* to, const std::byte* from, size_t n) {
   for (; i < n; ++i) to[i] |= from[i];
 }
 
-void MergeContents(PyFilter& f, nb::handle data, Unsigned offset, Unsigned inserted_count,
+void MergeContents(PyFilter& f, BufferArg data, Unsigned offset, Unsigned inserted_count,
                    const std::string& key_types) {
   const HeldBuffer held(data, PyBUF_SIMPLE);
   const auto n = static_cast<size_t>(held.view().len);

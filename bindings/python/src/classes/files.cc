@@ -34,8 +34,8 @@ void RequireThere(const fs::path& path) {
 
 namespace {
 
-nb::object OpenFile(const fs::path& path, bool map, bool verify, const Secret& secret,
-                    const std::optional<std::string>& backend) {
+FilterResult OpenFile(const fs::path& path, bool map, bool verify, const Secret& secret,
+                      const std::optional<std::string>& backend) {
   RequireThere(path);
   const auto opened = [&] {
     if (!map) {
@@ -59,7 +59,7 @@ void SaveFile(PyFilter& f, const fs::path& path, std::optional<bool> with_secret
   f.filter->Save(path, {.with_secret = with_secret, .version = version});
 }
 
-nb::object ToBytes(PyFilter& f, std::optional<bool> with_secret) {
+Result<"bytes"> ToBytes(PyFilter& f, std::optional<bool> with_secret) {
   const SaveOptions options{.with_secret = with_secret};
   const Reading lock(f.gate);
   const uint64_t size = SerializedBytes(*f.filter, options);
@@ -81,7 +81,7 @@ AnyFilter LoadBytes(nb::handle bytes, const Secret& secret) {
   return Load(all, options);
 }
 
-nb::object FromBuffer(nb::handle buffer, bool verify, const Secret& secret) {
+FilterResult FromBuffer(BufferArg buffer, bool verify, const Secret& secret) {
   auto backing = std::make_unique<Backing>(buffer);
   const MapOptions options{.verify = verify ? Verify::kFull : Verify::kHeader,
                            .secret = SecretIf(secret)};
@@ -154,7 +154,7 @@ void DefineFiles(nb::module_& m, nb::class_<PyFilter, PyChangeable>& filter) {
         "True\n");
   m.def(
       "from_bytes",
-      [](nb::handle data, const Secret& secret) { return Wrap(LoadBytes(data, secret)); },
+      [](BufferArg data, const Secret& secret) { return Wrap(LoadBytes(data, secret)); },
       nb::arg("data"), nb::kw_only(), nb::arg("secret").none() = nb::none(),
       "The filter in bytes that to_bytes() or a file has, all of which are checked: a copy.\n\n"
       ">>> f = tamis.BloomFilter(1000)\n"

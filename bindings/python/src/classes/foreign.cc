@@ -38,7 +38,7 @@ auto Read(PyForeign& f, const Work& work) {
 }
 
 template <typename Make>
-nb::object Made(const Make& make) {
+Result<"tamis.ForeignFilter"> Made(const Make& make) {
   auto made = [&] {
     const WithoutGil released;
     return make();
@@ -46,15 +46,15 @@ nb::object Made(const Make& make) {
   return nb::cast(new PyForeign(made()), nb::rv_policy::take_ownership);
 }
 
-nb::object LoadForeign(const fs::path& path, const std::string& format) {
+auto LoadForeign(const fs::path& path, const std::string& format) {
   return Made([&] { return ForeignFilter::Load(path, format); });
 }
 
-nb::object OpenForeign(const fs::path& path) {
+auto OpenForeign(const fs::path& path) {
   return Made([&] { return ForeignFilter::Open(path); });
 }
 
-nb::object FromBytes(nb::handle data, const std::string& format) {
+auto FromBytes(BufferArg data, const std::string& format) {
   const HeldBuffer held(data, PyBUF_SIMPLE);
   const std::span bytes(static_cast<const std::byte*>(held.view().buf),
                         static_cast<size_t>(held.view().len));
@@ -89,7 +89,7 @@ std::string ReprOf(nb::handle self) {
          "', nbytes=" + std::to_string(f.filter.bytes()) + ")";
 }
 
-nb::object NoPickle(nb::handle, nb::handle) {
+Result<"typing.NoReturn"> NoPickle(nb::handle, Arg<"typing.SupportsIndex">) {
   throw nb::type_error("a filter of another library is not pickled: to_bytes() and from_bytes()");
 }
 

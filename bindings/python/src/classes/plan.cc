@@ -23,7 +23,7 @@ KeyRange RangeOf(nb::handle key_range) {
 }
 
 FilterPlan MakePlan(Unsigned keys, double fpr, bool erase, bool grow, bool merge, bool intersect,
-                    bool parallel_build, bool parquet, bool exact, nb::handle key_range,
+                    bool parallel_build, bool parquet, bool exact, Arg<"tuple[int, int]"> key_range,
                     Unsigned max_bytes, Unsigned batch_keys, unsigned threads, Unsigned key_bytes) {
   PlanNeeds needs{.must = {.erase = erase,
                            .grow = grow,
@@ -89,8 +89,7 @@ void DefinePlan(nb::module_& m) {
       ">>> plan.choice.name\n"
       "'cuckoo12'\n");
   m.def(
-      "backends",
-      [] {
+      "backends", []() -> Result<"list[str]"> {
         nb::list names;
         for (const Backend& backend : Backends()) names.append(std::string(backend.name));
         return names;

@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "bindings/python/src/classes/typed.h"
 #include "bindings/python/src/keys/held_buffer.h"
 #include "bindings/python/src/queries/py_queryable.h"
 
@@ -83,7 +84,7 @@ inline PyFilter* FilterIn(PyObject* self) noexcept {
 }
 
 // An object of the class for its kind.
-nb::object Wrap(AnyFilter filter, std::unique_ptr<Backing> bytes = nullptr);
+FilterResult Wrap(AnyFilter filter, std::unique_ptr<Backing> bytes = nullptr);
 
 nb::handle ClassOf(FilterKind kind);
 

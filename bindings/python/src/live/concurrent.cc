@@ -41,7 +41,7 @@ ConcurrentFilter& Made(nb::handle self) {
   return *nb::inst_ptr<PyConcurrent>(self)->filter;
 }
 
-nb::object MergeInPlace(nb::handle self, nb::handle other) {
+SelfResult MergeInPlace(nb::handle self, AnyFilterArg other) {
   ConcurrentFilter& to = Made(self);
   PyFilter* plain = nullptr;
   PyConcurrent* shared = nullptr;
@@ -60,7 +60,7 @@ nb::object MergeInPlace(nb::handle self, nb::handle other) {
   return nb::borrow(self);
 }
 
-nb::object Snapshot(const PyConcurrent& c) {
+FilterResult Snapshot(const PyConcurrent& c) {
   return Wrap([&] {
     const WithoutGil released;
     return c.filter->Snapshot();
@@ -73,7 +73,8 @@ void SaveFile(const PyConcurrent& c, const std::filesystem::path& path,
   c.filter->Save(path, {.with_secret = with_secret, .version = version});
 }
 
-nb::object OpenFile(const std::filesystem::path& path, const std::optional<nb::bytes>& secret) {
+ConcurrentResult OpenFile(const std::filesystem::path& path,
+                          const std::optional<nb::bytes>& secret) {
   const nb::object plain =
       nb::module_::import_("tamis").attr("open")(nb::cast(path), nb::arg("secret") = secret);
   return WrapConcurrent(
@@ -172,7 +173,7 @@ void PyConcurrent::RequireAllIn(const Keys& keys) const {
   }
 }
 
-nb::object WrapConcurrent(AnyConcurrent filter) {
+ConcurrentResult WrapConcurrent(AnyConcurrent filter) {
   using enum FilterKind;
   return ForKinds<kSplitBlock, kBloom, kCuckoo8, kCuckoo12, kCuckoo16>(
       filter->kind(), [&]<FilterKind kKind>() {
@@ -224,7 +225,7 @@ void DefineConcurrent(nb::module_& m) {
       ">>> sessions.discard('s1'), 's1' in sessions\n"
       "(True, False)\n");
   m.def(
-      "concurrent", [](nb::handle filter) { return WrapConcurrent(ConcurrentOf(filter)); },
+      "concurrent", [](AnyFilterArg filter) { return WrapConcurrent(ConcurrentOf(filter)); },
       nb::arg("filter"),
       "A concurrent filter with the keys of a plain one, of which it is a copy.\n\n"
       ">>> f = tamis.BloomFilter(1000)\n"

@@ -25,6 +25,10 @@ namespace {
 
 using Found = std::optional<FreeObject>;
 
+using KeyIterableArg = Arg<"collections.abc.Iterable[tamis._Key]">;
+using CommitArg = Arg<"collections.abc.Callable[[], typing.Any]">;
+using GuardsArg = nb::typed<nb::dict, nb::str, Named<"tamis.live.CacheGuard[typing.Any]">>;
+
 template <typename Key>
 using GuardOf = CacheGuard<Key, FreeObject, AnyConcurrent>;
 
@@ -306,11 +310,12 @@ std::vector<nb::object> ObjectsOf(nb::handle iterable) {
   return objects;
 }
 
-nb::object Get(PyGuard& guard, nb::object key, nb::handle lacking) {
-  return nb::object(GetAll(guard, std::span(&key, 1), lacking)[0]);
+Result<"_V | typing.Any"> Get(PyGuard& guard, KeyArg key, Arg<"typing.Any"> lacking) {
+  const nb::object object = nb::borrow(key);
+  return nb::object(GetAll(guard, std::span(&object, 1), lacking)[0]);
 }
 
-nb::list GetMany(PyGuard& guard, nb::handle keys) {
+Result<"list[_V | None]"> GetMany(PyGuard& guard, KeyIterableArg keys) {
   return GetAll(guard, ObjectsOf(keys), nb::none());
 }
 
@@ -361,15 +366,16 @@ nb::object InsertAll(PyGuard& guard, std::span<const nb::object> objects, nb::ha
                        : InsertBatch(guard, std::span<const std::string>(texts), commit);
 }
 
-nb::object Insert(PyGuard& guard, nb::object key, nb::handle commit) {
-  return InsertAll(guard, std::span(&key, 1), commit);
+AnyResult Insert(PyGuard& guard, KeyArg key, CommitArg commit) {
+  const nb::object object = nb::borrow(key);
+  return InsertAll(guard, std::span(&object, 1), commit);
 }
 
-nb::object InsertMany(PyGuard& guard, nb::handle keys, nb::handle commit) {
+AnyResult InsertMany(PyGuard& guard, KeyIterableArg keys, CommitArg commit) {
   return InsertAll(guard, ObjectsOf(keys), commit);
 }
 
-void Forget(PyGuard& guard, nb::handle object) {
+void Forget(PyGuard& guard, KeyArg object) {
   OneKey key;
   if (!key.Parse(object.ptr())) throw nb::python_error();
   if (key.type == OneKey::Type::kInteger) {
@@ -403,7 +409,7 @@ GuardStats StatsOf(PyGuard& guard) {
   return sum;
 }
 
-std::string PrometheusTextOf(const nb::dict& guards) {
+std::string PrometheusTextOf(GuardsArg guards) {
   std::vector<NamedGuardStats> named;
   for (const auto [name, guard] : guards) {
     if (!nb::isinstance<PyGuard>(guard)) throw nb::type_error("the values are guards");
@@ -434,10 +440,14 @@ int Clear(PyObject* self) noexcept {
   return 0;
 }
 
-void Make(PyGuard* self, nb::handle live, nb::handle load, nb::handle load_many, nb::handle cache,
-          std::optional<Seconds> max_age, Seconds negative_ttl, Unsigned max_negatives) {
+void Make(PyGuard* self, Arg<"tamis.live.Live"> live,
+          Arg<"collections.abc.Callable[[typing.Any], _V | None]"> load,
+          Arg<"collections.abc.Callable[[list[typing.Any]], collections.abc.Iterable[_V | None]]">
+              load_many,
+          Arg<"_Cache[_V]"> cache, std::optional<Seconds> max_age, Seconds negative_ttl,
+          Unsigned max_negatives) {
   if (!nb::isinstance<PyLive>(live)) throw nb::type_error("live is a tamis.live.Live");
-  for (const nb::handle callable : {load, load_many}) {
+  for (const nb::handle callable : {nb::handle(load), nb::handle(load_many)}) {
     if (!callable.is_none() && PyCallable_Check(callable.ptr()) == 0) {
       throw nb::type_error("load and load_many are functions");
     }
@@ -507,8 +517,7 @@ void DefineStats(nb::module_& m) {
       .def_ro("negatives", &GuardStats::negatives, "Keys that are now known to be lacking.")
       .def_ro("known", &GuardStats::known, "Whether the filter is asked.")
       .def_prop_ro(
-          "failure",
-          [](const GuardStats& s) -> nb::object {
+          "failure", [](const GuardStats& s) -> Result<"str | None"> {
             if (!s.failure) return nb::none();
             return nb::str(s.failure->text.c_str());
           },
@@ -524,7 +533,8 @@ void DefineStats(nb::module_& m) {
 void DefineGuard(nb::module_& m) {
   const auto none = nb::none();
   DefineStats(m);
-  nb::class_<PyGuard>(m, "CacheGuard", nb::type_slots(kSlots), nb::is_weak_referenceable(), kDoc)
+  nb::class_<PyGuard>(m, "CacheGuard", nb::type_slots(kSlots), nb::is_weak_referenceable(),
+                      nb::is_generic(), nb::sig("class CacheGuard(typing.Generic[_V])"), kDoc)
       .def("__init__", Make, nb::arg("live"), nb::arg("load").none() = none, nb::kw_only(),
            nb::arg("load_many").none() = none, nb::arg("cache").none() = none,
            nb::arg("max_age").none() = none, nb::arg("negative_ttl") = 30.0,

@@ -26,19 +26,19 @@ namespace {
 
 double InSeconds(std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e9; }
 
-nb::object TextOf(const std::optional<Failure>& failure) {
+Result<"str | None"> TextOf(const std::optional<Failure>& failure) {
   if (!failure) return nb::none();
   return nb::str(failure->text.c_str());
 }
 
-uint64_t Publish(PyLive& self, nb::handle filter, Seconds age) {
+uint64_t Publish(PyLive& self, AnyFilterArg filter, Seconds age) {
   const auto known_for = SecondsOf(age, "age");
   AnyConcurrent next = ConcurrentOf(filter);
   const WithoutGil released;
   return self.live.Publish(std::move(next), known_for);
 }
 
-void Make(PyLive* self, nb::handle filter, const std::string& hash, Unsigned seed,
+void Make(PyLive* self, AnyFilterArg filter, const std::string& hash, Unsigned seed,
           const std::optional<nb::bytes>& secret) {
   LiveOptions options;
   if (!filter.is_none()) {
@@ -56,9 +56,10 @@ void Make(PyLive* self, nb::handle filter, const std::string& hash, Unsigned see
   }
 }
 
-nb::object FilterOfTheMoment(const PyLive& self) {
+Result<"tamis.live.ConcurrentFilter | None"> FilterOfTheMoment(const PyLive& self) {
   const Snapshot<AnyConcurrent> snapshot = self.live.Read();
-  return snapshot ? WrapConcurrent(*snapshot) : nb::none();
+  if (!snapshot) return nb::none();
+  return WrapConcurrent(*snapshot);
 }
 
 // Keys that were not inserted, and are not in: a cuckoo filter is full.
@@ -124,8 +125,8 @@ class PyChange {
     open_ = nullptr;
     mark_ = nullptr;
   }
-  uint64_t Insert(nb::handle x) { return InsertInto(of().live, open(), x); }
-  uint64_t Erase(nb::handle x) { return EraseFrom(of().live, open(), x); }
+  uint64_t Insert(KeysArg x) { return InsertInto(of().live, open(), x); }
+  uint64_t Erase(KeysArg x) { return EraseFrom(of().live, open(), x); }
 
  private:
   PyLive& of() const { return *nb::inst_ptr<PyLive>(live_); }
@@ -152,8 +153,10 @@ struct PyContext {
   }
 };
 
-uint64_t Rebuild(PyLive& self, nb::handle build, nb::handle open_snapshot, Unsigned max_recorded,
-                 nb::handle on_progress, const std::optional<std::stop_source>& stop) {
+uint64_t Rebuild(PyLive& self, Arg<"_Build"> build,
+                 Arg<"collections.abc.Callable[[], object]"> open_snapshot, Unsigned max_recorded,
+                 Arg<"collections.abc.Callable[[int, int], object]"> on_progress,
+                 const std::optional<std::stop_source>& stop) {
   if (self.scopes.HasOfCaller()) {
     throw std::runtime_error("a rebuild in the middle of a change would wait for its end for ever");
   }
@@ -245,8 +248,9 @@ void DefineStatus(nb::module_& m) {
           "Seconds since its maker knew all keys.")
       .def_ro("rebuilding", &LiveStatus::rebuilding)
       .def_prop_ro(
-          "progress",
-          [](const LiveStatus& s) { return nb::make_tuple(s.progress.done, s.progress.total); },
+          "progress", [](const LiveStatus& s) -> Result<"tuple[int, int]"> {
+            return nb::make_tuple(s.progress.done, s.progress.total);
+          },
           "Keys done, and in all (0: not known), of the rebuild that is running, else of the last.")
       .def_ro("recorded", &LiveStatus::recorded, "Keys whose changes it has yet to replay.")
       .def_ro("skipped_erases", &LiveStatus::skipped_erases, "Keys that it does not erase again.")
@@ -321,7 +325,7 @@ void DefineLiveFilter(nb::module_& m) {
       .def("__enter__",
            [](nb::handle self) {
              nb::cast<PyChange&>(self).Open();
-             return nb::borrow(self);
+             return SelfResult(nb::borrow(self));
            })
       .def("__exit__", [](PyChange& self, const nb::args&) { self.Close(); })
       .def("insert", &PyChange::Insert, nb::arg("x"), "Insert keys: see Live.insert.")
@@ -343,12 +347,12 @@ void DefineLiveFilter(nb::module_& m) {
            nb::arg("max_recorded") = Unsigned{uint64_t{1} << 24},
            nb::arg("on_progress").none() = none, nb::arg("stop").none() = none, kRebuildDoc)
       .def(
-          "insert", [](PyLive& self, nb::handle x) { return InsertInto(self.live, self.live, x); },
+          "insert", [](PyLive& self, KeysArg x) { return InsertInto(self.live, self.live, x); },
           nb::arg("x"),
           "Insert many keys into the filter of the moment, and into the one that a rebuild makes;\n"
           "returns how many were inserted, 0 if there is no filter yet.")
       .def(
-          "erase", [](PyLive& self, nb::handle x) { return EraseFrom(self.live, self.live, x); },
+          "erase", [](PyLive& self, KeysArg x) { return EraseFrom(self.live, self.live, x); },
           nb::arg("x"),
           "Erase keys, all of which must have been inserted; returns how many were found. Does "
           "not\n"
@@ -357,8 +361,7 @@ void DefineLiveFilter(nb::module_& m) {
           "put in place meanwhile: live.filter.count(x) == len(x) tells before whether they are "
           "in.")
       .def(
-          "change",
-          [](nb::handle self) {
+          "change", [](nb::handle self) -> Result<"tamis.live.Change"> {
             return nb::cast(new PyChange(nb::borrow(self)), nb::rv_policy::take_ownership);
           },
           "For a change of the filter and of what rebuilds read: a rebuild sees both or "
@@ -408,8 +411,8 @@ void DefineLive(nb::module_& m) {
       "(1, 'serving')\n")
       .def(
           "__init__",
-          [](PyWatch* self, nb::handle live, const std::filesystem::path& path, Seconds interval,
-             const std::optional<nb::bytes>& secret) {
+          [](PyWatch* self, Arg<"tamis.live.Live"> live, const std::filesystem::path& path,
+             Seconds interval, const std::optional<nb::bytes>& secret) {
             if (!nb::isinstance<PyLive>(live)) throw nb::type_error("live is a tamis.live.Live");
             new (self) PyWatch(nb::borrow(live), path, interval, secret);
           },
@@ -418,7 +421,7 @@ void DefineLive(nb::module_& m) {
       .def("check_now", &PyWatch::CheckNow, "Look at the file now; returns whether it is new.")
       .def("status", &PyWatch::status, "What became of the file.")
       .def("close", &PyWatch::Close, "Look no more.")
-      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__enter__", [](nb::handle self) { return SelfResult(nb::borrow(self)); })
       .def("__exit__", [](PyWatch& self, const nb::args&) { self.Close(); });
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "bindings/python/src/classes/options.h"
+#include "bindings/python/src/classes/typed.h"
 #include "bindings/python/src/live/any_concurrent.h"
 #include "bindings/python/src/queries/py_queryable.h"
 
@@ -35,7 +36,7 @@ class PyConcurrent : public PyChangeable {
 };
 
 // An object of the class for its kind.
-nb::object WrapConcurrent(AnyConcurrent filter);
+ConcurrentResult WrapConcurrent(AnyConcurrent filter);
 // What an object holds that is a concurrent filter, or a plain one, of which it is a copy. Throws
 // TypeError for others, and Error(kUnsupported).
 AnyConcurrent ConcurrentOf(nb::handle object);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "bindings/python/src/classes/typed.h"
 #include "bindings/python/src/keys/arrow_abi.h"
 
 namespace tamis::python {
@@ -183,7 +184,7 @@ void MakeLists(const Answer& answer, ArrowSchema& schema, ArrowArray& array) {
   array.private_data = lists.release();
 }
 
-nb::object ArrowArrayOf(const Answer& answer, nb::handle) {
+Result<"tuple[object, object]"> ArrowArrayOf(const Answer& answer, nb::handle) {
   Owned<ArrowSchema> schema(new ArrowSchema{});
   Owned<ArrowArray> array(new ArrowArray{});
   if (answer.columns) {
@@ -196,7 +197,7 @@ nb::object ArrowArrayOf(const Answer& answer, nb::handle) {
   return nb::make_tuple(type, CapsuleOf(std::move(array), "arrow_array"));
 }
 
-nb::object ItemOf(const Answer& answer, Py_ssize_t i) {
+AnyResult ItemOf(const Answer& answer, Py_ssize_t i) {
   const auto size = static_cast<Py_ssize_t>(answer.size);
   if (i < 0) i += size;
   if (i < 0 || i >= size) throw nb::index_error();
@@ -213,7 +214,7 @@ nb::object ItemOf(const Answer& answer, Py_ssize_t i) {
   return nb::int_(answer.memory->As<int64_t>()[i]);
 }
 
-nb::list ListOf(const Answer& answer) {
+Result<"list[typing.Any]"> ListOf(const Answer& answer) {
   nb::list list;
   for (size_t i = 0; i < answer.size; ++i) list.append(ItemOf(answer, static_cast<Py_ssize_t>(i)));
   return list;
@@ -228,7 +229,8 @@ PyType_Slot kSlots[] = {
 }  // namespace
 
 void DefineAnswer(nb::module_& m) {
-  nb::class_<Answer>(m, "Answers", nb::type_slots(kSlots), kDoc)
+  nb::class_<Answer>(m, "Answers", nb::type_slots(kSlots),
+                     nb::sig("class Answers(collections.abc.Sequence[typing.Any])"), kDoc)
       .def("__len__", [](const Answer& answer) { return answer.size; })
       .def("__getitem__", ItemOf, nb::arg("index"))
       .def("tolist", ListOf, "As a list of bool, of lists of bool, or of int.")

@@ -13,6 +13,7 @@
 
 #include "bindings/python/src/classes/classes.h"
 #include "bindings/python/src/classes/py_bank.h"
+#include "bindings/python/src/classes/typed.h"
 #include "bindings/python/src/keys/one_key.h"
 #include "bindings/python/src/queries/batches.h"
 #include "bindings/python/src/queries/engines.h"
@@ -103,7 +104,7 @@ void ForSet(std::span<const uint64_t> words, const Visit& visit) {
   }
 }
 
-nb::list MembersWith(PyBank& b, nb::handle object) {
+Result<"list[str]"> MembersWith(PyBank& b, KeyArg object) {
   OneKey key;
   if (!key.Parse(object.ptr())) throw nb::python_error();
   std::vector<std::string> names;
@@ -141,7 +142,7 @@ void WriteRows(const FilterBank& bank, const Engine* engine, const MemberPositio
   }
 }
 
-nb::object ContainsEach(PyBank& b, nb::handle x, std::optional<int64_t> threads) {
+AnyResult ContainsEach(PyBank& b, KeysArg x, std::optional<int64_t> threads) {
   Lookup lookup(b, x, threads);
   Answer answer;
   const uint64_t known = lookup.size().value_or(0);
@@ -158,7 +159,8 @@ nb::object ContainsEach(PyBank& b, nb::handle x, std::optional<int64_t> threads)
   return Like(std::move(answer), x);
 }
 
-nb::object Select(PyBank& b, nb::handle x, std::optional<int64_t> threads) {
+Result<"tuple[typing.Any, typing.Any]"> Select(PyBank& b, KeysArg x,
+                                               std::optional<int64_t> threads) {
   Lookup lookup(b, x, threads);
   Answer keys{.output = Answer::Output::kIndices}, members{.output = Answer::Output::kIndices};
   lookup.ForAll([&](const FilterBank& bank, const Engine* engine, const Keys& batch,
@@ -182,8 +184,8 @@ nb::object Select(PyBank& b, nb::handle x, std::optional<int64_t> threads) {
   return nb::make_tuple(key_array, Like(std::move(members), x));
 }
 
-nb::list CountPerMember(PyBank& b, nb::handle x, Unsigned at_least, nb::handle top,
-                        std::optional<int64_t> threads) {
+Result<"list[tuple[str, int]]"> CountPerMember(PyBank& b, KeysArg x, Unsigned at_least,
+                                               Arg<"int"> top, std::optional<int64_t> threads) {
   const uint64_t most = top.is_none() ? SIZE_MAX : UnsignedOf(top);
   Lookup lookup(b, x, threads);
   std::vector<uint64_t> counts;

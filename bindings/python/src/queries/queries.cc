@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bindings/python/src/classes/py_filter.h"
+#include "bindings/python/src/classes/typed.h"
 #include "bindings/python/src/keys/one_key.h"
 #include "bindings/python/src/live/guarded.h"
 #include "bindings/python/src/queries/batches.h"
@@ -66,7 +67,8 @@ EnginePtr EngineOf(const PyQueryable& f, std::optional<int64_t> threads) {
 
 size_t LeastKeysWithoutGil(const PyQueryable& f) { return f.waits ? 0 : kReleasesGil; }
 
-nb::object Contains(PyQueryable& f, nb::handle x, nb::handle out, std::optional<int64_t> threads) {
+AnyResult Contains(PyQueryable& f, KeysArg x, Arg<"typing.Any"> out,
+                   std::optional<int64_t> threads) {
   const EnginePtr engine = EngineOf(f, threads);
   const Queryable& in = f.queryable();
   uint64_t first = 0;
@@ -79,7 +81,7 @@ nb::object Contains(PyQueryable& f, nb::handle x, nb::handle out, std::optional<
       [&] { return AnswerEach(x, out, nb::none(), ToQuery(f), query, LeastKeysWithoutGil(f)); });
 }
 
-nb::object Select(PyQueryable& f, nb::handle x, std::optional<int64_t> threads) {
+AnyResult Select(PyQueryable& f, KeysArg x, std::optional<int64_t> threads) {
   const EnginePtr engine = EngineOf(f, threads);
   const Queryable& in = f.queryable();
   uint64_t first = 0;
@@ -92,7 +94,7 @@ nb::object Select(PyQueryable& f, nb::handle x, std::optional<int64_t> threads) 
   return WithKeys([&] { return SelectFrom(x, ToQuery(f), query, LeastKeysWithoutGil(f)); });
 }
 
-uint64_t Count(PyQueryable& f, nb::handle x, std::optional<int64_t> threads) {
+uint64_t Count(PyQueryable& f, KeysArg x, std::optional<int64_t> threads) {
   const EnginePtr engine = EngineOf(f, threads);
   const Queryable& in = f.queryable();
   const auto source = MakeKeySource(x);
@@ -120,8 +122,8 @@ uint64_t LostOf(const Queryable& in, const Keys& keys, size_t inserted) {
   return valid - std::max(inserted, std::min(valid, in.Count(keys)));
 }
 
-uint64_t Insert(PyChangeable& f, nb::handle x, std::optional<int64_t> threads, bool partial,
-                nb::handle progress) {
+uint64_t Insert(PyChangeable& f, KeysArg x, std::optional<int64_t> threads, bool partial,
+                ProgressArg progress) {
   const EnginePtr engine = EngineOf(f, threads);
   Changeable& into = WaitToChange(f);
   const Queryable& in = f.queryable();
@@ -143,8 +145,8 @@ uint64_t Insert(PyChangeable& f, nb::handle x, std::optional<int64_t> threads, b
   });
 }
 
-nb::object InsertIfAbsent(PyChangeable& f, nb::handle x, nb::handle out,
-                          std::optional<int64_t> threads, bool partial, nb::handle progress) {
+AnyResult InsertIfAbsent(PyChangeable& f, KeysArg x, Arg<"typing.Any"> out,
+                         std::optional<int64_t> threads, bool partial, ProgressArg progress) {
   const EnginePtr engine = EngineOf(f, threads);
   Changeable& into = WaitToChange(f);
   ChangeableFilter* const filter = engine ? f.engine_filter() : nullptr;
@@ -207,8 +209,8 @@ uint64_t EraseAll(PyChangeable& f, nb::handle x, nb::handle progress, const auto
   return erase(keys);
 }
 
-uint64_t Erase(PyChangeable& f, nb::handle x, std::optional<int64_t> threads, bool missing_ok,
-               nb::handle progress) {
+uint64_t Erase(PyChangeable& f, KeysArg x, std::optional<int64_t> threads, bool missing_ok,
+               ProgressArg progress) {
   const EnginePtr engine = EngineOf(f, threads);
   Changeable& from = WaitToErase(f);
   auto* const filter = engine ? dynamic_cast<ErasableFilter*>(f.engine_filter()) : nullptr;
@@ -246,12 +248,12 @@ auto WithKey(F& f, nb::handle object, const Work& work) {
   });
 }
 
-bool Has(PyQueryable& f, nb::handle key) {
+bool Has(PyQueryable& f, KeyArg key) {
   const Queryable& in = f.queryable();
   return WithKey(f, key, [&](const Keys& keys) { return in.Count(keys) == 1; });
 }
 
-void Add(PyChangeable& f, nb::handle key) {
+void Add(PyChangeable& f, KeyArg key) {
   Changeable& into = WaitToChange(f);
   const Queryable& in = f.queryable();
   const uint64_t lost = WithKey(
@@ -259,7 +261,7 @@ void Add(PyChangeable& f, nb::handle key) {
   if (lost > 0) ThrowFull(1, 1);
 }
 
-bool AddIfAbsent(PyChangeable& f, nb::handle key) {
+bool AddIfAbsent(PyChangeable& f, KeyArg key) {
   Changeable& into = WaitToChange(f);
   uint64_t fresh = 0, lost = 0;
   WithKey(f, key, [&](const Keys& keys) {
@@ -269,12 +271,12 @@ bool AddIfAbsent(PyChangeable& f, nb::handle key) {
   return fresh > 0;
 }
 
-bool Discard(PyChangeable& f, nb::handle key) {
+bool Discard(PyChangeable& f, KeyArg key) {
   Changeable& from = WaitToErase(f);
   return WithKey(f, key, [&](const Keys& keys) { return tamis::Erase(from, keys) == 1; });
 }
 
-void Remove(PyChangeable& f, nb::handle key) {
+void Remove(PyChangeable& f, KeyArg key) {
   if (Discard(f, key)) return;
   PyErr_SetObject(PyExc_KeyError, key.ptr());
   throw nb::python_error();
@@ -411,7 +413,7 @@ void DefineQueryables(nb::module_& m) {
            nb::arg("partial") = false, nb::arg("progress").none() = none, kInsertDoc)
       .def(
           "update",
-          [](PyChangeable& f, nb::handle x) { Insert(f, x, std::nullopt, false, nb::none()); },
+          [](PyChangeable& f, KeysArg x) { Insert(f, x, std::nullopt, false, nb::none()); },
           nb::arg("x"), "Insert many keys, as insert(x).")
       .def("erase", Erase, nb::arg("x"), nb::kw_only(), nb::arg("threads").none() = none,
            nb::arg("missing_ok") = false, nb::arg("progress").none() = none, kEraseDoc)

@@ -17,6 +17,7 @@
 
 #include "bindings/python/src/classes/gate.h"
 #include "bindings/python/src/classes/options.h"
+#include "bindings/python/src/classes/typed.h"
 #include "bindings/python/src/live/guarded.h"
 #include "bindings/python/src/queries/py_queryable.h"
 
@@ -79,7 +80,7 @@ void Close(Self& remote) {
 template <typename Self>
 void DefineCalls(nb::class_<Self, PyChangeable>& filter) {
   filter.def("close", Close<Self>, "Close the connections. What is on the servers stays.")
-      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__enter__", [](nb::handle self) { return SelfResult(nb::borrow(self)); })
       .def("__exit__", [](Self& remote, const nb::args&) { Close(remote); });
 }
 
@@ -138,7 +139,8 @@ Client ClientOf(const nb::kwargs& given, const std::optional<nb::bytes>& secret)
   return client;
 }
 
-nb::object Wrapped(redis::SplitBlockFilter filter, const Client& client) {
+Result<"tamis.redis.SplitBlockFilter"> Wrapped(redis::SplitBlockFilter filter,
+                                               const Client& client) {
   return nb::cast(new PyRedisFilter(std::move(filter), client.servers, client.options),
                   nb::rv_policy::take_ownership);
 }
@@ -166,9 +168,9 @@ std::chrono::system_clock::time_point ReadDeadline(nb::handle deadline) {
   throw nb::value_error("the deadline is not a time between 1970 and April 2262");
 }
 
-nb::object Create(const std::string& name, Unsigned capacity, double fpr, Unsigned nbytes,
-                  const std::string& hash, Unsigned seed, const std::optional<nb::bytes>& secret,
-                  nb::handle deadline, const nb::kwargs& arguments) {
+auto Create(const std::string& name, Unsigned capacity, double fpr, Unsigned nbytes,
+            const std::string& hash, Unsigned seed, const std::optional<nb::bytes>& secret,
+            Arg<"datetime.datetime | float"> deadline, const nb::kwargs& arguments) {
   const Client client = ClientOf(arguments, std::nullopt);
   redis::CreateOptions options;
   options.filter = OptionsOf(capacity, fpr, nbytes, hash, seed, secret, std::nullopt, true);
@@ -184,8 +186,8 @@ nb::object Create(const std::string& name, Unsigned capacity, double fpr, Unsign
   return Wrapped(std::move(made), used);
 }
 
-nb::object Open(const std::string& name, const std::optional<nb::bytes>& secret,
-                const nb::kwargs& arguments) {
+auto Open(const std::string& name, const std::optional<nb::bytes>& secret,
+          const nb::kwargs& arguments) {
   const Client client = ClientOf(arguments, secret);
   auto opened = [&] {
     const WithoutGil released;
@@ -195,7 +197,7 @@ nb::object Open(const std::string& name, const std::optional<nb::bytes>& secret,
 }
 
 // A filter of the class of tamis, by its bytes.
-nb::object LocalOf(const Filter& filter) {
+SplitBlockResult LocalOf(const Filter& filter) {
   const SaveOptions options{.with_secret = IsKeyed(filter.hash().kind)};
   const uint64_t size = SerializedBytes(filter, options);
   nb::object bytes = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
@@ -208,11 +210,11 @@ nb::object LocalOf(const Filter& filter) {
   return nb::module_::import_("tamis").attr("from_bytes")(bytes);
 }
 
-nb::object Pull(PyRedisFilter& self) {
+SplitBlockResult Pull(PyRedisFilter& self) {
   return LocalOf(Ask(self, [](redis::SplitBlockFilter& filter) { return filter.Pull(); }));
 }
 
-void Push(PyRedisFilter& self, nb::handle local) {
+void Push(PyRedisFilter& self, Arg<"tamis.SplitBlockBloomFilter"> local) {
   const nb::module_ tamis = nb::module_::import_("tamis");
   if (PyObject_IsInstance(local.ptr(), tamis.attr("SplitBlockBloomFilter").ptr()) != 1) {
     throw nb::type_error("a tamis.SplitBlockBloomFilter is expected");
@@ -228,7 +230,7 @@ void Push(PyRedisFilter& self, nb::handle local) {
   });
 }
 
-nb::object NearCacheOf(PyRedisFilter& self, std::optional<Seconds> staleness) {
+Result<"tamis.redis.NearCache"> NearCacheOf(PyRedisFilter& self, std::optional<Seconds> staleness) {
   redis::NearCacheOptions options;
   if (staleness) options.staleness = Milliseconds(*staleness, "staleness");
   const std::string name = self.get().name();
@@ -311,7 +313,7 @@ void DefineFilterClass(nb::module_& m) {
           "The seed of its hash.");
 }
 
-nb::object DeadlineOf(const redis::Info& info) {
+Result<"datetime.datetime | None"> DeadlineOf(const redis::Info& info) {
   if (!info.deadline) return nb::none();
   const auto time = std::chrono::floor<milliseconds>(info.deadline->time_since_epoch());
   const nb::object datetime = nb::module_::import_("datetime");
@@ -344,8 +346,7 @@ void DefineRedis(nb::module_& m) {
       .def_ro("measured_segments", &redis::Info::measured_segments,
               "Of which a server has said how much it is.")
       .def_prop_ro(
-          "nodes",
-          [](const redis::Info& info) {
+          "nodes", [](const redis::Info& info) -> Result<"dict[str, int]"> {
             nb::dict nodes;
             for (const auto& node : info.nodes) nodes[node.address.c_str()] = node.segments;
             return nodes;
