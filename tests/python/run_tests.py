@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PARTS = ["bindings/python", "CMakeLists.txt", "LICENSE", "bank", "cmake", "core", "formats", "live",
          "parquet", "plan", "redis", "simd"]
-BUILD = ["scikit-build-core>=1.1", "nanobind>=3.1", "ninja"]
+BUILD = ["scikit-build-core>=1.1", "nanobind==3.1.0", "ninja"]  # stubs vary with nanobind
 TEST = ["pytest", "hypothesis", "numpy", "pyarrow", "polars", "pandas", "duckdb"]
 
 

@@ -7,7 +7,11 @@
 >>> 42 in live.filter
 True
 """
+from __future__ import annotations as _annotations
+
 import threading as _threading
+import types as _types
+import typing as _typing
 
 from ._tamis.live import (
     CacheGuard, Change, ConcurrentBloomFilter, ConcurrentCuckooFilter8, ConcurrentCuckooFilter12,
@@ -27,7 +31,7 @@ class RebuildJob:
     1
     """
 
-    def __init__(self, live, build, **options):
+    def __init__(self, live: Live, build: _Build, **options: _typing.Any) -> None:
         self._stop = StopSource()
         self._generation = None
         self._error = None
@@ -46,15 +50,15 @@ class RebuildJob:
         finally:
             self._ended.set()
 
-    def cancel(self):
+    def cancel(self) -> None:
         """Ask it to stop: at the next context.advance, and before it would replace the filter."""
         self._stop.request_stop()
 
-    def done(self):
+    def done(self) -> bool:
         """Whether it has ended."""
         return self._ended.is_set()
 
-    def wait(self, timeout=None):
+    def wait(self, timeout: float | None = None) -> int:
         """The generation that it has put in place; raises what has ended it.
 
         timeout: seconds, after which TimeoutError is raised and the rebuild goes on; None waits
@@ -67,10 +71,11 @@ class RebuildJob:
             raise self._error
         return self._generation
 
-    def __enter__(self):
+    def __enter__(self) -> _typing.Self:
         return self
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: _types.TracebackType | None) -> None:
         if error is not None:
             self.cancel()
         self._wait(None)
@@ -82,7 +87,7 @@ class RebuildJob:
             raise TimeoutError("the rebuild goes on")
 
 
-def _start_rebuild(self, build, **options):
+def _start_rebuild(self, build: _Build, **options: _typing.Any) -> RebuildJob:
     """The same as rebuild, on a thread of its own: a RebuildJob, whose wait() says how it ended."""
     return RebuildJob(self, build, **options)
 
