@@ -5,7 +5,7 @@ Usage: make_stubs.py [--check]
 --check: writes nothing. Status 1 if a stub is not what would be written.
 
 Types come from the signatures of the bindings, from the annotations of live.py, and from
-stubs.pattern.
+stubs.pattern. parquet.py has no stub: type checkers read its annotations.
 """
 import difflib
 import importlib

@@ -14,13 +14,22 @@ files without: docs/parquet.md.
 import dataclasses as _dataclasses
 import os as _os
 import typing as _typing
+from collections.abc import Callable as _Callable
+from collections.abc import Iterable as _Iterable
 
 from . import CorruptError as _CorruptError
 from . import UnsupportedError as _UnsupportedError
 from . import _kinds, _parquet_keys
 from ._tamis import parquet as _parquet
 
-_record = _dataclasses.dataclass(frozen=True, slots=True)
+if _typing.TYPE_CHECKING:
+    from typing_extensions import Buffer as _Buffer
+
+    from . import _ArrowArray, _ArrowStream, _Path
+    _Paths: _typing.TypeAlias = _Path | _Iterable[_Path]
+    # Also iterables of floats, decimals, dates and times.
+    _Keys: _typing.TypeAlias = _Iterable[_typing.Any] | _Buffer | _ArrowArray | _ArrowStream
+
 _OUTCOMES = ("no_values", "bounds", "filter", "hits", "no_filter", "doubt")
 _KEPT = 3  # the first of those that are kept
 _BATCH_ROWS = 1 << 16
@@ -52,7 +61,7 @@ class _Named:
 # ---- What filters are worth
 
 
-@_record
+@_dataclasses.dataclass(frozen=True, slots=True)
 class FilterInfo:
     """The filter of a column in one row group."""
 
@@ -66,7 +75,7 @@ class FilterInfo:
     right_nbytes: int  # of a right-sized one; 0 if nobody knows how many keys there are
 
 
-@_record
+@_dataclasses.dataclass(frozen=True, slots=True)
 class ColumnInfo:
     """A column and its filters.
 
@@ -86,11 +95,11 @@ class ColumnInfo:
     filters: list[FilterInfo]
 
     @property
-    def row_groups_with_filter(self):
+    def row_groups_with_filter(self) -> int:
         return sum(filter.present for filter in self.filters)
 
 
-@_record
+@_dataclasses.dataclass(frozen=True, slots=True)
 class FileInfo:
     """A file and its columns."""
 
@@ -116,7 +125,7 @@ def _file_info(path, fpr):
     return FileInfo(path, nbytes, rows, row_groups, writer, made)
 
 
-def info(paths, *, fpr=0.01):
+def info(paths: "_Paths", *, fpr: float = 0.01) -> list[FileInfo]:
     """What the Bloom filters of files are, and are worth: a list of FileInfo.
 
     paths: a file or folder, or several; of folders all files below that end in .parquet or .parq.
@@ -136,7 +145,7 @@ def info(paths, *, fpr=0.01):
 # ---- Which files may hold keys
 
 
-@_record
+@_dataclasses.dataclass(frozen=True, slots=True)
 class PrunedRowGroup:
     """What became of a row group.
 
@@ -154,7 +163,7 @@ class PrunedRowGroup:
     doubt: str | None
 
 
-@_record
+@_dataclasses.dataclass(frozen=True, slots=True)
 class PrunedFile:
     """What became of a file. `doubt`: why nothing could be asked of it; then it has no row groups."""
 
@@ -165,7 +174,7 @@ class PrunedFile:
     row_groups: list[PrunedRowGroup]
 
 
-@_record
+@_dataclasses.dataclass(frozen=True, slots=True)
 class KeyType:
     """What the keys are in columns of one type.
 
@@ -180,7 +189,7 @@ class KeyType:
     first_misfits: list[tuple[int, str]]
 
 
-@_record
+@_dataclasses.dataclass(frozen=True, slots=True)
 class Prediction:
     """What filters can rule out, by a sample of them: `filters` of them, 0 if there are none.
 
@@ -222,12 +231,12 @@ class Pruned:
     pairs: Pairs | None
 
     @property
-    def paths(self):
+    def paths(self) -> list[str]:
         """The files that are kept: for pyarrow.dataset.dataset, polars.scan_parquet and others."""
         return [file.path for file in self.files if file.kept]
 
     @property
-    def row_groups(self):
+    def row_groups(self) -> dict[str, list[int] | None]:
         """The row groups that are kept, by the path of their file: for
         pyarrow.parquet.ParquetFile.read_row_groups. None stands for all of a file in doubt."""
         return {file.path: None if file.doubt is not None else
@@ -235,7 +244,7 @@ class Pruned:
                 for file in self.files if file.kept}
 
     @property
-    def doubts(self):
+    def doubts(self) -> list[tuple[str, int | None, str]]:
         """What was kept because something is wrong or not known: path, row group (None: all) and
         why."""
         found = []
@@ -246,7 +255,7 @@ class Pruned:
                       if group.doubt is not None]
         return found
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         groups = [group for file in self.files for group in file.row_groups]
         return (f"<tamis.parquet.Pruned: kept {len(self.paths)} of {len(self.files)} files and "
                 f"{sum(group.kept for group in groups)} of {len(groups)} row groups, "
@@ -270,8 +279,8 @@ class Pruner:
     <tamis.parquet.Pruner: 3 keys for column 'id'>
     """
 
-    def __init__(self, column, keys, *, hits=True, pairs=False, bounds=True, filters=True,
-                 threads=None):
+    def __init__(self, column: str, keys: "_Keys", *, hits: bool = True, pairs: bool = False,
+                 bounds: bool = True, filters: bool = True, threads: int | None = None) -> None:
         if threads is not None and not 0 <= threads <= 1024:
             raise ValueError(f"threads is {threads}, and must be in [0, 1024]")
         self._column = column
@@ -284,7 +293,8 @@ class Pruner:
         except Exception:  # no sequence
             self._like = keys if hasattr(keys, "__arrow_c_stream__") else []
 
-    def prune(self, paths, *, progress=None):
+    def prune(self, paths: "_Paths", *,
+              progress: _Callable[[int], object] | None = None) -> Pruned:
         """Ask files: see prune()."""
         files = _paths_of(paths)
         answers, pairs = self._pruner.prune([_os.fsencode(path) for path in files], progress)
@@ -298,25 +308,26 @@ class Pruner:
             pairs = Pairs(*(_kinds.like(array, self._like) for array in pairs))
         return Pruned(made, self.key_types, pairs)
 
-    def predict(self, paths, samples=16):
+    def predict(self, paths: "_Paths", samples: int = 16) -> Prediction:
         """What filters can rule out, by those of a sample of the files: a Prediction."""
         files = [_os.fsencode(path) for path in _paths_of(paths)]
         return Prediction(*self._pruner.predict(files, samples))
 
     @property
-    def key_types(self):
+    def key_types(self) -> list[KeyType]:
         """What the keys are in the types that columns of that name have had so far."""
         return [KeyType(*row) for row in self._pruner.types()]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._pruner)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<tamis.parquet.Pruner: {len(self)} keys for column {self._column!r}>"
 
 
-def prune(paths, column, keys, *, hits=True, pairs=False, bounds=True, filters=True, threads=None,
-          progress=None):
+def prune(paths: "_Paths", column: str, keys: "_Keys", *, hits: bool = True, pairs: bool = False,
+          bounds: bool = True, filters: bool = True, threads: int | None = None,
+          progress: _Callable[[int], object] | None = None) -> Pruned:
     """Which files and row groups may hold any of the keys: a Pruned.
 
     paths: a file or folder, or several; of folders all files below that end in .parquet or .parq.
@@ -343,7 +354,7 @@ def prune(paths, column, keys, *, hits=True, pairs=False, bounds=True, filters=T
 # ---- Filters for files without
 
 
-@_record
+@_dataclasses.dataclass(frozen=True, slots=True)
 class AddedFilter:
     """What became of a column of a row group.
 
@@ -366,7 +377,7 @@ class AddedFilter:
     nbytes_in_file: int
 
 
-@_record
+@_dataclasses.dataclass(frozen=True, slots=True)
 class Added:
     """A new file with filters, and how large it and the old one are."""
 
@@ -455,7 +466,9 @@ class _ArrowErrors:
             raise _CorruptError(f"{self._path}: Arrow cannot read it: {error}") from error
 
 
-def add(path, out, columns, *, fpr=0.01, force=False, replace=False, progress=None):
+def add(path: "_Path", out: "_Path", columns: str | _Iterable[str], *, fpr: float = 0.01,
+        force: bool = False, replace: bool = False,
+        progress: _Callable[[int], object] | None = None) -> Added:
     """Write a Parquet file anew, with Bloom filters for some of its columns: an Added.
 
     out: the new file: the bytes of the old one, filters behind its data, and a footer that names
