@@ -19,6 +19,7 @@
 #include "bench/arguments.h"
 #include "bench/timing.h"
 #include "bench/workload.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/live/concurrent_bloom.h"
 #include "tamis/live/concurrent_cuckoo.h"
 
@@ -218,8 +219,8 @@ bool BloomTables(const char* name, uint64_t num_keys, uint64_t rounds) {
                                     [&](const std::atomic<bool>&) { filter.Insert(fresh); });
     if (beside != 0) lookups.Add("concurrent, beside a writer", beside);
   }
-  lookups.Print(std::string(name) + " of " + std::to_string(num_keys) + " keys, lookup");
-  insertions.Print(std::string(name) + " of " + std::to_string(num_keys) + " keys, insertion");
+  lookups.Print(detail::StrCat(name, " of ", num_keys, " keys, lookup"));
+  insertions.Print(detail::StrCat(name, " of ", num_keys, " keys, insertion"));
   std::printf("Of the keys inserted %.2f%% changed no word.\n\n",
               100 * skipped / static_cast<double>(rounds));
   return all_found;
@@ -256,8 +257,7 @@ bool CuckooTables(uint64_t num_keys, uint64_t rounds) {
     });
     if (beside != 0) lookups.Add("concurrent, beside a writer", beside);
   }
-  const std::string name =
-      "cuckoo" + std::to_string(kBits) + " of " + std::to_string(num_keys) + " keys";
+  const std::string name = detail::StrCat("cuckoo", kBits, " of ", num_keys, " keys");
   lookups.Print(name + ", lookup");
   insertions.Print(name + ", insertion");
   std::printf("Looked again for %llu keys, %llu times under a lock.\n\n",

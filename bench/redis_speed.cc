@@ -28,6 +28,7 @@
 #include "bench/workload.h"
 #include "redis/src/client/client.h"
 #include "redis/src/client/slot.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/redis/near_cache.h"
 #include "tamis/redis/rebuild.h"
 #include "tamis/redis/split_block_filter.h"
@@ -135,7 +136,7 @@ class Other {
   explicit Other(const redis::ServerOptions& servers) : client_(servers) {
     for (size_t i = 0; i < kOtherKeys; ++i) {
       // Tags from 0 on are in slots all over.
-      keys_.push_back("{" + std::to_string(i) + "}tamis-bench-other");
+      keys_.push_back(detail::StrCat("{", i, "}tamis-bench-other"));
       Say({"SET", keys_[i], "x", "EX", "600"}, i);
     }
   }

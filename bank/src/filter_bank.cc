@@ -6,6 +6,7 @@
 #include "bank/src/bank_state.h"
 #include "core/src/bulk/output.h"
 #include "core/src/engine/engine_access.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/engine.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
@@ -81,7 +82,7 @@ const std::string& FilterBank::NameOf(uint64_t index) const {
     return impl_->waiting[index - in_groups].data.name;
   }
   throw Error(ErrorCode::kInvalidArgument,
-              "the bank has no member of index " + std::to_string(index));
+              detail::StrCat("the bank has no member of index ", index));
 }
 
 FilterBank::Added FilterBank::Add(const MemberName& name, const SplitBlockBloomFilter& filter) {

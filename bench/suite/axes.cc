@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "bench/workload.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::bench {
 namespace {
@@ -108,7 +109,7 @@ std::vector<SizeClass> SizesOfKeys(std::span<const uint64_t> keys, const SizeLim
   const uint64_t most = std::min(limits.memory_bytes, MemoryShare(limits.physical_memory));
   std::vector<SizeClass> sizes;
   for (const uint64_t n : keys) {
-    if (FilterBytes(n) <= most) sizes.push_back({std::to_string(n) + "_keys", FilterBytes(n), n});
+    if (FilterBytes(n) <= most) sizes.push_back({detail::StrCat(n, "_keys"), FilterBytes(n), n});
   }
   return sizes;
 }
@@ -117,9 +118,9 @@ std::string CaseName(std::string_view kind, const Case& c, const SizeClass& size
   std::string name(kind);
   name.append("/").append(OperationName(c.operation));
   name.append("/backend:").append(c.backend == nullptr ? "own" : c.backend->name);
-  name += "/threads:" + std::to_string(c.threads) + "/size:" + size.name;
-  if (IsLookup(c.operation)) name += "/hits:" + std::to_string(c.hit_percent);
-  if (c.call_keys != 0) name += "/call:" + std::to_string(c.call_keys);
+  name += detail::StrCat("/threads:", c.threads, "/size:", size.name);
+  if (IsLookup(c.operation)) name += detail::StrCat("/hits:", c.hit_percent);
+  if (c.call_keys != 0) name += detail::StrCat("/call:", c.call_keys);
   name.append("/keys:").append(KeyTypeName(c.form));
   return name.append("/huge_pages:").append(huge_pages ? "on" : "off");
 }

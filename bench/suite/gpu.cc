@@ -14,6 +14,7 @@
 #include "tamis/changeable_filter.h"
 #include "tamis/cuda/device_filter.h"
 #include "tamis/cuda/host_pipeline.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
 
@@ -257,7 +258,7 @@ class OwnContestant final : public Contestant {
     std::vector<uint64_t> failures(passes);
     device_.Copy(failures.data(), counts_.data(), 8 * passes);
     for (const uint64_t n : failures) {
-      if (n != 0) throw std::runtime_error("a change failed for " + std::to_string(n) + " keys");
+      if (n != 0) throw std::runtime_error(detail::StrCat("a change failed for ", n, " keys"));
     }
   }
   double Lookup(const Case& c, uint64_t* n) override;
@@ -403,7 +404,7 @@ Limits MeasureLimits(GpuDevice& device, const SizeClass& size, const GpuSchedule
         1e9 / n * device.ReadSectors(memory.data(), size.bytes, schedule.batch_keys, per_thread);
     if (found.read_ns != 0 && ns >= found.read_ns) continue;
     found.read_ns = ns;
-    best.method = std::to_string(per_thread) + " under way per thread";
+    best.method = detail::StrCat(per_thread, " under way per thread");
   }
   Limit& read = LimitOf(limits, best);
   read.method = best.method;
@@ -514,9 +515,9 @@ void Run::Measure(const SizeClass& size, const Batch& batch) {
   if (contestants.empty()) return;
   results_.sizes.push_back(size);
   for (size_t repetition = 0; repetition < schedule_.repetitions; ++repetition) {
-    progress_.Show(size.name + ", repetition " + std::to_string(repetition + 1) + " of " +
-                       std::to_string(schedule_.repetitions),
-                   -1);
+    progress_.Show(
+        detail::StrCat(size.name, ", repetition ", repetition + 1, " of ", schedule_.repetitions),
+        -1);
     const Limits limits = MeasureLimits(device_, size, schedule_, batch, results_.limits);
     for (size_t i = 0; i < contestants.size(); ++i) {
       auto& contestant = contestants[(i + repetition) % contestants.size()];

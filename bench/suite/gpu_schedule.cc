@@ -5,6 +5,7 @@
 
 #include "bench/workload.h"
 #include "tamis/cuckoo_filter.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/split_block_filter.h"
 
 namespace tamis::bench {
@@ -74,8 +75,7 @@ const Backend* BackendOf(GpuPlace place) noexcept { return &kPlaces[static_cast<
 
 SizeClass GpuSizeOf(uint64_t bytes) {
   const bool small = bytes % kMiB != 0;
-  return {"GPU_" + std::to_string(small ? bytes >> 10 : bytes / kMiB) + (small ? "KiB" : "MiB"),
-          bytes};
+  return {detail::StrCat("GPU_", small ? bytes >> 10 : bytes / kMiB, small ? "KiB" : "MiB"), bytes};
 }
 
 std::optional<uint64_t> GpuSizeBytes(std::string_view name) {

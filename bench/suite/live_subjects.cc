@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "bench/suite/subject.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/live/concurrent_bloom.h"
 #include "tamis/live/concurrent_cuckoo.h"
 
@@ -184,8 +185,7 @@ class ConcurrentSubject final : public Subject {
   }
   void RequireAll(size_t done, size_t keys) const {
     if (done == keys) return;
-    throw std::runtime_error(kind() + " changed by " + std::to_string(done) + " of " +
-                             std::to_string(keys) + " keys");
+    throw std::runtime_error(detail::StrCat(kind(), " changed by ", done, " of ", keys, " keys"));
   }
   // Begun by the thread, and so with the processors, that it works beside.
   Colleague& colleague() {

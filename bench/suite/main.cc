@@ -16,6 +16,7 @@
 #include "bench/suite/ratios.h"
 #include "bench/timing.h"
 #include "tamis/calibration.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::bench {
 namespace {
@@ -38,8 +39,8 @@ void PrintTable(const Results& results) {
                 size.name.c_str(), static_cast<double>(size.bytes) / 1024);
     for (const Limit& limit : results.limits) {
       if (limit.size_class != size.name) continue;
-      const std::string name = limit.name + ", " + std::to_string(limit.threads) + " threads" +
-                               (limit.huge_pages ? "" : ", no huge pages");
+      const std::string name = detail::StrCat(limit.name, ", ", limit.threads, " threads",
+                                              limit.huge_pages ? "" : ", no huge pages");
       std::printf("  %-100s %9.1f M %s/s\n", name.c_str(), 1e-6 * Median(limit.per_second),
                   limit.unit.c_str());
     }

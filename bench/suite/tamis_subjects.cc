@@ -8,6 +8,7 @@
 #include "tamis/bloom_filter.h"
 #include "tamis/counting_filter.h"
 #include "tamis/cuckoo_filter.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/engine.h"
 #include "tamis/scalable_filter.h"
 #include "tamis/split_block_filter.h"
@@ -23,8 +24,7 @@ inline constexpr bool kErases = std::is_base_of_v<ErasableFilter, Filter>;
 
 void RequireAll(size_t done, const Keys& keys, const char* what) {
   if (done == keys.size()) return;
-  throw std::runtime_error(std::string(what) + " " + std::to_string(done) + " of " +
-                           std::to_string(keys.size()) + " keys");
+  throw std::runtime_error(detail::StrCat(what, " ", done, " of ", keys.size(), " keys"));
 }
 
 // Whether it is made for no number of keys.

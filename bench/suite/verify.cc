@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/timing.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::bench {
 namespace {
@@ -61,7 +62,7 @@ void Follow(Subject& subject, Way way, Arena& arena, Trace& trace) {
           std::string(OperationName(operation)) + " of " + std::string(KeyTypeName(form)) + " keys";
       trace.answers.emplace_back(name, Copy(subject, operation, answers));
       const auto missed = FirstFalseNegative(subject, operation, answers, asked.present);
-      if (missed) trace.error = name + ": a false negative for query " + std::to_string(*missed);
+      if (missed) trace.error = detail::StrCat(name, ": a false negative for query ", *missed);
     }
   }
   if (subject.Can(Operation::kErase, KeyType::kU64)) {

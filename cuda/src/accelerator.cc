@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <string>
 #include <utility>
 
 #include "cuda/src/geometry.h"
 #include "cuda/src/scoped.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::cuda {
@@ -141,10 +141,11 @@ const DeviceFilter& CudaAccelerator::MirrorOf(const Filter& filter) {
 DeviceFilter CudaAccelerator::Copy(const Filter& filter) {
   const uint64_t limit = Limit();
   if (filter.bytes() > limit) {
-    throw Error(ErrorCode::kOutOfMemory,
-                "a filter of " + std::to_string(filter.bytes()) +
-                    " bytes cannot be kept on the device; EngineOptions::device_filter_bytes: " +
-                    std::to_string(limit));
+    throw Error(
+        ErrorCode::kOutOfMemory,
+        tamis::detail::StrCat(
+            "a filter of ", filter.bytes(),
+            " bytes cannot be kept on the device; EngineOptions::device_filter_bytes: ", limit));
   }
   std::list<Mirror> dropped;
   const auto drop_last = [&] {

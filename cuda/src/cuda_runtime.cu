@@ -9,6 +9,7 @@
 #include "cuda/src/launch.h"
 #include "cuda/src/runtime.h"
 #include "tamis/cuda/warp.cuh"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::cuda {
 namespace {
@@ -309,7 +310,7 @@ class RealRuntime final : public Runtime {
 
  private:
   static std::string Version(int number) {
-    return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+    return tamis::detail::StrCat(number / 1000, ".", number % 1000 / 10);
   }
 };
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "cuda/src/scoped.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::cuda {
@@ -22,16 +23,16 @@ bool SaysNoCode(Status status) {
          status.code == kJitCompilationDisabled;
 }
 
-std::string Gibibytes(uint64_t bytes) { return std::to_string(bytes >> 30) + " GiB"; }
+std::string Gibibytes(uint64_t bytes) { return tamis::detail::StrCat(bytes >> 30, " GiB"); }
 
 std::string NoCode(const Runtime& runtime, int device, Status status) {
-  std::string name = "device " + std::to_string(device);
+  std::string name = tamis::detail::StrCat("device ", device);
   if (DeviceProperties found; runtime.Properties(device, &found).ok()) {
-    name += " (" + found.name + ", compute capability " + std::to_string(found.major) + "." +
-            std::to_string(found.minor) + ")";
+    name += tamis::detail::StrCat(" (", found.name, ", compute capability ", found.major, ".",
+                                  found.minor, ")");
   }
-  return name + " cannot run the code that this library was built with: " + status.message() +
-         " (error " + std::to_string(status.code) + ")";
+  return tamis::detail::StrCat(name, " cannot run the code that this library was built with: ",
+                               status.message(), " (error ", status.code, ")");
 }
 
 // All kernels are built for the same devices: any of them will do.
@@ -48,10 +49,11 @@ void ReserveFor(const Runtime& runtime, const KernelCall& call, Stream stream) {
   runtime.LocalBytes(call, &bytes).ThrowIfFailed("asking what a kernel needs");
   if (bytes == 0) return;
   runtime.Reserve(call, stream)
-      .ThrowIfFailed(("reserving " + std::to_string(bytes) +
-                      " bytes of local memory, which insertions into cuckoo filters take on this "
-                      "device")
-                         .c_str());
+      .ThrowIfFailed(
+          tamis::detail::StrCat(
+              "reserving ", bytes,
+              " bytes of local memory, which insertions into cuckoo filters take on this device")
+              .c_str());
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "cuda/src/kernel_calls.h"
 #include "cuda/src/runtime.h"
 #include "cuda/src/scoped.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::cuda {
@@ -113,9 +114,8 @@ DeviceFilter DeviceFilter::View(const FileHeader& header, std::span<std::byte> m
   view.is_view_ = true;
   view.Open(options);
   if (memory.size() < view.bytes()) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        std::to_string(memory.size()) + " bytes for a filter of " + std::to_string(view.bytes()));
+    throw Error(ErrorCode::kInvalidArgument,
+                tamis::detail::StrCat(memory.size(), " bytes for a filter of ", view.bytes()));
   }
   if (reinterpret_cast<uintptr_t>(memory.data()) % kAlignment != 0) {
     throw Error(ErrorCode::kInvalidArgument, "the memory is not aligned to 32 bytes");
@@ -158,9 +158,9 @@ void DeviceFilter::RequireSame(const FileHeader& header) const {
     return;
   }
   throw Error(ErrorCode::kIncompatible,
-              "filters of different kind, hash or size: " + std::string(FilterKindName(kind())) +
-                  " of " + std::to_string(bytes()) + " bytes, and " + FilterKindName(header.kind) +
-                  " of " + std::to_string(header.payload_bytes));
+              tamis::detail::StrCat("filters of different kind, hash or size: ",
+                                    FilterKindName(kind()), " of ", bytes(), " bytes, and ",
+                                    FilterKindName(header.kind), " of ", header.payload_bytes));
 }
 
 void DeviceFilter::Upload(const Filter& host, StreamRef stream) {
@@ -412,9 +412,10 @@ size_t DeviceFilter::SelectAndWait(const Keys& keys, std::span<Index> out,
                                    cudaStream_t stream) const {
   RequireSize("elements", out.size(), keys.size(), keys.size());
   if (sizeof(Index) == 4 && keys.size() > kMax32BitKeys) {
-    throw Error(ErrorCode::kInvalidArgument,
-                std::to_string(keys.size()) + " keys are too many for 32-bit indices; allowed: " +
-                    std::to_string(kMax32BitKeys));
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        tamis::detail::StrCat(keys.size(),
+                              " keys are too many for 32-bit indices; allowed: ", kMax32BitKeys));
   }
   if (keys.empty()) return 0;
   RequireOn(*runtime_, device_, out.data(), "an output");
@@ -458,9 +459,9 @@ void DeviceFilter::CombineAndWait(Combination how, const DeviceFilter& other, cu
     throw Error(ErrorCode::kIncompatible, "cuckoo filters cannot be " + done);
   }
   if (other.device_ != device_) {
-    throw Error(ErrorCode::kIncompatible, "filters on devices " + std::to_string(device_) +
-                                              " and " + std::to_string(other.device_) +
-                                              " cannot be " + done);
+    throw Error(ErrorCode::kIncompatible,
+                tamis::detail::StrCat("filters on devices ", device_, " and ", other.device_,
+                                      " cannot be ", done));
   }
   if (OverlapInPart(data_, other.data_, bytes())) {
     throw Error(ErrorCode::kInvalidArgument, "filters in memory that overlaps in part cannot be " +

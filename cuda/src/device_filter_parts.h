@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <exception>
 #include <span>
-#include <string>
 
 #include "cuda/src/kernel_calls.h"
 #include "cuda/src/runtime.h"
 #include "cuda/src/scoped.h"
 #include "tamis/cuda/device_filter.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::cuda {
@@ -72,16 +72,16 @@ inline bool IsForKernels(const Keys& keys) {
 
 inline void RequireSize(const char* what, uint64_t size, uint64_t needed, uint64_t keys) {
   if (size >= needed) return;
-  throw Error(ErrorCode::kInvalidArgument, "the output has " + std::to_string(size) + " " + what +
-                                               ", and " + std::to_string(keys) + " keys need " +
-                                               std::to_string(needed));
+  throw Error(ErrorCode::kInvalidArgument,
+              tamis::detail::StrCat("the output has ", size, " ", what, ", and ", keys,
+                                    " keys need ", needed));
 }
 
 inline void RequireDevice(int device, int devices) {
   if (device < devices) return;
-  throw Error(ErrorCode::kInvalidArgument, "device " + std::to_string(device) +
-                                               " of the GPUs; allowed: 0 to " +
-                                               std::to_string(devices - 1));
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      tamis::detail::StrCat("device ", device, " of the GPUs; allowed: 0 to ", devices - 1));
 }
 
 // Throws Error(kInvalidArgument) if kernels of the device cannot use the memory: if it is that of
@@ -98,13 +98,13 @@ inline void RequireOn(const Runtime& runtime, int device, const void* memory, co
     }
     if (uses) return;
     throw Error(ErrorCode::kInvalidArgument,
-                std::string(what) + " in memory that device " + std::to_string(device) +
-                    " cannot use; allowed: its own, managed and pinned memory");
+                tamis::detail::StrCat(what, " in memory that device ", device,
+                                      " cannot use; allowed: its own, managed and pinned memory"));
   }
   if (at.place != Place::kDevice || at.device < 0 || at.device == device) return;
-  throw Error(ErrorCode::kInvalidArgument, std::string(what) + " on device " +
-                                               std::to_string(at.device) +
-                                               " for a filter on device " + std::to_string(device));
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      tamis::detail::StrCat(what, " on device ", at.device, " for a filter on device ", device));
 }
 
 // The same for keys and their nulls. `keys` are not empty.

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/layout/cuckoo.h"
 #include "tamis/layout/split_block.h"
@@ -58,11 +59,10 @@ void RequireGeometry(const FileHeader& header) {
                     : header.kind == FilterKind::kCuckoo12 ? IsCuckoo<12>(header)
                                                            : IsCuckoo<16>(header);
   if (fits) return;
-  throw Error(ErrorCode::kInvalidArgument, std::string("not the geometry of a filter of kind ") +
-                                               FilterKindName(header.kind) + ": " +
-                                               std::to_string(header.geometry[0]) + " by " +
-                                               std::to_string(header.geometry[1]) + ", of " +
-                                               std::to_string(header.payload_bytes) + " bytes");
+  throw Error(ErrorCode::kInvalidArgument,
+              tamis::detail::StrCat("not the geometry of a filter of kind ",
+                                    FilterKindName(header.kind), ": ", header.geometry[0], " by ",
+                                    header.geometry[1], ", of ", header.payload_bytes, " bytes"));
 }
 
 AnyRef RefOf(const FileHeader& header, void* data) noexcept {

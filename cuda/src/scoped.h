@@ -3,11 +3,11 @@
 #define TAMIS_CUDA_SRC_SCOPED_H_
 
 #include <cstdint>
-#include <string>
 #include <utility>
 
 #include "cuda/src/runtime.h"
 #include "tamis/cuda/memory_resource.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::cuda {
@@ -81,8 +81,7 @@ inline void* AllocateOrThrow(const Runtime& runtime, MemoryResource* memory, uin
   const Status status = AllocateFrom(runtime, memory, bytes, stream, &data);
   // Not before it has failed: if the host had no memory for the words, `data` would be lost.
   if (!status.ok()) {
-    status.ThrowIfFailed(
-        (std::string("allocating ") + what + std::to_string(bytes) + " bytes").c_str());
+    status.ThrowIfFailed(tamis::detail::StrCat("allocating ", what, bytes, " bytes").c_str());
   }
   return data;
 }

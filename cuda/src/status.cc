@@ -1,8 +1,7 @@
 #include "tamis/cuda/status.h"
 
-#include <string>
-
 #include "cuda/src/runtime.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::cuda {
@@ -21,15 +20,15 @@ constexpr int kLastOfCapture = 908;
 void Status::ThrowIfFailed(const char* what) const {
   if (ok()) return;
   if (code >= kFirstOfCapture && code <= kLastOfCapture) {
-    throw Error(ErrorCode::kUnsupported, std::string("CUDA: ") + what +
-                                             ": not while a stream is captured into a graph: " +
-                                             message() + " (error " + std::to_string(code) + ")");
+    throw Error(ErrorCode::kUnsupported,
+                tamis::detail::StrCat("CUDA: ", what,
+                                      ": not while a stream is captured into a graph: ", message(),
+                                      " (error ", code, ")"));
   }
   const ErrorCode error = *this == kMemoryAllocation ? ErrorCode::kOutOfMemory
                           : *this == kInvalidValue   ? ErrorCode::kInvalidArgument
                                                      : ErrorCode::kDevice;
-  throw Error(error, std::string("CUDA: ") + what + ": " + message() + " (error " +
-                         std::to_string(code) + ")");
+  throw Error(error, tamis::detail::StrCat("CUDA: ", what, ": ", message(), " (error ", code, ")"));
 }
 
 }  // namespace tamis::cuda

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/src/filters/base/filter_access.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::detail {
@@ -25,9 +26,9 @@ uint64_t ArrowBytes(uint64_t capacity, double fpr, double min_fpr, double max_fp
   }
   const double bits = -8.0 * static_cast<double>(capacity) / std::log(1 - std::pow(fpr, 1.0 / 8));
   if (bits > 8.0 * static_cast<double>(kArrowMaxBytes)) {
-    throw Error(ErrorCode::kInvalidArgument, std::to_string(capacity) + " keys need more than " +
-                                                 std::to_string(kArrowMaxBytes) +
-                                                 " bytes, the most that the format has");
+    throw Error(ErrorCode::kInvalidArgument,
+                StrCat(capacity, " keys need more than ", kArrowMaxBytes,
+                       " bytes, the most that the format has"));
   }
   return std::max(kArrowMinBytes, std::bit_ceil(static_cast<uint64_t>(bits)) / 8);
 }
@@ -71,10 +72,9 @@ void RequireExportable(const SplitBlockBloomFilter& filter, const HashSpec& hash
 void RequireArrowExportable(const SplitBlockBloomFilter& filter, const char* name) {
   RequireExportable(filter, kParquetHash, name);
   if (IsArrowSize(filter.bytes())) return;
-  throw Error(ErrorCode::kInvalidArgument, "a filter of " + std::to_string(filter.bytes()) +
-                                               " bytes; " + name + " has powers of two from " +
-                                               std::to_string(kArrowMinBytes) + " to " +
-                                               std::to_string(kArrowMaxBytes));
+  throw Error(ErrorCode::kInvalidArgument,
+              StrCat("a filter of ", filter.bytes(), " bytes; ", name, " has powers of two from ",
+                     kArrowMinBytes, " to ", kArrowMaxBytes));
 }
 
 }  // namespace tamis::detail

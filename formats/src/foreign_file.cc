@@ -12,6 +12,7 @@
 #include "core/src/file/checksum.h"
 #include "core/src/file/file_format.h"
 #include "core/src/file/input_file.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/formats/foreign_filter.h"
 
@@ -73,7 +74,7 @@ std::string FormatOf(const Header& header, const fs::path& path) {
   const auto version = Get<uint32_t>(header.data() + kForeignVersionAt);
   if (version != kForeignVersion) {
     detail::ThrowFormatError(path, ErrorCode::kUnsupported, "version", kForeignVersionAt,
-                             "is " + std::to_string(version) + ", known is 1");
+                             detail::StrCat("is ", version, ", known is 1"));
   }
   require(Get<uint64_t>(header.data() + kHeaderChecksumAt) == HeaderChecksum(header),
           "header checksum", kHeaderChecksumAt, "does not fit the header");
@@ -95,7 +96,7 @@ std::string FormatOf(const Header& header, const fs::path& path) {
 // What FromBytes says of the stream, as of a part of the file at `path`.
 [[noreturn]] void ThrowInFile(const FormatError& error, const fs::path& path) {
   const std::string before =
-      "memory: " + error.check() + " at offset " + std::to_string(error.offset()) + ": ";
+      detail::StrCat("memory: ", error.check(), " at offset ", error.offset(), ": ");
   std::string problem = error.what();
   if (problem.starts_with(before)) problem.erase(0, before.size());
   detail::ThrowFormatError(path, error.code(), error.check(), kHeaderBytes + error.offset(),
@@ -150,10 +151,10 @@ ForeignFilter ForeignFilter::Open(const fs::path& path, const ForeignLoadOptions
   const detail::Descriptor file(detail::OpenToRead(path));
   const uint64_t size = detail::BytesToRead(file.get(), path);
   if (size < kHeaderBytes + kChecksumBytes) {
-    detail::ThrowFormatError(path, ErrorCode::kCorrupt, "file length", size,
-                             "an imported filter has at least " +
-                                 std::to_string(kHeaderBytes + kChecksumBytes) +
-                                 " bytes, and these are " + std::to_string(size));
+    detail::ThrowFormatError(
+        path, ErrorCode::kCorrupt, "file length", size,
+        detail::StrCat("an imported filter has at least ", kHeaderBytes + kChecksumBytes,
+                       " bytes, and these are ", size));
   }
   Header header;
   detail::ReadFrom(file.get(), size, header, 0, path);

@@ -13,6 +13,7 @@
 #include "formats/src/guava_keys.h"
 #include "formats/src/guava_walk.h"
 #include "tamis/detail/kernels.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis {
@@ -37,12 +38,13 @@ std::pair<double, double> BitsAndHashes(const GuavaOptions& options) {
   }
   constexpr uint64_t kMaxCapacity = std::numeric_limits<int64_t>::max();
   if (options.capacity == 0 || options.capacity > kMaxCapacity) {
-    RefuseGuava("for " + std::to_string(options.capacity) +
-                " keys cannot be made; allowed: [1, 2^63 - 1], or num_bits and num_hashes");
+    RefuseGuava(
+        detail::StrCat("for ", options.capacity,
+                       " keys cannot be made; allowed: [1, 2^63 - 1], or num_bits and num_hashes"));
   }
   if (!(options.fpr > 0 && options.fpr < 1)) {
-    RefuseGuava("cannot have a false-positive rate of " + std::to_string(options.fpr) +
-                "; it must be between 0 and 1, both excluded");
+    RefuseGuava(detail::StrCat("cannot have a false-positive rate of ", std::to_string(options.fpr),
+                               "; it must be between 0 and 1, both excluded"));
   }
   // The operations of Java in their order, as a last digit can decide.
   const double log2 = std::log(2.0);
@@ -86,17 +88,16 @@ const char* GuavaFunnelName(GuavaFunnel funnel) noexcept {
 GuavaBloomFilter::Geometry GuavaBloomFilter::GeometryFor(const GuavaOptions& options) {
   if (options.strategy != GuavaStrategy::kMurmur128Mitz32 &&
       options.strategy != GuavaStrategy::kMurmur128Mitz64) {
-    RefuseGuava("has no strategy " + std::to_string(static_cast<int>(options.strategy)));
+    RefuseGuava(detail::StrCat("has no strategy ", static_cast<int>(options.strategy)));
   }
   const auto [bits, hashes] = BitsAndHashes(options);
   if (bits < 1) RefuseGuava("of 0 bits cannot be made: more keys or a lower rate need some");
   if (hashes < 1 || hashes > 255) {
-    RefuseGuava("cannot have " + std::to_string(static_cast<uint64_t>(hashes)) +
-                " hashes; allowed: [1, 255]");
+    RefuseGuava(detail::StrCat("cannot have ", static_cast<uint64_t>(hashes),
+                               " hashes; allowed: [1, 255]"));
   }
   if (bits > 64.0 * static_cast<double>(kMaxWords)) {
-    RefuseGuava("cannot have so many bits; allowed: " + std::to_string(64 * kMaxWords) +
-                " (16 GiB)");
+    RefuseGuava(detail::StrCat("cannot have so many bits; allowed: ", 64 * kMaxWords, " (16 GiB)"));
   }
   return {options.strategy, static_cast<uint32_t>(hashes), (static_cast<uint64_t>(bits) + 63) / 64};
 }
@@ -165,8 +166,8 @@ bool GuavaBloomFilter::Contains(std::string_view key) const {
 bool GuavaBloomFilter::Insert(uint64_t key) {
   Hash128 hash;
   if (!detail::HashGuavaKey(funnel_, key, hash)) {
-    RefuseGuava("of the funnel int cannot have the key " +
-                std::to_string(static_cast<int64_t>(key)) + "; allowed: [-2147483648, 2147483647]");
+    RefuseGuava(detail::StrCat("of the funnel int cannot have the key ", static_cast<int64_t>(key),
+                               "; allowed: [-2147483648, 2147483647]"));
   }
   if (storage_.read_only()) return false;
   return detail::VisitStrategy(strategy_, [&]<typename S>(S) {

@@ -6,6 +6,7 @@
 
 #include "core/src/file/file_format.h"
 #include "core/src/file/input_file.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/formats/guava.h"
 
@@ -39,16 +40,16 @@ template <typename Read>
 GuavaBloomFilter GuavaBloomFilter::Parse(uint64_t size, const fs::path& name, const Read& read,
                                          GuavaFunnel funnel, const GuavaLoadOptions& options) {
   if (size < kGuavaHeaderBytes) {
-    FailGuava(name, ErrorCode::kCorrupt, "file length", size,
-              "a filter begins with " + std::to_string(kGuavaHeaderBytes) +
-                  " bytes, and these are " + std::to_string(size));
+    FailGuava(
+        name, ErrorCode::kCorrupt, "file length", size,
+        detail::StrCat("a filter begins with ", kGuavaHeaderBytes, " bytes, and these are ", size));
   }
   std::byte header[kGuavaHeaderBytes];
   read(std::span(header), uint64_t{0});
   const auto strategy = static_cast<uint8_t>(header[kStrategyAt]);
   if (strategy > static_cast<uint8_t>(GuavaStrategy::kMurmur128Mitz64)) {
     FailGuava(name, ErrorCode::kUnsupported, "strategy", kStrategyAt,
-              "is " + std::to_string(strategy) + ", known are 0 and 1");
+              detail::StrCat("is ", strategy, ", known are 0 and 1"));
   }
   const auto hashes = static_cast<uint8_t>(header[kGuavaHashesAt]);
   if (hashes == 0)
@@ -57,15 +58,14 @@ GuavaBloomFilter GuavaBloomFilter::Parse(uint64_t size, const fs::path& name, co
   std::memcpy(&words, header + kWordsAt, sizeof(words));
   words = __builtin_bswap32(words);
   if (words == 0 || words > kMaxWords) {
-    FailGuava(name, ErrorCode::kCorrupt, "words", kWordsAt,
-              "is " + std::to_string(static_cast<int32_t>(words)) + ", allowed: [1, " +
-                  std::to_string(kMaxWords) + "]");
+    FailGuava(
+        name, ErrorCode::kCorrupt, "words", kWordsAt,
+        detail::StrCat("is ", static_cast<int32_t>(words), ", allowed: [1, ", kMaxWords, "]"));
   }
   const uint64_t end = kGuavaHeaderBytes + 8 * uint64_t{words};
   if (size != end) {
     FailGuava(name, ErrorCode::kCorrupt, "file length", std::min(size, end),
-              std::to_string(words) + " words make " + std::to_string(end) +
-                  " bytes, and these are " + std::to_string(size));
+              detail::StrCat(words, " words make ", end, " bytes, and these are ", size));
   }
   GuavaBloomFilter filter(funnel, Geometry{GuavaStrategy{strategy}, hashes, words}, options.memory,
                           options.backend);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "formats/src/key_visit.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::detail {
@@ -127,10 +128,11 @@ void RequireGuavaKeys(const FormatHashKernels& kernels, GuavaFunnel funnel, cons
     const uint64_t foreign =
         NotNull(keys, begin, n) & ~HashGuavaKeys(kernels, funnel, keys, begin, n, hashes);
     if (foreign == 0) continue;
-    throw Error(ErrorCode::kInvalidArgument,
-                "key " + std::to_string(begin + static_cast<size_t>(std::countr_zero(foreign))) +
-                    (funnel == GuavaFunnel::kInt ? " is no int: allowed: [-2147483648, 2147483647]"
-                                                 : " is not text in UTF-8"));
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        StrCat("key ", begin + static_cast<size_t>(std::countr_zero(foreign)),
+               funnel == GuavaFunnel::kInt ? " is no int: allowed: [-2147483648, 2147483647]"
+                                           : " is not text in UTF-8"));
   }
 }
 

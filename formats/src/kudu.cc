@@ -12,6 +12,7 @@
 #include "formats/src/format_lookup.h"
 #include "formats/src/kudu_hash.h"
 #include "tamis/detail/kernels.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
 
@@ -30,8 +31,8 @@ static_assert(detail::kMovedBytes == 1 << KuduBlockBloomFilter::kMinLogSpaceByte
 }
 
 [[noreturn]] void RefuseKey(KuduType type, uint64_t key) {
-  throw Error(ErrorCode::kInvalidArgument, "the key " + std::to_string(static_cast<int64_t>(key)) +
-                                               " is no " + KuduTypeName(type));
+  throw Error(ErrorCode::kInvalidArgument,
+              detail::StrCat("the key ", static_cast<int64_t>(key), " is no ", KuduTypeName(type)));
 }
 
 KuduHasher HasherOf(const KuduBlockBloomFilter& filter) noexcept {
@@ -57,21 +58,20 @@ const char* KuduTypeName(KuduType type) noexcept {
 }
 
 uint32_t KuduBlockBloomFilter::LogSpaceFor(const KuduOptions& options) {
-  const std::string allowed =
-      "[" + std::to_string(kMinLogSpaceBytes) + ", " + std::to_string(kMaxLogSpaceBytes) + "]";
+  const std::string allowed = detail::StrCat("[", kMinLogSpaceBytes, ", ", kMaxLogSpaceBytes, "]");
   if (options.log_space_bytes != 0) {
     if (options.capacity != 0) RefuseKudu("is sized by its capacity or by its bytes, not by both");
     if (options.log_space_bytes < kMinLogSpaceBytes ||
         options.log_space_bytes > kMaxLogSpaceBytes) {
-      RefuseKudu("cannot have 2^" + std::to_string(options.log_space_bytes) +
-                 " bytes; allowed exponents: " + allowed);
+      RefuseKudu(detail::StrCat("cannot have 2^", options.log_space_bytes,
+                                " bytes; allowed exponents: ", allowed));
     }
     return options.log_space_bytes;
   }
   constexpr uint64_t kMaxCapacity = std::numeric_limits<int64_t>::max();
   if (options.capacity == 0 || options.capacity > kMaxCapacity) {
-    RefuseKudu("for " + std::to_string(options.capacity) +
-               " keys cannot be made; allowed: [1, 2^63 - 1], or log_space_bytes");
+    RefuseKudu(detail::StrCat("for ", options.capacity,
+                              " keys cannot be made; allowed: [1, 2^63 - 1], or log_space_bytes"));
   }
   detail::CheckFpr(options.fpr);
   const auto rate = [&](uint32_t log) {
@@ -81,9 +81,9 @@ uint32_t KuduBlockBloomFilter::LogSpaceFor(const KuduOptions& options) {
   for (uint32_t log = kMinLogSpaceBytes; log <= kMaxLogSpaceBytes; ++log) {
     if (rate(log) <= options.fpr) return log;
   }
-  RefuseKudu("for " + std::to_string(options.capacity) + " keys at a rate of " +
-             std::to_string(options.fpr) + " needs more than 2^" +
-             std::to_string(kMaxLogSpaceBytes) + " bytes; allowed exponents: " + allowed);
+  RefuseKudu(detail::StrCat("for ", options.capacity, " keys at a rate of ",
+                            std::to_string(options.fpr), " needs more than 2^", kMaxLogSpaceBytes,
+                            " bytes; allowed exponents: ", allowed));
 }
 
 KuduBlockBloomFilter::KuduBlockBloomFilter(KuduType type, const KuduOptions& options)

@@ -9,6 +9,7 @@
 #include "core/src/file/file_format.h"
 #include "core/src/file/input_file.h"
 #include "formats/src/protobuf_reader.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/formats/kudu.h"
 
@@ -85,9 +86,9 @@ KuduBlockBloomFilter::Message::Message(uint64_t size_of_all, const fs::path& nam
                                        ProtobufReader::Read read_it)
     : name(name_of_it), read(read_it), size(size_of_all) {
   if (size > kMaxMessageBytes) {
-    Fail(ErrorCode::kCorrupt, "file length", kMaxMessageBytes,
-         "a message has at most " + std::to_string(kMaxMessageBytes) + " bytes, and these are " +
-             std::to_string(size));
+    Fail(
+        ErrorCode::kCorrupt, "file length", kMaxMessageBytes,
+        detail::StrCat("a message has at most ", kMaxMessageBytes, " bytes, and these are ", size));
   }
   ProtobufReader reader(size, read, name);
   for (ProtobufField field; reader.Next(field);) {
@@ -129,21 +130,21 @@ uint32_t KuduBlockBloomFilter::Message::CheckedLogSpace() const {
   if (!hash_algorithm) missing("hash algorithm");
   if (*hash_algorithm != kFastHash) {
     Fail(ErrorCode::kUnsupported, "hash algorithm", hash_algorithm_at,
-         "is " + std::to_string(*hash_algorithm) + "; Kudu, too, has only filters with " +
-             std::to_string(kFastHash) + ", FAST_HASH");
+         detail::StrCat("is ", *hash_algorithm, "; Kudu, too, has only filters with ", kFastHash,
+                        ", FAST_HASH"));
   }
   constexpr auto kMost = static_cast<int32_t>(kMaxLogSpaceBytes);
   if (*log_space_bytes > kMost) {
     Fail(ErrorCode::kCorrupt, "log space", log_space_at,
-         "is " + std::to_string(*log_space_bytes) + ", allowed: up to " + std::to_string(kMost));
+         detail::StrCat("is ", *log_space_bytes, ", allowed: up to ", kMost));
   }
   // Less stands for the least, as it does there.
   const auto log =
       static_cast<uint32_t>(std::max(*log_space_bytes, static_cast<int32_t>(kMinLogSpaceBytes)));
   if (*data_bytes != uint64_t{1} << log) {
     Fail(ErrorCode::kCorrupt, "bloom data", data_at,
-         "has " + std::to_string(*data_bytes) + " bytes; a filter of 2^" + std::to_string(log) +
-             " bytes has " + std::to_string(uint64_t{1} << log));
+         detail::StrCat("has ", *data_bytes, " bytes; a filter of 2^", log, " bytes has ",
+                        uint64_t{1} << log));
   }
   return log;
 }

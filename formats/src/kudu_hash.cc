@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "formats/src/key_visit.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::detail {
@@ -107,8 +108,8 @@ void KuduHasher::RequireKeys(const Keys& keys) const {
     const uint64_t foreign = NotNull(keys, begin, n) & ~OfKeys(keys, begin, n, unused);
     if (foreign == 0) continue;
     const size_t index = begin + static_cast<size_t>(std::countr_zero(foreign));
-    throw Error(ErrorCode::kInvalidArgument, "key " + std::to_string(index) + " is no " +
-                                                 (hashes ? "hash of 32 bits" : KuduTypeName(type)));
+    throw Error(ErrorCode::kInvalidArgument,
+                StrCat("key ", index, " is no ", hashes ? "hash of 32 bits" : KuduTypeName(type)));
   }
 }
 

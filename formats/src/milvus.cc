@@ -10,6 +10,7 @@
 #include "core/src/file/input_file.h"
 #include "formats/src/block_import.h"
 #include "formats/src/milvus_set.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
 
@@ -50,7 +51,7 @@ bool IsAllowed(uint64_t num_blocks) noexcept {
   return detail::IsArrowSize(split_block::kBlockBytes * num_blocks);
 }
 
-std::string AllowedBlocks() { return "allowed: powers of two up to " + std::to_string(kMaxBlocks); }
+std::string AllowedBlocks() { return detail::StrCat("allowed: powers of two up to ", kMaxBlocks); }
 
 // `start` is the first bytes of `size`, kHeaderBytes of them or all.
 Header CheckedHeader(std::span<const std::byte> start, uint64_t size, const fs::path& name) {
@@ -60,8 +61,7 @@ Header CheckedHeader(std::span<const std::byte> start, uint64_t size, const fs::
   };
   if (size < kHeaderBytes) {
     fail(ErrorCode::kCorrupt, "file length", size,
-         "a filter begins with " + std::to_string(kHeaderBytes) + " bytes, and these are " +
-             std::to_string(size));
+         detail::StrCat("a filter begins with ", kHeaderBytes, " bytes, and these are ", size));
   }
   const std::byte* const header = start.data();
   if (std::memcmp(header, kMagic, sizeof(kMagic)) != 0) {
@@ -70,15 +70,14 @@ Header CheckedHeader(std::span<const std::byte> start, uint64_t size, const fs::
   const auto one = [&](const char* check, uint64_t at, uint16_t known) {
     const auto value = FieldAt<uint16_t>(header, at);
     if (value == known) return;
-    fail(ErrorCode::kUnsupported, check, at,
-         "is " + std::to_string(value) + ", known is " + std::to_string(known));
+    fail(ErrorCode::kUnsupported, check, at, detail::StrCat("is ", value, ", known is ", known));
   };
   one("version", kVersionAt, kVersion);
   one("algorithm", kAlgorithmAt, kAlgorithm);
   const auto domains = FieldAt<uint8_t>(header, kDomainsAt);
   if ((domains & ~(kIntegers | kText)) != 0) {
     fail(ErrorCode::kUnsupported, "domains", kDomainsAt,
-         "is " + std::to_string(domains) + ", known are integers, 1, and text, 2");
+         detail::StrCat("is ", domains, ", known are integers, 1, and text, 2"));
   }
   for (uint64_t at = kReservedAt; at < kHeaderBytes; ++at) {
     if (header[at] != std::byte{0}) fail(ErrorCode::kCorrupt, "reserved", at, "is not 0");
@@ -86,13 +85,12 @@ Header CheckedHeader(std::span<const std::byte> start, uint64_t size, const fs::
   const uint64_t blocks = FieldAt<uint32_t>(header, kBlocksAt);
   if (!IsAllowed(blocks)) {
     fail(ErrorCode::kCorrupt, "blocks", kBlocksAt,
-         "is " + std::to_string(blocks) + ", " + AllowedBlocks());
+         detail::StrCat("is ", blocks, ", ", AllowedBlocks()));
   }
   const uint64_t end = kHeaderBytes + split_block::kBlockBytes * blocks;
   if (size != end) {
     fail(ErrorCode::kCorrupt, "file length", std::min(size, end),
-         std::to_string(blocks) + " blocks make " + std::to_string(end) + " bytes, and these are " +
-             std::to_string(size));
+         detail::StrCat(blocks, " blocks make ", end, " bytes, and these are ", size));
   }
   Header checked{.capacity = FieldAt<uint64_t>(header, kCapacityAt),
                  .fpr = FieldAt<double>(header, kFprAt),
@@ -163,11 +161,11 @@ Header HeaderOf(const SplitBlockBloomFilter& filter) {
 
 std::vector<std::byte> ToBytes(const SplitBlockBloomFilter& filter, const Header& header) {
   if (header.num_blocks != filter.num_blocks() || !HasOnlyDomains(header.key_types)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "a header for " + std::to_string(header.num_blocks) + " blocks and keys that are " +
-                    KeyTypesText(header.key_types) + "; the filter has " +
-                    std::to_string(filter.num_blocks()) +
-                    " blocks, and keys of Milvus are 64-bit integers and text");
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        detail::StrCat("a header for ", header.num_blocks, " blocks and keys that are ",
+                       KeyTypesText(header.key_types), "; the filter has ", filter.num_blocks(),
+                       " blocks, and keys of Milvus are 64-bit integers and text"));
   }
   detail::RequireArrowExportable(filter, "Milvus");
   std::vector<std::byte> bytes(kHeaderBytes + filter.bytes());

@@ -15,6 +15,7 @@
 #include "formats/src/spark_hash.h"
 #include "formats/src/spark_walk.h"
 #include "tamis/detail/kernels.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis {
@@ -45,14 +46,15 @@ std::pair<double, double> BitsAndHashes(const SparkOptions& options) {
   }
   constexpr uint64_t kMaxCapacity = std::numeric_limits<int64_t>::max();
   if (options.capacity == 0 || options.capacity > kMaxCapacity) {
-    RefuseSpark("for " + std::to_string(options.capacity) +
-                " keys cannot be made; allowed: [1, 2^63 - 1], or num_bits and num_hashes");
+    RefuseSpark(
+        detail::StrCat("for ", options.capacity,
+                       " keys cannot be made; allowed: [1, 2^63 - 1], or num_bits and num_hashes"));
   }
   const auto keys = static_cast<double>(options.capacity);
   if (options.num_bits != 0) return {given_bits, HashesFor(keys, given_bits)};
   if (!(options.fpr > 0 && options.fpr < 1)) {
-    RefuseSpark("cannot have a false-positive rate of " + std::to_string(options.fpr) +
-                "; it must be between 0 and 1, both excluded");
+    RefuseSpark(detail::StrCat("cannot have a false-positive rate of ", std::to_string(options.fpr),
+                               "; it must be between 0 and 1, both excluded"));
   }
   const double log2 = std::log(2.0);
   const double bits = std::floor(-keys * std::log(options.fpr) / (log2 * log2));
@@ -102,7 +104,7 @@ uint32_t SparkBloomFilter::MaxHashes(uint64_t num_bits) noexcept {
 
 SparkBloomFilter::Geometry SparkBloomFilter::GeometryFor(const SparkOptions& options) {
   if (options.version != SparkVersion::kV1 && options.version != SparkVersion::kV2) {
-    RefuseSpark("has no version " + std::to_string(static_cast<int>(options.version)));
+    RefuseSpark(detail::StrCat("has no version ", static_cast<int>(options.version)));
   }
   if (options.version == SparkVersion::kV1 && options.seed != 0) {
     RefuseSpark("of version 1 has no seed");
@@ -110,15 +112,14 @@ SparkBloomFilter::Geometry SparkBloomFilter::GeometryFor(const SparkOptions& opt
   const auto [bits, hashes] = BitsAndHashes(options);
   if (bits < 1) RefuseSpark("of 0 bits cannot be made: more keys or a lower rate need some");
   if (bits > 64.0 * static_cast<double>(kMaxWords)) {
-    RefuseSpark("cannot have so many bits; allowed: " + std::to_string(64 * kMaxWords) +
-                " (16 GiB)");
+    RefuseSpark(detail::StrCat("cannot have so many bits; allowed: ", 64 * kMaxWords, " (16 GiB)"));
   }
   const uint64_t words = (static_cast<uint64_t>(bits) + 63) / 64;
   const uint32_t max_hashes = MaxHashes(64 * words);
   if (hashes > max_hashes) {
-    RefuseSpark("of " + std::to_string(64 * words) + " bits cannot have " +
-                std::to_string(static_cast<uint64_t>(hashes)) + " hashes; allowed: [1, " +
-                std::to_string(max_hashes) + "]");
+    RefuseSpark(detail::StrCat("of ", 64 * words, " bits cannot have ",
+                               static_cast<uint64_t>(hashes), " hashes; allowed: [1, ", max_hashes,
+                               "]"));
   }
   return {options.version, options.seed, static_cast<uint32_t>(hashes), words};
 }
@@ -238,9 +239,9 @@ void SparkBloomFilter::Merge(const SparkBloomFilter& other) {
   RequireWritable();
   const auto compare = [](const char* what, auto mine, auto theirs) {
     if (mine == theirs) return;
-    throw Error(ErrorCode::kIncompatible, std::string("Spark filters with different ") + what +
-                                              " cannot be merged: " + std::to_string(mine) +
-                                              " and " + std::to_string(theirs));
+    throw Error(ErrorCode::kIncompatible,
+                detail::StrCat("Spark filters with different ", what, " cannot be merged: ", mine,
+                               " and ", theirs));
   };
   compare("versions", static_cast<int>(version_), static_cast<int>(other.version_));
   compare("seeds", seed_, other.seed_);

@@ -7,6 +7,7 @@
 #include "core/src/file/file_format.h"
 #include "core/src/file/input_file.h"
 #include "formats/src/big_endian.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/formats/spark.h"
 
@@ -32,8 +33,7 @@ uint64_t HeaderBytes(SparkVersion version) noexcept {
 void RequireSparkSize(const fs::path& name, uint64_t size, uint64_t header) {
   if (size >= header) return;
   FailSpark(name, ErrorCode::kCorrupt, "file length", size,
-            "a filter begins with " + std::to_string(header) + " bytes, and these are " +
-                std::to_string(size));
+            detail::StrCat("a filter begins with ", header, " bytes, and these are ", size));
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ SparkBloomFilter SparkBloomFilter::Parse(uint64_t size, const fs::path& name, co
   if (number != static_cast<uint32_t>(SparkVersion::kV1) &&
       number != static_cast<uint32_t>(SparkVersion::kV2)) {
     FailSpark(name, ErrorCode::kUnsupported, "version", kSparkVersionAt,
-              "is " + std::to_string(static_cast<int32_t>(number)) + ", known are 1 and 2");
+              detail::StrCat("is ", static_cast<int32_t>(number), ", known are 1 and 2"));
   }
   const auto version = static_cast<SparkVersion>(number);
   const uint64_t header = HeaderBytes(version);
@@ -61,22 +61,21 @@ SparkBloomFilter SparkBloomFilter::Parse(uint64_t size, const fs::path& name, co
   read(std::span(bytes).first(header), uint64_t{0});
   const uint32_t words = detail::BigEndian32(bytes + header - 4);
   if (words == 0 || words > kMaxWords) {
-    FailSpark(name, ErrorCode::kCorrupt, "words", header - 4,
-              "is " + std::to_string(static_cast<int32_t>(words)) + ", allowed: [1, " +
-                  std::to_string(kMaxWords) + "]");
+    FailSpark(
+        name, ErrorCode::kCorrupt, "words", header - 4,
+        detail::StrCat("is ", static_cast<int32_t>(words), ", allowed: [1, ", kMaxWords, "]"));
   }
   const uint32_t hashes = detail::BigEndian32(bytes + kSparkHashesAt);
   const uint32_t max_hashes = MaxHashes(64 * uint64_t{words});
   if (hashes == 0 || hashes > max_hashes) {
     FailSpark(name, ErrorCode::kCorrupt, "hashes", kSparkHashesAt,
-              "is " + std::to_string(static_cast<int32_t>(hashes)) + ", allowed with " +
-                  std::to_string(words) + " words: [1, " + std::to_string(max_hashes) + "]");
+              detail::StrCat("is ", static_cast<int32_t>(hashes), ", allowed with ", words,
+                             " words: [1, ", max_hashes, "]"));
   }
   const uint64_t end = header + 8 * uint64_t{words};
   if (size != end) {
     FailSpark(name, ErrorCode::kCorrupt, "file length", std::min(size, end),
-              std::to_string(words) + " words make " + std::to_string(end) +
-                  " bytes, and these are " + std::to_string(size));
+              detail::StrCat(words, " words make ", end, " bytes, and these are ", size));
   }
   const int32_t seed =
       version == SparkVersion::kV2 ? static_cast<int32_t>(detail::BigEndian32(bytes + kSeedAt)) : 0;

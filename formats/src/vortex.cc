@@ -8,6 +8,7 @@
 
 #include "core/src/file/file_format.h"
 #include "formats/src/block_import.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::vortex {
@@ -27,34 +28,32 @@ static_assert(std::endian::native == std::endian::little);
 
 void CheckBytes(std::span<const std::byte> bytes, uint64_t num_blocks) {
   if (num_blocks < 1 || num_blocks > split_block::kMaxBlocks) {
-    throw Error(ErrorCode::kInvalidArgument, "a filter of " + std::to_string(num_blocks) +
-                                                 " blocks; allowed: [1, " +
-                                                 std::to_string(split_block::kMaxBlocks) + "]");
+    throw Error(ErrorCode::kInvalidArgument,
+                detail::StrCat("a filter of ", num_blocks, " blocks; allowed: [1, ",
+                               split_block::kMaxBlocks, "]"));
   }
   const uint64_t want = split_block::kBlockBytes * num_blocks;
   if (bytes.size() == want) return;
-  FailVortex(ErrorCode::kCorrupt, "file length", std::min<uint64_t>(bytes.size(), want),
-             std::to_string(num_blocks) + " blocks make " + std::to_string(want) +
-                 " bytes, and these are " + std::to_string(bytes.size()));
+  FailVortex(
+      ErrorCode::kCorrupt, "file length", std::min<uint64_t>(bytes.size(), want),
+      detail::StrCat(num_blocks, " blocks make ", want, " bytes, and these are ", bytes.size()));
 }
 
 }  // namespace
 
 uint64_t ReadOptions(std::span<const std::byte> options) {
   if (options.size() != kOptionsBytes) {
-    FailVortex(ErrorCode::kCorrupt, "file length",
-               std::min<uint64_t>(options.size(), kOptionsBytes),
-               "options have " + std::to_string(kOptionsBytes) + " bytes, and these are " +
-                   std::to_string(options.size()));
+    FailVortex(
+        ErrorCode::kCorrupt, "file length", std::min<uint64_t>(options.size(), kOptionsBytes),
+        detail::StrCat("options have ", kOptionsBytes, " bytes, and these are ", options.size()));
   }
   uint32_t blocks = 0, hash = 0;
   std::memcpy(&blocks, options.data(), sizeof(blocks));
   std::memcpy(&hash, options.data() + kHashAt, sizeof(hash));
   if (blocks == 0) FailVortex(ErrorCode::kCorrupt, "blocks", 0, "is 0, allowed: [1, 2^32 - 1]");
   if (hash != kHashNumber) {
-    FailVortex(
-        ErrorCode::kUnsupported, "hash", kHashAt,
-        "is " + std::to_string(hash) + ", known is " + std::to_string(kHashNumber) + ", XXH3-64");
+    FailVortex(ErrorCode::kUnsupported, "hash", kHashAt,
+               detail::StrCat("is ", hash, ", known is ", kHashNumber, ", XXH3-64"));
   }
   return blocks;
 }

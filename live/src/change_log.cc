@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::detail {
@@ -97,7 +98,7 @@ void ChangeLog::RequireWhole() const {
   const std::lock_guard lock(mutex_);
   if (loss_ == Loss::kNone) return;
   const std::string why = loss_ == Loss::kFull
-                              ? "more than max_recorded, " + std::to_string(max_keys_) + " keys,"
+                              ? StrCat("more than max_recorded, ", max_keys_, " keys,")
                               : "more keys than there is memory for";
   throw Error(ErrorCode::kOutOfMemory, why + " were changed during the rebuild");
 }

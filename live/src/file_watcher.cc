@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/file.h"
 
@@ -60,9 +61,9 @@ FileWatcher::FileWatcher(std::filesystem::path path, nanoseconds interval, Take 
       take_(std::move(take)),
       refused_(std::move(refused)) {
   if (interval_.count() <= 0) {
-    throw Error(ErrorCode::kInvalidArgument, "the interval of a watch is " +
-                                                 std::to_string(interval_.count()) +
-                                                 " ns; allowed: more than 0");
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        StrCat("the interval of a watch is ", interval_.count(), " ns; allowed: more than 0"));
   }
   CheckNow();
 }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "tamis/detail/str_cat.h"
+
 namespace tamis {
 namespace {
 
@@ -19,7 +21,7 @@ std::string Seconds(std::chrono::nanoseconds time) {
   constexpr int64_t kPerSecond = 1'000'000'000;
   std::string fraction = std::to_string(time.count() % kPerSecond);
   fraction.insert(0, 9 - fraction.size(), '0');
-  return std::to_string(time.count() / kPerSecond) + '.' + fraction;
+  return detail::StrCat(time.count() / kPerSecond, '.', fraction);
 }
 
 class Text {

@@ -18,6 +18,7 @@
 #include "parquet/src/add_filter.h"
 #include "parquet/src/filter_header.h"
 #include "parquet/src/splice.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/hash.h"
 #include "tamis/parquet/bloom_filter.h"
@@ -71,8 +72,8 @@ std::vector<size_t> ColumnsOf(const Schema& schema, const AddOptions& options) {
     throw Error(ErrorCode::kInvalidArgument, "no column is named to get filters");
   }
   if (!(options.fpr >= kMinFpr && options.fpr <= kMaxFpr)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "fpr is " + std::to_string(options.fpr) + ", and must be in [1e-12, 0.5]");
+    throw Error(ErrorCode::kInvalidArgument, detail::StrCat("fpr is ", std::to_string(options.fpr),
+                                                            ", and must be in [1e-12, 0.5]"));
   }
   std::vector<size_t> columns;
   for (const std::string& path : options.columns) columns.push_back(schema.Find(path));
@@ -234,9 +235,10 @@ class Adder {
     try {
       return BuildFilter(values, row_group, column, chunk, options_.fpr);
     } catch (const FormatError& error) {
-      throw FormatError(error.code(), error.check(), error.offset(),
-                        source_->name() + ": column " + footer_.schema().PathOf(column) +
-                            " of row group " + std::to_string(row_group) + ": " + error.what());
+      throw FormatError(
+          error.code(), error.check(), error.offset(),
+          detail::StrCat(source_->name(), ": column ", footer_.schema().PathOf(column),
+                         " of row group ", row_group, ": ", error.what()));
     }
   }
 

@@ -8,6 +8,7 @@
 #include "parquet/src/fields.h"
 #include "parquet/src/thrift_places.h"
 #include "parquet/src/thrift_walker.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/parquet/bloom_filter.h"
 #include "tamis/sizing.h"
@@ -57,7 +58,7 @@ PageStatistics ReadPageStatistics(ThriftWalker& walker) {
   return statistics;
 }
 
-std::string BytesWritten(uint64_t bytes) { return std::to_string(bytes) + " bytes"; }
+std::string BytesWritten(uint64_t bytes) { return detail::StrCat(bytes, " bytes"); }
 
 }  // namespace
 
@@ -71,9 +72,9 @@ BuiltFilter BuildFilter(ColumnValues& values, size_t row_group, size_t column,
   });
   // A key that was not read would be one that the filter denies.
   if (read != chunk.values || built.present > read) {
-    throw FormatError(ErrorCode::kCorrupt, "values", chunk.first_page,
-                      std::to_string(read) + " values were read, and the footer tells of " +
-                          std::to_string(chunk.values));
+    throw FormatError(
+        ErrorCode::kCorrupt, "values", chunk.first_page,
+        detail::StrCat(read, " values were read, and the footer tells of ", chunk.values));
   }
   const double keys = std::min(built.filter.estimated_count(), static_cast<double>(built.present));
   while (built.filter.num_blocks() > 1 &&
@@ -119,8 +120,7 @@ std::string WhyNotPaying(const Footer& footer, size_t row_group, size_t column,
                          uint64_t bytes_in_file) {
   if (built.present == 0) return "all values are null";
   if (built.distinct <= kFewKeys) {
-    return "few distinct values: " + std::to_string(built.distinct) + " among " +
-           std::to_string(built.present);
+    return detail::StrCat("few distinct values: ", built.distinct, " among ", built.present);
   }
   const auto smaller = [&](const std::string& what, uint64_t bytes) {
     return what + ", which takes " + BytesWritten(bytes) + ", the filter " +

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "parquet/src/filter_header.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::parquet {
@@ -23,7 +24,7 @@ FilterPlace FindFilter(const Source& source, const Footer& footer, const ColumnC
   const uint64_t offset = *chunk.filter_offset;
   const auto corrupt = [&](const std::string& what) {
     throw FormatError(ErrorCode::kCorrupt, "Bloom filter", offset,
-                      "a Bloom filter at byte " + std::to_string(offset) + " of the file " + what);
+                      detail::StrCat("a Bloom filter at byte ", offset, " of the file ", what));
   };
   if (offset >= footer.offset()) corrupt("begins behind the data");
   const uint64_t room = footer.offset() - offset;
@@ -37,8 +38,7 @@ FilterPlace FindFilter(const Source& source, const Footer& footer, const ColumnC
   const uint64_t bytes = parsed.header_bytes + parsed.bits;
   if (bytes > room) corrupt("ends behind the data");
   if (chunk.filter_length && *chunk.filter_length != bytes) {
-    corrupt("has " + std::to_string(bytes) + " bytes, and the footer says " +
-            std::to_string(*chunk.filter_length));
+    corrupt(detail::StrCat("has ", bytes, " bytes, and the footer says ", *chunk.filter_length));
   }
   return {offset, offset + parsed.header_bytes, parsed.bits};
 }
@@ -87,9 +87,9 @@ std::string ToParquet(const SplitBlockBloomFilter& filter) {
                 "Parquet's Bloom filters are by XXH64 with seed 0; this filter is by another hash");
   }
   if (filter.bytes() > kMaxFilterBytes) {
-    throw Error(ErrorCode::kInvalidArgument, "a Bloom filter of " + std::to_string(filter.bytes()) +
-                                                 " bytes; Parquet allows at most " +
-                                                 std::to_string(kMaxFilterBytes));
+    throw Error(ErrorCode::kInvalidArgument,
+                detail::StrCat("a Bloom filter of ", filter.bytes(),
+                               " bytes; Parquet allows at most ", kMaxFilterBytes));
   }
   std::string bytes = FilterHeader(filter.bytes());
   const std::span<const std::byte> bits = filter.payload();
@@ -102,8 +102,8 @@ SplitBlockBloomFilter FromParquet(std::span<const std::byte> bytes, const Memory
       ParseFilterHeader(bytes.first(std::min(bytes.size(), kMaxHeaderBytes)), 0);
   if (header.bits > bytes.size() - header.header_bytes) {
     throw FormatError(ErrorCode::kCorrupt, "Bloom filter", bytes.size(),
-                      "a Bloom filter of " + std::to_string(header.bits) + " bytes is cut off at " +
-                          std::to_string(bytes.size() - header.header_bytes));
+                      detail::StrCat("a Bloom filter of ", header.bits, " bytes is cut off at ",
+                                     bytes.size() - header.header_bytes));
   }
   SplitBlockBloomFilter filter({.bytes = header.bits, .hash = kFilterHash, .memory = memory});
   const SplitBlockView view = filter.mutable_view();

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "parquet/src/stored_value.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/keys.h"
 #include "tamis/parquet/bloom_filter.h"
@@ -67,7 +68,7 @@ ColumnKeys::ColumnKeys(const Column& column, const KeyList& keys) {
   }
   if (keys.size() > std::numeric_limits<uint32_t>::max()) {
     throw Error(ErrorCode::kInvalidArgument,
-                "a list of " + std::to_string(keys.size()) + " keys; it may have 2^32 - 1");
+                detail::StrCat("a list of ", keys.size(), " keys; it may have 2^32 - 1"));
   }
   if (NumberKindOf(column)) {
     MakeNumbers(column, keys);

@@ -5,6 +5,7 @@
 #include <new>
 #include <numeric>
 
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::parquet {
@@ -104,9 +105,9 @@ void FileAsker::AskChunk(size_t group, AskerMemory& memory, GroupAnswer& answer)
   const ColumnChunk chunk = footer_->Chunk(group, column_);
   if (chunk.values < answer.rows) {
     // Nulls are values here: a writer that counts none may count them otherwise, too.
-    throw Error(ErrorCode::kCorrupt, "the column has " + std::to_string(chunk.values) +
-                                         " values, nulls included, in " +
-                                         std::to_string(answer.rows) + " rows");
+    throw Error(ErrorCode::kCorrupt,
+                detail::StrCat("the column has ", chunk.values, " values, nulls included, in ",
+                               answer.rows, " rows"));
   }
   const auto not_numbers = keys_->not_numbers();
   const bool has_filter = chunk.filter_offset && options_.filters;

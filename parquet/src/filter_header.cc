@@ -4,6 +4,7 @@
 
 #include "parquet/src/fields.h"
 #include "parquet/src/thrift_walker.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/layout/split_block.h"
 
@@ -70,8 +71,8 @@ ParsedHeader ParseFilterHeader(std::span<const std::byte> bytes, uint64_t offset
     walker.Fail(0, "a header of a Bloom filter that lacks a field");
   }
   if (*bits <= 0 || *bits % split_block::kBlockBytes != 0) {
-    walker.Fail(0, "a Bloom filter of " + std::to_string(*bits) +
-                       " bytes, which is no number of blocks of 32");
+    walker.Fail(0, detail::StrCat("a Bloom filter of ", *bits,
+                                  " bytes, which is no number of blocks of 32"));
   }
   return {walker.at(), static_cast<uint64_t>(*bits)};
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "parquet/src/filter_header.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/layout/split_block.h"
 #include "tamis/parquet/bloom_filter.h"
@@ -72,8 +73,8 @@ std::string Verdict(const ColumnReport& column, uint64_t file_bytes, double fpr)
            ShortPercentText(fpr) + ".";
   }
   if (present < column.groups.size()) {
-    return "Yes, where they are: in " + std::to_string(present) + " of " +
-           std::to_string(column.groups.size()) + " row groups " + spares + ".";
+    return detail::StrCat("Yes, where they are: in ", present, " of ", column.groups.size(),
+                          " row groups ", spares, ".");
   }
   return "Yes: " + spares + ".";
 }
@@ -83,7 +84,7 @@ std::string Verdict(const ColumnReport& column, uint64_t file_bytes, double fpr)
 uint64_t CommonBytes(uint64_t keys, double fpr) {
   if (!(fpr >= kMinFpr && fpr <= kMaxFpr)) {
     throw Error(ErrorCode::kInvalidArgument,
-                "a rate of " + std::to_string(fpr) + "; allowed: from 1e-12 to 0.5");
+                detail::StrCat("a rate of ", std::to_string(fpr), "; allowed: from 1e-12 to 0.5"));
   }
   uint64_t bytes = kMinCommonBytes;
   while (bytes < kMaxCommonBytes &&

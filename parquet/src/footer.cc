@@ -10,6 +10,7 @@
 #include "parquet/src/known_faults.h"
 #include "parquet/src/schema_reader.h"
 #include "parquet/src/thrift_walker.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::parquet {
@@ -26,8 +27,7 @@ constexpr uint64_t kEndBytes = 8;  // the length of the footer, and the magic ag
 uint64_t Unsigned(ThriftWalker& walker, const ThriftField& field) {
   const int64_t value = walker.Integer(field.type);
   if (value < 0) {
-    walker.Fail(field.value_at,
-                "field " + std::to_string(field.id) + " is " + std::to_string(value));
+    walker.Fail(field.value_at, detail::StrCat("field ", field.id, " is ", value));
   }
   return static_cast<uint64_t>(value);
 }
@@ -109,7 +109,7 @@ Footer Footer::Read(const Source& source) {
     Corrupt("footer", offset, source.name() + ": " + what);
   };
   if (size < 2 * kMagicBytes + kEndBytes - kMagicBytes) {
-    damaged(0, "has " + std::to_string(size) + " bytes, too few for a Parquet file");
+    damaged(0, detail::StrCat("has ", size, " bytes, too few for a Parquet file"));
   }
   std::array<std::byte, kEndBytes> end;
   source.Read(size - kEndBytes, end);
@@ -121,8 +121,7 @@ Footer Footer::Read(const Source& source) {
   uint64_t bytes = 0;
   for (size_t i = 0; i < 4; ++i) bytes |= static_cast<uint64_t>(end[i]) << (8 * i);
   if (bytes > size - kEndBytes - kMagicBytes || bytes > kMaxBytes) {
-    damaged(size - kEndBytes,
-            "a footer of " + std::to_string(bytes) + " bytes in " + std::to_string(size));
+    damaged(size - kEndBytes, detail::StrCat("a footer of ", bytes, " bytes in ", size));
   }
   std::vector<std::byte> footer(static_cast<size_t>(bytes));
   source.Read(size - kEndBytes - bytes, footer);

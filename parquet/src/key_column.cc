@@ -8,6 +8,7 @@
 
 #include "parquet/src/stored_text.h"
 #include "parquet/src/stored_value.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/keys.h"
 #include "tamis/parquet/footer.h"
@@ -116,7 +117,7 @@ KeyColumn ReadKeyColumn(const std::filesystem::path& path, size_t column, const 
   const Schema& schema = footer.schema();
   if (column >= schema.columns().size()) {
     throw Error(ErrorCode::kInvalidArgument,
-                source->name() + ": has no column " + std::to_string(column) + ", counted from 0");
+                detail::StrCat(source->name(), ": has no column ", column, ", counted from 0"));
   }
   const Column& about = schema.columns()[column];
   const std::string name = source->name() + ": column " + schema.PathOf(column);
@@ -135,9 +136,8 @@ KeyColumn ReadKeyColumn(const std::filesystem::path& path, size_t column, const 
     // A key that was not read would not be asked for.
     if (read != chunk.values || reader.present() > total) {
       throw FormatError(ErrorCode::kCorrupt, "values", chunk.first_page,
-                        name + ": " + std::to_string(read) + " values were read of row group " +
-                            std::to_string(group) + ", and the footer tells of " +
-                            std::to_string(chunk.values));
+                        detail::StrCat(name, ": ", read, " values were read of row group ", group,
+                                       ", and the footer tells of ", chunk.values));
     }
   }
   return reader.Finish(total);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::parquet {
@@ -26,7 +27,7 @@ std::string LogicalText(const LogicalType& type) {
     case Kind::kBson:
       return "BSON";
     case Kind::kDecimal:
-      return "decimal(" + std::to_string(type.precision) + ", " + std::to_string(type.scale) + ")";
+      return detail::StrCat("decimal(", type.precision, ", ", type.scale, ")");
     case Kind::kDate:
       return "date";
     case Kind::kTime:
@@ -34,7 +35,7 @@ std::string LogicalText(const LogicalType& type) {
     case Kind::kTimestamp:
       return "timestamp in " + unit;
     case Kind::kInteger:
-      return (type.is_signed ? "int" : "uint") + std::to_string(type.bit_width);
+      return detail::StrCat(type.is_signed ? "int" : "uint", type.bit_width);
     case Kind::kUuid:
       return "UUID";
     case Kind::kFloat16:
@@ -60,7 +61,7 @@ std::string_view PhysicalTypeName(PhysicalType type) noexcept {
 std::string TypeText(const Column& column) {
   std::string text(PhysicalTypeName(column.physical));
   if (column.physical == PhysicalType::kFixedLenByteArray) {
-    text += "(" + std::to_string(column.width) + ")";
+    text += detail::StrCat("(", column.width, ")");
   }
   const std::string logical = LogicalText(column.logical);
   return logical.empty() ? text : text + " (" + logical + ")";

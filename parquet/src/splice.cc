@@ -8,6 +8,7 @@
 #include "parquet/src/fields.h"
 #include "parquet/src/thrift_places.h"
 #include "parquet/src/thrift_walker.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::parquet {
@@ -20,8 +21,7 @@ constexpr int kMaxFieldDelta = 15;  // of two field numbers, in a header of one 
 auto Position(const FilterEntry& entry) { return std::pair(entry.row_group, entry.column); }
 
 std::string Name(const FilterEntry& entry) {
-  return "column chunk " + std::to_string(entry.column) + " of row group " +
-         std::to_string(entry.row_group);
+  return detail::StrCat("column chunk ", entry.column, " of row group ", entry.row_group);
 }
 
 class Splicer {

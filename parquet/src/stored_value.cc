@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "parquet/src/value_text.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::parquet {
 namespace {
@@ -59,7 +60,7 @@ std::string_view TextOf(const KeyList& keys, size_t i) {
 }
 
 std::string TextOfInteger(const Integer& value) {
-  return (value.negative ? "-" : "") + std::to_string(value.magnitude);
+  return detail::StrCat(value.negative ? "-" : "", value.magnitude);
 }
 
 // Key i times 10^scale.

@@ -3,6 +3,7 @@
 #include <bit>
 #include <limits>
 
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::parquet {
@@ -17,7 +18,7 @@ int64_t ZigZag(uint64_t value) { return static_cast<int64_t>((value >> 1) ^ (~(v
 void ThriftWalker::Fail(size_t at, const std::string& what) const {
   const uint64_t offset = base_ + at;
   throw FormatError(ErrorCode::kCorrupt, "Thrift", offset,
-                    what + " at byte " + std::to_string(offset) + " of the file");
+                    detail::StrCat(what, " at byte ", offset, " of the file"));
 }
 
 uint8_t ThriftWalker::Byte() {
@@ -36,12 +37,12 @@ uint64_t ThriftWalker::Varint(int bits) {
     value |= group << shift;
     if (byte < 0x80) return value;
   }
-  Fail(begin, "a number has more than " + std::to_string(bits) + " bits");
+  Fail(begin, detail::StrCat("a number has more than ", bits, " bits"));
 }
 
 void ThriftWalker::Advance(uint64_t bytes) {
   if (bytes > bytes_.size() - at_) {
-    Fail(at_, "a value of " + std::to_string(bytes) + " bytes is cut off");
+    Fail(at_, detail::StrCat("a value of ", bytes, " bytes is cut off"));
   }
   at_ += static_cast<size_t>(bytes);
 }
@@ -80,10 +81,10 @@ ThriftList ThriftWalker::List() {
   const uint64_t size = head >> 4 == 15 ? Varint(32) : head >> 4;
   const uint8_t element = head & 15;
   if (size > bytes_.size() - at_) {
-    Fail(begin, "a list of " + std::to_string(size) + " elements is cut off");
+    Fail(begin, detail::StrCat("a list of ", size, " elements is cut off"));
   }
   if (size > 0 && (element == 0 || element > kLastType)) {
-    Fail(begin, "a list of type " + std::to_string(element));
+    Fail(begin, detail::StrCat("a list of type ", element));
   }
   return {static_cast<ThriftType>(element), static_cast<uint32_t>(size)};
 }
@@ -134,7 +135,7 @@ void ThriftWalker::Skip(ThriftType type) {
     const uint8_t key = types >> 4;
     const uint8_t value = types & 15;
     if (key == 0 || key > kLastType || value == 0 || value > kLastType) {
-      Fail(begin, "a map of types " + std::to_string(key) + " and " + std::to_string(value));
+      Fail(begin, detail::StrCat("a map of types ", key, " and ", value));
     }
     for (uint64_t i = 0; i < size; ++i) {
       Skip(static_cast<ThriftType>(key));
@@ -164,14 +165,14 @@ std::optional<ThriftField> ThriftStruct::Next() {
     stop_at_ = begin;
     return std::nullopt;
   }
-  if (type > kLastType) walker_.Fail(begin, "a field of type " + std::to_string(type));
+  if (type > kLastType) walker_.Fail(begin, detail::StrCat("a field of type ", type));
   const int64_t id = head >> 4 != 0 ? field_.id + (head >> 4) : walker_.Integer(ThriftType::kI16);
   if (id < std::numeric_limits<int16_t>::min() || id > std::numeric_limits<int16_t>::max()) {
-    walker_.Fail(begin, "a field of number " + std::to_string(id));
+    walker_.Fail(begin, detail::StrCat("a field of number ", id));
   }
   if (id > 0 && id < 64) {
     const uint64_t bit = uint64_t{1} << id;
-    if ((seen_ & bit) != 0) walker_.Fail(begin, "field " + std::to_string(id) + " once more");
+    if ((seen_ & bit) != 0) walker_.Fail(begin, detail::StrCat("field ", id, " once more"));
     seen_ |= bit;
   }
   field_ = {static_cast<int16_t>(id), static_cast<ThriftType>(type), begin, walker_.at_};

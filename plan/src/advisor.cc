@@ -11,6 +11,7 @@
 #include "core/src/filters/base/sizing_checks.h"
 #include "core/src/filters/registry/kinds.h"
 #include "plan/src/advice_text.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/memory.h"
 #include "tamis/plan/plan.h"
@@ -31,12 +32,11 @@ void Check(uint64_t keys, double fpr, const PlanNeeds& needs) {
   require(needs.key_bytes > 0, "a plan for keys of 0 bytes; allowed: 1 to 2^64 - 1");
   if (!needs.range) return;
   const KeyRange& range = *needs.range;
-  require(range.low <= range.high, "a range from " + std::to_string(range.low) + " to " +
-                                       std::to_string(range.high) +
-                                       ": the first must not be larger");
-  require(keys - 1 <= range.high - range.low, std::to_string(keys) +
-                                                  " distinct keys do not fit a range of " +
-                                                  FixedText(range.size(), 0) + " values");
+  require(range.low <= range.high, detail::StrCat("a range from ", range.low, " to ", range.high,
+                                                  ": the first must not be larger"));
+  require(keys - 1 <= range.high - range.low,
+          detail::StrCat(keys, " distinct keys do not fit a range of ", FixedText(range.size(), 0),
+                         " values"));
 }
 
 class Advisor {

@@ -13,6 +13,8 @@
 #include <utility>
 #include <variant>
 
+#include "tamis/detail/str_cat.h"
+
 namespace tamis::tools {
 namespace {
 
@@ -112,7 +114,7 @@ class Reader {
       return AddFull(file, {error.code(), Named(file, error.what())});
     }
     for (size_t group = 0; group < footer->row_groups().size(); ++group) {
-      const std::string name = file + "#" + std::to_string(group);
+      const std::string name = detail::StrCat(file, "#", group);
       std::variant<std::monostate, SplitBlockBloomFilter, Unusable> filter;
       try {
         filter = FilterOf(*source, *footer, footer->Chunk(group, column));
@@ -123,7 +125,7 @@ class Reader {
         AddMember(name, *usable);
       } else if (const auto* const unusable = std::get_if<Unusable>(&filter)) {
         AddFull(name, {unusable->code,
-                       file + ": row group " + std::to_string(group) + ": " + unusable->reason});
+                       detail::StrCat(file, ": row group ", group, ": ", unusable->reason)});
       } else {
         ++made_.empty;
       }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "tamis/detail/str_cat.h"
 #include "tools/commands/bank.h"
 #include "tools/input/bank_keys.h"
 #include "tools/input/input.h"
@@ -153,7 +154,7 @@ class Query {
         if (options_.json) {
           list.push_back({{"name", name}, {"index", member.member}, {"keys", member.keys}});
         } else {
-          out.Write(Printable(name) + "\t" + std::to_string(member.keys) + "\n");
+          out.Write(detail::StrCat(Printable(name), "\t", member.keys, "\n"));
         }
       }
       json["counts"] = list;

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "tamis/detail/str_cat.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/overfull.h"
 #include "tools/input/count_keys.h"
@@ -121,17 +122,17 @@ void RequireNotOversized(const BuildOptions& options, const Sizing& sizing) {
   const FilterKind best = SmallestKind(kind, capacity, fpr);
   const uint64_t least = FilterBytes(best, capacity, fpr);
   if (bytes / kMostTimesTheBest <= least && bytes / (kMostBitsPerKey / 8) <= capacity) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              std::string("a ") + FilterKindName(kind) + " filter takes " +
-                  BytesText(static_cast<double>(bytes)) + " for " + Counted(capacity, "key") +
-                  " at " + PercentText(fpr) +
-                  (best == kind ? ""
-                                : std::string("; a ") + FilterKindName(best) +
-                                      " filter can do the same and takes " +
-                                      BytesText(static_cast<double>(least))) +
-                  "; without --oversized it may take four times the least, and " +
-                  std::to_string(kMostBitsPerKey) +
-                  " bits a key. Give another --fpr or --kind, or --oversized to make it");
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      detail::StrCat(
+          "a ", FilterKindName(kind), " filter takes ", BytesText(static_cast<double>(bytes)),
+          " for ", Counted(capacity, "key"), " at ", PercentText(fpr),
+          best == kind
+              ? ""
+              : detail::StrCat("; a ", FilterKindName(best), " filter can do the same and takes ",
+                               BytesText(static_cast<double>(least))),
+          "; without --oversized it may take four times the least, and ", kMostBitsPerKey,
+          " bits a key. Give another --fpr or --kind, or --oversized to make it"));
 }
 
 void CheckSizing(const BuildOptions& options) {

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tamis/detail/str_cat.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/demo.h"
 #include "tools/commands/phone_numbers.h"
@@ -166,9 +167,9 @@ void PrintTable(const DemoOptions& options, const SplitBlockBloomFilter& filter,
   }
   text += Row("queries", WithCommas(options.queries) + " in " + DurationText(queries.median()) +
                              ", of which " + WithCommas(results.num_known) + " are known");
-  text += Row("", "median of " + std::to_string(queries.seconds.size()) + " runs from " +
-                      DurationText(queries.seconds.front()) + " to " +
-                      DurationText(queries.seconds.back()) + ", after one to warm up");
+  text += Row("", detail::StrCat("median of ", queries.seconds.size(), " runs from ",
+                                 DurationText(queries.seconds.front()), " to ",
+                                 DurationText(queries.seconds.back()), ", after one to warm up"));
   text += Row("found", WithCommas(queries.found) + ", " + WithCommas(queries.false_positives) +
                            " of them wrongly");
   text += Row("false negatives", WithCommas(results.false_negatives()) + " of these and " +
@@ -178,9 +179,8 @@ void PrintTable(const DemoOptions& options, const SplitBlockBloomFilter& filter,
                                   PercentText(results.fpr_error(), 2) + ", over " +
                                   WithCommas(kChecked) + " unknown numbers");
   text += Row("peak memory", BytesText(static_cast<double>(PeakMemory())));
-  text += Row("ran on", std::string(results.query_route.backend->name) + ", " +
-                            std::to_string(engine.threads()) +
-                            (engine.threads() == 1 ? " thread" : " threads"));
+  text += Row("ran on", detail::StrCat(results.query_route.backend->name, ", ", engine.threads(),
+                                       engine.threads() == 1 ? " thread" : " threads"));
   Print(text);
 }
 

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "tamis/detail/str_cat.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/foreign_info.h"
 #include "tools/options/exit_codes.h"
@@ -159,7 +160,7 @@ std::string InfoText(const nlohmann::ordered_json& json, const FilterKindInfo& i
   text += Row("bytes", count("bytes") + " (" + BytesText(json["bytes"].get<double>()) + ")");
   const bool keyed = json.contains("secret_in_file");
   text += Row("hash", json["hash"].get<std::string>() +
-                          (!keyed ? ", seed " + std::to_string(json["seed"].get<uint64_t>())
+                          (!keyed ? detail::StrCat(", seed ", json["seed"].get<uint64_t>())
                            : json["secret_in_file"].get<bool>() ? ", its secret in the file"
                                                                 : ", its secret not in the file"));
   text += Row("keys", json["key_types"].get<std::string>());

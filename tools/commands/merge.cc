@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tamis/detail/str_cat.h"
 #include "tools/commands/commands.h"
 #include "tools/options/exit_codes.h"
 #include "tools/options/secret.h"
@@ -75,7 +76,7 @@ uint64_t CheckHeaders(const MergeOptions& options) {
     if (header.hash != first.hash) {
       const auto name = [](const HashSpec& hash) {
         return HashKindName(hash.kind) +
-               (IsKeyed(hash.kind) ? "" : " with seed " + std::to_string(hash.seed));
+               (IsKeyed(hash.kind) ? "" : detail::StrCat(" with seed ", hash.seed));
       };
       Refuse(options, file, "hashes differ: " + name(header.hash) + " and " + name(first.hash));
     }
@@ -137,10 +138,10 @@ int Run(MergeOptions options) {
     };
     Print(JsonText(json));
   } else if (!options.quiet) {
-    Say(options.output + ": " + Counted(filter->inserted_count(), "key") + " of " +
-        std::to_string(options.files.size()) + " filters, " +
-        BytesText(static_cast<double>(filter->bytes())) + ", expected false-positive rate " +
-        PercentText(fpr));
+    Say(detail::StrCat(options.output, ": ", Counted(filter->inserted_count(), "key"), " of ",
+                       options.files.size(), " filters, ",
+                       BytesText(static_cast<double>(filter->bytes())),
+                       ", expected false-positive rate ", PercentText(fpr)));
   }
   return kDone;
 }

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "tamis/detail/str_cat.h"
 #include "tools/commands/parquet.h"
 #include "tools/input/parquet_values.h"
 #include "tools/options/exit_codes.h"
@@ -126,8 +127,8 @@ void SayColumn(const std::string& column, const std::vector<AddedFilter>& chunks
         PercentText(fpr));
   }
   if (others > 0) {
-    Say(column + ": none for " + Counted(others, "row group") + ", such as row group " +
-        std::to_string(first_other->row_group) + ": " + first_other->reason);
+    Say(detail::StrCat(column, ": none for ", Counted(others, "row group"), ", such as row group ",
+                       first_other->row_group, ": ", first_other->reason));
   }
 }
 

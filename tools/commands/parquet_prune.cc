@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "tamis/detail/str_cat.h"
 #include "tools/commands/parquet.h"
 #include "tools/input/key_list_file.h"
 #include "tools/input/parquet_key_list.h"
@@ -126,8 +127,8 @@ void WriteGroups(const FileAnswer& file, Output& out) {
     const GroupAnswer& group = file.groups[g];
     if (!IsKept(group.outcome)) continue;
     const bool doubt = group.outcome == Outcome::kDoubt;
-    out.Write(path + "," + std::to_string(g) + "," + std::to_string(group.rows) + "," +
-              (doubt ? "" : std::to_string(group.hits)) + "\n");
+    out.Write(detail::StrCat(path, ",", g, ",", group.rows, ",",
+                             doubt ? "" : std::to_string(group.hits), "\n"));
   }
 }
 
@@ -135,7 +136,7 @@ void WritePairs(const FileAnswer& file, const KeyList& keys, Output& out) {
   const std::string path = Field(file.name);
   if (!file.doubt.empty()) out.Write(path + ",,\n");
   for (size_t g = 0; g < file.groups.size(); ++g) {
-    const std::string begin = path + "," + std::to_string(g) + ",";
+    const std::string begin = detail::StrCat(path, ",", g, ",");
     if (file.groups[g].outcome == Outcome::kDoubt) out.Write(begin + "\n");
     for (const uint32_t key : file.groups[g].keys) {
       out.Write(begin + Field(keys.TextOf(key)) + "\n");

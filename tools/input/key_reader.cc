@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "tamis/detail/str_cat.h"
 #include "tools/input/integer_key.h"
 #include "tools/output/console.h"
 #include "tools/output/format.h"
@@ -100,19 +101,19 @@ void KeyReader::Fill() {
     record.quote_line = csv_.quote_line();
     CheckQuotes(record);
     throw Error(ErrorCode::kInvalidArgument,
-                file_->name() + ":" + std::to_string(position_) + ": " + record.error);
+                detail::StrCat(file_->name(), ":", position_, ": ", record.error));
   }
   bytes_read_ += file_->Fill();
 }
 
 void KeyReader::CheckQuotes(const CsvRecord& record) const {
   if (!record.astray) return;
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      file_->name() + ":" + std::to_string(position_ + record.quote_line) +
-          ": from the quote that opens here on, records cannot be told apart: " + record.error +
-          ". Mend it (a quote within quotes is written twice), or give --no-quotes to take "
-          "quotes as text");
+  throw Error(ErrorCode::kInvalidArgument,
+              detail::StrCat(file_->name(), ":", position_ + record.quote_line,
+                             ": from the quote that opens here on, records cannot be told apart: ",
+                             record.error,
+                             ". Mend it (a quote within quotes is written twice), or give "
+                             "--no-quotes to take quotes as text"));
 }
 
 void KeyReader::ReadHeader() {
@@ -149,10 +150,11 @@ void KeyReader::CheckSameHeader(std::string_view header) const {
   const auto name = [at](const std::vector<std::string>& fields) {
     return at < fields.size() ? Quoted(fields[at]) : "missing";
   };
-  throw Error(ErrorCode::kInvalidArgument,
-              file_->name() + ": its column " + std::to_string(at + 1) + " is " + name(here) +
-                  ", and that of " + header_file_ + " is " + name(first) +
-                  ": records of both do not go under one header; query each file by itself");
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      detail::StrCat(file_->name(), ": its column ", at + 1, " is ", name(here), ", and that of ",
+                     header_file_, " is ", name(first),
+                     ": records of both do not go under one header; query each file by itself"));
 }
 
 void KeyReader::RefuseCrLines(std::string_view text) const {
@@ -313,8 +315,8 @@ void KeyReader::Reject(const char* reason, std::string_view text, KeyBatch& batc
   batch.bad.push_back(batch.num_records());
   const bool is_first = reason == kEmptyKey ? counts_.AddEmpty() : counts_.AddBad();
   if (!options_.strict && !(needs_.report_bad && is_first)) return;
-  std::string message = file_->name() + (options_.u64 ? ": offset " : ":") +
-                        std::to_string(position_) + ": " + reason;
+  std::string message =
+      detail::StrCat(file_->name(), options_.u64 ? ": offset " : ":", position_, ": ", reason);
   if (!text.empty()) message += ": " + Quoted(text);
   if (options_.strict) throw Error(ErrorCode::kInvalidArgument, message);
   Say(message);

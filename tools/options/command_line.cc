@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "tamis/detail/str_cat.h"
 #include "tools/options/exit_codes.h"
 #include "tools/output/console.h"
 #include "tools/output/format.h"
@@ -124,10 +125,10 @@ std::string CountText(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0) return name + " takes no value";
   if (given == 0) return name + " needs a value";
   if (option.get_expected_max() > 1) {
-    return name + ": " + std::to_string(option.get_expected_min()) + " or more are needed, " +
-           std::to_string(given) + (given == 1 ? " is given" : " are given");
+    return detail::StrCat(name, ": ", option.get_expected_min(), " or more are needed, ", given,
+                          given == 1 ? " is given" : " are given");
   }
-  return name + " is given " + std::to_string(given) + " times, and can be given once";
+  return detail::StrCat(name, " is given ", given, " times, and can be given once");
 }
 
 // Explains in our words why the parser refused a command line. `app` is the command that was given.

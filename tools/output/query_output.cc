@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tamis/detail/str_cat.h"
 #include "tools/output/json.h"
 
 namespace tamis::tools {
@@ -26,7 +27,7 @@ std::string CountsJson(const std::string& filter, const QueryCounts& counts,
 }
 
 std::string CountsText(const QueryCounts& counts) {
-  return std::to_string(counts.selected) + "/" + std::to_string(counts.keys) + "\n";
+  return detail::StrCat(counts.selected, "/", counts.keys, "\n");
 }
 
 }  // namespace tamis::tools

@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "tamis/detail/str_cat.h"
 #include "tools/options/exit_codes.h"
 #include "tools/options/parse.h"
 #include "tools/options/signals.h"
@@ -130,7 +131,7 @@ std::string InfoText(const std::string& name, const redis::Info& info) {
               WithCommas(info.bytes) + " (" + BytesText(static_cast<double>(info.bytes)) + ")");
   text += Row("hash", std::string(HashKindName(info.hash.kind)) +
                           (IsKeyed(info.hash.kind) ? ", its secret not on the servers"
-                                                   : ", seed " + std::to_string(info.hash.seed)));
+                                                   : detail::StrCat(", seed ", info.hash.seed)));
   text += Row("capacity", Counted(info.capacity, "key") + " at " + PercentText(info.fpr));
   text += Row("segments", WithCommas(info.segments) + " of " +
                               BytesText(static_cast<double>(info.segment_bytes)));

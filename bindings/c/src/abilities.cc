@@ -1,8 +1,7 @@
 #include "bindings/c/src/abilities.h"
 
-#include <string>
-
 #include "bindings/c/src/guard.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/plan/plan.h"
 
 namespace tamis::c {
@@ -24,7 +23,7 @@ Abilities ReadAbilities(uint32_t bits) {
     bits &= ~bit;
     bit <<= 1;
   }
-  if (bits != 0) Refuse("must has bits that stand for no ability: " + std::to_string(bits));
+  if (bits != 0) Refuse(detail::StrCat("must has bits that stand for no ability: ", bits));
   return abilities;
 }
 

@@ -15,6 +15,7 @@
 #include "bindings/c/src/room.h"
 #include "bindings/c/src/text.h"
 #include "tamis/backend.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/filter_kinds.h"
 #include "tamis/version.h"
 
@@ -47,7 +48,7 @@ tamis_status tamis_hash_random(uint32_t kind, tamis_hash* out) {
     } else if (std::ranges::find(kHashKinds, spec.kind) != std::end(kHashKinds)) {
       spec.seed = RandomSeed();
     } else {
-      Refuse("there is no hash of number " + std::to_string(kind));
+      Refuse(tamis::detail::StrCat("there is no hash of number ", kind));
     }
     made = {static_cast<uint32_t>(spec.kind), 0, spec.seed, spec.secret.low, spec.secret.high};
   });

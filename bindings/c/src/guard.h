@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tamis/c/base.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::c {
@@ -45,7 +46,7 @@ template <typename T>
 void RequireArray(const void* pointer, const char* name) {
   if (pointer == nullptr) Refuse(std::string(name) + " is NULL");
   if (reinterpret_cast<uintptr_t>(pointer) % alignof(T) != 0) {
-    Refuse(std::string(name) + " is not at a multiple of " + std::to_string(alignof(T)));
+    Refuse(detail::StrCat(name, " is not at a multiple of ", alignof(T)));
   }
 }
 

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <limits>
 #include <span>
-#include <string>
 
 #include "bindings/c/src/guard.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::c {
 namespace {
@@ -16,8 +16,7 @@ constexpr uint64_t kMaxBytes = std::numeric_limits<ptrdiff_t>::max();
 
 void RequireInMemory(uint64_t elements, uint64_t width) {
   if (elements > kMaxBytes / width) {
-    Refuse(std::to_string(elements) + " elements of " + std::to_string(width) +
-           " bytes are more than any memory has");
+    Refuse(detail::StrCat(elements, " elements of ", width, " bytes are more than any memory has"));
   }
 }
 
@@ -54,8 +53,8 @@ View ViewAt(const tamis_keys& keys, size_t i) {
 KeyArray::KeyArray(const tamis_keys* keys, size_t run_keys)
     : keys_(Required(keys, "keys")), size_(static_cast<size_t>(keys_.count)), run_keys_(run_keys) {
   if (keys_.count > kMaxKeys || keys_.offset > kMaxKeys) {
-    Refuse("keys.count is " + std::to_string(keys_.count) + " and keys.offset " +
-           std::to_string(keys_.offset) + "; allowed: up to 2^48");
+    Refuse(detail::StrCat("keys.count is ", keys_.count, " and keys.offset ", keys_.offset,
+                          "; allowed: up to 2^48"));
   }
   switch (keys_.layout) {
     case TAMIS_KEYS_U8:
@@ -110,7 +109,7 @@ KeyArray::KeyArray(const tamis_keys* keys, size_t run_keys)
       converts_ = true;
       break;
     default:
-      Refuse("unknown keys.layout " + std::to_string(keys_.layout));
+      Refuse(detail::StrCat("unknown keys.layout ", keys_.layout));
   }
   whole_ = whole_.WithValidity(keys_.validity, keys_.offset);
 }
@@ -137,9 +136,9 @@ void KeyArray::TakeColumn() {
   const Column column{static_cast<const char*>(keys_.bytes), {offsets, size_ + 1}};
   if (!column.Valid(keys_.num_bytes)) {
     Refuse(
-        "the offsets of keys.data must not be negative, not decrease, and not exceed "
-        "keys.num_bytes, which is " +
-        std::to_string(keys_.num_bytes));
+        detail::StrCat("the offsets of keys.data must not be negative, not decrease, and not "
+                       "exceed keys.num_bytes, which is ",
+                       keys_.num_bytes));
   }
   if (column.bytes == nullptr && offsets[size_] != offsets[0]) Refuse("keys.bytes is NULL");
   // A column of empty strings may have no bytes at all.
@@ -155,8 +154,8 @@ void KeyArray::TakePointers() {
     if (!IsValid(i)) continue;
     const uint64_t length = keys_.lengths[keys_.offset + i];
     if (length > kMaxBytes || (strings[i] == nullptr && length != 0)) {
-      Refuse("string " + std::to_string(i) + " has " + std::to_string(length) + " bytes at " +
-             (strings[i] == nullptr ? "NULL" : "an address"));
+      Refuse(detail::StrCat("string ", i, " has ", length, " bytes at ",
+                            strings[i] == nullptr ? "NULL" : "an address"));
     }
   }
 }
@@ -169,7 +168,7 @@ void KeyArray::TakeViews() {
   // Short strings need no buffers.
   const auto* const buffers = static_cast<const char* const*>(keys_.bytes);
   if (keys_.num_bytes > kMaxBytes / sizeof(*buffers)) {
-    Refuse(std::to_string(keys_.num_bytes) + " buffers are more than any memory has");
+    Refuse(detail::StrCat(keys_.num_bytes, " buffers are more than any memory has"));
   }
   if (keys_.num_bytes != 0) {
     RequireArray<const char*>(buffers, "keys.bytes");
@@ -184,7 +183,7 @@ void KeyArray::TakeViews() {
         buffers[buffer] == nullptr ||
         uint64_t{static_cast<uint32_t>(view.offset)} + static_cast<uint32_t>(view.length) >
             keys_.lengths[buffer]) {
-      Refuse("view " + std::to_string(i) + " of keys.data is not within its buffer");
+      Refuse(detail::StrCat("view ", i, " of keys.data is not within its buffer"));
     }
   }
 }

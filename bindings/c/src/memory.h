@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <string>
 
 #include "bindings/c/src/guard.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::c {
 
@@ -16,7 +16,7 @@ namespace tamis::c {
 template <typename Byte, typename Void>
 std::span<Byte> Memory(Void* data, uint64_t bytes) {
   if (bytes > static_cast<uint64_t>(std::numeric_limits<ptrdiff_t>::max())) {
-    Refuse(std::to_string(bytes) + " bytes are more than any memory has");
+    Refuse(detail::StrCat(bytes, " bytes are more than any memory has"));
   }
   if (bytes == 0) return {};
   return {&Required(static_cast<Byte*>(data), "data"), static_cast<size_t>(bytes)};

@@ -11,6 +11,7 @@
 #include "tamis/backend.h"
 #include "tamis/c/base.h"
 #include "tamis/c/file.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/file.h"
 #include "tamis/hash.h"
 #include "tamis/memory.h"
@@ -26,8 +27,7 @@ Options ReadOptions(const Options& given, const char* name, size_t least_bytes =
   constexpr size_t kAbsurd = 4096;
   const size_t bytes = given.struct_bytes;
   if (bytes < least_bytes || bytes > kAbsurd) {
-    Refuse(std::string(name) + ".struct_bytes is " + std::to_string(bytes) +
-           ": initialize it with TAMIS_INIT");
+    Refuse(detail::StrCat(name, ".struct_bytes is ", bytes, ": initialize it with TAMIS_INIT"));
   }
   const auto* const memory = reinterpret_cast<const unsigned char*>(&given);
   if (bytes > sizeof(Options) &&

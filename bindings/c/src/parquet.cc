@@ -13,6 +13,7 @@
 #include "bindings/c/src/options.h"
 #include "bindings/c/src/parquet_keys.h"
 #include "bindings/c/src/text.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/parquet/filter_report.h"
 #include "tamis/parquet/pruner.h"
 #include "tamis/parquet/source.h"
@@ -91,7 +92,7 @@ std::string ReportJson(const char* path, const FileReport& file) {
 PrunerOptions ReadPruner(const tamis_parquet_options& given) {
   RequireZero(given.reserved);
   if (given.detail > TAMIS_PARQUET_PAIRS) {
-    Refuse("detail is " + std::to_string(given.detail) + ", must be 0, 1 or 2");
+    Refuse(detail::StrCat("detail is ", given.detail, ", must be 0, 1 or 2"));
   }
   return {.column = &Required(given.column, "column"),
           .detail = static_cast<Detail>(given.detail),

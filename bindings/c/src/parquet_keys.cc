@@ -7,6 +7,7 @@
 
 #include "bindings/c/src/guard.h"
 #include "bindings/c/src/key_array.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::c {
 namespace {
@@ -22,15 +23,14 @@ bool IsString(uint32_t layout) {
 
 void RequireMeaning(uint32_t layout, uint32_t meaning) {
   if (meaning > TAMIS_PARQUET_NANOS) {
-    Refuse("meaning is " + std::to_string(meaning) + ", must be TAMIS_PARQUET_VALUES to _NANOS");
+    Refuse(detail::StrCat("meaning is ", meaning, ", must be TAMIS_PARQUET_VALUES to _NANOS"));
   }
   const bool fits = meaning == TAMIS_PARQUET_VALUES    ? IsInteger(layout) || IsString(layout)
                     : meaning == TAMIS_PARQUET_TEXT    ? IsString(layout)
                     : meaning == TAMIS_PARQUET_DOUBLES ? layout == TAMIS_KEYS_U64
                                                        : IsInteger(layout);
   if (!fits) {
-    Refuse("keys of layout " + std::to_string(layout) + " cannot have the meaning " +
-           std::to_string(meaning));
+    Refuse(detail::StrCat("keys of layout ", layout, " cannot have the meaning ", meaning));
   }
 }
 
@@ -73,7 +73,7 @@ ParquetKeys::ParquetKeys(const tamis_keys* keys, uint32_t meaning) : meaning_(me
   const KeyArray array(keys);
   RequireMeaning(keys->layout, meaning);
   if (array.size() > std::numeric_limits<uint32_t>::max()) {
-    Refuse("there are " + std::to_string(array.size()) + " keys, and may be 2^32 - 1");
+    Refuse(detail::StrCat("there are ", array.size(), " keys, and may be 2^32 - 1"));
   }
   strings_wanted_ = IsString(keys->layout);
   is_signed_ = keys->layout == TAMIS_KEYS_I8 || keys->layout == TAMIS_KEYS_I16 ||

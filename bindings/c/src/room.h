@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "bindings/c/src/guard.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::c {
 
@@ -16,8 +16,7 @@ namespace tamis::c {
 template <typename T>
 std::span<T> Room(T* out, uint64_t capacity, uint64_t needed, const char* name) {
   if (capacity < needed) {
-    Refuse(std::string(name) + " has room for " + std::to_string(capacity) +
-           " elements, and needs " + std::to_string(needed));
+    Refuse(detail::StrCat(name, " has room for ", capacity, " elements, and needs ", needed));
   }
   if (needed == 0) return {};
   RequireArray<T>(out, name);

@@ -4,10 +4,10 @@
 
 #include <cstddef>
 #include <limits>
-#include <string>
 #include <string_view>
 
 #include "bindings/c/src/guard.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::c {
 
@@ -16,7 +16,7 @@ inline std::string_view StringKey(const char* string, size_t bytes) {
   if (bytes == 0) return {};
   Required(string, "string");
   if (bytes > static_cast<size_t>(std::numeric_limits<ptrdiff_t>::max())) {
-    Refuse(std::to_string(bytes) + " bytes are more than any memory has");
+    Refuse(detail::StrCat(bytes, " bytes are more than any memory has"));
   }
   return {string, bytes};
 }

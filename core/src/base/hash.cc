@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/src/base/hash_check.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/table_hash.h"
 
@@ -47,7 +48,7 @@ const HashSpec& detail::CheckedHash(const HashSpec& spec) {
   const bool keyed = IsKeyed(spec.kind);
   if (!keyed && spec.kind != HashKind::kXxh3 && spec.kind != HashKind::kXxh64) {
     throw Error(ErrorCode::kInvalidArgument,
-                "there is no hash of number " + std::to_string(static_cast<uint32_t>(spec.kind)));
+                detail::StrCat("there is no hash of number ", static_cast<uint32_t>(spec.kind)));
   }
   if (keyed ? spec.seed != 0 : spec.secret != HashSecret{}) {
     throw Error(ErrorCode::kInvalidArgument,

@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::detail {
@@ -21,7 +22,7 @@ constexpr uint64_t kLargeBytes = uint64_t{4} << 20;
 
 [[noreturn]] void ThrowOutOfMemory(uint64_t bytes, const std::string& why) {
   throw Error(ErrorCode::kOutOfMemory,
-              "cannot allocate " + std::to_string(bytes) + " bytes for a filter: " + why);
+              StrCat("cannot allocate ", bytes, " bytes for a filter: ", why));
 }
 
 constexpr size_t RoundUp(size_t x, size_t multiple) {
@@ -61,13 +62,12 @@ void* MapZeroed(size_t bytes) {
 void Storage::RequireFits(uint64_t bytes) {
   const uint64_t limit = PhysicalMemory();
   if (limit != 0 && bytes > limit) {
-    ThrowOutOfMemory(bytes,
-                     "this process may use " + std::to_string(limit) + " bytes of physical memory");
+    ThrowOutOfMemory(bytes, StrCat("this process may use ", limit, " bytes of physical memory"));
   }
   // Room for the roundings of Allocate.
   constexpr uint64_t kMax = std::numeric_limits<size_t>::max() - 2 * kHugePageBytes;
   if (bytes > kMax) {
-    ThrowOutOfMemory(bytes, "the address space allows " + std::to_string(kMax) + " bytes");
+    ThrowOutOfMemory(bytes, StrCat("the address space allows ", kMax, " bytes"));
   }
 }
 

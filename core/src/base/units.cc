@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tamis/detail/str_cat.h"
+
 namespace tamis {
 namespace {
 
@@ -34,7 +36,7 @@ std::string OneIn(double fraction) {
   return "1 in " + CountText(1 / fraction);
 }
 
-std::string TwoDigits(uint64_t number) { return (number < 10 ? "0" : "") + std::to_string(number); }
+std::string TwoDigits(uint64_t number) { return detail::StrCat(number < 10 ? "0" : "", number); }
 
 }  // namespace
 
@@ -49,8 +51,8 @@ std::string DurationText(double seconds) {
     return WithUnit(1e9 * seconds, 1000, {" ns", " us", " ms", " s"});
   }
   const auto whole = static_cast<uint64_t>(std::llround(seconds));
-  if (whole < 3600) return std::to_string(whole / 60) + " min " + TwoDigits(whole % 60) + " s";
-  return std::to_string(whole / 3600) + " h " + TwoDigits(whole % 3600 / 60) + " min";
+  if (whole < 3600) return detail::StrCat(whole / 60, " min ", TwoDigits(whole % 60), " s");
+  return detail::StrCat(whole / 3600, " h ", TwoDigits(whole % 3600 / 60), " min");
 }
 
 std::string BytesText(double bytes) {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 #include <utility>
 
 #include "core/src/backend/providers.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::detail {
@@ -13,9 +13,8 @@ namespace {
 
 void RequireSize(const char* what, uint64_t size, uint64_t needed, uint64_t keys) {
   if (size >= needed) return;
-  throw Error(ErrorCode::kInvalidArgument, "the output has " + std::to_string(size) + " " + what +
-                                               ", and " + std::to_string(keys) + " keys need " +
-                                               std::to_string(needed));
+  throw Error(ErrorCode::kInvalidArgument,
+              StrCat("the output has ", size, " ", what, ", and ", keys, " keys need ", needed));
 }
 
 }  // namespace
@@ -32,8 +31,7 @@ void RequireRoom(std::span<uint32_t> out, uint64_t keys) {
   constexpr uint64_t kMaxKeys = uint64_t{1} << 32;
   if (keys > kMaxKeys) {
     throw Error(ErrorCode::kInvalidArgument,
-                std::to_string(keys) +
-                    " keys are too many for 32-bit indices; allowed: " + std::to_string(kMaxKeys));
+                StrCat(keys, " keys are too many for 32-bit indices; allowed: ", kMaxKeys));
   }
   RequireSize("elements", out.size(), keys, keys);
 }

@@ -6,6 +6,7 @@
 
 #include "core/src/base/processors.h"
 #include "core/src/filters/registry/kinds.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/units.h"
 
@@ -21,8 +22,8 @@ constexpr uint64_t kSlicesPerThread = 4;
 constexpr uint64_t kMaxInsertThreads = 64;
 
 std::string OutOfRange(const std::string& what, const std::string& value) {
-  return what + " is \"" + value + "\"; allowed: whole numbers from 1 to " +
-         std::to_string(kMaxThreads);
+  return detail::StrCat(what, " is \"", value, "\"; allowed: whole numbers from 1 to ",
+                        kMaxThreads);
 }
 
 [[noreturn]] void RefuseThreads(unsigned asked) {
@@ -68,7 +69,7 @@ std::string Describe(const CallRoute& route, Operation operation) {
   if (route.on_device) {
     return text + (route.uploads ? ", copying the filter there" : ", where the filter is");
   }
-  text += " on " + std::to_string(route.threads) + (route.threads == 1 ? " thread" : " threads");
+  text += StrCat(" on ", route.threads, route.threads == 1 ? " thread" : " threads");
   if (route.partitioned) return text + ", partitioned";
   if (operation == Operation::kInsert) text += ", direct";
   return text;
@@ -266,10 +267,10 @@ CallPlan Dispatcher::Explain(const PlanRequest& request) const {
 }
 
 std::string Dispatcher::Reason(const CallPlan& plan) const {
-  std::string reason = Describe(plan.chosen, plan.operation) + ": " +
-                       DurationText(plan.chosen.seconds) + " predicted for " +
-                       std::to_string(plan.keys) + " keys and a filter of " +
-                       BytesText(static_cast<double>(plan.filter_bytes));
+  std::string reason =
+      StrCat(Describe(plan.chosen, plan.operation), ": ", DurationText(plan.chosen.seconds),
+             " predicted for ", plan.keys, " keys and a filter of ",
+             BytesText(static_cast<double>(plan.filter_bytes)));
   if (!plan.alternatives.empty()) {
     const CallRoute& next = plan.alternatives.front();
     reason += "; the next best, " + Describe(next, plan.operation) + ", would take " +

@@ -8,6 +8,7 @@
 #include "core/src/bulk/outcomes.h"
 #include "core/src/bulk/output.h"
 #include "core/src/bulk/valid_keys.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/engine.h"
 #include "tamis/error.h"
 #include "tamis/filter_kinds.h"
@@ -28,10 +29,9 @@ void CheckWindow(const WindowOptions& options) {
     throw Error(ErrorCode::kInvalidArgument, what + " is out of range " + range);
   };
   if (options.window < 1) refuse("a window of 0 keys", "[1, 2^64)");
-  const std::string filters = "a window of " + std::to_string(options.filters) + " filters";
+  const std::string filters = detail::StrCat("a window of ", options.filters, " filters");
   if (options.filters < windowed::kMinFilters || options.filters > windowed::kMaxFilters) {
-    refuse(filters, "[" + std::to_string(windowed::kMinFilters) + ", " +
-                        std::to_string(windowed::kMaxFilters) + "]");
+    refuse(filters, detail::StrCat("[", windowed::kMinFilters, ", ", windowed::kMaxFilters, "]"));
   }
   const double least = options.filters * kMinFpr;
   if (!(options.fpr >= least && options.fpr <= kMaxFpr)) {  // true for NaN, too

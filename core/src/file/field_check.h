@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/src/file/file_format.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::detail {
@@ -24,7 +25,7 @@ struct FieldCheck {
   void Equal(const std::string& field, uint64_t at, uint64_t value, uint64_t wanted,
              ErrorCode code = ErrorCode::kCorrupt) const {
     if (value != wanted) {
-      Fail(code, field, at, "is " + std::to_string(value) + ", must be " + std::to_string(wanted));
+      Fail(code, field, at, StrCat("is ", value, ", must be ", wanted));
     }
   }
 
@@ -32,16 +33,14 @@ struct FieldCheck {
                uint64_t max) const {
     if (value < min || value > max) {
       Fail(ErrorCode::kCorrupt, field, at,
-           "is " + std::to_string(value) + ", out of range [" + std::to_string(min) + ", " +
-               std::to_string(max) + "]");
+           StrCat("is ", value, ", out of range [", min, ", ", max, "]"));
     }
   }
 
   // The fields of the geometry from number `first` on, which the kind does not use.
   void UnusedGeometry(const FileHeader& header, size_t first) const {
     for (size_t i = first; i < header.geometry.size(); ++i) {
-      Equal("geometry[" + std::to_string(i) + "]", offset::kGeometry + 8 * i, header.geometry[i],
-            0);
+      Equal(StrCat("geometry[", i, "]"), offset::kGeometry + 8 * i, header.geometry[i], 0);
     }
   }
 };

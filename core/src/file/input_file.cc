@@ -5,6 +5,8 @@
 #include <cassert>
 #include <cstring>
 
+#include "tamis/detail/str_cat.h"
+
 namespace tamis::detail {
 
 namespace fs = std::filesystem;
@@ -35,9 +37,9 @@ void ReadFrom(int fd, uint64_t bytes, std::span<std::byte> out, uint64_t offset,
       struct stat status;
       const bool known = fstat(fd, &status) == 0;
       const uint64_t end = known ? static_cast<uint64_t>(status.st_size) : offset;
-      ThrowFormatError(path, ErrorCode::kCorrupt, "file length", std::min(end, offset),
-                       "the file had " + std::to_string(bytes) +
-                           " bytes when it was opened, and was cut short since");
+      ThrowFormatError(
+          path, ErrorCode::kCorrupt, "file length", std::min(end, offset),
+          StrCat("the file had ", bytes, " bytes when it was opened, and was cut short since"));
     }
     out = out.subspan(static_cast<size_t>(n));
     offset += static_cast<uint64_t>(n);
@@ -124,10 +126,9 @@ void InputFile::CheckPages(const Extent& extent, std::span<const uint64_t> pages
 }
 
 void InputFile::FailChecksum(const Extent& extent, uint64_t end) const {
-  ThrowFormatError(path_, ErrorCode::kCorrupt, "payload checksum",
-                   extent.header_at + offset::kPayloadChecksum,
-                   "does not match bytes [" + std::to_string(extent.payload_at()) + ", " +
-                       std::to_string(end) + ") of the file");
+  ThrowFormatError(
+      path_, ErrorCode::kCorrupt, "payload checksum", extent.header_at + offset::kPayloadChecksum,
+      StrCat("does not match bytes [", extent.payload_at(), ", ", end, ") of the file"));
 }
 
 PayloadChecks::PayloadChecks(std::span<const Extent> extents) {

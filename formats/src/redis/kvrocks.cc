@@ -8,6 +8,7 @@
 
 #include "core/src/file/file_format.h"
 #include "formats/src/block_import.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::kvrocks {
@@ -50,9 +51,8 @@ class Fields {
 void CheckValue(std::span<const std::byte> value) {
   if (detail::IsArrowSize(value.size())) return;
   FailKvrocks(ErrorCode::kCorrupt, "blocks", value.size(),
-              "a filter of " + std::to_string(value.size()) +
-                  " bytes, allowed: powers of two from " + std::to_string(detail::kArrowMinBytes) +
-                  " to " + std::to_string(detail::kArrowMaxBytes));
+              detail::StrCat("a filter of ", value.size(), " bytes, allowed: powers of two from ",
+                             detail::kArrowMinBytes, " to ", detail::kArrowMaxBytes));
 }
 
 }  // namespace
@@ -62,15 +62,13 @@ Chain ReadChain(std::span<const std::byte> record) {
   const auto flags = static_cast<uint8_t>(record[0]);
   if ((flags & kTypeMask) != kType) {
     FailKvrocks(ErrorCode::kUnsupported, "type", 0,
-                "is " + std::to_string(flags & kTypeMask) + ", that of Bloom filters is " +
-                    std::to_string(kType));
+                detail::StrCat("is ", flags & kTypeMask, ", that of Bloom filters is ", kType));
   }
   const bool is_long = (flags & kLongFields) != 0;
   const uint64_t want = is_long ? 45 : 37;
   if (record.size() != want) {
     FailKvrocks(ErrorCode::kCorrupt, "file length", std::min<uint64_t>(record.size(), want),
-                "a record has " + std::to_string(want) + " bytes, and these are " +
-                    std::to_string(record.size()));
+                detail::StrCat("a record has ", want, " bytes, and these are ", record.size()));
   }
   Fields fields(record.subspan(1));
   Chain chain;
@@ -91,7 +89,8 @@ Chain ReadChain(std::span<const std::byte> record) {
   }
   if (!(chain.fpr > 0 && chain.fpr < 1)) {  // true for NaN, too
     FailKvrocks(ErrorCode::kCorrupt, "error rate", want - kFprFromEnd,
-                "is " + std::to_string(chain.fpr) + ", allowed: between 0 and 1, both excluded");
+                detail::StrCat("is ", std::to_string(chain.fpr),
+                               ", allowed: between 0 and 1, both excluded"));
   }
   return chain;
 }

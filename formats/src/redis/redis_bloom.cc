@@ -13,6 +13,7 @@
 #include "formats/src/format_lookup.h"
 #include "formats/src/redis/redis_keys.h"
 #include "tamis/detail/kernels.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis {
@@ -35,16 +36,17 @@ void RequireOptions(const RedisBloomOptions& options) {
   constexpr uint64_t kMaxCapacity = uint64_t{1} << 30;
   constexpr uint32_t kMaxExpansion = 32768;
   if (options.capacity == 0 || options.capacity > kMaxCapacity) {
-    RefuseRedisBloom("for " + std::to_string(options.capacity) +
-                     " keys cannot be made; allowed: [1, 1073741824]");
+    RefuseRedisBloom(
+        detail::StrCat("for ", options.capacity, " keys cannot be made; allowed: [1, 1073741824]"));
   }
   if (!(options.error_rate > 0 && options.error_rate < 1)) {
-    RefuseRedisBloom("cannot have an error rate of " + std::to_string(options.error_rate) +
-                     "; it must be between 0 and 1, both excluded");
+    RefuseRedisBloom(detail::StrCat("cannot have an error rate of ",
+                                    std::to_string(options.error_rate),
+                                    "; it must be between 0 and 1, both excluded"));
   }
   if (options.expansion > kMaxExpansion) {
-    RefuseRedisBloom("cannot have an expansion of " + std::to_string(options.expansion) +
-                     "; allowed: [0, 32768]");
+    RefuseRedisBloom(
+        detail::StrCat("cannot have an expansion of ", options.expansion, "; allowed: [0, 32768]"));
   }
 }
 
@@ -100,8 +102,8 @@ Hash128 HashOf(bool hash32, RedisIntegers integers, Key key) noexcept {
 // What bloom_init makes of these; its operations are in the same order, as a last digit can decide.
 RedisBloomLink RedisBloomFilter::Geometry(uint64_t capacity, double error_rate, uint32_t flags) {
   if (capacity == 0 || !(error_rate > 0 && error_rate < 1)) {
-    RefuseRedisBloom("cannot have a link for " + std::to_string(capacity) +
-                     " keys at an error rate of " + std::to_string(error_rate));
+    RefuseRedisBloom(detail::StrCat("cannot have a link for ", capacity,
+                                    " keys at an error rate of ", std::to_string(error_rate)));
   }
   RedisBloomLink link;
   link.capacity = capacity;
@@ -110,12 +112,13 @@ RedisBloomLink RedisBloomFilter::Geometry(uint64_t capacity, double error_rate, 
   const double wanted = static_cast<double>(capacity) * link.bits_per_key;
   const bool rounded = (flags & (kNoRound | kCapacityIsLog2)) == 0;
   if (rounded ? wanted < 1 : wanted >= 8.0 * static_cast<double>(kMaxBytes)) {
-    RefuseRedisBloom("cannot have a link of " + std::to_string(wanted) + " bits");
+    RefuseRedisBloom(detail::StrCat("cannot have a link of ", std::to_string(wanted), " bits"));
   }
   uint64_t bits = 0;
   if ((flags & kCapacityIsLog2) != 0) {
-    if (capacity > 62)
-      RefuseRedisBloom("cannot have a link of 2^" + std::to_string(capacity) + " bits");
+    if (capacity > 62) {
+      RefuseRedisBloom(detail::StrCat("cannot have a link of 2^", capacity, " bits"));
+    }
     link.log2_bits = static_cast<uint8_t>(capacity);
     bits = uint64_t{1} << link.log2_bits;
     link.capacity = static_cast<uint64_t>(static_cast<double>(bits) / link.bits_per_key);
@@ -123,7 +126,9 @@ RedisBloomLink RedisBloomFilter::Geometry(uint64_t capacity, double error_rate, 
     bits = std::max<uint64_t>(1, static_cast<uint64_t>(wanted));
   } else {
     const double log2 = std::logb(wanted);
-    if (log2 > 61) RefuseRedisBloom("cannot have a link of 2^" + std::to_string(log2) + " bits");
+    if (log2 > 61) {
+      RefuseRedisBloom(detail::StrCat("cannot have a link of 2^", std::to_string(log2), " bits"));
+    }
     link.log2_bits = static_cast<uint8_t>(log2 + 1);
     bits = uint64_t{1} << link.log2_bits;
     const auto more_bits = static_cast<uint64_t>(static_cast<double>(bits) - wanted);
@@ -217,11 +222,11 @@ bool RedisBloomFilter::InsertHash(const Hash128& hash) {
     const RedisBloomLink& full = links_.back().info;
     if (non_scaling()) {
       throw Error(ErrorCode::kOutOfMemory,
-                  "a filter of RedisBloom that does not scale is full: it has its " +
-                      std::to_string(full.size) + " keys");
+                  detail::StrCat("a filter of RedisBloom that does not scale is full: it has its ",
+                                 full.size, " keys"));
     }
     if (links_.size() == kMaxLinks) {  // only where a dump had other error rates
-      RefuseRedisBloom("cannot have more than " + std::to_string(kMaxLinks) + " links");
+      RefuseRedisBloom(detail::StrCat("cannot have more than ", kMaxLinks, " links"));
     }
     // There it is made: of 2^(capacity * growth) bits, which a dump of a hundred bytes can make any
     // size. No command makes such filters.
@@ -332,9 +337,9 @@ void RedisBloomFilter::Merge(const RedisBloomFilter& other) {
   const auto compare = [](const char* what, auto mine, auto theirs) {
     if (mine == theirs) return;
     throw Error(ErrorCode::kIncompatible,
-                std::string("Bloom filters of RedisBloom with different ") + what +
-                    " cannot be merged: " + std::to_string(mine) + " and " +
-                    std::to_string(theirs));
+                detail::StrCat("Bloom filters of RedisBloom with different ", what,
+                               " cannot be merged: ", std::to_string(mine), " and ",
+                               std::to_string(theirs)));
   };
   compare("flags", flags_, other.flags_);
   compare("expansions", growth_, other.growth_);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "formats/src/redis/redis_chunks.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/formats/redis_bloom.h"
 
@@ -56,31 +57,30 @@ RedisBloomLink ReadLink(const RedisDump& dump, const std::byte* header, uint64_t
   link.log2_bits = LoadAs<uint8_t>(from + kLog2BitsAt);
   const auto bits = LoadAs<uint64_t>(from + kBitsAt);
   if (link.bytes == 0 || link.bytes > RedisBloomFilter::kMaxBytes) {
-    fail("bytes", kBytesAt, "is " + std::to_string(link.bytes) + ", allowed: [1, 2^60]");
+    fail("bytes", kBytesAt, detail::StrCat("is ", link.bytes, ", allowed: [1, 2^60]"));
   }
   if (bits != 8 * link.bytes) {
-    fail("bits", kBitsAt,
-         "is " + std::to_string(bits) + ", must be " + std::to_string(8 * link.bytes));
+    fail("bits", kBitsAt, detail::StrCat("is ", bits, ", must be ", 8 * link.bytes));
   }
   if (!(link.error_rate > 0 && link.error_rate < 1)) {
     fail("error rate", kErrorRateAt,
-         "is " + std::to_string(link.error_rate) + ", which is not between 0 and 1");
+         detail::StrCat("is ", std::to_string(link.error_rate), ", which is not between 0 and 1"));
   }
   // The check comes before the conversion, which is undefined for NaN and for values out of range.
   const double hashes = std::ceil(kLn2OfRedisBloom * link.bits_per_key);
   if (!(hashes >= 1 && hashes <= RedisBloomFilter::kMaxHashes)) {
     fail("bits per key", kBitsPerKeyAt,
-         "is " + std::to_string(link.bits_per_key) + ", which makes " + std::to_string(hashes) +
-             " hashes; allowed: [1, " + std::to_string(RedisBloomFilter::kMaxHashes) + "]");
+         detail::StrCat("is ", std::to_string(link.bits_per_key), ", which makes ",
+                        std::to_string(hashes), " hashes; allowed: [1, ",
+                        RedisBloomFilter::kMaxHashes, "]"));
   }
   if (link.num_hashes != static_cast<uint32_t>(hashes)) {
     fail("hashes", kBloomHashesAt,
-         "is " + std::to_string(link.num_hashes) + ", must be " +
-             std::to_string(static_cast<uint32_t>(hashes)));
+         detail::StrCat("is ", link.num_hashes, ", must be ", static_cast<uint32_t>(hashes)));
   }
   if (link.log2_bits > 63 || (link.log2_bits > 0 && bits >> link.log2_bits == 0)) {
     fail("log2 of the bits", kLog2BitsAt,
-         "is " + std::to_string(link.log2_bits) + ", of " + std::to_string(bits) + " bits");
+         detail::StrCat("is ", link.log2_bits, ", of ", bits, " bits"));
   }
   return link;
 }
@@ -96,30 +96,29 @@ struct BloomHead {
 
 BloomHead ReadBloomHead(const RedisDump& dump, uint32_t all_flags) {
   if (dump.header_bytes() < kBloomHeaderBytes) {
-    dump.FailHeader(ErrorCode::kCorrupt, "header length", dump.header_bytes(),
-                    "is " + std::to_string(dump.header_bytes()) + ", must be at least " +
-                        std::to_string(kBloomHeaderBytes));
+    dump.FailHeader(
+        ErrorCode::kCorrupt, "header length", dump.header_bytes(),
+        detail::StrCat("is ", dump.header_bytes(), ", must be at least ", kBloomHeaderBytes));
   }
   const std::vector<std::byte> header = dump.Header();
   const auto num_links = LoadAs<uint32_t>(header.data() + kLinksAt);
   if (num_links == 0) dump.FailHeader(ErrorCode::kCorrupt, "links", kLinksAt, "is 0");
   const uint64_t wanted = kBloomHeaderBytes + kLinkBytes * num_links;
   if (header.size() != wanted) {
-    dump.FailHeader(ErrorCode::kCorrupt, "header length", std::min(wanted, header.size()),
-                    "is " + std::to_string(header.size()) + ", and " + std::to_string(num_links) +
-                        " links make " + std::to_string(wanted));
+    dump.FailHeader(
+        ErrorCode::kCorrupt, "header length", std::min(wanted, header.size()),
+        detail::StrCat("is ", header.size(), ", and ", num_links, " links make ", wanted));
   }
   if (num_links > RedisBloomFilter::kMaxLinks) {
-    dump.FailHeader(ErrorCode::kCorrupt, "links", kLinksAt,
-                    "is " + std::to_string(num_links) + ", allowed: up to " +
-                        std::to_string(RedisBloomFilter::kMaxLinks));
+    dump.FailHeader(
+        ErrorCode::kCorrupt, "links", kLinksAt,
+        detail::StrCat("is ", num_links, ", allowed: up to ", RedisBloomFilter::kMaxLinks));
   }
   BloomHead head;
   head.flags = LoadAs<uint32_t>(header.data() + kFlagsAt);
   if ((head.flags & ~all_flags) != 0) {
     dump.FailHeader(ErrorCode::kUnsupported, "flags", kFlagsAt,
-                    "is " + std::to_string(head.flags) + ", known are those up to " +
-                        std::to_string(all_flags));
+                    detail::StrCat("is ", head.flags, ", known are those up to ", all_flags));
   }
   uint64_t keys = 0;
   for (uint32_t i = 0; i < num_links; ++i) {
@@ -134,9 +133,8 @@ BloomHead ReadBloomHead(const RedisDump& dump, uint32_t all_flags) {
   }
   head.size = LoadAs<uint64_t>(header.data() + kBloomSizeAt);
   if (head.size != keys) {
-    dump.FailHeader(
-        ErrorCode::kCorrupt, "size", kBloomSizeAt,
-        "is " + std::to_string(head.size) + ", and the links have " + std::to_string(keys));
+    dump.FailHeader(ErrorCode::kCorrupt, "size", kBloomSizeAt,
+                    detail::StrCat("is ", head.size, ", and the links have ", keys));
   }
   head.growth = LoadAs<uint32_t>(header.data() + kGrowthAt);
   return head;

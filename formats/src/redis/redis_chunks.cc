@@ -6,6 +6,7 @@
 #include "core/src/file/file_format.h"
 #include "core/src/file/input_file.h"
 #include "tamis/detail/storage.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::detail {
 namespace {
@@ -62,8 +63,7 @@ void RedisDump::AddAll(uint64_t size, FunctionRef<void(std::span<std::byte>, uin
   for (uint64_t at = 0; at < size;) {
     if (size - at < kRedisFrameBytes) {
       Fail(ErrorCode::kCorrupt, "file length", size,
-           "a chunk begins with " + std::to_string(kRedisFrameBytes) + " bytes, and there are " +
-               std::to_string(size - at));
+           StrCat("a chunk begins with ", kRedisFrameBytes, " bytes, and there are ", size - at));
     }
     std::byte frame[kRedisFrameBytes];
     read(frame, at);
@@ -72,8 +72,7 @@ void RedisDump::AddAll(uint64_t size, FunctionRef<void(std::span<std::byte>, uin
     at += kRedisFrameBytes;
     if (bytes > size - at) {
       Fail(ErrorCode::kCorrupt, "file length", size,
-           "a chunk of " + std::to_string(bytes) + " bytes, and there are " +
-               std::to_string(size - at));
+           StrCat("a chunk of ", bytes, " bytes, and there are ", size - at));
     }
     Add(iterator, at, bytes, memory == nullptr ? nullptr : memory + at);
     at += bytes;
@@ -94,8 +93,7 @@ void RedisDump::Add(int64_t iterator, uint64_t at, uint64_t bytes, const std::by
   // A sum below 2^64: all chunks are in memory or in a file.
   const uint64_t wanted = first ? 1 : 1 + payload_bytes_ + bytes;
   if (iterator < 0 || static_cast<uint64_t>(iterator) != wanted) {
-    Fail(ErrorCode::kCorrupt, "iterator", frame,
-         "is " + std::to_string(iterator) + ", must be " + std::to_string(wanted));
+    Fail(ErrorCode::kCorrupt, "iterator", frame, StrCat("is ", iterator, ", must be ", wanted));
   }
   if (!first) payload_bytes_ += bytes;
   pieces_.push_back({at, bytes, memory});
@@ -132,8 +130,7 @@ void RedisDump::RequireParts(std::span<const uint64_t> parts) const {
   }
   if (total != payload_bytes_) {
     Fail(ErrorCode::kCorrupt, "chunks", pieces_.back().at + pieces_.back().bytes,
-         "have " + std::to_string(payload_bytes_) + " bytes of the filter, which has " +
-             std::to_string(total));
+         StrCat("have ", payload_bytes_, " bytes of the filter, which has ", total));
   }
   size_t part = 0;
   uint64_t left = parts.empty() ? 0 : parts[0];
@@ -141,8 +138,8 @@ void RedisDump::RequireParts(std::span<const uint64_t> parts) const {
     while (left == 0) left = parts[++part];
     if (pieces_[i].bytes > left) {
       Fail(ErrorCode::kCorrupt, "chunk length", pieces_[i].at - 8,
-           "is " + std::to_string(pieces_[i].bytes) + ", and of part " + std::to_string(part) +
-               " of the filter are left " + std::to_string(left));
+           StrCat("is ", pieces_[i].bytes, ", and of part ", part, " of the filter are left ",
+                  left));
     }
     left -= pieces_[i].bytes;
   }

@@ -12,6 +12,7 @@
 #include "formats/src/format_lookup.h"
 #include "formats/src/redis/redis_keys.h"
 #include "tamis/detail/kernels.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis {
@@ -25,8 +26,8 @@ using CuckooHasher = detail::RedisHasher<detail::RedisCuckooHash>;
 
 void RequireIn(const char* what, uint64_t value, uint64_t least, uint64_t most) {
   if (value >= least && value <= most) return;
-  RefuseRedisCuckoo(std::string("cannot have ") + what + " of " + std::to_string(value) +
-                    "; allowed: [" + std::to_string(least) + ", " + std::to_string(most) + "]");
+  RefuseRedisCuckoo(
+      detail::StrCat("cannot have ", what, " of ", value, "; allowed: [", least, ", ", most, "]"));
 }
 
 void RequireOptions(const RedisCuckooOptions& options) {

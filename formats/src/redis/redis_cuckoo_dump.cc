@@ -3,9 +3,9 @@
 // layers (u64 each), bucket size, iterations and expansion (u16 each). Then the fingerprints.
 #include <algorithm>
 #include <bit>
-#include <string>
 
 #include "formats/src/redis/redis_chunks.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/formats/redis_cuckoo.h"
 
@@ -42,15 +42,14 @@ CuckooHead ReadCuckooHead(const RedisDump& dump) {
   if (dump.header_bytes() != kCuckooHeaderBytes) {
     dump.FailHeader(ErrorCode::kCorrupt, "header length",
                     std::min(kCuckooHeaderBytes, dump.header_bytes()),
-                    "is " + std::to_string(dump.header_bytes()) + ", must be " +
-                        std::to_string(kCuckooHeaderBytes));
+                    detail::StrCat("is ", dump.header_bytes(), ", must be ", kCuckooHeaderBytes));
   }
   const std::vector<std::byte> header = dump.Header();
   const auto require = [&](bool good, const char* check, uint64_t at, uint64_t value,
                            const char* allowed) {
     if (good) return;
     dump.FailHeader(ErrorCode::kCorrupt, check, at,
-                    "is " + std::to_string(value) + ", allowed: " + allowed);
+                    detail::StrCat("is ", value, ", allowed: ", allowed));
   };
   CuckooHead head;
   const auto buckets = LoadAs<uint64_t>(header.data() + kBucketsAt);

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "redis/src/client/sigpipe.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/hash.h"
 #include "tamis/units.h"
@@ -29,8 +30,8 @@ constexpr milliseconds kLook{20};  // whether it is to stop
 void RequireRange(milliseconds value, milliseconds min, const char* name) {
   if (value >= min && value <= kMaxOption) return;
   throw Error(ErrorCode::kInvalidArgument,
-              std::string(name) + " is " + std::to_string(value.count()) + " ms, out of range [" +
-                  std::to_string(min.count()) + ", " + std::to_string(kMaxOption.count()) + "]");
+              detail::StrCat(name, " is ", value.count(), " ms, out of range [", min.count(), ", ",
+                             kMaxOption.count(), "]"));
 }
 
 LinkSettings MakeSettings(const ServerOptions& options) {
@@ -194,7 +195,7 @@ bool Client::RouteOne(Command& command, Time now, bool in_time) {
   if (target == nullptr) {
     stale_ = true;
     if (in_time) return false;
-    Fail(command, "no node of the cluster has the slot " + std::to_string(command.slot()));
+    Fail(command, detail::StrCat("no node of the cluster has the slot ", command.slot()));
     return true;
   }
   Node& node = NodeAt(*target, read_only);

@@ -5,6 +5,7 @@
 
 #include "redis/src/client/client.h"
 #include "redis/src/client/sigpipe.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::redis {
@@ -121,8 +122,8 @@ void Client::TakeAnswer(const Reply& reply, Time now) {
 
 void Client::UseMap(SlotMap map, bool in_cluster, Time now) {
   if (in_cluster && settings_.url.database != 0) {
-    last_error_ = "a cluster has no databases, and the URL names number " +
-                  std::to_string(settings_.url.database);
+    last_error_ = detail::StrCat("a cluster has no databases, and the URL names number ",
+                                 settings_.url.database);
     refused_ = true;
     return AskNext(now);
   }

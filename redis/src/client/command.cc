@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "redis/src/client/sha1.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::redis {
 namespace {
@@ -53,8 +54,8 @@ void Command::Append(std::string_view word) {
 }
 
 std::string Command::Head(bool with_source) const {
-  if (script_ == nullptr) return "*" + std::to_string(words_) + "\r\n";
-  std::string head = "*" + std::to_string(words_ + 2) + "\r\n";
+  if (script_ == nullptr) return detail::StrCat("*", words_, "\r\n");
+  std::string head = detail::StrCat("*", words_ + 2, "\r\n");
   AppendWord(with_source ? "EVAL" : "EVALSHA", head);
   AppendWord(with_source ? script_->source : script_->sha, head);
   return head;

@@ -4,6 +4,7 @@
 
 #include "redis/src/client/url.h"
 #include "redis/src/filter/layout.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::redis {
@@ -23,7 +24,7 @@ std::string_view LineReader::Value(std::string_view name) {
 uint64_t LineReader::Number(std::string_view name, uint64_t min, uint64_t max) {
   uint64_t number = 0;
   if (!ParseDecimal(Value(name), max, number) || number < min) {
-    Refuse("has no number in [" + std::to_string(min) + ", " + std::to_string(max) + "]");
+    Refuse(detail::StrCat("has no number in [", min, ", ", max, "]"));
   }
   return number;
 }
@@ -42,8 +43,7 @@ void LineReader::End() {
 }
 
 void LineReader::Refuse(const std::string& why) const {
-  throw Error(ErrorCode::kCorrupt,
-              what_ + " is damaged: line " + std::to_string(line_) + " " + why);
+  throw Error(ErrorCode::kCorrupt, detail::StrCat(what_, " is damaged: line ", line_, " ", why));
 }
 
 }  // namespace tamis::redis

@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "tamis/detail/str_cat.h"
+
 namespace tamis::redis {
 namespace {
 
@@ -73,7 +75,7 @@ bool Link::Open(Time now) {
 
 void Link::SendOwn(std::initializer_list<std::string_view> words) {
   Outgoing out;
-  out.head = "*" + std::to_string(words.size()) + "\r\n";
+  out.head = detail::StrCat("*", words.size(), "\r\n");
   for (const std::string_view word : words) AppendWord(word, out.head);
   flights_.push_back({nullptr, {kOwnReplyBytes, 1}, 0});
   outgoing_.push_back(std::move(out));

@@ -1,12 +1,14 @@
 #include "redis/src/client/problem.h"
 
+#include "tamis/detail/str_cat.h"
+
 namespace tamis::redis {
 
 bool IsWorse(const Problem& problem, const Problem& than) {
   return problem.code != ErrorCode::kNotDurable && than.code == ErrorCode::kNotDurable;
 }
 
-std::string InSegment(uint64_t segment) { return "segment " + std::to_string(segment) + ": "; }
+std::string InSegment(uint64_t segment) { return detail::StrCat("segment ", segment, ": "); }
 
 Problem RebuiltAgainAndAgain() {
   return {ErrorCode::kUnavailable, "it is rebuilt again and again"};

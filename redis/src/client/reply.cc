@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "tamis/detail/str_cat.h"
+
 namespace tamis::redis {
 
 std::string ShownText(std::string_view text) {
@@ -19,17 +21,17 @@ std::string ReplyText(const Reply& reply) {
     case Reply::Type::kNil:
       return "nil";
     case Reply::Type::kString:
-      return "a string of " + std::to_string(reply.text.size()) + " bytes";
+      return detail::StrCat("a string of ", reply.text.size(), " bytes");
     case Reply::Type::kStatus:
       return "the status " + ShownText(reply.text);
     case Reply::Type::kError:
       return "the error \"" + ShownText(reply.text) + "\"";
     case Reply::Type::kInteger:
-      return "the number " + std::to_string(reply.integer);
+      return detail::StrCat("the number ", reply.integer);
     case Reply::Type::kArray:
       break;
   }
-  return "an array of " + std::to_string(reply.elements.size());
+  return detail::StrCat("an array of ", reply.elements.size());
 }
 
 bool IsTemporary(std::string_view error) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::redis {
@@ -185,7 +186,7 @@ std::vector<SlotMap::Share> SlotMap::Shares() const {
 void SlotMap::Assign(uint64_t first, uint64_t last, uint16_t shard) {
   if (first > last) Refuse("a range of slots ends before it begins");
   for (uint64_t slot = first; slot <= last; ++slot) {
-    if (owners_[slot] != kNobody) Refuse("slot " + std::to_string(slot) + " has two owners");
+    if (owners_[slot] != kNobody) Refuse(detail::StrCat("slot ", slot, " has two owners"));
     owners_[slot] = shard;
   }
 }

@@ -6,6 +6,7 @@
 #include <openssl/ssl.h>
 #endif
 
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::redis {
@@ -66,9 +67,9 @@ std::shared_ptr<Tls> Tls::Make(const std::string& ca_file) {
 #else
 std::shared_ptr<Tls> Tls::Make(const std::string&) {
   throw Error(ErrorCode::kUnsupported,
-              "rediss:// needs TLS, and this library was built with a hiredis that has none (" +
-                  std::to_string(HIREDIS_MAJOR) + "." + std::to_string(HIREDIS_MINOR) +
-                  "; 1.0 or newer can have it)");
+              detail::StrCat(
+                  "rediss:// needs TLS, and this library was built with a hiredis that has none (",
+                  HIREDIS_MAJOR, ".", HIREDIS_MINOR, "; 1.0 or newer can have it)"));
 }
 #endif
 

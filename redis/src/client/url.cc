@@ -1,5 +1,6 @@
 #include "redis/src/client/url.h"
 
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::redis {
@@ -89,7 +90,7 @@ void ParseHostAndPort(std::string_view text, Address& address) {
 
 std::string AddressText(const Address& address) {
   const bool brackets = address.host.find(':') != std::string::npos;
-  return (brackets ? "[" + address.host + "]" : address.host) + ":" + std::to_string(address.port);
+  return detail::StrCat(brackets ? "[" + address.host + "]" : address.host, ":", address.port);
 }
 
 bool ParseDecimal(std::string_view text, uint64_t max, uint64_t& value) {

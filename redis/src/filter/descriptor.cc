@@ -4,6 +4,7 @@
 
 #include "redis/src/client/line_reader.h"
 #include "redis/src/client/url.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
 #include "tamis/units.h"
@@ -69,8 +70,9 @@ Descriptor ParseDescriptor(std::string_view text) {
   uint64_t number = 0;
   if (!ParseDecimal(version, kAny, number)) reader.Refuse("has no version");
   if (number != kDescriptorVersion) {
-    throw Error(ErrorCode::kUnsupported, "the filter has version " + std::to_string(number) +
-                                             " of the format, and this library knows version 1");
+    throw Error(ErrorCode::kUnsupported,
+                detail::StrCat("the filter has version ", number,
+                               " of the format, and this library knows version 1"));
   }
   if (reader.Value("kind") != "split-block") {
     throw Error(ErrorCode::kUnsupported, "the filter is of a kind that this library does not know");

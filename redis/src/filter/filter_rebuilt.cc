@@ -9,6 +9,7 @@
 #include "redis/src/filter/filter_impl.h"
 #include "redis/src/filter/scripts.h"
 #include "redis/src/filter/segment_state.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::redis {
 
@@ -152,9 +153,9 @@ std::optional<Problem> SplitBlockFilter::Impl::ProblemOfWrite(const Command& com
   if (std::optional<Problem> problem = ProblemOf(command)) return problem;
   if (command.reply.IsInteger() && command.reply.integer >= 0) {
     if (options_.durable_replicas == 0 || command.durable) return {};
-    return Problem{ErrorCode::kNotDurable, "it is not known whether " +
-                                               std::to_string(options_.durable_replicas) +
-                                               " replicas have what was inserted"};
+    return Problem{ErrorCode::kNotDurable,
+                   detail::StrCat("it is not known whether ", options_.durable_replicas,
+                                  " replicas have what was inserted")};
   }
   if (command.reply.IsString() && command.reply.text.size() > kStateWindow) {
     return Problem{ErrorCode::kCorrupt, "it is being rebuilt, and its generations do not agree",

@@ -7,6 +7,7 @@
 #include "redis/src/filter/filter_impl.h"
 #include "redis/src/filter/scripts.h"
 #include "redis/src/filter/segment_state.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::redis {
 namespace {
@@ -176,9 +177,9 @@ void SplitBlockFilter::Impl::Push(const SplitBlockBloomFilter& filter) {
   const Layout& layout = descriptor_.layout;
   if (filter.num_blocks() != layout.blocks || filter.hash() != hash_) {
     throw Error(ErrorCode::kIncompatible,
-                "the filter \"" + name_ + "\" has " + std::to_string(layout.blocks) +
-                    " blocks, and the one to be added " + std::to_string(filter.num_blocks()) +
-                    "; blocks and hash have to be equal");
+                detail::StrCat("the filter \"", name_, "\" has ", layout.blocks,
+                               " blocks, and the one to be added ", filter.num_blocks(),
+                               "; blocks and hash have to be equal"));
   }
   const std::span<const std::byte> blocks = filter.view().blocks();
   const auto cost = [&](size_t s) { return 2 * layout.BytesOf(s); };

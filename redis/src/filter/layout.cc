@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "redis/src/client/slot.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::redis {
@@ -26,7 +27,7 @@ constexpr std::array<uint64_t, kSizes> SegmentSizes() {
 static_assert(SegmentSizes().back() == kMaxSegment - kSegmentHeadroom);
 
 std::string Tagged(uint32_t slot, std::string_view kind) {
-  std::string key = "tamis:{" + std::to_string(TagOfSlot(slot)) + "}:";
+  std::string key = detail::StrCat("tamis:{", TagOfSlot(slot), "}:");
   key += kind;
   return key += ':';
 }
@@ -75,7 +76,7 @@ void RequireName(std::string_view name) {
   std::string problem;
   if (name.empty()) problem = "is empty";
   if (name.size() > kMaxNameBytes) {
-    problem = "has " + std::to_string(name.size()) + " bytes";
+    problem = detail::StrCat("has ", name.size(), " bytes");
   }
   for (size_t i = 0; problem.empty() && i < name.size(); ++i) {
     const auto byte = static_cast<uint8_t>(name[i]);
@@ -83,9 +84,9 @@ void RequireName(std::string_view name) {
     if (byte < 0x20 || byte == 0x7F) problem = "has a control character";
   }
   if (problem.empty()) return;
-  throw Error(ErrorCode::kInvalidArgument, "the name of a filter " + problem + "; it is 1 to " +
-                                               std::to_string(kMaxNameBytes) +
-                                               " bytes without braces and control characters");
+  throw Error(ErrorCode::kInvalidArgument,
+              detail::StrCat("the name of a filter ", problem, "; it is 1 to ", kMaxNameBytes,
+                             " bytes without braces and control characters"));
 }
 
 std::string DescriptorKey(std::string_view name) {
@@ -101,7 +102,7 @@ std::string LeaseKey(std::string_view name) { return DescriptorKey(name) + ":lea
 SegmentKey KeyOfSegment(std::string_view name, const Layout& layout, uint64_t generation,
                         uint64_t segment) {
   const uint32_t slot = layout.SlotOf(segment);
-  std::string text = Tagged(slot, "bits") + HexText(generation) + ":" + std::to_string(segment);
+  std::string text = detail::StrCat(Tagged(slot, "bits"), HexText(generation), ":", segment);
   text += ':';
   text += name;
   return {slot, std::move(text)};

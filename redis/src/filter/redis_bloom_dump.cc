@@ -10,6 +10,7 @@
 #include "redis/src/client/client.h"
 #include "redis/src/client/problem.h"
 #include "redis/src/client/slot.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/formats/redis_bloom.h"
 #include "tamis/formats/redis_cuckoo.h"
@@ -70,8 +71,9 @@ class Dumper {
         return {kind_->format, std::move(file_), grew.value_or(false)};
       }
     }
-    throw Error(ErrorCode::kUnavailable, which_ + "the filter was changed each of the " +
-                                             std::to_string(kPasses) + " times that it was read");
+    throw Error(ErrorCode::kUnavailable,
+                detail::StrCat(which_, "the filter was changed each of the ", kPasses,
+                               " times that it was read"));
   }
 
  private:
@@ -131,7 +133,7 @@ class Dumper {
     }
     if (chunk.iterator != 1) {
       Fail(ErrorCode::kCorrupt,
-           "its dump begins with the iterator " + std::to_string(chunk.iterator) + ", must be 1");
+           detail::StrCat("its dump begins with the iterator ", chunk.iterator, ", must be 1"));
     }
     const std::vector<uint64_t> parts = PartsOf(chunk);
     Take(chunk);
@@ -181,15 +183,15 @@ class Dumper {
   // empty: nothing.
   static std::string WrongIn(const Chunk& chunk, uint64_t done, uint64_t left) {
     const uint64_t bytes = chunk.bytes.size();
-    const std::string where = " after " + std::to_string(done) + " bytes of the filter";
+    const std::string where = detail::StrCat(" after ", done, " bytes of the filter");
     if (chunk.IsLast()) return "its dump ends" + where;
     if (bytes > left || bytes < std::min(left, kLeastBytes)) {
-      return "its dump has a chunk of " + std::to_string(bytes) + " bytes" + where + ", where " +
-             std::to_string(left) + " are left of a part";
+      return detail::StrCat("its dump has a chunk of ", bytes, " bytes", where, ", where ", left,
+                            " are left of a part");
     }
     if (chunk.iterator != 1 + done + bytes) {
-      return "its dump has the iterator " + std::to_string(chunk.iterator) + where + ", must be " +
-             std::to_string(1 + done + bytes);
+      return detail::StrCat("its dump has the iterator ", chunk.iterator, where, ", must be ",
+                            1 + done + bytes);
     }
     return {};
   }

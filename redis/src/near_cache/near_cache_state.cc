@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "tamis/detail/str_cat.h"
+
 namespace tamis::redis {
 namespace {
 
@@ -20,10 +22,9 @@ const NearCacheOptions& Checked(const NearCacheOptions& options) {
   const auto require = [](const std::optional<milliseconds>& value, milliseconds max,
                           const char* name) {
     if (!value || (value->count() >= 1 && *value <= max)) return;
-    throw Error(ErrorCode::kInvalidArgument, std::string(name) + " is " +
-                                                 std::to_string(value->count()) +
-                                                 " ms, and has to be at least 1" +
-                                                 (max == kMaxEvery ? " and at most a day" : ""));
+    throw Error(ErrorCode::kInvalidArgument,
+                detail::StrCat(name, " is ", value->count(), " ms, and has to be at least 1",
+                               max == kMaxEvery ? " and at most a day" : ""));
   };
   require(options.staleness, milliseconds::max(), "staleness");
   require(options.refresh_every, kMaxEvery, "refresh_every");

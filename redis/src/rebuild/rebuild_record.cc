@@ -3,6 +3,7 @@
 #include "redis/src/client/line_reader.h"
 #include "redis/src/client/url.h"
 #include "redis/src/filter/layout.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::redis {
@@ -15,9 +16,8 @@ constexpr size_t kMaxRebuildText = 256;  // a longer one has been written by nob
 }  // namespace
 
 std::string RecordText(const RebuildRecord& record) {
-  return std::string(kRebuildWord) + " " + std::to_string(kRebuildVersion) + "\nowner " +
-         HexText(record.owner) + "\nold " + HexText(record.old) + "\nnext " + HexText(record.next) +
-         "\n";
+  return detail::StrCat(kRebuildWord, " ", kRebuildVersion, "\nowner ", HexText(record.owner),
+                        "\nold ", HexText(record.old), "\nnext ", HexText(record.next), "\n");
 }
 
 RebuildRecord ParseRecord(std::string_view text) {

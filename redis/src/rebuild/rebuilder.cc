@@ -7,6 +7,7 @@
 #include "redis/src/client/slot.h"
 #include "redis/src/filter/scripts.h"
 #include "redis/src/filter/segment_state.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::redis {
 namespace {
@@ -20,9 +21,8 @@ constexpr milliseconds kMaxRebuildOption = std::chrono::hours(24);
 void RequireRebuildRange(milliseconds value, milliseconds min, const char* name) {
   if (value >= min && value <= kMaxRebuildOption) return;
   throw Error(ErrorCode::kInvalidArgument,
-              std::string(name) + " is " + std::to_string(value.count()) + " ms, out of range [" +
-                  std::to_string(min.count()) + ", " + std::to_string(kMaxRebuildOption.count()) +
-                  "]");
+              detail::StrCat(name, " is ", value.count(), " ms, out of range [", min.count(), ", ",
+                             kMaxRebuildOption.count(), "]"));
 }
 
 }  // namespace
@@ -159,9 +159,9 @@ Rebuilder::Taken Rebuilder::Take(const std::string& found, const RebuildRecord& 
   if (reply.IsInteger() && reply.integer == kChanged) return Taken::kLost;
   if (reply.IsInteger()) {
     throw Error(ErrorCode::kBusy,
-                "the filter \"" + impl_.name() +
-                    "\" is being rebuilt by another client, whose lease ends in " +
-                    std::to_string(reply.integer) + " ms if it is gone");
+                detail::StrCat("the filter \"", impl_.name(),
+                               "\" is being rebuilt by another client, whose lease ends in ",
+                               reply.integer, " ms if it is gone"));
   }
   if (!reply.IsString()) {
     impl_.Throw({ErrorCode::kCorrupt, "the server gives " + ReplyText(reply)});

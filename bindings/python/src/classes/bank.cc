@@ -17,6 +17,7 @@
 #include "bindings/python/src/classes/typed.h"
 #include "bindings/python/src/queries/batches.h"
 #include "bindings/python/src/queries/engines.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::python {
 
@@ -291,9 +292,8 @@ std::string Repr(nb::handle self) {
   char rate[32];
   std::snprintf(rate, sizeof(rate), ", fpr=%.3g", b.bank.fpr());
   const Reading lock(b.gate);
-  return name + "(members=" + std::to_string(b.bank.num_members()) +
-         ", nbytes=" + std::to_string(b.bank.bytes()) + rate +
-         (b.bank.read_only() ? ", read_only=True)" : ")");
+  return tamis::detail::StrCat(name, "(members=", b.bank.num_members(), ", nbytes=", b.bank.bytes(),
+                               rate, b.bank.read_only() ? ", read_only=True)" : ")");
 }
 
 Result<"typing.NoReturn"> RefusePickle(nb::handle, Arg<"typing.SupportsIndex">) {
@@ -366,10 +366,10 @@ void DefineParts(nb::module_& m) {
       .def_ro("inserted_count", &BankMember::inserted)
       .def_prop_ro("key_types", [](const BankMember& c) { return KeyTypesText(c.key_types); })
       .def("__repr__", [](const BankMember& c) {
-        return "BankMember(name=" + nb::cast<std::string>(nb::repr(TextOfName(c.name))) +
-               ", position=" + std::to_string(c.index) +
-               ", nbytes=" + std::to_string(32 * c.num_blocks) +
-               ", inserted_count=" + std::to_string(c.inserted) + ")";
+        return tamis::detail::StrCat(
+            "BankMember(name=", nb::cast<std::string>(nb::repr(TextOfName(c.name))),
+            ", position=", c.index, ", nbytes=", 32 * c.num_blocks, ", inserted_count=", c.inserted,
+            ")");
       });
   nb::class_<BankGroupInfo>(m, "BankGroup", "Members of a FilterBank of equal size in memory.")
       .def_prop_ro(
@@ -379,9 +379,9 @@ void DefineParts(nb::module_& m) {
       .def_ro("removed", &BankGroupInfo::removed, "That were removed, until compact().")
       .def_ro("nbytes", &BankGroupInfo::bytes)
       .def("__repr__", [](const BankGroupInfo& g) {
-        return "BankGroup(filter_nbytes=" + std::to_string(32 * g.num_blocks) +
-               ", members=" + std::to_string(g.members) + ", removed=" + std::to_string(g.removed) +
-               ", nbytes=" + std::to_string(g.bytes) + ")";
+        return tamis::detail::StrCat("BankGroup(filter_nbytes=", 32 * g.num_blocks,
+                                     ", members=", g.members, ", removed=", g.removed,
+                                     ", nbytes=", g.bytes, ")");
       });
 }
 

@@ -11,6 +11,7 @@
 #include "bindings/python/src/classes/for_class.h"
 #include "bindings/python/src/classes/py_filter.h"
 #include "bindings/python/src/keys/one_key.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::python {
 namespace {
@@ -102,9 +103,9 @@ std::string Repr(nb::handle self) {
   if (f == nullptr) throw nb::python_error();
   const Reading lock(f->gate);
   const Filter& filter = *f->filter;
-  std::string text = NameOf(self) + "(capacity=" + std::to_string(filter.capacity()) +
-                     ", inserted_count=" + std::to_string(filter.inserted_count());
-  text += ", nbytes=" + std::to_string(filter.bytes());
+  std::string text = tamis::detail::StrCat(NameOf(self), "(capacity=", filter.capacity(),
+                                           ", inserted_count=", filter.inserted_count());
+  text += tamis::detail::StrCat(", nbytes=", filter.bytes());
   char rate[64];
   std::snprintf(rate, sizeof(rate), ", fpr=%.3g, fill=%.3g", FprByCount(filter),
                 static_cast<double>(filter.inserted_count()) /

@@ -6,6 +6,7 @@
 
 #include "bindings/python/src/classes/classes.h"
 #include "bindings/python/src/classes/py_filter.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::python {
 namespace {
@@ -41,9 +42,9 @@ void MergeContents(PyFilter& f, BufferArg data, Unsigned offset, Unsigned insert
   if (found == nullptr) throw nb::type_error("this is no split-block filter");
   SplitBlockBloomFilter& filter = *found;
   if (offset.value > filter.bytes() || n > filter.bytes() - offset.value) {
-    throw nb::value_error(("bytes [" + std::to_string(offset.value) + ", +" + std::to_string(n) +
-                           ") are not within the " + std::to_string(filter.bytes()) +
-                           " of the contents")
+    throw nb::value_error(tamis::detail::StrCat("bytes [", offset.value, ", +", n,
+                                                ") are not within the ", filter.bytes(),
+                                                " of the contents")
                               .c_str());
   }
   KeyTypes types = filter.key_types();

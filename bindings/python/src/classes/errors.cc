@@ -9,6 +9,7 @@
 
 #include "bindings/python/src/classes/py_filter.h"
 #include "bindings/python/src/live/guarded.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::python {
 namespace {
@@ -160,8 +161,8 @@ void DefineErrors(nb::module_& m) {
 }
 
 void ThrowFull(uint64_t lost, uint64_t keys) {
-  const std::string message = std::to_string(lost) + " of " + std::to_string(keys) +
-                              " keys found no room; all others are in";
+  const std::string message =
+      tamis::detail::StrCat(lost, " of ", keys, " keys found no room; all others are in");
   PyErr_SetString(g_full, message.c_str());
   throw nb::python_error();
 }

@@ -13,6 +13,7 @@
 
 #include "bindings/python/src/classes/classes.h"
 #include "bindings/python/src/classes/py_filter.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::python {
 namespace {
@@ -85,8 +86,8 @@ std::string ReprOf(nb::handle self) {
   if (!nb::inst_ready(self)) throw nb::type_error("the filter is not made yet");
   PyForeign& f = *nb::inst_ptr<PyForeign>(self);
   const Reading lock(f.gate);
-  return std::string("ForeignFilter(format='") + f.filter.format().name +
-         "', nbytes=" + std::to_string(f.filter.bytes()) + ")";
+  return tamis::detail::StrCat("ForeignFilter(format='", f.filter.format().name,
+                               "', nbytes=", f.filter.bytes(), ")");
 }
 
 Result<"typing.NoReturn"> NoPickle(nb::handle, Arg<"typing.SupportsIndex">) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "bindings/python/src/classes/gate.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::python {
 
@@ -38,7 +39,7 @@ bool ReadSeconds(nb::handle object, Seconds& seconds) {
 HashSecret SecretOf(const nb::bytes& secret) {
   if (secret.size() != 2 * sizeof(uint64_t)) {
     throw nb::value_error(
-        ("a secret has 16 bytes, and this has " + std::to_string(secret.size())).c_str());
+        tamis::detail::StrCat("a secret has 16 bytes, and this has ", secret.size()).c_str());
   }
   HashSecret parts;
   std::memcpy(&parts.low, secret.c_str(), sizeof(parts.low));

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "bindings/python/src/classes/classes.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::python {
 namespace {
@@ -61,8 +62,8 @@ void DefinePlan(nb::module_& m) {
       .def_ro("lacks", &PlanCandidate::lacks, "The needs that it does not meet.")
       .def_prop_ro("suitable", [](const PlanCandidate& c) { return c.suitable(); })
       .def("__repr__", [](const PlanCandidate& c) {
-        return "<tamis.PlanCandidate " + c.name + ": " + std::to_string(c.bits_per_key) +
-               " bits a key>";
+        return tamis::detail::StrCat("<tamis.PlanCandidate ", c.name, ": ",
+                                     std::to_string(c.bits_per_key), " bits a key>");
       });
   nb::class_<FilterPlan>(m, "Plan", "What plan() found: str() is its advice.")
       .def_ro("keys", &FilterPlan::keys)

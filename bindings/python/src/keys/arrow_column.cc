@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "bindings/python/src/keys/widen.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::python {
 namespace {
@@ -145,14 +146,13 @@ ArrowColumn::ArrowColumn(const ArrowType& type, const ArrowArray& array, int64_t
   // Of elements, so that no offset of a byte overflows.
   const int64_t most = (int64_t{1} << 60) / std::max<int64_t>(type.width, View::kBytes);
   if (length < 0 || offset < 0 || length > most || offset > most) {
-    Refuse("its length is " + std::to_string(length) + ", its offset " + std::to_string(offset));
+    Refuse(tamis::detail::StrCat("its length is ", length, ", its offset ", offset));
   }
   if (type_.layout == Layout::kNull || length == 0) return;
   const bool has_offsets = type_.layout == Layout::kOffsets32 || type_.layout == Layout::kOffsets64;
   const int64_t least = has_offsets || type_.layout == Layout::kViews ? 3 : 2;
   if (array.n_buffers < least || array.buffers == nullptr) {
-    Refuse("it has " + std::to_string(array.n_buffers) + " buffers, and its type " +
-           std::to_string(least));
+    Refuse(tamis::detail::StrCat("it has ", array.n_buffers, " buffers, and its type ", least));
   }
   if (array.null_count != 0) validity_ = static_cast<const uint8_t*>(array.buffers[0]);
   values_ = static_cast<const char*>(array.buffers[1]);
@@ -200,7 +200,7 @@ void ArrowColumn::CheckViews(const ArrowArray& array) const {
     if (view.length < 0 || view.buffer < 0 || view.buffer >= buffers || view.offset < 0 ||
         lengths == nullptr || array.buffers[2 + view.buffer] == nullptr ||
         int64_t{view.offset} + view.length > lengths[view.buffer]) {
-      Refuse("view " + std::to_string(i) + " is not within its buffer");
+      Refuse(tamis::detail::StrCat("view ", i, " is not within its buffer"));
     }
   }
 }

@@ -12,6 +12,7 @@
 #include "bindings/python/src/keys/arrow_capsule.h"
 #include "bindings/python/src/keys/arrow_column.h"
 #include "bindings/python/src/keys/key_source.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::python {
 namespace {
@@ -24,9 +25,10 @@ class KeyColumn {
     const ArrowSchema* column = &*schema_;
     if (column->format != nullptr && std::strcmp(column->format, "+s") == 0) {
       if (column->n_children != 1) {
-        throw nb::type_error(("a table has its keys in one column, and this has " +
-                              std::to_string(column->n_children) + ": select one of them")
-                                 .c_str());
+        throw nb::type_error(
+            tamis::detail::StrCat("a table has its keys in one column, and this has ",
+                                  column->n_children, ": select one of them")
+                .c_str());
       }
       in_table_ = true;
       column = column->children != nullptr ? column->children[0] : nullptr;
@@ -208,9 +210,9 @@ class ArrowSource final : public KeySource {
     if (!dictionary_) return Place{&*values_, i};
     const uint64_t word = values_->IntegerAt(i);  // below 0 it is past the end
     if (word >= dictionary_->size()) {
-      throw nb::value_error(
-          ("the Arrow array is damaged: index " + std::to_string(i) + " is not in its dictionary")
-              .c_str());
+      throw nb::value_error(tamis::detail::StrCat("the Arrow array is damaged: index ", i,
+                                                  " is not in its dictionary")
+                                .c_str());
     }
     if (!dictionary_->ValidAt(word)) return std::nullopt;
     return Place{&*dictionary_, word};

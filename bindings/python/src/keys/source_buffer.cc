@@ -8,6 +8,7 @@
 #include "bindings/python/src/keys/key_source.h"
 #include "bindings/python/src/keys/one_key.h"
 #include "bindings/python/src/keys/widen.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::python {
 namespace {
@@ -73,7 +74,7 @@ class BufferSource final : public KeySource {
     const Py_buffer& view = held_.view();
     if (view.ndim != 1) {
       throw nb::value_error(
-          ("keys are in an array of one dimension, and this has " + std::to_string(view.ndim))
+          tamis::detail::StrCat("keys are in an array of one dimension, and this has ", view.ndim)
               .c_str());
     }
     size_ = static_cast<size_t>(view.shape[0]);
@@ -163,9 +164,10 @@ class BufferSource final : public KeySource {
   }
   void AppendUtf8(uint32_t code) {
     if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) {
-      throw nb::value_error(("text at index " + std::to_string(at_ - 1) +
-                             " has a lone surrogate or a number that is no character")
-                                .c_str());
+      throw nb::value_error(
+          tamis::detail::StrCat("text at index ", at_ - 1,
+                                " has a lone surrogate or a number that is no character")
+              .c_str());
     }
     const auto put = [this](uint32_t byte) { text_ += static_cast<char>(byte); };
     if (code < 0x80) return put(code);

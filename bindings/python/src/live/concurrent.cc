@@ -14,6 +14,7 @@
 #include "bindings/python/src/classes/py_filter.h"
 #include "bindings/python/src/live/concurrent_slots.h"
 #include "bindings/python/src/live/live_classes.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::python {
 namespace {
@@ -87,10 +88,9 @@ std::string Repr(nb::handle self) {
   std::snprintf(rate, sizeof(rate), ", fill=%.3g)",
                 static_cast<double>(f.inserted_count()) /
                     static_cast<double>(std::max<uint64_t>(f.capacity(), 1)));
-  return nb::cast<std::string>(self.type().attr("__qualname__")) +
-         "(capacity=" + std::to_string(f.capacity()) +
-         ", inserted_count=" + std::to_string(f.inserted_count()) +
-         ", nbytes=" + std::to_string(f.bytes()) + rate;
+  return tamis::detail::StrCat(nb::cast<std::string>(self.type().attr("__qualname__")),
+                               "(capacity=", f.capacity(), ", inserted_count=", f.inserted_count(),
+                               ", nbytes=", f.bytes(), rate);
 }
 
 template <FilterKind kKind>
@@ -161,9 +161,9 @@ void DefineBase(nb::module_& m) {
 // Other threads may change how often the filter has a key, so no key may come twice.
 void PyConcurrent::RequireAllIn(const Keys& keys) const {
   if (const size_t absent = keys.size() - filter->Count(keys); absent > 0) {
-    throw Error(ErrorCode::kInvalidArgument, std::to_string(absent) + " of " +
-                                                 std::to_string(keys.size()) +
-                                                 " keys are not in the filter; nothing was erased");
+    throw Error(ErrorCode::kInvalidArgument,
+                tamis::detail::StrCat(absent, " of ", keys.size(),
+                                      " keys are not in the filter; nothing was erased"));
   }
   const auto* const hashes = keys.data<uint64_t>();
   std::vector<uint64_t> sorted(hashes, hashes + keys.size());

@@ -7,6 +7,7 @@
 
 #include "bindings/python/src/classes/typed.h"
 #include "bindings/python/src/keys/arrow_abi.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::python {
 namespace {
@@ -159,7 +160,7 @@ ArrowArray ArrayOf(const Answer& answer) {
 
 void MakeLists(const Answer& answer, ArrowSchema& schema, ArrowArray& array) {
   auto types = std::make_unique<ExportedListsSchema>();
-  types->format = "+w:" + std::to_string(*answer.columns);
+  types->format = tamis::detail::StrCat("+w:", *answer.columns);
   types->child = SchemaOf(answer);
   types->child.name = "item";
   types->children[0] = &types->child;
@@ -239,7 +240,7 @@ void DefineAnswer(nb::module_& m) {
       .def("__repr__", [](const Answer& answer) {
         const std::string size = std::to_string(answer.size);
         if (answer.columns) {
-          return "<tamis.Answers: " + size + " x " + std::to_string(*answer.columns) + " bools>";
+          return tamis::detail::StrCat("<tamis.Answers: ", size, " x ", *answer.columns, " bools>");
         }
         const char* const what = answer.output == Answer::Output::kBools ? " bools" : " indices";
         return "<tamis.Answers: " + size + what + ">";

@@ -7,13 +7,13 @@
 #include <cstring>
 #include <memory>
 #include <span>
-#include <string>
 #include <utility>
 
 #include "bindings/python/src/classes/gate.h"
 #include "bindings/python/src/keys/held_buffer.h"
 #include "bindings/python/src/keys/key_source.h"
 #include "bindings/python/src/queries/answer.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::python {
 
@@ -73,9 +73,9 @@ class Bools {
     if (held_ == nullptr) {
       answer_.memory->Reserve(n);
     } else if (n > room_) {
-      throw nb::value_error(("out has " + std::to_string(room_) + " elements, and there are " +
-                             std::to_string(n) + " keys or more")
-                                .c_str());
+      throw nb::value_error(
+          tamis::detail::StrCat("out has ", room_, " elements, and there are ", n, " keys or more")
+              .c_str());
     }
   }
   uint8_t* data() const {

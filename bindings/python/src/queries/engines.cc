@@ -3,9 +3,10 @@
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
-#include <string>
 #include <utility>
 #include <vector>
+
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::python {
 
@@ -14,8 +15,8 @@ namespace nb = nanobind;
 EnginePtr EngineFor(std::optional<int64_t> threads) {
   if (!threads) return nullptr;
   if (*threads < 0 || *threads > int64_t{kMaxThreads}) {
-    throw nb::value_error(("threads is " + std::to_string(*threads) + ", and must be in [0, " +
-                           std::to_string(kMaxThreads) + "]; 0: one for each processor")
+    throw nb::value_error(tamis::detail::StrCat("threads is ", *threads, ", and must be in [0, ",
+                                                kMaxThreads, "]; 0: one for each processor")
                               .c_str());
   }
   constexpr size_t kKept = 4;

@@ -17,6 +17,7 @@
 #include "bindings/python/src/queries/batches.h"
 #include "bindings/python/src/queries/engines.h"
 #include "bindings/python/src/queries/py_queryable.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::python {
 namespace {
@@ -54,7 +55,7 @@ size_t InsertBatch(uint64_t first, const Work& work) {
   } catch (const Error& error) {
     if (first == 0) throw;
     throw Error(error.code(),
-                std::to_string(first) + " keys are in; of those that follow, " + error.what());
+                tamis::detail::StrCat(first, " keys are in; of those that follow, ", error.what()));
   }
 }
 

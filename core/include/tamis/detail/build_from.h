@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/filter.h"
 #include "tamis/keys.h"
@@ -80,12 +81,12 @@ F BuildFrom(const RepeatableSource& source, FilterOptions options, const Insert&
     if (offered <= count) inserted += insert(filter, keys);
   });
   if (offered != count) {
-    throw Error(ErrorCode::kInvalidArgument, "the source had " + std::to_string(count) +
-                                                 " keys at first, then " + std::to_string(offered));
+    throw Error(ErrorCode::kInvalidArgument,
+                StrCat("the source had ", count, " keys at first, then ", offered));
   }
   if (inserted != count) {
-    throw Error(ErrorCode::kInvalidArgument, std::to_string(count - inserted) + " of " +
-                                                 std::to_string(count) + " keys found no room");
+    throw Error(ErrorCode::kInvalidArgument,
+                StrCat(count - inserted, " of ", count, " keys found no room"));
   }
   return filter;
 }

@@ -18,6 +18,7 @@
 #include "core/src/file/file_format.h"
 #include "core/src/file/posix_file.h"
 #include "tamis/calibration.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/units.h"
 
@@ -59,7 +60,7 @@ std::string ReadWholeFile(const fs::path& path) {
   }
   if (size > kMaxFileBytes) {
     detail::ThrowFormatError(path, ErrorCode::kCorrupt, "length", kMaxFileBytes,
-                             "longer than " + std::to_string(kMaxFileBytes) + " bytes");
+                             detail::StrCat("longer than ", kMaxFileBytes, " bytes"));
   }
   text.resize(size);
   return text;
@@ -116,7 +117,7 @@ class Builder final : public nlohmann::json_sax<Json> {
       if (member.name == name) Fail(offset, "a second \"" + name + "\" in one object");
     }
     if (members.size() == kMaxMembers) {
-      Fail(offset, "more than " + std::to_string(kMaxMembers) + " names in one object");
+      Fail(offset, detail::StrCat("more than ", kMaxMembers, " names in one object"));
     }
     name_ = std::move(name);
     return true;
@@ -169,7 +170,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool Open(Value::Kind kind) {
     Value& value = Add(kind);
     if (open_.size() == kMaxDepth) {
-      Fail(value.offset, "nested more than " + std::to_string(kMaxDepth) + " levels deep");
+      Fail(value.offset, detail::StrCat("nested more than ", kMaxDepth, " levels deep"));
     }
     open_.push_back(&value);
     return true;
@@ -202,8 +203,8 @@ class Reader {
     const Value& version = Member(root, kVersionName, Value::Kind::kNumber);
     if (version.number != kVersion) {
       Fail(version, kVersionName,
-           "version " + NumberText(version.number) + "; this library reads version " +
-               std::to_string(kVersion),
+           detail::StrCat("version ", NumberText(version.number), "; this library reads version ",
+                          kVersion),
            ErrorCode::kUnsupported);
     }
     Calibration calibration;
@@ -250,8 +251,7 @@ class Reader {
   void RequireCount(const Value& object, size_t count) const {
     if (object.children.size() != count) {
       Fail(object, "names",
-           std::to_string(object.children.size()) + " in this object; must be " +
-               std::to_string(count));
+           detail::StrCat(object.children.size(), " in this object; must be ", count));
     }
   }
 

@@ -23,6 +23,7 @@
 #include "tamis/any_filter.h"
 #include "tamis/backend.h"
 #include "tamis/calibration.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/engine.h"
 #include "tamis/error.h"
 
@@ -219,8 +220,8 @@ std::string ProcessorName() {
 }
 
 std::string Machine(unsigned threads) {
-  std::string name = ProcessorName() + ", " + std::to_string(threads) +
-                     (threads == 1 ? " thread" : " threads") + ", backends";
+  std::string name = detail::StrCat(ProcessorName(), ", ", threads,
+                                    threads == 1 ? " thread" : " threads", ", backends");
   for (const Backend& backend : Backends()) name += " " + std::string(backend.name);
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
@@ -231,10 +232,10 @@ std::string Machine(unsigned threads) {
 
 Calibration Calibration::Measure(uint64_t max_filter_bytes) {
   if (max_filter_bytes < kMinFilterBytes || max_filter_bytes > detail::kMaxFilterBytes) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "the largest filter to measure has " + std::to_string(max_filter_bytes) +
-                    " bytes; allowed: " + std::to_string(kMinFilterBytes) + " to " +
-                    std::to_string(detail::kMaxFilterBytes));
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        detail::StrCat("the largest filter to measure has ", max_filter_bytes,
+                       " bytes; allowed: ", kMinFilterBytes, " to ", detail::kMaxFilterBytes));
   }
   const unsigned threads = Engine().threads();
   Calibration calibration;

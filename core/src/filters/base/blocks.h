@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/src/file/field_check.h"
+#include "tamis/detail/str_cat.h"
 
 namespace tamis::detail {
 
@@ -18,7 +19,7 @@ uint64_t CheckBlocks(const FileHeader& header, const FieldCheck& check) {
 }
 
 inline std::string ShapeOfBlocks(const FileHeader& header) {
-  return std::to_string(header.geometry[0]) + " blocks";
+  return StrCat(header.geometry[0], " blocks");
 }
 
 }  // namespace tamis::detail

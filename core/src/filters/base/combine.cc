@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::detail {
@@ -12,7 +13,7 @@ namespace {
 // Leaves the secret out, because error texts end up in logs.
 std::string HashText(const HashSpec& hash) {
   const std::string name = HashKindName(hash.kind);
-  return IsKeyed(hash.kind) ? name : name + " with seed " + std::to_string(hash.seed);
+  return IsKeyed(hash.kind) ? name : StrCat(name, " with seed ", hash.seed);
 }
 
 }  // namespace

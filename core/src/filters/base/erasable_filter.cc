@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis {
@@ -40,11 +41,12 @@ void ErasableFilter::RequireAllIn(Keys keys) const {
     key = next;
   }
   if (absent + too_many == 0) return;
-  const std::string of_all = " of " + std::to_string(hashes.size()) + " keys are ";
-  throw Error(ErrorCode::kInvalidArgument,
-              absent > 0 ? std::to_string(absent) + of_all + "not in the filter; nothing was erased"
-                         : std::to_string(too_many) + of_all +
-                               "in the list more often than in the filter; nothing was erased");
+  const std::string of_all = detail::StrCat(" of ", hashes.size(), " keys are ");
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      absent > 0 ? detail::StrCat(absent, of_all, "not in the filter; nothing was erased")
+                 : detail::StrCat(too_many, of_all,
+                                  "in the list more often than in the filter; nothing was erased"));
 }
 
 }  // namespace tamis

@@ -4,9 +4,9 @@
 #include <bit>
 #include <cmath>
 #include <sstream>
-#include <string>
 
 #include "core/src/filters/base/sizing_checks.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/layout/counting.h"
 #include "tamis/layout/split_block.h"
@@ -114,9 +114,8 @@ uint64_t FewestBlocks(Fpr rate, const char* kind, uint64_t block_bytes, uint64_t
 uint64_t MostKeys(Fpr rate, uint64_t num_blocks, double fpr) {
   detail::CheckFpr(fpr);
   if (num_blocks < 1 || num_blocks > sb::kMaxBlocks) {
-    throw Error(ErrorCode::kInvalidArgument, std::to_string(num_blocks) +
-                                                 " blocks are out of range [1, " +
-                                                 std::to_string(sb::kMaxBlocks) + "]");
+    throw Error(ErrorCode::kInvalidArgument,
+                detail::StrCat(num_blocks, " blocks are out of range [1, ", sb::kMaxBlocks, "]"));
   }
   // 1024 keys a block leave hardly a slot free: more than any rate allowed.
   return detail::LastThatHolds(1, 1024 * num_blocks, [&](uint64_t keys) {
@@ -150,9 +149,8 @@ uint64_t SplitBlockCapacity(uint64_t num_blocks, double fpr) {
 
 uint64_t BankBlocks(uint64_t num_blocks) {
   if (num_blocks < 1 || num_blocks > sb::kMaxBlocks) {
-    throw Error(ErrorCode::kInvalidArgument, std::to_string(num_blocks) +
-                                                 " blocks are out of range [1, " +
-                                                 std::to_string(sb::kMaxBlocks) + "]");
+    throw Error(ErrorCode::kInvalidArgument,
+                detail::StrCat(num_blocks, " blocks are out of range [1, ", sb::kMaxBlocks, "]"));
   }
   constexpr int kDigits = 3;  // the highest bits, all others are 0
   const int zeros = std::max(static_cast<int>(std::bit_width(num_blocks)) - kDigits, 0);

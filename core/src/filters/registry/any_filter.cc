@@ -1,11 +1,11 @@
 #include "tamis/any_filter.h"
 
 #include <cstring>
-#include <string>
 
 #include "core/src/file/input_file.h"
 #include "core/src/filters/base/filter_access.h"
 #include "core/src/filters/registry/kinds.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis {
@@ -64,9 +64,9 @@ uint64_t SerializedBytes(const Filter& filter, const SaveOptions& options) {
 uint64_t Serialize(const Filter& filter, std::span<std::byte> out, const SaveOptions& options) {
   const uint64_t bytes = SerializedBytes(filter, options);
   if (out.size() < bytes) {
-    throw Error(ErrorCode::kInvalidArgument, "the filter has " + std::to_string(bytes) +
-                                                 " bytes when serialized, and there is room for " +
-                                                 std::to_string(out.size()));
+    throw Error(ErrorCode::kInvalidArgument,
+                detail::StrCat("the filter has ", bytes,
+                               " bytes when serialized, and there is room for ", out.size()));
   }
   detail::FilterAccess::Write(filter, options, ToMemory(out.data()));
   return bytes;

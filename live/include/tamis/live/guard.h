@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/key_types.h"
 #include "tamis/keys.h"
@@ -417,8 +418,8 @@ class CacheGuard {
     std::vector<Found> loaded = load(std::span<const Key>(asked));
     if (loaded.size() != asked.size()) {
       throw Error(ErrorCode::kInvalidArgument,
-                  "the database was asked for " + std::to_string(asked.size()) +
-                      " keys, and gave " + std::to_string(loaded.size()) + " values");
+                  detail::StrCat("the database was asked for ", asked.size(), " keys, and gave ",
+                                 loaded.size(), " values"));
     }
     // The cache first: who then finds the flight gone finds the value there.
     Fill(asked, loaded, cache_put);

@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/hash.h"
 #include "tamis/keys.h"
@@ -272,9 +273,8 @@ uint64_t Live<F>::Publish(F filter, std::chrono::nanoseconds age) {
   std::shared_ptr<Generation> old;  // goes after the locks
   const auto publishing = state_.LockForPublication();
   if (age.count() < 0) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        "the age of a filter is " + std::to_string(age.count()) + " ns, and cannot be negative");
+    throw Error(ErrorCode::kInvalidArgument, detail::StrCat("the age of a filter is ", age.count(),
+                                                            " ns, and cannot be negative"));
   }
   detail::RequireServable(filter);
   const auto as_of = detail::TimeOf(options_.clock) - age;

@@ -1,7 +1,6 @@
 #include "tamis/bloom_filter.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "core/src/bulk/outcomes.h"
@@ -10,6 +9,7 @@
 #include "core/src/filters/base/sizing_checks.h"
 #include "core/src/filters/kinds/bloom/bloom_kind.h"
 #include "tamis/detail/kernels.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
 
@@ -33,9 +33,8 @@ BloomFilter::Geometry BloomFilter::GeometryFor(const FilterOptions& options) {
     const uint64_t words = options.bytes / kWordBytes;
     if (words < 1 || words > bloom::kMaxBits / bloom::kWordBits) {
       throw Error(ErrorCode::kInvalidArgument,
-                  "a Bloom filter of " + std::to_string(options.bytes) +
-                      " bytes is out of range [" + std::to_string(kWordBytes) + ", " +
-                      std::to_string(bloom::kMaxBits / 8) + "]");
+                  detail::StrCat("a Bloom filter of ", options.bytes, " bytes is out of range [",
+                                 kWordBytes, ", ", bloom::kMaxBits / 8, "]"));
     }
     bits = words * bloom::kWordBits;
     if (capacity == 0) capacity = BloomCapacity(bits, fpr);

@@ -9,6 +9,7 @@
 #include "core/src/filters/base/filter_access.h"
 #include "core/src/filters/base/sizing_checks.h"
 #include "tamis/bloom_filter.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/sizing.h"
 
 namespace tamis::detail {
@@ -19,8 +20,7 @@ uint64_t CheckGeometry(const FileHeader& header, const FieldCheck& check) {
   check.InRange("bits", offset::kGeometry, bits, bloom::kWordBits, bloom::kMaxBits);
   if (bits % bloom::kWordBits != 0) {
     check.Fail(ErrorCode::kCorrupt, "bits", offset::kGeometry,
-               "is " + std::to_string(bits) + ", must be a multiple of " +
-                   std::to_string(bloom::kWordBits));
+               StrCat("is ", bits, ", must be a multiple of ", bloom::kWordBits));
   }
   check.InRange("hashes", offset::kGeometry + 8, hashes, 1, bloom::kMaxHashes);
   check.UnusedGeometry(header, 2);
@@ -28,8 +28,7 @@ uint64_t CheckGeometry(const FileHeader& header, const FieldCheck& check) {
 }
 
 std::string Shape(const FileHeader& header) {
-  return std::to_string(header.geometry[0]) + " bits with " + std::to_string(header.geometry[1]) +
-         " hashes";
+  return StrCat(header.geometry[0], " bits with ", header.geometry[1], " hashes");
 }
 
 uint64_t BytesFor(uint64_t capacity, double fpr) { return BloomBits(capacity, fpr) / 8; }
@@ -68,7 +67,7 @@ LookupFacts Facts(uint64_t bytes, uint64_t keys) {
   const uint32_t hashes = BloomHashes(8 * bytes, keys);
   return {.cache_lines = Reads(hashes),
           .cost = CostOf(hashes),
-          .note = std::to_string(hashes) + " bits per key, each in a line of its own"};
+          .note = StrCat(hashes, " bits per key, each in a line of its own")};
 }
 
 // A lookup ends at the first bit that is missing, so half of them have to be set. Where the keys

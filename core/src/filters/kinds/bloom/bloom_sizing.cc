@@ -3,9 +3,9 @@
 #include <cmath>
 #include <numbers>
 #include <sstream>
-#include <string>
 
 #include "core/src/filters/base/sizing_checks.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/layout/bloom.h"
 #include "tamis/sizing.h"
@@ -80,9 +80,9 @@ uint64_t BloomBits(uint64_t capacity, double fpr) {
 uint64_t BloomCapacity(uint64_t num_bits, double fpr) {
   detail::CheckFpr(fpr);
   if (num_bits < bloom::kWordBits || num_bits > bloom::kMaxBits) {
-    throw Error(ErrorCode::kInvalidArgument, std::to_string(num_bits) + " bits are out of range [" +
-                                                 std::to_string(bloom::kWordBits) + ", " +
-                                                 std::to_string(bloom::kMaxBits) + "]");
+    throw Error(ErrorCode::kInvalidArgument,
+                detail::StrCat(num_bits, " bits are out of range [", bloom::kWordBits, ", ",
+                               bloom::kMaxBits, "]"));
   }
   return detail::LastThatHolds(1, 2 * num_bits, [&](uint64_t keys) {
     return BloomFpr(static_cast<double>(keys), num_bits, BloomHashes(num_bits, keys)) <= fpr;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <string>
 #include <utility>
 
 #include "core/src/bulk/absent_writer.h"
@@ -15,6 +14,7 @@
 #include "core/src/filters/base/sizing_checks.h"
 #include "core/src/filters/kinds/counting/counting_kind.h"
 #include "tamis/detail/kernels.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
 
@@ -38,9 +38,9 @@ uint64_t BlocksFor(const FilterOptions& options) {
   const uint64_t blocks = options.bytes / counting::kBlockBytes;
   if (blocks < 1 || blocks > counting::kMaxBlocks) {
     throw Error(ErrorCode::kInvalidArgument,
-                "a counting filter of " + std::to_string(options.bytes) +
-                    " bytes is out of range [" + std::to_string(counting::kBlockBytes) + ", " +
-                    std::to_string(counting::kMaxBlocks * counting::kBlockBytes) + "]");
+                detail::StrCat("a counting filter of ", options.bytes, " bytes is out of range [",
+                               counting::kBlockBytes, ", ",
+                               counting::kMaxBlocks * counting::kBlockBytes, "]"));
   }
   return blocks;
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <sstream>
-#include <string>
 #include <utility>
 
 #include "core/src/bulk/batches.h"
@@ -11,6 +10,7 @@
 #include "core/src/filters/base/sizing_checks.h"
 #include "core/src/filters/kinds/cuckoo/cuckoo_chunk.h"
 #include "core/src/filters/kinds/cuckoo/cuckoo_writer.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
 
@@ -42,10 +42,9 @@ uint64_t CapacityFor(const FilterOptions& options, const cuckoo::Geometry& geome
   const uint64_t most = CuckooCapacity(kBits, geometry, options.fpr);
   if (options.capacity > most) {
     throw Error(ErrorCode::kInvalidArgument,
-                std::to_string(options.capacity) + " keys do not go into " +
-                    std::to_string(options.bytes) + " bytes: a cuckoo filter of " +
-                    std::to_string(kBits) + "-bit fingerprints has room for " +
-                    std::to_string(most) + " there");
+                detail::StrCat(options.capacity, " keys do not go into ", options.bytes,
+                               " bytes: a cuckoo filter of ", kBits,
+                               "-bit fingerprints has room for ", most, " there"));
   }
   const uint64_t capacity = options.capacity != 0 ? options.capacity : most;
   // CuckooCapacity is at least 1, whatever the rate.

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "tamis/cuckoo_filter.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/sizing.h"
 
 namespace tamis::detail {
@@ -17,7 +18,7 @@ uint64_t CheckGeometry(const FileHeader& header, const FieldCheck& check) {
                 cuckoo::kMaxChunkBuckets<kBits>);
   if (chunk_buckets % 2 != 0) {
     check.Fail(ErrorCode::kCorrupt, "chunk buckets", offset::kGeometry + 8,
-               "is " + std::to_string(chunk_buckets) + ", must be even");
+               StrCat("is ", chunk_buckets, ", must be even"));
   }
   check.UnusedGeometry(header, 2);
   const uint64_t buckets = chunks * chunk_buckets;
@@ -50,8 +51,8 @@ class TableCheck final : public PayloadCheck {
     }
     if (fingerprints_ != extent.header.inserted) {
       ThrowFormatError(path, ErrorCode::kCorrupt, "inserted", extent.header_at + offset::kInserted,
-                       "is " + std::to_string(extent.header.inserted) + ", and the table has " +
-                           std::to_string(fingerprints_) + " fingerprints");
+                       StrCat("is ", extent.header.inserted, ", and the table has ", fingerprints_,
+                              " fingerprints"));
     }
   }
 

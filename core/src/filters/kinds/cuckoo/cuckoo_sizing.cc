@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
-#include <string>
 
 #include "core/src/filters/base/sizing_checks.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/layout/cuckoo.h"
 #include "tamis/sizing.h"
@@ -32,7 +32,7 @@ const Width& WidthOf(int fingerprint_bits) {
   if (fingerprint_bits == 12) return kWidth<12>;
   if (fingerprint_bits == 16) return kWidth<16>;
   throw Error(ErrorCode::kInvalidArgument,
-              "fingerprints of " + std::to_string(fingerprint_bits) + " bits; allowed: 8, 12, 16");
+              detail::StrCat("fingerprints of ", fingerprint_bits, " bits; allowed: 8, 12, 16"));
 }
 
 double Fingerprints(int fingerprint_bits) { return std::exp2(fingerprint_bits) - 1; }
@@ -106,9 +106,9 @@ cuckoo::Geometry CuckooGeometryOfBytes(int fingerprint_bits, uint64_t bytes) {
   const uint64_t chunks = (buckets + width.max_chunk_buckets - 1) / width.max_chunk_buckets;
   if (buckets < 2 || chunks > cuckoo::kMaxChunks) {
     throw Error(ErrorCode::kInvalidArgument,
-                "a cuckoo filter of " + std::to_string(bytes) + " bytes is out of range [" +
-                    std::to_string(2 * width.word_bytes) + ", " +
-                    std::to_string(uint64_t{cuckoo::kMaxChunks} * cuckoo::kMaxChunkBytes) + "]");
+                detail::StrCat("a cuckoo filter of ", bytes, " bytes is out of range [",
+                               2 * width.word_bytes, ", ",
+                               uint64_t{cuckoo::kMaxChunks} * cuckoo::kMaxChunkBytes, "]"));
   }
   return {static_cast<uint32_t>(chunks), static_cast<uint32_t>(buckets / chunks / 2 * 2)};
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 #include <sstream>
-#include <string>
 #include <utility>
 
 #include "core/src/bulk/batches.h"
@@ -14,6 +13,7 @@
 #include "core/src/filters/kinds/scalable/scalable_file.h"
 #include "core/src/filters/kinds/scalable/scalable_insert.h"
 #include "tamis/detail/kernels.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
 
@@ -142,8 +142,9 @@ void ScalableFilter<F>::AddLayer() {
   const double capacity = detail::LayerCapacity(options_, layers_.size());
   const double fpr = detail::LayerFpr(options_, error_left_);
   if (layers_.size() == scalable::kMaxLayers) {
-    throw Error(ErrorCode::kInvalidArgument, "a scalable filter cannot have more than " +
-                                                 std::to_string(scalable::kMaxLayers) + " layers");
+    throw Error(ErrorCode::kInvalidArgument,
+                detail::StrCat("a scalable filter cannot have more than ", scalable::kMaxLayers,
+                               " layers"));
   }
   if (capacity >= 0x1p63) {
     throw Error(ErrorCode::kInvalidArgument, "a layer cannot have more than 2^63 keys");
@@ -156,10 +157,9 @@ void ScalableFilter<F>::AddLayer() {
         0, keys, [&](uint64_t n) { return n == 0 || FilterBytes(F::kKind, n, fpr) <= room; });
     // A layer costs every probe; one of a few keys is not worth that.
     if (layers_.empty() || fits < keys / detail::kLeastShare || fits == 0) {
-      throw Error(ErrorCode::kInvalidArgument, "a layer of " + std::to_string(layer_bytes) +
-                                                   " bytes beside " + std::to_string(bytes()) +
-                                                   " would exceed the limit of " +
-                                                   std::to_string(options_.max_bytes));
+      throw Error(ErrorCode::kInvalidArgument,
+                  detail::StrCat("a layer of ", layer_bytes, " bytes beside ", bytes(),
+                                 " would exceed the limit of ", options_.max_bytes));
     }
     keys = fits;
   }
@@ -392,9 +392,9 @@ F ScalableFilter<F>::Compact(Keys keys) const {
   }
   const size_t found = this->Count(keys);
   if (found != valid) {
-    throw Error(ErrorCode::kInvalidArgument, std::to_string(valid - found) + " of " +
-                                                 std::to_string(valid) +
-                                                 " keys are not in the scalable filter");
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        detail::StrCat(valid - found, " of ", valid, " keys are not in the scalable filter"));
   }
   F filter({.capacity = valid,
             .fpr = options_.fpr,
@@ -403,9 +403,9 @@ F ScalableFilter<F>::Compact(Keys keys) const {
             .backend = this->backend_});
   const size_t inserted = filter.Insert(keys);
   if (inserted != valid) {
-    throw Error(ErrorCode::kInvalidArgument,
-                std::to_string(valid - inserted) +
-                    " keys found no room: there are too many copies of some");
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        detail::StrCat(valid - inserted, " keys found no room: there are too many copies of some"));
   }
   return filter;
 }

@@ -1,7 +1,6 @@
 #include "tamis/split_block_filter.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "core/src/bulk/absent_writer.h"
@@ -12,6 +11,7 @@
 #include "core/src/filters/base/sizing_checks.h"
 #include "core/src/filters/kinds/split_block/split_block_kind.h"
 #include "tamis/detail/kernels.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
 
@@ -36,10 +36,10 @@ uint64_t BlocksFor(const FilterOptions& options) {
   }
   const uint64_t blocks = options.bytes / sb::kBlockBytes;
   if (blocks < 1 || blocks > sb::kMaxBlocks) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "a split-block filter of " + std::to_string(options.bytes) +
-                    " bytes is out of range [" + std::to_string(sb::kBlockBytes) + ", " +
-                    std::to_string(sb::kMaxBlocks * sb::kBlockBytes) + "]");
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        detail::StrCat("a split-block filter of ", options.bytes, " bytes is out of range [",
+                       sb::kBlockBytes, ", ", sb::kMaxBlocks * sb::kBlockBytes, "]"));
   }
   return blocks;
 }
@@ -131,9 +131,9 @@ double SplitBlockBloomFilter::estimated_intersection_count(
 
 SplitBlockBloomFilter SplitBlockBloomFilter::Folded(const MemoryOptions& memory) const {
   if (num_blocks_ % 2 != 0) {
-    throw Error(ErrorCode::kInvalidArgument, "a filter of " + std::to_string(num_blocks_) +
-                                                 " blocks cannot be folded: an even number is "
-                                                 "needed");
+    throw Error(ErrorCode::kInvalidArgument,
+                detail::StrCat("a filter of ", num_blocks_,
+                               " blocks cannot be folded: an even number is needed"));
   }
   RequireIntact();
   FileHeader header = Header();

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/hash.h"
 #include "tamis/key_types.h"
@@ -64,9 +64,10 @@ void Replay(const RecordedChanges& changes, F& filter) {
     while (i < changes.size && !changes.erased[i]) ++i;
     const size_t inserted = filter.Insert(Hashes{{changes.hashes.data() + begin, i - begin}});
     if (inserted != i - begin) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  std::to_string(i - begin - inserted) + " of " + std::to_string(i - begin) +
-                      " keys that were inserted during the rebuild found no room in its filter");
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          StrCat(i - begin - inserted, " of ", i - begin,
+                 " keys that were inserted during the rebuild found no room in its filter"));
     }
   }
 }
