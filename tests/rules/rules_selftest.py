@@ -35,7 +35,9 @@ CLEAN = {
     "live/include/tamis/live/key.h":
         '#ifndef TAMIS_LIVE_KEY_H_\n#define TAMIS_LIVE_KEY_H_\n\n#include <mutex>\n'
         '#include "tamis/hash.h"\n#include "tamis/live/detail/gate.h"\n#endif\n',
-    "live/src/key.cc": '#include "tamis/live/key.h"\n#include <sys/stat.h>\n',
+    "live/src/key.cc":
+        '#include "tamis/live/key.h"\n#include <sys/stat.h>\n#include "tamis/detail/str_cat.h"\n'
+        "auto s = detail::StrCat(1, std::to_string(0.5)) + Text(std::to_string(0.5), 1);\n",
     "redis/include/tamis/redis/key.h":
         '#ifndef TAMIS_REDIS_KEY_H_\n#define TAMIS_REDIS_KEY_H_\n\n#include "tamis/keys.h"\n'
         '#include "tamis/redis/options.h"\n#endif\n',
@@ -137,6 +139,8 @@ PLANTED = [
     ("guards", "core/include/tamis/a.h", "#ifndef TAMIS_B_H_\n#define TAMIS_B_H_\n#endif\n"),
     ("guards", "core/src/a.h", "#pragma once\n"),
     ("outputs", "redis/src/a.cc", "kernels.bits_to_bytes(bits, n, out);\n"),
+    ("messages", "live/src/a.cc", 'auto s = "a " +\n    std::to_string(1);\n'),
+    ("messages", "cuda/src/a.cu", 'auto s = std::to_string(f(g(1), 2)) + " b";\n'),
     ("tables", "live/src/a.cc", "std::unordered_map<uint64_t,\n  int> m;\n"),
     ("ascii", "README.md", "caf\u00e9\n"),
     ("ascii", "core/src/a.cc", "// caf\u00e9\n"),

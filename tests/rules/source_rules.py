@@ -389,7 +389,23 @@ def check_outputs(root):
             yield f"{name}:{line_of(text, match.start())}: an output outside of core/src/bulk/output.cc"
 
 
+# A sum with std::to_string(...), which may have two levels of parentheses inside.
+NUMBER_IN_SUM = re.compile(r"\+\s*std::to_string\(|"
+                           r"std::to_string\((?:[^();]|\((?:[^();]|\([^();]*\))*\))*\)\s*\+")
+
+
+def check_messages(root):
+    """Texts of several pieces are built by StrCat, which allocates once."""
+    for name in sources(root):
+        if name.split("/")[0] not in (*LIBRARY, "cuda", "tools"):
+            continue
+        text = read(root, name)
+        for match in NUMBER_IN_SUM.finditer(text):
+            yield f"{name}:{line_of(text, match.start())}: std::to_string in a sum, use detail::StrCat"
+
+
 RULES = {
+    "messages": check_messages,
     "outputs": check_outputs,
     "tables": check_tables,
     "includes": check_includes,
