@@ -480,7 +480,7 @@ def test_repr():
     assert bank.groups()[0].removed == 0
 
 
-def test_many_threads():
+def test_many_threads(tmp_path):
     bank = bank_of(300)
     errors = []
 
@@ -498,7 +498,7 @@ def test_many_threads():
                 bank.remove(name)
                 if turn % 3 == number % 3:
                     bank.compact()
-                bank.save(f"threads-{number}.bank")
+                bank.save(tmp_path / f"threads-{number}.bank")
                 assert len(bank.names) >= 300 and bank.nbytes > 0 and repr(bank)
         except BaseException as error:
             errors.append(error)

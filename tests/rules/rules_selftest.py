@@ -145,6 +145,7 @@ PLANTED = [
     ("ascii", "README.md", "caf\u00e9\n"),
     ("ascii", "core/src/a.cc", "// caf\u00e9\n"),
     ("ascii", ".ci/run", "# caf\u00e9\n"),
+    ("sizes", "tests/python/a.bank", "a" * 200_001),
     ("length", "tools/a.cc", "\n" * 601),
     ("links", "README.md", "# tamis, 1\n![A picture](bench/none.svg)\n"),
     ("links", "docs/a.md", "[From the root](docs/page.md)\n"),

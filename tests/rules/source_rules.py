@@ -9,6 +9,7 @@ import re
 import sys
 
 MAX_LINES = 600
+MAX_BYTES = 200_000
 SOURCE_SUFFIXES = {".h", ".c", ".cc", ".cu", ".cuh"}
 TEXT_SUFFIXES = SOURCE_SUFFIXES | {".cmake", ".in", ".json", ".map", ".md", ".py", ".pyi", ".sh",
                                    ".toml", ".txt", ".yml"}
@@ -404,7 +405,15 @@ def check_messages(root):
             yield f"{name}:{line_of(text, match.start())}: std::to_string in a sum, use detail::StrCat"
 
 
+def check_sizes(root):
+    """A large file in tests/ is the output of a test that was committed by mistake."""
+    for path in (root / "tests").rglob("*"):
+        if path.is_file() and path.stat().st_size > MAX_BYTES:
+            yield f"{path.relative_to(root).as_posix()}: {path.stat().st_size} bytes, at most {MAX_BYTES}"
+
+
 RULES = {
+    "sizes": check_sizes,
     "messages": check_messages,
     "outputs": check_outputs,
     "tables": check_tables,
