@@ -24,7 +24,7 @@ int main() {
 
   // What it does with a small and a large batch, and the next best way.
   for (const uint64_t n : {uint64_t{1'000}, uint64_t{10'000'000}}) {
-    const tamis::CallPlan plan = engine.PlanCall(filter, n);
+    const tamis::Engine::CallPlan plan = engine.PlanCall(filter, n);
     std::printf("%llu lookups: %s\n", static_cast<unsigned long long>(n), plan.reason.c_str());
     Print("chosen", plan.chosen);
     if (!plan.alternatives.empty()) Print("next", plan.alternatives.front());

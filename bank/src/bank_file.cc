@@ -157,7 +157,7 @@ MemberData TakeMember(DirectoryReader& directory, const FieldCheck& check) {
   check.InRange("capacity", start, member.capacity, 1, UINT64_MAX);
   member.inserted = directory.Take<uint64_t>("inserted");
   const auto types = directory.Take<uint32_t>("key types");
-  check.InRange("key types", start + 16, types, 0, (1u << kKeyTypes) - 1);
+  check.InRange("key types", start + 16, types, 0, (1u << KeyTypes::kCount) - 1);
   member.key_types = KeyTypes::FromBits(static_cast<uint16_t>(types));
   const auto length = directory.Take<uint32_t>("name length");
   check.InRange("name length", start + 20, length, 1, MemberName::kMaxBytes);

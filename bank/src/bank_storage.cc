@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "bank/src/bank_file.h"
@@ -13,7 +14,6 @@
 #include "core/src/file/input_file.h"
 #include "core/src/file/key_tag.h"
 #include "core/src/file/posix_file.h"
-#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis {
@@ -137,10 +137,10 @@ void FilterBank::Impl::RequireIntact(const BankGroup& group) const {
 }
 
 void FilterBank::Save(const fs::path& path, const SaveOptions& options) {
-  if (options.version != kFormatVersion) {
+  if (options.version != FileHeader::kNewestVersion) {
     throw Error(ErrorCode::kInvalidArgument,
-                detail::StrCat("filter banks are in version ", kFormatVersion,
-                               " of the format only, not in version ", options.version));
+                "filter banks are in version " + std::to_string(FileHeader::kNewestVersion) +
+                    " of the format only, not in version " + std::to_string(options.version));
   }
   if (!read_only()) Flush();
   BankFile file;

@@ -43,7 +43,8 @@ void RequireMergeable(const Filter& into, const Filter& from) {
 }  // namespace
 
 QueryTraits ConcurrentFilter::traits() const noexcept {
-  return {.thread_safety = ThreadSafety::kConcurrentChanges, .backend = &plain().backend()};
+  return {.thread_safety = QueryTraits::ThreadSafety::kConcurrentChanges,
+          .backend = &plain().backend()};
 }
 
 void ConcurrentFilter::Merge(const Filter& other) {

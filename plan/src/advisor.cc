@@ -137,8 +137,8 @@ class Advisor {
     const detail::LookupFacts facts = detail::KindOf(kind).lookup_facts(bytes, keys_);
     candidate.cache_lines = facts.cache_lines;
     candidate.note = facts.note;
-    const detail::PlanRequest request = {Operation::kContains, kind, bytes,
-                                         needs_.batch_keys,    {},   facts.cost};
+    const detail::PlanRequest request = {
+        Engine::Operation::kContains, kind, bytes, needs_.batch_keys, {}, facts.cost};
     if (dispatcher_ == nullptr || !dispatcher_->KnowsCosts(kind)) return;
     const CallRoute route = dispatcher_->Choose(request);
     candidate.probe = {.ns = 1e9 * route.seconds / static_cast<double>(needs_.batch_keys),

@@ -21,10 +21,8 @@ namespace tamis::absent_writer_test {
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
 SplitBlockBloomFilter MakeFilter(uint64_t bytes, const Backend& backend) {
-  return SplitBlockBloomFilter({.capacity = 1,
-                                .bytes = bytes,
-                                .memory = {.huge_pages = HugePages::kOff},
-                                .backend = &backend});
+  return SplitBlockBloomFilter(
+      {.capacity = 1, .bytes = bytes, .memory = {.huge_pages = false}, .backend = &backend});
 }
 
 bool SameBits(const Filter& a, const Filter& b) { return SameBytes(a.payload(), b.payload()); }

@@ -49,8 +49,9 @@ TEST_F(CalibrationTest, DefaultsCoverEveryBackendAndAreValid) {
   const Calibration calibration;
   EXPECT_NO_THROW(calibration.Validate());
   for (const Backend& backend : Backends()) {
-    EXPECT_TRUE(std::any_of(calibration.points.begin(), calibration.points.end(),
-                            [&](const CostPoint& point) { return point.backend == backend.name; }))
+    EXPECT_TRUE(
+        std::any_of(calibration.points.begin(), calibration.points.end(),
+                    [&](const Calibration::Point& point) { return point.backend == backend.name; }))
         << backend.name;
   }
 }
@@ -309,7 +310,7 @@ TEST_F(CalibrationTest, MeasuresThisMachine) {
   EXPECT_NO_THROW(measured.Validate());
   EXPECT_NE(measured.machine, Calibration().machine);
   std::set<std::string> backends;
-  for (const CostPoint& point : measured.points) backends.insert(point.backend);
+  for (const Calibration::Point& point : measured.points) backends.insert(point.backend);
   EXPECT_EQ(backends.size(), Backends().size());
   // Split-block, cuckoo, classic and counting filters of 256 KiB and 1 MiB.
   EXPECT_EQ(measured.points.size(), 4 * 2 * Backends().size());

@@ -145,7 +145,7 @@ TEST_P(AbsentContractTest, EngineTellsTheSame) {
   const std::vector<uint8_t> validity = RandomValidity(kKeys + 5, /*seed=*/2);
   const auto make = [&] {
     return subject().make(
-        {.capacity = subject().layered ? kKeys : 4'000'000, .memory = {HugePages::kOff}});
+        {.capacity = subject().layered ? kKeys : 4'000'000, .memory = {.huge_pages = false}});
   };
   for (const Keys& all : {Keys(keys), Keys(keys).WithValidity(validity.data(), 5)}) {
     const AnyFilter want = make();

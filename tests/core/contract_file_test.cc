@@ -20,7 +20,7 @@ namespace offset = detail::offset;
 class FileContractTest : public ContractTest {
  protected:
   // Small, with 10 keys.
-  Bytes SmallFile(uint32_t version = kFormatVersion) const {
+  Bytes SmallFile(uint32_t version = FileHeader::kNewestVersion) const {
     const AnyFilter filter = Make(10, nullptr, {HashKind::kXxh64, 99});
     EXPECT_EQ(RequireChangeable(*filter).Insert(RandomKeys(10, /*seed=*/1)), 10u);
     filter->Save(path_, {.version = version});
@@ -265,7 +265,7 @@ TEST_P(FileContractTest, EveryBit) {
   for (const uint32_t version : kVersions) {
     const Bytes good = SmallFile(version);
     // Of the oldest version, and of layers, one bit of each byte.
-    const bool every_bit = version == kFormatVersion && !subject().layered;
+    const bool every_bit = version == FileHeader::kNewestVersion && !subject().layered;
     for (size_t byte = 0; byte < good.size(); ++byte) {
       const Damage damage = DamageOf(good, byte);
       for (size_t bit = every_bit ? 0 : byte % 8; bit < 8; bit += every_bit ? 1 : 8) {

@@ -14,7 +14,7 @@
 namespace tamis::cuckoo_file_test {
 
 namespace offset = detail::offset;
-const size_t kHeaderBytes = HeaderBytesOf(kFormatVersion);
+const size_t kHeaderBytes = HeaderBytesOf(FileHeader::kNewestVersion);
 
 template <typename Filter>
 class CuckooFileTest : public testing::Test {
@@ -58,7 +58,7 @@ TYPED_TEST(CuckooFileTest, GeometriesThatCannotBe) {
     // Neither where the payload's length goes with them.
     SetField(file, offset::kPayloadLength, chunks * chunk_buckets * bucket);
     SealHeader(file);
-    const FilterInFile claimed{kFormatVersion, 0, chunks * chunk_buckets * bucket};
+    const FilterInFile claimed{FileHeader::kNewestVersion, 0, chunks * chunk_buckets * bucket};
     if (check != "payload length") return this->ExpectRefused(file, check, at);
     if (claimed.end() != good.size()) {  // which the zeros after the payload can make up for
       this->ExpectRefused(file, "file length", std::min(good.size(), claimed.end()));

@@ -47,15 +47,15 @@ Calibration Costs(double contains_ns, double insert_ns, double partitioned_inser
 
 SplitBlockBloomFilter FilterOf(uint64_t bytes) { return SplitBlockBloomFilter({.bytes = bytes}); }
 
-bool Mentions(const CallPlan& plan, const std::string& text) {
+bool Mentions(const Engine::CallPlan& plan, const std::string& text) {
   return plan.reason.find(text) != std::string::npos;
 }
 
 TEST_F(DispatcherTest, PredictsByTheFormula) {
   const SplitBlockBloomFilter filter = FilterOf(kMiB);
   const Engine engine({.threads = 3, .calibration = Costs(100, 1, 1)});
-  const CallPlan plan = engine.PlanCall(filter, 1'000'000);
-  EXPECT_EQ(plan.operation, Operation::kContains);
+  const Engine::CallPlan plan = engine.PlanCall(filter, 1'000'000);
+  EXPECT_EQ(plan.operation, Engine::Operation::kContains);
   EXPECT_EQ(plan.keys, 1'000'000u);
   EXPECT_EQ(plan.filter_bytes, kMiB);
   // 0.1 s of one thread; each further one adds half of one and takes 10 us to start.
@@ -104,29 +104,30 @@ TEST_F(DispatcherTest, CostsOfClassicFiltersFollowTheirHashes) {
   Calibration calibration = Costs(1, 1, 1);
   calibration.points.push_back({"portable", kMiB, 10, 7, 7, FilterKind::kBloom});
   const Engine engine({.threads = 1, .calibration = calibration});
-  const auto ns = [&](double fpr, Operation operation) {
+  const auto ns = [&](double fpr, Engine::Operation operation) {
     const BloomFilter filter({.capacity = 1000, .fpr = fpr});
     return 1e9 * engine.PlanCall(filter, 1'000'000, operation).chosen.seconds / 1e6;
   };
   // 7 hashes, as calibrated; one hash: lookups test one bit, where those of 7 test 4.5.
-  EXPECT_NEAR(ns(0.01, Operation::kContains), 10, 1e-9);
-  EXPECT_NEAR(ns(0.01, Operation::kInsert), 7, 1e-9);
-  EXPECT_NEAR(ns(0.5, Operation::kContains), 10 * 1 / (3.5 + 1 - 1 / 128.), 1e-9);
-  EXPECT_NEAR(ns(0.5, Operation::kInsert), 1, 1e-9);
-  EXPECT_GT(ns(1e-6, Operation::kContains), 2 * ns(0.01, Operation::kContains));
+  EXPECT_NEAR(ns(0.01, Engine::Operation::kContains), 10, 1e-9);
+  EXPECT_NEAR(ns(0.01, Engine::Operation::kInsert), 7, 1e-9);
+  EXPECT_NEAR(ns(0.5, Engine::Operation::kContains), 10 * 1 / (3.5 + 1 - 1 / 128.), 1e-9);
+  EXPECT_NEAR(ns(0.5, Engine::Operation::kInsert), 1, 1e-9);
+  EXPECT_GT(ns(1e-6, Engine::Operation::kContains), 2 * ns(0.01, Engine::Operation::kContains));
 }
 
 TEST_F(DispatcherTest, ClassicFiltersAreWrittenByOneThread) {
   const BloomFilter filter({.bytes = 64 * kMiB});
   const Engine engine({.threads = 8});
-  EXPECT_EQ(engine.PlanCall(filter, 100'000'000, Operation::kInsert).chosen.threads, 1u);
+  EXPECT_EQ(engine.PlanCall(filter, 100'000'000, Engine::Operation::kInsert).chosen.threads, 1u);
   EXPECT_EQ(engine.PlanCall(filter, 100'000'000).chosen.threads, 8u);
 }
 
 TEST_F(DispatcherTest, FewKeysStayOnOneThread) {
   const SplitBlockBloomFilter filter = FilterOf(64 * kMiB);
   const Engine engine({.threads = 8});
-  for (const Operation operation : {Operation::kContains, Operation::kInsert}) {
+  for (const Engine::Operation operation :
+       {Engine::Operation::kContains, Engine::Operation::kInsert}) {
     for (const uint64_t n : {0, 1, 64, 1000}) {
       const CallRoute chosen = engine.PlanCall(filter, n, operation).chosen;
       EXPECT_EQ(chosen.threads, 1u) << n;
@@ -140,10 +141,11 @@ TEST_F(DispatcherTest, ChosenIsTheFastestAndMoreKeysTakeLonger) {
   const Engine engine({.threads = 6});
   for (const uint64_t bytes : {uint64_t{32}, uint64_t{4096}, kMiB, 3 * kMiB, 64 * kMiB}) {
     const SplitBlockBloomFilter filter = FilterOf(bytes);
-    for (const Operation operation : {Operation::kContains, Operation::kInsert}) {
+    for (const Engine::Operation operation :
+         {Engine::Operation::kContains, Engine::Operation::kInsert}) {
       double last = 0;
       for (uint64_t n = 1; n < uint64_t{1} << 40; n = 2 * n + 1) {
-        const CallPlan plan = engine.PlanCall(filter, n, operation);
+        const Engine::CallPlan plan = engine.PlanCall(filter, n, operation);
         EXPECT_GE(plan.chosen.seconds, last) << n;
         last = plan.chosen.seconds;
         double slower = plan.chosen.seconds;
@@ -159,17 +161,18 @@ TEST_F(DispatcherTest, ChosenIsTheFastestAndMoreKeysTakeLonger) {
 TEST_F(DispatcherTest, EveryWayIsListedOnce) {
   using Way = std::tuple<std::string, unsigned, bool>;
   const Engine engine({.threads = 6});
-  for (const Operation operation : {Operation::kContains, Operation::kInsert}) {
+  for (const Engine::Operation operation :
+       {Engine::Operation::kContains, Engine::Operation::kInsert}) {
     std::set<Way> expected;
     for (const Backend& backend : Backends()) {
       for (const unsigned threads : {1, 2, 4, 6}) {
-        const bool insert = operation == Operation::kInsert;
+        const bool insert = operation == Engine::Operation::kInsert;
         if (!insert && backend.make_accelerator != nullptr && threads > 1) continue;
         if (!insert || threads == 1) expected.emplace(backend.name, threads, false);
         if (insert) expected.emplace(backend.name, threads, true);
       }
     }
-    const CallPlan plan = engine.PlanCall(FilterOf(12 * kMiB), 1'000'000, operation);
+    const Engine::CallPlan plan = engine.PlanCall(FilterOf(12 * kMiB), 1'000'000, operation);
     std::vector<CallRoute> all = plan.alternatives;
     all.push_back(plan.chosen);
     EXPECT_EQ(all.size(), expected.size());
@@ -186,12 +189,12 @@ TEST_F(DispatcherTest, EveryWayIsListedOnce) {
 TEST_F(DispatcherTest, InsertsAreOrderedWhereThatPays) {
   const SplitBlockBloomFilter filter = FilterOf(64 * kMiB);  // 32 regions at 0.8 us
   const Engine one({.threads = 1, .calibration = Costs(1, 10, 2)});
-  EXPECT_FALSE(one.PlanCall(filter, 3000, Operation::kInsert).chosen.partitioned);
+  EXPECT_FALSE(one.PlanCall(filter, 3000, Engine::Operation::kInsert).chosen.partitioned);
   // Few keys meet in a line: most of them would pay the way to memory all the same.
-  EXPECT_FALSE(one.PlanCall(filter, 10'000, Operation::kInsert).chosen.partitioned);
-  EXPECT_TRUE(one.PlanCall(filter, 3'000'000, Operation::kInsert).chosen.partitioned);
+  EXPECT_FALSE(one.PlanCall(filter, 10'000, Engine::Operation::kInsert).chosen.partitioned);
+  EXPECT_TRUE(one.PlanCall(filter, 3'000'000, Engine::Operation::kInsert).chosen.partitioned);
   // As many as the figures are for: one key for 8 bytes of filter.
-  const CallPlan plan = one.PlanCall(filter, 8 * kMiB, Operation::kInsert);
+  const Engine::CallPlan plan = one.PlanCall(filter, 8 * kMiB, Engine::Operation::kInsert);
   EXPECT_TRUE(plan.chosen.partitioned);
   EXPECT_DOUBLE_EQ(plan.chosen.seconds, 2e-9 * 8 * kMiB + 25.6e-6);
   EXPECT_TRUE(Mentions(plan, "portable on 1 thread, partitioned: 16.8 ms")) << plan.reason;
@@ -199,9 +202,13 @@ TEST_F(DispatcherTest, InsertsAreOrderedWhereThatPays) {
 
   // Each thread needs a part of the filter to itself.
   const Engine eight({.threads = 8, .calibration = Costs(1, 10, 2)});
-  EXPECT_EQ(eight.PlanCall(FilterOf(2 * kMiB), 10'000'000, Operation::kInsert).chosen.threads, 1u);
-  EXPECT_EQ(eight.PlanCall(FilterOf(6 * kMiB), 10'000'000, Operation::kInsert).chosen.threads, 3u);
-  EXPECT_EQ(eight.PlanCall(filter, 10'000'000, Operation::kInsert).chosen.threads, 8u);
+  EXPECT_EQ(
+      eight.PlanCall(FilterOf(2 * kMiB), 10'000'000, Engine::Operation::kInsert).chosen.threads,
+      1u);
+  EXPECT_EQ(
+      eight.PlanCall(FilterOf(6 * kMiB), 10'000'000, Engine::Operation::kInsert).chosen.threads,
+      3u);
+  EXPECT_EQ(eight.PlanCall(filter, 10'000'000, Engine::Operation::kInsert).chosen.threads, 8u);
 }
 
 // What a TLB covers is looked up directly; in what it does not, it depends on how many keys there
@@ -209,7 +216,7 @@ TEST_F(DispatcherTest, InsertsAreOrderedWhereThatPays) {
 TEST_F(DispatcherTest, LookupsInFiltersBeyondTheTlbAreOrdered) {
   const detail::Dispatcher dispatcher({.threads = 2, .calibration = Costs(7, 1, 1)});
   const auto choose = [&](uint64_t bytes, uint64_t keys, bool by_region = true) {
-    return dispatcher.Choose({.operation = Operation::kContains,
+    return dispatcher.Choose({.operation = Engine::Operation::kContains,
                               .kind = FilterKind::kSplitBlock,
                               .filter_bytes = bytes,
                               .keys = keys,
@@ -227,7 +234,7 @@ TEST_F(DispatcherTest, LookupsInFiltersBeyondTheTlbAreOrdered) {
 
   // Memory is for all threads together, however many there are.
   const detail::Dispatcher many({.threads = 16, .calibration = Costs(7, 1, 1)});
-  const CallRoute shared = many.Choose({.operation = Operation::kContains,
+  const CallRoute shared = many.Choose({.operation = Engine::Operation::kContains,
                                         .kind = FilterKind::kSplitBlock,
                                         .filter_bytes = detail::kTlbBytes * 2,
                                         .keys = uint64_t{1} << 40,
@@ -239,7 +246,7 @@ TEST_F(DispatcherTest, LookupsInFiltersBeyondTheTlbAreOrdered) {
   Calibration large = Costs(7, 1, 1);
   large.points.push_back({"portable", 2 * detail::kTlbBytes, 8, 1, 1});
   const detail::Dispatcher calibrated({.threads = 1, .calibration = large});
-  const PlanRequest request{.operation = Operation::kContains,
+  const PlanRequest request{.operation = Engine::Operation::kContains,
                             .kind = FilterKind::kSplitBlock,
                             .filter_bytes = 2 * detail::kTlbBytes,
                             .keys = kMany,
@@ -250,7 +257,7 @@ TEST_F(DispatcherTest, LookupsInFiltersBeyondTheTlbAreOrdered) {
 
 TEST_F(DispatcherTest, BackendsWithoutFiguresAreNotChosen) {
   const Engine engine({.threads = 1, .calibration = Costs(1000, 1000, 1000)});
-  const CallPlan plan = engine.PlanCall(FilterOf(kMiB), 1000);
+  const Engine::CallPlan plan = engine.PlanCall(FilterOf(kMiB), 1000);
   EXPECT_EQ(plan.chosen.backend->name, "portable");
   EXPECT_TRUE(plan.alternatives.empty());
 
@@ -268,7 +275,7 @@ TEST_F(DispatcherTest, BackendPins) {
   for (const Backend& backend : Backends()) {
     backend_.Set(nullptr);
     const auto expect_pinned = [&](const Engine& engine, const std::string& by) {
-      const CallPlan plan = engine.PlanCall(filter, 1'000'000);
+      const Engine::CallPlan plan = engine.PlanCall(filter, 1'000'000);
       EXPECT_EQ(plan.chosen.backend, &backend);
       for (const CallRoute& route : plan.alternatives) EXPECT_EQ(route.backend, &backend);
       EXPECT_TRUE(Mentions(plan, by + " pins the backend")) << plan.reason;
@@ -290,19 +297,19 @@ TEST_F(DispatcherTest, WayPins) {
   const Engine engine({.threads = 2, .pin = CallRoute{&portable, 5, true, 0, 0}});
   EXPECT_EQ(engine.threads(), 5u);
   for (const uint64_t n : {0, 1, 1000}) {
-    const CallPlan insert = engine.PlanCall(filter, n, Operation::kInsert);
+    const Engine::CallPlan insert = engine.PlanCall(filter, n, Engine::Operation::kInsert);
     EXPECT_EQ(insert.chosen.backend, &portable);
     EXPECT_EQ(insert.chosen.threads, 5u);
     EXPECT_TRUE(insert.chosen.partitioned);
     EXPECT_TRUE(insert.alternatives.empty());
     EXPECT_TRUE(Mentions(insert, "pin the way")) << insert.reason;
-    EXPECT_TRUE(engine.PlanCall(filter, n, Operation::kContains).chosen.partitioned);
+    EXPECT_TRUE(engine.PlanCall(filter, n, Engine::Operation::kContains).chosen.partitioned);
     // Its keys are in no one region.
     EXPECT_FALSE(engine.PlanCall(BloomFilter({.bytes = kMiB}), n).chosen.partitioned);
   }
   // Several threads insert in no other way, and without a backend the calibration chooses one.
   const Engine direct({.pin = CallRoute{nullptr, 2, false, 0, 0}});
-  const CallPlan plan = direct.PlanCall(filter, 1000, Operation::kInsert);
+  const Engine::CallPlan plan = direct.PlanCall(filter, 1000, Engine::Operation::kInsert);
   EXPECT_TRUE(plan.chosen.partitioned);
   EXPECT_EQ(plan.alternatives.size() + 1, Backends().size());
 }

@@ -30,7 +30,7 @@ SplitBlockBloomFilter MakeFilter(uint64_t bytes, const std::string& backend, Has
   return SplitBlockBloomFilter({.capacity = 1,
                                 .bytes = bytes,
                                 .hash = hash,
-                                .memory = {.huge_pages = HugePages::kOff},
+                                .memory = {.huge_pages = false},
                                 .backend = &FindBackend(backend)});
 }
 

@@ -109,7 +109,7 @@ void ExpectTrue(const PlanCandidate& candidate, const F& filter) {
   EXPECT_EQ(candidate.can.intersect, (requires(F & f) { f.Intersect(f); }));
   const Engine engine({.threads = 4});
   EXPECT_EQ(candidate.can.parallel_build,
-            engine.PlanCall(filter, 1'000'000'000, Operation::kInsert).chosen.threads > 1);
+            engine.PlanCall(filter, 1'000'000'000, Engine::Operation::kInsert).chosen.threads > 1);
 }
 
 TEST_F(PlanFiltersTest, SizesAndAbilitiesAreThoseOfTheFilters) {

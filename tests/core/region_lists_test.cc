@@ -41,10 +41,8 @@ class RegionListsTest : public BackendTest {};
 
 TEST_P(RegionListsTest, BitsAreThoseOfDirectLookups) {
   for (const uint64_t bytes : {uint64_t{32}, 3 * kMiB - 32, 9 * kMiB, 40 * kMiB}) {
-    SplitBlockBloomFilter filter({.capacity = 1,
-                                  .bytes = bytes,
-                                  .memory = {.huge_pages = HugePages::kOff},
-                                  .backend = &backend()});
+    SplitBlockBloomFilter filter(
+        {.capacity = 1, .bytes = bytes, .memory = {.huge_pages = false}, .backend = &backend()});
     const detail::Kernels& kernels = *backend().kernels;
     const std::vector<uint64_t> in = RandomKeys(bytes / 64 + 1, /*seed=*/bytes);
     filter.Insert(Hashes{in});

@@ -30,7 +30,7 @@ namespace tamis::scalable_file_test {
 
 namespace offset = detail::offset;
 
-const size_t kOptionsAt = OptionsAt(kFormatVersion);
+const size_t kOptionsAt = OptionsAt(FileHeader::kNewestVersion);
 
 template <typename F>
 class ScalableFileTest : public testing::Test {
@@ -46,13 +46,13 @@ class ScalableFileTest : public testing::Test {
   const TemporaryFolder folder_;
   const std::filesystem::path path_ = folder_ / "f.tamis";
 
-  Bytes Saved(const Filter& filter, uint32_t version = kFormatVersion) const {
+  Bytes Saved(const Filter& filter, uint32_t version = FileHeader::kNewestVersion) const {
     filter.Save(folder_ / "saved", {.version = version});
     return ReadBytes(folder_ / "saved");
   }
 
   // Three layers with 35 keys.
-  Bytes SmallFile(uint32_t version = kFormatVersion) const {
+  Bytes SmallFile(uint32_t version = FileHeader::kNewestVersion) const {
     Layered filter(kOptions);
     EXPECT_EQ(filter.Insert(RandomKeys(35, /*seed=*/1)), 35u);
     EXPECT_EQ(filter.layers().size(), 3u);

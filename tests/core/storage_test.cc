@@ -68,7 +68,7 @@ std::string VmFlags(const void* address) {
 }
 
 TEST(StorageTest, IsAlignedZeroedAndWritable) {
-  for (const HugePages huge : {HugePages::kAuto, HugePages::kOff}) {
+  for (const bool huge : {true, false}) {
     for (const uint64_t bytes : {uint64_t{1}, uint64_t{32}, uint64_t{100}, 4 * kMiB - 32, 4 * kMiB,
                                  4 * kMiB + 32, 7 * kMiB + 4096}) {
       SCOPED_TRACE(bytes);
@@ -185,17 +185,17 @@ TEST(StorageTest, AsksForHugePagesFrom4MiB) {
     if (!supported) GTEST_SKIP() << "no huge pages here";
   }
   EXPECT_NE(huge.find(" hg "), std::string::npos) << huge;
-  EXPECT_NE(flags(8 * kMiB, {.huge_pages = HugePages::kOff}, 0).find(" nh "), std::string::npos);
+  EXPECT_NE(flags(8 * kMiB, {.huge_pages = false}, 0).find(" nh "), std::string::npos);
 
   // Fresh memory for a resource: what malloc hands out may have been advised before.
-  for (const HugePages wanted : {HugePages::kAuto, HugePages::kOff}) {
+  for (const bool wanted : {true, false}) {
     void* const map =
         mmap(nullptr, 9 * kMiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(map, MAP_FAILED);
     std::pmr::monotonic_buffer_resource resource(map, 9 * kMiB, std::pmr::null_memory_resource());
     const std::string got =
         flags(8 * kMiB, {.huge_pages = wanted, .resource = &resource}, 4 * kMiB);
-    EXPECT_EQ(got.find(" hg ") != std::string::npos, wanted == HugePages::kAuto) << got;
+    EXPECT_EQ(got.find(" hg ") != std::string::npos, wanted) << got;
     munmap(map, 9 * kMiB);
   }
 }

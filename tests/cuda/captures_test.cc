@@ -216,7 +216,7 @@ TEST_F(CudaCaptures, AreNoReasonToGiveTheDeviceUp) {
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kUnsupported) << error.what();
     }
-    const EngineStats stats = engine.stats();
+    const Engine::Stats stats = engine.stats();
     fallbacks += stats.fallbacks;
     runtime.FailCall(-1, kSuccess);
     EXPECT_EQ(engine.Count(host_, keys_), host_.Count(keys_)) << at;

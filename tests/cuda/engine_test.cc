@@ -104,7 +104,7 @@ TEST_F(EngineOnDeviceTest, GivesTheSameAnswersAndKeepsTheFilter) {
   ExpectRightAnswers(engine, filter_);
   EXPECT_EQ(runtime_.copied_from(filter_.payload().data(), filter_.bytes()), 0u)
       << "a driver copies pageable memory by one thread: it is staged";
-  const EngineStats stats = engine.stats();
+  const Engine::Stats stats = engine.stats();
   EXPECT_EQ(stats.device_calls, 5u);
   EXPECT_EQ(stats.uploads, 1u);
   EXPECT_EQ(stats.failures, 0u);
@@ -181,7 +181,7 @@ TEST_F(EngineOnDeviceTest, TheCheaperWayIsChosenAndExplained) {
   const auto plan = [&](uint64_t n) { return engine.PlanCall(filter_, n); };
   // 40 us to start and a filter to be copied, against 9 ns a key.
   EXPECT_FALSE(plan(1000).chosen.on_device);
-  const CallPlan many = plan(100'000);
+  const Engine::CallPlan many = plan(100'000);
   EXPECT_TRUE(many.chosen.on_device);
   EXPECT_TRUE(many.chosen.uploads);
   EXPECT_NE(many.reason.find("fake GPU, copying the filter there"), std::string::npos)
@@ -196,12 +196,12 @@ TEST_F(EngineOnDeviceTest, TheCheaperWayIsChosenAndExplained) {
   const std::vector<uint64_t> large = RandomKeys(50'000, 3);
   EXPECT_EQ(engine.Count(filter_, large), filter_.Count(large));
   EXPECT_EQ(engine.stats().device_calls, 1u);
-  const CallPlan again = plan(100'000);
+  const Engine::CallPlan again = plan(100'000);
   EXPECT_FALSE(again.chosen.uploads);
   EXPECT_LT(again.chosen.seconds, many.chosen.seconds);
   EXPECT_NE(again.reason.find("where the filter is"), std::string::npos) << again.reason;
 
-  EXPECT_FALSE(engine.PlanCall(filter_, 100'000, Operation::kInsert).chosen.on_device);
+  EXPECT_FALSE(engine.PlanCall(filter_, 100'000, Engine::Operation::kInsert).chosen.on_device);
   // A backend that is pinned is the only one.
   EngineOptions pinned = Options(10);
   pinned.backend = &backend_;
@@ -230,7 +230,7 @@ TEST_F(EngineOnDeviceTest, CalibrationMeasuresTheDevice) {
   EXPECT_GT(runtime_.launches(), 8u * 4);
   ASSERT_EQ(calibration.points.size(), 8u);
   for (size_t i = 4; i < 8; ++i) {
-    const CostPoint& point = calibration.points[i];
+    const Calibration::Point& point = calibration.points[i];
     EXPECT_EQ(point.backend, "fake GPU");
     EXPECT_EQ(point.kind, calibration.points[i - 4].kind);
     EXPECT_EQ(point.insert_ns, 20);
@@ -239,7 +239,7 @@ TEST_F(EngineOnDeviceTest, CalibrationMeasuresTheDevice) {
   }
   EngineOptions options = Options();
   options.calibration = calibration;
-  const CallPlan plan = EngineOf(options).PlanCall(filter_, 1'000'000);
+  const Engine::CallPlan plan = EngineOf(options).PlanCall(filter_, 1'000'000);
   EXPECT_NE(plan.reason.find("; of the GPU: for tests)"), std::string::npos) << plan.reason;
 
   runtime_.FailWork(0, kLaunchFailure);
@@ -251,7 +251,7 @@ TEST_F(EngineOnDeviceTest, PlansByTheMeasuredFigures) {
   EngineOptions options = Options(10);
   options.calibration.device_start_us = 1000;
   options.calibration.upload_gb_per_s = 1e-3;  // a microsecond for a byte
-  const CallPlan plan = EngineOf(options).PlanCall(filter_, 1'000'000'000);
+  const Engine::CallPlan plan = EngineOf(options).PlanCall(filter_, 1'000'000'000);
   ASSERT_TRUE(plan.chosen.on_device);
   EXPECT_DOUBLE_EQ(plan.chosen.seconds,
                    1e-3 + 1e-9 * 1'000'000'000 + 1e-6 * static_cast<double>(filter_.bytes()));
@@ -474,7 +474,7 @@ TEST_F(EngineOnDeviceTest, WithoutMemoryTheHostAnswers) {
   const Engine engine = EngineOf(Options());
   runtime_.SetMemory(100);
   ExpectRightAnswers(engine, filter_);
-  const EngineStats stats = engine.stats();
+  const Engine::Stats stats = engine.stats();
   EXPECT_EQ(stats.device_calls, 0u);
   EXPECT_EQ(stats.fallbacks, 5u);
   EXPECT_NE(stats.last_failure.find("allocating"), std::string::npos) << stats.last_failure;
@@ -518,7 +518,7 @@ TEST_F(EngineOnDeviceTest, FailuresAnywhereAreFallbacksOrErrors) {
         threw = true;
         EXPECT_EQ(error.code(), ErrorCode::kDevice);
       }
-      const EngineStats stats = engine.stats();
+      const Engine::Stats stats = engine.stats();
       errors += threw;
       fallbacks += stats.fallbacks;
       EXPECT_EQ(stats.failures, threw + stats.fallbacks);

@@ -59,8 +59,9 @@ void Use(const Calibration& calibration) {
   const Engine engine({.threads = 4, .calibration = calibration});
   for (const AnyFilter& filter : Filters()) {
     for (const uint64_t keys : {uint64_t{0}, uint64_t{1000}, uint64_t{1} << 40}) {
-      for (const Operation operation : {Operation::kContains, Operation::kInsert}) {
-        const CallPlan plan = engine.PlanCall(*filter, keys, operation);
+      for (const Engine::Operation operation :
+           {Engine::Operation::kContains, Engine::Operation::kInsert}) {
+        const Engine::CallPlan plan = engine.PlanCall(*filter, keys, operation);
         RequireRoute(plan.chosen);
         for (const CallRoute& route : plan.alternatives) {
           RequireRoute(route);

@@ -317,8 +317,8 @@ class Subject {
   // Each goes on as one that was saved and loaded, by the next backend.
   void Reload(bool map, uint32_t version) {
     static MemoryFile file;
-    const SaveOptions save = {.version =
-                                  IsKeyed(spec_.options.hash.kind) ? kFormatVersion : version};
+    const SaveOptions save = {
+        .version = IsKeyed(spec_.options.hash.kind) ? FileHeader::kNewestVersion : version};
     std::optional<HashSecret> secret;
     if (IsKeyed(spec_.options.hash.kind)) secret = spec_.options.hash.secret;
     for (size_t i = 0; i < filters_.size(); ++i) {
@@ -453,7 +453,8 @@ void Operate(Input& input, Subject& subject, Subject& other) {
     case 9:
       return subject.Intersect(other);
     case 10:
-      return subject.Reload((operation & 128) != 0, (operation & 64) != 0 ? 1 : kFormatVersion);
+      return subject.Reload((operation & 128) != 0,
+                            (operation & 64) != 0 ? 1 : FileHeader::kNewestVersion);
     default:
       if (operation > 240) return subject.Clear();
       return subject.AskForAll();

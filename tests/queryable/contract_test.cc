@@ -182,7 +182,7 @@ std::vector<uint64_t> Numbers(size_t n) {
 constexpr size_t kMany = 400'000;  // more than an Engine leaves to one thread
 
 TEST(QueryableTest, KeysWithoutAnAnswerAreMaybe) {
-  for (const size_t slice : {kQuerySlice, size_t{64}, kAllKeys}) {
+  for (const size_t slice : {QueryTraits::kSlice, size_t{64}, QueryTraits::kAllKeys}) {
     EvenNumbers numbers({.slice_keys = slice});
     numbers.unanswered = [](uint64_t key) { return key % 1001 == 1; };
     for (const size_t n : {size_t{2}, size_t{5000}, kMany}) {
@@ -251,15 +251,15 @@ TEST(QueryableTest, AnExceptionOfAPoolThreadIsThatOfTheCall) {
 TEST(QueryableTest, TraitsDecideHowAnEngineAsks) {
   const std::vector<uint64_t> keys = Numbers(kMany);
   const Engine engine({.threads = 4});
-  const EvenNumbers one({.thread_safety = ThreadSafety::kOneThread});
+  const EvenNumbers one({.thread_safety = QueryTraits::ThreadSafety::kOneThread});
   EXPECT_EQ(engine.Count(one, keys), kMany / 2);
   EXPECT_TRUE(one.in_one_thread_only());
-  const EvenNumbers whole({.slice_keys = kAllKeys});
+  const EvenNumbers whole({.slice_keys = QueryTraits::kAllKeys});
   std::vector<uint32_t> rows(kMany);
   EXPECT_EQ(engine.Select(whole, keys, rows), kMany / 2);
   EXPECT_EQ(whole.queries(), 1) << "each query is a round trip";
   const EvenNumbers few;
-  std::vector<uint8_t> bytes(3 * kQuerySlice);
+  std::vector<uint8_t> bytes(3 * QueryTraits::kSlice);
   engine.Contains(few, std::span(keys).first(bytes.size()), bytes);
   EXPECT_EQ(few.queries(), 3);
 }

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-LIMIT = 149
+LIMIT = 138
 NO_NAMES = {"NamespaceDecl", "UsingDirectiveDecl", "LinkageSpecDecl", "StaticAssertDecl", "EmptyDecl"}
 
 

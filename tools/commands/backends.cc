@@ -43,7 +43,7 @@ struct BackendsOptions {
 
 nlohmann::ordered_json CostsJson(const Calibration& calibration) {
   nlohmann::ordered_json costs = nlohmann::ordered_json::array();
-  for (const CostPoint& point : calibration.points) {
+  for (const Calibration::Point& point : calibration.points) {
     costs.push_back({{"backend", point.backend},
                      {"kind", FilterKindName(point.kind)},
                      {"filter_bytes", point.filter_bytes},
@@ -58,7 +58,7 @@ std::string CostsText(const Calibration& calibration) {
   std::string text =
       "\nNanoseconds per integer key on one thread\n" +
       Row("backend", "filter                      query    insert  partitioned insert");
-  for (const CostPoint& point : calibration.points) {
+  for (const Calibration::Point& point : calibration.points) {
     text +=
         Row(point.backend, Format("%-11s  %-11s  %7.2f  %8.2f  %18.2f", FilterKindName(point.kind),
                                   BytesText(static_cast<double>(point.filter_bytes)).c_str(),

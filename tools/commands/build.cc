@@ -228,7 +228,8 @@ Inserted InsertAll(const BuildOptions& options, uint64_t total_bytes, Changeable
   inserted.empty = reader.num_empty();
   inserted.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  inserted.backend = engine.PlanCall(filter, 1 << 20, Operation::kInsert).chosen.backend->name;
+  inserted.backend =
+      engine.PlanCall(filter, 1 << 20, Engine::Operation::kInsert).chosen.backend->name;
   inserted.threads = engine.threads();
   return inserted;
 }
@@ -318,7 +319,7 @@ int Run(BuildOptions options) {
     throw Error(ErrorCode::kInvalidArgument, "--layers goes with --kind scalable");
   }
   SettleHash(options);
-  if (options.no_huge_pages) options.filter.memory.huge_pages = HugePages::kOff;
+  if (options.no_huge_pages) options.filter.memory.huge_pages = false;
   options.filter.backend = options.run.Pinned();
   CheckOutputPath(options.output, options.save);
   CheckNotAnInput(options.output, options.secret.And(options.input.paths));

@@ -34,7 +34,7 @@ const Backend* ReadBackend(const char* name) {
 
 MemoryOptions ReadMemory(uint32_t no_huge_pages) {
   const bool off = ReadFlag(no_huge_pages, "no_huge_pages");
-  return {.huge_pages = off ? HugePages::kOff : HugePages::kAuto};
+  return {.huge_pages = !off};
 }
 
 SaveOptions ReadSave(const tamis_save_options* options) {

@@ -11,19 +11,20 @@
 
 namespace tamis {
 
-// The cost of each operation of one backend on one thread, for filters of one kind and size:
-// nanoseconds per integer key in a large batch, in (0, 1e6]. Half of the lookups find their key.
-// Classic filters are full and set 7 bits for each key; the costs of others follow from that.
-struct CostPoint {
-  std::string backend;
-  uint64_t filter_bytes = 0;         // in [1, 2^53]
-  double contains_ns = 0;            // with a bitmap as the output
-  double insert_ns = 0;              // written straight into the filter
-  double partitioned_insert_ns = 0;  // ordered first by the part of the filter they fall in
-  FilterKind kind = FilterKind::kSplitBlock;
-};
-
+// What operations cost on one machine.
 struct Calibration {
+  // The cost of each operation of one backend on one thread, for filters of one kind and size:
+  // nanoseconds per integer key in a large batch, in (0, 1e6]. Half of the lookups find their key.
+  // Classic filters are full and set 7 bits for each key; the costs of others follow from that.
+  struct Point {
+    std::string backend;
+    uint64_t filter_bytes = 0;         // in [1, 2^53]
+    double contains_ns = 0;            // with a bitmap as the output
+    double insert_ns = 0;              // written straight into the filter
+    double partitioned_insert_ns = 0;  // ordered first by the part of the filter they fall in
+    FilterKind kind = FilterKind::kSplitBlock;
+  };
+
   static constexpr const char* kNotMeasured = "default";
 
   std::string machine = "default";  // what it was measured on, for people
@@ -32,9 +33,9 @@ struct Calibration {
   // The GPU that the next two were measured on. kNotMeasured: on none; they are estimates for a bus
   // of the fourth generation.
   std::string device = kNotMeasured;
-  double device_start_us = 40;    // until it begins to work on a call, in [0, 1e6]
-  double upload_gb_per_s = 12;    // 10^9 bytes of a filter copied to it in a second, in (0, 1e6]
-  std::vector<CostPoint> points;  // of each backend and kind ascending in filter_bytes
+  double device_start_us = 40;  // until it begins to work on a call, in [0, 1e6]
+  double upload_gb_per_s = 12;  // 10^9 bytes of a filter copied to it in a second, in (0, 1e6]
+  std::vector<Point> points;    // of each backend and kind ascending in filter_bytes
 
   // Figures of a typical machine, for the backends of this one.
   Calibration();

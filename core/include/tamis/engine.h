@@ -31,8 +31,6 @@ inline constexpr unsigned kMaxThreads = 1024;
 // looked for. Throws as the Engine would.
 unsigned EngineThreads(unsigned asked = 0);
 
-enum class Operation : uint8_t { kContains, kInsert };
-
 // One way to carry out a call.
 struct CallRoute {
   const Backend* backend = nullptr;
@@ -45,16 +43,6 @@ struct CallRoute {
   double seconds = 0;       // predicted; a KeySource's own time is not in it
   bool on_device = false;   // lookups by a GPU, which keeps one thread of the host busy
   bool uploads = false;     // the filter has to be copied to the GPU first
-};
-
-// What a GPU has done for an Engine so far.
-struct EngineStats {
-  uint64_t device_calls = 0;         // lookups that it answered
-  uint64_t uploads = 0;              // filters that were copied to it
-  uint64_t fallbacks = 0;            // lookups in which it failed, and which the host answered
-  uint64_t failures = 0;             // all of its failures
-  std::string last_failure;          // the message of the last one
-  uint64_t device_filter_bytes = 0;  // of the copies of filters that it keeps there now
 };
 
 struct EngineOptions {
@@ -81,16 +69,6 @@ struct EngineOptions {
   // that were not used for the longest time give way, and a filter of more bytes is left to the
   // host: with keys that are in device memory, its lookups are Error(kOutOfMemory).
   uint64_t device_filter_bytes = 0;
-};
-
-// What an Engine would do for a call, what else it could do, and why.
-struct CallPlan {
-  Operation operation = Operation::kContains;
-  uint64_t keys = 0;
-  uint64_t filter_bytes = 0;
-  CallRoute chosen;
-  std::vector<CallRoute> alternatives;  // all other routes, fastest first
-  std::string reason;                   // one sentence
 };
 
 // Runs bulk calls on several threads. The results are those of the filter's own functions, whatever
@@ -123,6 +101,28 @@ struct CallPlan {
 // its backend is pinned, the call throws Error: kDevice or kOutOfMemory.
 class Engine {
  public:
+  enum class Operation : uint8_t { kContains, kInsert };
+
+  // What the engine would do for a call, what else it could do, and why.
+  struct CallPlan {
+    Operation operation = Operation::kContains;
+    uint64_t keys = 0;
+    uint64_t filter_bytes = 0;
+    CallRoute chosen;
+    std::vector<CallRoute> alternatives;  // all other routes, fastest first
+    std::string reason;                   // one sentence
+  };
+
+  // What a GPU has done for the engine so far.
+  struct Stats {
+    uint64_t device_calls = 0;         // lookups that it answered
+    uint64_t uploads = 0;              // filters that were copied to it
+    uint64_t fallbacks = 0;            // lookups in which it failed, and which the host answered
+    uint64_t failures = 0;             // all of its failures
+    std::string last_failure;          // the message of the last one
+    uint64_t device_filter_bytes = 0;  // of the copies of filters that it keeps there now
+  };
+
   // Fills keys[0..keys.size()) with keys `first`, `first` + 1, ... of a sequence. Called by several
   // threads at a time, once for each part of the sequence, in no particular order. Must not throw,
   // and must not call this Engine.
@@ -166,7 +166,7 @@ class Engine {
   uint64_t Insert(ChangeableFilter& filter, uint64_t n, const KeySource& source) const;
 
   // All zeros in a child of fork.
-  EngineStats stats() const;
+  Stats stats() const;
 
   // Gives back the memory of a GPU that copies of filters take, after the lookups that are under
   // way there. The next lookup makes new ones.

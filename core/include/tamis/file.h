@@ -37,12 +37,13 @@ const char* FilterKindName(FilterKind kind) noexcept;
 // Sets `kind` to the one of that name. Returns false, and sets nothing, if there is none.
 bool ParseFilterKind(std::string_view name, FilterKind& kind) noexcept;
 
-// The version that Save writes. Version 1 has no types of keys, no keyed hashes, and one checksum.
-inline constexpr uint32_t kFormatVersion = 2;
-
 // The header of a file, all of whose fields have passed their checks.
 struct FileHeader {
-  uint32_t version = kFormatVersion;
+  // The version that Save writes. Version 1 has no types of keys, no keyed hashes, and one
+  // checksum.
+  static constexpr uint32_t kNewestVersion = 2;
+
+  uint32_t version = kNewestVersion;
   FilterKind kind = FilterKind::kSplitBlock;
   HashSpec hash;  // out of a file by ReadHeader or VerifyFile: without the secret
   std::array<uint64_t, 3> geometry{};  // by kind, see core/FORMAT.md; {blocks, 0, 0} ...
@@ -122,7 +123,7 @@ struct SaveOptions {
   // file if the filter came from one that had it.
   std::optional<bool> with_secret = {};
   // 1: for readers that know no other version. Not for filters with a keyed hash.
-  uint32_t version = kFormatVersion;
+  uint32_t version = FileHeader::kNewestVersion;
 };
 
 // Throws what saving to `path` would, as far as can be told without writing: for jobs that take

@@ -21,17 +21,18 @@ enum class KeyType : uint8_t {
   kInt96 = 6,    // 12 bytes: Parquet's INT96
   kTime = 7,     // nanoseconds, 8 bytes, or 16 where these are too few: see tamis/time_keys.h
 };
-inline constexpr int kKeyTypes = 8;
 
 // A set of key types, such as the types of all keys of a filter.
 class KeyTypes {
  public:
+  static constexpr int kCount = 8;  // key types that there are
+
   constexpr KeyTypes() = default;
   constexpr KeyTypes(KeyType type) : bits_(Bit(type)) {}
   // Bit i is the type of value i, as in files. Bits of unknown types are dropped.
   static constexpr KeyTypes FromBits(uint16_t bits) {
     KeyTypes types;
-    types.bits_ = bits & ((1 << kKeyTypes) - 1);
+    types.bits_ = bits & ((1 << kCount) - 1);
     return types;
   }
 

@@ -89,8 +89,6 @@ concept Sequence = Contiguous<R> && !kIsCharacter<ElementOf<const R>>;
 
 }  // namespace detail
 
-class KeyChunks;
-
 // How keys lie in memory.
 enum class KeyLayout : uint8_t {
   kU64,
@@ -114,6 +112,8 @@ enum class KeyLayout : uint8_t {
 // or erased, whatever is in its place. 0 and "" are keys.
 class Keys {
  public:
+  class ChunkRange;
+
   Keys() = default;
 
   template <detail::Sequence R>
@@ -163,7 +163,7 @@ class Keys {
 
   // This batch in slices of `count` keys, the last of which may be shorter, to insert many keys in
   // steps: `for (const Keys& some : keys.Chunks(1000))`. A count of 0 counts as 1.
-  KeyChunks Chunks(size_t count) const noexcept;
+  ChunkRange Chunks(size_t count) const noexcept;
 
   // The same keys with the validity bitmap of Apache Arrow: bit first_bit + i, least significant
   // bit first, is 1 if key i is valid and 0 if it is null. `bitmap` needs (first_bit + size() + 7)
@@ -219,7 +219,7 @@ class Keys {
 };
 
 // The result of Keys::Chunks, a range of Keys.
-class KeyChunks {
+class Keys::ChunkRange {
  public:
   class Iterator {
    public:
@@ -240,14 +240,14 @@ class KeyChunks {
     bool operator==(std::default_sentinel_t) const noexcept { return rest_.empty(); }
 
    private:
-    friend class KeyChunks;
+    friend class ChunkRange;
     Iterator(const Keys& keys, size_t count) noexcept : rest_(keys), count_(count) {}
 
     Keys rest_;
     size_t count_ = 1;
   };
 
-  KeyChunks(const Keys& keys, size_t count) noexcept
+  ChunkRange(const Keys& keys, size_t count) noexcept
       : keys_(keys), count_(count == 0 ? 1 : count) {}
   Iterator begin() const noexcept { return {keys_, count_}; }
   std::default_sentinel_t end() const noexcept { return {}; }
@@ -257,7 +257,7 @@ class KeyChunks {
   size_t count_;
 };
 
-inline KeyChunks Keys::Chunks(size_t count) const noexcept { return {*this, count}; }
+inline Keys::ChunkRange Keys::Chunks(size_t count) const noexcept { return {*this, count}; }
 
 // The hashes of the keys that are not null, in their order: what Hashes takes, for those who keep
 // keys to insert them later. Ready hashes are copied. Returns how many there are. `out` needs

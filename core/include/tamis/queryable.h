@@ -22,22 +22,21 @@ namespace detail {
 struct QueryableAccess;
 }  // namespace detail
 
-enum class ThreadSafety : uint8_t {
-  kOneThread,          // one call at a time, queries included
-  kConcurrentQueries,  // queries run beside queries; a change needs exclusive access
-  kConcurrentChanges,  // queries and changes run beside each other
-};
-
-// For QueryTraits::slice_keys.
-inline constexpr size_t kQuerySlice = 2048;
-inline constexpr size_t kAllKeys = std::numeric_limits<size_t>::max();
-
 // How to drive a Queryable. No field changes an answer.
 struct QueryTraits {
+  enum class ThreadSafety : uint8_t {
+    kOneThread,          // one call at a time, queries included
+    kConcurrentQueries,  // queries run beside queries; a change needs exclusive access
+    kConcurrentChanges,  // queries and changes run beside each other
+  };
+  // For slice_keys.
+  static constexpr size_t kSlice = 2048;
+  static constexpr size_t kAllKeys = std::numeric_limits<size_t>::max();
+
   ThreadSafety thread_safety = ThreadSafety::kConcurrentQueries;
   // Keys of one Query where the output is not a bitmap: a multiple of 64, or kAllKeys where each
   // Query is a round trip.
-  size_t slice_keys = kQuerySlice;
+  size_t slice_keys = kSlice;
   bool waits = false;                // a Query may wait for a server
   const Backend* backend = nullptr;  // converts the outputs; nullptr: the best one of the host
 };

@@ -5,13 +5,13 @@
 namespace tamis {
 
 std::string KeyTypesText(KeyTypes types) {
-  static constexpr const char* kNames[kKeyTypes] = {"unknown",         "text",   "integers",
-                                                    "32-bit integers", "floats", "doubles",
-                                                    "96-bit integers", "times"};
+  static constexpr const char* kNames[KeyTypes::kCount] = {"unknown",         "text",   "integers",
+                                                           "32-bit integers", "floats", "doubles",
+                                                           "96-bit integers", "times"};
   if (types.bits() == 0) return "none";
   if (types.Has(KeyType::kUnknown)) return kNames[0];
   std::vector<const char*> names;
-  for (int type = 1; type < kKeyTypes; ++type) {
+  for (int type = 1; type < KeyTypes::kCount; ++type) {
     if (types.Has(static_cast<KeyType>(type))) names.push_back(kNames[type]);
   }
   std::string text = names[0];

@@ -75,7 +75,7 @@ Storage Storage::Allocate(uint64_t bytes, const MemoryOptions& options) {
   Storage storage;
   if (bytes == 0) return storage;
   const bool large = bytes >= kLargeBytes;
-  const bool huge = large && options.huge_pages == HugePages::kAuto;
+  const bool huge = large && options.huge_pages;
   if (large) RequireFits(bytes);
 
   if (large && options.resource == nullptr) {

@@ -156,11 +156,11 @@ size_t Answer(QueryFunction query, const QueryTraits& traits, const Keys& keys, 
   if (uint64_t* const bits = output.bits()) {
     return AnswerAtOnce(query, kernels, keys, output, bits);
   }
-  uint64_t few_bits[kQuerySlice / 64];
+  uint64_t few_bits[QueryTraits::kSlice / 64];
   std::vector<uint64_t> many_bits;
   const size_t slice_keys = std::min(keys.size(), traits.slice_keys);
   uint64_t* bits = few_bits;
-  if (slice_keys > kQuerySlice) {
+  if (slice_keys > QueryTraits::kSlice) {
     many_bits.resize(BitmapWords(slice_keys));
     bits = many_bits.data();
   }

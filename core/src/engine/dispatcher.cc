@@ -6,7 +6,6 @@
 
 #include "core/src/base/processors.h"
 #include "core/src/filters/registry/kinds.h"
-#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/units.h"
 
@@ -22,8 +21,8 @@ constexpr uint64_t kSlicesPerThread = 4;
 constexpr uint64_t kMaxInsertThreads = 64;
 
 std::string OutOfRange(const std::string& what, const std::string& value) {
-  return detail::StrCat(what, " is \"", value, "\"; allowed: whole numbers from 1 to ",
-                        kMaxThreads);
+  return what + " is \"" + value + "\"; allowed: whole numbers from 1 to " +
+         std::to_string(kMaxThreads);
 }
 
 [[noreturn]] void RefuseThreads(unsigned asked) {
@@ -64,14 +63,14 @@ bool Faster(const CallRoute& a, const CallRoute& b) {
   return a.seconds != b.seconds ? a.seconds < b.seconds : a.threads < b.threads;
 }
 
-std::string Describe(const CallRoute& route, Operation operation) {
+std::string Describe(const CallRoute& route, Engine::Operation operation) {
   std::string text(route.backend->name);
   if (route.on_device) {
     return text + (route.uploads ? ", copying the filter there" : ", where the filter is");
   }
-  text += StrCat(" on ", route.threads, route.threads == 1 ? " thread" : " threads");
+  text += " on " + std::to_string(route.threads) + (route.threads == 1 ? " thread" : " threads");
   if (route.partitioned) return text + ", partitioned";
-  if (operation == Operation::kInsert) text += ", direct";
+  if (operation == Engine::Operation::kInsert) text += ", direct";
   return text;
 }
 
@@ -119,7 +118,7 @@ void Dispatcher::AddCandidates(std::span<const Backend> backends, const Calibrat
   for (const Backend& backend : backends) {
     for (const Kind* kind : Kinds()) {
       Candidate candidate{&backend, kind->info.kind, {}};
-      for (const CostPoint& point : calibration.points) {
+      for (const Calibration::Point& point : calibration.points) {
         if (point.backend != backend.name || point.kind != kind->info.kind) continue;
         candidate.points.push_back(
             {point.filter_bytes,
@@ -179,7 +178,7 @@ double Dispatcher::Seconds(const Costs& costs, const PlanRequest& request,
   const unsigned helpers = route.threads - 1;
   const double speed = 1 + thread_efficiency_ * helpers;
   const double start = thread_start_seconds_ * helpers;
-  if (request.operation == Operation::kContains) {
+  if (request.operation == Engine::Operation::kContains) {
     LookupCost lookup = costs.lookup;
     lookup.direct_ns *= request.cost.contains;
     lookup.covered_ns *= request.cost.contains;
@@ -197,7 +196,7 @@ double Dispatcher::Seconds(const Costs& costs, const PlanRequest& request,
 
 template <typename Visit>
 void Dispatcher::ForEachRoute(const PlanRequest& request, const Visit& visit) const {
-  const bool insert = request.operation == Operation::kInsert;
+  const bool insert = request.operation == Engine::Operation::kInsert;
   uint64_t most = threads_;
   if (insert) {
     most = KindOf(request.kind).info.can.parallel_build
@@ -256,8 +255,8 @@ CallRoute Dispatcher::Choose(const PlanRequest& request) const noexcept {
   return best;
 }
 
-CallPlan Dispatcher::Explain(const PlanRequest& request) const {
-  CallPlan plan{request.operation, request.keys, request.filter_bytes, {}, {}, {}};
+Engine::CallPlan Dispatcher::Explain(const PlanRequest& request) const {
+  Engine::CallPlan plan{request.operation, request.keys, request.filter_bytes, {}, {}, {}};
   ForEachRoute(request, [&](const CallRoute& route) { plan.alternatives.push_back(route); });
   std::stable_sort(plan.alternatives.begin(), plan.alternatives.end(), Faster);
   plan.chosen = plan.alternatives.front();
@@ -266,11 +265,11 @@ CallPlan Dispatcher::Explain(const PlanRequest& request) const {
   return plan;
 }
 
-std::string Dispatcher::Reason(const CallPlan& plan) const {
-  std::string reason =
-      StrCat(Describe(plan.chosen, plan.operation), ": ", DurationText(plan.chosen.seconds),
-             " predicted for ", plan.keys, " keys and a filter of ",
-             BytesText(static_cast<double>(plan.filter_bytes)));
+std::string Dispatcher::Reason(const Engine::CallPlan& plan) const {
+  std::string reason = Describe(plan.chosen, plan.operation) + ": " +
+                       DurationText(plan.chosen.seconds) + " predicted for " +
+                       std::to_string(plan.keys) + " keys and a filter of " +
+                       BytesText(static_cast<double>(plan.filter_bytes));
   if (!plan.alternatives.empty()) {
     const CallRoute& next = plan.alternatives.front();
     reason += "; the next best, " + Describe(next, plan.operation) + ", would take " +

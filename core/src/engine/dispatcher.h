@@ -24,7 +24,7 @@ struct DeviceState {
 
 // What is to be planned.
 struct PlanRequest {
-  Operation operation;
+  Engine::Operation operation;
   FilterKind kind;
   uint64_t filter_bytes;
   uint64_t keys;
@@ -56,7 +56,7 @@ class Dispatcher {
   CallRoute Choose(const PlanRequest& request) const noexcept;
 
   // The same, with all other ways and the reason.
-  CallPlan Explain(const PlanRequest& request) const;
+  Engine::CallPlan Explain(const PlanRequest& request) const;
 
  private:
   struct Candidate {
@@ -80,7 +80,7 @@ class Dispatcher {
   // Calls visit(route) for every route there is.
   template <typename Visit>
   void ForEachRoute(const PlanRequest& request, const Visit& visit) const;
-  std::string Reason(const CallPlan& plan) const;
+  std::string Reason(const Engine::CallPlan& plan) const;
 
   unsigned threads_;
   std::string backend_pin_;  // who pins the backend; empty if nobody does

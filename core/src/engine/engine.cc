@@ -42,7 +42,7 @@ using detail::RegionLists;
 
 namespace {
 
-PlanRequest RequestFor(Operation operation, const Filter& filter, uint64_t keys,
+PlanRequest RequestFor(Engine::Operation operation, const Filter& filter, uint64_t keys,
                        DeviceState device = {}) noexcept {
   PlanRequest request = {operation, filter.kind(), filter.bytes(), keys, device};
   request.by_region = FilterAccess::RegionsOf(filter).has_value();
@@ -127,11 +127,11 @@ class Engine::Impl {
     return {.takes = true, .mirrored = accelerator_->HasMirror(filter)};
   }
 
-  EngineStats stats() const {
+  Engine::Stats stats() const {
     // Nobody may give back a lock that a child of fork got with the rest.
     if (!mark_.IsOfThisProcess()) return {};
     const std::lock_guard lock(stats_mutex_);
-    EngineStats stats = stats_;
+    Engine::Stats stats = stats_;
     if (accelerator_ != nullptr) stats.device_filter_bytes = accelerator_->MirrorBytes();
     return stats;
   }
@@ -190,7 +190,7 @@ class Engine::Impl {
   const bool device_keys_;
   std::atomic<bool> device_lost_{false};
   mutable std::mutex stats_mutex_;
-  EngineStats stats_;
+  Engine::Stats stats_;
   detail::ThreadPool pool_;
 };
 
@@ -236,8 +236,8 @@ size_t Engine::Impl::LookUp(const Queryable& queryable, const Keys& keys, const 
   // Fewer keys are answered before other threads have woken up.
   constexpr size_t kManyKeys = size_t{1} << 18;
   constexpr size_t kSliceKeys = size_t{1} << 16;
-  if (traits.thread_safety == ThreadSafety::kOneThread || traits.slice_keys > kSliceKeys ||
-      keys.size() < kManyKeys) {
+  if (traits.thread_safety == QueryTraits::ThreadSafety::kOneThread ||
+      traits.slice_keys > kSliceKeys || keys.size() < kManyKeys) {
     return detail::Answer(query, traits, keys, output);
   }
   return OnThreads(query, traits, keys, output, kSliceKeys, dispatcher.threads());
@@ -247,7 +247,7 @@ size_t Engine::Impl::LookUp(const Filter& filter, const Keys& keys, const Output
   // Keys in its memory cannot be read by the host, so the device has to answer.
   const bool held = device_keys_ && HasAccelerator() && accelerator_->Holds(keys);
   const DeviceState state = StateOf(filter);
-  PlanRequest request = RequestFor(Operation::kContains, filter, keys.size(), state);
+  PlanRequest request = RequestFor(Engine::Operation::kContains, filter, keys.size(), state);
   CallRoute route = dispatcher.Choose(request);
   if (held || route.on_device) {
     if (const auto found = OnDevice(filter, keys, held, state, output)) return *found;
@@ -338,11 +338,11 @@ void detail::EngineAccess::WithWorkers(const Engine& engine, FunctionRef<void(Wo
 
 unsigned Engine::threads() const noexcept { return impl_->dispatcher.threads(); }
 
-CallPlan Engine::PlanCall(const Filter& filter, uint64_t n, Operation operation) const {
+Engine::CallPlan Engine::PlanCall(const Filter& filter, uint64_t n, Operation operation) const {
   return impl_->dispatcher.Explain(RequestFor(operation, filter, n, impl_->StateOf(filter)));
 }
 
-EngineStats Engine::stats() const { return impl_->stats(); }
+Engine::Stats Engine::stats() const { return impl_->stats(); }
 
 void Engine::DropDeviceFilters() const noexcept { impl_->DropDeviceFilters(); }
 
@@ -380,7 +380,7 @@ uint64_t Engine::Impl::ChangeFrom(ChangeableFilter& filter, Change change, uint6
                                   const BatchSource& source, Outcomes outcomes) {
   FilterAccess::RequireWritable(filter);
   if (n == 0) return 0;
-  const CallRoute route = dispatcher.Choose(RequestFor(Operation::kInsert, filter, n));
+  const CallRoute route = dispatcher.Choose(RequestFor(Engine::Operation::kInsert, filter, n));
   detail::CallingThread alone;
   detail::PoolWorkers several(pool_, route.threads);
   detail::Workers& workers = route.threads == 1 ? static_cast<detail::Workers&>(alone) : several;

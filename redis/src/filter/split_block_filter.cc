@@ -65,7 +65,9 @@ double SplitBlockFilter::fpr() const { return impl().descriptor().fpr; }
 const HashSpec& SplitBlockFilter::hash() const { return impl().hash(); }
 
 QueryTraits SplitBlockFilter::traits() const noexcept {
-  return {.thread_safety = ThreadSafety::kOneThread, .slice_keys = kAllKeys, .waits = true};
+  return {.thread_safety = QueryTraits::ThreadSafety::kOneThread,
+          .slice_keys = QueryTraits::kAllKeys,
+          .waits = true};
 }
 
 void SplitBlockFilter::Query(const Keys& keys, uint64_t* bits) const {

@@ -38,7 +38,9 @@ const SplitBlockBloomFilter& NearCache::copy() const { return state().copy(); }
 SplitBlockFilter& NearCache::filter() { return state().filter(); }
 
 QueryTraits NearCache::traits() const noexcept {
-  return {.thread_safety = ThreadSafety::kOneThread, .slice_keys = kAllKeys, .waits = true};
+  return {.thread_safety = QueryTraits::ThreadSafety::kOneThread,
+          .slice_keys = QueryTraits::kAllKeys,
+          .waits = true};
 }
 
 void NearCache::Query(const Keys& keys, uint64_t* bits) const {

@@ -107,14 +107,13 @@ auto Change(PyBank& b, const Work& work) {
 void Make(PyBank* self, double fpr, double false_members, Unsigned members, const std::string& hash,
           Unsigned seed, const std::optional<nb::bytes>& secret,
           const std::optional<std::string>& backend, bool huge_pages, Unsigned buffer_bytes) {
-  const BankOptions options{
-      .fpr = fpr,
-      .false_members = false_members,
-      .members = members.value,
-      .hash = SpecOf(hash, seed.value, secret),
-      .memory = {.huge_pages = huge_pages ? HugePages::kAuto : HugePages::kOff},
-      .backend = BackendOf(backend),
-      .buffer_bytes = buffer_bytes.value};
+  const BankOptions options{.fpr = fpr,
+                            .false_members = false_members,
+                            .members = members.value,
+                            .hash = SpecOf(hash, seed.value, secret),
+                            .memory = {.huge_pages = huge_pages},
+                            .backend = BackendOf(backend),
+                            .buffer_bytes = buffer_bytes.value};
   new (self) PyBank(FilterBank(options), options.memory);
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 // The inverse of KeyTypesText. Returns kUnknown for any other text.
 KeyTypes KeyTypesOf(const std::string& text) {
-  for (unsigned bits = 0; bits < 1u << kKeyTypes; ++bits) {
+  for (unsigned bits = 0; bits < 1u << KeyTypes::kCount; ++bits) {
     const KeyTypes types = KeyTypes::FromBits(static_cast<uint16_t>(bits));
     if (KeyTypesText(types) == text) return types;
   }

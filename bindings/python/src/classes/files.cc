@@ -175,7 +175,8 @@ void DefineFiles(nb::module_& m, nb::class_<PyFilter, PyChangeable>& filter) {
   filter
       .def(
           "save", SaveFile, nb::arg("path"), nb::kw_only(),
-          nb::arg("with_secret").none() = nb::none(), nb::arg("version") = kFormatVersion,
+          nb::arg("with_secret").none() = nb::none(),
+          nb::arg("version") = FileHeader::kNewestVersion,
           "Write the filter to a file, atomically: the path names the old file or the new one.\n\n"
           "with_secret: whether the secret of a keyed hash goes into the file; by default it does\n"
           "    if it came from one that had it.\n"

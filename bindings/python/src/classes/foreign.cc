@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 class PyForeign : public PyChangeable {
  public:
   explicit PyForeign(ForeignFilter made)
-      : PyChangeable(ThreadSafety::kConcurrentQueries), filter(std::move(made)) {}
+      : PyChangeable(QueryTraits::ThreadSafety::kConcurrentQueries), filter(std::move(made)) {}
 
   const Queryable& queryable() const override { return filter; }
   Changeable& RequireChangeable() override { return filter; }

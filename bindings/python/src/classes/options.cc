@@ -77,7 +77,7 @@ FilterOptions OptionsOf(Unsigned capacity, double fpr, Unsigned nbytes, const st
   FilterOptions options{.capacity = capacity.value, .fpr = fpr, .bytes = nbytes.value};
   options.hash = SpecOf(hash, seed.value, secret);
   options.backend = BackendOf(backend);
-  options.memory.huge_pages = huge_pages ? HugePages::kAuto : HugePages::kOff;
+  options.memory.huge_pages = huge_pages;
   return options;
 }
 

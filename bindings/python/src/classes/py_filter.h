@@ -44,7 +44,7 @@ class Backing {
 class PyFilter : public PyChangeable {
  public:
   explicit PyFilter(AnyFilter made, std::unique_ptr<Backing> bytes = nullptr)
-      : PyChangeable(ThreadSafety::kConcurrentQueries),
+      : PyChangeable(QueryTraits::ThreadSafety::kConcurrentQueries),
         kind(made->kind()),
         held(std::move(bytes)),
         filter(std::move(made)) {}

@@ -133,7 +133,8 @@ void DefineBase(nb::module_& m) {
            ">>> 'ada' in f.snapshot(), type(f.snapshot()).__name__\n"
            "(True, 'SplitBlockBloomFilter')\n")
       .def("save", SaveFile, nb::arg("path"), nb::kw_only(),
-           nb::arg("with_secret").none() = nb::none(), nb::arg("version") = kFormatVersion,
+           nb::arg("with_secret").none() = nb::none(),
+           nb::arg("version") = FileHeader::kNewestVersion,
            "Save a snapshot: see tamis.Filter.save.")
       .def_prop_ro(
           "kind", [](const PyConcurrent& c) { return FilterKindName(c.filter->kind()); },

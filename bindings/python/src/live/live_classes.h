@@ -22,7 +22,7 @@ namespace nb = nanobind;
 class PyConcurrent : public PyChangeable {
  public:
   explicit PyConcurrent(AnyConcurrent shared)
-      : PyChangeable(ThreadSafety::kConcurrentChanges), filter(std::move(shared)) {}
+      : PyChangeable(QueryTraits::ThreadSafety::kConcurrentChanges), filter(std::move(shared)) {}
 
   const Queryable& queryable() const override { return *filter; }
   Changeable& RequireChangeable() override { return *filter; }

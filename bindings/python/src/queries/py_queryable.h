@@ -19,7 +19,7 @@ namespace nb = nanobind;
 // Called with the GIL. The constructor takes what QueryTraits say of the filter.
 class PyQueryable {
  public:
-  explicit PyQueryable(ThreadSafety safety, bool waits = false)
+  explicit PyQueryable(QueryTraits::ThreadSafety safety, bool waits = false)
       : thread_safety(safety), waits(waits) {}
   PyQueryable(const PyQueryable&) = delete;
   PyQueryable& operator=(const PyQueryable&) = delete;
@@ -28,7 +28,7 @@ class PyQueryable {
   // Throws ValueError if the filter is closed.
   virtual const Queryable& queryable() const = 0;
 
-  const ThreadSafety thread_safety;
+  const QueryTraits::ThreadSafety thread_safety;
   const bool waits;  // for a server: without the GIL, however few the keys are
   Gate gate;
 };
@@ -53,14 +53,15 @@ class PyChangeable : public PyQueryable {
 // Locks a filter for a part of a call, and throws if it cannot be queried or changed now.
 class Locked {
  public:
-  explicit Locked(PyQueryable& f) : Locked(f, f.thread_safety == ThreadSafety::kOneThread) {
+  explicit Locked(PyQueryable& f)
+      : Locked(f, f.thread_safety == QueryTraits::ThreadSafety::kOneThread) {
     f.queryable();
   }
   explicit Locked(PyChangeable& f) : Locked(f, true) { f.RequireChangeable(); }
 
  private:
   Locked(PyQueryable& f, bool alone) {
-    if (f.thread_safety == ThreadSafety::kConcurrentChanges) return;
+    if (f.thread_safety == QueryTraits::ThreadSafety::kConcurrentChanges) return;
     if (alone) {
       writing_.emplace(f.gate);
     } else {

@@ -60,7 +60,7 @@ size_t InsertBatch(uint64_t first, const Work& work) {
 }
 
 EnginePtr EngineOf(const PyQueryable& f, std::optional<int64_t> threads) {
-  if (threads && f.thread_safety == ThreadSafety::kOneThread) {
+  if (threads && f.thread_safety == QueryTraits::ThreadSafety::kOneThread) {
     throw nb::value_error("threads must be None: this filter takes one call at a time");
   }
   return EngineFor(threads);
@@ -112,7 +112,7 @@ uint64_t Count(PyQueryable& f, KeysArg x, std::optional<int64_t> threads) {
 
 // Throws before the first key if the filter cannot be changed at all.
 Changeable& WaitToChange(PyChangeable& f) {
-  if (f.thread_safety != ThreadSafety::kConcurrentChanges) f.gate.WaitToWrite();
+  if (f.thread_safety != QueryTraits::ThreadSafety::kConcurrentChanges) f.gate.WaitToWrite();
   return f.RequireChangeable();
 }
 

@@ -31,7 +31,8 @@ template <typename Client>
 class Remote : public PyChangeable {
  public:
   explicit Remote(Client made)
-      : PyChangeable(ThreadSafety::kOneThread, /*waits=*/true), client(std::move(made)) {}
+      : PyChangeable(QueryTraits::ThreadSafety::kOneThread, /*waits=*/true),
+        client(std::move(made)) {}
 
   Client& get() {
     if (!client) throw nb::value_error("this filter is closed");

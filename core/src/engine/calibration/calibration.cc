@@ -8,7 +8,6 @@
 #include "core/src/engine/calibration/calibration_fields.h"
 #include "core/src/filters/registry/kinds.h"
 #include "tamis/backend.h"
-#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/units.h"
 
@@ -60,16 +59,17 @@ std::string MachineProblem(const Calibration& calibration) {
   return Problem<Calibration>(kMachineFigures, calibration);
 }
 
-std::string PointProblem(std::span<const CostPoint> points) {
-  const CostPoint& point = points.back();
-  const std::string bytes = StrCat("filter_bytes is ", point.filter_bytes);
+std::string PointProblem(std::span<const Calibration::Point> points) {
+  const Calibration::Point& point = points.back();
+  const std::string bytes = "filter_bytes is " + std::to_string(point.filter_bytes);
   if (point.filter_bytes < 1 || point.filter_bytes > kMaxFilterBytes) {
-    return StrCat(bytes, "; allowed: 1 to ", kMaxFilterBytes);
+    return bytes + "; allowed: 1 to " + std::to_string(kMaxFilterBytes);
   }
-  for (const CostPoint& other : points.first(points.size() - 1)) {
+  for (const Calibration::Point& other : points.first(points.size() - 1)) {
     if (other.backend == point.backend && other.kind == point.kind &&
         other.filter_bytes >= point.filter_bytes) {
-      return StrCat(bytes, " after ", other.filter_bytes, " for ", point.backend, "; must ascend");
+      return bytes + " after " + std::to_string(other.filter_bytes) + " for " + point.backend +
+             "; must ascend";
     }
   }
   const Kind* const kind = FindKind(point.kind);
@@ -77,7 +77,7 @@ std::string PointProblem(std::span<const CostPoint> points) {
     return std::string("kind is ") + FilterKindName(point.kind) +
            "; allowed: kinds that have a size of their own";
   }
-  return Problem<CostPoint>(kCostFigures, point);
+  return Problem<Calibration::Point>(kCostFigures, point);
 }
 
 }  // namespace detail

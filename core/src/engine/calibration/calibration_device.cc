@@ -52,10 +52,10 @@ void MeasureDevice(const Backend& backend, const std::shared_ptr<Accelerator>& a
   };
 
   std::erase_if(calibration.points,
-                [&](const CostPoint& point) { return point.backend == backend.name; });
-  const std::vector<CostPoint> host = calibration.points;
+                [&](const Calibration::Point& point) { return point.backend == backend.name; });
+  const std::vector<Calibration::Point> host = calibration.points;
   uint64_t largest = 0;
-  for (const CostPoint& of_host : host) {
+  for (const Calibration::Point& of_host : host) {
     if (of_host.backend != Backends().front().name) continue;
     const Kind& kind = KindOf(of_host.kind);
     if (!kind.calibration.on_device) continue;
@@ -63,7 +63,7 @@ void MeasureDevice(const Backend& backend, const std::shared_ptr<Accelerator>& a
     ask(*filter, keys);  // copies the filter, and the first time makes the ring
     const double few = MedianSeconds([&] { ask(*filter, kFewKeys); });
     const double all = MedianSeconds([&] { ask(*filter, keys); });
-    CostPoint point = of_host;
+    Calibration::Point point = of_host;
     point.backend = backend.name;
     point.filter_bytes = filter->bytes();
     point.contains_ns =
@@ -90,7 +90,8 @@ void Calibration::MeasureDevice() {
   for (const Backend& backend : Backends()) {
     if (backend.make_accelerator == nullptr) continue;
     Calibration measured = *this;
-    std::erase_if(points, [&](const CostPoint& point) { return point.backend == backend.name; });
+    std::erase_if(points,
+                  [&](const Calibration::Point& point) { return point.backend == backend.name; });
     try {
       detail::MeasureDevice(backend, nullptr, detail::kDeviceKeys, measured);
       *this = std::move(measured);

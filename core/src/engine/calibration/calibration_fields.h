@@ -27,16 +27,16 @@ inline constexpr Figure<Calibration> kMachineFigures[] = {
     {"upload_gb_per_s", &Calibration::upload_gb_per_s, 1e6, false},
 };
 
-inline constexpr Figure<CostPoint> kCostFigures[] = {
-    {"contains_ns", &CostPoint::contains_ns, 1e6, false},
-    {"insert_ns", &CostPoint::insert_ns, 1e6, false},
-    {"partitioned_insert_ns", &CostPoint::partitioned_insert_ns, 1e6, false},
+inline constexpr Figure<Calibration::Point> kCostFigures[] = {
+    {"contains_ns", &Calibration::Point::contains_ns, 1e6, false},
+    {"insert_ns", &Calibration::Point::insert_ns, 1e6, false},
+    {"partitioned_insert_ns", &Calibration::Point::partitioned_insert_ns, 1e6, false},
 };
 
 // What is wrong with the figures of the machine, or with the last of the points in view of those
 // before it. Empty if nothing is.
 std::string MachineProblem(const Calibration& calibration);
-std::string PointProblem(std::span<const CostPoint> points);
+std::string PointProblem(std::span<const Calibration::Point> points);
 
 }  // namespace tamis::detail
 

@@ -263,9 +263,9 @@ class Reader {
     }
   }
 
-  CostPoint ReadPoint(const Value& object) const {
+  Calibration::Point ReadPoint(const Value& object) const {
     RequireKind(object, Value::Kind::kObject, "points");
-    CostPoint point;
+    Calibration::Point point;
     point.backend = Member(object, "backend", Value::Kind::kString).string;
     const Value& bytes = Member(object, "filter_bytes", Value::Kind::kNumber);
     if (!(bytes.number >= 0 && bytes.number <= detail::kMaxFilterBytes) ||
@@ -273,7 +273,7 @@ class Reader {
       Fail(bytes, "filter_bytes", "is " + NumberText(bytes.number) + "; must be a whole number");
     }
     point.filter_bytes = static_cast<uint64_t>(bytes.number);
-    ReadFigures<CostPoint>(object, detail::kCostFigures, point);
+    ReadFigures<Calibration::Point>(object, detail::kCostFigures, point);
     const Value& kind = Member(object, "kind", Value::Kind::kString);
     if (!ParseFilterKind(kind.string, point.kind)) {
       Fail(kind, "kind", "is \"" + kind.string + "\", which is no kind of filter known here");
@@ -295,11 +295,11 @@ std::string Encode(const Calibration& calibration) {
       {kVersionName, kVersion}, {"machine", calibration.machine}, {"device", calibration.device}};
   AddFigures<Calibration>(detail::kMachineFigures, calibration, json);
   Json& points = json["points"] = Json::array();
-  for (const CostPoint& point : calibration.points) {
+  for (const Calibration::Point& point : calibration.points) {
     Json& added = points.emplace_back(Json{{"backend", point.backend},
                                            {"kind", FilterKindName(point.kind)},
                                            {"filter_bytes", point.filter_bytes}});
-    AddFigures<CostPoint>(detail::kCostFigures, point, added);
+    AddFigures<Calibration::Point>(detail::kCostFigures, point, added);
   }
   return detail::JsonText(json) + "\n";
 }

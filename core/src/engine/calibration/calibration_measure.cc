@@ -111,12 +111,12 @@ class Workload {
     }
   }
 
-  CostPoint Measure(const Backend& backend) {
+  Calibration::Point Measure(const Backend& backend) {
     const Engine direct = PinnedEngine(backend, 1, false);
     const Engine partitioned = PinnedEngine(backend, 1, true);
     // Many keys are their own repetition.
     const int repetitions = partitioned_keys_ > kKeys ? 1 : kRepetitions;
-    CostPoint point;
+    Calibration::Point point;
     point.backend = backend.name;
     point.kind = filter_.kind();
     point.filter_bytes = filter_.bytes();
@@ -247,7 +247,7 @@ Calibration Calibration::Measure(uint64_t max_filter_bytes) {
     if (kind->calibration.costs_as != kind->info.kind) continue;  // another's figures stand for it
     const uint64_t most = std::min(max_filter_bytes, kind->calibration.max_bytes);
     const std::span<const Backend> backends = Backends();
-    std::vector<std::vector<CostPoint>> by_backend(backends.size());
+    std::vector<std::vector<Calibration::Point>> by_backend(backends.size());
     for (uint64_t bytes = kMinFilterBytes; bytes <= most; bytes *= kSizeStep) {
       Workload workload(*kind, bytes);
       for (size_t i = 0; i < backends.size(); ++i) {
@@ -260,7 +260,7 @@ Calibration Calibration::Measure(uint64_t max_filter_bytes) {
             workload.ThreadEfficiency(backends[0], threads, 1e-6 * calibration.thread_start_us);
       }
     }
-    for (std::vector<CostPoint>& points : by_backend) {
+    for (std::vector<Calibration::Point>& points : by_backend) {
       calibration.points.insert(calibration.points.end(), points.begin(), points.end());
     }
   }
