@@ -19,6 +19,7 @@
 #include "bench/arguments.h"
 #include "bench/timing.h"
 #include "bench/workload.h"
+#include "tamis/backends.h"
 #include "tamis/bank/filter_bank.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/engine.h"

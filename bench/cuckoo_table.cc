@@ -19,6 +19,7 @@
 #include "bench/arguments.h"
 #include "bench/timing.h"
 #include "bench/workload.h"
+#include "tamis/backends.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/sizing.h"
 

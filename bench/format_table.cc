@@ -19,6 +19,7 @@
 #include "bench/timing.h"
 #include "bench/workload.h"
 #include "tamis/backend.h"
+#include "tamis/backends.h"
 #include "tamis/formats/guava.h"
 #include "tamis/formats/redis_bloom.h"
 #include "tamis/formats/redis_cuckoo.h"

@@ -10,6 +10,8 @@
 
 #include "bench/arguments.h"
 #include "bench/workload.h"
+#include "tamis/backends.h"
+#include "tamis/hash_kinds.h"
 #include "tamis/sizing.h"
 #include "tamis/split_block_filter.h"
 

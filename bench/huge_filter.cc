@@ -14,9 +14,10 @@
 
 #include "bench/arguments.h"
 #include "bench/workload.h"
+#include "tamis/backends.h"
 #include "tamis/bloom_filter.h"
 #include "tamis/engine.h"
-#include "tamis/memory.h"
+#include "tamis/physical_memory.h"
 #include "tamis/sizing.h"
 
 namespace tamis::bench {

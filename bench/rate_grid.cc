@@ -26,6 +26,7 @@
 #include "tamis/any_filter.h"
 #include "tamis/changeable_filter.h"
 #include "tamis/error.h"
+#include "tamis/filter_kind_name.h"
 #include "tamis/filter_kinds.h"
 #include "tamis/units.h"
 

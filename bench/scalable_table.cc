@@ -15,6 +15,7 @@
 
 #include "bench/arguments.h"
 #include "bench/workload.h"
+#include "tamis/backends.h"
 #include "tamis/error.h"
 #include "tamis/scalable_filter.h"
 

@@ -20,6 +20,7 @@
 #include "bench/arguments.h"
 #include "bench/timing.h"
 #include "bench/workload.h"
+#include "tamis/backends.h"
 #include "tamis/split_block_filter.h"
 
 namespace tamis::bench {

@@ -21,7 +21,9 @@
 #include <vector>
 
 #include "tamis/backend.h"
+#include "tamis/backends.h"
 #include "tamis/hash.h"
+#include "tamis/hash_kinds.h"
 
 namespace tamis {
 

@@ -11,6 +11,7 @@
 #include "bench/suite/gpu_peer.h"
 #include "bench/timing.h"
 #include "bench/workload.h"
+#include "tamis/backends.h"
 #include "tamis/changeable_filter.h"
 #include "tamis/cuda/device_filter.h"
 #include "tamis/cuda/host_pipeline.h"

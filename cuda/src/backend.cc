@@ -7,6 +7,7 @@
 #include "cuda/src/accelerator.h"
 #include "cuda/src/device_check.h"
 #include "cuda/src/runtime.h"
+#include "tamis/backends.h"
 
 namespace tamis::detail {
 namespace {

@@ -10,6 +10,7 @@
 #include "core/src/filters/base/filter_access.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
+#include "tamis/hash_kinds.h"
 
 namespace tamis::detail {
 

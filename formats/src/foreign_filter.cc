@@ -15,6 +15,7 @@
 #include "tamis/formats/redis_bloom.h"
 #include "tamis/formats/redis_cuckoo.h"
 #include "tamis/formats/spark.h"
+#include "tamis/key_types_text.h"
 
 namespace tamis {
 namespace {

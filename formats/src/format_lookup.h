@@ -11,6 +11,7 @@
 #include "core/src/bulk/valid_keys.h"
 #include "tamis/changeable.h"
 #include "tamis/hash.h"
+#include "tamis/hash_keys.h"
 #include "tamis/key_types.h"
 #include "tamis/keys.h"
 

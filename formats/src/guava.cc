@@ -12,6 +12,7 @@
 #include "formats/src/format_lookup.h"
 #include "formats/src/guava_keys.h"
 #include "formats/src/guava_walk.h"
+#include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"

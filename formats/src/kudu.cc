@@ -11,6 +11,7 @@
 #include "core/src/filters/base/sizing_checks.h"
 #include "formats/src/format_lookup.h"
 #include "formats/src/kudu_hash.h"
+#include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"

@@ -14,6 +14,7 @@
 #include "formats/src/key_visit.h"
 #include "formats/src/spark_hash.h"
 #include "formats/src/spark_walk.h"
+#include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"

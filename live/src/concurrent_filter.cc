@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/src/filters/base/filter_access.h"
+#include "tamis/filter_kind_name.h"
 #include "tamis/live/concurrent_bloom.h"
 #include "tamis/live/concurrent_cuckoo.h"
 #include "tamis/set_operations.h"

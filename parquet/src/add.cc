@@ -24,6 +24,7 @@
 #include "tamis/parquet/bloom_filter.h"
 #include "tamis/parquet/footer.h"
 #include "tamis/parquet/source.h"
+#include "tamis/saving.h"
 #include "tamis/sizing.h"
 
 namespace tamis::parquet {

@@ -9,6 +9,7 @@
 #include "parquet/src/stored_value.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
+#include "tamis/hash_keys.h"
 #include "tamis/keys.h"
 #include "tamis/parquet/bloom_filter.h"
 

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "bench/suite/percentiles.h"
+#include "tamis/backends.h"
 
 namespace tamis::bench::latency_test {
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tamis/backends.h"
+
 namespace tamis::bench::ratios_test {
 
 Row MakeRow(const std::string& kind, const Case& point, const std::vector<double>& ns,

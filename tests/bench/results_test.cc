@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "tamis/backends.h"
+
 namespace tamis::bench::results_test {
 
 nlohmann::json Written(const Results& results) {

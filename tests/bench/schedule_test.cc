@@ -6,6 +6,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "tamis/backends.h"
+
 namespace tamis::bench::schedule_test {
 
 constexpr uint64_t kKiB = uint64_t{1} << 10;

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 
 namespace tamis::bench::verify_test {

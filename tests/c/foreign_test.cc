@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "tamis/changes.h"
 #include "tamis/formats/foreign_filter.h"
 #include "tamis/formats/guava.h"
 #include "tamis/formats/redis_cuckoo.h"
+#include "tamis/key_types_text.h"
 #include "tests/c/c_test_util.h"
 #include "tests/c/key_sets.h"
 #include "tests/core/file_test_util.h"

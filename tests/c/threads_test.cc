@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "tamis/backends.h"
+#include "tamis/hash_keys.h"
 #include "tamis/plan/plan.h"
 #include "tests/c/c_test_util.h"
 #include "tests/fork_util.h"

@@ -12,8 +12,9 @@
 #include <vector>
 
 #include "tamis/any_filter.h"
+#include "tamis/any_scalable_filter.h"
+#include "tamis/filter_kind_name.h"
 #include "tamis/filter_kinds.h"
-#include "tamis/scalable_filter.h"
 
 namespace tamis::campaigns {
 

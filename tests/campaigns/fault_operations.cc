@@ -6,6 +6,8 @@
 #include "tamis/build.h"
 #include "tamis/engine.h"
 #include "tamis/erasable_filter.h"
+#include "tamis/file_checks.h"
+#include "tamis/serialize.h"
 #include "tamis/set_operations.h"
 #include "tamis/split_block_filter.h"
 #include "tests/campaigns/fault_filters.h"

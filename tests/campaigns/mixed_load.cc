@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "tamis/any_filter.h"
-#include "tamis/backend.h"
+#include "tamis/backends.h"
 #include "tamis/bank/filter_bank.h"
 #include "tamis/engine.h"
 #include "tamis/erasable_filter.h"
@@ -26,6 +26,7 @@
 #include "tamis/live/concurrent_bloom.h"
 #include "tamis/live/concurrent_cuckoo.h"
 #include "tamis/live/live.h"
+#include "tamis/serialize.h"
 #include "tamis/set_operations.h"
 #include "tamis/split_block_filter.h"
 #include "tests/campaigns/fault_filters.h"

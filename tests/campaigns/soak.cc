@@ -25,6 +25,7 @@
 #include "tamis/any_filter.h"
 #include "tamis/engine.h"
 #include "tamis/erasable_filter.h"
+#include "tamis/serialize.h"
 #include "tamis/set_operations.h"
 #include "tests/campaigns/fault_filters.h"
 

@@ -12,6 +12,7 @@
 #include "core/src/bulk/batches.h"
 #include "core/src/filters/base/filter_access.h"
 #include "core/src/filters/registry/kinds.h"
+#include "tamis/backends.h"
 #include "tamis/engine.h"
 #include "tamis/split_block_filter.h"
 #include "tests/test_util.h"

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
 #include "tamis/split_block_filter.h"

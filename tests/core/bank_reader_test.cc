@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "tamis/hash_kinds.h"
 #include "tamis/layout/bank.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/filter_bank_test_util.h"

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tamis/backends.h"
 #include "tamis/error.h"
 #include "tamis/set_operations.h"
 #include "tamis/sizing.h"

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tamis/backend.h"
+#include "tamis/backends.h"
 #include "tamis/engine.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"

@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "tamis/any_filter.h"
+#include "tamis/any_scalable_filter.h"
 #include "tamis/engine.h"
 #include "tamis/error.h"
 #include "tamis/filter_kinds.h"
-#include "tamis/scalable_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/reference_filter.h"
 

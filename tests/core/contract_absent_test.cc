@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "tamis/backends.h"
 #include "tests/core/contract.h"
 #include "tests/test_util.h"
 

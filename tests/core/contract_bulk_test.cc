@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tamis/backends.h"
+#include "tamis/hash_kinds.h"
 #include "tests/core/contract.h"
 #include "tests/core/contract_outputs.h"
 #include "tests/test_util.h"

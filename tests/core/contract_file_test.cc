@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "tamis/any_scalable_filter.h"
+#include "tamis/backends.h"
+#include "tamis/file_checks.h"
 #include "tamis/set_operations.h"
 #include "tests/core/contract.h"
 #include "tests/core/file_parts.h"

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "tamis/serialize.h"
 #include "tests/core/contract.h"
 #include "tests/test_util.h"
 

@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "tamis/backends.h"
 #include "tamis/bloom_filter.h"
 #include "tamis/counting_filter.h"
+#include "tamis/hash_kinds.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/reference_bloom.h"
 #include "tests/core/reference_counters.h"

@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-#include "tamis/memory.h"
+#include "tamis/physical_memory.h"
 #include "tests/core/file_test_util.h"
 
 namespace tamis::control_group_test {

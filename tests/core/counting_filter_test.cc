@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tamis/backends.h"
 #include "tamis/error.h"
 #include "tamis/set_operations.h"
 #include "tamis/sizing.h"

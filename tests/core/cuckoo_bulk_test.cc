@@ -10,6 +10,7 @@
 
 #include "core/src/bulk/batches.h"
 #include "core/src/filters/kinds/cuckoo/cuckoo_writer.h"
+#include "tamis/backends.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/engine.h"
 #include "tests/core/contract.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tamis/any_filter.h"
+#include "tamis/file_checks.h"
 #include "tests/core/contract.h"
 #include "tests/core/cuckoo_test_util.h"
 #include "tests/core/file_parts.h"

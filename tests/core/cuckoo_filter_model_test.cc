@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tamis/backends.h"
 #include "tamis/cuckoo_filter.h"
 #include "tests/core/cuckoo_test_util.h"
 #include "tests/test_util.h"

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tamis/error.h"
+#include "tamis/physical_memory.h"
 #include "tamis/sizing.h"
 #include "tests/core/cuckoo_test_util.h"
 #include "tests/test_util.h"

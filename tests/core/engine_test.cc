@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tamis/backend.h"
+#include "tamis/backends.h"
 #include "tamis/keys.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/contract.h"

@@ -19,6 +19,8 @@
 
 #include "core/src/file/save_target.h"
 #include "tamis/any_filter.h"
+#include "tamis/file_checks.h"
+#include "tamis/saving.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/system_faults.h"

@@ -1,6 +1,5 @@
 // Saving and reading of files, and the operating system's refusals. That every kind of filter comes
 // back as it was is in contract_file_test.cc.
-#include "tamis/file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "tamis/any_filter.h"
+#include "tamis/file_checks.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 

@@ -11,6 +11,8 @@
 
 #include "tamis/any_filter.h"
 #include "tamis/bank/filter_bank.h"
+#include "tamis/file_checks.h"
+#include "tamis/hash_kinds.h"
 #include "tests/core/file_parts.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/filter_bank_test_util.h"

@@ -16,7 +16,7 @@
 #include "tamis/engine.h"
 #include "tamis/error.h"
 #include "tamis/layout/bank.h"
-#include "tamis/memory.h"
+#include "tamis/physical_memory.h"
 #include "tamis/sizing.h"
 #include "tests/core/filter_bank_test_util.h"
 #include "tests/test_util.h"

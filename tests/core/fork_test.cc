@@ -15,8 +15,10 @@
 #include <thread>
 #include <vector>
 
+#include "tamis/backends.h"
 #include "tamis/engine.h"
 #include "tamis/file.h"
+#include "tamis/saving.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/fork_util.h"

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tamis/hash_kinds.h"
 #include "tamis/sizing.h"
 #include "tamis/split_block_filter.h"
 #include "tests/test_util.h"

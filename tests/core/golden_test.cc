@@ -15,7 +15,11 @@
 
 #include "core/src/file/file_format.h"
 #include "core/src/file/key_tag.h"
+#include "tamis/any_scalable_filter.h"
+#include "tamis/backends.h"
+#include "tamis/file_checks.h"
 #include "tamis/filter_kinds.h"
+#include "tamis/hash_kinds.h"
 #include "tamis/scalable_filter.h"
 #include "tests/core/contract.h"
 #include "tests/core/file_parts.h"

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "tamis/hash.h"
+#include "tamis/hash_keys.h"
+#include "tamis/hash_kinds.h"
 #include "tamis/keys.h"
 #include "tests/test_util.h"
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tamis/backends.h"
 #include "tamis/build.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/split_block_filter.h"

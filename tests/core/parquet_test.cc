@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tamis/backends.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"

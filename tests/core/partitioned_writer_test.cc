@@ -17,7 +17,9 @@
 #include "core/src/bulk/regions.h"
 #include "core/src/filters/base/filter_access.h"
 #include "core/src/filters/registry/kinds.h"
+#include "tamis/backends.h"
 #include "tamis/engine.h"
+#include "tamis/hash_kinds.h"
 #include "tamis/split_block_filter.h"
 #include "tests/test_util.h"
 

@@ -11,6 +11,7 @@
 #include "core/src/bulk/query.h"
 #include "core/src/bulk/regions.h"
 #include "core/src/filters/base/filter_access.h"
+#include "tamis/backends.h"
 #include "tamis/engine.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tamis/backends.h"
 #include "tamis/scalable_filter.h"
 #include "tests/core/contract.h"
 #include "tests/test_util.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tamis/scalable_filter.h"
+#include "tamis/serialize.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"

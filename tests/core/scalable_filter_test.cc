@@ -12,7 +12,7 @@
 
 #include "core/src/filters/base/filter_access.h"
 #include "tamis/error.h"
-#include "tamis/memory.h"
+#include "tamis/physical_memory.h"
 #include "tamis/set_operations.h"
 #include "tamis/sizing.h"
 #include "tests/core/file_test_util.h"

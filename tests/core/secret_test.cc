@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tamis/file_checks.h"
 #include "tamis/hash.h"
 #include "tamis/set_operations.h"
 #include "tests/core/contract.h"

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tamis/backends.h"
 #include "tamis/bloom_filter.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"

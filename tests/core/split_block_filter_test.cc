@@ -12,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "tamis/backends.h"
 #include "tamis/error.h"
+#include "tamis/physical_memory.h"
 #include "tamis/sizing.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/reference_filter.h"

@@ -10,8 +10,9 @@
 #include <set>
 #include <vector>
 
-#include "tamis/backend.h"
+#include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
+#include "tamis/hash_kinds.h"
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
 

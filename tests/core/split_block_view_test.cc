@@ -12,6 +12,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "tamis/backends.h"
+#include "tamis/blocks_queryable.h"
+#include "tamis/changes.h"
+#include "tamis/hash_kinds.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/file_parts.h"
 #include "tests/core/file_test_util.h"

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tamis/error.h"
+#include "tamis/physical_memory.h"
 #include "tests/core/file_test_util.h"
 
 namespace tamis::storage_test {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tamis/hash.h"
+#include "tamis/hash_keys.h"
 #include "tamis/split_block_filter.h"
 #include "tests/test_util.h"
 

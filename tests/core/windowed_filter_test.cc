@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tamis/bloom_filter.h"
+#include "tamis/changes.h"
 #include "tamis/engine.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/contract.h"

@@ -13,6 +13,7 @@
 #include "cuda/src/accelerator.h"
 #include "cuda/src/device_check.h"
 #include "tamis/backend.h"
+#include "tamis/backends.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/cuda/device_filter.h"
 #include "tamis/cuda/host_pipeline.h"

@@ -11,6 +11,7 @@
 #include "tamis/cuda/device_filter.h"
 #include "tamis/cuda/host_pipeline.h"
 #include "tamis/error.h"
+#include "tamis/hash_kinds.h"
 #include "tests/cuda/emulator.h"
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"

@@ -12,6 +12,7 @@
 #include "cuda/src/runtime.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/error.h"
+#include "tamis/hash_kinds.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/cuda/fake_runtime.h"

@@ -18,6 +18,7 @@
 #include "core/src/engine/calibration/calibration_device.h"
 #include "core/src/engine/engine_access.h"
 #include "cuda/src/accelerator.h"
+#include "tamis/backends.h"
 #include "tamis/error.h"
 #include "tamis/split_block_filter.h"
 #include "tests/core/scoped_env.h"

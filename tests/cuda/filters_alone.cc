@@ -4,6 +4,9 @@
 #include <cstdio>
 #include <vector>
 
+#include "tamis/backends.h"
+#include "tamis/filter_kinds.h"
+#include "tamis/hash_keys.h"
 #include "tamis/tamis.h"
 
 int main(int argc, char**) {

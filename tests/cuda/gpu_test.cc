@@ -15,6 +15,7 @@
 #include "tamis/cuda/device_filter.h"
 #include "tamis/cuda/host_pipeline.h"
 #include "tamis/error.h"
+#include "tamis/hash_kinds.h"
 #include "tamis/sizing.h"
 #include "tamis/split_block_filter.h"
 #include "tests/cuda/example_kernel.h"

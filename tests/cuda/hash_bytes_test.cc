@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "tamis/hash_kinds.h"
 #include "tests/test_util.h"
 
 namespace tamis::hash_bytes_test {

@@ -14,6 +14,7 @@
 
 #include "cuda/src/kernel_bodies.h"
 #include "cuda/src/launch.h"
+#include "tamis/backends.h"
 #include "tamis/cuda/filter_ref.cuh"
 #include "tamis/keys.h"
 #include "tests/cuda/emulator.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cuda/src/accelerator.h"
-#include "tamis/backend.h"
+#include "tamis/backends.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/cuda/device_filter.h"
 #include "tamis/cuda/host_pipeline.h"

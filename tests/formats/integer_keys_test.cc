@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tamis/backends.h"
 #include "tamis/formats/guava.h"
 #include "tamis/formats/redis_bloom.h"
 #include "tamis/formats/spark.h"

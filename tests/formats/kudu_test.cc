@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "formats/src/kudu_hash.h"
+#include "tamis/backends.h"
 #include "tamis/error.h"
 #include "tests/formats/kudu_test_keys.h"
 #include "tests/test_util.h"

@@ -19,6 +19,7 @@
 #include "tamis/any_filter.h"
 #include "tamis/erasable_filter.h"
 #include "tamis/error.h"
+#include "tamis/file_checks.h"
 #include "tests/fuzz/memory_file.h"
 
 namespace tamis {

@@ -16,12 +16,16 @@
 #include <vector>
 
 #include "tamis/any_filter.h"
+#include "tamis/any_scalable_filter.h"
 #include "tamis/backend.h"
+#include "tamis/backends.h"
 #include "tamis/bloom_filter.h"
 #include "tamis/erasable_filter.h"
 #include "tamis/error.h"
 #include "tamis/filter_kinds.h"
+#include "tamis/hash_kinds.h"
 #include "tamis/scalable_filter.h"
+#include "tamis/serialize.h"
 #include "tamis/set_operations.h"
 #include "tamis/split_block_filter.h"
 #include "tests/campaigns/fault_filters.h"

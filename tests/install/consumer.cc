@@ -1,5 +1,6 @@
 // A user's program: sees public headers only, and links everything that the library needs
 // (hashing, vector kernels, threads).
+#include <tamis/backends.h>
 #include <tamis/live/live.h>
 #include <tamis/tamis.h>
 

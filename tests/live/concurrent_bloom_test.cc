@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "tamis/any_filter.h"
+#include "tamis/backends.h"
 #include "tamis/engine.h"
 #include "tamis/error.h"
+#include "tamis/hash_kinds.h"
 #include "tests/core/file_test_util.h"
 #include "tests/live/concurrent_types.h"
 #include "tests/test_util.h"

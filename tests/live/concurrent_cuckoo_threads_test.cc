@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/live/concurrent_cuckoo.h"
 #include "tests/core/file_test_util.h"

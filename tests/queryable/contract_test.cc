@@ -16,6 +16,7 @@
 #include "tamis/error.h"
 #include "tamis/split_block_filter.h"
 #include "tamis/split_block_view.h"
+#include "tamis/unanswered_error.h"
 #include "tests/core/file_test_util.h"
 #include "tests/queryable/holders.h"
 #include "tests/test_util.h"

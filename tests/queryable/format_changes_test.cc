@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tamis/changeable.h"
+#include "tamis/changes.h"
 #include "tamis/error.h"
 #include "tamis/formats/foreign_filter.h"
 #include "tamis/formats/guava.h"

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "tamis/any_filter.h"
+#include "tamis/any_scalable_filter.h"
+#include "tamis/blocks_queryable.h"
 #include "tamis/error.h"
 #include "tamis/filter_kinds.h"
 #include "tamis/formats/foreign_filter.h"
@@ -14,9 +16,8 @@
 #include "tamis/formats/spark.h"
 #include "tamis/live/concurrent_bloom.h"
 #include "tamis/live/concurrent_cuckoo.h"
-#include "tamis/scalable_filter.h"
 #include "tamis/split_block_filter.h"
-#include "tamis/split_block_view.h"
+#include "tamis/unanswered_error.h"
 #include "tamis/windowed_filter.h"
 
 namespace tamis {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tamis/redis/split_block_filter.h"
+#include "tamis/unanswered_error.h"
 #include "tests/redis/servers.h"
 #include "tests/test_util.h"
 

@@ -22,6 +22,7 @@
 #include "redis/src/filter/descriptor.h"
 #include "redis/src/filter/layout.h"
 #include "tamis/redis/split_block_filter.h"
+#include "tamis/unanswered_error.h"
 #include "tests/redis/askers.h"
 #include "tests/redis/redis_test_util.h"
 #include "tests/redis/servers.h"

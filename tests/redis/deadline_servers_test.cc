@@ -12,6 +12,7 @@
 #include "tamis/redis/near_cache.h"
 #include "tamis/redis/rebuild.h"
 #include "tamis/redis/split_block_filter.h"
+#include "tamis/unanswered_error.h"
 #include "tests/redis/rebuild_test_util.h"
 #include "tests/redis/redis_test_util.h"
 #include "tests/redis/servers.h"

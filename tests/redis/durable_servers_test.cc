@@ -13,6 +13,7 @@
 #include "redis/src/filter/descriptor.h"
 #include "redis/src/filter/layout.h"
 #include "tamis/redis/split_block_filter.h"
+#include "tamis/unanswered_error.h"
 #include "tests/redis/rebuild_test_util.h"
 #include "tests/redis/redis_test_util.h"
 #include "tests/redis/servers.h"

@@ -11,6 +11,7 @@
 #include "redis/src/client/slot.h"
 #include "redis/src/filter/layout.h"
 #include "tamis/redis/split_block_filter.h"
+#include "tamis/unanswered_error.h"
 #include "tests/redis/redis_test_util.h"
 #include "tests/redis/servers.h"
 #include "tests/test_util.h"

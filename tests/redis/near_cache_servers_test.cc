@@ -12,7 +12,9 @@
 
 #include "redis/src/filter/descriptor.h"
 #include "redis/src/filter/layout.h"
+#include "tamis/changes.h"
 #include "tamis/redis/near_cache.h"
+#include "tamis/unanswered_error.h"
 #include "tests/redis/redis_test_util.h"
 #include "tests/redis/servers.h"
 #include "tests/test_util.h"

@@ -12,6 +12,7 @@
 
 #include "redis/src/client/slot.h"
 #include "redis/src/rebuild/rebuild_record.h"
+#include "tamis/unanswered_error.h"
 #include "tests/redis/askers.h"
 #include "tests/redis/rebuild_test_util.h"
 #include "tests/redis/redis_test_util.h"

@@ -17,6 +17,7 @@
 #include "redis/src/filter/layout.h"
 #include "tamis/redis/near_cache.h"
 #include "tamis/redis/split_block_filter.h"
+#include "tamis/unanswered_error.h"
 #include "tests/redis/askers.h"
 #include "tests/redis/rebuild_test_util.h"
 #include "tests/redis/redis_test_util.h"

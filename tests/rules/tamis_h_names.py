@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-LIMIT = 138
+LIMIT = 107
 NO_NAMES = {"NamespaceDecl", "UsingDirectiveDecl", "LinkageSpecDecl", "StaticAssertDecl", "EmptyDecl"}
 
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tests/simd/kernel_test_util.h"
 #include "tests/test_util.h"

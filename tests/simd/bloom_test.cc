@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/keys.h"
 #include "tests/simd/kernel_test_util.h"

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/keys.h"
 #include "tests/simd/kernel_test_util.h"

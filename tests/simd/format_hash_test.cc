@@ -8,6 +8,7 @@
 #include "formats/src/murmur3.h"
 #include "formats/src/redis/redis_hash.h"
 #include "formats/src/spark_hash.h"
+#include "tamis/backends.h"
 #include "tamis/detail/format_hash_kernels.h"
 #include "tamis/detail/kernels.h"
 #include "tests/simd/kernel_test_util.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tamis/detail/kernels.h"
+#include "tamis/hash_kinds.h"
 #include "tests/test_util.h"
 
 namespace tamis {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/keys.h"
 #include "tests/simd/kernel_test_util.h"

@@ -1,6 +1,6 @@
 // tamis backends and demo phones.
 #include <gtest/gtest.h>
-#include <tamis/backend.h>
+#include <tamis/backends.h>
 #include <tamis/sizing.h>
 
 #include <nlohmann/json.hpp>

@@ -2,6 +2,8 @@
 #include <tamis/bank/filter_bank.h>
 #include <tamis/error.h>
 #include <tamis/file.h>
+#include <tamis/file_checks.h>
+#include <tamis/filter_kind_name.h>
 #include <tamis/folder.h>
 #include <tamis/layout/bank.h>
 #include <tamis/sizing.h>

@@ -1,5 +1,7 @@
 // tamis bank info: what a bank holds.
 #include <tamis/bank/filter_bank.h>
+#include <tamis/hash_kinds.h>
+#include <tamis/key_types_text.h>
 #include <tamis/layout/bank.h>
 #include <tamis/layout/split_block.h>
 #include <tamis/units.h>

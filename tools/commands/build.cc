@@ -1,8 +1,11 @@
 // tamis build: a filter from keys.
+#include <tamis/any_scalable_filter.h>
 #include <tamis/engine.h>
 #include <tamis/error.h>
 #include <tamis/filter.h>
+#include <tamis/filter_kind_name.h>
 #include <tamis/filter_kinds.h>
+#include <tamis/hash_kinds.h>
 #include <tamis/plan/plan.h>
 #include <tamis/scalable_filter.h>
 #include <tamis/sizing.h>

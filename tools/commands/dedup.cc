@@ -1,5 +1,6 @@
 // tamis dedup: the first of equal lines.
 #include <tamis/any_filter.h>
+#include <tamis/any_scalable_filter.h>
 #include <tamis/engine.h>
 #include <tamis/error.h>
 #include <tamis/filter_kinds.h>

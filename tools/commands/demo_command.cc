@@ -1,7 +1,8 @@
 // tamis demo phones: five billion phone numbers, then a hundred thousand more. Which are known?
 #include <tamis/engine.h>
 #include <tamis/error.h>
-#include <tamis/memory.h>
+#include <tamis/filter_kind_name.h>
+#include <tamis/physical_memory.h>
 #include <tamis/sizing.h>
 #include <tamis/split_block_filter.h>
 #include <tamis/units.h>

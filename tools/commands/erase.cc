@@ -3,7 +3,9 @@
 #include <tamis/engine.h>
 #include <tamis/erasable_filter.h>
 #include <tamis/error.h>
+#include <tamis/filter_kind_name.h>
 #include <tamis/filter_kinds.h>
+#include <tamis/hash_keys.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>

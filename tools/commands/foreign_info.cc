@@ -1,5 +1,6 @@
 #include "tools/commands/foreign_info.h"
 
+#include <tamis/key_types_text.h>
 #include <tamis/units.h>
 
 #include <cmath>

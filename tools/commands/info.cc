@@ -1,9 +1,14 @@
 // tamis info: what a filter file holds. tamis verify: whether it is whole.
 #include <tamis/any_filter.h>
+#include <tamis/any_scalable_filter.h>
 #include <tamis/error.h>
 #include <tamis/file.h>
+#include <tamis/file_checks.h>
+#include <tamis/filter_kind_name.h>
 #include <tamis/filter_kinds.h>
 #include <tamis/formats/foreign_filter.h>
+#include <tamis/hash_kinds.h>
+#include <tamis/key_types_text.h>
 #include <tamis/scalable_filter.h>
 #include <tamis/units.h>
 

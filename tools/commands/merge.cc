@@ -2,7 +2,11 @@
 #include <tamis/any_filter.h>
 #include <tamis/error.h>
 #include <tamis/file.h>
+#include <tamis/file_checks.h>
+#include <tamis/filter_kind_name.h>
 #include <tamis/filter_kinds.h>
+#include <tamis/hash_kinds.h>
+#include <tamis/key_types_text.h>
 #include <tamis/set_operations.h>
 #include <tamis/units.h>
 

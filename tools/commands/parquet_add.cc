@@ -3,6 +3,7 @@
 #include <tamis/parquet/add.h>
 #include <tamis/parquet/footer.h>
 #include <tamis/parquet/source.h>
+#include <tamis/sizing.h>
 #include <tamis/units.h>
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 
 #include <tamis/bloom_filter.h>
 #include <tamis/error.h>
+#include <tamis/filter_kind_name.h>
 #include <tamis/filter_kinds.h>
 #include <tamis/split_block_filter.h>
 #include <tamis/windowed_filter.h>

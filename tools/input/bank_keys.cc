@@ -2,6 +2,7 @@
 
 #include <tamis/error.h>
 #include <tamis/hash.h>
+#include <tamis/key_types_text.h>
 
 #include <algorithm>
 #include <charconv>

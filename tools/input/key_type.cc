@@ -1,6 +1,7 @@
 #include "tools/input/key_type.h"
 
 #include <tamis/error.h>
+#include <tamis/key_types_text.h>
 
 namespace tamis::tools {
 

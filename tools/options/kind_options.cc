@@ -1,5 +1,7 @@
 #include "tools/options/kind_options.h"
 
+#include <tamis/filter_kind_name.h>
+
 namespace tamis::tools {
 
 std::vector<std::string> KindNames(bool (*may_be)(const FilterKindInfo& kind)) {

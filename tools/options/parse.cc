@@ -1,7 +1,7 @@
 #include "tools/options/parse.h"
 
 #include <tamis/error.h>
-#include <tamis/hash.h>
+#include <tamis/random_seed.h>
 #include <tamis/sizing.h>
 
 #include <array>

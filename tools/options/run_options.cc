@@ -1,5 +1,6 @@
 #include "tools/options/run_options.h"
 
+#include <tamis/backends.h>
 #include <tamis/error.h>
 
 #include <filesystem>

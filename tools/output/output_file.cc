@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 #include <tamis/error.h>
+#include <tamis/saving.h>
 #include <unistd.h>
 
 #include <atomic>

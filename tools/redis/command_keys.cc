@@ -1,6 +1,7 @@
 // tamis redis insert, query, rebuild: keys of files for a filter on Redis servers.
 #include <tamis/redis/rebuild.h>
 #include <tamis/redis/split_block_filter.h>
+#include <tamis/unanswered_error.h>
 #include <unistd.h>
 
 #include <memory>

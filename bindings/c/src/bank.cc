@@ -13,6 +13,7 @@
 #include "bindings/c/src/options.h"
 #include "bindings/c/src/room.h"
 #include "bindings/c/src/string_key.h"
+#include "tamis/filter_kind_name.h"
 #include "tamis/sizing.h"
 #include "tamis/split_block_filter.h"
 

@@ -15,8 +15,12 @@
 #include "bindings/c/src/room.h"
 #include "bindings/c/src/text.h"
 #include "tamis/backend.h"
-#include "tamis/detail/str_cat.h"
+#include "tamis/backends.h"
+#include "tamis/filter_kind_name.h"
 #include "tamis/filter_kinds.h"
+#include "tamis/hash_keys.h"
+#include "tamis/hash_kinds.h"
+#include "tamis/random_seed.h"
 #include "tamis/version.h"
 
 using namespace tamis;
@@ -48,7 +52,7 @@ tamis_status tamis_hash_random(uint32_t kind, tamis_hash* out) {
     } else if (std::ranges::find(kHashKinds, spec.kind) != std::end(kHashKinds)) {
       spec.seed = RandomSeed();
     } else {
-      Refuse(tamis::detail::StrCat("there is no hash of number ", kind));
+      Refuse("there is no hash of number " + std::to_string(kind));
     }
     made = {static_cast<uint32_t>(spec.kind), 0, spec.seed, spec.secret.low, spec.secret.high};
   });

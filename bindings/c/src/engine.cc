@@ -12,6 +12,7 @@
 #include "tamis/c/engine.h"
 #include "tamis/c/plan.h"
 #include "tamis/plan/plan.h"
+#include "tamis/sizing.h"
 
 namespace tamis::c {
 namespace {

@@ -1,5 +1,8 @@
 #include "bindings/c/src/handles.h"
 
+#include "tamis/blocks_queryable.h"
+#include "tamis/filter_kind_name.h"
+
 namespace tamis::c {
 namespace {
 

@@ -8,12 +8,12 @@
 #include "bindings/c/src/guard.h"
 #include "tamis/any_filter.h"
 #include "tamis/bank/filter_bank.h"
+#include "tamis/blocks_queryable.h"
 #include "tamis/c.h"
 #include "tamis/changeable_filter.h"
 #include "tamis/engine.h"
 #include "tamis/erasable_filter.h"
 #include "tamis/formats/foreign_filter.h"
-#include "tamis/split_block_view.h"
 
 struct tamis_filter {
   std::variant<tamis::AnyFilter, tamis::BlocksQueryable, tamis::ForeignFilter> object;

@@ -1,10 +1,8 @@
-// The backends of this machine: sets of kernels that all give the same bits.
+// A backend: a set of kernels. All backends give the same bits.
 #ifndef TAMIS_BACKEND_H_
 #define TAMIS_BACKEND_H_
 
 #include <memory>
-#include <span>
-#include <string>
 #include <string_view>
 
 #include "tamis/cpp20.h"
@@ -25,29 +23,6 @@ struct Backend {
   // kernels, which are those of the best backend of the host.
   std::shared_ptr<detail::Accelerator> (*make_accelerator)() = nullptr;
 };
-
-// A backend that is compiled in and does not run here, and why.
-struct MissingBackend {
-  std::string_view name;
-  std::string reason;
-};
-
-// What is compiled in and runs on this machine, best first, "portable" always last. Thread-safe.
-// The first call of these two asks for GPUs, where support for them is compiled in, which starts
-// their driver in this process: children that are forked after that cannot use it. So does making
-// an Engine that may use one, and asking FindBackend for a name that is no backend of the host;
-// nothing else does, filters least of all.
-std::span<const Backend> Backends();
-std::span<const MissingBackend> MissingBackends();
-
-// The backend of that name, in upper or lower case. Throws Error(kUnknownBackend), with the names
-// that would do, if there is none or it does not run here.
-const Backend& FindBackend(std::string_view name);
-
-// The backend that new filters use: the one TAMIS_BACKEND names, if that environment variable is
-// set and not empty, else that of the name of the first of Backends(). Throws
-// Error(kUnknownBackend) as FindBackend does.
-const Backend& DefaultBackend();
 
 }  // namespace tamis
 

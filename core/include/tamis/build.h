@@ -9,6 +9,10 @@
 
 namespace tamis {
 
+// Calls visit(keys) for batches of keys, of any sizes and layouts. It is called twice, and must
+// pass the same keys both times, in any order.
+using RepeatableSource = detail::RepeatableSource;
+
 // Builds a filter of class F, such as SplitBlockBloomFilter, from all keys of a source, duplicates
 // included, nulls not. It is sized for their number at options.fpr; options.capacity and
 // options.bytes must be 0. The same keys and options give the same bytes on any machine, and unless

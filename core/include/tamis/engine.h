@@ -24,13 +24,6 @@ namespace detail {
 struct EngineAccess;
 }  // namespace detail
 
-// The threads that one Engine can have.
-inline constexpr unsigned kMaxThreads = 1024;
-
-// The threads of an Engine with EngineOptions::threads of `asked`, found without one: no backend is
-// looked for. Throws as the Engine would.
-unsigned EngineThreads(unsigned asked = 0);
-
 // One way to carry out a call.
 struct CallRoute {
   const Backend* backend = nullptr;
@@ -46,8 +39,9 @@ struct CallRoute {
 };
 
 struct EngineOptions {
-  // Threads, the calling one included, in [1, kMaxThreads]; 0: TAMIS_THREADS if that environment
-  // variable is set and not empty, else one for each processor that this process may run on.
+  // Threads, the calling one included, in [1, kMaxThreads] (engine_threads.h); 0: TAMIS_THREADS if
+  // that environment variable is set and not empty, else one for each processor that this process
+  // may run on.
   unsigned threads = 0;
   // An element of Backends(), for every call. nullptr: the one that TAMIS_BACKEND names, if that
   // environment variable is set and not empty, else the calibration decides for each call.

@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "tamis/cpp20.h"
 
@@ -61,30 +60,6 @@ class FormatError : public Error {
  private:
   std::string check_;
   uint64_t offset_;
-};
-
-// Some keys of a call have no answer, or were not changed, because a server did not answer. Lookups
-// write all outputs before they throw it, with "maybe" for these keys.
-class UnansweredError : public Error {
- public:
-  UnansweredError(ErrorCode code, const std::string& message, std::vector<uint64_t> keys)
-      : Error(code, message), keys_(std::move(keys)) {}
-
-  // Their indices in the call, ascending.
-  const std::vector<uint64_t>& keys() const noexcept { return keys_; }
-
-  // The result that the call would have returned.
-  uint64_t done() const noexcept { return done_; }
-
-  // For callers that cut one call into several: adds `first_key` to the indices.
-  void Shift(uint64_t first_key) noexcept {
-    for (uint64_t& key : keys_) key += first_key;
-  }
-  void set_done(uint64_t done) noexcept { done_ = done; }
-
- private:
-  std::vector<uint64_t> keys_;
-  uint64_t done_ = 0;
 };
 
 }  // namespace tamis

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <string_view>
 
 #include "tamis/backend.h"
 #include "tamis/hash.h"
@@ -28,14 +27,6 @@ enum class FilterKind : uint32_t {
   kCounting = 7,
   kScalable = 8,
 };
-
-// What files of a FilterBank have in the place of a kind: no filter is opened out of them.
-inline constexpr uint32_t kBankFileKind = 32;
-
-// "split-block", "cuckoo8" ...
-const char* FilterKindName(FilterKind kind) noexcept;
-// Sets `kind` to the one of that name. Returns false, and sets nothing, if there is none.
-bool ParseFilterKind(std::string_view name, FilterKind& kind) noexcept;
 
 // The header of a file, all of whose fields have passed their checks.
 struct FileHeader {
@@ -125,22 +116,6 @@ struct SaveOptions {
   // 1: for readers that know no other version. Not for filters with a keyed hash.
   uint32_t version = FileHeader::kNewestVersion;
 };
-
-// Throws what saving to `path` would, as far as can be told without writing: for jobs that take
-// long before they save.
-void RequireSavable(const std::filesystem::path& path, const SaveOptions& options = {});
-
-// Removes the temporary files of saves that are under way in this process. Only for a process that
-// a signal is about to end: a signal handler may call it. There is seldom one where the file system
-// has files without names, as these are used then.
-void RemoveTemporaryFiles() noexcept;
-
-// Reads and checks the header of a file, and that the file has the length that the header says.
-// Throws FormatError naming the check and the offset, or Error(kIo).
-FileHeader ReadHeader(const std::filesystem::path& path);
-
-// Checks all of a file: header, length, payload. Returns the header; throws as ReadHeader.
-FileHeader VerifyFile(const std::filesystem::path& path);
 
 }  // namespace tamis
 

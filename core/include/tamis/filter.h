@@ -25,9 +25,6 @@ namespace detail {
 class FilterBase;
 }  // namespace detail
 
-// The false-positive rate of a Bloom filter if none is asked for.
-inline constexpr double kDefaultFpr = 0.01;
-
 // How a filter is made. Give capacity and fpr, or bytes.
 struct FilterOptions {
   uint64_t capacity = 0;  // keys to be inserted; at least 1 unless bytes is given

@@ -24,18 +24,6 @@ enum class HashKind : uint32_t {
   kSipHash24 = 4,  // SipHash-2-4: the authors' choice, with a larger margin
 };
 
-// All of them.
-inline constexpr HashKind kHashKinds[] = {HashKind::kXxh3, HashKind::kXxh64, HashKind::kSipHash13,
-                                          HashKind::kSipHash24};
-
-// "xxh3", "xxh64", "siphash13" or "siphash24"; "unknown" for any other number.
-const char* HashKindName(HashKind kind) noexcept;
-
-// Whether a hash of this kind has a secret in place of a seed.
-constexpr bool IsKeyed(HashKind kind) noexcept {
-  return kind == HashKind::kSipHash13 || kind == HashKind::kSipHash24;
-}
-
 // The key of SipHash: its 16 bytes, the low half first, each half little-endian. Whoever knows it
 // can choose keys that collide; so nothing in the library prints it, and it is in files only by the
 // caller's choice (SaveOptions).
@@ -142,16 +130,9 @@ TAMIS_HD constexpr uint64_t HashU64(uint64_t key, HashSpec spec = {}) {
 // The hash of a string of bytes, of any length.
 uint64_t HashBytes(std::string_view bytes, const HashSpec& spec = {}) noexcept;
 
-// A seed from the operating system's entropy source. Keys that collide by chance under one seed do
-// not under another, so filters of different seeds err for different keys. It is no defence against
-// an attacker who chooses keys: the hashes that have a seed are not made for that, and
-// strings can be prepared that collide under every seed of XXH64. RandomKeyedHash is the defence.
-// Throws std::exception if there is no such source.
-uint64_t RandomSeed();
-
 // A keyed hash whose secret is from the operating system's entropy source: without the secret, only
 // asking the filter tells which keys collide. What it costs is in the README. Throws
-// Error(kInvalidArgument) for a kind that is not keyed, and as RandomSeed.
+// Error(kInvalidArgument) for a kind that is not keyed, and as RandomSeed (random_seed.h).
 HashSpec RandomKeyedHash(HashKind kind = HashKind::kSipHash13);
 
 }  // namespace tamis

@@ -4,7 +4,6 @@
 #define TAMIS_KEY_TYPES_H_
 
 #include <cstdint>
-#include <string>
 
 #include "tamis/detail/hd.h"
 
@@ -58,10 +57,6 @@ class KeyTypes {
   // No filter's contents have this type: so compilers know that a write to those leaves it alone.
   uint16_t bits_ = 0;
 };
-
-// "text", "integers", "text and integers" ...; just "unknown" if that is among them; "none" for an
-// empty set.
-std::string KeyTypesText(KeyTypes types);
 
 }  // namespace tamis
 

@@ -12,7 +12,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "tamis/hash.h"
 #include "tamis/key_types.h"
 
 namespace tamis {
@@ -258,12 +257,6 @@ class Keys::ChunkRange {
 };
 
 inline Keys::ChunkRange Keys::Chunks(size_t count) const noexcept { return {*this, count}; }
-
-// The hashes of the keys that are not null, in their order: what Hashes takes, for those who keep
-// keys to insert them later. Ready hashes are copied. Returns how many there are. `out` needs
-// keys.CountValid() elements. Throws Error(kInvalidArgument), with nothing written, if it is too
-// small, and for a hash that there is none of.
-size_t HashKeys(const Keys& keys, const HashSpec& hash, std::span<uint64_t> out);
 
 // Words of a bitmap of `bits` bits.
 constexpr size_t BitmapWords(size_t bits) noexcept { return bits / 64 + (bits % 64 != 0); }

@@ -2,7 +2,6 @@
 #ifndef TAMIS_MEMORY_H_
 #define TAMIS_MEMORY_H_
 
-#include <cstdint>
 #include <memory_resource>
 
 #include "tamis/cpp20.h"
@@ -18,10 +17,6 @@ struct MemoryOptions {
   // system from 4 MiB up, below that from operator new.
   std::pmr::memory_resource* resource = nullptr;
 };
-
-// The bytes of physical memory that this process may use: that of the machine, or less where a
-// control group limits it. 0 if unknown.
-uint64_t PhysicalMemory() noexcept;
 
 }  // namespace tamis
 

@@ -5,12 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
-#include "tamis/any_filter.h"
 #include "tamis/bloom_filter.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/erasable_filter.h"
@@ -249,19 +247,6 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   // of layers is the same, the limit refuses again, because it depends only on options and layers.
   size_t refused_at_ = 0;
 };
-
-// A scalable filter with layers of a kind whose FilterKindInfo says can_be_layer. Throws
-// Error(kInvalidArgument) for any other kind, and as the constructor does.
-AnyFilter MakeScalableFilter(FilterKind layers, const ScalableOptions& options);
-
-// A scalable filter, whatever the kind of its layers.
-struct ScalableView {
-  ScalableOptions options;
-  std::vector<const Filter*> layers;  // oldest first; valid until the filter changes
-};
-
-// std::nullopt for a filter that is not scalable.
-std::optional<ScalableView> ViewScalable(const Filter& filter);
 
 extern template class ScalableFilter<SplitBlockBloomFilter>;
 extern template class ScalableFilter<BloomFilter>;

@@ -9,6 +9,7 @@
 #include "core/src/backend/providers.h"
 #include "core/src/base/made_once.h"
 #include "tamis/backend.h"
+#include "tamis/backends.h"
 #include "tamis/error.h"
 
 namespace tamis {

@@ -12,6 +12,8 @@
 #include "core/src/base/hash_check.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
+#include "tamis/hash_kinds.h"
+#include "tamis/random_seed.h"
 #include "tamis/table_hash.h"
 
 namespace tamis {

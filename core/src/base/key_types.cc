@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "tamis/key_types_text.h"
+
 namespace tamis {
 
 std::string KeyTypesText(KeyTypes types) {

@@ -1,4 +1,3 @@
-#include "tamis/memory.h"
 
 #include <unistd.h>
 
@@ -8,6 +7,7 @@
 #include <string>
 
 #include "core/src/base/control_group.h"
+#include "tamis/physical_memory.h"
 
 namespace tamis {
 namespace detail {

@@ -10,6 +10,7 @@
 
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
+#include "tamis/physical_memory.h"
 
 namespace tamis::detail {
 namespace {

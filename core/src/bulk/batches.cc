@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/src/bulk/hash_strings.h"
+#include "tamis/hash_kinds.h"
 
 namespace tamis::detail {
 namespace {

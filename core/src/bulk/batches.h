@@ -9,6 +9,7 @@
 
 #include "tamis/detail/kernels.h"
 #include "tamis/hash.h"
+#include "tamis/hash_kinds.h"
 #include "tamis/keys.h"
 
 namespace tamis::detail {

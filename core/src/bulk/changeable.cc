@@ -2,6 +2,7 @@
 
 #include "core/src/bulk/changeable_access.h"
 #include "core/src/bulk/outcomes.h"
+#include "tamis/changes.h"
 #include "tamis/error.h"
 
 namespace tamis {

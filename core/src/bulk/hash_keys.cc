@@ -1,3 +1,5 @@
+#include "tamis/hash_keys.h"
+
 #include "core/src/backend/providers.h"
 #include "core/src/base/hash_check.h"
 #include "core/src/bulk/output.h"

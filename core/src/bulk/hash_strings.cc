@@ -14,6 +14,7 @@
 #include "core/src/bulk/length_classes.h"
 #include "core/src/bulk/xxh64_strings.h"
 #include "tamis/detail/batch.h"
+#include "tamis/hash_kinds.h"
 
 namespace tamis::detail {
 namespace {

@@ -7,6 +7,7 @@
 #include "core/src/backend/providers.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
+#include "tamis/unanswered_error.h"
 
 namespace tamis::detail {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "core/src/base/function_ref.h"
 #include "tamis/detail/kernels.h"
-#include "tamis/error.h"
 #include "tamis/keys.h"
 #include "tamis/queryable.h"
+#include "tamis/unanswered_error.h"
 
 namespace tamis::detail {
 

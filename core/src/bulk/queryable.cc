@@ -5,7 +5,7 @@
 #include "core/src/backend/providers.h"
 #include "core/src/bulk/output.h"
 #include "core/src/bulk/queryable_access.h"
-#include "tamis/error.h"
+#include "tamis/unanswered_error.h"
 
 namespace tamis {
 

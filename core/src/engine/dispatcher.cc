@@ -6,6 +6,8 @@
 
 #include "core/src/base/processors.h"
 #include "core/src/filters/registry/kinds.h"
+#include "tamis/backends.h"
+#include "tamis/engine_threads.h"
 #include "tamis/error.h"
 #include "tamis/units.h"
 

@@ -24,6 +24,7 @@
 #include "core/src/filters/registry/kinds.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
+#include "tamis/unanswered_error.h"
 
 namespace tamis {
 

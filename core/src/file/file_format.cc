@@ -12,6 +12,9 @@
 #include "core/src/file/file_kind.h"
 #include "core/src/file/header_fields.h"
 #include "core/src/file/key_tag.h"
+#include "tamis/file_checks.h"
+#include "tamis/filter_kind_name.h"
+#include "tamis/hash_kinds.h"
 
 namespace tamis::detail {
 namespace {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tamis/error.h"
+#include "tamis/hash_kinds.h"
 
 namespace tamis::detail {
 

@@ -10,6 +10,7 @@
 #include "formats/src/block_import.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
+#include "tamis/key_types_text.h"
 
 namespace tamis::kvrocks {
 

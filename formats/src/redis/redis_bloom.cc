@@ -12,6 +12,7 @@
 #include "formats/src/bit_walk.h"
 #include "formats/src/format_lookup.h"
 #include "formats/src/redis/redis_keys.h"
+#include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"

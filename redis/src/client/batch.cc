@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "tamis/hash_keys.h"
+
 namespace tamis::redis {
 
 namespace sb = split_block;

@@ -10,7 +10,7 @@
 #include "redis/src/client/sigpipe.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
-#include "tamis/hash.h"
+#include "tamis/random_seed.h"
 #include "tamis/units.h"
 
 namespace tamis::redis {

@@ -5,7 +5,8 @@
 
 #include "redis/src/filter/filter_impl.h"
 #include "redis/src/near_cache/near_cache_state.h"
-#include "tamis/hash.h"
+#include "tamis/hash_keys.h"
+#include "tamis/unanswered_error.h"
 
 namespace tamis::redis {
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tamis/backend.h"
+#include "tamis/backends.h"
 #include "tamis/bloom_filter.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/scalable_filter.h"

@@ -7,6 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "tamis/backends.h"
+#include "tamis/filter_kinds.h"
+#include "tamis/hash_kinds.h"
 #include "tamis/tamis.h"
 #include "tests/core/one_key/unit.h"
 #include "tests/test_util.h"

@@ -1,5 +1,6 @@
 // The contents of a split-block filter, in pieces: as a job on many machines hands them over.
 #include <nanobind/stl/string.h>
+#include <tamis/key_types_text.h>
 
 #include <cstring>
 #include <string>

@@ -1,6 +1,9 @@
 // What a filter is made as, from arguments of Python.
 #include "bindings/python/src/classes/options.h"
 
+#include <tamis/backends.h>
+#include <tamis/hash_kinds.h>
+
 #include <cstring>
 
 #include "bindings/python/src/classes/gate.h"

@@ -5,6 +5,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <tamis/backends.h>
+#include <tamis/sizing.h>
 
 #include <optional>
 #include <string>

@@ -1,4 +1,5 @@
 // Times as keys: counts of a unit that another source has.
+#include <tamis/key_types_text.h>
 #include <tamis/time_keys.h>
 
 #include <limits>

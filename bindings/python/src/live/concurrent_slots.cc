@@ -1,5 +1,7 @@
 #include "bindings/python/src/live/concurrent_slots.h"
 
+#include <tamis/filter_kind_name.h>
+
 #include "bindings/python/src/classes/py_filter.h"
 #include "bindings/python/src/keys/one_key.h"
 #include "bindings/python/src/live/guarded.h"

@@ -1,7 +1,11 @@
 // The calls of all filters, with one key and with many.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <tamis/changes.h>
 #include <tamis/error.h>
+#include <tamis/hash_keys.h>
+#include <tamis/key_types_text.h>
+#include <tamis/unanswered_error.h>
 
 #include <algorithm>
 #include <bit>

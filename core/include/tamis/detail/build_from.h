@@ -21,11 +21,10 @@
 
 namespace tamis {
 
-// Calls visit(keys) for batches of keys, of any sizes and layouts. It is called twice, and must
-// pass the same keys both times, in any order.
-using RepeatableSource = std::function<void(const std::function<void(Keys)>& visit)>;
-
 namespace detail {
+
+// See build.h.
+using RepeatableSource = std::function<void(const std::function<void(Keys)>& visit)>;
 
 template <typename R>
 using ReferenceOf = decltype(*std::begin(std::declval<const R&>()));

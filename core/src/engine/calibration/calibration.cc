@@ -8,7 +8,9 @@
 #include "core/src/engine/calibration/calibration_fields.h"
 #include "core/src/filters/registry/kinds.h"
 #include "tamis/backend.h"
+#include "tamis/backends.h"
 #include "tamis/error.h"
+#include "tamis/filter_kind_name.h"
 #include "tamis/units.h"
 
 namespace tamis {

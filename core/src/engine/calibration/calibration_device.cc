@@ -10,6 +10,7 @@
 #include "core/src/filters/registry/kinds.h"
 #include "tamis/any_filter.h"
 #include "tamis/backend.h"
+#include "tamis/backends.h"
 #include "tamis/engine.h"
 #include "tamis/error.h"
 

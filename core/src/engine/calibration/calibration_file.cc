@@ -20,6 +20,7 @@
 #include "tamis/calibration.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
+#include "tamis/filter_kind_name.h"
 #include "tamis/units.h"
 
 namespace tamis {

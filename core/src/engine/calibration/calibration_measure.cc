@@ -22,6 +22,7 @@
 #include "core/src/filters/registry/kinds.h"
 #include "tamis/any_filter.h"
 #include "tamis/backend.h"
+#include "tamis/backends.h"
 #include "tamis/calibration.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/engine.h"

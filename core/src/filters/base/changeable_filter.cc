@@ -5,6 +5,7 @@
 
 #include "core/src/filters/base/filter_access.h"
 #include "tamis/error.h"
+#include "tamis/filter_kind_name.h"
 #include "tamis/filter_kinds.h"
 
 namespace tamis {

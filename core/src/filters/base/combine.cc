@@ -6,6 +6,7 @@
 
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
+#include "tamis/hash_kinds.h"
 
 namespace tamis::detail {
 namespace {

@@ -10,6 +10,7 @@
 #include "core/src/file/mapped_from.h"
 #include "core/src/filters/base/filter_access.h"
 #include "core/src/filters/base/filter_observers.h"
+#include "tamis/backends.h"
 #include "tamis/detail/filter_base.h"
 #include "tamis/error.h"
 

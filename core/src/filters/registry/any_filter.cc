@@ -7,6 +7,7 @@
 #include "core/src/filters/registry/kinds.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
+#include "tamis/serialize.h"
 
 namespace tamis {
 namespace {

@@ -16,8 +16,9 @@
 #include "core/src/filters/kinds/cuckoo/cuckoo_kind.h"
 #include "core/src/filters/kinds/scalable/scalable_kind.h"
 #include "core/src/filters/kinds/split_block/split_block_kind.h"
-#include "tamis/detail/str_cat.h"
+#include "tamis/any_scalable_filter.h"
 #include "tamis/error.h"
+#include "tamis/filter_kind_name.h"
 #include "tamis/scalable_filter.h"
 #include "tamis/sizing.h"
 
@@ -88,8 +89,8 @@ Infos MakeInfos() {
 const detail::Kind& RequireKind(FilterKind kind) {
   const detail::Kind* const found = detail::FindKind(kind);
   if (found == nullptr) {
-    throw Error(ErrorCode::kUnsupported, detail::StrCat("there is no kind of filter of number ",
-                                                        static_cast<uint32_t>(kind)));
+    throw Error(ErrorCode::kUnsupported, "there is no kind of filter of number " +
+                                             std::to_string(static_cast<uint32_t>(kind)));
   }
   return *found;
 }

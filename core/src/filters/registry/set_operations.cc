@@ -5,6 +5,7 @@
 #include "core/src/filters/base/combine.h"
 #include "core/src/filters/registry/kinds.h"
 #include "tamis/error.h"
+#include "tamis/filter_kind_name.h"
 
 namespace tamis {
 namespace {

@@ -20,6 +20,7 @@
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/key_types.h"
+#include "tamis/key_types_text.h"
 #include "tamis/keys.h"
 #include "tamis/live/changeable.h"
 #include "tamis/live/detail/failed_commits.h"

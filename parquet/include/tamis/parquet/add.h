@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "tamis/file.h"
-#include "tamis/filter.h"
 #include "tamis/keys.h"
 #include "tamis/parquet/footer.h"
+#include "tamis/sizing.h"
 
 namespace tamis::parquet {
 

@@ -3,7 +3,9 @@
 #include <string>
 
 #include "core/src/filters/kinds/scalable/scalable_file.h"
+#include "tamis/any_scalable_filter.h"
 #include "tamis/error.h"
+#include "tamis/filter_kind_name.h"
 #include "tamis/scalable_filter.h"
 
 namespace tamis {

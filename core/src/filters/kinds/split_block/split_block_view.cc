@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "core/src/base/hash_check.h"
 #include "core/src/bulk/output.h"
 #include "core/src/bulk/query.h"
 #include "core/src/bulk/valid_keys.h"
-#include "tamis/detail/str_cat.h"
+#include "tamis/backends.h"
+#include "tamis/blocks_queryable.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
 
@@ -22,19 +24,19 @@ uint64_t CheckedBlocks(std::span<const std::byte> blocks) {
   if (blocks.size() % split_block::kBlockBytes != 0 || num_blocks < 1 ||
       num_blocks > split_block::kMaxBlocks) {
     throw Error(ErrorCode::kInvalidArgument,
-                detail::StrCat("a view of ", blocks.size(), " bytes; allowed: multiples of ",
-                               split_block::kBlockBytes, " from ", split_block::kBlockBytes, " to ",
-                               split_block::kMaxBlocks * split_block::kBlockBytes));
+                "a view of " + std::to_string(blocks.size()) + " bytes; allowed: multiples of " +
+                    std::to_string(split_block::kBlockBytes) + " from " +
+                    std::to_string(split_block::kBlockBytes) + " to " +
+                    std::to_string(split_block::kMaxBlocks * split_block::kBlockBytes));
   }
   if (blocks.data() == nullptr) {
     throw Error(ErrorCode::kInvalidArgument, "a view of bytes at no address");
   }
   const auto address = reinterpret_cast<uintptr_t>(blocks.data());
   if (address % alignof(uint32_t) != 0) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        detail::StrCat("a view of bytes at an address that leaves ", address % alignof(uint32_t),
-                       " when divided by 4; it must be a multiple"));
+    throw Error(ErrorCode::kInvalidArgument, "a view of bytes at an address that leaves " +
+                                                 std::to_string(address % alignof(uint32_t)) +
+                                                 " when divided by 4; it must be a multiple");
   }
   return num_blocks;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tamis/hash.h"
+#include "tamis/hash_keys.h"
 #include "tamis/keys.h"
 
 namespace tamis::detail {

@@ -9,6 +9,7 @@
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/hash.h"
+#include "tamis/hash_keys.h"
 #include "tamis/key_types.h"
 #include "tamis/keys.h"
 #include "tamis/live/changeable.h"

@@ -1,0 +1,30 @@
+// Scalable filters whose kind of layers is known at run time.
+#ifndef TAMIS_ANY_SCALABLE_FILTER_H_
+#define TAMIS_ANY_SCALABLE_FILTER_H_
+
+#include <optional>
+#include <vector>
+
+#include "tamis/any_filter.h"
+#include "tamis/file.h"
+#include "tamis/filter.h"
+#include "tamis/scalable_filter.h"
+
+namespace tamis {
+
+// Returns a scalable filter with layers of a kind whose FilterKindInfo::can_be_layer is true.
+// Throws Error(kInvalidArgument) for any other kind, and as the constructor does.
+AnyFilter MakeScalableFilter(FilterKind layers, const ScalableOptions& options);
+
+// A scalable filter, whatever the kind of its layers.
+struct ScalableView {
+  ScalableOptions options;
+  std::vector<const Filter*> layers;  // oldest first; valid until the filter changes
+};
+
+// Returns std::nullopt for a filter that is not scalable.
+std::optional<ScalableView> ViewScalable(const Filter& filter);
+
+}  // namespace tamis
+
+#endif  // TAMIS_ANY_SCALABLE_FILTER_H_

@@ -1,0 +1,25 @@
+// Changes of any Changeable, which are checked at run time.
+#ifndef TAMIS_CHANGES_H_
+#define TAMIS_CHANGES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "tamis/changeable.h"
+#include "tamis/keys.h"
+
+namespace tamis {
+
+// The functions of these names of any Changeable. Throw Error(kUnsupported), with nothing changed,
+// if its change_traits() lack the change.
+size_t Insert(Changeable& to, Keys keys);
+size_t Insert(Changeable& to, Keys keys, std::span<uint64_t> rejected);
+size_t InsertIfAbsent(Changeable& to, Keys keys, Bitmap fresh);
+size_t InsertIfAbsent(Changeable& to, Keys keys, Bitmap fresh, Bitmap rejected);
+size_t Erase(Changeable& from, Keys keys);
+size_t Erase(Changeable& from, Keys keys, std::span<uint64_t> missing);
+
+}  // namespace tamis
+
+#endif  // TAMIS_CHANGES_H_

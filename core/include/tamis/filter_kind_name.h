@@ -1,0 +1,18 @@
+// The names of the kinds of filters.
+#ifndef TAMIS_FILTER_KIND_NAME_H_
+#define TAMIS_FILTER_KIND_NAME_H_
+
+#include <string_view>
+
+#include "tamis/file.h"
+
+namespace tamis {
+
+// Returns the name of a kind: "split-block", "cuckoo8" ...
+const char* FilterKindName(FilterKind kind) noexcept;
+// Sets `kind` to the kind of that name. Returns false, and sets nothing, if the name is unknown.
+bool ParseFilterKind(std::string_view name, FilterKind& kind) noexcept;
+
+}  // namespace tamis
+
+#endif  // TAMIS_FILTER_KIND_NAME_H_

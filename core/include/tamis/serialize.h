@@ -1,0 +1,26 @@
+// Writes a filter to memory, as the bytes of its file. Load and Map (any_filter.h) read them.
+#ifndef TAMIS_SERIALIZE_H_
+#define TAMIS_SERIALIZE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tamis/file.h"
+#include "tamis/filter.h"
+
+namespace tamis {
+
+// Return the bytes of the file that filter.Save would write with these options, or write them to
+// `out` and return their number. `out` needs SerializedBytes(filter, options) bytes or more. Only
+// the options about contents count. Throw as Save, but not Error(kIo). Throw
+// Error(kInvalidArgument), with nothing written, if `out` is too small.
+std::vector<std::byte> Serialize(const Filter& filter, const SaveOptions& options = {});
+uint64_t Serialize(const Filter& filter, std::span<std::byte> out, const SaveOptions& options = {});
+// Returns the number of these bytes. O(1), or O(layers).
+uint64_t SerializedBytes(const Filter& filter, const SaveOptions& options = {});
+
+}  // namespace tamis
+
+#endif  // TAMIS_SERIALIZE_H_

@@ -1,0 +1,40 @@
+// The error for keys that a server did not answer.
+#ifndef TAMIS_UNANSWERED_ERROR_H_
+#define TAMIS_UNANSWERED_ERROR_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tamis/error.h"
+
+namespace tamis {
+
+// Some keys of a call have no answer, or were not changed, because a server did not answer. Queries
+// write all outputs before they throw it, with "maybe" for these keys.
+class UnansweredError : public Error {
+ public:
+  UnansweredError(ErrorCode code, const std::string& message, std::vector<uint64_t> keys)
+      : Error(code, message), keys_(std::move(keys)) {}
+
+  // Their indices in the call, ascending.
+  const std::vector<uint64_t>& keys() const noexcept { return keys_; }
+
+  // The result that the call would have returned.
+  uint64_t done() const noexcept { return done_; }
+
+  // For callers that cut one call into several: adds `first_key` to the indices.
+  void Shift(uint64_t first_key) noexcept {
+    for (uint64_t& key : keys_) key += first_key;
+  }
+  void set_done(uint64_t done) noexcept { done_ = done; }
+
+ private:
+  std::vector<uint64_t> keys_;
+  uint64_t done_ = 0;
+};
+
+}  // namespace tamis
+
+#endif  // TAMIS_UNANSWERED_ERROR_H_
