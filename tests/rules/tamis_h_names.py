@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-LIMIT = 107
+LIMIT = 60
 NO_NAMES = {"NamespaceDecl", "UsingDirectiveDecl", "LinkageSpecDecl", "StaticAssertDecl", "EmptyDecl"}
 
 
