@@ -19,6 +19,7 @@
 #include "bench/workload.h"
 #include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/hash_kinds.h"
 #include "tamis/split_block_filter.h"
 
@@ -75,18 +76,17 @@ class Table {
     std::string bytes(kStrings * length, '\0');
     for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(KeyAt(i));
     const HashSpec spec = SpecOf(kHashKinds[kind]);
-    Add("strings of " + std::to_string(length) + " bytes, hash alone", kind, kStrings * kTimes,
-        [&] {
-          uint64_t sum = 0;
-          for (size_t i = 0; i < kStrings * kTimes; ++i) {
-            sum += HashBytes({bytes.data() + i % kStrings * length, length}, spec);
-          }
-          sink_ += sum;
-        });
+    Add(detail::StrCat("strings of ", length, " bytes, hash alone"), kind, kStrings * kTimes, [&] {
+      uint64_t sum = 0;
+      for (size_t i = 0; i < kStrings * kTimes; ++i) {
+        sum += HashBytes({bytes.data() + i % kStrings * length, length}, spec);
+      }
+      sink_ += sum;
+    });
   }
 
   bool Filters(size_t kind, uint64_t bytes) {
-    const std::string size = "filter of " + std::to_string(bytes >> 20) + " MiB, ";
+    const std::string size = detail::StrCat("filter of ", bytes >> 20, " MiB, ");
     const uint64_t num_keys = 8 * bytes / kBitsPerKey;
     // Half of the queries are in.
     if (keys_.size() < num_keys) {

@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "bench/commit.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/physical_memory.h"
 #include "tamis/version.h"
 
@@ -46,7 +47,7 @@ struct CacheFacts {
 std::vector<CacheFacts> DataCaches() {
   std::vector<CacheFacts> caches;
   for (int i = 0;; ++i) {
-    const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i) + "/";
+    const std::string folder = detail::StrCat("/sys/devices/system/cpu/cpu0/cache/index", i, "/");
     const std::string level = FirstLine(folder + "level");
     if (level.empty()) return caches;
     if (FirstLine(folder + "type") == "Instruction") continue;
@@ -123,7 +124,7 @@ std::vector<std::pair<std::string, std::string>> MachineFacts() {
       {"processor", OrUnknown(Field("/proc/cpuinfo", "model name"))},
       {"processors", std::to_string(AllowedProcessors().size())},
       {"caches", OrUnknown(Caches())},
-      {"memory", std::to_string(PhysicalMemory() >> 20) + " MiB"},
+      {"memory", detail::StrCat(PhysicalMemory() >> 20, " MiB")},
       {"huge pages", OrUnknown(FirstLine("/sys/kernel/mm/transparent_hugepage/enabled"))},
       {"system", std::string(system.sysname) + " " + system.release + " " + system.machine},
       {"compiler", Compiler()},
@@ -165,7 +166,7 @@ void Pinning::PinTo(unsigned threads) const {
     for (const int processor : allowed_) CPU_SET(processor, &set);
   }
   if (sched_setaffinity(0, sizeof(set), &set) != 0) {
-    throw std::runtime_error("cannot run on processor " + std::to_string(*processor_));
+    throw std::runtime_error(detail::StrCat("cannot run on processor ", *processor_));
   }
 }
 

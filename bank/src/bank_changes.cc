@@ -12,6 +12,7 @@
 #include "core/src/filters/base/filter_access.h"
 #include "core/src/filters/base/sizing_checks.h"
 #include "tamis/backends.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/hash_kinds.h"
 #include "tamis/sizing.h"
@@ -58,7 +59,7 @@ double FprOf(const BankOptions& options) {
 std::string HashText(const HashSpec& hash) {
   const std::string name = HashKindName(hash.kind);
   if (IsKeyed(hash.kind)) return name + " with a secret of its own";
-  return name + " with seed " + std::to_string(hash.seed);
+  return detail::StrCat(name, " with seed ", hash.seed);
 }
 
 size_t FreePlaces(const BankGroup& group) { return bank::kGroupMembers - CountSet(group.live); }
@@ -97,8 +98,8 @@ void FilterBank::Impl::RequireWritable() const {
 
 void FilterBank::Impl::RequireNewName(const std::string& name) const {
   if (name.empty() || name.size() > MemberName::kMaxBytes) {
-    RefuseChange("a name of " + std::to_string(name.size()) + " bytes is out of range [1, " +
-                 std::to_string(MemberName::kMaxBytes) + "]");
+    RefuseChange(detail::StrCat("a name of ", name.size(), " bytes is out of range [1, ",
+                                MemberName::kMaxBytes, "]"));
   }
   if (names.contains(name)) RefuseChange("the bank has a member \"" + name + "\" already");
 }

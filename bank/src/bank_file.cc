@@ -14,6 +14,7 @@
 #include "core/src/file/file_kind.h"
 #include "core/src/file/header_fields.h"
 #include "core/src/file/key_tag.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/file_checks.h"
 #include "tamis/filter_kind_name.h"
 #include "tamis/sizing.h"
@@ -100,8 +101,7 @@ BankHeader DecodeBankHeader(std::span<const std::byte> start, uint64_t file_byte
   check.InRange("payload length", offset::kPayloadLength, header.payload_bytes, 0, kMaxPayload);
   if (header.payload_bytes % bank::kBlockBytes != 0) {
     check.Fail(ErrorCode::kCorrupt, "payload length", offset::kPayloadLength,
-               "is " + std::to_string(header.payload_bytes) + ", no multiple of " +
-                   std::to_string(bank::kBlockBytes));
+               StrCat("is ", header.payload_bytes, ", no multiple of ", bank::kBlockBytes));
   }
   header.payload_checksum =
       GetField<decltype(header.payload_checksum)>(start, offset::kPayloadChecksum);
@@ -115,9 +115,9 @@ BankHeader DecodeBankHeader(std::span<const std::byte> start, uint64_t file_byte
     check.Equal("reserved bytes", i, GetField<uint32_t>(start, i), 0);
   }
   if (file_bytes != bank.end()) {
-    check.Fail(ErrorCode::kCorrupt, "file length", std::min(file_bytes, bank.end()),
-               "the file has " + std::to_string(file_bytes) + " bytes, must have " +
-                   std::to_string(bank.end()) + " by its header");
+    check.Fail(
+        ErrorCode::kCorrupt, "file length", std::min(file_bytes, bank.end()),
+        StrCat("the file has ", file_bytes, " bytes, must have ", bank.end(), " by its header"));
   }
   return bank;
 }
@@ -262,9 +262,9 @@ BankFile ReadBankFile(uint64_t file_bytes, ReadBytesAt read, const fs::path& pat
   std::vector<std::byte> tables(tables_bytes);
   read(tables, bank.tables_at());
   if (TablesChecksum(tables) != bank.header.payload_checksum) {
-    check.Fail(ErrorCode::kCorrupt, "tables checksum", offset::kPayloadChecksum,
-               "does not match bytes [" + std::to_string(bank.tables_at()) + ", " +
-                   std::to_string(bank.end()) + ") of the file");
+    check.Fail(
+        ErrorCode::kCorrupt, "tables checksum", offset::kPayloadChecksum,
+        StrCat("does not match bytes [", bank.tables_at(), ", ", bank.end(), ") of the file"));
   }
   BankFile file;
   file.header = bank.header;
@@ -284,10 +284,10 @@ void RequireBankPages(std::span<const std::byte> blocks, std::span<const uint64_
   for (uint64_t page = 0; page < blocks.size() / bank::kBlockBytes; ++page) {
     if (PageChecksum(blocks, page) == pages[first_page + page]) continue;
     const uint64_t begin = kBankPayloadAt + (first_page + page) * bank::kBlockBytes;
-    ThrowFormatError(path, ErrorCode::kCorrupt, "page checksum", begin,
-                     "page " + std::to_string(first_page + page) + ", bytes [" +
-                         std::to_string(begin) + ", " + std::to_string(begin + bank::kBlockBytes) +
-                         ") of the file, does not match its checksum");
+    ThrowFormatError(
+        path, ErrorCode::kCorrupt, "page checksum", begin,
+        StrCat("page ", first_page + page, ", bytes [", begin, ", ", begin + bank::kBlockBytes,
+               ") of the file, does not match its checksum"));
   }
 }
 

@@ -17,6 +17,7 @@
 #include "core/src/bulk/valid_keys.h"
 #include "core/src/file/key_tag.h"
 #include "tamis/backends.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis {
@@ -148,8 +149,8 @@ const BankReadFunction& Checked(const BankReadFunction& read, const BankReaderOp
   if (!read) throw Error(ErrorCode::kInvalidArgument, "a bank reader needs a function that reads");
   if (options.max_bytes < kMinMaxBytes) {
     throw Error(ErrorCode::kInvalidArgument,
-                "max_bytes of a bank reader is " + std::to_string(options.max_bytes) +
-                    ", must be at least " + std::to_string(kMinMaxBytes));
+                detail::StrCat("max_bytes of a bank reader is ", options.max_bytes,
+                               ", must be at least ", kMinMaxBytes));
   }
   return read;
 }
@@ -320,7 +321,7 @@ const std::string& BankReader::NameOf(uint64_t index) const {
   const size_t slot = index % bank::kGroupMembers;
   if (g >= impl_->file.groups.size() || !IsSet(impl_->file.groups[g].live, slot)) {
     throw Error(ErrorCode::kInvalidArgument,
-                "the bank has no member of index " + std::to_string(index));
+                detail::StrCat("the bank has no member of index ", index));
   }
   return impl_->file.groups[g].members[slot].name;
 }

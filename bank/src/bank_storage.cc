@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "bank/src/bank_file.h"
@@ -14,6 +13,7 @@
 #include "core/src/file/input_file.h"
 #include "core/src/file/key_tag.h"
 #include "core/src/file/posix_file.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis {
@@ -139,8 +139,8 @@ void FilterBank::Impl::RequireIntact(const BankGroup& group) const {
 void FilterBank::Save(const fs::path& path, const SaveOptions& options) {
   if (options.version != FileHeader::kNewestVersion) {
     throw Error(ErrorCode::kInvalidArgument,
-                "filter banks are in version " + std::to_string(FileHeader::kNewestVersion) +
-                    " of the format only, not in version " + std::to_string(options.version));
+                detail::StrCat("filter banks are in version ", FileHeader::kNewestVersion,
+                               " of the format only, not in version ", options.version));
   }
   if (!read_only()) Flush();
   BankFile file;

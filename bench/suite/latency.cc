@@ -17,6 +17,7 @@
 #include "bench/timing.h"
 #include "bench/workload.h"
 #include "tamis/backends.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/engine.h"
 #include "tamis/split_block_filter.h"
 
@@ -135,8 +136,8 @@ std::vector<uint64_t> TimeCalls(const Engine& engine, Asked& asked, uint32_t cal
     if (seconds >= window_seconds && calls >= kMinCalls) break;
   }
   if (wrong > 0) {
-    throw std::runtime_error(std::to_string(wrong) + " of " + std::to_string(calls) +
-                             " small calls found other keys than portable");
+    throw std::runtime_error(
+        detail::StrCat(wrong, " of ", calls, " small calls found other keys than portable"));
   }
   times.resize(calls);
   return times;
@@ -297,7 +298,7 @@ void MeasureLatencies(const LatencySchedule& schedule, const Backend& backend,
   Latencies latencies(schedule, backend, processors, results);
   for (size_t i = 0; i < schedule.repetitions; ++i) {
     const auto left = static_cast<double>(schedule.repetitions - i);
-    progress.Show("latency of small calls, repetition " + std::to_string(i + 1),
+    progress.Show(detail::StrCat("latency of small calls, repetition ", i + 1),
                   schedule.Seconds() * left / static_cast<double>(schedule.repetitions));
     latencies.Repeat(i);
   }

@@ -14,6 +14,7 @@
 #include "bench/timing.h"
 #include "bench/workload.h"
 #include "tamis/backends.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/physical_memory.h"
 
@@ -451,7 +452,7 @@ std::optional<std::string> Suite::WrongAnswers(Turns& turns, const Contender& co
   Subject& subject = *contender.subject;
   const Answers& answers = *turns.answers;
   const auto missed = FirstFalseNegative(subject, c.operation, answers, asked.present);
-  if (missed) return "a false negative for query " + std::to_string(*missed);
+  if (missed) return detail::StrCat("a false negative for query ", *missed);
   const bool in_bits =
       c.operation == Operation::kContains || c.operation == Operation::kEngineContains;
   if (subject.is_peer() || !in_bits) return std::nullopt;
@@ -472,8 +473,8 @@ void Suite::Sample(Turns& turns, const Contender& contender, const Case& c, uint
                    const std::function<double()>& iterate) {
   const Subject& subject = *contender.subject;
   Row& row = RowOf(turns, contender, c, batch);
-  progress_.Show(turns.size.name + " " + SizeText(turns.size.bytes) + ", repetition " +
-                     std::to_string(turns.repetition + 1) + ", " + row.name,
+  progress_.Show(detail::StrCat(turns.size.name, " ", SizeText(turns.size.bytes), ", repetition ",
+                                turns.repetition + 1, ", ", row.name),
                  SecondsLeft());
   const auto bytes = static_cast<double>(subject.bytes());
   const double limit_ns = turns.LimitNs(c, contender.huge_pages);

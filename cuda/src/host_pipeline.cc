@@ -18,6 +18,7 @@
 #include "cuda/src/scoped.h"
 #include "cuda/src/staging.h"
 #include "tamis/detail/kernels.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/engine_threads.h"
 #include "tamis/error.h"
 
@@ -32,9 +33,8 @@ constexpr uint64_t kPieceKeys = uint64_t{16} << 10;  // that a thread stages at 
 
 void RequireRange(const char* what, uint64_t value, uint64_t low, uint64_t high) {
   if (value >= low && value <= high) return;
-  throw Error(ErrorCode::kInvalidArgument, std::string(what) + " is " + std::to_string(value) +
-                                               "; allowed: " + std::to_string(low) + " to " +
-                                               std::to_string(high));
+  throw Error(ErrorCode::kInvalidArgument,
+              tamis::detail::StrCat(what, " is ", value, "; allowed: ", low, " to ", high));
 }
 
 }  // namespace
@@ -113,7 +113,7 @@ HostPipeline::Impl::Impl(const DeviceOptions& device, const PipelineOptions& opt
   RequireRange("chunk_keys", chunk_keys_, 64, kMaxChunkKeys);
   if (chunk_keys_ % 64 != 0) {
     throw Error(ErrorCode::kInvalidArgument,
-                "chunk_keys is " + std::to_string(chunk_keys_) + "; allowed: multiples of 64");
+                tamis::detail::StrCat("chunk_keys is ", chunk_keys_, "; allowed: multiples of 64"));
   }
   RequireRange("chunks", static_cast<uint64_t>(std::max(options.chunks, 0)), kMinChunks,
                kMaxChunks);
@@ -288,9 +288,9 @@ Place HostPipeline::Impl::PlaceOf(const Keys& keys) const {
 
 void HostPipeline::Impl::RequireOwn(const DeviceFilter& filter) const {
   if (filter.device() == device_) return;
-  throw Error(ErrorCode::kInvalidArgument, "a filter on device " + std::to_string(filter.device()) +
-                                               " for a pipeline of device " +
-                                               std::to_string(device_));
+  throw Error(ErrorCode::kInvalidArgument,
+              tamis::detail::StrCat("a filter on device ", filter.device(),
+                                    " for a pipeline of device ", device_));
 }
 
 void HostPipeline::Impl::RequireOnHost(const void* out) const {
@@ -464,9 +464,8 @@ size_t HostPipeline::Contains(const DeviceFilter& filter, Keys keys, Bitmap out,
                               const Progress& progress, After after) {
   if (out.words().size() < BitmapWords(keys.size())) {
     throw Error(ErrorCode::kInvalidArgument,
-                "the output has " + std::to_string(out.words().size()) + " words, and " +
-                    std::to_string(keys.size()) + " keys need " +
-                    std::to_string(BitmapWords(keys.size())));
+                tamis::detail::StrCat("the output has ", out.words().size(), " words, and ",
+                                      keys.size(), " keys need ", BitmapWords(keys.size())));
   }
   if (!keys.empty()) impl_->RequireOnHost(out.words().data());
   const tamis::detail::Kernels& kernels = *tamis::detail::HostBackends().front().kernels;

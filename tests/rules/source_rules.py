@@ -9,6 +9,7 @@ import re
 import sys
 
 MAX_LINES = 600
+MAX_BYTES = 200_000
 SOURCE_SUFFIXES = {".h", ".c", ".cc", ".cu", ".cuh"}
 TEXT_SUFFIXES = SOURCE_SUFFIXES | {".cmake", ".in", ".json", ".map", ".md", ".py", ".pyi", ".sh",
                                    ".toml", ".txt", ".yml"}
@@ -29,9 +30,10 @@ POSIX = r"(sys/\w+|unistd|fcntl|dirent|poll|sched|pthread|signal|termios)\.h"
 # Folders that use core, are in the same library, and keep the order of its rooms.
 PARTS = ("bank", "formats", "plan")
 LIBRARY = ("core", *PARTS, "simd", "live", "redis", "parquet", "bindings")
-PUBLIC = r"tamis/(?!detail/|c/|c\.h)[\w/]+\.h"
+STR_CAT = r"tamis/detail/str_cat\.h"  # every folder builds messages with it
+PUBLIC = rf"tamis/(?!detail/|c/|c\.h)[\w/]+\.h|{STR_CAT}"
 CORE = r"tamis/(?!cuda/|live/|redis/|parquet/|c/|c\.h)[\w/]+\.h"
-PUBLIC_CORE = r"tamis/(?!c\.h)((layout|bank|plan)/)?\w+\.h"
+PUBLIC_CORE = rf"tamis/(?!c\.h)((layout|bank|plan)/)?\w+\.h|{STR_CAT}"
 C_API = r"tamis/(c|c/\w+)\.h"
 FORMATS = r"tamis/formats/\w+\.h"
 LIVE = r"tamis/live/[\w/]+\.h"
@@ -93,7 +95,7 @@ ALLOWED = [
     ("examples/redis.cc", [STD, r"tamis/tamis\.h", REDIS]),
     ("examples/", [STD, r"tamis/((bank|live|plan)/)?\w+\.h"]),
     # Seconds for every file that includes it.
-    ("tools/options/command_line.cc", [STD, r"CLI/CLI\.hpp", r"tools/[\w/]+\.h"]),
+    ("tools/options/command_line.cc", [STD, r"CLI/CLI\.hpp", STR_CAT, r"tools/[\w/]+\.h"]),
     ("tools/input/unpacker_gzip.cc", [STD, r"zlib\.h", PUBLIC, r"tools/[\w/]+\.h"]),
     ("tools/input/unpacker_zstd.cc", [STD, r"zstd\.h", PUBLIC, r"tools/[\w/]+\.h"]),
     ("tools/", [STD, POSIX, r"nlohmann/\w+\.hpp", PUBLIC, r"tools/[\w/]+\.h"]),
@@ -134,7 +136,7 @@ ROOMS = {
 PUBLIC_ROOMS = [
     (r"tamis", None),  # the umbrella
     (r"cpp20|hash|hash_kinds|key_types|key_types_text|memory|physical_memory|random_seed|table_hash", "base"),
-    (r"error|unanswered_error|units|version|detail/(hd|siphash|storage)", "base"),
+    (r"error|unanswered_error|units|version|detail/(hd|siphash|storage|str_cat)", "base"),
     (r"backends?|detail/(batch|change|kernels|xxh64_rests|\w+_kernels)", "backend"),
     (r"answers|changeable|changes|hash_keys|keys|queryable|time_keys", "bulk"),
     (r"file|file_checks|filter_kind_name|folder|saving", "file"),
@@ -389,7 +391,31 @@ def check_outputs(root):
             yield f"{name}:{line_of(text, match.start())}: an output outside of core/src/bulk/output.cc"
 
 
+# A sum with std::to_string(...), which may have two levels of parentheses inside.
+NUMBER_IN_SUM = re.compile(r"\+\s*std::to_string\(|"
+                           r"std::to_string\((?:[^();]|\((?:[^();]|\([^();]*\))*\))*\)\s*\+")
+
+
+def check_messages(root):
+    """Texts of several pieces are built by StrCat, which allocates once."""
+    for name in sources(root):
+        if name.split("/")[0] not in (*LIBRARY, "cuda", "tools"):
+            continue
+        text = read(root, name)
+        for match in NUMBER_IN_SUM.finditer(text):
+            yield f"{name}:{line_of(text, match.start())}: std::to_string in a sum, use detail::StrCat"
+
+
+def check_sizes(root):
+    """A large file in tests/ is the output of a test that was committed by mistake."""
+    for path in (root / "tests").rglob("*"):
+        if path.is_file() and path.stat().st_size > MAX_BYTES:
+            yield f"{path.relative_to(root).as_posix()}: {path.stat().st_size} bytes, at most {MAX_BYTES}"
+
+
 RULES = {
+    "sizes": check_sizes,
+    "messages": check_messages,
     "outputs": check_outputs,
     "tables": check_tables,
     "includes": check_includes,

@@ -16,6 +16,7 @@
 #include "bindings/c/src/text.h"
 #include "tamis/backend.h"
 #include "tamis/backends.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/filter_kind_name.h"
 #include "tamis/filter_kinds.h"
 #include "tamis/hash_keys.h"
@@ -52,7 +53,7 @@ tamis_status tamis_hash_random(uint32_t kind, tamis_hash* out) {
     } else if (std::ranges::find(kHashKinds, spec.kind) != std::end(kHashKinds)) {
       spec.seed = RandomSeed();
     } else {
-      Refuse("there is no hash of number " + std::to_string(kind));
+      Refuse(tamis::detail::StrCat("there is no hash of number ", kind));
     }
     made = {static_cast<uint32_t>(spec.kind), 0, spec.seed, spec.secret.low, spec.secret.high};
   });

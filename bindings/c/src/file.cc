@@ -5,12 +5,12 @@
 #include <cstring>
 #include <filesystem>
 #include <span>
-#include <string>
 #include <variant>
 
 #include "bindings/c/src/handles.h"
 #include "bindings/c/src/memory.h"
 #include "bindings/c/src/options.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/serialize.h"
 
 namespace tamis::c {
@@ -56,8 +56,8 @@ uint64_t Write(const ForeignFilter& filter, std::span<std::byte>* out) {
   const uint64_t needed = filter.serialized_bytes();
   if (out == nullptr) return needed;
   if (out->size() < needed) {
-    Refuse("data has room for " + std::to_string(out->size()) + " bytes, and the filter has " +
-           std::to_string(needed));
+    Refuse(
+        detail::StrCat("data has room for ", out->size(), " bytes, and the filter has ", needed));
   }
   std::byte* to = out->data();
   filter.Write([&](Bytes piece) {

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <string>
 #include <variant>
 
 #include "bindings/c/src/handles.h"
@@ -12,6 +11,7 @@
 #include "tamis/blocks_queryable.h"
 #include "tamis/c/filter.h"
 #include "tamis/changes.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/erasable_filter.h"
 
 namespace tamis::c {
@@ -40,7 +40,7 @@ class Query {
   template <typename Row>
   uint64_t Rows(Row* rows, uint64_t capacity) const {
     if (keys_.size() > 0 && keys_.size() - 1 > std::numeric_limits<Row>::max()) {
-      Refuse(std::to_string(keys_.size()) + " keys have indices that do not fit into 32 bits");
+      Refuse(detail::StrCat(keys_.size(), " keys have indices that do not fit into 32 bits"));
     }
     const std::span out = Room(rows, capacity, keys_.size(), "indices");
     return Runs([&](const auto& by, const Keys& run, size_t first, uint64_t found) {
@@ -100,7 +100,7 @@ uint64_t Write(const Query& query, uint32_t output, void* out, uint64_t capacity
     case TAMIS_COUNT:
       return query.Count();
     default:
-      Refuse("output is " + std::to_string(output) + ", must be one of TAMIS_BITS to TAMIS_COUNT");
+      Refuse(detail::StrCat("output is ", output, ", must be one of TAMIS_BITS to TAMIS_COUNT"));
   }
 }
 

@@ -1,16 +1,17 @@
 #include "bindings/c/src/options.h"
 
 #include "tamis/backends.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/hash_kinds.h"
 
 namespace tamis::c {
 bool ReadFlag(uint32_t flag, const char* name) {
-  if (flag > 1) Refuse(std::string(name) + " is " + std::to_string(flag) + ", must be 0 or 1");
+  if (flag > 1) Refuse(detail::StrCat(name, " is ", flag, ", must be 0 or 1"));
   return flag == 1;
 }
 
 void RequireZero(uint32_t reserved) {
-  if (reserved != 0) Refuse("reserved is " + std::to_string(reserved) + ", must be 0");
+  if (reserved != 0) Refuse(detail::StrCat("reserved is ", reserved, ", must be 0"));
 }
 
 HashSpec ReadHash(const tamis_hash& hash) {
@@ -44,7 +45,7 @@ SaveOptions ReadSave(const tamis_save_options* options) {
   save.replace_read_only = ReadFlag(given.replace_read_only, "replace_read_only");
   if (given.version != 0) save.version = given.version;
   if (given.with_secret < -1 || given.with_secret > 1) {
-    Refuse("with_secret is " + std::to_string(given.with_secret) + ", must be -1, 0 or 1");
+    Refuse(detail::StrCat("with_secret is ", given.with_secret, ", must be -1, 0 or 1"));
   }
   if (given.with_secret != 0) save.with_secret = given.with_secret == 1;
   return save;

@@ -7,6 +7,7 @@
 #include "core/src/base/processors.h"
 #include "core/src/filters/registry/kinds.h"
 #include "tamis/backends.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/engine_threads.h"
 #include "tamis/error.h"
 #include "tamis/units.h"
@@ -23,8 +24,8 @@ constexpr uint64_t kSlicesPerThread = 4;
 constexpr uint64_t kMaxInsertThreads = 64;
 
 std::string OutOfRange(const std::string& what, const std::string& value) {
-  return what + " is \"" + value + "\"; allowed: whole numbers from 1 to " +
-         std::to_string(kMaxThreads);
+  return detail::StrCat(what, " is \"", value, "\"; allowed: whole numbers from 1 to ",
+                        kMaxThreads);
 }
 
 [[noreturn]] void RefuseThreads(unsigned asked) {
@@ -70,7 +71,7 @@ std::string Describe(const CallRoute& route, Engine::Operation operation) {
   if (route.on_device) {
     return text + (route.uploads ? ", copying the filter there" : ", where the filter is");
   }
-  text += " on " + std::to_string(route.threads) + (route.threads == 1 ? " thread" : " threads");
+  text += StrCat(" on ", route.threads, route.threads == 1 ? " thread" : " threads");
   if (route.partitioned) return text + ", partitioned";
   if (operation == Engine::Operation::kInsert) text += ", direct";
   return text;
@@ -268,10 +269,10 @@ Engine::CallPlan Dispatcher::Explain(const PlanRequest& request) const {
 }
 
 std::string Dispatcher::Reason(const Engine::CallPlan& plan) const {
-  std::string reason = Describe(plan.chosen, plan.operation) + ": " +
-                       DurationText(plan.chosen.seconds) + " predicted for " +
-                       std::to_string(plan.keys) + " keys and a filter of " +
-                       BytesText(static_cast<double>(plan.filter_bytes));
+  std::string reason =
+      StrCat(Describe(plan.chosen, plan.operation), ": ", DurationText(plan.chosen.seconds),
+             " predicted for ", plan.keys, " keys and a filter of ",
+             BytesText(static_cast<double>(plan.filter_bytes)));
   if (!plan.alternatives.empty()) {
     const CallRoute& next = plan.alternatives.front();
     reason += "; the next best, " + Describe(next, plan.operation) + ", would take " +

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "core/src/file/checksum.h"
@@ -14,6 +13,7 @@
 #include "core/src/file/key_tag.h"
 #include "core/src/file/mapped_from.h"
 #include "core/src/file/posix_file.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/file_checks.h"
 
 namespace tamis {
@@ -42,8 +42,8 @@ Storage MapWhole(const InputFile& file, uint64_t payload_bytes) {
   if (const auto& memory = file.memory()) {
     if (reinterpret_cast<uintptr_t>(memory->data()) % kAlignment != 0) {
       throw Error(ErrorCode::kInvalidArgument,
-                  path.string() + ": a filter can be mapped from bytes at a multiple of " +
-                      std::to_string(kAlignment) + " only; Load copies those that are elsewhere");
+                  StrCat(path.string(), ": a filter can be mapped from bytes at a multiple of ",
+                         kAlignment, " only; Load copies those that are elsewhere"));
     }
     return Storage::FromMemory(*memory, payload_at, payload_bytes);
   }

@@ -12,6 +12,7 @@
 #include "core/src/file/file_kind.h"
 #include "core/src/file/header_fields.h"
 #include "core/src/file/key_tag.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/file_checks.h"
 #include "tamis/filter_kind_name.h"
 #include "tamis/hash_kinds.h"
@@ -73,8 +74,8 @@ void CheckHashKind(const FileHeader& header, const FieldCheck& check) {
   if (kind == HashKind::kXxh3 || kind == HashKind::kXxh64) return;
   if (!IsKeyed(kind) || header.version == 1) {
     check.Fail(ErrorCode::kUnsupported, "hash kind", offset::kHashKind,
-               "is " + std::to_string(static_cast<uint32_t>(kind)) +
-                   ", which this version of the library does not know");
+               StrCat("is ", static_cast<uint32_t>(kind),
+                      ", which this version of the library does not know"));
   }
   check.Equal("seed", offset::kSeed, header.hash.seed, 0);
 }
@@ -117,9 +118,8 @@ void SealHeader(std::span<std::byte> bytes, uint32_t version) {
 
 void ThrowFormatError(const fs::path& path, ErrorCode code, const std::string& check,
                       uint64_t offset, const std::string& problem) {
-  throw FormatError(
-      code, check, offset,
-      path.string() + ": " + check + " at offset " + std::to_string(offset) + ": " + problem);
+  throw FormatError(code, check, offset,
+                    StrCat(path.string(), ": ", check, " at offset ", offset, ": ", problem));
 }
 
 std::vector<std::byte> EncodeHeader(const FileHeader& header) {
@@ -153,9 +153,9 @@ FileHeader DecodeHeader(std::span<const std::byte> start, uint64_t file_bytes,
   const bool has_pages = FindFileKind(header.kind)->read_layers == nullptr;
   const uint64_t expected = Extent{header, 0, has_pages}.end();
   if (file_bytes != expected) {
-    check.Fail(ErrorCode::kCorrupt, "file length", std::min(file_bytes, expected),
-               "the file has " + std::to_string(file_bytes) + " bytes, must have " +
-                   std::to_string(expected) + " by its header");
+    check.Fail(
+        ErrorCode::kCorrupt, "file length", std::min(file_bytes, expected),
+        StrCat("the file has ", file_bytes, " bytes, must have ", expected, " by its header"));
   }
   return header;
 }
@@ -165,16 +165,16 @@ uint32_t CheckFrame(std::span<const std::byte> start, const FieldCheck& check) {
   const auto require_length = [&](size_t length) {
     if (start.size() >= length) return;
     check.Fail(ErrorCode::kCorrupt, "file length", start.size(),
-               "the file has " + std::to_string(check.start + start.size()) +
-                   " bytes, too few for a header of " + std::to_string(length));
+               StrCat("the file has ", check.start + start.size(),
+                      " bytes, too few for a header of ", length));
   };
   require_length(kHeaderBytes1);
   // The version comes before the checksum, which other versions might keep elsewhere.
   const auto version = GetField<uint32_t>(start, offset::kVersion);
   if (version < 1 || version > FileHeader::kNewestVersion) {
     check.Fail(ErrorCode::kUnsupported, "version", offset::kVersion,
-               "is " + std::to_string(version) + ", and this version of the library knows 1 to " +
-                   std::to_string(FileHeader::kNewestVersion));
+               StrCat("is ", version, ", and this version of the library knows 1 to ",
+                      FileHeader::kNewestVersion));
   }
   const size_t length = HeaderBytes(version);
   check.Equal("header length", offset::kHeaderLength,
@@ -215,8 +215,8 @@ FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
   }
   if (kind == nullptr) {
     check.Fail(ErrorCode::kUnsupported, "filter kind", offset::kFilterKind,
-               "is " + std::to_string(static_cast<uint32_t>(header.kind)) +
-                   ", which this version of the library does not know");
+               StrCat("is ", static_cast<uint32_t>(header.kind),
+                      ", which this version of the library does not know"));
   }
   const uint64_t payload_bytes = kind->check_geometry(header, check);
   CheckHashKind(header, check);
@@ -238,8 +238,8 @@ FileHeader HeaderToSave(FileHeader header, const SaveOptions& options) {
   };
   const bool keyed = IsKeyed(header.hash.kind);
   if (options.version < 1 || options.version > FileHeader::kNewestVersion) {
-    refuse("there is no version " + std::to_string(options.version) +
-           " of the format; allowed: 1 to " + std::to_string(FileHeader::kNewestVersion));
+    refuse(StrCat("there is no version ", options.version, " of the format; allowed: 1 to ",
+                  FileHeader::kNewestVersion));
   }
   if (options.version == 1 && keyed) {
     refuse(std::string("version 1 of the format does not have the hash ") +
@@ -269,18 +269,18 @@ void AddParts(const SealedFilter& sealed, std::span<const std::byte> payload,
 }
 
 void FailPageTable(const Extent& extent, const fs::path& path) {
-  ThrowFormatError(
-      path, ErrorCode::kCorrupt, "payload checksum", extent.header_at + offset::kPayloadChecksum,
-      "does not match the checksums of pages, bytes [" + std::to_string(extent.pages_at()) + ", " +
-          std::to_string(extent.end()) + ") of the file");
+  ThrowFormatError(path, ErrorCode::kCorrupt, "payload checksum",
+                   extent.header_at + offset::kPayloadChecksum,
+                   StrCat("does not match the checksums of pages, bytes [", extent.pages_at(), ", ",
+                          extent.end(), ") of the file"));
 }
 
 void FailPage(const Extent& extent, uint64_t page, const fs::path& path) {
   const uint64_t begin = extent.payload_at() + page * kPageBytes;
   ThrowFormatError(path, ErrorCode::kCorrupt, "page checksum", begin,
-                   "page " + std::to_string(page) + ", bytes [" + std::to_string(begin) + ", " +
-                       std::to_string(std::min(begin + kPageBytes, extent.payload_end())) +
-                       ") of the file, does not match its checksum");
+                   StrCat("page ", page, ", bytes [", begin, ", ",
+                          std::min(begin + kPageBytes, extent.payload_end()),
+                          ") of the file, does not match its checksum"));
 }
 
 void RequireKind(const FileHeader& header, FilterKind kind, const fs::path& path) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "tamis/detail/str_cat.h"
 #include "tamis/saving.h"
 
 namespace tamis {
@@ -65,7 +66,7 @@ namespace fs = std::filesystem;
 constexpr size_t kMaxWrite = size_t{1}
                              << 30;  // more than one call can write: INT_MAX on some systems
 
-std::string DescriptorPath(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+std::string DescriptorPath(int fd) { return StrCat("/proc/self/fd/", fd); }
 
 }  // namespace
 
@@ -169,7 +170,7 @@ int TemporaryFile::WithNewName(const Act& act) {
   int result = -1;
   for (int attempt = 0; attempt < 100; ++attempt) {
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-    name_ = ".tamis-" + std::to_string(getpid()) + "-" + std::to_string(now) + ".tmp";
+    name_ = StrCat(".tamis-", getpid(), "-", now, ".tmp");
     result = Retry(act);
     if (result >= 0 || errno != EEXIST) break;
   }

@@ -10,6 +10,7 @@
 #include "redis/src/filter/scripts.h"
 #include "redis/src/filter/segment_state.h"
 #include "redis/src/rebuild/rebuild_record.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/hash_kinds.h"
 #include "tamis/sizing.h"
 
@@ -39,7 +40,7 @@ void RequireHash(const HashSpec& hash) {
       std::find(std::begin(kHashKinds), std::end(kHashKinds), hash.kind) != std::end(kHashKinds);
   if (!known) {
     throw Error(ErrorCode::kInvalidArgument,
-                "there is no hash kind " + std::to_string(static_cast<uint32_t>(hash.kind)));
+                detail::StrCat("there is no hash kind ", static_cast<uint32_t>(hash.kind)));
   }
   if (IsKeyed(hash.kind) && hash.seed != 0) {
     throw Error(ErrorCode::kInvalidArgument, "a keyed hash has a secret, and no seed");
@@ -148,16 +149,15 @@ void SplitBlockFilter::Impl::RequireExpected(const FilterOptions& expected) cons
   const std::string which = "the filter \"" + name_ + "\" ";
   const uint64_t blocks = LayoutOf(expected).blocks;
   if (blocks != descriptor_.layout.blocks) {
-    throw Error(ErrorCode::kIncompatible,
-                which + "has " + std::to_string(descriptor_.layout.blocks) + " blocks, and " +
-                    std::to_string(blocks) + " are expected");
+    throw Error(ErrorCode::kIncompatible, detail::StrCat(which, "has ", descriptor_.layout.blocks,
+                                                         " blocks, and ", blocks, " are expected"));
   }
   const HashSpec& hash = descriptor_.hash;
   if (expected.hash.kind != hash.kind || expected.hash.seed != hash.seed ||
       KeyTag(expected.hash) != descriptor_.key_tag) {
-    throw Error(ErrorCode::kIncompatible, which + "has the hash " + HashKindName(hash.kind) +
-                                              ", seed " + std::to_string(hash.seed) +
-                                              ", and another one is expected");
+    throw Error(ErrorCode::kIncompatible,
+                detail::StrCat(which, "has the hash ", HashKindName(hash.kind), ", seed ",
+                               hash.seed, ", and another one is expected"));
   }
 }
 

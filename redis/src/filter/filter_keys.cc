@@ -6,6 +6,7 @@
 #include "redis/src/filter/filter_impl.h"
 #include "redis/src/filter/scripts.h"
 #include "redis/src/filter/segment_state.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/unanswered_error.h"
 
 namespace tamis::redis {
@@ -43,8 +44,8 @@ void SplitBlockFilter::Impl::Unanswered::Add(uint64_t first_key, std::span<const
 void SplitBlockFilter::Impl::Throw(Unanswered& unanswered, size_t keys, const char* what) const {
   std::sort(unanswered.keys.begin(), unanswered.keys.end());
   const std::string message =
-      "the filter \"" + name_ + "\": " + std::to_string(unanswered.keys.size()) + " of " +
-      std::to_string(keys) + " keys " + what + ": " + unanswered.problem->text;
+      detail::StrCat("the filter \"", name_, "\": ", unanswered.keys.size(), " of ", keys, " keys ",
+                     what, ": ", unanswered.problem->text);
   throw UnansweredError(unanswered.problem->code, message, std::move(unanswered.keys));
 }
 

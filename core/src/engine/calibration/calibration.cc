@@ -9,6 +9,7 @@
 #include "core/src/filters/registry/kinds.h"
 #include "tamis/backend.h"
 #include "tamis/backends.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/filter_kind_name.h"
 #include "tamis/units.h"
@@ -63,15 +64,14 @@ std::string MachineProblem(const Calibration& calibration) {
 
 std::string PointProblem(std::span<const Calibration::Point> points) {
   const Calibration::Point& point = points.back();
-  const std::string bytes = "filter_bytes is " + std::to_string(point.filter_bytes);
+  const std::string bytes = StrCat("filter_bytes is ", point.filter_bytes);
   if (point.filter_bytes < 1 || point.filter_bytes > kMaxFilterBytes) {
-    return bytes + "; allowed: 1 to " + std::to_string(kMaxFilterBytes);
+    return StrCat(bytes, "; allowed: 1 to ", kMaxFilterBytes);
   }
   for (const Calibration::Point& other : points.first(points.size() - 1)) {
     if (other.backend == point.backend && other.kind == point.kind &&
         other.filter_bytes >= point.filter_bytes) {
-      return bytes + " after " + std::to_string(other.filter_bytes) + " for " + point.backend +
-             "; must ascend";
+      return StrCat(bytes, " after ", other.filter_bytes, " for ", point.backend, "; must ascend");
     }
   }
   const Kind* const kind = FindKind(point.kind);

@@ -17,6 +17,7 @@
 #include "core/src/filters/kinds/scalable/scalable_kind.h"
 #include "core/src/filters/kinds/split_block/split_block_kind.h"
 #include "tamis/any_scalable_filter.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/filter_kind_name.h"
 #include "tamis/scalable_filter.h"
@@ -89,8 +90,8 @@ Infos MakeInfos() {
 const detail::Kind& RequireKind(FilterKind kind) {
   const detail::Kind* const found = detail::FindKind(kind);
   if (found == nullptr) {
-    throw Error(ErrorCode::kUnsupported, "there is no kind of filter of number " +
-                                             std::to_string(static_cast<uint32_t>(kind)));
+    throw Error(ErrorCode::kUnsupported, detail::StrCat("there is no kind of filter of number ",
+                                                        static_cast<uint32_t>(kind)));
   }
   return *found;
 }

@@ -15,6 +15,7 @@
 #include "core/src/file/mapped_from.h"
 #include "core/src/filters/base/filter_access.h"
 #include "core/src/filters/base/kind.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/filter_kind_name.h"
 #include "tamis/sizing.h"
 
@@ -55,8 +56,7 @@ void CheckRange(const fs::path& path, const char* check, uint64_t at, double val
 void RequireEqual(const fs::path& path, const char* check, uint64_t at, uint64_t value,
                   uint64_t wanted, const char* whose) {
   if (value != wanted) {
-    Fail(path, check, at,
-         "is " + std::to_string(value) + ", and " + whose + " " + std::to_string(wanted));
+    Fail(path, check, at, StrCat("is ", value, ", and ", whose, " ", wanted));
   }
 }
 
@@ -125,12 +125,12 @@ void CheckLayer(const FileHeader& whole, const Extent& layer, uint64_t file_byte
   }
   if (header.inserted > header.capacity) {
     Fail(path, "inserted", layer.header_at + offset::kInserted,
-         "is " + std::to_string(header.inserted) + ", more than the capacity of the layer");
+         StrCat("is ", header.inserted, ", more than the capacity of the layer"));
   }
   if (Padded(layer.end()) > file_bytes) {
     Fail(path, "payload length", layer.header_at + offset::kPayloadLength,
-         "is " + std::to_string(header.payload_bytes) + ", and only " +
-             std::to_string(file_bytes - layer.payload_at()) + " bytes follow");
+         StrCat("is ", header.payload_bytes, ", and only ", file_bytes - layer.payload_at(),
+                " bytes follow"));
   }
 }
 
@@ -146,7 +146,7 @@ void CheckLayers(const FileHeader& whole, const ScalableOptions& options,
     CheckRateLeft(whole, options, options.fpr - fpr, i, path);
     if (layer.header.capacity > UINT64_MAX - capacity) {
       Fail(path, "capacity", layer.header_at + offset::kCapacity,
-           "is " + std::to_string(layer.header.capacity) + ": the sum of all layers overflows");
+           StrCat("is ", layer.header.capacity, ": the sum of all layers overflows"));
     }
     capacity += layer.header.capacity;
     inserted += layer.header.inserted;  // no more than the capacity
@@ -168,8 +168,7 @@ void CheckLayers(const FileHeader& whole, const ScalableOptions& options,
   }
   if (options.max_bytes != 0 && bytes > options.max_bytes) {
     Fail(path, "max bytes", InFile(whole, offset::kMaxBytes),
-         "is " + std::to_string(options.max_bytes) + ", and the layers have " +
-             std::to_string(bytes));
+         StrCat("is ", options.max_bytes, ", and the layers have ", bytes));
   }
 }
 
@@ -196,8 +195,7 @@ void CheckCopies(const FileHeader& whole, const ScalableCopies& copies, uint64_t
                  const fs::path& path) {
   const auto check = [&](const char* name, size_t at, uint64_t value, uint64_t most) {
     if (value <= most) return;
-    Fail(path, name, InFile(whole, at),
-         "is " + std::to_string(value) + ", and can be " + std::to_string(most) + " at most");
+    Fail(path, name, InFile(whole, at), StrCat("is ", value, ", and can be ", most, " at most"));
   };
   check("copies examined", offset::kCopiesExamined, copies.examined, uint64_t{1} << 62);
   check("copies seen", offset::kCopiesSeen, copies.seen, copies.examined);
@@ -212,8 +210,7 @@ Growth DecodeGrowth(std::span<const std::byte> bytes, const FileHeader& whole,
   const size_t checksum_at = offset::OptionsChecksum(whole.version);
   if (Get<uint64_t>(bytes, checksum_at) != XXH3_64bits(bytes.data(), checksum_at)) {
     Fail(path, "options checksum", at(checksum_at),
-         "does not match bytes [" + std::to_string(at(0)) + ", " + std::to_string(at(checksum_at)) +
-             ") of the file");
+         StrCat("does not match bytes [", at(0), ", ", at(checksum_at), ") of the file"));
   }
   Growth growth;
   ScalableOptions& options = growth.options;
@@ -296,7 +293,7 @@ uint64_t CheckScalableGeometry(const FileHeader& header, const FieldCheck& check
   check.InRange("layers", offset::kGeometry, layers, 1, scalable::kMaxLayers);
   if (!CanBeLayer(layer_kind)) {
     check.Fail(ErrorCode::kUnsupported, "layer kind", offset::kGeometry + 8,
-               "is " + std::to_string(layer_kind) + ", which layers cannot be of");
+               StrCat("is ", layer_kind, ", which layers cannot be of"));
   }
   check.UnusedGeometry(header, 2);
   check.InRange("payload length", offset::kPayloadLength, header.payload_bytes,
@@ -313,8 +310,8 @@ std::vector<Extent> ReadLayers(const InputFile& file) {
   for (uint64_t i = 0; i < whole.geometry[0]; ++i) {
     if (file.bytes() - at < HeaderBytes(whole.version)) {
       Fail(file.path(), "layers", offset::kGeometry,
-           "is " + std::to_string(whole.geometry[0]) + ", and there is no room for the header of " +
-               "layer " + std::to_string(i + 1));
+           StrCat("is ", whole.geometry[0], ", and there is no room for the header of layer ",
+                  i + 1));
     }
     layers.push_back({file.ReadHeaderAt(at), at});
     CheckLayer(whole, layers.back(), file.bytes(), file.path());

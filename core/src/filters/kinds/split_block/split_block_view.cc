@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 
 #include "core/src/base/hash_check.h"
 #include "core/src/bulk/output.h"
@@ -10,6 +9,7 @@
 #include "core/src/bulk/valid_keys.h"
 #include "tamis/backends.h"
 #include "tamis/blocks_queryable.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/sizing.h"
 
@@ -24,19 +24,19 @@ uint64_t CheckedBlocks(std::span<const std::byte> blocks) {
   if (blocks.size() % split_block::kBlockBytes != 0 || num_blocks < 1 ||
       num_blocks > split_block::kMaxBlocks) {
     throw Error(ErrorCode::kInvalidArgument,
-                "a view of " + std::to_string(blocks.size()) + " bytes; allowed: multiples of " +
-                    std::to_string(split_block::kBlockBytes) + " from " +
-                    std::to_string(split_block::kBlockBytes) + " to " +
-                    std::to_string(split_block::kMaxBlocks * split_block::kBlockBytes));
+                detail::StrCat("a view of ", blocks.size(), " bytes; allowed: multiples of ",
+                               split_block::kBlockBytes, " from ", split_block::kBlockBytes, " to ",
+                               split_block::kMaxBlocks * split_block::kBlockBytes));
   }
   if (blocks.data() == nullptr) {
     throw Error(ErrorCode::kInvalidArgument, "a view of bytes at no address");
   }
   const auto address = reinterpret_cast<uintptr_t>(blocks.data());
   if (address % alignof(uint32_t) != 0) {
-    throw Error(ErrorCode::kInvalidArgument, "a view of bytes at an address that leaves " +
-                                                 std::to_string(address % alignof(uint32_t)) +
-                                                 " when divided by 4; it must be a multiple");
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        detail::StrCat("a view of bytes at an address that leaves ", address % alignof(uint32_t),
+                       " when divided by 4; it must be a multiple"));
   }
   return num_blocks;
 }
