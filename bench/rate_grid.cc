@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
   bool good = argc < 2 || tamis::bench::ParseCount(argv[1], seconds, 0);
   for (int i = 2; i < argc; ++i) {
     tamis::FilterKind kind{};
-    good &= tamis::ParseFilterKind(argv[i], kind) && !tamis::KindInfo(kind).has_layers;
+    good &= tamis::ParseFilterKind(argv[i], kind) && tamis::KindInfo(kind).is_plain();
     kinds.push_back(kind);
   }
   if (!good) {
@@ -149,7 +149,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   for (const tamis::FilterKindInfo& info : tamis::FilterKinds()) {
-    if (argc < 3 && !info.has_layers) kinds.push_back(info.kind);
+    if (argc < 3 && info.is_plain()) kinds.push_back(info.kind);
   }
   try {
     bool as_stated = true;

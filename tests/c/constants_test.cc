@@ -18,6 +18,10 @@ static_assert(TAMIS_CUCKOO16 == static_cast<uint32_t>(FilterKind::kCuckoo16));
 static_assert(TAMIS_BLOOM == static_cast<uint32_t>(FilterKind::kBloom));
 static_assert(TAMIS_COUNTING == static_cast<uint32_t>(FilterKind::kCounting));
 static_assert(TAMIS_SCALABLE == static_cast<uint32_t>(FilterKind::kScalable));
+static_assert(TAMIS_FUSE8 == static_cast<uint32_t>(FilterKind::kFuse8));
+static_assert(TAMIS_FUSE12 == static_cast<uint32_t>(FilterKind::kFuse12));
+static_assert(TAMIS_FUSE16 == static_cast<uint32_t>(FilterKind::kFuse16));
+static_assert(TAMIS_FUSE32 == static_cast<uint32_t>(FilterKind::kFuse32));
 static_assert(TAMIS_HASH_XXH3 == static_cast<uint32_t>(HashKind::kXxh3));
 static_assert(TAMIS_HASH_XXH64 == static_cast<uint32_t>(HashKind::kXxh64));
 static_assert(TAMIS_HASH_SIPHASH13 == static_cast<uint32_t>(HashKind::kSipHash13));
@@ -25,7 +29,8 @@ static_assert(TAMIS_HASH_SIPHASH24 == static_cast<uint32_t>(HashKind::kSipHash24
 
 TEST(CConstantsTest, EveryKindHasItsNumber) {
   constexpr uint32_t kKinds[] = {TAMIS_SPLIT_BLOCK, TAMIS_CUCKOO8,  TAMIS_CUCKOO12, TAMIS_CUCKOO16,
-                                 TAMIS_BLOOM,       TAMIS_COUNTING, TAMIS_SCALABLE};
+                                 TAMIS_BLOOM,       TAMIS_COUNTING, TAMIS_SCALABLE, TAMIS_FUSE8,
+                                 TAMIS_FUSE12,      TAMIS_FUSE16,   TAMIS_FUSE32};
   EXPECT_EQ(std::size(kKinds), FilterKinds().size()) << "a kind is missing in tamis/c/base.h";
   for (const FilterKindInfo& info : FilterKinds()) {
     const auto kind = static_cast<uint32_t>(info.kind);

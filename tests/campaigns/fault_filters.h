@@ -49,7 +49,7 @@ struct Shape {
 inline std::vector<Shape> Shapes() {
   std::vector<Shape> shapes;
   for (const FilterKindInfo& kind : FilterKinds()) {
-    if (!kind.has_layers) shapes.push_back({kind.kind});
+    if (kind.is_plain()) shapes.push_back({kind.kind});
     if (kind.can_be_layer) shapes.push_back({kind.kind, true});
   }
   return shapes;

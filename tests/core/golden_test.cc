@@ -342,6 +342,7 @@ TEST(GoldenFilesTest, HaveARecipeEach) {
   const std::vector<Recipe> recipes = Recipes();
   for (const auto& entry : std::filesystem::directory_iterator(TAMIS_GOLDEN_DIR)) {
     if (entry.path().extension() != ".tamis") continue;
+    if (entry.path().stem().string().starts_with("fuse")) continue;  // FuseFilterGoldenTest
     ++files;
     EXPECT_TRUE(std::any_of(recipes.begin(), recipes.end(), [&](const Recipe& recipe) {
       return entry.path().stem() == recipe.name;

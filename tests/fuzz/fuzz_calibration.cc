@@ -44,7 +44,7 @@ const std::vector<AnyFilter>& Filters() {
   static const std::vector<AnyFilter> filters = [] {
     std::vector<AnyFilter> made;
     for (const FilterKindInfo& info : FilterKinds()) {
-      if (info.has_layers) continue;
+      if (!info.is_plain()) continue;
       for (const uint64_t capacity : {1, 100'000}) {
         made.push_back(MakeFilter(info.kind, {.capacity = capacity}));
       }

@@ -277,6 +277,78 @@ def cuckoo_file(bits, chunks, buckets, hash_kind, seed, keys, capacity, new=None
     return file_of(kind, (chunks, buckets, 0), hash_kind, seed, keys, capacity, payload, new)
 
 
+# Name: fingerprint bits, shards, segments, segment length, hash kind, seed, keys; and the types of
+# the keys, and whether the secret is in the file.
+FUSE_RECIPES = {
+    "fuse8_v2_empty": (8, 1, 1, 4, XXH3, 0, [], ((), False)),
+    "fuse8_v2_integers": (8, 1, 9, 128, XXH3, 0, integers(1000), ((INTEGER,), False)),
+    "fuse8_v2_shards": (8, 4, 4, 64, XXH3, 7, integers(1000), ((INTEGER,), False)),
+    "fuse12_v2_strings": (12, 1, 5, 64, XXH64, 42, strings(300), ((BYTES,), False)),
+    "fuse16_v2_siphash13": (16, 1, 5, 64, SIP13, SECRET, integers(300), ((INTEGER,), True)),
+    "fuse32_v2_one_key": (32, 1, 1, 4, XXH3, 0x0123456789ABCDEF, integers(1), ((INTEGER,), False)),
+}
+
+
+def fuse_multiplier(attempt):
+    z = (attempt + 1) * 0x9E3779B97F4A7C15 % 2**64
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
+    return z ^ z >> 31 | 1
+
+
+def fuse_slots(m, segments, length):
+    first = (m >> 32) * segments * length >> 32
+    x = m ^ m >> 32
+    return first, (first + length) ^ x % length, (first + 2 * length) ^ (x >> 16) % length
+
+
+def fuse_shard(bits, segments, length, hashes):
+    """Multiplier and slots, which are the library's choice, not the format's: the first multiplier
+    with which the hashes can be peeled, slots with one hash first in, first out."""
+    slots = [0] * ((segments + 2) * length)
+    if not hashes:
+        return 0, slots
+    for attempt in range(32):
+        multiplier = fuse_multiplier(attempt)
+        left = [set() for _ in slots]
+        for h in hashes:
+            m = h * multiplier % 2**64
+            for slot in fuse_slots(m, segments, length):
+                left[slot].add(m)
+        queue = [slot for slot, those in enumerate(left) if len(those) == 1]
+        order = []
+        for slot in queue:
+            if not left[slot]:
+                continue
+            (m,) = left[slot]
+            order.append((m, slot))
+            for other in fuse_slots(m, segments, length):
+                left[other].discard(m)
+                if len(left[other]) == 1:
+                    queue.append(other)
+        if len(order) == len(hashes):
+            break
+    else:
+        raise ValueError("no multiplier")
+    for m, slot in reversed(order):
+        a, b, c = (slots[i] for i in fuse_slots(m, segments, length))
+        slots[slot] = (~m ^ a ^ b ^ c) % 2**bits
+    return multiplier, slots
+
+
+def fuse_file(bits, shards, segments, length, hash_kind, seed, keys, new):
+    hashes = {HASHES[hash_kind](key, seed) for key in keys}
+    built = [fuse_shard(bits, segments, length, {h for h in hashes if h * shards >> 64 == s})
+             for s in range(shards)]
+    slots = [slot for _, of_shard in built for slot in of_shard]
+    packed = sum(slot << bits * i for i, slot in enumerate(slots))
+    payload = packed.to_bytes((len(slots) * bits // 8 + 7) // 8 * 8, "little")
+    payload += struct.pack("<%dQ" % shards, *(multiplier for multiplier, _ in built))
+    kind = {8: 9, 12: 10, 16: 11, 32: 12}[bits]
+    return file_of(kind, (shards, segments, length), hash_kind, seed, hashes, max(1, len(hashes)),
+                   payload, new)
+
+
 # Name: layer kind, hash kind, seed, keys; initial capacity, fpr, growth, tightening, max bytes; and
 # geometry and capacity of each layer, which are the library's choice, not the format's.
 COPIES = integers(100)
@@ -396,7 +468,7 @@ def main():
     directory = pathlib.Path(sys.argv[1])
     for make_file, recipes in [(split_block_file, RECIPES), (cuckoo_file, CUCKOO_RECIPES),
                                (bloom_file, BLOOM_RECIPES), (counting_file, COUNTING_RECIPES),
-                               (scalable_file, SCALABLE_RECIPES)]:
+                               (fuse_file, FUSE_RECIPES), (scalable_file, SCALABLE_RECIPES)]:
         for name, recipe in recipes.items():
             (directory / (name + ".tamis")).write_bytes(make_file(*recipe))
     for name, recipe in BANK_RECIPES.items():

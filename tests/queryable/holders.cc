@@ -1,11 +1,13 @@
 #include "tests/queryable/holders.h"
 
+#include <functional>
 #include <stdexcept>
 #include <utility>
 
 #include "tamis/any_filter.h"
 #include "tamis/any_scalable_filter.h"
 #include "tamis/blocks_queryable.h"
+#include "tamis/build.h"
 #include "tamis/error.h"
 #include "tamis/filter_kinds.h"
 #include "tamis/formats/foreign_filter.h"
@@ -69,15 +71,17 @@ class OfView final : private Blocks, public Queryable {
 std::vector<Holder> MakeHolders() {
   std::vector<Holder> holders;
   for (const FilterKindInfo& info : FilterKinds()) {
-    holders.push_back({info.name, [kind = info.kind](const std::vector<uint64_t>& keys) {
-                         AnyFilter filter =
-                             KindInfo(kind).has_layers
-                                 ? MakeScalableFilter(FilterKind::kSplitBlock,
-                                                      {.initial_capacity = keys.size() / 8 + 1})
-                                 : MakeFilter(kind, {.capacity = keys.size() + 1});
-                         RequireChangeable(*filter).Insert(keys);
-                         return std::make_unique<OfAnyFilter>(std::move(filter));
-                       }});
+    holders.push_back(
+        {info.name, [kind = info.kind](const std::vector<uint64_t>& keys) {
+           if (KindInfo(kind).has_layers) {
+             AnyFilter filter = MakeScalableFilter(FilterKind::kSplitBlock,
+                                                   {.initial_capacity = keys.size() / 8 + 1});
+             RequireChangeable(*filter).Insert(keys);
+             return std::make_unique<OfAnyFilter>(std::move(filter));
+           }
+           return std::make_unique<OfAnyFilter>(
+               BuildFilter(kind, [&keys](const std::function<void(Keys)>& visit) { visit(keys); }));
+         }});
     for (char& c : holders.back().name) {
       if (c == '-') c = '_';
     }

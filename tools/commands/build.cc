@@ -1,5 +1,6 @@
 // tamis build: a filter from keys.
 #include <tamis/any_scalable_filter.h>
+#include <tamis/build.h>
 #include <tamis/engine.h>
 #include <tamis/error.h>
 #include <tamis/filter.h>
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -57,6 +59,7 @@ constexpr char kBuildExamples[] =
     "  tamis build -o ids.tamis --u64 --capacity 5G ids.bin\n"
     "  tamis build -o live.tamis --kind cuckoo16 sessions.txt    # `tamis erase` takes keys back\n"
     "  xz -dc log.xz | tamis build -o log.tamis --kind scalable    # however many keys there are\n"
+    "  tamis build -o hashes.tamis --kind fuse8 hashes.txt    # the smallest; never changes\n"
     "  openssl rand -hex 16 > secret; tamis build -o s.tamis --hash siphash13 --secret secret "
     "keys\n";
 
@@ -79,6 +82,7 @@ struct BuildOptions {
   bool json = false;
 
   bool scalable() const { return KindInfo(kind).has_layers; }
+  bool is_static() const { return KindInfo(kind).is_static; }
 };
 
 AnyFilter MakeFilterFor(const BuildOptions& options) {
@@ -163,11 +167,6 @@ void SettleCapacity(BuildOptions& options, std::optional<uint64_t> total_bytes) 
 void SettleSizeForBank(BuildOptions& options) {
   if (!options.for_bank) return;
   FilterOptions& filter = options.filter;
-  if (options.kind != SplitBlockBloomFilter::kKind || filter.bytes != 0) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "--for-bank is for split-block filters, and chooses their sizes: leave out --kind "
-                "and --bytes");
-  }
   const double fpr = filter.fpr != 0 ? filter.fpr : kDefaultFpr;
   filter.bytes =
       BankBlocks(SplitBlockBlocks(filter.capacity, fpr)) * uint64_t{split_block::kBlockBytes};
@@ -235,6 +234,37 @@ Inserted InsertAll(const BuildOptions& options, uint64_t total_bytes, Changeable
       engine.PlanCall(filter, 1 << 20, Engine::Operation::kInsert).chosen.backend->name;
   inserted.threads = engine.threads();
   return inserted;
+}
+
+// Builds a filter of a kind that never changes, which is sized by its keys.
+AnyFilter BuildStatic(const BuildOptions& options, uint64_t total_bytes, Inserted& inserted) {
+  if (options.filter.capacity != 0 || options.filter.bytes != 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                std::string("a ") + FilterKindName(options.kind) +
+                    " filter is sized by its keys: leave out --capacity and --bytes");
+  }
+  const Engine engine = options.run.MakeEngine();
+  const auto start = std::chrono::steady_clock::now();
+  Progress progress("reading", Progress::Unit::kBytes, total_bytes, options.run.quiet);
+  std::optional<Notice> notice;
+  const auto read_all = [&](const std::function<void(Keys)>& visit) {
+    KeyReader reader(options.input, {});
+    KeyBatch batch;
+    for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
+      visit(batch.keys());
+      progress.Advance(reader.bytes_read() - before);
+    }
+    reader.Conclude("; nothing was saved", /*some_key=*/!options.allow_empty);
+    inserted.bad = reader.num_bad();
+    inserted.empty = reader.num_empty();
+    notice.emplace("building the filter", options.run.quiet);
+  };
+  AnyFilter filter = BuildFilter(options.kind, read_all, options.filter, &engine);
+  inserted.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  inserted.backend = filter->backend().name;
+  inserted.threads = engine.threads();
+  return filter;
 }
 
 // A filter with many times its capacity answers "maybe" to nearly every key.
@@ -321,6 +351,12 @@ int Run(BuildOptions options) {
   if (options.layers && !options.scalable()) {
     throw Error(ErrorCode::kInvalidArgument, "--layers goes with --kind scalable");
   }
+  if (options.for_bank &&
+      (options.kind != SplitBlockBloomFilter::kKind || options.filter.bytes != 0)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--for-bank is for split-block filters, and chooses their sizes: leave out --kind "
+                "and --bytes");
+  }
   SettleHash(options);
   if (options.no_huge_pages) options.filter.memory.huge_pages = false;
   options.filter.backend = options.run.Pinned();
@@ -333,11 +369,17 @@ int Run(BuildOptions options) {
 
   SayIfSavedOnSignals(options.output);
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
-  SettleCapacity(options, total_bytes);
-  CheckSizing(options);
-  SettleSizeForBank(options);
-  const AnyFilter filter = MakeFilterFor(options);
-  const Inserted inserted = InsertAll(options, total_bytes.value_or(0), RequireChangeable(*filter));
+  Inserted inserted;
+  const auto build = [&]() -> AnyFilter {
+    if (options.is_static()) return BuildStatic(options, total_bytes.value_or(0), inserted);
+    SettleCapacity(options, total_bytes);
+    CheckSizing(options);
+    SettleSizeForBank(options);
+    AnyFilter filter = MakeFilterFor(options);
+    inserted = InsertAll(options, total_bytes.value_or(0), RequireChangeable(*filter));
+    return filter;
+  };
+  const AnyFilter filter = build();
   RequireNotOverfull(options, *filter);
   SaveFilter(*filter, options.output, options.run.quiet, options.save);
   Report(options, *filter, inserted);
@@ -366,7 +408,7 @@ Command AddBuild(const CommandLine& program) {
       .Type("N");
   command
       .Add("-p,--fpr", options->filter.fpr, ParseFpr,
-           "false-positive rate at capacity (default: 0.01; cuckoo: a full one's)")
+           "false-positive rate at capacity (default: 0.01; cuckoo, fuse: what it has)")
       .Type("P");
   command
       .Add("--bytes", options->filter.bytes, ParseBytes,

@@ -443,7 +443,7 @@ Command AddDedup(const CommandLine& program) {
   command.AddFlag("--exact", options->exact, "lose no line: read files twice, and keep repeats");
   command.AddFlag("--scalable", options->scalable, "let the filter grow: --capacity is its first");
   AddKindAndType(
-      command, options->kind, [](const FilterKindInfo& kind) { return !kind.has_layers; },
+      command, options->kind, [](const FilterKindInfo& kind) { return kind.is_plain(); },
       "kind of filter");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
   command.AddFlag("--json", options->json,

@@ -2,6 +2,11 @@
 #ifndef TAMIS_BUILD_H_
 #define TAMIS_BUILD_H_
 
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "tamis/any_filter.h"
 #include "tamis/detail/build_from.h"
 #include "tamis/engine.h"
 #include "tamis/filter.h"
@@ -13,6 +18,15 @@ namespace tamis {
 // pass the same keys both times, in any order.
 using RepeatableSource = detail::RepeatableSource;
 
+namespace detail {
+
+class Workers;
+
+// Calls work(workers) with all threads of `engine`, or with the calling thread if that is nullptr.
+void WithWorkers(const Engine* engine, const std::function<void(Workers&)>& work);
+
+}  // namespace detail
+
 // Builds a filter of class F, such as SplitBlockBloomFilter, from all keys of a source, duplicates
 // included, nulls not. It is sized for their number at options.fpr; options.capacity and
 // options.bytes must be 0. The same keys and options give the same bytes on any machine, and unless
@@ -21,14 +35,27 @@ using RepeatableSource = detail::RepeatableSource;
 //
 // Throws Error(kInvalidArgument) if the source has a different number of keys the second time, or
 // if a key finds no room (a cuckoo filter takes only a few copies of it); and what the constructor
-// of F and the source throw.
+// of F, or From of a static F, and the source throw.
 template <typename F>
 F Build(const RepeatableSource& source, const FilterOptions& options,
         const Engine* engine = nullptr) {
-  return detail::BuildFrom<F>(source, options, [engine](F& filter, const Keys& keys) {
-    return engine != nullptr ? engine->Insert(filter, keys) : filter.Insert(keys);
-  });
+  if constexpr (requires { &F::BuildBy; }) {
+    std::optional<F> filter;
+    detail::WithWorkers(engine, [&](detail::Workers& workers) {
+      filter.emplace(F::BuildBy(&workers, source, options));
+    });
+    return *std::move(filter);
+  } else {
+    return detail::BuildFrom<F>(source, options, [engine](F& filter, const Keys& keys) {
+      return engine != nullptr ? engine->Insert(filter, keys) : filter.Insert(keys);
+    });
+  }
 }
+
+// Build for a filter of any kind but one that has layers, which is Error(kInvalidArgument). Throws
+// Error(kUnsupported) for a number that is not a kind.
+AnyFilter BuildFilter(FilterKind kind, const RepeatableSource& source, FilterOptions options = {},
+                      const Engine* engine = nullptr);
 
 }  // namespace tamis
 

@@ -26,6 +26,10 @@ enum class FilterKind : uint32_t {
   kBloom = 6,
   kCounting = 7,
   kScalable = 8,
+  kFuse8 = 9,
+  kFuse12 = 10,
+  kFuse16 = 11,
+  kFuse32 = 12,
 };
 
 // The header of a file, all of whose fields have passed their checks.

@@ -37,6 +37,11 @@ struct FilterKindInfo {
   bool can_be_layer = false;
   // Whether it consists of filters of another kind, its layers. Made by MakeScalableFilter.
   bool has_layers = false;
+  // Whether it is built from all its keys at once, by BuildFilter, and never changes.
+  bool is_static = false;
+
+  // Whether MakeFilter makes it.
+  bool is_plain() const noexcept { return !has_layers && !is_static; }
 };
 
 // All kinds, the fast default first.
@@ -46,8 +51,8 @@ std::span<const FilterKindInfo> FilterKinds();
 const FilterKindInfo& KindInfo(FilterKind kind);
 
 // A filter of that kind, as the constructor of its class makes it. Throws as that does, and
-// Error(kInvalidArgument) for a kind that has layers, Error(kUnsupported) for a number that is no
-// kind.
+// Error(kInvalidArgument) for a kind that has layers or is static, Error(kUnsupported) for a number
+// that is no kind.
 AnyFilter MakeFilter(FilterKind kind, const FilterOptions& options);
 
 // The bytes of a filter of a kind without layers for `capacity` keys at a rate of `fpr`. Throws

@@ -12,6 +12,7 @@
 #include "tamis/error.h"
 #include "tamis/file.h"
 #include "tamis/filter.h"
+#include "tamis/fuse_filter.h"
 #include "tamis/hash.h"
 #include "tamis/keys.h"
 #include "tamis/queryable.h"

@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/filter.h"
 #include "tamis/keys.h"
@@ -63,30 +62,30 @@ void ForKeysOf(const R& range, const std::function<void(Keys)>& visit) {
   }
 }
 
+// Throws Error(kInvalidArgument) if the options give a capacity or bytes.
+void RequireSizedByKeys(const FilterOptions& options);
+
+// Returns the number of keys of a source for a filter that is sized by them. Throws as
+// RequireSizedByKeys.
+uint64_t CountKeys(const RepeatableSource& source, const FilterOptions& options);
+
+// Calls add(keys) for the keys of a source again. Throws Error(kInvalidArgument) if their number is
+// not `count`.
+void AddCounted(const RepeatableSource& source, uint64_t count,
+                const std::function<void(Keys)>& add);
+
+// Throws Error(kInvalidArgument) if some keys found no room.
+void RequireAllInserted(uint64_t inserted, uint64_t count);
+
 // Builds a filter of the keys of a source, which insert(filter, keys) inserts. Throws as Build.
 template <typename F, typename Insert>
 F BuildFrom(const RepeatableSource& source, FilterOptions options, const Insert& insert) {
-  if (options.capacity != 0 || options.bytes != 0) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "the filter is sized by its keys: capacity and bytes must be 0");
-  }
-  uint64_t count = 0;
-  source([&count](const Keys& keys) { count += keys.CountValid(); });
+  const uint64_t count = CountKeys(source, options);
   options.capacity = std::max<uint64_t>(count, 1);
   F filter(options);
-  uint64_t offered = 0, inserted = 0;
-  source([&](const Keys& keys) {
-    offered += keys.CountValid();
-    if (offered <= count) inserted += insert(filter, keys);
-  });
-  if (offered != count) {
-    throw Error(ErrorCode::kInvalidArgument,
-                StrCat("the source had ", count, " keys at first, then ", offered));
-  }
-  if (inserted != count) {
-    throw Error(ErrorCode::kInvalidArgument,
-                StrCat(count - inserted, " of ", count, " keys found no room"));
-  }
+  uint64_t inserted = 0;
+  AddCounted(source, count, [&](const Keys& keys) { inserted += insert(filter, keys); });
+  RequireAllInserted(inserted, count);
   return filter;
 }
 

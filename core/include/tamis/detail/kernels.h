@@ -15,6 +15,7 @@
 #include "tamis/detail/counting_kernels.h"
 #include "tamis/detail/cuckoo_kernels.h"
 #include "tamis/detail/format_hash_kernels.h"
+#include "tamis/detail/fuse_kernels.h"
 #include "tamis/detail/split_block_kernels.h"
 #include "tamis/detail/xxh64_rests.h"
 
@@ -29,6 +30,10 @@ namespace tamis::detail {
   V(CuckooKernels, cuckoo16)        \
   V(BloomKernels, bloom)            \
   V(CountingKernels, counting)      \
+  V(FuseKernels, fuse8)             \
+  V(FuseKernels, fuse12)            \
+  V(FuseKernels, fuse16)            \
+  V(FuseKernels, fuse32)            \
   V(BankKernels, bank)              \
   V(FormatHashKernels, format_hash)
 
@@ -65,6 +70,15 @@ struct Kernels : CommonKernels {
     if constexpr (kBits == 8) return cuckoo8;
     if constexpr (kBits == 12) return cuckoo12;
     if constexpr (kBits == 16) return cuckoo16;
+  }
+
+  // The family of fuse filters with fingerprints of so many bits.
+  template <int kBits>
+  const FuseKernels& fuse() const {
+    if constexpr (kBits == 8) return fuse8;
+    if constexpr (kBits == 12) return fuse12;
+    if constexpr (kBits == 16) return fuse16;
+    if constexpr (kBits == 32) return fuse32;
   }
 };
 

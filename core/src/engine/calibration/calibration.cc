@@ -75,9 +75,9 @@ std::string PointProblem(std::span<const Calibration::Point> points) {
     }
   }
   const Kind* const kind = FindKind(point.kind);
-  if (kind == nullptr || kind->info.has_layers) {
+  if (kind == nullptr || !kind->info.is_plain()) {
     return std::string("kind is ") + FilterKindName(point.kind) +
-           "; allowed: kinds that have a size of their own";
+           "; allowed: kinds that are measured";
   }
   return Problem<Calibration::Point>(kCostFigures, point);
 }

@@ -8,10 +8,12 @@
 #include <string_view>
 #include <utility>
 
+#include "core/src/bulk/change_loop.h"
 #include "core/src/bulk/costs.h"
 #include "core/src/file/file_kind.h"
 #include "core/src/filters/base/filter_access.h"
 #include "tamis/any_filter.h"
+#include "tamis/detail/build_from.h"
 #include "tamis/filter_kinds.h"
 
 namespace tamis::detail {
@@ -52,9 +54,11 @@ struct Kind {
   FilterKindInfo info;
   FileKind file;
 
-  // For the class of the filter; of a file of this kind. `make` is nullptr for a kind that has
-  // layers.
-  AnyFilter (*make)(const FilterOptions& options);
+  // For the class of the filter; of a file of this kind. A kind that has layers has neither `make`
+  // nor `build`. A static kind has `build`, all others have `make`.
+  AnyFilter (*make)(const FilterOptions& options) = nullptr;
+  AnyFilter (*build)(const RepeatableSource& source, const FilterOptions& options,
+                     Workers& workers) = nullptr;
   AnyFilter (*load)(const InputFile& file, const LoadOptions& options);
   AnyFilter (*map)(const InputFile& file, const MapOptions& options);
   AnyFilter (*clone)(const Filter& filter, const MemoryOptions& memory);
@@ -84,6 +88,10 @@ struct Kind {
 template <typename F>
 AnyFilter MakeAs(const FilterOptions& options) {
   return F(options);
+}
+template <typename F>
+AnyFilter BuildAs(const RepeatableSource& source, const FilterOptions& options, Workers& workers) {
+  return F::BuildBy(&workers, source, options);
 }
 template <typename F>
 AnyFilter LoadAs(const InputFile& file, const LoadOptions& options) {

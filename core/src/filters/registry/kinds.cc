@@ -14,6 +14,7 @@
 #include "core/src/filters/kinds/bloom/bloom_kind.h"
 #include "core/src/filters/kinds/counting/counting_kind.h"
 #include "core/src/filters/kinds/cuckoo/cuckoo_kind.h"
+#include "core/src/filters/kinds/fuse/fuse_kind.h"
 #include "core/src/filters/kinds/scalable/scalable_kind.h"
 #include "core/src/filters/kinds/split_block/split_block_kind.h"
 #include "tamis/any_scalable_filter.h"
@@ -28,8 +29,8 @@ namespace detail {
 namespace {
 
 constexpr const Kind* kKinds[] = {
-    &kSplitBlockKind, &kCuckoo8Kind,  &kCuckoo12Kind, &kCuckoo16Kind,
-    &kBloomKind,      &kCountingKind, &kScalableKind,
+    &kSplitBlockKind, &kCuckoo8Kind, &kCuckoo12Kind, &kCuckoo16Kind, &kBloomKind,  &kCountingKind,
+    &kScalableKind,   &kFuse8Kind,   &kFuse12Kind,   &kFuse16Kind,   &kFuse32Kind,
 };
 
 }  // namespace
@@ -130,6 +131,11 @@ bool ParseFilterKind(std::string_view name, FilterKind& kind) noexcept {
 
 AnyFilter MakeFilter(FilterKind kind, const FilterOptions& options) {
   const detail::Kind& found = RequireKind(kind);
+  if (found.info.is_static) {
+    throw Error(ErrorCode::kInvalidArgument, std::string("a ") + found.info.name +
+                                                 " filter never changes: BuildFilter builds it "
+                                                 "from all its keys");
+  }
   if (found.make == nullptr) {
     throw Error(ErrorCode::kInvalidArgument, std::string("a ") + found.info.name +
                                                  " filter has layers of another kind: "

@@ -95,7 +95,11 @@ enum {
   TAMIS_CUCKOO16 = 4,
   TAMIS_BLOOM = 6,    /* the classic one: fewest bits, most cache misses */
   TAMIS_COUNTING = 7, /* counters in place of bits: keys can be erased */
-  TAMIS_SCALABLE = 8  /* a chain of filters, for a number of keys that nobody knows */
+  TAMIS_SCALABLE = 8, /* a chain of filters, for a number of keys that nobody knows */
+  TAMIS_FUSE8 = 9,    /* binary fuse with fingerprints of 8 bits: built once, never changes */
+  TAMIS_FUSE12 = 10,
+  TAMIS_FUSE16 = 11,
+  TAMIS_FUSE32 = 12
 };
 /* What a kind can do: bits of a set. */
 enum {

@@ -1,0 +1,22 @@
+// What a backend does for binary fuse filters.
+#ifndef TAMIS_DETAIL_FUSE_KERNELS_H_
+#define TAMIS_DETAIL_FUSE_KERNELS_H_
+
+#include <cstdint>
+
+#include "tamis/detail/batch.h"
+
+namespace tamis::fuse {
+struct Table;
+}  // namespace tamis::fuse
+
+namespace tamis::detail {
+
+struct FuseKernels {
+  // As the function of SplitBlockKernels of this name.
+  void (*contains)(const fuse::Table& table, const Batch& batch, uint64_t* bits);
+};
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_DETAIL_FUSE_KERNELS_H_

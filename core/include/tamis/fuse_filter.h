@@ -1,0 +1,113 @@
+// The binary fuse filter: the smallest filter for a set that never changes.
+#ifndef TAMIS_FUSE_FILTER_H_
+#define TAMIS_FUSE_FILTER_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string_view>
+
+#include "tamis/detail/build_from.h"
+#include "tamis/detail/filter_base.h"
+#include "tamis/layout/fuse.h"
+
+namespace tamis {
+
+namespace detail {
+class Workers;
+}  // namespace detail
+
+// Fingerprints of 8, 12, 16 or 32 bits, xored over three slots each (Graf and Lemire, "Binary Fuse
+// Filters: Fast and Smaller Than Xor Filters", 2022). A lookup reads three slots.
+//
+//   fingerprint bits                 8        12         16       32
+//   false-positive rate           0.39%    0.024%    0.0015%  2.3e-10   (2^-bits)
+//   bits per key, 10^5 keys up  9.2-9.5   13.8-14.3  18.3-19  36.6-38
+//
+// A filter is built from all its keys at once and takes no keys later. Two filters cannot be
+// merged. The bytes of a filter depend only on the set of its keys: not on their order, on copies
+// of keys, on the number of threads, or on the machine.
+//
+// Construction needs 8 bytes of memory per key and up to 9 MB per thread in addition to the filter.
+// It fails with Error(kInvalidArgument) for keys that were chosen so that it fails, which needs the
+// hash: a keyed hash prevents it. The functions are thread-safe, because nothing changes.
+template <int kBits>
+class FuseFilter final : public detail::FilterBase {
+ public:
+  static_assert(kBits == 8 || kBits == 12 || kBits == 16 || kBits == 32);
+  static constexpr int kFingerprintBits = kBits;
+  static constexpr FilterKind kKind = kBits == 8    ? FilterKind::kFuse8
+                                      : kBits == 12 ? FilterKind::kFuse12
+                                      : kBits == 16 ? FilterKind::kFuse16
+                                                    : FilterKind::kFuse32;
+
+  // Builds a filter from a range of integers or strings that can be read twice. tamis::Build takes
+  // keys of any layout, from any source, and uses the threads of an Engine. `options.capacity` and
+  // `options.bytes` must be 0. `options.fpr` is 0 or at least 2^-kBits. Throws
+  // Error(kInvalidArgument) for other options, for keys from which no filter can be built, and for
+  // ready hashes that are not uniform. Throws Error(kOutOfMemory) or std::bad_alloc.
+  template <detail::KeyRange R>
+  static FuseFilter From(const R& keys, const FilterOptions& options = {}) {
+    return BuildBy(
+        nullptr,
+        [&keys](const std::function<void(Keys)>& visit) { detail::ForKeysOf(keys, visit); },
+        options);
+  }
+
+  // For tamis::Build. Without `workers` the calling thread works alone.
+  static FuseFilter BuildBy(detail::Workers* workers, const detail::RepeatableSource& source,
+                            const FilterOptions& options);
+
+  // Reads a file and verifies all of it. Throws FormatError or Error(kIo).
+  static FuseFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});
+  // Maps a file, read-only; see SplitBlockBloomFilter::Map.
+  static FuseFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
+
+  FuseFilter(FuseFilter&&) noexcept;
+  FuseFilter& operator=(FuseFilter&&) noexcept;
+  ~FuseFilter() override;
+
+  FilterKind kind() const noexcept override { return kKind; }
+  const fuse::Geometry& geometry() const noexcept { return geometry_; }
+  // inserted_count(), which for this class is the number of distinct keys. O(1).
+  double estimated_count() const noexcept override;
+  // 2^-kBits, or 0 for a filter without keys. O(1).
+  double expected_fpr() const noexcept override;
+  FileHeader Header() const noexcept override;
+
+  using Filter::Contains;
+
+  // One key. Integers are keys by their value widened to 64 bits (see Keys).
+  TAMIS_INLINE bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
+  TAMIS_INLINE bool Contains(std::string_view key) const noexcept {
+    return ContainsHash(HashBytes(key, hash_));
+  }
+  TAMIS_INLINE bool ContainsHash(uint64_t hash) const noexcept {
+    return fuse::Contains<kBits>(table_, hash);
+  }
+
+  // A copy in memory of its own. If this filter was mapped without being verified, reads its file
+  // twice, and throws FormatError if that is damaged.
+  FuseFilter Clone(const MemoryOptions& memory = {}) const;
+
+ private:
+  friend struct detail::FilterAccess;  // for filters out of files
+
+  FuseFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);
+
+  void Probe(const detail::Kernels& kernels, const detail::Batch& batch,
+             uint64_t* bits) const noexcept override;
+  bool ProbeOne(uint64_t hash) const noexcept override;
+
+  fuse::Geometry geometry_;
+  fuse::Table table_;  // of storage_
+};
+
+extern template class FuseFilter<8>;
+extern template class FuseFilter<12>;
+extern template class FuseFilter<16>;
+extern template class FuseFilter<32>;
+
+}  // namespace tamis
+
+#endif  // TAMIS_FUSE_FILTER_H_

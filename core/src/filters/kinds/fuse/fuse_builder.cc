@@ -1,0 +1,218 @@
+#include "core/src/filters/kinds/fuse/fuse_builder.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <new>
+
+#include "core/src/bulk/batches.h"
+#include "core/src/bulk/valid_keys.h"
+#include "core/src/filters/kinds/fuse/fuse_sizing.h"
+#include "tamis/detail/str_cat.h"
+#include "tamis/error.h"
+
+namespace tamis::detail {
+namespace {
+
+// Lists of a set that needs several shards. Measured: bench/NOTES_FUSE.md.
+constexpr uint32_t kLogLists = 10;
+constexpr uint64_t kSliceKeys = uint64_t{1} << 16;
+constexpr uint32_t kMaxGrowth = 4;
+
+// Six standard deviations above the mean of hashes that are independent.
+bool IsUnusual(uint64_t largest, uint64_t keys, uint32_t log_shards) noexcept {
+  const double mean = static_cast<double>(keys) / static_cast<double>(uint64_t{1} << log_shards);
+  return static_cast<double>(largest) > mean + 6 * std::sqrt(mean) + 6;
+}
+
+// Runs tasks that may run out of memory, which tasks of a pool must not throw. Throws
+// std::bad_alloc after all tasks.
+template <typename Task>
+void ForEachTask(Workers& workers, size_t tasks, const Task& task) {
+  std::atomic<bool> out_of_memory{false};
+  workers.ForEachTask(tasks, [&](size_t i, unsigned thread) {
+    if (out_of_memory.load(std::memory_order_relaxed)) return;
+    try {
+      task(i, thread);
+    } catch (...) {  // of HashLists and vectors
+      out_of_memory.store(true, std::memory_order_relaxed);
+    }
+  });
+  if (out_of_memory) throw std::bad_alloc();
+}
+
+}  // namespace
+
+FuseBuilder::FuseBuilder(const HashSpec& hash, const CommonKernels& kernels, Workers& workers)
+    : hash_(hash), kernels_(kernels), workers_(workers) {
+  for (unsigned i = 0; i < workers.threads(); ++i) parts_.emplace_back(log_lists_);
+}
+
+void FuseBuilder::SplitLists() {
+  std::vector<uint64_t> hashes(keys_);
+  CopyFrom(0, 1, hashes.data());
+  log_lists_ = kLogLists;
+  for (HashLists& part : parts_) part = HashLists(log_lists_);
+  parts_[0].Add(hashes.data(), hashes.size());
+}
+
+void FuseBuilder::Add(const Keys& keys) {
+  const size_t added = keys.CountValid();
+  Storage::RequireFits((keys_ + added) * sizeof(uint64_t));
+  if (log_lists_ == 0 && LogShards(keys_ + added) > 0) SplitLists();
+  keys_ +=
+      ForValidKeys(keys, hash_, {}, [&](uint64_t n, const BatchSource& source, const Outcomes&) {
+        const size_t slices = n / kSliceKeys + (n % kSliceKeys != 0);
+        ForEachTask(workers_, slices, [&](size_t slice, unsigned thread) {
+          const uint64_t begin = slice * kSliceKeys;
+          const uint64_t slice_keys = std::min(kSliceKeys, n - begin);
+          source(kernels_, begin, slice_keys, [&](const Batch& batch, uint64_t) {
+            alignas(64) uint64_t hashes[kBatchKeys];
+            ForEachSlice(batch, [&](const Batch& some, size_t) {
+              kernels_.hash(some, hashes);
+              parts_[thread].Add(hashes, some.n);
+            });
+          });
+        });
+        return n;
+      });
+}
+
+uint64_t FuseBuilder::CountIn(size_t begin, size_t end) const noexcept {
+  uint64_t count = 0;
+  for (size_t list = begin; list < end; ++list) {
+    for (const HashLists& part : parts_) count += part.size(list);
+  }
+  return count;
+}
+
+uint64_t* FuseBuilder::CopyFrom(size_t begin, size_t end, uint64_t* out) const noexcept {
+  for (size_t list = begin; list < end; ++list) {
+    for (const HashLists& part : parts_) out = part.CopyTo(list, out);
+  }
+  return out;
+}
+
+// A shard is some neighbouring lists, or a list is some neighbouring shards.
+template <typename Visit>
+void FuseBuilder::ForEachShard(uint32_t log_shards, const Visit& visit) const {
+  const uint32_t log_groups = std::min(log_lists_, log_shards);
+  const size_t lists = size_t{1} << (log_lists_ - log_groups);  // of a group
+  const size_t shards = size_t{1} << (log_shards - log_groups);
+  std::vector<std::vector<uint64_t>> room(workers_.threads());
+  ForEachTask(workers_, size_t{1} << log_groups, [&](size_t group, unsigned thread) {
+    std::vector<uint64_t>& hashes = room[thread];
+    hashes.resize(std::max<uint64_t>(hashes.size(), CountIn(group * lists, (group + 1) * lists)));
+    uint64_t* begin = hashes.data();
+    uint64_t* const end = CopyFrom(group * lists, (group + 1) * lists, begin);
+    for (size_t shard = group * shards; shard < (group + 1) * shards; ++shard) {
+      uint64_t* const own_end = shards == 1 ? end : std::partition(begin, end, [=](uint64_t hash) {
+        return fuse::ShardOf(hash, 63 - log_shards) == shard;
+      });
+      visit(shard, begin, static_cast<size_t>(own_end - begin), thread);
+      begin = own_end;
+    }
+  });
+}
+
+uint64_t FuseBuilder::LargestShard(uint32_t log_shards) const {
+  std::atomic<uint64_t> largest{0};
+  const auto note = [&](uint64_t n) {
+    uint64_t seen = largest.load(std::memory_order_relaxed);
+    while (seen < n && !largest.compare_exchange_weak(seen, n, std::memory_order_relaxed)) {
+    }
+  };
+  if (log_shards > log_lists_) {
+    ForEachShard(log_shards, [&](size_t, uint64_t*, size_t n, unsigned) { note(n); });
+  } else {
+    const size_t lists = size_t{1} << (log_lists_ - log_shards);
+    for (size_t begin = 0; begin < size_t{1} << log_lists_; begin += lists) {
+      note(CountIn(begin, begin + lists));
+    }
+  }
+  return largest;
+}
+
+void FuseBuilder::DropAllCopies() {
+  std::atomic<uint64_t> left{0};
+  ForEachTask(workers_, size_t{1} << log_lists_, [&](size_t list, unsigned) {
+    std::vector<uint64_t> hashes(CountIn(list, list + 1));
+    CopyFrom(list, list + 1, hashes.data());
+    size_t n = DropCopies(hashes.data(), hashes.size());
+    left += n;
+    // Each part takes back at most the number that it had.
+    const uint64_t* from = hashes.data();
+    for (HashLists& part : parts_) {
+      const uint64_t some = std::min<uint64_t>(n, part.size(list));
+      part.Replace(list, from, some);
+      from += some;
+      n -= some;
+    }
+  });
+  keys_ = left;
+}
+
+template <int kBits>
+ShardOutcome FuseBuilder::BuildShards(const fuse::Geometry& geometry, uint64_t largest,
+                                      Storage& storage) {
+  auto* const slots = reinterpret_cast<unsigned char*>(storage.data());
+  auto* const multipliers =
+      reinterpret_cast<uint64_t*>(storage.data() + fuse::SlotBytes<kBits>(geometry));
+  std::vector<std::unique_ptr<FuseShard>> builders(workers_.threads());
+  std::atomic<ShardOutcome> outcome{ShardOutcome::kBuilt};
+  ForEachShard(geometry.log_shards, [&](size_t i, uint64_t* hashes, size_t n, unsigned thread) {
+    if (outcome.load(std::memory_order_relaxed) != ShardOutcome::kBuilt) return;
+    if (!builders[thread]) builders[thread] = std::make_unique<FuseShard>(geometry, largest);
+    FuseShard& builder = *builders[thread];
+    const ShardOutcome own = builder.Peel({hashes, n});
+    if (own != ShardOutcome::kBuilt) {
+      outcome.store(own, std::memory_order_relaxed);
+      return;
+    }
+    builder.Assign<kBits>(slots, i * geometry.stride());
+    multipliers[i] = builder.multiplier();
+  });
+  return outcome;
+}
+
+template <int kBits>
+BuiltFuse FuseBuilder::Build(const MemoryOptions& memory) {
+  bool may_have_copies = true;
+  for (uint32_t growth = 0; growth <= kMaxGrowth;) {
+    const uint32_t log_shards = LogShards(keys_);
+    const uint64_t largest = LargestShard(log_shards);
+    if (may_have_copies && IsUnusual(largest, keys_, log_shards)) {
+      DropAllCopies();
+      may_have_copies = false;
+      continue;
+    }
+    // All shards have the room that the largest one needs.
+    if (largest > (keys_ >> log_shards) * 3 / 2 + 64) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  StrCat("the hashes of the keys are not uniform: ", largest, " of ", keys_,
+                         " are in one of ", uint64_t{1} << log_shards, " equal ranges"));
+    }
+    const fuse::Geometry geometry = FuseGeometry(log_shards, largest, growth);
+    BuiltFuse built{geometry, keys_, Storage::Allocate(fuse::FilterBytes<kBits>(geometry), memory)};
+    const ShardOutcome outcome = BuildShards<kBits>(geometry, largest, built.storage);
+    if (outcome == ShardOutcome::kBuilt) return built;
+    if (outcome == ShardOutcome::kDuplicates) {
+      DropAllCopies();
+      may_have_copies = false;
+      growth = 0;
+    } else {
+      ++growth;
+    }
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              "no fuse filter can be built from these keys: somebody may have chosen them for "
+              "this; a keyed hash (SipHash with a secret) prevents it");
+}
+
+template BuiltFuse FuseBuilder::Build<8>(const MemoryOptions&);
+template BuiltFuse FuseBuilder::Build<12>(const MemoryOptions&);
+template BuiltFuse FuseBuilder::Build<16>(const MemoryOptions&);
+template BuiltFuse FuseBuilder::Build<32>(const MemoryOptions&);
+
+}  // namespace tamis::detail

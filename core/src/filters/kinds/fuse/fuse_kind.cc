@@ -1,0 +1,86 @@
+#include "core/src/filters/kinds/fuse/fuse_kind.h"
+
+#include <bit>
+
+#include "core/src/filters/kinds/fuse/fuse_sizing.h"
+#include "tamis/detail/str_cat.h"
+#include "tamis/fuse_filter.h"
+
+namespace tamis::detail {
+namespace {
+
+// With these limits no contents can make a lookup read outside of the filter.
+template <int kBits>
+uint64_t CheckGeometry(const FileHeader& header, const FieldCheck& check) {
+  const auto& [shards, segments, length] = header.geometry;
+  const auto require_power_of_two = [&](const char* field, size_t i) {
+    if (std::has_single_bit(header.geometry[i])) return;
+    check.Fail(ErrorCode::kCorrupt, field, offset::kGeometry + 8 * i,
+               StrCat("is ", header.geometry[i], ", must be a power of two"));
+  };
+  check.InRange("shards", offset::kGeometry, shards, 1, uint64_t{1} << fuse::kMaxLogShards);
+  require_power_of_two("shards", 0);
+  check.InRange("segment length", offset::kGeometry + 16, length,
+                uint64_t{1} << fuse::kMinLogLength, uint64_t{1} << fuse::kMaxLogLength);
+  require_power_of_two("segment length", 2);
+  check.InRange("segments", offset::kGeometry + 8, segments, 1, UINT32_MAX / length - 2);
+  check.InRange("segments", offset::kGeometry + 8, segments, 1,
+                fuse::kMaxSlots / shards / length - 2);
+  const fuse::Geometry geometry = {static_cast<uint32_t>(std::countr_zero(shards)),
+                                   static_cast<uint32_t>(segments),
+                                   static_cast<uint32_t>(std::countr_zero(length))};
+  check.InRange("inserted", offset::kInserted, header.inserted, 0, geometry.slots());
+  return fuse::FilterBytes<kBits>(geometry);
+}
+
+template <int kBits>
+uint64_t BytesFor(uint64_t capacity, double fpr) {
+  CheckFuseFpr(kBits, fpr);
+  return fuse::FilterBytes<kBits>(ExpectedFuseGeometry(capacity));
+}
+
+template <int kBits>
+double FprOfBytes(double keys, uint64_t) {
+  return FuseFpr(kBits, keys);
+}
+
+template <int kBits>
+double FprWhenFull(const FileHeader& header) {
+  return FuseFpr(kBits, static_cast<double>(header.capacity));
+}
+
+LookupFacts Facts(uint64_t, uint64_t) {
+  return {.cache_lines = 3, .note = "never changes: built from all keys at once"};
+}
+
+template <int kBits>
+constexpr Kind RowOf(const char* name) {
+  using F = FuseFilter<kBits>;
+  return {
+      .info = {.kind = F::kKind,
+               .name = name,
+               .can = {.parallel_build = true},
+               .geometry = {"shards", "segments", "segment_length"},
+               .no_merge = "a fuse filter never changes: build one from the keys of both",
+               .is_static = true},
+      .file = {.check_geometry = CheckGeometry<kBits>},
+      .build = BuildAs<F>,
+      .load = LoadAs<F>,
+      .map = MapAs<F>,
+      .clone = CloneAs<F>,
+      .bytes_for = BytesFor<kBits>,
+      .fpr_of_bytes = FprOfBytes<kBits>,
+      .fpr_when_full = FprWhenFull<kBits>,
+      .lookup_facts = Facts,
+      .calibration = {.costs_as = FilterKind::kCuckoo16},
+  };
+}
+
+}  // namespace
+
+constexpr Kind kFuse8Kind = RowOf<8>("fuse8");
+constexpr Kind kFuse12Kind = RowOf<12>("fuse12");
+constexpr Kind kFuse16Kind = RowOf<16>("fuse16");
+constexpr Kind kFuse32Kind = RowOf<32>("fuse32");
+
+}  // namespace tamis::detail

@@ -1,0 +1,59 @@
+// Builds the shards of a binary fuse filter.
+#ifndef TAMIS_CORE_SRC_FILTERS_KINDS_FUSE_FUSE_SHARD_H_
+#define TAMIS_CORE_SRC_FILTERS_KINDS_FUSE_FUSE_SHARD_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tamis/layout/fuse.h"
+
+namespace tamis::detail {
+
+enum class ShardOutcome : uint8_t {
+  kBuilt,
+  kDuplicates,  // a hash is there twice
+  kStuck,       // no multiplier builds the shard with this geometry
+};
+
+// The memory of one thread, for one shard after another.
+class FuseShard {
+ public:
+  // Attempts per shard and geometry. An attempt for random hashes fails with a probability of less
+  // than one in ten.
+  static constexpr uint32_t kMaxAttempts = 32;
+
+  // For shards of at most `max_keys` hashes. Throws std::bad_alloc.
+  FuseShard(const fuse::Geometry& geometry, uint64_t max_keys);
+
+  // Finds a multiplier with which every hash gets a slot of its own, and the order in which to
+  // assign slots. The result depends on the set of hashes alone. Reorders `hashes`.
+  ShardOutcome Peel(std::span<uint64_t> hashes) noexcept;
+  uint64_t multiplier() const noexcept { return multiplier_; }
+  // Assigns the slots of the last shard that was peeled, at slots [begin, begin + stride) of
+  // zeros.
+  template <int kBits>
+  void Assign(unsigned char* slots, uint64_t begin) noexcept;
+
+ private:
+  // Returns how many of the hashes were peeled.
+  size_t TryToPeel(std::span<const uint64_t> hashes) noexcept;
+  void SortBySegment(std::span<const uint64_t> hashes) noexcept;
+
+  const fuse::Geometry geometry_;
+  uint64_t multiplier_ = 0;
+  size_t peeled_ = 0;
+  std::vector<uint64_t> mixed_;   // hashes times the multiplier; then in the order of peeling
+  std::vector<uint32_t> starts_;  // by segment: where its first hash goes
+  std::vector<uint64_t> xors_;    // by slot: the xor of the hashes with this slot
+  std::vector<uint8_t> degrees_;  // by slot: how many hashes these are
+  std::vector<uint32_t> queue_;   // slots of one hash; then the slots in the order of peeling
+};
+
+// Sorts hashes and drops the copies. Returns how many are left.
+size_t DropCopies(uint64_t* hashes, size_t n) noexcept;
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_FILTERS_KINDS_FUSE_FUSE_SHARD_H_
