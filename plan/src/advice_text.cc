@@ -71,6 +71,21 @@ std::string MergeText(const FilterPlan& plan, const PlanCandidate& choice) {
   return text;
 }
 
+// What a set that never changes could have.
+std::string StaticText(const FilterPlan& plan, const PlanCandidate& choice) {
+  if (plan.needs.is_static) return "";
+  PlanNeeds needs = plan.needs;
+  needs.is_static = true;
+  const FilterPlan of_static = PlanFilters(plan.keys, plan.fpr, needs);
+  const PlanCandidate* const smaller = Smallest(of_static.filters, [](const PlanCandidate& filter) {
+    return filter.suitable() && KindInfo(*filter.kind).is_static;
+  });
+  constexpr double kWorthSaying = 0.9;
+  if (smaller == nullptr || smaller->bytes >= kWorthSaying * choice.bytes) return "";
+  return " If the set never changes, " + NameOf(*smaller) + " takes " + BytesText(smaller->bytes) +
+         ".";
+}
+
 // What the filter has to hash with, and what its keys have to be.
 std::string ParquetText(const FilterPlan& plan) {
   if (!plan.needs.must.parquet) return "";
@@ -112,7 +127,8 @@ std::string Alternatives(const FilterPlan& plan, const PlanCandidate& choice) {
 std::string AdviceForFilter(const FilterPlan& plan, const PlanCandidate& choice) {
   return "Take " + NameOf(choice) + ": " + BytesText(choice.bytes) + ", " +
          ShortPercentText(choice.fpr) + " false positives, " + CostText(choice) + "." +
-         ParquetText(plan) + MergeText(plan, choice) + Alternatives(plan, choice);
+         ParquetText(plan) + MergeText(plan, choice) + Alternatives(plan, choice) +
+         StaticText(plan, choice);
 }
 
 std::string AdviceForExact(const FilterPlan& plan, const PlanCandidate& choice) {

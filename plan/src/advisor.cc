@@ -52,6 +52,7 @@ class Advisor {
   std::vector<PlanCandidate> Filters() const {
     std::vector<PlanCandidate> filters;
     for (const FilterKindInfo& kind : FilterKinds()) {
+      if (kind.is_static && !needs_.is_static) continue;
       if (kind.has_layers) {
         filters.push_back(Layered(kind, FilterKinds().front().kind));
         filters.push_back(Layered(kind, SmallestErasableLayer()));
@@ -212,14 +213,15 @@ double Score(const PlanCandidate& candidate, bool by_time) {
   return candidate.bytes * (by_time ? candidate.probe->ns : candidate.cache_lines);
 }
 
-void Rank(std::vector<PlanCandidate>& candidates) {
+void Rank(std::vector<PlanCandidate>& candidates, bool by_size) {
   const bool by_time =
       std::all_of(candidates.begin(), candidates.end(), [](const PlanCandidate& candidate) {
         return !candidate.possible() || candidate.probe.has_value();
       });
-  const auto rank = [by_time](const PlanCandidate& candidate) {
+  const auto rank = [=](const PlanCandidate& candidate) {
     if (!candidate.possible()) return std::tuple(true, size_t{0}, 0.0);
-    return std::tuple(false, candidate.lacks.size(), Score(candidate, by_time));
+    return std::tuple(false, candidate.lacks.size(),
+                      by_size ? candidate.bytes : Score(candidate, by_time));
   };
   std::stable_sort(
       candidates.begin(), candidates.end(),
@@ -267,7 +269,7 @@ FilterKind SmallestKind(FilterKind kind, uint64_t capacity, double fpr) {
   FilterKind smallest = kind;
   uint64_t least = FilterBytes(kind, capacity, fpr);
   for (const FilterKindInfo& info : FilterKinds()) {
-    if (info.has_layers || !CanAll(info.can, KindInfo(kind).can)) continue;
+    if (info.has_layers || info.is_static || !CanAll(info.can, KindInfo(kind).can)) continue;
     try {
       const uint64_t bytes = FilterBytes(info.kind, capacity, fpr);
       if (bytes >= least) continue;
@@ -313,8 +315,8 @@ FilterPlan PlanFilters(uint64_t keys, double fpr, const PlanNeeds& needs,
   const Advisor advisor(keys, fpr, plan.needs, dispatcher ? &*dispatcher : nullptr);
   plan.filters = advisor.Filters();
   plan.exact = advisor.Exact();
-  Rank(plan.filters);
-  Rank(plan.exact);
+  Rank(plan.filters, needs.is_static);
+  Rank(plan.exact, /*by_size=*/false);
   if (const PlanCandidate* const choice = Choose(plan)) plan.choice = *choice;
   plan.advice = detail::PlanAdvice(plan);
   return plan;

@@ -54,6 +54,7 @@ Json CandidateJson(const PlanCandidate& candidate) {
 Json PlanToJson(const FilterPlan& plan) {
   Json json = {{"n", plan.keys}, {"fpr", plan.fpr}};
   json["needs"] = AbilitiesJson(plan.needs.must);
+  json["static"] = plan.needs.is_static;
   if (plan.needs.range) json["range"] = {plan.needs.range->low, plan.needs.range->high};
   json["max_bytes"] = plan.needs.max_bytes;
   json["batch_keys"] = plan.needs.batch_keys;

@@ -56,7 +56,8 @@ bool Says(const FilterPlan& plan, const std::string& text) {
 }
 
 TEST_F(PlanFiltersTest, EveryKindIsThereOnce) {
-  const FilterPlan plan = PlanOf(1'000'000, 0.01);
+  // Of a set that never changes, as others have no static filters.
+  const FilterPlan plan = PlanOf(1'000'000, 0.01, {.is_static = true});
   std::map<FilterKind, int> times;
   for (const PlanCandidate& filter : plan.filters) {
     ASSERT_TRUE(filter.kind);
@@ -276,7 +277,7 @@ TEST_F(PlanFiltersTest, TimesDecideWhereTheyAreKnown) {
   calibration.points = {};
   for (const FilterKindInfo& info : FilterKinds()) {
     const FilterKind kind = info.kind;
-    if (info.has_layers) continue;
+    if (!info.is_plain()) continue;
     const double ns = kind == FilterKind::kCuckoo16 ? 1 : 100;
     if (kind == FilterKind::kCuckoo8 || kind == FilterKind::kCuckoo12) continue;
     calibration.points.push_back({"portable", kMiB, ns, 1, 1, kind});
@@ -309,7 +310,7 @@ TEST_F(PlanFiltersTest, FiveBillionPhoneNumbers) {
             "Take a split-block filter: 6.13 GiB, 1% false positives, one cache line a lookup. A "
             "bloom filter would be 9% smaller, and cost 4.5 cache lines a lookup. If the keys are "
             "integers of a range of at most 52.6 billion values, a bitmap of that range is no "
-            "larger, and exact.");
+            "larger, and exact. If the set never changes, a fuse8 filter takes 5.50 GiB.");
   EXPECT_NEAR(plan.least_bytes, 5e9 * std::log2(100) / 8, 1);
 
   // Of 10 digits: a bit for each number that can be.
@@ -430,12 +431,30 @@ TEST_F(PlanFiltersTest, ExactIsTakenWhereItIsNoLarger) {
   EXPECT_FALSE(Says(PlanOf(200'000'000, 0.01), "merge"));
 }
 
+TEST_F(PlanFiltersTest, StaticFiltersAreForSetsThatNeverChange) {
+  const auto is_static = [](const PlanCandidate& filter) {
+    return KindInfo(*filter.kind).is_static;
+  };
+  EXPECT_TRUE(std::ranges::none_of(PlanOf(100'000'000, 0.004).filters, is_static));
+  const FilterPlan plan = PlanOf(100'000'000, 0.004, {.is_static = true});
+  EXPECT_EQ(plan.choice->name, "fuse8");
+  EXPECT_NEAR(plan.choice->bytes / 0x1p20, 112, 1.5);
+  EXPECT_FALSE(Says(plan, "If the set never changes"));
+  EXPECT_EQ(PlanOf(100'000'000, 0.001, {.is_static = true}).choice->name, "fuse12");
+  EXPECT_EQ(PlanOf(100'000'000, 1e-9, {.is_static = true}).choice->name, "fuse32");
+  // A need that no static filter meets counts for more than size.
+  EXPECT_FALSE(
+      is_static(*PlanOf(100'000'000, 0.004, {.must = {.merge = true}, .is_static = true}).choice));
+  EXPECT_NE(Named(PlanOf(1000, 1e-4, {.is_static = true}), "fuse8").error.find("is above"),
+            std::string::npos);
+}
+
 TEST_F(PlanFiltersTest, AbsurdSizesAreToldWithTheBetterKind) {
   EXPECT_EQ(SizingAdvice(FilterKind::kCuckoo8, 1'000'000, 0.001),
             "at 0.1% a cuckoo8 filter takes 250.9 bits per key; a cuckoo16 filter can do the same "
             "and takes 16.7");
   for (const FilterKindInfo& info : FilterKinds()) {
-    if (info.has_layers) continue;
+    if (!info.is_plain()) continue;
     EXPECT_EQ(SizingAdvice(info.kind, 1'000'000, 0.03), "") << info.name;
   }
   for (const double fpr : {0.5, 0.1, 0.01, 1e-4, 1e-6, 1e-9}) {

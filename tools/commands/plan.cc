@@ -27,6 +27,7 @@ constexpr char kPlanFooter[] =
     "  tamis plan --n 5e9 --fpr 0.01\n"
     "  tamis plan --n 5e9 --fpr 0.1% --digits 11\n"
     "  tamis plan --n 1e8 --fpr 0.001 --erase --memory 1G\n"
+    "  tamis plan --n 1e8 --fpr 0.4% --static\n"
     "  tamis plan --n 2e9 --range 0:4294967295 --json\n"
     "  tamis plan --n 1e8 --fpr 1e-6 --key-bytes 60            # such as URLs\n";
 
@@ -185,6 +186,8 @@ Command AddPlan(const CommandLine& program) {
     command.AddFlag(std::string("--") + info.name, needs.must.*info.ability, info.description)
         .Group("What it must do");
   }
+  command.AddFlag("--static", needs.is_static, "the set never changes: the smallest filter for it")
+      .Group("What it must do");
   const Option range =
       command.Add("--range", needs.range, ParseRange, "the keys are integers from LO to HI");
   range.Type("LO:HI");

@@ -41,6 +41,9 @@ struct KeyRange {
 // What the structure is for.
 struct PlanNeeds {
   Abilities must = {};
+  // No key comes after the filter is built. Then kinds that never change are candidates, too, and
+  // the size alone decides.
+  bool is_static = false;
   std::optional<KeyRange> range = std::nullopt;  // the keys are integers in it
   // The most memory it may take, in bytes. 0: what PhysicalMemory() says, if that is known.
   uint64_t max_bytes = 0;
@@ -96,10 +99,11 @@ struct FilterPlan {
   // n log2(1/p) bits: no filter for keys of any kind has less (Carter, Floyd, Gill, Markowsky and
   // Wegman, "Exact and Approximate Membership Testers", STOC 1978). In bytes.
   double least_bytes = 0;
-  // Every kind of filter, and what is exact. Best first: those that meet all needs, then those that
-  // lack something, the fewest things first, then those that cannot be. Among equals the product of
-  // size and time decides, so that twice the speed is worth twice the memory. The time is that of a
-  // lookup if it is known for every possible filter; else, and for exact structures, cache_lines.
+  // Every kind of filter (static ones if needs.is_static), and what is exact. Best first: those
+  // that meet all needs, then those that lack something, the fewest things first, then those that
+  // cannot be. Among equals the product of size and time decides, so that twice the speed is worth
+  // twice the memory. The time is that of a lookup if it is known for every possible filter; else,
+  // and for exact structures, cache_lines. If needs.is_static, the size decides.
   std::vector<PlanCandidate> filters;
   std::vector<PlanCandidate> exact;
   // What to take. Of exact structures that stay in cache (256 KiB), the one with the fewest
