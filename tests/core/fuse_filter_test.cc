@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/src/filters/kinds/fuse/fuse_builder.h"
 #include "tamis/backends.h"
 #include "tamis/build.h"
 #include "tamis/engine.h"
@@ -280,6 +281,26 @@ TEST(FuseFilterKeysTest, KeyedHashesWork) {
   filter.Save(folder / "f");
   EXPECT_EQ(FuseFilter<16>::Load(folder / "f", {.secret = hash.secret}).Count(keys), keys.size());
   ExpectError([&] { Load(folder / "f"); }, ErrorCode::kSecret, "");
+}
+
+// A list is several shards where a set is very large; here because there are few lists.
+TEST(FuseFilterKeysTest, ListsOfSeveralShardsGiveTheSameBytes) {
+  std::vector<uint64_t> keys = RandomKeys(6 * kShardKeys, 1);
+  const auto filter = FuseFilter<8>::From(keys);
+  ASSERT_EQ(filter.geometry().shards(), 8u);
+  keys.insert(keys.end(), keys.begin(), keys.begin() + 1000);
+  for (const size_t n : {6 * kShardKeys, keys.size()}) {  // without copies, and with them
+    for (const uint32_t log_lists : {0, 1, 3}) {
+      detail::CallingThread alone;
+      const HashSpec hash;
+      detail::FuseBuilder builder(hash, *DefaultBackend().kernels, alone, log_lists);
+      for (const Keys& some : Keys(keys).Slice(0, n).Chunks(100'000)) builder.Add(some);
+      const detail::BuiltFuse built = builder.Build<8>({});
+      EXPECT_EQ(built.keys, 6 * kShardKeys);
+      EXPECT_TRUE(
+          SameBytes(filter.payload(), std::span(built.storage.data(), built.storage.size())));
+    }
+  }
 }
 
 TEST(FuseFilterKeysTest, HardlyAnyDifferentKeys) {

@@ -15,9 +15,8 @@
 namespace tamis::detail {
 namespace {
 
-// Lists of a set that needs several shards. Measured: bench/NOTES_FUSE.md.
-constexpr uint32_t kLogLists = 10;
 constexpr uint64_t kSliceKeys = uint64_t{1} << 16;
+constexpr uint64_t kKeysPerCheck = uint64_t{1} << 23;  // 64 MiB of hashes
 constexpr uint32_t kMaxGrowth = 4;
 
 // Six standard deviations above the mean of hashes that are independent.
@@ -44,23 +43,27 @@ void ForEachTask(Workers& workers, size_t tasks, const Task& task) {
 
 }  // namespace
 
-FuseBuilder::FuseBuilder(const HashSpec& hash, const CommonKernels& kernels, Workers& workers)
-    : hash_(hash), kernels_(kernels), workers_(workers) {
+FuseBuilder::FuseBuilder(const HashSpec& hash, const CommonKernels& kernels, Workers& workers,
+                         uint32_t log_many_lists)
+    : hash_(hash), kernels_(kernels), workers_(workers), log_many_lists_(log_many_lists) {
   for (unsigned i = 0; i < workers.threads(); ++i) parts_.emplace_back(log_lists_);
 }
 
 void FuseBuilder::SplitLists() {
   std::vector<uint64_t> hashes(keys_);
   CopyFrom(0, 1, hashes.data());
-  log_lists_ = kLogLists;
+  log_lists_ = log_many_lists_;
   for (HashLists& part : parts_) part = HashLists(log_lists_);
   parts_[0].Add(hashes.data(), hashes.size());
 }
 
 void FuseBuilder::Add(const Keys& keys) {
-  const size_t added = keys.CountValid();
-  Storage::RequireFits((keys_ + added) * sizeof(uint64_t));
-  if (log_lists_ == 0 && LogShards(keys_ + added) > 0) SplitLists();
+  const uint64_t with_these = keys_ + keys.CountValid();
+  // Not for every call, which may bring one key.
+  if (with_these / kKeysPerCheck != keys_ / kKeysPerCheck) {
+    Storage::RequireFits(with_these * sizeof(uint64_t));
+  }
+  if (log_lists_ == 0 && LogShards(with_these) > 0) SplitLists();
   keys_ +=
       ForValidKeys(keys, hash_, {}, [&](uint64_t n, const BatchSource& source, const Outcomes&) {
         const size_t slices = n / kSliceKeys + (n % kSliceKeys != 0);
@@ -100,18 +103,28 @@ void FuseBuilder::ForEachShard(uint32_t log_shards, const Visit& visit) const {
   const uint32_t log_groups = std::min(log_lists_, log_shards);
   const size_t lists = size_t{1} << (log_lists_ - log_groups);  // of a group
   const size_t shards = size_t{1} << (log_shards - log_groups);
-  std::vector<std::vector<uint64_t>> room(workers_.threads());
+  struct Room {
+    std::vector<uint64_t> hashes, ordered;
+    std::vector<size_t> ends;  // by shard of the group
+  };
+  std::vector<Room> rooms(workers_.threads());
   ForEachTask(workers_, size_t{1} << log_groups, [&](size_t group, unsigned thread) {
-    std::vector<uint64_t>& hashes = room[thread];
-    hashes.resize(std::max<uint64_t>(hashes.size(), CountIn(group * lists, (group + 1) * lists)));
-    uint64_t* begin = hashes.data();
-    uint64_t* const end = CopyFrom(group * lists, (group + 1) * lists, begin);
-    for (size_t shard = group * shards; shard < (group + 1) * shards; ++shard) {
-      uint64_t* const own_end = shards == 1 ? end : std::partition(begin, end, [=](uint64_t hash) {
-        return fuse::ShardOf(hash, 63 - log_shards) == shard;
-      });
-      visit(shard, begin, static_cast<size_t>(own_end - begin), thread);
-      begin = own_end;
+    auto& [hashes, ordered, ends] = rooms[thread];
+    const size_t first = group * lists;
+    const uint64_t n = CountIn(first, first + lists);
+    hashes.resize(std::max<uint64_t>(hashes.size(), n));
+    CopyFrom(first, first + lists, hashes.data());
+    if (shards == 1) return visit(group, hashes.data(), n, thread);
+    const auto shard_of = [&](uint64_t hash) {
+      return fuse::ShardOf(hash, 63 - log_shards) - group * shards;
+    };
+    ordered.resize(hashes.size());
+    ends.assign(shards + 1, 0);
+    for (size_t i = 0; i < n; ++i) ++ends[shard_of(hashes[i]) + 1];
+    for (size_t shard = 1; shard <= shards; ++shard) ends[shard] += ends[shard - 1];
+    for (size_t i = 0; i < n; ++i) ordered[ends[shard_of(hashes[i])]++] = hashes[i];
+    for (size_t shard = 0, begin = 0; shard < shards; begin = ends[shard++]) {
+      visit(group * shards + shard, ordered.data() + begin, ends[shard] - begin, thread);
     }
   });
 }

@@ -26,8 +26,13 @@ struct BuiltFuse {
 
 class FuseBuilder {
  public:
-  // The references must outlive the builder.
-  FuseBuilder(const HashSpec& hash, const CommonKernels& kernels, Workers& workers);
+  // Measured: bench/NOTES_FUSE.md.
+  static constexpr uint32_t kLogManyLists = 10;
+
+  // The references must outlive the builder. A set that needs several shards is kept in
+  // 1 << log_many_lists lists.
+  FuseBuilder(const HashSpec& hash, const CommonKernels& kernels, Workers& workers,
+              uint32_t log_many_lists = kLogManyLists);
 
   // Adds the hashes of keys that are not null. A hash takes 8 bytes of memory. Throws
   // Error(kOutOfMemory) or std::bad_alloc.
@@ -58,6 +63,7 @@ class FuseBuilder {
   const HashSpec& hash_;
   const CommonKernels& kernels_;
   Workers& workers_;
+  const uint32_t log_many_lists_;
   uint32_t log_lists_ = 0;
   std::vector<HashLists> parts_;  // one for each thread
   uint64_t keys_ = 0;
