@@ -20,7 +20,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-// What a slot is read as.
+// The type that a slot is read as.
 template <int kBits>
 using Slot =
     std::conditional_t<kBits == 8, uint8_t, std::conditional_t<kBits == 32, uint32_t, uint16_t>>;

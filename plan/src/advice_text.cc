@@ -71,7 +71,7 @@ std::string MergeText(const FilterPlan& plan, const PlanCandidate& choice) {
   return text;
 }
 
-// What a set that never changes could have.
+// Names the static filter that is smaller than the choice, if there is one.
 std::string StaticText(const FilterPlan& plan, const PlanCandidate& choice) {
   if (plan.needs.is_static) return "";
   PlanNeeds needs = plan.needs;

@@ -56,7 +56,7 @@ bool Says(const FilterPlan& plan, const std::string& text) {
 }
 
 TEST_F(PlanFiltersTest, EveryKindIsThereOnce) {
-  // Of a set that never changes, as others have no static filters.
+  // Static filters are planned only for sets that never change.
   const FilterPlan plan = PlanOf(1'000'000, 0.01, {.is_static = true});
   std::map<FilterKind, int> times;
   for (const PlanCandidate& filter : plan.filters) {

@@ -22,8 +22,8 @@ class Accelerator {
 
   virtual ~Accelerator() = default;
 
-  // What a Engine::CallPlan names it; its kernels, which are those of the best backend of the host,
-  // do all that is not handed over.
+  // The name of the GPU in an Engine::CallPlan; its kernels, which are those of the best backend of
+  // the host, do all that is not handed over.
   virtual const Backend& backend() const noexcept = 0;
   // Whether it can take this filter, as far as that is known before trying.
   virtual bool Takes(const Filter& filter) const noexcept = 0;

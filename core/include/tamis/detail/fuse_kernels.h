@@ -1,4 +1,4 @@
-// What a backend does for binary fuse filters.
+// The kernels of a backend for binary fuse filters.
 #ifndef TAMIS_DETAIL_FUSE_KERNELS_H_
 #define TAMIS_DETAIL_FUSE_KERNELS_H_
 

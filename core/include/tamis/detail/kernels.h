@@ -72,7 +72,7 @@ struct Kernels : CommonKernels {
     if constexpr (kBits == 16) return cuckoo16;
   }
 
-  // The family of fuse filters with fingerprints of so many bits.
+  // The family of fuse filters with fingerprints of kBits.
   template <int kBits>
   const FuseKernels& fuse() const {
     if constexpr (kBits == 8) return fuse8;

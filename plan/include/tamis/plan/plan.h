@@ -41,8 +41,8 @@ struct KeyRange {
 // What the structure is for.
 struct PlanNeeds {
   Abilities must = {};
-  // No key comes after the filter is built. Then kinds that never change are candidates, too, and
-  // the size alone decides.
+  // No key comes after the filter is built. Kinds that never change are then candidates, and
+  // the smallest filter is the best.
   bool is_static = false;
   std::optional<KeyRange> range = std::nullopt;  // the keys are integers in it
   // The most memory it may take, in bytes. 0: what PhysicalMemory() says, if that is known.
