@@ -387,6 +387,12 @@ TEST_F(ErrorsTest, PlansThatCannotBe) {
   options.has_range = 1;
   options.range_low = 5;
   EXPECT_EQ(tamis_plan_json(&options, nullptr, &text), TAMIS_INVALID_ARGUMENT);
+  options.has_range = 0;
+  options.is_static = 2;
+  ExpectStatus(tamis_plan_json(&options, nullptr, &text), TAMIS_INVALID_ARGUMENT, "is_static");
+  options.is_static = 1;
+  options.reserved = 1;
+  ExpectStatus(tamis_plan_json(&options, nullptr, &text), TAMIS_INVALID_ARGUMENT, "reserved");
   EXPECT_EQ(text, nullptr);
 }
 

@@ -117,6 +117,12 @@ TEST_F(CEngineTest, PlansAreThoseOfTheLibrary) {
   CText with(text);
   const EngineOptions engine{.threads = 3};
   EXPECT_EQ(with.get(), PlanJson(PlanFilters(1'000'000, 0.001, needs, &engine)));
+  options.is_static = 1;
+  needs.is_static = true;
+  ASSERT_EQ(tamis_plan_json(&options, nullptr, &text), TAMIS_OK) << tamis_last_error();
+  const CText of_static(text);
+  EXPECT_EQ(of_static.get(), PlanJson(PlanFilters(1'000'000, 0.001, needs)));
+  options.is_static = 0;
   // Every ability has its bit.
   for (size_t i = 0; i < std::size(kAbilities); ++i) {
     options.must = 1u << i;

@@ -38,6 +38,8 @@ PlanNeeds ReadNeeds(const tamis_plan_options& given) {
   needs.max_bytes = given.max_bytes;
   if (given.batch_keys != 0) needs.batch_keys = given.batch_keys;
   if (given.key_bytes != 0) needs.key_bytes = given.key_bytes;
+  needs.is_static = ReadFlag(given.is_static, "is_static");
+  RequireZero(given.reserved);
   return needs;
 }
 

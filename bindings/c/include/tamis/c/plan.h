@@ -20,6 +20,9 @@ typedef struct tamis_plan_options {
   uint64_t max_bytes;  /* the most memory it may take; 0: that of this machine */
   uint64_t batch_keys; /* keys of a lookup, for its time; 0: 1,000,000 */
   uint64_t key_bytes;  /* mean bytes of a key, for exact structures without a range; 0: 8 */
+  /* 1: the set never changes. Fuse filters are candidates, too, and the size decides. */
+  uint32_t is_static;
+  uint32_t reserved; /* 0 */
 } tamis_plan_options;
 
 /* Compares the filters, and exact structures, for a job: sizes, true error rates, costs, what each
