@@ -56,5 +56,12 @@ int main(void) {
   if (tamis_filter_count(shared, NULL, &keys, &again) != TAMIS_OK) return fail();
   tamis_filter_free(shared);
   free(memory);
+
+  /* The smallest filter for keys that never change is built from all of them at once. */
+  keys = tamis_keys_u64(known, KNOWN);
+  tamis_filter* built = NULL;
+  if (tamis_filter_build(TAMIS_FUSE8, NULL, NULL, &keys, 1, &built) != TAMIS_OK) return fail();
+  if (tamis_filter_contains_u64(built, 1000000) != 1) return 1;
+  tamis_filter_free(built);
   return again == hits ? 0 : 1;
 }

@@ -33,10 +33,20 @@ static void check_filter(const tamis_filter* filter) {
   CHECK(tamis_filter_contains_string(filter, "apple", 5) == 1);
 }
 
+static const char* const strings[] = {"apple", "pear"};
+static const uint64_t lengths[] = {5, 4};
+
+static tamis_filter* build_filter(uint32_t kind) {
+  tamis_filter* filter = NULL;
+  tamis_keys chunks[2];
+  chunks[0] = tamis_keys_u64(numbers, KEYS);
+  chunks[1] = tamis_keys_strings(strings, lengths, 2);
+  CHECK(tamis_filter_build(kind, NULL, NULL, chunks, 2, &filter) == TAMIS_OK);
+  return filter;
+}
+
 static tamis_filter* make_filter(uint32_t kind) {
   const tamis_keys keys = tamis_keys_u64(numbers, KEYS);
-  const char* const strings[] = {"apple", "pear"};
-  const uint64_t lengths[] = {5, 4};
   const tamis_keys fruits = tamis_keys_strings(strings, lengths, 2);
   tamis_filter_options options = TAMIS_INIT(tamis_filter_options);
   tamis_filter* filter = NULL;
@@ -82,6 +92,16 @@ static void check_plan(void) {
   CHECK(tamis_plan_json(&options, NULL, &json) == TAMIS_OK);
   CHECK(strstr(json, "\"choice\": \"split-block\"") != NULL);
   tamis_text_free(json);
+  options.is_static = 1;
+  CHECK(tamis_plan_json(&options, NULL, &json) == TAMIS_OK);
+  CHECK(strstr(json, "\"choice\": \"fuse8\"") != NULL);
+  tamis_text_free(json);
+}
+
+static void check_kind(tamis_filter* filter) {
+  check_filter(filter);
+  check_files(filter);
+  tamis_filter_free(filter);
 }
 
 int main(void) {
@@ -89,12 +109,9 @@ int main(void) {
   uint64_t i;
   for (i = 0; i < KEYS; ++i) numbers[i] = i * i;
   for (kind = 0; kind < 16; ++kind) {
-    tamis_filter* filter;
-    if (tamis_kind_name(kind) == NULL || kind >= TAMIS_SCALABLE) continue;
-    filter = make_filter(kind);
-    check_filter(filter);
-    check_files(filter);
-    tamis_filter_free(filter);
+    if (tamis_kind_name(kind) == NULL || kind == TAMIS_SCALABLE) continue;
+    check_kind(build_filter(kind));
+    if (kind < TAMIS_FUSE8 || kind > TAMIS_FUSE32) check_kind(make_filter(kind));
   }
   check_plan();
   CHECK(strcmp(tamis_status_name(TAMIS_NOT_DURABLE), "NotDurable") == 0);

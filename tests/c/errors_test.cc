@@ -56,6 +56,9 @@ TEST_F(ErrorsTest, PointersAreChecked) {
   ExpectPointersChecked(tamis_hash_keys, {1, 4}, &keys_, &hash, words_, uint64_t{8}, &n_);
   ExpectPointersChecked(tamis_filter_create, {}, uint32_t{1}, &options, &made);
   ExpectPointersChecked(tamis_filter_create_scalable, {0}, &scalable, &made);
+  tamis_filter_options no_size = OptionsFor(0);
+  ExpectPointersChecked(tamis_filter_build, {1, 2}, uint32_t{TAMIS_FUSE8}, &no_size, nullptr,
+                        &keys_, uint64_t{1}, &made);
   ExpectPointersChecked(tamis_filter_clone, {}, f, &made);
   ExpectPointersChecked(tamis_filter_fold, {}, f, &made);
   ExpectPointersChecked(tamis_filter_get_info, {}, f, &info);

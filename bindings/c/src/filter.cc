@@ -11,6 +11,7 @@
 #include "tamis/any_scalable_filter.h"
 #include "tamis/backends.h"
 #include "tamis/blocks_queryable.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/filter_kinds.h"
 #include "tamis/scalable_filter.h"
 #include "tamis/set_operations.h"
@@ -59,7 +60,7 @@ void Describe(const AnyFilter& filter, tamis_filter_info& out) {
   const FileHeader header = filter->Header();
   out.kind = static_cast<uint32_t>(header.kind);
   out.abilities = AbilitiesOf(*filter);
-  out.read_only = filter->read_only();
+  out.read_only = filter->read_only() || filter->changeable() == nullptr;
   out.capacity = filter->capacity();
   out.inserted = filter->inserted_count();
   out.bits_per_key = filter->bits_per_key();
@@ -91,14 +92,14 @@ tamis_status tamis_filter_create(uint32_t kind, const tamis_filter_options* opti
                                  tamis_filter** out) {
   return Guard([&] {
     MakeFilterHandle(out, [&] {
-      const tamis_filter_options given = ReadOptions(Required(options, "options"), "options");
-      RequireZero(given.reserved);
-      return MakeFilter(static_cast<FilterKind>(kind), {.capacity = given.capacity,
-                                                        .fpr = given.fpr,
-                                                        .bytes = given.bytes,
-                                                        .hash = ReadNewHash(given.hash),
-                                                        .memory = ReadMemory(given.no_huge_pages),
-                                                        .backend = ReadBackend(given.backend)});
+      const FilterOptions read = ReadFilter(ReadOptions(Required(options, "options"), "options"));
+      const FilterKindInfo& info = KindInfo(static_cast<FilterKind>(kind));
+      if (info.is_static) {
+        Refuse(detail::StrCat("a ", info.name,
+                              " filter never changes: tamis_filter_build builds it from all its "
+                              "keys"));
+      }
+      return MakeFilter(info.kind, read);
     });
   });
 }

@@ -51,10 +51,11 @@ inline Filter& FilterOf(const tamis_filter* filter, const char* action) {
 // Throws Error(kReadOnly) for a filter that cannot be changed. The C++ functions for one key do
 // not.
 inline ChangeableFilter& Writable(Filter& filter) {
+  ChangeableFilter& changeable = RequireChangeable(filter);
   if (filter.read_only()) {
     Refuse("the filter is mapped, and cannot be changed", ErrorCode::kReadOnly);
   }
-  return RequireChangeable(filter);
+  return changeable;
 }
 
 // Throws Error(kUnsupported) for a filter that cannot erase keys.

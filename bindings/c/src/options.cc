@@ -39,6 +39,16 @@ MemoryOptions ReadMemory(uint32_t no_huge_pages) {
   return {.huge_pages = !off};
 }
 
+FilterOptions ReadFilter(const tamis_filter_options& given) {
+  RequireZero(given.reserved);
+  return {.capacity = given.capacity,
+          .fpr = given.fpr,
+          .bytes = given.bytes,
+          .hash = ReadNewHash(given.hash),
+          .memory = ReadMemory(given.no_huge_pages),
+          .backend = ReadBackend(given.backend)};
+}
+
 SaveOptions ReadSave(const tamis_save_options* options) {
   const tamis_save_options given = ReadOptions(options, "options");
   SaveOptions save;

@@ -11,8 +11,10 @@
 #include "tamis/backend.h"
 #include "tamis/c/base.h"
 #include "tamis/c/file.h"
+#include "tamis/c/filter.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/file.h"
+#include "tamis/filter.h"
 #include "tamis/hash.h"
 #include "tamis/memory.h"
 #include "tamis/version.h"
@@ -65,6 +67,7 @@ HashSpec ReadNewHash(const tamis_hash& hash);
 // nullptr for NULL.
 const Backend* ReadBackend(const char* name);
 MemoryOptions ReadMemory(uint32_t no_huge_pages);
+FilterOptions ReadFilter(const tamis_filter_options& given);
 
 struct OpenOptions {
   MapOptions AsMap() const;

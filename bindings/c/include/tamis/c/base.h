@@ -38,7 +38,7 @@ enum {
   TAMIS_INVALID_ARGUMENT = 1, /* a value outside its range, NULL, an output that is too small */
   TAMIS_OUT_OF_MEMORY = 2,    /* more memory asked for than there is */
   TAMIS_INCOMPATIBLE = 3,     /* two filters that cannot be combined */
-  TAMIS_READ_ONLY = 4,        /* a change to a filter that is mapped */
+  TAMIS_READ_ONLY = 4,        /* a change to a filter that is mapped, or never changes */
   TAMIS_UNKNOWN_BACKEND = 5,  /* a backend name that is unknown or unusable on this machine */
   TAMIS_IO = 6,               /* the operating system refused a file operation */
   TAMIS_CORRUPT = 7,          /* bytes that fail a check */

@@ -21,12 +21,13 @@ typedef struct tamis_filter tamis_filter;
 
 /* ---- Creation ---- */
 
-/* Set capacity and fpr, or set bytes. */
+/* Set capacity and fpr, or set bytes. tamis_filter_build takes neither capacity nor bytes. */
 typedef struct tamis_filter_options {
   size_t struct_bytes;
   uint64_t capacity; /* keys to be inserted; at least 1 unless bytes is given */
   /* False-positive rate at capacity, in [1e-12, 0.5]. 0: 0.01 for Bloom filters, and for cuckoo
-   * filters the rate of a full table. */
+   * filters the rate of a full table. A fuse filter has the rate of its kind, which must be at most
+   * this one. */
   double fpr;
   uint64_t bytes; /* if not 0, the size, rounded down to a size that the kind can have */
   tamis_hash hash;
@@ -50,12 +51,30 @@ typedef struct tamis_scalable_options {
 } tamis_scalable_options;
 
 /* Creates an empty filter. The second function creates a scalable filter, and its `options` may be
- * NULL. Returns TAMIS_INVALID_ARGUMENT for options out of range, TAMIS_OUT_OF_MEMORY,
- * TAMIS_UNKNOWN_BACKEND, and TAMIS_UNSUPPORTED for an unknown kind. */
+ * NULL. Returns TAMIS_INVALID_ARGUMENT for options out of range and for the kinds
+ * TAMIS_FUSE8 to TAMIS_FUSE32, TAMIS_OUT_OF_MEMORY, TAMIS_UNKNOWN_BACKEND, and TAMIS_UNSUPPORTED
+ * for an unknown kind. */
 TAMIS_C_API tamis_status tamis_filter_create(uint32_t kind, const tamis_filter_options* options,
                                              tamis_filter** out);
 TAMIS_C_API tamis_status tamis_filter_create_scalable(const tamis_scalable_options* options,
                                                       tamis_filter** out);
+
+/* Builds a filter from all its keys. Filters of the kinds TAMIS_FUSE8 to TAMIS_FUSE32 never change,
+ * and this function is the only one that builds them. It builds all other kinds, too, except
+ * TAMIS_SCALABLE.
+ *
+ * `keys` is an array of `num_chunks` chunks, whose layouts may differ. The filter does not depend
+ * on how the keys are divided into chunks. It is sized for their number at `options->fpr`.
+ * `options` may be NULL, and its capacity and bytes must be 0. The threads of `engine` build the
+ * filter, or the calling thread if `engine` is NULL.
+ *
+ * Returns TAMIS_INVALID_ARGUMENT for options or keys out of range, and if a cuckoo filter has no
+ * room for a key, as it takes only a few copies of each. It also returns this for keys that were
+ * chosen so that no fuse filter can be built. A keyed hash prevents that. Other errors are those of
+ * tamis_filter_create. */
+TAMIS_C_API tamis_status tamis_filter_build(uint32_t kind, const tamis_filter_options* options,
+                                            const tamis_engine* engine, const tamis_keys* keys,
+                                            uint64_t num_chunks, tamis_filter** out);
 
 typedef struct tamis_view_options {
   size_t struct_bytes;
@@ -98,7 +117,9 @@ typedef struct tamis_filter_info {
   /* The name of the other library's format, such as "guava:utf8". NULL for other filters. Valid for
    * as long as the program runs. */
   const char* format;
-  uint32_t read_only; /* 1: it cannot be changed, because it is mapped, or a read-only view */
+  /* 1: it cannot be changed, because it is mapped, a read-only view, or of a kind that never
+   * changes. */
+  uint32_t read_only;
   /* Of all keys inserted: bit i is type i of core/FORMAT.md; 0: none. A filter of another library
    * has the types that its format takes, and a view has bit 0: unknown. */
   uint32_t key_types;
