@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/python/src/classes/classes.h"
 #include "bindings/python/src/classes/options.h"
 #include "bindings/python/src/classes/py_filter.h"
 #include "bindings/python/src/live/concurrent_slots.h"
@@ -79,10 +80,12 @@ void SaveFile(const PyConcurrent& c, const std::filesystem::path& path,
 
 ConcurrentResult OpenFile(const std::filesystem::path& path,
                           const std::optional<nb::bytes>& secret) {
-  const nb::object plain =
-      nb::module_::import_("tamis").attr("open")(nb::cast(path), nb::arg("secret") = secret);
-  return WrapConcurrent(
-      AnyConcurrent(MakeConcurrent(std::move(nb::cast<PyFilter&>(plain).filter))));
+  RequireThere(path);
+  return WrapConcurrent([&] {
+    const LoadOptions options{.secret = SecretIf(secret)};
+    const WithoutGil released;
+    return AnyConcurrent::Load(path, options);
+  }());
 }
 
 std::string Repr(nb::handle self) {
