@@ -1,5 +1,6 @@
 """Objects that raise and lie, classes that are exchanged, threads and children at bad moments."""
 import ctypes
+import itertools
 import pickle
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from kinds import CLASSES, SIZED, make
+from kinds import CLASSES, SIZED, STATIC, make, of_keys
 
 import tamis
 import tamis.live
@@ -24,11 +25,10 @@ def run(code):
     return done.stdout
 
 
-@pytest.mark.parametrize("other", CLASSES)
-@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("cls, other", [*itertools.product(CLASSES, CLASSES),
+                                        *itertools.product(STATIC, STATIC)])
 def test_a_class_that_is_exchanged_changes_no_answer(cls, other):
-    f = make(cls, 1000)
-    f.update(range(1000))
+    f = of_keys(cls, range(1000))
     keys = range(3000)
     want = f.contains(keys)
     f.__class__ = other
@@ -89,6 +89,8 @@ LOOKS = {
     "contains": lambda x: make(tamis.BloomFilter).contains(x),
     "add": lambda x: make(tamis.BloomFilter).add(x), "in": lambda x: x in make(tamis.BloomFilter),
     "list": lambda x: make(tamis.BloomFilter).insert([x]),
+    "static": tamis.FuseFilter8, "static list": lambda x: tamis.FuseFilter8([x]),
+    "progress": lambda x: tamis.FuseFilter8([1], progress=x),
     "objects": lambda x: make(tamis.BloomFilter).insert(np.array([x], object)),
     "pandas": lambda x: make(tamis.BloomFilter).insert(pd.Series([x])),
     "live": LIVE.insert, "guard": tamis.live.CacheGuard(LIVE, str).get,
@@ -130,10 +132,9 @@ def test_answers_say_what_they_are():
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("cls", CLASSES + STATIC)
 def test_every_protocol_of_pickle(cls, protocol):
-    f = make(cls)
-    f.update(range(100))
+    f = of_keys(cls, range(100))
     g = pickle.loads(pickle.dumps(f, protocol))
     assert type(g) is cls and g.to_bytes() == f.to_bytes()
 

@@ -39,7 +39,8 @@ def test_publishing():
     assert live.status().generation == 2 and 5 <= live.status().age < 1000
     assert type(live.filter) is tamis.live.ConcurrentBloomFilter
     for filter, age, error in ((None, 0, TypeError), (f, -1, ValueError), (f, float("nan"), ValueError),
-                               (tamis.CountingBloomFilter(9), 0, tamis.UnsupportedError)):
+                               (tamis.CountingBloomFilter(9), 0, tamis.UnsupportedError),
+                               (tamis.FuseFilter8([1]), 0, tamis.UnsupportedError)):
         with pytest.raises(error):
             live.publish(filter, age)
     assert live.generation == 2

@@ -10,19 +10,16 @@ from multiprocessing import shared_memory
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from kinds import CLASSES, MERGEABLE, SIZED, make
+from kinds import CLASSES, MERGEABLE, SIZED, STATIC, make, of_keys
 
 import tamis
 
 
 def filled(cls, n=1000, **options):
-    f = make(cls, n, **options)
-    f.insert(np.arange(n))
-    f.add("text")
-    return f
+    return of_keys(cls, [*range(n), "text"], **options)
 
 
-@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("cls", CLASSES + STATIC)
 def test_round_trips(cls, tmp_path):
     f = filled(cls)
     data = f.to_bytes()
@@ -38,7 +35,7 @@ def test_round_trips(cls, tmp_path):
         assert (g.contains(np.arange(3000)) == f.contains(np.arange(3000))).all()
         assert "text" in g and g.inserted_count == f.inserted_count
         assert repr(g).split(", read_only")[0].rstrip(")") == repr(f).rstrip(")")
-        if not g.read_only:
+        if cls not in STATIC and not g.read_only:
             g.add("another")
 
 
@@ -85,6 +82,17 @@ def test_exported_filters_do_not_change(cls):
         np.frombuffer(f, np.uint8).flags.writeable = True
 
 
+@pytest.mark.parametrize("cls", STATIC)
+def test_buffers_of_static_filters(cls):
+    f = filled(cls)
+    view = memoryview(f)
+    assert view.readonly and view.nbytes == f.nbytes and view.format == "B"
+    assert bytes(view) in f.to_bytes()
+    del f
+    gc.collect()
+    assert any(view)
+
+
 def test_scalable_filters_have_no_one_buffer():
     with pytest.raises(BufferError, match="to_bytes"):
         memoryview(tamis.ScalableFilter())
@@ -96,7 +104,7 @@ def test_the_buffer_keeps_the_filter():
     assert any(view)
 
 
-@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("cls", CLASSES + STATIC)
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_corrupt_bytes(cls, data):
@@ -263,12 +271,13 @@ def test_frombuffer_holds_its_buffer():
     assert "text" in f
 
 
-def test_cycles_are_collected():
+@pytest.mark.parametrize("cls", [tamis.BloomFilter, tamis.FuseFilter8])
+def test_cycles_are_collected(cls):
     class Owner(bytearray):
         pass
 
     for _ in range(20):  # some of which begin where no copy is needed
-        owner = Owner(filled(tamis.BloomFilter, 5000).to_bytes())
+        owner = Owner(filled(cls, 5000).to_bytes())
         owner.filter = tamis.frombuffer(owner)
         gone = weakref.ref(owner.filter)
         del owner

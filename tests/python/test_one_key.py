@@ -4,7 +4,7 @@ import uuid
 
 import numpy as np
 import pytest
-from kinds import CLASSES, ERASABLE, make
+from kinds import CLASSES, ERASABLE, STATIC, make
 
 import tamis
 
@@ -18,6 +18,16 @@ def test_add_and_in(cls):
         f.add(key)
     assert all(key in f for key in keys)
     assert f.inserted_count == len(keys)
+
+
+@pytest.mark.parametrize("cls", STATIC)
+def test_in_static_filters(cls):
+    keys = ["ada", b"\x00\xff", "", 0, 1, -1, 2**63, uuid.UUID(int=77), np.str_("numpy"), np.int8(-7)]
+    f = cls(keys)
+    assert all(key in f for key in keys) and f.inserted_count == len(keys)
+    for key in (1.0, None, True, (1, 2), object(), [], bytearray(b"x")):
+        with pytest.raises(TypeError, match="a key is a str, bytes, int or uuid.UUID"):
+            key in f
 
 
 def test_keys_of_one_value_are_one():

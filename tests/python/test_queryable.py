@@ -7,7 +7,7 @@ import pytest
 
 import tamis
 import tamis.live
-from kinds import CLASSES, make
+from kinds import CLASSES, STATIC, make, of_keys
 
 CONCURRENT = [tamis.live.ConcurrentSplitBlockBloomFilter, tamis.live.ConcurrentBloomFilter,
               tamis.live.ConcurrentCuckooFilter8, tamis.live.ConcurrentCuckooFilter12,
@@ -30,6 +30,16 @@ def test_outputs_agree(made):
     assert isinstance(made, tamis.Queryable) and isinstance(made, tamis.Changeable)
     keys = numpy.arange(0, 3000, dtype=numpy.uint64)
     assert made.insert(keys[::2]) == 1500
+    check_outputs(made, keys)
+
+
+@pytest.mark.parametrize("cls", STATIC)
+def test_outputs_of_static_filters_agree(cls):
+    keys = numpy.arange(0, 3000, dtype=numpy.uint64)
+    check_outputs(of_keys(cls, keys[::2]), keys)
+
+
+def check_outputs(made, keys):
     expected = [int(key) in made for key in keys]
     assert sum(expected) >= 1500
     for threads in (None, 1, 2):
@@ -86,7 +96,7 @@ def test_description(made):
 def test_classes_of_different_objects_cannot_be_exchanged():
     """Else a call would take the object of one class for that of another."""
     objects = [tamis.SplitBlockBloomFilter(10), tamis.live.ConcurrentBloomFilter(10), MAKERS["guava"](),
-               tamis.FilterBank(), tamis.live.Live()]
+               tamis.FilterBank(), tamis.live.Live(), tamis.FuseFilter8([1])]
     for one, other in itertools.permutations(objects, 2):
         with pytest.raises(TypeError, match="layout differs"):
             one.__class__ = type(other)
@@ -114,6 +124,6 @@ def test_a_concurrent_filter_without_init_is_a_type_error():
 
 
 def test_bases_cannot_be_made():
-    for base in (tamis.Queryable, tamis.Changeable):
+    for base in (tamis.Queryable, tamis.Changeable, tamis.Filter, tamis.StaticFilter):
         with pytest.raises(TypeError):
             base()

@@ -4,11 +4,13 @@ import subprocess
 
 import numpy as np
 import pytest
+from kinds import BITS
 
 import tamis
 
 COMMAND = os.environ.get("TAMIS_COMMAND")
 pytestmark = pytest.mark.skipif(not COMMAND, reason="TAMIS_COMMAND names no command")
+STATIC = {f"fuse{bits}": cls for cls, bits in BITS.items()}
 TYPES = {"split-block": tamis.SplitBlockBloomFilter, "bloom": tamis.BloomFilter,
          "counting": tamis.CountingBloomFilter, "cuckoo8": tamis.CuckooFilter8,
          "cuckoo12": tamis.CuckooFilter12, "cuckoo16": tamis.CuckooFilter16}
@@ -39,6 +41,16 @@ def test_files_are_equal(kind, keys, form, tmp_path):
     asked = keys[::7] + ([10**6] if form else ["absent"])
     found = run("query", by_python, *form, keys=asked).split("\n")[:-1]
     assert found == [str(k) for k, has in zip(asked, g.contains(asked)) if has]
+
+
+@pytest.mark.parametrize("kind", STATIC)
+@pytest.mark.parametrize("keys, form", [(WORDS, []), (NUMBERS, ["--integers"])], ids=["text", "int"])
+def test_static_files_are_equal(kind, keys, form, tmp_path):
+    built = tmp_path / "command"
+    run("build", "-o", built, "--kind", kind, *form, keys=keys)
+    assert STATIC[kind](keys, threads=2).to_bytes() == built.read_bytes()
+    g = tamis.open(built, map=True)
+    assert type(g) is STATIC[kind] and g.contains(keys) == [True] * len(keys)
 
 
 def test_raw_integers(tmp_path):

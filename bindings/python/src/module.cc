@@ -20,8 +20,10 @@ NB_MODULE(_tamis, m) {
   DefineAnswer(m);
   DefineQueryables(m);
   auto filter = DefineFilter(m);
+  auto static_filter = DefineStaticFilter(m);
   DefineKinds(m);
-  DefineFiles(m, filter);
+  DefineStaticKinds(m);
+  DefineFiles(m, filter, static_filter);
   DefineBank(m);
   DefineForeign(m);
   DefinePlan(m);

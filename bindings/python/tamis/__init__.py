@@ -11,12 +11,12 @@ which is certain, or "maybe", which for a share of the other keys that you choos
 (True, [True, False])
 """
 from ._tamis import (
-    Answers, BankMember, BankGroup, BloomFilter, BusyError, CancelledError, Changeable, CorruptError,
-    CountingBloomFilter, CuckooFilter8, CuckooFilter12, CuckooFilter16, DeviceError, Error,
-    FileError, Filter, FilterBank, ForeignFilter, FullError, IncompatibleError,
-    InvalidArgumentError, NotDurableError, OutOfMemoryError, Plan, PlanCandidate, Queryable, ReadOnlyError,
-    ScalableFilter, SecretError, SplitBlockBloomFilter,
-    TimedOutError, UnavailableError, UnknownBackendError, UnsupportedError, __version__, backends,
-    from_bytes, frombuffer, open, plan)
+    Answers, BankMember, BankGroup, BloomFilter, BusyError, CancelledError, Changeable,
+    CorruptError, CountingBloomFilter, CuckooFilter8, CuckooFilter12, CuckooFilter16, DeviceError,
+    Error, FileError, Filter, FilterBank, ForeignFilter, FullError, FuseFilter8, FuseFilter12,
+    FuseFilter16, FuseFilter32, IncompatibleError, InvalidArgumentError, NotDurableError,
+    OutOfMemoryError, Plan, PlanCandidate, Queryable, ReadOnlyError, ScalableFilter, SecretError,
+    SplitBlockBloomFilter, StaticFilter, TimedOutError, UnavailableError, UnknownBackendError,
+    UnsupportedError, __version__, backends, from_bytes, frombuffer, open, plan)
 
 __all__ = [_name for _name in globals() if not _name.startswith("_")]

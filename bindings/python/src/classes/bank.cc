@@ -168,8 +168,9 @@ SplitBlockBloomFilter FilterOfKeys(const PyBank& b, KeySource& source, const Eng
   return filter;
 }
 
-void AddCopyOf(PyBank& b, const std::string& name, PyFilter& f) {
-  const auto* const filter = f.filter.As<SplitBlockBloomFilter>();
+template <typename Py>
+void AddCopyOf(PyBank& b, const std::string& name, Py& f) {
+  const auto* const filter = f.filter.template As<SplitBlockBloomFilter>();
   if (filter == nullptr) {
     throw nb::type_error(
         (std::string("a bank is of SplitBlockBloomFilters, and this is a filter of kind ") +
@@ -186,11 +187,7 @@ void AddCopyOf(PyBank& b, const std::string& name, PyFilter& f) {
 void Add(PyBank& b, NameArg name, Arg<"tamis.SplitBlockBloomFilter | tamis._Keys"> x,
          std::optional<int64_t> threads) {
   const std::string text = MemberNameOf(name);
-  if (nb::isinstance<PyFilter>(x)) {
-    PyFilter* const f = FilterIn(x.ptr());
-    if (f == nullptr) throw nb::python_error();
-    return AddCopyOf(b, text, *f);
-  }
+  if (IsFilter(x)) return WithFilterIn(x, [&](auto& f) { AddCopyOf(b, text, f); });
   // Before keys are read, which may be for good.
   b.RequireChangeable();
   if (Look(b, [&](const FilterBank& bank) { return bank.Find(text).has_value(); })) {

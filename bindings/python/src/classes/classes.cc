@@ -36,13 +36,13 @@ nb::class_<FilterOf<kKind>, PyFilter> Define(nb::module_& m, const char* name,
       .def("__init__", make, nb::arg("capacity") = Unsigned{}, nb::arg("fpr") = 0.0, nb::kw_only(),
            nb::arg("nbytes") = Unsigned{}, nb::arg("hash") = "xxh3", nb::arg("seed") = Unsigned{},
            nb::arg("secret").none() = nb::none(), nb::arg("backend").none() = nb::none(),
-           nb::arg("huge_pages") = true, kMakeDoc);
+           nb::arg("huge_pages") = true, MakeDoc().c_str());
 }
 
 // What work(filter) returns when no call is changing the filter, as those of other threads may
 // without the GIL: a scalable filter gets layers meanwhile.
-template <typename Work>
-auto Look(PyFilter& f, const Work& work) {
+template <typename Py, typename Work>
+auto Look(Py& f, const Work& work) {
   const Reading lock(f.gate);
   return work(static_cast<const Filter&>(*f.filter));
 }
@@ -103,8 +103,9 @@ std::string NameOf(nb::handle self) {
 }
 
 // Kind, size, rate and fill, by what is known without reading the contents.
+template <typename Py>
 std::string Repr(nb::handle self) {
-  PyFilter* const f = FilterIn(self.ptr());
+  Py* const f = FilterIn<Py>(self.ptr());
   if (f == nullptr) throw nb::python_error();
   const Reading lock(f->gate);
   const Filter& filter = *f->filter;
@@ -119,8 +120,8 @@ std::string Repr(nb::handle self) {
 }
 
 // What a call that reads the filter returns; without the GIL.
-template <typename Work>
-auto Read(PyFilter& f, const Work& work) {
+template <typename Py, typename Work>
+auto Read(Py& f, const Work& work) {
   const Reading lock(f.gate);
   const WithoutGil released;
   return work(static_cast<const Filter&>(*f.filter));
@@ -133,7 +134,8 @@ void Clear(PyFilter& f) {
   filter.Clear();
 }
 
-AnyFilter Copied(PyFilter& f) {
+template <typename Py>
+AnyFilter Copied(Py& f) {
   return Read(f, [](const Filter& filter) { return Clone(filter); });
 }
 
@@ -175,11 +177,50 @@ SelfResult AsNew(nb::handle self, nb::handle other, const Work& work) {
   return made;
 }
 
-std::string HashName(const PyFilter& f) { return HashKindName(f.filter->hash().kind); }
+// Defines the members of tamis.Filter that do not change it, for a class with a PyFilter or a
+// PyStaticFilter.
+template <typename Py, typename Base>
+void DefineMembers(nb::class_<Py, Base>& filter) {
+  filter
+      .def_prop_ro(
+          "kind", [](const Py& f) { return FilterKindName(f.filter->kind()); },
+          "The name of its kind, as the tamis command has it: 'split-block' ...")
+      .def_prop_ro(
+          "capacity", [](Py& f) { return Look(f, [](const Filter& g) { return g.capacity(); }); },
+          "Keys that it was sized for.")
+      .def_prop_ro(
+          "inserted_count",
+          [](Py& f) { return Look(f, [](const Filter& g) { return g.inserted_count(); }); },
+          std::is_same_v<Py, PyStaticFilter>
+              ? "The number of distinct keys."
+              : "Keys inserted so far, duplicates included, less those erased.")
+      .def_prop_ro(
+          "bits_per_key",
+          [](Py& f) { return Look(f, [](const Filter& g) { return g.bits_per_key(); }); },
+          "Bits of memory for each key of the capacity.")
+      .def_prop_ro(
+          "hash", [](const Py& f) -> std::string { return HashKindName(f.filter->hash().kind); },
+          "'xxh3', 'xxh64', 'siphash13' or 'siphash24'.")
+      .def_prop_ro(
+          "seed", [](const Py& f) { return f.filter->hash().seed; }, "The seed of its hash.")
+      .def_prop_ro(
+          "read_only", [](const Py& f) { return f.filter->read_only(); },
+          "True for a filter that is mapped from a file or a buffer.")
+      .def_prop_ro(
+          "can_erase", [](const Py& f) { return f.erasable() != nullptr; },
+          "Whether keys can be erased.")
+      .def_prop_ro(
+          "backend", [](const Py& f) { return std::string(f.filter->backend().name); },
+          "The name of the backend, which decides its speed alone.")
+      .def(
+          "copy", [](Py& f) -> SelfResult { return Wrap(Copied(f)); },
+          "A copy in memory of its own, never read-only.")
+      .def("__repr__", Repr<Py>);
+}
 
 }  // namespace
 
-FilterResult Wrap(AnyFilter filter, std::unique_ptr<Backing> bytes) {
+nb::object Wrap(AnyFilter filter, std::unique_ptr<Backing> bytes) {
   return ForKind(filter->kind(), [&]<typename, FilterKind kKind>() {
     auto made = std::make_unique<FilterOf<kKind>>(std::move(filter), std::move(bytes));
     return nb::cast(made.release(), nb::rv_policy::take_ownership);
@@ -193,39 +234,9 @@ nb::handle ClassOf(FilterKind kind) {
 nb::class_<PyFilter, PyChangeable> DefineFilter(nb::module_& m) {
   nb::class_<PyFilter, PyChangeable> filter(
       m, "Filter", nb::type_slots(FilterSlots()), nb::is_weak_referenceable(),
-      "The common base class of the filters of tamis. An approximate set.\n");
-  filter
-      .def_prop_ro(
-          "kind", [](const PyFilter& f) { return FilterKindName(f.filter->kind()); },
-          "The name of its kind, as the tamis command has it: 'split-block' ...")
-      .def_prop_ro(
-          "capacity",
-          [](PyFilter& f) { return Look(f, [](const Filter& g) { return g.capacity(); }); },
-          "Keys that it was sized for.")
-      .def_prop_ro(
-          "inserted_count",
-          [](PyFilter& f) { return Look(f, [](const Filter& g) { return g.inserted_count(); }); },
-          "Keys inserted so far, duplicates included, less those erased.")
-      .def_prop_ro(
-          "bits_per_key",
-          [](PyFilter& f) { return Look(f, [](const Filter& g) { return g.bits_per_key(); }); },
-          "Bits of memory for each key of the capacity.")
-      .def_prop_ro("hash", HashName, "'xxh3', 'xxh64', 'siphash13' or 'siphash24'.")
-      .def_prop_ro(
-          "seed", [](const PyFilter& f) { return f.filter->hash().seed; }, "The seed of its hash.")
-      .def_prop_ro(
-          "read_only", [](const PyFilter& f) { return f.filter->read_only(); },
-          "True for a filter that is mapped from a file or a buffer.")
-      .def_prop_ro(
-          "can_erase", [](const PyFilter& f) { return f.erasable() != nullptr; },
-          "Whether keys can be erased.")
-      .def_prop_ro(
-          "backend", [](const PyFilter& f) { return std::string(f.filter->backend().name); },
-          "The name of the backend, which decides its speed alone.")
-      .def("clear", Clear, "Empty the filter.")
-      .def(
-          "copy", [](PyFilter& f) -> SelfResult { return Wrap(Copied(f)); },
-          "A copy in memory of its own, never read-only.")
+      "The common base class of filters that take keys. An approximate set.\n");
+  DefineMembers(filter);
+  filter.def("clear", Clear, "Empty the filter.")
       .def(
           "__or__", [](nb::handle f, SelfArg other) { return AsNew(f, other, tamis::Merge); },
           nb::arg("other"), "All keys of both: as if all had been inserted into one.")
@@ -238,8 +249,15 @@ nb::class_<PyFilter, PyChangeable> DefineFilter(nb::module_& m) {
       .def(
           "__iand__",
           [](nb::handle f, SelfArg other) { return InPlace(f, other, tamis::Intersect); },
-          nb::arg("other"), "Keep what another filter of equal size and hash has, too.")
-      .def("__repr__", Repr);
+          nb::arg("other"), "Keep what another filter of equal size and hash has, too.");
+  return filter;
+}
+
+nb::class_<PyStaticFilter, PyQueryable> DefineStaticFilter(nb::module_& m) {
+  nb::class_<PyStaticFilter, PyQueryable> filter(
+      m, "StaticFilter", nb::type_slots(StaticFilterSlots()), nb::is_weak_referenceable(),
+      "The common base class of filters that are built from all their keys and never change.\n");
+  DefineMembers(filter);
   return filter;
 }
 

@@ -10,11 +10,14 @@
 namespace tamis::python {
 
 nb::class_<PyFilter, PyChangeable> DefineFilter(nb::module_& m);
+nb::class_<PyStaticFilter, PyQueryable> DefineStaticFilter(nb::module_& m);
 void DefineKinds(nb::module_& m);
+void DefineStaticKinds(nb::module_& m);
 // Contents of a filter that come in pieces.
 void DefineContents(nb::class_<FilterOf<FilterKind::kSplitBlock>, PyFilter>& filter);
 // save, open and the like; to_bytes, frombuffer, pickle.
-void DefineFiles(nb::module_& m, nb::class_<PyFilter, PyChangeable>& filter);
+void DefineFiles(nb::module_& m, nb::class_<PyFilter, PyChangeable>& filter,
+                 nb::class_<PyStaticFilter, PyQueryable>& static_filter);
 // Throws FileNotFoundError.
 void RequireThere(const std::filesystem::path& path);
 void DefineBank(nb::module_& m);

@@ -36,8 +36,8 @@ void RequireThere(const fs::path& path) {
 
 namespace {
 
-FilterResult OpenFile(const fs::path& path, bool map, bool verify, const Secret& secret,
-                      const std::optional<std::string>& backend) {
+AnyFilterResult OpenFile(const fs::path& path, bool map, bool verify, const Secret& secret,
+                         const std::optional<std::string>& backend) {
   RequireThere(path);
   const auto opened = [&] {
     if (!map) {
@@ -54,14 +54,15 @@ FilterResult OpenFile(const fs::path& path, bool map, bool verify, const Secret&
   return Wrap(opened());
 }
 
-void SaveFile(PyFilter& f, const fs::path& path, std::optional<bool> with_secret,
-              uint32_t version) {
+template <typename Py>
+void SaveFile(Py& f, const fs::path& path, std::optional<bool> with_secret, uint32_t version) {
   const Reading lock(f.gate);
   const WithoutGil released;
   f.filter->Save(path, {.with_secret = with_secret, .version = version});
 }
 
-Result<"bytes"> ToBytes(PyFilter& f, std::optional<bool> with_secret) {
+template <typename Py>
+Result<"bytes"> ToBytes(Py& f, std::optional<bool> with_secret) {
   const SaveOptions options{.with_secret = with_secret};
   const Reading lock(f.gate);
   const uint64_t size = SerializedBytes(*f.filter, options);
@@ -83,7 +84,7 @@ AnyFilter LoadBytes(nb::handle bytes, const Secret& secret) {
   return Load(all, options);
 }
 
-FilterResult FromBuffer(BufferArg buffer, bool verify, const Secret& secret) {
+AnyFilterResult FromBuffer(BufferArg buffer, bool verify, const Secret& secret) {
   auto backing = std::make_unique<Backing>(buffer);
   const MapOptions options{.verify = verify ? Verify::kFull : Verify::kHeader,
                            .secret = SecretIf(secret)};
@@ -94,33 +95,52 @@ FilterResult FromBuffer(BufferArg buffer, bool verify, const Secret& secret) {
   return Wrap(std::move(filter), std::move(backing));
 }
 
-bool IsKeyed(const PyFilter& f) { return tamis::IsKeyed(f.filter->hash().kind); }
-
 // For pickle and for subclasses of Python, whose attributes go along.
+template <typename Py>
 nb::tuple GetState(nb::handle self) {
-  PyFilter* const found = FilterIn(self.ptr());
+  Py* const found = FilterIn<Py>(self.ptr());
   if (found == nullptr) throw nb::python_error();
-  PyFilter& f = *found;
+  Py& f = *found;
   // With the secret of a keyed hash: without it the filter would be of no use.
-  const std::optional<bool> with_secret = IsKeyed(f) ? std::optional(true) : std::nullopt;
+  const bool keyed = IsKeyed(f.filter->hash().kind);
+  const std::optional<bool> with_secret = keyed ? std::optional(true) : std::nullopt;
   return nb::make_tuple(ToBytes(f, with_secret),
                         nb::getattr(self, "__dict__", nb::handle(Py_None)));
 }
 
-void SetState(nb::pointer_and_handle<PyFilter> self, const nb::tuple& state) {
+template <typename Py>
+void SetState(nb::pointer_and_handle<Py> self, const nb::tuple& state) {
   if (state.size() != 2) throw nb::value_error("this is not the state of a filter");
   AnyFilter filter = LoadBytes(state[0], std::nullopt);
   if (PyObject_IsInstance(self.h.ptr(), ClassOf(filter->kind()).ptr()) != 1) {
     throw nb::type_error("these are the bytes of a filter of another class");
   }
   if (!state[1].is_none()) self.h.attr("__dict__").attr("update")(state[1]);
-  new (self.p) PyFilter(std::move(filter));
+  new (self.p) Py(std::move(filter));
 }
 
 // That of all objects, which asks for the state from protocol 2 on.
 nb::object Reduce(nb::handle self, int protocol) {
   const nb::handle object(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
   return object.attr("__reduce_ex__")(self, std::max(protocol, 2));
+}
+
+template <typename Py, typename Base>
+void DefineSaving(nb::class_<Py, Base>& filter) {
+  filter
+      .def(
+          "save", SaveFile<Py>, nb::arg("path"), nb::kw_only(),
+          nb::arg("with_secret").none() = nb::none(),
+          nb::arg("version") = FileHeader::kNewestVersion,
+          "Write the filter to a file, atomically: the path names the old file or the new one.\n\n"
+          "with_secret: whether the secret of a keyed hash goes into the file; by default it does\n"
+          "    if it came from one that had it.\n"
+          "version: 1 for readers that know no other.")
+      .def("to_bytes", ToBytes<Py>, nb::kw_only(), nb::arg("with_secret").none() = nb::none(),
+           "The bytes of the file that save() would write.")
+      .def("__reduce_ex__", Reduce, nb::arg("protocol"))
+      .def("__getstate__", GetState<Py>)
+      .def("__setstate__", SetState<Py>, nb::arg("state"));
 }
 
 }  // namespace
@@ -138,7 +158,8 @@ Backing::Backing(nb::handle object)
   held_ = nullptr;
 }
 
-void DefineFiles(nb::module_& m, nb::class_<PyFilter, PyChangeable>& filter) {
+void DefineFiles(nb::module_& m, nb::class_<PyFilter, PyChangeable>& filter,
+                 nb::class_<PyStaticFilter, PyQueryable>& static_filter) {
   m.def("open", OpenFile, nb::arg("path"), nb::kw_only(), nb::arg("map") = false,
         nb::arg("verify") = false, nb::arg("secret").none() = nb::none(),
         nb::arg("backend").none() = nb::none(),
@@ -156,7 +177,9 @@ void DefineFiles(nb::module_& m, nb::class_<PyFilter, PyChangeable>& filter) {
         "True\n");
   m.def(
       "from_bytes",
-      [](BufferArg data, const Secret& secret) { return Wrap(LoadBytes(data, secret)); },
+      [](BufferArg data, const Secret& secret) -> AnyFilterResult {
+        return Wrap(LoadBytes(data, secret));
+      },
       nb::arg("data"), nb::kw_only(), nb::arg("secret").none() = nb::none(),
       "The filter in bytes that to_bytes() or a file has, all of which are checked: a copy.\n\n"
       ">>> f = tamis.BloomFilter(1000)\n"
@@ -174,20 +197,8 @@ void DefineFiles(nb::module_& m, nb::class_<PyFilter, PyChangeable>& filter) {
         ">>> g = tamis.frombuffer(f.to_bytes())\n"
         ">>> 7 in g, g.read_only\n"
         "(True, True)\n");
-  filter
-      .def(
-          "save", SaveFile, nb::arg("path"), nb::kw_only(),
-          nb::arg("with_secret").none() = nb::none(),
-          nb::arg("version") = FileHeader::kNewestVersion,
-          "Write the filter to a file, atomically: the path names the old file or the new one.\n\n"
-          "with_secret: whether the secret of a keyed hash goes into the file; by default it does\n"
-          "    if it came from one that had it.\n"
-          "version: 1 for readers that know no other.")
-      .def("to_bytes", ToBytes, nb::kw_only(), nb::arg("with_secret").none() = nb::none(),
-           "The bytes of the file that save() would write.")
-      .def("__reduce_ex__", Reduce, nb::arg("protocol"))
-      .def("__getstate__", GetState)
-      .def("__setstate__", SetState, nb::arg("state"));
+  DefineSaving(filter);
+  DefineSaving(static_filter);
 }
 
 }  // namespace tamis::python

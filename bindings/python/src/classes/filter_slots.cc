@@ -21,7 +21,7 @@ ChangeableFilter* RequireChange(PyFilter& f) noexcept {
   return may ? filter : nullptr;
 }
 
-bool RequireRead(PyFilter& f) noexcept {
+bool RequireRead(PyQueryable& f) noexcept {
   return !f.gate.writer() || Guarded([&] { f.gate.WaitToRead(); });
 }
 
@@ -33,19 +33,19 @@ bool ChangeOne(const OneKey& key, bool& done, const Change& change) noexcept {
       [&] { done = key.type == OneKey::Type::kInteger ? change(key.integer) : change(key.bytes); });
 }
 
-bool ContainsKey(const PyFilter& f, const OneKey& key) noexcept {
-  return key.type == OneKey::Type::kInteger ? f.filter->Contains(key.integer)
-                                            : f.filter->Contains(key.bytes);
+bool ContainsKey(const Filter& filter, const OneKey& key) noexcept {
+  return key.type == OneKey::Type::kInteger ? filter.Contains(key.integer)
+                                            : filter.Contains(key.bytes);
 }
 
 // PySequence_Contains, for filters that are F, whose own functions are inlined.
 template <typename F, FilterKind kKind>
 int Contains(PyObject* self, PyObject* object) noexcept {
-  PyFilter* const f = FilterIn(self);
+  auto* const f = FilterIn<PyBaseOf<kKind>>(self);
   OneKey key;
   if (f == nullptr || !key.Parse(object) || !RequireRead(*f)) return -1;
   if (f->kind != kKind) [[unlikely]]
-    return ContainsKey(*f, key);
+    return ContainsKey(*f->filter, key);
   const F& filter = static_cast<const F&>(*f->filter);
   return key.type == OneKey::Type::kInteger ? filter.Contains(key.integer)
                                             : filter.Contains(key.bytes);
@@ -60,7 +60,7 @@ PyObject* Add(PyObject* self, PyObject* object) noexcept {
   bool inserted = false;
   if (!ChangeOne(key, inserted, [&](auto k) { return filter->Insert(k); })) return nullptr;
   // What is in already may have no room for another copy.
-  if (!inserted && !ContainsKey(*f, key) && !Guarded([] { ThrowFull(1, 1); })) return nullptr;
+  if (!inserted && !ContainsKey(*filter, key) && !Guarded([] { ThrowFull(1, 1); })) return nullptr;
   Py_RETURN_NONE;
 }
 
@@ -74,7 +74,7 @@ PyObject* AddIfAbsent(PyObject* self, PyObject* object) noexcept {
   if (!ChangeOne(key, inserted, [&](auto k) { return filter->InsertIfAbsent(k); })) {
     return nullptr;
   }
-  if (!inserted && !ContainsKey(*f, key) && !Guarded([] { ThrowFull(1, 1); })) return nullptr;
+  if (!inserted && !ContainsKey(*filter, key) && !Guarded([] { ThrowFull(1, 1); })) return nullptr;
   return PyBool_FromLong(inserted);
 }
 
@@ -112,9 +112,10 @@ PyObject* Remove(PyObject* self, PyObject* object) noexcept {
 
 // The contents, as they are in a file, read-only. While a memoryview of them is there the filter
 // refuses to change.
+template <typename Py>
 int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   view->obj = nullptr;
-  PyFilter* const f = FilterIn(self);
+  Py* const f = FilterIn<Py>(self);
   if (f == nullptr || !RequireRead(*f)) return -1;
   const std::span<const std::byte> payload = f->filter->payload();
   if (payload.empty()) {
@@ -130,14 +131,18 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   return 0;
 }
 
-void ReleaseBuffer(PyObject* self, Py_buffer*) noexcept { --nb::inst_ptr<PyFilter>(self)->exports; }
+template <typename Py>
+void ReleaseBuffer(PyObject* self, Py_buffer*) noexcept {
+  --nb::inst_ptr<Py>(self)->exports;
+}
 
 // A filter that frombuffer made keeps the owner of its bytes, which may lead back to it. A cycle of
 // such references passes through objects that can be cleared, so this one need not be.
+template <typename Py>
 int Traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   Py_VISIT(Py_TYPE(self));
   if (!nb::inst_ready(self)) return 0;
-  const PyFilter* const f = nb::inst_ptr<PyFilter>(self);
+  const Py* const f = nb::inst_ptr<Py>(self);
   if (f->held != nullptr) Py_VISIT(f->held->owner());
   return 0;
 }
@@ -145,9 +150,10 @@ int Traverse(PyObject* self, visitproc visit, void* arg) noexcept {
 // A class inherits neither from another where nanobind has slots of its own.
 template <typename F, FilterKind kKind>
 PyType_Slot* SlotsFor() noexcept {
-  static PyType_Slot slots[] = {{Py_sq_contains, reinterpret_cast<void*>(Contains<F, kKind>)},
-                                {Py_tp_traverse, reinterpret_cast<void*>(Traverse)},
-                                {0, nullptr}};
+  static PyType_Slot slots[] = {
+      {Py_sq_contains, reinterpret_cast<void*>(Contains<F, kKind>)},
+      {Py_tp_traverse, reinterpret_cast<void*>(Traverse<PyBaseOf<kKind>>)},
+      {0, nullptr}};
   return slots;
 }
 
@@ -188,15 +194,25 @@ PyType_Slot* FilterSlots() noexcept {
   static PyType_Slot slots[] = {
       {Py_sq_contains, reinterpret_cast<void*>(Contains<Filter, FilterKind::kScalable>)},
       {Py_tp_methods, kMethods},
-      {Py_bf_getbuffer, reinterpret_cast<void*>(GetBuffer)},
-      {Py_bf_releasebuffer, reinterpret_cast<void*>(ReleaseBuffer)},
-      {Py_tp_traverse, reinterpret_cast<void*>(Traverse)},
+      {Py_bf_getbuffer, reinterpret_cast<void*>(GetBuffer<PyFilter>)},
+      {Py_bf_releasebuffer, reinterpret_cast<void*>(ReleaseBuffer<PyFilter>)},
+      {Py_tp_traverse, reinterpret_cast<void*>(Traverse<PyFilter>)},
       {0, nullptr},
   };
   return slots;
 }
 
-PyType_Slot* SlotsOf(FilterKind kind) noexcept {
+PyType_Slot* StaticFilterSlots() noexcept {
+  static PyType_Slot slots[] = {
+      {Py_bf_getbuffer, reinterpret_cast<void*>(GetBuffer<PyStaticFilter>)},
+      {Py_bf_releasebuffer, reinterpret_cast<void*>(ReleaseBuffer<PyStaticFilter>)},
+      {Py_tp_traverse, reinterpret_cast<void*>(Traverse<PyStaticFilter>)},
+      {0, nullptr},
+  };
+  return slots;
+}
+
+PyType_Slot* SlotsOf(FilterKind kind) {
   return ForKind(kind, []<typename F, FilterKind kKind>() { return SlotsFor<F, kKind>(); });
 }
 

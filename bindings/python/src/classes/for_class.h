@@ -4,6 +4,10 @@
 
 #include <tamis/tamis.h>
 
+#include <cstdint>
+
+#include "tamis/detail/str_cat.h"
+
 namespace tamis::python {
 
 // Returns work.operator()<F>() for the first class F of the list whose kind it is, or otherwise().
@@ -17,13 +21,22 @@ auto ForClass(FilterKind kind, const Work& work, const Otherwise& otherwise) {
   }
 }
 
-// Returns work.operator()<F, kKind>(). Scalable filters are of many classes: F is Filter.
+// Returns work.operator()<F, kKind>(). Scalable filters are of many classes: F is Filter. Throws
+// Error(kUnsupported) for a kind without a class.
 template <typename Work>
 auto ForKind(FilterKind kind, const Work& work) {
   return ForClass<SplitBlockBloomFilter, CuckooFilter<8>, CuckooFilter<12>, CuckooFilter<16>,
-                  BloomFilter, CountingBloomFilter>(
+                  BloomFilter, CountingBloomFilter, FuseFilter<8>, FuseFilter<12>, FuseFilter<16>,
+                  FuseFilter<32>>(
       kind, [&]<typename F>() { return work.template operator()<F, F::kKind>(); },
-      [&] { return work.template operator()<Filter, FilterKind::kScalable>(); });
+      [&] {
+        if (kind == FilterKind::kScalable) {
+          return work.template operator()<Filter, FilterKind::kScalable>();
+        }
+        throw Error(ErrorCode::kUnsupported,
+                    tamis::detail::StrCat("filters of kind ", static_cast<uint32_t>(kind),
+                                          " have no class"));
+      });
 }
 
 }  // namespace tamis::python

@@ -50,17 +50,23 @@ FilterOptions OptionsOf(Unsigned capacity, double fpr, Unsigned nbytes, const st
                         Unsigned seed, const std::optional<nb::bytes>& secret,
                         const std::optional<std::string>& backend, bool huge_pages);
 
-// What constructors with these arguments say of them.
-inline constexpr char kMakeDoc[] =
-    "capacity: how many keys will be inserted.\n"
-    "fpr: the false-positive rate when they are; 0 is 0.01, and for cuckoo filters that of a full\n"
-    "    table.\n"
-    "nbytes: if not 0, the size instead.\n"
+// Describes the arguments `hash` to `huge_pages` of constructors.
+inline constexpr char kHashDoc[] =
     "hash, seed: 'xxh3' or 'xxh64' and its seed; Parquet has 'xxh64' and 0.\n"
     "secret: 16 bytes for 'siphash13' and 'siphash24', which are for keys that an attacker may\n"
     "    choose; None draws a random one.\n"
     "backend: one of backends(); None is the best.\n"
     "huge_pages: ask for them from 4 MiB up.";
+
+// Returns the description of constructors with the arguments of OptionsOf.
+inline std::string MakeDoc() {
+  constexpr char kSizeDoc[] =
+      "capacity: how many keys will be inserted.\n"
+      "fpr: the false-positive rate when they are; 0 is 0.01, and for cuckoo filters the rate\n"
+      "    of a full table.\n"
+      "nbytes: if not 0, the size instead.\n";
+  return std::string(kSizeDoc) + kHashDoc;
+}
 
 }  // namespace tamis::python
 

@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "bindings/python/src/classes/typed.h"
@@ -42,15 +43,31 @@ class Backing {
   std::span<const std::byte> bytes_;
 };
 
-class PyFilter : public PyChangeable {
+// Holds a filter. `Base` is PyChangeable, or PyQueryable for filters that never change.
+template <typename Base>
+class FilterHolder : public Base {
  public:
-  explicit PyFilter(AnyFilter made, std::unique_ptr<Backing> bytes = nullptr)
-      : PyChangeable(QueryTraits::ThreadSafety::kConcurrentQueries),
+  explicit FilterHolder(AnyFilter made, std::unique_ptr<Backing> bytes = nullptr)
+      : Base(QueryTraits::ThreadSafety::kConcurrentQueries),
         kind(made->kind()),
         held(std::move(bytes)),
         filter(std::move(made)) {}
 
   const Queryable& queryable() const override { return *filter; }
+
+  // nullptr if keys cannot be erased.
+  ErasableFilter* erasable() const noexcept { return filter.template As<ErasableFilter>(); }
+
+  const FilterKind kind;          // of the filter, which the class may not say: f.__class__ = ...
+  std::unique_ptr<Backing> held;  // of a filter that frombuffer made; outlives `filter`
+  AnyFilter filter;
+  Py_ssize_t exports = 0;  // memoryviews of the contents
+};
+
+class PyFilter : public FilterHolder<PyChangeable> {
+ public:
+  using FilterHolder::FilterHolder;
+
   // Throws BufferError while its buffer is exported, and ReadOnlyError.
   ChangeableFilter& RequireChangeable() override;
   ChangeableFilter* engine_filter() override { return filter->changeable(); }
@@ -59,33 +76,59 @@ class PyFilter : public PyChangeable {
   void RequireAllIn(const Keys& keys) const override { erasable()->RequireAllIn(keys); }
 
   bool changeable() const noexcept { return exports == 0 && !filter->read_only(); }
-  // nullptr if keys cannot be erased.
-  ErasableFilter* erasable() const noexcept { return filter.As<ErasableFilter>(); }
-
-  const FilterKind kind;          // of the filter, which the class may not say: f.__class__ = ...
-  std::unique_ptr<Backing> held;  // of a filter that frombuffer made; outlives `filter`
-  AnyFilter filter;
-  Py_ssize_t exports = 0;  // memoryviews of the contents
 };
+
+// A filter that is built from all its keys and never changes.
+class PyStaticFilter : public FilterHolder<PyQueryable> {
+ public:
+  using FilterHolder::FilterHolder;
+};
+
+constexpr bool IsStatic(FilterKind kind) {
+  return kind == FilterKind::kFuse8 || kind == FilterKind::kFuse12 || kind == FilterKind::kFuse16 ||
+         kind == FilterKind::kFuse32;
+}
+
+// The C++ class of the Python class that is the base of all filters of a kind.
+template <FilterKind kKind>
+using PyBaseOf = std::conditional_t<IsStatic(kKind), PyStaticFilter, PyFilter>;
 
 // One type for each class, so that each has its own constructor and operators.
 template <FilterKind kKind>
-struct FilterOf : PyFilter {
-  using PyFilter::PyFilter;
+struct FilterOf : PyBaseOf<kKind> {
+  using PyBaseOf<kKind>::PyBaseOf;
 };
 
-// The filter in an object that is known to be of class Filter; nullptr with TypeError set if its
-// __init__ was never called, as by a subclass that forgets it.
-inline PyFilter* FilterIn(PyObject* self) noexcept {
+// Returns the filter in an object of class Filter or StaticFilter, which `Py` says. Returns nullptr
+// with TypeError set if its __init__ was never called, for example by a subclass that forgets it.
+template <typename Py = PyFilter>
+Py* FilterIn(PyObject* self) noexcept {
   if (!nb::inst_ready(self)) {
     PyErr_SetString(PyExc_TypeError, "the filter is not made yet: call super().__init__(...)");
     return nullptr;
   }
-  return nb::inst_ptr<PyFilter>(self);
+  return nb::inst_ptr<Py>(self);
 }
 
-// An object of the class for its kind.
-FilterResult Wrap(AnyFilter filter, std::unique_ptr<Backing> bytes = nullptr);
+inline bool IsFilter(nb::handle object) {
+  return nb::isinstance<PyFilter>(object) || nb::isinstance<PyStaticFilter>(object);
+}
+
+// Calls work(filter) with the PyFilter& or PyStaticFilter& in an object for which IsFilter returns
+// true. Throws TypeError if its __init__ was never called.
+template <typename Work>
+auto WithFilterIn(nb::handle object, const Work& work) {
+  const auto with = [&]<typename Py>() {
+    Py* const f = FilterIn<Py>(object.ptr());
+    if (f == nullptr) throw nb::python_error();
+    return work(*f);
+  };
+  return nb::isinstance<PyFilter>(object) ? with.template operator()<PyFilter>()
+                                          : with.template operator()<PyStaticFilter>();
+}
+
+// Returns an object of the class for the kind of the filter.
+nb::object Wrap(AnyFilter filter, std::unique_ptr<Backing> bytes = nullptr);
 
 nb::handle ClassOf(FilterKind kind);
 

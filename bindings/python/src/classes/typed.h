@@ -36,6 +36,7 @@ using SelfArg = Arg<"typing.Self">;
 using SelfResult = Result<"typing.Self">;
 using AnyResult = Result<"typing.Any">;
 using FilterResult = Result<"tamis.Filter">;
+using AnyFilterResult = Result<"tamis.Filter | tamis.StaticFilter">;
 using SplitBlockResult = Result<"tamis.SplitBlockBloomFilter">;
 using ConcurrentResult = Result<"tamis.live.ConcurrentFilter">;
 using AnyFilterArg = Arg<"tamis.Filter | tamis.live.ConcurrentFilter">;

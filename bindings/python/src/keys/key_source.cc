@@ -22,7 +22,7 @@ std::unique_ptr<KeySource> MakeKeySource(nb::handle object, Numbers numbers) {
   if (PyUnicode_Check(x) || PyBytes_Check(x) || PyByteArray_Check(x)) {
     throw nb::type_error("this is one key and no collection of keys: use add(key) or key in f");
   }
-  if (nb::isinstance<PyFilter>(object)) {
+  if (IsFilter(object)) {
     throw nb::type_error("a filter does not know its keys: f |= g adds those of another");
   }
   // What NumPy, pandas and others have is made into one of the forms below.

@@ -77,9 +77,10 @@ class OneKey {
 };
 
 // `add`, `discard`, `in` and the like: raw slots, as a generic call costs more than the work. Of
-// the base class, and what each class has besides.
+// the base classes, and what each class has besides.
 PyType_Slot* FilterSlots() noexcept;
-PyType_Slot* SlotsOf(FilterKind kind) noexcept;
+PyType_Slot* StaticFilterSlots() noexcept;
+PyType_Slot* SlotsOf(FilterKind kind);
 
 }  // namespace tamis::python
 

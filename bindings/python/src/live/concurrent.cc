@@ -113,7 +113,7 @@ void Define(nb::module_& m, const char* name, const char* doc) {
       .def("__init__", make, nb::arg("capacity") = Unsigned{}, nb::arg("fpr") = 0.0, nb::kw_only(),
            nb::arg("nbytes") = Unsigned{}, nb::arg("hash") = "xxh3", nb::arg("seed") = Unsigned{},
            nb::arg("secret").none() = nb::none(), nb::arg("backend").none() = nb::none(),
-           nb::arg("huge_pages") = true, kMakeDoc);
+           nb::arg("huge_pages") = true, MakeDoc().c_str());
 }
 
 constexpr char kDoc[] =
@@ -192,14 +192,15 @@ ConcurrentResult WrapConcurrent(AnyConcurrent filter) {
 AnyConcurrent ConcurrentOf(nb::handle object) {
   PyConcurrent* shared = nullptr;
   if (nb::try_cast(object, shared) && shared != nullptr) return shared->filter;  // not None
-  PyFilter* plain = nullptr;
-  if (!nb::try_cast(object, plain) || plain == nullptr) {
+  if (!IsFilter(object)) {
     throw nb::type_error("a filter is expected: a ConcurrentFilter, or a tamis.Filter to copy");
   }
-  RequireConcurrentKind(plain->kind);  // before the copy
-  const Reading lock(plain->gate);
-  const WithoutGil released;
-  return AnyConcurrent(MakeConcurrent(Clone(*plain->filter)));
+  return WithFilterIn(object, [](auto& plain) {
+    RequireConcurrentKind(plain.kind);  // before the copy
+    const Reading lock(plain.gate);
+    const WithoutGil released;
+    return AnyConcurrent(MakeConcurrent(Clone(*plain.filter)));
+  });
 }
 
 void DefineConcurrent(nb::module_& m) {
