@@ -345,6 +345,17 @@ def test_bad_calls_keep_nothing():
     assert [sys.getrefcount(item) for item in objects] == before
 
 
+def test_plans():
+    plan = tamis.plan(10**6, 0.01, static=True)
+    assert plan.choice.name == "fuse8"
+    names = {candidate.name for candidate in plan.filters}
+    assert {"fuse8", "fuse12", "fuse16", "fuse32"} <= names
+    plain = tamis.plan(10**6, 0.01)
+    assert plain.choice.name == "split-block" and "fuse8" not in {c.name for c in plain.filters}
+    assert "fuse8" in plain.advice
+    assert tamis.plan(10**6, 0.01, static=True, erase=True).choice.name == "cuckoo12"
+
+
 CLASSES = {"bloom": tamis.BloomFilter, "counting": tamis.CountingBloomFilter, "cuckoo8": tamis.CuckooFilter8,
            "cuckoo12": tamis.CuckooFilter12, "cuckoo16": tamis.CuckooFilter16, "scalable": tamis.ScalableFilter,
            "split-block": tamis.SplitBlockBloomFilter, "fuse8": tamis.FuseFilter8, "fuse12": tamis.FuseFilter12,

@@ -337,6 +337,6 @@ def open(path: _Path, *, map: bool = False, verify: bool = False, secret: bytes 
          backend: str | None = None) -> Filter | StaticFilter: ...
 def plan(keys: int, fpr: float = 0.01, *, erase: bool = False, grow: bool = False,
          merge: bool = False, intersect: bool = False, parallel_build: bool = False,
-         parquet: bool = False, exact: bool = False, key_range: tuple[int, int] | None = None,
-         max_bytes: int = 0, batch_keys: int = 1000000, threads: int = 1,
-         key_bytes: int = 8) -> Plan: ...
+         parquet: bool = False, exact: bool = False, static: bool = False,
+         key_range: tuple[int, int] | None = None, max_bytes: int = 0, batch_keys: int = 1000000,
+         threads: int = 1, key_bytes: int = 8) -> Plan: ...

@@ -26,8 +26,9 @@ KeyRange RangeOf(nb::handle key_range) {
 }
 
 FilterPlan MakePlan(Unsigned keys, double fpr, bool erase, bool grow, bool merge, bool intersect,
-                    bool parallel_build, bool parquet, bool exact, Arg<"tuple[int, int]"> key_range,
-                    Unsigned max_bytes, Unsigned batch_keys, unsigned threads, Unsigned key_bytes) {
+                    bool parallel_build, bool parquet, bool exact, bool is_static,
+                    Arg<"tuple[int, int]"> key_range, Unsigned max_bytes, Unsigned batch_keys,
+                    unsigned threads, Unsigned key_bytes) {
   PlanNeeds needs{.must = {.erase = erase,
                            .grow = grow,
                            .merge = merge,
@@ -35,6 +36,7 @@ FilterPlan MakePlan(Unsigned keys, double fpr, bool erase, bool grow, bool merge
                            .parallel_build = parallel_build,
                            .parquet = parquet,
                            .exact = exact},
+                  .is_static = is_static,
                   .max_bytes = max_bytes.value,
                   .batch_keys = batch_keys.value,
                   .key_bytes = key_bytes.value};
@@ -79,11 +81,13 @@ void DefinePlan(nb::module_& m) {
       "plan", MakePlan, nb::arg("keys"), nb::arg("fpr") = kDefaultFpr, nb::kw_only(),
       nb::arg("erase") = false, nb::arg("grow") = false, nb::arg("merge") = false,
       nb::arg("intersect") = false, nb::arg("parallel_build") = false, nb::arg("parquet") = false,
-      nb::arg("exact") = false, nb::arg("key_range").none() = nb::none(),
+      nb::arg("exact") = false, nb::arg("static") = false, nb::arg("key_range").none() = nb::none(),
       nb::arg("max_bytes") = Unsigned{}, nb::arg("batch_keys") = Unsigned{1'000'000},
       nb::arg("threads") = 1u, nb::arg("key_bytes") = Unsigned{8},
       "Which structure to take for so many distinct keys at a false-positive rate.\n\n"
       "erase, grow, merge, intersect, parallel_build, parquet, exact: what it must be able to do.\n"
+      "static: whether no key comes after the filter is built. Filters that never change are then\n"
+      "    candidates, too, and the size alone decides.\n"
       "key_range: (low, high), if the keys are integers in it.\n"
       "max_bytes: the most memory it may take; 0 is all of the machine's.\n"
       "batch_keys, threads: of a lookup, for its time.\n"
