@@ -24,8 +24,8 @@ TEST(OtherLoadTest, SeesAProgramThatRuns) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    for (volatile unsigned i = 0;; i = i + 1) {
-    }
+    volatile unsigned i = 0;
+    for (;;) i = i + 1;
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   const std::optional<double> others = load.Processors();
