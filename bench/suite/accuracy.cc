@@ -35,7 +35,7 @@ std::vector<Accuracy> MeasureAccuracy(Subject& subject, Way way) {
     const double bits = 8 * static_cast<double>(subject.bytes());
     const uint64_t n =
         bits_per_key > 0 ? static_cast<uint64_t>(bits / bits_per_key) : subject.capacity();
-    keys.ForEachSlice(n, [&](const Keys& slice) { subject.Insert(slice, way); });
+    InsertIntegers(subject, keys, n, way);
     const MeasuredFpr measured = MeasureFpr(subject, way, keys, answers);
     points.push_back(
         {.kind = subject.kind(),

@@ -68,7 +68,9 @@ class ArrowSplitBlock final : public Subject {
     return form == KeyType::kU64 && CanPeer(operation);
   }
   bool reinserts() const override { return true; }
-  uint64_t max_bytes() const override { return Filter::kMaximumBloomFilterBytes; }
+  bool Fits(const SizeClass& size) const override {
+    return size.bytes / 2 <= Filter::kMaximumBloomFilterBytes;
+  }
 
   void Open(std::pmr::memory_resource& memory, uint64_t bytes) override {
     pool_.emplace(memory);

@@ -25,7 +25,10 @@ class BinaryFuse8 final : public Subject {
            operation != Operation::kBuildOneKey;
   }
   bool reinserts() const override { return false; }
-  uint64_t max_bytes() const override { return kMostKeys; }
+  bool is_static() const override { return true; }
+  bool Fits(const SizeClass& size) const override {
+    return (size.num_keys != 0 ? size.num_keys : size.bytes / 2) <= kMostKeys;
+  }
 
   void Open(std::pmr::memory_resource& memory, uint64_t bytes) override {
     memory_ = &memory;
@@ -51,14 +54,18 @@ class BinaryFuse8 final : public Subject {
   std::span<const std::byte> contents() const override { return {}; }
 
   void Clear() override { std::fill_n(filter_.Fingerprints, filter_.ArrayLength, uint8_t{0}); }
-  void Insert(const Keys& keys, Way) override {
-    // It sorts the keys where it finds one twice, and these are distinct.
-    auto* const values = const_cast<uint64_t*>(keys.data<uint64_t>());
-    if (!binary_fuse8_populate(values, static_cast<uint32_t>(keys.size()), &filter_)) {
-      throw std::runtime_error("binary_fuse8_populate failed");
-    }
+  void Build(const RepeatableSource& source, Way) override {
+    Clear();
+    source([this](const Keys& keys) {  // one call: kMostKeys is a slice of SuiteKeys
+      // It sorts the keys where it finds one twice, and these are distinct.
+      auto* const values = const_cast<uint64_t*>(keys.data<uint64_t>());
+      if (!binary_fuse8_populate(values, static_cast<uint32_t>(keys.size()), &filter_)) {
+        throw std::runtime_error("binary_fuse8_populate failed");
+      }
+    });
   }
-  void Erase(const Keys&, Way) override { throw std::logic_error(kind() + " does not erase"); }
+  void Insert(const Keys&, Way) override { throw std::logic_error(kind() + " does not change"); }
+  void Erase(const Keys&, Way) override { throw std::logic_error(kind() + " does not change"); }
   void Ask(Operation, const Keys& keys, Way, Answers& answers) override {
     const uint64_t* const values = keys.data<uint64_t>();
     for (size_t i = 0; i < keys.size(); ++i) {

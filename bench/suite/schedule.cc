@@ -188,7 +188,7 @@ std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subj
     const bool first = subject == subjects.front();
     const bool peer = subject->is_peer();
     if (!first && (fixed || (quick && (in_l1 || in_memory)))) continue;
-    if (subject->max_bytes() < size.bytes / 2) continue;
+    if (!subject->Fits(size)) continue;
 
     Contender huge{.subject = subject.get()};
     if (ComparesSpeeds(input.mode)) {

@@ -17,6 +17,7 @@
 #include "bench/huge_memory.h"
 #include "bench/suite/axes.h"
 #include "tamis/backend.h"
+#include "tamis/build.h"
 #include "tamis/filter.h"
 #include "tamis/keys.h"
 
@@ -59,11 +60,15 @@ class Subject {
   // erased before: a subject that can neither has no Operation::kInsert.
   virtual bool reinserts() const = 0;
 
-  // The most bytes that it can have.
-  virtual uint64_t max_bytes() const { return ~uint64_t{0}; }
+  // Whether it is built from all its keys at once and never changes: it has Build instead of Insert
+  // and Erase.
+  virtual bool is_static() const { return false; }
 
-  // Makes an empty filter of about `bytes` in that memory: as large as it can be, down to half.
-  // Close gives the memory back.
+  // Whether it can have the keys of that size, or at least half of its bytes.
+  virtual bool Fits(const SizeClass& /*size*/) const { return true; }
+
+  // Makes an empty filter of about `bytes` in that memory: as large as it can be, down to half. A
+  // static subject makes the filter in Build. Close gives the memory back.
   virtual void Open(std::pmr::memory_resource& memory, uint64_t bytes) = 0;
   virtual void Close() = 0;
 
@@ -78,6 +83,11 @@ class Subject {
   // Throws std::runtime_error if not all keys find room, or are there to be erased.
   virtual void Insert(const Keys& keys, Way way) = 0;
   virtual void Erase(const Keys& keys, Way way) = 0;
+  // Replaces the filter of a static subject by a filter of these keys. They are read once. Throws
+  // std::runtime_error if the filter cannot be built.
+  virtual void Build(const RepeatableSource& /*keys*/, Way /*way*/) {
+    throw std::logic_error(kind() + " is not built from all keys at once");
+  }
   // kContains, kEngineContains, kSelect or kOneKey.
   virtual void Ask(Operation operation, const Keys& keys, Way way, Answers& answers) = 0;
   // kContainsBesideWriter: asks on the calling thread while another one inserts the keys `written`,

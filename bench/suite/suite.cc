@@ -51,6 +51,11 @@ std::string SizeText(uint64_t bytes) {
   return text;
 }
 
+bool AsksForStrings(const Contender& contender) {
+  return std::any_of(contender.others.begin(), contender.others.end(),
+                     [](const Case& c) { return c.form != KeyType::kU64; });
+}
+
 }  // namespace
 
 Suite::Suite(const SuiteOptions& options, const Pinning& pinning, Sampler& sampler,
@@ -369,7 +374,9 @@ void Suite::Turn(Turns& turns, const Contender& contender, bool first) {
   } else {
     MeasureBuilds(turns, contender);
   }
-  InsertStrings(subject, *turns.keys, BestWay(subject, 1));
+  if (!subject.is_static() || AsksForStrings(contender)) {  // these it builds twice
+    InsertStrings(subject, *turns.keys, BestWay(subject, 1));
+  }
   if (first) {
     turns.rates[{&subject, contender.huge_pages}] = {
         MeasureFpr(subject, BestWay(subject, 1), *turns.keys, *turns.answers).fpr,
@@ -388,7 +395,7 @@ void Suite::Turn(Turns& turns, const Contender& contender, bool first) {
 
 void Suite::MeasureBuilds(Turns& turns, const Contender& contender) {
   Subject& subject = *contender.subject;
-  const uint64_t n = turns.keys->NumIntegers(subject.capacity(), TakesStrings(subject));
+  const uint64_t n = NumBuiltIntegers(subject, *turns.keys);
   for (const Case& c : contender.builds) {
     Sample(turns, contender, c, n, [&] {
       subject.Clear();
@@ -489,6 +496,7 @@ void Suite::Sample(Turns& turns, const Contender& contender, const Case& c, uint
   const double clock = (clock_before + ChainedMultiplicationsPerNs()) / 2;
   pinning_.PinTo(1);
   row.ns_per_key.push_back(ns);
+  row.filter_bytes = subject.bytes();  // of a build, before which it was planned
   if (limit_ns > 0) row.share_of_limit.push_back(limit_ns / ns);
   if (!IsAccelerator(c.backend)) row.clock.push_back(clock);
 }

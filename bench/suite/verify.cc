@@ -110,20 +110,50 @@ bool TakesStrings(const Subject& subject) {
   return subject.Can(Operation::kContains, KeyType::kUrl);
 }
 
-double InsertIntegers(Subject& subject, SuiteKeys& keys, Way way) {
+uint64_t NumBuiltIntegers(const Subject& subject, const SuiteKeys& keys) {
+  return keys.NumIntegers(subject.capacity(), TakesStrings(subject) && !subject.is_static());
+}
+
+double InsertIntegers(Subject& subject, SuiteKeys& keys, uint64_t n, Way way) {
   const Time time = way.threads == 1 ? Time::kThread : Time::kWall;
   double ns = 0;
-  keys.ForEachSlice(
-      keys.NumIntegers(subject.capacity(), TakesStrings(subject)),
-      [&](const Keys& slice) { ns += Nanoseconds(time, [&] { subject.Insert(slice, way); }); });
-  return ns;
+  if (!subject.is_static()) {
+    keys.ForEachSlice(n, [&](const Keys& slice) {
+      ns += Nanoseconds(time, [&] { subject.Insert(slice, way); });
+    });
+    return ns;
+  }
+  // All but the time in which slices are made.
+  double start = NowNs(time);
+  subject.Build(
+      [&](const auto& visit) {
+        ns += NowNs(time) - start;
+        keys.ForEachSlice(
+            n, [&](const Keys& slice) { ns += Nanoseconds(time, [&] { visit(slice); }); });
+        start = NowNs(time);
+      },
+      way);
+  return ns + NowNs(time) - start;
+}
+
+double InsertIntegers(Subject& subject, SuiteKeys& keys, Way way) {
+  return InsertIntegers(subject, keys, NumBuiltIntegers(subject, keys), way);
 }
 
 void InsertStrings(Subject& subject, SuiteKeys& keys, Way way) {
-  if (!TakesStrings(subject)) return;
-  for (const KeyType form : keys.string_forms()) {
-    subject.Insert(keys.Last(0, form), way);
+  if (!TakesStrings(subject) || keys.string_forms().empty()) return;
+  const auto each_form = [&](const auto& visit) {
+    for (const KeyType form : keys.string_forms()) visit(keys.Last(0, form));
+  };
+  if (!subject.is_static()) {
+    return each_form([&](const Keys& strings) { subject.Insert(strings, way); });
   }
+  subject.Build(
+      [&](const auto& visit) {
+        keys.ForEachSlice(keys.NumIntegers(subject.capacity(), true), visit);
+        each_form(visit);
+      },
+      way);
 }
 
 std::optional<size_t> FirstFalseNegative(const Subject& subject, Operation operation,

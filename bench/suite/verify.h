@@ -14,10 +14,18 @@ namespace tamis::bench {
 // Whether it takes strings; one that does takes all forms.
 bool TakesStrings(const Subject& subject);
 
-// Inserts the integers of an open and empty subject. Returns the nanoseconds that it took, on the
-// clock of the thread if there is one, else on the wall.
+// Number of integers that make up the filter when it is built. They leave room for strings, unless
+// the subject is static: it is built again with strings.
+uint64_t NumBuiltIntegers(const Subject& subject, const SuiteKeys& keys);
+
+// Inserts the first `n` integers into an open and empty subject, or builds a static subject from
+// them. Returns the nanoseconds that it took, on the clock of the thread if there is one, else on
+// the wall.
+double InsertIntegers(Subject& subject, SuiteKeys& keys, uint64_t n, Way way);
+// The same with NumBuiltIntegers.
 double InsertIntegers(Subject& subject, SuiteKeys& keys, Way way);
-// Inserts the strings that complete it, if it takes any.
+// Inserts the strings that complete it, if it takes any. Builds a static subject again, from fewer
+// integers and the strings.
 void InsertStrings(Subject& subject, SuiteKeys& keys, Way way);
 
 // What one backend of a kind does otherwise than `portable`: the bits that it builds, inserts or
