@@ -25,8 +25,8 @@ beside the limits of the machine itself. Compare and draw the results with tamis
   --full              all combinations; hours where the last-level cache is large
   --preset NAME       quick, default, full, or one of three that measure lookups and builds of
                       integers in bulk, on two threads and one key a call, at numbers of keys, with
-                      ratios: peers, the default kind beside other libraries; kinds, all kinds of
-                      tamis; live, those that threads may change while others ask
+                      ratios: peers, the default kind and fuse8 beside other libraries; kinds, all
+                      kinds of tamis; live, those that threads may change while others ask
   --out FILE          write the results, a JSON file for tamis-report
   --notes TEXT        what else readers of the results should know of this machine, such as
                       "laptop on its charger"; no names of people or hosts
@@ -34,7 +34,7 @@ beside the limits of the machine itself. Compare and draw the results with tamis
                       GPU_16MiB is one of that size there. While a GPU is measured, FILE.part has
                       the sizes so far
   --keys NUMBERS      filters for so many keys in place of sizes, such as 100000,10000000 (for the
-                      presets peers, kinds and live: 10^5 to 10^8 by tens, which takes 1.1 GiB)
+                      presets peers, kinds and live: 10^5 to 10^8 by tens, which takes 1.7 GiB)
   --max-bytes SIZE    no filter larger than that, such as 64M or 1G
   --calibrate FILE    measure nothing but what tamis::Engine goes by, for Calibration::Load; with
                       filters up to --max-bytes

@@ -95,6 +95,14 @@ void AddFew(const Backend* backend, bool deep, CaseList& list) {
   for (const int hits : kHitPercents) list.Add({.backend = backend, .hit_percent = hits});
 }
 
+// Whether it is the first kind of this library that can change, or the first that is static. These
+// are compared with other libraries.
+bool LeadsItsSort(const Subject& subject, const Subjects& subjects) {
+  return std::find_if(subjects.begin(), subjects.end(), [&](const auto& other) {
+           return other->is_static() == subject.is_static();
+         })->get() == &subject;
+}
+
 // A concurrent kind, or the plain one of it.
 bool IsPartOfPair(const Subject& subject, const Subjects& subjects) {
   if (subject.kind().starts_with(kConcurrentPrefix)) return true;
@@ -192,7 +200,7 @@ std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subj
 
     Contender huge{.subject = subject.get()};
     if (ComparesSpeeds(input.mode)) {
-      if (input.mode == Mode::kPeers ? !first && !peer : peer) continue;
+      if (input.mode == Mode::kPeers ? !peer && !LeadsItsSort(*subject, subjects) : peer) continue;
       if (input.mode == Mode::kLive && !IsPartOfPair(*subject, subjects)) continue;
       AddSpeeds(input, huge);
       contenders.push_back(std::move(huge));

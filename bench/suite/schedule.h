@@ -14,8 +14,9 @@
 
 namespace tamis::bench {
 
-// The last three compare speeds on the default backend: of the default kind and the peers, of all
-// kinds of this library, and of those that may be changed while others ask, beside the plain ones.
+// The last three compare speeds on the default backend: of the default kind, the first static kind
+// and the peers; of all kinds of this library; and of those that may be changed while others ask,
+// beside the plain ones.
 enum class Mode : uint8_t { kQuick, kDefault, kFull, kPeers, kKinds, kLive };
 inline constexpr Mode kModes[] = {Mode::kQuick, Mode::kDefault, Mode::kFull,
                                   Mode::kPeers, Mode::kKinds,   Mode::kLive};

@@ -6,10 +6,12 @@
 
 #include "bench/suite/subject.h"
 #include "tamis/bloom_filter.h"
+#include "tamis/build.h"
 #include "tamis/counting_filter.h"
 #include "tamis/cuckoo_filter.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/engine.h"
+#include "tamis/fuse_filter.h"
 #include "tamis/scalable_filter.h"
 #include "tamis/split_block_filter.h"
 
@@ -32,6 +34,20 @@ template <typename Filter>
 inline constexpr bool kGrows = false;
 template <typename Layer>
 inline constexpr bool kGrows<ScalableFilter<Layer>> = true;
+
+// Slots per key of a fuse filter: an upper bound from 10^5 keys up.
+constexpr double kFuseSlots = 1.19;
+// Keys of a static filter. Building it needs 8 bytes per key in addition.
+constexpr uint64_t kMostStaticKeys = uint64_t{1} << 27;
+
+template <typename F>
+inline constexpr bool kIsStatic = requires {
+  &F::BuildBy;
+};
+
+// Whether the subject plans the filter's size and number of keys, because the filter cannot.
+template <typename F>
+inline constexpr bool kIsPlanned = kGrows<F> || kIsStatic<F>;
 
 // It doubles four times: five layers hold 31 times what the first does, and a few keys more.
 ScalableOptions GrowingOptions(std::pmr::memory_resource& memory, uint64_t num_keys) {
@@ -59,22 +75,32 @@ class TamisSubject final : public Subject {
         return kErases<F>;
       case Operation::kInsert:
         return reinserts_ || kErases<F>;
+      case Operation::kBuildIfAbsent:
+      case Operation::kBuildOneKey:
+        return !kIsStatic<F> && form == KeyType::kU64;
       case Operation::kOneKey:
       case Operation::kEngineContains:
-      case Operation::kBuildIfAbsent:
       case Operation::kBuild:
-      case Operation::kBuildOneKey:
         return form == KeyType::kU64;
       default:
         return true;
     }
   }
   bool reinserts() const override { return reinserts_; }
+  bool is_static() const override { return kIsStatic<F>; }
+  bool Fits(const SizeClass& size) const override {
+    if (!kIsStatic<F>) return true;
+    return (size.num_keys != 0 ? size.num_keys : PlannedKeys(size.bytes / 2)) <= kMostStaticKeys;
+  }
 
   void Open(std::pmr::memory_resource& memory, uint64_t bytes) override {
-    if constexpr (kGrows<F>) {
+    if constexpr (kIsStatic<F>) {
+      memory_ = &memory;
+      planned_keys_ = std::min(PlannedKeys(bytes), kMostStaticKeys);
+      planned_bytes_ = std::min(bytes, PlannedBytes(kMostStaticKeys));
+    } else if constexpr (kGrows<F>) {
       planned_bytes_ = bytes;
-      planned_keys_ = static_cast<uint64_t>(8.0 * static_cast<double>(bytes) / bits_per_key_);
+      planned_keys_ = PlannedKeys(bytes);
       filter_.emplace(GrowingOptions(memory, planned_keys_));
     } else {
       filter_.emplace(OptionsOf(memory, bytes, bits_per_key_));
@@ -82,10 +108,10 @@ class TamisSubject final : public Subject {
   }
   void Close() override { filter_.reset(); }
 
-  // Of a filter that grows what it is planned to have.
-  uint64_t capacity() const override { return kGrows<F> ? planned_keys_ : filter_->capacity(); }
+  uint64_t capacity() const override { return kIsPlanned<F> ? planned_keys_ : filter_->capacity(); }
   uint64_t bytes() const override {
-    return kGrows<F> && filter_->inserted_count() == 0 ? planned_bytes_ : filter_->bytes();
+    const bool planned = kIsPlanned<F> && (!filter_ || filter_->inserted_count() == 0);
+    return planned ? planned_bytes_ : filter_->bytes();
   }
   std::optional<double> expected_fpr() const override { return filter_->expected_fpr(); }
   std::span<const std::byte> contents() const override {
@@ -101,7 +127,9 @@ class TamisSubject final : public Subject {
   }
 
   void Clear() override {
-    if constexpr (kGrows<F>) {  // its layers would come to lie elsewhere each time
+    if constexpr (kIsStatic<F>) {
+      filter_.reset();
+    } else if constexpr (kGrows<F>) {  // its layers would come to lie elsewhere each time
       const ScalableOptions options = filter_->options();
       filter_.reset();
       filter_.emplace(options);
@@ -111,7 +139,9 @@ class TamisSubject final : public Subject {
   }
 
   void Insert(const Keys& keys, Way way) override {
-    if (way.one_key) {
+    if constexpr (kIsStatic<F>) {
+      throw std::logic_error(kind() + " does not change");
+    } else if (way.one_key) {
       F& filter = *filter_;
       filter.set_backend(*way.backend);
       const uint64_t* const values = keys.data<uint64_t>();
@@ -142,6 +172,16 @@ class TamisSubject final : public Subject {
     }
   }
 
+  void Build(const RepeatableSource& keys, Way way) override {
+    if constexpr (kIsStatic<F>) {
+      filter_.reset();  // gives its memory back
+      const FilterOptions options = {.memory = {.resource = memory_}, .backend = way.backend};
+      filter_.emplace(tamis::Build<F>(keys, options, way.threads == 1 ? nullptr : &EngineFor(way)));
+    } else {
+      Subject::Build(keys, way);
+    }
+  }
+
   void Ask(Operation operation, const Keys& keys, Way way, Answers& answers) override {
     F& filter = *filter_;
     filter.set_backend(*way.backend);
@@ -166,6 +206,13 @@ class TamisSubject final : public Subject {
   }
 
  private:
+  uint64_t PlannedKeys(uint64_t bytes) const {
+    return static_cast<uint64_t>(8.0 * static_cast<double>(bytes) / bits_per_key_);
+  }
+  uint64_t PlannedBytes(uint64_t keys) const {
+    return static_cast<uint64_t>(static_cast<double>(keys) * bits_per_key_ / 8.0);
+  }
+
   // A bitmap for each call; those of less than a word are put together.
   void AskInCalls(const Keys& keys, Way way, bool by_engine, Answers& answers) {
     const std::span<uint64_t> words(answers.bits);
@@ -206,7 +253,8 @@ class TamisSubject final : public Subject {
   double bits_per_key_;
   bool reinserts_;
   std::optional<F> filter_;
-  uint64_t planned_keys_ = 0, planned_bytes_ = 0;  // of one that grows
+  std::pmr::memory_resource* memory_ = nullptr;    // of a static filter
+  uint64_t planned_keys_ = 0, planned_bytes_ = 0;  // if kIsPlanned
   mutable std::vector<std::byte> contents_;
   std::vector<uint64_t> fresh_;
   std::map<std::pair<const Backend*, unsigned>, std::unique_ptr<Engine>> engines_;
@@ -239,6 +287,10 @@ Subjects TamisSubjects() {
   add(std::in_place_type<CountingBloomFilter>, "counting", 48, false);
   add(std::in_place_type<ScalableFilter<SplitBlockBloomFilter>>, "scalable_split_block",
       kGrowingBits, false);
+  add(std::in_place_type<FuseFilter<8>>, "fuse8", 8 * kFuseSlots, false);
+  add(std::in_place_type<FuseFilter<12>>, "fuse12", 12 * kFuseSlots, false);
+  add(std::in_place_type<FuseFilter<16>>, "fuse16", 16 * kFuseSlots, false);
+  add(std::in_place_type<FuseFilter<32>>, "fuse32", 32 * kFuseSlots, false);
   return subjects;
 }
 

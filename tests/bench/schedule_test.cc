@@ -160,7 +160,7 @@ TEST(ScheduleTest, SpeedsAreThoseOfTheDefaultBackendInBulkOnTwoThreadsAndOneKeyA
   const std::string backend = "/backend:" + std::string(Backends().front().name);
   const std::string rest = "/size:100000_keys";
   EXPECT_EQ(
-      Names(Mode::kPeers, "", SizesOfKeys(keys, {})),
+      Names(Mode::kPeers, "^split_block", SizesOfKeys(keys, {})),
       (std::vector<std::string>{
           "split_block/build_one_key" + backend + "/threads:1" + rest + "/keys:u64/huge_pages:on",
           "split_block/build" + backend + "/threads:2" + rest + "/keys:u64/huge_pages:on",
@@ -171,8 +171,36 @@ TEST(ScheduleTest, SpeedsAreThoseOfTheDefaultBackendInBulkOnTwoThreadsAndOneKeyA
               "/hits:50/keys:u64/huge_pages:on",
           "split_block/one_key" + backend + "/threads:1" + rest + "/hits:50/keys:u64/huge_pages:on",
       }));
+  // Beside static kinds of other libraries the first static kind.
+  EXPECT_EQ(
+      Names(Mode::kPeers, "/(one_key|build)/.*/threads:1/", SizesOfKeys(keys, {})),
+      (std::vector<std::string>{
+          "split_block/build" + backend + "/threads:1" + rest + "/keys:u64/huge_pages:on",
+          "split_block/one_key" + backend + "/threads:1" + rest + "/hits:50/keys:u64/huge_pages:on",
+          "fuse8/build" + backend + "/threads:1" + rest + "/keys:u64/huge_pages:on",
+          "fuse8/one_key" + backend + "/threads:1" + rest + "/hits:50/keys:u64/huge_pages:on",
+      }));
   const auto kinds = Names(Mode::kKinds, "one_key/.*/hits:100", SizesOfKeys(keys, {}));
   EXPECT_EQ(kinds.size(), TamisSubjects().size());
+}
+
+TEST(ScheduleTest, StaticKinds_AreBuiltFromAllKeysAndNeverChanged) {
+  for (const Mode mode : kModes) {
+    EXPECT_TRUE(Names(mode, "^fuse.*/(insert|erase|build_.*|contains_beside_writer)/").empty());
+  }
+  EXPECT_EQ(Names(Mode::kDefault, "^fuse8/(build|contains|one_key|select)/.*/size:L1/").size(),
+            Names(Mode::kDefault, "^fuse8/.*/size:L1/").size());
+  const auto sizes = SizesOfKeys(std::vector<uint64_t>{100'000}, {});
+  EXPECT_EQ(Names(Mode::kKinds, "^fuse(8|12|16|32)/build/.*/threads:1/", sizes).size(), 4u);
+  EXPECT_EQ(Names(Mode::kKinds, "^fuse(8|12|16|32)/build/.*/threads:2/", sizes).size(), 4u);
+}
+
+TEST(ScheduleTest, StaticKinds_WhenTheKeysAreTooManyToBuildFrom_AreLeftOut) {
+  const std::vector<uint64_t> keys = {100'000'000, 200'000'000};
+  const auto sizes = SizesOfKeys(keys, {});
+  EXPECT_EQ(Names(Mode::kKinds, "^fuse32/build/.*/threads:1/size:100000000_keys", sizes).size(),
+            1u);
+  EXPECT_EQ(Names(Mode::kKinds, "^fuse.*/size:200000000_keys", sizes).size(), 0u);
 }
 
 TEST(ScheduleTest, StringsByLengthAndSmallCallsAreAskedInL2) {

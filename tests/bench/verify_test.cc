@@ -64,6 +64,49 @@ TEST(VerifyTest, CallsOfFewKeysAnswerAsOneOfAll) {
   }
 }
 
+// All integers, or, where there are strings, fewer of them.
+TEST(VerifyTest, StaticKinds_AfterABuild_HaveItsKeysAlone) {
+  Arena arena(uint64_t{4} << 20);
+  const Way one{&Portable(), 1}, two{&Portable(), 2};
+  size_t found = 0;
+  for (const auto& subject : TamisSubjects()) {
+    if (!subject->is_static()) continue;
+    ++found;
+    subject->Open(arena, 150'000);
+    SuiteKeys keys(150'000, subject->capacity());
+    EXPECT_EQ(NumBuiltIntegers(*subject, keys), subject->capacity());
+    EXPECT_GT(InsertIntegers(*subject, keys, one), 0);
+    EXPECT_NEAR(static_cast<double>(subject->bytes()), 150'000, 7'500) << subject->kind();
+    const std::vector<std::byte> integers(subject->contents().begin(), subject->contents().end());
+    InsertStrings(*subject, keys, two);
+    EXPECT_NEAR(static_cast<double>(subject->bytes()), 150'000, 7'500) << subject->kind();
+    EXPECT_FALSE(std::equal(integers.begin(), integers.end(), subject->contents().begin(),
+                            subject->contents().end()));
+    InsertIntegers(*subject, keys, two);
+    EXPECT_TRUE(std::equal(integers.begin(), integers.end(), subject->contents().begin(),
+                           subject->contents().end()));
+    EXPECT_THROW(subject->Insert(keys.Last(10, KeyType::kU64), one), std::logic_error);
+    EXPECT_THROW(subject->Erase(keys.Last(10, KeyType::kU64), one), std::logic_error);
+    subject->Close();
+  }
+  EXPECT_EQ(found, 4u);
+  EXPECT_THROW(SplitBlock()->Build({}, one), std::logic_error);
+}
+
+TEST(VerifyTest, FindsFalseNegativesOfStaticKinds) {
+  BrokenBackend broken;
+  broken.kernels().fuse8.contains = [](const fuse::Table&, const detail::Batch& batch,
+                                       uint64_t* bits) {
+    std::memset(bits, 0, BitmapWords(batch.n) * sizeof(*bits));
+  };
+  for (const auto& subject : TamisSubjects()) {
+    if (subject->kind() != "fuse8") continue;
+    const auto wrong = Disagreement(*subject, {&broken.backend(), 1}, Portable());
+    ASSERT_TRUE(wrong);
+    EXPECT_NE(wrong->find("false negative"), std::string::npos) << *wrong;
+  }
+}
+
 TEST(VerifyTest, FindsFalseNegatives) {
   BrokenBackend broken;
   broken.kernels().split_block.contains = [](const uint32_t*, uint64_t, const detail::Batch& batch,
