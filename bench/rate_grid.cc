@@ -1,6 +1,7 @@
 // Stated and measured false-positive rates of filters that are sized by capacity and rate, from 16
 // to ten million keys and from 1e-2 to 1e-9: for each kind a table in Markdown. A cell is the
-// measured rate divided by the stated one, and the bits a key that the filter takes.
+// measured rate divided by the stated one, and the bits a key that the filter takes. A static kind
+// has one rate, which is below the requested rate.
 //
 // Usage: tamis_rate_grid [SECONDS [KIND...]], by default 20 seconds for each cell at most and all
 // kinds.
@@ -24,6 +25,7 @@
 #include "bench/arguments.h"
 #include "bench/workload.h"
 #include "tamis/any_filter.h"
+#include "tamis/build.h"
 #include "tamis/changeable_filter.h"
 #include "tamis/error.h"
 #include "tamis/filter_kind_name.h"
@@ -49,6 +51,17 @@ struct Cell {
 
 uint64_t SeedsFor(uint64_t keys) { return std::clamp<uint64_t>(4'000'000 / keys, 1, 20'000); }
 
+// Makes a filter of keys [first, first + n) of the sequence.
+AnyFilter FilterOf(FilterKind kind, uint64_t first, uint64_t n, FilterOptions options) {
+  const RepeatableSource keys = [&](const auto& visit) { ForEachBatch(first, n, visit); };
+  if (KindInfo(kind).is_static) return BuildFilter(kind, keys, options);
+  options.capacity = n;
+  AnyFilter filter = MakeFilter(kind, options);
+  // A key that finds no room counts as missed. BuildFilter would throw.
+  keys([&](const Keys& some) { RequireChangeable(*filter).Insert(some); });
+  return filter;
+}
+
 // Asks for as many keys as `keys` has room for, from the `next`th of the sequence on. Returns the
 // false positives.
 uint64_t AskAbsent(const Filter& filter, uint64_t& next, std::vector<uint64_t>& keys) {
@@ -66,11 +79,8 @@ Cell Measure(FilterKind kind, uint64_t num_keys, double fpr, double seconds) {
   uint64_t next = 0, batches = 0;
   std::vector<uint64_t> absent(kAtOnce);
   for (uint64_t seed = 0; seed < seeds; ++seed) {
-    const AnyFilter filter =
-        MakeFilter(kind, {.capacity = num_keys, .fpr = fpr, .hash = {.seed = seed}});
     const uint64_t first = next;
-    ForEachBatch(next, num_keys,
-                 [&](const auto& keys) { RequireChangeable(*filter).Insert(keys); });
+    const AnyFilter filter = FilterOf(kind, first, num_keys, {.fpr = fpr, .hash = {.seed = seed}});
     ForEachBatch(first, num_keys,
                  [&](const auto& keys) { cell.missed += keys.size() - filter->Count(keys); });
     next += num_keys;
@@ -141,7 +151,7 @@ int main(int argc, char** argv) {
   bool good = argc < 2 || tamis::bench::ParseCount(argv[1], seconds, 0);
   for (int i = 2; i < argc; ++i) {
     tamis::FilterKind kind{};
-    good &= tamis::ParseFilterKind(argv[i], kind) && tamis::KindInfo(kind).is_plain();
+    good &= tamis::ParseFilterKind(argv[i], kind) && !tamis::KindInfo(kind).has_layers;
     kinds.push_back(kind);
   }
   if (!good) {
@@ -149,7 +159,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   for (const tamis::FilterKindInfo& info : tamis::FilterKinds()) {
-    if (argc < 3 && info.is_plain()) kinds.push_back(info.kind);
+    if (argc < 3 && !info.has_layers) kinds.push_back(info.kind);
   }
   try {
     bool as_stated = true;
