@@ -169,7 +169,7 @@ void FuseContainsAll(const fuse::Table& shared, const Batch& batch, uint64_t* bi
 }
 
 // Smaller filters are read early enough without being prefetched.
-inline constexpr uint64_t kFuseNearBytes = uint64_t{16} << 20;
+inline constexpr uint64_t kFuseNearBytes = uint64_t{12} << 20;
 
 template <int kBits>
 void FuseContains(const fuse::Table& table, const Batch& batch, uint64_t* bits) {

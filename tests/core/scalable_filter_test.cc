@@ -212,7 +212,9 @@ TEST(ScalableFilterErrorsTest, OptionsOutOfRange) {
   expect({.tightening = 1}, "tightening of a scalable filter is 1; allowed: 0.01 to 0.99");
   EXPECT_NO_THROW(BloomScalable({.initial_capacity = 10, .fpr = 6.67e-12}));
   const BloomScalable filter({.initial_capacity = 10});
-  EXPECT_EQ(CanMerge(filter, filter).reason, "filters of kind scalable cannot be merged");
+  EXPECT_EQ(CanMerge(filter, filter).reason,
+            "filters of kind scalable cannot be merged: scalable filters have layers of different "
+            "sizes; query both");
 }
 
 TEST(ScalableFilterCompactTest, GivesOneFilterOfTheRightSize) {

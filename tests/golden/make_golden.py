@@ -281,10 +281,10 @@ def cuckoo_file(bits, chunks, buckets, hash_kind, seed, keys, capacity, new=None
 # the keys, and whether the secret is in the file.
 FUSE_RECIPES = {
     "fuse8_v2_empty": (8, 1, 1, 4, XXH3, 0, [], ((), False)),
-    "fuse8_v2_integers": (8, 1, 9, 128, XXH3, 0, integers(1000), ((INTEGER,), False)),
+    "fuse8_v2_integers": (8, 1, 20, 64, XXH3, 0, integers(1000), ((INTEGER,), False)),
     "fuse8_v2_shards": (8, 4, 4, 64, XXH3, 7, integers(1000), ((INTEGER,), False)),
-    "fuse12_v2_strings": (12, 1, 5, 64, XXH64, 42, strings(300), ((BYTES,), False)),
-    "fuse16_v2_siphash13": (16, 1, 5, 64, SIP13, SECRET, integers(300), ((INTEGER,), True)),
+    "fuse12_v2_strings": (12, 1, 12, 32, XXH64, 42, strings(300), ((BYTES,), False)),
+    "fuse16_v2_siphash13": (16, 1, 12, 32, SIP13, SECRET, integers(300), ((INTEGER,), True)),
     "fuse32_v2_one_key": (32, 1, 1, 4, XXH3, 0x0123456789ABCDEF, integers(1), ((INTEGER,), False)),
 }
 

@@ -47,7 +47,7 @@ TEST_F(PlanTest, FiveBillionKeys) {
   Take a split-block filter: 6.13 GiB, 1% false positives, one cache line a lookup. A bloom filter
   would be 9% smaller, and cost 4.5 cache lines a lookup. If the keys are integers of a range of at
   most 52.6 billion values, a bitmap of that range is no larger, and exact. If the set never
-  changes, a fuse8 filter takes 5.50 GiB.
+  changes, a fuse8 filter takes 5.44 GiB.
 
   lines: cache lines that a lookup touches, half of the keys being in. No times of lookups are
   known: `tamis backends --calibrate` measures this machine.

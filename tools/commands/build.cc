@@ -156,7 +156,7 @@ void SettleCapacity(BuildOptions& options, std::optional<uint64_t> total_bytes) 
   if (!total_bytes) {
     throw Error(ErrorCode::kInvalidArgument,
                 "give --capacity (or --bytes): the keys of a pipe cannot be counted beforehand. "
-                "Or make it --kind scalable");
+                "Or take --kind scalable, or --kind fuse8 for a set that never changes");
   }
   // No keys make an empty filter.
   options.filter.capacity =

@@ -177,8 +177,9 @@ std::string InfoText(const nlohmann::ordered_json& json, const FilterKindInfo& i
   }
   text += Row("capacity", keys("capacity") + rate +
                               Format(", %.2f bits per key", json["bits_per_key"].get<double>()));
-  text += Row("inserted",
-              keys("inserted") + ", duplicates included" + (erases ? ", less those erased" : ""));
+  text += Row("inserted", keys("inserted") + (info.is_static ? ", each once"
+                                              : erases ? ", duplicates included, less those erased"
+                                                       : ", duplicates included"));
   if (!json.contains("expected_fpr")) return text;
   const double estimate = json["estimated_count"].get<double>();
   text += Row("estimated count", estimate < 1e18

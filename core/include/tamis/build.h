@@ -1,4 +1,4 @@
-// A filter of the right size, from keys that can be read twice: to count them, and to insert them.
+// Filters of the right size, built from all their keys.
 #ifndef TAMIS_BUILD_H_
 #define TAMIS_BUILD_H_
 
@@ -14,8 +14,8 @@
 
 namespace tamis {
 
-// Calls visit(keys) for batches of keys, of any sizes and layouts. It is called twice, and must
-// pass the same keys both times, in any order.
+// Calls visit(keys) for batches of keys, of any sizes and layouts. It is called twice, or once for
+// a static filter, and must pass the same keys both times, in any order.
 using RepeatableSource = detail::RepeatableSource;
 
 namespace detail {
@@ -28,14 +28,17 @@ void WithWorkers(const Engine* engine, const std::function<void(Workers&)>& work
 }  // namespace detail
 
 // Builds a filter of class F, such as SplitBlockBloomFilter, from all keys of a source, duplicates
-// included, nulls not. It is sized for their number at options.fpr; options.capacity and
-// options.bytes must be 0. The same keys and options give the same bytes on any machine, and unless
-// F is a cuckoo filter in any order. Runs on the threads and with the backend of `engine`, or, if
-// that is nullptr, on the calling thread.
+// included, nulls not. options.capacity and options.bytes must be 0. The same keys and options give
+// the same bytes on any machine, and unless F is a cuckoo filter in any order. Runs on the threads
+// and with the backend of `engine`, or, if that is nullptr, on the calling thread.
+//
+// Reads the source twice, and sizes the filter for the number of keys at options.fpr. A static F,
+// such as FuseFilter<8>, is built from one reading, and options.fpr is the most that its rate may
+// be.
 //
 // Throws Error(kInvalidArgument) if the source has a different number of keys the second time, or
-// if a key finds no room (a cuckoo filter takes only a few copies of it); and what the constructor
-// of F, or From of a static F, and the source throw.
+// if a key finds no room (a cuckoo filter takes only a few copies of it). Throws what the
+// constructor of F, or From of a static F, and the source throw.
 template <typename F>
 F Build(const RepeatableSource& source, const FilterOptions& options,
         const Engine* engine = nullptr) {

@@ -28,8 +28,8 @@ class FilterBase;
 // How a filter is made. Give capacity and fpr, or bytes.
 struct FilterOptions {
   uint64_t capacity = 0;  // keys to be inserted; at least 1 unless bytes is given
-  // False-positive rate at capacity, in [kMinFpr, kMaxFpr]. 0: kDefaultFpr for Bloom filters, and
-  // for cuckoo filters the rate of a full table.
+  // False-positive rate at capacity, in [kMinFpr, kMaxFpr]. 0: kDefaultFpr for Bloom filters, the
+  // rate of a full table for cuckoo filters, and the rate of its kind for a static filter.
   double fpr = 0;
   uint64_t bytes = 0;  // if not 0, the size: rounded down to whole blocks, at least one
   HashSpec hash = {};

@@ -20,17 +20,22 @@ class Workers;
 // Fingerprints of 8, 12, 16 or 32 bits, xored over three slots each (Graf and Lemire, "Binary Fuse
 // Filters: Fast and Smaller Than Xor Filters", 2022). A lookup reads three slots.
 //
-//   fingerprint bits                 8        12         16       32
-//   false-positive rate           0.39%    0.024%    0.0015%  2.3e-10   (2^-bits)
-//   bits per key, 10^5 keys up  9.2-9.5   13.8-14.3  18.3-19  36.6-38
+//   fingerprint bits                      8          12           16         32
+//   false-positive rate below          0.4%      0.025%      0.0016%    2.4e-10   (2^-bits)
+//   bits per key from 10^5 keys on  9.2-9.45  13.8-14.2  18.4-18.9  36.8-37.8
+//   bits per key of 1000 keys          11.3        17.0         22.6       45.1
+//
+// The rate is 2^-bits + n / 2^64 for n keys. The second term is the probability that the hash of
+// another key is equal, and counts only for 32 bits.
 //
 // A filter is built from all its keys at once and takes no keys later. Two filters cannot be
 // merged. The bytes of a filter depend only on the set of its keys: not on their order, on copies
 // of keys, on the number of threads, or on the machine.
 //
-// Construction needs 8 bytes of memory per key and up to 9 MB per thread in addition to the filter.
-// It fails with Error(kInvalidArgument) for keys that were chosen so that it fails, which needs the
-// hash: a keyed hash prevents it. The functions are thread-safe, because nothing changes.
+// Construction needs memory in addition to the filter: 8 bytes per key, up to 16 if few keys have
+// most of the copies, and about 10 MB per thread. It fails with Error(kInvalidArgument) if some 64
+// of the keys were chosen so that it fails, which needs the hash: a keyed hash prevents it. The
+// functions are thread-safe, because nothing changes.
 template <int kBits>
 class FuseFilter final : public detail::FilterBase {
  public:
@@ -43,9 +48,10 @@ class FuseFilter final : public detail::FilterBase {
 
   // Builds a filter from a range of integers or strings that can be read twice. tamis::Build takes
   // keys of any layout, from any source, and uses the threads of an Engine. `options.capacity` and
-  // `options.bytes` must be 0. `options.fpr` is 0 or at least 2^-kBits. Throws
-  // Error(kInvalidArgument) for other options, for keys from which no filter can be built, and for
-  // ready hashes that are not uniform. Throws Error(kOutOfMemory) or std::bad_alloc.
+  // `options.bytes` must be 0. `options.fpr` is 0, or from the rate of the
+  // filter to kMaxFpr. Throws Error(kInvalidArgument) for other options, for keys from which no
+  // filter can be built, and for ready hashes that are not uniform. Throws Error(kOutOfMemory) or
+  // std::bad_alloc.
   template <detail::KeyRange R>
   static FuseFilter From(const R& keys, const FilterOptions& options = {}) {
     return BuildBy(
@@ -71,7 +77,7 @@ class FuseFilter final : public detail::FilterBase {
   const fuse::Geometry& geometry() const noexcept { return geometry_; }
   // inserted_count(), which for this class is the number of distinct keys. O(1).
   double estimated_count() const noexcept override;
-  // 2^-kBits, or 0 for a filter without keys. O(1).
+  // The rate of the table above, or 0 for a filter without keys. O(1).
   double expected_fpr() const noexcept override;
   FileHeader Header() const noexcept override;
 

@@ -78,7 +78,7 @@ void DefineStaticKinds(nb::module_& m) {
   Define<FilterKind::kFuse8>(
       m, "FuseFilter8",
       "The smallest filter for a set that never changes: 9.4 bits a key, a false-positive rate of\n"
-      "0.39%.\n\n"
+      "0.4%.\n\n"
       ">>> f = tamis.FuseFilter8(['ada', 'bob', 7])\n"
       ">>> 'ada' in f, f.contains([7, 8, None])\n"
       "(True, [True, False, False])\n"

@@ -20,6 +20,7 @@ inline constexpr uint32_t kMinLogLength = 2;
 inline constexpr uint32_t kMaxLogLength = 16;  // two fields of 16 bits choose slots in segments
 inline constexpr uint32_t kMaxLogShards = 30;
 inline constexpr uint64_t kMaxSlots = uint64_t{1} << 40;
+inline constexpr uint64_t kMaxKeys = uint64_t{1} << 39;  // which take fewer slots than that
 
 // The shape of a filter. A key has one slot in each of three neighbouring segments of its shard.
 struct Geometry {
@@ -36,8 +37,7 @@ struct Geometry {
   TAMIS_HD constexpr uint64_t slots() const { return stride() << log_shards; }
 };
 
-// Bytes of the slots, which the multipliers follow. The multipliers are also the room that reading
-// 8 bytes at the last slot needs.
+// Bytes of the slots, which the multipliers follow.
 template <int kBits>
 TAMIS_HD constexpr uint64_t SlotBytes(const Geometry& geometry) {
   return (geometry.slots() * kBits / 8 + 7) / 8 * 8;

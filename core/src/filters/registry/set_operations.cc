@@ -26,8 +26,8 @@ MergeCheck CanMerge(const Filter& a, const Filter& b) {
   }
   const detail::Kind& kind = detail::KindOf(x.kind);
   if (kind.info.no_merge != nullptr) {
-    return {std::string("filters of kind ") + kind.info.name + " cannot be merged: " +
-            kind.info.no_merge};
+    return {std::string("filters of kind ") + kind.info.name +
+            " cannot be merged: " + kind.info.no_merge};
   }
   return detail::CompareForMerge(kind, x, y);
 }

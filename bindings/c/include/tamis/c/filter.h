@@ -39,8 +39,9 @@ typedef struct tamis_filter_options {
 /* A 0 that is out of range stands for the default. */
 typedef struct tamis_scalable_options {
   size_t struct_bytes;
-  uint32_t layers;           /* any other kind but TAMIS_COUNTING; default TAMIS_SPLIT_BLOCK */
-  uint32_t no_huge_pages;    /* as above */
+  uint32_t layers;        /* any kind but TAMIS_COUNTING, TAMIS_SCALABLE and TAMIS_FUSE...; default
+                             TAMIS_SPLIT_BLOCK */
+  uint32_t no_huge_pages; /* as above */
   uint64_t initial_capacity; /* keys of the first layer; default 65536 */
   double fpr;                /* of the whole filter; default 0.01 */
   double growth;      /* capacity of a layer, as a multiple of the last, in [1, 1024]; default 2 */

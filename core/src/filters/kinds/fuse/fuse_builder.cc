@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "core/src/bulk/batches.h"
 #include "core/src/bulk/valid_keys.h"
 #include "core/src/filters/kinds/fuse/fuse_sizing.h"
-#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis::detail {
@@ -18,12 +17,6 @@ namespace {
 constexpr uint64_t kSliceKeys = uint64_t{1} << 16;
 constexpr uint64_t kKeysPerCheck = uint64_t{1} << 23;  // 64 MiB of hashes
 constexpr uint32_t kMaxGrowth = 4;
-
-// Six standard deviations above the mean of hashes that are independent.
-bool IsUnusual(uint64_t largest, uint64_t keys, uint32_t log_shards) noexcept {
-  const double mean = static_cast<double>(keys) / static_cast<double>(uint64_t{1} << log_shards);
-  return static_cast<double>(largest) > mean + 6 * std::sqrt(mean) + 6;
-}
 
 // Runs tasks that may run out of memory, which tasks of a pool must not throw. Throws
 // std::bad_alloc after all tasks.
@@ -59,6 +52,7 @@ void FuseBuilder::SplitLists() {
 
 void FuseBuilder::Add(const Keys& keys) {
   const uint64_t with_these = keys_ + keys.CountValid();
+  CheckFuseKeys(with_these);
   // Not for every call, which may bring one key.
   if (with_these / kKeysPerCheck != keys_ / kKeysPerCheck) {
     Storage::RequireFits(with_these * sizeof(uint64_t));
@@ -129,25 +123,7 @@ void FuseBuilder::ForEachShard(uint32_t log_shards, const Visit& visit) const {
   });
 }
 
-uint64_t FuseBuilder::LargestShard(uint32_t log_shards) const {
-  std::atomic<uint64_t> largest{0};
-  const auto note = [&](uint64_t n) {
-    uint64_t seen = largest.load(std::memory_order_relaxed);
-    while (seen < n && !largest.compare_exchange_weak(seen, n, std::memory_order_relaxed)) {
-    }
-  };
-  if (log_shards > log_lists_) {
-    ForEachShard(log_shards, [&](size_t, uint64_t*, size_t n, unsigned) { note(n); });
-  } else {
-    const size_t lists = size_t{1} << (log_lists_ - log_shards);
-    for (size_t begin = 0; begin < size_t{1} << log_lists_; begin += lists) {
-      note(CountIn(begin, begin + lists));
-    }
-  }
-  return largest;
-}
-
-void FuseBuilder::DropAllCopies() {
+bool FuseBuilder::DropAllCopies() {
   std::atomic<uint64_t> left{0};
   ForEachTask(workers_, size_t{1} << log_lists_, [&](size_t list, unsigned) {
     std::vector<uint64_t> hashes(CountIn(list, list + 1));
@@ -163,64 +139,44 @@ void FuseBuilder::DropAllCopies() {
       n -= some;
     }
   });
-  keys_ = left;
+  return std::exchange(keys_, left) != left;
 }
 
 template <int kBits>
-ShardOutcome FuseBuilder::BuildShards(const fuse::Geometry& geometry, uint64_t largest,
-                                      Storage& storage) {
+bool FuseBuilder::BuildShards(const fuse::Geometry& geometry, Storage& storage) {
   auto* const slots = reinterpret_cast<unsigned char*>(storage.data());
   auto* const multipliers =
       reinterpret_cast<uint64_t*>(storage.data() + fuse::SlotBytes<kBits>(geometry));
   std::vector<std::unique_ptr<FuseShard>> builders(workers_.threads());
-  std::atomic<ShardOutcome> outcome{ShardOutcome::kBuilt};
+  std::atomic<bool> all_built{true};
   ForEachShard(geometry.log_shards, [&](size_t i, uint64_t* hashes, size_t n, unsigned thread) {
-    if (outcome.load(std::memory_order_relaxed) != ShardOutcome::kBuilt) return;
-    if (!builders[thread]) builders[thread] = std::make_unique<FuseShard>(geometry, largest);
+    if (!all_built.load(std::memory_order_relaxed)) return;
+    if (!builders[thread]) builders[thread] = std::make_unique<FuseShard>(geometry);
     FuseShard& builder = *builders[thread];
-    const ShardOutcome own = builder.Peel({hashes, n});
-    if (own != ShardOutcome::kBuilt) {
-      outcome.store(own, std::memory_order_relaxed);
+    if (builder.Peel({hashes, n}) != ShardOutcome::kBuilt) {
+      all_built.store(false, std::memory_order_relaxed);
       return;
     }
     builder.Assign<kBits>(slots, i * geometry.stride());
     multipliers[i] = builder.multiplier();
   });
-  return outcome;
+  return all_built;
 }
 
+// Copies are dropped before a larger geometry is tried, so the result depends on the set alone.
 template <int kBits>
 BuiltFuse FuseBuilder::Build(const MemoryOptions& memory) {
   bool may_have_copies = true;
   for (uint32_t growth = 0; growth <= kMaxGrowth;) {
-    const uint32_t log_shards = LogShards(keys_);
-    const uint64_t largest = LargestShard(log_shards);
-    if (may_have_copies && IsUnusual(largest, keys_, log_shards)) {
-      DropAllCopies();
-      may_have_copies = false;
-      continue;
-    }
-    // All shards have the room that the largest one needs.
-    if (largest > (keys_ >> log_shards) * 3 / 2 + 64) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  StrCat("the hashes of the keys are not uniform: ", largest, " of ", keys_,
-                         " are in one of ", uint64_t{1} << log_shards, " equal ranges"));
-    }
-    const fuse::Geometry geometry = FuseGeometry(log_shards, largest, growth);
+    const fuse::Geometry geometry = FuseGeometry(keys_, growth);
     BuiltFuse built{geometry, keys_, Storage::Allocate(fuse::FilterBytes<kBits>(geometry), memory)};
-    const ShardOutcome outcome = BuildShards<kBits>(geometry, largest, built.storage);
-    if (outcome == ShardOutcome::kBuilt) return built;
-    if (outcome == ShardOutcome::kDuplicates) {
-      DropAllCopies();
-      may_have_copies = false;
-      growth = 0;
-    } else {
-      ++growth;
-    }
+    if (BuildShards<kBits>(geometry, built.storage)) return built;
+    if (!std::exchange(may_have_copies, false) || !DropAllCopies()) ++growth;
   }
-  throw Error(ErrorCode::kInvalidArgument,
-              "no fuse filter can be built from these keys: somebody may have chosen them for "
-              "this; a keyed hash (SipHash with a secret) prevents it");
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      "no fuse filter can be built from these keys: ready hashes that are not uniform, or "
+      "keys that somebody chose for this; a keyed hash (SipHash with a secret) prevents it");
 }
 
 template BuiltFuse FuseBuilder::Build<8>(const MemoryOptions&);

@@ -54,11 +54,11 @@ class FuseBuilder {
   // overwritten.
   template <typename Visit>
   void ForEachShard(uint32_t log_shards, const Visit& visit) const;
-  // Returns the number of hashes of the largest shard.
-  uint64_t LargestShard(uint32_t log_shards) const;
-  void DropAllCopies();
+  // Returns whether there were some.
+  bool DropAllCopies();
+  // Returns whether every shard was built. Stops early if one cannot be.
   template <int kBits>
-  ShardOutcome BuildShards(const fuse::Geometry& geometry, uint64_t largest, Storage& storage);
+  bool BuildShards(const fuse::Geometry& geometry, Storage& storage);
 
   const HashSpec& hash_;
   const CommonKernels& kernels_;

@@ -34,7 +34,7 @@ template <int kBits>
 FuseFilter<kBits> FuseFilter<kBits>::BuildBy(detail::Workers* workers,
                                              const detail::RepeatableSource& source,
                                              const FilterOptions& options) {
-  if (options.fpr != 0) detail::CheckFuseFpr(kBits, options.fpr);
+  if (options.fpr != 0) detail::CheckFuseFpr(kBits, 1, options.fpr);
   detail::RequireSizedByKeys(options);
   const Backend& backend = options.backend != nullptr ? *options.backend : DefaultBackend();
   detail::CallingThread alone;
@@ -47,6 +47,7 @@ FuseFilter<kBits> FuseFilter<kBits>::BuildBy(detail::Workers* workers,
     if (keys.CountValid() != 0) header.key_types.Add(keys.key_type());
   });
   detail::BuiltFuse built = builder.Build<kBits>(options.memory);
+  if (options.fpr != 0) detail::CheckFuseFpr(kBits, built.keys, options.fpr);
   header.hash = options.hash;
   header.geometry = FieldsOf(built.geometry);
   header.capacity = std::max<uint64_t>(built.keys, 1);
@@ -113,10 +114,12 @@ FileHeader FuseFilter<kBits>::Header() const noexcept {
 template <int kBits>
 FuseFilter<kBits> FuseFilter<kBits>::Clone(const MemoryOptions& memory) const {
   RequireIntact();
-  FuseFilter copy(Header(), detail::Storage::Allocate(bytes(), memory), backend_);
+  // Memory that was moved from is larger than the filter without keys that it is.
+  const uint64_t copied = fuse::FilterBytes<kBits>(geometry_);
+  FuseFilter copy(Header(), detail::Storage::Allocate(copied, memory), backend_);
   backend_->kernels->merge(reinterpret_cast<uint64_t*>(copy.storage_.data()),
                            reinterpret_cast<const uint64_t*>(storage_.data()),
-                           bytes() / sizeof(uint64_t));
+                           copied / sizeof(uint64_t));
   return copy;
 }
 

@@ -1,5 +1,6 @@
 #include "core/src/filters/kinds/fuse/fuse_kind.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "core/src/filters/kinds/fuse/fuse_sizing.h"
@@ -23,9 +24,14 @@ uint64_t CheckGeometry(const FileHeader& header, const FieldCheck& check) {
   check.InRange("segment length", offset::kGeometry + 16, length,
                 uint64_t{1} << fuse::kMinLogLength, uint64_t{1} << fuse::kMaxLogLength);
   require_power_of_two("segment length", 2);
-  check.InRange("segments", offset::kGeometry + 8, segments, 1, UINT32_MAX / length - 2);
+  // Two segments of a shard hold no first slot.
+  const uint64_t most = fuse::kMaxSlots / shards / length;
+  if (most < 3) {
+    check.Fail(ErrorCode::kCorrupt, "segment length", offset::kGeometry + 16,
+               StrCat("is ", length, ", too many for ", shards, " shards"));
+  }
   check.InRange("segments", offset::kGeometry + 8, segments, 1,
-                fuse::kMaxSlots / shards / length - 2);
+                std::min(most, UINT32_MAX / length) - 2);
   const fuse::Geometry geometry = {static_cast<uint32_t>(std::countr_zero(shards)),
                                    static_cast<uint32_t>(segments),
                                    static_cast<uint32_t>(std::countr_zero(length))};
@@ -35,8 +41,9 @@ uint64_t CheckGeometry(const FileHeader& header, const FieldCheck& check) {
 
 template <int kBits>
 uint64_t BytesFor(uint64_t capacity, double fpr) {
-  CheckFuseFpr(kBits, fpr);
-  return fuse::FilterBytes<kBits>(ExpectedFuseGeometry(capacity));
+  CheckFuseKeys(capacity);
+  CheckFuseFpr(kBits, capacity, fpr);
+  return fuse::FilterBytes<kBits>(FuseGeometry(capacity));
 }
 
 template <int kBits>

@@ -13,9 +13,8 @@ constexpr size_t kPrefetchAhead = 16;
 
 }  // namespace
 
-FuseShard::FuseShard(const fuse::Geometry& geometry, uint64_t max_keys)
+FuseShard::FuseShard(const fuse::Geometry& geometry)
     : geometry_(geometry),
-      mixed_(max_keys),
       starts_(geometry.segments + 1),
       xors_(geometry.stride()),
       degrees_(geometry.stride()),
@@ -81,16 +80,19 @@ size_t FuseShard::TryToPeel(std::span<const uint64_t> hashes) noexcept {
   return done;
 }
 
-ShardOutcome FuseShard::Peel(std::span<uint64_t> hashes) noexcept {
+ShardOutcome FuseShard::Peel(std::span<uint64_t> hashes) {
   const size_t n = hashes.size();
   peeled_ = n;
   multiplier_ = 0;
   if (n == 0) return ShardOutcome::kBuilt;
-  for (uint32_t attempt = 0; attempt < kMaxAttempts; ++attempt) {
+  // Every hash needs a slot of its own.
+  const uint32_t attempts = n <= geometry_.stride() ? kMaxAttempts : 0;
+  if (attempts != 0) mixed_.resize(std::max(mixed_.size(), n));
+  for (uint32_t attempt = 0; attempt < attempts; ++attempt) {
     multiplier_ = fuse::Multiplier(attempt);
     if (TryToPeel(hashes) == n) return ShardOutcome::kBuilt;
     // Copies of a hash can never be peeled. The test costs as much as five attempts, and the first
-    // attempt fails by chance in one shard of 20, so it follows the second.
+    // attempt can fail by chance, so the test follows the second.
     if (attempt == 1 && DropCopies(hashes.data(), n) != n) return ShardOutcome::kDuplicates;
   }
   return ShardOutcome::kStuck;

@@ -20,16 +20,17 @@ enum class ShardOutcome : uint8_t {
 // The memory of one thread, for one shard after another.
 class FuseShard {
  public:
-  // Attempts per shard and geometry. An attempt for random hashes fails with a probability of less
-  // than one in ten.
+  // Attempts per shard and geometry. An attempt for random hashes fails with a probability of at
+  // most a fifth, and of a fiftieth from 10,000 hashes on.
   static constexpr uint32_t kMaxAttempts = 32;
 
-  // For shards of at most `max_keys` hashes. Throws std::bad_alloc.
-  FuseShard(const fuse::Geometry& geometry, uint64_t max_keys);
+  // Throws std::bad_alloc.
+  explicit FuseShard(const fuse::Geometry& geometry);
 
   // Finds a multiplier with which every hash gets a slot of its own, and the order in which to
   // assign slots. The result depends on the set of hashes alone. Reorders `hashes`.
-  ShardOutcome Peel(std::span<uint64_t> hashes) noexcept;
+  // Throws std::bad_alloc.
+  ShardOutcome Peel(std::span<uint64_t> hashes);
   uint64_t multiplier() const noexcept { return multiplier_; }
   // Assigns the slots of the last shard that was peeled, at slots [begin, begin + stride) of
   // zeros.

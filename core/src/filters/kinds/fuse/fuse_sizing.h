@@ -12,20 +12,18 @@ namespace tamis::detail {
 // 0 for no keys.
 double FuseFpr(int fingerprint_bits, double keys) noexcept;
 
-// Throws Error(kInvalidArgument) if filters with fingerprints of this width do not have an fpr this
-// low, or the fpr is out of range.
-void CheckFuseFpr(int fingerprint_bits, double fpr);
+// Throws Error(kInvalidArgument) if `fpr` is out of range, or below FuseFpr.
+void CheckFuseFpr(int fingerprint_bits, uint64_t keys, double fpr);
 
-// A filter of `keys` keys has 1 << LogShards(keys) shards.
+// Throws Error(kInvalidArgument) for more than fuse::kMaxKeys keys.
+void CheckFuseKeys(uint64_t keys);
+
+// The number of shards of a filter of `keys` <= fuse::kMaxKeys keys is 1 << LogShards(keys).
 uint32_t LogShards(uint64_t keys) noexcept;
 
-// The geometry of shards of at most `shard_keys` keys. `growth` is the number of smaller geometries
-// with which construction failed.
-fuse::Geometry FuseGeometry(uint32_t log_shards, uint64_t shard_keys, uint32_t growth = 0);
-
-// The geometry that a filter of `keys` distinct keys is expected to have. The largest shard
-// decides, so the filter itself can be a segment per shard smaller or larger.
-fuse::Geometry ExpectedFuseGeometry(uint64_t keys);
+// The geometry of a filter of `keys` <= fuse::kMaxKeys different keys. `growth` is the number of
+// smaller geometries with which construction failed; random keys need none.
+fuse::Geometry FuseGeometry(uint64_t keys, uint32_t growth = 0);
 
 }  // namespace tamis::detail
 
