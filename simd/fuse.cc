@@ -48,7 +48,7 @@ HWY_INLINE V64 OffsetLanes(V64 slot) {
 
 // Writes the low bits of each lane.
 template <typename T>
-HWY_INLINE void StoreLow(D64 d, V64 v, T* HWY_RESTRICT to) {
+HWY_INLINE void StoreLow(V64 v, T* HWY_RESTRICT to) {
   const hn::Rebind<T, D64> narrow;
   hn::StoreU(hn::TruncateTo(narrow, v), narrow, to);
 }
@@ -85,11 +85,10 @@ HWY_INLINE void LocateSlots(const fuse::Table& table, const uint64_t* HWY_RESTRI
     hn::Store(OffsetLanes<kBits>(first), d, ring.offsets[0] + at + i);
     hn::Store(OffsetLanes<kBits>(second), d, ring.offsets[1] + at + i);
     hn::Store(OffsetLanes<kBits>(third), d, ring.offsets[2] + at + i);
-    StoreLow(d, mixed, ring.mixed + at + i);
+    StoreLow(mixed, ring.mixed + at + i);
     if constexpr (kBits == 12) {
       const V64 one = hn::Set(d, 1);
-      StoreLow(d,
-               hn::Or(hn::Or(hn::And(first, one), hn::ShiftLeft<2>(hn::And(second, one))),
+      StoreLow(hn::Or(hn::Or(hn::And(first, one), hn::ShiftLeft<2>(hn::And(second, one))),
                       hn::ShiftLeft<4>(hn::And(third, one))),
                ring.odd + at + i);
     }
