@@ -21,6 +21,7 @@
 #include "tamis/engine.h"
 #include "tamis/error.h"
 #include "tamis/file_checks.h"
+#include "tamis/filter_kind_name.h"
 #include "tamis/filter_kinds.h"
 #include "tamis/hash_keys.h"
 #include "tamis/serialize.h"
