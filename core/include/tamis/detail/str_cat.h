@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "tamis/cpp20.h"
+
 namespace tamis::detail {
 
 template <typename T>
