@@ -32,7 +32,7 @@ struct FuseRing {
   // See CuckooRing::gap.
   alignas(64) uint64_t gap[144];
   alignas(64) Slot<kBits> mixed[kRing];  // the low bits of each hash times its multiplier
-  alignas(64) Slot<kBits> slots[kRing];  // the xor of the three slots, and of `mixed`
+  alignas(64) Slot<kBits> slots[kRing];  // the xor of the three slots of each key
   // With 12 bits: bit 2 r is whether slot r begins in the middle of a byte.
   alignas(64) uint8_t odd[kBits == 12 ? kRing : 1];
 };
@@ -135,11 +135,6 @@ HWY_INLINE void CompareSlots(const FuseRing<kBits>& ring, size_t at, uint8_t* bi
   }
 }
 
-// Slots are compared this far behind reading them: a vector read at once would wait for the stores
-// to it.
-inline constexpr size_t kReadSlotsAhead = 64;
-static_assert(kReadSlotsAhead <= kPrefetchAhead);
-
 template <int kBits, Source kSource, Prefetch kPrefetch>
 void FuseContainsAll(const fuse::Table& shared, const Batch& batch, uint64_t* bits) {
   const fuse::Table table = shared;  // writes to `bits` cannot change it
@@ -154,8 +149,12 @@ void FuseContainsAll(const fuse::Table& shared, const Batch& batch, uint64_t* bi
       },
       [&](size_t i, size_t at) HWY_ATTR {
         ReadSlots<kBits>(table.slots, at, ring);
-        if (i % 64 == 56 && i > 64)
-          CompareSlots<kBits>(ring, (at + kRing - 120) % kRing, bytes + (i - 120) / 8);
+        // Slots are compared 64 keys behind, because a vector that is read at once would wait for
+        // the stores to it.
+        if (i % 64 + kStep == 64 && i >= 64) {
+          const size_t begin = i / 64 * 64 - 64;
+          CompareSlots<kBits>(ring, begin % kRing, bytes + begin / 8);
+        }
       });
   if (whole != 0) CompareSlots<kBits>(ring, (whole - 64) % kRing, bytes + (whole - 64) / 8);
   if (whole == batch.n) return;

@@ -328,7 +328,7 @@ def test_other_threads_run_while_it_is_built():
 
 
 def test_bad_calls_keep_nothing():
-    """By the counts of references, of which a leak would leave one for each call."""
+    """A leak would leave one reference for each call."""
     keys = ["-".join(["static", "text"]), b"static", 10**6 + 77]
     objects = [keys, *keys]
 

@@ -4,8 +4,8 @@ Usage: tamis_h_names.py ROOT
 
 Counts each name that is declared directly in namespace tamis once, however often it is declared or overloaded:
 types, also those that are only declared, aliases, templates, functions, variables, and enumerators of enums without
-`class`. Does not count namespaces and what is in them, members of classes, friends that are declared nowhere else,
-and macros. Needs clang++, whose tree of declarations it reads. Exits with 77 where there is none.
+`class`. Does not count namespaces, names inside them, members of classes, friends that are declared nowhere else,
+or macros. Reads the syntax tree of clang++. Exits with 77 if clang++ is missing.
 """
 import json
 import pathlib

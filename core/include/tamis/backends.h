@@ -16,11 +16,13 @@ struct MissingBackend {
   std::string reason;
 };
 
-// What is compiled in and runs on this machine, best first, "portable" always last. Thread-safe.
-// The first call of these two asks for GPUs, where support for them is compiled in, which starts
-// their driver in this process: children that are forked after that cannot use it. So does making
-// an Engine that may use one, and asking FindBackend for a name that is no backend of the host;
-// nothing else does, filters least of all.
+// Backends() lists the backends that are compiled in and run on this machine, best first, and
+// "portable" last. Thread-safe.
+//
+// The first call of these two functions starts the driver of a GPU if support for GPUs is compiled
+// in. Children that are forked later cannot use the driver. Two other calls start it: making an
+// Engine that may use a GPU, and FindBackend with a name that is not a backend of the host. Filters
+// do not start it.
 std::span<const Backend> Backends();
 std::span<const MissingBackend> MissingBackends();
 
@@ -28,9 +30,8 @@ std::span<const MissingBackend> MissingBackends();
 // that would do, if there is none or it does not run here.
 const Backend& FindBackend(std::string_view name);
 
-// The backend that new filters use: the one TAMIS_BACKEND names, if that environment variable is
-// set and not empty, else that of the name of the first of Backends(). Throws
-// Error(kUnknownBackend) as FindBackend does.
+// The backend that new filters use: the backend that the environment variable TAMIS_BACKEND names,
+// or the first of Backends() if the variable is not set or empty. Throws as FindBackend.
 const Backend& DefaultBackend();
 
 }  // namespace tamis

@@ -97,7 +97,7 @@ class Engine {
  public:
   enum class Operation : uint8_t { kContains, kInsert };
 
-  // What the engine would do for a call, what else it could do, and why.
+  // The route of a call, the other routes, and the reason for the choice.
   struct CallPlan {
     Operation operation = Operation::kContains;
     uint64_t keys = 0;

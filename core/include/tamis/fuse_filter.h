@@ -48,10 +48,9 @@ class FuseFilter final : public detail::FilterBase {
 
   // Builds a filter from a range of integers or strings that can be read twice. tamis::Build takes
   // keys of any layout, from any source, and uses the threads of an Engine. `options.capacity` and
-  // `options.bytes` must be 0. `options.fpr` is 0, or from the rate of the
-  // filter to kMaxFpr. Throws Error(kInvalidArgument) for other options, for keys from which no
-  // filter can be built, and for ready hashes that are not uniform. Throws Error(kOutOfMemory) or
-  // std::bad_alloc.
+  // `options.bytes` must be 0. `options.fpr` is 0, or between the rate of the filter and
+  // kMaxFpr. Throws Error(kInvalidArgument) for other options, for keys from which no filter can be
+  // built, and for ready hashes that are not uniform. Throws Error(kOutOfMemory) or std::bad_alloc.
   template <detail::KeyRange R>
   static FuseFilter From(const R& keys, const FilterOptions& options = {}) {
     return BuildBy(

@@ -18,7 +18,7 @@ struct Geometry;
 // The range of an `fpr` that is asked for.
 inline constexpr double kMinFpr = 1e-12;
 inline constexpr double kMaxFpr = 0.5;
-// The false-positive rate of a Bloom filter if none is asked for.
+// The false-positive rate of a Bloom filter if the options give none.
 inline constexpr double kDefaultFpr = 0.01;
 
 // ---- Split-block filters ----

@@ -76,8 +76,9 @@ class OneKey {
   PyObject* owner_ = nullptr;
 };
 
-// `add`, `discard`, `in` and the like: raw slots, as a generic call costs more than the work. Of
-// the base classes, and what each class has besides.
+// `add`, `discard`, `in` and other calls for one key. They are raw slots, because a generic call
+// costs more than the work. The first two functions have the slots of the base classes, and the
+// third has the slots that a class adds.
 PyType_Slot* FilterSlots() noexcept;
 PyType_Slot* StaticFilterSlots() noexcept;
 PyType_Slot* SlotsOf(FilterKind kind);
