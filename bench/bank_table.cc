@@ -22,9 +22,9 @@
 #include "tamis/backends.h"
 #include "tamis/bank/filter_bank.h"
 #include "tamis/detail/kernels.h"
-#include "tamis/engine.h"
+#include "tamis/engine/engine.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/layout/bank.h"
-#include "tamis/sizing.h"
 
 namespace tamis::bench {
 namespace {

@@ -13,8 +13,8 @@
 #include "bench/limits.h"
 #include "bench/timing.h"
 #include "bench/workload.h"
-#include "tamis/engine.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/engine/engine.h"
+#include "tamis/filters/split_block_filter.h"
 
 namespace tamis::bench {
 namespace {

@@ -20,8 +20,8 @@
 #include "bench/timing.h"
 #include "bench/workload.h"
 #include "tamis/backends.h"
-#include "tamis/cuckoo_filter.h"
-#include "tamis/sizing.h"
+#include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/sizing.h"
 
 namespace tamis::bench {
 namespace {

@@ -11,9 +11,9 @@
 #include "bench/arguments.h"
 #include "bench/workload.h"
 #include "tamis/backends.h"
+#include "tamis/filters/sizing.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/hash_kinds.h"
-#include "tamis/sizing.h"
-#include "tamis/split_block_filter.h"
 
 namespace tamis::bench {
 namespace {

@@ -20,8 +20,8 @@
 #include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/str_cat.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/hash_kinds.h"
-#include "tamis/split_block_filter.h"
 
 namespace tamis::bench {
 namespace {

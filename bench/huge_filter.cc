@@ -15,10 +15,10 @@
 #include "bench/arguments.h"
 #include "bench/workload.h"
 #include "tamis/backends.h"
-#include "tamis/bloom_filter.h"
-#include "tamis/engine.h"
+#include "tamis/engine/engine.h"
+#include "tamis/filters/bloom_filter.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/physical_memory.h"
-#include "tamis/sizing.h"
 
 namespace tamis::bench {
 namespace {

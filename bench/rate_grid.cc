@@ -24,12 +24,12 @@
 
 #include "bench/arguments.h"
 #include "bench/workload.h"
-#include "tamis/any_filter.h"
-#include "tamis/build.h"
-#include "tamis/changeable_filter.h"
+#include "tamis/engine/build.h"
 #include "tamis/error.h"
-#include "tamis/filter_kind_name.h"
-#include "tamis/filter_kinds.h"
+#include "tamis/file/filter_kind_name.h"
+#include "tamis/filters/any_filter.h"
+#include "tamis/filters/changeable_filter.h"
+#include "tamis/filters/filter_kinds.h"
 #include "tamis/units.h"
 
 namespace tamis::bench {

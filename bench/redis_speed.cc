@@ -29,10 +29,10 @@
 #include "redis/src/client/client.h"
 #include "redis/src/client/slot.h"
 #include "tamis/detail/str_cat.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/redis/near_cache.h"
 #include "tamis/redis/rebuild.h"
 #include "tamis/redis/split_block_filter.h"
-#include "tamis/sizing.h"
 
 namespace tamis::bench {
 namespace {

@@ -17,7 +17,7 @@
 #include "bench/workload.h"
 #include "tamis/backends.h"
 #include "tamis/error.h"
-#include "tamis/scalable_filter.h"
+#include "tamis/filters/scalable_filter.h"
 
 namespace tamis::bench {
 namespace {

@@ -21,7 +21,7 @@
 #include "bench/timing.h"
 #include "bench/workload.h"
 #include "tamis/backends.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/filters/split_block_filter.h"
 
 namespace tamis::bench {
 namespace {

@@ -1,5 +1,5 @@
 // A filter in a file: save it, load it, map it, whatever its kind is.
-#include <tamis/filter_kind_name.h>
+#include <tamis/file/filter_kind_name.h>
 #include <tamis/tamis.h>
 
 #include <cstdint>

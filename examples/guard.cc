@@ -1,7 +1,7 @@
 // A database behind a guard, under requests for keys that do not exist: how many of them reach it.
 // `example_guard [REQUESTS]`
 #include <sqlite3.h>
-#include <tamis/build.h>
+#include <tamis/engine/build.h>
 #include <tamis/live/guard.h>
 #include <tamis/tamis.h>
 

@@ -1,5 +1,5 @@
 // A filter that is built in parts, by several machines or over several days, and then merged.
-#include <tamis/set_operations.h>
+#include <tamis/filters/set_operations.h>
 #include <tamis/tamis.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // A set that never changes: the smallest filter for it, built once and mapped by its readers.
-#include <tamis/fuse_filter.h>
+#include <tamis/filters/fuse_filter.h>
 
 #include <filesystem>
 #include <iostream>

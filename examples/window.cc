@@ -1,6 +1,6 @@
 // Events that come again soon, in a stream that never ends.
+#include <tamis/engine/windowed_filter.h>
 #include <tamis/tamis.h>
-#include <tamis/windowed_filter.h>
 
 #include <cstdint>
 #include <cstdio>

@@ -14,8 +14,8 @@
 #include "tamis/backends.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/hash_kinds.h"
-#include "tamis/sizing.h"
 
 namespace tamis {
 

@@ -15,9 +15,9 @@
 #include "core/src/file/header_fields.h"
 #include "core/src/file/key_tag.h"
 #include "tamis/detail/str_cat.h"
-#include "tamis/file_checks.h"
-#include "tamis/filter_kind_name.h"
-#include "tamis/sizing.h"
+#include "tamis/file/file_checks.h"
+#include "tamis/file/filter_kind_name.h"
+#include "tamis/filters/sizing.h"
 
 namespace tamis::detail {
 namespace {

@@ -12,7 +12,7 @@
 #include "bank/src/bank_state.h"
 #include "core/src/base/function_ref.h"
 #include "tamis/detail/storage.h"
-#include "tamis/file.h"
+#include "tamis/file/file.h"
 #include "tamis/layout/bank.h"
 
 namespace tamis::detail {

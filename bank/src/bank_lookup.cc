@@ -7,7 +7,7 @@
 #include "bank/src/bank_state.h"
 #include "core/src/bulk/batches.h"
 #include "core/src/bulk/valid_keys.h"
-#include "tamis/sizing.h"
+#include "tamis/filters/sizing.h"
 
 namespace tamis {
 

@@ -7,9 +7,9 @@
 #include "core/src/bulk/output.h"
 #include "core/src/engine/engine_access.h"
 #include "tamis/detail/str_cat.h"
-#include "tamis/engine.h"
+#include "tamis/engine/engine.h"
 #include "tamis/error.h"
-#include "tamis/sizing.h"
+#include "tamis/filters/sizing.h"
 
 namespace tamis {
 

@@ -12,12 +12,12 @@
 #include "bench/timing.h"
 #include "bench/workload.h"
 #include "tamis/backends.h"
-#include "tamis/changeable_filter.h"
 #include "tamis/cuda/device_filter.h"
 #include "tamis/cuda/host_pipeline.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
-#include "tamis/sizing.h"
+#include "tamis/filters/changeable_filter.h"
+#include "tamis/filters/sizing.h"
 
 namespace tamis::bench {
 namespace {

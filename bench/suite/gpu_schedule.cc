@@ -4,9 +4,9 @@
 #include <charconv>
 
 #include "bench/workload.h"
-#include "tamis/cuckoo_filter.h"
 #include "tamis/detail/str_cat.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/split_block_filter.h"
 
 namespace tamis::bench {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "bench/suite/axes.h"
 #include "bench/suite/schedule.h"
-#include "tamis/filter.h"
+#include "tamis/filters/filter.h"
 
 namespace tamis::bench {
 

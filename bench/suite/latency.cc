@@ -18,8 +18,8 @@
 #include "bench/workload.h"
 #include "tamis/backends.h"
 #include "tamis/detail/str_cat.h"
-#include "tamis/engine.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/engine/engine.h"
+#include "tamis/filters/split_block_filter.h"
 
 namespace tamis::bench {
 namespace {

@@ -15,8 +15,8 @@
 #include "bench/suite/other_load.h"
 #include "bench/suite/ratios.h"
 #include "bench/timing.h"
-#include "tamis/calibration.h"
 #include "tamis/detail/str_cat.h"
+#include "tamis/engine/calibration.h"
 
 namespace tamis::bench {
 namespace {

@@ -17,8 +17,8 @@
 #include "bench/huge_memory.h"
 #include "bench/suite/axes.h"
 #include "tamis/backend.h"
-#include "tamis/build.h"
-#include "tamis/filter.h"
+#include "tamis/engine/build.h"
+#include "tamis/filters/filter.h"
 #include "tamis/keys.h"
 
 namespace tamis::bench {

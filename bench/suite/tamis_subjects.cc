@@ -5,15 +5,15 @@
 #include <type_traits>
 
 #include "bench/suite/subject.h"
-#include "tamis/bloom_filter.h"
-#include "tamis/build.h"
-#include "tamis/counting_filter.h"
-#include "tamis/cuckoo_filter.h"
 #include "tamis/detail/str_cat.h"
-#include "tamis/engine.h"
-#include "tamis/fuse_filter.h"
-#include "tamis/scalable_filter.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/engine/build.h"
+#include "tamis/engine/engine.h"
+#include "tamis/filters/bloom_filter.h"
+#include "tamis/filters/counting_filter.h"
+#include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/fuse_filter.h"
+#include "tamis/filters/scalable_filter.h"
+#include "tamis/filters/split_block_filter.h"
 
 namespace tamis::bench {
 namespace {

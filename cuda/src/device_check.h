@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cuda/src/runtime.h"
-#include "tamis/file.h"
+#include "tamis/file/file.h"
 
 namespace tamis::cuda {
 

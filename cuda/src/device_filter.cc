@@ -15,7 +15,7 @@
 #include "cuda/src/scoped.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
-#include "tamis/filter_kind_name.h"
+#include "tamis/file/filter_kind_name.h"
 
 namespace tamis::cuda {
 namespace {

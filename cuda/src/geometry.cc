@@ -4,7 +4,7 @@
 
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
-#include "tamis/filter_kind_name.h"
+#include "tamis/file/filter_kind_name.h"
 #include "tamis/layout/cuckoo.h"
 #include "tamis/layout/split_block.h"
 

@@ -9,7 +9,7 @@
 
 #include "tamis/cuda/cuckoo_ref.cuh"
 #include "tamis/cuda/filter_ref.cuh"
-#include "tamis/file.h"
+#include "tamis/file/file.h"
 
 namespace tamis::cuda {
 

@@ -19,7 +19,7 @@
 #include "cuda/src/staging.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/str_cat.h"
-#include "tamis/engine_threads.h"
+#include "tamis/engine/engine_threads.h"
 #include "tamis/error.h"
 
 namespace tamis::cuda {

@@ -8,10 +8,10 @@
 
 #include "core/src/base/function_ref.h"
 #include "tamis/backend.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/hash.h"
 #include "tamis/key_types.h"
 #include "tamis/memory.h"
-#include "tamis/split_block_filter.h"
 
 namespace tamis::detail {
 

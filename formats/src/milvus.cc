@@ -12,8 +12,8 @@
 #include "formats/src/milvus_set.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/key_types_text.h"
-#include "tamis/sizing.h"
 
 namespace tamis::milvus {
 

@@ -10,7 +10,7 @@
 #include "core/src/bulk/valid_keys.h"
 #include "core/src/filters/base/filter_access.h"
 #include "live/src/shared_cuckoo.h"
-#include "tamis/sizing.h"
+#include "tamis/filters/sizing.h"
 
 namespace tamis {
 

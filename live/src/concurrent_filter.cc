@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "core/src/filters/base/filter_access.h"
-#include "tamis/filter_kind_name.h"
+#include "tamis/file/filter_kind_name.h"
+#include "tamis/filters/set_operations.h"
 #include "tamis/live/concurrent_bloom.h"
 #include "tamis/live/concurrent_cuckoo.h"
-#include "tamis/set_operations.h"
 
 namespace tamis {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
-#include "tamis/file_checks.h"
+#include "tamis/file/file_checks.h"
 
 namespace tamis::detail {
 namespace {

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "core/src/bulk/change_loop.h"
-#include "tamis/bloom_filter.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/filters/bloom_filter.h"
+#include "tamis/filters/split_block_filter.h"
 
 namespace tamis::detail {
 

@@ -20,12 +20,12 @@
 #include "parquet/src/splice.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
+#include "tamis/file/saving.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/hash.h"
 #include "tamis/parquet/bloom_filter.h"
 #include "tamis/parquet/footer.h"
 #include "tamis/parquet/source.h"
-#include "tamis/saving.h"
-#include "tamis/sizing.h"
 
 namespace tamis::parquet {
 namespace {

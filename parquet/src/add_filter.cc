@@ -10,8 +10,8 @@
 #include "parquet/src/thrift_walker.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/parquet/bloom_filter.h"
-#include "tamis/sizing.h"
 
 namespace tamis::parquet {
 namespace {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/parquet/add.h"
 #include "tamis/parquet/footer.h"
-#include "tamis/split_block_filter.h"
 
 namespace tamis::parquet {
 

@@ -6,9 +6,9 @@
 #include "parquet/src/filter_header.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/layout/split_block.h"
 #include "tamis/parquet/bloom_filter.h"
-#include "tamis/sizing.h"
 #include "tamis/units.h"
 
 namespace tamis::parquet {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "parquet/src/file_asker.h"
-#include "tamis/engine_threads.h"
+#include "tamis/engine/engine_threads.h"
 #include "tamis/error.h"
 
 namespace tamis::parquet {

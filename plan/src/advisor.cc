@@ -13,11 +13,11 @@
 #include "plan/src/advice_text.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
-#include "tamis/filter_kind_name.h"
+#include "tamis/file/filter_kind_name.h"
+#include "tamis/filters/scalable_filter.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/physical_memory.h"
 #include "tamis/plan/plan.h"
-#include "tamis/scalable_filter.h"
-#include "tamis/sizing.h"
 #include "tamis/units.h"
 
 namespace tamis {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/src/base/json.h"
-#include "tamis/filter_kind_name.h"
+#include "tamis/file/filter_kind_name.h"
 #include "tamis/plan/plan.h"
 
 namespace tamis {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tamis/bank/filter_bank.h"
-#include "tamis/serialize.h"
+#include "tamis/filters/serialize.h"
 #include "tests/c/c_test_util.h"
 #include "tests/c/key_sets.h"
 #include "tests/c/pointer_checks.h"

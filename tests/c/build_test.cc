@@ -1,5 +1,5 @@
 // Filters that are built from all their keys.
-#include "tamis/build.h"
+#include "tamis/engine/build.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/filter_kinds.h"
-#include "tamis/serialize.h"
+#include "tamis/filters/filter_kinds.h"
+#include "tamis/filters/serialize.h"
 #include "tests/c/c_test_util.h"
 #include "tests/c/key_sets.h"
 #include "tests/test_util.h"

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string>
 
-#include "tamis/filter_kinds.h"
+#include "tamis/filters/filter_kinds.h"
 #include "tamis/plan/plan.h"
 #include "tests/c/c_test_util.h"
 

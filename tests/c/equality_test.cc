@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "tamis/any_scalable_filter.h"
-#include "tamis/filter_kinds.h"
-#include "tamis/serialize.h"
-#include "tamis/set_operations.h"
+#include "tamis/filters/any_scalable_filter.h"
+#include "tamis/filters/filter_kinds.h"
+#include "tamis/filters/serialize.h"
+#include "tamis/filters/set_operations.h"
 #include "tests/c/c_test_util.h"
 #include "tests/c/key_sets.h"
 #include "tests/test_util.h"

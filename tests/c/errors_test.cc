@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/any_scalable_filter.h"
-#include "tamis/serialize.h"
+#include "tamis/filters/any_scalable_filter.h"
+#include "tamis/filters/serialize.h"
 #include "tests/c/c_test_util.h"
 #include "tests/c/pointer_checks.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "tamis/file_checks.h"
-#include "tamis/filter_kinds.h"
-#include "tamis/serialize.h"
+#include "tamis/file/file_checks.h"
+#include "tamis/filters/filter_kinds.h"
+#include "tamis/filters/serialize.h"
 #include "tests/c/c_test_util.h"
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"

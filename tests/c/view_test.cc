@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tamis/blocks_queryable.h"
+#include "tamis/filters/blocks_queryable.h"
 #include "tests/c/c_test_util.h"
 #include "tests/c/key_sets.h"
 #include "tests/fork_util.h"

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "tamis/bank/filter_bank.h"
-#include "tamis/engine.h"
+#include "tamis/engine/engine.h"
 #include "tests/campaigns/fault_filters.h"
 #include "tests/campaigns/fault_operations.h"
 

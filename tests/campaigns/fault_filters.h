@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/any_filter.h"
-#include "tamis/any_scalable_filter.h"
-#include "tamis/filter_kind_name.h"
-#include "tamis/filter_kinds.h"
+#include "tamis/file/filter_kind_name.h"
+#include "tamis/filters/any_filter.h"
+#include "tamis/filters/any_scalable_filter.h"
+#include "tamis/filters/filter_kinds.h"
 
 namespace tamis::campaigns {
 

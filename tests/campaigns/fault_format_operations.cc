@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/formats/foreign_filter.h"
 #include "tamis/formats/guava.h"
 #include "tamis/formats/kudu.h"
@@ -12,7 +13,6 @@
 #include "tamis/formats/redis_cuckoo.h"
 #include "tamis/formats/spark.h"
 #include "tamis/formats/vortex.h"
-#include "tamis/split_block_filter.h"
 #include "tests/campaigns/fault_filters.h"
 #include "tests/campaigns/fault_operations.h"
 

@@ -5,12 +5,12 @@
 #include <type_traits>
 #include <utility>
 
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/live/concurrent_bloom.h"
 #include "tamis/live/concurrent_cuckoo.h"
 #include "tamis/live/guard.h"
 #include "tamis/live/live.h"
 #include "tamis/live/watch.h"
-#include "tamis/split_block_filter.h"
 #include "tests/campaigns/fault_filters.h"
 #include "tests/campaigns/fault_operations.h"
 

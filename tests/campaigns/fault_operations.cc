@@ -3,13 +3,13 @@
 #include <memory>
 #include <utility>
 
-#include "tamis/build.h"
-#include "tamis/engine.h"
-#include "tamis/erasable_filter.h"
-#include "tamis/file_checks.h"
-#include "tamis/serialize.h"
-#include "tamis/set_operations.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/engine/build.h"
+#include "tamis/engine/engine.h"
+#include "tamis/file/file_checks.h"
+#include "tamis/filters/erasable_filter.h"
+#include "tamis/filters/serialize.h"
+#include "tamis/filters/set_operations.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/campaigns/fault_filters.h"
 
 namespace tamis::campaigns {

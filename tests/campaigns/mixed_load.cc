@@ -17,18 +17,18 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/any_filter.h"
 #include "tamis/backends.h"
 #include "tamis/bank/filter_bank.h"
-#include "tamis/engine.h"
-#include "tamis/erasable_filter.h"
+#include "tamis/engine/engine.h"
+#include "tamis/filters/any_filter.h"
+#include "tamis/filters/erasable_filter.h"
+#include "tamis/filters/serialize.h"
+#include "tamis/filters/set_operations.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/formats/guava.h"
 #include "tamis/live/concurrent_bloom.h"
 #include "tamis/live/concurrent_cuckoo.h"
 #include "tamis/live/live.h"
-#include "tamis/serialize.h"
-#include "tamis/set_operations.h"
-#include "tamis/split_block_filter.h"
 #include "tests/campaigns/fault_filters.h"
 
 namespace tamis::campaigns {

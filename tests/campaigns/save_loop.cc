@@ -2,7 +2,7 @@
 // the file is there.
 #include <unistd.h>
 
-#include "tamis/split_block_filter.h"
+#include "tamis/filters/split_block_filter.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;

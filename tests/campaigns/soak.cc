@@ -22,11 +22,11 @@
 #include <malloc.h>
 #endif
 
-#include "tamis/any_filter.h"
-#include "tamis/engine.h"
-#include "tamis/erasable_filter.h"
-#include "tamis/serialize.h"
-#include "tamis/set_operations.h"
+#include "tamis/engine/engine.h"
+#include "tamis/filters/any_filter.h"
+#include "tamis/filters/erasable_filter.h"
+#include "tamis/filters/serialize.h"
+#include "tamis/filters/set_operations.h"
 #include "tests/campaigns/fault_filters.h"
 
 namespace tamis::campaigns {

@@ -13,8 +13,8 @@
 #include "core/src/filters/base/filter_access.h"
 #include "core/src/filters/registry/kinds.h"
 #include "tamis/backends.h"
-#include "tamis/engine.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/engine/engine.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/test_util.h"
 
 namespace tamis::absent_writer_test {

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tamis/cuckoo_filter.h"
+#include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/hash.h"
-#include "tamis/split_block_filter.h"
 #include "tests/test_util.h"
 
 namespace tamis::adversary_test {

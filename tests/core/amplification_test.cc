@@ -11,9 +11,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tamis/counting_filter.h"
-#include "tamis/cuckoo_filter.h"
-#include "tamis/scalable_filter.h"
+#include "tamis/filters/counting_filter.h"
+#include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/scalable_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 

@@ -11,7 +11,7 @@
 #include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/scoped_env.h"
 

@@ -1,5 +1,5 @@
 // What is special to classic Bloom filters: sizes, estimates, and what is said of two that differ.
-#include "tamis/bloom_filter.h"
+#include "tamis/filters/bloom_filter.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 
 #include "tamis/backends.h"
 #include "tamis/error.h"
-#include "tamis/set_operations.h"
-#include "tamis/sizing.h"
+#include "tamis/filters/set_operations.h"
+#include "tamis/filters/sizing.h"
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 

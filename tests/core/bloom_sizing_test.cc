@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "tamis/bloom_filter.h"
 #include "tamis/error.h"
+#include "tamis/filters/bloom_filter.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/layout/bloom.h"
-#include "tamis/sizing.h"
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 

@@ -1,5 +1,5 @@
 // Build: sized by the number of keys, the same bytes each time.
-#include "tamis/build.h"
+#include "tamis/engine/build.h"
 
 #include <gtest/gtest.h>
 
@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/bloom_filter.h"
-#include "tamis/counting_filter.h"
-#include "tamis/cuckoo_filter.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/filters/bloom_filter.h"
+#include "tamis/filters/counting_filter.h"
+#include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"

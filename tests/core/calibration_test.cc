@@ -1,5 +1,5 @@
 // Calibrations: defaults, files, refusals, and a short measurement.
-#include "tamis/calibration.h"
+#include "tamis/engine/calibration.h"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@
 
 #include "tamis/backend.h"
 #include "tamis/backends.h"
-#include "tamis/engine.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/engine/engine.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/scoped_env.h"
 

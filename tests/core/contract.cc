@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "tamis/any_scalable_filter.h"
-#include "tamis/bloom_filter.h"
-#include "tamis/counting_filter.h"
-#include "tamis/cuckoo_filter.h"
-#include "tamis/file_checks.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/file/file_checks.h"
+#include "tamis/filters/any_scalable_filter.h"
+#include "tamis/filters/bloom_filter.h"
+#include "tamis/filters/counting_filter.h"
+#include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/test_util.h"
 
 namespace tamis {

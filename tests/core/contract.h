@@ -18,11 +18,11 @@
 #include <variant>
 #include <vector>
 
-#include "tamis/any_filter.h"
-#include "tamis/any_scalable_filter.h"
-#include "tamis/engine.h"
+#include "tamis/engine/engine.h"
 #include "tamis/error.h"
-#include "tamis/filter_kinds.h"
+#include "tamis/filters/any_filter.h"
+#include "tamis/filters/any_scalable_filter.h"
+#include "tamis/filters/filter_kinds.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/reference_filter.h"
 

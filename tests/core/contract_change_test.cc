@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "tamis/any_scalable_filter.h"
 #include "tamis/backends.h"
 #include "tamis/changes.h"
-#include "tamis/filter_kind_name.h"
-#include "tamis/set_operations.h"
+#include "tamis/file/filter_kind_name.h"
+#include "tamis/filters/any_scalable_filter.h"
+#include "tamis/filters/set_operations.h"
 #include "tests/core/contract.h"
 #include "tests/test_util.h"
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "tamis/any_scalable_filter.h"
 #include "tamis/backends.h"
-#include "tamis/file_checks.h"
-#include "tamis/set_operations.h"
+#include "tamis/file/file_checks.h"
+#include "tamis/filters/any_scalable_filter.h"
+#include "tamis/filters/set_operations.h"
 #include "tests/core/contract.h"
 #include "tests/core/file_parts.h"
 #include "tests/test_util.h"

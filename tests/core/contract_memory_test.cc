@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "tamis/serialize.h"
+#include "tamis/filters/serialize.h"
 #include "tests/core/contract.h"
 #include "tests/test_util.h"
 

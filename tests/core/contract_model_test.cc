@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "tamis/backends.h"
-#include "tamis/bloom_filter.h"
-#include "tamis/counting_filter.h"
+#include "tamis/filters/bloom_filter.h"
+#include "tamis/filters/counting_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/hash_kinds.h"
-#include "tamis/split_block_filter.h"
 #include "tests/core/reference_bloom.h"
 #include "tests/core/reference_counters.h"
 #include "tests/core/reference_filter.h"

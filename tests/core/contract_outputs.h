@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "tamis/engine.h"
-#include "tamis/filter.h"
+#include "tamis/engine/engine.h"
+#include "tamis/filters/filter.h"
 #include "tests/test_util.h"
 
 namespace tamis {

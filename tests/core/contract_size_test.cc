@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tamis/sizing.h"
+#include "tamis/filters/sizing.h"
 #include "tests/core/contract.h"
 #include "tests/test_util.h"
 

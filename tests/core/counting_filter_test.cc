@@ -1,5 +1,5 @@
 // What is special to counting filters: what erasing, saturation, merging and freezing promise.
-#include "tamis/counting_filter.h"
+#include "tamis/filters/counting_filter.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 
 #include "tamis/backends.h"
 #include "tamis/error.h"
-#include "tamis/set_operations.h"
-#include "tamis/sizing.h"
+#include "tamis/filters/set_operations.h"
+#include "tamis/filters/sizing.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/reference_counters.h"
 #include "tests/core/reference_filter.h"

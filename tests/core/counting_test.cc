@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "tamis/error.h"
-#include "tamis/sizing.h"
+#include "tamis/filters/sizing.h"
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tamis/any_filter.h"
-#include "tamis/file_checks.h"
+#include "tamis/file/file_checks.h"
+#include "tamis/filters/any_filter.h"
 #include "tests/core/contract.h"
 #include "tests/core/cuckoo_test_util.h"
 #include "tests/core/file_parts.h"

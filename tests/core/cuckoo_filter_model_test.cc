@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tamis/backends.h"
-#include "tamis/cuckoo_filter.h"
+#include "tamis/filters/cuckoo_filter.h"
 #include "tests/core/cuckoo_test_util.h"
 #include "tests/test_util.h"
 

@@ -1,6 +1,6 @@
 // What is special to cuckoo filters: sizes, and what one says of itself. What it answers is tested
 // in cuckoo_filter_model_test.cc and cuckoo_bulk_test.cc.
-#include "tamis/cuckoo_filter.h"
+#include "tamis/filters/cuckoo_filter.h"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "tamis/error.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/physical_memory.h"
-#include "tamis/sizing.h"
 #include "tests/core/cuckoo_test_util.h"
 #include "tests/test_util.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tamis/cuckoo_filter.h"
-#include "tamis/sizing.h"
+#include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/sizing.h"
 #include "tests/core/cuckoo_test_util.h"
 #include "tests/test_util.h"
 

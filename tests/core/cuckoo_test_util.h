@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/src/file/file_format.h"
-#include "tamis/cuckoo_filter.h"
+#include "tamis/filters/cuckoo_filter.h"
 #include "tests/core/file_parts.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/reference_filter.h"

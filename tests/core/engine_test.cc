@@ -1,6 +1,6 @@
 // The Engine's own choices, slices and threads. That it does what the functions of every kind of
 // filter do is in contract_bulk_test.cc.
-#include "tamis/engine.h"
+#include "tamis/engine/engine.h"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@
 
 #include "tamis/backend.h"
 #include "tamis/backends.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/keys.h"
-#include "tamis/split_block_filter.h"
 #include "tests/core/contract.h"
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "tamis/any_filter.h"
-#include "tamis/counting_filter.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/filters/any_filter.h"
+#include "tamis/filters/counting_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/core/contract.h"
 #include "tests/core/file_parts.h"
 #include "tests/core/file_test_util.h"

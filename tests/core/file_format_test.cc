@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tamis/filter_kind_name.h"
+#include "tamis/file/filter_kind_name.h"
 #include "tamis/layout/split_block.h"
 #include "tests/core/file_parts.h"
 #include "tests/core/file_test_util.h"

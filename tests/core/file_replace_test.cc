@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "core/src/file/save_target.h"
-#include "tamis/any_filter.h"
-#include "tamis/file_checks.h"
-#include "tamis/saving.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/file/file_checks.h"
+#include "tamis/file/saving.h"
+#include "tamis/filters/any_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/system_faults.h"
 

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/any_filter.h"
-#include "tamis/file_checks.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/file/file_checks.h"
+#include "tamis/filters/any_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 
 namespace tamis::file_test {

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/any_filter.h"
 #include "tamis/bank/filter_bank.h"
-#include "tamis/file_checks.h"
+#include "tamis/file/file_checks.h"
+#include "tamis/filters/any_filter.h"
 #include "tamis/hash_kinds.h"
 #include "tests/core/file_parts.h"
 #include "tests/core/file_test_util.h"

@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "tamis/engine.h"
+#include "tamis/engine/engine.h"
 #include "tamis/error.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/layout/bank.h"
 #include "tamis/physical_memory.h"
-#include "tamis/sizing.h"
 #include "tests/core/filter_bank_test_util.h"
 #include "tests/test_util.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "tamis/engine.h"
+#include "tamis/engine/engine.h"
 
 namespace tamis {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tamis/bank/filter_bank.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/test_util.h"
 
 namespace tamis {

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "tamis/backends.h"
-#include "tamis/engine.h"
-#include "tamis/file.h"
-#include "tamis/saving.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/engine/engine.h"
+#include "tamis/file/file.h"
+#include "tamis/file/saving.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/fork_util.h"
 #include "tests/system_faults.h"

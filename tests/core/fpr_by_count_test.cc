@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "tamis/any_scalable_filter.h"
-#include "tamis/filter_kind_name.h"
-#include "tamis/filter_kinds.h"
+#include "tamis/file/filter_kind_name.h"
+#include "tamis/filters/any_scalable_filter.h"
+#include "tamis/filters/filter_kinds.h"
 #include "tests/test_util.h"
 
 namespace tamis::fpr_by_count_test {

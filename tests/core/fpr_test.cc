@@ -8,9 +8,9 @@
 #include <tuple>
 #include <vector>
 
+#include "tamis/filters/sizing.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/hash_kinds.h"
-#include "tamis/sizing.h"
-#include "tamis/split_block_filter.h"
 #include "tests/test_util.h"
 
 namespace tamis::fpr_test {

@@ -1,4 +1,4 @@
-#include "tamis/fuse_filter.h"
+#include "tamis/filters/fuse_filter.h"
 
 #include <gtest/gtest.h>
 
@@ -18,15 +18,15 @@
 
 #include "core/src/filters/kinds/fuse/fuse_builder.h"
 #include "tamis/backends.h"
-#include "tamis/build.h"
-#include "tamis/engine.h"
+#include "tamis/engine/build.h"
+#include "tamis/engine/engine.h"
 #include "tamis/error.h"
-#include "tamis/file_checks.h"
-#include "tamis/filter_kind_name.h"
-#include "tamis/filter_kinds.h"
+#include "tamis/file/file_checks.h"
+#include "tamis/file/filter_kind_name.h"
+#include "tamis/filters/filter_kinds.h"
+#include "tamis/filters/serialize.h"
+#include "tamis/filters/set_operations.h"
 #include "tamis/hash_keys.h"
-#include "tamis/serialize.h"
-#include "tamis/set_operations.h"
 #include "tests/core/file_parts.h"
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "tamis/error.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/hash_kinds.h"
 #include "tamis/random_seed.h"
-#include "tamis/split_block_filter.h"
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"
 

@@ -8,9 +8,9 @@
 
 #include "tamis/backends.h"
 #include "tamis/error.h"
-#include "tamis/file_checks.h"
+#include "tamis/file/file_checks.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/key_types_text.h"
-#include "tamis/split_block_filter.h"
 #include "tests/core/contract.h"
 #include "tests/test_util.h"
 

@@ -10,10 +10,10 @@
 
 #include "core/src/bulk/batches.h"
 #include "tamis/backends.h"
-#include "tamis/cuckoo_filter.h"
+#include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/hash_keys.h"
 #include "tamis/hash_kinds.h"
-#include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "tamis/backends.h"
-#include "tamis/build.h"
-#include "tamis/cuckoo_filter.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/engine/build.h"
+#include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/core/contract.h"
 #include "tests/core/contract_outputs.h"
 #include "tests/test_util.h"

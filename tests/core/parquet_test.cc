@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tamis/backends.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 

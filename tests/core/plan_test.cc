@@ -12,16 +12,16 @@
 #include <string>
 #include <type_traits>
 
-#include "tamis/bloom_filter.h"
-#include "tamis/counting_filter.h"
-#include "tamis/cuckoo_filter.h"
-#include "tamis/engine_threads.h"
-#include "tamis/filter_kind_name.h"
+#include "tamis/engine/engine_threads.h"
+#include "tamis/file/filter_kind_name.h"
+#include "tamis/filters/bloom_filter.h"
+#include "tamis/filters/counting_filter.h"
+#include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/scalable_filter.h"
+#include "tamis/filters/set_operations.h"
+#include "tamis/filters/sizing.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/physical_memory.h"
-#include "tamis/scalable_filter.h"
-#include "tamis/set_operations.h"
-#include "tamis/sizing.h"
-#include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/scoped_env.h"
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tamis/filter.h"
+#include "tamis/filters/filter.h"
 #include "tamis/hash.h"
 #include "tests/core/reference_siphash.h"
 

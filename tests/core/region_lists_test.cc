@@ -12,8 +12,8 @@
 #include "core/src/bulk/regions.h"
 #include "core/src/filters/base/filter_access.h"
 #include "tamis/backends.h"
-#include "tamis/engine.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/engine/engine.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 

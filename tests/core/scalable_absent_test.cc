@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tamis/backends.h"
-#include "tamis/scalable_filter.h"
+#include "tamis/filters/scalable_filter.h"
 #include "tests/core/contract.h"
 #include "tests/test_util.h"
 

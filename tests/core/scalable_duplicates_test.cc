@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tamis/scalable_filter.h"
-#include "tamis/serialize.h"
+#include "tamis/filters/scalable_filter.h"
+#include "tamis/filters/serialize.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"

@@ -18,11 +18,11 @@
 #include <vector>
 
 #include "core/src/file/file_format.h"
-#include "tamis/any_filter.h"
-#include "tamis/file_checks.h"
+#include "tamis/file/file_checks.h"
+#include "tamis/filters/any_filter.h"
+#include "tamis/filters/scalable_filter.h"
+#include "tamis/filters/serialize.h"
 #include "tamis/physical_memory.h"
-#include "tamis/scalable_filter.h"
-#include "tamis/serialize.h"
 #include "tests/core/contract.h"
 #include "tests/core/file_parts.h"
 #include "tests/core/file_test_util.h"

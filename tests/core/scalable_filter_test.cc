@@ -1,6 +1,6 @@
 // Scalable filters: no key is lost and the bound is kept over any number of layers, limits, and
 // erasing.
-#include "tamis/scalable_filter.h"
+#include "tamis/filters/scalable_filter.h"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@
 
 #include "core/src/filters/base/filter_access.h"
 #include "tamis/error.h"
+#include "tamis/filters/set_operations.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/physical_memory.h"
-#include "tamis/set_operations.h"
-#include "tamis/sizing.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"

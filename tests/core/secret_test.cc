@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "tamis/file_checks.h"
+#include "tamis/file/file_checks.h"
+#include "tamis/filters/set_operations.h"
 #include "tamis/hash.h"
-#include "tamis/set_operations.h"
 #include "tests/core/contract.h"
 #include "tests/core/file_parts.h"
 #include "tests/test_util.h"

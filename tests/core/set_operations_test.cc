@@ -1,6 +1,6 @@
 // Intersections and estimates of split-block filters, and who can be combined with whom. What is
 // special to other kinds is in their tests.
-#include "tamis/set_operations.h"
+#include "tamis/filters/set_operations.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "tamis/backends.h"
-#include "tamis/bloom_filter.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/filters/bloom_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"

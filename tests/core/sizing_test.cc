@@ -1,5 +1,5 @@
 // Rates and sizes, against a direct sum in more precision and against published figures.
-#include "tamis/sizing.h"
+#include "tamis/filters/sizing.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "tamis/error.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/layout/split_block.h"
-#include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 

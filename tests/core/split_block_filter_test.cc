@@ -1,5 +1,5 @@
 // What is special to split-block filters: sizes, memory, folding, estimates.
-#include "tamis/split_block_filter.h"
+#include "tamis/filters/split_block_filter.h"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@
 
 #include "tamis/backends.h"
 #include "tamis/error.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/physical_memory.h"
-#include "tamis/sizing.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/reference_filter.h"
 #include "tests/test_util.h"

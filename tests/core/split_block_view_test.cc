@@ -1,6 +1,6 @@
 // Views of blocks in foreign memory say and do, bit for bit, what a filter of these blocks does,
 // wherever the blocks are; what cannot be one is refused.
-#include "tamis/split_block_view.h"
+#include "tamis/filters/split_block_view.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "tamis/backends.h"
-#include "tamis/blocks_queryable.h"
 #include "tamis/changes.h"
+#include "tamis/filters/blocks_queryable.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/hash_kinds.h"
-#include "tamis/split_block_filter.h"
 #include "tests/core/file_parts.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/reference_filter.h"

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/hash.h"
 #include "tamis/hash_keys.h"
-#include "tamis/split_block_filter.h"
 #include "tests/test_util.h"
 
 namespace tamis::time_keys_test {

@@ -1,5 +1,5 @@
 // The window, against an exact model of what came last.
-#include "tamis/windowed_filter.h"
+#include "tamis/engine/windowed_filter.h"
 
 #include <gtest/gtest.h>
 
@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/bloom_filter.h"
 #include "tamis/changes.h"
-#include "tamis/engine.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/engine/engine.h"
+#include "tamis/filters/bloom_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/core/contract.h"
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "cuda/src/kernel_bodies.h"
-#include "tamis/cuckoo_filter.h"
 #include "tamis/cuda/device_filter.h"
 #include "tamis/cuda/host_pipeline.h"
 #include "tamis/error.h"
+#include "tamis/filters/cuckoo_filter.h"
 #include "tamis/hash_kinds.h"
 #include "tests/cuda/emulator.h"
 #include "tests/cuda/fake_runtime.h"

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "cuda/src/runtime.h"
-#include "tamis/cuckoo_filter.h"
 #include "tamis/error.h"
+#include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/hash_kinds.h"
-#include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"

@@ -1,6 +1,6 @@
 // The Engine with a GPU that is not there: what goes to it, what it keeps, and what happens when it
 // fails.
-#include "tamis/engine.h"
+#include "tamis/engine/engine.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -20,7 +20,7 @@
 #include "cuda/src/accelerator.h"
 #include "tamis/backends.h"
 #include "tamis/error.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/core/scoped_env.h"
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tamis/backends.h"
-#include "tamis/filter_kinds.h"
+#include "tamis/filters/filter_kinds.h"
 #include "tamis/hash_keys.h"
 #include "tamis/tamis.h"
 

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "cuda/src/runtime.h"
-#include "tamis/cuckoo_filter.h"
 #include "tamis/cuda/device_filter.h"
 #include "tamis/cuda/host_pipeline.h"
 #include "tamis/error.h"
+#include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/sizing.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/hash_kinds.h"
-#include "tamis/sizing.h"
-#include "tamis/split_block_filter.h"
 #include "tests/cuda/example_kernel.h"
 #include "tests/test_util.h"
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "tamis/cuckoo_filter.h"
 #include "tamis/cuda/device_filter.h"
 #include "tamis/cuda/host_pipeline.h"
 #include "tamis/error.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"
 

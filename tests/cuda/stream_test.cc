@@ -9,7 +9,7 @@
 
 #include "tamis/cuda/device_filter.h"
 #include "tamis/cuda/host_pipeline.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/any_filter.h"
 #include "tamis/error.h"
+#include "tamis/filters/any_filter.h"
 #include "tamis/formats/guava.h"
 #include "tests/core/file_test_util.h"
 #include "tests/formats/guava_test_keys.h"

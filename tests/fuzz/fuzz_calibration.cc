@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "tamis/calibration.h"
-#include "tamis/engine.h"
+#include "tamis/engine/calibration.h"
+#include "tamis/engine/engine.h"
 #include "tamis/error.h"
-#include "tamis/filter_kinds.h"
+#include "tamis/filters/filter_kinds.h"
 #include "tests/fuzz/memory_file.h"
 
 namespace tamis {

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "tamis/error.h"
-#include "tamis/sizing.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/units.h"
 #include "tests/fuzz/memory_file.h"
 #include "tools/input/integer_key.h"

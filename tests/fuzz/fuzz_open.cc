@@ -16,12 +16,12 @@
 #include "core/src/file/file_format.h"
 #include "core/src/file/page_table.h"
 #include "core/src/filters/kinds/scalable/scalable_file.h"
-#include "tamis/any_filter.h"
-#include "tamis/changeable_filter.h"
-#include "tamis/erasable_filter.h"
 #include "tamis/error.h"
-#include "tamis/file_checks.h"
-#include "tamis/filter_kinds.h"
+#include "tamis/file/file_checks.h"
+#include "tamis/filters/any_filter.h"
+#include "tamis/filters/changeable_filter.h"
+#include "tamis/filters/erasable_filter.h"
+#include "tamis/filters/filter_kinds.h"
 #include "tests/fuzz/memory_file.h"
 
 namespace tamis {

@@ -15,19 +15,19 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/any_filter.h"
-#include "tamis/any_scalable_filter.h"
 #include "tamis/backend.h"
 #include "tamis/backends.h"
-#include "tamis/bloom_filter.h"
-#include "tamis/erasable_filter.h"
 #include "tamis/error.h"
-#include "tamis/filter_kinds.h"
+#include "tamis/filters/any_filter.h"
+#include "tamis/filters/any_scalable_filter.h"
+#include "tamis/filters/bloom_filter.h"
+#include "tamis/filters/erasable_filter.h"
+#include "tamis/filters/filter_kinds.h"
+#include "tamis/filters/scalable_filter.h"
+#include "tamis/filters/serialize.h"
+#include "tamis/filters/set_operations.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/hash_kinds.h"
-#include "tamis/scalable_filter.h"
-#include "tamis/serialize.h"
-#include "tamis/set_operations.h"
-#include "tamis/split_block_filter.h"
 #include "tests/campaigns/fault_filters.h"
 #include "tests/fuzz/memory_file.h"
 

@@ -10,10 +10,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "tamis/any_filter.h"
 #include "tamis/backends.h"
-#include "tamis/engine.h"
+#include "tamis/engine/engine.h"
 #include "tamis/error.h"
+#include "tamis/filters/any_filter.h"
 #include "tamis/hash_kinds.h"
 #include "tests/core/file_test_util.h"
 #include "tests/live/concurrent_types.h"

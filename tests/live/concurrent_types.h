@@ -7,8 +7,8 @@
 #include <string>
 #include <type_traits>
 
-#include "tamis/bloom_filter.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/filters/bloom_filter.h"
+#include "tamis/filters/split_block_filter.h"
 
 namespace tamis {
 

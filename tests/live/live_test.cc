@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/bloom_filter.h"
+#include "tamis/filters/bloom_filter.h"
+#include "tamis/filters/scalable_filter.h"
 #include "tamis/live/concurrent_bloom.h"
 #include "tamis/live/concurrent_cuckoo.h"
-#include "tamis/scalable_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/live/live_test_util.h"
 #include "tests/test_util.h"

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/cuckoo_filter.h"
+#include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/hash.h"
 #include "tamis/keys.h"
-#include "tamis/split_block_filter.h"
 
 namespace tamis {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/build.h"
+#include "tamis/engine/build.h"
 #include "tamis/live/live.h"
 #include "tests/core/file_test_util.h"
 #include "tests/live/live_test_util.h"

@@ -15,8 +15,8 @@
 
 #include "parquet/src/splice.h"
 #include "tamis/error.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/parquet/bloom_filter.h"
-#include "tamis/sizing.h"
 #include "tests/parquet/parquet_maker.h"
 #include "tests/parquet/plain_file.h"
 #include "tests/test_util.h"

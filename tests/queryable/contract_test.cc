@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "tamis/engine.h"
+#include "tamis/engine/engine.h"
 #include "tamis/error.h"
-#include "tamis/split_block_filter.h"
-#include "tamis/split_block_view.h"
+#include "tamis/filters/split_block_filter.h"
+#include "tamis/filters/split_block_view.h"
 #include "tamis/unanswered_error.h"
 #include "tests/core/file_test_util.h"
 #include "tests/queryable/holders.h"

@@ -13,6 +13,7 @@
 #include "tamis/changeable.h"
 #include "tamis/changes.h"
 #include "tamis/error.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/formats/foreign_filter.h"
 #include "tamis/formats/guava.h"
 #include "tamis/formats/kudu.h"
@@ -20,7 +21,6 @@
 #include "tamis/formats/redis_bloom.h"
 #include "tamis/formats/redis_cuckoo.h"
 #include "tamis/formats/spark.h"
-#include "tamis/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 

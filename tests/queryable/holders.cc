@@ -4,12 +4,14 @@
 #include <stdexcept>
 #include <utility>
 
-#include "tamis/any_filter.h"
-#include "tamis/any_scalable_filter.h"
-#include "tamis/blocks_queryable.h"
-#include "tamis/build.h"
+#include "tamis/engine/build.h"
+#include "tamis/engine/windowed_filter.h"
 #include "tamis/error.h"
-#include "tamis/filter_kinds.h"
+#include "tamis/filters/any_filter.h"
+#include "tamis/filters/any_scalable_filter.h"
+#include "tamis/filters/blocks_queryable.h"
+#include "tamis/filters/filter_kinds.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/formats/foreign_filter.h"
 #include "tamis/formats/guava.h"
 #include "tamis/formats/kudu.h"
@@ -18,9 +20,7 @@
 #include "tamis/formats/spark.h"
 #include "tamis/live/concurrent_bloom.h"
 #include "tamis/live/concurrent_cuckoo.h"
-#include "tamis/split_block_filter.h"
 #include "tamis/unanswered_error.h"
-#include "tamis/windowed_filter.h"
 
 namespace tamis {
 namespace {

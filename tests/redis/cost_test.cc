@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tamis/sizing.h"
+#include "tamis/filters/sizing.h"
 
 namespace tamis::redis::cost_test {
 

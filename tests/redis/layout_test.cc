@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "redis/src/client/slot.h"
-#include "tamis/sizing.h"
+#include "tamis/filters/sizing.h"
 #include "tests/redis/redis_test_util.h"
 
 namespace tamis::redis::layout_test {

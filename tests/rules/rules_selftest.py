@@ -16,8 +16,8 @@ PROGRAM = "#include <tamis/tamis.h>\nint main() {\n  return 0;\n}\n"
 
 # A tree that keeps all rules.
 CLEAN = {
-    "core/include/tamis/key.h":
-        "#ifndef TAMIS_KEY_H_\n#define TAMIS_KEY_H_\n\n#include <cstdint>\n"
+    "core/include/tamis/filters/key.h":
+        "#ifndef TAMIS_FILTERS_KEY_H_\n#define TAMIS_FILTERS_KEY_H_\n\n#include <cstdint>\n"
         '#include "tamis/detail/hd.h"\n#endif\n',
     "core/src/base/key.cc":
         '#include "core/src/base/key.h"\n#include <sys/mman.h>\n#include <xxhash.h>\n',
@@ -28,7 +28,7 @@ CLEAN = {
         '#define HWY_TARGET_INCLUDE "simd/key.cc"\n#include <hwy/foreach_target.h>\n'
         '#include "tamis/detail/kernels.h"\n#include "simd/key-inl.h"\n',
     "tools/options/command_line.cc": "#include <CLI/CLI.hpp>\n",
-    "tools/main.cc": '#include "tamis/key.h"\n#include <tamis/key.h>\n',
+    "tools/main.cc": '#include "tamis/filters/key.h"\n#include <tamis/filters/key.h>\n',
     "bench/key_bench.cc": '#include <benchmark/benchmark.h>\n#include "tamis/detail/kernels.h"\n',
     "tests/core/key_test.cc": '#include <gtest/gtest.h>\n#include "core/src/base/key.h"\n',
     "cuda/src/key.cu": '#include <cuda_runtime.h>\n#include "tamis/cuda/filter_ref.cuh"\n',
@@ -47,7 +47,7 @@ CLEAN = {
         '#include "tamis/parquet/source.h"\n#endif\n',
     "parquet/src/key.cc": '#include <fcntl.h>\n#include "parquet/src/key.h"\n',
     "bindings/python/src/key.cc":
-        '#include <nanobind/stl/string.h>\n#include <tamis/key.h>\n'
+        '#include <nanobind/stl/string.h>\n#include <tamis/filters/key.h>\n'
         '#include "bindings/python/src/key.h"\n',
     "bindings/c/include/tamis/c.h":
         '#ifndef TAMIS_C_H_\n#define TAMIS_C_H_\n\n#include <stdint.h>\n#include "tamis/c/key.h"\n'
@@ -127,9 +127,9 @@ PLANTED = [
     ("rooms", "core/src/file/a.cc", '#include "tamis/layout/split_block.h"\n'),
     ("rooms", "core/src/file/a.cc", '#include "core/src/filters/base/kind.h"\n'),
     ("rooms", "core/src/base/a.h", '#include "core/src/bulk/a.h"\n'),
-    ("rooms", "core/src/filters/kinds/key/a.cc", '#include "tamis/engine.h"\n'),
+    ("rooms", "core/src/filters/kinds/key/a.cc", '#include "tamis/engine/engine.h"\n'),
     ("rooms", "core/src/filters/kinds/key/a.cc", '#include "core/src/filters/kinds/other/a.h"\n'),
-    ("rooms", "formats/src/a.cc", '#include "tamis/engine.h"\n'),
+    ("rooms", "formats/src/a.cc", '#include "tamis/engine/engine.h"\n'),
     ("rooms", "core/src/filters/kinds/key/a.cc", '#include "tamis/formats/guava.h"\n'),
     ("rooms", "core/include/tamis/hash.h", '#include "tamis/keys.h"\n'),
     ("kinds", "core/src/engine/a.cc", "auto k = FilterKind::kKey;\n"),

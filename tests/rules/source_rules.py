@@ -33,7 +33,7 @@ LIBRARY = ("core", *PARTS, "simd", "live", "redis", "parquet", "bindings")
 STR_CAT = r"tamis/detail/str_cat\.h"  # every folder builds messages with it
 PUBLIC = rf"tamis/(?!detail/|c/|c\.h)[\w/]+\.h|{STR_CAT}"
 CORE = r"tamis/(?!cuda/|live/|redis/|parquet/|c/|c\.h)[\w/]+\.h"
-PUBLIC_CORE = rf"tamis/(?!c\.h)((layout|bank|plan)/)?\w+\.h|{STR_CAT}"
+PUBLIC_CORE = rf"tamis/(?!c\.h)((filters|file|engine|layout|bank|plan)/)?\w+\.h|{STR_CAT}"
 C_API = r"tamis/(c|c/\w+)\.h"
 FORMATS = r"tamis/formats/\w+\.h"
 LIVE = r"tamis/live/[\w/]+\.h"
@@ -88,12 +88,12 @@ ALLOWED = [
     ("bindings/c/", [STD, PUBLIC_CORE, FORMATS, PARQUET, C_API, r"bindings/c/src/\w+\.h"]),
     ("examples/c.c", [r"\w+\.h", C_API]),
     ("examples/dedup.cc", [STD, r"sys/resource\.h", r"tamis/tamis\.h"]),
-    ("examples/guard.cc", [STD, r"sqlite3\.h", r"tamis/(build|tamis|live/\w+)\.h"]),
+    ("examples/guard.cc", [STD, r"sqlite3\.h", r"tamis/(tamis|engine/build|live/\w+)\.h"]),
     *((f"examples/{name}.cc", [STD, r"tamis/tamis\.h", FORMATS])
       for name in ("guava", "kudu", "milvus", "redis_bloom", "spark")),
     ("examples/parquet.cc", [STD, r"tamis/tamis\.h", PARQUET]),
     ("examples/redis.cc", [STD, r"tamis/tamis\.h", REDIS]),
-    ("examples/", [STD, r"tamis/((bank|live|plan)/)?\w+\.h"]),
+    ("examples/", [STD, r"tamis/((filters|file|engine|bank|live|plan)/)?\w+\.h"]),
     # Seconds for every file that includes it.
     ("tools/options/command_line.cc", [STD, r"CLI/CLI\.hpp", STR_CAT, r"tools/[\w/]+\.h"]),
     ("tools/input/unpacker_gzip.cc", [STD, r"zlib\.h", PUBLIC, r"tools/[\w/]+\.h"]),
@@ -132,19 +132,16 @@ ROOMS = {
     "plan": ["engine", "filters", "bulk", "file", "backend", "base"],
     "bank": ["engine", "filters", "bulk", "file", "backend", "base"],
 }
-# The room of a public header, by its name below tamis/: the first pattern that matches.
+# The room of a public header that is not in a folder of that name, by its name below tamis/: the first pattern
+# that matches.
 PUBLIC_ROOMS = [
     (r"tamis", None),  # the umbrella
     (r"cpp20|hash|hash_kinds|key_types|key_types_text|memory|physical_memory|random_seed|table_hash", "base"),
     (r"error|unanswered_error|units|version|detail/(hd|siphash|storage|str_cat)", "base"),
     (r"backends?|detail/(batch|change|kernels|xxh64_rests|\w+_kernels)", "backend"),
     (r"answers|changeable|changes|hash_keys|keys|queryable|time_keys", "bulk"),
-    (r"file|file_checks|filter_kind_name|folder|saving", "file"),
-    (r"engine|engine_threads|build|calibration|windowed_filter", "engine"),
-    (r"plan/\w+", "plan"),
-    (r"bank/\w+|layout/bank", "bank"),
-    (r"formats/\w+", "formats"),
-    (r".*", "filters"),
+    (r"layout/bank", "bank"),
+    (r"(layout|detail)/\w+", "filters"),
 ]
 # The library prints nothing, so it has no streams to print to.
 LIBRARY_FORBIDDEN = {"iostream", "print"}
@@ -212,7 +209,9 @@ def room_of(name):
     header = re.fullmatch(rf"(?:(?:core|{parts})/include/)?"
                           r"tamis/(?!cuda/|live/|redis/|parquet/|c/|c\.h)([\w/]+)\.h", name)
     if header:
-        return next(room for pattern, room in PUBLIC_ROOMS if re.fullmatch(pattern, header[1]))
+        folder = header[1].split("/")[0]
+        return folder if folder in ROOMS else next(
+            (room for pattern, room in PUBLIC_ROOMS if re.fullmatch(pattern, header[1])), folder)
     return None
 
 

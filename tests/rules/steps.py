@@ -16,7 +16,7 @@ def text(*paths):
 
 def kinds():
     """(name, number) of every kind: kCuckoo8 = 2 is cuckoo8, kSplitBlock = 1 is split-block."""
-    body = re.search(r"enum class FilterKind : uint32_t \{(.*?)\}", text("core/include/tamis/file.h"), re.S)[1]
+    body = re.search(r"enum class FilterKind : uint32_t \{(.*?)\}", text("core/include/tamis/file/file.h"), re.S)[1]
     for enumerator, number in re.findall(r"k(\w+) = (\d+)", body):
         yield re.sub(r"(?<!^)([A-Z])", r"-\1", enumerator).lower(), int(number)
 

@@ -2,7 +2,7 @@
 #include "tools/commands/demo.h"
 
 #include <gtest/gtest.h>
-#include <tamis/sizing.h>
+#include <tamis/filters/sizing.h>
 
 #include <algorithm>
 #include <random>

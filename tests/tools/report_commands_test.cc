@@ -1,7 +1,7 @@
 // tamis backends and demo phones.
 #include <gtest/gtest.h>
 #include <tamis/backends.h>
-#include <tamis/sizing.h>
+#include <tamis/filters/sizing.h>
 
 #include <nlohmann/json.hpp>
 #include <string>

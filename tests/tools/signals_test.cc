@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
-#include <tamis/split_block_filter.h>
+#include <tamis/filters/split_block_filter.h>
 #include <unistd.h>
 
 #include <cerrno>

@@ -2,8 +2,8 @@
 #ifndef TAMIS_TOOLS_COMMANDS_ASKED_FILTER_H_
 #define TAMIS_TOOLS_COMMANDS_ASKED_FILTER_H_
 
-#include <tamis/any_filter.h>
-#include <tamis/engine.h>
+#include <tamis/engine/engine.h>
+#include <tamis/filters/any_filter.h>
 #include <tamis/formats/foreign_filter.h>
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 // tamis backends: the kernels of this machine, and what they cost.
 #include <tamis/backend.h>
 #include <tamis/backends.h>
-#include <tamis/calibration.h>
-#include <tamis/engine.h>
+#include <tamis/engine/calibration.h>
+#include <tamis/engine/engine.h>
 #include <tamis/error.h>
-#include <tamis/filter_kind_name.h>
+#include <tamis/file/filter_kind_name.h>
 #include <tamis/units.h>
 
 #include <cstdlib>

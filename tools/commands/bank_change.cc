@@ -1,13 +1,13 @@
 // tamis bank build, add, remove: which filters a bank has.
 #include <tamis/bank/filter_bank.h>
 #include <tamis/error.h>
-#include <tamis/file.h>
-#include <tamis/file_checks.h>
-#include <tamis/filter_kind_name.h>
-#include <tamis/folder.h>
+#include <tamis/file/file.h>
+#include <tamis/file/file_checks.h>
+#include <tamis/file/filter_kind_name.h>
+#include <tamis/file/folder.h>
+#include <tamis/filters/sizing.h>
+#include <tamis/filters/split_block_filter.h>
 #include <tamis/layout/bank.h>
-#include <tamis/sizing.h>
-#include <tamis/split_block_filter.h>
 #include <tamis/units.h>
 
 #include <algorithm>

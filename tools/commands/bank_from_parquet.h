@@ -2,7 +2,7 @@
 #ifndef TAMIS_TOOLS_COMMANDS_BANK_FROM_PARQUET_H_
 #define TAMIS_TOOLS_COMMANDS_BANK_FROM_PARQUET_H_
 
-#include <tamis/split_block_filter.h>
+#include <tamis/filters/split_block_filter.h>
 
 #include <cstdint>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // tamis bank query: which filters of a bank may have which keys.
 #include <tamis/bank/filter_bank.h>
-#include <tamis/engine.h>
+#include <tamis/engine/engine.h>
 #include <tamis/error.h>
 #include <unistd.h>
 

@@ -1,16 +1,16 @@
 // tamis build: a filter from keys.
-#include <tamis/any_scalable_filter.h>
-#include <tamis/build.h>
-#include <tamis/engine.h>
+#include <tamis/engine/build.h>
+#include <tamis/engine/engine.h>
 #include <tamis/error.h>
-#include <tamis/filter.h>
-#include <tamis/filter_kind_name.h>
-#include <tamis/filter_kinds.h>
+#include <tamis/file/filter_kind_name.h>
+#include <tamis/filters/any_scalable_filter.h>
+#include <tamis/filters/filter.h>
+#include <tamis/filters/filter_kinds.h>
+#include <tamis/filters/scalable_filter.h>
+#include <tamis/filters/sizing.h>
+#include <tamis/filters/split_block_filter.h>
 #include <tamis/hash_kinds.h>
 #include <tamis/plan/plan.h>
-#include <tamis/scalable_filter.h>
-#include <tamis/sizing.h>
-#include <tamis/split_block_filter.h>
 #include <tamis/units.h>
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 // tamis dedup: the first of equal lines.
-#include <tamis/any_filter.h>
-#include <tamis/any_scalable_filter.h>
-#include <tamis/engine.h>
+#include <tamis/engine/engine.h>
 #include <tamis/error.h>
-#include <tamis/filter_kinds.h>
+#include <tamis/filters/any_filter.h>
+#include <tamis/filters/any_scalable_filter.h>
+#include <tamis/filters/filter_kinds.h>
+#include <tamis/filters/scalable_filter.h>
+#include <tamis/filters/split_block_filter.h>
 #include <tamis/plan/plan.h>
-#include <tamis/scalable_filter.h>
-#include <tamis/split_block_filter.h>
 #include <tamis/units.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 #include "tools/commands/demo.h"
 
 #include <sys/resource.h>
-#include <tamis/sizing.h>
+#include <tamis/filters/sizing.h>
 
 #include <algorithm>
 #include <chrono>

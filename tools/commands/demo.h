@@ -2,8 +2,8 @@
 #ifndef TAMIS_TOOLS_COMMANDS_DEMO_H_
 #define TAMIS_TOOLS_COMMANDS_DEMO_H_
 
-#include <tamis/engine.h>
-#include <tamis/split_block_filter.h>
+#include <tamis/engine/engine.h>
+#include <tamis/filters/split_block_filter.h>
 
 #include <cstdint>
 #include <vector>

@@ -1,10 +1,10 @@
 // tamis demo phones: five billion phone numbers, then a hundred thousand more. Which are known?
-#include <tamis/engine.h>
+#include <tamis/engine/engine.h>
 #include <tamis/error.h>
-#include <tamis/filter_kind_name.h>
+#include <tamis/file/filter_kind_name.h>
+#include <tamis/filters/sizing.h>
+#include <tamis/filters/split_block_filter.h>
 #include <tamis/physical_memory.h>
-#include <tamis/sizing.h>
-#include <tamis/split_block_filter.h>
 #include <tamis/units.h>
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // tamis erase: takes keys out of a filter.
-#include <tamis/any_filter.h>
-#include <tamis/engine.h>
-#include <tamis/erasable_filter.h>
+#include <tamis/engine/engine.h>
 #include <tamis/error.h>
-#include <tamis/filter_kind_name.h>
-#include <tamis/filter_kinds.h>
+#include <tamis/file/filter_kind_name.h>
+#include <tamis/filters/any_filter.h>
+#include <tamis/filters/erasable_filter.h>
+#include <tamis/filters/filter_kinds.h>
 #include <tamis/hash_keys.h>
 
 #include <memory>

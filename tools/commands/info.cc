@@ -1,15 +1,15 @@
 // tamis info: what a filter file holds. tamis verify: whether it is whole.
-#include <tamis/any_filter.h>
-#include <tamis/any_scalable_filter.h>
 #include <tamis/error.h>
-#include <tamis/file.h>
-#include <tamis/file_checks.h>
-#include <tamis/filter_kind_name.h>
-#include <tamis/filter_kinds.h>
+#include <tamis/file/file.h>
+#include <tamis/file/file_checks.h>
+#include <tamis/file/filter_kind_name.h>
+#include <tamis/filters/any_filter.h>
+#include <tamis/filters/any_scalable_filter.h>
+#include <tamis/filters/filter_kinds.h>
+#include <tamis/filters/scalable_filter.h>
 #include <tamis/formats/foreign_filter.h>
 #include <tamis/hash_kinds.h>
 #include <tamis/key_types_text.h>
-#include <tamis/scalable_filter.h>
 #include <tamis/units.h>
 
 #include <algorithm>

@@ -1,13 +1,13 @@
 // tamis merge: the union of several filters.
-#include <tamis/any_filter.h>
 #include <tamis/error.h>
-#include <tamis/file.h>
-#include <tamis/file_checks.h>
-#include <tamis/filter_kind_name.h>
-#include <tamis/filter_kinds.h>
+#include <tamis/file/file.h>
+#include <tamis/file/file_checks.h>
+#include <tamis/file/filter_kind_name.h>
+#include <tamis/filters/any_filter.h>
+#include <tamis/filters/filter_kinds.h>
+#include <tamis/filters/set_operations.h>
 #include <tamis/hash_kinds.h>
 #include <tamis/key_types_text.h>
-#include <tamis/set_operations.h>
 #include <tamis/units.h>
 
 #include <memory>

@@ -2,8 +2,8 @@
 #ifndef TAMIS_TOOLS_COMMANDS_OVERFULL_H_
 #define TAMIS_TOOLS_COMMANDS_OVERFULL_H_
 
-#include <tamis/filter_kinds.h>
-#include <tamis/sizing.h>
+#include <tamis/filters/filter_kinds.h>
+#include <tamis/filters/sizing.h>
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // tamis parquet add: filters for a file that was written without.
 #include <tamis/error.h>
+#include <tamis/filters/sizing.h>
 #include <tamis/parquet/add.h>
 #include <tamis/parquet/footer.h>
 #include <tamis/parquet/source.h>
-#include <tamis/sizing.h>
 #include <tamis/units.h>
 
 #include <algorithm>

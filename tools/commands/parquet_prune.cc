@@ -1,5 +1,5 @@
 // tamis parquet prune: which files and row groups may hold keys of a list.
-#include <tamis/folder.h>
+#include <tamis/file/folder.h>
 #include <tamis/parquet/pruner.h>
 #include <tamis/units.h>
 

@@ -1,5 +1,5 @@
 // tamis plan: which structure to take for so many keys, how large it is, and what it can do.
-#include <tamis/engine.h>
+#include <tamis/engine/engine.h>
 #include <tamis/error.h>
 #include <tamis/plan/plan.h>
 #include <tamis/units.h>

@@ -1,5 +1,5 @@
 // tamis query: which keys may be in a filter.
-#include <tamis/engine.h>
+#include <tamis/engine/engine.h>
 #include <tamis/units.h>
 #include <unistd.h>
 

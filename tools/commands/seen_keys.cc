@@ -1,11 +1,11 @@
 #include "tools/commands/seen_keys.h"
 
-#include <tamis/bloom_filter.h>
+#include <tamis/engine/windowed_filter.h>
 #include <tamis/error.h>
-#include <tamis/filter_kind_name.h>
-#include <tamis/filter_kinds.h>
-#include <tamis/split_block_filter.h>
-#include <tamis/windowed_filter.h>
+#include <tamis/file/filter_kind_name.h>
+#include <tamis/filters/bloom_filter.h>
+#include <tamis/filters/filter_kinds.h>
+#include <tamis/filters/split_block_filter.h>
 
 #include <algorithm>
 #include <vector>

@@ -2,8 +2,8 @@
 #ifndef TAMIS_TOOLS_COMMANDS_SEEN_KEYS_H_
 #define TAMIS_TOOLS_COMMANDS_SEEN_KEYS_H_
 
-#include <tamis/engine.h>
-#include <tamis/filter.h>
+#include <tamis/engine/engine.h>
+#include <tamis/filters/filter.h>
 #include <tamis/keys.h>
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 #define TAMIS_TOOLS_INPUT_BANK_KEYS_H_
 
 #include <tamis/bank/filter_bank.h>
-#include <tamis/engine.h>
+#include <tamis/engine/engine.h>
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 #include "tools/input/key_reader.h"
 
 #include <tamis/error.h>
-#include <tamis/file_checks.h>
+#include <tamis/file/file_checks.h>
 
 #include <algorithm>
 #include <bit>

@@ -2,7 +2,7 @@
 #ifndef TAMIS_TOOLS_INPUT_KEY_READER_H_
 #define TAMIS_TOOLS_INPUT_KEY_READER_H_
 
-#include <tamis/file_checks.h>
+#include <tamis/file/file_checks.h>
 #include <tamis/keys.h>
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 #ifndef TAMIS_TOOLS_INPUT_KEY_TYPE_H_
 #define TAMIS_TOOLS_INPUT_KEY_TYPE_H_
 
-#include <tamis/filter.h>
+#include <tamis/filters/filter.h>
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 #include "tools/options/kind_options.h"
 
-#include <tamis/filter_kind_name.h>
+#include <tamis/file/filter_kind_name.h>
 
 namespace tamis::tools {
 

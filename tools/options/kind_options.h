@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tamis/filter_kinds.h"
+#include "tamis/filters/filter_kinds.h"
 #include "tools/options/command_line.h"
 
 namespace tamis::tools {

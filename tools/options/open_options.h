@@ -3,7 +3,7 @@
 #ifndef TAMIS_TOOLS_OPTIONS_OPEN_OPTIONS_H_
 #define TAMIS_TOOLS_OPTIONS_OPEN_OPTIONS_H_
 
-#include <tamis/file.h>
+#include <tamis/file/file.h>
 
 #include <cstdint>
 #include <optional>

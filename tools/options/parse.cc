@@ -1,8 +1,8 @@
 #include "tools/options/parse.h"
 
 #include <tamis/error.h>
+#include <tamis/filters/sizing.h>
 #include <tamis/random_seed.h>
-#include <tamis/sizing.h>
 
 #include <array>
 #include <charconv>

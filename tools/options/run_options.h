@@ -2,7 +2,7 @@
 #ifndef TAMIS_TOOLS_OPTIONS_RUN_OPTIONS_H_
 #define TAMIS_TOOLS_OPTIONS_RUN_OPTIONS_H_
 
-#include <tamis/engine.h>
+#include <tamis/engine/engine.h>
 
 #include <optional>
 #include <string>

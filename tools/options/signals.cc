@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
-#include <tamis/saving.h>
+#include <tamis/file/saving.h>
 #include <unistd.h>
 
 #include <atomic>

@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 #include <tamis/error.h>
-#include <tamis/saving.h>
+#include <tamis/file/saving.h>
 #include <unistd.h>
 
 #include <atomic>

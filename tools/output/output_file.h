@@ -2,8 +2,8 @@
 #ifndef TAMIS_TOOLS_OUTPUT_OUTPUT_FILE_H_
 #define TAMIS_TOOLS_OUTPUT_OUTPUT_FILE_H_
 
-#include <tamis/file.h>
-#include <tamis/filter.h>
+#include <tamis/file/file.h>
+#include <tamis/filters/filter.h>
 
 #include <memory>
 #include <string>

@@ -1,10 +1,10 @@
 // tamis redis create, info, pull, push, drop: a filter on Redis servers as a whole.
 #include <tamis/error.h>
-#include <tamis/filter_kinds.h>
+#include <tamis/filters/filter_kinds.h>
+#include <tamis/filters/sizing.h>
+#include <tamis/filters/split_block_filter.h>
 #include <tamis/hash_kinds.h>
 #include <tamis/redis/split_block_filter.h>
-#include <tamis/sizing.h>
-#include <tamis/split_block_filter.h>
 #include <tamis/units.h>
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "tamis/filter_kinds.h"
+#include "tamis/filters/filter_kinds.h"
 
 namespace tamis::c {
 

@@ -13,9 +13,9 @@
 #include "bindings/c/src/options.h"
 #include "bindings/c/src/room.h"
 #include "bindings/c/src/string_key.h"
-#include "tamis/filter_kind_name.h"
-#include "tamis/sizing.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/file/filter_kind_name.h"
+#include "tamis/filters/sizing.h"
+#include "tamis/filters/split_block_filter.h"
 
 namespace tamis::c {
 namespace {

@@ -1,5 +1,5 @@
 // Filters that are built from all their keys.
-#include "tamis/build.h"
+#include "tamis/engine/build.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include "bindings/c/src/options.h"
 #include "tamis/c/filter.h"
 #include "tamis/detail/str_cat.h"
-#include "tamis/filter_kinds.h"
+#include "tamis/filters/filter_kinds.h"
 
 namespace tamis::c {
 namespace {

@@ -1,5 +1,5 @@
 // Engines, and plans.
-#include "tamis/engine.h"
+#include "tamis/engine/engine.h"
 
 #include <cstddef>
 #include <string>
@@ -11,8 +11,8 @@
 #include "bindings/c/src/text.h"
 #include "tamis/c/engine.h"
 #include "tamis/c/plan.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/plan/plan.h"
-#include "tamis/sizing.h"
 
 namespace tamis::c {
 namespace {

@@ -11,7 +11,7 @@
 #include "bindings/c/src/memory.h"
 #include "bindings/c/src/options.h"
 #include "tamis/detail/str_cat.h"
-#include "tamis/serialize.h"
+#include "tamis/filters/serialize.h"
 
 namespace tamis::c {
 namespace {

@@ -8,15 +8,15 @@
 #include "bindings/c/src/abilities.h"
 #include "bindings/c/src/handles.h"
 #include "bindings/c/src/options.h"
-#include "tamis/any_scalable_filter.h"
 #include "tamis/backends.h"
-#include "tamis/blocks_queryable.h"
 #include "tamis/detail/str_cat.h"
-#include "tamis/filter_kinds.h"
-#include "tamis/scalable_filter.h"
-#include "tamis/set_operations.h"
-#include "tamis/split_block_filter.h"
-#include "tamis/split_block_view.h"
+#include "tamis/filters/any_scalable_filter.h"
+#include "tamis/filters/blocks_queryable.h"
+#include "tamis/filters/filter_kinds.h"
+#include "tamis/filters/scalable_filter.h"
+#include "tamis/filters/set_operations.h"
+#include "tamis/filters/split_block_filter.h"
+#include "tamis/filters/split_block_view.h"
 
 namespace tamis::c {
 namespace {

@@ -1,7 +1,7 @@
 #include "bindings/c/src/handles.h"
 
-#include "tamis/blocks_queryable.h"
-#include "tamis/filter_kind_name.h"
+#include "tamis/file/filter_kind_name.h"
+#include "tamis/filters/blocks_queryable.h"
 
 namespace tamis::c {
 namespace {

@@ -6,13 +6,13 @@
 #include <variant>
 
 #include "bindings/c/src/guard.h"
-#include "tamis/any_filter.h"
 #include "tamis/bank/filter_bank.h"
-#include "tamis/blocks_queryable.h"
 #include "tamis/c.h"
-#include "tamis/changeable_filter.h"
-#include "tamis/engine.h"
-#include "tamis/erasable_filter.h"
+#include "tamis/engine/engine.h"
+#include "tamis/filters/any_filter.h"
+#include "tamis/filters/blocks_queryable.h"
+#include "tamis/filters/changeable_filter.h"
+#include "tamis/filters/erasable_filter.h"
 #include "tamis/formats/foreign_filter.h"
 
 struct tamis_filter {

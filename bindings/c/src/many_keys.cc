@@ -8,11 +8,11 @@
 #include "bindings/c/src/handles.h"
 #include "bindings/c/src/key_array.h"
 #include "bindings/c/src/room.h"
-#include "tamis/blocks_queryable.h"
 #include "tamis/c/filter.h"
 #include "tamis/changes.h"
 #include "tamis/detail/str_cat.h"
-#include "tamis/erasable_filter.h"
+#include "tamis/filters/blocks_queryable.h"
+#include "tamis/filters/erasable_filter.h"
 
 namespace tamis::c {
 namespace {

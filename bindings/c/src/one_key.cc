@@ -5,10 +5,10 @@
 
 #include "bindings/c/src/handles.h"
 #include "bindings/c/src/string_key.h"
-#include "tamis/blocks_queryable.h"
 #include "tamis/c/filter.h"
 #include "tamis/changes.h"
-#include "tamis/erasable_filter.h"
+#include "tamis/filters/blocks_queryable.h"
+#include "tamis/filters/erasable_filter.h"
 
 namespace tamis::c {
 namespace {

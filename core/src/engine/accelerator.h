@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "tamis/backend.h"
-#include "tamis/filter.h"
+#include "tamis/filters/filter.h"
 #include "tamis/keys.h"
 
 namespace tamis::detail {

@@ -1,4 +1,4 @@
-#include "tamis/build.h"
+#include "tamis/engine/build.h"
 
 #include <algorithm>
 #include <optional>

@@ -8,7 +8,7 @@
 #include "core/src/filters/registry/kinds.h"
 #include "tamis/backends.h"
 #include "tamis/detail/str_cat.h"
-#include "tamis/engine_threads.h"
+#include "tamis/engine/engine_threads.h"
 #include "tamis/error.h"
 #include "tamis/units.h"
 

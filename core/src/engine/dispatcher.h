@@ -12,7 +12,7 @@
 #include "core/src/bulk/regions.h"
 #include "core/src/engine/accelerator.h"
 #include "core/src/filters/base/kind.h"
-#include "tamis/engine.h"
+#include "tamis/engine/engine.h"
 
 namespace tamis::detail {
 

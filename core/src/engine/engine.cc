@@ -1,4 +1,4 @@
-#include "tamis/engine.h"
+#include "tamis/engine/engine.h"
 
 #include <algorithm>
 #include <atomic>

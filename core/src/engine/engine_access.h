@@ -7,7 +7,7 @@
 #include "core/src/base/function_ref.h"
 #include "core/src/bulk/change_loop.h"
 #include "core/src/engine/accelerator.h"
-#include "tamis/engine.h"
+#include "tamis/engine/engine.h"
 
 namespace tamis::detail {
 

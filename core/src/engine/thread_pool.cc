@@ -11,7 +11,7 @@
 
 #include "core/src/base/process_mark.h"
 #include "core/src/base/processors.h"
-#include "tamis/engine_threads.h"
+#include "tamis/engine/engine_threads.h"
 
 namespace tamis::detail {
 namespace {

@@ -1,4 +1,4 @@
-#include "tamis/windowed_filter.h"
+#include "tamis/engine/windowed_filter.h"
 
 #include <cmath>
 #include <span>
@@ -9,10 +9,10 @@
 #include "core/src/bulk/output.h"
 #include "core/src/bulk/valid_keys.h"
 #include "tamis/detail/str_cat.h"
-#include "tamis/engine.h"
+#include "tamis/engine/engine.h"
 #include "tamis/error.h"
-#include "tamis/filter_kinds.h"
-#include "tamis/sizing.h"
+#include "tamis/filters/filter_kinds.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/units.h"
 
 namespace tamis {

@@ -7,7 +7,7 @@
 #include "core/src/file/posix_file.h"
 #include "core/src/file/save_target.h"
 #include "core/src/file/temporary_file.h"
-#include "tamis/saving.h"
+#include "tamis/file/saving.h"
 
 namespace tamis {
 namespace detail {

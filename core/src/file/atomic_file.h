@@ -8,7 +8,7 @@
 
 #include "core/src/base/function_ref.h"
 #include "core/src/file/temporary_file.h"
-#include "tamis/file.h"
+#include "tamis/file/file.h"
 
 namespace tamis::detail {
 

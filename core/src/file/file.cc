@@ -1,5 +1,5 @@
 // Filter files on disk.
-#include "tamis/file.h"
+#include "tamis/file/file.h"
 
 #include <sys/mman.h>
 
@@ -14,7 +14,7 @@
 #include "core/src/file/mapped_from.h"
 #include "core/src/file/posix_file.h"
 #include "tamis/detail/str_cat.h"
-#include "tamis/file_checks.h"
+#include "tamis/file/file_checks.h"
 
 namespace tamis {
 namespace detail {

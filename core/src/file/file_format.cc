@@ -13,8 +13,8 @@
 #include "core/src/file/header_fields.h"
 #include "core/src/file/key_tag.h"
 #include "tamis/detail/str_cat.h"
-#include "tamis/file_checks.h"
-#include "tamis/filter_kind_name.h"
+#include "tamis/file/file_checks.h"
+#include "tamis/file/filter_kind_name.h"
 #include "tamis/hash_kinds.h"
 
 namespace tamis::detail {

@@ -14,7 +14,7 @@
 #include "core/src/file/page_table.h"
 #include "tamis/detail/storage.h"
 #include "tamis/error.h"
-#include "tamis/file.h"
+#include "tamis/file/file.h"
 
 namespace tamis::detail {
 

@@ -11,7 +11,7 @@
 
 #include "core/src/file/field_check.h"
 #include "core/src/file/file_format.h"
-#include "tamis/file.h"
+#include "tamis/file/file.h"
 
 namespace tamis::detail {
 

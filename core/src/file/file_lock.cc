@@ -6,7 +6,7 @@
 
 #include "core/src/file/input_file.h"
 #include "core/src/file/posix_file.h"
-#include "tamis/file.h"
+#include "tamis/file/file.h"
 
 namespace tamis {
 

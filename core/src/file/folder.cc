@@ -1,4 +1,4 @@
-#include "tamis/folder.h"
+#include "tamis/file/folder.h"
 
 #include <dirent.h>
 #include <fcntl.h>

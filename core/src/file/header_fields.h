@@ -8,7 +8,7 @@
 #include <span>
 
 #include "core/src/file/field_check.h"
-#include "tamis/file.h"
+#include "tamis/file/file.h"
 
 namespace tamis::detail {
 

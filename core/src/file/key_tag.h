@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "tamis/file.h"
+#include "tamis/file/file.h"
 #include "tamis/hash.h"
 
 namespace tamis::detail {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/src/file/posix_file.h"
-#include "tamis/file.h"
+#include "tamis/file/file.h"
 
 namespace tamis::detail {
 

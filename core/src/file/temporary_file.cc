@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "tamis/detail/str_cat.h"
-#include "tamis/saving.h"
+#include "tamis/file/saving.h"
 
 namespace tamis {
 namespace detail {

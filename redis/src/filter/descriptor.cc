@@ -6,8 +6,8 @@
 #include "redis/src/client/url.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/hash_kinds.h"
-#include "tamis/sizing.h"
 #include "tamis/units.h"
 
 namespace tamis::redis {

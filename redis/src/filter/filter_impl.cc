@@ -11,8 +11,8 @@
 #include "redis/src/filter/segment_state.h"
 #include "redis/src/rebuild/rebuild_record.h"
 #include "tamis/detail/str_cat.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/hash_kinds.h"
-#include "tamis/sizing.h"
 
 namespace tamis::redis {
 namespace {

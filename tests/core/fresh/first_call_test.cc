@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
-#include "tamis/engine.h"
-#include "tamis/filter_kinds.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/engine/engine.h"
+#include "tamis/filters/filter_kinds.h"
+#include "tamis/filters/split_block_filter.h"
 
 namespace {
 

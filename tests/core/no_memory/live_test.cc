@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/live/concurrent_cuckoo.h"
-#include "tamis/split_block_filter.h"
 #include "tests/core/no_memory/failing_new.h"
 #include "tests/test_util.h"
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "tamis/engine.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/engine/engine.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tests/core/no_memory/failing_new.h"
 #include "tests/test_util.h"
 

@@ -10,11 +10,11 @@
 
 #include "tamis/backend.h"
 #include "tamis/backends.h"
-#include "tamis/bloom_filter.h"
-#include "tamis/cuckoo_filter.h"
-#include "tamis/scalable_filter.h"
-#include "tamis/split_block_filter.h"
-#include "tamis/split_block_view.h"
+#include "tamis/filters/bloom_filter.h"
+#include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/scalable_filter.h"
+#include "tamis/filters/split_block_filter.h"
+#include "tamis/filters/split_block_view.h"
 #include "tests/core/scoped_env.h"
 #include "tests/test_util.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tamis/backends.h"
-#include "tamis/filter_kinds.h"
+#include "tamis/filters/filter_kinds.h"
 #include "tamis/hash_kinds.h"
 #include "tamis/tamis.h"
 #include "tests/core/one_key/unit.h"

@@ -8,9 +8,9 @@
 #include <span>
 #include <string_view>
 
+#include "tamis/filters/split_block_filter.h"
+#include "tamis/filters/split_block_view.h"
 #include "tamis/hash.h"
-#include "tamis/split_block_filter.h"
-#include "tamis/split_block_view.h"
 
 namespace tamis::one_key {
 

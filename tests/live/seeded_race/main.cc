@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-#include "tamis/split_block_filter.h"
+#include "tamis/filters/split_block_filter.h"
 
 namespace {
 

@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "tamis/backend.h"
-#include "tamis/file.h"
+#include "tamis/file/file.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/hash.h"
 #include "tamis/key_types.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
-#include "tamis/split_block_filter.h"
 
 namespace tamis {
 

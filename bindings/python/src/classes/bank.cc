@@ -3,11 +3,11 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
-#include <tamis/filter_kind_name.h>
+#include <tamis/file/filter_kind_name.h>
+#include <tamis/filters/sizing.h>
 #include <tamis/hash_keys.h>
 #include <tamis/hash_kinds.h>
 #include <tamis/key_types_text.h>
-#include <tamis/sizing.h>
 
 #include <cstdio>
 #include <filesystem>

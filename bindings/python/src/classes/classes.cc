@@ -3,11 +3,11 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <tamis/any_scalable_filter.h>
-#include <tamis/filter_kind_name.h>
-#include <tamis/filter_kinds.h>
+#include <tamis/file/filter_kind_name.h>
+#include <tamis/filters/any_scalable_filter.h>
+#include <tamis/filters/filter_kinds.h>
+#include <tamis/filters/set_operations.h>
 #include <tamis/hash_kinds.h>
-#include <tamis/set_operations.h>
 
 #include <cstring>
 #include <optional>

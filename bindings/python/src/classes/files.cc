@@ -2,8 +2,8 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <tamis/filters/serialize.h>
 #include <tamis/hash_kinds.h>
-#include <tamis/serialize.h>
 
 #include <algorithm>
 #include <cerrno>

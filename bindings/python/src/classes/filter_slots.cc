@@ -1,6 +1,6 @@
 // The one-key calls of a filter. C functions of Python's own kind: no argument is converted that
 // need not be, and `k in f` makes no call of an attribute.
-#include <tamis/filter_kind_name.h>
+#include <tamis/file/filter_kind_name.h>
 
 #include "bindings/python/src/classes/for_class.h"
 #include "bindings/python/src/classes/py_filter.h"

@@ -3,7 +3,7 @@
 #define TAMIS_BINDINGS_PYTHON_SRC_CLASSES_OPTIONS_H_
 
 #include <nanobind/nanobind.h>
-#include <tamis/filter.h>
+#include <tamis/filters/filter.h>
 
 #include <cstdint>
 #include <optional>

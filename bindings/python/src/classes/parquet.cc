@@ -1,7 +1,7 @@
 // Files of Parquet: what their Bloom filters are worth, and which may hold keys of a list.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <tamis/folder.h>
+#include <tamis/file/folder.h>
 #include <tamis/parquet/filter_report.h>
 #include <tamis/parquet/pruner.h>
 #include <tamis/parquet/source.h>

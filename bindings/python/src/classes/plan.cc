@@ -6,7 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <tamis/backends.h>
-#include <tamis/sizing.h>
+#include <tamis/filters/sizing.h>
 
 #include <optional>
 #include <string>

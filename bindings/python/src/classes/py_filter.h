@@ -3,7 +3,7 @@
 #define TAMIS_BINDINGS_PYTHON_SRC_CLASSES_PY_FILTER_H_
 
 #include <nanobind/nanobind.h>
-#include <tamis/filter_kind_name.h>
+#include <tamis/file/filter_kind_name.h>
 #include <tamis/tamis.h>
 
 #include <cstddef>

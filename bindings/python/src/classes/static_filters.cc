@@ -1,7 +1,7 @@
 // The classes of filters that are built from all their keys and never change.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <tamis/build.h>
+#include <tamis/engine/build.h>
 
 #include <cstdint>
 #include <functional>

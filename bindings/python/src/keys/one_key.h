@@ -3,7 +3,7 @@
 #define TAMIS_BINDINGS_PYTHON_SRC_KEYS_ONE_KEY_H_
 
 #include <nanobind/nanobind.h>
-#include <tamis/file.h>
+#include <tamis/file/file.h>
 
 #include <cstdint>
 #include <string_view>

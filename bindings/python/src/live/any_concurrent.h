@@ -2,8 +2,8 @@
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_LIVE_ANY_CONCURRENT_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_LIVE_ANY_CONCURRENT_H_
 
-#include <tamis/any_filter.h>
 #include <tamis/changes.h>
+#include <tamis/filters/any_filter.h>
 #include <tamis/live/concurrent_filter.h>
 
 #include <cstddef>

@@ -2,8 +2,8 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <tamis/filter_kind_name.h>
-#include <tamis/filter_kinds.h>
+#include <tamis/file/filter_kind_name.h>
+#include <tamis/filters/filter_kinds.h>
 #include <tamis/hash_kinds.h>
 
 #include <algorithm>

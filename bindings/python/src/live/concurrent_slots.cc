@@ -1,6 +1,6 @@
 #include "bindings/python/src/live/concurrent_slots.h"
 
-#include <tamis/filter_kind_name.h>
+#include <tamis/file/filter_kind_name.h>
 
 #include "bindings/python/src/classes/py_filter.h"
 #include "bindings/python/src/keys/one_key.h"

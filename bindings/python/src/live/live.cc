@@ -2,7 +2,7 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <tamis/filter_kind_name.h>
+#include <tamis/file/filter_kind_name.h>
 #include <tamis/live/watch.h>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #define TAMIS_BINDINGS_PYTHON_SRC_LIVE_LIVE_CLASSES_H_
 
 #include <nanobind/nanobind.h>
-#include <tamis/filter_kind_name.h>
+#include <tamis/file/filter_kind_name.h>
 
 #include <chrono>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "bindings/python/src/queries/engines.h"
 
 #include <nanobind/nanobind.h>
-#include <tamis/engine_threads.h>
+#include <tamis/engine/engine_threads.h>
 
 #include <algorithm>
 #include <utility>

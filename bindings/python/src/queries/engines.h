@@ -2,7 +2,7 @@
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_QUERIES_ENGINES_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_QUERIES_ENGINES_H_
 
-#include <tamis/engine.h>
+#include <tamis/engine/engine.h>
 
 #include <cstdint>
 #include <memory>

@@ -3,7 +3,7 @@
 #define TAMIS_BINDINGS_PYTHON_SRC_QUERIES_PY_QUERYABLE_H_
 
 #include <nanobind/nanobind.h>
-#include <tamis/changeable_filter.h>
+#include <tamis/filters/changeable_filter.h>
 #include <tamis/queryable.h>
 
 #include <cstdint>

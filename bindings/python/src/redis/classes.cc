@@ -3,11 +3,11 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <tamis/any_filter.h>
+#include <tamis/filters/any_filter.h>
+#include <tamis/filters/serialize.h>
 #include <tamis/hash_kinds.h>
 #include <tamis/redis/near_cache.h>
 #include <tamis/redis/split_block_filter.h>
-#include <tamis/serialize.h>
 #include <tamis/unanswered_error.h>
 
 #include <chrono>

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "tamis/error.h"
-#include "tamis/filter.h"
+#include "tamis/filters/filter.h"
 #include "tamis/keys.h"
 
 namespace tamis {

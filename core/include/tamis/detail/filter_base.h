@@ -13,7 +13,7 @@
 #include "tamis/detail/hd.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/storage.h"
-#include "tamis/filter.h"
+#include "tamis/filters/filter.h"
 #include "tamis/key_types.h"
 
 namespace tamis::detail {

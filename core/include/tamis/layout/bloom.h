@@ -1,6 +1,6 @@
 // The arithmetic of a classic Bloom filter (Bloom, "Space/Time Trade-offs in Hash Coding with
 // Allowable Errors", 1970): which bits of a flat array a hash owns. To use such a filter, begin at
-// tamis/bloom_filter.h.
+// tamis/filters/bloom_filter.h.
 //
 // The k positions come from two by enhanced double hashing (Dillinger and Manolios, "Bloom Filters
 // in Probabilistic Verification", FMCAD 2004, section 5.2), which costs one addition more than

@@ -1,5 +1,5 @@
 // The arithmetic of a counting Bloom filter: which counters of a block a hash owns, and how they
-// count. To use such a filter, begin at tamis/counting_filter.h.
+// count. To use such a filter, begin at tamis/filters/counting_filter.h.
 //
 // A split-block filter with counters in place of bits: each word of 64 bits has 16 counters of 4
 // bits, one of which a key owns, where that has a word of 32 bits. A block is one cache line of

@@ -1,5 +1,5 @@
 // The arithmetic of a cuckoo filter: which buckets and which fingerprint a hash has, and what is
-// done to a bucket in one word. To use such a filter, begin at tamis/cuckoo_filter.h.
+// done to a bucket in one word. To use such a filter, begin at tamis/filters/cuckoo_filter.h.
 //
 // A partial-key cuckoo filter (Fan, Andersen, Kaminsky and Mitzenmacher, "Cuckoo Filter:
 // Practically Better Than Bloom", CoNEXT 2014) whose table is cut into chunks of equal size: a key

@@ -1,6 +1,6 @@
 // The arithmetic of a binary fuse filter (Graf and Lemire, "Binary Fuse Filters: Fast and Smaller
 // Than Xor Filters", 2022) in shards: which three slots a hash has. To use such a filter, begin at
-// tamis/fuse_filter.h.
+// tamis/filters/fuse_filter.h.
 //
 // A shard is a filter of its own for the hashes with the same high bits. All shards have the same
 // number of slots, so a shard is described by one number: its multiplier. Construction tries one

@@ -1,5 +1,5 @@
 // The arithmetic of a split-block filter: which block a hash selects, and which bit it owns in each
-// of the block's eight words. To use such a filter, begin at tamis/split_block_filter.h.
+// of the block's eight words. To use such a filter, begin at tamis/filters/split_block_filter.h.
 //
 // The layout is that of Apache Parquet (parquet-format, BloomFilter.md), after Putze, Sanders and
 // Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007. Every backend calls or mirrors

@@ -1,4 +1,4 @@
-#include "tamis/calibration.h"
+#include "tamis/engine/calibration.h"
 
 #include <cstdlib>
 #include <span>
@@ -11,7 +11,7 @@
 #include "tamis/backends.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
-#include "tamis/filter_kind_name.h"
+#include "tamis/file/filter_kind_name.h"
 #include "tamis/units.h"
 
 namespace tamis {

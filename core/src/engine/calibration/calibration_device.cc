@@ -8,11 +8,11 @@
 
 #include "core/src/engine/engine_access.h"
 #include "core/src/filters/registry/kinds.h"
-#include "tamis/any_filter.h"
 #include "tamis/backend.h"
 #include "tamis/backends.h"
-#include "tamis/engine.h"
+#include "tamis/engine/engine.h"
 #include "tamis/error.h"
+#include "tamis/filters/any_filter.h"
 
 namespace tamis {
 namespace detail {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "core/src/engine/accelerator.h"
-#include "tamis/calibration.h"
+#include "tamis/engine/calibration.h"
 
 namespace tamis::detail {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "tamis/calibration.h"
+#include "tamis/engine/calibration.h"
 
 namespace tamis::detail {
 

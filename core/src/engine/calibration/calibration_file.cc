@@ -17,10 +17,10 @@
 #include "core/src/file/atomic_file.h"
 #include "core/src/file/file_format.h"
 #include "core/src/file/posix_file.h"
-#include "tamis/calibration.h"
 #include "tamis/detail/str_cat.h"
+#include "tamis/engine/calibration.h"
 #include "tamis/error.h"
-#include "tamis/filter_kind_name.h"
+#include "tamis/file/filter_kind_name.h"
 #include "tamis/units.h"
 
 namespace tamis {

@@ -20,13 +20,13 @@
 #include "core/src/engine/calibration/calibration_fields.h"
 #include "core/src/engine/thread_pool.h"
 #include "core/src/filters/registry/kinds.h"
-#include "tamis/any_filter.h"
 #include "tamis/backend.h"
 #include "tamis/backends.h"
-#include "tamis/calibration.h"
 #include "tamis/detail/str_cat.h"
-#include "tamis/engine.h"
+#include "tamis/engine/calibration.h"
+#include "tamis/engine/engine.h"
 #include "tamis/error.h"
+#include "tamis/filters/any_filter.h"
 
 namespace tamis {
 namespace {

@@ -1,12 +1,12 @@
-#include "tamis/changeable_filter.h"
+#include "tamis/filters/changeable_filter.h"
 
 #include <cstring>
 #include <string>
 
 #include "core/src/filters/base/filter_access.h"
 #include "tamis/error.h"
-#include "tamis/filter_kind_name.h"
-#include "tamis/filter_kinds.h"
+#include "tamis/file/filter_kind_name.h"
+#include "tamis/filters/filter_kinds.h"
 
 namespace tamis {
 

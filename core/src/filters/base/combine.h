@@ -8,8 +8,8 @@
 
 #include "core/src/filters/base/kind.h"
 #include "tamis/detail/kernels.h"
-#include "tamis/filter.h"
-#include "tamis/set_operations.h"
+#include "tamis/filters/filter.h"
+#include "tamis/filters/set_operations.h"
 
 namespace tamis::detail {
 

@@ -1,4 +1,4 @@
-#include "tamis/erasable_filter.h"
+#include "tamis/filters/erasable_filter.h"
 
 #include <algorithm>
 #include <string>

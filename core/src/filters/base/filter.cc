@@ -1,4 +1,4 @@
-#include "tamis/filter.h"
+#include "tamis/filters/filter.h"
 
 #include <atomic>
 #include <utility>

@@ -10,7 +10,7 @@
 
 #include "core/src/bulk/change_loop.h"
 #include "core/src/bulk/region_lists.h"
-#include "tamis/changeable_filter.h"
+#include "tamis/filters/changeable_filter.h"
 
 namespace tamis::detail {
 

@@ -12,9 +12,9 @@
 #include "core/src/bulk/costs.h"
 #include "core/src/file/file_kind.h"
 #include "core/src/filters/base/filter_access.h"
-#include "tamis/any_filter.h"
 #include "tamis/detail/build_from.h"
-#include "tamis/filter_kinds.h"
+#include "tamis/filters/any_filter.h"
+#include "tamis/filters/filter_kinds.h"
 
 namespace tamis::detail {
 

@@ -1,4 +1,4 @@
-#include "tamis/sizing.h"
+#include "tamis/filters/sizing.h"
 
 #include <algorithm>
 #include <bit>

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "tamis/filter.h"
+#include "tamis/filters/filter.h"
 
 namespace tamis::detail {
 

@@ -1,4 +1,4 @@
-#include "tamis/any_filter.h"
+#include "tamis/filters/any_filter.h"
 
 #include <cstring>
 
@@ -7,7 +7,7 @@
 #include "core/src/filters/registry/kinds.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
-#include "tamis/serialize.h"
+#include "tamis/filters/serialize.h"
 
 namespace tamis {
 namespace {

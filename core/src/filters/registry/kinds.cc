@@ -17,12 +17,12 @@
 #include "core/src/filters/kinds/fuse/fuse_kind.h"
 #include "core/src/filters/kinds/scalable/scalable_kind.h"
 #include "core/src/filters/kinds/split_block/split_block_kind.h"
-#include "tamis/any_scalable_filter.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
-#include "tamis/filter_kind_name.h"
-#include "tamis/scalable_filter.h"
-#include "tamis/sizing.h"
+#include "tamis/file/filter_kind_name.h"
+#include "tamis/filters/any_scalable_filter.h"
+#include "tamis/filters/scalable_filter.h"
+#include "tamis/filters/sizing.h"
 
 namespace tamis {
 namespace detail {

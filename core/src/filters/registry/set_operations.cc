@@ -1,11 +1,11 @@
-#include "tamis/set_operations.h"
+#include "tamis/filters/set_operations.h"
 
 #include <string>
 
 #include "core/src/filters/base/combine.h"
 #include "core/src/filters/registry/kinds.h"
 #include "tamis/error.h"
-#include "tamis/filter_kind_name.h"
+#include "tamis/file/filter_kind_name.h"
 
 namespace tamis {
 namespace {

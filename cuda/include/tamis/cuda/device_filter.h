@@ -14,8 +14,8 @@
 #include "tamis/cuda/status.h"
 #include "tamis/cuda/stream.h"
 #include "tamis/detail/change.h"
-#include "tamis/file.h"
-#include "tamis/filter.h"
+#include "tamis/file/file.h"
+#include "tamis/filters/filter.h"
 #include "tamis/keys.h"
 
 namespace tamis::cuda {

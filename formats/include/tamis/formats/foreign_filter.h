@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "tamis/backend.h"
-#include "tamis/file.h"
+#include "tamis/file/file.h"
 #include "tamis/formats/format_filter.h"
 #include "tamis/key_types.h"
 #include "tamis/keys.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tamis/changeable.h"
-#include "tamis/file.h"
+#include "tamis/file/file.h"
 #include "tamis/formats/byte_sink.h"
 #include "tamis/queryable.h"
 

@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "tamis/backend.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/key_types.h"
 #include "tamis/memory.h"
-#include "tamis/split_block_filter.h"
 
 namespace tamis::milvus {
 

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "tamis/backend.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/memory.h"
-#include "tamis/split_block_filter.h"
 
 namespace tamis::vortex {
 

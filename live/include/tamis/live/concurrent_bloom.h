@@ -9,11 +9,11 @@
 #include <span>
 #include <string_view>
 
-#include "tamis/bloom_filter.h"
-#include "tamis/filter.h"
+#include "tamis/filters/bloom_filter.h"
+#include "tamis/filters/filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/live/concurrent_filter.h"
 #include "tamis/live/detail/striped_count.h"
-#include "tamis/split_block_filter.h"
 
 namespace tamis {
 

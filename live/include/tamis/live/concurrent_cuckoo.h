@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-#include "tamis/cuckoo_filter.h"
+#include "tamis/filters/cuckoo_filter.h"
 #include "tamis/live/concurrent_filter.h"
 
 namespace tamis {

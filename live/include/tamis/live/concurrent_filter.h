@@ -8,10 +8,10 @@
 #include <memory>
 #include <string_view>
 
-#include "tamis/any_filter.h"
 #include "tamis/changeable.h"
-#include "tamis/changeable_filter.h"
-#include "tamis/file.h"
+#include "tamis/file/file.h"
+#include "tamis/filters/any_filter.h"
+#include "tamis/filters/changeable_filter.h"
 #include "tamis/hash.h"
 #include "tamis/key_types.h"
 #include "tamis/memory.h"

@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "tamis/any_filter.h"
-#include "tamis/file.h"
+#include "tamis/file/file.h"
+#include "tamis/filters/any_filter.h"
 #include "tamis/live/detail/file_watcher.h"
 #include "tamis/live/detail/worker.h"
 #include "tamis/live/live.h"

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "tamis/file.h"
+#include "tamis/file/file.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/keys.h"
 #include "tamis/parquet/footer.h"
-#include "tamis/sizing.h"
 
 namespace tamis::parquet {
 

@@ -9,11 +9,11 @@
 #include <span>
 #include <string>
 
+#include "tamis/filters/split_block_filter.h"
+#include "tamis/filters/split_block_view.h"
 #include "tamis/hash.h"
 #include "tamis/parquet/footer.h"
 #include "tamis/parquet/source.h"
-#include "tamis/split_block_filter.h"
-#include "tamis/split_block_view.h"
 
 namespace tamis::parquet {
 

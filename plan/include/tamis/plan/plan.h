@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "tamis/engine.h"
-#include "tamis/file.h"
-#include "tamis/filter_kinds.h"
+#include "tamis/engine/engine.h"
+#include "tamis/file/file.h"
+#include "tamis/filters/filter_kinds.h"
 
 namespace tamis {
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <string_view>
 
-#include "tamis/filter.h"
+#include "tamis/filters/filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/keys.h"
 #include "tamis/redis/split_block_filter.h"
-#include "tamis/split_block_filter.h"
 
 namespace tamis::redis {
 

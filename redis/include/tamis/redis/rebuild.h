@@ -8,10 +8,10 @@
 #include <functional>
 #include <stop_token>
 
-#include "tamis/filter.h"
+#include "tamis/filters/filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/keys.h"
 #include "tamis/redis/split_block_filter.h"
-#include "tamis/split_block_filter.h"
 
 namespace tamis::redis {
 

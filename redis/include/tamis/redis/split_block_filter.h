@@ -15,13 +15,13 @@
 
 #include "tamis/changeable.h"
 #include "tamis/error.h"
-#include "tamis/filter.h"
+#include "tamis/filters/filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/keys.h"
 #include "tamis/layout/split_block.h"
 #include "tamis/queryable.h"
 #include "tamis/redis/route_plan.h"
 #include "tamis/redis/server_options.h"
-#include "tamis/split_block_filter.h"
 
 namespace tamis::redis {
 

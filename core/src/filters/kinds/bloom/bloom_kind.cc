@@ -8,9 +8,9 @@
 
 #include "core/src/filters/base/filter_access.h"
 #include "core/src/filters/base/sizing_checks.h"
-#include "tamis/bloom_filter.h"
 #include "tamis/detail/str_cat.h"
-#include "tamis/sizing.h"
+#include "tamis/filters/bloom_filter.h"
+#include "tamis/filters/sizing.h"
 
 namespace tamis::detail {
 namespace {

@@ -7,8 +7,8 @@
 #include "core/src/filters/base/sizing_checks.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
+#include "tamis/filters/sizing.h"
 #include "tamis/layout/bloom.h"
-#include "tamis/sizing.h"
 
 namespace tamis {
 

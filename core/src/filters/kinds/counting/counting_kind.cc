@@ -1,8 +1,8 @@
 #include "core/src/filters/kinds/counting/counting_kind.h"
 
 #include "core/src/filters/base/blocks.h"
-#include "tamis/counting_filter.h"
-#include "tamis/sizing.h"
+#include "tamis/filters/counting_filter.h"
+#include "tamis/filters/sizing.h"
 
 namespace tamis::detail {
 namespace {

@@ -1,4 +1,4 @@
-#include "tamis/cuckoo_filter.h"
+#include "tamis/filters/cuckoo_filter.h"
 
 #include <algorithm>
 #include <cstring>
@@ -12,7 +12,7 @@
 #include "core/src/filters/kinds/cuckoo/cuckoo_writer.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
-#include "tamis/sizing.h"
+#include "tamis/filters/sizing.h"
 
 namespace tamis {
 

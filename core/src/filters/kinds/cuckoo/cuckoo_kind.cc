@@ -3,9 +3,9 @@
 #include <cstring>
 #include <memory>
 
-#include "tamis/cuckoo_filter.h"
 #include "tamis/detail/str_cat.h"
-#include "tamis/sizing.h"
+#include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/sizing.h"
 
 namespace tamis::detail {
 namespace {

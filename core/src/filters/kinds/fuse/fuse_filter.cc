@@ -1,4 +1,4 @@
-#include "tamis/fuse_filter.h"
+#include "tamis/filters/fuse_filter.h"
 
 #include <algorithm>
 #include <bit>

@@ -5,7 +5,7 @@
 
 #include "core/src/filters/kinds/fuse/fuse_sizing.h"
 #include "tamis/detail/str_cat.h"
-#include "tamis/fuse_filter.h"
+#include "tamis/filters/fuse_filter.h"
 
 namespace tamis::detail {
 namespace {

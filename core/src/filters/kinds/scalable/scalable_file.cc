@@ -16,8 +16,8 @@
 #include "core/src/filters/base/filter_access.h"
 #include "core/src/filters/base/kind.h"
 #include "tamis/detail/str_cat.h"
-#include "tamis/filter_kind_name.h"
-#include "tamis/sizing.h"
+#include "tamis/file/filter_kind_name.h"
+#include "tamis/filters/sizing.h"
 
 namespace tamis::detail {
 namespace {

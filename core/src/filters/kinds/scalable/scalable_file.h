@@ -13,8 +13,8 @@
 #include "core/src/file/file_format.h"
 #include "core/src/file/file_kind.h"
 #include "core/src/file/input_file.h"
-#include "tamis/filter.h"
-#include "tamis/scalable_filter.h"
+#include "tamis/filters/filter.h"
+#include "tamis/filters/scalable_filter.h"
 
 namespace tamis::detail {
 

@@ -1,4 +1,4 @@
-#include "tamis/scalable_filter.h"
+#include "tamis/filters/scalable_filter.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
-#include "tamis/sizing.h"
+#include "tamis/filters/sizing.h"
 
 namespace tamis {
 

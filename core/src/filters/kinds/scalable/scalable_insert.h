@@ -16,7 +16,7 @@
 #include "core/src/filters/kinds/scalable/scalable_file.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
-#include "tamis/scalable_filter.h"
+#include "tamis/filters/scalable_filter.h"
 
 namespace tamis {
 namespace detail {

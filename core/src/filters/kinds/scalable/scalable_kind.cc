@@ -3,10 +3,10 @@
 #include <string>
 
 #include "core/src/filters/kinds/scalable/scalable_file.h"
-#include "tamis/any_scalable_filter.h"
 #include "tamis/error.h"
-#include "tamis/filter_kind_name.h"
-#include "tamis/scalable_filter.h"
+#include "tamis/file/filter_kind_name.h"
+#include "tamis/filters/any_scalable_filter.h"
+#include "tamis/filters/scalable_filter.h"
 
 namespace tamis {
 namespace {

@@ -1,4 +1,4 @@
-#include "tamis/split_block_filter.h"
+#include "tamis/filters/split_block_filter.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +13,7 @@
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
-#include "tamis/sizing.h"
+#include "tamis/filters/sizing.h"
 
 namespace tamis {
 

@@ -2,8 +2,8 @@
 
 #include "core/src/filters/base/blocks.h"
 #include "core/src/filters/base/sizing_checks.h"
-#include "tamis/sizing.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/filters/sizing.h"
+#include "tamis/filters/split_block_filter.h"
 
 namespace tamis::detail {
 namespace {

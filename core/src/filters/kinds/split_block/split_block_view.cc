@@ -1,4 +1,4 @@
-#include "tamis/split_block_view.h"
+#include "tamis/filters/split_block_view.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,10 +8,10 @@
 #include "core/src/bulk/query.h"
 #include "core/src/bulk/valid_keys.h"
 #include "tamis/backends.h"
-#include "tamis/blocks_queryable.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
-#include "tamis/sizing.h"
+#include "tamis/filters/blocks_queryable.h"
+#include "tamis/filters/sizing.h"
 
 namespace tamis {
 

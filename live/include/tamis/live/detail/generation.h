@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "tamis/any_filter.h"
 #include "tamis/error.h"
+#include "tamis/filters/any_filter.h"
 #include "tamis/live/live_status.h"
 
 namespace tamis::detail {

@@ -1,16 +1,16 @@
 // The kinds of filters that there are, what each can do, and filters made by the name of their
 // kind.
-#ifndef TAMIS_FILTER_KINDS_H_
-#define TAMIS_FILTER_KINDS_H_
+#ifndef TAMIS_FILTERS_FILTER_KINDS_H_
+#define TAMIS_FILTERS_FILTER_KINDS_H_
 
 #include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
-#include "tamis/any_filter.h"
-#include "tamis/file.h"
-#include "tamis/filter.h"
+#include "tamis/file/file.h"
+#include "tamis/filters/any_filter.h"
+#include "tamis/filters/filter.h"
 
 namespace tamis {
 
@@ -75,4 +75,4 @@ double FprByCount(const Filter& filter);
 
 }  // namespace tamis
 
-#endif  // TAMIS_FILTER_KINDS_H_
+#endif  // TAMIS_FILTERS_FILTER_KINDS_H_

@@ -1,6 +1,6 @@
 // The files that a list of files and folders stands for.
-#ifndef TAMIS_FOLDER_H_
-#define TAMIS_FOLDER_H_
+#ifndef TAMIS_FILE_FOLDER_H_
+#define TAMIS_FILE_FOLDER_H_
 
 #include <filesystem>
 #include <initializer_list>
@@ -21,4 +21,4 @@ std::vector<std::filesystem::path> FilesOf(const std::vector<std::filesystem::pa
 
 }  // namespace tamis
 
-#endif  // TAMIS_FOLDER_H_
+#endif  // TAMIS_FILE_FOLDER_H_

@@ -1,14 +1,14 @@
 // Writes a filter to memory, as the bytes of its file. Load and Map (any_filter.h) read them.
-#ifndef TAMIS_SERIALIZE_H_
-#define TAMIS_SERIALIZE_H_
+#ifndef TAMIS_FILTERS_SERIALIZE_H_
+#define TAMIS_FILTERS_SERIALIZE_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "tamis/file.h"
-#include "tamis/filter.h"
+#include "tamis/file/file.h"
+#include "tamis/filters/filter.h"
 
 namespace tamis {
 
@@ -23,4 +23,4 @@ uint64_t SerializedBytes(const Filter& filter, const SaveOptions& options = {});
 
 }  // namespace tamis
 
-#endif  // TAMIS_SERIALIZE_H_
+#endif  // TAMIS_FILTERS_SERIALIZE_H_

@@ -1,10 +1,10 @@
 // Checks before a file is saved, and the end of a process during a save.
-#ifndef TAMIS_SAVING_H_
-#define TAMIS_SAVING_H_
+#ifndef TAMIS_FILE_SAVING_H_
+#define TAMIS_FILE_SAVING_H_
 
 #include <filesystem>
 
-#include "tamis/file.h"
+#include "tamis/file/file.h"
 
 namespace tamis {
 
@@ -19,4 +19,4 @@ void RemoveTemporaryFiles() noexcept;
 
 }  // namespace tamis
 
-#endif  // TAMIS_SAVING_H_
+#endif  // TAMIS_FILE_SAVING_H_

@@ -1,6 +1,6 @@
 // A filter for a number of keys that nobody knows beforehand.
-#ifndef TAMIS_SCALABLE_FILTER_H_
-#define TAMIS_SCALABLE_FILTER_H_
+#ifndef TAMIS_FILTERS_SCALABLE_FILTER_H_
+#define TAMIS_FILTERS_SCALABLE_FILTER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -9,11 +9,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "tamis/bloom_filter.h"
-#include "tamis/cuckoo_filter.h"
-#include "tamis/erasable_filter.h"
-#include "tamis/filter.h"
-#include "tamis/split_block_filter.h"
+#include "tamis/filters/bloom_filter.h"
+#include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/erasable_filter.h"
+#include "tamis/filters/filter.h"
+#include "tamis/filters/split_block_filter.h"
 
 namespace tamis {
 
@@ -256,4 +256,4 @@ extern template class ScalableFilter<CuckooFilter<16>>;
 
 }  // namespace tamis
 
-#endif  // TAMIS_SCALABLE_FILTER_H_
+#endif  // TAMIS_FILTERS_SCALABLE_FILTER_H_

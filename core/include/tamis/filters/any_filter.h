@@ -1,6 +1,6 @@
 // A filter of whatever kind a file holds, and files in memory.
-#ifndef TAMIS_ANY_FILTER_H_
-#define TAMIS_ANY_FILTER_H_
+#ifndef TAMIS_FILTERS_ANY_FILTER_H_
+#define TAMIS_FILTERS_ANY_FILTER_H_
 
 #include <cstddef>
 #include <filesystem>
@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "tamis/filter.h"
+#include "tamis/filters/filter.h"
 
 namespace tamis {
 
@@ -49,4 +49,4 @@ AnyFilter Clone(const Filter& filter, const MemoryOptions& memory = {});
 
 }  // namespace tamis
 
-#endif  // TAMIS_ANY_FILTER_H_
+#endif  // TAMIS_FILTERS_ANY_FILTER_H_

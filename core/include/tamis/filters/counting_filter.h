@@ -1,6 +1,6 @@
 // The counting Bloom filter: keys can be erased, and inserted more than once.
-#ifndef TAMIS_COUNTING_FILTER_H_
-#define TAMIS_COUNTING_FILTER_H_
+#ifndef TAMIS_FILTERS_COUNTING_FILTER_H_
+#define TAMIS_FILTERS_COUNTING_FILTER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "tamis/detail/build_from.h"
-#include "tamis/erasable_filter.h"
+#include "tamis/filters/erasable_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/layout/counting.h"
-#include "tamis/split_block_filter.h"
 
 namespace tamis {
 
@@ -139,4 +139,4 @@ class CountingBloomFilter final : public ErasableFilter {
 
 }  // namespace tamis
 
-#endif  // TAMIS_COUNTING_FILTER_H_
+#endif  // TAMIS_FILTERS_COUNTING_FILTER_H_

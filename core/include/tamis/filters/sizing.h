@@ -2,8 +2,8 @@
 //
 // The functions whose names end in Fpr give the probability that a filter which holds `keys`
 // distinct keys answers "maybe" for a key that is not in it.
-#ifndef TAMIS_SIZING_H_
-#define TAMIS_SIZING_H_
+#ifndef TAMIS_FILTERS_SIZING_H_
+#define TAMIS_FILTERS_SIZING_H_
 
 #include <cstdint>
 
@@ -120,4 +120,4 @@ double CountingEstimatedCount(uint64_t counters, uint64_t num_blocks);
 
 }  // namespace tamis
 
-#endif  // TAMIS_SIZING_H_
+#endif  // TAMIS_FILTERS_SIZING_H_

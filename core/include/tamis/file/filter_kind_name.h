@@ -1,10 +1,10 @@
 // The names of the kinds of filters.
-#ifndef TAMIS_FILTER_KIND_NAME_H_
-#define TAMIS_FILTER_KIND_NAME_H_
+#ifndef TAMIS_FILE_FILTER_KIND_NAME_H_
+#define TAMIS_FILE_FILTER_KIND_NAME_H_
 
 #include <string_view>
 
-#include "tamis/file.h"
+#include "tamis/file/file.h"
 
 namespace tamis {
 
@@ -15,4 +15,4 @@ bool ParseFilterKind(std::string_view name, FilterKind& kind) noexcept;
 
 }  // namespace tamis
 
-#endif  // TAMIS_FILTER_KIND_NAME_H_
+#endif  // TAMIS_FILE_FILTER_KIND_NAME_H_

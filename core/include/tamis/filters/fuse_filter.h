@@ -1,6 +1,6 @@
 // The binary fuse filter: the smallest filter for a set that never changes.
-#ifndef TAMIS_FUSE_FILTER_H_
-#define TAMIS_FUSE_FILTER_H_
+#ifndef TAMIS_FILTERS_FUSE_FILTER_H_
+#define TAMIS_FILTERS_FUSE_FILTER_H_
 
 #include <cstdint>
 #include <filesystem>
@@ -115,4 +115,4 @@ extern template class FuseFilter<32>;
 
 }  // namespace tamis
 
-#endif  // TAMIS_FUSE_FILTER_H_
+#endif  // TAMIS_FILTERS_FUSE_FILTER_H_

@@ -1,7 +1,7 @@
 // A split-block Bloom filter in memory that somebody else owns: a page of a Parquet file, a value
 // in a database, shared memory, an array of another language, a region of a format of your own.
-#ifndef TAMIS_SPLIT_BLOCK_VIEW_H_
-#define TAMIS_SPLIT_BLOCK_VIEW_H_
+#ifndef TAMIS_FILTERS_SPLIT_BLOCK_VIEW_H_
+#define TAMIS_FILTERS_SPLIT_BLOCK_VIEW_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -129,4 +129,4 @@ class SplitBlockView : public ConstSplitBlockView {
 
 }  // namespace tamis
 
-#endif  // TAMIS_SPLIT_BLOCK_VIEW_H_
+#endif  // TAMIS_FILTERS_SPLIT_BLOCK_VIEW_H_

@@ -2,8 +2,8 @@
 //
 // The format is specified in core/FORMAT.md. Nothing in a file is trusted: every field is checked
 // against the others and against the length of the file before use.
-#ifndef TAMIS_FILE_H_
-#define TAMIS_FILE_H_
+#ifndef TAMIS_FILE_FILE_H_
+#define TAMIS_FILE_FILE_H_
 
 #include <array>
 #include <cstdint>
@@ -123,4 +123,4 @@ struct SaveOptions {
 
 }  // namespace tamis
 
-#endif  // TAMIS_FILE_H_
+#endif  // TAMIS_FILE_FILE_H_

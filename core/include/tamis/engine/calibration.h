@@ -1,13 +1,13 @@
 // What operations cost on a machine: measured once, kept in a file, used by Engine.
-#ifndef TAMIS_CALIBRATION_H_
-#define TAMIS_CALIBRATION_H_
+#ifndef TAMIS_ENGINE_CALIBRATION_H_
+#define TAMIS_ENGINE_CALIBRATION_H_
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "tamis/file.h"
+#include "tamis/file/file.h"
 
 namespace tamis {
 
@@ -75,4 +75,4 @@ struct Calibration {
 
 }  // namespace tamis
 
-#endif  // TAMIS_CALIBRATION_H_
+#endif  // TAMIS_ENGINE_CALIBRATION_H_

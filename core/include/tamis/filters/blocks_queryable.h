@@ -1,15 +1,15 @@
 // A view of split-block blocks as a Queryable and Changeable.
-#ifndef TAMIS_BLOCKS_QUERYABLE_H_
-#define TAMIS_BLOCKS_QUERYABLE_H_
+#ifndef TAMIS_FILTERS_BLOCKS_QUERYABLE_H_
+#define TAMIS_FILTERS_BLOCKS_QUERYABLE_H_
 
 #include <cstddef>
 #include <cstdint>
 
 #include "tamis/changeable.h"
+#include "tamis/filters/split_block_view.h"
 #include "tamis/key_types.h"
 #include "tamis/keys.h"
 #include "tamis/queryable.h"
-#include "tamis/split_block_view.h"
 
 namespace tamis {
 
@@ -50,4 +50,4 @@ class BlocksQueryable final : public Queryable, public Changeable {
 
 }  // namespace tamis
 
-#endif  // TAMIS_BLOCKS_QUERYABLE_H_
+#endif  // TAMIS_FILTERS_BLOCKS_QUERYABLE_H_

@@ -1,6 +1,6 @@
 // What all filters have in common: sizes, lookups of keys in every layout, and files.
-#ifndef TAMIS_FILTER_H_
-#define TAMIS_FILTER_H_
+#ifndef TAMIS_FILTERS_FILTER_H_
+#define TAMIS_FILTERS_FILTER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "tamis/backend.h"
-#include "tamis/file.h"
+#include "tamis/file/file.h"
 #include "tamis/hash.h"
 #include "tamis/key_types.h"
 #include "tamis/keys.h"
@@ -118,4 +118,4 @@ class Filter : public Queryable {
 
 }  // namespace tamis
 
-#endif  // TAMIS_FILTER_H_
+#endif  // TAMIS_FILTERS_FILTER_H_

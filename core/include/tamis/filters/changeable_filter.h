@@ -1,6 +1,6 @@
 // Filters that take keys after they were made.
-#ifndef TAMIS_CHANGEABLE_FILTER_H_
-#define TAMIS_CHANGEABLE_FILTER_H_
+#ifndef TAMIS_FILTERS_CHANGEABLE_FILTER_H_
+#define TAMIS_FILTERS_CHANGEABLE_FILTER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -70,4 +70,4 @@ ChangeableFilter& RequireChangeable(Filter& filter);
 
 }  // namespace tamis
 
-#endif  // TAMIS_CHANGEABLE_FILTER_H_
+#endif  // TAMIS_FILTERS_CHANGEABLE_FILTER_H_

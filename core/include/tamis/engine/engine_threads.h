@@ -1,6 +1,6 @@
 // The number of threads that an Engine has.
-#ifndef TAMIS_ENGINE_THREADS_H_
-#define TAMIS_ENGINE_THREADS_H_
+#ifndef TAMIS_ENGINE_ENGINE_THREADS_H_
+#define TAMIS_ENGINE_ENGINE_THREADS_H_
 
 #include "tamis/cpp20.h"
 
@@ -15,4 +15,4 @@ unsigned EngineThreads(unsigned asked = 0);
 
 }  // namespace tamis
 
-#endif  // TAMIS_ENGINE_THREADS_H_
+#endif  // TAMIS_ENGINE_ENGINE_THREADS_H_

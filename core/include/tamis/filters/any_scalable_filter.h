@@ -1,14 +1,14 @@
 // Scalable filters whose kind of layers is known at run time.
-#ifndef TAMIS_ANY_SCALABLE_FILTER_H_
-#define TAMIS_ANY_SCALABLE_FILTER_H_
+#ifndef TAMIS_FILTERS_ANY_SCALABLE_FILTER_H_
+#define TAMIS_FILTERS_ANY_SCALABLE_FILTER_H_
 
 #include <optional>
 #include <vector>
 
-#include "tamis/any_filter.h"
-#include "tamis/file.h"
-#include "tamis/filter.h"
-#include "tamis/scalable_filter.h"
+#include "tamis/file/file.h"
+#include "tamis/filters/any_filter.h"
+#include "tamis/filters/filter.h"
+#include "tamis/filters/scalable_filter.h"
 
 namespace tamis {
 
@@ -27,4 +27,4 @@ std::optional<ScalableView> ViewScalable(const Filter& filter);
 
 }  // namespace tamis
 
-#endif  // TAMIS_ANY_SCALABLE_FILTER_H_
+#endif  // TAMIS_FILTERS_ANY_SCALABLE_FILTER_H_

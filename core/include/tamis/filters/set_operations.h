@@ -1,10 +1,10 @@
 // Union and intersection of filters of any class. Each class that has them has members for it, too.
-#ifndef TAMIS_SET_OPERATIONS_H_
-#define TAMIS_SET_OPERATIONS_H_
+#ifndef TAMIS_FILTERS_SET_OPERATIONS_H_
+#define TAMIS_FILTERS_SET_OPERATIONS_H_
 
 #include <string>
 
-#include "tamis/filter.h"
+#include "tamis/filters/filter.h"
 
 namespace tamis {
 
@@ -29,4 +29,4 @@ void Intersect(Filter& filter, const Filter& other);
 
 }  // namespace tamis
 
-#endif  // TAMIS_SET_OPERATIONS_H_
+#endif  // TAMIS_FILTERS_SET_OPERATIONS_H_

@@ -1,14 +1,14 @@
 // The classic Bloom filter: fewest bits, most cache misses.
-#ifndef TAMIS_BLOOM_FILTER_H_
-#define TAMIS_BLOOM_FILTER_H_
+#ifndef TAMIS_FILTERS_BLOOM_FILTER_H_
+#define TAMIS_FILTERS_BLOOM_FILTER_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string_view>
 
-#include "tamis/changeable_filter.h"
 #include "tamis/detail/build_from.h"
+#include "tamis/filters/changeable_filter.h"
 #include "tamis/layout/bloom.h"
 
 namespace tamis {
@@ -122,4 +122,4 @@ class BloomFilter final : public ChangeableFilter {
 
 }  // namespace tamis
 
-#endif  // TAMIS_BLOOM_FILTER_H_
+#endif  // TAMIS_FILTERS_BLOOM_FILTER_H_

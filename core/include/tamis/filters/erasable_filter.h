@@ -1,12 +1,12 @@
 // Filters that keys can be erased from.
-#ifndef TAMIS_ERASABLE_FILTER_H_
-#define TAMIS_ERASABLE_FILTER_H_
+#ifndef TAMIS_FILTERS_ERASABLE_FILTER_H_
+#define TAMIS_FILTERS_ERASABLE_FILTER_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-#include "tamis/changeable_filter.h"
+#include "tamis/filters/changeable_filter.h"
 
 namespace tamis {
 
@@ -43,4 +43,4 @@ class ErasableFilter : public ChangeableFilter {
 
 }  // namespace tamis
 
-#endif  // TAMIS_ERASABLE_FILTER_H_
+#endif  // TAMIS_FILTERS_ERASABLE_FILTER_H_

@@ -13,8 +13,8 @@
 //   10^6             8.29  97.0%   97.4%      13.18   97.9%   98.4%      16.68   96.8%   97.3%
 //   10^7             8.30  97.0%   97.2%      13.18   98.0%   98.1%      16.69   96.8%   97.0%
 //   10^8             8.30  97.0%   97.0%      13.18   97.9%   97.9%      16.69   96.8%   96.9%
-#ifndef TAMIS_CUCKOO_FILTER_H_
-#define TAMIS_CUCKOO_FILTER_H_
+#ifndef TAMIS_FILTERS_CUCKOO_FILTER_H_
+#define TAMIS_FILTERS_CUCKOO_FILTER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@
 #include <string_view>
 
 #include "tamis/detail/build_from.h"
-#include "tamis/erasable_filter.h"
+#include "tamis/filters/erasable_filter.h"
 #include "tamis/layout/cuckoo.h"
 
 namespace tamis {
@@ -160,4 +160,4 @@ extern template class CuckooFilter<16>;
 
 }  // namespace tamis
 
-#endif  // TAMIS_CUCKOO_FILTER_H_
+#endif  // TAMIS_FILTERS_CUCKOO_FILTER_H_

@@ -1,11 +1,11 @@
 // Reads and checks files without making a filter of them.
-#ifndef TAMIS_FILE_CHECKS_H_
-#define TAMIS_FILE_CHECKS_H_
+#ifndef TAMIS_FILE_FILE_CHECKS_H_
+#define TAMIS_FILE_FILE_CHECKS_H_
 
 #include <cstdint>
 #include <filesystem>
 
-#include "tamis/file.h"
+#include "tamis/file/file.h"
 
 namespace tamis {
 
@@ -21,4 +21,4 @@ FileHeader VerifyFile(const std::filesystem::path& path);
 
 }  // namespace tamis
 
-#endif  // TAMIS_FILE_CHECKS_H_
+#endif  // TAMIS_FILE_FILE_CHECKS_H_

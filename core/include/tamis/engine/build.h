@@ -1,15 +1,15 @@
 // Filters of the right size, built from all their keys.
-#ifndef TAMIS_BUILD_H_
-#define TAMIS_BUILD_H_
+#ifndef TAMIS_ENGINE_BUILD_H_
+#define TAMIS_ENGINE_BUILD_H_
 
 #include <functional>
 #include <optional>
 #include <utility>
 
-#include "tamis/any_filter.h"
 #include "tamis/detail/build_from.h"
-#include "tamis/engine.h"
-#include "tamis/filter.h"
+#include "tamis/engine/engine.h"
+#include "tamis/filters/any_filter.h"
+#include "tamis/filters/filter.h"
 #include "tamis/keys.h"
 
 namespace tamis {
@@ -62,4 +62,4 @@ AnyFilter BuildFilter(FilterKind kind, const RepeatableSource& source, FilterOpt
 
 }  // namespace tamis
 
-#endif  // TAMIS_BUILD_H_
+#endif  // TAMIS_ENGINE_BUILD_H_

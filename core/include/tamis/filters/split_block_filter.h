@@ -1,17 +1,17 @@
 // The split-block Bloom filter: the fast default.
-#ifndef TAMIS_SPLIT_BLOCK_FILTER_H_
-#define TAMIS_SPLIT_BLOCK_FILTER_H_
+#ifndef TAMIS_FILTERS_SPLIT_BLOCK_FILTER_H_
+#define TAMIS_FILTERS_SPLIT_BLOCK_FILTER_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string_view>
 
-#include "tamis/changeable_filter.h"
 #include "tamis/detail/build_from.h"
 #include "tamis/detail/split_block_inline.h"
+#include "tamis/filters/changeable_filter.h"
+#include "tamis/filters/split_block_view.h"
 #include "tamis/layout/split_block.h"
-#include "tamis/split_block_view.h"
 
 namespace tamis {
 
@@ -167,4 +167,4 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
 
 }  // namespace tamis
 
-#endif  // TAMIS_SPLIT_BLOCK_FILTER_H_
+#endif  // TAMIS_FILTERS_SPLIT_BLOCK_FILTER_H_

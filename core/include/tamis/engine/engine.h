@@ -1,6 +1,6 @@
 // The run-time dispatcher: threads, backends, and the reasons for their choice.
-#ifndef TAMIS_ENGINE_H_
-#define TAMIS_ENGINE_H_
+#ifndef TAMIS_ENGINE_ENGINE_H_
+#define TAMIS_ENGINE_ENGINE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "tamis/backend.h"
-#include "tamis/calibration.h"
-#include "tamis/erasable_filter.h"
-#include "tamis/filter.h"
+#include "tamis/engine/calibration.h"
+#include "tamis/filters/erasable_filter.h"
+#include "tamis/filters/filter.h"
 #include "tamis/keys.h"
 #include "tamis/queryable.h"
 
@@ -180,4 +180,4 @@ class Engine {
 
 }  // namespace tamis
 
-#endif  // TAMIS_ENGINE_H_
+#endif  // TAMIS_ENGINE_ENGINE_H_

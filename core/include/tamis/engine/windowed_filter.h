@@ -1,6 +1,6 @@
 // The last keys of a stream that never ends.
-#ifndef TAMIS_WINDOWED_FILTER_H_
-#define TAMIS_WINDOWED_FILTER_H_
+#ifndef TAMIS_ENGINE_WINDOWED_FILTER_H_
+#define TAMIS_ENGINE_WINDOWED_FILTER_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -10,13 +10,13 @@
 #include <type_traits>
 #include <vector>
 
-#include "tamis/bloom_filter.h"
 #include "tamis/changeable.h"
+#include "tamis/filters/bloom_filter.h"
+#include "tamis/filters/split_block_filter.h"
 #include "tamis/hash.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
 #include "tamis/queryable.h"
-#include "tamis/split_block_filter.h"
 
 namespace tamis {
 
@@ -164,4 +164,4 @@ extern template class WindowedFilter<BloomFilter>;
 
 }  // namespace tamis
 
-#endif  // TAMIS_WINDOWED_FILTER_H_
+#endif  // TAMIS_ENGINE_WINDOWED_FILTER_H_
