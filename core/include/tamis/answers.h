@@ -1,4 +1,4 @@
-// The answers to the keys of a call, in memory of their own.
+// The answers for the keys of a call, in memory of their own.
 #ifndef TAMIS_ANSWERS_H_
 #define TAMIS_ANSWERS_H_
 
@@ -17,9 +17,9 @@ class Answers {
   size_t size() const noexcept { return size_; }
   // The number of keys that may be in.
   size_t count() const noexcept { return count_; }
-  // Whether key i may be in. `i` must be below size().
+  // Returns whether key i may be in. `i` must be below size().
   bool operator[](size_t i) const noexcept { return (words_[i / 64] >> (i % 64)) & 1; }
-  // Least significant bit first, as in Bitmap. Bits past size() are 0.
+  // The bits, least significant bit first, as in Bitmap. Bits past size() are 0.
   std::span<const uint64_t> words() const noexcept { return words_; }
 
  private:

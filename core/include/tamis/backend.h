@@ -1,4 +1,4 @@
-// A backend: a set of kernels. All backends give the same bits.
+// A backend is a set of kernels. All backends compute the same bits.
 #ifndef TAMIS_BACKEND_H_
 #define TAMIS_BACKEND_H_
 
@@ -14,13 +14,13 @@ struct Kernels;
 class Accelerator;
 }  // namespace detail
 
-// A value: a name and a table of kernels. Filters built with different backends are bit-equal.
+// A name and a table of kernels, cheap to copy.
 struct Backend {
   std::string_view name;           // "AVX2", "NEON", "portable" ...
   std::string_view description;    // one line for people
   const detail::Kernels* kernels;  // never null, of static lifetime
-  // nullptr unless this is a GPU, which an Engine hands lookups to. All else is then done by the
-  // kernels, which are those of the best backend of the host.
+  // Not nullptr if this is a GPU. An Engine passes lookups to it. All other work is done by
+  // `kernels`, which are the kernels of the host's best backend.
   std::shared_ptr<detail::Accelerator> (*make_accelerator)() = nullptr;
 };
 

@@ -11,8 +11,8 @@
 
 namespace tamis {
 
-// The functions of these names of any Changeable. Throw Error(kUnsupported), with nothing changed,
-// if its change_traits() lack the change.
+// Call the functions of these names of any Changeable. Throw Error(kUnsupported), with nothing
+// changed, if its change_traits() do not support the change.
 size_t Insert(Changeable& to, Keys keys);
 size_t Insert(Changeable& to, Keys keys, std::span<uint64_t> rejected);
 size_t InsertIfAbsent(Changeable& to, Keys keys, Bitmap fresh);

@@ -1,8 +1,8 @@
-// Ends compilation as C++17 or older by one plain error. Every public header includes this one.
+// Stops compilation as C++17 or older with one clear error. Every public header includes this one.
 #ifndef TAMIS_CPP20_H_
 #define TAMIS_CPP20_H_
 
-#if defined(_MSVC_LANG)  // MSVC leaves __cplusplus at 199711L unless it is asked not to
+#if defined(_MSVC_LANG)  // MSVC sets __cplusplus to 199711L unless /Zc:__cplusplus is given
 #if _MSVC_LANG < 202002L
 #error "tamis needs C++20: compile with /std:c++20"
 #endif

@@ -1,7 +1,5 @@
-// The one exception type of the library.
-//
-// Thrown by constructors, factories, file functions and set operations, and by bulk functions for
-// an output that is too small. Functions of one key never throw; those of tamis/formats can.
+// The exception type of the library. docs/contracts.md lists which functions throw, with which
+// code, and in which state they leave their objects.
 #ifndef TAMIS_ERROR_H_
 #define TAMIS_ERROR_H_
 
@@ -15,26 +13,26 @@
 namespace tamis {
 
 enum class ErrorCode {
-  kInvalidArgument,  // a value outside its range
-  kOutOfMemory,      // more memory asked for than there is
-  kIncompatible,     // two filters that cannot be combined
-  kReadOnly,         // a change to a filter that is mapped from a file
-  kUnknownBackend,   // a backend name that is unknown or unusable on this machine
+  kInvalidArgument,  // an argument or option is out of range, or does not fit the object
+  kOutOfMemory,      // more memory is needed for a filter than there is
+  kIncompatible,     // two filters cannot be combined
+  kReadOnly,         // a change of an object that cannot be changed
+  kUnknownBackend,   // the name of a backend is unknown, or unusable on this machine
   kIo,               // the operating system refused a file operation
-  kCorrupt,          // a file that fails a check
-  kUnsupported,      // a file of a newer version or another kind
-  kDevice,           // a GPU, or its driver, that failed
-  kNotDurable,       // a file that was saved, but that a power cut may still undo
-  kBusy,             // a file that another process is changing, or has replaced meanwhile
-  kCancelled,        // work that the caller has called off
-  kSecret,           // the secret of a keyed hash: missing, wrong, or given where none is needed
-  kUnavailable,      // a server that cannot be reached, refuses, or lacks a part of the data
+  kCorrupt,          // a file, or a value on a server, fails a check
+  kUnsupported,      // a file of another version or kind, or an operation that the object lacks
+  kDevice,           // a GPU or its driver failed
+  kNotDurable,       // saved, but a power cut or a lost server may still undo it
+  kBusy,             // another process or thread is changing the same thing, or has replaced it
+  kCancelled,        // the caller cancelled the work
+  kSecret,           // the secret of a keyed hash is missing, wrong, or given for another hash
+  kUnavailable,      // a server cannot be reached, refuses, or lacks a part of the data
 };
 
-// The name of a code without its prefix, e.g. "InvalidArgument".
+// Returns the name of a code without its prefix, such as "InvalidArgument".
 const char* ErrorCodeName(ErrorCode code) noexcept;
 
-// What was wrong, the value, and the allowed range, in `what()`.
+// what() names the problem, the value, and the allowed range.
 class Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -45,7 +43,7 @@ class Error : public std::runtime_error {
   ErrorCode code_;
 };
 
-// A file that failed a check: which one, and at which byte offset of the file.
+// A file failed a check. check() and offset() name the check and its place in the file.
 class FormatError : public Error {
  public:
   FormatError(ErrorCode code, std::string check, uint64_t offset, const std::string& message)
@@ -54,7 +52,7 @@ class FormatError : public Error {
   // A short stable name such as "magic" or "payload checksum".
   const std::string& check() const noexcept { return check_; }
 
-  // Bytes from the start of the file to the field that failed.
+  // The byte offset, from the start of the file, of the field that failed.
   uint64_t offset() const noexcept { return offset_; }
 
  private:

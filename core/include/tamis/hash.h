@@ -1,10 +1,10 @@
-// The hash functions of a filter: which one, with which seed, and its value for a key.
+// The hash functions of filters: the kinds, their seeds and secrets, and the hash of a key.
 //
-// Two are bit-equal to the xxHash library: XXH3_64bits_withSeed and XXH64
+// Two kinds are bit-equal to the xxHash library: XXH3_64bits_withSeed and XXH64
 // (github.com/Cyan4973/xxHash, doc/xxhash_spec.md). The other two are keyed, for keys that an
-// attacker may choose: SipHash-1-3 and SipHash-2-4 (Aumasson and Bernstein, 2012). With all
-// of them an integer key hashes exactly as its eight little-endian bytes do, so a filter built from
-// integers answers for the same bytes, too.
+// attacker may choose: SipHash-1-3 and SipHash-2-4 (Aumasson and Bernstein, 2012). Every kind
+// hashes an integer key as its eight little-endian bytes. See docs/contracts.md for keys and their
+// types.
 #ifndef TAMIS_HASH_H_
 #define TAMIS_HASH_H_
 
@@ -21,12 +21,12 @@ enum class HashKind : uint32_t {
   kXxh3 = 1,       // XXH3-64; two multiplications for an integer key. The default.
   kXxh64 = 2,      // XXH64; with seed 0 the hash of Apache Parquet's Bloom filters.
   kSipHash13 = 3,  // SipHash-1-3: one round for each 8 bytes, three at the end
-  kSipHash24 = 4,  // SipHash-2-4: the authors' choice, with a larger margin
+  kSipHash24 = 4,  // SipHash-2-4: the variant that its authors propose, with a larger margin
 };
 
-// The key of SipHash: its 16 bytes, the low half first, each half little-endian. Whoever knows it
-// can choose keys that collide; so nothing in the library prints it, and it is in files only by the
-// caller's choice (SaveOptions).
+// The key of SipHash: 16 bytes, the low half first, each half little-endian. A program that has the
+// secret can prepare keys that collide. The library never prints a secret, and writes it to a file
+// only if SaveOptions::with_secret allows that.
 struct HashSecret {
   uint64_t low = 0;
   uint64_t high = 0;
@@ -34,17 +34,17 @@ struct HashSecret {
   friend bool operator==(const HashSecret&, const HashSecret&) = default;
 };
 
-// What a filter hashes with. Filters of different specs cannot be merged.
+// The hash of a filter. Filters with different specs cannot be merged.
 struct HashSpec {
   HashKind kind = HashKind::kXxh3;
-  uint64_t seed = 0;    // of kinds that are not keyed, else 0
-  HashSecret secret{};  // of kinds that are keyed, else 0
+  uint64_t seed = 0;    // 0 for keyed kinds
+  HashSecret secret{};  // 0 for other kinds
 
   friend bool operator==(const HashSpec&, const HashSpec&) = default;
 };
 
-// The constants and steps of XXH3 and XXH64 for one input of 8 or of 4 bytes. Vector code mirrors
-// these.
+// The constants and steps of XXH3 and XXH64 for one input of 8 or 4 bytes. Vector code mirrors
+// them.
 namespace hash {
 
 inline constexpr uint64_t kXxh3Secret = 0xC73AB174C5ECD5A2;  // default secret, [8, 16) ^ [16, 24)
@@ -57,7 +57,7 @@ inline constexpr uint64_t kXxh64Prime5 = 0x27D4EB2F165667C5;
 inline constexpr uint64_t kKeyBytes = 8;
 inline constexpr uint64_t kKeyBytesOf4 = 4;
 
-// The value that a key, its halves swapped, is xored with: all that depends on the seed.
+// Returns the value that a key with swapped halves is xored with. It depends only on the seed.
 TAMIS_HD constexpr uint64_t Xxh3Flip(uint64_t seed) {
   const uint64_t low = seed & 0xFFFFFFFF;
   const uint64_t swapped =
@@ -65,7 +65,7 @@ TAMIS_HD constexpr uint64_t Xxh3Flip(uint64_t seed) {
   return kXxh3Secret - (seed ^ (swapped << 32));
 }
 
-// The multiplications of the next two.
+// The multiplications of Xxh3 and Xxh3Of4.
 TAMIS_HD constexpr uint64_t Xxh3Middle(uint64_t h, uint64_t bytes = kKeyBytes) {
   h *= kXxh3Mix;
   return (h ^ ((h >> 35) + bytes)) * kXxh3Mix;
@@ -78,14 +78,14 @@ TAMIS_HD constexpr uint64_t Xxh3(uint64_t key, uint64_t flip) {
   return h ^ (h >> 28);
 }
 
-// The same of 4 bytes, which stand for both halves.
+// The hash of 4 bytes, which are repeated as both halves of the key.
 TAMIS_HD constexpr uint64_t Xxh3Of4(uint32_t key, uint64_t flip) {
   const uint64_t x = (uint64_t{key} << 32 | key) ^ flip;
   const uint64_t h = Xxh3Middle(x ^ RotateLeft(x, 49) ^ RotateLeft(x, 24), kKeyBytesOf4);
   return h ^ (h >> 28);
 }
 
-// The value the state of XXH64 starts from: all that depends on the seed.
+// Returns the start value of the state of XXH64. It depends on the seed and the length.
 TAMIS_HD constexpr uint64_t Xxh64Start(uint64_t seed, uint64_t bytes = kKeyBytes) {
   return seed + kXxh64Prime5 + bytes;
 }
@@ -97,13 +97,13 @@ TAMIS_HD constexpr uint64_t Xxh64Avalanche(uint64_t h) {
   return h ^ (h >> 32);
 }
 
-// The same, steps 5 and 6 for one 8-byte lane.
+// Steps 5 and 6 for one lane of 8 bytes.
 TAMIS_HD constexpr uint64_t Xxh64(uint64_t key, uint64_t start) {
   const uint64_t h = start ^ (RotateLeft(key * kXxh64Prime2, 31) * kXxh64Prime1);
   return Xxh64Avalanche(RotateLeft(h, 27) * kXxh64Prime1 + kXxh64Prime4);
 }
 
-// The same for 4 bytes. `start` is Xxh64Start(seed, kKeyBytesOf4).
+// The hash of 4 bytes. `start` is Xxh64Start(seed, kKeyBytesOf4).
 TAMIS_HD constexpr uint64_t Xxh64Of4(uint32_t key, uint64_t start) {
   const uint64_t h = start ^ (key * kXxh64Prime1);
   return Xxh64Avalanche(RotateLeft(h, 23) * kXxh64Prime2 + kXxh64Prime3);
@@ -111,9 +111,8 @@ TAMIS_HD constexpr uint64_t Xxh64Of4(uint32_t key, uint64_t start) {
 
 }  // namespace hash
 
-// The hash of an integer key, equal to that of its eight little-endian bytes.
-// Narrower integers are keys by their 64-bit value: unsigned ones zero-extended, signed ones
-// sign-extended, as C++ converts them.
+// Returns the hash of an integer key. Narrower integers are widened to 64 bits as C++ converts
+// them: unsigned integers with zeros, signed integers with their sign.
 TAMIS_HD constexpr uint64_t HashU64(uint64_t key, HashSpec spec = {}) {
   switch (spec.kind) {
     case HashKind::kXxh3:
@@ -127,12 +126,12 @@ TAMIS_HD constexpr uint64_t HashU64(uint64_t key, HashSpec spec = {}) {
   }
 }
 
-// The hash of a string of bytes, of any length.
+// Returns the hash of a string of any length.
 uint64_t HashBytes(std::string_view bytes, const HashSpec& spec = {}) noexcept;
 
-// A keyed hash whose secret is from the operating system's entropy source: without the secret, only
-// asking the filter tells which keys collide. What it costs is in the README. Throws
-// Error(kInvalidArgument) for a kind that is not keyed, and as RandomSeed (random_seed.h).
+// Returns a keyed hash with a secret from the operating system's entropy source. Without the
+// secret, keys that collide can be found only by queries. README.md has the cost. Throws
+// Error(kInvalidArgument) if `kind` is not keyed, and std::exception if the entropy source fails.
 HashSpec RandomKeyedHash(HashKind kind = HashKind::kSipHash13);
 
 }  // namespace tamis

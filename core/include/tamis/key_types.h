@@ -1,5 +1,4 @@
-// The types of keys before they are hashed. "42" and 42 are different keys, and a filter of one
-// answers "no" for the other.
+// The types of keys before they are hashed. "42" and 42 are different keys.
 #ifndef TAMIS_KEY_TYPES_H_
 #define TAMIS_KEY_TYPES_H_
 
@@ -13,22 +12,22 @@ namespace tamis {
 enum class KeyType : uint8_t {
   kUnknown = 0,  // ready hashes
   kBytes = 1,    // strings as they are; Parquet's BYTE_ARRAY and FIXED_LEN_BYTE_ARRAY
-  kInteger = 2,  // the 64-bit value, 8 bytes: all integers of tamis, and Parquet's INT64
+  kInteger = 2,  // the 64-bit value as 8 bytes: all integers of tamis, and Parquet's INT64
   kInt32 = 3,    // 4 bytes: Parquet's INT32
   kFloat = 4,    // 4 bytes: Parquet's FLOAT
   kDouble = 5,   // 8 bytes: Parquet's DOUBLE
   kInt96 = 6,    // 12 bytes: Parquet's INT96
-  kTime = 7,     // nanoseconds, 8 bytes, or 16 where these are too few: see tamis/time_keys.h
+  kTime = 7,     // nanoseconds as 8 bytes, or as 16 if 8 are too few: see tamis/time_keys.h
 };
 
 // A set of key types, such as the types of all keys of a filter.
 class KeyTypes {
  public:
-  static constexpr int kCount = 8;  // key types that there are
+  static constexpr int kCount = 8;  // number of key types
 
   constexpr KeyTypes() = default;
   constexpr KeyTypes(KeyType type) : bits_(Bit(type)) {}
-  // Bit i is the type of value i, as in files. Bits of unknown types are dropped.
+  // Bit i stands for the type with the value i, as in files. Bits of unknown types are dropped.
   static constexpr KeyTypes FromBits(uint16_t bits) {
     KeyTypes types;
     types.bits_ = bits & ((1 << kCount) - 1);
@@ -37,8 +36,9 @@ class KeyTypes {
 
   constexpr uint16_t bits() const noexcept { return bits_; }
   constexpr bool Has(KeyType type) const noexcept { return (bits_ & Bit(type)) != 0; }
-  // False only if all keys have other types. (A string of eight bytes and the integer with these
-  // bytes still have the same hash, for programs that rely on it.)
+  // Returns whether a key of this type may be among keys of these types: if the set is empty or
+  // contains the type, or if either is unknown. (A string of eight bytes and the integer with these
+  // bytes still have the same hash.)
   constexpr bool Admit(KeyType type) const noexcept {
     return bits_ == 0 || type == KeyType::kUnknown || Has(KeyType::kUnknown) || Has(type);
   }
@@ -54,7 +54,8 @@ class KeyTypes {
     return static_cast<uint16_t>(1 << static_cast<int>(type));
   }
 
-  // No filter's contents have this type: so compilers know that a write to those leaves it alone.
+  // A type that the contents of a filter never have, so compilers see that a write to the contents
+  // does not change this field.
   uint16_t bits_ = 0;
 };
 

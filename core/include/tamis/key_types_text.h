@@ -1,4 +1,4 @@
-// Key types in texts for people.
+// Key types as text for people.
 #ifndef TAMIS_KEY_TYPES_TEXT_H_
 #define TAMIS_KEY_TYPES_TEXT_H_
 
@@ -8,8 +8,8 @@
 
 namespace tamis {
 
-// "text", "integers", "text and integers" ...; just "unknown" if that is among them; "none" for an
-// empty set.
+// Returns "text", "integers", "text and integers" and so on. Returns "unknown" if the set contains
+// KeyType::kUnknown, and "none" for an empty set.
 std::string KeyTypesText(KeyTypes types);
 
 }  // namespace tamis

@@ -1,4 +1,6 @@
-// Layouts in which keys are handed to the bulk functions, and the outputs that these fill.
+// Layouts of keys in memory, and output bitmaps, for functions that take many keys.
+//
+// See docs/contracts.md for integer keys, null keys, lifetimes, and outputs that are too short.
 #ifndef TAMIS_KEYS_H_
 #define TAMIS_KEYS_H_
 
@@ -18,7 +20,8 @@ namespace tamis {
 
 // Strings laid end to end, as Apache Arrow stores a column: string i is
 // bytes[offsets[i] .. offsets[i + 1]). `offsets` has one element more than there are strings, does
-// not decrease, and stays within `bytes`; `Valid()` checks that, the bulk functions rely on it.
+// not decrease, and stays within `bytes`. Functions that take keys do not check this; call Valid()
+// for offsets from an untrusted source.
 template <typename Offset>
 struct BasicStringColumn {
   static_assert(std::is_integral_v<Offset> && (sizeof(Offset) == 4 || sizeof(Offset) == 8));
@@ -32,7 +35,7 @@ struct BasicStringColumn {
     return {bytes + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i])};
   }
 
-  // Whether the offsets are non-negative, in order, and end within `num_bytes`. O(size()).
+  // Returns whether the offsets are non-negative, in order, and end within `num_bytes`. O(size()).
   bool Valid(uint64_t num_bytes) const noexcept {
     for (size_t i = 0; i < size(); ++i) {
       if (offsets[i] > offsets[i + 1]) return false;
@@ -45,17 +48,18 @@ struct BasicStringColumn {
 using StringColumn = BasicStringColumn<int32_t>;       // Arrow's utf8 and binary
 using LargeStringColumn = BasicStringColumn<int64_t>;  // Arrow's large_utf8 and large_binary
 
-// Values of a fixed width laid end to end, each a key by its bytes: Arrow's fixed_size_binary, and
-// the physical types of Parquet that are not hashed as 8 bytes, such as INT32 (4 bytes,
-// KeyType::kInt32). A filter records `type` for them.
+// Values of a fixed width laid end to end. A key is the `width` bytes of a value. This is the
+// layout of Arrow's fixed_size_binary, and of Parquet's physical types that are not hashed as 8
+// bytes, such as INT32 (4 bytes, KeyType::kInt32). A filter records `type` as the type of these
+// keys.
 struct FixedColumn {
-  const void* bytes = nullptr;  // size * width, at any address
+  const void* bytes = nullptr;  // size * width bytes, at any address
   uint32_t width = 0;
   size_t size = 0;
   KeyType type = KeyType::kBytes;
 };
 
-// Hashes made by HashU64 or HashBytes with the filter's own hash kind and seed.
+// Ready hashes, made by HashU64 or HashBytes with the hash() of the filter that they are passed to.
 struct Hashes {
   std::span<const uint64_t> values;
 };
@@ -76,13 +80,13 @@ concept Contiguous = requires(const R& r) {
   std::size(r);
 };
 
-// Types whose values would become other keys than they look like: 3.9 would become 3, 'a' 97, true
-// 1, and an integer of 128 bits its lower half.
+// Types whose conversion to a key would lose information: 3.9 would become 3, 'a' would become 97,
+// true would become 1, and an integer of 128 bits would become its lower half.
 template <typename T>
 concept NoKey = std::floating_point<T> || std::same_as<T, bool> || kIsCharacter<T> ||
     (sizeof(T) > sizeof(uint64_t) && !std::is_class_v<T> && std::is_convertible_v<T, uint64_t>);
 
-// Vectors, arrays, spans. Characters are one string, and no sequence of keys.
+// Vectors, arrays, spans. A range of characters is one string, not a sequence of keys.
 template <typename R>
 concept Sequence = Contiguous<R> && !kIsCharacter<ElementOf<const R>>;
 
@@ -101,14 +105,11 @@ enum class KeyLayout : uint8_t {
   kFixedColumn
 };
 
-// A batch of keys in any of the layouts above: a view of a few pointers and numbers, to be passed
-// by value. Whatever it was made from must outlive the call it is passed to. Vectors, arrays and
-// spans convert to it, of integers of 32 or 64 bits, std::string_view or std::string. 32-bit and
-// signed integers are keys by their value widened to 64 bits, so int32_t{-1} and int64_t{-1} are
-// the same key and uint32_t{0xFFFFFFFF} is another.
+// A batch of keys in any of the layouts above. It is a view of a few pointers and numbers, cheap to
+// pass by value. The memory that it points to must outlive the call that takes it. Vectors, arrays
+// and spans of integers of 32 or 64 bits, std::string_view or std::string convert to it.
 //
-// Any of them can have nulls, by WithValidity. Null is no key: it is never in, and never inserted
-// or erased, whatever is in its place. 0 and "" are keys.
+// A batch of any layout can have nulls: see WithValidity. 0 and "" are keys like any others.
 class Keys {
  public:
   class ChunkRange;
@@ -142,11 +143,11 @@ class Keys {
         key_type_(column.type) {}
 
   KeyLayout layout() const noexcept { return layout_; }
-  // Of a FixedColumn, in bytes.
+  // Bytes of each key of a FixedColumn. 0 for other layouts.
   uint32_t width() const noexcept { return width_; }
-  // What a filter records for these keys.
+  // The type that a filter records for these keys.
   KeyType key_type() const noexcept;
-  // The same keys, for which a filter records `type`. Their hashes stay the same.
+  // Returns the same keys, with `type` as the type that a filter records. The hashes stay the same.
   Keys WithKeyType(KeyType type) const noexcept {
     Keys keys = *this;
     keys.has_key_type_ = true;
@@ -156,36 +157,37 @@ class Keys {
   size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
 
-  // Keys [begin, begin + count) with their nulls. The slice ends where this batch ends, and is
-  // empty if begin is not below size().
+  // Returns keys [begin, begin + count) with their nulls, cut off at the end of this batch. The
+  // slice is empty if `begin` is not below size().
   Keys Slice(size_t begin, size_t count) const noexcept;
 
-  // This batch in slices of `count` keys, the last of which may be shorter, to insert many keys in
-  // steps: `for (const Keys& some : keys.Chunks(1000))`. A count of 0 counts as 1.
+  // Returns this batch as a range of slices of `count` keys, of which the last may be shorter. For
+  // insertion in steps: `for (const Keys& some : keys.Chunks(1000))`. A `count` of 0 means 1.
   ChunkRange Chunks(size_t count) const noexcept;
 
-  // The same keys with the validity bitmap of Apache Arrow: bit first_bit + i, least significant
-  // bit first, is 1 if key i is valid and 0 if it is null. `bitmap` needs (first_bit + size() + 7)
-  // / 8 bytes in host memory, at any address; first_bit is counted in bits, and is the offset of an
-  // Arrow array whose values are handed over from that offset on. With nullptr all are valid.
+  // Returns the same keys with a validity bitmap of Apache Arrow: bit `first_bit` + i, least
+  // significant bit first, is 1 if key i is valid and 0 if it is null. `bitmap` has
+  // (first_bit + size() + 7) / 8 bytes in host memory, at any address. `first_bit` counts bits. For
+  // an Arrow array whose values are passed from its offset on, it is that offset. If `bitmap` is
+  // nullptr, all keys are valid.
   Keys WithValidity(const uint8_t* bitmap, uint64_t first_bit = 0) const noexcept {
     Keys keys = *this;
     keys.validity_ = bitmap;
     keys.first_bit_ = first_bit;
     return keys;
   }
-  // What WithValidity was given, moved on by Slice; nullptr if all keys are valid.
+  // The bitmap of WithValidity. nullptr: all keys are valid. Slice advances first_bit().
   const uint8_t* validity() const noexcept { return validity_; }
   uint64_t first_bit() const noexcept { return first_bit_; }
   bool IsValid(size_t i) const noexcept {
     const uint64_t bit = first_bit_ + i;
     return validity_ == nullptr || ((validity_[bit / 8] >> (bit % 8)) & 1) != 0;
   }
-  // How many keys are not null. O(size() / 64) with nulls.
+  // Returns the number of keys that are not null. O(size() / 64) with a bitmap, O(1) without.
   size_t CountValid() const noexcept;
 
-  // The elements as they were passed in, nulls included: T must be the type that layout() stands
-  // for; for columns, the offsets, of which there are size() + 1, or the bytes of a fixed one.
+  // The elements as they were passed in, nulls included. T must be the element type of layout().
+  // For string columns these are the size() + 1 offsets. For a FixedColumn they are the bytes.
   template <typename T>
   const T* data() const noexcept {
     return static_cast<const T*>(data_);
@@ -207,17 +209,17 @@ class Keys {
   }
 
   const void* data_ = nullptr;
-  const char* bytes_ = nullptr;  // columns only
+  const char* bytes_ = nullptr;  // string columns only
   const uint8_t* validity_ = nullptr;
   uint64_t first_bit_ = 0;
   size_t size_ = 0;
   uint32_t width_ = 0;  // fixed columns only
   KeyLayout layout_ = KeyLayout::kU64;
-  bool has_key_type_ = false;  // or layout_ decides
+  bool has_key_type_ = false;  // false: layout_ decides
   KeyType key_type_ = KeyType::kUnknown;
 };
 
-// The result of Keys::Chunks, a range of Keys.
+// The range of Keys that Keys::Chunks returns.
 class Keys::ChunkRange {
  public:
   class Iterator {
@@ -258,12 +260,11 @@ class Keys::ChunkRange {
 
 inline Keys::ChunkRange Keys::Chunks(size_t count) const noexcept { return {*this, count}; }
 
-// Words of a bitmap of `bits` bits.
+// Returns the number of words of a bitmap of `bits` bits.
 constexpr size_t BitmapWords(size_t bits) noexcept { return bits / 64 + (bits % 64 != 0); }
 
-// One bit per key, least significant bit first: key i is bit i % 64 of word i / 64, which on a
-// little-endian machine is Arrow's bitmap order. A call over n keys writes exactly BitmapWords(n)
-// words, the bits past n in the last one as 0.
+// One bit per key, least significant bit first: key i is bit i % 64 of word i / 64. On a
+// little-endian machine this is Arrow's bitmap order.
 class Bitmap {
  public:
   explicit Bitmap(std::span<uint64_t> words) noexcept : words_(words) {}

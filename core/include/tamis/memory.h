@@ -1,4 +1,4 @@
-// Where the memory of a filter comes from.
+// Options for the memory of filters.
 #ifndef TAMIS_MEMORY_H_
 #define TAMIS_MEMORY_H_
 
@@ -9,12 +9,12 @@
 namespace tamis {
 
 struct MemoryOptions {
-  // Whether to ask the kernel for huge pages (madvise) from 4 MiB up. They are worth 2.5x in random
-  // access to a 4 GiB filter, as they save a TLB miss per probe.
+  // Whether to ask the operating system for huge pages (madvise) from 4 MiB up. They save a TLB
+  // miss per probe, and make random access to a 4 GiB filter 2.5 times as fast.
   bool huge_pages = true;
 
-  // Where to allocate, 64-byte aligned; it must outlive the filter. nullptr: from the operating
-  // system from 4 MiB up, below that from operator new.
+  // Where to allocate, aligned to 64 bytes. The resource must outlive the filter. nullptr: the
+  // operating system from 4 MiB up, operator new below.
   std::pmr::memory_resource* resource = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// The size of the memory.
+// The size of the machine's memory.
 #ifndef TAMIS_PHYSICAL_MEMORY_H_
 #define TAMIS_PHYSICAL_MEMORY_H_
 

@@ -1,4 +1,7 @@
-// The one question that filters answer: which of these keys may be in?
+// The query interface of everything that contains keys: which of these keys may be in?
+//
+// See docs/contracts.md for the rules of all classes: answers, keys, nulls, outputs, threads,
+// errors.
 #ifndef TAMIS_QUERYABLE_H_
 #define TAMIS_QUERYABLE_H_
 
@@ -22,68 +25,69 @@ namespace detail {
 struct QueryableAccess;
 }  // namespace detail
 
-// How to drive a Queryable. No field changes an answer.
+// How callers should query a Queryable. No field changes an answer.
 struct QueryTraits {
   enum class ThreadSafety : uint8_t {
     kOneThread,          // one call at a time, queries included
-    kConcurrentQueries,  // queries run beside queries; a change needs exclusive access
-    kConcurrentChanges,  // queries and changes run beside each other
+    kConcurrentQueries,  // queries may run at the same time; a change needs exclusive access
+    kConcurrentChanges,  // queries and changes may run at the same time
   };
-  // For slice_keys.
+  // Values of slice_keys.
   static constexpr size_t kSlice = 2048;
   static constexpr size_t kAllKeys = std::numeric_limits<size_t>::max();
 
   ThreadSafety thread_safety = ThreadSafety::kConcurrentQueries;
-  // Keys of one Query where the output is not a bitmap: a multiple of 64, or kAllKeys where each
-  // Query is a round trip.
+  // Number of keys in one Query if the output is not a bitmap: a multiple of 64, or kAllKeys if
+  // each Query is a round trip.
   size_t slice_keys = kSlice;
-  bool waits = false;                // a Query may wait for a server
-  const Backend* backend = nullptr;  // converts the outputs; nullptr: the best one of the host
+  bool waits = false;                // whether a Query may wait for a server
+  const Backend* backend = nullptr;  // converts bits to outputs; nullptr: the best one of the host
 };
 
 // Answers "maybe" or "no" for keys. The answer is "maybe" for every key that was inserted, and for
-// a few others. The share of these is the false-positive rate. See traits() for thread safety.
+// a small share of all other keys, the false-positive rate. See traits() for thread safety.
 //
-// Has no data members. Classes in memory hide the functions for one key with inlined ones.
+// Adds no data members to the classes that derive from it. Classes in memory hide the functions for
+// one key by inlined ones.
 class Queryable {
  public:
   virtual ~Queryable();
 
-  // One key, at the cost of a call for many. Integers are keys by their value widened to 64 bits
-  // (see Keys). A hash is one that the Queryable itself would make.
+  // Query one key, at the cost of a call for many. `hash` is a hash with the seed or secret of this
+  // object.
   bool Contains(uint64_t key) const;
   bool Contains(std::string_view key) const;
   bool ContainsHash(uint64_t hash) const;
   template <detail::NoKey T>
   bool Contains(T) const = delete;
 
-  // Many keys. Return the number of keys that may be in. With no keys, return 0 without a query.
-  // Throw Error(kInvalidArgument) before the first query if `out` is too small, and what Query
-  // throws.
+  // Query many keys, and return the number of keys that may be in. Throw Error(kInvalidArgument)
+  // before the first query if `out` is too small. Throw the errors of Query. An empty batch needs
+  // no query.
   //
-  // Sets one bit per key: "maybe" is 1. `out` needs BitmapWords(n) words or more. Exactly
-  // BitmapWords(n) are written.
+  // Sets bit i if key i may be in. `out` needs BitmapWords(n) words or more for n keys. Writes
+  // exactly BitmapWords(n) words. Bits past the last key are 0.
   size_t Contains(Keys keys, Bitmap out) const;
-  // Writes one byte per key, 0 or 1. `out` needs n bytes or more.
+  // Writes one byte per key: 1 if the key may be in, otherwise 0. `out` needs n bytes or more.
   size_t Contains(Keys keys, std::span<uint8_t> out) const;
-  // Writes the indices of the keys that may be in, ascending. `out` needs n elements or more,
-  // however few are in. Elements past the result are unspecified. For 32-bit indices n is at most
-  // 2^32.
+  // Writes the indices of the keys that may be in, ascending. `out` needs n elements or more, even
+  // if few keys are in. Elements past the result are unspecified. With 32-bit indices, n may be at
+  // most 2^32.
   size_t Select(Keys keys, std::span<uint32_t> out) const;
   size_t Select(Keys keys, std::span<uint64_t> out) const;
   size_t Count(Keys keys) const;
-  // The same outputs in memory of their own. Throw std::bad_alloc, too.
+  // Return the same outputs in memory of their own. Also throw std::bad_alloc.
   Answers Contains(Keys keys) const;
   std::vector<uint64_t> Select(Keys keys) const;
 
   virtual QueryTraits traits() const noexcept;
-  // The types that keys in it may have. Keys of other types are answered with "no".
+  // The types that keys in this object may have. Keys of other types are not in.
   virtual KeyTypes key_types() const = 0;
   // Bytes of memory of the filter itself.
   virtual uint64_t bytes() const = 0;
-  // The number of distinct keys inserted, estimated from the contents. NaN: unknown.
+  // Estimated number of distinct keys inserted. NaN: unknown.
   virtual double estimated_count() const;
-  // The false-positive rate at the present fill. NaN: unknown.
+  // False-positive rate with the keys inserted so far. NaN: unknown.
   virtual double expected_fpr() const;
 
  protected:
@@ -93,17 +97,17 @@ class Queryable {
   Queryable& operator=(const Queryable&) = default;
   Queryable& operator=(Queryable&&) noexcept = default;
 
-  // Writes BitmapWords(keys.size()) words, whatever they held: bit i is 1 if key i may be in. Bits
-  // of nulls and bits past the last key are 0. `keys` may be any part of a call, and has at least
-  // one key.
+  // Writes BitmapWords(keys.size()) words: bit i is 1 if key i may be in. Bits of nulls and bits
+  // past the last key are 0. The words may contain anything before the call. `keys` may be any part
+  // of a call, and has at least one key.
   //
-  // Throws Error(kInvalidArgument), before it writes, for keys of a type that it does not take.
-  // Throws UnansweredError after it has written all bits. The bits of keys without an answer are 1.
-  // After any other exception the outputs of the call are unspecified.
+  // Throws Error(kInvalidArgument), before it writes, for keys of a type that this class does not
+  // take. Throws UnansweredError after it has written all bits; the bits of keys without an answer
+  // are 1. After any other exception the outputs of the call are unspecified.
   virtual void Query(const Keys& keys, uint64_t* bits) const = 0;
 
-  // The filter that an Engine may query instead, because it has kernels, regions, or a copy on a
-  // GPU. nullptr: none.
+  // Returns the filter that an Engine may query instead of this object, to use its kernels, its
+  // regions, or its copy on a GPU. nullptr: none.
   virtual const Filter* engine_filter() const noexcept;
 
  private:

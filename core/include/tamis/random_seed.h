@@ -8,11 +8,12 @@
 
 namespace tamis {
 
-// Returns a seed from the operating system's entropy source. Keys that collide by chance under one
-// seed do not under another, so filters of different seeds err for different keys. It is not a
-// defence against an attacker who chooses keys: the hashes that have a seed are not made for that,
-// and strings can be prepared that collide under every seed of XXH64. RandomKeyedHash is the
-// defence. Throws std::exception if there is no such source.
+// Returns a seed from the operating system's entropy source. Throws std::exception if it fails.
+//
+// Keys that collide by chance under one seed do not collide under another, so filters with
+// different seeds have false positives for different keys. A seed does not protect against an
+// attacker who chooses keys: strings can be prepared that collide under every seed of XXH64.
+// RandomKeyedHash does.
 uint64_t RandomSeed();
 
 }  // namespace tamis

@@ -1,4 +1,4 @@
-// The hash for tables in memory whose keys a stranger may choose.
+// A hash for tables in memory whose keys an attacker may choose.
 #ifndef TAMIS_TABLE_HASH_H_
 #define TAMIS_TABLE_HASH_H_
 
@@ -10,12 +10,12 @@
 
 namespace tamis {
 
-// SipHash-1-3 under a secret of this process, for std::unordered_map and the like: nobody can
-// choose keys that share a bucket. With std::hash, which leaves integers as they are, a list of
-// chosen keys makes each lookup as slow as a walk over all keys. Thread-safe.
+// SipHash-1-3 with a secret of this process, for std::unordered_map and the like. Nobody can
+// prepare keys that share a bucket. With std::hash, which returns integers unchanged, prepared keys
+// make each lookup as slow as a walk over all keys. Thread-safe.
 class TableHash {
  public:
-  // Throws as RandomKeyedHash, when the first one in the process is made.
+  // The first construction in the process throws the errors of RandomKeyedHash.
   TableHash() : spec_(&SpecOfProcess()) {}
 
   size_t operator()(uint64_t key) const noexcept {

@@ -1,5 +1,5 @@
-// The header to begin with: filters, their keys and files, the engine, and errors. Everything else
-// has headers of its own.
+// The header to begin with: filters, their keys and files, the engine, and errors. docs/link.md
+// lists all other headers. docs/contracts.md has the rules that hold for all classes.
 #ifndef TAMIS_TAMIS_H_
 #define TAMIS_TAMIS_H_
 

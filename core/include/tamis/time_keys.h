@@ -13,16 +13,17 @@ namespace tamis {
 
 enum class TimeUnit : uint8_t { kDays, kSeconds, kMillis, kMicros, kNanos };
 
-// Counts of a unit, since 1970-01-01 00:00 UTC for points in time, as KeyType::kTime: the count of
-// nanoseconds, of which 64 bits are hashed, or 128 bits where 64 are too few (before 1677 and after
-// 2262). So 5 seconds and 5000 milliseconds are one key, and a date is its midnight. An integer is
-// another key than the time of the same count, unless the unit is kNanos.
+// Counts of a time unit as keys of KeyType::kTime. A point in time is a count since 1970-01-01
+// 00:00 UTC. The key is the count of nanoseconds, hashed as 64 bits, or as 128 bits before 1677 and
+// after 2262, where 64 bits are too few. So 5 seconds and 5000 milliseconds are the same key, and a
+// date is its midnight. An integer and the time with the same count are different keys, unless the
+// unit is kNanos or the count is 0.
 //
 // The counts must outlive the object. The object must outlive the calls that take its keys.
 class TimeKeys {
  public:
-  // Converts all counts, but for kNanos, which stay where they are. O(counts.size()), up to 32
-  // bytes each. Throws std::bad_alloc.
+  // Converts all counts, except those of kNanos, which are used in place. O(counts.size()) time,
+  // and up to 32 bytes per count. Throws std::bad_alloc.
   TimeKeys(std::span<const int64_t> counts, TimeUnit unit);
   TimeKeys(TimeKeys&&) noexcept;
   TimeKeys& operator=(TimeKeys&&) noexcept;

@@ -11,20 +11,20 @@
 
 namespace tamis {
 
-// Some keys of a call have no answer, or were not changed, because a server did not answer. Queries
-// write all outputs before they throw it, with "maybe" for these keys.
+// A server did not answer, so some keys of a call lack an answer, or were not changed. Queries
+// write all outputs before they throw this error, with "maybe" for these keys.
 class UnansweredError : public Error {
  public:
   UnansweredError(ErrorCode code, const std::string& message, std::vector<uint64_t> keys)
       : Error(code, message), keys_(std::move(keys)) {}
 
-  // Their indices in the call, ascending.
+  // The indices of these keys in the call, ascending.
   const std::vector<uint64_t>& keys() const noexcept { return keys_; }
 
   // The result that the call would have returned.
   uint64_t done() const noexcept { return done_; }
 
-  // For callers that cut one call into several: adds `first_key` to the indices.
+  // Adds `first_key` to the indices, for callers that split one call into several.
   void Shift(uint64_t first_key) noexcept {
     for (uint64_t& key : keys_) key += first_key;
   }

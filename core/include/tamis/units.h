@@ -1,4 +1,4 @@
-// Numbers in texts for people, the same in every locale.
+// Numbers as text for people, the same in every locale.
 #ifndef TAMIS_UNITS_H_
 #define TAMIS_UNITS_H_
 
@@ -10,22 +10,22 @@ namespace tamis {
 
 // Three digits and a unit: "1.25 ms", "52.3 s", and "2 min 05 s", "1 h 10 min".
 std::string DurationText(double seconds);
-// "512 bytes", "6.13 GiB"; four digits where the unit would else be less than 1: "1000 KiB".
+// "512 bytes", "6.13 GiB". Four digits if a larger unit would give less than 1: "1000 KiB".
 std::string BytesText(double bytes);
 // "17", "52.7 billion"
 std::string CountText(double count);
-// "17", "52.7 G": for rates.
+// "17", "52.7 G". For rates.
 std::string ShortCountText(double count);
 
-// A percentage with `digits` significant digits: "1.000%", "0.2441%"; 0 is "0%". Fractions below
-// one in a million are written as "1 in 8.33 million" or "1 in 10^9".
+// Returns a percentage with `digits` significant digits: "1.000%", "0.2441%". 0 is "0%". Fractions
+// below one in a million become "1 in 8.33 million" or "1 in 10^9".
 std::string PercentText(double fraction, int digits = 4);
-// The same with three at most: "1%", "0.244%".
+// Returns a percentage with at most three digits: "1%", "0.244%".
 std::string ShortPercentText(double fraction);
 
-// With so many digits after the point.
+// Returns a number with `digits` digits after the point.
 std::string FixedText(double value, int digits);
-// The shortest decimal that reads back as the same number.
+// Returns the shortest decimal number that reads back as the same value.
 std::string NumberText(double value);
 
 }  // namespace tamis

@@ -1,4 +1,4 @@
-// The version of the library, for code that must tell at compile time. CMake reads it from here.
+// The version of the library, for checks at compile time. CMake reads it from here.
 #ifndef TAMIS_VERSION_H_
 #define TAMIS_VERSION_H_
 
