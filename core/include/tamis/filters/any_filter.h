@@ -1,4 +1,4 @@
-// A filter of whatever kind a file holds, and files in memory.
+// A filter of any kind, and the functions that load, map and copy one.
 #ifndef TAMIS_FILTERS_ANY_FILTER_H_
 #define TAMIS_FILTERS_ANY_FILTER_H_
 
@@ -13,7 +13,7 @@
 
 namespace tamis {
 
-// Move-only owner of a filter of any kind, never empty unless moved from.
+// Owns a filter of any kind. Move-only. Empty only after a move.
 class AnyFilter {
  public:
   template <typename F>
@@ -23,7 +23,7 @@ class AnyFilter {
   Filter& operator*() const noexcept { return *filter_; }
   Filter* operator->() const noexcept { return filter_.get(); }
 
-  // The filter as one of kind F, or nullptr if it is of another.
+  // Returns the filter as a filter of class F. nullptr if it has another class.
   template <typename F>
   F* As() const noexcept {
     return dynamic_cast<F*>(filter_.get());
@@ -33,14 +33,14 @@ class AnyFilter {
   std::unique_ptr<Filter> filter_;
 };
 
-// Load and Map of the classes, for a file of any kind.
+// Load and Map of the classes, for a file of any kind. See SplitBlockBloomFilter for errors.
 AnyFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});
 AnyFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
 
-// The same for the bytes of a file in memory, which Serialize (serialize.h) returns. Load copies
-// the bytes. Map does not: they must not change and must outlive the filter, which is read-only.
-// They must begin at a multiple of 64, or Map throws Error(kInvalidArgument). Bytes are checked as
-// files are. Messages call them "memory".
+// Load and Map for the bytes of a file in memory, which Serialize (serialize.h) returns. Load
+// copies the bytes. Map does not: they must not change and must outlive the filter, which is
+// read-only. Map throws Error(kInvalidArgument) unless they begin at a multiple of 64. The bytes
+// are checked like a file. Error messages call them "memory".
 AnyFilter Load(std::span<const std::byte> bytes, const LoadOptions& options = {});
 AnyFilter Map(std::span<const std::byte> bytes, const MapOptions& options = {});
 

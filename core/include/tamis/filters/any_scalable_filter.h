@@ -13,10 +13,10 @@
 namespace tamis {
 
 // Returns a scalable filter with layers of a kind whose FilterKindInfo::can_be_layer is true.
-// Throws Error(kInvalidArgument) for any other kind, and as the constructor does.
+// Throws Error(kInvalidArgument) for any other kind, and the errors of the constructor.
 AnyFilter MakeScalableFilter(FilterKind layers, const ScalableOptions& options);
 
-// A scalable filter, whatever the kind of its layers.
+// A scalable filter with layers of any kind.
 struct ScalableView {
   ScalableOptions options;
   std::vector<const Filter*> layers;  // oldest first; valid until the filter changes

@@ -1,4 +1,4 @@
-// A view of split-block blocks as a Queryable and Changeable.
+// A view of split-block blocks as a Queryable and a Changeable.
 #ifndef TAMIS_FILTERS_BLOCKS_QUERYABLE_H_
 #define TAMIS_FILTERS_BLOCKS_QUERYABLE_H_
 
@@ -13,11 +13,11 @@
 
 namespace tamis {
 
-// Adapts a view to Queryable and Changeable, such as for an Engine. The blocks must outlive it.
+// Adapts a view to Queryable and Changeable, for example for an Engine. The blocks must outlive it.
 class BlocksQueryable final : public Queryable, public Changeable {
  public:
-  // `key_types` are the types of the keys in the blocks, which do not record them. Insertion into a
-  // ConstSplitBlockView throws Error(kReadOnly).
+  // `key_types` are the types of the keys in the blocks, because blocks do not record them.
+  // Insertion into a ConstSplitBlockView throws Error(kReadOnly).
   explicit BlocksQueryable(const ConstSplitBlockView& view,
                            KeyTypes key_types = KeyType::kUnknown) noexcept;
   explicit BlocksQueryable(const SplitBlockView& view,
@@ -25,9 +25,9 @@ class BlocksQueryable final : public Queryable, public Changeable {
 
   const ConstSplitBlockView& view() const noexcept { return view_; }
   bool read_only() const noexcept { return read_only_; }
-  // Throws Error(kReadOnly).
+  // Throws Error(kReadOnly) if the object was made from a ConstSplitBlockView.
   const SplitBlockView& writable_view() const;
-  // The counter of the view. 0 if it has none.
+  // The counter of the view. 0 if the view lacks one.
   uint64_t inserted_count() const noexcept;
 
   using Changeable::Insert;

@@ -1,4 +1,6 @@
-// The classic Bloom filter: fewest bits, most cache misses.
+// The classic Bloom filter: fewest bits of all Bloom filters, most cache misses.
+//
+// See docs/contracts.md for the rules of all filters.
 #ifndef TAMIS_FILTERS_BLOOM_FILTER_H_
 #define TAMIS_FILTERS_BLOOM_FILTER_H_
 
@@ -13,19 +15,18 @@
 
 namespace tamis {
 
-// A flat array of m bits, of which each key sets k, anywhere in it. 9.6 bits per key at a
-// false-positive rate of 1%, 14.4 at 0.1%, 19.2 at 0.01%: the fewest of all Bloom filters. In a
-// full filter, a key that is in costs k cache misses, and one that is not costs two on average.
+// A flat array of m bits, of which each key sets k anywhere in the array. It takes 9.6 bits per key
+// at a false-positive rate of 1%, 14.4 at 0.1%, and 19.2 at 0.01%. In a full filter, a key that is
+// in costs k cache misses, and a key that is not in costs two on average.
 //
-// From 64 to 2^53 bits, a multiple of 64.
+// m is a multiple of 64, from 64 to 2^53.
 class BloomFilter final : public ChangeableFilter {
  public:
   static constexpr FilterKind kKind = FilterKind::kBloom;
 
-  // Given capacity n and fpr: the bits of BloomBits, and k = max(1, round(m/n ln 2)). Given bytes:
-  // as many whole words, and k by the same formula. Throws Error(kInvalidArgument) for options out
-  // of range, Error(kOutOfMemory) for more bytes than the machine has, Error(kUnknownBackend) if
-  // TAMIS_BACKEND names none.
+  // If `capacity` n and `fpr` are given, m is BloomBits(n, fpr) and k is BloomHashes(m, n). If
+  // `bytes` is given, m is the bits of its whole words, and k is BloomHashes for the capacity. See
+  // FilterOptions for errors.
   explicit BloomFilter(const FilterOptions& options);
 
   // See SplitBlockBloomFilter::From.
@@ -45,48 +46,47 @@ class BloomFilter final : public ChangeableFilter {
   FilterKind kind() const noexcept override { return kKind; }
   uint64_t num_bits() const noexcept { return num_bits_; }      // m
   uint32_t num_hashes() const noexcept { return num_hashes_; }  // k, in [1, 64]
-  // BloomFpr(capacity(), m, k): the rate of a filter that is full.
+  // BloomFpr(capacity(), m, k): the false-positive rate of a full filter.
   double theoretical_fpr() const noexcept;
   // -(m/k) ln(1 - B/m) for B bits set.
   double estimated_count() const noexcept override;
-  // BloomFpr(estimated_count(), m, k): (B/m)^k for B bits set, and the keys that share all bits.
+  // BloomFpr(estimated_count(), m, k).
   double expected_fpr() const noexcept override;
   FileHeader Header() const noexcept override;
 
   using ChangeableFilter::Insert;
   using Filter::Contains;
 
-  // One key. Integers are keys by their value widened to 64 bits (see Keys).
+  // One key.
   bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
   bool Contains(std::string_view key) const noexcept { return ContainsHash(HashBytes(key, hash_)); }
   bool ContainsHash(uint64_t hash) const noexcept {
     return kernels().contains_one(words(), num_bits_, num_hashes_, hash);
   }
 
-  // One key. Returns true, or false if the filter is read_only().
+  // One key. Return true. Return false if the filter is read_only().
   bool Insert(uint64_t key) noexcept { return Note(KeyType::kInteger, InsertOne(hasher_(key))); }
   bool Insert(std::string_view key) noexcept {
     return Note(KeyType::kBytes, InsertOne(HashBytes(key, hash_)));
   }
   bool InsertHash(uint64_t hash) noexcept { return Note(KeyType::kUnknown, InsertOne(hash)); }
 
-  // The union: see SplitBlockBloomFilter::Merge.
+  // Becomes the union: see SplitBlockBloomFilter::Merge.
   void Merge(const BloomFilter& other);
-  // The intersection: see SplitBlockBloomFilter::Intersect.
+  // Becomes the intersection: see SplitBlockBloomFilter::Intersect.
   void Intersect(const BloomFilter& other);
 
   // See SplitBlockBloomFilter::estimated_union_count and estimated_intersection_count.
   double estimated_union_count(const BloomFilter& other) const;
   double estimated_intersection_count(const BloomFilter& other) const;
 
-  // A copy in memory of its own, never read-only. If this filter was mapped without being verified,
-  // reads its file twice, and throws FormatError if that is damaged.
+  // Returns a copy in memory of its own, which is never read-only.
   BloomFilter Clone(const MemoryOptions& memory = {}) const;
 
  private:
-  friend struct detail::FilterAccess;  // for filters out of files
+  friend struct detail::FilterAccess;  // makes filters from files
   template <typename F>
-  friend class ScalableFilter;  // for its layers in files
+  friend class ScalableFilter;  // makes its layers from files
 
   struct Geometry {
     uint64_t num_bits;

@@ -1,4 +1,6 @@
 // The counting Bloom filter: keys can be erased, and inserted more than once.
+//
+// See docs/contracts.md for the rules of all filters.
 #ifndef TAMIS_FILTERS_COUNTING_FILTER_H_
 #define TAMIS_FILTERS_COUNTING_FILTER_H_
 
@@ -15,22 +17,20 @@
 
 namespace tamis {
 
-// A key falls into one block of 64 bytes, and counts in one counter of 4 bits in each of its eight
-// words: a probe touches one cache line. 45.7 bits per key at a false-positive rate of 1%, 77.6 at
-// 0.1%. A key that was inserted n times is found until it has been erased n times.
+// A key belongs to one block of 64 bytes, and adds 1 to one counter of 4 bits in each of its eight
+// words, so a probe touches one cache line. It takes 45.7 bits per key at a false-positive rate of
+// 1%, and 77.6 at 0.1%. A key that was inserted n times is found until it has been erased n times.
 //
 // A counter that has reached 15 is saturated and stays so. Keys that share it may still be found
-// after they were erased, but no key that is in is ever lost. saturated() says how many there are.
+// after they were erased, but a key that is in is never lost. saturated() returns the number of
+// such counters.
 //
-// Erase only keys that were inserted. Any other key is refused if the filter does not find it; if
-// it does, by a false positive, erasing it takes counts of keys that are in, which may then be
-// missed.
+// Erase only keys that were inserted: see ErasableFilter.
 class CountingBloomFilter final : public ErasableFilter {
  public:
   static constexpr FilterKind kKind = FilterKind::kCounting;
 
-  // Throws Error(kInvalidArgument) for options out of range, Error(kOutOfMemory) for more bytes
-  // than the machine has, Error(kUnknownBackend) if TAMIS_BACKEND names none.
+  // See FilterOptions for errors.
   explicit CountingBloomFilter(const FilterOptions& options);
 
   // See SplitBlockBloomFilter::From.
@@ -50,10 +50,10 @@ class CountingBloomFilter final : public ErasableFilter {
 
   FilterKind kind() const noexcept override { return kKind; }
   uint64_t num_blocks() const noexcept { return num_blocks_; }
-  // Of distinct keys: goes by how many counters are not 0, whatever their counts.
+  // Estimated number of distinct keys, from the number of counters that are not 0. O(bytes()).
   double estimated_count() const noexcept override;
   double expected_fpr() const noexcept override;
-  // How many of the 128 num_blocks() counters are saturated. O(bytes()).
+  // Returns how many of the 128 num_blocks() counters are saturated. O(bytes()).
   uint64_t saturated() const noexcept;
   FileHeader Header() const noexcept override;
 
@@ -61,48 +61,48 @@ class CountingBloomFilter final : public ErasableFilter {
   using ErasableFilter::Erase;
   using Filter::Contains;
 
-  // One key. Integers are keys by their value widened to 64 bits (see Keys).
+  // One key.
   bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
   bool Contains(std::string_view key) const noexcept { return ContainsHash(HashBytes(key, hash_)); }
   bool ContainsHash(uint64_t hash) const noexcept {
     return kernels().contains_one(words(), num_blocks_, hash);
   }
 
-  // One key. Returns true, or false if the filter is read_only().
+  // One key. Return true. Return false if the filter is read_only().
   bool Insert(uint64_t key) noexcept { return Note(KeyType::kInteger, InsertOne(hasher_(key))); }
   bool Insert(std::string_view key) noexcept {
     return Note(KeyType::kBytes, InsertOne(HashBytes(key, hash_)));
   }
   bool InsertHash(uint64_t hash) noexcept { return Note(KeyType::kUnknown, InsertOne(hash)); }
 
-  // One key, once. Returns false, with nothing changed, if the filter does not find the key or is
-  // read_only(). True for a key whose counters are all saturated, though these stay;
-  // inserted_count() does not go below 0 then.
+  // Erase one key once. Return false, with nothing changed, if the filter does not find the key or
+  // is read_only(). Return true for a key whose counters are all saturated, although they stay.
+  // inserted_count() never goes below 0.
   bool Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
   bool Erase(std::string_view key) noexcept { return EraseHash(HashBytes(key, hash_)); }
   bool EraseHash(uint64_t hash) noexcept {
     if (storage_.read_only() || !kernels().erase_one(words(), num_blocks_, hash)) return false;
-    inserted_ -= inserted_ > 0;  // of saturated counters more can be erased than was inserted
+    inserted_ -= inserted_ > 0;  // keys with saturated counters can be erased too often
     Changed();
     return true;
   }
 
-  // Becomes the filter of both multisets together: counts are added, up to 15, where they saturate.
-  // Throws Error(kIncompatible) unless CanMerge(*this, other), Error(kReadOnly).
+  // Becomes the filter of both multisets together. Adds the counters, up to 15, where they
+  // saturate. Throws, with nothing changed, Error(kIncompatible) unless CanMerge(*this, other),
+  // Error(kReadOnly), and FormatError if `other` is mapped from a damaged file.
   void Merge(const CountingBloomFilter& other);
 
-  // A filter of half the size, without counts, that gives the same answer for every key. It sets
-  // two bits for each counter, so its estimated_count() is twice that of this filter, and its
-  // expected_fpr() is too low (0.7 times the true rate at 1%), as it takes bits to be independent.
-  // Those of this filter hold for both.
+  // Returns a filter of half the size, without counters, that gives the same answer for every key.
+  // It has two bits for each counter. So its estimated_count() is twice the estimate of this
+  // filter, and its expected_fpr() is too low (0.7 times the true rate at 1%), because the formula
+  // assumes independent bits. Use the results of this filter for both. Throws the errors of Clone.
   SplitBlockBloomFilter Freeze(const MemoryOptions& memory = {}) const;
 
-  // A copy in memory of its own, never read-only. If this filter was mapped without being verified,
-  // reads its file twice, and throws FormatError if that is damaged.
+  // See SplitBlockBloomFilter::Clone.
   CountingBloomFilter Clone(const MemoryOptions& memory = {}) const;
 
  private:
-  friend struct detail::FilterAccess;  // for filters out of files
+  friend struct detail::FilterAccess;  // makes filters from files
 
   CountingBloomFilter(const FilterOptions& options, uint64_t num_blocks);
   CountingBloomFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);
@@ -125,7 +125,7 @@ class CountingBloomFilter final : public ErasableFilter {
   std::unique_ptr<detail::BulkWriter> MakeWriter(Change change, const detail::Kernels& kernels,
                                                  uint64_t n, unsigned threads) override;
 
-  // A saturated counter stands for any number.
+  // A key whose counters are all saturated has the maximum of uint64_t copies.
   uint64_t CopiesOfHash(uint64_t hash) const noexcept override;
   void InsertAbsent(const detail::Kernels& kernels, const detail::Batch& batch,
                     uint64_t* fresh) noexcept;

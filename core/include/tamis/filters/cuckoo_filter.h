@@ -1,8 +1,10 @@
 // The cuckoo filter: keys can be erased, and low false-positive rates take few bits.
 //
-// How full filters made for `capacity` keys get, until the first distinct key that does not go in
-// (`tamis_cuckoo_table fill`; 1000 trials each up to 10^5 keys, then 100, 20 and 2). In every trial
-// `capacity` keys went in.
+// See docs/contracts.md for the rules of all filters.
+//
+// This table shows how full filters made for `capacity` keys get before the first distinct key is
+// refused (`tamis_cuckoo_table fill`; 1000 trials each up to 10^5 keys, then 100, 20 and 2 trials).
+// All `capacity` keys were accepted in every trial.
 //
 //   fingerprint           8 bits                  12 bits                   16 bits
 //   capacity     bits/key  load at failure  bits/key  load at failure  bits/key  load at failure
@@ -28,19 +30,18 @@
 
 namespace tamis {
 
-// A table of fingerprints of 8, 12 or 16 bits in buckets of 4, 5 or 4; a probe looks into two
-// buckets. Full, its false-positive rate is 3.0%, 0.24% or 0.012% at 8.3, 13.2 or 16.7 bits per key
-// (from some 100,000 keys on; a few percent more below). If a lower rate is asked for, the table is
-// made larger, and stays emptier.
+// A table of fingerprints of 8, 12 or 16 bits in buckets of 4, 5 or 4 slots. A probe reads two
+// buckets. A full table has a false-positive rate of 3.0%, 0.24% or 0.012% at 8.3, 13.2 or 16.7
+// bits per key, from about 100,000 keys on. Smaller tables take a few percent more. For a lower
+// rate the table is made larger, and stays emptier.
 //
-// The table is made so that `capacity` distinct keys go in. A key that cannot be inserted changes
-// nothing: Insert returns false, and all keys inserted before are still found. The same key can be
-// inserted several times, up to twice the slots of a bucket (8, 10 or 8 copies); each copy takes a
-// slot and is erased by itself. Erase only keys that were inserted (see ErasableFilter).
+// The table has room for `capacity` distinct keys. A key that cannot be inserted changes nothing:
+// Insert returns false, and all keys inserted before are still found. The same key can be inserted
+// several times, up to twice the slots of a bucket (8, 10 or 8 copies). Each copy takes a slot and
+// is erased separately. Erase only keys that were inserted: see ErasableFilter.
 //
-// It cannot grow: a fingerprint has too few bits of the hash for a larger table (ScalableFilter
-// chains several). Neither can two be merged. Bulk and one-key functions do the same, bit for bit,
-// in any mix.
+// A cuckoo filter cannot grow, because a fingerprint has too few bits of the hash for a larger
+// table. ScalableFilter chains several. Two cuckoo filters cannot be merged.
 template <int kBits>
 class CuckooFilter final : public ErasableFilter {
  public:
@@ -50,22 +51,21 @@ class CuckooFilter final : public ErasableFilter {
                                       : kBits == 12 ? FilterKind::kCuckoo12
                                                     : FilterKind::kCuckoo16;
 
-  // Throws Error(kInvalidArgument) for options out of range or a capacity that does not go into
-  // `bytes`, Error(kOutOfMemory) for more bytes than the machine has, Error(kUnknownBackend) if
-  // TAMIS_BACKEND names none.
+  // See FilterOptions for errors. Also throws Error(kInvalidArgument) if `capacity` keys or `fpr`
+  // do not fit `bytes`.
   explicit CuckooFilter(const FilterOptions& options);
 
-  // See SplitBlockBloomFilter::From. Throws Error(kInvalidArgument) if a key comes more often than
-  // there is room for its copies.
+  // See SplitBlockBloomFilter::From. Throws Error(kInvalidArgument) if `keys` has more copies of a
+  // key than there is room for.
   template <detail::KeyRange R>
   static CuckooFilter From(const R& keys, const FilterOptions& options = {}) {
     return detail::FilterFrom<CuckooFilter>(keys, options);
   }
 
-  // Reads a file and verifies all of it, including that the table has as many fingerprints as the
-  // header says. Throws FormatError or Error(kIo).
+  // See SplitBlockBloomFilter::Load. Also verifies that the table has as many fingerprints as the
+  // header requires.
   static CuckooFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});
-  // Maps a file, read-only; see SplitBlockBloomFilter::Map.
+  // See SplitBlockBloomFilter::Map.
   static CuckooFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
 
   CuckooFilter(CuckooFilter&&) noexcept;
@@ -77,13 +77,13 @@ class CuckooFilter final : public ErasableFilter {
   uint64_t num_slots() const noexcept {
     return geometry_.buckets() * cuckoo::Bucket<kBits>::kSlots;
   }
-  // Keys that are in, copies included: inserted_count().
+  // Number of keys that are in, copies included: inserted_count().
   uint64_t size() const noexcept { return inserted_count(); }
   // size() / num_slots().
   double load_factor() const noexcept {
     return static_cast<double>(size()) / static_cast<double>(num_slots());
   }
-  // size(), which includes copies: the contents do not tell keys from each other. O(1).
+  // size(), copies included, because the contents do not distinguish keys. O(1).
   double estimated_count() const noexcept override { return static_cast<double>(size()); }
   // CuckooFpr at size(). O(1).
   double expected_fpr() const noexcept override;
@@ -93,7 +93,7 @@ class CuckooFilter final : public ErasableFilter {
   using ErasableFilter::Erase;
   using Filter::Contains;
 
-  // One key. Integers are keys by their value widened to 64 bits (see Keys).
+  // One key.
   bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
   bool Contains(std::string_view key) const noexcept { return ContainsHash(HashBytes(key, hash_)); }
   bool ContainsHash(uint64_t hash) const noexcept {
@@ -105,27 +105,26 @@ class CuckooFilter final : public ErasableFilter {
                                        place.fingerprint);
   }
 
-  // One key. Returns false, with nothing changed, if no room could be made for it, or if the filter
-  // is read_only().
+  // One key. Return whether it was inserted. Return false, with nothing changed, if it does not fit
+  // or if the filter is read_only().
   bool Insert(uint64_t key) noexcept { return Note(KeyType::kInteger, InsertOne(hasher_(key))); }
   bool Insert(std::string_view key) noexcept {
     return Note(KeyType::kBytes, InsertOne(HashBytes(key, hash_)));
   }
   bool InsertHash(uint64_t hash) noexcept { return Note(KeyType::kUnknown, InsertOne(hash)); }
 
-  // One copy of one key. Returns whether it was found; false if the filter is read_only().
+  // Erase one copy of one key. Return whether it was found. Return false if read_only().
   bool Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
   bool Erase(std::string_view key) noexcept { return EraseHash(HashBytes(key, hash_)); }
   bool EraseHash(uint64_t hash) noexcept;
 
-  // A copy in memory of its own, never read-only. If this filter was mapped without being verified,
-  // reads its file twice, and throws FormatError if that is damaged.
+  // See SplitBlockBloomFilter::Clone.
   CuckooFilter Clone(const MemoryOptions& memory = {}) const;
 
  private:
-  friend struct detail::FilterAccess;  // for filters out of files
+  friend struct detail::FilterAccess;  // makes filters from files
   template <typename F>
-  friend class ScalableFilter;  // of which it can be a layer
+  friend class ScalableFilter;  // has layers of this class
 
   using Word = cuckoo::Word<kBits>;
 
@@ -143,7 +142,7 @@ class CuckooFilter final : public ErasableFilter {
   std::unique_ptr<detail::BulkWriter> MakeWriter(Change change, const detail::Kernels& kernels,
                                                  uint64_t n, unsigned threads) override;
 
-  // Equal for keys that the filter cannot tell from one another; never 0.
+  // Returns the same number for keys that the filter cannot distinguish. Never 0.
   uint64_t IdentityOfHash(uint64_t hash) const noexcept;
   uint64_t CopiesOfHash(uint64_t hash) const noexcept override;
 

@@ -1,4 +1,4 @@
-// Filters that keys can be erased from.
+// Filters from which keys can be erased.
 #ifndef TAMIS_FILTERS_ERASABLE_FILTER_H_
 #define TAMIS_FILTERS_ERASABLE_FILTER_H_
 
@@ -10,12 +10,12 @@
 
 namespace tamis {
 
-// Erase only keys that were inserted, which only the caller can know. The filter may find another
-// key all the same, at the false-positive rate; erasing it takes away what stands for a key that is
-// in, and that key is then missed.
+// Erase only keys that were inserted. The filter cannot check this: for another key it may find the
+// entry of a key that is in, at the false-positive rate. Erasing then removes that entry, and later
+// queries miss the key that it belonged to.
 class ErasableFilter : public ChangeableFilter {
  public:
-  // One copy of one key. Returns whether it was found and erased.
+  // Erase one copy of one key. Return whether it was found and erased.
   bool Erase(uint64_t key) noexcept;
   bool Erase(std::string_view key) noexcept;
   bool EraseHash(uint64_t hash) noexcept;
@@ -23,13 +23,13 @@ class ErasableFilter : public ChangeableFilter {
   bool Erase(T) = delete;
 
   using Changeable::Erase;
-  // Erases the keys only if RequireAllIn(keys) does not throw. Returns the number of erased keys.
-  // It is smaller than the list if two of the keys share a copy, or if several layers of a scalable
+  // Erases the keys if RequireAllIn(keys) does not throw. Returns the number of erased keys. It is
+  // smaller than the number of keys if two of them share a copy, or if several layers of a scalable
   // filter may have a key, which then stays.
   size_t EraseIfAllFound(Keys keys);
-  // Throws Error(kInvalidArgument) unless the filter finds each key, nulls aside, as often as it
-  // comes in `keys`. This notices a wrong list, a list that is erased twice, and a list with keys
-  // that come twice, unless all of them are false positives. Takes 8 bytes a key.
+  // Throws Error(kInvalidArgument) unless the filter has each key, nulls aside, at least as often
+  // as `keys` contains it. This detects wrong lists, lists that are erased twice, and lists with a
+  // key too often, unless all the surplus keys are false positives. Takes 8 bytes per key.
   void RequireAllIn(Keys keys) const;
 
   ChangeTraits change_traits() const noexcept override;
@@ -37,7 +37,7 @@ class ErasableFilter : public ChangeableFilter {
  protected:
   using ChangeableFilter::ChangeableFilter;
 
-  // How often the filter has the key of a hash, as far as it can tell.
+  // Returns how often the filter has the key of a hash, as far as it can tell.
   virtual uint64_t CopiesOfHash(uint64_t hash) const noexcept = 0;
 };
 

@@ -1,4 +1,6 @@
-// What all filters have in common: sizes, lookups of keys in every layout, and files.
+// The common base class of all filters: sizes, queries of keys in every layout, and files.
+//
+// See docs/contracts.md for the rules of all classes: answers, keys, threads, errors, moves.
 #ifndef TAMIS_FILTERS_FILTER_H_
 #define TAMIS_FILTERS_FILTER_H_
 
@@ -25,91 +27,94 @@ namespace detail {
 class FilterBase;
 }  // namespace detail
 
-// How a filter is made. Give capacity and fpr, or bytes.
+// The options of a filter. Give `capacity` and `fpr`, or `bytes`.
+//
+// Constructors of filters throw Error(kInvalidArgument) for options out of range,
+// Error(kOutOfMemory) for more memory than the process can have, and Error(kUnknownBackend) if
+// `backend` is nullptr and TAMIS_BACKEND names an unknown backend.
 struct FilterOptions {
-  uint64_t capacity = 0;  // keys to be inserted; at least 1 unless bytes is given
-  // False-positive rate at capacity, in [kMinFpr, kMaxFpr]. 0: kDefaultFpr for Bloom filters, the
-  // rate of a full table for cuckoo filters, and the rate of its kind for a static filter.
+  uint64_t capacity = 0;  // number of keys to be inserted; at least 1 unless `bytes` is given
+  // False-positive rate at capacity, in [kMinFpr, kMaxFpr]. 0 means kDefaultFpr for Bloom filters,
+  // the rate of a full table for cuckoo filters, and the rate of the kind for static filters.
   double fpr = 0;
-  uint64_t bytes = 0;  // if not 0, the size: rounded down to whole blocks, at least one
+  uint64_t bytes = 0;  // size if not 0: at least one block, rounded down to whole blocks
   HashSpec hash = {};
   MemoryOptions memory = {};
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
 };
 
-// An approximate-membership filter: its answer is "maybe" for every key that was inserted, and "no"
-// for all others but a few, whose share is the false-positive rate.
-//
-// Bulk functions run on the calling thread with the filter's backend, which decides the speed and
-// never a bit. Engine adds threads. Any number of threads may query a filter that does not change.
-// A change needs exclusive access. Filters that take keys after they were made are
+// An approximate-membership filter. Filters that take keys after construction are
 // ChangeableFilters.
 //
-// A filter that was moved from is an empty one of 64 bytes that is read_only(); a scalable one has
-// no layers, and cannot be saved.
+// Functions for many keys run on the calling thread with the filter's backend. Engine adds threads.
 class Filter : public Queryable {
  public:
   ~Filter() override;
 
   virtual FilterKind kind() const noexcept = 0;
 
-  // Keys that the filter was sized for.
+  // Number of keys that the filter was sized for.
   uint64_t capacity() const noexcept;
-  // Keys inserted so far, duplicates included, less those erased; the sum of both after a merge. Of
-  // those given to InsertIfAbsent only the new ones, as no others were inserted.
+  // Number of keys inserted minus number of keys erased. Duplicates count. InsertIfAbsent adds only
+  // the keys that it inserted. After a merge, the sum of both filters.
   uint64_t inserted_count() const noexcept;
-  // Bytes of the filter itself.
+  // Size of the filter itself, in bytes.
   uint64_t bytes() const noexcept override = 0;
-  // Bits of memory per key of the capacity.
+  // Bits of memory per key at capacity().
   double bits_per_key() const noexcept;
-  // The number of distinct keys inserted, estimated from the contents. O(bytes()).
+  // Number of distinct keys, estimated from the contents. O(bytes()), unless the class is faster.
   double estimated_count() const noexcept override = 0;
-  // The false-positive rate at the present fill, from estimated_count(). O(bytes()).
+  // False-positive rate with the keys inserted so far, from estimated_count(). Costs the same.
   double expected_fpr() const noexcept override = 0;
 
   const HashSpec& hash() const noexcept;
-  // The types of all keys inserted since the filter was empty; saved with it. Keys of other types
-  // are not refused: the answer to them is "no". key_types().Admit(type) tells beforehand.
+  // The types of all keys inserted since the filter was empty. They are saved with the filter.
+  // Queries of other types are allowed, but such keys are not in. key_types().Admit(type) tells
+  // this in advance.
   KeyTypes key_types() const noexcept override;
-  // For programs that insert ready hashes, or through a view, and know what the keys were.
+  // Sets the types, for programs that insert ready hashes, or through a view.
   void set_key_types(KeyTypes types) noexcept;
-  // True for a filter that is mapped from a file: it can be queried, not changed.
+  // True if the filter cannot be changed, because it is mapped from a file or was moved from.
   bool read_only() const noexcept;
-  // This filter as one that takes keys. nullptr for a kind that never changes.
+  // Returns this filter as one that takes keys. nullptr for a kind that never changes.
   virtual ChangeableFilter* changeable() noexcept;
-  // True until another filter is assigned to it.
+  // True from a move until another filter is assigned. bytes() is then 64, or 0 if the filter is
+  // scalable.
   bool moved_from() const noexcept;
-  // The contents, as they are in a file.
+  // The contents as they are in a file. Empty for a scalable filter: each layer has its own.
   std::span<const std::byte> payload() const noexcept;
 
   const Backend& backend() const noexcept;
   virtual void set_backend(const Backend& backend) noexcept = 0;
 
-  // One key. The functions of the classes do the same, without a virtual call. Integers are keys by
-  // their value widened to 64 bits (see Keys), and a hash is one made with hash().
+  // Query one key. The inlined functions of the classes do the same without a virtual call. `hash`
+  // is a hash made with hash().
   bool Contains(uint64_t key) const noexcept;
   bool Contains(std::string_view key) const noexcept;
   bool ContainsHash(uint64_t hash) const noexcept;
   template <detail::NoKey T>
   bool Contains(T) const = delete;
 
-  // Many keys: see Queryable.
+  // Queries of many keys: see Queryable.
   using Queryable::Contains;
 
   bool Contains(std::initializer_list<std::string_view> keys) const = delete;
 
-  // Writes the filter to `path`, atomically: to a temporary file in the same directory that is
-  // synchronized and then renamed, so that `path` always names the old file or the whole new one.
-  // SaveOptions says what the new one keeps of the old. Throws Error(kIo), leaving no temporary
-  // file behind, Error(kBusy) as FileLock says, and FormatError for a filter that is mapped from a
-  // damaged file. With Error(kNotDurable) the file HAS been saved.
+  // Writes the filter to `path` atomically. It writes a temporary file in the same directory,
+  // synchronizes it, and renames it, so `path` always names either the old file or the whole new
+  // one. SaveOptions describes what the new file keeps of the old one. Throws
+  // - Error(kIo), and leaves no temporary file behind,
+  // - Error(kBusy) if the file was replaced, or must be new and exists: see SaveOptions,
+  // - Error(kNotDurable) if the file HAS been saved, but may not survive a power cut,
+  // - Error(kInvalidArgument) for a filter that was moved from, or for options that do not fit it,
+  // - FormatError for a filter that is mapped from a damaged file.
   virtual void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const = 0;
 
-  // The header that Save writes, without the checksum.
+  // Returns the header that Save writes, but without the checksum.
   virtual FileHeader Header() const noexcept = 0;
 
  private:
-  friend class detail::FilterBase;  // from which the classes of filters derive
+  friend class detail::FilterBase;  // the base of all classes of filters
 
   Filter() = default;
   Filter(Filter&&) noexcept = default;

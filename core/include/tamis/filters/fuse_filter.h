@@ -1,4 +1,6 @@
 // The binary fuse filter: the smallest filter for a set that never changes.
+//
+// See docs/contracts.md for the rules of all filters.
 #ifndef TAMIS_FILTERS_FUSE_FILTER_H_
 #define TAMIS_FILTERS_FUSE_FILTER_H_
 
@@ -18,7 +20,7 @@ class Workers;
 }  // namespace detail
 
 // Fingerprints of 8, 12, 16 or 32 bits, xored over three slots each (Graf and Lemire, "Binary Fuse
-// Filters: Fast and Smaller Than Xor Filters", 2022). A lookup reads three slots.
+// Filters: Fast and Smaller Than Xor Filters", 2022). A query reads three slots.
 //
 //   fingerprint bits                      8          12           16         32
 //   false-positive rate below          0.4%      0.025%      0.0016%    2.4e-10   (2^-bits)
@@ -26,16 +28,16 @@ class Workers;
 //   bits per key of 1000 keys          11.3        17.0         22.6       45.1
 //
 // The rate is 2^-bits + n / 2^64 for n keys. The second term is the probability that the hash of
-// another key is equal, and counts only for 32 bits.
+// another key is equal. It matters only for 32 bits.
 //
 // A filter is built from all its keys at once and takes no keys later. Two filters cannot be
-// merged. The bytes of a filter depend only on the set of its keys: not on their order, on copies
-// of keys, on the number of threads, or on the machine.
+// merged. The bytes of a filter depend only on the set of its keys. They do not depend on the order
+// of keys, on copies of keys, on the number of threads, or on the machine.
 //
-// Construction needs memory in addition to the filter: 8 bytes per key, up to 16 if few keys have
-// most of the copies, and about 10 MB per thread. It fails with Error(kInvalidArgument) if some 64
-// of the keys were chosen so that it fails, which needs the hash: a keyed hash prevents it. The
-// functions are thread-safe, because nothing changes.
+// Construction needs memory in addition to the filter: 8 bytes per key, or up to 16 if few keys
+// have most of the copies, and about 10 MB per thread. It fails with Error(kInvalidArgument) if
+// about 64 of the keys were chosen to make it fail. Only somebody who can compute the hash can
+// choose them, so a keyed hash prevents it.
 template <int kBits>
 class FuseFilter final : public detail::FilterBase {
  public:
@@ -48,9 +50,10 @@ class FuseFilter final : public detail::FilterBase {
 
   // Builds a filter from a range of integers or strings that can be read twice. tamis::Build takes
   // keys of any layout, from any source, and uses the threads of an Engine. `options.capacity` and
-  // `options.bytes` must be 0. `options.fpr` is 0, or between the rate of the filter and
-  // kMaxFpr. Throws Error(kInvalidArgument) for other options, for keys from which no filter can be
-  // built, and for ready hashes that are not uniform. Throws Error(kOutOfMemory) or std::bad_alloc.
+  // `options.bytes` must be 0. `options.fpr` is 0, or between the rate of the filter and kMaxFpr.
+  // Throws Error(kInvalidArgument) for other options, for keys from which no filter can be built,
+  // and for ready hashes that are not uniform. Throws Error(kOutOfMemory) or std::bad_alloc, and
+  // Error(kUnknownBackend): see FilterOptions.
   template <detail::KeyRange R>
   static FuseFilter From(const R& keys, const FilterOptions& options = {}) {
     return BuildBy(
@@ -59,13 +62,12 @@ class FuseFilter final : public detail::FilterBase {
         options);
   }
 
-  // For tamis::Build. Without `workers` the calling thread works alone.
+  // For tamis::Build. If `workers` is nullptr, the calling thread works alone.
   static FuseFilter BuildBy(detail::Workers* workers, const detail::RepeatableSource& source,
                             const FilterOptions& options);
 
-  // Reads a file and verifies all of it. Throws FormatError or Error(kIo).
+  // See SplitBlockBloomFilter::Load and Map.
   static FuseFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});
-  // Maps a file, read-only; see SplitBlockBloomFilter::Map.
   static FuseFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
 
   FuseFilter(FuseFilter&&) noexcept;
@@ -74,15 +76,15 @@ class FuseFilter final : public detail::FilterBase {
 
   FilterKind kind() const noexcept override { return kKind; }
   const fuse::Geometry& geometry() const noexcept { return geometry_; }
-  // inserted_count(), which for this class is the number of distinct keys. O(1).
+  // inserted_count(), which is the number of distinct keys in this class. O(1).
   double estimated_count() const noexcept override;
-  // The rate of the table above, or 0 for a filter without keys. O(1).
+  // The rate in the table above. 0 for a filter without keys. O(1).
   double expected_fpr() const noexcept override;
   FileHeader Header() const noexcept override;
 
   using Filter::Contains;
 
-  // One key. Integers are keys by their value widened to 64 bits (see Keys).
+  // One key.
   TAMIS_INLINE bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
   TAMIS_INLINE bool Contains(std::string_view key) const noexcept {
     return ContainsHash(HashBytes(key, hash_));
@@ -91,12 +93,11 @@ class FuseFilter final : public detail::FilterBase {
     return fuse::Contains<kBits>(table_, hash);
   }
 
-  // A copy in memory of its own. If this filter was mapped without being verified, reads its file
-  // twice, and throws FormatError if that is damaged.
+  // See SplitBlockBloomFilter::Clone.
   FuseFilter Clone(const MemoryOptions& memory = {}) const;
 
  private:
-  friend struct detail::FilterAccess;  // for filters out of files
+  friend struct detail::FilterAccess;  // makes filters from files
 
   FuseFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);
 
@@ -105,7 +106,7 @@ class FuseFilter final : public detail::FilterBase {
   bool ProbeOne(uint64_t hash) const noexcept override;
 
   fuse::Geometry geometry_;
-  fuse::Table table_;  // of storage_
+  fuse::Table table_;  // the table in storage_
 };
 
 extern template class FuseFilter<8>;

@@ -1,4 +1,6 @@
-// A filter for a number of keys that nobody knows beforehand.
+// A filter for a number of keys that is not known in advance.
+//
+// See docs/contracts.md for the rules of all filters.
 #ifndef TAMIS_FILTERS_SCALABLE_FILTER_H_
 #define TAMIS_FILTERS_SCALABLE_FILTER_H_
 
@@ -23,15 +25,16 @@ inline constexpr double kMinGrowth = 1;
 inline constexpr double kMaxGrowth = 1024;
 inline constexpr double kMinTightening = 0.01;
 inline constexpr double kMaxTightening = 0.99;
-inline constexpr uint64_t kMaxLayers = 4096;  // a lookup may have to probe them all
+inline constexpr uint64_t kMaxLayers = 4096;  // a query may have to probe them all
 
 }  // namespace scalable
 
 struct ScalableOptions {
   uint64_t initial_capacity = uint64_t{1} << 16;  // keys of the first layer, at least 1
-  double fpr = 0.01;                              // of the whole; (1 - tightening) fpr >= kMinFpr
-  double growth = 2;  // the capacity of a layer, as a multiple of the one before, in [1, 1024]
-  // A layer may use up 1 - tightening of the error that those before it have left; in [0.01, 0.99].
+  double fpr = 0.01;  // of all layers together, in [kMinFpr / (1 - tightening), kMaxFpr]
+  double growth = 2;  // capacity of a layer, as a multiple of the layer before, in [1, 1024]
+  // Each layer may use up 1 - tightening of the error that the layers before it have left. In
+  // [0.01, 0.99].
   double tightening = 0.85;
   uint64_t max_bytes = 0;  // of all layers together; 0: no limit
   HashSpec hash = {};
@@ -43,16 +46,16 @@ namespace detail {
 
 struct LayeredFile;  // private to the library
 
-// What is known of keys inserted into layers that hold copies. It is in files, so that a loaded
-// filter goes on as it would have.
+// Counts of copies among keys that were inserted into layers that hold copies. They are saved, so
+// that a loaded filter continues in the same way.
 struct ScalableCopies {
-  uint64_t examined = 0;  // keys for which it was found out whether they are copies
-  uint64_t seen = 0;      // of these, those that are
-  uint64_t held = 0;      // of these, those that were inserted
-  bool many = false;      // since the last layer was begun: all keys are examined
+  uint64_t examined = 0;  // keys that were checked for being copies
+  uint64_t seen = 0;      // examined keys that are copies
+  uint64_t held = 0;      // copies that were inserted
+  bool many = false;      // all keys are examined until the next layer begins
 };
 
-// What a scalable filter is: with layers that can erase, an ErasableFilter.
+// The base class of a scalable filter. An ErasableFilter if its layers can erase.
 template <bool kErases>
 class ScalableBase : public ChangeableFilter {
  protected:
@@ -66,7 +69,7 @@ class ScalableBase<true> : public ErasableFilter {
  public:
   using ErasableFilter::Erase;
 
-  // One key. Returns false, with nothing changed, if no layer has it, or if several may.
+  // Erase one key. Return false, with nothing changed, if no layer has it, or several may.
   bool Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
   bool Erase(std::string_view key) noexcept { return EraseHash(HashBytes(key, hash_)); }
   bool EraseHash(uint64_t hash) noexcept { return EraseFromLayers(hash); }
@@ -78,17 +81,19 @@ class ScalableBase<true> : public ErasableFilter {
 
 }  // namespace detail
 
-// A chain of filters of one kind (Almeida, Baquero, Preguica and Hutchison, "Scalable Bloom
-// Filters", 2007): when the newest layer is full a larger one is begun. A key is in one layer, so
-// it may be in if ANY layer says maybe, and is not in only if all say no.
+// A chain of filters of one kind, called layers (Almeida, Baquero, Preguica and Hutchison,
+// "Scalable Bloom Filters", 2007). When the newest layer is full, a larger one begins. A key is in
+// one layer, so Contains returns true if ANY layer may have the key.
 //
-// The bound p on the error is shared out by the tightening r: each layer may use up 1 - r of what
-// the layers before it have left. For Bloom filters, which use up all they may, that is p (1 - r),
-// p (1 - r) r, p (1 - r) r^2 ... The sum, and with it the rate of the whole, stays below p for any
-// number of layers. Cuckoo filters often use up less, and leave the rest to later layers.
+// The error bound p, options.fpr, is shared out by the tightening r. Each layer may use up 1 - r of
+// the error that the layers before it have left. Bloom filters use all of it. Their layers have the
+// errors p (1 - r), p (1 - r) r, p (1 - r) r^2 ... The sum stays below p for any number of layers,
+// and so does the rate of the whole. Cuckoo filters often use less, and leave the rest to later
+// layers.
 //
-// That has its price in memory. A million keys in layers that begin with a thousand need so many
-// times the memory of one filter of the right size (`tamis_scalable_table`):
+// This takes memory. A million keys in layers that begin with a thousand keys need this multiple of
+// the memory of one filter of the right size (`tamis_scalable_table`), and up to twice that just
+// after a new empty layer begins:
 //
 //   bound           5%     1%     0.1%
 //   split-block     2.07   1.95   1.89
@@ -96,41 +101,43 @@ class ScalableBase<true> : public ErasableFilter {
 //   cuckoo16        1.02   1.02   2.81
 //   cuckoo12        1.02   6.1    26
 //
-// and up to twice that just after a new layer, still empty, is begun. Cuckoo layers can be full
-// tables as long as the bound is a dozen times the rate of one; for lower bounds they have to stay
-// far from full. With a tightening of 0.5 split-block takes 3.5 and classic 2.4 times the memory at
-// 1% (bench/NOTES.md). Where the number of keys is known, a filter of that size is smaller and
-// faster. Compact makes one.
+// Cuckoo layers can be full tables if the bound is at least a dozen times the rate of a full table.
+// For lower bounds they have to stay far from full. With a tightening of 0.5, split-block takes 3.5
+// and classic 2.4 times the memory at 1% (bench/NOTES.md). If the number of keys is known, a filter
+// of that size is smaller and faster. Compact makes one.
 //
-// Where a whole layer would exceed max_bytes, a smaller last one is made, if that is worth it.
+// If a whole layer would exceed max_bytes, a smaller last one is made if that is worth its probes.
 //
-// Keys go into the oldest layer that is not full: the newest one, unless keys were erased.
+// Keys go into the oldest layer that is not full. This is the newest one unless keys were erased.
 //
-// Copies of a key: memory follows the number of different keys, however often they come. A Bloom
-// layer that is smaller than all before it together, as with a growth below 2, does not take keys
-// that these have, which costs a lookup for each insertion. Where Bloom layers fill up more slowly
-// than keys come, inserted_count() is an estimate of the keys that were new. Cuckoo layers hold
-// copies: at most 8 of a key in each layer, or 4 once many keys are copies; copies are then at most
-// half of all keys inserted. Insert returns false for a copy that is not held, and seldom for a new
-// key that cannot be told from one: that is found until the key that it was taken for is erased.
+// Copies of a key: memory depends on the number of different keys, not on how often they come.
 //
-// All bulk forms of Filter, and Engine, work; changes are made by one thread. Scalable filters
-// cannot be merged; what Compact returns can. payload() is empty: each layer has its own.
+// A Bloom layer that is smaller than all layers before it together, as with a growth below 2, does
+// not take keys that these have. This costs a query for each insertion. If Bloom layers fill up
+// more slowly than keys come, inserted_count() is an estimate of the number of new keys.
 //
-// F is SplitBlockBloomFilter, BloomFilter or CuckooFilter<8, 12 or 16>. If layers can erase, so can
-// the whole. A key that several layers may have is not erased: one that does not have it would lose
-// what stands for another key.
+// Cuckoo layers hold copies: at most 8 of a key in each layer, or 4 once many keys are copies.
+// Copies are then at most half of all keys inserted. Insert returns false for a copy that is not
+// held, and rarely for a new key that cannot be distinguished from a key that is in. Contains
+// returns true for such a new key until the other key is erased.
+//
+// An Engine runs queries on several threads, but changes on one. Scalable filters cannot be merged.
+// The filters that Compact returns can.
+//
+// F is SplitBlockBloomFilter, BloomFilter or CuckooFilter<8, 12 or 16>. With cuckoo layers, keys
+// can be erased. A key that several layers may have is not erased, because a layer that does not
+// have it would lose an entry of another key.
 template <typename F>
 class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<ErasableFilter, F>> {
  public:
   static constexpr bool kErases = std::is_base_of_v<ErasableFilter, F>;
 
-  // Makes the first layer. Throws Error(kInvalidArgument) for options out of range or if the first
-  // layer is larger than max_bytes, Error(kOutOfMemory), Error(kUnknownBackend).
+  // Makes the first layer. Throws Error(kInvalidArgument) if the first layer is larger than
+  // max_bytes. See FilterOptions for other errors.
   explicit ScalableFilter(const ScalableOptions& options);
 
-  // See SplitBlockBloomFilter::Load and Map. A filter that was loaded goes on growing as it would
-  // have; one that is mapped is read-only.
+  // See SplitBlockBloomFilter::Load and Map. A loaded filter continues to grow in the same way. A
+  // mapped filter is read-only.
   static ScalableFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});
   static ScalableFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
 
@@ -140,12 +147,12 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
 
   FilterKind kind() const noexcept override { return FilterKind::kScalable; }
   const ScalableOptions& options() const noexcept { return options_; }
-  // Oldest first; at least one.
+  // The layers, oldest first. At least one, except after a move.
   const std::vector<F>& layers() const noexcept { return layers_; }
   uint64_t bytes() const noexcept override;
-  // The sum of the layers' counts.
+  // The sum of the estimates of the layers.
   double estimated_count() const noexcept override;
-  // 1 - (1 - p1) (1 - p2) ... for the expected rates of the layers.
+  // 1 - (1 - p1) (1 - p2) ... for the expected rates p1, p2, ... of the layers.
   double expected_fpr() const noexcept override;
   FileHeader Header() const noexcept override;
   void set_backend(const Backend& backend) noexcept override;
@@ -153,17 +160,18 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   using ChangeableFilter::Insert;
   using Filter::Contains;
 
-  // One key. Integers are keys by their value widened to 64 bits (see Keys).
+  // One key.
   bool Contains(uint64_t key) const noexcept { return ContainsHash(this->hasher_(key)); }
   bool Contains(std::string_view key) const noexcept {
     return ContainsHash(HashBytes(key, this->hash_));
   }
   bool ContainsHash(uint64_t hash) const noexcept;
 
-  // One key. Returns false, with nothing changed, if the filter is read_only(); if the key is a
-  // copy that is not held (see above): Contains(key) is true; or if there is no room for the key
-  // and another layer would exceed max_bytes, memory, scalable::kMaxLayers or the smallest rate
-  // that a layer can have.
+  // Insert one key. Return false, with nothing changed, if
+  // - the filter is read_only(),
+  // - the key is a copy that is not held (see above), so that Contains(key) is true, or
+  // - the key does not fit, and another layer would exceed max_bytes, the memory,
+  //   scalable::kMaxLayers, or the smallest rate that a layer can have.
   bool Insert(uint64_t key) noexcept {
     return this->Note(KeyType::kInteger, InsertOne(this->hasher_(key)));
   }
@@ -172,21 +180,22 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   }
   bool InsertHash(uint64_t hash) noexcept { return this->Note(KeyType::kUnknown, InsertOne(hash)); }
 
-  // Back to one empty layer, the first. Throws Error(kReadOnly) if the filter is read_only().
+  // Removes all keys and all layers but the first. Throws Error(kReadOnly) if read_only().
   void Clear() override;
 
-  // A copy in memory of its own, never read-only, that goes on growing in the same way. If this
-  // filter was mapped without being verified, reads its file, and throws FormatError if that is
-  // damaged.
+  // Returns a copy in memory of its own, which is never read-only and continues to grow in the same
+  // way. Throws the errors of SplitBlockBloomFilter::Clone.
   ScalableFilter Clone(const MemoryOptions& memory = {}) const;
 
-  // One filter of these keys, sized for their number at the rate of the whole, with the same hash.
-  // `keys` are those that were inserted, which only the caller has. Throws Error(kInvalidArgument)
-  // if there are none or one of them is not in this filter, and as the constructor of F.
+  // Returns one filter of `keys`, sized for their number at the rate of the whole, with the same
+  // hash. Pass the keys that were inserted; the filter cannot list them. Throws
+  // Error(kInvalidArgument) if `keys` is empty or all null, if one of them is not in this filter,
+  // or if a cuckoo filter has too many copies of a key. Also throws the errors of the constructor
+  // of F.
   F Compact(Keys keys) const;
 
  private:
-  friend struct detail::FilterAccess;  // for filters out of files
+  friend struct detail::FilterAccess;  // makes filters from files
 
   ScalableFilter(detail::LayeredFile file, const MemoryOptions& memory, const Backend* backend);
 
@@ -200,7 +209,7 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   size_t ChangeBatch(Change change, const detail::Kernels& kernels, const detail::Batch& batch,
                      uint64_t first, detail::Outcomes& outcomes) noexcept override;
 
-  // Of the first so many layers.
+  // Probes the oldest `layers` layers.
   void ProbeLayers(size_t layers, const detail::Kernels& kernels, const detail::Batch& batch,
                    uint64_t* bits) const noexcept;
 
@@ -217,11 +226,10 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
                       uint64_t first, detail::Outcomes& outcomes) noexcept;
   void AddLayer();
   bool TryAddLayer() noexcept;
-  // Lets current_ be a layer that is not full. Returns false, with current_ past the last one, if
-  // there is none.
+  // Sets current_ to a layer that is not full. If all are full, sets it past the last one and
+  // returns false.
   bool FindRoom() noexcept;
-  // Templates, as only filters with layers that hold copies have them: others could not compile
-  // them.
+  // Templates, because they compile only for layers that hold copies.
   template <int = 0>
   size_t InsertSome(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
                     uint64_t first, detail::Outcomes& outcomes) noexcept;
@@ -235,16 +243,16 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   bool TakesCopy(const F& layer, uint64_t hash) const noexcept;
   uint64_t SumOfInserted() const noexcept;
   bool InsertAfter(size_t layer, uint64_t hash) noexcept;
-  // Counts a layer's capacity, and the error it takes when full, as used.
+  // Adds the layer's capacity, and subtracts the error of the full layer from error_left_.
   void Account(const F& layer) noexcept;
 
   ScalableOptions options_;
   std::vector<F> layers_;
   size_t current_ = 0;  // layers before it are full
   detail::ScalableCopies copies_;
-  double error_left_ = 0;  // of options_.fpr, for layers to come
-  // The number of layers at which a limit refused another one. 0: no refusal yet. While the number
-  // of layers is the same, the limit refuses again, because it depends only on options and layers.
+  double error_left_ = 0;  // of options_.fpr, for later layers
+  // The number of layers at which a limit refused another one. 0: none was refused. With the same
+  // number of layers, the limit refuses again, because it depends only on options and layers.
   size_t refused_at_ = 0;
 };
 

@@ -14,11 +14,12 @@ namespace tamis {
 
 // Return the bytes of the file that filter.Save would write with these options, or write them to
 // `out` and return their number. `out` needs SerializedBytes(filter, options) bytes or more. Only
-// the options about contents count. Throw as Save, but not Error(kIo). Throw
-// Error(kInvalidArgument), with nothing written, if `out` is too small.
+// with_secret and version of the options matter. Throw Error(kInvalidArgument), with nothing
+// written, if `out` is too small, for a filter that was moved from, or for options that do not fit
+// it. Throw FormatError for a filter that is mapped from a damaged file.
 std::vector<std::byte> Serialize(const Filter& filter, const SaveOptions& options = {});
 uint64_t Serialize(const Filter& filter, std::span<std::byte> out, const SaveOptions& options = {});
-// Returns the number of these bytes. O(1), or O(layers).
+// Returns the number of these bytes. O(1), or O(layers) for a scalable filter.
 uint64_t SerializedBytes(const Filter& filter, const SaveOptions& options = {});
 
 }  // namespace tamis

@@ -1,4 +1,4 @@
-// Union and intersection of filters of any class. Each class that has them has members for it, too.
+// Union and intersection of filters of any class. The classes also have member functions for them.
 #ifndef TAMIS_FILTERS_SET_OPERATIONS_H_
 #define TAMIS_FILTERS_SET_OPERATIONS_H_
 
@@ -8,23 +8,23 @@
 
 namespace tamis {
 
-// Yes, or why not.
+// Converts to true if two filters can be merged. Otherwise `reason` explains why not.
 struct MergeCheck {
-  std::string reason;  // empty if the filters can be merged; one sentence without a period
+  std::string reason;  // empty, or one sentence without a period
 
   explicit operator bool() const noexcept { return reason.empty(); }
 };
 
-// Whether `a` and `b` can be merged or intersected: both must be of the same kind, one that can be
-// merged at all, and agree in geometry, hash and seed.
+// Returns whether `a` and `b` can be merged or intersected. They must have the same kind, which can
+// be merged, the same geometry, and the same hash with the same seed or secret.
 MergeCheck CanMerge(const Filter& a, const Filter& b);
 
-// Adds all keys of `other` to `filter`, as Merge of its class does. Throws Error(kIncompatible)
-// with the reason unless CanMerge(filter, other), Error(kReadOnly).
+// Adds all keys of `other` to `filter`, like Merge of its class. Throws Error(kIncompatible), with
+// the reason, unless CanMerge(filter, other), and the other errors of Merge.
 void Merge(Filter& filter, const Filter& other);
 
-// Keeps the keys that are in both, as Intersect of its class does. Throws Error(kUnsupported) for a
-// kind without intersections. Its other errors are those of Merge.
+// Keeps the keys that are in both filters, like Intersect of the class of `filter`. Throws
+// Error(kUnsupported) for a kind without intersections, and the errors of Merge.
 void Intersect(Filter& filter, const Filter& other);
 
 }  // namespace tamis

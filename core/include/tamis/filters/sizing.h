@@ -1,7 +1,7 @@
-// False-positive rates and sizes, exact where a closed form misleads.
+// False-positive rates and sizes. The formulas are exact where the usual closed forms are not.
 //
-// The functions whose names end in Fpr give the probability that a filter which holds `keys`
-// distinct keys answers "maybe" for a key that is not in it.
+// The functions whose names end in Fpr return the probability that a filter with `keys` distinct
+// keys answers "maybe" for a key that is not in it.
 #ifndef TAMIS_FILTERS_SIZING_H_
 #define TAMIS_FILTERS_SIZING_H_
 
@@ -15,107 +15,114 @@ namespace cuckoo {
 struct Geometry;
 }  // namespace cuckoo
 
-// The range of an `fpr` that is asked for.
+// The range of `fpr` in the options of filters.
 inline constexpr double kMinFpr = 1e-12;
 inline constexpr double kMaxFpr = 0.5;
-// The false-positive rate of a Bloom filter if the options give none.
+// The false-positive rate of a Bloom filter whose options give none.
 inline constexpr double kDefaultFpr = 0.01;
 
 // ---- Split-block filters ----
 
-// A block holds Binomial(keys, 1 / num_blocks) keys. One with i keys passes an absent key with
-// p = (1 - (1 - 1/32)^i)^8. The mean over i is the rate (Putze, Sanders and Singler, 2007, equation
-// 3, which is for many blocks, with one bit in each of eight 32-bit words). The eight bits follow
-// from 32 bits of the hash, so the absent key also passes with i / 2^32 if one of the i keys has
-// the same: that counts at rates below about 1e-8, and a rate below 2.4e-10 takes a block or more
-// for each key. The formula of an unblocked filter, which Parquet writers commonly use, is 1.5
-// times too low at 1%. Between whole numbers of keys the rate is interpolated. num_blocks >= 1. O(1
-// + sqrt(keys / num_blocks)).
+// The number of keys in a block is Binomial(keys, 1 / num_blocks). A block with i keys passes an
+// absent key with probability p = (1 - (1 - 1/32)^i)^8. The rate is the mean over i (Putze, Sanders
+// and Singler, 2007, equation 3, for many blocks and one bit in each of eight 32-bit words).
+//
+// The eight bits follow from 32 bits of the hash. So an absent key also passes if one of the i keys
+// has the same 32 bits, with probability i / 2^32. This matters for rates below about 1e-8, and a
+// rate below 2.4e-10 takes a block or more for each key. The formula of an unblocked filter, which
+// Parquet writers commonly use, is 1.5 times too low at 1%.
+//
+// The rate is interpolated between whole numbers of keys. num_blocks >= 1.
+// O(1 + sqrt(keys / num_blocks)).
 double SplitBlockFpr(double keys, uint64_t num_blocks);
 
-// The fewest blocks for which SplitBlockFpr(capacity, blocks) <= fpr; at least 1.
-// Throws Error(kInvalidArgument) for an fpr out of range, and if the result is more than
+// Returns the smallest number of blocks, at least 1, for which SplitBlockFpr(capacity, blocks) <=
+// fpr. Throws Error(kInvalidArgument) if `fpr` is out of range, or if the result exceeds
 // split_block::kMaxBlocks (128 GiB).
 uint64_t SplitBlockBlocks(uint64_t capacity, double fpr);
 
-// The most keys for which SplitBlockFpr(keys, num_blocks) <= fpr; at least 1.
-// Throws Error(kInvalidArgument) for num_blocks not in [1, split_block::kMaxBlocks] and an fpr out
-// of range.
+// Returns the largest number of keys, at least 1, for which SplitBlockFpr(keys, num_blocks) <= fpr.
+// Throws Error(kInvalidArgument) if `num_blocks` is not in [1, split_block::kMaxBlocks], or if
+// `fpr` is out of range.
 uint64_t SplitBlockCapacity(uint64_t num_blocks, double fpr);
 
-// So many blocks, or less than a quarter more: the least of 1, 2, 3 and of 4, 5, 6, 7 times the
-// powers of two that is enough; above 7 * 2^29 split_block::kMaxBlocks. Filters built to such sizes
-// share the groups of a FilterBank. Throws Error(kInvalidArgument) for num_blocks not in
-// [1, split_block::kMaxBlocks].
+// Returns `num_blocks`, or less than a quarter more: the smallest sufficient number among 1, 2, 3
+// and 4, 5, 6 or 7 times a power of two. Above 7 * 2^29 it returns split_block::kMaxBlocks. Filters
+// of such sizes share the groups of a FilterBank. Throws Error(kInvalidArgument) if `num_blocks` is
+// not in [1, split_block::kMaxBlocks].
 uint64_t BankBlocks(uint64_t num_blocks);
 
-// The number of distinct keys whose insertion leaves `bits_set` of a filter's bits set, in
-// expectation: n = -32 z ln(1 - B / (256 z)) for z blocks, exact for Poisson block loads because
-// each key sets one bit of 32 in each word. Infinite when every bit is set.
+// Returns the number n of distinct keys whose insertion is expected to set `bits_set` bits of a
+// filter. n = -32 z ln(1 - B / (256 z)) for B bits and z blocks. This is exact for Poisson block
+// loads, because each key sets one of the 32 bits in each word. Infinite if every bit is set.
 double SplitBlockEstimatedCount(uint64_t bits_set, uint64_t num_blocks);
 
 // ---- Cuckoo filters, with fingerprints of 8, 12 or 16 bits ----
 
 // An absent key passes if a key with the same fingerprint and the same two buckets is in. There are
-// (buckets / 2) F such classes for F = 2^bits - 1 fingerprints, each with
-// Poisson(2 keys / (buckets F)) keys, hence 1 - exp(-2 keys / (buckets F)). To first order this is
-// 2 slots load / F (Fan et al., "Cuckoo Filter", CoNEXT 2014, section 5.1).
+// (buckets / 2) F such classes for F = 2^bits - 1 fingerprints. Each class has
+// Poisson(2 keys / (buckets F)) keys, so the rate is 1 - exp(-2 keys / (buckets F)). To first
+// order, this is 2 slots load / F (Fan et al., "Cuckoo Filter", CoNEXT 2014, section 5.1).
 double CuckooFpr(int fingerprint_bits, double keys, uint64_t buckets);
 
-// The smallest table into which `capacity` distinct keys go, but for a chance below one in a
-// million: as full as cuckoo_filter.h shows that tables get, less five standard deviations of the
-// number of keys that a chunk gets. It is larger if fpr calls for a lower load; 0 asks for none.
-// Throws Error(kInvalidArgument) for a width, fpr or result out of range.
+// Returns the smallest table that takes `capacity` distinct keys, except with a probability below
+// one in a million. The table is as full as the table in cuckoo_filter.h shows, minus five standard
+// deviations of the number of keys in a chunk. It is larger if `fpr` requires a lower load. An
+// `fpr` of 0 requires none. Throws Error(kInvalidArgument) for a width, `fpr` or result out of
+// range.
 cuckoo::Geometry CuckooGeometry(int fingerprint_bits, uint64_t capacity, double fpr = 0);
 
-// The largest table of at most `bytes`, in as few equal chunks as it takes.
-// Throws Error(kInvalidArgument) for a width or size out of range.
+// Returns the largest table of at most `bytes`, with the smallest number of equal chunks. Throws
+// Error(kInvalidArgument) for a width or size out of range.
 cuckoo::Geometry CuckooGeometryOfBytes(int fingerprint_bits, uint64_t bytes);
 
-// The most keys for which CuckooGeometry would call a table large enough; at least 1.
+// Returns the largest number of keys, at least 1, for which CuckooGeometry finds a table large
+// enough.
 uint64_t CuckooCapacity(int fingerprint_bits, const cuckoo::Geometry& geometry, double fpr = 0);
 
-// ---- Classic Bloom filters, of m bits, of which each key sets k ----
+// ---- Classic Bloom filters of m bits, of which each key sets k ----
 
-// p + (1 - p) (1 - e^(-n/m^2)) with p = (1 - e^(-kn/m))^k for n keys (p: Bloom, 1970). The second
-// term is the probability that one of the keys has the first position and the step of the absent
-// key, of which there are m^2 pairs, and so all of its bits. It counts for small filters at low
-// rates. num_bits, num_hashes >= 1.
+// The rate is p + (1 - p) (1 - e^(-n/m^2)) with p = (1 - e^(-kn/m))^k for n keys (p: Bloom, 1970).
+// The second term is the probability that one of the keys has the same first position and step as
+// the absent key, and so the same bits. There are m^2 such pairs. This term matters for small
+// filters at low rates. num_bits, num_hashes >= 1.
 double BloomFpr(double keys, uint64_t num_bits, uint32_t num_hashes);
 
-// The fewest bits, in whole words of 64, for which BloomFpr with BloomHashes is at most `fpr` for
-// `capacity` keys: about -n ln p / ln^2 2, and for few keys about sqrt(n / p).
-// Throws Error(kInvalidArgument) for an fpr out of range, and if the result is more than
+// Returns the smallest number of bits, in whole words of 64, for which BloomFpr with BloomHashes is
+// at most `fpr` for `capacity` keys. This is about -n ln p / ln^2 2, and about sqrt(n / p) for few
+// keys. Throws Error(kInvalidArgument) if `fpr` is out of range, or if the result exceeds
 // bloom::kMaxBits.
 uint64_t BloomBits(uint64_t capacity, double fpr);
 
-// The k that makes the rate smallest: max(1, round(m/n ln 2)), at most bloom::kMaxHashes. If a
-// smaller k makes the first term of the rate a hundredth of the second, it is that k: more hashes
-// would not help. num_bits, capacity >= 1.
+// Returns the k with the lowest rate: max(1, round(m/n ln 2)), at most bloom::kMaxHashes. If a
+// smaller k makes the first term of the rate a hundredth of the second, returns that k, because
+// more hashes would not help. num_bits, capacity >= 1.
 uint32_t BloomHashes(uint64_t num_bits, uint64_t capacity);
 
-// The most keys for which BloomFpr with the best number of hashes is at most fpr; at least 1.
-// Throws Error(kInvalidArgument) for num_bits not in [64, bloom::kMaxBits] and an fpr out of range.
+// Returns the largest number of keys, at least 1, for which BloomFpr with the best number of hashes
+// is at most `fpr`. Throws Error(kInvalidArgument) if `num_bits` is not in [64, bloom::kMaxBits],
+// or if `fpr` is out of range.
 uint64_t BloomCapacity(uint64_t num_bits, double fpr);
 
-// The number of distinct keys whose insertion leaves B = `bits_set` bits set, in expectation:
+// Returns the number of distinct keys whose insertion is expected to set B = `bits_set` bits:
 // -(m/k) ln(1 - B/m) (Swamidass and Baldi, "Mathematical Correction for Fingerprint Similarity
-// Measures to Improve Chemical Retrieval", 2007). Infinite when every bit is set.
+// Measures to Improve Chemical Retrieval", 2007). Infinite if every bit is set.
 double BloomEstimatedCount(uint64_t bits_set, uint64_t num_bits, uint32_t num_hashes);
 
 // ---- Counting filters ----
 
-// SplitBlockFpr with 16 counters in each word in place of 32 bits. num_blocks >= 1.
+// SplitBlockFpr with 16 counters in each word instead of 32 bits. num_blocks >= 1.
 double CountingFpr(double keys, uint64_t num_blocks);
 
-// SplitBlockBlocks for CountingFpr; at most counting::kMaxBlocks (256 GiB).
+// SplitBlockBlocks for CountingFpr. The result is at most counting::kMaxBlocks (256 GiB).
 uint64_t CountingBlocks(uint64_t capacity, double fpr);
 
 // SplitBlockCapacity for CountingFpr.
 uint64_t CountingCapacity(uint64_t num_blocks, double fpr);
 
-// The number of distinct keys that leave B = `counters` of a filter's counters other than 0, in
-// expectation: n = -16 z ln(1 - B / (128 z)) for z blocks. Infinite when all are.
+// Returns the number n of distinct keys whose insertion is expected to leave B = `counters`
+// counters of a filter other than 0: n = -16 z ln(1 - B / (128 z)) for z blocks. Infinite if no
+// counter is 0.
 double CountingEstimatedCount(uint64_t counters, uint64_t num_blocks);
 
 }  // namespace tamis

@@ -1,4 +1,6 @@
 // The split-block Bloom filter: the fast default.
+//
+// See docs/contracts.md for the rules of all filters.
 #ifndef TAMIS_FILTERS_SPLIT_BLOCK_FILTER_H_
 #define TAMIS_FILTERS_SPLIT_BLOCK_FILTER_H_
 
@@ -15,35 +17,40 @@
 
 namespace tamis {
 
-// A key falls into one 256-bit block, and sets one bit in each of its eight 32-bit words: a probe
-// touches one cache line. 10.5 bits per key at a false-positive rate of 1%, 16.9 at 0.1%, 26.3 at
-// 0.01%. The bits are those of Apache Parquet's Bloom filters if the hash is {HashKind::kXxh64, 0}
-// and the keys are the bytes that Parquet hashes. Strings and 64-bit integers are; INT32 and other
-// types of fixed width are if they are handed over as a FixedColumn.
+// A key belongs to one block of 256 bits, and sets one bit in each of its eight 32-bit words, so a
+// probe touches one cache line. It takes 10.5 bits per key at a false-positive rate of 1%, 16.9 at
+// 0.1%, and 26.3 at 0.01%.
 //
-// From 1 to 2^32 - 1 blocks (128 GiB), any number of them.
+// The bits are the bits of Apache Parquet's Bloom filters if the hash is {HashKind::kXxh64, 0} and
+// the keys are the bytes that Parquet hashes. This holds for strings and 64-bit integers. INT32 and
+// other types of fixed width have to be passed as a FixedColumn.
+//
+// A filter has 1 to 2^32 - 1 blocks (128 GiB).
 class SplitBlockBloomFilter final : public ChangeableFilter {
  public:
   static constexpr FilterKind kKind = FilterKind::kSplitBlock;
 
-  // Throws Error(kInvalidArgument) for options out of range, Error(kOutOfMemory) for more bytes
-  // than the machine has, Error(kUnknownBackend) if TAMIS_BACKEND names none.
+  // See FilterOptions for errors.
   explicit SplitBlockBloomFilter(const FilterOptions& options);
 
   // Builds a filter from all keys of a range that can be read twice: a container, a view, or Keys.
-  // It is sized for their number at options.fpr; options.capacity and options.bytes must be 0.
-  // Throws as Build (build.h).
+  // The filter is sized for their number at options.fpr. options.capacity and options.bytes must be
+  // 0. Throws the errors of Build (engine/build.h).
   template <detail::KeyRange R>
   static SplitBlockBloomFilter From(const R& keys, const FilterOptions& options = {}) {
     return detail::FilterFrom<SplitBlockBloomFilter>(keys, options);
   }
 
-  // Reads a file and verifies all of it. Throws FormatError or Error(kIo).
+  // Reads a file and verifies all of it. Throws
+  // - FormatError if a check fails, or if the file is of another kind or a newer version,
+  // - Error(kIo) if the file cannot be read,
+  // - Error(kSecret) if the secret of a keyed hash is missing or wrong,
+  // - Error(kOutOfMemory), Error(kUnknownBackend): see FilterOptions.
   static SplitBlockBloomFilter Load(const std::filesystem::path& path,
                                     const LoadOptions& options = {});
-  // Maps a file, read-only and without a copy; pages are read when they are first probed. The file
-  // must not change while it is mapped: replacing it by Save is safe, writing into it is not, and
-  // if it is truncated a probe ends the process (SIGBUS).
+  // Maps a file, read-only and without a copy. Pages are read when they are first probed. The file
+  // must not change while it is mapped. Save may replace it, but nobody may write into it, and if
+  // it is truncated, a probe ends the process (SIGBUS). Throws the errors of Load.
   static SplitBlockBloomFilter Map(const std::filesystem::path& path,
                                    const MapOptions& options = {});
 
@@ -61,7 +68,7 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
   using ChangeableFilter::InsertIfAbsent;
   using Filter::Contains;
 
-  // One key. Integers are keys by their value widened to 64 bits (see Keys).
+  // One key.
   TAMIS_INLINE bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
   TAMIS_INLINE bool Contains(std::string_view key) const noexcept {
     return ContainsHash(HashBytes(key, hash_));
@@ -71,7 +78,7 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
                                          hash);
   }
 
-  // One key. Returns true, or false if the filter is read_only().
+  // One key. Return true. Return false if the filter is read_only().
   TAMIS_INLINE bool Insert(uint64_t key) noexcept {
     return Note(KeyType::kInteger, InsertOne(hasher_(key)));
   }
@@ -82,7 +89,8 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
     return Note(KeyType::kUnknown, InsertOne(hash));
   }
 
-  // One key, if it is absent. Returns whether it was inserted, and so is new.
+  // Insert one key if Contains returns false for it. Return whether it was inserted, and so was
+  // new.
   TAMIS_INLINE bool InsertIfAbsent(uint64_t key) noexcept {
     return Note(KeyType::kInteger, InsertOneIfAbsent(hasher_(key)));
   }
@@ -93,48 +101,54 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
     return Note(KeyType::kUnknown, InsertOneIfAbsent(hash));
   }
 
-  // Views of the blocks, to ask and to insert into; valid as long as the filter is there, is not
-  // moved and keeps its backend. mutable_view throws Error(kReadOnly) if the filter is read_only().
-  // The copy of the filter that an Engine keeps on a GPU is replaced after each call of
-  // mutable_view, and after insertions by a view. Bits that are written to its mutable_blocks()
-  // after a lookup need another call.
+  // Views of the blocks, for queries and insertions. A view is valid until the filter is destroyed,
+  // moved, or gets another backend. mutable_view() throws Error(kReadOnly) if the filter is
+  // read_only(), and adds KeyType::kUnknown to key_types().
+  //
+  // An Engine may keep a copy of the filter on a GPU. It replaces the copy after a call of
+  // mutable_view() and after insertions through a view. After writing to mutable_blocks(), call
+  // mutable_view() again before the next query.
   ConstSplitBlockView view() const noexcept;
   SplitBlockView mutable_view();
 
-  // Adds all keys of `other`: the union, bit for bit the filter that would have been built from
-  // both sets. Throws Error(kIncompatible) unless blocks and hash are equal, Error(kReadOnly), and
-  // FormatError as Clone would for `other`.
+  // Adds all keys of `other`. The result is the union, bit for bit the filter that would have been
+  // built from both sets. Throws, with nothing changed, Error(kIncompatible) unless the numbers of
+  // blocks and the hashes are equal, Error(kReadOnly), and FormatError if `other` is mapped from a
+  // damaged file.
   void Merge(const SplitBlockBloomFilter& other);
 
-  // Keeps what both filters have: no key that is in both is lost. The false-positive rate is at
-  // most the lower of the two, but higher than that of a filter built from the common keys.
-  // estimated_count() is then too high, as more bits are common than the common keys set.
-  // inserted_count() becomes the smaller of the two. Throws as Merge does.
+  // Keeps the bits that both filters have, so a key that is in both is never lost. The
+  // false-positive rate is at most the lower of the two rates, but higher than the rate of a filter
+  // built from the common keys. The result of estimated_count() is then too high, because keys that
+  // are not common also have common bits. The result of inserted_count() becomes the smaller of the
+  // two. Throws the errors of Merge.
   void Intersect(const SplitBlockBloomFilter& other);
 
-  // The number of distinct keys in the union of both filters, estimated from the contents. Throws
-  // Error(kIncompatible) unless CanMerge(*this, other). O(bytes()).
+  // Estimated number of distinct keys in the union of both filters. Throws Error(kIncompatible)
+  // unless CanMerge(*this, other). O(bytes()).
   double estimated_union_count(const SplitBlockBloomFilter& other) const;
-  // The number of distinct keys that are in both: the sum of the two less the union (Papapetrou,
-  // Siberski and Nejdl, "Cardinality estimation and dynamic length adaptation for Bloom filters",
-  // 2010). A difference of large numbers: if the sets overlap little, the error is as large as the
-  // result.
+  // Estimated number of distinct keys that are in both: the sum of both estimates minus the
+  // estimate of the union (Papapetrou, Siberski and Nejdl, "Cardinality estimation and dynamic
+  // length adaptation for Bloom filters", 2010). It is a difference of large numbers: if the sets
+  // overlap little, the error is as large as the result. Throws the errors of
+  // estimated_union_count.
   double estimated_intersection_count(const SplitBlockBloomFilter& other) const;
 
-  // A filter of half the blocks, bit for bit the one that would have been built from the same keys
-  // at that size: blocks 2i and 2i + 1 become block i. For filters that were made too large. Throws
-  // Error(kInvalidArgument) if the number of blocks is odd.
+  // Returns a filter with half the blocks, for filters that were made too large. It is bit for bit
+  // the filter of that size that would have been built from the same keys: blocks 2i and 2i + 1
+  // become block i. Throws Error(kInvalidArgument) if the number of blocks is odd, and the errors
+  // of Clone.
   SplitBlockBloomFilter Folded(const MemoryOptions& memory = {}) const;
 
-  // A copy in memory of its own, never read-only. If this filter was mapped without being verified,
-  // reads its file twice, and throws FormatError if that is damaged.
+  // Returns a copy in memory of its own, which is never read-only. Throws Error(kOutOfMemory), and
+  // FormatError for a filter that is mapped from a damaged file.
   SplitBlockBloomFilter Clone(const MemoryOptions& memory = {}) const;
 
  private:
-  friend struct detail::FilterAccess;  // for filters out of files
+  friend struct detail::FilterAccess;  // makes filters from files
   friend class CountingBloomFilter;    // for Freeze
   template <typename F>
-  friend class ScalableFilter;  // for its layers in files
+  friend class ScalableFilter;  // makes its layers from files
 
   SplitBlockBloomFilter(const FilterOptions& options, uint64_t num_blocks);
   SplitBlockBloomFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);
@@ -142,7 +156,7 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
   TAMIS_INLINE bool InsertOne(uint64_t hash) noexcept {
     if (storage_.read_only()) return false;
     detail::SplitBlockInsertOwn(backend_->kernels->split_block, words(), num_blocks_, hash);
-    ++inserted_;  // which counts as a change
+    ++inserted_;  // also counts as a change
     return true;
   }
 

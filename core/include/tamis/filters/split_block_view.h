@@ -1,5 +1,5 @@
-// A split-block Bloom filter in memory that somebody else owns: a page of a Parquet file, a value
-// in a database, shared memory, an array of another language, a region of a format of your own.
+// A split-block Bloom filter in memory of the caller: a page of a Parquet file, a value in a
+// database, shared memory, an array of another language, a part of a file format of your own.
 #ifndef TAMIS_FILTERS_SPLIT_BLOCK_VIEW_H_
 #define TAMIS_FILTERS_SPLIT_BLOCK_VIEW_H_
 
@@ -24,16 +24,16 @@ namespace detail {
 class Output;
 }  // namespace detail
 
-// Asks 32-byte blocks like those of a SplitBlockBloomFilter, wherever they are. A view is a few
-// pointers, to be passed by value; it allocates nothing, and the memory must outlive it. Any number
-// of threads may ask while nobody writes to the blocks.
+// Queries 32-byte blocks with the layout of a SplitBlockBloomFilter, wherever they are. A view is a
+// few pointers, cheap to pass by value. It allocates nothing, and the blocks must outlive it. Any
+// number of threads may query while nobody writes to the blocks.
 class ConstSplitBlockView {
  public:
-  // `blocks` is a whole number of 32-byte blocks, from 1 to split_block::kMaxBlocks, at a multiple
-  // of 4 bytes; at a multiple of 32 it is faster, as no block then lies in two cache lines. `hash`
-  // is what its keys were hashed with: {HashKind::kXxh64, 0} in Parquet files. `backend` is nullptr
-  // for DefaultBackend(). Throws Error(kInvalidArgument) for any other size or place,
-  // Error(kUnknownBackend) if TAMIS_BACKEND decides and names none.
+  // `blocks` is a whole number of 32-byte blocks, from 1 to split_block::kMaxBlocks. They begin at
+  // a multiple of 4 bytes. A multiple of 32 is faster, because no block lies in two cache lines
+  // then. `hash` is the hash of the keys in the blocks: {HashKind::kXxh64, 0} in Parquet files. If
+  // `backend` is nullptr, it is DefaultBackend(). Throws Error(kInvalidArgument) for any other
+  // size, place or hash, and Error(kUnknownBackend) if TAMIS_BACKEND names an unknown backend.
   explicit ConstSplitBlockView(std::span<const std::byte> blocks, const HashSpec& hash = {},
                                const Backend* backend = nullptr);
 
@@ -45,7 +45,7 @@ class ConstSplitBlockView {
     return std::as_bytes(std::span(words_, split_block::kWords * num_blocks_));
   }
 
-  // As the functions of SplitBlockBloomFilter of these names.
+  // See the functions of these names of SplitBlockBloomFilter.
   TAMIS_INLINE bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
   TAMIS_INLINE bool Contains(std::string_view key) const noexcept {
     return ContainsHash(HashBytes(key, hash_));
@@ -68,7 +68,7 @@ class ConstSplitBlockView {
   friend class SplitBlockBloomFilter;
   friend class SplitBlockView;
 
-  // Of words that are known to be right.
+  // Makes a view of words that have passed the checks.
   ConstSplitBlockView(uint32_t* words, uint64_t num_blocks, const HashSpec& hash,
                       const detail::KeyHasher& hasher, const Backend& backend) noexcept;
 
@@ -84,11 +84,11 @@ class ConstSplitBlockView {
   const Backend* backend_;
 };
 
-// The same, to insert into as well, which needs exclusive access.
+// A view that can also insert keys, which needs exclusive access to the blocks.
 class SplitBlockView : public ConstSplitBlockView {
  public:
-  // As ConstSplitBlockView; empty blocks are all zeros. `inserted`, if not nullptr, is a counter to
-  // which insertions add the number of their keys, duplicates included.
+  // See ConstSplitBlockView. Empty blocks are zeros. If `inserted` is not nullptr, insertions add
+  // the number of their keys to it, duplicates included.
   explicit SplitBlockView(std::span<std::byte> blocks, const HashSpec& hash = {},
                           uint64_t* inserted = nullptr, const Backend* backend = nullptr);
 
@@ -102,15 +102,15 @@ class SplitBlockView : public ConstSplitBlockView {
     detail::SplitBlockInsertOne(backend_->kernels->split_block, words_, num_blocks_, hash);
     if (inserted_ != nullptr) ++*inserted_;
   }
-  // All keys, straight into the blocks: no memory is taken to order them, as
-  // SplitBlockBloomFilter::Insert does with many keys for a large filter.
+  // Inserts all keys that are not null directly into the blocks. For large filters and many keys,
+  // SplitBlockBloomFilter::Insert is faster: it takes memory to order the keys first.
   void Insert(Keys keys) const noexcept { InsertKeys(keys, {}); }
 
-  // The blocks themselves, for those who bring their bits from elsewhere.
+  // The blocks, for programs that compute the bits elsewhere.
   std::span<std::byte> mutable_blocks() const noexcept {
     return std::as_writable_bytes(std::span(words_, split_block::kWords * num_blocks_));
   }
-  // And of how many keys they are: adds to the counter, if there is one.
+  // Adds `keys` to the counter, if there is one, after a change of mutable_blocks().
   void AddInserted(uint64_t keys) const noexcept {
     if (inserted_ != nullptr) *inserted_ += keys;
   }
