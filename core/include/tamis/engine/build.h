@@ -1,4 +1,4 @@
-// Filters of the right size, built from all their keys.
+// Builds filters of the right size from all their keys.
 #ifndef TAMIS_ENGINE_BUILD_H_
 #define TAMIS_ENGINE_BUILD_H_
 
@@ -14,31 +14,31 @@
 
 namespace tamis {
 
-// Calls visit(keys) for batches of keys, of any sizes and layouts. It is called twice, or once for
-// a static filter, and must pass the same keys both times, in any order.
+// Calls visit(keys) for batches of keys, of any sizes and layouts. Build calls it twice, or once
+// for a static filter. It must pass the same keys both times, in any order.
 using RepeatableSource = detail::RepeatableSource;
 
 namespace detail {
 
 class Workers;
 
-// Calls work(workers) with all threads of `engine`, or with the calling thread if that is nullptr.
+// Calls work(workers) with all threads of `engine`, or with the calling thread if it is nullptr.
 void WithWorkers(const Engine* engine, const std::function<void(Workers&)>& work);
 
 }  // namespace detail
 
-// Builds a filter of class F, such as SplitBlockBloomFilter, from all keys of a source, duplicates
-// included, nulls not. options.capacity and options.bytes must be 0. The same keys and options give
-// the same bytes on any machine, and unless F is a cuckoo filter in any order. Runs on the threads
-// and with the backend of `engine`, or, if that is nullptr, on the calling thread.
+// Builds a filter of class F, such as SplitBlockBloomFilter, from all keys of a source. Duplicates
+// are inserted, nulls are not. Reads the source twice: once to count the keys, and once to insert
+// them. The filter is sized for the number of keys at options.fpr. options.capacity and
+// options.bytes must be 0. A static F, such as FuseFilter<8>, is built from one reading, and
+// options.fpr is the maximum of its rate.
 //
-// Reads the source twice, and sizes the filter for the number of keys at options.fpr. A static F,
-// such as FuseFilter<8>, is built from one reading, and options.fpr is the most that its rate may
-// be.
+// Runs on the threads and with the backend of `engine`. If it is nullptr, runs on the calling
+// thread.
 //
 // Throws Error(kInvalidArgument) if the source has a different number of keys the second time, or
-// if a key finds no room (a cuckoo filter takes only a few copies of it). Throws what the
-// constructor of F, or From of a static F, and the source throw.
+// if a key does not fit (a cuckoo filter takes only a few copies of a key). Throws the errors of
+// the constructor of F, or of From of a static F, and the errors of the source.
 template <typename F>
 F Build(const RepeatableSource& source, const FilterOptions& options,
         const Engine* engine = nullptr) {
@@ -55,8 +55,8 @@ F Build(const RepeatableSource& source, const FilterOptions& options,
   }
 }
 
-// Build for a filter of any kind but one that has layers, which is Error(kInvalidArgument). Throws
-// Error(kUnsupported) for a number that is not a kind.
+// Builds a filter of any kind. Throws Error(kInvalidArgument) for a kind that has layers,
+// Error(kUnsupported) for an unknown kind, and the errors of Build.
 AnyFilter BuildFilter(FilterKind kind, const RepeatableSource& source, FilterOptions options = {},
                       const Engine* engine = nullptr);
 

@@ -1,4 +1,6 @@
-// The run-time dispatcher: threads, backends, and the reasons for their choice.
+// The run-time dispatcher: runs calls of many keys on threads, vector units or a GPU.
+//
+// See docs/contracts.md for the rules of all classes: outputs, threads, errors, lifetimes.
 #ifndef TAMIS_ENGINE_ENGINE_H_
 #define TAMIS_ENGINE_ENGINE_H_
 
@@ -24,80 +26,83 @@ namespace detail {
 struct EngineAccess;
 }  // namespace detail
 
-// One way to carry out a call.
+// A route: one way to carry out a call.
 struct CallRoute {
   const Backend* backend = nullptr;
   unsigned threads = 1;
-  // Keys are first ordered by the part of the filter they fall in, so that writes stay in cache,
-  // and that lookups in filters of more than 4 GiB walk through no page tables. Several threads
-  // always insert this way: each then writes to parts of its own.
+  // Whether keys are first ordered by their part of the filter. Then writes stay in cache, and
+  // queries of filters of more than 4 GiB need no walks through page tables. Insertions on several
+  // threads are always partitioned, so that each thread writes to parts of its own.
   bool partitioned = false;
   uint64_t slice_keys = 0;  // consecutive keys that a thread takes at a time
-  double seconds = 0;       // predicted; a KeySource's own time is not in it
-  bool on_device = false;   // lookups by a GPU, which keeps one thread of the host busy
+  double seconds = 0;       // predicted, without the time of a KeySource
+  bool on_device = false;   // a query by a GPU, which keeps one thread of the host busy
   bool uploads = false;     // the filter has to be copied to the GPU first
 };
 
 struct EngineOptions {
-  // Threads, the calling one included, in [1, kMaxThreads] (engine_threads.h); 0: TAMIS_THREADS if
-  // that environment variable is set and not empty, else one for each processor that this process
-  // may run on.
+  // The number of threads, the calling thread included, in [1, kMaxThreads] (engine_threads.h). If
+  // it is 0, the number is the value of the environment variable TAMIS_THREADS, or if that is not
+  // set or empty, the number of processors that this process may use.
   unsigned threads = 0;
-  // An element of Backends(), for every call. nullptr: the one that TAMIS_BACKEND names, if that
-  // environment variable is set and not empty, else the calibration decides for each call.
+  // An element of Backends(), used for every call. If it is nullptr, the environment variable
+  // TAMIS_BACKEND names the backend, or if that is not set or empty, the calibration decides for
+  // each call.
   const Backend* backend = nullptr;
-  // The costs by which calls are planned; by default those of a typical machine. A backend without
-  // figures is not chosen, unless no backend has any: then the default ones serve. A kind of filter
-  // without figures is planned by those of a similar kind.
+  // The costs by which routes are chosen. The default is the costs of a typical machine. A backend
+  // without costs is not chosen; if no backend has costs, the default costs are used. A kind of
+  // filter without costs uses the costs of a similar kind.
   Calibration calibration = {};
-  // Carries out every call this way, whatever the calibration says: for example by a route out of a
-  // CallPlan. Its backend, if not nullptr, and its threads replace those above; its slice_keys and
-  // seconds are ignored.
+  // Carries out every call by this route, whatever the calibration predicts. It may be a route from
+  // a CallPlan. Its backend, if not nullptr, and its threads override the options above. Its
+  // slice_keys and seconds are ignored.
   std::optional<CallRoute> pin = std::nullopt;
-  // Keys of lookups may be in the memory of a GPU, with outputs in that of the host. Each call then
-  // asks the driver where its keys are, and looks up those in device memory there, whatever the
-  // calibration says. If the driver cannot say it, the call throws Error(kDevice): after a GPU has
-  // failed the host may not read them.
+  // Whether the keys of queries may be in the memory of a GPU, with outputs in host memory. Each
+  // call then finds out from the driver where its keys are, and queries keys in device memory
+  // there, whatever the calibration predicts. If the driver cannot tell, the call throws
+  // Error(kDevice), because the host may be unable to read the keys.
   bool device_keys = false;
-  // The most bytes of filters that are kept in the memory of a GPU; 0: half of that memory. Those
-  // that were not used for the longest time give way, and a filter of more bytes is left to the
-  // host: with keys that are in device memory, its lookups are Error(kOutOfMemory).
+  // The maximum bytes of filters that are kept in the memory of a GPU. 0: half of that memory. The
+  // least recently used filters make room for others. Queries of a larger filter run on the host,
+  // and throw Error(kOutOfMemory) if the keys are in device memory.
   uint64_t device_filter_bytes = 0;
 };
 
-// Runs bulk calls on several threads. The results are those of the filter's own functions, whatever
-// the number of threads; the filter's own backend is not used. Calls throw what those functions
-// throw, and may throw std::bad_alloc, before anything is written.
+// Runs calls of many keys on several threads. One Engine is enough for a process.
 //
-// Where the order of keys matters (cuckoo filters, InsertIfAbsent), the result is that of one
-// thread which takes the keys in their order.
+// The results are the results of the filter's own functions, for any number of threads. If the
+// order of keys matters (cuckoo filters, InsertIfAbsent), the result is the result of one thread
+// that takes the keys in order. The filter's own backend is not used. Calls throw the errors of the
+// filter's own functions, and std::bad_alloc. If a call with a Filter throws std::bad_alloc on the
+// host, it has written nothing.
 //
-// Lookups of many keys in a split-block or counting filter of more than 4 GiB take up to 64 MiB for
-// each thread, no more than 192 MiB and 3 MiB for each thread in all, and a bit for each key, where
-// there is memory for that: see CallRoute::partitioned.
+// Threads: any number of threads may call an Engine at the same time, if no filter is changed by
+// one call and used by another. The first call that needs the Engine's threads starts them. They
+// sleep between calls. If several calls need threads at the same time, the call with the least work
+// left gets them first, so a small call does not wait for a large one. If there are as many calling
+// threads as processors, the Engine's threads help none of them. A call on one thread never waits
+// for another call, but may have to share a processor.
 //
-// One Engine is enough for a process: any number of threads may call it at the same time, as long
-// as no filter is changed by one call and used by another. Its threads are started by the first
-// call that needs them, and sleep between calls. When several calls on more than one thread are
-// under way, its threads go first to those with the least left to do, and to none if there are as
-// many of their callers as processors; so a small call need not wait for a large one. A call on one
-// thread waits for no other, but may have to share a processor with their threads.
+// Memory: in a split-block or counting filter of more than 4 GiB, queries of many keys take up to
+// 64 MiB for each thread, but at most 192 MiB plus 3 MiB for each thread in total. They also take
+// one bit for each key. If this memory is not available, they run without it: see
+// CallRoute::partitioned.
 //
-// fork: a child may use an Engine of its parent, make others, and exit, even if a call was under
-// way at the fork. Engines start new threads in the child, and use no GPU there. They tell parent
-// and child apart by process IDs, so a child in a PID namespace of its own, where it may have the
-// ID of its parent, must leave its parent's engines alone.
+// fork: a child process may use an Engine of its parent, make others, and exit, even if a call was
+// running at the time of the fork. In the child, Engines start new threads, and use no GPU. They
+// recognize the child by its process ID. So a child in its own PID namespace, which may have the
+// process ID of its parent, must not use the parent's Engines.
 //
-// Where there is a GPU, lookups go there if that is predicted to be faster. It keeps a copy of the
-// filter for later calls, until the filter changes or is destroyed (which gives the memory back),
-// or until the memory is needed for others: see EngineOptions::device_filter_bytes. If it fails
-// before any output was written, the host answers, and stats() counts it; if it fails later, or if
-// its backend is pinned, the call throws Error: kDevice or kOutOfMemory.
+// GPU: queries run on a GPU if that is predicted to be faster. The GPU keeps a copy of the filter
+// for later calls until the filter changes or is destroyed, or until the memory is needed for other
+// filters: see EngineOptions::device_filter_bytes. If the GPU fails before any output was written,
+// the host answers, and stats() counts the failure. If it fails later, if its backend is pinned, or
+// if the keys are in its memory, the call throws Error(kDevice) or Error(kOutOfMemory).
 class Engine {
  public:
   enum class Operation : uint8_t { kContains, kInsert };
 
-  // The route of a call, the other routes, and the reason for the choice.
+  // The route of a call, all other routes, and the reason for the choice.
   struct CallPlan {
     Operation operation = Operation::kContains;
     uint64_t keys = 0;
@@ -107,37 +112,37 @@ class Engine {
     std::string reason;                   // one sentence
   };
 
-  // What a GPU has done for the engine so far.
+  // Counts of the work of a GPU for this Engine.
   struct Stats {
-    uint64_t device_calls = 0;         // lookups that it answered
-    uint64_t uploads = 0;              // filters that were copied to it
-    uint64_t fallbacks = 0;            // lookups in which it failed, and which the host answered
-    uint64_t failures = 0;             // all of its failures
-    std::string last_failure;          // the message of the last one
-    uint64_t device_filter_bytes = 0;  // of the copies of filters that it keeps there now
+    uint64_t device_calls = 0;         // queries that the GPU answered
+    uint64_t uploads = 0;              // filters that were copied to the GPU
+    uint64_t fallbacks = 0;            // queries in which the GPU failed and the host answered
+    uint64_t failures = 0;             // all failures of the GPU
+    std::string last_failure;          // the message of the last failure
+    uint64_t device_filter_bytes = 0;  // of the copies of filters that the GPU keeps now
   };
 
-  // Fills keys[0..keys.size()) with keys `first`, `first` + 1, ... of a sequence. Called by several
-  // threads at a time, once for each part of the sequence, in no particular order. Must not throw,
-  // and must not call this Engine.
+  // Fills keys[0..keys.size()) with the keys `first`, `first` + 1, ... of a sequence. Several
+  // threads call it at the same time, once for each part of the sequence, in any order. Must not
+  // throw, and must not call this Engine.
   using KeySource = std::function<void(uint64_t first, std::span<uint64_t> keys)>;
 
-  // Throws Error(kInvalidArgument) for a number of threads out of range (TAMIS_THREADS included)
-  // and for a calibration that Validate() refuses; Error(kUnknownBackend) if TAMIS_BACKEND decides
-  // and names none.
+  // Throws Error(kInvalidArgument) if the number of threads is out of range, also in TAMIS_THREADS,
+  // or if Validate() of the calibration throws. Throws Error(kUnknownBackend) if options.backend is
+  // nullptr and TAMIS_BACKEND names an unknown backend.
   explicit Engine(EngineOptions options = {});
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
   ~Engine();
 
-  // The most threads that a call may use, the calling one included.
+  // The maximum number of threads of a call, the calling thread included.
   unsigned threads() const noexcept;
 
-  // The functions of the same names in Queryable. If a Queryable is not a Filter, calls of 2^18
-  // keys or more run on all threads, unless its traits() forbid that. Smaller calls run on the
-  // calling thread. Keys in the memory of a GPU can be looked up only in a Filter:
-  // Error(kUnsupported). If one part of a call fails, the others still run, and the first error is
-  // thrown. A Queryable must not use the engine that queries it.
+  // See the functions of the same names of Queryable. If `queryable` is not a Filter, calls of 2^18
+  // keys or more run on all threads, unless its traits() forbid that, and smaller calls run on the
+  // calling thread. If one part of such a call fails, the other parts still run, and the first
+  // error is thrown. Keys in the memory of a GPU can be queried only in a Filter; otherwise the
+  // call throws Error(kUnsupported). A Queryable must not use the Engine that queries it.
   size_t Contains(const Queryable& queryable, Keys keys, Bitmap out) const;
   size_t Contains(const Queryable& queryable, Keys keys, std::span<uint8_t> out) const;
   size_t Select(const Queryable& queryable, Keys keys, std::span<uint32_t> out) const;
@@ -145,7 +150,7 @@ class Engine {
   size_t Count(const Queryable& queryable, Keys keys) const;
   Answers Contains(const Queryable& queryable, Keys keys) const;
   std::vector<uint64_t> Select(const Queryable& queryable, Keys keys) const;
-  // As the functions of the same names in ChangeableFilter and ErasableFilter.
+  // See the functions of the same names of ChangeableFilter and ErasableFilter.
   size_t Insert(ChangeableFilter& filter, Keys keys) const;
   size_t Insert(ChangeableFilter& filter, Keys keys, std::span<uint64_t> rejected) const;
   size_t InsertIfAbsent(ChangeableFilter& filter, Keys keys, Bitmap fresh) const;
@@ -154,19 +159,20 @@ class Engine {
   size_t Erase(ErasableFilter& filter, Keys keys, std::span<uint64_t> missing) const;
   size_t EraseIfAllFound(ErasableFilter& filter, Keys keys) const;
 
-  // Inserts the first n keys of a sequence that is made on the fly. The memory that this takes does
-  // not grow with n: about 128 MiB, and 4 MiB for each thread; for cuckoo filters up to 512 MiB or
-  // an eighth of the filter. Returns how many were inserted, as ChangeableFilter::Insert.
+  // Inserts the first n keys of a sequence that is made on the fly. Returns the number of inserted
+  // keys, as ChangeableFilter::Insert does. The memory that this takes does not grow with n: it is
+  // about 128 MiB, and 4 MiB for each thread. For cuckoo filters it is up to 512 MiB, or an eighth
+  // of the filter if that is more.
   uint64_t Insert(ChangeableFilter& filter, uint64_t n, const KeySource& source) const;
 
-  // All zeros in a child of fork.
+  // All zeros in a child process of fork.
   Stats stats() const;
 
-  // Gives back the memory of a GPU that copies of filters take, after the lookups that are under
-  // way there. The next lookup makes new ones.
+  // Frees the memory of a GPU that copies of filters take, after queries that are running there
+  // have ended. The next query makes a new copy.
   void DropDeviceFilters() const noexcept;
 
-  // How a call with this filter and n keys would be carried out, and how else it could be.
+  // Returns the route that a call with this filter and n keys would take, and the other routes.
   CallPlan PlanCall(const Filter& filter, uint64_t n,
                     Operation operation = Operation::kContains) const;
 

@@ -1,4 +1,4 @@
-// The number of threads that an Engine has.
+// The number of threads of an Engine.
 #ifndef TAMIS_ENGINE_ENGINE_THREADS_H_
 #define TAMIS_ENGINE_ENGINE_THREADS_H_
 
@@ -9,8 +9,9 @@ namespace tamis {
 // The most threads that one Engine can have.
 inline constexpr unsigned kMaxThreads = 1024;
 
-// Returns the number of threads of an Engine that is made with EngineOptions::threads = `asked`.
-// Makes no Engine and looks for no backend. Throws as the constructor of Engine.
+// Returns the number of threads of an Engine that is made with EngineOptions::threads = `asked`,
+// without making one and without looking for backends. Throws Error(kInvalidArgument) as the
+// constructor of Engine does.
 unsigned EngineThreads(unsigned asked = 0);
 
 }  // namespace tamis

@@ -1,4 +1,6 @@
-// The last keys of a stream that never ends.
+// A filter of the latest keys of an endless stream.
+//
+// See docs/contracts.md for the rules of all classes: answers, keys, threads, errors.
 #ifndef TAMIS_ENGINE_WINDOWED_FILTER_H_
 #define TAMIS_ENGINE_WINDOWED_FILTER_H_
 
@@ -25,74 +27,73 @@ class Engine;
 namespace windowed {
 
 inline constexpr uint32_t kMinFilters = 2;
-inline constexpr uint32_t kMaxFilters = 64;  // a lookup may probe them all
+inline constexpr uint32_t kMaxFilters = 64;  // a query may probe them all
 
 }  // namespace windowed
 
 struct WindowOptions {
-  uint64_t window = 0;  // keys that are kept, at least 1
-  double fpr = 0.01;    // of the whole, in [filters * kMinFpr, kMaxFpr]
-  // Plain filters of the ring, in [2, 64]. More of them take less memory and longer lookups.
+  uint64_t window = 0;  // number of keys to keep, at least 1
+  double fpr = 0.01;    // of the whole window, in [filters * kMinFpr, kMaxFpr]
+  // Plain filters in the ring, in [2, 64]. More filters take less memory and make queries slower.
   uint32_t filters = 4;
   HashSpec hash = {};
   MemoryOptions memory = {};
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
 };
 
-// Keeps the last `window` keys or more, and forgets older ones. A window is a ring of g plain
-// filters, each for s = ceil(window / (g - 1)) keys. Keys go into the newest filter. As soon as it
-// has s keys, the oldest filter is cleared, and becomes the newest.
+// Keeps the latest `window` keys or more, and forgets older ones. A window is a ring of g plain
+// filters, each for s = ceil(window / (g - 1)) keys. Keys are inserted into the newest filter. When
+// it has s keys, the oldest filter is cleared and becomes the newest.
 //
-// After any insertion the last `window` keys inserted are found. A key that comes again counts from
-// its latest insertion: it goes into the newest filter unless that filter may have it, and is found
-// until g - 1 more filters have had their s keys. A key that the newest filter may have takes no
-// room. So repeats within a short time are free, and more than `window` keys are kept. A key that
-// does not come again is forgotten, except for false positives, before max_keys() = g s others have
-// gone in after it.
+// After any insertion, the latest `window` keys are found. A key that comes again counts from its
+// latest insertion: it is inserted into the newest filter, unless that filter may have it, and is
+// found until g - 1 more filters have received their s keys. A key that the newest filter may have
+// takes no room. So repeats within a short time are free, and more than `window` keys are kept. A
+// key that does not come again is forgotten, except for false positives, before max_keys() = g s
+// other keys have been inserted after it.
 //
-// The memory is that of g filters of class F for s keys at the rate 1 - (1 - fpr)^(1/g), about
-// fpr / g. The false positives of the filters are independent, so the ring has the rate fpr when
-// all filters are full, and a lower one before. At 1e-6 classic filters take these bits for each
-// key of the window:
+// The memory is the memory of g filters of class F for s keys at the rate 1 - (1 - fpr)^(1/g),
+// about fpr / g. The false positives of the filters are independent. So the ring has the rate fpr
+// when all filters are full, and a lower rate before. At 1e-6, classic filters take this number of
+// bits for each key of the window:
 //
-//   filters    2      4      8      16     (a plain filter, which forgets nothing: 28.8)
+//   filters    2      4      8      16     (a plain filter that forgets nothing: 28.8)
 //   bits       60.4   42.2   37.8   36.8
 //
-// A lookup of an absent key probes all filters. Windows of a few thousand keys and less take more
-// memory at such rates: no Bloom filter has fewer than about sqrt(s / rate) bits.
+// A query of an absent key probes all filters. Windows of up to a few thousand keys take more
+// memory at such rates, because no Bloom filter has fewer than about sqrt(s / rate) bits.
 //
-// The call that inserts the last key of a filter clears the oldest one, which writes bytes() / g
-// bytes at once. More filters make such a call shorter.
+// The call that inserts the last key of a filter also clears the oldest filter, which writes
+// bytes() / g bytes. More filters make such a call shorter.
 //
-// Any number of threads may query a window that does not change. A change needs exclusive access.
-// Bulk functions may throw std::bad_alloc. A window cannot be saved. A window that was moved from
-// can only be assigned to.
+// Functions for many keys may throw std::bad_alloc. A window cannot be saved.
 template <typename F>
 class WindowedFilter final : public Queryable, public Changeable {
   static_assert(std::is_same_v<F, SplitBlockBloomFilter> || std::is_same_v<F, BloomFilter>,
                 "tamis: a window needs filters that have room for every key");
 
  public:
-  // Throws Error(kInvalidArgument) for options out of range, and what the constructor of F throws.
+  // Throws Error(kInvalidArgument) for options out of range, and the errors of the constructor of
+  // F.
   explicit WindowedFilter(const WindowOptions& options);
 
   uint64_t window() const noexcept { return window_; }
-  // The most different keys that are kept.
+  // The maximum number of different keys that are kept.
   uint64_t max_keys() const noexcept { return share_ * filters_.size(); }
-  // In no particular order.
+  // The filters of the ring, in no particular order.
   const std::vector<F>& filters() const noexcept { return filters_; }
   const HashSpec& hash() const noexcept { return filters_.front().hash(); }
   // The sum over all filters.
   uint64_t bytes() const noexcept override;
-  // The false-positive rate at present: 1 - (1 - p1) (1 - p2) ..., where FprByCount gives p1, p2,
-  // ... for the filters. O(filters).
+  // The false-positive rate with the keys kept now: 1 - (1 - p1) (1 - p2) ... for the rates p1, p2,
+  // ... of the filters by FprByCount. O(filters).
   double expected_fpr() const override;
-  // A window does not record types.
+  // KeyType::kUnknown, because a window does not record types.
   KeyTypes key_types() const noexcept override { return KeyType::kUnknown; }
   QueryTraits traits() const noexcept override { return {.backend = &filters_.front().backend()}; }
   ChangeTraits change_traits() const noexcept override { return {.inserts_if_absent = true}; }
 
-  // One key. Integers are keys by their value widened to 64 bits (see Keys).
+  // One key.
   bool Contains(uint64_t key) const noexcept { return ContainsHash(HashU64(key, hash())); }
   bool Contains(std::string_view key) const noexcept {
     return ContainsHash(HashBytes(key, hash()));
@@ -103,7 +104,7 @@ class WindowedFilter final : public Queryable, public Changeable {
   }
   using Queryable::Contains;
 
-  // Insert one key, and return whether it is new: whether Contains was false.
+  // Insert one key, and return whether Contains was false for it before.
   bool InsertIfAbsent(uint64_t key) { return InsertHashIfAbsent(HashU64(key, hash())); }
   bool InsertIfAbsent(std::string_view key) { return InsertHashIfAbsent(HashBytes(key, hash())); }
   bool InsertHashIfAbsent(uint64_t hash) {
@@ -111,7 +112,7 @@ class WindowedFilter final : public Queryable, public Changeable {
     InsertHash(hash);
     return is_new;
   }
-  // Unlike in other classes, a key that is not new is inserted, too: it counts from then on.
+  // In contrast to other classes, also inserts keys that are present. They count from then on.
   using Changeable::InsertIfAbsent;
 
   void Insert(uint64_t key) { InsertHash(HashU64(key, hash())); }
@@ -121,7 +122,7 @@ class WindowedFilter final : public Queryable, public Changeable {
   }
   using Changeable::Insert;
 
-  // {"a", "b"} would otherwise be one string, from the one pointer to the other.
+  // Without this overload, {"a", "b"} would be taken for one iterator pair.
   bool Contains(std::initializer_list<std::string_view> keys) const = delete;
   template <detail::NoKey T>
   bool Contains(T) const = delete;
@@ -130,13 +131,13 @@ class WindowedFilter final : public Queryable, public Changeable {
   template <detail::NoKey T>
   void Insert(T) = delete;
 
-  // The same on the threads and with the backend of `engine`. nullptr: on the calling thread, with
+  // The same, on the threads and with the backend of `engine`. nullptr: on the calling thread, with
   // the backend of the window.
   size_t Contains(Keys keys, Bitmap out, const Engine* engine) const;
   size_t InsertIfAbsent(Keys keys, Bitmap fresh, const Engine* engine);
   size_t Insert(Keys keys, const Engine* engine);
 
-  // Forgets all keys.
+  // Removes all keys.
   void Clear();
 
  private:
@@ -150,7 +151,7 @@ class WindowedFilter final : public Queryable, public Changeable {
     return Apply(change, keys, outputs, nullptr);
   }
   size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs, const Engine* engine);
-  // Lets bit i become whether key i may be in a filter other than `except`.
+  // Sets bit i if key i may be in a filter other than `except`.
   void Find(Hashes hashes, const F* except, uint64_t* bits, const Engine* engine) const;
 
   uint64_t window_;

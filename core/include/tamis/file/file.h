@@ -1,7 +1,7 @@
-// Filter files: what they say of themselves, and how they are opened.
+// Filter files: headers, and options for loading, mapping and saving.
 //
-// The format is specified in core/FORMAT.md. Nothing in a file is trusted: every field is checked
-// against the others and against the length of the file before use.
+// core/FORMAT.md specifies the format. Files are not trusted: every field is checked against the
+// other fields and against the length of the file before use.
 #ifndef TAMIS_FILE_FILE_H_
 #define TAMIS_FILE_FILE_H_
 
@@ -17,7 +17,7 @@
 
 namespace tamis {
 
-// The values are part of the file format. filter_kinds.h says what each kind is and can do.
+// The values are part of the file format. filter_kinds.h lists the kinds and their abilities.
 enum class FilterKind : uint32_t {
   kSplitBlock = 1,
   kCuckoo8 = 2,
@@ -32,38 +32,38 @@ enum class FilterKind : uint32_t {
   kFuse32 = 12,
 };
 
-// The header of a file, all of whose fields have passed their checks.
+// The header of a file. All fields have passed their checks.
 struct FileHeader {
-  // The version that Save writes. Version 1 has no types of keys, no keyed hashes, and one
+  // The version that Save writes. Version 1 has no key types, no keyed hashes, and a single
   // checksum.
   static constexpr uint32_t kNewestVersion = 2;
 
   uint32_t version = kNewestVersion;
   FilterKind kind = FilterKind::kSplitBlock;
-  HashSpec hash;  // out of a file by ReadHeader or VerifyFile: without the secret
+  HashSpec hash;  // without the secret if ReadHeader or VerifyFile returned the header
   std::array<uint64_t, 3> geometry{};  // by kind, see core/FORMAT.md; {blocks, 0, 0} ...
-  uint64_t capacity = 0;               // keys the filter was sized for
-  uint64_t inserted = 0;               // keys inserted, duplicates included, less those erased
+  uint64_t capacity = 0;               // number of keys that the filter was sized for
+  uint64_t inserted = 0;               // see Filter::inserted_count
   uint64_t payload_bytes = 0;
-  // XXH3-128, low half and high half, of what core/FORMAT.md says for the version.
+  // XXH3-128, low half and high half. core/FORMAT.md defines the input for each version.
   std::array<uint64_t, 2> payload_checksum{};
-  // The rest is not in files of version 1.
+  // Files of version 1 do not have the fields below.
   KeyTypes key_types = KeyType::kUnknown;  // of all keys inserted
   bool has_secret = false;                 // whether the secret of a keyed hash is in the file
-  std::array<uint64_t, 2> key_tag{};       // of a keyed hash: tells a wrong secret from the right
+  std::array<uint64_t, 2> key_tag{};       // of a keyed hash: identifies the right secret
 };
 
-// What is checked when a file is opened.
+// The checks when a file is opened.
 enum class Verify : uint8_t {
   kHeader,  // the header and the length of the file
-  kFull,    // the payload too, its checksums and what its kind says of it: reads the whole file
+  kFull,    // also the checksums of the payload and the rules of its kind; reads the whole file
 };
 
 struct LoadOptions {
   MemoryOptions memory = {};
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
-  // The secret of a keyed hash, unless the file has it. Error(kSecret) is thrown if it is wrong or
-  // missing, or given for a filter whose hash has none.
+  // The secret of a keyed hash, if the file does not contain it. Error(kSecret) is thrown if it is
+  // missing or wrong, or given for a filter whose hash is not keyed.
   std::optional<HashSecret> secret = {};
 };
 
@@ -73,51 +73,54 @@ struct MapOptions {
   std::optional<HashSecret> secret = {};  // as in LoadOptions
 };
 
-// For programs that read a file, change the filter and replace the file: if two do so at a time,
-// the changes of one are lost. Take the lock before the file is read, give it to Save, and drop it
-// then. Advisory: it keeps out only those who take it, too.
+// A lock for programs that read a file, change the filter and replace the file. Without it, the
+// changes of one program are lost if two do so at the same time. Take the lock before reading the
+// file, pass it to Save, and release it after that. The lock is advisory: it excludes only programs
+// that take it.
 class FileLock {
  public:
-  // Throws Error(kBusy) if somebody has the lock, in this process or another, Error(kIo) if there
-  // is no such file. On file systems without locks it holds none, and RequireUnchanged is all that
-  // is left.
+  // Takes the lock without waiting. Throws Error(kBusy) if it is taken, in this process or another.
+  // Throws Error(kIo) if the file does not exist or cannot be opened. On file systems without locks
+  // it locks nothing, and only RequireUnchanged protects the file.
   explicit FileLock(std::filesystem::path path);
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
   ~FileLock();
 
-  // Throws Error(kBusy) if the path now names another file. Save does so before it replaces one.
+  // Throws Error(kBusy) if the path now names another file. Save calls this before it replaces one.
   void RequireUnchanged() const;
 
  private:
-  // Whether the path still names the file that is open. Throws Error(kIo) if that cannot be told.
+  // Returns whether the path still names the open file. Throws Error(kIo) if this is unknown.
   bool IsCurrent() const;
 
   std::filesystem::path path_;
   int fd_ = -1;
-  int process_ = 0;  // a child of fork does not give back what its parent holds
+  int process_ = 0;  // a child of fork must not release the lock of its parent
 };
 
-// How a filter is saved. A file that replaces another keeps its mode and access list, and its owner
-// and group where the process may set them; where it may not, the new file allows nobody but its
-// owner what the old one denied. Set-user-ID bits and the like are dropped, and other hard links
-// keep the old file. A symbolic link stays: the file that it leads to is replaced, or made if it is
-// not there.
+// How a filter is saved.
+//
+// A file that replaces another keeps its mode and access list, and its owner and group if the
+// process may set them. If it may not, the new file grants others nothing that the old file denied
+// them. Set-user-ID bits and similar bits are dropped. Other hard links keep the old file. If the
+// path is a symbolic link, the link stays, and its target is replaced, or made if it does not
+// exist.
 struct SaveOptions {
-  // Whether to replace a file that this process may not write to, or that nobody may (which root
-  // could). If not, such a file is Error(kIo).
+  // Whether to replace a file that this process may not write to, or that nobody may write to (root
+  // could). Otherwise Save throws Error(kIo) for such a file.
   bool replace_read_only = false;
-  // Whether the file must be new. If a file of this name exists when the new one gets its name,
-  // Save throws Error(kBusy) and replaces nothing. If several programs save under one name at once,
-  // exactly one succeeds.
+  // Whether the file must be new. If a file of this name exists when Save is about to give the name
+  // to the new file, Save throws Error(kBusy) and replaces nothing. If several programs save under
+  // one name at the same time, exactly one succeeds.
   bool only_new = false;
-  // The lock of the file that was read and is now replaced; nullptr: none.
+  // The lock of the file that was read and is now replaced. nullptr: none.
   const FileLock* lock = nullptr;
-  // Whether the secret of a keyed hash is put into the file. Whoever can read the file can then
-  // choose keys that collide; without it, loading needs the secret again. By default it is in the
-  // file if the filter came from one that had it.
+  // Whether to save the secret of a keyed hash in the file. If so, anyone who can read the file can
+  // choose keys that collide. If not, LoadOptions must give the secret. By default, the secret is
+  // saved if the filter was loaded from a file with its secret.
   std::optional<bool> with_secret = {};
-  // 1: for readers that know no other version. Not for filters with a keyed hash.
+  // 1: for readers that support only version 1. Not possible for filters with a keyed hash.
   uint32_t version = FileHeader::kNewestVersion;
 };
 

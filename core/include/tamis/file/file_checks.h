@@ -1,4 +1,4 @@
-// Reads and checks files without making a filter of them.
+// Reads and checks files without making filters.
 #ifndef TAMIS_FILE_FILE_CHECKS_H_
 #define TAMIS_FILE_FILE_CHECKS_H_
 
@@ -9,14 +9,15 @@
 
 namespace tamis {
 
-// The kind in the header of a file of a FilterBank. Such a file holds no single filter.
+// The kind in the header of a FilterBank file. Such a file does not contain a single filter.
 inline constexpr uint32_t kBankFileKind = 32;
 
-// Reads and checks the header of a file, and that the file has the length that the header says.
-// Throws FormatError naming the check and the offset, or Error(kIo).
+// Reads and checks the header of a file, and checks the length of the file against it. Throws
+// FormatError, with the check and the offset, or Error(kIo).
 FileHeader ReadHeader(const std::filesystem::path& path);
 
-// Checks all of a file: header, length, payload. Returns the header; throws as ReadHeader.
+// Checks a whole file: header, length, payload. Returns the header. Throws the errors of
+// ReadHeader.
 FileHeader VerifyFile(const std::filesystem::path& path);
 
 }  // namespace tamis

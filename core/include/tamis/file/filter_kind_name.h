@@ -8,7 +8,7 @@
 
 namespace tamis {
 
-// Returns the name of a kind: "split-block", "cuckoo8" ...
+// Returns the name of a kind: "split-block", "cuckoo8" ... "unknown" for any other number.
 const char* FilterKindName(FilterKind kind) noexcept;
 // Sets `kind` to the kind of that name. Returns false, and sets nothing, if the name is unknown.
 bool ParseFilterKind(std::string_view name, FilterKind& kind) noexcept;

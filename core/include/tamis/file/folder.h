@@ -1,4 +1,4 @@
-// The files that a list of files and folders stands for.
+// The files below folders.
 #ifndef TAMIS_FILE_FOLDER_H_
 #define TAMIS_FILE_FOLDER_H_
 
@@ -11,11 +11,11 @@
 
 namespace tamis {
 
-// Returns the files of `given` as they are. A folder stands for all files below it, also behind
-// links, whose names end in one of `extensions`, such as ".tamis", in small or capital letters.
-// They come in the order of their names, and each folder counts once. Names that begin with a dot
-// are left out. Throws Error(kIo) for a folder that cannot be read, and Error(kInvalidArgument) if
-// it finds no file at all.
+// Returns the files in `given`, in which a folder stands for all files below it, also behind links,
+// whose names end in one of `extensions`, such as ".tamis", in lower or upper case. Files of a
+// folder are in the order of their names. A folder that can be reached twice counts once. Names
+// that begin with a dot are left out. Throws Error(kIo) for a folder that cannot be read, and
+// Error(kInvalidArgument) if the result would be empty.
 std::vector<std::filesystem::path> FilesOf(const std::vector<std::filesystem::path>& given,
                                            std::initializer_list<std::string_view> extensions);
 

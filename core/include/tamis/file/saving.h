@@ -1,4 +1,4 @@
-// Checks before a file is saved, and the end of a process during a save.
+// Checks before a file is saved, and cleanup when a process ends during a save.
 #ifndef TAMIS_FILE_SAVING_H_
 #define TAMIS_FILE_SAVING_H_
 
@@ -8,13 +8,13 @@
 
 namespace tamis {
 
-// Throws the errors of saving to `path` that can be found without writing: for jobs that take long
+// Throws the errors of saving to `path` that can be found without writing. For jobs that run long
 // before they save.
 void RequireSavable(const std::filesystem::path& path, const SaveOptions& options = {});
 
-// Removes the temporary files of saves that are under way in this process. Only for a process that
-// a signal is about to end: a signal handler may call it. There is rarely such a file if the file
-// system has files without names, because Save then uses these.
+// Removes the temporary files of saves that are in progress in this process. Only for a process
+// that a signal is about to end: a signal handler may call it. If the file system supports files
+// without names, Save uses them, and there is rarely anything to remove.
 void RemoveTemporaryFiles() noexcept;
 
 }  // namespace tamis
