@@ -1,4 +1,4 @@
-// Keys as kernels take them.
+// Batches of keys, the input of kernels.
 #ifndef TAMIS_DETAIL_BATCH_H_
 #define TAMIS_DETAIL_BATCH_H_
 
@@ -10,34 +10,34 @@
 
 namespace tamis::detail {
 
-// What the values of a batch are, hence how they become hashes. All kernels take the first three.
-// The others only CommonKernels::hash does, as every kernel compiled for them would be larger: the
-// hash of SipHash takes longer than a probe of a filter in the caches, and values of 4 bytes have
-// to be widened first in any case. ForEachBatch has their hashes ready.
+// The type of the values of a batch, which decides how they are hashed. All kernels take the first
+// three types. Only CommonKernels::hash takes the others, because every kernel would become larger.
+// SipHash takes longer than a probe of a filter in the caches, and values of 4 bytes have to be
+// widened first in any case. ForEachBatch hashes them in advance.
 enum class Source : uint8_t {
-  kHashes,    // they are hashes
+  kHashes,    // hashes
   kXxh3,      // integer keys, to be hashed with XXH3
   kXxh64,     // integer keys, to be hashed with XXH64
   kSip13,     // integer keys, to be hashed with SipHash-1-3
   kSip24,     // integer keys, to be hashed with SipHash-2-4
-  kXxh3Of4,   // keys of 4 bytes, each the low half of a value, to be hashed with XXH3
-  kXxh64Of4,  // the same with XXH64
+  kXxh3Of4,   // keys of 4 bytes, in the low halves of values, to be hashed with XXH3
+  kXxh64Of4,  // keys of 4 bytes, in the low halves of values, to be hashed with XXH64
 };
 
-// Whether all kernels take it.
+// Returns whether all kernels take values of this type.
 constexpr bool IsCommon(Source source) noexcept { return source <= Source::kXxh64; }
 
-// The hash of a key by a source that is not common, for the host: in a user's function that asks
-// for one key, it would be most of the code, whichever hash the filter has. The terms are those of
-// KeyHasher. It is declared to depend on nothing else: fields of the filter then need not be read
-// again after it.
+// Returns the hash of a key by a source that is not common, on the host. It is not inlined, because
+// it would be most of the code of a user's function that queries one key, whatever hash the filter
+// has. The terms are the terms of KeyHasher. TAMIS_CONST tells compilers that it reads no memory,
+// so fields of the filter need not be loaded again after it.
 TAMIS_CONST uint64_t UncommonHash(Source source, uint64_t seed_term, uint64_t second_term,
                                   uint64_t key) noexcept;
 
-// Hashes of one value: the choice of a hash and all that depends on its seed, made once.
+// Hashes one value. Holds the hash function and all terms that depend on its seed.
 struct KeyHasher {
   Source source = Source::kHashes;
-  // hash::Xxh3Flip(seed) or hash::Xxh64Start(seed); for SipHash, the halves of the secret; unused
+  // hash::Xxh3Flip(seed) or hash::Xxh64Start(seed). For SipHash, the halves of the secret. Unused
   // for hashes.
   uint64_t seed_term = 0;
   uint64_t second_term = 0;
@@ -91,7 +91,7 @@ inline Batch KeyBatch(const HashSpec& spec, const uint64_t* keys, size_t n) {
   return {KeyHasher(spec), keys, n};
 }
 
-// Of keys of 4 bytes, the low halves of the values. For hashes that are not keyed.
+// Makes a batch of keys of 4 bytes, in the low halves of the values. Not for keyed hashes.
 inline Batch KeyOf4Batch(const HashSpec& spec, const uint64_t* keys, size_t n) {
   KeyHasher hasher(spec);
   const bool xxh3 = hasher.source == Source::kXxh3;

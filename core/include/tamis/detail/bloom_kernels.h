@@ -1,4 +1,4 @@
-// What a backend does for classic Bloom filters.
+// The kernels of a backend for classic Bloom filters.
 #ifndef TAMIS_DETAIL_BLOOM_KERNELS_H_
 #define TAMIS_DETAIL_BLOOM_KERNELS_H_
 
@@ -10,7 +10,7 @@
 namespace tamis::detail {
 
 struct BloomKernels {
-  // As the functions of SplitBlockKernels of these names.
+  // See the functions of these names of SplitBlockKernels.
   void (*contains)(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
                    const Batch& batch, uint64_t* bits);
   void (*insert)(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, const Batch& batch);

@@ -1,4 +1,4 @@
-// Filters that are sized by their keys.
+// Makes filters that are sized by their keys.
 #ifndef TAMIS_DETAIL_BUILD_FROM_H_
 #define TAMIS_DETAIL_BUILD_FROM_H_
 
@@ -28,7 +28,7 @@ using RepeatableSource = std::function<void(const std::function<void(Keys)>& vis
 template <typename R>
 using ReferenceOf = decltype(*std::begin(std::declval<const R&>()));
 
-// Ranges that can be read twice, of integers or of strings.
+// Ranges of integers or strings that can be read twice.
 template <typename R>
 concept KeyRange = std::convertible_to<const R&, Keys> ||
     (std::forward_iterator<decltype(std::begin(std::declval<const R&>()))> &&
@@ -36,7 +36,7 @@ concept KeyRange = std::convertible_to<const R&, Keys> ||
      (std::integral<std::remove_cvref_t<ReferenceOf<R>>> ||
       std::convertible_to<ReferenceOf<R>, std::string_view>));
 
-// The type that elements of a range are gathered as. Strings that the range makes one by one are
+// The type in which elements of a range are collected. Strings that the range makes on the fly are
 // copied.
 template <typename Reference, typename T = std::remove_cvref_t<Reference>>
 using GatheredKey = std::conditional_t<
@@ -44,7 +44,7 @@ using GatheredKey = std::conditional_t<
     std::conditional_t<std::is_lvalue_reference_v<Reference> || std::is_same_v<T, std::string_view>,
                        std::string_view, std::string>>;
 
-// Calls visit(keys) for all elements of a range, all at once if Keys can view it.
+// Calls visit(keys) for all elements of a range: once with all of them if Keys can view the range.
 template <typename R>
 void ForKeysOf(const R& range, const std::function<void(Keys)>& visit) {
   if constexpr (std::convertible_to<const R&, Keys>) {
@@ -65,7 +65,7 @@ void ForKeysOf(const R& range, const std::function<void(Keys)>& visit) {
 // Throws Error(kInvalidArgument) if the options give a capacity or bytes.
 void RequireSizedByKeys(const FilterOptions& options);
 
-// Returns the number of keys of a source for a filter that is sized by them. Throws as
+// Returns the number of keys of a source, for a filter that is sized by them. Throws the errors of
 // RequireSizedByKeys.
 uint64_t CountKeys(const RepeatableSource& source, const FilterOptions& options);
 
@@ -74,10 +74,10 @@ uint64_t CountKeys(const RepeatableSource& source, const FilterOptions& options)
 void AddCounted(const RepeatableSource& source, uint64_t count,
                 const std::function<void(Keys)>& add);
 
-// Throws Error(kInvalidArgument) if some keys found no room.
+// Throws Error(kInvalidArgument) if some keys did not fit.
 void RequireAllInserted(uint64_t inserted, uint64_t count);
 
-// Builds a filter of the keys of a source, which insert(filter, keys) inserts. Throws as Build.
+// Builds a filter of the keys of a source with insert(filter, keys). Throws the errors of Build.
 template <typename F, typename Insert>
 F BuildFrom(const RepeatableSource& source, FilterOptions options, const Insert& insert) {
   const uint64_t count = CountKeys(source, options);

@@ -1,4 +1,4 @@
-// The changes that keys can make, for host and device code.
+// The changes that a Changeable can make, for host and device code.
 #ifndef TAMIS_DETAIL_CHANGE_H_
 #define TAMIS_DETAIL_CHANGE_H_
 
@@ -11,12 +11,12 @@ namespace tamis {
 enum class Change : uint8_t {
   kInsert,
   kErase,
-  kInsertIfAbsent,  // inserts the keys that Contains does not find
+  kInsertIfAbsent,  // inserts the keys for which Contains returns false
 };
 
 namespace detail {
 
-// Collects which keys were changed: private to the library.
+// Collects which keys were changed. Private to the library.
 class Outcomes;
 
 }  // namespace detail

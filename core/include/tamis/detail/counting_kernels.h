@@ -1,4 +1,4 @@
-// What a backend does for counting Bloom filters.
+// The kernels of a backend for counting Bloom filters.
 #ifndef TAMIS_DETAIL_COUNTING_KERNELS_H_
 #define TAMIS_DETAIL_COUNTING_KERNELS_H_
 
@@ -10,7 +10,7 @@
 namespace tamis::detail {
 
 struct CountingKernels {
-  // As the functions of SplitBlockKernels of these names.
+  // See the functions of these names of SplitBlockKernels.
   void (*contains)(const uint64_t* words, uint64_t num_blocks, const Batch& batch, uint64_t* bits);
   void (*insert)(uint64_t* words, uint64_t num_blocks, const Batch& batch);
   bool (*contains_one)(const uint64_t* words, uint64_t num_blocks, uint64_t hash);

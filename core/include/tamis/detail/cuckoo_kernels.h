@@ -1,4 +1,4 @@
-// What a backend does for cuckoo filters.
+// The kernels of a backend for cuckoo filters.
 #ifndef TAMIS_DETAIL_CUCKOO_KERNELS_H_
 #define TAMIS_DETAIL_CUCKOO_KERNELS_H_
 
@@ -14,25 +14,24 @@ struct Geometry;
 
 namespace tamis::detail {
 
-// The low halves of places that kInsertIfAbsent did not insert.
+// The low halves of places whose keys kInsertIfAbsent did not insert: present, or without room.
 inline constexpr uint64_t kIsIn = 0;
 inline constexpr uint64_t kIsRefused = uint64_t{1} << 16;
 
-// Of one width of fingerprints.
+// The kernels for one width of fingerprints.
 struct CuckooKernels {
-  // As for split-block filters; `words` are the buckets.
+  // See SplitBlockKernels. `words` are the buckets.
   void (*contains)(const void* words, const cuckoo::Geometry& geometry, const Batch& batch,
                    uint64_t* bits);
-  // The same for a table that another thread may be changing, and where the n values are, as by
-  // `locate`.
+  // Like contains and locate, for a table that another thread may be changing: writes the bits and
+  // the n places of the values.
   void (*contains_changing)(const void* words, const cuckoo::Geometry& geometry, const Batch& batch,
                             uint64_t* bits, uint64_t* places);
-  // places[i] = cuckoo::Pack of where value i is; n of them.
+  // Sets places[i] to cuckoo::Pack of the place of value i, for n values.
   void (*locate)(const cuckoo::Geometry& geometry, const Batch& batch, uint64_t* places);
-  // Changes one chunk (the chunks that they name do not matter) or a whole table by what n places
-  // say, in their order. Where there is nothing to change the fingerprint of a place becomes 0; its
-  // bucket then tells, for kInsertIfAbsent, why: kIsIn, or kIsRefused for want of room. Returns how
-  // many changes there were.
+  // Change one chunk (the chunks of the places are ignored) or a whole table by n places, in their
+  // order. Return the number of changes. If a place changes nothing, its fingerprint becomes 0. For
+  // kInsertIfAbsent, its bucket then gives the reason: kIsIn, or kIsRefused for lack of room.
   size_t (*change_chunk)(Change change, void* buckets, uint32_t chunk_buckets, uint64_t* places,
                          size_t n);
   size_t (*change_table)(Change change, void* buckets, uint32_t chunk_buckets, uint64_t* places,

@@ -1,5 +1,5 @@
-// What the classes of filters derive from: the data that all have, and the stages of lookups, which
-// each defines.
+// The base class of the classes of filters: the data that all have, and the stages of queries that
+// each class defines.
 #ifndef TAMIS_DETAIL_FILTER_BASE_H_
 #define TAMIS_DETAIL_FILTER_BASE_H_
 
@@ -37,17 +37,18 @@ class FilterBase : public Filter {
   ~FilterBase() override;
 
   void RequireWritable() const;
-  // To be called before the contents go into another filter, which would be saved as intact. Throws
-  // FormatError for a mapped filter whose file is damaged; the first that reads all of it.
+  // Call this before the contents are copied into another filter, because that filter would be
+  // saved as intact. Throws FormatError for a mapped filter whose file is damaged. Each call reads
+  // the whole file.
   void RequireIntact() const;
 
-  // The header of a filter of this geometry.
+  // Returns the header of a filter with this geometry.
   FileHeader HeaderOf(const std::array<uint64_t, 3>& geometry) const noexcept;
-  // Hands over the parts of the file of this filter. Throws as Save, and what `writer` throws.
+  // Passes the parts of this filter's file to `writer`. Throws the errors of Save and of `writer`.
   virtual void Write(const SaveOptions& options, const PartsWriter& writer) const;
-  // How many bytes that are. Throws Error(kInvalidArgument) for options that do not go with it.
+  // Returns the size of that file. Throws Error(kInvalidArgument) for options that do not fit.
   virtual uint64_t FileBytes(const SaveOptions& options) const;
-  // Counts what a merge has added.
+  // Adds the counts and key types of a filter that was merged.
   void AddCounts(const FilterBase& other) noexcept;
   // Records the type of a key if it was inserted. Returns `inserted`.
   TAMIS_HD bool Note(KeyType type, bool inserted) noexcept {
@@ -55,28 +56,28 @@ class FilterBase : public Filter {
     return inserted;
   }
 
-  // To be called by whatever changes the contents: copies of them elsewhere are then out of date.
-  // What only adds to inserted_ is seen without: one store less for one key.
+  // Call this after any change of the contents, so that copies of them elsewhere are replaced. A
+  // change of inserted_ alone is noticed without it, which saves a store for one key.
   TAMIS_HD void Changed() noexcept { ++changes_; }
 
   void Query(const Keys& keys, uint64_t* bits) const override;
   const Filter* engine_filter() const noexcept override;
   // `bits` has BitmapWords(batch.n) words.
   virtual void Probe(const Kernels& kernels, const Batch& batch, uint64_t* bits) const noexcept = 0;
-  // One key, by its hash, with the filter's own backend.
+  // Queries one key, given its hash, with the filter's own backend.
   virtual bool ProbeOne(uint64_t hash) const noexcept = 0;
-  // The blocks of a filter that has each key in block ((hash >> 32) * blocks) >> 32 and in no
-  // other, so that lookups can be ordered by region; 0 for all others.
+  // The number of blocks if each key is in block ((hash >> 32) * blocks) >> 32 and in no other, so
+  // that queries can be ordered by region. 0 for other filters.
   virtual uint64_t ordered_blocks() const noexcept { return 0; }
 
   uint64_t capacity_ = 0;
   uint64_t inserted_ = 0;
   KeyTypes key_types_;
-  bool has_secret_ = false;  // as its file had it
-  bool has_views_ = false;   // which may insert keys of any type
+  bool has_secret_ = false;  // whether the filter's file had the secret
+  bool has_views_ = false;   // whether there are views, which may insert keys of any type
   bool shared_ = false;      // see FilterAccess::SetShared
   HashSpec hash_;
-  KeyHasher hasher_;  // of hash_
+  KeyHasher hasher_;  // for hash_
   const Backend* backend_ = nullptr;
   Storage storage_;
 
@@ -84,8 +85,8 @@ class FilterBase : public Filter {
   friend class tamis::Filter;
   friend struct FilterAccess;
 
-  // Which contents these are: no other filter of the process has the same identity, but one that
-  // this is moved to.
+  // The identity of the contents. No other filter of the process has the same, unless this filter
+  // is moved to it.
   static uint64_t NewIdentity() noexcept;
   uint64_t identity_ = NewIdentity();
   uint64_t changes_ = 0;

@@ -1,4 +1,4 @@
-// What a backend does for filters of other libraries: their hashes of integer keys.
+// The kernels of a backend for filters of other libraries: their hashes of integer keys.
 #ifndef TAMIS_DETAIL_FORMAT_HASH_KERNELS_H_
 #define TAMIS_DETAIL_FORMAT_HASH_KERNELS_H_
 
@@ -9,8 +9,8 @@
 
 namespace tamis::detail {
 
-// The two halves of a hash from which the bits of a key follow: of 16 bytes, each half
-// little-endian, the low one first.
+// The two halves of a hash from which the bits of a key follow. The 16 bytes have each half
+// little-endian, low half first.
 struct Hash128 {
   uint64_t low = 0;
   uint64_t high = 0;
@@ -18,15 +18,16 @@ struct Hash128 {
   friend bool operator==(const Hash128&, const Hash128&) = default;
 };
 
-// Each: hashes[i] = the hash of keys[i], as its 8 little-endian bytes; n of them. The two do not
-// overlap.
+// Each kernel sets hashes[i] to the hash of keys[i], taken as 8 little-endian bytes, for n keys.
+// The two arrays do not overlap.
 struct FormatHashKernels {
-  // RedisBloom: MurmurHash64A is the low half, and with that for its seed the high one.
+  // RedisBloom: the low half is MurmurHash64A. The high half is the same with the low half as its
+  // seed.
   void (*redis)(const uint64_t* keys, size_t n, Hash128* hashes);
   // Guava: MurmurHash3_x64_128.
   void (*guava)(const uint64_t* keys, size_t n, Hash128* hashes);
-  // Spark: MurmurHash3_x86_32 is the low half, and with that for its seed the high one; each is
-  // below 2^32.
+  // Spark: the low half is MurmurHash3_x86_32. The high half is the same with the low half as its
+  // seed. Both are below 2^32.
   void (*spark)(int32_t seed, const uint64_t* keys, size_t n, Hash128* hashes);
 };
 

@@ -13,7 +13,7 @@ struct Table;
 namespace tamis::detail {
 
 struct FuseKernels {
-  // As the function of SplitBlockKernels of this name.
+  // See the function of this name of SplitBlockKernels.
   void (*contains)(const fuse::Table& table, const Batch& batch, uint64_t* bits);
 };
 

@@ -1,14 +1,14 @@
 // Marks functions that run on the host and, when compiled by nvcc, on a GPU.
 //
 // The arithmetic of every filter is written once, in headers that use only this macro and
-// fixed-width integers: no containers, no exceptions, no builtins, and tables inside functions (a
-// namespace-scope constexpr array cannot be indexed in device code).
+// fixed-width integers. They have no containers, no exceptions and no builtins. Their tables are
+// inside functions, because device code cannot index a constexpr array of a namespace.
 //
-// On the host these functions, and all that are marked TAMIS_INLINE, are always inlined, even
-// without optimization. Files of one program may be compiled for different processors: if each kept
-// a copy of an inline function, the linker would take any of them, even one that the machine cannot
-// run. A function whose address is taken is kept all the same, so it has another name for each kind
-// of processor, and another one with ThreadSanitizer, which kernels are compiled without.
+// On the host, these functions and all functions marked TAMIS_INLINE are always inlined, even
+// without optimization. Files of one program may be compiled for different processors. If each file
+// kept a copy of an inline function, the linker could choose a copy that the machine cannot run. A
+// function whose address is taken is kept anyway. So its name differs for each kind of processor,
+// and for ThreadSanitizer, because kernels are compiled without that.
 #ifndef TAMIS_DETAIL_HD_H_
 #define TAMIS_DETAIL_HD_H_
 
@@ -36,7 +36,7 @@
 #define TAMIS_INLINE inline __attribute__((always_inline))
 #endif
 
-// For functions whose result depends on their arguments alone, and on no memory.
+// For functions whose result depends only on their arguments, and on no memory.
 #if defined(__GNUC__)
 #define TAMIS_CONST __attribute__((const))
 #else

@@ -1,8 +1,8 @@
 // The kernels of one backend: pure functions over (filter words, geometry, keys) -> output.
 //
-// A backend is a table of these. `portable` is the oracle: all others give the same bits. They
-// compose in stages: keys -> hashes -> probe -> bits -> bytes or indices, so that a new filter adds
-// a family of its own, and no combination of them has to be written.
+// A backend is a table of kernels. `portable` is the reference: all other backends compute the same
+// bits. Kernels are stages: keys -> hashes -> probe -> bits -> bytes or indices. So a new filter
+// adds only a family for its probe, and combinations of stages need no code.
 #ifndef TAMIS_DETAIL_KERNELS_H_
 #define TAMIS_DETAIL_KERNELS_H_
 
@@ -21,8 +21,8 @@
 
 namespace tamis::detail {
 
-// The families, each with the name of its type and its own: a new one is one more line, from which
-// the tables of all backends follow.
+// The families: the type and the name of each. A new family is one more line here. The tables of
+// all backends follow from it.
 #define TAMIS_KERNEL_FAMILIES(V)    \
   V(SplitBlockKernels, split_block) \
   V(CuckooKernels, cuckoo8)         \
@@ -37,21 +37,21 @@ namespace tamis::detail {
   V(BankKernels, bank)              \
   V(FormatHashKernels, format_hash)
 
-// For filters of all kinds.
+// Kernels for filters of all kinds.
 struct CommonKernels {
-  // hashes[i] = the hash of value i; n of them. They may take the place of the values.
+  // Sets hashes[i] to the hash of value i, for n values. `hashes` may be the memory of the values.
   void (*hash)(const Batch& batch, uint64_t* hashes);
-  // hashes[i] = XXH64 of string i; n of them, n <= Xxh64Rests::kMost. `hashes` has room for as many
-  // more as make n a multiple of 8, which may be overwritten.
+  // Sets hashes[i] to XXH64 of string i, for n strings, n <= Xxh64Rests::kMost. `hashes` needs room
+  // for n rounded up to a multiple of 8. The elements past n may be overwritten.
   void (*xxh64_rests)(const Xxh64Rests& rests, Xxh64Lanes lanes, size_t n, uint64_t* hashes);
 
-  // Outputs made from the bits of n keys; they write exactly what is named.
+  // Convert the bits of n keys to outputs. They write exactly the elements that are named.
   void (*bits_to_bytes)(const uint64_t* bits, size_t n, uint8_t* bytes);  // n bytes, 0 or 1
-  // Writes first + i for every bit i that is set, ascending, into out[0..n); returns how many.
+  // Writes first + i for every bit i that is set, ascending, into out[0..n). Returns their number.
   size_t (*bits_to_indices32)(const uint64_t* bits, size_t n, uint64_t first, uint32_t* out);
   size_t (*bits_to_indices64)(const uint64_t* bits, size_t n, uint64_t first, uint64_t* out);
 
-  // The number of bits set in n words.
+  // Returns the number of bits set in n words.
   uint64_t (*popcount)(const uint64_t* words, size_t n);
   // into[i] |= from[i] for n words.
   void (*merge)(uint64_t* into, const uint64_t* from, size_t n);
@@ -64,7 +64,7 @@ struct Kernels : CommonKernels {
   TAMIS_KERNEL_FAMILIES(TAMIS_FAMILY)
 #undef TAMIS_FAMILY
 
-  // The family of cuckoo filters with fingerprints of so many bits.
+  // Returns the family of cuckoo filters with fingerprints of kBits bits.
   template <int kBits>
   const CuckooKernels& cuckoo() const {
     if constexpr (kBits == 8) return cuckoo8;
@@ -72,7 +72,7 @@ struct Kernels : CommonKernels {
     if constexpr (kBits == 16) return cuckoo16;
   }
 
-  // The family of fuse filters with fingerprints of kBits.
+  // Returns the family of fuse filters with fingerprints of kBits bits.
   template <int kBits>
   const FuseKernels& fuse() const {
     if constexpr (kBits == 8) return fuse8;

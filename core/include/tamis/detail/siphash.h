@@ -1,5 +1,5 @@
 // SipHash-c-d (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012, section 2): c
-// rounds for each 8 bytes, d at the end. The names are the paper's.
+// rounds for each 8 bytes, and d rounds at the end. The names are the names in the paper.
 #ifndef TAMIS_DETAIL_SIPHASH_H_
 #define TAMIS_DETAIL_SIPHASH_H_
 
@@ -28,7 +28,7 @@ struct Sip {
 
   TAMIS_HD constexpr void Rounds(int n) {
 #ifdef __CUDA_ARCH__
-#pragma unroll 1  // or it would take the registers of kernels that never come here
+#pragma unroll 1  // saves registers of kernels that never use SipHash
 #endif
     for (int i = 0; i < n; ++i) {
       v0 += v1;
@@ -57,7 +57,7 @@ struct Sip {
   }
 };
 
-// Of eight bytes, little-endian, as those of an integer are.
+// Returns the hash of the eight little-endian bytes of an integer.
 TAMIS_HD constexpr uint64_t SipOfU64(int c, int d, uint64_t key, uint64_t k0, uint64_t k1) {
   Sip sip(k0, k1);
   sip.Add(key, c);
@@ -65,7 +65,7 @@ TAMIS_HD constexpr uint64_t SipOfU64(int c, int d, uint64_t key, uint64_t k0, ui
   return sip.Finish(d);
 }
 
-// Of n bytes at any address. `load` reads eight bytes, little-endian.
+// Returns the hash of n bytes at any address. `load` reads eight little-endian bytes.
 template <typename Load>
 TAMIS_HD uint64_t SipOfBytes(int c, int d, const unsigned char* p, uint64_t n, uint64_t k0,
                              uint64_t k1, const Load& load) {

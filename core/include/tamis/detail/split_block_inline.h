@@ -1,10 +1,11 @@
-// One key of a split-block filter, by code that is inlined where the compiler may use vectors of
-// the block's width, and else by the backend's table.
+// Operations on one key of a split-block filter. The code is inlined if the compiler may use
+// vectors of the block's width. Otherwise it calls the backend's table.
 //
-// What a compiler makes of the loop over eight words without such vectors is four times slower than
-// a call through the table (bench/NOTES.md); with them, the call costs more than the work. Which of
-// both a file gets depends on what it is compiled for, so functions that contain either are
-// TAMIS_INLINE, up to the user's: files compiled for different processors can be linked together.
+// Without such vectors, the compiled loop over eight words is four times slower than a call through
+// the table (bench/NOTES.md). With them, the call costs more than the work. The choice depends on
+// the processor that a file is compiled for. So functions that contain either code are
+// TAMIS_INLINE, up to the user's function, and files compiled for different processors can be
+// linked together.
 #ifndef TAMIS_DETAIL_SPLIT_BLOCK_INLINE_H_
 #define TAMIS_DETAIL_SPLIT_BLOCK_INLINE_H_
 
@@ -25,15 +26,16 @@ namespace tamis::detail {
 
 #if TAMIS_BLOCK_VECTORS
 
-// The eight words of a block, by the vector extensions of g++ and clang; and the same in memory, at
-// any multiple of 4 and whatever its owner takes it for. (Not to be arguments of templates, which
-// drop such attributes.)
+// The eight words of a block as a vector of g++ and clang, and the same in memory, at any multiple
+// of 4 and with any type of its owner. (Do not pass these types as template arguments, because
+// templates drop such attributes.)
 using BlockVector [[gnu::vector_size(32)]] = uint32_t;
 using BlockInMemory [[gnu::vector_size(32), gnu::aligned(4), gnu::may_alias]] = uint32_t;
-// Of a filter, whose fields have other types: they need not be read again after every insertion.
+// A block of a filter, whose fields have other types and need not be loaded again after an
+// insertion.
 using OwnBlock [[gnu::vector_size(32), gnu::aligned(4)]] = uint32_t;
 
-// The bit that a hash owns in each word: split_block::WordBit.
+// Returns the hash's bit in each word: split_block::WordBit.
 TAMIS_INLINE BlockVector BlockBits(uint64_t hash) {
   constexpr BlockVector kSalts = {split_block::Salt(0), split_block::Salt(1), split_block::Salt(2),
                                   split_block::Salt(3), split_block::Salt(4), split_block::Salt(5),
@@ -42,8 +44,8 @@ TAMIS_INLINE BlockVector BlockBits(uint64_t hash) {
   return kOnes << ((static_cast<uint32_t>(hash) * kSalts) >> 27);
 }
 
-// Where the block of split_block::BlockIndex is. Its offset comes out of the product by a shift and
-// a mask: x86 processors have fewer units for the two shifts that the plain formula takes.
+// Returns the address of the block split_block::BlockIndex. A shift and a mask turn the product
+// into an offset, because x86 processors have fewer units for the two shifts of the plain formula.
 TAMIS_INLINE uintptr_t BlockAddress(const uint32_t* words, uint64_t num_blocks, uint64_t hash) {
   constexpr int kLog2BlockBytes = 5;
   static_assert(uint64_t{1} << kLog2BlockBytes == split_block::kBlockBytes);
@@ -63,14 +65,14 @@ TAMIS_INLINE bool SplitBlockContainsOne(const SplitBlockKernels&, const uint32_t
 #else
   const BlockVector missing = bits & ~block;
   using Half [[gnu::vector_size(16)]] = uint64_t;
-  Half halves[2];  // as vectors: words would go through memory
+  Half halves[2];  // vectors, because single words would go through memory
   std::memcpy(halves, &missing, sizeof(halves));
   const Half any = halves[0] | halves[1];
   return (any[0] | any[1]) == 0;
 #endif
 }
 
-// Into blocks that somebody else owns, or a filter.
+// Insert into blocks of any owner, and into the blocks of a filter.
 TAMIS_INLINE void SplitBlockInsertOne(const SplitBlockKernels&, uint32_t* words,
                                       uint64_t num_blocks, uint64_t hash) {
   *reinterpret_cast<BlockInMemory*>(BlockAddress(words, num_blocks, hash)) |= BlockBits(hash);

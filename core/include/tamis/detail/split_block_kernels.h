@@ -1,4 +1,4 @@
-// What a backend does for split-block Bloom filters.
+// The kernels of a backend for split-block Bloom filters.
 #ifndef TAMIS_DETAIL_SPLIT_BLOCK_KERNELS_H_
 #define TAMIS_DETAIL_SPLIT_BLOCK_KERNELS_H_
 
@@ -10,16 +10,16 @@
 namespace tamis::detail {
 
 struct SplitBlockKernels {
-  // Bit i of `bits` becomes whether the filter may contain value i. Writes (n + 63) / 64 words, the
-  // bits past n as 0.
+  // Sets bit i of `bits` to whether the filter may contain value i. Writes (n + 63) / 64 words. The
+  // bits past n are 0.
   void (*contains)(const uint32_t* words, uint64_t num_blocks, const Batch& batch, uint64_t* bits);
   void (*insert)(uint32_t* words, uint64_t num_blocks, const Batch& batch);
-  // The same as insert, one value after the other: bit i of `fresh`, which is as the bits of
-  // contains, becomes whether the filter did not have value i before.
+  // Inserts one value after another. Sets bit i of `fresh` to whether the filter did not contain
+  // value i before. Writes the same words as contains.
   void (*insert_if_absent)(uint32_t* words, uint64_t num_blocks, const Batch& batch,
                            uint64_t* fresh);
-  // Contains and insert for one hash: a call by pointer costs less than what a compiler makes of
-  // the loop over words without knowing the processor.
+  // Contains and insert for one hash. A call by pointer is faster than a loop over words that is
+  // compiled without knowledge of the processor.
   bool (*contains_one)(const uint32_t* words, uint64_t num_blocks, uint64_t hash);
   void (*insert_one)(uint32_t* words, uint64_t num_blocks, uint64_t hash);
 };

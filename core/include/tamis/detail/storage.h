@@ -1,4 +1,4 @@
-// The memory of one filter: allocated, mapped from a file, or that of somebody else.
+// The memory of a filter: allocated, mapped from a file, or owned by the caller.
 #ifndef TAMIS_DETAIL_STORAGE_H_
 #define TAMIS_DETAIL_STORAGE_H_
 
@@ -14,35 +14,36 @@
 
 namespace tamis::detail {
 
-// What storage that was moved from has: so many zeros, read-only, that many share.
+// Moved-from storage points at this many shared, read-only zero bytes.
 inline constexpr uint32_t kMovedBytes = 64;
 
-// Where bytes are in the file that they are mapped from, and what it says of them: private to the
-// rooms of files.
+// The place of mapped bytes in their file, and the file's header. Private to the library's code for
+// files.
 struct MappedFrom;
 
-// Move-only owner of bytes that begin at a multiple of 64. The bytes stay where they are when the
-// owner is moved.
+// Owns bytes that begin at a multiple of 64. Move-only. The bytes stay in place when the owner is
+// moved.
 class Storage {
  public:
   Storage() = default;
 
-  // `bytes` zero bytes. Throws Error(kOutOfMemory), before allocating where it can tell.
+  // Allocates `bytes` zero bytes. Throws Error(kOutOfMemory), if possible before it allocates.
   static Storage Allocate(uint64_t bytes, const MemoryOptions& options);
 
-  // Throws Error(kOutOfMemory) for bytes that the process cannot have: for the sum, where several
-  // are to be allocated. Linux would promise them, and end the process when they are used.
+  // Throws Error(kOutOfMemory) if the process cannot have `bytes` of memory. For several
+  // allocations, call it with their sum. Linux would promise the memory, and end the process when
+  // it is used.
   static void RequireFits(uint64_t bytes);
 
-  // Takes over a read-only mapping of `map_bytes` at `map`, of which the filter is
+  // Takes over a read-only mapping of `map_bytes` bytes at `map`. The filter is at
   // [offset, offset + bytes).
   static Storage FromMapping(void* map, size_t map_bytes, size_t offset, size_t bytes) noexcept;
-  // The same of memory that stays its owner's, and has to outlive this; it begins at a multiple of
-  // 64.
+  // Refers to read-only memory of the caller, which must outlive this object. It begins at a
+  // multiple of 64.
   static Storage FromMemory(std::span<const std::byte> memory, size_t offset,
                             size_t bytes) noexcept;
-  // A part of what FromMapping or FromMemory was given, counted from its beginning; only as long as
-  // that is there.
+  // Returns a part of the memory of FromMapping or FromMemory, counted from its beginning. Valid as
+  // long as this object has the memory.
   Storage Part(size_t offset, size_t bytes) const noexcept;
 
   Storage(Storage&& other) noexcept;
@@ -57,8 +58,8 @@ class Storage {
   TAMIS_HD bool read_only() const noexcept { return read_only_; }
   bool moved_from() const noexcept;
 
-  // Of bytes that were mapped and that nobody has verified: what they must be found to have before
-  // anything is made of them that has a checksum of its own. Else nullptr.
+  // Not nullptr if the bytes were mapped and never verified. They must be verified before they are
+  // copied into anything with a checksum of its own.
   const MappedFrom* unverified() const noexcept { return unverified_.get(); }
   void set_unverified(std::shared_ptr<const MappedFrom> from) noexcept {
     unverified_ = std::move(from);
@@ -69,8 +70,8 @@ class Storage {
 
   std::byte* data_ = nullptr;
   uint64_t size_ = 0;
-  // What is to be given back, unless it has 0 bytes: to `resource_` if there is one, else to the
-  // operating system.
+  // The memory to free, unless base_bytes_ is 0: with `resource_` if it is not nullptr, otherwise
+  // with munmap.
   std::pmr::memory_resource* resource_ = nullptr;
   void* base_ = nullptr;
   size_t base_bytes_ = 0;

@@ -1,4 +1,4 @@
-// Texts of several pieces, such as messages of errors.
+// Builds text from several pieces, for example error messages.
 #ifndef TAMIS_DETAIL_STR_CAT_H_
 #define TAMIS_DETAIL_STR_CAT_H_
 
@@ -42,8 +42,8 @@ inline std::string StrCatTexts(std::initializer_list<std::string_view> texts) {
   return joined;
 }
 
-// Returns all pieces, one after another. A piece is a string, a char, or an integer, which is
-// written as std::to_string writes it. A bool and a double do not compile.
+// Returns all pieces, one after another. A piece is a string, a char, or an integer in the format
+// of std::to_string. A bool or a double does not compile.
 template <typename... Pieces>
 std::string StrCat(const Pieces&... pieces) {
   return StrCatTexts({StrCatPiece(pieces).text()...});

@@ -1,14 +1,14 @@
-// The arithmetic of a filter bank: which rows of a group a hash owns. To use a bank, begin at
-// tamis/bank/filter_bank.h.
+// The arithmetic of a filter bank: which rows of a group belong to a hash. To use a bank, begin
+// with tamis/bank/filter_bank.h.
 //
-// A group is the exact transposition of up to 512 split-block filters of equally many blocks: row j
-// has bit j of every filter, so it is one cache line, and a filter is a column of it, called a
-// member. The filters that may have a key are the AND of the eight rows that the key owns. BIGSI
-// and COBS, indexes of sequences, and BitFunnel, a search engine, lay out their filters so (Goodwin
-// et al., "BitFunnel: Revisiting Signatures for Search", 2017); the blocks, which keep the eight
-// rows within 16 KiB, are ours.
+// A group is the exact transposition of up to 512 split-block filters with the same number of
+// blocks. Row j has bit j of every filter, so it is one cache line. A filter is a column of the
+// group, called a member. The members that may have a key are the AND of the key's eight rows.
+// BIGSI and COBS, indexes of sequences, and BitFunnel, a search engine, use this layout (Goodwin et
+// al., "BitFunnel: Revisiting Signatures for Search", 2017). The blocks, which keep the eight rows
+// within 16 KiB, are new.
 //
-// Every backend calls or mirrors this header; a change here is a format change.
+// Every backend calls or mirrors this header. A change here is a format change.
 #ifndef TAMIS_LAYOUT_BANK_H_
 #define TAMIS_LAYOUT_BANK_H_
 
@@ -25,19 +25,20 @@ inline constexpr uint64_t kGroupMembers = 64 * kRowWords;  // member c is bit c 
 inline constexpr uint64_t kBlockRows = split_block::kBlockBits;
 inline constexpr uint64_t kBlockBytes = kBlockRows * kRowBytes;  // 16 KiB
 
-// The row of a block in which word `w` of the hash's block has its bit, in [32 w, 32 w + 32).
+// Returns the row of a block for the hash's bit in word `w`, in [32 w, 32 w + 32).
 TAMIS_HD constexpr uint32_t RowInBlock(uint64_t hash, int w) {
   return static_cast<uint32_t>(32 * w) +
          ((static_cast<uint32_t>(hash) * split_block::Salt(w)) >> 27);
 }
 
-// The rows of the block that a hash selects, out of those of its group.
+// Returns the rows of the block that a hash selects in a group.
 TAMIS_HD constexpr const uint64_t* BlockOf(const uint64_t* rows, uint64_t num_blocks,
                                            uint64_t hash) {
   return rows + split_block::BlockIndex(hash, num_blocks) * kBlockRows * kRowWords;
 }
 
-// Bit c: whether member 64 `word` + c may have the hash; `word` is in [0, kRowWords).
+// Returns a word with bit c set if member 64 `word` + c may have the hash. `word` is in
+// [0, kRowWords).
 TAMIS_HD constexpr uint64_t MembersWith(const uint64_t* rows, uint64_t num_blocks, uint64_t hash,
                                         int word) {
   const uint64_t* const block = BlockOf(rows, num_blocks, hash);

@@ -1,11 +1,11 @@
 // The arithmetic of a classic Bloom filter (Bloom, "Space/Time Trade-offs in Hash Coding with
-// Allowable Errors", 1970): which bits of a flat array a hash owns. To use such a filter, begin at
-// tamis/filters/bloom_filter.h.
+// Allowable Errors", 1970): which bits of a flat array belong to a hash. To use such a filter,
+// begin with tamis/filters/bloom_filter.h.
 //
-// The k positions come from two by enhanced double hashing (Dillinger and Manolios, "Bloom Filters
-// in Probabilistic Verification", FMCAD 2004, section 5.2), which costs one addition more than
-// double hashing and has no anomalies worth the name. Every backend calls or mirrors this header; a
-// change here is a format change.
+// The k positions follow from a position and a step by enhanced double hashing (Dillinger and
+// Manolios, "Bloom Filters in Probabilistic Verification", FMCAD 2004, section 5.2). It costs one
+// more addition than double hashing and avoids its anomalies. Every backend calls or mirrors this
+// header. A change here is a format change.
 #ifndef TAMIS_LAYOUT_BLOOM_H_
 #define TAMIS_LAYOUT_BLOOM_H_
 
@@ -16,24 +16,24 @@
 namespace tamis::bloom {
 
 inline constexpr uint64_t kWordBits = 64;
-// Also the fewest bits: steps stay below the size of the array.
+// Also the minimum number of bits, so that steps stay below the size of the array.
 inline constexpr uint32_t kMaxHashes = 64;
-inline constexpr uint64_t kMaxBits = uint64_t{1} << 53;  // 1 PiB; to which a double counts exactly
+inline constexpr uint64_t kMaxBits = uint64_t{1} << 53;  // 1 PiB; a double counts exactly up to it
 inline constexpr uint64_t kStepMultiplier = 0xD6E8FEB86659FD93;  // odd
 
-// The high half of a product.
+// Returns the high half of a product.
 TAMIS_HD constexpr uint64_t MulHigh(uint64_t a, uint64_t b) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<uint64_t>((static_cast<Wide>(a) * b) >> 64);
 }
 
-// The second 64-bit half: a bijection of the hash whose high bits depend on all of it, as the
-// position is made of the high bits of the hash itself.
+// Returns a second hash, a bijection of the first one whose high bits depend on all its bits. The
+// high bits of the first hash make the position.
 TAMIS_HD constexpr uint64_t StepHash(uint64_t hash) {
   return (hash ^ (hash >> 32)) * kStepMultiplier;
 }
 
-// (a + b) mod m for a and b in [0, m).
+// Returns (a + b) mod m for a and b in [0, m).
 TAMIS_HD constexpr uint64_t AddModulo(uint64_t a, uint64_t b, uint64_t m) {
   const uint64_t sum = a + b;
   return sum < m ? sum : sum - m;
@@ -49,7 +49,7 @@ TAMIS_HD constexpr Walk Start(uint64_t hash, uint64_t num_bits) {
   return {MulHigh(hash, num_bits), MulHigh(StepHash(hash), num_bits)};
 }
 
-// On to the i-th position, i = 1, 2, ...
+// Advances to the i-th position, i = 1, 2, ...
 TAMIS_HD constexpr Walk Next(Walk walk, uint32_t i, uint64_t num_bits) {
   return {AddModulo(walk.position, walk.step, num_bits), AddModulo(walk.step, i, num_bits)};
 }
@@ -63,7 +63,7 @@ TAMIS_HD constexpr void SetBit(uint64_t* words, uint64_t position) {
   words[position / kWordBits] |= uint64_t{1} << (position % kWordBits);
 }
 
-// Whether the array holds all bits of the hash, up to the first that is missing.
+// Returns whether all bits of the hash are set. Stops at the first one that is not.
 TAMIS_HD constexpr bool Contains(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
                                  uint64_t hash) {
   Walk walk = Start(hash, num_bits);

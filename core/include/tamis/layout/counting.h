@@ -1,10 +1,11 @@
-// The arithmetic of a counting Bloom filter: which counters of a block a hash owns, and how they
-// count. To use such a filter, begin at tamis/filters/counting_filter.h.
+// The arithmetic of a counting Bloom filter: which counters of a block belong to a hash, and how
+// they count. To use such a filter, begin with tamis/filters/counting_filter.h.
 //
-// A split-block filter with counters in place of bits: each word of 64 bits has 16 counters of 4
-// bits, one of which a key owns, where that has a word of 32 bits. A block is one cache line of
-// eight words (after Fan, Cao, Almeida and Broder, "Summary Cache", 2000, whose counters are not in
-// blocks). Every backend calls or mirrors this header; a change here is a format change.
+// The layout is a split-block filter with counters instead of bits: where a split-block filter has
+// a word of 32 bits, this has a word of 64 bits with 16 counters of 4 bits. A key has one counter
+// in each of the eight words of its block, which is one cache line (after Fan, Cao, Almeida and
+// Broder, "Summary Cache", 2000, whose counters are not in blocks). Every backend calls or mirrors
+// this header. A change here is a format change.
 #ifndef TAMIS_LAYOUT_COUNTING_H_
 #define TAMIS_LAYOUT_COUNTING_H_
 
@@ -15,28 +16,28 @@
 
 namespace tamis::counting {
 
-inline constexpr int kWords = split_block::kWords;  // one counter is counted in each
+inline constexpr int kWords = split_block::kWords;  // a key has one counter in each
 inline constexpr uint64_t kBlockBytes = 64;         // one cache line
 inline constexpr uint64_t kWordCounters = 16;
 inline constexpr uint64_t kBlockCounters = kWords * kWordCounters;
 inline constexpr uint64_t kMaxBlocks = split_block::kMaxBlocks;
-// A counter that has come here stays: nobody knows how many keys it stands for.
+// A counter with this value is saturated and never changes, because its true count is unknown.
 inline constexpr uint64_t kMaxCount = 15;
 
-// The block of a hash, in [0, num_blocks).
+// Returns the block of a hash, in [0, num_blocks).
 TAMIS_HD constexpr uint64_t BlockIndex(uint64_t hash, uint64_t num_blocks) {
   return split_block::BlockIndex(hash, num_blocks);
 }
 
-// Where the one counter that a hash owns in word `w` begins: 0, 4, ... 60. Its number is that of
-// the split-block filter's bit, halved.
+// Returns the shift of the hash's counter in word `w`: 0, 4, ... 60. The number of the counter is
+// half the number of the split-block filter's bit.
 TAMIS_HD constexpr int CounterShift(uint64_t hash, int w) {
   return static_cast<int>((static_cast<uint32_t>(hash) * split_block::Salt(w)) >> 28) * 4;
 }
 
 TAMIS_HD constexpr uint64_t Count(uint64_t word, int shift) { return (word >> shift) & kMaxCount; }
 
-// Whether no counter of the hash is 0.
+// Returns whether no counter of the hash is 0.
 TAMIS_HD constexpr bool BlockContains(const uint64_t* block, uint64_t hash) {
   bool present = true;
   for (int w = 0; w < kWords; ++w) present &= Count(block[w], CounterShift(hash, w)) != 0;
@@ -50,7 +51,7 @@ TAMIS_HD constexpr void BlockInsert(uint64_t* block, uint64_t hash) {
   }
 }
 
-// False, with nothing changed, if a counter is 0: the key was never inserted.
+// Returns false, with nothing changed, if a counter is 0, because the key was never inserted then.
 TAMIS_HD constexpr bool BlockErase(uint64_t* block, uint64_t hash) {
   if (!BlockContains(block, hash)) return false;
   for (int w = 0; w < kWords; ++w) {
@@ -60,8 +61,8 @@ TAMIS_HD constexpr bool BlockErase(uint64_t* block, uint64_t hash) {
   return true;
 }
 
-// One bit for each counter of a word, the lowest of its four: whether it is not 0, and whether it
-// is saturated.
+// Return one bit for each counter of a word, at the counter's lowest bit: whether the counter is
+// not 0, and whether it is saturated.
 TAMIS_HD constexpr uint64_t NonZero(uint64_t word) {
   return (word | (word >> 1) | (word >> 2) | (word >> 3)) & 0x1111111111111111;
 }
@@ -69,7 +70,7 @@ TAMIS_HD constexpr uint64_t Saturated(uint64_t word) {
   return word & (word >> 1) & (word >> 2) & (word >> 3) & 0x1111111111111111;
 }
 
-// Counter by counter a + b, at most kMaxCount.
+// Returns a + b for each counter, at most kMaxCount.
 TAMIS_HD constexpr uint64_t ClampedSum(uint64_t a, uint64_t b) {
   constexpr uint64_t kEven = 0x0F0F0F0F0F0F0F0F;
   uint64_t sum = 0;
@@ -81,9 +82,9 @@ TAMIS_HD constexpr uint64_t ClampedSum(uint64_t a, uint64_t b) {
   return sum;
 }
 
-// The word of the split-block filter that has both bits 2j and 2j + 1 where counter j is not 0.
+// Returns the word of a split-block filter with both bits 2j and 2j + 1 set if counter j is not 0.
 TAMIS_HD constexpr uint32_t FrozenWord(uint64_t word) {
-  uint64_t bits = NonZero(word);  // every fourth bit: to every second one
+  uint64_t bits = NonZero(word);  // spreads every fourth bit to every second bit
   bits = (bits | (bits >> 2)) & 0x0505050505050505;
   bits = (bits | (bits >> 4)) & 0x0055005500550055;
   bits = (bits | (bits >> 8)) & 0x0000555500005555;

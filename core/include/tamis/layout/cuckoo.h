@@ -1,15 +1,15 @@
-// The arithmetic of a cuckoo filter: which buckets and which fingerprint a hash has, and what is
-// done to a bucket in one word. To use such a filter, begin at tamis/filters/cuckoo_filter.h.
+// The arithmetic of a cuckoo filter: the buckets and the fingerprint of a hash, and operations on a
+// bucket in one word. To use such a filter, begin with tamis/filters/cuckoo_filter.h.
 //
-// A partial-key cuckoo filter (Fan, Andersen, Kaminsky and Mitzenmacher, "Cuckoo Filter:
-// Practically Better Than Bloom", CoNEXT 2014) whose table is cut into chunks of equal size: a key
-// has both of its buckets in one chunk. Every backend calls or mirrors this header; a change here
-// is a format change.
+// This is a partial-key cuckoo filter (Fan, Andersen, Kaminsky and Mitzenmacher, "Cuckoo Filter:
+// Practically Better Than Bloom", CoNEXT 2014) with a table in chunks of equal size. A key has both
+// of its buckets in one chunk. Every backend calls or mirrors this header. A change here is a
+// format change.
 //
-// The hash is cut into 48 bits for the bucket and 16 for the fingerprint. With i the bucket within
-// the chunk and H a hash of the fingerprint, the other bucket is (H - i) mod chunk_buckets, which
-// leads back. H is odd and the number of buckets even, any even number, so that no key has the same
-// bucket twice.
+// 48 bits of the hash select the bucket, and 16 bits the fingerprint. If i is the bucket within the
+// chunk and H a hash of the fingerprint, the other bucket is (H - i) mod chunk_buckets. From there,
+// the same formula leads back. H is odd and the number of buckets is even, so the two buckets
+// differ.
 #ifndef TAMIS_LAYOUT_CUCKOO_H_
 #define TAMIS_LAYOUT_CUCKOO_H_
 
@@ -19,8 +19,8 @@
 
 namespace tamis::cuckoo {
 
-// A bucket of fingerprints of kBits bits: kSlots of them in one word, slot 0 lowest; 0 is an empty
-// slot. Bits above the last slot are 0.
+// A bucket of kSlots fingerprints of kBits bits in one word, slot 0 lowest. 0 is an empty slot.
+// Bits above the last slot are 0.
 template <int kBits>
 struct Bucket;
 
@@ -51,11 +51,11 @@ using Word = typename Bucket<kBits>::Word;
 template <int kBits>
 inline constexpr Word<kBits> kSlotMask = (Word<kBits>{1} << kBits) - 1;
 
-// The number of different fingerprints: all values but 0.
+// The number of different fingerprints: all values except 0.
 template <int kBits>
 inline constexpr uint32_t kFingerprints = (1u << kBits) - 1;
 
-// Chunks of this many bytes at most stay in a second-level cache while they are filled.
+// The maximum size of a chunk, so that it stays in a second-level cache while it is filled.
 inline constexpr uint32_t kMaxChunkBytes = uint32_t{256} << 10;
 template <int kBits>
 inline constexpr uint32_t kMaxChunkBuckets = kMaxChunkBytes / sizeof(Word<kBits>);
@@ -69,21 +69,21 @@ struct Geometry {
   friend constexpr bool operator==(const Geometry&, const Geometry&) = default;
 };
 
-// In [1, kFingerprints], each as likely as the next as far as 16 bits can be shared out evenly.
+// Returns a fingerprint in [1, kFingerprints]. All are equally likely, as far as 16 bits allow.
 template <int kBits>
 TAMIS_HD constexpr uint32_t Fingerprint(uint64_t hash) {
   return 1 + ((static_cast<uint32_t>(hash & 0xFFFF) * kFingerprints<kBits>) >> 16);
 }
 
-// Where a key is: its chunk, its first bucket within that, and what is stored there.
+// The place of a key: its chunk, its first bucket within the chunk, and its fingerprint.
 struct Place {
   uint32_t chunk;
   uint32_t bucket;
   uint32_t fingerprint;
 };
 
-// Scales the high 48 bits of the hash to all buckets of the table: the integer part of
-// (hash >> 16) * chunks / 2^48 is the chunk, 32 bits of the fraction scaled in turn the bucket.
+// Scales the high 48 bits of the hash to all buckets of the table. The integer part of
+// (hash >> 16) * chunks / 2^48 is the chunk. 32 bits of the fraction, scaled again, are the bucket.
 template <int kBits>
 TAMIS_HD constexpr Place Locate(uint64_t hash, const Geometry& geometry) {
   const uint64_t scaled =
@@ -93,7 +93,7 @@ TAMIS_HD constexpr Place Locate(uint64_t hash, const Geometry& geometry) {
           Fingerprint<kBits>(hash)};
 }
 
-// A place in one word, for lists of them: 32 bits of chunk, 16 of bucket, 16 of fingerprint.
+// A place in one word, for lists: 32 bits of chunk, 16 bits of bucket, 16 bits of fingerprint.
 TAMIS_HD constexpr uint64_t Pack(const Place& place) {
   return uint64_t{place.chunk} << 32 | place.bucket << 16 | place.fingerprint;
 }
@@ -102,28 +102,28 @@ TAMIS_HD constexpr Place Unpack(uint64_t packed) {
           static_cast<uint32_t>(packed & 0xFFFF)};
 }
 
-// Squared, so that what two moves add to the number of a bucket has as many values as there are
-// pairs of fingerprints. A multiplication alone leaves a few hundred of them at 8 bits, and tables
-// fill to 96% in place of 97.6%.
+// The fingerprint is squared. So moves by two fingerprints can add as many different values to the
+// number of a bucket as there are pairs of fingerprints. A multiplication alone gives only a few
+// hundred values at 8 bits, and tables then fill to 96% instead of 97.6%.
 inline constexpr uint32_t kAlternateMix = 0x9E3779B1;  // 2^32 / golden ratio, odd
 
-// The other bucket of a fingerprint that is in `bucket`, both within its chunk.
+// Returns the other bucket of a fingerprint that is in `bucket`. Both are numbers within the chunk.
 TAMIS_HD constexpr uint32_t AlternateBucket(uint32_t bucket, uint32_t fingerprint,
                                             uint32_t chunk_buckets) {
   const uint32_t mixed = fingerprint * fingerprint * kAlternateMix;
-  // Odd and below chunk_buckets, which is even.
+  // Odd, and below chunk_buckets, which is even.
   const uint32_t sum = static_cast<uint32_t>(uint64_t{mixed} * chunk_buckets >> 32) | 1;
   return sum >= bucket ? sum - bucket : sum + chunk_buckets - bucket;
 }
 
-// The fingerprint in every slot.
+// Returns a word with the fingerprint in every slot.
 template <int kBits>
 TAMIS_HD constexpr Word<kBits> Broadcast(uint32_t fingerprint) {
   return fingerprint * Bucket<kBits>::kOnes;
 }
 
-// The highest bits of slots that are 0 (Mycroft's test for zero bytes). Exact up to the lowest such
-// slot; above it a borrow may set more.
+// Returns the highest bits of the slots that are 0 (Mycroft's test for zero bytes). Exact up to the
+// lowest such slot. A borrow may set more bits above it.
 template <int kBits>
 TAMIS_HD constexpr Word<kBits> ZeroSlots(Word<kBits> word) {
   constexpr Word<kBits> kOnes = Bucket<kBits>::kOnes;
@@ -131,8 +131,8 @@ TAMIS_HD constexpr Word<kBits> ZeroSlots(Word<kBits> word) {
   return (word - kOnes) & ~word & kHighs;
 }
 
-// The number of slots that are not 0. The sum leaves the highest bit of a slot 0 only if the rest
-// of it is 0; the product adds up one bit of each slot in the highest slot.
+// Returns the number of slots that are not 0. The sum leaves the highest bit of a slot 0 only if
+// its other bits are 0. The product adds up one bit of each slot in the highest slot.
 template <int kBits>
 TAMIS_HD constexpr int NumUsed(Word<kBits> word) {
   constexpr Word<kBits> kOnes = Bucket<kBits>::kOnes;
@@ -142,7 +142,7 @@ TAMIS_HD constexpr int NumUsed(Word<kBits> word) {
   return static_cast<int>(sums >> (kBits * (Bucket<kBits>::kSlots - 1)) & kSlotMask<kBits>);
 }
 
-// Whether either bucket has the fingerprint. Without branches.
+// Returns whether one of two buckets has the fingerprint. Branch-free.
 template <int kBits>
 TAMIS_HD constexpr bool PairContains(Word<kBits> a, Word<kBits> b, uint32_t fingerprint) {
   const Word<kBits> all = Broadcast<kBits>(fingerprint);

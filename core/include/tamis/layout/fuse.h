@@ -1,5 +1,5 @@
 // The arithmetic of a binary fuse filter (Graf and Lemire, "Binary Fuse Filters: Fast and Smaller
-// Than Xor Filters", 2022) in shards: which three slots a hash has. To use such a filter, begin at
+// Than Xor Filters", 2022) in shards: the three slots of a hash. To use such a filter, begin with
 // tamis/filters/fuse_filter.h.
 //
 // A shard is a filter of its own for the hashes with the same high bits. All shards have the same
@@ -17,10 +17,10 @@
 namespace tamis::fuse {
 
 inline constexpr uint32_t kMinLogLength = 2;
-inline constexpr uint32_t kMaxLogLength = 16;  // two fields of 16 bits choose slots in segments
+inline constexpr uint32_t kMaxLogLength = 16;  // 16 bits of the hash choose a slot in a segment
 inline constexpr uint32_t kMaxLogShards = 30;
 inline constexpr uint64_t kMaxSlots = uint64_t{1} << 40;
-inline constexpr uint64_t kMaxKeys = uint64_t{1} << 39;  // which take fewer slots than that
+inline constexpr uint64_t kMaxKeys = uint64_t{1} << 39;  // needs fewer than kMaxSlots slots
 
 // The shape of a filter. A key has one slot in each of three neighbouring segments of its shard.
 struct Geometry {
@@ -37,7 +37,7 @@ struct Geometry {
   TAMIS_HD constexpr uint64_t slots() const { return stride() << log_shards; }
 };
 
-// Bytes of the slots, which the multipliers follow.
+// Bytes of the slots. The multipliers follow them.
 template <int kBits>
 TAMIS_HD constexpr uint64_t SlotBytes(const Geometry& geometry) {
   return (geometry.slots() * kBits / 8 + 7) / 8 * 8;
@@ -48,10 +48,10 @@ TAMIS_HD constexpr uint64_t FilterBytes(const Geometry& geometry) {
   return SlotBytes<kBits>(geometry) + geometry.shards() * sizeof(uint64_t);
 }
 
-// A filter as kernels take it, with numbers that follow from its geometry.
+// A filter in the form that kernels take, with numbers that follow from its geometry.
 struct Table {
   const unsigned char* slots = nullptr;
-  const uint64_t* multipliers = nullptr;  // one for each shard
+  const uint64_t* multipliers = nullptr;  // a multiplier for each shard
   uint64_t range = 0;
   uint64_t stride = 0;
   uint32_t length = 0;
@@ -127,7 +127,7 @@ TAMIS_HD bool Contains(const Table& table, uint64_t hash) {
   constexpr uint32_t kMask = ~uint32_t{0} >> (32 - kBits);
   uint64_t mixed = hash * table.multipliers[0];
   const unsigned char* slots = table.slots;
-  if (table.shard_shift != 63) {  // a sixth of the time of a lookup in cache
+  if (table.shard_shift != 63) {  // saves a sixth of the time of a query in cache
     const uint64_t shard = ShardOf(hash, table.shard_shift);
     mixed = hash * table.multipliers[shard];
     slots += shard * (table.stride * kBits / 8);

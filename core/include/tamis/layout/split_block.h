@@ -1,9 +1,9 @@
-// The arithmetic of a split-block filter: which block a hash selects, and which bit it owns in each
-// of the block's eight words. To use such a filter, begin at tamis/filters/split_block_filter.h.
+// The arithmetic of a split-block filter: which block a hash selects, and which bit it has in each
+// of the block's eight words. To use such a filter, begin with tamis/filters/split_block_filter.h.
 //
-// The layout is that of Apache Parquet (parquet-format, BloomFilter.md), after Putze, Sanders and
-// Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007. Every backend calls or mirrors
-// this header; a change here is a format change.
+// The layout is the layout of Apache Parquet (parquet-format, BloomFilter.md), after Putze, Sanders
+// and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007. Every backend calls or
+// mirrors this header. A change here is a format change.
 #ifndef TAMIS_LAYOUT_SPLIT_BLOCK_H_
 #define TAMIS_LAYOUT_SPLIT_BLOCK_H_
 
@@ -13,30 +13,31 @@
 
 namespace tamis::split_block {
 
-inline constexpr int kWords = 8;             // one bit is set in each
+inline constexpr int kWords = 8;             // a key sets one bit in each
 inline constexpr uint64_t kBlockBytes = 32;  // never straddles a cache line
 inline constexpr uint64_t kBlockBits = 8 * kBlockBytes;
 inline constexpr uint64_t kMaxBlocks = 0xFFFFFFFF;  // the index comes from 32 bits of the hash
 
-// The odd multiplier of word `w`, in [0, 8).
+// Returns the odd multiplier of word `w`, in [0, 8).
 TAMIS_HD constexpr uint32_t Salt(int w) {
   constexpr uint32_t kSalts[kWords] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                                        0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
   return kSalts[w];
 }
 
-// The block of a hash, in [0, num_blocks): its high half, scaled. num_blocks is in [1, kMaxBlocks].
+// Returns the block of a hash: its high half, scaled to [0, num_blocks). `num_blocks` is in
+// [1, kMaxBlocks].
 TAMIS_HD constexpr uint64_t BlockIndex(uint64_t hash, uint64_t num_blocks) {
   return ((hash >> 32) * num_blocks) >> 32;
 }
 
-// The one bit that a hash owns in word `w`; only its low half counts.
+// Returns the hash's bit in word `w`. Only the low half of the hash matters.
 TAMIS_HD constexpr uint32_t WordBit(uint64_t hash, int w) {
   return uint32_t{1} << ((static_cast<uint32_t>(hash) * Salt(w)) >> 27);
 }
 
-// Whether the block holds all eight bits of the hash. Without branches: in a mix of hits and misses
-// an early exit costs more in mispredictions than it saves.
+// Returns whether the block has all eight bits of the hash. Branch-free: in a mix of hits and
+// misses, an early exit costs more in mispredictions than it saves.
 TAMIS_HD constexpr bool BlockContains(const uint32_t* block, uint64_t hash) {
   uint32_t missing = 0;
   for (int w = 0; w < kWords; ++w) missing |= ~block[w] & WordBit(hash, w);
