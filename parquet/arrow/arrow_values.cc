@@ -29,7 +29,7 @@ FixedColumn Fixed(std::span<const Value> values, KeyType form) {
   return {values.data(), sizeof(Value), values.size(), form};
 }
 
-// `string_of` makes a string of a value.
+// `string_of` converts a value to a string.
 template <typename Value, typename StringOf>
 void TakeStrings(std::span<const Value> values, const StringOf& string_of,
                  const ColumnValues::Take& take) {
@@ -48,7 +48,7 @@ class ArrowValues final : public ColumnValues {
   explicit ArrowValues(const std::filesystem::path& path) : name_(path.string()) {
     Try([&] {
       arrow_parquet::ReaderProperties properties = arrow_parquet::default_reader_properties();
-      properties.enable_buffered_stream();  // of pages, and not of whole chunks
+      properties.enable_buffered_stream();  // streams pages instead of whole chunks
       properties.set_page_checksum_verification(true);
       file_ = arrow_parquet::ParquetFileReader::OpenFile(name_, false, properties);
     });
@@ -91,7 +91,7 @@ class ArrowValues final : public ColumnValues {
   }
 
  private:
-  // Arrow throws exceptions of its own.
+  // Converts the exceptions of Arrow.
   template <typename Act>
   void Try(const Act& act) const {
     try {
@@ -105,7 +105,7 @@ class ArrowValues final : public ColumnValues {
   uint64_t ReadAll(arrow_parquet::ColumnReader& column, const TakeValues& take) const {
     using Value = typename Type::c_type;
     auto& reader = static_cast<arrow_parquet::TypedColumnReader<Type>&>(column);
-    // Without levels, which tell nulls and lists apart, Arrow takes every value to be there.
+    // Levels distinguish nulls and list elements. Without them Arrow takes every value for present.
     std::vector<int16_t> definitions(kBatch), repetitions(kBatch);
     std::vector<Value> values(kBatch);
     uint64_t read = 0;

@@ -40,7 +40,7 @@ std::span<const std::byte> BytesOf(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-// What tells a file from another, and from itself after a change.
+// Distinguishes a file from other files, and from itself after a change.
 struct Identity {
   explicit Identity(const fs::path& path) {
     if (stat(path.c_str(), &status) != 0) {
@@ -84,7 +84,7 @@ std::vector<size_t> ColumnsOf(const Schema& schema, const AddOptions& options) {
   return columns;
 }
 
-// What the file must be like, before any work is done for it.
+// Checks the requirements for the file before any work.
 void RequirePlain(const Source& source, const Footer& footer, std::span<const size_t> columns) {
   if (footer.encrypted()) {
     throw Error(ErrorCode::kUnsupported, source.name() + ": is encrypted or signed");
@@ -96,11 +96,11 @@ void RequirePlain(const Source& source, const Footer& footer, std::span<const si
       }
     }
   }
-  // That it can be spliced.
+  // Throws if the footer cannot be spliced.
   SpliceFooter(footer.bytes(), footer.offset(), {});
 }
 
-// Calls for the bytes [0, size) of the source, in pieces and in order.
+// Calls `act` for the bytes [0, size) of the source, in pieces and in order.
 template <typename Act>
 void ForPieces(const Source& source, uint64_t size, const Act& act) {
   std::vector<std::byte> piece(static_cast<size_t>(std::min<uint64_t>(size, kPiece)));
@@ -186,7 +186,7 @@ class Adder {
     }
     const BuiltFilter built = Build(values, row_group, column, chunk);
     const std::string header = FilterHeader(built.filter.bytes());
-    // For the bits to begin at a multiple of 32: in a mapped file they can be asked as they are.
+    // Aligns the bits to a multiple of 32, so that a mapped file can be queried in place.
     const uint64_t padding = (0 - at_ - header.size()) % 32;
     added.distinct = built.distinct;
     added.bytes = built.filter.bytes();
@@ -195,11 +195,11 @@ class Adder {
     added.reason = WhyNotPaying(footer_, row_group, column, chunk, built,
                                 header.size() + built.filter.bytes());
     if (built.present == 0 && chunk.filter_offset && !options_.replace) {
-      added.outcome = AddOutcome::kKept;  // its filter is without bits, and right
+      added.outcome = AddOutcome::kKept;  // its filter has no bits, and its chunk has no values
       added.bytes_in_file = 0;
       return added;
     }
-    // A filter that rules out what is there is replaced even by one that does not pay.
+    // A filter that rules out existing values is replaced even if the new one does not pay.
     if (!added.reason.empty() && !options_.force && !without_bits) {
       added.outcome = AddOutcome::kLeftOut;
       added.bytes_in_file = 0;
@@ -218,7 +218,7 @@ class Adder {
     return added;
   }
 
-  // Whether the chunk's filter rules out keys that are there.
+  // Returns whether the chunk's filter rules out existing values.
   bool HasFilterWithoutBits(const ColumnChunk& chunk) const {
     if (!chunk.filter_offset) return false;
     try {
@@ -226,11 +226,11 @@ class Adder {
       return chunk.MayHaveValues() &&
              HasNoBits(ReadFilter(*source_, FindFilter(*source_, footer_, chunk), buffer));
     } catch (const Error&) {
-      return false;  // readers will not take it for a filter
+      return false;  // readers do not take it for a filter
     }
   }
 
-  // Names the chunk in what goes wrong with it.
+  // Adds the name of the chunk to errors.
   BuiltFilter Build(ColumnValues& values, size_t row_group, size_t column,
                     const ColumnChunk& chunk) const {
     try {
@@ -243,7 +243,7 @@ class Adder {
     }
   }
 
-  // Throws unless the file, read again, is what was to be written.
+  // Throws unless the file, read again, has the contents that were written.
   void Verify(const detail::TemporaryFile& file) const {
     const std::unique_ptr<Source> made = OpenSource(file.readable_path());
     const Footer footer = Footer::Read(*made);
@@ -299,7 +299,7 @@ class Adder {
   AddResult result_;
   std::vector<Written> written_;
   std::vector<std::byte> new_footer_;
-  uint64_t at_ = 0;  // where the new file ends so far
+  uint64_t at_ = 0;  // current size of the new file
 };
 
 }  // namespace

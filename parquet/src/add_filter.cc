@@ -17,15 +17,15 @@ namespace tamis::parquet {
 namespace {
 
 constexpr uint64_t kBlockBytes = 32;
-// So few values that the keys which a reader asks for are as likely in one row group as in the
-// next.
+// With so few distinct values, the keys that a reader looks for are equally likely in every row
+// group.
 constexpr uint64_t kFewKeys = 8;
 
-// Of parquet.thrift.
+// From parquet.thrift.
 enum PageType : int64_t { kDataPage = 0, kDataPageV2 = 3 };
 enum Encoding : int64_t { kPlainDictionary = 2, kRleDictionary = 8 };
 
-// A power of two of bytes, for so many keys.
+// Returns a power of two.
 uint64_t BytesFor(uint64_t keys, double fpr) {
   constexpr uint64_t kMost = kMaxAddedBytes / kBlockBytes;
   if (keys >= SplitBlockCapacity(kMost, fpr)) return kMaxAddedBytes;
@@ -70,7 +70,7 @@ BuiltFilter BuildFilter(ColumnValues& values, size_t row_group, size_t column,
     built.present += keys.CountValid();
     built.filter.Insert(keys);
   });
-  // A key that was not read would be one that the filter denies.
+  // The filter would deny a value that was not read.
   if (read != chunk.values || built.present > read) {
     throw FormatError(
         ErrorCode::kCorrupt, "values", chunk.first_page,

@@ -108,7 +108,7 @@ SplitBlockBloomFilter FromParquet(std::span<const std::byte> bytes, const Memory
   SplitBlockBloomFilter filter({.bytes = header.bits, .hash = kFilterHash, .memory = memory});
   const SplitBlockView view = filter.mutable_view();
   std::memcpy(view.mutable_blocks().data(), bytes.data() + header.header_bytes, header.bits);
-  // Infinite where every bit is set.
+  // The estimate is infinite if every bit is set.
   const double keys = view.estimated_count();
   if (std::isfinite(keys)) view.AddInserted(static_cast<uint64_t>(std::llround(keys)));
   return filter;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kSign = uint64_t{1} << 63;
 
-// Numbers as unsigned integers that compare as they do. Both zeros are one.
+// Maps numbers to unsigned integers of the same order. Both zeros map to the same integer.
 uint64_t OrderOfDouble(double value) {
   const uint64_t bits = std::bit_cast<uint64_t>(value == 0 ? 0.0 : value);
   return (bits & kSign) != 0 ? ~bits : bits | kSign;
@@ -164,7 +164,7 @@ void ColumnKeys::MakeBytes(const Column& column, const KeyList& keys) {
       AddMisfit(i);
       continue;
     }
-    if (!made.empty()) {  // all of the column's width
+    if (!made.empty()) {  // all have the column's width
       made_entries.push_back(entries.size());
       made_.insert(made_.end(), made.begin(), made.end());
     }
@@ -187,7 +187,7 @@ void ColumnKeys::MakeBytes(const Column& column, const KeyList& keys) {
   HashKeys(bytes_, kFilterHash, hashes_);
 }
 
-// Bytes compare as unsigned; of decimals the highest bit is the sign, and lengths are equal.
+// Bytes compare as unsigned. Decimals have equal lengths, and their highest bit is the sign.
 bool ColumnKeys::Less(std::string_view a, std::string_view b) const {
   if (order_ == Order::kSignedBytes && !a.empty() && !b.empty() && a[0] != b[0]) {
     return static_cast<int8_t>(a[0]) < static_cast<int8_t>(b[0]);
@@ -238,7 +238,7 @@ std::pair<size_t, size_t> ColumnKeys::WithinBytes(const Statistics& statistics) 
   if (statistics.min) begin = std::lower_bound(begin, end, *statistics.min, less);
   if (statistics.max) end = std::upper_bound(begin, end, *statistics.max, less);
   if (statistics.prefixes_are_outside && statistics.min) {
-    // The shortest beginning of the smallest value that is a key comes first.
+    // Of the keys that are prefixes of `min`, the shortest comes first.
     for (size_t length = 0; length < statistics.min->size(); ++length) {
       const std::string_view prefix = statistics.min->substr(0, length);
       const auto found = std::lower_bound(bytes_.begin(), begin, prefix, less);
@@ -248,7 +248,7 @@ std::pair<size_t, size_t> ColumnKeys::WithinBytes(const Statistics& statistics) 
     }
   }
   if (statistics.prefixes_are_outside && statistics.max) {
-    // Keys that begin with the largest value follow it at once.
+    // Keys that begin with `max` directly follow it.
     end = std::partition_point(
         end, bytes_.end(), [&](std::string_view key) { return key.starts_with(*statistics.max); });
   }

@@ -1,4 +1,4 @@
-// The numbers of the fields of parquet.thrift that are read here.
+// Numbers of the fields of parquet.thrift that this library reads.
 #ifndef TAMIS_PARQUET_SRC_FIELDS_H_
 #define TAMIS_PARQUET_SRC_FIELDS_H_
 
@@ -85,7 +85,7 @@ enum : int16_t {
 namespace column_order {
 enum : int16_t { kTypeOrder = 1 };
 }
-// Of BloomFilterHeader; each of the three last is a union, of which Parquet knows one member.
+// BloomFilterHeader. The last three fields are unions, each with one member in Parquet.
 namespace bloom_filter_header {
 enum : int16_t { kNumBytes = 1, kAlgorithm = 2, kHash = 3, kCompression = 4, kOnlyMember = 1 };
 }

@@ -11,9 +11,9 @@
 namespace tamis::parquet {
 namespace {
 
-constexpr size_t kUntilFirstHit = 4096;  // keys that are asked before looking for a hit
+constexpr size_t kUntilFirstHit = 4096;  // keys per query between checks for a hit
 
-// Types whose values are stored and ordered alike.
+// Types with the same storage and order.
 bool SameType(const Column& a, const Column& b) {
   return a.physical == b.physical && a.width == b.width && a.logical == b.logical;
 }
@@ -104,7 +104,8 @@ void FileAsker::AskFilter(const ConstSplitBlockView& view, const Range& range, A
 void FileAsker::AskChunk(size_t group, AskerMemory& memory, GroupAnswer& answer) const {
   const ColumnChunk chunk = footer_->Chunk(group, column_);
   if (chunk.values < answer.rows) {
-    // Nulls are values here: a writer that counts none may count them otherwise, too.
+    // `values` includes nulls: a writer that does not count them here may count them wrongly
+    // elsewhere.
     throw Error(ErrorCode::kCorrupt,
                 detail::StrCat("the column has ", chunk.values, " values, nulls included, in ",
                                answer.rows, " rows"));
@@ -116,9 +117,9 @@ void FileAsker::AskChunk(size_t group, AskerMemory& memory, GroupAnswer& answer)
                       options_.backend);
   };
   bool no_values = chunk.values == 0 || (options_.bounds && !chunk.MayHaveValues());
-  // A filter with bits has values, even if the writer states that all are null.
+  // A filter with bits shows that there are values, even if the writer states that all are null.
   if (no_values && chunk.values != 0 && has_filter) no_values = HasNoBits(read_filter());
-  // Some writers count what is not a number among the nulls.
+  // Some writers count not-a-number as null.
   if (no_values && (chunk.values == 0 || not_numbers.empty())) {
     answer.outcome = Outcome::kNoValues;
     return;
@@ -170,7 +171,7 @@ void FileAsker::Sample(size_t group, AskerMemory& memory, Prediction& sums) cons
     sums.rate += rate;
     sums.false_hits += keys * rate;
     if (keys_->not_numbers().empty()) sums.ruled_out += std::pow(1 - rate, keys);
-  } catch (const Error&) {  // the run will say what is wrong
+  } catch (const Error&) {  // Run reports the error
   }
 }
 

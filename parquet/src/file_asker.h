@@ -1,4 +1,4 @@
-// Asks the row groups of one file for the keys of a list.
+// Queries the row groups of one file for the keys of a list.
 #ifndef TAMIS_PARQUET_SRC_FILE_ASKER_H_
 #define TAMIS_PARQUET_SRC_FILE_ASKER_H_
 
@@ -16,12 +16,12 @@
 
 namespace tamis::parquet {
 
-// The list in each type that it was asked for, made once.
+// The list as values of each type requested, each made once.
 class KeysByType {
  public:
   explicit KeysByType(const KeyList& list) : list_(list) {}
 
-  // Of a column of the type. Never without `keys` and `problem`.
+  // Returns the keys for the type of the column. The result has `keys`, `problem` or both.
   AskedType Of(const Column& column);
   std::vector<AskedType> all() const;
   const KeyList& list() const { return list_; }
@@ -32,24 +32,25 @@ class KeysByType {
   std::vector<AskedType> types_;
 };
 
-// What a thread reuses from one row group to the next.
+// Memory that a thread reuses for all row groups.
 struct AskerMemory {
   FilterBuffer buffer;
   std::vector<uint32_t> positions;
 };
 
-// An open file. Its groups may be asked by several threads at a time.
+// An open file. Several threads may query its groups at a time.
 class FileAsker {
  public:
-  // Reads the footer. What is wrong with the file is in doubt() then. `source` must outlive it.
+  // Reads the footer. If the file has an error, doubt() returns it. `source` must outlive the
+  // object.
   FileAsker(const Source& source, KeysByType& types, const PrunerOptions& options);
 
   const std::string& doubt() const { return doubt_; }
   size_t groups() const { return doubt_.empty() ? footer_->row_groups().size() : 0; }
   GroupAnswer Ask(size_t group, AskerMemory& memory) const;
 
-  // Adds the group's filter to the sums of a prediction; does nothing if it has none that can be
-  // asked.
+  // Adds the group's filter to the sums of a prediction. Does nothing if the group has no filter
+  // that can be queried.
   void Sample(size_t group, AskerMemory& memory, Prediction& sums) const;
 
  private:

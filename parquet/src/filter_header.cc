@@ -13,7 +13,7 @@ namespace {
 
 namespace id = fields::bloom_filter_header;
 
-// Of a union, whose one member that there is today is an empty struct.
+// Reads a union whose only member is an empty struct.
 void RequireOnlyMember(ThriftWalker& walker, const char* what) {
   ThriftStruct fields(walker);
   bool known = false;
@@ -32,7 +32,7 @@ void RequireOnlyMember(ThriftWalker& walker, const char* what) {
 std::string FilterHeader(uint64_t bits) {
   constexpr char kI32 = static_cast<char>(ThriftType::kI32);
   constexpr char kStruct = static_cast<char>(ThriftType::kStruct);
-  constexpr char kNext = 0x10;  // the number of the field is that of the one before, and 1
+  constexpr char kNext = 0x10;  // the number of the field is the previous one plus 1
   constexpr char kStop = 0;
   std::string header = {kNext | kI32};
   uint64_t zigzag = 2 * bits;

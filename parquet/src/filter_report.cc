@@ -14,8 +14,8 @@
 namespace tamis::parquet {
 namespace {
 
-constexpr double kUseless = 0.5;  // a filter that lets every second key pass
-constexpr double kOversized = 2;  // times the bytes that would do
+constexpr double kUseless = 0.5;  // rate of a filter that half of the absent keys pass
+constexpr double kOversized = 2;  // factor over the sufficient size
 
 std::string Size(uint64_t bytes) { return BytesText(static_cast<double>(bytes)); }
 
@@ -23,7 +23,7 @@ double Share(uint64_t part, uint64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// Throws if the filter cannot be used; what is known of it is then in the report.
+// Throws if the filter cannot be used. `report` then has the members known so far.
 void Read(const Source& source, const Footer& footer, const ColumnChunk& chunk, double fpr,
           FilterBuffer& buffer, FilterReport& report) {
   const FilterPlace place = FindFilter(source, footer, chunk);
@@ -32,7 +32,7 @@ void Read(const Source& source, const Footer& footer, const ColumnChunk& chunk, 
   RequireBits(view, chunk);
   report.keys = view.estimated_count();
   report.rate = view.expected_fpr();
-  // The estimate undone: each key sets one bit of 32 in each word of its block.
+  // Inverse of the estimate: each key sets one bit of 32 in each word of its block.
   report.fill = std::isfinite(report.keys)
                     ? 1 - std::exp(-report.keys / (32.0 * static_cast<double>(view.num_blocks())))
                     : 1;
@@ -100,7 +100,7 @@ size_t ColumnReport::present() const noexcept {
 }
 
 FileReport ReportFilters(const Source& source, double fpr) {
-  CommonBytes(1, fpr);  // whether the rate is one
+  CommonBytes(1, fpr);  // checks the rate
   const Footer footer = Footer::Read(source);
   FileReport file = {source.size(), footer.rows(), footer.created_by()};
   FilterBuffer buffer;

@@ -17,13 +17,13 @@ namespace tamis::parquet {
 namespace {
 
 constexpr uint64_t kMagicBytes = 4;
-constexpr uint64_t kEndBytes = 8;  // the length of the footer, and the magic again
+constexpr uint64_t kEndBytes = 8;  // length of the footer, and the magic number again
 
 [[noreturn]] void Corrupt(const std::string& check, uint64_t offset, const std::string& what) {
   throw FormatError(ErrorCode::kCorrupt, check, offset, what);
 }
 
-// A number of which there are no negative ones.
+// Reads a number that must not be negative.
 uint64_t Unsigned(ThriftWalker& walker, const ThriftField& field) {
   const int64_t value = walker.Integer(field.type);
   if (value < 0) {
@@ -55,12 +55,12 @@ Statistics ReadStatistics(ThriftWalker& walker) {
   return statistics;
 }
 
-// Readers take columns by their places, so a row group that has them in another order would be
-// asked for another column.
+// Readers find columns by index. They would read a different column in a row group with another
+// order.
 void RequirePath(ThriftWalker& walker, const Schema& schema, size_t column) {
   const size_t begin = walker.at();
   const ThriftList list = walker.List();
-  std::vector<std::string_view> names = {schema.columns()[column].name};  // from the end
+  std::vector<std::string_view> names = {schema.columns()[column].name};  // innermost first
   for (size_t group = schema.columns()[column].parent; group != 0;
        group = schema.groups()[group].parent) {
     names.push_back(schema.groups()[group].name);
@@ -72,7 +72,7 @@ void RequirePath(ThriftWalker& walker, const Schema& schema, size_t column) {
   }
 }
 
-// Whether the kind of values has an order that all writers share.
+// Returns whether all writers share an order for values of this kind.
 bool HasOrder(const Column& column) {
   switch (column.logical.kind) {
     case LogicalType::Kind::kInterval:
@@ -84,7 +84,7 @@ bool HasOrder(const Column& column) {
   }
 }
 
-// Which columns are in the order of their types, by the list where the walker is.
+// Reads the list at the walker: whether each column has the order of its type.
 std::vector<bool> ReadOrders(ThriftWalker& walker, const Schema& schema) {
   const size_t begin = walker.at();
   const ThriftList list = walker.List();
@@ -131,7 +131,7 @@ Footer Footer::Read(const Source& source) {
 Footer::Footer(std::vector<std::byte> bytes, uint64_t offset)
     : bytes_(std::move(bytes)), offset_(offset) {
   namespace id = fields::file_meta_data;
-  // Fields may come in any order, and row groups are read with the schema.
+  // Fields may come in any order, and parsing row groups requires the schema.
   size_t schema_at = 0;
   size_t groups_at = 0;
   size_t orders_at = 0;
@@ -276,12 +276,12 @@ ColumnChunk Footer::Chunk(size_t row_group, size_t column) const {
   if (schema_.columns()[column].logical.kind == LogicalType::Kind::kNull) {
     chunk.statistics.nulls = chunk.values;
   }
-  // Some writers give 0 for no dictionary; with one, it is in front.
+  // Some writers store 0 if there is no dictionary. A dictionary is in front of the data pages.
   chunk.has_dictionary = dictionary_page.value_or(0) > 0;
   chunk.first_page = data_page.value_or(0);
   if (chunk.has_dictionary) chunk.first_page = std::min(chunk.first_page, *dictionary_page);
   if (!chunk.other_file) {
-    // The data, and the filters, are in front of the footer.
+    // Data and filters are in front of the footer.
     if (chunk.first_page > offset_ || chunk.compressed_bytes > offset_ - chunk.first_page) {
       meta.Fail(meta_at, "a column beyond the end of the data");
     }

@@ -17,7 +17,7 @@
 
 namespace tamis::parquet {
 
-// Gathers values as they are stored, each once, and writes them at the end.
+// Collects the distinct stored values, and converts them to text.
 class KeyColumnReader {
  public:
   explicit KeyColumnReader(const Column& column) : column_(column) {}
@@ -107,7 +107,7 @@ class KeyColumnReader {
   size_t compact_at_ = kBlock;
   std::unordered_set<std::string_view, TableHash> seen_;
   uint64_t present_ = 0;
-  char* at_ = nullptr;  // what is left of the last block
+  char* at_ = nullptr;  // free part of the last block
   size_t left_ = 0;
 };
 
@@ -133,7 +133,7 @@ KeyColumn ReadKeyColumn(const std::filesystem::path& path, size_t column, const 
     const uint64_t read =
         values->Read(group, column, [&reader](const Keys& keys) { reader.Take(keys); });
     total += read;
-    // A key that was not read would not be asked for.
+    // A list without this key would miss its hits.
     if (read != chunk.values || reader.present() > total) {
       throw FormatError(ErrorCode::kCorrupt, "values", chunk.first_page,
                         detail::StrCat(name, ": ", read, " values were read of row group ", group,

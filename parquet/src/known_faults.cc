@@ -9,9 +9,9 @@ namespace tamis::parquet {
 namespace {
 
 enum class Wrong : uint8_t {
-  kBounds,    // values may be outside of them
-  kPrefixes,  // values may be outside, as Statistics::prefixes_are_outside describes
-  kNulls,     // their number
+  kBounds,    // values may be outside the bounds
+  kPrefixes,  // values may be outside as described at Statistics::prefixes_are_outside
+  kNulls,     // the number of nulls
 };
 
 struct Version {
@@ -42,8 +42,8 @@ bool IsUnsigned(const Column& column) {
   return column.logical.kind == LogicalType::Kind::kInteger && !column.logical.is_signed;
 }
 
-// Polars states its version since 2.0. tests/parquet/writers has a file for each row, and one of
-// the first version without the fault.
+// Polars states its version since 2.0. tests/parquet/writers has a file for each row, and a file
+// from the first version without the fault.
 constexpr KnownFault kKnownFaults[] = {
     // Found in 1.10.0, 1.36.1 and 1.44.2; gone in 2.0.0.
     {"Polars",
@@ -73,7 +73,7 @@ constexpr KnownFault kKnownFaults[] = {
      IsUnsigned,
      Wrong::kBounds,
      "Polars before 2.1 states wrong bounds for unsigned integers"},
-    // Found in the same versions: a page that begins with not-a-number has none.
+    // Found in the same versions: a page that begins with not-a-number has no bounds.
     {"Polars",
      {2, 1},
      IsFloating,
@@ -85,7 +85,7 @@ constexpr KnownFault kKnownFaults[] = {
      IsBytes,
      Wrong::kBounds,
      "Arrow below 11 states the bounds of the first chunk of a dictionary for all"},
-    // The name of older ones, which had the same function.
+    // Older versions have this name and the same function.
     {"parquet-cpp",
      {11, 0},
      IsBytes,
@@ -93,7 +93,7 @@ constexpr KnownFault kKnownFaults[] = {
      "Arrow below 11 states the bounds of the first chunk of a dictionary for all"},
 };
 
-// The number that the text begins with, which is taken off it; 0 if there is none.
+// Removes a number from the start of `text` and returns it. Returns 0 if there is no number.
 unsigned TakeNumber(std::string_view& text) {
   unsigned number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -101,7 +101,7 @@ unsigned TakeNumber(std::string_view& text) {
   return error == std::errc{} ? number : 0;
 }
 
-// 0.0, older than all, if it is not stated.
+// Returns 0.0, older than all versions, if the text contains no version.
 Version VersionIn(std::string_view created_by) {
   constexpr std::string_view kWord = " version ";
   const size_t at = created_by.find(kWord);

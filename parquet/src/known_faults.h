@@ -9,8 +9,8 @@
 
 namespace tamis::parquet {
 
-// Removes the statistics that this writer (Footer::created_by) is known to state wrongly for
-// columns of this type, and adds the reasons to `statistics.ignored`.
+// Removes the statistics that this writer (Footer::created_by) is known to get wrong for columns of
+// this type, and adds the reasons to `statistics.ignored`.
 void IgnoreKnownFaults(std::string_view created_by, const Column& column, Statistics& statistics);
 
 }  // namespace tamis::parquet

@@ -1,4 +1,4 @@
-// Writes a footer anew without the meaning of its columns.
+// Rewrites a footer without the meaning of its columns.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,7 +11,7 @@
 namespace tamis::parquet {
 namespace {
 
-constexpr int kMaxDelta = 15;  // of two field numbers, in a header of one byte
+constexpr int kMaxDelta = 15;  // largest difference of field numbers in a one-byte header
 
 bool IsMeaning(int16_t id) {
   namespace element = fields::schema_element;

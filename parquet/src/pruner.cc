@@ -40,8 +40,8 @@ class ParquetPruner::Impl {
 
 namespace {
 
-// One run over many files: threads take row groups of the files that are open, the oldest first,
-// and open the next file where there are none left.
+// One run over many files. Threads take row groups of the oldest open file first. When no open file
+// has groups left to take, they open the next file.
 class PruningRun {
  public:
   PruningRun(std::span<const std::filesystem::path> paths, KeysByType& types,
@@ -56,7 +56,7 @@ class PruningRun {
         try {
           others.emplace_back([this] { Work(); });
         } catch (const std::system_error&) {
-          break;  // with those that there are
+          break;  // continues with the threads that were started
         }
       }
       Work();
@@ -70,8 +70,8 @@ class PruningRun {
     FileAnswer answer;
     std::unique_ptr<Source> source;
     std::unique_ptr<FileAsker> asker;
-    size_t next = 0;  // group to ask
-    size_t left = 0;  // without an answer yet
+    size_t next = 0;  // next group to query
+    size_t left = 0;  // groups without an answer yet
     uint64_t advanced = 0;
   };
 
@@ -88,7 +88,7 @@ class PruningRun {
     changed_.notify_all();
   }
 
-  // With the lock before and after. False if there is nothing left to do.
+  // Holds the lock on entry and on return. Returns false if nothing is left to do.
   bool Step(std::unique_lock<std::mutex>& lock, AskerMemory& memory) {
     for (const auto& file : open_) {
       if (file->next == file->answer.groups.size()) continue;
@@ -110,7 +110,7 @@ class PruningRun {
     GroupAnswer answer = file.asker->Ask(group, memory);
     lock.lock();
     file.answer.groups[group] = std::move(answer);
-    // In equal steps, as the footer need not say how large groups are.
+    // Advances in equal steps, because a footer need not state the sizes of groups.
     const uint64_t steps = file.answer.groups.size();
     Advance(file, file.answer.bytes / steps * (steps - file.left + 1));
     if (--file.left == 0) Finish(file);
@@ -168,10 +168,10 @@ class PruningRun {
   const std::function<void(FileAnswer&&)>& deliver_;
   const std::function<void(uint64_t)>& advance_;
 
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // protects the members below
   std::condition_variable changed_;
   std::deque<std::unique_ptr<File>> open_;
-  std::map<size_t, FileAnswer> ready_;  // that wait for one in front of them
+  std::map<size_t, FileAnswer> ready_;  // waiting for earlier files
   size_t next_path_ = 0;
   size_t delivered_ = 0;
   size_t opening_ = 0;
@@ -215,7 +215,7 @@ Prediction ParquetPruner::Predict(std::span<const std::filesystem::path> files,
       for (size_t g = 0; g < groups && sums.filters < samples; ++g) {
         asker.Sample(g * asker.groups() / groups, memory, sums);
       }
-    } catch (const Error&) {  // the run will say what is wrong
+    } catch (const Error&) {  // Run reports the error
     }
   }
   if (sums.filters == 0) return sums;

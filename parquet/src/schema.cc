@@ -9,7 +9,7 @@
 namespace tamis::parquet {
 namespace {
 
-constexpr size_t kNamed = 20;  // columns that a message lists
+constexpr size_t kNamed = 20;  // columns listed in a message
 
 std::string LogicalText(const LogicalType& type) {
   using Kind = LogicalType::Kind;
@@ -75,7 +75,7 @@ std::string Schema::PathOf(size_t column) const {
   return path;
 }
 
-// From the end, without making the paths: names may be long.
+// Compares from the end without building paths, because names can be long.
 bool Schema::IsPath(std::string_view name, size_t parent, std::string_view path) const {
   while (path.ends_with(name)) {
     path.remove_suffix(name.size());

@@ -12,8 +12,8 @@ namespace {
 
 using Kind = LogicalType::Kind;
 
-constexpr size_t kMaxLevels = 100;  // of groups in groups
-// Of all columns together, in bytes: a long name of a group is in the path of each column there.
+constexpr size_t kMaxLevels = 100;  // of nested groups
+// Bytes of the paths of all columns. A long group name is part of the path of each column below it.
 constexpr size_t kMaxPaths = size_t{1} << 28;
 
 struct Element {
@@ -27,7 +27,7 @@ struct Element {
   std::optional<LogicalType> logical;
 };
 
-// The number of the union's member, 0 if it has none. What is in the member is skipped.
+// Returns the field number of the union's member, or 0 if it has none. Skips its value.
 int16_t UnionMember(ThriftWalker& walker) {
   ThriftStruct fields(walker);
   int16_t member = 0;
@@ -45,7 +45,7 @@ void ReadDecimal(ThriftWalker& walker, LogicalType& type) {
   }
 }
 
-// False for a unit that this library does not know.
+// Returns false for a unit that this library does not know.
 bool ReadTime(ThriftWalker& walker, LogicalType& type) {
   ThriftStruct fields(walker);
   bool known = false;
@@ -71,7 +71,7 @@ bool ReadInteger(ThriftWalker& walker, LogicalType& type) {
          type.bit_width == 64;
 }
 
-// The member of the union where the walker is.
+// Reads the union member at the walker.
 LogicalType ReadMember(ThriftWalker& walker, int16_t member) {
   namespace id = fields::logical_type;
   LogicalType type = {.kind = Kind::kOther};
@@ -128,7 +128,7 @@ LogicalType ReadLogicalType(ThriftWalker& walker) {
   return type;
 }
 
-// ConvertedType, by its number.
+// Maps the number of a ConvertedType.
 LogicalType OfConverted(int64_t converted, const Element& element) {
   constexpr TimeUnit kUnits[] = {TimeUnit::kMillis, TimeUnit::kMicros};
   LogicalType type = {.kind = Kind::kOther};
@@ -235,10 +235,10 @@ Schema ReadSchema(ThriftWalker& walker) {
   }
   std::vector<Group> groups;
   std::vector<Column> columns;
-  struct Open {  // a group whose columns come
+  struct Open {  // a group with columns still to come
     size_t group;
     int64_t left;
-    size_t path;  // its bytes
+    size_t path;  // length of its path
   };
   size_t paths = 0;
   std::vector<Open> open;
@@ -252,7 +252,7 @@ Schema ReadSchema(ThriftWalker& walker) {
     }
     const size_t parent = i == 0 ? 0 : open.back().group;
     const size_t path = i == 0 ? 0 : open.back().path + element.name.size() + 1;
-    // Some writers say of a column that it has no children, others of an empty file's root.
+    // Some writers store 0 children for a column, others for the root of an empty file.
     if (i == 0 || element.children.value_or(0) > 0 || !element.type) {
       const int64_t children = element.children.value_or(0);
       if (children < 0 || (children == 0 && i > 0)) walker.Fail(at, "a group without columns");

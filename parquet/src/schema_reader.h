@@ -7,8 +7,8 @@
 
 namespace tamis::parquet {
 
-// The list of SchemaElement where the walker is: a tree, each group in front of its columns. Throws
-// FormatError(kCorrupt) if it is none.
+// Reads the list of SchemaElement at the walker: a tree, each group in front of its columns. Throws
+// FormatError(kCorrupt) if the list is not such a tree.
 Schema ReadSchema(ThriftWalker& walker);
 
 }  // namespace tamis::parquet

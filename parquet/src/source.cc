@@ -23,7 +23,7 @@ class FileSource : public Source {
  public:
   explicit FileSource(const std::filesystem::path& path) : name_(path.string()) {
     do {
-      // A FIFO that nobody writes to would keep open() waiting.
+      // Without O_NONBLOCK, open() would block on a FIFO without a writer.
       fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     } while (fd_ < 0 && errno == EINTR);
     if (fd_ < 0) FailIo(name_, "cannot be opened", errno);
@@ -67,7 +67,7 @@ class FileSource : public Source {
 class MappedSource final : public FileSource {
  public:
   explicit MappedSource(const std::filesystem::path& path) : FileSource(path) {
-    if (size() == 0) return;  // nothing can be mapped of it
+    if (size() == 0) return;  // mmap rejects length 0
     void* const at = mmap(nullptr, size(), PROT_READ, MAP_SHARED, fd(), 0);
     if (at == MAP_FAILED) FailIo(name(), "cannot be mapped", errno);
     bytes_ = {static_cast<const std::byte*>(at), static_cast<size_t>(size())};

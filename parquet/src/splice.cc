@@ -16,7 +16,7 @@ namespace {
 
 constexpr int16_t kOffset = fields::column_meta_data::kBloomFilterOffset;
 constexpr int16_t kLength = fields::column_meta_data::kBloomFilterLength;
-constexpr int kMaxFieldDelta = 15;  // of two field numbers, in a header of one byte
+constexpr int kMaxFieldDelta = 15;  // largest difference of field numbers in a one-byte header
 
 auto Position(const FilterEntry& entry) { return std::pair(entry.row_group, entry.column); }
 
@@ -43,7 +43,8 @@ class Splicer {
   }
 
  private:
-  // ---- The way down: each begins with the walker at the value, and leaves it behind that.
+  // ---- The descent. Each function begins with the walker at the value and leaves it behind the
+  // value.
 
   void InFileMetaData() {
     ThriftStruct fields(walker_);
@@ -88,7 +89,7 @@ class Splicer {
     return list.size;
   }
 
-  // ---- The entry itself, in the description of the chunk
+  // ---- Adding the entry to the description of the chunk
 
   void Add(const FilterEntry& entry, const PlacedStruct& meta) {
     bool added = false;
@@ -122,7 +123,7 @@ class Splicer {
     if (!added) add_at(meta.stop_at);
   }
 
-  // ---- What is written
+  // ---- Output
 
   void CopyTo(size_t at) {
     const std::span<const std::byte> bytes = walker_.bytes().subspan(copied_, at - copied_);
@@ -150,9 +151,9 @@ class Splicer {
 
   ThriftWalker walker_;
   uint64_t base_;
-  std::span<const FilterEntry> entries_;  // those still to be added
+  std::span<const FilterEntry> entries_;  // still to be added
   std::vector<std::byte> out_;
-  size_t copied_ = 0;  // up to where the footer has been dealt with
+  size_t copied_ = 0;  // end of the part of the footer that is done
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Adds Bloom filters to the footer of a Parquet file, between the bytes that are there.
+// Adds Bloom filters to the footer of a Parquet file, between the existing bytes.
 #ifndef TAMIS_PARQUET_SRC_SPLICE_H_
 #define TAMIS_PARQUET_SRC_SPLICE_H_
 
@@ -9,7 +9,7 @@
 
 namespace tamis::parquet {
 
-// What a footer says of the filter of a column chunk: fields 14 and 15 of its ColumnMetaData
+// The entry of a footer for the filter of a column chunk: fields 14 and 15 of its ColumnMetaData
 // (parquet.thrift of Apache Parquet).
 struct FilterEntry {
   size_t row_group = 0;
@@ -20,16 +20,16 @@ struct FilterEntry {
   friend bool operator==(const FilterEntry&, const FilterEntry&) = default;
 };
 
-// `footer`, the FileMetaData of a file in Thrift's compact protocol, with these entries in it: in
-// front of the first field of their struct that has a higher number, or at its end. Where a chunk
-// has such an entry the new one takes its place. All other bytes stay as they are, known or not,
-// but for the header of the one field behind, whose number is relative to that of the field before
-// it.
+// Returns `footer`, the FileMetaData of a file in Thrift's compact protocol, with `entries` added.
+// An entry is inserted in front of the first field of its struct with a higher number, or at the
+// end of the struct. It replaces an existing entry of the chunk. All other bytes stay as they are,
+// also those of unknown fields. The only exception is the header of the next field, which contains
+// a number relative to the previous field.
 //
-// `base` is the offset of the footer in its file, for errors. `entries` ascend by row group and
-// column. Throws FormatError(kCorrupt) for a footer that does not keep to the protocol, lacks a
-// struct to add to, or has bytes behind it; Error(kInvalidArgument) for entries out of order, and
-// for chunks that the footer does not have.
+// `base` is the offset of the footer in its file, for errors. `entries` must ascend by row group
+// and column. Throws FormatError(kCorrupt) for a footer that violates the protocol, lacks a struct
+// to add to, or has bytes behind its end. Throws Error(kInvalidArgument) for entries out of order,
+// and for chunks that the footer does not have.
 std::vector<std::byte> SpliceFooter(std::span<const std::byte> footer, uint64_t base,
                                     std::span<const FilterEntry> entries);
 

@@ -26,7 +26,7 @@ Divided Divide(int64_t value, int64_t by) {
   return {value / by - (value % by < 0), rest};
 }
 
-// With at least so many digits.
+// Pads the number with zeros to `digits` digits.
 std::string Padded(int64_t value, size_t digits) {
   std::string text = std::to_string(value);
   const size_t sign = value < 0;
@@ -53,7 +53,7 @@ int64_t TicksPerSecond(TimeUnit unit) {
   return unit == TimeUnit::kMillis ? 1'000 : unit == TimeUnit::kMicros ? 1'000'000 : 1'000'000'000;
 }
 
-// Of a time that is no time of a day the hours are more than a reader takes.
+// If the value is not a time of day, the text has more hours than a reader accepts.
 std::string TimeText(int64_t value, TimeUnit unit) {
   const auto [seconds, fraction] = Divide(value, TicksPerSecond(unit));
   std::string text = Padded(seconds / 3600, 2) + ":" + Padded(seconds / 60 % 60, 2) + ":" +
@@ -74,7 +74,7 @@ std::string DecimalText(bool negative, std::string digits, int32_t scale) {
   return (negative ? "-" : "") + digits;
 }
 
-// Two's complement, the highest byte first.
+// `bytes` is in two's complement, highest byte first.
 std::string DecimalText(std::string_view bytes, int32_t scale) {
   std::vector<uint8_t> magnitude(bytes.begin(), bytes.end());
   const bool negative = !magnitude.empty() && (magnitude[0] & 0x80) != 0;
@@ -119,7 +119,7 @@ std::string IntegerText(const LogicalType& type, int64_t value) {
   }
 }
 
-// The shortest that is read as the same number.
+// Returns the shortest text that is read as the same number.
 std::string DoubleText(double value) {
   char text[32];
   const auto [end, error] = std::to_chars(text, text + sizeof(text), value);

@@ -1,4 +1,4 @@
-// What a column stores, as people write it: the way back of stored_value.h.
+// Converts stored values of a column to text: the inverse of stored_value.h.
 #ifndef TAMIS_PARQUET_SRC_STORED_TEXT_H_
 #define TAMIS_PARQUET_SRC_STORED_TEXT_H_
 
@@ -10,13 +10,14 @@
 
 namespace tamis::parquet {
 
-// Whether values of the column have a text. Columns that can be asked have one, and decimals of
-// BYTE_ARRAY.
+// Returns whether values of the column have a text. Columns that can be queried have one, and so
+// have decimals of BYTE_ARRAY.
 bool HasText(const Column& column);
 
-// Of a number by its bits, in the low 4 bytes where the type has 4. NumberKindOf(column) is one.
+// Returns the text of a number from its bits, in the low 4 bytes for types of 4 bytes.
+// NumberKindOf(column) must have a value.
 std::string TextOfNumber(const Column& column, uint64_t bits);
-// Of a column of bytes.
+// Returns the text of a value in a column of bytes.
 std::string TextOfBytes(const Column& column, std::string_view bytes);
 
 }  // namespace tamis::parquet

@@ -28,7 +28,7 @@ std::optional<Integer> Whole(std::optional<int64_t> value) {
   return Integer::Of(*value);
 }
 
-// Of text, by what the column's values stand for.
+// Parses text according to the meaning of the column's values.
 std::optional<Integer> ReadInteger(const LogicalType& type, std::string_view text) {
   std::optional<int64_t> value;
   switch (type.kind) {
@@ -47,7 +47,7 @@ std::optional<Integer> ReadInteger(const LogicalType& type, std::string_view tex
   return value ? Whole(value) : ParseWholeNumber(text);
 }
 
-// Without blanks at its ends, which no value has but a string.
+// Removes blanks at both ends. Only strings have values with blanks there.
 std::string_view Trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r";
   const size_t begin = text.find_first_not_of(kBlanks);
@@ -63,7 +63,7 @@ std::string TextOfInteger(const Integer& value) {
   return detail::StrCat(value.negative ? "-" : "", value.magnitude);
 }
 
-// Key i times 10^scale.
+// Returns key `i` times 10^scale.
 std::optional<Unscaled> UnscaledOf(const LogicalType& type, const KeyList& keys, size_t i) {
   switch (keys.type()) {
     case Type::kIntegers:
@@ -73,7 +73,7 @@ std::optional<Unscaled> UnscaledOf(const LogicalType& type, const KeyList& keys,
     case Type::kText:
       return ParseDecimal(TextOf(keys, i), type.scale);
     default:
-      return std::nullopt;  // 0.1 is no double
+      return std::nullopt;  // a double cannot represent 0.1
   }
 }
 
@@ -104,16 +104,16 @@ std::optional<Integer> IntegerKey(const LogicalType& type, const KeyList& keys, 
   return std::nullopt;
 }
 
-// Whether a value of so many bits has it.
+// Returns whether the value fits into an integer of `bits` bits.
 bool Fits(const Integer& value, bool is_signed, int bits) {
   if (!is_signed) return !value.negative && (bits == 64 || value.magnitude >> bits == 0);
   const uint64_t limit = uint64_t{1} << (bits - 1);
   return value.negative ? value.magnitude <= limit : value.magnitude < limit;
 }
 
-// Of a number that std::from_chars has found out of range: whether it is too small, by what its
-// first digit stands for. A wider type is none on each machine, and the standard library may lack
-// its from_chars.
+// Returns whether a number that std::from_chars reported as out of range is too small. Decides by
+// the place of its first nonzero digit. A wider type would not do: not every machine has one, and
+// the standard library may lack its from_chars.
 bool IsTooSmall(std::string_view text) {
   constexpr int64_t kMost = int64_t{1} << 62;
   const size_t e = std::min(text.find_first_of("eE"), text.size());
@@ -139,16 +139,17 @@ std::optional<Number> ReadNumber(std::string_view text) {
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (text.empty() || stop != end) return std::nullopt;
   if (error == std::errc{}) return value;
-  // Out of range: the nearest of a number too small is 0, of one too large there is none.
+  // Out of range: a number that is too small rounds to 0, and one that is too large has no nearest
+  // value.
   if (error != std::errc::result_out_of_range || !IsTooSmall(text)) return std::nullopt;
   return text.starts_with('-') ? -Number{0} : Number{0};
 }
 
-// Nothing for one that is too large.
+// Returns nothing for a number that is too large.
 template <typename Number>
 std::optional<Number> Nearest(double value) {
   if constexpr (std::is_same_v<Number, float>) {
-    constexpr double kTooLarge = 0x1.ffffffp127;  // half a step behind the largest
+    constexpr double kTooLarge = 0x1.ffffffp127;  // half a step above the largest
     constexpr double kLargest = std::numeric_limits<float>::max();
     if (std::isfinite(value) && std::fabs(value) >= kTooLarge) return std::nullopt;
     if (std::isfinite(value)) value = std::clamp(value, -kLargest, kLargest);
@@ -156,7 +157,7 @@ std::optional<Number> Nearest(double value) {
   return static_cast<Number>(value);
 }
 
-// The nearest that the type has: whoever compares either way finds it.
+// Returns the nearest value of the type, so that comparisons in either type find it.
 template <typename Number>
 std::optional<Number> NumberKey(const KeyList& keys, size_t i) {
   switch (keys.type()) {

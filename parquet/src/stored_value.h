@@ -1,4 +1,4 @@
-// A key as a column of a type stores it: what is hashed, and what bounds are compared with.
+// Converts a key to the stored value of a column type, which is hashed and compared with bounds.
 #ifndef TAMIS_PARQUET_SRC_STORED_VALUE_H_
 #define TAMIS_PARQUET_SRC_STORED_VALUE_H_
 
@@ -13,21 +13,21 @@
 
 namespace tamis::parquet {
 
-// Of types that are numbers, 4 or 8 bytes.
+// Number types of 4 or 8 bytes.
 enum class NumberKind : uint8_t { kSigned, kUnsigned, kFloat, kDouble };
 
-// nullptr if columns of the type can be asked; else why they cannot.
+// Returns nullptr if columns of the type can be queried; otherwise the reason.
 const char* WhyNotAsked(const Column& column);
 
-// Whether values are numbers of 4 or 8 bytes, and which.
+// Returns the kind of number if values are numbers of 4 or 8 bytes.
 std::optional<NumberKind> NumberKindOf(const Column& column);
 
-// The bits of key i of the list, in the low 4 bytes where the type has 4; nothing if it does not
-// fit. The column is one of numbers.
+// Returns the bits of key `i`, in the low 4 bytes for types of 4 bytes; nothing if the key does not
+// fit. The column must be a column of numbers.
 std::optional<uint64_t> NumberBits(const Column& column, NumberKind kind, const KeyList& keys,
                                    size_t i);
 
-// The bytes of key i: the list's own, or what was made in `made`. The column is one of bytes.
+// Returns the bytes of key `i`, in the list or in `made`. The column must be a column of bytes.
 std::optional<std::string_view> StoredBytes(const Column& column, const KeyList& keys, size_t i,
                                             std::string& made);
 

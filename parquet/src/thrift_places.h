@@ -1,5 +1,5 @@
-// Where the fields of a struct are, for those who write it anew with a field more: what they do not
-// know is copied as it is.
+// Finds the fields of a struct, in order to rewrite it with a field added or removed. Unknown
+// fields are copied as they are.
 #ifndef TAMIS_PARQUET_SRC_THRIFT_PLACES_H_
 #define TAMIS_PARQUET_SRC_THRIFT_PLACES_H_
 
@@ -12,7 +12,7 @@
 
 namespace tamis::parquet {
 
-// Its header is [field.header_at, field.value_at), its value [field.value_at, end).
+// The header is [field.header_at, field.value_at), the value [field.value_at, end).
 struct PlacedField {
   ThriftField field;
   size_t end = 0;
@@ -20,16 +20,16 @@ struct PlacedField {
 
 struct PlacedStruct {
   size_t begin = 0;
-  std::vector<PlacedField> fields = {};  // as they are, not by their numbers
-  size_t stop_at = 0;                    // its end is one byte later
-  int16_t last_id = 0;  // what a field in front of the stop byte counts its own from
+  std::vector<PlacedField> fields = {};  // in file order
+  size_t stop_at = 0;                    // the struct ends one byte later
+  int16_t last_id = 0;  // base for the number of a field added in front of the stop byte
 
-  // nullptr if it has no such field.
+  // Returns nullptr if there is no such field.
   const PlacedField* Find(int16_t id) const;
 };
 
-// Of the struct at `at` of `bytes`; `base` is where these begin in the file, for messages. Throws
-// as ThriftWalker.
+// Finds the fields of the struct at `at` of `bytes`. `base` is the offset of `bytes` in the file,
+// for messages. Throws like ThriftWalker.
 PlacedStruct PlacesOf(std::span<const std::byte> bytes, size_t at, uint64_t base = 0);
 
 }  // namespace tamis::parquet

@@ -26,7 +26,7 @@ uint8_t ThriftWalker::Byte() {
   return static_cast<uint8_t>(bytes_[at_++]);
 }
 
-// Of at most `bits` bits, in groups of seven, the lowest first.
+// Reads at most `bits` bits, in groups of seven, the lowest first.
 uint64_t ThriftWalker::Varint(int bits) {
   const size_t begin = at_;
   uint64_t value = 0;
@@ -142,7 +142,7 @@ void ThriftWalker::Skip(ThriftType type) {
       Skip(static_cast<ThriftType>(value));
     }
   }
-  --depth_;  // not after an error, which ends the walk
+  --depth_;  // not restored after an error, which ends the walk
 }
 
 ThriftStruct::ThriftStruct(ThriftWalker& walker) : walker_(walker) {
@@ -153,7 +153,7 @@ ThriftStruct::ThriftStruct(ThriftWalker& walker) : walker_(walker) {
 }
 
 std::optional<ThriftField> ThriftStruct::Next() {
-  // No value has no bytes, but that of a boolean field.
+  // Only the value of a boolean field has no bytes.
   if (field_.type != ThriftType::kStop && walker_.at_ == field_.value_at) {
     walker_.SkipValue(field_);
   }

@@ -1,6 +1,6 @@
-// Thrift's compact protocol as it lies in a file: a walk over the bytes that checks each of them,
-// allocates nothing, and says where everything is, so that fields can be added between what is
-// there. Source: the Thrift specification, "Thrift Compact protocol encoding".
+// Walks Thrift's compact protocol as stored in a file. Checks every byte, allocates nothing, and
+// reports offsets, so that fields can be added between existing ones. Source: the Thrift
+// specification, "Thrift Compact protocol encoding".
 #ifndef TAMIS_PARQUET_SRC_THRIFT_WALKER_H_
 #define TAMIS_PARQUET_SRC_THRIFT_WALKER_H_
 
@@ -13,7 +13,7 @@
 
 namespace tamis::parquet {
 
-// As in the lower four bits of a field's header. In lists a boolean is a byte of its own.
+// The numbers of the lower four bits of a field's header. In lists a boolean is one byte.
 enum class ThriftType : uint8_t {
   kStop = 0,
   kTrue = 1,
@@ -31,29 +31,29 @@ enum class ThriftType : uint8_t {
   kUuid = 13,
 };
 
-// A field of a struct. Offsets are counted from the first byte that the walker was given.
+// A field of a struct. Offsets count from the first byte of the walker.
 struct ThriftField {
   int16_t id = 0;
   ThriftType type = ThriftType::kStop;
   size_t header_at = 0;
-  size_t value_at = 0;  // the byte after the header; of a boolean, whose value is its type, too
+  size_t value_at = 0;  // the byte after the header; also for a boolean, whose type is its value
 
   bool boolean() const { return type == ThriftType::kTrue || type == ThriftType::kFalse; }
 };
 
-// The header of a list or set, behind which its elements are.
+// The header of a list or set. The elements follow it.
 struct ThriftList {
   ThriftType element = ThriftType::kStop;
-  uint32_t size = 0;  // at most the bytes that are left, as no element has none
+  uint32_t size = 0;  // at most the number of bytes left, because every element has a byte
 };
 
-// A place in the bytes. What does not fit the protocol, or is not all there, is a
-// FormatError(kCorrupt) that names its offset in the file. The bytes must outlive the walker.
+// A position in the bytes. Throws FormatError(kCorrupt) with the offset in the file if the bytes
+// violate the protocol or end early. The bytes must outlive the walker.
 class ThriftWalker {
  public:
-  static constexpr int kMaxDepth = 32;  // of structs, lists and maps; Parquet has 8
+  static constexpr int kMaxDepth = 32;  // of structs, lists and maps; Parquet uses 8
 
-  // `base` is where the bytes begin in the file, `at` where the walk begins in the bytes.
+  // `base` is the offset of `bytes` in the file, `at` the start of the walk in `bytes`.
   explicit ThriftWalker(std::span<const std::byte> bytes, uint64_t base = 0, size_t at = 0)
       : bytes_(bytes), base_(base), at_(at) {}
 
@@ -61,12 +61,12 @@ class ThriftWalker {
   std::span<const std::byte> bytes() const { return bytes_; }
   [[noreturn]] void Fail(size_t at, const std::string& what) const;
 
-  // Values; each moves to the byte behind it. An integer that its type cannot hold is an error.
+  // Read a value and move behind it. An integer out of the range of its type is an error.
   int64_t Integer(ThriftType type);
   double Double();
   std::string_view Binary();
   ThriftList List();
-  // One element of a list, or the value of a field.
+  // Skips an element of a list, or the value of a field.
   void Skip(ThriftType type);
   void SkipValue(const ThriftField& field) {
     if (!field.boolean()) Skip(field.type);
@@ -86,7 +86,7 @@ class ThriftWalker {
   int depth_ = 0;
 };
 
-// Walks the fields of the struct that begins where the walker is.
+// Walks the fields of the struct at the walker.
 class ThriftStruct {
  public:
   explicit ThriftStruct(ThriftWalker& walker);
@@ -94,13 +94,13 @@ class ThriftStruct {
   ThriftStruct(const ThriftStruct&) = delete;
   ThriftStruct& operator=(const ThriftStruct&) = delete;
 
-  // The next field, with the walker at its value; nothing at the end, with the walker behind the
-  // stop byte. A value that has not been read is skipped. A field that is there twice, of those
-  // numbered 1 to 63, is an error: readers would differ in which one they take.
+  // Returns the next field, with the walker at its value. Returns nothing at the end, with the
+  // walker behind the stop byte. Skips a value that has not been read. A repeated field with a
+  // number from 1 to 63 is an error, because readers would differ in the one they use.
   std::optional<ThriftField> Next();
 
-  // After Next has given nothing: where the stop byte is, and the id that a field put there would
-  // count its own from.
+  // After Next has returned nothing: the offset of the stop byte, and the base for the number of a
+  // field added there.
   size_t stop_at() const { return stop_at_; }
   int16_t last_id() const { return field_.id; }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kNanosPerSecond = 1'000'000'000;
 constexpr int64_t kDaySeconds = 86'400;
-constexpr size_t kMaxDecimalText = 200;  // the widest decimals that there are have 76 digits
+constexpr size_t kMaxDecimalText = 200;  // the widest decimals have 76 digits
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -20,7 +20,7 @@ int64_t PerSecond(TimeUnit unit) {
                                      : kNanosPerSecond;
 }
 
-// Takes what it reads off the front of the text.
+// Consumes the front of the text.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -31,7 +31,7 @@ class Scanner {
     text_.remove_prefix(1);
     return true;
   }
-  // Exactly so many digits.
+  // Reads exactly `digits` digits.
   bool Number(size_t digits, int64_t& value) {
     if (text_.size() < digits) return false;
     value = 0;
@@ -48,7 +48,7 @@ class Scanner {
     while (digits < text_.size() && IsDigit(text_[digits])) ++digits;
     return digits >= 4 && digits <= 9 && Number(digits, value);
   }
-  // Digits behind a point, as nanoseconds; those behind the ninth must be 0.
+  // Reads the digits behind a point as nanoseconds. Digits after the ninth must be 0.
   bool Fraction(int64_t& nanos) {
     size_t digits = 0;
     nanos = 0;
@@ -67,15 +67,15 @@ class Scanner {
 
 struct Moment {
   int64_t seconds = 0;
-  int64_t nanos = 0;  // of the second that has begun
+  int64_t nanos = 0;  // since the start of the second
 };
 
 std::optional<int64_t> InUnit(const Moment& moment, TimeUnit unit) {
   const int64_t per_second = PerSecond(unit);
   const int64_t nanos_each = kNanosPerSecond / per_second;
   if (moment.nanos % nanos_each != 0) return std::nullopt;
-  // Of the seconds before 1970 the fraction goes forward all the same. The first second that the
-  // type has is not all there: its end is.
+  // Before 1970 the fraction still counts forward. The sum starts at the end of the second, because
+  // the start of the first representable second overflows.
   const bool before = moment.seconds < 0;
   const int64_t fraction = moment.nanos / nanos_each - (before ? per_second : 0);
   int64_t value = 0;
@@ -86,9 +86,9 @@ std::optional<int64_t> InUnit(const Moment& moment, TimeUnit unit) {
   return value;
 }
 
-// yyyy-mm-dd, or with a sign and up to nine digits of the year, of which year 0 is 1 BC.
+// yyyy-mm-dd, or with a sign and a year of up to nine digits. Year 0 is 1 BC.
 bool ScanDate(Scanner& scanner, int64_t& days) {
-  constexpr int64_t kCycleYears = 400;  // after which the calendar is the same
+  constexpr int64_t kCycleYears = 400;  // the calendar repeats after them
   constexpr int64_t kCycleDays = 146'097;
   int64_t year = 0;
   int64_t month = 0;
@@ -102,7 +102,7 @@ bool ScanDate(Scanner& scanner, int64_t& days) {
   if (before) year = -year;
   int64_t cycles = year / kCycleYears;
   if (year % kCycleYears < 0) --cycles;
-  // In [0, 400), which std::chrono has.
+  // In [0, 400), the range of std::chrono::year.
   const auto of_cycle = static_cast<int>(year - kCycleYears * cycles);
   const std::chrono::year_month_day date(std::chrono::year(of_cycle),
                                          std::chrono::month(static_cast<unsigned>(month)),
@@ -124,12 +124,12 @@ bool ScanTime(Scanner& scanner, Moment& moment) {
   }
   if (hours > 24 || minutes > 59 || seconds > 59) return false;
   moment.seconds = 3600 * hours + 60 * minutes + seconds;
-  // The end of the day is a time, too.
+  // The end of the day is also a time.
   if (hours == 24 && (moment.seconds != kDaySeconds || moment.nanos != 0)) return false;
   return true;
 }
 
-// Z, UTC, +hh, +hhmm, +hh:mm and the like, perhaps behind a blank; none is Z.
+// Z, UTC, +hh, +hhmm, +hh:mm and so on, with an optional space in front; nothing is Z.
 bool ScanZone(Scanner& scanner, int64_t& seconds) {
   if (scanner.done()) return true;
   scanner.Take(' ');
@@ -218,7 +218,7 @@ std::optional<Unscaled> ParseDecimal(std::string_view text, int32_t scale) {
   value.digits += rest;
   value.digits.erase(0, std::min(value.digits.find_first_not_of('0'), value.digits.size()));
   if (value.digits.empty()) return Unscaled{};
-  // By how many places the point moves to the right: what it leaves behind must be zeros.
+  // Moves the point to the right by `places`. To the left, only zeros may be dropped.
   int64_t places = int64_t{exponent} + scale - static_cast<int64_t>(rest.size());
   for (; places < 0; ++places) {
     if (!value.digits.ends_with('0')) return std::nullopt;
@@ -230,7 +230,7 @@ std::optional<Unscaled> ParseDecimal(std::string_view text, int32_t scale) {
 }
 
 std::optional<std::string> BigEndian(const Unscaled& value, uint32_t width) {
-  // Of 0 bytes there is no value, and of more than the digits can fill the rest is the sign's.
+  // 0 bytes have no value. Beyond the digits, wider values would repeat the sign.
   if (width == 0 || width > kMaxDecimalText) return std::nullopt;
   std::string bytes(width, '\0');
   for (const char digit : value.digits) {
@@ -250,7 +250,7 @@ std::optional<std::string> BigEndian(const Unscaled& value, uint32_t width) {
       carry >>= 8;
     }
   }
-  // The sign must be the one that the highest bit says.
+  // The sign must agree with the highest bit.
   const bool reads_negative = (static_cast<uint8_t>(bytes[0]) & 0x80) != 0;
   if (reads_negative != value.negative) return std::nullopt;
   return bytes;

@@ -1,5 +1,5 @@
-// Values as people write them. Nothing comes back for text that is no such value; no function
-// skips blanks.
+// Parses values as people write them. Returns nothing if the text is not such a value. Does not
+// skip blanks.
 #ifndef TAMIS_PARQUET_SRC_VALUE_TEXT_H_
 #define TAMIS_PARQUET_SRC_VALUE_TEXT_H_
 
@@ -13,7 +13,7 @@
 
 namespace tamis::parquet {
 
-// Sign and magnitude: all of int64_t and of uint64_t.
+// Sign and magnitude: covers int64_t and uint64_t.
 struct Integer {
   uint64_t magnitude = 0;
   bool negative = false;
@@ -25,31 +25,30 @@ struct Integer {
 };
 
 std::optional<Integer> ParseInteger(std::string_view text);
-// Also 42.0 and 4.2e1, by which some programs write whole numbers.
+// Also accepts 42.0 and 4.2e1, as some programs write whole numbers.
 std::optional<Integer> ParseWholeNumber(std::string_view text);
 
-// The digits of the number times 10^scale, which must be whole: "-1.50" and "-15e-1" of scale 1 are
-// 15, negative.
-// No zeros in front; "" is 0.
+// The digits of the number times 10^scale, which must be whole: "-1.50" and "-15e-1" are 15,
+// negative, at scale 1. Without leading zeros; "" is 0.
 struct Unscaled {
   std::string digits;
   bool negative = false;
 };
 std::optional<Unscaled> ParseDecimal(std::string_view text, int32_t scale);
-// Two's complement of `width` bytes, the highest first; nothing if they are too few.
+// Returns two's complement of `width` bytes, the highest first; nothing if the value does not fit.
 std::optional<std::string> BigEndian(const Unscaled& value, uint32_t width);
 
-// Takes off a plus sign, which std::from_chars does not know. False if a minus follows it.
+// Removes a plus sign, which std::from_chars does not accept. Returns false if a minus follows it.
 bool TakeOffPlus(std::string_view& text);
 
-// Days since 1970-01-01 in the Gregorian calendar, of years with up to nine digits. A time may
-// follow, if it is midnight.
+// Returns days since 1970-01-01 in the Gregorian calendar. The year may have up to nine digits. A
+// time may follow if it is midnight.
 std::optional<int64_t> ParseDate(std::string_view text);
-// Since midnight (UTC, where there is a zone), in the unit; nothing if the unit is too coarse.
-// 24:00 is the end of the day.
+// Returns the time since midnight (UTC if there is a zone) in `unit`; nothing if the unit is too
+// coarse. 24:00 is the end of the day.
 std::optional<int64_t> ParseTime(std::string_view text, TimeUnit unit);
 std::optional<int64_t> ParseTimestamp(std::string_view text, TimeUnit unit);
-// Nothing if the other unit is too coarse, or the number too large.
+// Returns nothing if `to` is too coarse, or the result too large.
 std::optional<int64_t> ConvertUnit(int64_t value, TimeUnit from, TimeUnit to);
 
 std::optional<std::array<char, 16>> ParseUuid(std::string_view text);

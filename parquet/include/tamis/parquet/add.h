@@ -1,5 +1,5 @@
-// Adds Bloom filters to Parquet files: a new file with the bytes of the old one, filters behind
-// its data, and a footer that names them.
+// Adds Bloom filters to Parquet files. Writes a new file: the bytes of the old one, the filters
+// behind its data, and a footer that names the filters.
 #ifndef TAMIS_PARQUET_ADD_H_
 #define TAMIS_PARQUET_ADD_H_
 
@@ -18,7 +18,7 @@
 
 namespace tamis::parquet {
 
-// Decodes pages, which tamis::parquet does not: OpenArrowValues of arrow_values.h is one.
+// Decodes pages, because tamis::parquet does not. OpenArrowValues of arrow_values.h opens one.
 class ColumnValues {
  public:
   using Take = std::function<void(const Keys& keys)>;
@@ -28,28 +28,29 @@ class ColumnValues {
   ColumnValues(const ColumnValues&) = delete;
   ColumnValues& operator=(const ColumnValues&) = delete;
 
-  // Hands over every value of a column chunk but its nulls, in batches, as keys by their plain
-  // encoding: FixedColumns of 4 bytes for INT32 and FLOAT, integers for INT64, FixedColumns of 8
-  // for DOUBLE, and strings. `row_group` and `column` count from 0 as in Footer. Returns how many
-  // values there are, nulls included: those that were not read would be missed by the filter.
+  // Calls `take` with every value of a column chunk except nulls, in batches. The keys are the
+  // values in plain encoding: FixedColumns of 4 bytes for INT32 and FLOAT, integers for INT64,
+  // FixedColumns of 8 bytes for DOUBLE, strings for the other types. `row_group` and `column` count
+  // from 0 as in Footer. Returns the number of values read, nulls included. AddFilters compares it
+  // with the footer, because a filter would deny a value that was not read.
   virtual uint64_t Read(size_t row_group, size_t column, const Take& take) = 0;
 };
 
-// Opens a file for its values to be read, by one thread.
+// Opens a file to read its values on one thread.
 using OpenValues = std::function<std::unique_ptr<ColumnValues>(const std::filesystem::path&)>;
 
-// The bytes of the footer without what its columns stand for: logical types, which decoders make
-// values of that are not those that were stored, and metadata of writers. With it a decoder reads
-// the physical values, which filters are made of, off the same file.
+// Returns the bytes of the footer without logical types and without the writer's metadata. Some
+// decoders convert values by logical type. With this footer they read the physical values of the
+// same file, from which filters are made.
 std::vector<std::byte> PhysicalFooter(const Footer& footer);
 
-// What became of a column chunk.
+// Reports the outcome for one column chunk.
 struct AddedFilter {
   enum class Outcome : uint8_t {
     kAdded,
-    kReplaced,  // a filter that was there
-    kKept,      // a filter that was there
-    kLeftOut,   // it would not pay, as `reason` says
+    kReplaced,  // replaced the filter of the chunk
+    kKept,      // the chunk keeps its filter
+    kLeftOut,   // the filter would not pay; see `reason`
   };
 
   size_t row_group = 0;
@@ -57,55 +58,62 @@ struct AddedFilter {
   Outcome outcome = Outcome::kAdded;
   std::string reason = {};  // one sentence without a period; empty for kAdded and kReplaced
   uint64_t values = 0;      // of the chunk, nulls included
-  // The rest is not known of kKept, and of a chunk without values.
-  uint64_t distinct = 0;       // keys, by the bits of a filter
-  uint64_t bytes = 0;          // bits of the filter, or of the one that was left out
-  double fpr = 0;              // with these keys in so many bytes
-  uint64_t offset = 0;         // of its header in the new file; kAdded and kReplaced only
-  uint64_t bytes_in_file = 0;  // header, bits, and zeros for these to begin at a multiple of 32
+  // The members below are meaningless for kKept and for a chunk without values.
+  uint64_t distinct = 0;       // keys, estimated from the bits of the filter
+  uint64_t bytes = 0;          // bits of the filter, also of one that was left out
+  double fpr = 0;              // with `distinct` keys in `bytes` bytes
+  uint64_t offset = 0;         // of the header in the new file; kAdded and kReplaced only
+  uint64_t bytes_in_file = 0;  // padding, header and bits; 0 if left out
 };
 
 struct AddOptions {
-  // Paths of columns, as Schema::Find takes them.
+  // Paths of columns, in the syntax of Schema::Find. Must not be empty.
   std::vector<std::string> columns = {};
   // The highest false-positive rate, in [kMinFpr, kMaxFpr]. Sizes are powers of two, which all
-  // readers take, up to 128 MiB, at which the rate may be higher.
+  // readers accept. The largest is 128 MiB; a filter of that size may exceed the rate.
   double fpr = kDefaultFpr;
-  // Filters also where they cannot pay.
+  // Whether to add filters also where they cannot pay.
   bool force = false;
-  // Whether column chunks that have a filter get a new one. A filter without bits is replaced in
-  // any case if the chunk has values.
+  // Whether to replace existing filters. A filter without bits is always replaced if its chunk has
+  // values.
   bool replace = false;
   SaveOptions save = {};
-  // Called after each chunk. What it throws ends the work, and nothing is left behind.
+  // Called after each chunk. If it throws, AddFilters stops, leaves no file behind, and rethrows.
   std::function<void(const AddedFilter&)> on_chunk = {};
 };
 
 struct AddResult {
-  std::vector<AddedFilter> chunks = {};  // by row group and column
-  uint64_t old_bytes = 0;                // of the files
+  std::vector<AddedFilter> chunks = {};  // ordered by row group and column
+  uint64_t old_bytes = 0;                // size of `from`
   uint64_t new_bytes = 0;
 };
 
-// Writes `to`: what is in front of the footer of `from`, byte for byte, a filter for each chunk of
-// the columns, and the footer with the places of these, all else in it as it was. A filter is sized
-// to the distinct keys that it has: it begins as one for all values of its chunk, and is folded. It
-// is left out where it cannot pay, but for options.force: where its chunk has no or few distinct
-// values, has all of them in a dictionary that is no larger than the filter, or is itself no
-// larger.
+// Writes a copy of `from` with Bloom filters to `to`: the bytes in front of the footer, one filter
+// for each chunk of the columns, and the footer. The footer is the old one with the places of the
+// filters added.
+//
+// A filter is created for all values of its chunk and then folded to the size for its distinct
+// keys. Without options.force, a filter that cannot pay is left out. A filter cannot pay if
+//   - the chunk has few distinct values or only nulls,
+//   - the chunk has all its values in a dictionary that is no larger than the filter, or
+//   - the chunk is no larger than the filter.
 //
 //   AddFilters("old.parquet", "new.parquet", OpenArrowValues, {.columns = {"id", "user.name"}});
 //
-// `to` is saved as filters are (SaveOptions), and is there only when it has been read again: its
-// bytes in front of the filters are those of `from`, and the filters are where the footer says.
-// Takes 256 MiB at most beside the footers and what decoding takes. One thread.
+// Saves `to` like a filter (SaveOptions), and only after reading the new file again: the bytes in
+// front of the filters must equal those of `from`, and each filter must be at its place in the
+// footer. Takes at most 256 MiB of memory in addition to the footers and the decoder. Uses one
+// thread.
 //
-// Throws Error(kInvalidArgument) for options out of range, columns that are not there or cannot
-// have filters (BOOLEAN, INT96), and if `to` is `from`; Error(kUnsupported) for files that are
-// encrypted or signed, and for data in other files; FormatError(kCorrupt) as Footer::Read does, and
-// if decoding gives more or fewer values than the footer tells of; Error(kBusy) if `from` changes
-// meanwhile; Error(kIo) and Error(kNotDurable) as Filter::Save; and what `open` and its values
-// throw.
+// Throws
+//   - Error(kInvalidArgument) for options out of range, for columns that do not exist or cannot
+//     have filters (BOOLEAN, INT96), and if `to` is `from`;
+//   - Error(kUnsupported) for files that are encrypted or signed, and for data in other files;
+//   - FormatError(kCorrupt) in the cases of Footer::Read, and if decoding gives more or fewer
+//     values than the footer states;
+//   - Error(kBusy) if `from` is changed, replaced or removed during the call;
+//   - Error(kIo) and Error(kNotDurable) in the cases of Filter::Save;
+//   - the exceptions of `open` and of its values.
 AddResult AddFilters(const std::filesystem::path& from, const std::filesystem::path& to,
                      const OpenValues& open, const AddOptions& options);
 

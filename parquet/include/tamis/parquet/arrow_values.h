@@ -1,5 +1,5 @@
-// The values of Parquet files, decoded by Apache Arrow: tamis::parquet_arrow, which is there where
-// tamis was built with it.
+// Decodes the values of Parquet files with Apache Arrow. Part of the library tamis::parquet_arrow,
+// which exists if tamis was built with Arrow.
 #ifndef TAMIS_PARQUET_ARROW_VALUES_H_
 #define TAMIS_PARQUET_ARROW_VALUES_H_
 
@@ -11,12 +11,12 @@
 
 namespace tamis::parquet {
 
-// Of the file as it is now. Checksums of pages are verified where the file has them. Not for
-// several threads at a time. Throws Error(kCorrupt) with Arrow's words for a file that it cannot
-// read, here and where values are read.
+// Opens the file as it is now. Verifies the checksums of pages if the file has them. The result is
+// for one thread at a time. Throws Error(kCorrupt) with Arrow's message for a file that Arrow
+// cannot read. ColumnValues::Read throws the same error.
 std::unique_ptr<ColumnValues> OpenArrowValues(const std::filesystem::path& path);
 
-// "26.0.1"
+// Returns the version of Arrow, such as "26.0.1".
 std::string ArrowVersion();
 
 }  // namespace tamis::parquet

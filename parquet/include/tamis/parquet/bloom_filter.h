@@ -1,5 +1,5 @@
-// The Bloom filters of Parquet files: where they are, to be asked in place, and as filters of this
-// library. Source: BloomFilter.md of Apache Parquet.
+// Finds the Bloom filters of Parquet files, queries them in place, and converts them from and to
+// filters of this library. Source: BloomFilter.md of Apache Parquet.
 #ifndef TAMIS_PARQUET_BLOOM_FILTER_H_
 #define TAMIS_PARQUET_BLOOM_FILTER_H_
 
@@ -20,26 +20,26 @@ namespace tamis::parquet {
 // XXH64, seed 0: the hash of all filters in Parquet files.
 inline constexpr HashSpec kFilterHash = {HashKind::kXxh64, 0};
 
-// Where the bits of a filter are in a file.
+// The place of a filter in a file.
 struct FilterPlace {
   uint64_t header_offset = 0;
   uint64_t bits_offset = 0;
   uint64_t bits = 0;  // in bytes, a multiple of 32
 
-  // Header and bits.
+  // Returns the size of header and bits.
   uint64_t bytes() const noexcept { return bits_offset - header_offset + bits; }
 };
 
-// Reads the header of the chunk's filter, which there must be (ColumnChunk::filter_offset), and
-// checks that all of it is in front of the footer. Throws FormatError(kCorrupt),
-// Error(kUnsupported) for another algorithm, hash or compression and for a chunk in another file,
-// and what the source throws.
+// Reads the header of the chunk's filter. `chunk.filter_offset` must have a value. Checks that the
+// whole filter is in front of the footer. Throws FormatError(kCorrupt) if it is not, or if the
+// header is invalid. Throws Error(kUnsupported) for another algorithm, hash or compression and for
+// a chunk in another file. Also throws the exceptions of `source`.
 FilterPlace FindFilter(const Source& source, const Footer& footer, const ColumnChunk& chunk);
 
-// Memory for the bits of one filter after the other.
+// Memory for the bits of one filter at a time.
 class FilterBuffer {
  public:
-  // `bytes` at a multiple of 64. What was there before is gone.
+  // Returns `bytes` bytes at an address that is a multiple of 64. Discards the previous contents.
   std::span<std::byte> Resize(size_t bytes);
 
  private:
@@ -50,32 +50,32 @@ class FilterBuffer {
   size_t capacity_ = 0;
 };
 
-// The bits of a filter, to be asked. Where the source is memory, and they are at a multiple of 4
-// bytes there, they are asked where they are; otherwise they are read into `buffer`, which, as the
-// source, must outlive the view and not be used for another filter meanwhile. Throws what the
-// source throws, and std::bad_alloc.
+// Returns a view of the filter's bits for queries. If the source is in memory, and the bits are
+// aligned to 4 bytes, the view refers to the source. Otherwise the bits are read into `buffer`.
+// Both `source` and `buffer` must outlive the view, and `buffer` must not be used for another
+// filter in that time. Throws the exceptions of `source`, and std::bad_alloc.
 ConstSplitBlockView ReadFilter(const Source& source, const FilterPlace& place, FilterBuffer& buffer,
                                const Backend* backend = nullptr);
 
-// Whether no bit is set. Some writers leave filters like this in columns that have values
+// Returns whether no bit is set. Some writers add such filters to columns that have values
 // (https://github.com/apache/arrow-go/issues/1164).
 bool HasNoBits(const ConstSplitBlockView& filter) noexcept;
 
-// Throws Error(kCorrupt) for a filter without bits whose chunk may have values: it would rule out
-// keys that are there.
+// Throws Error(kCorrupt) if no bit of the filter is set and its chunk may have values. Such a
+// filter would rule out keys that the chunk has.
 void RequireBits(const ConstSplitBlockView& filter, const ColumnChunk& chunk);
 
-// For those who have a file layer of their own: a filter with its header, as it is in a file, from
-// ColumnMetaData.bloom_filter_offset on. They are functions of this library, and no members of the
-// filter, so that core reads no format but its own.
+// Conversion for programs with their own file layer. The bytes are a filter with its header, as in
+// a file from ColumnMetaData.bloom_filter_offset on. The functions are not members of the filter
+// because core reads no format but its own.
 //
-// ToParquet throws Error(kIncompatible) for a filter by another hash than kFilterHash, and
-// Error(kInvalidArgument) for one of more than 2^31 - 32 bytes. Readers take powers of two from 32
-// B to 128 MiB; of other sizes some throw, or leave the filter unused.
+// ToParquet throws Error(kIncompatible) for a filter with another hash than kFilterHash, and
+// Error(kInvalidArgument) for a filter of more than 2^31 - 32 bytes. All readers accept powers of
+// two from 32 B to 128 MiB. For other sizes some readers throw or ignore the filter.
 std::string ToParquet(const SplitBlockBloomFilter& filter);
-// `bytes` may go on behind the filter. inserted_count() is an estimate, as the file does not say
-// it. Throws FormatError(kCorrupt) if the bytes are no filter or are cut off, and
-// Error(kUnsupported) as FindFilter.
+// `bytes` may continue behind the filter. inserted_count() is an estimate, because the file does
+// not contain it. Throws FormatError(kCorrupt) if the bytes are not a filter or are cut off, and
+// Error(kUnsupported) in the cases of FindFilter.
 SplitBlockBloomFilter FromParquet(std::span<const std::byte> bytes,
                                   const MemoryOptions& memory = {});
 

@@ -1,4 +1,4 @@
-// What the Bloom filters of a file are worth.
+// Reports whether the Bloom filters of a file are worth their bytes.
 #ifndef TAMIS_PARQUET_FILTER_REPORT_H_
 #define TAMIS_PARQUET_FILTER_REPORT_H_
 
@@ -14,23 +14,25 @@
 
 namespace tamis::parquet {
 
-// The sizes that all readers take.
+// All readers accept powers of two between these sizes.
 inline constexpr uint64_t kMinCommonBytes = 32;
 inline constexpr uint64_t kMaxCommonBytes = uint64_t{128} << 20;
 
-// The bits, in bytes, of the smallest filter that all readers take and that has this rate for so
-// many distinct keys: a power of two; kMaxCommonBytes where that is not enough.
+// Returns the size in bytes of the bits of the smallest filter that all readers accept and that has
+// a false-positive rate of at most `fpr` for `keys` distinct keys. It is a power of two. Returns
+// kMaxCommonBytes if no such filter has that rate. Throws Error(kInvalidArgument) if `fpr` is not
+// in [kMinFpr, kMaxFpr].
 uint64_t CommonBytes(uint64_t keys, double fpr);
 
-// Of one column in one row group.
+// The filter of one column in one row group.
 struct FilterReport {
   bool present = false;
-  std::string problem = {};  // why it cannot be read; else ""
+  std::string problem = {};  // why the filter cannot be read; otherwise ""
   uint64_t bytes = 0;        // with its header
-  double fill = 0;           // share of its bits that are set
-  double keys = 0;           // distinct ones, estimated; infinite where all bits are set
-  double rate = 0;           // of false hits, at this fill
-  uint64_t right_bytes = 0;  // with a header, for that many keys; 0 if nobody knows how many
+  double fill = 0;           // share of bits that are set
+  double keys = 0;           // estimated number of distinct keys; infinite if all bits are set
+  double rate = 0;           // false-positive rate at this fill
+  uint64_t right_bytes = 0;  // size, with header, of a filter for `keys`; 0 if `keys` is infinite
 };
 
 struct ColumnReport {
@@ -39,9 +41,9 @@ struct ColumnReport {
   std::vector<FilterReport> groups = {};
   uint64_t filter_bytes = 0;  // of all groups
   uint64_t data_bytes = 0;    // of the column's pages
-  double rate = 0;            // mean of the filters that can be read
-  std::string verdict = {};   // one sentence: are they worth their bytes?
-  // Which statistics are not used, and why: Statistics::ignored of all groups.
+  double rate = 0;            // mean over the filters that can be read
+  std::string verdict = {};   // one sentence: whether the filters are worth their bytes
+  // Statistics that are not used, with reasons: Statistics::ignored of all groups.
   std::set<std::string> ignored = {};
 
   size_t present() const noexcept;
@@ -54,9 +56,9 @@ struct FileReport {
   std::vector<ColumnReport> columns = {};
 };
 
-// Reads the footer and all filters, of which a right-sized one would have a rate of `fpr`. Throws
-// as Footer::Read; what is wrong with a filter is in its report. Throws Error(kInvalidArgument) for
-// an fpr out of [kMinFpr, kMaxFpr].
+// Reads the footer and all filters. Compares each filter with a filter of rate `fpr` for the same
+// keys. Problems with a filter are in its report. Throws the exceptions of Footer::Read, and
+// Error(kInvalidArgument) if `fpr` is not in [kMinFpr, kMaxFpr].
 FileReport ReportFilters(const Source& source, double fpr = 0.01);
 
 }  // namespace tamis::parquet

@@ -1,4 +1,4 @@
-// A list of keys that is a column of a Parquet file.
+// Reads a list of keys from a column of a Parquet file.
 #ifndef TAMIS_PARQUET_KEY_COLUMN_H_
 #define TAMIS_PARQUET_KEY_COLUMN_H_
 
@@ -14,9 +14,10 @@
 
 namespace tamis::parquet {
 
-// The different values of a column, as KeyList::Text takes them: by what they stand for, so that
-// columns of other types can be asked for them. A number of FLOAT is that number in DOUBLE, and a
-// time of milliseconds the same time in nanoseconds. Any number of threads may use one.
+// The distinct values of a column as texts for KeyList::Text. The texts stand for the meaning of
+// the values, so columns of other types can be queried for them. A number of FLOAT equals the same
+// number in DOUBLE, and a time in milliseconds equals the same time in nanoseconds. Any number of
+// threads may use one object.
 class KeyColumn {
  public:
   std::span<const std::string_view> texts() const noexcept { return texts_; }
@@ -32,12 +33,14 @@ class KeyColumn {
   uint64_t nulls_ = 0;
 };
 
-// Reads the column, counted from 0 as in Schema. Takes memory for the different values, and what
-// decoding takes. Throws Error(kInvalidArgument) if there is no such column; Error(kUnsupported) if
-// its values cannot be written (BOOLEAN, INT96, float16, intervals, types that this library does
-// not know), and for data in other files; FormatError(kCorrupt) as Footer::Read does, and if
-// decoding gives more or fewer values than the footer tells of; and what `open` and its values
-// throw.
+// Reads the column with index `column` in the Schema. Takes memory for the distinct values and for
+// decoding. Throws
+//   - Error(kInvalidArgument) if the column does not exist;
+//   - Error(kUnsupported) for values without a text (BOOLEAN, INT96, float16, intervals, types that
+//     this library does not know), and for data in other files;
+//   - FormatError(kCorrupt) in the cases of Footer::Read, and if decoding gives more or fewer
+//     values than the footer states;
+//   - the exceptions of `open` and of its values.
 KeyColumn ReadKeyColumn(const std::filesystem::path& path, size_t column, const OpenValues& open);
 
 }  // namespace tamis::parquet

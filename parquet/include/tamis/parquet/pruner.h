@@ -1,4 +1,4 @@
-// Which files and row groups may hold any key of a list, of which there can be millions.
+// Finds the files and row groups that may contain any key of a list of up to millions of keys.
 #ifndef TAMIS_PARQUET_PRUNER_H_
 #define TAMIS_PARQUET_PRUNER_H_
 
@@ -18,14 +18,14 @@
 
 namespace tamis::parquet {
 
-// What became of a row group. The first three hold none of the keys.
+// The outcome for a row group. The first three rule out all keys.
 enum class Outcome : uint8_t {
   kNoValues,  // all values of the column are null
   kBounds,    // no key is between its smallest and its largest value
-  kFilter,    // its Bloom filter has none
-  kHits,      // its filter may have some
-  kNoFilter,  // it has no filter, and some keys are between its bounds
-  kDoubt,     // something is wrong, or not known: GroupAnswer::doubt
+  kFilter,    // its Bloom filter contains no key
+  kHits,      // its filter may contain some keys
+  kNoFilter,  // without a filter, and some keys are between its bounds
+  kDoubt,     // an error or an unsupported feature; see GroupAnswer::doubt
 };
 
 constexpr bool IsKept(Outcome outcome) noexcept { return outcome >= Outcome::kHits; }
@@ -33,86 +33,89 @@ constexpr bool IsKept(Outcome outcome) noexcept { return outcome >= Outcome::kHi
 struct GroupAnswer {
   Outcome outcome = Outcome::kDoubt;
   uint64_t rows = 0;
-  uint64_t bytes = 0;  // in the file, as far as its footer says
-  // Different keys of the list that it may hold: all that the bounds leave, where there is no
-  // filter. With Detail::kGroups no more than 1 is counted of those that a filter has.
+  uint64_t bytes = 0;  // compressed; uncompressed if the footer lacks the compressed size
+  // Number of distinct keys of the list that the row group may contain: all keys within the bounds
+  // if it lacks a filter. With Detail::kGroups, a filter adds at most 1. 0 for kDoubt.
   uint64_t hits = 0;
   std::string doubt = {};
-  std::vector<uint32_t> keys = {};  // of Detail::kPairs: their indices in the list
+  std::vector<uint32_t> keys = {};  // with Detail::kPairs: indices of the `hits` keys in the list
 };
 
 struct FileAnswer {
   std::string name;
   uint64_t bytes = 0;
-  // Why nothing could be asked of the file, which is then kept and has no groups; else "".
+  // Why the file could not be queried; otherwise "". A file with a doubt is kept, and `groups` is
+  // empty.
   std::string doubt = {};
   std::vector<GroupAnswer> groups = {};
 
   bool kept() const noexcept;
 };
 
-// How much an answer says. The more it says, the more is asked.
+// How detailed an answer is. More detail takes more queries.
 enum class Detail : uint8_t {
-  kGroups,  // which row groups: each is asked until the first hit
-  kCounts,  // and how many keys each may hold
-  kPairs,   // and which. Of a group in doubt `keys` stays empty: it may hold any
+  kGroups,  // which row groups; each is queried until the first hit
+  kCounts,  // also the number of keys that each may contain
+  kPairs,   // also the keys; `keys` stays empty for a row group in doubt, which may contain any
 };
 
 struct PrunerOptions {
-  std::string column = {};  // a path, as Schema::Find takes it
+  std::string column = {};  // a path, in the syntax of Schema::Find
   Detail detail = Detail::kGroups;
-  bool bounds = true;   // ask the smallest and largest values first
-  bool filters = true;  // ask the Bloom filters
-  // Threads of Run, as EngineOptions::threads.
+  bool bounds = true;   // compare with the smallest and largest values first
+  bool filters = true;  // query the Bloom filters
+  // Number of threads of Run, like EngineOptions::threads.
   unsigned threads = 0;
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
 };
 
-// What the list is in columns of one type.
+// The keys of the list for columns of one type.
 struct AskedType {
-  Column column;             // the first one of that type
-  std::string problem = {};  // why it cannot be asked; else ""
+  Column column;             // the first column of that type
+  std::string problem = {};  // why columns of the type cannot be queried; otherwise ""
   std::shared_ptr<const ColumnKeys> keys = {};
 };
 
-// What Bloom filters can rule out, by a sample of them.
+// An estimate, from a sample of Bloom filters, of the row groups that filters can rule out.
 struct Prediction {
-  uint64_t filters = 0;   // in the sample; 0: nothing is known
-  double keys = 0;        // of the list that the bounds leave, on average
-  double rate = 0;        // of false hits for each key, on average
-  double false_hits = 0;  // in a row group that has none of the keys: keys x rate
-  double ruled_out = 0;   // share of such row groups that their filters rule out
+  uint64_t filters = 0;   // size of the sample; 0: no estimate
+  double keys = 0;        // mean number of keys of the list within the bounds
+  double rate = 0;        // mean false-positive rate
+  double false_hits = 0;  // mean number of false positives in a row group: keys x rate
+  double ruled_out = 0;   // share of row groups without the keys that their filters rule out
 };
 
-// Asks first the bounds and then the filters; the keys are hashed once for each type that columns
-// of that name have. Whatever is in doubt is kept: files that cannot be read, damaged footers and
-// filters, unknown kinds of filters, columns that are missing, encrypted or of a type that cannot
-// be asked, and columns in which not one of the keys fits the type.
+// Compares keys first with the bounds and then with the filters. Hashes the keys once for each type
+// that columns with the given path have. Everything in doubt is kept:
+//   - files that cannot be read,
+//   - damaged footers and filters, and unknown kinds of filters,
+//   - columns that are missing, encrypted or of a type that cannot be queried,
+//   - columns of a type that no key fits.
 //
-// Any number of threads may call its functions at a time.
+// Any number of threads may call the functions at a time.
 class ParquetPruner {
  public:
-  // Of a list that outlives it. Throws Error(kInvalidArgument) for an empty list, and for threads
-  // as Engine does.
+  // The values of `keys` must outlive the pruner. Throws Error(kInvalidArgument) for an empty list,
+  // and for options.threads in the cases of Engine.
   ParquetPruner(KeyList keys, PrunerOptions options);
   ~ParquetPruner();
   ParquetPruner(const ParquetPruner&) = delete;
   ParquetPruner& operator=(const ParquetPruner&) = delete;
 
-  // All row groups of a file, on the calling thread. Throws std::bad_alloc alone.
+  // Queries all row groups of a file on the calling thread. Throws only std::bad_alloc.
   FileAnswer Ask(const Source& source) const;
 
-  // All files, on all cores. `deliver` gets the answers one at a time, in the order of the files;
-  // `advance`, if there is one, is told by several threads at a time of how many more bytes of
-  // files it is known. Throws what these throw, and std::bad_alloc.
+  // Queries all files on options.threads threads. Calls `deliver` with one answer at a time, in the
+  // order of `files`. Calls `advance`, if given, with the number of further bytes of files that are
+  // done; several threads may call it at a time. Throws the exceptions of both, and std::bad_alloc.
   void Run(std::span<const std::filesystem::path> files,
            const std::function<void(FileAnswer&&)>& deliver,
            const std::function<void(uint64_t)>& advance = {}) const;
 
-  // Reads up to `samples` filters, of files that are spread evenly over the list.
+  // Samples up to `samples` filters from files spread evenly over `files`. Skips files with errors.
   Prediction Predict(std::span<const std::filesystem::path> files, size_t samples = 16) const;
 
-  // The types that columns of that name have had so far.
+  // The types of the columns queried so far.
   std::vector<AskedType> types() const;
   const KeyList& keys() const noexcept;
 

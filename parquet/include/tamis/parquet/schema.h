@@ -1,4 +1,4 @@
-// The columns of a Parquet file: how values are stored, and what they mean.
+// The columns of a Parquet file: how values are stored, and their meaning.
 #ifndef TAMIS_PARQUET_SCHEMA_H_
 #define TAMIS_PARQUET_SCHEMA_H_
 
@@ -13,7 +13,7 @@
 
 namespace tamis::parquet {
 
-// How values are stored, and hashed. The numbers are Parquet's.
+// How values are stored and hashed. The numbers are Parquet's.
 enum class PhysicalType : uint8_t {
   kBoolean = 0,
   kInt32 = 1,
@@ -27,10 +27,10 @@ enum class PhysicalType : uint8_t {
 
 enum class TimeUnit : uint8_t { kMillis, kMicros, kNanos };
 
-// What the stored values stand for, of the LogicalType of a column or of its older ConvertedType.
+// The meaning of stored values, from the LogicalType of a column or its older ConvertedType.
 struct LogicalType {
   enum class Kind : uint8_t {
-    kNone,  // the physical type is all there is
+    kNone,  // the physical type is the meaning
     kString,
     kEnum,
     kJson,
@@ -40,11 +40,11 @@ struct LogicalType {
     kTime,       // since midnight: unit
     kTimestamp,  // since 1970-01-01 00:00: unit
     kInteger,    // bit_width, is_signed
-    kUuid,       // 16 bytes, the first written first
+    kUuid,       // 16 bytes, most significant first
     kFloat16,    // 2 bytes, little-endian
     kInterval,
     kNull,   // all values are null
-    kOther,  // one that this library does not know
+    kOther,  // a type that this library does not know
   };
 
   Kind kind = Kind::kNone;
@@ -62,21 +62,21 @@ struct Column {
   std::string name = {};  // the last part of its path
   size_t parent = 0;      // Schema::groups()[parent]
   PhysicalType physical = PhysicalType::kInt32;
-  uint32_t width = 0;  // bytes of a value of kFixedLenByteArray; else 0
+  uint32_t width = 0;  // bytes of a value of kFixedLenByteArray; otherwise 0
   LogicalType logical = {};
 };
 
-// A group of columns: a struct, or what stands for a list or a map.
+// A group of columns: a struct, or the representation of a list or a map.
 struct Group {
   std::string name;
-  size_t parent = 0;  // the index of another; that of the root is 0, its own
+  size_t parent = 0;  // index of the parent group; the root is group 0 and its own parent
 };
 
-// "INT64", "BYTE_ARRAY (string)", "FIXED_LEN_BYTE_ARRAY(16) (UUID)" ...
+// Returns the type as text: "INT64", "BYTE_ARRAY (string)", "FIXED_LEN_BYTE_ARRAY(16) (UUID)" ...
 std::string TypeText(const Column& column);
 std::string_view PhysicalTypeName(PhysicalType type) noexcept;
 
-// All columns of a file, in the order in which row groups have them.
+// All columns of a file, in the order of the columns in row groups.
 class Schema {
  public:
   Schema(std::vector<Group> groups, std::vector<Column> columns)
@@ -85,12 +85,12 @@ class Schema {
   const std::vector<Column>& columns() const noexcept { return columns_; }
   const std::vector<Group>& groups() const noexcept { return groups_; }
 
-  // The names from the root down to the column, with dots between them: "tags.list.element".
+  // Returns the names from below the root down to the column, joined by dots: "tags.list.element".
   std::string PathOf(size_t column) const;
 
-  // The index of the column with this path or, where there is none, of the one column below the
-  // group with this path: "tags" is "tags.list.element". Throws Error(kInvalidArgument), with the
-  // columns that there are, if no column or more than one is meant.
+  // Returns the index of the column with this path. If no column has it, returns the only column
+  // below the group with this path: "tags" is "tags.list.element". Throws Error(kInvalidArgument),
+  // with the names of the columns, if no column or more than one matches.
   size_t Find(std::string_view path) const;
 
  private:

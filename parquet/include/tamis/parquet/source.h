@@ -1,4 +1,4 @@
-// Where the bytes of a Parquet file come from: a file, memory, or a file layer of your own.
+// Sources of the bytes of a Parquet file: a file, memory, or a file layer of your own.
 #ifndef TAMIS_PARQUET_SOURCE_H_
 #define TAMIS_PARQUET_SOURCE_H_
 
@@ -13,7 +13,7 @@
 
 namespace tamis::parquet {
 
-// Bytes by their offset. Any number of threads may read from one at a time.
+// Random access to bytes. Any number of threads may read from one source at a time.
 class Source {
  public:
   Source() = default;
@@ -21,25 +21,26 @@ class Source {
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
 
-  // For messages.
+  // The name in messages.
   virtual const std::string& name() const noexcept = 0;
   virtual uint64_t size() const noexcept = 0;
-  // Fills `out` with the bytes from `offset` on; [offset, offset + out.size()) is within size().
-  // Throws Error(kIo), also if the file has become shorter.
+  // Fills `out` with the bytes from `offset` on. [offset, offset + out.size()) must be within
+  // size(). Throws Error(kIo) if reading fails, also if the file has become shorter.
   virtual void Read(uint64_t offset, std::span<std::byte> out) const = 0;
-  // All bytes, where they are in memory as long as the source is there; else empty.
+  // Returns all bytes if they are in memory, valid while the source exists; otherwise empty.
   virtual std::span<const std::byte> Memory() const noexcept { return {}; }
 };
 
-// Reads a file by its offsets, and nothing that is not asked for. Throws Error(kIo) if it cannot be
-// opened, and Error(kUnsupported) if it is no ordinary file.
+// Opens a file. Reads only the ranges requested. Throws Error(kIo) if the file cannot be opened,
+// and Error(kUnsupported) if it is not a regular file.
 std::unique_ptr<Source> OpenSource(const std::filesystem::path& path);
 
-// Maps the file instead: filters are asked where they lie, without a copy. A file that another
-// process makes shorter meanwhile ends this one (SIGBUS). Errors as those of OpenSource.
+// Maps the file, so that filters are queried in place, without a copy. If another process shortens
+// the file, access ends this process with SIGBUS. Throws the errors of OpenSource, and Error(kIo)
+// if the file cannot be mapped.
 std::unique_ptr<Source> MapSource(const std::filesystem::path& path);
 
-// Bytes that somebody else owns.
+// Bytes owned by the program.
 class MemorySource final : public Source {
  public:
   explicit MemorySource(std::span<const std::byte> bytes, std::string name = "memory")
