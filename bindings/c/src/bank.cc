@@ -1,4 +1,4 @@
-// Filter banks: made, described, changed, saved.
+// Filter banks: creation, description, changes and saving.
 #include "tamis/c/bank.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ void RequireWritable(const FilterBank& bank) {
   }
 }
 
-// As FilterBank::Add, for keys that come in several runs.
+// Like FilterBank::Add, for keys in several runs.
 SplitBlockBloomFilter FilterOfKeys(const FilterBank& bank, const Engine* engine,
                                    const KeyArray& keys) {
   uint64_t valid = 0;

@@ -1,4 +1,4 @@
-// Filter banks: lookups, by an engine or on the calling thread.
+// Filter banks: lookups on an engine or on the calling thread.
 #include <algorithm>
 #include <cstddef>
 #include <limits>

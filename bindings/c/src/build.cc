@@ -1,4 +1,4 @@
-// Filters that are built from all their keys.
+// Builds filters from all their keys.
 #include "tamis/engine/build.h"
 
 #include <cstddef>

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using Object = decltype(tamis_filter::object);
 using Bytes = std::span<const std::byte>;
 
-// Throws for options that a filter of another library cannot have.
+// Throws for options that do not apply to a filter of another library.
 ForeignLoadOptions ReadForeign(const OpenOptions& options) {
   if (options.map) {
     Refuse("filters of other libraries cannot be mapped", ErrorCode::kUnsupported);

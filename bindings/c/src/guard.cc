@@ -8,7 +8,7 @@
 namespace tamis::c {
 namespace {
 
-// The numbers of codes may change from version to version, those of statuses may not.
+// The numbers of codes may change between versions. The numbers of statuses may not.
 constexpr struct {
   ErrorCode code;
   tamis_status status;
@@ -30,8 +30,8 @@ constexpr struct {
 };
 static_assert(std::size(kStatuses) == static_cast<size_t>(ErrorCode::kUnavailable) + 1);
 
-// The message of the last failed call. It has a fixed place, so that running out of memory can be
-// reported, too. There is room for a path of the greatest length and a sentence.
+// The message of the last failed call. It has a fixed place, so that out-of-memory errors can be
+// reported. There is room for the longest path and a sentence.
 constexpr size_t kMessageBytes = 5 * 1024;
 thread_local char last_error[kMessageBytes] = {};
 

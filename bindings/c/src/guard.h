@@ -1,4 +1,4 @@
-// The border of the library: no exception crosses it, and what was wrong is kept for the thread.
+// The boundary of the library. No exception crosses it; error messages are kept per thread.
 #ifndef TAMIS_BINDINGS_C_SRC_GUARD_H_
 #define TAMIS_BINDINGS_C_SRC_GUARD_H_
 
@@ -11,10 +11,10 @@
 
 namespace tamis::c {
 
-// Within a handler: keeps the message of the exception and returns its status.
+// Keeps the message of the current exception and returns its status. Call only in a handler.
 tamis_status Caught() noexcept;
 
-// The body of every function: runs `body`, and returns the status of what it threw.
+// The body of every function: runs `body`, and returns the status of an exception.
 template <typename Body>
 tamis_status Guard(const Body& body) noexcept {
   try {
@@ -25,7 +25,7 @@ tamis_status Guard(const Body& body) noexcept {
   }
 }
 
-// The same for functions of one key: `body` returns whether it is so.
+// The same for functions of one key. `body` returns the answer as a bool.
 template <typename Body>
 tamis_answer Answer(const Body& body) noexcept {
   try {
@@ -40,8 +40,8 @@ tamis_answer Answer(const Body& body) noexcept {
   throw Error(code, problem);
 }
 
-// Throws Error(kInvalidArgument) for NULL, and where no elements of type T can be. `name` is that
-// of the argument. Not by a reference, which could not be to such a place.
+// Throws Error(kInvalidArgument) if `pointer` is NULL or misaligned for T. `name` is the name of
+// the argument. Takes a pointer, because a reference to a misaligned object is undefined.
 template <typename T>
 void RequireArray(const void* pointer, const char* name) {
   if (pointer == nullptr) Refuse(std::string(name) + " is NULL");
@@ -50,15 +50,15 @@ void RequireArray(const void* pointer, const char* name) {
   }
 }
 
-// What a pointer points to. Throws as RequireArray.
+// Returns *pointer. Throws like RequireArray.
 template <typename T>
 T& Required(T* pointer, const char* name) {
   RequireArray<T>(pointer, name);
   return *pointer;
 }
 
-// A number for the caller, who may not want it. To be made before anything is done: throws for a
-// place where it cannot be.
+// An output that the caller may omit. Create it before any work: the constructor throws if the
+// pointer is misaligned.
 template <typename T>
 class WantedOutput {
  public:

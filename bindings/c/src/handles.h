@@ -41,15 +41,16 @@ inline const Queryable& QueryableOf(const tamis_filter* filter) {
 // Throws Error(kUnsupported): "a view cannot be `action`".
 [[noreturn]] void RefuseAction(const tamis_filter& filter, const char* action);
 
-// The filter of tamis. Throws Error(kUnsupported), with `action`, if it is of another sort.
+// Returns the filter of tamis. Throws Error(kUnsupported), with `action`, for another sort of
+// filter.
 inline Filter& FilterOf(const tamis_filter* filter, const char* action) {
   const auto* const found = std::get_if<AnyFilter>(&Required(filter, "filter").object);
   if (found == nullptr) RefuseAction(*filter, action);
   return **found;
 }
 
-// Throws Error(kReadOnly) for a filter that cannot be changed. The C++ functions for one key do
-// not.
+// Throws Error(kReadOnly) for a filter that cannot be changed. The C++ functions for one key do not
+// check this.
 inline ChangeableFilter& Writable(Filter& filter) {
   ChangeableFilter& changeable = RequireChangeable(filter);
   if (filter.read_only()) {
@@ -64,13 +65,13 @@ ErasableFilter& RequireErasable(ChangeableFilter& filter);
 inline const FilterBank& BankOf(const tamis_bank* bank) { return Required(bank, "bank").bank; }
 inline FilterBank& BankOf(tamis_bank* bank) { return Required(bank, "bank").bank; }
 
-// nullptr for NULL.
+// Returns nullptr for NULL.
 inline const Engine* EngineOf(const tamis_engine* engine) noexcept {
   return engine != nullptr ? &engine->engine : nullptr;
 }
 
-// Sets *out to a handle of the result of `make`. Checks `out` first, so that nothing is made that
-// nobody could free.
+// Sets *out to a handle of the result of `make`. Checks `out` first, so that no object is created
+// that the caller cannot free.
 template <typename Make>
 void MakeFilterHandle(tamis_filter** out, const Make& make) {
   tamis_filter*& handle = Required(out, "out");

@@ -6,7 +6,7 @@
 namespace tamis::c {
 namespace {
 
-// The length of the character of UTF-8 that the text begins with; 0 if there is none.
+// Returns the size of the first UTF-8 character of the text; 0 if it is invalid.
 size_t CharacterSize(std::string_view text) {
   const auto at = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t lead = at(0);

@@ -1,4 +1,4 @@
-// JSON, written from left to right.
+// Writes JSON from left to right.
 #ifndef TAMIS_BINDINGS_C_SRC_JSON_TEXT_H_
 #define TAMIS_BINDINGS_C_SRC_JSON_TEXT_H_
 
@@ -10,7 +10,7 @@ namespace tamis::c {
 
 class JsonText {
  public:
-  // Objects and arrays: '{' or '[', and '}' or ']'.
+  // Begin and end objects and arrays: '{' or '[', and '}' or ']'.
   void Open(char bracket) {
     Next();
     text_ += bracket;
@@ -20,13 +20,13 @@ class JsonText {
     text_ += bracket;
     first_ = false;
   }
-  // In front of a member's value.
+  // Writes the name of a member, in front of its value.
   void Name(std::string_view name) {
     String(name);
     text_ += ':';
     first_ = true;
   }
-  // Bytes that are no UTF-8 become U+FFFD.
+  // Replaces invalid UTF-8 by U+FFFD.
   void String(std::string_view value);
   void Number(uint64_t value);
   void Number(double value);  // null if it is not finite
@@ -47,7 +47,7 @@ class JsonText {
   }
 
   std::string text_;
-  bool first_ = true;  // no comma is due
+  bool first_ = true;  // the next value needs no comma
 };
 
 }  // namespace tamis::c

@@ -10,7 +10,7 @@
 namespace tamis::c {
 namespace {
 
-// Far beyond what any memory has, and far from where sums of sizes could overflow.
+// Larger than any memory, and small enough that sums of sizes cannot overflow.
 constexpr uint64_t kMaxKeys = uint64_t{1} << 48;
 constexpr uint64_t kMaxBytes = std::numeric_limits<ptrdiff_t>::max();
 
@@ -114,7 +114,7 @@ KeyArray::KeyArray(const tamis_keys* keys, size_t run_keys)
   whole_ = whole_.WithValidity(keys_.validity, keys_.offset);
 }
 
-// From the first key on; nullptr if there are none.
+// Returns the elements from the first key on; nullptr if there are 0 keys.
 template <typename T>
 const T* KeyArray::Elements(uint64_t more) {
   RequireInMemory(keys_.offset + keys_.count + more, sizeof(T));
@@ -141,7 +141,7 @@ void KeyArray::TakeColumn() {
                        keys_.num_bytes));
   }
   if (column.bytes == nullptr && offsets[size_] != offsets[0]) Refuse("keys.bytes is NULL");
-  // A column of empty strings may have no bytes at all.
+  // A column of empty strings may have a null pointer.
   whole_ = column.bytes != nullptr ? column : Column{"", column.offsets};
 }
 
@@ -178,7 +178,7 @@ void KeyArray::TakeViews() {
     if (!IsValid(i)) continue;
     const View view = ViewAt(keys_, i);
     if (view.length >= 0 && view.length <= View::kInline) continue;
-    const auto buffer = static_cast<uint64_t>(view.buffer);  // below 0 it is past the end
+    const auto buffer = static_cast<uint64_t>(view.buffer);  // past the end if negative
     if (view.length < 0 || view.offset < 0 || buffer >= keys_.num_bytes ||
         buffers[buffer] == nullptr ||
         uint64_t{static_cast<uint32_t>(view.offset)} + static_cast<uint32_t>(view.length) >
@@ -231,7 +231,7 @@ Keys KeyArray::Convert(size_t begin, size_t n, Buffer& buffer) const {
   if (keys_.layout == TAMIS_KEYS_POINTERS || keys_.layout == TAMIS_KEYS_VIEWS) {
     buffer.strings.resize(n);
     for (size_t i = 0; i < n; ++i) {
-      // What stands where a key is null is anything.
+      // The element of a null key may be anything.
       buffer.strings[i] = IsValid(begin + i) ? StringAt(begin + i) : std::string_view();
     }
     return with_nulls(buffer.strings);

@@ -1,4 +1,4 @@
-// Keys of callers: checked, and in runs of the forms that the library takes.
+// Keys of callers: checks them, and converts them in runs to layouts of the library.
 #ifndef TAMIS_BINDINGS_C_SRC_KEY_ARRAY_H_
 #define TAMIS_BINDINGS_C_SRC_KEY_ARRAY_H_
 
@@ -19,18 +19,16 @@ class KeyArray {
  public:
   static constexpr size_t kRunKeys = size_t{1} << 16;
 
-  // Throws Error(kInvalidArgument) unless the library may read all that `keys` says is there, as
-  // far as that can be told: everything but whether the memory is the caller's. O(count) for
-  // strings. Runs have `run_keys` keys at most: kRunKeys, or more where many keys in one call take
-  // less time.
+  // Throws Error(kInvalidArgument) if `keys` is invalid. Checks everything except whether the
+  // memory is accessible. O(count) for strings. A converted run has at most `run_keys` keys. The
+  // default is kRunKeys; some filters are faster with more keys per call.
   explicit KeyArray(const tamis_keys* keys, size_t run_keys = kRunKeys);
 
   size_t size() const noexcept { return size_; }
 
-  // Calls run(keys, first) for runs of consecutive keys, in their order, the first of which has the
-  // index `first`: a multiple of 64, and of the batches of the library, so that results do not
-  // depend on the runs. One run for forms that the library takes as they are. Zero keys are one
-  // run, too.
+  // Calls run(keys, first) for runs of consecutive keys, in order. `first` is the index of the
+  // first key of the run. It is a multiple of 64 and of the batches of the library, so results do
+  // not depend on the runs. Layouts of the library, and zero keys, are one run.
   template <typename Run>
   void ForRuns(const Run& run) const {
     if (!converts_) return run(whole_, size_t{0});
@@ -62,7 +60,7 @@ class KeyArray {
   template <typename T>
   void Widen(size_t begin, size_t n, std::vector<int32_t>& out) const;
   bool IsValid(size_t i) const noexcept;
-  // Of a valid key of TAMIS_KEYS_POINTERS or TAMIS_KEYS_VIEWS.
+  // Requires a valid key of TAMIS_KEYS_POINTERS or TAMIS_KEYS_VIEWS.
   std::string_view StringAt(size_t i) const noexcept;
   Keys Convert(size_t begin, size_t n, Buffer& buffer) const;
 
@@ -70,7 +68,7 @@ class KeyArray {
   size_t size_;
   size_t run_keys_;
   bool converts_ = false;
-  Keys whole_;  // unless it converts
+  Keys whole_;  // if `converts_` is false
 };
 
 }  // namespace tamis::c

@@ -1,4 +1,4 @@
-// Filters: queries and changes of many keys, by an engine or on the calling thread.
+// Filters: queries and changes of many keys, on an engine or on the calling thread.
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -104,7 +104,7 @@ uint64_t Write(const Query& query, uint32_t output, void* out, uint64_t capacity
   }
 }
 
-// A filter that can be changed, and the keys of a call.
+// A filter to change, and the keys of a call.
 class Target {
  public:
   Target(tamis_filter* filter, const tamis_engine* engine, const tamis_keys* keys)

@@ -13,7 +13,8 @@
 namespace tamis::c {
 namespace {
 
-// The classes whose functions for one key are inlined or virtual, and otherwise calls of many keys.
+// Select the class with fast functions for one key: inlined or virtual. Other classes use calls of
+// many keys.
 const Filter& Asked(const AnyFilter& filter) { return *filter; }
 const ConstSplitBlockView& Asked(const BlocksQueryable& blocks) { return blocks.view(); }
 const Queryable& Asked(const Queryable& other) { return other; }
@@ -29,7 +30,7 @@ Keys AsKeys(const uint64_t& key) { return std::span(&key, 1); }
 Keys AsKeys(const std::string_view& key) { return std::span(&key, 1); }
 Keys AsKeys(const Hashes& hash) { return hash; }
 
-// Calls change(filter) for a filter of tamis, and for others change_many(changeable, keys).
+// Calls change(filter) for filters of tamis, and change_many(changeable, keys) for other filters.
 template <typename Key, typename Change, typename ChangeMany>
 bool ChangeOne(tamis_filter* filter, const Key& key, const Change& change,
                const ChangeMany& change_many) {
@@ -50,7 +51,7 @@ constexpr auto kInsertAbsentMany = [](Changeable& in, const Keys& keys) {
   return InsertIfAbsent(in, keys, Bitmap({&fresh, 1}));
 };
 
-// A view inserts one key without a call of many.
+// Inserts one key. For a view this does not need a call of many keys.
 template <typename Key, typename InsertKey>
 bool InsertOne(tamis_filter* filter, const Key& key, const InsertKey& insert) {
   auto* const blocks = std::get_if<BlocksQueryable>(&Required(filter, "filter").object);

@@ -16,8 +16,7 @@ void RequireZero(uint32_t reserved) {
 
 HashSpec ReadHash(const tamis_hash& hash) {
   RequireZero(hash.reserved);
-  // Which of the others there are is known to those who take a HashSpec, and so is what goes with
-  // which.
+  // Users of HashSpec reject unknown kinds, and members that do not match the kind.
   const HashKind kind = hash.kind != 0 ? static_cast<HashKind>(hash.kind) : HashSpec{}.kind;
   return {kind, hash.seed, {hash.secret_low, hash.secret_high}};
 }

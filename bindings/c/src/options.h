@@ -1,4 +1,4 @@
-// Options of callers, who may have been compiled with another version of the library.
+// Options of callers, which may be compiled with another version of the library.
 #ifndef TAMIS_BINDINGS_C_SRC_OPTIONS_H_
 #define TAMIS_BINDINGS_C_SRC_OPTIONS_H_
 
@@ -21,9 +21,9 @@
 
 namespace tamis::c {
 
-// The options, with 0 for what the caller's version of them does not have. Throws
-// Error(kInvalidArgument) if they are not initialized, Error(kUnsupported) if they ask for what
-// this version does not know. `least_bytes` is the size of the first version.
+// Returns the options, with 0 for members that the caller's version does not have. Throws
+// Error(kInvalidArgument) if the options are not initialized, and Error(kUnsupported) if they use
+// members that this version does not have. `least_bytes` is the size of the first version.
 template <typename Options>
 Options ReadOptions(const Options& given, const char* name, size_t least_bytes = sizeof(Options)) {
   constexpr size_t kAbsurd = 4096;
@@ -43,13 +43,13 @@ Options ReadOptions(const Options& given, const char* name, size_t least_bytes =
   return read;
 }
 
-// The same, or the defaults if there are none.
+// The same; returns the defaults for NULL.
 template <typename Options>
 Options ReadOptions(const Options* given, const char* name) {
   return given != nullptr ? ReadOptions(Required(given, name), name) : Options{};
 }
 
-// Writes what `made` has to a structure of the caller's, as far as his version of it goes.
+// Writes `made` to a structure of the caller, up to the size of the caller's version.
 template <typename Info>
 void WriteInfo(Info* out, const char* name, Info made) {
   Info& info = Required(out, name);
@@ -57,14 +57,14 @@ void WriteInfo(Info* out, const char* name, Info made) {
   std::memcpy(&info, &made, std::min(made.struct_bytes, sizeof(made)));
 }
 
-// Of an option that is 0 or 1.
+// Returns an option that must be 0 or 1.
 bool ReadFlag(uint32_t flag, const char* name);
 void RequireZero(uint32_t reserved);
 
 HashSpec ReadHash(const tamis_hash& hash);
-// The same for a new filter. Throws Error(kSecret) for a keyed hash whose secret was forgotten.
+// The same for a new filter. Throws Error(kSecret) for a keyed hash with a secret of 0.
 HashSpec ReadNewHash(const tamis_hash& hash);
-// nullptr for NULL.
+// Returns nullptr for NULL.
 const Backend* ReadBackend(const char* name);
 MemoryOptions ReadMemory(uint32_t no_huge_pages);
 FilterOptions ReadFilter(const tamis_filter_options& given);
@@ -78,7 +78,7 @@ struct OpenOptions {
   Verify verify = Verify::kHeader;  // of a mapped file
 };
 
-// NULL gives the defaults.
+// Return the defaults for NULL.
 SaveOptions ReadSave(const tamis_save_options* options);
 bool ReadImported(const tamis_save_options* options);
 OpenOptions ReadOpen(const tamis_open_options* options);

@@ -30,7 +30,7 @@ struct tamis_parquet_pruner {
 namespace tamis::c {
 namespace {
 
-using namespace parquet;  // the library's
+using namespace parquet;  // the namespace of the library
 
 void WriteGroup(const FilterReport& report, uint64_t group, JsonText& json) {
   json.Open('{');
@@ -110,7 +110,7 @@ std::vector<std::filesystem::path> ReadPaths(const char* const* paths, uint64_t 
   return read;
 }
 
-// Hands an answer over, with the indices that the caller knows.
+// Calls `take` with an answer whose key indices are those of the caller.
 int32_t HandOver(const ParquetKeys& keys, FileAnswer& answer, uint64_t index,
                  tamis_parquet_take take, void* context) {
   std::vector<tamis_parquet_group> groups;

@@ -34,7 +34,7 @@ void RequireMeaning(uint32_t layout, uint32_t meaning) {
   }
 }
 
-// Element i of any form of strings.
+// Returns element `i` of any layout of strings.
 std::string_view StringAt(const Keys& keys, size_t i) {
   const auto of_column = [&](const auto* offsets) {
     return std::string_view(keys.bytes() + offsets[i],

@@ -1,4 +1,4 @@
-// Keys of callers as tamis::parquet takes them.
+// Converts keys of callers to keys of tamis::parquet.
 #ifndef TAMIS_BINDINGS_C_SRC_PARQUET_KEYS_H_
 #define TAMIS_BINDINGS_C_SRC_PARQUET_KEYS_H_
 
@@ -14,16 +14,16 @@
 
 namespace tamis::c {
 
-// A copy, without nulls.
+// A copy of the keys without nulls.
 class ParquetKeys {
  public:
-  // Throws Error(kInvalidArgument) as KeyArray, and for forms that do not have the meaning.
+  // Throws Error(kInvalidArgument) like KeyArray, and for layouts that cannot have the meaning.
   ParquetKeys(const tamis_keys* keys, uint32_t meaning);
   ParquetKeys(const ParquetKeys&) = delete;
   ParquetKeys& operator=(const ParquetKeys&) = delete;
 
   parquet::KeyList list() const;
-  // The index of key i of the list among those of the caller.
+  // Returns the index in the caller's keys of key `i` of the list.
   uint32_t IndexOf(uint32_t i) const { return indices_ ? (*indices_)[i] : i; }
 
  private:
@@ -38,7 +38,7 @@ class ParquetKeys {
   std::string bytes_;
   std::vector<size_t> ends_;  // in bytes_
   std::vector<std::string_view> strings_;
-  std::optional<std::vector<uint32_t>> indices_;  // from the first null on
+  std::optional<std::vector<uint32_t>> indices_;  // set at the first null
 };
 
 }  // namespace tamis::c

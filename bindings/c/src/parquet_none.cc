@@ -1,4 +1,4 @@
-// In place of parquet.cc, where the library is built without.
+// Replaces parquet.cc if the library is built without Parquet.
 #include "bindings/c/src/guard.h"
 #include "tamis/c/parquet.h"
 

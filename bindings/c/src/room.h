@@ -11,8 +11,8 @@
 
 namespace tamis::c {
 
-// Returns the first `needed` of the `capacity` elements at `out`. Throws Error(kInvalidArgument)
-// if there are fewer, and as RequireArray.
+// Returns the first `needed` of the `capacity` elements at `out`. Throws Error(kInvalidArgument) if
+// there are fewer, and in the cases of RequireArray.
 template <typename T>
 std::span<T> Room(T* out, uint64_t capacity, uint64_t needed, const char* name) {
   if (capacity < needed) {

@@ -11,7 +11,8 @@
 
 namespace tamis::c {
 
-// Throws Error(kInvalidArgument) for bytes at NULL, and for more than any memory has.
+// Throws Error(kInvalidArgument) if `string` is NULL and `bytes` is not 0, and if `bytes` exceeds
+// any memory.
 inline std::string_view StringKey(const char* string, size_t bytes) {
   if (bytes == 0) return {};
   Required(string, "string");

@@ -6,7 +6,7 @@
 
 namespace tamis::c {
 
-// A copy for tamis_text_free. Throws std::bad_alloc.
+// Returns a copy that tamis_text_free frees. Throws std::bad_alloc.
 char* NewText(const std::string& text);
 
 }  // namespace tamis::c

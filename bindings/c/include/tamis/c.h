@@ -1,27 +1,27 @@
-/* tamis for C and for every language that can call C: all of libtamis_c.
+/* The C interface of tamis, also for other languages that can call C. Library: libtamis_c.
  *
- * tamis/tamis.h is the interface for C++. Both may be used in one program, as libtamis_c shows
- * nothing of the C++ library that is in it.
+ * tamis/tamis.h is the interface for C++. One program may use both, because libtamis_c exports
+ * nothing of the C++ library inside it.
  *
- * Functions return a tamis_status, TAMIS_OK or what went wrong, of which tamis_last_error() then
- * has the text. Those that ask or change ONE key return a tamis_answer. A pointer that is NULL
- * where it may not be, at a place that its elements cannot be at, or with a size that no memory has
- * is TAMIS_INVALID_ARGUMENT. A failed call has changed nothing and written no output, unless its
- * description says so, or memory ran out under way: then there may be a part of the output. No
- * exception leaves the library, and it prints nothing and ends no process.
+ * Errors: functions return a tamis_status: TAMIS_OK or an error, and then tamis_last_error()
+ * returns the message. Functions that query or change ONE key return a tamis_answer. A pointer is
+ * TAMIS_INVALID_ARGUMENT if it is NULL where that is not allowed, if it is misaligned for its
+ * elements, or if its size exceeds any memory. A failed call changes nothing and writes no output
+ * unless its description says otherwise. If memory runs out during the call, part of the output may
+ * be written. No exception leaves the library. The library prints nothing and ends no process.
  *
- * "May be NULL" stands beside every pointer that may. Handles are made by functions whose last
- * argument is `out`, and given back once, by the function named ..._free, which takes NULL, too. To
- * use one after that, or to free it twice, is undefined.
+ * Pointers and handles: "may be NULL" is stated for every pointer that may. Functions whose last
+ * argument is `out` create handles. The function named ..._free frees a handle, once; NULL is
+ * allowed. Using or freeing a freed handle is undefined behavior.
  *
- * Threads: any number may call functions that take a handle as const, and one-key questions, while
- * nobody calls one that takes it otherwise; those need exclusive access to the handle. A child of
- * fork may use the filters and views of its parent, unless a call was changing them at the fork,
- * and its engines, as tamis/c/engine.h says.
+ * Threads: any number of threads may call functions that take a handle as const at a time.
+ * Functions that take a handle as non-const need exclusive access to it. After fork, the child may
+ * use the filters and views of its parent, unless a call was changing them at the time of the fork.
+ * For its engines see tamis/c/engine.h.
  *
- * Structures named ..._options begin with struct_bytes, which is the size of the structure that the
- * program was compiled with: so later versions can have more members. Set it with TAMIS_INIT, which
- * sets all else to 0, the default:
+ * Options: structures named ..._options begin with struct_bytes, the size of the structure that the
+ * program was compiled with. This allows later versions to add members. Initialize them with
+ * TAMIS_INIT, which sets all other members to 0, the default:
  *
  *   tamis_filter_options options = TAMIS_INIT(tamis_filter_options);
  */

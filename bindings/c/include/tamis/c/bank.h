@@ -1,5 +1,5 @@
-/* Filter banks: thousands of split-block filters that are asked at once. Which of the filters of
- * ten thousand files may have this key? docs/bank.md describes them. */
+/* Filter banks: thousands of split-block filters queried at once. For example: which of ten
+ * thousand files may contain this key? See docs/bank.md. */
 #ifndef TAMIS_C_BANK_H_
 #define TAMIS_C_BANK_H_
 
@@ -13,37 +13,38 @@
 extern "C" {
 #endif
 
-/* Its members are filters, and have names: strings of 1 to 4096 bytes, of any value. A key is
- * looked up in 512 of equal size by reading eight cache lines; answers are those of the separate
- * filters. A member has an index, its place in answers, until the bank is changed or saved; there
- * may be gaps. */
+/* A set of filters, its members. The name of a member is a string of 1 to 4096 bytes of any value.
+ * A key is looked up in 512 members of equal size by reading eight cache lines. The answers are
+ * those of the separate filters. A member has an index, its position in answers, until the bank is
+ * changed or saved. Indexes may have gaps. */
 typedef struct tamis_bank tamis_bank;
 
 typedef struct tamis_bank_options {
   size_t struct_bytes;
-  /* False-positive rate of filters that are made of keys, in [1e-12, 0.5]. 0: by the next two, or
-   * 0.01. */
+  /* False-positive rate of filters built from keys, in [1e-12, 0.5]. 0: the rate follows from the
+   * next two members, or is 0.01 if they are 0. */
   double fpr;
-  /* How many members that a key is not in are to be expected to have it all the same, if there are
-   * so many as the next says. Both or none. */
+  /* Expected number of false-positive members per lookup in a bank of `members` members. Set both
+   * or none. */
   double false_members;
   uint64_t members;
-  tamis_hash hash; /* of all filters */
-  /* Filters that were added wait until there are 512 of a size, or they have more bytes than this.
-   * 0: 64 MiB. */
+  tamis_hash hash; /* the hash of all filters */
+  /* Added filters wait until there are 512 of equal size, or until all waiting filters together
+   * have more than this number of bytes. 0: 64 MiB. */
   uint64_t buffer_bytes;
   const char* backend;    /* NULL: the default */
-  uint32_t no_huge_pages; /* 1: the kernel is not asked for huge pages */
+  uint32_t no_huge_pages; /* 1: does not request huge pages */
   uint32_t reserved;      /* 0 */
 } tamis_bank_options;
 
-/* `options` may be NULL, for the defaults. */
+/* Creates an empty bank. `options` may be NULL. */
 TAMIS_C_API tamis_status tamis_bank_create(const tamis_bank_options* options, tamis_bank** out);
-/* Reads a file of tamis_bank_save. With tamis_open_options.map the bank is read-only, and functions
- * that change it return TAMIS_READ_ONLY. */
+/* Reads a file written by tamis_bank_save. `options` may be NULL. With tamis_open_options.map the
+ * bank is read-only, and functions that change it return TAMIS_READ_ONLY. */
 TAMIS_C_API tamis_status tamis_bank_open(const char* path, const tamis_open_options* options,
                                          tamis_bank** out);
-/* As tamis_filter_save, after tamis_bank_flush; also of a mapped one. */
+/* Calls tamis_bank_flush and saves the bank like tamis_filter_save. `options` may be NULL. Also
+ * saves a mapped bank. */
 TAMIS_C_API tamis_status tamis_bank_save(tamis_bank* bank, const char* path,
                                          const tamis_save_options* options);
 TAMIS_C_API void tamis_bank_free(tamis_bank* bank);
@@ -51,82 +52,86 @@ TAMIS_C_API void tamis_bank_free(tamis_bank* bank);
 typedef struct tamis_bank_info {
   size_t struct_bytes;
   uint64_t members;
-  uint64_t indexes;   /* a multiple of 64; those of all members are below it */
-  uint64_t row_words; /* indexes / 64: of a row of answers */
-  uint64_t bytes;     /* of all filters, with the room for others of their size */
-  double fpr;         /* of filters that are made of keys */
+  uint64_t indexes;   /* a multiple of 64, above the index of every member */
+  uint64_t row_words; /* indexes / 64: words in one row of answers */
+  uint64_t bytes;     /* of all groups, including free space, and of waiting filters */
+  double fpr;         /* of filters built from keys */
   uint32_t hash_kind; /* TAMIS_HASH_... */
-  uint32_t read_only; /* 1: it is mapped */
-  uint64_t seed;      /* of the hash; its secret is told nobody */
+  uint32_t read_only; /* 1: the bank is mapped */
+  uint64_t seed;      /* of the hash; no function returns its secret */
 } tamis_bank_info;
-/* `out` is made by TAMIS_INIT. O(members / 512). */
+/* Initialize `out` with TAMIS_INIT. O(members / 512). */
 TAMIS_C_API tamis_status tamis_bank_get_info(const tamis_bank* bank, tamis_bank_info* out);
-/* How many members are expected to have a key that is in none of them: by their contents, all of
- * which are read. */
+/* Computes the expected number of false-positive members per lookup from the contents of all
+ * members. O(bytes). */
 TAMIS_C_API tamis_status tamis_bank_expected_false_members(const tamis_bank* bank, double* out);
 
 /* ---- Members. `name` has `name_bytes` bytes. ---- */
 
-/* Adds a copy of a split-block filter of the bank's hash (else TAMIS_INCOMPATIBLE; of another kind
- * TAMIS_UNSUPPORTED). A name that is taken is TAMIS_INVALID_ARGUMENT. A group of filters takes the
- * memory of 512 of them, however many it has: build them to few sizes. */
+/* Adds a copy of a split-block filter. Returns TAMIS_INCOMPATIBLE if its hash differs from the
+ * bank's, TAMIS_UNSUPPORTED for another kind, and TAMIS_INVALID_ARGUMENT if the name is in use. A
+ * group of filters of equal size takes the memory of 512 filters, even if it has fewer, so build
+ * filters to few different sizes. */
 TAMIS_C_API tamis_status tamis_bank_add_filter(tamis_bank* bank, const char* name,
                                                size_t name_bytes, const tamis_filter* filter);
-/* Adds the filter of these keys, of a size for the bank's rate, rounded up to one of few. Ready
- * hashes are made with the bank's hash. */
+/* Builds a filter from `keys` and adds it. Its size follows from the bank's rate and is rounded up
+ * to one of few sizes. `engine` may be NULL. Hashes as keys must be made with the bank's hash. */
 TAMIS_C_API tamis_status tamis_bank_add_keys(tamis_bank* bank, const tamis_engine* engine,
                                              const char* name, size_t name_bytes,
                                              const tamis_keys* keys);
-/* Whether there was a member of that name, which is no answer from then on. */
+/* Removes a member. Returns 1 if the name existed. */
 TAMIS_C_API tamis_answer tamis_bank_remove(tamis_bank* bank, const char* name, size_t name_bytes);
-/* The filter of a member, bit for bit. TAMIS_INVALID_ARGUMENT if there is none of that name. */
+/* Returns a copy of a member's filter, bit for bit. Returns TAMIS_INVALID_ARGUMENT for an unknown
+ * name. */
 TAMIS_C_API tamis_status tamis_bank_extract(const tamis_bank* bank, const char* name,
                                             size_t name_bytes, tamis_filter** out);
-/* Adds all members of another bank of the same hash, which may be mapped; TAMIS_INVALID_ARGUMENT if
- * a name is in both. If memory runs out, some are added. */
+/* Adds all members of `other`, which may be mapped and must have the same hash. Returns
+ * TAMIS_INVALID_ARGUMENT if a name is in both. If memory runs out, some members have been added. */
 TAMIS_C_API tamis_status tamis_bank_merge(tamis_bank* bank, const tamis_bank* other);
-/* Puts all members that wait into groups; the second also fills groups from others of their size,
- * and drops the bits of what was removed. */
+/* tamis_bank_flush moves all waiting members into groups. tamis_bank_compact also fills groups from
+ * others of their size, and drops the bits of removed members. */
 TAMIS_C_API tamis_status tamis_bank_flush(tamis_bank* bank);
 TAMIS_C_API tamis_status tamis_bank_compact(tamis_bank* bank);
 
-/* Whether there is a member of that name; *index, which may be NULL, becomes its index. */
+/* Returns 1 if there is a member of that name, and sets *index to its index. `index` may be
+ * NULL. */
 TAMIS_C_API tamis_answer tamis_bank_find(const tamis_bank* bank, const char* name,
                                          size_t name_bytes, uint64_t* index);
-/* The indexes of all members, ascending. `indexes` has room for `capacity`, which is at least
- * tamis_bank_info.members. */
+/* Writes the indexes of all members, ascending. `indexes` has room for `capacity`, which must be at
+ * least tamis_bank_info.members. */
 TAMIS_C_API tamis_status tamis_bank_members(const tamis_bank* bank, uint64_t* indexes,
                                             uint64_t capacity);
-/* The name of the member of that index: *name_bytes bytes and a 0 after them, valid until the bank
- * is changed, saved or freed. TAMIS_INVALID_ARGUMENT if there is none. */
+/* Returns the name of the member with this index: *name_bytes bytes followed by a 0. Valid until
+ * the bank is changed, saved or freed. Returns TAMIS_INVALID_ARGUMENT for an unknown index. */
 TAMIS_C_API tamis_status tamis_bank_name(const tamis_bank* bank, uint64_t index, const char** name,
                                          size_t* name_bytes);
 
 /* ---- Queries. `engine` may be NULL. A null key is in no member. ---- */
 
-/* Writes a row for each key, one after the other: bit i of a row, least significant bit first, is 1
- * if the member of index i may have the key. `rows` has room for `words`, at least keys->count *
- * row_words. *hits, which may be NULL, becomes the number of bits that are 1. */
+/* Writes one row for each key, in order: bit i of a row, least significant bit first, is 1 if the
+ * member with index i may have the key. `rows` has room for `words`, which must be at least
+ * keys->count * row_words. *hits becomes the number of bits that are 1; `hits` may be NULL. */
 TAMIS_C_API tamis_status tamis_bank_contains_bitmap(const tamis_bank* bank,
                                                     const tamis_engine* engine,
                                                     const tamis_keys* keys, uint64_t* rows,
                                                     uint64_t words, uint64_t* hits);
-/* All pairs of a key and a member that may have it, by key, then by member: the index of the one in
- * key_indices[i], that of the other in members[i]. Both have room for `capacity`. *hits becomes the
- * number of pairs, also if these are more: then that is TAMIS_INVALID_ARGUMENT, and nothing is
- * written but *hits. */
+/* Writes all pairs of a key and a member that may have it, ordered by key, then by member: the
+ * index of the key to key_indices[i], and the index of the member to members[i]. Both have room for
+ * `capacity`. *hits becomes the number of pairs. If it is larger than `capacity`, returns
+ * TAMIS_INVALID_ARGUMENT and writes only *hits. */
 TAMIS_C_API tamis_status tamis_bank_select(const tamis_bank* bank, const tamis_engine* engine,
                                            const tamis_keys* keys, uint64_t* key_indices,
                                            uint64_t* members, uint64_t capacity, uint64_t* hits);
-/* How many of the keys each member may have: counts[i] for that of index i, 0 where there is none.
- * `capacity` is at least tamis_bank_info.indexes. */
+/* Counts the keys that each member may have: counts[i] is for the member with index i, and 0
+ * without such a member. `capacity` must be at least tamis_bank_info.indexes. */
 TAMIS_C_API tamis_status tamis_bank_count_per_member(const tamis_bank* bank,
                                                      const tamis_engine* engine,
                                                      const tamis_keys* keys, uint64_t* counts,
                                                      uint64_t capacity);
-/* The indexes of those of `num_counts` counts that are at least `at_least`, which is not 0: the
- * largest first, of equal ones the lower index. `members` has room for `capacity`: no more are
- * written. *found becomes how many are. */
+/* Writes the indexes of the largest counts to `members`, at most `capacity`. Only counts of at
+ * least `at_least` are taken, which must not be 0. Larger counts come first, and equal counts in
+ * the order of their indexes. `counts` has `num_counts` elements. *found becomes the number of
+ * indexes written. */
 TAMIS_C_API tamis_status tamis_bank_best_members(const uint64_t* counts, uint64_t num_counts,
                                                  uint64_t at_least, uint64_t* members,
                                                  uint64_t capacity, uint64_t* found);

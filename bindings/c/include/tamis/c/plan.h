@@ -1,4 +1,4 @@
-/* Which structure to take for a set of keys. */
+/* Compares the structures for a set of keys. */
 #ifndef TAMIS_C_PLAN_H_
 #define TAMIS_C_PLAN_H_
 
@@ -11,24 +11,24 @@ extern "C" {
 
 typedef struct tamis_plan_options {
   size_t struct_bytes;
-  uint64_t keys;      /* distinct ones, at least 1 */
+  uint64_t keys;      /* number of distinct keys, at least 1 */
   double fpr;         /* false-positive rate, in [1e-12, 0.5]; 0: 0.01 */
-  uint32_t must;      /* TAMIS_CAN_...: what the structure must do */
-  uint32_t has_range; /* 1: the keys are integers from range_low to range_high, both included */
+  uint32_t must;      /* TAMIS_CAN_...: required abilities */
+  uint32_t has_range; /* 1: the keys are integers from range_low to range_high, inclusive */
   uint64_t range_low;
   uint64_t range_high;
-  uint64_t max_bytes;  /* the most memory it may take; 0: that of this machine */
-  uint64_t batch_keys; /* keys of a lookup, for its time; 0: 1,000,000 */
-  uint64_t key_bytes;  /* mean bytes of a key, for exact structures without a range; 0: 8 */
-  /* 1: the set never changes. Fuse filters are candidates, too, and the size decides. */
+  uint64_t max_bytes;  /* largest size allowed; 0: the memory of this machine */
+  uint64_t batch_keys; /* keys per lookup, to predict its time; 0: 1,000,000 */
+  uint64_t key_bytes;  /* mean size of a key, for exact structures without a range; 0: 8 */
+  /* 1: the set never changes. Fuse filters are then candidates, and the size decides. */
   uint32_t is_static;
   uint32_t reserved; /* 0 */
 } tamis_plan_options;
 
-/* Compares the filters, and exact structures, for a job: sizes, true error rates, costs, what each
- * can do, and advice. *out becomes the JSON object that `tamis plan --json` prints, which
- * tamis_text_free gives back. With `engine`, which may be NULL, lookups have times: those that it
- * would take by its calibration. */
+/* Compares the filters and exact structures for a job: sizes, true error rates, costs, abilities,
+ * and advice. *out becomes the JSON object that `tamis plan --json` prints; free it with
+ * tamis_text_free. With `engine`, which may be NULL, the plan contains the times of lookups by its
+ * calibration. */
 TAMIS_C_API tamis_status tamis_plan_json(const tamis_plan_options* options,
                                          const tamis_engine* engine, char** out);
 
